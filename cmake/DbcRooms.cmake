@@ -1,0 +1,26 @@
+# Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#
+# Warnings for all of our own code, and the helper that every compiler library is made with.
+function(dbc_warnings target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-unused-parameter)
+endfunction()
+
+# dbc_library(Name a.cpp b.cpp LINK OtherLib ...): a static library of the compiler.
+function(dbc_library name)
+  cmake_parse_arguments(A "" "" "LINK" ${ARGN})
+  add_library(${name} STATIC ${A_UNPARSED_ARGUMENTS})
+  dbc_warnings(${name})
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+  target_link_libraries(${name} PUBLIC dbc_mlir ${A_LINK})
+  add_dependencies(${name} DbcIrIncGen)
+endfunction()
+
+# dbc_tool(name a.cpp LINK Lib ...): a program in build/bin.
+function(dbc_tool name)
+  cmake_parse_arguments(A "" "" "LINK" ${ARGN})
+  add_executable(${name} ${A_UNPARSED_ARGUMENTS})
+  dbc_warnings(${name})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+  target_link_libraries(${name} PRIVATE ${A_LINK})
+  add_dependencies(${name} DbcIrIncGen)
+endfunction()
