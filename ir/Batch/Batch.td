@@ -1,0 +1,3 @@
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+def Batch_Dialect : Dialect { let name = "batch"; let cppNamespace = "::dbc::batch"; }

@@ -1,0 +1,38 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The `dyn` dialect in C++: see Dyn.td for what each op means.
+#pragma once
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace dbc::dyn {
+/// Whether `type` is f32, i32, i1 or a statically shaped tensor of one of them.
+bool isNumber(mlir::Type type);
+/// Whether `type` may be the type of an SSA value of this dialect: a number, a node, or a list of flat types.
+bool isFlat(mlir::Type type);
+/// Appends the flat types of a surface type, one a component (see the dialect's description).
+void flatten(mlir::Type surface, llvm::SmallVectorImpl<mlir::Type> &flat);
+/// The extents of a number: empty for a scalar.
+llvm::ArrayRef<int64_t> extents(mlir::Type number);
+/// The scalar type of a number.
+mlir::Type scalar(mlir::Type number);
+} // namespace dbc::dyn
+
+#include "ir/Dyn/DynDialect.h.inc"
+#include "ir/Dyn/DynEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "ir/Dyn/DynAttrs.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "ir/Dyn/DynTypes.h.inc"
+#define GET_OP_CLASSES
+#include "ir/Dyn/DynOps.h.inc"

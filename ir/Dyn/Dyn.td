@@ -1,0 +1,435 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The `dyn` dialect: what a model means for ONE input.
+
+#ifndef DBC_DYN
+#define DBC_DYN
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinTypes.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Dyn_Dialect : Dialect {
+  let name = "dyn";
+  let cppNamespace = "::dbc::dyn";
+  let summary = "What a model means for one input";
+  let description = [{
+    A `dyn` module is a pure, typed, single-instance program with static shapes: structure types, cells, matches and
+    calls. There is no batch and no order of execution beyond data dependence. The arithmetic inside is upstream's
+    (`arith`, `math`, `tensor`; every product is a `linalg.contract`); the ops here say what upstream lacks.
+
+    Source functions (`fn`) are inlined, layers are expanded to the path of their parameter, and records and tuples are
+    flattened to one SSA value a component, in the order of declaration, depth first. A list of records is one list a
+    component. Surface types (`!dyn.index`, `!dyn.record`, `tuple`) appear only in declarations, where the API and the
+    readers of instances need them; SSA values have flat types:
+
+    | surface | flat |
+    |---|---|
+    | `index[n]`, `int` | `i32` |
+    | `bool` | `i1` |
+    | `f32` | `f32` |
+    | tensor of these | `tensor<...xf32>`, `tensor<...xi32>`, `tensor<...xi1>` |
+    | data type | `!dyn.node<@Tree>` |
+    | list | `!dyn.list<flat>` |
+    | record, tuple | one value a component |
+
+    Integers have 32 bits. `i32` values that a list, a key or an index is made from are structural (LANGUAGE S1).
+  }];
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+                           "::mlir::tensor::TensorDialect", "::mlir::linalg::LinalgDialect"];
+}
+
+//===-- Types -------------------------------------------------------------------------------------------------===//
+
+class Dyn_Type<string n, string m> : TypeDef<Dyn_Dialect, n> { let mnemonic = m; }
+
+def Dyn_NodeType : Dyn_Type<"Node", "node"> {
+  let summary = "A reference to a node of a data type";
+  let parameters = (ins "::mlir::FlatSymbolRefAttr":$data);
+  let assemblyFormat = "`<` $data `>`";
+}
+def Dyn_ListType : Dyn_Type<"List", "list"> {
+  let summary = "A list of any length";
+  let description = "The element is a flat type: a node, a scalar, a tensor, or a list of these.";
+  let parameters = (ins "::mlir::Type":$element);
+  let builders = [TypeBuilderWithInferredContext<(ins "::mlir::Type":$element), [{
+    return $_get(element.getContext(), element);
+  }]>];
+  let assemblyFormat = "`<` $element `>`";
+}
+def Dyn_IndexType : Dyn_Type<"Index", "index"> {
+  let summary = "Surface type: an integer 0 .. bound - 1";
+  let parameters = (ins "int64_t":$bound);
+  let assemblyFormat = "`<` $bound `>`";
+}
+def Dyn_TensorType : Dyn_Type<"IndexTensor", "index_tensor"> {
+  let summary = "Surface type: a tensor of integers 0 .. bound - 1";
+  let parameters = (ins "int64_t":$bound, ArrayRefParameter<"int64_t">:$extents);
+  let assemblyFormat = "`<` $bound `,` `[` $extents `]` `>`";
+}
+def Dyn_RecordType : Dyn_Type<"Record", "record"> {
+  let summary = "Surface type: a record, with its name in the source";
+  let parameters = (ins "::mlir::StringAttr":$name, "::mlir::ArrayAttr":$names, ArrayRefParameter<"::mlir::Type">:$types);
+  let assemblyFormat = "`<` $name `,` $names `,` `[` $types `]` `>`";
+}
+
+def Dyn_AnyNode : Type<CPred<"::llvm::isa<::dbc::dyn::NodeType>($_self)">, "node", "::dbc::dyn::NodeType">;
+def Dyn_AnyList : Type<CPred<"::llvm::isa<::dbc::dyn::ListType>($_self)">, "list", "::dbc::dyn::ListType">;
+def Dyn_Number : Type<CPred<"::dbc::dyn::isNumber($_self)">,
+    "f32, i32 or i1, or a statically shaped tensor of one of them">;
+def Dyn_Flat : Type<CPred<"::dbc::dyn::isFlat($_self)">, "flat type (number, node, or list of these)">;
+
+//===-- Attributes --------------------------------------------------------------------------------------------===//
+
+class Dyn_Enum<string n, string d, list<I32EnumCase> c> : I32Enum<n, d, c> {
+  let cppNamespace = "::dbc::dyn";
+}
+def Dyn_InitKind : Dyn_Enum<"InitKind", "how a parameter is drawn", [
+    I32EnumCase<"Constant", 0, "constant">, I32EnumCase<"Uniform", 1, "uniform">, I32EnumCase<"Normal", 2, "normal">,
+    I32EnumCase<"Glorot", 3, "glorot">]>;
+def Dyn_IntKind : Dyn_Enum<"IntKind", "checked 32-bit arithmetic", [
+    I32EnumCase<"Add", 0, "add">, I32EnumCase<"Sub", 1, "sub">, I32EnumCase<"Mul", 2, "mul">,
+    I32EnumCase<"Div", 3, "div">, I32EnumCase<"Rem", 4, "rem">, I32EnumCase<"Max", 5, "max">,
+    I32EnumCase<"Min", 6, "min">]>;
+def Dyn_FunctionKind : Dyn_Enum<"FunctionKind", "elementwise functions that math lacks", [
+    I32EnumCase<"Sigmoid", 0, "sigmoid">, I32EnumCase<"Relu", 1, "relu">, I32EnumCase<"Gelu", 2, "gelu">,
+    I32EnumCase<"Softplus", 3, "softplus">]>;
+def Dyn_ReduceKind : Dyn_Enum<"ReduceKind", "reductions of lists and of tensor axes", [
+    I32EnumCase<"Sum", 0, "sum">, I32EnumCase<"Mean", 1, "mean">, I32EnumCase<"Max", 2, "max">,
+    I32EnumCase<"Min", 3, "min">, I32EnumCase<"LogSumExp", 4, "logsumexp">, I32EnumCase<"ArgMax", 5, "argmax">,
+    I32EnumCase<"Any", 6, "any">, I32EnumCase<"All", 7, "all">]>;
+
+def Dyn_InitAttr : AttrDef<Dyn_Dialect, "Init"> {
+  let mnemonic = "init";
+  let summary = "How a parameter is drawn when no weights are given (LANGUAGE N6)";
+  let description = "`a` is the constant, the low end or the mean; `b` the high end or the deviation.";
+  let parameters = (ins EnumParameter<Dyn_InitKind>:$kind, "::mlir::FloatAttr":$a, "::mlir::FloatAttr":$b);
+  let assemblyFormat = "`<` $kind `,` $a `,` $b `>`";
+}
+
+//===-- Declarations ------------------------------------------------------------------------------------------===//
+
+class Dyn_Op<string m, list<Trait> t = []> : Op<Dyn_Dialect, m, t>;
+
+def Dyn_DataOp : Dyn_Op<"data", [Symbol, HasParent<"::mlir::ModuleOp">, NoTerminator, SingleBlock, NoRegionArguments]> {
+  let summary = "A data type: what the application feeds in";
+  let description = "Holds one `dyn.ctor` a constructor, in the order of the source; a node's kind is its number.";
+  let arguments = (ins SymbolNameAttr:$sym_name);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name $body attr-dict";
+  let extraClassDeclaration = [{
+    ::llvm::SmallVector<CtorOp> getCtors();
+    /// The constructor called `name`, or null.
+    CtorOp getCtor(::llvm::StringRef name);
+  }];
+}
+
+def Dyn_CtorOp : Dyn_Op<"ctor", [HasParent<"DataOp">]> {
+  let summary = "A constructor with the surface types of its fields";
+  let arguments = (ins StrAttr:$name, StrArrayAttr:$fields, TypeArrayAttr:$types);
+  let assemblyFormat = "$name $fields $types attr-dict";
+  let hasVerifier = 1;
+}
+
+def Dyn_ParamOp : Dyn_Op<"param", [Symbol, HasParent<"::mlir::ModuleOp">]> {
+  let summary = "A parameter or a tensor const, by its path";
+  let description = "A const (LANGUAGE N7) has no initialiser and no gradient.";
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$type, OptionalAttr<Dyn_InitAttr>:$init, UnitAttr:$constant);
+  let assemblyFormat = "(`const` $constant^)? $sym_name `:` $type (`=` $init^)? attr-dict";
+}
+
+class Dyn_FuncLike<string m> : Dyn_Op<m, [Symbol, HasParent<"::mlir::ModuleOp">, IsolatedFromAbove, SingleBlock]> {
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Dyn_CellOp : Dyn_FuncLike<"cell"> {
+  let summary = "A cell: one value for each instance, computed once";
+  let description = [{
+    The block's arguments are the keys (here: one node). `results` are the flat types; `surface` is the type in the
+    source. An instance is one tuple of keys; only called instances are computed (LANGUAGE C2).
+    ```mlir
+    dyn.cell @encode(%t: !dyn.node<@Tree>) -> (tensor<150xf32>, tensor<150xf32>) { ... dyn.return %h, %c : ... }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeArrayAttr:$results, TypeAttr:$surface);
+  let extraClassDeclaration = [{ static ::llvm::StringRef getKeyword() { return "cell"; } }];
+}
+
+def Dyn_EntryOp : Dyn_FuncLike<"entry"> {
+  let summary = "An entry or a loss: what the application calls";
+  let description = [{
+    The block's arguments are the flat arguments in order; `arg_names` and `arg_types` are the surface ones. A loss
+    (`loss` set) gives its f32 first, outputs after it.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$arg_names, TypeArrayAttr:$arg_types, TypeArrayAttr:$results,
+                       TypeAttr:$surface, UnitAttr:$loss);
+  let extraClassDeclaration = [{ static ::llvm::StringRef getKeyword() { return "entry"; } }];
+}
+
+def Dyn_ReturnOp : Dyn_Op<"return", [Pure, Terminator, ParentOneOf<["CellOp", "EntryOp"]>]> {
+  let summary = "The value of a cell, an entry or a loss";
+  let arguments = (ins Variadic<Dyn_Flat>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
+def Dyn_YieldOp : Dyn_Op<"yield", [Pure, Terminator]> {
+  let summary = "The value of a region";
+  let arguments = (ins Variadic<Dyn_Flat>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
+//===-- Structure ---------------------------------------------------------------------------------------------===//
+
+def Dyn_FieldOp : Dyn_Op<"field", [Pure]> {
+  let summary = "A field of a node";
+  let description = [{
+    `ctor` is set where the constructor is known (inside a match arm, or a type with one constructor); otherwise every
+    constructor has the field with this type (LANGUAGE T6). The field's flat type is the result's.
+  }];
+  let arguments = (ins Dyn_AnyNode:$node, StrAttr:$name, OptionalAttr<StrAttr>:$ctor);
+  let results = (outs Dyn_Flat:$result);
+  let assemblyFormat = "$node $name (`of` $ctor^)? attr-dict `:` type($node) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Dyn_CallOp : Dyn_Op<"call", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "The value of a cell at a node";
+  let description = [{
+    A call site is a RELATION from the caller's instances to the callee's: lowered to a column of rows, its transpose is
+    what an adjoint sums over.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Dyn_AnyNode>:$keys);
+  let results = (outs Variadic<Dyn_Flat>:$results);
+  let assemblyFormat = "$callee `(` $keys `)` attr-dict `:` functional-type($keys, $results)";
+}
+
+def Dyn_MatchOp : Dyn_Op<"match", [RecursiveMemoryEffects, SingleBlock, NoRegionArguments]> {
+  let summary = "One arm by the node's constructor";
+  let description = [{
+    One region a name in `ctors`; the name `_` (last) stands for all others. Exhaustive. Only the arm of the node's
+    constructor is computed.
+  }];
+  let arguments = (ins Dyn_AnyNode:$node, StrArrayAttr:$ctors);
+  let results = (outs Variadic<Dyn_Flat>:$results);
+  let regions = (region VariadicRegion<SizedRegion<1>>:$arms);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Dyn_IfOp : Dyn_Op<"if", [RecursiveMemoryEffects, SingleBlock, NoRegionArguments]> {
+  let summary = "One of two regions, by a structural condition (LANGUAGE S3)";
+  let arguments = (ins I1:$condition);
+  let results = (outs Variadic<Dyn_Flat>:$results);
+  let regions = (region SizedRegion<1>:$then, SizedRegion<1>:$otherwise);
+  let assemblyFormat = "$condition attr-dict `->` `(` type($results) `)` $then `else` $otherwise";
+  let hasVerifier = 1;
+}
+
+def Dyn_NodesOp : Dyn_Op<"nodes", [Pure]> {
+  let summary = "All nodes of the same type that can be reached (LANGUAGE D3)";
+  let description = "Each once, in the application's numbering. Only in entries and losses.";
+  let arguments = (ins Dyn_AnyNode:$node);
+  let results = (outs Dyn_AnyList:$result);
+  let assemblyFormat = "$node attr-dict `:` type($node) `->` type($result)";
+}
+
+def Dyn_SameOp : Dyn_Op<"same", [Pure]> {
+  let summary = "Whether two references are the same node";
+  let arguments = (ins Dyn_AnyNode:$a, Dyn_AnyNode:$b);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$a `,` $b attr-dict `:` type($a) `,` type($b)";
+}
+
+def Dyn_IntOp : Dyn_Op<"int", [Pure, SameOperandsAndResultType]> {
+  let summary = "32-bit integer arithmetic; overflow and division by 0 are errors of the input";
+  let description = "`div` and `rem` floor. On tensors elementwise.";
+  let arguments = (ins EnumAttr<Dyn_Dialect, Dyn_IntKind, "">:$kind, Dyn_Number:$a, Dyn_Number:$b);
+  let results = (outs Dyn_Number:$result);
+  let assemblyFormat = "$kind $a `,` $b attr-dict `:` type($result)";
+}
+
+def Dyn_NarrowOp : Dyn_Op<"narrow", [Pure, SameOperandsAndResultType]> {
+  let summary = "An integer that must be 0 .. bound - 1, else the input fails (LANGUAGE T4)";
+  let arguments = (ins I32:$value, I64Attr:$bound);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$value `below` $bound attr-dict";
+}
+
+//===-- Lists -------------------------------------------------------------------------------------------------===//
+
+def Dyn_RangeOp : Dyn_Op<"range", [Pure]> {
+  let summary = "The integers low .. high - 1; empty if high <= low";
+  let arguments = (ins I32:$low, I32:$high);
+  let results = (outs Dyn_AnyList:$result);
+  let assemblyFormat = "$low `to` $high attr-dict `:` type($result)";
+}
+
+def Dyn_LenOp : Dyn_Op<"len", [Pure]> {
+  let summary = "The length of a list";
+  let arguments = (ins Dyn_AnyList:$list);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$list attr-dict `:` type($list)";
+}
+
+def Dyn_ZipOp : Dyn_Op<"zip", [Pure]> {
+  let summary = "The same lists, after a test that their lengths are equal";
+  let arguments = (ins Variadic<Dyn_AnyList>:$lists);
+  let results = (outs Variadic<Dyn_AnyList>:$results);
+  let assemblyFormat = "$lists attr-dict `:` functional-type($lists, $results)";
+  let hasVerifier = 1;
+  let builders = [OpBuilder<(ins "::mlir::ValueRange":$lists), [{
+    $_state.addOperands(lists);
+    $_state.addTypes(lists.getTypes());
+  }]>];
+}
+
+def Dyn_ReverseOp : Dyn_Op<"reverse", [Pure, SameOperandsAndResultType]> {
+  let summary = "The list from its end";
+  let arguments = (ins Dyn_AnyList:$list);
+  let results = (outs Dyn_AnyList:$result);
+  let assemblyFormat = "$list attr-dict `:` type($list)";
+}
+
+def Dyn_SliceOp : Dyn_Op<"slice", [Pure]> {
+  let summary = "Elements low .. high - 1; outside the list the input fails";
+  let arguments = (ins Dyn_AnyList:$list, I32:$low, I32:$high);
+  let results = (outs Dyn_AnyList:$result);
+  let assemblyFormat = "$list `from` $low `to` $high attr-dict `:` type($list) `->` type($result)";
+}
+
+def Dyn_AtOp : Dyn_Op<"at", [Pure]> {
+  let summary = "One element; outside the list the input fails";
+  let arguments = (ins Dyn_AnyList:$list, I32:$index);
+  let results = (outs Dyn_Flat:$result);
+  let assemblyFormat = "$list `[` $index `]` attr-dict `:` type($list) `->` type($result)";
+}
+
+def Dyn_MapOp : Dyn_Op<"map", [RecursiveMemoryEffects, SingleBlock]> {
+  let summary = "A value for each element of lists of one length";
+  let description = [{
+    The lists have one length (one list, or results of one `dyn.zip`, or of one scan or map). The block's arguments are
+    their elements, in order.
+    ```mlir
+    %hs = dyn.map (%kids) -> (!dyn.list<tensor<150xf32>>) { ^bb0(%k: !dyn.node<@Tree>): ... dyn.yield %h : ... }
+    ```
+  }];
+  let arguments = (ins Variadic<Dyn_AnyList>:$lists);
+  let results = (outs Variadic<Dyn_AnyList>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "`(` $lists `)` attr-dict `:` functional-type($lists, $results) $body";
+  let hasVerifier = 1;
+}
+
+def Dyn_ScanOp : Dyn_Op<"scan", [RecursiveMemoryEffects, SingleBlock, AttrSizedOperandSegments]> {
+  let summary = "All states of a recurrence along lists of one length, but the first";
+  let description = [{
+    The block's arguments are the elements and then the states; it yields the next states. With `back` the lists are
+    walked from their end and the result stands in the lists' order (LANGUAGE L2).
+  }];
+  let arguments = (ins Variadic<Dyn_AnyList>:$lists, Variadic<Dyn_Number>:$init, UnitAttr:$back);
+  let results = (outs Variadic<Dyn_AnyList>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "(`back` $back^)? `(` $lists `)` `from` `(` $init `)` attr-dict `:` `(` type($lists) `)` `,` `(` type($init) `)` `->` `(` type($results) `)` $body";
+  let hasVerifier = 1;
+}
+
+def Dyn_FoldOp : Dyn_Op<"fold", [RecursiveMemoryEffects, SingleBlock, AttrSizedOperandSegments]> {
+  let summary = "The last state of a recurrence along lists of one length; the first where they are empty";
+  let arguments = (ins Variadic<Dyn_AnyList>:$lists, Variadic<Dyn_Number>:$init);
+  let results = (outs Variadic<Dyn_Number>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "`(` $lists `)` `from` `(` $init `)` attr-dict `:` `(` type($lists) `)` `,` `(` type($init) `)` `->` `(` type($results) `)` $body";
+  let hasVerifier = 1;
+}
+
+def Dyn_ReduceListOp : Dyn_Op<"reduce_list", [Pure]> {
+  let summary = "Elementwise reduction over the elements of a list";
+  let description = [{
+    In list order. Empty: `sum` 0, `logsumexp` -inf, `any` false, `all` true; `mean max min argmax` fail the input
+    (LANGUAGE L3). `argmax` takes scalars and gives the position of the first of the largest.
+  }];
+  let arguments = (ins EnumAttr<Dyn_Dialect, Dyn_ReduceKind, "">:$kind, Dyn_AnyList:$list);
+  let results = (outs Dyn_Number:$result);
+  let assemblyFormat = "$kind $list attr-dict `:` type($list) `->` type($result)";
+}
+
+def Dyn_SoftmaxListOp : Dyn_Op<"softmax_list", [Pure, SameOperandsAndResultType]> {
+  let summary = "Elementwise softmax over the elements of a list: the list of weights";
+  let arguments = (ins Dyn_AnyList:$list);
+  let results = (outs Dyn_AnyList:$result);
+  let assemblyFormat = "$list attr-dict `:` type($list)";
+}
+
+//===-- Numbers and tensors -----------------------------------------------------------------------------------===//
+
+def Dyn_GetOp : Dyn_Op<"get", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "The value of a parameter";
+  let arguments = (ins FlatSymbolRefAttr:$param);
+  let results = (outs Dyn_Number:$result);
+  let assemblyFormat = "$param attr-dict `:` type($result)";
+}
+
+def Dyn_TakeOp : Dyn_Op<"take", [Pure]> {
+  let summary = "Rows of a tensor along axis 0 by a dynamic index";
+  let description = [{
+    An `i32` index drops axis 0; a tensor of indices puts its shape in front. `checked` where the index is not known to
+    be in range: out of range the input fails.
+  }];
+  let arguments = (ins Dyn_Number:$tensor, Dyn_Number:$index, UnitAttr:$checked);
+  let results = (outs Dyn_Number:$result);
+  let assemblyFormat = "$tensor `[` $index `]` (`checked` $checked^)? attr-dict `:` type($tensor) `,` type($index) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Dyn_FunctionOp : Dyn_Op<"function", [Pure, SameOperandsAndResultType]> {
+  let summary = "Elementwise functions of f32 that `math` lacks";
+  let arguments = (ins EnumAttr<Dyn_Dialect, Dyn_FunctionKind, "">:$kind, Dyn_Number:$x);
+  let results = (outs Dyn_Number:$result);
+  let assemblyFormat = "$kind $x attr-dict `:` type($x)";
+}
+
+def Dyn_BroadcastOp : Dyn_Op<"broadcast", [Pure]> {
+  let summary = "NumPy's broadcast of a scalar or tensor to a tensor's shape";
+  let arguments = (ins Dyn_Number:$x);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Dyn_TransposeOp : Dyn_Op<"transpose", [Pure]> {
+  let summary = "All axes in reverse order";
+  let arguments = (ins AnyStaticShapeTensor:$x);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Dyn_ReduceOp : Dyn_Op<"reduce", [Pure]> {
+  let summary = "Reduction of a tensor along one axis, or of all its elements";
+  let description = [{
+    Without `axis` over all elements in row-major order, giving a scalar. With it the axis is dropped. Elements are
+    added in order. `argmax` gives the first of the largest.
+  }];
+  let arguments = (ins EnumAttr<Dyn_Dialect, Dyn_ReduceKind, "">:$kind, AnyStaticShapeTensor:$x, OptionalAttr<I64Attr>:$axis);
+  let results = (outs Dyn_Number:$result);
+  let assemblyFormat = "$kind $x (`axis` $axis^)? attr-dict `:` type($x) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Dyn_SoftmaxOp : Dyn_Op<"softmax", [Pure, SameOperandsAndResultType]> {
+  let summary = "Softmax along an axis; with `log` its logarithm";
+  let arguments = (ins AnyStaticShapeTensor:$x, I64Attr:$axis, UnitAttr:$log);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = "(`log` $log^)? $x `axis` $axis attr-dict `:` type($x)";
+}
+
+#endif // DBC_DYN
