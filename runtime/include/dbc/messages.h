@@ -1,0 +1,111 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The words of rule E2: what is said when an input cannot be computed. Compiled code and the oracle both build their
+// texts here, so that they say the same. Each function gives the last part of a message; `Batch::describe` puts model,
+// input, node and field in front:
+//   tree_lstm: input 3: Tree node 7 (Node): index 9 is outside 0..4, at tree_lstm.dyn:12:5
+// `at` is "file:line:column" of the source expression, made at compile time; empty where none is known.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dbc {
+
+/// What failed. Generated code records it with up to three numbers until the words are needed (`fault_text`).
+enum class Fault : uint8_t {
+  none,
+  index,         ///< a = index, b = extent
+  list_index,    ///< a = index, b = length
+  slice,         ///< a = low, b = high, c = length
+  lengths,       ///< a, b = lengths that should be equal
+  empty,         ///< `what` of an empty list
+  overflow,      ///< a `what` b leaves 32 bits
+  zero_division, ///< a `what` 0
+  missing        ///< a field is not given
+};
+
+namespace messages {
+
+inline std::string place(const char *at) { return at && *at ? std::string(", at ") + at : std::string(); }
+
+/// An index into an axis, a table or `index[n](i)`.
+inline std::string index_outside(int64_t index, int64_t extent, const char *at) {
+  return "index " + std::to_string(index) + " is outside 0.." + std::to_string(extent - 1) + place(at);
+}
+
+inline std::string list_index_outside(int64_t index, int64_t length, const char *at) {
+  return "element " + std::to_string(index) + " is asked of a list of length " + std::to_string(length) + place(at);
+}
+
+inline std::string slice_outside(int64_t low, int64_t high, int64_t length, const char *at) {
+  return "slice " + std::to_string(low) + ".." + std::to_string(high) + " does not fit a list of length " +
+         std::to_string(length) + place(at);
+}
+
+inline std::string lengths_differ(int64_t a, int64_t b, const char *at) {
+  return "lists of lengths " + std::to_string(a) + " and " + std::to_string(b) + " are zipped" + place(at);
+}
+
+/// `what` is "max", "min", "mean" or "argmax".
+inline std::string empty_list(const char *what, const char *at) {
+  return "`" + std::string(what) + "` of an empty list" + place(at);
+}
+
+/// `what` is an operator, "+" "-" "*".
+inline std::string overflow(const char *what, int64_t a, int64_t b, const char *at) {
+  return std::to_string(a) + " " + what + " " + std::to_string(b) + " does not fit 32 bits" + place(at);
+}
+
+/// `what` is "div" or "%".
+inline std::string zero_division(const char *what, int64_t a, const char *at) {
+  return "`" + std::string(what) + "` of " + std::to_string(a) + " by 0" + place(at);
+}
+
+inline std::string missing_field(const char *at) { return "is not given" + place(at); }
+
+/// One instance of a cell on a cycle; `node` counts among the input's nodes of the type.
+struct CycleStep {
+  const char *cell;
+  const char *data;
+  int64_t node;
+};
+
+/// An instance that needs its own value (D4). `steps` are the instances in the order of the calls, each once. Of a
+/// long chain the first and the last are printed.
+inline std::string cycle(const std::vector<CycleStep> &steps) {
+  constexpr size_t kShown = 8;
+  auto step = [](const CycleStep &s) {
+    return std::string(s.cell) + "(" + s.data + " " + std::to_string(s.node) + ")";
+  };
+  std::string text = "a value needs itself: ";
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (steps.size() > kShown && i == kShown - 1 && i + 1 < steps.size()) {
+      text += ".. (" + std::to_string(steps.size() - kShown) + " more) -> ";
+      i = steps.size() - 1;
+    }
+    text += step(steps[i]) + " -> ";
+  }
+  return steps.empty() ? text : text + step(steps.front());
+}
+
+/// The words for a recorded fault.
+inline std::string fault_text(Fault fault, const char *what, int64_t a, int64_t b, int64_t c, const char *at) {
+  switch (fault) {
+  case Fault::none: break;
+  case Fault::index: return index_outside(a, b, at);
+  case Fault::list_index: return list_index_outside(a, b, at);
+  case Fault::slice: return slice_outside(a, b, c, at);
+  case Fault::lengths: return lengths_differ(a, b, at);
+  case Fault::empty: return empty_list(what, at);
+  case Fault::overflow: return overflow(what, a, b, at);
+  case Fault::zero_division: return zero_division(what, a, at);
+  case Fault::missing: return missing_field(at);
+  }
+  return "unknown fault";
+}
+
+} // namespace messages
+} // namespace dbc
