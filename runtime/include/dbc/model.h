@@ -1,0 +1,106 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// A model ready to run: what generated code makes of Weights, and the table by which hosts find a compiled model.
+#pragma once
+
+#include <dbc/batch.h>
+#include <dbc/buffer.h>
+#include <dbc/model_info.h>
+#include <dbc/product.h>
+#include <dbc/status.h>
+#include <dbc/weights.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace dbc {
+
+struct Run;
+class Model;
+
+/// What a session keeps of one entry from run to run: spaces, groups, whatever generated code needs. Generated code
+/// derives one class an entry.
+class EntryPlan {
+public:
+  virtual ~EntryPlan();
+  /// Structure in, row numbers out. Reports what is wrong in single inputs to run.errors and may return early then: it
+  /// is called again without the inputs that failed. Also gives the sizes of list results (Outputs::list).
+  virtual void schedule(Run &run) = 0;
+  /// Runs the stages in order and fills the outputs.
+  virtual void compute(Run &run) = 0;
+};
+
+/// One entry or loss of a compiled model.
+struct EntryCode {
+  int32_t entry;                        ///< number in ModelInfo::entries
+  std::vector<ColumnRef> reads;         ///< columns to check before scheduling; arguments by Batch::arg_column
+  std::vector<int32_t> reads_args;      ///< leaves of the entry's arguments that it reads
+  std::vector<const char *> stages;     ///< names, in order; RunProfile has one line for each
+  std::unique_ptr<EntryPlan> (*make_plan)();
+};
+
+/// What a compiled model offers to a host. Each has `extern "C" const dbc::ModelCode *dbc_code_<model>()` beside
+/// `extern "C" const dbc::ModelInfo *dbc_model_<model>()`.
+struct ModelCode {
+  const ModelInfo *info;
+  bool f64; ///< compiled with --real f64: buffers and packed products are double
+  /// Fills a model from weights that are all given; called by Model::make only. May throw std::bad_alloc.
+  void (*make_model)(const Weights &weights, Model &model);
+  std::vector<EntryCode> entries; ///< in the order of ModelInfo::entries
+};
+
+/// An immutable snapshot of weights in the form the kernels want: raw copies, packed products, tables. Made once, then
+/// shared by any number of sessions and threads.
+class Model {
+public:
+  Model() = default;
+  Model(Model &&) = default;
+  Model &operator=(Model &&) = default;
+
+  /// Fails with bad_weights if a parameter is not given, bad_call for another model's weights, limit without memory.
+  static Status make(const ModelCode &code, const Weights &weights, Model *model);
+
+  bool empty() const { return !code_; }
+  const ModelCode &code() const { return *code_; }
+  const ModelInfo &info() const { return *code_->info; }
+  /// Memory held, in bytes.
+  size_t bytes() const;
+
+  /// For generated code: raw buffers and packed products by number.
+  template <class Real> const Real *buffer(int32_t slot) const {
+    return reinterpret_cast<const Real *>(buffers_[slot].data());
+  }
+  template <class Real> const Packed<Real> &packed(int32_t slot) const;
+
+  /// For make_model: a zeroed, 64-byte aligned buffer of `count` elements.
+  template <class Real> Real *add_buffer(int32_t slot, size_t count) {
+    if (static_cast<size_t>(slot) >= buffers_.size())
+      buffers_.resize(slot + 1);
+    buffers_[slot].assign(count * sizeof(Real), 0);
+    return reinterpret_cast<Real *>(buffers_[slot].data());
+  }
+  /// For make_model: a copy of a parameter, converted to Real.
+  template <class Real> const Real *add_param(int32_t slot, const Weights &weights, int32_t param) {
+    Real *out = add_buffer<Real>(slot, weights.size(param));
+    for (size_t i = 0; i < weights.size(param); ++i)
+      out[i] = static_cast<Real>(weights.data(param)[i]);
+    return out;
+  }
+  /// For make_model: to be packed.
+  template <class Real> Packed<Real> &add_packed(int32_t slot);
+
+private:
+  const ModelCode *code_ = nullptr;
+  std::vector<Array<unsigned char>> buffers_;
+  std::vector<Packed<float>> packed32_;
+  std::vector<Packed<double>> packed64_;
+};
+
+template <> inline const Packed<float> &Model::packed<float>(int32_t slot) const { return packed32_[slot]; }
+template <> inline const Packed<double> &Model::packed<double>(int32_t slot) const { return packed64_[slot]; }
+template <> Packed<float> &Model::add_packed<float>(int32_t slot);
+template <> Packed<double> &Model::add_packed<double>(int32_t slot);
+
+} // namespace dbc

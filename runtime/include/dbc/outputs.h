@@ -1,0 +1,93 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The results of an entry for a whole batch.
+#pragma once
+
+#include <dbc/batch.h>
+#include <dbc/buffer.h>
+#include <dbc/model_info.h>
+#include <dbc/status.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dbc {
+
+/// One array for each leaf of the result type (flatten order: tuples and records depth first).
+///
+/// A leaf of depth 0 has one value an input: input i's starts at i * extent. A leaf of depth d has d arrays of offsets:
+/// input i's list is elements offsets(leaf, 0)[i] .. offsets(leaf, 0)[i + 1] - 1; those are numbers of inner lists
+/// (offsets(leaf, 1)) or, at the last depth, of values, value e starting at e * extent. Inputs that failed have zeros
+/// and empty lists. F32 leaves are float (double in a model compiled with --real f64); all other leaves are int32_t:
+/// bools 0 and 1, nodes by their number in the batch's table.
+///
+/// Memory belongs to this object and is reused by the next run, or to the caller, who hands it in by `use_...`. A run
+/// whose results do not fit into the caller's memory fails with bad_call and writes nothing there.
+class Outputs {
+public:
+  struct Leaf {
+    ColumnInfo info;
+    int64_t values = 0; ///< number of values (each `info.extent` numbers) of the last run
+  };
+
+  int32_t leaves() const { return static_cast<int32_t>(leaves_.size()); }
+  const Leaf &leaf(int32_t number) const { return leaves_[number].leaf; }
+  int32_t inputs() const { return inputs_; }
+
+  const float *f32(int32_t leaf) const { return static_cast<const float *>(leaves_[leaf].memory); }
+  const double *f64(int32_t leaf) const { return static_cast<const double *>(leaves_[leaf].memory); }
+  const int32_t *i32(int32_t leaf) const { return static_cast<const int32_t *>(leaves_[leaf].memory); }
+  const int32_t *offsets(int32_t leaf, int32_t depth) const { return leaves_[leaf].lists[depth].offsets; }
+  /// Number of lists that offsets(leaf, depth) cuts: it has one number more.
+  int64_t lists(int32_t leaf, int32_t depth) const { return leaves_[leaf].lists[depth].count; }
+
+  /// The caller's memory for a leaf's values, `capacity` in numbers; null: own memory again. Stays until changed.
+  void use_values(int32_t leaf, void *memory, size_t capacity);
+  /// The caller's memory for offsets; `capacity` counts the last offset too.
+  void use_offsets(int32_t leaf, int32_t depth, int32_t *memory, size_t capacity);
+
+  /// For hosts and tests: leaf's number `i` as a double, whatever its type.
+  double number(int32_t leaf, size_t i) const;
+
+  // --- for sessions and generated code ------------------------------------------------------------------------------
+
+  /// Makes room for an entry's results, all zero; called by the session. `leaves` stay while the entry is the same.
+  void begin(const EntryInfo &entry, bool f64, int32_t inputs);
+  /// In EntryPlan::schedule: level `depth` of leaf has `rows` elements, parent[r] being the row outside that element r
+  /// belongs to, nondecreasing. At depth 0 parents are rows of the space of inputs, `inputs[parent]` the input's
+  /// number. Deepest level last.
+  void list(int32_t leaf, int32_t depth, const int32_t *parent, int32_t rows, const int32_t *inputs, int32_t parents);
+  /// In EntryPlan::compute: where generated code writes. Real is float, double or int32_t.
+  template <class Real> Real *values(int32_t leaf) { return static_cast<Real *>(leaves_[leaf].memory); }
+  /// After scheduling: makes the arrays of values. Fails if the caller's memory is too small.
+  Status commit();
+  /// Zeroes what was computed for an input that failed while computing.
+  void blank(int32_t input);
+
+private:
+  struct Lists {
+    IntColumn own;
+    int32_t *offsets = nullptr;
+    int32_t *caller = nullptr;
+    size_t capacity = 0;
+    int64_t count = 0;
+  };
+  struct Slot {
+    Leaf leaf;
+    void *memory = nullptr;
+    Scratch own;
+    void *caller = nullptr;
+    size_t capacity = 0;
+    Lists lists[kMaxListDepth];
+  };
+  size_t number_bytes(const Slot &slot) const;
+
+  const EntryInfo *entry_ = nullptr;
+  bool f64_ = false;
+  int32_t inputs_ = 0;
+  std::vector<Slot> leaves_;
+};
+
+} // namespace dbc

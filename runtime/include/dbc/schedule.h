@@ -1,0 +1,320 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// What generated scheduling code is made of: it turns the structure of a batch into arrays of row numbers. Nothing here
+// touches a float, hashes, recurses on the machine stack, or allocates once the arrays have grown to a batch's size.
+//
+//   Group  the instances of the cells of one recursion: which nodes are called, at which level, in which row
+//   Space  the rows of one binder or match arm, with int32 columns
+//   Ticks  in what order a space's rows are computed: levels of a recursion, steps of a scan
+//   NodeSet  nodes(t)
+#pragma once
+
+#include <dbc/batch.h>
+#include <dbc/buffer.h>
+#include <dbc/status.h>
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace dbc {
+
+/// Collects what goes wrong in single inputs while an entry is scheduled or computed: the first failure of each input
+/// stays. All reporting functions are cold, may be called from several threads, and return so that the caller can go
+/// on with any harmless value. `where` is a place in the source, "tree_lstm.dyn:34", or null.
+class ScheduleErrors {
+public:
+  explicit ScheduleErrors(Batch &batch) : batch_(batch) {}
+
+  /// A field is read that the node does not have.
+  void missing(int32_t table, int32_t row, int32_t column) noexcept;
+  /// Anything else at a node (or, with table == batch.args(), at an input): `what` is the message's last part.
+  void fail(int32_t table, int32_t row, const char *where, const std::string &what) noexcept;
+  /// `xs[i]`, an axis, a key, a table of layers, or `index[n](i)`: `value` is not in 0 .. bound - 1.
+  void out_of_range(int32_t table, int32_t row, const char *where, int64_t value, int64_t bound) noexcept;
+  /// `zip` of lists of `a` and `b` elements.
+  void unequal(int32_t table, int32_t row, const char *where, int64_t a, int64_t b) noexcept;
+  /// `function` ("max", "mean", ...) of an empty list.
+  void empty(int32_t table, int32_t row, const char *where, const char *function) noexcept;
+  /// An int does not fit 32 bits, or is divided by 0.
+  void overflow(int32_t table, int32_t row, const char *where) noexcept;
+
+  /// Whether anything was reported since the last begin_round().
+  bool any() const { return reported_; }
+  void begin_round() { reported_ = false; }
+
+private:
+  void add(Status status) noexcept;
+
+  Batch &batch_;
+  std::mutex mutex_;
+  bool reported_ = false;
+};
+
+/// The order in which rows are computed. Tick t computes the rows at positions begin[t] .. begin[t + 1] - 1; the row at
+/// position p is p itself if `in_order`, else order[p].
+struct Ticks {
+  int32_t count = 0;
+  bool in_order = true;
+  IntColumn begin; ///< count + 1 positions
+  IntColumn order; ///< position -> row; filled only if !in_order
+  IntColumn tick;  ///< row -> tick; filled only if count > 1
+  /// Steps of a scan: those of tick t of the space outside are ticks first[t] .. first[t + 1] - 1 here.
+  IntColumn first;
+
+  int32_t tick_of(int32_t row) const { return tick.empty() ? 0 : tick[row]; }
+  int32_t row_at(int32_t position) const { return in_order ? position : order[position]; }
+  /// Null where rows are in order: what the product kernel takes for "row i is row i".
+  const int32_t *rows() const { return in_order ? nullptr : order.data(); }
+  int32_t rows_in(int32_t t) const { return begin[t + 1] - begin[t]; }
+
+  /// `rows` rows, one tick.
+  void once(int32_t rows);
+  /// Fills begin, order and in_order from `tick`, by a stable counting sort: O(rows + count).
+  void sort(int32_t rows, int32_t count);
+};
+
+/// A cell of a recursion group, as generated code describes it.
+struct CellInfo {
+  const char *name; ///< the source's name, for messages
+  int32_t data;     ///< data type of its node key
+  int32_t arms;     ///< 1, or the number of constructors: rows of one level are then sorted by constructor
+};
+
+/// The rows of one cell, made by Group::sort: sorted by level, within a level by constructor, then by node number.
+struct CellRows {
+  int32_t count = 0;          ///< instances
+  int32_t levels = 0;         ///< levels of the whole group
+  int32_t arms = 1;           ///< see CellInfo
+  const int32_t *node = nullptr;   ///< row -> node
+  const int32_t *row_of = nullptr; ///< node -> row, -1 where it is not called
+  Ticks ticks;                ///< one tick a level; always in order
+  IntColumn arm_begin;        ///< levels * arms + 1: first row of (level, arm)
+
+  int32_t first(int32_t level) const { return ticks.begin[level]; }
+  int32_t first(int32_t level, int32_t arm) const { return arm_begin[static_cast<size_t>(level) * arms + arm]; }
+  int32_t last(int32_t level, int32_t arm) const { return arm_begin[static_cast<size_t>(level) * arms + arm + 1]; }
+};
+
+/// All instances of one strongly connected component of cells, each with one node key.
+///
+///   group.begin(batch, errors);
+///   for (every caller outside)  group.reach(cell, node, calls);   // calls(cell, node) says group.call(...) once a call
+///   group.sort();
+class Group {
+public:
+  /// `cells` is borrowed (a static table). `cyclic`: cycles are no error (used for reachability); then there is one
+  /// level.
+  Group(const CellInfo *cells, int32_t count, bool cyclic = false);
+
+  /// Starts a batch: no instance. O(nodes).
+  void begin(const Batch &batch, ScheduleErrors &errors);
+
+  /// The instance (cell, node) is needed. Visits it and all that it needs and that was not visited before: for each,
+  /// `calls(cell, node)` is called once and must call `call` for each of its callees in this group.
+  template <class Calls> void reach(int32_t cell, int32_t node, Calls &&calls) {
+    if (level_[base_[cell] + node] != kUnreached)
+      return;
+    enter(cell, node, calls);
+    while (!frames_.empty()) {
+      Frame &frame = frames_.back();
+      if (edges_.size() > frame.edges) {
+        Edge edge = edges_.back();
+        edges_.pop();
+        int32_t level = level_[base_[edge.cell] + edge.node];
+        if (level == kUnreached)
+          enter(edge.cell, edge.node, calls);
+        else if (level >= frame.level)
+          frame.level = level + 1;
+      } else {
+        leave();
+      }
+    }
+  }
+
+  /// Only inside `calls`: the instance being visited needs (cell, node).
+  void call(int32_t cell, int32_t node) {
+    int32_t level = level_[base_[cell] + node];
+    if (level == kUnreached) {
+      edges_.push({cell, node});
+    } else if (level >= 0) {
+      Frame &frame = frames_.back();
+      if (level >= frame.level)
+        frame.level = level + 1;
+    } else if (!cyclic_) {
+      report_cycle(cell, node);
+    }
+  }
+
+  /// Gives every visited instance its row. O(nodes + levels * arms).
+  void sort();
+
+  /// After sort().
+  int32_t levels() const { return levels_; }
+  const CellRows &cell(int32_t number) const { return cells_[number]; }
+  /// Instances visited so far, over all cells.
+  int64_t instances() const { return instances_; }
+
+private:
+  static constexpr int32_t kUnreached = -1; ///< also what row_of says, so no second pass is needed
+  static constexpr int32_t kOpen = -2;      ///< on the stack: meeting it again is a cycle
+  struct Edge {
+    int32_t cell, node;
+  };
+  struct Frame {
+    int32_t cell, node, level;
+    size_t edges; ///< size of edges_ when the instance was entered
+  };
+
+  template <class Calls> void enter(int32_t cell, int32_t node, Calls &&calls) {
+    level_[base_[cell] + node] = kOpen;
+    size_t edges = edges_.size();
+    frames_.push({cell, node, 0, edges});
+    calls(cell, node);
+    if (edges_.size() == edges)
+      leave();
+  }
+  void leave() {
+    Frame frame = frames_.back();
+    frames_.pop();
+    level_[base_[frame.cell] + frame.node] = frame.level;
+    ++instances_;
+    if (frame.level >= levels_)
+      levels_ = frame.level + 1;
+    if (!frames_.empty() && frame.level >= frames_.back().level)
+      frames_.back().level = frame.level + 1;
+  }
+  void report_cycle(int32_t cell, int32_t node) noexcept;
+
+  const CellInfo *info_;
+  bool cyclic_;
+  const Batch *batch_ = nullptr;
+  ScheduleErrors *errors_ = nullptr;
+  int32_t levels_ = 0;
+  int64_t instances_ = 0;
+  std::vector<CellRows> cells_;
+  std::vector<size_t> base_; ///< first place of each cell in level_
+  IntColumn level_;          ///< levels while visiting, rows after sort()
+  std::vector<IntColumn> node_;
+  Array<Edge> edges_;
+  Array<Frame> frames_;
+};
+
+/// The rows of a binder or of an arm: `columns` int32 columns of equal length. Column 0 is by convention the row's
+/// parent (its row in the space outside).
+class Space {
+public:
+  explicit Space(int32_t columns) : columns_(columns) {}
+
+  /// Starts a batch: no rows.
+  void begin() {
+    for (IntColumn &c : columns_)
+      c.clear();
+  }
+  int32_t rows() const { return static_cast<int32_t>(columns_[0].size()); }
+  IntColumn &column(int32_t number) { return columns_[number]; }
+  const IntColumn &column(int32_t number) const { return columns_[number]; }
+  const int32_t *operator[](int32_t number) const { return columns_[number].data(); }
+
+  Ticks ticks;
+
+private:
+  std::vector<IntColumn> columns_;
+};
+
+/// Every row of `space` is computed in its parent's tick (column 0 holds the parents). O(rows + ticks).
+void ticks_from_parent(Space &space, const Ticks &parent);
+
+/// The rows of `elements` are steps of scans over the rows of a parent space (column 0), column `position` says which
+/// step of its scan a row is. Ticks of a nest depth are numbered consecutively over the whole run: the steps of outer
+/// tick t are elements.ticks.first[t] .. first[t + 1] - 1, as many as its longest scan has; a row of parent tick t and
+/// position k is in tick first[t] + k. O(rows + ticks).
+///
+/// Generated code then runs, for each outer tick t, for each s in first[t] .. first[t + 1] - 1, the rows of tick s;
+/// scans nested further take `elements.ticks` for their parent.
+void make_steps(Space &elements, const Ticks &parent, int32_t position);
+
+/// nodes(t): the nodes of one type that are reachable from a node through any fields, each once, by node number.
+/// Generated code says what a node refers to; cycles are fine.
+class NodeSet {
+public:
+  /// Starts a batch. `datas`: number of the model's data types. O(nodes).
+  void begin(const Batch &batch);
+
+  /// After the call `nodes()` are the nodes of type `wanted` reachable from `node` of type `data`.
+  /// `fields(data, node)` is called once for each reachable node and must call `see(data, node)` for what it refers to.
+  template <class Fields> void collect(int32_t wanted, int32_t data, int32_t node, Fields &&fields) {
+    ++stamp_;
+    found_.clear();
+    wanted_ = wanted;
+    see(data, node);
+    while (!open_.empty()) {
+      Seen seen = open_.back();
+      open_.pop();
+      fields(seen.data, seen.node);
+    }
+    order();
+  }
+  /// Only inside `fields`.
+  void see(int32_t data, int32_t node) {
+    int32_t &mark = stamps_[base_[data] + node];
+    if (mark == stamp_)
+      return;
+    mark = stamp_;
+    open_.push({data, node});
+    if (data == wanted_)
+      found_.push(node);
+  }
+  const int32_t *nodes() const { return found_.data(); }
+  int32_t count() const { return static_cast<int32_t>(found_.size()); }
+
+private:
+  struct Seen {
+    int32_t data, node;
+  };
+  void order();
+
+  int32_t stamp_ = 0, wanted_ = 0;
+  IntColumn stamps_, found_;
+  std::vector<size_t> base_;
+  Array<Seen> open_;
+};
+
+// Whole numbers as the language means them (LANGUAGE T4): 32 bits, overflow is an error. Each returns whether the
+// result exists; where not, *out is 0.
+inline bool checked_add(int32_t a, int32_t b, int32_t *out) {
+  return !__builtin_add_overflow(a, b, out) || (*out = 0, false);
+}
+inline bool checked_sub(int32_t a, int32_t b, int32_t *out) {
+  return !__builtin_sub_overflow(a, b, out) || (*out = 0, false);
+}
+inline bool checked_mul(int32_t a, int32_t b, int32_t *out) {
+  return !__builtin_mul_overflow(a, b, out) || (*out = 0, false);
+}
+/// div(a, b): the quotient rounded down.
+inline bool checked_div(int32_t a, int32_t b, int32_t *out) {
+  if (b == 0 || (a == INT32_MIN && b == -1)) {
+    *out = 0;
+    return false;
+  }
+  int32_t q = a / b;
+  *out = q - (a % b != 0 && (a < 0) != (b < 0));
+  return true;
+}
+/// a % b: a - b * div(a, b); has the sign of b.
+inline bool checked_mod(int32_t a, int32_t b, int32_t *out) {
+  if (b == 0) {
+    *out = 0;
+    return false;
+  }
+  if (b == -1) {
+    *out = 0;
+    return true;
+  }
+  int32_t r = a % b;
+  *out = r + (r != 0 && (r < 0) != (b < 0) ? b : 0);
+  return true;
+}
+
+} // namespace dbc

@@ -1,0 +1,133 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Running a model: a session holds the threads and all scratch memory, and drives the generated plans.
+#pragma once
+
+#include <dbc/batch.h>
+#include <dbc/buffer.h>
+#include <dbc/model.h>
+#include <dbc/outputs.h>
+#include <dbc/pool.h>
+#include <dbc/schedule.h>
+#include <dbc/status.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace dbc {
+
+class Session;
+
+/// What one stage did in a run; generated code counts, once a launch.
+struct StageProfile {
+  const char *name = "";
+  int64_t launches = 0; ///< times its kernel ran: ticks with rows
+  int64_t rows = 0;     ///< rows computed
+  int64_t bytes_read = 0, bytes_written = 0;
+  int64_t gathers = 0; ///< rows read through an index array
+
+  void launch(int64_t n, int64_t read, int64_t written, int64_t gathered) {
+    ++launches;
+    rows += n;
+    bytes_read += read;
+    bytes_written += written;
+    gathers += gathered;
+  }
+};
+
+/// What the last run of an entry did.
+struct RunProfile {
+  std::vector<StageProfile> stages;
+  int64_t schedule_ns = 0; ///< checking the structure and scheduling
+  int64_t compute_ns = 0;
+  int64_t nodes = 0;  ///< nodes in the batch, over all data types
+  int32_t rounds = 0; ///< times the schedule was made: 1, or more if inputs failed
+};
+
+/// What generated plans see of a run.
+struct Run {
+  const Model &model;
+  const Batch &batch;
+  Session &session;
+  Pool &pool;
+  ScheduleErrors &errors;
+  Outputs &out;
+  StageProfile *stages;
+  const int32_t *inputs; ///< numbers of the inputs that take part, ascending
+  int32_t input_count;
+  int32_t entry; ///< number of the entry, for Batch::arg_column
+
+  /// Argument leaf `leaf` of the entry being run; rows are inputs' numbers.
+  const ColumnView &arg(int32_t leaf) const { return batch.column(batch.args(), batch.arg_column(entry, leaf)); }
+  /// Scratch number `slot` of the session, at least `count` elements, 64-byte aligned, contents undefined. Slots are
+  /// shared by all entries; call once a run and slot, before compute's stages run. Throws std::bad_alloc.
+  template <class Real> Real *buffer(int32_t slot, size_t count) const;
+  /// Scratch of one worker; any earlier memory of that worker is gone.
+  template <class Real> Real *scratch(int32_t worker, size_t count) const;
+};
+
+/// Threads, scratch memory and results of one thread's runs of one model. Not to be used by two threads at once; any
+/// number of sessions may share a Model. In steady state (a batch no larger than earlier ones) a run allocates nothing.
+class Session {
+public:
+  /// `model` is borrowed and must outlive the session. Ready if status of the first run is ok; never throws.
+  explicit Session(const Model &model, int32_t threads = 1);
+  ~Session();
+  Session(const Session &) = delete;
+  Session &operator=(const Session &) = delete;
+
+  /// Runs an entry (its number in ModelInfo::entries) on a batch into the session's own outputs, see `outputs`.
+  ///
+  /// Inputs that are wrong get a status of their own, see `status(input)`; the others are computed as if alone. The
+  /// returned status tells of the run as a whole (bad_call, limit, internal) and is ok even if every input failed.
+  Status run(int32_t entry, Batch &batch);
+  /// The same into outputs of the caller.
+  Status run(int32_t entry, Batch &batch, Outputs &out);
+
+  /// Results of the last run(entry, batch) of that entry. Valid until its next run.
+  Outputs &outputs(int32_t entry) { return entries_[entry].out; }
+  const Outputs &outputs(int32_t entry) const { return entries_[entry].out; }
+  /// Status of an input in the last run.
+  const Status &status(int32_t input) const;
+  /// Number of inputs of the last run that failed.
+  int32_t failed() const { return failed_; }
+  /// Of the last run of an entry.
+  const RunProfile &profile(int32_t entry) const { return entries_[entry].profile; }
+
+  int32_t threads() const { return pool_.threads(); }
+  const Model &model() const { return model_; }
+
+  template <class Real> Real *buffer(int32_t slot, size_t count) {
+    if (static_cast<size_t>(slot) >= buffers_.size())
+      buffers_.resize(slot + 1);
+    return buffers_[slot].get<Real>(count);
+  }
+  template <class Real> Real *scratch(int32_t worker, size_t count) { return scratch_[worker].get<Real>(count); }
+
+private:
+  struct Entry {
+    std::unique_ptr<EntryPlan> plan;
+    std::vector<ColumnRef> reads;
+    Outputs out;
+    RunProfile profile;
+  };
+  Status run_checked(int32_t entry, Batch &batch, Outputs &out);
+
+  const Model &model_;
+  Pool pool_;
+  std::vector<Entry> entries_;
+  std::vector<Scratch> buffers_, scratch_;
+  IntColumn live_;
+  std::vector<Status> statuses_;
+  int32_t inputs_ = 0, failed_ = 0;
+};
+
+template <class Real> Real *Run::buffer(int32_t slot, size_t count) const {
+  return session.buffer<Real>(slot, count);
+}
+template <class Real> Real *Run::scratch(int32_t worker, size_t count) const {
+  return session.scratch<Real>(worker, count);
+}
+
+} // namespace dbc

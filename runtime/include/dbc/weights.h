@@ -1,0 +1,54 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The master copies of a model's parameters.
+#pragma once
+
+#include <dbc/buffer.h>
+#include <dbc/model_info.h>
+#include <dbc/status.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dbc {
+
+/// All params and tensor consts of a model, in f32, row-major, mutable. Belongs to one thread at a time.
+class Weights {
+public:
+  /// Allocates and zeroes all of them; none counts as given. `info` is borrowed and must outlive this. Throws
+  /// std::bad_alloc.
+  explicit Weights(const ModelInfo &info);
+
+  const ModelInfo &info() const { return *info_; }
+  int32_t count() const { return static_cast<int32_t>(info_->params.size()); }
+  /// Number of the parameter of that path ("fwd.W"), or -1.
+  int32_t find(const std::string &name) const;
+  /// Number of elements.
+  size_t size(int32_t param) const { return values_[param].size(); }
+  float *data(int32_t param) { return values_[param].data(); }
+  const float *data(int32_t param) const { return values_[param].data(); }
+  /// Null if there is no such parameter.
+  float *data(const std::string &name);
+
+  /// Copies `count` values and marks the parameter as given.
+  Status set(const std::string &name, const float *values, size_t count);
+  /// Says that a parameter was filled through data().
+  void mark_given(int32_t param, bool given = true) { given_[param] = given; }
+  bool given(int32_t param) const { return given_[param]; }
+
+  /// Draws every parameter by its initialiser (tensor consts from normal(0, 1)) and marks all as given. The numbers
+  /// depend on `seed` and each parameter's own name only, and are the same on every machine.
+  void draw(uint64_t seed);
+
+  /// Ok if all are given, else bad_weights naming all that are missing.
+  Status check() const;
+
+private:
+  const ModelInfo *info_;
+  std::vector<Array<float>> values_;
+  std::vector<bool> given_;
+};
+
+} // namespace dbc
