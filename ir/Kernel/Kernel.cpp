@@ -1,0 +1,104 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The `kernel` dialect: registration, printing, verifiers.
+#include "ir/Kernel/Kernel.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace dbc::kernel;
+
+#include "ir/Kernel/KernelDialect.cpp.inc"
+#include "ir/Kernel/KernelEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "ir/Kernel/KernelAttrs.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "ir/Kernel/KernelTypes.cpp.inc"
+
+void KernelDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "ir/Kernel/KernelOps.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "ir/Kernel/KernelTypes.cpp.inc"
+      >();
+}
+
+Type LocalType::parse(AsmParser &parser) {
+  SmallVector<int64_t> shape;
+  Type element;
+  if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false) || parser.parseType(element) ||
+      parser.parseGreater())
+    return {};
+  return get(parser.getContext(), shape, element);
+}
+
+void LocalType::print(AsmPrinter &printer) const {
+  printer << '<';
+  for (int64_t extent : getShape())
+    printer << extent << 'x';
+  printer << getElement() << '>';
+}
+
+ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &state) {
+  StringAttr name;
+  StringRef keyword;
+  SmallVector<OpAsmParser::Argument> args;
+  if (parser.parseKeyword(&keyword))
+    return failure();
+  auto kind = symbolizeFuncKind(keyword);
+  if (!kind)
+    return parser.emitError(parser.getCurrentLocation(), "unknown kind of function ") << keyword;
+  state.addAttribute("kind", FuncKindAttr::get(parser.getContext(), *kind));
+  if (parser.parseSymbolName(name, "sym_name", state.attributes) ||
+      parser.parseArgumentList(args, OpAsmParser::Delimiter::Paren, /*allowType=*/true))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("over"))) {
+    FlatSymbolRefAttr space;
+    if (parser.parseAttribute(space, "space", state.attributes))
+      return failure();
+  }
+  if (parser.parseOptionalAttrDictWithKeyword(state.attributes))
+    return failure();
+  return parser.parseRegion(*state.addRegion(), args);
+}
+
+void FuncOp::print(OpAsmPrinter &printer) {
+  printer << ' ' << stringifyFuncKind(getKind()) << ' ';
+  printer.printSymbolName(getSymName());
+  printer << '(';
+  llvm::interleaveComma(getBody().getArguments(), printer, [&](BlockArgument a) { printer.printRegionArgument(a); });
+  printer << ')';
+  if (getSpaceAttr())
+    printer << " over " << getSpaceAttr();
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {"sym_name", "kind", "space"});
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+LogicalResult ForOp::verify() {
+  if (getBody().getNumArguments() != 1 + getInit().size() || !getBody().getArgument(0).getType().isInteger(32))
+    return emitOpError("needs a counter and one argument a carried value");
+  auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
+  if (!yield || !llvm::equal(yield.getOperandTypes(), getInit().getTypes()) ||
+      !llvm::equal(getResultTypes(), getInit().getTypes()))
+    return emitOpError("does not yield its carried values");
+  return success();
+}
+
+LogicalResult IfOp::verify() {
+  for (Region *region : {&getThen(), &getOtherwise()}) {
+    auto yield = dyn_cast<YieldOp>(region->front().getTerminator());
+    if (!yield || !llvm::equal(yield.getOperandTypes(), getResultTypes()))
+      return emitOpError("has a region that does not yield its results");
+  }
+  return success();
+}
+
+#define GET_OP_CLASSES
+#include "ir/Kernel/KernelOps.cpp.inc"

@@ -1,3 +1,428 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The `kernel` dialect: how a batch is computed. All C++ is printed from these ops.
+
+#ifndef DBC_KERNEL
+#define DBC_KERNEL
+
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
-def Kernel_Dialect : Dialect { let name = "kernel"; let cppNamespace = "::dbc::kernel"; }
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Kernel_Dialect : Dialect {
+  let name = "kernel";
+  let cppNamespace = "::dbc::kernel";
+  let summary = "How a batch is computed: loops, loads, stores, products";
+  let description = [{
+    A `kernel` module describes one model: its interface (`kernel.data`, `kernel.param`) and one `kernel.program` an entry
+    or loss. A program declares its arrays (spaces with int32 columns, buffers of rows, fields of the batch, weights),
+    holds functions, and says in `kernel.schedule` and `kernel.run` in which order they are called. Functions consist of
+    `arith` and `math` on scalars (i32, f32, i1; `f32` is the emitter's real number) and the ops here.
+
+    Arrays are symbols of the program. An array has rows of a static shape; `kernel.load @h[%row, %j]` reads one scalar.
+    Sums run in the order of their loops: no op here may be reassociated.
+
+    **Structure functions** (`structure` kernels) hold integers only. A failed `kernel.require` or `kernel.check` records an
+    error for the input in hand and leaves the function. **Stage functions** compute rows `begin .. end - 1` of a space.
+  }];
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::dbc::dyn::DynDialect"];
+}
+
+class Kernel_Type<string n, string m> : TypeDef<Kernel_Dialect, n> { let mnemonic = m; }
+def Kernel_LocalType : Kernel_Type<"Local", "local"> {
+  let summary = "Scratch of a thread: an array of a static shape";
+  let description = "`!kernel.local<16x750xf32>`: for a block of 16 rows, 750 numbers each.";
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$element);
+  let hasCustomAssemblyFormat = 1;
+}
+def Kernel_RowsType : Kernel_Type<"Rows", "rows"> {
+  let summary = "The rows of a product's operand, see kernel.rows";
+}
+def Kernel_Local : Type<CPred<"::llvm::isa<::dbc::kernel::LocalType>($_self)">, "local", "::dbc::kernel::LocalType">;
+def Kernel_Rows : Type<CPred<"::llvm::isa<::dbc::kernel::RowsType>($_self)">, "rows", "::dbc::kernel::RowsType">,
+    BuildableType<"$_builder.getType<::dbc::kernel::RowsType>()">;
+def Kernel_Scalar : AnyTypeOf<[F32, I32, I1]>;
+
+class Kernel_Enum<string n, string d, list<I32EnumCase> c> : I32Enum<n, d, c> { let cppNamespace = "::dbc::kernel"; }
+def Kernel_SpaceKind : Kernel_Enum<"SpaceKind", "what the rows of a space are", [
+    I32EnumCase<"Inputs", 0, "inputs">, I32EnumCase<"Instances", 1, "instances">, I32EnumCase<"Elements", 2, "elements">,
+    I32EnumCase<"Arm", 3, "arm">, I32EnumCase<"Steps", 4, "steps">, I32EnumCase<"States", 5, "states">,
+    I32EnumCase<"Model", 6, "model">]>;
+def Kernel_FieldPart : Kernel_Enum<"FieldPart", "which array of a field's column", [
+    I32EnumCase<"Value", 0, "value">, I32EnumCase<"Begin", 1, "begin">, I32EnumCase<"End", 2, "end">,
+    I32EnumCase<"Items", 3, "items">, I32EnumCase<"Kind", 4, "kind">]>;
+def Kernel_FuncKind : Kernel_Enum<"FuncKind", "what a function is for", [
+    I32EnumCase<"Roots", 0, "roots">, I32EnumCase<"Calls", 1, "calls">, I32EnumCase<"Index", 2, "index">,
+    I32EnumCase<"Stage", 3, "stage">]>;
+def Kernel_FunctionKind : Kernel_Enum<"FunctionKind", "functions of one number that math lacks", [
+    I32EnumCase<"Sigmoid", 0, "sigmoid">, I32EnumCase<"Relu", 1, "relu">, I32EnumCase<"Gelu", 2, "gelu">,
+    I32EnumCase<"Softplus", 3, "softplus">]>;
+def Kernel_IntKind : Kernel_Enum<"IntKind", "checked 32-bit arithmetic", [
+    I32EnumCase<"Add", 0, "add">, I32EnumCase<"Sub", 1, "sub">, I32EnumCase<"Mul", 2, "mul">,
+    I32EnumCase<"Div", 3, "div">, I32EnumCase<"Rem", 4, "rem">]>;
+
+def Kernel_Fault : Kernel_Enum<"Fault", "what can be wrong with an input", [
+    I32EnumCase<"Index", 1, "index">, I32EnumCase<"ListIndex", 2, "list_index">, I32EnumCase<"Slice", 3, "slice">,
+    I32EnumCase<"Lengths", 4, "lengths">, I32EnumCase<"Empty", 5, "empty">]>;
+
+class Kernel_Op<string m, list<Trait> t = []> : Op<Kernel_Dialect, m, t>;
+
+//===-- Interface ---------------------------------------------------------------------------------------------===//
+
+def Kernel_DataOp : Kernel_Op<"data", [Symbol, NoTerminator, SingleBlock, NoRegionArguments]> {
+  let summary = "A data type of the model's interface; its constructors in order";
+  let arguments = (ins SymbolNameAttr:$sym_name);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name $body attr-dict";
+}
+def Kernel_CtorOp : Kernel_Op<"ctor", [HasParent<"DataOp">]> {
+  let summary = "A constructor; `columns` numbers its fields' columns in the data type";
+  let description = "Surface types are those of `dyn` (`!dyn.index`, `!dyn.list`, ...).";
+  let arguments = (ins StrAttr:$name, StrArrayAttr:$fields, TypeArrayAttr:$types, DenseI32ArrayAttr:$columns);
+  let assemblyFormat = "$name $fields $types `in` $columns attr-dict";
+}
+def Kernel_ParamOp : Kernel_Op<"param", [Symbol]> {
+  let summary = "A parameter or tensor const, by its path";
+  let description = "`init` is `#dyn.init` or absent (a const). Its rows lie along the first axis, so it can be loaded like any array.";
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$type, OptionalAttr<AnyAttr>:$init);
+  let assemblyFormat = "$sym_name `:` $type (`=` $init^)? attr-dict";
+}
+
+def Kernel_ProgramOp : Kernel_Op<"program", [Symbol, SymbolTable, NoTerminator, SingleBlock, NoRegionArguments]> {
+  let summary = "How one entry or loss is computed for a batch";
+  let description = [{
+    `arg_types` and `surface` are the surface types in the source. `kernel.output` says where each flat result lies.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$arg_names, TypeArrayAttr:$arg_types, TypeAttr:$surface,
+                       UnitAttr:$loss);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "(`loss` $loss^)? $sym_name $arg_names $arg_types `->` $surface attr-dict-with-keyword $body";
+}
+
+//===-- Arrays ------------------------------------------------------------------------------------------------===//
+
+def Kernel_SpaceOp : Kernel_Op<"space", [Symbol, HasParent<"ProgramOp">]> {
+  let summary = "A set of rows with int32 columns";
+  let description = [{
+    * `inputs`: the inputs that have not failed; column `input` is the input's number.
+    * `instances`: called nodes of one cell, sorted by level, then arm; column `node`. `group` and `cell` (a number in the group).
+    * `elements`, `arm`: rows made by `kernel.push` from rows of `parent`, in their order.
+    * `steps`: elements of a scan: as `elements`, run step by step; column `step` is the number of the step of its owner.
+    * `states`: rows reserved by `kernel.reserve`; no columns.
+    * `model`: one row.
+    `ticked`: rows are run in ranges of one tick of the innermost loop that encloses them: a level of `group` (rows are in
+    that order already), or a step of the scan `steps_of` (a space of kind `steps`, itself or an ancestor; rows are then
+    reached through an order list).
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, EnumAttr<Kernel_Dialect, Kernel_SpaceKind, "">:$kind,
+      OptionalAttr<FlatSymbolRefAttr>:$parent, StrArrayAttr:$columns, OptionalAttr<FlatSymbolRefAttr>:$group,
+      OptionalAttr<I32Attr>:$cell, UnitAttr:$ticked, OptionalAttr<FlatSymbolRefAttr>:$steps_of);
+  let assemblyFormat = "$kind $sym_name (`in` $parent^)? $columns (`group` $group^ `cell` $cell)? (`ticked` $ticked^)? (`steps` $steps_of^)? attr-dict";
+}
+def Kernel_GroupOp : Kernel_Op<"group", [Symbol, HasParent<"ProgramOp">]> {
+  let summary = "Cells that call each other; levelled together";
+  let description = [{
+    `cells` are the cells' names in the source, `datas` the data types of their keys, `calls` their `calls` functions.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$cells, ArrayAttr:$datas, ArrayAttr:$calls);
+  let assemblyFormat = "$sym_name $cells `of` $datas `by` $calls attr-dict";
+}
+def Kernel_BufferOp : Kernel_Op<"buffer", [Symbol, HasParent<"ProgramOp">]> {
+  let summary = "One value of `type` for each row of a space";
+  let description = [{
+    Buffers with the same `slot` share memory: their lives do not overlap. `type` is a scalar or a static tensor of f32,
+    i32 or i1.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$space, TypeAttr:$type, OptionalAttr<I32Attr>:$slot);
+  let assemblyFormat = "$sym_name `over` $space `:` $type (`slot` $slot^)? attr-dict";
+}
+def Kernel_FieldOp : Kernel_Op<"field", [Symbol, HasParent<"ProgramOp">]> {
+  let summary = "A column of a data type's nodes in the batch";
+  let description = [{
+    Row n belongs to node n. `value`: the field itself; `begin`, `end`: the bounds of node n's list in `items`;
+    `items`: the elements, whose rows are numbered by those bounds; `kind`: the constructor numbers.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$data, I32Attr:$column, StrAttr:$name,
+      EnumAttr<Kernel_Dialect, Kernel_FieldPart, "">:$part, TypeAttr:$type);
+  let assemblyFormat = "$sym_name `=` $data $name $column $part `:` $type attr-dict";
+}
+def Kernel_ArgumentOp : Kernel_Op<"argument", [Symbol, HasParent<"ProgramOp">]> {
+  let summary = "An argument of the entry; row i belongs to input i";
+  let description = "`leaf` is the number of the flat component over all arguments.";
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$name, I32Attr:$leaf,
+      EnumAttr<Kernel_Dialect, Kernel_FieldPart, "">:$part, TypeAttr:$type);
+  let assemblyFormat = "$sym_name `=` $name $leaf $part `:` $type attr-dict";
+}
+def Kernel_WeightsOp : Kernel_Op<"weights", [Symbol, HasParent<"ProgramOp">]> {
+  let summary = "A matrix of parameters, packed at load for products";
+  let description = [{
+    Rows (outputs) and columns (inputs) come from `parts`: parameter names, stacked `along` axis 0 (outputs one after the
+    other) or 1 (inputs one after the other). Each part has rank 2; with `tables` = n it has rank 3 and n matrices are packed.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, ArrayAttr:$parts, I32Attr:$along, I64Attr:$out, I64Attr:$in,
+                       OptionalAttr<I64Attr>:$tables);
+  let assemblyFormat = "$sym_name `=` $parts `along` $along `:` $out `by` $in (`tables` $tables^)? attr-dict";
+}
+def Kernel_OutputOp : Kernel_Op<"output", [HasParent<"ProgramOp">]> {
+  let summary = "Where a flat result of the entry lies";
+  let description = [{
+    Row r of `buffer`'s space belongs to the input that its chain of `parent` columns (one an enclosing list, `depth`
+    of them) leads to. Depth 0: the space is `inputs`.
+  }];
+  let arguments = (ins I32Attr:$leaf, FlatSymbolRefAttr:$buffer, I32Attr:$depth);
+  let assemblyFormat = "$leaf `=` $buffer `depth` $depth attr-dict";
+}
+
+//===-- Functions ---------------------------------------------------------------------------------------------===//
+
+def Kernel_FuncOp : Kernel_Op<"func", [Symbol, HasParent<"ProgramOp">, SingleBlock, NoTerminator]> {
+  let summary = "A function of the program";
+  let description = [{
+    | kind | arguments | called for |
+    |---|---|---|
+    | `roots` | the input's number | each input that has not failed |
+    | `calls` | the node | each instance when it is first reached; adds its calls |
+    | `index` | the row and its node (or input) | each row of `space`, in order; pushes rows of nested spaces |
+    | `stage` | begin, end | a range of rows of `space` (of its order list where it is `ticked` by steps) |
+    `doc` lines are printed as the function's comment.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, EnumAttr<Kernel_Dialect, Kernel_FuncKind, "">:$kind,
+      OptionalAttr<FlatSymbolRefAttr>:$space, OptionalAttr<StrArrayAttr>:$doc);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+}
+def Kernel_YieldOp : Kernel_Op<"yield", [Pure, Terminator]> {
+  let summary = "The values of a region";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
+//===-- Control flow ------------------------------------------------------------------------------------------===//
+
+def Kernel_ForOp : Kernel_Op<"for", [SingleBlock, RecursiveMemoryEffects]> {
+  let summary = "A counted loop, in order";
+  let description = [{
+    The block's arguments are the counter (i32) and the carried values, of which it yields the next. `vector` says that
+    iterations are independent and consecutive in memory, so the loop may run in vectors.
+    ```mlir
+    %sum = kernel.for %k = %lo to %hi carry (%zero) : (f32) { ^bb0(%k: i32, %acc: f32): ... kernel.yield %next : f32 }
+    ```
+  }];
+  let arguments = (ins I32:$low, I32:$high, Variadic<Kernel_Scalar>:$init, UnitAttr:$vector);
+  let results = (outs Variadic<Kernel_Scalar>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "(`vector` $vector^)? $low `to` $high (`carry` `(` $init^ `)` `:` `(` type($init) `)`)? attr-dict `->` `(` type($results) `)` $body";
+  let hasVerifier = 1;
+}
+def Kernel_IfOp : Kernel_Op<"if", [SingleBlock, NoRegionArguments, RecursiveMemoryEffects]> {
+  let summary = "One of two regions; both yield the results";
+  let arguments = (ins I1:$condition);
+  let results = (outs Variadic<Kernel_Scalar>:$results);
+  let regions = (region SizedRegion<1>:$then, SizedRegion<1>:$otherwise);
+  let assemblyFormat = "$condition attr-dict `->` `(` type($results) `)` $then `else` $otherwise";
+  let hasVerifier = 1;
+}
+def Kernel_BlocksOp : Kernel_Op<"blocks", [SingleBlock, RecursiveMemoryEffects]> {
+  let summary = "Rows begin .. end - 1 in blocks of at most `size`";
+  let description = "The block's arguments are the first row of the block and the number of its rows.";
+  let arguments = (ins I32:$begin, I32:$end, I64Attr:$size);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$begin `to` $end `by` $size attr-dict-with-keyword $body";
+}
+
+//===-- Memory ------------------------------------------------------------------------------------------------===//
+
+def Kernel_LoadOp : Kernel_Op<"load", [MemoryEffects<[MemRead]>]> {
+  let summary = "One scalar of an array";
+  let description = [{
+    `array` is a buffer, field, argument, parameter, or `@space::@column`-less column written `@space` with `column`.
+    Indices: the row, then one an axis of the row's shape. (A parameter's row is its first axis.)
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$array, OptionalAttr<StrAttr>:$column, Variadic<I32>:$indices);
+  let results = (outs Kernel_Scalar:$result);
+  let assemblyFormat = "$array ($column^)? `[` $indices `]` attr-dict `:` type($result)";
+}
+def Kernel_StoreOp : Kernel_Op<"store", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Writes one scalar of a buffer";
+  let arguments = (ins Kernel_Scalar:$value, FlatSymbolRefAttr:$array, Variadic<I32>:$indices);
+  let assemblyFormat = "$value `,` $array `[` $indices `]` attr-dict `:` type($value)";
+}
+def Kernel_LocalOp : Kernel_Op<"local", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "Scratch of the running thread, unset";
+  let results = (outs Kernel_Local:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+def Kernel_ReadOp : Kernel_Op<"read", [MemoryEffects<[MemRead]>]> {
+  let summary = "One scalar of a local";
+  let arguments = (ins Kernel_Local:$local, Variadic<I32>:$indices);
+  let results = (outs Kernel_Scalar:$result);
+  let assemblyFormat = "$local `[` $indices `]` attr-dict `:` type($local) `->` type($result)";
+}
+def Kernel_WriteOp : Kernel_Op<"write", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Writes one scalar of a local";
+  let arguments = (ins Kernel_Scalar:$value, Kernel_Local:$local, Variadic<I32>:$indices);
+  let assemblyFormat = "$value `,` $local `[` $indices `]` attr-dict `:` type($value) `,` type($local)";
+}
+def Kernel_RowsOp : Kernel_Op<"rows", [Pure, AttrSizedOperandSegments]> {
+  let summary = "Where the rows of a product's operand lie";
+  let description = [{
+    Row i of the block is row `via`[i] of `array` (a buffer, field, argument or parameter of f32), or row `from` + i where
+    there is no `via`; or row i of the local. It starts at element `offset` of that row.
+  }];
+  let arguments = (ins OptionalAttr<FlatSymbolRefAttr>:$array, Optional<Kernel_Local>:$via, Optional<I32>:$from,
+                       Optional<Kernel_Local>:$local, I64Attr:$offset);
+  let results = (outs Kernel_Rows:$result);
+  let assemblyFormat = "($array^)? (`via` $via^ `:` type($via))? (`from` $from^)? (`local` $local^ `:` type($local))? `at` $offset attr-dict";
+  let builders = [];
+}
+def Kernel_ProductOp : Kernel_Op<"product", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Rows times packed weights";
+  let description = [{
+    into[i][o] = init[o] + sum over k in order of x[i][k] * weights[o][k]; x[i] is made of the segments `x`, of the given
+    lengths, one after the other. One accumulator an output, k in order. `init` names a parameter (a bias) or is absent (0).
+    With `table` (weights with tables) row i uses matrix table[i].
+  }];
+  let arguments = (ins I32:$count, Variadic<Kernel_Rows>:$x, DenseI64ArrayAttr:$lengths, FlatSymbolRefAttr:$weights,
+      OptionalAttr<FlatSymbolRefAttr>:$init, Optional<Kernel_Local>:$table, Kernel_Local:$into);
+  let assemblyFormat = "$count `rows` `(` $x `)` $lengths `with` $weights (`init` $init^)? (`table` $table^ `:` type($table))? `into` $into `:` type($into) attr-dict";
+}
+
+//===-- Structure ---------------------------------------------------------------------------------------------===//
+
+def Kernel_CountOp : Kernel_Op<"count", [MemoryEffects<[MemRead]>]> {
+  let summary = "The number of rows that a space has so far: the row of the next push";
+  let arguments = (ins FlatSymbolRefAttr:$space);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$space attr-dict";
+}
+def Kernel_PushOp : Kernel_Op<"push", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Adds a row: one value a column";
+  let arguments = (ins FlatSymbolRefAttr:$space, Variadic<I32>:$values);
+  let assemblyFormat = "$space `(` $values `)` attr-dict";
+}
+def Kernel_SetOp : Kernel_Op<"set", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Sets a column of an existing row (of an instances or inputs space)";
+  let arguments = (ins FlatSymbolRefAttr:$space, StrAttr:$column, I32:$row, I32:$value);
+  let assemblyFormat = "$space $column `[` $row `]` `,` $value attr-dict";
+}
+def Kernel_ReserveOp : Kernel_Op<"reserve", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Adds `count` rows to a space of kind `states`; gives the first";
+  let arguments = (ins FlatSymbolRefAttr:$space, I32:$count);
+  let results = (outs I32:$first);
+  let assemblyFormat = "$space $count attr-dict";
+}
+def Kernel_CallOp : Kernel_Op<"call", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Says that a cell is called at a node";
+  let description = [{
+    Inside a `calls` function of the same group it adds an edge; elsewhere the instance and all that it needs are visited.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$group, I32Attr:$cell, I32:$node);
+  let assemblyFormat = "$group $cell `(` $node `)` attr-dict";
+}
+def Kernel_RowOfOp : Kernel_Op<"row_of", [MemoryEffects<[MemRead]>]> {
+  let summary = "The row of a called node in its cell's space";
+  let arguments = (ins FlatSymbolRefAttr:$space, I32:$node);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$space `(` $node `)` attr-dict";
+}
+def Kernel_RequireOp : Kernel_Op<"require", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "The field must be given at this node (or the argument for this input), else the input fails";
+  let arguments = (ins FlatSymbolRefAttr:$array, I32:$node);
+  let assemblyFormat = "$array `[` $node `]` attr-dict";
+}
+def Kernel_CheckOp : Kernel_Op<"check", [MemoryEffects<[MemWrite]>]> {
+  let summary = "The condition must hold, else the input fails and the function is left";
+  let description = [{
+    `fault` says what is wrong, `values` are its numbers and `what` its word, as `dbc::Fault` in the runtime's messages.h
+    lists them; `where` is "file:line:col" in the source. The error is reported at the node or input that the function runs for.
+  }];
+  let arguments = (ins EnumAttr<Kernel_Dialect, Kernel_Fault, "">:$fault, I1:$condition, StrAttr:$what, StrAttr:$where, Variadic<I32>:$values);
+  let assemblyFormat = "$fault $condition `,` $what `at` $where `(` $values `)` attr-dict";
+}
+def Kernel_IntOp : Kernel_Op<"int", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Checked integer arithmetic: overflow or division by 0 fails the input";
+  let arguments = (ins EnumAttr<Kernel_Dialect, Kernel_IntKind, "">:$kind, I32:$a, I32:$b, StrAttr:$where);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$kind $a `,` $b `at` $where attr-dict";
+}
+def Kernel_ReachOp : Kernel_Op<"reach", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Lists the nodes of the same data type that can be reached (LANGUAGE D3)";
+  let description = "The nodes stand in the column `node` of `space` (kind `states`) from row `first` on, in the application's order.";
+  let arguments = (ins FlatSymbolRefAttr:$space, FlatSymbolRefAttr:$data, I32:$node);
+  let results = (outs I32:$first, I32:$length);
+  let assemblyFormat = "$space $data `(` $node `)` attr-dict";
+}
+def Kernel_FunctionOp : Kernel_Op<"function", [Pure, SameOperandsAndResultType]> {
+  let summary = "A function of one number that math lacks";
+  let arguments = (ins EnumAttr<Kernel_Dialect, Kernel_FunctionKind, "">:$kind, F32:$x);
+  let results = (outs F32:$result);
+  let assemblyFormat = "$kind $x attr-dict `:` type($x)";
+}
+def Kernel_OrderOp : Kernel_Op<"order", [MemoryEffects<[MemRead]>]> {
+  let summary = "The row at a position of a space's order list";
+  let arguments = (ins FlatSymbolRefAttr:$space, I32:$position);
+  let results = (outs I32:$row);
+  let assemblyFormat = "$space `[` $position `]` attr-dict";
+}
+
+//===-- Order -------------------------------------------------------------------------------------------------===//
+
+def Kernel_ScheduleOp : Kernel_Op<"schedule", [HasParent<"ProgramOp">, NoTerminator, SingleBlock, NoRegionArguments]> {
+  let summary = "Structure in, index arrays out: which structure functions run, in order";
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$body attr-dict";
+}
+def Kernel_RunOp : Kernel_Op<"run", [HasParent<"ProgramOp">, NoTerminator, SingleBlock, NoRegionArguments]> {
+  let summary = "The stages, in order";
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$body attr-dict";
+}
+def Kernel_StartOp : Kernel_Op<"start", [HasParent<"ScheduleOp">]> {
+  let summary = "Calls a `roots` function for each input that has not failed; finds all instances that they need";
+  let arguments = (ins FlatSymbolRefAttr:$func);
+  let assemblyFormat = "$func attr-dict";
+}
+def Kernel_SortOp : Kernel_Op<"sort", [HasParent<"ScheduleOp">]> {
+  let summary = "Sorts the instances of a group by level and arm: sets the rows of its `instances` spaces";
+  let arguments = (ins FlatSymbolRefAttr:$group);
+  let assemblyFormat = "$group attr-dict";
+}
+def Kernel_IndexOp : Kernel_Op<"index", [HasParent<"ScheduleOp">]> {
+  let summary = "Calls an `index` function for each row of its space, in order";
+  let arguments = (ins FlatSymbolRefAttr:$func);
+  let assemblyFormat = "$func attr-dict";
+}
+def Kernel_TicksOp : Kernel_Op<"ticks", [HasParent<"ScheduleOp">]> {
+  let summary = "Finds the row ranges of a space's ticks";
+  let description = [{
+    For a space of kind `steps`: ticks are (tick of the owner in `space`'s parent, step), numbered one after the other; makes
+    the order list. For other `ticked` spaces: the ticks of the parent's rows.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$space);
+  let assemblyFormat = "$space attr-dict";
+}
+def Kernel_LaunchOp : Kernel_Op<"launch"> {
+  let summary = "Runs a stage: over all rows of its space, or over those of the current tick inside a loop";
+  let arguments = (ins FlatSymbolRefAttr:$func);
+  let assemblyFormat = "$func attr-dict";
+}
+def Kernel_LevelsOp : Kernel_Op<"levels", [NoTerminator, SingleBlock, NoRegionArguments]> {
+  let summary = "For each level of a group, in order";
+  let arguments = (ins FlatSymbolRefAttr:$group);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$group $body attr-dict";
+}
+def Kernel_StepsOp : Kernel_Op<"steps", [NoTerminator, SingleBlock, NoRegionArguments]> {
+  let summary = "For each step of a scan, in order; inside another loop: the steps that belong to its current tick";
+  let arguments = (ins FlatSymbolRefAttr:$space);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$space $body attr-dict";
+}
+
+#endif // DBC_KERNEL
