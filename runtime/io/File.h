@@ -1,0 +1,52 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Files for the readers and writers here: plain reads that know their errors, and writes that are whole or
+// not at all.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace dbc::io {
+
+/// A file open for reading; closed when it goes.
+class InputFile {
+public:
+  InputFile() = default;
+  ~InputFile();
+  InputFile(const InputFile &) = delete;
+  InputFile &operator=(const InputFile &) = delete;
+
+  /// False with the reason in `error` ("cannot read `path`: No such file or directory"). Only regular files.
+  bool open(const std::string &path, std::string &error);
+  uint64_t size() const { return size_; }
+  /// Reads exactly `n` bytes at `offset`; false when that fails or the file has become shorter.
+  bool read(uint64_t offset, void *to, uint64_t n, std::string &error);
+
+private:
+  std::string path_;
+  int fd_ = -1;
+  uint64_t size_ = 0;
+};
+
+/// A file written under a temporary name beside `path` and renamed when whole. Without commit() nothing is
+/// left.
+class OutputFile {
+public:
+  OutputFile() = default;
+  ~OutputFile();
+  OutputFile(const OutputFile &) = delete;
+  OutputFile &operator=(const OutputFile &) = delete;
+
+  bool open(const std::string &path, std::string &error);
+  bool write(const void *from, uint64_t n, std::string &error);
+  bool commit(std::string &error);
+
+private:
+  bool fail(const char *what, std::string &error);
+  std::string path_, temporary_;
+  int fd_ = -1;
+};
+
+} // namespace dbc::io

@@ -1,0 +1,60 @@
+# Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#
+# The optional part of the runtime that reads and writes files: weights (safetensors), arrays (.npy), instances and
+# results (JSON lines), and random instances. Included by runtime/CMakeLists.txt.
+option(DBC_IO "Build the runtime's readers and writers of files" ON)
+option(DBC_FUZZ "Build the fuzz targets of runtime/fuzz (needs clang)" OFF)
+
+if(DBC_IO)
+  find_package(nlohmann_json 3.9 REQUIRED)
+  add_library(dbc_runtime_io STATIC
+    io/Draw.cpp
+    io/File.cpp
+    io/Instance.cpp
+    io/InstanceCheck.cpp
+    io/InstanceEmit.cpp
+    io/InstanceReader.cpp
+    io/InstanceSchema.cpp
+    io/JsonTape.cpp
+    io/JsonText.cpp
+    io/Nearest.cpp
+    io/Npy.cpp
+    io/OutputValue.cpp
+    io/Safetensors.cpp
+    io/SafetensorsHeader.cpp
+    io/Shrink.cpp
+    io/Value.cpp)
+  add_library(dbc::runtime_io ALIAS dbc_runtime_io)
+  dbc_warnings(dbc_runtime_io)
+  set_target_properties(dbc_runtime_io PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  # The JSON library is headers only and used inside only: nothing of it is installed or seen by users.
+  target_link_libraries(dbc_runtime_io PUBLIC dbc_runtime PRIVATE $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
+
+  find_package(GTest QUIET)
+  if(GTest_FOUND)
+    include(GoogleTest)
+    add_executable(dbc_io_tests
+      tests/io_draw.cpp
+      tests/io_instances.cpp
+      tests/io_instance_errors.cpp
+      tests/io_npy.cpp
+      tests/io_safetensors.cpp
+      tests/io_value.cpp)
+    dbc_warnings(dbc_io_tests)
+    target_include_directories(dbc_io_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/io)
+    target_link_libraries(dbc_io_tests PRIVATE dbc_runtime_io GTest::gtest_main)
+    gtest_discover_tests(dbc_io_tests)
+  endif()
+
+  if(DBC_FUZZ)
+    foreach(what json npy safetensors)
+      add_executable(dbc_fuzz_${what} fuzz/${what}_fuzz.cpp)
+      dbc_warnings(dbc_fuzz_${what})
+      target_include_directories(dbc_fuzz_${what} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/io)
+      target_link_libraries(dbc_fuzz_${what} PRIVATE dbc_runtime_io)
+      target_link_options(dbc_fuzz_${what} PRIVATE -fsanitize=fuzzer)
+    endforeach()
+    # The library's own branches are what the fuzzer steers by.
+    target_compile_options(dbc_runtime_io PRIVATE -fsanitize=fuzzer-no-link)
+  endif()
+endif()

@@ -1,0 +1,257 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The .npy reader. The header is a Python dict of a fixed form, read by hand:
+//   {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
+#include "File.h"
+#include "Nearest.h"
+#include "Result.h"
+
+#include <cstring>
+#include <dbc/io/npy.h>
+
+namespace dbc {
+
+namespace {
+
+constexpr uint64_t max_header = 1 << 20;
+constexpr size_t max_rank = 64; // NumPy's own limit
+
+/// Reads the dict from left to right.
+class Dict {
+public:
+  explicit Dict(std::string_view text) : rest_(text) {}
+  void space() {
+    while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\n' || rest_[0] == '\t'))
+      rest_.remove_prefix(1);
+  }
+  bool take(std::string_view word) {
+    space();
+    if (rest_.substr(0, word.size()) != word)
+      return false;
+    rest_.remove_prefix(word.size());
+    return true;
+  }
+  bool string(std::string_view &value) {
+    space();
+    if (rest_.empty() || (rest_[0] != '\'' && rest_[0] != '"'))
+      return false;
+    size_t end = rest_.find(rest_[0], 1);
+    if (end == std::string_view::npos)
+      return false;
+    value = rest_.substr(1, end - 1);
+    rest_.remove_prefix(end + 1);
+    return value.find('\\') == std::string_view::npos;
+  }
+  bool number(int64_t &value) {
+    space();
+    size_t n = 0;
+    value = 0;
+    for (; n < rest_.size() && rest_[n] >= '0' && rest_[n] <= '9'; ++n)
+      if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, rest_[n] - '0', &value))
+        return false;
+    rest_.remove_prefix(n);
+    return n > 0;
+  }
+  bool shape(std::vector<int64_t> &extents) {
+    if (!take("("))
+      return false;
+    // "()", "(3,)", "(3, 4)": a comma stands after each number but may be left out after the last of several.
+    while (!take(")")) {
+      int64_t e;
+      if (extents.size() == max_rank || !number(e))
+        return false;
+      extents.push_back(e);
+      if (!take(","))
+        return extents.size() > 1 && take(")");
+    }
+    return true;
+  }
+  bool done() {
+    space();
+    return rest_.empty();
+  }
+
+private:
+  std::string_view rest_;
+};
+
+bool header(std::string_view text, NpyArray &array, std::string &error) {
+  Dict dict(text);
+  bool descr = false, order = false, shape = false;
+  error = "its header is not a dict of 'descr', 'fortran_order' and 'shape'";
+  if (!dict.take("{"))
+    return false;
+  while (!dict.take("}")) {
+    std::string_view key, value;
+    if (!dict.string(key) || !dict.take(":"))
+      return false;
+    if (key == "descr" && !descr) {
+      descr = true;
+      if (!dict.string(value)) {
+        error = "records are not read, only the dtypes '<f4', '<f8', '<i4' and '<i8'";
+        return false;
+      }
+      if (value == "<f4")
+        array.type = NpyArray::Type::F32;
+      else if (value == "<f8")
+        array.type = NpyArray::Type::F64;
+      else if (value == "<i4")
+        array.type = NpyArray::Type::I32;
+      else if (value == "<i8")
+        array.type = NpyArray::Type::I64;
+      else {
+        error = "its dtype is '" + io::shown(value) + "'; '<f4', '<f8', '<i4' and '<i8' are read";
+        return false;
+      }
+    } else if (key == "fortran_order" && !order) {
+      order = true;
+      if (dict.take("True")) {
+        error = "it is in Fortran order; only C order is read";
+        return false;
+      }
+      if (!dict.take("False"))
+        return false;
+    } else if (key == "shape" && !shape) {
+      shape = true;
+      if (!dict.shape(array.extents)) {
+        error = "its shape is not a tuple of extents";
+        return false;
+      }
+    } else {
+      error = "its header has the key '" + io::shown(key) + "'" +
+              (key == "descr" || key == "fortran_order" || key == "shape" ? " twice" : "");
+      return false;
+    }
+    if (!dict.take(",")) {
+      if (!dict.take("}"))
+        return false;
+      break;
+    }
+  }
+  if (!dict.done() || !descr || !order || !shape)
+    return false;
+  error.clear();
+  return true;
+}
+
+/// Splits a file's beginning: where its header text and its data begin. `head` is at least 12 bytes or the
+/// whole file.
+bool preamble(std::string_view head, uint64_t file_size, uint64_t &text_begin, uint64_t &data_begin,
+              std::string &error) {
+  auto byte = [&](size_t i) { return static_cast<unsigned char>(head[i]); };
+  error = "it is not a .npy file";
+  if (head.size() < 10 || head.substr(0, 6) != "\x93NUMPY")
+    return false;
+  unsigned major = byte(6), minor = byte(7);
+  if (major < 1 || major > 3 || minor != 0) {
+    error = "its format version is " + std::to_string(major) + "." + std::to_string(minor) +
+            "; 1.0, 2.0 and 3.0 are read";
+    return false;
+  }
+  uint64_t length = byte(8) | byte(9) << 8;
+  text_begin = 10;
+  if (major > 1) {
+    if (head.size() < 12)
+      return false;
+    length |= static_cast<uint64_t>(byte(10)) << 16 | static_cast<uint64_t>(byte(11)) << 24;
+    text_begin = 12;
+  }
+  data_begin = text_begin + length;
+  if (length > max_header || data_begin > file_size) {
+    error = "its header would have " + std::to_string(length) + " bytes";
+    return false;
+  }
+  return true;
+}
+
+bool data_size(const NpyArray &array, uint64_t have, std::string &error) {
+  bool wide = array.type == NpyArray::Type::F64 || array.type == NpyArray::Type::I64;
+  uint64_t want = wide ? 8 : 4;
+  for (int64_t e : array.extents)
+    if (e == 0)
+      want = 0;
+  for (int64_t e : array.extents)
+    if (__builtin_mul_overflow(want, static_cast<uint64_t>(e), &want)) {
+      error = "its shape is beyond all bounds";
+      return false;
+    }
+  if (want != have) {
+    error = "its shape needs " + std::to_string(want) + " bytes of data, it has " + std::to_string(have);
+    return false;
+  }
+  return true;
+}
+
+template <typename T> void widen(const std::vector<unsigned char> &bytes, std::vector<double> &to) {
+  for (size_t i = 0; i + sizeof(T) <= bytes.size(); i += sizeof(T)) {
+    T v;
+    std::memcpy(&v, &bytes[i], sizeof v);
+    to.push_back(static_cast<double>(v));
+  }
+}
+
+} // namespace
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are copied as they stand in the file");
+
+std::vector<double> NpyArray::to_doubles() const {
+  std::vector<double> all;
+  switch (type) {
+  case Type::F32:
+    widen<float>(bytes, all);
+    break;
+  case Type::F64:
+    widen<double>(bytes, all);
+    break;
+  case Type::I32:
+    widen<int32_t>(bytes, all);
+    break;
+  case Type::I64:
+    widen<int64_t>(bytes, all);
+    break;
+  }
+  return all;
+}
+
+Status parse_npy(std::string_view bytes, NpyArray &array) {
+  return io::guarded([&]() -> Status {
+    NpyArray read;
+    std::string error;
+    uint64_t text = 0, data = 0;
+    if (!preamble(bytes, bytes.size(), text, data, error) ||
+        !header(bytes.substr(text, data - text), read, error) || !data_size(read, bytes.size() - data, error))
+      return io::failure("not readable as .npy: " + error);
+    read.bytes.assign(bytes.begin() + static_cast<ptrdiff_t>(data), bytes.end());
+    array = std::move(read);
+    return Status();
+  });
+}
+
+Status read_npy(const std::string &path, NpyArray &array) {
+  return io::guarded([&]() -> Status {
+    io::InputFile file;
+    std::string error;
+    if (!file.open(path, error))
+      return io::failure(error);
+    char start[12];
+    uint64_t n = file.size() < sizeof start ? file.size() : sizeof start;
+    if (!file.read(0, start, n, error))
+      return io::failure(error);
+    NpyArray read;
+    uint64_t text = 0, data = 0;
+    if (!preamble(std::string_view(start, n), file.size(), text, data, error))
+      return io::failure("`" + path + "`: " + error);
+    std::string head(data - text, '\0');
+    if (!file.read(text, head.data(), head.size(), error))
+      return io::failure(error);
+    if (!header(head, read, error) || !data_size(read, file.size() - data, error))
+      return io::failure("`" + path + "`: " + error);
+    read.bytes.resize(file.size() - data);
+    if (!file.read(data, read.bytes.data(), read.bytes.size(), error))
+      return io::failure(error);
+    array = std::move(read);
+    return Status();
+  });
+}
+
+} // namespace dbc
