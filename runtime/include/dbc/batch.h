@@ -1,7 +1,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The structure of a mini-batch: for every data type of a model a table of nodes with one column a field, and one more
-// table with a row an input for the entries' arguments. A batch is either built node by node or borrows flat arrays.
+// The structure of a mini-batch: for every data type of a model a table of nodes with one column a field, and
+// one more table with a row an input for the entries' arguments. A batch is either built node by node or
+// borrows flat arrays.
 #pragma once
 
 #include <dbc/buffer.h>
@@ -19,25 +20,27 @@ namespace dbc {
 /// How deep lists may be nested in a field or an argument: [[[[T]]]] at most.
 constexpr int32_t kMaxListDepth = 4;
 
-/// What a column holds, flattened: an argument that is a record or a tuple has one column for each of its leaves, in
-/// declaration order, depth first; a list of records has one list column a leaf.
+/// What a column holds, flattened: an argument that is a record or a tuple has one column for each of its
+/// leaves, in declaration order, depth first; a list of records has one list column a leaf.
 struct ColumnInfo {
-  std::string name;   ///< "left"; leaves of records and tuples: "state.h", "pair.0"
+  std::string name; ///< "left"; leaves of records and tuples: "state.h", "pair.0"
   Elem elem = Elem::F32;
-  int32_t bound = 0;  ///< Elem::Index: values lie in 0 .. bound - 1
+  int32_t bound = 0;   ///< Elem::Index: values lie in 0 .. bound - 1
   int32_t target = -1; ///< Elem::Node: the data type referred to
-  int64_t extent = 1; ///< numbers in one value
-  int32_t depth = 0;  ///< 0: one value a row; 1: a list of values a row; 2: a list of lists ...
+  int64_t extent = 1;  ///< numbers in one value
+  int32_t depth = 0;   ///< 0: one value a row; 1: a list of values a row; 2: a list of lists ...
 };
 
-/// The leaves of a type in the order of their columns; `name` starts their names. Results are flattened the same way.
+/// The leaves of a type in the order of their columns; `name` starts their names. Results are flattened the
+/// same way.
 std::vector<ColumnInfo> flatten(const TypeInfo &type, const std::string &name);
 
 /// How generated code reads a column; the same for built and for borrowed columns.
 ///
 /// depth 0: row n's value is at n * extent in the one of `i32`, `u8`, `f32` that fits the element type.
-/// depth 1: row n's elements are lists[0].begin[n] .. lists[0].end[n] - 1, element e's value is at e * extent.
-/// depth 2: those are numbers of inner lists, whose elements are lists[1].begin[e] .. lists[1].end[e] - 1; and so on.
+/// depth 1: row n's elements are lists[0].begin[n] .. lists[0].end[n] - 1, element e's value is at e *
+/// extent. depth 2: those are numbers of inner lists, whose elements are lists[1].begin[e] .. lists[1].end[e]
+/// - 1; and so on.
 struct ColumnView {
   struct Lists {
     const int32_t *begin = nullptr;
@@ -60,15 +63,15 @@ struct ColumnRef {
   int32_t column;
 };
 
-/// The structure store. Tables 0 .. datas - 1 are the model's data types; table `args()` has one row an input and one
-/// column for each distinct (name, type) among all entries' arguments, so that entries which take the same arguments
-/// share them.
+/// The structure store. Tables 0 .. datas - 1 are the model's data types; table `args()` has one row an input
+/// and one column for each distinct (name, type) among all entries' arguments, so that entries which take the
+/// same arguments share them.
 ///
 /// Nodes of one data type are numbered 0 .. N - 1 over the whole batch, those of one input contiguously.
 ///
-/// Mistakes while filling do not stop the program: they are kept as the status of the input concerned (bad_input), or
-/// of the batch (bad_call, limit), and come out of the next run. One batch may be used by one thread at a time.
-/// `clear` keeps all memory: refilling with as much as before allocates nothing.
+/// Mistakes while filling do not stop the program: they are kept as the status of the input concerned
+/// (bad_input), or of the batch (bad_call, limit), and come out of the next run. One batch may be used by one
+/// thread at a time. `clear` keeps all memory: refilling with as much as before allocates nothing.
 class Batch {
 public:
   /// `info` is borrowed and must outlive the batch.
@@ -90,37 +93,42 @@ public:
   /// Forgets all inputs and all borrowed arrays.
   void clear();
 
-  // --- (a) built node by node ---------------------------------------------------------------------------------------
+  // --- (a) built node by node
+  // ---------------------------------------------------------------------------------------
 
   /// Starts the next input; nodes added and arguments set from here on are its own. Returns its number.
   int32_t begin_input();
-  /// Adds a node to the current input; `constructor` counts in declaration order. Returns its number in the table, or
-  /// -1 where the call was wrong (functions below take a -1 quietly: the mistake is recorded already).
+  /// Adds a node to the current input; `constructor` counts in declaration order. Returns its number in the
+  /// table, or -1 where the call was wrong (functions below take a -1 quietly: the mistake is recorded
+  /// already).
   int32_t add_node(int32_t data, int32_t constructor);
 
-  // Values of depth 0. `row`: a node's number, or an input's number in table args(). Fields may be set in any order;
-  // references may name nodes that are added later. Setting twice keeps the later value.
+  // Values of depth 0. `row`: a node's number, or an input's number in table args(). Fields may be set in any
+  // order; references may name nodes that are added later. Setting twice keeps the later value.
   void set_int(int32_t table, int32_t row, int32_t column, int32_t value); ///< Index, Int
   void set_bool(int32_t table, int32_t row, int32_t column, bool value);
-  void set_node(int32_t table, int32_t row, int32_t column, int32_t node); ///< the target's number in its table
-  void set_f32(int32_t table, int32_t row, int32_t column, float value);   ///< extent 1
+  void set_node(int32_t table, int32_t row, int32_t column,
+                int32_t node);                                           ///< the target's number in its table
+  void set_f32(int32_t table, int32_t row, int32_t column, float value); ///< extent 1
   void set_ints(int32_t table, int32_t row, int32_t column, const int32_t *values, size_t count);
   void set_bools(int32_t table, int32_t row, int32_t column, const uint8_t *values, size_t count);
   void set_f32s(int32_t table, int32_t row, int32_t column, const float *values, size_t count);
 
-  // Lists of depth 1, an element at a time. The first append makes the list; an empty one is made by set_empty. Lists
-  // of several rows may grow in turns: amortised constant time an element.
+  // Lists of depth 1, an element at a time. The first append makes the list; an empty one is made by
+  // set_empty. Lists of several rows may grow in turns: amortised constant time an element.
   void set_empty(int32_t table, int32_t row, int32_t column);
   void append_int(int32_t table, int32_t row, int32_t column, int32_t value); ///< Index, Int, Node
   void append_bool(int32_t table, int32_t row, int32_t column, bool value);
-  void append_f32s(int32_t table, int32_t row, int32_t column, const float *values, size_t count); ///< one element
-  void append_ints(int32_t table, int32_t row, int32_t column, const int32_t *values, size_t count); ///< one element
+  void append_f32s(int32_t table, int32_t row, int32_t column, const float *values,
+                   size_t count); ///< one element
+  void append_ints(int32_t table, int32_t row, int32_t column, const int32_t *values,
+                   size_t count); ///< one element
   void append_bools(int32_t table, int32_t row, int32_t column, const uint8_t *values, size_t count);
   /// A whole list of scalars at once: Index, Int, Node.
   void set_list(int32_t table, int32_t row, int32_t column, const int32_t *values, size_t count);
 
-  // Lists of any depth, as they are read: open_list once for every level, push elements into the innermost, close_list.
-  // One column at a time. The outermost open_list starts the row's list anew.
+  // Lists of any depth, as they are read: open_list once for every level, push elements into the innermost,
+  // close_list. One column at a time. The outermost open_list starts the row's list anew.
   void open_list(int32_t table, int32_t row, int32_t column);
   void push_int(int32_t value); ///< Index, Int, Node
   void push_bool(bool value);
@@ -129,28 +137,33 @@ public:
   void push_bools(const uint8_t *values, size_t count);
   void close_list();
 
-  // --- (b) flat arrays, borrowed until the next clear() -------------------------------------------------------------
+  // --- (b) flat arrays, borrowed until the next clear()
+  // -------------------------------------------------------------
 
   /// Number of inputs of a batch of flat arrays; before anything else is borrowed.
   void borrow_inputs(int32_t inputs);
   /// Nodes of a data type: their constructors (null where the type has one) and the first node of each input,
   /// `begin[0 .. inputs]`, begin[inputs] == count.
   void borrow_nodes(int32_t data, const uint8_t *kinds, int32_t count, const int32_t *begin);
-  /// A whole column: for depth 0 `count` = rows * extent numbers; for lists all elements' numbers one after the other.
+  /// A whole column: for depth 0 `count` = rows * extent numbers; for lists all elements' numbers one after
+  /// the other.
   void borrow_ints(int32_t table, int32_t column, const int32_t *values, size_t count); ///< Index, Int, Node
   void borrow_bools(int32_t table, int32_t column, const uint8_t *values, size_t count);
   void borrow_f32s(int32_t table, int32_t column, const float *values, size_t count);
   /// Offsets of a list column, outermost level 0: `count` = number of lists + 1, offsets[0] == 0.
   void borrow_offsets(int32_t table, int32_t column, int32_t level, const int32_t *offsets, size_t count);
 
-  // --- reading ------------------------------------------------------------------------------------------------------
+  // --- reading
+  // ------------------------------------------------------------------------------------------------------
 
   /// Ends filling; called by every run, costs nothing the second time.
   void finish();
-  /// Checks all columns that an entry reads, each at most once a fill: constructors, indices, references (they must
-  /// stay inside the input and name a node of the right table), offsets. O(size). Failing inputs get a status, see
-  /// `status`; the others are not concerned. Returns a failure of the batch as a whole, or ok.
-  Status validate(const ColumnRef *columns, size_t count);
+  /// Checks all columns that an entry reads, each at most once a fill: constructors, indices, references
+  /// (they must stay inside the input and name a node of the right table), offsets. O(size). `statuses` is
+  /// begun anew and tells which inputs cannot be used by this entry; mistakes in columns that it does not
+  /// read are no concern of its own. Returns a failure of the batch as a whole, or ok. May throw
+  /// std::bad_alloc.
+  Status validate(const ColumnRef *columns, size_t count, InputStatuses &statuses);
 
   int32_t inputs() const { return inputs_; }
   int32_t rows(int32_t table) const;
@@ -162,30 +175,40 @@ public:
   const ColumnView &column(int32_t table, int32_t column) const;
   /// The input that a row belongs to. O(log inputs); for messages.
   int32_t input_of(int32_t table, int32_t row) const;
-  /// What is wrong with an input, as far as it has been checked.
-  const Status &status(int32_t input) const;
-  /// Whether any input has failed.
-  bool any_failed() const { return failed_inputs_ > 0; }
-  /// Records that an input cannot be used; the first failure of an input stays.
+  /// Records that an input cannot be used by any entry (a reader of files found it wrong); the first failure
+  /// of an input stays.
   void fail(int32_t input, Status status);
-  /// "tree_lstm: input 3: Tree node 7 (Node): " for messages; fills in input, node and field of a Status.
+  /// What was wrong with an input while it was filled; runs find more.
+  const Status &status(int32_t input) const { return statuses_[input]; }
+  /// A Status about a row, with input, node and field filled in: "tree_lstm: input 3: Tree node 7 (Node):
+  /// field `left`: what", for the table of arguments "tree_lstm: input 3: argument `t`: what"; without a
+  /// column (-1) "... (Node): what".
   Status describe(Code code, int32_t table, int32_t row, int32_t column, const std::string &what) const;
+  /// The same for a field that a row does not have.
+  Status describe_missing(int32_t table, int32_t row, int32_t column, const char *at) const;
 
 private:
   struct Table;
   struct Column;
-  Column *column_for(int32_t table, int32_t row, int32_t column, bool is_list, bool (*fits)(Elem), size_t count);
+  using Fits = bool (*)(Elem);
+  Column *column_for(int32_t table, int32_t row, int32_t column, int32_t depth, Fits fits, size_t count);
+  Column *borrowed_column(int32_t table, int32_t column, Fits fits);
+  Column *pushable(Fits fits, size_t count);
+  int64_t append_slot(Column &column, int32_t row);
   void misuse(const std::string &what);
   template <class Body> void guarded(Body &&body);
+  std::string place(int32_t table, int32_t row, Status &status) const;
+  void validate_kinds(int32_t data);
+  void validate_column(int32_t table, int32_t column);
+  Status check_sizes(int32_t table, int32_t column) const;
 
   const ModelInfo *info_;
   std::vector<std::unique_ptr<Table>> tables_;
   std::vector<std::vector<int32_t>> arg_columns_;
   int32_t inputs_ = 0;
   bool flat_ = false, finished_ = false;
-  Status whole_;                 ///< what is wrong with the batch as a whole
-  std::vector<Status> statuses_; ///< grows only; entries from inputs_ on are stale
-  int32_t failed_inputs_ = 0;
+  Status whole_;           ///< what is wrong with the batch as a whole
+  InputStatuses statuses_; ///< mistakes while filling, and wrong constructors
   ColumnRef open_{-1, -1}; ///< the column being streamed
   int32_t open_row_ = -1, open_depth_ = 0;
 };

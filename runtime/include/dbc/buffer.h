@@ -14,13 +14,13 @@ namespace dbc {
 /// Every array of the runtime starts at a multiple of this many bytes: one cache line, one AVX-512 vector.
 constexpr size_t kAlignment = 64;
 
-/// 64-byte aligned memory for at least `bytes` bytes, rounded up to whole lines. Throws std::bad_alloc; the runtime's
-/// entry points turn that into Code::limit.
+/// 64-byte aligned memory for at least `bytes` bytes, rounded up to whole lines. Throws std::bad_alloc; the
+/// runtime's entry points turn that into Code::limit.
 void *allocate_aligned(size_t bytes);
 void free_aligned(void *memory) noexcept;
 
-/// A growable array of plain numbers, 64-byte aligned. `clear` keeps the memory, so that a second batch of the same
-/// size allocates nothing.
+/// A growable array of plain numbers, 64-byte aligned. `clear` keeps the memory, so that a second batch of
+/// the same size allocates nothing.
 template <class T> class Array {
   static_assert(std::is_trivially_copyable<T>::value, "plain numbers only");
 

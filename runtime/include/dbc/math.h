@@ -1,12 +1,14 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The elementwise functions of the language, for loops that the compiler vectorises: no branches, no tables, no calls
-// for float. Only additions, multiplications, divisions, comparisons and bit operations are used and never an fma, so
-// that an element has the same bits in a vector loop, in its scalar remainder, and with every instruction set. Code that
-// uses this header must be compiled with -ffp-contract=off (the CMake target dbc::runtime hands it on).
+// The elementwise functions of the language, for loops that the compiler vectorises: no branches, no tables,
+// no calls for float. Only additions, multiplications, divisions, comparisons and bit operations are used and
+// never an fma, so that an element has the same bits in a vector loop, in its scalar remainder, and with
+// every instruction set. Code that uses this header must be compiled with -ffp-contract=off (the CMake target
+// dbc::runtime hands it on).
 //
-// Errors of the float versions are in units in the last place (ULP) against double libm, over all floats of the range
-// said, and are tested. NaN gives NaN; infinities give the limits. The double versions are those of the C library.
+// Errors of the float versions are in units in the last place (ULP) against double libm, over all floats of
+// the range said, and are tested. NaN gives NaN; infinities give the limits. The double versions are those of
+// the C library.
 #pragma once
 
 #include <cmath>
@@ -16,9 +18,9 @@
 #pragma clang fp contract(off)
 #endif
 
-/// Marks a function that holds vectorisable loops: on x86-64 it is compiled for AVX-512, AVX2 and the baseline, and the
-/// loader picks. Empty where that does not exist, and under sanitizers, whose start-up code the loader's choice would
-/// run ahead of.
+/// Marks a function that holds vectorisable loops: on x86-64 it is compiled for AVX-512, AVX2 and the
+/// baseline, and the loader picks. Empty where that does not exist, and under sanitizers, whose start-up code
+/// the loader's choice would run ahead of.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
 #define DBC_NO_CLONES 1
@@ -27,7 +29,7 @@
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define DBC_NO_CLONES 1
 #endif
-#if !defined(DBC_NO_CLONES) && defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) &&                     \
+#if !defined(DBC_NO_CLONES) && defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) &&            \
     ((defined(__clang__) && __clang_major__ >= 18) || (!defined(__clang__) && __GNUC__ >= 12))
 #define DBC_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
@@ -45,7 +47,7 @@ DBC_INLINE uint64_t bits(double x) { return __builtin_bit_cast(uint64_t, x); }
 DBC_INLINE float as_float(uint32_t x) { return __builtin_bit_cast(float, x); }
 DBC_INLINE double as_double(uint64_t x) { return __builtin_bit_cast(double, x); }
 /// Adding this and taking it away again rounds to a whole number, which then stands in the low bits.
-constexpr float kRound32 = 12582912.0f;          // 1.5 * 2^23
+constexpr float kRound32 = 12582912.0f;         // 1.5 * 2^23
 constexpr double kRound64 = 6755399441055744.0; // 1.5 * 2^52
 } // namespace detail
 
@@ -54,8 +56,8 @@ DBC_INLINE double sqrt(double x) { return __builtin_sqrt(x); }
 DBC_INLINE float abs(float x) { return __builtin_fabsf(x); }
 DBC_INLINE double abs(double x) { return __builtin_fabs(x); }
 
-/// The first of equals; a NaN on either side that is not chosen by the comparison is dropped as the language's oracle
-/// does: maximum(x, y) is `x < y ? y : x`.
+/// The first of equals; a NaN on either side that is not chosen by the comparison is dropped as the
+/// language's oracle does: maximum(x, y) is `x < y ? y : x`.
 template <class T> DBC_INLINE T maximum(T x, T y) { return x < y ? y : x; }
 template <class T> DBC_INLINE T minimum(T x, T y) { return y < x ? y : x; }
 template <class T> DBC_INLINE T clip(T x, T low, T high) { return minimum(maximum(x, low), high); }
@@ -112,7 +114,7 @@ DBC_INLINE float log(float x) {
   p = p + e * -2.12194440e-4f;
   p = p - 0.5f * z;
   float r = f + p + e * 0.693359375f;
-  r = x > 3.4028234e38f ? x : r;                        // inf
+  r = x > 3.4028234e38f ? x : r; // inf
   r = x == 0.0f ? -__builtin_inff() : r;
   return x >= 0.0f ? r : __builtin_nanf("");
 }
@@ -267,8 +269,8 @@ DBC_INLINE float pow(float x, float y) {
   bool whole = static_cast<float>(yi) == yc;
   uint32_t odd = whole ? static_cast<uint32_t>(yi) & 1u : 0u;
   v = detail::as_float(detail::bits(v) | ((odd << 31) & detail::bits(x)));
-  v = (x < 0.0f) & !whole & (a <= 3.5e38) ? __builtin_nanf("") : v;
-  return (x == 1.0f) | (y == 0.0f) | ((x == -1.0f) & (abs(y) > 3.4028234e38f)) ? 1.0f : v;
+  v = ((x < 0.0f) & !whole & (a <= 3.5e38)) ? __builtin_nanf("") : v;
+  return ((x == 1.0f) | (y == 0.0f) | ((x == -1.0f) & (abs(y) > 3.4028234e38f))) ? 1.0f : v;
 }
 DBC_INLINE double pow(double x, double y) { return std::pow(x, y); }
 

@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// A model ready to run: what generated code makes of Weights, and the table by which hosts find a compiled model.
+// A model ready to run: what generated code makes of Weights, and the table by which hosts find a compiled
+// model.
 #pragma once
 
 #include <dbc/batch.h>
@@ -20,13 +21,14 @@ namespace dbc {
 struct Run;
 class Model;
 
-/// What a session keeps of one entry from run to run: spaces, groups, whatever generated code needs. Generated code
-/// derives one class an entry.
+/// What a session keeps of one entry from run to run: spaces, groups, whatever generated code needs.
+/// Generated code derives one class an entry.
 class EntryPlan {
 public:
   virtual ~EntryPlan();
-  /// Structure in, row numbers out. Reports what is wrong in single inputs to run.errors and may return early then: it
-  /// is called again without the inputs that failed. Also gives the sizes of list results (Outputs::list).
+  /// Structure in, row numbers out. Reports what is wrong in single inputs to run.errors and may return early
+  /// then: it is called again without the inputs that failed. Also gives the sizes of list results
+  /// (Outputs::list).
   virtual void schedule(Run &run) = 0;
   /// Runs the stages in order and fills the outputs.
   virtual void compute(Run &run) = 0;
@@ -34,15 +36,15 @@ public:
 
 /// One entry or loss of a compiled model.
 struct EntryCode {
-  int32_t entry;                        ///< number in ModelInfo::entries
-  std::vector<ColumnRef> reads;         ///< columns to check before scheduling; arguments by Batch::arg_column
-  std::vector<int32_t> reads_args;      ///< leaves of the entry's arguments that it reads
-  std::vector<const char *> stages;     ///< names, in order; RunProfile has one line for each
+  int32_t entry;                    ///< number in ModelInfo::entries
+  std::vector<ColumnRef> reads;     ///< columns to check before scheduling; arguments by Batch::arg_column
+  std::vector<int32_t> reads_args;  ///< leaves of the entry's arguments that it reads
+  std::vector<const char *> stages; ///< names, in order; RunProfile has one line for each
   std::unique_ptr<EntryPlan> (*make_plan)();
 };
 
-/// What a compiled model offers to a host. Each has `extern "C" const dbc::ModelCode *dbc_code_<model>()` beside
-/// `extern "C" const dbc::ModelInfo *dbc_model_<model>()`.
+/// What a compiled model offers to a host. Each has `extern "C" const dbc::ModelCode *dbc_code_<model>()`
+/// beside `extern "C" const dbc::ModelInfo *dbc_model_<model>()`.
 struct ModelCode {
   const ModelInfo *info;
   bool f64; ///< compiled with --real f64: buffers and packed products are double
@@ -51,15 +53,16 @@ struct ModelCode {
   std::vector<EntryCode> entries; ///< in the order of ModelInfo::entries
 };
 
-/// An immutable snapshot of weights in the form the kernels want: raw copies, packed products, tables. Made once, then
-/// shared by any number of sessions and threads.
+/// An immutable snapshot of weights in the form the kernels want: raw copies, packed products, tables. Made
+/// once, then shared by any number of sessions and threads.
 class Model {
 public:
   Model() = default;
   Model(Model &&) = default;
   Model &operator=(Model &&) = default;
 
-  /// Fails with bad_weights if a parameter is not given, bad_call for another model's weights, limit without memory.
+  /// Fails with bad_weights if a parameter is not given, bad_call for another model's weights, limit without
+  /// memory.
   static Status make(const ModelCode &code, const Weights &weights, Model *model);
 
   bool empty() const { return !code_; }

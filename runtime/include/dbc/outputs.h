@@ -17,14 +17,15 @@ namespace dbc {
 
 /// One array for each leaf of the result type (flatten order: tuples and records depth first).
 ///
-/// A leaf of depth 0 has one value an input: input i's starts at i * extent. A leaf of depth d has d arrays of offsets:
-/// input i's list is elements offsets(leaf, 0)[i] .. offsets(leaf, 0)[i + 1] - 1; those are numbers of inner lists
-/// (offsets(leaf, 1)) or, at the last depth, of values, value e starting at e * extent. Inputs that failed have zeros
-/// and empty lists. F32 leaves are float (double in a model compiled with --real f64); all other leaves are int32_t:
-/// bools 0 and 1, nodes by their number in the batch's table.
+/// A leaf of depth 0 has one value an input: input i's starts at i * extent. A leaf of depth d has d arrays
+/// of offsets: input i's list is elements offsets(leaf, 0)[i] .. offsets(leaf, 0)[i + 1] - 1; those are
+/// numbers of inner lists (offsets(leaf, 1)) or, at the last depth, of values, value e starting at e *
+/// extent. Inputs that failed have zeros and empty lists. F32 leaves are float (double in a model compiled
+/// with --real f64); all other leaves are int32_t: bools 0 and 1, nodes by their number in the batch's table.
 ///
-/// Memory belongs to this object and is reused by the next run, or to the caller, who hands it in by `use_...`. A run
-/// whose results do not fit into the caller's memory fails with bad_call and writes nothing there.
+/// Memory belongs to this object and is reused by the next run, or to the caller, who hands it in by
+/// `use_...`. A run whose results do not fit into the caller's memory fails with bad_call and writes nothing
+/// there.
 class Outputs {
 public:
   struct Leaf {
@@ -43,7 +44,8 @@ public:
   /// Number of lists that offsets(leaf, depth) cuts: it has one number more.
   int64_t lists(int32_t leaf, int32_t depth) const { return leaves_[leaf].lists[depth].count; }
 
-  /// The caller's memory for a leaf's values, `capacity` in numbers; null: own memory again. Stays until changed.
+  /// The caller's memory for a leaf's values, `capacity` in numbers; null: own memory again. Stays until
+  /// changed.
   void use_values(int32_t leaf, void *memory, size_t capacity);
   /// The caller's memory for offsets; `capacity` counts the last offset too.
   void use_offsets(int32_t leaf, int32_t depth, int32_t *memory, size_t capacity);
@@ -51,17 +53,22 @@ public:
   /// For hosts and tests: leaf's number `i` as a double, whatever its type.
   double number(int32_t leaf, size_t i) const;
 
-  // --- for sessions and generated code ------------------------------------------------------------------------------
+  // --- for sessions and generated code
+  // ------------------------------------------------------------------------------
 
-  /// Makes room for an entry's results, all zero; called by the session. `leaves` stay while the entry is the same.
-  void begin(const EntryInfo &entry, bool f64, int32_t inputs);
-  /// In EntryPlan::schedule: level `depth` of leaf has `rows` elements, parent[r] being the row outside that element r
-  /// belongs to, nondecreasing. At depth 0 parents are rows of the space of inputs, `inputs[parent]` the input's
-  /// number. Deepest level last.
-  void list(int32_t leaf, int32_t depth, const int32_t *parent, int32_t rows, const int32_t *inputs, int32_t parents);
+  /// Says whose results these are; also for callers who want to hand in memory before the first run. Costs
+  /// nothing while the entry is the same, else forgets memory that was handed in.
+  void prepare(const EntryInfo &entry, bool f64);
+  /// Starts a run of `inputs` inputs.
+  void begin(int32_t inputs);
+  /// In EntryPlan::schedule: level `depth` of leaf has `rows` elements, parent[r] being the row outside that
+  /// element r belongs to, nondecreasing. At depth 0 parents are rows of the space of inputs,
+  /// `inputs[parent]` the input's number. Deepest level last.
+  void list(int32_t leaf, int32_t depth, const int32_t *parent, int32_t rows, const int32_t *inputs,
+            int32_t parents);
   /// In EntryPlan::compute: where generated code writes. Real is float, double or int32_t.
   template <class Real> Real *values(int32_t leaf) { return static_cast<Real *>(leaves_[leaf].memory); }
-  /// After scheduling: makes the arrays of values. Fails if the caller's memory is too small.
+  /// After scheduling: makes the arrays of values, all 0. Fails if the caller's memory is too small.
   Status commit();
   /// Zeroes what was computed for an input that failed while computing.
   void blank(int32_t input);

@@ -9,9 +9,9 @@
 
 namespace dbc {
 
-/// `threads` workers, the caller being one of them. Work is cut into chunks that are handed out statically: chunk c
-/// goes to worker c % threads. No result may depend on which worker computes it, so the number of threads has no effect
-/// on bits. Waiting workers spin for some microseconds, then sleep.
+/// `threads` workers, the caller being one of them. Work is cut into chunks that are handed out statically:
+/// chunk c goes to worker c % threads. No result may depend on which worker computes it, so the number of
+/// threads has no effect on bits. Waiting workers spin for some microseconds, then sleep.
 class Pool {
 public:
   /// threads < 1 is taken as 1. Where threads cannot be started the pool has fewer.
@@ -23,7 +23,8 @@ public:
   int32_t threads() const;
 
   /// Calls fn(chunk, worker) once for every chunk 0 .. chunks - 1 and returns when all are done; worker is
-  /// 0 .. threads() - 1. fn must not throw. One chunk, or a pool of one, runs on the caller alone. Not reentrant.
+  /// 0 .. threads() - 1. fn must not throw. One chunk, or a pool of one, runs on the caller alone. Not
+  /// reentrant.
   template <class Fn> void run(int32_t chunks, Fn &&fn) {
     if (chunks <= 1 || threads() == 1) {
       for (int32_t c = 0; c < chunks; ++c)
@@ -31,12 +32,13 @@ public:
       return;
     }
     using F = typename std::remove_reference<Fn>::type;
-    dispatch(chunks, [](void *f, int32_t chunk, int32_t worker) { (*static_cast<F *>(f))(chunk, worker); },
-             const_cast<void *>(static_cast<const void *>(&fn)));
+    dispatch(
+        chunks, [](void *f, int32_t chunk, int32_t worker) { (*static_cast<F *>(f))(chunk, worker); },
+        const_cast<void *>(static_cast<const void *>(&fn)));
   }
 
-  /// Calls fn(begin, end, worker) for consecutive parts of 0 .. count - 1, each at least `grain` long where there are so
-  /// many; fewer than 2 * grain run on the caller alone.
+  /// Calls fn(begin, end, worker) for consecutive parts of 0 .. count - 1, each at least `grain` long where
+  /// there are so many; fewer than 2 * grain run on the caller alone.
   template <class Fn> void ranges(int32_t count, int32_t grain, Fn &&fn) {
     if (count <= 0)
       return;
@@ -48,8 +50,8 @@ public:
       return;
     }
     run(static_cast<int32_t>(chunks), [&](int32_t chunk, int32_t worker) {
-      fn(static_cast<int32_t>(count * int64_t(chunk) / chunks), static_cast<int32_t>(count * int64_t(chunk + 1) / chunks),
-         worker);
+      fn(static_cast<int32_t>(count * int64_t(chunk) / chunks),
+         static_cast<int32_t>(count * int64_t(chunk + 1) / chunks), worker);
     });
   }
 

@@ -1,7 +1,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// What generated scheduling code is made of: it turns the structure of a batch into arrays of row numbers. Nothing here
-// touches a float, hashes, recurses on the machine stack, or allocates once the arrays have grown to a batch's size.
+// What generated scheduling code is made of: it turns the structure of a batch into arrays of row numbers.
+// Nothing here touches a float, hashes, recurses on the machine stack, or allocates once the arrays have
+// grown to a batch's size.
 //
 //   Group  the instances of the cells of one recursion: which nodes are called, at which level, in which row
 //   Space  the rows of one binder or match arm, with int32 columns
@@ -11,8 +12,10 @@
 
 #include <dbc/batch.h>
 #include <dbc/buffer.h>
+#include <dbc/messages.h>
 #include <dbc/status.h>
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -20,25 +23,21 @@
 
 namespace dbc {
 
-/// Collects what goes wrong in single inputs while an entry is scheduled or computed: the first failure of each input
-/// stays. All reporting functions are cold, may be called from several threads, and return so that the caller can go
-/// on with any harmless value. `where` is a place in the source, "tree_lstm.dyn:34", or null.
+/// Collects what goes wrong in single inputs while an entry is scheduled or computed: the first failure of
+/// each input stays. All reporting functions are cold, may be called from several threads, never throw, and
+/// return so that the caller can go on with any harmless value. `at` is a place in the source,
+/// "tree_lstm.dyn:12:5", or null.
 class ScheduleErrors {
 public:
-  explicit ScheduleErrors(Batch &batch) : batch_(batch) {}
+  ScheduleErrors(const Batch &batch, InputStatuses &statuses) : batch_(batch), statuses_(statuses) {}
 
-  /// A field is read that the node does not have.
-  void missing(int32_t table, int32_t row, int32_t column) noexcept;
-  /// Anything else at a node (or, with table == batch.args(), at an input): `what` is the message's last part.
-  void fail(int32_t table, int32_t row, const char *where, const std::string &what) noexcept;
-  /// `xs[i]`, an axis, a key, a table of layers, or `index[n](i)`: `value` is not in 0 .. bound - 1.
-  void out_of_range(int32_t table, int32_t row, const char *where, int64_t value, int64_t bound) noexcept;
-  /// `zip` of lists of `a` and `b` elements.
-  void unequal(int32_t table, int32_t row, const char *where, int64_t a, int64_t b) noexcept;
-  /// `function` ("max", "mean", ...) of an empty list.
-  void empty(int32_t table, int32_t row, const char *where, const char *function) noexcept;
-  /// An int does not fit 32 bits, or is divided by 0.
-  void overflow(int32_t table, int32_t row, const char *where) noexcept;
+  /// A field is read that the node (or, with table == batch.args(), the input) does not have.
+  void missing(int32_t table, int32_t row, int32_t column, const char *at = nullptr) noexcept;
+  /// Any other fault of rule E2; `what`, a, b, c as messages.h says at the fault.
+  void fault(int32_t table, int32_t row, Fault fault, const char *at, const char *what = "", int64_t a = 0,
+             int64_t b = 0, int64_t c = 0) noexcept;
+  /// Anything else: `what` is the last part of the message.
+  void fail(int32_t table, int32_t row, const std::string &what) noexcept;
 
   /// Whether anything was reported since the last begin_round().
   bool any() const { return reported_; }
@@ -46,14 +45,16 @@ public:
 
 private:
   void add(Status status) noexcept;
+  void add_wordless(int32_t table, int32_t row) noexcept; ///< there is no memory for words
 
-  Batch &batch_;
+  const Batch &batch_;
+  InputStatuses &statuses_;
   std::mutex mutex_;
-  bool reported_ = false;
+  std::atomic<bool> reported_{false};
 };
 
-/// The order in which rows are computed. Tick t computes the rows at positions begin[t] .. begin[t + 1] - 1; the row at
-/// position p is p itself if `in_order`, else order[p].
+/// The order in which rows are computed. Tick t computes the rows at positions begin[t] .. begin[t + 1] - 1;
+/// the row at position p is p itself if `in_order`, else order[p].
 struct Ticks {
   int32_t count = 0;
   bool in_order = true;
@@ -82,37 +83,42 @@ struct CellInfo {
   int32_t arms;     ///< 1, or the number of constructors: rows of one level are then sorted by constructor
 };
 
-/// The rows of one cell, made by Group::sort: sorted by level, within a level by constructor, then by node number.
+/// The rows of one cell, made by Group::sort: sorted by level, within a level by constructor, then by node
+/// number.
 struct CellRows {
-  int32_t count = 0;          ///< instances
-  int32_t levels = 0;         ///< levels of the whole group
-  int32_t arms = 1;           ///< see CellInfo
+  int32_t count = 0;               ///< instances
+  int32_t levels = 0;              ///< levels of the whole group
+  int32_t arms = 1;                ///< see CellInfo
   const int32_t *node = nullptr;   ///< row -> node
   const int32_t *row_of = nullptr; ///< node -> row, -1 where it is not called
-  Ticks ticks;                ///< one tick a level; always in order
-  IntColumn arm_begin;        ///< levels * arms + 1: first row of (level, arm)
+  Ticks ticks;                     ///< one tick a level; always in order
+  IntColumn arm_begin;             ///< levels * arms + 1: first row of (level, arm)
 
   int32_t first(int32_t level) const { return ticks.begin[level]; }
-  int32_t first(int32_t level, int32_t arm) const { return arm_begin[static_cast<size_t>(level) * arms + arm]; }
-  int32_t last(int32_t level, int32_t arm) const { return arm_begin[static_cast<size_t>(level) * arms + arm + 1]; }
+  int32_t first(int32_t level, int32_t arm) const {
+    return arm_begin[static_cast<size_t>(level) * arms + arm];
+  }
+  int32_t last(int32_t level, int32_t arm) const {
+    return arm_begin[static_cast<size_t>(level) * arms + arm + 1];
+  }
 };
 
 /// All instances of one strongly connected component of cells, each with one node key.
 ///
 ///   group.begin(batch, errors);
-///   for (every caller outside)  group.reach(cell, node, calls);   // calls(cell, node) says group.call(...) once a call
-///   group.sort();
+///   for (every caller outside)  group.reach(cell, node, calls);   // calls(cell, node) says group.call(...)
+///   once a call group.sort();
 class Group {
 public:
-  /// `cells` is borrowed (a static table). `cyclic`: cycles are no error (used for reachability); then there is one
-  /// level.
+  /// `cells` is borrowed (a static table). `cyclic`: cycles are no error (used for reachability); then there
+  /// is one level.
   Group(const CellInfo *cells, int32_t count, bool cyclic = false);
 
   /// Starts a batch: no instance. O(nodes).
   void begin(const Batch &batch, ScheduleErrors &errors);
 
-  /// The instance (cell, node) is needed. Visits it and all that it needs and that was not visited before: for each,
-  /// `calls(cell, node)` is called once and must call `call` for each of its callees in this group.
+  /// The instance (cell, node) is needed. Visits it and all that it needs and that was not visited before:
+  /// for each, `calls(cell, node)` is called once and must call `call` for each of its callees in this group.
   template <class Calls> void reach(int32_t cell, int32_t node, Calls &&calls) {
     if (level_[base_[cell] + node] != kUnreached)
       return;
@@ -201,8 +207,8 @@ private:
   Array<Frame> frames_;
 };
 
-/// The rows of a binder or of an arm: `columns` int32 columns of equal length. Column 0 is by convention the row's
-/// parent (its row in the space outside).
+/// The rows of a binder or of an arm: `columns` int32 columns of equal length. Column 0 is by convention the
+/// row's parent (its row in the space outside).
 class Space {
 public:
   explicit Space(int32_t columns) : columns_(columns) {}
@@ -226,24 +232,25 @@ private:
 /// Every row of `space` is computed in its parent's tick (column 0 holds the parents). O(rows + ticks).
 void ticks_from_parent(Space &space, const Ticks &parent);
 
-/// The rows of `elements` are steps of scans over the rows of a parent space (column 0), column `position` says which
-/// step of its scan a row is. Ticks of a nest depth are numbered consecutively over the whole run: the steps of outer
-/// tick t are elements.ticks.first[t] .. first[t + 1] - 1, as many as its longest scan has; a row of parent tick t and
-/// position k is in tick first[t] + k. O(rows + ticks).
+/// The rows of `elements` are steps of scans over the rows of a parent space (column 0), column `position`
+/// says which step of its scan a row is. Ticks of a nest depth are numbered consecutively over the whole run:
+/// the steps of outer tick t are elements.ticks.first[t] .. first[t + 1] - 1, as many as its longest scan
+/// has; a row of parent tick t and position k is in tick first[t] + k. O(rows + ticks).
 ///
-/// Generated code then runs, for each outer tick t, for each s in first[t] .. first[t + 1] - 1, the rows of tick s;
-/// scans nested further take `elements.ticks` for their parent.
+/// Generated code then runs, for each outer tick t, for each s in first[t] .. first[t + 1] - 1, the rows of
+/// tick s; scans nested further take `elements.ticks` for their parent.
 void make_steps(Space &elements, const Ticks &parent, int32_t position);
 
-/// nodes(t): the nodes of one type that are reachable from a node through any fields, each once, by node number.
-/// Generated code says what a node refers to; cycles are fine.
+/// nodes(t): the nodes of one type that are reachable from a node through any fields, each once, by node
+/// number. Generated code says what a node refers to; cycles are fine.
 class NodeSet {
 public:
   /// Starts a batch. `datas`: number of the model's data types. O(nodes).
   void begin(const Batch &batch);
 
   /// After the call `nodes()` are the nodes of type `wanted` reachable from `node` of type `data`.
-  /// `fields(data, node)` is called once for each reachable node and must call `see(data, node)` for what it refers to.
+  /// `fields(data, node)` is called once for each reachable node and must call `see(data, node)` for what it
+  /// refers to.
   template <class Fields> void collect(int32_t wanted, int32_t data, int32_t node, Fields &&fields) {
     ++stamp_;
     found_.clear();
@@ -281,8 +288,8 @@ private:
   Array<Seen> open_;
 };
 
-// Whole numbers as the language means them (LANGUAGE T4): 32 bits, overflow is an error. Each returns whether the
-// result exists; where not, *out is 0.
+// Whole numbers as the language means them (LANGUAGE T4): 32 bits, overflow is an error. Each returns whether
+// the result exists; where not, *out is 0.
 inline bool checked_add(int32_t a, int32_t b, int32_t *out) {
   return !__builtin_add_overflow(a, b, out) || (*out = 0, false);
 }

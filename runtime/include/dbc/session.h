@@ -59,16 +59,20 @@ struct Run {
   int32_t entry; ///< number of the entry, for Batch::arg_column
 
   /// Argument leaf `leaf` of the entry being run; rows are inputs' numbers.
-  const ColumnView &arg(int32_t leaf) const { return batch.column(batch.args(), batch.arg_column(entry, leaf)); }
-  /// Scratch number `slot` of the session, at least `count` elements, 64-byte aligned, contents undefined. Slots are
-  /// shared by all entries; call once a run and slot, before compute's stages run. Throws std::bad_alloc.
+  const ColumnView &arg(int32_t leaf) const {
+    return batch.column(batch.args(), batch.arg_column(entry, leaf));
+  }
+  /// Scratch number `slot` of the session, at least `count` elements, 64-byte aligned, contents undefined.
+  /// Slots are shared by all entries; call once a run and slot, before compute's stages run. Throws
+  /// std::bad_alloc.
   template <class Real> Real *buffer(int32_t slot, size_t count) const;
   /// Scratch of one worker; any earlier memory of that worker is gone.
   template <class Real> Real *scratch(int32_t worker, size_t count) const;
 };
 
-/// Threads, scratch memory and results of one thread's runs of one model. Not to be used by two threads at once; any
-/// number of sessions may share a Model. In steady state (a batch no larger than earlier ones) a run allocates nothing.
+/// Threads, scratch memory and results of one thread's runs of one model. Not to be used by two threads at
+/// once; any number of sessions may share a Model. In steady state (a batch no larger than earlier ones) a
+/// run allocates nothing.
 class Session {
 public:
   /// `model` is borrowed and must outlive the session. Ready if status of the first run is ok; never throws.
@@ -77,10 +81,12 @@ public:
   Session(const Session &) = delete;
   Session &operator=(const Session &) = delete;
 
-  /// Runs an entry (its number in ModelInfo::entries) on a batch into the session's own outputs, see `outputs`.
+  /// Runs an entry (its number in ModelInfo::entries) on a batch into the session's own outputs, see
+  /// `outputs`.
   ///
-  /// Inputs that are wrong get a status of their own, see `status(input)`; the others are computed as if alone. The
-  /// returned status tells of the run as a whole (bad_call, limit, internal) and is ok even if every input failed.
+  /// Inputs that are wrong get a status of their own, see `status(input)`; the others are computed as if
+  /// alone. The returned status tells of the run as a whole (bad_call, limit, internal) and is ok even if
+  /// every input failed.
   Status run(int32_t entry, Batch &batch);
   /// The same into outputs of the caller.
   Status run(int32_t entry, Batch &batch, Outputs &out);
@@ -89,9 +95,9 @@ public:
   Outputs &outputs(int32_t entry) { return entries_[entry].out; }
   const Outputs &outputs(int32_t entry) const { return entries_[entry].out; }
   /// Status of an input in the last run.
-  const Status &status(int32_t input) const;
+  const Status &status(int32_t input) const { return statuses_[input]; }
   /// Number of inputs of the last run that failed.
-  int32_t failed() const { return failed_; }
+  int32_t failed() const { return statuses_.failed(); }
   /// Of the last run of an entry.
   const RunProfile &profile(int32_t entry) const { return entries_[entry].profile; }
 
@@ -103,7 +109,9 @@ public:
       buffers_.resize(slot + 1);
     return buffers_[slot].get<Real>(count);
   }
-  template <class Real> Real *scratch(int32_t worker, size_t count) { return scratch_[worker].get<Real>(count); }
+  template <class Real> Real *scratch(int32_t worker, size_t count) {
+    return scratch_[worker].get<Real>(count);
+  }
 
 private:
   struct Entry {
@@ -112,6 +120,8 @@ private:
     Outputs out;
     RunProfile profile;
   };
+  void prepare(int32_t entry);
+  Status run_guarded(int32_t entry, Batch &batch, Outputs *out);
   Status run_checked(int32_t entry, Batch &batch, Outputs &out);
 
   const Model &model_;
@@ -119,8 +129,7 @@ private:
   std::vector<Entry> entries_;
   std::vector<Scratch> buffers_, scratch_;
   IntColumn live_;
-  std::vector<Status> statuses_;
-  int32_t inputs_ = 0, failed_ = 0;
+  InputStatuses statuses_;
 };
 
 template <class Real> Real *Run::buffer(int32_t slot, size_t count) const {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace dbc {
 
@@ -23,14 +24,15 @@ enum class Code : uint8_t {
 /// The code's name as it stands in JSON, e.g. "bad_input".
 const char *code_name(Code code);
 
-/// Success, or one failure in words. A message is lower case, without a full stop, and names the model, then, as far
-/// as they are known, input, node and field:
+/// Success, or one failure in words. A message is lower case, without a full stop, and names the model, then,
+/// as far as they are known, input, node and field:
 ///   tree_lstm: input 3: Tree node 7 (Node): field `left` is missing
 struct Status {
   Code code = Code::ok;
   std::string message;
   int32_t input = -1; ///< the input's number in the batch, or -1
   int32_t node = -1;  ///< the node's number among the input's nodes of its data type, or -1
+  int32_t data = -1;  ///< the node's data type, its number in ModelInfo::datas, or -1
   std::string field;  ///< the field or argument, or empty
 
   bool ok() const { return code == Code::ok; }
@@ -41,6 +43,40 @@ struct Status {
     s.message = std::move(message);
     return s;
   }
+};
+
+/// One status an input of a batch. Keeps its memory.
+class InputStatuses {
+public:
+  /// `inputs` of them, all ok. May throw std::bad_alloc.
+  void begin(int32_t inputs) {
+    if (failed_ > 0)
+      for (Status &s : of_)
+        s = Status();
+    failed_ = 0;
+    inputs_ = 0;
+    extend(inputs);
+  }
+  /// More inputs, all ok.
+  void extend(int32_t inputs) {
+    if (of_.size() < static_cast<size_t>(inputs))
+      of_.resize(inputs);
+    inputs_ = inputs;
+  }
+  /// The first failure of an input stays.
+  void fail(int32_t input, Status status) {
+    if (!of_[input].ok())
+      return;
+    of_[input] = std::move(status);
+    ++failed_;
+  }
+  const Status &operator[](int32_t input) const { return of_[input]; }
+  int32_t inputs() const { return inputs_; }
+  int32_t failed() const { return failed_; }
+
+private:
+  std::vector<Status> of_; ///< entries from inputs_ on are ok
+  int32_t inputs_ = 0, failed_ = 0;
 };
 
 } // namespace dbc

@@ -38,8 +38,8 @@ public:
   void mark_given(int32_t param, bool given = true) { given_[param] = given; }
   bool given(int32_t param) const { return given_[param]; }
 
-  /// Draws every parameter by its initialiser (tensor consts from normal(0, 1)) and marks all as given. The numbers
-  /// depend on `seed` and each parameter's own name only, and are the same on every machine.
+  /// Draws every parameter by its initialiser (tensor consts from normal(0, 1)) and marks all as given. The
+  /// numbers depend on `seed` and each parameter's own name only, and are the same on every machine.
   void draw(uint64_t seed);
 
   /// Ok if all are given, else bad_weights naming all that are missing.

@@ -1,0 +1,218 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Checks a batch before it is scheduled, so that generated code may follow every number without looking:
+// constructors, indices, references and offsets. Each column is checked at most once a fill, in time
+// proportional to its size.
+#include "BatchData.h"
+
+#include <dbc/messages.h>
+
+#include <algorithm>
+
+namespace dbc {
+
+void Batch::validate_kinds(int32_t data) {
+  Table &t = *tables_[data];
+  if (t.kinds_validated)
+    return;
+  t.kinds_validated = true;
+  if (!t.borrowed || !t.kinds_view)
+    return; // add_node has looked
+  size_t count = t.kind_count.size();
+  for (int32_t input = 0; input < inputs_; ++input)
+    for (int32_t row = t.begin_view[input]; row < t.begin_view[input + 1]; ++row)
+      if (t.kinds_view[row] >= count) {
+        fail(input, describe(Code::bad_input, data, row, -1,
+                             "constructor " + std::to_string(t.kinds_view[row]) + " is outside 0.." +
+                                 std::to_string(count - 1)));
+        break;
+      }
+}
+
+/// Do the arrays of a borrowed column fit together? What is wrong here concerns no single input.
+Status Batch::check_sizes(int32_t table, int32_t column) const {
+  const Table &t = *tables_[table];
+  const Column &c = t.columns[column];
+  auto wrong = [&](const std::string &what) {
+    std::string owner = table == args() ? "argument `" : t.name + ": field `";
+    return Status::error(Code::bad_call, info_->name + ": " + owner + c.info.name + "`: " + what);
+  };
+  if (!c.borrowed)
+    return Status();
+  size_t elements = static_cast<size_t>(t.rows);
+  for (int32_t level = 0; level < c.info.depth; ++level) {
+    if (!c.view.lists[level].begin)
+      return wrong("no offsets of level " + std::to_string(level) + " are given");
+    if (c.borrowed_offsets[level] != elements + 1)
+      return wrong(std::to_string(elements + 1) + " offsets are needed, " +
+                   std::to_string(c.borrowed_offsets[level]) + " were given");
+    const int32_t *offsets = c.view.lists[level].begin;
+    int32_t last = offsets[elements];
+    if (offsets[0] != 0 || last < 0)
+      return wrong("offsets must start with 0 and end with the number of elements");
+    elements = static_cast<size_t>(last);
+  }
+  size_t values = elements * static_cast<size_t>(c.info.extent);
+  if (c.borrowed_values != values && !(c.info.depth > 0 && c.borrowed_values > values))
+    return wrong(std::to_string(values) + " values are needed, " + std::to_string(c.borrowed_values) +
+                 " were given");
+  if (values > 0 && !c.view.i32 && !c.view.u8 && !c.view.f32)
+    return wrong("no values are given");
+  return Status();
+}
+
+namespace {
+
+/// Checks values of one column in the range of one input: finds the first that is wrong.
+struct ValueTest {
+  const ColumnInfo &info;
+  const ColumnView &view;
+  int32_t low = 0; ///< i32 values lie in low .. high - 1
+  int32_t high = 0;
+
+  /// Position of the first wrong number in [begin, end), or -1.
+  int64_t first_wrong(int64_t begin, int64_t end) const {
+    if (info.elem == Elem::Bool) {
+      for (int64_t i = begin; i < end; ++i)
+        if (view.u8[i] > 1)
+          return i;
+      return -1;
+    }
+    uint32_t span = static_cast<uint32_t>(high) - static_cast<uint32_t>(low);
+    for (int64_t i = begin; i < end; ++i)
+      if (static_cast<uint32_t>(view.i32[i]) - static_cast<uint32_t>(low) >= span)
+        return i;
+    return -1;
+  }
+  std::string words(int64_t at, const std::string &target) const {
+    if (info.elem == Elem::Bool)
+      return std::to_string(view.u8[at]) + " is neither 0 nor 1";
+    if (info.elem == Elem::Node)
+      return "refers to " + target + " node " + std::to_string(int64_t(view.i32[at]) - low) +
+             ", but the input has " + std::to_string(high - low);
+    return messages::index_outside(view.i32[at], high, nullptr);
+  }
+};
+
+} // namespace
+
+void Batch::validate_column(int32_t table, int32_t column) {
+  Table &t = *tables_[table];
+  Column &c = t.columns[column];
+  if (c.validated)
+    return;
+  c.validated = true;
+  c.failures.clear();
+  if (!c.view.given)
+    return;
+  bool test_values =
+      is_node(c.info.elem) || c.info.elem == Elem::Index || (is_bool(c.info.elem) && c.borrowed);
+  if (!test_values && !(c.borrowed && c.info.depth > 0))
+    return;
+
+  bool is_args = table == args();
+  ValueTest test{c.info, c.view};
+  test.high = c.info.bound;
+  std::string target = is_node(c.info.elem) ? info_->datas[c.info.target].name : std::string();
+  const uint8_t *kinds = is_args ? nullptr : t.kinds_view;
+  // Elements of a level below this are taken by earlier rows: borrowed lists may not overlap, or a small
+  // hostile batch could stand for a huge one.
+  int32_t taken[kMaxListDepth] = {};
+  int64_t ends[kMaxListDepth] = {}; // number of elements a level has in all
+  if (c.borrowed) {
+    int64_t elements = t.rows;
+    for (int32_t level = 0; level < c.info.depth; ++level)
+      elements = ends[level] = c.view.lists[level].begin[elements];
+  }
+
+  for (int32_t input = 0; input < inputs_; ++input) {
+    if (!statuses_[input].ok())
+      continue;
+    if (is_node(c.info.elem)) {
+      const int32_t *begin = tables_[c.info.target]->begin_view;
+      test.low = begin[input];
+      test.high = begin[input + 1];
+    }
+    int32_t first = is_args ? input : t.begin_view[input];
+    int32_t last = is_args ? input + 1 : t.begin_view[input + 1];
+    for (int32_t row = first; row < last; ++row) {
+      if (c.view.present && !c.view.present[row])
+        continue;
+      if (kinds && !t.has[kinds[row] * t.columns.size() + column])
+        continue;
+      int64_t wrong = -1;
+      bool torn = false;
+      if (c.info.depth == 0) {
+        wrong = test.first_wrong(row * c.info.extent, (row + 1) * c.info.extent);
+      } else {
+        // A list of lists whose levels were checked one by one covers one range of values, as borrowed
+        // offsets rise and streamed lists are contiguous; but hostile offsets need not rise, so every list is
+        // looked at.
+        struct Place {
+          int32_t at, end;
+        } stack[kMaxListDepth];
+        int32_t level = 0;
+        auto enter = [&](int32_t list) {
+          int32_t b = c.view.lists[level].begin[list], e = c.view.lists[level].end[list];
+          if (c.borrowed) {
+            if (b < taken[level] || e < b || e > ends[level])
+              return false;
+            taken[level] = e;
+          }
+          stack[level] = {b, e};
+          return true;
+        };
+        torn = !enter(row);
+        while (!torn && wrong < 0 && level >= 0) {
+          Place &p = stack[level];
+          if (level + 1 == c.info.depth) {
+            if (test_values)
+              wrong = test.first_wrong(p.at * c.info.extent, p.end * c.info.extent);
+            --level;
+          } else if (p.at < p.end) {
+            int32_t list = p.at++;
+            ++level;
+            torn = !enter(list);
+          } else {
+            --level;
+          }
+        }
+      }
+      if (wrong < 0 && !torn)
+        continue;
+      std::string what =
+          torn ? std::string("offsets fall, or reach past the last element") : test.words(wrong, target);
+      c.failures.push_back(describe(Code::bad_input, table, row, column, what));
+      break;
+    }
+  }
+}
+
+Status Batch::validate(const ColumnRef *columns, size_t count, InputStatuses &statuses) {
+  finish();
+  statuses.begin(inputs_);
+  if (!whole_.ok() && whole_.message.empty())
+    whole_.message =
+        info_->name + ": not enough memory for the batch, or more than 2^31 - 1 nodes or list elements";
+  if (!whole_.ok())
+    return whole_;
+  for (size_t i = 0; i < count; ++i) {
+    Status sizes = check_sizes(columns[i].table, columns[i].column);
+    if (!sizes.ok())
+      return sizes;
+  }
+  for (int32_t data = 0; data < args(); ++data)
+    validate_kinds(data);
+  for (size_t i = 0; i < count; ++i)
+    validate_column(columns[i].table, columns[i].column);
+  if (statuses_.failed() > 0)
+    for (int32_t input = 0; input < inputs_; ++input)
+      if (!statuses_[input].ok())
+        statuses.fail(input, statuses_[input]);
+  for (size_t i = 0; i < count; ++i)
+    for (const Status &failure : tables_[columns[i].table]->columns[columns[i].column].failures)
+      statuses.fail(failure.input, failure);
+  return Status();
+}
+
+} // namespace dbc

@@ -1,0 +1,52 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Making a model from weights.
+#include <dbc/model.h>
+
+#include <new>
+
+namespace dbc {
+
+EntryPlan::~EntryPlan() = default;
+
+Status Model::make(const ModelCode &code, const Weights &weights, Model *model) {
+  if (&weights.info() != code.info)
+    return Status::error(Code::bad_call,
+                         code.info->name + ": the weights are of another model, " + weights.info().name);
+  Status given = weights.check();
+  if (!given.ok())
+    return given;
+  try {
+    Model made;
+    made.code_ = &code;
+    code.make_model(weights, made);
+    *model = std::move(made);
+  } catch (const std::bad_alloc &) {
+    return Status::error(Code::limit, code.info->name + ": not enough memory for the model");
+  }
+  return Status();
+}
+
+size_t Model::bytes() const {
+  size_t n = 0;
+  for (const auto &b : buffers_)
+    n += b.size();
+  for (const auto &p : packed32_)
+    n += p.bytes();
+  for (const auto &p : packed64_)
+    n += p.bytes();
+  return n;
+}
+
+template <> Packed<float> &Model::add_packed<float>(int32_t slot) {
+  if (static_cast<size_t>(slot) >= packed32_.size())
+    packed32_.resize(slot + 1);
+  return packed32_[slot];
+}
+template <> Packed<double> &Model::add_packed<double>(int32_t slot) {
+  if (static_cast<size_t>(slot) >= packed64_.size())
+    packed64_.resize(slot + 1);
+  return packed64_[slot];
+}
+
+} // namespace dbc

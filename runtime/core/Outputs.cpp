@@ -1,0 +1,120 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Results of a batch: offsets first, while scheduling, then room for the values.
+#include <dbc/outputs.h>
+
+#include <algorithm>
+
+namespace dbc {
+
+size_t Outputs::number_bytes(const Slot &slot) const {
+  return slot.leaf.info.elem == Elem::F32 && f64_ ? sizeof(double) : sizeof(float);
+}
+
+void Outputs::prepare(const EntryInfo &entry, bool f64) {
+  if (entry_ == &entry && f64_ == f64)
+    return;
+  std::vector<ColumnInfo> infos = flatten(entry.result, "");
+  leaves_.clear();
+  leaves_.resize(infos.size());
+  for (size_t i = 0; i < infos.size(); ++i) {
+    leaves_[i].leaf.info = infos[i];
+    std::string &name = leaves_[i].leaf.info.name; // of a tuple's part: "0", not ".0"
+    if (!name.empty() && name[0] == '.')
+      name.erase(0, 1);
+  }
+  entry_ = &entry;
+  f64_ = f64;
+}
+
+void Outputs::begin(int32_t inputs) {
+  inputs_ = inputs;
+  for (Slot &slot : leaves_) {
+    slot.leaf.values = slot.leaf.info.depth == 0 ? inputs : 0;
+    slot.memory = nullptr;
+    for (int32_t d = 0; d < slot.leaf.info.depth; ++d) {
+      Lists &lists = slot.lists[d];
+      lists.count = d == 0 ? inputs : 0;
+      lists.own.assign(static_cast<size_t>(lists.count) + 1, 0);
+      lists.offsets = lists.own.data();
+    }
+  }
+}
+
+void Outputs::use_values(int32_t leaf, void *memory, size_t capacity) {
+  leaves_[leaf].caller = memory;
+  leaves_[leaf].capacity = capacity;
+}
+void Outputs::use_offsets(int32_t leaf, int32_t depth, int32_t *memory, size_t capacity) {
+  leaves_[leaf].lists[depth].caller = memory;
+  leaves_[leaf].lists[depth].capacity = capacity;
+}
+
+void Outputs::list(int32_t leaf, int32_t depth, const int32_t *parent, int32_t rows, const int32_t *inputs,
+                   int32_t parents) {
+  Slot &slot = leaves_[leaf];
+  Lists &lists = slot.lists[depth];
+  lists.count = depth == 0 ? inputs_ : parents;
+  lists.own.assign(static_cast<size_t>(lists.count) + 1, 0);
+  int32_t *offsets = lists.offsets = lists.own.data();
+  for (int32_t row = 0; row < rows; ++row)
+    ++offsets[(depth == 0 ? inputs[parent[row]] : parent[row]) + 1];
+  for (int64_t i = 0; i < lists.count; ++i)
+    offsets[i + 1] += offsets[i];
+  if (depth + 1 == slot.leaf.info.depth)
+    slot.leaf.values = rows;
+}
+
+Status Outputs::commit() {
+  // First whether everything fits, so that nothing is half-written.
+  for (Slot &slot : leaves_) {
+    std::string name = slot.leaf.info.name.empty() ? "the output" : "output `" + slot.leaf.info.name + "`";
+    auto small = [&](const char *what, size_t wanted, size_t given) {
+      return Status::error(Code::bad_call, name + " needs room for " + std::to_string(wanted) + " " + what +
+                                               ", " + std::to_string(given) + " were given");
+    };
+    size_t numbers = static_cast<size_t>(slot.leaf.values * slot.leaf.info.extent);
+    if (slot.caller && slot.capacity < numbers)
+      return small("numbers", numbers, slot.capacity);
+    for (int32_t d = 0; d < slot.leaf.info.depth; ++d) {
+      Lists &lists = slot.lists[d];
+      if (lists.caller && lists.capacity < static_cast<size_t>(lists.count) + 1)
+        return small("offsets", static_cast<size_t>(lists.count) + 1, lists.capacity);
+    }
+  }
+  for (Slot &slot : leaves_) {
+    size_t bytes = static_cast<size_t>(slot.leaf.values * slot.leaf.info.extent) * number_bytes(slot);
+    slot.memory = slot.caller ? slot.caller : slot.own.get<unsigned char>(bytes);
+    std::memset(slot.memory, 0, bytes);
+    for (int32_t d = 0; d < slot.leaf.info.depth; ++d) {
+      Lists &lists = slot.lists[d];
+      if (!lists.caller)
+        continue;
+      std::copy(lists.own.begin(), lists.own.begin() + lists.count + 1, lists.caller);
+      lists.offsets = lists.caller;
+    }
+  }
+  return Status();
+}
+
+void Outputs::blank(int32_t input) {
+  for (Slot &slot : leaves_) {
+    int64_t first = input, last = input + 1;
+    for (int32_t d = 0; d < slot.leaf.info.depth; ++d) {
+      first = slot.lists[d].offsets[first];
+      last = slot.lists[d].offsets[last];
+    }
+    size_t bytes = static_cast<size_t>(slot.leaf.info.extent) * number_bytes(slot);
+    std::memset(static_cast<unsigned char *>(slot.memory) + first * bytes, 0,
+                static_cast<size_t>(last - first) * bytes);
+  }
+}
+
+double Outputs::number(int32_t leaf, size_t i) const {
+  const Slot &slot = leaves_[leaf];
+  if (slot.leaf.info.elem != Elem::F32)
+    return i32(leaf)[i];
+  return f64_ ? f64(leaf)[i] : static_cast<double>(f32(leaf)[i]);
+}
+
+} // namespace dbc

@@ -1,0 +1,216 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Rows, levels and steps: counting sorts over arrays that are kept from batch to batch.
+#include <dbc/schedule.h>
+
+#include <algorithm>
+#include <climits>
+#include <new>
+
+namespace dbc {
+
+// --- Ticks
+// ----------------------------------------------------------------------------------------------------------
+
+void Ticks::once(int32_t rows) {
+  count = 1;
+  in_order = true;
+  begin.resize(2);
+  begin[0] = 0;
+  begin[1] = rows;
+  order.clear();
+  tick.clear();
+  first.clear();
+}
+
+void Ticks::sort(int32_t rows, int32_t ticks) {
+  count = ticks;
+  begin.assign(static_cast<size_t>(ticks) + 1, 0);
+  order.clear();
+  in_order = true;
+  for (int32_t row = 0, last = 0; row < rows; ++row) {
+    int32_t t = tick[row];
+    ++begin[t + 1];
+    in_order &= t >= last;
+    last = t;
+  }
+  for (int32_t t = 0; t < ticks; ++t)
+    begin[t + 1] += begin[t];
+  if (in_order)
+    return;
+  // begin[t] is used as the next free position of tick t; each ends at the start of the next, so one shift
+  // mends it.
+  order.resize(rows);
+  for (int32_t row = 0; row < rows; ++row)
+    order[begin[tick[row]]++] = row;
+  for (int32_t t = ticks; t > 0; --t)
+    begin[t] = begin[t - 1];
+  begin[0] = 0;
+}
+
+void ticks_from_parent(Space &space, const Ticks &parent) {
+  int32_t rows = space.rows();
+  if (parent.count <= 1) {
+    space.ticks.once(rows);
+    return;
+  }
+  const int32_t *parents = space[0];
+  space.ticks.first.clear();
+  space.ticks.tick.resize(rows);
+  for (int32_t row = 0; row < rows; ++row)
+    space.ticks.tick[row] = parent.tick[parents[row]];
+  space.ticks.sort(rows, parent.count);
+}
+
+void make_steps(Space &elements, const Ticks &parent, int32_t position) {
+  int32_t rows = elements.rows();
+  const int32_t *parents = elements[0], *positions = elements[position];
+  Ticks &ticks = elements.ticks;
+  // first[t + 1]: the number of steps of outer tick t, then their running sum.
+  ticks.first.assign(static_cast<size_t>(parent.count) + 1, 0);
+  for (int32_t row = 0; row < rows; ++row) {
+    int32_t &longest = ticks.first[parent.tick_of(parents[row]) + 1];
+    longest = std::max(longest, positions[row] + 1);
+  }
+  int64_t steps = 0;
+  for (int32_t t = 0; t < parent.count; ++t)
+    ticks.first[t + 1] = static_cast<int32_t>(steps += ticks.first[t + 1]);
+  if (steps >= INT_MAX)
+    throw std::bad_alloc();
+  ticks.tick.resize(rows);
+  for (int32_t row = 0; row < rows; ++row)
+    ticks.tick[row] = ticks.first[parent.tick_of(parents[row])] + positions[row];
+  ticks.sort(rows, static_cast<int32_t>(steps));
+}
+
+// --- Group
+// ----------------------------------------------------------------------------------------------------------
+
+Group::Group(const CellInfo *cells, int32_t count, bool cyclic)
+    : info_(cells), cyclic_(cyclic), cells_(count), base_(count), node_(count) {
+  for (int32_t c = 0; c < count; ++c)
+    cells_[c].arms = cells[c].arms;
+}
+
+void Group::begin(const Batch &batch, ScheduleErrors &errors) {
+  batch_ = &batch;
+  errors_ = &errors;
+  levels_ = 0;
+  instances_ = 0;
+  edges_.clear();
+  frames_.clear();
+  size_t places = 0;
+  for (size_t c = 0; c < cells_.size(); ++c) {
+    base_[c] = places;
+    places += static_cast<size_t>(batch.rows(info_[c].data));
+  }
+  level_.assign(places, kUnreached);
+}
+
+void Group::sort() {
+  if (cyclic_)
+    levels_ = instances_ > 0;
+  if (levels_ == 0)
+    levels_ = 1; // stages may ask for the range of level 0
+  for (size_t c = 0; c < cells_.size(); ++c) {
+    CellRows &cell = cells_[c];
+    int32_t nodes = batch_->rows(info_[c].data);
+    int32_t *level = level_.data() + base_[c];
+    int32_t arms = cell.arms;
+    const uint8_t *kinds = arms > 1 ? batch_->kinds(info_[c].data) : nullptr;
+    size_t buckets = static_cast<size_t>(levels_) * arms;
+    cell.levels = levels_;
+    cell.arm_begin.assign(buckets + 1, 0);
+    int32_t *begin = cell.arm_begin.data();
+    auto bucket = [&](int32_t node) {
+      size_t l = cyclic_ ? 0 : level[node];
+      return kinds ? l * arms + kinds[node] : l;
+    };
+    for (int32_t node = 0; node < nodes; ++node)
+      if (level[node] >= 0)
+        ++begin[bucket(node) + 1];
+    for (size_t b = 0; b < buckets; ++b)
+      begin[b + 1] += begin[b];
+    cell.count = begin[buckets];
+    node_[c].resize(cell.count);
+    // Levels become rows in place; begin moves up by one bucket meanwhile and is shifted back.
+    for (int32_t node = 0; node < nodes; ++node)
+      if (level[node] >= 0) {
+        int32_t row = begin[bucket(node)]++;
+        node_[c][row] = node;
+        level[node] = row;
+      }
+    for (size_t b = buckets; b > 0; --b)
+      begin[b] = begin[b - 1];
+    begin[0] = 0;
+    cell.node = node_[c].data();
+    cell.row_of = level;
+
+    Ticks &ticks = cell.ticks;
+    ticks.count = levels_;
+    ticks.begin.resize(static_cast<size_t>(levels_) + 1);
+    for (int32_t l = 0; l <= levels_; ++l)
+      ticks.begin[l] = begin[static_cast<size_t>(l) * arms];
+    ticks.tick.clear();
+    if (levels_ == 1)
+      continue;
+    ticks.tick.resize(cell.count);
+    for (int32_t l = 0; l < levels_; ++l)
+      for (int32_t row = ticks.begin[l]; row < ticks.begin[l + 1]; ++row)
+        ticks.tick[row] = l;
+  }
+}
+
+void Group::report_cycle(int32_t cell, int32_t node) noexcept {
+  try {
+    // The frames from the one of (cell, node) up to the newest are the cycle.
+    size_t at = frames_.size();
+    while (at > 0 && !(frames_[at - 1].cell == cell && frames_[at - 1].node == node))
+      --at;
+    std::vector<messages::CycleStep> steps;
+    for (size_t f = at - 1; f < frames_.size(); ++f) {
+      const Frame &frame = frames_[f];
+      int32_t data = info_[frame.cell].data;
+      int32_t first = batch_->begin(data)[batch_->input_of(data, frame.node)];
+      steps.push_back({info_[frame.cell].name, batch_->info().datas[data].name.c_str(), frame.node - first});
+    }
+    errors_->fail(info_[cell].data, node, messages::cycle(steps));
+  } catch (const std::bad_alloc &) {
+    errors_->fail(info_[cell].data, node, "a value needs itself");
+  }
+}
+
+// --- NodeSet
+// --------------------------------------------------------------------------------------------------------
+
+void NodeSet::begin(const Batch &batch) {
+  size_t places = 0;
+  base_.resize(batch.info().datas.size());
+  for (size_t data = 0; data < base_.size(); ++data) {
+    base_[data] = places;
+    places += static_cast<size_t>(batch.rows(static_cast<int32_t>(data)));
+  }
+  stamps_.assign(places, 0);
+  stamp_ = 0;
+  open_.clear();
+}
+
+/// Sorts what was found by node number: by a walk over the marks where they are dense, else by comparing.
+void NodeSet::order() {
+  size_t count = found_.size();
+  if (count < 2)
+    return;
+  auto range = std::minmax_element(found_.begin(), found_.end());
+  int32_t low = *range.first, high = *range.second;
+  if (static_cast<size_t>(high - low) > 8 * count) {
+    std::sort(found_.data(), found_.data() + count);
+    return;
+  }
+  const int32_t *marks = stamps_.data() + base_[wanted_];
+  found_.clear();
+  for (int32_t node = low; node <= high; ++node)
+    if (marks[node] == stamp_)
+      found_.push(node);
+}
+
+} // namespace dbc

@@ -1,0 +1,115 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The course of a run: check, schedule, again without the inputs that failed, compute.
+#include <dbc/session.h>
+
+#include <chrono>
+#include <new>
+
+namespace dbc {
+
+namespace {
+int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+} // namespace
+
+Session::Session(const Model &model, int32_t threads) : model_(model), pool_(threads) {}
+Session::~Session() = default;
+
+/// Plans and profiles exist from an entry's first run on.
+void Session::prepare(int32_t number) {
+  if (entries_.empty())
+    entries_.resize(model_.code().entries.size());
+  if (scratch_.empty())
+    scratch_.resize(pool_.threads());
+  Entry &entry = entries_[number];
+  if (entry.plan)
+    return;
+  const EntryCode &code = model_.code().entries[number];
+  entry.profile.stages.resize(code.stages.size());
+  for (size_t s = 0; s < code.stages.size(); ++s)
+    entry.profile.stages[s].name = code.stages[s];
+  entry.out.prepare(model_.info().entries[code.entry], model_.code().f64);
+  entry.plan = code.make_plan();
+}
+
+Status Session::run(int32_t entry, Batch &batch) { return run_guarded(entry, batch, nullptr); }
+Status Session::run(int32_t entry, Batch &batch, Outputs &out) { return run_guarded(entry, batch, &out); }
+
+Status Session::run_guarded(int32_t entry, Batch &batch, Outputs *out) {
+  if (model_.empty())
+    return Status::error(Code::bad_call, "the session's model was never made");
+  const std::string &name = model_.info().name;
+  if (&batch.info() != &model_.info())
+    return Status::error(Code::bad_call, name + ": the batch is of another model, " + batch.info().name);
+  if (entry < 0 || static_cast<size_t>(entry) >= model_.code().entries.size())
+    return Status::error(Code::bad_call, name + ": there is no entry number " + std::to_string(entry));
+  try {
+    prepare(entry);
+    return run_checked(entry, batch, out ? *out : entries_[entry].out);
+  } catch (const std::bad_alloc &) {
+    return Status::error(Code::limit, name + ": not enough memory for a batch of " +
+                                          std::to_string(batch.inputs()) +
+                                          " inputs, or more than 2^31 - 1 rows");
+  }
+}
+
+Status Session::run_checked(int32_t number, Batch &batch, Outputs &out) {
+  const EntryCode &code = model_.code().entries[number];
+  Entry &entry = entries_[number];
+  RunProfile &profile = entry.profile;
+  for (StageProfile &stage : profile.stages) {
+    const char *name = stage.name;
+    stage = StageProfile();
+    stage.name = name;
+  }
+  profile.rounds = 0;
+  int64_t start = now_ns();
+
+  entry.reads.assign(code.reads.begin(), code.reads.end());
+  for (int32_t leaf : code.reads_args)
+    entry.reads.push_back({batch.args(), batch.arg_column(code.entry, leaf)});
+  Status whole = batch.validate(entry.reads.data(), entry.reads.size(), statuses_);
+  if (!whole.ok())
+    return whole;
+  profile.nodes = 0;
+  for (int32_t data = 0; data < batch.args(); ++data)
+    profile.nodes += batch.rows(data);
+
+  ScheduleErrors errors(batch, statuses_);
+  out.prepare(model_.info().entries[code.entry], model_.code().f64);
+  Run run{model_, batch, *this, pool_, errors, out, profile.stages.data(), nullptr, 0, code.entry};
+  // Every round that fails drops at least one input, so this ends; mostly after one round, or two.
+  do {
+    live_.clear();
+    for (int32_t input = 0; input < batch.inputs(); ++input)
+      if (statuses_[input].ok())
+        live_.push(input);
+    run.inputs = live_.data();
+    run.input_count = static_cast<int32_t>(live_.size());
+    errors.begin_round();
+    out.begin(batch.inputs());
+    ++profile.rounds;
+    entry.plan->schedule(run);
+  } while (errors.any());
+  Status room = out.commit();
+  if (!room.ok()) {
+    room.message = model_.info().name + ": " + room.message;
+    return room;
+  }
+  int64_t scheduled = now_ns();
+  profile.schedule_ns = scheduled - start;
+
+  entry.plan->compute(run);
+  if (errors.any())
+    for (int32_t i = 0; i < run.input_count; ++i)
+      if (!statuses_[live_[i]].ok())
+        out.blank(live_[i]);
+  profile.compute_ns = now_ns() - scheduled;
+  return Status();
+}
+
+} // namespace dbc
