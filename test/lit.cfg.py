@@ -1,0 +1,59 @@
+# How lit runs the tests in this folder. Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#
+# Features: `data` (real data lies in $DBC_DATA), `clang++`, `full` (scripts/test --full), `sanitizers`.
+# Substitutions beside the tools: %n (how many random inputs `dbc verify` draws), %cxx, %clangxx, %root (the sources),
+# %examples, %data, %python, %runtime (what a program needs to compile and link against the runtime).
+import os
+import shutil
+import sys
+
+import lit.formats
+from lit.llvm import llvm_config
+
+config.name = "dbc"
+config.test_format = lit.formats.ShTest(not llvm_config.use_lit_shell)
+config.suffixes = [".mlir", ".dyn", ".test"]
+config.excludes = ["Inputs"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = config.dbc_test_exec_root
+llvm_config.with_system_environment(["HOME", "TMPDIR", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "DBC_DATA"])
+
+full = lit_config.params.get("full", "0") == "1"
+if full:
+    config.available_features.add("full")
+if config.dbc_sanitize:
+    config.available_features.add("sanitizers")
+
+data = os.environ.get("DBC_DATA") or os.path.join(config.dbc_source_root, "..", "shared", "data")
+if os.path.isdir(data):
+    config.available_features.add("data")
+else:
+    lit_config.note(f"no data at {data}: the tests on real data are skipped")
+
+clangxx = shutil.which("clang++-22") or shutil.which("clang++")
+if clangxx:
+    config.available_features.add("clang++")
+    config.substitutions.append(("%clangxx", clangxx))
+
+# Compiled models are shared between tests and runs, but not with the user's own.
+config.environment["XDG_CACHE_HOME"] = os.path.join(config.dbc_build_root, "test-cache")
+config.environment["CXX"] = config.cxx
+
+runtime = os.path.join(config.dbc_source_root, "runtime", "include")
+libraries = os.path.join(config.dbc_build_root, "runtime")
+flags = "-std=c++17 -ffp-contract=off -fno-math-errno -fno-trapping-math"
+if config.dbc_sanitize:
+    flags += f" -fsanitize={config.dbc_sanitize}"
+config.substitutions += [
+    ("%n", "1000" if full else "200"),
+    ("%cxx", config.cxx),
+    ("%root", config.dbc_source_root),
+    ("%examples", os.path.join(config.dbc_source_root, "examples")),
+    ("%data", os.path.realpath(data)),
+    ("%python", sys.executable),
+    ("%runtime", f"{flags} -I{runtime} -L{libraries} -ldbc_runtime_io -ldbc_runtime -pthread"),
+]
+llvm_config.add_tool_substitutions(
+    ["dbc", "dbc-opt", "FileCheck", "not", "count", "split-file"],
+    [config.dbc_tools_dir, config.llvm_tools_dir],
+)
