@@ -56,7 +56,7 @@ const std::string *nearest(std::string_view name, const std::vector<std::string>
 }
 
 std::string hint(std::string_view name, const std::vector<std::string> &known, std::string_view what) {
-  if (const std::string *k = nearest(name, known, std::max<size_t>(1, name.size() / 3)))
+  if (const std::string *k = nearest(name, known, name.size() < 3 ? 0 : std::max<size_t>(1, name.size() / 3)))
     return "; did you mean `" + *k + "`?";
   if (known.empty() || known.size() > 12)
     return "";

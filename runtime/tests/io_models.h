@@ -88,7 +88,10 @@ inline ModelInfo tree_model() {
   m.name = "tree_lstm";
   m.datas = {data("Tree", {{"Leaf", {{"word", index(10)}, {"label", index(5)}}},
                            {"Node", {{"left", node(0)}, {"right", node(0)}, {"label", index(5)}}}})};
-  m.params = {{"E", {10, 3}, {}, false}, {"fwd.W", {2, 3}, {}, false}, {"fwd.b", {2}, {}, false}, {"s", {}, {}, true}};
+  m.params = {{"E", {10, 3}, {}, false},
+              {"fwd.W", {2, 3}, {}, false},
+              {"fwd.b", {2}, {}, false},
+              {"s", {}, {}, true}};
   m.entries = {entry("sentiment", {{"t", node(0)}}, f32({5})),
                entry("kl", {{"t", node(0)}, {"target", f32({2})}}, f32())};
   return m;
@@ -107,8 +110,9 @@ inline ModelInfo wide_model() {
 inline ModelInfo lattice_model() {
   ModelInfo m;
   m.name = "lattice";
-  m.datas = {data("Char", {{"Char", {{"glyph", index(9)}, {"before", list(node(0))}, {"ending", list(node(1))}}}}),
-             data("Word", {{"Word", {{"form", index(4)}, {"start", node(0)}}}})};
+  m.datas = {
+      data("Char", {{"Char", {{"glyph", index(9)}, {"before", list(node(0))}, {"ending", list(node(1))}}}}),
+      data("Word", {{"Word", {{"form", index(4)}, {"start", node(0)}}}})};
   m.entries = {entry("tag", {{"f", list(node(0))}, {"b", list(node(0))}}, list(index(3)))};
   return m;
 }

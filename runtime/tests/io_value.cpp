@@ -36,9 +36,10 @@ TEST(Value, FloatsAreTheShortestThatReadBack) {
 TEST(Value, EveryFormHasItsJson) {
   TypeInfo type = tuple({value(Elem::Int), value(Elem::Bool), f32({2, 2}), list(node(0)),
                          record("State", {{"h", f32()}, {"k", index(3, {2})}})});
-  Value v = tupled({whole(-7), Value::scalar(Value::Kind::Bool, 1), Value::tensor({2, 2}, {1, 2, 3, 4}),
-                    listed({Value::scalar(Value::Kind::Node, 5)}),
-                    Value::group(Value::Kind::Record, {num(0.5), Value::tensor({2}, {0, 2}, Value::Kind::Int)})});
+  Value v =
+      tupled({whole(-7), Value::scalar(Value::Kind::Bool, 1), Value::tensor({2, 2}, {1, 2, 3, 4}),
+              listed({Value::scalar(Value::Kind::Node, 5)}),
+              Value::group(Value::Kind::Record, {num(0.5), Value::tensor({2}, {0, 2}, Value::Kind::Int)})});
   EXPECT_EQ(to_json(v, type), "[-7, true, [[1, 2], [3, 4]], [5], {\"h\": 0.5, \"k\": [0, 2]}]");
   EXPECT_EQ(to_json(listed({}), list(f32())), "[]");
 }
@@ -78,7 +79,8 @@ TEST(Value, ErrorIsRelativeToTheLargestOfALeaf) {
 TEST(Value, WhatIsExactMustBeEqual) {
   EXPECT_EQ(max_error(whole(3), whole(3)), 0);
   EXPECT_EQ(max_error(whole(100000), whole(100001)), inf);
-  EXPECT_EQ(max_error(Value::tensor({1}, {100000}, Value::Kind::Int), Value::tensor({1}, {100001}, Value::Kind::Int)),
+  EXPECT_EQ(max_error(Value::tensor({1}, {100000}, Value::Kind::Int),
+                      Value::tensor({1}, {100001}, Value::Kind::Int)),
             inf);
   EXPECT_EQ(max_error(whole(3), num(3)), inf);
   EXPECT_EQ(max_error(listed({num(1)}), listed({})), inf);
@@ -91,6 +93,24 @@ TEST(Value, NonFiniteNumbersEqualOnlyThemselves) {
   EXPECT_EQ(max_error(num(1), num(nan_)), inf);
   EXPECT_EQ(max_error(num(inf), num(-inf)), inf);
   EXPECT_EQ(max_error(num(1), num(inf)), inf);
+}
+
+// Two inputs of (f32[2], [[Node]]): input 0 has lists of 2 and 0 nodes, input 1 has no list.
+TEST(Value, OutputsAreTakenApartByInput) {
+  EntryInfo e = entry("e", {}, tuple({f32({2}), list(list(node(0)))}));
+  Outputs out;
+  out.prepare(e, false);
+  out.begin(2);
+  const int32_t inputs[] = {0, 1}, outer[] = {0, 0}, inner[] = {0, 0};
+  out.list(1, 0, outer, 2, inputs, 2);
+  out.list(1, 1, inner, 2, inputs, 2);
+  ASSERT_TRUE(out.commit().ok());
+  for (int i = 0; i < 4; ++i)
+    out.values<float>(0)[i] = static_cast<float>(i) / 2;
+  out.values<int32_t>(1)[0] = 7;
+  out.values<int32_t>(1)[1] = 4;
+  EXPECT_EQ(to_json(output_value(out, e, 0), e.result), "[[0, 0.5], [[7, 4], []]]");
+  EXPECT_EQ(to_json(output_value(out, e, 1), e.result), "[[1, 1.5], []]");
 }
 
 } // namespace
