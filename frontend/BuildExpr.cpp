@@ -116,9 +116,10 @@ void AstBuilder::checkOperatorAfterBinder(const Expr &lhs, SourceRange op, const
   if ((head + body + rest).size() <= 60 && (head + body + rest).find('\n') == std::string::npos) {
     while (!head.empty() && head.back() == ' ')
       head.pop_back();
-    hint = "write `" + head + " { " + body + " } " + rest + "`";
+    const char *gap = text(op) == ".." ? "" : " ";
+    hint = "write `" + head + " { " + body + " }" + gap + rest + "`";
     if (!openBinder(*binder->body.result))
-      hint += " or `" + head + " { " + body + " " + rest + " }`";
+      hint += " or `" + head + " { " + body + gap + rest + " }`";
   }
   diags_
       .error(op,
@@ -347,13 +348,14 @@ ExprPtr AstBuilder::number(Token *token) {
     value = std::strtod(std::string(written).c_str(), nullptr);
     tooLarge = std::isinf(value);
   }
-  if (isInteger && !tooLarge)
+  if (isInteger)
     tooLarge = std::from_chars(begin, end, integer).ec == std::errc::result_out_of_range;
   if (tooLarge) {
     std::string shown = written.size() <= 40 ? "`" + std::string(written) + "`" : "the number";
-    diags_.error(at, shown + (isInteger ? " is too large for an integer" : " is too large for a number"))
-        .hint(isInteger ? "write a number that is not an int with a point: `1e20`, `3.0`"
-                        : "the largest is about 1e308");
+    Diagnostic &d =
+        diags_.error(at, shown + " is too large for a number" + (isInteger ? " without a point" : ""));
+    if (isInteger && written.size() <= 40)
+      d.hint("write `" + std::string(written) + ".0` if it is no int");
     return placeholder(at);
   }
   return std::make_unique<NumberExpr>(at, isInteger, integer, value);

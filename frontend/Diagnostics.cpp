@@ -90,16 +90,28 @@ void printExcerpt(const SourceFile &file, SourceRange range, std::ostream &out) 
   size_t from = std::min<size_t>(range.begin - lineBegin, text.size());
   size_t to = std::clamp<size_t>(range.end > lineBegin ? range.end - lineBegin : 0, from, text.size());
 
+  // Of a line that nobody could read only the bytes round the place are looked at.
+  size_t begin = from > 4 * kShownColumns ? from - 4 * kShownColumns : 0;
+  while (begin < from && continuesCodePoint(text[begin]))
+    ++begin;
+  size_t end = std::min(text.size(), from + 8 * kShownColumns);
+  bool cutBehind = end < text.size();
+  text = text.substr(begin, end - begin);
+  from -= begin;
+  to = std::min(to - begin, text.size());
+
   size_t before = cells(text.substr(0, from)).size();
   size_t under = cells(text.substr(from, to - from)).size();
   std::vector<std::string> line = cells(text);
-  size_t first = before > kShownColumns / 2 && line.size() > kShownColumns ? before - kShownColumns / 2 : 0;
+  bool tooLong = begin > 0 || line.size() > kShownColumns;
+  size_t first = tooLong && before > kShownColumns / 2 ? before - kShownColumns / 2 : 0;
   size_t last = std::min(line.size(), first + kShownColumns);
+  bool cutBefore = begin > 0 || first > 0;
 
-  out << "    " << (first > 0 ? "..." : "");
+  out << "    " << (cutBefore ? "..." : "");
   for (size_t i = first; i < last; ++i)
     out << line[i];
-  out << (last < line.size() ? "..." : "") << "\n    " << (first > 0 ? "   " : "");
+  out << (cutBehind || last < line.size() ? "..." : "") << "\n    " << (cutBefore ? "   " : "");
   for (size_t i = first; i < before; ++i)
     out << (i < line.size() && line[i] == "\t" ? '\t' : ' ');
   out << '^';

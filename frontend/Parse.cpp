@@ -67,8 +67,14 @@ private:
   AstBuilder builder_;
 };
 
+/// A reserved word that no name follows may be meant as a name itself; it is no place to go on.
 void FileParser::skipToDeclaration() {
-  while (!beginsDeclaration(next()) && next() != DynParser::IMPORT && next() != Token::EOF)
+  auto begins = [&] {
+    size_t name = tokens_.LA(2);
+    return (beginsDeclaration(next()) || next() == DynParser::IMPORT) &&
+           (name == DynParser::ID || name == DynParser::BINDER);
+  };
+  while (next() != Token::EOF && !begins())
     tokens_.consume();
 }
 
@@ -85,6 +91,8 @@ void FileParser::wrongStart() {
                                "loss", "import"}));
   } else if (next() == DynParser::RBRACE) {
     d.hint("no `{` is open here");
+  } else if (next() == DynParser::STAR && tokens_.LA(2) == DynParser::SLASH) {
+    d.hint("comments do not nest; the first `*/` ends one");
   }
 }
 
@@ -103,7 +111,8 @@ std::unique_ptr<File> FileParser::parse() {
         .error(places_.of(here()),
                "expected `model` or `module`, found " + foundText(here(), places_, diags_))
         .hint("a file begins with `model name;`, a library with `module name;`");
-    skipToDeclaration();
+    if (!beginsDeclaration(next()))
+      skipToDeclaration();
   }
   while (next() != Token::EOF) {
     if (next() == DynParser::IMPORT) {

@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "frontend/SyntaxErrors.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace dbc::frontend {
@@ -55,6 +56,10 @@ private:
   /// The rule that the part before the wrong token belongs to.
   size_t outerRule() const { return outer_->getRuleIndex(); }
   bool expects(size_t type) const { return expected_.contains(type); }
+  bool followsArgs() const {
+    auto *part = asRule(before_);
+    return part && part->getRuleIndex() == DynParser::RuleArgs;
+  }
   bool found(size_t type) const { return found_->getType() == type; }
   std::string text(Token *token) const { return std::string(diags_.sources().text(places_.of(token))); }
 
@@ -63,6 +68,7 @@ private:
   std::string afterText() const;
   std::string hintText() const;
   std::string wordHint() const;
+  bool wantsName() const;
   void noteOpener(Diagnostic &d) const;
 
   Token *found_;
@@ -164,6 +170,8 @@ const char *nounOf(size_t rule) {
     return "the type";
   case DynParser::RulePattern:
     return "the pattern";
+  case DynParser::RuleLet:
+    return "the `let`";
   case DynParser::RuleArm:
     return "the arm";
   case DynParser::RuleCallArg:
@@ -229,16 +237,18 @@ std::string Report::expectedText() const {
     return "a pattern";
   if (rule() == DynParser::RuleArm && expects(DynParser::UNDERSCORE))
     return "an arm";
-  if (rule() == DynParser::RuleBlock && expects(DynParser::LBRACE) && asRule(before_) &&
-      asRule(before_)->getRuleIndex() == DynParser::RuleArgs)
+  if (rule() == DynParser::RuleBlock && expects(DynParser::LBRACE) && followsArgs())
     return "`->` or `{`";
   if (expected_.size() == 1) {
     for (size_t closer : {DynParser::RPAREN, DynParser::RBRACKET, DynParser::RBRACE})
       if (expects(closer))
         return closerText(closer);
   }
+  std::vector<ssize_t> types = expected_.toList();
+  std::stable_partition(types.begin(), types.end(),
+                        [](ssize_t t) { return !isReservedWord(static_cast<size_t>(t)); });
   std::vector<std::string> words;
-  for (ssize_t type : expected_.toList()) {
+  for (ssize_t type : types) {
     const char *known = spelling(static_cast<size_t>(type));
     std::string literal = vocabulary_.getLiteralName(static_cast<size_t>(type)); // in single quotes
     words.push_back(known ? known : "`" + literal.substr(1, literal.size() - 2) + "`");
@@ -274,6 +284,17 @@ std::string Report::wordHint() const {
   return "";
 }
 
+/// Whether a name, or something that begins with one, should stand where the wrong token is.
+bool Report::wantsName() const {
+  if (expects(DynParser::ID) && (expected_.size() == 1 || rule() == DynParser::RulePattern))
+    return true;
+  size_t last = tokenType(last_);
+  bool list = rule() == DynParser::RuleArgs || rule() == DynParser::RuleFields ||
+              rule() == DynParser::RuleDims || rule() == DynParser::RuleArmFields ||
+              rule() == DynParser::RuleRecordDecl || rule() == DynParser::RuleDataDecl;
+  return list && (last == DynParser::LPAREN || last == DynParser::LBRACE || last == DynParser::COMMA);
+}
+
 std::string Report::hintText() const {
   std::string hint = wordHint();
   if (!hint.empty())
@@ -307,10 +328,14 @@ std::string Report::hintText() const {
     return "parameters have a type, and no default: `x: f32`";
   if (found(DynParser::LRECORD) && following_)
     return "a name is given to a value with `let " + text(following_) + " = ..;`";
-  if (expects(DynParser::ID) && expected_.size() == 1 && isReservedWord(found_->getType()))
-    return "choose another name";
-  if (rule() == DynParser::RuleFuncDecl && found(DynParser::COLON))
+  if (isReservedWord(found_->getType()) && wantsName())
+    return "a reserved word cannot be a name";
+  if (rule() == DynParser::RuleMatchExpr && expects(DynParser::LBRACE))
+    return "a match is written `match e { Name => value, .. }`";
+  if (inBlock && found(DynParser::COLON) && followsArgs())
     return "the type of the result follows `->`";
+  if (rule() == DynParser::RuleMatchExpr && found(DynParser::SEMI))
+    return "arms end in `,`";
   return "";
 }
 
