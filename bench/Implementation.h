@@ -1,0 +1,24 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// What the harness knows of a contestant: it can compute all of its inputs once.
+#pragma once
+
+namespace dbc::bench {
+
+/// One implementation of a workload at one size, with its weights and its inputs loaded and every buffer
+/// allocated. Belongs to one thread.
+class Implementation {
+public:
+  virtual ~Implementation() = default;
+
+  /// Computes all inputs, batch after batch, from structure to results: scheduling is part of it. `out` takes
+  /// the results of all inputs one after the other, in the order of the inputs. From the second pass on it
+  /// allocates nothing.
+  virtual void pass(float *out) = 0;
+
+  /// Seconds that the last pass spent on scheduling; negative where there is nothing that could be told
+  /// apart.
+  virtual double schedule_seconds() const { return -1; }
+};
+
+} // namespace dbc::bench

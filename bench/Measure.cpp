@@ -1,0 +1,97 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Comparing results and taking times.
+#include "bench/Measure.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+
+namespace dbc::bench {
+
+/// max |a - b| / max(1, max |b|) over the first values, as many as the shorter has; infinite if anything is
+/// NaN.
+template <class A, class B> static double difference(const std::vector<A> &a, const std::vector<B> &b) {
+  double most = 0, scale = 1;
+  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    double d = std::fabs(static_cast<double>(a[i]) - static_cast<double>(b[i]));
+    if (!std::isfinite(d))
+      return HUGE_VAL;
+    most = std::max(most, d);
+    scale = std::max(scale, std::fabs(static_cast<double>(b[i])));
+  }
+  return most / scale;
+}
+
+std::string check(std::vector<Contestant> &contestants, size_t values, const std::vector<double> &reference) {
+  std::vector<float> out(values), first;
+  const Contestant *judge = nullptr;
+  for (Contestant &contestant : contestants) {
+    if (!contestant.implementation)
+      continue;
+    // Whatever is not written must not look right.
+    std::fill(out.begin(), out.end(), std::nanf(""));
+    contestant.implementation->pass(out.data());
+    double d = judge ? difference(out, first) : difference(out, reference);
+    if (!(d <= kTolerance)) {
+      char text[256];
+      std::snprintf(text, sizeof text, "%s differs from %s by %.3g (at most %g is allowed)",
+                    contestant.impl.c_str(), judge ? judge->impl.c_str() : "the reference", d, kTolerance);
+      return text;
+    }
+    if (!judge) {
+      judge = &contestant;
+      first = out;
+    }
+  }
+  return "";
+}
+
+double quantile(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  double at = share * static_cast<double>(values.size() - 1);
+  auto low = static_cast<size_t>(at);
+  size_t high = std::min(low + 1, values.size() - 1);
+  return values[low] + (at - static_cast<double>(low)) * (values[high] - values[low]);
+}
+
+std::vector<Timing> measure(std::vector<Contestant> &contestants, size_t values, double seconds,
+                            int32_t &rounds) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int32_t kLeastRounds = 5;
+  std::vector<float> out(values);
+  std::vector<std::vector<double>> times(contestants.size()), schedules(contestants.size());
+  double present = 0;
+  for (const Contestant &contestant : contestants)
+    present += contestant.implementation != nullptr;
+
+  double spent = 0;
+  for (rounds = 0; present > 0 && (rounds < kLeastRounds || spent < seconds * present); ++rounds) {
+    for (size_t i = 0; i < contestants.size(); ++i) {
+      Implementation *implementation = contestants[i].implementation.get();
+      if (!implementation)
+        continue;
+      Clock::time_point start = Clock::now();
+      implementation->pass(out.data());
+      times[i].push_back(std::chrono::duration<double>(Clock::now() - start).count());
+      spent += times[i].back();
+      if (implementation->schedule_seconds() >= 0)
+        schedules[i].push_back(implementation->schedule_seconds());
+    }
+  }
+
+  std::vector<Timing> timings(contestants.size());
+  for (size_t i = 0; i < contestants.size(); ++i) {
+    if (times[i].empty())
+      continue;
+    double median = quantile(times[i], 0.5);
+    timings[i].seconds = median;
+    timings[i].spread = (quantile(times[i], 0.75) - quantile(times[i], 0.25)) / median;
+    if (!schedules[i].empty())
+      timings[i].schedule_seconds = quantile(schedules[i], 0.5);
+  }
+  return timings;
+}
+
+} // namespace dbc::bench

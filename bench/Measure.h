@@ -1,0 +1,45 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// First whether all implementations of a case compute the same numbers, then how fast they are.
+#pragma once
+
+#include "bench/Implementation.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dbc::bench {
+
+/// An implementation that takes part, under its name in the rows.
+struct Contestant {
+  std::string impl;
+  std::unique_ptr<Implementation> implementation; ///< null: absent on this machine
+};
+
+/// Of one contestant over all rounds.
+struct Timing {
+  std::optional<double> seconds;          ///< of a pass, the median; none if absent
+  std::optional<double> spread;           ///< (75th - 25th percentile) / median of the rounds' seconds
+  std::optional<double> schedule_seconds; ///< of a pass, the median; none if it does no scheduling
+};
+
+/// Difference between results that is taken for rounding: max |a - b| / max(1, max |b|).
+constexpr double kTolerance = 1e-4;
+
+/// Runs every contestant once (which also warms it up) and compares: the first contestant with `reference`,
+/// which may cover fewer inputs, and all others with the first. `values` is the number of results of a pass.
+/// Returns an empty string, or which contestant differs and by how much.
+std::string check(std::vector<Contestant> &contestants, size_t values, const std::vector<double> &reference);
+
+/// Runs the contestants in turns, A B C A B C ..., until each has had `seconds` on average and at least five
+/// rounds. `rounds` takes how many there were.
+std::vector<Timing> measure(std::vector<Contestant> &contestants, size_t values, double seconds,
+                            int32_t &rounds);
+
+/// The value below which a share of `share` lies, by straight lines between the values. For tests.
+double quantile(std::vector<double> values, double share);
+
+} // namespace dbc::bench

@@ -1,0 +1,106 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Printing rows.
+#include "bench/Report.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+
+namespace dbc::bench {
+
+std::vector<Row> rows(const Case &shared, const std::vector<Contestant> &contestants,
+                      const std::vector<Timing> &timings) {
+  std::vector<Row> all;
+  for (size_t i = 0; i < contestants.size(); ++i) {
+    Row row;
+    row.workload = shared.workload;
+    row.impl = contestants[i].impl;
+    row.mode = shared.mode;
+    row.hidden = shared.hidden;
+    row.batch = shared.batch;
+    row.threads = shared.threads;
+    row.data = shared.data;
+    if (timings[i].seconds)
+      row.per_second = shared.inputs / *timings[i].seconds;
+    row.spread = timings[i].spread;
+    if (timings[i].schedule_seconds)
+      row.schedule_ns_per_node = 1e9 * *timings[i].schedule_seconds / shared.nodes;
+    all.push_back(row);
+  }
+  return all;
+}
+
+template <class... Values> static std::string print(const char *format, Values... values) {
+  char text[256];
+  std::snprintf(text, sizeof text, format, values...);
+  return text;
+}
+
+/// Seconds of the contestant of that name, or 0.
+static double seconds_of(const char *impl, const std::vector<Contestant> &contestants,
+                         const std::vector<Timing> &timings) {
+  for (size_t i = 0; i < contestants.size(); ++i)
+    if (contestants[i].impl == impl)
+      return timings[i].seconds.value_or(0);
+  return 0;
+}
+
+std::string table(const Case &shared, const std::vector<Contestant> &contestants,
+                  const std::vector<Timing> &timings, int32_t rounds, double peak) {
+  std::string text = print("\n%s %s, hidden %d, batch %d, threads %d: %s (%d inputs, %d nodes), %d rounds\n",
+                           shared.workload.c_str(), shared.mode.c_str(), shared.hidden, shared.batch,
+                           shared.threads, shared.data.c_str(), shared.inputs, shared.nodes, rounds);
+  text += print("  %-14s %10s %7s %8s %8s %12s %12s %9s\n", "", "inputs/s", "spread", "GFLOP/s", "of peak",
+                "schedule", "/ gemv-node", "/ cblas");
+  double gemv = seconds_of("gemv-node", contestants, timings),
+         cblas = seconds_of("cblas", contestants, timings);
+  std::string absent;
+  for (size_t i = 0; i < contestants.size(); ++i) {
+    const Timing &timing = timings[i];
+    if (!timing.seconds) {
+      absent += (absent.empty() ? "" : ", ") + contestants[i].impl;
+      continue;
+    }
+    double gflops = 1e-9 * shared.flops / *timing.seconds;
+    std::string schedule =
+        timing.schedule_seconds ? print("%.1f ns/node", 1e9 * *timing.schedule_seconds / shared.nodes) : "-";
+    auto ratio = [&](double other) {
+      return other > 0 ? print("%.2f", other / *timing.seconds) : std::string("-");
+    };
+    text += print("  %-14s %10.0f %5.1f %% %8.1f %6.0f %% %12s %12s %9s\n", contestants[i].impl.c_str(),
+                  shared.inputs / *timing.seconds, 100 * timing.spread.value_or(0), gflops,
+                  100 * gflops / peak, schedule.c_str(), ratio(gemv).c_str(), ratio(cblas).c_str());
+  }
+  if (!absent.empty())
+    text += "  absent: " + absent + "\n";
+  // The case at which the baseline by hand is held to be worth comparing with.
+  if (cblas > 0 && shared.hidden == 150 && shared.batch == 64) {
+    double share = 100e-9 * shared.flops / cblas / peak;
+    text += print("  cblas reaches %.0f %% of the sgemm peak (%.1f GFLOP/s): it %s\n", share, peak,
+                  share >= 50 ? "counts" : "does NOT count, which takes 50 %");
+  }
+  return text;
+}
+
+std::string json(const std::vector<Row> &rows) {
+  using Json = nlohmann::ordered_json;
+  auto number = [](const std::optional<double> &value) { return value ? Json(*value) : Json(nullptr); };
+  std::string text = "[";
+  for (const Row &row : rows) {
+    Json object = {{"workload", row.workload},
+                   {"impl", row.impl},
+                   {"mode", row.mode},
+                   {"hidden", row.hidden},
+                   {"batch", row.batch},
+                   {"threads", row.threads},
+                   {"per_second", number(row.per_second)},
+                   {"spread", number(row.spread)},
+                   {"schedule_ns_per_node", number(row.schedule_ns_per_node)},
+                   {"data", row.data}};
+    text += (text.size() > 1 ? ",\n " : "\n ") + object.dump();
+  }
+  return text + "\n]\n";
+}
+
+} // namespace dbc::bench

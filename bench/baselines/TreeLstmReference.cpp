@@ -1,0 +1,64 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The Tree-LSTM in double precision, written from the equations and sharing nothing with the other baselines.
+#include "bench/workloads/TreeLstm.h"
+
+#include <cmath>
+
+namespace dbc::bench {
+
+using Vector = std::vector<double>;
+
+/// A x + b for A[b.size(), x.size()].
+static Vector affine(const std::vector<float> &A, const Vector &x, const std::vector<float> &b) {
+  Vector y(b.size());
+  for (size_t i = 0; i < y.size(); ++i) {
+    double sum = b[i];
+    for (size_t j = 0; j < x.size(); ++j)
+      sum += static_cast<double>(A[i * x.size() + j]) * x[j];
+    y[i] = sum;
+  }
+  return y;
+}
+
+static double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+std::vector<double> tree_lstm_reference(const TreeLstm &model, const TreeBatch &trees) {
+  const size_t H = model.hidden;
+  std::vector<Vector> h(trees.nodes()), c(trees.nodes());
+  for (int32_t n = 0; n < trees.nodes(); ++n) {
+    h[n].resize(H);
+    c[n].resize(H);
+    if (trees.kind[n] == TreeBatch::kLeaf) {
+      auto word = model.E.begin() + static_cast<int64_t>(trees.word[n]) * TreeLstm::kEmbed;
+      Vector y = affine(model.W, Vector(word, word + TreeLstm::kEmbed), model.b);
+      const double *i = &y[0], *o = &y[H], *u = &y[2 * H];
+      for (size_t j = 0; j < H; ++j) {
+        c[n][j] = sigmoid(i[j]) * std::tanh(u[j]);
+        h[n][j] = sigmoid(o[j]) * std::tanh(c[n][j]);
+      }
+    } else {
+      const int32_t l = trees.left[n], r = trees.right[n];
+      Vector children = h[l];
+      children.insert(children.end(), h[r].begin(), h[r].end());
+      Vector y = affine(model.U, children, model.d);
+      const double *i = &y[0], *fl = &y[H], *fr = &y[2 * H], *o = &y[3 * H], *u = &y[4 * H];
+      for (size_t j = 0; j < H; ++j) {
+        c[n][j] = sigmoid(i[j]) * std::tanh(u[j]) + sigmoid(fl[j]) * c[l][j] + sigmoid(fr[j]) * c[r][j];
+        h[n][j] = sigmoid(o[j]) * std::tanh(c[n][j]);
+      }
+    }
+  }
+  Vector out;
+  for (int32_t root : trees.root) {
+    Vector logits = affine(model.V, h[root], model.e);
+    double sum = 0;
+    for (double x : logits)
+      sum += std::exp(x);
+    for (double x : logits)
+      out.push_back(std::exp(x) / sum);
+  }
+  return out;
+}
+
+} // namespace dbc::bench

@@ -1,0 +1,72 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// dbc-bench: measures compiled models against implementations by hand. Start it through scripts/bench, which
+// builds it, compiles the models for the sizes asked for and sets OpenBLAS up.
+#include "bench/Machine.h"
+#include "bench/Options.h"
+#include "bench/Report.h"
+#include "bench/workloads/Workloads.h"
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+using namespace dbc::bench;
+
+/// Writes to a temporary file and renames it, so that a reader never sees half of the rows.
+static bool write_file(const std::string &path, const std::string &text) {
+  std::string temporary = path + ".tmp";
+  std::FILE *file = std::fopen(temporary.c_str(), "wb");
+  if (!file)
+    return false;
+  bool fine = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  fine = std::fclose(file) == 0 && fine;
+  return fine && std::rename(temporary.c_str(), path.c_str()) == 0;
+}
+
+int main(int argc, char **argv) {
+  Options options;
+  std::string error = parse(std::vector<std::string>(argv + 1, argv + argc), options);
+  bool known = options.workload.empty();
+  for (const Workload &workload : workloads())
+    known |= options.workload == workload.name;
+  if (error.empty() && !known)
+    error = "no workload `" + options.workload + "`";
+  if (!error.empty()) {
+    std::fprintf(stderr, "dbc-bench: %s\n\n%s", error.c_str(), usage());
+    return 2;
+  }
+  if (options.help) {
+    std::fputs(usage(), stdout);
+    return 0;
+  }
+
+  Machine machine(options.threads);
+  std::fprintf(stderr, "%s\n", machine.describe().c_str());
+  if (std::string warning = machine.wrong_kernels(); !warning.empty())
+    std::fprintf(stderr, "warning: %s\n", warning.c_str());
+  if (!options.dynet.empty())
+    std::fprintf(stderr, "note: rows of DyNet stay null, no workload has it yet\n");
+
+  std::vector<Row> rows;
+  for (const Workload &workload : workloads()) {
+    if (!options.workload.empty() && options.workload != workload.name)
+      continue;
+    error = workload.run(options, machine, rows);
+    if (!error.empty()) {
+      std::fprintf(stderr, "dbc-bench: %s: %s\n", workload.name, error.c_str());
+      return 1;
+    }
+  }
+  std::fprintf(stderr, "\nsgemm peak of this run: %.1f GFLOP/s\n", machine.peak());
+  if (options.json) {
+    std::string text = json(rows);
+    if (options.json_file.empty())
+      std::fputs(text.c_str(), stdout);
+    else if (!write_file(options.json_file, text)) {
+      std::fprintf(stderr, "dbc-bench: cannot write `%s`\n", options.json_file.c_str());
+      return 1;
+    }
+  }
+  return 0;
+}

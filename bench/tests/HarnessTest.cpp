@@ -1,0 +1,177 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Options, trees, the check before timing, statistics and rows.
+#include "bench/Measure.h"
+#include "bench/Options.h"
+#include "bench/Report.h"
+#include "bench/Trees.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+
+using namespace dbc::bench;
+
+namespace {
+
+TEST(Options, Values) {
+  Options options;
+  EXPECT_EQ(
+      parse({"--quick", "--hidden", "256", "--batch=10", "--seconds", "0.5", "--json", "--threads", "2"},
+            options),
+      "");
+  EXPECT_TRUE(options.quick);
+  EXPECT_EQ(options.hidden, 256);
+  EXPECT_EQ(options.batch, 10);
+  EXPECT_EQ(options.threads, 2);
+  EXPECT_EQ(options.seconds_each(), 0.5);
+  EXPECT_TRUE(options.json);
+  EXPECT_EQ(options.json_file, "");
+  EXPECT_EQ(parse({"--json", "rows.json"}, options), "");
+  EXPECT_EQ(options.json_file, "rows.json");
+}
+
+TEST(Options, Mistakes) {
+  Options options;
+  EXPECT_EQ(parse({"--fast"}, options), "unknown option `--fast`");
+  EXPECT_EQ(parse({"--hidden"}, options), "`--hidden` needs a value");
+  EXPECT_EQ(parse({"--hidden", "--quick"}, options), "`--hidden` needs a value");
+  EXPECT_EQ(parse({"--hidden", "15x"}, options), "`15x` does not fit `--hidden`");
+  EXPECT_EQ(parse({"--seconds", "-1"}, options), "`-1` does not fit `--seconds`");
+  EXPECT_EQ(parse({"--quick=2"}, options), "`--quick` takes no value");
+}
+
+/// Reads `text` as a file of trees.
+TreeBatch read(const std::string &text, std::string &error, int32_t vocab = 100) {
+  std::string path = testing::TempDir() + "/trees.txt";
+  std::ofstream(path) << text;
+  TreeBatch trees = read_sst(path, vocab, error);
+  std::remove(path.c_str());
+  return trees;
+}
+
+TEST(Trees, Read) {
+  std::string error;
+  TreeBatch trees = read("(3 (2 It) (4 (2 's) (1 It)))\n(0 x)\n", error);
+  EXPECT_EQ(error, "");
+  EXPECT_EQ(trees.kind, (std::vector<uint8_t>{0, 0, 0, 1, 1, 0}));
+  EXPECT_EQ(trees.left, (std::vector<int32_t>{0, 0, 0, 1, 0, 0}));
+  EXPECT_EQ(trees.right, (std::vector<int32_t>{0, 0, 0, 2, 3, 0}));
+  EXPECT_EQ(trees.word, (std::vector<int32_t>{0, 1, 0, 0, 0, 2}));
+  EXPECT_EQ(trees.label, (std::vector<int32_t>{2, 2, 1, 4, 3, 0}));
+  EXPECT_EQ(trees.root, (std::vector<int32_t>{4, 5}));
+  EXPECT_EQ(trees.begin, (std::vector<int32_t>{0, 5, 6}));
+  EXPECT_EQ(trees.leaves(), 4);
+
+  std::vector<TreeBatch> batches = cut(trees, 1);
+  ASSERT_EQ(batches.size(), 2u);
+  EXPECT_EQ(batches[1].word, (std::vector<int32_t>{2}));
+  TreeBatch twice = trees;
+  append(trees, 1, twice);
+  EXPECT_EQ(twice.trees(), 3);
+  EXPECT_EQ(twice.right.back(), 9);
+}
+
+TEST(Trees, BrokenFiles) {
+  auto error_of = [](const std::string &text, int32_t vocab = 100) {
+    std::string error;
+    read(text, error, vocab);
+    return error;
+  };
+  EXPECT_EQ(error_of(""), "has no trees");
+  EXPECT_EQ(error_of("(2 a)\n(2 (1 a)"), "line 2: the tree does not end");
+  EXPECT_EQ(error_of("(2 (1 a))"), "line 1: a node needs either a word or two children");
+  EXPECT_EQ(error_of("(2 (1 a) (1 b) (1 c))"),
+            "line 1: a node has more than two children, or a word beside a child");
+  EXPECT_EQ(error_of("(2 a b)"), "line 1: more than one word in a leaf");
+  EXPECT_EQ(error_of("(a b)"), "line 1: a label from 0 to 4 is missing");
+  EXPECT_EQ(error_of("(2 a) x"), "line 1: text after the end of the tree");
+  EXPECT_EQ(error_of("x"), "line 1: a tree must start with `(`");
+  EXPECT_EQ(error_of("(2 (1 a) (1 b))", 1), "line 1: more than 1 different words");
+}
+
+// The generator stands in for SST's dev set: 37.6 nodes a tree, 10.9 levels.
+TEST(Trees, GeneratedShapes) {
+  TreeBatch trees = generate_trees(1000, 500, 7);
+  ASSERT_EQ(trees.trees(), 1000);
+  std::vector<int32_t> depth(trees.nodes());
+  double levels = 0;
+  for (int32_t n = 0; n < trees.nodes(); ++n) {
+    if (trees.kind[n] == TreeBatch::kNode) {
+      ASSERT_LT(std::max(trees.left[n], trees.right[n]), n);
+      depth[n] = std::max(depth[trees.left[n]], depth[trees.right[n]]);
+    } else {
+      ASSERT_LT(trees.word[n], 500);
+      ASSERT_GE(trees.word[n], 0);
+    }
+    ++depth[n];
+  }
+  for (int32_t root : trees.root)
+    levels += depth[root];
+  EXPECT_NEAR(trees.nodes() / 1000.0, 37.6, 2.5);
+  EXPECT_NEAR(levels / 1000, 10.9, 0.8);
+}
+
+/// Gives the same numbers always.
+class Fixed final : public Implementation {
+public:
+  Fixed(std::vector<float> values, double schedule) : values_(std::move(values)), schedule_(schedule) {}
+  void pass(float *out) override { std::copy(values_.begin(), values_.end(), out); }
+  double schedule_seconds() const override { return schedule_; }
+
+private:
+  std::vector<float> values_;
+  double schedule_;
+};
+
+std::vector<Contestant> contestants(std::vector<float> a, std::vector<float> b) {
+  std::vector<Contestant> two;
+  two.push_back({"a", std::make_unique<Fixed>(std::move(a), -1)});
+  two.push_back({"absent", nullptr});
+  two.push_back({"b", std::make_unique<Fixed>(std::move(b), 2e-6)});
+  return two;
+}
+
+TEST(Measure, RefusesDifferentNumbers) {
+  auto fine = contestants({1, 2}, {1, 2.0001f});
+  EXPECT_EQ(check(fine, 2, {1}), "");
+  auto wrong = contestants({1, 2}, {1, 2.1f});
+  EXPECT_EQ(check(wrong, 2, {1}), "b differs from a by 0.05 (at most 0.0001 is allowed)");
+  EXPECT_EQ(check(wrong, 2, {1.5}), "a differs from the reference by 0.333 (at most 0.0001 is allowed)");
+  auto short_one = contestants({1, 2}, {1}); // the second value is never written
+  EXPECT_EQ(check(short_one, 2, {1}), "b differs from a by inf (at most 0.0001 is allowed)");
+}
+
+TEST(Measure, RowsOfAllContestants) {
+  auto some = contestants({1}, {1});
+  int32_t rounds = 0;
+  std::vector<Timing> timings = measure(some, 1, 1e-6, rounds);
+  EXPECT_GE(rounds, 5);
+  Case shared;
+  shared.workload = "w";
+  shared.mode = "infer";
+  shared.data = "generated";
+  shared.inputs = 10;
+  shared.nodes = 1000;
+  std::vector<Row> result = rows(shared, some, timings);
+  ASSERT_EQ(result.size(), 3u);
+  EXPECT_GT(result[0].per_second.value_or(0), 0);
+  EXPECT_FALSE(result[0].schedule_ns_per_node);
+  EXPECT_NEAR(result[2].schedule_ns_per_node.value_or(0), 2, 1e-9);
+  Row &absent = result[1];
+  EXPECT_EQ(
+      json({absent}),
+      "[\n {\"workload\":\"w\",\"impl\":\"absent\",\"mode\":\"infer\",\"hidden\":0,\"batch\":0,\"threads\":1,"
+      "\"per_second\":null,\"spread\":null,\"schedule_ns_per_node\":null,\"data\":\"generated\"}\n]\n");
+}
+
+TEST(Measure, Quantiles) {
+  EXPECT_EQ(quantile({3, 1, 2}, 0.5), 2);
+  EXPECT_EQ(quantile({1, 2, 3, 4, 5}, 0.25), 2);
+  EXPECT_EQ(quantile({1, 2}, 0.5), 1.5);
+  EXPECT_EQ(quantile({7}, 0.75), 7);
+}
+
+} // namespace
