@@ -7,15 +7,15 @@
 #include "bench/workloads/TreeLstm.h"
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 namespace dbc::bench {
 
-/// Makes the implementation; model and batches are borrowed and must outlive it. Ends the program with a
-/// message if the compiled model does not take the weights, which would be a bug.
-using MakeTreeLstm = std::unique_ptr<Implementation>(const TreeLstm &model,
-                                                     const std::vector<TreeBatch> &batches, int32_t threads);
+/// Makes the implementation, which the caller deletes; model and batches are borrowed and must outlive it.
+/// Ends the program with a message if the compiled model refuses the weights or an input, which would be a
+/// bug.
+using MakeTreeLstm = Implementation *(const TreeLstm &model, const std::vector<TreeBatch> &batches,
+                                      int32_t threads);
 
 /// Name of a plug-in's function of that type.
 constexpr const char *kMakeTreeLstm = "dbc_bench_make_tree_lstm";

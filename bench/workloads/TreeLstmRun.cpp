@@ -77,7 +77,8 @@ std::string run_tree_lstm(const Options &options, Machine &machine, std::vector<
       contestants.push_back({impl, std::move(implementation)});
     };
     auto compiled = [&](const std::vector<TreeBatch> &inputs) -> std::unique_ptr<Implementation> {
-      return make_compiled ? make_compiled(model, inputs, options.threads) : nullptr;
+      return std::unique_ptr<Implementation>(make_compiled ? make_compiled(model, inputs, options.threads)
+                                                           : nullptr);
     };
     add("gemv-node", tree_lstm_gemv_node(model, batches));
     add("cblas", tree_lstm_cblas(model, batches));
