@@ -20,7 +20,8 @@ struct Sizes {
   std::vector<int64_t> least, most; ///< by data type; `least` is `never` without finite values
   std::vector<std::vector<int64_t>> ctor_least, ctor_most; ///< by data type and constructor
 
-  Sizes(const ModelInfo &model, int64_t elements) {
+  /// Lists have `fewest` to `elements` elements at every depth.
+  Sizes(const ModelInfo &model, int64_t fewest, int64_t elements) {
     size_t n = model.datas.size();
     least.assign(n, never);
     most.assign(n, 0);
@@ -37,7 +38,7 @@ struct Sizes {
         ctor_most[d].assign(constructors.size(), 1);
         for (size_t c = 0; c < constructors.size(); ++c) {
           for (const FieldInfo &field : constructors[c].fields)
-            count(field.type, elements, old_most, ctor_least[d][c], ctor_most[d][c]);
+            count(field.type, fewest, elements, old_most, ctor_least[d][c], ctor_most[d][c]);
           changed |= ctor_least[d][c] < least[d];
           least[d] = std::min(least[d], ctor_least[d][c]);
           if (ctor_least[d][c] < never) {
@@ -52,20 +53,20 @@ struct Sizes {
   }
 
 private:
-  /// Adds what a field's references come to: a list may be empty and may have `elements` elements at every
-  /// depth.
-  void count(const TypeInfo &field, int64_t elements, const std::vector<int64_t> &old_most, int64_t &low,
-             int64_t &high) const {
+  /// Adds what a field's references come to.
+  void count(const TypeInfo &field, int64_t fewest, int64_t elements, const std::vector<int64_t> &old_most,
+             int64_t &low, int64_t &high) const {
     const TypeInfo *type = &field;
-    int64_t times = 1;
-    for (; type->form == TypeInfo::Form::List; type = &type->parts[0])
-      times = std::min(never, times * elements);
+    int64_t few = 1, many = 1;
+    for (; type->form == TypeInfo::Form::List; type = &type->parts[0]) {
+      few *= fewest;
+      many = std::min(never, many * elements);
+    }
     if (type->elem != Elem::Node)
       return;
-    if (type == &field)
-      low = std::min(never, low + least[type->data]);
+    low = std::min(never, low + few * least[type->data]);
     if (least[type->data] < never)
-      high = std::min(never, high + times * old_most[type->data]);
+      high = std::min(never, high + many * old_most[type->data]);
   }
 };
 
@@ -74,8 +75,8 @@ public:
   Drawer(const ModelInfo &model, const EntryInfo &entry, uint64_t seed, uint64_t number,
          const DrawOptions &options)
       : model_(model), entry_(entry), options_(options), random_(seed, number),
-        sizes_(model, std::max(options.most_elements, 0)), made_(model.datas.size()),
-        uses_(model.datas.size()) {
+        sizes_(model, 0, std::max(options.most_elements, 0)), filled_sizes_(model, 1, 1),
+        made_(model.datas.size()), uses_(model.datas.size()) {
     for (size_t d = 0; d < model.datas.size(); ++d)
       uses_[d].resize(model.datas[d].constructors.size());
     int lengths = static_cast<int>(random_.below(10));
@@ -99,7 +100,7 @@ public:
     }
     int64_t length = list_length(options_.most_arg_elements, left, each);
     for (const ArgInfo &arg : entry_.args)
-      instance_.args.push_back(skeleton(arg.type, options_.most_arg_elements, length, left));
+      instance_.args.push_back(skeleton_of(arg.type, options_.most_arg_elements, length, left, each));
     std::vector<Slot> slots;
     for (Value &arg : instance_.args)
       collect(arg, slots);
@@ -177,6 +178,17 @@ private:
     if (n == 0 && fits > 1 && random_.chance(70))
       n = 1;
     return std::min(n, fits);
+  }
+
+  /// The skeleton of one of several fields or arguments. `each` is what an element in every list of this one
+  /// and those after it would need: where lists are to be filled, that is kept for them.
+  Value skeleton_of(const TypeInfo &type, int32_t most, int64_t length, int64_t &left, int64_t &each) {
+    each -= needed_by_lists(type);
+    int64_t kept = filled_ ? std::clamp<int64_t>(each, 0, std::max<int64_t>(left, 0)) : 0;
+    left -= kept;
+    Value value = skeleton(type, most, length, left);
+    left += kept;
+    return value;
   }
 
   /// A value with everything drawn but its references. `length` is that of all lists where they are equally
@@ -308,10 +320,16 @@ private:
     for (size_t c = 0; c < least.size(); ++c)
       if (least[c] <= budget)
         reach = std::max(reach, std::min(most[c], budget));
+    // Where lists are to be filled, a constructor whose lists would have to be empty is the last choice.
+    auto fits = [&](size_t c, bool filled) {
+      return least[c] <= budget && (!grow || most[c] >= reach) &&
+             (!filled || filled_sizes_.ctor_least[data][c] <= budget);
+    };
     std::vector<int32_t> fit;
-    for (size_t c = 0; c < least.size(); ++c)
-      if (least[c] <= budget && (!grow || most[c] >= reach))
-        fit.push_back(static_cast<int32_t>(c));
+    for (bool filled = filled_; fit.empty(); filled = false)
+      for (size_t c = 0; c < least.size(); ++c)
+        if (fits(c, filled))
+          fit.push_back(static_cast<int32_t>(c));
     int32_t a = fit[random_.below(static_cast<int64_t>(fit.size()))];
     int32_t b = fit[random_.below(static_cast<int64_t>(fit.size()))];
     int32_t chosen = uses_[data][b] < uses_[data][a] ? b : a;
@@ -331,7 +349,7 @@ private:
       each += needed_by_lists(field.type);
     int64_t length = list_length(options_.most_elements, left, each);
     for (const FieldInfo &field : fields)
-      drawn.fields.push_back(skeleton(field.type, options_.most_elements, length, left));
+      drawn.fields.push_back(skeleton_of(field.type, options_.most_elements, length, left, each));
     drawn.given.assign(fields.size(), true);
     std::vector<Slot> slots;
     for (Value &field : drawn.fields)
@@ -378,6 +396,7 @@ private:
   const DrawOptions &options_;
   io::Random random_;
   Sizes sizes_;
+  Sizes filled_sizes_; ///< where no list is empty; only `ctor_least` is of use
   Instance instance_;
   std::vector<std::vector<int32_t>> made_; ///< nodes of each data type
   std::vector<std::vector<int>> uses_;     ///< of each constructor

@@ -56,5 +56,6 @@ if(DBC_IO)
     endforeach()
     # The library's own branches are what the fuzzer steers by.
     target_compile_options(dbc_runtime_io PRIVATE -fsanitize=fuzzer-no-link)
+    target_link_options(dbc_runtime_io PUBLIC -fsanitize=fuzzer-no-link)
   endif()
 endif()

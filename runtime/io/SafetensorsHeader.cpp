@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 namespace dbc::io {
 
@@ -286,8 +287,9 @@ bool parse_header(std::string_view head, uint64_t file_size, SafetensorsHeader &
   for (const SafetensorsEntry &t : all)
     if (!check_size(t, data_size, error))
       return false;
-  std::stable_sort(all.begin(), all.end(), [](auto &a, auto &b) {
-    return a.begin != b.begin ? a.begin < b.begin : a.end < b.end; // tensors without elements come first
+  // Tensors without elements come before the one that begins where they do.
+  std::sort(all.begin(), all.end(), [](auto &a, auto &b) {
+    return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
   });
   uint64_t at = 0;
   for (const SafetensorsEntry &t : all) {
