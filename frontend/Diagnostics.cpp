@@ -143,12 +143,13 @@ void DiagnosticEngine::print(std::ostream &out) const {
   std::vector<const Diagnostic *> order;
   for (const Diagnostic &d : diagnostics_)
     order.push_back(&d);
-  // Those without a place come first: they concern the command line, whose mistakes explain the rest.
+  // Those without a place come first: they concern the command line, whose mistakes explain the rest. At
+  // equal places the order of the report, which is that of the addresses.
   auto place = [](const Diagnostic *d) {
-    return std::make_tuple(d->range.valid(), d->range.file, d->range.begin);
+    return std::make_tuple(d->range.valid(), d->range.file, d->range.begin, d);
   };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](const Diagnostic *a, const Diagnostic *b) { return place(a) < place(b); });
+  std::sort(order.begin(), order.end(),
+            [&](const Diagnostic *a, const Diagnostic *b) { return place(a) < place(b); });
 
   size_t shown[2] = {0, 0}, more[2] = {0, 0}; // errors; warnings and remarks
   const Diagnostic *previous = nullptr;

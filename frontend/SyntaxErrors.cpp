@@ -245,8 +245,10 @@ std::string Report::expectedText() const {
         return closerText(closer);
   }
   std::vector<ssize_t> types = expected_.toList();
-  std::stable_partition(types.begin(), types.end(),
-                        [](ssize_t t) { return !isReservedWord(static_cast<size_t>(t)); });
+  std::sort(types.begin(), types.end(), [](ssize_t a, ssize_t b) { // reserved words last
+    auto key = [](ssize_t t) { return std::make_pair(isReservedWord(static_cast<size_t>(t)), t); };
+    return key(a) < key(b);
+  });
   std::vector<std::string> words;
   for (ssize_t type : types) {
     const char *known = spelling(static_cast<size_t>(type));
