@@ -1,0 +1,287 @@
+// The checker's inside: one class, its parts by concern in Check*.cpp. Nobody but those includes this.
+//
+//   Check.cpp           the order of the work, scopes and names, unused things, bindDims
+//   CheckDecls.cpp      dims, consts, data, records, layers, params, signatures
+//   CheckTypes.cpp      types as written; which type fits where; numbers take the type their place asks
+//   CheckExpr.cpp       blocks, patterns, names, members, records, if, match
+//   CheckOperators.cpp  operators, broadcasting, joins
+//   CheckSubscript.cpp  `x[..]`
+//   CheckBinders.cpp    `sum(x in xs) ..`, scans, ranges
+//   CheckCalls.cpp      calls of functions and layers, conversions
+//   CheckBuiltins.cpp   calls of built-in functions
+//   CheckCalling.cpp    what the graph of calls must not do: recursion of fns, cells in themselves
+//   CheckStructure.cpp  structural and computed values
+//
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#ifndef DBC_FRONTEND_CHECKIMPL_H
+#define DBC_FRONTEND_CHECKIMPL_H
+
+#include "frontend/Check.h"
+#include "frontend/Modules.h"
+
+#include <functional>
+#include <set>
+#include <unordered_map>
+
+namespace dbc::frontend {
+
+/// The names that a file declares at its top.
+struct FileScope {
+  const File *file = nullptr;
+  std::map<std::string, Binding *> names;
+};
+
+/// The names that a layer declares: dims and members.
+struct LayerScope {
+  LayerInfo *info = nullptr;
+  FileScope *file = nullptr;
+  std::map<std::string, Binding *> names;
+};
+
+/// One call of a function, for the graph of calls.
+struct CallSite {
+  FuncInfo *callee = nullptr;
+  SourceRange range;
+};
+
+class Checker {
+public:
+  Checker(Program &program, DiagnosticEngine &diags, CheckedProgram &out)
+      : program_(program), diags_(&diags), out_(out), types_(out.types) {}
+
+  void run();
+
+private:
+  //===-- Check.cpp: reports ----------------------------------------------===//
+  Diagnostic &error(SourceRange range, std::string message, std::string rule) {
+    return diags_->error(range, std::move(message), std::move(rule));
+  }
+  /// The one error for what the language has and this compiler does not run yet.
+  void notSupported(SourceRange range, const std::string &what, const std::string &rule);
+  /// Source text in backticks; what is long or spans lines is cut.
+  std::string quote(SourceRange range) const;
+  std::string quote(const Expr &expr) const { return quote(expr.range); }
+  /// A type in backticks.
+  static std::string quote(const Type *type) { return "`" + type->str() + "`"; }
+  const Type *fail() { return types_.error(); }
+
+  //===-- Check.cpp: scopes -----------------------------------------------===//
+  Binding *newBinding(Binding::Kind kind, const Ident &name);
+  /// Enters a name in a file or layer; reports a second one of the same name (N1).
+  void declare(std::map<std::string, Binding *> &names, Binding *binding);
+  /// What a name means at this point, or null. Marks it as used.
+  Binding *lookup(const std::string &name);
+  /// Reports a name that means nothing, with the idiom or nearest name.
+  void unknownName(SourceRange range, const std::string &name, const std::string &what = "");
+  std::vector<std::string> namesInScope() const;
+  /// What a built-in name means.
+  Binding *builtinBinding(Builtin id);
+  /// The file scope that an import's name stands for, or null.
+  FileScope *scopeOf(const File *file);
+  /// `module.name`; reports what is wrong. Null if there is no such module or name.
+  Binding *lookupIn(const Ident &module, const Ident &name);
+  void warnUnused();
+  void use(const Binding *binding) { used_.insert(binding); }
+
+  //===-- CheckDecls.cpp --------------------------------------------------===//
+  void collectFile(File &file);
+  void collectLayer(LayerDecl &decl, FileScope &scope);
+  void collectDecl(Decl &decl, FileScope &scope, LayerScope *layer);
+  DimVar *newDim(const Ident &name);
+  /// Creates the dims of a record, layer or fn and enters them in `names`.
+  void declareDims(const std::vector<Ident> &dims, std::vector<const DimVar *> &infos,
+                   std::map<std::string, Binding *> &names);
+  void resolveDims(File &file);
+  void resolveDim(Binding &dim);
+  void resolveConst(Binding &binding);
+  void resolveData(DataDecl &decl);
+  void resolveRecord(RecordDecl &decl);
+  void resolveParam(Binding &binding);
+  void resolveSignature(FuncInfo &func);
+  void resolveCellArguments(FuncInfo &func);
+  void resolveFuncResult(FuncInfo &func);
+  void resolveMembers(FileScope &scope);
+  void checkRecordsFinite();
+  void checkLayersFinite();
+  void checkFunction(FuncInfo &func);
+  /// Dims of a fn or record that no part of it shows alone as an extent (T5).
+  void checkDimsInferable(const std::vector<const DimVar *> &dims, const std::vector<const Type *> &places,
+                          const std::string &what);
+  /// `f` with the names of the file (and layer) in scope, and no locals.
+  void inScope(FileScope *file, LayerScope *layer, std::map<std::string, Binding *> *dims,
+               const std::function<void()> &f);
+
+  //===-- CheckTypes.cpp --------------------------------------------------===//
+  /// Where a type stands, for what may be written there.
+  enum class TypePlace { Param, Const, Field, Argument, Other };
+  const Type *resolveType(TypeExpr &expr, TypePlace place);
+  const Type *resolveNamed(TypeExpr &expr, TypePlace place);
+  /// An extent or layer argument; reports what is no shape, and inexact divisions (T1).
+  std::optional<Shape> resolveShape(Expr &expr);
+  static bool hasLiteral(const Type *type);
+  const Type *defaulted(const Type *type);
+  const Type *withScalar(const Type *type, Scalar scalar, const Shape &bound = {});
+  bool assignable(const Type *from, const Type *to) const;
+  /// The type that both fit, or null. Literals give way.
+  const Type *unify(const Type *a, const Type *b);
+  std::optional<std::pair<Scalar, Shape>> unifyScalars(const Type *a, const Type *b);
+  /// Gives literals inside the expression the type that its place asks.
+  void push(Expr &expr, const Type *type);
+  void pushBlock(Block &block, const Type *type);
+  void pushIndex(Expr &expr, const Type *type);
+  /// Literals that no place asked become int or f32.
+  void settle(Expr &expr);
+  const Type *value(Expr &expr); ///< infer and settle
+  bool coerce(Expr &expr, const Type *type);
+  /// coerce, or report: "`e` is .., but `place` ..".
+  bool require(Expr &expr, const Type *type, const std::string &place);
+  void reportMismatch(const Expr &expr, const Type *type, const std::string &place);
+  static std::string ruleFor(const Type *a, const Type *b);
+  std::string hintFor(const Expr &expr, const Type *from, const Type *to) const;
+  /// Requires `shape` >= 0 at every size: proven, wrong (an error at once), or left for when sizes are bound.
+  bool requireNonNegative(const Shape &shape, SourceRange range, const std::string &message,
+                          const std::string &rule);
+
+  //===-- CheckExpr.cpp ---------------------------------------------------===//
+  const Type *infer(Expr &expr);
+  const Type *inferUnchecked(Expr &expr);
+  const Type *inferName(NameExpr &expr);
+  const Type *valueOfBinding(Expr &expr, Binding *binding);
+  const Type *inferMember(MemberExpr &expr);
+  const Type *inferNodeField(MemberExpr &expr, const DataInfo &data);
+  const Type *inferRecord(RecordExpr &expr);
+  const Type *inferTuple(TupleExpr &expr);
+  const Type *inferIf(IfExpr &expr);
+  const Type *inferMatch(MatchExpr &expr);
+  void bindArm(MatchArm &arm, const ConstructorInfo &constructor);
+  void checkExhaustive(const MatchExpr &expr, const DataInfo &data);
+  /// One type for all arms; reports the first that does not fit.
+  const Type *unifyArms(const std::vector<Block *> &arms, const char *what);
+  const Type *inferBlock(Block &block);
+  void inferLet(Let &let);
+  void bindPattern(Pattern &pattern, const Type *type, Binding::LocalKind kind);
+  /// Enters a local. Names of binders and arms must be new (N1).
+  Binding *declareLocal(const Ident &name, const Type *type, Binding::LocalKind kind);
+  void leaveScope(size_t mark);
+  /// If the expression names a module (`nn` of `nn.x`), that module.
+  FileScope *moduleNamed(const Expr &expr);
+
+  //===-- CheckOperators.cpp ----------------------------------------------===//
+  const Type *inferUnary(UnaryExpr &expr);
+  const Type *inferBinary(BinaryExpr &expr);
+  const Type *inferLogical(BinaryExpr &expr);
+  const Type *inferComparison(BinaryExpr &expr);
+  const Type *inferArithmetic(BinaryExpr &expr);
+  const Type *inferMatMul(BinaryExpr &expr);
+  const Type *inferJoin(JoinExpr &expr);
+  const Type *inferJoinRank1(JoinExpr &expr, const Type *element);
+  /// Makes the operands numbers of one scalar kind and gives that kind; reports what does not fit. Widened
+  /// index becomes int.
+  std::optional<Scalar> commonScalar(const std::vector<Expr *> &operands, SourceRange range,
+                                     const std::string &what);
+  std::optional<std::vector<Shape>> broadcast(const std::vector<Expr *> &operands, SourceRange range,
+                                              const std::string &what);
+  bool requireNumber(const Expr &expr, const std::string &what);
+  Diagnostic &noteOperands(Diagnostic &diagnostic, const std::vector<const Expr *> &operands);
+
+  //===-- CheckSubscript.cpp ----------------------------------------------===//
+  const Type *inferSubscript(SubscriptExpr &expr);
+  const Type *subscriptList(SubscriptExpr &expr, const Type *list, Subscripts &info);
+  const Type *subscriptTensor(SubscriptExpr &expr, const Type *tensor, Subscripts &info);
+  bool subscriptSlice(Sub &sub, const Shape &extent, Subscripts::Part &part);
+  const Type *subscriptIndex(Sub &sub, const Shape &extent, Subscripts::Part &part);
+
+  //===-- CheckBinders.cpp ------------------------------------------------===//
+  const Type *inferBinder(BinderExpr &expr);
+  const Type *inferReducer(BinderExpr &expr, Builtin builtin);
+  const Type *inferScan(BinderExpr &expr, Builtin builtin);
+  const Type *bindElement(BinderExpr &expr);
+  const Type *reduceElement(Builtin builtin, const Type *element, SourceRange range, const std::string &what);
+  const Type *inferRange(RangeExpr &expr);
+  /// True if a value of the type may be the state of a scan or the result of a recursive cell (C6).
+  static bool holdsList(const Type *type);
+  static bool holdsNode(const Type *type);
+
+  //===-- CheckCalls.cpp --------------------------------------------------===//
+  const Type *inferCall(CallExpr &expr);
+  const Type *callFunction(CallExpr &expr, const FuncInfo &func, const Expr *receiver);
+  const Type *callLayer(CallExpr &expr, const Expr &layer, const std::string &function, SourceRange range);
+  const Type *callNamed(CallExpr &expr, NameExpr &callee);
+  const Type *callMember(CallExpr &expr, MemberExpr &callee);
+  const Type *callBinding(CallExpr &expr, Expr &callee, Binding *binding, const Expr *receiver);
+  const Type *convert(CallExpr &expr, Builtin builtin, std::optional<Shape> bound);
+  void inferArguments(CallExpr &expr);
+  /// Takes dims from where they stand alone in `declared` (T5).
+  static void matchDims(const Type *declared, const Type *actual, const std::set<const DimVar *> &dims,
+                        DimMap &map);
+  static void matchExtent(const Shape &declared, const Shape &actual, const std::set<const DimVar *> &dims,
+                          DimMap &map);
+  bool requireAllDims(const std::vector<const DimVar *> &dims, const DimMap &map, SourceRange range,
+                      const std::string &what);
+
+  //===-- CheckBuiltins.cpp -----------------------------------------------===//
+  const Type *callBuiltin(CallExpr &expr, const BuiltinInfo &info);
+  const Type *typeBuiltin(CallExpr &expr, const BuiltinInfo &info, Call &call);
+  const Type *typeElementwise(CallExpr &expr, const BuiltinInfo &info);
+  const Type *typeSelect(CallExpr &expr, const BuiltinInfo &info);
+  const Type *typeReduction(CallExpr &expr, const BuiltinInfo &info, Call &call);
+  const Type *typeSoftmax(CallExpr &expr, const BuiltinInfo &info, Call &call);
+  const Type *typeSplit(CallExpr &expr, Call &call);
+  const Type *typeTranspose(CallExpr &expr);
+  const Type *typeReshape(CallExpr &expr);
+  const Type *typeFilled(CallExpr &expr, const BuiltinInfo &info);
+  const Type *typeIota(CallExpr &expr);
+  const Type *typeCrossEntropy(CallExpr &expr);
+  const Type *typeList(CallExpr &expr, const BuiltinInfo &info);
+  const Type *typeDiv(CallExpr &expr);
+  /// The axis that `axis = k` names, else `otherwise`; nothing after a report.
+  std::optional<int> axisOf(CallExpr &expr, const Type *tensor, int otherwise);
+  /// All arguments from `first` on as shapes.
+  std::optional<std::vector<Shape>> shapeArguments(CallExpr &expr, size_t first);
+  bool requireFloat(Expr &expr, const std::string &what);
+  const Type *wrongArgument(const Expr &expr, const BuiltinInfo &info, const std::string &takes);
+
+  //===-- CheckCalling.cpp ------------------------------------------------===//
+  void checkCallGraph();
+  void checkFnRecursion();
+  void findRecursiveCells();
+
+  //===-- CheckStructure.cpp ----------------------------------------------===//
+  void checkStructure();
+
+  //===-- State -----------------------------------------------------------===//
+  Program &program_;
+  DiagnosticEngine *diags_; ///< a scratch one while the body of a scan is tried out
+  CheckedProgram &out_;
+  TypeContext &types_;
+
+  std::map<const File *, std::unique_ptr<FileScope>> files_;
+  std::map<const LayerInfo *, std::unique_ptr<LayerScope>> layers_;
+  std::map<const Decl *, FuncInfo *> funcs_;
+  std::map<const Decl *, LayerInfo *> layerOf_;
+  std::map<const Decl *, RecordInfo *> recordOf_;
+  std::map<const Decl *, DataInfo *> dataOf_;
+  std::map<const FuncInfo *, std::map<std::string, Binding *>> funcDims_;
+  std::map<const RecordInfo *, std::map<std::string, Binding *>> recordDims_;
+  std::map<Builtin, Binding *> builtins_;
+  std::map<const Binding *, int> dimState_; ///< 1: being resolved, 2: done
+  std::set<const Binding *> used_;
+  /// What is warned about if unused: the binding and what it is ("let", "parameter", ..).
+  std::vector<std::pair<const Binding *, const char *>> watched_;
+  std::map<const FuncInfo *, std::vector<CallSite>> calls_;
+  std::set<const FuncInfo *> recursive_; ///< cells that may need other instances of themselves
+
+  // Where the checker is.
+  FileScope *file_ = nullptr;
+  LayerScope *layer_ = nullptr;
+  std::map<std::string, Binding *> *dims_ = nullptr; ///< own dims of the fn or record
+  FuncInfo *func_ = nullptr;
+  std::vector<Binding *> locals_;
+  const Expr *splitCall_ = nullptr; ///< a call that a tuple pattern takes apart, and into how many parts
+  size_t splitCount_ = 0;
+  bool trying_ = false; ///< diagnostics go to a scratch engine
+};
+
+} // namespace dbc::frontend
+
+#endif // DBC_FRONTEND_CHECKIMPL_H
