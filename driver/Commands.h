@@ -1,0 +1,57 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The subcommands of `dbc`. Each gets the parsed command line and returns an exit code; data goes to stdout, words to
+// stderr.
+#pragma once
+
+#include "driver/Exit.h"
+#include "driver/ModelUnit.h"
+#include "llvm/Support/Error.h"
+#include <cstdint>
+#include <dbc/weights.h>
+#include <string>
+#include <vector>
+
+namespace dbc::driver {
+
+/// The command line. Which options a subcommand has is said where they are declared, in dbc.cpp.
+struct Options {
+  ModelOptions model;
+  std::string output;                  ///< compile: a folder; interpret, run: a file, stdout if empty
+  std::string target = "cpu";          ///< compile, run
+  std::string emit;                    ///< compile: dyn, batch or kernel; empty for code
+  bool saveTemps = false;              ///< compile
+  std::vector<std::string> printAfter; ///< compile: flags of passes
+  std::string entry;                   ///< empty: the only one
+  std::string input = "-";             ///< a file, - for stdin; report: empty for none
+  std::string weights;                 ///< a safetensors file; empty: drawn
+  uint64_t seed = 0;
+  int32_t batch = 64, threads = 1;
+  int64_t count = 100; ///< verify, sample: -n
+  bool json = false;
+};
+
+Exit compileCommand(const Options &options);
+Exit checkCommand(const Options &options);
+Exit interpretCommand(const Options &options);
+Exit runCommand(const Options &options);
+Exit verifyCommand(const Options &options);
+Exit sampleCommand(const Options &options);
+Exit reportCommand(const Options &options);
+
+/// Prints "dbc: error: <message>" to stderr.
+void printError(const llvm::Twine &message);
+/// Prints an error's words and returns the exit code that belongs to it.
+Exit fail(llvm::Error error, Exit code = kUserError);
+Exit fail(const Status &status);
+
+/// Number of the entry or loss `name`; without a name the only one, or the only entry among losses. -1 after a message.
+int32_t findEntry(const ModelInfo &info, const std::string &name);
+
+/// The weights of --weights, or drawn from --seed.
+Status makeWeights(const Options &options, Weights &weights);
+
+/// The lines of a text; what follows the last '\n' is a line if it is not empty.
+std::vector<std::string> splitLines(llvm::StringRef text);
+
+} // namespace dbc::driver

@@ -1,0 +1,72 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// What several subcommands need.
+
+#include "driver/Commands.h"
+#include "frontend/Diagnostics.h"
+#include "llvm/Support/raw_ostream.h"
+#include <dbc/io/safetensors.h>
+
+namespace dbc::driver {
+
+void printError(const llvm::Twine &message) { llvm::errs() << "dbc: error: " << message << "\n"; }
+
+Exit fail(llvm::Error error, Exit code) {
+  printError(llvm::toString(std::move(error)));
+  return code;
+}
+
+Exit fail(const Status &status) {
+  printError(status.message);
+  return status.code == Code::internal ? kInternal : kUserError;
+}
+
+int32_t findEntry(const ModelInfo &info, const std::string &name) {
+  std::vector<std::string> names;
+  int32_t only = -1, entries = 0;
+  for (size_t i = 0; i < info.entries.size(); ++i) {
+    const EntryInfo &entry = info.entries[i];
+    if (entry.name == name)
+      return static_cast<int32_t>(i);
+    names.push_back(entry.name);
+    if (!entry.is_loss) {
+      ++entries;
+      only = static_cast<int32_t>(i);
+    }
+  }
+  std::string list;
+  for (const std::string &each : names)
+    list += (list.empty() ? "`" : ", `") + each + "`";
+  if (!name.empty()) {
+    std::string hint = frontend::didYouMean(name, names);
+    printError("model `" + info.name + "` has no entry or loss `" + name + "`" +
+               (hint.empty() ? "; it has " + list : "; " + hint));
+    return -1;
+  }
+  if (names.size() == 1)
+    return 0;
+  if (entries == 1)
+    return only;
+  printError(names.empty() ? "model `" + info.name + "` has no entry and no loss"
+                           : "which one? `--entry` takes one of " + list);
+  return -1;
+}
+
+Status makeWeights(const Options &options, Weights &weights) {
+  if (!options.weights.empty())
+    return load_weights(options.weights, weights);
+  weights.draw(options.seed);
+  return Status();
+}
+
+std::vector<std::string> splitLines(llvm::StringRef text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    auto [line, rest] = text.split('\n');
+    lines.push_back(line.str());
+    text = rest;
+  }
+  return lines;
+}
+
+} // namespace dbc::driver

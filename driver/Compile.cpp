@@ -1,0 +1,103 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// `dbc compile` and `dbc check`.
+
+#include "driver/Commands.h"
+#include "driver/Files.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace dbc::driver {
+
+Exit checkCommand(const Options &options) {
+  ModelUnit unit(options.model);
+  return unit.check();
+}
+
+/// The module as text.
+static std::string print(mlir::ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  mlir::OpPrintingFlags flags;
+  flags.useLocalScope();
+  module.print(out, flags);
+  out << "\n";
+  return text;
+}
+
+/// A path in a rule for make: what has a meaning there is escaped.
+static std::string escape(llvm::StringRef path) {
+  std::string out;
+  for (char c : path) {
+    if (c == ' ' || c == '#')
+      out += '\\';
+    out += c == '$' ? "$$" : std::string(1, c);
+  }
+  return out;
+}
+
+/// The rule for make: what was made depends on all files that were read.
+static std::string depfile(const std::string &target, const std::vector<std::string> &files) {
+  std::string text = escape(target) + ":";
+  for (const std::string &file : files)
+    text += " \\\n  " + escape(file);
+  return text + "\n";
+}
+
+static Exit write(const std::string &base, const GeneratedCode &code, const std::vector<std::string> &files) {
+  const std::pair<const char *, std::string> outputs[] = {
+      {".h", code.header}, {".cpp", code.source}, {".json", code.manifest}, {".d", depfile(base + ".stamp", files)}};
+  for (const auto &[ending, text] : outputs)
+    if (llvm::Error error = writeFile(base + ending, text))
+      return fail(std::move(error));
+  return kFine;
+}
+
+/// Writes what the passes leave at each level.
+static Exit saveTemps(ModelUnit &unit, const std::string &base) {
+  for (const char *level : {"dyn", "batch", "kernel"}) {
+    mlir::OwningOpRef<mlir::ModuleOp> module;
+    if (Exit exit = unit.transform(level, module))
+      return exit;
+    if (llvm::Error error = writeFile(base + "." + level + ".mlir", print(*module)))
+      return fail(std::move(error));
+  }
+  return kFine;
+}
+
+/// Prints the model at a level; "dyn" is what it means, before any pass.
+static Exit emit(const Options &options, ModelUnit &unit) {
+  if (options.emit == "dyn") {
+    if (Exit exit = unit.lower())
+      return exit;
+    llvm::outs() << print(unit.meaning());
+    return kFine;
+  }
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  if (Exit exit = unit.transform(options.emit, module, options.printAfter))
+    return exit;
+  llvm::outs() << print(*module);
+  return kFine;
+}
+
+Exit compileCommand(const Options &options) {
+  if (options.target != "cpu") {
+    printError("target `cuda` is not supported yet");
+    return kUsage;
+  }
+  ModelUnit unit(options.model);
+  if (!options.emit.empty())
+    return emit(options, unit);
+  std::string folder = options.output.empty() ? "." : options.output;
+  GeneratedCode code;
+  if (Exit exit = unit.generate(code, options.printAfter))
+    return exit;
+  if (llvm::Error error = makeFolder(folder))
+    return fail(std::move(error));
+  std::string base = folder + "/" + code.model;
+  if (options.saveTemps)
+    if (Exit exit = saveTemps(unit, base))
+      return exit;
+  return write(base, code, unit.files());
+}
+
+} // namespace dbc::driver

@@ -1,0 +1,94 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+
+#include "driver/Files.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/BLAKE3.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace dbc::driver {
+
+namespace fs = llvm::sys::fs;
+namespace path = llvm::sys::path;
+
+static llvm::Error failure(const std::string &file, std::error_code error) {
+  return llvm::createStringError(error, file + ": " + error.message());
+}
+
+llvm::Expected<std::string> readFile(const std::string &file) {
+  auto buffer = file == "-" ? llvm::MemoryBuffer::getSTDIN()
+                            : llvm::MemoryBuffer::getFile(file, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return failure(file, buffer.getError());
+  return (*buffer)->getBuffer().str();
+}
+
+llvm::Error writeFile(const std::string &file, llvm::StringRef text) {
+  if (auto old = llvm::MemoryBuffer::getFile(file, /*IsText=*/false, /*RequiresNullTerminator=*/false))
+    if ((*old)->getBuffer() == text)
+      return llvm::Error::success();
+  auto temporary = fs::TempFile::create(file + ".%%%%%%%%", fs::all_read | fs::owner_write);
+  if (!temporary)
+    return llvm::joinErrors(llvm::createStringError(file + ": cannot be written"), temporary.takeError());
+  llvm::raw_fd_ostream out(temporary->FD, /*shouldClose=*/false);
+  out << text;
+  out.flush();
+  if (std::error_code error = out.error()) {
+    out.clear_error();
+    llvm::consumeError(temporary->discard());
+    return failure(file, error);
+  }
+  return temporary->keep(file);
+}
+
+llvm::Error makeFolder(const std::string &folder) {
+  if (std::error_code error = fs::create_directories(folder))
+    return failure(folder, error);
+  return llvm::Error::success();
+}
+
+static std::string joinPath(llvm::StringRef a, llvm::StringRef b) {
+  llvm::SmallString<128> joined(a);
+  path::append(joined, b);
+  path::remove_dots(joined, /*remove_dot_dot=*/true);
+  return joined.str().str();
+}
+
+static Surroundings find() {
+  static int anchor; // an address inside this program, by which the system finds its file
+  std::string program = fs::getMainExecutable(nullptr, &anchor);
+  std::string prefix = joinPath(path::parent_path(program), "..");
+  if (fs::exists(joinPath(prefix, "include/dbc/runtime.h")))
+    return {joinPath(prefix, "share/dbc/lib"), joinPath(prefix, "include")};
+  return {joinPath(DBC_SOURCE_DIR, "dsl/lib"), joinPath(DBC_SOURCE_DIR, "runtime/include")};
+}
+
+const Surroundings &surroundings() {
+  static const Surroundings found = find();
+  return found;
+}
+
+std::string cacheFolder() {
+  using llvm::sys::Process;
+  if (auto folder = Process::GetEnv("XDG_CACHE_HOME"); folder && !folder->empty())
+    return joinPath(*folder, "dbc");
+  if (auto home = Process::GetEnv("HOME"); home && !home->empty())
+    return joinPath(*home, ".cache/dbc");
+  llvm::SmallString<128> temporary;
+  path::system_temp_directory(/*erasedOnReboot=*/true, temporary);
+  return joinPath(temporary, "dbc");
+}
+
+std::string hashOf(const std::vector<std::string> &texts) {
+  llvm::BLAKE3 hash;
+  for (const std::string &text : texts) {
+    hash.update(std::to_string(text.size()) + ":");
+    hash.update(text);
+  }
+  return llvm::toHex(hash.final<16>(), /*LowerCase=*/true);
+}
+
+} // namespace dbc::driver

@@ -1,0 +1,36 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Files that the tools read and write, and where dbc finds what belongs to it: the library of modules and the runtime.
+#pragma once
+
+#include "llvm/Support/Error.h"
+#include <string>
+#include <vector>
+
+namespace dbc::driver {
+
+/// The whole file; "-" is stdin.
+llvm::Expected<std::string> readFile(const std::string &path);
+
+/// Writes a file by way of a temporary one beside it, so that nobody ever sees half of it, and leaves it alone (its time
+/// of change too) if it has this text already.
+llvm::Error writeFile(const std::string &path, llvm::StringRef text);
+
+/// Makes a folder and those above it.
+llvm::Error makeFolder(const std::string &path);
+
+/// What lies around the running program: in a build tree build/bin/dbc beside the sources, in an install tree bin/dbc
+/// beside include/ and share/dbc/.
+struct Surroundings {
+  std::string library; ///< the folder of nn.dyn
+  std::string include; ///< the folder of dbc/runtime.h
+};
+const Surroundings &surroundings();
+
+/// $XDG_CACHE_HOME/dbc, else $HOME/.cache/dbc, else a folder for temporary files.
+std::string cacheFolder();
+
+/// A hash of texts, 32 hexadecimal digits. Where one text ends and the next begins counts.
+std::string hashOf(const std::vector<std::string> &texts);
+
+} // namespace dbc::driver

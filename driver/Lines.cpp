@@ -1,0 +1,111 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+
+#include "driver/Lines.h"
+
+namespace dbc::driver {
+
+Status LineRunner::compute(const std::vector<std::string> &lines, std::vector<LineResult> &results) {
+  reader.clear(batch);
+  for (const std::string &line : lines)
+    reader.append(line, batch); // what is wrong with a line is the status of its input
+  if (Status status = computeBatch(); !status.ok())
+    return status;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    results.push_back(result(static_cast<int32_t>(i)));
+    print(results.back());
+  }
+  return Status();
+}
+
+void LineRunner::print(LineResult &result) const {
+  result.json =
+      result.status.ok() ? to_json(result.value, entry.result, real) : error_json(result.status);
+}
+
+LineResult CompiledRunner::result(int32_t input) {
+  LineResult result;
+  result.status = reader.in_lines(batch, session.status(input));
+  if (result.status.ok())
+    result.value = output_value(session.outputs(number), entry, input, &reader.nodes());
+  return result;
+}
+
+/// Number of flat values of a type.
+static size_t leaves(const TypeInfo &type) {
+  if (type.form == TypeInfo::Form::Value)
+    return 1;
+  size_t n = 0;
+  for (const TypeInfo &part : type.parts)
+    n += leaves(part);
+  return n;
+}
+
+/// The oracle's flat values put together again: those of a record or tuple stand one behind the other, a list of records
+/// is as many lists as the record has leaves.
+static Value fromFlat(const TypeInfo &type, const oracle::Value *flat, const NodeTable &nodes) {
+  switch (type.form) {
+  case TypeInfo::Form::Value: {
+    if (type.elem == Elem::Node)
+      return Value::scalar(Value::Kind::Node, nodes.index(type.data, flat->node()));
+    if (!type.extents.empty()) {
+      std::vector<double> data(flat->size());
+      for (size_t i = 0; i < data.size(); ++i)
+        data[i] = flat->at(static_cast<int64_t>(i));
+      return Value::tensor(type.extents, std::move(data));
+    }
+    Value::Kind kind = type.elem == Elem::F32    ? Value::Kind::Number
+                       : type.elem == Elem::Bool ? Value::Kind::Bool
+                                                 : Value::Kind::Int;
+    return Value::scalar(kind, flat->scalar());
+  }
+  case TypeInfo::Form::List: {
+    const TypeInfo &element = type.parts[0];
+    size_t width = leaves(element), length = flat->elements().size();
+    std::vector<Value> parts;
+    std::vector<oracle::Value> row(width);
+    for (size_t i = 0; i < length; ++i) {
+      for (size_t leaf = 0; leaf < width; ++leaf)
+        row[leaf] = flat[leaf].elements()[i];
+      parts.push_back(fromFlat(element, row.data(), nodes));
+    }
+    return Value::group(Value::Kind::List, std::move(parts));
+  }
+  case TypeInfo::Form::Tuple:
+  case TypeInfo::Form::Record: {
+    std::vector<Value> parts;
+    for (const TypeInfo &part : type.parts) {
+      parts.push_back(fromFlat(part, flat, nodes));
+      flat += leaves(part);
+    }
+    return Value::group(type.form == TypeInfo::Form::Tuple ? Value::Kind::Tuple : Value::Kind::Record,
+                        std::move(parts));
+  }
+  }
+  return Value();
+}
+
+oracle::WeightsView weightsView(const Weights &weights) {
+  return [&weights](llvm::StringRef path) {
+    int32_t number = weights.find(path.str());
+    return llvm::ArrayRef<float>(weights.data(number), weights.size(number));
+  };
+}
+
+LineResult OracleRunner::result(int32_t input) {
+  LineResult result;
+  if (!batch.status(input).ok()) {
+    result.status = reader.in_lines(batch, batch.status(input));
+    result.failures = {result.status};
+    return result;
+  }
+  oracle::Outcome outcome = interpreter.run(entry.name, batch, input);
+  result.status = reader.in_lines(batch, outcome.status);
+  result.margin = outcome.margin;
+  for (Status &failure : outcome.failures)
+    result.failures.push_back(reader.in_lines(batch, std::move(failure)));
+  if (result.status.ok())
+    result.value = fromFlat(entry.result, outcome.values.data(), reader.nodes());
+  return result;
+}
+
+} // namespace dbc::driver

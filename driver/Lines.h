@@ -1,0 +1,82 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Running an entry over JSON lines, by compiled code or by the oracle: both take the same lines and answer in the same
+// form, which is what `run`, `interpret` and `verify` are made of.
+#pragma once
+
+#include "oracle/Interpreter.h"
+#include <dbc/io/instances.h>
+#include <dbc/io/value.h>
+#include <dbc/session.h>
+#include <string>
+#include <vector>
+
+namespace dbc::driver {
+
+/// What came of one line.
+struct LineResult {
+  Status status;    ///< its node, if any, is an index into the line's "nodes"
+  std::string json; ///< the line to print, without '\n': the value, or {"error": ..}
+  Value value;      ///< if status is ok
+  // The oracle only:
+  std::vector<Status> failures; ///< all that is wrong with the line
+  double margin = std::numeric_limits<double>::infinity();
+};
+
+/// Something that computes an entry. `compute` appends one result for each line to `results`, in order; the returned
+/// status tells of failures that concern no line.
+class LineRunner {
+public:
+  LineRunner(const ModelInfo &info, int32_t entry, Real real)
+      : info(info), entry(info.entries[entry]), number(entry), real(real), reader(info, this->entry), batch(info) {}
+  virtual ~LineRunner() = default;
+  Status compute(const std::vector<std::string> &lines, std::vector<LineResult> &results);
+
+  const ModelInfo &info;
+  const EntryInfo &entry;
+
+protected:
+  /// Called with all lines in `batch`: anything that is done for the batch as a whole.
+  virtual Status computeBatch() { return Status(); }
+  /// The outcome of one input.
+  virtual LineResult result(int32_t input) = 0;
+  /// The printed form of an outcome.
+  void print(LineResult &result) const;
+
+  const int32_t number;
+  const Real real;
+  InstanceReader reader;
+  Batch batch;
+};
+
+/// Compiled code, the lines as one batch.
+class CompiledRunner : public LineRunner {
+public:
+  /// `model` is borrowed.
+  CompiledRunner(const Model &model, int32_t entry, int32_t threads)
+      : LineRunner(model.info(), entry, model.code().f64 ? Real::F64 : Real::F32), session(model, threads) {}
+  Session session;
+
+protected:
+  Status computeBatch() override { return session.run(number, batch); }
+  LineResult result(int32_t input) override;
+};
+
+/// What the oracle reads parameters through; `weights` is borrowed.
+oracle::WeightsView weightsView(const Weights &weights);
+
+/// The oracle, line by line.
+class OracleRunner : public LineRunner {
+public:
+  /// `interpreter` is borrowed.
+  OracleRunner(oracle::Interpreter &interpreter, int32_t entry)
+      : LineRunner(interpreter.info(), entry, Real::F32), interpreter(interpreter) {}
+
+protected:
+  LineResult result(int32_t input) override;
+
+private:
+  oracle::Interpreter &interpreter;
+};
+
+} // namespace dbc::driver

@@ -1,0 +1,135 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+
+#include "driver/ModelUnit.h"
+#include "codegen/Codegen.h"
+#include "driver/Files.h"
+#include "frontend/Check.h"
+#include "frontend/Diagnostics.h"
+#include "frontend/Lower.h"
+#include "frontend/Modules.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/Passes.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+#include <iostream>
+
+namespace dbc::driver {
+
+struct ModelUnit::Front {
+  frontend::SourceManager sources;
+  frontend::DiagnosticEngine diagnostics{sources};
+  std::unique_ptr<frontend::Program> program;
+  std::unique_ptr<frontend::CheckedProgram> checked;
+
+  /// Prints what was found so far.
+  Exit report() {
+    diagnostics.print(std::cerr);
+    return diagnostics.hasErrors() ? kUserError : kFine;
+  }
+};
+
+std::string commandLine(const ModelOptions &options) {
+  std::string text = options.file;
+  for (const auto &[name, value] : options.dims)
+    text += " -D" + name + "=" + std::to_string(value);
+  for (const std::string &folder : options.includes)
+    text += " -I" + folder;
+  return text;
+}
+
+ModelUnit::ModelUnit(const ModelOptions &options)
+    : options_(options), front_(std::make_unique<Front>()), context_(mlir::MLIRContext::Threading::DISABLED) {}
+ModelUnit::~ModelUnit() = default;
+
+const std::vector<std::string> &ModelUnit::files() const { return front_->program->paths; }
+
+Exit ModelUnit::check() {
+  frontend::LoadOptions load;
+  load.includeDirs = options_.includes;
+  load.libraryDir = surroundings().library;
+  front_->program = frontend::loadProgram(options_.file, load, front_->sources, front_->diagnostics);
+  if (front_->program)
+    front_->checked = frontend::check(*front_->program, front_->diagnostics);
+  return front_->report();
+}
+
+Exit ModelUnit::lower() {
+  if (Exit exit = check())
+    return exit;
+  // The warnings of check() are printed; from here on only errors are news.
+  frontend::DiagnosticEngine diagnostics(front_->sources);
+  std::optional<frontend::DimValues> dims = frontend::bindDims(*front_->checked, options_.dims, diagnostics);
+  if (dims)
+    meaning_ = frontend::lower(*front_->program, *front_->checked, *dims, context_, diagnostics);
+  diagnostics.print(std::cerr);
+  if (diagnostics.hasErrors())
+    return kUserError;
+  if (!meaning_ || mlir::failed(mlir::verify(*meaning_)))
+    throw std::logic_error("lowering made a module that is not valid");
+  return kFine;
+}
+
+/// What a pass refuses is printed as the front end prints its errors: with the place in the source, in its words.
+static mlir::LogicalResult printDiagnostic(mlir::Diagnostic &diagnostic) {
+  const char *kind = diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error     ? "error"
+                     : diagnostic.getSeverity() == mlir::DiagnosticSeverity::Warning ? "warning"
+                                                                                     : "note";
+  if (auto place = diagnostic.getLocation()->findInstanceOf<mlir::FileLineColLoc>())
+    llvm::errs() << place.getFilename().strref() << ":" << place.getLine() << ":" << place.getColumn() << ": ";
+  llvm::errs() << kind << ": " << diagnostic.str() << "\n";
+  for (mlir::Diagnostic &note : diagnostic.getNotes())
+    (void)printDiagnostic(note);
+  return mlir::success();
+}
+
+Exit ModelUnit::transform(const std::string &until, mlir::OwningOpRef<mlir::ModuleOp> &result,
+                          const std::vector<std::string> &printAfter) {
+  if (!meaning_)
+    if (Exit exit = lower())
+      return exit;
+  result = meaning_->clone();
+  mlir::PassManager passes(&context_);
+  passes::buildPipeline(passes, until);
+  for (const std::string &flag : printAfter)
+    if (llvm::none_of(passes.getPasses(), [&](mlir::Pass &pass) { return pass.getArgument() == flag; })) {
+      llvm::errs() << "dbc: error: no pass `" << flag << "` is run; these are:";
+      for (mlir::Pass &pass : passes.getPasses())
+        llvm::errs() << " " << pass.getArgument();
+      llvm::errs() << "\n";
+      return kUsage;
+    }
+  if (!printAfter.empty())
+    passes.enableIRPrinting([](mlir::Pass *, mlir::Operation *) { return false; },
+                            [&](mlir::Pass *pass, mlir::Operation *) {
+                              return llvm::is_contained(printAfter, pass->getArgument().str());
+                            },
+                            /*printModuleScope=*/true, /*printAfterOnlyOnChange=*/false,
+                            /*printAfterOnlyOnFailure=*/false, llvm::errs());
+  mlir::ScopedDiagnosticHandler handler(&context_, printDiagnostic);
+  if (mlir::failed(passes.run(*result)))
+    throw std::logic_error("a pass failed");
+  return kFine;
+}
+
+Exit ModelUnit::generate(GeneratedCode &code, const std::vector<std::string> &printAfter) {
+  mlir::OwningOpRef<mlir::ModuleOp> kernels;
+  if (Exit exit = transform("kernel", kernels, printAfter))
+    return exit;
+  codegen::Options options;
+  options.real = options_.f64 ? codegen::Real::F64 : codegen::Real::F32;
+  options.source = llvm::sys::path::filename(options_.file).str();
+  mlir::ScopedDiagnosticHandler handler(&context_, printDiagnostic);
+  mlir::FailureOr<codegen::Generated> generated = codegen::generate(*kernels, options);
+  if (mlir::failed(generated))
+    throw std::logic_error("C++ cannot be printed for the kernel module");
+  code.model = kernels->getSymName()->str();
+  code.header = std::move(generated->header);
+  code.source = std::move(generated->source);
+  code.manifest = std::move(generated->manifest);
+  return kFine;
+}
+
+} // namespace dbc::driver

@@ -1,0 +1,61 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// A model on its way through the compiler's layers.
+#pragma once
+
+#include "driver/Exit.h"
+#include "driver/SharedModel.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace dbc::driver {
+
+/// Which model, with what sizes, and how.
+struct ModelOptions {
+  std::string file;
+  std::map<std::string, int64_t> dims; ///< -D
+  std::vector<std::string> includes;   ///< -I
+  bool f64 = false;                    ///< --real f64
+  bool verbose = false;
+};
+
+/// The options as they would be typed.
+std::string commandLine(const ModelOptions &options);
+
+/// Each step makes the ones before it first; what is wrong is printed to stderr in the source's words. Not thread-safe.
+class ModelUnit {
+public:
+  explicit ModelUnit(const ModelOptions &options);
+  ~ModelUnit();
+
+  /// Reads the model and what it imports, and finds what is wrong with it.
+  Exit check();
+  /// Binds the dims and makes the `dyn` module.
+  Exit lower();
+  /// Runs the passes on a copy of the `dyn` module, up to a level: "dyn" (all passes on it), "batch" or "kernel". Of the
+  /// passes in `printAfter` (their flags) the result is printed to stderr.
+  Exit transform(const std::string &until, mlir::OwningOpRef<mlir::ModuleOp> &result,
+                 const std::vector<std::string> &printAfter = {});
+  /// Makes C++ of it.
+  Exit generate(GeneratedCode &code, const std::vector<std::string> &printAfter = {});
+
+  /// The `dyn` module: what the model means. After lower().
+  mlir::ModuleOp meaning() { return *meaning_; }
+  /// All files that were read, the model last.
+  const std::vector<std::string> &files() const;
+
+private:
+  struct Front; ///< source texts, syntax tree, what the checker found
+  ModelOptions options_;
+  std::unique_ptr<Front> front_;
+  mlir::MLIRContext context_;
+  mlir::OwningOpRef<mlir::ModuleOp> meaning_;
+};
+
+} // namespace dbc::driver

@@ -1,0 +1,92 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// `dbc run` and `dbc interpret`: JSON lines in, JSON lines out, by compiled code or by the oracle.
+
+#include "driver/Commands.h"
+#include "driver/Files.h"
+#include "driver/Lines.h"
+#include "driver/SharedModel.h"
+#include "oracle/Describe.h"
+#include "llvm/Support/raw_ostream.h"
+#include <algorithm>
+
+namespace dbc::driver {
+
+/// Runs all lines of --input, --batch at a time, and writes the results to --output.
+static Exit stream(const Options &options, LineRunner &runner, size_t batch) {
+  llvm::Expected<std::string> text = readFile(options.input);
+  if (!text)
+    return fail(text.takeError());
+  std::vector<std::string> lines = splitLines(*text), part;
+  std::vector<LineResult> results;
+  std::string out;
+  bool failed = false;
+  for (size_t begin = 0; begin < lines.size(); begin += batch) {
+    part.assign(lines.begin() + begin, lines.begin() + std::min(begin + batch, lines.size()));
+    results.clear();
+    if (Status status = runner.compute(part, results); !status.ok())
+      return fail(status);
+    for (const LineResult &result : results) {
+      out += result.json + "\n";
+      failed |= !result.status.ok();
+    }
+    // To stdout as it comes; a file is written when it is whole.
+    if (options.output.empty()) {
+      llvm::outs() << out;
+      out.clear();
+    }
+  }
+  llvm::outs().flush();
+  if (!options.output.empty())
+    if (llvm::Error error = writeFile(options.output, out))
+      return fail(std::move(error));
+  return failed ? kUserError : kFine;
+}
+
+Exit interpretCommand(const Options &options) {
+  ModelUnit unit(options.model);
+  if (Exit exit = unit.lower())
+    return exit;
+  ModelInfo info = oracle::describe(unit.meaning());
+  int32_t entry = findEntry(info, options.entry);
+  if (entry < 0)
+    return kUserError;
+  Weights weights(info);
+  if (Status status = makeWeights(options, weights); !status.ok())
+    return fail(status);
+  oracle::Interpreter interpreter(unit.meaning(), weightsView(weights));
+  OracleRunner runner(interpreter, entry);
+  return stream(options, runner, 1);
+}
+
+Exit runCommand(const Options &options) {
+  ModelUnit unit(options.model);
+  GeneratedCode generated;
+  if (Exit exit = unit.generate(generated))
+    return exit;
+  llvm::Expected<const ModelCode *> code = loadShared(generated, options.model.verbose);
+  if (!code)
+    return fail(code.takeError(), kInternal);
+  const ModelInfo &info = *(*code)->info;
+  int32_t entry = findEntry(info, options.entry);
+  if (entry < 0)
+    return kUserError;
+  Weights weights(info);
+  if (Status status = makeWeights(options, weights); !status.ok())
+    return fail(status);
+  Model model;
+  if (Status status = Model::make(**code, weights, &model); !status.ok())
+    return fail(status);
+  CompiledRunner runner(model, entry, options.threads);
+  Exit exit = stream(options, runner, options.batch);
+  if (options.model.verbose) {
+    const RunProfile &profile = runner.session.profile(entry);
+    llvm::errs() << "last batch: " << profile.nodes << " nodes, " << profile.schedule_ns << " ns scheduling, "
+                 << profile.compute_ns << " ns computing\n";
+    for (const StageProfile &stage : profile.stages)
+      llvm::errs() << "  " << stage.name << ": " << stage.launches << " launches, " << stage.rows << " rows\n";
+  }
+  return exit;
+}
+
+} // namespace dbc::driver

@@ -1,0 +1,118 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+
+#include "driver/SharedModel.h"
+#include "driver/Files.h"
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+#include <dlfcn.h>
+
+namespace dbc::driver {
+
+namespace fs = llvm::sys::fs;
+
+static std::vector<std::string> words(llvm::StringRef text) {
+  std::vector<std::string> out;
+  llvm::SmallVector<llvm::StringRef> parts;
+  llvm::SplitString(text, parts);
+  for (llvm::StringRef part : parts)
+    out.push_back(part.str());
+  return out;
+}
+
+/// The compiler's command up to the file names. $CXX may hold arguments too ("ccache g++").
+static llvm::Expected<std::vector<std::string>> compilerCommand() {
+  std::vector<std::string> command = words(llvm::sys::Process::GetEnv("CXX").value_or("c++"));
+  if (command.empty())
+    command = {"c++"};
+  llvm::ErrorOr<std::string> program = llvm::sys::findProgramByName(command[0]);
+  if (!program)
+    return llvm::createStringError("the C++ compiler `" + command[0] + "` was not found; set CXX to one");
+  command[0] = *program;
+  for (const std::string &flag : words("-std=c++17 -O3 -fPIC -shared " DBC_NUMERIC_FLAGS " " DBC_SANITIZE_FLAGS))
+    command.push_back(flag);
+  command.push_back("-I" + surroundings().include);
+  return command;
+}
+
+/// Everything that the object depends on: sources, command, the compiler itself, and the runtime's headers.
+static std::string key(const GeneratedCode &code, const std::vector<std::string> &command) {
+  std::vector<std::string> texts = {code.model, code.header, code.source};
+  texts.insert(texts.end(), command.begin(), command.end());
+  fs::file_status status;
+  if (!fs::status(command[0], status))
+    texts.push_back(std::to_string(status.getSize()) + "@" +
+                    std::to_string(status.getLastModificationTime().time_since_epoch().count()));
+  std::error_code error;
+  std::vector<std::string> headers;
+  for (fs::directory_iterator it(surroundings().include + "/dbc", error), end; it != end && !error; it.increment(error))
+    if (llvm::StringRef(it->path()).ends_with(".h"))
+      headers.push_back(it->path());
+  std::sort(headers.begin(), headers.end());
+  for (const std::string &header : headers)
+    if (llvm::Expected<std::string> text = readFile(header))
+      texts.push_back(std::move(*text));
+    else
+      llvm::consumeError(text.takeError());
+  return hashOf(texts);
+}
+
+/// Compiles into a folder of its own and renames it, so that programs which do the same at once do not meet.
+static llvm::Error compile(const GeneratedCode &code, std::vector<std::string> command, const std::string &folder,
+                           bool verbose) {
+  llvm::SmallString<128> temporary;
+  if (std::error_code error = fs::createUniqueDirectory(folder + ".new", temporary))
+    return llvm::createStringError(error, folder + ": " + error.message());
+  llvm::scope_exit removeTemporary([&] { (void)fs::remove_directories(temporary); });
+  std::string base = temporary.str().str() + "/" + code.model, log = temporary.str().str() + "/log";
+  if (llvm::Error error = writeFile(base + ".h", code.header))
+    return error;
+  if (llvm::Error error = writeFile(base + ".cpp", code.source))
+    return error;
+  command.insert(command.end(), {"-I" + temporary.str().str(), "-o", base + ".so", base + ".cpp"});
+  llvm::SmallVector<llvm::StringRef> arguments(command.begin(), command.end());
+  if (verbose)
+    llvm::errs() << llvm::join(command, " ") << "\n";
+  std::string failed;
+  int result = llvm::sys::ExecuteAndWait(command[0], arguments, std::nullopt, {"", log, log}, 0, 0, &failed);
+  if (result != 0) {
+    llvm::Expected<std::string> words = readFile(log);
+    std::string text = words ? *words : failed;
+    if (!words)
+      llvm::consumeError(words.takeError());
+    // Keep what failed: it is what a report of the mistake needs.
+    removeTemporary.release();
+    return llvm::createStringError("the generated code does not compile:\n" + text + failed + "\nits sources are kept in " +
+                                   temporary.str().str());
+  }
+  if (std::error_code error = fs::rename(temporary, folder))
+    if (!fs::exists(folder))
+      return llvm::createStringError(error, folder + ": " + error.message());
+  return llvm::Error::success();
+}
+
+llvm::Expected<const ModelCode *> loadShared(const GeneratedCode &code, bool verbose) {
+  llvm::Expected<std::vector<std::string>> command = compilerCommand();
+  if (!command)
+    return command.takeError();
+  if (llvm::Error error = makeFolder(cacheFolder()))
+    return std::move(error);
+  std::string folder = cacheFolder() + "/" + code.model + "-" + key(code, *command);
+  std::string object = folder + "/" + code.model + ".so";
+  if (!fs::exists(object))
+    if (llvm::Error error = compile(code, *command, folder, verbose))
+      return std::move(error);
+  void *handle = dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle)
+    return llvm::createStringError(std::string("the compiled model cannot be loaded: ") + dlerror());
+  auto entry = reinterpret_cast<const ModelCode *(*)()>(dlsym(handle, ("dbc_code_" + code.model).c_str()));
+  if (!entry)
+    return llvm::createStringError("the compiled model has no dbc_code_" + code.model);
+  return entry();
+}
+
+} // namespace dbc::driver

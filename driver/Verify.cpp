@@ -1,0 +1,326 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// `dbc verify`: compares compiled code with the oracle on random inputs, and with itself in several batchings and thread
+// counts. `dbc sample` writes such inputs.
+
+#include "driver/Commands.h"
+#include "driver/Files.h"
+#include "driver/Lines.h"
+#include "driver/SharedModel.h"
+#include "oracle/Describe.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+#include <algorithm>
+#include <cmath>
+#include <dbc/io/instance.h>
+#include <map>
+#include <numeric>
+#include <random>
+#include <regex>
+
+namespace dbc::driver {
+
+/// A computed value may differ from the oracle's by this much, see max_error.
+constexpr double kBound = 1e-4;
+/// Inputs with a decision nearer than this are not compared: rounding may turn it.
+constexpr double kMargin = 1e-3;
+/// For each valid input asked for, so many are drawn at most.
+constexpr int64_t kDrawsPerInput = 20;
+
+namespace {
+
+struct Drawn {
+  Instance instance;
+  std::string line;
+  LineResult expected; ///< the oracle's
+};
+
+/// What was found about one entry.
+struct Finding {
+  int64_t valid = 0, redrawn = 0;
+  double maxError = 0;
+  bool bitsEqual = true;
+  std::string mismatch; ///< what is wrong, in words; empty if nothing
+  size_t culprit = 0;   ///< if so: the number of the drawn input that shows it
+  bool ok() const { return mismatch.empty(); }
+};
+
+/// A message without the number of its input, which depends on the run.
+std::string withoutInput(const std::string &message) {
+  static const std::regex number("(input|line) [0-9]+: ");
+  return std::regex_replace(message, number, "");
+}
+
+bool sameFailure(const Status &a, const Status &b) {
+  return a.code == b.code && a.node == b.node && a.field == b.field && withoutInput(a.message) == withoutInput(b.message);
+}
+
+/// Whether two runs of compiled code gave the same bits. The printed form is exact.
+bool sameBits(const LineResult &a, const LineResult &b) {
+  if (a.status.ok() && b.status.ok())
+    return a.json == b.json;
+  return a.status.ok() == b.status.ok() && sameFailure(a.status, b.status);
+}
+
+class Verifier {
+public:
+  Verifier(oracle::Interpreter &interpreter, const Model &model, int32_t entry)
+      : info(model.info()), entry(info.entries[entry]), oracle(interpreter, entry), one(model, entry, 1),
+        two(model, entry, 2) {}
+
+  /// Draws until `count` inputs are valid. Returns false if that does not come about, after saying why.
+  bool draw(int64_t count, uint64_t seed);
+  Status compare();
+  /// Cuts the culprit down as long as it goes on failing.
+  Instance shrink();
+  const Drawn &culprit() const { return drawn[finding.culprit]; }
+
+  Finding finding;
+
+private:
+  Status run(CompiledRunner &runner, const std::vector<size_t> &order, size_t batch, std::vector<LineResult> &results);
+  void compareWithOracle(const std::vector<LineResult> &results);
+  void compareBits(const std::vector<LineResult> &first, const std::vector<LineResult> &second, const std::string &how);
+  void mismatch(size_t culprit, const std::string &words) {
+    if (finding.mismatch.empty()) {
+      finding.mismatch = words;
+      finding.culprit = culprit;
+    }
+  }
+  bool usable(const LineResult &result) const { return result.status.ok() && !(result.margin < kMargin); }
+  std::string differs(const LineResult &expected, const LineResult &got);
+  bool failsAlone(const Instance &instance);
+
+  const ModelInfo &info;
+  const EntryInfo &entry;
+  OracleRunner oracle;
+  CompiledRunner one, two; ///< with one thread and with two
+  std::vector<Drawn> drawn; ///< valid inputs and, between them, those that the oracle refuses
+};
+
+bool Verifier::draw(int64_t count, uint64_t seed) {
+  std::map<std::string, int64_t> refused; ///< by message, without numbers
+  static const std::regex digits("[0-9]+");
+  for (int64_t number = 0; finding.valid < count && number < kDrawsPerInput * count; ++number) {
+    Drawn each;
+    if (Status status = draw_instance(info, entry, seed, number, each.instance); !status.ok()) {
+      printError(entry.name + ": " + status.message);
+      return false;
+    }
+    each.line = instance_json(info, entry, each.instance);
+    std::vector<LineResult> results;
+    if (Status status = oracle.compute({each.line}, results); !status.ok()) {
+      printError(entry.name + ": " + status.message);
+      return false;
+    }
+    each.expected = std::move(results[0]);
+    if (each.expected.status.ok() && !usable(each.expected)) {
+      ++finding.redrawn;
+      continue;
+    }
+    if (each.expected.status.ok())
+      ++finding.valid;
+    else
+      ++refused[std::regex_replace(withoutInput(each.expected.status.message), digits, "N")];
+    drawn.push_back(std::move(each));
+  }
+  if (finding.valid == count)
+    return true;
+  auto most = std::max_element(refused.begin(), refused.end(),
+                               [](const auto &a, const auto &b) { return a.second < b.second; });
+  printError(entry.name + ": only " + std::to_string(finding.valid) + " of " + std::to_string(kDrawsPerInput * count) +
+             " random inputs are valid" +
+             (most == refused.end() ? "; the others have a decision too near to call"
+                                    : "; most of the others (" + std::to_string(most->second) + ") fail with: " +
+                                          most->first));
+  return false;
+}
+
+/// Runs all drawn inputs in this order and so many at a time; results[i] is that of drawn[i].
+Status Verifier::run(CompiledRunner &runner, const std::vector<size_t> &order, size_t batch,
+                     std::vector<LineResult> &results) {
+  results.assign(drawn.size(), LineResult());
+  std::vector<std::string> lines;
+  std::vector<LineResult> part;
+  for (size_t begin = 0; begin < order.size(); begin += batch) {
+    size_t end = std::min(begin + batch, order.size());
+    lines.clear();
+    part.clear();
+    for (size_t i = begin; i < end; ++i)
+      lines.push_back(drawn[order[i]].line);
+    if (Status status = runner.compute(lines, part); !status.ok())
+      return status;
+    for (size_t i = begin; i < end; ++i)
+      results[order[i]] = std::move(part[i - begin]);
+  }
+  return Status();
+}
+
+/// What is wrong with a result, in words; empty if nothing.
+std::string Verifier::differs(const LineResult &expected, const LineResult &got) {
+  if (!expected.status.ok()) {
+    for (const Status &failure : expected.failures)
+      if (sameFailure(failure, got.status))
+        return "";
+    return "the oracle says `" + expected.status.message + "`, compiled code " +
+           (got.status.ok() ? "gives " + got.json : "says `" + got.status.message + "`");
+  }
+  if (!got.status.ok())
+    return "the oracle gives a value, compiled code says `" + got.status.message + "`";
+  double error = max_error(got.value, expected.value);
+  finding.maxError = std::max(finding.maxError, error);
+  if (error <= kBound)
+    return "";
+  return "the values differ by " + llvm::formatv("{0:e2}", error).str() + ": the oracle gives " + expected.json +
+         ", compiled code " + got.json;
+}
+
+void Verifier::compareWithOracle(const std::vector<LineResult> &results) {
+  for (size_t i = 0; i < results.size(); ++i)
+    if (std::string words = differs(drawn[i].expected, results[i]); !words.empty())
+      mismatch(i, words);
+}
+
+void Verifier::compareBits(const std::vector<LineResult> &first, const std::vector<LineResult> &second,
+                           const std::string &how) {
+  for (size_t i = 0; i < first.size(); ++i)
+    if (!sameBits(first[i], second[i])) {
+      finding.bitsEqual = false;
+      mismatch(i, "all in one batch gives " + first[i].json + ", " + how + " " + second[i].json);
+    }
+}
+
+Status Verifier::compare() {
+  std::vector<size_t> order(drawn.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::vector<size_t> shuffled = order;
+  std::shuffle(shuffled.begin(), shuffled.end(), std::mt19937(7));
+  std::vector<LineResult> first, other;
+  if (Status status = run(one, order, drawn.size(), first); !status.ok())
+    return status;
+  compareWithOracle(first);
+  struct {
+    const char *how;
+    CompiledRunner &runner;
+    const std::vector<size_t> &order;
+    size_t batch;
+  } const ways[] = {{"one by one", one, order, 1},
+                    {"with two threads", two, order, drawn.size()},
+                    {"shuffled, with two threads", two, shuffled, drawn.size()},
+                    {"shuffled, seven at a time", one, shuffled, 7}};
+  for (const auto &way : ways) {
+    if (Status status = run(way.runner, way.order, way.batch, other); !status.ok())
+      return status;
+    compareBits(first, other, way.how);
+  }
+  return Status();
+}
+
+/// Whether the input shows a mismatch by itself: alone, or beside a copy of itself.
+bool Verifier::failsAlone(const Instance &instance) {
+  std::string line = instance_json(info, entry, instance);
+  std::vector<LineResult> expected, alone, beside;
+  if (!oracle.compute({line}, expected).ok() || !one.compute({line}, alone).ok() ||
+      !two.compute({line, line}, beside).ok())
+    return false;
+  if (expected[0].status.ok() && !usable(expected[0]))
+    return false;
+  return !differs(expected[0], alone[0]).empty() || !sameBits(alone[0], beside[0]) || !sameBits(alone[0], beside[1]);
+}
+
+Instance Verifier::shrink() {
+  if (!failsAlone(culprit().instance))
+    return culprit().instance; // only its company makes it fail
+  double error = finding.maxError;
+  Instance small =
+      shrink_instance(info, entry, culprit().instance, [this](const Instance &each) { return failsAlone(each); });
+  finding.maxError = error;
+  return small;
+}
+
+} // namespace
+
+/// Says what is wrong and leaves the input that shows it behind.
+static Exit reportMismatch(Verifier &verifier, const Options &options, const ModelInfo &info, const EntryInfo &entry) {
+  std::string words = verifier.finding.mismatch;
+  std::string file = info.name + "-" + entry.name + "-failure.jsonl";
+  printError(entry.name + ": " + words);
+  if (llvm::Error error = writeFile(file, instance_json(info, entry, verifier.shrink()) + "\n"))
+    return fail(std::move(error));
+  llvm::errs() << "a small input that shows it is in " << file << "; compare\n";
+  for (const char *command : {"run", "interpret"})
+    llvm::errs() << "  dbc " << command << " " << commandLine(options.model) << " --entry " << entry.name << " --seed "
+                 << options.seed << " --input " << file << "\n";
+  return kUserError;
+}
+
+Exit verifyCommand(const Options &options) {
+  ModelUnit unit(options.model);
+  if (Exit exit = unit.lower())
+    return exit;
+  GeneratedCode generated;
+  if (Exit exit = unit.generate(generated))
+    return exit;
+  llvm::Expected<const ModelCode *> code = loadShared(generated, options.model.verbose);
+  if (!code)
+    return fail(code.takeError(), kInternal);
+  const ModelInfo &info = *(*code)->info;
+  Weights weights(info);
+  if (Status status = makeWeights(options, weights); !status.ok())
+    return fail(status);
+  Model model;
+  if (Status status = Model::make(**code, weights, &model); !status.ok())
+    return fail(status);
+  oracle::Interpreter interpreter(unit.meaning(), weightsView(weights));
+
+  Exit exit = kFine;
+  llvm::json::Array rows;
+  for (size_t number = 0; number < info.entries.size(); ++number) {
+    const EntryInfo &entry = info.entries[number];
+    if (!options.entry.empty() && entry.name != options.entry)
+      continue;
+    Verifier verifier(interpreter, model, static_cast<int32_t>(number));
+    if (!verifier.draw(options.count, options.seed)) {
+      exit = kUserError;
+      continue;
+    }
+    if (Status status = verifier.compare(); !status.ok())
+      return fail(status);
+    Finding &finding = verifier.finding;
+    if (!finding.ok())
+      exit = reportMismatch(verifier, options, info, entry);
+    rows.push_back(llvm::json::Object{{"entry", entry.name},
+                                      {"valid", finding.valid},
+                                      {"redrawn", finding.redrawn},
+                                      {"max_error", std::isfinite(finding.maxError) ? llvm::json::Value(finding.maxError)
+                                                                                    : llvm::json::Value("inf")},
+                                      {"bits_equal", finding.bitsEqual}});
+    if (!options.json)
+      llvm::outs() << entry.name << ": " << finding.valid << " valid, " << finding.redrawn << " redrawn, largest error "
+                   << llvm::format("%.2g", finding.maxError) << ", bits "
+                   << (finding.bitsEqual ? "equal" : "differ") << (finding.ok() ? "" : ": FAILED") << "\n";
+  }
+  if (options.json)
+    llvm::outs() << llvm::json::Value(std::move(rows)) << "\n";
+  return exit;
+}
+
+Exit sampleCommand(const Options &options) {
+  ModelUnit unit(options.model);
+  if (Exit exit = unit.lower())
+    return exit;
+  ModelInfo info = oracle::describe(unit.meaning());
+  int32_t number = findEntry(info, options.entry);
+  if (number < 0)
+    return kUserError;
+  for (int64_t i = 0; i < options.count; ++i) {
+    Instance instance;
+    if (Status status = draw_instance(info, info.entries[number], options.seed, i, instance); !status.ok())
+      return fail(status);
+    llvm::outs() << instance_json(info, info.entries[number], instance) << "\n";
+  }
+  return kFine;
+}
+
+} // namespace dbc::driver

@@ -1,0 +1,225 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The command line of `dbc`: which subcommands there are and which options each takes.
+
+#include "driver/Commands.h"
+#include "llvm/Support/raw_ostream.h"
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstring>
+#include <iostream>
+#include <unistd.h>
+
+using namespace dbc::driver;
+
+namespace {
+
+/// The command line as it was typed, for the report of a mistake in dbc. Static: it is read in a signal handler.
+char typed[4096];
+
+void say(const char *text) {
+  if (write(STDERR_FILENO, text, std::strlen(text)) < 0)
+    _exit(kInternal);
+}
+
+/// Says that the mistake is ours and how to show it. Calls nothing that a signal handler may not.
+void sayInternalError(const char *what) {
+  say("dbc: internal error: ");
+  say(what);
+  say("\nThis is a mistake in dbc, not in your model. Please report it with the model and this command:\n ");
+  say(typed);
+  say("\n");
+}
+
+extern "C" void onSignal(int number) {
+  sayInternalError(number == SIGABRT ? "aborted" : number == SIGSEGV ? "segmentation fault" : "illegal operation");
+  _exit(kInternal);
+}
+
+void catchSignals() {
+#ifndef __SANITIZE_ADDRESS__ // its own report says more
+  static char stack[1 << 16]; // a stack that overflowed cannot be used
+  stack_t alternative = {};
+  alternative.ss_sp = stack;
+  alternative.ss_size = sizeof(stack);
+  sigaltstack(&alternative, nullptr);
+  struct sigaction action = {};
+  action.sa_handler = onSignal;
+  action.sa_flags = SA_ONSTACK;
+  for (int number : {SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGFPE})
+    sigaction(number, &action, nullptr);
+#endif
+}
+
+/// `name=value` into a map of dims.
+std::string bindDim(std::map<std::string, int64_t> &dims, const std::string &text) {
+  size_t equals = text.find('=');
+  int64_t value;
+  if (equals == 0 || equals == std::string::npos || !CLI::detail::lexical_cast(text.substr(equals + 1), value))
+    return "-D takes name=number, not `" + text + "`";
+  dims[text.substr(0, equals)] = value;
+  return "";
+}
+
+/// One subcommand and what it calls.
+struct Command {
+  CLI::App *app;
+  Exit (*function)(const Options &);
+};
+
+/// Declares all subcommands on `app`; options are filled into `o`.
+class CommandLine {
+public:
+  CommandLine(CLI::App &app, Options &o) : app(app), o(o) {
+    declareCompiler();
+    declareRunners();
+    declareInspection();
+    // Names that will mean something: better said than "unknown".
+    for (const char *name : {"train", "fmt", "explain-error"}) {
+      CLI::App *command = app.add_subcommand(name, "not supported yet")->group("");
+      command->allow_extras();
+      commands.push_back({command, nullptr});
+    }
+  }
+  std::vector<Command> commands;
+
+private:
+  CLI::App *add(const char *name, const char *what, Exit (*function)(const Options &)) {
+    CLI::App *command = app.add_subcommand(name, what);
+    command->add_option("FILE", o.model.file, "the model, a .dyn file")->required();
+    command
+        ->add_option_function<std::vector<std::string>>(
+            "-D",
+            [this](const std::vector<std::string> &texts) {
+              for (const std::string &text : texts)
+                if (std::string wrong = bindDim(o.model.dims, text); !wrong.empty())
+                  throw CLI::ValidationError(wrong);
+            },
+            "set a dim; may be repeated")
+        ->type_name("NAME=N")
+        ->expected(1)
+        ->take_all();
+    command->add_option("-I", o.model.includes, "look for imported modules in DIR; may be repeated")
+        ->type_name("DIR")
+        ->expected(1)
+        ->take_all();
+    command->add_flag("-v,--verbose", o.model.verbose, "say what is done");
+    commands.push_back({command, function});
+    return command;
+  }
+  void addReal(CLI::App *command) {
+    command->add_option_function<std::string>(
+                "--real", [this](const std::string &text) { o.model.f64 = text == "f64"; },
+                "the number that generated code computes with [f32]")
+        ->check(CLI::IsMember({"f32", "f64"}));
+  }
+  void addTarget(CLI::App *command) {
+    command->add_option("--target", o.target, "what generated code runs on [cpu]")
+        ->check(CLI::IsMember({"cpu", "cuda", "cpu,cuda"}));
+  }
+  void addEntry(CLI::App *command) {
+    command->add_option("--entry", o.entry, "an entry or loss; may be left out when there is one");
+  }
+  void addWeights(CLI::App *command) {
+    command->add_option("--weights", o.weights, "a safetensors file; without it weights are drawn");
+    command->add_option("--seed", o.seed, "of what is drawn [0]");
+  }
+  void addFiles(CLI::App *command) {
+    command->add_option("--input", o.input, "JSON lines, one input a line [-, stdin]");
+    command->add_option("--output", o.output, "JSON lines, one result a line [stdout]");
+  }
+  void addCount(CLI::App *command) {
+    command->add_option("-n", o.count, "how many inputs [100]")->check(CLI::Range(int64_t(1), int64_t(1) << 30));
+  }
+
+  void declareCompiler() {
+    CLI::App *compile = add("compile", "write C++ for a model: DIR/<model>.h .cpp .json .d", compileCommand);
+    compile->add_option("-o", o.output, "the folder to write to [.]")->type_name("DIR");
+    compile->add_option("--emit", o.emit, "print the model in one of the compiler's languages instead")
+        ->check(CLI::IsMember({"dyn", "batch", "kernel"}));
+    compile->add_flag("--save-temps", o.saveTemps, "keep <model>.dyn.mlir .batch.mlir .kernel.mlir in DIR too");
+    compile->add_option("--print-ir-after", o.printAfter, "print to stderr what PASS makes; may be repeated")
+        ->type_name("PASS")
+        ->expected(1)
+        ->take_all();
+    addReal(compile);
+    addTarget(compile);
+    add("check", "print what is wrong with a model", checkCommand);
+  }
+  void declareRunners() {
+    CLI::App *interpret = add("interpret", "compute an entry input by input, slowly, in double precision", interpretCommand);
+    CLI::App *run = add("run", "compile a model and compute an entry for batches of inputs", runCommand);
+    for (CLI::App *command : {interpret, run}) {
+      addEntry(command);
+      addFiles(command);
+      addWeights(command);
+    }
+    run->add_option("--batch", o.batch, "inputs in a batch [64]")->check(CLI::Range(1, 1 << 30));
+    run->add_option("--threads", o.threads, "threads to compute with [1]")->check(CLI::Range(1, 1024));
+    addReal(run);
+    addTarget(run);
+  }
+  void declareInspection() {
+    CLI::App *verify = add("verify", "compare compiled code with `interpret` on random inputs", verifyCommand);
+    addCount(verify);
+    addEntry(verify);
+    addWeights(verify);
+    verify->add_flag("--json", o.json, "print the findings as JSON");
+    CLI::App *sample = add("sample", "print random inputs that fit an entry", sampleCommand);
+    addCount(sample);
+    addEntry(sample);
+    sample->add_option("--seed", o.seed, "of what is drawn [0]");
+    CLI::App *report = add("report", "say how a model is computed: stages, gathers, what was not batched and why", reportCommand);
+    report->add_flag("--json", o.json, "print the report as JSON");
+    report->add_option("--input", o.input, "run these JSON lines and count too");
+    addEntry(report);
+    addWeights(report);
+  }
+
+  CLI::App &app;
+  Options &o;
+};
+
+int dispatch(int argc, char **argv) {
+  CLI::App app("dbc compiles models written for one input into C++ that runs whole batches.", "dbc");
+  app.set_version_flag("--version", "dbc " DBC_VERSION);
+  app.require_subcommand(1);
+  app.footer("dbc COMMAND --help lists a command's options.");
+  Options options;
+  CommandLine line(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success &done) { // --help, --version
+    return app.exit(done);
+  } catch (const CLI::ParseError &error) {
+    app.exit(error, std::cout, std::cerr);
+    return kUsage;
+  }
+  for (const Command &command : line.commands)
+    if (command.app->parsed()) {
+      if (command.function)
+        return command.function(options);
+      std::cerr << "dbc: error: `" << command.app->get_name() << "` is not supported yet\n";
+      return kUsage;
+    }
+  return kUsage;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  for (int i = 0; i < argc; ++i)
+    std::strncat(std::strncat(typed, " ", sizeof(typed) - std::strlen(typed) - 1), argv[i],
+                 sizeof(typed) - std::strlen(typed) - 1);
+  catchSignals();
+  // Nothing below throws on purpose, apart from memory that runs out.
+  try {
+    return dispatch(argc, argv);
+  } catch (const std::bad_alloc &) {
+    std::cerr << "dbc: error: out of memory\n";
+    return kUserError;
+  } catch (const std::exception &error) {
+    sayInternalError(error.what());
+    return kInternal;
+  }
+}
