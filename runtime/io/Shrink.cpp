@@ -183,11 +183,10 @@ private:
     std::vector<bool> reached(instance.nodes.size());
     std::vector<size_t> todo;
     auto visit = [&](Value &value, const TypeInfo &) {
-      size_t n = static_cast<size_t>(value.number);
-      if (value.kind == Value::Kind::Node && !reached[n]) {
-        reached[n] = true;
-        todo.push_back(n);
-      }
+      if (value.kind != Value::Kind::Node || reached[static_cast<size_t>(value.number)])
+        return;
+      reached[static_cast<size_t>(value.number)] = true;
+      todo.push_back(static_cast<size_t>(value.number));
     };
     for (size_t a = 0; a < instance.args.size(); ++a)
       each_value(instance.args[a], entry_.args[a].type, visit);

@@ -215,7 +215,7 @@ TEST(Instances, InLinesGivesTheIndexInNodes) {
           .ok());
   batch.finish();
   Status run = reader.in_lines(batch, batch.describe(Code::bad_input, 1, 0, -1, "no"));
-  EXPECT_EQ(run.message, "lattice: line 1: Word node 0 (Word): no");
+  EXPECT_EQ(run.message, "lattice: line 1: Word node 0: no");
   EXPECT_EQ(run.node, 1);
   EXPECT_EQ(reader.in_lines(batch, batch.describe(Code::bad_input, 0, 1, -1, "no")).node, 2);
 }
