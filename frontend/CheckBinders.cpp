@@ -1,0 +1,241 @@
+// Binders: `map`, reductions, `softmax`, scans and folds over lists; ranges (section 7 of the language).
+//
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "frontend/CheckImpl.h"
+
+namespace dbc::frontend {
+
+bool Checker::holdsList(const Type *type) {
+  if (type->isList())
+    return true;
+  for (const Type *part : type->parts)
+    if (holdsList(part))
+      return true;
+  if (type->isRecord())
+    for (const FieldInfo &field : type->record->fields)
+      if (holdsList(field.type))
+        return true;
+  return false;
+}
+
+bool Checker::holdsNode(const Type *type) {
+  if (type->isNode())
+    return true;
+  if (type->isList())
+    return holdsNode(type->element);
+  for (const Type *part : type->parts)
+    if (holdsNode(part))
+      return true;
+  if (type->isRecord())
+    for (const FieldInfo &field : type->record->fields)
+      if (holdsNode(field.type))
+        return true;
+  return false;
+}
+
+const Type *Checker::inferRange(RangeExpr &expr) {
+  infer(*expr.low);
+  infer(*expr.high);
+  bool low = require(*expr.low, types_.integer(), "a range's bound is");
+  bool high = require(*expr.high, types_.integer(), "a range's bound is");
+  if (!low || !high)
+    return fail();
+  // `0..n` with n a shape has elements index[n] (C2).
+  std::optional<Shape> from = CheckedProgram::asShape(*expr.low), to = CheckedProgram::asShape(*expr.high);
+  bool positive = to && !(to->constant() && *to->constant() < 1);
+  if (from && from->constant() == 0 && positive)
+    return types_.list(types_.index(*to));
+  return types_.list(types_.integer());
+}
+
+const Type *Checker::inferBinder(BinderExpr &expr) {
+  const BuiltinInfo *info = findBuiltin(expr.name.text);
+  if (!info || !info->isBinder) {
+    std::vector<std::string> binders;
+    for (const std::string &name : builtinNames())
+      if (findBuiltin(name)->isBinder)
+        binders.push_back(name);
+    Diagnostic &diagnostic =
+        error(expr.name.range, "`" + expr.name.text + "` does not go through a list (`x in xs`)", "L1");
+    std::string near = didYouMean(expr.name.text, binders);
+    if (near.empty())
+      near = idiomFor(expr.name.text);
+    diagnostic.hint(near.empty()
+                        ? "those that do: `map sum mean max min logsumexp softmax argmax any all scan "
+                          "scan_back fold`"
+                        : near);
+    return fail();
+  }
+  expr.resolved = builtinBinding(info->id);
+  if (info->wantsState != static_cast<bool>(expr.state)) {
+    if (expr.state)
+      error(expr.state->range, std::string("`") + info->name + "` has no state", "L2")
+          .hint("`scan`, `scan_back` and `fold` do");
+    else
+      error(expr.name.range, std::string("`") + info->name + "` needs a state and its start", "L2")
+          .hint(std::string("write `") + info->usage + "`");
+    return fail();
+  }
+  return info->wantsState ? inferScan(expr, info->id) : inferReducer(expr, info->id);
+}
+
+const Type *Checker::bindElement(BinderExpr &expr) {
+  const Type *list = expr.list->type;
+  if (!list->isList() && !list->isError()) {
+    Diagnostic &diagnostic = error(expr.list->range,
+                                   "`" + expr.name.text + "(.. in ..)` goes through a list, but " +
+                                       quote(*expr.list) + " is " + quote(list),
+                                   "L1");
+    if (list->isTensor())
+      diagnostic.hint("reductions take a tensor as it is: `" + expr.name.text +
+                      "(x)`; its rows are `x[i]` with `i in 0.." + list->extents[0].str() + "`");
+    else if (list->isScalar() && list->scalar != Scalar::F32 && list->scalar != Scalar::Bool)
+      diagnostic.hint("write `0.." + std::string(diags_->sources().text(expr.list->range)) + "`");
+    else if (list->isNode())
+      diagnostic.hint("`nodes(t)` is the list of its nodes");
+  }
+  const Type *element = list->isList() ? list->element : types_.error();
+  bindPattern(*expr.element, element, Binding::LocalKind::Element);
+  if (expr.filter) {
+    infer(*expr.filter);
+    if (require(*expr.filter, types_.boolean(), "a filter is"))
+      notSupported(expr.filter->range, "a filter is", "L1");
+  }
+  return element;
+}
+
+const Type *Checker::inferReducer(BinderExpr &expr, Builtin builtin) {
+  value(*expr.list);
+  size_t mark = locals_.size();
+  bindElement(expr);
+  inferBlock(expr.body);
+  leaveScope(mark);
+  Expr &body = *expr.body.result;
+  if (body.type->isError())
+    return fail();
+  if (builtin == Builtin::Map) {
+    if (body.type->kind == Type::Kind::Layer) {
+      error(body.range, quote(body) + " is a layer, which is no value", "N3");
+      return fail();
+    }
+    return types_.list(body.type);
+  }
+  const Type *result = reduceElement(builtin, body.type, body.range, quote(body));
+  if (builtin == Builtin::Mean || builtin == Builtin::LogSumExp)
+    coerce(body, result);
+  else if (builtin == Builtin::Softmax)
+    coerce(body, result->isError() ? result : result->element);
+  else if (builtin == Builtin::ArgMax)
+    settle(body);
+  return result;
+}
+
+const Type *Checker::reduceElement(Builtin builtin, const Type *element, SourceRange range,
+                                   const std::string &what) {
+  std::string name = std::string("`") + builtinInfo(builtin).name + "`";
+  auto refuse = [&](const std::string &takes) {
+    Diagnostic &diagnostic = error(
+        range, name + " of a list takes " + takes + ", but " + what + " is " + quote(defaulted(element)),
+        element->isNumber() ? "T4" : "L1");
+    if (element->isNumber() && element->scalar != Scalar::F32 && builtin != Builtin::Any &&
+        builtin != Builtin::All)
+      diagnostic.hint(element->scalar == Scalar::Bool ? "write `f32(c)` or `int(c)`, which are 0 or 1"
+                                                      : "write `f32(i)`");
+    if (element->isRecord() && !element->record->fields.empty())
+      diagnostic.hint("take one of its parts: `." + element->record->fields[0].name + "`");
+    return fail();
+  };
+  bool number = element->isNumber() && element->scalar != Scalar::Bool;
+  bool real = number && (element->scalar == Scalar::F32 || hasLiteral(element));
+  switch (builtin) {
+  case Builtin::Sum:
+  case Builtin::Max:
+  case Builtin::Min:
+    if (!number)
+      return refuse("numbers or tensors of one shape");
+    return element->scalar == Scalar::Index ? withScalar(element, Scalar::Int) : element;
+  case Builtin::Mean:
+  case Builtin::LogSumExp:
+  case Builtin::Softmax: {
+    if (!real)
+      return refuse("`f32`, or tensors of it");
+    const Type *type = withScalar(element, Scalar::F32);
+    return builtin == Builtin::Softmax ? types_.list(type) : type;
+  }
+  case Builtin::ArgMax:
+    if (!number || !element->isScalar())
+      return refuse("scalars");
+    return types_.integer();
+  default: // any, all
+    if (!element->isScalar(Scalar::Bool))
+      return refuse("`bool`");
+    return element;
+  }
+}
+
+const Type *Checker::inferScan(BinderExpr &expr, Builtin builtin) {
+  value(*expr.list);
+  infer(*expr.start);
+  const Type *state = expr.start->type;
+
+  // A literal start takes the body's type (T4): that is found by checking the body once with the literal.
+  if (hasLiteral(state)) {
+    DiagnosticEngine scratch(diags_->sources());
+    DiagnosticEngine *outer = std::exchange(diags_, &scratch);
+    bool wasTrying = std::exchange(trying_, true);
+    size_t mark = locals_.size();
+    bindElement(expr);
+    bindPattern(*expr.state, state, Binding::LocalKind::State);
+    const Type *next = inferBlock(expr.body);
+    leaveScope(mark);
+    trying_ = wasTrying;
+    diags_ = outer;
+    const Type *both = next->isError() ? nullptr : unify(state, next);
+    state = defaulted(both ? both : state);
+  }
+  if (state->isError())
+    settle(*expr.start);
+  else
+    require(*expr.start, state, "the state is");
+
+  size_t mark = locals_.size();
+  bindElement(expr);
+  bindPattern(*expr.state, state, Binding::LocalKind::State);
+  if (expr.condition) {
+    infer(*expr.condition);
+    if (require(*expr.condition, types_.boolean(), "the condition of `while` is"))
+      notSupported(expr.condition->range, "`while` is", "S4");
+  }
+  inferBlock(expr.body);
+  leaveScope(mark);
+
+  if (state->isError() || expr.body.result->type->isError()) {
+    settle(*expr.body.result);
+    return fail();
+  }
+  if (holdsNode(state)) {
+    error(expr.start->range, "the state is " + quote(state) + ", which holds nodes; states hold numbers",
+          "S1");
+    return fail();
+  }
+  if (holdsList(state)) {
+    if (builtin == Builtin::Fold)
+      notSupported(expr.start->range, "a list in the state of a `fold` is", "C6");
+    else
+      error(expr.start->range, "the state is " + quote(state) + "; states of scans hold no lists", "C6");
+    return fail();
+  }
+  if (!coerce(*expr.body.result, state)) {
+    Expr &body = *expr.body.result;
+    settle(body);
+    Diagnostic &diagnostic =
+        error(body.range,
+              "the next state is " + quote(body.type) + ", but the state begins as " + quote(state), "L2");
+    diagnostic.note(expr.start->range, "it begins here");
+    diagnostic.hint(hintFor(body, body.type, state));
+    return fail();
+  }
+  return builtin == Builtin::Fold ? state : types_.list(state);
+}
+
+} // namespace dbc::frontend
