@@ -10,6 +10,7 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace dbc::dyn;
@@ -85,6 +86,14 @@ ArrayRef<int64_t> dbc::dyn::extents(Type number) {
 }
 
 Type dbc::dyn::scalar(Type number) { return getElementTypeOrSelf(number); }
+
+std::string dbc::dyn::sourcePlace(Location location) {
+  auto file = location->findInstanceOf<FileLineColLoc>();
+  if (!file)
+    return "";
+  StringRef name = llvm::sys::path::filename(file.getFilename().getValue());
+  return (name + ":" + Twine(file.getLine()) + ":" + Twine(file.getColumn())).str();
+}
 
 //===-- Declarations ------------------------------------------------------------------------------------------===//
 

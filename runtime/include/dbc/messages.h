@@ -24,7 +24,8 @@ enum class Fault : uint8_t {
   empty,         ///< `what` of an empty list
   overflow,      ///< a `what` b leaves 32 bits
   zero_division, ///< a `what` 0
-  missing        ///< a field is not given
+  missing,       ///< a field is not given
+  conversion     ///< int(x) of an x that is no number of 32 bits
 };
 
 namespace messages {
@@ -66,6 +67,8 @@ inline std::string zero_division(const char *what, int64_t a, const char *at) {
 
 inline std::string missing_field(const char *at) { return "is not given" + place(at); }
 
+inline std::string not_an_int(const char *at) { return "a number does not fit an int of 32 bits" + place(at); }
+
 /// One instance of a cell on a cycle; `node` counts among the input's nodes of the type.
 struct CycleStep {
   const char *cell;
@@ -103,6 +106,7 @@ inline std::string fault_text(Fault fault, const char *what, int64_t a, int64_t 
   case Fault::overflow: return overflow(what, a, b, at);
   case Fault::zero_division: return zero_division(what, a, at);
   case Fault::missing: return missing_field(at);
+  case Fault::conversion: return not_an_int(at);
   }
   return "unknown fault";
 }

@@ -1,0 +1,510 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The operations on numbers and tensors: those of `dyn`, and those of arith, math, tensor and linalg that
+// stand in a `dyn` module.
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "oracle/Evaluation.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace dbc;
+using namespace dbc::dyn;
+
+namespace dbc::oracle {
+
+namespace {
+
+double function(FunctionKind kind, double x) {
+  switch (kind) {
+  case FunctionKind::Sigmoid:
+    return 1 / (1 + std::exp(-x));
+  case FunctionKind::Relu:
+    return x > 0 || std::isnan(x) ? x : 0;
+  case FunctionKind::Gelu:
+    return 0.5 * x * (1 + std::erf(x * M_SQRT1_2));
+  case FunctionKind::Softplus:
+    return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x)));
+  }
+  return NAN;
+}
+
+double largest(double a, double b) { return std::isnan(a) || std::isnan(b) ? NAN : std::max(a, b); }
+double smallest(double a, double b) { return std::isnan(a) || std::isnan(b) ? NAN : std::min(a, b); }
+
+bool compareIntegers(arith::CmpIPredicate predicate, double a, double b) {
+  switch (predicate) {
+  case arith::CmpIPredicate::eq:
+    return a == b;
+  case arith::CmpIPredicate::ne:
+    return a != b;
+  case arith::CmpIPredicate::slt:
+  case arith::CmpIPredicate::ult:
+    return a < b;
+  case arith::CmpIPredicate::sle:
+  case arith::CmpIPredicate::ule:
+    return a <= b;
+  case arith::CmpIPredicate::sgt:
+  case arith::CmpIPredicate::ugt:
+    return a > b;
+  case arith::CmpIPredicate::sge:
+  case arith::CmpIPredicate::uge:
+    return a >= b;
+  }
+  return false;
+}
+
+/// Row-major strides of a shape.
+std::vector<int64_t> strides(llvm::ArrayRef<int64_t> shape) {
+  std::vector<int64_t> result(shape.size(), 1);
+  for (size_t i = shape.size(); i-- > 1;)
+    result[i - 1] = result[i] * shape[i];
+  return result;
+}
+
+/// Calls f(index) for each index into a shape, in row-major order.
+template <class F> void each(llvm::ArrayRef<int64_t> shape, F &&f) {
+  std::vector<int64_t> index(shape.size(), 0);
+  if (llvm::is_contained(shape, 0))
+    return;
+  while (true) {
+    f(index);
+    size_t axis = shape.size();
+    while (axis > 0 && ++index[axis - 1] == shape[axis - 1])
+      index[--axis] = 0;
+    if (axis == 0)
+      return;
+  }
+}
+
+int64_t place(llvm::ArrayRef<int64_t> index, llvm::ArrayRef<int64_t> stride) {
+  int64_t at = 0;
+  for (size_t i = 0; i < index.size(); ++i)
+    at += index[i] * stride[i];
+  return at;
+}
+
+} // namespace
+
+bool Evaluation::evaluateNumbers(Operation *op, Values &results) {
+  auto same = [](double x) { return x; };
+  auto reshaped = [&] { // the same elements in the result's shape
+    const Value &x = value(op->getOperand(0));
+    std::vector<double> elements(x.size());
+    for (int64_t i = 0; i < x.size(); ++i)
+      elements[i] = x.at(i);
+    return Values{Value::tensor(extents(op->getResult(0).getType()).vec(), std::move(elements))};
+  };
+  auto filled = [&](double x) {
+    auto shape = extents(op->getResult(0).getType()).vec();
+    int64_t size = 1;
+    for (int64_t extent : shape)
+      size *= extent;
+    return Values{Value::tensor(shape, std::vector<double>(size, x))};
+  };
+#define ELEMENTWISE(OP, ...) .Case([&](OP) { return results = elementwise(op, __VA_ARGS__), true; })
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case([&](GetOp o) { return results = {interpreter_.parameter(o.getParam(), o.getType())}, true; })
+      .Case([&](IntOp o) { return results = integer(o), true; })
+      .Case([&](NarrowOp o) { return results = narrow(o), true; })
+      .Case([&](TakeOp o) { return results = take(o), true; })
+      .Case([&](FunctionOp o) {
+        return results = elementwise(op, [&](double x) { return function(o.getKind(), x); }), true;
+      })
+      .Case([&](BroadcastOp o) { return results = broadcast(o), true; })
+      .Case([&](TransposeOp o) { return results = transpose(o), true; })
+      .Case([&](ReduceOp o) { return results = reduce(o), true; })
+      .Case([&](SoftmaxOp o) { return results = softmax(o), true; })
+      // arith
+      .Case([&](arith::ConstantOp o) { return results = constant(o), true; })
+      .Case([&](arith::SelectOp o) { return results = select(o), true; })
+      .Case([&](arith::CmpFOp o) { return results = compare(o), true; })
+      .Case([&](arith::CmpIOp o) {
+        auto f = [&](double a, double b) -> double { return compareIntegers(o.getPredicate(), a, b); };
+        return results = elementwise(op, f), true;
+      })
+      .Case([&](arith::FPToSIOp o) { return results = truncate(o), true; }) ELEMENTWISE(
+          arith::AddFOp, [](double a, double b) { return a + b; })
+          ELEMENTWISE(arith::SubFOp, [](double a, double b) { return a - b; }) ELEMENTWISE(
+              arith::MulFOp, [](double a, double b) { return a * b; })
+              ELEMENTWISE(arith::DivFOp, [](double a, double b) { return a / b; }) ELEMENTWISE(
+                  arith::NegFOp, [](double a) { return -a; }) ELEMENTWISE(arith::MaximumFOp, largest)
+                  ELEMENTWISE(arith::MinimumFOp, smallest) ELEMENTWISE(
+                      arith::AndIOp, [](double a, double b) -> double { return a != 0 && b != 0; })
+                      ELEMENTWISE(arith::OrIOp, [](double a, double b) -> double { return a != 0 || b != 0; })
+                          ELEMENTWISE(arith::XOrIOp,
+                                      [](double a, double b) -> double { return (a != 0) != (b != 0); })
+                              ELEMENTWISE(arith::SIToFPOp, same) ELEMENTWISE(arith::UIToFPOp, same)
+                                  ELEMENTWISE(arith::ExtUIOp, same) ELEMENTWISE(arith::IndexCastOp, same)
+      // math
+      ELEMENTWISE(math::ExpOp, [](double a) { return std::exp(a); })
+          ELEMENTWISE(math::LogOp, [](double a) { return std::log(a); })
+              ELEMENTWISE(math::Log1pOp, [](double a) { return std::log1p(a); })
+                  ELEMENTWISE(math::SqrtOp, [](double a) { return std::sqrt(a); })
+                      ELEMENTWISE(math::AbsFOp, [](double a) { return std::fabs(a); })
+                          ELEMENTWISE(math::SinOp, [](double a) { return std::sin(a); })
+                              ELEMENTWISE(math::CosOp, [](double a) { return std::cos(a); })
+                                  ELEMENTWISE(math::TanhOp, [](double a) { return std::tanh(a); })
+                                      ELEMENTWISE(math::ErfOp, [](double a) { return std::erf(a); })
+                                          ELEMENTWISE(math::PowFOp,
+                                                      [](double a, double b) { return std::pow(a, b); })
+      // tensor and linalg
+      .Case([&](tensor::EmptyOp) { return results = filled(0), true; })
+      .Case([&](tensor::SplatOp o) { return results = filled(value(o.getInput()).scalar()), true; })
+      .Case([&](linalg::FillOp o) { return results = filled(value(o.getInputs()[0]).scalar()), true; })
+      .Case([&](tensor::CollapseShapeOp) { return results = reshaped(), true; })
+      .Case([&](tensor::ExpandShapeOp) { return results = reshaped(), true; })
+      .Case([&](tensor::CastOp) { return results = reshaped(), true; })
+      .Case([&](tensor::FromElementsOp o) {
+        std::vector<double> elements;
+        for (mlir::Value element : o.getElements())
+          elements.push_back(value(element).scalar());
+        return results = {Value::tensor(o.getType().getShape().vec(), std::move(elements))}, true;
+      })
+      .Case([&](tensor::ExtractOp o) { return results = extract(o), true; })
+      .Case([&](tensor::ExtractSliceOp o) { return results = slice(o), true; })
+      .Case([&](tensor::ConcatOp o) { return results = concat(o), true; })
+      .Case([&](linalg::ContractOp o) { return results = contract(o), true; })
+      .Default([](Operation *) { return false; });
+#undef ELEMENTWISE
+}
+
+//===-- Whole numbers
+//-----------------------------------------------------------------------------------------===//
+
+Values Evaluation::integer(IntOp op) {
+  const Value &a = value(op.getA()), &b = value(op.getB());
+  std::vector<double> out(a.size());
+  for (int64_t i = 0; i < a.size(); ++i) {
+    int64_t x = static_cast<int64_t>(a.at(i)), y = static_cast<int64_t>(b.at(i)), z = 0;
+    const char *sign = "+";
+    bool divides = op.getKind() == IntKind::Div || op.getKind() == IntKind::Rem;
+    if (divides && y == 0)
+      return fail(op, Fault::zero_division, op.getKind() == IntKind::Div ? "div" : "%", x);
+    int64_t floor = divides ? x / y - (x % y != 0 && (x < 0) != (y < 0)) : 0;
+    switch (op.getKind()) {
+    case IntKind::Add:
+      z = x + y;
+      break;
+    case IntKind::Sub:
+      z = x - y, sign = "-";
+      break;
+    case IntKind::Mul:
+      z = x * y, sign = "*";
+      break;
+    case IntKind::Div:
+      z = floor, sign = "div";
+      break;
+    case IntKind::Rem:
+      z = x - floor * y;
+      break;
+    case IntKind::Max:
+      z = std::max(x, y);
+      break;
+    case IntKind::Min:
+      z = std::min(x, y);
+      break;
+    }
+    if (!llvm::isInt<32>(z))
+      return fail(op, Fault::overflow, sign, x, y);
+    out[i] = static_cast<double>(z);
+  }
+  return {Value::tensor(a.shape(), std::move(out))};
+}
+
+Values Evaluation::narrow(NarrowOp op) {
+  int64_t i = value(op.getValue()).integer(), bound = op.getBound();
+  if (i < 0 || i >= bound)
+    return fail(op, Fault::index, "", i, bound);
+  return {value(op.getValue())};
+}
+
+/// int(x): drops the fraction; what does not fit fails like an overflow.
+Values Evaluation::truncate(arith::FPToSIOp op) {
+  const Value &x = value(op.getIn());
+  std::vector<double> out(x.size());
+  for (int64_t i = 0; i < x.size(); ++i) {
+    double number = x.at(i);
+    if (!(number > -2147483649.0 && number < 2147483648.0))
+      return fail(op, Fault::conversion, "");
+    decision(std::min(number - std::floor(number), std::ceil(number) - number));
+    out[i] = std::trunc(number);
+  }
+  return {Value::tensor(x.shape(), std::move(out))};
+}
+
+//===-- Elementwise and shapes
+//--------------------------------------------------------------------------------===//
+
+Values Evaluation::constant(arith::ConstantOp op) {
+  auto number = [](auto attr) {
+    if constexpr (std::is_same_v<decltype(attr), llvm::APInt>)
+      return attr.getBitWidth() == 1 ? static_cast<double>(attr.getZExtValue())
+                                     : static_cast<double>(attr.getSExtValue());
+    else
+      return static_cast<double>(attr.convertToFloat());
+  };
+  if (auto i = dyn_cast<IntegerAttr>(op.getValue()))
+    return {Value::number(number(i.getValue()))};
+  if (auto f = dyn_cast<FloatAttr>(op.getValue()))
+    return {Value::number(number(f.getValue()))};
+  auto dense = cast<DenseElementsAttr>(op.getValue());
+  std::vector<double> elements;
+  if (isa<FloatType>(dense.getElementType()))
+    for (llvm::APFloat f : dense.getValues<llvm::APFloat>())
+      elements.push_back(number(f));
+  else
+    for (llvm::APInt i : dense.getValues<llvm::APInt>())
+      elements.push_back(number(i));
+  return {Value::tensor(dense.getType().getShape().vec(), std::move(elements))};
+}
+
+Values Evaluation::compare(arith::CmpFOp op) {
+  return elementwise(op, [&](double a, double b) -> double {
+    bool ordered = !std::isnan(a) && !std::isnan(b);
+    if (ordered)
+      decision(a == b ? 0 : std::fabs(a - b));
+    switch (op.getPredicate()) {
+    case arith::CmpFPredicate::OEQ:
+      return a == b;
+    case arith::CmpFPredicate::OLT:
+      return a < b;
+    case arith::CmpFPredicate::OLE:
+      return a <= b;
+    case arith::CmpFPredicate::OGT:
+      return a > b;
+    case arith::CmpFPredicate::OGE:
+      return a >= b;
+    case arith::CmpFPredicate::ONE:
+      return ordered && a != b;
+    case arith::CmpFPredicate::UEQ:
+      return !ordered || a == b;
+    case arith::CmpFPredicate::ULT:
+      return !ordered || a < b;
+    case arith::CmpFPredicate::ULE:
+      return !ordered || a <= b;
+    case arith::CmpFPredicate::UGT:
+      return !ordered || a > b;
+    case arith::CmpFPredicate::UGE:
+      return !ordered || a >= b;
+    case arith::CmpFPredicate::UNE:
+      return a != b;
+    case arith::CmpFPredicate::ORD:
+      return ordered;
+    case arith::CmpFPredicate::UNO:
+      return !ordered;
+    case arith::CmpFPredicate::AlwaysFalse:
+      return false;
+    case arith::CmpFPredicate::AlwaysTrue:
+      return true;
+    }
+    return false;
+  });
+}
+
+Values Evaluation::select(arith::SelectOp op) {
+  const Value &condition = value(op.getCondition());
+  const Value &a = value(op.getTrueValue()), &b = value(op.getFalseValue());
+  if (condition.shape().empty())
+    return {condition.scalar() != 0 ? a : b};
+  std::vector<double> out(a.size());
+  for (int64_t i = 0; i < a.size(); ++i)
+    out[i] = condition.at(i) != 0 ? a.at(i) : b.at(i);
+  return {Value::tensor(a.shape(), std::move(out))};
+}
+
+Values Evaluation::take(TakeOp op) {
+  const Value &tensor = value(op.getTensor()), &index = value(op.getIndex());
+  int64_t extent = tensor.shape()[0], row = tensor.size() / extent;
+  std::vector<double> out;
+  for (int64_t i = 0; i < index.size(); ++i) {
+    int64_t at = static_cast<int64_t>(index.at(i));
+    if (at < 0 || at >= extent)
+      return fail(op, Fault::index, "", at, extent);
+    for (int64_t k = 0; k < row; ++k)
+      out.push_back(tensor.at(at * row + k));
+  }
+  return {Value::tensor(extents(op.getType()).vec(), std::move(out))};
+}
+
+Values Evaluation::broadcast(BroadcastOp op) {
+  const Value &x = value(op.getX());
+  auto to = op.getType().getShape();
+  auto from = x.shape();
+  std::vector<int64_t> stride(to.size(), 0), own = strides(from);
+  for (size_t i = 0, missing = to.size() - from.size(); i < from.size(); ++i)
+    stride[missing + i] = from[i] == 1 ? 0 : own[i];
+  std::vector<double> out;
+  each(to, [&](llvm::ArrayRef<int64_t> index) { out.push_back(x.at(place(index, stride))); });
+  return {Value::tensor(to.vec(), std::move(out))};
+}
+
+Values Evaluation::transpose(TransposeOp op) {
+  const Value &x = value(op.getX());
+  std::vector<int64_t> stride = strides(x.shape());
+  std::reverse(stride.begin(), stride.end());
+  std::vector<double> out;
+  each(op.getType().getShape(),
+       [&](llvm::ArrayRef<int64_t> index) { out.push_back(x.at(place(index, stride))); });
+  return {Value::tensor(op.getType().getShape().vec(), std::move(out))};
+}
+
+Values Evaluation::slice(tensor::ExtractSliceOp op) {
+  const Value &x = value(op.getSource());
+  std::vector<int64_t> stride = strides(x.shape());
+  int64_t first = place(op.getStaticOffsets(), stride);
+  for (size_t i = 0; i < stride.size(); ++i)
+    stride[i] *= op.getStaticStrides()[i];
+  std::vector<double> out;
+  each(op.getStaticSizes(),
+       [&](llvm::ArrayRef<int64_t> index) { out.push_back(x.at(first + place(index, stride))); });
+  return {Value::tensor(op.getType().getShape().vec(), std::move(out))};
+}
+
+Values Evaluation::extract(tensor::ExtractOp op) {
+  const Value &x = value(op.getTensor());
+  std::vector<int64_t> index;
+  for (mlir::Value i : op.getIndices())
+    index.push_back(value(i).integer());
+  return {Value::number(x.at(place(index, strides(x.shape()))))};
+}
+
+Values Evaluation::concat(tensor::ConcatOp op) {
+  std::vector<int64_t> shape = op.getResultType().getShape().vec();
+  int64_t outer = 1;
+  for (uint64_t i = 0; i < op.getDim(); ++i)
+    outer *= shape[i];
+  std::vector<double> out;
+  for (int64_t o = 0; o < outer; ++o)
+    for (mlir::Value operand : op.getInputs()) {
+      const Value &x = value(operand);
+      int64_t part = x.size() / outer;
+      for (int64_t i = 0; i < part; ++i)
+        out.push_back(x.at(o * part + i));
+    }
+  return {Value::tensor(shape, std::move(out))};
+}
+
+//===-- Sums
+//--------------------------------------------------------------------------------------------------===//
+
+double Evaluation::reduce(ReduceKind kind, const std::vector<double> &numbers, bool isFloat) {
+  double sum = 0, most = numbers[0], least = numbers[0];
+  size_t best = 0;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    sum += numbers[i];
+    most = largest(most, numbers[i]);
+    least = smallest(least, numbers[i]);
+    if (numbers[i] > numbers[best])
+      best = i;
+  }
+  switch (kind) {
+  case ReduceKind::Sum:
+    return sum;
+  case ReduceKind::Mean:
+    return sum / numbers.size();
+  case ReduceKind::Max:
+    return most;
+  case ReduceKind::Min:
+    return least;
+  case ReduceKind::Any:
+    return most;
+  case ReduceKind::All:
+    return least;
+  case ReduceKind::ArgMax:
+    for (size_t i = 0; isFloat && i < numbers.size(); ++i)
+      if (i != best)
+        decision(numbers[best] == numbers[i] ? 0 : std::fabs(numbers[best] - numbers[i]));
+    return static_cast<double>(best);
+  case ReduceKind::LogSumExp: {
+    if (std::isinf(most))
+      return most;
+    double scaled = 0;
+    for (double x : numbers)
+      scaled += std::exp(x - most);
+    return most + std::log(scaled);
+  }
+  }
+  return NAN;
+}
+
+Values Evaluation::reduce(ReduceOp op) {
+  const Value &x = value(op.getX());
+  std::vector<int64_t> shape = x.shape(), stride = strides(shape);
+  // Without an axis: one line through all elements.
+  int64_t extent = op.getAxis() ? shape[*op.getAxis()] : x.size();
+  int64_t step = op.getAxis() ? stride[*op.getAxis()] : 1;
+  std::vector<int64_t> rest, restStride;
+  for (size_t i = 0; op.getAxis() && i < shape.size(); ++i)
+    if (i != *op.getAxis()) {
+      rest.push_back(shape[i]);
+      restStride.push_back(stride[i]);
+    }
+  bool isFloat = op.getX().getType().getElementType().isF32();
+  std::vector<double> out, line(extent);
+  bool overflow = false;
+  each(rest, [&](llvm::ArrayRef<int64_t> index) {
+    for (int64_t i = 0; i < extent; ++i)
+      line[i] = x.at(place(index, restStride) + i * step);
+    out.push_back(reduce(op.getKind(), line, isFloat));
+    overflow |= !isFloat && !llvm::isInt<32>(static_cast<int64_t>(out.back()));
+  });
+  if (overflow)
+    return fail(op, Fault::conversion, "");
+  return {Value::tensor(rest, std::move(out))};
+}
+
+Values Evaluation::softmax(SoftmaxOp op) {
+  const Value &x = value(op.getX());
+  std::vector<int64_t> shape = x.shape(), stride = strides(shape), rest = shape;
+  int64_t extent = shape[op.getAxis()], step = stride[op.getAxis()];
+  rest[op.getAxis()] = 1;
+  std::vector<double> out(x.size());
+  each(rest, [&](llvm::ArrayRef<int64_t> index) {
+    int64_t first = place(index, stride);
+    double most = -INFINITY, sum = 0;
+    for (int64_t i = 0; i < extent; ++i)
+      most = std::max(most, x.at(first + i * step));
+    for (int64_t i = 0; i < extent; ++i)
+      sum += std::exp(x.at(first + i * step) - most);
+    for (int64_t i = 0; i < extent; ++i) {
+      double above = x.at(first + i * step) - most;
+      out[first + i * step] = op.getLog() ? above - std::log(sum) : std::exp(above) / sum;
+    }
+  });
+  return {Value::tensor(shape, std::move(out))};
+}
+
+/// out[..] += a[..] * b[..] for all values of the loops; the maps say how loops index a, b and out.
+Values Evaluation::contract(linalg::ContractOp op) {
+  const Value *operands[3] = {&value(op.getInputs()[0]), &value(op.getInputs()[1]),
+                              &value(op.getOutputs()[0])};
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  size_t loops = maps[0].getNumDims();
+  std::vector<int64_t> sizes(loops, 1), step[3];
+  for (int o = 0; o < 3; ++o) {
+    auto shape = operands[o]->shape();
+    auto stride = strides(shape);
+    step[o].assign(loops, 0);
+    for (unsigned axis = 0; axis < maps[o].getNumResults(); ++axis) {
+      unsigned loop = maps[o].getDimPosition(axis);
+      sizes[loop] = shape[axis];
+      step[o][loop] = stride[axis];
+    }
+  }
+  std::vector<double> out(operands[2]->size());
+  for (int64_t i = 0; i < operands[2]->size(); ++i)
+    out[i] = operands[2]->at(i);
+  // The last loop is written out: everything else is bookkeeping beside it.
+  int64_t inner = loops ? sizes.back() : 1;
+  std::vector<int64_t> outer(sizes.begin(), sizes.empty() ? sizes.end() : sizes.end() - 1);
+  each(outer, [&](llvm::ArrayRef<int64_t> index) {
+    int64_t a = place(index, step[0]), b = place(index, step[1]), c = place(index, step[2]);
+    for (int64_t i = 0; i < inner; ++i)
+      out[c + i * step[2].back()] +=
+          operands[0]->at(a + i * step[0].back()) * operands[1]->at(b + i * step[1].back());
+  });
+  return {Value::tensor(operands[2]->shape(), std::move(out))};
+}
+
+} // namespace dbc::oracle

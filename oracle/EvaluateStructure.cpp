@@ -1,0 +1,369 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The operations on nodes, lists and control flow.
+#include "oracle/Evaluation.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+using namespace mlir;
+using namespace dbc;
+using namespace dbc::dyn;
+
+namespace dbc::oracle {
+
+Values Evaluation::block(Block &block, const Values &arguments) {
+  for (auto [argument, given] : llvm::zip(block.getArguments(), arguments))
+    values_[argument] = given;
+  for (Operation &op : block.without_terminator()) {
+    Values results = evaluate(&op);
+    results.resize(op.getNumResults()); // nothing given: all unknown
+    for (auto [result, computed] : llvm::zip(op.getResults(), results))
+      values_[result] = std::move(computed);
+  }
+  Values results;
+  for (mlir::Value v : block.getTerminator()->getOperands())
+    results.push_back(value(v));
+  return results;
+}
+
+Values Evaluation::evaluate(Operation *op) {
+  Values results;
+  // A recurrence may start from an unknown state: its body is walked all the same, for the calls in it.
+  bool recurrence = isa<ScanOp, FoldOp>(op);
+  if (!recurrence && llvm::any_of(op->getOperands(), [&](mlir::Value v) { return value(v).unknown(); }))
+    return {};
+  if (evaluateStructure(op, results) || evaluateNumbers(op, results))
+    return results;
+  llvm::report_fatal_error(llvm::Twine("the oracle does not know ") + op->getName().getStringRef());
+}
+
+bool Evaluation::evaluateStructure(Operation *op, Values &results) {
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case([&](FieldOp o) { return results = field(o), true; })
+      .Case([&](dyn::CallOp o) { return results = call(o), true; })
+      .Case([&](MatchOp o) { return results = match(o), true; })
+      .Case([&](IfOp o) {
+        Region &region = value(o.getCondition()).scalar() != 0 ? o.getThen() : o.getOtherwise();
+        return results = block(region.front(), {}), true;
+      })
+      .Case([&](NodesOp o) { return results = nodes(o), true; })
+      .Case([&](SameOp o) {
+        bool same = value(o.getA()).node() == value(o.getB()).node();
+        return results = {Value::number(same)}, true;
+      })
+      .Case([&](RangeOp o) { return results = range(o), true; })
+      .Case([&](LenOp o) {
+        double length = static_cast<double>(value(o.getList()).elements().size());
+        return results = {Value::number(length)}, true;
+      })
+      .Case([&](ZipOp o) { return results = zip(o), true; })
+      .Case([&](ReverseOp o) { return results = reverse(o), true; })
+      .Case([&](dyn::SliceOp o) { return results = slice(o), true; })
+      .Case([&](AtOp o) { return results = at(o), true; })
+      .Case([&](MapOp o) { return results = map(o), true; })
+      .Case([&](ScanOp o) { return results = scan(o), true; })
+      .Case([&](FoldOp o) { return results = fold(o), true; })
+      .Case([&](ReduceListOp o) { return results = reduceList(o), true; })
+      .Case([&](SoftmaxListOp o) { return results = softmaxList(o), true; })
+      .Default([](Operation *) { return false; });
+}
+
+Values Evaluation::fail(Operation *op, Fault fault, const char *what, int64_t a, int64_t b, int64_t c) {
+  std::string place = sourcePlace(op->getLoc());
+  failures.push_back(batch_.describe(Code::bad_input, table_, row_, -1,
+                                     messages::fault_text(fault, what, a, b, c, place.c_str())));
+  return {};
+}
+
+void Evaluation::decision(double margin) {
+  interpreter_.outcome_.margin = std::min(interpreter_.outcome_.margin, margin);
+}
+
+//===-- Nodes
+//-------------------------------------------------------------------------------------------------===//
+
+/// What a column holds at place `at` of level `level`: rows are level 0, then come elements of lists, of
+/// lists in them, and at level `info.depth` values of the given shape.
+static Value stored(const ColumnView &view, const ColumnInfo &info, llvm::ArrayRef<int64_t> shape, int64_t at,
+                    int32_t level) {
+  if (level < info.depth) {
+    Values elements;
+    for (int32_t e = view.lists[level].begin[at]; e < view.lists[level].end[at]; ++e)
+      elements.push_back(stored(view, info, shape, e, level + 1));
+    return Value::list(std::move(elements));
+  }
+  auto number = [&](int64_t i) -> double {
+    return view.f32 ? view.f32[i] : view.u8 ? view.u8[i] : view.i32[i];
+  };
+  if (info.elem == Elem::Node)
+    return Value::node(view.i32[at]);
+  if (shape.empty())
+    return Value::number(number(at));
+  std::vector<double> numbers;
+  for (int64_t i = 0; i < info.extent; ++i)
+    numbers.push_back(number(at * info.extent + i));
+  return Value::tensor(shape.vec(), std::move(numbers));
+}
+
+Value Evaluation::columnValue(int32_t table, int32_t row, int32_t column, Type type, const char *at) {
+  const ColumnView &view = batch_.column(table, column);
+  while (auto list = dyn_cast<ListType>(type))
+    type = list.getElement();
+  if (view.has(row))
+    return stored(view, batch_.column_info(table, column), extents(type), row, 0);
+  failures.push_back(batch_.describe_missing(table, row, column, at));
+  return {};
+}
+
+Values Evaluation::field(FieldOp op) {
+  int32_t table = interpreter_.table(op.getNode().getType());
+  int32_t node = value(op.getNode()).node();
+  const ConstructorInfo &constructor =
+      interpreter_.info_.datas[table].constructors[batch_.kinds(table) ? batch_.kinds(table)[node] : 0];
+  for (const FieldInfo &f : constructor.fields)
+    if (f.name == op.getName())
+      return {columnValue(table, node, f.column, op.getType(), sourcePlace(op.getLoc()).c_str())};
+  llvm::report_fatal_error("a field is read of a constructor that does not have it");
+}
+
+Values Evaluation::call(dyn::CallOp op) {
+  auto cell = SymbolTable::lookupNearestSymbolFrom<CellOp>(op, op.getCalleeAttr());
+  Interpreter::Instance callee{cell, value(op.getKeys()[0]).node()};
+  Interpreter::Memo &memo = interpreter_.memo(callee);
+  if (memo.state == Interpreter::Memo::Done)
+    return memo.values;
+  needs.push_back(callee);
+  return {};
+}
+
+Values Evaluation::match(MatchOp op) {
+  int32_t table = interpreter_.table(cast<NodeType>(op.getNode().getType()));
+  int32_t node = value(op.getNode()).node();
+  int32_t kind = batch_.kinds(table) ? batch_.kinds(table)[node] : 0;
+  const std::string &constructor = interpreter_.info_.datas[table].constructors[kind].name;
+  for (auto [name, arm] : llvm::zip(op.getCtors(), op.getArms()))
+    if (cast<StringAttr>(name).getValue() == constructor || cast<StringAttr>(name).getValue() == "_")
+      return block(arm.front(), {});
+  llvm::report_fatal_error("a match is not exhaustive");
+}
+
+/// Reached means: along fields of any type that refer to nodes, as far as they are given.
+Values Evaluation::nodes(NodesOp op) {
+  int32_t wanted = interpreter_.table(cast<NodeType>(op.getNode().getType()));
+  using Reached = std::pair<int32_t, int32_t>; // data type, node
+  std::set<Reached> seen{{wanted, value(op.getNode()).node()}};
+  std::vector<Reached> open(seen.begin(), seen.end());
+  while (!open.empty()) {
+    auto [table, node] = open.back();
+    open.pop_back();
+    int32_t kind = batch_.kinds(table) ? batch_.kinds(table)[node] : 0;
+    for (const FieldInfo &field : interpreter_.info_.datas[table].constructors[kind].fields) {
+      const ColumnInfo &info = batch_.column_info(table, field.column);
+      const ColumnView &view = batch_.column(table, field.column);
+      if (info.elem != Elem::Node || !view.has(node))
+        continue;
+      std::vector<Value> todo{stored(view, info, {}, node, 0)};
+      while (!todo.empty()) {
+        Value v = todo.back();
+        todo.pop_back();
+        if (v.isList())
+          todo.insert(todo.end(), v.elements().begin(), v.elements().end());
+        else if (seen.insert({info.target, v.node()}).second)
+          open.push_back({info.target, v.node()});
+      }
+    }
+  }
+  Values found; // a set is in the order of the numbers
+  for (auto [table, node] : seen)
+    if (table == wanted)
+      found.push_back(Value::node(node));
+  return {Value::list(std::move(found))};
+}
+
+//===-- Lists
+//-------------------------------------------------------------------------------------------------===//
+
+Values Evaluation::range(RangeOp op) {
+  Values elements;
+  for (int64_t i = value(op.getLow()).integer(); i < value(op.getHigh()).integer(); ++i)
+    elements.push_back(Value::number(static_cast<double>(i)));
+  return {Value::list(std::move(elements))};
+}
+
+Values Evaluation::zip(ZipOp op) {
+  Values lists;
+  for (mlir::Value list : op.getLists()) {
+    lists.push_back(value(list));
+    int64_t first = lists.front().elements().size(), length = lists.back().elements().size();
+    if (first != length)
+      return fail(op, Fault::lengths, "", first, length);
+  }
+  return lists;
+}
+
+Values Evaluation::reverse(ReverseOp op) {
+  const Values &elements = value(op.getList()).elements();
+  return {Value::list(Values(elements.rbegin(), elements.rend()))};
+}
+
+Values Evaluation::slice(dyn::SliceOp op) {
+  const Values &elements = value(op.getList()).elements();
+  int64_t low = value(op.getLow()).integer(), high = value(op.getHigh()).integer(), length = elements.size();
+  if (low < 0 || high < 0 || low > length || high > length)
+    return fail(op, Fault::slice, "", low, high, length);
+  if (high <= low)
+    return {Value::list({})};
+  return {Value::list(Values(elements.begin() + low, elements.begin() + high))};
+}
+
+Values Evaluation::at(AtOp op) {
+  const Values &elements = value(op.getList()).elements();
+  int64_t index = value(op.getIndex()).integer(), length = elements.size();
+  if (index < 0 || index >= length)
+    return fail(op, Fault::list_index, "", index, length);
+  return {elements[index]};
+}
+
+int64_t Evaluation::length(ValueRange lists) {
+  int64_t length = -1;
+  for (mlir::Value list : lists) {
+    if (value(list).unknown())
+      return -1;
+    length = value(list).elements().size();
+    assert(length == static_cast<int64_t>(value(lists.front()).elements().size()) &&
+           "lists that were not zipped");
+  }
+  return length;
+}
+
+Values Evaluation::map(MapOp op) {
+  std::vector<Values> lists(op.getNumResults());
+  for (int64_t i = 0, n = length(op.getLists()); i < n; ++i) {
+    Values arguments;
+    for (mlir::Value list : op.getLists())
+      arguments.push_back(value(list).elements()[i]);
+    Values results = block(op.getBody().front(), arguments);
+    for (size_t r = 0; r < results.size(); ++r)
+      lists[r].push_back(results[r]);
+  }
+  Values results;
+  for (Values &list : lists)
+    results.push_back(Value::list(std::move(list)));
+  return results;
+}
+
+Values Evaluation::scan(ScanOp op) {
+  int64_t n = length(op.getLists());
+  if (n < 0)
+    return {};
+  Values state;
+  for (mlir::Value init : op.getInit())
+    state.push_back(value(init));
+  std::vector<Values> lists(state.size(), Values(n));
+  for (int64_t k = 0; k < n; ++k) {
+    int64_t i = op.getBack() ? n - 1 - k : k;
+    Values arguments;
+    for (mlir::Value list : op.getLists())
+      arguments.push_back(value(list).elements()[i]);
+    llvm::append_range(arguments, state);
+    state = block(op.getBody().front(), arguments);
+    for (size_t r = 0; r < state.size(); ++r)
+      lists[r][i] = state[r];
+  }
+  Values results;
+  for (Values &list : lists)
+    results.push_back(Value::list(std::move(list)));
+  return results;
+}
+
+Values Evaluation::fold(FoldOp op) {
+  int64_t n = length(op.getLists());
+  if (n < 0)
+    return {};
+  Values state;
+  for (mlir::Value init : op.getInit())
+    state.push_back(value(init));
+  for (int64_t i = 0; i < n; ++i) {
+    Values arguments;
+    for (mlir::Value list : op.getLists())
+      arguments.push_back(value(list).elements()[i]);
+    llvm::append_range(arguments, state);
+    state = block(op.getBody().front(), arguments);
+  }
+  return state;
+}
+
+/// What a reduction of an empty list gives (LANGUAGE L3); NaN where it fails.
+static double ofNothing(ReduceKind kind) {
+  switch (kind) {
+  case ReduceKind::Sum:
+  case ReduceKind::Any:
+    return 0;
+  case ReduceKind::All:
+    return 1;
+  case ReduceKind::LogSumExp:
+    return -INFINITY;
+  default:
+    return NAN;
+  }
+}
+
+Values Evaluation::reduceList(ReduceListOp op) {
+  const Values &elements = value(op.getList()).elements();
+  if (llvm::any_of(elements, [](const Value &v) { return v.unknown(); }))
+    return {};
+  Type type = op.getResult().getType();
+  auto shape = extents(type).vec();
+  int64_t size = 1;
+  for (int64_t extent : shape)
+    size *= extent;
+  if (elements.empty()) {
+    double nothing = ofNothing(op.getKind());
+    if (std::isnan(nothing))
+      return fail(op, Fault::empty, stringifyReduceKind(op.getKind()).data());
+    return {Value::tensor(shape, std::vector<double>(size, nothing))};
+  }
+  bool isFloat = scalar(op.getList().getType().getElement()).isF32();
+  std::vector<double> reduced(size), numbers(elements.size());
+  for (int64_t i = 0; i < size; ++i) {
+    for (size_t e = 0; e < elements.size(); ++e)
+      numbers[e] = elements[e].at(i);
+    reduced[i] = reduce(op.getKind(), numbers, isFloat);
+    if (isFloat || op.getKind() != ReduceKind::Sum)
+      continue;
+    int64_t sum = 0; // a sum of ints fails at the step that leaves 32 bits
+    for (double number : numbers) {
+      int64_t next = static_cast<int64_t>(number);
+      if (!llvm::isInt<32>(sum + next))
+        return fail(op, Fault::overflow, "+", sum, next);
+      sum += next;
+    }
+  }
+  return {Value::tensor(shape, std::move(reduced))};
+}
+
+Values Evaluation::softmaxList(SoftmaxListOp op) {
+  const Values &elements = value(op.getList()).elements();
+  if (elements.empty())
+    return {value(op.getList())};
+  if (llvm::any_of(elements, [](const Value &v) { return v.unknown(); }))
+    return {};
+  std::vector<std::vector<double>> weights(elements.size(), std::vector<double>(elements[0].size()));
+  for (int64_t i = 0; i < elements[0].size(); ++i) {
+    double most = -INFINITY, sum = 0;
+    for (const Value &element : elements)
+      most = std::max(most, element.at(i));
+    for (size_t e = 0; e < elements.size(); ++e)
+      sum += weights[e][i] = std::exp(elements[e].at(i) - most);
+    for (auto &weight : weights)
+      weight[i] /= sum;
+  }
+  Values results;
+  for (auto &weight : weights)
+    results.push_back(Value::tensor(elements[0].shape(), std::move(weight)));
+  return {Value::list(std::move(results))};
+}
+
+} // namespace dbc::oracle

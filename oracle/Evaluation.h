@@ -1,0 +1,104 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The evaluation of one function body for one instance: one method an operation of `dyn` and of the upstream
+// dialects it uses. Private to the oracle.
+#pragma once
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "oracle/Interpreter.h"
+#include <dbc/messages.h>
+
+namespace dbc::oracle {
+
+using Values = std::vector<Value>;
+
+class Evaluation {
+public:
+  /// `table` and `row` say whose evaluation it is, for messages: a node of a data type, or an input of the
+  /// arguments.
+  Evaluation(Interpreter &interpreter, int32_t table, int32_t row)
+      : interpreter_(interpreter), batch_(*interpreter.batch_), table_(table), row_(row) {}
+
+  /// Evaluates a block whose arguments have the given values; returns what its terminator gives.
+  Values block(mlir::Block &block, const Values &arguments);
+
+  /// The value of a column of the arguments for this input; a failure if it is not given.
+  Value argument(int32_t column, mlir::Type type) { return columnValue(table_, row_, column, type, nullptr); }
+
+  /// Calls of instances that have no value yet.
+  std::vector<Interpreter::Instance> needs;
+  std::vector<Status> failures;
+
+private:
+  // Each returns one value a result, or nothing where all results are unknown.
+  Values evaluate(mlir::Operation *op);
+  bool evaluateStructure(mlir::Operation *op,
+                         Values &results); // EvaluateStructure.cpp; false: another operation
+  bool evaluateNumbers(mlir::Operation *op, Values &results); // EvaluateNumbers.cpp
+
+  // Structure.
+  Values field(dyn::FieldOp op);
+  Value columnValue(int32_t table, int32_t row, int32_t column, mlir::Type type, const char *at);
+  Values call(dyn::CallOp op);
+  Values match(dyn::MatchOp op);
+  Values nodes(dyn::NodesOp op);
+  // Lists.
+  Values range(dyn::RangeOp op);
+  Values zip(dyn::ZipOp op);
+  Values reverse(dyn::ReverseOp op);
+  Values slice(dyn::SliceOp op);
+  Values at(dyn::AtOp op);
+  Values map(dyn::MapOp op);
+  Values scan(dyn::ScanOp op);
+  Values fold(dyn::FoldOp op);
+  Values reduceList(dyn::ReduceListOp op);
+  Values softmaxList(dyn::SoftmaxListOp op);
+  // Numbers.
+  Values integer(dyn::IntOp op);
+  Values narrow(dyn::NarrowOp op);
+  Values take(dyn::TakeOp op);
+  Values broadcast(dyn::BroadcastOp op);
+  Values transpose(dyn::TransposeOp op);
+  Values reduce(dyn::ReduceOp op);
+  Values softmax(dyn::SoftmaxOp op);
+  Values constant(mlir::arith::ConstantOp op);
+  Values compare(mlir::arith::CmpFOp op);
+  Values truncate(mlir::arith::FPToSIOp op);
+  Values select(mlir::arith::SelectOp op);
+  Values contract(mlir::linalg::ContractOp op);
+  Values slice(mlir::tensor::ExtractSliceOp op);
+  Values concat(mlir::tensor::ConcatOp op);
+  Values extract(mlir::tensor::ExtractOp op);
+
+  /// Elementwise over operands of one shape.
+  template <class F> Values elementwise(mlir::Operation *op, F &&f) {
+    const Value &a = value(op->getOperand(0));
+    std::vector<double> out(a.size());
+    for (int64_t i = 0; i < a.size(); ++i) {
+      if constexpr (std::is_invocable_v<F, double>)
+        out[i] = f(a.at(i));
+      else
+        out[i] = f(a.at(i), value(op->getOperand(1)).at(i));
+    }
+    return {Value::tensor(a.shape(), std::move(out))};
+  }
+  /// One reduction of `numbers`, for lists and tensor axes; the caller has dealt with the empty list.
+  double reduce(dyn::ReduceKind kind, const std::vector<double> &numbers, bool isFloat);
+  /// The elements of lists that have one length; -1 if a list is unknown.
+  int64_t length(mlir::ValueRange lists);
+
+  const Value &value(mlir::Value v) { return values_.find(v)->second; }
+  /// Records that the instance fails; its results are unknown.
+  Values fail(mlir::Operation *op, Fault fault, const char *what, int64_t a = 0, int64_t b = 0,
+              int64_t c = 0);
+  void decision(double margin);
+
+  Interpreter &interpreter_;
+  Batch &batch_;
+  int32_t table_, row_;
+  llvm::DenseMap<mlir::Value, Value> values_;
+};
+
+} // namespace dbc::oracle

@@ -1,0 +1,87 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The oracle: what a `dyn` module means, computed for one input at a time in double precision, slowly and
+// obviously. Everything that dbc compiles is compared with it.
+#pragma once
+
+#include "ir/Dyn/Dyn.h"
+#include "oracle/Value.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+#include <dbc/batch.h>
+#include <dbc/model_info.h>
+#include <dbc/status.h>
+#include <functional>
+#include <limits>
+
+namespace dbc::oracle {
+
+/// Gives the numbers of a parameter or tensor const by its path, row-major. They are borrowed while an
+/// interpreter lives, and there must be as many as the parameter's shape says.
+using WeightsView = std::function<llvm::ArrayRef<float>(llvm::StringRef path)>;
+
+/// What came of one input.
+struct Outcome {
+  /// Ok, or the first failure found, in the words that compiled code uses too.
+  Status status;
+  /// If ok: the flat values of the result, in the order of `dbc::flatten` over the entry's result type. Node
+  /// values count among the nodes of the batch.
+  std::vector<Value> values;
+  /// All failures that the input contains, `status` among them. An input with several mistakes may be refused
+  /// for any of them.
+  std::vector<Status> failures;
+  /// How near the nearest computed decision (argmax, comparison or truncation of an f32) was to going the
+  /// other way.
+  double margin = std::numeric_limits<double>::infinity();
+};
+
+/// Interprets one module. Not thread-safe. Uses machine stack only for the nesting of the source, never for
+/// the structure of an input.
+class Interpreter {
+public:
+  /// `module` must have been verified and must outlive the interpreter.
+  Interpreter(mlir::ModuleOp module, WeightsView weights);
+
+  /// The module's description, see `describe`. Batches for `run` are made with this or an equal one.
+  const ModelInfo &info() const { return info_; }
+
+  /// Computes entry or loss `entry` for one input of the batch. An unknown name gives Code::bad_call.
+  Outcome run(llvm::StringRef entry, Batch &batch, int32_t input);
+
+private:
+  friend class Evaluation;
+
+  /// A cell at a node.
+  struct Instance {
+    dyn::CellOp cell;
+    int32_t node;
+  };
+  /// What is known of an instance: nothing; that it is being computed; its values.
+  struct Memo {
+    enum { New, Open, Done } state = New;
+    std::vector<Value> values;
+  };
+  using Key = std::pair<mlir::Operation *, int32_t>;
+
+  Memo &memo(Instance instance) { return memos_[Key(instance.cell.getOperation(), instance.node)]; }
+  void compute(const std::vector<Instance> &wanted);
+  void reportCycle(const std::vector<Instance> &stack, Instance again);
+  const Value &parameter(llvm::StringRef path, mlir::Type type);
+  int32_t table(dyn::NodeType type) const { return tables_.lookup(type.getData().getValue()); }
+  /// The node's number among its input's nodes.
+  int32_t local(dyn::NodeType type, int32_t node) const;
+
+  mlir::ModuleOp module_;
+  WeightsView weights_;
+  ModelInfo info_;
+  llvm::StringMap<int32_t> tables_; ///< data type -> its number
+  llvm::StringMap<Value> parameters_;
+
+  // Of the current run.
+  Batch *batch_ = nullptr;
+  int32_t input_ = 0, entry_ = 0;
+  llvm::DenseMap<Key, Memo> memos_;
+  Outcome outcome_;
+};
+
+} // namespace dbc::oracle
