@@ -140,7 +140,7 @@ std::string Batch::place(int32_t table, int32_t row, Status &status) const {
   text += t.name + " node " + std::to_string(status.node);
   const uint8_t *kinds = t.borrowed ? t.kinds_view : t.kinds.data();
   const DataInfo &data = info_->datas[table];
-  if (kinds && kinds[row] < data.constructors.size())
+  if (data.constructors.size() > 1 && kinds && kinds[row] < data.constructors.size())
     text += " (" + data.constructors[kinds[row]].name + ")";
   return text + ": ";
 }

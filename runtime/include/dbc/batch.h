@@ -180,7 +180,7 @@ public:
   void fail(int32_t input, Status status);
   /// What was wrong with an input while it was filled; runs find more.
   const Status &status(int32_t input) const { return statuses_[input]; }
-  /// A Status about a row, with input, node and field filled in: "tree_lstm: input 3: Tree node 7 (Node):
+  /// A Status about a row, with input, node and field filled in (the constructor only where there are several): "tree_lstm: input 3: Tree node 7 (Node):
   /// field `left`: what", for the table of arguments "tree_lstm: input 3: argument `t`: what"; without a
   /// column (-1) "... (Node): what".
   Status describe(Code code, int32_t table, int32_t row, int32_t column, const std::string &what) const;

@@ -1,0 +1,119 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Allocations are counted: none in steady state. And where there is no memory, a status instead of an
+// exception. Under sanitizers the operators are theirs, and these tests are left out.
+#include "core_models.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define DBC_NO_COUNTING 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define DBC_NO_COUNTING 1
+#endif
+
+#ifndef DBC_NO_COUNTING
+
+namespace {
+std::atomic<long> allocations{0};
+std::atomic<size_t> largest{SIZE_MAX}; ///< requests above it fail
+
+void *take(size_t bytes, size_t alignment) {
+  ++allocations;
+  void *memory = nullptr;
+  if (bytes > largest ||
+      posix_memalign(&memory, alignment < sizeof(void *) ? sizeof(void *) : alignment, bytes ? bytes : 1))
+    throw std::bad_alloc();
+  return memory;
+}
+} // namespace
+
+void *operator new(size_t bytes) { return take(bytes, alignof(std::max_align_t)); }
+void *operator new(size_t bytes, std::align_val_t alignment) {
+  return take(bytes, static_cast<size_t>(alignment));
+}
+void operator delete(void *memory) noexcept { std::free(memory); }
+void operator delete(void *memory, size_t) noexcept { std::free(memory); }
+void operator delete(void *memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void *memory, size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace {
+
+using namespace core_models;
+
+void fill(dbc::Batch &batch, int inputs) {
+  batch.clear();
+  for (int i = 0; i < inputs; ++i) {
+    batch.begin_input();
+    int32_t last = leaf(batch, 1);
+    for (int k = 0; k < 1 + i % 17; ++k)
+      last = node(batch, last, leaf(batch, 2));
+    root(batch, i, last);
+    batch.append_int(batch.args(), i, batch.arg_column(1, 0), last);
+    int32_t bag = batch.add_node(Bag, 0);
+    batch.append_int(Bag, bag, trees, last);
+    batch.open_list(Bag, bag, grid);
+    batch.open_list(Bag, bag, grid);
+    batch.push_int(i);
+    batch.close_list();
+    batch.close_list();
+  }
+}
+
+TEST(Memory, NothingIsAllocatedInSteadyState) {
+  dbc::Model model = sums();
+  dbc::Session session(model, 2);
+  dbc::Batch batch(info());
+  fill(batch, 300);
+  ASSERT_TRUE(session.run(0, batch).ok());
+  ASSERT_TRUE(session.run(1, batch).ok());
+  long before = allocations;
+  for (int inputs : {300, 17, 255, 300}) {
+    fill(batch, inputs);
+    ASSERT_TRUE(session.run(0, batch).ok());
+    ASSERT_TRUE(session.run(1, batch).ok());
+  }
+  EXPECT_EQ(allocations - before, 0);
+}
+
+TEST(Memory, NoMemoryIsAStatus) {
+  dbc::Model model = sums();
+  dbc::Session session(model);
+  dbc::Batch batch(info());
+  fill(batch, 2000);
+  largest = 10000;
+  dbc::Status s = session.run(0, batch);
+  largest = SIZE_MAX;
+  EXPECT_EQ(s.code, dbc::Code::limit);
+  EXPECT_EQ(s.message, "toy: not enough memory for a batch of 2000 inputs, or more than 2^31 - 1 rows");
+  EXPECT_TRUE(session.run(0, batch).ok());
+
+  dbc::Batch unfilled(info());
+  largest = 10000;
+  fill(unfilled, 2000);
+  largest = SIZE_MAX;
+  s = session.run(0, unfilled);
+  EXPECT_EQ(s.code, dbc::Code::limit);
+  EXPECT_EQ(s.message, "toy: not enough memory for the batch, or more than 2^31 - 1 nodes or list elements");
+
+  largest = 8;
+  dbc::Weights *none = nullptr;
+  try {
+    dbc::Weights weights(info());
+    none = &weights;
+  } catch (const std::bad_alloc &) {
+  }
+  largest = SIZE_MAX;
+  EXPECT_EQ(none, nullptr);
+}
+
+} // namespace
+
+#endif

@@ -1,0 +1,179 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Packed products: right to the accuracy of a sum in order, and equal bits for a row wherever it stands. Each
+// test runs for every instruction set that this machine has.
+#include "ProductKernels.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <vector>
+
+namespace {
+
+using dbc::Packed;
+using dbc::Rows;
+using dbc::RowsOut;
+using dbc::Segment;
+
+template <class Real> std::vector<Real> drawn(size_t n, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<Real> v(n);
+  for (Real &x : v)
+    x = static_cast<Real>(random() / 2147483648.0 - 1);
+  return v;
+}
+
+class Product : public ::testing::TestWithParam<const char *> {
+protected:
+  void SetUp() override {
+    before_ = dbc::product_kernels();
+    ASSERT_TRUE(dbc::choose_product_kernels(GetParam()));
+  }
+  void TearDown() override { dbc::choose_product_kernels(before_); }
+
+private:
+  const char *before_ = nullptr;
+};
+
+/// Several segments read through index arrays, a bias a row, scattered results; against double.
+template <class Real>
+void against_double(int32_t outputs, const std::vector<int32_t> &lengths, int32_t rows) {
+  int32_t inputs = 0;
+  for (int32_t l : lengths)
+    inputs += l;
+  auto w = drawn<Real>(static_cast<size_t>(outputs) * inputs, 1);
+  auto init = drawn<Real>(static_cast<size_t>(rows) * outputs, 2);
+  Packed<Real> packed;
+  packed.pack(w.data(), outputs, inputs);
+  std::vector<std::vector<Real>> x;
+  std::vector<std::vector<int32_t>> index;
+  std::vector<Segment<Real>> segments;
+  for (size_t s = 0; s < lengths.size(); ++s) {
+    int32_t stride = lengths[s] + 3;
+    x.push_back(drawn<Real>(static_cast<size_t>(rows) * stride, 3 + static_cast<unsigned>(s)));
+    index.emplace_back(rows);
+    for (int32_t i = 0; i < rows; ++i)
+      index.back()[i] = (i * 7 + static_cast<int32_t>(s)) % rows;
+    segments.push_back({{x.back().data(), s % 2 ? nullptr : index.back().data(), stride}, lengths[s]});
+  }
+  std::vector<int32_t> place(rows);
+  for (int32_t i = 0; i < rows; ++i)
+    place[i] = rows - 1 - i;
+  std::vector<Real> y(static_cast<size_t>(rows) * (outputs + 1), Real(99));
+  dbc::product<Real>(rows, segments.data(), static_cast<int32_t>(segments.size()), packed,
+                     {init.data(), nullptr, outputs}, {y.data(), place.data(), outputs + 1});
+  double eps = std::numeric_limits<Real>::epsilon();
+  for (int32_t i = 0; i < rows; ++i) {
+    for (int32_t o = 0; o < outputs; ++o) {
+      double sum = init[static_cast<size_t>(i) * outputs + o];
+      int32_t k = 0;
+      for (const Segment<Real> &s : segments)
+        for (int32_t j = 0; j < s.length; ++j, ++k)
+          sum += double(s.rows.at(i)[j]) * w[static_cast<size_t>(o) * inputs + k];
+      ASSERT_NEAR(y[static_cast<size_t>(place[i]) * (outputs + 1) + o], sum, eps * inputs * 2)
+          << i << " " << o;
+    }
+    // What lies behind a row's outputs is not touched.
+    ASSERT_EQ(y[static_cast<size_t>(place[i]) * (outputs + 1) + outputs], Real(99));
+  }
+}
+
+TEST_P(Product, RightForOddSizesAndSeveralSegments) {
+  for (int32_t outputs : {1, 5, 16, 37, 64, 150, 200})
+    for (int32_t rows : {1, 2, 3, 5, 7, 13, 97}) {
+      against_double<float>(outputs, {1}, rows);
+      against_double<float>(outputs, {37, 1, 20}, rows);
+      against_double<double>(outputs, {20, 9}, rows);
+    }
+}
+
+TEST_P(Product, NoRowsAndNoInputs) {
+  Packed<float> packed;
+  float w = 0, y[2] = {5, 5}, bias[2] = {1, 2};
+  packed.pack(&w, 2, 0);
+  dbc::product<float>(0, nullptr, 0, packed, {bias, nullptr, 0}, {y, nullptr, 2});
+  EXPECT_EQ(y[0], 5);
+  dbc::product<float>(1, nullptr, 0, packed, {bias, nullptr, 0}, {y, nullptr, 2});
+  EXPECT_EQ(y[1], 2);
+  dbc::product<float>(1, nullptr, 0, packed, {nullptr, nullptr, 0}, {y, nullptr, 2});
+  EXPECT_EQ(y[1], 0);
+}
+
+template <class Real> void same_bits(int32_t inputs, int32_t outputs) {
+  constexpr int32_t kRows = 113;
+  auto w = drawn<Real>(static_cast<size_t>(outputs) * inputs, 1);
+  auto x = drawn<Real>(static_cast<size_t>(kRows) * inputs, 2);
+  auto bias = drawn<Real>(outputs, 3);
+  Packed<Real> packed;
+  packed.pack(w.data(), outputs, inputs);
+  std::vector<Real> alone(static_cast<size_t>(kRows) * outputs), y(alone.size());
+  for (int32_t i = 0; i < kRows; ++i)
+    dbc::product<Real>(1, Rows<Real>{x.data() + i * inputs, nullptr, 0}, packed, bias.data(),
+                       RowsOut<Real>{alone.data() + i * outputs, nullptr, 0});
+  std::vector<int32_t> counts;
+  for (int32_t n = 1; n <= 40; ++n)
+    counts.push_back(n);
+  counts.insert(counts.end(), {95, 96, 97, 100, kRows});
+  for (int32_t n : counts)
+    for (int32_t first : {0, 1, 5, kRows - n}) {
+      if (first < 0 || first + n > kRows)
+        continue;
+      std::fill(y.begin(), y.end(), Real(0));
+      dbc::product<Real>(n, Rows<Real>{x.data() + first * inputs, nullptr, inputs}, packed, bias.data(),
+                         RowsOut<Real>{y.data(), nullptr, outputs});
+      ASSERT_EQ(std::memcmp(y.data(), alone.data() + first * outputs, sizeof(Real) * n * outputs), 0)
+          << n << " rows from " << first;
+    }
+}
+
+TEST_P(Product, ARowsBitsDoNotDependOnTheOthers) {
+  same_bits<float>(300, 75);
+  same_bits<float>(37, 150);
+  same_bits<double>(61, 75);
+}
+
+TEST_P(Product, ResultsMayReplaceInitialValues) {
+  auto w = drawn<float>(20 * 30, 1), x = drawn<float>(9 * 30, 2), y = drawn<float>(9 * 20, 3), z = y;
+  Packed<float> packed;
+  packed.pack(w.data(), 20, 30);
+  Segment<float> s{{x.data(), nullptr, 30}, 30};
+  std::vector<float> apart(y.size());
+  dbc::product<float>(9, &s, 1, packed, {z.data(), nullptr, 20}, {apart.data(), nullptr, 20});
+  dbc::product<float>(9, &s, 1, packed, {y.data(), nullptr, 20}, {y.data(), nullptr, 20});
+  EXPECT_EQ(y, apart);
+}
+
+TEST_P(Product, InfinitiesAndNaNStayInTheirOutput) {
+  std::vector<float> w(17 * 3, 1.0f), x = {1, 2, 3}, y(17);
+  w[5 * 3] = INFINITY;
+  w[6 * 3] = NAN;
+  Packed<float> packed;
+  packed.pack(w.data(), 17, 3);
+  dbc::product<float>(1, Rows<float>{x.data(), nullptr, 3}, packed, nullptr,
+                      RowsOut<float>{y.data(), nullptr, 17});
+  for (int o = 0; o < 17; ++o)
+    if (o == 5)
+      EXPECT_TRUE(std::isinf(y[o]));
+    else if (o == 6)
+      EXPECT_TRUE(std::isnan(y[o]));
+    else
+      EXPECT_EQ(y[o], 6);
+}
+
+std::vector<const char *> runnable() {
+  const char *best = dbc::product_kernels();
+  std::vector<const char *> names;
+  for (const char *name : {"avx512", "avx2", "baseline"})
+    if (dbc::choose_product_kernels(name))
+      names.push_back(name);
+  dbc::choose_product_kernels(best);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, Product, ::testing::ValuesIn(runnable()),
+                         [](const auto &info) { return std::string(info.param); });
+
+} // namespace

@@ -1,0 +1,431 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Levels, rows, steps, reachability and whole numbers.
+#include "core_models.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <climits>
+#include <cmath>
+#include <random>
+
+namespace {
+
+using namespace core_models;
+using dbc::Batch;
+using dbc::CellInfo;
+using dbc::CellRows;
+using dbc::Group;
+using dbc::InputStatuses;
+using dbc::NodeSet;
+using dbc::ScheduleErrors;
+using dbc::Space;
+using dbc::Ticks;
+
+constexpr CellInfo kCell[] = {{"add", Tree, 2}};
+
+/// Visits from every root given; `calls` follows left and right of Nodes.
+struct Visit {
+  Batch &batch;
+  InputStatuses statuses;
+  ScheduleErrors errors{batch, statuses};
+  Group group;
+
+  explicit Visit(Batch &b, bool cyclic = false) : batch(b), group(kCell, 1, cyclic) {
+    batch.finish();
+    statuses.begin(batch.inputs());
+  }
+  void from(const std::vector<int32_t> &roots) {
+    group.begin(batch, errors);
+    auto calls = [&](int32_t, int32_t n) {
+      if (batch.kinds(Tree)[n] == Node) {
+        group.call(0, batch.column(Tree, left).i32[n]);
+        group.call(0, batch.column(Tree, right).i32[n]);
+      }
+    };
+    for (int32_t r : roots)
+      group.reach(0, r, calls);
+    group.sort();
+  }
+};
+
+// --- Group
+// ----------------------------------------------------------------------------------------------------------
+
+TEST(Group, RowsAreSortedByLevelConstructorNode) {
+  Batch batch(info());
+  batch.begin_input();
+  // 6 = (4 5); 4 = (0 1); 5 = (4 2): shared 4; 3 is not called.
+  for (int i = 0; i < 4; ++i)
+    leaf(batch, 0);
+  int32_t a = node(batch, 0, 1), b = node(batch, a, 2), top = node(batch, a, b);
+  Visit v(batch);
+  v.from({top});
+  const CellRows &cell = v.group.cell(0);
+  EXPECT_EQ(v.group.levels(), 4);
+  EXPECT_EQ(v.group.instances(), 6);
+  EXPECT_EQ(cell.count, 6);
+  EXPECT_EQ(std::vector<int32_t>(cell.node, cell.node + 6), (std::vector<int32_t>{0, 1, 2, 4, 5, 6}));
+  EXPECT_EQ(std::vector<int32_t>(cell.row_of, cell.row_of + 7), (std::vector<int32_t>{0, 1, 2, -1, 3, 4, 5}));
+  EXPECT_EQ(cell.first(0), 0);
+  EXPECT_EQ(cell.first(1), 3);
+  EXPECT_EQ(cell.first(0, Leaf), 0);
+  EXPECT_EQ(cell.last(0, Leaf), 3);
+  EXPECT_EQ(cell.first(0, Node), 3);
+  EXPECT_EQ(cell.last(1, Node), 4);
+  EXPECT_EQ(cell.last(3, Node), 6);
+  EXPECT_EQ(cell.ticks.tick_of(5), 3);
+}
+
+/// Levels and rows against a plain computation, on random DAGs, visited from all nodes in random order.
+TEST(Group, RandomGraphs) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 200; ++round) {
+    Batch batch(info());
+    batch.begin_input();
+    int n = 1 + static_cast<int>(random() % 60);
+    std::vector<int32_t> order(n), level(n);
+    for (int i = 0; i < n; ++i)
+      order[i] = i;
+    std::shuffle(order.begin(), order.end(), random);
+    std::vector<std::pair<int32_t, int32_t>> kids(n, {-1, -1});
+    for (int i = 0; i < n; ++i) // order[i] refers to earlier ones of the order only
+      if (i > 0 && random() % 3) {
+        kids[order[i]] = {order[random() % i], order[random() % i]};
+        level[order[i]] = 1 + std::max(level[kids[order[i]].first], level[kids[order[i]].second]);
+      }
+    for (int i = 0; i < n; ++i)
+      batch.add_node(Tree, kids[i].first < 0 ? Leaf : Node);
+    for (int i = 0; i < n; ++i)
+      if (kids[i].first >= 0) {
+        batch.set_node(Tree, i, left, kids[i].first);
+        batch.set_node(Tree, i, right, kids[i].second);
+      }
+    std::shuffle(order.begin(), order.end(), random);
+    Visit v(batch);
+    v.from(order);
+    const CellRows &cell = v.group.cell(0);
+    ASSERT_EQ(cell.count, n);
+    EXPECT_EQ(v.group.levels(), 1 + *std::max_element(level.begin(), level.end()));
+    for (int row = 0; row < n; ++row) {
+      int32_t m = cell.node[row];
+      ASSERT_EQ(cell.row_of[m], row);
+      ASSERT_EQ(cell.ticks.tick_of(row), level[m]);
+      if (row > 0) {
+        int32_t p = cell.node[row - 1];
+        auto key = [&](int32_t x) { return std::make_tuple(level[x], kids[x].first >= 0, x); };
+        ASSERT_LT(key(p), key(m));
+      }
+    }
+    EXPECT_FALSE(v.errors.any());
+  }
+}
+
+TEST(Group, ACycleIsTheInputsErrorWithItsChain) {
+  Batch batch(info());
+  for (int input = 0; input < 2; ++input) {
+    batch.begin_input();
+    int32_t l = leaf(batch, 0), a = batch.add_node(Tree, Node), b = batch.add_node(Tree, Node);
+    batch.set_node(Tree, a, left, l);
+    batch.set_node(Tree, a, right, b);
+    batch.set_node(Tree, b, left, input == 1 ? a : l);
+    batch.set_node(Tree, b, right, l);
+  }
+  Visit v(batch);
+  v.from({1, 4});
+  EXPECT_TRUE(v.errors.any());
+  EXPECT_TRUE(v.statuses[0].ok());
+  EXPECT_EQ(
+      v.statuses[1].message,
+      "toy: input 1: Tree node 1 (Node): a value needs itself: add(Tree 1) -> add(Tree 2) -> add(Tree 1)");
+  EXPECT_EQ(v.statuses[1].node, 1);
+}
+
+TEST(Group, ALongCycleIsPrintedShort) {
+  Batch batch(info());
+  batch.begin_input();
+  constexpr int kLength = 1000;
+  for (int i = 0; i < kLength; ++i)
+    batch.add_node(Tree, Node);
+  for (int i = 0; i < kLength; ++i) {
+    batch.set_node(Tree, i, left, (i + 1) % kLength);
+    batch.set_node(Tree, i, right, (i + 1) % kLength);
+  }
+  Visit v(batch);
+  v.from({17});
+  ASSERT_FALSE(v.statuses[0].ok());
+  EXPECT_NE(v.statuses[0].message.find("(992 more)"), std::string::npos) << v.statuses[0].message;
+}
+
+TEST(Group, WhereCyclesAreFineThereIsOneLevel) {
+  Batch batch(info());
+  batch.begin_input();
+  for (int i = 0; i < 3; ++i)
+    batch.add_node(Tree, Node);
+  for (int i = 0; i < 3; ++i) {
+    batch.set_node(Tree, i, left, (i + 1) % 3);
+    batch.set_node(Tree, i, right, i);
+  }
+  Visit v(batch, true);
+  v.from({2});
+  EXPECT_FALSE(v.errors.any());
+  EXPECT_EQ(v.group.levels(), 1);
+  EXPECT_EQ(v.group.cell(0).count, 3);
+}
+
+TEST(Group, NothingCalled) {
+  Batch batch(info());
+  batch.begin_input();
+  leaf(batch, 0);
+  Visit v(batch);
+  v.from({});
+  EXPECT_EQ(v.group.levels(), 1);
+  EXPECT_EQ(v.group.cell(0).count, 0);
+  EXPECT_EQ(v.group.cell(0).last(0, Node), 0);
+}
+
+/// Two cells over one type that call each other: levels are common, rows are each cell's own.
+TEST(Group, MutualCells) {
+  constexpr CellInfo cells[] = {{"even", Tree, 1}, {"odd", Tree, 1}};
+  Batch batch(info());
+  batch.begin_input();
+  int32_t last = leaf(batch, 0);
+  for (int i = 0; i < 5; ++i)
+    last = node(batch, last, last);
+  batch.finish();
+  InputStatuses statuses;
+  statuses.begin(1);
+  ScheduleErrors errors(batch, statuses);
+  Group group(cells, 2);
+  group.begin(batch, errors);
+  group.reach(0, last, [&](int32_t cell, int32_t n) {
+    if (batch.kinds(Tree)[n] == Node)
+      group.call(1 - cell, batch.column(Tree, left).i32[n]);
+  });
+  group.sort();
+  EXPECT_EQ(group.levels(), 6);
+  EXPECT_EQ(group.cell(0).count, 3);
+  EXPECT_EQ(group.cell(1).count, 3);
+  EXPECT_EQ(group.cell(0).node[0], 1);
+  EXPECT_EQ(group.cell(0).row_of[5], 2);
+  EXPECT_EQ(group.cell(0).ticks.tick_of(0), 1);
+  EXPECT_EQ(group.cell(1).node[0], 0);
+  EXPECT_EQ(group.cell(1).first(1) - group.cell(1).first(0), 1);
+}
+
+TEST(Group, AMillionInAChainNeedNoMachineStack) {
+  Batch batch(info());
+  batch.begin_input();
+  constexpr int kLength = 1000000;
+  int32_t last = leaf(batch, 0);
+  for (int i = 1; i < kLength; ++i)
+    last = node(batch, last, last);
+  Visit v(batch);
+  v.from({last});
+  EXPECT_EQ(v.group.levels(), kLength);
+  EXPECT_EQ(v.group.cell(0).count, kLength);
+  EXPECT_EQ(v.group.cell(0).node[kLength - 1], last);
+}
+
+// --- Ticks
+// ----------------------------------------------------------------------------------------------------------
+
+Space space_of(const std::vector<int32_t> &parents, const std::vector<int32_t> &positions = {}) {
+  Space s(2);
+  for (int32_t p : parents)
+    s.column(0).push(p);
+  for (int32_t p : positions)
+    s.column(1).push(p);
+  return s;
+}
+
+Ticks ticks_of(const std::vector<int32_t> &ticks, int32_t count) {
+  Ticks t;
+  for (int32_t x : ticks)
+    t.tick.push(x);
+  t.sort(static_cast<int32_t>(ticks.size()), count);
+  return t;
+}
+
+std::vector<int32_t> rows_at(const Ticks &t, int32_t tick) {
+  std::vector<int32_t> rows;
+  for (int32_t p = t.begin[tick]; p < t.begin[tick + 1]; ++p)
+    rows.push_back(t.row_at(p));
+  return rows;
+}
+
+TEST(Ticks, FromTheParentsInOrder) {
+  Ticks parent = ticks_of({0, 0, 1, 2}, 3);
+  Space s = space_of({0, 0, 1, 3, 3});
+  dbc::ticks_from_parent(s, parent);
+  EXPECT_TRUE(s.ticks.in_order);
+  EXPECT_EQ(s.ticks.count, 3);
+  EXPECT_EQ(rows_at(s.ticks, 0), (std::vector<int32_t>{0, 1, 2}));
+  EXPECT_TRUE(rows_at(s.ticks, 1).empty());
+  EXPECT_EQ(rows_at(s.ticks, 2), (std::vector<int32_t>{3, 4}));
+  EXPECT_EQ(s.ticks.rows(), nullptr);
+}
+
+TEST(Ticks, FromTheParentsOutOfOrder) {
+  Ticks parent = ticks_of({1, 0, 1}, 2);
+  EXPECT_FALSE(parent.in_order);
+  Space s = space_of({0, 1, 2});
+  dbc::ticks_from_parent(s, parent);
+  EXPECT_EQ(rows_at(s.ticks, 0), (std::vector<int32_t>{1}));
+  EXPECT_EQ(rows_at(s.ticks, 1), (std::vector<int32_t>{0, 2}));
+}
+
+TEST(Ticks, StepsOfScans) {
+  Ticks parent;
+  parent.once(3);
+  // Scans of 2, 0 and 3 elements.
+  Space s = space_of({0, 0, 2, 2, 2}, {0, 1, 0, 1, 2});
+  dbc::make_steps(s, parent, 1);
+  EXPECT_EQ(s.ticks.count, 3);
+  EXPECT_EQ(s.ticks.first[0], 0);
+  EXPECT_EQ(s.ticks.first[1], 3);
+  EXPECT_EQ(rows_at(s.ticks, 0), (std::vector<int32_t>{0, 2}));
+  EXPECT_EQ(rows_at(s.ticks, 1), (std::vector<int32_t>{1, 3}));
+  EXPECT_EQ(rows_at(s.ticks, 2), (std::vector<int32_t>{4}));
+}
+
+TEST(Ticks, NoElements) {
+  Ticks parent;
+  parent.once(3);
+  Space s = space_of({}, {});
+  dbc::make_steps(s, parent, 1);
+  EXPECT_EQ(s.ticks.count, 0);
+  EXPECT_EQ(s.ticks.first[1], 0);
+}
+
+/// A scan inside a scan inside the levels of a recursion: steps are numbered over the whole run, and running
+/// them in the nested loops that generated code has, each row comes once, after those it needs.
+TEST(Ticks, ScansInsideScansInsideLevels) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 100; ++round) {
+    int owners = 1 + static_cast<int>(random() % 8), levels = 1 + static_cast<int>(random() % 3);
+    std::vector<int32_t> level(owners);
+    for (int32_t &l : level)
+      l = static_cast<int32_t>(random() % levels);
+    Ticks outer = ticks_of(level, levels);
+    Space scan(2), inner(2);
+    for (int o = 0; o < owners; ++o)
+      for (int k = 0, n = static_cast<int>(random() % 4); k < n; ++k) {
+        scan.column(0).push(o);
+        scan.column(1).push(k);
+      }
+    for (int r = 0; r < scan.rows(); ++r)
+      for (int k = 0, n = static_cast<int>(random() % 3); k < n; ++k) {
+        inner.column(0).push(r);
+        inner.column(1).push(n - 1 - k); // backwards, as scan_back counts
+      }
+    dbc::make_steps(scan, outer, 1);
+    dbc::make_steps(inner, scan.ticks, 1);
+    ASSERT_EQ(inner.ticks.first.size(), static_cast<size_t>(scan.ticks.count) + 1);
+    std::vector<int> done(inner.rows(), 0);
+    int seen = 0;
+    for (int32_t t = 0; t < outer.count; ++t)
+      for (int32_t s = scan.ticks.first[t]; s < scan.ticks.first[t + 1]; ++s)
+        for (int32_t u = inner.ticks.first[s]; u < inner.ticks.first[s + 1]; ++u)
+          for (int32_t row : rows_at(inner.ticks, u)) {
+            ++seen;
+            ++done[row];
+            int32_t r = inner[0][row];
+            ASSERT_EQ(scan.ticks.tick_of(r), s);
+            ASSERT_EQ(level[scan[0][r]], t);
+            // the step before lies one row further on, as these scans run backwards
+            if (inner[1][row] > 0) {
+              ASSERT_EQ(done[row + 1], 1);
+            }
+          }
+    EXPECT_EQ(seen, inner.rows());
+  }
+}
+
+// --- NodeSet
+// --------------------------------------------------------------------------------------------------------
+
+TEST(NodeSet, ReachableNodesByNumberThroughCyclesAndOtherTypes) {
+  Batch batch(info());
+  batch.begin_input();
+  constexpr int kTrees = 5000;
+  for (int i = 0; i < kTrees; ++i)
+    leaf(batch, 0);
+  for (int b = 0; b < 2; ++b)
+    batch.add_node(Bag, 0);
+  for (int32_t t : {4999, 3, 700})
+    batch.append_int(Bag, 0, trees, t);
+  for (int32_t t = 50; t > 40; --t)
+    batch.append_int(Bag, 1, trees, t);
+  batch.finish();
+  const dbc::ColumnView &v = batch.column(Bag, trees);
+  NodeSet set;
+  set.begin(batch);
+  auto fields = [&](int32_t data, int32_t n) {
+    if (data == Bag)
+      for (int32_t e = v.lists[0].begin[n]; e < v.lists[0].end[n]; ++e)
+        set.see(Tree, v.i32[e]);
+    else
+      set.see(Bag, 0); // a cycle
+  };
+  set.collect(Tree, Bag, 0, fields);
+  EXPECT_EQ(std::vector<int32_t>(set.nodes(), set.nodes() + set.count()),
+            (std::vector<int32_t>{3, 700, 4999}));
+  set.collect(Tree, Bag, 1, fields);
+  EXPECT_EQ(set.count(), 13);
+  EXPECT_EQ(set.nodes()[1], 41);
+  EXPECT_EQ(set.nodes()[12], 4999);
+  set.collect(Bag, Tree, 9, fields);
+  EXPECT_EQ(set.count(), 1);
+}
+
+// --- errors and numbers
+// ---------------------------------------------------------------------------------------------
+
+TEST(ScheduleErrors, NameModelInputNodeFieldAndPlace) {
+  Batch batch(info());
+  batch.begin_input();
+  batch.begin_input();
+  leaf(batch, 0);
+  batch.add_node(Tree, Node);
+  batch.finish();
+  InputStatuses statuses;
+  statuses.begin(2);
+  ScheduleErrors errors(batch, statuses);
+  EXPECT_FALSE(errors.any());
+  errors.missing(Tree, 1, left, "toy.dyn:6:11");
+  errors.missing(Tree, 1, right);
+  errors.fault(batch.args(), 0, dbc::Fault::empty, "toy.dyn:9:1", "max");
+  EXPECT_TRUE(errors.any());
+  EXPECT_EQ(statuses[1].message,
+            "toy: input 1: Tree node 1 (Node): field `left` is not given, at toy.dyn:6:11");
+  EXPECT_EQ(statuses[1].field, "left");
+  EXPECT_EQ(statuses[0].message, "toy: input 0: `max` of an empty list, at toy.dyn:9:1");
+  errors.begin_round();
+  EXPECT_FALSE(errors.any());
+}
+
+TEST(Checked, WholeNumbers) {
+  int32_t r;
+  EXPECT_TRUE(dbc::checked_add(1, 2, &r));
+  EXPECT_EQ(r, 3);
+  EXPECT_FALSE(dbc::checked_add(INT_MAX, 1, &r));
+  EXPECT_EQ(r, 0);
+  EXPECT_FALSE(dbc::checked_sub(INT_MIN, 1, &r));
+  EXPECT_FALSE(dbc::checked_mul(1 << 16, 1 << 15, &r));
+  EXPECT_FALSE(dbc::checked_div(1, 0, &r));
+  EXPECT_FALSE(dbc::checked_div(INT_MIN, -1, &r));
+  EXPECT_FALSE(dbc::checked_mod(1, 0, &r));
+  EXPECT_TRUE(dbc::checked_mod(INT_MIN, -1, &r));
+  for (int32_t a = -7; a <= 7; ++a)
+    for (int32_t b : {-3, -1, 1, 2, 5}) {
+      int32_t q, m;
+      ASSERT_TRUE(dbc::checked_div(a, b, &q));
+      ASSERT_TRUE(dbc::checked_mod(a, b, &m));
+      EXPECT_EQ(q, static_cast<int32_t>(std::floor(double(a) / b))) << a << " " << b;
+      EXPECT_EQ(a, q * b + m);
+    }
+}
+
+} // namespace

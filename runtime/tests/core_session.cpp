@@ -1,0 +1,263 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Whole runs of a model written by hand: results, failing inputs, outputs of the caller, threads.
+#include "core_models.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <random>
+
+namespace {
+
+using namespace core_models;
+using dbc::Batch;
+using dbc::Code;
+using dbc::Model;
+using dbc::Outputs;
+using dbc::Pool;
+using dbc::Session;
+using dbc::Status;
+
+/// A random tree of `leaves` leaves; adds up what they hold.
+int32_t grow(Batch &batch, std::mt19937 &random, int leaves, double *sum) {
+  std::vector<int32_t> parts;
+  for (int i = 0; i < leaves; ++i) {
+    float v = static_cast<float>(random() % 16);
+    *sum += v;
+    parts.push_back(leaf(batch, v));
+  }
+  while (parts.size() > 1) {
+    size_t at = random() % (parts.size() - 1);
+    parts[at] = node(batch, parts[at], parts[at + 1]);
+    parts.erase(parts.begin() + static_cast<long>(at) + 1);
+  }
+  return parts[0];
+}
+
+std::vector<double> fill(Batch &batch, int inputs, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<double> sums;
+  for (int i = 0; i < inputs; ++i) {
+    batch.begin_input();
+    sums.push_back(0);
+    root(batch, i, grow(batch, random, 1 + static_cast<int>(random() % 30), &sums.back()));
+  }
+  return sums;
+}
+
+TEST(Session, RunsABatch) {
+  Model model = sums();
+  Session session(model);
+  Batch batch(info());
+  std::vector<double> expected = fill(batch, 50, 1);
+  ASSERT_TRUE(session.run(0, batch).ok());
+  EXPECT_EQ(session.failed(), 0);
+  const Outputs &out = session.outputs(0);
+  ASSERT_EQ(out.leaves(), 1);
+  for (int i = 0; i < 50; ++i)
+    EXPECT_EQ(out.f32(0)[i], expected[i]);
+  EXPECT_EQ(session.profile(0).rounds, 1);
+  EXPECT_EQ(session.profile(0).nodes, batch.rows(Tree));
+  EXPECT_GT(session.profile(0).stages[0].launches, 0);
+  EXPECT_GT(session.profile(0).schedule_ns, 0);
+  EXPECT_STREQ(session.profile(0).stages[0].name, "add");
+}
+
+TEST(Session, InputsThatFailLeaveTheOthersAlone) {
+  Model model = sums();
+  Session session(model);
+  Batch batch(info());
+  std::vector<double> expected = fill(batch, 3, 2);
+  batch.begin_input(); // 3: no argument
+  batch.begin_input(); // 4: a cycle
+  int32_t n = batch.add_node(Tree, Node);
+  batch.set_node(Tree, n, left, n);
+  batch.set_node(Tree, n, right, n);
+  root(batch, 4, n);
+  batch.begin_input(); // 5: a missing child
+  n = batch.add_node(Tree, Node);
+  batch.set_node(Tree, n, left, leaf(batch, 1));
+  root(batch, 5, n);
+  batch.begin_input(); // 6: a reference to nowhere
+  root(batch, 6, node(batch, leaf(batch, 2), 1000000));
+  batch.begin_input(); // 7: fine
+  root(batch, 7, node(batch, leaf(batch, 2), leaf(batch, 3)));
+  ASSERT_TRUE(session.run(0, batch).ok());
+  EXPECT_EQ(session.failed(), 4);
+  const float *y = session.outputs(0).f32(0);
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(y[i], expected[i]);
+  for (int i = 3; i < 7; ++i)
+    EXPECT_EQ(y[i], 0);
+  EXPECT_EQ(y[7], 5);
+  EXPECT_EQ(session.status(3).message, "toy: input 3: argument `t` is not given");
+  EXPECT_EQ(session.status(4).message,
+            "toy: input 4: Tree node 0 (Node): a value needs itself: add(Tree 0) -> add(Tree 0)");
+  EXPECT_EQ(session.status(5).message, "toy: input 5: Tree node 0 (Node): field `right` is not given");
+  EXPECT_EQ(session.status(5).code, Code::bad_input);
+  EXPECT_EQ(session.status(6).message.substr(0, 71),
+            "toy: input 6: Tree node 1 (Node): field `right`: refers to Tree node 99");
+  EXPECT_EQ(session.profile(0).rounds, 2);
+  // Again: nothing is left of the failures.
+  ASSERT_TRUE(session.run(0, batch).ok());
+  EXPECT_EQ(session.failed(), 4);
+  batch.clear();
+  expected = fill(batch, 3, 3);
+  ASSERT_TRUE(session.run(0, batch).ok());
+  EXPECT_EQ(session.failed(), 0);
+  EXPECT_EQ(session.outputs(0).f32(0)[2], expected[2]);
+}
+
+TEST(Session, ListsOfResults) {
+  Model model = sums();
+  Session session(model);
+  Batch batch(info());
+  int32_t column = batch.arg_column(1, 0);
+  for (int i = 0; i < 4; ++i) {
+    batch.begin_input();
+    batch.set_empty(batch.args(), i, column);
+    for (int k = 0; k < i; ++k)
+      batch.append_int(batch.args(), i, column, leaf(batch, static_cast<float>(10 * i + k)));
+  }
+  batch.begin_input();
+  batch.append_int(batch.args(), 4, column, batch.add_node(Tree, Leaf)); // no value
+  batch.begin_input();
+  batch.append_int(batch.args(), 5, column, leaf(batch, 7));
+  ASSERT_TRUE(session.run(1, batch).ok());
+  const Outputs &out = session.outputs(1);
+  EXPECT_EQ(out.lists(0, 0), 6);
+  EXPECT_EQ(std::vector<int32_t>(out.offsets(0, 0), out.offsets(0, 0) + 7),
+            (std::vector<int32_t>{0, 0, 1, 3, 6, 6, 7}));
+  EXPECT_EQ(out.leaf(0).values, 7);
+  EXPECT_EQ(std::vector<float>(out.f32(0), out.f32(0) + 7), (std::vector<float>{10, 20, 21, 30, 31, 32, 7}));
+  EXPECT_EQ(out.number(0, 3), 30);
+  EXPECT_FALSE(session.status(4).ok());
+}
+
+TEST(Session, CallersOutputs) {
+  Model model = sums();
+  Session session(model);
+  Batch batch(info());
+  std::vector<double> expected = fill(batch, 5, 4);
+  float y[5] = {-1, -1, -1, -1, -1};
+  Outputs out;
+  out.prepare(info().entries[0], false);
+  out.use_values(0, y, 4);
+  Status s = session.run(0, batch, out);
+  EXPECT_EQ(s.code, Code::bad_call);
+  EXPECT_EQ(s.message, "toy: the output needs room for 5 numbers, 4 were given");
+  EXPECT_EQ(y[0], -1);
+  out.use_values(0, y, 5);
+  ASSERT_TRUE(session.run(0, batch, out).ok());
+  for (int i = 0; i < 5; ++i)
+    EXPECT_EQ(y[i], expected[i]);
+  EXPECT_EQ(out.f32(0), y);
+}
+
+TEST(Session, WrongCalls) {
+  Model model = sums(), none;
+  Session session(model), empty(none);
+  Batch batch(info());
+  EXPECT_EQ(session.run(7, batch).message, "toy: there is no entry number 7");
+  EXPECT_EQ(empty.run(0, batch).code, Code::bad_call);
+  dbc::ModelInfo other = info();
+  other.name = "other";
+  Batch foreign(other);
+  EXPECT_EQ(session.run(0, foreign).message, "toy: the batch is of another model, other");
+  // A batch without inputs is fine.
+  EXPECT_TRUE(session.run(0, batch).ok());
+  EXPECT_EQ(session.outputs(0).inputs(), 0);
+}
+
+TEST(Session, SameBitsAloneInAnyBatchAtAnyThreadCount) {
+  dbc::Weights weights(info());
+  weights.draw(5);
+  Model model;
+  ASSERT_TRUE(Model::make(code(), weights, &model).ok());
+  constexpr int kInputs = 400;
+  Session one(model, 1), three(model, 3);
+  Batch batch(info()), reversed(info());
+  fill(batch, kInputs, 6);
+  ASSERT_TRUE(one.run(0, batch).ok());
+  std::vector<float> y(one.outputs(0).f32(0), one.outputs(0).f32(0) + kInputs);
+  ASSERT_TRUE(three.run(0, batch).ok());
+  EXPECT_EQ(std::memcmp(y.data(), three.outputs(0).f32(0), sizeof(float) * kInputs), 0);
+  // Each input alone.
+  std::mt19937 random(6);
+  for (int i = 0; i < kInputs; ++i) {
+    Batch alone(info());
+    alone.begin_input();
+    double sum = 0;
+    root(alone, 0, grow(alone, random, 1 + static_cast<int>(random() % 30), &sum));
+    ASSERT_TRUE(one.run(0, alone).ok());
+    ASSERT_EQ(std::memcmp(&y[i], one.outputs(0).f32(0), sizeof(float)), 0) << i;
+  }
+}
+
+TEST(Session, AMillionNodesInAChain) {
+  Model model = sums();
+  Session session(model);
+  Batch batch(info());
+  batch.begin_input();
+  int32_t last = leaf(batch, 1), zero = leaf(batch, 0);
+  for (int i = 0; i < 1000000; ++i)
+    last = node(batch, last, zero);
+  root(batch, 0, last);
+  ASSERT_TRUE(session.run(0, batch).ok());
+  EXPECT_EQ(session.outputs(0).f32(0)[0], 1);
+}
+
+TEST(Session, AMillionTreesOfOneNode) {
+  Model model = sums();
+  Session session(model, 2);
+  Batch batch(info());
+  for (int i = 0; i < 1000000; ++i) {
+    batch.begin_input();
+    root(batch, i, leaf(batch, static_cast<float>(i % 100)));
+  }
+  ASSERT_TRUE(session.run(0, batch).ok());
+  EXPECT_EQ(session.failed(), 0);
+  EXPECT_EQ(session.outputs(0).f32(0)[999999], 99);
+}
+
+// --- Pool
+// -----------------------------------------------------------------------------------------------------------
+
+TEST(Pool, EveryChunkOnceOnItsWorker) {
+  for (int32_t threads : {0, 1, 2, 5}) {
+    Pool pool(threads);
+    EXPECT_EQ(pool.threads(), std::max(threads, 1));
+    for (int round = 0; round < 300; ++round) {
+      int32_t chunks = round % 13;
+      std::vector<std::atomic<int>> done(13);
+      std::atomic<int> wrong{0};
+      pool.run(chunks, [&](int32_t chunk, int32_t worker) {
+        ++done[chunk];
+        wrong += worker < 0 || worker >= pool.threads();
+      });
+      for (int32_t c = 0; c < 13; ++c)
+        ASSERT_EQ(done[c], c < chunks);
+      ASSERT_EQ(wrong, 0);
+    }
+  }
+}
+
+TEST(Pool, RangesCoverAllAndKeepSmallWorkOnTheCaller) {
+  Pool pool(3);
+  for (int32_t count : {0, 1, 31, 32, 1000, 12345}) {
+    std::vector<std::atomic<int>> done(static_cast<size_t>(count));
+    std::atomic<int> calls{0};
+    pool.ranges(count, 16, [&](int32_t begin, int32_t end, int32_t) {
+      ++calls;
+      for (int32_t i = begin; i < end; ++i)
+        ++done[i];
+    });
+    for (auto &d : done)
+      ASSERT_EQ(d, 1);
+    EXPECT_EQ(calls, count == 0 ? 0 : count < 32 ? 1 : count == 32 ? 2 : 3);
+  }
+}
+
+} // namespace
