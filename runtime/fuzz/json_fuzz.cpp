@@ -1,7 +1,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Fuzz target: any bytes as instances. The first byte chooses the model, the rest are lines. A line that is
-// accepted must come out of the batch as a line that is accepted again and says the same.
+// Fuzz target: any bytes as instances. The first byte ('0' to '3' in the seeds) chooses the model, the rest
+// are lines. A line that is accepted must come out of the batch as a line that is accepted again and says the
+// same.
 #include "../tests/io_models.h"
 
 #include <cstdio>

@@ -80,16 +80,18 @@ bool ValueCheck::number(const TypeInfo &type, uint64_t i) {
   const Token &t = tape_[i];
   switch (type.elem) {
   case Elem::Index: {
+    if (t.kind == Json::Int && t.integer >= 0 && t.integer < type.bound)
+      return true; // nearly always: before any words are made
     TypeInfo scalar = type;
     scalar.extents.clear();
     std::string name = type_name(schema_.model, scalar);
     if (!whole_number(i, "an " + name))
       return false;
-    if (t.integer < 0 || t.integer >= type.bound)
-      return fail(std::to_string(t.integer) + " is out of range for " + name);
-    return true;
+    return fail(std::to_string(t.integer) + " is out of range for " + name);
   }
   case Elem::Int:
+    if (t.kind == Json::Int && t.integer == static_cast<int32_t>(t.integer))
+      return true;
     return whole_number(i, "an int");
   case Elem::Bool:
     return t.kind == Json::True || t.kind == Json::False ||
@@ -104,18 +106,19 @@ bool ValueCheck::number(const TypeInfo &type, uint64_t i) {
       return true;
     return fail("expected a number, found " + shown_token(i));
   case Elem::Node: {
+    size_t count = table_->size();
+    if (t.kind == Json::Int && t.integer >= 0 && t.integer < static_cast<int64_t>(count) &&
+        (*table_)[static_cast<size_t>(t.integer)].data == type.data)
+      return true;
     const std::string &wanted = schema_.model.datas[type.data].name;
     if (!whole_number(i, "the number of a " + wanted + " in \"nodes\""))
       return false;
-    int64_t count = static_cast<int64_t>(table_->size());
-    if (t.integer < 0 || t.integer >= count)
+    if (t.integer < 0 || t.integer >= static_cast<int64_t>(count))
       return fail("there is no node " + std::to_string(t.integer) + ", the line has " +
-                  plural(static_cast<uint64_t>(count), "node"));
+                  plural(count, "node"));
     Constructor c = (*table_)[static_cast<size_t>(t.integer)];
-    if (c.data != type.data)
-      return fail("node " + std::to_string(t.integer) + " is a " + schema_.model.datas[c.data].name + " (" +
-                  schema_.node_name(c) + "), not a " + wanted);
-    return true;
+    return fail("node " + std::to_string(t.integer) + " is a " + schema_.model.datas[c.data].name + " (" +
+                schema_.node_name(c) + "), not a " + wanted);
   }
   }
   return false;

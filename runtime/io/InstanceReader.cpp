@@ -257,9 +257,6 @@ bool InstanceReader::State::check_fields() {
 bool InstanceReader::State::check_args(uint64_t args_at) {
   const std::vector<ArgInfo> &args = schema.entry.args;
   arg_tokens.assign(args.size(), 0);
-  std::vector<std::string> names;
-  for (const ArgInfo &arg : args)
-    names.push_back(arg.name);
   uint64_t end = args_at ? tape[args_at].end : 0;
   for (uint64_t at = args_at + 1; at < end; at = tape.next(at + 1)) {
     uint32_t key = tape[at].extra;
@@ -270,6 +267,9 @@ bool InstanceReader::State::check_args(uint64_t args_at) {
       if (key < schema.other_args.size() && schema.other_args[key])
         continue;
       std::string name(tape.text(key));
+      std::vector<std::string> names;
+      for (const ArgInfo &arg : args)
+        names.push_back(arg.name);
       return fail("unknown argument `" + shown(name) + "` of `" + schema.entry.name + "`" +
                   (names.empty() ? "; it has none" : hint(name, names, "it has")));
     }

@@ -5,6 +5,7 @@
 #include "JsonSax.h"
 
 #include <charconv>
+#include <cmath>
 #include <limits>
 
 namespace dbc::io {
