@@ -1,0 +1,553 @@
+// Which values are structural and which computed (S1), and what must be structural (S2): keys, bounds,
+// filters.
+//
+// A fn is an abbreviation, so whether a value in it is structural depends on the call. Bodies are therefore
+// followed from entries, losses and cells through calls of fns; what is known about a value is a `Known`, a
+// tree that has the form of the value's type. What a fn gives for the same Known arguments is kept.
+//
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "frontend/CheckImpl.h"
+
+#include <algorithm>
+
+namespace dbc::frontend {
+
+namespace {
+
+struct Known {
+  bool computed = false;
+  SourceRange where; ///< what made it computed, and why
+  std::string why;
+  Builtin origin = Builtin::None; ///< softmax, log_softmax, sigmoid: what the value was made by (E1)
+  SourceRange originRange;
+  bool ownNode = false;                 ///< the node that is the key of the cell being checked
+  std::shared_ptr<const Known> element; ///< of a list
+  std::vector<Known> parts;             ///< of a tuple or record
+
+  void mark(SourceRange range, const std::string &text) {
+    if (computed)
+      return;
+    computed = true;
+    where = range;
+    why = text;
+  }
+  void taint(const Known &other) {
+    if (other.computed)
+      mark(other.where, other.why);
+  }
+};
+
+/// What holds whichever of two values it is.
+Known either(const Known &a, const Known &b) {
+  Known result = a;
+  result.taint(b);
+  result.ownNode = a.ownNode && b.ownNode;
+  if (result.origin == Builtin::None) {
+    result.origin = b.origin;
+    result.originRange = b.originRange;
+  }
+  if (a.element && b.element)
+    result.element = std::make_shared<Known>(either(*a.element, *b.element));
+  for (size_t i = 0; i < result.parts.size() && i < b.parts.size(); ++i)
+    result.parts[i] = either(a.parts[i], b.parts[i]);
+  return result;
+}
+
+/// Two values with the same key are the same to every check.
+void appendKey(const Known &known, std::string &key) {
+  key += known.computed ? 'c' : 's';
+  key += static_cast<char>('A' + static_cast<int>(known.origin));
+  key += known.ownNode ? 'o' : '-';
+  if (known.element) {
+    key += '[';
+    appendKey(*known.element, key);
+  }
+  for (const Known &part : known.parts) {
+    key += '(';
+    appendKey(part, key);
+  }
+}
+
+class StructureChecker {
+public:
+  StructureChecker(CheckedProgram &out, DiagnosticEngine &diags,
+                   const std::function<std::string(const Expr &)> &quote)
+      : out_(out), diags_(diags), quote_(quote) {}
+
+  void run();
+
+private:
+  using Env = std::map<const Binding *, Known>;
+
+  Known ofType(const Type *type, bool computed, SourceRange where, const std::string &why);
+  void root(const FuncInfo &func);
+  Known body(const FuncInfo &func, const std::vector<Known> &args);
+  Known block(const Block &block);
+  void bind(const Pattern &pattern, const Known &known);
+  Known eval(const Expr &expr);
+  Known evalForm(const Expr &expr);
+  Known evalName(const Expr &expr);
+  Known evalMember(const MemberExpr &expr);
+  Known evalIf(const IfExpr &expr);
+  Known evalMatch(const MatchExpr &expr);
+  Known evalBinder(const BinderExpr &expr);
+  Known evalSubscript(const SubscriptExpr &expr);
+  Known evalRecord(const RecordExpr &expr);
+  Known evalCall(const CallExpr &expr);
+  Known evalCell(const CallExpr &expr, const Call &call, const std::vector<Known> &args);
+  Known evalBuiltin(const CallExpr &expr, const Call &call, const std::vector<Known> &args);
+  static Known all(const std::vector<Known> &operands);
+  void requireStructural(const Expr &expr, const Known &known, const std::string &what,
+                         const std::string &hint);
+  void checkOrigin(const CallExpr &expr, const Known &logits);
+  void reportOwnCycles();
+  Diagnostic *error(SourceRange range, const std::string &message, const std::string &rule);
+
+  CheckedProgram &out_;
+  DiagnosticEngine &diags_;
+  std::function<std::string(const Expr &)> quote_;
+  Env env_;
+  const FuncInfo *cell_ = nullptr; ///< the cell whose body is followed, through fns
+  std::vector<SourceRange> callers_;
+  std::set<const FuncInfo *> seen_;
+  std::map<std::string, Known> results_;
+  std::set<std::pair<uint64_t, std::string>> reported_;
+  /// Cells that call another (or themselves) with their own node.
+  std::map<const FuncInfo *, std::vector<CallSite>> ownCalls_;
+};
+
+Diagnostic *StructureChecker::error(SourceRange range, const std::string &message, const std::string &rule) {
+  uint64_t place = (static_cast<uint64_t>(range.file) << 32) | range.begin;
+  if (!reported_.insert({place, rule}).second)
+    return nullptr;
+  Diagnostic &diagnostic = diags_.error(range, message, rule);
+  if (!callers_.empty())
+    diagnostic.note(callers_.back(), "in this call");
+  return &diagnostic;
+}
+
+void StructureChecker::run() {
+  for (const FuncInfo *func : out_.allFunctions)
+    if (func->decl->funcKind != FuncDecl::FuncKind::Fn)
+      root(*func);
+  // Functions that nothing calls are checked as if their arguments came from the input.
+  for (const FuncInfo *func : out_.allFunctions)
+    if (!seen_.count(func))
+      root(*func);
+  reportOwnCycles();
+}
+
+void StructureChecker::root(const FuncInfo &func) {
+  bool isCell = func.decl->funcKind == FuncDecl::FuncKind::Cell;
+  cell_ = isCell ? &func : nullptr;
+  std::vector<Known> args;
+  for (const Binding *arg : func.arguments) {
+    // Values given to a cell are computed inside; keys are structural (C2).
+    bool key = arg->type->isNode() || arg->type->isScalar(Scalar::Int) ||
+               arg->type->isScalar(Scalar::Index) || arg->type->isScalar(Scalar::Bool) || arg->type->isList();
+    args.push_back(
+        ofType(arg->type, isCell && !key, arg->range, "`" + arg->name + "` is a value given to a cell"));
+    args.back().ownNode = isCell && arg->type->isNode();
+  }
+  body(func, args);
+  cell_ = nullptr;
+}
+
+Known StructureChecker::ofType(const Type *type, bool computed, SourceRange where, const std::string &why) {
+  Known known;
+  if (type->isList()) {
+    known.element = std::make_shared<Known>(ofType(type->element, computed, where, why));
+    return known;
+  }
+  if (type->isRecord())
+    for (const FieldInfo &field : type->record->fields)
+      known.parts.push_back(ofType(field.type, computed, where, why));
+  for (const Type *part : type->parts)
+    known.parts.push_back(ofType(part, computed, where, why));
+  if (type->isNumber() && computed)
+    known.mark(where, why);
+  return known;
+}
+
+Known StructureChecker::body(const FuncInfo &func, const std::vector<Known> &args) {
+  seen_.insert(&func);
+  std::string key = std::to_string(reinterpret_cast<uintptr_t>(&func)) + "/" +
+                    std::to_string(reinterpret_cast<uintptr_t>(cell_)) + "/";
+  for (const Known &arg : args) {
+    appendKey(arg, key);
+    key += ',';
+  }
+  auto kept = results_.find(key);
+  if (kept != results_.end())
+    return kept->second;
+  Env outer = std::exchange(env_, {});
+  for (size_t i = 0; i < args.size(); ++i)
+    env_[func.arguments[i]] = args[i];
+  Known result = block(func.decl->body);
+  env_ = std::move(outer);
+  return results_[key] = result;
+}
+
+Known StructureChecker::block(const Block &block) {
+  for (const Let &let : block.lets)
+    bind(*let.pattern, eval(*let.value));
+  return eval(*block.result);
+}
+
+void StructureChecker::bind(const Pattern &pattern, const Known &known) {
+  if (pattern.kind == Pattern::Kind::Name) {
+    env_[pattern.resolved] = known;
+    return;
+  }
+  for (size_t i = 0; i < pattern.elements.size(); ++i)
+    bind(*pattern.elements[i], i < known.parts.size() ? known.parts[i] : known);
+}
+
+//===--------------------------------------------------------------------===//
+// Expressions
+//===--------------------------------------------------------------------===//
+
+Known StructureChecker::eval(const Expr &expr) {
+  Known known = evalForm(expr);
+  const Type *type = expr.type;
+  if (type && type->isNumber()) {
+    if (type->isTensor())
+      known.mark(expr.range, quote_(expr) + " is a tensor");
+    else if (type->scalar == Scalar::F32)
+      known.mark(expr.range, quote_(expr) + " is `f32`");
+  }
+  if (known.computed)
+    out_.computed.insert(&expr);
+  return known;
+}
+
+Known StructureChecker::all(const std::vector<Known> &operands) {
+  Known result;
+  for (const Known &operand : operands)
+    result.taint(operand);
+  return result;
+}
+
+Known StructureChecker::evalForm(const Expr &expr) {
+  switch (expr.kind) {
+  case Expr::Kind::Number:
+  case Expr::Kind::Bool:
+    return Known();
+  case Expr::Kind::Name:
+    return evalName(expr);
+  case Expr::Kind::Tuple: {
+    Known result;
+    for (const ExprPtr &element : static_cast<const TupleExpr &>(expr).elements)
+      result.parts.push_back(eval(*element));
+    return result;
+  }
+  case Expr::Kind::Join: {
+    for (const ExprPtr &element : static_cast<const JoinExpr &>(expr).elements)
+      eval(*element);
+    return Known();
+  }
+  case Expr::Kind::If:
+    return evalIf(static_cast<const IfExpr &>(expr));
+  case Expr::Kind::Match:
+    return evalMatch(static_cast<const MatchExpr &>(expr));
+  case Expr::Kind::Binder:
+    return evalBinder(static_cast<const BinderExpr &>(expr));
+  case Expr::Kind::Unary:
+    return all({eval(*static_cast<const UnaryExpr &>(expr).operand)});
+  case Expr::Kind::Binary: {
+    auto &binary = static_cast<const BinaryExpr &>(expr);
+    Known lhs = eval(*binary.lhs), rhs = eval(*binary.rhs);
+    return all({lhs, rhs});
+  }
+  case Expr::Kind::Range: {
+    auto &range = static_cast<const RangeExpr &>(expr);
+    for (const Expr *bound : {range.low.get(), range.high.get()})
+      requireStructural(*bound, eval(*bound), "the bound " + quote_(*bound) + " of a range", "");
+    Known result;
+    result.element = std::make_shared<Known>();
+    return result;
+  }
+  case Expr::Kind::Member:
+    return evalMember(static_cast<const MemberExpr &>(expr));
+  case Expr::Kind::Call:
+    return evalCall(static_cast<const CallExpr &>(expr));
+  case Expr::Kind::Subscript:
+    return evalSubscript(static_cast<const SubscriptExpr &>(expr));
+  case Expr::Kind::Record:
+    return evalRecord(static_cast<const RecordExpr &>(expr));
+  }
+  return Known();
+}
+
+Known StructureChecker::evalName(const Expr &expr) {
+  auto at = env_.find(expr.resolved);
+  return at == env_.end() ? Known() : at->second;
+}
+
+Known StructureChecker::evalMember(const MemberExpr &expr) {
+  if (!expr.resolved || expr.resolved->kind != Binding::Kind::Field)
+    return Known(); // a const or param of a layer or module
+  Known base = eval(*expr.base);
+  if (expr.resolved->record)
+    return expr.resolved->index < base.parts.size() ? base.parts[expr.resolved->index] : Known();
+  Known field = ofType(expr.type, false, {}, "");
+  field.taint(base);
+  return field;
+}
+
+Known StructureChecker::evalRecord(const RecordExpr &expr) {
+  Known result;
+  const RecordInfo &record = *expr.type->record;
+  result.parts.resize(record.fields.size());
+  for (const FieldInit &field : expr.fields)
+    result.parts[record.fieldIndex(field.name.text)] = eval(*field.value);
+  return result;
+}
+
+Known StructureChecker::evalIf(const IfExpr &expr) {
+  Known condition = eval(*expr.condition);
+  if (condition.computed)
+    if (Diagnostic *diagnostic =
+            error(expr.condition->range, "an `if` on a computed value is not supported yet", "S3")) {
+      diagnostic->note(condition.where, condition.why);
+      diagnostic->hint("`select(c, x, y)` takes one of two values");
+    }
+  Known first = block(expr.thenBlock), second = block(expr.elseBlock);
+  Known result = either(first, second);
+  if (condition.computed && expr.type->isNumber())
+    result.mark(condition.where, condition.why);
+  return result;
+}
+
+Known StructureChecker::evalMatch(const MatchExpr &expr) {
+  eval(*expr.subject);
+  Known result;
+  bool first = true;
+  for (const MatchArm &arm : expr.arms) {
+    for (const ArmField &field : arm.fields)
+      env_[field.resolved] = ofType(field.resolved->type, false, {}, "");
+    Known value = block(arm.body);
+    result = first ? value : either(result, value);
+    first = false;
+  }
+  return result;
+}
+
+Known StructureChecker::evalBinder(const BinderExpr &expr) {
+  Known list = eval(*expr.list);
+  Builtin builtin = expr.resolved->builtin;
+  bind(*expr.element, list.element ? *list.element : Known());
+  if (expr.state) {
+    eval(*expr.start);
+    Known state =
+        ofType(expr.start->type, true, expr.state->range, "this is the state of a `" + expr.name.text + "`");
+    bind(*expr.state, state);
+    block(expr.body);
+    if (builtin == Builtin::Fold)
+      return state;
+    Known states;
+    states.element = std::make_shared<Known>(state);
+    return states;
+  }
+  Known value = block(expr.body);
+  if (builtin == Builtin::Map || builtin == Builtin::Softmax) {
+    Known result;
+    result.element = std::make_shared<Known>(std::move(value));
+    return result;
+  }
+  if (builtin == Builtin::ArgMax)
+    value.mark(expr.range, quote_(expr) + " is an `argmax`");
+  value.origin = Builtin::None;
+  return value;
+}
+
+Known StructureChecker::evalSubscript(const SubscriptExpr &expr) {
+  Known base = eval(*expr.base);
+  bool list = expr.base->type->isList();
+  for (const Sub &sub : expr.subs) {
+    for (const Expr *bound : {sub.low.get(), sub.high.get()})
+      if (bound) {
+        Known known = eval(*bound);
+        if (list)
+          requireStructural(*bound, known, "the bound " + quote_(*bound) + " of a list's slice", "");
+      }
+    if (!sub.index)
+      continue;
+    Known index = eval(*sub.index);
+    if (index.computed)
+      if (Diagnostic *diagnostic = error(sub.index->range, "a computed index is not supported yet", "S1"))
+        diagnostic->note(index.where, index.why);
+  }
+  if (list)
+    return expr.subs[0].isSlice ? base : base.element ? *base.element : Known();
+  Known result;
+  result.mark(expr.range, quote_(expr) + " is an element of a tensor");
+  return result;
+}
+
+void StructureChecker::requireStructural(const Expr &expr, const Known &known, const std::string &what,
+                                         const std::string &hint) {
+  if (!known.computed)
+    return;
+  Diagnostic *diagnostic =
+      error(expr.range, what + " is computed; it must be known before any arithmetic", "S2");
+  if (!diagnostic)
+    return;
+  diagnostic->note(known.where, known.why);
+  diagnostic->hint(hint);
+}
+
+//===--------------------------------------------------------------------===//
+// Calls
+//===--------------------------------------------------------------------===//
+
+Known StructureChecker::evalCall(const CallExpr &expr) {
+  auto &call = static_cast<const Call &>(*expr.resolved);
+  std::vector<Known> args;
+  for (const ExprPtr &arg : expr.args)
+    args.push_back(eval(*arg));
+  switch (call.target) {
+  case Call::Target::Conversion:
+    return all(args);
+  case Call::Target::Builtin:
+    return evalBuiltin(expr, call, args);
+  case Call::Target::Function:
+    break;
+  }
+  if (call.func->decl->funcKind == FuncDecl::FuncKind::Cell)
+    return evalCell(expr, call, args);
+  callers_.push_back(expr.range);
+  Known result = body(*call.func, args);
+  callers_.pop_back();
+  return result;
+}
+
+Known StructureChecker::evalCell(const CallExpr &expr, const Call &call, const std::vector<Known> &args) {
+  bool ownNode = !args.empty();
+  for (size_t i = 0; i < args.size(); ++i) {
+    const Binding &parameter = *call.func->arguments[i];
+    if (parameter.type->isNode() || parameter.type->isScalar(Scalar::Int) ||
+        parameter.type->isScalar(Scalar::Index) || parameter.type->isScalar(Scalar::Bool))
+      requireStructural(*expr.args[i], args[i],
+                        "the key " + quote_(*expr.args[i]) + " of cell `" + call.func->name + "`",
+                        "if the value may be computed, make `" + call.func->name + "` a `fn`");
+    ownNode &= args[i].ownNode;
+  }
+  if (cell_ && ownNode) {
+    ownCalls_[cell_].push_back({const_cast<FuncInfo *>(call.func), expr.range});
+    if (call.func == cell_)
+      if (Diagnostic *diagnostic = error(
+              expr.range,
+              quote_(expr) + " needs itself: cell `" + cell_->name + "` is called with its own key", "C3"))
+        diagnostic->hint("a recursion goes down a field of its node, or along a list");
+  }
+  return ofType(expr.type, true, expr.range, quote_(expr) + " is the result of a cell");
+}
+
+Known StructureChecker::evalBuiltin(const CallExpr &expr, const Call &call, const std::vector<Known> &args) {
+  switch (call.builtin) {
+  case Builtin::Maximum:
+  case Builtin::Minimum:
+  case Builtin::Div:
+    return all(args);
+  case Builtin::Sum:
+  case Builtin::Max:
+  case Builtin::Min:
+  case Builtin::Any:
+  case Builtin::All: {
+    if (!args[0].element)
+      break;
+    Known result;
+    result.taint(*args[0].element);
+    return result;
+  }
+  case Builtin::Len:
+    return Known();
+  case Builtin::Reverse:
+    return args[0];
+  case Builtin::Zip: {
+    Known pair;
+    for (const Known &list : args)
+      pair.parts.push_back(list.element ? *list.element : Known());
+    Known result;
+    result.element = std::make_shared<Known>(std::move(pair));
+    return result;
+  }
+  case Builtin::Nodes: {
+    if (cell_)
+      if (Diagnostic *diagnostic = error(expr.range, "`nodes` does not stand inside cells", "D3"))
+        diagnostic->note(cell_->decl->name.range, "this is inside the cell `" + cell_->name + "`")
+            .hint("go down the fields of the node");
+    return ofType(expr.type, false, {}, "");
+  }
+  case Builtin::CrossEntropy:
+  case Builtin::BinaryCrossEntropy:
+    checkOrigin(expr, args[0]);
+    return Known();
+  case Builtin::Softmax:
+  case Builtin::LogSoftmax:
+  case Builtin::Sigmoid: {
+    Known result = ofType(expr.type, true, expr.range, quote_(expr) + " is computed");
+    result.origin = call.builtin;
+    result.originRange = expr.range;
+    return result;
+  }
+  case Builtin::Split:
+    return ofType(expr.type, true, expr.range, quote_(expr) + " is made of a tensor");
+  default:
+    break;
+  }
+  return ofType(expr.type, true, expr.range, quote_(expr) + " is computed");
+}
+
+void StructureChecker::checkOrigin(const CallExpr &expr, const Known &logits) {
+  bool soft = logits.origin == Builtin::Softmax || logits.origin == Builtin::LogSoftmax;
+  bool binary = expr.resolved->builtin == Builtin::BinaryCrossEntropy;
+  if (!(binary ? logits.origin == Builtin::Sigmoid : soft))
+    return;
+  std::string loss = builtinInfo(expr.resolved->builtin).name, made = builtinInfo(logits.origin).name;
+  Diagnostic *diagnostic = error(expr.args[0]->range,
+                                 "`" + loss + "` takes " + (binary ? "a logit" : "logits") + ", but " +
+                                     quote_(*expr.args[0]) + " is what `" + made + "` gives",
+                                 "E1");
+  if (!diagnostic)
+    return;
+  diagnostic->note(logits.originRange, "`" + made + "` stands here");
+  diagnostic->hint("leave `" + made + "` out: `" + loss + "` has it built in");
+}
+
+void StructureChecker::reportOwnCycles() {
+  for (auto &[cell, calls] : ownCalls_)
+    for (const CallSite &call : calls) {
+      if (call.callee == cell)
+        continue; // an error already
+      // Does the callee get back to `cell` with the same node?
+      std::vector<const FuncInfo *> open = {call.callee};
+      std::set<const FuncInfo *> seen;
+      bool back = false;
+      while (!open.empty()) {
+        const FuncInfo *next = open.back();
+        open.pop_back();
+        back |= next == cell;
+        if (!seen.insert(next).second)
+          continue;
+        auto at = ownCalls_.find(next);
+        if (at != ownCalls_.end())
+          for (const CallSite &further : at->second)
+            open.push_back(further.callee);
+      }
+      if (back)
+        diags_.remark(call.range,
+                      "cell `" + cell->name + "` may need itself by way of `" + call.callee->name +
+                          "`, which is given the same node; tested for each batch",
+                      "C3");
+    }
+}
+
+} // namespace
+
+void Checker::checkStructure() {
+  StructureChecker(out_, *diags_, [this](const Expr &expr) { return quote(expr); }).run();
+}
+
+} // namespace dbc::frontend
