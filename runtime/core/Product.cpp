@@ -57,7 +57,7 @@ void Packed<Real>::pack(const Real *w, int32_t outputs, int32_t inputs, int64_t 
   data_.assign(panels * width * inputs, Real(0));
   outputs_ = outputs;
   inputs_ = inputs;
-  for (int32_t o = 0; o < outputs; ++o) {
+  for (int32_t o = 0; o < outputs && inputs > 0; ++o) {
     Real *to = data_.data() + static_cast<size_t>(o / width) * width * inputs + o % width;
     for (int32_t k = 0; k < inputs; ++k)
       to[static_cast<size_t>(k) * width] = w[o * stride + k];
