@@ -19,10 +19,10 @@
 #endif
 
 /// Marks a function that holds vectorisable loops: on x86-64 it is compiled for AVX-512, AVX2 and the
-/// baseline, and the loader picks. Call such a function directly: g++ 12 fails where its address stands in a
-/// constant table. Lambdas inside are not compiled with it, so the loop itself must be in the function. Empty
-/// where clones do not exist, and under sanitizers, whose start-up code the loader's choice would run ahead
-/// of.
+/// baseline, and the loader picks. Its address may stand in a table at namespace scope, but not in a constant
+/// array inside a function (g++ 12 then emits the symbol twice). Lambdas inside are not compiled with it, so
+/// the loop itself must be in the function. Empty where clones do not exist, and under sanitizers, whose
+/// start-up code the loader's choice would run ahead of.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
 #define DBC_NO_CLONES 1
