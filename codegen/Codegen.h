@@ -1,0 +1,31 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// From a `kernel` module to the files of a compiled model. Nothing here reads `dyn` or `batch` ops: what an entry
+// computes is said by `kernel` alone (of `dyn` only the surface types of declarations are used).
+#pragma once
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/LogicalResult.h"
+#include <string>
+
+namespace dbc::codegen {
+
+/// The number type of emitted arithmetic. Fields of a batch are float in either case.
+enum class Real { F32, F64 };
+
+struct Options {
+  Real real = Real::F32;
+  /// The source's file name as comments and the manifest show it, e.g. "tree_lstm.dyn".
+  std::string source;
+};
+
+/// The contents of NAME.h, NAME.cpp and NAME.json; NAME is the module's symbol.
+struct Generated {
+  std::string header, source, manifest;
+};
+
+/// Prints a verified `kernel` module. Fails, with an error at the op, only where the module holds an op that C++ cannot be
+/// printed for.
+mlir::FailureOr<Generated> generate(mlir::ModuleOp kernelModule, const Options &options);
+
+} // namespace dbc::codegen

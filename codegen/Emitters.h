@@ -1,0 +1,39 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The emitters: one a file of a compiled model, and the parts of the source file.
+#pragma once
+
+#include "codegen/FunctionEmitter.h"
+#include "codegen/ModelNames.h"
+#include "codegen/Writer.h"
+
+namespace dbc::codegen {
+
+std::string emitHeader(const ModelNames &model);
+mlir::FailureOr<std::string> emitSource(const ModelNames &model);
+std::string emitManifest(const ModelNames &model);
+
+// Parts of the source.
+
+/// `make_info()`: data types, parameters, entries.
+void emitInfo(const ModelNames &model, Writer &out);
+/// A program's plan, stages and schedule, in a namespace of its own.
+llvm::LogicalResult emitProgram(const ModelNames &model, const Program &program, Writer &out);
+/// `void Plan::schedule(dbc::Run &run)`
+void emitSchedule(const ModelNames &model, const Program &program, Writer &out);
+/// `void Plan::compute(dbc::Run &run)`
+void emitCompute(const ModelNames &model, const Program &program, Writer &out);
+/// `make_model`
+void emitMakeModel(const ModelNames &model, Writer &out);
+/// The table of entries by which hosts find the code.
+void emitCode(const ModelNames &model, Writer &out);
+
+/// Members of the plan that say whether a required field or argument is given, and the views that they point to.
+std::vector<std::pair<std::string, std::string>> givenColumns(const Program &program, const ModelNames &model);
+
+/// A comment line for a constant's shape: "450 x 300".
+std::string shapeText(const std::vector<int64_t> &shape);
+/// A number of the IR's attributes, as short as it reads back.
+std::string number(double value);
+
+} // namespace dbc::codegen

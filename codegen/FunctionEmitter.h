@@ -1,0 +1,105 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// A `kernel.func` as a C++ function.
+#pragma once
+
+#include "codegen/Expressions.h"
+#include "codegen/ModelNames.h"
+#include "codegen/Writer.h"
+#include "llvm/ADT/DenseSet.h"
+#include <map>
+
+namespace dbc::codegen {
+
+/// Prints one function. Structure functions are methods of the program's plan; stage functions are free and take the
+/// plan, so that compilers can clone them for several instruction sets.
+class FunctionEmitter {
+public:
+  FunctionEmitter(const ModelNames &model, const Program &program, kernel::FuncOp func);
+
+  /// The declaration inside the plan: "void calls_encode(int32_t t);". Structure functions only.
+  std::string declaration();
+  /// The definition. Fails, with an error at the op, for an op that cannot be printed.
+  llvm::LogicalResult emit(Writer &out);
+  /// Bytes of scratch memory that the function needs; after emit().
+  int64_t scratch() const { return scratch_; }
+  bool hasProduct() const { return hasProduct_; }
+
+private:
+  /// A pointer to a row of an array, made once for all its uses.
+  struct RowPointer {
+    std::string array; ///< symbol, or "" for a local
+    mlir::Value local, row;
+    mlir::Operation *before = nullptr; ///< where it is made
+    bool written = false;
+    std::string name; ///< once it is made
+  };
+  struct Alias {
+    std::string name, declaration;
+  };
+
+  // Plan of the function, made before anything is printed.
+  void planInlining(mlir::Block &block);
+  void planRows();
+  void planAliases();
+  void addRowUse(mlir::Operation *user, llvm::StringRef array, mlir::Value local, mlir::Value row, bool write);
+  RowPointer *rowPointer(llvm::StringRef array, mlir::Value local, mlir::Value row);
+
+  // Names.
+  std::string wish(mlir::Value value);
+  std::string nameValue(mlir::Value value, llvm::StringRef role = "");
+  std::string arrayName(llvm::StringRef symbol);
+  std::string columnName(llvm::StringRef space, llvm::StringRef column);
+  bool isStage() { return func_.getKind() == kernel::FuncKind::Stage; }
+
+  // Expressions.
+  Expr use(mlir::Value value);
+  Expr define(mlir::Operation *op);
+  Expr load(kernel::LoadOp op);
+  std::string element(llvm::StringRef array, mlir::Value local, mlir::ValueRange indices);
+  std::string localElement(mlir::Value local, mlir::ValueRange indices);
+
+  // Statements.
+  void emitBlock(mlir::Block &block, llvm::function_ref<void(mlir::ValueRange)> atYield);
+  void emitOp(mlir::Operation *op);
+  void emitRowPointers(mlir::Operation *before);
+  void emitFor(kernel::ForOp op);
+  void emitIf(kernel::IfOp op);
+  kernel::IfOp onlyIf(mlir::Block &block);
+  void emitBlocks(kernel::BlocksOp op);
+  void emitLocal(kernel::LocalOp op);
+  void emitProduct(kernel::ProductOp op);
+  void emitStructure(mlir::Operation *op);
+  void emitCheck(kernel::CheckOp op);
+  void emitInt(kernel::IntOp op);
+  void body(llvm::StringRef head, llvm::function_ref<void()> fill);
+  std::string rowsOf(kernel::RowsOp op, int64_t length, mlir::Value count, int64_t block);
+  bool onlyExpressions(mlir::Block &block);
+  std::string assignment(llvm::StringRef variable, mlir::Value value);
+  /// "table, row" of the node or input that the function runs for, see ScheduleErrors.
+  std::string place();
+  std::string scratchPointer(llvm::StringRef type, int64_t bytes);
+  mlir::Operation *unsupported(mlir::Operation *op);
+
+  const ModelNames &model_;
+  const Program &program_;
+  kernel::FuncOp func_;
+  NameScope top_;
+  NameScope *scope_;
+  Writer *out_ = nullptr;
+  llvm::DenseMap<mlir::Value, Expr> values_;
+  llvm::DenseSet<mlir::Operation *> deferred_;
+  std::vector<std::unique_ptr<RowPointer>> rows_;
+  std::map<std::string, Alias> aliases_; ///< by symbol, or "space column"
+  std::vector<std::string> aliasOrder_;
+  llvm::StringSet<> stored_;
+  int64_t scratch_ = 0, stack_ = 0;
+  bool usesScratch_ = false, hasProduct_ = false, failed_ = false;
+};
+
+/// The name that the source gave a value, without what made it unique; "" if it has none.
+std::string sourceName(mlir::Value value);
+/// C++ type of a scalar value: real, int32_t or bool.
+std::string scalarType(mlir::Type type);
+
+} // namespace dbc::codegen

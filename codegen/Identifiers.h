@@ -1,0 +1,39 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// C++ identifiers made of the model's names.
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/StringSet.h"
+#include <string>
+
+namespace dbc::codegen {
+
+/// `name` as an identifier: other characters become `_`, a C++ keyword gets a `_` behind it, and so does a name that C++
+/// reserves (a leading or double underscore is taken apart).
+std::string identifier(llvm::StringRef name);
+
+/// The part of a symbol behind its last dot: "h" of "encode.h".
+llvm::StringRef lastPart(llvm::StringRef symbol);
+
+/// `name` with a capital first letter: "sentiment" -> "Sentiment".
+std::string capitalised(llvm::StringRef name);
+
+/// The identifiers of a C++ scope.
+class NameScope {
+public:
+  explicit NameScope(const NameScope *outer = nullptr) : outer_(outer) {}
+
+  /// `wish` as an identifier, with a number behind it where it is taken here or outside.
+  std::string fresh(llvm::StringRef wish);
+  /// The first of the wishes that is free; else the first with a number.
+  std::string fresh(std::initializer_list<llvm::StringRef> wishes);
+  void reserve(llvm::StringRef name) { taken_.insert(name); }
+  bool taken(llvm::StringRef name) const { return taken_.contains(name) || (outer_ && outer_->taken(name)); }
+
+private:
+  const NameScope *outer_;
+  llvm::StringSet<> taken_;
+};
+
+} // namespace dbc::codegen

@@ -1,0 +1,339 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Collects a module's parts and gives them names: first the interface, then program by program.
+#include "codegen/ModelNames.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace llvm;
+using namespace mlir;
+
+namespace dbc::codegen {
+
+static int64_t product(const std::vector<int64_t> &extents) {
+  int64_t n = 1;
+  for (int64_t e : extents)
+    n *= e;
+  return n;
+}
+int64_t Param::size() const { return product(shape); }
+int64_t Array::rowSize() const { return product(extents); }
+
+Type scalarOf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? tensor.getElementType() : type;
+}
+
+std::vector<int64_t> extentsOf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? tensor.getShape().vec() : std::vector<int64_t>();
+}
+
+std::string pointee(Type element, bool field) {
+  if (element.isF32())
+    return field ? "float" : "real";
+  return element.isInteger(1) ? "uint8_t" : "int32_t";
+}
+
+//===-- A program's parts ---------------------------------------------------------------------------------------===//
+
+kernel::SpaceOp Program::inputSpace() const {
+  for (kernel::SpaceOp space : spaces)
+    if (space.getKind() == kernel::SpaceKind::Inputs)
+      return space;
+  return {};
+}
+
+int Program::stageNumber(kernel::FuncOp func) const {
+  for (auto [number, stage] : llvm::enumerate(stages))
+    if (stage == func)
+      return number;
+  return -1;
+}
+
+int Program::column(kernel::SpaceOp space, StringRef name) const {
+  for (auto [number, column] : llvm::enumerate(space.getColumns()))
+    if (cast<StringAttr>(column).getValue() == name)
+      return number;
+  return -1;
+}
+
+kernel::SpaceOp Program::parent(kernel::SpaceOp space) const {
+  return space.getParent() ? find<kernel::SpaceOp>(*space.getParent()) : kernel::SpaceOp();
+}
+
+kernel::GroupOp Program::groupOf(kernel::SpaceOp space) const {
+  for (; space; space = parent(space))
+    if (space.getGroup())
+      return find<kernel::GroupOp>(*space.getGroup());
+  return {};
+}
+
+std::string Program::ticks(kernel::SpaceOp space) const {
+  if (space.getKind() == kernel::SpaceKind::Instances)
+    return nameOf(groupOf(space)) + ".cell(" + std::to_string(*space.getCell()) + ").ticks";
+  return nameOf(space) + ".ticks";
+}
+
+std::string Program::rows(kernel::SpaceOp space) const {
+  if (space.getKind() == kernel::SpaceKind::Model)
+    return "1";
+  if (space.getKind() == kernel::SpaceKind::States && space.getColumns().empty())
+    return nameOf(space);
+  return nameOf(space) + ".rows()";
+}
+
+//===-- The interface -------------------------------------------------------------------------------------------===//
+
+ModelNames::ModelNames(ModuleOp module, const Options &options) : module(module), options(options) {
+  source = module.getSymName() ? module.getSymName()->str() : "model";
+  name = identifier(source);
+  // What stands in the model's namespace, and the methods of Batch and Session.
+  NameScope scope, methods;
+  for (StringRef word : {"Batch", "Weights", "Model", "Session", "info", "code", "param", "dims", "types", "math"})
+    scope.reserve(word);
+  for (StringRef word : {"Batch", "Session", "begin_input", "clear", "raw", "borrow", "borrow_inputs", "inputs", "status",
+                         "failed", "threads", "profile", "batch_", "session_", "run"})
+    methods.reserve(word);
+  scope.reserve(name);
+
+  for (auto op : module.getOps<kernel::DataOp>())
+    addData(op, scope);
+  for (Data &data : datas)
+    for (Constructor &constructor : data.constructors) {
+      constructor.name = methods.fresh({constructor.source, data.source + "_" + constructor.source});
+      constructor.builder = scope.fresh(constructor.source + "Builder");
+    }
+  NameScope paramScope;
+  for (auto op : module.getOps<kernel::ParamOp>()) {
+    Param param;
+    param.op = op;
+    param.number = params.size();
+    param.path = op.getSymName().str();
+    param.name = paramScope.fresh(param.path);
+    param.shape = extentsOf(op.getType());
+    params.push_back(param);
+  }
+  for (auto op : module.getOps<kernel::ProgramOp>())
+    addProgram(op, scope, methods);
+}
+
+void ModelNames::addData(kernel::DataOp op, NameScope &scope) {
+  Data data;
+  data.op = op;
+  data.number = datas.size();
+  data.source = op.getSymName().str();
+  data.name = scope.fresh(data.source);
+  data.arrays = scope.fresh(data.source + "Arrays");
+  for (auto ctor : op.getBody().getOps<kernel::CtorOp>()) {
+    Constructor constructor;
+    constructor.source = ctor.getName().str();
+    NameScope setters;
+    setters.reserve("id");
+    for (auto [name, type, column] : llvm::zip(ctor.getFields(), ctor.getTypes(), ctor.getColumns())) {
+      StringRef field = cast<StringAttr>(name).getValue();
+      Type fieldType = cast<TypeAttr>(type).getValue();
+      constructor.fields.push_back({field.str(), setters.fresh(field), fieldType, column});
+      if (data.columns.size() <= size_t(column))
+        data.columns.resize(column + 1);
+      Column &into = data.columns[column];
+      into.source = field.str();
+      into.type = fieldType;
+      into.constructors.push_back(constructor.source);
+    }
+    data.constructors.push_back(std::move(constructor));
+  }
+  NameScope columns;
+  for (StringRef word : {"count", "begin", "kinds"})
+    columns.reserve(word);
+  for (Column &column : data.columns)
+    column.name = columns.fresh({column.source, column.constructors.front() + "_" + column.source});
+  datas.push_back(std::move(data));
+}
+
+const Data &ModelNames::data(StringRef source) const {
+  for (const Data &data : datas)
+    if (data.source == source)
+      return data;
+  llvm_unreachable("no such data type");
+}
+
+const Param *ModelNames::param(StringRef path) const {
+  for (const Param &param : params)
+    if (param.path == path)
+      return &param;
+  return nullptr;
+}
+
+//===-- Programs ------------------------------------------------------------------------------------------------===//
+
+void ModelNames::addProgram(kernel::ProgramOp op, NameScope &scope, NameScope &methods) {
+  auto program = std::make_unique<Program>();
+  program->op = op;
+  program->number = programs.size();
+  program->source = op.getSymName().str();
+  program->name = methods.fresh({program->source, program->source + "_entry"});
+  for (StringRef suffix : {"_result", "_profile", "_into", "_arrays"})
+    methods.reserve(program->name + suffix.str());
+  program->result = scope.fresh(capitalised(program->source) + "Result");
+  program->arrays = scope.fresh(capitalised(program->source) + "Arrays");
+  program->space = scope.fresh(program->source + "_code");
+
+  NameScope parameters;
+  for (StringRef word : {"batch_", "row", "out"})
+    parameters.reserve(word);
+  for (auto [argument, type] : llvm::zip(op.getArgNames(), op.getArgTypes())) {
+    Argument a;
+    a.source = cast<StringAttr>(argument).getValue().str();
+    a.type = cast<TypeAttr>(type).getValue();
+    a.leaves = flatten(a.type, a.source);
+    for (const Leaf &leaf : a.leaves)
+      a.names.push_back(parameters.fresh(leaf.path));
+    program->arguments.push_back(std::move(a));
+  }
+  NameScope parts;
+  std::vector<Leaf> leaves = flatten(op.getSurface(), "");
+  for (Leaf &leaf : leaves) {
+    std::string wish = leaf.path.empty() ? "values" : isDigit(leaf.path[0]) ? "part" + leaf.path : leaf.path;
+    std::string part = parts.fresh(wish);
+    program->results.push_back({leaf, leaves.size() == 1 ? std::string() : part});
+  }
+
+  addMembers(*program);
+  addSlots(*program);
+  findUses(*program);
+  programs.push_back(std::move(program));
+}
+
+void ModelNames::addMembers(Program &p) {
+  for (StringRef word : {"schedule", "compute", "bind", "errors", "run", "plan", "begin", "end", "scratch", "real", "cell",
+                         "node", "once", "batch", "launch", "stages", "kScratch", "model", "math", "node_set", "constants", "see_fields", "level", "step", "Plan", "given"})
+    p.members.reserve(word);
+  for (Operation &op : p.op.getBody().front()) {
+    if (auto symbol = op.getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName()))
+      p.symbols[symbol.getValue()] = &op;
+    llvm::TypeSwitch<Operation *>(&op)
+        .Case<kernel::SpaceOp>([&](auto o) { p.spaces.push_back(o); })
+        .Case<kernel::GroupOp>([&](auto o) { p.groups.push_back(o); })
+        .Case<kernel::BufferOp>([&](auto o) { p.buffers.push_back(o); })
+        .Case<kernel::FieldOp>([&](auto o) { p.fields.push_back(o); })
+        .Case<kernel::ArgumentOp>([&](auto o) { p.inputs.push_back(o); })
+        .Case<kernel::WeightsOp>([&](auto o) { p.weights.push_back(o); })
+        .Case<kernel::OutputOp>([&](auto o) { p.outputs.push_back(o); })
+        .Case<kernel::FuncOp>([&](auto o) { p.funcs.push_back(o); })
+        .Case<kernel::ScheduleOp>([&](auto o) { p.schedule = o; })
+        .Case<kernel::RunOp>([&](auto o) { p.run = o; });
+  }
+  // Spaces and groups first: their names are read most.
+  auto name = [&](auto &ops, StringRef second) {
+    for (auto op : ops)
+      p.names[op] = p.members.fresh({op.getSymName(), (op.getSymName() + second).str()});
+  };
+  name(p.spaces, "_rows");
+  name(p.groups, "_group");
+  name(p.buffers, "_values");
+  name(p.fields, "_field");
+  name(p.inputs, "_argument");
+  name(p.weights, "_packed");
+  name(p.funcs, "_function");
+}
+
+void ModelNames::addSlots(Program &p) {
+  std::map<int64_t, size_t> numbered; // slot in the IR (model buffers apart) -> in p.slots
+  int sessionSlots = 0;
+  for (kernel::BufferOp buffer : p.buffers) {
+    bool ofModel = p.find<kernel::SpaceOp>(buffer.getSpace()).getKind() == kernel::SpaceKind::Model;
+    if (buffer.getSlot() && !ofModel) {
+      auto [it, fresh] = numbered.try_emplace(*buffer.getSlot(), p.slots.size());
+      if (!fresh) {
+        p.slots[it->second].buffers.push_back(buffer);
+        continue;
+      }
+    }
+    p.slots.push_back({{buffer}, ofModel ? int(params.size()) + modelSlots_++ : sessionSlots++, ofModel});
+  }
+}
+
+/// Which stages are launched, which parameters are read as arrays, which matrices are packed.
+void ModelNames::findUses(Program &p) {
+  p.op.walk([&](kernel::LaunchOp launch) {
+    auto func = p.find<kernel::FuncOp>(launch.getFunc());
+    bool ofModel = p.find<kernel::SpaceOp>(*func.getSpace()).getKind() == kernel::SpaceKind::Model;
+    auto &list = ofModel ? p.modelStages : p.stages;
+    if (!is_contained(list, func))
+      list.push_back(func);
+  });
+  auto use = [&](StringRef symbol) {
+    if (p.symbols.contains(symbol) && !p.find<kernel::WeightsOp>(symbol))
+      return;
+    for (Param &param : params)
+      if (param.path == symbol && !p.params.contains(symbol)) {
+        param.raw = true;
+        p.params[symbol] = p.members.fresh({param.name, "param_" + param.name});
+      }
+  };
+  p.op.walk([&](Operation *op) {
+    if (auto load = dyn_cast<kernel::LoadOp>(op))
+      use(load.getArray());
+    else if (auto rows = dyn_cast<kernel::RowsOp>(op)) {
+      if (rows.getArray())
+        use(*rows.getArray());
+    } else if (auto product = dyn_cast<kernel::ProductOp>(op)) {
+      if (product.getInit())
+        use(*product.getInit());
+    } else if (isa<kernel::ReachOp>(op))
+      p.reaches = true;
+  });
+  for (kernel::WeightsOp op : p.weights)
+    if (packedSlot(op) < 0) {
+      int next = packed.empty() ? 0 : packed.back().number + packed.back().op.getTables().value_or(1);
+      packed.push_back({op, next});
+    }
+}
+
+int ModelNames::packedSlot(kernel::WeightsOp op) const {
+  for (const PackedSlot &slot : packed) {
+    kernel::WeightsOp other = slot.op;
+    if (other.getParts() == op.getParts() && other.getAlong() == op.getAlong() && other.getOut() == op.getOut() &&
+        other.getIn() == op.getIn() && other.getTables() == op.getTables())
+      return slot.number;
+  }
+  return -1;
+}
+
+Array ModelNames::array(const Program &p, StringRef symbol) const {
+  Array a;
+  auto describe = [&](Array::Kind kind, Type type, bool field) {
+    a.kind = kind;
+    a.element = scalarOf(type);
+    a.extents = extentsOf(type);
+    a.pointee = pointee(a.element, field);
+  };
+  if (auto buffer = p.find<kernel::BufferOp>(symbol)) {
+    describe(Array::Buffer, buffer.getType(), false);
+    a.member = p.nameOf(buffer);
+    for (auto [number, slot] : llvm::enumerate(p.slots))
+      if (is_contained(slot.buffers, buffer))
+        a.slot = number;
+  } else if (auto field = p.find<kernel::FieldOp>(symbol)) {
+    describe(Array::Field, field.getType(), true);
+    a.member = p.nameOf(field);
+    if (field.getPart() == kernel::FieldPart::Kind)
+      a.pointee = "uint8_t";
+  } else if (auto argument = p.find<kernel::ArgumentOp>(symbol)) {
+    describe(Array::Argument, argument.getType(), true);
+    a.member = p.nameOf(argument);
+  } else {
+    const codegen::Param *param = this->param(symbol);
+    assert(param && "unknown array");
+    auto op = param->op;
+    describe(Array::Param, op.getType(), false);
+    a.scalarParam = a.extents.empty();
+    if (!a.extents.empty())
+      a.extents.erase(a.extents.begin()); // the first axis is the row
+    a.member = p.params.find(symbol)->second;
+  }
+  return a;
+}
+
+} // namespace dbc::codegen

@@ -1,0 +1,169 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The name analysis that all emitters share: what a model consists of, and how each thing is called in C++.
+#pragma once
+
+#include "codegen/Codegen.h"
+#include "codegen/Identifiers.h"
+#include "codegen/Surface.h"
+#include "ir/Kernel/Kernel.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+#include <memory>
+
+namespace dbc::codegen {
+
+struct Field {
+  std::string source, name; ///< the source's name; the setter's name
+  mlir::Type type;
+  int column;
+};
+struct Constructor {
+  std::string source, name, builder; ///< "Leaf"; the batch's method; the class it gives
+  std::vector<Field> fields;
+};
+/// One array of a data type's table: fields of one name and type.
+struct Column {
+  std::string source, name;
+  mlir::Type type;
+  std::vector<std::string> constructors; ///< that have it
+};
+struct Data {
+  kernel::DataOp op;
+  int number;
+  std::string source, name, arrays; ///< the handle struct; the struct of flat arrays
+  std::vector<Constructor> constructors;
+  std::vector<Column> columns;
+};
+struct Param {
+  kernel::ParamOp op;
+  int number;
+  std::string path, name;
+  std::vector<int64_t> shape;
+  bool raw = false; ///< read as an array by some program: the Model holds a copy
+  int64_t size() const;
+};
+struct Argument {
+  std::string source;
+  mlir::Type type;
+  std::vector<Leaf> leaves;
+  std::vector<std::string> names; ///< a parameter's name a leaf
+};
+/// Part of a result: a leaf with its C++ name and type.
+struct Result {
+  Leaf leaf;
+  std::string name; ///< member of the result struct; "" if the entry has one result
+};
+
+/// What loads, stores and products name: how its rows look in memory.
+struct Array {
+  enum Kind { Buffer, Field, Argument, Param } kind;
+  std::string member;           ///< of the plan
+  std::string pointee;          ///< C++ type of a number
+  mlir::Type element;           ///< f32, i32 or i1
+  std::vector<int64_t> extents; ///< of a row
+  int slot = -1;                ///< Buffer: those of one slot share memory
+  bool scalarParam = false;     ///< Param of rank 0: it has no row index
+  int64_t rowSize() const;
+};
+
+/// Buffers that share memory.
+struct Slot {
+  std::vector<kernel::BufferOp> buffers;
+  int number; ///< in the session, or for buffers of the model in the Model
+  bool ofModel;
+};
+
+/// A `kernel.program` with all its names.
+struct Program {
+  kernel::ProgramOp op;
+  int number;
+  std::string source;                ///< the entry's name
+  std::string name;                  ///< its methods' names
+  std::string result;                ///< class of its results
+  std::string arrays;                ///< struct of flat arguments
+  std::string space;                 ///< namespace of its plan and stages
+  std::vector<Argument> arguments;
+  std::vector<Result> results;
+
+  NameScope members;                 ///< of the plan; outer scope of its functions
+  llvm::DenseMap<mlir::Operation *, std::string> names; ///< members and functions
+  llvm::StringMap<mlir::Operation *> symbols;
+  std::vector<kernel::SpaceOp> spaces;
+  std::vector<kernel::GroupOp> groups;
+  std::vector<kernel::BufferOp> buffers;
+  std::vector<kernel::FieldOp> fields;
+  std::vector<kernel::ArgumentOp> inputs;
+  std::vector<kernel::WeightsOp> weights;
+  std::vector<kernel::OutputOp> outputs;
+  std::vector<kernel::FuncOp> funcs;
+  std::vector<Slot> slots;
+  std::vector<kernel::FuncOp> stages;      ///< in the order of their launches
+  std::vector<kernel::FuncOp> modelStages; ///< run when the model is made
+  llvm::StringMap<std::string> params;     ///< path -> member, for those read as arrays
+  kernel::ScheduleOp schedule;
+  kernel::RunOp run;
+  bool reaches = false; ///< has kernel.reach
+
+  template <class Op> Op find(llvm::StringRef symbol) const {
+    auto it = symbols.find(symbol);
+    return it == symbols.end() ? Op() : llvm::dyn_cast<Op>(it->second);
+  }
+  const std::string &nameOf(mlir::Operation *op) const { return names.find(op)->second; }
+  kernel::SpaceOp inputSpace() const;
+  int stageNumber(kernel::FuncOp func) const;
+  /// Number of the column, or -1.
+  int column(kernel::SpaceOp space, llvm::StringRef name) const;
+  /// The group whose levels order a space's rows: its own, or that of the space it lies in.
+  kernel::GroupOp groupOf(kernel::SpaceOp space) const;
+  kernel::SpaceOp parent(kernel::SpaceOp space) const;
+  /// C++ for the Ticks of a space.
+  std::string ticks(kernel::SpaceOp space) const;
+  /// C++ for the number of rows of a space.
+  std::string rows(kernel::SpaceOp space) const;
+};
+
+/// A packed matrix of the Model; programs that multiply with the same parameters share it.
+struct PackedSlot {
+  kernel::WeightsOp op;
+  int number; ///< first slot; it takes `tables` of them
+};
+
+class ModelNames {
+public:
+  ModelNames(mlir::ModuleOp module, const Options &options);
+
+  mlir::ModuleOp module;
+  const Options &options;
+  std::string source; ///< the model's name
+  std::string name;   ///< its namespace
+  std::vector<Data> datas;
+  std::vector<Param> params;
+  std::vector<std::unique_ptr<Program>> programs;
+  std::vector<PackedSlot> packed;
+
+  mlir::MLIRContext *context() const { return mlir::ModuleOp(module).getContext(); }
+  bool f64() const { return options.real == Real::F64; }
+  llvm::StringRef real() const { return f64() ? "double" : "float"; }
+  const Data &data(llvm::StringRef source) const;
+  const Param *param(llvm::StringRef path) const;
+  int packedSlot(kernel::WeightsOp op) const;
+  /// The array that a symbol names in a program: a buffer, field, argument or parameter.
+  Array array(const Program &program, llvm::StringRef symbol) const;
+
+private:
+  void addData(kernel::DataOp op, NameScope &scope);
+  void addProgram(kernel::ProgramOp op, NameScope &scope, NameScope &methods);
+  void addMembers(Program &program);
+  void addSlots(Program &program);
+  void findUses(Program &program);
+  int modelSlots_ = 0;
+};
+
+/// C++ type of numbers in memory: `real` for f32 in buffers and parameters, float in fields.
+std::string pointee(mlir::Type element, bool field);
+/// Scalar type and extents of a kernel type.
+mlir::Type scalarOf(mlir::Type type);
+std::vector<int64_t> extentsOf(mlir::Type type);
+
+} // namespace dbc::codegen

@@ -1,0 +1,358 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// A program as C++: the plan that a session keeps from run to run, its structure functions and its stages.
+#include "codegen/Emitters.h"
+
+using namespace llvm;
+using namespace mlir;
+
+namespace dbc::codegen {
+
+namespace {
+
+class PlanEmitter {
+public:
+  PlanEmitter(const ModelNames &model, const Program &program, Writer &out)
+      : model_(model), program_(program), out_(out) {}
+  LogicalResult emit();
+
+private:
+  void groups();
+  void plan();
+  void fieldMembers();
+  void rowMembers();
+  void valueMembers();
+  void constantMembers();
+  void needFunctions();
+  void seeFields();
+  void bind();
+  LogicalResult functions();
+  LogicalResult stages();
+  std::string cost(kernel::FuncOp stage, const FunctionEmitter &emitter);
+
+  const ModelNames &model_;
+  const Program &program_;
+  Writer &out_;
+};
+
+LogicalResult PlanEmitter::emit() {
+  out_.line("//===-- " + program_.source + " " + std::string(96 - program_.source.size(), '-') + "===//");
+  out_.blank();
+  out_.line("namespace " + program_.space + " {");
+  out_.blank();
+  groups();
+  plan();
+  bind();
+  needFunctions();
+  if (program_.reaches)
+    seeFields();
+  if (failed(functions()) || failed(stages()))
+    return failure();
+  emitSchedule(model_, program_, out_);
+  emitCompute(model_, program_, out_);
+  out_.line("} // namespace " + program_.space);
+  out_.blank();
+  return success();
+}
+
+void PlanEmitter::groups() {
+  for (kernel::GroupOp group : program_.groups) {
+    std::vector<std::string> cells;
+    for (auto [name, of] : llvm::zip(group.getCells(), group.getDatas())) {
+      const Data &data = model_.data(cast<FlatSymbolRefAttr>(of).getValue());
+      cells.push_back("{" + quoted(cast<StringAttr>(name).getValue()) + ", " + std::to_string(data.number) + ", " +
+                      std::to_string(data.constructors.size()) + "}");
+    }
+    out_.line("const dbc::CellInfo " + program_.nameOf(group) + "_cells[] = {" + commas(cells) + "};");
+  }
+  out_.blank();
+}
+
+//===-- The plan ------------------------------------------------------------------------------------------------===//
+
+void PlanEmitter::plan() {
+  out_.comment("How `" + program_.source + "` is scheduled and computed; a session keeps one from run to run.");
+  out_.open("struct Plan final : dbc::EntryPlan");
+  out_.line("void schedule(dbc::Run &run) override;");
+  out_.line("void compute(dbc::Run &run) override;");
+  out_.line("void bind(const dbc::Model &model);");
+  for (kernel::GroupOp group : program_.groups)
+    out_.line("void need_" + program_.nameOf(group) + "(int32_t cell, int32_t node);");
+  if (program_.reaches)
+    out_.line("void see_fields(int32_t data, int32_t node);");
+  for (kernel::FuncOp func : program_.funcs)
+    if (func.getKind() != kernel::FuncKind::Stage)
+      out_.line(FunctionEmitter(model_, program_, func).declaration());
+  fieldMembers();
+  rowMembers();
+  valueMembers();
+  constantMembers();
+  out_.blank();
+  out_.line("const dbc::Batch *batch = nullptr;");
+  out_.line("dbc::ScheduleErrors *errors = nullptr;");
+  out_.close("};");
+  out_.blank();
+}
+
+void PlanEmitter::fieldMembers() {
+  out_.blank();
+  if (!program_.fields.empty() || !program_.inputs.empty())
+    out_.comment("The batch: a number a node, or a number an input.");
+  for (kernel::FieldOp field : program_.fields)
+    out_.line("const " + model_.array(program_, field.getSymName()).pointee + " *" + program_.nameOf(field) +
+              " = nullptr;");
+  for (kernel::ArgumentOp argument : program_.inputs)
+    out_.line("const " + model_.array(program_, argument.getSymName()).pointee + " *" + program_.nameOf(argument) +
+              " = nullptr;");
+  for (const auto &[name, column] : givenColumns(program_, model_))
+    out_.line("const dbc::ColumnView *" + name + " = nullptr;");
+}
+
+void PlanEmitter::rowMembers() {
+  out_.blank();
+  out_.comment("Rows.");
+  for (kernel::GroupOp group : program_.groups)
+    out_.line("dbc::Group " + program_.nameOf(group) + "{" + program_.nameOf(group) + "_cells, " +
+              std::to_string(group.getCells().size()) + "};");
+  bool once = false;
+  for (kernel::SpaceOp space : program_.spaces) {
+    std::string name = program_.nameOf(space);
+    switch (space.getKind()) {
+    case kernel::SpaceKind::Model: continue;
+    case kernel::SpaceKind::States:
+      if (space.getColumns().empty()) {
+        out_.line("int32_t " + name + " = 0;");
+        continue;
+      }
+      break;
+    default: break;
+    }
+    std::string columns;
+    for (Attribute column : space.getColumns())
+      columns += (columns.empty() ? "" : ", ") + cast<StringAttr>(column).getValue().str();
+    out_.line("dbc::Space " + name + "{" + std::to_string(space.getColumns().size()) + "}; ///< " + columns);
+  }
+  kernel::ScheduleOp schedule = program_.schedule;
+  if (schedule)
+    for (auto ticks : schedule.getBody().getOps<kernel::TicksOp>())
+      once |= !ticks.getNested() && program_.find<kernel::SpaceOp>(ticks.getSpace()).getKind() == kernel::SpaceKind::Steps;
+  if (once)
+    out_.line("dbc::Ticks once; ///< for scans that stand in no other loop");
+  if (program_.reaches)
+    out_.line("dbc::NodeSet node_set;");
+}
+
+void PlanEmitter::valueMembers() {
+  out_.blank();
+  if (!program_.buffers.empty())
+    out_.comment("Values, one a row.");
+  for (kernel::BufferOp buffer : program_.buffers) {
+    Array array = model_.array(program_, buffer.getSymName());
+    auto space = program_.find<kernel::SpaceOp>(buffer.getSpace());
+    std::string shape = array.extents.empty() ? "" : ": " + shapeText(array.extents);
+    bool ofModel = space.getKind() == kernel::SpaceKind::Model;
+    out_.line(array.pointee + " *" + array.member + " = nullptr; ///< " +
+              (ofModel ? "of the model" : program_.nameOf(space)) + shape);
+  }
+}
+
+void PlanEmitter::constantMembers() {
+  out_.blank();
+  if (!program_.params.empty() || !program_.weights.empty())
+    out_.comment("Constants of the model.");
+  for (const Param &param : model_.params)
+    if (auto it = program_.params.find(param.path); it != program_.params.end())
+      out_.line("const real *" + it->second + " = nullptr; ///< " + shapeText(param.shape));
+  for (kernel::WeightsOp op : program_.weights) {
+    std::string shape = std::to_string(op.getOut()) + " x " + std::to_string(op.getIn());
+    if (op.getTables())
+      out_.line("std::array<const dbc::Packed<real> *, " + std::to_string(*op.getTables()) + "> " + program_.nameOf(op) +
+                "{}; ///< each " + shape);
+    else
+      out_.line("const dbc::Packed<real> *" + program_.nameOf(op) + " = nullptr; ///< " + shape);
+  }
+}
+
+/// Constants, which are the same in every run.
+void PlanEmitter::bind() {
+  out_.open("void Plan::bind([[maybe_unused]] const dbc::Model &model)");
+  for (const Param &param : model_.params)
+    if (auto it = program_.params.find(param.path); it != program_.params.end())
+      out_.line(it->second + " = model.buffer<real>(" + std::to_string(param.number) + ");");
+  for (const Slot &slot : program_.slots)
+    if (slot.ofModel) {
+      Array array = model_.array(program_, kernel::BufferOp(slot.buffers.front()).getSymName());
+      out_.line(array.member + " = const_cast<" + array.pointee + " *>(model.buffer<" + array.pointee + ">(" +
+                std::to_string(slot.number) + "));");
+    }
+  for (kernel::WeightsOp op : program_.weights) {
+    std::string name = program_.nameOf(op), slot = std::to_string(model_.packedSlot(op));
+    if (op.getTables()) {
+      out_.line("for (int32_t table = 0; table < " + std::to_string(*op.getTables()) + "; ++table)");
+      out_.line("  " + name + "[table] = &model.packed<real>(" + slot + " + table);");
+    } else {
+      out_.line(name + " = &model.packed<real>(" + slot + ");");
+    }
+  }
+  out_.close();
+  out_.blank();
+}
+
+//===-- Structure functions -------------------------------------------------------------------------------------===//
+
+/// `need_<group>`: an instance is called from outside of its group.
+void PlanEmitter::needFunctions() {
+  for (kernel::GroupOp group : program_.groups) {
+    std::string name = program_.nameOf(group);
+    auto calls = [&](Attribute symbol) {
+      return program_.nameOf(program_.find<kernel::FuncOp>(cast<FlatSymbolRefAttr>(symbol).getValue()));
+    };
+    out_.open("void Plan::need_" + name + "(int32_t cell, int32_t node)");
+    if (group.getCalls().size() == 1) {
+      out_.line(name + ".reach(cell, node, [this](int32_t, int32_t inner) { " + calls(group.getCalls()[0]) +
+                "(inner); });");
+    } else {
+      out_.open(name + ".reach(cell, node, [this](int32_t inner_cell, int32_t inner)");
+      out_.line("switch (inner_cell) {");
+      for (auto [number, symbol] : llvm::enumerate(group.getCalls()))
+        out_.line("case " + std::to_string(number) + ": return " + calls(symbol) + "(inner);");
+      out_.line("default: return;");
+      out_.line("}");
+      out_.close("});");
+    }
+    out_.close();
+    out_.blank();
+  }
+}
+
+/// `see_fields`: all references of a node, for nodes(t).
+void PlanEmitter::seeFields() {
+  out_.comment("What a node refers to.");
+  out_.open("void Plan::see_fields(int32_t data, int32_t node)");
+  out_.line("switch (data) {");
+  for (const Data &data : model_.datas) {
+    std::string number = std::to_string(data.number);
+    bool any = false;
+    for (auto [column, of] : llvm::enumerate(data.columns)) {
+      Leaf leaf = flatten(of.type, "")[0];
+      if (leaf.element.elem != Elem::Node)
+        continue;
+      if (!any)
+        out_.open("case " + number + ":");
+      any = true;
+      std::string condition = "given.has(node)";
+      if (of.constructors.size() < data.constructors.size()) {
+        std::string kinds;
+        for (auto [kind, constructor] : llvm::enumerate(data.constructors))
+          if (is_contained(of.constructors, constructor.source))
+            kinds += (kinds.empty() ? "" : " || ") + ("batch->kinds(" + number + ")[node] == " + std::to_string(kind));
+        condition += kinds.find("||") == std::string::npos ? " && " + kinds : " && (" + kinds + ")";
+      }
+      out_.comment(of.source);
+      out_.open("if (const dbc::ColumnView &given = batch->column(" + number + ", " + std::to_string(column) + "); " +
+                condition + ")");
+      std::string row = "node";
+      for (int depth = 0; depth < leaf.depth; ++depth) {
+        std::string lists = "given.lists[" + std::to_string(depth) + "]", e = "e" + std::to_string(depth);
+        out_.open("for (int32_t " + e + " = " + lists + ".begin[" + row + "]; " + e + " < " + lists + ".end[" + row +
+                  "]; ++" + e + ")");
+        row = e;
+      }
+      out_.line("node_set.see(" + std::to_string(model_.data(leaf.element.data).number) + ", given.i32[" + row + "]);");
+      for (int depth = 0; depth < leaf.depth; ++depth)
+        out_.close();
+      out_.close();
+    }
+    if (any) {
+      out_.line("return;");
+      out_.close();
+    }
+  }
+  out_.line("default: return;");
+  out_.line("}");
+  out_.close();
+  out_.blank();
+}
+
+LogicalResult PlanEmitter::functions() {
+  for (kernel::FuncOp func : program_.funcs) {
+    if (func.getKind() == kernel::FuncKind::Stage)
+      continue;
+    if (failed(FunctionEmitter(model_, program_, func).emit(out_)))
+      return failure();
+    out_.blank();
+  }
+  return success();
+}
+
+//===-- Stages --------------------------------------------------------------------------------------------------===//
+
+std::string PlanEmitter::cost(kernel::FuncOp stage, const FunctionEmitter &emitter) {
+  auto attribute = [&](StringRef name) {
+    auto value = stage->getAttrOfType<IntegerAttr>(name);
+    return std::to_string(value ? value.getInt() : 0);
+  };
+  // A row with a product is worth a second thread much sooner than one with a few additions.
+  return "{" + commas({attribute("bytes_read"), attribute("bytes_written"), attribute("gathers"),
+                       emitter.hasProduct() ? "16" : "256"}) +
+         "}";
+}
+
+LogicalResult PlanEmitter::stages() {
+  std::vector<std::string> lines;
+  int64_t scratch = 0;
+  auto emitStage = [&](kernel::FuncOp func) {
+    FunctionEmitter emitter(model_, program_, func);
+    if (failed(emitter.emit(out_)))
+      return failure();
+    out_.blank();
+    scratch = std::max(scratch, emitter.scratch());
+    lines.push_back("{" + quoted(func.getSymName()) + ", " + program_.nameOf(func) + ", " + cost(func, emitter) + "}");
+    return success();
+  };
+  for (kernel::FuncOp func : program_.modelStages)
+    if (failed(emitStage(func)))
+      return failure();
+  lines.clear();
+  for (kernel::FuncOp func : program_.stages)
+    if (failed(emitStage(func)))
+      return failure();
+  out_.line("/// Scratch memory of a thread in bytes.");
+  out_.line("constexpr size_t kScratch = " + std::to_string(scratch) + ";");
+  out_.blank();
+  if (lines.empty())
+    return success();
+  out_.comment("Name, function, and for one row: bytes read and written, gathers; rows worth a thread.", "///");
+  out_.line("const dbc::Stage<Plan> stages[] = {");
+  for (const std::string &line : lines)
+    out_.line("    " + line + ",");
+  out_.line("};");
+  out_.blank();
+  return success();
+}
+
+} // namespace
+
+std::vector<std::pair<std::string, std::string>> givenColumns(const Program &program, const ModelNames &model) {
+  std::vector<std::pair<std::string, std::string>> columns;
+  kernel::ProgramOp op = program.op;
+  op.walk([&](kernel::RequireOp require) {
+    std::pair<std::string, std::string> column;
+    if (auto field = program.find<kernel::FieldOp>(require.getArray()))
+      column = {"given_" + identifier(field.getData()) + "_" + std::to_string(field.getColumn()),
+                "run.batch.column(" + std::to_string(model.data(field.getData()).number) + ", " +
+                    std::to_string(field.getColumn()) + ")"};
+    else if (auto argument = program.find<kernel::ArgumentOp>(require.getArray()))
+      column = {"given_argument_" + std::to_string(argument.getLeaf()),
+                "run.arg(" + std::to_string(argument.getLeaf()) + ")"};
+    if (!is_contained(columns, column))
+      columns.push_back(column);
+  });
+  return columns;
+}
+
+LogicalResult emitProgram(const ModelNames &model, const Program &program, Writer &out) {
+  return PlanEmitter(model, program, out).emit();
+}
+
+} // namespace dbc::codegen

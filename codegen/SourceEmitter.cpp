@@ -1,0 +1,229 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// NAME.cpp as a whole, and its tables: what the model says about itself, how it is made from weights, its entries.
+#include "codegen/Emitters.h"
+#include "llvm/ADT/StringExtras.h"
+#include <charconv>
+
+using namespace llvm;
+using namespace mlir;
+
+namespace dbc::codegen {
+
+std::string shapeText(const std::vector<int64_t> &shape) {
+  std::string out;
+  for (int64_t extent : shape)
+    out += (out.empty() ? "" : " x ") + std::to_string(extent);
+  return out.empty() ? "scalar" : out;
+}
+
+std::string number(double value) {
+  char text[64];
+  return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
+}
+
+static std::string braces(const std::vector<int64_t> &extents) {
+  std::vector<std::string> parts;
+  for (int64_t extent : extents)
+    parts.push_back(std::to_string(extent));
+  return "{" + commas(parts) + "}";
+}
+
+static std::string typeInfo(const ModelNames &model, Type type) {
+  if (auto list = dyn_cast<dyn::ListType>(type))
+    return "types::list(" + typeInfo(model, list.getElement()) + ")";
+  if (auto record = dyn_cast<dyn::RecordType>(type)) {
+    std::vector<std::string> names, parts;
+    for (Attribute name : record.getNames())
+      names.push_back(quoted(cast<StringAttr>(name).getValue()));
+    for (Type part : record.getTypes())
+      parts.push_back(typeInfo(model, part));
+    return "types::record(" + quoted(record.getName().getValue()) + ", {" + commas(names) + "}, {" + commas(parts) + "})";
+  }
+  if (auto tuple = dyn_cast<TupleType>(type)) {
+    std::vector<std::string> parts;
+    for (Type part : tuple.getTypes())
+      parts.push_back(typeInfo(model, part));
+    return "types::tuple({" + commas(parts) + "})";
+  }
+  Element e = element(type);
+  std::string extents = e.scalar() ? "" : ", " + braces(e.extents);
+  switch (e.elem) {
+  case Elem::Index: return "types::index(" + std::to_string(e.bound) + extents + ")";
+  case Elem::Node: return "types::node(" + std::to_string(model.data(e.data).number) + ")";
+  case Elem::Int: return "types::value(dbc::Elem::Int" + extents + ")";
+  case Elem::Bool: return "types::value(dbc::Elem::Bool" + extents + ")";
+  case Elem::F32: return "types::value(dbc::Elem::F32" + extents + ")";
+  }
+  llvm_unreachable("all elements handled");
+}
+
+void emitInfo(const ModelNames &model, Writer &out) {
+  out.comment("What the model says about itself.");
+  out.open("dbc::ModelInfo make_info()");
+  out.line("namespace types = dbc::types;");
+  out.line("dbc::ModelInfo model;");
+  out.line("model.name = " + quoted(model.source) + ";");
+  for (const Data &data : model.datas) {
+    out.line("model.datas.push_back({" + quoted(data.source) + ", {}, " + std::to_string(data.columns.size()) + "});");
+    for (const Constructor &constructor : data.constructors) {
+      std::vector<std::string> fields;
+      for (const Field &field : constructor.fields)
+        fields.push_back("{" + quoted(field.source) + ", " + typeInfo(model, field.type) + ", " +
+                         std::to_string(field.column) + "}");
+      out.line("model.datas.back().constructors.push_back({" + quoted(constructor.source) + ", {" + commas(fields) +
+               "}});");
+    }
+  }
+  for (const Param &param : model.params) {
+    kernel::ParamOp op = param.op;
+    std::string init = "types::init(dbc::InitInfo::Kind::Normal, 0, 1), true";
+    if (auto how = dyn_cast_or_null<dyn::InitAttr>(op.getInitAttr()))
+      init = "types::init(dbc::InitInfo::Kind::" + capitalised(dyn::stringifyInitKind(how.getKind())) + ", " +
+             number(how.getA().getValueAsDouble()) + ", " + number(how.getB().getValueAsDouble()) + "), false";
+    out.line("model.params.push_back({" + quoted(param.path) + ", " + braces(param.shape) + ", " + init + "});");
+  }
+  for (const auto &program : model.programs) {
+    kernel::ProgramOp op = program->op;
+    out.line("model.entries.push_back({" + quoted(program->source) + ", " + (op.getLoss() ? "true" : "false") + ", {}, " +
+             typeInfo(model, op.getSurface()) + "});");
+    for (const Argument &argument : program->arguments)
+      out.line("model.entries.back().args.push_back({" + quoted(argument.source) + ", " +
+               typeInfo(model, argument.type) + "});");
+  }
+  out.line("return model;");
+  out.close();
+  out.blank();
+}
+
+void emitMakeModel(const ModelNames &model, Writer &out) {
+  out.comment("From weights to what the stages read.");
+  out.open("void make_model([[maybe_unused]] const dbc::Weights &weights, [[maybe_unused]] dbc::Model &model)");
+  for (const Param &param : model.params)
+    if (param.raw)
+      out.line("model.add_param<real>(" + std::to_string(param.number) + ", weights, param::" + param.name + ");");
+  for (const PackedSlot &slot : model.packed) {
+    kernel::WeightsOp op = slot.op;
+    std::vector<std::string> parts;
+    for (Attribute part : op.getParts()) {
+      const Param *param = model.param(cast<FlatSymbolRefAttr>(part).getValue());
+      std::vector<int64_t> shape = param->shape;
+      if (op.getTables())
+        shape.erase(shape.begin());
+      assert(shape.size() == 2 && "parts of packed weights are matrices");
+      parts.push_back("{param::" + param->name + ", " + std::to_string(shape[0]) + ", " + std::to_string(shape[1]) + "}");
+    }
+    std::string slotText = std::to_string(slot.number), last;
+    if (op.getTables()) {
+      out.line("for (int32_t table = 0; table < " + std::to_string(*op.getTables()) + "; ++table)");
+      slotText += " + table";
+      last = ", table";
+    }
+    out.line((op.getTables() ? "  " : "") + ("dbc::pack_parts<real>(model, " + slotText + ", weights, {" + commas(parts)) +
+             "}, " + (op.getAlong() == 1 ? "true" : "false") + ", " + std::to_string(op.getOut()) + ", " +
+             std::to_string(op.getIn()) + last + ");");
+  }
+  for (const auto &program : model.programs) {
+    if (program->modelStages.empty())
+      continue;
+    out.comment("What `" + program->source + "` computes once for the model.");
+    out.open("");
+    for (const Slot &slot : program->slots)
+      if (slot.ofModel) {
+        kernel::BufferOp buffer = slot.buffers.front();
+        int64_t size = model.array(*program, buffer.getSymName()).rowSize();
+        out.line("model.add_buffer<" + pointee(scalarOf(buffer.getType()), false) + ">(" + std::to_string(slot.number) +
+                 ", " + std::to_string(size) + ");");
+      }
+    out.line(program->space + "::Plan plan;");
+    out.line("plan.bind(model);");
+    out.line("dbc::Scratch scratch;");
+    for (kernel::FuncOp stage : program->modelStages)
+      out.line(program->space + "::" + program->nameOf(stage) + "(plan, 0, 1, scratch.get<char>(" + program->space +
+               "::kScratch));");
+    out.close();
+  }
+  out.close();
+  out.blank();
+}
+
+void emitCode(const ModelNames &model, Writer &out) {
+  out.open("dbc::ModelCode make_code()");
+  out.line("dbc::ModelCode model;");
+  out.line("model.info = &info();");
+  out.line(std::string("model.f64 = ") + (model.f64() ? "true" : "false") + ";");
+  out.line("model.make_model = make_model;");
+  for (const auto &program : model.programs) {
+    std::vector<std::string> reads, arguments, stages;
+    auto add = [](std::vector<std::string> &list, const std::string &text) {
+      if (!is_contained(list, text))
+        list.push_back(text);
+    };
+    for (kernel::FieldOp field : program->fields)
+      if (field.getPart() != kernel::FieldPart::Kind)
+        add(reads, "{" + std::to_string(model.data(field.getData()).number) + ", " + std::to_string(field.getColumn()) + "}");
+    if (program->reaches) // nodes(t) follows all references
+      for (const Data &data : model.datas)
+        for (auto [number, column] : llvm::enumerate(data.columns))
+          if (flatten(column.type, "")[0].element.elem == Elem::Node)
+            add(reads, "{" + std::to_string(data.number) + ", " + std::to_string(number) + "}");
+    for (kernel::ArgumentOp argument : program->inputs)
+      add(arguments, std::to_string(argument.getLeaf()));
+    for (kernel::FuncOp stage : program->stages)
+      stages.push_back(quoted(stage.getSymName()));
+    out.blank();
+    out.comment(program->source);
+    out.line("model.entries.push_back({});");
+    out.line("model.entries.back().entry = " + std::to_string(program->number) + ";");
+    out.line("model.entries.back().reads = {" + commas(reads) + "};");
+    out.line("model.entries.back().reads_args = {" + commas(arguments) + "};");
+    out.line("model.entries.back().stages = {" + commas(stages) + "};");
+    out.line("model.entries.back().make_plan = dbc::make_plan<" + program->space + "::Plan>;");
+  }
+  out.line("return model;");
+  out.close();
+  out.blank();
+}
+
+FailureOr<std::string> emitSource(const ModelNames &model) {
+  Writer out;
+  out.comment("The model `" + model.source + "`, compiled by dbc" +
+              (model.options.source.empty() ? "" : " from " + model.options.source) + ". Not to be edited.");
+  out.line("#include \"" + model.source + ".h\"");
+  out.blank();
+  out.line("#include <dbc/generated.h>");
+  out.blank();
+  out.line("#include <array>");
+  out.blank();
+  out.line("namespace " + model.name + " {");
+  out.line("namespace {");
+  out.blank();
+  out.line("using real = " + model.real() + "; ///< of arithmetic; numbers of the batch are float");
+  out.line("namespace math = dbc::math;");
+  out.blank();
+  emitInfo(model, out);
+  for (const auto &program : model.programs)
+    if (failed(emitProgram(model, *program, out)))
+      return failure();
+  emitMakeModel(model, out);
+  emitCode(model, out);
+  out.line("} // namespace");
+  out.blank();
+  out.open("const dbc::ModelInfo &info()");
+  out.line("static const dbc::ModelInfo model = make_info();");
+  out.line("return model;");
+  out.close();
+  out.blank();
+  out.open("const dbc::ModelCode &code()");
+  out.line("static const dbc::ModelCode model = make_code();");
+  out.line("return model;");
+  out.close();
+  out.blank();
+  out.line("} // namespace " + model.name);
+  out.blank();
+  out.line("extern \"C\" const dbc::ModelInfo *dbc_model_" + model.source + "() { return &" + model.name + "::info(); }");
+  out.line("extern \"C\" const dbc::ModelCode *dbc_code_" + model.source + "() { return &" + model.name + "::code(); }");
+  return out.text();
+}
+
+} // namespace dbc::codegen

@@ -1,0 +1,155 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// What only structure functions do: calls, rows of spaces, and checks that fail an input.
+#include "codegen/FunctionEmitter.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace llvm;
+using namespace mlir;
+
+namespace dbc::codegen {
+
+/// "table, row" of what a space's row belongs to: its node or its input.
+static std::string placeOfRow(const ModelNames &model, const Program &program, kernel::SpaceOp space, std::string row,
+                              StringRef plan) {
+  while (space) {
+    std::string at = plan.str() + program.nameOf(space) + "[0][" + row + "]";
+    if (space.getKind() == kernel::SpaceKind::Instances) {
+      kernel::GroupOp group = program.groupOf(space);
+      auto data = cast<FlatSymbolRefAttr>(group.getDatas()[*space.getCell()]);
+      return std::to_string(model.data(data.getValue()).number) + ", " + at;
+    }
+    if (space.getKind() == kernel::SpaceKind::Inputs)
+      return std::to_string(model.datas.size()) + ", " + at;
+    row = at;
+    space = program.parent(space);
+  }
+  return std::to_string(model.datas.size()) + ", 0";
+}
+
+std::string FunctionEmitter::place() {
+  auto argument = [&](unsigned number) { return values_[func_.getBody().getArgument(number)].text; };
+  auto data = [&](StringRef name) { return std::to_string(model_.data(name).number); };
+  std::string args = std::to_string(model_.datas.size());
+  switch (func_.getKind()) {
+  case kernel::FuncKind::Roots: return args + ", " + argument(0);
+  case kernel::FuncKind::Calls:
+    for (kernel::GroupOp group : program_.groups)
+      for (auto [calls, of] : llvm::zip(group.getCalls(), group.getDatas()))
+        if (cast<FlatSymbolRefAttr>(calls).getValue() == func_.getSymName())
+          return data(cast<FlatSymbolRefAttr>(of).getValue()) + ", " + argument(0);
+    return args + ", 0";
+  case kernel::FuncKind::Index: {
+    auto space = program_.find<kernel::SpaceOp>(*func_.getSpace());
+    if (space.getKind() == kernel::SpaceKind::Inputs)
+      return args + ", " + argument(1);
+    if (space.getKind() == kernel::SpaceKind::Instances)
+      return data(cast<FlatSymbolRefAttr>(program_.groupOf(space).getDatas()[*space.getCell()]).getValue()) + ", " +
+             argument(1);
+    return placeOfRow(model_, program_, space, argument(0), "");
+  }
+  case kernel::FuncKind::Stage: break;
+  }
+  return args + ", 0";
+}
+
+/// Inside a stage an error is recorded and the work goes on; the first of the values is then the row of the space.
+void FunctionEmitter::emitCheck(kernel::CheckOp op) {
+  std::vector<std::string> numbers;
+  for (Value value : op.getValues())
+    numbers.push_back(use(value).text);
+  std::string at = place();
+  if (isStage()) {
+    assert(!numbers.empty() && "a check in a stage names its row");
+    at = placeOfRow(model_, program_, program_.find<kernel::SpaceOp>(*func_.getSpace()), numbers[0], "plan.");
+    numbers.erase(numbers.begin());
+  }
+  std::string fault = "dbc::Fault::" + kernel::stringifyFault(op.getFault()).str();
+  std::string text = commas({at, fault, quoted(op.getWhere()), quoted(op.getWhat())});
+  for (const std::string &number : numbers)
+    text += ", " + number;
+  std::string condition = negated(use(op.getCondition())).text;
+  body("if (" + condition + ")", [&] {
+    out_->line(std::string(isStage() ? "plan." : "return ") + "errors->fault(" + text + ");");
+  });
+}
+
+void FunctionEmitter::emitInt(kernel::IntOp op) {
+  static constexpr StringRef functions[] = {"add", "sub", "mul", "div", "mod"};
+  static constexpr StringRef words[] = {"+", "-", "*", "div", "%"};
+  unsigned kind = unsigned(op.getKind());
+  std::string a = use(op.getA()).text, b = use(op.getB()).text, name = nameValue(op.getResult());
+  std::string fault = "dbc::Fault::overflow";
+  if (op.getKind() == kernel::IntKind::Div)
+    fault = inside(use(op.getB()), Bind::Add) + " == 0 ? dbc::Fault::zero_division : dbc::Fault::overflow";
+  else if (op.getKind() == kernel::IntKind::Rem)
+    fault = "dbc::Fault::zero_division";
+  out_->line("int32_t " + name + ";");
+  body("if (!dbc::checked_" + functions[kind].str() + "(" + commas({a, b, "&" + name}) + "))", [&] {
+    out_->line("return errors->fault(" + commas({place(), fault, quoted(op.getWhere()), quoted(words[kind]), a, b}) + ");");
+  });
+}
+
+void FunctionEmitter::emitStructure(Operation *op) {
+  auto space = [&](StringRef symbol) { return program_.find<kernel::SpaceOp>(symbol); };
+  if (isStage() && !isa<kernel::CheckOp>(op)) {
+    unsupported(op);
+    return;
+  }
+  llvm::TypeSwitch<Operation *>(op)
+      .Case<kernel::CheckOp>([&](auto o) { emitCheck(o); })
+      .Case<kernel::IntOp>([&](auto o) { emitInt(o); })
+      .Case<kernel::CallOp>([&](kernel::CallOp o) {
+        auto group = program_.find<kernel::GroupOp>(o.getGroup());
+        std::string cell = std::to_string(o.getCell()), node = use(o.getNode()).text, name = program_.nameOf(group);
+        bool inside = func_.getKind() == kernel::FuncKind::Calls &&
+                      llvm::any_of(group.getCalls(), [&](Attribute calls) {
+                        return cast<FlatSymbolRefAttr>(calls).getValue() == func_.getSymName();
+                      });
+        out_->line((inside ? name + ".call(" : "need_" + name + "(") + cell + ", " + node + ");");
+      })
+      .Case<kernel::PushOp>([&](kernel::PushOp o) {
+        std::vector<std::string> parts = {program_.nameOf(space(o.getSpace()))};
+        for (Value value : o.getValues())
+          parts.push_back(use(value).text);
+        out_->line("dbc::push(" + commas(parts) + ");");
+      })
+      .Case<kernel::SetOp>([&](kernel::SetOp o) {
+        std::string value = use(o.getValue()).text;
+        out_->line(program_.nameOf(space(o.getSpace())) + ".column(" +
+                   std::to_string(program_.column(space(o.getSpace()), o.getColumn())) + ")[" + use(o.getRow()).text +
+                   "] = " + value + ";");
+      })
+      .Case<kernel::ReserveOp>([&](kernel::ReserveOp o) {
+        std::string count = use(o.getCount()).text;
+        out_->line("const int32_t " + nameValue(o.getFirst(), "first") + " = dbc::reserve(" +
+                   program_.nameOf(space(o.getSpace())) + ", " + count + ");");
+      })
+      .Case<kernel::ReachOp>([&](kernel::ReachOp o) {
+        std::string data = std::to_string(model_.data(o.getData()).number), rows = program_.nameOf(space(o.getSpace()));
+        std::string column = std::to_string(program_.column(space(o.getSpace()), "node"));
+        out_->line("node_set.collect(" + commas({data, data, use(o.getNode()).text}) +
+                   ", [this](int32_t data, int32_t node) { see_fields(data, node); });");
+        out_->line("const int32_t " + nameValue(o.getFirst(), "first") + " = " + rows + ".rows();");
+        out_->line("const int32_t " + nameValue(o.getLength(), "length") + " = node_set.count();");
+        out_->line(rows + ".column(" + column + ").append(node_set.nodes(), " + use(o.getLength()).text + ");");
+      })
+      .Case<kernel::RequireOp>([&](kernel::RequireOp o) {
+        std::string row = use(o.getNode()).text, table, column, view;
+        if (auto field = program_.find<kernel::FieldOp>(o.getArray())) {
+          table = std::to_string(model_.data(field.getData()).number);
+          column = std::to_string(field.getColumn());
+          view = "given_" + identifier(field.getData()) + "_" + column;
+        } else {
+          auto argument = program_.find<kernel::ArgumentOp>(o.getArray());
+          table = std::to_string(model_.datas.size());
+          column = "batch->arg_column(" + std::to_string(program_.number) + ", " + std::to_string(argument.getLeaf()) + ")";
+          view = "given_argument_" + std::to_string(argument.getLeaf());
+        }
+        body("if (!" + view + "->has(" + row + "))",
+             [&] { out_->line("return errors->missing(" + commas({table, row, column}) + ");"); });
+      })
+      .Default([&](Operation *o) { unsupported(o); });
+}
+
+} // namespace dbc::codegen

@@ -1,0 +1,191 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Small pieces that only the source files of compiled models use: how they describe themselves, run a stage, copy rows.
+#pragma once
+
+#include <dbc/runtime.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+/// Stands before a loop whose iterations are independent.
+#if defined(__clang__) || !defined(__GNUC__)
+#define DBC_VECTOR
+#else
+#define DBC_VECTOR _Pragma("GCC ivdep")
+#endif
+
+namespace dbc {
+
+// --- types, for ModelInfo -------------------------------------------------------------------------------------------
+
+namespace types {
+inline TypeInfo value(Elem elem, std::vector<int64_t> extents = {}) {
+  TypeInfo t;
+  t.elem = elem;
+  t.extents = std::move(extents);
+  return t;
+}
+inline TypeInfo index(int32_t bound, std::vector<int64_t> extents = {}) {
+  TypeInfo t = value(Elem::Index, std::move(extents));
+  t.bound = bound;
+  return t;
+}
+inline TypeInfo node(int32_t data) {
+  TypeInfo t = value(Elem::Node);
+  t.data = data;
+  return t;
+}
+inline TypeInfo list(TypeInfo element) {
+  TypeInfo t;
+  t.form = TypeInfo::Form::List;
+  t.parts.push_back(std::move(element));
+  return t;
+}
+inline TypeInfo tuple(std::vector<TypeInfo> parts) {
+  TypeInfo t;
+  t.form = TypeInfo::Form::Tuple;
+  t.parts = std::move(parts);
+  return t;
+}
+inline TypeInfo record(std::string name, std::vector<std::string> names, std::vector<TypeInfo> parts) {
+  TypeInfo t = tuple(std::move(parts));
+  t.form = TypeInfo::Form::Record;
+  t.name = std::move(name);
+  t.names = std::move(names);
+  return t;
+}
+inline InitInfo init(InitInfo::Kind kind, double a, double b) {
+  InitInfo i;
+  i.kind = kind;
+  i.a = a;
+  i.b = b;
+  return i;
+}
+} // namespace types
+
+// --- scheduling -----------------------------------------------------------------------------------------------------
+
+/// Adds a row to a space: one value a column.
+template <class... Values> inline void push(Space &space, Values... values) {
+  int32_t column = 0;
+  (space.column(column++).push(values), ...);
+}
+
+/// Room for `count` more rows of state; their first.
+inline int32_t reserve(int32_t &rows, int32_t count) {
+  int32_t first = rows;
+  if (__builtin_add_overflow(rows, count, &rows))
+    throw std::bad_alloc();
+  return first;
+}
+
+// --- stages ---------------------------------------------------------------------------------------------------------
+
+/// What a row of a stage costs, for profiles and for cutting work into parts.
+struct StageCost {
+  int64_t read, written, gathers; ///< bytes, bytes, rows read through an index, all for one row
+  int32_t grain;                  ///< fewer than twice as many rows are not worth a second thread
+};
+
+/// Makes scratch memory of `bytes` for each worker, so that no worker allocates.
+inline void prepare_scratch(Run &run, size_t bytes) {
+  for (int32_t worker = 0; worker < run.pool.threads(); ++worker)
+    run.scratch<char>(worker, bytes);
+}
+
+/// A stage of an entry: a function that computes rows begin .. end - 1.
+template <class Plan> struct Stage {
+  const char *name;
+  void (*compute)(const Plan &plan, int32_t begin, int32_t end, char *scratch);
+  StageCost cost;
+};
+
+/// Runs rows begin .. end - 1 of stage number `number` on the session's threads, each with `scratch` bytes of its own.
+/// No result depends on how the rows are cut.
+template <class Plan>
+inline void launch(Run &run, const Plan &plan, const Stage<Plan> *stages, int32_t number, int32_t begin, int32_t end,
+                   size_t scratch) {
+  const Stage<Plan> &stage = stages[number];
+  int32_t rows = end - begin;
+  if (rows <= 0)
+    return;
+  run.stages[number].launch(rows, rows * stage.cost.read, rows * stage.cost.written, rows * stage.cost.gathers);
+  run.pool.ranges(rows, stage.cost.grain, [&](int32_t first, int32_t last, int32_t worker) {
+    stage.compute(plan, begin + first, begin + last, run.scratch<char>(worker, scratch));
+  });
+}
+
+/// Products with one of several matrices a row: row i is multiplied with tables[table[i]].
+template <class Real, int32_t Count>
+inline void product_of_tables(int32_t rows, const Segment<Real> (&segments)[Count], const Packed<Real> *const *tables,
+                              const int32_t *table, Rows<Real> init, RowsOut<Real> y) {
+  // Neighbouring rows of one table go together; a row's bits do not depend on its neighbours.
+  for (int32_t first = 0, last; first < rows; first = last) {
+    for (last = first + 1; last < rows && table[last] == table[first];)
+      ++last;
+    auto shifted = [first](auto r) {
+      if (r.row)
+        r.row += first;
+      else
+        r.base += first * r.stride;
+      return r;
+    };
+    Segment<Real> x[Count];
+    for (int32_t s = 0; s < Count; ++s)
+      x[s] = {shifted(segments[s].rows), segments[s].length};
+    product<Real>(last - first, x, Count, *tables[table[first]], shifted(init), shifted(y));
+  }
+}
+
+/// Copies rows begin .. begin + rows - 1, or rows `via`[0 .. rows - 1], from element `offset` on, `length` numbers each,
+/// into an array of rows: for operands that are float where arithmetic is double.
+template <class Real, class From>
+inline void copy_rows(Real *to, const From *from, const int32_t *via, int32_t begin, int32_t rows, int64_t stride,
+                      int64_t offset, int64_t length) {
+  for (int32_t i = 0; i < rows; ++i) {
+    const From *row = from + (via ? via[i] : begin + i) * stride + offset;
+    for (int64_t j = 0; j < length; ++j)
+      to[i * length + j] = static_cast<Real>(row[j]);
+  }
+}
+
+/// Puts the rows of a buffer where results of `size` numbers lie: row r at `at`[r], or at r where `at` is null.
+template <class To, class From>
+inline void give_rows(To *to, const int32_t *at, const From *from, int32_t rows, int64_t size) {
+  for (int32_t r = 0; r < rows; ++r) {
+    To *out = to + (at ? at[r] : r) * size;
+    for (int64_t j = 0; j < size; ++j)
+      out[j] = static_cast<To>(from[r * size + j]);
+  }
+}
+
+/// A parameter of which rows x columns numbers are part of a packed matrix.
+struct Part {
+  int32_t param;
+  int64_t rows, columns;
+};
+
+/// Packs a matrix made of parameters that stand one below the other (`beside` false) or side by side. Of parameters
+/// with a leading axis, matrix number `table` is taken.
+template <class Real>
+inline void pack_parts(Model &model, int32_t slot, const Weights &weights, std::initializer_list<Part> parts, bool beside,
+                       int32_t outputs, int32_t inputs, int64_t table = 0) {
+  Array<Real> whole;
+  whole.resize(static_cast<size_t>(outputs) * inputs);
+  int64_t at = 0;
+  for (const Part &part : parts) {
+    const float *from = weights.data(part.param) + table * part.rows * part.columns;
+    Real *to = whole.data() + (beside ? at : at * inputs);
+    for (int64_t r = 0; r < part.rows; ++r)
+      for (int64_t c = 0; c < part.columns; ++c)
+        to[r * inputs + c] = static_cast<Real>(from[r * part.columns + c]);
+    at += beside ? part.columns : part.rows;
+  }
+  model.add_packed<Real>(slot).pack(whole.data(), outputs, inputs);
+}
+
+template <class Plan> std::unique_ptr<EntryPlan> make_plan() { return std::make_unique<Plan>(); }
+
+} // namespace dbc
