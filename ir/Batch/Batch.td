@@ -1,3 +1,152 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The `batch` dialect: when and where the values of a whole batch are computed.
+
+#ifndef DBC_BATCH
+#define DBC_BATCH
+
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
-def Batch_Dialect : Dialect { let name = "batch"; let cppNamespace = "::dbc::batch"; }
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Batch_Dialect : Dialect {
+  let name = "batch";
+  let cppNamespace = "::dbc::batch";
+  let summary = "When and where a batch is computed";
+  let description = [{
+    One `batch.program` an entry or loss. Every binder, match arm and cell of the model is a SPACE of rows
+    (`kernel.space`); what makes the rows from the structure of a batch is integer code that is final already and kept
+    as `kernel.func`. What the passes of this dialect decide about are the STAGES: each computes row-level values over one
+    space, reading and writing buffers through explicit ops that carry an access class. A stage runs once, or inside
+    `batch.levels` (levels of a recursion) and `batch.steps` (steps of a scan).
+
+    A call site of the model is a column of its space: the RELATION from the caller's rows to the callee's rows.
+    `carried` on a read names the loop whose earlier ticks wrote what is read.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let dependentDialects = ["::dbc::dyn::DynDialect", "::dbc::kernel::KernelDialect"];
+}
+
+class Batch_Enum<string n, string d, list<I32EnumCase> c> : I32Enum<n, d, c> { let cppNamespace = "::dbc::batch"; }
+def Batch_Access : Batch_Enum<"Access", "how the rows read or written by a stage lie", [
+    I32EnumCase<"Unknown", 0, "unknown">,
+    I32EnumCase<"Contiguous", 1, "contiguous">,
+    I32EnumCase<"Strided", 2, "strided">,
+    I32EnumCase<"Unique", 3, "unique">,
+    I32EnumCase<"Shared", 4, "shared">]>;
+def Batch_ReduceKind : Batch_Enum<"ReduceKind", "reductions of a segment", [
+    I32EnumCase<"Sum", 0, "sum">, I32EnumCase<"Mean", 1, "mean">, I32EnumCase<"Max", 2, "max">,
+    I32EnumCase<"Min", 3, "min">, I32EnumCase<"LogSumExp", 4, "logsumexp">, I32EnumCase<"ArgMax", 5, "argmax">,
+    I32EnumCase<"Any", 6, "any">, I32EnumCase<"All", 7, "all">]>;
+def Batch_ScheduleAttr : AttrDef<Batch_Dialect, "Schedule"> {
+  let mnemonic = "schedule";
+  let summary = "How a stage is computed on a target";
+  let description = "`rows`: rows of a block, which share one pass over the weights. `grain`: fewest rows for a thread.";
+  let parameters = (ins "int64_t":$rows, "int64_t":$grain);
+  let assemblyFormat = "`<` `rows` `=` $rows `,` `grain` `=` $grain `>`";
+}
+def Batch_Number : Type<CPred<"::dbc::dyn::isNumber($_self)">, "number">;
+
+class Batch_Op<string m, list<Trait> t = []> : Op<Batch_Dialect, m, t>;
+
+def Batch_ProgramOp : Batch_Op<"program", [Symbol, SymbolTable, NoTerminator, SingleBlock, NoRegionArguments]> {
+  let summary = "One entry or loss for a whole batch";
+  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$arg_names, TypeArrayAttr:$arg_types, TypeAttr:$surface,
+                       UnitAttr:$loss);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "(`loss` $loss^)? $sym_name $arg_names $arg_types `->` $surface attr-dict-with-keyword $body";
+}
+
+def Batch_BufferOp : Batch_Op<"buffer", [Symbol]> {
+  let summary = "One value of `type` for each row of a space";
+  let description = "`slot`: buffers of one slot share memory (set by batch-plan-buffers).";
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$space, TypeAttr:$type, OptionalAttr<I32Attr>:$slot);
+  let assemblyFormat = "$sym_name `over` $space `:` $type (`slot` $slot^)? attr-dict";
+}
+
+def Batch_OutputOp : Batch_Op<"output"> {
+  let summary = "Where a flat result of the entry lies";
+  let description = "`depth` is the number of enclosing lists: the chain of parent rows leads to the input.";
+  let arguments = (ins I32Attr:$leaf, FlatSymbolRefAttr:$buffer, I32Attr:$depth);
+  let assemblyFormat = "$leaf `=` $buffer `depth` $depth attr-dict";
+}
+
+def Batch_StageOp : Batch_Op<"stage", [Symbol, SingleBlock, NoTerminator, NoRegionArguments]> {
+  let summary = "Row-level code over a space";
+  let description = [{
+    The region is computed for each row, in any order of rows: no row reads what another row of the same tick writes.
+    It consists of `arith`, `math`, `tensor`, `linalg.contract` and the tensor ops of `dyn` on values of ONE row, and the
+    reads and writes below. Sums inside run in their written order whatever the schedule says.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$space, OptionalAttr<Batch_ScheduleAttr>:$schedule);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name `over` $space ($schedule^)? attr-dict-with-keyword $body";
+}
+
+def Batch_ReadOp : Batch_Op<"read", [MemoryEffects<[MemRead]>]> {
+  let summary = "The value of a buffer at this row";
+  let arguments = (ins FlatSymbolRefAttr:$buffer);
+  let results = (outs Batch_Number:$result);
+  let assemblyFormat = "$buffer attr-dict `:` type($result)";
+}
+def Batch_GatherOp : Batch_Op<"gather", [MemoryEffects<[MemRead]>]> {
+  let summary = "The value of an array at the row that a column of this space names";
+  let description = [{
+    `array` is a buffer, a field of the batch's nodes, or an argument. `carried` names the group or scan whose recursion
+    this read is.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$array, StrAttr:$column, EnumAttr<Batch_Dialect, Batch_Access, "">:$access,
+                       OptionalAttr<FlatSymbolRefAttr>:$carried);
+  let results = (outs Batch_Number:$result);
+  let assemblyFormat = "$array `via` $column $access (`carried` $carried^)? attr-dict `:` type($result)";
+}
+def Batch_ColumnOp : Batch_Op<"column", [Pure]> {
+  let summary = "The integer that a column of this space holds at this row";
+  let arguments = (ins StrAttr:$column);
+  let results = (outs AnyTypeOf<[I32, I1]>:$result);
+  let assemblyFormat = "$column attr-dict `:` type($result)";
+}
+def Batch_SegmentOp : Batch_Op<"segment", [MemoryEffects<[MemRead]>]> {
+  let summary = "Elementwise reduction of the rows of an array that make a list of this row";
+  let description = [{
+    The list's elements are rows first, first + stride, ... (`length` of them) of `array`, or, with `via`, the rows of
+    `array` that column `via` of space `of` names at these rows. `first`, `length` are columns of this space. Elements are
+    taken in list order. `carried` as for gather.
+  }];
+  let arguments = (ins EnumAttr<Batch_Dialect, Batch_ReduceKind, "">:$kind, FlatSymbolRefAttr:$array, StrAttr:$first,
+                       StrAttr:$length, I32Attr:$stride, OptionalAttr<FlatSymbolRefAttr>:$of, OptionalAttr<StrAttr>:$via,
+                       EnumAttr<Batch_Dialect, Batch_Access, "">:$access, OptionalAttr<FlatSymbolRefAttr>:$carried);
+  let results = (outs Batch_Number:$result);
+  let assemblyFormat = [{ $kind $array `from` $first `length` $length `by` $stride (`of` $of^)? (`via` $via^)? $access (`carried` $carried^)?
+                          attr-dict `:` type($result) }];
+}
+def Batch_WriteOp : Batch_Op<"write", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Sets a buffer at this row";
+  let arguments = (ins Batch_Number:$value, FlatSymbolRefAttr:$buffer);
+  let assemblyFormat = "$value `,` $buffer attr-dict `:` type($value)";
+}
+def Batch_ScatterOp : Batch_Op<"scatter", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Sets a buffer at the row that a column of this space names; no two rows name the same";
+  let arguments = (ins Batch_Number:$value, FlatSymbolRefAttr:$buffer, StrAttr:$column,
+                       EnumAttr<Batch_Dialect, Batch_Access, "">:$access);
+  let assemblyFormat = "$value `,` $buffer `via` $column $access attr-dict `:` type($value)";
+}
+
+def Batch_LevelsOp : Batch_Op<"levels", [NoTerminator, SingleBlock, NoRegionArguments]> {
+  let summary = "Its stages run for each level of a recursion group, in order";
+  let arguments = (ins FlatSymbolRefAttr:$group);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$group $body attr-dict";
+}
+def Batch_StepsOp : Batch_Op<"steps", [NoTerminator, SingleBlock, NoRegionArguments]> {
+  let summary = "Its stages run for each step of a scan, in order";
+  let arguments = (ins FlatSymbolRefAttr:$space);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$space $body attr-dict";
+}
+
+#endif // DBC_BATCH

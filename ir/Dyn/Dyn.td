@@ -106,6 +106,11 @@ def Dyn_ReduceKind : Dyn_Enum<"ReduceKind", "reductions of lists and of tensor a
     I32EnumCase<"Min", 3, "min">, I32EnumCase<"LogSumExp", 4, "logsumexp">, I32EnumCase<"ArgMax", 5, "argmax">,
     I32EnumCase<"Any", 6, "any">, I32EnumCase<"All", 7, "all">]>;
 
+// In an operation they stand bare: `dyn.int add %a, %b`.
+def Dyn_IntKindAttr : EnumAttr<Dyn_Dialect, Dyn_IntKind, "int_kind">;
+def Dyn_FunctionKindAttr : EnumAttr<Dyn_Dialect, Dyn_FunctionKind, "function_kind">;
+def Dyn_ReduceKindAttr : EnumAttr<Dyn_Dialect, Dyn_ReduceKind, "reduce_kind">;
+
 def Dyn_InitAttr : AttrDef<Dyn_Dialect, "Init"> {
   let mnemonic = "init";
   let summary = "How a parameter is drawn when no weights are given (LANGUAGE N6)";
@@ -252,7 +257,7 @@ def Dyn_SameOp : Dyn_Op<"same", [Pure]> {
 def Dyn_IntOp : Dyn_Op<"int", [Pure, SameOperandsAndResultType]> {
   let summary = "32-bit integer arithmetic; overflow and division by 0 are errors of the input";
   let description = "`div` and `rem` floor. On tensors elementwise.";
-  let arguments = (ins EnumAttr<Dyn_Dialect, Dyn_IntKind, "">:$kind, Dyn_Number:$a, Dyn_Number:$b);
+  let arguments = (ins Dyn_IntKindAttr:$kind, Dyn_Number:$a, Dyn_Number:$b);
   let results = (outs Dyn_Number:$result);
   let assemblyFormat = "$kind $a `,` $b attr-dict `:` type($result)";
 }
@@ -357,7 +362,7 @@ def Dyn_ReduceListOp : Dyn_Op<"reduce_list", [Pure]> {
     In list order. Empty: `sum` 0, `logsumexp` -inf, `any` false, `all` true; `mean max min argmax` fail the input
     (LANGUAGE L3). `argmax` takes scalars and gives the position of the first of the largest.
   }];
-  let arguments = (ins EnumAttr<Dyn_Dialect, Dyn_ReduceKind, "">:$kind, Dyn_AnyList:$list);
+  let arguments = (ins Dyn_ReduceKindAttr:$kind, Dyn_AnyList:$list);
   let results = (outs Dyn_Number:$result);
   let assemblyFormat = "$kind $list attr-dict `:` type($list) `->` type($result)";
 }
@@ -392,7 +397,7 @@ def Dyn_TakeOp : Dyn_Op<"take", [Pure]> {
 
 def Dyn_FunctionOp : Dyn_Op<"function", [Pure, SameOperandsAndResultType]> {
   let summary = "Elementwise functions of f32 that `math` lacks";
-  let arguments = (ins EnumAttr<Dyn_Dialect, Dyn_FunctionKind, "">:$kind, Dyn_Number:$x);
+  let arguments = (ins Dyn_FunctionKindAttr:$kind, Dyn_Number:$x);
   let results = (outs Dyn_Number:$result);
   let assemblyFormat = "$kind $x attr-dict `:` type($x)";
 }
@@ -419,7 +424,7 @@ def Dyn_ReduceOp : Dyn_Op<"reduce", [Pure]> {
     Without `axis` over all elements in row-major order, giving a scalar. With it the axis is dropped. Elements are
     added in order. `argmax` gives the first of the largest.
   }];
-  let arguments = (ins EnumAttr<Dyn_Dialect, Dyn_ReduceKind, "">:$kind, AnyStaticShapeTensor:$x, OptionalAttr<I64Attr>:$axis);
+  let arguments = (ins Dyn_ReduceKindAttr:$kind, AnyStaticShapeTensor:$x, OptionalAttr<I64Attr>:$axis);
   let results = (outs Dyn_Number:$result);
   let assemblyFormat = "$kind $x (`axis` $axis^)? attr-dict `:` type($x) `->` type($result)";
   let hasVerifier = 1;

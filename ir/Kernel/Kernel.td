@@ -107,7 +107,7 @@ def Kernel_ProgramOp : Kernel_Op<"program", [Symbol, SymbolTable, NoTerminator, 
 
 //===-- Arrays ------------------------------------------------------------------------------------------------===//
 
-def Kernel_SpaceOp : Kernel_Op<"space", [Symbol, HasParent<"ProgramOp">]> {
+def Kernel_SpaceOp : Kernel_Op<"space", [Symbol]> {
   let summary = "A set of rows with int32 columns";
   let description = [{
     * `inputs`: the inputs that have not failed; column `input` is the input's number.
@@ -125,7 +125,7 @@ def Kernel_SpaceOp : Kernel_Op<"space", [Symbol, HasParent<"ProgramOp">]> {
       OptionalAttr<I32Attr>:$cell, UnitAttr:$ticked, OptionalAttr<FlatSymbolRefAttr>:$steps_of);
   let assemblyFormat = "$kind $sym_name (`in` $parent^)? $columns (`group` $group^ `cell` $cell)? (`ticked` $ticked^)? (`steps` $steps_of^)? attr-dict";
 }
-def Kernel_GroupOp : Kernel_Op<"group", [Symbol, HasParent<"ProgramOp">]> {
+def Kernel_GroupOp : Kernel_Op<"group", [Symbol]> {
   let summary = "Cells that call each other; levelled together";
   let description = [{
     `cells` are the cells' names in the source, `datas` the data types of their keys, `calls` their `calls` functions.
@@ -133,7 +133,7 @@ def Kernel_GroupOp : Kernel_Op<"group", [Symbol, HasParent<"ProgramOp">]> {
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$cells, ArrayAttr:$datas, ArrayAttr:$calls);
   let assemblyFormat = "$sym_name $cells `of` $datas `by` $calls attr-dict";
 }
-def Kernel_BufferOp : Kernel_Op<"buffer", [Symbol, HasParent<"ProgramOp">]> {
+def Kernel_BufferOp : Kernel_Op<"buffer", [Symbol]> {
   let summary = "One value of `type` for each row of a space";
   let description = [{
     Buffers with the same `slot` share memory: their lives do not overlap. `type` is a scalar or a static tensor of f32,
@@ -142,7 +142,7 @@ def Kernel_BufferOp : Kernel_Op<"buffer", [Symbol, HasParent<"ProgramOp">]> {
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$space, TypeAttr:$type, OptionalAttr<I32Attr>:$slot);
   let assemblyFormat = "$sym_name `over` $space `:` $type (`slot` $slot^)? attr-dict";
 }
-def Kernel_FieldOp : Kernel_Op<"field", [Symbol, HasParent<"ProgramOp">]> {
+def Kernel_FieldOp : Kernel_Op<"field", [Symbol]> {
   let summary = "A column of a data type's nodes in the batch";
   let description = [{
     Row n belongs to node n. `value`: the field itself; `begin`, `end`: the bounds of node n's list in `items`;
@@ -152,14 +152,14 @@ def Kernel_FieldOp : Kernel_Op<"field", [Symbol, HasParent<"ProgramOp">]> {
       EnumAttr<Kernel_Dialect, Kernel_FieldPart, "">:$part, TypeAttr:$type);
   let assemblyFormat = "$sym_name `=` $data $name $column $part `:` $type attr-dict";
 }
-def Kernel_ArgumentOp : Kernel_Op<"argument", [Symbol, HasParent<"ProgramOp">]> {
+def Kernel_ArgumentOp : Kernel_Op<"argument", [Symbol]> {
   let summary = "An argument of the entry; row i belongs to input i";
   let description = "`leaf` is the number of the flat component over all arguments.";
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$name, I32Attr:$leaf,
       EnumAttr<Kernel_Dialect, Kernel_FieldPart, "">:$part, TypeAttr:$type);
   let assemblyFormat = "$sym_name `=` $name $leaf $part `:` $type attr-dict";
 }
-def Kernel_WeightsOp : Kernel_Op<"weights", [Symbol, HasParent<"ProgramOp">]> {
+def Kernel_WeightsOp : Kernel_Op<"weights", [Symbol]> {
   let summary = "A matrix of parameters, packed at load for products";
   let description = [{
     Rows (outputs) and columns (inputs) come from `parts`: parameter names, stacked `along` axis 0 (outputs one after the
@@ -169,7 +169,7 @@ def Kernel_WeightsOp : Kernel_Op<"weights", [Symbol, HasParent<"ProgramOp">]> {
                        OptionalAttr<I64Attr>:$tables);
   let assemblyFormat = "$sym_name `=` $parts `along` $along `:` $out `by` $in (`tables` $tables^)? attr-dict";
 }
-def Kernel_OutputOp : Kernel_Op<"output", [HasParent<"ProgramOp">]> {
+def Kernel_OutputOp : Kernel_Op<"output"> {
   let summary = "Where a flat result of the entry lies";
   let description = [{
     Row r of `buffer`'s space belongs to the input that its chain of `parent` columns (one an enclosing list, `depth`
@@ -181,7 +181,7 @@ def Kernel_OutputOp : Kernel_Op<"output", [HasParent<"ProgramOp">]> {
 
 //===-- Functions ---------------------------------------------------------------------------------------------===//
 
-def Kernel_FuncOp : Kernel_Op<"func", [Symbol, HasParent<"ProgramOp">, SingleBlock, NoTerminator]> {
+def Kernel_FuncOp : Kernel_Op<"func", [Symbol, SingleBlock, NoTerminator]> {
   let summary = "A function of the program";
   let description = [{
     | kind | arguments | called for |
@@ -402,10 +402,10 @@ def Kernel_TicksOp : Kernel_Op<"ticks", [HasParent<"ScheduleOp">]> {
   let summary = "Finds the row ranges of a space's ticks";
   let description = [{
     For a space of kind `steps`: ticks are (tick of the owner in `space`'s parent, step), numbered one after the other; makes
-    the order list. For other `ticked` spaces: the ticks of the parent's rows.
+    the order list. Without `nested` all owners belong to one tick. For other `ticked` spaces: the ticks of the parent's rows.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$space);
-  let assemblyFormat = "$space attr-dict";
+  let arguments = (ins FlatSymbolRefAttr:$space, UnitAttr:$nested);
+  let assemblyFormat = "(`nested` $nested^)? $space attr-dict";
 }
 def Kernel_LaunchOp : Kernel_Op<"launch"> {
   let summary = "Runs a stage: over all rows of its space, or over those of the current tick inside a loop";

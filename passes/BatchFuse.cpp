@@ -1,0 +1,138 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// batch-fuse: one stage instead of several, values in registers instead of buffers.
+#include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/Passes.h"
+#include "passes/StageGraph.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+#define GEN_PASS_DEF_BATCHFUSE
+#include "passes/Passes.h.inc"
+
+namespace {
+struct BatchFusePass : impl::BatchFuseBase<BatchFusePass> {
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<batch::ProgramOp>()) {
+      fuseBlock(program.getBody().front());
+      program.walk([&](Operation *op) {
+        if (isa<batch::LevelsOp, batch::StepsOp>(op))
+          fuseBlock(op->getRegion(0).front());
+      });
+      dropUnread(program);
+    }
+  }
+
+  static bool isUnit(Operation &op) { return isa<batch::StageOp, batch::LevelsOp, batch::StepsOp>(op); }
+
+  /// Moves each stage up into an earlier one over the same space, as early as what it reads allows.
+  static void fuseBlock(Block &block) {
+    SmallVector<Operation *> units;
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      if (!isUnit(op))
+        continue;
+      auto stage = dyn_cast<batch::StageOp>(op);
+      if (!stage) {
+        units.push_back(&op);
+        continue;
+      }
+      StageAccess mine = accessesOf(stage);
+      batch::StageOp target;
+      for (Operation *unit : llvm::reverse(units)) {
+        auto other = dyn_cast<batch::StageOp>(unit);
+        if (other && other.getSpace() == stage.getSpace()) {
+          target = other;
+          break;
+        }
+        if (readsFrom(mine, unit))
+          break;
+      }
+      if (target)
+        merge(target, stage);
+      else
+        units.push_back(stage);
+    }
+  }
+
+  /// Whether one of the reads is of an array that `unit` writes in this tick.
+  static bool readsFrom(const StageAccess &mine, Operation *unit) {
+    StageAccess theirs = accessesOf(unit);
+    return llvm::any_of(mine.reads, [&](const StageRead &r) {
+      return llvm::is_contained(theirs.writes, r.array) && (r.carried.empty() || !inLoop(unit, r.carried));
+    });
+  }
+
+  static bool inLoop(Operation *op, StringRef carrier) {
+    for (; op; op = op->getParentOp()) {
+      if (auto levels = dyn_cast<batch::LevelsOp>(op); levels && levels.getGroup() == carrier)
+        return true;
+      if (auto steps = dyn_cast<batch::StepsOp>(op); steps && steps.getSpace() == carrier)
+        return true;
+    }
+    return false;
+  }
+
+  /// Appends `stage` to `target`; what target wrote at its row is not read again.
+  static void merge(batch::StageOp target, batch::StageOp stage) {
+    Block &into = target.getBody().front();
+    llvm::StringMap<Value> written;
+    for (auto write : into.getOps<batch::WriteOp>())
+      written[write.getBuffer()] = write.getValue();
+    for (Operation &op : llvm::make_early_inc_range(stage.getBody().front())) {
+      if (auto read = dyn_cast<batch::ReadOp>(op))
+        if (Value value = written.lookup(read.getBuffer())) {
+          read.replaceAllUsesWith(value);
+          continue;
+        }
+      op.moveBefore(&into, into.end());
+    }
+    stage.erase();
+    // Writes last, so that equal reads are seen to be equal.
+    for (Operation &op : llvm::make_early_inc_range(into))
+      if (isa<batch::WriteOp, batch::ScatterOp>(op))
+        op.moveBefore(&into, into.end());
+  }
+
+  /// Removes writes to buffers that nobody reads, and what only they needed.
+  static void dropUnread(batch::ProgramOp program) {
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      llvm::StringSet<> read;
+      program.walk([&](Operation *op) {
+        if (auto stage = dyn_cast<batch::StageOp>(op))
+          for (const StageRead &r : accessesOf(stage).reads)
+            read.insert(r.array);
+        if (auto output = dyn_cast<batch::OutputOp>(op))
+          read.insert(output.getBuffer());
+      });
+      program.walk([&](Operation *op) {
+        auto write = dyn_cast<batch::WriteOp>(op);
+        auto scatter = dyn_cast<batch::ScatterOp>(op);
+        if ((write && !read.contains(write.getBuffer())) || (scatter && !read.contains(scatter.getBuffer()))) {
+          op->erase();
+          changed = true;
+        }
+      });
+      program.walk([&](batch::StageOp stage) {
+        for (Operation &op : llvm::make_early_inc_range(llvm::reverse(stage.getBody().front())))
+          if (op.use_empty() && isOpTriviallyDead(&op))
+            op.erase();
+        if (stage.getBody().front().empty())
+          stage.erase();
+      });
+      program.walk([&](Operation *op) {
+        if (isa<batch::LevelsOp, batch::StepsOp>(op) && op->getRegion(0).front().empty())
+          op->erase();
+      });
+      for (auto buffer : llvm::make_early_inc_range(program.getBody().front().getOps<batch::BufferOp>()))
+        if (!read.contains(buffer.getSymName()))
+          buffer.erase();
+    }
+  }
+};
+} // namespace
+} // namespace dbc::passes

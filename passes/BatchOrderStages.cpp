@@ -1,0 +1,108 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// batch-order-stages: callees before callers, writers before readers, the stages of a loop side by side.
+#include "passes/Passes.h"
+#include "passes/StageGraph.h"
+#include "llvm/ADT/MapVector.h"
+#include <set>
+
+using namespace mlir;
+
+namespace dbc::passes {
+#define GEN_PASS_DEF_BATCHORDERSTAGES
+#include "passes/Passes.h.inc"
+
+namespace {
+
+using Key = std::pair<StringRef, int64_t>; ///< carrier and run of a loop
+
+struct Order {
+  explicit Order(batch::ProgramOp program) : graph(program) {
+    for (batch::StageOp stage : graph.stages) {
+      auto &around = loops.emplace_back();
+      if (auto attr = stage->getAttrOfType<ArrayAttr>("loops"))
+        for (Attribute loop : attr) {
+          auto pair = cast<ArrayAttr>(loop);
+          around.push_back({cast<FlatSymbolRefAttr>(pair[0]).getValue(), cast<IntegerAttr>(pair[1]).getInt()});
+        }
+    }
+  }
+
+  /// Appends the stages of `subset`, which share `depth` loops, in order.
+  void sort(ArrayRef<unsigned> subset, unsigned depth, SmallVectorImpl<unsigned> &result) {
+    // A unit is one stage, or all stages of one loop at this depth.
+    SmallVector<SmallVector<unsigned>> units;
+    llvm::MapVector<Key, unsigned> unitOfLoop;
+    DenseMap<unsigned, unsigned> unitOf;
+    for (unsigned n : subset) {
+      unsigned unit = units.size();
+      if (loops[n].size() > depth)
+        unit = unitOfLoop.try_emplace(loops[n][depth], unit).first->second;
+      if (unit == units.size())
+        units.emplace_back();
+      units[unit].push_back(n);
+      unitOf[n] = unit;
+    }
+    SmallVector<std::set<unsigned>> readers(units.size());
+    SmallVector<unsigned> waits(units.size());
+    for (const StageGraph::Edge &e : graph.edges) {
+      if (!unitOf.count(e.from) || !unitOf.count(e.to) || unitOf[e.from] == unitOf[e.to] || carriedAround(e, depth))
+        continue;
+      if (readers[unitOf[e.from]].insert(unitOf[e.to]).second)
+        ++waits[unitOf[e.to]];
+    }
+    // Of the units that may come next: one of the loop that has just run, else the first in the source.
+    std::set<unsigned> ready;
+    for (unsigned u = 0; u < units.size(); ++u)
+      if (!waits[u])
+        ready.insert(u);
+    StringRef last;
+    while (!ready.empty()) {
+      auto carrier = [&](unsigned u) { return loops[units[u][0]].size() > depth ? loops[units[u][0]][depth].first : StringRef(); };
+      unsigned next = *ready.begin();
+      for (unsigned u : ready)
+        if (!last.empty() && carrier(u) == last) {
+          next = u;
+          break;
+        }
+      last = carrier(next);
+      ready.erase(next);
+      if (units[next].size() == 1 && loops[units[next][0]].size() <= depth)
+        result.push_back(units[next][0]);
+      else
+        sort(units[next], depth + 1, result);
+      for (unsigned u : readers[next])
+        if (--waits[u] == 0)
+          ready.insert(u);
+    }
+  }
+
+  /// Whether the edge is carried by a loop that both ends are in.
+  bool carriedAround(const StageGraph::Edge &e, unsigned depth) {
+    for (unsigned d = 0; d < depth; ++d)
+      if (loops[e.from][d].first == e.carried)
+        return true;
+    return false;
+  }
+
+  StageGraph graph;
+  SmallVector<SmallVector<Key>> loops;
+};
+
+struct BatchOrderStagesPass : impl::BatchOrderStagesBase<BatchOrderStagesPass> {
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<batch::ProgramOp>()) {
+      Order order(program);
+      SmallVector<unsigned> all, sorted;
+      for (unsigned n = 0; n < order.graph.stages.size(); ++n)
+        all.push_back(n);
+      order.sort(all, 0, sorted);
+      assert(sorted.size() == all.size() && "no cycles but carried ones");
+      Block &body = program.getBody().front();
+      for (unsigned n : sorted)
+        order.graph.stages[n]->moveBefore(&body, body.end());
+    }
+  }
+};
+} // namespace
+} // namespace dbc::passes

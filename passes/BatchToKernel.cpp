@@ -1,0 +1,163 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// batch-to-kernel: programs, stages and loops of `batch` become those of `kernel`. Stage bodies are in StageToKernel.cpp.
+#include "passes/Passes.h"
+#include "passes/StageGraph.h"
+#include "passes/StageToKernel.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+#define GEN_PASS_DEF_BATCHTOKERNEL
+#include "passes/Passes.h.inc"
+
+namespace {
+
+/// What a launch moves for each row, for the profile and the report: numbers read and written, in bytes, and rows read
+/// through an index. The elements of segments depend on the input and are not counted.
+struct Traffic {
+  int64_t read = 0, written = 0, gathers = 0;
+  explicit Traffic(batch::StageOp stage) {
+    auto bytes = [](Type type) {
+      int64_t n = 4;
+      for (int64_t extent : dyn::extents(type))
+        n *= extent;
+      return n;
+    };
+    stage.walk([&](Operation *op) {
+      if (auto r = dyn_cast<batch::ReadOp>(op)) {
+        read += bytes(r.getType());
+      } else if (auto g = dyn_cast<batch::GatherOp>(op)) {
+        read += bytes(g.getType());
+        ++gathers;
+      } else if (auto take = dyn_cast<dyn::TakeOp>(op)) {
+        if (take.getTensor().getDefiningOp<dyn::GetOp>()) {
+          read += bytes(take.getType());
+          ++gathers;
+        }
+      } else if (isa<batch::WriteOp, batch::ScatterOp>(op)) {
+        written += bytes(op->getOperand(0).getType());
+      }
+    });
+  }
+};
+
+struct Lowering {
+  Lowering(batch::ProgramOp from) : from(from), b(from) {}
+
+  LogicalResult run() {
+    to = kernel::ProgramOp::create(b, from.getLoc(), from.getSymName(), from.getArgNames(), from.getArgTypes(),
+                                   from.getSurface(), from.getLoss());
+    Block *body = &to.getBody().emplaceBlock();
+    b.setInsertionPointToEnd(body);
+    auto run = kernel::RunOp::create(b, from.getLoc());
+    run.getBody().emplaceBlock();
+    b.setInsertionPoint(run);
+    SmallVector<Operation *> order;
+    for (Operation &op : llvm::make_early_inc_range(from.getBody().front())) {
+      if (isa<batch::StageOp, batch::LevelsOp, batch::StepsOp>(op))
+        order.push_back(&op);
+      else if (auto buffer = dyn_cast<batch::BufferOp>(op))
+        kernel::BufferOp::create(b, op.getLoc(), buffer.getSymName(), buffer.getSpace(), buffer.getType(), buffer.getSlotAttr());
+      else if (auto output = dyn_cast<batch::OutputOp>(op))
+        kernel::OutputOp::create(b, op.getLoc(), output.getLeaf(), output.getBuffer(), output.getDepth());
+      else
+        op.moveBefore(run);
+    }
+    // Functions before the schedule, which stays in front of the run.
+    for (auto schedule : llvm::make_early_inc_range(body->getOps<kernel::ScheduleOp>()))
+      schedule->moveBefore(run);
+    SymbolTable names(to);
+    Operation *schedule = &*std::prev(run->getIterator());
+    PackedWeights packed{{}, OpBuilder(b.getContext()), &names};
+    packed.declare.setInsertionPoint(*to.getOps<kernel::FuncOp>().begin());
+    // Stage bodies look arrays up in the program that is being taken apart.
+    for (auto space : to.getOps<kernel::SpaceOp>())
+      spaces[space.getSymName()] = space;
+    functions.setInsertionPoint(schedule);
+    OpBuilder launches = OpBuilder::atBlockEnd(&run.getBody().front());
+    for (Operation *op : order)
+      if (failed(lower(op, launches, packed)))
+        return failure();
+    from.erase();
+    return success();
+  }
+
+  LogicalResult lower(Operation *op, OpBuilder &launches, PackedWeights &packed) {
+    if (auto stage = dyn_cast<batch::StageOp>(op))
+      return lowerStage(stage, launches, packed);
+    Operation *loop;
+    if (auto levels = dyn_cast<batch::LevelsOp>(op))
+      loop = kernel::LevelsOp::create(launches, op->getLoc(), levels.getGroup());
+    else
+      loop = kernel::StepsOp::create(launches, op->getLoc(), cast<batch::StepsOp>(op).getSpace());
+    OpBuilder inside = OpBuilder::atBlockEnd(&loop->getRegion(0).emplaceBlock());
+    for (Operation &inner : llvm::make_early_inc_range(op->getRegion(0).front()))
+      if (failed(lower(&inner, inside, packed)))
+        return failure();
+    return success();
+  }
+
+  LogicalResult lowerStage(batch::StageOp stage, OpBuilder &launches, PackedWeights &packed) {
+    Type i32 = functions.getI32Type();
+    std::string name = "stage." + stage.getSymName().str();
+    auto func = kernel::FuncOp::create(functions, stage.getLoc(), name, kernel::FuncKind::Stage, stage.getSpaceAttr(),
+                                       docOf(stage));
+    Block *body = &func.getBody().emplaceBlock();
+    body->addArgument(i32, NameLoc::get(functions.getStringAttr("begin")));
+    body->addArgument(i32, NameLoc::get(functions.getStringAttr("end")));
+    Traffic traffic(stage);
+    func->setAttr("bytes_read", functions.getI64IntegerAttr(traffic.read));
+    func->setAttr("bytes_written", functions.getI64IntegerAttr(traffic.written));
+    func->setAttr("gathers", functions.getI64IntegerAttr(traffic.gathers));
+    if (auto schedule = stage.getSchedule())
+      func->setAttr("grain", functions.getI64IntegerAttr(schedule->getGrain()));
+    kernel::LaunchOp::create(launches, stage.getLoc(), name);
+    if (failed(StageToKernel(stage, func, spaces[stage.getSpace()], packed).run()))
+      return failure();
+    dropUnreadScratch(func);
+    return success();
+  }
+
+  /// Scratch that is only written serves nobody.
+  static void dropUnreadScratch(kernel::FuncOp func) {
+    SmallVector<kernel::LocalOp> locals(func.getBody().front().getOps<kernel::LocalOp>());
+    for (kernel::LocalOp local : locals) {
+      if (!llvm::all_of(local->getUsers(), [](Operation *user) { return isa<kernel::WriteOp>(user); }))
+        continue;
+      for (Operation *user : llvm::make_early_inc_range(local->getUsers()))
+        user->erase();
+      local.erase();
+    }
+  }
+
+  /// What the stage computes, for the reader of the emitted code.
+  ArrayAttr docOf(batch::StageOp stage) {
+    SmallVector<Attribute> lines;
+    auto line = [&](const Twine &text) { lines.push_back(functions.getStringAttr(text)); };
+    stage.walk([&](Operation *op) {
+      if (auto gather = dyn_cast<batch::GatherOp>(op))
+        line("reads " + gather.getArray() + " of the rows in `" + gather.getColumn() + "` (" +
+             batch::stringifyAccess(gather.getAccess()) + ")");
+      else if (auto segment = dyn_cast<batch::SegmentOp>(op))
+        line(batch::stringifyReduceKind(segment.getKind()) + " of " + segment.getArray() + " over a list");
+    });
+    return functions.getArrayAttr(lines);
+  }
+
+  batch::ProgramOp from;
+  kernel::ProgramOp to;
+  OpBuilder b;
+  OpBuilder functions{b.getContext()};
+  llvm::StringMap<kernel::SpaceOp> spaces;
+};
+
+struct BatchToKernelPass : impl::BatchToKernelBase<BatchToKernelPass> {
+  void runOnOperation() override {
+    for (auto program : llvm::to_vector(getOperation().getOps<batch::ProgramOp>()))
+      if (failed(Lowering(program).run()))
+        return signalPassFailure();
+  }
+};
+} // namespace
+} // namespace dbc::passes

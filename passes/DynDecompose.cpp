@@ -1,0 +1,37 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// dyn-decompose: softmax over a list as a logsumexp and a map.
+#include "ir/Dyn/Dyn.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Builders.h"
+#include "passes/Passes.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+#define GEN_PASS_DEF_DYNDECOMPOSE
+#include "passes/Passes.h.inc"
+
+namespace {
+struct DynDecomposePass : impl::DynDecomposeBase<DynDecomposePass> {
+  void runOnOperation() override {
+    getOperation().walk([](dyn::SoftmaxListOp op) {
+      OpBuilder b(op);
+      Location loc = op.getLoc();
+      Type element = op.getList().getType().getElement();
+      Value total = dyn::ReduceListOp::create(b, loc, element, dyn::ReduceKind::LogSumExp, op.getList());
+      auto map = dyn::MapOp::create(b, loc, TypeRange(op.getType()), ValueRange(op.getList()));
+      Block *body = &map.getBody().emplaceBlock();
+      Value x = body->addArgument(element, loc);
+      b.setInsertionPointToEnd(body);
+      Value shifted = arith::SubFOp::create(b, loc, x, total);
+      Value weight = math::ExpOp::create(b, loc, shifted);
+      dyn::YieldOp::create(b, loc, weight);
+      op.replaceAllUsesWith(map.getResult(0));
+      op.erase();
+    });
+  }
+};
+} // namespace
+} // namespace dbc::passes

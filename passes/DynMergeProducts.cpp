@@ -1,0 +1,154 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// dyn-merge-products: fewer, larger products.
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/Passes.h"
+#include "passes/Products.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+#define GEN_PASS_DEF_DYNMERGEPRODUCTS
+#include "passes/Passes.h.inc"
+
+namespace {
+struct DynMergeProductsPass : impl::DynMergeProductsBase<DynMergeProductsPass> {
+  void runOnOperation() override {
+    for (Operation &func : *getOperation().getBody()) {
+      if (!isa<dyn::CellOp, dyn::EntryOp>(func))
+        continue;
+      findLate(&func);
+      SmallVector<arith::AddFOp> sums;
+      func.walk([&](arith::AddFOp add) { sums.push_back(add); });
+      for (arith::AddFOp add : sums)
+        mergeSum(add);
+      func.walk([&](Block *block) { mergeShared(*block); });
+    }
+  }
+
+  /// Values that need a cell's result or a scan's state: they are known late.
+  void findLate(Operation *func) {
+    late.clear();
+    func->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      bool is = isa<dyn::CallOp>(op);
+      op->walk([&](Operation *inner) {
+        is |= isa<dyn::CallOp>(inner);
+        is |= llvm::any_of(inner->getOperands(), [&](Value v) { return late.contains(v); });
+      });
+      if (auto scan = dyn_cast<dyn::ScanOp>(op))
+        late.insert_range(scan.getBody().getArguments().drop_front(scan.getLists().size()));
+      if (auto fold = dyn_cast<dyn::FoldOp>(op))
+        late.insert_range(fold.getBody().getArguments().drop_front(fold.getLists().size()));
+      if (auto map = dyn_cast<dyn::MapOp>(op))
+        for (auto [arg, list] : llvm::zip(map.getBody().getArguments(), map.getLists()))
+          if (late.contains(list))
+            late.insert(arg);
+      if (is)
+        late.insert_range(op->getResults());
+    });
+  }
+
+  static std::optional<MatVec> mergeable(Value value) {
+    auto product = value.getDefiningOp<linalg::ContractOp>();
+    if (!product)
+      return std::nullopt;
+    auto found = matVec(product);
+    return found && isWeights(found->weights) ? found : std::nullopt;
+  }
+
+  static Value join(OpBuilder &b, Location loc, ArrayRef<Value> parts, int64_t axis) {
+    return tensor::ConcatOp::create(b, loc, axis, parts);
+  }
+
+  /// A product like `like` with other operands; weights go before the vector.
+  static Value product(OpBuilder &b, linalg::ContractOp like, Value weights, Value x) {
+    Location loc = like.getLoc();
+    Type f32 = b.getF32Type();
+    int64_t out = cast<RankedTensorType>(weights.getType()).getShape()[0];
+    Value empty = tensor::EmptyOp::create(b, loc, ArrayRef<int64_t>{out}, f32);
+    Value zero = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0));
+    Value init = linalg::FillOp::create(b, loc, ValueRange(zero), ValueRange(empty)).getResult(0);
+    MLIRContext *c = b.getContext();
+    AffineExpr m = getAffineDimExpr(0, c), k = getAffineDimExpr(1, c);
+    AffineMap maps[] = {AffineMap::get(2, 0, {m, k}, c), AffineMap::get(2, 0, {k}, c), AffineMap::get(2, 0, {m}, c)};
+    return linalg::ContractOp::create(b, loc, TypeRange(init.getType()), ValueRange{weights, x}, ValueRange(init),
+                                      b.getAffineMapArrayAttr(maps))
+        ->getResult(0);
+  }
+
+  /// W x + U h  ==>  [W U] [x; h]
+  void mergeSum(arith::AddFOp add) {
+    auto l = mergeable(add.getLhs()), r = mergeable(add.getRhs());
+    if (!l || !r || !add.getLhs().hasOneUse() || !add.getRhs().hasOneUse() || add.getLhs() == add.getRhs())
+      return;
+    if (late.contains(l->x) != late.contains(r->x))
+      return;
+    // Both are computed where the sum is; a product that was moved out of a binder stays there.
+    if (add.getLhs().getParentBlock() != add->getBlock() || add.getRhs().getParentBlock() != add->getBlock())
+      return;
+    OpBuilder b(add);
+    Value sum = product(b, add.getLhs().getDefiningOp<linalg::ContractOp>(),
+                        join(b, add.getLoc(), {l->weights, r->weights}, 1), join(b, add.getLoc(), {l->x, r->x}, 0));
+    if (late.contains(l->x))
+      late.insert(sum);
+    sum.setLoc(add.getLoc());
+    add.replaceAllUsesWith(sum);
+    add.erase();
+  }
+
+  /// W1 x, W2 x  ==>  slices of [W1; W2] x
+  void mergeShared(Block &block) {
+    llvm::MapVector<Value, SmallVector<linalg::ContractOp>> byOperand;
+    for (auto op : block.getOps<linalg::ContractOp>())
+      if (auto found = mergeable(op.getResult(0)); found && !op.getResult(0).use_empty())
+        byOperand[canonical(found->x)].push_back(op);
+    for (auto &[x, products] : byOperand) {
+      if (products.size() < 2)
+        continue;
+      OpBuilder b(products[0]);
+      SmallVector<Value> weights;
+      for (linalg::ContractOp op : products)
+        weights.push_back(rebuild(b, matVec(op)->weights));
+      Value all = product(b, products[0], join(b, products[0].getLoc(), weights, 0), matVec(products[0])->x);
+      int64_t offset = 0;
+      for (linalg::ContractOp op : products) {
+        auto type = cast<RankedTensorType>(op.getResult(0).getType());
+        Value part = tensor::ExtractSliceOp::create(b, op.getLoc(), type, all, ValueRange(), ValueRange(), ValueRange(),
+                                                    ArrayRef<int64_t>{offset}, type.getShape(), ArrayRef<int64_t>{1});
+        offset += type.getShape()[0];
+        op.getResult(0).replaceAllUsesWith(part);
+        op.erase();
+      }
+    }
+  }
+
+  /// Joins of the same vectors count as one operand.
+  Value canonical(Value x) {
+    auto concat = x.getDefiningOp<tensor::ConcatOp>();
+    if (!concat)
+      return x;
+    for (Value seen : joins)
+      if (seen.getDefiningOp<tensor::ConcatOp>().getInputs() == concat.getInputs() &&
+          seen.getParentBlock() == x.getParentBlock())
+        return seen;
+    joins.push_back(x);
+    return x;
+  }
+
+  /// Weights again at the builder's place, which may be above where they were read.
+  static Value rebuild(OpBuilder &b, Value weights) {
+    Operation *op = weights.getDefiningOp();
+    IRMapping mapping;
+    for (Value operand : op->getOperands())
+      mapping.map(operand, rebuild(b, operand));
+    return b.clone(*op, mapping)->getResult(0);
+  }
+
+  DenseSet<Value> late;
+  SmallVector<Value> joins;
+};
+} // namespace
+} // namespace dbc::passes

@@ -1,0 +1,102 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// dyn-split-scans: what a scan or fold computes from its elements alone goes to a map before it.
+#include "ir/Dyn/Dyn.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/Passes.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+#define GEN_PASS_DEF_DYNSPLITSCANS
+#include "passes/Passes.h.inc"
+
+namespace {
+struct DynSplitScansPass : impl::DynSplitScansBase<DynSplitScansPass> {
+  void runOnOperation() override {
+    SmallVector<Operation *> scans;
+    getOperation().walk<WalkOrder::PostOrder>([&](Operation *op) {
+      if (isa<dyn::ScanOp, dyn::FoldOp>(op))
+        scans.push_back(op);
+    });
+    for (Operation *op : scans)
+      if (auto scan = dyn_cast<dyn::ScanOp>(op))
+        split(scan);
+      else
+        split(cast<dyn::FoldOp>(op));
+  }
+
+  template <class Op> void split(Op scan) {
+    Block &body = scan.getBody().front();
+    unsigned elements = scan.getLists().size();
+    // What uses the state, directly or not.
+    DenseSet<Value> late;
+    for (BlockArgument state : body.getArguments().drop_front(elements))
+      late.insert(state);
+    llvm::SetVector<Operation *> early;
+    for (Operation &op : body.without_terminator()) {
+      bool usesState = false;
+      op.walk([&](Operation *inner) {
+        usesState |= llvm::any_of(inner->getOperands(), [&](Value v) { return late.contains(v); });
+      });
+      if (usesState)
+        late.insert(op.result_begin(), op.result_end());
+      else
+        early.insert(&op);
+    }
+    // Only numbers that need arithmetic are worth a list; integers, nodes and their fields stay with the structure.
+    llvm::SetVector<Value> handed;
+    bool arithmetic = false;
+    for (Operation *op : early) {
+      if (!isa<dyn::FieldOp, dyn::CallOp, dyn::NarrowOp>(op) && op->getNumOperands() && numeric(op))
+        arithmetic = true;
+      for (Value result : op->getResults())
+        for (OpOperand &use : result.getUses()) {
+          Operation *user = body.findAncestorOpInBlock(*use.getOwner());
+          if (early.contains(user))
+            continue;
+          if (dyn::isNumber(result.getType()) && numeric(op) && op->getNumOperands())
+            handed.insert(result);
+        }
+    }
+    if (!arithmetic || handed.empty())
+      return;
+
+    OpBuilder b(scan);
+    Location loc = scan.getLoc();
+    SmallVector<Type> types;
+    for (Value value : handed)
+      types.push_back(dyn::ListType::get(value.getType()));
+    auto map = dyn::MapOp::create(b, loc, types, scan.getLists());
+    Block *before = &map.getBody().emplaceBlock();
+    IRMapping mapping;
+    for (BlockArgument arg : body.getArguments().take_front(elements))
+      mapping.map(arg, before->addArgument(arg.getType(), arg.getLoc()));
+    b.setInsertionPointToEnd(before);
+    for (Operation *op : early)
+      b.clone(*op, mapping);
+    SmallVector<Value> yields = llvm::map_to_vector(handed, [&](Value v) { return mapping.lookup(v); });
+    dyn::YieldOp::create(b, loc, yields);
+
+    for (unsigned k = 0; k < handed.size(); ++k) {
+      Value value = handed[k];
+      BlockArgument arg = body.insertArgument(elements + k, value.getType(), value.getLoc());
+      value.replaceAllUsesWith(arg);
+      scan.getListsMutable().append(map.getResult(k));
+    }
+    for (Operation *op : llvm::reverse(early))
+      if (op->use_empty())
+        op->erase();
+  }
+
+  /// Whether an op computes with tensors or f32, not with the structure's integers.
+  static bool numeric(Operation *op) {
+    return llvm::any_of(op->getResultTypes(), [](Type type) {
+      return dyn::isNumber(type) && (dyn::scalar(type).isF32() || isa<RankedTensorType>(type));
+    });
+  }
+};
+} // namespace
+} // namespace dbc::passes

@@ -1,0 +1,315 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The frame of a batch program: its cells and their groups, spaces, arrays, and the order of scheduling.
+#include "passes/Flatten.h"
+#include "passes/FlattenWalk.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+
+std::string nameOf(Location loc) {
+  if (auto name = dyn_cast<NameLoc>(loc))
+    return name.getName().str();
+  if (auto fused = dyn_cast<FusedLoc>(loc))
+    for (Location part : fused.getLocations())
+      if (std::string name = nameOf(part); !name.empty())
+        return name;
+  return {};
+}
+
+std::string placeOf(Location loc) {
+  if (auto name = dyn_cast<NameLoc>(loc))
+    return placeOf(name.getChildLoc());
+  if (auto fused = dyn_cast<FusedLoc>(loc))
+    for (Location part : fused.getLocations())
+      if (std::string place = placeOf(part); !place.empty())
+        return place;
+  if (auto file = dyn_cast<FileLineColLoc>(loc))
+    return (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" + Twine(file.getColumn())).str();
+  return {};
+}
+
+int columnNumber(dyn::DataOp data, StringRef ctor, StringRef field) {
+  SmallVector<std::pair<StringRef, Type>> seen;
+  for (dyn::CtorOp c : data.getCtors())
+    for (auto [f, t] : llvm::zip(c.getFields(), c.getTypes())) {
+      std::pair<StringRef, Type> key(cast<StringAttr>(f).getValue(), cast<TypeAttr>(t).getValue());
+      auto at = llvm::find(seen, key);
+      int number = at - seen.begin();
+      if (at == seen.end())
+        seen.push_back(key);
+      if (key.first == field && (ctor.empty() || c.getName() == ctor))
+        return number;
+    }
+  llvm_unreachable("verified: the field exists");
+}
+
+Flattening::Flattening(ModuleOp module, dyn::EntryOp entry)
+    : module(module), entry(entry), context(module.getContext()), declare(context), stages(context) {}
+
+std::string Flattening::unique(StringRef name) {
+  int n = names[name]++;
+  std::string result = n ? (name + "." + Twine(n + 1)).str() : name.str();
+  if (n)
+    return unique(result);
+  return result;
+}
+
+SpaceInfo *Flattening::addSpace(StringRef name, kernel::SpaceKind kind, SpaceInfo *parent) {
+  spaces.push_back({unique(name), kind, parent});
+  return &spaces.back();
+}
+
+std::string Flattening::addBuffer(StringRef name, SpaceInfo *space, Type type) {
+  std::string symbol = unique(name);
+  batch::BufferOp::create(declare, entry.getLoc(), symbol, space->name, type, IntegerAttr());
+  bufferSpace[symbol] = space;
+  return symbol;
+}
+
+dyn::DataOp Flattening::dataOf(Type node) {
+  return module.lookupSymbol<dyn::DataOp>(cast<dyn::NodeType>(node).getData());
+}
+
+static Type scalarElement(Type type) {
+  if (auto list = dyn_cast<dyn::ListType>(type))
+    return list.getElement();
+  if (isa<dyn::NodeType>(type))
+    return IntegerType::get(type.getContext(), 32);
+  return type;
+}
+
+static StringRef partName(kernel::FieldPart part) {
+  return part == kernel::FieldPart::Value ? "" : part == kernel::FieldPart::Begin ? ".begin"
+                                             : part == kernel::FieldPart::End     ? ".end"
+                                             : part == kernel::FieldPart::Items   ? ".items"
+                                                                                  : ".kind";
+}
+
+std::string Flattening::fieldArray(dyn::DataOp data, StringRef ctor, StringRef field, kernel::FieldPart part, Type type) {
+  int column = part == kernel::FieldPart::Kind ? -1 : columnNumber(data, ctor, field);
+  std::string key = (data.getSymName() + "/" + Twine(column) + partName(part)).str();
+  auto [it, isNew] = arrays.try_emplace(key);
+  if (isNew) {
+    std::string base = data.getSymName().str();
+    if (part != kernel::FieldPart::Kind)
+      base += "." + field.str();
+    it->second = unique(base + partName(part).str());
+    Type element = scalarElement(type);
+    if (isa<dyn::NodeType>(element) || part == kernel::FieldPart::Begin || part == kernel::FieldPart::End)
+      element = declare.getI32Type();
+    kernel::FieldOp::create(declare, entry.getLoc(), it->second, data.getSymName(), column,
+                            part == kernel::FieldPart::Kind ? "" : field, part, element);
+  }
+  return it->second;
+}
+
+std::string Flattening::argumentArray(unsigned leaf, StringRef name, kernel::FieldPart part, Type type) {
+  std::string key = ("/arg/" + Twine(leaf) + partName(part)).str();
+  auto [it, isNew] = arrays.try_emplace(key);
+  if (isNew) {
+    it->second = unique(("arg." + name + partName(part)).str());
+    Type element = scalarElement(type);
+    if (isa<dyn::NodeType>(element) || part == kernel::FieldPart::Begin || part == kernel::FieldPart::End)
+      element = declare.getI32Type();
+    kernel::ArgumentOp::create(declare, entry.getLoc(), it->second, name, leaf, part, element);
+  }
+  return it->second;
+}
+
+void Flattening::rename(StringRef from, StringRef to) {
+  auto symbol = [&](StringRef s) { return FlatSymbolRefAttr::get(context, s); };
+  program.walk([&](Operation *op) {
+    for (NamedAttribute attr : llvm::to_vector(op->getAttrs()))
+      if (attr.getValue() == symbol(from))
+        op->setAttr(attr.getName(), symbol(to));
+  });
+}
+
+/// Finds the cells that the entry needs and their groups (strongly connected components of the call graph, Tarjan
+/// 1972), callees first. Source nesting bounds the number of cells, so plain recursion is fine.
+void Flattening::findCells() {
+  struct State {
+    int index = -1, low = -1;
+    bool open = false;
+  };
+  llvm::MapVector<StringAttr, State> states;
+  SmallVector<StringAttr> stack;
+  int counter = 0;
+  auto callees = [&](Operation *op) {
+    llvm::SetVector<StringAttr> names;
+    op->walk([&](dyn::CallOp call) { names.insert(call.getCalleeAttr().getAttr()); });
+    return names;
+  };
+  std::function<void(StringAttr)> visit = [&](StringAttr name) {
+    State &mine = states[name];
+    mine.index = mine.low = counter++;
+    mine.open = true;
+    stack.push_back(name);
+    for (StringAttr callee : callees(module.lookupSymbol(name))) {
+      if (!states.count(callee))
+        visit(callee);
+      if (states[callee].open)
+        states[name].low = std::min(states[name].low, states[callee].low);
+    }
+    if (states[name].low != states[name].index)
+      return;
+    groups.emplace_back();
+    while (true) {
+      StringAttr member = stack.pop_back_val();
+      states[member].open = false;
+      groups.back().push_back(member);
+      if (member == name)
+        break;
+    }
+    std::reverse(groups.back().begin(), groups.back().end());
+  };
+  for (StringAttr callee : callees(entry))
+    if (!states.count(callee))
+      visit(callee);
+  for (auto &group : groups)
+    for (StringAttr name : group)
+      cells[name].op = module.lookupSymbol<dyn::CellOp>(name);
+}
+
+/// The name of each flat component of a surface type, "" for a plain value: h, c for a State.
+static void componentNames(Type surface, const std::string &prefix, SmallVectorImpl<std::string> &names) {
+  auto join = [&](StringRef part) { return prefix.empty() ? part.str() : prefix + "." + part.str(); };
+  if (auto record = dyn_cast<dyn::RecordType>(surface)) {
+    for (auto [name, type] : llvm::zip(record.getNames(), record.getTypes()))
+      componentNames(type, join(cast<StringAttr>(name).getValue()), names);
+  } else if (auto tuple = dyn_cast<TupleType>(surface)) {
+    for (auto [i, type] : llvm::enumerate(tuple.getTypes()))
+      componentNames(type, join(std::to_string(i)), names);
+  } else if (auto list = dyn_cast<dyn::ListType>(surface)) {
+    componentNames(list.getElement(), prefix, names);
+  } else {
+    names.push_back(prefix.empty() ? "value" : prefix);
+  }
+}
+
+void Flattening::declareCell(Cell &cell) {
+  StringRef name = cell.op.getSymName();
+  cell.space = addSpace(name, kernel::SpaceKind::Instances, nullptr);
+  cell.space->columns = {"node"};
+  cell.space->group = cell.group;
+  cell.space->cell = cell.number;
+  SmallVector<std::string> names;
+  componentNames(cell.op.getSurface(), "", names);
+  cell.lists.resize(names.size());
+  cell.firsts.resize(names.size());
+  cell.lengths.resize(names.size());
+  for (auto [component, type] : llvm::zip(names, cell.op.getResults())) {
+    Type flat = cast<TypeAttr>(type).getValue();
+    cell.results.push_back(isa<dyn::ListType>(flat) ? std::string()
+                                                    : addBuffer((name + "." + component).str(), cell.space, flat));
+  }
+}
+
+LogicalResult Flattening::run() {
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  Location loc = entry.getLoc();
+  program = batch::ProgramOp::create(builder, loc, entry.getSymName(), entry.getArgNames(), entry.getArgTypes(),
+                                     entry.getSurface(), entry.getLoss());
+  Block *body = &program.getBody().emplaceBlock();
+  // Declarations stand in front, then functions, then the schedule and the stages.
+  auto marker = kernel::ScheduleOp::create(builder, loc);
+  marker->remove();
+  body->push_back(marker);
+  Block *order = &marker.getBody().emplaceBlock();
+  declare.setInsertionPoint(marker);
+  stages.setInsertionPointToEnd(body);
+
+  findCells();
+  SpaceInfo *model = addSpace("model", kernel::SpaceKind::Model, nullptr);
+  SpaceInfo *inputs = addSpace("input", kernel::SpaceKind::Inputs, nullptr);
+  inputs->columns = {"input"};
+  for (auto [n, group] : llvm::enumerate(groups)) {
+    std::string symbol = unique("group" + std::to_string(n));
+    for (auto [i, name] : llvm::enumerate(group)) {
+      cells[name].group = symbol;
+      cells[name].number = i;
+      declareCell(cells[name]);
+    }
+  }
+
+  OpBuilder functions(context);
+  functions.setInsertionPoint(marker);
+  OpBuilder schedule = OpBuilder::atBlockEnd(order);
+  auto function = [&](kernel::FuncKind kind, const std::string &name, SpaceInfo *space, StringRef row, Type key) {
+    std::string symbol = unique(name);
+    auto func = kernel::FuncOp::create(functions, loc, symbol, kind,
+                                       space ? FlatSymbolRefAttr::get(context, space->name) : FlatSymbolRefAttr(),
+                                       ArrayAttr());
+    Block *block = &func.getBody().emplaceBlock();
+    Type i32 = functions.getI32Type();
+    if (kind == kernel::FuncKind::Index)
+      block->addArgument(i32, NameLoc::get(functions.getStringAttr("row")));
+    block->addArgument(i32, NameLoc::get(functions.getStringAttr(row)));
+    return func;
+  };
+
+  // First walk: who calls whom.
+  auto walkCalls = [&](Operation *op, Region &region, kernel::FuncOp func) {
+    Walk walk(*this, func, op, /*indexing=*/false, nullptr);
+    walk.run(region);
+  };
+  llvm::StringMap<SmallVector<Attribute>> callsOf;
+  for (auto &[name, cell] : cells) {
+    std::string key = nameOf(cell.op.getBody().getArgument(0).getLoc());
+    auto func = function(kernel::FuncKind::Calls, "calls." + name.str(), nullptr, key.empty() ? "node" : key, {});
+    walkCalls(cell.op, cell.op.getBody(), func);
+    callsOf[cell.group].push_back(FlatSymbolRefAttr::get(func.getSymNameAttr()));
+  }
+  auto roots = function(kernel::FuncKind::Roots, "roots", nullptr, "input", {});
+  walkCalls(entry, entry.getBody(), roots);
+  kernel::StartOp::create(schedule, loc, roots.getSymName());
+  for (auto &group : groups) {
+    SmallVector<StringRef> cellNames;
+    SmallVector<Attribute> datas;
+    for (StringAttr name : group) {
+      cellNames.push_back(name.getValue());
+      datas.push_back(cast<dyn::NodeType>(cells[name].op.getBody().getArgument(0).getType()).getData());
+    }
+    StringRef symbol = cells[group[0]].group;
+    kernel::GroupOp::create(declare, loc, symbol, declare.getStrArrayAttr(cellNames), declare.getArrayAttr(datas),
+                            declare.getArrayAttr(callsOf[symbol]));
+    kernel::SortOp::create(schedule, loc, symbol);
+  }
+
+  // Second walk: rows and stages. Callees first, so that a caller knows where a callee's lists lie.
+  auto walkIndex = [&](Operation *op, Region &region, SpaceInfo *space, kernel::FuncOp func) {
+    Walk walk(*this, func, op, /*indexing=*/true, space);
+    walk.run(region);
+    kernel::IndexOp::create(schedule, loc, func.getSymName());
+  };
+  modelSpace = model;
+  for (auto &[name, cell] : cells) {
+    std::string key = nameOf(cell.op.getBody().getArgument(0).getLoc());
+    auto func = function(kernel::FuncKind::Index, "index." + name.str(), cell.space, key.empty() ? "node" : key, {});
+    walkIndex(cell.op, cell.op.getBody(), cell.space, func);
+  }
+  auto func = function(kernel::FuncKind::Index, "index", inputs, "input", {});
+  walkIndex(entry, entry.getBody(), inputs, func);
+  if (failed)
+    return failure();
+
+  // The spaces' declarations, now that all columns are known: first of all.
+  OpBuilder front = OpBuilder::atBlockBegin(body);
+  for (SpaceInfo &space : spaces) {
+    if (!space.used && space.kind != kernel::SpaceKind::Inputs && space.kind != kernel::SpaceKind::Instances)
+      continue;
+    SmallVector<StringRef> columns(space.columns.begin(), space.columns.end());
+    kernel::SpaceOp::create(front, loc, space.name, space.kind,
+                            space.parent ? FlatSymbolRefAttr::get(context, space.parent->name) : FlatSymbolRefAttr(),
+                            front.getStrArrayAttr(columns),
+                            space.group.empty() ? FlatSymbolRefAttr() : FlatSymbolRefAttr::get(context, space.group),
+                            space.group.empty() ? IntegerAttr() : front.getI32IntegerAttr(space.cell),
+                            /*ticked=*/false, /*steps_of=*/FlatSymbolRefAttr());
+  }
+  return success();
+}
+
+} // namespace dbc::passes

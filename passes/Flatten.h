@@ -1,0 +1,158 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// What dyn-to-batch knows about the values of one input while it writes the program of a batch.
+//
+// A `dyn` function is walked twice. The first walk writes its `calls` function: which instances need which. The second
+// writes its `index` function, which makes the rows of all spaces, and one `batch.stage` an arithmetic op.
+// Flattening follows Blelloch's nested data parallelism: a binder is a space whose rows are (row outside, element).
+#pragma once
+
+#include "ir/Batch/Batch.h"
+#include "ir/Dyn/Dyn.h"
+#include "ir/Kernel/Kernel.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
+#include <deque>
+#include <string>
+
+namespace dbc::passes {
+
+/// A list of one input, in terms of the rows of a batch. Element j is row or value `first + j * stride`.
+struct ListInfo {
+  enum class From {
+    Unknown, ///< in the walk that writes calls: a list that a cell returned
+    Mapped, ///< in the walk that writes calls: result `result` of `map`, walked again for an element
+    Range,  ///< the integer itself
+    Items,  ///< an int or node: row of the int array `array`
+    Column, ///< an int or node: column `via` at the row of space `of`
+    Rows,   ///< computed: row of `array`
+    Via,    ///< computed: row of `array` that column `via` of space `of` names at the row
+  };
+  From from = From::Range;
+  mlir::Value first, length; ///< i32, in the function being written
+  int stride = 1;
+  std::string array, of, via, carried;
+  mlir::Type element; ///< flat type
+  dyn::MapOp map;
+  unsigned result = 0;
+
+  /// Whether two lists differ in nothing but first and length.
+  bool sameSource(const ListInfo &o) const {
+    return from == o.from && stride == o.stride && array == o.array && of == o.of && via == o.via && element == o.element;
+  }
+};
+
+/// What a flat value of one input is in the batch.
+struct Known {
+  enum class Kind {
+    Nothing,    ///< computed, in the walk that writes calls
+    Structural, ///< `scalar`, an i32 or i1 in the function being written; a node is its number
+    Placed,     ///< row `scalar` of `array`
+    Model,      ///< made of constants and parameters alone: cloned where it is used
+    List,
+  };
+  Kind kind = Kind::Nothing;
+  mlir::Value scalar;
+  std::string array;
+  std::string carried; ///< loop that a Placed value is carried by, or empty
+  ListInfo list;
+
+  static Known structural(mlir::Value v) {
+    Known k;
+    k.kind = Kind::Structural;
+    k.scalar = v;
+    return k;
+  }
+  static Known placed(std::string array, mlir::Value row, std::string carried = {}) {
+    Known k;
+    k.kind = Kind::Placed;
+    k.scalar = row;
+    k.array = std::move(array);
+    k.carried = std::move(carried);
+    return k;
+  }
+  static Known model() {
+    Known k;
+    k.kind = Kind::Model;
+    return k;
+  }
+  static Known of(ListInfo list) {
+    Known k;
+    k.kind = Kind::List;
+    k.list = std::move(list);
+    return k;
+  }
+  bool is(Kind k) const { return kind == k; }
+};
+
+/// A space under construction: its columns, and the values that a row's push (or set) writes to them.
+struct SpaceInfo {
+  std::string name;
+  kernel::SpaceKind kind;
+  SpaceInfo *parent = nullptr;
+  std::vector<std::string> columns;
+  llvm::SmallVector<mlir::Value> values; ///< one a column while its row is being made
+  llvm::DenseMap<mlir::Value, unsigned> columnOf;
+  std::string group; ///< instances: the group and the cell's number in it
+  int cell = -1;
+  bool used = false; ///< a stage or a column needs its rows
+  kernel::SpaceOp op;
+};
+
+/// The program of one entry or loss under construction.
+class Flattening {
+public:
+  Flattening(mlir::ModuleOp module, dyn::EntryOp entry);
+  /// Writes the `batch.program` at the end of the module.
+  mlir::LogicalResult run();
+
+private:
+  friend class Walk;
+  struct Cell {
+    dyn::CellOp op;
+    std::string group;
+    int number = 0; ///< in the group
+    SpaceInfo *space = nullptr;
+    std::vector<std::string> results; ///< buffer of each flat result; empty for a list result
+    std::vector<ListInfo> lists;      ///< of each flat list result: its source; see firsts and lengths
+    std::vector<std::string> firsts, lengths; ///< columns of `space` that hold a list result's bounds
+  };
+
+  void findCells();
+  void declareCell(Cell &cell);
+  SpaceInfo *addSpace(llvm::StringRef name, kernel::SpaceKind kind, SpaceInfo *parent);
+  std::string unique(llvm::StringRef name);
+  std::string addBuffer(llvm::StringRef name, SpaceInfo *space, mlir::Type type);
+  /// The symbol of a field's array, declared when first used.
+  std::string fieldArray(dyn::DataOp data, llvm::StringRef ctor, llvm::StringRef field, kernel::FieldPart part, mlir::Type type);
+  std::string argumentArray(unsigned leaf, llvm::StringRef name, kernel::FieldPart part, mlir::Type type);
+  dyn::DataOp dataOf(mlir::Type node);
+  void rename(llvm::StringRef from, llvm::StringRef to);
+
+  mlir::ModuleOp module;
+  dyn::EntryOp entry;
+  mlir::MLIRContext *context;
+  mlir::OpBuilder declare, stages; ///< where declarations and where stages go
+  batch::ProgramOp program;
+  llvm::MapVector<mlir::StringAttr, Cell> cells; ///< by name, callees first
+  std::vector<std::vector<mlir::StringAttr>> groups;
+  SpaceInfo *modelSpace = nullptr;
+  std::deque<SpaceInfo> spaces;
+  llvm::StringMap<int> names;
+  llvm::StringMap<SpaceInfo *> bufferSpace;
+  llvm::StringMap<std::string> arrays; ///< fields and arguments declared so far
+  bool failed = false;
+};
+
+/// The number of the column that a field's values are kept in, over all constructors of a data type: fields of one name
+/// and type share one. The same numbering is printed into the model's interface.
+int columnNumber(dyn::DataOp data, llvm::StringRef ctor, llvm::StringRef field);
+
+/// "file:line:col" of a location, for messages; empty if unknown.
+std::string placeOf(mlir::Location loc);
+/// The source's name for a value (its NameLoc), or empty.
+std::string nameOf(mlir::Location loc);
+
+} // namespace dbc::passes

@@ -1,0 +1,392 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Lists: binders become spaces, everything else is arithmetic on the bounds of lists.
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/FlattenWalk.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+
+static bool callsCells(Block &body) {
+  return body.getParentOp()->walk([](dyn::CallOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+Value Walk::positionRow(const ListInfo &list, Value j) {
+  return list.stride == 1 ? add(list.first, j) : sub(list.first, j);
+}
+
+Known Walk::element(const ListInfo &list, Value j) {
+  Location loc = j.getLoc();
+  auto loaded = [&](StringRef array, StringAttr column, Value row) {
+    Type type = list.element.isInteger(1) ? Type(b.getI1Type()) : Type(b.getI32Type());
+    return Known::structural(kernel::LoadOp::create(b, loc, type, array, column, row));
+  };
+  switch (list.from) {
+  case From::Unknown: return Known();
+  case From::Mapped: {
+    Value position = positionRow(list, j);
+    dyn::MapOp map = list.map;
+    for (auto [arg, operand] : llvm::zip(map.getBody().getArguments(), map.getLists()))
+      set(arg, element(known(operand).list, position));
+    block(map.getBody().front(), Place());
+    return known(map.getBody().front().getTerminator()->getOperand(list.result));
+  }
+  case From::Range: return Known::structural(positionRow(list, j));
+  case From::Items: return loaded(list.array, StringAttr(), positionRow(list, j));
+  case From::Column: return loaded(list.of, b.getStringAttr(list.via), positionRow(list, j));
+  case From::Rows: return indexing ? Known::placed(list.array, positionRow(list, j), list.carried) : Known();
+  case From::Via: {
+    if (!indexing)
+      return Known();
+    Value row = kernel::LoadOp::create(b, loc, b.getI32Type(), list.of, b.getStringAttr(list.via), positionRow(list, j));
+    return Known::placed(list.array, row, list.carried);
+  }
+  }
+  llvm_unreachable("all kinds of lists are handled");
+}
+
+/// A loop 0 .. length - 1 of the structure function; `body` writes one round.
+void Walk::loop(Location loc, Value length, function_ref<void(Value)> body) {
+  auto loop = kernel::ForOp::create(b, loc, TypeRange(), integer(0), length, ValueRange(), /*vector=*/UnitAttr());
+  Block *block = &loop.getBody().emplaceBlock();
+  Value j = block->addArgument(b.getI32Type(), NameLoc::get(b.getStringAttr("j"), loc));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(block);
+  body(j);
+  kernel::YieldOp::create(b, loc, ValueRange());
+}
+
+void Walk::map(dyn::MapOp op, Place at) {
+  Block &body = op.getBody().front();
+  ListInfo *any = nullptr;
+  std::vector<ListInfo> lists;
+  for (Value list : op.getLists())
+    lists.push_back(known(list).list);
+  for (ListInfo &list : lists)
+    if (!any && list.from != From::Unknown)
+      any = &list;
+
+  if (!indexing) {
+    // Elements are walked where they are asked for; here only calls count.
+    bool calls = callsCells(body);
+    if (!any && calls) {
+      emitError(op.getLoc(), "calls for each element of a list that a cell returned are not supported yet [C6]");
+      f.failed = true;
+      return;
+    }
+    for (auto [k, result] : llvm::enumerate(op.getResults())) {
+      ListInfo info;
+      info.element = cast<dyn::ListType>(result.getType()).getElement();
+      if (any) {
+        info.from = From::Mapped;
+        info.map = op;
+        info.result = k;
+        info.first = integer(0);
+        info.length = any->length;
+      } else {
+        info.from = From::Unknown;
+      }
+      set(result, Known::of(info));
+    }
+    if (calls)
+      loop(op.getLoc(), any->length, [&](Value j) {
+        for (auto [arg, list] : llvm::zip(body.getArguments(), lists))
+          set(arg, element(list, j));
+        block(body, Place());
+      });
+    return;
+  }
+
+  SpaceInfo *space = f.addSpace(label(op, at), kernel::SpaceKind::Elements, at.space);
+  Value base = kernel::CountOp::create(b, op.getLoc(), b.getI32Type(), space->name);
+  std::vector<Known> yielded;
+  SmallVector<std::string> columns(op.getNumResults());
+  loop(op.getLoc(), lists[0].length, [&](Value j) {
+    Place inner{space, kernel::CountOp::create(b, op.getLoc(), b.getI32Type(), space->name)};
+    column(space, at.row, "parent");
+    for (auto [arg, list] : llvm::zip(body.getArguments(), lists))
+      set(arg, element(list, j));
+    block(body, inner);
+    for (auto [k, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
+      Known result = known(value);
+      if (result.is(Kind::List)) {
+        emitError(op.getLoc(), "lists of lists are not supported yet [D2]");
+        f.failed = true;
+        return;
+      }
+      if (result.is(Kind::Model) && (value.getType().isInteger(32) || value.getType().isInteger(1)) &&
+          isa<arith::ConstantOp>(value.getDefiningOp()))
+        result = Known::structural(structural(value));
+      if (result.is(Kind::Model)) { // the same for every element, but a list wants rows
+        std::string buffer = f.addBuffer(space->name + ".value", space, value.getType());
+        write(op.getLoc(), value, result, buffer, inner);
+        result = Known::placed(buffer, inner.row);
+      }
+      if (result.is(Kind::Structural) || result.scalar != inner.row)
+        columns[k] = column(space, result.scalar, nameOf(value.getLoc()));
+      else
+        space->used = true;
+      yielded.push_back(result);
+    }
+    push(inner);
+  });
+  if (f.failed)
+    return;
+  for (auto [k, result] : llvm::enumerate(op.getResults())) {
+    ListInfo info;
+    info.first = base;
+    info.length = lists[0].length;
+    info.element = cast<dyn::ListType>(result.getType()).getElement();
+    info.of = space->name;
+    info.via = columns[k];
+    info.array = yielded[k].array;
+    info.carried = yielded[k].carried;
+    info.from = yielded[k].is(Kind::Structural) ? From::Column : columns[k].empty() ? From::Rows : From::Via;
+    set(result, Known::of(info));
+  }
+}
+
+/// Scans and folds. The states of an owner with n elements are n + 1 rows of a space of their own, the first being the
+/// initial state, so that the empty list and the first step are no special cases.
+void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &body, bool back, bool fold, Place at) {
+  Location loc = op->getLoc();
+  std::vector<ListInfo> infos;
+  for (Value list : lists)
+    infos.push_back(known(list).list);
+  if (!indexing) {
+    auto any = llvm::find_if(infos, [](ListInfo &l) { return l.from != From::Unknown; });
+    bool calls = callsCells(body);
+    if (any == infos.end() && calls) {
+      emitError(loc, "calls for each element of a list that a cell returned are not supported yet [C6]");
+      f.failed = true;
+      return;
+    }
+    if (calls)
+      loop(loc, any->length, [&](Value j) {
+        for (auto [k, arg] : llvm::enumerate(body.getArguments()))
+          set(arg, k < infos.size() ? element(infos[k], j) : Known());
+        block(body, Place());
+      });
+    for (Value result : op->getResults()) {
+      if (fold) {
+        set(result, Known());
+        continue;
+      }
+      ListInfo info;
+      info.element = cast<dyn::ListType>(result.getType()).getElement();
+      if (any == infos.end()) {
+        info.from = From::Unknown;
+      } else {
+        info.from = From::Rows;
+        info.first = integer(0);
+        info.length = any->length;
+      }
+      set(result, Known::of(info));
+    }
+    return;
+  }
+
+  std::string name = label(op, at);
+  SpaceInfo *states = f.addSpace(name + ".states", kernel::SpaceKind::States, at.space);
+  SpaceInfo *steps = f.addSpace(name, kernel::SpaceKind::Steps, at.space);
+  states->used = steps->used = true;
+  Value length = infos[0].length;
+  Value first = kernel::ReserveOp::create(b, loc, b.getI32Type(), states->name, add(length, integer(1)));
+  std::vector<std::string> buffers;
+  for (auto [k, value] : llvm::enumerate(init)) {
+    std::string part = nameOf(body.getArgument(infos.size() + k).getLoc());
+    buffers.push_back(f.addBuffer(name + "." + (part.empty() ? "state" + std::to_string(k) : part), states, value.getType()));
+    write(loc, value, known(value), buffers.back(), at, first);
+  }
+  loop(loc, length, [&](Value k) {
+    Place inner{steps, kernel::CountOp::create(b, loc, b.getI32Type(), steps->name)};
+    column(steps, at.row, "parent");
+    column(steps, k, "step");
+    Value j = back ? sub(sub(length, integer(1)), k) : k;
+    Value before = add(first, k), after = add(before, integer(1));
+    for (auto [n, arg] : llvm::enumerate(body.getArguments()))
+      set(arg, n < infos.size() ? element(infos[n], j)
+                                : Known::placed(buffers[n - infos.size()], before, steps->name));
+    block(body, inner);
+    column(steps, before, "before");
+    for (auto [n, value] : llvm::enumerate(body.getTerminator()->getOperands()))
+      write(loc, value, known(value), buffers[n], inner, after);
+    push(inner);
+  });
+  for (auto [k, result] : llvm::enumerate(op->getResults())) {
+    Value last = add(first, length);
+    if (fold) {
+      set(result, Known::placed(buffers[k], last));
+      continue;
+    }
+    ListInfo info;
+    info.from = From::Rows;
+    info.array = buffers[k];
+    info.first = back ? last : add(first, integer(1));
+    info.stride = back ? -1 : 1;
+    info.length = length;
+    info.element = init[k].getType();
+    set(result, Known::of(info));
+  }
+}
+
+void Walk::reduceList(dyn::ReduceListOp op, Place at) {
+  using dyn::ReduceKind;
+  Location loc = op.getLoc();
+  ListInfo list = known(op.getList()).list;
+  ReduceKind kind = op.getKind();
+  bool integers = list.from == From::Range || list.from == From::Items || list.from == From::Column ||
+                  (list.from == From::Mapped && isStructuralList(op.getList()));
+  if (!integers && !indexing)
+    return set(op.getResult(), Known());
+  if (kind == ReduceKind::Mean || kind == ReduceKind::Max || kind == ReduceKind::Min || kind == ReduceKind::ArgMax) {
+    Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, list.length, integer(0));
+    check(loc, kernel::Fault::Empty, some, dyn::stringifyReduceKind(kind), {});
+  }
+  if (integers) {
+    bool boolean = op.getType().isInteger(1);
+    Value start = boolean ? arith::ConstantOp::create(b, loc, b.getBoolAttr(kind == ReduceKind::All)).getResult()
+                          : kind == ReduceKind::Sum ? integer(0)
+                                                    : element(list, integer(0)).scalar;
+    auto loop = kernel::ForOp::create(b, loc, start.getType(), integer(0), list.length, start, UnitAttr());
+    Block *block = &loop.getBody().emplaceBlock();
+    Value j = block->addArgument(b.getI32Type(), NameLoc::get(b.getStringAttr("j"), loc));
+    Value so = block->addArgument(start.getType(), NameLoc::get(b.getStringAttr("so_far"), loc));
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToEnd(block);
+      Value x = element(list, j).scalar, next;
+      switch (kind) {
+      case ReduceKind::Sum:
+        next = kernel::IntOp::create(b, loc, b.getI32Type(), kernel::IntKind::Add, so, x, b.getStringAttr(placeOf(loc)));
+        break;
+      case ReduceKind::Max: next = arith::MaxSIOp::create(b, loc, so, x); break;
+      case ReduceKind::Min: next = arith::MinSIOp::create(b, loc, so, x); break;
+      case ReduceKind::Any: next = arith::OrIOp::create(b, loc, so, x); break;
+      case ReduceKind::All: next = arith::AndIOp::create(b, loc, so, x); break;
+      default:
+        emitError(loc, "`") << dyn::stringifyReduceKind(kind) << "` of whole numbers is not supported yet [L1]";
+        f.failed = true;
+        next = so;
+      }
+      kernel::YieldOp::create(b, loc, next);
+    }
+    return set(op.getResult(), Known::structural(loop.getResult(0)));
+  }
+  batch::StageOp stage = this->stage(loc, label(op, at), at);
+  OpBuilder inside = OpBuilder::atBlockEnd(&stage.getBody().front());
+  auto symbol = [&](const std::string &s) { return s.empty() ? FlatSymbolRefAttr() : FlatSymbolRefAttr::get(f.context, s); };
+  bool via = list.from == From::Via;
+  Value result = batch::SegmentOp::create(
+      inside, loc, op.getType(), static_cast<batch::ReduceKind>(kind), list.array,
+      column(at.space, list.first, "first"), column(at.space, list.length, "length"), list.stride, via ? symbol(list.of) : FlatSymbolRefAttr(),
+      via ? b.getStringAttr(list.via) : StringAttr(), batch::Access::Unknown, symbol(list.carried));
+  std::string buffer = f.addBuffer(stage.getSymName(), at.space, op.getType());
+  own[buffer] = true;
+  batch::WriteOp::create(inside, loc, result, buffer);
+  set(op.getResult(), Known::placed(buffer, at.row));
+}
+
+void Walk::listOp(Operation *op, Place at) {
+  Location loc = op->getLoc();
+  auto list = [&](Value v) { return known(v).list; };
+  if (auto nodes = dyn_cast<dyn::NodesOp>(op)) {
+    SpaceInfo *space = f.addSpace(f.dataOf(nodes.getNode().getType()).getSymName().str() + ".nodes",
+                                  kernel::SpaceKind::States, nullptr);
+    space->columns = {"node"};
+    space->used = true;
+    Type i32 = b.getI32Type();
+    auto reach = kernel::ReachOp::create(b, loc, i32, i32, space->name,
+                                         cast<dyn::NodeType>(nodes.getNode().getType()).getData().getValue(),
+                                         structural(nodes.getNode()));
+    ListInfo info;
+    info.from = From::Column;
+    info.of = space->name;
+    info.via = "node";
+    info.first = reach.getFirst();
+    info.length = reach.getLength();
+    info.element = nodes.getNode().getType();
+    return set(nodes.getResult(), Known::of(info));
+  }
+  if (auto range = dyn_cast<dyn::RangeOp>(op)) {
+    ListInfo info;
+    info.first = structural(range.getLow());
+    Value high = structural(range.getHigh());
+    Value length = kernel::IntOp::create(b, loc, b.getI32Type(), kernel::IntKind::Sub, high, info.first,
+                                         b.getStringAttr(placeOf(loc)));
+    info.length = arith::MaxSIOp::create(b, loc, length, integer(0));
+    info.element = b.getI32Type();
+    return set(range.getResult(), Known::of(info));
+  }
+  if (auto len = dyn_cast<dyn::LenOp>(op)) {
+    ListInfo info = list(len.getList());
+    return set(len.getResult(), info.from == From::Unknown ? Known() : Known::structural(info.length));
+  }
+  if (auto zip = dyn_cast<dyn::ZipOp>(op)) {
+    ListInfo *first = nullptr;
+    std::vector<ListInfo> infos;
+    for (Value v : zip.getLists())
+      infos.push_back(list(v));
+    for (auto [info, result] : llvm::zip(infos, zip.getResults())) {
+      set(result, Known::of(info));
+      if (info.from == From::Unknown)
+        continue;
+      if (first && first->length != info.length)
+        check(loc, kernel::Fault::Lengths,
+              arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, first->length, info.length), "zip",
+              {first->length, info.length});
+      if (!first)
+        first = &info;
+    }
+    return;
+  }
+  if (auto reverse = dyn_cast<dyn::ReverseOp>(op)) {
+    ListInfo info = list(reverse.getList());
+    if (info.from != From::Unknown) {
+      Value last = sub(info.length, integer(1));
+      info.first = info.stride == 1 ? add(info.first, last) : sub(info.first, last);
+      info.stride = -info.stride;
+    }
+    return set(reverse.getResult(), Known::of(info));
+  }
+  if (auto slice = dyn_cast<dyn::SliceOp>(op)) {
+    ListInfo info = list(slice.getList());
+    if (info.from == From::Unknown)
+      return set(slice.getResult(), Known::of(info));
+    Value low = structural(slice.getLow()), high = structural(slice.getHigh());
+    auto le = [&](Value x, Value y) { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, x, y).getResult(); };
+    Value fits = arith::AndIOp::create(b, loc, le(integer(0), low), le(high, info.length));
+    check(loc, kernel::Fault::Slice, arith::AndIOp::create(b, loc, fits, le(low, high)), "slice", {low, high, info.length});
+    info.first = info.stride == 1 ? add(info.first, low) : sub(info.first, low);
+    info.length = sub(high, low);
+    return set(slice.getResult(), Known::of(info));
+  }
+  auto at_ = cast<dyn::AtOp>(op);
+  ListInfo info = list(at_.getList());
+  if (info.from == From::Unknown)
+    return set(at_.getResult(), Known());
+  Value index = structural(at_.getIndex());
+  Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, index, integer(0));
+  Value high = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, index, info.length);
+  check(loc, kernel::Fault::ListIndex, arith::AndIOp::create(b, loc, low, high), "index", {index, info.length});
+  set(at_.getResult(), element(info, index));
+}
+
+/// A list that an entry returns: a space of its own, so that its rows stand in the outputs' order.
+void Walk::returnList(Location loc, unsigned leaf, const Known &value, Place at) {
+  const ListInfo &list = value.list;
+  std::string name = leaf ? "result." + std::to_string(leaf) : "result";
+  SpaceInfo *space = f.addSpace(name + ".list", kernel::SpaceKind::Elements, at.space);
+  Type flat = isa<dyn::NodeType>(list.element) ? Type(b.getI32Type()) : list.element;
+  std::string buffer = f.addBuffer(name, space, flat);
+  batch::OutputOp::create(f.declare, loc, leaf, buffer, 1);
+  loop(loc, list.length, [&](Value j) {
+    Place inner{space, kernel::CountOp::create(b, loc, b.getI32Type(), space->name)};
+    column(space, at.row, "parent");
+    write(loc, Value(), element(list, j), buffer, inner);
+    push(inner);
+  });
+}
+
+} // namespace dbc::passes

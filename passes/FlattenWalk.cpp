@@ -1,0 +1,411 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Structure: fields, calls, matches and what a function returns. Lists are in FlattenLists.cpp, stages in
+// FlattenStages.cpp.
+#include "passes/FlattenWalk.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+
+Walk::Walk(Flattening &f, kernel::FuncOp func, Operation *owner, bool indexing, SpaceInfo *space)
+    : f(f), func(func), owner(owner), indexing(indexing), b(f.context) {
+  Block &body = func.getBody().front();
+  b.setInsertionPointToEnd(&body);
+  if (indexing) {
+    top.space = space;
+    top.row = body.getArgument(0);
+    space->values = {body.getArgument(1)};
+    space->columnOf[body.getArgument(1)] = 0;
+  }
+}
+
+void Walk::run(Region &region) {
+  Value key = func.getBody().front().getArguments().back();
+  if (isa<dyn::CellOp>(owner)) {
+    set(region.getArgument(0), Known::structural(key));
+  } else {
+    unsigned leaf = 0;
+    for (auto [name, type] : llvm::zip(f.entry.getArgNames(), f.entry.getArgTypes())) {
+      SmallVector<Type> flat;
+      dyn::flatten(cast<TypeAttr>(type).getValue(), flat);
+      for (unsigned part = 0; part < flat.size(); ++part, ++leaf) {
+        BlockArgument arg = region.getArgument(leaf);
+        if (arg.use_empty())
+          continue;
+        std::string label = cast<StringAttr>(name).getValue().str();
+        if (flat.size() > 1)
+          label += "." + std::to_string(part);
+        set(arg, fromArray(arg.getLoc(), arg.getType(), key, [&](kernel::FieldPart p) {
+              return f.argumentArray(leaf, label, p, arg.getType());
+            }));
+      }
+    }
+  }
+  block(region.front(), top);
+  if (indexing)
+    push(top);
+}
+
+/// A value that the batch holds: a field of node `row`, or an argument of input `row`.
+Known Walk::fromArray(Location loc, Type type, Value row, function_ref<std::string(kernel::FieldPart)> array) {
+  using kernel::FieldPart;
+  if (auto list = dyn_cast<dyn::ListType>(type)) {
+    std::string begin = array(FieldPart::Begin), end = array(FieldPart::End);
+    kernel::RequireOp::create(b, loc, begin, row);
+    ListInfo info;
+    Type i32 = b.getI32Type();
+    info.first = kernel::LoadOp::create(b, loc, i32, begin, StringAttr(), row);
+    Value last = kernel::LoadOp::create(b, loc, i32, end, StringAttr(), row);
+    info.length = sub(last, info.first);
+    info.array = array(FieldPart::Items);
+    info.element = list.getElement();
+    bool integer = isa<dyn::NodeType>(info.element) || info.element.isInteger(32) || info.element.isInteger(1);
+    info.from = integer ? From::Items : From::Rows;
+    if (isa<dyn::ListType>(info.element)) {
+      emitError(loc, "lists of lists are not supported yet [D2]");
+      f.failed = true;
+    }
+    return Known::of(info);
+  }
+  std::string symbol = array(FieldPart::Value);
+  kernel::RequireOp::create(b, loc, symbol, row);
+  if (isa<dyn::NodeType>(type) || type.isInteger(32) || type.isInteger(1)) {
+    Type loaded = type.isInteger(1) ? Type(b.getI1Type()) : Type(b.getI32Type());
+    return Known::structural(kernel::LoadOp::create(b, loc, loaded, symbol, StringAttr(), row));
+  }
+  return Known::placed(symbol, row);
+}
+
+void Walk::block(Block &block, Place at) {
+  for (Operation &each : block)
+    op(&each, at);
+}
+
+void Walk::op(Operation *op, Place at) {
+  if (auto field = dyn_cast<dyn::FieldOp>(op))
+    return this->field(field, at);
+  if (auto call = dyn_cast<dyn::CallOp>(op))
+    return this->call(call, at);
+  if (auto match = dyn_cast<dyn::MatchOp>(op))
+    return this->match(match, at);
+  if (auto cond = dyn_cast<dyn::IfOp>(op)) {
+    Value condition = structural(cond.getCondition());
+    return branch(op, {&cond.getThen(), &cond.getOtherwise()}, {"then", "else"},
+                  [&](unsigned) { return condition; }, at);
+  }
+  if (auto map = dyn_cast<dyn::MapOp>(op))
+    return this->map(map, at);
+  if (auto scan = dyn_cast<dyn::ScanOp>(op))
+    return recurrence(op, scan.getLists(), scan.getInit(), scan.getBody().front(), scan.getBack(), false, at);
+  if (auto fold = dyn_cast<dyn::FoldOp>(op))
+    return recurrence(op, fold.getLists(), fold.getInit(), fold.getBody().front(), false, true, at);
+  if (auto reduce = dyn_cast<dyn::ReduceListOp>(op))
+    return reduceList(reduce, at);
+  if (isa<dyn::ReturnOp>(op))
+    return indexing ? returned(op, at) : void();
+  if (isa<dyn::YieldOp>(op))
+    return;
+  if (isa<dyn::NodesOp, dyn::RangeOp, dyn::LenOp, dyn::ZipOp, dyn::ReverseOp, dyn::SliceOp, dyn::AtOp>(op))
+    return listOp(op, at);
+  if (structuralOp(op, at))
+    return;
+  computed(op, at);
+}
+
+void Walk::field(dyn::FieldOp op, Place at) {
+  dyn::DataOp data = f.dataOf(op.getNode().getType());
+  StringRef ctor = op.getCtor().value_or("");
+  set(op.getResult(), fromArray(op.getLoc(), op.getType(), structural(op.getNode()), [&](kernel::FieldPart part) {
+        return f.fieldArray(data, ctor, op.getName(), part, op.getType());
+      }));
+}
+
+void Walk::call(dyn::CallOp op, Place at) {
+  Flattening::Cell &cell = f.cells[op.getCalleeAttr().getAttr()];
+  Value node = structural(op.getKeys()[0]);
+  if (!indexing) {
+    kernel::CallOp::create(b, op.getLoc(), cell.group, cell.number, node);
+    for (Value result : op.getResults()) {
+      Known k;
+      if (auto list = dyn_cast<dyn::ListType>(result.getType())) {
+        ListInfo info;
+        info.from = From::Unknown;
+        info.element = list.getElement();
+        k = Known::of(info);
+      }
+      set(result, k);
+    }
+    return;
+  }
+  // The relation: the callee's row for each row here.
+  Value row = kernel::RowOfOp::create(b, op.getLoc(), cell.space->name, node);
+  std::string carried;
+  if (auto mine = dyn_cast<dyn::CellOp>(owner))
+    if (f.cells[mine.getSymNameAttr()].group == cell.group)
+      carried = cell.group;
+  for (auto [k, result] : llvm::enumerate(op.getResults())) {
+    if (!isa<dyn::ListType>(result.getType())) {
+      set(result, Known::placed(cell.results[k], row, carried));
+      continue;
+    }
+    ListInfo info = cell.lists[k];
+    Type i32 = b.getI32Type();
+    info.first = kernel::LoadOp::create(b, op.getLoc(), i32, cell.space->name, b.getStringAttr(cell.firsts[k]), row);
+    info.length = kernel::LoadOp::create(b, op.getLoc(), i32, cell.space->name, b.getStringAttr(cell.lengths[k]), row);
+    set(result, Known::of(info));
+  }
+}
+
+void Walk::match(dyn::MatchOp op, Place at) {
+  dyn::DataOp data = f.dataOf(op.getNode().getType());
+  auto ctors = data.getCtors();
+  SmallVector<Region *> regions;
+  std::vector<std::string> names;
+  for (auto [name, region] : llvm::zip(op.getCtors(), op.getArms())) {
+    regions.push_back(&region);
+    StringRef ctor = cast<StringAttr>(name).getValue();
+    names.push_back(ctor == "_" ? "other" : ctor.str());
+  }
+  if (regions.size() == 1)
+    return only(op, *regions[0], at);
+  Value node = structural(op.getNode());
+  std::string kinds = f.fieldArray(data, "", "", kernel::FieldPart::Kind, b.getI32Type());
+  Value kind = kernel::LoadOp::create(b, op.getLoc(), b.getI32Type(), kinds, StringAttr(), node);
+  branch(op, regions, names, [&](unsigned n) -> Value {
+    StringRef ctor = cast<StringAttr>(op.getCtors()[n]).getValue();
+    int number = llvm::find_if(ctors, [&](dyn::CtorOp c) { return c.getName() == ctor; }) - ctors.begin();
+    return arith::CmpIOp::create(b, op.getLoc(), arith::CmpIPredicate::eq, kind, integer(number));
+  }, at);
+}
+
+/// A match with one arm: its region is simply computed.
+void Walk::only(Operation *op, Region &region, Place at) {
+  block(region.front(), at);
+  for (auto [result, value] : llvm::zip(op->getResults(), region.front().getTerminator()->getOperands()))
+    set(result, known(value));
+}
+
+/// Match and if: each arm is a space of its own in the space outside. Integer results come out of the structure
+/// function's own branch, computed ones go to a buffer of the space outside.
+void Walk::branch(Operation *op, ArrayRef<Region *> regions, ArrayRef<std::string> names,
+                  function_ref<Value(unsigned)> isArm, Place at) {
+  std::vector<std::string> buffers(op->getNumResults());
+  for (auto [buffer, result] : llvm::zip(buffers, op->getResults()))
+    if (indexing && dyn::isNumber(result.getType()) && !allStructural(regions, cast<OpResult>(result).getResultNumber())) {
+      buffer = f.addBuffer(label(op, at), at.space, result.getType());
+      own[buffer] = true;
+    }
+  std::vector<std::vector<Known>> yields(regions.size());
+  kernel::IfOp cond = arms(op, regions, names, isArm, 0, yields, buffers, at);
+
+  // Integers of the arms become results of the branch.
+  SmallVector<Type> types;
+  SmallVector<SmallVector<Value>> values(regions.size());
+  struct Result {
+    int scalar = -1, first = -1, length = -1;
+  };
+  SmallVector<Result> places(op->getNumResults());
+  for (auto [k, result] : llvm::enumerate(op->getResults())) {
+    auto all = [&](Kind kind) { return llvm::all_of(yields, [&](auto &y) { return y[k].is(kind); }); };
+    if (!buffers[k].empty() || (!all(Kind::Structural) && !all(Kind::List)))
+      continue;
+    if (all(Kind::Structural)) {
+      places[k].scalar = types.size();
+      types.push_back(yields[0][k].scalar.getType());
+      for (auto [v, y] : llvm::zip(values, yields))
+        v.push_back(y[k].scalar);
+      continue;
+    }
+    for (auto &y : yields)
+      if (!y[k].list.sameSource(yields[0][k].list) || y[k].list.from == From::Mapped || y[k].list.from == From::Unknown) {
+        emitError(op->getLoc(), "arms that give lists from different places are not supported yet [S3]");
+        f.failed = true;
+        return;
+      }
+    places[k].first = types.size();
+    places[k].length = types.size() + 1;
+    types.append(2, b.getI32Type());
+    for (auto [v, y] : llvm::zip(values, yields)) {
+      v.push_back(y[k].list.first);
+      v.push_back(y[k].list.length);
+    }
+  }
+  SmallVector<Value> outs = withResults(cond, types, values, 0);
+  for (auto [k, result] : llvm::enumerate(op->getResults())) {
+    if (!buffers[k].empty())
+      set(result, Known::placed(buffers[k], at.row));
+    else if (places[k].scalar >= 0)
+      set(result, Known::structural(outs[places[k].scalar]));
+    else if (places[k].first >= 0) {
+      ListInfo info = yields[0][k].list;
+      info.first = outs[places[k].first];
+      info.length = outs[places[k].length];
+      set(result, Known::of(info));
+    } else
+      set(result, Known());
+  }
+}
+
+/// Whether every arm yields an integer that the structure function knows.
+bool Walk::allStructural(ArrayRef<Region *> regions, unsigned result) {
+  Type type = regions[0]->front().getTerminator()->getOperand(result).getType();
+  if (isa<dyn::NodeType>(type))
+    return true;
+  if (!type.isInteger(32) && !type.isInteger(1))
+    return false;
+  return llvm::all_of(regions, [&](Region *r) { return isStructural(r->front().getTerminator()->getOperand(result)); });
+}
+
+/// By definition chain, for values whose region is not walked yet (LANGUAGE S1).
+bool Walk::isStructural(Value value) {
+  if (auto it = env.find(value); it != env.end())
+    return it->second.is(Kind::Structural) || isa_and_nonnull<arith::ConstantOp>(value.getDefiningOp());
+  if (isa<BlockArgument>(value)) {
+    auto list = dyn_cast<dyn::MapOp>(value.getParentBlock()->getParentOp());
+    return list && isStructuralList(list.getLists()[cast<BlockArgument>(value).getArgNumber()]);
+  }
+  Operation *op = value.getDefiningOp();
+  if (isa<arith::ConstantOp, dyn::FieldOp, dyn::LenOp>(op))
+    return true;
+  if (isa<dyn::CallOp, dyn::FoldOp, dyn::GetOp>(op) || dyn::extents(value.getType()).size())
+    return false;
+  if (auto match = dyn_cast<dyn::MatchOp>(op)) {
+    SmallVector<Region *> regions = llvm::map_to_vector(match.getArms(), [](Region &r) { return &r; });
+    return allStructural(regions, cast<OpResult>(value).getResultNumber());
+  }
+  if (auto cond = dyn_cast<dyn::IfOp>(op))
+    return allStructural({&cond.getThen(), &cond.getOtherwise()}, cast<OpResult>(value).getResultNumber());
+  return llvm::all_of(op->getOperands(), [&](Value v) {
+    return isa<dyn::ListType>(v.getType()) ? isStructuralList(v) : isa<dyn::NodeType>(v.getType()) || isStructural(v);
+  });
+}
+
+bool Walk::isStructuralList(Value list) {
+  Type element = cast<dyn::ListType>(list.getType()).getElement();
+  if (isa<dyn::NodeType>(element))
+    return true;
+  if (!element.isInteger(32) && !element.isInteger(1))
+    return false;
+  if (auto it = env.find(list); it != env.end())
+    return it->second.list.from == From::Range || it->second.list.from == From::Items ||
+           it->second.list.from == From::Column || it->second.list.from == From::Mapped;
+  Operation *op = list.getDefiningOp();
+  if (!op || isa<dyn::CallOp, dyn::ScanOp>(op))
+    return false;
+  if (auto map = dyn_cast<dyn::MapOp>(op))
+    return isStructural(map.getBody().front().getTerminator()->getOperand(cast<OpResult>(list).getResultNumber()));
+  if (isa<dyn::FieldOp, dyn::RangeOp>(op))
+    return true;
+  return llvm::all_of(op->getOperands(),
+                      [&](Value v) { return !isa<dyn::ListType>(v.getType()) || isStructuralList(v); });
+}
+
+/// Writes the chain of branches for arms n and on; the last arm is the innermost `else`.
+kernel::IfOp Walk::arms(Operation *op, ArrayRef<Region *> regions, ArrayRef<std::string> names,
+                        function_ref<Value(unsigned)> isArm, unsigned n, std::vector<std::vector<Known>> &yields,
+                        ArrayRef<std::string> buffers, Place at) {
+  Value condition = isArm(n);
+  auto cond = kernel::IfOp::create(b, op->getLoc(), TypeRange(), condition);
+  cond.getThen().emplaceBlock();
+  cond.getOtherwise().emplaceBlock();
+  auto arm = [&](unsigned k) {
+    Place inner = at;
+    if (indexing) {
+      inner.space = f.addSpace(at.space->name + "." + names[k], kernel::SpaceKind::Arm, at.space);
+      inner.row = kernel::CountOp::create(b, op->getLoc(), b.getI32Type(), inner.space->name);
+      column(inner.space, at.row, "parent");
+      inner.space->used = false;
+    }
+    Block &source = regions[k]->front();
+    block(source, inner);
+    for (auto [r, value] : llvm::enumerate(source.getTerminator()->getOperands())) {
+      Known result = known(value);
+      if (buffers[r].empty()) {
+        if (result.is(Kind::Model) && (value.getType().isInteger(32) || value.getType().isInteger(1)))
+          result = Known::structural(structural(value));
+        yields[k].push_back(result);
+        continue;
+      }
+      write(op->getLoc(), value, result, buffers[r], inner, at.row);
+      yields[k].push_back(result);
+    }
+    if (indexing)
+      push(inner);
+  };
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(&cond.getThen().front());
+    arm(n);
+    b.setInsertionPointToEnd(&cond.getOtherwise().front());
+    if (n + 2 == regions.size())
+      arm(n + 1);
+    else
+      arms(op, regions, names, isArm, n + 1, yields, buffers, at);
+  }
+  return cond;
+}
+
+/// Gives a chain of branches its results: arm k yields values[k].
+SmallVector<Value> Walk::withResults(kernel::IfOp cond, TypeRange types, ArrayRef<SmallVector<Value>> values, unsigned n) {
+  OpBuilder::InsertionGuard guard(b);
+  Location loc = cond.getLoc();
+  b.setInsertionPoint(cond);
+  auto full = kernel::IfOp::create(b, loc, types, cond.getCondition());
+  full.getThen().takeBody(cond.getThen());
+  full.getOtherwise().takeBody(cond.getOtherwise());
+  cond.erase();
+  b.setInsertionPointToEnd(&full.getThen().front());
+  kernel::YieldOp::create(b, loc, values[n]);
+  Block &otherwise = full.getOtherwise().front();
+  SmallVector<Value> rest = values[n + 1];
+  if (n + 2 < values.size())
+    rest = withResults(cast<kernel::IfOp>(otherwise.back()), types, values, n + 1);
+  b.setInsertionPointToEnd(&otherwise);
+  kernel::YieldOp::create(b, loc, rest);
+  return llvm::to_vector_of<Value>(full.getResults());
+}
+
+/// Results of a cell go to its buffers; those of an entry to outputs.
+void Walk::returned(Operation *op, Place at) {
+  auto cell = dyn_cast<dyn::CellOp>(owner);
+  llvm::StringMap<std::string> renamed;
+  for (auto [k, value] : llvm::enumerate(op->getOperands())) {
+    Known result = known(value);
+    if (result.is(Kind::List)) {
+      if (cell) {
+        Flattening::Cell &mine = f.cells[cell.getSymNameAttr()];
+        mine.lists[k] = result.list;
+        mine.firsts[k] = column(at.space, result.list.first, "first");
+        mine.lengths[k] = column(at.space, result.list.length, "length");
+      } else {
+        returnList(op->getLoc(), k, result, at);
+      }
+      continue;
+    }
+    std::string target;
+    if (cell) {
+      target = f.cells[cell.getSymNameAttr()].results[k];
+    } else {
+      target = f.addBuffer(op->getNumOperands() == 1 ? "result" : "result." + std::to_string(k), at.space, value.getType());
+      batch::OutputOp::create(f.declare, op->getLoc(), k, target, 0);
+    }
+    // A buffer made here at the same row simply becomes the result.
+    if (result.is(Kind::Placed)) {
+      if (auto it = renamed.find(result.array); it != renamed.end())
+        result.array = it->second;
+      if (own.lookup(result.array) && result.scalar == at.row && f.bufferSpace[result.array] == at.space) {
+        f.program.lookupSymbol(result.array)->erase();
+        f.rename(result.array, target);
+        own[result.array] = false;
+        renamed[result.array] = target;
+        continue;
+      }
+    }
+    write(op->getLoc(), value, result, target, at);
+  }
+}
+
+} // namespace dbc::passes

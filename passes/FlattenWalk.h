@@ -1,0 +1,99 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// One walk over a `dyn` function, see Flatten.h.
+#pragma once
+
+#include "passes/Flatten.h"
+
+namespace dbc::passes {
+
+/// Where code is being written: the innermost space and its row. Without a space in the walk that writes calls.
+struct Place {
+  SpaceInfo *space = nullptr;
+  mlir::Value row;
+};
+
+/// Writes the calls or the index function of one cell or entry; the latter with its stages.
+class Walk {
+public:
+  Walk(Flattening &f, kernel::FuncOp func, mlir::Operation *owner, bool indexing, SpaceInfo *space);
+  void run(mlir::Region &region);
+
+private:
+  using Kind = Known::Kind;
+  using From = ListInfo::From;
+
+  // Structure
+  Known fromArray(mlir::Location loc, mlir::Type type, mlir::Value row,
+                  llvm::function_ref<std::string(kernel::FieldPart)> array);
+  void only(mlir::Operation *op, mlir::Region &region, Place at);
+  bool allStructural(mlir::ArrayRef<mlir::Region *> regions, unsigned result);
+  bool isStructural(mlir::Value value);
+  bool isStructuralList(mlir::Value list);
+  llvm::SmallVector<mlir::Value> withResults(kernel::IfOp cond, mlir::TypeRange types,
+                                             mlir::ArrayRef<llvm::SmallVector<mlir::Value>> values, unsigned n);
+  void block(mlir::Block &block, Place at);
+  void op(mlir::Operation *op, Place at);
+  void field(dyn::FieldOp op, Place at);
+  void call(dyn::CallOp op, Place at);
+  void match(dyn::MatchOp op, Place at);
+  void branch(mlir::Operation *op, mlir::ArrayRef<mlir::Region *> arms, mlir::ArrayRef<std::string> names,
+              llvm::function_ref<mlir::Value(unsigned)> isArm, Place at);
+  kernel::IfOp arms(mlir::Operation *op, mlir::ArrayRef<mlir::Region *> regions, mlir::ArrayRef<std::string> names,
+                    llvm::function_ref<mlir::Value(unsigned)> isArm, unsigned n,
+                    std::vector<std::vector<Known>> &yields, mlir::ArrayRef<std::string> buffers, Place at);
+  void returned(mlir::Operation *op, Place at);
+  void returnList(mlir::Location loc, unsigned leaf, const Known &value, Place at);
+
+  // Lists
+  void map(dyn::MapOp op, Place at);
+  void recurrence(mlir::Operation *op, mlir::ValueRange lists, mlir::ValueRange init, mlir::Block &body, bool back,
+                  bool fold, Place at);
+  void reduceList(dyn::ReduceListOp op, Place at);
+  void listOp(mlir::Operation *op, Place at);
+  /// The element of a list at position `j` (i32).
+  Known element(const ListInfo &list, mlir::Value j);
+  mlir::Value positionRow(const ListInfo &list, mlir::Value j);
+
+  void loop(mlir::Location loc, mlir::Value length, llvm::function_ref<void(mlir::Value)> body);
+
+  // Numbers
+  void checkIndex(mlir::Location loc, mlir::Value value, int64_t bound);
+  mlir::Type typeOf(llvm::StringRef array);
+  bool structuralOp(mlir::Operation *op, Place at);
+  void computed(mlir::Operation *op, Place at);
+  void check(mlir::Location loc, kernel::Fault fault, mlir::Value condition, llvm::StringRef what, mlir::ValueRange values);
+
+  // Stages
+  /// Starts a stage over the space at `at`; `b` then writes into it.
+  batch::StageOp stage(mlir::Location loc, llvm::StringRef name, Place at);
+  /// The value of a known at this row, inside a stage.
+  mlir::Value load(mlir::OpBuilder &b, mlir::Location loc, mlir::Value source, const Known &known, Place at);
+  /// A clone of what a Model value is made of.
+  mlir::Value cloneModel(mlir::OpBuilder &b, mlir::Value source);
+  /// The column of a space that holds `value` at each row.
+  std::string column(SpaceInfo *space, mlir::Value value, llvm::StringRef hint);
+  void push(Place at);
+  /// Writes the value into `buffer` at this row, or through a column, in a stage of its own.
+  void write(mlir::Location loc, mlir::Value source, const Known &value, llvm::StringRef buffer, Place at, mlir::Value row = {});
+
+  Known known(mlir::Value value);
+  void set(mlir::Value value, Known k) { env[value] = std::move(k); }
+  mlir::Value integer(int64_t value);
+  mlir::Value structural(mlir::Value value);
+  std::string label(mlir::Operation *op, Place at);
+  mlir::Value add(mlir::Value a, mlir::Value b);
+  mlir::Value sub(mlir::Value a, mlir::Value b);
+  bool isZero(mlir::Value v);
+
+  Flattening &f;
+  kernel::FuncOp func;
+  mlir::Operation *owner;
+  bool indexing;
+  Place top;
+  mlir::OpBuilder b; ///< the structure function
+  llvm::DenseMap<mlir::Value, Known> env;
+  llvm::StringMap<bool> own; ///< buffers made in this walk, which may be renamed to a result's
+};
+
+} // namespace dbc::passes

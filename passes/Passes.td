@@ -1,0 +1,109 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The passes from `dyn` to `kernel`, in the order of the pipeline. One file a pass, named as its flag.
+
+#ifndef DBC_PASSES
+#define DBC_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def DynDecompose : Pass<"dyn-decompose", "::mlir::ModuleOp"> {
+  let summary = "Write list ops that batching does not know by those that it does";
+  let description = [{
+    `dyn.softmax_list` becomes a logsumexp of the list and a map: exp(x - logsumexp). Elementwise over tensors, stable.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
+def DynHoist : Pass<"dyn-hoist", "::mlir::ModuleOp"> {
+  let summary = "Compute once outside a binder what does not use its variables (LANGUAGE C8)";
+  let description = [{
+    Only ops that cannot fail an input are moved, and never out of an arm of a match or if.
+  }];
+}
+
+def DynSplitScans : Pass<"dyn-split-scans", "::mlir::ModuleOp"> {
+  let summary = "Move what does not use the state out of a scan into a map before it";
+  let description = [{
+    ```mlir
+    dyn.scan (%xs) from (%h) { ^bb0(%x, %s): %a = contract(%W, %x) ... %b = contract(%U, %s) ... }
+    ==>
+    %as = dyn.map (%xs) { ^bb0(%x): contract(%W, %x) }
+    dyn.scan (%xs, %as) from (%h) { ^bb0(%x, %a, %s): ... %b = contract(%U, %s) ... }
+    ```
+    The map runs once over all elements of a batch; the scan runs by step.
+  }];
+}
+
+def DynMergeProducts : Pass<"dyn-merge-products", "::mlir::ModuleOp"> {
+  let summary = "Merge products of one operand, and sums of products";
+  let description = [{
+    Products of several matrices of parameters with one vector become one product with the stacked matrix; the sum of two
+    products becomes one product of the joined matrices with the joined vectors, where both vectors are known at the same
+    time (neither or both need a recursive result), so that nothing leaves the part that runs before the recursion.
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
+def DynToBatch : Pass<"dyn-to-batch", "::mlir::ModuleOp"> {
+  let summary = "Flatten each entry to a program over the rows of a batch";
+  let description = [{
+    Each binder, arm and cell becomes a space, each call site a column, each arithmetic op a stage of its own. See
+    passes/Flatten.h.
+  }];
+  let dependentDialects = ["::dbc::batch::BatchDialect", "::dbc::kernel::KernelDialect"];
+}
+
+def BatchPartition : Pass<"batch-partition", "::mlir::ModuleOp"> {
+  let summary = "Find for each stage the loops that it runs in: before, by level or step, or after";
+  let description = [{
+    The stages and what they read from each other form a graph. A strongly connected component with a cycle is a loop:
+    the edges that close it are reads carried by a recursion group or a scan. Inside a loop the edges carried by it are
+    dropped and the search goes on, so scans inside a recursion nest. All else runs once. Sets the attribute `loops` of
+    each stage, outermost first.
+  }];
+}
+
+def BatchOrderStages : Pass<"batch-order-stages", "::mlir::ModuleOp"> {
+  let summary = "Put the stages in an order in which every value is there before it is read";
+  let description = "Stages of one loop stand together; among the possible orders the source's is kept.";
+}
+
+def BatchAssignLevels : Pass<"batch-assign-levels", "::mlir::ModuleOp"> {
+  let summary = "Nest the stages in `batch.levels` and `batch.steps` and say which spaces run by tick";
+}
+
+def BatchFuse : Pass<"batch-fuse", "::mlir::ModuleOp"> {
+  let summary = "Fuse stages over one space in one loop";
+  let description = [{
+    Two stages merge if no stage between them needs the first and is needed by the second. A value that the fused stage wrote
+    is not read back; a buffer that nobody reads any more disappears.
+  }];
+}
+
+def BatchClassifyAccesses : Pass<"batch-classify-accesses", "::mlir::ModuleOp"> {
+  let summary = "Say for each gather and scatter how its rows lie, and drop those not needed";
+  let description = [{
+    | class | rows |
+    |---|---|
+    | contiguous | consecutive: the access needs no index array |
+    | strided | first + j * stride |
+    | unique | no row twice, in any order |
+    | shared | anything |
+  }];
+}
+
+def BatchPlanBuffers : Pass<"batch-plan-buffers", "::mlir::ModuleOp"> {
+  let summary = "Give buffers slots; buffers whose lives do not overlap share one";
+}
+
+def ScheduleCpu : Pass<"schedule-cpu", "::mlir::ModuleOp"> {
+  let summary = "Choose rows of a block and grain of each stage for a CPU";
+}
+
+def BatchToKernel : Pass<"batch-to-kernel", "::mlir::ModuleOp"> {
+  let summary = "Lower stages to loops; decides nothing";
+  let dependentDialects = ["::dbc::kernel::KernelDialect"];
+}
+
+#endif // DBC_PASSES

@@ -1,0 +1,46 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The pipeline: which passes make what of a model, in order.
+#include "passes/Passes.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+
+void buildPipeline(OpPassManager &pm, StringRef until) {
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createDynDecompose());
+  pm.addPass(createDynHoist());
+  pm.addPass(createDynMergeProducts());
+  pm.addPass(createDynSplitScans());
+  pm.addPass(createDynHoist());
+  pm.addPass(createCSEPass());
+  if (until == "dyn")
+    return;
+  pm.addPass(createDynToBatch());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createBatchPartition());
+  pm.addPass(createBatchOrderStages());
+  pm.addPass(createBatchAssignLevels());
+  pm.addPass(createBatchFuse());
+  pm.addPass(createCSEPass());
+  pm.addPass(createBatchClassifyAccesses());
+  pm.addPass(createBatchPlanBuffers());
+  pm.addPass(createScheduleCpu());
+  if (until == "batch")
+    return;
+  pm.addPass(createBatchToKernel());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+}
+
+void registerPasses() {
+  registerDbcPasses();
+  PassPipelineRegistration<>("dbc-pipeline", "All passes from dyn to kernel",
+                             [](OpPassManager &pm) { buildPipeline(pm); });
+}
+
+} // namespace dbc::passes

@@ -1,0 +1,203 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Scalar expressions: one element of a row-level value.
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/Products.h"
+#include "passes/StageToKernel.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+
+Value StageToKernel::integer(int64_t value) {
+  return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(value)).getResult();
+}
+Value StageToKernel::real(double value) {
+  return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value)).getResult();
+}
+Value StageToKernel::addInt(Value x, Value y) {
+  auto zero = [](Value v) {
+    auto constant = v.getDefiningOp<arith::ConstantOp>();
+    return constant && cast<IntegerAttr>(constant.getValue()).getInt() == 0;
+  };
+  return zero(x) ? y : zero(y) ? x : arith::AddIOp::create(b, loc, x, y).getResult();
+}
+Value StageToKernel::mulInt(Value x, int64_t y) {
+  return y == 1 ? x : arith::MulIOp::create(b, loc, x, integer(y)).getResult();
+}
+
+/// A column of the stage's space at the current row, loaded once a row.
+Value StageToKernel::column(StringRef name) {
+  Value &known = columnCache[name];
+  if (!known) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfterValue(row);
+    Location at = NameLoc::get(b.getStringAttr(name), loc);
+    known = kernel::LoadOp::create(b, at, b.getI32Type(), space.getSymName(), b.getStringAttr(name), ValueRange(row));
+  }
+  return known;
+}
+
+Value StageToKernel::element(Value value, ValueRange at, bool cached) {
+  bool here = cached && llvm::equal(cacheAt, at);
+  if (here)
+    if (Value known = cache.lookup(value))
+      return known;
+  if (kept.contains(value)) {
+    SmallVector<Value> indices{i};
+    llvm::append_range(indices, at);
+    return kernel::ReadOp::create(b, value.getLoc(), dyn::scalar(value.getType()), localOf(value), indices);
+  }
+  Value scalar = expression(value.getDefiningOp(), value, at);
+  if (here)
+    cache[value] = scalar;
+  return scalar;
+}
+
+/// Row-major: the indices of a shape at a linear position.
+static SmallVector<Value> delinearise(OpBuilder &b, Location loc, Value linear, ArrayRef<int64_t> shape) {
+  SmallVector<Value> at(shape.size());
+  for (int64_t axis = shape.size(); axis-- > 0;) {
+    Value extent = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(shape[axis]));
+    at[axis] = axis ? arith::RemSIOp::create(b, loc, linear, extent).getResult() : linear;
+    if (axis)
+      linear = arith::DivSIOp::create(b, loc, linear, extent);
+  }
+  return at;
+}
+
+Value StageToKernel::expression(Operation *op, Value value, ValueRange at) {
+  auto loaded = [&](StringRef array, Value first, ValueRange rest) -> Value {
+    SmallVector<Value> indices;
+    if (first)
+      indices.push_back(first);
+    llvm::append_range(indices, rest);
+    return kernel::LoadOp::create(b, op->getLoc(), dyn::scalar(value.getType()), array, StringAttr(), indices);
+  };
+  if (auto read = dyn_cast<batch::ReadOp>(op)) {
+    auto buffer = SymbolTable::lookupNearestSymbolFrom<batch::BufferOp>(stage, read.getBufferAttr());
+    auto home = buffer ? SymbolTable::lookupNearestSymbolFrom<kernel::SpaceOp>(stage, buffer.getSpaceAttr()) : kernel::SpaceOp();
+    bool model = home && home.getKind() == kernel::SpaceKind::Model;
+    return loaded(read.getBuffer(), model ? integer(0) : row, at);
+  }
+  if (auto gather = dyn_cast<batch::GatherOp>(op))
+    return loaded(gather.getArray(), column(gather.getColumn()), at);
+  if (auto get = dyn_cast<dyn::GetOp>(op))
+    return loaded(get.getParam(), Value(), at);
+  if (auto col = dyn_cast<batch::ColumnOp>(op)) {
+    Value v = column(col.getColumn());
+    if (col.getType().isInteger(1))
+      return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, v, integer(0));
+    return v;
+  }
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
+    if (!dense)
+      return b.clone(*op)->getResult(0);
+    if (dense.isSplat())
+      return arith::ConstantOp::create(b, op->getLoc(), dense.getSplatValue<TypedAttr>()).getResult();
+    return constantElement(dense, at);
+  }
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+    auto dropped = slice.getDroppedDims();
+    SmallVector<Value> source;
+    unsigned n = 0;
+    for (auto [axis, offset] : llvm::enumerate(slice.getStaticOffsets()))
+      source.push_back(dropped.test(axis) ? integer(offset) : addInt(at[n++], integer(offset)));
+    return element(slice.getSource(), source);
+  }
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
+    SmallVector<Value> source;
+    for (Value index : extract.getIndices()) {
+      APInt constant;
+      [[maybe_unused]] bool known = matchPattern(index, m_ConstantInt(&constant));
+      assert(known && "elements are extracted at constants; dyn.take does the rest");
+      source.push_back(integer(constant.getSExtValue()));
+    }
+    return element(extract.getTensor(), source);
+  }
+  if (auto splat = dyn_cast<tensor::SplatOp>(op))
+    return element(splat.getInput(), {});
+  if (auto fill = dyn_cast<linalg::FillOp>(op))
+    return element(fill.getInputs()[0], {});
+  if (auto broadcast = dyn_cast<dyn::BroadcastOp>(op)) {
+    auto from = dyn::extents(broadcast.getX().getType());
+    SmallVector<Value> source;
+    for (auto [axis, extent] : llvm::enumerate(from))
+      source.push_back(extent == 1 ? integer(0) : at[at.size() - from.size() + axis]);
+    return element(broadcast.getX(), source);
+  }
+  if (auto transpose = dyn_cast<dyn::TransposeOp>(op))
+    return element(transpose.getX(), llvm::to_vector_of<Value>(llvm::reverse(at)));
+  if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::ReshapeOp>(op)) {
+    auto from = dyn::extents(op->getOperand(0).getType()), to = dyn::extents(value.getType());
+    Value linear = integer(0);
+    for (auto [index, extent] : llvm::zip(at, to))
+      linear = addInt(mulInt(linear, extent), index);
+    return element(op->getOperand(0), delinearise(b, loc, linear, from));
+  }
+  if (auto take = dyn_cast<dyn::TakeOp>(op)) {
+    size_t rank = dyn::extents(take.getIndex().getType()).size();
+    SmallVector<Value> source{element(take.getIndex(), at.take_front(rank), rank == at.size())};
+    llvm::append_range(source, at.drop_front(rank));
+    return element(take.getTensor(), source);
+  }
+  if (auto function = dyn_cast<dyn::FunctionOp>(op))
+    return kernel::FunctionOp::create(b, op->getLoc(), static_cast<kernel::FunctionKind>(function.getKind()),
+                                      element(function.getX(), at));
+  if (auto integers = dyn_cast<dyn::IntOp>(op)) {
+    Value x = element(integers.getA(), at), y = element(integers.getB(), at);
+    switch (integers.getKind()) {
+    case dyn::IntKind::Add: return arith::AddIOp::create(b, loc, x, y);
+    case dyn::IntKind::Sub: return arith::SubIOp::create(b, loc, x, y);
+    case dyn::IntKind::Mul: return arith::MulIOp::create(b, loc, x, y);
+    case dyn::IntKind::Max: return arith::MaxSIOp::create(b, loc, x, y);
+    case dyn::IntKind::Min: return arith::MinSIOp::create(b, loc, x, y);
+    default: break;
+    }
+  }
+  if (isa<arith::ArithDialect, math::MathDialect>(op->getDialect())) {
+    // Elementwise: the same op on scalars.
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(element(operand, dyn::extents(operand.getType()).empty() ? ValueRange() : at));
+    OperationState state(op->getLoc(), op->getName(), operands, {dyn::scalar(value.getType())}, op->getAttrs());
+    state.propertiesAttr = op->getPropertiesAsAttribute();
+    return b.create(state)->getResult(0);
+  }
+  op->emitError("`") << op->getName().stripDialect() << "` of computed values is not supported yet [S3]";
+  failed_ = true;
+  return dyn::scalar(value.getType()).isF32() ? real(0) : integer(0);
+}
+
+/// An element of a constant tensor that is not the same everywhere: an iota is its index, others are chosen one by one.
+Value StageToKernel::constantElement(DenseElementsAttr dense, ValueRange at) {
+  Type type = dense.getElementType();
+  Value linear = integer(0);
+  for (auto [index, extent] : llvm::zip(at, dense.getType().getShape()))
+    linear = addInt(mulInt(linear, extent), index);
+  if (type.isInteger(32)) {
+    bool iota = true;
+    for (auto [n, v] : llvm::enumerate(dense.getValues<APInt>()))
+      iota &= v.getSExtValue() == int64_t(n);
+    if (iota)
+      return linear;
+  }
+  SmallVector<TypedAttr> values;
+  for (TypedAttr v : dense.getValues<TypedAttr>())
+    values.push_back(v);
+  Value chosen = arith::ConstantOp::create(b, loc, values.back());
+  for (int64_t n = values.size() - 2; n >= 0; --n) {
+    Value is = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, linear, integer(n));
+    Value candidate = arith::ConstantOp::create(b, loc, values[n]);
+    chosen = arith::SelectOp::create(b, loc, is, candidate, chosen);
+  }
+  return chosen;
+}
+
+} // namespace dbc::passes

@@ -1,0 +1,99 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "passes/StageGraph.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+
+StageAccess accessesOf(Operation *op) {
+  StageAccess access;
+  auto carried = [](FlatSymbolRefAttr attr) { return attr ? attr.getValue() : StringRef(); };
+  op->walk([&](Operation *inner) {
+    if (auto read = dyn_cast<batch::ReadOp>(inner))
+      access.reads.push_back({read.getBuffer(), {}});
+    else if (auto gather = dyn_cast<batch::GatherOp>(inner))
+      access.reads.push_back({gather.getArray(), carried(gather.getCarriedAttr())});
+    else if (auto segment = dyn_cast<batch::SegmentOp>(inner))
+      access.reads.push_back({segment.getArray(), carried(segment.getCarriedAttr())});
+    else if (auto write = dyn_cast<batch::WriteOp>(inner))
+      access.writes.push_back(write.getBuffer());
+    else if (auto scatter = dyn_cast<batch::ScatterOp>(inner))
+      access.writes.push_back(scatter.getBuffer());
+  });
+  return access;
+}
+
+StageGraph::StageGraph(batch::ProgramOp program) {
+  program.walk([&](batch::StageOp stage) { stages.push_back(stage); });
+  llvm::StringMap<SmallVector<unsigned>> writers;
+  SmallVector<StageAccess> accesses;
+  for (auto [n, stage] : llvm::enumerate(stages)) {
+    accesses.push_back(accessesOf(stage));
+    for (StringRef array : accesses.back().writes)
+      writers[array].push_back(n);
+  }
+  for (auto [n, access] : llvm::enumerate(accesses))
+    for (const StageRead &read : access.reads)
+      for (unsigned writer : writers.lookup(read.array))
+        edges.push_back({writer, unsigned(n), read.carried});
+}
+
+/// Tarjan (1972), with an explicit stack: a program may have thousands of stages before they are fused.
+SmallVector<SmallVector<unsigned>> StageGraph::components(ArrayRef<unsigned> subset,
+                                                          function_ref<bool(const Edge &)> follow) const {
+  struct Node {
+    int index = -1, low = 0;
+    bool open = false, inside = false;
+    SmallVector<unsigned> sources; ///< stages read from
+  };
+  SmallVector<Node> nodes(stages.size());
+  for (unsigned n : subset)
+    nodes[n].inside = true;
+  for (const Edge &edge : edges)
+    if (nodes[edge.from].inside && nodes[edge.to].inside && follow(edge))
+      nodes[edge.to].sources.push_back(edge.from);
+  SmallVector<SmallVector<unsigned>> result;
+  SmallVector<unsigned> open;
+  SmallVector<std::pair<unsigned, unsigned>> frames; ///< node, next source
+  int counter = 0;
+  for (unsigned start : subset) {
+    if (nodes[start].index >= 0)
+      continue;
+    frames.push_back({start, 0});
+    while (!frames.empty()) {
+      auto &[n, next] = frames.back();
+      Node &node = nodes[n];
+      if (next == 0) {
+        node.index = node.low = counter++;
+        node.open = true;
+        open.push_back(n);
+      }
+      if (next < node.sources.size()) {
+        unsigned source = node.sources[next++];
+        if (nodes[source].index < 0)
+          frames.push_back({source, 0});
+        else if (nodes[source].open)
+          node.low = std::min(node.low, nodes[source].index);
+        continue;
+      }
+      if (node.low == node.index) {
+        SmallVector<unsigned> &component = result.emplace_back();
+        while (true) {
+          unsigned member = open.pop_back_val();
+          nodes[member].open = false;
+          component.push_back(member);
+          if (member == n)
+            break;
+        }
+        llvm::sort(component);
+      }
+      int low = node.low;
+      frames.pop_back();
+      if (!frames.empty())
+        nodes[frames.back().first].low = std::min(nodes[frames.back().first].low, low);
+    }
+  }
+  return result;
+}
+
+} // namespace dbc::passes

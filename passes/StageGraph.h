@@ -1,0 +1,42 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// What the stages of a program read from each other.
+#pragma once
+
+#include "ir/Batch/Batch.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace dbc::passes {
+
+/// One read of an array by a stage.
+struct StageRead {
+  llvm::StringRef array;
+  llvm::StringRef carried; ///< the loop that carries the read, or empty
+};
+
+/// The arrays that the stages inside `op` (a stage or a loop) read and write.
+struct StageAccess {
+  llvm::SmallVector<StageRead> reads;
+  llvm::SmallVector<llvm::StringRef> writes;
+};
+StageAccess accessesOf(mlir::Operation *op);
+
+/// The stages of a program and the edges writer -> reader.
+class StageGraph {
+public:
+  struct Edge {
+    unsigned from, to;
+    llvm::StringRef carried;
+  };
+  explicit StageGraph(batch::ProgramOp program);
+
+  llvm::SmallVector<batch::StageOp> stages; ///< in the order of the program
+  llvm::SmallVector<Edge> edges;
+
+  /// Strongly connected components of the stages in `subset`, along edges for which `follow` holds; in an order in which
+  /// every component comes after those that it reads from. Within a component, program order.
+  llvm::SmallVector<llvm::SmallVector<unsigned>> components(llvm::ArrayRef<unsigned> subset,
+                                                            llvm::function_ref<bool(const Edge &)> follow) const;
+};
+
+} // namespace dbc::passes

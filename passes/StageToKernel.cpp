@@ -1,0 +1,353 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Which values of a stage are kept in memory, in what order they are computed, and loops over elements. The ops with loops
+// of their own are in StageSpecialOps.cpp, scalar expressions in StageExpressions.cpp.
+#include "passes/StageToKernel.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Products.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+
+StageToKernel::StageToKernel(batch::StageOp stage, kernel::FuncOp func, kernel::SpaceOp space, PackedWeights &packed)
+    : stage(stage), func(func), space(space), packed(packed), b(stage.getContext()), loc(stage.getLoc()),
+      blockRows(stage.getSchedule() ? stage.getSchedule()->getRows() : 1),
+      ordered(space.getKind() == kernel::SpaceKind::Steps || space.getStepsOf()) {}
+
+//===-- Deciding ----------------------------------------------------------------------------------------------===//
+
+bool StageToKernel::isSpecial(Operation *op) {
+  return isa<linalg::ContractOp, dyn::ReduceOp, dyn::SoftmaxOp, batch::SegmentOp, tensor::ConcatOp, tensor::FromElementsOp>(op) &&
+         !isWeights(op->getResult(0));
+}
+
+/// Whether an element can be read from memory wherever it is wanted, without arithmetic.
+bool StageToKernel::loadable(Value value) {
+  if (kept.contains(value))
+    return true;
+  Operation *op = value.getDefiningOp();
+  if (isa<batch::ReadOp, batch::GatherOp, dyn::GetOp, batch::ColumnOp, arith::ConstantOp, linalg::FillOp>(op))
+    return true;
+  if (isa<tensor::ExtractSliceOp, tensor::ExtractOp, dyn::TransposeOp, dyn::BroadcastOp, tensor::SplatOp,
+          tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::ReshapeOp, dyn::TakeOp>(op))
+    return loadable(op->getOperand(0));
+  return false;
+}
+
+void StageToKernel::materialise(Value value) { kept.insert(value); }
+
+void StageToKernel::findActions() {
+  Block &body = stage.getBody().front();
+  // A product with a bias starts from it.
+  for (auto op : body.getOps<linalg::ContractOp>()) {
+    auto found = matVec(op);
+    Value result = op->getResult(0);
+    if (!found || !result.hasOneUse())
+      continue;
+    auto sum = dyn_cast<arith::AddFOp>(*result.user_begin());
+    Value other = sum ? (sum.getLhs() == result ? sum.getRhs() : sum.getLhs()) : Value();
+    bool vectorParam = other && other.getDefiningOp<dyn::GetOp>() && other.getType() == result.getType();
+    if (vectorParam && packs(found->weights))
+      biased[result] = sum.getResult();
+  }
+  for (Operation &op : body) {
+    for (Value result : op.getResults())
+      if (isSpecial(&op))
+        materialise(biased.count(result) ? biased[result] : result);
+    if (isa<linalg::ContractOp, dyn::SoftmaxOp>(op) ||
+        (isa<dyn::ReduceOp>(op) && cast<dyn::ReduceOp>(op).getKind() == dyn::ReduceKind::LogSumExp))
+      for (Value operand : op.getOperands().take_front(isa<linalg::ContractOp>(op) ? 2 : 1)) {
+        auto concat = operand.getDefiningOp<tensor::ConcatOp>();
+        auto product = dyn_cast<linalg::ContractOp>(op);
+        if (isWeights(operand) || loadable(operand))
+          continue;
+        if (product && matVec(product) && packs(matVec(product)->weights) && concat && operand.hasOneUse()) {
+          // Joined by the product itself: the parts are its segments.
+          joined.insert(operand);
+          for (Value part : concat.getInputs())
+            if (!addressable(part))
+              materialise(part);
+          continue;
+        }
+        materialise(operand);
+      }
+  }
+  // Operands of a product by packed weights must lie in memory row by row.
+  for (auto op : body.getOps<linalg::ContractOp>())
+    if (auto found = matVec(op); found && packs(found->weights) && !joined.contains(found->x) && !addressable(found->x))
+      materialise(found->x);
+  for (Value value : joined)
+    kept.remove(value);
+  // Arithmetic that several loops want is done once.
+  for (Operation &op : body) {
+    if (!isa<arith::ArithDialect, math::MathDialect>(op.getDialect()) && !isa<dyn::FunctionOp>(op))
+      continue;
+    if (isa<arith::ConstantOp>(op))
+      continue;
+    Value value = op.getResult(0);
+    bool elementwise = llvm::all_of(value.getUsers(), [&](Operation *user) {
+      return isa<batch::WriteOp, batch::ScatterOp>(user) ||
+             (!isSpecial(user) && user->getNumResults() == 1 &&
+              dyn::extents(user->getResult(0).getType()) == dyn::extents(value.getType()) && !isa<dyn::TransposeOp>(user));
+    });
+    if (!value.hasOneUse() || !elementwise)
+      if (!value.use_empty() && !(value.hasOneUse() && isa<dyn::ReduceOp>(*value.user_begin())))
+        materialise(value);
+  }
+  // Actions, in program order.
+  auto action = [&](Value value, Operation *op) {
+    actions.push_back(std::make_unique<Action>());
+    actions.back()->value = value;
+    actions.back()->op = op;
+    return actions.back().get();
+  };
+  for (Operation &op : body) {
+    if (isa<batch::WriteOp, batch::ScatterOp>(op)) {
+      Value value = op.getOperand(0);
+      Action *&known = actionOf[value];
+      if (!known || known->op)
+        action(value, nullptr)->writes.push_back(&op);
+      else
+        known->writes.push_back(&op);
+      continue;
+    }
+    if (op.getNumResults() != 1)
+      continue;
+    Value value = op.getResult(0);
+    if (isSpecial(&op) && !joined.contains(value))
+      actionOf[biased.count(value) ? biased[value] : value] = action(value, &op);
+    else if (kept.contains(value) && !actionOf.count(value))
+      actionOf[value] = action(value, nullptr);
+  }
+}
+
+/// The materialised values that an expression reads, and whether at the expression's own indices.
+void StageToKernel::touches(Value value, bool same, SmallVectorImpl<Touch> &out, bool root) {
+  if (!root && kept.contains(value)) {
+    out.push_back({value, same});
+    return;
+  }
+  Operation *op = value.getDefiningOp();
+  if (isSpecial(op) && !root) {
+    out.push_back({value, same});
+    return;
+  }
+  bool elementwise = isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) || isa<dyn::FunctionOp, dyn::IntOp>(op);
+  for (Value operand : op->getOperands()) {
+    if (joined.contains(operand)) {
+      for (Value part : operand.getDefiningOp()->getOperands())
+        touches(part, false, out, false);
+      continue;
+    }
+    touches(operand, same && elementwise && dyn::extents(operand.getType()) == dyn::extents(value.getType()), out, false);
+  }
+}
+
+bool StageToKernel::ready(const Action &action, ArrayRef<Action *> group) {
+  SmallVector<Touch> needs;
+  if (action.op)
+    for (Value operand : action.op->getOperands()) {
+      if (joined.contains(operand))
+        for (Value part : operand.getDefiningOp()->getOperands())
+          touches(part, false, needs, false);
+      else
+        touches(operand, false, needs, false);
+    }
+  else
+    touches(action.value, true, needs, !kept.contains(action.value) || actionOf.lookup(action.value) == &action);
+  return llvm::all_of(needs, [&](const Touch &t) {
+    Action *source = actionOf.lookup(t.value);
+    if (!source)
+      return true; // only loaded
+    return source->done || (t.same && llvm::is_contained(group, source));
+  });
+}
+
+//===-- Writing -----------------------------------------------------------------------------------------------===//
+
+LogicalResult StageToKernel::run() {
+  findActions();
+  Block &entry = func.getBody().front();
+  b.setInsertionPointToEnd(&entry);
+  Value begin = entry.getArgument(0), end = entry.getArgument(1);
+  for (Value value : kept) {
+    SmallVector<int64_t> shape{blockRows};
+    llvm::append_range(shape, dyn::extents(value.getType()));
+    auto local = kernel::LocalOp::create(b, value.getLoc(), kernel::LocalType::get(b.getContext(), shape, dyn::scalar(value.getType())));
+    locals[value] = local;
+  }
+  if (blockRows == 1) {
+    auto loop = kernel::ForOp::create(b, loc, TypeRange(), begin, end, ValueRange(), UnitAttr());
+    Block *block = &loop.getBody().emplaceBlock();
+    base = block->addArgument(b.getI32Type(), NameLoc::get(b.getStringAttr("p"), loc));
+    b.setInsertionPointToEnd(block);
+    count = integer(1);
+    emitAll();
+    b.setInsertionPointToEnd(block);
+    kernel::YieldOp::create(b, loc, ValueRange());
+  } else {
+    auto blocks = kernel::BlocksOp::create(b, loc, begin, end, blockRows);
+    Block *block = &blocks.getBody().emplaceBlock();
+    base = block->addArgument(b.getI32Type(), NameLoc::get(b.getStringAttr("first"), loc));
+    count = block->addArgument(b.getI32Type(), NameLoc::get(b.getStringAttr("count"), loc));
+    b.setInsertionPointToEnd(block);
+    emitAll();
+    b.setInsertionPointToEnd(block);
+    kernel::YieldOp::create(b, loc, ValueRange());
+  }
+  return failed_ ? failure() : success();
+}
+
+void StageToKernel::emitAll() {
+  while (true) {
+    bool progress = false, left = false;
+    // What has loops of its own first, so that the elementwise rest stays together.
+    for (auto &action : actions)
+      if (!action->done && action->op && ready(*action, {})) {
+        emitSpecial(action->op);
+        action->done = progress = true;
+      }
+    SmallVector<Action *> group;
+    auto shape = [](Action &a) { return dyn::extents(a.value.getType()); };
+    bool grew = true;
+    while (grew) {
+      grew = false;
+      for (auto &action : actions)
+        if (!action->done && !action->op && !llvm::is_contained(group, action.get()) &&
+            (group.empty() || shape(*action) == shape(*group[0])) && ready(*action, group)) {
+          group.push_back(action.get());
+          grew = true;
+        }
+    }
+    if (!progress && !group.empty()) {
+      emitGroup(group);
+      for (Action *action : group)
+        action->done = true;
+      progress = true;
+    }
+    for (auto &action : actions)
+      left |= !action->done;
+    if (!left)
+      return;
+    assert(progress && "actions depend on each other in a circle");
+    if (!progress) {
+      failed_ = true;
+      return;
+    }
+  }
+}
+
+/// `body` once for each row of the block, with `i` and `row` set.
+void StageToKernel::rows(function_ref<void()> body) {
+  OpBuilder::InsertionGuard guard(b);
+  columnCache.clear();
+  if (blockRows == 1) {
+    i = integer(0);
+    row = ordered ? kernel::OrderOp::create(b, loc, b.getI32Type(), space.getSymName(), base).getResult() : base;
+    body();
+    return;
+  }
+  auto loop = kernel::ForOp::create(b, loc, TypeRange(), integer(0), count, ValueRange(), UnitAttr());
+  Block *block = &loop.getBody().emplaceBlock();
+  i = block->addArgument(b.getI32Type(), NameLoc::get(b.getStringAttr("i"), loc));
+  b.setInsertionPointToEnd(block);
+  row = addInt(base, i);
+  if (ordered)
+    row = kernel::OrderOp::create(b, loc, b.getI32Type(), space.getSymName(), row);
+  body();
+  b.setInsertionPointToEnd(block);
+  kernel::YieldOp::create(b, loc, ValueRange());
+  columnCache.clear();
+}
+
+/// A nest of loops over a shape; the innermost may run in vectors.
+void StageToKernel::loops(ArrayRef<int64_t> shape, function_ref<void(ValueRange)> body, bool vector) {
+  OpBuilder::InsertionGuard guard(b);
+  Indices at;
+  static const char *names[] = {"j", "k", "l", "m"};
+  SmallVector<Block *> open;
+  for (auto [axis, extent] : llvm::enumerate(shape)) {
+    bool inner = vector && axis + 1 == shape.size();
+    auto loop = kernel::ForOp::create(b, loc, TypeRange(), integer(0), integer(extent), ValueRange(),
+                                      inner ? b.getUnitAttr() : UnitAttr());
+    Block *block = &loop.getBody().emplaceBlock();
+    at.push_back(block->addArgument(b.getI32Type(), NameLoc::get(b.getStringAttr(names[axis % 4]), loc)));
+    b.setInsertionPointToEnd(block);
+    kernel::YieldOp::create(b, loc, ValueRange());
+    b.setInsertionPointToStart(block);
+    open.push_back(block);
+  }
+  body(at);
+}
+
+/// A loop with carried values; gives the `result`-th.
+Value StageToKernel::counted(int64_t length, ArrayRef<Value> init,
+                             function_ref<SmallVector<Value>(Value, ValueRange)> body, unsigned result) {
+  OpBuilder::InsertionGuard guard(b);
+  auto types = llvm::map_to_vector(init, [](Value v) { return v.getType(); });
+  auto loop = kernel::ForOp::create(b, loc, types, integer(0), integer(length), init, UnitAttr());
+  Block *block = &loop.getBody().emplaceBlock();
+  Value k = block->addArgument(b.getI32Type(), NameLoc::get(b.getStringAttr("k"), loc));
+  for (Type type : types)
+    block->addArgument(type, NameLoc::get(b.getStringAttr("so_far"), loc));
+  b.setInsertionPointToEnd(block);
+  SmallVector<Value> next = body(k, block->getArguments().drop_front());
+  kernel::YieldOp::create(b, loc, next);
+  return loop.getResult(result);
+}
+
+void StageToKernel::emitGroup(ArrayRef<Action *> group) {
+  rows([&] {
+    loops(dyn::extents(group[0]->value.getType()), [&](ValueRange at) {
+      cache.clear();
+      cacheAt.assign(at.begin(), at.end());
+      // In the order of the program, so that what one needs of another is there.
+      for (auto &action : actions) {
+        if (!llvm::is_contained(group, action.get()))
+          continue;
+        bool mine = actionOf.lookup(action->value) == action.get();
+        Value scalar = mine && kept.contains(action->value) && !cache.count(action->value)
+                           ? expression(action->value.getDefiningOp(), action->value, at)
+                           : element(action->value, at);
+        if (mine && kept.contains(action->value)) {
+          cache[action->value] = scalar;
+          store(scalar, action->value, at);
+        }
+        for (Operation *write : action->writes)
+          storeOut(write, scalar, at);
+      }
+      cache.clear();
+      cacheAt.clear();
+    });
+  });
+}
+
+void StageToKernel::store(Value scalar, Value value, ValueRange at) {
+  SmallVector<Value> indices{i};
+  llvm::append_range(indices, at);
+  kernel::WriteOp::create(b, loc, scalar, localOf(value), indices);
+}
+
+void StageToKernel::storeOut(Operation *op, Value scalar, ValueRange at) {
+  SmallVector<Value> indices;
+  StringRef buffer;
+  if (auto scatter = dyn_cast<batch::ScatterOp>(op)) {
+    indices.push_back(column(scatter.getColumn()));
+    buffer = scatter.getBuffer();
+  } else {
+    indices.push_back(row);
+    buffer = cast<batch::WriteOp>(op).getBuffer();
+  }
+  llvm::append_range(indices, at);
+  kernel::StoreOp::create(b, op->getLoc(), scalar, buffer, indices);
+}
+
+Value StageToKernel::localOf(Value value) {
+  assert(locals.count(value) && "a materialised value has scratch");
+  return locals[value];
+}
+
+} // namespace dbc::passes

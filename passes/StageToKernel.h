@@ -1,0 +1,113 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Lowers the body of one stage to loops over rows and elements.
+//
+// Row-level tensors become either expressions, written where they are used, or MATERIALISED values, kept in scratch for
+// the rows of a block. Materialised are results of products, reductions and joins, what these need in memory, and what
+// several loops use. Elementwise values of one shape are computed in one loop (fusion); each is computed once there.
+#pragma once
+
+#include "ir/Batch/Batch.h"
+#include "ir/Kernel/Kernel.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace dbc::passes {
+
+/// What stages of a program share: the packed weights made so far.
+struct PackedWeights {
+  llvm::StringMap<std::string> symbols; ///< by contents
+  mlir::OpBuilder declare;              ///< where `kernel.weights` go
+  mlir::SymbolTable *names = nullptr;
+};
+
+class StageToKernel {
+public:
+  StageToKernel(batch::StageOp stage, kernel::FuncOp func, kernel::SpaceOp space, PackedWeights &packed);
+  mlir::LogicalResult run();
+
+private:
+  using Indices = llvm::SmallVector<mlir::Value, 4>;
+
+  /// One thing to compute: an elementwise value (with its places) or an op with a loop structure of its own.
+  struct Action {
+    mlir::Value value;           ///< what is computed; null for an op alone
+    mlir::Operation *op = nullptr; ///< special op, or null
+    llvm::SmallVector<mlir::Operation *> writes; ///< writes and scatters of an elementwise value
+    bool done = false;
+  };
+
+  // Deciding
+  void findActions();
+  bool isSpecial(mlir::Operation *op);
+  bool loadable(mlir::Value value);
+  /// Whether its rows lie in memory one element after the other, so that a product can read them in place.
+  bool addressable(mlir::Value value);
+  /// Whether a product with this matrix uses packed weights.
+  bool packs(mlir::Value weights);
+  void materialise(mlir::Value value);
+  struct Touch {
+    mlir::Value value;
+    bool same; ///< at the very indices of the one that touches
+  };
+  void touches(mlir::Value value, bool same, llvm::SmallVectorImpl<Touch> &out, bool root = true);
+  bool ready(const Action &action, llvm::ArrayRef<Action *> group);
+
+  // Writing
+  void emitAll();
+  void emitGroup(llvm::ArrayRef<Action *> group);
+  void emitSpecial(mlir::Operation *op);
+  void rows(llvm::function_ref<void()> body);
+  void loops(llvm::ArrayRef<int64_t> shape, llvm::function_ref<void(mlir::ValueRange)> body, bool vector = true);
+  mlir::Value counted(int64_t length, llvm::ArrayRef<mlir::Value> init,
+                      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body, unsigned result = 0);
+  void store(mlir::Value scalar, mlir::Value value, mlir::ValueRange at);
+  void storeOut(mlir::Operation *write, mlir::Value scalar, mlir::ValueRange at);
+  mlir::Value element(mlir::Value value, mlir::ValueRange at, bool cached = true);
+  mlir::Value expression(mlir::Operation *op, mlir::Value value, mlir::ValueRange at);
+  mlir::Value constantElement(mlir::DenseElementsAttr dense, mlir::ValueRange at);
+  mlir::Value column(llvm::StringRef name);
+  mlir::Value localOf(mlir::Value value);
+
+  void product(mlir::linalg::ContractOp op, mlir::Value weights, mlir::Value x);
+  void contract(mlir::linalg::ContractOp op);
+  void reduce(dyn::ReduceOp op);
+  void softmax(dyn::SoftmaxOp op);
+  void segment(batch::SegmentOp op);
+  mlir::Value segmentRow(batch::SegmentOp op, mlir::Value first, mlir::Value k);
+  void join(mlir::Operation *op);
+  mlir::Value rowsOf(mlir::Value value, int64_t offset);
+  std::string pack(mlir::Value weights);
+  mlir::Value rowNumbers(llvm::function_ref<mlir::Value()> number);
+  mlir::Value reduced(dyn::ReduceKind kind, int64_t length, mlir::Location at, llvm::function_ref<mlir::Value(mlir::Value)> element);
+
+  mlir::Value integer(int64_t value);
+  mlir::Value real(double value);
+  mlir::Value addInt(mlir::Value a, mlir::Value b);
+  mlir::Value mulInt(mlir::Value a, int64_t b);
+
+  batch::StageOp stage;
+  kernel::FuncOp func;
+  kernel::SpaceOp space;
+  PackedWeights &packed;
+  mlir::OpBuilder b;
+  mlir::Location loc;
+  int64_t blockRows;
+  bool ordered;
+  std::vector<std::unique_ptr<Action>> actions;
+  llvm::DenseMap<mlir::Value, Action *> actionOf;
+  llvm::SetVector<mlir::Value> kept;               ///< materialised values
+  llvm::DenseMap<mlir::Value, mlir::Value> locals; ///< their scratch
+  llvm::DenseMap<mlir::Value, mlir::Value> biased; ///< product -> the sum with its bias, materialised in its stead
+  llvm::DenseSet<mlir::Value> joined;              ///< joins that a product makes itself, of segments
+  bool failed_ = false;
+  // Where code is being written
+  mlir::Value base, count, i, row;
+  llvm::DenseMap<mlir::Value, mlir::Value> cache; ///< scalars of the innermost loop body, at `cacheAt`
+  Indices cacheAt;
+  llvm::StringMap<mlir::Value> columnCache;
+};
+
+} // namespace dbc::passes
