@@ -1,0 +1,244 @@
+// Calls of built-in functions (LANGUAGE.md section 10).
+//
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "frontend/LowerImpl.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace dbc::frontend {
+
+namespace arith = mlir::arith;
+namespace math = mlir::math;
+
+Values Lowering::builtin(const CallExpr &expr, const Call &call) {
+  mlir::Location at = place(expr.range);
+  switch (call.builtin) {
+  case Builtin::Sum:
+  case Builtin::Mean:
+  case Builtin::Max:
+  case Builtin::Min:
+  case Builtin::LogSumExp:
+  case Builtin::ArgMax:
+  case Builtin::Any:
+  case Builtin::All:
+    return {reduction(expr, call)};
+  case Builtin::Softmax:
+  case Builtin::LogSoftmax: {
+    mlir::Value x = lowerOne(*expr.args[0]);
+    if (llvm::isa<dyn::ListType>(x.getType()))
+      return {dyn::SoftmaxListOp::create(builder_, at, x)};
+    bool log = call.builtin == Builtin::LogSoftmax;
+    return {dyn::SoftmaxOp::create(builder_, at, x.getType(), x, static_cast<uint64_t>(call.axis), log)};
+  }
+  case Builtin::Split:
+    return split(expr, call);
+  case Builtin::Transpose: {
+    mlir::Value x = lowerOne(*expr.args[0]);
+    llvm::SmallVector<int64_t> extents(llvm::reverse(dyn::extents(x.getType())));
+    return {dyn::TransposeOp::create(builder_, at, withExtents(x.getType(), extents), x)};
+  }
+  case Builtin::Reshape: {
+    mlir::Value x = lowerOne(*expr.args[0]);
+    return {reshape(at, x, dyn::extents(numberType(expr.type, expr.range)))};
+  }
+  case Builtin::Zeros:
+  case Builtin::Ones:
+  case Builtin::Fill:
+  case Builtin::Iota:
+    return {filled(expr, call.builtin)};
+  case Builtin::CrossEntropy:
+    return {crossEntropy(expr)};
+  case Builtin::BinaryCrossEntropy:
+    return {binaryCrossEntropy(expr)};
+  case Builtin::Len:
+    return {length(at, lower(*expr.args[0]).front())};
+  case Builtin::Zip:
+    return zip(expr);
+  case Builtin::Reverse: {
+    Values results;
+    for (mlir::Value list : lower(*expr.args[0]))
+      results.push_back(dyn::ReverseOp::create(builder_, at, list));
+    return results;
+  }
+  case Builtin::Nodes: {
+    mlir::Value node = lowerOne(*expr.args[0]);
+    return {dyn::NodesOp::create(builder_, at, dyn::ListType::get(node.getType()), node)};
+  }
+  default:
+    return {elementwise(expr, call.builtin)};
+  }
+}
+
+//===--------------------------------------------------------------------===//
+// Elementwise
+//===--------------------------------------------------------------------===//
+
+mlir::Value Lowering::function(mlir::Location at, dyn::FunctionKind kind, mlir::Value x) {
+  return dyn::FunctionOp::create(builder_, at, x.getType(), kind, x);
+}
+
+mlir::Value Lowering::elementwise(const CallExpr &expr, Builtin builtin) {
+  mlir::Location at = place(expr.range);
+  mlir::Type type = numberType(expr.type, expr.range);
+  bool real = dyn::scalar(type).isF32();
+  llvm::SmallVector<mlir::Value> x;
+  for (const ExprPtr &arg : expr.args) {
+    mlir::Value value = lowerOne(*arg);
+    if (dyn::scalar(value.getType()).isInteger(32)) // div, abs, square may fail
+      value = guarded(at, value, builtin == Builtin::Div && !x.empty() ? 1 : 0, expr);
+    x.push_back(stretch(at, value, dyn::extents(type)));
+  }
+  auto largest = [&](mlir::Value a, mlir::Value b) -> mlir::Value {
+    return real ? arith::MaximumFOp::create(builder_, at, a, b).getResult()
+                : integer(at, dyn::IntKind::Max, a, b);
+  };
+  auto smallest = [&](mlir::Value a, mlir::Value b) -> mlir::Value {
+    return real ? arith::MinimumFOp::create(builder_, at, a, b).getResult()
+                : integer(at, dyn::IntKind::Min, a, b);
+  };
+  switch (builtin) {
+  case Builtin::Exp:
+    return math::ExpOp::create(builder_, at, x[0]);
+  case Builtin::Log:
+    return math::LogOp::create(builder_, at, x[0]);
+  case Builtin::Sqrt:
+    return math::SqrtOp::create(builder_, at, x[0]);
+  case Builtin::Sin:
+    return math::SinOp::create(builder_, at, x[0]);
+  case Builtin::Cos:
+    return math::CosOp::create(builder_, at, x[0]);
+  case Builtin::Tanh:
+    return math::TanhOp::create(builder_, at, x[0]);
+  case Builtin::Pow:
+    return math::PowFOp::create(builder_, at, x[0], x[1]);
+  case Builtin::Sigmoid:
+    return function(at, dyn::FunctionKind::Sigmoid, x[0]);
+  case Builtin::Relu:
+    return function(at, dyn::FunctionKind::Relu, x[0]);
+  case Builtin::Gelu:
+    return function(at, dyn::FunctionKind::Gelu, x[0]);
+  case Builtin::Softplus:
+    return function(at, dyn::FunctionKind::Softplus, x[0]);
+  case Builtin::Abs:
+    if (real)
+      return math::AbsFOp::create(builder_, at, x[0]);
+    return largest(x[0], integer(at, dyn::IntKind::Sub, constant(at, 0, type), x[0]));
+  case Builtin::Square:
+    return real ? arith::MulFOp::create(builder_, at, x[0], x[0]).getResult()
+                : integer(at, dyn::IntKind::Mul, x[0], x[0]);
+  case Builtin::Maximum:
+    return largest(x[0], x[1]);
+  case Builtin::Minimum:
+    return smallest(x[0], x[1]);
+  case Builtin::Clip:
+    return smallest(largest(x[0], x[1]), x[2]);
+  case Builtin::Select:
+    return arith::SelectOp::create(builder_, at, x[0], x[1], x[2]);
+  case Builtin::Detach:
+    return x[0]; // the same value; its gradient is not asked for here
+  case Builtin::Div:
+    return integer(at, dyn::IntKind::Div, x[0], x[1]);
+  default:
+    assert(false && "the checker refuses what is not supported yet");
+    return x[0];
+  }
+}
+
+//===--------------------------------------------------------------------===//
+// Reductions and tensors
+//===--------------------------------------------------------------------===//
+
+dyn::ReduceKind Lowering::reduceKind(Builtin builtin) {
+  switch (builtin) {
+  case Builtin::Mean:
+    return dyn::ReduceKind::Mean;
+  case Builtin::Max:
+    return dyn::ReduceKind::Max;
+  case Builtin::Min:
+    return dyn::ReduceKind::Min;
+  case Builtin::LogSumExp:
+    return dyn::ReduceKind::LogSumExp;
+  case Builtin::ArgMax:
+    return dyn::ReduceKind::ArgMax;
+  case Builtin::Any:
+    return dyn::ReduceKind::Any;
+  case Builtin::All:
+    return dyn::ReduceKind::All;
+  default:
+    return dyn::ReduceKind::Sum;
+  }
+}
+
+mlir::Value Lowering::reduction(const CallExpr &expr, const Call &call) {
+  mlir::Location at = place(expr.range);
+  mlir::Value x = lowerOne(*expr.args[0]);
+  if (llvm::isa<dyn::ListType>(x.getType()))
+    return reduceList(at, call.builtin, x);
+  mlir::IntegerAttr axis;
+  // Over the only axis is over all elements.
+  if (call.axis != Call::kNoAxis && dyn::extents(x.getType()).size() > 1)
+    axis = builder_.getI64IntegerAttr(call.axis);
+  return dyn::ReduceOp::create(builder_, at, numberType(expr.type, expr.range), reduceKind(call.builtin), x,
+                               axis);
+}
+
+Values Lowering::split(const CallExpr &expr, const Call &call) {
+  mlir::Location at = place(expr.range);
+  mlir::Value x = lowerOne(*expr.args[0]);
+  size_t count = expr.type->isTuple() ? expr.type->parts.size() : 1;
+  llvm::SmallVector<int64_t> sizes(dyn::extents(x.getType())), offsets(sizes.size(), 0);
+  sizes[call.axis] /= static_cast<int64_t>(count);
+  Values parts;
+  for (size_t i = 0; i < count; ++i) {
+    offsets[call.axis] = static_cast<int64_t>(i) * sizes[call.axis];
+    parts.push_back(cut(at, x, offsets, sizes, sizes));
+  }
+  return parts;
+}
+
+mlir::Value Lowering::filled(const CallExpr &expr, Builtin builtin) {
+  mlir::Location at = place(expr.range);
+  mlir::Type type = numberType(expr.type, expr.range);
+  if (builtin == Builtin::Fill)
+    return stretch(at, lowerOne(*expr.args[0]), dyn::extents(type));
+  if (builtin != Builtin::Iota)
+    return constant(at, builtin == Builtin::Ones ? 1 : 0, type);
+  auto tensor = llvm::cast<mlir::RankedTensorType>(type);
+  auto numbers = llvm::to_vector(llvm::seq<int32_t>(0, static_cast<int32_t>(tensor.getNumElements())));
+  return arith::ConstantOp::create(builder_, at,
+                                   mlir::DenseElementsAttr::get(tensor, llvm::ArrayRef<int32_t>(numbers)));
+}
+
+//===--------------------------------------------------------------------===//
+// Losses
+//===--------------------------------------------------------------------===//
+
+/// logsumexp(z) - z[i], or for a distribution p: sum(p * (logsumexp(z) - z)).
+mlir::Value Lowering::crossEntropy(const CallExpr &expr) {
+  mlir::Location at = place(expr.range);
+  mlir::Value z = lowerOne(*expr.args[0]), label = lowerOne(*expr.args[1]);
+  mlir::Type f32 = builder_.getF32Type();
+  mlir::Value norm =
+      dyn::ReduceOp::create(builder_, at, f32, dyn::ReduceKind::LogSumExp, z, mlir::IntegerAttr());
+  if (dyn::scalar(label.getType()).isInteger(32)) {
+    const Type *type = expr.args[1]->type;
+    label = guarded(at, label, 0, *expr.args[1]);
+    return arith::SubFOp::create(builder_, at, norm, take(at, z, label, type->scalar == Scalar::Int));
+  }
+  mlir::Value cost = arith::SubFOp::create(builder_, at, stretch(at, norm, dyn::extents(z.getType())), z);
+  mlir::Value weighted = arith::MulFOp::create(builder_, at, label, cost);
+  return dyn::ReduceOp::create(builder_, at, f32, dyn::ReduceKind::Sum, weighted, mlir::IntegerAttr());
+}
+
+/// softplus(z) - z * y.
+mlir::Value Lowering::binaryCrossEntropy(const CallExpr &expr) {
+  mlir::Location at = place(expr.range);
+  llvm::ArrayRef<int64_t> extents = dyn::extents(numberType(expr.type, expr.range));
+  mlir::Value z = stretch(at, lowerOne(*expr.args[0]), extents),
+              y = stretch(at, lowerOne(*expr.args[1]), extents);
+  mlir::Value product = arith::MulFOp::create(builder_, at, z, y);
+  return arith::SubFOp::create(builder_, at, function(at, dyn::FunctionKind::Softplus, z), product);
+}
+
+} // namespace dbc::frontend

@@ -1,0 +1,144 @@
+// `if`, `match`, `&&` and `||`: one arm where structure decides, both and a choice where computed values do
+// (S3).
+//
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "frontend/LowerImpl.h"
+
+namespace dbc::frontend {
+
+void Lowering::fill(mlir::Region &region, mlir::TypeRange arguments, mlir::Location at,
+                    llvm::function_ref<Values(mlir::Block &)> body) {
+  mlir::OpBuilder::InsertionGuard guard(builder_);
+  mlir::Block &block = region.emplaceBlock();
+  for (mlir::Type type : arguments)
+    block.addArgument(type, at);
+  builder_.setInsertionPointToEnd(&block);
+  Values values = body(block);
+  dyn::YieldOp::create(builder_, at, values);
+}
+
+mlir::Value Lowering::choose(mlir::Location at, mlir::Value condition, mlir::Value then,
+                             mlir::Value otherwise) {
+  if (then == otherwise)
+    return then;
+  auto list = llvm::dyn_cast<dyn::ListType>(then.getType());
+  if (!list)
+    return mlir::arith::SelectOp::create(builder_, at, condition, then, otherwise);
+  // Lists of equal length, which is tested.
+  auto zipped = dyn::ZipOp::create(builder_, at, mlir::ValueRange{then, otherwise});
+  auto map = dyn::MapOp::create(builder_, at, mlir::TypeRange{list}, zipped.getResults());
+  fill(map.getBody(), {list.getElement(), list.getElement()}, at, [&](mlir::Block &block) {
+    return Values{choose(at, condition, block.getArgument(0), block.getArgument(1))};
+  });
+  return map.getResult(0);
+}
+
+mlir::Value Lowering::guarded(mlir::Location at, mlir::Value value, double harmless, const Expr &expr) {
+  if (!guard_ || checked_.isStructural(&expr))
+    return value;
+  return mlir::arith::SelectOp::create(builder_, at, guard_, value, constant(at, harmless, value.getType()));
+}
+
+Values Lowering::ifElse(const IfExpr &expr) {
+  mlir::Location at = place(expr.range);
+  mlir::Value condition = lowerOne(*expr.condition);
+  if (checked_.isStructural(expr.condition.get())) {
+    auto op = dyn::IfOp::create(builder_, at, flatTypes(expr.type, expr.range), condition);
+    fill(op.getThen(), {}, place(expr.thenBlock.range), [&](mlir::Block &) { return block(expr.thenBlock); });
+    fill(op.getOtherwise(), {}, place(expr.elseBlock.range),
+         [&](mlir::Block &) { return block(expr.elseBlock); });
+    return Values(op.getResults());
+  }
+  auto arm = [&](mlir::Value holds, const Block &body) {
+    if (guard_)
+      holds = mlir::arith::AndIOp::create(builder_, at, guard_, holds);
+    mlir::Value outer = std::exchange(guard_, holds);
+    Values values = block(body);
+    guard_ = outer;
+    return values;
+  };
+  mlir::Value fails = mlir::arith::XOrIOp::create(builder_, at, condition, boolConstant(at, true));
+  Values then = arm(condition, expr.thenBlock), otherwise = arm(fails, expr.elseBlock), values;
+  for (auto [a, b] : llvm::zip(then, otherwise))
+    values.push_back(choose(at, condition, a, b));
+  return values;
+}
+
+Values Lowering::match(const MatchExpr &expr) {
+  mlir::Location at = place(expr.range);
+  mlir::Value node = lowerOne(*expr.subject);
+  const DataInfo &data = *expr.subject->type->data;
+  llvm::SmallVector<mlir::Attribute> names;
+  for (const MatchArm &arm : expr.arms)
+    names.push_back(builder_.getStringAttr(arm.wildcard() ? "_" : arm.constructor.text));
+  auto op = dyn::MatchOp::create(builder_, at, flatTypes(expr.type, expr.range), node,
+                                 builder_.getArrayAttr(names), static_cast<unsigned>(names.size()));
+  for (size_t i = 0; i < expr.arms.size(); ++i) {
+    const MatchArm &arm = expr.arms[i];
+    fill(op.getArms()[i], {}, place(arm.range), [&](mlir::Block &) {
+      for (const ArmField &bound : arm.fields) {
+        Values value{field(node, data, bound.field.text, bound.resolved->type, &arm.constructor.text,
+                           bound.field.range)};
+        nameValues(value, bound.name.text, bound.resolved->type);
+        frame_->locals[bound.resolved] = value;
+      }
+      return block(arm.body);
+    });
+  }
+  return Values(op.getResults());
+}
+
+/// Whether an operation may fail an input: then it must not be computed where `&&` or `||` has decided
+/// already.
+static bool mayFail(mlir::Operation *op) {
+  if (auto take = llvm::dyn_cast<dyn::TakeOp>(op))
+    return take.getChecked();
+  return llvm::isa<dyn::IntOp, dyn::NarrowOp, dyn::AtOp, dyn::SliceOp, dyn::ZipOp, dyn::ReduceListOp,
+                   dyn::CallOp, mlir::arith::FPToSIOp>(op);
+}
+
+/// `a && b` is `if a { b } else { false }`, `a || b` is `if a { true } else { b }`; where b cannot fail, that
+/// is `and` and `or`.
+mlir::Value Lowering::logical(const BinaryExpr &expr) {
+  mlir::Location at = place(expr.range);
+  bool isAnd = expr.op == BinaryExpr::Op::And;
+  mlir::Value a = lowerOne(*expr.lhs);
+  auto both = [&](mlir::Value b) -> mlir::Value {
+    mlir::Type type = numberType(expr.type, expr.range);
+    a = stretch(at, a, dyn::extents(type));
+    b = stretch(at, b, dyn::extents(type));
+    if (isAnd)
+      return mlir::arith::AndIOp::create(builder_, at, a, b);
+    return mlir::arith::OrIOp::create(builder_, at, a, b);
+  };
+  if (!expr.type->isScalar())
+    return both(lowerOne(*expr.rhs));
+  if (!checked_.isStructural(expr.lhs.get())) {
+    mlir::Value holds =
+        isAnd ? a : mlir::arith::XOrIOp::create(builder_, at, a, boolConstant(at, true)).getResult();
+    if (guard_)
+      holds = mlir::arith::AndIOp::create(builder_, at, guard_, holds);
+    mlir::Value outer = std::exchange(guard_, holds);
+    mlir::Value b = lowerOne(*expr.rhs);
+    guard_ = outer;
+    return both(b);
+  }
+  auto op = dyn::IfOp::create(builder_, at, mlir::TypeRange{builder_.getI1Type()}, a);
+  mlir::Region &asked = isAnd ? op.getThen() : op.getOtherwise();
+  mlir::Region &decided = isAnd ? op.getOtherwise() : op.getThen();
+  fill(asked, {}, at, [&](mlir::Block &) { return Values{lowerOne(*expr.rhs)}; });
+  fill(decided, {}, at, [&](mlir::Block &) { return Values{boolConstant(at, !isAnd)}; });
+  mlir::WalkResult walk = asked.walk([](mlir::Operation *inner) {
+    return mayFail(inner) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return op.getResult(0);
+  mlir::Operation *yield = asked.front().getTerminator();
+  mlir::Value b = yield->getOperand(0);
+  yield->erase();
+  op->getBlock()->getOperations().splice(op->getIterator(), asked.front().getOperations());
+  op->erase();
+  return both(b);
+}
+
+} // namespace dbc::frontend

@@ -1,0 +1,104 @@
+// Binders over lists, ranges, `zip`.
+//
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "frontend/LowerImpl.h"
+
+namespace dbc::frontend {
+
+mlir::Value Lowering::length(mlir::Location at, mlir::Value list) {
+  return dyn::LenOp::create(builder_, at, builder_.getI32Type(), list);
+}
+
+Values Lowering::range(const RangeExpr &expr) {
+  mlir::Value low = lowerOne(*expr.low), high = lowerOne(*expr.high);
+  return {dyn::RangeOp::create(builder_, place(expr.range), dyn::ListType::get(builder_.getI32Type()), low,
+                               high)};
+}
+
+Values Lowering::zip(const CallExpr &expr) {
+  Values lists;
+  for (const ExprPtr &arg : expr.args)
+    lists.append(lower(*arg));
+  return Values(dyn::ZipOp::create(builder_, place(expr.range), mlir::ValueRange(lists)).getResults());
+}
+
+Values Lowering::together(mlir::Location at, Values lists) {
+  mlir::Operation *first = lists.front().getDefiningOp();
+  bool one = lists.size() == 1 ||
+             (first && llvm::all_of(lists, [&](mlir::Value list) { return list.getDefiningOp() == first; }));
+  if (one)
+    return lists;
+  return Values(dyn::ZipOp::create(builder_, at, mlir::ValueRange(lists)).getResults());
+}
+
+static llvm::SmallVector<mlir::Type> elementTypes(const Values &lists) {
+  llvm::SmallVector<mlir::Type> types;
+  for (mlir::Value list : lists)
+    types.push_back(llvm::cast<dyn::ListType>(list.getType()).getElement());
+  return types;
+}
+
+mlir::Value Lowering::reduceList(mlir::Location at, Builtin builtin, mlir::Value list) {
+  mlir::Type element = llvm::cast<dyn::ListType>(list.getType()).getElement();
+  mlir::Type type = builtin == Builtin::ArgMax ? mlir::Type(builder_.getI32Type()) : element;
+  return dyn::ReduceListOp::create(builder_, at, type, reduceKind(builtin), list);
+}
+
+Values Lowering::binder(const BinderExpr &expr) {
+  mlir::Location at = place(expr.range);
+  Builtin builtin = expr.resolved->builtin;
+  switch (builtin) {
+  case Builtin::Map:
+    return map(expr);
+  case Builtin::Scan:
+  case Builtin::ScanBack:
+  case Builtin::Fold:
+    return recurrence(expr, builtin);
+  case Builtin::Softmax:
+    return {dyn::SoftmaxListOp::create(builder_, at, map(expr).front())};
+  default:
+    return {reduceList(at, builtin, map(expr).front())};
+  }
+}
+
+Values Lowering::map(const BinderExpr &expr) {
+  mlir::Location at = place(expr.range);
+  Values lists = together(at, lower(*expr.list));
+  llvm::SmallVector<mlir::Type> results;
+  for (mlir::Type type : flatTypes(expr.body.result->type, expr.body.result->range))
+    results.push_back(dyn::ListType::get(type));
+  auto op = dyn::MapOp::create(builder_, at, results, lists);
+  fill(op.getBody(), elementTypes(lists), at, [&](mlir::Block &inner) {
+    bindPattern(*expr.element, Values(inner.getArguments()), /*named=*/true);
+    return block(expr.body);
+  });
+  return Values(op.getResults());
+}
+
+Values Lowering::recurrence(const BinderExpr &expr, Builtin builtin) {
+  mlir::Location at = place(expr.range);
+  Values lists = together(at, lower(*expr.list)), start = lower(*expr.start);
+  llvm::SmallVector<mlir::Type> arguments = elementTypes(lists), states, results;
+  for (mlir::Value state : start) {
+    states.push_back(state.getType());
+    results.push_back(dyn::ListType::get(state.getType()));
+  }
+  arguments.append(states);
+  auto body = [&](mlir::Block &inner) {
+    Values all(inner.getArguments());
+    llvm::ArrayRef<mlir::Value> values(all);
+    bindPattern(*expr.element, Values(values.take_front(lists.size())), /*named=*/true);
+    bindPattern(*expr.state, Values(values.drop_front(lists.size())), /*named=*/true);
+    return block(expr.body);
+  };
+  if (builtin == Builtin::Fold) {
+    auto op = dyn::FoldOp::create(builder_, at, states, lists, start);
+    fill(op.getBody(), arguments, at, body);
+    return Values(op.getResults());
+  }
+  auto op = dyn::ScanOp::create(builder_, at, results, lists, start, builtin == Builtin::ScanBack);
+  fill(op.getBody(), arguments, at, body);
+  return Values(op.getResults());
+}
+
+} // namespace dbc::frontend
