@@ -23,7 +23,8 @@ struct Options {
   bool saveTemps = false;              ///< compile
   std::vector<std::string> printAfter; ///< compile: flags of passes
   std::string entry;                   ///< empty: the only one
-  std::string input = "-";             ///< a file, - for stdin; report: empty for none
+  std::string input = "-";             ///< a file, - for stdin
+  std::string countInput;              ///< report: a file, empty for none
   std::string weights;                 ///< a safetensors file; empty: drawn
   uint64_t seed = 0;
   int32_t batch = 64, threads = 1;

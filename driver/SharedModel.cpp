@@ -100,12 +100,12 @@ llvm::Expected<const ModelCode *> loadShared(const GeneratedCode &code, bool ver
   if (!command)
     return command.takeError();
   if (llvm::Error error = makeFolder(cacheFolder()))
-    return std::move(error);
+    return error;
   std::string folder = cacheFolder() + "/" + code.model + "-" + key(code, *command);
   std::string object = folder + "/" + code.model + ".so";
   if (!fs::exists(object))
     if (llvm::Error error = compile(code, *command, folder, verbose))
-      return std::move(error);
+      return error;
   void *handle = dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle)
     return llvm::createStringError(std::string("the compiled model cannot be loaded: ") + dlerror());

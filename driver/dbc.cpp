@@ -171,7 +171,8 @@ private:
     sample->add_option("--seed", o.seed, "of what is drawn [0]");
     CLI::App *report = add("report", "say how a model is computed: stages, gathers, what was not batched and why", reportCommand);
     report->add_flag("--json", o.json, "print the report as JSON");
-    report->add_option("--input", o.input, "run these JSON lines and count too");
+    report->add_option("--input", o.countInput, "run these JSON lines and count too");
+    report->add_option("--batch", o.batch, "inputs in a batch [64]")->check(CLI::Range(1, 1 << 30));
     addEntry(report);
     addWeights(report);
   }

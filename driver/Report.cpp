@@ -1,0 +1,126 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// `dbc report`: how a model is computed. What the passes decided comes from the `batch` level; with --input the model is
+// run too, and what its stages did is counted.
+
+#include "driver/Commands.h"
+#include "driver/Files.h"
+#include "driver/Lines.h"
+#include "driver/SharedModel.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace dbc::driver {
+
+namespace {
+
+/// What the stages of an entry did over all batches of the input.
+struct Counts {
+  int64_t inputs = 0, nodes = 0, batches = 0;
+  std::vector<StageProfile> stages;
+
+  void add(const RunProfile &profile) {
+    ++batches;
+    nodes += profile.nodes;
+    stages.resize(profile.stages.size());
+    for (size_t i = 0; i < stages.size(); ++i) {
+      const StageProfile &from = profile.stages[i];
+      stages[i].name = from.name;
+      stages[i].launches += from.launches;
+      stages[i].rows += from.rows;
+      stages[i].bytes_read += from.bytes_read;
+      stages[i].bytes_written += from.bytes_written;
+      stages[i].gathers += from.gathers;
+    }
+  }
+
+  llvm::json::Object json(const EntryInfo &entry) const {
+    llvm::json::Array rows;
+    for (const StageProfile &stage : stages)
+      rows.push_back(llvm::json::Object{{"name", stage.name},
+                                        {"launches", stage.launches},
+                                        {"rows", stage.rows},
+                                        {"bytes_read", stage.bytes_read},
+                                        {"bytes_written", stage.bytes_written},
+                                        {"gathers", stage.gathers}});
+    return llvm::json::Object{{"entry", entry.name}, {"inputs", inputs},           {"batches", batches},
+                              {"nodes", nodes},      {"stages", std::move(rows)}};
+  }
+
+  void print(llvm::raw_ostream &out, const EntryInfo &entry) const {
+    out << "\n`" << entry.name << "` on " << inputs << " inputs, " << nodes << " nodes, in " << batches
+        << (batches == 1 ? " batch" : " batches") << ":\n";
+    auto row = [&](llvm::StringRef name, auto... numbers) {
+      out << "  " << llvm::left_justify(name, 40);
+      ((out << llvm::right_justify(numbers, 14)), ...);
+      out << "\n";
+    };
+    auto text = [](int64_t number) { return std::to_string(number); };
+    row("stage", "launches", "rows", "bytes read", "bytes written", "gathers");
+    for (const StageProfile &stage : stages)
+      row(stage.name, text(stage.launches), text(stage.rows), text(stage.bytes_read), text(stage.bytes_written),
+          text(stage.gathers));
+  }
+};
+
+} // namespace
+
+/// Runs the input and counts.
+static Exit count(const Options &options, ModelUnit &unit, llvm::json::Object &json) {
+  GeneratedCode generated;
+  if (Exit exit = unit.generate(generated))
+    return exit;
+  llvm::Expected<const ModelCode *> code = loadShared(generated, options.model.verbose);
+  if (!code)
+    return fail(code.takeError(), kInternal);
+  const ModelInfo &info = *(*code)->info;
+  int32_t entry = findEntry(info, options.entry);
+  if (entry < 0)
+    return kUserError;
+  llvm::Expected<std::string> text = readFile(options.countInput);
+  if (!text)
+    return fail(text.takeError());
+  Weights weights(info);
+  if (Status status = makeWeights(options, weights); !status.ok())
+    return fail(status);
+  Model model;
+  if (Status status = Model::make(**code, weights, &model); !status.ok())
+    return fail(status);
+  CompiledRunner runner(model, entry, options.threads);
+  std::vector<std::string> lines = splitLines(*text);
+  std::vector<LineResult> results;
+  Counts counts;
+  counts.inputs = static_cast<int64_t>(lines.size());
+  size_t batch = options.batch;
+  for (size_t begin = 0; begin < lines.size(); begin += batch) {
+    size_t end = std::min(begin + batch, lines.size());
+    if (Status status = runner.compute({lines.begin() + begin, lines.begin() + end}, results); !status.ok())
+      return fail(status);
+    counts.add(runner.session.profile(entry));
+  }
+  if (options.json)
+    json["run"] = counts.json(info.entries[entry]);
+  else
+    counts.print(llvm::outs(), info.entries[entry]);
+  for (const LineResult &result : results)
+    if (!result.status.ok()) {
+      printError(result.status.message);
+      return kUserError;
+    }
+  return kFine;
+}
+
+Exit reportCommand(const Options &options) {
+  ModelUnit unit(options.model);
+  mlir::OwningOpRef<mlir::ModuleOp> batch;
+  if (Exit exit = unit.transform("batch", batch))
+    return exit;
+  llvm::json::Object json;
+  json["model"] = unit.meaning().getSymName()->str();
+  Exit exit = options.countInput.empty() ? kFine : count(options, unit, json);
+  if (options.json)
+    llvm::outs() << llvm::json::Value(std::move(json)) << "\n";
+  return exit;
+}
+
+} // namespace dbc::driver

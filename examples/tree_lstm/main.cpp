@@ -1,0 +1,78 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Reads sentences as trees, `(label (label word) ..)` a line, and predicts their sentiment with the compiled model.
+// usage: tree_lstm_demo FILE
+#include "tree_lstm.h"
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <unordered_map>
+
+/// A word's number: its place among the words seen so far.
+int32_t number(const std::string &word) {
+  static std::unordered_map<std::string, int32_t> known;
+  int32_t last = static_cast<int32_t>(tree_lstm::dims::vocab) - 1;
+  return known.emplace(word, std::min(static_cast<int32_t>(known.size()), last)).first->second;
+}
+
+/// Adds the tree that starts at `at` to the batch's newest input and moves `at` behind it.
+tree_lstm::Tree add(tree_lstm::Batch &batch, const char *&at) {
+  int32_t label = at[1] - '0';
+  at += 3; // "(2 "
+  tree_lstm::Tree tree;
+  if (*at == '(') {
+    tree_lstm::Tree left = add(batch, at);
+    tree_lstm::Tree right = add(batch, ++at);
+    tree = batch.Node().left(left).right(right).label(label);
+  } else {
+    const char *word = at;
+    while (*at != ')')
+      ++at;
+    tree = batch.Leaf().word(number(std::string(word, at))).label(label);
+  }
+  ++at; // ')'
+  return tree;
+}
+
+/// Predicts all sentences, `size` at a time; returns sentences per second. Prints the first ones if asked to.
+double run(tree_lstm::Session &session, const std::vector<std::string> &lines, size_t size, int print) {
+  tree_lstm::Batch batch;
+  double seconds = 0;
+  for (size_t begin = 0; begin < lines.size(); begin += size) {
+    batch.clear();
+    for (size_t i = begin; i < std::min(begin + size, lines.size()); ++i) {
+      const char *at = lines[i].c_str();
+      batch.begin_input();
+      batch.sentiment(add(batch, at));
+    }
+    auto start = std::chrono::steady_clock::now();
+    dbc::Status status = session.sentiment(batch);
+    seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (!status.ok())
+      std::fprintf(stderr, "%s\n", status.message.c_str());
+    for (int32_t i = 0; i < batch.inputs() && print > 0; ++i, --print) {
+      const float *p = session.sentiment_result()[i];
+      std::printf("%.40s..  class %td  (%.3f %.3f %.3f %.3f %.3f)\n", lines[begin + i].c_str(),
+                  std::max_element(p, p + 5) - p, p[0], p[1], p[2], p[3], p[4]);
+    }
+  }
+  return static_cast<double>(lines.size()) / seconds;
+}
+
+int main(int argc, char **argv) {
+  std::vector<std::string> lines;
+  std::ifstream file(argc > 1 ? argv[1] : "/dev/stdin");
+  for (std::string line; std::getline(file, line);)
+    lines.push_back(line);
+  tree_lstm::Weights weights;
+  weights.draw(1); // or dbc::load_weights("weights.safetensors", weights) of <dbc/io/safetensors.h>
+  tree_lstm::Model model;
+  if (dbc::Status status = tree_lstm::Model::make(weights, &model); !status.ok())
+    return std::fprintf(stderr, "%s\n", status.message.c_str()), 1;
+  tree_lstm::Session session(model);
+  run(session, lines, 64, 5); // the first run makes room; later ones allocate nothing
+  std::printf("%zu sentences: %.0f a second in batches of 64, %.0f one by one\n", lines.size(),
+              run(session, lines, 64, 0), run(session, lines, 1, 0));
+}
