@@ -23,6 +23,10 @@ void KernelDialect::initialize() {
 #define GET_OP_LIST
 #include "ir/Kernel/KernelOps.cpp.inc"
       >();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "ir/Kernel/KernelAttrs.cpp.inc"
+      >();
   addTypes<
 #define GET_TYPEDEF_LIST
 #include "ir/Kernel/KernelTypes.cpp.inc"

@@ -71,6 +71,13 @@ def Kernel_Fault : Kernel_Enum<"Fault", "what can be wrong with an input", [
     I32EnumCase<"Index", 1, "index">, I32EnumCase<"ListIndex", 2, "list_index">, I32EnumCase<"Slice", 3, "slice">,
     I32EnumCase<"Lengths", 4, "lengths">, I32EnumCase<"Empty", 5, "empty">]>;
 
+def Kernel_SpaceKindAttr : EnumAttr<Kernel_Dialect, Kernel_SpaceKind, "space_kind">;
+def Kernel_FieldPartAttr : EnumAttr<Kernel_Dialect, Kernel_FieldPart, "field_part">;
+def Kernel_FuncKindAttr : EnumAttr<Kernel_Dialect, Kernel_FuncKind, "func_kind">;
+def Kernel_FaultAttr : EnumAttr<Kernel_Dialect, Kernel_Fault, "fault">;
+def Kernel_IntKindAttr : EnumAttr<Kernel_Dialect, Kernel_IntKind, "int_kind">;
+def Kernel_FunctionKindAttr : EnumAttr<Kernel_Dialect, Kernel_FunctionKind, "function_kind">;
+
 class Kernel_Op<string m, list<Trait> t = []> : Op<Kernel_Dialect, m, t>;
 
 //===-- Interface ---------------------------------------------------------------------------------------------===//
@@ -120,7 +127,7 @@ def Kernel_SpaceOp : Kernel_Op<"space", [Symbol]> {
     that order already), or a step of the scan `steps_of` (a space of kind `steps`, itself or an ancestor; rows are then
     reached through an order list).
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, EnumAttr<Kernel_Dialect, Kernel_SpaceKind, "">:$kind,
+  let arguments = (ins SymbolNameAttr:$sym_name, Kernel_SpaceKindAttr:$kind,
       OptionalAttr<FlatSymbolRefAttr>:$parent, StrArrayAttr:$columns, OptionalAttr<FlatSymbolRefAttr>:$group,
       OptionalAttr<I32Attr>:$cell, UnitAttr:$ticked, OptionalAttr<FlatSymbolRefAttr>:$steps_of);
   let assemblyFormat = "$kind $sym_name (`in` $parent^)? $columns (`group` $group^ `cell` $cell)? (`ticked` $ticked^)? (`steps` $steps_of^)? attr-dict";
@@ -149,14 +156,14 @@ def Kernel_FieldOp : Kernel_Op<"field", [Symbol]> {
     `items`: the elements, whose rows are numbered by those bounds; `kind`: the constructor numbers.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$data, I32Attr:$column, StrAttr:$name,
-      EnumAttr<Kernel_Dialect, Kernel_FieldPart, "">:$part, TypeAttr:$type);
+      Kernel_FieldPartAttr:$part, TypeAttr:$type);
   let assemblyFormat = "$sym_name `=` $data $name $column $part `:` $type attr-dict";
 }
 def Kernel_ArgumentOp : Kernel_Op<"argument", [Symbol]> {
   let summary = "An argument of the entry; row i belongs to input i";
   let description = "`leaf` is the number of the flat component over all arguments.";
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$name, I32Attr:$leaf,
-      EnumAttr<Kernel_Dialect, Kernel_FieldPart, "">:$part, TypeAttr:$type);
+      Kernel_FieldPartAttr:$part, TypeAttr:$type);
   let assemblyFormat = "$sym_name `=` $name $leaf $part `:` $type attr-dict";
 }
 def Kernel_WeightsOp : Kernel_Op<"weights", [Symbol]> {
@@ -192,7 +199,7 @@ def Kernel_FuncOp : Kernel_Op<"func", [Symbol, SingleBlock, NoTerminator]> {
     | `stage` | begin, end | a range of rows of `space` (of its order list where it is `ticked` by steps) |
     `doc` lines are printed as the function's comment.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, EnumAttr<Kernel_Dialect, Kernel_FuncKind, "">:$kind,
+  let arguments = (ins SymbolNameAttr:$sym_name, Kernel_FuncKindAttr:$kind,
       OptionalAttr<FlatSymbolRefAttr>:$space, OptionalAttr<StrArrayAttr>:$doc);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
@@ -342,12 +349,12 @@ def Kernel_CheckOp : Kernel_Op<"check", [MemoryEffects<[MemWrite]>]> {
     `fault` says what is wrong, `values` are its numbers and `what` its word, as `dbc::Fault` in the runtime's messages.h
     lists them; `where` is "file:line:col" in the source. The error is reported at the node or input that the function runs for.
   }];
-  let arguments = (ins EnumAttr<Kernel_Dialect, Kernel_Fault, "">:$fault, I1:$condition, StrAttr:$what, StrAttr:$where, Variadic<I32>:$values);
+  let arguments = (ins Kernel_FaultAttr:$fault, I1:$condition, StrAttr:$what, StrAttr:$where, Variadic<I32>:$values);
   let assemblyFormat = "$fault $condition `,` $what `at` $where `(` $values `)` attr-dict";
 }
 def Kernel_IntOp : Kernel_Op<"int", [MemoryEffects<[MemWrite]>]> {
   let summary = "Checked integer arithmetic: overflow or division by 0 fails the input";
-  let arguments = (ins EnumAttr<Kernel_Dialect, Kernel_IntKind, "">:$kind, I32:$a, I32:$b, StrAttr:$where);
+  let arguments = (ins Kernel_IntKindAttr:$kind, I32:$a, I32:$b, StrAttr:$where);
   let results = (outs I32:$result);
   let assemblyFormat = "$kind $a `,` $b `at` $where attr-dict";
 }
@@ -360,7 +367,7 @@ def Kernel_ReachOp : Kernel_Op<"reach", [MemoryEffects<[MemRead, MemWrite]>]> {
 }
 def Kernel_FunctionOp : Kernel_Op<"function", [Pure, SameOperandsAndResultType]> {
   let summary = "A function of one number that math lacks";
-  let arguments = (ins EnumAttr<Kernel_Dialect, Kernel_FunctionKind, "">:$kind, F32:$x);
+  let arguments = (ins Kernel_FunctionKindAttr:$kind, F32:$x);
   let results = (outs F32:$result);
   let assemblyFormat = "$kind $x attr-dict `:` type($x)";
 }
