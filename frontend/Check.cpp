@@ -21,15 +21,17 @@ void Checker::run() {
   for (auto &file : program_.files)
     resolveMembers(*files_[file.get()]);
   checkRecordsFinite();
-  checkLayersFinite();
+  bool finite = checkLayersFinite();
 
   for (FuncInfo &func : out_.funcInfos)
     checkFunction(func);
-  checkCallGraph();
-  // Structure is followed through whole calls: that needs a tree without holes.
+  if (finite)
+    checkCallGraph();
+  // Structure is followed through whole calls: that needs a tree without holes. So does what is unused.
   if (!diags_->hasErrors())
     checkStructure();
-  warnUnused();
+  if (!diags_->hasErrors())
+    warnUnused();
 }
 
 //===--------------------------------------------------------------------===//

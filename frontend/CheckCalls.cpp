@@ -134,7 +134,8 @@ const Type *Checker::callLayer(CallExpr &expr, const Expr &layer, const std::str
   const Binding *member = info.member(function);
   if (member && member->kind == Binding::Kind::Func) {
     use(member);
-    expr.callee->resolved = const_cast<Binding *>(member);
+    if (expr.callee.get() != &layer) // `fwd(x)`: there `fwd` stays the parameter
+      expr.callee->resolved = const_cast<Binding *>(member);
     return callFunction(expr, *member->func, &layer);
   }
   inferArguments(expr);
@@ -200,9 +201,11 @@ bool Checker::requireAllDims(const std::vector<const DimVar *> &dims, const DimM
   for (const DimVar *dim : dims) {
     if (map.count(dim))
       continue;
+    fine = false;
+    if (notInferable_.count(dim))
+      continue;
     error(range, "the dim `" + dim->name + "` of " + what + " cannot be taken from what is given", "T5")
         .note(dim->range, "`" + dim->name + "` is declared here");
-    fine = false;
   }
   return fine;
 }
@@ -265,7 +268,7 @@ const Type *Checker::callFunction(CallExpr &expr, const FuncInfo &func, const Ex
   dims.insert(ownMap.begin(), ownMap.end());
   for (size_t i = 0; i < wanted; ++i)
     require(*expr.args[i], types_.substitute(func.arguments[i]->type, dims),
-            "`" + func.arguments[i]->name + "` of " + name + " is");
+            "`" + func.arguments[i]->name + "` of " + name + " is", func.arguments[i]->range);
 
   auto owned = std::make_unique<Call>();
   owned->kind = Binding::Kind::Call;

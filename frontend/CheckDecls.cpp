@@ -193,7 +193,7 @@ void Checker::resolveDim(Binding &dim) {
             "dim `" + dim.name + "` is " + std::to_string(*number) + "; every dim is at least 1", "T1");
     if (number)
       own->defaultValue = *number;
-    else if (value)
+    else if (value && value->substitute({{own, Shape()}}) == *value) // else it is made of itself
       dim.shape = *value;
   }
   dimState_[&dim] = 2;
@@ -290,12 +290,14 @@ void Checker::checkDimsInferable(const std::vector<const DimVar *> &dims,
   for (const Type *type : places)
     matchDims(type, type, own, found);
   for (const DimVar *dim : dims)
-    if (!found.count(dim))
+    if (!found.count(dim)) {
+      notInferable_.insert(dim);
       error(dim->range,
             "no extent of " + what + " is just `" + dim->name +
                 "`; its dims are taken from where they stand alone",
             "T5")
           .hint("leave `" + dim->name + "` out, or write an extent of its own");
+    }
 }
 
 void Checker::resolveParam(Binding &binding) {
@@ -363,17 +365,20 @@ void Checker::checkRecordsFinite() {
   }
 }
 
-void Checker::checkLayersFinite() {
+bool Checker::checkLayersFinite() {
   std::map<const void *, std::vector<const void *>> graph;
   for (LayerInfo &info : out_.layerInfos)
     for (const Binding *member : info.members)
       if (member->kind == Binding::Kind::Param)
         addParts(member->type, graph[&info]);
+  std::set<const void *> reported; // a circle is one error
   for (LayerInfo &info : out_.layerInfos) {
     std::set<const void *> seen;
     std::vector<const void *> chain;
-    if (!reaches(&info, &info, graph, seen, chain))
+    if (reported.count(&info) || !reaches(&info, &info, graph, seen, chain))
       continue;
+    reported.insert(chain.begin(), chain.end());
+    reported.insert(&info);
     std::string text = "`" + info.name + "`";
     for (const void *via : chain)
       text += " has `" + static_cast<const LayerInfo *>(via)->name + "`, which";
@@ -386,6 +391,7 @@ void Checker::checkLayersFinite() {
       if (member->kind == Binding::Kind::Param && member->type->layer == first)
         diagnostic.note(member->range, "through this param");
   }
+  return reported.empty();
 }
 
 //===--------------------------------------------------------------------===//
@@ -448,6 +454,7 @@ void Checker::resolveFuncResult(FuncInfo &func) {
 void Checker::resolveCellArguments(FuncInfo &func) {
   const FuncDecl *decl = func.decl;
   size_t keys = 0, nodes = 0;
+  const FuncArg *value = nullptr;
   bool refused = false; // one "not supported yet" a cell is enough
   auto refuse = [&](SourceRange range, const std::string &what, const char *rule) {
     if (!refused)
@@ -484,13 +491,15 @@ void Checker::resolveCellArguments(FuncInfo &func) {
             "C2")
           .hint("make the node a parameter of its own");
     } else {
-      refuse(arg.range, "a value given to a cell is", "C4");
+      value = value ? value : &arg;
     }
   }
   if (keys == 0)
     error(decl->name.range, "cell `" + func.name + "` has no key; a cell is kept for each node, index or int",
           "C2")
         .hint("make it a `fn`");
+  else if (value)
+    refuse(value->range, "a value given to a cell is", "C4");
   if (decl->measure)
     refuse(decl->measure->range, "a measure is", "C3");
 }
@@ -513,7 +522,8 @@ void Checker::checkFunction(FuncInfo &func) {
     }
     inferBlock(decl->body);
     require(*decl->body.result, func.result,
-            std::string(spelling(decl->funcKind)) + " `" + func.name + "` gives");
+            std::string(spelling(decl->funcKind)) + " `" + func.name + "` gives",
+            decl->result ? decl->result->range : SourceRange());
   });
 }
 

@@ -98,8 +98,8 @@ const Type *Checker::valueOfBinding(Expr &expr, Binding *binding) {
   case Binding::Kind::Param:
     return binding->type;
   case Binding::Kind::Func:
-    return refuse(std::string("the ") + spelling(binding->func->decl->funcKind) + " `" + binding->name + "`",
-                  "C1", "call it: `" + binding->name + "(..)`");
+    return refuse(std::string("a ") + spelling(binding->func->decl->funcKind), "C1",
+                  "call it: `" + std::string(diags_->sources().text(expr.range)) + "(..)`");
   case Binding::Kind::Data:
     return refuse("a data type", "D1", "");
   case Binding::Kind::Record:
@@ -279,7 +279,7 @@ const Type *Checker::inferRecord(RecordExpr &expr) {
   for (const FieldInfo &field : record.fields)
     names.push_back(field.name);
 
-  bool fine = true;
+  bool fine = true, known = true;
   std::map<std::string, const FieldInit *> given;
   std::set<const DimVar *> dims(record.dims.begin(), record.dims.end());
   DimMap bindings;
@@ -290,7 +290,7 @@ const Type *Checker::inferRecord(RecordExpr &expr) {
       error(field.name.range, "record `" + record.name + "` has no `" + field.name.text + "`", "T5")
           .note(record.decl->name.range, "`" + record.name + "` is declared here")
           .hint(near);
-      fine = false;
+      fine = known = false;
       continue;
     }
     auto [at, isNew] = given.emplace(field.name.text, &field);
@@ -307,7 +307,7 @@ const Type *Checker::inferRecord(RecordExpr &expr) {
   for (const std::string &field : names)
     if (!given.count(field))
       missing += (missing.empty() ? "`" : ", `") + field + "`";
-  if (!missing.empty()) {
+  if (!missing.empty() && known) {
     error(name, quote(name) + " is made without " + missing, "T5")
         .note(record.decl->name.range, "`" + record.name + "` is declared here");
     fine = false;
@@ -316,7 +316,8 @@ const Type *Checker::inferRecord(RecordExpr &expr) {
     return fail();
   for (FieldInit &field : expr.fields) {
     const Type *type = types_.substitute(record.fields[record.fieldIndex(field.name.text)].type, bindings);
-    fine &= require(*field.value, type, "`" + field.name.text + "` of `" + record.name + "` is");
+    fine &= require(*field.value, type, "`" + field.name.text + "` of `" + record.name + "` is",
+                    record.fields[record.fieldIndex(field.name.text)].range);
   }
   if (!fine)
     return fail();
@@ -437,7 +438,7 @@ Binding *Checker::declareLocal(const Ident &name, const Type *type, Binding::Loc
   binding->local = kind;
   locals_.push_back(binding);
   if (kind == Binding::LocalKind::Let && !trying_)
-    watched_.push_back({binding, "`let`"});
+    watched_.push_back({binding, "let"});
   return binding;
 }
 
@@ -466,8 +467,7 @@ const Type *Checker::unifyArms(const std::vector<Block *> &arms, const char *wha
                 ruleFor(type, result.type));
       diagnostic.note(first->range, "this gives " + quote(defaulted(first->type)));
       std::string hint = hintFor(result, result.type, type);
-      if (!hint.empty())
-        diagnostic.hint(hint);
+      diagnostic.hint(hint.empty() ? hintFor(*first, first->type, result.type) : hint);
       return fail();
     }
     type = both;
@@ -521,6 +521,7 @@ const Type *Checker::inferMatch(MatchExpr &expr) {
   std::vector<Block *> bodies;
   std::map<std::string, const MatchArm *> seen;
   const MatchArm *wildcard = nullptr;
+  bool allKnown = true;
   for (MatchArm &arm : expr.arms) {
     size_t mark = locals_.size();
     if (wildcard)
@@ -532,6 +533,7 @@ const Type *Checker::inferMatch(MatchExpr &expr) {
       int index = data.constructorIndex(arm.constructor.text);
       auto [at, isNew] = seen.emplace(arm.constructor.text, &arm);
       if (index < 0) {
+        allKnown = false;
         std::vector<std::string> names;
         for (const ConstructorInfo &constructor : data.constructors)
           names.push_back(constructor.name);
@@ -553,7 +555,7 @@ const Type *Checker::inferMatch(MatchExpr &expr) {
     bodies.push_back(&arm.body);
     leaveScope(mark);
   }
-  if (!wildcard)
+  if (!wildcard && allKnown) // a misspelt arm is one error
     checkExhaustive(expr, data);
   return unifyArms(bodies, "`match`");
 }

@@ -102,7 +102,7 @@ private:
   void resolveFuncResult(FuncInfo &func);
   void resolveMembers(FileScope &scope);
   void checkRecordsFinite();
-  void checkLayersFinite();
+  bool checkLayersFinite(); ///< false after a report
   void checkFunction(FuncInfo &func);
   /// Dims of a fn or record that no part of it shows alone as an extent (T5).
   void checkDimsInferable(const std::vector<const DimVar *> &dims, const std::vector<const Type *> &places,
@@ -133,9 +133,11 @@ private:
   void settle(Expr &expr);
   const Type *value(Expr &expr); ///< infer and settle
   bool coerce(Expr &expr, const Type *type);
-  /// coerce, or report: "`e` is .., but `place` ..".
-  bool require(Expr &expr, const Type *type, const std::string &place);
-  void reportMismatch(const Expr &expr, const Type *type, const std::string &place);
+  /// coerce, or report: "`e` is .., but `place` ..", and where that was declared.
+  bool require(Expr &expr, const Type *type, const std::string &place, SourceRange declared = {});
+  /// True for dims, number consts, whole numbers and + - * / of them, also where a `/` leaves a rest.
+  static bool madeOfDims(const Expr &expr);
+  Diagnostic &reportMismatch(const Expr &expr, const Type *type, const std::string &place);
   static std::string ruleFor(const Type *a, const Type *b);
   std::string hintFor(const Expr &expr, const Type *from, const Type *to) const;
   /// Requires `shape` >= 0 at every size: proven, wrong (an error at once), or left for when sizes are bound.
@@ -264,6 +266,7 @@ private:
   std::map<const FuncInfo *, std::map<std::string, Binding *>> funcDims_;
   std::map<const RecordInfo *, std::map<std::string, Binding *>> recordDims_;
   std::map<Builtin, Binding *> builtins_;
+  std::set<const DimVar *> notInferable_;   ///< reported where they are declared
   std::map<const Binding *, int> dimState_; ///< 1: being resolved, 2: done
   std::set<const Binding *> used_;
   /// What is warned about if unused: the binding and what it is ("let", "parameter", ..).

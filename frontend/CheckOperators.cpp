@@ -276,7 +276,7 @@ const Type *Checker::inferJoin(JoinExpr &expr) {
     } else if (!type->isNumber()) {
       error(element->range, "`[..]` joins tensors, but " + quote(*element) + " is " + quote(type), "T3")
           .hint("there is no list literal: lists come from fields, ranges, `map` and scans");
-      fine = false;
+      return fail();
     }
   }
   if (!fine)

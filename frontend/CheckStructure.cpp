@@ -70,9 +70,9 @@ void appendKey(const Known &known, std::string &key) {
 
 class StructureChecker {
 public:
-  StructureChecker(CheckedProgram &out, DiagnosticEngine &diags,
+  StructureChecker(CheckedProgram &out, const File &main, DiagnosticEngine &diags,
                    const std::function<std::string(const Expr &)> &quote)
-      : out_(out), diags_(diags), quote_(quote) {}
+      : out_(out), main_(main), diags_(diags), quote_(quote) {}
 
   void run();
 
@@ -104,6 +104,7 @@ private:
   Diagnostic *error(SourceRange range, const std::string &message, const std::string &rule);
 
   CheckedProgram &out_;
+  const File &main_;
   DiagnosticEngine &diags_;
   std::function<std::string(const Expr &)> quote_;
   Env env_;
@@ -130,9 +131,10 @@ void StructureChecker::run() {
   for (const FuncInfo *func : out_.allFunctions)
     if (func->decl->funcKind != FuncDecl::FuncKind::Fn)
       root(*func);
-  // Functions that nothing calls are checked as if their arguments came from the input.
+  // Functions that nothing calls are checked as if their arguments came from the input; those of a library
+  // only matter where they are called.
   for (const FuncInfo *func : out_.allFunctions)
-    if (!seen_.count(func))
+    if (func->file == &main_ && !seen_.count(func))
       root(*func);
   reportOwnCycles();
 }
@@ -375,7 +377,7 @@ Known StructureChecker::evalSubscript(const SubscriptExpr &expr) {
       continue;
     Known index = eval(*sub.index);
     if (index.computed)
-      if (Diagnostic *diagnostic = error(sub.index->range, "a computed index is not supported yet", "S1"))
+      if (Diagnostic *diagnostic = error(sub.index->range, "a computed index is not supported yet", "S3"))
         diagnostic->note(index.where, index.why);
   }
   if (list)
@@ -497,6 +499,13 @@ Known StructureChecker::evalBuiltin(const CallExpr &expr, const Call &call, cons
   default:
     break;
   }
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i].computed)
+      return ofType(expr.type, true, args[i].where, args[i].why);
+    if (args[i].element)
+      return ofType(expr.type, true, expr.args[i]->range,
+                    quote_(*expr.args[i]) + " is `" + expr.args[i]->type->str() + "`");
+  }
   return ofType(expr.type, true, expr.range, quote_(expr) + " is computed");
 }
 
@@ -517,10 +526,11 @@ void StructureChecker::checkOrigin(const CallExpr &expr, const Known &logits) {
 }
 
 void StructureChecker::reportOwnCycles() {
+  std::set<const FuncInfo *> reported; // a circle is one remark
   for (auto &[cell, calls] : ownCalls_)
     for (const CallSite &call : calls) {
-      if (call.callee == cell)
-        continue; // an error already
+      if (call.callee == cell || reported.count(cell))
+        continue; // of itself: an error already
       // Does the callee get back to `cell` with the same node?
       std::vector<const FuncInfo *> open = {call.callee};
       std::set<const FuncInfo *> seen;
@@ -536,18 +546,20 @@ void StructureChecker::reportOwnCycles() {
           for (const CallSite &further : at->second)
             open.push_back(further.callee);
       }
-      if (back)
-        diags_.remark(call.range,
-                      "cell `" + cell->name + "` may need itself by way of `" + call.callee->name +
-                          "`, which is given the same node; tested for each batch",
-                      "C3");
+      if (!back)
+        continue;
+      reported.insert(seen.begin(), seen.end());
+      diags_.remark(call.range,
+                    "cell `" + cell->name + "` may need itself by way of `" + call.callee->name +
+                        "`, which is given the same node; tested for each batch",
+                    "C3");
     }
 }
 
 } // namespace
 
 void Checker::checkStructure() {
-  StructureChecker(out_, *diags_, [this](const Expr &expr) { return quote(expr); }).run();
+  StructureChecker(out_, program_.main(), *diags_, [this](const Expr &expr) { return quote(expr); }).run();
 }
 
 } // namespace dbc::frontend

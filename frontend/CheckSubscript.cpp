@@ -130,7 +130,7 @@ bool Checker::subscriptSlice(Sub &sub, const Shape &extent, Subscripts::Part &pa
       return extent - Shape(k);
     }
     std::optional<Shape> shape = CheckedProgram::asShape(*expr);
-    if (!shape)
+    if (!shape && !madeOfDims(*expr)) // else that it leaves a rest has been reported
       error(expr->range,
             "the bound " + quote(*expr) + " of a tensor's slice is not made of dims, consts and numbers",
             "T3")
@@ -144,7 +144,7 @@ bool Checker::subscriptSlice(Sub &sub, const Shape &extent, Subscripts::Part &pa
   part.isStatic = true;
   part.begin = *low;
   part.extent = *high - *low;
-  std::string axis = "`" + low->str() + ".." + high->str() + "`";
+  std::string axis = quote(sub.range);
   if (!requireNonNegative(*low, sub.range, "the slice " + axis + " begins before 0", "T3") ||
       !requireNonNegative(
           extent - *high, sub.range,

@@ -86,8 +86,7 @@ const Type *Checker::resolveType(TypeExpr &expr, TypePlace place) {
         continue;
       }
       if (extent->constant() && *extent->constant() < 1)
-        error(part->range, "extent " + quote(*part) + " is " + extent->str() + "; every extent is at least 1",
-              "T1");
+        error(part->range, "this extent is " + extent->str() + "; every extent is at least 1", "T1");
       extents.push_back(*extent);
     }
     if (bound)
@@ -393,8 +392,14 @@ void Checker::push(Expr &expr, const Type *type) {
     if (index)
       pushIndex(expr, type);
     bool whole = index || type->scalar == Scalar::Int;
-    if (binary.op == BinaryExpr::Op::Div && whole && !CheckedProgram::asShape(expr))
-      error(binary.opRange, "`/` on ints", "T4").hint("`div(a, b)` floors; `f32(a) / f32(b)` divides");
+    if (binary.op == BinaryExpr::Op::Div && whole && !CheckedProgram::asShape(expr)) {
+      std::optional<Shape> lhs = CheckedProgram::asShape(*binary.lhs),
+                           rhs = CheckedProgram::asShape(*binary.rhs);
+      if (madeOfDims(expr) && !(lhs && rhs && lhs->constant() && rhs->constant()))
+        resolveShape(expr); // reports
+      else
+        error(binary.opRange, "`/` on ints", "T4").hint("`div(a, b)` floors; `f32(a) / f32(b)` divides");
+    }
     for (Expr *operand : {binary.lhs.get(), binary.rhs.get()})
       if (hasLiteral(operand->type))
         push(*operand, withScalar(operand->type, index ? Scalar::Int : type->scalar));
@@ -466,6 +471,18 @@ const Type *Checker::value(Expr &expr) {
   return expr.type;
 }
 
+bool Checker::madeOfDims(const Expr &expr) {
+  if (auto *unary = expr.as<UnaryExpr>())
+    return unary->op == UnaryExpr::Op::Minus && madeOfDims(*unary->operand);
+  auto *binary = expr.as<BinaryExpr>();
+  if (!binary)
+    return CheckedProgram::asShape(expr).has_value();
+  using Op = BinaryExpr::Op;
+  bool fits =
+      binary->op == Op::Add || binary->op == Op::Sub || binary->op == Op::Mul || binary->op == Op::Div;
+  return fits && madeOfDims(*binary->lhs) && madeOfDims(*binary->rhs);
+}
+
 bool Checker::coerce(Expr &expr, const Type *type) {
   if (!expr.type || !type || !assignable(expr.type, type))
     return false;
@@ -476,11 +493,13 @@ bool Checker::coerce(Expr &expr, const Type *type) {
   return true;
 }
 
-bool Checker::require(Expr &expr, const Type *type, const std::string &place) {
+bool Checker::require(Expr &expr, const Type *type, const std::string &place, SourceRange declared) {
   if (coerce(expr, type))
     return true;
   settle(expr);
-  reportMismatch(expr, type, place);
+  Diagnostic &diagnostic = reportMismatch(expr, type, place);
+  if (declared.valid())
+    diagnostic.note(declared, "declared here");
   return false;
 }
 
@@ -505,6 +524,8 @@ std::string Checker::hintFor(const Expr &expr, const Type *from, const Type *to)
     return "a list is no tensor: reduce it (`sum(x in xs) ..`), or take one element";
   if (from->isTensor() && to->isList())
     return "`[a, b]` joins tensors; lists come from fields, `map` and scans";
+  if (from->isList() && from->element == to)
+    return "go through the list: `map(x in xs) ..`, or take one element: `xs[0]`";
   if (!from->isNumber() || !to->isNumber())
     return "";
   if (from->extents != to->extents) {
@@ -532,14 +553,13 @@ std::string Checker::hintFor(const Expr &expr, const Type *from, const Type *to)
   return "";
 }
 
-void Checker::reportMismatch(const Expr &expr, const Type *type, const std::string &place) {
+Diagnostic &Checker::reportMismatch(const Expr &expr, const Type *type, const std::string &place) {
   Diagnostic &diagnostic = error(expr.range,
                                  quote(expr) + " is " + quote(expr.type ? expr.type : types_.error()) +
                                      ", but " + place + " " + quote(type),
                                  ruleFor(expr.type, type));
-  std::string hint = hintFor(expr, expr.type, type);
-  if (!hint.empty())
-    diagnostic.hint(hint);
+  diagnostic.hint(hintFor(expr, expr.type, type));
+  return diagnostic;
 }
 
 bool Checker::requireNonNegative(const Shape &shape, SourceRange range, const std::string &message,

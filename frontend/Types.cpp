@@ -24,6 +24,11 @@ std::string shapeList(const std::vector<Shape> &shapes) {
   return "[" + out + "]";
 }
 
+/// `nn.State`: as a file that imports the module writes it.
+std::string qualified(const File *file, const std::string &name) {
+  return file && file->isModule ? file->name.text + "." + name : name;
+}
+
 std::string scalarName(const Type &type) {
   switch (type.scalar) {
   case Scalar::F32:
@@ -52,9 +57,9 @@ std::string Type::str() const {
   case Kind::Data:
     return data->name;
   case Kind::Record:
-    return record->name + (arguments.empty() ? "" : shapeList(arguments));
+    return qualified(record->file, record->name) + (arguments.empty() ? "" : shapeList(arguments));
   case Kind::Layer:
-    return layer->name + (arguments.empty() ? "" : shapeList(arguments));
+    return qualified(layer->file, layer->name) + (arguments.empty() ? "" : shapeList(arguments));
   case Kind::List:
     return "[" + element->str() + "]";
   case Kind::Table:

@@ -1,5 +1,5 @@
-// Every kind of diagnostic of the checker, with its whole text: the cases of *.cases. DBC_UPDATE=1 writes what is found
-// into the files, to be read before it is committed.
+// Every kind of diagnostic of the checker, with its whole text: the cases of *.cases. DBC_UPDATE=1 writes
+// what is found into the files, to be read before it is committed.
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "TestSupport.h"

@@ -1,5 +1,5 @@
-// What the checker says about whole models: nothing, or what lies in test/check/models (of models that use parts of the
-// language that are refused for now).
+// What the checker says about whole models: nothing, or what lies in test/check/models (of models that use
+// parts of the language that are refused for now).
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "TestSupport.h"
