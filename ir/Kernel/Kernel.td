@@ -224,7 +224,7 @@ def Kernel_ForOp : Kernel_Op<"for", [SingleBlock, RecursiveMemoryEffects]> {
   let arguments = (ins I32:$low, I32:$high, Variadic<Kernel_Scalar>:$init, UnitAttr:$vector);
   let results = (outs Variadic<Kernel_Scalar>:$results);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "(`vector` $vector^)? $low `to` $high (`carry` `(` $init^ `)` `:` `(` type($init) `)`)? attr-dict `->` `(` type($results) `)` $body";
+  let assemblyFormat = "(`vector` $vector^)? $low `to` $high (`carry` `(` $init^ `)` `:` `(` type($init) `)`)? attr-dict-with-keyword (`->` `(` type($results)^ `)`)? $body";
   let hasVerifier = 1;
 }
 def Kernel_IfOp : Kernel_Op<"if", [SingleBlock, NoRegionArguments, RecursiveMemoryEffects]> {
@@ -232,7 +232,7 @@ def Kernel_IfOp : Kernel_Op<"if", [SingleBlock, NoRegionArguments, RecursiveMemo
   let arguments = (ins I1:$condition);
   let results = (outs Variadic<Kernel_Scalar>:$results);
   let regions = (region SizedRegion<1>:$then, SizedRegion<1>:$otherwise);
-  let assemblyFormat = "$condition attr-dict `->` `(` type($results) `)` $then `else` $otherwise";
+  let assemblyFormat = "$condition attr-dict-with-keyword (`->` `(` type($results)^ `)`)? $then `else` $otherwise";
   let hasVerifier = 1;
 }
 def Kernel_BlocksOp : Kernel_Op<"blocks", [SingleBlock, RecursiveMemoryEffects]> {
