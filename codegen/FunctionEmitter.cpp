@@ -32,20 +32,20 @@ LogicalResult FunctionEmitter::emit(Writer &out) {
     return failure();
 
   if (func_.getDoc())
-    for (Attribute line : *func_.getDoc())
+    for (Attribute line : func_.getDocAttr())
       out.comment(cast<StringAttr>(line).getValue());
   if (!isStage()) {
     std::string head = declaration();
     head.insert(5, "Plan::"); // behind "void "
     head.pop_back();
-    out.open(head);
-  } else {
-    out.line("DBC_CLONES");
-    out.open("void " + program_.nameOf(func_) + "(const Plan &plan, int32_t begin, int32_t end, char *" +
-             (usesScratch_ ? "scratch" : "") + ")");
-    for (const std::string &key : aliasOrder_)
-      out.line(aliases_[key].declaration);
+    out.function(head, text.text());
+    return success();
   }
+  out.line("DBC_CLONES");
+  out.open("void " + program_.nameOf(func_) + "(const Plan &plan, int32_t begin, int32_t end, char *" +
+           (usesScratch_ ? "scratch" : "") + ")");
+  for (const std::string &key : aliasOrder_)
+    out.line(aliases_[key].declaration);
   out.raw(text.text());
   out.close();
   return success();

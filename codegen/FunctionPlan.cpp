@@ -262,7 +262,7 @@ void FunctionEmitter::planAliases() {
       auto space = program_.find<kernel::SpaceOp>(load.getArray());
       std::string column = load.getColumn()->str(), member = program_.nameOf(space);
       std::string number = std::to_string(program_.column(space, column));
-      add(load.getArray().str() + " " + column, {column, member + "_" + column}, [&](const std::string &name) {
+      add(load.getArray().str() + " " + column, {column + "_of", member + "_" + column}, [&](const std::string &name) {
         return "const int32_t *" + name + " = plan." + member + "[" + number + "];";
       });
     } else if (auto store = dyn_cast<kernel::StoreOp>(op)) {

@@ -75,7 +75,7 @@ std::string HeaderEmitter::emit() {
   out_.line("#include <vector>");
   out_.blank();
   out_.line("namespace " + model_.name + " {");
-  out_.blank();
+  out_.raw("\n");
   out_.doc("What the model says about itself, and its code, for hosts that work on any model. Both live as long as the "
            "program.");
   out_.line("const dbc::ModelInfo &info();");
@@ -373,7 +373,7 @@ void HeaderEmitter::batch() {
            "and come out of the next run. For one thread at a time; borrows nothing but flat arrays.");
   out_.open("class Batch");
   out_.label("public:");
-  out_.line("Batch() : batch_(info()) {}");
+  out_.line("Batch() : batch_(::" + model_.name + "::info()) {}");
   out_.doc("Forgets all inputs, and arrays that were borrowed.");
   out_.line("void clear() { batch_.clear(); }");
   out_.doc("Starts the next input: nodes that are added and arguments that are set from here on are its own. Returns its "
@@ -445,7 +445,7 @@ void HeaderEmitter::weights() {
            "time. May throw std::bad_alloc when it is made.");
   out_.open("class Weights : public dbc::Weights");
   out_.label("public:");
-  out_.line("Weights() : dbc::Weights(info()) {}");
+  out_.line("Weights() : dbc::Weights(::" + model_.name + "::info()) {}");
   NameScope methods;
   for (StringRef word : {"info", "count", "find", "size", "data", "set", "mark_given", "given", "draw", "check", "Weights"})
     methods.reserve(word);
@@ -461,8 +461,9 @@ void HeaderEmitter::weights() {
   out_.open("class Model : public dbc::Model");
   out_.label("public:");
   out_.doc("Fails with bad_weights, naming all parameters that are not given, or with limit if there is no memory.");
-  out_.line("static dbc::Status make(const dbc::Weights &weights, Model *model) { return dbc::Model::make(code(), weights, "
-            "model); }");
+  out_.open("static dbc::Status make(const dbc::Weights &weights, Model *model)");
+  out_.line("return dbc::Model::make(::" + model_.name + "::code(), weights, model);");
+  out_.close();
   out_.close("};");
   out_.blank();
 }

@@ -138,7 +138,7 @@ static void stage(json::OStream &j, kernel::FuncOp func, bool once) {
     j.attribute("at", once ? "load" : "run");
     j.attributeArray("doc", [&] {
       if (func.getDoc())
-        for (Attribute line : *func.getDoc())
+        for (Attribute line : func.getDocAttr())
           j.value(cast<StringAttr>(line).getValue());
     });
     for (StringRef figure : {"bytes_read", "bytes_written", "gathers"})

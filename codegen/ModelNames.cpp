@@ -206,8 +206,8 @@ void ModelNames::addProgram(kernel::ProgramOp op, NameScope &scope, NameScope &m
 }
 
 void ModelNames::addMembers(Program &p) {
-  for (StringRef word : {"schedule", "compute", "bind", "errors", "run", "plan", "begin", "end", "scratch", "real", "cell",
-                         "node", "once", "batch", "launch", "stages", "kScratch", "model", "math", "node_set", "constants", "see_fields", "level", "step", "Plan", "given"})
+  for (StringRef word : {"schedule", "compute", "bind", "errors", "run", "row", "once", "node_set", "see_fields", "level",
+                         "step", "Plan", "batch", "launch", "stages", "kScratch", "math"})
     p.members.reserve(word);
   for (Operation &op : p.op.getBody().front()) {
     if (auto symbol = op.getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName()))

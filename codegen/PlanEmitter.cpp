@@ -39,7 +39,7 @@ LogicalResult PlanEmitter::emit() {
   out_.line("//===-- " + program_.source + " " + std::string(96 - program_.source.size(), '-') + "===//");
   out_.blank();
   out_.line("namespace " + program_.space + " {");
-  out_.blank();
+  out_.raw("\n");
   groups();
   plan();
   bind();
@@ -115,13 +115,14 @@ void PlanEmitter::rowMembers() {
     out_.line("dbc::Group " + program_.nameOf(group) + "{" + program_.nameOf(group) + "_cells, " +
               std::to_string(group.getCells().size()) + "};");
   bool once = false;
+  std::vector<std::pair<std::string, std::string>> lines;
   for (kernel::SpaceOp space : program_.spaces) {
     std::string name = program_.nameOf(space);
     switch (space.getKind()) {
     case kernel::SpaceKind::Model: continue;
     case kernel::SpaceKind::States:
       if (space.getColumns().empty()) {
-        out_.line("int32_t " + name + " = 0;");
+        lines.push_back({"int32_t " + name + " = 0;", "number of rows"});
         continue;
       }
       break;
@@ -130,47 +131,53 @@ void PlanEmitter::rowMembers() {
     std::string columns;
     for (Attribute column : space.getColumns())
       columns += (columns.empty() ? "" : ", ") + cast<StringAttr>(column).getValue().str();
-    out_.line("dbc::Space " + name + "{" + std::to_string(space.getColumns().size()) + "}; ///< " + columns);
+    lines.push_back({"dbc::Space " + name + "{" + std::to_string(space.getColumns().size()) + "};", columns});
   }
   kernel::ScheduleOp schedule = program_.schedule;
   if (schedule)
     for (auto ticks : schedule.getBody().getOps<kernel::TicksOp>())
       once |= !ticks.getNested() && program_.find<kernel::SpaceOp>(ticks.getSpace()).getKind() == kernel::SpaceKind::Steps;
   if (once)
-    out_.line("dbc::Ticks once; ///< for scans that stand in no other loop");
+    lines.push_back({"dbc::Ticks once;", "for scans that stand in no other loop"});
   if (program_.reaches)
-    out_.line("dbc::NodeSet node_set;");
+    lines.push_back({"dbc::NodeSet node_set;", "for nodes(t)"});
+  out_.aligned(lines);
 }
 
 void PlanEmitter::valueMembers() {
   out_.blank();
   if (!program_.buffers.empty())
     out_.comment("Values, one a row.");
+  std::vector<std::pair<std::string, std::string>> lines;
   for (kernel::BufferOp buffer : program_.buffers) {
     Array array = model_.array(program_, buffer.getSymName());
     auto space = program_.find<kernel::SpaceOp>(buffer.getSpace());
     std::string shape = array.extents.empty() ? "" : ": " + shapeText(array.extents);
     bool ofModel = space.getKind() == kernel::SpaceKind::Model;
-    out_.line(array.pointee + " *" + array.member + " = nullptr; ///< " +
-              (ofModel ? "of the model" : program_.nameOf(space)) + shape);
+    lines.push_back({array.pointee + " *" + array.member + " = nullptr;",
+                     (ofModel ? "of the model" : program_.nameOf(space)) + shape});
   }
+  out_.aligned(lines);
 }
 
 void PlanEmitter::constantMembers() {
   out_.blank();
   if (!program_.params.empty() || !program_.weights.empty())
     out_.comment("Constants of the model.");
+  std::vector<std::pair<std::string, std::string>> lines;
   for (const Param &param : model_.params)
     if (auto it = program_.params.find(param.path); it != program_.params.end())
-      out_.line("const real *" + it->second + " = nullptr; ///< " + shapeText(param.shape));
+      lines.push_back({"const real *" + it->second + " = nullptr;", shapeText(param.shape)});
   for (kernel::WeightsOp op : program_.weights) {
     std::string shape = std::to_string(op.getOut()) + " x " + std::to_string(op.getIn());
     if (op.getTables())
-      out_.line("std::array<const dbc::Packed<real> *, " + std::to_string(*op.getTables()) + "> " + program_.nameOf(op) +
-                "{}; ///< each " + shape);
+      lines.push_back({"std::array<const dbc::Packed<real> *, " + std::to_string(*op.getTables()) + "> " +
+                           program_.nameOf(op) + "{};",
+                       "each " + shape});
     else
-      out_.line("const dbc::Packed<real> *" + program_.nameOf(op) + " = nullptr; ///< " + shape);
+      lines.push_back({"const dbc::Packed<real> *" + program_.nameOf(op) + " = nullptr;", shape});
   }
+  out_.aligned(lines);
 }
 
 /// Constants, which are the same in every run.
@@ -292,10 +299,9 @@ std::string PlanEmitter::cost(kernel::FuncOp stage, const FunctionEmitter &emitt
     auto value = stage->getAttrOfType<IntegerAttr>(name);
     return std::to_string(value ? value.getInt() : 0);
   };
-  // A row with a product is worth a second thread much sooner than one with a few additions.
-  return "{" + commas({attribute("bytes_read"), attribute("bytes_written"), attribute("gathers"),
-                       emitter.hasProduct() ? "16" : "256"}) +
-         "}";
+  // Where no schedule says it: a row with a product is worth a second thread much sooner than a few additions.
+  std::string grain = stage->hasAttr("grain") ? attribute("grain") : emitter.hasProduct() ? "16" : "256";
+  return "{" + commas({attribute("bytes_read"), attribute("bytes_written"), attribute("gathers"), grain}) + "}";
 }
 
 LogicalResult PlanEmitter::stages() {

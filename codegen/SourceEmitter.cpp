@@ -197,7 +197,7 @@ FailureOr<std::string> emitSource(const ModelNames &model) {
   out.blank();
   out.line("namespace " + model.name + " {");
   out.line("namespace {");
-  out.blank();
+  out.raw("\n");
   out.line("using real = " + model.real() + "; ///< of arithmetic; numbers of the batch are float");
   out.line("namespace math = dbc::math;");
   out.blank();

@@ -18,9 +18,22 @@ struct Break {
   size_t column = 0; ///< where the rest is to stand, counted from the start of the line
 };
 
+/// Where all of the rest fits on a line of its own behind the outermost bracket, it goes there rather than being broken
+/// deep inside.
+bool findOuterBreak(StringRef text, size_t hanging, Break &best) {
+  size_t open = text.find('(');
+  if (open == StringRef::npos || open + 1 >= text.size() || text.take_front(open).contains('"'))
+    return false;
+  if (hanging + text.size() - open - 1 > Writer::kColumns)
+    return false;
+  best = {open + 1, hanging};
+  return true;
+}
+
 /// Finds the best place to break `text`, whose first column is `column`; `limit` is the last column that fits.
 /// `hanging` is the column for a break outside all brackets.
 bool findBreak(StringRef text, size_t column, size_t hanging, Break &best) {
+  constexpr size_t kDeep = 3;
   SmallVector<size_t> open;
   size_t bestDepth = ~size_t(0);
   bool found = false, string = false;
@@ -53,6 +66,9 @@ bool findBreak(StringRef text, size_t column, size_t hanging, Break &best) {
     best = {i + 2, open.empty() ? hanging : open.back()};
     found = true;
   }
+  Break outer;
+  if (found && bestDepth > kDeep && findOuterBreak(text, hanging, outer))
+    best = outer;
   return found;
 }
 
@@ -112,6 +128,31 @@ void Writer::comment(const Twine &twine, StringRef mark) {
     }
     text_ += StringRef(out).rtrim().str() + '\n';
   }
+}
+
+void Writer::aligned(ArrayRef<std::pair<std::string, std::string>> lines) {
+  size_t width = 0;
+  for (const auto &[declaration, comment] : lines)
+    if (!comment.empty())
+      width = std::max(width, declaration.size());
+  for (const auto &[declaration, comment] : lines) {
+    text_.append(indent_, ' ');
+    text_ += declaration;
+    if (!comment.empty())
+      text_ += std::string(width - declaration.size() + 1, ' ') + "///< " + comment;
+    text_ += '\n';
+  }
+}
+
+void Writer::function(const Twine &head, StringRef body) {
+  std::string first = head.str();
+  StringRef only = body.trim();
+  if (body.count('\n') == 1 && !only.starts_with("//") && !only.starts_with("if (") && !only.starts_with("for (") &&
+      indent_ + first.size() + only.size() + 5 <= kColumns)
+    return line(first + " { " + only + " }");
+  open(first);
+  raw(body);
+  close();
 }
 
 void Writer::label(StringRef text) {

@@ -3,6 +3,7 @@
 // Indented text, broken at 110 columns as clang-format breaks LLVM style.
 #pragma once
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/Twine.h"
 #include <string>
 #include <vector>
@@ -33,6 +34,10 @@ public:
   /// Words after `mark` ("//" or "///"), filled to the width; a newline in `text` is kept.
   void comment(const llvm::Twine &text, llvm::StringRef mark = "//");
   void doc(const llvm::Twine &text) { comment(text, "///"); }
+  /// Declarations with their comments, which stand in one column.
+  void aligned(llvm::ArrayRef<std::pair<std::string, std::string>> lines);
+  /// `head { body }`: on one line where `body` is one and there is room.
+  void function(const llvm::Twine &head, llvm::StringRef body);
   /// `public:` one step to the left.
   void label(llvm::StringRef text);
 

@@ -38,7 +38,7 @@ module @tree_lstm attributes {kernel.dims = {classes = 5 : i64, embed = 12 : i64
       %one = arith.constant 1 : i32
       %kind = kernel.load @Tree.kind[%t] : i32
       %is_node = arith.cmpi eq, %kind, %one : i32
-      kernel.if %is_node -> () {
+      kernel.if %is_node {
         kernel.require @Tree.left[%t]
         %left = kernel.load @Tree.left[%t] : i32
         kernel.call @g0 0 (%left)
@@ -55,7 +55,7 @@ module @tree_lstm attributes {kernel.dims = {classes = 5 : i64, embed = 12 : i64
       %zero = arith.constant 0 : i32
       %kind = kernel.load @Tree.kind[%t] : i32
       %is_leaf = arith.cmpi eq, %kind, %zero : i32
-      kernel.if %is_leaf -> () {
+      kernel.if %is_leaf {
         %word = kernel.load @Tree.word[%t] : i32
         kernel.push @encode.Leaf(%row, %word)
         kernel.yield
@@ -80,7 +80,7 @@ module @tree_lstm attributes {kernel.dims = {classes = 5 : i64, embed = 12 : i64
       kernel.blocks %begin to %end by 16 {
       ^bb0(%first: i32, %count: i32):
         %words = kernel.local : !kernel.local<16xi32>
-        kernel.for vector %zero to %count -> () {
+        kernel.for vector %zero to %count {
         ^bb0(%k: i32):
           %at = arith.addi %first, %k : i32
           %w = kernel.load @encode.Leaf "word"[%at] : i32
@@ -90,11 +90,11 @@ module @tree_lstm attributes {kernel.dims = {classes = 5 : i64, embed = 12 : i64
         %gates = kernel.local : !kernel.local<16x24xf32>
         %x = kernel.rows @E via %words : !kernel.local<16xi32> at 0
         kernel.product %count rows(%x) [12] with @W init @b into %gates : !kernel.local<16x24xf32>
-        kernel.for %zero to %count -> () {
+        kernel.for %zero to %count {
         ^bb0(%k: i32):
           %at = arith.addi %first, %k : i32
           %row = kernel.load @encode.Leaf "parent"[%at] : i32
-          kernel.for vector %zero to %hidden -> () {
+          kernel.for vector %zero to %hidden {
           ^bb0(%j: i32):
             %i = kernel.read %gates[%k, %j] : !kernel.local<16x24xf32> -> f32
             %jo = arith.addi %j, %hidden : i32
@@ -126,7 +126,7 @@ module @tree_lstm attributes {kernel.dims = {classes = 5 : i64, embed = 12 : i64
       ^bb0(%first: i32, %count: i32):
         %lefts = kernel.local : !kernel.local<16xi32>
         %rights = kernel.local : !kernel.local<16xi32>
-        kernel.for %zero to %count -> () {
+        kernel.for %zero to %count {
         ^bb0(%k: i32):
           %at = arith.addi %first, %k : i32
           %l = kernel.load @encode.Node "left"[%at] : i32
@@ -139,13 +139,13 @@ module @tree_lstm attributes {kernel.dims = {classes = 5 : i64, embed = 12 : i64
         %xl = kernel.rows @encode.h via %lefts : !kernel.local<16xi32> at 0
         %xr = kernel.rows @encode.h via %rights : !kernel.local<16xi32> at 0
         kernel.product %count rows(%xl, %xr) [8, 8] with @U init @d into %gates : !kernel.local<16x40xf32>
-        kernel.for %zero to %count -> () {
+        kernel.for %zero to %count {
         ^bb0(%k: i32):
           %at = arith.addi %first, %k : i32
           %row = kernel.load @encode.Node "parent"[%at] : i32
           %l = kernel.read %lefts[%k] : !kernel.local<16xi32> -> i32 loc("l")
           %r = kernel.read %rights[%k] : !kernel.local<16xi32> -> i32 loc("r")
-          kernel.for vector %zero to %hidden -> () {
+          kernel.for vector %zero to %hidden {
           ^bb0(%j: i32):
             %i = kernel.read %gates[%k, %j] : !kernel.local<16x40xf32> -> f32
             %jl = arith.addi %j, %hidden : i32
@@ -187,7 +187,7 @@ module @tree_lstm attributes {kernel.dims = {classes = 5 : i64, embed = 12 : i64
       kernel.blocks %begin to %end by 16 {
       ^bb0(%first: i32, %count: i32):
         %roots = kernel.local : !kernel.local<16xi32>
-        kernel.for %zero to %count -> () {
+        kernel.for %zero to %count {
         ^bb0(%k: i32):
           %at = arith.addi %first, %k : i32
           %n = kernel.load @input "encode"[%at] : i32
@@ -197,7 +197,7 @@ module @tree_lstm attributes {kernel.dims = {classes = 5 : i64, embed = 12 : i64
         %z = kernel.local : !kernel.local<16x5xf32> loc("logits")
         %x = kernel.rows @encode.h via %roots : !kernel.local<16xi32> at 0
         kernel.product %count rows(%x) [8] with @V init @e into %z : !kernel.local<16x5xf32>
-        kernel.for %zero to %count -> () {
+        kernel.for %zero to %count {
         ^bb0(%k: i32):
           %row = arith.addi %first, %k : i32
           %most = kernel.for %zero to %classes carry(%least) : (f32) -> (f32) {
@@ -215,7 +215,7 @@ module @tree_lstm attributes {kernel.dims = {classes = 5 : i64, embed = 12 : i64
             %next = arith.addf %s, %p : f32
             kernel.yield %next : f32
           }
-          kernel.for vector %zero to %classes -> () {
+          kernel.for vector %zero to %classes {
           ^bb0(%j: i32):
             %p = kernel.load @result[%row, %j] : f32
             %q = arith.divf %p, %sum : f32
