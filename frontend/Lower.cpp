@@ -27,6 +27,11 @@ mlir::OwningOpRef<mlir::ModuleOp> Lowering::run() {
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(place(model.name.range), model.name.text);
   module_ = *module;
   builder_.setInsertionPointToEnd(module_.getBody());
+  // The generated header has constants of them.
+  llvm::SmallVector<mlir::NamedAttribute> dims;
+  for (const auto &[dim, value] : fileDims_)
+    dims.push_back(builder_.getNamedAttr(dim->name, builder_.getI64IntegerAttr(value)));
+  module_->setAttr("dyn.dims", builder_.getDictionaryAttr(dims));
   Frame top;
   top.dims = fileDims_;
   frame_ = &top;
