@@ -42,6 +42,9 @@ def Batch_ReduceKind : Batch_Enum<"ReduceKind", "reductions of a segment", [
     I32EnumCase<"Sum", 0, "sum">, I32EnumCase<"Mean", 1, "mean">, I32EnumCase<"Max", 2, "max">,
     I32EnumCase<"Min", 3, "min">, I32EnumCase<"LogSumExp", 4, "logsumexp">, I32EnumCase<"ArgMax", 5, "argmax">,
     I32EnumCase<"Any", 6, "any">, I32EnumCase<"All", 7, "all">]>;
+def Batch_AccessAttr : EnumAttr<Batch_Dialect, Batch_Access, "access">;
+def Batch_ReduceKindAttr : EnumAttr<Batch_Dialect, Batch_ReduceKind, "reduce_kind">;
+
 def Batch_ScheduleAttr : AttrDef<Batch_Dialect, "Schedule"> {
   let mnemonic = "schedule";
   let summary = "How a stage is computed on a target";
@@ -99,7 +102,7 @@ def Batch_GatherOp : Batch_Op<"gather", [MemoryEffects<[MemRead]>]> {
     `array` is a buffer, a field of the batch's nodes, or an argument. `carried` names the group or scan whose recursion
     this read is.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$array, StrAttr:$column, EnumAttr<Batch_Dialect, Batch_Access, "">:$access,
+  let arguments = (ins FlatSymbolRefAttr:$array, StrAttr:$column, Batch_AccessAttr:$access,
                        OptionalAttr<FlatSymbolRefAttr>:$carried);
   let results = (outs Batch_Number:$result);
   let assemblyFormat = "$array `via` $column $access (`carried` $carried^)? attr-dict `:` type($result)";
@@ -117,9 +120,9 @@ def Batch_SegmentOp : Batch_Op<"segment", [MemoryEffects<[MemRead]>]> {
     `array` that column `via` of space `of` names at these rows. `first`, `length` are columns of this space. Elements are
     taken in list order. `carried` as for gather.
   }];
-  let arguments = (ins EnumAttr<Batch_Dialect, Batch_ReduceKind, "">:$kind, FlatSymbolRefAttr:$array, StrAttr:$first,
+  let arguments = (ins Batch_ReduceKindAttr:$kind, FlatSymbolRefAttr:$array, StrAttr:$first,
                        StrAttr:$length, I32Attr:$stride, OptionalAttr<FlatSymbolRefAttr>:$of, OptionalAttr<StrAttr>:$via,
-                       EnumAttr<Batch_Dialect, Batch_Access, "">:$access, OptionalAttr<FlatSymbolRefAttr>:$carried);
+                       Batch_AccessAttr:$access, OptionalAttr<FlatSymbolRefAttr>:$carried);
   let results = (outs Batch_Number:$result);
   let assemblyFormat = [{ $kind $array `from` $first `length` $length `by` $stride (`of` $of^)? (`via` $via^)? $access (`carried` $carried^)?
                           attr-dict `:` type($result) }];
@@ -132,7 +135,7 @@ def Batch_WriteOp : Batch_Op<"write", [MemoryEffects<[MemWrite]>]> {
 def Batch_ScatterOp : Batch_Op<"scatter", [MemoryEffects<[MemWrite]>]> {
   let summary = "Sets a buffer at the row that a column of this space names; no two rows name the same";
   let arguments = (ins Batch_Number:$value, FlatSymbolRefAttr:$buffer, StrAttr:$column,
-                       EnumAttr<Batch_Dialect, Batch_Access, "">:$access);
+                       Batch_AccessAttr:$access);
   let assemblyFormat = "$value `,` $buffer `via` $column $access attr-dict `:` type($value)";
 }
 

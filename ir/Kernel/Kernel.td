@@ -380,7 +380,7 @@ def Kernel_OrderOp : Kernel_Op<"order", [MemoryEffects<[MemRead]>]> {
 
 //===-- Order -------------------------------------------------------------------------------------------------===//
 
-def Kernel_ScheduleOp : Kernel_Op<"schedule", [HasParent<"ProgramOp">, NoTerminator, SingleBlock, NoRegionArguments]> {
+def Kernel_ScheduleOp : Kernel_Op<"schedule", [NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "Structure in, index arrays out: which structure functions run, in order";
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$body attr-dict";
