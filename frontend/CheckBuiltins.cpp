@@ -220,7 +220,9 @@ std::optional<int> Checker::axisOf(CallExpr &expr, const Type *tensor, int other
 const Type *Checker::typeReduction(CallExpr &expr, const BuiltinInfo &info, Call &call) {
   Expr &arg = *expr.args[0];
   std::string name = std::string("`") + info.name + "`";
-  settle(arg);
+  // The result of these has the type of what is reduced, which may be literals still.
+  if (info.id != Builtin::Sum && info.id != Builtin::Max && info.id != Builtin::Min)
+    settle(arg);
   if (arg.type->isList()) {
     if (expr.axis) {
       value(*expr.axis);
@@ -349,7 +351,6 @@ const Type *Checker::typeSplit(CallExpr &expr, Call &call) {
 
 const Type *Checker::typeTranspose(CallExpr &expr) {
   Expr &arg = *expr.args[0];
-  settle(arg);
   if (!arg.type->isTensor() || arg.type->rank() < 2)
     return wrongArgument(arg, builtinInfo(Builtin::Transpose), "a tensor of two axes or more");
   std::vector<Shape> extents(arg.type->extents.rbegin(), arg.type->extents.rend());
@@ -376,7 +377,6 @@ std::optional<std::vector<Shape>> Checker::shapeArguments(CallExpr &expr, size_t
 
 const Type *Checker::typeReshape(CallExpr &expr) {
   Expr &arg = *expr.args[0];
-  settle(arg);
   if (!requireNumber(arg, "`reshape`"))
     return fail();
   auto shapes = shapeArguments(expr, 1);

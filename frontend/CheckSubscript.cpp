@@ -25,7 +25,7 @@ const Type *Checker::inferSubscript(SubscriptExpr &expr) {
         .hint("call it: `" + std::string(diags_->sources().text(expr.range)) + "(i)`");
     return fail();
   }
-  const Type *base = value(*expr.base);
+  const Type *base = infer(*expr.base); // of literals, it stays literal
   auto owned = std::make_unique<Subscripts>();
   Subscripts &info = *owned;
   info.kind = Binding::Kind::Subscript;

@@ -450,7 +450,9 @@ void Checker::push(Expr &expr, const Type *type) {
         continue;
       if (arg->type->isNumber() && type->isNumber())
         push(*arg, withScalar(arg->type, index ? Scalar::Int : type->scalar));
-      else // a reduction of a list, a split
+      else if (arg->type->isList() && arg->type->element->isNumber() && type->isNumber()) // a reduction
+        push(*arg, types_.list(withScalar(arg->type->element, type->scalar)));
+      else
         push(*arg, defaulted(arg->type));
     }
     return;
