@@ -13,14 +13,22 @@ using namespace mlir;
 
 namespace dbc::codegen {
 
-std::string FunctionEmitter::declaration() {
+/// The parameters in brackets; in a definition those that nothing reads have no name.
+std::string FunctionEmitter::parameters(bool declaration) {
   std::vector<std::string> parameters;
-  for (BlockArgument argument : func_.getBody().getArguments())
-    parameters.push_back("int32_t " + values_[argument].text);
-  return "void " + program_.nameOf(func_) + "(" + commas(parameters) + ");";
+  for (auto [number, argument] : llvm::enumerate(func_.getBody().getArguments())) {
+    bool used = declaration || !argument.use_empty() || int(number) == placeArgument_;
+    parameters.push_back("int32_t" + (used ? " " + values_[argument].text : std::string()));
+  }
+  return commas(parameters);
+}
+
+std::string FunctionEmitter::declaration() {
+  return "void " + program_.nameOf(func_) + "(" + parameters(true) + ");";
 }
 
 LogicalResult FunctionEmitter::emit(Writer &out) {
+  findDead();
   planRows();
   planInlining(func_.getBody().front());
   planAliases();
@@ -35,14 +43,11 @@ LogicalResult FunctionEmitter::emit(Writer &out) {
     for (Attribute line : func_.getDocAttr())
       out.comment(cast<StringAttr>(line).getValue());
   if (!isStage()) {
-    std::string head = declaration();
-    head.insert(5, "Plan::"); // behind "void "
-    head.pop_back();
-    out.function(head, text.text());
+    out.function("void Plan::" + program_.nameOf(func_) + "(" + parameters(false) + ")", text.text());
     return success();
   }
   out.line("DBC_CLONES");
-  out.open("void " + program_.nameOf(func_) + "(const Plan &plan, int32_t begin, int32_t end, char *" +
+  out.open("void " + program_.nameOf(func_) + "(const Plan &plan, " + parameters(false) + ", char *" +
            (usesScratch_ ? "scratch" : "") + ")");
   for (const std::string &key : aliasOrder_)
     out.line(aliases_[key].declaration);
@@ -253,6 +258,11 @@ static StringRef roleOfCarried(Value next) {
   return "value";
 }
 
+/// A variable for the result of a loop or condition, which may be of no interest afterwards.
+std::string FunctionEmitter::declare(Value result, const std::string &name) {
+  return (result.use_empty() ? "[[maybe_unused]] " : "") + scalarType(result.getType()) + " " + name;
+}
+
 /// `x = value;`, or `x += rest;` where the value is x plus something.
 std::string FunctionEmitter::assignment(StringRef variable, Value value) {
   Operation *op = value.getDefiningOp();
@@ -272,7 +282,7 @@ void FunctionEmitter::emitFor(kernel::ForOp op) {
     std::string start = use(init).text;
     std::string name = nameValue(result, sourceName(argument).empty() ? roleOfCarried(next) : sourceName(argument));
     values_[argument] = {name};
-    out_->line(scalarType(result.getType()) + " " + name + " = " + start + ";");
+    out_->line(declare(result, name) + " = " + start + ";");
     carried.push_back(name);
   }
   std::string low = use(op.getLow()).text, high = inside(use(op.getHigh()), Bind::Add);
@@ -351,7 +361,7 @@ void FunctionEmitter::emitIf(kernel::IfOp op) {
   }
   for (Value result : op.getResults()) {
     std::string name = nameValue(result);
-    out_->line(scalarType(result.getType()) + " " + name + ";");
+    out_->line(declare(result, name) + ";");
   }
   auto branch = [&](Block &block) {
     emitBlock(block, [&](ValueRange values) {

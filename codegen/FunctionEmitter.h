@@ -39,6 +39,7 @@ private:
   };
 
   // Plan of the function, made before anything is printed.
+  void findDead();
   void planInlining(mlir::Block &block);
   void planRows();
   void planAliases();
@@ -75,6 +76,8 @@ private:
   void body(llvm::StringRef head, llvm::function_ref<void()> fill);
   std::string rowsOf(kernel::RowsOp op, int64_t length, mlir::Value count, int64_t block);
   bool onlyExpressions(mlir::Block &block);
+  std::string parameters(bool declaration);
+  std::string declare(mlir::Value result, const std::string &name);
   std::string assignment(llvm::StringRef variable, mlir::Value value);
   /// "table, row" of the node or input that the function runs for, see ScheduleErrors.
   std::string place();
@@ -88,11 +91,12 @@ private:
   NameScope *scope_;
   Writer *out_ = nullptr;
   llvm::DenseMap<mlir::Value, Expr> values_;
-  llvm::DenseSet<mlir::Operation *> deferred_;
+  llvm::DenseSet<mlir::Operation *> deferred_, dead_; ///< printed inside their users; not at all
   std::vector<std::unique_ptr<RowPointer>> rows_;
   std::map<std::string, Alias> aliases_; ///< by symbol, or "space column"
   std::vector<std::string> aliasOrder_;
   llvm::StringSet<> stored_;
+  int placeArgument_ = -1; ///< the parameter that errors are reported at, if any are
   int64_t scratch_ = 0, stack_ = 0;
   bool usesScratch_ = false, hasProduct_ = false, failed_ = false;
 };

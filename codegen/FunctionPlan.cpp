@@ -104,6 +104,18 @@ static bool writesMemory(Operation *op) {
   return nested;
 }
 
+/// Expressions that nobody reads, and what only they read.
+void FunctionEmitter::findDead() {
+  for (bool grew = true; grew;) {
+    grew = false;
+    func_.getBody().walk([&](Operation *op) {
+      if (isExpression(op) && !dead_.contains(op) &&
+          llvm::all_of(op->getUsers(), [&](Operation *user) { return dead_.contains(user); }))
+        grew |= dead_.insert(op).second;
+    });
+  }
+}
+
 /// Decides for each op of a block, last first, whether it is printed inside its only user. A load may move down to its
 /// user only past ops that write nothing.
 void FunctionEmitter::planInlining(Block &block) {
@@ -127,11 +139,11 @@ void FunctionEmitter::planInlining(Block &block) {
     }
     if (!isExpression(op))
       continue;
-    Value result = op->getResult(0);
-    if (result.use_empty()) {
+    if (dead_.contains(op)) {
       deferred_.insert(op);
       continue;
     }
+    Value result = op->getResult(0);
     Operation *user = *result.user_begin();
     if (!result.hasOneUse() || user->getBlock() != &block || isa<NameLoc>(result.getLoc()) ||
         rowPointer("", {}, result))
@@ -192,6 +204,8 @@ FunctionEmitter::RowPointer *FunctionEmitter::rowPointer(StringRef array, Value 
 
 void FunctionEmitter::planRows() {
   func_.getBody().walk([&](Operation *op) {
+    if (dead_.contains(op))
+      return;
     if (auto load = dyn_cast<kernel::LoadOp>(op)) {
       if (load.getColumn() || load.getIndices().empty())
         return;
@@ -256,6 +270,8 @@ void FunctionEmitter::planAliases() {
     });
   };
   func_.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (dead_.contains(op))
+      return;
     if (auto load = dyn_cast<kernel::LoadOp>(op)) {
       if (!load.getColumn())
         return addArray(load.getArray());

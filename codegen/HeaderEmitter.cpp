@@ -110,7 +110,7 @@ void HeaderEmitter::usage() {
 }
 
 void HeaderEmitter::constants() {
-  if (auto dims = mlir::ModuleOp(model_.module)->getAttrOfType<DictionaryAttr>("kernel.dims")) {
+  if (auto dims = mlir::ModuleOp(model_.module)->getAttrOfType<DictionaryAttr>("dyn.dims")) {
     out_.doc("The dims of the source, as they were bound.");
     out_.line("namespace dims {");
     for (NamedAttribute dim : dims)

@@ -17,6 +17,8 @@ std::string FunctionEmitter::scratchPointer(StringRef type, int64_t bytes) {
 }
 
 void FunctionEmitter::emitLocal(kernel::LocalOp op) {
+  if (op->use_empty())
+    return;
   kernel::LocalType type = op.getType();
   int64_t count = 1;
   std::string extents;

@@ -28,7 +28,10 @@ static std::string placeOfRow(const ModelNames &model, const Program &program, k
 }
 
 std::string FunctionEmitter::place() {
-  auto argument = [&](unsigned number) { return values_[func_.getBody().getArgument(number)].text; };
+  auto argument = [&](unsigned number) {
+    placeArgument_ = number;
+    return values_[func_.getBody().getArgument(number)].text;
+  };
   auto data = [&](StringRef name) { return std::to_string(model_.data(name).number); };
   std::string args = std::to_string(model_.datas.size());
   switch (func_.getKind()) {
@@ -84,7 +87,7 @@ void FunctionEmitter::emitInt(kernel::IntOp op) {
     fault = inside(use(op.getB()), Bind::Add) + " == 0 ? dbc::Fault::zero_division : dbc::Fault::overflow";
   else if (op.getKind() == kernel::IntKind::Rem)
     fault = "dbc::Fault::zero_division";
-  out_->line("int32_t " + name + ";");
+  out_->line("int32_t " + name + " = 0;");
   body("if (!dbc::checked_" + functions[kind].str() + "(" + commas({a, b, "&" + name}) + "))", [&] {
     out_->line("return errors->fault(" + commas({place(), fault, quoted(op.getWhere()), quoted(words[kind]), a, b}) + ");");
   });
@@ -122,17 +125,22 @@ void FunctionEmitter::emitStructure(Operation *op) {
       })
       .Case<kernel::ReserveOp>([&](kernel::ReserveOp o) {
         std::string count = use(o.getCount()).text;
-        out_->line("const int32_t " + nameValue(o.getFirst(), "first") + " = dbc::reserve(" +
-                   program_.nameOf(space(o.getSpace())) + ", " + count + ");");
+        std::string call = "dbc::reserve(" + program_.nameOf(space(o.getSpace())) + ", " + count + ");";
+        if (o.getFirst().use_empty())
+          out_->line(call);
+        else
+          out_->line("const int32_t " + nameValue(o.getFirst(), "first") + " = " + call);
       })
       .Case<kernel::ReachOp>([&](kernel::ReachOp o) {
         std::string data = std::to_string(model_.data(o.getData()).number), rows = program_.nameOf(space(o.getSpace()));
         std::string column = std::to_string(program_.column(space(o.getSpace()), "node"));
         out_->line("node_set.collect(" + commas({data, data, use(o.getNode()).text}) +
                    ", [this](int32_t data, int32_t node) { see_fields(data, node); });");
-        out_->line("const int32_t " + nameValue(o.getFirst(), "first") + " = " + rows + ".rows();");
-        out_->line("const int32_t " + nameValue(o.getLength(), "length") + " = node_set.count();");
-        out_->line(rows + ".column(" + column + ").append(node_set.nodes(), " + use(o.getLength()).text + ");");
+        if (!o.getFirst().use_empty())
+          out_->line("const int32_t " + nameValue(o.getFirst(), "first") + " = " + rows + ".rows();");
+        if (!o.getLength().use_empty())
+          out_->line("const int32_t " + nameValue(o.getLength(), "length") + " = node_set.count();");
+        out_->line(rows + ".column(" + column + ").append(node_set.nodes(), node_set.count());");
       })
       .Case<kernel::RequireOp>([&](kernel::RequireOp o) {
         std::string row = use(o.getNode()).text, table, column, view;

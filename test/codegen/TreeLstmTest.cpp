@@ -191,7 +191,7 @@ TEST_F(TreeLstm, WrongInputsFailAlone) {
   dbc::Status ran = session.sentiment(batch);
   ASSERT_TRUE(ran.ok()) << ran.message;
   EXPECT_EQ(session.failed(), 3);
-  EXPECT_EQ(session.status(1).message, "tree_lstm: input 1: Tree node 1 (Node): field `right`: is not given");
+  EXPECT_EQ(session.status(1).message, "tree_lstm: input 1: Tree node 1 (Node): field `right` is not given");
   EXPECT_NE(session.status(2).message.find("a value needs itself: encode(Tree 0) -> encode(Tree 1) -> encode(Tree 0)"),
             std::string::npos)
       << session.status(2).message;

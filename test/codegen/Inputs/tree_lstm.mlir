@@ -1,5 +1,5 @@
 // A binary Tree-LSTM as the lowering gives it, in small: vocab 100, embed 12, hidden 8, classes 5.
-module @tree_lstm attributes {kernel.dims = {classes = 5 : i64, embed = 12 : i64, hidden = 8 : i64, vocab = 100 : i64}} {
+module @tree_lstm attributes {dyn.dims = {classes = 5 : i64, embed = 12 : i64, hidden = 8 : i64, vocab = 100 : i64}} {
   kernel.data @Tree {
     kernel.ctor "Leaf" ["word", "label"] [!dyn.index<100>, !dyn.index<5>] in [0, 1]
     kernel.ctor "Node" ["left", "right", "label"] [!dyn.node<@Tree>, !dyn.node<@Tree>, !dyn.index<5>] in [2, 3, 1]
