@@ -249,7 +249,8 @@ void FunctionEmitter::body(StringRef head, llvm::function_ref<void()> fill) {
 /// What a carried value that has no name is called, by what is done to it.
 static StringRef roleOfCarried(Value next) {
   Operation *op = next.getDefiningOp();
-  if (isa_and_nonnull<arith::AddFOp, arith::AddIOp>(op))
+  auto checked = dyn_cast_or_null<kernel::IntOp>(op);
+  if (isa_and_nonnull<arith::AddFOp, arith::AddIOp>(op) || (checked && checked.getKind() == kernel::IntKind::Add))
     return "sum";
   if (isa_and_nonnull<arith::MaximumFOp, arith::MaxNumFOp, arith::MaxSIOp>(op))
     return "most";

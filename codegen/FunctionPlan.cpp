@@ -18,8 +18,9 @@ std::string scalarType(Type type) { return type.isF32() ? "real" : type.isIntege
 FunctionEmitter::FunctionEmitter(const ModelNames &model, const Program &program, kernel::FuncOp func)
     : model_(model), program_(program), func_(func),
       top_(func.getKind() == kernel::FuncKind::Stage ? nullptr : &program.members), scope_(&top_) {
-  for (StringRef word : {"plan", "begin", "end", "scratch", "real", "math", "errors"})
-    top_.reserve(word);
+  if (isStage())
+    for (StringRef word : {"plan", "begin", "end", "scratch", "math"})
+      top_.reserve(word);
   // Parameters have their names even where only the declaration is printed.
   static constexpr StringRef roots[] = {"input"}, calls[] = {"node"}, index[] = {"row", "node"}, stage[] = {"begin", "end"};
   ArrayRef<StringRef> roles = func.getKind() == kernel::FuncKind::Roots   ? ArrayRef<StringRef>(roots)

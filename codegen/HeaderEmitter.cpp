@@ -12,6 +12,9 @@ namespace dbc::codegen {
 
 namespace {
 
+/// Declarations with their comments.
+using Lines = std::vector<std::pair<std::string, std::string>>;
+
 class HeaderEmitter {
 public:
   explicit HeaderEmitter(const ModelNames &model) : model_(model) {}
@@ -25,7 +28,7 @@ private:
   void setter(const std::string &result, const std::string &name, Type type, const std::string &place,
               const std::string &after, const std::string &note);
   void flatArrays();
-  void arrayMembers(const std::string &name, Type type, const std::string &rows, StringRef note);
+  void arrayMembers(Lines &lines, const std::string &name, Type type, const std::string &rows, StringRef note);
   void borrowColumn(const std::string &name, Type type, const std::string &table, const std::string &column,
                     const std::string &rows);
   void batch();
@@ -123,11 +126,13 @@ void HeaderEmitter::constants() {
     return;
   out_.doc("Numbers of the parameters, for dbc::Weights.");
   out_.line("namespace param {");
+  Lines lines;
   for (const Param &param : model_.params) {
     kernel::ParamOp op = param.op;
-    out_.line("constexpr int32_t " + param.name + " = " + std::to_string(param.number) + "; ///< `" + param.path + "`, " +
-              shapeText(param.shape) + (op.getInit() ? "" : ", a const"));
+    lines.push_back({"constexpr int32_t " + param.name + " = " + std::to_string(param.number) + ";",
+                     "`" + param.path + "`, " + shapeText(param.shape) + (op.getInit() ? "" : ", a const")});
   }
+  out_.aligned(lines);
   out_.line("} // namespace param");
   out_.blank();
 }
@@ -150,7 +155,7 @@ void HeaderEmitter::setter(const std::string &result, const std::string &name, T
                            const std::string &after, const std::string &note) {
   Leaf leaf = flatten(type, "")[0];
   const Element &e = leaf.element;
-  std::string size = std::to_string(e.size());
+  std::string size = std::to_string(e.size()), batch = after.empty() ? "batch_." : "batch_->";
   bool isNode = e.elem == Elem::Node;
   auto head = [&](const std::string &parameter) { out_.open(result + name + "(" + parameter + ")"); };
   auto end = [&] {
@@ -166,30 +171,30 @@ void HeaderEmitter::setter(const std::string &result, const std::string &name, T
     if (e.scalar()) {
       head(number + " value");
       StringRef how = isNode ? "node" : e.elem == Elem::F32 ? "f32" : e.elem == Elem::Bool ? "bool" : "int";
-      out_.line("batch_->set_" + how.str() + "(" + place + ", value" + (isNode ? ".id" : "") + ");");
+      out_.line(batch + "set_" + how.str() + "(" + place + ", value" + (isNode ? ".id" : "") + ");");
     } else {
       head("dbc::View<" + stored + "> values");
-      out_.line("batch_->set_" + plural.str() + "(" + place + ", values.data(), values.size());");
+      out_.line(batch + "set_" + plural.str() + "(" + place + ", values.data(), values.size());");
     }
     return end();
   }
   if (leaf.depth == 1 && e.scalar() && (isNode || plural == "ints")) {
     head("dbc::View<" + number + "> values");
     if (isNode) {
-      out_.line("batch_->set_empty(" + place + ");");
+      out_.line(batch + "set_empty(" + place + ");");
       out_.line("for (const " + number + " &value : values)");
-      out_.line("  batch_->append_int(" + place + ", value.id);");
+      out_.line("  " + batch + "append_int(" + place + ", value.id);");
     } else {
-      out_.line("batch_->set_list(" + place + ", values.data(), values.size());");
+      out_.line(batch + "set_list(" + place + ", values.data(), values.size());");
     }
     return end();
   }
   if (leaf.depth == 1) {
     // Elements one after the other in one array.
     head("dbc::View<" + stored + "> values");
-    out_.line("batch_->set_empty(" + place + ");");
+    out_.line(batch + "set_empty(" + place + ");");
     out_.line("for (size_t i = 0; i + " + size + " <= values.size(); i += " + size + ")");
-    out_.line("  batch_->append_" + plural.str() + "(" + place + ", values.data() + i, " + size + ");");
+    out_.line("  " + batch + "append_" + plural.str() + "(" + place + ", values.data() + i, " + size + ");");
     return end();
   }
   // Lists of lists: nested vectors; the innermost hold their elements' numbers one after the other.
@@ -198,25 +203,25 @@ void HeaderEmitter::setter(const std::string &result, const std::string &name, T
     vector = "std::vector<" + vector + ">";
   head("const " + vector + " &lists");
   std::string at = "lists";
-  out_.line("batch_->open_list(" + place + ");");
+  out_.line(batch + "open_list(" + place + ");");
   for (int depth = 1; depth < leaf.depth; ++depth) {
     std::string next = "list" + std::to_string(depth);
     out_.open("for (const auto &" + next + " : " + at + ")");
-    out_.line("batch_->open_list(" + place + ");");
+    out_.line(batch + "open_list(" + place + ");");
     at = next;
   }
   if (isNode) {
     out_.line("for (const " + number + " &value : " + at + ")");
-    out_.line("  batch_->push_int(value.id);");
+    out_.line("  " + batch + "push_int(value.id);");
   } else {
     out_.line("for (size_t i = 0; i + " + size + " <= " + at + ".size(); i += " + size + ")");
-    out_.line("  batch_->push_" + plural.str() + "(" + at + ".data() + i, " + size + ");");
+    out_.line("  " + batch + "push_" + plural.str() + "(" + at + ".data() + i, " + size + ");");
   }
   for (int depth = 1; depth < leaf.depth; ++depth) {
-    out_.line("batch_->close_list();");
+    out_.line(batch + "close_list();");
     out_.close();
   }
-  out_.line("batch_->close_list();");
+  out_.line(batch + "close_list();");
   end();
 }
 
@@ -255,17 +260,18 @@ void HeaderEmitter::builders() {
 
 //===-- Flat arrays ---------------------------------------------------------------------------------------------===//
 
-void HeaderEmitter::arrayMembers(const std::string &name, Type type, const std::string &rows, StringRef note) {
+void HeaderEmitter::arrayMembers(Lines &lines, const std::string &name, Type type, const std::string &rows,
+                                 StringRef note) {
   Leaf leaf = flatten(type, "")[0];
   std::string stored = leaf.element.elem == Elem::F32 ? "float" : leaf.element.elem == Elem::Bool ? "uint8_t" : "int32_t";
   std::string last = rows;
   for (int depth = 0; depth < leaf.depth; ++depth) {
     std::string offsets = name + "_offsets" + (depth ? std::to_string(depth) : "");
-    out_.line("const int32_t *" + offsets + " = nullptr; ///< " + last + " + 1");
+    lines.push_back({"const int32_t *" + offsets + " = nullptr;", last + " + 1"});
     last = offsets + "[last]";
   }
   std::string size = leaf.element.size() == 1 ? "" : " * " + std::to_string(leaf.element.size());
-  out_.line("const " + stored + " *" + name + " = nullptr; ///< `" + spelling(type) + "`, " + last + size + note.str());
+  lines.push_back({"const " + stored + " *" + name + " = nullptr;", "`" + spelling(type) + "`, " + last + size + note.str()});
 }
 
 void HeaderEmitter::borrowColumn(const std::string &name, Type type, const std::string &table, const std::string &column,
@@ -296,19 +302,20 @@ void HeaderEmitter::flatArrays() {
              "null. References are numbers of nodes in the whole batch; a list's elements are those between its row's "
              "offset and the next; numbers where a constructor lacks the field are ignored.");
     out_.open("struct " + data.arrays);
-    out_.line("int32_t count = 0;            ///< nodes");
-    out_.line("const int32_t *begin = nullptr; ///< first node of each input, then `count`: inputs + 1");
+    Lines lines = {{"int32_t count = 0;", "nodes"},
+                   {"const int32_t *begin = nullptr;", "first node of each input, then `count`: inputs + 1"}};
     std::string kinds;
     for (auto [kind, constructor] : llvm::enumerate(data.constructors))
       kinds += (kind ? ", " : "") + std::to_string(kind) + " " + constructor.source;
     if (data.constructors.size() > 1)
-      out_.line("const uint8_t *kinds = nullptr; ///< " + kinds);
+      lines.push_back({"const uint8_t *kinds = nullptr;", kinds});
     for (const Column &column : data.columns) {
       std::string of;
       if (column.constructors.size() < data.constructors.size())
         of = " (" + join(column.constructors, ", ") + ")";
-      arrayMembers(column.name, column.type, "count", of);
+      arrayMembers(lines, column.name, column.type, "count", of);
     }
+    out_.aligned(lines);
     out_.close("};");
     out_.blank();
   }
@@ -317,9 +324,11 @@ void HeaderEmitter::flatArrays() {
       continue;
     out_.doc("Arguments of `" + program->source + "` for all inputs as flat arrays, borrowed until Batch::clear().");
     out_.open("struct " + program->arrays);
+    Lines lines;
     for (const Argument &argument : program->arguments)
       for (auto [leaf, name] : llvm::zip(argument.leaves, argument.names))
-        arrayMembers(name, leafType(leaf, model_.context()), "inputs", "");
+        arrayMembers(lines, name, leafType(leaf, model_.context()), "inputs", "");
+    out_.aligned(lines);
     out_.close("};");
     out_.blank();
   }
@@ -348,12 +357,12 @@ void HeaderEmitter::entryArguments(const Program &program) {
   out_.doc("Sets the arguments of `" + program.source + "` for the newest input.");
   for (const std::string &note : notes)
     out_.doc("  " + note);
-  out_.open("void " + program.name + "(" + commas(parameters) + ")");
+  Writer body(out_.indent() + 2);
   int number = 0;
   for (const Argument &argument : program.arguments)
     for (const std::string &name : argument.names)
-      out_.line("argument_" + program.name + "_" + std::to_string(number++) + "(" + name + ");");
-  out_.close();
+      body.line("argument_" + program.name + "_" + std::to_string(number++) + "(" + name + ");");
+  out_.function("void " + program.name + "(" + commas(parameters) + ")", body.text());
 }
 
 void HeaderEmitter::borrowArguments(const Program &program) {
@@ -421,14 +430,8 @@ void HeaderEmitter::batch() {
       for (const Leaf &leaf : argument.leaves) {
         std::string place = "batch_.args(), batch_.inputs() - 1, batch_.arg_column(" + std::to_string(program->number) +
                             ", " + std::to_string(number) + ")";
-        Writer kept = std::exchange(out_, Writer(out_.indent()));
         setter("void ", "argument_" + program->name + "_" + std::to_string(number), leafType(leaf, model_.context()),
                place, "", "`" + leaf.path + "` of `" + program->source + "`");
-        std::string text = StringRef(out_.text()).str();
-        for (size_t at; (at = text.find("batch_->")) != std::string::npos;)
-          text.replace(at, 8, "batch_.");
-        out_ = std::move(kept);
-        out_.raw(text);
         ++number;
       }
   }
@@ -497,11 +500,13 @@ void HeaderEmitter::results() {
     } else {
       out_.doc("Results of " + what + ", one member a component.");
       out_.open("struct " + program->result);
+      Lines lines;
       for (const Result &result : program->results) {
         Element e = result.leaf.element;
-        out_.line(resultType(result) + " " + result.name + "; ///< `" + result.leaf.path + "`" +
-                  (e.elem == Elem::Node ? ", as `id` of a " + e.data : ""));
+        lines.push_back({resultType(result) + " " + result.name + ";",
+                         "`" + result.leaf.path + "`" + (e.elem == Elem::Node ? ", as `id` of a " + e.data : "")});
       }
+      out_.aligned(lines);
       out_.close("};");
     }
     if (program->results.size() == 1 && program->results[0].leaf.depth <= 1 &&
@@ -512,12 +517,12 @@ void HeaderEmitter::results() {
       out_.line("constexpr int64_t " + program->result + "Shape[] = {" + commas(extents) + "};");
     }
     out_.doc("The same, read from outputs of the caller.");
-    out_.open("inline " + program->result + " " + program->name + "_result(const dbc::Outputs &out)");
     std::vector<std::string> values;
     for (auto [number, result] : llvm::enumerate(program->results))
       values.push_back(resultValue(*program, result, number));
-    out_.line("return " + (values.size() == 1 ? values[0] : "{" + commas(values) + "}") + ";");
-    out_.close();
+    Writer body(2);
+    body.line("return " + (values.size() == 1 ? values[0] : "{" + commas(values) + "}") + ";");
+    out_.function("inline " + program->result + " " + program->name + "_result(const dbc::Outputs &out)", body.text());
     out_.blank();
   }
 }

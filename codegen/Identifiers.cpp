@@ -62,7 +62,7 @@ std::string capitalised(StringRef name) {
 
 std::string NameScope::fresh(StringRef wish) {
   std::string name = identifier(wish), candidate = name;
-  for (unsigned n = 2; taken(candidate); ++n)
+  for (unsigned n = 2; taken(candidate) || avoided_.contains(candidate); ++n)
     candidate = name + (name.back() == '_' || isDigit(name.back()) ? "_" : "") + utostr(n);
   if (StringRef(candidate).contains("__"))
     candidate = name + "n2";
@@ -72,7 +72,7 @@ std::string NameScope::fresh(StringRef wish) {
 
 std::string NameScope::fresh(std::initializer_list<StringRef> wishes) {
   for (StringRef wish : wishes)
-    if (!taken(identifier(wish)))
+    if (std::string name = identifier(wish); !taken(name) && !avoided_.contains(name))
       return fresh(wish);
   return fresh(*wishes.begin());
 }

@@ -29,11 +29,13 @@ public:
   /// The first of the wishes that is free; else the first with a number.
   std::string fresh(std::initializer_list<llvm::StringRef> wishes);
   void reserve(llvm::StringRef name) { taken_.insert(name); }
+  /// Not to be given out here; scopes inside may use it.
+  void avoid(llvm::StringRef name) { avoided_.insert(name); }
   bool taken(llvm::StringRef name) const { return taken_.contains(name) || (outer_ && outer_->taken(name)); }
 
 private:
   const NameScope *outer_;
-  llvm::StringSet<> taken_;
+  llvm::StringSet<> taken_, avoided_;
 };
 
 } // namespace dbc::codegen

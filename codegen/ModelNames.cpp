@@ -206,9 +206,10 @@ void ModelNames::addProgram(kernel::ProgramOp op, NameScope &scope, NameScope &m
 }
 
 void ModelNames::addMembers(Program &p) {
-  for (StringRef word : {"schedule", "compute", "bind", "errors", "run", "row", "once", "node_set", "see_fields", "level",
-                         "step", "Plan", "batch", "launch", "stages", "kScratch", "math"})
+  for (StringRef word : {"schedule", "compute", "bind", "errors", "batch", "node_set", "see_fields", "Plan", "math"})
     p.members.reserve(word);
+  for (StringRef word : {"run", "row", "once", "level", "step", "launch", "stages", "kScratch"})
+    p.members.avoid(word);
   for (Operation &op : p.op.getBody().front()) {
     if (auto symbol = op.getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName()))
       p.symbols[symbol.getValue()] = &op;
@@ -229,7 +230,11 @@ void ModelNames::addMembers(Program &p) {
     for (auto op : ops)
       p.names[op] = p.members.fresh({op.getSymName(), (op.getSymName() + second).str()});
   };
-  name(p.spaces, "_rows");
+  if (kernel::SpaceOp inputs = p.inputSpace())
+    p.names[inputs] = p.members.fresh("inputs"); // `input` is one of them
+  for (kernel::SpaceOp space : p.spaces)
+    if (space.getKind() != kernel::SpaceKind::Inputs)
+      p.names[space] = p.members.fresh({space.getSymName(), (space.getSymName() + "_rows").str()});
   name(p.groups, "_group");
   name(p.buffers, "_values");
   name(p.fields, "_field");

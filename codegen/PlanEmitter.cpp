@@ -182,26 +182,26 @@ void PlanEmitter::constantMembers() {
 
 /// Constants, which are the same in every run.
 void PlanEmitter::bind() {
-  out_.open("void Plan::bind([[maybe_unused]] const dbc::Model &model)");
+  Writer body(out_.indent() + 2);
   for (const Param &param : model_.params)
     if (auto it = program_.params.find(param.path); it != program_.params.end())
-      out_.line(it->second + " = model.buffer<real>(" + std::to_string(param.number) + ");");
+      body.line(it->second + " = model.buffer<real>(" + std::to_string(param.number) + ");");
   for (const Slot &slot : program_.slots)
     if (slot.ofModel) {
       Array array = model_.array(program_, kernel::BufferOp(slot.buffers.front()).getSymName());
-      out_.line(array.member + " = const_cast<" + array.pointee + " *>(model.buffer<" + array.pointee + ">(" +
+      body.line(array.member + " = const_cast<" + array.pointee + " *>(model.buffer<" + array.pointee + ">(" +
                 std::to_string(slot.number) + "));");
     }
   for (kernel::WeightsOp op : program_.weights) {
     std::string name = program_.nameOf(op), slot = std::to_string(model_.packedSlot(op));
     if (op.getTables()) {
-      out_.line("for (int32_t table = 0; table < " + std::to_string(*op.getTables()) + "; ++table)");
-      out_.line("  " + name + "[table] = &model.packed<real>(" + slot + " + table);");
+      body.line("for (int32_t table = 0; table < " + std::to_string(*op.getTables()) + "; ++table)");
+      body.line("  " + name + "[table] = &model.packed<real>(" + slot + " + table);");
     } else {
-      out_.line(name + " = &model.packed<real>(" + slot + ");");
+      body.line(name + " = &model.packed<real>(" + slot + ");");
     }
   }
-  out_.close();
+  out_.function("void Plan::bind([[maybe_unused]] const dbc::Model &model)", body.text());
   out_.blank();
 }
 
@@ -222,8 +222,9 @@ void PlanEmitter::needFunctions() {
       out_.open(name + ".reach(cell, node, [this](int32_t inner_cell, int32_t inner)");
       out_.line("switch (inner_cell) {");
       for (auto [number, symbol] : llvm::enumerate(group.getCalls()))
-        out_.line("case " + std::to_string(number) + ": return " + calls(symbol) + "(inner);");
-      out_.line("default: return;");
+        out_.line("case " + std::to_string(number) + ":"), out_.line("  return " + calls(symbol) + "(inner);");
+      out_.line("default:");
+      out_.line("  return;");
       out_.line("}");
       out_.close("});");
     }
@@ -275,7 +276,8 @@ void PlanEmitter::seeFields() {
       out_.close();
     }
   }
-  out_.line("default: return;");
+  out_.line("default:");
+  out_.line("  return;");
   out_.line("}");
   out_.close();
   out_.blank();

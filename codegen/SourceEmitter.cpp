@@ -127,7 +127,6 @@ void emitMakeModel(const ModelNames &model, Writer &out) {
     if (program->modelStages.empty())
       continue;
     out.comment("What `" + program->source + "` computes once for the model.");
-    out.open("");
     for (const Slot &slot : program->slots)
       if (slot.ofModel) {
         kernel::BufferOp buffer = slot.buffers.front();
@@ -135,13 +134,12 @@ void emitMakeModel(const ModelNames &model, Writer &out) {
         out.line("model.add_buffer<" + pointee(scalarOf(buffer.getType()), false) + ">(" + std::to_string(slot.number) +
                  ", " + std::to_string(size) + ");");
       }
-    out.line(program->space + "::Plan plan;");
-    out.line("plan.bind(model);");
-    out.line("dbc::Scratch scratch;");
+    std::string plan = program->name + "_plan", scratch = program->name + "_scratch", code = program->space + "::";
+    out.line(code + "Plan " + plan + ";");
+    out.line(plan + ".bind(model);");
+    out.line("dbc::Scratch " + scratch + ";");
     for (kernel::FuncOp stage : program->modelStages)
-      out.line(program->space + "::" + program->nameOf(stage) + "(plan, 0, 1, scratch.get<char>(" + program->space +
-               "::kScratch));");
-    out.close();
+      out.line(code + program->nameOf(stage) + "(" + plan + ", 0, 1, " + scratch + ".get<char>(" + code + "kScratch));");
   }
   out.close();
   out.blank();
