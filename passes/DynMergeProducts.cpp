@@ -113,6 +113,7 @@ struct DynMergeProductsPass : impl::DynMergeProductsBase<DynMergeProductsPass> {
       for (linalg::ContractOp op : products)
         weights.push_back(rebuild(b, matVec(op)->weights));
       Value all = product(b, products[0], join(b, products[0].getLoc(), weights, 0), matVec(products[0])->x);
+      b.setInsertionPointAfterValue(all); // products[0] is about to go
       int64_t offset = 0;
       for (linalg::ContractOp op : products) {
         auto type = cast<RankedTensorType>(op.getResult(0).getType());
