@@ -91,9 +91,12 @@ struct BatchFusePass : impl::BatchFuseBase<BatchFusePass> {
     }
     stage.erase();
     // Writes last, so that equal reads are seen to be equal.
-    for (Operation &op : llvm::make_early_inc_range(into))
+    SmallVector<Operation *> writes;
+    for (Operation &op : into)
       if (isa<batch::WriteOp, batch::ScatterOp>(op))
-        op.moveBefore(&into, into.end());
+        writes.push_back(&op);
+    for (Operation *write : writes)
+      write->moveBefore(&into, into.end());
   }
 
   /// Removes writes to buffers that nobody reads, and what only they needed.

@@ -78,12 +78,13 @@ def Batch_OutputOp : Batch_Op<"output"> {
   let assemblyFormat = "$leaf `=` $buffer `depth` $depth attr-dict";
 }
 
-def Batch_StageOp : Batch_Op<"stage", [Symbol, SingleBlock, NoTerminator, NoRegionArguments]> {
+def Batch_StageOp : Batch_Op<"stage", [SingleBlock, NoTerminator, NoRegionArguments]> {
   let summary = "Row-level code over a space";
   let description = [{
     The region is computed for each row, in any order of rows: no row reads what another row of the same tick writes.
     It consists of `arith`, `math`, `tensor`, `linalg.contract` and the tensor ops of `dyn` on values of ONE row, and the
-    reads and writes below. Sums inside run in their written order whatever the schedule says.
+    reads and writes below. Sums inside run in their written order whatever the schedule says. Its name is for people and
+    for the manifest: nothing refers to it.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$space, OptionalAttr<Batch_ScheduleAttr>:$schedule);
   let regions = (region SizedRegion<1>:$body);
