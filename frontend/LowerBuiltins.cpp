@@ -84,10 +84,7 @@ mlir::Value Lowering::elementwise(const CallExpr &expr, Builtin builtin) {
   bool real = dyn::scalar(type).isF32();
   llvm::SmallVector<mlir::Value> x;
   for (const ExprPtr &arg : expr.args) {
-    mlir::Value value = lowerOne(*arg);
-    if (dyn::scalar(value.getType()).isInteger(32)) // div, abs, square may fail
-      value = guarded(at, value, builtin == Builtin::Div && !x.empty() ? 1 : 0, expr);
-    x.push_back(stretch(at, value, dyn::extents(type)));
+    x.push_back(stretch(at, lowerOne(*arg), dyn::extents(type)));
   }
   auto largest = [&](mlir::Value a, mlir::Value b) -> mlir::Value {
     return real ? arith::MaximumFOp::create(builder_, at, a, b).getResult()
@@ -223,7 +220,6 @@ mlir::Value Lowering::crossEntropy(const CallExpr &expr) {
       dyn::ReduceOp::create(builder_, at, f32, dyn::ReduceKind::LogSumExp, z, mlir::IntegerAttr());
   if (dyn::scalar(label.getType()).isInteger(32)) {
     const Type *type = expr.args[1]->type;
-    label = guarded(at, label, 0, *expr.args[1]);
     return arith::SubFOp::create(builder_, at, norm, take(at, z, label, type->scalar == Scalar::Int));
   }
   mlir::Value cost = arith::SubFOp::create(builder_, at, stretch(at, norm, dyn::extents(z.getType())), z);

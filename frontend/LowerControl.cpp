@@ -17,51 +17,14 @@ void Lowering::fill(mlir::Region &region, mlir::TypeRange arguments, mlir::Locat
   dyn::YieldOp::create(builder_, at, values);
 }
 
-mlir::Value Lowering::choose(mlir::Location at, mlir::Value condition, mlir::Value then,
-                             mlir::Value otherwise) {
-  if (then == otherwise)
-    return then;
-  auto list = llvm::dyn_cast<dyn::ListType>(then.getType());
-  if (!list)
-    return mlir::arith::SelectOp::create(builder_, at, condition, then, otherwise);
-  // Lists of equal length, which is tested.
-  auto zipped = dyn::ZipOp::create(builder_, at, mlir::ValueRange{then, otherwise});
-  auto map = dyn::MapOp::create(builder_, at, mlir::TypeRange{list}, zipped.getResults());
-  fill(map.getBody(), {list.getElement(), list.getElement()}, at, [&](mlir::Block &block) {
-    return Values{choose(at, condition, block.getArgument(0), block.getArgument(1))};
-  });
-  return map.getResult(0);
-}
-
-mlir::Value Lowering::guarded(mlir::Location at, mlir::Value value, double harmless, const Expr &expr) {
-  if (!guard_ || checked_.isStructural(&expr))
-    return value;
-  return mlir::arith::SelectOp::create(builder_, at, guard_, value, constant(at, harmless, value.getType()));
-}
-
 Values Lowering::ifElse(const IfExpr &expr) {
   mlir::Location at = place(expr.range);
   mlir::Value condition = lowerOne(*expr.condition);
-  if (checked_.isStructural(expr.condition.get())) {
-    auto op = dyn::IfOp::create(builder_, at, flatTypes(expr.type, expr.range), condition);
-    fill(op.getThen(), {}, place(expr.thenBlock.range), [&](mlir::Block &) { return block(expr.thenBlock); });
-    fill(op.getOtherwise(), {}, place(expr.elseBlock.range),
-         [&](mlir::Block &) { return block(expr.elseBlock); });
-    return Values(op.getResults());
-  }
-  auto arm = [&](mlir::Value holds, const Block &body) {
-    if (guard_)
-      holds = mlir::arith::AndIOp::create(builder_, at, guard_, holds);
-    mlir::Value outer = std::exchange(guard_, holds);
-    Values values = block(body);
-    guard_ = outer;
-    return values;
-  };
-  mlir::Value fails = mlir::arith::XOrIOp::create(builder_, at, condition, boolConstant(at, true));
-  Values then = arm(condition, expr.thenBlock), otherwise = arm(fails, expr.elseBlock), values;
-  for (auto [a, b] : llvm::zip(then, otherwise))
-    values.push_back(choose(at, condition, a, b));
-  return values;
+  auto op = dyn::IfOp::create(builder_, at, flatTypes(expr.type, expr.range), condition);
+  fill(op.getThen(), {}, place(expr.thenBlock.range), [&](mlir::Block &) { return block(expr.thenBlock); });
+  fill(op.getOtherwise(), {}, place(expr.elseBlock.range),
+       [&](mlir::Block &) { return block(expr.elseBlock); });
+  return Values(op.getResults());
 }
 
 Values Lowering::match(const MatchExpr &expr) {
@@ -111,18 +74,8 @@ mlir::Value Lowering::logical(const BinaryExpr &expr) {
       return mlir::arith::AndIOp::create(builder_, at, a, b);
     return mlir::arith::OrIOp::create(builder_, at, a, b);
   };
-  if (!expr.type->isScalar())
+  if (!expr.type->isScalar() || !checked_.isStructural(expr.lhs.get()))
     return both(lowerOne(*expr.rhs));
-  if (!checked_.isStructural(expr.lhs.get())) {
-    mlir::Value holds =
-        isAnd ? a : mlir::arith::XOrIOp::create(builder_, at, a, boolConstant(at, true)).getResult();
-    if (guard_)
-      holds = mlir::arith::AndIOp::create(builder_, at, guard_, holds);
-    mlir::Value outer = std::exchange(guard_, holds);
-    mlir::Value b = lowerOne(*expr.rhs);
-    guard_ = outer;
-    return both(b);
-  }
   auto op = dyn::IfOp::create(builder_, at, mlir::TypeRange{builder_.getI1Type()}, a);
   mlir::Region &asked = isAnd ? op.getThen() : op.getOtherwise();
   mlir::Region &decided = isAnd ? op.getOtherwise() : op.getThen();

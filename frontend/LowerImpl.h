@@ -121,11 +121,6 @@ private:
   /// Fills a region with a block with these arguments that yields what `body` gives.
   void fill(mlir::Region &region, mlir::TypeRange arguments, mlir::Location at,
             llvm::function_ref<Values(mlir::Block &)> body);
-  /// `then` where the condition holds, for numbers and, element by element, lists.
-  mlir::Value choose(mlir::Location at, mlir::Value condition, mlir::Value then, mlir::Value otherwise);
-  /// An operand of an operation that fails for some values: in an arm that a computed `if` does not choose it
-  /// is `harmless`, for there nothing fails (S3). Structural ones are tested in both arms.
-  mlir::Value guarded(mlir::Location at, mlir::Value value, double harmless, const Expr &expr);
 
   //===-- LowerOperators.cpp ----------------------------------------------===//
   mlir::Value unary(const UnaryExpr &expr);
@@ -185,7 +180,6 @@ private:
   mlir::OpBuilder builder_;
   mlir::ModuleOp module_;
   Frame *frame_ = nullptr;
-  mlir::Value guard_; ///< the condition of the computed arm around; null outside
 
   std::map<const DataInfo *, std::string> dataSymbols_;
   struct CellInstance {

@@ -87,7 +87,6 @@ mlir::Value Lowering::unary(const UnaryExpr &expr) {
     return constant(at, -number->value, x.getType());
   if (dyn::scalar(x.getType()).isF32())
     return arith::NegFOp::create(builder_, at, x);
-  x = guarded(at, x, 0, *expr.operand);
   return integer(at, dyn::IntKind::Sub, constant(at, 0, x.getType()), x);
 }
 
@@ -116,10 +115,6 @@ mlir::Value Lowering::arithmetic(const BinaryExpr &expr) {
   mlir::Location at = place(expr.opRange);
   mlir::Type type = numberType(expr.type, expr.range);
   mlir::Value a = lowerOne(*expr.lhs), b = lowerOne(*expr.rhs);
-  if (!dyn::scalar(type).isF32()) {
-    a = guarded(at, a, 0, expr);
-    b = guarded(at, b, expr.op == Op::Mod ? 1 : 0, expr);
-  }
   a = stretch(at, a, dyn::extents(type));
   b = stretch(at, b, dyn::extents(type));
   if (dyn::scalar(type).isF32()) {

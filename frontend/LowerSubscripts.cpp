@@ -26,7 +26,7 @@ Values Lowering::subscriptList(const SubscriptExpr &expr, const Subscripts &info
     return integer(at, dyn::IntKind::Sub, length(at, lists.front()), intConstant(at, back.integer));
   };
   if (!sub.isSlice) {
-    mlir::Value index = guarded(at, bound(*sub.index, part.indexFromEnd), 0, *sub.index);
+    mlir::Value index = bound(*sub.index, part.indexFromEnd);
     for (mlir::Value list : lists)
       results.push_back(dyn::AtOp::create(
           builder_, at, llvm::cast<dyn::ListType>(list.getType()).getElement(), list, index));
@@ -101,7 +101,7 @@ mlir::Value Lowering::subscriptTensor(const SubscriptExpr &expr, const Subscript
     if (info.parts[i].isStatic)
       continue;
     const Expr &index = *expr.subs[i].index;
-    x = takeAt(at, x, axis, guarded(at, lowerOne(index), 0, index), info.parts[i].checked);
+    x = takeAt(at, x, axis, lowerOne(index), info.parts[i].checked);
     axis += index.type->rank();
   }
   return x;

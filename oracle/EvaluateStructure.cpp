@@ -95,7 +95,9 @@ static Value stored(const ColumnView &view, const ColumnInfo &info, llvm::ArrayR
     return Value::list(std::move(elements));
   }
   auto number = [&](int64_t i) -> double {
-    return view.f32 ? view.f32[i] : view.u8 ? view.u8[i] : view.i32[i];
+    if (view.f32)
+      return view.f32[i];
+    return view.u8 ? view.u8[i] : view.i32[i];
   };
   if (info.elem == Elem::Node)
     return Value::node(view.i32[at]);
@@ -107,13 +109,14 @@ static Value stored(const ColumnView &view, const ColumnInfo &info, llvm::ArrayR
   return Value::tensor(shape.vec(), std::move(numbers));
 }
 
-Value Evaluation::columnValue(int32_t table, int32_t row, int32_t column, Type type, const char *at) {
+Value Evaluation::columnValue(int32_t table, int32_t row, int32_t column, Type type, Operation *reader) {
   const ColumnView &view = batch_.column(table, column);
   while (auto list = dyn_cast<ListType>(type))
     type = list.getElement();
   if (view.has(row))
     return stored(view, batch_.column_info(table, column), extents(type), row, 0);
-  failures.push_back(batch_.describe_missing(table, row, column, at));
+  std::string at = reader ? sourcePlace(reader->getLoc()) : "";
+  failures.push_back(batch_.describe_missing(table, row, column, at.c_str()));
   return {};
 }
 
@@ -124,12 +127,12 @@ Values Evaluation::field(FieldOp op) {
       interpreter_.info_.datas[table].constructors[batch_.kinds(table) ? batch_.kinds(table)[node] : 0];
   for (const FieldInfo &f : constructor.fields)
     if (f.name == op.getName())
-      return {columnValue(table, node, f.column, op.getType(), sourcePlace(op.getLoc()).c_str())};
+      return {columnValue(table, node, f.column, op.getType(), op)};
   llvm::report_fatal_error("a field is read of a constructor that does not have it");
 }
 
 Values Evaluation::call(dyn::CallOp op) {
-  auto cell = SymbolTable::lookupNearestSymbolFrom<CellOp>(op, op.getCalleeAttr());
+  auto cell = interpreter_.symbols_.lookup<CellOp>(op.getCalleeAttr().getAttr());
   Interpreter::Instance callee{cell, value(op.getKeys()[0]).node()};
   Interpreter::Memo &memo = interpreter_.memo(callee);
   if (memo.state == Interpreter::Memo::Done)

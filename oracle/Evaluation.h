@@ -40,7 +40,7 @@ private:
 
   // Structure.
   Values field(dyn::FieldOp op);
-  Value columnValue(int32_t table, int32_t row, int32_t column, mlir::Type type, const char *at);
+  Value columnValue(int32_t table, int32_t row, int32_t column, mlir::Type type, mlir::Operation *reader);
   Values call(dyn::CallOp op);
   Values match(dyn::MatchOp op);
   Values nodes(dyn::NodesOp op);

@@ -14,7 +14,7 @@ using namespace dbc;
 namespace dbc::oracle {
 
 Interpreter::Interpreter(ModuleOp module, WeightsView weights)
-    : module_(module), weights_(std::move(weights)), info_(describe(module)) {
+    : module_(module), symbols_(module), weights_(std::move(weights)), info_(describe(module)) {
   for (size_t i = 0; i < info_.datas.size(); ++i)
     tables_[info_.datas[i].name] = static_cast<int32_t>(i);
 }
@@ -24,7 +24,7 @@ Outcome Interpreter::run(llvm::StringRef name, Batch &batch, int32_t input) {
   memos_.clear();
   batch_ = &batch;
   input_ = input;
-  auto entry = module_.lookupSymbol<dyn::EntryOp>(name);
+  auto entry = symbols_.lookup<dyn::EntryOp>(name);
   if (!entry || input < 0 || input >= batch.inputs()) {
     outcome_.status =
         Status::error(Code::bad_call, info_.name + ": no entry `" + name.str() + "`, or no such input");

@@ -72,6 +72,7 @@ private:
   int32_t local(dyn::NodeType type, int32_t node) const;
 
   mlir::ModuleOp module_;
+  mlir::SymbolTable symbols_;
   WeightsView weights_;
   ModelInfo info_;
   llvm::StringMap<int32_t> tables_; ///< data type -> its number
