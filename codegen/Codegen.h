@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// From a `kernel` module to the files of a compiled model. Nothing here reads `dyn` or `batch` ops: what an entry
-// computes is said by `kernel` alone (of `dyn` only the surface types of declarations are used).
+// From a `kernel` module to the files of a compiled model. Nothing here reads `dyn` or `batch` ops: what an
+// entry computes is said by `kernel` alone (of `dyn` only the surface types of declarations are used).
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
@@ -24,8 +24,8 @@ struct Generated {
   std::string header, source, manifest;
 };
 
-/// Prints a verified `kernel` module. Fails, with an error at the op, only where the module holds an op that C++ cannot be
-/// printed for.
+/// Prints a verified `kernel` module. Fails, with an error at the op, only where the module holds an op that
+/// C++ cannot be printed for.
 mlir::FailureOr<Generated> generate(mlir::ModuleOp kernelModule, const Options &options);
 
 } // namespace dbc::codegen

@@ -2,11 +2,11 @@
 //
 // From ops of `arith` and `math` to C++ operators and functions of dbc::math.
 #include "codegen/Expressions.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include <charconv>
 
 using namespace llvm;
@@ -73,16 +73,26 @@ Expr negated(const Expr &condition) {
 static Expr comparison(arith::CmpIOp op, const Expr &a, const Expr &b) {
   auto as = [](const Expr &e) { return Expr{"uint32_t(" + e.text + ")"}; };
   switch (op.getPredicate()) {
-  case arith::CmpIPredicate::eq: return binary(a, "==", b, Bind::Equal);
-  case arith::CmpIPredicate::ne: return binary(a, "!=", b, Bind::Equal);
-  case arith::CmpIPredicate::slt: return binary(a, "<", b, Bind::Relation);
-  case arith::CmpIPredicate::sle: return binary(a, "<=", b, Bind::Relation);
-  case arith::CmpIPredicate::sgt: return binary(a, ">", b, Bind::Relation);
-  case arith::CmpIPredicate::sge: return binary(a, ">=", b, Bind::Relation);
-  case arith::CmpIPredicate::ult: return binary(as(a), "<", as(b), Bind::Relation);
-  case arith::CmpIPredicate::ule: return binary(as(a), "<=", as(b), Bind::Relation);
-  case arith::CmpIPredicate::ugt: return binary(as(a), ">", as(b), Bind::Relation);
-  case arith::CmpIPredicate::uge: return binary(as(a), ">=", as(b), Bind::Relation);
+  case arith::CmpIPredicate::eq:
+    return binary(a, "==", b, Bind::Equal);
+  case arith::CmpIPredicate::ne:
+    return binary(a, "!=", b, Bind::Equal);
+  case arith::CmpIPredicate::slt:
+    return binary(a, "<", b, Bind::Relation);
+  case arith::CmpIPredicate::sle:
+    return binary(a, "<=", b, Bind::Relation);
+  case arith::CmpIPredicate::sgt:
+    return binary(a, ">", b, Bind::Relation);
+  case arith::CmpIPredicate::sge:
+    return binary(a, ">=", b, Bind::Relation);
+  case arith::CmpIPredicate::ult:
+    return binary(as(a), "<", as(b), Bind::Relation);
+  case arith::CmpIPredicate::ule:
+    return binary(as(a), "<=", as(b), Bind::Relation);
+  case arith::CmpIPredicate::ugt:
+    return binary(as(a), ">", as(b), Bind::Relation);
+  case arith::CmpIPredicate::uge:
+    return binary(as(a), ">=", as(b), Bind::Relation);
   }
   llvm_unreachable("all predicates handled");
 }
@@ -94,22 +104,38 @@ static Expr comparison(arith::CmpFOp op, const Expr &a, const Expr &b) {
     return binary(a, sign, b, sign == "==" || sign == "!=" ? Bind::Equal : Bind::Relation);
   };
   switch (op.getPredicate()) {
-  case P::AlwaysFalse: return {"false"};
-  case P::AlwaysTrue: return {"true"};
-  case P::OEQ: return plain("==");
-  case P::OGT: return plain(">");
-  case P::OGE: return plain(">=");
-  case P::OLT: return plain("<");
-  case P::OLE: return plain("<=");
-  case P::UNE: return plain("!=");
-  case P::UEQ: return negated(binary(plain("<"), "|", plain(">"), Bind::Bits));
-  case P::ONE: return binary(plain("<"), "|", plain(">"), Bind::Bits);
-  case P::UGT: return negated(plain("<="));
-  case P::UGE: return negated(plain("<"));
-  case P::ULT: return negated(plain(">="));
-  case P::ULE: return negated(plain(">"));
-  case P::ORD: return binary(binary(a, "==", a, Bind::Equal), "&", binary(b, "==", b, Bind::Equal), Bind::Bits);
-  case P::UNO: return binary(binary(a, "!=", a, Bind::Equal), "|", binary(b, "!=", b, Bind::Equal), Bind::Bits);
+  case P::AlwaysFalse:
+    return {"false"};
+  case P::AlwaysTrue:
+    return {"true"};
+  case P::OEQ:
+    return plain("==");
+  case P::OGT:
+    return plain(">");
+  case P::OGE:
+    return plain(">=");
+  case P::OLT:
+    return plain("<");
+  case P::OLE:
+    return plain("<=");
+  case P::UNE:
+    return plain("!=");
+  case P::UEQ:
+    return negated(binary(plain("<"), "|", plain(">"), Bind::Bits));
+  case P::ONE:
+    return binary(plain("<"), "|", plain(">"), Bind::Bits);
+  case P::UGT:
+    return negated(plain("<="));
+  case P::UGE:
+    return negated(plain("<"));
+  case P::ULT:
+    return negated(plain(">="));
+  case P::ULE:
+    return negated(plain(">"));
+  case P::ORD:
+    return binary(binary(a, "==", a, Bind::Equal), "&", binary(b, "==", b, Bind::Equal), Bind::Bits);
+  case P::UNO:
+    return binary(binary(a, "!=", a, Bind::Equal), "|", binary(b, "!=", b, Bind::Equal), Bind::Bits);
   }
   llvm_unreachable("all predicates handled");
 }

@@ -3,10 +3,10 @@
 // C++ expressions with the fewest brackets that keep the order of evaluation.
 #pragma once
 
+#include "mlir/IR/Operation.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
-#include "mlir/IR/Operation.h"
 #include <optional>
 #include <string>
 
@@ -30,7 +30,8 @@ std::string literal(const llvm::APFloat &value, bool f64);
 /// a * b + c ... for row-major indices; leaves out zeros and ones.
 Expr linear(llvm::ArrayRef<Expr> indices, llvm::ArrayRef<int64_t> extents);
 
-/// The expression of an op of `arith` or `math`, or nothing if it has none. `operand` gives the operands' expressions.
+/// The expression of an op of `arith` or `math`, or nothing if it has none. `operand` gives the operands'
+/// expressions.
 std::optional<Expr> arithmetic(mlir::Operation *op, bool f64, llvm::function_ref<Expr(mlir::Value)> operand);
 /// The opposite of a comparison or condition.
 Expr negated(const Expr &condition);

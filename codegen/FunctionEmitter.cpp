@@ -1,12 +1,12 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Printing a function: expressions, loops and conditions. Products and locals are in ProductEmitter.cpp, what only
-// structure functions do in StructureEmitter.cpp.
+// Printing a function: expressions, loops and conditions. Products and locals are in ProductEmitter.cpp, what
+// only structure functions do in StructureEmitter.cpp.
 #include "codegen/FunctionEmitter.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace llvm;
 using namespace mlir;
@@ -56,7 +56,8 @@ LogicalResult FunctionEmitter::emit(Writer &out) {
   return success();
 }
 
-//===-- Expressions ---------------------------------------------------------------------------------------------===//
+//===-- Expressions
+//---------------------------------------------------------------------------------------------===//
 
 /// A value as it stands in an expression: a name, or all of the op that makes it.
 Expr FunctionEmitter::use(Value value) {
@@ -86,13 +87,14 @@ Expr FunctionEmitter::define(Operation *op) {
     return {text};
   }
   if (auto function = dyn_cast<kernel::FunctionOp>(op))
-    return call("math::" + kernel::stringifyFunctionKind(function.getKind()).str(), {use(function.getX()).text});
+    return call("math::" + kernel::stringifyFunctionKind(function.getKind()).str(),
+                {use(function.getX()).text});
   if (auto count = dyn_cast<kernel::CountOp>(op))
     return {program_.rows(program_.find<kernel::SpaceOp>(count.getSpace()))};
   if (auto row = dyn_cast<kernel::RowOfOp>(op)) {
     auto space = program_.find<kernel::SpaceOp>(row.getSpace());
-    return {program_.nameOf(program_.groupOf(space)) + ".cell(" + std::to_string(*space.getCell()) + ").row_of[" +
-            use(row.getNode()).text + "]"};
+    return {program_.nameOf(program_.groupOf(space)) + ".cell(" + std::to_string(*space.getCell()) +
+            ").row_of[" + use(row.getNode()).text + "]"};
   }
   if (auto order = dyn_cast<kernel::OrderOp>(op)) {
     std::string ticks = program_.ticks(program_.find<kernel::SpaceOp>(order.getSpace()));
@@ -143,7 +145,8 @@ Expr FunctionEmitter::load(kernel::LoadOp op) {
   if (op.getColumn())
     return {columnName(op.getArray(), *op.getColumn()) + "[" + use(op.getIndices()[0]).text + "]"};
   auto field = program_.find<kernel::FieldOp>(op.getArray());
-  if (field && field.getPart() == kernel::FieldPart::Kind && model_.data(field.getData()).constructors.size() == 1)
+  if (field && field.getPart() == kernel::FieldPart::Kind &&
+      model_.data(field.getData()).constructors.size() == 1)
     return {"0"}; // such a table has no kinds
   Array array = model_.array(program_, op.getArray());
   std::string text = element(op.getArray(), {}, op.getIndices());
@@ -154,7 +157,8 @@ Expr FunctionEmitter::load(kernel::LoadOp op) {
   return {text};
 }
 
-//===-- Statements ----------------------------------------------------------------------------------------------===//
+//===-- Statements
+//----------------------------------------------------------------------------------------------===//
 
 void FunctionEmitter::emitBlock(Block &block, llvm::function_ref<void(ValueRange)> atYield) {
   for (Operation &op : block) {
@@ -193,7 +197,8 @@ void FunctionEmitter::emitRowPointers(Operation *before) {
       offset = inside(use(pointer->row), Bind::Multiply);
     if (size != 1)
       offset += " * " + std::to_string(size);
-    out_->line((pointer->written ? "" : "const ") + type + " *" + pointer->name + " = " + base + " + " + offset + ";");
+    out_->line((pointer->written ? "" : "const ") + type + " *" + pointer->name + " = " + base + " + " +
+               offset + ";");
   }
 }
 
@@ -213,8 +218,9 @@ void FunctionEmitter::emitOp(Operation *op) {
         out_->line(localElement(o.getLocal(), o.getIndices()) + " = " + value + ";");
       })
       .Default([&](Operation *o) {
-        if (isa<kernel::KernelDialect>(o->getDialect()) && !isa<kernel::LoadOp, kernel::ReadOp, kernel::CountOp,
-                                                                 kernel::RowOfOp, kernel::OrderOp, kernel::FunctionOp>(o))
+        if (isa<kernel::KernelDialect>(o->getDialect()) &&
+            !isa<kernel::LoadOp, kernel::ReadOp, kernel::CountOp, kernel::RowOfOp, kernel::OrderOp,
+                 kernel::FunctionOp>(o))
           return emitStructure(o);
         if (o->getNumResults() != 1) {
           unsupported(o);
@@ -250,7 +256,8 @@ void FunctionEmitter::body(StringRef head, llvm::function_ref<void()> fill) {
 static StringRef roleOfCarried(Value next) {
   Operation *op = next.getDefiningOp();
   auto checked = dyn_cast_or_null<kernel::IntOp>(op);
-  if (isa_and_nonnull<arith::AddFOp, arith::AddIOp>(op) || (checked && checked.getKind() == kernel::IntKind::Add))
+  if (isa_and_nonnull<arith::AddFOp, arith::AddIOp>(op) ||
+      (checked && checked.getKind() == kernel::IntKind::Add))
     return "sum";
   if (isa_and_nonnull<arith::MaximumFOp, arith::MaxNumFOp, arith::MaxSIOp>(op))
     return "most";
@@ -278,10 +285,11 @@ std::string FunctionEmitter::assignment(StringRef variable, Value value) {
 void FunctionEmitter::emitFor(kernel::ForOp op) {
   auto yield = cast<kernel::YieldOp>(op.getBody().front().getTerminator());
   std::vector<std::string> carried;
-  for (auto [result, argument, init, next] :
-       llvm::zip(op.getResults(), op.getBody().getArguments().drop_front(), op.getInit(), yield.getValues())) {
+  for (auto [result, argument, init, next] : llvm::zip(
+           op.getResults(), op.getBody().getArguments().drop_front(), op.getInit(), yield.getValues())) {
     std::string start = use(init).text;
-    std::string name = nameValue(result, sourceName(argument).empty() ? roleOfCarried(next) : sourceName(argument));
+    std::string name =
+        nameValue(result, sourceName(argument).empty() ? roleOfCarried(next) : sourceName(argument));
     values_[argument] = {name};
     out_->line(declare(result, name) + " = " + start + ";");
     carried.push_back(name);
@@ -346,7 +354,9 @@ bool FunctionEmitter::onlyExpressions(Block &block) {
 
 void FunctionEmitter::emitIf(kernel::IfOp op) {
   Block &then = op.getThen().front(), &otherwise = op.getOtherwise().front();
-  auto yielded = [](Block &block, unsigned i) { return cast<kernel::YieldOp>(block.getTerminator()).getValues()[i]; };
+  auto yielded = [](Block &block, unsigned i) {
+    return cast<kernel::YieldOp>(block.getTerminator()).getValues()[i];
+  };
   if (op.getNumResults() == 1 && onlyExpressions(then) && onlyExpressions(otherwise)) {
     Expr condition = use(op.getCondition());
     // Long operands would be computed ahead of the choice, where they may not be read.
@@ -426,10 +436,13 @@ void FunctionEmitter::emitBlocks(kernel::BlocksOp op) {
   std::string first = nameValue(op.getBody().getArgument(0), "first");
   std::string count = nameValue(op.getBody().getArgument(1), "count");
   std::string size = std::to_string(op.getSize());
-  body("for (int32_t " + first + " = " + begin + "; " + first + " < " + end + "; " + first + " += " + size + ")", [&] {
-    out_->line("const int32_t " + count + " = std::min<int32_t>(" + size + ", " + end + " - " + first + ");");
-    emitBlock(op.getBody().front(), [](ValueRange) {});
-  });
+  body("for (int32_t " + first + " = " + begin + "; " + first + " < " + end + "; " + first + " += " + size +
+           ")",
+       [&] {
+         out_->line("const int32_t " + count + " = std::min<int32_t>(" + size + ", " + end + " - " + first +
+                    ");");
+         emitBlock(op.getBody().front(), [](ValueRange) {});
+       });
   scope_ = outer;
 }
 

@@ -11,8 +11,8 @@
 
 namespace dbc::codegen {
 
-/// Prints one function. Structure functions are methods of the program's plan; stage functions are free and take the
-/// plan, so that compilers can clone them for several instruction sets.
+/// Prints one function. Structure functions are methods of the program's plan; stage functions are free and
+/// take the plan, so that compilers can clone them for several instruction sets.
 class FunctionEmitter {
 public:
   FunctionEmitter(const ModelNames &model, const Program &program, kernel::FuncOp func);
@@ -43,7 +43,8 @@ private:
   void planInlining(mlir::Block &block);
   void planRows();
   void planAliases();
-  void addRowUse(mlir::Operation *user, llvm::StringRef array, mlir::Value local, mlir::Value row, bool write);
+  void addRowUse(mlir::Operation *user, llvm::StringRef array, mlir::Value local, mlir::Value row,
+                 bool write);
   RowPointer *rowPointer(llvm::StringRef array, mlir::Value local, mlir::Value row);
 
   // Names.

@@ -1,12 +1,12 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// What is decided about a function before it is printed: which values are written inside the expression that uses them,
-// which row pointers are made where, and under which names arrays are known.
+// What is decided about a function before it is printed: which values are written inside the expression that
+// uses them, which row pointers are made where, and under which names arrays are known.
 #include "codegen/FunctionEmitter.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace llvm;
 using namespace mlir;
@@ -22,7 +22,8 @@ FunctionEmitter::FunctionEmitter(const ModelNames &model, const Program &program
     for (StringRef word : {"plan", "begin", "end", "scratch", "math"})
       top_.reserve(word);
   // Parameters have their names even where only the declaration is printed.
-  static constexpr StringRef roots[] = {"input"}, calls[] = {"node"}, index[] = {"row", "node"}, stage[] = {"begin", "end"};
+  static constexpr StringRef roots[] = {"input"}, calls[] = {"node"}, index[] = {"row", "node"},
+                             stage[] = {"begin", "end"};
   ArrayRef<StringRef> roles = func.getKind() == kernel::FuncKind::Roots   ? ArrayRef<StringRef>(roots)
                               : func.getKind() == kernel::FuncKind::Calls ? ArrayRef<StringRef>(calls)
                               : func.getKind() == kernel::FuncKind::Index ? ArrayRef<StringRef>(index)
@@ -35,7 +36,8 @@ FunctionEmitter::FunctionEmitter(const ModelNames &model, const Program &program
   }
 }
 
-//===-- Names ---------------------------------------------------------------------------------------------------===//
+//===-- Names
+//---------------------------------------------------------------------------------------------------===//
 
 std::string sourceName(Value value) {
   Location loc = value.getLoc();
@@ -82,7 +84,8 @@ std::string FunctionEmitter::columnName(StringRef space, StringRef column) {
   return program_.nameOf(op) + "[" + std::to_string(program_.column(op, column)) + "]";
 }
 
-//===-- Inlining ------------------------------------------------------------------------------------------------===//
+//===-- Inlining
+//------------------------------------------------------------------------------------------------===//
 
 static bool readsMemory(Operation *op) {
   return isa<kernel::LoadOp, kernel::ReadOp, kernel::CountOp, kernel::RowOfOp, kernel::OrderOp>(op);
@@ -95,8 +98,8 @@ static bool isExpression(Operation *op) {
 }
 
 static bool writesMemory(Operation *op) {
-  if (isa<kernel::StoreOp, kernel::WriteOp, kernel::ProductOp, kernel::PushOp, kernel::SetOp, kernel::ReserveOp,
-          kernel::CallOp, kernel::ReachOp>(op))
+  if (isa<kernel::StoreOp, kernel::WriteOp, kernel::ProductOp, kernel::PushOp, kernel::SetOp,
+          kernel::ReserveOp, kernel::CallOp, kernel::ReachOp>(op))
     return true;
   bool nested = false;
   for (Region &region : op->getRegions())
@@ -117,8 +120,8 @@ void FunctionEmitter::findDead() {
   }
 }
 
-/// Decides for each op of a block, last first, whether it is printed inside its only user. A load may move down to its
-/// user only past ops that write nothing.
+/// Decides for each op of a block, last first, whether it is printed inside its only user. A load may move
+/// down to its user only past ops that write nothing.
 void FunctionEmitter::planInlining(Block &block) {
   llvm::DenseMap<Operation *, Operation *> printedAt;
   SmallVector<Operation *> ops;
@@ -164,7 +167,8 @@ void FunctionEmitter::planInlining(Block &block) {
   }
 }
 
-//===-- Row pointers --------------------------------------------------------------------------------------------===//
+//===-- Row pointers
+//--------------------------------------------------------------------------------------------===//
 
 static bool isZero(Value value) {
   APInt number;
@@ -198,7 +202,8 @@ void FunctionEmitter::addRowUse(Operation *user, StringRef array, Value local, V
 /// The pointer for a row of an array; without array and local: any that is made of `row`.
 FunctionEmitter::RowPointer *FunctionEmitter::rowPointer(StringRef array, Value local, Value row) {
   for (auto &pointer : rows_)
-    if (pointer->row == row && ((array.empty() && !local) || (pointer->array == array && pointer->local == local)))
+    if (pointer->row == row &&
+        ((array.empty() && !local) || (pointer->array == array && pointer->local == local)))
       return pointer.get();
   return nullptr;
 }
@@ -230,14 +235,17 @@ void FunctionEmitter::planRows() {
   for (auto &pointer : rows_)
     while (true) {
       Operation *loop = pointer->before->getParentOp();
-      auto isInside = [&](Value value) { return value && loop->isAncestor(value.getParentBlock()->getParentOp()); };
+      auto isInside = [&](Value value) {
+        return value && loop->isAncestor(value.getParentBlock()->getParentOp());
+      };
       if (!isa<kernel::ForOp, kernel::BlocksOp>(loop) || isInside(pointer->row) || isInside(pointer->local))
         break;
       pointer->before = loop;
     }
 }
 
-//===-- Aliases -------------------------------------------------------------------------------------------------===//
+//===-- Aliases
+//-------------------------------------------------------------------------------------------------===//
 
 /// Stage functions know arrays under local names: `const real *__restrict encode_h = plan.encode_h;`.
 void FunctionEmitter::planAliases() {
@@ -279,9 +287,10 @@ void FunctionEmitter::planAliases() {
       auto space = program_.find<kernel::SpaceOp>(load.getArray());
       std::string column = load.getColumn()->str(), member = program_.nameOf(space);
       std::string number = std::to_string(program_.column(space, column));
-      add(load.getArray().str() + " " + column, {column + "_of", member + "_" + column}, [&](const std::string &name) {
-        return "const int32_t *" + name + " = plan." + member + "[" + number + "];";
-      });
+      add(load.getArray().str() + " " + column, {column + "_of", member + "_" + column},
+          [&](const std::string &name) {
+            return "const int32_t *" + name + " = plan." + member + "[" + number + "];";
+          });
     } else if (auto store = dyn_cast<kernel::StoreOp>(op)) {
       addArray(store.getArray());
     } else if (auto rows = dyn_cast<kernel::RowsOp>(op)) {

@@ -28,7 +28,8 @@ private:
   void setter(const std::string &result, const std::string &name, Type type, const std::string &place,
               const std::string &after, const std::string &note);
   void flatArrays();
-  void arrayMembers(Lines &lines, const std::string &name, Type type, const std::string &rows, StringRef note);
+  void arrayMembers(Lines &lines, const std::string &name, Type type, const std::string &rows,
+                    StringRef note);
   void borrowColumn(const std::string &name, Type type, const std::string &table, const std::string &column,
                     const std::string &rows);
   void batch();
@@ -54,18 +55,29 @@ std::string scalarParameter(Elem elem) {
 std::string kindOf(const Element &e) {
   std::string text;
   switch (e.elem) {
-  case Elem::F32: text = "float"; break;
-  case Elem::Bool: text = "bool"; break;
-  case Elem::Int: text = "int"; break;
-  case Elem::Index: text = "0.." + std::to_string(e.bound - 1); break;
-  case Elem::Node: text = e.data; break;
+  case Elem::F32:
+    text = "float";
+    break;
+  case Elem::Bool:
+    text = "bool";
+    break;
+  case Elem::Int:
+    text = "int";
+    break;
+  case Elem::Index:
+    text = "0.." + std::to_string(e.bound - 1);
+    break;
+  case Elem::Node:
+    text = e.data;
+    break;
   }
   return text;
 }
 
 std::string HeaderEmitter::emit() {
   out_.comment("The interface of the model `" + model_.source + "`, compiled by dbc" +
-               (model_.options.source.empty() ? "" : " from " + model_.options.source) + ". Not to be edited.");
+               (model_.options.source.empty() ? "" : " from " + model_.options.source) +
+               ". Not to be edited.");
   out_.line("//");
   usage();
   out_.line("#pragma once");
@@ -79,7 +91,8 @@ std::string HeaderEmitter::emit() {
   out_.blank();
   out_.line("namespace " + model_.name + " {");
   out_.raw("\n");
-  out_.doc("What the model says about itself, and its code, for hosts that work on any model. Both live as long as the "
+  out_.doc("What the model says about itself, and its code, for hosts that work on any model. Both live as "
+           "long as the "
            "program.");
   out_.line("const dbc::ModelInfo &info();");
   out_.line("const dbc::ModelCode &code();");
@@ -99,16 +112,22 @@ std::string HeaderEmitter::emit() {
 void HeaderEmitter::usage() {
   const Program *first = model_.programs.empty() ? nullptr : model_.programs.front().get();
   out_.comment("How it goes together; each thing borrows what stands above it, which must live longer:");
-  out_.line("//   " + model_.name + "::Weights weights;             // yours to fill or to load; given away with nothing");
-  out_.line("//   " + model_.name + "::Model model;                 // an immutable snapshot, shared by any number of threads");
+  out_.line("//   " + model_.name +
+            "::Weights weights;             // yours to fill or to load; given away with nothing");
+  out_.line("//   " + model_.name +
+            "::Model model;                 // an immutable snapshot, shared by any number of threads");
   out_.line("//   dbc::Status made = " + model_.name + "::Model::make(weights, &model);");
-  out_.line("//   " + model_.name + "::Session session(model, 2);   // one thread's scratch memory, results, and 2 workers");
-  out_.line("//   " + model_.name + "::Batch batch;                 // the inputs; clear() and fill it again for the next run");
+  out_.line("//   " + model_.name +
+            "::Session session(model, 2);   // one thread's scratch memory, results, and 2 workers");
+  out_.line("//   " + model_.name +
+            "::Batch batch;                 // the inputs; clear() and fill it again for the next run");
   if (first) {
     out_.line("//   dbc::Status ran = session." + first->name + "(batch);");
-    out_.line("//   auto result = session." + first->name + "_result(); // valid until the next run of that entry");
+    out_.line("//   auto result = session." + first->name +
+              "_result(); // valid until the next run of that entry");
   }
-  out_.comment("Every call reports by value; nothing throws or aborts. An input that is wrong gets a status of its own "
+  out_.comment("Every call reports by value; nothing throws or aborts. An input that is wrong gets a status "
+               "of its own "
                "(Session::status), the others are computed as if alone.");
 }
 
@@ -139,7 +158,8 @@ void HeaderEmitter::constants() {
 
 void HeaderEmitter::handles() {
   for (const Data &data : model_.datas) {
-    out_.doc("A node of `data " + data.source + "`. Valid until its batch is cleared; `id` is its number among the nodes "
+    out_.doc("A node of `data " + data.source +
+             "`. Valid until its batch is cleared; `id` is its number among the nodes "
              "of this type in the batch, -1 for none.");
     out_.open("struct " + data.name);
     out_.line("int32_t id = -1;");
@@ -148,11 +168,13 @@ void HeaderEmitter::handles() {
   }
 }
 
-//===-- Values in -----------------------------------------------------------------------------------------------===//
+//===-- Values in
+//-----------------------------------------------------------------------------------------------===//
 
-/// A method that sets one field or leaf: `place` is "table, row, column" of dbc::Batch, `after` what it returns.
-void HeaderEmitter::setter(const std::string &result, const std::string &name, Type type, const std::string &place,
-                           const std::string &after, const std::string &note) {
+/// A method that sets one field or leaf: `place` is "table, row, column" of dbc::Batch, `after` what it
+/// returns.
+void HeaderEmitter::setter(const std::string &result, const std::string &name, Type type,
+                           const std::string &place, const std::string &after, const std::string &note) {
   Leaf leaf = flatten(type, "")[0];
   const Element &e = leaf.element;
   std::string size = std::to_string(e.size()), batch = after.empty() ? "batch_." : "batch_->";
@@ -240,7 +262,8 @@ std::string describe(Type type) {
 void HeaderEmitter::builders() {
   for (const Data &data : model_.datas)
     for (auto [kind, constructor] : llvm::enumerate(data.constructors)) {
-      out_.doc("A `" + constructor.source + "` of `" + data.source + "` being filled. Fields may be set in any order, again, "
+      out_.doc("A `" + constructor.source + "` of `" + data.source +
+               "` being filled. Fields may be set in any order, again, "
                "later, and be left out if no entry that is run reads them. Converts to the handle.");
       out_.open("class " + constructor.builder);
       out_.label("public:");
@@ -248,7 +271,8 @@ void HeaderEmitter::builders() {
       out_.line("operator " + handle(data.source) + "() const { return {id_}; }");
       for (const Field &field : constructor.fields) {
         std::string place = std::to_string(data.number) + ", id_, " + std::to_string(field.column);
-        setter(constructor.builder + " &", field.name, field.type, place, "return *this;", describe(field.type));
+        setter(constructor.builder + " &", field.name, field.type, place, "return *this;",
+               describe(field.type));
       }
       out_.label("private:");
       out_.line("dbc::Batch *batch_;");
@@ -258,12 +282,15 @@ void HeaderEmitter::builders() {
     }
 }
 
-//===-- Flat arrays ---------------------------------------------------------------------------------------------===//
+//===-- Flat arrays
+//---------------------------------------------------------------------------------------------===//
 
 void HeaderEmitter::arrayMembers(Lines &lines, const std::string &name, Type type, const std::string &rows,
                                  StringRef note) {
   Leaf leaf = flatten(type, "")[0];
-  std::string stored = leaf.element.elem == Elem::F32 ? "float" : leaf.element.elem == Elem::Bool ? "uint8_t" : "int32_t";
+  std::string stored = leaf.element.elem == Elem::F32    ? "float"
+                       : leaf.element.elem == Elem::Bool ? "uint8_t"
+                                                         : "int32_t";
   std::string last = rows;
   for (int depth = 0; depth < leaf.depth; ++depth) {
     std::string offsets = name + "_offsets" + (depth ? std::to_string(depth) : "");
@@ -271,25 +298,30 @@ void HeaderEmitter::arrayMembers(Lines &lines, const std::string &name, Type typ
     last = offsets + "[last]";
   }
   std::string size = leaf.element.size() == 1 ? "" : " * " + std::to_string(leaf.element.size());
-  lines.push_back({"const " + stored + " *" + name + " = nullptr;", "`" + spelling(type) + "`, " + last + size + note.str()});
+  lines.push_back({"const " + stored + " *" + name + " = nullptr;",
+                   "`" + spelling(type) + "`, " + last + size + note.str()});
 }
 
-void HeaderEmitter::borrowColumn(const std::string &name, Type type, const std::string &table, const std::string &column,
-                                 const std::string &rows) {
+void HeaderEmitter::borrowColumn(const std::string &name, Type type, const std::string &table,
+                                 const std::string &column, const std::string &rows) {
   Leaf leaf = flatten(type, "")[0];
-  StringRef plural = leaf.element.elem == Elem::F32 ? "f32s" : leaf.element.elem == Elem::Bool ? "bools" : "ints";
+  StringRef plural = leaf.element.elem == Elem::F32    ? "f32s"
+                     : leaf.element.elem == Elem::Bool ? "bools"
+                                                       : "ints";
   std::string at = table + ", " + column, member = "arrays." + name;
   std::string size = leaf.element.size() == 1 ? "" : " * " + std::to_string(leaf.element.size());
   if (leaf.depth == 0) {
     out_.line("if (" + member + ")");
-    out_.line("  batch_.borrow_" + plural.str() + "(" + at + ", " + member + ", size_t(" + rows + ")" + size + ");");
+    out_.line("  batch_.borrow_" + plural.str() + "(" + at + ", " + member + ", size_t(" + rows + ")" + size +
+              ");");
     return;
   }
   out_.open("if (" + member + "_offsets)");
   std::string count = "size_t(" + rows + ")";
   for (int depth = 0; depth < leaf.depth; ++depth) {
     std::string offsets = member + "_offsets" + (depth ? std::to_string(depth) : "");
-    out_.line("batch_.borrow_offsets(" + at + ", " + std::to_string(depth) + ", " + offsets + ", " + count + " + 1);");
+    out_.line("batch_.borrow_offsets(" + at + ", " + std::to_string(depth) + ", " + offsets + ", " + count +
+              " + 1);");
     count = "size_t(" + offsets + "[" + count + "])";
   }
   out_.line("batch_.borrow_" + plural.str() + "(" + at + ", " + member + ", " + count + size + ");");
@@ -298,8 +330,10 @@ void HeaderEmitter::borrowColumn(const std::string &name, Type type, const std::
 
 void HeaderEmitter::flatArrays() {
   for (const Data &data : model_.datas) {
-    out_.doc("Nodes of `" + data.source + "` as flat arrays, borrowed until Batch::clear(). What no entry reads may stay "
-             "null. References are numbers of nodes in the whole batch; a list's elements are those between its row's "
+    out_.doc("Nodes of `" + data.source +
+             "` as flat arrays, borrowed until Batch::clear(). What no entry reads may stay "
+             "null. References are numbers of nodes in the whole batch; a list's elements are those between "
+             "its row's "
              "offset and the next; numbers where a constructor lacks the field are ignored.");
     out_.open("struct " + data.arrays);
     Lines lines = {{"int32_t count = 0;", "nodes"},
@@ -322,7 +356,8 @@ void HeaderEmitter::flatArrays() {
   for (const auto &program : model_.programs) {
     if (program->arguments.empty())
       continue;
-    out_.doc("Arguments of `" + program->source + "` for all inputs as flat arrays, borrowed until Batch::clear().");
+    out_.doc("Arguments of `" + program->source +
+             "` for all inputs as flat arrays, borrowed until Batch::clear().");
     out_.open("struct " + program->arrays);
     Lines lines;
     for (const Argument &argument : program->arguments)
@@ -334,7 +369,8 @@ void HeaderEmitter::flatArrays() {
   }
 }
 
-//===-- Batch ---------------------------------------------------------------------------------------------------===//
+//===-- Batch
+//---------------------------------------------------------------------------------------------------===//
 
 void HeaderEmitter::entryArguments(const Program &program) {
   std::vector<std::string> parameters, notes;
@@ -371,21 +407,25 @@ void HeaderEmitter::borrowArguments(const Program &program) {
   for (const Argument &argument : program.arguments)
     for (auto [leaf, name] : llvm::zip(argument.leaves, argument.names))
       borrowColumn(name, leafType(leaf, model_.context()), "batch_.args()",
-                   "batch_.arg_column(" + std::to_string(program.number) + ", " + std::to_string(number++) + ")",
+                   "batch_.arg_column(" + std::to_string(program.number) + ", " + std::to_string(number++) +
+                       ")",
                    "batch_.inputs()");
   out_.close();
 }
 
 void HeaderEmitter::batch() {
-  out_.doc("The inputs of a run. Filled either node by node, input after input, or from flat arrays (`borrow...`). It owns "
-           "what was added node by node; clear() keeps the memory, so that refilling allocates nothing. Mistakes are kept "
+  out_.doc("The inputs of a run. Filled either node by node, input after input, or from flat arrays "
+           "(`borrow...`). It owns "
+           "what was added node by node; clear() keeps the memory, so that refilling allocates nothing. "
+           "Mistakes are kept "
            "and come out of the next run. For one thread at a time; borrows nothing but flat arrays.");
   out_.open("class Batch");
   out_.label("public:");
   out_.line("Batch() : batch_(::" + model_.name + "::info()) {}");
   out_.doc("Forgets all inputs, and arrays that were borrowed.");
   out_.line("void clear() { batch_.clear(); }");
-  out_.doc("Starts the next input: nodes that are added and arguments that are set from here on are its own. Returns its "
+  out_.doc("Starts the next input: nodes that are added and arguments that are set from here on are its own. "
+           "Returns its "
            "number.");
   out_.line("int32_t begin_input() { return batch_.begin_input(); }");
   out_.line("int32_t inputs() const { return batch_.inputs(); }");
@@ -401,7 +441,8 @@ void HeaderEmitter::batch() {
       out_.line(builder + " " + constructor.name + "() { return {&batch_, batch_.add_node(" +
                 std::to_string(data.number) + ", " + std::to_string(kind) + ")}; }");
       out_.doc("The same node again, to set fields later.");
-      out_.line(builder + " " + constructor.name + "(" + handle(data.source) + " node) { return {&batch_, node.id}; }");
+      out_.line(builder + " " + constructor.name + "(" + handle(data.source) +
+                " node) { return {&batch_, node.id}; }");
     }
   for (const auto &program : model_.programs)
     if (!program->arguments.empty())
@@ -414,7 +455,8 @@ void HeaderEmitter::batch() {
     out_.line("batch_.borrow_nodes(" + std::to_string(data.number) + ", " +
               (data.constructors.size() > 1 ? "arrays.kinds" : "nullptr") + ", arrays.count, arrays.begin);");
     for (auto [number, column] : llvm::enumerate(data.columns))
-      borrowColumn(column.name, column.type, std::to_string(data.number), std::to_string(number), "arrays.count");
+      borrowColumn(column.name, column.type, std::to_string(data.number), std::to_string(number),
+                   "arrays.count");
     out_.close();
   }
   for (const auto &program : model_.programs)
@@ -428,10 +470,11 @@ void HeaderEmitter::batch() {
     int number = 0;
     for (const Argument &argument : program->arguments)
       for (const Leaf &leaf : argument.leaves) {
-        std::string place = "batch_.args(), batch_.inputs() - 1, batch_.arg_column(" + std::to_string(program->number) +
-                            ", " + std::to_string(number) + ")";
-        setter("void ", "argument_" + program->name + "_" + std::to_string(number), leafType(leaf, model_.context()),
-               place, "", "`" + leaf.path + "` of `" + program->source + "`");
+        std::string place = "batch_.args(), batch_.inputs() - 1, batch_.arg_column(" +
+                            std::to_string(program->number) + ", " + std::to_string(number) + ")";
+        setter("void ", "argument_" + program->name + "_" + std::to_string(number),
+               leafType(leaf, model_.context()), place, "",
+               "`" + leaf.path + "` of `" + program->source + "`");
         ++number;
       }
   }
@@ -440,17 +483,21 @@ void HeaderEmitter::batch() {
   out_.blank();
 }
 
-//===-- Weights and model ---------------------------------------------------------------------------------------===//
+//===-- Weights and model
+//---------------------------------------------------------------------------------------===//
 
 void HeaderEmitter::weights() {
-  out_.doc("The master copies of all parameters, float, row-major, changed by their owner only. Load them with the readers "
-           "of <dbc/io/safetensors.h>, draw() them, or fill each through its method and mark_given(). For one thread at a "
+  out_.doc("The master copies of all parameters, float, row-major, changed by their owner only. Load them "
+           "with the readers "
+           "of <dbc/io/safetensors.h>, draw() them, or fill each through its method and mark_given(). For "
+           "one thread at a "
            "time. May throw std::bad_alloc when it is made.");
   out_.open("class Weights : public dbc::Weights");
   out_.label("public:");
   out_.line("Weights() : dbc::Weights(::" + model_.name + "::info()) {}");
   NameScope methods;
-  for (StringRef word : {"info", "count", "find", "size", "data", "set", "mark_given", "given", "draw", "check", "Weights"})
+  for (StringRef word :
+       {"info", "count", "find", "size", "data", "set", "mark_given", "given", "draw", "check", "Weights"})
     methods.reserve(word);
   for (const Param &param : model_.params) {
     std::string name = methods.fresh(param.name);
@@ -459,11 +506,13 @@ void HeaderEmitter::weights() {
   }
   out_.close("};");
   out_.blank();
-  out_.doc("An immutable snapshot of weights in the form that the stages read. Independent of the Weights that it was made "
+  out_.doc("An immutable snapshot of weights in the form that the stages read. Independent of the Weights "
+           "that it was made "
            "from; any number of sessions and threads may share it.");
   out_.open("class Model : public dbc::Model");
   out_.label("public:");
-  out_.doc("Fails with bad_weights, naming all parameters that are not given, or with limit if there is no memory.");
+  out_.doc("Fails with bad_weights, naming all parameters that are not given, or with limit if there is no "
+           "memory.");
   out_.open("static dbc::Status make(const dbc::Weights &weights, Model *model)");
   out_.line("return dbc::Model::make(::" + model_.name + "::code(), weights, model);");
   out_.close();
@@ -471,31 +520,37 @@ void HeaderEmitter::weights() {
   out_.blank();
 }
 
-//===-- Results -------------------------------------------------------------------------------------------------===//
+//===-- Results
+//-------------------------------------------------------------------------------------------------===//
 
 std::string HeaderEmitter::resultType(const Result &result) {
   const Leaf &leaf = result.leaf;
   std::string number = leaf.element.elem == Elem::F32 ? model_.real().str() : "int32_t";
   if (leaf.depth > 0)
-    return "dbc::Lists<" + number + ", " + std::to_string(leaf.element.size()) + ", " + std::to_string(leaf.depth) + ">";
+    return "dbc::Lists<" + number + ", " + std::to_string(leaf.element.size()) + ", " +
+           std::to_string(leaf.depth) + ">";
   if (leaf.element.scalar())
     return "dbc::Scalars<" + number + ">";
   return "dbc::Tensors<" + number + ", " + std::to_string(leaf.element.size()) + ">";
 }
 
 std::string HeaderEmitter::resultValue(const Program &program, const Result &result, int leaf) {
-  std::string number = std::to_string(leaf), from = result.leaf.element.elem != Elem::F32 ? "i32" : model_.f64() ? "f64" : "f32";
-  return "{out." + from + "(" + number + "), " + (result.leaf.depth ? "out, " + number : "out.inputs()") + "}";
+  std::string number = std::to_string(leaf), from = result.leaf.element.elem != Elem::F32 ? "i32"
+                                                    : model_.f64()                        ? "f64"
+                                                                                          : "f32";
+  return "{out." + from + "(" + number + "), " + (result.leaf.depth ? "out, " + number : "out.inputs()") +
+         "}";
 }
 
 void HeaderEmitter::results() {
   for (const auto &program : model_.programs) {
     kernel::ProgramOp op = program->op;
-    std::string what = std::string(op.getLoss() ? "the loss" : "the entry") + " `" + program->source + "`: `" +
-                       spelling(op.getSurface()) + "` for each input";
+    std::string what = std::string(op.getLoss() ? "the loss" : "the entry") + " `" + program->source +
+                       "`: `" + spelling(op.getSurface()) + "` for each input";
     if (program->results.size() == 1) {
       const Result &result = program->results[0];
-      out_.doc("Results of " + what + (result.leaf.element.elem == Elem::Node ? ", as `id` of the handle." : "."));
+      out_.doc("Results of " + what +
+               (result.leaf.element.elem == Elem::Node ? ", as `id` of the handle." : "."));
       out_.line("using " + program->result + " = " + resultType(result) + ";");
     } else {
       out_.doc("Results of " + what + ", one member a component.");
@@ -503,8 +558,9 @@ void HeaderEmitter::results() {
       Lines lines;
       for (const Result &result : program->results) {
         Element e = result.leaf.element;
-        lines.push_back({resultType(result) + " " + result.name + ";",
-                         "`" + result.leaf.path + "`" + (e.elem == Elem::Node ? ", as `id` of a " + e.data : "")});
+        lines.push_back(
+            {resultType(result) + " " + result.name + ";",
+             "`" + result.leaf.path + "`" + (e.elem == Elem::Node ? ", as `id` of a " + e.data : "")});
       }
       out_.aligned(lines);
       out_.close("};");
@@ -522,14 +578,17 @@ void HeaderEmitter::results() {
       values.push_back(resultValue(*program, result, number));
     Writer body(2);
     body.line("return " + (values.size() == 1 ? values[0] : "{" + commas(values) + "}") + ";");
-    out_.function("inline " + program->result + " " + program->name + "_result(const dbc::Outputs &out)", body.text());
+    out_.function("inline " + program->result + " " + program->name + "_result(const dbc::Outputs &out)",
+                  body.text());
     out_.blank();
   }
 }
 
 void HeaderEmitter::session() {
-  out_.doc("One thread's runs: scratch memory, results, and `threads` workers of its own, the caller being one. Borrows the "
-           "model. A run of a batch no larger than those before allocates nothing. Bits of results depend neither on the "
+  out_.doc("One thread's runs: scratch memory, results, and `threads` workers of its own, the caller being "
+           "one. Borrows the "
+           "model. A run of a batch no larger than those before allocates nothing. Bits of results depend "
+           "neither on the "
            "number of threads nor on what else is in the batch.");
   out_.open("class Session");
   out_.label("public:");
@@ -539,19 +598,23 @@ void HeaderEmitter::session() {
     std::string number = std::to_string(program->number), name = program->name;
     out_.blank();
     out_.doc(std::string("Runs the ") + (op.getLoss() ? "loss" : "entry") + " `" + program->source +
-             "` on all inputs of the batch. The status tells of the run as a whole; for single inputs see status().");
+             "` on all inputs of the batch. The status tells of the run as a whole; for single inputs see "
+             "status().");
     out_.line("dbc::Status " + name + "(Batch &batch) { return session_.run(" + number + ", batch.raw()); }");
     out_.doc("The same into outputs of the caller, who may hand in memory of his own: prepare them by "
-             "`out.prepare(info().entries[" + number + "], code().f64)`, then out.use_values(...).");
+             "`out.prepare(info().entries[" +
+             number + "], code().f64)`, then out.use_values(...).");
     out_.line("dbc::Status " + name + "(Batch &batch, dbc::Outputs &out) { return session_.run(" + number +
               ", batch.raw(), out); }");
-    out_.doc("Results of the last run; they belong to the session and are valid until its next run of this entry. Inputs "
+    out_.doc("Results of the last run; they belong to the session and are valid until its next run of this "
+             "entry. Inputs "
              "that failed have zeros and empty lists.");
     std::string result = "::" + model_.name + "::";
     out_.line(result + program->result + " " + name + "_result() const { return " + result + name +
               "_result(session_.outputs(" + number + ")); }");
     out_.doc("What the last run did, stage by stage.");
-    out_.line("const dbc::RunProfile &" + name + "_profile() const { return session_.profile(" + number + "); }");
+    out_.line("const dbc::RunProfile &" + name + "_profile() const { return session_.profile(" + number +
+              "); }");
   }
   out_.blank();
   out_.doc("Status of an input in the last run.");

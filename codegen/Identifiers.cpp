@@ -10,25 +10,48 @@ namespace dbc::codegen {
 
 static bool isReserved(StringRef name) {
   // Keywords up to C++23, and what headers that generated code includes define as macros or at the top.
-  static const StringSet<> words = {
-      "alignas",      "alignof",     "and",          "and_eq",     "asm",           "auto",       "bitand",
-      "bitor",        "bool",        "break",        "case",       "catch",         "char",       "char16_t",
-      "char32_t",     "char8_t",     "class",        "co_await",   "co_return",     "co_yield",   "compl",
-      "concept",      "const",       "const_cast",   "consteval",  "constexpr",     "constinit",  "continue",
-      "decltype",     "default",     "delete",       "do",         "double",        "dynamic_cast", "else",
-      "enum",         "explicit",    "export",       "extern",     "false",         "float",      "for",
-      "friend",       "goto",        "if",           "inline",     "int",           "long",       "mutable",
-      "namespace",    "new",         "noexcept",     "not",        "not_eq",        "nullptr",    "operator",
-      "or",           "or_eq",       "private",      "protected",  "public",        "register",   "reinterpret_cast",
-      "requires",     "return",      "short",        "signed",     "sizeof",        "static",     "static_assert",
-      "static_cast",  "struct",      "switch",       "template",   "this",          "thread_local", "throw",
-      "true",         "try",         "typedef",      "typeid",     "typename",      "union",      "unsigned",
-      "using",        "virtual",     "void",         "volatile",   "wchar_t",       "while",      "xor",
-      "xor_eq",       "NULL",        "EOF",          "INFINITY",   "NAN",           "linux",      "unix",
-      "errno",        "assert",      "main",         "std",        "dbc",           "real",       "int8_t",
-      "int16_t",      "int32_t",     "int64_t",      "uint8_t",    "uint16_t",      "uint32_t",   "uint64_t",
-      "size_t",       "stdin",       "stdout",       "stderr",     "signbit",       "isnan",      "isinf",
-      "DBC_CLONES",   "DBC_INLINE",  "DBC_VECTOR",   "DBC_NO_CLONES", "INT32_MIN",  "INT32_MAX",  "SIZE_MAX"};
+  static const StringSet<> words = {"alignas",       "alignof",     "and",
+                                    "and_eq",        "asm",         "auto",
+                                    "bitand",        "bitor",       "bool",
+                                    "break",         "case",        "catch",
+                                    "char",          "char16_t",    "char32_t",
+                                    "char8_t",       "class",       "co_await",
+                                    "co_return",     "co_yield",    "compl",
+                                    "concept",       "const",       "const_cast",
+                                    "consteval",     "constexpr",   "constinit",
+                                    "continue",      "decltype",    "default",
+                                    "delete",        "do",          "double",
+                                    "dynamic_cast",  "else",        "enum",
+                                    "explicit",      "export",      "extern",
+                                    "false",         "float",       "for",
+                                    "friend",        "goto",        "if",
+                                    "inline",        "int",         "long",
+                                    "mutable",       "namespace",   "new",
+                                    "noexcept",      "not",         "not_eq",
+                                    "nullptr",       "operator",    "or",
+                                    "or_eq",         "private",     "protected",
+                                    "public",        "register",    "reinterpret_cast",
+                                    "requires",      "return",      "short",
+                                    "signed",        "sizeof",      "static",
+                                    "static_assert", "static_cast", "struct",
+                                    "switch",        "template",    "this",
+                                    "thread_local",  "throw",       "true",
+                                    "try",           "typedef",     "typeid",
+                                    "typename",      "union",       "unsigned",
+                                    "using",         "virtual",     "void",
+                                    "volatile",      "wchar_t",     "while",
+                                    "xor",           "xor_eq",      "NULL",
+                                    "EOF",           "INFINITY",    "NAN",
+                                    "linux",         "unix",        "errno",
+                                    "assert",        "main",        "std",
+                                    "dbc",           "real",        "int8_t",
+                                    "int16_t",       "int32_t",     "int64_t",
+                                    "uint8_t",       "uint16_t",    "uint32_t",
+                                    "uint64_t",      "size_t",      "stdin",
+                                    "stdout",        "stderr",      "signbit",
+                                    "isnan",         "isinf",       "DBC_CLONES",
+                                    "DBC_INLINE",    "DBC_VECTOR",  "DBC_NO_CLONES",
+                                    "INT32_MIN",     "INT32_MAX",   "SIZE_MAX"};
   return words.contains(name);
 }
 
@@ -51,7 +74,9 @@ std::string identifier(StringRef name) {
   return out;
 }
 
-StringRef lastPart(StringRef symbol) { return symbol.rsplit('.').second.empty() ? symbol : symbol.rsplit('.').second; }
+StringRef lastPart(StringRef symbol) {
+  return symbol.rsplit('.').second.empty() ? symbol : symbol.rsplit('.').second;
+}
 
 std::string capitalised(StringRef name) {
   std::string out = name.str();

@@ -9,8 +9,8 @@
 
 namespace dbc::codegen {
 
-/// `name` as an identifier: other characters become `_`, a C++ keyword gets a `_` behind it, and so does a name that C++
-/// reserves (a leading or double underscore is taken apart).
+/// `name` as an identifier: other characters become `_`, a C++ keyword gets a `_` behind it, and so does a
+/// name that C++ reserves (a leading or double underscore is taken apart).
 std::string identifier(llvm::StringRef name);
 
 /// The part of a symbol behind its last dot: "h" of "encode.h".

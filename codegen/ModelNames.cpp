@@ -35,7 +35,8 @@ std::string pointee(Type element, bool field) {
   return element.isInteger(1) ? "uint8_t" : "int32_t";
 }
 
-//===-- A program's parts ---------------------------------------------------------------------------------------===//
+//===-- A program's parts
+//---------------------------------------------------------------------------------------===//
 
 kernel::SpaceOp Program::inputSpace() const {
   for (kernel::SpaceOp space : spaces)
@@ -83,17 +84,19 @@ std::string Program::rows(kernel::SpaceOp space) const {
   return nameOf(space) + ".rows()";
 }
 
-//===-- The interface -------------------------------------------------------------------------------------------===//
+//===-- The interface
+//-------------------------------------------------------------------------------------------===//
 
 ModelNames::ModelNames(ModuleOp module, const Options &options) : module(module), options(options) {
   source = module.getSymName() ? module.getSymName()->str() : "model";
   name = identifier(source);
   // What stands in the model's namespace, and the methods of Batch and Session.
   NameScope scope, methods;
-  for (StringRef word : {"Batch", "Weights", "Model", "Session", "info", "code", "param", "dims", "types", "math"})
+  for (StringRef word :
+       {"Batch", "Weights", "Model", "Session", "info", "code", "param", "dims", "types", "math"})
     scope.reserve(word);
-  for (StringRef word : {"Batch", "Session", "begin_input", "clear", "raw", "borrow", "borrow_inputs", "inputs", "status",
-                         "failed", "threads", "profile", "batch_", "session_", "run"})
+  for (StringRef word : {"Batch", "Session", "begin_input", "clear", "raw", "borrow", "borrow_inputs",
+                         "inputs", "status", "failed", "threads", "profile", "batch_", "session_", "run"})
     methods.reserve(word);
   scope.reserve(name);
 
@@ -165,7 +168,8 @@ const Param *ModelNames::param(StringRef path) const {
   return nullptr;
 }
 
-//===-- Programs ------------------------------------------------------------------------------------------------===//
+//===-- Programs
+//------------------------------------------------------------------------------------------------===//
 
 void ModelNames::addProgram(kernel::ProgramOp op, NameScope &scope, NameScope &methods) {
   auto program = std::make_unique<Program>();
@@ -206,7 +210,8 @@ void ModelNames::addProgram(kernel::ProgramOp op, NameScope &scope, NameScope &m
 }
 
 void ModelNames::addMembers(Program &p) {
-  for (StringRef word : {"schedule", "compute", "bind", "errors", "batch", "node_set", "see_fields", "Plan", "math"})
+  for (StringRef word :
+       {"schedule", "compute", "bind", "errors", "batch", "node_set", "see_fields", "Plan", "math"})
     p.members.reserve(word);
   for (StringRef word : {"run", "row", "once", "level", "step", "launch", "stages", "kScratch"})
     p.members.avoid(word);
@@ -299,8 +304,8 @@ void ModelNames::findUses(Program &p) {
 int ModelNames::packedSlot(kernel::WeightsOp op) const {
   for (const PackedSlot &slot : packed) {
     kernel::WeightsOp other = slot.op;
-    if (other.getParts() == op.getParts() && other.getAlong() == op.getAlong() && other.getOut() == op.getOut() &&
-        other.getIn() == op.getIn() && other.getTables() == op.getTables())
+    if (other.getParts() == op.getParts() && other.getAlong() == op.getAlong() &&
+        other.getOut() == op.getOut() && other.getIn() == op.getIn() && other.getTables() == op.getTables())
       return slot.number;
   }
   return -1;

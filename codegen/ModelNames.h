@@ -78,15 +78,15 @@ struct Slot {
 struct Program {
   kernel::ProgramOp op;
   int number;
-  std::string source;                ///< the entry's name
-  std::string name;                  ///< its methods' names
-  std::string result;                ///< class of its results
-  std::string arrays;                ///< struct of flat arguments
-  std::string space;                 ///< namespace of its plan and stages
+  std::string source; ///< the entry's name
+  std::string name;   ///< its methods' names
+  std::string result; ///< class of its results
+  std::string arrays; ///< struct of flat arguments
+  std::string space;  ///< namespace of its plan and stages
   std::vector<Argument> arguments;
   std::vector<Result> results;
 
-  NameScope members;                 ///< of the plan; outer scope of its functions
+  NameScope members;                                    ///< of the plan; outer scope of its functions
   llvm::DenseMap<mlir::Operation *, std::string> names; ///< members and functions
   llvm::StringMap<mlir::Operation *> symbols;
   std::vector<kernel::SpaceOp> spaces;

@@ -60,18 +60,20 @@ void PlanEmitter::groups() {
     std::vector<std::string> cells;
     for (auto [name, of] : llvm::zip(group.getCells(), group.getDatas())) {
       const Data &data = model_.data(cast<FlatSymbolRefAttr>(of).getValue());
-      cells.push_back("{" + quoted(cast<StringAttr>(name).getValue()) + ", " + std::to_string(data.number) + ", " +
-                      std::to_string(data.constructors.size()) + "}");
+      cells.push_back("{" + quoted(cast<StringAttr>(name).getValue()) + ", " + std::to_string(data.number) +
+                      ", " + std::to_string(data.constructors.size()) + "}");
     }
     out_.line("const dbc::CellInfo " + program_.nameOf(group) + "_cells[] = {" + commas(cells) + "};");
   }
   out_.blank();
 }
 
-//===-- The plan ------------------------------------------------------------------------------------------------===//
+//===-- The plan
+//------------------------------------------------------------------------------------------------===//
 
 void PlanEmitter::plan() {
-  out_.comment("How `" + program_.source + "` is scheduled and computed; a session keeps one from run to run.");
+  out_.comment("How `" + program_.source +
+               "` is scheduled and computed; a session keeps one from run to run.");
   out_.open("struct Plan final : dbc::EntryPlan");
   out_.line("void schedule(dbc::Run &run) override;");
   out_.line("void compute(dbc::Run &run) override;");
@@ -102,8 +104,8 @@ void PlanEmitter::fieldMembers() {
     out_.line("const " + model_.array(program_, field.getSymName()).pointee + " *" + program_.nameOf(field) +
               " = nullptr;");
   for (kernel::ArgumentOp argument : program_.inputs)
-    out_.line("const " + model_.array(program_, argument.getSymName()).pointee + " *" + program_.nameOf(argument) +
-              " = nullptr;");
+    out_.line("const " + model_.array(program_, argument.getSymName()).pointee + " *" +
+              program_.nameOf(argument) + " = nullptr;");
   for (const auto &[name, column] : givenColumns(program_, model_))
     out_.line("const dbc::ColumnView *" + name + " = nullptr;");
 }
@@ -119,14 +121,16 @@ void PlanEmitter::rowMembers() {
   for (kernel::SpaceOp space : program_.spaces) {
     std::string name = program_.nameOf(space);
     switch (space.getKind()) {
-    case kernel::SpaceKind::Model: continue;
+    case kernel::SpaceKind::Model:
+      continue;
     case kernel::SpaceKind::States:
       if (space.getColumns().empty()) {
         lines.push_back({"int32_t " + name + " = 0;", "number of rows"});
         continue;
       }
       break;
-    default: break;
+    default:
+      break;
     }
     std::string columns;
     for (Attribute column : space.getColumns())
@@ -136,7 +140,8 @@ void PlanEmitter::rowMembers() {
   kernel::ScheduleOp schedule = program_.schedule;
   if (schedule)
     for (auto ticks : schedule.getBody().getOps<kernel::TicksOp>())
-      once |= !ticks.getNested() && program_.find<kernel::SpaceOp>(ticks.getSpace()).getKind() == kernel::SpaceKind::Steps;
+      once |= !ticks.getNested() &&
+              program_.find<kernel::SpaceOp>(ticks.getSpace()).getKind() == kernel::SpaceKind::Steps;
   if (once)
     lines.push_back({"dbc::Ticks once;", "for scans that stand in no other loop"});
   if (program_.reaches)
@@ -205,7 +210,8 @@ void PlanEmitter::bind() {
   out_.blank();
 }
 
-//===-- Structure functions -------------------------------------------------------------------------------------===//
+//===-- Structure functions
+//-------------------------------------------------------------------------------------===//
 
 /// `need_<group>`: an instance is called from outside of its group.
 void PlanEmitter::needFunctions() {
@@ -222,7 +228,8 @@ void PlanEmitter::needFunctions() {
       out_.open(name + ".reach(cell, node, [this](int32_t inner_cell, int32_t inner)");
       out_.line("switch (inner_cell) {");
       for (auto [number, symbol] : llvm::enumerate(group.getCalls()))
-        out_.line("case " + std::to_string(number) + ":"), out_.line("  return " + calls(symbol) + "(inner);");
+        out_.line("case " + std::to_string(number) + ":"),
+            out_.line("  return " + calls(symbol) + "(inner);");
       out_.line("default:");
       out_.line("  return;");
       out_.line("}");
@@ -253,20 +260,22 @@ void PlanEmitter::seeFields() {
         std::string kinds;
         for (auto [kind, constructor] : llvm::enumerate(data.constructors))
           if (is_contained(of.constructors, constructor.source))
-            kinds += (kinds.empty() ? "" : " || ") + ("batch->kinds(" + number + ")[node] == " + std::to_string(kind));
+            kinds += (kinds.empty() ? "" : " || ") +
+                     ("batch->kinds(" + number + ")[node] == " + std::to_string(kind));
         condition += kinds.find("||") == std::string::npos ? " && " + kinds : " && (" + kinds + ")";
       }
       out_.comment(of.source);
-      out_.open("if (const dbc::ColumnView &given = batch->column(" + number + ", " + std::to_string(column) + "); " +
-                condition + ")");
+      out_.open("if (const dbc::ColumnView &given = batch->column(" + number + ", " + std::to_string(column) +
+                "); " + condition + ")");
       std::string row = "node";
       for (int depth = 0; depth < leaf.depth; ++depth) {
         std::string lists = "given.lists[" + std::to_string(depth) + "]", e = "e" + std::to_string(depth);
-        out_.open("for (int32_t " + e + " = " + lists + ".begin[" + row + "]; " + e + " < " + lists + ".end[" + row +
-                  "]; ++" + e + ")");
+        out_.open("for (int32_t " + e + " = " + lists + ".begin[" + row + "]; " + e + " < " + lists +
+                  ".end[" + row + "]; ++" + e + ")");
         row = e;
       }
-      out_.line("node_set.see(" + std::to_string(model_.data(leaf.element.data).number) + ", given.i32[" + row + "]);");
+      out_.line("node_set.see(" + std::to_string(model_.data(leaf.element.data).number) + ", given.i32[" +
+                row + "]);");
       for (int depth = 0; depth < leaf.depth; ++depth)
         out_.close();
       out_.close();
@@ -294,16 +303,19 @@ LogicalResult PlanEmitter::functions() {
   return success();
 }
 
-//===-- Stages --------------------------------------------------------------------------------------------------===//
+//===-- Stages
+//--------------------------------------------------------------------------------------------------===//
 
 std::string PlanEmitter::cost(kernel::FuncOp stage, const FunctionEmitter &emitter) {
   auto attribute = [&](StringRef name) {
     auto value = stage->getAttrOfType<IntegerAttr>(name);
     return std::to_string(value ? value.getInt() : 0);
   };
-  // Where no schedule says it: a row with a product is worth a second thread much sooner than a few additions.
+  // Where no schedule says it: a row with a product is worth a second thread much sooner than a few
+  // additions.
   std::string grain = stage->hasAttr("grain") ? attribute("grain") : emitter.hasProduct() ? "16" : "256";
-  return "{" + commas({attribute("bytes_read"), attribute("bytes_written"), attribute("gathers"), grain}) + "}";
+  return "{" + commas({attribute("bytes_read"), attribute("bytes_written"), attribute("gathers"), grain}) +
+         "}";
 }
 
 LogicalResult PlanEmitter::stages() {
@@ -315,7 +327,8 @@ LogicalResult PlanEmitter::stages() {
       return failure();
     out_.blank();
     scratch = std::max(scratch, emitter.scratch());
-    lines.push_back("{" + quoted(func.getSymName()) + ", " + program_.nameOf(func) + ", " + cost(func, emitter) + "}");
+    lines.push_back("{" + quoted(func.getSymName()) + ", " + program_.nameOf(func) + ", " +
+                    cost(func, emitter) + "}");
     return success();
   };
   for (kernel::FuncOp func : program_.modelStages)
@@ -330,7 +343,8 @@ LogicalResult PlanEmitter::stages() {
   out_.blank();
   if (lines.empty())
     return success();
-  out_.comment("Name, function, and for one row: bytes read and written, gathers; rows worth a thread.", "///");
+  out_.comment("Name, function, and for one row: bytes read and written, gathers; rows worth a thread.",
+               "///");
   out_.line("const dbc::Stage<Plan> stages[] = {");
   for (const std::string &line : lines)
     out_.line("    " + line + ",");
@@ -341,7 +355,8 @@ LogicalResult PlanEmitter::stages() {
 
 } // namespace
 
-std::vector<std::pair<std::string, std::string>> givenColumns(const Program &program, const ModelNames &model) {
+std::vector<std::pair<std::string, std::string>> givenColumns(const Program &program,
+                                                              const ModelNames &model) {
   std::vector<std::pair<std::string, std::string>> columns;
   kernel::ProgramOp op = program.op;
   op.walk([&](kernel::RequireOp require) {

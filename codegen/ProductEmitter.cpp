@@ -55,7 +55,8 @@ std::string FunctionEmitter::rowsOf(kernel::RowsOp op, int64_t length, Value cou
     return "{" + base + ", " + via + ", " + std::to_string(stride) + "}";
   };
   if (Value local = op.getLocal())
-    return rows(plus(use(local).text, op.getOffset()), "nullptr", rowSize(cast<kernel::LocalType>(local.getType())));
+    return rows(plus(use(local).text, op.getOffset()), "nullptr",
+                rowSize(cast<kernel::LocalType>(local.getType())));
   Array array = model_.array(program_, *op.getArray());
   std::string base = arrayName(*op.getArray()), via = op.getVia() ? use(op.getVia()).text : "nullptr";
   std::string from = op.getFrom() ? use(op.getFrom()).text : "0";
@@ -64,8 +65,9 @@ std::string FunctionEmitter::rowsOf(kernel::RowsOp op, int64_t length, Value cou
     // The operand is float, the product double.
     std::string copy = scope_->fresh(lastPart(*op.getArray()).str() + "_copy");
     out_->line("real *" + copy + " = " + scratchPointer("real", block * length * 8) + ";");
-    out_->line("dbc::copy_rows(" + commas({copy, base, via, from, use(count).text, std::to_string(stride),
-                                           std::to_string(op.getOffset()), std::to_string(length)}) +
+    out_->line("dbc::copy_rows(" +
+               commas({copy, base, via, from, use(count).text, std::to_string(stride),
+                       std::to_string(op.getOffset()), std::to_string(length)}) +
                ");");
     return rows(copy, "nullptr", length);
   }
@@ -94,11 +96,12 @@ void FunctionEmitter::emitProduct(kernel::ProductOp op) {
   out_->line("const dbc::Segment<real> " + x + "[] = {" + commas(segments) + "};");
   std::string initRows = "{" + init + ", nullptr, 0}";
   if (op.getTable()) {
-    out_->line("dbc::product_of_tables<real>(" + commas({count, x, weights, use(op.getTable()).text, initRows, y}) +
-               ");");
+    out_->line("dbc::product_of_tables<real>(" +
+               commas({count, x, weights, use(op.getTable()).text, initRows, y}) + ");");
     return;
   }
-  out_->line("dbc::product<real>(" + commas({count, x, std::to_string(segments.size()), weights, initRows, y}) + ");");
+  out_->line("dbc::product<real>(" +
+             commas({count, x, std::to_string(segments.size()), weights, initRows, y}) + ");");
 }
 
 } // namespace dbc::codegen

@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The two methods of a plan: `schedule` calls structure functions in order, `compute` runs the stages in their loops.
+// The two methods of a plan: `schedule` calls structure functions in order, `compute` runs the stages in
+// their loops.
 #include "codegen/Emitters.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -49,7 +50,8 @@ static std::string arrayOf(const ModelNames &model, const Program &program, Oper
   return view + (type == "float" ? ".f32" : type == "uint8_t" ? ".u8" : ".i32");
 }
 
-//===-- schedule ------------------------------------------------------------------------------------------------===//
+//===-- schedule
+//------------------------------------------------------------------------------------------------===//
 
 static void emitBegin(const ModelNames &model, const Program &program, Writer &out) {
   out.line("batch = &run.batch;");
@@ -74,8 +76,9 @@ static void emitBegin(const ModelNames &model, const Program &program, Writer &o
     if (space.getKind() == kernel::SpaceKind::Inputs) {
       int input = program.column(space, "input");
       for (size_t column = 0; column < space.getColumns().size(); ++column)
-        out.line(name + ".column(" + std::to_string(column) + ")" +
-                 (int(column) == input ? ".append(run.inputs, run.input_count);" : ".resize(run.input_count);"));
+        out.line(
+            name + ".column(" + std::to_string(column) + ")" +
+            (int(column) == input ? ".append(run.inputs, run.input_count);" : ".resize(run.input_count);"));
     }
   }
   if (program.reaches)
@@ -96,7 +99,8 @@ static void emitSort(const Program &program, kernel::GroupOp group, Writer &out)
     int node = program.column(space, "node");
     for (size_t column = 0; column < space.getColumns().size(); ++column)
       out.line(program.nameOf(space) + ".column(" + std::to_string(column) + ")" +
-               (int(column) == node ? ".append(" + cell + ".node, " + cell + ".count);" : ".resize(" + cell + ".count);"));
+               (int(column) == node ? ".append(" + cell + ".node, " + cell + ".count);"
+                                    : ".resize(" + cell + ".count);"));
   }
 }
 
@@ -112,11 +116,13 @@ static void emitTicks(const Program &program, kernel::TicksOp op, Writer &out) {
     out.line("once.once(" + program.rows(parent) + ");");
     outer = "once";
   }
-  out.line("dbc::make_steps(" + name + ", " + outer + ", " + std::to_string(program.column(space, "step")) + ");");
+  out.line("dbc::make_steps(" + name + ", " + outer + ", " + std::to_string(program.column(space, "step")) +
+           ");");
 }
 
 void emitSchedule(const ModelNames &model, const Program &program, Writer &out) {
-  out.comment("Structure in, row numbers out. Leaves early when an input turns out to be wrong: it is called again without "
+  out.comment("Structure in, row numbers out. Leaves early when an input turns out to be wrong: it is called "
+              "again without "
               "that input.");
   out.open("void Plan::schedule(dbc::Run &run)");
   emitBegin(model, program, out);
@@ -131,8 +137,9 @@ void emitSchedule(const ModelNames &model, const Program &program, Writer &out) 
             out.line("  " + program.nameOf(function(start.getFunc())) + "(run.inputs[row]);");
             emitStop(out);
           })
-          .Case<kernel::SortOp>(
-              [&](kernel::SortOp sort) { emitSort(program, program.find<kernel::GroupOp>(sort.getGroup()), out); })
+          .Case<kernel::SortOp>([&](kernel::SortOp sort) {
+            emitSort(program, program.find<kernel::GroupOp>(sort.getGroup()), out);
+          })
           .Case<kernel::IndexOp>([&](kernel::IndexOp index) {
             kernel::FuncOp func = function(index.getFunc());
             auto space = program.find<kernel::SpaceOp>(*func.getSpace());
@@ -140,8 +147,8 @@ void emitSchedule(const ModelNames &model, const Program &program, Writer &out) 
             bool inputs = space.getKind() == kernel::SpaceKind::Inputs;
             int column = program.column(space, inputs ? "input" : "node");
             out.line("for (int32_t row = 0; row < " + program.rows(space) + "; ++row)");
-            out.line("  " + program.nameOf(func) + "(row, " + name + "[" + std::to_string(std::max(column, 0)) +
-                     "][row]);");
+            out.line("  " + program.nameOf(func) + "(row, " + name + "[" +
+                     std::to_string(std::max(column, 0)) + "][row]);");
             emitStop(out);
           })
           .Case<kernel::TicksOp>([&](kernel::TicksOp ticks) { emitTicks(program, ticks, out); });
@@ -163,7 +170,8 @@ void emitSchedule(const ModelNames &model, const Program &program, Writer &out) 
   out.blank();
 }
 
-//===-- compute -------------------------------------------------------------------------------------------------===//
+//===-- compute
+//-------------------------------------------------------------------------------------------------===//
 
 namespace {
 
@@ -220,8 +228,8 @@ void ComputeEmitter::memory() {
       return model_.array(program_, buffer.getSymName()).pointee == first.pointee;
     });
     if (slot.buffers.size() == 1) {
-      out_.line(first.member + " = run.buffer<" + first.pointee + ">(" + number + ", " + bytesOf(slot.buffers.front()) +
-                ");");
+      out_.line(first.member + " = run.buffer<" + first.pointee + ">(" + number + ", " +
+                bytesOf(slot.buffers.front()) + ");");
       continue;
     }
     std::vector<std::string> sizes;
@@ -236,8 +244,8 @@ void ComputeEmitter::memory() {
               (sizes.size() == 1 ? sizes[0] : "std::max({" + commas(sizes) + "})") + ");");
     for (kernel::BufferOp buffer : slot.buffers) {
       Array array = model_.array(program_, buffer.getSymName());
-      out_.line(array.member + " = " + (oneType ? shared : "reinterpret_cast<" + array.pointee + " *>(" + shared + ")") +
-                ";");
+      out_.line(array.member + " = " +
+                (oneType ? shared : "reinterpret_cast<" + array.pointee + " *>(" + shared + ")") + ";");
     }
   }
 }
@@ -281,11 +289,12 @@ void ComputeEmitter::block(Block &ops, const std::string &outerTick) {
         .Case<kernel::StepsOp>([&](kernel::StepsOp steps) {
           std::string name = program_.nameOf(program_.find<kernel::SpaceOp>(steps.getSpace()));
           std::string tick = StringRef(outerTick).contains("step") ? "inner_" + outerTick : "step";
-          std::string outer = outerTick.empty() ? "0" : outerTick, next = outerTick.empty() ? "1" : outerTick + " + 1";
+          std::string outer = outerTick.empty() ? "0" : outerTick,
+                      next = outerTick.empty() ? "1" : outerTick + " + 1";
           if (outerTick.empty())
             out_.blank();
-          out_.open("for (int32_t " + tick + " = " + name + ".ticks.first[" + outer + "]; " + tick + " < " + name +
-                    ".ticks.first[" + next + "]; ++" + tick + ")");
+          out_.open("for (int32_t " + tick + " = " + name + ".ticks.first[" + outer + "]; " + tick + " < " +
+                    name + ".ticks.first[" + next + "]; ++" + tick + ")");
           ticks_[steps.getSpace()] = tick;
           block(steps.getBody().front(), tick);
           ticks_.erase(steps.getSpace());
@@ -303,8 +312,8 @@ void ComputeEmitter::outputs() {
     std::string type = array.element.isF32() ? "real" : "int32_t";
     std::string at = output.getDepth() == 0 ? program_.nameOf(inputs) + "[0]" : "nullptr";
     out_.line("dbc::give_rows(" +
-              commas({"run.out.values<" + type + ">(" + std::to_string(output.getLeaf()) + ")", at, array.member,
-                      program_.rows(program_.find<kernel::SpaceOp>(buffer.getSpace())),
+              commas({"run.out.values<" + type + ">(" + std::to_string(output.getLeaf()) + ")", at,
+                      array.member, program_.rows(program_.find<kernel::SpaceOp>(buffer.getSpace())),
                       std::to_string(array.rowSize())}) +
               ");");
   }

@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// NAME.cpp as a whole, and its tables: what the model says about itself, how it is made from weights, its entries.
+// NAME.cpp as a whole, and its tables: what the model says about itself, how it is made from weights, its
+// entries.
 #include "codegen/Emitters.h"
 #include "llvm/ADT/StringExtras.h"
 #include <charconv>
@@ -38,7 +39,8 @@ static std::string typeInfo(const ModelNames &model, Type type) {
       names.push_back(quoted(cast<StringAttr>(name).getValue()));
     for (Type part : record.getTypes())
       parts.push_back(typeInfo(model, part));
-    return "types::record(" + quoted(record.getName().getValue()) + ", {" + commas(names) + "}, {" + commas(parts) + "})";
+    return "types::record(" + quoted(record.getName().getValue()) + ", {" + commas(names) + "}, {" +
+           commas(parts) + "})";
   }
   if (auto tuple = dyn_cast<TupleType>(type)) {
     std::vector<std::string> parts;
@@ -49,11 +51,16 @@ static std::string typeInfo(const ModelNames &model, Type type) {
   Element e = element(type);
   std::string extents = e.scalar() ? "" : ", " + braces(e.extents);
   switch (e.elem) {
-  case Elem::Index: return "types::index(" + std::to_string(e.bound) + extents + ")";
-  case Elem::Node: return "types::node(" + std::to_string(model.data(e.data).number) + ")";
-  case Elem::Int: return "types::value(dbc::Elem::Int" + extents + ")";
-  case Elem::Bool: return "types::value(dbc::Elem::Bool" + extents + ")";
-  case Elem::F32: return "types::value(dbc::Elem::F32" + extents + ")";
+  case Elem::Index:
+    return "types::index(" + std::to_string(e.bound) + extents + ")";
+  case Elem::Node:
+    return "types::node(" + std::to_string(model.data(e.data).number) + ")";
+  case Elem::Int:
+    return "types::value(dbc::Elem::Int" + extents + ")";
+  case Elem::Bool:
+    return "types::value(dbc::Elem::Bool" + extents + ")";
+  case Elem::F32:
+    return "types::value(dbc::Elem::F32" + extents + ")";
   }
   llvm_unreachable("all elements handled");
 }
@@ -65,14 +72,15 @@ void emitInfo(const ModelNames &model, Writer &out) {
   out.line("dbc::ModelInfo model;");
   out.line("model.name = " + quoted(model.source) + ";");
   for (const Data &data : model.datas) {
-    out.line("model.datas.push_back({" + quoted(data.source) + ", {}, " + std::to_string(data.columns.size()) + "});");
+    out.line("model.datas.push_back({" + quoted(data.source) + ", {}, " +
+             std::to_string(data.columns.size()) + "});");
     for (const Constructor &constructor : data.constructors) {
       std::vector<std::string> fields;
       for (const Field &field : constructor.fields)
         fields.push_back("{" + quoted(field.source) + ", " + typeInfo(model, field.type) + ", " +
                          std::to_string(field.column) + "}");
-      out.line("model.datas.back().constructors.push_back({" + quoted(constructor.source) + ", {" + commas(fields) +
-               "}});");
+      out.line("model.datas.back().constructors.push_back({" + quoted(constructor.source) + ", {" +
+               commas(fields) + "}});");
     }
   }
   for (const Param &param : model.params) {
@@ -80,13 +88,15 @@ void emitInfo(const ModelNames &model, Writer &out) {
     std::string init = "types::init(dbc::InitInfo::Kind::Normal, 0, 1), true";
     if (auto how = dyn_cast_or_null<dyn::InitAttr>(op.getInitAttr()))
       init = "types::init(dbc::InitInfo::Kind::" + capitalised(dyn::stringifyInitKind(how.getKind())) + ", " +
-             number(how.getA().getValueAsDouble()) + ", " + number(how.getB().getValueAsDouble()) + "), false";
-    out.line("model.params.push_back({" + quoted(param.path) + ", " + braces(param.shape) + ", " + init + "});");
+             number(how.getA().getValueAsDouble()) + ", " + number(how.getB().getValueAsDouble()) +
+             "), false";
+    out.line("model.params.push_back({" + quoted(param.path) + ", " + braces(param.shape) + ", " + init +
+             "});");
   }
   for (const auto &program : model.programs) {
     kernel::ProgramOp op = program->op;
-    out.line("model.entries.push_back({" + quoted(program->source) + ", " + (op.getLoss() ? "true" : "false") + ", {}, " +
-             typeInfo(model, op.getSurface()) + "});");
+    out.line("model.entries.push_back({" + quoted(program->source) + ", " +
+             (op.getLoss() ? "true" : "false") + ", {}, " + typeInfo(model, op.getSurface()) + "});");
     for (const Argument &argument : program->arguments)
       out.line("model.entries.back().args.push_back({" + quoted(argument.source) + ", " +
                typeInfo(model, argument.type) + "});");
@@ -98,10 +108,12 @@ void emitInfo(const ModelNames &model, Writer &out) {
 
 void emitMakeModel(const ModelNames &model, Writer &out) {
   out.comment("From weights to what the stages read.");
-  out.open("void make_model([[maybe_unused]] const dbc::Weights &weights, [[maybe_unused]] dbc::Model &model)");
+  out.open(
+      "void make_model([[maybe_unused]] const dbc::Weights &weights, [[maybe_unused]] dbc::Model &model)");
   for (const Param &param : model.params)
     if (param.raw)
-      out.line("model.add_param<real>(" + std::to_string(param.number) + ", weights, param::" + param.name + ");");
+      out.line("model.add_param<real>(" + std::to_string(param.number) + ", weights, param::" + param.name +
+               ");");
   for (const PackedSlot &slot : model.packed) {
     kernel::WeightsOp op = slot.op;
     std::vector<std::string> parts;
@@ -111,7 +123,8 @@ void emitMakeModel(const ModelNames &model, Writer &out) {
       if (op.getTables())
         shape.erase(shape.begin());
       assert(shape.size() == 2 && "parts of packed weights are matrices");
-      parts.push_back("{param::" + param->name + ", " + std::to_string(shape[0]) + ", " + std::to_string(shape[1]) + "}");
+      parts.push_back("{param::" + param->name + ", " + std::to_string(shape[0]) + ", " +
+                      std::to_string(shape[1]) + "}");
     }
     std::string slotText = std::to_string(slot.number), last;
     if (op.getTables()) {
@@ -119,8 +132,9 @@ void emitMakeModel(const ModelNames &model, Writer &out) {
       slotText += " + table";
       last = ", table";
     }
-    out.line((op.getTables() ? "  " : "") + ("dbc::pack_parts<real>(model, " + slotText + ", weights, {" + commas(parts)) +
-             "}, " + (op.getAlong() == 1 ? "true" : "false") + ", " + std::to_string(op.getOut()) + ", " +
+    out.line((op.getTables() ? "  " : "") +
+             ("dbc::pack_parts<real>(model, " + slotText + ", weights, {" + commas(parts)) + "}, " +
+             (op.getAlong() == 1 ? "true" : "false") + ", " + std::to_string(op.getOut()) + ", " +
              std::to_string(op.getIn()) + last + ");");
   }
   for (const auto &program : model.programs) {
@@ -131,15 +145,17 @@ void emitMakeModel(const ModelNames &model, Writer &out) {
       if (slot.ofModel) {
         kernel::BufferOp buffer = slot.buffers.front();
         int64_t size = model.array(*program, buffer.getSymName()).rowSize();
-        out.line("model.add_buffer<" + pointee(scalarOf(buffer.getType()), false) + ">(" + std::to_string(slot.number) +
-                 ", " + std::to_string(size) + ");");
+        out.line("model.add_buffer<" + pointee(scalarOf(buffer.getType()), false) + ">(" +
+                 std::to_string(slot.number) + ", " + std::to_string(size) + ");");
       }
-    std::string plan = program->name + "_plan", scratch = program->name + "_scratch", code = program->space + "::";
+    std::string plan = program->name + "_plan", scratch = program->name + "_scratch",
+                code = program->space + "::";
     out.line(code + "Plan " + plan + ";");
     out.line(plan + ".bind(model);");
     out.line("dbc::Scratch " + scratch + ";");
     for (kernel::FuncOp stage : program->modelStages)
-      out.line(code + program->nameOf(stage) + "(" + plan + ", 0, 1, " + scratch + ".get<char>(" + code + "kScratch));");
+      out.line(code + program->nameOf(stage) + "(" + plan + ", 0, 1, " + scratch + ".get<char>(" + code +
+               "kScratch));");
   }
   out.close();
   out.blank();
@@ -159,7 +175,8 @@ void emitCode(const ModelNames &model, Writer &out) {
     };
     for (kernel::FieldOp field : program->fields)
       if (field.getPart() != kernel::FieldPart::Kind)
-        add(reads, "{" + std::to_string(model.data(field.getData()).number) + ", " + std::to_string(field.getColumn()) + "}");
+        add(reads, "{" + std::to_string(model.data(field.getData()).number) + ", " +
+                       std::to_string(field.getColumn()) + "}");
     if (program->reaches) // nodes(t) follows all references
       for (const Data &data : model.datas)
         for (auto [number, column] : llvm::enumerate(data.columns))
@@ -219,8 +236,10 @@ FailureOr<std::string> emitSource(const ModelNames &model) {
   out.blank();
   out.line("} // namespace " + model.name);
   out.blank();
-  out.line("extern \"C\" const dbc::ModelInfo *dbc_model_" + model.source + "() { return &" + model.name + "::info(); }");
-  out.line("extern \"C\" const dbc::ModelCode *dbc_code_" + model.source + "() { return &" + model.name + "::code(); }");
+  out.line("extern \"C\" const dbc::ModelInfo *dbc_model_" + model.source + "() { return &" + model.name +
+           "::info(); }");
+  out.line("extern \"C\" const dbc::ModelCode *dbc_code_" + model.source + "() { return &" + model.name +
+           "::code(); }");
   return out.text();
 }
 

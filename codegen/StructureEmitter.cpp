@@ -10,8 +10,8 @@ using namespace mlir;
 namespace dbc::codegen {
 
 /// "table, row" of what a space's row belongs to: its node or its input.
-static std::string placeOfRow(const ModelNames &model, const Program &program, kernel::SpaceOp space, std::string row,
-                              StringRef plan) {
+static std::string placeOfRow(const ModelNames &model, const Program &program, kernel::SpaceOp space,
+                              std::string row, StringRef plan) {
   while (space) {
     std::string at = plan.str() + program.nameOf(space) + "[0][" + row + "]";
     if (space.getKind() == kernel::SpaceKind::Instances) {
@@ -35,7 +35,8 @@ std::string FunctionEmitter::place() {
   auto data = [&](StringRef name) { return std::to_string(model_.data(name).number); };
   std::string args = std::to_string(model_.datas.size());
   switch (func_.getKind()) {
-  case kernel::FuncKind::Roots: return args + ", " + argument(0);
+  case kernel::FuncKind::Roots:
+    return args + ", " + argument(0);
   case kernel::FuncKind::Calls:
     for (kernel::GroupOp group : program_.groups)
       for (auto [calls, of] : llvm::zip(group.getCalls(), group.getDatas()))
@@ -47,16 +48,18 @@ std::string FunctionEmitter::place() {
     if (space.getKind() == kernel::SpaceKind::Inputs)
       return args + ", " + argument(1);
     if (space.getKind() == kernel::SpaceKind::Instances)
-      return data(cast<FlatSymbolRefAttr>(program_.groupOf(space).getDatas()[*space.getCell()]).getValue()) + ", " +
-             argument(1);
+      return data(cast<FlatSymbolRefAttr>(program_.groupOf(space).getDatas()[*space.getCell()]).getValue()) +
+             ", " + argument(1);
     return placeOfRow(model_, program_, space, argument(0), "");
   }
-  case kernel::FuncKind::Stage: break;
+  case kernel::FuncKind::Stage:
+    break;
   }
   return args + ", 0";
 }
 
-/// Inside a stage an error is recorded and the work goes on; the first of the values is then the row of the space.
+/// Inside a stage an error is recorded and the work goes on; the first of the values is then the row of the
+/// space.
 void FunctionEmitter::emitCheck(kernel::CheckOp op) {
   std::vector<std::string> numbers;
   for (Value value : op.getValues())
@@ -72,9 +75,8 @@ void FunctionEmitter::emitCheck(kernel::CheckOp op) {
   for (const std::string &number : numbers)
     text += ", " + number;
   std::string condition = negated(use(op.getCondition())).text;
-  body("if (" + condition + ")", [&] {
-    out_->line(std::string(isStage() ? "plan." : "return ") + "errors->fault(" + text + ");");
-  });
+  body("if (" + condition + ")",
+       [&] { out_->line(std::string(isStage() ? "plan." : "return ") + "errors->fault(" + text + ");"); });
 }
 
 void FunctionEmitter::emitInt(kernel::IntOp op) {
@@ -89,7 +91,8 @@ void FunctionEmitter::emitInt(kernel::IntOp op) {
     fault = "dbc::Fault::zero_division";
   out_->line("int32_t " + name + " = 0;");
   body("if (!dbc::checked_" + functions[kind].str() + "(" + commas({a, b, "&" + name}) + "))", [&] {
-    out_->line("return errors->fault(" + commas({place(), fault, quoted(op.getWhere()), quoted(words[kind]), a, b}) + ");");
+    out_->line("return errors->fault(" +
+               commas({place(), fault, quoted(op.getWhere()), quoted(words[kind]), a, b}) + ");");
   });
 }
 
@@ -104,7 +107,8 @@ void FunctionEmitter::emitStructure(Operation *op) {
       .Case<kernel::IntOp>([&](auto o) { emitInt(o); })
       .Case<kernel::CallOp>([&](kernel::CallOp o) {
         auto group = program_.find<kernel::GroupOp>(o.getGroup());
-        std::string cell = std::to_string(o.getCell()), node = use(o.getNode()).text, name = program_.nameOf(group);
+        std::string cell = std::to_string(o.getCell()), node = use(o.getNode()).text,
+                    name = program_.nameOf(group);
         bool inside = func_.getKind() == kernel::FuncKind::Calls &&
                       llvm::any_of(group.getCalls(), [&](Attribute calls) {
                         return cast<FlatSymbolRefAttr>(calls).getValue() == func_.getSymName();
@@ -120,8 +124,8 @@ void FunctionEmitter::emitStructure(Operation *op) {
       .Case<kernel::SetOp>([&](kernel::SetOp o) {
         std::string value = use(o.getValue()).text;
         out_->line(program_.nameOf(space(o.getSpace())) + ".column(" +
-                   std::to_string(program_.column(space(o.getSpace()), o.getColumn())) + ")[" + use(o.getRow()).text +
-                   "] = " + value + ";");
+                   std::to_string(program_.column(space(o.getSpace()), o.getColumn())) + ")[" +
+                   use(o.getRow()).text + "] = " + value + ";");
       })
       .Case<kernel::ReserveOp>([&](kernel::ReserveOp o) {
         std::string count = use(o.getCount()).text;
@@ -132,7 +136,8 @@ void FunctionEmitter::emitStructure(Operation *op) {
           out_->line("const int32_t " + nameValue(o.getFirst(), "first") + " = " + call);
       })
       .Case<kernel::ReachOp>([&](kernel::ReachOp o) {
-        std::string data = std::to_string(model_.data(o.getData()).number), rows = program_.nameOf(space(o.getSpace()));
+        std::string data = std::to_string(model_.data(o.getData()).number),
+                    rows = program_.nameOf(space(o.getSpace()));
         std::string column = std::to_string(program_.column(space(o.getSpace()), "node"));
         out_->line("node_set.collect(" + commas({data, data, use(o.getNode()).text}) +
                    ", [this](int32_t data, int32_t node) { see_fields(data, node); });");
@@ -151,7 +156,8 @@ void FunctionEmitter::emitStructure(Operation *op) {
         } else {
           auto argument = program_.find<kernel::ArgumentOp>(o.getArray());
           table = std::to_string(model_.datas.size());
-          column = "batch->arg_column(" + std::to_string(program_.number) + ", " + std::to_string(argument.getLeaf()) + ")";
+          column = "batch->arg_column(" + std::to_string(program_.number) + ", " +
+                   std::to_string(argument.getLeaf()) + ")";
           view = "given_argument_" + std::to_string(argument.getLeaf());
         }
         body("if (!" + view + "->has(" + row + "))",

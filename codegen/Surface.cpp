@@ -71,10 +71,18 @@ Type leafType(const Leaf &leaf, MLIRContext *context) {
     type = e.scalar() ? Type(dyn::IndexType::get(context, e.bound))
                       : Type(dyn::IndexTensorType::get(context, e.bound, e.extents));
     break;
-  case Elem::Int: type = builder.getI32Type(); break;
-  case Elem::Bool: type = builder.getI1Type(); break;
-  case Elem::F32: type = builder.getF32Type(); break;
-  case Elem::Node: type = dyn::NodeType::get(context, FlatSymbolRefAttr::get(context, e.data)); break;
+  case Elem::Int:
+    type = builder.getI32Type();
+    break;
+  case Elem::Bool:
+    type = builder.getI1Type();
+    break;
+  case Elem::F32:
+    type = builder.getF32Type();
+    break;
+  case Elem::Node:
+    type = dyn::NodeType::get(context, FlatSymbolRefAttr::get(context, e.data));
+    break;
   }
   if (!e.scalar() && e.elem != Elem::Index)
     type = RankedTensorType::get(e.extents, type);
@@ -97,11 +105,21 @@ std::string spelling(Type type) {
   Element e = element(type);
   std::string out;
   switch (e.elem) {
-  case Elem::Index: out = "index[" + std::to_string(e.bound) + "]"; break;
-  case Elem::Int: out = "int"; break;
-  case Elem::Bool: out = "bool"; break;
-  case Elem::F32: out = "f32"; break;
-  case Elem::Node: out = e.data; break;
+  case Elem::Index:
+    out = "index[" + std::to_string(e.bound) + "]";
+    break;
+  case Elem::Int:
+    out = "int";
+    break;
+  case Elem::Bool:
+    out = "bool";
+    break;
+  case Elem::F32:
+    out = "f32";
+    break;
+  case Elem::Node:
+    out = e.data;
+    break;
   }
   if (e.scalar())
     return out;

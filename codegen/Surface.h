@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Surface types of declarations (`!dyn.index`, `!dyn.record`, `tuple`, lists): what API and tables need of them.
+// Surface types of declarations (`!dyn.index`, `!dyn.record`, `tuple`, lists): what API and tables need of
+// them.
 #pragma once
 
 #include "ir/Dyn/Dyn.h"

@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Where long lines are broken: at the outermost place that makes the line fit, as late as possible; what follows stands
-// under the start of the innermost open bracket, or four columns in.
+// Where long lines are broken: at the outermost place that makes the line fit, as late as possible; what
+// follows stands under the start of the innermost open bracket, or four columns in.
 #include "codegen/Writer.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -18,8 +18,8 @@ struct Break {
   size_t column = 0; ///< where the rest is to stand, counted from the start of the line
 };
 
-/// Where all of the rest fits on a line of its own behind the outermost bracket, it goes there rather than being broken
-/// deep inside.
+/// Where all of the rest fits on a line of its own behind the outermost bracket, it goes there rather than
+/// being broken deep inside.
 bool findOuterBreak(StringRef text, size_t hanging, Break &best) {
   size_t open = text.find('(');
   if (open == StringRef::npos || open + 1 >= text.size() || text.take_front(open).contains('"'))
@@ -30,8 +30,8 @@ bool findOuterBreak(StringRef text, size_t hanging, Break &best) {
   return true;
 }
 
-/// Finds the best place to break `text`, whose first column is `column`; `limit` is the last column that fits.
-/// `hanging` is the column for a break outside all brackets.
+/// Finds the best place to break `text`, whose first column is `column`; `limit` is the last column that
+/// fits. `hanging` is the column for a break outside all brackets.
 bool findBreak(StringRef text, size_t column, size_t hanging, Break &best) {
   constexpr size_t kDeep = 3;
   SmallVector<size_t> open;
@@ -55,7 +55,8 @@ bool findBreak(StringRef text, size_t column, size_t hanging, Break &best) {
       continue;
     bool comma = c == ',' || c == ';';
     bool operation = StringRef("+-*/%<>=&|?:").contains(c) && i > 0 && text[i - 1] == ' ';
-    bool two = i > 1 && StringRef("<>=&|!+*-/").contains(text[i - 1]) && StringRef("=&|").contains(c) && text[i - 2] == ' ';
+    bool two = i > 1 && StringRef("<>=&|!+*-/").contains(text[i - 1]) && StringRef("=&|").contains(c) &&
+               text[i - 2] == ' ';
     if (!comma && !operation && !two)
       continue;
     // Commas bind more loosely than operators inside the same brackets; outside of brackets `=` does.
@@ -147,8 +148,8 @@ void Writer::aligned(ArrayRef<std::pair<std::string, std::string>> lines) {
 void Writer::function(const Twine &head, StringRef body) {
   std::string first = head.str();
   StringRef only = body.trim();
-  if (body.count('\n') == 1 && !only.starts_with("//") && !only.starts_with("if (") && !only.starts_with("for (") &&
-      indent_ + first.size() + only.size() + 5 <= kColumns)
+  if (body.count('\n') == 1 && !only.starts_with("//") && !only.starts_with("if (") &&
+      !only.starts_with("for (") && indent_ + first.size() + only.size() + 5 <= kColumns)
     return line(first + " { " + only + " }");
   open(first);
   raw(body);

@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The files that are generated for Inputs/tree_lstm.mlir, compiled, linked and run: against plain loops, in several
-// batchings and thread counts, from flat arrays, and with inputs that are wrong.
+// The files that are generated for Inputs/tree_lstm.mlir, compiled, linked and run: against plain loops, in
+// several batchings and thread counts, from flat arrays, and with inputs that are wrong.
 #include "tree_lstm.h"
 
 #include <gtest/gtest.h>
@@ -192,7 +192,8 @@ TEST_F(TreeLstm, WrongInputsFailAlone) {
   ASSERT_TRUE(ran.ok()) << ran.message;
   EXPECT_EQ(session.failed(), 3);
   EXPECT_EQ(session.status(1).message, "tree_lstm: input 1: Tree node 1 (Node): field `right` is not given");
-  EXPECT_NE(session.status(2).message.find("a value needs itself: encode(Tree 0) -> encode(Tree 1) -> encode(Tree 0)"),
+  EXPECT_NE(session.status(2).message.find(
+                "a value needs itself: encode(Tree 0) -> encode(Tree 1) -> encode(Tree 0)"),
             std::string::npos)
       << session.status(2).message;
   EXPECT_NE(session.status(3).message.find("`t`"), std::string::npos) << session.status(3).message;

@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Prints the files of a `kernel` module given as text: one of them on stdout, or all three into a folder. For tests of
-// the emitters alone, which need no source of the language.
+// Prints the files of a `kernel` module given as text: one of them on stdout, or all three into a folder. For
+// tests of the emitters alone, which need no source of the language.
 #include "codegen/Codegen.h"
 #include "ir/Kernel/Kernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,7 +20,8 @@ namespace cl = llvm::cl;
 static cl::opt<std::string> input(cl::Positional, cl::desc("FILE.mlir"), cl::init("-"));
 static cl::opt<std::string> folder("o", cl::desc("write NAME.h, NAME.cpp, NAME.json into this folder"));
 static cl::opt<bool> f64("f64", cl::desc("arithmetic in double"));
-static cl::opt<std::string> part("part", cl::desc("header, source or manifest: printed on stdout"), cl::init("source"));
+static cl::opt<std::string> part("part", cl::desc("header, source or manifest: printed on stdout"),
+                                 cl::init("source"));
 
 static bool write(const std::string &path, const std::string &text) {
   std::error_code error;
@@ -50,7 +51,8 @@ int main(int argc, char **argv) {
   if (llvm::sys::fs::create_directories(folder))
     return 1;
   std::string base = folder + "/" + module->getSymName()->str();
-  return write(base + ".h", files->header) && write(base + ".cpp", files->source) && write(base + ".json", files->manifest)
+  return write(base + ".h", files->header) && write(base + ".cpp", files->source) &&
+                 write(base + ".json", files->manifest)
              ? 0
              : 1;
 }

@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Small pieces that only the source files of compiled models use: how they describe themselves, run a stage, copy rows.
+// Small pieces that only the source files of compiled models use: how they describe themselves, run a stage,
+// copy rows.
 #pragma once
 
 #include <dbc/runtime.h>
@@ -18,7 +19,8 @@
 
 namespace dbc {
 
-// --- types, for ModelInfo -------------------------------------------------------------------------------------------
+// --- types, for ModelInfo
+// -------------------------------------------------------------------------------------------
 
 namespace types {
 inline TypeInfo value(Elem elem, std::vector<int64_t> extents = {}) {
@@ -65,7 +67,8 @@ inline InitInfo init(InitInfo::Kind kind, double a, double b) {
 }
 } // namespace types
 
-// --- scheduling -----------------------------------------------------------------------------------------------------
+// --- scheduling
+// -----------------------------------------------------------------------------------------------------
 
 /// Adds a row to a space: one value a column.
 template <class... Values> inline void push(Space &space, Values... values) {
@@ -81,7 +84,8 @@ inline int32_t reserve(int32_t &rows, int32_t count) {
   return first;
 }
 
-// --- stages ---------------------------------------------------------------------------------------------------------
+// --- stages
+// ---------------------------------------------------------------------------------------------------------
 
 /// What a row of a stage costs, for profiles and for cutting work into parts.
 struct StageCost {
@@ -102,16 +106,17 @@ template <class Plan> struct Stage {
   StageCost cost;
 };
 
-/// Runs rows begin .. end - 1 of stage number `number` on the session's threads, each with `scratch` bytes of its own.
-/// No result depends on how the rows are cut.
+/// Runs rows begin .. end - 1 of stage number `number` on the session's threads, each with `scratch` bytes of
+/// its own. No result depends on how the rows are cut.
 template <class Plan>
-inline void launch(Run &run, const Plan &plan, const Stage<Plan> *stages, int32_t number, int32_t begin, int32_t end,
-                   size_t scratch) {
+inline void launch(Run &run, const Plan &plan, const Stage<Plan> *stages, int32_t number, int32_t begin,
+                   int32_t end, size_t scratch) {
   const Stage<Plan> &stage = stages[number];
   int32_t rows = end - begin;
   if (rows <= 0)
     return;
-  run.stages[number].launch(rows, rows * stage.cost.read, rows * stage.cost.written, rows * stage.cost.gathers);
+  run.stages[number].launch(rows, rows * stage.cost.read, rows * stage.cost.written,
+                            rows * stage.cost.gathers);
   run.pool.ranges(rows, stage.cost.grain, [&](int32_t first, int32_t last, int32_t worker) {
     stage.compute(plan, begin + first, begin + last, run.scratch<char>(worker, scratch));
   });
@@ -119,8 +124,9 @@ inline void launch(Run &run, const Plan &plan, const Stage<Plan> *stages, int32_
 
 /// Products with one of several matrices a row: row i is multiplied with tables[table[i]].
 template <class Real, int32_t Count>
-inline void product_of_tables(int32_t rows, const Segment<Real> (&segments)[Count], const Packed<Real> *const *tables,
-                              const int32_t *table, Rows<Real> init, RowsOut<Real> y) {
+inline void product_of_tables(int32_t rows, const Segment<Real> (&segments)[Count],
+                              const Packed<Real> *const *tables, const int32_t *table, Rows<Real> init,
+                              RowsOut<Real> y) {
   // Neighbouring rows of one table go together; a row's bits do not depend on its neighbours.
   for (int32_t first = 0, last; first < rows; first = last) {
     for (last = first + 1; last < rows && table[last] == table[first];)
@@ -132,18 +138,18 @@ inline void product_of_tables(int32_t rows, const Segment<Real> (&segments)[Coun
         r.base += first * r.stride;
       return r;
     };
-    Segment<Real> x[Count];
+    Segment<Real> x[Count] = {};
     for (int32_t s = 0; s < Count; ++s)
       x[s] = {shifted(segments[s].rows), segments[s].length};
     product<Real>(last - first, x, Count, *tables[table[first]], shifted(init), shifted(y));
   }
 }
 
-/// Copies rows begin .. begin + rows - 1, or rows `via`[0 .. rows - 1], from element `offset` on, `length` numbers each,
-/// into an array of rows: for operands that are float where arithmetic is double.
+/// Copies rows begin .. begin + rows - 1, or rows `via`[0 .. rows - 1], from element `offset` on, `length`
+/// numbers each, into an array of rows: for operands that are float where arithmetic is double.
 template <class Real, class From>
-inline void copy_rows(Real *to, const From *from, const int32_t *via, int32_t begin, int32_t rows, int64_t stride,
-                      int64_t offset, int64_t length) {
+inline void copy_rows(Real *to, const From *from, const int32_t *via, int32_t begin, int32_t rows,
+                      int64_t stride, int64_t offset, int64_t length) {
   for (int32_t i = 0; i < rows; ++i) {
     const From *row = from + (via ? via[i] : begin + i) * stride + offset;
     for (int64_t j = 0; j < length; ++j)
@@ -151,7 +157,8 @@ inline void copy_rows(Real *to, const From *from, const int32_t *via, int32_t be
   }
 }
 
-/// Puts the rows of a buffer where results of `size` numbers lie: row r at `at`[r], or at r where `at` is null.
+/// Puts the rows of a buffer where results of `size` numbers lie: row r at `at`[r], or at r where `at` is
+/// null.
 template <class To, class From>
 inline void give_rows(To *to, const int32_t *at, const From *from, int32_t rows, int64_t size) {
   for (int32_t r = 0; r < rows; ++r) {
@@ -167,11 +174,11 @@ struct Part {
   int64_t rows, columns;
 };
 
-/// Packs a matrix made of parameters that stand one below the other (`beside` false) or side by side. Of parameters
-/// with a leading axis, matrix number `table` is taken.
+/// Packs a matrix made of parameters that stand one below the other (`beside` false) or side by side. Of
+/// parameters with a leading axis, matrix number `table` is taken.
 template <class Real>
-inline void pack_parts(Model &model, int32_t slot, const Weights &weights, std::initializer_list<Part> parts, bool beside,
-                       int32_t outputs, int32_t inputs, int64_t table = 0) {
+inline void pack_parts(Model &model, int32_t slot, const Weights &weights, std::initializer_list<Part> parts,
+                       bool beside, int32_t outputs, int32_t inputs, int64_t table = 0) {
   Array<Real> whole;
   whole.resize(static_cast<size_t>(outputs) * inputs);
   int64_t at = 0;

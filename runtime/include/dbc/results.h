@@ -12,14 +12,21 @@
 
 namespace dbc {
 
-/// Some values in a row: borrowed from a vector, from `{a, b}`, or from a pointer and a count. As an argument it need
-/// live no longer than the call.
+/// Some values in a row: borrowed from a vector, from `{a, b}`, or from a pointer and a count. As an argument
+/// it need live no longer than the call.
 template <class T> class View {
 public:
   View() = default;
   View(const T *data, size_t count) : data_(data), count_(count) {}
   View(const std::vector<T> &values) : data_(values.data()), count_(values.size()) {}
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winit-list-lifetime" // the list lives as long as the call
+#endif
   View(std::initializer_list<T> values) : data_(values.begin()), count_(values.size()) {}
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
   const T *data() const { return data_; }
   size_t size() const { return count_; }
@@ -71,7 +78,8 @@ public:
   }
   int32_t inputs() const { return inputs_; }
   const T *data() const { return data_; }
-  /// Where the lists of a depth begin and end: list i of it is offsets(depth)[i] .. offsets(depth)[i + 1] - 1.
+  /// Where the lists of a depth begin and end: list i of it is offsets(depth)[i] .. offsets(depth)[i + 1]
+  /// - 1.
   const int32_t *offsets(int depth = 0) const { return offsets_[depth]; }
   /// Number of elements of an input's (outermost) list.
   int32_t length(int32_t input) const { return offsets_[0][input + 1] - offsets_[0][input]; }
