@@ -54,6 +54,6 @@ config.substitutions += [
     ("%runtime", f"{flags} -I{runtime} -L{libraries} -ldbc_runtime_io -ldbc_runtime -pthread"),
 ]
 llvm_config.add_tool_substitutions(
-    ["dbc", "dbc-opt", "FileCheck", "not", "count", "split-file"],
+    ["dbc", "dbc-opt", "dbc-codegen-test", "FileCheck", "not", "count", "split-file"],
     [config.dbc_tools_dir, config.llvm_tools_dir],
 )
