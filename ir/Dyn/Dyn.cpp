@@ -218,8 +218,10 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 LogicalResult GetOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto param = symbols.lookupNearestSymbolFrom<ParamOp>(*this, getParamAttr());
-  if (!param || param.getType() != getType())
+  // Also inside the stages of a batch program, where the module declares its parameters in the kernel dialect.
+  Operation *param = symbols.lookupSymbolIn((*this)->getParentOfType<ModuleOp>(), getParamAttr());
+  auto type = param ? param->getAttrOfType<TypeAttr>("type") : TypeAttr();
+  if (!type || type.getValue() != getType())
     return emitOpError("names no parameter @") << getParam() << " of type " << getType();
   return success();
 }
