@@ -115,7 +115,18 @@ static bool isWeights(Operation *op) {
          llvm::all_of(op->getOperands(), [](Value v) { return v.getDefiningOp() && isWeights(v.getDefiningOp()); });
 }
 
+/// A tensor without axes; there are no buffers of these, its one number is kept instead.
+static bool hasNoAxes(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.getRank() == 0;
+}
+
 void Walk::computed(Operation *op, Place at) {
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op); extract && hasNoAxes(extract.getTensor().getType()))
+    if (Known k = known(extract.getTensor()); k.is(Kind::Placed) || k.is(Kind::Nothing)) {
+      set(extract.getResult(), k);
+      return;
+    }
   bool model = llvm::all_of(op->getOperands(), [&](Value v) { return known(v).is(Kind::Model); });
   if (model && (!usesParam(op) || isWeights(op))) {
     for (Value result : op->getResults())
@@ -142,9 +153,12 @@ void Walk::computed(Operation *op, Place at) {
   Operation *clone = inside.clone(*op, mapping);
   clone->removeAttr("checked");
   for (auto [result, value] : llvm::zip(op->getResults(), clone->getResults())) {
-    std::string buffer = f.addBuffer(stage.getSymName(), at.space, result.getType());
+    Value number = value;
+    if (hasNoAxes(value.getType()))
+      number = tensor::ExtractOp::create(inside, op->getLoc(), value, ValueRange());
+    std::string buffer = f.addBuffer(stage.getSymName(), at.space, number.getType());
     own[buffer] = true;
-    batch::WriteOp::create(inside, op->getLoc(), value, buffer);
+    batch::WriteOp::create(inside, op->getLoc(), number, buffer);
     set(result, Known::placed(buffer, at.row));
   }
 }
