@@ -191,15 +191,10 @@ std::optional<Shape> CheckedProgram::asShape(const Expr &expr) {
       return std::nullopt;
     return Shape(number->integer);
   }
-  if (auto *name = expr.as<NameExpr>()) {
-    if (!name->resolved)
-      return std::nullopt;
-    if (name->resolved->kind == Binding::Kind::Dim)
-      return name->resolved->shape;
-    if (name->resolved->kind == Binding::Kind::Const && !name->resolved->type)
-      return asShape(*static_cast<const ConstDecl *>(name->resolved->decl)->value);
-    return std::nullopt;
-  }
+  if (expr.resolved && expr.resolved->kind == Binding::Kind::Dim)
+    return expr.resolved->shape;
+  if (expr.resolved && expr.resolved->kind == Binding::Kind::Const && !expr.resolved->type)
+    return asShape(*static_cast<const ConstDecl *>(expr.resolved->decl)->value);
   if (auto *unary = expr.as<UnaryExpr>()) {
     std::optional<Shape> operand = asShape(*unary->operand);
     if (unary->op != UnaryExpr::Op::Minus || !operand)

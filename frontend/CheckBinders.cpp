@@ -114,11 +114,7 @@ const Type *Checker::inferReducer(BinderExpr &expr, Builtin builtin) {
   if (body.type->isError())
     return fail();
   if (builtin == Builtin::Map) {
-    if (body.type->kind == Type::Kind::Layer) {
-      error(body.range, quote(body) + " is a layer, which is no value", "N3");
-      return fail();
-    }
-    return types_.list(body.type);
+    return refuseLayer(body) ? types_.list(body.type) : fail();
   }
   const Type *result = reduceElement(builtin, body.type, body.range, quote(body));
   if (builtin == Builtin::Mean || builtin == Builtin::LogSumExp)
@@ -192,6 +188,9 @@ const Type *Checker::inferScan(BinderExpr &expr, Builtin builtin) {
     diags_ = outer;
     const Type *both = next->isError() ? nullptr : unify(state, next);
     state = defaulted(both ? both : state);
+    // Inside another trial only the type matters; checking twice at each level would take 2^levels.
+    if (trying_)
+      return next->isError() ? fail() : builtin == Builtin::Fold ? state : types_.list(state);
   }
   if (state->isError())
     settle(*expr.start);

@@ -332,7 +332,7 @@ const Type *Checker::inferTuple(TupleExpr &expr) {
   bool fine = true;
   for (ExprPtr &element : expr.elements) {
     parts.push_back(infer(*element));
-    fine &= !parts.back()->isError();
+    fine &= refuseLayer(*element) && !parts.back()->isError();
   }
   return fine ? types_.tuple(std::move(parts)) : fail();
 }
@@ -363,6 +363,14 @@ void collectNames(const Pattern &pattern, std::vector<const Ident *> &names) {
 
 } // namespace
 
+bool Checker::refuseLayer(const Expr &expr) {
+  if (expr.type->kind != Type::Kind::Layer)
+    return true;
+  error(expr.range, quote(expr) + " is a layer, which is no value", "N3")
+      .hint("call its functions where they are needed");
+  return false;
+}
+
 void Checker::inferLet(Let &let) {
   auto *outerCall = std::exchange(splitCall_, nullptr);
   size_t outerCount = std::exchange(splitCount_, 0);
@@ -382,11 +390,8 @@ void Checker::inferLet(Let &let) {
     settle(*let.value);
     type = let.value->type;
   }
-  if (type->kind == Type::Kind::Layer) {
-    error(let.value->range, quote(*let.value) + " is a layer, which is no value", "N3")
-        .hint("call its functions where they are needed");
+  if (!refuseLayer(*let.value))
     type = fail();
-  }
   std::vector<const Ident *> names;
   collectNames(*let.pattern, names);
   for (size_t i = 0; i < names.size(); ++i)
@@ -453,6 +458,8 @@ const Type *Checker::unifyArms(const std::vector<Block *> &arms, const char *wha
     const Expr &result = *arm->result;
     if (result.type->isError())
       continue;
+    if (!refuseLayer(result))
+      return fail();
     if (!type) {
       type = result.type;
       first = &result;

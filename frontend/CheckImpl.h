@@ -161,6 +161,8 @@ private:
   const Type *unifyArms(const std::vector<Block *> &arms, const char *what);
   const Type *inferBlock(Block &block);
   void inferLet(Let &let);
+  /// Reports a layer where a value must stand, and gives false.
+  bool refuseLayer(const Expr &expr);
   void bindPattern(Pattern &pattern, const Type *type, Binding::LocalKind kind);
   /// Enters a local. Names of binders and arms must be new (N1).
   Binding *declareLocal(const Ident &name, const Type *type, Binding::LocalKind kind);

@@ -376,9 +376,14 @@ void Checker::push(Expr &expr, const Type *type) {
     return;
   }
   case Expr::Kind::Name:
+  case Expr::Kind::Member: { // a const of a module or layer
     if (index)
-      pushIndex(expr, type);
+      return pushIndex(expr, type);
+    std::optional<Shape> value = CheckedProgram::asShape(expr);
+    if (type->scalar == Scalar::Int && value && value->constant() && *value->constant() > INT32_MAX)
+      error(expr.range, quote(expr) + " does not fit an `int`, which has 32 bits", "T4");
     return;
+  }
   case Expr::Kind::Unary: {
     auto &unary = static_cast<UnaryExpr &>(expr);
     if (index) {
