@@ -7,6 +7,7 @@
 #include "driver/Files.h"
 #include "driver/Lines.h"
 #include "driver/SharedModel.h"
+#include "driver/StageReport.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -117,6 +118,15 @@ Exit reportCommand(const Options &options) {
     return exit;
   llvm::json::Object json;
   json["model"] = unit.meaning().getSymName()->str();
+  llvm::json::Array programs;
+  for (const ProgramReport &program : reportStages(*batch)) {
+    if (!options.entry.empty() && program.entry != options.entry)
+      continue;
+    programs.push_back(toJson(program));
+    if (!options.json)
+      print(llvm::outs(), program);
+  }
+  json["programs"] = std::move(programs);
   Exit exit = options.countInput.empty() ? kFine : count(options, unit, json);
   if (options.json)
     llvm::outs() << llvm::json::Value(std::move(json)) << "\n";

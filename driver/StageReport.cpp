@@ -1,0 +1,171 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+
+#include "driver/StageReport.h"
+#include "ir/Batch/Batch.h"
+#include "ir/Dyn/Dyn.h"
+#include "ir/Kernel/Kernel.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+using namespace mlir;
+
+namespace dbc::driver {
+
+namespace {
+
+class ProgramReader {
+public:
+  explicit ProgramReader(batch::ProgramOp program) : program(program) {}
+
+  ProgramReport read() {
+    ProgramReport report;
+    report.entry = program.getSymName().str();
+    report.loss = program.getLoss();
+    program.walk<WalkOrder::PreOrder>([&](batch::StageOp stage) { report.stages.push_back(this->stage(stage)); });
+    return report;
+  }
+
+private:
+  StageReport stage(batch::StageOp stage) {
+    StageReport report;
+    report.name = stage.getSymName().str();
+    report.place = dyn::sourcePlace(stage.getLoc());
+    report.rows = rows(program.lookupSymbol<kernel::SpaceOp>(stage.getSpace()));
+    when(stage, report);
+    stage.walk([&](Operation *op) {
+      if (auto product = dyn_cast<linalg::ContractOp>(op))
+        report.products.push_back(describe(product));
+      else
+        access(op, report.accesses);
+    });
+    return report;
+  }
+
+  /// What a space has a row for.
+  std::string rows(kernel::SpaceOp space) {
+    std::string parent = space.getParent() ? space.getParent()->str() : "";
+    switch (space.getKind()) {
+    case kernel::SpaceKind::Inputs: return "each input";
+    case kernel::SpaceKind::Model: return "the model, when it is made";
+    case kernel::SpaceKind::Instances: return "each node that `" + space.getSymName().str() + "` is called for";
+    case kernel::SpaceKind::Arm: return "each row of `" + parent + "` that takes this arm";
+    case kernel::SpaceKind::Elements: return "each element of the list at " + dyn::sourcePlace(space.getLoc());
+    case kernel::SpaceKind::Steps: return "each element of the scan at " + dyn::sourcePlace(space.getLoc());
+    case kernel::SpaceKind::States: return "each state of the scan at " + dyn::sourcePlace(space.getLoc());
+    }
+    return "";
+  }
+
+  void when(batch::StageOp stage, StageReport &report) {
+    report.when = "once";
+    for (Operation *op = stage->getParentOp(); op != program; op = op->getParentOp()) {
+      std::string loop;
+      if (auto levels = dyn_cast<batch::LevelsOp>(op)) {
+        auto group = program.lookupSymbol<kernel::GroupOp>(levels.getGroup());
+        std::string cells;
+        for (Attribute cell : group.getCells())
+          cells += (cells.empty() ? "`" : ", `") + cast<StringAttr>(cell).getValue().str() + "`";
+        loop = "by level of " + cells;
+      } else if (auto steps = dyn_cast<batch::StepsOp>(op)) {
+        loop = "by step of the scan at " +
+               dyn::sourcePlace(program.lookupSymbol<kernel::SpaceOp>(steps.getSpace()).getLoc());
+      }
+      report.when = report.when == "once" ? loop : loop + ", " + report.when;
+    }
+    if (report.when == "once")
+      return;
+    // The reads that the loop carries are what keeps it from running once.
+    stage.walk([&](Operation *op) {
+      auto gather = dyn_cast<batch::GatherOp>(op);
+      auto segment = dyn_cast<batch::SegmentOp>(op);
+      bool carried = (gather && gather.getCarried()) || (segment && segment.getCarried());
+      if (carried && report.whyNotOnce.empty())
+        report.whyNotOnce = "it needs results of earlier ones, at " + dyn::sourcePlace(op->getLoc());
+    });
+    if (report.whyNotOnce.empty())
+      report.whyNotOnce = "it stands between stages that need results of earlier ones";
+  }
+
+  std::string describe(linalg::ContractOp product) {
+    std::string text;
+    for (Value operand : product->getOperands().take_front(2)) {
+      text += text.empty() ? "" : " @ ";
+      llvm::interleave(dyn::extents(operand.getType()), [&](int64_t extent) { text += std::to_string(extent); },
+                       [&] { text += " x "; });
+    }
+    return text + ", at " + dyn::sourcePlace(product.getLoc());
+  }
+
+  static std::string why(batch::Access access, bool list) {
+    switch (access) {
+    case batch::Access::Contiguous: return "the rows lie one after the other: no index array";
+    case batch::Access::Strided: return "the rows lie at equal distances: no index array";
+    case batch::Access::Unique: return "no two rows name the same one, but in no fixed order: the index array stays";
+    case batch::Access::Shared:
+      return list ? "the list's elements are results of calls, which may be shared: the index array stays"
+                  : "several rows may name the same one: the index array stays";
+    case batch::Access::Unknown: break;
+    }
+    return "nothing is known of the rows: the index array stays";
+  }
+
+  void access(Operation *op, std::vector<AccessReport> &to) {
+    auto add = [&](const char *what, StringRef array, batch::Access access, bool list) {
+      to.push_back({what, array.str(), batch::stringifyAccess(access).str(), why(access, list),
+                    dyn::sourcePlace(op->getLoc())});
+    };
+    if (auto gather = dyn_cast<batch::GatherOp>(op))
+      add("reads", gather.getArray(), gather.getAccess(), false);
+    else if (auto segment = dyn_cast<batch::SegmentOp>(op))
+      add("reads", segment.getArray(), segment.getAccess(), true);
+    else if (auto scatter = dyn_cast<batch::ScatterOp>(op))
+      add("writes", scatter.getBuffer(), scatter.getAccess(), false);
+  }
+
+  batch::ProgramOp program;
+};
+
+} // namespace
+
+std::vector<ProgramReport> reportStages(ModuleOp batch) {
+  std::vector<ProgramReport> reports;
+  for (auto program : batch.getOps<batch::ProgramOp>())
+    reports.push_back(ProgramReader(program).read());
+  return reports;
+}
+
+void print(llvm::raw_ostream &out, const ProgramReport &program) {
+  out << (program.loss ? "loss `" : "entry `") << program.entry << "`: " << program.stages.size() << " stages\n";
+  for (const StageReport &stage : program.stages) {
+    out << "  " << stage.name << " (" << stage.place << ")\n    a row for " << stage.rows << "; runs " << stage.when << "\n";
+    if (!stage.whyNotOnce.empty())
+      out << "    not once: " << stage.whyNotOnce << "\n";
+    for (const std::string &product : stage.products)
+      out << "    product " << product << "\n";
+    for (const AccessReport &access : stage.accesses)
+      out << "    " << access.what << " `" << access.array << "` (" << access.access << ", " << access.place << "): "
+          << access.why << "\n";
+  }
+}
+
+llvm::json::Value toJson(const ProgramReport &program) {
+  llvm::json::Array stages;
+  for (const StageReport &stage : program.stages) {
+    llvm::json::Array accesses;
+    for (const AccessReport &access : stage.accesses)
+      accesses.push_back(llvm::json::Object{{"what", access.what},
+                                            {"array", access.array},
+                                            {"access", access.access},
+                                            {"why", access.why},
+                                            {"place", access.place}});
+    stages.push_back(llvm::json::Object{{"name", stage.name},
+                                        {"place", stage.place},
+                                        {"rows", stage.rows},
+                                        {"when", stage.when},
+                                        {"why_not_once", stage.whyNotOnce},
+                                        {"products", llvm::json::Array(stage.products)},
+                                        {"accesses", std::move(accesses)}});
+  }
+  return llvm::json::Object{{"entry", program.entry}, {"loss", program.loss}, {"stages", std::move(stages)}};
+}
+
+} // namespace dbc::driver

@@ -1,0 +1,44 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// What the passes decided about a model, in the source's words.
+#pragma once
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+#include <string>
+#include <vector>
+
+namespace dbc::driver {
+
+/// One access of a stage to rows that need not be its own.
+struct AccessReport {
+  std::string what;   ///< "reads" or "writes" an array, by its name in the program
+  std::string array;
+  std::string access; ///< "contiguous", "strided", "unique", "shared"
+  std::string why;    ///< why an index array is needed, or not
+  std::string place;  ///< file:line:column
+};
+
+struct StageReport {
+  std::string name, place;
+  std::string rows;        ///< what it has a row for
+  std::string when;        ///< once, or by level or step of what
+  std::string whyNotOnce;  ///< empty if it runs once
+  std::vector<std::string> products; ///< "450 x 300, at tree_lstm.dyn:23:28"
+  std::vector<AccessReport> accesses;
+};
+
+struct ProgramReport {
+  std::string entry;
+  bool loss = false;
+  std::vector<StageReport> stages; ///< in the order in which they run
+};
+
+/// Reads all programs of a `batch` module that the whole pipeline of that level has gone over.
+std::vector<ProgramReport> reportStages(mlir::ModuleOp batch);
+
+void print(llvm::raw_ostream &out, const ProgramReport &program);
+llvm::json::Value toJson(const ProgramReport &program);
+
+} // namespace dbc::driver
