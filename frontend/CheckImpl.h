@@ -3,7 +3,8 @@
 //   Check.cpp           the order of the work, scopes and names, unused things, bindDims
 //   CheckDecls.cpp      dims, consts, data, records, layers, params, signatures
 //   CheckTypes.cpp      types as written; which type fits where; numbers take the type their place asks
-//   CheckExpr.cpp       blocks, patterns, names, members, records, if, match
+//   CheckExpr.cpp       blocks, patterns, names, members, records
+//   CheckControl.cpp    if, match
 //   CheckOperators.cpp  operators, broadcasting, joins
 //   CheckSubscript.cpp  `x[..]`
 //   CheckBinders.cpp    `sum(x in xs) ..`, scans, ranges
@@ -21,7 +22,6 @@
 
 #include <functional>
 #include <set>
-#include <unordered_map>
 
 namespace dbc::frontend {
 
@@ -153,12 +153,6 @@ private:
   const Type *inferNodeField(MemberExpr &expr, const DataInfo &data);
   const Type *inferRecord(RecordExpr &expr);
   const Type *inferTuple(TupleExpr &expr);
-  const Type *inferIf(IfExpr &expr);
-  const Type *inferMatch(MatchExpr &expr);
-  void bindArm(MatchArm &arm, const ConstructorInfo &constructor);
-  void checkExhaustive(const MatchExpr &expr, const DataInfo &data);
-  /// One type for all arms; reports the first that does not fit.
-  const Type *unifyArms(const std::vector<Block *> &arms, const char *what);
   const Type *inferBlock(Block &block);
   void inferLet(Let &let);
   /// Reports a layer where a value must stand, and gives false.
@@ -169,6 +163,14 @@ private:
   void leaveScope(size_t mark);
   /// If the expression names a module (`nn` of `nn.x`), that module.
   FileScope *moduleNamed(const Expr &expr);
+
+  //===-- CheckControl.cpp ------------------------------------------------===//
+  const Type *inferIf(IfExpr &expr);
+  const Type *inferMatch(MatchExpr &expr);
+  void bindArm(MatchArm &arm, const ConstructorInfo &constructor);
+  void checkExhaustive(const MatchExpr &expr, const DataInfo &data);
+  /// One type for all arms; reports the first that does not fit.
+  const Type *unifyArms(const std::vector<Block *> &arms, const char *what);
 
   //===-- CheckOperators.cpp ----------------------------------------------===//
   const Type *inferUnary(UnaryExpr &expr);
