@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <thread>
-#include <vector>
 
 namespace dbc::bench {
 
@@ -64,21 +63,41 @@ std::string Machine::wrong_kernels() const {
          "scripts/bench, or set OPENBLAS_CORETYPE=" + (avx512 ? "SkylakeX" : "Haswell");
 }
 
-void Machine::sample_peak() {
+double Machine::sgemm() {
   using Clock = std::chrono::steady_clock;
-  for (int32_t size : {512, 768, 1024}) {
-    size_t count = static_cast<size_t>(size) * size;
-    std::vector<float> a(count, 0.5f), b(count, 0.25f), c(count);
-    double spent = 0;
-    for (int sample = 0; sample < 20 && spent < 0.05; ++sample) {
-      Clock::time_point start = Clock::now();
-      cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, size, size, size, 1, a.data(), size, b.data(),
-                  size, 0, c.data(), size);
-      double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-      spent += seconds;
-      peak_ = std::max(peak_, 2e-9 * size * size * size / seconds);
+  auto multiply = [&](int32_t size) {
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, size, size, size, 1, a_.data(), size, b_.data(),
+                size, 0, c_.data(), size);
+  };
+  auto seconds_since = [](Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  if (size_ == 0) {
+    a_.assign(1024 * 1024, 0.5f);
+    b_.assign(a_.size(), 0.25f);
+    c_.assign(a_.size(), 0.0f);
+    double best = 0;
+    for (int32_t size : {512, 768, 1024}) {
+      for (int sample = 0; sample < 4; ++sample) {
+        Clock::time_point start = Clock::now();
+        multiply(size);
+        double speed = 1.0 * size * size * size / seconds_since(start);
+        if (speed > best) {
+          best = speed;
+          size_ = size;
+        }
+      }
     }
   }
+  Clock::time_point start = Clock::now();
+  int products = 0;
+  double seconds = 0;
+  while (seconds < 0.02) {
+    multiply(size_);
+    ++products;
+    seconds = seconds_since(start);
+  }
+  return 2e-9 * products * size_ * size_ * size_ / seconds;
 }
 
 } // namespace dbc::bench

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace dbc::bench {
 
@@ -19,15 +20,15 @@ public:
   /// Empty, or a warning: OpenBLAS took kernels for a lesser processor than this one.
   std::string wrong_kernels() const;
 
-  /// Multiplies large matrices for about a tenth of a second. `peak` keeps the best of all calls.
-  void sample_peak();
-  /// GFLOP/s of sgemm in this run.
-  double peak() const { return peak_; }
+  /// GFLOP/s of sgemm just now: multiplies square matrices, of the size that was fastest at first, for some
+  /// 20 ms.
+  double sgemm();
 
 private:
   std::string cpu_, flags_, core_, config_;
   int32_t threads_;
-  double peak_ = 0;
+  int32_t size_ = 0;             ///< of the matrices for sgemm
+  std::vector<float> a_, b_, c_; ///< those matrices
 };
 
 } // namespace dbc::bench

@@ -56,18 +56,21 @@ double quantile(std::vector<double> values, double share) {
   return values[low] + (at - static_cast<double>(low)) * (values[high] - values[low]);
 }
 
-std::vector<Timing> measure(std::vector<Contestant> &contestants, size_t values, double seconds,
-                            int32_t &rounds) {
+Measurement measure(std::vector<Contestant> &contestants, size_t values, double seconds,
+                    const std::function<double()> &limit) {
   using Clock = std::chrono::steady_clock;
   constexpr int32_t kLeastRounds = 5;
   std::vector<float> out(values);
+  std::vector<double> limits;
   std::vector<std::vector<double>> times(contestants.size()), schedules(contestants.size());
   double present = 0;
   for (const Contestant &contestant : contestants)
     present += contestant.implementation != nullptr;
 
+  Measurement found;
   double spent = 0;
-  for (rounds = 0; present > 0 && (rounds < kLeastRounds || spent < seconds * present); ++rounds) {
+  for (; found.rounds < kLeastRounds || spent < seconds * present; ++found.rounds) {
+    limits.push_back(limit());
     for (size_t i = 0; i < contestants.size(); ++i) {
       Implementation *implementation = contestants[i].implementation.get();
       if (!implementation)
@@ -81,17 +84,18 @@ std::vector<Timing> measure(std::vector<Contestant> &contestants, size_t values,
     }
   }
 
-  std::vector<Timing> timings(contestants.size());
+  found.limit = quantile(limits, 0.5);
   for (size_t i = 0; i < contestants.size(); ++i) {
-    if (times[i].empty())
-      continue;
-    double median = quantile(times[i], 0.5);
-    timings[i].seconds = median;
-    timings[i].spread = (quantile(times[i], 0.75) - quantile(times[i], 0.25)) / median;
+    Timing timing;
+    if (!times[i].empty()) {
+      timing.seconds = quantile(times[i], 0.5);
+      timing.spread = (quantile(times[i], 0.75) - quantile(times[i], 0.25)) / *timing.seconds;
+    }
     if (!schedules[i].empty())
-      timings[i].schedule_seconds = quantile(schedules[i], 0.5);
+      timing.schedule_seconds = quantile(schedules[i], 0.5);
+    found.timings.push_back(timing);
   }
-  return timings;
+  return found;
 }
 
 } // namespace dbc::bench

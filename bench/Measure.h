@@ -6,6 +6,7 @@
 #include "bench/Implementation.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,10 +35,18 @@ constexpr double kTolerance = 1e-4;
 /// Returns an empty string, or which contestant differs and by how much.
 std::string check(std::vector<Contestant> &contestants, size_t values, const std::vector<double> &reference);
 
+/// What `measure` found.
+struct Measurement {
+  std::vector<Timing> timings; ///< a contestant
+  int32_t rounds = 0;
+  double limit = 0; ///< median of what `limit` gave
+};
+
 /// Runs the contestants in turns, A B C A B C ..., until each has had `seconds` on average and at least five
-/// rounds. `rounds` takes how many there were.
-std::vector<Timing> measure(std::vector<Contestant> &contestants, size_t values, double seconds,
-                            int32_t &rounds);
+/// rounds. `limit` is called once a round and says in GFLOP/s how fast the machine is just then. `values` as
+/// for `check`.
+Measurement measure(std::vector<Contestant> &contestants, size_t values, double seconds,
+                    const std::function<double()> &limit);
 
 /// The value below which a share of `share` lies, by straight lines between the values. For tests.
 double quantile(std::vector<double> values, double share);

@@ -10,7 +10,7 @@
 namespace dbc::bench {
 
 std::vector<Row> rows(const Case &shared, const std::vector<Contestant> &contestants,
-                      const std::vector<Timing> &timings) {
+                      const Measurement &found) {
   std::vector<Row> all;
   for (size_t i = 0; i < contestants.size(); ++i) {
     Row row;
@@ -21,11 +21,11 @@ std::vector<Row> rows(const Case &shared, const std::vector<Contestant> &contest
     row.batch = shared.batch;
     row.threads = shared.threads;
     row.data = shared.data;
-    if (timings[i].seconds)
-      row.per_second = shared.inputs / *timings[i].seconds;
-    row.spread = timings[i].spread;
-    if (timings[i].schedule_seconds)
-      row.schedule_ns_per_node = 1e9 * *timings[i].schedule_seconds / shared.nodes;
+    if (found.timings[i].seconds)
+      row.per_second = shared.inputs / *found.timings[i].seconds;
+    row.spread = found.timings[i].spread;
+    if (found.timings[i].schedule_seconds)
+      row.schedule_ns_per_node = 1e9 * *found.timings[i].schedule_seconds / shared.nodes;
     all.push_back(row);
   }
   return all;
@@ -39,25 +39,23 @@ template <class... Values> static std::string print(const char *format, Values..
 
 /// Seconds of the contestant of that name, or 0.
 static double seconds_of(const char *impl, const std::vector<Contestant> &contestants,
-                         const std::vector<Timing> &timings) {
+                         const Measurement &found) {
   for (size_t i = 0; i < contestants.size(); ++i)
     if (contestants[i].impl == impl)
-      return timings[i].seconds.value_or(0);
+      return found.timings[i].seconds.value_or(0);
   return 0;
 }
 
-std::string table(const Case &shared, const std::vector<Contestant> &contestants,
-                  const std::vector<Timing> &timings, int32_t rounds, double peak) {
+std::string table(const Case &shared, const std::vector<Contestant> &contestants, const Measurement &found) {
   std::string text = print("\n%s %s, hidden %d, batch %d, threads %d: %s (%d inputs, %d nodes), %d rounds\n",
                            shared.workload.c_str(), shared.mode.c_str(), shared.hidden, shared.batch,
-                           shared.threads, shared.data.c_str(), shared.inputs, shared.nodes, rounds);
-  text += print("  %-14s %10s %7s %8s %8s %12s %12s %9s\n", "", "inputs/s", "spread", "GFLOP/s", "of peak",
+                           shared.threads, shared.data.c_str(), shared.inputs, shared.nodes, found.rounds);
+  text += print("  %-14s %10s %7s %8s %8s %12s %12s %9s\n", "", "inputs/s", "spread", "GFLOP/s", "of limit",
                 "schedule", "/ gemv-node", "/ cblas");
-  double gemv = seconds_of("gemv-node", contestants, timings),
-         cblas = seconds_of("cblas", contestants, timings);
+  double gemv = seconds_of("gemv-node", contestants, found), cblas = seconds_of("cblas", contestants, found);
   std::string absent;
   for (size_t i = 0; i < contestants.size(); ++i) {
-    const Timing &timing = timings[i];
+    const Timing &timing = found.timings[i];
     if (!timing.seconds) {
       absent += (absent.empty() ? "" : ", ") + contestants[i].impl;
       continue;
@@ -70,14 +68,15 @@ std::string table(const Case &shared, const std::vector<Contestant> &contestants
     };
     text += print("  %-14s %10.0f %5.1f %% %8.1f %6.0f %% %12s %12s %9s\n", contestants[i].impl.c_str(),
                   shared.inputs / *timing.seconds, 100 * timing.spread.value_or(0), gflops,
-                  100 * gflops / peak, schedule.c_str(), ratio(gemv).c_str(), ratio(cblas).c_str());
+                  100 * gflops / found.limit, schedule.c_str(), ratio(gemv).c_str(), ratio(cblas).c_str());
   }
+  text += print("  %-14s %10s %7s %8.1f\n", "limit: sgemm", "", "", found.limit);
   if (!absent.empty())
     text += "  absent: " + absent + "\n";
   // The case at which the baseline by hand is held to be worth comparing with.
   if (cblas > 0 && shared.hidden == 150 && shared.batch == 64) {
-    double share = 100e-9 * shared.flops / cblas / peak;
-    text += print("  cblas reaches %.0f %% of the sgemm peak (%.1f GFLOP/s): it %s\n", share, peak,
+    double share = 100e-9 * shared.flops / cblas / found.limit;
+    text += print("  cblas reaches %.0f %% of the limit: it %s\n", share,
                   share >= 50 ? "counts" : "does NOT count, which takes 50 %");
   }
   return text;

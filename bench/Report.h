@@ -31,11 +31,10 @@ struct Case {
 };
 
 std::vector<Row> rows(const Case &shared, const std::vector<Contestant> &contestants,
-                      const std::vector<Timing> &timings);
+                      const Measurement &found);
 
-/// The table of one case: speeds, how far they scatter, share of the sgemm peak (GFLOP/s), ratios.
-std::string table(const Case &shared, const std::vector<Contestant> &contestants,
-                  const std::vector<Timing> &timings, int32_t rounds, double peak);
+/// The table of one case: speeds, how far they scatter, share of sgemm's speed, ratios.
+std::string table(const Case &shared, const std::vector<Contestant> &contestants, const Measurement &found);
 
 /// A JSON array with a row a line.
 std::string json(const std::vector<Row> &rows);

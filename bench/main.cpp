@@ -58,7 +58,6 @@ int main(int argc, char **argv) {
       return 1;
     }
   }
-  std::fprintf(stderr, "\nsgemm peak of this run: %.1f GFLOP/s\n", machine.peak());
   if (options.json) {
     std::string text = json(rows);
     if (options.json_file.empty())

@@ -146,16 +146,18 @@ TEST(Measure, RefusesDifferentNumbers) {
 
 TEST(Measure, RowsOfAllContestants) {
   auto some = contestants({1}, {1});
-  int32_t rounds = 0;
-  std::vector<Timing> timings = measure(some, 1, 1e-6, rounds);
-  EXPECT_GE(rounds, 5);
+  int calls = 0;
+  Measurement found = measure(some, 1, 1e-6, [&] { return 10.0 * ++calls; });
+  EXPECT_GE(found.rounds, 5);
+  EXPECT_EQ(calls, found.rounds);
+  EXPECT_EQ(found.limit, 5.0 * (calls + 1)); // the median
   Case shared;
   shared.workload = "w";
   shared.mode = "infer";
   shared.data = "generated";
   shared.inputs = 10;
   shared.nodes = 1000;
-  std::vector<Row> result = rows(shared, some, timings);
+  std::vector<Row> result = rows(shared, some, found);
   ASSERT_EQ(result.size(), 3u);
   EXPECT_GT(result[0].per_second.value_or(0), 0);
   EXPECT_FALSE(result[0].schedule_ns_per_node);

@@ -103,13 +103,10 @@ std::string run_tree_lstm(const Options &options, Machine &machine, std::vector<
     if (!error.empty())
       return "hidden " + std::to_string(hidden) + ", batch " + std::to_string(size) + ": " + error +
              "; nothing was timed";
-    // The peak on both sides of a case, so that a slow spell of the machine is not taken for it.
-    machine.sample_peak();
-    int32_t rounds = 0;
-    std::vector<Timing> timings = measure(contestants, values, options.seconds_each(), rounds);
-    machine.sample_peak();
-    std::fputs(table(shared, contestants, timings, rounds, machine.peak()).c_str(), stderr);
-    for (const Row &row : rows(shared, contestants, timings))
+    Measurement found =
+        measure(contestants, values, options.seconds_each(), [&machine] { return machine.sgemm(); });
+    std::fputs(table(shared, contestants, found).c_str(), stderr);
+    for (const Row &row : rows(shared, contestants, found))
       all_rows.push_back(row);
   }
   return "";
