@@ -113,7 +113,6 @@ struct DynMergeProductsPass : impl::DynMergeProductsBase<DynMergeProductsPass> {
       for (linalg::ContractOp op : products)
         weights.push_back(rebuild(b, matVec(op)->weights));
       Value all = product(b, products[0], join(b, products[0].getLoc(), weights, 0), matVec(products[0])->x);
-      b.setInsertionPointAfterValue(all); // products[0] is about to go
       int64_t offset = 0;
       for (linalg::ContractOp op : products) {
         auto type = cast<RankedTensorType>(op.getResult(0).getType());
@@ -121,8 +120,10 @@ struct DynMergeProductsPass : impl::DynMergeProductsBase<DynMergeProductsPass> {
                                                     ArrayRef<int64_t>{offset}, type.getShape(), ArrayRef<int64_t>{1});
         offset += type.getShape()[0];
         op.getResult(0).replaceAllUsesWith(part);
-        op.erase();
       }
+      // Only now: new ops stand before the first of them.
+      for (linalg::ContractOp op : products)
+        op.erase();
     }
   }
 

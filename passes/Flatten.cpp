@@ -19,17 +19,7 @@ std::string nameOf(Location loc) {
   return {};
 }
 
-std::string placeOf(Location loc) {
-  if (auto name = dyn_cast<NameLoc>(loc))
-    return placeOf(name.getChildLoc());
-  if (auto fused = dyn_cast<FusedLoc>(loc))
-    for (Location part : fused.getLocations())
-      if (std::string place = placeOf(part); !place.empty())
-        return place;
-  if (auto file = dyn_cast<FileLineColLoc>(loc))
-    return (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" + Twine(file.getColumn())).str();
-  return {};
-}
+std::string placeOf(Location loc) { return dyn::sourcePlace(loc); }
 
 int columnNumber(dyn::DataOp data, StringRef ctor, StringRef field) {
   SmallVector<std::pair<StringRef, Type>> seen;
