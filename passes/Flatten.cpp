@@ -4,6 +4,7 @@
 #include "passes/Flatten.h"
 #include "passes/FlattenWalk.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 

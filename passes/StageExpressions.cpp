@@ -43,6 +43,13 @@ Value StageToKernel::column(StringRef name) {
   return known;
 }
 
+bool StageToKernel::ofModel(FlatSymbolRefAttr buffer) {
+  // In the program being written: the spaces have moved there already.
+  auto array = SymbolTable::lookupNearestSymbolFrom<kernel::BufferOp>(func, buffer);
+  return array && SymbolTable::lookupNearestSymbolFrom<kernel::SpaceOp>(func, array.getSpaceAttr()).getKind() ==
+                      kernel::SpaceKind::Model;
+}
+
 Value StageToKernel::element(Value value, ValueRange at, bool cached) {
   bool here = cached && llvm::equal(cacheAt, at);
   if (here)
@@ -80,10 +87,7 @@ Value StageToKernel::expression(Operation *op, Value value, ValueRange at) {
     return kernel::LoadOp::create(b, op->getLoc(), dyn::scalar(value.getType()), array, StringAttr(), indices);
   };
   if (auto read = dyn_cast<batch::ReadOp>(op)) {
-    auto buffer = SymbolTable::lookupNearestSymbolFrom<batch::BufferOp>(stage, read.getBufferAttr());
-    auto home = buffer ? SymbolTable::lookupNearestSymbolFrom<kernel::SpaceOp>(stage, buffer.getSpaceAttr()) : kernel::SpaceOp();
-    bool model = home && home.getKind() == kernel::SpaceKind::Model;
-    return loaded(read.getBuffer(), model ? integer(0) : row, at);
+    return loaded(read.getBuffer(), ofModel(read.getBufferAttr()) ? integer(0) : row, at);
   }
   if (auto gather = dyn_cast<batch::GatherOp>(op))
     return loaded(gather.getArray(), column(gather.getColumn()), at);

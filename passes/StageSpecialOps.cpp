@@ -73,9 +73,7 @@ Value StageToKernel::rowsOf(Value value, int64_t offset) {
     return make({}, {}, {}, localOf(value));
   Operation *op = value.getDefiningOp();
   if (auto read = dyn_cast<batch::ReadOp>(op)) {
-    auto buffer = SymbolTable::lookupNearestSymbolFrom<batch::BufferOp>(stage, read.getBufferAttr());
-    auto home = SymbolTable::lookupNearestSymbolFrom<kernel::SpaceOp>(stage, buffer.getSpaceAttr());
-    if (home.getKind() == kernel::SpaceKind::Model)
+    if (ofModel(read.getBufferAttr()))
       return make(read.getBufferAttr(), rowNumbers([&] { return integer(0); }), {}, {});
     if (ordered)
       return make(read.getBufferAttr(), rowNumbers([&] { return row; }), {}, {});

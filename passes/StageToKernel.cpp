@@ -62,7 +62,7 @@ void StageToKernel::findActions() {
       for (Value operand : op.getOperands().take_front(isa<linalg::ContractOp>(op) ? 2 : 1)) {
         auto concat = operand.getDefiningOp<tensor::ConcatOp>();
         auto product = dyn_cast<linalg::ContractOp>(op);
-        if (isWeights(operand) || loadable(operand))
+        if (isWeights(operand))
           continue;
         if (product && matVec(product) && packs(matVec(product)->weights) && concat && operand.hasOneUse()) {
           // Joined by the product itself: the parts are its segments.
@@ -72,7 +72,8 @@ void StageToKernel::findActions() {
               materialise(part);
           continue;
         }
-        materialise(operand);
+        if (!loadable(operand))
+          materialise(operand);
       }
   }
   // Operands of a product by packed weights must lie in memory row by row.

@@ -69,6 +69,8 @@ private:
   mlir::Value expression(mlir::Operation *op, mlir::Value value, mlir::ValueRange at);
   mlir::Value constantElement(mlir::DenseElementsAttr dense, mlir::ValueRange at);
   mlir::Value column(llvm::StringRef name);
+  /// Whether a buffer has one row for the whole model.
+  bool ofModel(mlir::FlatSymbolRefAttr buffer);
   mlir::Value localOf(mlir::Value value);
 
   void product(mlir::linalg::ContractOp op, mlir::Value weights, mlir::Value x);
@@ -83,6 +85,11 @@ private:
   mlir::Value rowNumbers(llvm::function_ref<mlir::Value()> number);
   mlir::Value reduced(dyn::ReduceKind kind, int64_t length, mlir::Location at, llvm::function_ref<mlir::Value(mlir::Value)> element);
 
+  /// Whether a space is the model's: one row, which every stage may read. (Spaces stand in the new program already.)
+  bool isModel(llvm::StringRef name) {
+    return func->getParentOfType<kernel::ProgramOp>().lookupSymbol<kernel::SpaceOp>(name).getKind() ==
+           kernel::SpaceKind::Model;
+  }
   mlir::Value integer(int64_t value);
   mlir::Value real(double value);
   mlir::Value addInt(mlir::Value a, mlir::Value b);
