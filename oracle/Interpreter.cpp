@@ -35,14 +35,15 @@ Outcome Interpreter::run(llvm::StringRef name, Batch &batch, int32_t input) {
       entry_ = static_cast<int32_t>(i);
 
   batch.finish();
-  InputStatuses statuses;
-  statuses.begin(batch.inputs());
+  statuses_.begin(batch.inputs());
   std::vector<ColumnRef> columns = columnsRead(entry, info_, batch);
-  outcome_.status = batch.validate(columns.data(), columns.size(), statuses);
+  outcome_.status = batch.validate(columns.data(), columns.size(), statuses_);
   if (outcome_.status.ok())
-    outcome_.status = statuses[input];
-  if (!outcome_.status.ok())
+    outcome_.status = statuses_[input];
+  if (!outcome_.status.ok()) {
+    outcome_.failures.push_back(outcome_.status);
     return outcome_;
+  }
 
   // The arguments: one value a leaf. One that is absent fails only where it is used; so it is unknown here,
   // and the failure stands in the list.
@@ -73,6 +74,18 @@ Outcome Interpreter::run(llvm::StringRef name, Batch &batch, int32_t input) {
   }
   memos_.clear();
   return std::move(outcome_);
+}
+
+Interpreter::Memo &Interpreter::memo(Instance instance) {
+  auto [at, fresh] = memos_.try_emplace(instance.cell.getOperation());
+  auto &[first, memos] = at->second;
+  if (fresh) {
+    auto key = cast<dyn::NodeType>(instance.cell.getBody().front().getArgument(0).getType());
+    const int32_t *begin = batch_->begin(table(key));
+    first = begin[input_];
+    memos.resize(begin[input_ + 1] - first);
+  }
+  return memos[instance.node - first];
 }
 
 /// Computes the wanted instances and all that they need, depth first with a stack of our own.

@@ -61,9 +61,7 @@ private:
     enum { New, Open, Done } state = New;
     std::vector<Value> values;
   };
-  using Key = std::pair<mlir::Operation *, int32_t>;
-
-  Memo &memo(Instance instance) { return memos_[Key(instance.cell.getOperation(), instance.node)]; }
+  Memo &memo(Instance instance);
   void compute(const std::vector<Instance> &wanted);
   void reportCycle(const std::vector<Instance> &stack, Instance again);
   const Value &parameter(llvm::StringRef path, mlir::Type type);
@@ -81,7 +79,9 @@ private:
   // Of the current run.
   Batch *batch_ = nullptr;
   int32_t input_ = 0, entry_ = 0;
-  llvm::DenseMap<Key, Memo> memos_;
+  InputStatuses statuses_;
+  /// Of each cell: the first node of the input, and the memos of its nodes from there on.
+  llvm::DenseMap<mlir::Operation *, std::pair<int32_t, std::vector<Memo>>> memos_;
   Outcome outcome_;
 };
 

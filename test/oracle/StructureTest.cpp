@@ -131,6 +131,37 @@ TEST(Structure, MillionNodesOnSmallStack) {
   EXPECT_EQ(task.outcome.values[0].scalar(), 1e6);
 }
 
+// A node with a million children.
+TEST(Structure, MillionChildren) {
+  Model model("model m; data T(v: f32, kids: [T]);\n"
+              "cell f(t: T) -> f32 { t.v + sum(k in t.kids) f(k) }\n"
+              "entry run(t: T) -> f32 { f(t) }");
+  ASSERT_EQ(model.diagnostics(), "");
+  constexpr int32_t children = 1000000;
+  Batch batch(model.info());
+  batch.begin_input();
+  std::vector<int32_t> kids;
+  for (int32_t i = 0; i <= children; ++i) {
+    int32_t node = batch.add_node(0, 0);
+    for (int32_t column = 0; column < batch.columns(0); ++column) {
+      if (batch.column_info(0, column).name == "v")
+        batch.set_f32(0, node, column, 1);
+      else
+        batch.set_empty(0, node, column);
+    }
+    if (i > 0)
+      kids.push_back(node);
+  }
+  for (int32_t column = 0; column < batch.columns(0); ++column)
+    if (batch.column_info(0, column).name == "kids")
+      batch.set_list(0, 0, column, kids.data(), kids.size());
+  batch.set_node(batch.args(), 0, batch.arg_column(0, 0), 0);
+  batch.finish();
+  oracle::Outcome outcome = model.run("run", batch);
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status.message;
+  EXPECT_EQ(outcome.values[0].scalar(), 1.0 + children);
+}
+
 // Both fields of each of 60 nodes refer to the next one: 2^60 paths, 60 values.
 TEST(Structure, SharedNodesAreComputedOnce) {
   Model model("model m; data T { End; Pair(a: T, b: T); }\n"
