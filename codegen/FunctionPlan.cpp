@@ -22,7 +22,7 @@ FunctionEmitter::FunctionEmitter(const ModelNames &model, const Program &program
     for (StringRef word : {"plan", "begin", "end", "scratch", "math"})
       top_.reserve(word);
   // Parameters have their names even where only the declaration is printed.
-  static constexpr StringRef roots[] = {"input"}, calls[] = {"node"}, index[] = {"row", "node"},
+  static constexpr StringRef roots[] = {"input"}, calls[] = {"node"}, index[] = {"row", "key"},
                              stage[] = {"begin", "end"};
   ArrayRef<StringRef> roles = func.getKind() == kernel::FuncKind::Roots   ? ArrayRef<StringRef>(roots)
                               : func.getKind() == kernel::FuncKind::Calls ? ArrayRef<StringRef>(calls)

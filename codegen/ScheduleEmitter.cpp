@@ -202,6 +202,8 @@ public:
   }
 
 private:
+  using Ticks = std::pair<std::string, std::string>;
+  Ticks openTicks(kernel::SpaceOp space);
   void memory();
   void block(Block &ops, const std::string &outerTick);
   void outputs();
@@ -250,6 +252,28 @@ void ComputeEmitter::memory() {
   }
 }
 
+/// The ticks of a space that the open loops stand at, first and behind the last; empty strings where no loop orders it.
+/// Inside the loop of a recursion but outside of a scan's, those are all steps that belong to the level.
+ComputeEmitter::Ticks ComputeEmitter::openTicks(kernel::SpaceOp space) {
+  for (; space; space = program_.parent(space)) {
+    bool steps = space.getKind() == kernel::SpaceKind::Steps && space.getTicked();
+    if (!steps && !space.getGroup())
+      continue;
+    std::string tick = ticks_.lookup(steps ? space.getSymName() : *space.getGroup());
+    if (!tick.empty())
+      return {tick, tick + " + 1"};
+    kernel::SpaceOp parent = program_.parent(space);
+    if (!steps || !parent)
+      return {};
+    auto [first, last] = openTicks(parent);
+    if (first.empty())
+      return {};
+    std::string ticks = program_.nameOf(space) + ".ticks.first";
+    return {ticks + "[" + first + "]", ticks + "[" + last + "]"};
+  }
+  return {};
+}
+
 void ComputeEmitter::block(Block &ops, const std::string &outerTick) {
   for (Operation &op : ops)
     llvm::TypeSwitch<Operation *>(&op)
@@ -259,17 +283,12 @@ void ComputeEmitter::block(Block &ops, const std::string &outerTick) {
           int number = program_.stageNumber(func);
           if (number < 0)
             return; // ran when the model was made
-          std::string begin = "0", end = program_.rows(space), tick;
-          if (space.getTicked()) {
-            StringRef loop = space.getStepsOf() ? *space.getStepsOf() : StringRef();
-            if (loop.empty() && program_.groupOf(space))
-              loop = program_.groupOf(space).getSymName();
-            tick = ticks_.lookup(loop);
-          }
-          if (!tick.empty()) {
+          std::string begin = "0", end = program_.rows(space);
+          auto [first, last] = space.getTicked() ? openTicks(space) : Ticks();
+          if (!first.empty()) {
             std::string ticks = program_.ticks(space);
-            begin = ticks + ".begin[" + tick + "]";
-            end = ticks + ".begin[" + tick + " + 1]";
+            begin = ticks + ".begin[" + first + "]";
+            end = ticks + ".begin[" + last + "]";
           }
           if (outerTick.empty())
             out_.blank();

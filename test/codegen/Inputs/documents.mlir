@@ -14,7 +14,7 @@ module @documents {
   kernel.program @states ["d"] [!dyn.node<@Doc>] -> !dyn.list<tensor<4xf32>> {
     kernel.space model @model []
     kernel.space inputs @input ["input", "first"]
-    kernel.space steps @step in @input ["parent", "prev", "node", "class", "step"] ticked steps @step
+    kernel.space steps @step in @input ["parent", "prev", "node", "class", "step"] ticked
     kernel.space states @state []
     kernel.buffer @start over @model : tensor<4xf32>
     kernel.buffer @state.s over @state : tensor<4xf32>
