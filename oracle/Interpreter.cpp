@@ -35,7 +35,6 @@ Outcome Interpreter::run(llvm::StringRef name, Batch &batch, int32_t input) {
       entry_ = static_cast<int32_t>(i);
 
   batch.finish();
-  statuses_.begin(batch.inputs());
   std::vector<ColumnRef> columns = columnsRead(entry, info_, batch);
   outcome_.status = batch.validate(columns.data(), columns.size(), statuses_);
   if (outcome_.status.ok())
