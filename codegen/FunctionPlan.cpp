@@ -287,7 +287,8 @@ void FunctionEmitter::planAliases() {
       auto space = program_.find<kernel::SpaceOp>(load.getArray());
       std::string column = load.getColumn()->str(), member = program_.nameOf(space);
       std::string number = std::to_string(program_.column(space, column));
-      add(load.getArray().str() + " " + column, {column + "_of", member + "_" + column},
+      add(load.getArray().str() + " " + column,
+          {StringRef(column).ends_with("_of") ? column : column + "_of", member + "_" + column},
           [&](const std::string &name) {
             return "const int32_t *" + name + " = plan." + member + "[" + number + "];";
           });

@@ -252,8 +252,9 @@ void ComputeEmitter::memory() {
   }
 }
 
-/// The ticks of a space that the open loops stand at, first and behind the last; empty strings where no loop orders it.
-/// Inside the loop of a recursion but outside of a scan's, those are all steps that belong to the level.
+/// The ticks of a space that the open loops stand at, first and behind the last; empty strings where no loop
+/// orders it. Inside the loop of a recursion but outside of a scan's, those are all steps that belong to the
+/// level.
 ComputeEmitter::Ticks ComputeEmitter::openTicks(kernel::SpaceOp space) {
   for (; space; space = program_.parent(space)) {
     bool steps = space.getKind() == kernel::SpaceKind::Steps && space.getTicked();

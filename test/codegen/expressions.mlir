@@ -67,7 +67,7 @@ module @m {
     }
     // CHECK: const dbc::Stage<Plan> stages[] = {
     // CHECK-NEXT: {"elementwise", elementwise, {0, 0, 0, 256}},
-    // CHECK: x = run.buffer<real>(0, size_t(input.rows()) * 4);
+    // CHECK: x = run.buffer<real>(0, size_t(inputs.rows()) * 4);
     kernel.schedule {
     }
     kernel.run {
