@@ -88,7 +88,7 @@ def Batch_StageOp : Batch_Op<"stage", [SingleBlock, NoTerminator, NoRegionArgume
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$space, OptionalAttr<Batch_ScheduleAttr>:$schedule);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name `over` $space ($schedule^)? attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name `over` $space (`schedule` $schedule^)? attr-dict-with-keyword $body";
 }
 
 def Batch_ReadOp : Batch_Op<"read", [MemoryEffects<[MemRead]>]> {
