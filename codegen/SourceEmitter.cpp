@@ -168,7 +168,7 @@ void emitCode(const ModelNames &model, Writer &out) {
   out.line(std::string("model.f64 = ") + (model.f64() ? "true" : "false") + ";");
   out.line("model.make_model = make_model;");
   for (const auto &program : model.programs) {
-    std::vector<std::string> reads, arguments, stages;
+    std::vector<std::string> reads, arguments;
     auto add = [](std::vector<std::string> &list, const std::string &text) {
       if (!is_contained(list, text))
         list.push_back(text);
@@ -184,15 +184,16 @@ void emitCode(const ModelNames &model, Writer &out) {
             add(reads, "{" + std::to_string(data.number) + ", " + std::to_string(number) + "}");
     for (kernel::ArgumentOp argument : program->inputs)
       add(arguments, std::to_string(argument.getLeaf()));
-    for (kernel::FuncOp stage : program->stages)
-      stages.push_back(quoted(stage.getSymName()));
     out.blank();
     out.comment(program->source);
     out.line("model.entries.push_back({});");
     out.line("model.entries.back().entry = " + std::to_string(program->number) + ";");
     out.line("model.entries.back().reads = {" + commas(reads) + "};");
     out.line("model.entries.back().reads_args = {" + commas(arguments) + "};");
-    out.line("model.entries.back().stages = {" + commas(stages) + "};");
+    if (!program->stages.empty()) {
+      out.line("for (const auto &stage : " + program->space + "::stages)");
+      out.line("  model.entries.back().stages.push_back(stage.name);");
+    }
     out.line("model.entries.back().make_plan = dbc::make_plan<" + program->space + "::Plan>;");
   }
   out.line("return model;");

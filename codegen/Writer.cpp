@@ -18,25 +18,28 @@ struct Break {
   size_t column = 0; ///< where the rest is to stand, counted from the start of the line
 };
 
-/// Where all of the rest fits on a line of its own behind the outermost bracket, it goes there rather than
-/// being broken deep inside.
+/// Where the arguments of the outermost call fit on a line of their own, they may go there.
 bool findOuterBreak(StringRef text, size_t hanging, Break &best) {
-  size_t open = text.find('(');
-  if (open == StringRef::npos || open + 1 >= text.size() || text.take_front(open).contains('"'))
-    return false;
-  if (hanging + text.size() - open - 1 > Writer::kColumns)
-    return false;
-  best = {open + 1, hanging};
-  return true;
+  int depth = 0;
+  for (size_t i = 0; i + 1 < text.size() && text[i] != '"'; ++i) {
+    if (text[i] == '(' && depth == 0 && text[i + 1] != ')') {
+      best = {i + 1, hanging};
+      return hanging + text.size() - best.at <= Writer::kColumns;
+    }
+    depth += StringRef("([{").contains(text[i]);
+    depth -= StringRef(")]}").contains(text[i]);
+  }
+  return false;
 }
 
-/// Finds the best place to break `text`, whose first column is `column`; `limit` is the last column that
-/// fits. `hanging` is the column for a break outside all brackets.
-bool findBreak(StringRef text, size_t column, size_t hanging, Break &best) {
+/// Finds the best place to break `text`, whose first column is `column`; `hanging` is the column for a break
+/// outside all brackets. Best is the outermost that leaves a rest which fits on one line, then the outermost.
+bool findBreak(StringRef text, size_t column, size_t hanging, bool start, Break &best) {
   constexpr size_t kDeep = 3;
   SmallVector<size_t> open;
-  size_t bestDepth = ~size_t(0);
-  bool found = false, string = false;
+  size_t depths[2] = {~size_t(0), ~size_t(0)}; // of the best whose rest fits, of the best of all
+  Break breaks[2];
+  bool string = false;
   for (size_t i = 0; i + 1 < text.size() && column + i < Writer::kColumns; ++i) {
     char c = text[i];
     if (c == '"' && (i == 0 || text[i - 1] != '\\'))
@@ -61,16 +64,21 @@ bool findBreak(StringRef text, size_t column, size_t hanging, Break &best) {
       continue;
     // Commas bind more loosely than operators inside the same brackets; outside of brackets `=` does.
     size_t depth = 2 * open.size() + (comma || c == '=' ? 0 : 1);
-    if (depth > bestDepth)
+    Break here = {i + 2, open.empty() ? hanging : open.back()};
+    bool fits = here.column + text.size() - here.at <= Writer::kColumns;
+    bool assigns = c == '=' && open.empty();
+    if (assigns && (!fits || text.substr(here.at).starts_with("{")))
       continue;
-    bestDepth = depth;
-    best = {i + 2, open.empty() ? hanging : open.back()};
-    found = true;
+    if (fits && depth <= depths[0])
+      depths[0] = depth, breaks[0] = here;
+    if (depth <= depths[1])
+      depths[1] = depth, breaks[1] = here;
   }
-  Break outer;
-  if (found && bestDepth > kDeep && findOuterBreak(text, hanging, outer))
-    best = outer;
-  return found;
+  if (start && depths[0] > kDeep && findOuterBreak(text, hanging, best))
+    return true;
+  bool fits = depths[0] != ~size_t(0);
+  best = breaks[fits ? 0 : 1];
+  return fits || depths[1] != ~size_t(0);
 }
 
 } // namespace
@@ -78,16 +86,16 @@ bool findBreak(StringRef text, size_t column, size_t hanging, Break &best) {
 void Writer::line(const Twine &twine) {
   SmallString<256> storage;
   StringRef text = twine.toStringRef(storage);
-  size_t column = indent_;
+  size_t column = indent_, hanging = indent_ + 4;
   while (true) {
     Break at;
-    if (column + text.size() <= kColumns || !findBreak(text, column, indent_ + 4, at))
+    if (column + text.size() <= kColumns || !findBreak(text, column, hanging, column == indent_, at))
       break;
     text_.append(column, ' ');
     text_ += text.take_front(at.at).rtrim().str();
     text_ += '\n';
     text = text.drop_front(at.at);
-    column = at.column;
+    column = hanging = at.column;
   }
   text_.append(text.empty() ? 0 : column, ' ');
   text_ += text.str();
