@@ -1,0 +1,14 @@
+// RUN: dbc-opt %S/Inputs/tree.mlir --dyn-to-batch --canonicalize --batch-partition --batch-order-stages --batch-assign-levels --batch-fuse | FileCheck %s
+//
+// Stages over one space in one loop are one; values go on in registers and their buffers are gone.
+
+// CHECK-NOT: batch.buffer @encode.Node
+// CHECK: batch.levels @group0 {
+// CHECK-NEXT: batch.stage @encode.Node.addf over @encode.Node {
+// CHECK-NEXT: %[[L:.*]] = batch.gather @encode.value via "row_of"
+// CHECK-NEXT: %[[R:.*]] = batch.gather @encode.value via "row_of2"
+// CHECK-NEXT: %[[S:.*]] = arith.addf %[[L]], %[[R]]
+// CHECK-NEXT: %[[H:.*]] = math.tanh %[[S]]
+// CHECK-NEXT: batch.scatter %[[H]], @encode.value via "parent"
+// CHECK-NEXT: }
+// CHECK-NEXT: }

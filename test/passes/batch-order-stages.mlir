@@ -1,0 +1,10 @@
+// RUN: dbc-opt %S/Inputs/tree.mlir --dyn-to-batch --canonicalize --batch-partition --batch-order-stages | FileCheck %s
+//
+// Writers stand before readers, and the stages of a loop side by side.
+
+// CHECK: batch.stage @encode.Leaf.exp
+// CHECK: batch.stage @encode.Leaf.copy
+// CHECK: batch.stage @encode.Node.addf
+// CHECK: batch.stage @encode.Node.tanh
+// CHECK: batch.stage @encode.Node.copy
+// CHECK: batch.stage @input.contract

@@ -1,0 +1,30 @@
+// RUN: dbc-opt %S/Inputs/tree.mlir --dyn-to-batch --canonicalize | FileCheck %s
+//
+// A cell is a space of its instances, an arm a space of the rows with its constructor, a call site a column of rows.
+
+// CHECK-LABEL: batch.program @root
+// CHECK-DAG: kernel.space inputs @input ["input", "row_of"]
+// CHECK-DAG: kernel.space instances @encode ["node"] group @group0 cell 0
+// CHECK-DAG: kernel.space arm @encode.Leaf in @encode ["parent", "node"]
+// CHECK-DAG: kernel.space arm @encode.Node in @encode ["parent", "row_of", "row_of2"]
+
+// The first walk says who needs whom, and asks only for fields that are read.
+// CHECK: kernel.func calls @calls.encode
+// CHECK: kernel.require @Tree.x
+// CHECK: kernel.require @Tree.left
+// CHECK: kernel.call @group0 0
+// CHECK: kernel.call @group0 0
+
+// The second makes the rows.
+// CHECK: kernel.func index @index.encode
+// CHECK: kernel.push @encode.Leaf(%{{.*}}, %{{.*}})
+// CHECK: %[[L:.*]] = kernel.row_of @encode
+// CHECK: %[[R:.*]] = kernel.row_of @encode
+// CHECK: kernel.push @encode.Node(%{{.*}}, %[[L]], %[[R]])
+
+// One stage an op; a recursive read is carried by its group.
+// CHECK: batch.stage @encode.Node.addf over @encode.Node
+// CHECK-NEXT: batch.gather @encode.value via "row_of" unknown carried @group0
+// CHECK-NEXT: batch.gather @encode.value via "row_of2" unknown carried @group0
+// CHECK: batch.stage @encode.Node.copy over @encode.Node
+// CHECK: batch.scatter %{{.*}}, @encode.value via "parent"
