@@ -14,11 +14,13 @@ Exit checkCommand(const Options &options) {
 }
 
 /// The module as text.
-static std::string print(mlir::ModuleOp module) {
+/// The text of a module; with `names` values are called as in the source where it gives them a name.
+static std::string print(mlir::ModuleOp module, bool names = false) {
   std::string text;
   llvm::raw_string_ostream out(text);
   mlir::OpPrintingFlags flags;
   flags.useLocalScope();
+  flags.printNameLocAsPrefix(names);
   module.print(out, flags);
   out << "\n";
   return text;
@@ -69,7 +71,7 @@ static Exit emit(const Options &options, ModelUnit &unit) {
   if (options.emit == "dyn") {
     if (Exit exit = unit.lower())
       return exit;
-    llvm::outs() << print(unit.meaning());
+    llvm::outs() << print(unit.meaning(), /*names=*/true);
     return kFine;
   }
   mlir::OwningOpRef<mlir::ModuleOp> module;
