@@ -245,7 +245,17 @@ void ModelNames::addMembers(Program &p) {
   name(p.fields, "_field");
   name(p.inputs, "_argument");
   name(p.weights, "_packed");
-  name(p.funcs, "_function");
+  // Stages are free functions beside the plan, all others its methods.
+  NameScope stages;
+  for (StringRef word : {"Plan", "stages", "kScratch", "math"})
+    stages.reserve(word);
+  for (kernel::GroupOp group : p.groups)
+    stages.reserve(p.names[group] + "_cells");
+  for (kernel::FuncOp func : p.funcs) {
+    bool isStage = func.getKind() == kernel::FuncKind::Stage;
+    p.names[func] =
+        (isStage ? stages : p.members).fresh({func.getSymName(), (func.getSymName() + "_function").str()});
+  }
 }
 
 void ModelNames::addSlots(Program &p) {
