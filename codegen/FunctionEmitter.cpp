@@ -56,8 +56,7 @@ LogicalResult FunctionEmitter::emit(Writer &out) {
   return success();
 }
 
-//===-- Expressions
-//---------------------------------------------------------------------------------------------===//
+//===-- Expressions -------------------------------------------------------------------------------------===//
 
 /// A value as it stands in an expression: a name, or all of the op that makes it.
 Expr FunctionEmitter::use(Value value) {
@@ -157,8 +156,7 @@ Expr FunctionEmitter::load(kernel::LoadOp op) {
   return {text};
 }
 
-//===-- Statements
-//----------------------------------------------------------------------------------------------===//
+//===-- Statements --------------------------------------------------------------------------------------===//
 
 void FunctionEmitter::emitBlock(Block &block, llvm::function_ref<void(ValueRange)> atYield) {
   for (Operation &op : block) {

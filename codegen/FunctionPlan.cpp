@@ -36,8 +36,7 @@ FunctionEmitter::FunctionEmitter(const ModelNames &model, const Program &program
   }
 }
 
-//===-- Names
-//---------------------------------------------------------------------------------------------------===//
+//===-- Names -------------------------------------------------------------------------------------------===//
 
 std::string sourceName(Value value) {
   Location loc = value.getLoc();
@@ -84,8 +83,7 @@ std::string FunctionEmitter::columnName(StringRef space, StringRef column) {
   return program_.nameOf(op) + "[" + std::to_string(program_.column(op, column)) + "]";
 }
 
-//===-- Inlining
-//------------------------------------------------------------------------------------------------===//
+//===-- Inlining ----------------------------------------------------------------------------------------===//
 
 static bool readsMemory(Operation *op) {
   return isa<kernel::LoadOp, kernel::ReadOp, kernel::CountOp, kernel::RowOfOp, kernel::OrderOp>(op);
@@ -167,8 +165,7 @@ void FunctionEmitter::planInlining(Block &block) {
   }
 }
 
-//===-- Row pointers
-//--------------------------------------------------------------------------------------------===//
+//===-- Row pointers ------------------------------------------------------------------------------------===//
 
 static bool isZero(Value value) {
   APInt number;
@@ -244,8 +241,7 @@ void FunctionEmitter::planRows() {
     }
 }
 
-//===-- Aliases
-//-------------------------------------------------------------------------------------------------===//
+//===-- Aliases -----------------------------------------------------------------------------------------===//
 
 /// Stage functions know arrays under local names: `const real *__restrict encode_h = plan.encode_h;`.
 void FunctionEmitter::planAliases() {

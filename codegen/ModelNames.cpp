@@ -35,8 +35,7 @@ std::string pointee(Type element, bool field) {
   return element.isInteger(1) ? "uint8_t" : "int32_t";
 }
 
-//===-- A program's parts
-//---------------------------------------------------------------------------------------===//
+//===-- A program's parts -------------------------------------------------------------------------------===//
 
 kernel::SpaceOp Program::inputSpace() const {
   for (kernel::SpaceOp space : spaces)
@@ -84,8 +83,7 @@ std::string Program::rows(kernel::SpaceOp space) const {
   return nameOf(space) + ".rows()";
 }
 
-//===-- The interface
-//-------------------------------------------------------------------------------------------===//
+//===-- The interface -----------------------------------------------------------------------------------===//
 
 ModelNames::ModelNames(ModuleOp module, const Options &options) : module(module), options(options) {
   source = module.getSymName() ? module.getSymName()->str() : "model";
@@ -168,8 +166,7 @@ const Param *ModelNames::param(StringRef path) const {
   return nullptr;
 }
 
-//===-- Programs
-//------------------------------------------------------------------------------------------------===//
+//===-- Programs ----------------------------------------------------------------------------------------===//
 
 void ModelNames::addProgram(kernel::ProgramOp op, NameScope &scope, NameScope &methods) {
   auto program = std::make_unique<Program>();

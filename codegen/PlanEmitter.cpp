@@ -68,8 +68,7 @@ void PlanEmitter::groups() {
   out_.blank();
 }
 
-//===-- The plan
-//------------------------------------------------------------------------------------------------===//
+//===-- The plan ----------------------------------------------------------------------------------------===//
 
 void PlanEmitter::plan() {
   out_.comment("How `" + program_.source +
@@ -210,8 +209,7 @@ void PlanEmitter::bind() {
   out_.blank();
 }
 
-//===-- Structure functions
-//-------------------------------------------------------------------------------------===//
+//===-- Structure functions -----------------------------------------------------------------------------===//
 
 /// `need_<group>`: an instance is called from outside of its group.
 void PlanEmitter::needFunctions() {
@@ -303,8 +301,7 @@ LogicalResult PlanEmitter::functions() {
   return success();
 }
 
-//===-- Stages
-//--------------------------------------------------------------------------------------------------===//
+//===-- Stages ------------------------------------------------------------------------------------------===//
 
 std::string PlanEmitter::cost(kernel::FuncOp stage, const FunctionEmitter &emitter) {
   auto attribute = [&](StringRef name) {

@@ -50,8 +50,7 @@ static std::string arrayOf(const ModelNames &model, const Program &program, Oper
   return view + (type == "float" ? ".f32" : type == "uint8_t" ? ".u8" : ".i32");
 }
 
-//===-- schedule
-//------------------------------------------------------------------------------------------------===//
+//===-- schedule ----------------------------------------------------------------------------------------===//
 
 static void emitBegin(const ModelNames &model, const Program &program, Writer &out) {
   out.line("batch = &run.batch;");
@@ -170,8 +169,7 @@ void emitSchedule(const ModelNames &model, const Program &program, Writer &out) 
   out.blank();
 }
 
-//===-- compute
-//-------------------------------------------------------------------------------------------------===//
+//===-- compute -----------------------------------------------------------------------------------------===//
 
 namespace {
 
