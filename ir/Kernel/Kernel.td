@@ -154,6 +154,7 @@ def Kernel_FieldOp : Kernel_Op<"field", [Symbol]> {
   let description = [{
     Row n belongs to node n. `value`: the field itself; `begin`, `end`: the bounds of node n's list in `items`;
     `items`: the elements, whose rows are numbered by those bounds; `kind`: the constructor numbers.
+    In lists of lists the attribute `level` (default 0) says which level's `begin` and `end` are meant.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$data, I32Attr:$column, StrAttr:$name,
       Kernel_FieldPartAttr:$part, TypeAttr:$type);
@@ -198,6 +199,8 @@ def Kernel_FuncOp : Kernel_Op<"func", [Symbol, SingleBlock, NoTerminator]> {
     | `index` | the row and its node (or input) | each row of `space`, in order; pushes rows of nested spaces |
     | `stage` | begin, end | a range of rows of `space` (of its order list where it is `ticked` by steps) |
     `doc` lines are printed as the function's comment.
+    A stage's attributes `bytes_read`, `bytes_written` and `gathers` are for one row, for the profile; `grain` is the number
+    of rows that are worth a thread.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Kernel_FuncKindAttr:$kind,
       OptionalAttr<FlatSymbolRefAttr>:$space, OptionalAttr<StrArrayAttr>:$doc);
@@ -348,6 +351,8 @@ def Kernel_CheckOp : Kernel_Op<"check", [MemoryEffects<[MemWrite]>]> {
   let description = [{
     `fault` says what is wrong, `values` are its numbers and `what` its word, as `dbc::Fault` in the runtime's messages.h
     lists them; `where` is "file:line:col" in the source. The error is reported at the node or input that the function runs for.
+    In a stage the first of `values` is the row of the stage's space, to whose node or input the error belongs, and the stage
+    goes on: what follows must be harmless.
   }];
   let arguments = (ins Kernel_FaultAttr:$fault, I1:$condition, StrAttr:$what, StrAttr:$where, Variadic<I32>:$values);
   let assemblyFormat = "$fault $condition `,` $what `at` $where `(` $values `)` attr-dict";
