@@ -307,12 +307,14 @@ void ComputeEmitter::block(Block &ops, const std::string &outerTick) {
         .Case<kernel::StepsOp>([&](kernel::StepsOp steps) {
           std::string name = program_.nameOf(program_.find<kernel::SpaceOp>(steps.getSpace()));
           std::string tick = StringRef(outerTick).contains("step") ? "inner_" + outerTick : "step";
-          std::string outer = outerTick.empty() ? "0" : outerTick,
-                      next = outerTick.empty() ? "1" : outerTick + " + 1";
+          // Outside every other loop all steps run, also where the same scan's other states run level by level.
+          std::string ticks = name + ".ticks";
+          std::string begin = "0", end = ticks + ".count";
           if (outerTick.empty())
             out_.blank();
-          out_.open("for (int32_t " + tick + " = " + name + ".ticks.first[" + outer + "]; " + tick + " < " +
-                    name + ".ticks.first[" + next + "]; ++" + tick + ")");
+          else
+            begin = ticks + ".first[" + outerTick + "]", end = ticks + ".first[" + outerTick + " + 1]";
+          out_.open("for (int32_t " + tick + " = " + begin + "; " + tick + " < " + end + "; ++" + tick + ")");
           ticks_[steps.getSpace()] = tick;
           block(steps.getBody().front(), tick);
           ticks_.erase(steps.getSpace());

@@ -256,6 +256,8 @@ LogicalResult Flattening::run() {
   }
   auto roots = function(kernel::FuncKind::Roots, "roots", nullptr, "input", {});
   walkCalls(entry, entry.getBody(), roots);
+  if (failed)
+    return failure();
   kernel::StartOp::create(schedule, loc, roots.getSymName());
   for (auto &group : groups) {
     SmallVector<StringRef> cellNames;

@@ -128,15 +128,24 @@ void Walk::call(dyn::CallOp op, Place at) {
   Value node = structural(op.getKeys()[0]);
   if (!indexing) {
     kernel::CallOp::create(b, op.getLoc(), cell.group, cell.number, node);
-    for (Value result : op.getResults()) {
-      Known k;
+    bool lists = llvm::any_of(op.getResultTypes(), [](Type t) { return isa<dyn::ListType>(t); });
+    if (lists) {
+      // How long they are is structure: the callee says, which is no recursive cell (LANGUAGE C6).
+      Block &body = cell.op.getBody().front();
+      set(body.getArgument(0), Known::structural(node));
+      block(body, at);
+    }
+    for (auto [k, result] : llvm::enumerate(op.getResults())) {
+      Known here;
       if (auto list = dyn_cast<dyn::ListType>(result.getType())) {
         ListInfo info;
-        info.from = From::Unknown;
+        info.from = From::Rows;
         info.element = list.getElement();
-        k = Known::of(info);
+        info.first = integer(0);
+        info.length = known(cell.op.getBody().front().getTerminator()->getOperand(k)).list.length;
+        here = Known::of(info);
       }
-      set(result, k);
+      set(result, here);
     }
     return;
   }

@@ -105,6 +105,9 @@ void StageToKernel::findActions() {
     actions.back()->op = op;
     return actions.back().get();
   };
+  for (Value value : kept)
+    if (value.getDefiningOp()->getBlock() != &body) // a constant, which stands outside
+      actionOf[value] = action(value, nullptr);
   for (Operation &op : body) {
     if (isa<batch::WriteOp, batch::ScatterOp>(op)) {
       Value value = op.getOperand(0);
