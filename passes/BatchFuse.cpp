@@ -43,7 +43,7 @@ struct BatchFusePass : impl::BatchFuseBase<BatchFusePass> {
       batch::StageOp target;
       for (Operation *unit : llvm::reverse(units)) {
         auto other = dyn_cast<batch::StageOp>(unit);
-        if (other && other.getSpace() == stage.getSpace()) {
+        if (other && other.getSpace() == stage.getSpace() && !readsOtherRows(mine, other)) {
           target = other;
           break;
         }
@@ -63,6 +63,14 @@ struct BatchFusePass : impl::BatchFuseBase<BatchFusePass> {
     return llvm::any_of(mine.reads, [&](const StageRead &r) {
       return llvm::is_contained(theirs.writes, r.array) && (r.carried.empty() || !inLoop(unit, r.carried));
     });
+  }
+
+  /// Whether one of the reads is through a column or list, of what `unit` writes in this tick: rows of a stage are computed
+  /// in any order, so it must come first as a whole.
+  static bool readsOtherRows(const StageAccess &mine, Operation *unit) {
+    StageAccess others;
+    llvm::copy_if(mine.reads, std::back_inserter(others.reads), [](const StageRead &r) { return !r.own; });
+    return readsFrom(others, unit);
   }
 
   static bool inLoop(Operation *op, StringRef carrier) {

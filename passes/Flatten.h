@@ -50,7 +50,7 @@ struct Known {
     Nothing,    ///< computed, in the walk that writes calls
     Structural, ///< `scalar`, an i32 or i1 in the function being written; a node is its number
     Placed,     ///< row `scalar` of `array`
-    Model,      ///< made of constants and parameters alone: cloned where it is used
+    Model,      ///< made of constants and parameters alone: `scalar` of the `dyn` function is cloned where it is used
     List,
   };
   Kind kind = Kind::Nothing;
@@ -73,9 +73,10 @@ struct Known {
     k.carried = std::move(carried);
     return k;
   }
-  static Known model() {
+  static Known model(mlir::Value origin) {
     Known k;
     k.kind = Kind::Model;
+    k.scalar = origin;
     return k;
   }
   static Known of(ListInfo list) {

@@ -35,8 +35,8 @@ Value Walk::structural(Value value) {
   Known k = known(value);
   if (k.is(Kind::Structural))
     return k.scalar;
-  auto constant = value.getDefiningOp<arith::ConstantOp>();
-  if (k.is(Kind::Model) && constant)
+  auto constant = k.is(Kind::Model) ? k.scalar.getDefiningOp<arith::ConstantOp>() : arith::ConstantOp();
+  if (constant)
     return arith::ConstantOp::create(b, constant.getLoc(), constant.getValue()).getResult();
   emitError(value.getLoc(), "computed values as structure are not supported yet [S2]");
   f.failed = true;
@@ -56,7 +56,7 @@ bool Walk::structuralOp(Operation *op, Place at) {
   bool any = false;
   for (Value operand : op->getOperands()) {
     Known k = known(operand);
-    bool constant = k.is(Kind::Model) && isa_and_nonnull<arith::ConstantOp>(operand.getDefiningOp()) &&
+    bool constant = k.is(Kind::Model) && isa<arith::ConstantOp>(k.scalar.getDefiningOp()) &&
                     !isa<ShapedType>(operand.getType());
     if (!k.is(Kind::Structural) && !constant)
       return false;
@@ -130,7 +130,7 @@ void Walk::computed(Operation *op, Place at) {
   bool model = llvm::all_of(op->getOperands(), [&](Value v) { return known(v).is(Kind::Model); });
   if (model && (!usesParam(op) || isWeights(op))) {
     for (Value result : op->getResults())
-      set(result, Known::model());
+      set(result, Known::model(result));
     return;
   }
   if (!indexing) {
@@ -192,7 +192,7 @@ Value Walk::load(OpBuilder &builder, Location loc, Value source, const Known &k,
                                    batch::Access::Unknown,
                                    k.carried.empty() ? FlatSymbolRefAttr() : FlatSymbolRefAttr::get(f.context, k.carried));
   }
-  case Kind::Model: return cloneModel(builder, source);
+  case Kind::Model: return cloneModel(builder, k.scalar);
   default: break;
   }
   llvm_unreachable("only numbers are loaded");

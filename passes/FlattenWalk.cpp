@@ -271,7 +271,8 @@ bool Walk::allStructural(ArrayRef<Region *> regions, unsigned result) {
 /// By definition chain, for values whose region is not walked yet (LANGUAGE S1).
 bool Walk::isStructural(Value value) {
   if (auto it = env.find(value); it != env.end())
-    return it->second.is(Kind::Structural) || isa_and_nonnull<arith::ConstantOp>(value.getDefiningOp());
+    return it->second.is(Kind::Structural) ||
+           (it->second.is(Kind::Model) && isa<arith::ConstantOp>(it->second.scalar.getDefiningOp()));
   if (isa<BlockArgument>(value)) {
     auto list = dyn_cast<dyn::MapOp>(value.getParentBlock()->getParentOp());
     return list && isStructuralList(list.getLists()[cast<BlockArgument>(value).getArgNumber()]);

@@ -51,7 +51,7 @@ bool StageToKernel::ofModel(FlatSymbolRefAttr buffer) {
 }
 
 Value StageToKernel::element(Value value, ValueRange at, bool cached) {
-  bool here = cached && llvm::equal(cacheAt, at);
+  bool here = cached && caching && llvm::equal(cacheAt, at);
   if (here)
     if (Value known = cache.lookup(value))
       return known;

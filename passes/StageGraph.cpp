@@ -10,11 +10,11 @@ StageAccess accessesOf(Operation *op) {
   auto carried = [](FlatSymbolRefAttr attr) { return attr ? attr.getValue() : StringRef(); };
   op->walk([&](Operation *inner) {
     if (auto read = dyn_cast<batch::ReadOp>(inner))
-      access.reads.push_back({read.getBuffer(), {}});
+      access.reads.push_back({read.getBuffer(), {}, true});
     else if (auto gather = dyn_cast<batch::GatherOp>(inner))
-      access.reads.push_back({gather.getArray(), carried(gather.getCarriedAttr())});
+      access.reads.push_back({gather.getArray(), carried(gather.getCarriedAttr()), false});
     else if (auto segment = dyn_cast<batch::SegmentOp>(inner))
-      access.reads.push_back({segment.getArray(), carried(segment.getCarriedAttr())});
+      access.reads.push_back({segment.getArray(), carried(segment.getCarriedAttr()), false});
     else if (auto write = dyn_cast<batch::WriteOp>(inner))
       access.writes.push_back(write.getBuffer());
     else if (auto scatter = dyn_cast<batch::ScatterOp>(inner))

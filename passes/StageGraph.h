@@ -12,6 +12,7 @@ namespace dbc::passes {
 struct StageRead {
   llvm::StringRef array;
   llvm::StringRef carried; ///< the loop that carries the read, or empty
+  bool own;                ///< of this very row, not through a column or a list
 };
 
 /// The arrays that the stages inside `op` (a stage or a loop) read and write.

@@ -19,7 +19,20 @@ StageToKernel::StageToKernel(batch::StageOp stage, kernel::FuncOp func, kernel::
 
 //===-- Deciding ----------------------------------------------------------------------------------------------===//
 
+/// Whether a join of parameters serves products alone, which pack it.
+static bool onlyPacked(Operation *op) {
+  return llvm::all_of(op->getUsers(), [&](Operation *user) {
+    if (auto product = dyn_cast<linalg::ContractOp>(user)) {
+      auto found = matVec(product);
+      return found && found->weights == op->getResult(0) && dyn::extents(found->weights.getType()).size() == 2;
+    }
+    return isa<tensor::ConcatOp>(user) && onlyPacked(user);
+  });
+}
+
 bool StageToKernel::isSpecial(Operation *op) {
+  if (isa<tensor::ConcatOp>(op) && isWeights(op->getResult(0)))
+    return !onlyPacked(op);
   return isa<linalg::ContractOp, dyn::ReduceOp, dyn::SoftmaxOp, batch::SegmentOp, tensor::ConcatOp, tensor::FromElementsOp>(op) &&
          !isWeights(op->getResult(0));
 }
@@ -308,6 +321,7 @@ void StageToKernel::emitGroup(ArrayRef<Action *> group) {
     loops(dyn::extents(group[0]->value.getType()), [&](ValueRange at) {
       cache.clear();
       cacheAt.assign(at.begin(), at.end());
+      caching = true;
       // In the order of the program, so that what one needs of another is there.
       for (auto &action : actions) {
         if (!llvm::is_contained(group, action.get()))
@@ -324,7 +338,7 @@ void StageToKernel::emitGroup(ArrayRef<Action *> group) {
           storeOut(write, scalar, at);
       }
       cache.clear();
-      cacheAt.clear();
+      caching = false;
     });
   });
 }

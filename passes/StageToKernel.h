@@ -112,7 +112,8 @@ private:
   bool failed_ = false;
   // Where code is being written
   mlir::Value base, count, i, row;
-  llvm::DenseMap<mlir::Value, mlir::Value> cache; ///< scalars of the innermost loop body, at `cacheAt`
+  bool caching = false; ///< inside the loop body of elementwise values
+  llvm::DenseMap<mlir::Value, mlir::Value> cache; ///< its scalars, at `cacheAt`
   Indices cacheAt;
   llvm::StringMap<mlir::Value> columnCache;
 };
