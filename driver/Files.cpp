@@ -27,6 +27,18 @@ llvm::Expected<std::string> readFile(const std::string &file) {
 }
 
 llvm::Error writeFile(const std::string &file, llvm::StringRef text) {
+  if (fs::exists(file) && !fs::is_regular_file(file)) {
+    // A device or a pipe: written as it is, never read, renamed or replaced.
+    std::error_code error;
+    llvm::raw_fd_ostream out(file, error);
+    if (!error) {
+      out << text;
+      out.flush();
+      error = out.error();
+      out.clear_error();
+    }
+    return error ? failure(file, error) : llvm::Error::success();
+  }
   if (auto old = llvm::MemoryBuffer::getFile(file, /*IsText=*/false, /*RequiresNullTerminator=*/false))
     if ((*old)->getBuffer() == text)
       return llvm::Error::success();
