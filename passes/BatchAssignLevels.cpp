@@ -68,7 +68,9 @@ struct Nesting {
     auto steps = space(carriers.back());
     for (; s; s = parentOf(s)) {
       s.setTicked(true);
-      if (steps && s != steps)
+      if (s.getKind() == kernel::SpaceKind::Steps && s != steps)
+        nested.insert(s); // a scan without a loop of its own: its steps lie in the ticks of the loop outside
+      else if (steps && s != steps)
         s.setStepsOf(steps.getSymName());
       if (s == steps) {
         // The scan's own ticks nest in those of the rows that own it.
