@@ -25,7 +25,7 @@
 // DOC:         once.once(inputs.rows());
 // DOC-NEXT:    dbc::make_steps(step_rows, once, 4);
 // DOC-LABEL: void Plan::compute(dbc::Run &run) {
-// DOC:         for (int32_t step = step_rows.ticks.first[0]; step < step_rows.ticks.first[1]; ++step) {
+// DOC:         for (int32_t step = 0; step < step_rows.ticks.count; ++step) {
 // DOC-NEXT:      // next
 // DOC-NEXT:      launch(1, step_rows.ticks.begin[step], step_rows.ticks.begin[step + 1]);
 
