@@ -16,7 +16,7 @@ namespace dbc::passes {
 namespace {
 struct ScheduleCpuPass : impl::ScheduleCpuBase<ScheduleCpuPass> {
   /// Scratch of a block should stay in the second-level cache beside a panel of weights.
-  static constexpr int64_t kScratchBytes = 1 << 20;
+  static constexpr int64_t kScratchBytes = 256 << 10;
   static constexpr int64_t kMostRows = 32;
   /// Work that repays waking a thread.
   static constexpr int64_t kGrainOps = 200'000;
