@@ -28,7 +28,8 @@ struct Nesting {
       if (loops)
         for (Attribute loop : loops)
           carriers.push_back(cast<FlatSymbolRefAttr>(cast<ArrayAttr>(loop)[0]).getValue());
-      // Neighbours in one loop share it. Two runs of one carrier may, too: a read of an earlier tick stays one.
+      // Neighbours in one loop share it. Two runs of one carrier may, too: a read of an earlier tick stays
+      // one.
       unsigned shared = 0;
       while (shared < open.size() && shared < carriers.size() && carrierOf(open[shared]) == carriers[shared])
         ++shared;
@@ -61,7 +62,9 @@ struct Nesting {
   }
 
   kernel::SpaceOp space(StringRef name) { return program.lookupSymbol<kernel::SpaceOp>(name); }
-  kernel::SpaceOp parentOf(kernel::SpaceOp s) { return s.getParent() ? space(*s.getParent()) : kernel::SpaceOp(); }
+  kernel::SpaceOp parentOf(kernel::SpaceOp s) {
+    return s.getParent() ? space(*s.getParent()) : kernel::SpaceOp();
+  }
 
   /// The rows of `s` run by tick of the innermost of `carriers`.
   void tick(kernel::SpaceOp s, ArrayRef<StringRef> carriers) {

@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// batch-classify-accesses: how the rows of each gather and scatter lie, from how the structure functions push rows.
+// batch-classify-accesses: how the rows of each gather and scatter lie, from how the structure functions push
+// rows.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "passes/Passes.h"
@@ -34,7 +35,7 @@ struct Classify {
       } else if (auto scatter = dyn_cast<batch::ScatterOp>(op)) {
         scatter.setAccess(classOf(stageSpace(op), scatter.getColumn()));
       } else if (auto segment = dyn_cast<batch::SegmentOp>(op)) {
-        segment.setAccess(segment.getVia()            ? batch::Access::Shared
+        segment.setAccess(segment.getVia()           ? batch::Access::Shared
                           : segment.getStride() == 1 ? batch::Access::Contiguous
                                                      : batch::Access::Strided);
       }
@@ -86,9 +87,9 @@ struct Classify {
     return batch::Access::Shared;
   }
 
-  /// Whether row r of `spaceName` names row r of the array's space: both are pushed once a round by loops of one length
-  /// side by side, and the column is the first row of the one plus the counter of the other. So are their rows equal in
-  /// number from the start of the batch on.
+  /// Whether row r of `spaceName` names row r of the array's space: both are pushed once a round by loops of
+  /// one length side by side, and the column is the first row of the one plus the counter of the other. So
+  /// are their rows equal in number from the start of the batch on.
   bool alignedWith(StringRef spaceName, StringRef column, StringRef array) {
     auto buffer = program.lookupSymbol<batch::BufferOp>(array);
     Value value = pushed(spaceName, column);
@@ -109,8 +110,9 @@ struct Classify {
     auto theirs = dyn_cast<kernel::ForOp>(pushes[buffer.getSpace()][0]->getParentOp());
     return mine && theirs && mine != theirs && counter.getOwner()->getParentOp() == mine &&
            mine->getBlock() == theirs->getBlock() && mine.getHigh() == theirs.getHigh() &&
-           count->getBlock() == theirs->getBlock() && count->isBeforeInBlock(theirs) && isZero(mine.getLow()) &&
-           isZero(theirs.getLow()) && space(buffer.getSpace()).getKind() != kernel::SpaceKind::Steps;
+           count->getBlock() == theirs->getBlock() && count->isBeforeInBlock(theirs) &&
+           isZero(mine.getLow()) && isZero(theirs.getLow()) &&
+           space(buffer.getSpace()).getKind() != kernel::SpaceKind::Steps;
   }
 
   static bool isZero(Value value) {

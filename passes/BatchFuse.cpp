@@ -65,8 +65,8 @@ struct BatchFusePass : impl::BatchFuseBase<BatchFusePass> {
     });
   }
 
-  /// Whether one of the reads is through a column or list, of what `unit` writes in this tick: rows of a stage are computed
-  /// in any order, so it must come first as a whole.
+  /// Whether one of the reads is through a column or list, of what `unit` writes in this tick: rows of a
+  /// stage are computed in any order, so it must come first as a whole.
   static bool readsOtherRows(const StageAccess &mine, Operation *unit) {
     StageAccess others;
     llvm::copy_if(mine.reads, std::back_inserter(others.reads), [](const StageRead &r) { return !r.own; });
@@ -123,7 +123,8 @@ struct BatchFusePass : impl::BatchFuseBase<BatchFusePass> {
       program.walk([&](Operation *op) {
         auto write = dyn_cast<batch::WriteOp>(op);
         auto scatter = dyn_cast<batch::ScatterOp>(op);
-        if ((write && !read.contains(write.getBuffer())) || (scatter && !read.contains(scatter.getBuffer()))) {
+        if ((write && !read.contains(write.getBuffer())) ||
+            (scatter && !read.contains(scatter.getBuffer()))) {
           op->erase();
           changed = true;
         }

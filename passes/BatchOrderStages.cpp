@@ -23,7 +23,8 @@ struct Order {
       if (auto attr = stage->getAttrOfType<ArrayAttr>("loops"))
         for (Attribute loop : attr) {
           auto pair = cast<ArrayAttr>(loop);
-          around.push_back({cast<FlatSymbolRefAttr>(pair[0]).getValue(), cast<IntegerAttr>(pair[1]).getInt()});
+          around.push_back(
+              {cast<FlatSymbolRefAttr>(pair[0]).getValue(), cast<IntegerAttr>(pair[1]).getInt()});
         }
     }
   }
@@ -46,7 +47,8 @@ struct Order {
     SmallVector<std::set<unsigned>> readers(units.size());
     SmallVector<unsigned> waits(units.size());
     for (const StageGraph::Edge &e : graph.edges) {
-      if (!unitOf.count(e.from) || !unitOf.count(e.to) || unitOf[e.from] == unitOf[e.to] || carriedAround(e, depth))
+      if (!unitOf.count(e.from) || !unitOf.count(e.to) || unitOf[e.from] == unitOf[e.to] ||
+          carriedAround(e, depth))
         continue;
       if (readers[unitOf[e.from]].insert(unitOf[e.to]).second)
         ++waits[unitOf[e.to]];
@@ -58,7 +60,9 @@ struct Order {
         ready.insert(u);
     StringRef last;
     while (!ready.empty()) {
-      auto carrier = [&](unsigned u) { return loops[units[u][0]].size() > depth ? loops[units[u][0]][depth].first : StringRef(); };
+      auto carrier = [&](unsigned u) {
+        return loops[units[u][0]].size() > depth ? loops[units[u][0]][depth].first : StringRef();
+      };
       unsigned next = *ready.begin();
       for (unsigned u : ready)
         if (!last.empty() && carrier(u) == last) {

@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// batch-partition: which loops each stage runs in. What needs no result of a recursion runs before it, what the recursion
-// does not need runs after it, the rest by level or step (LANGUAGE B2).
+// batch-partition: which loops each stage runs in. What needs no result of a recursion runs before it, what
+// the recursion does not need runs after it, the rest by level or step (LANGUAGE B2).
 #include "mlir/IR/Builders.h"
 #include "passes/Passes.h"
 #include "passes/StageGraph.h"
@@ -15,14 +15,16 @@ namespace dbc::passes {
 
 namespace {
 
-/// One loop around a stage: the group or scan that carries it, and a number that tells two runs of one carrier apart.
+/// One loop around a stage: the group or scan that carries it, and a number that tells two runs of one
+/// carrier apart.
 struct Loop {
   StringRef carrier;
   unsigned run;
 };
 
 struct Partition {
-  explicit Partition(batch::ProgramOp program) : program(program), graph(program), loops(graph.stages.size()) {}
+  explicit Partition(batch::ProgramOp program)
+      : program(program), graph(program), loops(graph.stages.size()) {}
 
   void run() {
     SmallVector<unsigned> all;
@@ -34,7 +36,8 @@ struct Partition {
     for (auto [stage, around] : llvm::zip(graph.stages, loops)) {
       SmallVector<Attribute> attrs;
       for (Loop loop : around)
-        attrs.push_back(b.getArrayAttr({FlatSymbolRefAttr::get(b.getContext(), loop.carrier), b.getI32IntegerAttr(loop.run)}));
+        attrs.push_back(b.getArrayAttr(
+            {FlatSymbolRefAttr::get(b.getContext(), loop.carrier), b.getI32IntegerAttr(loop.run)}));
       stage->setAttr("loops", b.getArrayAttr(attrs));
     }
   }
@@ -55,13 +58,13 @@ struct Partition {
     }
   }
 
-  /// The outermost loop that closes cycles in a component: a recursion group, else the outermost scan. Empty if there is
-  /// no cycle.
+  /// The outermost loop that closes cycles in a component: a recursion group, else the outermost scan. Empty
+  /// if there is no cycle.
   StringRef carrierOf(ArrayRef<unsigned> component, ArrayRef<StringRef> outer) {
     llvm::SetVector<StringRef> carriers;
     for (const StageGraph::Edge &e : graph.edges)
-      if (!e.carried.empty() && !llvm::is_contained(outer, e.carried) && llvm::is_contained(component, e.from) &&
-          llvm::is_contained(component, e.to))
+      if (!e.carried.empty() && !llvm::is_contained(outer, e.carried) &&
+          llvm::is_contained(component, e.from) && llvm::is_contained(component, e.to))
         carriers.insert(e.carried);
     StringRef best;
     unsigned bestDepth = ~0u;
@@ -83,19 +86,21 @@ struct Partition {
     return space.getParent() ? program.lookupSymbol<kernel::SpaceOp>(*space.getParent()) : kernel::SpaceOp();
   }
 
-  /// Rows inside a scan that runs within another loop are ordered by its steps, so a stage over them that needs the other
-  /// loop joins the scan's, though it does not use its state.
+  /// Rows inside a scan that runs within another loop are ordered by its steps, so a stage over them that
+  /// needs the other loop joins the scan's, though it does not use its state.
   void keepInsideScans() {
     for (auto [stage, around] : llvm::zip(graph.stages, loops)) {
       if (around.empty())
         continue;
-      for (auto space = program.lookupSymbol<kernel::SpaceOp>(stage.getSpace()); space; space = parentOf(space)) {
+      for (auto space = program.lookupSymbol<kernel::SpaceOp>(stage.getSpace()); space;
+           space = parentOf(space)) {
         if (space.getKind() != kernel::SpaceKind::Steps ||
             llvm::any_of(around, [&](Loop l) { return l.carrier == space.getSymName(); }))
           continue;
         for (auto &other : loops)
           if (other.size() == around.size() + 1 && other.back().carrier == space.getSymName() &&
-              llvm::equal(ArrayRef(other).drop_back(), around, [](Loop a, Loop b) { return a.run == b.run; })) {
+              llvm::equal(ArrayRef(other).drop_back(), around,
+                          [](Loop a, Loop b) { return a.run == b.run; })) {
             around.push_back(other.back());
             break;
           }

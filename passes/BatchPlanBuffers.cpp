@@ -19,7 +19,8 @@ struct BatchPlanBuffersPass : impl::BatchPlanBuffersBase<BatchPlanBuffersPass> {
       plan(program);
   }
 
-  /// A life goes from the first unit (a stage, or an outermost loop as a whole) that touches a buffer to the last.
+  /// A life goes from the first unit (a stage, or an outermost loop as a whole) that touches a buffer to the
+  /// last.
   struct Life {
     int first = -1, last = -1;
   };

@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// batch-to-kernel: programs, stages and loops of `batch` become those of `kernel`. Stage bodies are in StageToKernel.cpp.
+// batch-to-kernel: programs, stages and loops of `batch` become those of `kernel`. Stage bodies are in
+// StageToKernel.cpp.
 #include "passes/Passes.h"
 #include "passes/StageGraph.h"
 #include "passes/StageToKernel.h"
@@ -13,8 +14,8 @@ namespace dbc::passes {
 
 namespace {
 
-/// What a launch moves for each row, for the profile and the report: numbers read and written, in bytes, and rows read
-/// through an index. The elements of segments depend on the input and are not counted.
+/// What a launch moves for each row, for the profile and the report: numbers read and written, in bytes, and
+/// rows read through an index. The elements of segments depend on the input and are not counted.
 struct Traffic {
   int64_t read = 0, written = 0, gathers = 0;
   explicit Traffic(batch::StageOp stage) {
@@ -46,8 +47,8 @@ struct Lowering {
   Lowering(batch::ProgramOp from) : from(from), b(from) {}
 
   LogicalResult run() {
-    to = kernel::ProgramOp::create(b, from.getLoc(), from.getSymName(), from.getArgNames(), from.getArgTypes(),
-                                   from.getSurface(), from.getLoss());
+    to = kernel::ProgramOp::create(b, from.getLoc(), from.getSymName(), from.getArgNames(),
+                                   from.getArgTypes(), from.getSurface(), from.getLoss());
     Block *body = &to.getBody().emplaceBlock();
     b.setInsertionPointToEnd(body);
     auto run = kernel::RunOp::create(b, from.getLoc());
@@ -58,7 +59,8 @@ struct Lowering {
       if (isa<batch::StageOp, batch::LevelsOp, batch::StepsOp>(op))
         order.push_back(&op);
       else if (auto buffer = dyn_cast<batch::BufferOp>(op))
-        kernel::BufferOp::create(b, op.getLoc(), buffer.getSymName(), buffer.getSpace(), buffer.getType(), buffer.getSlotAttr());
+        kernel::BufferOp::create(b, op.getLoc(), buffer.getSymName(), buffer.getSpace(), buffer.getType(),
+                                 buffer.getSlotAttr());
       else if (auto output = dyn_cast<batch::OutputOp>(op))
         kernel::OutputOp::create(b, op.getLoc(), output.getLeaf(), output.getBuffer(), output.getDepth());
       else
@@ -101,8 +103,8 @@ struct Lowering {
   LogicalResult lowerStage(batch::StageOp stage, OpBuilder &launches, PackedWeights &packed) {
     Type i32 = functions.getI32Type();
     std::string name = "stage." + stage.getSymName().str();
-    auto func = kernel::FuncOp::create(functions, stage.getLoc(), name, kernel::FuncKind::Stage, stage.getSpaceAttr(),
-                                       docOf(stage));
+    auto func = kernel::FuncOp::create(functions, stage.getLoc(), name, kernel::FuncKind::Stage,
+                                       stage.getSpaceAttr(), docOf(stage));
     Block *body = &func.getBody().emplaceBlock();
     body->addArgument(i32, NameLoc::get(functions.getStringAttr("begin")));
     body->addArgument(i32, NameLoc::get(functions.getStringAttr("end")));

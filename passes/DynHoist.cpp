@@ -13,13 +13,15 @@ namespace dbc::passes {
 
 namespace {
 
-/// Whether computing `op` where the source does not may fail an input (rule E2): such an op stays (C8 adds no error).
+/// Whether computing `op` where the source does not may fail an input (rule E2): such an op stays (C8 adds no
+/// error).
 bool mayFail(Operation *op) {
   if (auto take = dyn_cast<dyn::TakeOp>(op))
     return take.getChecked();
   if (auto reduce = dyn_cast<dyn::ReduceListOp>(op))
     return reduce.getKind() != dyn::ReduceKind::Sum && reduce.getKind() != dyn::ReduceKind::LogSumExp;
-  return isa<dyn::FieldOp, dyn::CallOp, dyn::IntOp, dyn::NarrowOp, dyn::ZipOp, dyn::SliceOp, dyn::AtOp, dyn::NodesOp>(op);
+  return isa<dyn::FieldOp, dyn::CallOp, dyn::IntOp, dyn::NarrowOp, dyn::ZipOp, dyn::SliceOp, dyn::AtOp,
+             dyn::NodesOp>(op);
 }
 
 struct DynHoistPass : impl::DynHoistBase<DynHoistPass> {

@@ -73,9 +73,10 @@ struct DynMergeProductsPass : impl::DynMergeProductsBase<DynMergeProductsPass> {
     Value init = linalg::FillOp::create(b, loc, ValueRange(zero), ValueRange(empty)).getResult(0);
     MLIRContext *c = b.getContext();
     AffineExpr m = getAffineDimExpr(0, c), k = getAffineDimExpr(1, c);
-    AffineMap maps[] = {AffineMap::get(2, 0, {m, k}, c), AffineMap::get(2, 0, {k}, c), AffineMap::get(2, 0, {m}, c)};
-    return linalg::ContractOp::create(b, loc, TypeRange(init.getType()), ValueRange{weights, x}, ValueRange(init),
-                                      b.getAffineMapArrayAttr(maps))
+    AffineMap maps[] = {AffineMap::get(2, 0, {m, k}, c), AffineMap::get(2, 0, {k}, c),
+                        AffineMap::get(2, 0, {m}, c)};
+    return linalg::ContractOp::create(b, loc, TypeRange(init.getType()), ValueRange{weights, x},
+                                      ValueRange(init), b.getAffineMapArrayAttr(maps))
         ->getResult(0);
   }
 
@@ -90,8 +91,9 @@ struct DynMergeProductsPass : impl::DynMergeProductsBase<DynMergeProductsPass> {
     if (add.getLhs().getParentBlock() != add->getBlock() || add.getRhs().getParentBlock() != add->getBlock())
       return;
     OpBuilder b(add);
-    Value sum = product(b, add.getLhs().getDefiningOp<linalg::ContractOp>(),
-                        join(b, add.getLoc(), {l->weights, r->weights}, 1), join(b, add.getLoc(), {l->x, r->x}, 0));
+    Value sum =
+        product(b, add.getLhs().getDefiningOp<linalg::ContractOp>(),
+                join(b, add.getLoc(), {l->weights, r->weights}, 1), join(b, add.getLoc(), {l->x, r->x}, 0));
     if (late.contains(l->x))
       late.insert(sum);
     sum.setLoc(add.getLoc());
@@ -116,8 +118,9 @@ struct DynMergeProductsPass : impl::DynMergeProductsBase<DynMergeProductsPass> {
       int64_t offset = 0;
       for (linalg::ContractOp op : products) {
         auto type = cast<RankedTensorType>(op.getResult(0).getType());
-        Value part = tensor::ExtractSliceOp::create(b, op.getLoc(), type, all, ValueRange(), ValueRange(), ValueRange(),
-                                                    ArrayRef<int64_t>{offset}, type.getShape(), ArrayRef<int64_t>{1});
+        Value part = tensor::ExtractSliceOp::create(b, op.getLoc(), type, all, ValueRange(), ValueRange(),
+                                                    ValueRange(), ArrayRef<int64_t>{offset}, type.getShape(),
+                                                    ArrayRef<int64_t>{1});
         offset += type.getShape()[0];
         op.getResult(0).replaceAllUsesWith(part);
       }

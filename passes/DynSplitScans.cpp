@@ -46,7 +46,8 @@ struct DynSplitScansPass : impl::DynSplitScansBase<DynSplitScansPass> {
       else
         early.insert(&op);
     }
-    // Only numbers that need arithmetic are worth a list; integers, nodes and their fields stay with the structure.
+    // Only numbers that need arithmetic are worth a list; integers, nodes and their fields stay with the
+    // structure.
     llvm::SetVector<Value> handed;
     bool arithmetic = false;
     for (Operation *op : early) {

@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// dyn-to-batch: one program over the rows of a batch for each entry and loss. The work is done in Flatten*.cpp.
+// dyn-to-batch: one program over the rows of a batch for each entry and loss. The work is done in
+// Flatten*.cpp.
 #include "passes/Flatten.h"
 #include "passes/Passes.h"
 
@@ -36,7 +37,8 @@ struct DynToBatchPass : impl::DynToBatchBase<DynToBatchPass> {
       SmallVector<int32_t> columns;
       for (Attribute field : ctor.getFields())
         columns.push_back(columnNumber(data, ctor.getName(), cast<StringAttr>(field).getValue()));
-      kernel::CtorOp::create(inside, ctor.getLoc(), ctor.getName(), ctor.getFields(), ctor.getTypes(), columns);
+      kernel::CtorOp::create(inside, ctor.getLoc(), ctor.getName(), ctor.getFields(), ctor.getTypes(),
+                             columns);
     }
     data.erase();
   }

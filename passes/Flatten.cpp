@@ -73,13 +73,15 @@ static Type scalarElement(Type type) {
 }
 
 static StringRef partName(kernel::FieldPart part) {
-  return part == kernel::FieldPart::Value ? "" : part == kernel::FieldPart::Begin ? ".begin"
-                                             : part == kernel::FieldPart::End     ? ".end"
-                                             : part == kernel::FieldPart::Items   ? ".items"
-                                                                                  : ".kind";
+  return part == kernel::FieldPart::Value   ? ""
+         : part == kernel::FieldPart::Begin ? ".begin"
+         : part == kernel::FieldPart::End   ? ".end"
+         : part == kernel::FieldPart::Items ? ".items"
+                                            : ".kind";
 }
 
-std::string Flattening::fieldArray(dyn::DataOp data, StringRef ctor, StringRef field, kernel::FieldPart part, Type type) {
+std::string Flattening::fieldArray(dyn::DataOp data, StringRef ctor, StringRef field, kernel::FieldPart part,
+                                   Type type) {
   int column = part == kernel::FieldPart::Kind ? -1 : columnNumber(data, ctor, field);
   std::string key = (data.getSymName() + "/" + Twine(column) + partName(part)).str();
   auto [it, isNew] = arrays.try_emplace(key);
@@ -119,8 +121,8 @@ void Flattening::rename(StringRef from, StringRef to) {
   });
 }
 
-/// Finds the cells that the entry needs and their groups (strongly connected components of the call graph, Tarjan
-/// 1972), callees first. Source nesting bounds the number of cells, so plain recursion is fine.
+/// Finds the cells that the entry needs and their groups (strongly connected components of the call graph,
+/// Tarjan 1972), callees first. Source nesting bounds the number of cells, so plain recursion is fine.
 void Flattening::findCells() {
   struct State {
     int index = -1, low = -1;
@@ -194,16 +196,17 @@ void Flattening::declareCell(Cell &cell) {
   cell.lengths.resize(names.size());
   for (auto [component, type] : llvm::zip(names, cell.op.getResults())) {
     Type flat = cast<TypeAttr>(type).getValue();
-    cell.results.push_back(isa<dyn::ListType>(flat) ? std::string()
-                                                    : addBuffer((name + "." + component).str(), cell.space, flat));
+    cell.results.push_back(isa<dyn::ListType>(flat)
+                               ? std::string()
+                               : addBuffer((name + "." + component).str(), cell.space, flat));
   }
 }
 
 LogicalResult Flattening::run() {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   Location loc = entry.getLoc();
-  program = batch::ProgramOp::create(builder, loc, entry.getSymName(), entry.getArgNames(), entry.getArgTypes(),
-                                     entry.getSurface(), entry.getLoss());
+  program = batch::ProgramOp::create(builder, loc, entry.getSymName(), entry.getArgNames(),
+                                     entry.getArgTypes(), entry.getSurface(), entry.getLoss());
   Block *body = &program.getBody().emplaceBlock();
   // Declarations stand in front, then functions, then the schedule and the stages.
   auto marker = kernel::ScheduleOp::create(builder, loc);
@@ -229,11 +232,12 @@ LogicalResult Flattening::run() {
   OpBuilder functions(context);
   functions.setInsertionPoint(marker);
   OpBuilder schedule = OpBuilder::atBlockEnd(order);
-  auto function = [&](kernel::FuncKind kind, const std::string &name, SpaceInfo *space, StringRef row, Type key) {
+  auto function = [&](kernel::FuncKind kind, const std::string &name, SpaceInfo *space, StringRef row,
+                      Type key) {
     std::string symbol = unique(name);
-    auto func = kernel::FuncOp::create(functions, loc, symbol, kind,
-                                       space ? FlatSymbolRefAttr::get(context, space->name) : FlatSymbolRefAttr(),
-                                       ArrayAttr());
+    auto func = kernel::FuncOp::create(
+        functions, loc, symbol, kind,
+        space ? FlatSymbolRefAttr::get(context, space->name) : FlatSymbolRefAttr(), ArrayAttr());
     Block *block = &func.getBody().emplaceBlock();
     Type i32 = functions.getI32Type();
     if (kind == kernel::FuncKind::Index)
@@ -250,7 +254,8 @@ LogicalResult Flattening::run() {
   llvm::StringMap<SmallVector<Attribute>> callsOf;
   for (auto &[name, cell] : cells) {
     std::string key = nameOf(cell.op.getBody().getArgument(0).getLoc());
-    auto func = function(kernel::FuncKind::Calls, "calls." + name.str(), nullptr, key.empty() ? "node" : key, {});
+    auto func =
+        function(kernel::FuncKind::Calls, "calls." + name.str(), nullptr, key.empty() ? "node" : key, {});
     walkCalls(cell.op, cell.op.getBody(), func);
     callsOf[cell.group].push_back(FlatSymbolRefAttr::get(func.getSymNameAttr()));
   }
@@ -267,8 +272,8 @@ LogicalResult Flattening::run() {
       datas.push_back(cast<dyn::NodeType>(cells[name].op.getBody().getArgument(0).getType()).getData());
     }
     StringRef symbol = cells[group[0]].group;
-    kernel::GroupOp::create(declare, loc, symbol, declare.getStrArrayAttr(cellNames), declare.getArrayAttr(datas),
-                            declare.getArrayAttr(callsOf[symbol]));
+    kernel::GroupOp::create(declare, loc, symbol, declare.getStrArrayAttr(cellNames),
+                            declare.getArrayAttr(datas), declare.getArrayAttr(callsOf[symbol]));
     kernel::SortOp::create(schedule, loc, symbol);
   }
 
@@ -281,7 +286,8 @@ LogicalResult Flattening::run() {
   modelSpace = model;
   for (auto &[name, cell] : cells) {
     std::string key = nameOf(cell.op.getBody().getArgument(0).getLoc());
-    auto func = function(kernel::FuncKind::Index, "index." + name.str(), cell.space, key.empty() ? "node" : key, {});
+    auto func =
+        function(kernel::FuncKind::Index, "index." + name.str(), cell.space, key.empty() ? "node" : key, {});
     walkIndex(cell.op, cell.op.getBody(), cell.space, func);
   }
   auto func = function(kernel::FuncKind::Index, "index", inputs, "input", {});
@@ -295,12 +301,13 @@ LogicalResult Flattening::run() {
     if (!space.used && space.kind != kernel::SpaceKind::Inputs && space.kind != kernel::SpaceKind::Instances)
       continue;
     SmallVector<StringRef> columns(space.columns.begin(), space.columns.end());
-    kernel::SpaceOp::create(front, loc, space.name, space.kind,
-                            space.parent ? FlatSymbolRefAttr::get(context, space.parent->name) : FlatSymbolRefAttr(),
-                            front.getStrArrayAttr(columns),
-                            space.group.empty() ? FlatSymbolRefAttr() : FlatSymbolRefAttr::get(context, space.group),
-                            space.group.empty() ? IntegerAttr() : front.getI32IntegerAttr(space.cell),
-                            /*ticked=*/false, /*steps_of=*/FlatSymbolRefAttr());
+    kernel::SpaceOp::create(
+        front, loc, space.name, space.kind,
+        space.parent ? FlatSymbolRefAttr::get(context, space.parent->name) : FlatSymbolRefAttr(),
+        front.getStrArrayAttr(columns),
+        space.group.empty() ? FlatSymbolRefAttr() : FlatSymbolRefAttr::get(context, space.group),
+        space.group.empty() ? IntegerAttr() : front.getI32IntegerAttr(space.cell),
+        /*ticked=*/false, /*steps_of=*/FlatSymbolRefAttr());
   }
   return success();
 }

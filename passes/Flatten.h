@@ -2,9 +2,10 @@
 //
 // What dyn-to-batch knows about the values of one input while it writes the program of a batch.
 //
-// A `dyn` function is walked twice. The first walk writes its `calls` function: which instances need which. The second
-// writes its `index` function, which makes the rows of all spaces, and one `batch.stage` an arithmetic op.
-// Flattening follows Blelloch's nested data parallelism: a binder is a space whose rows are (row outside, element).
+// A `dyn` function is walked twice. The first walk writes its `calls` function: which instances need which.
+// The second writes its `index` function, which makes the rows of all spaces, and one `batch.stage` an
+// arithmetic op. Flattening follows Blelloch's nested data parallelism: a binder is a space whose rows are
+// (row outside, element).
 #pragma once
 
 #include "ir/Batch/Batch.h"
@@ -23,12 +24,12 @@ namespace dbc::passes {
 struct ListInfo {
   enum class From {
     Unknown, ///< in the walk that writes calls: a list that a cell returned
-    Mapped, ///< in the walk that writes calls: result `result` of `map`, walked again for an element
-    Range,  ///< the integer itself
-    Items,  ///< an int or node: row of the int array `array`
-    Column, ///< an int or node: column `via` at the row of space `of`
-    Rows,   ///< computed: row of `array`
-    Via,    ///< computed: row of `array` that column `via` of space `of` names at the row
+    Mapped,  ///< in the walk that writes calls: result `result` of `map`, walked again for an element
+    Range,   ///< the integer itself
+    Items,   ///< an int or node: row of the int array `array`
+    Column,  ///< an int or node: column `via` at the row of space `of`
+    Rows,    ///< computed: row of `array`
+    Via,     ///< computed: row of `array` that column `via` of space `of` names at the row
   };
   From from = From::Range;
   mlir::Value first, length; ///< i32, in the function being written
@@ -40,7 +41,8 @@ struct ListInfo {
 
   /// Whether two lists differ in nothing but first and length.
   bool sameSource(const ListInfo &o) const {
-    return from == o.from && stride == o.stride && array == o.array && of == o.of && via == o.via && element == o.element;
+    return from == o.from && stride == o.stride && array == o.array && of == o.of && via == o.via &&
+           element == o.element;
   }
 };
 
@@ -50,7 +52,8 @@ struct Known {
     Nothing,    ///< computed, in the walk that writes calls
     Structural, ///< `scalar`, an i32 or i1 in the function being written; a node is its number
     Placed,     ///< row `scalar` of `array`
-    Model,      ///< made of constants and parameters alone: `scalar` of the `dyn` function is cloned where it is used
+    Model, ///< made of constants and parameters alone: `scalar` of the `dyn` function is cloned where it is
+           ///< used
     List,
   };
   Kind kind = Kind::Nothing;
@@ -127,7 +130,8 @@ private:
   std::string unique(llvm::StringRef name);
   std::string addBuffer(llvm::StringRef name, SpaceInfo *space, mlir::Type type);
   /// The symbol of a field's array, declared when first used.
-  std::string fieldArray(dyn::DataOp data, llvm::StringRef ctor, llvm::StringRef field, kernel::FieldPart part, mlir::Type type);
+  std::string fieldArray(dyn::DataOp data, llvm::StringRef ctor, llvm::StringRef field,
+                         kernel::FieldPart part, mlir::Type type);
   std::string argumentArray(unsigned leaf, llvm::StringRef name, kernel::FieldPart part, mlir::Type type);
   dyn::DataOp dataOf(mlir::Type node);
   void rename(llvm::StringRef from, llvm::StringRef to);
@@ -147,8 +151,8 @@ private:
   bool failed = false;
 };
 
-/// The number of the column that a field's values are kept in, over all constructors of a data type: fields of one name
-/// and type share one. The same numbering is printed into the model's interface.
+/// The number of the column that a field's values are kept in, over all constructors of a data type: fields
+/// of one name and type share one. The same numbering is printed into the model's interface.
 int columnNumber(dyn::DataOp data, llvm::StringRef ctor, llvm::StringRef field);
 
 /// "file:line:col" of a location, for messages; empty if unknown.

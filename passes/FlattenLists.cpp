@@ -23,7 +23,8 @@ Known Walk::element(const ListInfo &list, Value j) {
     return Known::structural(kernel::LoadOp::create(b, loc, type, array, column, row));
   };
   switch (list.from) {
-  case From::Unknown: return Known();
+  case From::Unknown:
+    return Known();
   case From::Mapped: {
     Value position = positionRow(list, j);
     dyn::MapOp map = list.map;
@@ -32,14 +33,19 @@ Known Walk::element(const ListInfo &list, Value j) {
     block(map.getBody().front(), Place());
     return known(map.getBody().front().getTerminator()->getOperand(list.result));
   }
-  case From::Range: return Known::structural(positionRow(list, j));
-  case From::Items: return loaded(list.array, StringAttr(), positionRow(list, j));
-  case From::Column: return loaded(list.of, b.getStringAttr(list.via), positionRow(list, j));
-  case From::Rows: return indexing ? Known::placed(list.array, positionRow(list, j), list.carried) : Known();
+  case From::Range:
+    return Known::structural(positionRow(list, j));
+  case From::Items:
+    return loaded(list.array, StringAttr(), positionRow(list, j));
+  case From::Column:
+    return loaded(list.of, b.getStringAttr(list.via), positionRow(list, j));
+  case From::Rows:
+    return indexing ? Known::placed(list.array, positionRow(list, j), list.carried) : Known();
   case From::Via: {
     if (!indexing)
       return Known();
-    Value row = kernel::LoadOp::create(b, loc, b.getI32Type(), list.of, b.getStringAttr(list.via), positionRow(list, j));
+    Value row = kernel::LoadOp::create(b, loc, b.getI32Type(), list.of, b.getStringAttr(list.via),
+                                       positionRow(list, j));
     return Known::placed(list.array, row, list.carried);
   }
   }
@@ -48,7 +54,8 @@ Known Walk::element(const ListInfo &list, Value j) {
 
 /// A loop 0 .. length - 1 of the structure function; `body` writes one round.
 void Walk::loop(Location loc, Value length, function_ref<void(Value)> body) {
-  auto loop = kernel::ForOp::create(b, loc, TypeRange(), integer(0), length, ValueRange(), /*vector=*/UnitAttr());
+  auto loop =
+      kernel::ForOp::create(b, loc, TypeRange(), integer(0), length, ValueRange(), /*vector=*/UnitAttr());
   Block *block = &loop.getBody().emplaceBlock();
   Value j = block->addArgument(b.getI32Type(), NameLoc::get(b.getStringAttr("j"), loc));
   OpBuilder::InsertionGuard guard(b);
@@ -71,7 +78,8 @@ void Walk::map(dyn::MapOp op, Place at) {
     // Elements are walked where they are asked for; here only calls count.
     bool calls = callsCells(body);
     if (!any && calls) {
-      emitError(op.getLoc(), "calls for each element of a list that a cell returned are not supported yet [C6]");
+      emitError(op.getLoc(),
+                "calls for each element of a list that a cell returned are not supported yet [C6]");
       f.failed = true;
       return;
     }
@@ -147,9 +155,10 @@ void Walk::map(dyn::MapOp op, Place at) {
   }
 }
 
-/// Scans and folds. The states of an owner with n elements are n + 1 rows of a space of their own, the first being the
-/// initial state, so that the empty list and the first step are no special cases.
-void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &body, bool back, bool fold, Place at) {
+/// Scans and folds. The states of an owner with n elements are n + 1 rows of a space of their own, the first
+/// being the initial state, so that the empty list and the first step are no special cases.
+void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &body, bool back, bool fold,
+                      Place at) {
   Location loc = op->getLoc();
   std::vector<ListInfo> infos;
   for (Value list : lists)
@@ -196,7 +205,8 @@ void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &b
   std::vector<std::string> buffers;
   for (auto [k, value] : llvm::enumerate(init)) {
     std::string part = nameOf(body.getArgument(infos.size() + k).getLoc());
-    buffers.push_back(f.addBuffer(name + "." + (part.empty() ? "state" + std::to_string(k) : part), states, value.getType()));
+    buffers.push_back(f.addBuffer(name + "." + (part.empty() ? "state" + std::to_string(k) : part), states,
+                                  value.getType()));
     write(loc, value, known(value), buffers.back(), at, first);
   }
   loop(loc, length, [&](Value k) {
@@ -240,15 +250,17 @@ void Walk::reduceList(dyn::ReduceListOp op, Place at) {
                   (list.from == From::Mapped && isStructuralList(op.getList()));
   if (!integers && !indexing)
     return set(op.getResult(), Known());
-  if (kind == ReduceKind::Mean || kind == ReduceKind::Max || kind == ReduceKind::Min || kind == ReduceKind::ArgMax) {
+  if (kind == ReduceKind::Mean || kind == ReduceKind::Max || kind == ReduceKind::Min ||
+      kind == ReduceKind::ArgMax) {
     Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, list.length, integer(0));
     check(loc, kernel::Fault::Empty, some, dyn::stringifyReduceKind(kind), {});
   }
   if (integers) {
     bool boolean = op.getType().isInteger(1);
-    Value start = boolean ? arith::ConstantOp::create(b, loc, b.getBoolAttr(kind == ReduceKind::All)).getResult()
-                          : kind == ReduceKind::Sum ? integer(0)
-                                                    : element(list, integer(0)).scalar;
+    Value start = boolean
+                      ? arith::ConstantOp::create(b, loc, b.getBoolAttr(kind == ReduceKind::All)).getResult()
+                  : kind == ReduceKind::Sum ? integer(0)
+                                            : element(list, integer(0)).scalar;
     auto loop = kernel::ForOp::create(b, loc, start.getType(), integer(0), list.length, start, UnitAttr());
     Block *block = &loop.getBody().emplaceBlock();
     Value j = block->addArgument(b.getI32Type(), NameLoc::get(b.getStringAttr("j"), loc));
@@ -259,14 +271,24 @@ void Walk::reduceList(dyn::ReduceListOp op, Place at) {
       Value x = element(list, j).scalar, next;
       switch (kind) {
       case ReduceKind::Sum:
-        next = kernel::IntOp::create(b, loc, b.getI32Type(), kernel::IntKind::Add, so, x, b.getStringAttr(placeOf(loc)));
+        next = kernel::IntOp::create(b, loc, b.getI32Type(), kernel::IntKind::Add, so, x,
+                                     b.getStringAttr(placeOf(loc)));
         break;
-      case ReduceKind::Max: next = arith::MaxSIOp::create(b, loc, so, x); break;
-      case ReduceKind::Min: next = arith::MinSIOp::create(b, loc, so, x); break;
-      case ReduceKind::Any: next = arith::OrIOp::create(b, loc, so, x); break;
-      case ReduceKind::All: next = arith::AndIOp::create(b, loc, so, x); break;
+      case ReduceKind::Max:
+        next = arith::MaxSIOp::create(b, loc, so, x);
+        break;
+      case ReduceKind::Min:
+        next = arith::MinSIOp::create(b, loc, so, x);
+        break;
+      case ReduceKind::Any:
+        next = arith::OrIOp::create(b, loc, so, x);
+        break;
+      case ReduceKind::All:
+        next = arith::AndIOp::create(b, loc, so, x);
+        break;
       default:
-        emitError(loc, "`") << dyn::stringifyReduceKind(kind) << "` of whole numbers is not supported yet [L1]";
+        emitError(loc, "`") << dyn::stringifyReduceKind(kind)
+                            << "` of whole numbers is not supported yet [L1]";
         f.failed = true;
         next = so;
       }
@@ -276,12 +298,15 @@ void Walk::reduceList(dyn::ReduceListOp op, Place at) {
   }
   batch::StageOp stage = this->stage(loc, label(op, at), at);
   OpBuilder inside = OpBuilder::atBlockEnd(&stage.getBody().front());
-  auto symbol = [&](const std::string &s) { return s.empty() ? FlatSymbolRefAttr() : FlatSymbolRefAttr::get(f.context, s); };
+  auto symbol = [&](const std::string &s) {
+    return s.empty() ? FlatSymbolRefAttr() : FlatSymbolRefAttr::get(f.context, s);
+  };
   bool via = list.from == From::Via;
   Value result = batch::SegmentOp::create(
       inside, loc, op.getType(), static_cast<batch::ReduceKind>(kind), list.array,
-      column(at.space, list.first, "first"), column(at.space, list.length, "length"), list.stride, via ? symbol(list.of) : FlatSymbolRefAttr(),
-      via ? b.getStringAttr(list.via) : StringAttr(), batch::Access::Unknown, symbol(list.carried));
+      column(at.space, list.first, "first"), column(at.space, list.length, "length"), list.stride,
+      via ? symbol(list.of) : FlatSymbolRefAttr(), via ? b.getStringAttr(list.via) : StringAttr(),
+      batch::Access::Unknown, symbol(list.carried));
   std::string buffer = f.addBuffer(stage.getSymName(), at.space, op.getType());
   own[buffer] = true;
   batch::WriteOp::create(inside, loc, result, buffer);
@@ -355,9 +380,12 @@ void Walk::listOp(Operation *op, Place at) {
     if (info.from == From::Unknown)
       return set(slice.getResult(), Known::of(info));
     Value low = structural(slice.getLow()), high = structural(slice.getHigh());
-    auto le = [&](Value x, Value y) { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, x, y).getResult(); };
+    auto le = [&](Value x, Value y) {
+      return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, x, y).getResult();
+    };
     Value fits = arith::AndIOp::create(b, loc, le(integer(0), low), le(high, info.length));
-    check(loc, kernel::Fault::Slice, arith::AndIOp::create(b, loc, fits, le(low, high)), "slice", {low, high, info.length});
+    check(loc, kernel::Fault::Slice, arith::AndIOp::create(b, loc, fits, le(low, high)), "slice",
+          {low, high, info.length});
     info.first = info.stride == 1 ? add(info.first, low) : sub(info.first, low);
     info.length = sub(high, low);
     return set(slice.getResult(), Known::of(info));
@@ -369,7 +397,8 @@ void Walk::listOp(Operation *op, Place at) {
   Value index = structural(at_.getIndex());
   Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, index, integer(0));
   Value high = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, index, info.length);
-  check(loc, kernel::Fault::ListIndex, arith::AndIOp::create(b, loc, low, high), "index", {index, info.length});
+  check(loc, kernel::Fault::ListIndex, arith::AndIOp::create(b, loc, low, high), "index",
+        {index, info.length});
   set(at_.getResult(), element(info, index));
 }
 

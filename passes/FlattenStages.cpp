@@ -1,9 +1,11 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Numbers: integers of the structure are computed in the structure function, everything else becomes stages, one an op.
+// Numbers: integers of the structure are computed in the structure function, everything else becomes stages,
+// one an op.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/FlattenWalk.h"
+#include "passes/Products.h"
 
 using namespace mlir;
 
@@ -29,7 +31,9 @@ bool Walk::isZero(Value v) {
 Value Walk::add(Value x, Value y) {
   return isZero(x) ? y : isZero(y) ? x : arith::AddIOp::create(b, y.getLoc(), x, y).getResult();
 }
-Value Walk::sub(Value x, Value y) { return isZero(y) ? x : arith::SubIOp::create(b, y.getLoc(), x, y).getResult(); }
+Value Walk::sub(Value x, Value y) {
+  return isZero(y) ? x : arith::SubIOp::create(b, y.getLoc(), x, y).getResult();
+}
 
 Value Walk::structural(Value value) {
   Known k = known(value);
@@ -50,8 +54,8 @@ void Walk::check(Location loc, kernel::Fault fault, Value condition, StringRef w
 /// Integer ops on structural integers: part of the structure function.
 bool Walk::structuralOp(Operation *op, Place at) {
   if (!isa<dyn::IntOp, dyn::NarrowOp, dyn::SameOp>(op) &&
-      !isa<arith::CmpIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp, arith::SelectOp, arith::ExtUIOp, arith::MaxSIOp,
-           arith::MinSIOp>(op))
+      !isa<arith::CmpIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp, arith::SelectOp, arith::ExtUIOp,
+           arith::MaxSIOp, arith::MinSIOp>(op))
     return false;
   bool any = false;
   for (Value operand : op->getOperands()) {
@@ -79,10 +83,15 @@ bool Walk::structuralOp(Operation *op, Place at) {
   } else if (auto integer = dyn_cast<dyn::IntOp>(op)) {
     Value x = operand(0), y = operand(1);
     switch (integer.getKind()) {
-    case dyn::IntKind::Max: result = arith::MaxSIOp::create(b, loc, x, y); break;
-    case dyn::IntKind::Min: result = arith::MinSIOp::create(b, loc, x, y); break;
+    case dyn::IntKind::Max:
+      result = arith::MaxSIOp::create(b, loc, x, y);
+      break;
+    case dyn::IntKind::Min:
+      result = arith::MinSIOp::create(b, loc, x, y);
+      break;
     default:
-      result = kernel::IntOp::create(b, loc, b.getI32Type(), static_cast<kernel::IntKind>(integer.getKind()), x, y, where);
+      result = kernel::IntOp::create(b, loc, b.getI32Type(), static_cast<kernel::IntKind>(integer.getKind()),
+                                     x, y, where);
     }
   } else {
     IRMapping mapping;
@@ -98,21 +107,15 @@ bool Walk::structuralOp(Operation *op, Place at) {
 void Walk::checkIndex(Location loc, Value value, int64_t bound) {
   Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, value, integer(0));
   Value high = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, value, integer(bound));
-  check(loc, kernel::Fault::Index, arith::AndIOp::create(b, loc, low, high), "index", {value, integer(bound)});
+  check(loc, kernel::Fault::Index, arith::AndIOp::create(b, loc, low, high), "index",
+        {value, integer(bound)});
 }
 
 static bool usesParam(Operation *op) {
   if (isa<dyn::GetOp>(op))
     return true;
-  return llvm::any_of(op->getOperands(), [](Value v) { return v.getDefiningOp() && usesParam(v.getDefiningOp()); });
-}
-
-/// A parameter, or parameters stacked: what products pack (see dyn-merge-products).
-static bool isWeights(Operation *op) {
-  if (isa<dyn::GetOp>(op))
-    return true;
-  return isa<tensor::ConcatOp>(op) &&
-         llvm::all_of(op->getOperands(), [](Value v) { return v.getDefiningOp() && isWeights(v.getDefiningOp()); });
+  return llvm::any_of(op->getOperands(),
+                      [](Value v) { return v.getDefiningOp() && usesParam(v.getDefiningOp()); });
 }
 
 /// A tensor without axes; there are no buffers of these, its one number is kept instead.
@@ -128,7 +131,7 @@ void Walk::computed(Operation *op, Place at) {
       return;
     }
   bool model = llvm::all_of(op->getOperands(), [&](Value v) { return known(v).is(Kind::Model); });
-  if (model && (!usesParam(op) || isWeights(op))) {
+  if (model && (!usesParam(op) || isWeights(op->getResult(0)))) {
     for (Value result : op->getResults())
       set(result, Known::model(result));
     return;
@@ -182,18 +185,22 @@ Value Walk::load(OpBuilder &builder, Location loc, Value source, const Known &k,
   switch (k.kind) {
   case Kind::Structural:
     return batch::ColumnOp::create(builder, loc, k.scalar.getType(),
-                                   column(at.space, k.scalar, source ? nameOf(source.getLoc()) : "")).getResult();
+                                   column(at.space, k.scalar, source ? nameOf(source.getLoc()) : ""))
+        .getResult();
   case Kind::Placed: {
     SpaceInfo *home = f.bufferSpace.lookup(k.array);
     Type type = source ? source.getType() : typeOf(k.array);
     if (home == f.modelSpace || (home == at.space && k.scalar == at.row))
       return batch::ReadOp::create(builder, loc, type, k.array);
-    return batch::GatherOp::create(builder, loc, type, k.array, column(at.space, k.scalar, source ? nameOf(source.getLoc()) : ""),
-                                   batch::Access::Unknown,
-                                   k.carried.empty() ? FlatSymbolRefAttr() : FlatSymbolRefAttr::get(f.context, k.carried));
+    return batch::GatherOp::create(
+        builder, loc, type, k.array, column(at.space, k.scalar, source ? nameOf(source.getLoc()) : ""),
+        batch::Access::Unknown,
+        k.carried.empty() ? FlatSymbolRefAttr() : FlatSymbolRefAttr::get(f.context, k.carried));
   }
-  case Kind::Model: return cloneModel(builder, k.scalar);
-  default: break;
+  case Kind::Model:
+    return cloneModel(builder, k.scalar);
+  default:
+    break;
   }
   llvm_unreachable("only numbers are loaded");
 }
@@ -261,7 +268,8 @@ void Walk::write(Location loc, Value source, const Known &value, StringRef buffe
     batch::WriteOp::create(inside, loc, loaded, buffer);
     return;
   }
-  batch::ScatterOp::create(inside, loc, loaded, buffer, column(at.space, row, "after"), batch::Access::Unknown);
+  batch::ScatterOp::create(inside, loc, loaded, buffer, column(at.space, row, "after"),
+                           batch::Access::Unknown);
 }
 
 } // namespace dbc::passes

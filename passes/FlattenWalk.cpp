@@ -50,7 +50,8 @@ void Walk::run(Region &region) {
 }
 
 /// A value that the batch holds: a field of node `row`, or an argument of input `row`.
-Known Walk::fromArray(Location loc, Type type, Value row, function_ref<std::string(kernel::FieldPart)> array) {
+Known Walk::fromArray(Location loc, Type type, Value row,
+                      function_ref<std::string(kernel::FieldPart)> array) {
   using kernel::FieldPart;
   if (auto list = dyn_cast<dyn::ListType>(type)) {
     std::string begin = array(FieldPart::Begin), end = array(FieldPart::End);
@@ -62,7 +63,8 @@ Known Walk::fromArray(Location loc, Type type, Value row, function_ref<std::stri
     info.length = sub(last, info.first);
     info.array = array(FieldPart::Items);
     info.element = list.getElement();
-    bool integer = isa<dyn::NodeType>(info.element) || info.element.isInteger(32) || info.element.isInteger(1);
+    bool integer =
+        isa<dyn::NodeType>(info.element) || info.element.isInteger(32) || info.element.isInteger(1);
     info.from = integer ? From::Items : From::Rows;
     if (isa<dyn::ListType>(info.element)) {
       emitError(loc, "lists of lists are not supported yet [D2]");
@@ -93,8 +95,9 @@ void Walk::op(Operation *op, Place at) {
     return this->match(match, at);
   if (auto cond = dyn_cast<dyn::IfOp>(op)) {
     Value condition = structural(cond.getCondition());
-    return branch(op, {&cond.getThen(), &cond.getOtherwise()}, {"then", "else"},
-                  [&](unsigned) { return condition; }, at);
+    return branch(
+        op, {&cond.getThen(), &cond.getOtherwise()}, {"then", "else"}, [&](unsigned) { return condition; },
+        at);
   }
   if (auto map = dyn_cast<dyn::MapOp>(op))
     return this->map(map, at);
@@ -118,7 +121,8 @@ void Walk::op(Operation *op, Place at) {
 void Walk::field(dyn::FieldOp op, Place at) {
   dyn::DataOp data = f.dataOf(op.getNode().getType());
   StringRef ctor = op.getCtor().value_or("");
-  set(op.getResult(), fromArray(op.getLoc(), op.getType(), structural(op.getNode()), [&](kernel::FieldPart part) {
+  set(op.getResult(),
+      fromArray(op.getLoc(), op.getType(), structural(op.getNode()), [&](kernel::FieldPart part) {
         return f.fieldArray(data, ctor, op.getName(), part, op.getType());
       }));
 }
@@ -162,8 +166,10 @@ void Walk::call(dyn::CallOp op, Place at) {
     }
     ListInfo info = cell.lists[k];
     Type i32 = b.getI32Type();
-    info.first = kernel::LoadOp::create(b, op.getLoc(), i32, cell.space->name, b.getStringAttr(cell.firsts[k]), row);
-    info.length = kernel::LoadOp::create(b, op.getLoc(), i32, cell.space->name, b.getStringAttr(cell.lengths[k]), row);
+    info.first =
+        kernel::LoadOp::create(b, op.getLoc(), i32, cell.space->name, b.getStringAttr(cell.firsts[k]), row);
+    info.length =
+        kernel::LoadOp::create(b, op.getLoc(), i32, cell.space->name, b.getStringAttr(cell.lengths[k]), row);
     set(result, Known::of(info));
   }
 }
@@ -183,11 +189,14 @@ void Walk::match(dyn::MatchOp op, Place at) {
   Value node = structural(op.getNode());
   std::string kinds = f.fieldArray(data, "", "", kernel::FieldPart::Kind, b.getI32Type());
   Value kind = kernel::LoadOp::create(b, op.getLoc(), b.getI32Type(), kinds, StringAttr(), node);
-  branch(op, regions, names, [&](unsigned n) -> Value {
-    StringRef ctor = cast<StringAttr>(op.getCtors()[n]).getValue();
-    int number = llvm::find_if(ctors, [&](dyn::CtorOp c) { return c.getName() == ctor; }) - ctors.begin();
-    return arith::CmpIOp::create(b, op.getLoc(), arith::CmpIPredicate::eq, kind, integer(number));
-  }, at);
+  branch(
+      op, regions, names,
+      [&](unsigned n) -> Value {
+        StringRef ctor = cast<StringAttr>(op.getCtors()[n]).getValue();
+        int number = llvm::find_if(ctors, [&](dyn::CtorOp c) { return c.getName() == ctor; }) - ctors.begin();
+        return arith::CmpIOp::create(b, op.getLoc(), arith::CmpIPredicate::eq, kind, integer(number));
+      },
+      at);
 }
 
 /// A match with one arm: its region is simply computed.
@@ -197,13 +206,14 @@ void Walk::only(Operation *op, Region &region, Place at) {
     set(result, known(value));
 }
 
-/// Match and if: each arm is a space of its own in the space outside. Integer results come out of the structure
-/// function's own branch, computed ones go to a buffer of the space outside.
+/// Match and if: each arm is a space of its own in the space outside. Integer results come out of the
+/// structure function's own branch, computed ones go to a buffer of the space outside.
 void Walk::branch(Operation *op, ArrayRef<Region *> regions, ArrayRef<std::string> names,
                   function_ref<Value(unsigned)> isArm, Place at) {
   std::vector<std::string> buffers(op->getNumResults());
   for (auto [buffer, result] : llvm::zip(buffers, op->getResults()))
-    if (indexing && dyn::isNumber(result.getType()) && !allStructural(regions, cast<OpResult>(result).getResultNumber())) {
+    if (indexing && dyn::isNumber(result.getType()) &&
+        !allStructural(regions, cast<OpResult>(result).getResultNumber())) {
       buffer = f.addBuffer(label(op, at), at.space, result.getType());
       own[buffer] = true;
     }
@@ -229,7 +239,8 @@ void Walk::branch(Operation *op, ArrayRef<Region *> regions, ArrayRef<std::strin
       continue;
     }
     for (auto &y : yields)
-      if (!y[k].list.sameSource(yields[0][k].list) || y[k].list.from == From::Mapped || y[k].list.from == From::Unknown) {
+      if (!y[k].list.sameSource(yields[0][k].list) || y[k].list.from == From::Mapped ||
+          y[k].list.from == From::Unknown) {
         emitError(op->getLoc(), "arms that give lists from different places are not supported yet [S3]");
         f.failed = true;
         return;
@@ -265,7 +276,8 @@ bool Walk::allStructural(ArrayRef<Region *> regions, unsigned result) {
     return true;
   if (!type.isInteger(32) && !type.isInteger(1))
     return false;
-  return llvm::all_of(regions, [&](Region *r) { return isStructural(r->front().getTerminator()->getOperand(result)); });
+  return llvm::all_of(
+      regions, [&](Region *r) { return isStructural(r->front().getTerminator()->getOperand(result)); });
 }
 
 /// By definition chain, for values whose region is not walked yet (LANGUAGE S1).
@@ -289,7 +301,8 @@ bool Walk::isStructural(Value value) {
   if (auto cond = dyn_cast<dyn::IfOp>(op))
     return allStructural({&cond.getThen(), &cond.getOtherwise()}, cast<OpResult>(value).getResultNumber());
   return llvm::all_of(op->getOperands(), [&](Value v) {
-    return isa<dyn::ListType>(v.getType()) ? isStructuralList(v) : isa<dyn::NodeType>(v.getType()) || isStructural(v);
+    return isa<dyn::ListType>(v.getType()) ? isStructuralList(v)
+                                           : isa<dyn::NodeType>(v.getType()) || isStructural(v);
   });
 }
 
@@ -306,7 +319,8 @@ bool Walk::isStructuralList(Value list) {
   if (!op || isa<dyn::CallOp, dyn::ScanOp>(op))
     return false;
   if (auto map = dyn_cast<dyn::MapOp>(op))
-    return isStructural(map.getBody().front().getTerminator()->getOperand(cast<OpResult>(list).getResultNumber()));
+    return isStructural(
+        map.getBody().front().getTerminator()->getOperand(cast<OpResult>(list).getResultNumber()));
   if (isa<dyn::FieldOp, dyn::RangeOp>(op))
     return true;
   return llvm::all_of(op->getOperands(),
@@ -315,8 +329,8 @@ bool Walk::isStructuralList(Value list) {
 
 /// Writes the chain of branches for arms n and on; the last arm is the innermost `else`.
 kernel::IfOp Walk::arms(Operation *op, ArrayRef<Region *> regions, ArrayRef<std::string> names,
-                        function_ref<Value(unsigned)> isArm, unsigned n, std::vector<std::vector<Known>> &yields,
-                        ArrayRef<std::string> buffers, Place at) {
+                        function_ref<Value(unsigned)> isArm, unsigned n,
+                        std::vector<std::vector<Known>> &yields, ArrayRef<std::string> buffers, Place at) {
   Value condition = isArm(n);
   auto cond = kernel::IfOp::create(b, op->getLoc(), TypeRange(), condition);
   cond.getThen().emplaceBlock();
@@ -359,7 +373,8 @@ kernel::IfOp Walk::arms(Operation *op, ArrayRef<Region *> regions, ArrayRef<std:
 }
 
 /// Gives a chain of branches its results: arm k yields values[k].
-SmallVector<Value> Walk::withResults(kernel::IfOp cond, TypeRange types, ArrayRef<SmallVector<Value>> values, unsigned n) {
+SmallVector<Value> Walk::withResults(kernel::IfOp cond, TypeRange types, ArrayRef<SmallVector<Value>> values,
+                                     unsigned n) {
   OpBuilder::InsertionGuard guard(b);
   Location loc = cond.getLoc();
   b.setInsertionPoint(cond);
@@ -399,7 +414,8 @@ void Walk::returned(Operation *op, Place at) {
     if (cell) {
       target = f.cells[cell.getSymNameAttr()].results[k];
     } else {
-      target = f.addBuffer(op->getNumOperands() == 1 ? "result" : "result." + std::to_string(k), at.space, value.getType());
+      target = f.addBuffer(op->getNumOperands() == 1 ? "result" : "result." + std::to_string(k), at.space,
+                           value.getType());
       batch::OutputOp::create(f.declare, op->getLoc(), k, target, 0);
     }
     // A buffer made here at the same row simply becomes the result.

@@ -7,7 +7,8 @@
 
 namespace dbc::passes {
 
-/// Where code is being written: the innermost space and its row. Without a space in the walk that writes calls.
+/// Where code is being written: the innermost space and its row. Without a space in the walk that writes
+/// calls.
 struct Place {
   SpaceInfo *space = nullptr;
   mlir::Value row;
@@ -31,7 +32,8 @@ private:
   bool isStructural(mlir::Value value);
   bool isStructuralList(mlir::Value list);
   llvm::SmallVector<mlir::Value> withResults(kernel::IfOp cond, mlir::TypeRange types,
-                                             mlir::ArrayRef<llvm::SmallVector<mlir::Value>> values, unsigned n);
+                                             mlir::ArrayRef<llvm::SmallVector<mlir::Value>> values,
+                                             unsigned n);
   void block(mlir::Block &block, Place at);
   void op(mlir::Operation *op, Place at);
   void field(dyn::FieldOp op, Place at);
@@ -39,16 +41,17 @@ private:
   void match(dyn::MatchOp op, Place at);
   void branch(mlir::Operation *op, mlir::ArrayRef<mlir::Region *> arms, mlir::ArrayRef<std::string> names,
               llvm::function_ref<mlir::Value(unsigned)> isArm, Place at);
-  kernel::IfOp arms(mlir::Operation *op, mlir::ArrayRef<mlir::Region *> regions, mlir::ArrayRef<std::string> names,
-                    llvm::function_ref<mlir::Value(unsigned)> isArm, unsigned n,
-                    std::vector<std::vector<Known>> &yields, mlir::ArrayRef<std::string> buffers, Place at);
+  kernel::IfOp arms(mlir::Operation *op, mlir::ArrayRef<mlir::Region *> regions,
+                    mlir::ArrayRef<std::string> names, llvm::function_ref<mlir::Value(unsigned)> isArm,
+                    unsigned n, std::vector<std::vector<Known>> &yields, mlir::ArrayRef<std::string> buffers,
+                    Place at);
   void returned(mlir::Operation *op, Place at);
   void returnList(mlir::Location loc, unsigned leaf, const Known &value, Place at);
 
   // Lists
   void map(dyn::MapOp op, Place at);
-  void recurrence(mlir::Operation *op, mlir::ValueRange lists, mlir::ValueRange init, mlir::Block &body, bool back,
-                  bool fold, Place at);
+  void recurrence(mlir::Operation *op, mlir::ValueRange lists, mlir::ValueRange init, mlir::Block &body,
+                  bool back, bool fold, Place at);
   void reduceList(dyn::ReduceListOp op, Place at);
   void listOp(mlir::Operation *op, Place at);
   /// The element of a list at position `j` (i32).
@@ -62,7 +65,8 @@ private:
   mlir::Type typeOf(llvm::StringRef array);
   bool structuralOp(mlir::Operation *op, Place at);
   void computed(mlir::Operation *op, Place at);
-  void check(mlir::Location loc, kernel::Fault fault, mlir::Value condition, llvm::StringRef what, mlir::ValueRange values);
+  void check(mlir::Location loc, kernel::Fault fault, mlir::Value condition, llvm::StringRef what,
+             mlir::ValueRange values);
 
   // Stages
   /// Starts a stage over the space at `at`; `b` then writes into it.
@@ -75,7 +79,8 @@ private:
   std::string column(SpaceInfo *space, mlir::Value value, llvm::StringRef hint);
   void push(Place at);
   /// Writes the value into `buffer` at this row, or through a column, in a stage of its own.
-  void write(mlir::Location loc, mlir::Value source, const Known &value, llvm::StringRef buffer, Place at, mlir::Value row = {});
+  void write(mlir::Location loc, mlir::Value source, const Known &value, llvm::StringRef buffer, Place at,
+             mlir::Value row = {});
 
   Known known(mlir::Value value);
   void set(mlir::Value value, Known k) { env[value] = std::move(k); }

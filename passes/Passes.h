@@ -13,7 +13,8 @@ namespace dbc::passes {
 #define GEN_PASS_REGISTRATION
 #include "passes/Passes.h.inc"
 
-/// Appends all passes: a `dyn` module goes in, a `kernel` module comes out. `until` stops after the level called so
+/// Appends all passes: a `dyn` module goes in, a `kernel` module comes out. `until` stops after the level
+/// called so
 /// ("dyn", "batch" or "kernel").
 void buildPipeline(mlir::OpPassManager &pm, llvm::StringRef until = "kernel");
 

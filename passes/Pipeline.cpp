@@ -1,9 +1,9 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // The pipeline: which passes make what of a model, in order.
-#include "passes/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
+#include "passes/Passes.h"
 
 using namespace mlir;
 

@@ -15,7 +15,8 @@ inline bool isWeights(mlir::Value value) {
   mlir::Operation *op = value.getDefiningOp();
   if (!op || mlir::isa<dyn::GetOp>(op))
     return op != nullptr;
-  return mlir::isa<mlir::tensor::ConcatOp>(op) && llvm::all_of(op->getOperands(), [](mlir::Value v) { return isWeights(v); });
+  return mlir::isa<mlir::tensor::ConcatOp>(op) &&
+         llvm::all_of(op->getOperands(), [](mlir::Value v) { return isWeights(v); });
 }
 
 /// `weights @ x`: a matrix and a vector.

@@ -1,7 +1,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// schedule-cpu: rows of a block and grain of a stage. A stage with a product computes blocks of rows, so that one pass
-// over the packed weights serves several; one without goes row by row, and its values stay in the first-level cache.
+// schedule-cpu: rows of a block and grain of a stage. A stage with a product computes blocks of rows, so that
+// one pass over the packed weights serves several; one without goes row by row, and its values stay in the
+// first-level cache.
 #include "ir/Batch/Batch.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "passes/Passes.h"

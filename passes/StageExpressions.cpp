@@ -38,7 +38,8 @@ Value StageToKernel::column(StringRef name) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointAfterValue(row);
     Location at = NameLoc::get(b.getStringAttr(name), loc);
-    known = kernel::LoadOp::create(b, at, b.getI32Type(), space.getSymName(), b.getStringAttr(name), ValueRange(row));
+    known = kernel::LoadOp::create(b, at, b.getI32Type(), space.getSymName(), b.getStringAttr(name),
+                                   ValueRange(row));
   }
   return known;
 }
@@ -46,8 +47,9 @@ Value StageToKernel::column(StringRef name) {
 bool StageToKernel::ofModel(FlatSymbolRefAttr buffer) {
   // In the program being written: the spaces have moved there already.
   auto array = SymbolTable::lookupNearestSymbolFrom<kernel::BufferOp>(func, buffer);
-  return array && SymbolTable::lookupNearestSymbolFrom<kernel::SpaceOp>(func, array.getSpaceAttr()).getKind() ==
-                      kernel::SpaceKind::Model;
+  return array &&
+         SymbolTable::lookupNearestSymbolFrom<kernel::SpaceOp>(func, array.getSpaceAttr()).getKind() ==
+             kernel::SpaceKind::Model;
 }
 
 Value StageToKernel::element(Value value, ValueRange at, bool cached) {
@@ -84,7 +86,8 @@ Value StageToKernel::expression(Operation *op, Value value, ValueRange at) {
     if (first)
       indices.push_back(first);
     llvm::append_range(indices, rest);
-    return kernel::LoadOp::create(b, op->getLoc(), dyn::scalar(value.getType()), array, StringAttr(), indices);
+    return kernel::LoadOp::create(b, op->getLoc(), dyn::scalar(value.getType()), array, StringAttr(),
+                                  indices);
   };
   if (auto read = dyn_cast<batch::ReadOp>(op)) {
     return loaded(read.getBuffer(), ofModel(read.getBufferAttr()) ? integer(0) : row, at);
@@ -157,12 +160,18 @@ Value StageToKernel::expression(Operation *op, Value value, ValueRange at) {
   if (auto integers = dyn_cast<dyn::IntOp>(op)) {
     Value x = element(integers.getA(), at), y = element(integers.getB(), at);
     switch (integers.getKind()) {
-    case dyn::IntKind::Add: return arith::AddIOp::create(b, loc, x, y);
-    case dyn::IntKind::Sub: return arith::SubIOp::create(b, loc, x, y);
-    case dyn::IntKind::Mul: return arith::MulIOp::create(b, loc, x, y);
-    case dyn::IntKind::Max: return arith::MaxSIOp::create(b, loc, x, y);
-    case dyn::IntKind::Min: return arith::MinSIOp::create(b, loc, x, y);
-    default: break;
+    case dyn::IntKind::Add:
+      return arith::AddIOp::create(b, loc, x, y);
+    case dyn::IntKind::Sub:
+      return arith::SubIOp::create(b, loc, x, y);
+    case dyn::IntKind::Mul:
+      return arith::MulIOp::create(b, loc, x, y);
+    case dyn::IntKind::Max:
+      return arith::MaxSIOp::create(b, loc, x, y);
+    case dyn::IntKind::Min:
+      return arith::MinSIOp::create(b, loc, x, y);
+    default:
+      break;
     }
   }
   if (isa<arith::ArithDialect, math::MathDialect>(op->getDialect())) {
@@ -170,7 +179,8 @@ Value StageToKernel::expression(Operation *op, Value value, ValueRange at) {
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
       operands.push_back(element(operand, dyn::extents(operand.getType()).empty() ? ValueRange() : at));
-    OperationState state(op->getLoc(), op->getName(), operands, {dyn::scalar(value.getType())}, op->getAttrs());
+    OperationState state(op->getLoc(), op->getName(), operands, {dyn::scalar(value.getType())},
+                         op->getAttrs());
     state.propertiesAttr = op->getPropertiesAsAttribute();
     return b.create(state)->getResult(0);
   }
@@ -179,7 +189,8 @@ Value StageToKernel::expression(Operation *op, Value value, ValueRange at) {
   return dyn::scalar(value.getType()).isF32() ? real(0) : integer(0);
 }
 
-/// An element of a constant tensor that is not the same everywhere: an iota is its index, others are chosen one by one.
+/// An element of a constant tensor that is not the same everywhere: an iota is its index, others are chosen
+/// one by one.
 Value StageToKernel::constantElement(DenseElementsAttr dense, ValueRange at) {
   Type type = dense.getElementType();
   Value linear = integer(0);

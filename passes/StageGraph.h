@@ -34,10 +34,10 @@ public:
   llvm::SmallVector<batch::StageOp> stages; ///< in the order of the program
   llvm::SmallVector<Edge> edges;
 
-  /// Strongly connected components of the stages in `subset`, along edges for which `follow` holds; in an order in which
-  /// every component comes after those that it reads from. Within a component, program order.
-  llvm::SmallVector<llvm::SmallVector<unsigned>> components(llvm::ArrayRef<unsigned> subset,
-                                                            llvm::function_ref<bool(const Edge &)> follow) const;
+  /// Strongly connected components of the stages in `subset`, along edges for which `follow` holds; in an
+  /// order in which every component comes after those that it reads from. Within a component, program order.
+  llvm::SmallVector<llvm::SmallVector<unsigned>>
+  components(llvm::ArrayRef<unsigned> subset, llvm::function_ref<bool(const Edge &)> follow) const;
 };
 
 } // namespace dbc::passes

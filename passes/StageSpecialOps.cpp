@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Ops with loops of their own: products, contractions, reductions, segments, joins. Every sum runs in the order of its index.
+// Ops with loops of their own: products, contractions, reductions, segments, joins. Every sum runs in the
+// order of its index.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -28,13 +29,15 @@ void StageToKernel::emitSpecial(Operation *op) {
   join(op);
 }
 
-//===-- Products ----------------------------------------------------------------------------------------------===//
+//===-- Products
+//----------------------------------------------------------------------------------------------===//
 
 bool StageToKernel::packs(Value weights) {
   if (isWeights(weights))
     return dyn::extents(weights.getType()).size() == 2;
   auto take = weights.getDefiningOp<dyn::TakeOp>();
-  return take && take.getTensor().getDefiningOp<dyn::GetOp>() && dyn::extents(take.getTensor().getType()).size() == 3 &&
+  return take && take.getTensor().getDefiningOp<dyn::GetOp>() &&
+         dyn::extents(take.getTensor().getType()).size() == 3 &&
          dyn::extents(take.getIndex().getType()).empty();
 }
 
@@ -59,7 +62,8 @@ Value StageToKernel::rowNumbers(function_ref<Value()> number) {
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(&func.getBody().front());
-    numbers = kernel::LocalOp::create(b, loc, kernel::LocalType::get(b.getContext(), {blockRows}, b.getI32Type()));
+    numbers =
+        kernel::LocalOp::create(b, loc, kernel::LocalType::get(b.getContext(), {blockRows}, b.getI32Type()));
   }
   rows([&] { kernel::WriteOp::create(b, loc, number(), numbers, ValueRange(i)); });
   return numbers;
@@ -67,7 +71,8 @@ Value StageToKernel::rowNumbers(function_ref<Value()> number) {
 
 Value StageToKernel::rowsOf(Value value, int64_t offset) {
   auto make = [&](FlatSymbolRefAttr array, Value via, Value from, Value local) {
-    return kernel::RowsOp::create(b, value.getLoc(), kernel::RowsType::get(b.getContext()), array, via, from, local, offset);
+    return kernel::RowsOp::create(b, value.getLoc(), kernel::RowsType::get(b.getContext()), array, via, from,
+                                  local, offset);
   };
   if (kept.contains(value))
     return make({}, {}, {}, localOf(value));
@@ -125,9 +130,9 @@ std::string StageToKernel::pack(Value weights) {
     for (Attribute part : parts)
       if (auto ref = dyn_cast<FlatSymbolRefAttr>(part))
         name += (name.empty() ? "" : "_") + ref.getValue().str();
-    auto op = kernel::WeightsOp::create(packed.declare, loc, "packed." + (name.empty() ? "weights" : name), b.getArrayAttr(parts),
-                                        along, dyn::extents(type)[0], dyn::extents(type)[1],
-                                        tables ? b.getI64IntegerAttr(*tables) : IntegerAttr());
+    auto op = kernel::WeightsOp::create(
+        packed.declare, loc, "packed." + (name.empty() ? "weights" : name), b.getArrayAttr(parts), along,
+        dyn::extents(type)[0], dyn::extents(type)[1], tables ? b.getI64IntegerAttr(*tables) : IntegerAttr());
     op->remove();
     packed.names->insert(op, packed.declare.getInsertionPoint());
     symbol = op.getSymName().str();
@@ -158,11 +163,12 @@ void StageToKernel::product(linalg::ContractOp op, Value weights, Value x) {
   Value table;
   if (auto take = weights.getDefiningOp<dyn::TakeOp>())
     table = rowNumbers([&] { return element(take.getIndex(), {}); });
-  kernel::ProductOp::create(b, op.getLoc(), count, segments, lengths, pack(weights), init, table, localOf(result));
+  kernel::ProductOp::create(b, op.getLoc(), count, segments, lengths, pack(weights), init, table,
+                            localOf(result));
 }
 
-/// Any other contraction: loops over outputs and then over what is summed; the last output axis innermost, in vectors,
-/// where there is one.
+/// Any other contraction: loops over outputs and then over what is summed; the last output axis innermost, in
+/// vectors, where there is one.
 void StageToKernel::contract(linalg::ContractOp op) {
   auto maps = op.getIndexingMapsArray();
   AffineMap &out = maps[2];
@@ -171,7 +177,8 @@ void StageToKernel::contract(linalg::ContractOp op) {
   SmallVector<unsigned> outer, summed;
   std::optional<unsigned> inner;
   for (unsigned n = 0; n < out.getNumResults(); ++n)
-    (n + 1 == out.getNumResults() ? (void)(inner = out.getDimPosition(n)) : outer.push_back(out.getDimPosition(n)));
+    (n + 1 == out.getNumResults() ? (void)(inner = out.getDimPosition(n))
+                                  : outer.push_back(out.getDimPosition(n)));
   for (unsigned d = 0; d < dims; ++d)
     if (d != inner && !llvm::is_contained(outer, d))
       summed.push_back(d);
@@ -182,8 +189,12 @@ void StageToKernel::contract(linalg::ContractOp op) {
       indices.push_back(at[maps[n].getDimPosition(r)]);
     return element(op.getOperand(n), indices, false);
   };
-  auto shapeOf = [&](ArrayRef<unsigned> which) { return llvm::map_to_vector(which, [&](unsigned d) { return extents[d]; }); };
-  auto product = [&](ArrayRef<Value> at) { return arith::MulFOp::create(b, op.getLoc(), operand(0, at), operand(1, at)).getResult(); };
+  auto shapeOf = [&](ArrayRef<unsigned> which) {
+    return llvm::map_to_vector(which, [&](unsigned d) { return extents[d]; });
+  };
+  auto product = [&](ArrayRef<Value> at) {
+    return arith::MulFOp::create(b, op.getLoc(), operand(0, at), operand(1, at)).getResult();
+  };
   rows([&] {
     SmallVector<Value> at(dims);
     if (!inner) {
@@ -199,32 +210,41 @@ void StageToKernel::contract(linalg::ContractOp op) {
       store(sum(0, real(0)), result, {});
       return;
     }
-    loops(shapeOf(outer), [&](ValueRange o) {
-      for (auto [d, v] : llvm::zip(outer, o))
-        at[d] = v;
-      auto place = [&] {
-        return llvm::to_vector(llvm::map_range(llvm::seq(out.getNumResults()), [&](unsigned n) { return at[out.getDimPosition(n)]; }));
-      };
-      loops({extents[*inner]}, [&](ValueRange j) {
-        at[*inner] = j[0];
-        store(real(0), result, place());
-      });
-      loops(shapeOf(summed), [&](ValueRange k) {
-        for (auto [d, v] : llvm::zip(summed, k))
-          at[d] = v;
-        loops({extents[*inner]}, [&](ValueRange j) {
-          at[*inner] = j[0];
-          SmallVector<Value> where{i};
-          llvm::append_range(where, place());
-          Value before = kernel::ReadOp::create(b, op.getLoc(), b.getF32Type(), localOf(result), where);
-          store(arith::AddFOp::create(b, op.getLoc(), before, product(at)), result, place());
-        });
-      }, /*vector=*/false);
-    }, /*vector=*/false);
+    loops(
+        shapeOf(outer),
+        [&](ValueRange o) {
+          for (auto [d, v] : llvm::zip(outer, o))
+            at[d] = v;
+          auto place = [&] {
+            return llvm::to_vector(llvm::map_range(llvm::seq(out.getNumResults()),
+                                                   [&](unsigned n) { return at[out.getDimPosition(n)]; }));
+          };
+          loops({extents[*inner]}, [&](ValueRange j) {
+            at[*inner] = j[0];
+            store(real(0), result, place());
+          });
+          loops(
+              shapeOf(summed),
+              [&](ValueRange k) {
+                for (auto [d, v] : llvm::zip(summed, k))
+                  at[d] = v;
+                loops({extents[*inner]}, [&](ValueRange j) {
+                  at[*inner] = j[0];
+                  SmallVector<Value> where{i};
+                  llvm::append_range(where, place());
+                  Value before =
+                      kernel::ReadOp::create(b, op.getLoc(), b.getF32Type(), localOf(result), where);
+                  store(arith::AddFOp::create(b, op.getLoc(), before, product(at)), result, place());
+                });
+              },
+              /*vector=*/false);
+        },
+        /*vector=*/false);
   });
 }
 
-//===-- Reductions --------------------------------------------------------------------------------------------===//
+//===-- Reductions
+//--------------------------------------------------------------------------------------------===//
 
 /// The logarithm of a sum of exponentials, or -inf where all elements are.
 static Value finish(OpBuilder &b, Location loc, Value largest, Value sum) {
@@ -232,27 +252,33 @@ static Value finish(OpBuilder &b, Location loc, Value largest, Value sum) {
   return arith::AddFOp::create(b, loc, largest, log);
 }
 
-/// `largest`, or 0 where it is -inf: what is subtracted before exponentials, so that -inf minus -inf does not occur.
+/// `largest`, or 0 where it is -inf: what is subtracted before exponentials, so that -inf minus -inf does not
+/// occur.
 static Value shiftOf(OpBuilder &b, Location loc, Value largest) {
-  Value lowest = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(-std::numeric_limits<float>::infinity()));
+  Value lowest =
+      arith::ConstantOp::create(b, loc, b.getF32FloatAttr(-std::numeric_limits<float>::infinity()));
   Value zero = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0));
   Value is = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, largest, lowest);
   return arith::SelectOp::create(b, loc, is, zero, largest);
 }
 
-Value StageToKernel::reduced(dyn::ReduceKind kind, int64_t length, Location at, function_ref<Value(Value)> element) {
+Value StageToKernel::reduced(dyn::ReduceKind kind, int64_t length, Location at,
+                             function_ref<Value(Value)> element) {
   using dyn::ReduceKind;
   const double lowest = -std::numeric_limits<double>::infinity();
   auto fold = [&](Value start, function_ref<Value(Value, Value)> next) {
-    return counted(length, {start}, [&](Value k, ValueRange so) -> SmallVector<Value> { return {next(so[0], element(k))}; });
+    return counted(length, {start},
+                   [&](Value k, ValueRange so) -> SmallVector<Value> { return {next(so[0], element(k))}; });
   };
   switch (kind) {
   case ReduceKind::Sum:
   case ReduceKind::Mean: {
     Value first = element(integer(0));
     if (first.getType().isInteger(32))
-      return fold(integer(0), [&](Value so, Value x) { return arith::AddIOp::create(b, at, so, x).getResult(); });
-    Value sum = fold(real(0), [&](Value so, Value x) { return arith::AddFOp::create(b, at, so, x).getResult(); });
+      return fold(integer(0),
+                  [&](Value so, Value x) { return arith::AddIOp::create(b, at, so, x).getResult(); });
+    Value sum =
+        fold(real(0), [&](Value so, Value x) { return arith::AddFOp::create(b, at, so, x).getResult(); });
     return kind == ReduceKind::Sum ? sum : arith::DivFOp::create(b, at, sum, real(length)).getResult();
   }
   case ReduceKind::Max:
@@ -261,14 +287,17 @@ Value StageToKernel::reduced(dyn::ReduceKind kind, int64_t length, Location at, 
     bool max = kind == ReduceKind::Max;
     if (first.getType().isInteger(32))
       return fold(first, [&](Value so, Value x) {
-        return max ? arith::MaxSIOp::create(b, at, so, x).getResult() : arith::MinSIOp::create(b, at, so, x).getResult();
+        return max ? arith::MaxSIOp::create(b, at, so, x).getResult()
+                   : arith::MinSIOp::create(b, at, so, x).getResult();
       });
     return fold(first, [&](Value so, Value x) {
-      return max ? arith::MaximumFOp::create(b, at, so, x).getResult() : arith::MinimumFOp::create(b, at, so, x).getResult();
+      return max ? arith::MaximumFOp::create(b, at, so, x).getResult()
+                 : arith::MinimumFOp::create(b, at, so, x).getResult();
     });
   }
   case ReduceKind::LogSumExp: {
-    Value largest = fold(real(lowest), [&](Value so, Value x) { return arith::MaximumFOp::create(b, at, so, x).getResult(); });
+    Value largest = fold(
+        real(lowest), [&](Value so, Value x) { return arith::MaximumFOp::create(b, at, so, x).getResult(); });
     Value shift = shiftOf(b, at, largest);
     Value sum = fold(real(0), [&](Value so, Value x) {
       Value e = math::ExpOp::create(b, at, arith::SubFOp::create(b, at, x, shift));
@@ -279,19 +308,24 @@ Value StageToKernel::reduced(dyn::ReduceKind kind, int64_t length, Location at, 
   case ReduceKind::ArgMax: {
     Value first = element(integer(0));
     bool ints = first.getType().isInteger(32);
-    return counted(length, {first, integer(0)}, [&](Value k, ValueRange so) -> SmallVector<Value> {
-      Value x = element(k);
-      Value better = ints ? arith::CmpIOp::create(b, at, arith::CmpIPredicate::sgt, x, so[0]).getResult()
-                          : arith::CmpFOp::create(b, at, arith::CmpFPredicate::OGT, x, so[0]).getResult();
-      return {arith::SelectOp::create(b, at, better, x, so[0]), arith::SelectOp::create(b, at, better, k, so[1])};
-    }, 1);
+    return counted(
+        length, {first, integer(0)},
+        [&](Value k, ValueRange so) -> SmallVector<Value> {
+          Value x = element(k);
+          Value better = ints ? arith::CmpIOp::create(b, at, arith::CmpIPredicate::sgt, x, so[0]).getResult()
+                              : arith::CmpFOp::create(b, at, arith::CmpFPredicate::OGT, x, so[0]).getResult();
+          return {arith::SelectOp::create(b, at, better, x, so[0]),
+                  arith::SelectOp::create(b, at, better, k, so[1])};
+        },
+        1);
   }
   case ReduceKind::Any:
   case ReduceKind::All: {
     bool all = kind == ReduceKind::All;
     Value start = arith::ConstantOp::create(b, at, b.getBoolAttr(all));
     return fold(start, [&](Value so, Value x) {
-      return all ? arith::AndIOp::create(b, at, so, x).getResult() : arith::OrIOp::create(b, at, so, x).getResult();
+      return all ? arith::AndIOp::create(b, at, so, x).getResult()
+                 : arith::OrIOp::create(b, at, so, x).getResult();
     });
   }
   }
@@ -302,7 +336,8 @@ void StageToKernel::reduce(dyn::ReduceOp op) {
   auto shape = op.getX().getType().getShape();
   rows([&] {
     if (!op.getAxis()) {
-      // All elements in row-major order: nested loops would need nested carries, so the last axes are counted through.
+      // All elements in row-major order: nested loops would need nested carries, so the last axes are counted
+      // through.
       int64_t length = op.getX().getType().getNumElements();
       Value result = reduced(op.getKind(), length, op.getLoc(), [&](Value k) {
         SmallVector<Value> at(shape.size());
@@ -317,14 +352,17 @@ void StageToKernel::reduce(dyn::ReduceOp op) {
       return store(result, op.getResult(), {});
     }
     int64_t axis = *op.getAxis();
-    loops(dyn::extents(op.getType()), [&](ValueRange at) {
-      Value result = reduced(op.getKind(), shape[axis], op.getLoc(), [&](Value k) {
-        SmallVector<Value> full(at.begin(), at.end());
-        full.insert(full.begin() + axis, k);
-        return element(op.getX(), full, false);
-      });
-      store(result, op.getResult(), at);
-    }, /*vector=*/false);
+    loops(
+        dyn::extents(op.getType()),
+        [&](ValueRange at) {
+          Value result = reduced(op.getKind(), shape[axis], op.getLoc(), [&](Value k) {
+            SmallVector<Value> full(at.begin(), at.end());
+            full.insert(full.begin() + axis, k);
+            return element(op.getX(), full, false);
+          });
+          store(result, op.getResult(), at);
+        },
+        /*vector=*/false);
   });
 }
 
@@ -335,35 +373,41 @@ void StageToKernel::softmax(dyn::SoftmaxOp op) {
   outer.erase(outer.begin() + axis);
   Location at_ = op.getLoc();
   rows([&] {
-    loops(outer, [&](ValueRange at) {
-      auto x = [&](Value k) {
-        SmallVector<Value> full(at.begin(), at.end());
-        full.insert(full.begin() + axis, k);
-        return full;
-      };
-      Value largest = reduced(dyn::ReduceKind::Max, shape[axis], at_, [&](Value k) { return element(op.getX(), x(k), false); });
-      Value sum = counted(shape[axis], {real(0)}, [&](Value k, ValueRange so) -> SmallVector<Value> {
-        Value e = math::ExpOp::create(b, at_, arith::SubFOp::create(b, at_, element(op.getX(), x(k), false), largest));
-        if (!op.getLog())
-          store(e, op.getResult(), x(k));
-        return {arith::AddFOp::create(b, at_, so[0], e)};
-      });
-      Value log = op.getLog() ? math::LogOp::create(b, at_, sum).getResult() : Value();
-      loops({shape[axis]}, [&](ValueRange k) {
-        if (op.getLog()) {
-          Value shifted = arith::SubFOp::create(b, at_, element(op.getX(), x(k[0]), false), largest);
-          return store(arith::SubFOp::create(b, at_, shifted, log), op.getResult(), x(k[0]));
-        }
-        SmallVector<Value> where{i};
-        llvm::append_range(where, x(k[0]));
-        Value e = kernel::ReadOp::create(b, at_, b.getF32Type(), localOf(op.getResult()), where);
-        store(arith::DivFOp::create(b, at_, e, sum), op.getResult(), x(k[0]));
-      });
-    }, /*vector=*/false);
+    loops(
+        outer,
+        [&](ValueRange at) {
+          auto x = [&](Value k) {
+            SmallVector<Value> full(at.begin(), at.end());
+            full.insert(full.begin() + axis, k);
+            return full;
+          };
+          Value largest = reduced(dyn::ReduceKind::Max, shape[axis], at_,
+                                  [&](Value k) { return element(op.getX(), x(k), false); });
+          Value sum = counted(shape[axis], {real(0)}, [&](Value k, ValueRange so) -> SmallVector<Value> {
+            Value e = math::ExpOp::create(
+                b, at_, arith::SubFOp::create(b, at_, element(op.getX(), x(k), false), largest));
+            if (!op.getLog())
+              store(e, op.getResult(), x(k));
+            return {arith::AddFOp::create(b, at_, so[0], e)};
+          });
+          Value log = op.getLog() ? math::LogOp::create(b, at_, sum).getResult() : Value();
+          loops({shape[axis]}, [&](ValueRange k) {
+            if (op.getLog()) {
+              Value shifted = arith::SubFOp::create(b, at_, element(op.getX(), x(k[0]), false), largest);
+              return store(arith::SubFOp::create(b, at_, shifted, log), op.getResult(), x(k[0]));
+            }
+            SmallVector<Value> where{i};
+            llvm::append_range(where, x(k[0]));
+            Value e = kernel::ReadOp::create(b, at_, b.getF32Type(), localOf(op.getResult()), where);
+            store(arith::DivFOp::create(b, at_, e, sum), op.getResult(), x(k[0]));
+          });
+        },
+        /*vector=*/false);
   });
 }
 
-//===-- Segments and joins ------------------------------------------------------------------------------------===//
+//===-- Segments and joins
+//------------------------------------------------------------------------------------===//
 
 Value StageToKernel::segmentRow(batch::SegmentOp op, Value first, Value k) {
   Value r = op.getStride() == 1 ? addInt(first, k) : arith::SubIOp::create(b, loc, first, k).getResult();
@@ -431,8 +475,10 @@ void StageToKernel::segment(batch::SegmentOp op) {
       firstRow();
       pass(integer(1), [&](Value so, Value x) -> Value {
         if (scalar.isInteger(32))
-          return max ? arith::MaxSIOp::create(b, at_, so, x).getResult() : arith::MinSIOp::create(b, at_, so, x).getResult();
-        return max ? arith::MaximumFOp::create(b, at_, so, x).getResult() : arith::MinimumFOp::create(b, at_, so, x).getResult();
+          return max ? arith::MaxSIOp::create(b, at_, so, x).getResult()
+                     : arith::MinSIOp::create(b, at_, so, x).getResult();
+        return max ? arith::MaximumFOp::create(b, at_, so, x).getResult()
+                   : arith::MinimumFOp::create(b, at_, so, x).getResult();
       });
       return;
     }
@@ -441,32 +487,38 @@ void StageToKernel::segment(batch::SegmentOp op) {
       bool all = kind == ReduceKind::All;
       start(arith::ConstantOp::create(b, at_, b.getBoolAttr(all)));
       pass(integer(0), [&](Value so, Value x) {
-        return all ? arith::AndIOp::create(b, at_, so, x).getResult() : arith::OrIOp::create(b, at_, so, x).getResult();
+        return all ? arith::AndIOp::create(b, at_, so, x).getResult()
+                   : arith::OrIOp::create(b, at_, so, x).getResult();
       });
       return;
     }
     case ReduceKind::LogSumExp:
       // Element by element: the largest, then the sum, each in list order.
-      loops(shape, [&](ValueRange at) {
-        auto fold = [&](Value init, function_ref<Value(Value, Value)> next) {
-          OpBuilder::InsertionGuard guard(b);
-          auto loop = kernel::ForOp::create(b, at_, TypeRange(init.getType()), integer(0), length, ValueRange(init), UnitAttr());
-          Block *block = &loop.getBody().emplaceBlock();
-          Value k = block->addArgument(b.getI32Type(), NameLoc::get(b.getStringAttr("e"), at_));
-          Value so = block->addArgument(init.getType(), NameLoc::get(b.getStringAttr("so_far"), at_));
-          b.setInsertionPointToEnd(block);
-          kernel::YieldOp::create(b, at_, next(so, load(segmentRow(op, first, k), at)));
-          return loop.getResult(0);
-        };
-        Value largest = fold(real(-std::numeric_limits<double>::infinity()),
-                             [&](Value so, Value x) { return arith::MaximumFOp::create(b, at_, so, x).getResult(); });
-        Value shift = shiftOf(b, at_, largest);
-        Value sum = fold(real(0), [&](Value so, Value x) {
-          Value e = math::ExpOp::create(b, at_, arith::SubFOp::create(b, at_, x, shift));
-          return arith::AddFOp::create(b, at_, so, e).getResult();
-        });
-        store(finish(b, at_, shift, sum), result, at);
-      }, /*vector=*/false);
+      loops(
+          shape,
+          [&](ValueRange at) {
+            auto fold = [&](Value init, function_ref<Value(Value, Value)> next) {
+              OpBuilder::InsertionGuard guard(b);
+              auto loop = kernel::ForOp::create(b, at_, TypeRange(init.getType()), integer(0), length,
+                                                ValueRange(init), UnitAttr());
+              Block *block = &loop.getBody().emplaceBlock();
+              Value k = block->addArgument(b.getI32Type(), NameLoc::get(b.getStringAttr("e"), at_));
+              Value so = block->addArgument(init.getType(), NameLoc::get(b.getStringAttr("so_far"), at_));
+              b.setInsertionPointToEnd(block);
+              kernel::YieldOp::create(b, at_, next(so, load(segmentRow(op, first, k), at)));
+              return loop.getResult(0);
+            };
+            Value largest = fold(real(-std::numeric_limits<double>::infinity()), [&](Value so, Value x) {
+              return arith::MaximumFOp::create(b, at_, so, x).getResult();
+            });
+            Value shift = shiftOf(b, at_, largest);
+            Value sum = fold(real(0), [&](Value so, Value x) {
+              Value e = math::ExpOp::create(b, at_, arith::SubFOp::create(b, at_, x, shift));
+              return arith::AddFOp::create(b, at_, so, e).getResult();
+            });
+            store(finish(b, at_, shift, sum), result, at);
+          },
+          /*vector=*/false);
       return;
     case ReduceKind::ArgMax: {
       Value start_ = load(segmentRow(op, first, integer(0)), {});

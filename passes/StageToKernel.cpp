@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Which values of a stage are kept in memory, in what order they are computed, and loops over elements. The ops with loops
-// of their own are in StageSpecialOps.cpp, scalar expressions in StageExpressions.cpp.
+// Which values of a stage are kept in memory, in what order they are computed, and loops over elements. The
+// ops with loops of their own are in StageSpecialOps.cpp, scalar expressions in StageExpressions.cpp.
 #include "passes/StageToKernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -12,19 +12,22 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-StageToKernel::StageToKernel(batch::StageOp stage, kernel::FuncOp func, kernel::SpaceOp space, PackedWeights &packed)
+StageToKernel::StageToKernel(batch::StageOp stage, kernel::FuncOp func, kernel::SpaceOp space,
+                             PackedWeights &packed)
     : stage(stage), func(func), space(space), packed(packed), b(stage.getContext()), loc(stage.getLoc()),
       blockRows(stage.getSchedule() ? stage.getSchedule()->getRows() : 1),
       ordered(space.getKind() == kernel::SpaceKind::Steps || space.getStepsOf()) {}
 
-//===-- Deciding ----------------------------------------------------------------------------------------------===//
+//===-- Deciding
+//----------------------------------------------------------------------------------------------===//
 
 /// Whether a join of parameters serves products alone, which pack it.
 static bool onlyPacked(Operation *op) {
   return llvm::all_of(op->getUsers(), [&](Operation *user) {
     if (auto product = dyn_cast<linalg::ContractOp>(user)) {
       auto found = matVec(product);
-      return found && found->weights == op->getResult(0) && dyn::extents(found->weights.getType()).size() == 2;
+      return found && found->weights == op->getResult(0) &&
+             dyn::extents(found->weights.getType()).size() == 2;
     }
     return isa<tensor::ConcatOp>(user) && onlyPacked(user);
   });
@@ -33,7 +36,8 @@ static bool onlyPacked(Operation *op) {
 bool StageToKernel::isSpecial(Operation *op) {
   if (isa<tensor::ConcatOp>(op) && isWeights(op->getResult(0)))
     return !onlyPacked(op);
-  return isa<linalg::ContractOp, dyn::ReduceOp, dyn::SoftmaxOp, batch::SegmentOp, tensor::ConcatOp, tensor::FromElementsOp>(op) &&
+  return isa<linalg::ContractOp, dyn::ReduceOp, dyn::SoftmaxOp, batch::SegmentOp, tensor::ConcatOp,
+             tensor::FromElementsOp>(op) &&
          !isWeights(op->getResult(0));
 }
 
@@ -91,7 +95,8 @@ void StageToKernel::findActions() {
   }
   // Operands of a product by packed weights must lie in memory row by row.
   for (auto op : body.getOps<linalg::ContractOp>())
-    if (auto found = matVec(op); found && packs(found->weights) && !joined.contains(found->x) && !addressable(found->x))
+    if (auto found = matVec(op);
+        found && packs(found->weights) && !joined.contains(found->x) && !addressable(found->x))
       materialise(found->x);
   for (Value value : joined)
     kept.remove(value);
@@ -105,7 +110,8 @@ void StageToKernel::findActions() {
     bool elementwise = llvm::all_of(value.getUsers(), [&](Operation *user) {
       return isa<batch::WriteOp, batch::ScatterOp>(user) ||
              (!isSpecial(user) && user->getNumResults() == 1 &&
-              dyn::extents(user->getResult(0).getType()) == dyn::extents(value.getType()) && !isa<dyn::TransposeOp>(user));
+              dyn::extents(user->getResult(0).getType()) == dyn::extents(value.getType()) &&
+              !isa<dyn::TransposeOp>(user));
     });
     if (!value.hasOneUse() || !elementwise)
       if (!value.use_empty() && !(value.hasOneUse() && isa<dyn::ReduceOp>(*value.user_begin())))
@@ -152,14 +158,16 @@ void StageToKernel::touches(Value value, bool same, SmallVectorImpl<Touch> &out,
     out.push_back({value, same});
     return;
   }
-  bool elementwise = isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) || isa<dyn::FunctionOp, dyn::IntOp>(op);
+  bool elementwise =
+      isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) || isa<dyn::FunctionOp, dyn::IntOp>(op);
   for (Value operand : op->getOperands()) {
     if (joined.contains(operand)) {
       for (Value part : operand.getDefiningOp()->getOperands())
         touches(part, false, out, false);
       continue;
     }
-    touches(operand, same && elementwise && dyn::extents(operand.getType()) == dyn::extents(value.getType()), out, false);
+    touches(operand, same && elementwise && dyn::extents(operand.getType()) == dyn::extents(value.getType()),
+            out, false);
   }
 }
 
@@ -174,7 +182,8 @@ bool StageToKernel::ready(const Action &action, ArrayRef<Action *> group) {
         touches(operand, false, needs, false);
     }
   else
-    touches(action.value, true, needs, !kept.contains(action.value) || actionOf.lookup(action.value) == &action);
+    touches(action.value, true, needs,
+            !kept.contains(action.value) || actionOf.lookup(action.value) == &action);
   return llvm::all_of(needs, [&](const Touch &t) {
     Action *source = actionOf.lookup(t.value);
     if (!source)
@@ -183,7 +192,8 @@ bool StageToKernel::ready(const Action &action, ArrayRef<Action *> group) {
   });
 }
 
-//===-- Writing -----------------------------------------------------------------------------------------------===//
+//===-- Writing
+//-----------------------------------------------------------------------------------------------===//
 
 LogicalResult StageToKernel::run() {
   findActions();
@@ -193,7 +203,8 @@ LogicalResult StageToKernel::run() {
   for (Value value : kept) {
     SmallVector<int64_t> shape{blockRows};
     llvm::append_range(shape, dyn::extents(value.getType()));
-    auto local = kernel::LocalOp::create(b, value.getLoc(), kernel::LocalType::get(b.getContext(), shape, dyn::scalar(value.getType())));
+    auto local = kernel::LocalOp::create(
+        b, value.getLoc(), kernel::LocalType::get(b.getContext(), shape, dyn::scalar(value.getType())));
     locals[value] = local;
   }
   if (blockRows == 1) {
@@ -263,7 +274,8 @@ void StageToKernel::rows(function_ref<void()> body) {
   columnCache.clear();
   if (blockRows == 1) {
     i = integer(0);
-    row = ordered ? kernel::OrderOp::create(b, loc, b.getI32Type(), space.getSymName(), base).getResult() : base;
+    row = ordered ? kernel::OrderOp::create(b, loc, b.getI32Type(), space.getSymName(), base).getResult()
+                  : base;
     body();
     return;
   }

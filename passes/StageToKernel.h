@@ -2,9 +2,10 @@
 //
 // Lowers the body of one stage to loops over rows and elements.
 //
-// Row-level tensors become either expressions, written where they are used, or MATERIALISED values, kept in scratch for
-// the rows of a block. Materialised are results of products, reductions and joins, what these need in memory, and what
-// several loops use. Elementwise values of one shape are computed in one loop (fusion); each is computed once there.
+// Row-level tensors become either expressions, written where they are used, or MATERIALISED values, kept in
+// scratch for the rows of a block. Materialised are results of products, reductions and joins, what these
+// need in memory, and what several loops use. Elementwise values of one shape are computed in one loop
+// (fusion); each is computed once there.
 #pragma once
 
 #include "ir/Batch/Batch.h"
@@ -33,8 +34,8 @@ private:
 
   /// One thing to compute: an elementwise value (with its places) or an op with a loop structure of its own.
   struct Action {
-    mlir::Value value;           ///< what is computed; null for an op alone
-    mlir::Operation *op = nullptr; ///< special op, or null
+    mlir::Value value;                           ///< what is computed; null for an op alone
+    mlir::Operation *op = nullptr;               ///< special op, or null
     llvm::SmallVector<mlir::Operation *> writes; ///< writes and scatters of an elementwise value
     bool done = false;
   };
@@ -60,9 +61,11 @@ private:
   void emitGroup(llvm::ArrayRef<Action *> group);
   void emitSpecial(mlir::Operation *op);
   void rows(llvm::function_ref<void()> body);
-  void loops(llvm::ArrayRef<int64_t> shape, llvm::function_ref<void(mlir::ValueRange)> body, bool vector = true);
+  void loops(llvm::ArrayRef<int64_t> shape, llvm::function_ref<void(mlir::ValueRange)> body,
+             bool vector = true);
   mlir::Value counted(int64_t length, llvm::ArrayRef<mlir::Value> init,
-                      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body, unsigned result = 0);
+                      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body,
+                      unsigned result = 0);
   void store(mlir::Value scalar, mlir::Value value, mlir::ValueRange at);
   void storeOut(mlir::Operation *write, mlir::Value scalar, mlir::ValueRange at);
   mlir::Value element(mlir::Value value, mlir::ValueRange at, bool cached = true);
@@ -83,9 +86,11 @@ private:
   mlir::Value rowsOf(mlir::Value value, int64_t offset);
   std::string pack(mlir::Value weights);
   mlir::Value rowNumbers(llvm::function_ref<mlir::Value()> number);
-  mlir::Value reduced(dyn::ReduceKind kind, int64_t length, mlir::Location at, llvm::function_ref<mlir::Value(mlir::Value)> element);
+  mlir::Value reduced(dyn::ReduceKind kind, int64_t length, mlir::Location at,
+                      llvm::function_ref<mlir::Value(mlir::Value)> element);
 
-  /// Whether a space is the model's: one row, which every stage may read. (Spaces stand in the new program already.)
+  /// Whether a space is the model's: one row, which every stage may read. (Spaces stand in the new program
+  /// already.)
   bool isModel(llvm::StringRef name) {
     return func->getParentOfType<kernel::ProgramOp>().lookupSymbol<kernel::SpaceOp>(name).getKind() ==
            kernel::SpaceKind::Model;
@@ -107,12 +112,13 @@ private:
   llvm::DenseMap<mlir::Value, Action *> actionOf;
   llvm::SetVector<mlir::Value> kept;               ///< materialised values
   llvm::DenseMap<mlir::Value, mlir::Value> locals; ///< their scratch
-  llvm::DenseMap<mlir::Value, mlir::Value> biased; ///< product -> the sum with its bias, materialised in its stead
-  llvm::DenseSet<mlir::Value> joined;              ///< joins that a product makes itself, of segments
+  llvm::DenseMap<mlir::Value, mlir::Value>
+      biased;                         ///< product -> the sum with its bias, materialised in its stead
+  llvm::DenseSet<mlir::Value> joined; ///< joins that a product makes itself, of segments
   bool failed_ = false;
   // Where code is being written
   mlir::Value base, count, i, row;
-  bool caching = false; ///< inside the loop body of elementwise values
+  bool caching = false;                           ///< inside the loop body of elementwise values
   llvm::DenseMap<mlir::Value, mlir::Value> cache; ///< its scalars, at `cacheAt`
   Indices cacheAt;
   llvm::StringMap<mlir::Value> columnCache;
