@@ -37,9 +37,9 @@ function(dbc_add_model target)
   add_custom_command(
     OUTPUT ${dir}/${model}.stamp
     BYPRODUCTS ${dir}/${model}.h ${dir}/${model}.cpp ${dir}/${model}.json
-    COMMAND dbc compile ${source} ${options}
+    COMMAND dbc::dbc compile ${source} ${options}
     COMMAND ${CMAKE_COMMAND} -E touch ${dir}/${model}.stamp
-    DEPENDS ${source} dbc
+    DEPENDS ${source} dbc::dbc
     DEPFILE ${dir}/${model}.d
     COMMENT "dbc: ${model}"
     VERBATIM)

@@ -28,7 +28,9 @@ if(DBC_IO)
   dbc_warnings(dbc_runtime_io)
   set_target_properties(dbc_runtime_io PROPERTIES POSITION_INDEPENDENT_CODE ON)
   # The JSON library is headers only and used inside only: nothing of it is installed or seen by users.
-  target_link_libraries(dbc_runtime_io PUBLIC dbc_runtime PRIVATE $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>)
+  target_link_libraries(dbc_runtime_io PUBLIC dbc_runtime)
+  target_include_directories(dbc_runtime_io SYSTEM PRIVATE
+    $<TARGET_PROPERTY:nlohmann_json::nlohmann_json,INTERFACE_INCLUDE_DIRECTORIES>)
 
   find_package(GTest QUIET)
   if(GTest_FOUND)

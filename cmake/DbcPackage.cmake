@@ -1,0 +1,20 @@
+# Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#
+# What find_package(dbc) finds, in this build tree and, laid out alike, where it is installed: the compiler dbc::dbc, the
+# libraries dbc::runtime and dbc::runtime_io, and dbc_add_model.
+set(package lib/cmake/dbc)
+foreach(name dbcConfig DbcAddModel)
+  configure_file(cmake/${name}.cmake ${PROJECT_BINARY_DIR}/${package}/${name}.cmake COPYONLY)
+  install(FILES cmake/${name}.cmake DESTINATION ${package})
+endforeach()
+
+set_target_properties(dbc_runtime PROPERTIES EXPORT_NAME runtime)
+set_target_properties(dbc_runtime_io PROPERTIES EXPORT_NAME runtime_io)
+install(TARGETS dbc dbc_runtime dbc_runtime_io EXPORT dbcTargets
+  RUNTIME DESTINATION bin ARCHIVE DESTINATION lib)
+install(EXPORT dbcTargets NAMESPACE dbc:: DESTINATION ${package})
+export(EXPORT dbcTargets NAMESPACE dbc:: FILE ${PROJECT_BINARY_DIR}/${package}/dbcTargets.cmake)
+
+# What dbc and generated code read: the runtime's headers and the library of modules (driver/Files.cpp looks for them).
+install(DIRECTORY runtime/include/dbc DESTINATION include)
+install(DIRECTORY dsl/lib DESTINATION share/dbc)
