@@ -24,7 +24,8 @@ static std::vector<std::string> words(llvm::StringRef text) {
   return out;
 }
 
-/// The compiler's command up to the file names. $CXX may hold arguments too ("ccache g++").
+/// The compiler's command up to the file names. $CXX may hold arguments too ("ccache g++"). $CXXFLAGS come after our
+/// optimisation, which they may change, and before the flags that results rely on, which they may not.
 static llvm::Expected<std::vector<std::string>> compilerCommand() {
   std::vector<std::string> command = words(llvm::sys::Process::GetEnv("CXX").value_or("c++"));
   if (command.empty())
@@ -33,7 +34,9 @@ static llvm::Expected<std::vector<std::string>> compilerCommand() {
   if (!program)
     return llvm::createStringError("the C++ compiler `" + command[0] + "` was not found; set CXX to one");
   command[0] = *program;
-  for (const std::string &flag : words("-std=c++17 -O3 -fPIC -shared " DBC_NUMERIC_FLAGS " " DBC_SANITIZE_FLAGS))
+  std::string chosen = llvm::sys::Process::GetEnv("CXXFLAGS").value_or("");
+  for (const std::string &flag :
+       words("-std=c++17 -O3 -fPIC -shared " + chosen + " " DBC_NUMERIC_FLAGS " " DBC_SANITIZE_FLAGS))
     command.push_back(flag);
   command.push_back("-I" + surroundings().include);
   return command;

@@ -39,11 +39,17 @@ struct Drawn {
 /// What was found about one entry.
 struct Finding {
   int64_t valid = 0, redrawn = 0;
+  std::vector<size_t> nodes; ///< of each valid input
   double maxError = 0;
   bool bitsEqual = true;
   std::string mismatch; ///< what is wrong, in words; empty if nothing
   size_t culprit = 0;   ///< if so: the number of the drawn input that shows it
   bool ok() const { return mismatch.empty(); }
+  int64_t medianNodes() {
+    auto middle = nodes.begin() + nodes.size() / 2;
+    std::nth_element(nodes.begin(), middle, nodes.end());
+    return middle == nodes.end() ? 0 : *middle;
+  }
 };
 
 /// A message without the number of its input, which depends on the run.
@@ -119,10 +125,12 @@ bool Verifier::draw(int64_t count, uint64_t seed) {
       ++finding.redrawn;
       continue;
     }
-    if (each.expected.status.ok())
+    if (each.expected.status.ok()) {
       ++finding.valid;
-    else
+      finding.nodes.push_back(each.instance.nodes.size());
+    } else {
       ++refused[std::regex_replace(withoutInput(each.expected.status.message), digits, "N")];
+    }
     drawn.push_back(std::move(each));
   }
   if (finding.valid == count)
@@ -293,6 +301,7 @@ Exit verifyCommand(const Options &options) {
     rows.push_back(llvm::json::Object{{"entry", entry.name},
                                       {"valid", finding.valid},
                                       {"redrawn", finding.redrawn},
+                                      {"median_nodes", finding.medianNodes()},
                                       {"max_error", std::isfinite(finding.maxError) ? llvm::json::Value(finding.maxError)
                                                                                     : llvm::json::Value("inf")},
                                       {"bits_equal", finding.bitsEqual}});
