@@ -285,6 +285,8 @@ bool Walk::isStructural(Value value) {
   if (auto it = env.find(value); it != env.end())
     return it->second.is(Kind::Structural) ||
            (it->second.is(Kind::Model) && isa<arith::ConstantOp>(it->second.scalar.getDefiningOp()));
+  if (!value.getType().isInteger(32) && !value.getType().isInteger(1))
+    return false;
   if (isa<BlockArgument>(value)) {
     auto list = dyn_cast<dyn::MapOp>(value.getParentBlock()->getParentOp());
     return list && isStructuralList(list.getLists()[cast<BlockArgument>(value).getArgNumber()]);
@@ -312,9 +314,10 @@ bool Walk::isStructuralList(Value list) {
     return true;
   if (!element.isInteger(32) && !element.isInteger(1))
     return false;
-  if (auto it = env.find(list); it != env.end())
+  // A map's elements are what its body makes of them, whether it was walked or not.
+  if (auto it = env.find(list); it != env.end() && it->second.list.from != From::Mapped)
     return it->second.list.from == From::Range || it->second.list.from == From::Items ||
-           it->second.list.from == From::Column || it->second.list.from == From::Mapped;
+           it->second.list.from == From::Column;
   Operation *op = list.getDefiningOp();
   if (!op || isa<dyn::CallOp, dyn::ScanOp>(op))
     return false;
