@@ -1,10 +1,11 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The elementwise functions of the language, for loops that the compiler vectorises: no branches, no tables,
-// no calls for float. Only additions, multiplications, divisions, comparisons and bit operations are used and
-// never an fma, so that an element has the same bits in a vector loop, in its scalar remainder, and with
-// every instruction set. Code that uses this header must be compiled with -ffp-contract=off (the CMake target
-// dbc::runtime hands it on).
+// The elementwise functions of the language, for loops that the compiler vectorises: no branches, no tables.
+// Additions, multiplications, divisions, comparisons, bit operations and fused multiply-adds are written out
+// one by one, so that an element has the same bits in a vector loop, in its scalar remainder, and with every
+// instruction set. Code that uses this header must be compiled with -ffp-contract=off (the CMake target
+// dbc::runtime hands it on). Builds that know neither clones nor an fma instruction (detail::fma says which)
+// round twice instead: their bits are their own, within the same bounds.
 //
 // Errors of the float versions are in units in the last place (ULP) against double libm, over all floats of
 // the range said, and are tested. NaN gives NaN; infinities give the limits. The double versions are those of
@@ -33,6 +34,7 @@
 #endif
 #if !defined(DBC_NO_CLONES) && defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) &&            \
     ((defined(__clang__) && __clang_major__ >= 18) || (!defined(__clang__) && __GNUC__ >= 12))
+#define DBC_HAS_CLONES 1
 #define DBC_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define DBC_CLONES
@@ -44,6 +46,15 @@ namespace dbc {
 namespace math {
 
 namespace detail {
+/// a * b + c, rounded once. The clone for processors without the instruction calls the C library's: slow
+/// there, the same bits.
+DBC_INLINE float fma(float a, float b, float c) {
+#if defined(DBC_HAS_CLONES) || defined(__FMA__) || defined(__aarch64__)
+  return __builtin_fmaf(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
 DBC_INLINE uint32_t bits(float x) { return __builtin_bit_cast(uint32_t, x); }
 DBC_INLINE uint64_t bits(double x) { return __builtin_bit_cast(uint64_t, x); }
 DBC_INLINE float as_float(uint32_t x) { return __builtin_bit_cast(float, x); }
@@ -66,28 +77,46 @@ template <class T> DBC_INLINE T clip(T x, T low, T high) { return minimum(maximu
 template <class T> DBC_INLINE T relu(T x) { return x < T(0) ? T(0) : x; }
 template <class T> DBC_INLINE T square(T x) { return x * x; }
 
+namespace detail {
+/// e^x = p * 2^n with p between 0.7 and 1.5; the low bits of t hold n.
+struct Power {
+  float p;
+  float t;
+};
+DBC_INLINE Power power(float x) {
+  // x = n ln 2 + r, with ln 2 cut in two so that n times the first part is exact.
+  float t = fma(x, 1.44269504088896341f, kRound32);
+  float n = t - kRound32;
+  float r = fma(n, -0.693359375f, x);
+  r = fma(n, 2.12194440e-4f, r);
+  float p = 1.9875691500e-4f;
+  p = fma(p, r, 1.3981999507e-3f);
+  p = fma(p, r, 8.3334519073e-3f);
+  p = fma(p, r, 4.1665795894e-2f);
+  p = fma(p, r, 1.6666665459e-1f);
+  p = fma(p, r, 5.0000001201e-1f);
+  return {fma(p, r * r, r) + 1.0f, t};
+}
+/// e^x from -87 to 88.3, the value at -87 below, infinity above: as good for functions that are flat there.
+DBC_INLINE float exp_within(float x) {
+  float v = x > 89.0f ? 89.0f : x;
+  v = v < -87.0f ? -87.0f : v;
+  Power e = power(v);
+  return e.p * as_float((bits(e.t) + 127u) << 23);
+}
+} // namespace detail
+
 /// e^x, at most 1.5 ULP; everywhere, subnormal results included (there 1 ULP of the subnormal).
 DBC_INLINE float exp(float x) {
   float v = x > 89.0f ? 89.0f : x;
   v = v < -104.0f ? -104.0f : v;
-  // x = n ln 2 + r, with ln 2 cut in two so that n times the first part is exact.
-  float t = v * 1.44269504088896341f + detail::kRound32;
-  float n = t - detail::kRound32;
-  float r = v - n * 0.693359375f;
-  r = r - n * -2.12194440e-4f;
-  float p = 1.9875691500e-4f;
-  p = p * r + 1.3981999507e-3f;
-  p = p * r + 8.3334519073e-3f;
-  p = p * r + 4.1665795894e-2f;
-  p = p * r + 1.6666665459e-1f;
-  p = p * r + 5.0000001201e-1f;
-  p = p * (r * r) + r + 1.0f;
+  detail::Power e = detail::power(v);
   // 2^n in two factors, because n reaches from -150 to 128.
-  int32_t k = static_cast<int32_t>(detail::bits(t) - detail::bits(detail::kRound32));
+  int32_t k = static_cast<int32_t>(detail::bits(e.t) - detail::bits(detail::kRound32));
   int32_t half = k >> 1;
   float a = detail::as_float((static_cast<uint32_t>(half) + 127u) << 23);
   float b = detail::as_float((static_cast<uint32_t>(k) - static_cast<uint32_t>(half) + 127u) << 23);
-  return p * a * b;
+  return e.p * a * b;
 }
 DBC_INLINE double exp(double x) { return std::exp(x); }
 
@@ -104,14 +133,14 @@ DBC_INLINE float log(float x) {
   float f = low ? m + m - 1.0f : m - 1.0f;
   float z = f * f;
   float p = 7.0376836292e-2f;
-  p = p * f - 1.1514610310e-1f;
-  p = p * f + 1.1676998740e-1f;
-  p = p * f - 1.2420140846e-1f;
-  p = p * f + 1.4249322787e-1f;
-  p = p * f - 1.6668057665e-1f;
-  p = p * f + 2.0000714765e-1f;
-  p = p * f - 2.4999993993e-1f;
-  p = p * f + 3.3333331174e-1f;
+  p = detail::fma(p, f, -1.1514610310e-1f);
+  p = detail::fma(p, f, 1.1676998740e-1f);
+  p = detail::fma(p, f, -1.2420140846e-1f);
+  p = detail::fma(p, f, 1.4249322787e-1f);
+  p = detail::fma(p, f, -1.6668057665e-1f);
+  p = detail::fma(p, f, 2.0000714765e-1f);
+  p = detail::fma(p, f, -2.4999993993e-1f);
+  p = detail::fma(p, f, 3.3333331174e-1f);
   p = p * f * z;
   p = p + e * -2.12194440e-4f;
   p = p - 0.5f * z;
@@ -138,18 +167,18 @@ DBC_INLINE float tanh(float x) {
   float a = abs(x);
   float z = x * x;
   float p = -5.70498872745e-3f;
-  p = p * z + 2.06390887954e-2f;
-  p = p * z - 5.37397155531e-2f;
-  p = p * z + 1.33314422036e-1f;
-  p = p * z - 3.33332819422e-1f;
-  p = p * z * a + a;
-  float l = 1.0f - 2.0f / (exp(a + a) + 1.0f);
+  p = detail::fma(p, z, 2.06390887954e-2f);
+  p = detail::fma(p, z, -5.37397155531e-2f);
+  p = detail::fma(p, z, 1.33314422036e-1f);
+  p = detail::fma(p, z, -3.33332819422e-1f);
+  p = detail::fma(p, z * a, a);
+  float l = 1.0f - 2.0f / (detail::exp_within(a + a) + 1.0f);
   return __builtin_copysignf(a < 0.625f ? p : l, x);
 }
 DBC_INLINE double tanh(double x) { return std::tanh(x); }
 
-/// 1 / (1 + e^-x), at most 3 ULP for x > -88; 0 below -88.8, where the true value is subnormal.
-DBC_INLINE float sigmoid(float x) { return 1.0f / (1.0f + exp(-x)); }
+/// 1 / (1 + e^-x), at most 3 ULP for x > -88; 0 below -88.4, where the true value is subnormal.
+DBC_INLINE float sigmoid(float x) { return 1.0f / (1.0f + detail::exp_within(-x)); }
 DBC_INLINE double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 
 /// ln(1 + e^x), at most 5 ULP for x > -87.
@@ -162,17 +191,17 @@ DBC_INLINE float erf(float x) {
   v = v < -4.0f ? -4.0f : v;
   float z = v * v;
   float p = -2.72614225801306e-10f;
-  p = p * z + 2.77068142495902e-08f;
-  p = p * z - 2.10102402082508e-06f;
-  p = p * z - 5.69250639462346e-05f;
-  p = p * z - 7.34990630326855e-04f;
-  p = p * z - 2.95459980854025e-03f;
-  p = p * z - 1.60960333262415e-02f;
+  p = detail::fma(p, z, 2.77068142495902e-08f);
+  p = detail::fma(p, z, -2.10102402082508e-06f);
+  p = detail::fma(p, z, -5.69250639462346e-05f);
+  p = detail::fma(p, z, -7.34990630326855e-04f);
+  p = detail::fma(p, z, -2.95459980854025e-03f);
+  p = detail::fma(p, z, -1.60960333262415e-02f);
   float q = -1.45660718464996e-05f;
-  q = q * z - 2.13374055278905e-04f;
-  q = q * z - 1.68282697438203e-03f;
-  q = q * z - 7.37332916720468e-03f;
-  q = q * z - 1.42647390514189e-02f;
+  q = detail::fma(q, z, -2.13374055278905e-04f);
+  q = detail::fma(q, z, -1.68282697438203e-03f);
+  q = detail::fma(q, z, -7.37332916720468e-03f);
+  q = detail::fma(q, z, -1.42647390514189e-02f);
   float r = v * (p / q);
   r = r > 1.0f ? 1.0f : r;
   return r < -1.0f ? -1.0f : r;
@@ -200,12 +229,12 @@ DBC_INLINE float sine(float x, uint32_t quarters) {
   uint32_t q = static_cast<uint32_t>(bits(t)) + quarters;
   float z = r * r;
   float s = -1.9515295891e-4f;
-  s = s * z + 8.3321608736e-3f;
-  s = s * z - 1.6666654611e-1f;
+  s = fma(s, z, 8.3321608736e-3f);
+  s = fma(s, z, -1.6666654611e-1f);
   s = s * z * r + r;
   float c = 2.443315711809948e-5f;
-  c = c * z - 1.388731625493765e-3f;
-  c = c * z + 4.166664568298827e-2f;
+  c = fma(c, z, -1.388731625493765e-3f);
+  c = fma(c, z, 4.166664568298827e-2f);
   c = c * z * z - 0.5f * z + 1.0f;
   float y = (q & 1u) != 0 ? c : s;
   return as_float(bits(y) ^ ((q & 2u) << 30));
