@@ -8,6 +8,8 @@
 #include "passes/Passes.h"
 #include "passes/Products.h"
 
+#include <algorithm>
+
 using namespace mlir;
 
 namespace dbc::passes {
@@ -18,7 +20,9 @@ namespace {
 struct ScheduleCpuPass : impl::ScheduleCpuBase<ScheduleCpuPass> {
   /// Scratch of a block should stay in the second-level cache beside a panel of weights.
   static constexpr int64_t kScratchBytes = 256 << 10;
-  static constexpr int64_t kMostRows = 32;
+  static constexpr int64_t kMostRows = 36;
+  /// Rows that share each load of a weight in the runtime's product kernel: a block is a multiple of them.
+  static constexpr int64_t kRowsTogether = 6;
   /// Work that repays waking a thread.
   static constexpr int64_t kGrainOps = 200'000;
 
@@ -45,7 +49,12 @@ struct ScheduleCpuPass : impl::ScheduleCpuBase<ScheduleCpuPass> {
           ops += work;
         }
       });
-      int64_t rows = product ? std::max<int64_t>(1, std::min(kMostRows, kScratchBytes / scratch)) : 1;
+      int64_t rows = 1;
+      if (product) {
+        rows = std::clamp<int64_t>(kScratchBytes / scratch, 1, kMostRows);
+        if (rows > kRowsTogether)
+          rows -= rows % kRowsTogether;
+      }
       int64_t grain = std::max<int64_t>(1, kGrainOps / ops);
       stage.setScheduleAttr(batch::ScheduleAttr::get(stage.getContext(), rows, grain));
     });

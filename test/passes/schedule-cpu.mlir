@@ -3,4 +3,4 @@
 // A stage with a product computes rows in blocks, one without goes row by row.
 
 // CHECK: batch.stage @encode.Node.addf over @encode.Node schedule <rows = 1,
-// CHECK: batch.stage @input.contract over @input schedule <rows = 32,
+// CHECK: batch.stage @input.contract over @input schedule <rows = 36,
