@@ -1,6 +1,26 @@
 # Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #
-# Warnings for all of our own code, and the helper that every compiler library is made with.
+# Which way rooms depend on one another, warnings for all of our own code, and the helper that every compiler library is
+# made with.
+
+# A header of a room that its includer must not depend on fails the build.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+set(sources "")
+foreach(room ir frontend passes codegen oracle driver runtime examples bench)
+  foreach(ending h cpp inc)
+    file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${room}/*.${ending})
+    list(APPEND sources ${files})
+  endforeach()
+endforeach()
+add_custom_command(
+  OUTPUT ${PROJECT_BINARY_DIR}/rooms.stamp
+  COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/check_rooms.py ${PROJECT_SOURCE_DIR}
+  COMMAND ${CMAKE_COMMAND} -E touch ${PROJECT_BINARY_DIR}/rooms.stamp
+  DEPENDS ${sources} ${PROJECT_SOURCE_DIR}/scripts/check_rooms.py
+  COMMENT "Directions of dependence between rooms"
+  VERBATIM)
+add_custom_target(rooms ALL DEPENDS ${PROJECT_BINARY_DIR}/rooms.stamp)
+
 function(dbc_warnings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-unused-parameter)
 endfunction()

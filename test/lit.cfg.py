@@ -1,7 +1,7 @@
 # How lit runs the tests in this folder. Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #
 # Features: `data` (real data lies in $DBC_DATA), `clang++`, `full` (scripts/test --full), `sanitizers`.
-# Substitutions beside the tools: %n (how many random inputs `dbc verify` draws), %cxx, %clangxx, %root (the sources),
+# Substitutions beside the tools: %n (how many random inputs `dbc verify` draws), %cxx, %clangxx, %root (the sources), %build,
 # %examples, %data, %python, %runtime (what a program needs to compile and link against the runtime).
 import os
 import shutil
@@ -48,6 +48,7 @@ config.substitutions += [
     ("%n", "1000" if full else "200"),
     ("%cxx", config.cxx),
     ("%root", config.dbc_source_root),
+    ("%build", config.dbc_build_root),
     ("%examples", os.path.join(config.dbc_source_root, "examples")),
     ("%data", os.path.realpath(data)),
     ("%python", sys.executable),

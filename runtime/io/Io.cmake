@@ -3,7 +3,6 @@
 # The optional part of the runtime that reads and writes files: weights (safetensors), arrays (.npy), instances and
 # results (JSON lines), and random instances. Included by runtime/CMakeLists.txt.
 option(DBC_IO "Build the runtime's readers and writers of files" ON)
-option(DBC_FUZZ "Build the fuzz targets of runtime/fuzz (needs clang)" OFF)
 
 if(DBC_IO)
   find_package(nlohmann_json 3.9 REQUIRED)
@@ -48,16 +47,7 @@ if(DBC_IO)
     gtest_discover_tests(dbc_io_tests)
   endif()
 
-  if(DBC_FUZZ)
-    foreach(what json npy safetensors)
-      add_executable(dbc_fuzz_${what} fuzz/${what}_fuzz.cpp)
-      dbc_warnings(dbc_fuzz_${what})
-      target_include_directories(dbc_fuzz_${what} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/io)
-      target_link_libraries(dbc_fuzz_${what} PRIVATE dbc_runtime_io)
-      target_link_options(dbc_fuzz_${what} PRIVATE -fsanitize=fuzzer)
-    endforeach()
-    # The library's own branches are what the fuzzer steers by.
-    target_compile_options(dbc_runtime_io PRIVATE -fsanitize=fuzzer-no-link)
-    target_link_options(dbc_runtime_io PUBLIC -fsanitize=fuzzer-no-link)
-  endif()
+  foreach(what instances npy safetensors)
+    dbc_fuzz(${what} fuzz/${what}.cpp dbc_runtime_io)
+  endforeach()
 endif()

@@ -1,0 +1,65 @@
+"""Fails if a file includes a header of a room that its own must not depend on. Part of every build (cmake/DbcRooms.cmake).
+
+usage: check_rooms.py ROOT
+
+Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+"""
+import os
+import re
+import sys
+
+# Whose headers files may include beside those of their own room; `llvm` stands for LLVM's and MLIR's. The first line that
+# a path begins with counts. What generated code and applications use is the runtime alone; tests see everything.
+RULES = {
+    "frontend/Lower": ["ir", "llvm"],
+    "frontend/": [],
+    "ir/": ["llvm"],
+    "passes/": ["ir", "llvm"],
+    "codegen/": ["ir", "llvm"],
+    "oracle/": ["ir", "runtime", "llvm"],
+    "driver/": ["ir", "frontend", "passes", "codegen", "oracle", "runtime", "llvm"],
+    "runtime/": [],
+    "examples/": ["runtime"],
+    "bench/": ["runtime"],
+}
+ROOMS = {prefix.split("/")[0] for prefix in RULES} | {"test"}
+
+
+def room_of(include, folder):
+    """The room that a header belongs to, as a file in `folder` names it; None for foreign and generated ones."""
+    if re.match(r"(llvm|mlir)(-c)?/", include):
+        return "llvm"
+    if include.startswith("dbc/"):
+        return "runtime"
+    if include.startswith("."):
+        include = os.path.normpath(os.path.join(folder, include))
+    first = include.split("/")[0]
+    return first if first in ROOMS else None
+
+
+def wrong_includes(root, path):
+    """The messages about one file."""
+    prefix = next(prefix for prefix in RULES if path.startswith(prefix))
+    own, allowed = prefix.split("/")[0], RULES[prefix]
+    with open(os.path.join(root, path), encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            include = re.match(r'\s*#\s*include\s*[<"]([^>"]+)', line)
+            room = include and room_of(include[1], os.path.dirname(path))
+            if room and room != own and room not in allowed:
+                rooms = " ".join([own] + allowed)
+                yield f"{path}:{number}: error: `{include[1]}` is of {room}; {prefix}* may include headers of: {rooms}"
+
+
+def main():
+    root = sys.argv[1]
+    wrong = []
+    for room in sorted(ROOMS - {"test"}):
+        for folder, _, files in sorted(os.walk(os.path.join(root, room))):
+            for name in sorted(files):
+                if name.endswith((".h", ".cpp", ".inc")):
+                    wrong += wrong_includes(root, os.path.relpath(os.path.join(folder, name), root))
+    print("\n".join(wrong), end="\n" if wrong else "", file=sys.stderr)
+    return 1 if wrong else 0
+
+
+sys.exit(main())
