@@ -5,8 +5,8 @@ usage: documents.py ROOT BUILD SCRATCH [DOCUMENT...]
 
 What the line that opens a block says:
   ```console            a session: lines after `$ ` are commands, the lines below them what they print (both streams). A
-                        command fails if and only if `error:` or `"error":` stands in what it prints. `...` is any text, alone
-                        on a line any lines; numbers with a point may differ by 1e-4, as results do between machines.
+                        command may fail, and must, where `error:` or `"error":` stands there. `...` is any text, alone on a
+                        line any lines; numbers with a point may differ by 1e-4, as results do between machines.
   ```sh                 commands that succeed and whose words do not matter
   ```LANG file=NAME     a file; .dyn files must pass `dbc check` without a word, others must be named by a later command or file
   ```LANG not-run: WHY  not run; a program of the repository that it calls must exist
@@ -78,7 +78,7 @@ def run_console(session, folder):
         code, printed = run(command, folder)
         if not same(expected, printed):
             raise Wrong(f"$ {command}\nthe document shows:\n{expected}it prints:\n{printed}")
-        if (code != 0) != bool(re.search(r"\berror\"?:", printed)):
+        if (code != 0) != bool(re.search(r"\berror\"?:", expected)):
             raise Wrong(f"$ {command}\nexits with {code}, and prints:\n{printed}")
 
 
