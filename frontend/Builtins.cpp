@@ -118,7 +118,7 @@ const std::map<std::string_view, const char *> kIdioms = {
     {"logistic", "write `sigmoid(x)`"},
     {"permute", "write `transpose(x)`, which reverses the axes"},
     {"full", "write `fill(v, n)`"},
-    {"print", "a model has no output but its entries: `dbc interpret --trace` prints every `let`"},
+    {"print", "a model has no output but its entries: return what is to be seen from one"},
 };
 
 } // namespace

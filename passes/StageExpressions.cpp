@@ -68,6 +68,13 @@ Value StageToKernel::element(Value value, ValueRange at, bool cached) {
   return scalar;
 }
 
+/// What the source has for an op.
+static StringRef sourceName(Operation *op) {
+  if (auto integers = dyn_cast<dyn::IntOp>(op))
+    return integers.getKind() == dyn::IntKind::Rem ? "%" : dyn::stringifyIntKind(integers.getKind());
+  return isa<dyn::NarrowOp>(op) ? "index[n]" : op->getName().stripDialect();
+}
+
 /// Row-major: the indices of a shape at a linear position.
 static SmallVector<Value> delinearise(OpBuilder &b, Location loc, Value linear, ArrayRef<int64_t> shape) {
   SmallVector<Value> at(shape.size());
@@ -184,7 +191,7 @@ Value StageToKernel::expression(Operation *op, Value value, ValueRange at) {
     state.propertiesAttr = op->getPropertiesAsAttribute();
     return b.create(state)->getResult(0);
   }
-  op->emitError("`") << op->getName().stripDialect() << "` of computed values is not supported yet [S3]";
+  emitError(op->getLoc(), "`") << sourceName(op) << "` of computed values is not supported yet [S3]";
   failed_ = true;
   return dyn::scalar(value.getType()).isF32() ? real(0) : integer(0);
 }
