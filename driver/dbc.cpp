@@ -117,8 +117,8 @@ private:
     command->add_option("--target", o.target, "what generated code runs on [cpu]")
         ->check(CLI::IsMember({"cpu", "cuda", "cpu,cuda"}));
   }
-  void addEntry(CLI::App *command) {
-    command->add_option("--entry", o.entry, "an entry or loss; may be left out when there is one");
+  void addEntry(CLI::App *command, const char *without = "may be left out when there is one") {
+    command->add_option("--entry", o.entry, std::string("an entry or loss; ") + without);
   }
   void addWeights(CLI::App *command) {
     command->add_option("--weights", o.weights, "a safetensors file; without it weights are drawn");
@@ -162,7 +162,7 @@ private:
   void declareInspection() {
     CLI::App *verify = add("verify", "compare compiled code with `interpret` on random inputs", verifyCommand);
     addCount(verify);
-    addEntry(verify);
+    addEntry(verify, "without it all");
     addWeights(verify);
     verify->add_flag("--json", o.json, "print the findings as JSON");
     CLI::App *sample = add("sample", "print random inputs that fit an entry", sampleCommand);
@@ -173,7 +173,7 @@ private:
     report->add_flag("--json", o.json, "print the report as JSON");
     report->add_option("--input", o.countInput, "run these JSON lines and count too");
     report->add_option("--batch", o.batch, "inputs in a batch [64]")->check(CLI::Range(1, 1 << 30));
-    addEntry(report);
+    addEntry(report, "what --input is for; may be left out when there is one");
     addWeights(report);
   }
 
