@@ -219,8 +219,9 @@ Value Walk::cloneModel(OpBuilder &builder, Value source) {
   Operation *op = source.getDefiningOp();
   IRMapping mapping;
   for (Value operand : op->getOperands())
+    // What an arm gives is known by the arm's value: the match around it stays behind.
     if (!mapping.contains(operand))
-      mapping.map(operand, cloneModel(builder, operand));
+      mapping.map(operand, cloneModel(builder, known(operand).scalar));
   return builder.clone(*op, mapping)->getResult(cast<OpResult>(source).getResultNumber());
 }
 
