@@ -23,13 +23,12 @@ namespace dbc::passes {
 /// A list of one input, in terms of the rows of a batch. Element j is row or value `first + j * stride`.
 struct ListInfo {
   enum class From {
-    Unknown, ///< in the walk that writes calls: a list that a cell returned
-    Mapped,  ///< in the walk that writes calls: result `result` of `map`, walked again for an element
-    Range,   ///< the integer itself
-    Items,   ///< an int or node: row of the int array `array`
-    Column,  ///< an int or node: column `via` at the row of space `of`
-    Rows,    ///< computed: row of `array`
-    Via,     ///< computed: row of `array` that column `via` of space `of` names at the row
+    Mapped, ///< in the walk that writes calls: result `result` of `map`, walked again for an element
+    Range,  ///< the integer itself
+    Items,  ///< an int or node: row of the int array `array`
+    Column, ///< an int or node: column `via` at the row of space `of`
+    Rows,   ///< computed: row of `array`
+    Via,    ///< computed: row of `array` that column `via` of space `of` names at the row
   };
   From from = From::Range;
   mlir::Value first, length; ///< i32, in the function being written

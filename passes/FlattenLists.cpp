@@ -23,8 +23,6 @@ Known Walk::element(const ListInfo &list, Value j) {
     return Known::structural(kernel::LoadOp::create(b, loc, type, array, column, row));
   };
   switch (list.from) {
-  case From::Unknown:
-    return Known();
   case From::Mapped: {
     Value position = positionRow(list, j);
     dyn::MapOp map = list.map;
@@ -66,39 +64,24 @@ void Walk::loop(Location loc, Value length, function_ref<void(Value)> body) {
 
 void Walk::map(dyn::MapOp op, Place at) {
   Block &body = op.getBody().front();
-  ListInfo *any = nullptr;
   std::vector<ListInfo> lists;
   for (Value list : op.getLists())
     lists.push_back(known(list).list);
-  for (ListInfo &list : lists)
-    if (!any && list.from != From::Unknown)
-      any = &list;
 
   if (!indexing) {
     // Elements are walked where they are asked for; here only calls count.
-    bool calls = callsCells(body);
-    if (!any && calls) {
-      emitError(op.getLoc(),
-                "calls for each element of a list that a cell returned are not supported yet [C6]");
-      f.failed = true;
-      return;
-    }
     for (auto [k, result] : llvm::enumerate(op.getResults())) {
       ListInfo info;
       info.element = cast<dyn::ListType>(result.getType()).getElement();
-      if (any) {
-        info.from = From::Mapped;
-        info.map = op;
-        info.result = k;
-        info.first = integer(0);
-        info.length = any->length;
-      } else {
-        info.from = From::Unknown;
-      }
+      info.from = From::Mapped;
+      info.map = op;
+      info.result = k;
+      info.first = integer(0);
+      info.length = lists[0].length;
       set(result, Known::of(info));
     }
-    if (calls)
-      loop(op.getLoc(), any->length, [&](Value j) {
+    if (callsCells(body))
+      loop(op.getLoc(), lists[0].length, [&](Value j) {
         for (auto [arg, list] : llvm::zip(body.getArguments(), lists))
           set(arg, element(list, j));
         block(body, Place());
@@ -164,15 +147,8 @@ void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &b
   for (Value list : lists)
     infos.push_back(known(list).list);
   if (!indexing) {
-    auto any = llvm::find_if(infos, [](ListInfo &l) { return l.from != From::Unknown; });
-    bool calls = callsCells(body);
-    if (any == infos.end() && calls) {
-      emitError(loc, "calls for each element of a list that a cell returned are not supported yet [C6]");
-      f.failed = true;
-      return;
-    }
-    if (calls)
-      loop(loc, any->length, [&](Value j) {
+    if (callsCells(body))
+      loop(loc, infos[0].length, [&](Value j) {
         for (auto [k, arg] : llvm::enumerate(body.getArguments()))
           set(arg, k < infos.size() ? element(infos[k], j) : Known());
         block(body, Place());
@@ -184,13 +160,9 @@ void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &b
       }
       ListInfo info;
       info.element = cast<dyn::ListType>(result.getType()).getElement();
-      if (any == infos.end()) {
-        info.from = From::Unknown;
-      } else {
-        info.from = From::Rows;
-        info.first = integer(0);
-        info.length = any->length;
-      }
+      info.from = From::Rows;
+      info.first = integer(0);
+      info.length = infos[0].length;
       set(result, Known::of(info));
     }
     return;
@@ -246,8 +218,7 @@ void Walk::reduceList(dyn::ReduceListOp op, Place at) {
   Location loc = op.getLoc();
   ListInfo list = known(op.getList()).list;
   ReduceKind kind = op.getKind();
-  bool integers = list.from == From::Range || list.from == From::Items || list.from == From::Column ||
-                  (list.from == From::Mapped && isStructuralList(op.getList()));
+  bool integers = isStructural(list, op.getList());
   if (!integers && !indexing)
     return set(op.getResult(), Known());
   if (kind == ReduceKind::Mean || kind == ReduceKind::Max || kind == ReduceKind::Min ||
@@ -345,8 +316,7 @@ void Walk::listOp(Operation *op, Place at) {
     return set(range.getResult(), Known::of(info));
   }
   if (auto len = dyn_cast<dyn::LenOp>(op)) {
-    ListInfo info = list(len.getList());
-    return set(len.getResult(), info.from == From::Unknown ? Known() : Known::structural(info.length));
+    return set(len.getResult(), Known::structural(list(len.getList()).length));
   }
   if (auto zip = dyn_cast<dyn::ZipOp>(op)) {
     ListInfo *first = nullptr;
@@ -355,8 +325,6 @@ void Walk::listOp(Operation *op, Place at) {
       infos.push_back(list(v));
     for (auto [info, result] : llvm::zip(infos, zip.getResults())) {
       set(result, Known::of(info));
-      if (info.from == From::Unknown)
-        continue;
       if (first && first->length != info.length)
         check(loc, kernel::Fault::Lengths,
               arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, first->length, info.length), "zip",
@@ -368,17 +336,13 @@ void Walk::listOp(Operation *op, Place at) {
   }
   if (auto reverse = dyn_cast<dyn::ReverseOp>(op)) {
     ListInfo info = list(reverse.getList());
-    if (info.from != From::Unknown) {
-      Value last = sub(info.length, integer(1));
-      info.first = info.stride == 1 ? add(info.first, last) : sub(info.first, last);
-      info.stride = -info.stride;
-    }
+    Value last = sub(info.length, integer(1));
+    info.first = info.stride == 1 ? add(info.first, last) : sub(info.first, last);
+    info.stride = -info.stride;
     return set(reverse.getResult(), Known::of(info));
   }
   if (auto slice = dyn_cast<dyn::SliceOp>(op)) {
     ListInfo info = list(slice.getList());
-    if (info.from == From::Unknown)
-      return set(slice.getResult(), Known::of(info));
     Value low = structural(slice.getLow()), high = structural(slice.getHigh());
     auto le = [&](Value x, Value y) {
       return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, x, y).getResult();
@@ -392,14 +356,100 @@ void Walk::listOp(Operation *op, Place at) {
   }
   auto at_ = cast<dyn::AtOp>(op);
   ListInfo info = list(at_.getList());
-  if (info.from == From::Unknown)
-    return set(at_.getResult(), Known());
   Value index = structural(at_.getIndex());
   Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, index, integer(0));
   Value high = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, index, info.length);
   check(loc, kernel::Fault::ListIndex, arith::AndIOp::create(b, loc, low, high), "index",
         {index, info.length});
   set(at_.getResult(), element(info, index));
+}
+
+bool Walk::isStructural(const ListInfo &list, Value source) {
+  return list.from == From::Range || list.from == From::Items || list.from == From::Column ||
+         (list.from == From::Mapped && isStructuralList(source));
+}
+
+/// A space whose rows are elements of structural lists, copied.
+SpaceInfo *Walk::copiesOf(const ListInfo &list, StringRef name) {
+  SpaceInfo *space = f.addSpace(name, kernel::SpaceKind::States, nullptr);
+  space->columns = {isa<dyn::NodeType>(list.element) ? "node" : "value"};
+  space->used = true;
+  return space;
+}
+
+ListInfo Walk::copyStructural(Location loc, const ListInfo &list, SpaceInfo *copies) {
+  ListInfo copy;
+  copy.from = From::Column;
+  copy.of = copies->name;
+  copy.via = copies->columns[0];
+  copy.element = list.element;
+  copy.length = list.length;
+  copy.first = kernel::CountOp::create(b, loc, b.getI32Type(), copies->name);
+  loop(loc, list.length, [&](Value j) {
+    Value value = element(list, j).scalar;
+    if (value.getType().isInteger(1))
+      value = arith::ExtUIOp::create(b, loc, b.getI32Type(), value);
+    kernel::PushOp::create(b, loc, copies->name, value);
+  });
+  return copy;
+}
+
+/// Copies into rows of `buffer`, reserved here.
+ListInfo Walk::copyComputed(Location loc, const ListInfo &list, StringRef buffer, Place at) {
+  ListInfo copy;
+  copy.from = From::Rows;
+  copy.array = buffer;
+  copy.element = list.element;
+  copy.length = list.length;
+  copy.first = kernel::ReserveOp::create(b, loc, b.getI32Type(), f.bufferSpace[buffer]->name, list.length);
+  SpaceInfo *copies = f.addSpace(at.space->name + ".copy", kernel::SpaceKind::Elements, at.space);
+  loop(loc, list.length, [&](Value j) {
+    Place inner{copies, kernel::CountOp::create(b, loc, b.getI32Type(), copies->name)};
+    column(copies, at.row, "parent");
+    write(loc, Value(), element(list, j), buffer, inner, add(copy.first, j));
+    push(inner);
+  });
+  return copy;
+}
+
+/// Lists that are result n of the arms of `op`: where they lie in different places, each arm copies its own
+/// to a common one.
+void Walk::joinLists(Operation *op, unsigned n, std::vector<Arm> &arms, Place at) {
+  Location loc = op->getLoc();
+  const ListInfo &one = arms[0].yields[n].list;
+  if (llvm::all_of(arms, [&](Arm &arm) {
+        const ListInfo &list = arm.yields[n].list;
+        return list.sameSource(one) && list.from != From::Mapped;
+      }))
+    return;
+  auto source = [&](unsigned arm) { return op->getRegion(arm).front().getTerminator()->getOperand(n); };
+  bool structural = true;
+  for (auto [k, arm] : llvm::enumerate(arms))
+    structural &= isStructural(arm.yields[n].list, source(k));
+  std::string name = (at.space ? at.space->name + "." : "") + "list";
+  SpaceInfo *copies = nullptr;
+  std::string buffer;
+  if (structural) {
+    copies = copiesOf(one, name);
+  } else if (indexing) {
+    SpaceInfo *rows = f.addSpace(name, kernel::SpaceKind::States, at.space);
+    rows->used = true;
+    buffer = f.addBuffer(name, rows, one.element);
+  }
+  for (Arm &arm : arms) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(arm.block);
+    ListInfo &list = arm.yields[n].list;
+    if (structural) {
+      list = copyStructural(loc, list, copies);
+    } else if (indexing) {
+      list = copyComputed(loc, list, buffer, arm.at);
+    } else { // only the length counts
+      list.from = From::Rows;
+      list.first = integer(0);
+      list.stride = 1;
+    }
+  }
 }
 
 /// A list that an entry returns: a space of its own, so that its rows stand in the outputs' order.

@@ -217,8 +217,17 @@ void Walk::branch(Operation *op, ArrayRef<Region *> regions, ArrayRef<std::strin
       buffer = f.addBuffer(label(op, at), at.space, result.getType());
       own[buffer] = true;
     }
-  std::vector<std::vector<Known>> yields(regions.size());
-  kernel::IfOp cond = arms(op, regions, names, isArm, 0, yields, buffers, at);
+  std::vector<Arm> arms;
+  kernel::IfOp cond = walkArms(op, regions, names, isArm, buffers, at, arms);
+  for (auto [k, result] : llvm::enumerate(op->getResults()))
+    if (isa<dyn::ListType>(result.getType()))
+      joinLists(op, k, arms, at);
+  if (indexing)
+    for (Arm &arm : arms) {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToEnd(arm.block);
+      push(arm.at);
+    }
 
   // Integers of the arms become results of the branch.
   SmallVector<Type> types;
@@ -228,29 +237,24 @@ void Walk::branch(Operation *op, ArrayRef<Region *> regions, ArrayRef<std::strin
   };
   SmallVector<Result> places(op->getNumResults());
   for (auto [k, result] : llvm::enumerate(op->getResults())) {
-    auto all = [&](Kind kind) { return llvm::all_of(yields, [&](auto &y) { return y[k].is(kind); }); };
+    auto all = [&](Kind kind) {
+      return llvm::all_of(arms, [&](Arm &arm) { return arm.yields[k].is(kind); });
+    };
     if (!buffers[k].empty() || (!all(Kind::Structural) && !all(Kind::List)))
       continue;
     if (all(Kind::Structural)) {
       places[k].scalar = types.size();
-      types.push_back(yields[0][k].scalar.getType());
-      for (auto [v, y] : llvm::zip(values, yields))
-        v.push_back(y[k].scalar);
+      types.push_back(arms[0].yields[k].scalar.getType());
+      for (auto [v, arm] : llvm::zip(values, arms))
+        v.push_back(arm.yields[k].scalar);
       continue;
     }
-    for (auto &y : yields)
-      if (!y[k].list.sameSource(yields[0][k].list) || y[k].list.from == From::Mapped ||
-          y[k].list.from == From::Unknown) {
-        emitError(op->getLoc(), "arms that give lists from different places are not supported yet [S3]");
-        f.failed = true;
-        return;
-      }
     places[k].first = types.size();
     places[k].length = types.size() + 1;
     types.append(2, b.getI32Type());
-    for (auto [v, y] : llvm::zip(values, yields)) {
-      v.push_back(y[k].list.first);
-      v.push_back(y[k].list.length);
+    for (auto [v, arm] : llvm::zip(values, arms)) {
+      v.push_back(arm.yields[k].list.first);
+      v.push_back(arm.yields[k].list.length);
     }
   }
   SmallVector<Value> outs = withResults(cond, types, values, 0);
@@ -260,7 +264,7 @@ void Walk::branch(Operation *op, ArrayRef<Region *> regions, ArrayRef<std::strin
     else if (places[k].scalar >= 0)
       set(result, Known::structural(outs[places[k].scalar]));
     else if (places[k].first >= 0) {
-      ListInfo info = yields[0][k].list;
+      ListInfo info = arms[0].yields[k].list;
       info.first = outs[places[k].first];
       info.length = outs[places[k].length];
       set(result, Known::of(info));
@@ -330,48 +334,42 @@ bool Walk::isStructuralList(Value list) {
                       [&](Value v) { return !isa<dyn::ListType>(v.getType()) || isStructuralList(v); });
 }
 
-/// Writes the chain of branches for arms n and on; the last arm is the innermost `else`.
-kernel::IfOp Walk::arms(Operation *op, ArrayRef<Region *> regions, ArrayRef<std::string> names,
-                        function_ref<Value(unsigned)> isArm, unsigned n,
-                        std::vector<std::vector<Known>> &yields, ArrayRef<std::string> buffers, Place at) {
-  Value condition = isArm(n);
-  auto cond = kernel::IfOp::create(b, op->getLoc(), TypeRange(), condition);
-  cond.getThen().emplaceBlock();
-  cond.getOtherwise().emplaceBlock();
-  auto arm = [&](unsigned k) {
-    Place inner = at;
+/// Writes the chain of branches; the last arm is the innermost `else`.
+kernel::IfOp Walk::walkArms(Operation *op, ArrayRef<Region *> regions, ArrayRef<std::string> names,
+                            function_ref<Value(unsigned)> isArm, ArrayRef<std::string> buffers, Place at,
+                            std::vector<Arm> &arms) {
+  auto walkArm = [&](Block &block) {
+    unsigned n = arms.size();
+    Arm arm{at, &block, {}};
     if (indexing) {
-      inner.space = f.addSpace(at.space->name + "." + names[k], kernel::SpaceKind::Arm, at.space);
-      inner.row = kernel::CountOp::create(b, op->getLoc(), b.getI32Type(), inner.space->name);
-      column(inner.space, at.row, "parent");
-      inner.space->used = false;
+      arm.at.space = f.addSpace(at.space->name + "." + names[n], kernel::SpaceKind::Arm, at.space);
+      arm.at.row = kernel::CountOp::create(b, op->getLoc(), b.getI32Type(), arm.at.space->name);
+      column(arm.at.space, at.row, "parent");
+      arm.at.space->used = false;
     }
-    Block &source = regions[k]->front();
-    block(source, inner);
+    Block &source = regions[n]->front();
+    this->block(source, arm.at);
     for (auto [r, value] : llvm::enumerate(source.getTerminator()->getOperands())) {
       Known result = known(value);
-      if (buffers[r].empty()) {
-        if (result.is(Kind::Model) && (value.getType().isInteger(32) || value.getType().isInteger(1)))
-          result = Known::structural(structural(value));
-        yields[k].push_back(result);
-        continue;
-      }
-      write(op->getLoc(), value, result, buffers[r], inner, at.row);
-      yields[k].push_back(result);
+      if (!buffers[r].empty())
+        write(op->getLoc(), value, result, buffers[r], arm.at, at.row);
+      else if (result.is(Kind::Model) && (value.getType().isInteger(32) || value.getType().isInteger(1)))
+        result = Known::structural(structural(value));
+      arm.yields.push_back(result);
     }
-    if (indexing)
-      push(inner);
+    arms.push_back(std::move(arm));
   };
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToEnd(&cond.getThen().front());
-    arm(n);
-    b.setInsertionPointToEnd(&cond.getOtherwise().front());
-    if (n + 2 == regions.size())
-      arm(n + 1);
-    else
-      arms(op, regions, names, isArm, n + 1, yields, buffers, at);
-  }
+  Value condition = isArm(arms.size());
+  auto cond = kernel::IfOp::create(b, op->getLoc(), TypeRange(), condition);
+  Block &then = cond.getThen().emplaceBlock(), &otherwise = cond.getOtherwise().emplaceBlock();
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(&then);
+  walkArm(then);
+  b.setInsertionPointToEnd(&otherwise);
+  if (arms.size() + 1 == regions.size())
+    walkArm(otherwise);
+  else
+    walkArms(op, regions, names, isArm, buffers, at, arms);
   return cond;
 }
 

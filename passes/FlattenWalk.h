@@ -41,10 +41,15 @@ private:
   void match(dyn::MatchOp op, Place at);
   void branch(mlir::Operation *op, mlir::ArrayRef<mlir::Region *> arms, mlir::ArrayRef<std::string> names,
               llvm::function_ref<mlir::Value(unsigned)> isArm, Place at);
-  kernel::IfOp arms(mlir::Operation *op, mlir::ArrayRef<mlir::Region *> regions,
-                    mlir::ArrayRef<std::string> names, llvm::function_ref<mlir::Value(unsigned)> isArm,
-                    unsigned n, std::vector<std::vector<Known>> &yields, mlir::ArrayRef<std::string> buffers,
-                    Place at);
+  /// An arm that was walked; its rows are pushed when nothing more can need a column of them.
+  struct Arm {
+    Place at;
+    mlir::Block *block; ///< of the structure function
+    std::vector<Known> yields;
+  };
+  kernel::IfOp walkArms(mlir::Operation *op, mlir::ArrayRef<mlir::Region *> regions,
+                        mlir::ArrayRef<std::string> names, llvm::function_ref<mlir::Value(unsigned)> isArm,
+                        mlir::ArrayRef<std::string> buffers, Place at, std::vector<Arm> &arms);
   void returned(mlir::Operation *op, Place at);
   void returnList(mlir::Location loc, unsigned leaf, const Known &value, Place at);
 
@@ -57,6 +62,12 @@ private:
   /// The element of a list at position `j` (i32).
   Known element(const ListInfo &list, mlir::Value j);
   mlir::Value positionRow(const ListInfo &list, mlir::Value j);
+  /// Whether the structure function knows the elements of `list`, which `source` is.
+  bool isStructural(const ListInfo &list, mlir::Value source);
+  void joinLists(mlir::Operation *op, unsigned n, std::vector<Arm> &arms, Place at);
+  SpaceInfo *copiesOf(const ListInfo &list, llvm::StringRef name);
+  ListInfo copyStructural(mlir::Location loc, const ListInfo &list, SpaceInfo *copies);
+  ListInfo copyComputed(mlir::Location loc, const ListInfo &list, llvm::StringRef buffer, Place at);
 
   void loop(mlir::Location loc, mlir::Value length, llvm::function_ref<void(mlir::Value)> body);
 
