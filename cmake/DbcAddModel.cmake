@@ -48,7 +48,8 @@ function(dbc_add_model target)
   set_source_files_properties(${dir}/${model}.cpp PROPERTIES GENERATED ON)
   add_library(${target} STATIC ${dir}/${model}.cpp)
   add_dependencies(${target} ${target}_generate)
-  target_include_directories(${target} PUBLIC ${dir})
+  # For "<model name>.h" alone: a model may be called `math`, and <math.h> goes on being C's.
+  target_compile_options(${target} PUBLIC -iquote${dir})
   # Generated code is written to be vectorised. Which additions may become one rounding is fixed by dbc::runtime's flags.
   target_compile_options(${target} PRIVATE -Wall -Wextra $<$<NOT:$<CONFIG:Debug>>:-O3>)
   target_link_libraries(${target} PUBLIC dbc::runtime)

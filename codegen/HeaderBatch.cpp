@@ -291,7 +291,7 @@ void HeaderEmitter::batch() {
            "and come out of the next run. For one thread at a time; borrows nothing but flat arrays.");
   out_.open("class Batch");
   out_.label("public:");
-  out_.line("Batch() : batch_(::" + model_.name + "::info()) {}");
+  out_.line("Batch() : batch_(::" + model_.space() + "::info()) {}");
   out_.doc("Forgets all inputs, and arrays that were borrowed.");
   out_.line("void clear() { batch_.clear(); }");
   out_.doc("Starts the next input: nodes that are added and arguments that are set from here on are its own. "
@@ -307,7 +307,7 @@ void HeaderEmitter::batch() {
       out_.blank();
       out_.doc("Adds a node `" + constructor.source + "(" + commas(fields) + ")` of `" + data.source +
                "` to the newest input.");
-      std::string builder = "::" + model_.name + "::" + constructor.builder;
+      std::string builder = "::" + model_.space() + "::" + constructor.builder;
       out_.line(builder + " " + constructor.name + "() { return {&batch_, batch_.add_node(" +
                 std::to_string(data.number) + ", " + std::to_string(kind) + ")}; }");
       out_.doc("The same node again, to set fields later.");

@@ -25,7 +25,7 @@ std::string HeaderEmitter::emit() {
   out_.line("#include <cstdint>");
   out_.line("#include <vector>");
   out_.blank();
-  out_.line("namespace " + model_.name + " {");
+  out_.line("namespace " + model_.space() + " {");
   out_.raw("\n");
   out_.doc("What the model says about itself, and its code, for hosts that work on any model. Both live as "
            "long as the "
@@ -41,13 +41,14 @@ std::string HeaderEmitter::emit() {
   weights();
   results();
   session();
-  out_.line("} // namespace " + model_.name);
+  out_.line("} // namespace " + model_.space());
   return out_.text();
 }
 
 void HeaderEmitter::usage() {
   const Program *first = model_.programs.empty() ? nullptr : model_.programs.front().get();
   out_.comment("How it goes together; each thing borrows what stands above it, which must live longer:");
+  out_.line("//   namespace " + model_.name + " = " + model_.space() + ";");
   out_.line("//   " + model_.name +
             "::Weights weights;             // yours to fill or to load; given away with nothing");
   out_.line("//   " + model_.name +
@@ -114,7 +115,7 @@ void HeaderEmitter::weights() {
            "time. May throw std::bad_alloc when it is made.");
   out_.open("class Weights : public dbc::Weights");
   out_.label("public:");
-  out_.line("Weights() : dbc::Weights(::" + model_.name + "::info()) {}");
+  out_.line("Weights() : dbc::Weights(::" + model_.space() + "::info()) {}");
   NameScope methods;
   for (StringRef word :
        {"info", "count", "find", "size", "data", "set", "mark_given", "given", "draw", "check", "Weights"})
@@ -134,7 +135,7 @@ void HeaderEmitter::weights() {
   out_.doc("Fails with bad_weights, naming all parameters that are not given, or with limit if there is no "
            "memory.");
   out_.open("static dbc::Status make(const dbc::Weights &weights, Model *model)");
-  out_.line("return dbc::Model::make(::" + model_.name + "::code(), weights, model);");
+  out_.line("return dbc::Model::make(::" + model_.space() + "::code(), weights, model);");
   out_.close();
   out_.close("};");
   out_.blank();
@@ -228,7 +229,7 @@ void HeaderEmitter::session() {
     out_.doc("Results of the last run; they belong to the session and are valid until its next run of this "
              "entry. Inputs "
              "that failed have zeros and empty lists.");
-    std::string result = "::" + model_.name + "::";
+    std::string result = "::" + model_.space() + "::";
     out_.line(result + program->result + " " + name + "_result() const { return " + result + name +
               "_result(session_.outputs(" + number + ")); }");
     out_.doc("What the last run did, stage by stage.");

@@ -38,7 +38,7 @@ private:
   std::string resultValue(const Program &program, const Result &result, int leaf);
   /// C++ type of a handle, valid where a method has the same name.
   std::string handle(llvm::StringRef data) const {
-    return "::" + model_.name + "::" + model_.data(data).name;
+    return "::" + model_.space() + "::" + model_.data(data).name;
   }
 
   const ModelNames &model_;

@@ -198,7 +198,7 @@ std::string emitManifest(const ModelNames &model) {
   j.object([&] {
     j.attribute("dbc_manifest", 1);
     j.attribute("model", model.source);
-    j.attribute("namespace", model.name);
+    j.attribute("namespace", model.space());
     j.attribute("source", model.options.source);
     j.attribute("real", model.f64() ? "f64" : "f32");
     datas(j, model);

@@ -136,13 +136,15 @@ public:
   mlir::ModuleOp module;
   const Options &options;
   std::string source; ///< the model's name
-  std::string name;   ///< its namespace
+  std::string name;   ///< its identifier
   std::vector<Data> datas;
   std::vector<Param> params;
   std::vector<std::unique_ptr<Program>> programs;
   std::vector<PackedSlot> packed;
 
   mlir::MLIRContext *context() const { return mlir::ModuleOp(module).getContext(); }
+  /// The model's namespace. Not at the top, where C has functions of any short name: `random`, `index`.
+  std::string space() const { return "dbc::models::" + name; }
   bool f64() const { return options.real == Real::F64; }
   llvm::StringRef real() const { return f64() ? "double" : "float"; }
   const Data &data(llvm::StringRef source) const;

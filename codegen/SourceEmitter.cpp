@@ -211,7 +211,7 @@ FailureOr<std::string> emitSource(const ModelNames &model) {
   out.blank();
   out.line("#include <array>");
   out.blank();
-  out.line("namespace " + model.name + " {");
+  out.line("namespace " + model.space() + " {");
   out.line("namespace {");
   out.raw("\n");
   out.line("using real = " + model.real() + "; ///< of arithmetic; numbers of the batch are float");
@@ -235,11 +235,11 @@ FailureOr<std::string> emitSource(const ModelNames &model) {
   out.line("return model;");
   out.close();
   out.blank();
-  out.line("} // namespace " + model.name);
+  out.line("} // namespace " + model.space());
   out.blank();
-  out.line("extern \"C\" const dbc::ModelInfo *dbc_model_" + model.source + "() { return &" + model.name +
+  out.line("extern \"C\" const dbc::ModelInfo *dbc_model_" + model.source + "() { return &" + model.space() +
            "::info(); }");
-  out.line("extern \"C\" const dbc::ModelCode *dbc_code_" + model.source + "() { return &" + model.name +
+  out.line("extern \"C\" const dbc::ModelCode *dbc_code_" + model.source + "() { return &" + model.space() +
            "::code(); }");
   return out.text();
 }

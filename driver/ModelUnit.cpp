@@ -41,16 +41,29 @@ std::string commandLine(const ModelOptions &options) {
 }
 
 ModelUnit::ModelUnit(const ModelOptions &options)
-    : options_(options), front_(std::make_unique<Front>()), context_(mlir::MLIRContext::Threading::DISABLED) {}
+    : options_(options), front_(std::make_unique<Front>()), context_(mlir::MLIRContext::Threading::DISABLED) {
+}
 ModelUnit::~ModelUnit() = default;
 
 const std::vector<std::string> &ModelUnit::files() const { return front_->program->paths; }
+
+/// What is made of a model is called after it: files, with endings and parts of temporary names behind.
+static void checkName(const frontend::Ident &name, frontend::DiagnosticEngine &diagnostics) {
+  constexpr size_t most = 200;
+  if (name.text.size() > most)
+    diagnostics.error(name.range, "the name has " + std::to_string(name.text.size()) +
+                                      " letters; files are called after a "
+                                      "model, so it may have at most " +
+                                      std::to_string(most));
+}
 
 Exit ModelUnit::check() {
   frontend::LoadOptions load;
   load.includeDirs = options_.includes;
   load.libraryDir = surroundings().library;
   front_->program = frontend::loadProgram(options_.file, load, front_->sources, front_->diagnostics);
+  if (front_->program)
+    checkName(front_->program->main().name, front_->diagnostics);
   if (front_->program)
     front_->checked = frontend::check(*front_->program, front_->diagnostics);
   return front_->report();
@@ -72,13 +85,15 @@ Exit ModelUnit::lower() {
   return kFine;
 }
 
-/// What a pass refuses is printed as the front end prints its errors: with the place in the source, in its words.
+/// What a pass refuses is printed as the front end prints its errors: with the place in the source, in its
+/// words.
 static mlir::LogicalResult printDiagnostic(mlir::Diagnostic &diagnostic) {
   const char *kind = diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error     ? "error"
                      : diagnostic.getSeverity() == mlir::DiagnosticSeverity::Warning ? "warning"
                                                                                      : "note";
   if (auto place = diagnostic.getLocation()->findInstanceOf<mlir::FileLineColLoc>())
-    llvm::errs() << place.getFilename().strref() << ":" << place.getLine() << ":" << place.getColumn() << ": ";
+    llvm::errs() << place.getFilename().strref() << ":" << place.getLine() << ":" << place.getColumn()
+                 << ": ";
   llvm::errs() << kind << ": " << diagnostic.str() << "\n";
   for (mlir::Diagnostic &note : diagnostic.getNotes())
     (void)printDiagnostic(note);

@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+namespace tree_lstm = dbc::models::tree_lstm;
+
 namespace dbc::bench {
 namespace {
 

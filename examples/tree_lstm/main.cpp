@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Reads sentences as trees, `(label (label word) ..)` a line, and predicts their sentiment with the compiled model.
-// usage: tree_lstm_demo FILE
+// Reads sentences as trees, `(label (label word) ..)` a line, and predicts their sentiment with the compiled
+// model. usage: tree_lstm_demo FILE
 #include "tree_lstm.h"
 #include <algorithm>
 #include <chrono>
@@ -9,6 +9,8 @@
 #include <fstream>
 #include <string>
 #include <unordered_map>
+
+namespace tree_lstm = dbc::models::tree_lstm;
 
 /// A word's number: its place among the words seen so far.
 int32_t number(const std::string &word) {

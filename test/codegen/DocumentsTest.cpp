@@ -10,6 +10,8 @@
 #include <cmath>
 #include <cstring>
 
+namespace documents = dbc::models::documents;
+
 namespace {
 
 using documents::Doc;

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <random>
 
+namespace tree_lstm = dbc::models::tree_lstm;
+
 namespace {
 
 using tree_lstm::Tree;
@@ -193,7 +195,7 @@ TEST_F(TreeLstm, WrongInputsFailAlone) {
   EXPECT_EQ(session.failed(), 3);
   EXPECT_EQ(session.status(1).message, "tree_lstm: input 1: Tree node 1 (Node): field `right` is not given");
   EXPECT_NE(session.status(2).message.find(
-                "a value needs itself: encode(Tree 0) -> encode(Tree 1) -> encode(Tree 0)"),
+                "a value needs itself: encode(Tree node 0) -> encode(Tree node 1) -> encode(Tree node 0)"),
             std::string::npos)
       << session.status(2).message;
   EXPECT_NE(session.status(3).message.find("`t`"), std::string::npos) << session.status(3).message;

@@ -11,20 +11,21 @@
 // TREE-NEXT: int32_t id = -1;
 // TREE: class LeafBuilder {
 // TREE: LeafBuilder &word(int32_t value) {
-// TREE: NodeBuilder &left(::tree_lstm::Tree value) {
+// TREE: NodeBuilder &left(::dbc::models::tree_lstm::Tree value) {
 // TREE: struct TreeArrays {
 // TREE: const uint8_t *kinds = nullptr; ///< 0 Leaf, 1 Node
-// TREE: void sentiment(::tree_lstm::Tree t) {
+// TREE: void sentiment(::dbc::models::tree_lstm::Tree t) {
 // TREE: float *E() { return data(param::E); }
 // TREE: using SentimentResult = dbc::Tensors<float, 5>;
 // TREE: dbc::Status sentiment(Batch &batch) {
 
 // Lists are views, lists of lists nested vectors; records of arguments come apart.
-// DOC: DocBuilder &words(dbc::View<::documents::Word> values) {
+// DOC: DocBuilder &words(dbc::View<::dbc::models::documents::Word> values) {
 // DOC: DocBuilder &links(const std::vector<std::vector<int32_t>> &lists) {
 // DOC: WordBuilder &class_(int32_t value) {
 // DOC: WordBuilder &vec(dbc::View<float> values) {
 // DOC: const int32_t *links_offsets1 = nullptr; {{ *}}///< links_offsets[last] + 1
-// DOC: void facts(::documents::Doc d, dbc::View<float> state_h, int32_t state_n, dbc::View<int32_t> ids) {
+// DOC: void facts(::dbc::models::documents::Doc d, dbc::View<float> state_h, int32_t state_n,
+// DOC-NEXT: dbc::View<int32_t> ids) {
 // DOC: struct FactsResult {
 // DOC: dbc::Tensors<float, 2> part2; ///< `2`

@@ -5,21 +5,21 @@
 // RUN: FileCheck %s --check-prefix SOURCE --input-file %t/double.cpp
 // RUN: %cxx -fsyntax-only -Wall -Wextra -Wpedantic -Werror -std=c++17 -I%root/runtime/include -I%t %t/double.cpp
 
-// HEADER: namespace double_ {
+// HEADER: namespace dbc::models::double_ {
 // HEADER: namespace dims {
 // HEADER: constexpr int64_t long_ = 3;
 // HEADER: constexpr int32_t auto_ = 0; ///< `auto`, 3
 // HEADER: constexpr int32_t a_b_c = 1; ///< `a.b_c`, 2 x 3
 // HEADER: struct Session2 {
 // HEADER: intBuilder &operator_(int32_t value) {
-// HEADER: intBuilder &id2(::double_::Session2 value) {
-// HEADER: ::double_::intBuilder int_()
-// HEADER: ::double_::SessionBuilder Session_Session()
-// HEADER: void run_entry(::double_::Session2 class_) {
+// HEADER: intBuilder &id2(::dbc::models::double_::Session2 value) {
+// HEADER: ::dbc::models::double_::intBuilder int_()
+// HEADER: ::dbc::models::double_::SessionBuilder Session_Session()
+// HEADER: void run_entry(::dbc::models::double_::Session2 class_) {
 // HEADER: using RunResult = dbc::Scalars<int32_t>;
 // HEADER: dbc::Status run_entry(Batch &batch)
 
-// SOURCE: extern "C" const dbc::ModelInfo *dbc_model_double() { return &double_::info(); }
+// SOURCE: extern "C" const dbc::ModelInfo *dbc_model_double() { return &dbc::models::double_::info(); }
 module @double attributes {dyn.dims = {long = 3 : i64}} {
   kernel.data @Session {
     kernel.ctor "int" ["operator", "id"] [i32, !dyn.node<@Session>] in [0, 1]

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstring>
 
+using namespace dbc::models;
+
 /// Prints how many numbers there are and whether all are finite; returns whether they are.
 static bool say(const char *name, const float *numbers, size_t count) {
   bool finite = true;
