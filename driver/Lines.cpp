@@ -18,13 +18,12 @@ Status LineRunner::compute(const std::vector<std::string> &lines, std::vector<Li
 }
 
 void LineRunner::print(LineResult &result) const {
-  result.json =
-      result.status.ok() ? to_json(result.value, entry.result, real) : error_json(result.status);
+  result.json = result.status.ok() ? to_json(result.value, entry.result, real) : error_json(result.status);
 }
 
 LineResult CompiledRunner::result(int32_t input) {
   LineResult result;
-  result.status = reader.in_lines(batch, session.status(input));
+  result.status = reader.in_lines(session.status(input));
   if (result.status.ok())
     result.value = output_value(session.outputs(number), entry, input, &reader.nodes());
   return result;
@@ -40,8 +39,8 @@ static size_t leaves(const TypeInfo &type) {
   return n;
 }
 
-/// The oracle's flat values put together again: those of a record or tuple stand one behind the other, a list of records
-/// is as many lists as the record has leaves.
+/// The oracle's flat values put together again: those of a record or tuple stand one behind the other, a list
+/// of records is as many lists as the record has leaves.
 static Value fromFlat(const TypeInfo &type, const oracle::Value *flat, const NodeTable &nodes) {
   switch (type.form) {
   case TypeInfo::Form::Value: {
@@ -94,15 +93,15 @@ oracle::WeightsView weightsView(const Weights &weights) {
 LineResult OracleRunner::result(int32_t input) {
   LineResult result;
   if (!batch.status(input).ok()) {
-    result.status = reader.in_lines(batch, batch.status(input));
+    result.status = reader.in_lines(batch.status(input));
     result.failures = {result.status};
     return result;
   }
   oracle::Outcome outcome = interpreter.run(entry.name, batch, input);
-  result.status = reader.in_lines(batch, outcome.status);
+  result.status = reader.in_lines(outcome.status);
   result.margin = outcome.margin;
   for (Status &failure : outcome.failures)
-    result.failures.push_back(reader.in_lines(batch, std::move(failure)));
+    result.failures.push_back(reader.in_lines(std::move(failure)));
   if (result.status.ok())
     result.value = fromFlat(entry.result, outcome.values.data(), reader.nodes());
   return result;

@@ -136,8 +136,7 @@ void Interpreter::reportCycle(const std::vector<Instance> &stack, Instance again
     if (memo(at).state != Memo::Open)
       continue;
     auto key = cast<dyn::NodeType>(at.cell.getBody().front().getArgument(0).getType());
-    const std::string &data = info_.datas[table(key)].name;
-    steps.push_back({at.cell.getSymName().data(), data.c_str(), local(key, at.node)});
+    steps.push_back({at.cell.getSymName().data(), batch_->node_name(table(key), at.node)});
     if (at.cell == again.cell && at.node == again.node)
       break;
   }
@@ -145,10 +144,6 @@ void Interpreter::reportCycle(const std::vector<Instance> &stack, Instance again
   auto key = cast<dyn::NodeType>(again.cell.getBody().front().getArgument(0).getType());
   outcome_.failures.push_back(
       batch_->describe(Code::bad_input, table(key), again.node, -1, messages::cycle(steps)));
-}
-
-int32_t Interpreter::local(dyn::NodeType type, int32_t node) const {
-  return node - batch_->begin(table(type))[input_];
 }
 
 const Value &Interpreter::parameter(llvm::StringRef path, Type type) {

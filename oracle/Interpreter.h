@@ -66,8 +66,6 @@ private:
   void reportCycle(const std::vector<Instance> &stack, Instance again);
   const Value &parameter(llvm::StringRef path, mlir::Type type);
   int32_t table(dyn::NodeType type) const { return tables_.lookup(type.getData().getValue()); }
-  /// The node's number among its input's nodes.
-  int32_t local(dyn::NodeType type, int32_t node) const;
 
   mlir::ModuleOp module_;
   mlir::SymbolTable symbols_;

@@ -128,19 +128,36 @@ int32_t Batch::input_of(int32_t table, int32_t row) const {
   return static_cast<int32_t>(std::upper_bound(begin, begin + inputs_, row) - begin) - 1;
 }
 
+bool Batch::numbered(int32_t table, int32_t row) const {
+  return static_cast<size_t>(row) < tables_[table]->numbers.size();
+}
+
+int32_t Batch::node_number(int32_t table, int32_t row) const {
+  const Table &t = *tables_[table];
+  if (numbered(table, row))
+    return t.numbers[row];
+  const int32_t *begin = t.borrowed ? t.begin_view : t.begin.data();
+  return row - begin[input_of(table, row)];
+}
+
+std::string Batch::node_name(int32_t data, int32_t node) const {
+  std::string type = numbered(data, node) ? std::string() : tables_[data]->name + " ";
+  return type + "node " + std::to_string(node_number(data, node));
+}
+
 std::string Batch::place(int32_t table, int32_t row, Status &status) const {
   status.input = input_of(table, row);
   std::string text = info_->name + ": input " + std::to_string(status.input) + ": ";
   if (table == args())
     return text;
-  const Table &t = *tables_[table];
-  const int32_t *begin = t.borrowed ? t.begin_view : t.begin.data();
   status.data = table;
-  status.node = row - begin[status.input];
-  text += t.name + " node " + std::to_string(status.node);
+  status.node = node_number(table, row);
+  text += node_name(table, row);
+  const Table &t = *tables_[table];
   const uint8_t *kinds = t.borrowed ? t.kinds_view : t.kinds.data();
   const DataInfo &data = info_->datas[table];
-  if (data.constructors.size() > 1 && kinds && kinds[row] < data.constructors.size())
+  if ((data.constructors.size() > 1 || numbered(table, row)) && kinds &&
+      kinds[row] < data.constructors.size())
     text += " (" + data.constructors[kinds[row]].name + ")";
   return text + ": ";
 }
@@ -218,6 +235,18 @@ int32_t Batch::add_node(int32_t data, int32_t constructor) {
     node = table.rows++;
   });
   return node;
+}
+
+void Batch::number_node(int32_t data, int32_t node, int32_t number) {
+  guarded([&] {
+    if (data < 0 || data >= args() || node >= tables_[data]->rows)
+      return misuse("number_node: no such node");
+    if (node < 0)
+      return; // what add_node gave for a mistake that is recorded
+    Array<int32_t> &numbers = tables_[data]->numbers;
+    numbers.extend(static_cast<size_t>(node) + 1, 0);
+    numbers[node] = number;
+  });
 }
 
 Batch::Column *Batch::column_for(int32_t table, int32_t row, int32_t column, int32_t depth, Fits fits,

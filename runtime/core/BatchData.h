@@ -90,6 +90,7 @@ struct Batch::Table {
   std::vector<uint8_t> has;        ///< [constructor * columns + column]
   std::vector<int64_t> kind_count; ///< built nodes of each constructor
   Array<uint8_t> kinds;
+  Array<int32_t> numbers; ///< by which the application knows the nodes; those past its end have none
   IntColumn begin;
   const uint8_t *kinds_view = nullptr;
   const int32_t *begin_view = nullptr;
@@ -103,6 +104,7 @@ struct Batch::Table {
     for (int64_t &n : kind_count)
       n = 0;
     kinds.clear();
+    numbers.clear();
     begin.clear();
     kinds_view = nullptr;
     begin_view = nullptr;

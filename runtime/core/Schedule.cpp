@@ -170,9 +170,7 @@ void Group::report_cycle(int32_t cell, int32_t node) noexcept {
     std::vector<messages::CycleStep> steps;
     for (size_t f = at - 1; f < frames_.size(); ++f) {
       const Frame &frame = frames_[f];
-      int32_t data = info_[frame.cell].data;
-      int32_t first = batch_->begin(data)[batch_->input_of(data, frame.node)];
-      steps.push_back({info_[frame.cell].name, batch_->info().datas[data].name.c_str(), frame.node - first});
+      steps.push_back({info_[frame.cell].name, batch_->node_name(info_[frame.cell].data, frame.node)});
     }
     errors_->fail(info_[cell].data, node, messages::cycle(steps));
   } catch (const std::bad_alloc &) {

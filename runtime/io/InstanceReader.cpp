@@ -300,6 +300,7 @@ void InstanceReader::State::emit(Batch &batch) {
   for (size_t n = 0; n < constructors.size(); ++n) {
     Constructor c = constructors[n];
     int32_t number = batch.add_node(c.data, c.kind);
+    batch.number_node(c.data, number, static_cast<int32_t>(n));
     numbers[n] = number;
     if (number < 0)
       continue; // no room; the batch's own status says so
@@ -374,7 +375,7 @@ void InstanceReader::clear(Batch &batch) {
 
 void InstanceReader::skip_line() { ++state_->line; }
 
-Status InstanceReader::in_lines(const Batch &batch, Status status) const {
+Status InstanceReader::in_lines(Status status) const {
   const State &s = *state_;
   size_t input = static_cast<size_t>(status.input);
   if (status.input < 0 || input >= s.lines.size() || s.failed[input])
@@ -383,8 +384,6 @@ Status InstanceReader::in_lines(const Batch &batch, Status status) const {
   if (status.message.compare(0, by_input.size(), by_input) == 0)
     status.message = s.schema.model.name + ": line " + std::to_string(s.lines[input]) + ": " +
                      status.message.substr(by_input.size());
-  if (status.node >= 0 && status.data >= 0)
-    status.node = s.nodes.index(status.data, batch.begin(status.data)[status.input] + status.node);
   return status;
 }
 

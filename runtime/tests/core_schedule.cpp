@@ -136,9 +136,8 @@ TEST(Group, ACycleIsTheInputsErrorWithItsChain) {
   v.from({1, 4});
   EXPECT_TRUE(v.errors.any());
   EXPECT_TRUE(v.statuses[0].ok());
-  EXPECT_EQ(
-      v.statuses[1].message,
-      "toy: input 1: Tree node 1 (Node): a value needs itself: add(Tree 1) -> add(Tree 2) -> add(Tree 1)");
+  EXPECT_EQ(v.statuses[1].message, "toy: input 1: Tree node 1 (Node): a value needs itself: add(Tree node 1) "
+                                   "-> add(Tree node 2) -> add(Tree node 1)");
   EXPECT_EQ(v.statuses[1].node, 1);
 }
 

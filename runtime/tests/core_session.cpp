@@ -94,7 +94,7 @@ TEST(Session, InputsThatFailLeaveTheOthersAlone) {
   EXPECT_EQ(y[7], 5);
   EXPECT_EQ(session.status(3).message, "toy: input 3: argument `t` is not given");
   EXPECT_EQ(session.status(4).message,
-            "toy: input 4: Tree node 0 (Node): a value needs itself: add(Tree 0) -> add(Tree 0)");
+            "toy: input 4: Tree node 0 (Node): a value needs itself: add(Tree node 0) -> add(Tree node 0)");
   EXPECT_EQ(session.status(5).message, "toy: input 5: Tree node 0 (Node): field `right` is not given");
   EXPECT_EQ(session.status(5).code, Code::bad_input);
   EXPECT_EQ(session.status(6).message.substr(0, 71),

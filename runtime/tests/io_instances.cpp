@@ -195,14 +195,15 @@ TEST(Instances, AWrongLineKeepsItsPlace) {
   EXPECT_EQ(written(model.entries[0], batch), good);
 
   // What a run says is put into the terms of the lines; what append() said stays.
-  EXPECT_EQ(reader.in_lines(batch, batch.status(1)).message, bad.message);
+  EXPECT_EQ(reader.in_lines(batch.status(1)).message, bad.message);
   batch.finish();
-  Status run = reader.in_lines(batch, batch.describe(Code::bad_input, 0, 1, 0, "no"));
-  EXPECT_EQ(run.message, "tree_lstm: line 13: Tree node 0 (Leaf): field `word`: no");
+  Status run = reader.in_lines(batch.describe(Code::bad_input, 0, 1, 0, "no"));
+  EXPECT_EQ(run.message, "tree_lstm: line 13: node 0 (Leaf): field `word`: no");
   EXPECT_EQ(run.node, 0);
 }
 
-TEST(Instances, InLinesGivesTheIndexInNodes) {
+// Whoever finds a mistake, reader or run, counts nodes as the line does.
+TEST(Instances, MessagesNumberNodesAsTheLineDoes) {
   ModelInfo model = lattice_model();
   Batch batch(model);
   InstanceReader reader(model, model.entries[0]);
@@ -214,10 +215,16 @@ TEST(Instances, InLinesGivesTheIndexInNodes) {
               batch)
           .ok());
   batch.finish();
-  Status run = reader.in_lines(batch, batch.describe(Code::bad_input, 1, 0, -1, "no"));
-  EXPECT_EQ(run.message, "lattice: line 1: Word node 0: no");
+  Status run = reader.in_lines(batch.describe(Code::bad_input, 1, 0, -1, "no"));
+  EXPECT_EQ(run.message, "lattice: line 1: node 1 (Word): no");
   EXPECT_EQ(run.node, 1);
-  EXPECT_EQ(reader.in_lines(batch, batch.describe(Code::bad_input, 0, 1, -1, "no")).node, 2);
+  EXPECT_EQ(reader.in_lines(batch.describe(Code::bad_input, 0, 1, -1, "no")).node, 2);
+  EXPECT_EQ(batch.node_name(0, 1), "node 2");
+  // Nodes that the application adds itself are counted by type.
+  reader.clear(batch);
+  batch.begin_input();
+  batch.add_node(1, 0);
+  EXPECT_EQ(batch.node_name(1, 0), "Word node 0");
 }
 
 TEST(Instances, AnotherModelsEntryIsRefused) {

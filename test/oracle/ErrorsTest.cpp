@@ -60,12 +60,12 @@ TEST_F(Errors, InCells) {
   EXPECT_EQ(
       model.error("run", R"({"nodes": [{"Leaf": {"x": 1, "i": 0}}, {"Node": {"x": 1, "i": 9, "kids": [0]}}],
                                   "args": {"t": 1}})"),
-      "m: input 0: T node 1 (Node): index 9 is outside 0..3, at m.dyn:5:71");
+      "m: input 0: node 1 (Node): index 9 is outside 0..3, at m.dyn:5:71");
   EXPECT_EQ(model.error("run", R"({"nodes": [{"Node": {"x": 1, "i": 0, "kids": []}}], "args": {"t": 0}})"),
-            "m: input 0: T node 0 (Node): `max` of an empty list, at m.dyn:5:44");
+            "m: input 0: node 0 (Node): `max` of an empty list, at m.dyn:5:44");
   oracle::Outcome outcome = model.run(
       "run", R"({"nodes": [{"Leaf": {"i": 1}}, {"Node": {"i": 0, "kids": [0]}}], "args": {"t": 1}})");
-  EXPECT_EQ(outcome.status.message, "m: input 0: T node 0 (Leaf): field `x` is not given, at m.dyn:5:18");
+  EXPECT_EQ(outcome.status.message, "m: input 0: node 0 (Leaf): field `x` is not given, at m.dyn:5:18");
   EXPECT_EQ(outcome.status.field, "x");
   EXPECT_EQ(outcome.status.node, 0);
   EXPECT_EQ(outcome.status.code, Code::bad_input);
@@ -76,9 +76,9 @@ TEST_F(Errors, Cycle) {
   EXPECT_EQ(
       model.error("run", R"({"nodes": [{"Node": {"i": 0, "kids": [1]}}, {"Node": {"i": 0, "kids": [3, 2]}},
                                   {"Node": {"i": 0, "kids": [1]}}, {"Leaf": {"x": 0}}], "args": {"t": 0}})"),
-      "m: input 0: T node 1 (Node): a value needs itself: up(T 1) -> up(T 2) -> up(T 1)");
+      "m: input 0: node 1 (Node): a value needs itself: up(node 1) -> up(node 2) -> up(node 1)");
   EXPECT_EQ(model.error("run", R"({"nodes": [{"Node": {"i": 0, "kids": [0]}}], "args": {"t": 0}})"),
-            "m: input 0: T node 0 (Node): a value needs itself: up(T 0) -> up(T 0)");
+            "m: input 0: node 0 (Node): a value needs itself: up(node 0) -> up(node 0)");
 }
 
 // An input may be refused for any of its mistakes: all are found.

@@ -102,6 +102,9 @@ public:
   /// table, or -1 where the call was wrong (functions below take a -1 quietly: the mistake is recorded
   /// already).
   int32_t add_node(int32_t data, int32_t constructor);
+  /// Says by which number the application knows a node among all nodes of its input. Messages and
+  /// Status::node then have that one: "node 7 (Leaf)", where they would have "Tree node 3 (Leaf)".
+  void number_node(int32_t data, int32_t node, int32_t number);
 
   // Values of depth 0. `row`: a node's number, or an input's number in table args(). Fields may be set in any
   // order; references may name nodes that are added later. Setting twice keeps the later value.
@@ -175,14 +178,17 @@ public:
   const ColumnView &column(int32_t table, int32_t column) const;
   /// The input that a row belongs to. O(log inputs); for messages.
   int32_t input_of(int32_t table, int32_t row) const;
+  /// A node as messages name it: "Tree node 3", the fourth Tree of its input, or "node 7" where number_node
+  /// has said so.
+  std::string node_name(int32_t data, int32_t node) const;
   /// Records that an input cannot be used by any entry (a reader of files found it wrong); the first failure
   /// of an input stays.
   void fail(int32_t input, Status status);
   /// What was wrong with an input while it was filled; runs find more.
   const Status &status(int32_t input) const { return statuses_[input]; }
-  /// A Status about a row, with input, node and field filled in (the constructor only where there are several): "tree_lstm: input 3: Tree node 7 (Node):
-  /// field `left`: what", for the table of arguments "tree_lstm: input 3: argument `t`: what"; without a
-  /// column (-1) "... (Node): what".
+  /// A Status about a row, with input, node and field filled in (the constructor only where there are
+  /// several): "tree_lstm: input 3: Tree node 7 (Node): field `left`: what", for the table of arguments
+  /// "tree_lstm: input 3: argument `t`: what"; without a column (-1) "... (Node): what".
   Status describe(Code code, int32_t table, int32_t row, int32_t column, const std::string &what) const;
   /// The same for a field that a row does not have.
   Status describe_missing(int32_t table, int32_t row, int32_t column, const char *at) const;
@@ -198,6 +204,8 @@ private:
   void misuse(const std::string &what);
   template <class Body> void guarded(Body &&body);
   std::string place(int32_t table, int32_t row, Status &status) const;
+  bool numbered(int32_t table, int32_t row) const;
+  int32_t node_number(int32_t table, int32_t row) const;
   void validate_kinds(int32_t data);
   void validate_column(int32_t table, int32_t column);
   Status check_sizes(int32_t table, int32_t column) const;

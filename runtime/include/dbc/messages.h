@@ -1,8 +1,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The words of rule E2: what is said when an input cannot be computed. Compiled code and the oracle both build their
-// texts here, so that they say the same. Each function gives the last part of a message; `Batch::describe` puts model,
-// input, node and field in front:
+// The words of rule E2: what is said when an input cannot be computed. Compiled code and the oracle both
+// build their texts here, so that they say the same. Each function gives the last part of a message;
+// `Batch::describe` puts model, input, node and field in front:
 //   tree_lstm: input 3: Tree node 7 (Node): index 9 is outside 0..4, at tree_lstm.dyn:12:5
 // `at` is "file:line:column" of the source expression, made at compile time; empty where none is known.
 #pragma once
@@ -38,7 +38,8 @@ inline std::string index_outside(int64_t index, int64_t extent, const char *at) 
 }
 
 inline std::string list_index_outside(int64_t index, int64_t length, const char *at) {
-  return "element " + std::to_string(index) + " is asked of a list of length " + std::to_string(length) + place(at);
+  return "element " + std::to_string(index) + " is asked of a list of length " + std::to_string(length) +
+         place(at);
 }
 
 inline std::string slice_outside(int64_t low, int64_t high, int64_t length, const char *at) {
@@ -67,22 +68,21 @@ inline std::string zero_division(const char *what, int64_t a, const char *at) {
 
 inline std::string missing_field(const char *at) { return "is not given" + place(at); }
 
-inline std::string not_an_int(const char *at) { return "a number does not fit an int of 32 bits" + place(at); }
+inline std::string not_an_int(const char *at) {
+  return "a number does not fit an int of 32 bits" + place(at);
+}
 
-/// One instance of a cell on a cycle; `node` counts among the input's nodes of the type.
+/// One instance of a cell on a cycle; `node` is what Batch::node_name calls it.
 struct CycleStep {
   const char *cell;
-  const char *data;
-  int64_t node;
+  std::string node;
 };
 
-/// An instance that needs its own value (D4). `steps` are the instances in the order of the calls, each once. Of a
-/// long chain the first and the last are printed.
+/// An instance that needs its own value (D4). `steps` are the instances in the order of the calls, each once.
+/// Of a long chain the first and the last are printed.
 inline std::string cycle(const std::vector<CycleStep> &steps) {
   constexpr size_t kShown = 8;
-  auto step = [](const CycleStep &s) {
-    return std::string(s.cell) + "(" + s.data + " " + std::to_string(s.node) + ")";
-  };
+  auto step = [](const CycleStep &s) { return std::string(s.cell) + "(" + s.node + ")"; };
   std::string text = "a value needs itself: ";
   for (size_t i = 0; i < steps.size(); ++i) {
     if (steps.size() > kShown && i == kShown - 1 && i + 1 < steps.size()) {
@@ -95,18 +95,29 @@ inline std::string cycle(const std::vector<CycleStep> &steps) {
 }
 
 /// The words for a recorded fault.
-inline std::string fault_text(Fault fault, const char *what, int64_t a, int64_t b, int64_t c, const char *at) {
+inline std::string fault_text(Fault fault, const char *what, int64_t a, int64_t b, int64_t c,
+                              const char *at) {
   switch (fault) {
-  case Fault::none: break;
-  case Fault::index: return index_outside(a, b, at);
-  case Fault::list_index: return list_index_outside(a, b, at);
-  case Fault::slice: return slice_outside(a, b, c, at);
-  case Fault::lengths: return lengths_differ(a, b, at);
-  case Fault::empty: return empty_list(what, at);
-  case Fault::overflow: return overflow(what, a, b, at);
-  case Fault::zero_division: return zero_division(what, a, at);
-  case Fault::missing: return missing_field(at);
-  case Fault::conversion: return not_an_int(at);
+  case Fault::none:
+    break;
+  case Fault::index:
+    return index_outside(a, b, at);
+  case Fault::list_index:
+    return list_index_outside(a, b, at);
+  case Fault::slice:
+    return slice_outside(a, b, c, at);
+  case Fault::lengths:
+    return lengths_differ(a, b, at);
+  case Fault::empty:
+    return empty_list(what, at);
+  case Fault::overflow:
+    return overflow(what, a, b, at);
+  case Fault::zero_division:
+    return zero_division(what, a, at);
+  case Fault::missing:
+    return missing_field(at);
+  case Fault::conversion:
+    return not_an_int(at);
   }
   return "unknown fault";
 }

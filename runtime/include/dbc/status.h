@@ -31,7 +31,7 @@ struct Status {
   Code code = Code::ok;
   std::string message;
   int32_t input = -1; ///< the input's number in the batch, or -1
-  int32_t node = -1;  ///< the node's number among the input's nodes of its data type, or -1
+  int32_t node = -1;  ///< the node's number in its input, as in the message (Batch::node_name), or -1
   int32_t data = -1;  ///< the node's data type, its number in ModelInfo::datas, or -1
   std::string field;  ///< the field or argument, or empty
 

@@ -70,8 +70,8 @@ BAD = {
     "element of an argument of another type": line(words=[0, 1]),
     "cycle of one": line(nodes=[{"Leaf": {"word": 2}}, node("Node", left=1, right=0), KNOWN], words=[2]),
     "cycle of three": line(
-        nodes=[node("Node", left=3, right=1), many(parts=[3, 2]), node("Node", left=0, right=3), {"Leaf": {"word": 4}}, KNOWN],
-        words=[4]),
+        nodes=[KNOWN, node("Node", left=4, right=2), many(parts=[4, 3]), node("Node", left=1, right=4), {"Leaf": {"word": 0}}],
+        words=[0]),
     "argument missing": line().replace('"scale": 1, ', ""),
     "argument unknown": line(scael=1),
     "no arguments": '{"nodes": []}',

@@ -72,8 +72,8 @@ public:
   void skip_line();
 
   /// A status of a run in the terms of the lines: its message names the line instead of the input's number in
-  /// the batch, its node becomes the index in "nodes". A status of append() is left as it is.
-  Status in_lines(const Batch &batch, Status status) const;
+  /// the batch. A status of append() is left as it is.
+  Status in_lines(Status status) const;
 
 private:
   struct State;
