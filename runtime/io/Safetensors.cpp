@@ -9,6 +9,7 @@
 #include "SafetensorsHeader.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <unordered_map>
 
@@ -113,6 +114,20 @@ private:
   Lines missing_, unexpected_, shape_, type_;
 };
 
+/// A line for each tensor with a NaN. Infinities are numbers here: masks have them.
+std::string find_nans(const Weights &weights) {
+  std::string lines;
+  for (int32_t p = 0; p < weights.count(); ++p) {
+    const float *begin = weights.data(p), *end = begin + weights.size(p);
+    auto nan = [](float x) { return std::isnan(x); };
+    if (const float *first = std::find_if(begin, end, nan); first != end)
+      lines += "\n  NaN: `" + weights.info().params[p].name + "`, " +
+               std::to_string(std::count_if(first, end, nan)) + " of " + std::to_string(weights.size(p)) +
+               " elements, the first is element " + std::to_string(first - begin);
+  }
+  return lines;
+}
+
 } // namespace
 
 Status parse_safetensors_header(std::string_view head, uint64_t file_size, SafetensorsHeader &header) {
@@ -165,6 +180,9 @@ Status load_weights(const std::string &path, Weights &weights) {
       if (!file.read(header.data_begin + header.tensors[tensor_of[p]].begin, read.data(p), 4 * read.size(p),
                      error))
         return io::failure(model.name + ": " + error);
+    if (std::string nans = find_nans(read); !nans.empty())
+      return io::failure(model.name + ": weights in `" + path + "` are not all numbers" + nans,
+                         Code::bad_weights);
     for (int32_t p = 0; p < weights.count(); ++p) {
       std::memcpy(weights.data(p), read.data(p), 4 * read.size(p));
       weights.mark_given(p);

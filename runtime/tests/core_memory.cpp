@@ -4,6 +4,7 @@
 // exception. Under sanitizers the operators are theirs, and these tests are left out.
 #include "core_models.h"
 
+#include <dbc/generated.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -112,6 +113,23 @@ TEST(Memory, NoMemoryIsAStatus) {
   }
   largest = SIZE_MAX;
   EXPECT_EQ(none, nullptr);
+}
+
+// Rows have numbers of 32 bits: one more is no row, however much memory there is. None of this memory is
+// touched.
+TEST(Memory, NoMoreRowsThanNumbers) {
+  dbc::Space space(1);
+  dbc::IntColumn &rows = space.column(0);
+  try {
+    rows.reserve(size_t(INT32_MAX) + 2);
+  } catch (const std::bad_alloc &) {
+    GTEST_SKIP() << "8 GiB cannot be had";
+  }
+  rows.resize(INT32_MAX - 1);
+  dbc::push(space, 7);
+  EXPECT_EQ(space.rows(), INT32_MAX);
+  EXPECT_THROW(dbc::push(space, 7), std::bad_alloc);
+  EXPECT_EQ(space.rows(), INT32_MAX);
 }
 
 } // namespace

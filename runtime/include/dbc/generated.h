@@ -70,8 +70,10 @@ inline InitInfo init(InitInfo::Kind kind, double a, double b) {
 // --- scheduling
 // -----------------------------------------------------------------------------------------------------
 
-/// Adds a row to a space: one value a column.
+/// Adds a row to a space: one value a column. Rows have numbers of 32 bits.
 template <class... Values> inline void push(Space &space, Values... values) {
+  if (__builtin_expect(space.rows() == INT32_MAX, 0))
+    throw std::bad_alloc();
   int32_t column = 0;
   (space.column(column++).push(values), ...);
 }

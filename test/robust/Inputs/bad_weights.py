@@ -27,6 +27,9 @@ def changed(name, **fields):
     return file({**GOOD, name: {**GOOD[name], **fields}})
 
 
+NANS = bytearray(DATA)
+struct.pack_into("<f", NANS, 4 * 7, float("nan"))
+struct.pack_into("<ff", NANS, E + W - 8, float("-nan"), float("nan"))
 whole = file(GOOD)
 BAD = {
     "missing": file({"E": GOOD["E"]}, DATA[:E]),
@@ -60,6 +63,7 @@ BAD = {
     "a tensor is a number": file(b'{"E": 3}'),
     "without a type": file({"E": {"shape": [10, 3], "data_offsets": [0, E]}, "W": GOOD["W"]}),
     "name twice": file(b'{"E": ' + json.dumps(GOOD["E"]).encode() + b", " + json.dumps(GOOD).encode()[1:]),
+    "not numbers": file(GOOD, bytes(NANS)),
     "a hundred thousand brackets": file(b'{"E": ' + b"[" * 100000),
 }
 
@@ -80,6 +84,8 @@ def check(truth, what):
 
 code, out, err = run(whole)
 check(code == 0 and out and not err, f"good weights: {code} {out} {err}")
+code, out, err = run(file(GOOD, struct.pack("<f", float("-inf")) * (len(DATA) // 4)))
+check(code == 0 and out and not err, f"infinities, as in masks: {code} {out} {err}")
 for what, data in BAD.items():
     code, out, err = run(data)
     check(code == 1 and not out, f"{what}: exit code {code}, {out} {err}")

@@ -39,7 +39,8 @@ Status parse_safetensors_header(std::string_view head, uint64_t file_size, Safet
 
 /// Fills `weights` from the file: every parameter must be there under its path, with its shape, as F32, and
 /// nothing else may be there ("__metadata__" aside). What is missing, unexpected, mis-shaped or mis-typed is
-/// listed in one message, with the nearest name. On any error `weights` keeps its old content.
+/// listed in one message, with the nearest name. NaN is an error too, infinities are not (masks have them).
+/// On any error `weights` keeps its old content.
 Status load_weights(const std::string &path, Weights &weights);
 
 /// Writes all parameters, in the model's order, to a temporary file beside `path` and renames it.
