@@ -1,14 +1,16 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The subcommands of `dbc`. Each gets the parsed command line and returns an exit code; data goes to stdout, words to
-// stderr.
+// The subcommands of `dbc`. Each gets the parsed command line and returns an exit code; data goes to stdout,
+// words to stderr.
 #pragma once
 
 #include "driver/Exit.h"
 #include "driver/ModelUnit.h"
 #include "llvm/Support/Error.h"
 #include <cstdint>
+#include <dbc/model.h>
 #include <dbc/weights.h>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,13 +48,20 @@ void printError(const llvm::Twine &message);
 Exit fail(llvm::Error error, Exit code = kUserError);
 Exit fail(const Status &status);
 
-/// Number of the entry or loss `name`; without a name the only one, or the only entry among losses. -1 after a message.
+/// Number of the entry or loss `name`; without a name the only one, or the only entry among losses. -1 after
+/// a message.
 int32_t findEntry(const ModelInfo &info, const std::string &name);
 
 /// The weights of --weights, or drawn from --seed.
 Status makeWeights(const Options &options, Weights &weights);
 
-/// The lines of a text; what follows the last '\n' is a line if it is not empty.
-std::vector<std::string> splitLines(llvm::StringRef text);
+/// A model compiled, loaded into this program and given its weights.
+struct LoadedModel {
+  const ModelInfo &info() const { return weights->info(); }
+  std::optional<Weights> weights;
+  Model model;
+};
+/// Compiles and loads what `unit` is about; prints what is wrong.
+Exit load(const Options &options, ModelUnit &unit, LoadedModel &loaded);
 
 } // namespace dbc::driver

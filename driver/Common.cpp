@@ -3,6 +3,7 @@
 // What several subcommands need.
 
 #include "driver/Commands.h"
+#include "driver/SharedModel.h"
 #include "frontend/Diagnostics.h"
 #include "llvm/Support/raw_ostream.h"
 #include <dbc/io/safetensors.h>
@@ -59,14 +60,19 @@ Status makeWeights(const Options &options, Weights &weights) {
   return Status();
 }
 
-std::vector<std::string> splitLines(llvm::StringRef text) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
-    auto [line, rest] = text.split('\n');
-    lines.push_back(line.str());
-    text = rest;
-  }
-  return lines;
+Exit load(const Options &options, ModelUnit &unit, LoadedModel &loaded) {
+  GeneratedCode generated;
+  if (Exit exit = unit.generate(generated))
+    return exit;
+  llvm::Expected<const ModelCode *> code = loadShared(generated, options.model.verbose);
+  if (!code)
+    return fail(code.takeError(), kInternal);
+  loaded.weights.emplace(*(*code)->info);
+  if (Status status = makeWeights(options, *loaded.weights); !status.ok())
+    return fail(status);
+  if (Status status = Model::make(**code, *loaded.weights, &loaded.model); !status.ok())
+    return fail(status);
+  return kFine;
 }
 
 } // namespace dbc::driver

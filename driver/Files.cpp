@@ -8,6 +8,8 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cerrno>
+#include <iostream>
 
 namespace dbc::driver {
 
@@ -19,11 +21,40 @@ static llvm::Error failure(const std::string &file, std::error_code error) {
 }
 
 llvm::Expected<std::string> readFile(const std::string &file) {
-  auto buffer = file == "-" ? llvm::MemoryBuffer::getSTDIN()
-                            : llvm::MemoryBuffer::getFile(file, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!buffer)
     return failure(file, buffer.getError());
   return (*buffer)->getBuffer().str();
+}
+
+llvm::Error LineReader::open(const std::string &path) {
+  path_ = path;
+  std::ios::sync_with_stdio(false); // nobody else reads stdin; it is slow otherwise
+  in_ = &std::cin;
+  if (path == "-")
+    return llvm::Error::success();
+  file_.open(path, std::ios::binary);
+  in_ = &file_;
+  return file_ ? llvm::Error::success() : failure(path, std::error_code(errno, std::generic_category()));
+}
+
+llvm::Error LineReader::read(size_t most, std::vector<std::string> &lines) {
+  lines.clear();
+  errno = 0;
+  std::string line;
+  while (lines.size() < most && std::getline(*in_, line))
+    lines.push_back(std::move(line));
+  return in_->bad() ? failure(path_, std::error_code(errno, std::generic_category()))
+                    : llvm::Error::success();
+}
+
+llvm::Error flushStdout() {
+  llvm::outs().flush();
+  std::error_code error = llvm::outs().error();
+  if (!error)
+    return llvm::Error::success();
+  llvm::outs().clear_error();
+  return failure("stdout", error);
 }
 
 llvm::Error writeFile(const std::string &file, llvm::StringRef text) {

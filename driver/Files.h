@@ -1,26 +1,45 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Files that the tools read and write, and where dbc finds what belongs to it: the library of modules and the runtime.
+// Files that the tools read and write, and where dbc finds what belongs to it: the library of modules and the
+// runtime.
 #pragma once
 
 #include "llvm/Support/Error.h"
+#include <fstream>
 #include <string>
 #include <vector>
 
 namespace dbc::driver {
 
-/// The whole file; "-" is stdin.
+/// The whole file.
 llvm::Expected<std::string> readFile(const std::string &path);
 
-/// Writes a file by way of a temporary one beside it, so that nobody ever sees half of it, and leaves it alone (its time
-/// of change too) if it has this text already.
+/// The lines of a file, read as they are asked for; "-" is stdin. What follows the last '\n' is a line if it
+/// is not empty.
+class LineReader {
+public:
+  llvm::Error open(const std::string &path);
+  /// Puts the next lines, `most` at most, into `lines`; none at the end.
+  llvm::Error read(size_t most, std::vector<std::string> &lines);
+
+private:
+  std::string path_;
+  std::ifstream file_;
+  std::istream *in_ = nullptr;
+};
+
+/// Writes what waits for stdout. An error if it cannot be written; the rest is then thrown away.
+llvm::Error flushStdout();
+
+/// Writes a file by way of a temporary one beside it, so that nobody ever sees half of it, and leaves it
+/// alone (its time of change too) if it has this text already.
 llvm::Error writeFile(const std::string &path, llvm::StringRef text);
 
 /// Makes a folder and those above it.
 llvm::Error makeFolder(const std::string &path);
 
-/// What lies around the running program: in a build tree build/bin/dbc beside the sources, in an install tree bin/dbc
-/// beside include/ and share/dbc/.
+/// What lies around the running program: in a build tree build/bin/dbc beside the sources, in an install tree
+/// bin/dbc beside include/ and share/dbc/.
 struct Surroundings {
   std::string library; ///< the folder of nn.dyn
   std::string include; ///< the folder of dbc/runtime.h

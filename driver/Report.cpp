@@ -1,12 +1,11 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// `dbc report`: how a model is computed. What the passes decided comes from the `batch` level; with --input the model is
-// run too, and what its stages did is counted.
+// `dbc report`: how a model is computed. What the passes decided comes from the `batch` level; with --input
+// the model is run too, and what its stages did is counted.
 
 #include "driver/Commands.h"
 #include "driver/Files.h"
 #include "driver/Lines.h"
-#include "driver/SharedModel.h"
 #include "driver/StageReport.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -44,8 +43,11 @@ struct Counts {
                                         {"bytes_read", stage.bytes_read},
                                         {"bytes_written", stage.bytes_written},
                                         {"gathers", stage.gathers}});
-    return llvm::json::Object{{"entry", entry.name}, {"inputs", inputs},           {"batches", batches},
-                              {"nodes", nodes},      {"stages", std::move(rows)}};
+    return llvm::json::Object{{"entry", entry.name},
+                              {"inputs", inputs},
+                              {"batches", batches},
+                              {"nodes", nodes},
+                              {"stages", std::move(rows)}};
   }
 
   void print(llvm::raw_ostream &out, const EntryInfo &entry) const {
@@ -59,8 +61,8 @@ struct Counts {
     auto text = [](int64_t number) { return std::to_string(number); };
     row("stage", "launches", "rows", "bytes read", "bytes written", "gathers");
     for (const StageProfile &stage : stages)
-      row(stage.name, text(stage.launches), text(stage.rows), text(stage.bytes_read), text(stage.bytes_written),
-          text(stage.gathers));
+      row(stage.name, text(stage.launches), text(stage.rows), text(stage.bytes_read),
+          text(stage.bytes_written), text(stage.gathers));
   }
 };
 
@@ -68,46 +70,42 @@ struct Counts {
 
 /// Runs the input and counts.
 static Exit count(const Options &options, ModelUnit &unit, llvm::json::Object &json) {
-  GeneratedCode generated;
-  if (Exit exit = unit.generate(generated))
+  LoadedModel loaded;
+  if (Exit exit = load(options, unit, loaded))
     return exit;
-  llvm::Expected<const ModelCode *> code = loadShared(generated, options.model.verbose);
-  if (!code)
-    return fail(code.takeError(), kInternal);
-  const ModelInfo &info = *(*code)->info;
-  int32_t entry = findEntry(info, options.entry);
+  int32_t entry = findEntry(loaded.info(), options.entry);
   if (entry < 0)
     return kUserError;
-  llvm::Expected<std::string> text = readFile(options.countInput);
-  if (!text)
-    return fail(text.takeError());
-  Weights weights(info);
-  if (Status status = makeWeights(options, weights); !status.ok())
-    return fail(status);
-  Model model;
-  if (Status status = Model::make(**code, weights, &model); !status.ok())
-    return fail(status);
-  CompiledRunner runner(model, entry, options.threads);
-  std::vector<std::string> lines = splitLines(*text);
+  LineReader input;
+  if (llvm::Error error = input.open(options.countInput))
+    return fail(std::move(error));
+  CompiledRunner runner(loaded.model, entry, options.threads);
+  std::vector<std::string> lines;
   std::vector<LineResult> results;
   Counts counts;
-  counts.inputs = static_cast<int64_t>(lines.size());
-  size_t batch = options.batch;
-  for (size_t begin = 0; begin < lines.size(); begin += batch) {
-    size_t end = std::min(begin + batch, lines.size());
-    if (Status status = runner.compute({lines.begin() + begin, lines.begin() + end}, results); !status.ok())
+  Status wrong; // with the first line that is
+  while (true) {
+    if (llvm::Error error = input.read(options.batch, lines))
+      return fail(std::move(error));
+    if (lines.empty())
+      break;
+    results.clear();
+    if (Status status = runner.compute(lines, results); !status.ok())
       return fail(status);
+    counts.inputs += static_cast<int64_t>(lines.size());
     counts.add(runner.session.profile(entry));
+    for (const LineResult &result : results)
+      if (wrong.ok())
+        wrong = result.status;
   }
   if (options.json)
-    json["run"] = counts.json(info.entries[entry]);
+    json["run"] = counts.json(loaded.info().entries[entry]);
   else
-    counts.print(llvm::outs(), info.entries[entry]);
-  for (const LineResult &result : results)
-    if (!result.status.ok()) {
-      printError(result.status.message);
-      return kUserError;
-    }
+    counts.print(llvm::outs(), loaded.info().entries[entry]);
+  if (!wrong.ok()) {
+    printError(wrong.message);
+    return kUserError;
+  }
   return kFine;
 }
 

@@ -5,26 +5,27 @@
 #include "driver/Commands.h"
 #include "driver/Files.h"
 #include "driver/Lines.h"
-#include "driver/SharedModel.h"
 #include "oracle/Describe.h"
 #include "llvm/Support/raw_ostream.h"
-#include <algorithm>
 
 namespace dbc::driver {
 
 /// Runs all lines of --input, --batch at a time, and writes the results to --output.
 static Exit stream(const Options &options, LineRunner &runner, size_t batch) {
-  llvm::Expected<std::string> text = readFile(options.input);
-  if (!text)
-    return fail(text.takeError());
-  std::vector<std::string> lines = splitLines(*text), part;
+  LineReader input;
+  if (llvm::Error error = input.open(options.input))
+    return fail(std::move(error));
+  std::vector<std::string> lines;
   std::vector<LineResult> results;
   std::string out;
   bool failed = false;
-  for (size_t begin = 0; begin < lines.size(); begin += batch) {
-    part.assign(lines.begin() + begin, lines.begin() + std::min(begin + batch, lines.size()));
+  while (true) {
+    if (llvm::Error error = input.read(batch, lines))
+      return fail(std::move(error));
+    if (lines.empty())
+      break;
     results.clear();
-    if (Status status = runner.compute(part, results); !status.ok())
+    if (Status status = runner.compute(lines, results); !status.ok())
       return fail(status);
     for (const LineResult &result : results) {
       out += result.json + "\n";
@@ -34,9 +35,10 @@ static Exit stream(const Options &options, LineRunner &runner, size_t batch) {
     if (options.output.empty()) {
       llvm::outs() << out;
       out.clear();
+      if (llvm::Error error = flushStdout())
+        return fail(std::move(error));
     }
   }
-  llvm::outs().flush();
   if (!options.output.empty())
     if (llvm::Error error = writeFile(options.output, out))
       return fail(std::move(error));
@@ -61,30 +63,21 @@ Exit interpretCommand(const Options &options) {
 
 Exit runCommand(const Options &options) {
   ModelUnit unit(options.model);
-  GeneratedCode generated;
-  if (Exit exit = unit.generate(generated))
+  LoadedModel loaded;
+  if (Exit exit = load(options, unit, loaded))
     return exit;
-  llvm::Expected<const ModelCode *> code = loadShared(generated, options.model.verbose);
-  if (!code)
-    return fail(code.takeError(), kInternal);
-  const ModelInfo &info = *(*code)->info;
-  int32_t entry = findEntry(info, options.entry);
+  int32_t entry = findEntry(loaded.info(), options.entry);
   if (entry < 0)
     return kUserError;
-  Weights weights(info);
-  if (Status status = makeWeights(options, weights); !status.ok())
-    return fail(status);
-  Model model;
-  if (Status status = Model::make(**code, weights, &model); !status.ok())
-    return fail(status);
-  CompiledRunner runner(model, entry, options.threads);
+  CompiledRunner runner(loaded.model, entry, options.threads);
   Exit exit = stream(options, runner, options.batch);
   if (options.model.verbose) {
     const RunProfile &profile = runner.session.profile(entry);
     llvm::errs() << "last batch: " << profile.nodes << " nodes, " << profile.schedule_ns << " ns scheduling, "
                  << profile.compute_ns << " ns computing\n";
     for (const StageProfile &stage : profile.stages)
-      llvm::errs() << "  " << stage.name << ": " << stage.launches << " launches, " << stage.rows << " rows\n";
+      llvm::errs() << "  " << stage.name << ": " << stage.launches << " launches, " << stage.rows
+                   << " rows\n";
   }
   return exit;
 }

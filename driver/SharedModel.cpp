@@ -9,7 +9,10 @@
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
+#include <algorithm>
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 
 namespace dbc::driver {
 
@@ -24,8 +27,9 @@ static std::vector<std::string> words(llvm::StringRef text) {
   return out;
 }
 
-/// The compiler's command up to the file names. $CXX may hold arguments too ("ccache g++"). $CXXFLAGS come after our
-/// optimisation, which they may change, and before the flags that results rely on, which they may not.
+/// The compiler's command up to the file names. $CXX may hold arguments too ("ccache g++"). $CXXFLAGS come
+/// after our optimisation, which they may change, and before the flags that results rely on, which they may
+/// not.
 static llvm::Expected<std::vector<std::string>> compilerCommand() {
   std::vector<std::string> command = words(llvm::sys::Process::GetEnv("CXX").value_or("c++"));
   if (command.empty())
@@ -52,7 +56,8 @@ static std::string key(const GeneratedCode &code, const std::vector<std::string>
                     std::to_string(status.getLastModificationTime().time_since_epoch().count()));
   std::error_code error;
   std::vector<std::string> headers;
-  for (fs::directory_iterator it(surroundings().include + "/dbc", error), end; it != end && !error; it.increment(error))
+  for (fs::directory_iterator it(surroundings().include + "/dbc", error), end; it != end && !error;
+       it.increment(error))
     if (llvm::StringRef(it->path()).ends_with(".h"))
       headers.push_back(it->path());
   std::sort(headers.begin(), headers.end());
@@ -65,8 +70,8 @@ static std::string key(const GeneratedCode &code, const std::vector<std::string>
 }
 
 /// Compiles into a folder of its own and renames it, so that programs which do the same at once do not meet.
-static llvm::Error compile(const GeneratedCode &code, std::vector<std::string> command, const std::string &folder,
-                           bool verbose) {
+static llvm::Error compile(const GeneratedCode &code, std::vector<std::string> command,
+                           const std::string &folder, bool verbose) {
   llvm::SmallString<128> temporary;
   if (std::error_code error = fs::createUniqueDirectory(folder + ".new", temporary))
     return llvm::createStringError(error, folder + ": " + error.message());
@@ -76,7 +81,7 @@ static llvm::Error compile(const GeneratedCode &code, std::vector<std::string> c
     return error;
   if (llvm::Error error = writeFile(base + ".cpp", code.source))
     return error;
-  command.insert(command.end(), {"-I" + temporary.str().str(), "-o", base + ".so", base + ".cpp"});
+  command.insert(command.end(), {"-o", base + ".so", base + ".cpp"});
   llvm::SmallVector<llvm::StringRef> arguments(command.begin(), command.end());
   if (verbose)
     llvm::errs() << llvm::join(command, " ") << "\n";
@@ -89,13 +94,30 @@ static llvm::Error compile(const GeneratedCode &code, std::vector<std::string> c
       llvm::consumeError(words.takeError());
     // Keep what failed: it is what a report of the mistake needs.
     removeTemporary.release();
-    return llvm::createStringError("the generated code does not compile:\n" + text + failed + "\nits sources are kept in " +
-                                   temporary.str().str());
+    return llvm::createStringError("the generated code does not compile:\n" + text + failed +
+                                   "\nits sources are kept in " + temporary.str().str());
   }
   if (std::error_code error = fs::rename(temporary, folder))
     if (!fs::exists(folder))
       return llvm::createStringError(error, folder + ": " + error.message());
   return llvm::Error::success();
+}
+
+/// So many compiled models stay in the cache.
+constexpr size_t kKept = 200;
+
+/// Removes what was not used for longest. Nobody minds what cannot be removed.
+static void prune(const std::string &cache) {
+  std::vector<std::pair<llvm::sys::TimePoint<>, std::string>> folders;
+  std::error_code error;
+  for (fs::directory_iterator it(cache, error), end; it != end && !error; it.increment(error))
+    if (llvm::ErrorOr<fs::basic_file_status> status = it->status(); status && fs::is_directory(*status))
+      folders.emplace_back(status->getLastModificationTime(), it->path());
+  if (folders.size() <= kKept)
+    return;
+  std::sort(folders.rbegin(), folders.rend());
+  for (size_t i = kKept; i < folders.size(); ++i)
+    (void)fs::remove_directories(folders[i].second);
 }
 
 llvm::Expected<const ModelCode *> loadShared(const GeneratedCode &code, bool verbose) {
@@ -106,9 +128,12 @@ llvm::Expected<const ModelCode *> loadShared(const GeneratedCode &code, bool ver
     return error;
   std::string folder = cacheFolder() + "/" + code.model + "-" + key(code, *command);
   std::string object = folder + "/" + code.model + ".so";
-  if (!fs::exists(object))
+  if (!fs::exists(object)) {
     if (llvm::Error error = compile(code, *command, folder, verbose))
       return error;
+    prune(cacheFolder());
+  }
+  (void)utimensat(AT_FDCWD, folder.c_str(), nullptr, 0); // used now: what `prune` goes by
   void *handle = dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle)
     return llvm::createStringError(std::string("the compiled model cannot be loaded: ") + dlerror());

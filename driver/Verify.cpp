@@ -1,12 +1,11 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// `dbc verify`: compares compiled code with the oracle on random inputs, and with itself in several batchings and thread
-// counts. `dbc sample` writes such inputs.
+// `dbc verify`: compares compiled code with the oracle on random inputs, and with itself in several batchings
+// and thread counts. `dbc sample` writes such inputs.
 
 #include "driver/Commands.h"
 #include "driver/Files.h"
 #include "driver/Lines.h"
-#include "driver/SharedModel.h"
 #include "oracle/Describe.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
@@ -59,7 +58,8 @@ std::string withoutInput(const std::string &message) {
 }
 
 bool sameFailure(const Status &a, const Status &b) {
-  return a.code == b.code && a.node == b.node && a.field == b.field && withoutInput(a.message) == withoutInput(b.message);
+  return a.code == b.code && a.node == b.node && a.field == b.field &&
+         withoutInput(a.message) == withoutInput(b.message);
 }
 
 /// Whether two runs of compiled code gave the same bits. The printed form is exact.
@@ -85,9 +85,11 @@ public:
   Finding finding;
 
 private:
-  Status run(CompiledRunner &runner, const std::vector<size_t> &order, size_t batch, std::vector<LineResult> &results);
+  Status run(CompiledRunner &runner, const std::vector<size_t> &order, size_t batch,
+             std::vector<LineResult> &results);
   void compareWithOracle(const std::vector<LineResult> &results);
-  void compareBits(const std::vector<LineResult> &first, const std::vector<LineResult> &second, const std::string &how);
+  void compareBits(const std::vector<LineResult> &first, const std::vector<LineResult> &second,
+                   const std::string &how);
   void mismatch(size_t culprit, const std::string &words) {
     if (finding.mismatch.empty()) {
       finding.mismatch = words;
@@ -101,7 +103,7 @@ private:
   const ModelInfo &info;
   const EntryInfo &entry;
   OracleRunner oracle;
-  CompiledRunner one, two; ///< with one thread and with two
+  CompiledRunner one, two;  ///< with one thread and with two
   std::vector<Drawn> drawn; ///< valid inputs and, between them, those that the oracle refuses
 };
 
@@ -137,11 +139,11 @@ bool Verifier::draw(int64_t count, uint64_t seed) {
     return true;
   auto most = std::max_element(refused.begin(), refused.end(),
                                [](const auto &a, const auto &b) { return a.second < b.second; });
-  printError(entry.name + ": only " + std::to_string(finding.valid) + " of " + std::to_string(kDrawsPerInput * count) +
-             " random inputs are valid" +
-             (most == refused.end() ? "; the others have a decision too near to call"
-                                    : "; most of the others (" + std::to_string(most->second) + ") fail with: " +
-                                          most->first));
+  printError(entry.name + ": only " + std::to_string(finding.valid) + " of " +
+             std::to_string(kDrawsPerInput * count) + " random inputs are valid" +
+             (most == refused.end()
+                  ? "; the others have a decision too near to call"
+                  : "; most of the others (" + std::to_string(most->second) + ") fail with: " + most->first));
   return false;
 }
 
@@ -180,8 +182,8 @@ std::string Verifier::differs(const LineResult &expected, const LineResult &got)
   finding.maxError = std::max(finding.maxError, error);
   if (error <= kBound)
     return "";
-  return "the values differ by " + llvm::formatv("{0:e2}", error).str() + ": the oracle gives " + expected.json +
-         ", compiled code " + got.json;
+  return "the values differ by " + llvm::formatv("{0:e2}", error).str() + ": the oracle gives " +
+         expected.json + ", compiled code " + got.json;
 }
 
 void Verifier::compareWithOracle(const std::vector<LineResult> &results) {
@@ -234,15 +236,16 @@ bool Verifier::failsAlone(const Instance &instance) {
     return false;
   if (expected[0].status.ok() && !usable(expected[0]))
     return false;
-  return !differs(expected[0], alone[0]).empty() || !sameBits(alone[0], beside[0]) || !sameBits(alone[0], beside[1]);
+  return !differs(expected[0], alone[0]).empty() || !sameBits(alone[0], beside[0]) ||
+         !sameBits(alone[0], beside[1]);
 }
 
 Instance Verifier::shrink() {
   if (!failsAlone(culprit().instance))
     return culprit().instance; // only its company makes it fail
   double error = finding.maxError;
-  Instance small =
-      shrink_instance(info, entry, culprit().instance, [this](const Instance &each) { return failsAlone(each); });
+  Instance small = shrink_instance(info, entry, culprit().instance,
+                                   [this](const Instance &each) { return failsAlone(each); });
   finding.maxError = error;
   return small;
 }
@@ -250,7 +253,8 @@ Instance Verifier::shrink() {
 } // namespace
 
 /// Says what is wrong and leaves the input that shows it behind.
-static Exit reportMismatch(Verifier &verifier, const Options &options, const ModelInfo &info, const EntryInfo &entry) {
+static Exit reportMismatch(Verifier &verifier, const Options &options, const ModelInfo &info,
+                           const EntryInfo &entry) {
   std::string words = verifier.finding.mismatch;
   std::string file = info.name + "-" + entry.name + "-failure.jsonl";
   printError(entry.name + ": " + words);
@@ -258,8 +262,8 @@ static Exit reportMismatch(Verifier &verifier, const Options &options, const Mod
     return fail(std::move(error));
   llvm::errs() << "a small input that shows it is in " << file << "; compare\n";
   for (const char *command : {"run", "interpret"})
-    llvm::errs() << "  dbc " << command << " " << commandLine(options.model) << " --entry " << entry.name << " --seed "
-                 << options.seed << " --input " << file << "\n";
+    llvm::errs() << "  dbc " << command << " " << commandLine(options.model) << " --entry " << entry.name
+                 << " --seed " << options.seed << " --input " << file << "\n";
   return kUserError;
 }
 
@@ -267,20 +271,11 @@ Exit verifyCommand(const Options &options) {
   ModelUnit unit(options.model);
   if (Exit exit = unit.lower())
     return exit;
-  GeneratedCode generated;
-  if (Exit exit = unit.generate(generated))
+  LoadedModel loaded;
+  if (Exit exit = load(options, unit, loaded))
     return exit;
-  llvm::Expected<const ModelCode *> code = loadShared(generated, options.model.verbose);
-  if (!code)
-    return fail(code.takeError(), kInternal);
-  const ModelInfo &info = *(*code)->info;
-  Weights weights(info);
-  if (Status status = makeWeights(options, weights); !status.ok())
-    return fail(status);
-  Model model;
-  if (Status status = Model::make(**code, weights, &model); !status.ok())
-    return fail(status);
-  oracle::Interpreter interpreter(unit.meaning(), weightsView(weights));
+  const ModelInfo &info = loaded.info();
+  oracle::Interpreter interpreter(unit.meaning(), weightsView(*loaded.weights));
 
   Exit exit = kFine;
   llvm::json::Array rows;
@@ -288,7 +283,7 @@ Exit verifyCommand(const Options &options) {
     const EntryInfo &entry = info.entries[number];
     if (!options.entry.empty() && entry.name != options.entry)
       continue;
-    Verifier verifier(interpreter, model, static_cast<int32_t>(number));
+    Verifier verifier(interpreter, loaded.model, static_cast<int32_t>(number));
     if (!verifier.draw(options.count, options.seed)) {
       exit = kUserError;
       continue;
@@ -298,16 +293,17 @@ Exit verifyCommand(const Options &options) {
     Finding &finding = verifier.finding;
     if (!finding.ok())
       exit = reportMismatch(verifier, options, info, entry);
-    rows.push_back(llvm::json::Object{{"entry", entry.name},
-                                      {"valid", finding.valid},
-                                      {"redrawn", finding.redrawn},
-                                      {"median_nodes", finding.medianNodes()},
-                                      {"max_error", std::isfinite(finding.maxError) ? llvm::json::Value(finding.maxError)
-                                                                                    : llvm::json::Value("inf")},
-                                      {"bits_equal", finding.bitsEqual}});
+    rows.push_back(
+        llvm::json::Object{{"entry", entry.name},
+                           {"valid", finding.valid},
+                           {"redrawn", finding.redrawn},
+                           {"median_nodes", finding.medianNodes()},
+                           {"max_error", std::isfinite(finding.maxError) ? llvm::json::Value(finding.maxError)
+                                                                         : llvm::json::Value("inf")},
+                           {"bits_equal", finding.bitsEqual}});
     if (!options.json)
-      llvm::outs() << entry.name << ": " << finding.valid << " valid, " << finding.redrawn << " redrawn, largest error "
-                   << llvm::format("%.2g", finding.maxError) << ", bits "
+      llvm::outs() << entry.name << ": " << finding.valid << " valid, " << finding.redrawn
+                   << " redrawn, largest error " << llvm::format("%.2g", finding.maxError) << ", bits "
                    << (finding.bitsEqual ? "equal" : "differ") << (finding.ok() ? "" : ": FAILED") << "\n";
   }
   if (options.json)

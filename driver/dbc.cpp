@@ -3,6 +3,7 @@
 // The command line of `dbc`: which subcommands there are and which options each takes.
 
 #include "driver/Commands.h"
+#include "driver/Files.h"
 #include "llvm/Support/raw_ostream.h"
 #include <CLI/CLI.hpp>
 #include <csignal>
@@ -198,8 +199,12 @@ int dispatch(int argc, char **argv) {
   }
   for (const Command &command : line.commands)
     if (command.app->parsed()) {
-      if (command.function)
-        return command.function(options);
+      if (command.function) {
+        Exit exit = command.function(options);
+        if (llvm::Error error = flushStdout())
+          return fail(std::move(error));
+        return exit;
+      }
       std::cerr << "dbc: error: `" << command.app->get_name() << "` is not supported yet\n";
       return kUsage;
     }
