@@ -2,8 +2,7 @@
 
 usage: fuzz.py TREE SECONDS REPORT.xml     SECONDS are those of each target; REPORT is in JUnit's form, a test a target
 
-What a target finds stays in TREE/fuzz: corpus/<target>, which the next run starts from, and found/<target>, inputs that
-broke it. `TREE/bin/fuzz_<target> FILE` runs it on one of them.
+Inputs that broke a target stay in TREE/fuzz/<target>/found; `TREE/bin/fuzz_<target> FILE` runs it on one of them.
 
 Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 """
@@ -11,6 +10,7 @@ import concurrent.futures
 import glob
 import json
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -81,15 +81,15 @@ TARGETS = {
 def run(tree, name, seconds):
     """Runs one target; returns its <testcase>."""
     seeds, longest, options = TARGETS[name]
-    corpus, found = (os.path.join(tree, "fuzz", kind, name) for kind in ("corpus", "found"))
-    os.makedirs(corpus, exist_ok=True)
+    corpus, found = (os.path.abspath(os.path.join(tree, "fuzz", name, kind)) for kind in ("corpus", "found"))
+    shutil.rmtree(corpus, ignore_errors=True)  # a run of seconds would do nothing but read the last one's
+    os.makedirs(corpus)
     os.makedirs(found, exist_ok=True)
     for number, seed in enumerate(seeds()):
         with open(os.path.join(corpus, f"seed-{number}"), "wb") as file:
             file.write(seed)
     command = [os.path.abspath(f"{tree}/bin/fuzz_{name}"), f"-max_total_time={seconds}", "-timeout=20",
-               f"-max_len={longest}", "-verbosity=0", "-artifact_prefix=" + os.path.abspath(found) + "/", *options,
-               os.path.abspath(corpus)]
+               f"-max_len={longest}", "-verbosity=0", "-artifact_prefix=" + found + "/", *options, corpus]
     case = xml.Element("testcase", classname="fuzz", name=name)
     start = time.time()
     done = subprocess.run(command, cwd=found, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)

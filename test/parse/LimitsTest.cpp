@@ -121,5 +121,9 @@ TEST(Limits, Throughput) {
   std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   ASSERT_TRUE(file);
   EXPECT_EQ(file->decls.size(), 625u);
+#ifdef __SANITIZE_ADDRESS__
+  EXPECT_LT(seconds.count(), 30.0); // its checks take their time
+#else
   EXPECT_LT(seconds.count(), 3.0);
+#endif
 }
