@@ -13,7 +13,6 @@ Exit checkCommand(const Options &options) {
   return unit.check();
 }
 
-/// The module as text.
 /// The text of a module; with `names` values are called as in the source where it gives them a name.
 static std::string print(mlir::ModuleOp module, bool names = false) {
   std::string text;
@@ -46,8 +45,10 @@ static std::string depfile(const std::string &target, const std::vector<std::str
 }
 
 static Exit write(const std::string &base, const GeneratedCode &code, const std::vector<std::string> &files) {
-  const std::pair<const char *, std::string> outputs[] = {
-      {".h", code.header}, {".cpp", code.source}, {".json", code.manifest}, {".d", depfile(base + ".stamp", files)}};
+  const std::pair<const char *, std::string> outputs[] = {{".h", code.header},
+                                                          {".cpp", code.source},
+                                                          {".json", code.manifest},
+                                                          {".d", depfile(base + ".stamp", files)}};
   for (const auto &[ending, text] : outputs)
     if (llvm::Error error = writeFile(base + ending, text))
       return fail(std::move(error));

@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Running an entry over JSON lines, by compiled code or by the oracle: both take the same lines and answer in the same
-// form, which is what `run`, `interpret` and `verify` are made of.
+// Running an entry over JSON lines, by compiled code or by the oracle: both take the same lines and answer in
+// the same form, which is what `run`, `interpret` and `verify` are made of.
 #pragma once
 
 #include "oracle/Interpreter.h"
@@ -23,12 +23,13 @@ struct LineResult {
   double margin = std::numeric_limits<double>::infinity();
 };
 
-/// Something that computes an entry. `compute` appends one result for each line to `results`, in order; the returned
-/// status tells of failures that concern no line.
+/// Something that computes an entry. `compute` appends one result for each line to `results`, in order; the
+/// returned status tells of failures that concern no line.
 class LineRunner {
 public:
   LineRunner(const ModelInfo &info, int32_t entry, Real real)
-      : info(info), entry(info.entries[entry]), number(entry), real(real), reader(info, this->entry), batch(info) {}
+      : info(info), entry(info.entries[entry]), number(entry), real(real), reader(info, this->entry),
+        batch(info) {}
   virtual ~LineRunner() = default;
   Status compute(const std::vector<std::string> &lines, std::vector<LineResult> &results);
 

@@ -28,7 +28,8 @@ struct ModelOptions {
 /// The options as they would be typed.
 std::string commandLine(const ModelOptions &options);
 
-/// Each step makes the ones before it first; what is wrong is printed to stderr in the source's words. Not thread-safe.
+/// Each step makes the ones before it first; what is wrong is printed to stderr in the source's words. Not
+/// thread-safe.
 class ModelUnit {
 public:
   explicit ModelUnit(const ModelOptions &options);
@@ -38,8 +39,8 @@ public:
   Exit check();
   /// Binds the dims and makes the `dyn` module.
   Exit lower();
-  /// Runs the passes on a copy of the `dyn` module, up to a level: "dyn" (all passes on it), "batch" or "kernel". Of the
-  /// passes in `printAfter` (their flags) the result is printed to stderr.
+  /// Runs the passes on a copy of the `dyn` module, up to a level: "dyn" (all passes on it), "batch" or
+  /// "kernel". Of the passes in `printAfter` (their flags) the result is printed to stderr.
   Exit transform(const std::string &until, mlir::OwningOpRef<mlir::ModuleOp> &result,
                  const std::vector<std::string> &printAfter = {});
   /// Makes C++ of it.

@@ -17,8 +17,9 @@ struct GeneratedCode {
   std::string manifest; ///< <model>.json
 };
 
-/// Compiles with $CXX (else c++) and $CXXFLAGS unless the cache has the result, loads it, and returns what it offers.
-/// What is loaded stays loaded until the program ends. The object has no runtime of its own: it uses this program's.
+/// Compiles with $CXX (else c++) and $CXXFLAGS unless the cache has the result, loads it, and returns what it
+/// offers. What is loaded stays loaded until the program ends. The object has no runtime of its own: it uses
+/// this program's.
 llvm::Expected<const ModelCode *> loadShared(const GeneratedCode &code, bool verbose);
 
 } // namespace dbc::driver

@@ -20,7 +20,8 @@ public:
     ProgramReport report;
     report.entry = program.getSymName().str();
     report.loss = program.getLoss();
-    program.walk<WalkOrder::PreOrder>([&](batch::StageOp stage) { report.stages.push_back(this->stage(stage)); });
+    program.walk<WalkOrder::PreOrder>(
+        [&](batch::StageOp stage) { report.stages.push_back(this->stage(stage)); });
     return report;
   }
 
@@ -44,13 +45,20 @@ private:
   std::string rows(kernel::SpaceOp space) {
     std::string parent = space.getParent() ? space.getParent()->str() : "";
     switch (space.getKind()) {
-    case kernel::SpaceKind::Inputs: return "each input";
-    case kernel::SpaceKind::Model: return "the model, when it is made";
-    case kernel::SpaceKind::Instances: return "each node that `" + space.getSymName().str() + "` is called for";
-    case kernel::SpaceKind::Arm: return "each row of `" + parent + "` that takes this arm";
-    case kernel::SpaceKind::Elements: return "each element of the list at " + dyn::sourcePlace(space.getLoc());
-    case kernel::SpaceKind::Steps: return "each element of the scan at " + dyn::sourcePlace(space.getLoc());
-    case kernel::SpaceKind::States: return "each state of the scan at " + dyn::sourcePlace(space.getLoc());
+    case kernel::SpaceKind::Inputs:
+      return "each input";
+    case kernel::SpaceKind::Model:
+      return "the model, when it is made";
+    case kernel::SpaceKind::Instances:
+      return "each node that `" + space.getSymName().str() + "` is called for";
+    case kernel::SpaceKind::Arm:
+      return "each row of `" + parent + "` that takes this arm";
+    case kernel::SpaceKind::Elements:
+      return "each element of the list at " + dyn::sourcePlace(space.getLoc());
+    case kernel::SpaceKind::Steps:
+      return "each element of the scan at " + dyn::sourcePlace(space.getLoc());
+    case kernel::SpaceKind::States:
+      return "each state of the scan at " + dyn::sourcePlace(space.getLoc());
     }
     return "";
   }
@@ -89,21 +97,26 @@ private:
     std::string text;
     for (Value operand : product->getOperands().take_front(2)) {
       text += text.empty() ? "" : " @ ";
-      llvm::interleave(dyn::extents(operand.getType()), [&](int64_t extent) { text += std::to_string(extent); },
-                       [&] { text += " x "; });
+      llvm::interleave(
+          dyn::extents(operand.getType()), [&](int64_t extent) { text += std::to_string(extent); },
+          [&] { text += " x "; });
     }
     return text + ", at " + dyn::sourcePlace(product.getLoc());
   }
 
   static std::string why(batch::Access access, bool list) {
     switch (access) {
-    case batch::Access::Contiguous: return "the rows lie one after the other: no index array";
-    case batch::Access::Strided: return "the rows lie at equal distances: no index array";
-    case batch::Access::Unique: return "no two rows name the same one, but in no fixed order: the index array stays";
+    case batch::Access::Contiguous:
+      return "the rows lie one after the other: no index array";
+    case batch::Access::Strided:
+      return "the rows lie at equal distances: no index array";
+    case batch::Access::Unique:
+      return "no two rows name the same one, but in no fixed order: the index array stays";
     case batch::Access::Shared:
       return list ? "the list's elements are results of calls, which may be shared: the index array stays"
                   : "several rows may name the same one: the index array stays";
-    case batch::Access::Unknown: break;
+    case batch::Access::Unknown:
+      break;
     }
     return "nothing is known of the rows: the index array stays";
   }
@@ -134,16 +147,18 @@ std::vector<ProgramReport> reportStages(ModuleOp batch) {
 }
 
 void print(llvm::raw_ostream &out, const ProgramReport &program) {
-  out << (program.loss ? "loss `" : "entry `") << program.entry << "`: " << program.stages.size() << " stages\n";
+  out << (program.loss ? "loss `" : "entry `") << program.entry << "`: " << program.stages.size()
+      << " stages\n";
   for (const StageReport &stage : program.stages) {
-    out << "  " << stage.name << " (" << stage.place << ")\n    a row for " << stage.rows << "; runs " << stage.when << "\n";
+    out << "  " << stage.name << " (" << stage.place << ")\n    a row for " << stage.rows << "; runs "
+        << stage.when << "\n";
     if (!stage.whyNotOnce.empty())
       out << "    not once: " << stage.whyNotOnce << "\n";
     for (const std::string &product : stage.products)
       out << "    product " << product << "\n";
     for (const AccessReport &access : stage.accesses)
-      out << "    " << access.what << " `" << access.array << "` (" << access.access << ", " << access.place << "): "
-          << access.why << "\n";
+      out << "    " << access.what << " `" << access.array << "` (" << access.access << ", " << access.place
+          << "): " << access.why << "\n";
   }
 }
 

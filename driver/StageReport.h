@@ -13,7 +13,7 @@ namespace dbc::driver {
 
 /// One access of a stage to rows that need not be its own.
 struct AccessReport {
-  std::string what;   ///< "reads" or "writes" an array, by its name in the program
+  std::string what; ///< "reads" or "writes" an array, by its name in the program
   std::string array;
   std::string access; ///< "contiguous", "strided", "unique", "shared"
   std::string why;    ///< why an index array is needed, or not
@@ -22,9 +22,9 @@ struct AccessReport {
 
 struct StageReport {
   std::string name, place;
-  std::string rows;        ///< what it has a row for
-  std::string when;        ///< once, or by level or step of what
-  std::string whyNotOnce;  ///< empty if it runs once
+  std::string rows;                  ///< what it has a row for
+  std::string when;                  ///< once, or by level or step of what
+  std::string whyNotOnce;            ///< empty if it runs once
   std::vector<std::string> products; ///< "450 x 300, at tree_lstm.dyn:23:28"
   std::vector<AccessReport> accesses;
 };

@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// `dbc-opt`: reads a module of any of the dialects, runs the passes named on the command line, prints the result.
+// `dbc-opt`: reads a module of any of the dialects, runs the passes named on the command line, prints the
+// result.
 
 #include "ir/Batch/Batch.h"
 #include "ir/Dyn/Dyn.h"
@@ -15,11 +16,11 @@
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<dbc::dyn::DynDialect, dbc::batch::BatchDialect, dbc::kernel::KernelDialect, mlir::arith::ArithDialect,
-                  mlir::linalg::LinalgDialect, mlir::math::MathDialect, mlir::tensor::TensorDialect>();
+  registry.insert<dbc::dyn::DynDialect, dbc::batch::BatchDialect, dbc::kernel::KernelDialect,
+                  mlir::arith::ArithDialect, mlir::linalg::LinalgDialect, mlir::math::MathDialect,
+                  mlir::tensor::TensorDialect>();
   dbc::passes::registerPasses();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "dbc's passes on its dialects\n", registry));
+  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "dbc's passes on its dialects\n", registry));
 }

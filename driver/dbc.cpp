@@ -15,7 +15,8 @@ using namespace dbc::driver;
 
 namespace {
 
-/// The command line as it was typed, for the report of a mistake in dbc. Static: it is read in a signal handler.
+/// The command line as it was typed, for the report of a mistake in dbc. Static: it is read in a signal
+/// handler.
 char typed[4096];
 
 void say(const char *text) {
@@ -33,12 +34,14 @@ void sayInternalError(const char *what) {
 }
 
 extern "C" void onSignal(int number) {
-  sayInternalError(number == SIGABRT ? "aborted" : number == SIGSEGV ? "segmentation fault" : "illegal operation");
+  sayInternalError(number == SIGABRT   ? "aborted"
+                   : number == SIGSEGV ? "segmentation fault"
+                                       : "illegal operation");
   _exit(kInternal);
 }
 
 void catchSignals() {
-#ifndef __SANITIZE_ADDRESS__ // its own report says more
+#ifndef __SANITIZE_ADDRESS__  // its own report says more
   static char stack[1 << 16]; // a stack that overflowed cannot be used
   stack_t alternative = {};
   alternative.ss_sp = stack;
@@ -56,7 +59,8 @@ void catchSignals() {
 std::string bindDim(std::map<std::string, int64_t> &dims, const std::string &text) {
   size_t equals = text.find('=');
   int64_t value;
-  if (equals == 0 || equals == std::string::npos || !CLI::detail::lexical_cast(text.substr(equals + 1), value))
+  if (equals == 0 || equals == std::string::npos ||
+      !CLI::detail::lexical_cast(text.substr(equals + 1), value))
     return "-D takes name=number, not `" + text + "`";
   dims[text.substr(0, equals)] = value;
   return "";
@@ -109,9 +113,10 @@ private:
     return command;
   }
   void addReal(CLI::App *command) {
-    command->add_option_function<std::string>(
-                "--real", [this](const std::string &text) { o.model.f64 = text == "f64"; },
-                "the number that generated code computes with [f32]")
+    command
+        ->add_option_function<std::string>(
+            "--real", [this](const std::string &text) { o.model.f64 = text == "f64"; },
+            "the number that generated code computes with [f32]")
         ->check(CLI::IsMember({"f32", "f64"}));
   }
   void addTarget(CLI::App *command) {
@@ -130,7 +135,8 @@ private:
     command->add_option("--output", o.output, "JSON lines, one result a line [stdout]");
   }
   void addCount(CLI::App *command) {
-    command->add_option("-n", o.count, "how many inputs [100]")->check(CLI::Range(int64_t(1), int64_t(1) << 30));
+    command->add_option("-n", o.count, "how many inputs [100]")
+        ->check(CLI::Range(int64_t(1), int64_t(1) << 30));
   }
 
   void declareCompiler() {
@@ -138,7 +144,8 @@ private:
     compile->add_option("-o", o.output, "the folder to write to [.]")->type_name("DIR");
     compile->add_option("--emit", o.emit, "print the model in one of the compiler's languages instead")
         ->check(CLI::IsMember({"dyn", "batch", "kernel"}));
-    compile->add_flag("--save-temps", o.saveTemps, "keep <model>.dyn.mlir .batch.mlir .kernel.mlir in DIR too");
+    compile->add_flag("--save-temps", o.saveTemps,
+                      "keep <model>.dyn.mlir .batch.mlir .kernel.mlir in DIR too");
     compile->add_option("--print-ir-after", o.printAfter, "print to stderr what PASS makes; may be repeated")
         ->type_name("PASS")
         ->expected(1)
@@ -148,7 +155,8 @@ private:
     add("check", "print what is wrong with a model", checkCommand);
   }
   void declareRunners() {
-    CLI::App *interpret = add("interpret", "compute an entry input by input, slowly, in double precision", interpretCommand);
+    CLI::App *interpret =
+        add("interpret", "compute an entry input by input, slowly, in double precision", interpretCommand);
     CLI::App *run = add("run", "compile a model and compute an entry for batches of inputs", runCommand);
     for (CLI::App *command : {interpret, run}) {
       addEntry(command);
@@ -161,7 +169,8 @@ private:
     addTarget(run);
   }
   void declareInspection() {
-    CLI::App *verify = add("verify", "compare compiled code with `interpret` on random inputs", verifyCommand);
+    CLI::App *verify =
+        add("verify", "compare compiled code with `interpret` on random inputs", verifyCommand);
     addCount(verify);
     addEntry(verify, "without it all");
     addWeights(verify);
@@ -170,7 +179,9 @@ private:
     addCount(sample);
     addEntry(sample);
     sample->add_option("--seed", o.seed, "of what is drawn [0]");
-    CLI::App *report = add("report", "say how a model is computed: stages, gathers, what was not batched and why", reportCommand);
+    CLI::App *report =
+        add("report", "say how a model is computed: stages, gathers, what was not batched and why",
+            reportCommand);
     report->add_flag("--json", o.json, "print the report as JSON");
     report->add_option("--input", o.countInput, "run these JSON lines and count too");
     report->add_option("--batch", o.batch, "inputs in a batch [64]")->check(CLI::Range(1, 1 << 30));

@@ -1,8 +1,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Makes sentences as binary trees, one a line in the form of the Stanford Sentiment Treebank, `(label (label word) ..)`,
-// with the shape statistics of its training part: 2 to 52 leaves, median 18; median depth 11. Words and labels are drawn
-// uniformly.
+// Makes sentences as binary trees, one a line in the form of the Stanford Sentiment Treebank, `(label (label
+// word) ..)`, with the shape statistics of its training part: 2 to 52 leaves, median 18; median depth 11.
+// Words and labels are drawn uniformly.
 //
 // usage: make_trees [COUNT [SEED]]
 

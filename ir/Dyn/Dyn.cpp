@@ -37,7 +37,8 @@ void DynDialect::initialize() {
       >();
 }
 
-//===-- Types -------------------------------------------------------------------------------------------------===//
+//===-- Types
+//-------------------------------------------------------------------------------------------------===//
 
 static bool isScalar(Type type) { return type.isF32() || type.isInteger(32) || type.isInteger(1); }
 
@@ -95,7 +96,8 @@ std::string dbc::dyn::sourcePlace(Location location) {
   return (name + ":" + Twine(file.getLine()) + ":" + Twine(file.getColumn())).str();
 }
 
-//===-- Declarations ------------------------------------------------------------------------------------------===//
+//===-- Declarations
+//------------------------------------------------------------------------------------------===//
 
 SmallVector<CtorOp> DataOp::getCtors() { return llvm::to_vector(getBody().front().getOps<CtorOp>()); }
 
@@ -122,8 +124,8 @@ static ParseResult parseFunc(OpAsmParser &parser, OperationState &state) {
   SmallVector<OpAsmParser::Argument> args;
   SmallVector<Type> results;
   if (parser.parseSymbolName(name, "sym_name", state.attributes) ||
-      parser.parseArgumentList(args, OpAsmParser::Delimiter::Paren, /*allowType=*/true) || parser.parseArrow() ||
-      parser.parseLParen())
+      parser.parseArgumentList(args, OpAsmParser::Delimiter::Paren, /*allowType=*/true) ||
+      parser.parseArrow() || parser.parseLParen())
     return failure();
   if (failed(parser.parseOptionalRParen()))
     if (parser.parseTypeList(results) || parser.parseRParen())
@@ -138,9 +140,11 @@ template <class Op> static void printFunc(Op op, OpAsmPrinter &printer) {
   printer << ' ';
   printer.printSymbolName(op.getSymName());
   printer << '(';
-  llvm::interleaveComma(op.getBody().getArguments(), printer, [&](BlockArgument a) { printer.printRegionArgument(a); });
+  llvm::interleaveComma(op.getBody().getArguments(), printer,
+                        [&](BlockArgument a) { printer.printRegionArgument(a); });
   printer << ") -> (";
-  llvm::interleaveComma(op.getResults(), printer, [&](Attribute t) { printer << cast<TypeAttr>(t).getValue(); });
+  llvm::interleaveComma(op.getResults(), printer,
+                        [&](Attribute t) { printer << cast<TypeAttr>(t).getValue(); });
   printer << ')';
   printer.printOptionalAttrDictWithKeyword(op->getAttrs(), {"sym_name", "results"});
   printer << ' ';
@@ -156,7 +160,8 @@ void EntryOp::print(OpAsmPrinter &printer) { printFunc(*this, printer); }
 template <class Op> static LogicalResult verifyFunc(Op op) {
   SmallVector<Type> flat;
   flatten(op.getSurface(), flat);
-  auto declared = llvm::map_to_vector(op.getResults(), [](Attribute t) { return cast<TypeAttr>(t).getValue(); });
+  auto declared =
+      llvm::map_to_vector(op.getResults(), [](Attribute t) { return cast<TypeAttr>(t).getValue(); });
   if (flat != declared)
     return op.emitOpError("has results that are not those of its surface type ") << op.getSurface();
   auto ret = dyn_cast<ReturnOp>(op.getBody().front().getTerminator());
@@ -179,13 +184,15 @@ LogicalResult EntryOp::verify() {
   for (Attribute type : getArgTypes())
     flatten(cast<TypeAttr>(type).getValue(), flat);
   if (getArgNames().size() != getArgTypes().size())
-    return emitOpError("has ") << getArgNames().size() << " argument names and " << getArgTypes().size() << " types";
+    return emitOpError("has ") << getArgNames().size() << " argument names and " << getArgTypes().size()
+                               << " types";
   if (!llvm::equal(getBody().getArgumentTypes(), flat))
     return emitOpError("has arguments that are not those of its surface types");
   return verifyFunc(*this);
 }
 
-//===-- Structure ---------------------------------------------------------------------------------------------===//
+//===-- Structure
+//---------------------------------------------------------------------------------------------===//
 
 LogicalResult FieldOp::verify() {
   auto data = SymbolTable::lookupNearestSymbolFrom<DataOp>(*this, getNode().getType().getData());
@@ -201,8 +208,8 @@ LogicalResult FieldOp::verify() {
       found |= cast<StringAttr>(field).getValue() == getName() && flat.size() == 1 && flat[0] == getType();
     }
     if (!found)
-      return emitOpError("reads ") << getType() << " from field \"" << getName() << "\", which " << ctor.getName()
-                                   << " does not have";
+      return emitOpError("reads ") << getType() << " from field \"" << getName() << "\", which "
+                                   << ctor.getName() << " does not have";
   }
   return success();
 }
@@ -212,13 +219,15 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!cell)
     return emitOpError("calls @") << getCallee() << ", which is no cell";
   auto results = llvm::map_range(cell.getResults(), [](Attribute t) { return cast<TypeAttr>(t).getValue(); });
-  if (!llvm::equal(getOperandTypes(), cell.getBody().getArgumentTypes()) || !llvm::equal(getResultTypes(), results))
+  if (!llvm::equal(getOperandTypes(), cell.getBody().getArgumentTypes()) ||
+      !llvm::equal(getResultTypes(), results))
     return emitOpError("does not have the type of @") << getCallee();
   return success();
 }
 
 LogicalResult GetOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  // Also inside the stages of a batch program, where the module declares its parameters in the kernel dialect.
+  // Also inside the stages of a batch program, where the module declares its parameters in the kernel
+  // dialect.
   Operation *param = symbols.lookupSymbolIn((*this)->getParentOfType<ModuleOp>(), getParamAttr());
   auto type = param ? param->getAttrOfType<TypeAttr>("type") : TypeAttr();
   if (!type || type.getValue() != getType())
@@ -231,8 +240,8 @@ ParseResult MatchOp::parse(OpAsmParser &parser, OperationState &state) {
   Type type;
   SmallVector<Type> results;
   SmallVector<Attribute> ctors;
-  if (parser.parseOperand(node) || parser.parseColonType(type) || parser.resolveOperand(node, type, state.operands) ||
-      parser.parseArrow() || parser.parseLParen())
+  if (parser.parseOperand(node) || parser.parseColonType(type) ||
+      parser.resolveOperand(node, type, state.operands) || parser.parseArrow() || parser.parseLParen())
     return failure();
   if (failed(parser.parseOptionalRParen()))
     if (parser.parseTypeList(results) || parser.parseRParen())
@@ -299,7 +308,8 @@ LogicalResult IfOp::verify() {
   return verifyYield(*this, getOtherwise(), getResultTypes());
 }
 
-//===-- Lists -------------------------------------------------------------------------------------------------===//
+//===-- Lists
+//-------------------------------------------------------------------------------------------------===//
 
 LogicalResult ZipOp::verify() {
   if (getLists().empty() || !llvm::equal(getOperandTypes(), getResultTypes()))
@@ -337,7 +347,8 @@ LogicalResult FoldOp::verify() {
   return verifyRecurrence(*this);
 }
 
-//===-- Numbers and tensors -----------------------------------------------------------------------------------===//
+//===-- Numbers and tensors
+//-----------------------------------------------------------------------------------===//
 
 LogicalResult TakeOp::verify() {
   auto tensor = dyn_cast<RankedTensorType>(getTensor().getType());
@@ -360,7 +371,8 @@ LogicalResult BroadcastOp::verify() {
 
 LogicalResult TransposeOp::verify() {
   SmallVector<int64_t> shape(llvm::reverse(getX().getType().getShape()));
-  if (getType().getShape() != ArrayRef(shape) || getType().getElementType() != getX().getType().getElementType())
+  if (getType().getShape() != ArrayRef(shape) ||
+      getType().getElementType() != getX().getType().getElementType())
     return emitOpError("gives ") << getType() << ", not the transpose";
   return success();
 }

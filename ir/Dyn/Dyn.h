@@ -26,7 +26,8 @@ void flatten(mlir::Type surface, llvm::SmallVectorImpl<mlir::Type> &flat);
 llvm::ArrayRef<int64_t> extents(mlir::Type number);
 /// The scalar type of a number.
 mlir::Type scalar(mlir::Type number);
-/// Where an operation stands in the source, for messages: "tree_lstm.dyn:12:5", without folders; "" if not known.
+/// Where an operation stands in the source, for messages: "tree_lstm.dyn:12:5", without folders; "" if not
+/// known.
 std::string sourcePlace(mlir::Location location);
 } // namespace dbc::dyn
 

@@ -36,8 +36,8 @@ void KernelDialect::initialize() {
 Type LocalType::parse(AsmParser &parser) {
   SmallVector<int64_t> shape;
   Type element;
-  if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false) || parser.parseType(element) ||
-      parser.parseGreater())
+  if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
+      parser.parseType(element) || parser.parseGreater())
     return {};
   return get(parser.getContext(), shape, element);
 }
@@ -76,7 +76,8 @@ void FuncOp::print(OpAsmPrinter &printer) {
   printer << ' ' << stringifyFuncKind(getKind()) << ' ';
   printer.printSymbolName(getSymName());
   printer << '(';
-  llvm::interleaveComma(getBody().getArguments(), printer, [&](BlockArgument a) { printer.printRegionArgument(a); });
+  llvm::interleaveComma(getBody().getArguments(), printer,
+                        [&](BlockArgument a) { printer.printRegionArgument(a); });
   printer << ')';
   if (getSpaceAttr())
     printer << " over " << getSpaceAttr();
@@ -86,7 +87,8 @@ void FuncOp::print(OpAsmPrinter &printer) {
 }
 
 LogicalResult ForOp::verify() {
-  if (getBody().getNumArguments() != 1 + getInit().size() || !getBody().getArgument(0).getType().isInteger(32))
+  if (getBody().getNumArguments() != 1 + getInit().size() ||
+      !getBody().getArgument(0).getType().isInteger(32))
     return emitOpError("needs a counter and one argument a carried value");
   auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
   if (!yield || !llvm::equal(yield.getOperandTypes(), getInit().getTypes()) ||

@@ -24,8 +24,8 @@ struct Case {
 /// All cases of all test/check/*.cases, in the order of the files' names.
 const std::vector<Case> &allCases();
 
-/// Puts what was found in the place of what is expected and writes the file anew (DBC_UPDATE=1; the difference is to
-/// be read before it is committed).
+/// Puts what was found in the place of what is expected and writes the file anew (DBC_UPDATE=1; the
+/// difference is to be read before it is committed).
 void update(const Case &one, const std::string &found);
 
 /// What check() prints about a text called m.dyn; imports are looked for in the library.

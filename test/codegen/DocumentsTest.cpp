@@ -1,8 +1,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The files that are generated for Inputs/documents.mlir, compiled and run: scans over lists of any length, a matrix of
-// a table for each element, nodes(t), lists of lists, results of several types. Built twice, with float and with double
-// arithmetic.
+// The files that are generated for Inputs/documents.mlir, compiled and run: scans over lists of any length, a
+// matrix of a table for each element, nodes(t), lists of lists, results of several types. Built twice, with
+// float and with double arithmetic.
 #include "documents.h"
 
 #include <gtest/gtest.h>
@@ -59,7 +59,8 @@ protected:
   documents::Model model;
 };
 
-// Documents of different lengths, an empty one among them, in one batch; each element of the result is a state.
+// Documents of different lengths, an empty one among them, in one batch; each element of the result is a
+// state.
 TEST_F(Documents, ScansOfUnequalLength) {
   documents::Session session(model, 2);
   documents::Batch batch;
@@ -77,7 +78,8 @@ TEST_F(Documents, ScansOfUnequalLength) {
     auto expected = scan(lengths[i], i);
     for (int k = 0; k < lengths[i]; ++k)
       for (int j = 0; j < 4; ++j)
-        EXPECT_NEAR(result.at(i, k)[j], expected[k][j], documents::code().f64 ? 1e-12 : 1e-5) << i << " " << k;
+        EXPECT_NEAR(result.at(i, k)[j], expected[k][j], documents::code().f64 ? 1e-12 : 1e-5)
+            << i << " " << k;
   }
 }
 
@@ -111,8 +113,7 @@ TEST_F(Documents, FactsOfSeveralTypes) {
   EXPECT_FLOAT_EQ(static_cast<float>(result.part2[1][0]), -scale);
   EXPECT_EQ(result.part3[0], 0 + 1 + 2 + 3);
   EXPECT_EQ(result.part3[1], 7 + 1 + 2);
-  EXPECT_EQ(session.status(2).message,
-            "documents: input 2: `max` of an empty list, at documents.dyn:9:3");
+  EXPECT_EQ(session.status(2).message, "documents: input 2: `max` of an empty list, at documents.dyn:9:3");
 }
 
 } // namespace

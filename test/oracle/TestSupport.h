@@ -14,8 +14,8 @@ namespace dbc::oracletest {
 /// A compiled text with its weights.
 class Model {
 public:
-  /// Imports are looked for in the library. Where the text does not compile, diagnostics() says why and the running
-  /// functions fail the test.
+  /// Imports are looked for in the library. Where the text does not compile, diagnostics() says why and the
+  /// running functions fail the test.
   explicit Model(const std::string &text, const std::map<std::string, int64_t> &dims = {});
 
   /// What the compiler said; empty if all is well.

@@ -42,7 +42,8 @@ TEST_F(DiagnosticsTest, TabsAndUtf8) {
                        "\t         ^~~\n");
 }
 
-// What a terminal would obey is not printed, nor bytes that are not UTF-8 (the column counts the first of them).
+// What a terminal would obey is not printed, nor bytes that are not UTF-8 (the column counts the first of
+// them).
 TEST_F(DiagnosticsTest, ControlCharacters) {
   uint32_t f = sources.add("m.dyn", "a \x1B[31m \xFF \x80 b");
   diags.error({f, 12, 13}, "here");

@@ -1,7 +1,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// What a compiled model says about itself: its data types, parameters and entries. Generated code fills one `ModelInfo`
-// a model; the instance reader, the weight reader and the generic hosts (`dbc run`, `dbc verify`) work from it alone.
+// What a compiled model says about itself: its data types, parameters and entries. Generated code fills one
+// `ModelInfo` a model; the instance reader, the weight reader and the generic hosts (`dbc run`, `dbc verify`)
+// work from it alone.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,8 @@
 
 namespace dbc {
 
-/// What one element of a value is. Index and Int are stored as int32_t, Bool as uint8_t, F32 as float, Node as the
-/// int32_t number of a node in the batch's table of its data type.
+/// What one element of a value is. Index and Int are stored as int32_t, Bool as uint8_t, F32 as float, Node
+/// as the int32_t number of a node in the batch's table of its data type.
 enum class Elem : uint8_t { Index, Int, Bool, F32, Node };
 
 /// The type of a field, an argument or a result, as the source writes it.
@@ -20,13 +21,13 @@ struct TypeInfo {
   Form form = Form::Value;
   // Form::Value: a scalar (no extents) or a tensor of `elem`.
   Elem elem = Elem::F32;
-  int32_t bound = 0;             ///< Elem::Index: values are 0 .. bound - 1
-  int32_t data = -1;             ///< Elem::Node: number of the data type in ModelInfo::datas
-  std::vector<int64_t> extents;  ///< row-major; empty for a scalar
+  int32_t bound = 0;            ///< Elem::Index: values are 0 .. bound - 1
+  int32_t data = -1;            ///< Elem::Node: number of the data type in ModelInfo::datas
+  std::vector<int64_t> extents; ///< row-major; empty for a scalar
   // The others.
-  std::string name;              ///< Form::Record: the record's name in the source, e.g. "State"
+  std::string name;               ///< Form::Record: the record's name in the source, e.g. "State"
   std::vector<std::string> names; ///< Form::Record: the fields' names, one a part
-  std::vector<TypeInfo> parts;   ///< List: one, the element; Tuple, Record: the parts in order
+  std::vector<TypeInfo> parts;    ///< List: one, the element; Tuple, Record: the parts in order
 
   /// Number of scalars in one Form::Value.
   int64_t size() const {
@@ -40,8 +41,8 @@ struct TypeInfo {
 /// A field of a constructor. Fields of one data type that share a name and a type share a column.
 struct FieldInfo {
   std::string name;
-  TypeInfo type;   ///< Value, or lists (of lists) of Value
-  int32_t column;  ///< number of the column in the data type's tables, see Batch
+  TypeInfo type;  ///< Value, or lists (of lists) of Value
+  int32_t column; ///< number of the column in the data type's tables, see Batch
 };
 
 struct ConstructorInfo {
