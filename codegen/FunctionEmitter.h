@@ -74,6 +74,7 @@ private:
   void emitStructure(mlir::Operation *op);
   void emitCheck(kernel::CheckOp op);
   void emitInt(kernel::IntOp op);
+  std::string faultCall(const std::string &arguments);
   void body(llvm::StringRef head, llvm::function_ref<void()> fill);
   std::string rowsOf(kernel::RowsOp op, int64_t length, mlir::Value count, int64_t block);
   bool onlyExpressions(mlir::Block &block);

@@ -74,15 +74,22 @@ void FunctionEmitter::emitCheck(kernel::CheckOp op) {
   std::string text = commas({at, fault, quoted(op.getWhere()), quoted(op.getWhat())});
   for (const std::string &number : numbers)
     text += ", " + number;
-  std::string condition = negated(use(op.getCondition())).text;
-  body("if (" + condition + ")",
-       [&] { out_->line(std::string(isStage() ? "plan." : "return ") + "errors->fault(" + text + ");"); });
+  body("if (" + negated(use(op.getCondition())).text + ")", [&] { out_->line(faultCall(text)); });
+}
+
+/// The statement that records a fault; a structure function leaves there.
+std::string FunctionEmitter::faultCall(const std::string &arguments) {
+  return std::string(isStage() ? "plan." : "return ") + "errors->fault(" + arguments + ");";
 }
 
 void FunctionEmitter::emitInt(kernel::IntOp op) {
   static constexpr StringRef functions[] = {"add", "sub", "mul", "div", "mod"};
   static constexpr StringRef words[] = {"+", "-", "*", "div", "%"};
   unsigned kind = unsigned(op.getKind());
+  assert(isStage() == bool(op.getRow()) && "arithmetic in a stage names its row");
+  std::string at = isStage() ? placeOfRow(model_, program_, program_.find<kernel::SpaceOp>(*func_.getSpace()),
+                                          use(op.getRow()).text, "plan.")
+                             : place();
   std::string a = use(op.getA()).text, b = use(op.getB()).text, name = nameValue(op.getResult());
   std::string fault = "dbc::Fault::overflow";
   if (op.getKind() == kernel::IntKind::Div)
@@ -90,15 +97,13 @@ void FunctionEmitter::emitInt(kernel::IntOp op) {
   else if (op.getKind() == kernel::IntKind::Rem)
     fault = "dbc::Fault::zero_division";
   out_->line("int32_t " + name + " = 0;");
-  body("if (!dbc::checked_" + functions[kind].str() + "(" + commas({a, b, "&" + name}) + "))", [&] {
-    out_->line("return errors->fault(" +
-               commas({place(), fault, quoted(op.getWhere()), quoted(words[kind]), a, b}) + ");");
-  });
+  body("if (!dbc::checked_" + functions[kind].str() + "(" + commas({a, b, "&" + name}) + "))",
+       [&] { out_->line(faultCall(commas({at, fault, quoted(op.getWhere()), quoted(words[kind]), a, b}))); });
 }
 
 void FunctionEmitter::emitStructure(Operation *op) {
   auto space = [&](StringRef symbol) { return program_.find<kernel::SpaceOp>(symbol); };
-  if (isStage() && !isa<kernel::CheckOp>(op)) {
+  if (isStage() && !isa<kernel::CheckOp, kernel::IntOp>(op)) {
     unsupported(op);
     return;
   }

@@ -428,6 +428,17 @@ double Evaluation::reduce(ReduceKind kind, const std::vector<double> &numbers, b
   return NAN;
 }
 
+std::optional<std::pair<int64_t, int64_t>> Evaluation::sumOverflow(const std::vector<double> &numbers) {
+  int64_t sum = 0;
+  for (double number : numbers) {
+    int64_t next = static_cast<int64_t>(number);
+    if (!llvm::isInt<32>(sum + next))
+      return std::make_pair(sum, next);
+    sum += next;
+  }
+  return std::nullopt;
+}
+
 Values Evaluation::reduce(ReduceOp op) {
   const Value &x = value(op.getX());
   std::vector<int64_t> shape = x.shape(), stride = strides(shape);
@@ -442,15 +453,16 @@ Values Evaluation::reduce(ReduceOp op) {
     }
   bool isFloat = op.getX().getType().getElementType().isF32();
   std::vector<double> out, line(extent);
-  bool overflow = false;
+  std::optional<std::pair<int64_t, int64_t>> overflow;
   each(rest, [&](llvm::ArrayRef<int64_t> index) {
     for (int64_t i = 0; i < extent; ++i)
       line[i] = x.at(place(index, restStride) + i * step);
     out.push_back(reduce(op.getKind(), line, isFloat));
-    overflow |= !isFloat && !llvm::isInt<32>(static_cast<int64_t>(out.back()));
+    if (!isFloat && op.getKind() == ReduceKind::Sum && !overflow)
+      overflow = sumOverflow(line);
   });
   if (overflow)
-    return fail(op, Fault::conversion, "");
+    return fail(op, Fault::overflow, "+", overflow->first, overflow->second);
   return {Value::tensor(rest, std::move(out))};
 }
 

@@ -334,15 +334,9 @@ Values Evaluation::reduceList(ReduceListOp op) {
     for (size_t e = 0; e < elements.size(); ++e)
       numbers[e] = elements[e].at(i);
     reduced[i] = reduce(op.getKind(), numbers, isFloat);
-    if (isFloat || op.getKind() != ReduceKind::Sum)
-      continue;
-    int64_t sum = 0; // a sum of ints fails at the step that leaves 32 bits
-    for (double number : numbers) {
-      int64_t next = static_cast<int64_t>(number);
-      if (!llvm::isInt<32>(sum + next))
-        return fail(op, Fault::overflow, "+", sum, next);
-      sum += next;
-    }
+    if (!isFloat && op.getKind() == ReduceKind::Sum)
+      if (auto step = sumOverflow(numbers))
+        return fail(op, Fault::overflow, "+", step->first, step->second);
   }
   return {Value::tensor(shape, std::move(reduced))};
 }

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "oracle/Interpreter.h"
 #include <dbc/messages.h>
+#include <optional>
 
 namespace dbc::oracle {
 
@@ -86,6 +87,8 @@ private:
   }
   /// One reduction of `numbers`, for lists and tensor axes; the caller has dealt with the empty list.
   double reduce(dyn::ReduceKind kind, const std::vector<double> &numbers, bool isFloat);
+  /// The step at which a sum of ints leaves 32 bits: the sum so far and the next number.
+  static std::optional<std::pair<int64_t, int64_t>> sumOverflow(const std::vector<double> &numbers);
   /// The elements of lists that have one length; -1 if a list is unknown.
   int64_t length(mlir::ValueRange lists);
 

@@ -29,7 +29,12 @@ Known Walk::element(const ListInfo &list, Value j) {
     for (auto [arg, operand] : llvm::zip(map.getBody().getArguments(), map.getLists()))
       set(arg, element(known(operand).list, position));
     block(map.getBody().front(), Place());
-    return known(map.getBody().front().getTerminator()->getOperand(list.result));
+    Value yielded = map.getBody().front().getTerminator()->getOperand(list.result);
+    Known result = known(yielded);
+    bool constant = result.is(Kind::Model) && isa<arith::ConstantOp>(result.scalar.getDefiningOp());
+    if (constant && (yielded.getType().isInteger(32) || yielded.getType().isInteger(1)))
+      return Known::structural(structural(yielded));
+    return result;
   }
   case From::Range:
     return Known::structural(positionRow(list, j));
@@ -243,7 +248,7 @@ void Walk::reduceList(dyn::ReduceListOp op, Place at) {
       switch (kind) {
       case ReduceKind::Sum:
         next = kernel::IntOp::create(b, loc, b.getI32Type(), kernel::IntKind::Add, so, x,
-                                     b.getStringAttr(placeOf(loc)));
+                                     b.getStringAttr(placeOf(loc)), /*row=*/Value());
         break;
       case ReduceKind::Max:
         next = arith::MaxSIOp::create(b, loc, so, x);
@@ -310,7 +315,7 @@ void Walk::listOp(Operation *op, Place at) {
     info.first = structural(range.getLow());
     Value high = structural(range.getHigh());
     Value length = kernel::IntOp::create(b, loc, b.getI32Type(), kernel::IntKind::Sub, high, info.first,
-                                         b.getStringAttr(placeOf(loc)));
+                                         b.getStringAttr(placeOf(loc)), /*row=*/Value());
     info.length = arith::MaxSIOp::create(b, loc, length, integer(0));
     info.element = b.getI32Type();
     return set(range.getResult(), Known::of(info));

@@ -91,7 +91,7 @@ bool Walk::structuralOp(Operation *op, Place at) {
       break;
     default:
       result = kernel::IntOp::create(b, loc, b.getI32Type(), static_cast<kernel::IntKind>(integer.getKind()),
-                                     x, y, where);
+                                     x, y, where, /*row=*/Value());
     }
   } else {
     IRMapping mapping;

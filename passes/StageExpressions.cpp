@@ -68,13 +68,6 @@ Value StageToKernel::element(Value value, ValueRange at, bool cached) {
   return scalar;
 }
 
-/// What the source has for an op.
-static StringRef sourceName(Operation *op) {
-  if (auto integers = dyn_cast<dyn::IntOp>(op))
-    return integers.getKind() == dyn::IntKind::Rem ? "%" : dyn::stringifyIntKind(integers.getKind());
-  return isa<dyn::NarrowOp>(op) ? "index[n]" : op->getName().stripDialect();
-}
-
 /// Row-major: the indices of a shape at a linear position.
 static SmallVector<Value> delinearise(OpBuilder &b, Location loc, Value linear, ArrayRef<int64_t> shape) {
   SmallVector<Value> at(shape.size());
@@ -166,20 +159,26 @@ Value StageToKernel::expression(Operation *op, Value value, ValueRange at) {
                                       element(function.getX(), at));
   if (auto integers = dyn_cast<dyn::IntOp>(op)) {
     Value x = element(integers.getA(), at), y = element(integers.getB(), at);
-    switch (integers.getKind()) {
-    case dyn::IntKind::Add:
-      return arith::AddIOp::create(b, loc, x, y);
-    case dyn::IntKind::Sub:
-      return arith::SubIOp::create(b, loc, x, y);
-    case dyn::IntKind::Mul:
-      return arith::MulIOp::create(b, loc, x, y);
-    case dyn::IntKind::Max:
+    if (integers.getKind() == dyn::IntKind::Max)
       return arith::MaxSIOp::create(b, loc, x, y);
-    case dyn::IntKind::Min:
+    if (integers.getKind() == dyn::IntKind::Min)
       return arith::MinSIOp::create(b, loc, x, y);
-    default:
-      break;
-    }
+    return checkedInt(static_cast<kernel::IntKind>(integers.getKind()), x, y, op->getLoc());
+  }
+  if (auto narrow = dyn_cast<dyn::NarrowOp>(op)) {
+    Value x = element(narrow.getValue(), at), bound = integer(narrow.getBound());
+    Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, x, integer(0));
+    Value high = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, bound);
+    return checked(op->getLoc(), kernel::Fault::Index, arith::AndIOp::create(b, loc, low, high), x,
+                   {x, bound});
+  }
+  if (auto whole = dyn_cast<arith::FPToSIOp>(op)) {
+    Value x = element(whole.getIn(), dyn::extents(whole.getIn().getType()).empty() ? ValueRange() : at);
+    Value low = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGE, x, real(-2147483648.0));
+    Value high = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, real(2147483648.0));
+    Value fits =
+        checked(op->getLoc(), kernel::Fault::Conversion, arith::AndIOp::create(b, loc, low, high), x, {});
+    return arith::FPToSIOp::create(b, loc, b.getI32Type(), fits);
   }
   if (isa<arith::ArithDialect, math::MathDialect>(op->getDialect())) {
     // Elementwise: the same op on scalars.
@@ -191,9 +190,23 @@ Value StageToKernel::expression(Operation *op, Value value, ValueRange at) {
     state.propertiesAttr = op->getPropertiesAsAttribute();
     return b.create(state)->getResult(0);
   }
-  emitError(op->getLoc(), "`") << sourceName(op) << "` of computed values is not supported yet [S3]";
+  emitError(op->getLoc(), "`") << op->getName().stripDialect()
+                               << "` of computed values is not supported yet [S3]";
   failed_ = true;
   return dyn::scalar(value.getType()).isF32() ? real(0) : integer(0);
+}
+
+Value StageToKernel::checkedInt(kernel::IntKind kind, Value x, Value y, Location at) {
+  return kernel::IntOp::create(b, at, b.getI32Type(), kind, x, y, b.getStringAttr(dyn::sourcePlace(at)), row);
+}
+
+Value StageToKernel::checked(Location at, kernel::Fault fault, Value condition, Value value,
+                             ValueRange numbers) {
+  SmallVector<Value> values{row};
+  llvm::append_range(values, numbers);
+  kernel::CheckOp::create(b, at, fault, condition, "", dyn::sourcePlace(at), values);
+  Value zero = value.getType().isInteger(32) ? integer(0) : real(0);
+  return arith::SelectOp::create(b, at, condition, value, zero);
 }
 
 /// An element of a constant tensor that is not the same everywhere: an iota is its index, others are chosen

@@ -275,8 +275,7 @@ Value StageToKernel::reduced(dyn::ReduceKind kind, int64_t length, Location at,
   case ReduceKind::Mean: {
     Value first = element(integer(0));
     if (first.getType().isInteger(32))
-      return fold(integer(0),
-                  [&](Value so, Value x) { return arith::AddIOp::create(b, at, so, x).getResult(); });
+      return fold(integer(0), [&](Value so, Value x) { return checkedInt(kernel::IntKind::Add, so, x, at); });
     Value sum =
         fold(real(0), [&](Value so, Value x) { return arith::AddFOp::create(b, at, so, x).getResult(); });
     return kind == ReduceKind::Sum ? sum : arith::DivFOp::create(b, at, sum, real(length)).getResult();
@@ -459,7 +458,7 @@ void StageToKernel::segment(batch::SegmentOp op) {
     case ReduceKind::Mean:
       if (scalar.isInteger(32)) {
         start(integer(0));
-        pass(integer(0), [&](Value so, Value x) { return arith::AddIOp::create(b, at_, so, x).getResult(); });
+        pass(integer(0), [&](Value so, Value x) { return checkedInt(kernel::IntKind::Add, so, x, at_); });
         return;
       }
       start(real(0));

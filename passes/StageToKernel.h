@@ -70,6 +70,11 @@ private:
   void storeOut(mlir::Operation *write, mlir::Value scalar, mlir::ValueRange at);
   mlir::Value element(mlir::Value value, mlir::ValueRange at, bool cached = true);
   mlir::Value expression(mlir::Operation *op, mlir::Value value, mlir::ValueRange at);
+  /// Checked arithmetic of whole numbers: what fails is an error of this row's input.
+  mlir::Value checkedInt(kernel::IntKind kind, mlir::Value a, mlir::Value b, mlir::Location at);
+  /// `value` where `condition` holds, else an error of this row's input, and 0.
+  mlir::Value checked(mlir::Location at, kernel::Fault fault, mlir::Value condition, mlir::Value value,
+                      mlir::ValueRange numbers);
   mlir::Value constantElement(mlir::DenseElementsAttr dense, mlir::ValueRange at);
   mlir::Value column(llvm::StringRef name);
   /// Whether a buffer has one row for the whole model.

@@ -69,7 +69,7 @@ def Kernel_IntKind : Kernel_Enum<"IntKind", "checked 32-bit arithmetic", [
 
 def Kernel_Fault : Kernel_Enum<"Fault", "what can be wrong with an input", [
     I32EnumCase<"Index", 1, "index">, I32EnumCase<"ListIndex", 2, "list_index">, I32EnumCase<"Slice", 3, "slice">,
-    I32EnumCase<"Lengths", 4, "lengths">, I32EnumCase<"Empty", 5, "empty">]>;
+    I32EnumCase<"Lengths", 4, "lengths">, I32EnumCase<"Empty", 5, "empty">, I32EnumCase<"Conversion", 9, "conversion">]>;
 
 def Kernel_SpaceKindAttr : EnumAttr<Kernel_Dialect, Kernel_SpaceKind, "space_kind">;
 def Kernel_FieldPartAttr : EnumAttr<Kernel_Dialect, Kernel_FieldPart, "field_part">;
@@ -359,9 +359,10 @@ def Kernel_CheckOp : Kernel_Op<"check", [MemoryEffects<[MemWrite]>]> {
 }
 def Kernel_IntOp : Kernel_Op<"int", [MemoryEffects<[MemWrite]>]> {
   let summary = "Checked integer arithmetic: overflow or division by 0 fails the input";
-  let arguments = (ins Kernel_IntKindAttr:$kind, I32:$a, I32:$b, StrAttr:$where);
+  let description = "In a stage `row`, the row of its space, says which input; the work goes on with 0.";
+  let arguments = (ins Kernel_IntKindAttr:$kind, I32:$a, I32:$b, StrAttr:$where, Optional<I32>:$row);
   let results = (outs I32:$result);
-  let assemblyFormat = "$kind $a `,` $b `at` $where attr-dict";
+  let assemblyFormat = "$kind $a `,` $b `at` $where (`row` $row^)? attr-dict";
 }
 def Kernel_ReachOp : Kernel_Op<"reach", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Lists the nodes of the same data type that can be reached (LANGUAGE D3)";
