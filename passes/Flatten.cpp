@@ -49,8 +49,11 @@ std::string Flattening::unique(StringRef name) {
 }
 
 SpaceInfo *Flattening::addSpace(StringRef name, kernel::SpaceKind kind, SpaceInfo *parent) {
-  spaces.push_back({unique(name), kind, parent});
-  return &spaces.back();
+  SpaceInfo &space = spaces.emplace_back();
+  space.name = unique(name);
+  space.kind = kind;
+  space.parent = parent;
+  return &space;
 }
 
 std::string Flattening::addBuffer(StringRef name, SpaceInfo *space, Type type) {
