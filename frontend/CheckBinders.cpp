@@ -114,7 +114,11 @@ const Type *Checker::inferReducer(BinderExpr &expr, Builtin builtin) {
   if (body.type->isError())
     return fail();
   if (builtin == Builtin::Map) {
-    return refuseLayer(body) ? types_.list(body.type) : fail();
+    if (!refuseLayer(body))
+      return fail();
+    if (holdsList(body.type))
+      notSupported(expr.range, "a list of lists is", "D2");
+    return types_.list(body.type);
   }
   const Type *result = reduceElement(builtin, body.type, body.range, quote(body));
   if (builtin == Builtin::Mean || builtin == Builtin::LogSumExp)

@@ -106,6 +106,8 @@ const Type *Checker::resolveType(TypeExpr &expr, TypePlace place) {
         resolveType(*expr.elements[0], place == TypePlace::Field ? place : TypePlace::Other);
     if (!element->isError())
       result = types_.list(element);
+    if (holdsList(element))
+      notSupported(expr.range, "a list of lists is", "D2");
     if (place == TypePlace::Param || place == TypePlace::Const) {
       error(expr.range, "a param is a tensor of `f32` or a layer, not a list", "N4")
           .hint("a table of n layers is `[L; n]`, a tensor has its number in front: `f32[n, m]`");

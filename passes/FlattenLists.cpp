@@ -106,11 +106,7 @@ void Walk::map(dyn::MapOp op, Place at) {
     block(body, inner);
     for (auto [k, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
       Known result = known(value);
-      if (result.is(Kind::List)) {
-        emitError(op.getLoc(), "lists of lists are not supported yet [D2]");
-        f.failed = true;
-        return;
-      }
+      assert(!result.is(Kind::List) && "the checker refuses lists of lists");
       if (result.is(Kind::Model) && (value.getType().isInteger(32) || value.getType().isInteger(1)) &&
           isa<arith::ConstantOp>(result.scalar.getDefiningOp()))
         result = Known::structural(structural(value));
@@ -127,8 +123,6 @@ void Walk::map(dyn::MapOp op, Place at) {
     }
     push(inner);
   });
-  if (f.failed)
-    return;
   for (auto [k, result] : llvm::enumerate(op.getResults())) {
     ListInfo info;
     info.first = base;
@@ -224,6 +218,16 @@ void Walk::reduceList(dyn::ReduceListOp op, Place at) {
   ListInfo list = known(op.getList()).list;
   ReduceKind kind = op.getKind();
   bool integers = isStructural(list, op.getList());
+  // The position of the largest is computed even where the numbers are structure (S1).
+  if (integers && kind == ReduceKind::ArgMax) {
+    integers = false;
+    if (indexing) {
+      std::string name = label(op, at) + ".list";
+      SpaceInfo *rows = f.addSpace(name, kernel::SpaceKind::States, at.space);
+      rows->used = true;
+      list = copyComputed(loc, list, f.addBuffer(name, rows, list.element), at);
+    }
+  }
   if (!integers && !indexing)
     return set(op.getResult(), Known());
   if (kind == ReduceKind::Mean || kind == ReduceKind::Max || kind == ReduceKind::Min ||
@@ -263,10 +267,7 @@ void Walk::reduceList(dyn::ReduceListOp op, Place at) {
         next = arith::AndIOp::create(b, loc, so, x);
         break;
       default:
-        emitError(loc, "`") << dyn::stringifyReduceKind(kind)
-                            << "` of whole numbers is not supported yet [L1]";
-        f.failed = true;
-        next = so;
+        llvm_unreachable("other reductions are computed");
       }
       kernel::YieldOp::create(b, loc, next);
     }

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Products.h"
 #include "passes/StageToKernel.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include <limits>
 
 using namespace mlir;
@@ -416,20 +417,27 @@ Value StageToKernel::segmentRow(batch::SegmentOp op, Value first, Value k) {
 }
 
 /// The rows of a list one after the other, elementwise.
+/// Of the numbers in an array of the program.
+Type StageToKernel::elementTypeOf(StringRef array) {
+  Operation *declaration = func->getParentOfType<kernel::ProgramOp>().lookupSymbol(array);
+  return llvm::TypeSwitch<Operation *, Type>(declaration)
+      .Case<kernel::BufferOp, kernel::FieldOp, kernel::ArgumentOp>(
+          [](auto op) { return dyn::scalar(op.getType()); });
+}
+
 void StageToKernel::segment(batch::SegmentOp op) {
   using batch::ReduceKind;
   Location at_ = op.getLoc();
   Value result = op.getResult();
   auto shape = dyn::extents(op.getType());
-  Type scalar = dyn::scalar(op.getType());
+  Type scalar = dyn::scalar(op.getType()), elementType = elementTypeOf(op.getArray());
   ReduceKind kind = op.getKind();
   rows([&] {
     Value first = column(op.getFirst()), length = column(op.getLength());
     auto load = [&](Value r, ValueRange at) -> Value {
       SmallVector<Value> indices{r};
       llvm::append_range(indices, at);
-      Type type = kind == ReduceKind::ArgMax ? Type(b.getF32Type()) : scalar;
-      return kernel::LoadOp::create(b, at_, type, op.getArray(), StringAttr(), indices);
+      return kernel::LoadOp::create(b, at_, elementType, op.getArray(), StringAttr(), indices);
     };
     auto read = [&](ValueRange at) -> Value {
       SmallVector<Value> where{i};
@@ -522,15 +530,17 @@ void StageToKernel::segment(batch::SegmentOp op) {
     case ReduceKind::ArgMax: {
       Value start_ = load(segmentRow(op, first, integer(0)), {});
       OpBuilder::InsertionGuard guard(b);
-      auto loop = kernel::ForOp::create(b, at_, TypeRange{b.getF32Type(), b.getI32Type()}, integer(1), length,
+      auto loop = kernel::ForOp::create(b, at_, TypeRange{elementType, b.getI32Type()}, integer(1), length,
                                         ValueRange{start_, integer(0)}, UnitAttr());
       Block *block = &loop.getBody().emplaceBlock();
       Value k = block->addArgument(b.getI32Type(), NameLoc::get(b.getStringAttr("e"), at_));
-      Value best = block->addArgument(b.getF32Type(), NameLoc::get(b.getStringAttr("best"), at_));
+      Value best = block->addArgument(elementType, NameLoc::get(b.getStringAttr("best"), at_));
       Value place = block->addArgument(b.getI32Type(), NameLoc::get(b.getStringAttr("place"), at_));
       b.setInsertionPointToEnd(block);
       Value x = load(segmentRow(op, first, k), {});
-      Value better = arith::CmpFOp::create(b, at_, arith::CmpFPredicate::OGT, x, best);
+      Value better = elementType.isF32()
+                         ? arith::CmpFOp::create(b, at_, arith::CmpFPredicate::OGT, x, best).getResult()
+                         : arith::CmpIOp::create(b, at_, arith::CmpIPredicate::sgt, x, best).getResult();
       Value nextBest = arith::SelectOp::create(b, at_, better, x, best);
       Value nextPlace = arith::SelectOp::create(b, at_, better, k, place);
       kernel::YieldOp::create(b, at_, ValueRange{nextBest, nextPlace});

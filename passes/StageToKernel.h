@@ -86,6 +86,7 @@ private:
   void reduce(dyn::ReduceOp op);
   void softmax(dyn::SoftmaxOp op);
   void segment(batch::SegmentOp op);
+  mlir::Type elementTypeOf(llvm::StringRef array);
   mlir::Value segmentRow(batch::SegmentOp op, mlir::Value first, mlir::Value k);
   void join(mlir::Operation *op);
   mlir::Value rowsOf(mlir::Value value, int64_t offset);
