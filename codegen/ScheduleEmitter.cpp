@@ -305,15 +305,17 @@ void ComputeEmitter::block(Block &ops, const std::string &outerTick) {
           out_.close();
         })
         .Case<kernel::StepsOp>([&](kernel::StepsOp steps) {
-          std::string name = program_.nameOf(program_.find<kernel::SpaceOp>(steps.getSpace()));
+          auto space = program_.find<kernel::SpaceOp>(steps.getSpace());
           std::string tick = StringRef(outerTick).contains("step") ? "inner_" + outerTick : "step";
-          // Outside every other loop all steps run, also where the same scan's other states run level by level.
-          std::string ticks = name + ".ticks";
-          std::string begin = "0", end = ticks + ".count";
+          // Outside every other loop all steps run, also where the same scan's other states run level by
+          // level.
+          auto [begin, end] = openTicks(space);
+          if (begin.empty()) {
+            begin = "0";
+            end = program_.nameOf(space) + ".ticks.count";
+          }
           if (outerTick.empty())
             out_.blank();
-          else
-            begin = ticks + ".first[" + outerTick + "]", end = ticks + ".first[" + outerTick + " + 1]";
           out_.open("for (int32_t " + tick + " = " + begin + "; " + tick + " < " + end + "; ++" + tick + ")");
           ticks_[steps.getSpace()] = tick;
           block(steps.getBody().front(), tick);
