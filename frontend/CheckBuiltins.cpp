@@ -387,6 +387,11 @@ const Type *Checker::typeReshape(CallExpr &expr) {
     before = before * extent;
   for (const Shape &extent : *shapes)
     after = after * extent;
+  if (before.overflowed() || after.overflowed()) {
+    error(expr.range, "`reshape` holds more elements than 64 bits can number", "T1")
+        .note(arg.range, quote(arg) + " is " + quote(arg.type));
+    return fail();
+  }
   if (before != after) {
     error(expr.range,
           "`reshape` keeps the number of elements: there are `" + before.str() + "`, the new shape holds `" +

@@ -116,8 +116,9 @@ private:
   enum class TypePlace { Param, Const, Field, Argument, Other };
   const Type *resolveType(TypeExpr &expr, TypePlace place);
   const Type *resolveNamed(TypeExpr &expr, TypePlace place);
-  /// An extent or layer argument; reports what is no shape, and inexact divisions (T1).
+  /// An extent or layer argument; reports what is no shape, inexact divisions and what overflows (T1).
   std::optional<Shape> resolveShape(Expr &expr);
+  std::optional<Shape> resolveShapeParts(Expr &expr); ///< the same without a look for overflow
   static bool hasLiteral(const Type *type);
   const Type *defaulted(const Type *type);
   const Type *withScalar(const Type *type, Scalar scalar, const Shape &bound = {});

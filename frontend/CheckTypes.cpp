@@ -10,6 +10,14 @@ namespace dbc::frontend {
 //===--------------------------------------------------------------------===//
 
 std::optional<Shape> Checker::resolveShape(Expr &expr) {
+  std::optional<Shape> shape = resolveShapeParts(expr);
+  if (!shape || !shape->overflowed())
+    return shape;
+  error(expr.range, quote(expr) + " does not fit 64 bits", "T1");
+  return std::nullopt;
+}
+
+std::optional<Shape> Checker::resolveShapeParts(Expr &expr) {
   expr.type = types_.integer();
   if (auto *number = expr.as<NumberExpr>()) {
     if (number->isInteger)
@@ -575,9 +583,9 @@ bool Checker::requireNonNegative(const Shape &shape, SourceRange range, const st
                                  const std::string &rule) {
   if (shape.provenNonNegative())
     return true;
-  // A number below 0, or a polynomial that is negative at every size.
+  // A number below 0, or a polynomial that is negative at every size, or one that no size makes a number.
   Shape negated = Shape() - shape - Shape(1);
-  if (negated.provenNonNegative()) {
+  if (negated.provenNonNegative() || shape.overflowed()) {
     error(range, message, rule);
     return false;
   }

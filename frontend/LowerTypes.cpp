@@ -23,7 +23,8 @@ int64_t Lowering::number(const Shape &shape, SourceRange range) {
   std::optional<int64_t> value = shape.evaluate(frame_->dims);
   if (value && *value >= INT_MIN && *value <= INT_MAX)
     return *value;
-  Diagnostic &diagnostic = diags_.error(range, "`" + shape.str() + "` does not fit 32 bits", "T4");
+  Diagnostic &diagnostic = diags_.error(
+      range, (shape.overflowed() ? "this" : "`" + shape.str() + "`") + " does not fit 32 bits", "T4");
   std::string at = sizes(shape, frame_->dims);
   if (!at.empty())
     diagnostic.note({}, at);

@@ -26,22 +26,19 @@ std::vector<const DimVar *> product(const std::vector<const DimVar *> &a,
   return result;
 }
 
-// Coefficients come from number literals of the source. They wrap in unsigned arithmetic, which is defined;
-// a wrapped one is no extent that could be bound, and evaluate() reports overflow of its own.
-int64_t wrapAdd(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-}
-int64_t wrapMul(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-}
-
 } // namespace
 
 Shape::Shape(int64_t number) { add({number, {}}); }
 Shape::Shape(const DimVar *dim) { add({1, {dim}}); }
 
+Shape Shape::tooLarge() {
+  Shape result;
+  result.overflowed_ = true;
+  return result;
+}
+
 void Shape::add(Term term) {
-  if (term.coefficient == 0)
+  if (overflowed_ || term.coefficient == 0)
     return;
   auto at = std::lower_bound(terms_.begin(), terms_.end(), term,
                              [](const Term &a, const Term &b) { return dimsBefore(a.dims, b.dims); });
@@ -49,12 +46,15 @@ void Shape::add(Term term) {
     terms_.insert(at, std::move(term));
     return;
   }
-  at->coefficient = wrapAdd(at->coefficient, term.coefficient);
-  if (at->coefficient == 0)
+  if (__builtin_add_overflow(at->coefficient, term.coefficient, &at->coefficient))
+    *this = tooLarge();
+  else if (at->coefficient == 0)
     terms_.erase(at);
 }
 
 bool Shape::operator<(const Shape &o) const {
+  if (overflowed_ != o.overflowed_)
+    return o.overflowed_;
   return std::lexicographical_compare(terms_.begin(), terms_.end(), o.terms_.begin(), o.terms_.end(),
                                       [](const Term &a, const Term &b) {
                                         if (a.dims != b.dims)
@@ -64,31 +64,32 @@ bool Shape::operator<(const Shape &o) const {
 }
 
 Shape Shape::operator+(const Shape &o) const {
+  if (o.overflowed_)
+    return o;
   Shape result = *this;
   for (const Term &term : o.terms_)
     result.add(term);
   return result;
 }
 
-Shape Shape::operator-(const Shape &o) const {
-  Shape result = *this;
-  for (Term term : o.terms_) {
-    term.coefficient = wrapMul(term.coefficient, -1);
-    result.add(std::move(term));
-  }
-  return result;
-}
+Shape Shape::operator-(const Shape &o) const { return *this + o * Shape(-1); }
 
 Shape Shape::operator*(const Shape &o) const {
+  if (overflowed_ || o.overflowed_)
+    return tooLarge();
   Shape result;
   for (const Term &a : terms_)
-    for (const Term &b : o.terms_)
-      result.add({wrapMul(a.coefficient, b.coefficient), product(a.dims, b.dims)});
+    for (const Term &b : o.terms_) {
+      int64_t coefficient = 0;
+      if (__builtin_mul_overflow(a.coefficient, b.coefficient, &coefficient))
+        return tooLarge();
+      result.add({coefficient, product(a.dims, b.dims)});
+    }
   return result;
 }
 
 std::optional<Shape> Shape::dividedBy(const Shape &divisor) const {
-  if (divisor.terms_.size() != 1)
+  if (overflowed_ || divisor.terms_.size() != 1)
     return std::nullopt;
   const Term &by = divisor.terms_[0];
   Shape result;
@@ -109,6 +110,8 @@ std::optional<Shape> Shape::dividedBy(const Shape &divisor) const {
 }
 
 std::optional<int64_t> Shape::constant() const {
+  if (overflowed_)
+    return std::nullopt;
   if (terms_.empty())
     return 0;
   if (terms_.size() == 1 && terms_[0].dims.empty())
@@ -123,10 +126,13 @@ const DimVar *Shape::singleDim() const {
 }
 
 bool Shape::noNegativeTerm() const {
-  return std::all_of(terms_.begin(), terms_.end(), [](const Term &t) { return t.coefficient > 0; });
+  return !overflowed_ &&
+         std::all_of(terms_.begin(), terms_.end(), [](const Term &t) { return t.coefficient > 0; });
 }
 
 bool Shape::provenNonNegative() const {
+  if (overflowed_)
+    return false;
   // Every dim is at least 1, so each term with dims and a positive coefficient is at least that coefficient.
   int64_t least = 0;
   for (const Term &term : terms_) {
@@ -139,7 +145,7 @@ bool Shape::provenNonNegative() const {
 }
 
 Shape Shape::substitute(const DimMap &bindings) const {
-  if (bindings.empty())
+  if (overflowed_ || bindings.empty())
     return *this;
   Shape result;
   for (const Term &term : terms_) {
@@ -154,6 +160,8 @@ Shape Shape::substitute(const DimMap &bindings) const {
 }
 
 std::optional<int64_t> Shape::evaluate(const DimValues &values) const {
+  if (overflowed_)
+    return std::nullopt;
   int64_t sum = 0;
   for (const Term &term : terms_) {
     int64_t value = term.coefficient;
@@ -169,6 +177,8 @@ std::optional<int64_t> Shape::evaluate(const DimValues &values) const {
 }
 
 std::string Shape::str() const {
+  if (overflowed_)
+    return "a number over 64 bits";
   if (terms_.empty())
     return "0";
   std::string out;

@@ -19,6 +19,8 @@ namespace dbc::frontend {
 struct DimVar;
 
 /// A polynomial in canonical form: terms sorted, none with coefficient 0. A value type; cheap to copy.
+/// Arithmetic in which a coefficient leaves 64 bits gives a shape that has overflowed, and so does all
+/// arithmetic with that: it has no terms, no value, and nothing is proven of it.
 class Shape {
 public:
   /// coefficient * product of dims; a dim that stands twice is squared.
@@ -32,7 +34,7 @@ public:
   /*implicit*/ Shape(int64_t number);
   /*implicit*/ Shape(const DimVar *dim);
 
-  bool operator==(const Shape &o) const { return terms_ == o.terms_; }
+  bool operator==(const Shape &o) const { return overflowed_ == o.overflowed_ && terms_ == o.terms_; }
   bool operator!=(const Shape &o) const { return !(*this == o); }
   bool operator<(const Shape &o) const; ///< any total order, for maps
 
@@ -42,6 +44,7 @@ public:
   /// Term by term by a divisor of one term; nothing if that leaves a fraction, or the divisor is a sum or 0.
   std::optional<Shape> dividedBy(const Shape &divisor) const;
 
+  bool overflowed() const { return overflowed_; }
   /// The number, if no dim occurs.
   std::optional<int64_t> constant() const;
   /// The dim, if the shape is just one.
@@ -62,8 +65,10 @@ public:
   std::string str() const;
 
 private:
+  static Shape tooLarge();
   void add(Term term);
   std::vector<Term> terms_;
+  bool overflowed_ = false; ///< then there are no terms
 };
 
 using DimMap = std::map<const DimVar *, Shape>;

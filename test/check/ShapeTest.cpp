@@ -58,3 +58,19 @@ TEST_F(Shapes, SubstitutedAndEvaluated) {
   EXPECT_EQ((N * M).singleDim(), nullptr);
   EXPECT_EQ(N.singleDim(), &n);
 }
+
+// What leaves 64 bits is no shape that could pass for another.
+TEST_F(Shapes, Overflow) {
+  Shape big(int64_t(1) << 32), most(INT64_MAX);
+  for (const Shape &shape : {big * big * N + Shape(5), most + Shape(1), Shape() - Shape(INT64_MIN),
+                             (most * N + M).substitute({{&n, Shape(2)}})}) {
+    EXPECT_TRUE(shape.overflowed());
+    EXPECT_NE(shape, Shape());
+    EXPECT_NE(shape, Shape(5));
+    EXPECT_EQ(shape.constant(), std::nullopt);
+    EXPECT_EQ(shape.evaluate({{&n, 1}, {&m, 1}}), std::nullopt);
+    EXPECT_FALSE(shape.provenNonNegative());
+    EXPECT_FALSE(shape.noNegativeTerm());
+    EXPECT_TRUE((shape - shape).overflowed());
+  }
+}
