@@ -243,8 +243,14 @@ void Checker::resolveMembers(FileScope &scope) {
 }
 
 void Checker::resolveData(DataDecl &decl) {
+  constexpr size_t kMostConstructors = 256; // which one a node is, is a byte
   DataInfo &info = *dataOf_[&decl];
   out_.datas.push_back(&info);
+  if (decl.constructors.size() > kMostConstructors)
+    error(decl.constructors[kMostConstructors].name.range,
+          "`" + decl.name.text + "` has " + std::to_string(decl.constructors.size()) +
+              " constructors; a data type has at most " + std::to_string(kMostConstructors),
+          "D1");
   for (Constructor &constructor : decl.constructors) {
     int first = info.constructorIndex(constructor.name.text);
     if (first >= 0)

@@ -34,4 +34,19 @@ TEST_P(Cases, WholeText) {
   EXPECT_EQ(found, one.expected) << one.source;
 }
 
+// A node says in a byte which constructor it is. (Too long for a case.)
+TEST(Cases, Constructors) {
+  auto model = [](int constructors) {
+    std::string text = "model m;\ndata T {\n";
+    for (int i = 0; i < constructors; ++i)
+      text += "  C" + std::to_string(i) + "(x: f32);\n";
+    return text + "}\nentry f(t: T) -> f32 { 1 }\n";
+  };
+  EXPECT_EQ(diagnostics(model(256)).find("error"), std::string::npos);
+  EXPECT_EQ(diagnostics(model(258)),
+            "m.dyn:259:3: error: `T` has 258 constructors; a data type has at most 256 [D1]\n"
+            "      C256(x: f32);\n"
+            "      ^~~~\n");
+}
+
 INSTANTIATE_TEST_SUITE_P(Check, Cases, ::testing::Range(size_t(0), allCases().size()), testName);
