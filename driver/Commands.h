@@ -51,6 +51,11 @@ Exit fail(const Status &status);
 /// Number of the entry or loss `name`; without a name the only one, or the only entry among losses. -1 after
 /// a message.
 int32_t findEntry(const ModelInfo &info, const std::string &name);
+/// Whether `name` is an entry or loss of the model; without a name whether it has any. Says so if not.
+bool hasEntry(const ModelInfo &info, const std::string &name);
+
+/// Whether code for --target can be made; says so if not.
+bool targetIsSupported(const Options &options);
 
 /// The weights of --weights, or drawn from --seed.
 Status makeWeights(const Options &options, Weights &weights);

@@ -35,6 +35,10 @@ int32_t findEntry(const ModelInfo &info, const std::string &name) {
       only = static_cast<int32_t>(i);
     }
   }
+  if (names.empty()) {
+    printError("model `" + info.name + "` has no entry and no loss");
+    return -1;
+  }
   std::string list;
   for (const std::string &each : names)
     list += (list.empty() ? "`" : ", `") + each + "`";
@@ -48,9 +52,19 @@ int32_t findEntry(const ModelInfo &info, const std::string &name) {
     return 0;
   if (entries == 1)
     return only;
-  printError(names.empty() ? "model `" + info.name + "` has no entry and no loss"
-                           : "which one? `--entry` takes one of " + list);
+  printError("which one? `--entry` takes one of " + list);
   return -1;
+}
+
+bool hasEntry(const ModelInfo &info, const std::string &name) {
+  return (name.empty() && !info.entries.empty()) || findEntry(info, name) >= 0;
+}
+
+bool targetIsSupported(const Options &options) {
+  if (options.target == "cpu")
+    return true;
+  printError("target `cuda` is not supported yet");
+  return false;
 }
 
 Status makeWeights(const Options &options, Weights &weights) {
@@ -64,13 +78,13 @@ Exit load(const Options &options, ModelUnit &unit, LoadedModel &loaded) {
   GeneratedCode generated;
   if (Exit exit = unit.generate(generated))
     return exit;
-  llvm::Expected<const ModelCode *> code = loadShared(generated, options.model.verbose);
-  if (!code)
-    return fail(code.takeError(), kInternal);
-  loaded.weights.emplace(*(*code)->info);
+  const ModelCode *code = nullptr;
+  if (Exit exit = loadShared(generated, options.model.verbose, code))
+    return exit;
+  loaded.weights.emplace(*code->info);
   if (Status status = makeWeights(options, *loaded.weights); !status.ok())
     return fail(status);
-  if (Status status = Model::make(**code, *loaded.weights, &loaded.model); !status.ok())
+  if (Status status = Model::make(*code, *loaded.weights, &loaded.model); !status.ok())
     return fail(status);
   return kFine;
 }

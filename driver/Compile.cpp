@@ -83,10 +83,8 @@ static Exit emit(const Options &options, ModelUnit &unit) {
 }
 
 Exit compileCommand(const Options &options) {
-  if (options.target != "cpu") {
-    printError("target `cuda` is not supported yet");
+  if (!targetIsSupported(options))
     return kUsage;
-  }
   ModelUnit unit(options.model);
   if (!options.emit.empty())
     return emit(options, unit);

@@ -10,6 +10,8 @@
 #include "llvm/Support/raw_ostream.h"
 #include <cerrno>
 #include <iostream>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace dbc::driver {
 
@@ -114,15 +116,34 @@ const Surroundings &surroundings() {
   return found;
 }
 
-std::string cacheFolder() {
-  using llvm::sys::Process;
-  if (auto folder = Process::GetEnv("XDG_CACHE_HOME"); folder && !folder->empty())
-    return joinPath(*folder, "dbc");
-  if (auto home = Process::GetEnv("HOME"); home && !home->empty())
-    return joinPath(*home, ".cache/dbc");
+/// A folder in the one for temporary files, where others may have made it first.
+static llvm::Expected<std::string> makePrivateFolder() {
   llvm::SmallString<128> temporary;
   path::system_temp_directory(/*erasedOnReboot=*/true, temporary);
-  return joinPath(temporary, "dbc");
+  std::string folder = joinPath(temporary, "dbc-" + std::to_string(geteuid()));
+  if (std::error_code error = fs::create_directory(folder, /*IgnoreExisting=*/true, fs::owner_all))
+    return failure(folder, error);
+  struct stat found;
+  if (lstat(folder.c_str(), &found) != 0)
+    return failure(folder, std::error_code(errno, std::generic_category()));
+  if (!S_ISDIR(found.st_mode) || found.st_uid != geteuid() || (found.st_mode & (S_IRWXG | S_IRWXO)))
+    return llvm::createStringError(folder + ": is not a folder that only you can use; set HOME, or "
+                                            "XDG_CACHE_HOME to a folder for compiled models");
+  return folder;
+}
+
+llvm::Expected<std::string> makeCacheFolder() {
+  using llvm::sys::Process;
+  std::string folder;
+  if (auto cache = Process::GetEnv("XDG_CACHE_HOME"); cache && !cache->empty())
+    folder = joinPath(*cache, "dbc");
+  else if (auto home = Process::GetEnv("HOME"); home && !home->empty())
+    folder = joinPath(*home, ".cache/dbc");
+  else
+    return makePrivateFolder();
+  if (llvm::Error error = makeFolder(folder))
+    return std::move(error);
+  return folder;
 }
 
 std::string hashOf(const std::vector<std::string> &texts) {

@@ -46,8 +46,10 @@ struct Surroundings {
 };
 const Surroundings &surroundings();
 
-/// $XDG_CACHE_HOME/dbc, else $HOME/.cache/dbc, else a folder for temporary files.
-std::string cacheFolder();
+/// Makes the cache's folder: $XDG_CACHE_HOME/dbc, else $HOME/.cache/dbc, else one among temporary files. What
+/// lies there is loaded as code, so the last is refused unless it belongs to this user and nobody else may
+/// write to it.
+llvm::Expected<std::string> makeCacheFolder();
 
 /// A hash of texts, 32 hexadecimal digits. Where one text ends and the next begins counts.
 std::string hashOf(const std::vector<std::string> &texts);

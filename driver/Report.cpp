@@ -7,6 +7,7 @@
 #include "driver/Files.h"
 #include "driver/Lines.h"
 #include "driver/StageReport.h"
+#include "oracle/Describe.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -111,6 +112,10 @@ static Exit count(const Options &options, ModelUnit &unit, llvm::json::Object &j
 
 Exit reportCommand(const Options &options) {
   ModelUnit unit(options.model);
+  if (Exit exit = unit.lower())
+    return exit;
+  if (!hasEntry(oracle::describe(unit.meaning()), options.entry))
+    return kUserError;
   mlir::OwningOpRef<mlir::ModuleOp> batch;
   if (Exit exit = unit.transform("batch", batch))
     return exit;

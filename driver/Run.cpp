@@ -62,6 +62,8 @@ Exit interpretCommand(const Options &options) {
 }
 
 Exit runCommand(const Options &options) {
+  if (!targetIsSupported(options))
+    return kUsage;
   ModelUnit unit(options.model);
   LoadedModel loaded;
   if (Exit exit = load(options, unit, loaded))

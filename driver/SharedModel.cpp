@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
 #include "driver/SharedModel.h"
+#include "driver/Commands.h"
 #include "driver/Files.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
@@ -70,23 +71,28 @@ static std::string key(const GeneratedCode &code, const std::vector<std::string>
 }
 
 /// Compiles into a folder of its own and renames it, so that programs which do the same at once do not meet.
-static llvm::Error compile(const GeneratedCode &code, std::vector<std::string> command,
-                           const std::string &folder, bool verbose) {
+static Exit compile(const GeneratedCode &code, std::vector<std::string> command, const std::string &folder,
+                    bool verbose) {
   llvm::SmallString<128> temporary;
   if (std::error_code error = fs::createUniqueDirectory(folder + ".new", temporary))
-    return llvm::createStringError(error, folder + ": " + error.message());
+    return fail(llvm::createStringError(error, folder + ": " + error.message()));
   llvm::scope_exit removeTemporary([&] { (void)fs::remove_directories(temporary); });
   std::string base = temporary.str().str() + "/" + code.model, log = temporary.str().str() + "/log";
   if (llvm::Error error = writeFile(base + ".h", code.header))
-    return error;
+    return fail(std::move(error));
   if (llvm::Error error = writeFile(base + ".cpp", code.source))
-    return error;
+    return fail(std::move(error));
   command.insert(command.end(), {"-o", base + ".so", base + ".cpp"});
   llvm::SmallVector<llvm::StringRef> arguments(command.begin(), command.end());
   if (verbose)
     llvm::errs() << llvm::join(command, " ") << "\n";
   std::string failed;
-  int result = llvm::sys::ExecuteAndWait(command[0], arguments, std::nullopt, {"", log, log}, 0, 0, &failed);
+  bool notStarted = false;
+  int result = llvm::sys::ExecuteAndWait(command[0], arguments, std::nullopt, {"", log, log}, 0, 0, &failed,
+                                         &notStarted);
+  if (notStarted || result == -1)
+    return fail(llvm::createStringError("the C++ compiler `" + command[0] + "` cannot be started: " + failed +
+                                        "; set CXX to one that can"));
   if (result != 0) {
     llvm::Expected<std::string> words = readFile(log);
     std::string text = words ? *words : failed;
@@ -94,13 +100,19 @@ static llvm::Error compile(const GeneratedCode &code, std::vector<std::string> c
       llvm::consumeError(words.takeError());
     // Keep what failed: it is what a report of the mistake needs.
     removeTemporary.release();
-    return llvm::createStringError("the generated code does not compile:\n" + text + failed +
-                                   "\nits sources are kept in " + temporary.str().str());
+    printError("the generated code does not compile:\n" + text + failed + "\nits sources are kept in " +
+               temporary.str());
+    return kInternal;
   }
-  if (std::error_code error = fs::rename(temporary, folder))
-    if (!fs::exists(folder))
-      return llvm::createStringError(error, folder + ": " + error.message());
-  return llvm::Error::success();
+  std::error_code error = fs::rename(temporary, folder);
+  if (error && !fs::exists(folder + "/" + code.model + ".so")) {
+    // Not that another program was first: what is left of one that was not whole.
+    (void)fs::remove_directories(folder);
+    error = fs::rename(temporary, folder);
+    if (error && !fs::exists(folder + "/" + code.model + ".so"))
+      return fail(llvm::createStringError(error, folder + ": " + error.message()));
+  }
+  return kFine;
 }
 
 /// So many compiled models stay in the cache.
@@ -120,27 +132,33 @@ static void prune(const std::string &cache) {
     (void)fs::remove_directories(folders[i].second);
 }
 
-llvm::Expected<const ModelCode *> loadShared(const GeneratedCode &code, bool verbose) {
+Exit loadShared(const GeneratedCode &code, bool verbose, const ModelCode *&loaded) {
   llvm::Expected<std::vector<std::string>> command = compilerCommand();
   if (!command)
-    return command.takeError();
-  if (llvm::Error error = makeFolder(cacheFolder()))
-    return error;
-  std::string folder = cacheFolder() + "/" + code.model + "-" + key(code, *command);
+    return fail(command.takeError());
+  llvm::Expected<std::string> cache = makeCacheFolder();
+  if (!cache)
+    return fail(cache.takeError());
+  std::string folder = *cache + "/" + code.model + "-" + key(code, *command);
   std::string object = folder + "/" + code.model + ".so";
   if (!fs::exists(object)) {
-    if (llvm::Error error = compile(code, *command, folder, verbose))
-      return error;
-    prune(cacheFolder());
+    if (Exit exit = compile(code, *command, folder, verbose))
+      return exit;
+    prune(*cache);
   }
   (void)utimensat(AT_FDCWD, folder.c_str(), nullptr, 0); // used now: what `prune` goes by
   void *handle = dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!handle)
-    return llvm::createStringError(std::string("the compiled model cannot be loaded: ") + dlerror());
+  if (!handle) {
+    printError(std::string("the compiled model cannot be loaded: ") + dlerror());
+    return kInternal;
+  }
   auto entry = reinterpret_cast<const ModelCode *(*)()>(dlsym(handle, ("dbc_code_" + code.model).c_str()));
-  if (!entry)
-    return llvm::createStringError("the compiled model has no dbc_code_" + code.model);
-  return entry();
+  if (!entry) {
+    printError("the compiled model has no dbc_code_" + code.model);
+    return kInternal;
+  }
+  loaded = entry();
+  return kFine;
 }
 
 } // namespace dbc::driver

@@ -3,7 +3,7 @@
 // Generated code made into a shared object, kept in the cache, and loaded into this program.
 #pragma once
 
-#include "llvm/Support/Error.h"
+#include "driver/Exit.h"
 #include <dbc/model.h>
 #include <string>
 
@@ -19,7 +19,8 @@ struct GeneratedCode {
 
 /// Compiles with $CXX (else c++) and $CXXFLAGS unless the cache has the result, loads it, and returns what it
 /// offers. What is loaded stays loaded until the program ends. The object has no runtime of its own: it uses
-/// this program's.
-llvm::Expected<const ModelCode *> loadShared(const GeneratedCode &code, bool verbose);
+/// this program's. Says what is wrong: that there is no compiler or no place for the cache is the user's
+/// error, that the compiler refuses the code is ours.
+Exit loadShared(const GeneratedCode &code, bool verbose, const ModelCode *&loaded);
 
 } // namespace dbc::driver

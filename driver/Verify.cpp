@@ -271,6 +271,8 @@ Exit verifyCommand(const Options &options) {
   ModelUnit unit(options.model);
   if (Exit exit = unit.lower())
     return exit;
+  if (!hasEntry(oracle::describe(unit.meaning()), options.entry))
+    return kUserError;
   LoadedModel loaded;
   if (Exit exit = load(options, unit, loaded))
     return exit;
