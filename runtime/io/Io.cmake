@@ -31,8 +31,8 @@ if(DBC_IO)
   target_include_directories(dbc_runtime_io SYSTEM PRIVATE
     $<TARGET_PROPERTY:nlohmann_json::nlohmann_json,INTERFACE_INCLUDE_DIRECTORIES>)
 
-  find_package(GTest QUIET)
-  if(GTest_FOUND)
+  if(BUILD_TESTING)
+    find_package(GTest REQUIRED)
     include(GoogleTest)
     add_executable(dbc_io_tests
       tests/io_draw.cpp
