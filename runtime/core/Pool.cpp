@@ -5,8 +5,8 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -80,31 +80,35 @@ struct Pool::State {
   }
 };
 
-Pool::Pool(int32_t threads) : state_(std::make_unique<State>()) {
-  if (threads < 1)
-    threads = 1;
+Pool::Pool(int32_t threads) noexcept {
+  if (threads <= 1)
+    return;
   // Spinning only steals time where there are more threads than processors.
   unsigned processors = std::thread::hardware_concurrency();
-  if (processors > 0 && static_cast<unsigned>(threads) > processors)
-    state_->spins = 0;
-  // Workers read the size of `threads` only after the first dispatch, when it no longer changes.
-  state_->threads.reserve(threads - 1);
   try {
+    state_ = std::make_unique<State>();
+    if (processors > 0 && static_cast<unsigned>(threads) > processors)
+      state_->spins = 0;
+    // Workers read the size of `threads` only after the first dispatch, when it no longer changes.
+    state_->threads.reserve(threads - 1);
     for (int32_t w = 1; w < threads; ++w)
       state_->threads.emplace_back([s = state_.get(), w] { s->loop(w); });
-  } catch (const std::system_error &) {
-    // The system gives no more threads: those that there are must do. No result depends on their number.
+  } catch (const std::exception &) {
+    // There are no more threads, or no memory for them: those that there are must do. No result depends on
+    // their number.
   }
 }
 
 Pool::~Pool() {
+  if (!state_)
+    return;
   state_->stop = true;
   state_->announce();
   for (std::thread &t : state_->threads)
     t.join();
 }
 
-int32_t Pool::threads() const { return static_cast<int32_t>(state_->threads.size()) + 1; }
+int32_t Pool::threads() const { return state_ ? static_cast<int32_t>(state_->threads.size()) + 1 : 1; }
 
 void Pool::dispatch(int32_t chunks, Job job, void *context) {
   State &s = *state_;

@@ -16,7 +16,7 @@ int64_t now_ns() {
 }
 } // namespace
 
-Session::Session(const Model &model, int32_t threads) : model_(model), pool_(threads) {}
+Session::Session(const Model &model, int32_t threads) noexcept : model_(model), pool_(threads) {}
 Session::~Session() = default;
 
 /// Plans and profiles exist from an entry's first run on.

@@ -115,6 +115,20 @@ TEST(Memory, NoMemoryIsAStatus) {
   EXPECT_EQ(none, nullptr);
 }
 
+// A session is made where there is memory for nothing: it has fewer threads.
+TEST(Memory, WithoutThreads) {
+  dbc::Model model = sums();
+  dbc::Batch batch(info());
+  fill(batch, 100);
+  for (size_t most : {size_t(8), size_t(24), size_t(1000)}) { // none; no state of a thread; not all of 1,024
+    largest = most;
+    dbc::Session session(model, 1024);
+    largest = SIZE_MAX;
+    EXPECT_LT(session.threads(), 1024);
+    EXPECT_TRUE(session.run(0, batch).ok());
+  }
+}
+
 // Rows have numbers of 32 bits: one more is no row, however much memory there is. None of this memory is
 // touched.
 TEST(Memory, NoMoreRowsThanNumbers) {

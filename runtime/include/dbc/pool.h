@@ -14,8 +14,9 @@ namespace dbc {
 /// threads has no effect on bits. Waiting workers spin for some microseconds, then sleep.
 class Pool {
 public:
-  /// threads < 1 is taken as 1. Where threads cannot be started the pool has fewer.
-  explicit Pool(int32_t threads = 1);
+  /// threads < 1 is taken as 1. Where threads cannot be started, or there is no memory for them, the pool has
+  /// fewer; the caller is always one.
+  explicit Pool(int32_t threads = 1) noexcept;
   ~Pool();
   Pool(const Pool &) = delete;
   Pool &operator=(const Pool &) = delete;
@@ -59,7 +60,7 @@ private:
   using Job = void (*)(void *, int32_t, int32_t);
   void dispatch(int32_t chunks, Job job, void *context);
   struct State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<State> state_; ///< null if the caller is alone
 };
 
 } // namespace dbc

@@ -75,8 +75,9 @@ struct Run {
 /// run allocates nothing.
 class Session {
 public:
-  /// `model` is borrowed and must outlive the session. Ready if status of the first run is ok; never throws.
-  explicit Session(const Model &model, int32_t threads = 1);
+  /// `model` is borrowed and must outlive the session. Never throws: what there is no memory for is said by
+  /// the first run, and where threads cannot be started there are fewer, see threads().
+  explicit Session(const Model &model, int32_t threads = 1) noexcept;
   ~Session();
   Session(const Session &) = delete;
   Session &operator=(const Session &) = delete;
