@@ -4,14 +4,36 @@
 #include <dbc/schedule.h>
 
 #include <new>
+#include <tuple>
 
 namespace dbc {
+
+/// The order of failures of one input that one launch reports.
+static bool before(const Status &a, const Status &b) {
+  return std::tie(a.data, a.node, a.field, a.message) < std::tie(b.data, b.node, b.field, b.message);
+}
 
 void ScheduleErrors::add(Status status) noexcept {
   std::lock_guard<std::mutex> lock(mutex_);
   reported_ = true;
-  int32_t input = status.input;
-  statuses_.fail(input, std::move(status));
+  size_t input = static_cast<size_t>(status.input);
+  if (statuses_[status.input].ok()) {
+    remember(status.input);
+    statuses_.fail(status.input, std::move(status));
+  } else if (launch_ > 0 && input < from_.size() && from_[input] == launch_ &&
+             before(status, statuses_[status.input])) {
+    statuses_.replace(status.input, std::move(status));
+  }
+}
+
+void ScheduleErrors::remember(int32_t input) noexcept {
+  try {
+    if (from_.empty())
+      from_.resize(static_cast<size_t>(statuses_.inputs()));
+    from_[input] = launch_;
+  } catch (const std::bad_alloc &) {
+    // Then the first to arrive stays.
+  }
 }
 
 void ScheduleErrors::missing(int32_t table, int32_t row, int32_t column, const char *at) noexcept {

@@ -427,4 +427,36 @@ TEST(Checked, WholeNumbers) {
     }
 }
 
+// --- errors
+// ---------------------------------------------------------------------------------------------------------
+
+// Threads report in any order; the message depends on none of it.
+TEST(Errors, OfOneLaunchTheLeastRowStays) {
+  dbc::Batch batch(info());
+  for (int i = 0; i < 2; ++i) {
+    batch.begin_input();
+    for (int k = 0; k < 4; ++k)
+      leaf(batch, 1);
+  }
+  batch.finish();
+  dbc::InputStatuses statuses;
+  statuses.begin(2);
+  dbc::ScheduleErrors errors(batch, statuses);
+  // While scheduling the first stays.
+  errors.fail(Tree, 2, "first");
+  errors.fail(Tree, 1, "second");
+  EXPECT_EQ(statuses[0].message, "toy: input 0: Tree node 2 (Leaf): first");
+  errors.begin_launch();
+  errors.fail(Tree, 0, "later");
+  EXPECT_EQ(statuses[0].message, "toy: input 0: Tree node 2 (Leaf): first");
+  for (int32_t row : {7, 5, 6})
+    errors.fail(Tree, row, "b");
+  errors.fail(Tree, 5, "a");
+  EXPECT_EQ(statuses[1].message, "toy: input 1: Tree node 1 (Leaf): a");
+  errors.begin_launch();
+  errors.fail(Tree, 4, "later");
+  EXPECT_EQ(statuses[1].message, "toy: input 1: Tree node 1 (Leaf): a");
+  EXPECT_EQ(statuses.failed(), 2);
+}
+
 } // namespace

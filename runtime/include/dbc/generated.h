@@ -119,6 +119,10 @@ inline void launch(Run &run, const Plan &plan, const Stage<Plan> *stages, int32_
     return;
   run.stages[number].launch(rows, rows * stage.cost.read, rows * stage.cost.written,
                             rows * stage.cost.gathers);
+  run.errors.begin_launch();
+  // Here, where memory that cannot be had is a status; in another thread it would end the program.
+  for (int32_t worker = 0; worker < run.pool.threads(); ++worker)
+    run.scratch<char>(worker, scratch);
   run.pool.ranges(rows, stage.cost.grain, [&](int32_t first, int32_t last, int32_t worker) {
     stage.compute(plan, begin + first, begin + last, run.scratch<char>(worker, scratch));
   });

@@ -24,9 +24,10 @@
 namespace dbc {
 
 /// Collects what goes wrong in single inputs while an entry is scheduled or computed: the first failure of
-/// each input stays. All reporting functions are cold, may be called from several threads, never throw, and
-/// return so that the caller can go on with any harmless value. `at` is a place in the source,
-/// "tree_lstm.dyn:12:5", or null.
+/// each input stays, and of those that threads report from the same launch of a stage the one of the least
+/// row, so that it depends neither on threads nor on the rest of the batch. All reporting functions are cold,
+/// may be called from several threads, never throw, and return so that the caller can go on with any harmless
+/// value. `at` is a place in the source, "tree_lstm.dyn:12:5", or null.
 class ScheduleErrors {
 public:
   ScheduleErrors(const Batch &batch, InputStatuses &statuses) : batch_(batch), statuses_(statuses) {}
@@ -42,15 +43,21 @@ public:
   /// Whether anything was reported since the last begin_round().
   bool any() const { return reported_; }
   void begin_round() { reported_ = false; }
+  /// A stage is launched; all that is reported until the next one comes from it, in any order. By the run's
+  /// own thread.
+  void begin_launch() { ++launch_; }
 
 private:
   void add(Status status) noexcept;
+  void remember(int32_t input) noexcept;
   void add_wordless(int32_t table, int32_t row) noexcept; ///< there is no memory for words
 
   const Batch &batch_;
   InputStatuses &statuses_;
   std::mutex mutex_;
   std::atomic<bool> reported_{false};
+  int64_t launch_ = 0;        ///< 0: while scheduling, where failures come in order
+  std::vector<int64_t> from_; ///< of the first failure of each input; empty if nothing failed yet
 };
 
 /// The order in which rows are computed. Tick t computes the rows at positions begin[t] .. begin[t + 1] - 1;

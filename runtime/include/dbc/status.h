@@ -70,6 +70,8 @@ public:
     of_[input] = std::move(status);
     ++failed_;
   }
+  /// Another failure of an input that has one.
+  void replace(int32_t input, Status status) { of_[input] = std::move(status); }
   const Status &operator[](int32_t input) const { return of_[input]; }
   int32_t inputs() const { return inputs_; }
   int32_t failed() const { return failed_; }
