@@ -118,6 +118,12 @@ void Batch::misuse(const std::string &what) {
     whole_ = Status::error(Code::bad_call, info_->name + ": " + what);
 }
 
+/// For calls that say whether they were right.
+bool Batch::refuse(const std::string &what) {
+  misuse(what);
+  return false;
+}
+
 void Batch::fail(int32_t input, Status status) { statuses_.fail(input, std::move(status)); }
 
 int32_t Batch::input_of(int32_t table, int32_t row) const {
@@ -255,8 +261,13 @@ Batch::Column *Batch::column_for(int32_t table, int32_t row, int32_t column, int
     misuse("no such column");
     return nullptr;
   }
-  if (row == -1)
-    return nullptr; // what begin_input or add_node gave for a mistake that is recorded
+  if (row == -1) {
+    // What begin_input or add_node gave for a mistake that is recorded; or there was no such call.
+    if (whole_.ok() && statuses_.failed() == 0)
+      misuse("`" + tables_[table]->columns[column].info.name + "` is set, but no " +
+             (table == args() ? "input was begun" : "node was added"));
+    return nullptr;
+  }
   Table &t = *tables_[table];
   Column &c = t.columns[column];
   if (row < 0 || row >= t.rows) {
@@ -264,8 +275,13 @@ Batch::Column *Batch::column_for(int32_t table, int32_t row, int32_t column, int
     return nullptr;
   }
   if (c.borrowed || (depth == 0) != (c.info.depth == 0) || (depth > 0 && depth > c.info.depth) ||
-      !fits(c.info.elem) || (count != SIZE_MAX && count != static_cast<size_t>(c.info.extent))) {
+      !fits(c.info.elem)) {
     misuse("`" + c.info.name + "` is set as something that it is not");
+    return nullptr;
+  }
+  if (count != SIZE_MAX && count != static_cast<size_t>(c.info.extent)) {
+    misuse("`" + c.info.name + "`: " + std::to_string(count) + " numbers are given, but " +
+           (depth > 0 ? "an element has " : "it has ") + std::to_string(c.info.extent));
     return nullptr;
   }
   const uint8_t *kinds = t.borrowed ? t.kinds_view : t.kinds.data();
@@ -348,24 +364,29 @@ void Batch::borrow_inputs(int32_t inputs) {
   });
 }
 
-void Batch::borrow_nodes(int32_t data, const uint8_t *kinds, int32_t count, const int32_t *begin) {
+bool Batch::borrow_nodes(int32_t data, const uint8_t *kinds, int32_t count, const int32_t *begin) {
   if (!flat_ || data < 0 || data >= args() || count < 0 || !begin)
-    return misuse("borrow_nodes: no such data type, or borrow_inputs was not called");
+    return refuse("borrow_nodes: no such data type, or borrow_inputs was not called");
   Table &table = *tables_[data];
   if (!kinds && table.kind_count.size() > 1)
-    return misuse("borrow_nodes: " + table.name + " has several constructors, kinds must be given");
+    return refuse("borrow_nodes: " + table.name + " has several constructors, kinds must be given");
   if (begin[0] != 0 || begin[inputs_] != count)
-    return misuse("borrow_nodes: begin of " + table.name + " must start with 0 and end with " +
+    return refuse("borrow_nodes: begin of " + table.name + " must start with 0 and end with " +
                   std::to_string(count));
   for (int32_t i = 0; i < inputs_; ++i)
     if (begin[i] > begin[i + 1])
-      return misuse("borrow_nodes: begin of " + table.name + " falls at input " + std::to_string(i));
+      return refuse("borrow_nodes: begin of " + table.name + " falls at input " + std::to_string(i));
   table.rows = count;
   table.kinds_view = kinds;
   table.begin_view = begin;
   table.borrowed = true;
   table.kinds_validated = false;
+  // What was checked against the nodes of before: rows of this type, and references to them from anywhere.
+  for (auto &each : tables_)
+    for (Column &column : each->columns)
+      column.validated = false;
   finished_ = false;
+  return true;
 }
 
 Batch::Column *Batch::borrowed_column(int32_t table, int32_t column, Fits fits) {
@@ -396,17 +417,20 @@ void Batch::borrow_f32s(int32_t table, int32_t column, const float *values, size
   if (Column *c = borrowed_column(table, column, is_f32))
     c->view.f32 = values, c->borrowed_values = count;
 }
-void Batch::borrow_offsets(int32_t table, int32_t column, int32_t level, const int32_t *offsets,
-                           size_t count) {
+size_t Batch::borrow_offsets(int32_t table, int32_t column, int32_t level, const int32_t *offsets,
+                             size_t count) {
   Column *c = borrowed_column(table, column, [](Elem) { return true; });
   if (!c)
-    return;
+    return 0;
   if (level < 0 || level >= c->info.depth || !offsets || count < 1)
-    return misuse("`" + c->info.name + "` has no lists of level " + std::to_string(level) +
+    return refuse("`" + c->info.name + "` has no lists of level " + std::to_string(level) +
                   ", or no offsets are given");
   c->view.lists[level].begin = offsets;
   c->view.lists[level].end = offsets + 1;
   c->borrowed_offsets[level] = count;
+  if (offsets[count - 1] < 0)
+    return refuse("`" + c->info.name + "`: the last offset is " + std::to_string(offsets[count - 1]));
+  return static_cast<size_t>(offsets[count - 1]);
 }
 
 // --- reading

@@ -166,8 +166,13 @@ Batch::Column *Batch::pushable(Fits fits, size_t count) {
     return nullptr;
   }
   Column &c = tables_[open_.table]->columns[open_.column];
-  if (open_depth_ != c.info.depth || !fits(c.info.elem) || count != static_cast<size_t>(c.info.extent)) {
+  if (open_depth_ != c.info.depth || !fits(c.info.elem)) {
     misuse("`" + c.info.name + "`: what is pushed is no element of the open list");
+    return nullptr;
+  }
+  if (count != static_cast<size_t>(c.info.extent)) {
+    misuse("`" + c.info.name + "`: " + std::to_string(count) + " numbers are given, but an element has " +
+           std::to_string(c.info.extent));
     return nullptr;
   }
   ListLevel &level = c.lists[open_depth_ - 1];

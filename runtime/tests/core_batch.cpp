@@ -204,6 +204,34 @@ TEST(Built, WrongUseIsTheBatchsStatus) {
             "toy: `grid` is a list of lists, use open_list");
   EXPECT_EQ(message([](Batch &b) { b.borrow_ints(Tree, label, nullptr, 0); }),
             "toy: an array is borrowed without borrow_inputs");
+  // What a program that forgets begin_input does: there is no row of the newest input.
+  EXPECT_EQ(message([](Batch &b) { root(b, b.inputs() - 1, 0); }), "toy: `t` is set, but no input was begun");
+  EXPECT_EQ(message([](Batch &b) {
+              b.begin_input();
+              b.set_f32(Tree, -1, value, 1);
+            }),
+            "toy: `value` is set, but no node was added");
+  EXPECT_EQ(message([](Batch &b) {
+              float two[2] = {};
+              b.begin_input();
+              b.set_f32s(Bag, b.add_node(Bag, 0), x, two, 2);
+            }),
+            "toy: `x`: 2 numbers are given, but it has 3");
+  EXPECT_EQ(message([](Batch &b) {
+              int32_t two[2] = {};
+              b.begin_input();
+              b.append_ints(Bag, b.add_node(Bag, 0), trees, two, 2);
+            }),
+            "toy: `trees`: 2 numbers are given, but an element has 1");
+  EXPECT_EQ(message([](Batch &b) {
+              int32_t two[2] = {};
+              b.begin_input();
+              int32_t bag = b.add_node(Bag, 0);
+              b.open_list(Bag, bag, grid);
+              b.open_list(Bag, bag, grid);
+              b.push_ints(two, 2);
+            }),
+            "toy: `grid`: 2 numbers are given, but an element has 1");
 }
 
 TEST(Built, WrongNodesAreTheirInputsStatus) {
@@ -354,6 +382,39 @@ TEST(Borrowed, HostileOffsetsAreFoundInOnePass) {
             "toy: Bag: field `trees`: offsets must start with 0 and end with the number of elements");
   f.offsets = {0, 3};
   EXPECT_EQ(f.message(), "toy: Bag: field `trees`: 3 offsets are needed, 2 were given");
+}
+
+// What was checked against other nodes is checked again.
+TEST(Borrowed, NodesMayBeBorrowedAgain) {
+  Flat flat;
+  Batch batch(info());
+  flat.fill(batch);
+  InputStatuses statuses;
+  ASSERT_TRUE(validate(batch, statuses).ok());
+  ASSERT_EQ(statuses.failed(), 0);
+  std::vector<int32_t> begin = {0, 1, 4}; // the same nodes, dealt differently
+  EXPECT_TRUE(batch.borrow_nodes(Tree, flat.kinds.data(), 4, begin.data()));
+  ASSERT_TRUE(validate(batch, statuses).ok());
+  EXPECT_EQ(statuses.failed(), 2);
+  EXPECT_EQ(statuses[0].message,
+            "toy: input 0: Bag node 0: field `trees`: refers to Tree node 1, but the input has 1");
+  std::vector<int32_t> shorter = {0, 1, 2};
+  EXPECT_TRUE(batch.borrow_nodes(Tree, flat.kinds.data(), 2, shorter.data()));
+  EXPECT_EQ(validate(batch, statuses).message, "toy: Tree: field `value`: 2 values are needed, 4 were given");
+}
+
+// So that who hands arrays on need not look into them.
+TEST(Borrowed, SaysWhatWasRefused) {
+  Flat flat;
+  Batch batch(info());
+  batch.borrow_inputs(2);
+  EXPECT_FALSE(batch.borrow_nodes(Tree, flat.kinds.data(), -1, flat.begin.data()));
+  EXPECT_FALSE(batch.borrow_nodes(Tree, flat.kinds.data(), 3, flat.begin.data()));
+  EXPECT_EQ(batch.borrow_offsets(Bag, trees, 0, flat.offsets.data(), 3), 3u);
+  EXPECT_EQ(batch.borrow_offsets(Bag, trees, 0, flat.offsets.data(), 0), 0u);
+  EXPECT_EQ(batch.borrow_offsets(Bag, trees, 0, nullptr, 3), 0u);
+  flat.offsets[2] = -1;
+  EXPECT_EQ(batch.borrow_offsets(Bag, trees, 0, flat.offsets.data(), 3), 0u);
 }
 
 TEST(Borrowed, NestedOffsetsAreFollowed) {

@@ -146,15 +146,16 @@ public:
   /// Number of inputs of a batch of flat arrays; before anything else is borrowed.
   void borrow_inputs(int32_t inputs);
   /// Nodes of a data type: their constructors (null where the type has one) and the first node of each input,
-  /// `begin[0 .. inputs]`, begin[inputs] == count.
-  void borrow_nodes(int32_t data, const uint8_t *kinds, int32_t count, const int32_t *begin);
+  /// `begin[0 .. inputs]`, begin[inputs] == count. False if that is refused.
+  bool borrow_nodes(int32_t data, const uint8_t *kinds, int32_t count, const int32_t *begin);
   /// A whole column: for depth 0 `count` = rows * extent numbers; for lists all elements' numbers one after
   /// the other.
   void borrow_ints(int32_t table, int32_t column, const int32_t *values, size_t count); ///< Index, Int, Node
   void borrow_bools(int32_t table, int32_t column, const uint8_t *values, size_t count);
   void borrow_f32s(int32_t table, int32_t column, const float *values, size_t count);
-  /// Offsets of a list column, outermost level 0: `count` = number of lists + 1, offsets[0] == 0.
-  void borrow_offsets(int32_t table, int32_t column, int32_t level, const int32_t *offsets, size_t count);
+  /// Offsets of a list column, outermost level 0: `count` = number of lists + 1, offsets[0] == 0. Returns the
+  /// number of elements, which is the last offset, or 0 where the call was wrong.
+  size_t borrow_offsets(int32_t table, int32_t column, int32_t level, const int32_t *offsets, size_t count);
 
   // --- reading
   // ------------------------------------------------------------------------------------------------------
@@ -197,6 +198,7 @@ private:
   struct Table;
   struct Column;
   using Fits = bool (*)(Elem);
+  bool refuse(const std::string &what);
   Column *column_for(int32_t table, int32_t row, int32_t column, int32_t depth, Fits fits, size_t count);
   Column *borrowed_column(int32_t table, int32_t column, Fits fits);
   Column *pushable(Fits fits, size_t count);
