@@ -28,11 +28,6 @@ void emitMakeModel(const ModelNames &model, Writer &out);
 /// The table of entries by which hosts find the code.
 void emitCode(const ModelNames &model, Writer &out);
 
-/// Members of the plan that say whether a required field or argument is given, and the views that they point
-/// to.
-std::vector<std::pair<std::string, std::string>> givenColumns(const Program &program,
-                                                              const ModelNames &model);
-
 /// A comment line for a constant's shape: "450 x 300".
 std::string shapeText(const std::vector<int64_t> &shape);
 /// A number of the IR's attributes, as short as it reads back.

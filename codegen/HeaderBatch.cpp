@@ -57,6 +57,10 @@ void HeaderEmitter::setter(const std::string &result, const std::string &name, T
       out_.line(after);
     out_.close();
   };
+  // How many numbers an element gets; the batch refuses a last one that is not whole.
+  auto part = [&](const std::string &values) {
+    return e.size() == 1 ? size : "std::min<size_t>(" + size + ", " + values + ".size() - i)";
+  };
   out_.doc(note);
   std::string number = isNode ? handle(e.data) : scalarParameter(e.elem);
   StringRef plural = e.elem == Elem::F32 ? "f32s" : e.elem == Elem::Bool ? "bools" : "ints";
@@ -87,8 +91,9 @@ void HeaderEmitter::setter(const std::string &result, const std::string &name, T
     // Elements one after the other in one array.
     head("dbc::View<" + stored + "> values");
     out_.line(batch + "set_empty(" + place + ");");
-    out_.line("for (size_t i = 0; i + " + size + " <= values.size(); i += " + size + ")");
-    out_.line("  " + batch + "append_" + plural.str() + "(" + place + ", values.data() + i, " + size + ");");
+    out_.line("for (size_t i = 0; i < values.size(); i += " + size + ")");
+    out_.line("  " + batch + "append_" + plural.str() + "(" + place + ", values.data() + i, " +
+              part("values") + ");");
     return end();
   }
   // Lists of lists: nested vectors; the innermost hold their elements' numbers one after the other.
@@ -108,8 +113,8 @@ void HeaderEmitter::setter(const std::string &result, const std::string &name, T
     out_.line("for (const " + number + " &value : " + at + ")");
     out_.line("  " + batch + "push_int(value.id);");
   } else {
-    out_.line("for (size_t i = 0; i + " + size + " <= " + at + ".size(); i += " + size + ")");
-    out_.line("  " + batch + "push_" + plural.str() + "(" + at + ".data() + i, " + size + ");");
+    out_.line("for (size_t i = 0; i < " + at + ".size(); i += " + size + ")");
+    out_.line("  " + batch + "push_" + plural.str() + "(" + at + ".data() + i, " + part(at) + ");");
   }
   for (int depth = 1; depth < leaf.depth; ++depth) {
     out_.line(batch + "close_list();");
@@ -195,9 +200,9 @@ void HeaderEmitter::borrowColumn(const std::string &name, Type type, const std::
   std::string count = "size_t(" + rows + ")";
   for (int depth = 0; depth < leaf.depth; ++depth) {
     std::string offsets = member + "_offsets" + (depth ? std::to_string(depth) : "");
-    out_.line("batch_.borrow_offsets(" + at + ", " + std::to_string(depth) + ", " + offsets + ", " + count +
-              " + 1);");
-    count = "size_t(" + offsets + "[" + count + "])";
+    out_.line((depth ? "count = " : "size_t count = ") + ("batch_.borrow_offsets(" + at + ", ") +
+              std::to_string(depth) + ", " + offsets + ", " + count + " + 1);");
+    count = "count";
   }
   out_.line("batch_.borrow_" + plural.str() + "(" + at + ", " + member + ", " + count + size + ");");
   out_.close();
@@ -268,10 +273,9 @@ void HeaderEmitter::entryArguments(const Program &program) {
   for (const std::string &note : notes)
     out_.doc("  " + note);
   Writer body(out_.indent() + 2);
-  int number = 0;
   for (const Argument &argument : program.arguments)
-    for (const std::string &name : argument.names)
-      body.line("argument_" + program.name + "_" + std::to_string(number++) + "(" + name + ");");
+    for (auto [setter, name] : llvm::zip(argument.setters, argument.names))
+      body.line(setter + "(" + name + ");");
   out_.function("void " + program.name + "(" + commas(parameters) + ")", body.text());
 }
 
@@ -326,8 +330,15 @@ void HeaderEmitter::batch() {
   out_.line("void borrow_inputs(int32_t inputs) { batch_.borrow_inputs(inputs); }");
   for (const Data &data : model_.datas) {
     out_.open("void borrow(const " + data.arrays + " &arrays)");
-    out_.line("batch_.borrow_nodes(" + std::to_string(data.number) + ", " +
-              (data.constructors.size() > 1 ? "arrays.kinds" : "nullptr") + ", arrays.count, arrays.begin);");
+    std::string nodes = "batch_.borrow_nodes(" + std::to_string(data.number) + ", " +
+                        (data.constructors.size() > 1 ? "arrays.kinds" : "nullptr") +
+                        ", arrays.count, arrays.begin)";
+    if (data.columns.empty()) {
+      out_.line(nodes + ";");
+    } else {
+      out_.line("if (!" + nodes + ")");
+      out_.line("  return;");
+    }
     for (auto [number, column] : llvm::enumerate(data.columns))
       borrowColumn(column.name, column.type, std::to_string(data.number), std::to_string(number),
                    "arrays.count");
@@ -343,11 +354,10 @@ void HeaderEmitter::batch() {
   for (const auto &program : model_.programs) {
     int number = 0;
     for (const Argument &argument : program->arguments)
-      for (const Leaf &leaf : argument.leaves) {
+      for (auto [leaf, name] : llvm::zip(argument.leaves, argument.setters)) {
         std::string place = "batch_.args(), batch_.inputs() - 1, batch_.arg_column(" +
                             std::to_string(program->number) + ", " + std::to_string(number) + ")";
-        setter("void ", "argument_" + program->name + "_" + std::to_string(number),
-               leafType(leaf, model_.context()), place, "",
+        setter("void ", name, leafType(leaf, model_.context()), place, "",
                "`" + leaf.path + "` of `" + program->source + "`");
         ++number;
       }

@@ -21,6 +21,7 @@ std::string HeaderEmitter::emit() {
   out_.line("#include <dbc/results.h>");
   out_.line("#include <dbc/runtime.h>");
   out_.blank();
+  out_.line("#include <algorithm>");
   out_.line("#include <cstddef>");
   out_.line("#include <cstdint>");
   out_.line("#include <vector>");
@@ -72,8 +73,9 @@ void HeaderEmitter::constants() {
   if (auto dims = mlir::ModuleOp(model_.module)->getAttrOfType<DictionaryAttr>("dyn.dims")) {
     out_.doc("The dims of the source, as they were bound.");
     out_.line("namespace dims {");
+    NameScope scope;
     for (NamedAttribute dim : dims)
-      out_.line("constexpr int64_t " + identifier(dim.getName().getValue()) + " = " +
+      out_.line("constexpr int64_t " + scope.fresh(dim.getName().getValue()) + " = " +
                 std::to_string(cast<IntegerAttr>(dim.getValue()).getInt()) + ";");
     out_.line("} // namespace dims");
     out_.blank();

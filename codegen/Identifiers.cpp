@@ -2,6 +2,7 @@
 //
 // Reserved words and free names.
 #include "codegen/Identifiers.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
@@ -85,21 +86,28 @@ std::string capitalised(StringRef name) {
   return out;
 }
 
-std::string NameScope::fresh(StringRef wish) {
+bool NameScope::free(StringRef name, ArrayRef<StringRef> suffixes) const {
+  return !taken(name) && !avoided_.contains(name) &&
+         none_of(suffixes, [&](StringRef suffix) { return taken((name + suffix).str()); });
+}
+
+std::string NameScope::fresh(StringRef wish, ArrayRef<StringRef> suffixes) {
   std::string name = identifier(wish), candidate = name;
-  for (unsigned n = 2; taken(candidate) || avoided_.contains(candidate); ++n)
-    candidate = name + (name.back() == '_' || isDigit(name.back()) ? "_" : "") + utostr(n);
-  if (StringRef(candidate).contains("__"))
-    candidate = name + "n2";
+  // No two underscores in a row.
+  StringRef before = name.back() == '_' ? "n" : isDigit(name.back()) ? "_" : "";
+  for (unsigned n = 2; !free(candidate, suffixes); ++n)
+    candidate = name + before.str() + utostr(n);
   taken_.insert(candidate);
+  for (StringRef suffix : suffixes)
+    taken_.insert(candidate + suffix.str());
   return candidate;
 }
 
-std::string NameScope::fresh(std::initializer_list<StringRef> wishes) {
+std::string NameScope::fresh(std::initializer_list<StringRef> wishes, ArrayRef<StringRef> suffixes) {
   for (StringRef wish : wishes)
-    if (std::string name = identifier(wish); !taken(name) && !avoided_.contains(name))
-      return fresh(wish);
-  return fresh(*wishes.begin());
+    if (free(identifier(wish), suffixes))
+      return fresh(wish, suffixes);
+  return fresh(*wishes.begin(), suffixes);
 }
 
 } // namespace dbc::codegen

@@ -3,6 +3,7 @@
 // C++ identifiers made of the model's names.
 #pragma once
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/StringSet.h"
 #include <string>
@@ -24,16 +25,19 @@ class NameScope {
 public:
   explicit NameScope(const NameScope *outer = nullptr) : outer_(outer) {}
 
-  /// `wish` as an identifier, with a number behind it where it is taken here or outside.
-  std::string fresh(llvm::StringRef wish);
+  /// `wish` as an identifier, with a number behind it where it is taken here or outside. So are the names
+  /// that are made of it by the `suffixes`, which are then taken too.
+  std::string fresh(llvm::StringRef wish, llvm::ArrayRef<llvm::StringRef> suffixes = {});
   /// The first of the wishes that is free; else the first with a number.
-  std::string fresh(std::initializer_list<llvm::StringRef> wishes);
+  std::string fresh(std::initializer_list<llvm::StringRef> wishes,
+                    llvm::ArrayRef<llvm::StringRef> suffixes = {});
   void reserve(llvm::StringRef name) { taken_.insert(name); }
   /// Not to be given out here; scopes inside may use it.
   void avoid(llvm::StringRef name) { avoided_.insert(name); }
   bool taken(llvm::StringRef name) const { return taken_.contains(name) || (outer_ && outer_->taken(name)); }
 
 private:
+  bool free(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> suffixes) const;
   const NameScope *outer_;
   llvm::StringSet<> taken_, avoided_;
 };

@@ -104,7 +104,16 @@ ModelNames::ModelNames(ModuleOp module, const Options &options) : module(module)
     for (Constructor &constructor : data.constructors) {
       constructor.name = methods.fresh({constructor.source, data.source + "_" + constructor.source});
       constructor.builder = scope.fresh(constructor.source + "Builder");
+      NameScope setters;
+      for (StringRef word :
+           {StringRef("id"), StringRef("id_"), StringRef("batch_"), StringRef(constructor.builder)})
+        setters.reserve(word);
+      for (Field &field : constructor.fields)
+        field.name = setters.fresh(field.source);
     }
+  for (const Data &data : datas)
+    if (StringRef(data.name).ends_with("_result"))
+      methods.reserve(data.name); // a function <entry>_result in the namespace would hide it
   NameScope paramScope;
   for (auto op : module.getOps<kernel::ParamOp>()) {
     Param param;
@@ -119,6 +128,13 @@ ModelNames::ModelNames(ModuleOp module, const Options &options) : module(module)
     addProgram(op, scope, methods);
 }
 
+/// What stands behind a list's name in structs of flat arrays.
+static ArrayRef<StringRef> offsets(int depth) {
+  static const StringRef suffixes[] = {"_offsets", "_offsets1", "_offsets2", "_offsets3"};
+  assert(depth <= int(std::size(suffixes)) && "the checker allows no deeper lists");
+  return ArrayRef(suffixes).take_front(depth);
+}
+
 void ModelNames::addData(kernel::DataOp op, NameScope &scope) {
   Data data;
   data.op = op;
@@ -129,12 +145,10 @@ void ModelNames::addData(kernel::DataOp op, NameScope &scope) {
   for (auto ctor : op.getBody().getOps<kernel::CtorOp>()) {
     Constructor constructor;
     constructor.source = ctor.getName().str();
-    NameScope setters;
-    setters.reserve("id");
     for (auto [name, type, column] : llvm::zip(ctor.getFields(), ctor.getTypes(), ctor.getColumns())) {
       StringRef field = cast<StringAttr>(name).getValue();
       Type fieldType = cast<TypeAttr>(type).getValue();
-      constructor.fields.push_back({field.str(), setters.fresh(field), fieldType, column});
+      constructor.fields.push_back({field.str(), "", fieldType, column});
       if (data.columns.size() <= size_t(column))
         data.columns.resize(column + 1);
       Column &into = data.columns[column];
@@ -147,8 +161,10 @@ void ModelNames::addData(kernel::DataOp op, NameScope &scope) {
   NameScope columns;
   for (StringRef word : {"count", "begin", "kinds"})
     columns.reserve(word);
+  columns.reserve(data.arrays);
   for (Column &column : data.columns)
-    column.name = columns.fresh({column.source, column.constructors.front() + "_" + column.source});
+    column.name = columns.fresh({column.source, column.constructors.front() + "_" + column.source},
+                                offsets(flatten(column.type, "")[0].depth));
   datas.push_back(std::move(data));
 }
 
@@ -173,25 +189,30 @@ void ModelNames::addProgram(kernel::ProgramOp op, NameScope &scope, NameScope &m
   program->op = op;
   program->number = programs.size();
   program->source = op.getSymName().str();
-  program->name = methods.fresh({program->source, program->source + "_entry"});
-  for (StringRef suffix : {"_result", "_profile", "_into", "_arrays"})
-    methods.reserve(program->name + suffix.str());
-  program->result = scope.fresh(capitalised(program->source) + "Result");
+  program->name = methods.fresh({program->source, program->source + "_entry"},
+                                {"_result", "_profile", "_into", "_arrays"});
+  program->result = scope.fresh(capitalised(program->source) + "Result", {"Shape"});
   program->arrays = scope.fresh(capitalised(program->source) + "Arrays");
   program->space = scope.fresh(program->source + "_code");
 
   NameScope parameters;
   for (StringRef word : {"batch_", "row", "out"})
     parameters.reserve(word);
+  unsigned leafNumber = 0;
   for (auto [argument, type] : llvm::zip(op.getArgNames(), op.getArgTypes())) {
     Argument a;
     a.source = cast<StringAttr>(argument).getValue().str();
     a.type = cast<TypeAttr>(type).getValue();
     a.leaves = flatten(a.type, a.source);
-    for (const Leaf &leaf : a.leaves)
-      a.names.push_back(parameters.fresh(leaf.path));
+    for (size_t i = 0; i < a.leaves.size(); ++i)
+      a.setters.push_back(methods.fresh("argument_" + program->name + "_" + utostr(leafNumber++)));
+    for (const std::string &setter : a.setters)
+      parameters.reserve(setter);
     program->arguments.push_back(std::move(a));
   }
+  for (Argument &a : program->arguments)
+    for (const Leaf &leaf : a.leaves)
+      a.names.push_back(parameters.fresh(leaf.path, offsets(leaf.depth)));
   NameScope parts;
   std::vector<Leaf> leaves = flatten(op.getSurface(), "");
   for (Leaf &leaf : leaves) {
@@ -201,6 +222,7 @@ void ModelNames::addProgram(kernel::ProgramOp op, NameScope &scope, NameScope &m
   }
 
   addMembers(*program);
+  addGiven(*program);
   addSlots(*program);
   findUses(*program);
   programs.push_back(std::move(program));
@@ -237,7 +259,11 @@ void ModelNames::addMembers(Program &p) {
   for (kernel::SpaceOp space : p.spaces)
     if (space.getKind() != kernel::SpaceKind::Inputs)
       p.names[space] = p.members.fresh({space.getSymName(), (space.getSymName() + "_rows").str()});
-  name(p.groups, "_group");
+  for (kernel::GroupOp group : p.groups) {
+    StringRef symbol = group.getSymName();
+    p.names[group] = p.members.fresh({symbol, (symbol + "_group").str()}, {"_cells"});
+    p.needs[group] = p.members.fresh("need_" + p.names[group]);
+  }
   name(p.buffers, "_values");
   name(p.fields, "_field");
   name(p.inputs, "_argument");
@@ -253,6 +279,28 @@ void ModelNames::addMembers(Program &p) {
     p.names[func] =
         (isStage ? stages : p.members).fresh({func.getSymName(), (func.getSymName() + "_function").str()});
   }
+}
+
+void ModelNames::addGiven(Program &p) {
+  p.op.walk([&](kernel::RequireOp require) {
+    StringRef symbol = require.getArray();
+    if (p.givenBy.contains(symbol))
+      return;
+    std::string wish, view;
+    if (auto field = p.find<kernel::FieldOp>(symbol)) {
+      std::string column = std::to_string(field.getColumn());
+      wish = "given_" + field.getData().str() + "_" + column;
+      view = "run.batch.column(" + std::to_string(data(field.getData()).number) + ", " + column + ")";
+    } else {
+      std::string leaf = std::to_string(p.find<kernel::ArgumentOp>(symbol).getLeaf());
+      wish = "given_argument_" + leaf;
+      view = "run.arg(" + leaf + ")";
+    }
+    auto same = find_if(p.given, [&](const auto &given) { return given.second == view; });
+    if (same == p.given.end())
+      same = p.given.insert(same, {p.members.fresh(wish), view});
+    p.givenBy[symbol] = same->first;
+  });
 }
 
 void ModelNames::addSlots(Program &p) {

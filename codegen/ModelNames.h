@@ -47,7 +47,8 @@ struct Argument {
   std::string source;
   mlir::Type type;
   std::vector<Leaf> leaves;
-  std::vector<std::string> names; ///< a parameter's name a leaf
+  std::vector<std::string> names;   ///< a parameter's name a leaf
+  std::vector<std::string> setters; ///< a private method of Batch a leaf
 };
 /// Part of a result: a leaf with its C++ name and type.
 struct Result {
@@ -98,9 +99,13 @@ struct Program {
   std::vector<kernel::OutputOp> outputs;
   std::vector<kernel::FuncOp> funcs;
   std::vector<Slot> slots;
-  std::vector<kernel::FuncOp> stages;      ///< in the order of their launches
-  std::vector<kernel::FuncOp> modelStages; ///< run when the model is made
-  llvm::StringMap<std::string> params;     ///< path -> member, for those read as arrays
+  std::vector<kernel::FuncOp> stages;                   ///< in the order of their launches
+  std::vector<kernel::FuncOp> modelStages;              ///< run when the model is made
+  llvm::StringMap<std::string> params;                  ///< path -> member, for those read as arrays
+  llvm::DenseMap<mlir::Operation *, std::string> needs; ///< a group's function for calls from outside
+  /// Members that say whether a required field or argument is given, and the views that they point to.
+  std::vector<std::pair<std::string, std::string>> given;
+  llvm::StringMap<std::string> givenBy; ///< field or argument -> member
   kernel::ScheduleOp schedule;
   kernel::RunOp run;
   bool reaches = false; ///< has kernel.reach
@@ -157,6 +162,7 @@ private:
   void addData(kernel::DataOp op, NameScope &scope);
   void addProgram(kernel::ProgramOp op, NameScope &scope, NameScope &methods);
   void addMembers(Program &program);
+  void addGiven(Program &program);
   void addSlots(Program &program);
   void findUses(Program &program);
   int modelSlots_ = 0;

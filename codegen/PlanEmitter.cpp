@@ -36,7 +36,8 @@ private:
 };
 
 LogicalResult PlanEmitter::emit() {
-  out_.line("//===-- " + program_.source + " " + std::string(96 - program_.source.size(), '-') + "===//");
+  size_t dashes = program_.source.size() < 96 ? 96 - program_.source.size() : 0;
+  out_.line("//===-- " + program_.source + " " + std::string(dashes, '-') + "===//");
   out_.blank();
   out_.line("namespace " + program_.space + " {");
   out_.raw("\n");
@@ -78,7 +79,7 @@ void PlanEmitter::plan() {
   out_.line("void compute(dbc::Run &run) override;");
   out_.line("void bind(const dbc::Model &model);");
   for (kernel::GroupOp group : program_.groups)
-    out_.line("void need_" + program_.nameOf(group) + "(int32_t cell, int32_t node);");
+    out_.line("void " + program_.needs.at(group) + "(int32_t cell, int32_t node);");
   if (program_.reaches)
     out_.line("void see_fields(int32_t data, int32_t node);");
   for (kernel::FuncOp func : program_.funcs)
@@ -105,7 +106,7 @@ void PlanEmitter::fieldMembers() {
   for (kernel::ArgumentOp argument : program_.inputs)
     out_.line("const " + model_.array(program_, argument.getSymName()).pointee + " *" +
               program_.nameOf(argument) + " = nullptr;");
-  for (const auto &[name, column] : givenColumns(program_, model_))
+  for (const auto &[name, view] : program_.given)
     out_.line("const dbc::ColumnView *" + name + " = nullptr;");
 }
 
@@ -211,14 +212,14 @@ void PlanEmitter::bind() {
 
 //===-- Structure functions -----------------------------------------------------------------------------===//
 
-/// `need_<group>`: an instance is called from outside of its group.
+/// An instance is called from outside of its group.
 void PlanEmitter::needFunctions() {
   for (kernel::GroupOp group : program_.groups) {
     std::string name = program_.nameOf(group);
     auto calls = [&](Attribute symbol) {
       return program_.nameOf(program_.find<kernel::FuncOp>(cast<FlatSymbolRefAttr>(symbol).getValue()));
     };
-    out_.open("void Plan::need_" + name + "(int32_t cell, int32_t node)");
+    out_.open("void Plan::" + program_.needs.at(group) + "(int32_t cell, int32_t node)");
     if (group.getCalls().size() == 1) {
       out_.line(name + ".reach(cell, node, [this](int32_t, int32_t inner) { " + calls(group.getCalls()[0]) +
                 "(inner); });");
@@ -351,25 +352,6 @@ LogicalResult PlanEmitter::stages() {
 }
 
 } // namespace
-
-std::vector<std::pair<std::string, std::string>> givenColumns(const Program &program,
-                                                              const ModelNames &model) {
-  std::vector<std::pair<std::string, std::string>> columns;
-  kernel::ProgramOp op = program.op;
-  op.walk([&](kernel::RequireOp require) {
-    std::pair<std::string, std::string> column;
-    if (auto field = program.find<kernel::FieldOp>(require.getArray()))
-      column = {"given_" + identifier(field.getData()) + "_" + std::to_string(field.getColumn()),
-                "run.batch.column(" + std::to_string(model.data(field.getData()).number) + ", " +
-                    std::to_string(field.getColumn()) + ")"};
-    else if (auto argument = program.find<kernel::ArgumentOp>(require.getArray()))
-      column = {"given_argument_" + std::to_string(argument.getLeaf()),
-                "run.arg(" + std::to_string(argument.getLeaf()) + ")"};
-    if (!is_contained(columns, column))
-      columns.push_back(column);
-  });
-  return columns;
-}
 
 LogicalResult emitProgram(const ModelNames &model, const Program &program, Writer &out) {
   return PlanEmitter(model, program, out).emit();

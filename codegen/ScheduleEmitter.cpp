@@ -59,7 +59,7 @@ static void emitBegin(const ModelNames &model, const Program &program, Writer &o
     out.line(program.nameOf(field) + " = " + arrayOf(model, program, field, false) + ";");
   for (kernel::ArgumentOp argument : program.inputs)
     out.line(program.nameOf(argument) + " = " + arrayOf(model, program, argument, true) + ";");
-  for (const auto &[name, view] : givenColumns(program, model))
+  for (const auto &[name, view] : program.given)
     out.line(name + " = &" + view + ";");
   out.blank();
   for (kernel::GroupOp group : program.groups)

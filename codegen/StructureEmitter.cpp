@@ -112,13 +112,13 @@ void FunctionEmitter::emitStructure(Operation *op) {
       .Case<kernel::IntOp>([&](auto o) { emitInt(o); })
       .Case<kernel::CallOp>([&](kernel::CallOp o) {
         auto group = program_.find<kernel::GroupOp>(o.getGroup());
-        std::string cell = std::to_string(o.getCell()), node = use(o.getNode()).text,
-                    name = program_.nameOf(group);
+        std::string cell = std::to_string(o.getCell()), node = use(o.getNode()).text;
         bool inside = func_.getKind() == kernel::FuncKind::Calls &&
                       llvm::any_of(group.getCalls(), [&](Attribute calls) {
                         return cast<FlatSymbolRefAttr>(calls).getValue() == func_.getSymName();
                       });
-        out_->line((inside ? name + ".call(" : "need_" + name + "(") + cell + ", " + node + ");");
+        out_->line((inside ? program_.nameOf(group) + ".call(" : program_.needs.at(group) + "(") + cell +
+                   ", " + node + ");");
       })
       .Case<kernel::PushOp>([&](kernel::PushOp o) {
         std::vector<std::string> parts = {program_.nameOf(space(o.getSpace()))};
@@ -153,19 +153,17 @@ void FunctionEmitter::emitStructure(Operation *op) {
         out_->line(rows + ".column(" + column + ").append(node_set.nodes(), node_set.count());");
       })
       .Case<kernel::RequireOp>([&](kernel::RequireOp o) {
-        std::string row = use(o.getNode()).text, table, column, view;
+        std::string row = use(o.getNode()).text, table, column;
         if (auto field = program_.find<kernel::FieldOp>(o.getArray())) {
           table = std::to_string(model_.data(field.getData()).number);
           column = std::to_string(field.getColumn());
-          view = "given_" + identifier(field.getData()) + "_" + column;
         } else {
           auto argument = program_.find<kernel::ArgumentOp>(o.getArray());
           table = std::to_string(model_.datas.size());
           column = "batch->arg_column(" + std::to_string(program_.number) + ", " +
                    std::to_string(argument.getLeaf()) + ")";
-          view = "given_argument_" + std::to_string(argument.getLeaf());
         }
-        body("if (!" + view + "->has(" + row + "))",
+        body("if (!" + program_.givenBy.at(o.getArray()) + "->has(" + row + "))",
              [&] { out_->line("return errors->missing(" + commas({table, row, column}) + ");"); });
       })
       .Default([&](Operation *o) { unsupported(o); });
