@@ -16,6 +16,14 @@ namespace dbc::codegen {
 
 std::string inside(const Expr &e, Bind least) { return e.bind < least ? "(" + e.text + ")" : e.text; }
 
+Expr choice(const Expr &condition, const Expr &yes, const Expr &no) {
+  // clang warns of `a & b ? c : d`.
+  bool brackets = condition.bind == Bind::Ternary || condition.bind == Bind::Bits;
+  return {(brackets ? "(" + condition.text + ")" : condition.text) + " ? " + inside(yes, Bind::LogicalOr) +
+              " : " + inside(no, Bind::Ternary),
+          Bind::Ternary};
+}
+
 Expr binary(const Expr &a, StringRef op, const Expr &b, Bind bind) {
   Bind left = bind, right = Bind(int(bind) + 1);
   // Compilers warn at `a & b == c`, `a || b && c` and comparisons of comparisons: brackets make them plain.
@@ -199,9 +207,7 @@ std::optional<Expr> arithmetic(Operation *op, bool f64, llvm::function_ref<Expr(
       .Case<arith::SelectOp>([&](arith::SelectOp o) {
         Expr condition = a(), yes = operand(o.getTrueValue());
         Expr no = operand(o.getFalseValue());
-        return Expr{inside(condition, Bind::LogicalOr) + " ? " + inside(yes, Bind::LogicalOr) + " : " +
-                        inside(no, Bind::Ternary),
-                    Bind::Ternary};
+        return choice(condition, yes, no);
       })
       .Case<arith::SIToFPOp, arith::UIToFPOp, arith::ExtFOp>([&](auto) { return cast("real"); })
       .Case<arith::FPToSIOp, arith::ExtUIOp>([&](auto) { return cast("int32_t"); })

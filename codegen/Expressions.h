@@ -24,6 +24,8 @@ struct Expr {
 std::string inside(const Expr &e, Bind least);
 /// `a op b` for operators that are taken from left to right; the right side keeps brackets at equal strength.
 Expr binary(const Expr &a, llvm::StringRef op, const Expr &b, Bind bind);
+/// `condition ? yes : no`.
+Expr choice(const Expr &condition, const Expr &yes, const Expr &no);
 Expr call(llvm::StringRef function, llvm::ArrayRef<std::string> arguments);
 /// A literal of the emitted number type.
 std::string literal(const llvm::APFloat &value, bool f64);

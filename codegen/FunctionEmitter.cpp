@@ -363,8 +363,7 @@ void FunctionEmitter::emitIf(kernel::IfOp op) {
     out_ = out;
     if (yes.text.size() + no.text.size() < 60) {
       out_->line("const " + scalarType(op.getResult(0).getType()) + " " + nameValue(op.getResult(0)) + " = " +
-                 inside(condition, Bind::LogicalOr) + " ? " + inside(yes, Bind::LogicalOr) + " : " +
-                 inside(no, Bind::Ternary) + ";");
+                 choice(condition, yes, no).text + ";");
       return;
     }
   }
