@@ -257,9 +257,9 @@ static StringRef roleOfCarried(Value next) {
   if (isa_and_nonnull<arith::AddFOp, arith::AddIOp>(op) ||
       (checked && checked.getKind() == kernel::IntKind::Add))
     return "sum";
-  if (isa_and_nonnull<arith::MaximumFOp, arith::MaxNumFOp, arith::MaxSIOp>(op))
+  if (isa_and_nonnull<arith::MaximumFOp, arith::MaxSIOp>(op))
     return "most";
-  if (isa_and_nonnull<arith::MinimumFOp, arith::MinNumFOp, arith::MinSIOp>(op))
+  if (isa_and_nonnull<arith::MinimumFOp, arith::MinSIOp>(op))
     return "least";
   return "value";
 }

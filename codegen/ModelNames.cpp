@@ -359,7 +359,7 @@ void ModelNames::findUses(Program &p) {
 int ModelNames::packedSlot(kernel::WeightsOp op) const {
   for (const PackedSlot &slot : packed) {
     kernel::WeightsOp other = slot.op;
-    if (other.getParts() == op.getParts() && other.getAlong() == op.getAlong() &&
+    if (other.getParts() == op.getParts() && other.getPlaces() == op.getPlaces() &&
         other.getOut() == op.getOut() && other.getIn() == op.getIn() && other.getTables() == op.getTables())
       return slot.number;
   }

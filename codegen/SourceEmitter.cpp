@@ -117,14 +117,17 @@ void emitMakeModel(const ModelNames &model, Writer &out) {
   for (const PackedSlot &slot : model.packed) {
     kernel::WeightsOp op = slot.op;
     std::vector<std::string> parts;
-    for (Attribute part : op.getParts()) {
+    for (auto [n, part] : llvm::enumerate(op.getParts())) {
       const Param *param = model.param(cast<FlatSymbolRefAttr>(part).getValue());
       std::vector<int64_t> shape = param->shape;
       if (op.getTables())
         shape.erase(shape.begin());
       assert(shape.size() == 2 && "parts of packed weights are matrices");
-      parts.push_back("{param::" + param->name + ", " + std::to_string(shape[0]) + ", " +
-                      std::to_string(shape[1]) + "}");
+      parts.push_back(
+          "{" +
+          commas({"param::" + param->name, std::to_string(shape[0]), std::to_string(shape[1]),
+                  std::to_string(op.getPlaces()[2 * n]), std::to_string(op.getPlaces()[2 * n + 1])}) +
+          "}");
     }
     std::string slotText = std::to_string(slot.number), last;
     if (op.getTables()) {
@@ -134,8 +137,7 @@ void emitMakeModel(const ModelNames &model, Writer &out) {
     }
     out.line((op.getTables() ? "  " : "") +
              ("dbc::pack_parts<real>(model, " + slotText + ", weights, {" + commas(parts)) + "}, " +
-             (op.getAlong() == 1 ? "true" : "false") + ", " + std::to_string(op.getOut()) + ", " +
-             std::to_string(op.getIn()) + last + ");");
+             std::to_string(op.getOut()) + ", " + std::to_string(op.getIn()) + last + ");");
   }
   for (const auto &program : model.programs) {
     if (program->modelStages.empty())

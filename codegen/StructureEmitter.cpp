@@ -163,8 +163,11 @@ void FunctionEmitter::emitStructure(Operation *op) {
           column = "batch->arg_column(" + std::to_string(program_.number) + ", " +
                    std::to_string(argument.getLeaf()) + ")";
         }
+        std::string arguments = commas({table, row, column});
+        if (!o.getWhere().empty())
+          arguments += ", " + quoted(o.getWhere());
         body("if (!" + program_.givenBy.at(o.getArray()) + "->has(" + row + "))",
-             [&] { out_->line("return errors->missing(" + commas({table, row, column}) + ");"); });
+             [&] { out_->line("return errors->missing(" + arguments + ");"); });
       })
       .Default([&](Operation *o) { unsupported(o); });
 }

@@ -98,8 +98,9 @@ const Type *Checker::bindElement(BinderExpr &expr) {
   bindPattern(*expr.element, element, Binding::LocalKind::Element);
   if (expr.filter) {
     infer(*expr.filter);
-    if (require(*expr.filter, types_.boolean(), "a filter is"))
-      notSupported(expr.filter->range, "a filter is", "L1");
+    if (require(*expr.filter, types_.boolean(), "a filter is") && expr.resolved &&
+        expr.resolved->builtin == Builtin::ArgMax)
+      notSupported(expr.filter->range, "an `argmax` under a filter is", "L1");
   }
   return element;
 }

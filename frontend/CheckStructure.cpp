@@ -339,6 +339,8 @@ Known StructureChecker::evalBinder(const BinderExpr &expr) {
   Known list = eval(*expr.list);
   Builtin builtin = expr.resolved->builtin;
   bind(*expr.element, list.element ? *list.element : Known());
+  if (expr.filter)
+    requireStructural(*expr.filter, eval(*expr.filter), "a filter", "");
   if (expr.state) {
     eval(*expr.start);
     Known state =

@@ -51,13 +51,10 @@ Values Lowering::match(const MatchExpr &expr) {
   return Values(op.getResults());
 }
 
-/// Whether an operation may fail an input: then it must not be computed where `&&` or `||` has decided
-/// already.
+/// Whether an operation must not be computed where `&&` or `||` has decided already. A field that is not
+/// given fails the input in either case (S3).
 static bool mayFail(mlir::Operation *op) {
-  if (auto take = llvm::dyn_cast<dyn::TakeOp>(op))
-    return take.getChecked();
-  return llvm::isa<dyn::IntOp, dyn::NarrowOp, dyn::AtOp, dyn::SliceOp, dyn::ZipOp, dyn::ReduceListOp,
-                   dyn::CallOp, mlir::arith::FPToSIOp>(op);
+  return dyn::mayFail(op) && !llvm::isa<dyn::FieldOp, dyn::NodesOp>(op);
 }
 
 /// `a && b` is `if a { b } else { false }`, `a || b` is `if a { true } else { b }`; where b cannot fail, that

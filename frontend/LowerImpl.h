@@ -161,6 +161,8 @@ private:
 
   //===-- LowerLists.cpp --------------------------------------------------===//
   Values binder(const BinderExpr &expr);
+  /// The lists that a binder goes through, filtered.
+  Values elements(const BinderExpr &expr);
   Values map(const BinderExpr &expr);
   Values recurrence(const BinderExpr &expr, Builtin builtin);
   Values range(const RangeExpr &expr);

@@ -61,9 +61,22 @@ Values Lowering::binder(const BinderExpr &expr) {
   }
 }
 
-Values Lowering::map(const BinderExpr &expr) {
+Values Lowering::elements(const BinderExpr &expr) {
   mlir::Location at = place(expr.range);
   Values lists = together(at, lower(*expr.list));
+  if (!expr.filter)
+    return lists;
+  auto op = dyn::FilterOp::create(builder_, at, mlir::ValueRange(lists).getTypes(), lists);
+  fill(op.getBody(), elementTypes(lists), at, [&](mlir::Block &inner) {
+    bindPattern(*expr.element, Values(inner.getArguments()), /*named=*/true);
+    return lower(*expr.filter);
+  });
+  return Values(op.getResults());
+}
+
+Values Lowering::map(const BinderExpr &expr) {
+  mlir::Location at = place(expr.range);
+  Values lists = elements(expr);
   llvm::SmallVector<mlir::Type> results;
   for (mlir::Type type : flatTypes(expr.body.result->type, expr.body.result->range))
     results.push_back(dyn::ListType::get(type));
@@ -77,7 +90,7 @@ Values Lowering::map(const BinderExpr &expr) {
 
 Values Lowering::recurrence(const BinderExpr &expr, Builtin builtin) {
   mlir::Location at = place(expr.range);
-  Values lists = together(at, lower(*expr.list)), start = lower(*expr.start);
+  Values lists = elements(expr), start = lower(*expr.start);
   llvm::SmallVector<mlir::Type> arguments = elementTypes(lists), states, results;
   for (mlir::Value state : start) {
     states.push_back(state.getType());

@@ -63,6 +63,7 @@ bool Evaluation::evaluateStructure(Operation *op, Values &results) {
       .Case([&](dyn::SliceOp o) { return results = slice(o), true; })
       .Case([&](AtOp o) { return results = at(o), true; })
       .Case([&](MapOp o) { return results = map(o), true; })
+      .Case([&](FilterOp o) { return results = filter(o), true; })
       .Case([&](ScanOp o) { return results = scan(o), true; })
       .Case([&](FoldOp o) { return results = fold(o), true; })
       .Case([&](ReduceListOp o) { return results = reduceList(o), true; })
@@ -250,6 +251,24 @@ Values Evaluation::map(MapOp op) {
     Values results = block(op.getBody().front(), arguments);
     for (size_t r = 0; r < results.size(); ++r)
       lists[r].push_back(results[r]);
+  }
+  Values results;
+  for (Values &list : lists)
+    results.push_back(Value::list(std::move(list)));
+  return results;
+}
+
+Values Evaluation::filter(FilterOp op) {
+  std::vector<Values> lists(op.getNumResults());
+  for (int64_t i = 0, n = length(op.getLists()); i < n; ++i) {
+    Values arguments;
+    for (mlir::Value list : op.getLists())
+      arguments.push_back(value(list).elements()[i]);
+    Values stays = block(op.getBody().front(), arguments);
+    if (stays.front().unknown())
+      return {};
+    for (size_t r = 0; stays.front().integer() && r < lists.size(); ++r)
+      lists[r].push_back(arguments[r]);
   }
   Values results;
   for (Values &list : lists)

@@ -52,6 +52,7 @@ private:
   Values slice(dyn::SliceOp op);
   Values at(dyn::AtOp op);
   Values map(dyn::MapOp op);
+  Values filter(dyn::FilterOp op);
   Values scan(dyn::ScanOp op);
   Values fold(dyn::FoldOp op);
   Values reduceList(dyn::ReduceListOp op);

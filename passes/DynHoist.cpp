@@ -13,26 +13,16 @@ namespace dbc::passes {
 
 namespace {
 
-/// Whether computing `op` where the source does not may fail an input (rule E2): such an op stays (C8 adds no
-/// error).
-bool mayFail(Operation *op) {
-  if (auto take = dyn_cast<dyn::TakeOp>(op))
-    return take.getChecked();
-  if (auto reduce = dyn_cast<dyn::ReduceListOp>(op))
-    return reduce.getKind() != dyn::ReduceKind::Sum && reduce.getKind() != dyn::ReduceKind::LogSumExp;
-  return isa<dyn::FieldOp, dyn::CallOp, dyn::IntOp, dyn::NarrowOp, dyn::ZipOp, dyn::SliceOp, dyn::AtOp,
-             dyn::NodesOp>(op);
-}
-
 struct DynHoistPass : impl::DynHoistBase<DynHoistPass> {
   void runOnOperation() override {
-    // Innermost binders first, so that an op climbs as far as it can.
+    // Innermost binders first, so that an op climbs as far as it can. What may fail an input stays: C8 adds
+    // no error.
     getOperation().walk<WalkOrder::PostOrder>([](Operation *binder) {
-      if (!isa<dyn::MapOp, dyn::ScanOp, dyn::FoldOp>(binder))
+      if (!isa<dyn::MapOp, dyn::FilterOp, dyn::ScanOp, dyn::FoldOp>(binder))
         return;
       Region &body = binder->getRegion(0);
       for (Operation &op : llvm::make_early_inc_range(body.front())) {
-        if (op.hasTrait<OpTrait::IsTerminator>() || op.getNumRegions() || !isPure(&op) || mayFail(&op))
+        if (op.hasTrait<OpTrait::IsTerminator>() || op.getNumRegions() || !isPure(&op) || dyn::mayFail(&op))
           continue;
         if (llvm::none_of(op.getOperands(), [&](Value v) { return body.isAncestor(v.getParentRegion()); }))
           op.moveBefore(binder);

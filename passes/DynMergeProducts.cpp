@@ -42,8 +42,8 @@ struct DynMergeProductsPass : impl::DynMergeProductsBase<DynMergeProductsPass> {
         late.insert_range(scan.getBody().getArguments().drop_front(scan.getLists().size()));
       if (auto fold = dyn_cast<dyn::FoldOp>(op))
         late.insert_range(fold.getBody().getArguments().drop_front(fold.getLists().size()));
-      if (auto map = dyn_cast<dyn::MapOp>(op))
-        for (auto [arg, list] : llvm::zip(map.getBody().getArguments(), map.getLists()))
+      if (isa<dyn::MapOp, dyn::FilterOp>(op))
+        for (auto [arg, list] : llvm::zip(op->getRegion(0).getArguments(), op->getOperands()))
           if (late.contains(list))
             late.insert(arg);
       if (is)

@@ -23,7 +23,6 @@ namespace dbc::passes {
 /// A list of one input, in terms of the rows of a batch. Element j is row or value `first + j * stride`.
 struct ListInfo {
   enum class From {
-    Mapped, ///< in the walk that writes calls: result `result` of `map`, walked again for an element
     Range,  ///< the integer itself
     Items,  ///< an int or node: row of the int array `array`
     Column, ///< an int or node: column `via` at the row of space `of`
@@ -35,8 +34,6 @@ struct ListInfo {
   int stride = 1;
   std::string array, of, via, carried;
   mlir::Type element; ///< flat type
-  dyn::MapOp map;
-  unsigned result = 0;
 
   /// Whether two lists differ in nothing but first and length.
   bool sameSource(const ListInfo &o) const {

@@ -23,19 +23,6 @@ Known Walk::element(const ListInfo &list, Value j) {
     return Known::structural(kernel::LoadOp::create(b, loc, type, array, column, row));
   };
   switch (list.from) {
-  case From::Mapped: {
-    Value position = positionRow(list, j);
-    dyn::MapOp map = list.map;
-    for (auto [arg, operand] : llvm::zip(map.getBody().getArguments(), map.getLists()))
-      set(arg, element(known(operand).list, position));
-    block(map.getBody().front(), Place());
-    Value yielded = map.getBody().front().getTerminator()->getOperand(list.result);
-    Known result = known(yielded);
-    bool constant = result.is(Kind::Model) && isa<arith::ConstantOp>(result.scalar.getDefiningOp());
-    if (constant && (yielded.getType().isInteger(32) || yielded.getType().isInteger(1)))
-      return Known::structural(structural(yielded));
-    return result;
-  }
   case From::Range:
     return Known::structural(positionRow(list, j));
   case From::Items:
@@ -74,22 +61,41 @@ void Walk::map(dyn::MapOp op, Place at) {
     lists.push_back(known(list).list);
 
   if (!indexing) {
-    // Elements are walked where they are asked for; here only calls count.
+    // Structural results lie in rows of a space, for calls may need them; of others only the length counts.
+    SpaceInfo *rows = nullptr;
+    SmallVector<bool> kept;
+    for (Value result : op.getResults()) {
+      kept.push_back(!result.use_empty() && isStructuralList(result));
+      if (kept.back() && !rows)
+        rows = f.addSpace("map", kernel::SpaceKind::States, nullptr);
+    }
+    Value first =
+        rows ? kernel::CountOp::create(b, op.getLoc(), b.getI32Type(), rows->name).getResult() : integer(0);
     for (auto [k, result] : llvm::enumerate(op.getResults())) {
       ListInfo info;
+      info.from = kept[k] ? From::Column : From::Rows;
       info.element = cast<dyn::ListType>(result.getType()).getElement();
-      info.from = From::Mapped;
-      info.map = op;
-      info.result = k;
-      info.first = integer(0);
+      info.first = first;
       info.length = lists[0].length;
+      if (kept[k]) {
+        rows->used = true;
+        rows->columns.push_back("value" + (k ? std::to_string(k + 1) : ""));
+        info.of = rows->name;
+        info.via = rows->columns.back();
+      }
       set(result, Known::of(info));
     }
-    if (callsCells(body))
+    if (rows || callsCells(body))
       loop(op.getLoc(), lists[0].length, [&](Value j) {
         for (auto [arg, list] : llvm::zip(body.getArguments(), lists))
           set(arg, element(list, j));
         block(body, Place());
+        SmallVector<Value> values;
+        for (auto [k, value] : llvm::enumerate(body.getTerminator()->getOperands()))
+          if (kept[k])
+            values.push_back(asColumn(structural(value)));
+        if (rows)
+          kernel::PushOp::create(b, op.getLoc(), rows->name, values);
       });
     return;
   }
@@ -133,6 +139,78 @@ void Walk::map(dyn::MapOp op, Place at) {
     info.array = yielded[k].array;
     info.carried = yielded[k].carried;
     info.from = yielded[k].is(Kind::Structural) ? From::Column : columns[k].empty() ? From::Rows : From::Via;
+    set(result, Known::of(info));
+  }
+}
+
+/// The elements that stay are rows of a space: structural ones themselves, computed ones as the row that they
+/// lie in.
+void Walk::filter(dyn::FilterOp op, Place at) {
+  Location loc = op.getLoc();
+  Block &body = op.getBody().front();
+  std::vector<ListInfo> lists;
+  for (Value list : op.getLists())
+    lists.push_back(known(list).list);
+  SpaceInfo *stay =
+      f.addSpace((at.space ? at.space->name + "." : "") + "filtered", kernel::SpaceKind::States, nullptr);
+  stay->used = true;
+  std::vector<int> columnOf(lists.size(), -1);
+  for (auto [k, list] : llvm::enumerate(lists))
+    if (indexing || isStructural(list)) {
+      columnOf[k] = stay->columns.size();
+      stay->columns.push_back("element" + (k ? std::to_string(k + 1) : ""));
+    }
+  Value first = kernel::CountOp::create(b, loc, b.getI32Type(), stay->name);
+  SpaceInfo *candidates =
+      indexing ? f.addSpace(at.space->name + ".filter", kernel::SpaceKind::Elements, at.space) : nullptr;
+  loop(loc, lists[0].length, [&](Value j) {
+    Place inner;
+    if (indexing) {
+      inner = {candidates, kernel::CountOp::create(b, loc, b.getI32Type(), candidates->name)};
+      column(candidates, at.row, "parent");
+      candidates->used = false;
+    }
+    SmallVector<Value> values;
+    for (auto [k, list] : llvm::enumerate(lists)) {
+      Known each = element(list, j);
+      set(body.getArgument(k), each);
+      if (columnOf[k] >= 0)
+        values.push_back(each.scalar);
+    }
+    block(body, inner);
+    auto cond = kernel::IfOp::create(b, loc, TypeRange(), structural(body.getTerminator()->getOperand(0)));
+    Block &then = cond.getThen().emplaceBlock(), &otherwise = cond.getOtherwise().emplaceBlock();
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToEnd(&then);
+      for (Value &value : values)
+        value = asColumn(value);
+      kernel::PushOp::create(b, loc, stay->name, values);
+      kernel::YieldOp::create(b, loc, ValueRange());
+      b.setInsertionPointToEnd(&otherwise);
+      kernel::YieldOp::create(b, loc, ValueRange());
+    }
+    if (indexing)
+      push(inner);
+  });
+  Value length = sub(kernel::CountOp::create(b, loc, b.getI32Type(), stay->name), first);
+  for (auto [k, result] : llvm::enumerate(op.getResults())) {
+    ListInfo info;
+    info.element = lists[k].element;
+    info.first = first;
+    info.length = length;
+    info.of = stay->name;
+    info.via = columnOf[k] < 0 ? "" : stay->columns[columnOf[k]];
+    if (isStructural(lists[k])) {
+      info.from = From::Column;
+    } else if (indexing) {
+      info.from = From::Via;
+      info.array = lists[k].array;
+      info.carried = lists[k].carried;
+    } else {
+      info.from = From::Rows;
+      info.first = integer(0);
+    }
     set(result, Known::of(info));
   }
 }
@@ -217,7 +295,7 @@ void Walk::reduceList(dyn::ReduceListOp op, Place at) {
   Location loc = op.getLoc();
   ListInfo list = known(op.getList()).list;
   ReduceKind kind = op.getKind();
-  bool integers = isStructural(list, op.getList());
+  bool integers = isStructural(list);
   // The position of the largest is computed even where the numbers are structure (S1).
   if (integers && kind == ReduceKind::ArgMax) {
     integers = false;
@@ -350,14 +428,15 @@ void Walk::listOp(Operation *op, Place at) {
   if (auto slice = dyn_cast<dyn::SliceOp>(op)) {
     ListInfo info = list(slice.getList());
     Value low = structural(slice.getLow()), high = structural(slice.getHigh());
-    auto le = [&](Value x, Value y) {
-      return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, x, y).getResult();
+    auto fits = [&](Value bound) {
+      Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, bound, integer(0));
+      Value high = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, bound, info.length);
+      return arith::AndIOp::create(b, loc, low, high).getResult();
     };
-    Value fits = arith::AndIOp::create(b, loc, le(integer(0), low), le(high, info.length));
-    check(loc, kernel::Fault::Slice, arith::AndIOp::create(b, loc, fits, le(low, high)), "slice",
+    check(loc, kernel::Fault::Slice, arith::AndIOp::create(b, loc, fits(low), fits(high)), "slice",
           {low, high, info.length});
     info.first = info.stride == 1 ? add(info.first, low) : sub(info.first, low);
-    info.length = sub(high, low);
+    info.length = arith::MaxSIOp::create(b, loc, sub(high, low), integer(0)); // empty, like a range
     return set(slice.getResult(), Known::of(info));
   }
   auto at_ = cast<dyn::AtOp>(op);
@@ -370,9 +449,15 @@ void Walk::listOp(Operation *op, Place at) {
   set(at_.getResult(), element(info, index));
 }
 
-bool Walk::isStructural(const ListInfo &list, Value source) {
-  return list.from == From::Range || list.from == From::Items || list.from == From::Column ||
-         (list.from == From::Mapped && isStructuralList(source));
+bool Walk::isStructural(const ListInfo &list) {
+  return list.from == From::Range || list.from == From::Items || list.from == From::Column;
+}
+
+/// As columns hold it: truths are 0 and 1.
+Value Walk::asColumn(Value value) {
+  return value.getType().isInteger(1)
+             ? arith::ExtUIOp::create(b, value.getLoc(), b.getI32Type(), value).getResult()
+             : value;
 }
 
 /// A space whose rows are elements of structural lists, copied.
@@ -391,12 +476,8 @@ ListInfo Walk::copyStructural(Location loc, const ListInfo &list, SpaceInfo *cop
   copy.element = list.element;
   copy.length = list.length;
   copy.first = kernel::CountOp::create(b, loc, b.getI32Type(), copies->name);
-  loop(loc, list.length, [&](Value j) {
-    Value value = element(list, j).scalar;
-    if (value.getType().isInteger(1))
-      value = arith::ExtUIOp::create(b, loc, b.getI32Type(), value);
-    kernel::PushOp::create(b, loc, copies->name, value);
-  });
+  loop(loc, list.length,
+       [&](Value j) { kernel::PushOp::create(b, loc, copies->name, asColumn(element(list, j).scalar)); });
   return copy;
 }
 
@@ -423,15 +504,9 @@ ListInfo Walk::copyComputed(Location loc, const ListInfo &list, StringRef buffer
 void Walk::joinLists(Operation *op, unsigned n, std::vector<Arm> &arms, Place at) {
   Location loc = op->getLoc();
   const ListInfo &one = arms[0].yields[n].list;
-  if (llvm::all_of(arms, [&](Arm &arm) {
-        const ListInfo &list = arm.yields[n].list;
-        return list.sameSource(one) && list.from != From::Mapped;
-      }))
+  if (llvm::all_of(arms, [&](Arm &arm) { return arm.yields[n].list.sameSource(one); }))
     return;
-  auto source = [&](unsigned arm) { return op->getRegion(arm).front().getTerminator()->getOperand(n); };
-  bool structural = true;
-  for (auto [k, arm] : llvm::enumerate(arms))
-    structural &= isStructural(arm.yields[n].list, source(k));
+  bool structural = llvm::all_of(arms, [&](Arm &arm) { return isStructural(arm.yields[n].list); });
   std::string name = (at.space ? at.space->name + "." : "") + "list";
   SpaceInfo *copies = nullptr;
   std::string buffer;

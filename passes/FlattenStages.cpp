@@ -249,9 +249,7 @@ void Walk::push(Place at) {
     return;
   SmallVector<Value> values;
   for (Value value : space->values)
-    values.push_back(value.getType().isInteger(1)
-                         ? arith::ExtUIOp::create(b, value.getLoc(), b.getI32Type(), value).getResult()
-                         : value);
+    values.push_back(asColumn(value));
   if (!existing) {
     kernel::PushOp::create(b, func.getLoc(), space->name, values);
     return;

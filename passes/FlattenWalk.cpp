@@ -55,7 +55,7 @@ Known Walk::fromArray(Location loc, Type type, Value row,
   using kernel::FieldPart;
   if (auto list = dyn_cast<dyn::ListType>(type)) {
     std::string begin = array(FieldPart::Begin), end = array(FieldPart::End);
-    kernel::RequireOp::create(b, loc, begin, row);
+    kernel::RequireOp::create(b, loc, begin, row, placeOf(loc));
     ListInfo info;
     Type i32 = b.getI32Type();
     info.first = kernel::LoadOp::create(b, loc, i32, begin, StringAttr(), row);
@@ -70,7 +70,7 @@ Known Walk::fromArray(Location loc, Type type, Value row,
     return Known::of(info);
   }
   std::string symbol = array(FieldPart::Value);
-  kernel::RequireOp::create(b, loc, symbol, row);
+  kernel::RequireOp::create(b, loc, symbol, row, placeOf(loc));
   if (isa<dyn::NodeType>(type) || type.isInteger(32) || type.isInteger(1)) {
     Type loaded = type.isInteger(1) ? Type(b.getI1Type()) : Type(b.getI32Type());
     return Known::structural(kernel::LoadOp::create(b, loc, loaded, symbol, StringAttr(), row));
@@ -98,6 +98,8 @@ void Walk::op(Operation *op, Place at) {
   }
   if (auto map = dyn_cast<dyn::MapOp>(op))
     return this->map(map, at);
+  if (auto filter = dyn_cast<dyn::FilterOp>(op))
+    return this->filter(filter, at);
   if (auto scan = dyn_cast<dyn::ScanOp>(op))
     return recurrence(op, scan.getLists(), scan.getInit(), scan.getBody().front(), scan.getBack(), false, at);
   if (auto fold = dyn_cast<dyn::FoldOp>(op))
@@ -289,8 +291,9 @@ bool Walk::isStructural(Value value) {
   if (!value.getType().isInteger(32) && !value.getType().isInteger(1))
     return false;
   if (isa<BlockArgument>(value)) {
-    auto list = dyn_cast<dyn::MapOp>(value.getParentBlock()->getParentOp());
-    return list && isStructuralList(list.getLists()[cast<BlockArgument>(value).getArgNumber()]);
+    Operation *binder = value.getParentBlock()->getParentOp();
+    return isa<dyn::MapOp, dyn::FilterOp>(binder) &&
+           isStructuralList(binder->getOperand(cast<BlockArgument>(value).getArgNumber()));
   }
   Operation *op = value.getDefiningOp();
   if (isa<arith::ConstantOp, dyn::FieldOp, dyn::LenOp>(op))
@@ -315,10 +318,8 @@ bool Walk::isStructuralList(Value list) {
     return true;
   if (!element.isInteger(32) && !element.isInteger(1))
     return false;
-  // A map's elements are what its body makes of them, whether it was walked or not.
-  if (auto it = env.find(list); it != env.end() && it->second.list.from != From::Mapped)
-    return it->second.list.from == From::Range || it->second.list.from == From::Items ||
-           it->second.list.from == From::Column;
+  if (auto it = env.find(list); it != env.end())
+    return isStructural(it->second.list);
   Operation *op = list.getDefiningOp();
   if (!op || isa<dyn::CallOp, dyn::ScanOp>(op))
     return false;
@@ -327,6 +328,8 @@ bool Walk::isStructuralList(Value list) {
         map.getBody().front().getTerminator()->getOperand(cast<OpResult>(list).getResultNumber()));
   if (isa<dyn::FieldOp, dyn::RangeOp>(op))
     return true;
+  if (isa<dyn::FilterOp, dyn::ZipOp>(op))
+    return isStructuralList(op->getOperand(cast<OpResult>(list).getResultNumber()));
   return llvm::all_of(op->getOperands(),
                       [&](Value v) { return !isa<dyn::ListType>(v.getType()) || isStructuralList(v); });
 }

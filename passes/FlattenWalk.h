@@ -55,6 +55,7 @@ private:
 
   // Lists
   void map(dyn::MapOp op, Place at);
+  void filter(dyn::FilterOp op, Place at);
   void recurrence(mlir::Operation *op, mlir::ValueRange lists, mlir::ValueRange init, mlir::Block &body,
                   bool back, bool fold, Place at);
   void reduceList(dyn::ReduceListOp op, Place at);
@@ -62,8 +63,9 @@ private:
   /// The element of a list at position `j` (i32).
   Known element(const ListInfo &list, mlir::Value j);
   mlir::Value positionRow(const ListInfo &list, mlir::Value j);
-  /// Whether the structure function knows the elements of `list`, which `source` is.
-  bool isStructural(const ListInfo &list, mlir::Value source);
+  /// Whether the structure function knows the elements.
+  static bool isStructural(const ListInfo &list);
+  mlir::Value asColumn(mlir::Value value);
   void joinLists(mlir::Operation *op, unsigned n, std::vector<Arm> &arms, Place at);
   SpaceInfo *copiesOf(const ListInfo &list, llvm::StringRef name);
   ListInfo copyStructural(mlir::Location loc, const ListInfo &list, SpaceInfo *copies);

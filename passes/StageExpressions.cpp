@@ -209,19 +209,39 @@ Value StageToKernel::checked(Location at, kernel::Fault fault, Value condition, 
   return arith::SelectOp::create(b, at, condition, value, zero);
 }
 
-/// An element of a constant tensor that is not the same everywhere: an iota is its index, others are chosen
-/// one by one.
+/// Numbers as first + step * place, if they are; of floats every one must come out exactly.
+static std::optional<std::pair<double, double>> progression(DenseElementsAttr dense) {
+  SmallVector<double> values;
+  if (dense.getElementType().isInteger(32))
+    for (const APInt &v : dense.getValues<APInt>())
+      values.push_back(v.getSExtValue());
+  else if (dense.getElementType().isF32())
+    for (const APFloat &v : dense.getValues<APFloat>())
+      values.push_back(v.convertToFloat());
+  else
+    return std::nullopt;
+  double first = values[0], step = values.size() > 1 ? values[1] - first : 0;
+  for (auto [n, v] : llvm::enumerate(values))
+    if (double(float(float(n) * float(step)) + float(first)) != v && !dense.getElementType().isInteger(32))
+      return std::nullopt;
+    else if (first + step * n != v)
+      return std::nullopt;
+  return std::make_pair(first, step);
+}
+
+/// An element of a constant tensor that is not the same everywhere: a progression is computed, others are
+/// chosen one by one.
 Value StageToKernel::constantElement(DenseElementsAttr dense, ValueRange at) {
   Type type = dense.getElementType();
   Value linear = integer(0);
   for (auto [index, extent] : llvm::zip(at, dense.getType().getShape()))
     linear = addInt(mulInt(linear, extent), index);
-  if (type.isInteger(32)) {
-    bool iota = true;
-    for (auto [n, v] : llvm::enumerate(dense.getValues<APInt>()))
-      iota &= v.getSExtValue() == int64_t(n);
-    if (iota)
-      return linear;
+  if (auto known = progression(dense)) {
+    auto [first, step] = *known;
+    if (type.isInteger(32))
+      return addInt(mulInt(linear, step), integer(first));
+    Value place = arith::SIToFPOp::create(b, loc, type, linear);
+    return arith::AddFOp::create(b, loc, arith::MulFOp::create(b, loc, place, real(step)), real(first));
   }
   SmallVector<TypedAttr> values;
   for (TypedAttr v : dense.getValues<TypedAttr>())

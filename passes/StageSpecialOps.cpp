@@ -98,42 +98,40 @@ Value StageToKernel::rowsOf(Value value, int64_t offset) {
 /// The symbol of the packed form of a matrix, declared once a program.
 std::string StageToKernel::pack(Value weights) {
   SmallVector<Attribute> parts;
-  int32_t along = 0;
+  SmallVector<int64_t> places;
   std::optional<int64_t> tables;
   std::string key;
   Type type = weights.getType();
-  // Nested joins: [W U] stacked over [V T] keeps its shape as an array of arrays.
-  std::function<Attribute(Value)> describe = [&](Value v) -> Attribute {
-    if (auto get = v.getDefiningOp<dyn::GetOp>())
-      return get.getParamAttr();
+  std::function<void(Value, int64_t, int64_t)> place = [&](Value v, int64_t row, int64_t column) {
+    if (auto get = v.getDefiningOp<dyn::GetOp>()) {
+      parts.push_back(get.getParamAttr());
+      places.append({row, column});
+      return;
+    }
     auto concat = v.getDefiningOp<tensor::ConcatOp>();
-    SmallVector<Attribute> inner{b.getI32IntegerAttr(concat.getDim())};
-    for (Value input : concat.getInputs())
-      inner.push_back(describe(input));
-    return b.getArrayAttr(inner);
+    for (Value input : concat.getInputs()) {
+      place(input, row, column);
+      (concat.getDim() == 0 ? row : column) += dyn::extents(input.getType())[concat.getDim()];
+    }
   };
   if (auto take = weights.getDefiningOp<dyn::TakeOp>()) {
     type = take.getTensor().getType();
     tables = dyn::extents(type)[0];
-    parts.push_back(describe(take.getTensor()));
     type = RankedTensorType::get(dyn::extents(type).drop_front(), b.getF32Type());
-  } else if (auto concat = weights.getDefiningOp<tensor::ConcatOp>()) {
-    along = concat.getDim();
-    for (Value input : concat.getInputs())
-      parts.push_back(describe(input));
-  } else {
-    parts.push_back(describe(weights));
+    weights = take.getTensor();
   }
-  llvm::raw_string_ostream(key) << b.getArrayAttr(parts) << along << tables.has_value();
+  place(weights, 0, 0);
+  llvm::raw_string_ostream out(key);
+  out << b.getArrayAttr(parts) << tables.has_value();
+  llvm::interleaveComma(places, out);
   std::string &symbol = packed.symbols[key];
   if (symbol.empty()) {
     std::string name;
     for (Attribute part : parts)
-      if (auto ref = dyn_cast<FlatSymbolRefAttr>(part))
-        name += (name.empty() ? "" : "_") + ref.getValue().str();
-    auto op = kernel::WeightsOp::create(
-        packed.declare, loc, "packed." + (name.empty() ? "weights" : name), b.getArrayAttr(parts), along,
-        dyn::extents(type)[0], dyn::extents(type)[1], tables ? b.getI64IntegerAttr(*tables) : IntegerAttr());
+      name += (name.empty() ? "" : "_") + cast<FlatSymbolRefAttr>(part).getValue().str();
+    auto op = kernel::WeightsOp::create(packed.declare, loc, "packed." + name, b.getArrayAttr(parts), places,
+                                        dyn::extents(type)[0], dyn::extents(type)[1],
+                                        tables ? b.getI64IntegerAttr(*tables) : IntegerAttr());
     op->remove();
     packed.names->insert(op, packed.declare.getInsertionPoint());
     symbol = op.getSymName().str();
@@ -253,13 +251,14 @@ static Value finish(OpBuilder &b, Location loc, Value largest, Value sum) {
   return arith::AddFOp::create(b, loc, largest, log);
 }
 
-/// `largest`, or 0 where it is -inf: what is subtracted before exponentials, so that -inf minus -inf does not
-/// occur.
+/// `largest`, or 0 where it is infinite: what is subtracted before exponentials, so that inf minus inf does
+/// not occur.
 static Value shiftOf(OpBuilder &b, Location loc, Value largest) {
-  Value lowest =
-      arith::ConstantOp::create(b, loc, b.getF32FloatAttr(-std::numeric_limits<float>::infinity()));
   Value zero = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0));
-  Value is = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, largest, lowest);
+  Value infinity =
+      arith::ConstantOp::create(b, loc, b.getF32FloatAttr(std::numeric_limits<float>::infinity()));
+  Value size = math::AbsFOp::create(b, loc, largest);
+  Value is = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, size, infinity);
   return arith::SelectOp::create(b, loc, is, zero, largest);
 }
 
@@ -416,7 +415,6 @@ Value StageToKernel::segmentRow(batch::SegmentOp op, Value first, Value k) {
   return r;
 }
 
-/// The rows of a list one after the other, elementwise.
 /// Of the numbers in an array of the program.
 Type StageToKernel::elementTypeOf(StringRef array) {
   Operation *declaration = func->getParentOfType<kernel::ProgramOp>().lookupSymbol(array);
@@ -425,6 +423,7 @@ Type StageToKernel::elementTypeOf(StringRef array) {
           [](auto op) { return dyn::scalar(op.getType()); });
 }
 
+/// The rows of a list one after the other, elementwise.
 void StageToKernel::segment(batch::SegmentOp op) {
   using batch::ReduceKind;
   Location at_ = op.getLoc();

@@ -96,6 +96,28 @@ std::string dbc::dyn::sourcePlace(Location location) {
   return (name + ":" + Twine(file.getLine()) + ":" + Twine(file.getColumn())).str();
 }
 
+bool dbc::dyn::mayFail(Operation *op) {
+  if (auto take = dyn_cast<TakeOp>(op))
+    return take.getChecked();
+  if (auto ints = dyn_cast<IntOp>(op))
+    return ints.getKind() != IntKind::Max && ints.getKind() != IntKind::Min;
+  auto isInts = [](Type type) { return scalar(type).isInteger(32); };
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    return reduce.getKind() == ReduceKind::Sum && isInts(reduce.getType());
+  if (auto reduce = dyn_cast<ReduceListOp>(op))
+    switch (reduce.getKind()) {
+    case ReduceKind::Sum:
+      return isInts(reduce.getType());
+    case ReduceKind::LogSumExp:
+    case ReduceKind::Any:
+    case ReduceKind::All:
+      return false;
+    default:
+      return true; // of the empty list
+    }
+  return isa<FieldOp, NodesOp, CallOp, NarrowOp, arith::FPToSIOp, RangeOp, ZipOp, SliceOp, AtOp>(op);
+}
+
 //===-- Declarations
 //------------------------------------------------------------------------------------------===//
 
@@ -325,6 +347,14 @@ LogicalResult MapOp::verify() {
   if (getLists().empty() || !llvm::equal(getBody().getArgumentTypes(), elementTypes(getOperandTypes())))
     return emitOpError("has arguments that are not the elements of its lists");
   return verifyYield(*this, getBody(), elementTypes(getResultTypes()));
+}
+
+LogicalResult FilterOp::verify() {
+  if (getLists().empty() || !llvm::equal(getOperandTypes(), getResultTypes()))
+    return emitOpError("gives other lists than it takes");
+  if (!llvm::equal(getBody().getArgumentTypes(), elementTypes(getOperandTypes())))
+    return emitOpError("has arguments that are not the elements of its lists");
+  return verifyYield(*this, getBody(), IntegerType::get(getContext(), 1));
 }
 
 template <class Op> static LogicalResult verifyRecurrence(Op op) {

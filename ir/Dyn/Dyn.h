@@ -29,6 +29,9 @@ mlir::Type scalar(mlir::Type number);
 /// Where an operation stands in the source, for messages: "tree_lstm.dyn:12:5", without folders; "" if not
 /// known.
 std::string sourcePlace(mlir::Location location);
+
+/// Whether computing `op` may fail an input (LANGUAGE E2): it must not be computed where the source does not.
+bool mayFail(mlir::Operation *op);
 } // namespace dbc::dyn
 
 #include "ir/Dyn/DynDialect.h.inc"

@@ -334,6 +334,22 @@ def Dyn_MapOp : Dyn_Op<"map", [RecursiveMemoryEffects, SingleBlock]> {
   let hasVerifier = 1;
 }
 
+def Dyn_FilterOp : Dyn_Op<"filter", [RecursiveMemoryEffects, SingleBlock]> {
+  let summary = "The elements of lists of one length for which a condition holds";
+  let description = [{
+    The block's arguments are the elements, in order; it yields whether they stay. The condition is structural (LANGUAGE
+    S2), so the results' one length is known before any arithmetic.
+    ```mlir
+    %near = dyn.filter (%bonds) : (!dyn.list<!dyn.node<@Bond>>) -> (!dyn.list<!dyn.node<@Bond>>) { ^bb0(%k: !dyn.node<@Bond>): ... dyn.yield %c : i1 }
+    ```
+  }];
+  let arguments = (ins Variadic<Dyn_AnyList>:$lists);
+  let results = (outs Variadic<Dyn_AnyList>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "`(` $lists `)` attr-dict `:` functional-type($lists, $results) $body";
+  let hasVerifier = 1;
+}
+
 def Dyn_ScanOp : Dyn_Op<"scan", [RecursiveMemoryEffects, SingleBlock, AttrSizedOperandSegments]> {
   let summary = "All states of a recurrence along lists of one length, but the first";
   let description = [{

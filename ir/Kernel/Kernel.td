@@ -170,12 +170,13 @@ def Kernel_ArgumentOp : Kernel_Op<"argument", [Symbol]> {
 def Kernel_WeightsOp : Kernel_Op<"weights", [Symbol]> {
   let summary = "A matrix of parameters, packed at load for products";
   let description = [{
-    Rows (outputs) and columns (inputs) come from `parts`: parameter names, stacked `along` axis 0 (outputs one after the
-    other) or 1 (inputs one after the other). Each part has rank 2; with `tables` = n it has rank 3 and n matrices are packed.
+    The matrix has `out` rows (outputs) and `in` columns (inputs). It is made of `parts`, names of parameters of rank 2;
+    part i stands at row places[2 i] and column places[2 i + 1], and the parts cover the whole. With `tables` = n the one
+    part has rank 3 and n matrices are packed.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, ArrayAttr:$parts, I32Attr:$along, I64Attr:$out, I64Attr:$in,
-                       OptionalAttr<I64Attr>:$tables);
-  let assemblyFormat = "$sym_name `=` $parts `along` $along `:` $out `by` $in (`tables` $tables^)? attr-dict";
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefArrayAttr:$parts,
+                       DenseI64ArrayAttr:$places, I64Attr:$out, I64Attr:$in, OptionalAttr<I64Attr>:$tables);
+  let assemblyFormat = "$sym_name `=` $parts `at` $places `:` $out `by` $in (`tables` $tables^)? attr-dict";
 }
 def Kernel_OutputOp : Kernel_Op<"output"> {
   let summary = "Where a flat result of the entry lies";
@@ -343,8 +344,8 @@ def Kernel_RowOfOp : Kernel_Op<"row_of", [MemoryEffects<[MemRead]>]> {
 }
 def Kernel_RequireOp : Kernel_Op<"require", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "The field must be given at this node (or the argument for this input), else the input fails";
-  let arguments = (ins FlatSymbolRefAttr:$array, I32:$node);
-  let assemblyFormat = "$array `[` $node `]` attr-dict";
+  let arguments = (ins FlatSymbolRefAttr:$array, I32:$node, DefaultValuedAttr<StrAttr, "\"\"">:$where);
+  let assemblyFormat = "$array `[` $node `]` (`at` $where^)? attr-dict";
 }
 def Kernel_CheckOp : Kernel_Op<"check", [MemoryEffects<[MemWrite]>]> {
   let summary = "The condition must hold, else the input fails and the function is left";

@@ -4,7 +4,7 @@
 
 // CHECK-LABEL: kernel.program @root
 // CHECK-NOT: batch.
-// CHECK: kernel.weights @packed.W = [@W] along 0 : 4 by 4
+// CHECK: kernel.weights @packed.W = [@W] at [0, 0] : 4 by 4
 // CHECK: kernel.func stage @stage.encode.Node.addf(%[[BEGIN:.*]]: i32, %[[END:.*]]: i32) over @encode.Node
 // CHECK: kernel.for %[[BEGIN]] to %[[END]]
 // CHECK: kernel.for vector

@@ -174,27 +174,25 @@ inline void give_rows(To *to, const int32_t *at, const From *from, int32_t rows,
   }
 }
 
-/// A parameter of which rows x columns numbers are part of a packed matrix.
+/// A parameter of rows x columns numbers that is part of a packed matrix, and where in it it stands.
 struct Part {
   int32_t param;
   int64_t rows, columns;
+  int64_t at_row, at_column;
 };
 
-/// Packs a matrix made of parameters that stand one below the other (`beside` false) or side by side. Of
-/// parameters with a leading axis, matrix number `table` is taken.
+/// Packs a matrix made of parameters. Of parameters with a leading axis, matrix number `table` is taken.
 template <class Real>
 inline void pack_parts(Model &model, int32_t slot, const Weights &weights, std::initializer_list<Part> parts,
-                       bool beside, int32_t outputs, int32_t inputs, int64_t table = 0) {
+                       int32_t outputs, int32_t inputs, int64_t table = 0) {
   Array<Real> whole;
   whole.resize(static_cast<size_t>(outputs) * inputs);
-  int64_t at = 0;
   for (const Part &part : parts) {
     const float *from = weights.data(part.param) + table * part.rows * part.columns;
-    Real *to = whole.data() + (beside ? at : at * inputs);
+    Real *to = whole.data() + part.at_row * inputs + part.at_column;
     for (int64_t r = 0; r < part.rows; ++r)
       for (int64_t c = 0; c < part.columns; ++c)
         to[r * inputs + c] = static_cast<Real>(from[r * part.columns + c]);
-    at += beside ? part.columns : part.rows;
   }
   model.add_packed<Real>(slot).pack(whole.data(), outputs, inputs);
 }

@@ -69,10 +69,9 @@ DBC_INLINE double sqrt(double x) { return __builtin_sqrt(x); }
 DBC_INLINE float abs(float x) { return __builtin_fabsf(x); }
 DBC_INLINE double abs(double x) { return __builtin_fabs(x); }
 
-/// The first of equals; a NaN on either side that is not chosen by the comparison is dropped as the
-/// language's oracle does: maximum(x, y) is `x < y ? y : x`.
-template <class T> DBC_INLINE T maximum(T x, T y) { return x < y ? y : x; }
-template <class T> DBC_INLINE T minimum(T x, T y) { return y < x ? y : x; }
+/// The first of equals; NaN if either is.
+template <class T> DBC_INLINE T maximum(T x, T y) { return ((x < y) | (y != y)) ? y : x; }
+template <class T> DBC_INLINE T minimum(T x, T y) { return ((y < x) | (y != y)) ? y : x; }
 template <class T> DBC_INLINE T clip(T x, T low, T high) { return minimum(maximum(x, low), high); }
 template <class T> DBC_INLINE T relu(T x) { return x < T(0) ? T(0) : x; }
 template <class T> DBC_INLINE T square(T x) { return x * x; }
@@ -181,9 +180,9 @@ DBC_INLINE double tanh(double x) { return std::tanh(x); }
 DBC_INLINE float sigmoid(float x) { return 1.0f / (1.0f + detail::exp_within(-x)); }
 DBC_INLINE double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 
-/// ln(1 + e^x), at most 5 ULP for x > -87.
-DBC_INLINE float softplus(float x) { return (x > 0.0f ? x : 0.0f * x) + log1p(exp(-abs(x))); }
-DBC_INLINE double softplus(double x) { return (x > 0.0 ? x : 0.0 * x) + std::log1p(std::exp(-std::fabs(x))); }
+/// ln(1 + e^x), at most 5 ULP for x > -87; NaN comes through the second term.
+DBC_INLINE float softplus(float x) { return (x > 0.0f ? x : 0.0f) + log1p(exp(-abs(x))); }
+DBC_INLINE double softplus(double x) { return (x > 0.0 ? x : 0.0) + std::log1p(std::exp(-std::fabs(x))); }
 
 /// The error function, at most 8 ULP everywhere.
 DBC_INLINE float erf(float x) {

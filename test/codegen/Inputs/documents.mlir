@@ -25,7 +25,7 @@ module @documents {
     kernel.field @Word.class = @Word "class" 0 value : i32
     kernel.field @Word.vec = @Word "vec" 1 value : tensor<4xf32>
     kernel.argument @d = "d" 0 value : i32
-    kernel.weights @A = [@A] along 0 : 4 by 4 tables 3
+    kernel.weights @A = [@A] at [0, 0] : 4 by 4 tables 3
     kernel.func roots @roots(%input: i32) {
       kernel.require @d[%input]
     }

@@ -25,9 +25,9 @@ module @tree_lstm attributes {dyn.dims = {classes = 5 : i64, embed = 12 : i64, h
     kernel.field @Tree.left = @Tree "left" 2 value : i32
     kernel.field @Tree.right = @Tree "right" 3 value : i32
     kernel.argument @t = "t" 0 value : i32
-    kernel.weights @W = [@W] along 0 : 24 by 12
-    kernel.weights @U = [@U] along 0 : 40 by 16
-    kernel.weights @V = [@V] along 0 : 5 by 8
+    kernel.weights @W = [@W] at [0, 0] : 24 by 12
+    kernel.weights @U = [@U] at [0, 0] : 40 by 16
+    kernel.weights @V = [@V] at [0, 0] : 5 by 8
 
     kernel.func roots @roots(%input: i32) {
       kernel.require @t[%input]
