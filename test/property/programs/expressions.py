@@ -1,0 +1,187 @@
+# Random expressions by the grammar. Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+import functools
+import re
+
+from . import grammar
+from .tree import Piece
+
+HOLE = re.compile(r"<(\w+)([.!]?)(?:\|([\w:,]+))?>|\{(\w+)([.!]?)(?:\|([\w:,]+))?\}|#(\w+)|@(\w+)|\$(\w+)")
+
+
+@functools.lru_cache(maxsize=None)
+def holes(template):
+    """Whether a template needs a list, the kinds of variables that it needs, and the kinds of its expressions."""
+    matches = list(HOLE.finditer(template))
+    return (any(m[8] for m in matches), frozenset(m[9] for m in matches if m[9]), frozenset(m[1] or m[4] for m in matches if m[1] or m[4]))
+
+
+class Variable:
+    """`below`: a node that the cells of the recursion being defined may be called with."""
+
+    def __init__(self, text, kind, below=False):
+        self.text, self.kind, self.below = text, kind, below
+
+
+class Cell:
+    def __init__(self, name, takes, gives, recursive=False):
+        self.name, self.takes, self.gives, self.recursive = name, takes, gives, recursive
+
+
+class Scope:
+    """What can be named at a place."""
+
+    def __init__(self, variables=(), cells=()):
+        self.variables, self.cells = list(variables), list(cells)
+
+    def plus(self, *more):
+        return Scope(self.variables + list(more), self.cells)
+
+    def of(self, kind):
+        return [v for v in self.variables if v.kind == kind]
+
+    def calls(self, kind):
+        return [f"{cell.name}({v.text})" for v in self.variables for cell in self.cells
+                if v.kind == cell.takes and cell.gives == kind and (v.below or not cell.recursive)]
+
+    def lists(self, types):
+        """(variable, kind of its elements) of every list that a binder can go over."""
+        return [(v, grammar.ELEMENT.get(v.kind, v.kind[1:-1])) for v in self.variables
+                if v.kind in grammar.ELEMENT or (v.kind[0] == "[" and v.kind[1:-1] in types)]
+
+
+class Expressions:
+    """Draws expressions. `counts` says how often each tag occurred so far: what is rare is drawn rather, and all the more
+    if it occurred less than `pace` times."""
+
+    def __init__(self, random, counts, pace):
+        self.random, self.counts, self.pace = random, counts, pace
+        self.types = {}  # constructors by data type: (name, [(field, kind)])
+        self.fresh = 9  # so that no name is one of the grammar's
+
+    def name(self, stem):
+        self.fresh += 1
+        return f"{stem}{self.fresh}"
+
+    def chance(self, p):
+        return self.random.random() < p
+
+    def choose(self, productions, kind=None, scope=None):
+        """By weight, or the one that itself, or in an expression of another kind below it, leads to what is rarest so far;
+        rather the latter where that is late."""
+        def rarity(production):
+            below = holes(production[1])[2] - {kind} if scope else ()
+            return min([self.counts[tag] for tag in production[0].split("+")] + [1 + self.rarest(each, scope) for each in below])
+
+        if self.chance(0.85):
+            best = min(productions, key=lambda p: (rarity(p), self.random.random()))
+            if rarity(best) < self.pace or self.chance(0.6):
+                return best
+        return self.random.choices(productions, [p[2] if len(p) > 2 else 1 for p in productions])[0]
+
+    def rarest(self, kind, scope):
+        productions = grammar.PLAIN.get(kind, []) + grammar.DEEP.get(kind, [])
+        return min((self.counts[p[0].split("+")[0]] for p in productions if self.usable(p, scope)), default=1000)
+
+    def usable(self, production, scope):
+        """Whether the place has the variables and lists that the template asks for."""
+        lists, names, _ = holes(production[1])
+        return (not lists or scope.lists(self.types)) and all(
+            self.pair(scope) if name.startswith("node") else scope.of(name) for name in names)
+
+    def pair(self, scope):
+        """Two nodes of one type, if there are."""
+        nodes = [v for v in scope.variables if v.kind in self.types]
+        return [(a, b) for a in nodes for b in nodes if a is not b and a.kind == b.kind]
+
+    def expression(self, kind, scope, depth):
+        calls = scope.calls(kind)
+        # A call is what makes a model recursive: it is preferred where one is possible.
+        if calls and self.chance(0.3 if depth > 0 else 0.6):
+            return Piece(kind, ["call of a cell"], self.random.choice(calls))
+        if depth > 0 and self.chance(0.95):
+            ways = [(p[0], p[1].replace("{T}", "{" + kind + "}"), *p[2:]) for p in grammar.ANY] if kind != "list" else []
+            ways += [(tags, text, 0.1) for tags, text, *_ in grammar.PLAIN[kind]]
+            ways = [p for p in grammar.DEEP.get(kind, []) + ways if self.usable(p, scope)]
+            if kind != "list" and any(v.kind in self.types for v in scope.variables):
+                ways.append(("match", "match", 2))
+            if ways:
+                return self.fill(kind, self.choose(ways, kind, scope), scope, depth - 1)
+        names = scope.of(kind) + (scope.of("vecs") if kind == "list" else [])
+        if names and self.chance(0.5):
+            return Piece(kind, [], self.random.choice(names).text)
+        return self.fill(kind, self.choose([p for p in grammar.PLAIN[kind] if self.usable(p, scope)]), scope, 0)
+
+    def fill(self, kind, production, scope, depth, braced=False):
+        tags, template = production[:2]
+        if template == "match":
+            return self.match(kind, scope, depth)
+        kinds, texts, variables = {}, {}, {}
+        lists, nodes = scope.lists(self.types), self.pair(scope)
+        if lists:
+            for name, elem in (("xs", "elem"), ("ys", "elem2")):
+                variables[elem], kinds[elem] = self.random.choices(lists, [4 if kind in self.types else 1 for _, kind in lists])[0]
+                texts["@" + name] = variables[elem].text
+        if nodes:
+            texts["$node"], texts["$node2"] = (v.text for v in self.random.choice(nodes))
+        parts, end = [], 0
+        for match in HOLE.finditer(template):
+            parts.append(template[end:match.start()])
+            end = match.end()
+            expression, how, inner, block, block_how, block_inner, new, at, dollar = match.groups()
+            if expression or block:
+                more = []
+                for each in (inner or block_inner or "").split(","):
+                    if each:
+                        name, its = each.split(":")
+                        more.append(Variable(texts.setdefault("#" + name, self.name(name)), kinds.get(its, its),
+                                             variables[its].below if its in variables else False))
+                make = self.block if block else self.tamed if how == "!" else self.expression
+                its = expression or block
+                # Numbers and conditions stand at the leaves; they may be one level deeper, so that they are not all plain.
+                below = 0 if "." in (how, block_how) else max(depth, its != kind and its in ("f32", "bool"))
+                parts.append(make(its, scope.plus(*more), below, *([block_how == "!"] if block else [])))
+            elif new:
+                parts.append(texts.setdefault("#" + new, self.name(new)))
+            elif at:
+                parts.append(texts["@" + at])
+            else:
+                parts.append(texts.get("$" + dollar) or self.random.choice(scope.of(dollar)).text)
+        return Piece(kind, tags.split("+"), *parts, template[end:], braced=braced)
+
+    def tamed(self, kind, scope, depth):
+        if kind not in grammar.TAMED:
+            return self.expression(kind, scope, depth)
+        ways = [p for p in grammar.TAMED[kind] if self.usable(p, scope) and (depth > 0 or "!" not in p[1])]
+        production = self.choose(ways)
+        return self.fill(kind, production, scope, depth - ("!" in production[1]))
+
+    def block(self, kind, scope, depth, tamed=False):
+        """{ let ..; value }"""
+        parts = ["{ "]
+        for _ in range(self.random.choice([0, 1, 1, 2]) if depth > 0 else 0):
+            ways = [p for p in grammar.LETS if self.usable(p, scope) and ("list" not in p[3].values() or scope.lists(self.types))]
+            production = self.choose(ways)
+            let = self.fill("let", production, scope, depth - 1)
+            let.parts.append(" ")
+            pattern = "".join(part for part in let.parts if isinstance(part, str)).split("=")[0].split(":")[0]
+            let.names = re.findall(r"\w+\d+", pattern)
+            parts.append(let)
+            scope = scope.plus(*(Variable(name, its) for name, its in zip(let.names, production[3].values())))
+        value = (self.tamed if tamed else self.expression)(kind, scope, depth)
+        return Piece(kind, [], *parts, value, " }", braced=True)
+
+    def match(self, kind, scope, depth):
+        subject = self.random.choice([v for v in scope.variables if v.kind in self.types])
+        return Piece(kind, ["match"], f"(match {subject.text} ", self.arms(kind, scope, subject.kind, depth, wild=0.6), ")")
+
+    def arms(self, kind, scope, data, depth, wild=0.0, tamed=False):
+        """{ Constructor(field = name) => { .. } .. }"""
+        parts, constructors = ["{ "], self.types[data]
+        for number, (constructor, fields) in enumerate(constructors):
+            if number == len(constructors) - 1 > 0 and self.chance(wild):
+                parts.append(Piece("arm", ["arm for the rest"], "_ => ", self.block(kind, scope, depth, tamed)))
+                continue
+            bound = [(field, Variable(self.name(field), its, True)) for field, its in fields]
+            pattern = Piece("pattern", [], *(Piece("bind", [], f"{field} = {v.text}", names=[v.text]) for field, v in bound), group=True)
+            parts += [constructor, pattern, " => ", self.block(kind, scope.plus(*(v for _, v in bound)), depth, tamed), " "]
+        return Piece("arms", [], *parts, "}")

@@ -1,0 +1,64 @@
+# Cuts failing programs down. Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+import copy
+
+# The least that an expression of a kind can be.
+LEAST = {"f32": "f32(0.5)", "vec": "b0", "wec": "c0", "mat": "M", "bool": "true", "rec": "State { h = b0, c = b1 }",
+         "lst": "nn.State { h = b0, c = b1 }", "tup": "(b0, f32(0.5))"}
+# What may vanish altogether.
+DROPS = ("entry", "let", "field")
+
+
+def smaller_parts(piece):
+    """What could stand in a piece's place: pairs of (pieces saved, parts)."""
+    size = piece.size()
+    if piece.kind in DROPS and piece.parts:
+        yield size, []
+    if piece.kind in LEAST and str(piece) not in (LEAST[piece.kind], "{ " + LEAST[piece.kind] + " }"):
+        yield size, ["{ " + LEAST[piece.kind] + " }"] if piece.braced else [LEAST[piece.kind]]
+    for inner in piece.walk():
+        if inner is not piece and inner.kind == piece.kind and inner.kind not in DROPS and (piece.braced or not inner.braced):
+            yield size - inner.size(), [inner] if inner.braced == piece.braced else ["{ ", inner, " }"]
+
+
+def smaller_programs(program):
+    """Copies of a program, each with one piece less, the smallest first."""
+    pieces = list(program.root.walk())
+    ways = [(saved, number, parts) for number, piece in enumerate(pieces) for saved, parts in smaller_parts(piece)]
+    length = len(str(program.root))
+    for _, number, parts in sorted(ways, key=lambda way: -way[0]):
+        smaller = copy.deepcopy(program)
+        # Parts are pieces of the original: they are copied with the texts around them.
+        list(smaller.root.walk())[number].parts = copy.deepcopy(parts)
+        smaller.prune()
+        if any(decl.kind == "entry" for decl in smaller.root.parts) and len(str(smaller.root)) < length:
+            yield smaller
+
+
+def shrink(programs, fails, tries=200):
+    """The smallest list of programs found within `tries` calls for which `fails(programs)` still holds: first fewer programs,
+    then less of each."""
+    left = tries
+
+    def still(candidate):
+        nonlocal left
+        left -= 1
+        return left >= 0 and fails(candidate)
+
+    if len(programs) > 1:
+        alone = next(([program] for program in programs if still([program])), None)
+        for program in programs if not alone else []:
+            fewer = [each for each in programs if each is not program]
+            programs = fewer if fewer and still(fewer) else programs
+        programs = alone or programs
+    changed = True
+    while changed and left > 0:
+        changed = False
+        for at, program in enumerate(programs):
+            for smaller in smaller_programs(program):
+                candidate = programs[:at] + [smaller] + programs[at + 1:]
+                if left <= 0:
+                    break
+                if still(candidate):
+                    programs, changed = candidate, True
+                    break
+    return programs
