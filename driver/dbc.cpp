@@ -173,6 +173,7 @@ private:
         add("verify", "compare compiled code with `interpret` on random inputs", verifyCommand);
     addCount(verify);
     addEntry(verify, "without it all");
+    addReal(verify);
     addWeights(verify);
     verify->add_flag("--json", o.json, "print the findings as JSON");
     CLI::App *sample = add("sample", "print random inputs that fit an entry", sampleCommand);
