@@ -298,6 +298,8 @@ bool Walk::isStructural(Value value) {
   Operation *op = value.getDefiningOp();
   if (isa<arith::ConstantOp, dyn::FieldOp, dyn::LenOp>(op))
     return true;
+  if (auto reduce = dyn_cast<dyn::ReduceListOp>(op); reduce && reduce.getKind() == dyn::ReduceKind::ArgMax)
+    return false;
   if (isa<dyn::CallOp, dyn::FoldOp, dyn::GetOp>(op) || dyn::extents(value.getType()).size())
     return false;
   if (auto match = dyn_cast<dyn::MatchOp>(op)) {
