@@ -72,6 +72,14 @@ Expr linear(ArrayRef<Expr> indices, ArrayRef<int64_t> extents) {
   return sum;
 }
 
+/// `a & b` or `a | b` of bools, which loops over rows can do several at a time. Where b calls a function
+/// clang warns of that; functions are pure, so the logical operator gives the same.
+static Expr bitwise(const Expr &a, StringRef sign, const Expr &b) {
+  if (!StringRef(b.text).contains("math::"))
+    return binary(a, sign, b, Bind::Bits);
+  return binary(a, (sign + sign).str(), b, sign == "&" ? Bind::LogicalAnd : Bind::LogicalOr);
+}
+
 Expr negated(const Expr &condition) {
   if (condition.text == "true" || condition.text == "false")
     return {condition.text == "true" ? "false" : "true"};
@@ -129,9 +137,9 @@ static Expr comparison(arith::CmpFOp op, const Expr &a, const Expr &b) {
   case P::UNE:
     return plain("!=");
   case P::UEQ:
-    return negated(binary(plain("<"), "|", plain(">"), Bind::Bits));
+    return negated(bitwise(plain("<"), "|", plain(">")));
   case P::ONE:
-    return binary(plain("<"), "|", plain(">"), Bind::Bits);
+    return bitwise(plain("<"), "|", plain(">"));
   case P::UGT:
     return negated(plain("<="));
   case P::UGE:
@@ -141,9 +149,9 @@ static Expr comparison(arith::CmpFOp op, const Expr &a, const Expr &b) {
   case P::ULE:
     return negated(plain(">"));
   case P::ORD:
-    return binary(binary(a, "==", a, Bind::Equal), "&", binary(b, "==", b, Bind::Equal), Bind::Bits);
+    return bitwise(binary(a, "==", a, Bind::Equal), "&", binary(b, "==", b, Bind::Equal));
   case P::UNO:
-    return binary(binary(a, "!=", a, Bind::Equal), "|", binary(b, "!=", b, Bind::Equal), Bind::Bits);
+    return bitwise(binary(a, "!=", a, Bind::Equal), "|", binary(b, "!=", b, Bind::Equal));
   }
   llvm_unreachable("all predicates handled");
 }
@@ -174,7 +182,11 @@ std::optional<Expr> arithmetic(Operation *op, bool f64, llvm::function_ref<Expr(
       arguments.push_back(operand(value).text);
     return call(name, arguments);
   };
-  auto bitwise = [&](StringRef sign) { return two(sign, Bind::Bits); };
+  auto bits = [&](StringRef sign) {
+    Expr left = a(), right = operand(op->getOperand(1));
+    return op->getResult(0).getType().isInteger(1) ? bitwise(left, sign, right)
+                                                   : binary(left, sign, right, Bind::Bits);
+  };
   auto cast = [&](StringRef type) { return call(type, {a().text}); };
   return llvm::TypeSwitch<Operation *, std::optional<Expr>>(op)
       .Case<arith::ConstantOp>([&](auto o) { return constant(o, f64); })
@@ -188,13 +200,13 @@ std::optional<Expr> arithmetic(Operation *op, bool f64, llvm::function_ref<Expr(
       .Case<arith::MinimumFOp>([&](auto) { return function("math::minimum"); })
       .Case<arith::MaxSIOp>([&](auto) { return function("std::max"); })
       .Case<arith::MinSIOp>([&](auto) { return function("std::min"); })
-      .Case<arith::AndIOp>([&](auto) { return bitwise("&"); })
-      .Case<arith::OrIOp>([&](auto) { return bitwise("|"); })
+      .Case<arith::AndIOp>([&](auto) { return bits("&"); })
+      .Case<arith::OrIOp>([&](auto) { return bits("|"); })
       .Case<arith::XOrIOp>([&](arith::XOrIOp o) {
         APInt right;
         if (o.getType().isInteger(1) && matchPattern(o.getRhs(), m_ConstantInt(&right)) && right.isAllOnes())
           return negated(a());
-        return o.getType().isInteger(1) ? two("!=", Bind::Equal) : bitwise("^");
+        return o.getType().isInteger(1) ? two("!=", Bind::Equal) : two("^", Bind::Bits);
       })
       .Case<arith::CmpIOp>([&](arith::CmpIOp o) {
         Expr left = a();
