@@ -12,7 +12,7 @@ FIELDS = [("word", "idx"), ("word", "idx"), ("x", "f32"), ("feature", "vec"), ("
 
 class Declarations(Expressions):
     def __init__(self, number, seed, counts):
-        super().__init__(random.Random(f"{seed}/{number}"), counts, pace=0.25 * (number + 1))
+        super().__init__(random.Random(f"{seed}/{number}"), counts, pace=0.2 * (number + 1))
         self.number, self.decls, self.dims = number, [], {}
 
     def program(self):

@@ -50,8 +50,8 @@ class Scope:
 
 
 class Expressions:
-    """Draws expressions. `counts` says how often each tag occurred so far: what is rare is drawn rather, and all the more
-    if it occurred less than `pace` times."""
+    """Draws expressions. `counts` says how often each tag occurred so far: what occurred less than `pace` times is late and
+    drawn rather."""
 
     def __init__(self, random, counts, pace):
         self.random, self.counts, self.pace = random, counts, pace
@@ -66,15 +66,15 @@ class Expressions:
         return self.random.random() < p
 
     def choose(self, productions, kind=None, scope=None):
-        """By weight, or the one that itself, or in an expression of another kind below it, leads to what is rarest so far;
-        rather the latter where that is late."""
+        """By weight; while something is late, rather the one that leads to what is rarest, itself or in an expression of
+        another kind below it."""
         def rarity(production):
             below = holes(production[1])[2] - {kind} if scope else ()
             return min([self.counts[tag] for tag in production[0].split("+")] + [1 + self.rarest(each, scope) for each in below])
 
         if self.chance(0.85):
             best = min(productions, key=lambda p: (rarity(p), self.random.random()))
-            if rarity(best) < self.pace or self.chance(0.6):
+            if rarity(best) < self.pace:
                 return best
         return self.random.choices(productions, [p[2] if len(p) > 2 else 1 for p in productions])[0]
 
@@ -107,7 +107,7 @@ class Expressions:
             if ways:
                 return self.fill(kind, self.choose(ways, kind, scope), scope, depth - 1)
         names = scope.of(kind) + (scope.of("vecs") if kind == "list" else [])
-        if names and self.chance(0.5):
+        if names and self.chance(0.6):
             return Piece(kind, [], self.random.choice(names).text)
         return self.fill(kind, self.choose([p for p in grammar.PLAIN[kind] if self.usable(p, scope)]), scope, 0)
 

@@ -55,7 +55,7 @@ DECLS = [
 ]
 
 PLAIN = {
-    "vec": [("param", "b0"), ("param", "b1"), ("zeros", "zeros(d)"), ("ones", "ones(d)"), ("fill", "fill(0.5, d)"),
+    "vec": [("param", "b0"), ("param", "b1"), ("zeros", "zeros(d)", 0.3), ("ones", "ones(d)", 0.3), ("fill", "fill(0.5, d)", 0.3),
             ("row of a param", "E[$idx]", 6), ("tensor const", "C[$idx]", 2), ("nn.Embedding", "emb($idx)", 2), ("record field", "$rec.h", 3),
             ("record field", "$rec.c", 3), ("record field", "$lst.h", 4), ("row of a matrix", "M[$lab]", 2)],
     "wec": [("param", "c0"), ("ones", "ones(e)"), ("fill", "fill(0.5, e)")],
@@ -64,11 +64,11 @@ PLAIN = {
     "lst": [("nn.LSTM start", "run.start()"), ("record", "nn.State { h = <vec.>, c = b0 }")],
     "tup": [("tuple", "(<vec.>, <f32.>)")],
     "list": [("map", "map(#x in @xs) {vec.|x:elem}", 3), ("range", "map(#i in 0..3) {vec.|i:int}")],
-    "f32": [("literal", "0.5"), ("literal", "1.5"), ("literal", "0.25"), ("number const", "half"), ("int to f32", "clip(f32($int) * 0.1, -2.0, 2.0)", 2),
+    "f32": [("literal", "0.5", 0.3), ("literal", "1.5", 0.3), ("literal", "0.25", 0.3), ("number const", "half"), ("int to f32", "clip(f32($int) * 0.1, -2.0, 2.0)", 2),
             ("index to f32", "(f32($idx) * 0.1)"), ("int arithmetic", "(0.1 * f32(minimum(maximum($int, 0) + 1, 3) - 1))"), ("div", "(0.1 * f32(div($int, 2)))"), ("remainder", "(0.1 * f32($int % 3))"), ("index conversion", "E[index[vocab](($int * $int) % 2), 0]"),
             ("bool to number", "f32(int($bool))"), ("tensor of indices", "tanh(sum(f32($tags)))", 4), ("element of tensor", "$vec[0]"),
             ("element from the end", "$vec[-1]"), ("element by index", "$vec[$lab]", 3)],
-    "bool": [("literal", "true"), ("bool of the input", "$bool", 6), ("comparison of ints", "($int <= 1)", 2), ("comparison of ints", "($int > 2)", 2),
+    "bool": [("literal", "true", 0.2), ("bool of the input", "$bool", 6), ("comparison of ints", "($int <= 1)", 2), ("comparison of ints", "($int > 2)", 2),
              ("comparison of ints", "($int != 0)", 2), ("comparison of indices", "($idx < 1)"), ("comparison of indices", "($ops == 1)"),
              ("comparison of indices", "($lab >= 1)"), ("len of a list", "(len(@xs) > 1)", 2)],
 }

@@ -9,29 +9,27 @@ DROPS = ("entry", "let", "field")
 
 
 def smaller_parts(piece):
-    """What could stand in a piece's place: pairs of (pieces saved, parts)."""
-    size = piece.size()
+    """What could stand in a piece's place."""
     if piece.kind in DROPS and piece.parts:
-        yield size, []
+        yield []
     if piece.kind in LEAST and str(piece) not in (LEAST[piece.kind], "{ " + LEAST[piece.kind] + " }"):
-        yield size, ["{ " + LEAST[piece.kind] + " }"] if piece.braced else [LEAST[piece.kind]]
+        yield ["{ " + LEAST[piece.kind] + " }"] if piece.braced else [LEAST[piece.kind]]
     for inner in piece.walk():
         if inner is not piece and inner.kind == piece.kind and inner.kind not in DROPS and (piece.braced or not inner.braced):
-            yield size - inner.size(), [inner] if inner.braced == piece.braced else ["{ ", inner, " }"]
+            yield [inner] if inner.braced == piece.braced else ["{ ", inner, " }"]
 
 
 def smaller_programs(program):
-    """Copies of a program, each with one piece less, the smallest first."""
-    pieces = list(program.root.walk())
-    ways = [(saved, number, parts) for number, piece in enumerate(pieces) for saved, parts in smaller_parts(piece)]
-    length = len(str(program.root))
-    for _, number, parts in sorted(ways, key=lambda way: -way[0]):
-        smaller = copy.deepcopy(program)
-        # Parts are pieces of the original: they are copied with the texts around them.
-        list(smaller.root.walk())[number].parts = copy.deepcopy(parts)
-        smaller.prune()
-        if any(decl.kind == "entry" for decl in smaller.root.parts) and len(str(smaller.root)) < length:
-            yield smaller
+    """Copies of a program, each with one piece less and all that only it used, the smallest first."""
+    smaller = []
+    for number, piece in enumerate(program.root.walk()):
+        for parts in smaller_parts(piece):
+            each = copy.deepcopy(program)
+            list(each.root.walk())[number].parts = copy.deepcopy(parts)
+            each.prune()
+            if any(decl.kind == "entry" for decl in each.root.parts):
+                smaller.append((len(str(each.root)), len(smaller), each))
+    return [each for length, _, each in sorted(smaller) if length < len(str(program.root))]
 
 
 def shrink(programs, fails, tries=200):
