@@ -52,7 +52,7 @@ def main():
         return 0
 
     dbc = Dbc(options.dbc, options.structures, seed % 1000, options.flags)
-    units = [programs[at:at + options.unit] for at in range(0, len(programs), options.unit)]
+    units = [programs[at : at + options.unit] for at in range(0, len(programs), options.unit)]
     verdicts, medians, seen = collections.Counter(), [], set()
 
     def report(programs, outcome):
@@ -68,10 +68,15 @@ def main():
         print(f"program {names}, cut down:\n{tidy(text)}")
         print(dbc.verify(small).text[:1500])
         print(f"again: dbc verify random.dyn {' '.join(dbc.arguments(dims))}")
-        print(f"whole: random_programs.py --dbc {options.dbc} --seed {seed} --programs {options.programs} --only {names}", flush=True)
+        print(
+            f"whole: random_programs.py --dbc {options.dbc} --seed {seed} --programs {options.programs} --only {names}",
+            flush=True,
+        )
         if options.keep:
             with open(os.path.join(options.keep, f"seed{seed}-{names.split(',')[0]}.dyn"), "w") as file:
-                file.write(f"// {outcome.what}: dbc verify {' '.join(dbc.arguments(dims))}\n// {signature}\n{tidy(text)}")
+                file.write(
+                    f"// {outcome.what}: dbc verify {' '.join(dbc.arguments(dims))}\n// {signature}\n{tidy(text)}"
+                )
 
     start = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
@@ -90,8 +95,17 @@ def main():
                 verdicts["failure"] += 1
                 report(unit, outcome)
     median = statistics.median(medians) if medians else 0
-    print(json.dumps({"seed": seed, "programs": len(programs), **verdicts, "median nodes": median,
-                      "seconds": round(time.monotonic() - start)}))
+    print(
+        json.dumps(
+            {
+                "seed": seed,
+                "programs": len(programs),
+                **verdicts,
+                "median nodes": median,
+                "seconds": round(time.monotonic() - start),
+            }
+        )
+    )
     rare = count.table(counts) if len(programs) >= 100 else []
     bad = [f"{verdicts[what]} programs are {what}" for what in ("failure", "refused") if verdicts[what]]
     if verdicts["unfit"] > 0.02 * len(programs):

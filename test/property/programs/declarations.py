@@ -6,8 +6,26 @@ from .expressions import Cell, Expressions, Scope, Variable
 from .tree import Piece, Program
 
 # Fields that hold no nodes.
-FIELDS = [("word", "idx"), ("word", "idx"), ("x", "f32"), ("feature", "vec"), ("flag", "bool"), ("flag", "bool"), ("count", "int"), ("op", "ops"), ("label", "lab"),
-          ("codes", "tags"), ("codes", "tags"), ("notes", "idxs"), ("tints", "floats"), ("rows", "vecs"), ("marks", "labs"), ("marks", "labs"), ("signs", "flags"), ("sums", "ints")]
+FIELDS = [
+    ("word", "idx"),
+    ("word", "idx"),
+    ("x", "f32"),
+    ("feature", "vec"),
+    ("flag", "bool"),
+    ("flag", "bool"),
+    ("count", "int"),
+    ("op", "ops"),
+    ("label", "lab"),
+    ("codes", "tags"),
+    ("codes", "tags"),
+    ("notes", "idxs"),
+    ("tints", "floats"),
+    ("rows", "vecs"),
+    ("marks", "labs"),
+    ("marks", "labs"),
+    ("signs", "flags"),
+    ("sums", "ints"),
+]
 
 
 class Declarations(Expressions):
@@ -44,9 +62,15 @@ class Declarations(Expressions):
         for name in names:
             many = self.random.choice([1, 2, 2, 3])
             for number in range(many):
-                fields = dict([("count", "int")] * self.chance(0.6) + self.random.sample(FIELDS, self.random.randint(2, 5)))
+                fields = dict(
+                    [("count", "int")] * self.chance(0.6) + self.random.sample(FIELDS, self.random.randint(2, 5))
+                )
                 last = number == many - 1
-                for other in [name] + self.random.sample(names, self.random.randint(1, len(names))) if last else names[:1] if self.chance(0.2) else []:
+                for other in (
+                    [name] + self.random.sample(names, self.random.randint(1, len(names)))
+                    if last
+                    else names[:1] if self.chance(0.2) else []
+                ):
                     stem = other[1:]
                     if many == 1 or not last or self.chance(0.5):
                         fields["kids" + stem] = f"[{other}]"
@@ -56,30 +80,57 @@ class Declarations(Expressions):
                             fields["right" + stem] = other
                 self.types[name].append((f"C{number}" if many > 1 else name, list(fields.items())))
         for name, constructors in self.types.items():
-            lines = [Piece("constructor", [], constructor, Piece("fields", [], *(self.field(name, *each) for each in fields), group=True))
-                     for constructor, fields in constructors]
+            lines = [
+                Piece(
+                    "constructor",
+                    [],
+                    constructor,
+                    Piece("fields", [], *(self.field(name, *each) for each in fields), group=True),
+                )
+                for constructor, fields in constructors
+            ]
             if len(lines) == 1:
                 self.declare("data with one constructor", name, "data ", lines[0], ";")
             else:
-                self.declare("data with several constructors", name, f"data {name} {{ ", *sum(([line, "; "] for line in lines), []), "}")
+                self.declare(
+                    "data with several constructors",
+                    name,
+                    f"data {name} {{ ",
+                    *sum(([line, "; "] for line in lines), []),
+                    "}",
+                )
 
     def field(self, owner, field, kind):
         element = kind.strip("[]")
         tags = ["field of " + ("numbers" if kind not in grammar.ELEMENT else "a list of numbers")]
         if element in self.types:
             tags = ["field of a list of nodes" if kind[0] == "[" else "field of a node"]
-            if element < owner and any(owner == each.strip("[]") for _, fields in self.types[element] for _, each in fields):
+            if element < owner and any(
+                owner == each.strip("[]") for _, fields in self.types[element] for _, each in fields
+            ):
                 tags.append("mutually recursive types")
         return Piece("field", tags, f"{field}: {grammar.KINDS.get(kind, kind)}")
 
     def group(self, before):
         """Cells that call each other, one a data type."""
         gives = [(f"cell of {kind}", kind) for kind in ("vec", "rec", "lst", "tup", "f32", "mat")]
-        made = [Cell(self.name("cell"), name, self.choose([(*each, 2 if each[1] in ("vec", "lst") else 1) for each in gives])[1], True) for name in self.types]
+        made = [
+            Cell(
+                self.name("cell"),
+                name,
+                self.choose([(*each, 2 if each[1] in ("vec", "lst") else 1) for each in gives])[1],
+                True,
+            )
+            for name in self.types
+        ]
         tags = "cell" + ("+mutually recursive cells" if len(made) > 1 else "")
         for cell in made:
-            self.declare(tags + f"+cell of {cell.gives}", cell.name, f"cell {cell.name}(t: {cell.takes}) -> {grammar.KINDS[cell.gives]} ",
-                         self.body(cell.takes, cell.gives, before + made, self.random.choice([2, 2, 2, 3])))
+            self.declare(
+                tags + f"+cell of {cell.gives}",
+                cell.name,
+                f"cell {cell.name}(t: {cell.takes}) -> {grammar.KINDS[cell.gives]} ",
+                self.body(cell.takes, cell.gives, before + made, self.random.choice([2, 2, 2, 3])),
+            )
         for cell in made:
             cell.recursive = False
         return made
@@ -87,7 +138,14 @@ class Declarations(Expressions):
     def body(self, takes, gives, cells, depth):
         node = Variable("t", takes)
         if len(self.types[takes]) > 1:
-            return Piece(gives, ["match"], "{ match t ", self.arms(gives, Scope([node], cells), takes, depth, wild=0.15, tamed=True), " }", braced=True)
+            return Piece(
+                gives,
+                ["match"],
+                "{ match t ",
+                self.arms(gives, Scope([node], cells), takes, depth, wild=0.15, tamed=True),
+                " }",
+                braced=True,
+            )
         fields = [Variable(f"t.{field}", kind, True) for field, kind in self.types[takes][0][1]]
         return self.block(gives, Scope([node] + fields, cells), depth + 1, tamed=True)
 
@@ -97,9 +155,20 @@ class Declarations(Expressions):
             return []
         takes = self.random.choice(list(self.types))
         inner = Cell("go", takes, "vec", True)
-        self.declare("cell of a layer", "Walk", f"layer Walk {{ param A: f32[d, d] = normal(0, 0.5); cell go(t: {takes}) -> f32[d] ",
-                     Piece("vec", [], "{ let y = ", Piece("vec", [], "(if true ", self.body(takes, "vec", cells + [inner], 1), " else { zeros(d) })"),
-                           "; tanh(A @ y) }", braced=True), " }")
+        self.declare(
+            "cell of a layer",
+            "Walk",
+            f"layer Walk {{ param A: f32[d, d] = normal(0, 0.5); cell go(t: {takes}) -> f32[d] ",
+            Piece(
+                "vec",
+                [],
+                "{ let y = ",
+                Piece("vec", [], "(if true ", self.body(takes, "vec", cells + [inner], 1), " else { zeros(d) })"),
+                "; tanh(A @ y) }",
+                braced=True,
+            ),
+            " }",
+        )
         walks = []
         for name in ("there", "back"):
             self.declare("layer", name, f"param {name}: Walk;")
@@ -111,8 +180,17 @@ class Declarations(Expressions):
         if not takes or not self.chance(0.8):
             return []
         takes, name = takes[0], self.name("list")
-        scope = Scope([Variable("t", takes)] + [Variable(f"t.{field}", kind, True) for field, kind in self.types[takes][0][1]], cells)
-        self.declare("cell+cell of list", name, f"cell {name}(t: {takes}) -> [f32[d]] {{ ", self.expression("list", scope, 2), " }")
+        scope = Scope(
+            [Variable("t", takes)] + [Variable(f"t.{field}", kind, True) for field, kind in self.types[takes][0][1]],
+            cells,
+        )
+        self.declare(
+            "cell+cell of list",
+            name,
+            f"cell {name}(t: {takes}) -> [f32[d]] {{ ",
+            self.expression("list", scope, 2),
+            " }",
+        )
         return [Cell(name, takes, "list")]
 
     def entry(self, tags, head, *parts):
@@ -123,26 +201,79 @@ class Declarations(Expressions):
         scope = Scope([Variable("t", root, True)], cells)
         own = [cell for cell in cells if cell.takes == root and cell.gives != "list"]
         for cell in {cell.gives: cell for cell in own[-2:]}.values():
-            self.entry("entry for the root", f"{self.name('root')}(t: {root}) -> {grammar.KINDS[cell.gives]} {{ {cell.name}(t) }}")
+            self.entry(
+                "entry for the root",
+                f"{self.name('root')}(t: {root}) -> {grammar.KINDS[cell.gives]} {{ {cell.name}(t) }}",
+            )
         for cell in cells:
             if cell.gives == "list":
-                self.entry("entry for the root+entry of a list", f"{self.name('listed')}(t: {cell.takes}) -> [f32[d]] {{ {cell.name}(t) }}")
+                self.entry(
+                    "entry for the root+entry of a list",
+                    f"{self.name('listed')}(t: {cell.takes}) -> [f32[d]] {{ {cell.name}(t) }}",
+                )
         kind = self.random.choice(["vec", "f32", "rec", "lst", "mat", "tup"])
         vec = lambda more=(): self.expression("vec", scope.plus(*more), 2)
         options = [
-            lambda: self.entry("entry for every node+nodes", f"everywhere(t: {root}) -> [{grammar.KINDS[own[-1].gives]}] {{ map(n in nodes(t)) {{ {own[-1].name}(n) }} }}"),
-            lambda: self.entry("entry for every list element", f"each(ts: [{root}]) -> [f32[d]] {{ map(t in ts) ", self.block("vec", scope, 1), " }"),
-            lambda: self.entry("entry of a list of numbers", "words(ws: [index[vocab]]) -> [f32[d]] { ", self.expression("list", Scope([Variable("ws", "idxs")]), 2), " }"),
-            lambda: self.entry("entry on several arguments", f"given(t: {root}, g: f32[d], s: State[d], y: index[d], n: int) -> {grammar.KINDS[kind]} ",
-                               self.block(kind, scope.plus(Variable("g", "vec"), Variable("s", "rec"), Variable("y", "lab"), Variable("n", "int")), 2)),
-            lambda: self.entry("entry on several arguments", f"pair(t: {root}, u: {root}) -> f32[d] ", self.block("vec", scope.plus(Variable("u", root, True)), 2)),
-            lambda: self.entry("loss+cross_entropy of an index", f"miss(t: {root}, y: index[d]) {{ cross_entropy(2.0 * ", vec(), ", y) }"),
-            lambda: self.entry("loss+cross_entropy of a distribution", f"kl(t: {root}, y: f32[d]) {{ cross_entropy(2.0 * ", vec(), ", softmax(y)) }"),
-            lambda: self.entry("loss for every node+nodes", f"all_miss(t: {root}, y: index[d]) {{ sum(n in nodes(t)) {{ cross_entropy(2.0 * ", self.expression(
-                "vec", Scope([Variable("n", root, True)], cells), 1), ", y) } }"),
-            lambda: self.entry("loss with outputs+binary_cross_entropy", f"binary(t: {root}) -> (f32, f32[d]) {{ (binary_cross_entropy(tanh(",
-                               self.expression("f32", scope, 2), "), 1.0), ", vec(), ") }"),
-            lambda: self.entry("fn on nodes+entry for every list element", f"viewed(ts: [{root}]) -> [f32[d]] {{ map(t in ts) {{ view(t) }} }}"),
+            lambda: self.entry(
+                "entry for every node+nodes",
+                f"everywhere(t: {root}) -> [{grammar.KINDS[own[-1].gives]}] {{ map(n in nodes(t)) {{ {own[-1].name}(n) }} }}",
+            ),
+            lambda: self.entry(
+                "entry for every list element",
+                f"each(ts: [{root}]) -> [f32[d]] {{ map(t in ts) ",
+                self.block("vec", scope, 1),
+                " }",
+            ),
+            lambda: self.entry(
+                "entry of a list of numbers",
+                "words(ws: [index[vocab]]) -> [f32[d]] { ",
+                self.expression("list", Scope([Variable("ws", "idxs")]), 2),
+                " }",
+            ),
+            lambda: self.entry(
+                "entry on several arguments",
+                f"given(t: {root}, g: f32[d], s: State[d], y: index[d], n: int) -> {grammar.KINDS[kind]} ",
+                self.block(
+                    kind,
+                    scope.plus(Variable("g", "vec"), Variable("s", "rec"), Variable("y", "lab"), Variable("n", "int")),
+                    2,
+                ),
+            ),
+            lambda: self.entry(
+                "entry on several arguments",
+                f"pair(t: {root}, u: {root}) -> f32[d] ",
+                self.block("vec", scope.plus(Variable("u", root, True)), 2),
+            ),
+            lambda: self.entry(
+                "loss+cross_entropy of an index",
+                f"miss(t: {root}, y: index[d]) {{ cross_entropy(2.0 * ",
+                vec(),
+                ", y) }",
+            ),
+            lambda: self.entry(
+                "loss+cross_entropy of a distribution",
+                f"kl(t: {root}, y: f32[d]) {{ cross_entropy(2.0 * ",
+                vec(),
+                ", softmax(y)) }",
+            ),
+            lambda: self.entry(
+                "loss for every node+nodes",
+                f"all_miss(t: {root}, y: index[d]) {{ sum(n in nodes(t)) {{ cross_entropy(2.0 * ",
+                self.expression("vec", Scope([Variable("n", root, True)], cells), 1),
+                ", y) } }",
+            ),
+            lambda: self.entry(
+                "loss with outputs+binary_cross_entropy",
+                f"binary(t: {root}) -> (f32, f32[d]) {{ (binary_cross_entropy(tanh(",
+                self.expression("f32", scope, 2),
+                "), 1.0), ",
+                vec(),
+                ") }",
+            ),
+            lambda: self.entry(
+                "fn on nodes+entry for every list element",
+                f"viewed(ts: [{root}]) -> [f32[d]] {{ map(t in ts) {{ view(t) }} }}",
+            ),
         ]
         for option in self.random.sample(options, 3):
             option()

@@ -12,7 +12,11 @@ HOLE = re.compile(r"<(\w+)([.!]?)(?:\|([\w:,]+))?>|\{(\w+)([.!]?)(?:\|([\w:,]+))
 def holes(template):
     """Whether a template needs a list, the kinds of variables that it needs, and the kinds of its expressions."""
     matches = list(HOLE.finditer(template))
-    return (any(m[8] for m in matches), frozenset(m[9] for m in matches if m[9]), frozenset(m[1] or m[4] for m in matches if m[1] or m[4]))
+    return (
+        any(m[8] for m in matches),
+        frozenset(m[9] for m in matches if m[9]),
+        frozenset(m[1] or m[4] for m in matches if m[1] or m[4]),
+    )
 
 
 class Variable:
@@ -40,13 +44,20 @@ class Scope:
         return [v for v in self.variables if v.kind == kind]
 
     def calls(self, kind):
-        return [f"{cell.name}({v.text})" for v in self.variables for cell in self.cells
-                if v.kind == cell.takes and cell.gives == kind and (v.below or not cell.recursive)]
+        return [
+            f"{cell.name}({v.text})"
+            for v in self.variables
+            for cell in self.cells
+            if v.kind == cell.takes and cell.gives == kind and (v.below or not cell.recursive)
+        ]
 
     def lists(self, types):
         """(variable, kind of its elements) of every list that a binder can go over."""
-        return [(v, grammar.ELEMENT.get(v.kind, v.kind[1:-1])) for v in self.variables
-                if v.kind in grammar.ELEMENT or (v.kind[0] == "[" and v.kind[1:-1] in types)]
+        return [
+            (v, grammar.ELEMENT.get(v.kind, v.kind[1:-1]))
+            for v in self.variables
+            if v.kind in grammar.ELEMENT or (v.kind[0] == "[" and v.kind[1:-1] in types)
+        ]
 
 
 class Expressions:
@@ -68,9 +79,13 @@ class Expressions:
     def choose(self, productions, kind=None, scope=None):
         """By weight; while something is late, rather the one that leads to what is rarest, itself or in an expression of
         another kind below it."""
+
         def rarity(production):
             below = holes(production[1])[2] - {kind} if scope else ()
-            return min([self.counts[tag] for tag in production[0].split("+")] + [1 + self.rarest(each, scope) for each in below])
+            return min(
+                [self.counts[tag] for tag in production[0].split("+")]
+                + [1 + self.rarest(each, scope) for each in below]
+            )
 
         if self.chance(0.85):
             best = min(productions, key=lambda p: (rarity(p), self.random.random()))
@@ -86,7 +101,8 @@ class Expressions:
         """Whether the place has the variables and lists that the template asks for."""
         lists, names, _ = holes(production[1])
         return (not lists or scope.lists(self.types)) and all(
-            self.pair(scope) if name.startswith("node") else scope.of(name) for name in names)
+            self.pair(scope) if name.startswith("node") else scope.of(name) for name in names
+        )
 
     def pair(self, scope):
         """Two nodes of one type, if there are."""
@@ -99,7 +115,9 @@ class Expressions:
         if calls and self.chance(0.3 if depth > 0 else 0.6):
             return Piece(kind, ["call of a cell"], self.random.choice(calls))
         if depth > 0 and self.chance(0.95):
-            ways = [(p[0], p[1].replace("{T}", "{" + kind + "}"), *p[2:]) for p in grammar.ANY] if kind != "list" else []
+            ways = (
+                [(p[0], p[1].replace("{T}", "{" + kind + "}"), *p[2:]) for p in grammar.ANY] if kind != "list" else []
+            )
             ways += [(tags, text, 0.1) for tags, text, *_ in grammar.PLAIN[kind]]
             ways = [p for p in grammar.DEEP.get(kind, []) + ways if self.usable(p, scope)]
             if kind != "list" and any(v.kind in self.types for v in scope.variables):
@@ -119,13 +137,15 @@ class Expressions:
         lists, nodes = scope.lists(self.types), self.pair(scope)
         if lists:
             for name, elem in (("xs", "elem"), ("ys", "elem2")):
-                variables[elem], kinds[elem] = self.random.choices(lists, [4 if kind in self.types else 1 for _, kind in lists])[0]
+                variables[elem], kinds[elem] = self.random.choices(
+                    lists, [4 if kind in self.types else 1 for _, kind in lists]
+                )[0]
                 texts["@" + name] = variables[elem].text
         if nodes:
             texts["$node"], texts["$node2"] = (v.text for v in self.random.choice(nodes))
         parts, end = [], 0
         for match in HOLE.finditer(template):
-            parts.append(template[end:match.start()])
+            parts.append(template[end : match.start()])
             end = match.end()
             expression, how, inner, block, block_how, block_inner, new, at, dollar = match.groups()
             if expression or block:
@@ -133,8 +153,13 @@ class Expressions:
                 for each in (inner or block_inner or "").split(","):
                     if each:
                         name, its = each.split(":")
-                        more.append(Variable(texts.setdefault("#" + name, self.name(name)), kinds.get(its, its),
-                                             variables[its].below if its in variables else False))
+                        more.append(
+                            Variable(
+                                texts.setdefault("#" + name, self.name(name)),
+                                kinds.get(its, its),
+                                variables[its].below if its in variables else False,
+                            )
+                        )
                 make = self.block if block else self.tamed if how == "!" else self.expression
                 its = expression or block
                 # Numbers and conditions stand at the leaves; they may be one level deeper, so that they are not all plain.
@@ -159,7 +184,11 @@ class Expressions:
         """{ let ..; value }"""
         parts = ["{ "]
         for _ in range(self.random.choice([0, 1, 1, 2]) if depth > 0 else 0):
-            ways = [p for p in grammar.LETS if self.usable(p, scope) and ("list" not in p[3].values() or scope.lists(self.types))]
+            ways = [
+                p
+                for p in grammar.LETS
+                if self.usable(p, scope) and ("list" not in p[3].values() or scope.lists(self.types))
+            ]
             production = self.choose(ways)
             let = self.fill("let", production, scope, depth - 1)
             let.parts.append(" ")
@@ -172,7 +201,9 @@ class Expressions:
 
     def match(self, kind, scope, depth):
         subject = self.random.choice([v for v in scope.variables if v.kind in self.types])
-        return Piece(kind, ["match"], f"(match {subject.text} ", self.arms(kind, scope, subject.kind, depth, wild=0.6), ")")
+        return Piece(
+            kind, ["match"], f"(match {subject.text} ", self.arms(kind, scope, subject.kind, depth, wild=0.6), ")"
+        )
 
     def arms(self, kind, scope, data, depth, wild=0.0, tamed=False):
         """{ Constructor(field = name) => { .. } .. }"""
@@ -182,6 +213,17 @@ class Expressions:
                 parts.append(Piece("arm", ["arm for the rest"], "_ => ", self.block(kind, scope, depth, tamed)))
                 continue
             bound = [(field, Variable(self.name(field), its, True)) for field, its in fields]
-            pattern = Piece("pattern", [], *(Piece("bind", [], f"{field} = {v.text}", names=[v.text]) for field, v in bound), group=True)
-            parts += [constructor, pattern, " => ", self.block(kind, scope.plus(*(v for _, v in bound)), depth, tamed), " "]
+            pattern = Piece(
+                "pattern",
+                [],
+                *(Piece("bind", [], f"{field} = {v.text}", names=[v.text]) for field, v in bound),
+                group=True,
+            )
+            parts += [
+                constructor,
+                pattern,
+                " => ",
+                self.block(kind, scope.plus(*(v for _, v in bound)), depth, tamed),
+                " ",
+            ]
         return Piece("arms", [], *parts, "}")

@@ -2,8 +2,16 @@
 import copy
 
 # The least that an expression of a kind can be.
-LEAST = {"f32": "f32(0.5)", "vec": "b0", "wec": "c0", "mat": "M", "bool": "true", "rec": "State { h = b0, c = b1 }",
-         "lst": "nn.State { h = b0, c = b1 }", "tup": "(b0, f32(0.5))"}
+LEAST = {
+    "f32": "f32(0.5)",
+    "vec": "b0",
+    "wec": "c0",
+    "mat": "M",
+    "bool": "true",
+    "rec": "State { h = b0, c = b1 }",
+    "lst": "nn.State { h = b0, c = b1 }",
+    "tup": "(b0, f32(0.5))",
+}
 # What may vanish altogether.
 DROPS = ("entry", "let", "field")
 
@@ -15,7 +23,12 @@ def smaller_parts(piece):
     if piece.kind in LEAST and str(piece) not in (LEAST[piece.kind], "{ " + LEAST[piece.kind] + " }"):
         yield ["{ " + LEAST[piece.kind] + " }"] if piece.braced else [LEAST[piece.kind]]
     for inner in piece.walk():
-        if inner is not piece and inner.kind == piece.kind and inner.kind not in DROPS and (piece.braced or not inner.braced):
+        if (
+            inner is not piece
+            and inner.kind == piece.kind
+            and inner.kind not in DROPS
+            and (piece.braced or not inner.braced)
+        ):
             yield [inner] if inner.braced == piece.braced else ["{ ", inner, " }"]
 
 
@@ -53,7 +66,7 @@ def shrink(programs, fails, tries=200):
         changed = False
         for at, program in enumerate(programs):
             for smaller in smaller_programs(program):
-                candidate = programs[:at] + [smaller] + programs[at + 1:]
+                candidate = programs[:at] + [smaller] + programs[at + 1 :]
                 if left <= 0:
                     break
                 if still(candidate):

@@ -47,8 +47,11 @@ class Program:
             words = {}
             for word in WORD.findall(str(self.root)):
                 words[word] = words.get(word, 0) + 1
-            dead = [piece for piece in self.root.walk()
-                    if piece.kind in ("let", "bind") and piece.parts and all(words[name] == 1 for name in piece.names)]
+            dead = [
+                piece
+                for piece in self.root.walk()
+                if piece.kind in ("let", "bind") and piece.parts and all(words[name] == 1 for name in piece.names)
+            ]
             for piece in dead:
                 piece.parts, piece.tags = [], []
             if not dead:

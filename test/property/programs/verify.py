@@ -18,7 +18,9 @@ class Outcome:
 
     def signature(self):
         """What stays of the message when names and numbers are taken away: cutting down must keep it."""
-        lines = [line for line in self.text.splitlines() if re.search("error|Assertion|warning", line)] or self.text.splitlines()[:1]
+        lines = [
+            line for line in self.text.splitlines() if re.search("error|Assertion|warning", line)
+        ] or self.text.splitlines()[:1]
         line = re.sub(r"^\S*: |the oracle gives .*|all in one batch gives .*", "", lines[0]) if lines else ""
         line = re.sub(r"\w*\d\w*: ", "", line)
         return self.what + " " + re.sub(r"`[^`]*`|'[^']*'|[-+0-9.e]+|\w+\d+", "_", line)[:120]
@@ -33,7 +35,12 @@ class Dbc:
         self.environment = {**os.environ, "XDG_CACHE_HOME": self.cache.name, "CXXFLAGS": flags}
 
     def arguments(self, dims):
-        return [f"-D{name}={value}" for name, value in dims.items()] + ["-n", str(self.structures), "--seed", str(self.seed)]
+        return [f"-D{name}={value}" for name, value in dims.items()] + [
+            "-n",
+            str(self.structures),
+            "--seed",
+            str(self.seed),
+        ]
 
     def verify(self, programs, real="f32"):
         text, dims = merged(programs)
@@ -41,8 +48,14 @@ class Dbc:
             with open(os.path.join(folder, "random.dyn"), "w") as file:
                 file.write(text)
             try:
-                done = subprocess.run([self.path, "verify", "random.dyn", *self.arguments(dims), "--real", real, "--json"], cwd=folder,
-                                      env=self.environment, capture_output=True, text=True, timeout=60 + 30 * len(programs))
+                done = subprocess.run(
+                    [self.path, "verify", "random.dyn", *self.arguments(dims), "--real", real, "--json"],
+                    cwd=folder,
+                    env=self.environment,
+                    capture_output=True,
+                    text=True,
+                    timeout=60 + 30 * len(programs),
+                )
             except subprocess.TimeoutExpired:
                 return Outcome("failure", "error: timed out")
         rows = json.loads(done.stdout) if done.stdout.startswith("[") else []
@@ -51,13 +64,19 @@ class Dbc:
             return Outcome("fine", "", medians)
         # Warnings come first.
         trouble = re.search(r"^.*(error:|Assertion|terminate|Stack dump)", done.stderr, re.M)
-        text = done.stderr[trouble.start():] if trouble else done.stderr[-3000:] or "error: exit code %d" % done.returncode
+        text = (
+            done.stderr[trouble.start() :]
+            if trouble
+            else done.stderr[-3000:] or "error: exit code %d" % done.returncode
+        )
         errors = [line for line in text.splitlines() if "error: " in line]
         if done.returncode == 1 and not rows:
             return Outcome("refused", text)
         if done.returncode == 1 and all("random inputs are valid" in line for line in errors):
             return Outcome("unfit", text, medians)
-        if real == "f32" and all(re.search("values differ by [0-9.]+e-0[1-9]|random inputs are valid", line) for line in errors):
+        if real == "f32" and all(
+            re.search("values differ by [0-9.]+e-0[1-9]|random inputs are valid", line) for line in errors
+        ):
             if self.verify(programs, "f64").what in ("fine", "unfit"):
                 return Outcome("unfit", text, medians)
         return Outcome("failure", text, medians)
