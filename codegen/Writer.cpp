@@ -89,7 +89,8 @@ void Writer::line(const Twine &twine) {
   size_t column = indent_, hanging = indent_ + 4;
   while (true) {
     Break at;
-    if (column + text.size() <= kColumns || text.starts_with("//") || !findBreak(text, column, hanging, column == indent_, at))
+    if (column + text.size() <= kColumns || text.starts_with("//") ||
+        !findBreak(text, column, hanging, column == indent_, at))
       break;
     text_.append(column, ' ');
     text_ += text.take_front(at.at).rtrim().str();

@@ -16,7 +16,8 @@ public:
 
   explicit Writer(unsigned indent = 0) : indent_(indent) {}
 
-  /// One statement or declaration, broken after commas and operators where it is too long; or a comment, as it is.
+  /// One statement or declaration, broken after commas and operators where it is too long; or a comment, as
+  /// it is.
   void line(const llvm::Twine &text);
   /// As it is.
   void raw(const llvm::Twine &text) { text_ += text.str(); }

@@ -54,6 +54,48 @@ bool compareIntegers(arith::CmpIPredicate predicate, double a, double b) {
   return false;
 }
 
+/// The elementwise operations of arith and math, by their number of operands; null for all others.
+using Unary = double (*)(double);
+using Binary = double (*)(double, double);
+
+Unary unaryOf(Operation *op) {
+  return llvm::TypeSwitch<Operation *, Unary>(op)
+      .Case([](arith::NegFOp) -> Unary { return [](double a) { return -a; }; })
+      .Case<arith::SIToFPOp, arith::UIToFPOp, arith::ExtUIOp, arith::IndexCastOp>(
+          [](auto) -> Unary { return [](double a) { return a; }; })
+      .Case([](math::ExpOp) -> Unary { return std::exp; })
+      .Case([](math::LogOp) -> Unary { return std::log; })
+      .Case([](math::Log1pOp) -> Unary { return std::log1p; })
+      .Case([](math::SqrtOp) -> Unary { return std::sqrt; })
+      .Case([](math::AbsFOp) -> Unary { return std::fabs; })
+      .Case([](math::SinOp) -> Unary { return std::sin; })
+      .Case([](math::CosOp) -> Unary { return std::cos; })
+      .Case([](math::TanhOp) -> Unary { return std::tanh; })
+      .Case([](math::ErfOp) -> Unary { return std::erf; })
+      .Default([](Operation *) -> Unary { return nullptr; });
+}
+
+Binary binaryOf(Operation *op) {
+  return llvm::TypeSwitch<Operation *, Binary>(op)
+      .Case([](arith::AddFOp) -> Binary { return [](double a, double b) { return a + b; }; })
+      .Case([](arith::SubFOp) -> Binary { return [](double a, double b) { return a - b; }; })
+      .Case([](arith::MulFOp) -> Binary { return [](double a, double b) { return a * b; }; })
+      .Case([](arith::DivFOp) -> Binary { return [](double a, double b) { return a / b; }; })
+      .Case([](arith::MaximumFOp) -> Binary { return largest; })
+      .Case([](arith::MinimumFOp) -> Binary { return smallest; })
+      .Case([](arith::AndIOp) -> Binary {
+        return [](double a, double b) -> double { return a != 0 && b != 0; };
+      })
+      .Case([](arith::OrIOp) -> Binary {
+        return [](double a, double b) -> double { return a != 0 || b != 0; };
+      })
+      .Case([](arith::XOrIOp) -> Binary {
+        return [](double a, double b) -> double { return (a != 0) != (b != 0); };
+      })
+      .Case([](math::PowFOp) -> Binary { return std::pow; })
+      .Default([](Operation *) -> Binary { return nullptr; });
+}
+
 /// Row-major strides of a shape.
 std::vector<int64_t> strides(llvm::ArrayRef<int64_t> shape) {
   std::vector<int64_t> result(shape.size(), 1);
@@ -87,7 +129,6 @@ int64_t place(llvm::ArrayRef<int64_t> index, llvm::ArrayRef<int64_t> stride) {
 } // namespace
 
 bool Evaluation::evaluateNumbers(Operation *op, Values &results) {
-  auto same = [](double x) { return x; };
   auto reshaped = [&] { // the same elements in the result's shape
     const Value &x = value(op->getOperand(0));
     std::vector<double> elements(x.size());
@@ -102,7 +143,10 @@ bool Evaluation::evaluateNumbers(Operation *op, Values &results) {
       size *= extent;
     return Values{Value::tensor(shape, std::vector<double>(size, x))};
   };
-#define ELEMENTWISE(OP, ...) .Case([&](OP) { return results = elementwise(op, __VA_ARGS__), true; })
+  if (Unary f = unaryOf(op))
+    return results = elementwise(op, f), true;
+  if (Binary f = binaryOf(op))
+    return results = elementwise(op, f), true;
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case([&](GetOp o) { return results = {interpreter_.parameter(o.getParam(), o.getType())}, true; })
       .Case([&](IntOp o) { return results = integer(o), true; })
@@ -123,31 +167,7 @@ bool Evaluation::evaluateNumbers(Operation *op, Values &results) {
         auto f = [&](double a, double b) -> double { return compareIntegers(o.getPredicate(), a, b); };
         return results = elementwise(op, f), true;
       })
-      .Case([&](arith::FPToSIOp o) { return results = truncate(o), true; }) ELEMENTWISE(
-          arith::AddFOp, [](double a, double b) { return a + b; })
-          ELEMENTWISE(arith::SubFOp, [](double a, double b) { return a - b; }) ELEMENTWISE(
-              arith::MulFOp, [](double a, double b) { return a * b; })
-              ELEMENTWISE(arith::DivFOp, [](double a, double b) { return a / b; }) ELEMENTWISE(
-                  arith::NegFOp, [](double a) { return -a; }) ELEMENTWISE(arith::MaximumFOp, largest)
-                  ELEMENTWISE(arith::MinimumFOp, smallest) ELEMENTWISE(
-                      arith::AndIOp, [](double a, double b) -> double { return a != 0 && b != 0; })
-                      ELEMENTWISE(arith::OrIOp, [](double a, double b) -> double { return a != 0 || b != 0; })
-                          ELEMENTWISE(arith::XOrIOp,
-                                      [](double a, double b) -> double { return (a != 0) != (b != 0); })
-                              ELEMENTWISE(arith::SIToFPOp, same) ELEMENTWISE(arith::UIToFPOp, same)
-                                  ELEMENTWISE(arith::ExtUIOp, same) ELEMENTWISE(arith::IndexCastOp, same)
-      // math
-      ELEMENTWISE(math::ExpOp, [](double a) { return std::exp(a); })
-          ELEMENTWISE(math::LogOp, [](double a) { return std::log(a); })
-              ELEMENTWISE(math::Log1pOp, [](double a) { return std::log1p(a); })
-                  ELEMENTWISE(math::SqrtOp, [](double a) { return std::sqrt(a); })
-                      ELEMENTWISE(math::AbsFOp, [](double a) { return std::fabs(a); })
-                          ELEMENTWISE(math::SinOp, [](double a) { return std::sin(a); })
-                              ELEMENTWISE(math::CosOp, [](double a) { return std::cos(a); })
-                                  ELEMENTWISE(math::TanhOp, [](double a) { return std::tanh(a); })
-                                      ELEMENTWISE(math::ErfOp, [](double a) { return std::erf(a); })
-                                          ELEMENTWISE(math::PowFOp,
-                                                      [](double a, double b) { return std::pow(a, b); })
+      .Case([&](arith::FPToSIOp o) { return results = truncate(o), true; })
       // tensor and linalg
       .Case([&](tensor::EmptyOp) { return results = filled(0), true; })
       .Case([&](tensor::SplatOp o) { return results = filled(value(o.getInput()).scalar()), true; })
@@ -166,7 +186,6 @@ bool Evaluation::evaluateNumbers(Operation *op, Values &results) {
       .Case([&](tensor::ConcatOp o) { return results = concat(o), true; })
       .Case([&](linalg::ContractOp o) { return results = contract(o), true; })
       .Default([](Operation *) { return false; });
-#undef ELEMENTWISE
 }
 
 //===-- Whole numbers

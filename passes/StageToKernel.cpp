@@ -312,20 +312,18 @@ void StageToKernel::loops(ArrayRef<int64_t> shape, function_ref<void(ValueRange)
   body(at);
 }
 
-/// A loop with carried values; gives the `result`-th.
-Value StageToKernel::counted(int64_t length, ArrayRef<Value> init,
-                             function_ref<SmallVector<Value>(Value, ValueRange)> body, unsigned result) {
+SmallVector<Value> StageToKernel::counted(Value low, Value high, StringRef name, ValueRange init,
+                                          Reduction::Next body) {
   OpBuilder::InsertionGuard guard(b);
-  auto types = llvm::map_to_vector(init, [](Value v) { return v.getType(); });
-  auto loop = kernel::ForOp::create(b, loc, types, integer(0), integer(length), init, UnitAttr());
+  auto loop = kernel::ForOp::create(b, loc, init.getTypes(), low, high, init, UnitAttr());
   Block *block = &loop.getBody().emplaceBlock();
-  Value k = block->addArgument(b.getI32Type(), NameLoc::get(b.getStringAttr("k"), loc));
-  for (Type type : types)
+  Value k = block->addArgument(b.getI32Type(), NameLoc::get(b.getStringAttr(name), loc));
+  for (Type type : init.getTypes())
     block->addArgument(type, NameLoc::get(b.getStringAttr("so_far"), loc));
   b.setInsertionPointToEnd(block);
   SmallVector<Value> next = body(k, block->getArguments().drop_front());
   kernel::YieldOp::create(b, loc, next);
-  return loop.getResult(result);
+  return llvm::to_vector_of<Value>(loop.getResults());
 }
 
 void StageToKernel::emitGroup(ArrayRef<Action *> group) {

@@ -12,6 +12,7 @@
 #include "ir/Kernel/Kernel.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Builders.h"
+#include "passes/Reductions.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -63,9 +64,9 @@ private:
   void rows(llvm::function_ref<void()> body);
   void loops(llvm::ArrayRef<int64_t> shape, llvm::function_ref<void(mlir::ValueRange)> body,
              bool vector = true);
-  mlir::Value counted(int64_t length, llvm::ArrayRef<mlir::Value> init,
-                      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body,
-                      unsigned result = 0);
+  /// A loop low .. high - 1 with carried values, whose last ones it gives; its counter is called `name`.
+  llvm::SmallVector<mlir::Value> counted(mlir::Value low, mlir::Value high, llvm::StringRef name,
+                                         mlir::ValueRange init, Reduction::Next body);
   void store(mlir::Value scalar, mlir::Value value, mlir::ValueRange at);
   void storeOut(mlir::Operation *write, mlir::Value scalar, mlir::ValueRange at);
   mlir::Value element(mlir::Value value, mlir::ValueRange at, bool cached = true);
@@ -92,7 +93,8 @@ private:
   mlir::Value rowsOf(mlir::Value value, int64_t offset);
   std::string pack(mlir::Value weights);
   mlir::Value rowNumbers(llvm::function_ref<mlir::Value()> number);
-  mlir::Value reduced(dyn::ReduceKind kind, int64_t length, mlir::Location at,
+  Reduction reduction(dyn::ReduceKind kind, mlir::Type element, mlir::Location at);
+  mlir::Value reduced(dyn::ReduceKind kind, mlir::Type elementType, int64_t length, mlir::Location at,
                       llvm::function_ref<mlir::Value(mlir::Value)> element);
 
   /// Whether a space is the model's: one row, which every stage may read. (Spaces stand in the new program

@@ -1,0 +1,176 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Reductions inside stages: of a tensor's axis, of the rows of a list, and softmax.
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "passes/Reductions.h"
+#include "passes/StageToKernel.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+
+Reduction StageToKernel::reduction(dyn::ReduceKind kind, Type element, Location at) {
+  return Reduction(b, at, kind, element,
+                   [this, at](Value x, Value y) { return checkedInt(kernel::IntKind::Add, x, y, at); });
+}
+
+Value StageToKernel::reduced(dyn::ReduceKind kind, Type elementType, int64_t length, Location at,
+                             function_ref<Value(Value)> element) {
+  return reduction(kind, elementType, at)
+      .over([&](int64_t from, ValueRange init,
+                Reduction::Next next) { return counted(integer(from), integer(length), "k", init, next); },
+            element, [&] { return real(length); });
+}
+
+void StageToKernel::reduce(dyn::ReduceOp op) {
+  auto shape = op.getX().getType().getShape();
+  Type type = op.getX().getType().getElementType();
+  rows([&] {
+    if (!op.getAxis()) {
+      // All elements in row-major order: nested loops would need nested carries, so the last axes are counted
+      // through.
+      int64_t length = op.getX().getType().getNumElements();
+      Value result = reduced(op.getKind(), type, length, op.getLoc(), [&](Value k) {
+        SmallVector<Value> at(shape.size());
+        Value rest = k;
+        for (int64_t axis = shape.size(); axis-- > 0;) {
+          at[axis] = axis ? arith::RemSIOp::create(b, loc, rest, integer(shape[axis])).getResult() : rest;
+          if (axis)
+            rest = arith::DivSIOp::create(b, loc, rest, integer(shape[axis]));
+        }
+        return element(op.getX(), at, false);
+      });
+      return store(result, op.getResult(), {});
+    }
+    int64_t axis = *op.getAxis();
+    loops(
+        dyn::extents(op.getType()),
+        [&](ValueRange at) {
+          Value result = reduced(op.getKind(), type, shape[axis], op.getLoc(), [&](Value k) {
+            SmallVector<Value> full(at.begin(), at.end());
+            full.insert(full.begin() + axis, k);
+            return element(op.getX(), full, false);
+          });
+          store(result, op.getResult(), at);
+        },
+        /*vector=*/false);
+  });
+}
+
+void StageToKernel::softmax(dyn::SoftmaxOp op) {
+  auto shape = op.getX().getType().getShape();
+  int64_t axis = op.getAxis();
+  SmallVector<int64_t> outer(shape);
+  outer.erase(outer.begin() + axis);
+  Location at_ = op.getLoc();
+  rows([&] {
+    loops(
+        outer,
+        [&](ValueRange at) {
+          auto x = [&](Value k) {
+            SmallVector<Value> full(at.begin(), at.end());
+            full.insert(full.begin() + axis, k);
+            return full;
+          };
+          Value largest = reduced(dyn::ReduceKind::Max, b.getF32Type(), shape[axis], at_,
+                                  [&](Value k) { return element(op.getX(), x(k), false); });
+          auto add = [&](Value k, ValueRange so) -> SmallVector<Value> {
+            Value e = math::ExpOp::create(
+                b, at_, arith::SubFOp::create(b, at_, element(op.getX(), x(k), false), largest));
+            if (!op.getLog())
+              store(e, op.getResult(), x(k));
+            return {arith::AddFOp::create(b, at_, so[0], e)};
+          };
+          Value sum = counted(integer(0), integer(shape[axis]), "k", real(0), add)[0];
+          Value log = op.getLog() ? math::LogOp::create(b, at_, sum).getResult() : Value();
+          loops({shape[axis]}, [&](ValueRange k) {
+            if (op.getLog()) {
+              Value shifted = arith::SubFOp::create(b, at_, element(op.getX(), x(k[0]), false), largest);
+              return store(arith::SubFOp::create(b, at_, shifted, log), op.getResult(), x(k[0]));
+            }
+            SmallVector<Value> where{i};
+            llvm::append_range(where, x(k[0]));
+            Value e = kernel::ReadOp::create(b, at_, b.getF32Type(), localOf(op.getResult()), where);
+            store(arith::DivFOp::create(b, at_, e, sum), op.getResult(), x(k[0]));
+          });
+        },
+        /*vector=*/false);
+  });
+}
+
+//===-- Segments and joins
+//------------------------------------------------------------------------------------===//
+
+Value StageToKernel::segmentRow(batch::SegmentOp op, Value first, Value k) {
+  Value r = op.getStride() == 1 ? addInt(first, k) : arith::SubIOp::create(b, loc, first, k).getResult();
+  if (op.getVia())
+    r = kernel::LoadOp::create(b, loc, b.getI32Type(), *op.getOf(), op.getViaAttr(), ValueRange(r));
+  return r;
+}
+
+/// Of the numbers in an array of the program.
+Type StageToKernel::elementTypeOf(StringRef array) {
+  Operation *declaration = func->getParentOfType<kernel::ProgramOp>().lookupSymbol(array);
+  return llvm::TypeSwitch<Operation *, Type>(declaration)
+      .Case<kernel::BufferOp, kernel::FieldOp, kernel::ArgumentOp>(
+          [](auto op) { return dyn::scalar(op.getType()); });
+}
+
+/// The rows of a list one after the other, elementwise.
+void StageToKernel::segment(batch::SegmentOp op) {
+  Location at_ = op.getLoc();
+  Value result = op.getResult();
+  auto shape = dyn::extents(op.getType());
+  Type elementType = elementTypeOf(op.getArray());
+  Reduction fold = reduction(static_cast<dyn::ReduceKind>(op.getKind()), elementType, at_);
+  rows([&] {
+    Value first = column(op.getFirst()), length = column(op.getLength());
+    auto count = [&] { return arith::SIToFPOp::create(b, at_, b.getF32Type(), length).getResult(); };
+    auto load = [&](Value r, ValueRange at) -> Value {
+      SmallVector<Value> indices{r};
+      llvm::append_range(indices, at);
+      return kernel::LoadOp::create(b, at_, elementType, op.getArray(), StringAttr(), indices);
+    };
+    auto read = [&](ValueRange at) -> Value {
+      SmallVector<Value> where{i};
+      llvm::append_range(where, at);
+      return kernel::ReadOp::create(b, at_, dyn::scalar(op.getType()), localOf(result), where);
+    };
+    if (!fold.isFold()) {
+      // Element by element, each in list order.
+      return loops(
+          shape,
+          [&](ValueRange at) {
+            Value whole = fold.over(
+                [&](int64_t from, ValueRange init, Reduction::Next next) {
+                  return counted(integer(from), length, "e", init, next);
+                },
+                [&](Value k) { return load(segmentRow(op, first, k), at); }, count);
+            store(whole, result, at);
+          },
+          /*vector=*/false);
+    }
+    // Row by row, so that each is read once and in one piece.
+    if (fold.startsWithFirst()) {
+      Value r = segmentRow(op, first, integer(0));
+      loops(shape, [&](ValueRange at) { store(load(r, at), result, at); });
+    } else {
+      Value start = fold.start();
+      loops(shape, [&](ValueRange at) { store(start, result, at); });
+    }
+    counted(integer(fold.startsWithFirst()), length, "e", ValueRange(),
+            [&](Value k, ValueRange) -> SmallVector<Value> {
+              Value r = segmentRow(op, first, k);
+              loops(shape, [&](ValueRange at) { store(fold.next(read(at), load(r, at)), result, at); });
+              return {};
+            });
+    if (op.getKind() == batch::ReduceKind::Mean) {
+      Value n = count();
+      loops(shape, [&](ValueRange at) { store(fold.finish(read(at), [&] { return n; }), result, at); });
+    }
+  });
+}
+
+} // namespace dbc::passes
