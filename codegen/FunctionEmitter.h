@@ -73,6 +73,7 @@ private:
   void emitProduct(kernel::ProductOp op);
   void emitStructure(mlir::Operation *op);
   void emitCheck(kernel::CheckOp op);
+  void emitClaim(kernel::ClaimOp op);
   void emitInt(kernel::IntOp op);
   std::string faultCall(const std::string &arguments);
   void body(llvm::StringRef head, llvm::function_ref<void()> fill);

@@ -131,7 +131,7 @@ static void order(json::OStream &j, Block &block) {
     });
 }
 
-static void stage(json::OStream &j, kernel::FuncOp func, bool once) {
+static void stage(json::OStream &j, const ModelNames &model, kernel::FuncOp func, bool once) {
   j.object([&] {
     j.attribute("name", func.getSymName());
     j.attribute("space", *func.getSpace());
@@ -141,13 +141,14 @@ static void stage(json::OStream &j, kernel::FuncOp func, bool once) {
         for (Attribute line : func.getDocAttr())
           j.value(cast<StringAttr>(line).getValue());
     });
-    for (StringRef figure : {"bytes_read", "bytes_written", "gathers"})
-      if (auto value = func->getAttrOfType<IntegerAttr>(figure))
-        j.attribute(figure, value.getInt());
+    j.attribute("bytes_read", model.traffic(func, "read"));
+    j.attribute("bytes_written", model.traffic(func, "written"));
+    if (auto gathers = func->getAttrOfType<IntegerAttr>("gathers"))
+      j.attribute("gathers", gathers.getInt());
   });
 }
 
-static void program(json::OStream &j, const Program &p) {
+static void program(json::OStream &j, const ModelNames &model, const Program &p) {
   kernel::ProgramOp op = p.op;
   j.attribute("name", p.source);
   j.attribute("cpp", p.name);
@@ -180,9 +181,9 @@ static void program(json::OStream &j, const Program &p) {
   });
   j.attributeArray("stages", [&] {
     for (kernel::FuncOp func : p.modelStages)
-      stage(j, func, true);
+      stage(j, model, func, true);
     for (kernel::FuncOp func : p.stages)
-      stage(j, func, false);
+      stage(j, model, func, false);
   });
   kernel::RunOp run = p.run;
   j.attributeArray("order", [&] {
@@ -205,7 +206,7 @@ std::string emitManifest(const ModelNames &model) {
     params(j, model);
     j.attributeArray("entries", [&] {
       for (const auto &p : model.programs)
-        j.object([&] { program(j, *p); });
+        j.object([&] { program(j, model, *p); });
     });
   });
   os << '\n';

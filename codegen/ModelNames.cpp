@@ -35,6 +35,14 @@ std::string pointee(Type element, bool field) {
   return element.isInteger(1) ? "uint8_t" : "int32_t";
 }
 
+int64_t ModelNames::traffic(kernel::FuncOp stage, StringRef what) const {
+  auto figure = [&](StringRef unit) {
+    auto value = stage->getAttrOfType<IntegerAttr>((unit + "_" + what).str());
+    return value ? value.getInt() : 0;
+  };
+  return figure("reals") * bytes("real") + figure("bytes");
+}
+
 //===-- A program's parts -------------------------------------------------------------------------------===//
 
 kernel::SpaceOp Program::inputSpace() const {

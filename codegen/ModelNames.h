@@ -151,6 +151,12 @@ public:
   /// The model's namespace. Not at the top, where C has functions of any short name: `random`, `index`.
   std::string space() const { return "dbc::models::" + name; }
   bool f64() const { return options.real == Real::F64; }
+  /// Of a number of this C++ type (Array::pointee).
+  int64_t bytes(llvm::StringRef pointee) const {
+    return pointee == "uint8_t" ? 1 : pointee == "real" && f64() ? 8 : 4;
+  }
+  /// What a row of a stage moves, in bytes: `what` is "read" or "written".
+  int64_t traffic(kernel::FuncOp stage, llvm::StringRef what) const;
   llvm::StringRef real() const { return f64() ? "double" : "float"; }
   const Data &data(llvm::StringRef source) const;
   const Param *param(llvm::StringRef path) const;

@@ -92,6 +92,7 @@ void PlanEmitter::plan() {
   out_.blank();
   out_.line("const dbc::Batch *batch = nullptr;");
   out_.line("dbc::ScheduleErrors *errors = nullptr;");
+  out_.line("dbc::Budget *budget = nullptr;");
   out_.close("};");
   out_.blank();
 }
@@ -312,7 +313,9 @@ std::string PlanEmitter::cost(kernel::FuncOp stage, const FunctionEmitter &emitt
   // Where no schedule says it: a row with a product is worth a second thread much sooner than a few
   // additions.
   std::string grain = stage->hasAttr("grain") ? attribute("grain") : emitter.hasProduct() ? "16" : "256";
-  return "{" + commas({attribute("bytes_read"), attribute("bytes_written"), attribute("gathers"), grain}) +
+  return "{" +
+         commas({std::to_string(model_.traffic(stage, "read")),
+                 std::to_string(model_.traffic(stage, "written")), attribute("gathers"), grain}) +
          "}";
 }
 

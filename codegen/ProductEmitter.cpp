@@ -27,7 +27,7 @@ void FunctionEmitter::emitLocal(kernel::LocalOp op) {
     extents += (extents.empty() ? "" : " * ") + std::to_string(extent);
   }
   std::string element = pointee(type.getElement(), false);
-  int64_t bytes = count * (element == "uint8_t" ? 1 : element == "real" && model_.f64() ? 8 : 4);
+  int64_t bytes = count * model_.bytes(element);
   std::string name = nameValue(op.getResult());
   constexpr int64_t kOnStack = 2048, kStackInAll = 16384;
   if (!isStage() || (bytes <= kOnStack && stack_ + bytes <= kStackInAll)) {

@@ -55,6 +55,7 @@ static std::string arrayOf(const ModelNames &model, const Program &program, Oper
 static void emitBegin(const ModelNames &model, const Program &program, Writer &out) {
   out.line("batch = &run.batch;");
   out.line("errors = &run.errors;");
+  out.line("budget = &run.budget;");
   for (kernel::FieldOp field : program.fields)
     out.line(program.nameOf(field) + " = " + arrayOf(model, program, field, false) + ";");
   for (kernel::ArgumentOp argument : program.inputs)

@@ -82,6 +82,28 @@ std::string FunctionEmitter::faultCall(const std::string &arguments) {
   return std::string(isStage() ? "plan." : "return ") + "errors->fault(" + arguments + ");";
 }
 
+/// What a row of a space takes: a number a column, and its values in all buffers.
+static int64_t bytesOfRow(const ModelNames &model, const Program &program, StringRef symbol) {
+  int64_t bytes = 4 * program.find<kernel::SpaceOp>(symbol).getColumns().size();
+  for (kernel::BufferOp buffer : program.buffers)
+    if (buffer.getSpace() == symbol) {
+      Array array = model.array(program, buffer.getSymName());
+      bytes += array.rowSize() * model.bytes(array.pointee);
+    }
+  return bytes;
+}
+
+void FunctionEmitter::emitClaim(kernel::ClaimOp op) {
+  int64_t bytes = 0;
+  for (Attribute space : op.getSpaces())
+    bytes += bytesOfRow(model_, program_, cast<FlatSymbolRefAttr>(space).getValue());
+  std::string call =
+      "budget->claim(" +
+      commas({place(), use(op.getCount()).text, std::to_string(bytes), "*errors", quoted(op.getWhere())}) +
+      ")";
+  body("if (!" + call + ")", [&] { out_->line("return;"); });
+}
+
 void FunctionEmitter::emitInt(kernel::IntOp op) {
   static constexpr StringRef functions[] = {"add", "sub", "mul", "div", "mod"};
   static constexpr StringRef words[] = {"+", "-", "*", "div", "%"};
@@ -110,6 +132,7 @@ void FunctionEmitter::emitStructure(Operation *op) {
   llvm::TypeSwitch<Operation *>(op)
       .Case<kernel::CheckOp>([&](auto o) { emitCheck(o); })
       .Case<kernel::IntOp>([&](auto o) { emitInt(o); })
+      .Case<kernel::ClaimOp>([&](auto o) { emitClaim(o); })
       .Case<kernel::CallOp>([&](kernel::CallOp o) {
         auto group = program_.find<kernel::GroupOp>(o.getGroup());
         std::string cell = std::to_string(o.getCell()), node = use(o.getNode()).text;

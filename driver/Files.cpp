@@ -142,7 +142,7 @@ llvm::Expected<std::string> makeCacheFolder() {
   else
     return makePrivateFolder();
   if (llvm::Error error = makeFolder(folder))
-    return std::move(error);
+    return error;
   return folder;
 }
 

@@ -141,13 +141,17 @@ Exit loadShared(const GeneratedCode &code, bool verbose, const ModelCode *&loade
     return fail(cache.takeError());
   std::string folder = *cache + "/" + code.model + "-" + key(code, *command);
   std::string object = folder + "/" + code.model + ".so";
-  if (!fs::exists(object)) {
+  auto open = [&] { return dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL); };
+  void *handle = fs::exists(object) ? open() : nullptr;
+  if (!handle) {
+    // Not there, or damaged; that is made anew.
+    (void)fs::remove_directories(folder);
     if (Exit exit = compile(code, *command, folder, verbose))
       return exit;
     prune(*cache);
+    handle = open();
   }
   (void)utimensat(AT_FDCWD, folder.c_str(), nullptr, 0); // used now: what `prune` goes by
-  void *handle = dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     printError(std::string("the compiled model cannot be loaded: ") + dlerror());
     return kInternal;

@@ -120,8 +120,8 @@ private:
         ->check(CLI::IsMember({"f32", "f64"}));
   }
   void addTarget(CLI::App *command) {
-    command->add_option("--target", o.target, "what generated code runs on [cpu]")
-        ->check(CLI::IsMember({"cpu", "cuda", "cpu,cuda"}));
+    command->add_option("--target", o.target, "what generated code runs on: cpu, cuda or cpu,cuda [cpu]")
+        ->check(CLI::IsMember({"cpu", "cuda", "cpu,cuda"}).description(""));
   }
   void addEntry(CLI::App *command, const char *without = "may be left out when there is one") {
     command->add_option("--entry", o.entry, std::string("an entry or loss; ") + without);

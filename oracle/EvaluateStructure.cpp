@@ -190,8 +190,14 @@ Values Evaluation::nodes(NodesOp op) {
 //-------------------------------------------------------------------------------------------------===//
 
 Values Evaluation::range(RangeOp op) {
+  int64_t low = value(op.getLow()).integer(), high = value(op.getHigh()).integer();
+  // As sessions do (dbc::Budget), so that a small hostile input does not take all memory.
+  constexpr int64_t kMost = int64_t(1) << 30;
+  int64_t bytes = (high - low) * static_cast<int64_t>(sizeof(Value));
+  if (bytes > kMost)
+    return fail(op, Fault::memory, "", high - low, bytes, kMost);
   Values elements;
-  for (int64_t i = value(op.getLow()).integer(); i < value(op.getHigh()).integer(); ++i)
+  for (int64_t i = low; i < high; ++i)
     elements.push_back(Value::number(static_cast<double>(i)));
   return {Value::list(std::move(elements))};
 }

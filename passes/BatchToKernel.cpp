@@ -14,32 +14,50 @@ namespace dbc::passes {
 
 namespace {
 
-/// What a launch moves for each row, for the profile and the report: numbers read and written, in bytes, and
-/// rows read through an index. The elements of segments depend on the input and are not counted.
+/// What a launch moves for each row, for the profile and the report: real numbers, bytes of other numbers,
+/// and rows read through an index. The elements of segments depend on the input and are not counted.
 struct Traffic {
-  int64_t read = 0, written = 0, gathers = 0;
-  explicit Traffic(batch::StageOp stage) {
-    auto bytes = [](Type type) {
-      int64_t n = 4;
+  struct Amount {
+    int64_t reals = 0, bytes = 0;
+    void add(Type type) {
+      int64_t n = 1;
       for (int64_t extent : dyn::extents(type))
         n *= extent;
-      return n;
-    };
+      Type number = getElementTypeOrSelf(type);
+      if (number.isF32())
+        reals += n;
+      else
+        bytes += number.isInteger(1) ? n : 4 * n;
+    }
+  } read, written;
+  int64_t gathers = 0;
+
+  explicit Traffic(batch::StageOp stage) {
     stage.walk([&](Operation *op) {
       if (auto r = dyn_cast<batch::ReadOp>(op)) {
-        read += bytes(r.getType());
+        read.add(r.getType());
       } else if (auto g = dyn_cast<batch::GatherOp>(op)) {
-        read += bytes(g.getType());
+        read.add(g.getType());
         ++gathers;
       } else if (auto take = dyn_cast<dyn::TakeOp>(op)) {
         if (take.getTensor().getDefiningOp<dyn::GetOp>()) {
-          read += bytes(take.getType());
+          read.add(take.getType());
           ++gathers;
         }
       } else if (isa<batch::WriteOp, batch::ScatterOp>(op)) {
-        written += bytes(op->getOperand(0).getType());
+        written.add(op->getOperand(0).getType());
       }
     });
+  }
+
+  void describe(kernel::FuncOp func) const {
+    Builder b(func.getContext());
+    auto set = [&](StringRef name, int64_t n) { func->setAttr(name, b.getI64IntegerAttr(n)); };
+    set("reals_read", read.reals);
+    set("bytes_read", read.bytes);
+    set("reals_written", written.reals);
+    set("bytes_written", written.bytes);
+    set("gathers", gathers);
   }
 };
 
@@ -108,10 +126,7 @@ struct Lowering {
     Block *body = &func.getBody().emplaceBlock();
     body->addArgument(i32, NameLoc::get(functions.getStringAttr("begin")));
     body->addArgument(i32, NameLoc::get(functions.getStringAttr("end")));
-    Traffic traffic(stage);
-    func->setAttr("bytes_read", functions.getI64IntegerAttr(traffic.read));
-    func->setAttr("bytes_written", functions.getI64IntegerAttr(traffic.written));
-    func->setAttr("gathers", functions.getI64IntegerAttr(traffic.gathers));
+    Traffic(stage).describe(func);
     if (auto schedule = stage.getSchedule())
       func->setAttr("grain", functions.getI64IntegerAttr(schedule->getGrain()));
     kernel::LaunchOp::create(launches, stage.getLoc(), name);

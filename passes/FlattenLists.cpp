@@ -3,6 +3,7 @@
 // Lists: binders become spaces, everything else is arithmetic on the bounds of lists.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/FlattenWalk.h"
+#include "passes/Reductions.h"
 
 using namespace mlir;
 
@@ -42,8 +43,7 @@ Known Walk::element(const ListInfo &list, Value j) {
   llvm_unreachable("all kinds of lists are handled");
 }
 
-/// A loop 0 .. length - 1 of the structure function; `body` writes one round.
-void Walk::loop(Location loc, Value length, function_ref<void(Value)> body) {
+kernel::ForOp Walk::loop(Location loc, Value length, function_ref<void(Value)> body) {
   auto loop =
       kernel::ForOp::create(b, loc, TypeRange(), integer(0), length, ValueRange(), /*vector=*/UnitAttr());
   Block *block = &loop.getBody().emplaceBlock();
@@ -52,6 +52,21 @@ void Walk::loop(Location loc, Value length, function_ref<void(Value)> body) {
   b.setInsertionPointToEnd(block);
   body(j);
   kernel::YieldOp::create(b, loc, ValueRange());
+  return loop;
+}
+
+bool Walk::isOwn(Value list) {
+  if (auto field = list.getDefiningOp<dyn::FieldOp>())
+    list = field.getNode();
+  auto argument = dyn_cast<BlockArgument>(list);
+  return argument && argument.getOwner()->getParentOp() == owner;
+}
+
+void Walk::claim(Location loc, Value count, ArrayRef<SpaceInfo *> spaces) {
+  SmallVector<Attribute> names;
+  for (SpaceInfo *space : spaces)
+    names.push_back(FlatSymbolRefAttr::get(f.context, space->name));
+  kernel::ClaimOp::create(b, loc, b.getArrayAttr(names), count, placeOf(loc));
 }
 
 void Walk::map(dyn::MapOp op, Place at) {
@@ -85,6 +100,8 @@ void Walk::map(dyn::MapOp op, Place at) {
       }
       set(result, Known::of(info));
     }
+    if (rows && !isOwn(op.getLists()[0]))
+      claim(op.getLoc(), lists[0].length, rows);
     if (rows || callsCells(body))
       loop(op.getLoc(), lists[0].length, [&](Value j) {
         for (auto [arg, list] : llvm::zip(body.getArguments(), lists))
@@ -104,7 +121,7 @@ void Walk::map(dyn::MapOp op, Place at) {
   Value base = kernel::CountOp::create(b, op.getLoc(), b.getI32Type(), space->name);
   std::vector<Known> yielded;
   SmallVector<std::string> columns(op.getNumResults());
-  loop(op.getLoc(), lists[0].length, [&](Value j) {
+  kernel::ForOp elements = loop(op.getLoc(), lists[0].length, [&](Value j) {
     Place inner{space, kernel::CountOp::create(b, op.getLoc(), b.getI32Type(), space->name)};
     column(space, at.row, "parent");
     for (auto [arg, list] : llvm::zip(body.getArguments(), lists))
@@ -129,6 +146,11 @@ void Walk::map(dyn::MapOp op, Place at) {
     }
     push(inner);
   });
+  if (space->used && !isOwn(op.getLists()[0])) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(elements);
+    claim(op.getLoc(), lists[0].length, space);
+  }
   for (auto [k, result] : llvm::enumerate(op.getResults())) {
     ListInfo info;
     info.first = base;
@@ -163,6 +185,8 @@ void Walk::filter(dyn::FilterOp op, Place at) {
   Value first = kernel::CountOp::create(b, loc, b.getI32Type(), stay->name);
   SpaceInfo *candidates =
       indexing ? f.addSpace(at.space->name + ".filter", kernel::SpaceKind::Elements, at.space) : nullptr;
+  if (!isOwn(op.getLists()[0]))
+    claim(loc, lists[0].length, stay);
   loop(loc, lists[0].length, [&](Value j) {
     Place inner;
     if (indexing) {
@@ -250,6 +274,8 @@ void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &b
   SpaceInfo *steps = f.addSpace(name, kernel::SpaceKind::Steps, at.space);
   states->used = steps->used = true;
   Value length = infos[0].length;
+  if (!isOwn(lists[0]))
+    claim(loc, length, {states, steps});
   Value first = kernel::ReserveOp::create(b, loc, b.getI32Type(), states->name, add(length, integer(1)));
   std::vector<std::string> buffers;
   for (auto [k, value] : llvm::enumerate(init)) {
@@ -314,42 +340,28 @@ void Walk::reduceList(dyn::ReduceListOp op, Place at) {
     check(loc, kernel::Fault::Empty, some, dyn::stringifyReduceKind(kind), {});
   }
   if (integers) {
-    bool boolean = op.getType().isInteger(1);
-    Value start = boolean
-                      ? arith::ConstantOp::create(b, loc, b.getBoolAttr(kind == ReduceKind::All)).getResult()
-                  : kind == ReduceKind::Sum ? integer(0)
-                                            : element(list, integer(0)).scalar;
-    auto loop = kernel::ForOp::create(b, loc, start.getType(), integer(0), list.length, start, UnitAttr());
-    Block *block = &loop.getBody().emplaceBlock();
-    Value j = block->addArgument(b.getI32Type(), NameLoc::get(b.getStringAttr("j"), loc));
-    Value so = block->addArgument(start.getType(), NameLoc::get(b.getStringAttr("so_far"), loc));
-    {
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToEnd(block);
-      Value x = element(list, j).scalar, next;
-      switch (kind) {
-      case ReduceKind::Sum:
-        next = kernel::IntOp::create(b, loc, b.getI32Type(), kernel::IntKind::Add, so, x,
-                                     b.getStringAttr(placeOf(loc)), /*row=*/Value());
-        break;
-      case ReduceKind::Max:
-        next = arith::MaxSIOp::create(b, loc, so, x);
-        break;
-      case ReduceKind::Min:
-        next = arith::MinSIOp::create(b, loc, so, x);
-        break;
-      case ReduceKind::Any:
-        next = arith::OrIOp::create(b, loc, so, x);
-        break;
-      case ReduceKind::All:
-        next = arith::AndIOp::create(b, loc, so, x);
-        break;
-      default:
-        llvm_unreachable("other reductions are computed");
-      }
-      kernel::YieldOp::create(b, loc, next);
-    }
-    return set(op.getResult(), Known::structural(loop.getResult(0)));
+    Reduction fold(b, loc, kind, op.getType(), [&](Value x, Value y) -> Value {
+      return kernel::IntOp::create(b, loc, b.getI32Type(), kernel::IntKind::Add, x, y,
+                                   b.getStringAttr(placeOf(loc)), /*row=*/Value());
+    });
+    Value whole = fold.over(
+        [&](int64_t from, ValueRange init, Reduction::Next next) {
+          OpBuilder::InsertionGuard guard(b);
+          auto loop =
+              kernel::ForOp::create(b, loc, init.getTypes(), integer(from), list.length, init, UnitAttr());
+          Block *block = &loop.getBody().emplaceBlock();
+          Value j = block->addArgument(b.getI32Type(), NameLoc::get(b.getStringAttr("j"), loc));
+          block->addArguments(
+              init.getTypes(),
+              SmallVector<Location>(init.size(), NameLoc::get(b.getStringAttr("so_far"), loc)));
+          b.setInsertionPointToEnd(block);
+          SmallVector<Value> carried = next(j, block->getArguments().drop_front());
+          kernel::YieldOp::create(b, loc, carried);
+          return llvm::to_vector_of<Value>(loop.getResults());
+        },
+        [&](Value j) { return element(list, j).scalar; },
+        /*length=*/[]() -> Value { llvm_unreachable("no mean of whole numbers"); });
+    return set(op.getResult(), Known::structural(whole));
   }
   batch::StageOp stage = this->stage(loc, label(op, at), at);
   OpBuilder inside = OpBuilder::atBlockEnd(&stage.getBody().front());
@@ -476,6 +488,7 @@ ListInfo Walk::copyStructural(Location loc, const ListInfo &list, SpaceInfo *cop
   copy.element = list.element;
   copy.length = list.length;
   copy.first = kernel::CountOp::create(b, loc, b.getI32Type(), copies->name);
+  claim(loc, list.length, copies);
   loop(loc, list.length,
        [&](Value j) { kernel::PushOp::create(b, loc, copies->name, asColumn(element(list, j).scalar)); });
   return copy;
@@ -488,6 +501,7 @@ ListInfo Walk::copyComputed(Location loc, const ListInfo &list, StringRef buffer
   copy.array = buffer;
   copy.element = list.element;
   copy.length = list.length;
+  claim(loc, list.length, f.bufferSpace[buffer]);
   copy.first = kernel::ReserveOp::create(b, loc, b.getI32Type(), f.bufferSpace[buffer]->name, list.length);
   SpaceInfo *copies = f.addSpace(at.space->name + ".copy", kernel::SpaceKind::Elements, at.space);
   loop(loc, list.length, [&](Value j) {
@@ -541,6 +555,7 @@ void Walk::returnList(Location loc, unsigned leaf, const Known &value, Place at)
   Type flat = isa<dyn::NodeType>(list.element) ? Type(b.getI32Type()) : list.element;
   std::string buffer = f.addBuffer(name, space, flat);
   batch::OutputOp::create(f.declare, loc, leaf, buffer, 1);
+  claim(loc, list.length, space);
   loop(loc, list.length, [&](Value j) {
     Place inner{space, kernel::CountOp::create(b, loc, b.getI32Type(), space->name)};
     column(space, at.row, "parent");

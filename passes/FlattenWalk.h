@@ -71,7 +71,13 @@ private:
   ListInfo copyStructural(mlir::Location loc, const ListInfo &list, SpaceInfo *copies);
   ListInfo copyComputed(mlir::Location loc, const ListInfo &list, llvm::StringRef buffer, Place at);
 
-  void loop(mlir::Location loc, mlir::Value length, llvm::function_ref<void(mlir::Value)> body);
+  /// A loop 0 .. length - 1; `body` writes one round.
+  kernel::ForOp loop(mlir::Location loc, mlir::Value length, llvm::function_ref<void(mlir::Value)> body);
+  /// Whether the list is a field or argument of what this function runs for, so that all its elements
+  /// together are no more than the input has.
+  bool isOwn(mlir::Value list);
+  /// The input must be allowed `count` rows in each of `spaces`.
+  void claim(mlir::Location loc, mlir::Value count, llvm::ArrayRef<SpaceInfo *> spaces);
 
   // Numbers
   void checkIndex(mlir::Location loc, mlir::Value value, int64_t bound);

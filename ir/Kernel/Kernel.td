@@ -200,8 +200,8 @@ def Kernel_FuncOp : Kernel_Op<"func", [Symbol, SingleBlock, NoTerminator]> {
     | `index` | the row and its node (or input) | each row of `space`, in order; pushes rows of nested spaces |
     | `stage` | begin, end | a range of rows of `space` (of its order list where it is `ticked` by steps) |
     `doc` lines are printed as the function's comment.
-    A stage's attributes `bytes_read`, `bytes_written` and `gathers` are for one row, for the profile; `grain` is the number
-    of rows that are worth a thread.
+    A stage's attributes are for one row, for the profile: `reals_read` and `reals_written` numbers of the emitter's type,
+    `bytes_read` and `bytes_written` of other numbers, `gathers`; `grain` is the number of rows that are worth a thread.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Kernel_FuncKindAttr:$kind,
       OptionalAttr<FlatSymbolRefAttr>:$space, OptionalAttr<StrArrayAttr>:$doc);
@@ -321,6 +321,16 @@ def Kernel_SetOp : Kernel_Op<"set", [MemoryEffects<[MemWrite]>]> {
   let summary = "Sets a column of an existing row (of an instances or inputs space)";
   let arguments = (ins FlatSymbolRefAttr:$space, StrAttr:$column, I32:$row, I32:$value);
   let assemblyFormat = "$space $column `[` $row `]` `,` $value attr-dict";
+}
+def Kernel_ClaimOp : Kernel_Op<"claim", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "`count` rows in each of `spaces` are coming; an input that asks for too much memory fails here";
+  let description = [{
+    Stands before loops whose length the size of the input does not bound: over ranges, and over a list once for each of
+    several others. What rows take is counted from the columns and buffers of the spaces; what one input may take is the
+    session's to say. `where` is "file:line:col" in the source.
+  }];
+  let arguments = (ins FlatSymbolRefArrayAttr:$spaces, I32:$count, StrAttr:$where);
+  let assemblyFormat = "$spaces $count `at` $where attr-dict";
 }
 def Kernel_ReserveOp : Kernel_Op<"reserve", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Adds `count` rows to a space of kind `states`; gives the first";

@@ -9,6 +9,26 @@
 
 namespace dbc {
 
+// --- Budget
+// ----------------------------------------------------------------------------------------------------------
+
+void Budget::begin(const Batch &batch, int64_t limit) {
+  batch_ = &batch;
+  limit_ = limit;
+  claimed_.assign(static_cast<size_t>(batch.inputs()), 0);
+}
+
+bool Budget::claim(int32_t table, int32_t row, int32_t length, int64_t bytes_a_row, ScheduleErrors &errors,
+                   const char *at) {
+  int64_t &claimed = claimed_[batch_->input_of(table, row)], bytes;
+  if (!__builtin_mul_overflow(length, bytes_a_row, &bytes) && bytes <= limit_ - claimed) {
+    claimed += bytes;
+    return true;
+  }
+  errors.fault(table, row, Fault::memory, at, "", length, bytes, limit_);
+  return false;
+}
+
 // --- Ticks
 // ----------------------------------------------------------------------------------------------------------
 

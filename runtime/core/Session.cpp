@@ -81,7 +81,7 @@ Status Session::run_checked(int32_t number, Batch &batch, Outputs &out) {
 
   ScheduleErrors errors(batch, statuses_);
   out.prepare(model_.info().entries[code.entry], model_.code().f64);
-  Run run{model_, batch, *this, pool_, errors, out, profile.stages.data(), nullptr, 0, code.entry};
+  Run run{model_, batch, *this, pool_, errors, budget_, out, profile.stages.data(), nullptr, 0, code.entry};
   // Every round that fails drops at least one input, so this ends; mostly after one round, or two.
   do {
     live_.clear();
@@ -91,6 +91,7 @@ Status Session::run_checked(int32_t number, Batch &batch, Outputs &out) {
     run.inputs = live_.data();
     run.input_count = static_cast<int32_t>(live_.size());
     errors.begin_round();
+    budget_.begin(batch, input_bytes_);
     out.begin(batch.inputs());
     ++profile.rounds;
     entry.plan->schedule(run);

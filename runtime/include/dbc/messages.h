@@ -25,7 +25,8 @@ enum class Fault : uint8_t {
   overflow,      ///< a `what` b leaves 32 bits
   zero_division, ///< a `what` 0
   missing,       ///< a field is not given
-  conversion     ///< int(x) of an x that is no number of 32 bits
+  conversion,    ///< int(x) of an x that is no number of 32 bits
+  memory         ///< a = length of a list, b = bytes that its rows take, c = bytes that an input may have
 };
 
 namespace messages {
@@ -70,6 +71,11 @@ inline std::string missing_field(const char *at) { return "is not given" + place
 
 inline std::string not_an_int(const char *at) {
   return "a number does not fit an int of 32 bits" + place(at);
+}
+
+inline std::string too_long(int64_t length, int64_t bytes, int64_t limit, const char *at) {
+  return "a list of length " + std::to_string(length) + " takes " + std::to_string(bytes) +
+         " bytes more, and one input may have " + std::to_string(limit) + " in all" + place(at);
 }
 
 /// One instance of a cell on a cycle; `node` is what Batch::node_name calls it.
@@ -118,6 +124,8 @@ inline std::string fault_text(Fault fault, const char *what, int64_t a, int64_t 
     return missing_field(at);
   case Fault::conversion:
     return not_an_int(at);
+  case Fault::memory:
+    return too_long(a, b, c, at);
   }
   return "unknown fault";
 }

@@ -60,6 +60,23 @@ private:
   std::vector<int64_t> from_; ///< of the first failure of each input; empty if nothing failed yet
 };
 
+/// How much memory an input may claim with lists that it does not hold itself (ranges, a list once for each
+/// element of another), so that a small hostile input cannot take all there is.
+class Budget {
+public:
+  /// Starts a round: nothing is claimed. `limit` in bytes.
+  void begin(const Batch &batch, int64_t limit);
+  /// Of the input that `row` of `table` belongs to (as in ScheduleErrors). Returns whether it may have
+  /// `bytes` more; if not, the fault is reported: a list of `length` at `at`.
+  bool claim(int32_t table, int32_t row, int32_t length, int64_t bytes_a_row, ScheduleErrors &errors,
+             const char *at);
+
+private:
+  const Batch *batch_ = nullptr;
+  int64_t limit_ = 0;
+  Array<int64_t> claimed_;
+};
+
 /// The order in which rows are computed. Tick t computes the rows at positions begin[t] .. begin[t + 1] - 1;
 /// the row at position p is p itself if `in_order`, else order[p].
 struct Ticks {

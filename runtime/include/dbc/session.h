@@ -52,6 +52,7 @@ struct Run {
   Session &session;
   Pool &pool;
   ScheduleErrors &errors;
+  Budget &budget;
   Outputs &out;
   StageProfile *stages;
   const int32_t *inputs; ///< numbers of the inputs that take part, ascending
@@ -102,6 +103,11 @@ public:
   /// Of the last run of an entry.
   const RunProfile &profile(int32_t entry) const { return entries_[entry].profile; }
 
+  /// What one input may claim in a run with lists that it does not hold itself, in bytes: ranges, a list
+  /// once for each element of another. An input that asks for more fails with a message that says how much.
+  /// One GiB unless told.
+  void limit_input(int64_t bytes) { input_bytes_ = bytes; }
+
   int32_t threads() const { return pool_.threads(); }
   const Model &model() const { return model_; }
 
@@ -131,6 +137,8 @@ private:
   std::vector<Scratch> buffers_, scratch_;
   IntColumn live_;
   InputStatuses statuses_;
+  Budget budget_;
+  int64_t input_bytes_ = int64_t(1) << 30;
 };
 
 template <class Real> Real *Run::buffer(int32_t slot, size_t count) const {
