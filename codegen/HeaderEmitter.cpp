@@ -27,6 +27,9 @@ std::string HeaderEmitter::emit() {
   out_.line("#include <vector>");
   out_.blank();
   out_.line("namespace " + model_.space() + " {");
+  out_.comment(
+      "The model compiled for other dims has other symbols: no program links this header with that code.");
+  out_.line("inline namespace " + model_.variant() + " {");
   out_.raw("\n");
   out_.doc("What the model says about itself, and its code, for hosts that work on any model. Both live as "
            "long as the "
@@ -42,6 +45,7 @@ std::string HeaderEmitter::emit() {
   weights();
   results();
   session();
+  out_.line("} // namespace " + model_.variant());
   out_.line("} // namespace " + model_.space());
   return out_.text();
 }

@@ -9,6 +9,22 @@ using namespace llvm;
 
 namespace dbc::codegen {
 
+/// Names like those of the macros that C's and POSIX' headers define: INT_MAX, M_PI, FP_NAN, EXIT_SUCCESS.
+static bool mayBeMacro(StringRef name) {
+  if (is_contained({"offsetof", "isfinite", "isnormal", "isgreater", "isless", "isunordered", "fpclassify",
+                    "va_start", "va_arg", "va_end", "va_copy", "setjmp", "minor", "major", "makedev"},
+                   name))
+    return true;
+  if (name.size() < 3 || any_of(name, isLower))
+    return false;
+  static constexpr StringRef prefixes[] = {"M_",    "FP_",    "SEEK_", "EXIT_",  "RAND_",  "HUGE_",   "MATH_",
+                                           "LC_",   "CLOCK",  "MB_",   "BUFSIZ", "SIG",    "INT",     "UINT",
+                                           "FLT_",  "DBL_",   "LDBL_", "CHAR_",  "WCHAR_", "ATOMIC_", "ONCE_",
+                                           "TIME_", "ERANGE", "EDOM",  "EILSEQ", "PRI",    "SCN"};
+  return any_of(prefixes, [&](StringRef prefix) { return name.starts_with(prefix); }) ||
+         name.ends_with("_MAX") || name.ends_with("_MIN") || name.ends_with("_BIT");
+}
+
 static bool isReserved(StringRef name) {
   // Keywords up to C++23, and what headers that generated code includes define as macros or at the top.
   static const StringSet<> words = {"alignas",       "alignof",     "and",
@@ -53,7 +69,7 @@ static bool isReserved(StringRef name) {
                                     "isnan",         "isinf",       "DBC_CLONES",
                                     "DBC_INLINE",    "DBC_VECTOR",  "DBC_NO_CLONES",
                                     "INT32_MIN",     "INT32_MAX",   "SIZE_MAX"};
-  return words.contains(name);
+  return words.contains(name) || mayBeMacro(name);
 }
 
 std::string identifier(StringRef name) {

@@ -4,6 +4,7 @@
 #include "codegen/ModelNames.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace llvm;
 using namespace mlir;
@@ -33,6 +34,14 @@ std::string pointee(Type element, bool field) {
   if (element.isF32())
     return field ? "float" : "real";
   return element.isInteger(1) ? "uint8_t" : "int32_t";
+}
+
+std::string ModelNames::variant() const {
+  std::string text = real().str();
+  if (auto dims = ModuleOp(module)->getAttrOfType<DictionaryAttr>("dyn.dims"))
+    for (NamedAttribute dim : dims)
+      text += " " + dim.getName().str() + "=" + std::to_string(cast<IntegerAttr>(dim.getValue()).getInt());
+  return "dims_" + utohexstr(xxh3_64bits(text), /*LowerCase=*/true).substr(0, 8);
 }
 
 int64_t ModelNames::traffic(kernel::FuncOp stage, StringRef what) const {

@@ -214,6 +214,7 @@ FailureOr<std::string> emitSource(const ModelNames &model) {
   out.line("#include <array>");
   out.blank();
   out.line("namespace " + model.space() + " {");
+  out.line("inline namespace " + model.variant() + " {");
   out.line("namespace {");
   out.raw("\n");
   out.line("using real = " + model.real() + "; ///< of arithmetic; numbers of the batch are float");
@@ -237,6 +238,7 @@ FailureOr<std::string> emitSource(const ModelNames &model) {
   out.line("return model;");
   out.close();
   out.blank();
+  out.line("} // namespace " + model.variant());
   out.line("} // namespace " + model.space());
   out.blank();
   out.line("extern \"C\" const dbc::ModelInfo *dbc_model_" + model.source + "() { return &" + model.space() +

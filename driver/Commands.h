@@ -66,7 +66,8 @@ struct LoadedModel {
   std::optional<Weights> weights;
   Model model;
 };
-/// Compiles and loads what `unit` is about; prints what is wrong.
-Exit load(const Options &options, ModelUnit &unit, LoadedModel &loaded);
+/// Compiles and loads what `unit` is about; prints what is wrong. `change` is applied to weights that are
+/// drawn.
+Exit load(const Options &options, ModelUnit &unit, LoadedModel &loaded, void (*change)(Weights &) = nullptr);
 
 } // namespace dbc::driver

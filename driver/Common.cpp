@@ -74,7 +74,7 @@ Status makeWeights(const Options &options, Weights &weights) {
   return Status();
 }
 
-Exit load(const Options &options, ModelUnit &unit, LoadedModel &loaded) {
+Exit load(const Options &options, ModelUnit &unit, LoadedModel &loaded, void (*change)(Weights &)) {
   GeneratedCode generated;
   if (Exit exit = unit.generate(generated))
     return exit;
@@ -84,6 +84,8 @@ Exit load(const Options &options, ModelUnit &unit, LoadedModel &loaded) {
   loaded.weights.emplace(*code->info);
   if (Status status = makeWeights(options, *loaded.weights); !status.ok())
     return fail(status);
+  if (change && options.weights.empty())
+    change(*loaded.weights);
   if (Status status = Model::make(*code, *loaded.weights, &loaded.model); !status.ok())
     return fail(status);
   return kFine;

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <dbc/io/instance.h>
+#include <dbc/io/safetensors.h>
 #include <map>
 #include <numeric>
 #include <random>
@@ -38,6 +39,7 @@ struct Drawn {
 /// What was found about one entry.
 struct Finding {
   int64_t valid = 0, redrawn = 0;
+  int64_t notFinite = 0;     ///< of the valid ones: results hold an infinity or NaN
   std::vector<size_t> nodes; ///< of each valid input
   double maxError = 0;
   bool bitsEqual = true;
@@ -108,7 +110,8 @@ private:
 };
 
 bool Verifier::draw(int64_t count, uint64_t seed) {
-  std::map<std::string, int64_t> refused; ///< by message, without numbers
+  std::map<std::string, std::pair<int64_t, std::string>>
+      refused; ///< by message without numbers: how often, the first
   static const std::regex digits("[0-9]+");
   for (int64_t number = 0; finding.valid < count && number < kDrawsPerInput * count; ++number) {
     Drawn each;
@@ -129,21 +132,26 @@ bool Verifier::draw(int64_t count, uint64_t seed) {
     }
     if (each.expected.status.ok()) {
       ++finding.valid;
+      finding.notFinite += each.expected.json.find("inf\"") != std::string::npos ||
+                           each.expected.json.find("\"nan\"") != std::string::npos;
       finding.nodes.push_back(each.instance.nodes.size());
     } else {
-      ++refused[std::regex_replace(withoutInput(each.expected.status.message), digits, "N")];
+      std::string message = withoutInput(each.expected.status.message);
+      auto &[times, first] = refused[std::regex_replace(message, digits, "N")];
+      if (++times == 1)
+        first = message;
     }
     drawn.push_back(std::move(each));
   }
   if (finding.valid == count)
     return true;
   auto most = std::max_element(refused.begin(), refused.end(),
-                               [](const auto &a, const auto &b) { return a.second < b.second; });
+                               [](const auto &a, const auto &b) { return a.second.first < b.second.first; });
   printError(entry.name + ": only " + std::to_string(finding.valid) + " of " +
              std::to_string(kDrawsPerInput * count) + " random inputs are valid" +
-             (most == refused.end()
-                  ? "; the others have a decision too near to call"
-                  : "; most of the others (" + std::to_string(most->second) + ") fail with: " + most->first));
+             (most == refused.end() ? "; the others have a decision too near to call"
+                                    : "; most of the others (" + std::to_string(most->second.first) +
+                                          ") fail like this one: " + most->second.second));
   return false;
 }
 
@@ -178,6 +186,8 @@ std::string Verifier::differs(const LineResult &expected, const LineResult &got)
   }
   if (!got.status.ok())
     return "the oracle gives a value, compiled code says `" + got.status.message + "`";
+  if (got.json == expected.json) // also where the double is finite and no f32
+    return "";
   double error = max_error(got.value, expected.value);
   finding.maxError = std::max(finding.maxError, error);
   if (error <= kBound)
@@ -252,19 +262,36 @@ Instance Verifier::shrink() {
 
 } // namespace
 
-/// Says what is wrong and leaves the input that shows it behind.
-static Exit reportMismatch(Verifier &verifier, const Options &options, const ModelInfo &info,
+/// Says what is wrong and leaves the input that shows it behind, and the weights that were drawn.
+static Exit reportMismatch(Verifier &verifier, const Options &options, const Weights &weights,
                            const EntryInfo &entry) {
+  const ModelInfo &info = weights.info();
   std::string words = verifier.finding.mismatch;
   std::string file = info.name + "-" + entry.name + "-failure.jsonl";
   printError(entry.name + ": " + words);
   if (llvm::Error error = writeFile(file, instance_json(info, entry, verifier.shrink()) + "\n"))
     return fail(std::move(error));
+  std::string loaded = options.weights;
+  if (loaded.empty()) {
+    loaded = info.name + "-" + entry.name + "-failure.safetensors";
+    if (Status status = save_weights(loaded, weights); !status.ok())
+      return fail(status);
+  }
   llvm::errs() << "a small input that shows it is in " << file << "; compare\n";
   for (const char *command : {"run", "interpret"})
     llvm::errs() << "  dbc " << command << " " << commandLine(options.model) << " --entry " << entry.name
-                 << " --seed " << options.seed << " --input " << file << "\n";
+                 << " --weights " << loaded << " --input " << file << "\n";
   return kUserError;
+}
+
+/// Biases of 0 and gains of 1, which a model starts from, would hide what is done with them.
+static void disturb(Weights &weights) {
+  std::mt19937 random(7);
+  const ModelInfo &info = weights.info();
+  for (int32_t param = 0; param < weights.count(); ++param)
+    if (info.params[param].init.kind == InitInfo::Kind::Constant)
+      for (size_t i = 0; i < weights.size(param); ++i)
+        weights.data(param)[i] += static_cast<float>(random() % 1001) / 1000 - 0.5f;
 }
 
 Exit verifyCommand(const Options &options) {
@@ -274,7 +301,7 @@ Exit verifyCommand(const Options &options) {
   if (!hasEntry(oracle::describe(unit.meaning()), options.entry))
     return kUserError;
   LoadedModel loaded;
-  if (Exit exit = load(options, unit, loaded))
+  if (Exit exit = load(options, unit, loaded, disturb))
     return exit;
   const ModelInfo &info = loaded.info();
   oracle::Interpreter interpreter(unit.meaning(), weightsView(*loaded.weights));
@@ -294,18 +321,22 @@ Exit verifyCommand(const Options &options) {
       return fail(status);
     Finding &finding = verifier.finding;
     if (!finding.ok())
-      exit = reportMismatch(verifier, options, info, entry);
+      exit = reportMismatch(verifier, options, *loaded.weights, entry);
     rows.push_back(
         llvm::json::Object{{"entry", entry.name},
                            {"valid", finding.valid},
                            {"redrawn", finding.redrawn},
+                           {"not_finite", finding.notFinite},
                            {"median_nodes", finding.medianNodes()},
                            {"max_error", std::isfinite(finding.maxError) ? llvm::json::Value(finding.maxError)
                                                                          : llvm::json::Value("inf")},
                            {"bits_equal", finding.bitsEqual}});
     if (!options.json)
-      llvm::outs() << entry.name << ": " << finding.valid << " valid, " << finding.redrawn
-                   << " redrawn, largest error " << llvm::format("%.2g", finding.maxError) << ", bits "
+      llvm::outs() << entry.name << ": " << finding.valid << " valid"
+                   << (finding.notFinite ? " (" + std::to_string(finding.notFinite) + " with inf or nan)"
+                                         : "")
+                   << ", " << finding.redrawn << " redrawn, largest error "
+                   << llvm::format("%.2g", finding.maxError) << ", bits "
                    << (finding.bitsEqual ? "equal" : "differ") << (finding.ok() ? "" : ": FAILED") << "\n";
   }
   if (options.json)
@@ -321,13 +352,34 @@ Exit sampleCommand(const Options &options) {
   int32_t number = findEntry(info, options.entry);
   if (number < 0)
     return kUserError;
-  for (int64_t i = 0; i < options.count; ++i) {
+  const EntryInfo &entry = info.entries[number];
+  // An input that the model refuses, say for lists that it zips, is no sample of what fits.
+  Weights weights(info);
+  weights.draw(options.seed);
+  oracle::Interpreter interpreter(unit.meaning(), weightsView(weights));
+  OracleRunner oracle(interpreter, number);
+  std::string refused;
+  int64_t printed = 0;
+  for (int64_t i = 0; printed < options.count && i < kDrawsPerInput * options.count; ++i) {
     Instance instance;
-    if (Status status = draw_instance(info, info.entries[number], options.seed, i, instance); !status.ok())
+    if (Status status = draw_instance(info, entry, options.seed, i, instance); !status.ok())
       return fail(status);
-    llvm::outs() << instance_json(info, info.entries[number], instance) << "\n";
+    std::string line = instance_json(info, entry, instance);
+    std::vector<LineResult> results;
+    if (Status status = oracle.compute({line}, results); !status.ok())
+      return fail(status);
+    if (!results[0].status.ok()) {
+      refused = withoutInput(results[0].status.message);
+      continue;
+    }
+    llvm::outs() << line << "\n";
+    ++printed;
   }
-  return kFine;
+  if (printed == options.count)
+    return kFine;
+  printError("only " + std::to_string(printed) + " of " + std::to_string(kDrawsPerInput * options.count) +
+             " random inputs fit; others fail like this one: " + refused);
+  return kUserError;
 }
 
 } // namespace dbc::driver

@@ -4,8 +4,11 @@
 
 #include "driver/Commands.h"
 #include "driver/Files.h"
+#include "frontend/Diagnostics.h"
 #include "llvm/Support/raw_ostream.h"
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <iostream>
@@ -58,11 +61,15 @@ void catchSignals() {
 /// `name=value` into a map of dims.
 std::string bindDim(std::map<std::string, int64_t> &dims, const std::string &text) {
   size_t equals = text.find('=');
-  int64_t value;
-  if (equals == 0 || equals == std::string::npos ||
-      !CLI::detail::lexical_cast(text.substr(equals + 1), value))
+  int64_t value = 0;
+  const char *end = text.data() + text.size();
+  auto read = std::from_chars(text.data() + std::min(equals, text.size() - 1) + 1, end, value);
+  if (equals == 0 || equals == std::string::npos || read.ec != std::errc() || read.ptr != end)
     return "-D takes name=number, not `" + text + "`";
-  dims[text.substr(0, equals)] = value;
+  std::string name = text.substr(0, equals);
+  if (auto known = dims.find(name); known != dims.end() && known->second != value)
+    return "-D" + text + ": dim `" + name + "` is already set to " + std::to_string(known->second);
+  dims[name] = value;
   return "";
 }
 
@@ -206,6 +213,15 @@ int dispatch(int argc, char **argv) {
   } catch (const CLI::Success &done) { // --help, --version
     return app.exit(done);
   } catch (const CLI::ParseError &error) {
+    std::vector<std::string> names;
+    for (const Command &command : line.commands)
+      names.push_back(command.app->get_name());
+    if (argc > 1 && argv[1][0] != '-' && std::find(names.begin(), names.end(), argv[1]) == names.end()) {
+      std::string near = dbc::frontend::didYouMean(argv[1], names);
+      std::cerr << "dbc: error: there is no command `" << argv[1] << "`" << (near.empty() ? "" : "; ") << near
+                << "\n";
+      return kUsage;
+    }
     app.exit(error, std::cout, std::cerr);
     return kUsage;
   }

@@ -96,6 +96,10 @@ enum class Typing {
   Filled, ///< zeros, ones
   Fill,
   Iota,
+  Dropout,
+  Put,
+  Slice,
+  TopK,
   CrossEntropy,
   Len,
   Zip,

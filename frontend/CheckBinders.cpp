@@ -98,9 +98,7 @@ const Type *Checker::bindElement(BinderExpr &expr) {
   bindPattern(*expr.element, element, Binding::LocalKind::Element);
   if (expr.filter) {
     infer(*expr.filter);
-    if (require(*expr.filter, types_.boolean(), "a filter is") && expr.resolved &&
-        expr.resolved->builtin == Builtin::ArgMax)
-      notSupported(expr.filter->range, "an `argmax` under a filter is", "L1");
+    require(*expr.filter, types_.boolean(), "a filter is");
   }
   return element;
 }

@@ -36,8 +36,10 @@ const Type *Checker::callBuiltin(CallExpr &expr, const BuiltinInfo &info) {
 
   // Arguments that are shapes are not values: they are looked at by the typing functions.
   size_t values = expr.args.size();
-  if (info.typing == Typing::Reshape || info.typing == Typing::Fill)
+  if (info.typing == Typing::Reshape || info.typing == Typing::Fill || info.typing == Typing::TopK)
     values = std::min<size_t>(values, 1);
+  else if (info.typing == Typing::Slice)
+    values = std::min<size_t>(values, 2);
   else if (info.typing == Typing::Filled || info.typing == Typing::Iota)
     values = 0;
   bool fine = true;
@@ -62,11 +64,13 @@ const Type *Checker::callBuiltin(CallExpr &expr, const BuiltinInfo &info) {
                          : info.maxArgs < 0
                              ? "at least " + std::to_string(info.minArgs)
                              : std::to_string(info.minArgs) + " or " + std::to_string(info.maxArgs);
+    bool extremum = (info.id == Builtin::Max || info.id == Builtin::Min) && count == 2;
     error(expr.range,
           name + " takes " + wanted + (info.maxArgs == 1 ? " argument" : " arguments") + ", not " +
               std::to_string(count),
           info.rule)
-        .hint(std::string("it is written `") + info.usage + "`");
+        .hint(extremum ? std::string("of two numbers it is `") + info.name + "imum(a, b)`"
+                       : std::string("it is written `") + info.usage + "`");
     return give(fail());
   }
   if (expr.axis && !info.takesAxis) {
@@ -118,6 +122,14 @@ const Type *Checker::typeBuiltin(CallExpr &expr, const BuiltinInfo &info, Call &
     return typeFilled(expr, info);
   case Typing::Iota:
     return typeIota(expr);
+  case Typing::Dropout:
+    return typeDropout(expr);
+  case Typing::Put:
+    return typePut(expr);
+  case Typing::Slice:
+    return typeSlice(expr);
+  case Typing::TopK:
+    return typeTopK(expr);
   case Typing::CrossEntropy:
     return typeCrossEntropy(expr);
   case Typing::Len:
@@ -172,6 +184,20 @@ const Type *Checker::typeSelect(CallExpr &expr, const BuiltinInfo &info) {
     return fail();
   auto extents = broadcast({&condition, choices[0], choices[1]}, expr.callee->range, "`select`");
   return extents ? types_.number(*scalar, *extents) : fail();
+}
+
+const Type *Checker::typeDropout(CallExpr &expr) {
+  Expr &x = *expr.args[0], &rate = *expr.args[1];
+  const BuiltinInfo &info = builtinInfo(Builtin::Dropout);
+  if (!requireFloat(x, "`dropout`") || !requireFloat(rate, "the rate of `dropout`"))
+    return fail();
+  if (!rate.type->isScalar())
+    return wrongArgument(rate, info, "a rate that is one number");
+  if (auto *number = rate.as<NumberExpr>(); number && !(number->value < 1)) {
+    error(rate.range, "`dropout` divides by 1 - p: the rate p is at least 0 and below 1", "G2");
+    return fail();
+  }
+  return x.type;
 }
 
 const Type *Checker::typeDiv(CallExpr &expr) {
@@ -423,6 +449,77 @@ const Type *Checker::typeIota(CallExpr &expr) {
   if (!shapes)
     return fail();
   return types_.index((*shapes)[0], {(*shapes)[0]});
+}
+
+const Type *Checker::typePut(CallExpr &expr) {
+  Expr &x = *expr.args[0], &row = *expr.args[2];
+  const BuiltinInfo &info = builtinInfo(Builtin::Put);
+  if (!x.type->isTensor())
+    return wrongArgument(x, info, "a tensor first");
+  Subscripts::Part part;
+  if (!indexInto(*expr.args[1], x.type->extents[0], part))
+    return fail();
+  std::optional<Scalar> scalar = commonScalar({&x, &row}, expr.callee->range, "`put`");
+  if (!scalar)
+    return fail();
+  std::vector<Shape> extents(x.type->extents.begin() + 1, x.type->extents.end());
+  settle(row);
+  if (row.type->extents != extents) {
+    const Type *wanted = types_.number(x.type->scalar, extents, x.type->bound);
+    noteOperands(error(row.range,
+                       "`put` replaces a row of " + quote(x) + ", which is " + quote(wanted) + ", but " +
+                           quote(row) + " is " + quote(row.type),
+                       "T3"),
+                 {&x});
+    return fail();
+  }
+  return types_.number(*scalar == Scalar::Index ? Scalar::Int : *scalar, x.type->extents);
+}
+
+const Type *Checker::typeSlice(CallExpr &expr) {
+  Expr &x = *expr.args[0], &start = *expr.args[1];
+  const BuiltinInfo &info = builtinInfo(Builtin::Slice);
+  if (!x.type->isTensor())
+    return wrongArgument(x, info, "a tensor first");
+  if (!require(start, types_.integer(), "a slice starts at"))
+    return fail();
+  auto shapes = shapeArguments(expr, 2);
+  if (!shapes)
+    return fail();
+  Shape whole = x.type->extents[0];
+  if (!requireNonNegative(
+          whole - (*shapes)[0], expr.args[2]->range,
+          "the slice has extent `" + (*shapes)[0].str() + "`, the axis only `" + whole.str() + "`", "T3"))
+    return fail();
+  if (std::optional<Shape> fixed = CheckedProgram::asShape(start);
+      fixed && !requireNonNegative(whole - (*shapes)[0] - *fixed, start.range,
+                                   "the slice ends behind the axis, which has extent `" + whole.str() + "`",
+                                   "T3"))
+    return fail();
+  std::vector<Shape> extents = x.type->extents;
+  extents[0] = (*shapes)[0];
+  return types_.number(x.type->scalar, std::move(extents), x.type->bound);
+}
+
+const Type *Checker::typeTopK(CallExpr &expr) {
+  Expr &x = *expr.args[0];
+  const BuiltinInfo &info = builtinInfo(Builtin::TopK);
+  settle(x);
+  if (!x.type->isTensor() || x.type->scalar == Scalar::Bool)
+    return wrongArgument(x, info, "a tensor of numbers");
+  auto shapes = shapeArguments(expr, 1);
+  if (!shapes)
+    return fail();
+  Shape all(1), k = (*shapes)[0];
+  for (const Shape &extent : x.type->extents)
+    all = all * extent;
+  if (!requireNonNegative(all - k, expr.args[1]->range,
+                          "`topk` takes `" + k.str() + "` of only `" + all.str() + "` elements", "T1"))
+    return fail();
+  std::vector<const Type *> parts = {types_.number(x.type->scalar, {k}, x.type->bound)};
+  for (const Shape &extent : x.type->extents)
+    parts.push_back(types_.index(extent, {k}));
+  return types_.tuple(std::move(parts));
 }
 
 //===--------------------------------------------------------------------===//

@@ -197,6 +197,9 @@ private:
   const Type *subscriptTensor(SubscriptExpr &expr, const Type *tensor, Subscripts &info);
   bool subscriptSlice(Sub &sub, const Shape &extent, Subscripts::Part &part);
   const Type *subscriptIndex(Sub &sub, const Shape &extent, Subscripts::Part &part);
+  /// What stands for an axis of this extent: an int, an index, or a tensor of them. Null where it was
+  /// refused.
+  const Type *indexInto(Expr &expr, const Shape &extent, Subscripts::Part &part);
 
   //===-- CheckBinders.cpp ------------------------------------------------===//
   const Type *inferBinder(BinderExpr &expr);
@@ -238,6 +241,10 @@ private:
   const Type *typeReshape(CallExpr &expr);
   const Type *typeFilled(CallExpr &expr, const BuiltinInfo &info);
   const Type *typeIota(CallExpr &expr);
+  const Type *typeDropout(CallExpr &expr);
+  const Type *typePut(CallExpr &expr);
+  const Type *typeSlice(CallExpr &expr);
+  const Type *typeTopK(CallExpr &expr);
   const Type *typeCrossEntropy(CallExpr &expr);
   const Type *typeList(CallExpr &expr, const BuiltinInfo &info);
   const Type *typeDiv(CallExpr &expr);

@@ -53,6 +53,29 @@ Known either(const Known &a, const Known &b) {
   return result;
 }
 
+/// All numbers of a value become computed.
+void markAll(Known &known, const Known &why) {
+  known.taint(why);
+  if (known.element) {
+    Known element = *known.element;
+    markAll(element, why);
+    known.element = std::make_shared<Known>(element);
+  }
+  for (Known &part : known.parts)
+    markAll(part, why);
+}
+
+bool holdsNodes(const Type *type) {
+  if (type->isNode())
+    return true;
+  if (type->isList())
+    return holdsNodes(type->element);
+  if (type->isRecord())
+    return std::any_of(type->record->fields.begin(), type->record->fields.end(),
+                       [](const FieldInfo &field) { return holdsNodes(field.type); });
+  return std::any_of(type->parts.begin(), type->parts.end(), holdsNodes);
+}
+
 /// Two values with the same key are the same to every check.
 void appendKey(const Known &known, std::string &key) {
   key += known.computed ? 'c' : 's';
@@ -308,16 +331,16 @@ Known StructureChecker::evalRecord(const RecordExpr &expr) {
 
 Known StructureChecker::evalIf(const IfExpr &expr) {
   Known condition = eval(*expr.condition);
-  if (condition.computed)
-    if (Diagnostic *diagnostic =
-            error(expr.condition->range, "an `if` on a computed value is not supported yet", "S3")) {
-      diagnostic->note(condition.where, condition.why);
-      diagnostic->hint("`select(c, x, y)` takes one of two values");
-    }
   Known first = block(expr.thenBlock), second = block(expr.elseBlock);
   Known result = either(first, second);
-  if (condition.computed && expr.type->isNumber())
-    result.mark(condition.where, condition.why);
+  if (condition.computed) {
+    if (holdsNodes(expr.type))
+      if (Diagnostic *diagnostic = error(expr.range, "an `if` on a computed value cannot give nodes", "S3")) {
+        diagnostic->note(condition.where, condition.why);
+        diagnostic->hint("structure must be known before any arithmetic; give what is computed at the nodes");
+      }
+    markAll(result, condition);
+  }
   return result;
 }
 
@@ -378,12 +401,19 @@ Known StructureChecker::evalSubscript(const SubscriptExpr &expr) {
     if (!sub.index)
       continue;
     Known index = eval(*sub.index);
-    if (index.computed)
-      if (Diagnostic *diagnostic = error(sub.index->range, "a computed index is not supported yet", "S3"))
-        diagnostic->note(index.where, index.why);
+    if (list) {
+      Known element = base.element ? *base.element : Known();
+      if (index.computed) {
+        if (holdsNodes(expr.type))
+          if (Diagnostic *diagnostic = error(sub.index->range, "a computed index cannot choose a node", "S3"))
+            diagnostic->note(index.where, index.why);
+        markAll(element, index);
+      }
+      return element;
+    }
   }
   if (list)
-    return expr.subs[0].isSlice ? base : base.element ? *base.element : Known();
+    return base;
   Known result;
   result.mark(expr.range, quote_(expr) + " is an element of a tensor");
   return result;

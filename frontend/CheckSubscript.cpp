@@ -155,7 +155,10 @@ bool Checker::subscriptSlice(Sub &sub, const Shape &extent, Subscripts::Part &pa
 }
 
 const Type *Checker::subscriptIndex(Sub &sub, const Shape &extent, Subscripts::Part &part) {
-  Expr &expr = *sub.index;
+  return indexInto(*sub.index, extent, part);
+}
+
+const Type *Checker::indexInto(Expr &expr, const Shape &extent, Subscripts::Part &part) {
   const Type *type = value(expr);
   if (type->isError())
     return nullptr;

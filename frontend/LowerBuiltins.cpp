@@ -47,6 +47,14 @@ Values Lowering::builtin(const CallExpr &expr, const Call &call) {
   case Builtin::Fill:
   case Builtin::Iota:
     return {filled(expr, call.builtin)};
+  case Builtin::Dropout: // the identity; only training drops
+    return {lowerOne(*expr.args[0])};
+  case Builtin::Put:
+    return {put(expr)};
+  case Builtin::Slice:
+    return {movingSlice(expr)};
+  case Builtin::TopK:
+    return topK(expr);
   case Builtin::CrossEntropy:
     return {crossEntropy(expr)};
   case Builtin::BinaryCrossEntropy:
@@ -201,30 +209,91 @@ mlir::Value Lowering::filled(const CallExpr &expr, Builtin builtin) {
     return stretch(at, lowerOne(*expr.args[0]), dyn::extents(type));
   if (builtin != Builtin::Iota)
     return constant(at, builtin == Builtin::Ones ? 1 : 0, type);
-  auto tensor = llvm::cast<mlir::RankedTensorType>(type);
-  auto numbers = llvm::to_vector(llvm::seq<int32_t>(0, static_cast<int32_t>(tensor.getNumElements())));
+  return positions(at, dyn::extents(type));
+}
+
+mlir::Value Lowering::positions(mlir::Location at, llvm::ArrayRef<int64_t> extents) {
+  auto numbers = llvm::to_vector(llvm::seq<int32_t>(0, static_cast<int32_t>(extents[0])));
   return arith::ConstantOp::create(builder_, at,
-                                   mlir::DenseElementsAttr::get(tensor, llvm::ArrayRef<int32_t>(numbers)));
+                                   mlir::DenseElementsAttr::get(tensorOf(extents, builder_.getI32Type()),
+                                                                llvm::ArrayRef<int32_t>(numbers)));
+}
+
+/// A choice by position: row i of x is the new one where i is the index.
+mlir::Value Lowering::put(const CallExpr &expr) {
+  mlir::Location at = place(expr.range);
+  mlir::Value x = lowerOne(*expr.args[0]), index = lowerOne(*expr.args[1]), row = lowerOne(*expr.args[2]);
+  llvm::ArrayRef<int64_t> extents = dyn::extents(x.getType());
+  auto *minus = expr.args[1]->as<UnaryExpr>();
+  if (minus && minus->operand->as<NumberExpr>()) // counts from the end (T3)
+    index = integer(at, dyn::IntKind::Add, intConstant(at, extents[0]), index);
+  index = dyn::NarrowOp::create(builder_, at, harmless(at, index, 0), static_cast<uint64_t>(extents[0]));
+  llvm::SmallVector<int64_t> along(extents.size(), 1);
+  along[0] = extents[0];
+  mlir::Value here =
+      arith::CmpIOp::create(builder_, at, arith::CmpIPredicate::eq,
+                            stretch(at, positions(at, along), extents), stretch(at, index, extents));
+  return arith::SelectOp::create(builder_, at, here, stretch(at, row, extents), x);
+}
+
+/// The rows from `start` on, which must be so many.
+mlir::Value Lowering::movingSlice(const CallExpr &expr) {
+  mlir::Location at = place(expr.range);
+  mlir::Value x = lowerOne(*expr.args[0]), start = lowerOne(*expr.args[1]);
+  int64_t whole = dyn::extents(x.getType())[0], part = dyn::extents(numberType(expr.type, expr.range))[0];
+  if (part > whole) // reported where sizes are bound
+    return constant(at, 0, numberType(expr.type, expr.range));
+  start =
+      dyn::NarrowOp::create(builder_, at, harmless(at, start, 0), static_cast<uint64_t>(whole - part + 1));
+  mlir::Value places = integer(at, dyn::IntKind::Add, positions(at, {part}), stretch(at, start, {part}));
+  return take(at, x, places, /*checked=*/false);
+}
+
+/// The largest elements in order, and their place along each axis.
+Values Lowering::topK(const CallExpr &expr) {
+  mlir::Location at = place(expr.range);
+  mlir::Value x = lowerOne(*expr.args[0]);
+  llvm::SmallVector<int64_t> extents(dyn::extents(x.getType()));
+  int64_t rest = 1;
+  for (int64_t extent : extents)
+    rest *= extent;
+  llvm::SmallVector<mlir::Type> types = flatTypes(expr.type, expr.range);
+  if (dyn::extents(types[0])[0] > rest) // reported where sizes are bound
+    return llvm::map_to_vector(types, [&](mlir::Type type) { return constant(at, 0, type); });
+  mlir::Value flat = reshape(at, x, {rest});
+  mlir::Value places = dyn::TopKOp::create(builder_, at, types[1], flat);
+  Values results{take(at, flat, places, /*checked=*/false)};
+  for (int64_t extent : extents) {
+    rest /= extent;
+    mlir::Value along = places;
+    if (rest > 1)
+      along = integer(at, dyn::IntKind::Div, along, constant(at, rest, along.getType()));
+    if (extents.size() > 1)
+      along = integer(at, dyn::IntKind::Rem, along, constant(at, extent, along.getType()));
+    results.push_back(along);
+  }
+  return results;
 }
 
 //===--------------------------------------------------------------------===//
 // Losses
 //===--------------------------------------------------------------------===//
 
-/// logsumexp(z) - z[i], or for a distribution p: sum(p * (logsumexp(z) - z)).
+/// -log_softmax(z)[i], or for a distribution p: -sum(p * log_softmax(z)). Not as a difference of logsumexp(z)
+/// and z[i], which loses all digits where the logits are large.
 mlir::Value Lowering::crossEntropy(const CallExpr &expr) {
   mlir::Location at = place(expr.range);
   mlir::Value z = lowerOne(*expr.args[0]), label = lowerOne(*expr.args[1]);
-  mlir::Type f32 = builder_.getF32Type();
-  mlir::Value norm =
-      dyn::ReduceOp::create(builder_, at, f32, dyn::ReduceKind::LogSumExp, z, mlir::IntegerAttr());
+  mlir::Value log = dyn::SoftmaxOp::create(builder_, at, z.getType(), z, /*axis=*/0, /*log=*/true);
+  mlir::Value sum;
   if (dyn::scalar(label.getType()).isInteger(32)) {
-    const Type *type = expr.args[1]->type;
-    return arith::SubFOp::create(builder_, at, norm, take(at, z, label, type->scalar == Scalar::Int));
+    sum = takeAt(at, log, 0, label, expr.args[1]->type->scalar == Scalar::Int);
+  } else {
+    mlir::Value weighted = arith::MulFOp::create(builder_, at, label, log);
+    sum = dyn::ReduceOp::create(builder_, at, builder_.getF32Type(), dyn::ReduceKind::Sum, weighted,
+                                mlir::IntegerAttr());
   }
-  mlir::Value cost = arith::SubFOp::create(builder_, at, stretch(at, norm, dyn::extents(z.getType())), z);
-  mlir::Value weighted = arith::MulFOp::create(builder_, at, label, cost);
-  return dyn::ReduceOp::create(builder_, at, f32, dyn::ReduceKind::Sum, weighted, mlir::IntegerAttr());
+  return arith::NegFOp::create(builder_, at, sum);
 }
 
 /// softplus(z) - z * y.

@@ -20,11 +20,51 @@ void Lowering::fill(mlir::Region &region, mlir::TypeRange arguments, mlir::Locat
 Values Lowering::ifElse(const IfExpr &expr) {
   mlir::Location at = place(expr.range);
   mlir::Value condition = lowerOne(*expr.condition);
+  if (!dyn::isStructural(condition))
+    return choose(expr, condition);
   auto op = dyn::IfOp::create(builder_, at, flatTypes(expr.type, expr.range), condition);
   fill(op.getThen(), {}, place(expr.thenBlock.range), [&](mlir::Block &) { return block(expr.thenBlock); });
   fill(op.getOtherwise(), {}, place(expr.elseBlock.range),
        [&](mlir::Block &) { return block(expr.elseBlock); });
   return Values(op.getResults());
+}
+
+/// Both arms, and then the one that the condition says (S3).
+Values Lowering::choose(const IfExpr &expr, mlir::Value condition) {
+  mlir::Location at = place(expr.range);
+  mlir::Value other = mlir::arith::XOrIOp::create(builder_, at, condition, boolConstant(at, true));
+  Values first, second, results;
+  guarded(at, condition, [&] { first = block(expr.thenBlock); });
+  guarded(at, other, [&] { second = block(expr.elseBlock); });
+  auto select = [&](mlir::Value a, mlir::Value b) {
+    return mlir::arith::SelectOp::create(builder_, at, condition, a, b).getResult();
+  };
+  for (auto [a, b] : llvm::zip(first, second)) {
+    auto list = llvm::dyn_cast<dyn::ListType>(a.getType());
+    if (!list) {
+      results.push_back(select(a, b));
+      continue;
+    }
+    auto both = dyn::ZipOp::create(builder_, at, mlir::ValueRange{a, b});
+    auto map = dyn::MapOp::create(builder_, at, mlir::TypeRange{list}, both.getResults());
+    fill(map.getBody(), {list.getElement(), list.getElement()}, at,
+         [&](mlir::Block &block) { return Values{select(block.getArgument(0), block.getArgument(1))}; });
+    results.push_back(map.getResult(0));
+  }
+  return results;
+}
+
+void Lowering::guarded(mlir::Location at, mlir::Value condition, llvm::function_ref<void()> body) {
+  mlir::Value outer = guard_;
+  guard_ = outer ? mlir::arith::AndIOp::create(builder_, at, outer, condition).getResult() : condition;
+  body();
+  guard_ = outer;
+}
+
+mlir::Value Lowering::harmless(mlir::Location at, mlir::Value x, double instead) {
+  if (!guard_ || dyn::isStructural(x))
+    return x;
+  return mlir::arith::SelectOp::create(builder_, at, guard_, x, constant(at, instead, x.getType()));
 }
 
 Values Lowering::match(const MatchExpr &expr) {
@@ -71,8 +111,14 @@ mlir::Value Lowering::logical(const BinaryExpr &expr) {
       return mlir::arith::AndIOp::create(builder_, at, a, b);
     return mlir::arith::OrIOp::create(builder_, at, a, b);
   };
-  if (!expr.type->isScalar() || !checked_.isStructural(expr.lhs.get()))
+  if (!expr.type->isScalar())
     return both(lowerOne(*expr.rhs));
+  if (!dyn::isStructural(a)) {
+    mlir::Value asked = isAnd ? a : mlir::arith::XOrIOp::create(builder_, at, a, boolConstant(at, true));
+    mlir::Value b;
+    guarded(at, asked, [&] { b = lowerOne(*expr.rhs); });
+    return both(b);
+  }
   auto op = dyn::IfOp::create(builder_, at, mlir::TypeRange{builder_.getI1Type()}, a);
   mlir::Region &asked = isAnd ? op.getThen() : op.getOtherwise();
   mlir::Region &decided = isAnd ? op.getOtherwise() : op.getThen();

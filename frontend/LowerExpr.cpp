@@ -228,7 +228,7 @@ mlir::Value Lowering::convert(const CallExpr &expr, const Call &call) {
     return mlir::arith::SIToFPOp::create(builder_, at, to, x);
   case Builtin::Int:
     if (from.isF32())
-      return mlir::arith::FPToSIOp::create(builder_, at, to, x);
+      return mlir::arith::FPToSIOp::create(builder_, at, to, harmless(at, x, 0));
     if (from.isInteger(1))
       return mlir::arith::ExtUIOp::create(builder_, at, to, x);
     return x;
@@ -242,7 +242,7 @@ mlir::Value Lowering::convert(const CallExpr &expr, const Call &call) {
   }
   default: {
     int64_t bound = extent(expr.type->bound, expr.range);
-    return dyn::NarrowOp::create(builder_, at, x, static_cast<uint64_t>(bound));
+    return dyn::NarrowOp::create(builder_, at, harmless(at, x, 0), static_cast<uint64_t>(bound));
   }
   }
 }

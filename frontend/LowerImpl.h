@@ -116,6 +116,12 @@ private:
 
   //===-- LowerControl.cpp ------------------------------------------------===//
   Values ifElse(const IfExpr &expr);
+  Values choose(const IfExpr &expr, mlir::Value condition);
+  /// Lowers an arm that has an effect only where the computed `condition` holds.
+  void guarded(mlir::Location at, mlir::Value condition, llvm::function_ref<void()> body);
+  /// `x`, or inside an arm that is not chosen, where nothing may fail, `instead`; structure stays as it is
+  /// (S3).
+  mlir::Value harmless(mlir::Location at, mlir::Value x, double instead);
   Values match(const MatchExpr &expr);
   mlir::Value logical(const BinaryExpr &expr);
   /// Fills a region with a block with these arguments that yields what `body` gives.
@@ -156,6 +162,11 @@ private:
   mlir::Value binaryCrossEntropy(const CallExpr &expr);
   Values split(const CallExpr &expr, const Call &call);
   mlir::Value filled(const CallExpr &expr, Builtin builtin);
+  mlir::Value put(const CallExpr &expr);
+  mlir::Value movingSlice(const CallExpr &expr);
+  Values topK(const CallExpr &expr);
+  /// 0 1 2 .. along the first of `extents`, which are 1 from the second on.
+  mlir::Value positions(mlir::Location at, llvm::ArrayRef<int64_t> extents);
   mlir::Value function(mlir::Location at, dyn::FunctionKind kind, mlir::Value x);
   static dyn::ReduceKind reduceKind(Builtin builtin);
 
@@ -163,7 +174,11 @@ private:
   Values binder(const BinderExpr &expr);
   /// The lists that a binder goes through, filtered.
   Values elements(const BinderExpr &expr);
-  Values map(const BinderExpr &expr);
+  Values filtered(const BinderExpr &expr, const Values &lists);
+  /// The binder's body for the elements of `lists`.
+  Values map(const BinderExpr &expr, const Values &lists);
+  void bindElement(const BinderExpr &expr, mlir::Block &inner);
+  mlir::Value argMax(const BinderExpr &expr);
   Values recurrence(const BinderExpr &expr, Builtin builtin);
   Values range(const RangeExpr &expr);
   Values zip(const CallExpr &expr);
@@ -182,6 +197,8 @@ private:
   mlir::OpBuilder builder_;
   mlir::ModuleOp module_;
   Frame *frame_ = nullptr;
+  mlir::Value
+      guard_; ///< whether the computed arms around what is being lowered are chosen; null outside of such
 
   std::map<const DataInfo *, std::string> dataSymbols_;
   struct CellInstance {

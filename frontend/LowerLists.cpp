@@ -49,43 +49,70 @@ Values Lowering::binder(const BinderExpr &expr) {
   Builtin builtin = expr.resolved->builtin;
   switch (builtin) {
   case Builtin::Map:
-    return map(expr);
+    return map(expr, elements(expr));
   case Builtin::Scan:
   case Builtin::ScanBack:
   case Builtin::Fold:
     return recurrence(expr, builtin);
   case Builtin::Softmax:
-    return {dyn::SoftmaxListOp::create(builder_, at, map(expr).front())};
+    return {dyn::SoftmaxListOp::create(builder_, at, map(expr, elements(expr)).front())};
+  case Builtin::ArgMax:
+    return {argMax(expr)};
   default:
-    return {reduceList(at, builtin, map(expr).front())};
+    return {reduceList(at, builtin, map(expr, elements(expr)).front())};
   }
+}
+
+/// The position in the list, also under a filter (L1).
+mlir::Value Lowering::argMax(const BinderExpr &expr) {
+  mlir::Location at = place(expr.range);
+  if (!expr.filter)
+    return reduceList(at, Builtin::ArgMax, map(expr, elements(expr)).front());
+  Values lists = together(at, lower(*expr.list));
+  mlir::Value last = length(at, lists.front());
+  auto ints = dyn::ListType::get(builder_.getI32Type());
+  lists.push_back(dyn::RangeOp::create(builder_, at, ints, intConstant(at, 0), last));
+  Values stay = filtered(expr, Values(dyn::ZipOp::create(builder_, at, lists).getResults()));
+  mlir::Value position = stay.back();
+  stay.pop_back();
+  mlir::Value best = reduceList(at, Builtin::ArgMax, map(expr, stay).front());
+  return dyn::AtOp::create(builder_, at, builder_.getI32Type(), position, best, mlir::Value());
 }
 
 Values Lowering::elements(const BinderExpr &expr) {
   mlir::Location at = place(expr.range);
   Values lists = together(at, lower(*expr.list));
-  if (!expr.filter)
-    return lists;
+  return expr.filter ? filtered(expr, lists) : lists;
+}
+
+/// Lists of one length, of which the first are those of the binder.
+Values Lowering::filtered(const BinderExpr &expr, const Values &lists) {
+  mlir::Location at = place(expr.range);
   auto op = dyn::FilterOp::create(builder_, at, mlir::ValueRange(lists).getTypes(), lists);
   fill(op.getBody(), elementTypes(lists), at, [&](mlir::Block &inner) {
-    bindPattern(*expr.element, Values(inner.getArguments()), /*named=*/true);
+    bindElement(expr, inner);
     return lower(*expr.filter);
   });
   return Values(op.getResults());
 }
 
-Values Lowering::map(const BinderExpr &expr) {
+Values Lowering::map(const BinderExpr &expr, const Values &lists) {
   mlir::Location at = place(expr.range);
-  Values lists = elements(expr);
   llvm::SmallVector<mlir::Type> results;
   for (mlir::Type type : flatTypes(expr.body.result->type, expr.body.result->range))
     results.push_back(dyn::ListType::get(type));
   auto op = dyn::MapOp::create(builder_, at, results, lists);
   fill(op.getBody(), elementTypes(lists), at, [&](mlir::Block &inner) {
-    bindPattern(*expr.element, Values(inner.getArguments()), /*named=*/true);
+    bindElement(expr, inner);
     return block(expr.body);
   });
   return Values(op.getResults());
+}
+
+void Lowering::bindElement(const BinderExpr &expr, mlir::Block &inner) {
+  Values values(inner.getArguments());
+  values.resize(leaves(expr.list->type->element));
+  bindPattern(*expr.element, values, /*named=*/true);
 }
 
 Values Lowering::recurrence(const BinderExpr &expr, Builtin builtin) {

@@ -330,6 +330,8 @@ std::string Report::hintText() const {
     return "parameters have a type, and no default: `x: f32`";
   if (found(DynParser::LRECORD) && following_)
     return "a name is given to a value with `let " + text(following_) + " = ..;`";
+  if (found(DynParser::DIM) && following_ && following_->getType() == DynParser::EQ)
+    return "an axis is named `axis = ..`";
   if (isReservedWord(found_->getType()) && wantsName())
     return "a reserved word cannot be a name";
   if (rule() == DynParser::RuleMatchExpr && expects(DynParser::LBRACE))

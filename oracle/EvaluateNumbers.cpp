@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "oracle/Evaluation.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <algorithm>
 #include <cmath>
 
 using namespace mlir;
@@ -159,6 +160,7 @@ bool Evaluation::evaluateNumbers(Operation *op, Values &results) {
       .Case([&](TransposeOp o) { return results = transpose(o), true; })
       .Case([&](ReduceOp o) { return results = reduce(o), true; })
       .Case([&](SoftmaxOp o) { return results = softmax(o), true; })
+      .Case([&](TopKOp o) { return results = topK(o), true; })
       // arith
       .Case([&](arith::ConstantOp o) { return results = constant(o), true; })
       .Case([&](arith::SelectOp o) { return results = select(o), true; })
@@ -232,10 +234,12 @@ Values Evaluation::integer(IntOp op) {
 }
 
 Values Evaluation::narrow(NarrowOp op) {
-  int64_t i = value(op.getValue()).integer(), bound = op.getBound();
-  if (i < 0 || i >= bound)
-    return fail(op, Fault::index, "", i, bound);
-  return {value(op.getValue())};
+  const Value &x = value(op.getValue());
+  int64_t bound = op.getBound();
+  for (int64_t k = 0; k < x.size(); ++k)
+    if (int64_t i = static_cast<int64_t>(x.at(k)); i < 0 || i >= bound)
+      return fail(op, Fault::index, "", i, bound);
+  return {x};
 }
 
 /// int(x): drops the fraction; what does not fit fails like an overflow.
@@ -456,6 +460,21 @@ std::optional<std::pair<int64_t, int64_t>> Evaluation::sumOverflow(const std::ve
     sum += next;
   }
   return std::nullopt;
+}
+
+Values Evaluation::topK(TopKOp op) {
+  const Value &x = value(op.getX());
+  std::vector<int64_t> order;
+  for (int64_t i = 0; i < x.size(); ++i)
+    if (!std::isnan(x.at(i)))
+      order.push_back(i);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return x.at(a) > x.at(b); });
+  size_t k = extents(op.getType())[0];
+  bool isFloat = scalar(op.getX().getType()).isF32();
+  for (size_t i = 0; isFloat && i < k && i + 1 < order.size(); ++i)
+    decision(std::fabs(x.at(order[i]) - x.at(order[i + 1])));
+  order.resize(k, 0);
+  return {Value::tensor({static_cast<int64_t>(k)}, std::vector<double>(order.begin(), order.end()))};
 }
 
 Values Evaluation::reduce(ReduceOp op) {

@@ -5,6 +5,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 using namespace mlir;
@@ -231,7 +232,13 @@ Values Evaluation::slice(dyn::SliceOp op) {
 Values Evaluation::at(AtOp op) {
   const Values &elements = value(op.getList()).elements();
   int64_t index = value(op.getIndex()).integer(), length = elements.size();
-  if (index < 0 || index >= length)
+  bool outside = index < 0 || index >= length;
+  if (outside && op.getWhen() && value(op.getWhen()).scalar() == 0) {
+    auto shape = extents(op.getType());
+    int64_t size = std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>());
+    return {Value::tensor(shape.vec(), std::vector<double>(size, 0))};
+  }
+  if (outside)
     return fail(op, Fault::list_index, "", index, length);
   return {elements[index]};
 }

@@ -69,6 +69,7 @@ private:
   Values compare(mlir::arith::CmpFOp op);
   Values truncate(mlir::arith::FPToSIOp op);
   Values select(mlir::arith::SelectOp op);
+  Values topK(dyn::TopKOp op);
   Values contract(mlir::linalg::ContractOp op);
   Values slice(mlir::tensor::ExtractSliceOp op);
   Values concat(mlir::tensor::ConcatOp op);

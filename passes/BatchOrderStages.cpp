@@ -101,7 +101,10 @@ struct BatchOrderStagesPass : impl::BatchOrderStagesBase<BatchOrderStagesPass> {
       for (unsigned n = 0; n < order.graph.stages.size(); ++n)
         all.push_back(n);
       order.sort(all, 0, sorted);
-      assert(sorted.size() == all.size() && "no cycles but carried ones");
+      if (sorted.size() != all.size()) { // wrong numbers would follow, in a build without assertions too
+        program.emitOpError("has a cycle of stages that no loop carries");
+        return signalPassFailure();
+      }
       Block &body = program.getBody().front();
       for (unsigned n : sorted)
         order.graph.stages[n]->moveBefore(&body, body.end());

@@ -31,7 +31,6 @@ struct Partition {
     for (unsigned n = 0; n < graph.stages.size(); ++n)
       all.push_back(n);
     search(all, {});
-    keepInsideScans();
     OpBuilder b(program.getContext());
     for (auto [stage, around] : llvm::zip(graph.stages, loops)) {
       SmallVector<Attribute> attrs;
@@ -84,28 +83,6 @@ struct Partition {
 
   kernel::SpaceOp parentOf(kernel::SpaceOp space) {
     return space.getParent() ? program.lookupSymbol<kernel::SpaceOp>(*space.getParent()) : kernel::SpaceOp();
-  }
-
-  /// Rows inside a scan that runs within another loop are ordered by its steps, so a stage over them that
-  /// needs the other loop joins the scan's, though it does not use its state.
-  void keepInsideScans() {
-    for (auto [stage, around] : llvm::zip(graph.stages, loops)) {
-      if (around.empty())
-        continue;
-      for (auto space = program.lookupSymbol<kernel::SpaceOp>(stage.getSpace()); space;
-           space = parentOf(space)) {
-        if (space.getKind() != kernel::SpaceKind::Steps ||
-            llvm::any_of(around, [&](Loop l) { return l.carrier == space.getSymName(); }))
-          continue;
-        for (auto &other : loops)
-          if (other.size() == around.size() + 1 && other.back().carrier == space.getSymName() &&
-              llvm::equal(ArrayRef(other).drop_back(), around,
-                          [](Loop a, Loop b) { return a.run == b.run; })) {
-            around.push_back(other.back());
-            break;
-          }
-      }
-    }
   }
 
   batch::ProgramOp program;

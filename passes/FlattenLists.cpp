@@ -80,7 +80,7 @@ void Walk::map(dyn::MapOp op, Place at) {
     SpaceInfo *rows = nullptr;
     SmallVector<bool> kept;
     for (Value result : op.getResults()) {
-      kept.push_back(!result.use_empty() && isStructuralList(result));
+      kept.push_back(!result.use_empty() && isStructural(result));
       if (kept.back() && !rows)
         rows = f.addSpace("map", kernel::SpaceKind::States, nullptr);
     }
@@ -325,12 +325,8 @@ void Walk::reduceList(dyn::ReduceListOp op, Place at) {
   // The position of the largest is computed even where the numbers are structure (S1).
   if (integers && kind == ReduceKind::ArgMax) {
     integers = false;
-    if (indexing) {
-      std::string name = label(op, at) + ".list";
-      SpaceInfo *rows = f.addSpace(name, kernel::SpaceKind::States, at.space);
-      rows->used = true;
-      list = copyComputed(loc, list, f.addBuffer(name, rows, list.element), at);
-    }
+    if (indexing)
+      list = asComputed(op, list, at);
   }
   if (!integers && !indexing)
     return set(op.getResult(), Known());
@@ -363,6 +359,14 @@ void Walk::reduceList(dyn::ReduceListOp op, Place at) {
         /*length=*/[]() -> Value { llvm_unreachable("no mean of whole numbers"); });
     return set(op.getResult(), Known::structural(whole));
   }
+  segment(op, static_cast<batch::ReduceKind>(kind), list, at);
+}
+
+/// A stage that reduces the rows of a list, or picks the one at `index`.
+void Walk::segment(Operation *op, batch::ReduceKind kind, const ListInfo &list, Place at, Value index,
+                   Value when) {
+  Location loc = op->getLoc();
+  auto loaded = [&](OpBuilder &in, Value v) { return v ? load(in, loc, v, known(v), at) : Value(); };
   batch::StageOp stage = this->stage(loc, label(op, at), at);
   OpBuilder inside = OpBuilder::atBlockEnd(&stage.getBody().front());
   auto symbol = [&](const std::string &s) {
@@ -370,14 +374,14 @@ void Walk::reduceList(dyn::ReduceListOp op, Place at) {
   };
   bool via = list.from == From::Via;
   Value result = batch::SegmentOp::create(
-      inside, loc, op.getType(), static_cast<batch::ReduceKind>(kind), list.array,
-      column(at.space, list.first, "first"), column(at.space, list.length, "length"), list.stride,
-      via ? symbol(list.of) : FlatSymbolRefAttr(), via ? b.getStringAttr(list.via) : StringAttr(),
-      batch::Access::Unknown, symbol(list.carried));
-  std::string buffer = f.addBuffer(stage.getSymName(), at.space, op.getType());
+      inside, loc, op->getResult(0).getType(), kind, list.array, column(at.space, list.first, "first"),
+      column(at.space, list.length, "length"), list.stride, via ? symbol(list.of) : FlatSymbolRefAttr(),
+      via ? b.getStringAttr(list.via) : StringAttr(), batch::Access::Unknown, symbol(list.carried),
+      loaded(inside, index), loaded(inside, when));
+  std::string buffer = f.addBuffer(stage.getSymName(), at.space, result.getType());
   own[buffer] = true;
   batch::WriteOp::create(inside, loc, result, buffer);
-  set(op.getResult(), Known::placed(buffer, at.row));
+  set(op->getResult(0), Known::placed(buffer, at.row));
 }
 
 void Walk::listOp(Operation *op, Place at) {
@@ -453,6 +457,12 @@ void Walk::listOp(Operation *op, Place at) {
   }
   auto at_ = cast<dyn::AtOp>(op);
   ListInfo info = list(at_.getList());
+  if (!isStructural(at_.getIndex())) {
+    if (!indexing)
+      return set(at_.getResult(), Known());
+    return segment(op, batch::ReduceKind::Pick, isStructural(info) ? asComputed(op, info, at) : info, at,
+                   at_.getIndex(), at_.getWhen());
+  }
   Value index = structural(at_.getIndex());
   Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, index, integer(0));
   Value high = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, index, info.length);
@@ -511,6 +521,14 @@ ListInfo Walk::copyComputed(Location loc, const ListInfo &list, StringRef buffer
     push(inner);
   });
   return copy;
+}
+
+/// A structural list as one that stages read.
+ListInfo Walk::asComputed(Operation *op, const ListInfo &list, Place at) {
+  std::string name = label(op, at) + ".list";
+  SpaceInfo *rows = f.addSpace(name, kernel::SpaceKind::States, at.space);
+  rows->used = true;
+  return copyComputed(op->getLoc(), list, f.addBuffer(name, rows, list.element), at);
 }
 
 /// Lists that are result n of the arms of `op`: where they lie in different places, each arm copies its own

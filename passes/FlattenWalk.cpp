@@ -283,57 +283,15 @@ bool Walk::allStructural(ArrayRef<Region *> regions, unsigned result) {
       regions, [&](Region *r) { return isStructural(r->front().getTerminator()->getOperand(result)); });
 }
 
-/// By definition chain, for values whose region is not walked yet (LANGUAGE S1).
+/// Also of values whose region is not walked yet.
 bool Walk::isStructural(Value value) {
+  auto list = dyn_cast<dyn::ListType>(value.getType());
+  if (isa<dyn::NodeType>(list ? list.getElement() : value.getType()))
+    return true;
   if (auto it = env.find(value); it != env.end())
-    return it->second.is(Kind::Structural) ||
+    return it->second.is(Kind::Structural) || (it->second.is(Kind::List) && isStructural(it->second.list)) ||
            (it->second.is(Kind::Model) && isa<arith::ConstantOp>(it->second.scalar.getDefiningOp()));
-  if (!value.getType().isInteger(32) && !value.getType().isInteger(1))
-    return false;
-  if (isa<BlockArgument>(value)) {
-    Operation *binder = value.getParentBlock()->getParentOp();
-    return isa<dyn::MapOp, dyn::FilterOp>(binder) &&
-           isStructuralList(binder->getOperand(cast<BlockArgument>(value).getArgNumber()));
-  }
-  Operation *op = value.getDefiningOp();
-  if (isa<arith::ConstantOp, dyn::FieldOp, dyn::LenOp>(op))
-    return true;
-  if (auto reduce = dyn_cast<dyn::ReduceListOp>(op); reduce && reduce.getKind() == dyn::ReduceKind::ArgMax)
-    return false;
-  if (isa<dyn::CallOp, dyn::FoldOp, dyn::GetOp>(op) || dyn::extents(value.getType()).size())
-    return false;
-  if (auto match = dyn_cast<dyn::MatchOp>(op)) {
-    SmallVector<Region *> regions = llvm::map_to_vector(match.getArms(), [](Region &r) { return &r; });
-    return allStructural(regions, cast<OpResult>(value).getResultNumber());
-  }
-  if (auto cond = dyn_cast<dyn::IfOp>(op))
-    return allStructural({&cond.getThen(), &cond.getOtherwise()}, cast<OpResult>(value).getResultNumber());
-  return llvm::all_of(op->getOperands(), [&](Value v) {
-    return isa<dyn::ListType>(v.getType()) ? isStructuralList(v)
-                                           : isa<dyn::NodeType>(v.getType()) || isStructural(v);
-  });
-}
-
-bool Walk::isStructuralList(Value list) {
-  Type element = cast<dyn::ListType>(list.getType()).getElement();
-  if (isa<dyn::NodeType>(element))
-    return true;
-  if (!element.isInteger(32) && !element.isInteger(1))
-    return false;
-  if (auto it = env.find(list); it != env.end())
-    return isStructural(it->second.list);
-  Operation *op = list.getDefiningOp();
-  if (!op || isa<dyn::CallOp, dyn::ScanOp>(op))
-    return false;
-  if (auto map = dyn_cast<dyn::MapOp>(op))
-    return isStructural(
-        map.getBody().front().getTerminator()->getOperand(cast<OpResult>(list).getResultNumber()));
-  if (isa<dyn::FieldOp, dyn::RangeOp>(op))
-    return true;
-  if (isa<dyn::FilterOp, dyn::ZipOp>(op))
-    return isStructuralList(op->getOperand(cast<OpResult>(list).getResultNumber()));
-  return llvm::all_of(op->getOperands(),
-                      [&](Value v) { return !isa<dyn::ListType>(v.getType()) || isStructuralList(v); });
+  return dyn::isStructural(value);
 }
 
 /// Writes the chain of branches; the last arm is the innermost `else`.

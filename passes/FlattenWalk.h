@@ -30,7 +30,6 @@ private:
   void only(mlir::Operation *op, mlir::Region &region, Place at);
   bool allStructural(mlir::ArrayRef<mlir::Region *> regions, unsigned result);
   bool isStructural(mlir::Value value);
-  bool isStructuralList(mlir::Value list);
   llvm::SmallVector<mlir::Value> withResults(kernel::IfOp cond, mlir::TypeRange types,
                                              mlir::ArrayRef<llvm::SmallVector<mlir::Value>> values,
                                              unsigned n);
@@ -59,6 +58,8 @@ private:
   void recurrence(mlir::Operation *op, mlir::ValueRange lists, mlir::ValueRange init, mlir::Block &body,
                   bool back, bool fold, Place at);
   void reduceList(dyn::ReduceListOp op, Place at);
+  void segment(mlir::Operation *op, batch::ReduceKind kind, const ListInfo &list, Place at,
+               mlir::Value index = {}, mlir::Value when = {});
   void listOp(mlir::Operation *op, Place at);
   /// The element of a list at position `j` (i32).
   Known element(const ListInfo &list, mlir::Value j);
@@ -66,6 +67,7 @@ private:
   /// Whether the structure function knows the elements.
   static bool isStructural(const ListInfo &list);
   mlir::Value asColumn(mlir::Value value);
+  ListInfo asComputed(mlir::Operation *op, const ListInfo &list, Place at);
   void joinLists(mlir::Operation *op, unsigned n, std::vector<Arm> &arms, Place at);
   SpaceInfo *copiesOf(const ListInfo &list, llvm::StringRef name);
   ListInfo copyStructural(mlir::Location loc, const ListInfo &list, SpaceInfo *copies);

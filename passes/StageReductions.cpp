@@ -6,6 +6,7 @@
 #include "passes/Reductions.h"
 #include "passes/StageToKernel.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <limits>
 
 using namespace mlir;
 
@@ -100,6 +101,52 @@ void StageToKernel::softmax(dyn::SoftmaxOp op) {
   });
 }
 
+/// One after the other: the first of the largest among those that come behind the last one taken, being less
+/// or equal and further on.
+void StageToKernel::topK(dyn::TopKOp op) {
+  Location at = op.getLoc();
+  int64_t length = dyn::extents(op.getX().getType())[0], k = dyn::extents(op.getType())[0];
+  Type type = op.getX().getType().getElementType();
+  bool reals = type.isF32();
+  Value most = reals ? real(std::numeric_limits<double>::infinity()) : integer(INT32_MAX), none = integer(-1);
+  auto isAbove = [&](Value a, Value b_) -> Value {
+    if (reals)
+      return arith::CmpFOp::create(b, at, arith::CmpFPredicate::OGT, a, b_);
+    return arith::CmpIOp::create(b, at, arith::CmpIPredicate::sgt, a, b_);
+  };
+  auto isEqual = [&](Value a, Value b_) -> Value {
+    if (reals)
+      return arith::CmpFOp::create(b, at, arith::CmpFPredicate::OEQ, a, b_);
+    return arith::CmpIOp::create(b, at, arith::CmpIPredicate::eq, a, b_);
+  };
+  auto isLess = [&](Value a, Value b_) -> Value {
+    return arith::CmpIOp::create(b, at, arith::CmpIPredicate::slt, a, b_);
+  };
+  rows([&] {
+    SmallVector<Value, 2> start{most, none};
+    counted(integer(0), integer(k), "k", start, [&](Value n, ValueRange last) -> SmallVector<Value> {
+      SmallVector<Value, 2> nothing{most, none};
+      auto best = counted(
+          integer(0), integer(length), "j", nothing, [&](Value j, ValueRange best) -> SmallVector<Value> {
+            Value x = element(op.getX(), j, false);
+            Value further = arith::AndIOp::create(b, at, isEqual(x, last[0]), isLess(last[1], j));
+            Value left = arith::OrIOp::create(b, at, isAbove(last[0], x), further);
+            Value first = isLess(best[1], integer(0));
+            Value better = arith::OrIOp::create(b, at, first, isAbove(x, best[0]));
+            Value take = arith::AndIOp::create(b, at, left, better);
+            return {arith::SelectOp::create(b, at, take, x, best[0]),
+                    arith::SelectOp::create(b, at, take, j, best[1])};
+          });
+      store(arith::MaxSIOp::create(b, at, best[1], integer(0)), op.getResult(), n);
+      // Where nothing was left, nothing will be.
+      Value nothingLeft = isLess(best[1], integer(0)), end = integer(INT32_MAX);
+      Value least = reals ? real(-std::numeric_limits<double>::infinity()) : integer(INT32_MIN);
+      return {arith::SelectOp::create(b, at, nothingLeft, least, best[0]),
+              arith::SelectOp::create(b, at, nothingLeft, end, best[1])};
+    });
+  });
+}
+
 //===-- Segments and joins
 //------------------------------------------------------------------------------------===//
 
@@ -124,6 +171,8 @@ void StageToKernel::segment(batch::SegmentOp op) {
   Value result = op.getResult();
   auto shape = dyn::extents(op.getType());
   Type elementType = elementTypeOf(op.getArray());
+  if (op.getKind() == batch::ReduceKind::Pick)
+    return pick(op);
   Reduction fold = reduction(static_cast<dyn::ReduceKind>(op.getKind()), elementType, at_);
   rows([&] {
     Value first = column(op.getFirst()), length = column(op.getLength());
@@ -170,6 +219,40 @@ void StageToKernel::segment(batch::SegmentOp op) {
       Value n = count();
       loops(shape, [&](ValueRange at) { store(fold.finish(read(at), [&] { return n; }), result, at); });
     }
+  });
+}
+
+/// One row of a list.
+void StageToKernel::pick(batch::SegmentOp op) {
+  Location at_ = op.getLoc();
+  Type type = elementTypeOf(op.getArray());
+  rows([&] {
+    Value first = column(op.getFirst()), length = column(op.getLength()), index = element(op.getIndex(), {});
+    Value low = arith::CmpIOp::create(b, at_, arith::CmpIPredicate::sge, index, integer(0));
+    Value high = arith::CmpIOp::create(b, at_, arith::CmpIPredicate::slt, index, length);
+    Value inside = arith::AndIOp::create(b, at_, low, high);
+    Value fine = inside;
+    if (op.getWhen()) {
+      Value asked = element(op.getWhen(), {});
+      Value not_ =
+          arith::XOrIOp::create(b, at_, asked, arith::ConstantOp::create(b, at_, b.getBoolAttr(true)));
+      fine = arith::OrIOp::create(b, at_, inside, not_);
+    }
+    Value place = checked(at_, kernel::Fault::ListIndex, fine, index, {index, length});
+    auto some = kernel::IfOp::create(b, at_, TypeRange(), inside);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(&some.getOtherwise().emplaceBlock());
+    loops(dyn::extents(op.getType()),
+          [&](ValueRange at) { store(type.isF32() ? real(0) : integer(0), op.getResult(), at); });
+    kernel::YieldOp::create(b, at_, ValueRange());
+    b.setInsertionPointToEnd(&some.getThen().emplaceBlock());
+    Value from = segmentRow(op, first, place);
+    loops(dyn::extents(op.getType()), [&](ValueRange at) {
+      SmallVector<Value> indices{from};
+      llvm::append_range(indices, at);
+      store(kernel::LoadOp::create(b, at_, type, op.getArray(), StringAttr(), indices), op.getResult(), at);
+    });
+    kernel::YieldOp::create(b, at_, ValueRange());
   });
 }
 

@@ -25,6 +25,8 @@ void StageToKernel::emitSpecial(Operation *op) {
     return softmax(s);
   if (auto s = dyn_cast<batch::SegmentOp>(op))
     return segment(s);
+  if (auto top = dyn_cast<dyn::TopKOp>(op))
+    return topK(top);
   join(op);
 }
 

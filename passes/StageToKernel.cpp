@@ -36,8 +36,8 @@ static bool onlyPacked(Operation *op) {
 bool StageToKernel::isSpecial(Operation *op) {
   if (isa<tensor::ConcatOp>(op) && isWeights(op->getResult(0)))
     return !onlyPacked(op);
-  return isa<linalg::ContractOp, dyn::ReduceOp, dyn::SoftmaxOp, batch::SegmentOp, tensor::ConcatOp,
-             tensor::FromElementsOp>(op) &&
+  return isa<linalg::ContractOp, dyn::ReduceOp, dyn::SoftmaxOp, dyn::TopKOp, batch::SegmentOp,
+             tensor::ConcatOp, tensor::FromElementsOp>(op) &&
          !isWeights(op->getResult(0));
 }
 
@@ -74,7 +74,7 @@ void StageToKernel::findActions() {
     for (Value result : op.getResults())
       if (isSpecial(&op))
         materialise(biased.count(result) ? biased[result] : result);
-    if (isa<linalg::ContractOp, dyn::SoftmaxOp>(op) ||
+    if (isa<linalg::ContractOp, dyn::SoftmaxOp, dyn::TopKOp>(op) ||
         (isa<dyn::ReduceOp>(op) && cast<dyn::ReduceOp>(op).getKind() == dyn::ReduceKind::LogSumExp))
       for (Value operand : op.getOperands().take_front(isa<linalg::ContractOp>(op) ? 2 : 1)) {
         auto concat = operand.getDefiningOp<tensor::ConcatOp>();
@@ -102,7 +102,8 @@ void StageToKernel::findActions() {
     kept.remove(value);
   // Arithmetic that several loops want is done once.
   for (Operation &op : body) {
-    if (!isa<arith::ArithDialect, math::MathDialect>(op.getDialect()) && !isa<dyn::FunctionOp>(op))
+    if (!isa<arith::ArithDialect, math::MathDialect>(op.getDialect()) &&
+        !isa<dyn::FunctionOp, dyn::IntOp, dyn::NarrowOp>(op))
       continue;
     if (isa<arith::ConstantOp>(op))
       continue;

@@ -87,6 +87,8 @@ private:
   void reduce(dyn::ReduceOp op);
   void softmax(dyn::SoftmaxOp op);
   void segment(batch::SegmentOp op);
+  void pick(batch::SegmentOp op);
+  void topK(dyn::TopKOp op);
   mlir::Type elementTypeOf(llvm::StringRef array);
   mlir::Value segmentRow(batch::SegmentOp op, mlir::Value first, mlir::Value k);
   void join(mlir::Operation *op);

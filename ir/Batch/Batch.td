@@ -41,7 +41,7 @@ def Batch_Access : Batch_Enum<"Access", "how the rows read or written by a stage
 def Batch_ReduceKind : Batch_Enum<"ReduceKind", "reductions of a segment", [
     I32EnumCase<"Sum", 0, "sum">, I32EnumCase<"Mean", 1, "mean">, I32EnumCase<"Max", 2, "max">,
     I32EnumCase<"Min", 3, "min">, I32EnumCase<"LogSumExp", 4, "logsumexp">, I32EnumCase<"ArgMax", 5, "argmax">,
-    I32EnumCase<"Any", 6, "any">, I32EnumCase<"All", 7, "all">]>;
+    I32EnumCase<"Any", 6, "any">, I32EnumCase<"All", 7, "all">, I32EnumCase<"Pick", 8, "pick">]>;
 def Batch_AccessAttr : EnumAttr<Batch_Dialect, Batch_Access, "access">;
 def Batch_ReduceKindAttr : EnumAttr<Batch_Dialect, Batch_ReduceKind, "reduce_kind">;
 
@@ -114,18 +114,20 @@ def Batch_ColumnOp : Batch_Op<"column", [Pure]> {
   let results = (outs AnyTypeOf<[I32, I1]>:$result);
   let assemblyFormat = "$column attr-dict `:` type($result)";
 }
-def Batch_SegmentOp : Batch_Op<"segment", [MemoryEffects<[MemRead]>]> {
+def Batch_SegmentOp : Batch_Op<"segment", [MemoryEffects<[MemRead]>, AttrSizedOperandSegments]> {
   let summary = "Elementwise reduction of the rows of an array that make a list of this row";
   let description = [{
     The list's elements are rows first, first + stride, ... (`length` of them) of `array`, or, with `via`, the rows of
     `array` that column `via` of space `of` names at these rows. `first`, `length` are columns of this space. Elements are
-    taken in list order. `carried` as for gather.
+    taken in list order. `carried` as for gather. `pick` gives the element number `index`, which is computed; outside the
+    list the row's input fails, or where `when` is false gives 0.
   }];
   let arguments = (ins Batch_ReduceKindAttr:$kind, FlatSymbolRefAttr:$array, StrAttr:$first,
                        StrAttr:$length, I32Attr:$stride, OptionalAttr<FlatSymbolRefAttr>:$of, OptionalAttr<StrAttr>:$via,
-                       Batch_AccessAttr:$access, OptionalAttr<FlatSymbolRefAttr>:$carried);
+                       Batch_AccessAttr:$access, OptionalAttr<FlatSymbolRefAttr>:$carried, Optional<I32>:$index,
+                       Optional<I1>:$when);
   let results = (outs Batch_Number:$result);
-  let assemblyFormat = [{ $kind $array `from` $first `length` $length `by` $stride (`of` $of^)? (`via` $via^)? $access (`carried` $carried^)?
+  let assemblyFormat = [{ $kind (`[` $index^ `]`)? (`when` $when^)? $array `from` $first `length` $length `by` $stride (`of` $of^)? (`via` $via^)? $access (`carried` $carried^)?
                           attr-dict `:` type($result) }];
 }
 def Batch_WriteOp : Batch_Op<"write", [MemoryEffects<[MemWrite]>]> {

@@ -96,6 +96,49 @@ std::string dbc::dyn::sourcePlace(Location location) {
   return (name + ":" + Twine(file.getLine()) + ":" + Twine(file.getColumn())).str();
 }
 
+/// What arms give is structural if each arm's is, for structure decides between them.
+static bool yieldsStructure(MutableArrayRef<Region> arms, unsigned result) {
+  return llvm::all_of(
+      arms, [&](Region &arm) { return isStructural(arm.front().getTerminator()->getOperand(result)); });
+}
+
+bool dbc::dyn::isStructural(Value value) {
+  Type type = value.getType();
+  if (auto list = dyn_cast<ListType>(type))
+    type = list.getElement();
+  if (isa<NodeType>(type))
+    return true;
+  if (!type.isInteger(32) && !type.isInteger(1))
+    return false;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    Operation *owner = argument.getOwner()->getParentOp();
+    if (isa<CellOp, EntryOp>(owner))
+      return true;
+    // An element of a list; the states of scans and folds are computed.
+    unsigned number = argument.getArgNumber();
+    if (auto scan = dyn_cast<ScanOp>(owner))
+      return number < scan.getLists().size() && isStructural(scan.getLists()[number]);
+    if (auto fold = dyn_cast<FoldOp>(owner))
+      return number < fold.getLists().size() && isStructural(fold.getLists()[number]);
+    return isStructural(owner->getOperand(number));
+  }
+  Operation *op = value.getDefiningOp();
+  unsigned result = cast<OpResult>(value).getResultNumber();
+  if (isa<FieldOp, LenOp, RangeOp, arith::ConstantOp>(op))
+    return true;
+  if (isa<CallOp, ScanOp, FoldOp, GetOp>(op))
+    return false;
+  if (auto reduce = dyn_cast<ReduceListOp>(op); reduce && reduce.getKind() == ReduceKind::ArgMax)
+    return false;
+  if (auto map = dyn_cast<MapOp>(op))
+    return isStructural(map.getBody().front().getTerminator()->getOperand(result));
+  if (isa<FilterOp, ZipOp>(op))
+    return isStructural(op->getOperand(result));
+  if (isa<MatchOp, IfOp>(op))
+    return yieldsStructure(op->getRegions(), result);
+  return llvm::all_of(op->getOperands(), [](Value v) { return isStructural(v); });
+}
+
 bool dbc::dyn::mayFail(Operation *op) {
   if (auto take = dyn_cast<TakeOp>(op))
     return take.getChecked();

@@ -263,10 +263,10 @@ def Dyn_IntOp : Dyn_Op<"int", [Pure, SameOperandsAndResultType]> {
 }
 
 def Dyn_NarrowOp : Dyn_Op<"narrow", [Pure, SameOperandsAndResultType]> {
-  let summary = "An integer that must be 0 .. bound - 1, else the input fails (LANGUAGE T4)";
-  let arguments = (ins I32:$value, I64Attr:$bound);
-  let results = (outs I32:$result);
-  let assemblyFormat = "$value `below` $bound attr-dict";
+  let summary = "Integers that must be 0 .. bound - 1, else the input fails (LANGUAGE T4)";
+  let arguments = (ins Dyn_Number:$value, I64Attr:$bound);
+  let results = (outs Dyn_Number:$result);
+  let assemblyFormat = "$value `below` $bound attr-dict `:` type($value)";
 }
 
 //===-- Lists -------------------------------------------------------------------------------------------------===//
@@ -313,9 +313,13 @@ def Dyn_SliceOp : Dyn_Op<"slice", [Pure]> {
 
 def Dyn_AtOp : Dyn_Op<"at", [Pure]> {
   let summary = "One element; outside the list the input fails";
-  let arguments = (ins Dyn_AnyList:$list, I32:$index);
+  let description = [{
+    The index of a list of numbers may be computed (LANGUAGE S3). Where the computed `when` is given and false nothing
+    fails: what is outside the list is then 0.
+  }];
+  let arguments = (ins Dyn_AnyList:$list, I32:$index, Optional<I1>:$when);
   let results = (outs Dyn_Flat:$result);
-  let assemblyFormat = "$list `[` $index `]` attr-dict `:` type($list) `->` type($result)";
+  let assemblyFormat = "$list `[` $index `]` (`when` $when^)? attr-dict `:` type($list) `->` type($result)";
 }
 
 def Dyn_MapOp : Dyn_Op<"map", [RecursiveMemoryEffects, SingleBlock]> {
@@ -444,6 +448,14 @@ def Dyn_ReduceOp : Dyn_Op<"reduce", [Pure]> {
   let results = (outs Dyn_Number:$result);
   let assemblyFormat = "$kind $x (`axis` $axis^)? attr-dict `:` type($x) `->` type($result)";
   let hasVerifier = 1;
+}
+
+def Dyn_TopKOp : Dyn_Op<"topk", [Pure]> {
+  let summary = "Where the largest elements of a vector stand, the largest first; of equals the first (LANGUAGE G1)";
+  let description = "As many as the result has. A NaN is none of them; where nothing else is left the place is 0.";
+  let arguments = (ins AnyStaticShapeTensor:$x);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = "$x attr-dict `:` type($x) `->` type($result)";
 }
 
 def Dyn_SoftmaxOp : Dyn_Op<"softmax", [Pure, SameOperandsAndResultType]> {

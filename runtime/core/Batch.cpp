@@ -118,6 +118,13 @@ void Batch::misuse(const std::string &what) {
     whole_ = Status::error(Code::bad_call, info_->name + ": " + what);
 }
 
+/// A mistake in what is said about one input.
+void Batch::wrong(int32_t input, const std::string &what) {
+  if (flat_ || input < 0 || input >= inputs_)
+    return misuse(what);
+  fail(input, describe(Code::bad_input, args(), input, -1, what));
+}
+
 /// For calls that say whether they were right.
 bool Batch::refuse(const std::string &what) {
   misuse(what);
@@ -263,9 +270,9 @@ Batch::Column *Batch::column_for(int32_t table, int32_t row, int32_t column, int
   }
   if (row == -1) {
     // What begin_input or add_node gave for a mistake that is recorded; or there was no such call.
-    if (whole_.ok() && statuses_.failed() == 0)
-      misuse("`" + tables_[table]->columns[column].info.name + "` is set, but no " +
-             (table == args() ? "input was begun" : "node was added"));
+    if (whole_.ok() && (inputs_ == 0 || statuses_[inputs_ - 1].ok()))
+      wrong(inputs_ - 1, "`" + tables_[table]->columns[column].info.name + "` is set, but no " +
+                             (table == args() ? "input was begun" : "node was added"));
     return nullptr;
   }
   Table &t = *tables_[table];
@@ -280,8 +287,9 @@ Batch::Column *Batch::column_for(int32_t table, int32_t row, int32_t column, int
     return nullptr;
   }
   if (count != SIZE_MAX && count != static_cast<size_t>(c.info.extent)) {
-    misuse("`" + c.info.name + "`: " + std::to_string(count) + " numbers are given, but " +
-           (depth > 0 ? "an element has " : "it has ") + std::to_string(c.info.extent));
+    wrong(input_of(table, row), "`" + c.info.name + "`: " + std::to_string(count) +
+                                    " numbers are given, but " + (depth > 0 ? "an element has " : "it has ") +
+                                    std::to_string(c.info.extent));
     return nullptr;
   }
   const uint8_t *kinds = t.borrowed ? t.kinds_view : t.kinds.data();

@@ -36,8 +36,30 @@ void Session::prepare(int32_t number) {
   entry.plan = code.make_plan();
 }
 
-Status Session::run(int32_t entry, Batch &batch) { return run_guarded(entry, batch, nullptr); }
-Status Session::run(int32_t entry, Batch &batch, Outputs &out) { return run_guarded(entry, batch, &out); }
+Status Session::run(int32_t entry, Batch &batch) { return run_or_blank(entry, batch, nullptr); }
+Status Session::run(int32_t entry, Batch &batch, Outputs &out) { return run_or_blank(entry, batch, &out); }
+
+/// A run that fails as a whole leaves that failure at every input, and zeros, so that nobody reads results of
+/// an earlier run.
+Status Session::run_or_blank(int32_t entry, Batch &batch, Outputs *out) {
+  Status status = run_guarded(entry, batch, out);
+  if (status.ok())
+    return status;
+  try {
+    statuses_.begin(batch.inputs());
+    for (int32_t input = 0; input < batch.inputs(); ++input)
+      statuses_.fail(input, status);
+    if (!out && entry >= 0 && static_cast<size_t>(entry) < entries_.size())
+      out = &entries_[entry].out;
+    if (out) {
+      out->begin(batch.inputs());
+      (void)out->commit();
+    }
+  } catch (const std::bad_alloc &) {
+    // Then there is no room for zeros either.
+  }
+  return status;
+}
 
 Status Session::run_guarded(int32_t entry, Batch &batch, Outputs *out) {
   if (model_.empty())
@@ -49,6 +71,8 @@ Status Session::run_guarded(int32_t entry, Batch &batch, Outputs *out) {
     return Status::error(Code::bad_call, name + ": there is no entry number " + std::to_string(entry));
   try {
     prepare(entry);
+    if (out)
+      out->prepare(model_.info().entries[model_.code().entries[entry].entry], model_.code().f64);
     return run_checked(entry, batch, out ? *out : entries_[entry].out);
   } catch (const std::bad_alloc &) {
     return Status::error(Code::limit, name + ": not enough memory for a batch of " +

@@ -206,24 +206,34 @@ TEST(Built, WrongUseIsTheBatchsStatus) {
             "toy: an array is borrowed without borrow_inputs");
   // What a program that forgets begin_input does: there is no row of the newest input.
   EXPECT_EQ(message([](Batch &b) { root(b, b.inputs() - 1, 0); }), "toy: `t` is set, but no input was begun");
-  EXPECT_EQ(message([](Batch &b) {
+}
+
+TEST(Built, WrongNumbersAreTheirInputsStatus) {
+  auto ofInput = [](void (*fill)(Batch &)) {
+    Batch batch(info());
+    fill(batch);
+    InputStatuses statuses;
+    EXPECT_TRUE(validate(batch, statuses).ok());
+    return statuses[0].message;
+  };
+  EXPECT_EQ(ofInput([](Batch &b) {
               b.begin_input();
               b.set_f32(Tree, -1, value, 1);
             }),
-            "toy: `value` is set, but no node was added");
-  EXPECT_EQ(message([](Batch &b) {
+            "toy: input 0: `value` is set, but no node was added");
+  EXPECT_EQ(ofInput([](Batch &b) {
               float two[2] = {};
               b.begin_input();
               b.set_f32s(Bag, b.add_node(Bag, 0), x, two, 2);
             }),
-            "toy: `x`: 2 numbers are given, but it has 3");
-  EXPECT_EQ(message([](Batch &b) {
+            "toy: input 0: `x`: 2 numbers are given, but it has 3");
+  EXPECT_EQ(ofInput([](Batch &b) {
               int32_t two[2] = {};
               b.begin_input();
               b.append_ints(Bag, b.add_node(Bag, 0), trees, two, 2);
             }),
-            "toy: `trees`: 2 numbers are given, but an element has 1");
-  EXPECT_EQ(message([](Batch &b) {
+            "toy: input 0: `trees`: 2 numbers are given, but an element has 1");
+  EXPECT_EQ(ofInput([](Batch &b) {
               int32_t two[2] = {};
               b.begin_input();
               int32_t bag = b.add_node(Bag, 0);
@@ -231,7 +241,7 @@ TEST(Built, WrongUseIsTheBatchsStatus) {
               b.open_list(Bag, bag, grid);
               b.push_ints(two, 2);
             }),
-            "toy: `grid`: 2 numbers are given, but an element has 1");
+            "toy: input 0: `grid`: 2 numbers are given, but an element has 1");
 }
 
 TEST(Built, WrongNodesAreTheirInputsStatus) {

@@ -204,6 +204,7 @@ private:
   Column *pushable(Fits fits, size_t count);
   int64_t append_slot(Column &column, int32_t row);
   void misuse(const std::string &what);
+  void wrong(int32_t input, const std::string &what);
   template <class Body> void guarded(Body &&body);
   std::string place(int32_t table, int32_t row, Status &status) const;
   bool numbered(int32_t table, int32_t row) const;

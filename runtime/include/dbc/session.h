@@ -88,7 +88,7 @@ public:
   ///
   /// Inputs that are wrong get a status of their own, see `status(input)`; the others are computed as if
   /// alone. The returned status tells of the run as a whole (bad_call, limit, internal) and is ok even if
-  /// every input failed.
+  /// every input failed. If it is not ok it is the status of every input too, and results are zeros.
   Status run(int32_t entry, Batch &batch);
   /// The same into outputs of the caller.
   Status run(int32_t entry, Batch &batch, Outputs &out);
@@ -128,6 +128,7 @@ private:
     RunProfile profile;
   };
   void prepare(int32_t entry);
+  Status run_or_blank(int32_t entry, Batch &batch, Outputs *out);
   Status run_guarded(int32_t entry, Batch &batch, Outputs *out);
   Status run_checked(int32_t entry, Batch &batch, Outputs &out);
 

@@ -15,9 +15,12 @@ int main() {
   rows::Batch batch;
   auto run = [&] {
     dbc::Status ran = session.total(batch);
-    if (!ran.ok())
+    if (!ran.ok()) {
       std::puts(ran.message.c_str());
-    else if (!session.status(0).ok())
+      // Then no input is fine, and no result is one of an earlier run.
+      if (batch.inputs() > 0 && (session.status(0).ok() || session.total_result()[0] != 0))
+        std::puts("results of a run that failed");
+    } else if (!session.status(0).ok())
       std::puts(session.status(0).message.c_str());
     else
       std::printf("%g\n", double(session.total_result()[0]));
