@@ -29,13 +29,16 @@ void FunctionEmitter::emitLocal(kernel::LocalOp op) {
   std::string element = pointee(type.getElement(), false);
   int64_t bytes = count * model_.bytes(element);
   std::string name = nameValue(op.getResult());
+  // What was folded since it was written may have been its only reader.
+  bool isRead = llvm::any_of(op->getUsers(), [](Operation *user) { return !isa<kernel::WriteOp>(user); });
+  std::string declared = (isRead ? "" : "[[maybe_unused]] ") + element;
   constexpr int64_t kOnStack = 2048, kStackInAll = 16384;
   if (!isStage() || (bytes <= kOnStack && stack_ + bytes <= kStackInAll)) {
     stack_ += bytes;
-    out_->line(element + " " + name + "[" + (extents.empty() ? "1" : extents) + "];");
+    out_->line(declared + " " + name + "[" + (extents.empty() ? "1" : extents) + "];");
     return;
   }
-  out_->line(element + " *__restrict " + name + " = " + scratchPointer(element, bytes) + ";");
+  out_->line(declared + " *__restrict " + name + " = " + scratchPointer(element, bytes) + ";");
 }
 
 static int64_t rowSize(kernel::LocalType type) {

@@ -61,7 +61,7 @@ struct BatchFusePass : impl::BatchFuseBase<BatchFusePass> {
   static bool readsFrom(const StageAccess &mine, Operation *unit) {
     StageAccess theirs = accessesOf(unit);
     return llvm::any_of(mine.reads, [&](const StageRead &r) {
-      return llvm::is_contained(theirs.writes, r.array) && (r.carried.empty() || !inLoop(unit, r.carried));
+      return llvm::is_contained(theirs.writes, r.array) && (r.carried.empty() || !isInLoop(unit, r.carried));
     });
   }
 
@@ -73,8 +73,9 @@ struct BatchFusePass : impl::BatchFuseBase<BatchFusePass> {
     return readsFrom(others, unit);
   }
 
-  static bool inLoop(Operation *op, StringRef carrier) {
-    for (; op; op = op->getParentOp()) {
+  /// Whether the loop is around `unit`; a loop is not around itself, and has run when what follows it starts.
+  static bool isInLoop(Operation *unit, StringRef carrier) {
+    for (Operation *op = unit->getParentOp(); op; op = op->getParentOp()) {
       if (auto levels = dyn_cast<batch::LevelsOp>(op); levels && levels.getGroup() == carrier)
         return true;
       if (auto steps = dyn_cast<batch::StepsOp>(op); steps && steps.getSpace() == carrier)

@@ -234,6 +234,26 @@ DEEP = {
             "(if <bool> { let (#a, #b) = fold(#x in @xs, (#p, #q) = (<vec.>, f32(0.5))) {tup!|x:elem,p:vec,q:f32}; #a * #b } else {vec})",
             2,
         ),
+        (
+            "fold in a fold",
+            "(if <bool> { let (#a, #b) = fold(#x in @xs, (#p, #q) = (<vec.>, <vec.>)) { "
+            "(tanh(#p + fold(#i in 0..2, #v = #q) { tanh(#v + #p * <vec.|x:elem,q:vec>) }), <vec!|x:elem,q:vec>) }; "
+            "#a - #b } else {vec})",
+            2,
+        ),
+        ("computed if", "(if <f32> > 0.0437 {vec} else {vec})", 2),
+        ("computed index of a tensor", "M[argmax(0.5 * <vec> + b0)]"),
+        ("put", "put(<vec>, $lab, <f32>)"),
+        ("put+transpose", "transpose(put(transpose(<mat>), $lab, <vec>))[0]", 0.5),
+        ("slice", "slice([<vec>, <vec>], $lab, d)"),
+        ("topk", "(if <bool> { let (#a, _) = topk(0.5 * <vec> + b0, d); #a } else {vec})"),
+        ("dropout", "dropout(<vec>, 0.3)"),
+        (
+            "computed index of a list",
+            "(if len(@xs) == 0 {vec.} else { let #l = map(#x in @xs) {vec|x:elem}; "
+            "#l[argmax((#v, #i) in zip(#l, 0..len(#l))) { 0.3 * f32(#i) + tanh(sum(#v)) }] })",
+            2,
+        ),
     ]
     + [
         (f"{how} over a list", f"(if len(@xs) == 0 {{vec.}} else {{ {how}(#x in @xs) {{vec|x:elem}} }})", 2)
@@ -313,6 +333,13 @@ DEEP = {
         ("zip with a range", "sum((#x, #i) in zip(@xs, 0..len(@xs))) {f32|x:elem,i:int}", 4),
         ("len of a list", "(f32(len(@xs)) * 0.1)"),
         ("fold of a number", "fold(#x in @xs, #s = f32(0.25)) {f32!|x:elem,s:f32}"),
+        (
+            "argmax under a filter",
+            "(if len(@xs) == 0 {f32.} else { (f32(argmax((#x, #i) in zip(@xs, 0..len(@xs)) if #i % 2 == 0) "
+            "{ 0.3 * f32(#i) + <f32|x:elem> }) * 0.1) })",
+        ),
+        ("computed if", "(if <f32> > 0.0437 {f32} else {f32})"),
+        ("computed index of a tensor", "<vec>[argmax(0.5 * <vec> + b0)]"),
         (
             "argmax over a list",
             "(if len(@xs) == 0 {f32.} else { (f32(argmax((#x, #i) in zip(@xs, 0..len(@xs))) { 0.3 * f32(#i) + <f32|x:elem> }) * 0.1) })",
