@@ -32,6 +32,7 @@ struct Options {
   int32_t batch = 64, threads = 1;
   int64_t count = 100; ///< verify, sample: -n
   bool json = false;
+  bool trace = false; ///< interpret
 };
 
 Exit compileCommand(const Options &options);

@@ -2,10 +2,12 @@
 //
 // `dbc run` and `dbc interpret`: JSON lines in, JSON lines out, by compiled code or by the oracle.
 
+#include "codegen/Surface.h"
 #include "driver/Commands.h"
 #include "driver/Files.h"
 #include "driver/Lines.h"
 #include "oracle/Describe.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace dbc::driver {
@@ -45,6 +47,46 @@ static Exit stream(const Options &options, LineRunner &runner, size_t batch) {
   return failed ? kUserError : kFine;
 }
 
+/// Numbers of a tensor in nested brackets, elements of a list; of many the first.
+static void printValue(llvm::raw_ostream &out, const oracle::Value &value) {
+  constexpr int64_t kShown = 8;
+  auto some = [&](int64_t count, llvm::function_ref<void(int64_t)> each) {
+    out << "[";
+    for (int64_t i = 0; i < std::min(count, kShown); ++i) {
+      out << (i ? ", " : "");
+      each(i);
+    }
+    out << (count > kShown ? ", ..]" : "]");
+  };
+  if (value.unknown()) {
+    out << "?";
+  } else if (value.isNode()) {
+    out << "node " << value.node();
+  } else if (value.isList()) {
+    some(value.elements().size(), [&](int64_t i) { printValue(out, value.elements()[i]); });
+  } else {
+    std::vector<int64_t> shape = value.shape();
+    std::function<void(size_t, int64_t, int64_t)> axis = [&](size_t depth, int64_t first, int64_t size) {
+      if (depth == shape.size()) {
+        out << llvm::format("%.6g", value.at(first));
+        return;
+      }
+      int64_t part = size / shape[depth];
+      some(shape[depth], [&](int64_t i) { axis(depth + 1, first + i * part, part); });
+    };
+    axis(0, 0, value.size());
+  }
+}
+
+static void printTrace(const std::string &instance, const std::vector<oracle::Traced> &lets) {
+  llvm::errs() << instance << "\n";
+  for (const oracle::Traced &let : lets) {
+    llvm::errs() << "  " << let.place << ": " << let.name << ": " << codegen::spelling(let.type) << " = ";
+    printValue(llvm::errs(), let.value);
+    llvm::errs() << "\n";
+  }
+}
+
 Exit interpretCommand(const Options &options) {
   ModelUnit unit(options.model);
   if (Exit exit = unit.lower())
@@ -57,6 +99,8 @@ Exit interpretCommand(const Options &options) {
   if (Status status = makeWeights(options, weights); !status.ok())
     return fail(status);
   oracle::Interpreter interpreter(unit.meaning(), weightsView(weights));
+  if (options.trace)
+    interpreter.setTrace(printTrace);
   OracleRunner runner(interpreter, entry);
   return stream(options, runner, 1);
 }

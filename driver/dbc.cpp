@@ -170,6 +170,7 @@ private:
       addFiles(command);
       addWeights(command);
     }
+    interpret->add_flag("--trace", o.trace, "print to stderr what each `let` gave, its type and value");
     run->add_option("--batch", o.batch, "inputs in a batch [64]")->check(CLI::Range(1, 1 << 30));
     run->add_option("--threads", o.threads, "threads to compute with [1]")->check(CLI::Range(1, 1024));
     addReal(run);

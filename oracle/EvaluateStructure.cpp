@@ -22,11 +22,33 @@ Values Evaluation::block(Block &block, const Values &arguments) {
     results.resize(op.getNumResults()); // nothing given: all unknown
     for (auto [result, computed] : llvm::zip(op.getResults(), results))
       values_[result] = std::move(computed);
+    if (interpreter_.trace_)
+      trace(&op);
   }
   Values results;
   for (mlir::Value v : block.getTerminator()->getOperands())
     results.push_back(value(v));
   return results;
+}
+
+/// What has a name was bound by a `let`.
+void Evaluation::trace(Operation *op) {
+  auto name = dyn_cast<NameLoc>(op->getLoc());
+  if (!name)
+    return;
+  // Parts of a record that a cell gives are told by their names, other parts by their numbers.
+  auto call = dyn_cast<dyn::CallOp>(op);
+  auto cell = call ? interpreter_.symbols_.lookup<CellOp>(call.getCallee()) : CellOp();
+  auto record = cell ? dyn_cast<RecordType>(cell.getSurface()) : RecordType();
+  bool named = record && record.getNames().size() == op->getNumResults();
+  for (OpResult result : op->getResults()) {
+    unsigned n = result.getResultNumber();
+    std::string text = name.getName().str();
+    if (op->getNumResults() > 1)
+      text += "." + (named ? cast<StringAttr>(record.getNames()[n]).getValue().str() : std::to_string(n));
+    if (!value(result).unknown())
+      traced.push_back({sourcePlace(op->getLoc()), text, result.getType(), value(result)});
+  }
 }
 
 Values Evaluation::evaluate(Operation *op) {

@@ -31,6 +31,8 @@ public:
   /// Calls of instances that have no value yet.
   std::vector<Interpreter::Instance> needs;
   std::vector<Status> failures;
+  /// Of this walk; empty unless the interpreter traces.
+  std::vector<Traced> traced;
 
 private:
   // Each returns one value a result, or nothing where all results are unknown.
@@ -99,6 +101,7 @@ private:
   Values fail(mlir::Operation *op, Fault fault, const char *what, int64_t a = 0, int64_t b = 0,
               int64_t c = 0);
   void decision(double margin);
+  void trace(mlir::Operation *op);
 
   Interpreter &interpreter_;
   Batch &batch_;

@@ -65,6 +65,8 @@ Outcome Interpreter::run(llvm::StringRef name, Batch &batch, int32_t input) {
     llvm::append_range(missing, evaluation.failures);
     outcome_.failures.insert(outcome_.failures.begin(), missing.begin(), missing.end());
     outcome_.values = std::move(results);
+    if (trace_)
+      trace_(name.str() + "(input " + std::to_string(input) + ")", evaluation.traced);
     break;
   }
   if (!outcome_.failures.empty()) {
@@ -124,6 +126,9 @@ void Interpreter::compute(const std::vector<Instance> &wanted) {
     llvm::append_range(outcome_.failures, evaluation.failures);
     memo(instance).values = std::move(results);
     memo(instance).state = Memo::Done;
+    if (trace_)
+      trace_(instance.cell.getSymName().str() + "(" + batch_->node_name(table(key), instance.node) + ")",
+             evaluation.traced);
     stack.pop_back();
   }
 }

@@ -35,6 +35,17 @@ struct Outcome {
   double margin = std::numeric_limits<double>::infinity();
 };
 
+/// The value that a `let` gave at one instance, or at one element or step of a binder there.
+struct Traced {
+  std::string place; ///< "tree_lstm.dyn:12:5", of what was computed
+  std::string name;  ///< of the source; parts of what has several as `state.h`, `pair.0`
+  mlir::Type type;   ///< a flat type of `dyn`
+  Value value;
+};
+/// What was traced while one instance was computed: "encode(Tree node 3)", or "sentiment(input 0)". Called
+/// when the instance has its values, callees before callers.
+using Trace = std::function<void(const std::string &instance, const std::vector<Traced> &lets)>;
+
 /// Interprets one module. Not thread-safe. Uses machine stack only for the nesting of the source, never for
 /// the structure of an input.
 class Interpreter {
@@ -44,6 +55,10 @@ public:
 
   /// The module's description, see `describe`. Batches for `run` are made with this or an equal one.
   const ModelInfo &info() const { return info_; }
+
+  /// From now on every `let` is told. The compiler's simplifications come first: of two equal expressions one
+  /// is told.
+  void setTrace(Trace trace) { trace_ = std::move(trace); }
 
   /// Computes entry or loss `entry` for one input of the batch. An unknown name gives Code::bad_call.
   Outcome run(llvm::StringRef entry, Batch &batch, int32_t input);
@@ -73,6 +88,7 @@ private:
   ModelInfo info_;
   llvm::StringMap<int32_t> tables_; ///< data type -> its number
   llvm::StringMap<Value> parameters_;
+  Trace trace_;
 
   // Of the current run.
   Batch *batch_ = nullptr;
