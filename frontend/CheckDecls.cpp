@@ -4,6 +4,8 @@
 #include "frontend/CheckImpl.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace dbc::frontend {
 
@@ -323,6 +325,20 @@ void Checker::resolveParam(Binding &binding) {
     error(decl->init->range,
           "`" + binding.name + "` is " + quote(binding.type) + "; `glorot` is over the last two axes", "N6")
         .hint("write `uniform(low, high)` or `normal(mean, deviation)`");
+  if (decl->init)
+    checkInit(*decl->init);
+}
+
+void Checker::checkInit(const Init &init) {
+  for (double number : {init.first, init.second})
+    if (!(std::fabs(number) <= std::numeric_limits<float>::max())) {
+      error(init.range, "a param starts from numbers that `f32` holds", "N6");
+      return;
+    }
+  if (init.kind == Init::Kind::Uniform && init.first > init.second)
+    error(init.range, "`uniform(low, high)` goes from the lower to the higher number", "N6");
+  if (init.kind == Init::Kind::Normal && init.second < 0)
+    error(init.range, "the deviation of `normal(mean, deviation)` is not negative", "N6");
 }
 
 namespace {

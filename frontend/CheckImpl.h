@@ -96,6 +96,7 @@ private:
   void resolveConst(Binding &binding);
   void resolveData(DataDecl &decl);
   void resolveRecord(RecordDecl &decl);
+  void checkInit(const Init &init);
   void resolveParam(Binding &binding);
   void resolveSignature(FuncInfo &func);
   void resolveCellArguments(FuncInfo &func);

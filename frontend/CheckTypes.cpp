@@ -400,6 +400,13 @@ void Checker::push(Expr &expr, const Type *type) {
       pushIndex(expr, type);
       return push(*unary.operand, types_.integer());
     }
+    // The least int, whose digits alone are none.
+    auto *number = unary.operand->as<NumberExpr>();
+    if (number && unary.op == UnaryExpr::Op::Minus && type->scalar == Scalar::Int &&
+        number->integer == int64_t(INT32_MAX) + 1) {
+      unary.operand->type = withScalar(unary.operand->type, Scalar::Int);
+      return;
+    }
     return scalarOf(*unary.operand);
   }
   case Expr::Kind::Binary: {
