@@ -79,9 +79,27 @@ const Type *Checker::inferBinder(BinderExpr &expr) {
   return info->wantsState ? inferScan(expr, info->id) : inferReducer(expr, info->id);
 }
 
+/// Layers are bound one by one, straight from their table: which it is must be seen.
+bool Checker::bindsTables(const Pattern &pattern, const Expr &list) {
+  if (list.type->isTable() || !list.type->isList() || !holdsLayer(list.type))
+    return true;
+  auto *call = list.as<CallExpr>();
+  auto *zip = call ? static_cast<const Call *>(call->resolved) : nullptr;
+  if (zip && zip->target == Call::Target::Builtin && zip->builtin == Builtin::Zip &&
+      pattern.kind == Pattern::Kind::Tuple && pattern.elements.size() == call->args.size()) {
+    bool fine = true;
+    for (size_t i = 0; i < call->args.size(); ++i)
+      fine &= bindsTables(*pattern.elements[i], *call->args[i]);
+    return fine;
+  }
+  error(list.range, "layers are taken straight from their table", "N3")
+      .hint("write `(l, x) in zip(layers, xs)`");
+  return false;
+}
+
 const Type *Checker::bindElement(BinderExpr &expr) {
   const Type *list = expr.list->type;
-  if (!list->isList() && !list->isError()) {
+  if (!list->isList() && !list->isTable() && !list->isError()) {
     Diagnostic &diagnostic = error(expr.list->range,
                                    "`" + expr.name.text + "(.. in ..)` goes through a list, but " +
                                        quote(*expr.list) + " is " + quote(list),
@@ -94,7 +112,9 @@ const Type *Checker::bindElement(BinderExpr &expr) {
     else if (list->isNode())
       diagnostic.hint("`nodes(t)` is the list of its nodes");
   }
-  const Type *element = list->isList() ? list->element : types_.error();
+  const Type *element = list->isList() || list->isTable() ? list->element : types_.error();
+  if (!bindsTables(*expr.element, *expr.list))
+    element = types_.error();
   bindPattern(*expr.element, element, Binding::LocalKind::Element);
   if (expr.filter) {
     infer(*expr.filter);
@@ -175,7 +195,7 @@ const Type *Checker::reduceElement(Builtin builtin, const Type *element, SourceR
 const Type *Checker::inferScan(BinderExpr &expr, Builtin builtin) {
   value(*expr.list);
   infer(*expr.start);
-  const Type *state = expr.start->type;
+  const Type *state = refuseLayer(*expr.start) ? expr.start->type : types_.error();
 
   // A literal start takes the body's type (T4): that is found by checking the body once with the literal.
   if (hasLiteral(state)) {

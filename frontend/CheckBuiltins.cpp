@@ -492,9 +492,9 @@ const Type *Checker::typeSlice(CallExpr &expr) {
           "the slice has extent `" + (*shapes)[0].str() + "`, the axis only `" + whole.str() + "`", "T3"))
     return fail();
   if (std::optional<Shape> fixed = CheckedProgram::asShape(start);
-      fixed && !requireNonNegative(whole - (*shapes)[0] - *fixed, start.range,
-                                   "the slice ends behind the axis, which has extent `" + whole.str() + "`",
-                                   "T3"))
+      fixed &&
+      !requireNonNegative(whole - (*shapes)[0] - *fixed, start.range,
+                          "the slice ends behind the axis, which has extent `" + whole.str() + "`", "T3"))
     return fail();
   std::vector<Shape> extents = x.type->extents;
   extents[0] = (*shapes)[0];
@@ -570,7 +570,8 @@ const Type *Checker::typeList(CallExpr &expr, const BuiltinInfo &info) {
   }
   std::vector<const Type *> parts;
   for (ExprPtr &arg : expr.args) {
-    if (!arg->type->isList()) {
+    bool table = arg->type->isTable() && (info.typing == Typing::Zip || info.typing == Typing::Len);
+    if (!arg->type->isList() && !table) {
       settle(*arg);
       Diagnostic &diagnostic = error(arg->range,
                                      std::string("`") + info.name + "` takes " +

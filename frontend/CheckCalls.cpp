@@ -32,6 +32,8 @@ const Type *Checker::inferCall(CallExpr &expr) {
   }
   infer(callee);
   settle(callee);
+  if (callee.type->isLayer())
+    return callLayer(expr, callee, "call", callee.range);
   inferArguments(expr);
   if (!callee.type->isError())
     error(callee.range, quote(callee) + " is " + quote(callee.type) + ", which cannot be called", "C1");

@@ -3,6 +3,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "frontend/CheckImpl.h"
 
+#include <algorithm>
+
 namespace dbc::frontend {
 
 const Type *Checker::infer(Expr &expr) {
@@ -96,8 +98,9 @@ const Type *Checker::valueOfBinding(Expr &expr, Binding *binding) {
   case Binding::Kind::Param:
     return binding->type;
   case Binding::Kind::Func:
-    return refuse(std::string("a ") + spelling(binding->func->decl->funcKind), "C1",
-                  "call it: `" + std::string(diags_->sources().text(expr.range)) + "(..)`");
+    return refuse((binding->func->decl->funcKind == FuncDecl::FuncKind::Entry ? "an " : "a ") +
+                      std::string(spelling(binding->func->decl->funcKind)),
+                  "C1", "call it: `" + std::string(diags_->sources().text(expr.range)) + "(..)`");
   case Binding::Kind::Data:
     return refuse("a data type", "D1", "");
   case Binding::Kind::Record:
@@ -361,10 +364,21 @@ void collectNames(const Pattern &pattern, std::vector<const Ident *> &names) {
 
 } // namespace
 
+bool Checker::holdsLayer(const Type *type) {
+  return type->isLayer() || type->isTable() || (type->isList() && holdsLayer(type->element)) ||
+         std::any_of(type->parts.begin(), type->parts.end(), holdsLayer);
+}
+
 bool Checker::refuseLayer(const Expr &expr) {
-  if (expr.type->kind != Type::Kind::Layer)
+  if (!holdsLayer(expr.type))
     return true;
-  error(expr.range, quote(expr) + " is a layer, which is no value", "N3")
+  error(expr.range,
+        quote(expr) +
+            (expr.type->isLayer()   ? " is a layer"
+             : expr.type->isTable() ? " is a table of layers"
+                                    : " holds layers") +
+            ", which is no value",
+        "N3")
       .hint("call its functions where they are needed");
   return false;
 }

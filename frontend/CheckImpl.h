@@ -158,6 +158,9 @@ private:
   const Type *inferBlock(Block &block);
   void inferLet(Let &let);
   /// Reports a layer where a value must stand, and gives false.
+  bool bindsTables(const Pattern &pattern, const Expr &list);
+  /// Whether it is a layer or a table of them, or has such parts.
+  static bool holdsLayer(const Type *type);
   bool refuseLayer(const Expr &expr);
   void bindPattern(Pattern &pattern, const Type *type, Binding::LocalKind kind);
   /// Enters a local. Names of binders and arms must be new (N1).
@@ -195,6 +198,7 @@ private:
   //===-- CheckSubscript.cpp ----------------------------------------------===//
   const Type *inferSubscript(SubscriptExpr &expr);
   const Type *subscriptList(SubscriptExpr &expr, const Type *list, Subscripts &info);
+  const Type *subscriptTable(SubscriptExpr &expr, const Type *table, Subscripts &info);
   const Type *subscriptTensor(SubscriptExpr &expr, const Type *tensor, Subscripts &info);
   bool subscriptSlice(Sub &sub, const Shape &extent, Subscripts::Part &part);
   const Type *subscriptIndex(Sub &sub, const Shape &extent, Subscripts::Part &part);

@@ -414,6 +414,8 @@ Known StructureChecker::evalSubscript(const SubscriptExpr &expr) {
   }
   if (list)
     return base;
+  if (expr.base->type->isTable())
+    return Known();
   Known result;
   result.mark(expr.range, quote_(expr) + " is an element of a tensor");
   return result;
@@ -440,6 +442,8 @@ Known StructureChecker::evalCall(const CallExpr &expr) {
   std::vector<Known> args;
   for (const ExprPtr &arg : expr.args)
     args.push_back(eval(*arg));
+  if (call.target == Call::Target::Function && call.receiver && call.receiver->as<SubscriptExpr>())
+    eval(*call.receiver); // which of a table's layers
   switch (call.target) {
   case Call::Target::Conversion:
     return all(args);

@@ -36,6 +36,8 @@ const Type *Checker::inferSubscript(SubscriptExpr &expr) {
     return subscriptList(expr, base, info);
   if (base->isTensor())
     return subscriptTensor(expr, base, info);
+  if (base->isTable())
+    return subscriptTable(expr, base, info);
   for (Sub &sub : expr.subs)
     for (Expr *part : {sub.index.get(), sub.low.get(), sub.high.get()})
       if (part)
@@ -77,6 +79,24 @@ const Type *Checker::subscriptList(SubscriptExpr &expr, const Type *list, Subscr
     return low && high ? list : fail();
   }
   return whole(sub.index.get(), part.indexFromEnd) ? list->element : fail();
+}
+
+/// One of a table's layers.
+const Type *Checker::subscriptTable(SubscriptExpr &expr, const Type *table, Subscripts &info) {
+  Sub &sub = expr.subs[0];
+  if (expr.subs.size() != 1 || sub.isSlice) {
+    error(expr.range,
+          "of a table of layers one is taken: `" + std::string(diags_->sources().text(expr.base->range)) +
+              "[i]`",
+          "N3");
+    return fail();
+  }
+  const Type *index = subscriptIndex(sub, table->count, info.parts[0]);
+  if (index && !index->isScalar()) {
+    error(sub.index->range, "a table of layers is indexed by one `int`", "N3");
+    return fail();
+  }
+  return index ? table->element : fail();
 }
 
 const Type *Checker::subscriptTensor(SubscriptExpr &expr, const Type *tensor, Subscripts &info) {

@@ -125,9 +125,15 @@ const Type *Checker::resolveType(TypeExpr &expr, TypePlace place) {
   }
   case TypeExpr::Kind::Table:
     if (place == TypePlace::Param) {
-      resolveType(*expr.elements[0], place);
-      resolveShape(*expr.count);
-      notSupported(expr.range, "a table of layers is", "N3");
+      const Type *element = resolveType(*expr.elements[0], place);
+      std::optional<Shape> count = resolveShape(*expr.count);
+      if (!element->isError() && !element->isLayer())
+        error(expr.elements[0]->range, "a table holds layers, not " + quote(element), "N3")
+            .hint("a tensor has its number in front: `f32[n, m]`");
+      else if (!element->isError() && count &&
+               requireNonNegative(*count - Shape(1), expr.count->range,
+                                  "a table of " + quote(*expr.count) + " layers is empty", "N3"))
+        result = types_.table(element, *count);
     } else {
       error(expr.range, "a table of layers is the type of a param only", "N3");
     }

@@ -142,8 +142,17 @@ dyn::InitAttr Lowering::initOf(const ParamDecl &decl, size_t rank) {
 void Lowering::lowerParam(const Binding &param, const LayerInstance &owner) {
   std::string path = owner.member(param.name);
   SourceRange range = param.decl->name.range;
-  if (param.type->kind == Type::Kind::Layer) {
-    LayerInstance instance = instanceOf(param.type, path, range);
+  if (param.type->isLayer() || param.type->isTable()) {
+    bool table = param.type->isTable();
+    LayerInstance instance = instanceOf(table ? param.type->element : param.type, path, range);
+    instance.tables = owner.tables;
+    if (table)
+      instance.tables.push_back(extent(param.type->count, range));
+    bool cells = llvm::any_of(instance.layer->members, [](const Binding *member) {
+      return member->kind == Binding::Kind::Func && member->func->decl->funcKind == FuncDecl::FuncKind::Cell;
+    });
+    if (cells && !instance.tables.empty())
+      diags_.error(range, "a table of layers that have cells is not supported yet", "N3");
     Frame inner;
     inner.self = instance;
     inner.dims = fileDims_;
@@ -159,7 +168,10 @@ void Lowering::lowerParam(const Binding &param, const LayerInstance &owner) {
   dyn::InitAttr init;
   if (!isConst)
     init = initOf(*param.decl->as<ParamDecl>(), param.type->rank());
-  dyn::ParamOp::create(builder_, place(range), path, numberType(param.type, range), init, isConst);
+  mlir::Type type = numberType(param.type, range);
+  llvm::SmallVector<int64_t> extents(llvm::ArrayRef<int64_t>(owner.tables));
+  llvm::append_range(extents, dyn::extents(type));
+  dyn::ParamOp::create(builder_, place(range), path, withExtents(type, extents), init, isConst);
 }
 
 //===--------------------------------------------------------------------===//

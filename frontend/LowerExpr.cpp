@@ -6,6 +6,13 @@
 namespace dbc::frontend {
 
 Values Lowering::lower(const Expr &expr) {
+  // A table of layers goes about as the list of their numbers.
+  if (expr.type->isTable()) {
+    mlir::Location at = place(expr.range);
+    auto ints = dyn::ListType::get(builder_.getI32Type());
+    return {dyn::RangeOp::create(builder_, at, ints, intConstant(at, 0),
+                                 intConstant(at, tableOf(expr).tables.back()))};
+  }
   // What is made of dims and numbers alone is a number now.
   if (expr.type->isScalar() && (expr.type->scalar == Scalar::Int || expr.type->scalar == Scalar::Index))
     if (std::optional<Shape> shape = CheckedProgram::asShape(expr))
@@ -104,8 +111,8 @@ Values Lowering::binding(const Binding &binding, const Expr &expr) {
       return {constant(at, binding.value, numberType(expr.type, expr.range))};
     [[fallthrough]];
   case Binding::Kind::Param: {
-    std::string path = binding.layer ? frame_->self.member(binding.name) : binding.name;
-    return {dyn::GetOp::create(builder_, at, numberType(expr.type, expr.range), path)};
+    return {parameter(at, binding.name, numberType(expr.type, expr.range),
+                      binding.layer ? frame_->self : LayerInstance())};
   }
   default:
     assert(false && "the checker lets only values through");
@@ -113,25 +120,86 @@ Values Lowering::binding(const Binding &binding, const Expr &expr) {
   }
 }
 
-/// The parameter that an expression of a layer's type stands for.
+mlir::Value Lowering::parameter(mlir::Location at, const std::string &name, mlir::Type type,
+                                const LayerInstance &owner) {
+  llvm::SmallVector<int64_t> extents(llvm::ArrayRef<int64_t>(owner.tables));
+  llvm::append_range(extents, dyn::extents(type));
+  mlir::Value value = dyn::GetOp::create(builder_, at, withExtents(type, extents), owner.member(name));
+  for (mlir::Value which : owner.at)
+    value = take(at, value, which, /*checked=*/false);
+  return value;
+}
+
+/// The instance that an expression of a layer's type stands for.
 LayerInstance Lowering::layerOf(const Expr &expr) {
+  assert(expr.type->isLayer());
+  if (auto *subscript = expr.as<SubscriptExpr>()) {
+    LayerInstance layer = tableOf(*subscript->base);
+    const auto &part = static_cast<const Subscripts &>(*subscript->resolved).parts[0];
+    mlir::Location at = place(expr.range);
+    mlir::Value which =
+        part.isStatic ? intConstant(at, number(part.begin, expr.range)) : lowerOne(*subscript->subs[0].index);
+    if (part.checked)
+      which = dyn::NarrowOp::create(builder_, at, harmless(at, which, 0),
+                                    static_cast<uint64_t>(layer.tables.back()));
+    layer.at.push_back(which);
+    return layer;
+  }
   const Binding &binding = *expr.resolved;
-  assert(binding.kind == Binding::Kind::Param && expr.type->kind == Type::Kind::Layer);
-  if (auto *member = expr.as<MemberExpr>())
-    if (member->base->type && member->base->type->kind == Type::Kind::Layer)
-      return instanceOf(expr.type, layerOf(*member->base).member(binding.name), expr.range);
-  std::string path = binding.layer ? frame_->self.member(binding.name) : binding.name;
-  return instanceOf(expr.type, path, expr.range);
+  if (binding.kind == Binding::Kind::Local) {
+    LayerInstance layer = frame_->tables.at(&binding);
+    layer.at.push_back(frame_->locals.at(&binding).front());
+    return layer;
+  }
+  return memberOf(expr, expr.type);
+}
+
+LayerInstance Lowering::tableOf(const Expr &expr) {
+  assert(expr.type->isTable());
+  LayerInstance table = memberOf(expr, expr.type->element);
+  table.tables.push_back(extent(expr.type->count, expr.range));
+  return table;
+}
+
+/// A param that is a layer, or a table of such, of a layer or the file.
+LayerInstance Lowering::memberOf(const Expr &expr, const Type *layer) {
+  const Binding &binding = *expr.resolved;
+  assert(binding.kind == Binding::Kind::Param);
+  LayerInstance owner;
+  auto *member = expr.as<MemberExpr>();
+  if (member && member->base->type && member->base->type->isLayer())
+    owner = layerOf(*member->base);
+  else if (binding.layer)
+    owner = frame_->self;
+  LayerInstance instance = instanceOf(layer, owner.member(binding.name), expr.range);
+  instance.tables = owner.tables;
+  instance.at = owner.at;
+  return instance;
+}
+
+void Lowering::bindTables(const Pattern &pattern, const Expr &list) {
+  if (list.type->isTable()) {
+    if (pattern.kind == Pattern::Kind::Name)
+      frame_->tables[pattern.resolved] = tableOf(list);
+    return;
+  }
+  auto *call = list.as<CallExpr>();
+  auto *zip = call ? static_cast<const Call *>(call->resolved) : nullptr;
+  if (!zip || zip->target != Call::Target::Builtin || zip->builtin != Builtin::Zip ||
+      pattern.kind != Pattern::Kind::Tuple)
+    return;
+  for (size_t i = 0; i < call->args.size(); ++i)
+    bindTables(*pattern.elements[i], *call->args[i]);
 }
 
 Values Lowering::member(const MemberExpr &expr) {
   const Binding &binding = *expr.resolved;
   const Type *base = expr.base->type;
-  if (base && base->kind == Type::Kind::Layer) {
+  if (base && base->isLayer()) {
     if (binding.kind == Binding::Kind::Const && !binding.type)
       return this->binding(binding, expr);
-    std::string path = layerOf(*expr.base).member(binding.name);
-    return {dyn::GetOp::create(builder_, place(expr.range), numberType(expr.type, expr.range), path)};
+    return {
+        parameter(place(expr.range), binding.name, numberType(expr.type, expr.range), layerOf(*expr.base))};
   }
   if (binding.kind != Binding::Kind::Field) // a name of a module
     return this->binding(binding, expr);

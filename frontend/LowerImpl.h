@@ -34,6 +34,10 @@ struct LayerInstance {
   std::string path; ///< "fwd", "blocks.att"
   const LayerInfo *layer = nullptr;
   DimValues dims; ///< the layer's own
+  /// Of the tables that it stands in, outermost first: how many layers each has, and where an instance is
+  /// meant and not all of them, which one.
+  std::vector<int64_t> tables;
+  std::vector<mlir::Value> at;
 
   /// The path of a member: "fwd.W"; the name itself outside layers.
   std::string member(const std::string &name) const { return path.empty() ? name : path + "." + name; }
@@ -44,6 +48,8 @@ struct Frame {
   LayerInstance self;
   DimValues dims; ///< all dims in scope
   std::map<const Binding *, Values> locals;
+  std::map<const Binding *, LayerInstance>
+      tables; ///< of locals that are layers: the table; the local holds which
 };
 
 class Lowering {
@@ -113,6 +119,13 @@ private:
   mlir::Value field(mlir::Value node, const DataInfo &data, const std::string &name, const Type *type,
                     const std::string *constructor, SourceRange range);
   LayerInstance layerOf(const Expr &expr);
+  LayerInstance tableOf(const Expr &expr);
+  LayerInstance memberOf(const Expr &expr, const Type *layer);
+  /// A parameter or tensor const of a layer instance, or of the file.
+  mlir::Value parameter(mlir::Location at, const std::string &name, mlir::Type type,
+                        const LayerInstance &owner);
+  /// Says of what tables the layers are that a pattern binds.
+  void bindTables(const Pattern &pattern, const Expr &list);
 
   //===-- LowerControl.cpp ------------------------------------------------===//
   Values ifElse(const IfExpr &expr);

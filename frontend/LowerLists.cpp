@@ -113,6 +113,7 @@ void Lowering::bindElement(const BinderExpr &expr, mlir::Block &inner) {
   Values values(inner.getArguments());
   values.resize(leaves(expr.list->type->element));
   bindPattern(*expr.element, values, /*named=*/true);
+  bindTables(*expr.element, *expr.list);
 }
 
 Values Lowering::recurrence(const BinderExpr &expr, Builtin builtin) {
@@ -127,7 +128,7 @@ Values Lowering::recurrence(const BinderExpr &expr, Builtin builtin) {
   auto body = [&](mlir::Block &inner) {
     Values all(inner.getArguments());
     llvm::ArrayRef<mlir::Value> values(all);
-    bindPattern(*expr.element, Values(values.take_front(lists.size())), /*named=*/true);
+    bindElement(expr, inner);
     bindPattern(*expr.state, Values(values.drop_front(lists.size())), /*named=*/true);
     return block(expr.body);
   };

@@ -141,6 +141,9 @@ void Lowering::flatTypes(const Type *type, SourceRange range, llvm::SmallVectorI
     for (const Type *part : type->parts)
       flatTypes(part, range, flat);
     return;
+  case Type::Kind::Layer: // one of a table: its number
+    flat.push_back(builder_.getI32Type());
+    return;
   case Type::Kind::List:
     for (mlir::Type element : flatTypes(type->element, range))
       flat.push_back(dyn::ListType::get(element));
@@ -184,7 +187,9 @@ mlir::Type Lowering::surfaceType(const Type *type, SourceRange range) {
 
 LayerInstance Lowering::instanceOf(const Type *layer, std::string path, SourceRange range) {
   assert(layer->kind == Type::Kind::Layer);
-  LayerInstance instance{std::move(path), layer->layer, {}};
+  LayerInstance instance;
+  instance.path = std::move(path);
+  instance.layer = layer->layer;
   for (size_t i = 0; i < layer->arguments.size(); ++i)
     instance.dims[layer->layer->dims[i]] = extent(layer->arguments[i], range);
   return instance;

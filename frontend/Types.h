@@ -66,6 +66,8 @@ struct Type {
   bool isTensor() const { return kind == Kind::Number && !extents.empty(); }
   bool isScalar(Scalar s) const { return isScalar() && scalar == s; }
   bool isList() const { return kind == Kind::List; }
+  bool isTable() const { return kind == Kind::Table; }
+  bool isLayer() const { return kind == Kind::Layer; }
   bool isTuple() const { return kind == Kind::Tuple; }
   bool isRecord() const { return kind == Kind::Record; }
   bool isNode() const { return kind == Kind::Data; }

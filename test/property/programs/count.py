@@ -30,6 +30,9 @@ REQUIRED = {
         "fn call",
         "layer",
         "own layer",
+        "table of layers",
+        "layer of a table",
+        "fold over a table",
         "cell of a layer",
     ],
     "cells and entries": [

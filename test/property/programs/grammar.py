@@ -62,6 +62,7 @@ DECLS = [
     ("layer", "param near: nn.GraphConv[d, d];", "near"),
     ("layer", "param crf: nn.CRF[d];", "crf"),
     ("layer", "param own: Own[d];", "own"),
+    ("table of layers", "param banks: [nn.Linear[d, d]; ops];", "banks"),
     (
         "own layer",
         "layer Own[m] { param A: f32[m, m], a: f32[m] = 0.1; const s = 0.5; fn call(x: f32[m]) -> f32[m] { tanh(A @ x + s * a) } }",
@@ -212,6 +213,9 @@ DEEP = {
         ("fn call+fn with dims", "weigh(<vec>, <vec>)", 3),
         ("own layer", "own(<vec>)"),
         ("nn.Linear", "tanh(lin(<vec>))"),
+        ("layer of a table", "tanh(banks[$ops](<vec>))"),
+        ("layer of a table", "banks[argmax(0.5 * <vec> + b0) % ops].b", 0.5),
+        ("fold over a table", "fold(#l in banks, #s = <vec.>) { tanh(#l(#s)) }"),
         ("nn.LayerNorm", "norm(<vec>)"),
         ("nn.GRU", "gru.step(<vec>, <vec>)"),
         ("nn.GRU start", "(gru.start() + <vec>)"),
