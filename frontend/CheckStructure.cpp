@@ -7,89 +7,13 @@
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "frontend/CheckImpl.h"
+#include "frontend/Known.h"
 
 #include <algorithm>
 
 namespace dbc::frontend {
 
 namespace {
-
-struct Known {
-  bool computed = false;
-  SourceRange where; ///< what made it computed, and why
-  std::string why;
-  Builtin origin = Builtin::None; ///< softmax, log_softmax, sigmoid: what the value was made by (E1)
-  SourceRange originRange;
-  bool ownNode = false;                 ///< the node that is the key of the cell being checked
-  std::shared_ptr<const Known> element; ///< of a list
-  std::vector<Known> parts;             ///< of a tuple or record
-
-  void mark(SourceRange range, const std::string &text) {
-    if (computed)
-      return;
-    computed = true;
-    where = range;
-    why = text;
-  }
-  void taint(const Known &other) {
-    if (other.computed)
-      mark(other.where, other.why);
-  }
-};
-
-/// What holds whichever of two values it is.
-Known either(const Known &a, const Known &b) {
-  Known result = a;
-  result.taint(b);
-  result.ownNode = a.ownNode && b.ownNode;
-  if (result.origin == Builtin::None) {
-    result.origin = b.origin;
-    result.originRange = b.originRange;
-  }
-  if (a.element && b.element)
-    result.element = std::make_shared<Known>(either(*a.element, *b.element));
-  for (size_t i = 0; i < result.parts.size() && i < b.parts.size(); ++i)
-    result.parts[i] = either(a.parts[i], b.parts[i]);
-  return result;
-}
-
-/// All numbers of a value become computed.
-void markAll(Known &known, const Known &why) {
-  known.taint(why);
-  if (known.element) {
-    Known element = *known.element;
-    markAll(element, why);
-    known.element = std::make_shared<Known>(element);
-  }
-  for (Known &part : known.parts)
-    markAll(part, why);
-}
-
-bool holdsNodes(const Type *type) {
-  if (type->isNode())
-    return true;
-  if (type->isList())
-    return holdsNodes(type->element);
-  if (type->isRecord())
-    return std::any_of(type->record->fields.begin(), type->record->fields.end(),
-                       [](const FieldInfo &field) { return holdsNodes(field.type); });
-  return std::any_of(type->parts.begin(), type->parts.end(), holdsNodes);
-}
-
-/// Two values with the same key are the same to every check.
-void appendKey(const Known &known, std::string &key) {
-  key += known.computed ? 'c' : 's';
-  key += static_cast<char>('A' + static_cast<int>(known.origin));
-  key += known.ownNode ? 'o' : '-';
-  if (known.element) {
-    key += '[';
-    appendKey(*known.element, key);
-  }
-  for (const Known &part : known.parts) {
-    key += '(';
-    appendKey(part, key);
-  }
-}
 
 class StructureChecker {
 public:
