@@ -55,7 +55,11 @@ kernel::ForOp Walk::loop(Location loc, Value length, function_ref<void(Value)> b
   return loop;
 }
 
-bool Walk::isOwn(Value list) {
+bool Walk::isOwn(Operation *binder) {
+  for (Operation *around = binder->getParentOp(); around != owner; around = around->getParentOp())
+    if (isa<dyn::MapOp, dyn::FilterOp, dyn::ScanOp, dyn::FoldOp>(around))
+      return false;
+  Value list = binder->getOperand(0);
   if (auto field = list.getDefiningOp<dyn::FieldOp>())
     list = field.getNode();
   auto argument = dyn_cast<BlockArgument>(list);
@@ -100,7 +104,7 @@ void Walk::map(dyn::MapOp op, Place at) {
       }
       set(result, Known::of(info));
     }
-    if (rows && !isOwn(op.getLists()[0]))
+    if (rows && !isOwn(op))
       claim(op.getLoc(), lists[0].length, rows);
     if (rows || callsCells(body))
       loop(op.getLoc(), lists[0].length, [&](Value j) {
@@ -146,7 +150,7 @@ void Walk::map(dyn::MapOp op, Place at) {
     }
     push(inner);
   });
-  if (space->used && !isOwn(op.getLists()[0])) {
+  if (space->used && !isOwn(op)) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(elements);
     claim(op.getLoc(), lists[0].length, space);
@@ -185,7 +189,7 @@ void Walk::filter(dyn::FilterOp op, Place at) {
   Value first = kernel::CountOp::create(b, loc, b.getI32Type(), stay->name);
   SpaceInfo *candidates =
       indexing ? f.addSpace(at.space->name + ".filter", kernel::SpaceKind::Elements, at.space) : nullptr;
-  if (!isOwn(op.getLists()[0]))
+  if (!isOwn(op))
     claim(loc, lists[0].length, stay);
   loop(loc, lists[0].length, [&](Value j) {
     Place inner;
@@ -274,7 +278,7 @@ void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &b
   SpaceInfo *steps = f.addSpace(name, kernel::SpaceKind::Steps, at.space);
   states->used = steps->used = true;
   Value length = infos[0].length;
-  if (!isOwn(lists[0]))
+  if (!isOwn(op))
     claim(loc, length, {states, steps});
   Value first = kernel::ReserveOp::create(b, loc, b.getI32Type(), states->name, add(length, integer(1)));
   std::vector<std::string> buffers;

@@ -75,9 +75,9 @@ private:
 
   /// A loop 0 .. length - 1; `body` writes one round.
   kernel::ForOp loop(mlir::Location loc, mlir::Value length, llvm::function_ref<void(mlir::Value)> body);
-  /// Whether the list is a field or argument of what this function runs for, so that all its elements
-  /// together are no more than the input has.
-  bool isOwn(mlir::Value list);
+  /// Whether a binder goes, once, through a field or argument of what this function runs for, so that all its
+  /// rows together are no more than the input has.
+  bool isOwn(mlir::Operation *binder);
   /// The input must be allowed `count` rows in each of `spaces`.
   void claim(mlir::Location loc, mlir::Value count, llvm::ArrayRef<SpaceInfo *> spaces);
 

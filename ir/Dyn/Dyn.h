@@ -30,8 +30,8 @@ mlir::Type scalar(mlir::Type number);
 /// known.
 std::string sourcePlace(mlir::Location location);
 
-/// Whether `value` is made of the input's structure alone (LANGUAGE S1): known before any arithmetic. A list is
-/// structural if its elements are; its length is in any case.
+/// Whether `value` is made of the input's structure alone (LANGUAGE S1): known before any arithmetic. A list
+/// is structural if its elements are; its length is in any case.
 bool isStructural(mlir::Value value);
 
 /// Whether computing `op` may fail an input (LANGUAGE E2): it must not be computed where the source does not.
