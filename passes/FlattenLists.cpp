@@ -57,8 +57,8 @@ kernel::ForOp Walk::loop(Location loc, Value length, function_ref<void(Value)> b
 
 bool Walk::isOwn(Operation *binder) {
   for (Operation *around = binder->getParentOp(); around != owner; around = around->getParentOp())
-    if (isa<dyn::MapOp, dyn::FilterOp, dyn::ScanOp, dyn::FoldOp>(around))
-      return false;
+    if (!around || isa<dyn::MapOp, dyn::FilterOp, dyn::ScanOp, dyn::FoldOp>(around))
+      return false; // without an end: it stands in a cell that is called, and walked here for its lists
   Value list = binder->getOperand(0);
   if (auto field = list.getDefiningOp<dyn::FieldOp>())
     list = field.getNode();
