@@ -166,16 +166,20 @@ bool preamble(std::string_view head, uint64_t file_size, uint64_t &text_begin, u
 
 bool data_size(const NpyArray &array, uint64_t have, std::string &error) {
   bool wide = array.type == NpyArray::Type::F64 || array.type == NpyArray::Type::I64;
-  uint64_t want = wide ? 8 : 4;
-  for (int64_t e : array.extents)
-    if (e == 0)
-      want = 0;
-  for (int64_t e : array.extents)
-    if (__builtin_mul_overflow(want, static_cast<uint64_t>(e), &want)) {
+  // The extents other than zero must multiply without overflow even where another is zero: then so does every
+  // part of the product, in whatever order a user takes it.
+  int64_t want = wide ? 8 : 4;
+  bool empty = false;
+  for (int64_t e : array.extents) {
+    empty |= e == 0;
+    if (e != 0 && __builtin_mul_overflow(want, e, &want)) {
       error = "its shape is beyond all bounds";
       return false;
     }
-  if (want != have) {
+  }
+  if (empty)
+    want = 0;
+  if (static_cast<uint64_t>(want) != have) {
     error = "its shape needs " + std::to_string(want) + " bytes of data, it has " + std::to_string(have);
     return false;
   }

@@ -100,6 +100,11 @@ TEST(Npy, RefusesWhatItDoesNotRead) {
   EXPECT_EQ(header_says("{'descr': '<f4', 'fortran_order': False, 'shape': ()}x"), form);
   EXPECT_EQ(header_says("{'descr': '<f8', 'fortran_order': False, 'shape': (2305843009213693952, 9)}"),
             p + "its shape is beyond all bounds");
+  // Nor may the extents beside a zero: a user who multiplies them up meets no overflow.
+  EXPECT_EQ(
+      header_says(
+          "{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4611686018427387904, 0)}"),
+      p + "its shape is beyond all bounds");
 }
 
 TEST(Npy, ReadsFiles) {
