@@ -20,11 +20,18 @@ std::string FunctionEmitter::parameters(bool declaration) {
     bool used = declaration || !argument.use_empty() || int(number) == placeArgument_;
     parameters.push_back("int32_t" + (used ? " " + values_[argument].text : std::string()));
   }
+  if (!at_.empty())
+    parameters.push_back("const char *" + at_);
   return commas(parameters);
 }
 
+/// What a structure function gives: of an instance its place, -1 where the input fails.
+static std::string resultType(kernel::FuncOp func) {
+  return func.getKind() == kernel::FuncKind::Place ? "int32_t " : "void ";
+}
+
 std::string FunctionEmitter::declaration() {
-  return "void " + program_.nameOf(func_) + "(" + parameters(true) + ");";
+  return resultType(func_) + program_.nameOf(func_) + "(" + parameters(true) + ");";
 }
 
 LogicalResult FunctionEmitter::emit(Writer &out) {
@@ -35,7 +42,10 @@ LogicalResult FunctionEmitter::emit(Writer &out) {
 
   Writer text(out.indent() + 2);
   out_ = &text;
-  emitBlock(func_.getBody().front(), [](ValueRange) {});
+  emitBlock(func_.getBody().front(), [&](ValueRange values) {
+    if (!values.empty())
+      out_->line("return " + use(values[0]).text + ";");
+  });
   if (failed_)
     return failure();
 
@@ -43,7 +53,8 @@ LogicalResult FunctionEmitter::emit(Writer &out) {
     for (Attribute line : func_.getDocAttr())
       out.comment(cast<StringAttr>(line).getValue());
   if (!isStage()) {
-    out.function("void Plan::" + program_.nameOf(func_) + "(" + parameters(false) + ")", text.text());
+    out.function(resultType(func_) + "Plan::" + program_.nameOf(func_) + "(" + parameters(false) + ")",
+                 text.text());
     return success();
   }
   out.line("DBC_CLONES");
@@ -93,7 +104,7 @@ Expr FunctionEmitter::define(Operation *op) {
   if (auto row = dyn_cast<kernel::RowOfOp>(op)) {
     auto space = program_.find<kernel::SpaceOp>(row.getSpace());
     return {program_.nameOf(program_.groupOf(space)) + ".cell(" + std::to_string(*space.getCell()) +
-            ").row_of[" + use(row.getNode()).text + "]"};
+            ").row_of[" + use(row.getPlace()).text + "]"};
   }
   if (auto order = dyn_cast<kernel::OrderOp>(op)) {
     std::string ticks = program_.ticks(program_.find<kernel::SpaceOp>(order.getSpace()));

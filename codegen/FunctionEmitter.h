@@ -74,8 +74,13 @@ private:
   void emitStructure(mlir::Operation *op);
   void emitCheck(kernel::CheckOp op);
   void emitClaim(kernel::ClaimOp op);
+  void emitPlace(kernel::PlaceOp op);
+  void emitKey(kernel::KeyOp op);
+  void emitPlaced(mlir::Value result, const std::string &text);
+  std::string leave();
   void emitInt(kernel::IntOp op);
   std::string faultCall(const std::string &arguments);
+  void emitFault(const std::string &call);
   void body(llvm::StringRef head, llvm::function_ref<void()> fill);
   std::string rowsOf(kernel::RowsOp op, int64_t length, mlir::Value count, int64_t block);
   bool onlyExpressions(mlir::Block &block);
@@ -99,6 +104,7 @@ private:
   std::map<std::string, Alias> aliases_; ///< by symbol, or "space column"
   std::vector<std::string> aliasOrder_;
   llvm::StringSet<> stored_;
+  std::string at_;         ///< of a `place` function: the parameter that says where the call stands
   int placeArgument_ = -1; ///< the parameter that errors are reported at, if any are
   int64_t scratch_ = 0, stack_ = 0;
   bool usesScratch_ = false, hasProduct_ = false, failed_ = false;

@@ -26,14 +26,18 @@ FunctionEmitter::FunctionEmitter(const ModelNames &model, const Program &program
                              stage[] = {"begin", "end"};
   ArrayRef<StringRef> roles = func.getKind() == kernel::FuncKind::Roots   ? ArrayRef<StringRef>(roots)
                               : func.getKind() == kernel::FuncKind::Calls ? ArrayRef<StringRef>(calls)
+                              : func.getKind() == kernel::FuncKind::Place ? ArrayRef<StringRef>(calls)
                               : func.getKind() == kernel::FuncKind::Index ? ArrayRef<StringRef>(index)
                                                                           : ArrayRef<StringRef>(stage);
-  for (auto [argument, role] : llvm::zip(func.getBody().getArguments(), roles)) {
+  for (auto [number, argument] : llvm::enumerate(func.getBody().getArguments())) {
+    StringRef role = number < roles.size() ? roles[number] : "key";
     if (isStage())
       values_[argument] = {role.str()};
     else
       nameValue(argument, role);
   }
+  if (func.getKind() == kernel::FuncKind::Place)
+    at_ = top_.fresh("at");
 }
 
 //===-- Names -------------------------------------------------------------------------------------------===//
@@ -56,6 +60,8 @@ std::string FunctionEmitter::wish(Value value) {
     return lastPart(row.getSpace()).str() + "_row";
   if (isa_and_nonnull<kernel::OrderOp>(op))
     return "row";
+  if (isa_and_nonnull<kernel::PlaceOp, kernel::KeyOp>(op))
+    return "place";
   if (auto local = dyn_cast_or_null<kernel::LocalOp>(op))
     return local.getType().getElement().isInteger(32) ? "rows" : "x";
   if (value.getType().isF32())
@@ -97,7 +103,7 @@ static bool isExpression(Operation *op) {
 
 static bool writesMemory(Operation *op) {
   if (isa<kernel::StoreOp, kernel::WriteOp, kernel::ProductOp, kernel::PushOp, kernel::SetOp,
-          kernel::ReserveOp, kernel::CallOp, kernel::ReachOp>(op))
+          kernel::ReserveOp, kernel::CallOp, kernel::ReachOp, kernel::PlaceOp, kernel::KeyOp>(op))
     return true;
   bool nested = false;
   for (Region &region : op->getRegions())

@@ -86,6 +86,18 @@ kernel::GroupOp Program::groupOf(kernel::SpaceOp space) const {
   return {};
 }
 
+std::pair<kernel::GroupOp, unsigned> Program::cellOf(kernel::FuncOp func) const {
+  if (func.getKind() == kernel::FuncKind::Place) {
+    auto key = *func.getBody().getOps<kernel::KeyOp>().begin();
+    return {find<kernel::GroupOp>(key.getGroup()), key.getCell()};
+  }
+  for (kernel::GroupOp group : groups)
+    for (auto [number, calls] : llvm::enumerate(group.getCalls()))
+      if (cast<FlatSymbolRefAttr>(calls).getValue() == func.getSymName())
+        return {group, number};
+  llvm_unreachable("each such function is of a cell");
+}
+
 std::string Program::ticks(kernel::SpaceOp space) const {
   if (space.getKind() == kernel::SpaceKind::Instances)
     return nameOf(groupOf(space)) + ".cell(" + std::to_string(*space.getCell()) + ").ticks";
@@ -278,7 +290,7 @@ void ModelNames::addMembers(Program &p) {
       p.names[space] = p.members.fresh({space.getSymName(), (space.getSymName() + "_rows").str()});
   for (kernel::GroupOp group : p.groups) {
     StringRef symbol = group.getSymName();
-    p.names[group] = p.members.fresh({symbol, (symbol + "_group").str()}, {"_cells"});
+    p.names[group] = p.members.fresh({symbol, (symbol + "_group").str()}, {"_cells", "_keys"});
     p.needs[group] = p.members.fresh("need_" + p.names[group]);
   }
   name(p.buffers, "_values");
@@ -381,6 +393,11 @@ int ModelNames::packedSlot(kernel::WeightsOp op) const {
       return slot.number;
   }
   return -1;
+}
+
+std::string ModelNames::tableOf(kernel::GroupOp group, unsigned cell) const {
+  StringRef name = group.getDataOf(cell);
+  return std::to_string(name.empty() ? datas.size() : data(name).number);
 }
 
 Array ModelNames::array(const Program &p, StringRef symbol) const {

@@ -121,6 +121,8 @@ struct Program {
   int column(kernel::SpaceOp space, llvm::StringRef name) const;
   /// The group whose levels order a space's rows: its own, or that of the space it lies in.
   kernel::GroupOp groupOf(kernel::SpaceOp space) const;
+  /// The cell that a `calls` or `place` function is of: its group and number in it.
+  std::pair<kernel::GroupOp, unsigned> cellOf(kernel::FuncOp func) const;
   kernel::SpaceOp parent(kernel::SpaceOp space) const;
   /// C++ for the Ticks of a space.
   std::string ticks(kernel::SpaceOp space) const;
@@ -163,6 +165,8 @@ public:
   const Data &data(llvm::StringRef source) const;
   const Param *param(llvm::StringRef path) const;
   int packedSlot(kernel::WeightsOp op) const;
+  /// C++ for the table that a cell's first key numbers: its data type, or the inputs.
+  std::string tableOf(kernel::GroupOp group, unsigned cell) const;
   /// The array that a symbol names in a program: a buffer, field, argument or parameter.
   Array array(const Program &program, llvm::StringRef symbol) const;
 

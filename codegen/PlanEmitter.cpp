@@ -59,10 +59,20 @@ LogicalResult PlanEmitter::emit() {
 void PlanEmitter::groups() {
   for (kernel::GroupOp group : program_.groups) {
     std::vector<std::string> cells;
-    for (auto [name, of] : llvm::zip(group.getCells(), group.getDatas())) {
-      const Data &data = model_.data(cast<FlatSymbolRefAttr>(of).getValue());
-      cells.push_back("{" + quoted(cast<StringAttr>(name).getValue()) + ", " + std::to_string(data.number) +
-                      ", " + std::to_string(data.constructors.size()) + "}");
+    for (auto [number, name] : llvm::enumerate(group.getCells())) {
+      std::vector<std::string> info = {quoted(cast<StringAttr>(name).getValue()),
+                                       model_.tableOf(group, number)};
+      std::vector<std::string> keys;
+      for (StringRef key : group.getFurtherKeys(number))
+        keys.push_back(quoted(key));
+      if (keys.empty()) {
+        info.push_back(std::to_string(model_.data(group.getDataOf(number)).constructors.size()));
+      } else {
+        std::string array = program_.nameOf(group) + "_keys_" + std::to_string(number);
+        out_.line("const char *const " + array + "[] = {" + commas(keys) + "};");
+        info.insert(info.end(), {"1", array, std::to_string(keys.size())});
+      }
+      cells.push_back("{" + commas(info) + "}");
     }
     out_.line("const dbc::CellInfo " + program_.nameOf(group) + "_cells[] = {" + commas(cells) + "};");
   }
@@ -79,7 +89,7 @@ void PlanEmitter::plan() {
   out_.line("void compute(dbc::Run &run) override;");
   out_.line("void bind(const dbc::Model &model);");
   for (kernel::GroupOp group : program_.groups)
-    out_.line("void " + program_.needs.at(group) + "(int32_t cell, int32_t node);");
+    out_.line("void " + program_.needs.at(group) + "(int32_t cell, int32_t place);");
   if (program_.reaches)
     out_.line("void see_fields(int32_t data, int32_t node);");
   for (kernel::FuncOp func : program_.funcs)
@@ -217,19 +227,26 @@ void PlanEmitter::bind() {
 void PlanEmitter::needFunctions() {
   for (kernel::GroupOp group : program_.groups) {
     std::string name = program_.nameOf(group);
-    auto calls = [&](Attribute symbol) {
-      return program_.nameOf(program_.find<kernel::FuncOp>(cast<FlatSymbolRefAttr>(symbol).getValue()));
+    // `calls` takes the keys of an instance.
+    auto calls = [&](unsigned cell) {
+      auto func = program_.find<kernel::FuncOp>(cast<FlatSymbolRefAttr>(group.getCalls()[cell]).getValue());
+      std::string number = std::to_string(cell);
+      std::vector<std::string> keys;
+      for (size_t key = 0; key < group.getFurtherKeys(cell).size(); ++key)
+        keys.push_back(name + ".key(" + commas({number, std::to_string(key), "inner"}) + ")");
+      keys.insert(keys.begin(), keys.empty() ? "inner" : name + ".owner(" + number + ", inner)");
+      return program_.nameOf(func) + "(" + commas(keys) + ");";
     };
-    out_.open("void Plan::" + program_.needs.at(group) + "(int32_t cell, int32_t node)");
+    out_.open("void Plan::" + program_.needs.at(group) + "(int32_t cell, int32_t place)");
     if (group.getCalls().size() == 1) {
-      out_.line(name + ".reach(cell, node, [this](int32_t, int32_t inner) { " + calls(group.getCalls()[0]) +
-                "(inner); });");
+      out_.line(name + ".reach(cell, place, [this](int32_t, int32_t inner) { " + calls(0) + " });");
     } else {
-      out_.open(name + ".reach(cell, node, [this](int32_t inner_cell, int32_t inner)");
+      out_.open(name + ".reach(cell, place, [this](int32_t inner_cell, int32_t inner)");
       out_.line("switch (inner_cell) {");
-      for (auto [number, symbol] : llvm::enumerate(group.getCalls()))
-        out_.line("case " + std::to_string(number) + ":"),
-            out_.line("  return " + calls(symbol) + "(inner);");
+      for (unsigned cell = 0; cell < group.getCalls().size(); ++cell) {
+        out_.line("case " + std::to_string(cell) + ":");
+        out_.line("  return " + calls(cell));
+      }
       out_.line("default:");
       out_.line("  return;");
       out_.line("}");

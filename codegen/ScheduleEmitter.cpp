@@ -95,12 +95,8 @@ static void emitSort(const Program &program, kernel::GroupOp group, Writer &out)
   for (kernel::SpaceOp space : program.spaces) {
     if (space.getKind() != kernel::SpaceKind::Instances || program.groupOf(space) != group)
       continue;
-    std::string cell = program.nameOf(group) + ".cell(" + std::to_string(*space.getCell()) + ")";
-    int node = program.column(space, "node");
-    for (size_t column = 0; column < space.getColumns().size(); ++column)
-      out.line(program.nameOf(space) + ".column(" + std::to_string(column) + ")" +
-               (int(column) == node ? ".append(" + cell + ".node, " + cell + ".count);"
-                                    : ".resize(" + cell + ".count);"));
+    out.line(program.nameOf(group) + ".fill(" + std::to_string(*space.getCell()) + ", " +
+             program.nameOf(space) + ");");
   }
 }
 
@@ -144,11 +140,11 @@ void emitSchedule(const ModelNames &model, const Program &program, Writer &out) 
             kernel::FuncOp func = function(index.getFunc());
             auto space = program.find<kernel::SpaceOp>(*func.getSpace());
             std::string name = program.nameOf(space);
-            bool inputs = space.getKind() == kernel::SpaceKind::Inputs;
-            int column = program.column(space, inputs ? "input" : "node");
+            std::vector<std::string> arguments = {"row"};
+            for (unsigned column = 0; column + 1 < func.getBody().getNumArguments(); ++column)
+              arguments.push_back(name + "[" + std::to_string(column) + "][row]");
             out.line("for (int32_t row = 0; row < " + program.rows(space) + "; ++row)");
-            out.line("  " + program.nameOf(func) + "(row, " + name + "[" +
-                     std::to_string(std::max(column, 0)) + "][row]);");
+            out.line("  " + program.nameOf(func) + "(" + commas(arguments) + ");");
             emitStop(out);
           })
           .Case<kernel::TicksOp>([&](kernel::TicksOp ticks) { emitTicks(program, ticks, out); });

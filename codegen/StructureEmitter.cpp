@@ -14,11 +14,8 @@ static std::string placeOfRow(const ModelNames &model, const Program &program, k
                               std::string row, StringRef plan) {
   while (space) {
     std::string at = plan.str() + program.nameOf(space) + "[0][" + row + "]";
-    if (space.getKind() == kernel::SpaceKind::Instances) {
-      kernel::GroupOp group = program.groupOf(space);
-      auto data = cast<FlatSymbolRefAttr>(group.getDatas()[*space.getCell()]);
-      return std::to_string(model.data(data.getValue()).number) + ", " + at;
-    }
+    if (space.getKind() == kernel::SpaceKind::Instances)
+      return model.tableOf(program.groupOf(space), *space.getCell()) + ", " + at;
     if (space.getKind() == kernel::SpaceKind::Inputs)
       return std::to_string(model.datas.size()) + ", " + at;
     row = at;
@@ -32,24 +29,21 @@ std::string FunctionEmitter::place() {
     placeArgument_ = number;
     return values_[func_.getBody().getArgument(number)].text;
   };
-  auto data = [&](StringRef name) { return std::to_string(model_.data(name).number); };
   std::string args = std::to_string(model_.datas.size());
   switch (func_.getKind()) {
   case kernel::FuncKind::Roots:
     return args + ", " + argument(0);
   case kernel::FuncKind::Calls:
-    for (kernel::GroupOp group : program_.groups)
-      for (auto [calls, of] : llvm::zip(group.getCalls(), group.getDatas()))
-        if (cast<FlatSymbolRefAttr>(calls).getValue() == func_.getSymName())
-          return data(cast<FlatSymbolRefAttr>(of).getValue()) + ", " + argument(0);
-    return args + ", 0";
+  case kernel::FuncKind::Place: {
+    auto [group, cell] = program_.cellOf(func_);
+    return model_.tableOf(group, cell) + ", " + argument(0);
+  }
   case kernel::FuncKind::Index: {
     auto space = program_.find<kernel::SpaceOp>(*func_.getSpace());
     if (space.getKind() == kernel::SpaceKind::Inputs)
       return args + ", " + argument(1);
     if (space.getKind() == kernel::SpaceKind::Instances)
-      return data(cast<FlatSymbolRefAttr>(program_.groupOf(space).getDatas()[*space.getCell()]).getValue()) +
-             ", " + argument(1);
+      return model_.tableOf(program_.groupOf(space), *space.getCell()) + ", " + argument(1);
     return placeOfRow(model_, program_, space, argument(0), "");
   }
   case kernel::FuncKind::Stage:
@@ -74,12 +68,19 @@ void FunctionEmitter::emitCheck(kernel::CheckOp op) {
   std::string text = commas({at, fault, quoted(op.getWhere()), quoted(op.getWhat())});
   for (const std::string &number : numbers)
     text += ", " + number;
-  body("if (" + negated(use(op.getCondition())).text + ")", [&] { out_->line(faultCall(text)); });
+  body("if (" + negated(use(op.getCondition())).text + ")", [&] { emitFault("fault(" + text + ")"); });
 }
 
-/// The statement that records a fault; a structure function leaves there.
-std::string FunctionEmitter::faultCall(const std::string &arguments) {
-  return std::string(isStage() ? "plan." : "return ") + "errors->fault(" + arguments + ");";
+/// Records a fault; a structure function leaves there.
+void FunctionEmitter::emitFault(const std::string &call) {
+  bool place = func_.getKind() == kernel::FuncKind::Place;
+  out_->line((isStage() ? "plan.errors->" : place ? "errors->" : "return errors->") + call + ";");
+  if (place)
+    out_->line(leave());
+}
+
+std::string FunctionEmitter::leave() {
+  return func_.getKind() == kernel::FuncKind::Place ? "return -1;" : "return;";
 }
 
 /// What a row of a space takes: a number a column, and its values in all buffers.
@@ -101,7 +102,56 @@ void FunctionEmitter::emitClaim(kernel::ClaimOp op) {
       "budget->claim(" +
       commas({place(), use(op.getCount()).text, std::to_string(bytes), "*errors", quoted(op.getWhere())}) +
       ")";
-  body("if (!" + call + ")", [&] { out_->line("return;"); });
+  body("if (!" + call + ")", [&] { out_->line(leave()); });
+}
+
+/// A place that may turn out not to exist: then the error is told already.
+void FunctionEmitter::emitPlaced(Value result, const std::string &text) {
+  std::string name = scope_->fresh("place");
+  values_[result] = {name};
+  out_->line("const int32_t " + name + " = " + text + ";");
+  body("if (" + name + " < 0)", [&] { out_->line(leave()); });
+}
+
+void FunctionEmitter::emitPlace(kernel::PlaceOp op) {
+  auto func = program_.find<kernel::FuncOp>(op.getFunc());
+  auto [group, cell] = program_.cellOf(func);
+  std::vector<std::string> arguments;
+  if (group.getDataOf(cell).empty())
+    arguments.push_back(call("batch->input_of", {place()}).text);
+  for (Value key : op.getKeys())
+    arguments.push_back(use(key).text);
+  arguments.push_back(quoted(op.getWhere()));
+  emitPlaced(op.getResult(), program_.nameOf(func) + "(" + commas(arguments) + ")");
+}
+
+void FunctionEmitter::emitKey(kernel::KeyOp op) {
+  std::string group = program_.nameOf(program_.find<kernel::GroupOp>(op.getGroup()));
+  std::string key = std::to_string(op.getCell()) + ", " + std::to_string(op.getKey()),
+              outer = use(op.getOuter()).text;
+  body("if (!" + group + ".has(" + commas({key, outer}) + "))", [&] {
+    std::string low, high;
+    auto open = [&] {
+      std::string call =
+          group + ".open(" + commas({key, outer, low, high, "*budget", quoted(op.getWhere())}) + ")";
+      body("if (!" + call + ")", [&] { out_->line(leave()); });
+    };
+    if (op.getData()) {
+      std::string begin = scope_->fresh("begin"), input = scope_->fresh("input"),
+                  table = std::to_string(model_.data(*op.getData()).number);
+      out_->line("const int32_t " + input + " = batch->input_of(" + place() + ");");
+      out_->line("const int32_t *" + begin + " = batch->begin(" + table + ");");
+      low = begin + "[" + input + "]";
+      high = begin + "[" + input + " + 1]";
+      return open();
+    }
+    emitBlock(op.getRange().front(), [&](ValueRange bounds) {
+      low = use(bounds[0]).text;
+      high = use(bounds[1]).text;
+      open();
+    });
+  });
+  emitPlaced(op.getResult(), group + ".find(" + commas({key, outer, use(op.getValue()).text, at_}) + ")");
 }
 
 void FunctionEmitter::emitInt(kernel::IntOp op) {
@@ -119,8 +169,9 @@ void FunctionEmitter::emitInt(kernel::IntOp op) {
   else if (op.getKind() == kernel::IntKind::Rem)
     fault = "dbc::Fault::zero_division";
   out_->line("int32_t " + name + " = 0;");
-  body("if (!dbc::checked_" + functions[kind].str() + "(" + commas({a, b, "&" + name}) + "))",
-       [&] { out_->line(faultCall(commas({at, fault, quoted(op.getWhere()), quoted(words[kind]), a, b}))); });
+  body("if (!dbc::checked_" + functions[kind].str() + "(" + commas({a, b, "&" + name}) + "))", [&] {
+    emitFault("fault(" + commas({at, fault, quoted(op.getWhere()), quoted(words[kind]), a, b}) + ")");
+  });
 }
 
 void FunctionEmitter::emitStructure(Operation *op) {
@@ -133,15 +184,17 @@ void FunctionEmitter::emitStructure(Operation *op) {
       .Case<kernel::CheckOp>([&](auto o) { emitCheck(o); })
       .Case<kernel::IntOp>([&](auto o) { emitInt(o); })
       .Case<kernel::ClaimOp>([&](auto o) { emitClaim(o); })
+      .Case<kernel::PlaceOp>([&](auto o) { emitPlace(o); })
+      .Case<kernel::KeyOp>([&](auto o) { emitKey(o); })
       .Case<kernel::CallOp>([&](kernel::CallOp o) {
         auto group = program_.find<kernel::GroupOp>(o.getGroup());
-        std::string cell = std::to_string(o.getCell()), node = use(o.getNode()).text;
+        std::string cell = std::to_string(o.getCell()), place = use(o.getPlace()).text;
         bool inside = func_.getKind() == kernel::FuncKind::Calls &&
                       llvm::any_of(group.getCalls(), [&](Attribute calls) {
                         return cast<FlatSymbolRefAttr>(calls).getValue() == func_.getSymName();
                       });
         out_->line((inside ? program_.nameOf(group) + ".call(" : program_.needs.at(group) + "(") + cell +
-                   ", " + node + ");");
+                   ", " + place + ");");
       })
       .Case<kernel::PushOp>([&](kernel::PushOp o) {
         std::vector<std::string> parts = {program_.nameOf(space(o.getSpace()))};
@@ -190,7 +243,7 @@ void FunctionEmitter::emitStructure(Operation *op) {
         if (!o.getWhere().empty())
           arguments += ", " + quoted(o.getWhere());
         body("if (!" + program_.givenBy.at(o.getArray()) + "->has(" + row + "))",
-             [&] { out_->line("return errors->missing(" + arguments + ");"); });
+             [&] { emitFault("missing(" + arguments + ")"); });
       })
       .Default([&](Operation *o) { unsupported(o); });
 }

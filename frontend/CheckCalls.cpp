@@ -268,8 +268,9 @@ const Type *Checker::callFunction(CallExpr &expr, const FuncInfo &func, const Ex
     return fail();
   }
   dims.insert(ownMap.begin(), ownMap.end());
-  for (size_t i = 0; i < wanted; ++i)
-    require(*expr.args[i], types_.substitute(func.arguments[i]->type, dims),
+  for (size_t i = 0; i < wanted; ++i) // whether an int key is in its range is for the scheduler to say (C2)
+    require(*expr.args[i],
+            func.decl->args[i].ranged() ? types_.integer() : types_.substitute(func.arguments[i]->type, dims),
             "`" + func.arguments[i]->name + "` of " + name + " is", func.arguments[i]->range);
 
   auto owned = std::make_unique<Call>();

@@ -434,7 +434,7 @@ void Checker::resolveSignature(FuncInfo &func) {
         error(arg.name.range, "`" + arg.name.text + "` is declared twice", "N1")
             .note(earlier->range, "first declared here");
     if (arg.ranged())
-      binding->type = types_.integer();
+      binding->type = typeOfRange(func, arg);
     else
       binding->type = resolveType(*arg.annotation, TypePlace::Argument);
     places.push_back(binding->type);
@@ -473,36 +473,47 @@ void Checker::resolveFuncResult(FuncInfo &func) {
         .hint("make it a `fn`");
 }
 
+const Type *Checker::typeOfRange(const FuncInfo &func, FuncArg &arg) {
+  // `0..n` with n a shape has elements index[n] (C2). The bounds are inferred later, when all signatures are
+  // known; here their names say enough.
+  std::function<bool(const Expr &)> isShape = [&](const Expr &expr) {
+    if (auto *number = expr.as<NumberExpr>())
+      return number->isInteger;
+    if (auto *name = expr.as<NameExpr>()) {
+      for (const Binding *earlier : func.arguments)
+        if (earlier->name == name->name)
+          return false;
+      Binding *binding = lookup(name->name);
+      return binding && (binding->kind == Binding::Kind::Dim ||
+                         (binding->kind == Binding::Kind::Const && !binding->type));
+    }
+    auto *binary = expr.as<BinaryExpr>();
+    using Op = BinaryExpr::Op;
+    return binary &&
+           (binary->op == Op::Add || binary->op == Op::Sub || binary->op == Op::Mul ||
+            binary->op == Op::Div) &&
+           isShape(*binary->lhs) && isShape(*binary->rhs);
+  };
+  auto *low = arg.low->as<NumberExpr>();
+  if (!low || !low->isInteger || low->integer != 0 || !isShape(*arg.high))
+    return types_.integer();
+  std::optional<Shape> high = resolveShape(*arg.high);
+  if (!high)
+    return types_.error();
+  return high->constant() && *high->constant() < 1 ? types_.integer() : types_.index(*high);
+}
+
 void Checker::resolveCellArguments(FuncInfo &func) {
   const FuncDecl *decl = func.decl;
-  size_t keys = 0, nodes = 0;
+  bool key = false;
   const FuncArg *value = nullptr;
-  bool refused = false; // one "not supported yet" a cell is enough
-  auto refuse = [&](SourceRange range, const std::string &what, const char *rule) {
-    if (!refused)
-      notSupported(range, what, rule);
-    refused = true;
-  };
   for (const FuncArg &arg : decl->args) {
     const Type *type = arg.resolved->type;
-    if (type->isError()) {
-      ++keys;
-      continue;
-    }
-    if (type->isNode()) {
-      ++keys;
-      if (++nodes == 2)
-        refuse(arg.range, "a cell with several nodes as keys is", "C4");
-      continue;
-    }
-    if (arg.ranged()) {
-      ++keys;
-      refuse(arg.range, "an int key of a cell is", "C2");
-    } else if (type->isScalar(Scalar::Index) || type->isScalar(Scalar::Bool)) {
-      ++keys;
-      refuse(arg.range, "a key that is no node is", "C2");
+    if (type->isError() || type->isNode() || arg.ranged() || type->isScalar(Scalar::Index) ||
+        type->isScalar(Scalar::Bool)) {
+      key = true;
     } else if (type->isScalar(Scalar::Int)) {
-      ++keys;
+      key = true;
       error(arg.range,
             "key `" + arg.name.text + "` of cell `" + func.name +
                 "` is a plain `int`; int keys state their range",
@@ -516,14 +527,12 @@ void Checker::resolveCellArguments(FuncInfo &func) {
       value = value ? value : &arg;
     }
   }
-  if (keys == 0)
+  if (!key)
     error(decl->name.range, "cell `" + func.name + "` has no key; a cell is kept for each node, index or int",
           "C2")
         .hint("make it a `fn`");
   else if (value)
-    refuse(value->range, "a value given to a cell is", "C4");
-  if (decl->measure)
-    refuse(decl->measure->range, "a measure is", "C3");
+    notSupported(value->range, "a value given to a cell is", "C4");
 }
 
 void Checker::checkFunction(FuncInfo &func) {

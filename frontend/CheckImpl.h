@@ -99,6 +99,7 @@ private:
   void checkInit(const Init &init);
   void resolveParam(Binding &binding);
   void resolveSignature(FuncInfo &func);
+  const Type *typeOfRange(const FuncInfo &func, FuncArg &arg);
   void resolveCellArguments(FuncInfo &func);
   void resolveFuncResult(FuncInfo &func);
   void resolveMembers(FileScope &scope);

@@ -28,6 +28,7 @@ private:
 
   Known ofType(const Type *type, bool computed, SourceRange where, const std::string &why);
   void root(const FuncInfo &func);
+  void keys(const FuncInfo &cell, const std::vector<Known> &args);
   Known body(const FuncInfo &func, const std::vector<Known> &args);
   Known block(const Block &block);
   void bind(const Pattern &pattern, const Known &known);
@@ -96,10 +97,27 @@ void StructureChecker::root(const FuncInfo &func) {
                arg->type->isScalar(Scalar::Index) || arg->type->isScalar(Scalar::Bool) || arg->type->isList();
     args.push_back(
         ofType(arg->type, isCell && !key, arg->range, "`" + arg->name + "` is a value given to a cell"));
-    args.back().ownNode = isCell && arg->type->isNode();
+    args.back().ownKey = isCell && key ? args.size() : 0;
   }
+  if (isCell)
+    keys(func, args);
   body(func, args);
   cell_ = nullptr;
+}
+
+/// The ranges of keys, and the measure.
+void StructureChecker::keys(const FuncInfo &cell, const std::vector<Known> &args) {
+  Env outer = std::exchange(env_, {});
+  for (size_t i = 0; i < args.size(); ++i) {
+    const FuncArg &arg = cell.decl->args[i];
+    for (const Expr *bound : {arg.low.get(), arg.high.get()})
+      if (bound)
+        requireStructural(*bound, eval(*bound), "the bound " + quote_(*bound) + " of a key's range", "");
+    env_[cell.arguments[i]] = args[i];
+  }
+  if (const Expr *measure = cell.decl->measure.get())
+    requireStructural(*measure, eval(*measure), "the measure " + quote_(*measure), "");
+  env_ = std::move(outer);
 }
 
 Known StructureChecker::ofType(const Type *type, bool computed, SourceRange where, const std::string &why) {
@@ -385,7 +403,7 @@ Known StructureChecker::evalCall(const CallExpr &expr) {
 }
 
 Known StructureChecker::evalCell(const CallExpr &expr, const Call &call, const std::vector<Known> &args) {
-  bool ownNode = !args.empty();
+  bool own = !args.empty(), same = own;
   for (size_t i = 0; i < args.size(); ++i) {
     const Binding &parameter = *call.func->arguments[i];
     if (parameter.type->isNode() || parameter.type->isScalar(Scalar::Int) ||
@@ -393,15 +411,18 @@ Known StructureChecker::evalCell(const CallExpr &expr, const Call &call, const s
       requireStructural(*expr.args[i], args[i],
                         "the key " + quote_(*expr.args[i]) + " of cell `" + call.func->name + "`",
                         "if the value may be computed, make `" + call.func->name + "` a `fn`");
-    ownNode &= args[i].ownNode;
+    own &= args[i].ownKey > 0;
+    same &= args[i].ownKey == i + 1;
   }
-  if (cell_ && ownNode) {
+  if (cell_ && own) {
     ownCalls_[cell_].push_back({const_cast<FuncInfo *>(call.func), expr.range});
-    if (call.func == cell_)
-      if (Diagnostic *diagnostic = error(
-              expr.range,
-              quote_(expr) + " needs itself: cell `" + cell_->name + "` is called with its own key", "C3"))
-        diagnostic->hint("a recursion goes down a field of its node, or along a list");
+    if (call.func == cell_ && same)
+      if (Diagnostic *diagnostic =
+              error(expr.range,
+                    quote_(expr) + " needs itself: cell `" + cell_->name + "` is called with its own " +
+                        (args.size() == 1 ? "key" : "keys"),
+                    "C3"))
+        diagnostic->hint("a recursion goes down a field of its node, or along a list, or lowers an int key");
   }
   return ofType(expr.type, true, expr.range, quote_(expr) + " is the result of a cell");
 }
@@ -511,7 +532,8 @@ void StructureChecker::reportOwnCycles() {
       reported.insert(seen.begin(), seen.end());
       diags_.remark(call.range,
                     "cell `" + cell->name + "` may need itself by way of `" + call.callee->name +
-                        "`, which is given the same node; tested for each batch",
+                        "`, which is given the same " + (cell->arguments.size() == 1 ? "node" : "keys") +
+                        "; tested for each batch",
                     "C3");
     }
 }

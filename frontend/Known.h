@@ -21,7 +21,7 @@ struct Known {
   std::string why;
   Builtin origin = Builtin::None; ///< softmax, log_softmax, sigmoid: what the value was made by (E1)
   SourceRange originRange;
-  bool ownNode = false;                 ///< the node that is the key of the cell being checked
+  size_t ownKey = 0; ///< a key of the cell being checked: its number among the arguments, from 1; else 0
   std::shared_ptr<const Known> element; ///< of a list
   std::vector<Known> parts;             ///< of a tuple or record
 
@@ -42,7 +42,7 @@ struct Known {
 inline Known either(const Known &a, const Known &b) {
   Known result = a;
   result.taint(b);
-  result.ownNode = a.ownNode && b.ownNode;
+  result.ownKey = a.ownKey == b.ownKey ? a.ownKey : 0;
   if (result.origin == Builtin::None) {
     result.origin = b.origin;
     result.originRange = b.originRange;
@@ -81,7 +81,7 @@ inline bool holdsNodes(const Type *type) {
 inline void appendKey(const Known &known, std::string &key) {
   key += known.computed ? 'c' : 's';
   key += static_cast<char>('A' + static_cast<int>(known.origin));
-  key += known.ownNode ? 'o' : '-';
+  key += std::to_string(known.ownKey);
   if (known.element) {
     key += '[';
     appendKey(*known.element, key);

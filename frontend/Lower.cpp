@@ -186,8 +186,8 @@ Frame Lowering::frameFor(const FuncInfo &func, const LayerInstance &self) {
   return frame;
 }
 
-void Lowering::bindArguments(const FuncInfo &func, mlir::Block &block) {
-  for (const Binding *argument : func.arguments) {
+void Lowering::bindArguments(const FuncInfo &func, size_t count, mlir::Block &block) {
+  for (const Binding *argument : llvm::ArrayRef(func.arguments).take_front(count)) {
     Values values;
     for (mlir::Type type : flatTypes(argument->type, argument->range))
       values.push_back(block.addArgument(type, place(argument->range)));
@@ -212,7 +212,7 @@ void Lowering::lowerEntry(const FuncInfo &func) {
       func.decl->funcKind == FuncDecl::FuncKind::Loss);
   mlir::OpBuilder::InsertionGuard guard(builder_);
   mlir::Block &body = entry.getBody().emplaceBlock();
-  bindArguments(func, body);
+  bindArguments(func, func.arguments.size(), body);
   builder_.setInsertionPointToEnd(&body);
   Values results = block(func.decl->body);
   dyn::ReturnOp::create(builder_, place(func.decl->body.result->range), results);
@@ -224,16 +224,44 @@ void Lowering::lowerCell(const FuncInfo &func, const LayerInstance &self, const 
   Frame *outer = std::exchange(frame_, &frame);
   checkSizes(func);
   SourceRange range = func.decl->name.range;
+  unsigned ranges =
+      llvm::count_if(func.arguments, [](const Binding *argument) { return !argument->type->isNode(); });
   auto cell = dyn::CellOp::create(builder_, place(range), symbol,
                                   builder_.getTypeArrayAttr(flatTypes(func.result, range)),
-                                  surfaceType(func.result, range));
+                                  surfaceType(func.result, range), ranges);
   mlir::OpBuilder::InsertionGuard guard(builder_);
   mlir::Block &body = cell.getBody().emplaceBlock();
-  bindArguments(func, body);
+  lowerRanges(func, cell);
+  bindArguments(func, func.arguments.size(), body);
   builder_.setInsertionPointToEnd(&body);
   Values results = block(func.decl->body);
   dyn::ReturnOp::create(builder_, place(func.decl->body.result->range), results);
   frame_ = outer;
+}
+
+/// The ranges of the keys that are numbers, each in terms of the keys before it.
+void Lowering::lowerRanges(const FuncInfo &func, dyn::CellOp cell) {
+  mlir::OpBuilder::InsertionGuard guard(builder_);
+  unsigned number = 0;
+  for (size_t k = 0; k < func.arguments.size(); ++k) {
+    const Binding &key = *func.arguments[k];
+    if (key.type->isNode())
+      continue;
+    mlir::Block &range = cell.getRanges()[number++].emplaceBlock();
+    bindArguments(func, k, range);
+    builder_.setInsertionPointToEnd(&range);
+    mlir::Location at = place(key.range);
+    const FuncArg &arg = func.decl->args[k];
+    mlir::Value low, high;
+    if (arg.ranged()) {
+      low = lowerOne(*arg.low);
+      high = lowerOne(*arg.high);
+    } else {
+      low = intConstant(at, 0);
+      high = intConstant(at, key.type->isScalar(Scalar::Bool) ? 2 : extent(key.type->bound, key.range));
+    }
+    dyn::YieldOp::create(builder_, at, mlir::ValueRange{low, high});
+  }
 }
 
 std::string Lowering::cellSymbol(const FuncInfo &func, const LayerInstance &self) {

@@ -73,7 +73,9 @@ private:
   Frame frameFor(const FuncInfo &func, const LayerInstance &self);
   /// Reports what the checker left for when sizes are bound.
   void checkSizes(const FuncInfo &func);
-  void bindArguments(const FuncInfo &func, mlir::Block &block);
+  void lowerRanges(const FuncInfo &func, dyn::CellOp cell);
+  /// The first `count` arguments become arguments of the block.
+  void bindArguments(const FuncInfo &func, size_t count, mlir::Block &block);
   void simplify(mlir::ModuleOp module);
 
   //===-- LowerTypes.cpp --------------------------------------------------===//

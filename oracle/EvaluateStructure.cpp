@@ -155,9 +155,79 @@ Values Evaluation::field(FieldOp op) {
   llvm::report_fatal_error("a field is read of a constructor that does not have it");
 }
 
+/// What a list or a table may take: as in sessions (dbc::Budget), so that a small hostile input does not take
+/// all memory.
+static constexpr int64_t kMostBytes = int64_t(1) << 30;
+
+/// The range of a key that is a number, in terms of the keys before it. Nothing where it cannot be computed,
+/// which was told when it was tried first, or where it would need a value that is not there yet.
+std::optional<std::pair<int32_t, int32_t>> Evaluation::rangeOf(const Interpreter::Instance &instance,
+                                                               unsigned key) {
+  CellOp cell = instance.cell;
+  Interpreter::Keys before(instance.keys.begin(), instance.keys.begin() + key);
+  auto &ranges = interpreter_.ranges_[cell.getOperation()];
+  if (auto at = ranges.find(before); at != ranges.end())
+    return at->second;
+  auto [table, row] = interpreter_.ownerOf(instance);
+  Evaluation inner(interpreter_, table, row);
+  Values arguments;
+  for (unsigned k = 0; k < key; ++k)
+    arguments.push_back(isa<NodeType>(cell.getBody().getArgument(k).getType())
+                            ? Value::node(instance.keys[k])
+                            : Value::number(instance.keys[k]));
+  Values bounds = inner.block(cell.getRange(key)->front(), arguments);
+  if (!inner.needs.empty()) {
+    llvm::append_range(needs, inner.needs);
+    return {};
+  }
+  std::optional<std::pair<int32_t, int32_t>> range;
+  if (!bounds[0].unknown() && !bounds[1].unknown())
+    range = {static_cast<int32_t>(bounds[0].at(0)), static_cast<int32_t>(bounds[1].at(0))};
+  // As compiled code does (dbc::Group::open): a table takes memory for the whole range.
+  int64_t length = range ? std::max<int64_t>(0, int64_t(range->second) - range->first) : 0;
+  if (length * KeyTable::kBytes > kMostBytes) {
+    BlockArgument argument = cell.getBody().getArgument(key);
+    std::string what = messages::key_name(sourceName(argument.getLoc()), cell.getSymName().str());
+    inner.failures.push_back(
+        batch_.describe(Code::bad_input, table, row, -1,
+                        messages::table_too_large(what, length, length * KeyTable::kBytes, kMostBytes,
+                                                  sourcePlace(argument.getLoc()).c_str())));
+    range.reset();
+  }
+  llvm::append_range(failures, inner.failures);
+  return ranges[before] = range;
+}
+
+/// Whether the keys of a call are in their ranges; if not, the input fails.
+bool Evaluation::withinRanges(dyn::CallOp op, const Interpreter::Instance &callee) {
+  CellOp cell = callee.cell;
+  for (BlockArgument argument : cell.getBody().getArguments()) {
+    unsigned k = argument.getArgNumber();
+    if (isa<NodeType>(argument.getType()))
+      continue;
+    auto range = rangeOf(callee, k);
+    if (!range)
+      return false;
+    if (callee.keys[k] >= range->first && callee.keys[k] < range->second)
+      continue;
+    auto [table, row] = interpreter_.ownerOf(callee);
+    std::string what = messages::key_name(sourceName(argument.getLoc()), cell.getSymName().str());
+    failures.push_back(
+        batch_.describe(Code::bad_input, table, row, -1,
+                        messages::key_outside(what, callee.keys[k], range->first, range->second,
+                                              sourcePlace(op.getLoc()).c_str())));
+    return false;
+  }
+  return true;
+}
+
 Values Evaluation::call(dyn::CallOp op) {
-  auto cell = interpreter_.symbols_.lookup<CellOp>(op.getCalleeAttr().getAttr());
-  Interpreter::Instance callee{cell, value(op.getKeys()[0]).node()};
+  Interpreter::Instance callee{interpreter_.symbols_.lookup<CellOp>(op.getCalleeAttr().getAttr()), {}};
+  for (mlir::Value key : op.getKeys())
+    callee.keys.push_back(isa<NodeType>(key.getType()) ? value(key).node()
+                                                       : static_cast<int32_t>(value(key).at(0)));
+  if (!withinRanges(op, callee))
+    return {};
   Interpreter::Memo &memo = interpreter_.memo(callee);
   if (memo.state == Interpreter::Memo::Done)
     return memo.values;
@@ -214,11 +284,9 @@ Values Evaluation::nodes(NodesOp op) {
 
 Values Evaluation::range(RangeOp op) {
   int64_t low = value(op.getLow()).integer(), high = value(op.getHigh()).integer();
-  // As sessions do (dbc::Budget), so that a small hostile input does not take all memory.
-  constexpr int64_t kMost = int64_t(1) << 30;
   int64_t bytes = (high - low) * static_cast<int64_t>(sizeof(Value));
-  if (bytes > kMost)
-    return fail(op, Fault::memory, "", high - low, bytes, kMost);
+  if (bytes > kMostBytes)
+    return fail(op, Fault::memory, "", high - low, bytes, kMostBytes);
   Values elements;
   for (int64_t i = low; i < high; ++i)
     elements.push_back(Value::number(static_cast<double>(i)));

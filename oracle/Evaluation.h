@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "oracle/Interpreter.h"
 #include <dbc/messages.h>
+#include <dbc/schedule.h>
 #include <optional>
 
 namespace dbc::oracle {
@@ -45,6 +46,8 @@ private:
   Values field(dyn::FieldOp op);
   Value columnValue(int32_t table, int32_t row, int32_t column, mlir::Type type, mlir::Operation *reader);
   Values call(dyn::CallOp op);
+  std::optional<std::pair<int32_t, int32_t>> rangeOf(const Interpreter::Instance &instance, unsigned key);
+  bool withinRanges(dyn::CallOp op, const Interpreter::Instance &callee);
   Values match(dyn::MatchOp op);
   Values nodes(dyn::NodesOp op);
   // Lists.

@@ -22,6 +22,7 @@ Interpreter::Interpreter(ModuleOp module, WeightsView weights)
 Outcome Interpreter::run(llvm::StringRef name, Batch &batch, int32_t input) {
   outcome_ = Outcome();
   memos_.clear();
+  ranges_.clear();
   batch_ = &batch;
   input_ = input;
   auto entry = symbols_.lookup<dyn::EntryOp>(name);
@@ -77,16 +78,24 @@ Outcome Interpreter::run(llvm::StringRef name, Batch &batch, int32_t input) {
   return std::move(outcome_);
 }
 
-Interpreter::Memo &Interpreter::memo(Instance instance) {
-  auto [at, fresh] = memos_.try_emplace(instance.cell.getOperation());
-  auto &[first, memos] = at->second;
-  if (fresh) {
-    auto key = cast<dyn::NodeType>(instance.cell.getBody().front().getArgument(0).getType());
-    const int32_t *begin = batch_->begin(table(key));
-    first = begin[input_];
-    memos.resize(begin[input_ + 1] - first);
+std::pair<int32_t, int32_t> Interpreter::ownerOf(const Instance &instance) const {
+  auto node = dyn_cast<dyn::NodeType>(dyn::CellOp(instance.cell).getBody().getArgument(0).getType());
+  if (!node)
+    return {batch_->args(), input_};
+  return {table(node), instance.keys[0]};
+}
+
+std::string Interpreter::wordsFor(const Instance &instance) const {
+  std::string text;
+  for (auto [argument, key] : llvm::zip(dyn::CellOp(instance.cell).getBody().getArguments(), instance.keys)) {
+    auto node = dyn_cast<dyn::NodeType>(argument.getType());
+    text += text.empty() ? "" : ", ";
+    if (node && argument.getArgNumber() == 0)
+      text += batch_->node_name(table(node), key);
+    else
+      text += dyn::sourceName(argument.getLoc()) + " = " + std::to_string(key);
   }
-  return memos[instance.node - first];
+  return text;
 }
 
 /// Computes the wanted instances and all that they need, depth first with a stack of our own.
@@ -98,19 +107,22 @@ void Interpreter::compute(const std::vector<Instance> &wanted) {
       stack.pop_back();
       continue;
     }
-    auto key = cast<dyn::NodeType>(instance.cell.getBody().front().getArgument(0).getType());
-    Evaluation evaluation(*this, table(key), instance.node);
-    Values results = evaluation.block(instance.cell.getBody().front(), {Value::node(instance.node)});
+    auto [table, row] = ownerOf(instance);
+    Evaluation evaluation(*this, table, row);
+    Values keys;
+    for (auto [argument, key] : llvm::zip(instance.cell.getBody().getArguments(), instance.keys))
+      keys.push_back(isa<dyn::NodeType>(argument.getType()) ? Value::node(key) : Value::number(key));
+    Values results = evaluation.block(instance.cell.getBody().front(), keys);
 
     // Open instances are those on the path to this one: what was pushed above them is all done when they come
     // up again.
     memo(instance).state = Memo::Open;
     bool complete = true;
     size_t first = stack.size();
-    for (Instance need : evaluation.needs) {
+    for (const Instance &need : evaluation.needs) {
       if (memo(need).state == Memo::Open) {
         reportCycle(stack, need);
-        memo(need).values.assign(need.cell.getResults().size(), Value()); // unknown from here on
+        memo(need).values.assign(dyn::CellOp(need.cell).getResults().size(), Value()); // unknown from here on
         memo(need).state = Memo::Done;
       }
       if (memo(need).state == Memo::New) {
@@ -127,28 +139,25 @@ void Interpreter::compute(const std::vector<Instance> &wanted) {
     memo(instance).values = std::move(results);
     memo(instance).state = Memo::Done;
     if (trace_)
-      trace_(instance.cell.getSymName().str() + "(" + batch_->node_name(table(key), instance.node) + ")",
-             evaluation.traced);
+      trace_(instance.cell.getSymName().str() + "(" + wordsFor(instance) + ")", evaluation.traced);
     stack.pop_back();
   }
 }
 
 /// `again` is needed by the top of the stack and still open itself.
-void Interpreter::reportCycle(const std::vector<Instance> &stack, Instance again) {
+void Interpreter::reportCycle(const std::vector<Instance> &stack, const Instance &again) {
   std::vector<messages::CycleStep> steps;
   for (size_t i = stack.size(); i-- > 0;) {
-    Instance at = stack[i];
+    const Instance &at = stack[i];
     if (memo(at).state != Memo::Open)
       continue;
-    auto key = cast<dyn::NodeType>(at.cell.getBody().front().getArgument(0).getType());
-    steps.push_back({at.cell.getSymName().data(), batch_->node_name(table(key), at.node)});
-    if (at.cell == again.cell && at.node == again.node)
+    steps.push_back({dyn::CellOp(at.cell).getSymName().str(), wordsFor(at)});
+    if (at.cell == again.cell && at.keys == again.keys)
       break;
   }
   std::reverse(steps.begin(), steps.end());
-  auto key = cast<dyn::NodeType>(again.cell.getBody().front().getArgument(0).getType());
-  outcome_.failures.push_back(
-      batch_->describe(Code::bad_input, table(key), again.node, -1, messages::cycle(steps)));
+  auto [table, row] = ownerOf(again);
+  outcome_.failures.push_back(batch_->describe(Code::bad_input, table, row, -1, messages::cycle(steps)));
 }
 
 const Value &Interpreter::parameter(llvm::StringRef path, Type type) {

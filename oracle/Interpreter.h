@@ -13,6 +13,8 @@
 #include <dbc/status.h>
 #include <functional>
 #include <limits>
+#include <map>
+#include <optional>
 
 namespace dbc::oracle {
 
@@ -66,19 +68,26 @@ public:
 private:
   friend class Evaluation;
 
-  /// A cell at a node.
+  /// A cell at its keys: nodes, by number in the batch, and whole numbers.
+  using Keys = std::vector<int32_t>;
   struct Instance {
     dyn::CellOp cell;
-    int32_t node;
+    Keys keys;
   };
   /// What is known of an instance: nothing; that it is being computed; its values.
   struct Memo {
     enum { New, Open, Done } state = New;
     std::vector<Value> values;
   };
-  Memo &memo(Instance instance);
+  Memo &memo(const Instance &instance) {
+    return memos_[dyn::CellOp(instance.cell).getOperation()][instance.keys];
+  }
   void compute(const std::vector<Instance> &wanted);
-  void reportCycle(const std::vector<Instance> &stack, Instance again);
+  void reportCycle(const std::vector<Instance> &stack, const Instance &again);
+  /// What an instance belongs to, as messages say it: its first key, if that is a node, else the input.
+  std::pair<int32_t, int32_t> ownerOf(const Instance &instance) const;
+  /// "Tree node 3, t = 2".
+  std::string wordsFor(const Instance &instance) const;
   const Value &parameter(llvm::StringRef path, mlir::Type type);
   int32_t table(dyn::NodeType type) const { return tables_.lookup(type.getData().getValue()); }
 
@@ -94,8 +103,9 @@ private:
   Batch *batch_ = nullptr;
   int32_t input_ = 0, entry_ = 0;
   InputStatuses statuses_;
-  /// Of each cell: the first node of the input, and the memos of its nodes from there on.
-  llvm::DenseMap<mlir::Operation *, std::pair<int32_t, std::vector<Memo>>> memos_;
+  llvm::DenseMap<mlir::Operation *, std::map<Keys, Memo>> memos_;
+  /// Of each cell: the range of the key behind the keys given; nothing where it could not be computed.
+  llvm::DenseMap<mlir::Operation *, std::map<Keys, std::optional<std::pair<int32_t, int32_t>>>> ranges_;
   Outcome outcome_;
 };
 

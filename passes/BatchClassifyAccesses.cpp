@@ -60,11 +60,17 @@ struct Classify {
     return {};
   }
 
+  /// How many keys the cell has behind its node or input.
+  size_t furtherKeys(kernel::SpaceOp instances) {
+    auto group = program.lookupSymbol<kernel::GroupOp>(*instances.getGroup());
+    return group.getFurtherKeys(*instances.getCell()).size();
+  }
+
   batch::Access classOf(StringRef spaceName, StringRef column) {
     kernel::SpaceOp s = space(spaceName);
     if (column == "parent" && s.getKind() == kernel::SpaceKind::Arm)
       return batch::Access::Unique; // an arm has each row of its parent at most once
-    if (column == "node" && s.getKind() == kernel::SpaceKind::Instances)
+    if (column == "node" && s.getKind() == kernel::SpaceKind::Instances && furtherKeys(s) == 0)
       return batch::Access::Unique;
     if (column == "input" && s.getKind() == kernel::SpaceKind::Inputs)
       return batch::Access::Unique;
@@ -145,9 +151,11 @@ struct Classify {
     for (auto s : program.getBody().front().getOps<kernel::SpaceOp>()) {
       SmallVector<Attribute> kept;
       SmallVector<unsigned> dropped;
+      // What the schedule fills in is there in any case.
+      size_t given = s.getKind() == kernel::SpaceKind::Instances ? 1 + furtherKeys(s) : 1;
       for (auto [n, name] : llvm::enumerate(s.getColumns())) {
         StringRef column = cast<StringAttr>(name).getValue();
-        bool fixed = n == 0 || (s.getKind() == kernel::SpaceKind::Steps && column == "step");
+        bool fixed = n < given || (s.getKind() == kernel::SpaceKind::Steps && column == "step");
         if (fixed || used.contains((s.getSymName() + "/" + column).str()))
           kept.push_back(name);
         else

@@ -10,15 +10,7 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-std::string nameOf(Location loc) {
-  if (auto name = dyn_cast<NameLoc>(loc))
-    return name.getName().str();
-  if (auto fused = dyn_cast<FusedLoc>(loc))
-    for (Location part : fused.getLocations())
-      if (std::string name = nameOf(part); !name.empty())
-        return name;
-  return {};
-}
+std::string nameOf(Location loc) { return dyn::sourceName(loc); }
 
 std::string placeOf(Location loc) { return dyn::sourcePlace(loc); }
 
@@ -35,6 +27,15 @@ int columnNumber(dyn::DataOp data, StringRef ctor, StringRef field) {
         return number;
     }
   llvm_unreachable("verified: the field exists");
+}
+
+bool startsWithNode(dyn::CellOp cell) {
+  Block &body = cell.getBody().front();
+  return body.getNumArguments() > 0 && isa<dyn::NodeType>(body.getArgument(0).getType());
+}
+
+Block::BlockArgListType furtherKeys(dyn::CellOp cell) {
+  return cell.getBody().getArguments().drop_front(startsWithNode(cell) ? 1 : 0);
 }
 
 Flattening::Flattening(ModuleOp module, dyn::EntryOp entry)
@@ -189,7 +190,14 @@ static void componentNames(Type surface, const std::string &prefix, SmallVectorI
 void Flattening::declareCell(Cell &cell) {
   StringRef name = cell.op.getSymName();
   cell.space = addSpace(name, kernel::SpaceKind::Instances, nullptr);
-  cell.space->columns = {"node"};
+  cell.space->columns = {startsWithNode(cell.op) ? "node" : "input"};
+  for (BlockArgument key : furtherKeys(cell.op)) {
+    std::string column = nameOf(key.getLoc());
+    while (column.empty() || llvm::is_contained(cell.space->columns, column))
+      column += column.empty() ? "key" : "_";
+    cell.space->columns.push_back(column);
+  }
+  cell.space->given = cell.space->columns.size();
   cell.space->group = cell.group;
   cell.space->cell = cell.number;
   SmallVector<std::string> names;
@@ -203,6 +211,12 @@ void Flattening::declareCell(Cell &cell) {
                                ? std::string()
                                : addBuffer((name + "." + component).str(), cell.space, flat));
   }
+}
+
+/// The instance's place, key by key.
+void Flattening::placeFunction(Cell &cell, kernel::FuncOp func) {
+  Walk walk(*this, func, cell.op, /*indexing=*/false, nullptr);
+  walk.place(cell);
 }
 
 LogicalResult Flattening::run() {
@@ -235,17 +249,26 @@ LogicalResult Flattening::run() {
   OpBuilder functions(context);
   functions.setInsertionPoint(marker);
   OpBuilder schedule = OpBuilder::atBlockEnd(order);
-  auto function = [&](kernel::FuncKind kind, const std::string &name, SpaceInfo *space, StringRef row,
-                      Type key) {
+  // A function that runs for inputs, or for the instances of a cell.
+  auto function = [&](kernel::FuncKind kind, const std::string &name, SpaceInfo *space, dyn::CellOp cell) {
     std::string symbol = unique(name);
     auto func = kernel::FuncOp::create(
         functions, loc, symbol, kind,
         space ? FlatSymbolRefAttr::get(context, space->name) : FlatSymbolRefAttr(), ArrayAttr());
     Block *block = &func.getBody().emplaceBlock();
     Type i32 = functions.getI32Type();
+    auto add = [&](StringRef name) { block->addArgument(i32, NameLoc::get(functions.getStringAttr(name))); };
     if (kind == kernel::FuncKind::Index)
-      block->addArgument(i32, NameLoc::get(functions.getStringAttr("row")));
-    block->addArgument(i32, NameLoc::get(functions.getStringAttr(row)));
+      add("row");
+    std::string owner = "input";
+    if (cell && startsWithNode(cell))
+      owner = nameOf(cell.getBody().getArgument(0).getLoc());
+    add(owner.empty() ? "node" : owner);
+    if (cell)
+      for (BlockArgument key : furtherKeys(cell)) {
+        std::string name = nameOf(key.getLoc());
+        add(name.empty() ? "key" : name);
+      }
     return func;
   };
 
@@ -254,29 +277,42 @@ LogicalResult Flattening::run() {
     Walk walk(*this, func, op, /*indexing=*/false, nullptr);
     walk.run(region);
   };
+  for (auto &[name, cell] : cells)
+    if (!furtherKeys(cell.op).empty()) {
+      auto func = function(kernel::FuncKind::Place, "place." + name.str(), nullptr, cell.op);
+      cell.place = func.getSymName();
+      placeFunction(cell, func);
+    }
   llvm::StringMap<SmallVector<Attribute>> callsOf;
   for (auto &[name, cell] : cells) {
-    std::string key = nameOf(cell.op.getBody().getArgument(0).getLoc());
-    auto func =
-        function(kernel::FuncKind::Calls, "calls." + name.str(), nullptr, key.empty() ? "node" : key, {});
+    auto func = function(kernel::FuncKind::Calls, "calls." + name.str(), nullptr, cell.op);
     walkCalls(cell.op, cell.op.getBody(), func);
     callsOf[cell.group].push_back(FlatSymbolRefAttr::get(func.getSymNameAttr()));
   }
-  auto roots = function(kernel::FuncKind::Roots, "roots", nullptr, "input", {});
+  auto roots = function(kernel::FuncKind::Roots, "roots", nullptr, {});
   walkCalls(entry, entry.getBody(), roots);
   if (failed)
     return failure();
   kernel::StartOp::create(schedule, loc, roots.getSymName());
   for (auto &group : groups) {
     SmallVector<StringRef> cellNames;
-    SmallVector<Attribute> datas;
+    SmallVector<Attribute> datas, keys;
+    bool further = false;
     for (StringAttr name : group) {
+      dyn::CellOp cell = cells[name].op;
       cellNames.push_back(name.getValue());
-      datas.push_back(cast<dyn::NodeType>(cells[name].op.getBody().getArgument(0).getType()).getData());
+      datas.push_back(startsWithNode(cell)
+                          ? Attribute(cast<dyn::NodeType>(cell.getBody().getArgument(0).getType()).getData())
+                          : UnitAttr::get(context));
+      ArrayRef<std::string> columns = cells[name].space->columns;
+      keys.push_back(
+          declare.getStrArrayAttr(SmallVector<StringRef>(columns.slice(1, cells[name].space->given - 1))));
+      further |= cells[name].space->given > 1;
     }
     StringRef symbol = cells[group[0]].group;
     kernel::GroupOp::create(declare, loc, symbol, declare.getStrArrayAttr(cellNames),
-                            declare.getArrayAttr(datas), declare.getArrayAttr(callsOf[symbol]));
+                            declare.getArrayAttr(datas), further ? declare.getArrayAttr(keys) : ArrayAttr(),
+                            declare.getArrayAttr(callsOf[symbol]));
     kernel::SortOp::create(schedule, loc, symbol);
   }
 
@@ -288,12 +324,10 @@ LogicalResult Flattening::run() {
   };
   modelSpace = model;
   for (auto &[name, cell] : cells) {
-    std::string key = nameOf(cell.op.getBody().getArgument(0).getLoc());
-    auto func =
-        function(kernel::FuncKind::Index, "index." + name.str(), cell.space, key.empty() ? "node" : key, {});
+    auto func = function(kernel::FuncKind::Index, "index." + name.str(), cell.space, cell.op);
     walkIndex(cell.op, cell.op.getBody(), cell.space, func);
   }
-  auto func = function(kernel::FuncKind::Index, "index", inputs, "input", {});
+  auto func = function(kernel::FuncKind::Index, "index", inputs, {});
   walkIndex(entry, entry.getBody(), inputs, func);
   if (failed)
     return failure();

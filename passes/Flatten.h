@@ -97,6 +97,7 @@ struct SpaceInfo {
   llvm::DenseMap<mlir::Value, unsigned> columnOf;
   std::string group; ///< instances: the group and the cell's number in it
   int cell = -1;
+  size_t given = 1; ///< how many of the columns are set when a row is made: the owner, and an instance's keys
   bool used = false; ///< a stage or a column needs its rows
   kernel::SpaceOp op;
 };
@@ -113,7 +114,8 @@ private:
   struct Cell {
     dyn::CellOp op;
     std::string group;
-    int number = 0; ///< in the group
+    int number = 0;    ///< in the group
+    std::string place; ///< its `place` function, if it has further keys
     SpaceInfo *space = nullptr;
     std::vector<std::string> results; ///< buffer of each flat result; empty for a list result
     std::vector<ListInfo> lists;      ///< of each flat list result: its source; see firsts and lengths
@@ -122,6 +124,7 @@ private:
 
   void findCells();
   void declareCell(Cell &cell);
+  void placeFunction(Cell &cell, kernel::FuncOp func);
   SpaceInfo *addSpace(llvm::StringRef name, kernel::SpaceKind kind, SpaceInfo *parent);
   std::string unique(llvm::StringRef name);
   std::string addBuffer(llvm::StringRef name, SpaceInfo *space, mlir::Type type);
@@ -150,6 +153,11 @@ private:
 /// The number of the column that a field's values are kept in, over all constructors of a data type: fields
 /// of one name and type share one. The same numbering is printed into the model's interface.
 int columnNumber(dyn::DataOp data, llvm::StringRef ctor, llvm::StringRef field);
+
+/// Whether the first key of a cell is a node; if not, an instance belongs to an input.
+bool startsWithNode(dyn::CellOp cell);
+/// The keys of a cell behind its node or input.
+mlir::Block::BlockArgListType furtherKeys(dyn::CellOp cell);
 
 /// "file:line:col" of a location, for messages; empty if unknown.
 std::string placeOf(mlir::Location loc);

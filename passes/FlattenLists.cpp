@@ -56,6 +56,8 @@ kernel::ForOp Walk::loop(Location loc, Value length, function_ref<void(Value)> b
 }
 
 bool Walk::isOwn(Operation *binder) {
+  if (auto cell = dyn_cast<dyn::CellOp>(owner); cell && !furtherKeys(cell).empty())
+    return false; // a node has several instances
   for (Operation *around = binder->getParentOp(); around != owner; around = around->getParentOp())
     if (!around || isa<dyn::MapOp, dyn::FilterOp, dyn::ScanOp, dyn::FoldOp>(around))
       return false; // without an end: it stands in a cell that is called, and walked here for its lists

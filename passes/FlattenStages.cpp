@@ -254,7 +254,7 @@ void Walk::push(Place at) {
     kernel::PushOp::create(b, func.getLoc(), space->name, values);
     return;
   }
-  for (auto [name, value] : llvm::drop_begin(llvm::zip(space->columns, values)))
+  for (auto [name, value] : llvm::drop_begin(llvm::zip(space->columns, values), space->given))
     kernel::SetOp::create(b, func.getLoc(), space->name, name, at.row, value);
 }
 

@@ -17,15 +17,21 @@ Walk::Walk(Flattening &f, kernel::FuncOp func, Operation *owner, bool indexing, 
   if (indexing) {
     top.space = space;
     top.row = body.getArgument(0);
-    space->values = {body.getArgument(1)};
-    space->columnOf[body.getArgument(1)] = 0;
+    for (auto [column, argument] : llvm::enumerate(body.getArguments().drop_front())) {
+      space->values.push_back(argument);
+      space->columnOf[argument] = column;
+    }
   }
 }
 
 void Walk::run(Region &region) {
-  Value key = func.getBody().front().getArguments().back();
-  if (isa<dyn::CellOp>(owner)) {
-    set(region.getArgument(0), Known::structural(key));
+  auto arguments = func.getBody().getArguments().drop_front(indexing ? 1 : 0);
+  Value key = arguments[0];
+  if (auto cell = dyn_cast<dyn::CellOp>(owner)) {
+    bindKeys(cell, region.front(), SmallVector<Value>(arguments));
+    // Instances of a node's one key are no more than the input has nodes.
+    if (!indexing && !furtherKeys(cell).empty())
+      claim(cell.getLoc(), integer(1), f.cells[cell.getSymNameAttr()].space);
   } else {
     unsigned leaf = 0;
     for (auto [name, type] : llvm::zip(f.entry.getArgNames(), f.entry.getArgTypes())) {
@@ -47,6 +53,43 @@ void Walk::run(Region &region) {
   block(region.front(), top);
   if (indexing)
     push(top);
+}
+
+/// The arguments of a cell's body, or of a range, which has the first ones: `numbers` are the instance's node
+/// or input and its further keys, as int32.
+void Walk::bindKeys(dyn::CellOp cell, Block &block, ValueRange numbers) {
+  unsigned first = startsWithNode(cell) ? 0 : 1;
+  for (BlockArgument argument : block.getArguments()) {
+    Value number = numbers[first + argument.getArgNumber()];
+    if (argument.getType().isInteger(1))
+      number = arith::CmpIOp::create(b, argument.getLoc(), arith::CmpIPredicate::ne, number, integer(0));
+    set(argument, Known::structural(number));
+  }
+}
+
+void Walk::place(Flattening::Cell &cell) {
+  auto arguments = SmallVector<Value>(func.getBody().getArguments());
+  Value place = arguments[0];
+  for (auto [k, key] : llvm::enumerate(furtherKeys(cell.op))) {
+    FlatSymbolRefAttr data;
+    if (auto node = dyn_cast<dyn::NodeType>(key.getType()))
+      data = node.getData();
+    auto op = kernel::KeyOp::create(b, key.getLoc(), b.getI32Type(), cell.group, cell.number, k, place,
+                                    arguments[k + 1], data, placeOf(key.getLoc()));
+    place = op.getResult();
+    if (data)
+      continue;
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(&op.getRange().emplaceBlock());
+    Block &range = cell.op.getRange(key.getArgNumber())->front();
+    bindKeys(cell.op, range, arguments);
+    block(range, top);
+    SmallVector<Value> bounds;
+    for (Value bound : range.getTerminator()->getOperands())
+      bounds.push_back(structural(bound));
+    kernel::YieldOp::create(b, key.getLoc(), bounds);
+  }
+  kernel::YieldOp::create(b, cell.op.getLoc(), place);
 }
 
 /// A value that the batch holds: a field of node `row`, or an argument of input `row`.
@@ -126,16 +169,26 @@ void Walk::field(dyn::FieldOp op, Place at) {
       }));
 }
 
+Value Walk::placeOfCallee(dyn::CallOp op, Flattening::Cell &cell) {
+  if (cell.place.empty())
+    return structural(op.getKeys()[0]);
+  SmallVector<Value> keys;
+  for (Value key : op.getKeys())
+    keys.push_back(asColumn(structural(key)));
+  return kernel::PlaceOp::create(b, op.getLoc(), b.getI32Type(), cell.place, keys, placeOf(op.getLoc()));
+}
+
 void Walk::call(dyn::CallOp op, Place at) {
   Flattening::Cell &cell = f.cells[op.getCalleeAttr().getAttr()];
-  Value node = structural(op.getKeys()[0]);
+  Value place = placeOfCallee(op, cell);
   if (!indexing) {
-    kernel::CallOp::create(b, op.getLoc(), cell.group, cell.number, node);
+    kernel::CallOp::create(b, op.getLoc(), cell.group, cell.number, place);
     bool lists = llvm::any_of(op.getResultTypes(), [](Type t) { return isa<dyn::ListType>(t); });
     if (lists) {
       // How long they are is structure: the callee says, which is no recursive cell (LANGUAGE C6).
       Block &body = cell.op.getBody().front();
-      set(body.getArgument(0), Known::structural(node));
+      for (auto [argument, key] : llvm::zip(body.getArguments(), op.getKeys()))
+        set(argument, Known::structural(structural(key)));
       block(body, at);
     }
     for (auto [k, result] : llvm::enumerate(op.getResults())) {
@@ -153,7 +206,7 @@ void Walk::call(dyn::CallOp op, Place at) {
     return;
   }
   // The relation: the callee's row for each row here.
-  Value row = kernel::RowOfOp::create(b, op.getLoc(), cell.space->name, node);
+  Value row = kernel::RowOfOp::create(b, op.getLoc(), cell.space->name, place);
   std::string carried;
   if (auto mine = dyn_cast<dyn::CellOp>(owner))
     if (f.cells[mine.getSymNameAttr()].group == cell.group)

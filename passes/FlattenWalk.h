@@ -19,6 +19,8 @@ class Walk {
 public:
   Walk(Flattening &f, kernel::FuncOp func, mlir::Operation *owner, bool indexing, SpaceInfo *space);
   void run(mlir::Region &region);
+  /// Writes a `place` function: from the keys of an instance to its place.
+  void place(Flattening::Cell &cell);
 
 private:
   using Kind = Known::Kind;
@@ -36,6 +38,8 @@ private:
   void block(mlir::Block &block, Place at);
   void op(mlir::Operation *op, Place at);
   void field(dyn::FieldOp op, Place at);
+  void bindKeys(dyn::CellOp cell, mlir::Block &block, mlir::ValueRange numbers);
+  mlir::Value placeOfCallee(dyn::CallOp op, Flattening::Cell &cell);
   void call(dyn::CallOp op, Place at);
   void match(dyn::MatchOp op, Place at);
   void branch(mlir::Operation *op, mlir::ArrayRef<mlir::Region *> arms, mlir::ArrayRef<std::string> names,

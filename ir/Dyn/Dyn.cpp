@@ -96,6 +96,16 @@ std::string dbc::dyn::sourcePlace(Location location) {
   return (name + ":" + Twine(file.getLine()) + ":" + Twine(file.getColumn())).str();
 }
 
+std::string dbc::dyn::sourceName(Location loc) {
+  if (auto name = dyn_cast<NameLoc>(loc))
+    return name.getName().str();
+  if (auto fused = dyn_cast<FusedLoc>(loc))
+    for (Location part : fused.getLocations())
+      if (std::string name = sourceName(part); !name.empty())
+        return name;
+  return {};
+}
+
 /// What arms give is structural if each arm's is, for structure decides between them.
 static bool yieldsStructure(MutableArrayRef<Region> arms, unsigned result) {
   return llvm::all_of(
@@ -216,8 +226,21 @@ template <class Op> static void printFunc(Op op, OpAsmPrinter &printer) {
   printer.printRegion(op.getBody(), /*printEntryBlockArgs=*/false);
 }
 
-ParseResult CellOp::parse(OpAsmParser &parser, OperationState &state) { return parseFunc(parser, state); }
-void CellOp::print(OpAsmPrinter &printer) { printFunc(*this, printer); }
+ParseResult CellOp::parse(OpAsmParser &parser, OperationState &state) {
+  if (parseFunc(parser, state))
+    return failure();
+  while (succeeded(parser.parseOptionalKeyword("range")))
+    if (parser.parseRegion(*state.addRegion()))
+      return failure();
+  return success();
+}
+void CellOp::print(OpAsmPrinter &printer) {
+  printFunc(*this, printer);
+  for (Region &range : getRanges()) {
+    printer << " range ";
+    printer.printRegion(range);
+  }
+}
 ParseResult EntryOp::parse(OpAsmParser &parser, OperationState &state) { return parseFunc(parser, state); }
 void EntryOp::print(OpAsmPrinter &printer) { printFunc(*this, printer); }
 
@@ -238,10 +261,33 @@ template <class Op> static LogicalResult verifyFunc(Op op) {
 }
 
 LogicalResult CellOp::verify() {
-  for (BlockArgument key : getBody().getArguments())
-    if (!isa<NodeType>(key.getType()))
-      return emitOpError("has a key of type ") << key.getType() << ", not a node";
+  TypeRange keys = getBody().getArgumentTypes();
+  size_t numbers = 0;
+  for (auto [k, key] : llvm::enumerate(keys)) {
+    if (isa<NodeType>(key))
+      continue;
+    if (!key.isInteger(32) && !key.isInteger(1))
+      return emitOpError("has a key of type ") << key << ", neither node nor whole number";
+    if (numbers == getRanges().size())
+      return emitOpError("has a key without range");
+    Block &range = getRanges()[numbers++].front();
+    auto yield = dyn_cast<YieldOp>(range.getTerminator());
+    Type i32 = IntegerType::get(getContext(), 32);
+    if (range.getArgumentTypes() != keys.take_front(k) || !yield ||
+        !llvm::equal(yield.getOperandTypes(), ArrayRef<Type>{i32, i32}))
+      return emitOpError("has a range that does not give two numbers for the keys before it");
+  }
+  if (numbers != getRanges().size())
+    return emitOpError("has more ranges than keys that are numbers");
   return verifyFunc(*this);
+}
+
+Region *CellOp::getRange(unsigned key) {
+  TypeRange keys = getBody().getArgumentTypes();
+  if (isa<NodeType>(keys[key]))
+    return nullptr;
+  unsigned number = llvm::count_if(keys.take_front(key), [](Type t) { return !isa<NodeType>(t); });
+  return &getRanges()[number];
 }
 
 LogicalResult EntryOp::verify() {

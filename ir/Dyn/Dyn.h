@@ -29,6 +29,8 @@ mlir::Type scalar(mlir::Type number);
 /// Where an operation stands in the source, for messages: "tree_lstm.dyn:12:5", without folders; "" if not
 /// known.
 std::string sourcePlace(mlir::Location location);
+/// The source's name for a value, from its location; "" if it has none.
+std::string sourceName(mlir::Location location);
 
 /// Whether `value` is made of the input's structure alone (LANGUAGE S1): known before any arithmetic. A list
 /// is structural if its elements are; its length is in any case.

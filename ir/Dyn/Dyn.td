@@ -159,14 +159,23 @@ class Dyn_FuncLike<string m> : Dyn_Op<m, [Symbol, HasParent<"::mlir::ModuleOp">,
 def Dyn_CellOp : Dyn_FuncLike<"cell"> {
   let summary = "A cell: one value for each instance, computed once";
   let description = [{
-    The block's arguments are the keys (here: one node). `results` are the flat types; `surface` is the type in the
-    source. An instance is one tuple of keys; only called instances are computed (LANGUAGE C2).
+    The block's arguments are the keys: nodes, and numbers (i32 of an index or ranged int, i1) whose ranges are `ranges`,
+    a region each in the order of the keys. A range's arguments are the keys before; it yields the least key and the one
+    behind the last, structurally. `results` are the flat types; `surface` is the type in the source. An instance is one
+    tuple of keys; only called instances are computed, a call outside of a range fails the input (LANGUAGE C2).
     ```mlir
     dyn.cell @encode(%t: !dyn.node<@Tree>) -> (tensor<150xf32>, tensor<150xf32>) { ... dyn.return %h, %c : ... }
+    dyn.cell @state(%v: !dyn.node<@Atom>, %t: i32) -> (tensor<100xf32>) { ... }
+      range { ^bb0(%v: !dyn.node<@Atom>): ... dyn.yield %zero, %five : i32, i32 }
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeArrayAttr:$results, TypeAttr:$surface);
-  let extraClassDeclaration = [{ static ::llvm::StringRef getKeyword() { return "cell"; } }];
+  let regions = (region SizedRegion<1>:$body, VariadicRegion<SizedRegion<1>>:$ranges);
+  let extraClassDeclaration = [{
+    static ::llvm::StringRef getKeyword() { return "cell"; }
+    /// The range of a key; null for a node.
+    ::mlir::Region *getRange(unsigned key);
+  }];
 }
 
 def Dyn_EntryOp : Dyn_FuncLike<"entry"> {
@@ -207,12 +216,12 @@ def Dyn_FieldOp : Dyn_Op<"field", [Pure]> {
 }
 
 def Dyn_CallOp : Dyn_Op<"call", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "The value of a cell at a node";
+  let summary = "The value of a cell at its keys";
   let description = [{
     A call site is a RELATION from the caller's instances to the callee's: lowered to a column of rows, its transpose is
     what an adjoint sums over.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Dyn_AnyNode>:$keys);
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Dyn_Flat>:$keys);
   let results = (outs Variadic<Dyn_Flat>:$results);
   let assemblyFormat = "$callee `(` $keys `)` attr-dict `:` functional-type($keys, $results)";
 }

@@ -86,6 +86,19 @@ void FuncOp::print(OpAsmPrinter &printer) {
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
 
+SmallVector<StringRef> GroupOp::getFurtherKeys(unsigned cell) {
+  SmallVector<StringRef> names;
+  if (getKeys())
+    for (Attribute name : cast<ArrayAttr>((*getKeys())[cell]))
+      names.push_back(cast<StringAttr>(name).getValue());
+  return names;
+}
+
+StringRef GroupOp::getDataOf(unsigned cell) {
+  auto data = dyn_cast<FlatSymbolRefAttr>(getDatas()[cell]);
+  return data ? data.getValue() : StringRef();
+}
+
 LogicalResult ForOp::verify() {
   if (getBody().getNumArguments() != 1 + getInit().size() ||
       !getBody().getArgument(0).getType().isInteger(32))

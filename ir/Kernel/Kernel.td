@@ -59,7 +59,7 @@ def Kernel_FieldPart : Kernel_Enum<"FieldPart", "which array of a field's column
     I32EnumCase<"Items", 3, "items">, I32EnumCase<"Kind", 4, "kind">]>;
 def Kernel_FuncKind : Kernel_Enum<"FuncKind", "what a function is for", [
     I32EnumCase<"Roots", 0, "roots">, I32EnumCase<"Calls", 1, "calls">, I32EnumCase<"Index", 2, "index">,
-    I32EnumCase<"Stage", 3, "stage">]>;
+    I32EnumCase<"Stage", 3, "stage">, I32EnumCase<"Place", 4, "place">]>;
 def Kernel_FunctionKind : Kernel_Enum<"FunctionKind", "functions of one number that math lacks", [
     I32EnumCase<"Sigmoid", 0, "sigmoid">, I32EnumCase<"Relu", 1, "relu">, I32EnumCase<"Gelu", 2, "gelu">,
     I32EnumCase<"Softplus", 3, "softplus">]>;
@@ -118,7 +118,8 @@ def Kernel_SpaceOp : Kernel_Op<"space", [Symbol]> {
   let summary = "A set of rows with int32 columns";
   let description = [{
     * `inputs`: the inputs that have not failed; column `input` is the input's number.
-    * `instances`: called nodes of one cell, sorted by level, then arm; column `node`. `group` and `cell` (a number in the group).
+    * `instances`: instances of one cell, sorted by level, then arm; `group` and `cell` (a number in the group). The first
+      column is `node`, or `input` where no node is a key; the next ones are the further keys.
     * `elements`, `arm`: rows made by `kernel.push` from rows of `parent`, in their order.
     * `steps`: elements of a scan: as `elements`, run step by step; column `step` is the number of the step of its owner.
     * `states`: rows reserved by `kernel.reserve`; no columns.
@@ -135,10 +136,18 @@ def Kernel_SpaceOp : Kernel_Op<"space", [Symbol]> {
 def Kernel_GroupOp : Kernel_Op<"group", [Symbol]> {
   let summary = "Cells that call each other; levelled together";
   let description = [{
-    `cells` are the cells' names in the source, `datas` the data types of their keys, `calls` their `calls` functions.
+    `cells` are the cells' names in the source, `datas` the data types of their first keys (unit: no node is a key, so an
+    instance belongs to an input), `keys` the names of each one's further keys, `calls` their `calls` functions.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$cells, ArrayAttr:$datas, ArrayAttr:$calls);
-  let assemblyFormat = "$sym_name $cells `of` $datas `by` $calls attr-dict";
+  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$cells, ArrayAttr:$datas, OptionalAttr<ArrayAttr>:$keys,
+                       ArrayAttr:$calls);
+  let assemblyFormat = "$sym_name $cells `of` $datas (`keys` $keys^)? `by` $calls attr-dict";
+  let extraClassDeclaration = [{
+    /// The names of a cell's further keys.
+    ::llvm::SmallVector<::llvm::StringRef> getFurtherKeys(unsigned cell);
+    /// The data type of a cell's first key; empty if that is the input.
+    ::llvm::StringRef getDataOf(unsigned cell);
+  }];
 }
 def Kernel_BufferOp : Kernel_Op<"buffer", [Symbol]> {
   let summary = "One value of `type` for each row of a space";
@@ -196,8 +205,9 @@ def Kernel_FuncOp : Kernel_Op<"func", [Symbol, SingleBlock, NoTerminator]> {
     | kind | arguments | called for |
     |---|---|---|
     | `roots` | the input's number | each input that has not failed |
-    | `calls` | the node | each instance when it is first reached; adds its calls |
-    | `index` | the row and its node (or input) | each row of `space`, in order; pushes rows of nested spaces |
+    | `calls` | the node (or input), further keys | each instance when it is first reached; adds its calls |
+    | `index` | the row, its node (or input), further keys | each row of `space`, in order; pushes rows of nested spaces |
+    | `place` | the node (or input), further keys | each call of a cell with further keys; yields the instance's place |
     | `stage` | begin, end | a range of rows of `space` (of its order list where it is `ticked` by steps) |
     `doc` lines are printed as the function's comment.
     A stage's attributes are for one row, for the profile: `reals_read` and `reals_written` numbers of the emitter's type,
@@ -338,19 +348,43 @@ def Kernel_ReserveOp : Kernel_Op<"reserve", [MemoryEffects<[MemRead, MemWrite]>]
   let results = (outs I32:$first);
   let assemblyFormat = "$space $count attr-dict";
 }
-def Kernel_CallOp : Kernel_Op<"call", [MemoryEffects<[MemWrite]>]> {
-  let summary = "Says that a cell is called at a node";
+def Kernel_PlaceOp : Kernel_Op<"place", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "The place of an instance in its cell's table";
   let description = [{
-    Inside a `calls` function of the same group it adds an edge; elsewhere the instance and all that it needs are visited.
+    `func` is the cell's `place` function; of a cell without a node for a key the input is that of the function this stands
+    in. A key outside of its range fails the input, and the function is left. `where` is "file:line:col" of the call.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$group, I32Attr:$cell, I32:$node);
-  let assemblyFormat = "$group $cell `(` $node `)` attr-dict";
+  let arguments = (ins FlatSymbolRefAttr:$func, Variadic<I32>:$keys, StrAttr:$where);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$func `(` $keys `)` `at` $where attr-dict";
+}
+def Kernel_KeyOp : Kernel_Op<"key", [MemoryEffects<[MemRead, MemWrite]>, NoRegionArguments]> {
+  let summary = "The place of one more key: only in `place` functions";
+  let description = [{
+    `outer` is the place of the keys before, `value` the key number `key` behind the first. The region yields the key's
+    range (the least, and the one behind the last); it runs when `outer` is met for the first time. A node's range is that
+    of the input's nodes of `data`, and the region is empty. `where` is where the key is declared.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$group, I32Attr:$cell, I32Attr:$key, I32:$outer, I32:$value,
+                       OptionalAttr<FlatSymbolRefAttr>:$data, StrAttr:$where);
+  let regions = (region MaxSizedRegion<1>:$range);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$group $cell $key `[` $outer `]` `=` $value (`of` $data^)? `at` $where attr-dict-with-keyword $range";
+}
+def Kernel_CallOp : Kernel_Op<"call", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Says that a cell is called";
+  let description = [{
+    `place` is the node, or what `kernel.place` says where the cell has further keys. Inside a `calls` function of the same
+    group it adds an edge; elsewhere the instance and all that it needs are visited.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$group, I32Attr:$cell, I32:$place);
+  let assemblyFormat = "$group $cell `(` $place `)` attr-dict";
 }
 def Kernel_RowOfOp : Kernel_Op<"row_of", [MemoryEffects<[MemRead]>]> {
-  let summary = "The row of a called node in its cell's space";
-  let arguments = (ins FlatSymbolRefAttr:$space, I32:$node);
+  let summary = "The row of an instance in its cell's space, by its place";
+  let arguments = (ins FlatSymbolRefAttr:$space, I32:$place);
   let results = (outs I32:$result);
-  let assemblyFormat = "$space `(` $node `)` attr-dict";
+  let assemblyFormat = "$space `(` $place `)` attr-dict";
 }
 def Kernel_RequireOp : Kernel_Op<"require", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "The field must be given at this node (or the argument for this input), else the input fails";

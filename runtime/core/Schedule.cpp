@@ -18,13 +18,19 @@ void Budget::begin(const Batch &batch, int64_t limit) {
   claimed_.assign(static_cast<size_t>(batch.inputs()), 0);
 }
 
+bool Budget::take(int32_t table, int32_t row, int64_t length, int64_t bytes_a_row, int64_t &bytes) {
+  int64_t &claimed = claimed_[batch_->input_of(table, row)];
+  if (__builtin_mul_overflow(length, bytes_a_row, &bytes) || bytes > limit_ - claimed)
+    return false;
+  claimed += bytes;
+  return true;
+}
+
 bool Budget::claim(int32_t table, int32_t row, int32_t length, int64_t bytes_a_row, ScheduleErrors &errors,
                    const char *at) {
-  int64_t &claimed = claimed_[batch_->input_of(table, row)], bytes;
-  if (!__builtin_mul_overflow(length, bytes_a_row, &bytes) && bytes <= limit_ - claimed) {
-    claimed += bytes;
+  int64_t bytes;
+  if (take(table, row, length, bytes_a_row, bytes))
     return true;
-  }
   errors.fault(table, row, Fault::memory, at, "", length, bytes, limit_);
   return false;
 }
@@ -103,13 +109,31 @@ void make_steps(Space &elements, const Ticks &parent, int32_t position) {
   ticks.sort(rows, static_cast<int32_t>(steps));
 }
 
+// --- KeyTable
+// --------------------------------------------------------------------------------------------------------
+
+void KeyTable::add(int32_t outer, int32_t low, int32_t high) {
+  int64_t count = std::max<int64_t>(0, int64_t(high) - low), first = places();
+  if (first + count >= INT_MAX)
+    throw std::bad_alloc();
+  if (static_cast<size_t>(outer) >= blocks_.size())
+    blocks_.extend(static_cast<size_t>(outer) + 1, Block());
+  blocks_[outer] = {static_cast<int32_t>(first), low, high};
+  outer_.extend(static_cast<size_t>(first + count), outer);
+  key_.resize(static_cast<size_t>(first + count));
+  for (int64_t k = 0; k < count; ++k)
+    key_[static_cast<size_t>(first + k)] = static_cast<int32_t>(low + k);
+}
+
 // --- Group
 // ----------------------------------------------------------------------------------------------------------
 
 Group::Group(const CellInfo *cells, int32_t count, bool cyclic)
-    : info_(cells), cyclic_(cyclic), cells_(count), base_(count), node_(count) {
-  for (int32_t c = 0; c < count; ++c)
+    : info_(cells), cyclic_(cyclic), cells_(count), tables_(count), level_(count), place_(count) {
+  for (int32_t c = 0; c < count; ++c) {
     cells_[c].arms = cells[c].arms;
+    tables_[c].resize(static_cast<size_t>(cells[c].key_count));
+  }
 }
 
 void Group::begin(const Batch &batch, ScheduleErrors &errors) {
@@ -119,12 +143,28 @@ void Group::begin(const Batch &batch, ScheduleErrors &errors) {
   instances_ = 0;
   edges_.clear();
   frames_.clear();
-  size_t places = 0;
   for (size_t c = 0; c < cells_.size(); ++c) {
-    base_[c] = places;
-    places += static_cast<size_t>(batch.rows(info_[c].data));
+    for (KeyTable &table : tables_[c])
+      table.begin();
+    level_[c].assign(tables_[c].empty() ? static_cast<size_t>(batch.rows(info_[c].data)) : 0, kUnreached);
   }
-  level_.assign(places, kUnreached);
+}
+
+bool Group::open(int32_t cell, int32_t key, int32_t outer, int32_t low, int32_t high, Budget &budget,
+                 const char *at) {
+  const CellInfo &info = info_[cell];
+  KeyTable &table = tables_[cell][key];
+  int64_t count = std::max<int64_t>(0, int64_t(high) - low);
+  int32_t owner = owner_of(cell, key - 1, outer);
+  int64_t bytes;
+  if (!budget.take(info.data, owner, count, KeyTable::kBytes, bytes)) {
+    report(cell, key, owner, Fault::table, at, count, bytes, budget.limit());
+    return false;
+  }
+  table.add(outer, low, high);
+  if (key + 1 == info.key_count)
+    level_[cell].extend(static_cast<size_t>(table.places()), kUnreached);
+  return true;
 }
 
 void Group::sort() {
@@ -134,36 +174,36 @@ void Group::sort() {
     levels_ = 1; // stages may ask for the range of level 0
   for (size_t c = 0; c < cells_.size(); ++c) {
     CellRows &cell = cells_[c];
-    int32_t nodes = batch_->rows(info_[c].data);
-    int32_t *level = level_.data() + base_[c];
+    int32_t places = static_cast<int32_t>(level_[c].size());
+    int32_t *level = level_[c].data();
     int32_t arms = cell.arms;
     const uint8_t *kinds = arms > 1 ? batch_->kinds(info_[c].data) : nullptr;
     size_t buckets = static_cast<size_t>(levels_) * arms;
     cell.levels = levels_;
     cell.arm_begin.assign(buckets + 1, 0);
     int32_t *begin = cell.arm_begin.data();
-    auto bucket = [&](int32_t node) {
-      size_t l = cyclic_ ? 0 : level[node];
-      return kinds ? l * arms + kinds[node] : l;
+    auto bucket = [&](int32_t place) {
+      size_t l = cyclic_ ? 0 : level[place];
+      return kinds ? l * arms + kinds[place] : l;
     };
-    for (int32_t node = 0; node < nodes; ++node)
-      if (level[node] >= 0)
-        ++begin[bucket(node) + 1];
+    for (int32_t place = 0; place < places; ++place)
+      if (level[place] >= 0)
+        ++begin[bucket(place) + 1];
     for (size_t b = 0; b < buckets; ++b)
       begin[b + 1] += begin[b];
     cell.count = begin[buckets];
-    node_[c].resize(cell.count);
+    place_[c].resize(cell.count);
     // Levels become rows in place; begin moves up by one bucket meanwhile and is shifted back.
-    for (int32_t node = 0; node < nodes; ++node)
-      if (level[node] >= 0) {
-        int32_t row = begin[bucket(node)]++;
-        node_[c][row] = node;
-        level[node] = row;
+    for (int32_t place = 0; place < places; ++place)
+      if (level[place] >= 0) {
+        int32_t row = begin[bucket(place)]++;
+        place_[c][row] = place;
+        level[place] = row;
       }
     for (size_t b = buckets; b > 0; --b)
       begin[b] = begin[b - 1];
     begin[0] = 0;
-    cell.node = node_[c].data();
+    cell.place = place_[c].data();
     cell.row_of = level;
 
     Ticks &ticks = cell.ticks;
@@ -181,20 +221,69 @@ void Group::sort() {
   }
 }
 
-void Group::report_cycle(int32_t cell, int32_t node) noexcept {
+void Group::fill(int32_t cell, Space &space) const {
+  const CellRows &rows = cells_[cell];
+  size_t count = static_cast<size_t>(rows.count);
+  int32_t keys = info_[cell].key_count;
+  for (int32_t column = 1; column < space.width(); ++column)
+    space.column(column).resize(count);
+  space.column(0).append(rows.place, count);
+  // From the last key to the first: column 0 holds the place of the keys that are left.
+  int32_t *place = space.column(0).data();
+  for (int32_t k = keys - 1; k >= 0; --k) {
+    const KeyTable &table = tables_[cell][k];
+    int32_t *key = space.column(k + 1).data();
+    for (size_t row = 0; row < count; ++row) {
+      key[row] = table.key(place[row]);
+      place[row] = table.outer(place[row]);
+    }
+  }
+}
+
+int32_t Group::owner_of(int32_t cell, int32_t last, int32_t place) const {
+  for (int32_t k = last; k >= 0; --k)
+    place = tables_[cell][k].outer(place);
+  return place;
+}
+
+void Group::report_outside(int32_t cell, int32_t key, int32_t outer, int32_t value, const char *at) noexcept {
+  const KeyTable &table = tables_[cell][key];
+  report(cell, key, owner_of(cell, key - 1, outer), Fault::key, at, value, table.low(outer),
+         table.high(outer));
+}
+
+void Group::report(int32_t cell, int32_t key, int32_t owner, Fault fault, const char *at, int64_t a,
+                   int64_t b, int64_t c) noexcept {
+  const CellInfo &info = info_[cell];
   try {
-    // The frames from the one of (cell, node) up to the newest are the cycle.
+    std::string what = messages::key_name(info.keys[key], info.name);
+    errors_->fault(info.data, owner, fault, at, what.c_str(), a, b, c);
+  } catch (const std::bad_alloc &) {
+    errors_->fault(info.data, owner, fault, at, "", a, b, c);
+  }
+}
+
+void Group::report_cycle(int32_t cell, int32_t place) noexcept {
+  try {
+    // The frames from the one of (cell, place) up to the newest are the cycle.
     size_t at = frames_.size();
-    while (at > 0 && !(frames_[at - 1].cell == cell && frames_[at - 1].node == node))
+    while (at > 0 && !(frames_[at - 1].cell == cell && frames_[at - 1].place == place))
       --at;
     std::vector<messages::CycleStep> steps;
     for (size_t f = at - 1; f < frames_.size(); ++f) {
       const Frame &frame = frames_[f];
-      steps.push_back({info_[frame.cell].name, batch_->node_name(info_[frame.cell].data, frame.node)});
+      const CellInfo &info = info_[frame.cell];
+      std::string keys;
+      if (info.data != batch_->args())
+        keys = batch_->node_name(info.data, owner(frame.cell, frame.place));
+      for (int32_t k = 0; k < info.key_count; ++k)
+        keys += (keys.empty() ? "" : ", ") + std::string(info.keys[k]) + " = " +
+                std::to_string(key(frame.cell, k, frame.place));
+      steps.push_back({info.name, keys});
     }
-    errors_->fail(info_[cell].data, node, messages::cycle(steps));
+    errors_->fail(info_[cell].data, owner(cell, place), messages::cycle(steps));
   } catch (const std::bad_alloc &) {
-    errors_->fail(info_[cell].data, node, "a value needs itself");
+    errors_->fail(info_[cell].data, owner(cell, place), "a value needs itself");
   }
 }
 

@@ -125,9 +125,9 @@ public:
     for (dbc::IntColumn *c : {&left_, &right_})
       c->assign(cell.count, -1);
     for (int32_t row = 0; row < cell.count; ++row)
-      if (kinds[cell.node[row]] == Node) {
-        left_[row] = cell.row_of[l.i32[cell.node[row]]];
-        right_[row] = cell.row_of[r.i32[cell.node[row]]];
+      if (kinds[cell.place[row]] == Node) {
+        left_[row] = cell.row_of[l.i32[cell.place[row]]];
+        right_[row] = cell.row_of[r.i32[cell.place[row]]];
       }
   }
 
@@ -139,7 +139,7 @@ public:
     const float *b = run.model.buffer<float>(0);
     for (int32_t level = 0; level < cell.levels; ++level) {
       for (int32_t row = cell.first(level, Leaf); row < cell.last(level, Leaf); ++row)
-        h[row] = leaf[cell.node[row]];
+        h[row] = leaf[cell.place[row]];
       int32_t first = cell.first(level, Node), rows = cell.last(level, Node) - first;
       if (rows == 0)
         continue;

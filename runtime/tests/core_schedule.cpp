@@ -66,7 +66,7 @@ TEST(Group, RowsAreSortedByLevelConstructorNode) {
   EXPECT_EQ(v.group.levels(), 4);
   EXPECT_EQ(v.group.instances(), 6);
   EXPECT_EQ(cell.count, 6);
-  EXPECT_EQ(std::vector<int32_t>(cell.node, cell.node + 6), (std::vector<int32_t>{0, 1, 2, 4, 5, 6}));
+  EXPECT_EQ(std::vector<int32_t>(cell.place, cell.place + 6), (std::vector<int32_t>{0, 1, 2, 4, 5, 6}));
   EXPECT_EQ(std::vector<int32_t>(cell.row_of, cell.row_of + 7), (std::vector<int32_t>{0, 1, 2, -1, 3, 4, 5}));
   EXPECT_EQ(cell.first(0), 0);
   EXPECT_EQ(cell.first(1), 3);
@@ -109,11 +109,11 @@ TEST(Group, RandomGraphs) {
     ASSERT_EQ(cell.count, n);
     EXPECT_EQ(v.group.levels(), 1 + *std::max_element(level.begin(), level.end()));
     for (int row = 0; row < n; ++row) {
-      int32_t m = cell.node[row];
+      int32_t m = cell.place[row];
       ASSERT_EQ(cell.row_of[m], row);
       ASSERT_EQ(cell.ticks.tick_of(row), level[m]);
       if (row > 0) {
-        int32_t p = cell.node[row - 1];
+        int32_t p = cell.place[row - 1];
         auto key = [&](int32_t x) { return std::make_tuple(level[x], kids[x].first >= 0, x); };
         ASSERT_LT(key(p), key(m));
       }
@@ -206,11 +206,77 @@ TEST(Group, MutualCells) {
   EXPECT_EQ(group.levels(), 6);
   EXPECT_EQ(group.cell(0).count, 3);
   EXPECT_EQ(group.cell(1).count, 3);
-  EXPECT_EQ(group.cell(0).node[0], 1);
+  EXPECT_EQ(group.cell(0).place[0], 1);
   EXPECT_EQ(group.cell(0).row_of[5], 2);
   EXPECT_EQ(group.cell(0).ticks.tick_of(0), 1);
-  EXPECT_EQ(group.cell(1).node[0], 0);
+  EXPECT_EQ(group.cell(1).place[0], 0);
   EXPECT_EQ(group.cell(1).first(1) - group.cell(1).first(0), 1);
+}
+
+// Keys behind the node are places in tables: for each place of the keys before, as many as its range has
+// values.
+TEST(Group, FurtherKeys) {
+  Batch batch(info());
+  batch.begin_input();
+  int32_t a = leaf(batch, 0);
+  batch.begin_input();
+  int32_t b = leaf(batch, 0);
+  batch.finish();
+  InputStatuses statuses;
+  statuses.begin(batch.inputs());
+  ScheduleErrors errors(batch, statuses);
+  dbc::Budget budget;
+  budget.begin(batch, 10 * dbc::KeyTable::kBytes);
+  const char *const keys[] = {"i", "j"};
+  const CellInfo cells[] = {{"span", Tree, 1, keys, 2}};
+  Group group(cells, 1);
+  group.begin(batch, errors);
+
+  // Of node n: i in 0..n + 2, j in i..3.
+  auto place = [&](int32_t n, int32_t i, int32_t j) {
+    if (!group.has(0, 0, n) && !group.open(0, 0, n, 0, n + 2, budget, "m.dyn:1:1"))
+      return -1;
+    int32_t outer = group.find(0, 0, n, i, "m.dyn:2:1");
+    if (outer < 0)
+      return -1;
+    if (!group.has(0, 1, outer) && !group.open(0, 1, outer, i, 3, budget, "m.dyn:1:2"))
+      return -1;
+    return group.find(0, 1, outer, j, "m.dyn:2:1");
+  };
+  // span(n, i, j) needs span(n, i, j - 1).
+  auto calls = [&](int32_t, int32_t p) {
+    int32_t n = group.owner(0, p), i = group.key(0, 0, p), j = group.key(0, 1, p);
+    if (j > i)
+      group.call(0, place(n, i, j - 1));
+  };
+  group.reach(0, place(b, 1, 2), calls);
+  group.reach(0, place(a, 0, 2), calls);
+  EXPECT_FALSE(errors.any());
+  group.sort();
+  EXPECT_EQ(group.levels(), 3);
+  EXPECT_EQ(group.instances(), 5);
+  Space rows(4);
+  rows.begin();
+  group.fill(0, rows);
+  ASSERT_EQ(rows.rows(), 5);
+  std::vector<std::vector<int32_t>> all;
+  for (int32_t row = 0; row < 5; ++row)
+    all.push_back({rows[0][row], rows[1][row], rows[2][row]});
+  // By level; within a level in the order in which the tables were opened.
+  EXPECT_EQ(all, (std::vector<std::vector<int32_t>>{{b, 1, 1}, {a, 0, 0}, {b, 1, 2}, {a, 0, 1}, {a, 0, 2}}));
+  EXPECT_EQ(group.cell(0).row_of[place(a, 0, 1)], 3);
+
+  EXPECT_EQ(place(a, 2, 2), -1);
+  EXPECT_EQ(statuses[0].message,
+            "toy: input 0: Tree node 0 (Leaf): key `i` of `span` is 2, its range is 0..2, "
+            "at m.dyn:2:1");
+  budget.begin(batch, 2 * dbc::KeyTable::kBytes);
+  EXPECT_EQ(place(b, 0, 0), -1);
+  EXPECT_EQ(
+      statuses[1].message,
+      "toy: input 1: Tree node 0 (Leaf): the range of key `j` of `span` has 3 values, whose table takes " +
+          std::to_string(3 * dbc::KeyTable::kBytes) + " bytes more, and one input may have " +
+          std::to_string(2 * dbc::KeyTable::kBytes) + " in all, at m.dyn:1:2");
 }
 
 TEST(Group, AMillionInAChainNeedNoMachineStack) {
@@ -224,7 +290,7 @@ TEST(Group, AMillionInAChainNeedNoMachineStack) {
   v.from({last});
   EXPECT_EQ(v.group.levels(), kLength);
   EXPECT_EQ(v.group.cell(0).count, kLength);
-  EXPECT_EQ(v.group.cell(0).node[kLength - 1], last);
+  EXPECT_EQ(v.group.cell(0).place[kLength - 1], last);
 }
 
 // --- Ticks

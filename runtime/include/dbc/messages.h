@@ -26,7 +26,9 @@ enum class Fault : uint8_t {
   zero_division, ///< a `what` 0
   missing,       ///< a field is not given
   conversion,    ///< int(x) of an x that is no number of 32 bits
-  memory         ///< a = length of a list, b = bytes that its rows take, c = bytes that an input may have
+  memory,        ///< a = length of a list, b = bytes that its rows take, c = bytes that an input may have
+  key,           ///< `what` is the key and its cell; a = its value, which lies outside b .. c - 1
+  table          ///< `what` is the key and its cell; a = values in its range, b, c = bytes as of memory
 };
 
 namespace messages {
@@ -78,17 +80,37 @@ inline std::string too_long(int64_t length, int64_t bytes, int64_t limit, const 
          " bytes more, and one input may have " + std::to_string(limit) + " in all" + place(at);
 }
 
-/// One instance of a cell on a cycle; `node` is what Batch::node_name calls it.
+/// How a key is named: "`j` of `inside`".
+inline std::string key_name(const std::string &key, const std::string &cell) {
+  return "`" + key + "` of `" + cell + "`";
+}
+
+/// `what` is a key_name.
+inline std::string key_outside(const std::string &what, int64_t value, int64_t low, int64_t high,
+                               const char *at) {
+  return "key " + what + " is " + std::to_string(value) + ", its range is " + std::to_string(low) + ".." +
+         std::to_string(high) + place(at);
+}
+
+/// `what` is a key_name.
+inline std::string table_too_large(const std::string &what, int64_t length, int64_t bytes, int64_t limit,
+                                   const char *at) {
+  return "the range of key " + what + " has " + std::to_string(length) + " values, whose table takes " +
+         std::to_string(bytes) + " bytes more, and one input may have " + std::to_string(limit) + " in all" +
+         place(at);
+}
+
+/// One instance of a cell on a cycle; `keys` are what Batch::node_name calls its node, and "t = 3".
 struct CycleStep {
-  const char *cell;
-  std::string node;
+  std::string cell;
+  std::string keys;
 };
 
 /// An instance that needs its own value (D4). `steps` are the instances in the order of the calls, each once.
 /// Of a long chain the first and the last are printed.
 inline std::string cycle(const std::vector<CycleStep> &steps) {
   constexpr size_t kShown = 8;
-  auto step = [](const CycleStep &s) { return std::string(s.cell) + "(" + s.node + ")"; };
+  auto step = [](const CycleStep &s) { return s.cell + "(" + s.keys + ")"; };
   std::string text = "a value needs itself: ";
   for (size_t i = 0; i < steps.size(); ++i) {
     if (steps.size() > kShown && i == kShown - 1 && i + 1 < steps.size()) {
@@ -126,6 +148,10 @@ inline std::string fault_text(Fault fault, const char *what, int64_t a, int64_t 
     return not_an_int(at);
   case Fault::memory:
     return too_long(a, b, c, at);
+  case Fault::key:
+    return key_outside(what, a, b, c, at);
+  case Fault::table:
+    return table_too_large(what, a, b, c, at);
   }
   return "unknown fault";
 }

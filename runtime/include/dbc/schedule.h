@@ -4,7 +4,8 @@
 // Nothing here touches a float, hashes, recurses on the machine stack, or allocates once the arrays have
 // grown to a batch's size.
 //
-//   Group  the instances of the cells of one recursion: which nodes are called, at which level, in which row
+//   KeyTable  places for the values of a key that is not the first: a cell's table
+//   Group  the instances of the cells of one recursion: which are called, at which level, in which row
 //   Space  the rows of one binder or match arm, with int32 columns
 //   Ticks  in what order a space's rows are computed: levels of a recursion, steps of a scan
 //   NodeSet  nodes(t)
@@ -67,9 +68,13 @@ public:
   /// Starts a round: nothing is claimed. `limit` in bytes.
   void begin(const Batch &batch, int64_t limit);
   /// Of the input that `row` of `table` belongs to (as in ScheduleErrors). Returns whether it may have
-  /// `bytes` more; if not, the fault is reported: a list of `length` at `at`.
+  /// `length` times `bytes_a_row` more, which is `bytes`.
+  bool take(int32_t table, int32_t row, int64_t length, int64_t bytes_a_row, int64_t &bytes);
+  /// The same; if it may not, the fault is reported: a list of `length` at `at`.
   bool claim(int32_t table, int32_t row, int32_t length, int64_t bytes_a_row, ScheduleErrors &errors,
              const char *at);
+  /// What one input may have, in bytes.
+  int64_t limit() const { return limit_; }
 
 private:
   const Batch *batch_ = nullptr;
@@ -100,21 +105,64 @@ struct Ticks {
   void sort(int32_t rows, int32_t count);
 };
 
+/// The places of a cell's instances by one more key. Behind the first key, a node (or the input), each key is
+/// a whole number in a range, which may depend on the keys before it: for each place of those that is asked
+/// for the table holds a block of places, one for each value in the range. So a table is an array; nothing is
+/// hashed, and of dependent ranges only what exists takes memory.
+class KeyTable {
+public:
+  /// What a place takes, in its table and in the one behind it, or the levels.
+  static constexpr int64_t kBytes = 20;
+
+  /// Starts a batch: no places.
+  void begin() {
+    blocks_.clear();
+    outer_.clear();
+    key_.clear();
+  }
+  int32_t places() const { return static_cast<int32_t>(key_.size()); }
+  bool has(int32_t outer) const {
+    return static_cast<size_t>(outer) < blocks_.size() && blocks_[outer].first >= 0;
+  }
+  /// Places for the keys low .. high - 1 of a place of the keys before. Throws std::bad_alloc.
+  void add(int32_t outer, int32_t low, int32_t high);
+  /// The place of `key`; -1 outside of the range. has(outer).
+  int32_t find(int32_t outer, int32_t key) const {
+    const Block &block = blocks_[outer];
+    return key < block.low || key >= block.high ? -1 : block.first + (key - block.low);
+  }
+  int32_t low(int32_t outer) const { return blocks_[outer].low; }
+  int32_t high(int32_t outer) const { return blocks_[outer].high; }
+  /// Of a place: the place of the keys before, and this key.
+  int32_t outer(int32_t place) const { return outer_[place]; }
+  int32_t key(int32_t place) const { return key_[place]; }
+
+private:
+  struct Block {
+    int32_t first = -1, low = 0, high = 0;
+  };
+  Array<Block> blocks_;
+  IntColumn outer_, key_;
+};
+
+class Space;
+
 /// A cell of a recursion group, as generated code describes it.
 struct CellInfo {
   const char *name; ///< the source's name, for messages
-  int32_t data;     ///< data type of its node key
+  int32_t data;     ///< table of its first key: a data type, or batch.args() where it has no node for a key
   int32_t arms;     ///< 1, or the number of constructors: rows of one level are then sorted by constructor
+  const char *const *keys = nullptr; ///< the names of its further keys; then `arms` is 1
+  int32_t key_count = 0;             ///< how many
 };
 
-/// The rows of one cell, made by Group::sort: sorted by level, within a level by constructor, then by node
-/// number.
+/// The rows of one cell, made by Group::sort: sorted by level, within a level by constructor, then by place.
 struct CellRows {
   int32_t count = 0;               ///< instances
   int32_t levels = 0;              ///< levels of the whole group
   int32_t arms = 1;                ///< see CellInfo
-  const int32_t *node = nullptr;   ///< row -> node
-  const int32_t *row_of = nullptr; ///< node -> row, -1 where it is not called
+  const int32_t *place = nullptr;  ///< row -> place
+  const int32_t *row_of = nullptr; ///< place -> row, -1 where it is not called
   Ticks ticks;                     ///< one tick a level; always in order
   IntColumn arm_begin;             ///< levels * arms + 1: first row of (level, arm)
 
@@ -127,11 +175,12 @@ struct CellRows {
   }
 };
 
-/// All instances of one strongly connected component of cells, each with one node key.
+/// All instances of one strongly connected component of cells. An instance is known by its PLACE: the node,
+/// if that is its cell's only key, else what its cell's last KeyTable says.
 ///
 ///   group.begin(batch, errors);
-///   for (every caller outside)  group.reach(cell, node, calls);   // calls(cell, node) says group.call(...)
-///   once a call group.sort();
+///   for (every caller outside)  group.reach(cell, place, calls);   // calls(cell, place) says
+///   group.call(...) once a call group.sort();
 class Group {
 public:
   /// `cells` is borrowed (a static table). `cyclic`: cycles are no error (used for reachability); then there
@@ -141,20 +190,41 @@ public:
   /// Starts a batch: no instance. O(nodes).
   void begin(const Batch &batch, ScheduleErrors &errors);
 
-  /// The instance (cell, node) is needed. Visits it and all that it needs and that was not visited before:
-  /// for each, `calls(cell, node)` is called once and must call `call` for each of its callees in this group.
-  template <class Calls> void reach(int32_t cell, int32_t node, Calls &&calls) {
-    if (level_[base_[cell] + node] != kUnreached)
+  /// Whether the range of further key `key` of a cell is known for a place of the keys before.
+  bool has(int32_t cell, int32_t key, int32_t outer) const { return tables_[cell][key].has(outer); }
+  /// Sets that range: low .. high - 1. False if the table would be too large, which is then reported; `at` is
+  /// where the key is declared.
+  bool open(int32_t cell, int32_t key, int32_t outer, int32_t low, int32_t high, Budget &budget,
+            const char *at);
+  /// The place of a value of that key, after open(); -1 if it is outside, which is then reported for the call
+  /// at `at`.
+  int32_t find(int32_t cell, int32_t key, int32_t outer, int32_t value, const char *at) {
+    int32_t place = tables_[cell][key].find(outer, value);
+    if (place < 0)
+      report_outside(cell, key, outer, value, at);
+    return place;
+  }
+  /// The node or input that a place belongs to, and its further keys.
+  int32_t owner(int32_t cell, int32_t place) const { return outer(cell, -1, place); }
+  int32_t key(int32_t cell, int32_t key, int32_t place) const {
+    return tables_[cell][key].key(outer(cell, key, place));
+  }
+
+  /// The instance (cell, place) is needed. Visits it and all that it needs and that was not visited before:
+  /// for each, `calls(cell, place)` is called once and must call `call` for each of its callees in this
+  /// group.
+  template <class Calls> void reach(int32_t cell, int32_t place, Calls &&calls) {
+    if (level_[cell][place] != kUnreached)
       return;
-    enter(cell, node, calls);
+    enter(cell, place, calls);
     while (!frames_.empty()) {
       Frame &frame = frames_.back();
       if (edges_.size() > frame.edges) {
         Edge edge = edges_.back();
         edges_.pop();
-        int32_t level = level_[base_[edge.cell] + edge.node];
+        int32_t level = level_[edge.cell][edge.place];
         if (level == kUnreached)
-          enter(edge.cell, edge.node, calls);
+          enter(edge.cell, edge.place, calls);
         else if (level >= frame.level)
           frame.level = level + 1;
       } else {
@@ -163,22 +233,25 @@ public:
     }
   }
 
-  /// Only inside `calls`: the instance being visited needs (cell, node).
-  void call(int32_t cell, int32_t node) {
-    int32_t level = level_[base_[cell] + node];
+  /// Only inside `calls`: the instance being visited needs (cell, place).
+  void call(int32_t cell, int32_t place) {
+    int32_t level = level_[cell][place];
     if (level == kUnreached) {
-      edges_.push({cell, node});
+      edges_.push({cell, place});
     } else if (level >= 0) {
       Frame &frame = frames_.back();
       if (level >= frame.level)
         frame.level = level + 1;
     } else if (!cyclic_) {
-      report_cycle(cell, node);
+      report_cycle(cell, place);
     }
   }
 
-  /// Gives every visited instance its row. O(nodes + levels * arms).
+  /// Gives every visited instance its row. O(places + levels * arms).
   void sort();
+  /// After sort(): a cell's instances as the rows of a space: column 0 is the node or input, the next ones
+  /// are the further keys; what other columns there are is not set.
+  void fill(int32_t cell, Space &space) const;
 
   /// After sort().
   int32_t levels() const { return levels_; }
@@ -190,32 +263,43 @@ private:
   static constexpr int32_t kUnreached = -1; ///< also what row_of says, so no second pass is needed
   static constexpr int32_t kOpen = -2;      ///< on the stack: meeting it again is a cycle
   struct Edge {
-    int32_t cell, node;
+    int32_t cell, place;
   };
   struct Frame {
-    int32_t cell, node, level;
+    int32_t cell, place, level;
     size_t edges; ///< size of edges_ when the instance was entered
   };
 
-  template <class Calls> void enter(int32_t cell, int32_t node, Calls &&calls) {
-    level_[base_[cell] + node] = kOpen;
+  template <class Calls> void enter(int32_t cell, int32_t place, Calls &&calls) {
+    level_[cell][place] = kOpen;
     size_t edges = edges_.size();
-    frames_.push({cell, node, 0, edges});
-    calls(cell, node);
+    frames_.push({cell, place, 0, edges});
+    calls(cell, place);
     if (edges_.size() == edges)
       leave();
   }
   void leave() {
     Frame frame = frames_.back();
     frames_.pop();
-    level_[base_[frame.cell] + frame.node] = frame.level;
+    level_[frame.cell][frame.place] = frame.level;
     ++instances_;
     if (frame.level >= levels_)
       levels_ = frame.level + 1;
     if (!frames_.empty() && frame.level >= frames_.back().level)
       frames_.back().level = frame.level + 1;
   }
-  void report_cycle(int32_t cell, int32_t node) noexcept;
+  /// The place that the keys up to `key` have of a place of all keys.
+  int32_t outer(int32_t cell, int32_t key, int32_t place) const {
+    for (int32_t k = info_[cell].key_count - 1; k > key; --k)
+      place = tables_[cell][k].outer(place);
+    return place;
+  }
+  /// The same of a place of the keys up to `last`: its node or input.
+  int32_t owner_of(int32_t cell, int32_t last, int32_t place) const;
+  void report_cycle(int32_t cell, int32_t place) noexcept;
+  void report_outside(int32_t cell, int32_t key, int32_t outer, int32_t value, const char *at) noexcept;
+  void report(int32_t cell, int32_t key, int32_t owner, Fault fault, const char *at, int64_t a, int64_t b,
+              int64_t c) noexcept;
 
   const CellInfo *info_;
   bool cyclic_;
@@ -224,9 +308,9 @@ private:
   int32_t levels_ = 0;
   int64_t instances_ = 0;
   std::vector<CellRows> cells_;
-  std::vector<size_t> base_; ///< first place of each cell in level_
-  IntColumn level_;          ///< levels while visiting, rows after sort()
-  std::vector<IntColumn> node_;
+  std::vector<std::vector<KeyTable>> tables_; ///< of each cell: one a further key
+  std::vector<IntColumn> level_;              ///< of each cell: levels while visiting, rows after sort()
+  std::vector<IntColumn> place_;
   Array<Edge> edges_;
   Array<Frame> frames_;
 };
@@ -243,6 +327,7 @@ public:
       c.clear();
   }
   int32_t rows() const { return static_cast<int32_t>(columns_[0].size()); }
+  int32_t width() const { return static_cast<int32_t>(columns_.size()); }
   IntColumn &column(int32_t number) { return columns_[number]; }
   const IntColumn &column(int32_t number) const { return columns_[number]; }
   const int32_t *operator[](int32_t number) const { return columns_[number].data(); }
