@@ -199,6 +199,8 @@ public:
 private:
   using Ticks = std::pair<std::string, std::string>;
   Ticks openTicks(kernel::SpaceOp space);
+  void eachTick(kernel::SpaceOp space,
+                llvm::function_ref<void(const std::string &ticks, const std::string &tick)> body);
   void memory();
   void block(Block &ops, const std::string &outerTick);
   void outputs();
@@ -270,6 +272,20 @@ ComputeEmitter::Ticks ComputeEmitter::openTicks(kernel::SpaceOp space) {
   return {};
 }
 
+/// What is done with the kept rows of a space, tick by tick: of the loops that are open, or of all.
+void ComputeEmitter::eachTick(kernel::SpaceOp space,
+                              llvm::function_ref<void(const std::string &, const std::string &)> body) {
+  std::string ticks = program_.ticks(space);
+  auto [first, last] = space.getTicked() ? openTicks(space) : Ticks();
+  if (!first.empty() && last == first + " + 1")
+    return body(ticks, first);
+  if (first.empty())
+    first = "0", last = ticks + ".count";
+  out_.open("for (int32_t tick = " + first + "; tick < " + last + "; ++tick)");
+  body(ticks, "tick");
+  out_.close();
+}
+
 void ComputeEmitter::block(Block &ops, const std::string &outerTick) {
   for (Operation &op : ops)
     llvm::TypeSwitch<Operation *>(&op)
@@ -289,7 +305,21 @@ void ComputeEmitter::block(Block &ops, const std::string &outerTick) {
           if (outerTick.empty())
             out_.blank();
           out_.comment(program_.nameOf(func));
+          if (launch.getKept())
+            return eachTick(space, [&](const std::string &ticks, const std::string &tick) {
+              out_.line("launch(" +
+                        commas({std::to_string(number), ticks + ".begin[" + tick + "]",
+                                ticks + ".end(" + tick + ")"}) +
+                        ");");
+            });
           out_.line("launch(" + commas({std::to_string(number), begin, end}) + ");");
+        })
+        .Case<kernel::KeepOp>([&](kernel::KeepOp keep) {
+          std::string alive = model_.array(program_, keep.getAlive()).member;
+          eachTick(program_.find<kernel::SpaceOp>(keep.getSpace()),
+                   [&](const std::string &ticks, const std::string &tick) {
+                     out_.line(ticks + ".keep(" + tick + ", " + alive + ");");
+                   });
         })
         .Case<kernel::LevelsOp>([&](kernel::LevelsOp levels) {
           std::string group = program_.nameOf(program_.find<kernel::GroupOp>(levels.getGroup()));
@@ -329,6 +359,14 @@ void ComputeEmitter::outputs() {
     auto buffer = program_.find<kernel::BufferOp>(output.getBuffer());
     Array array = model_.array(program_, output.getBuffer());
     std::string type = array.element.isF32() ? "real" : "int32_t";
+    auto space = program_.find<kernel::SpaceOp>(buffer.getSpace());
+    if (output.getKept()) {
+      out_.line("dbc::give_kept_rows<" + type + ">(" +
+                commas({"run.out", std::to_string(output.getLeaf()), program_.nameOf(space),
+                        program_.nameOf(inputs) + "[0]", array.member, std::to_string(array.rowSize())}) +
+                ");");
+      continue;
+    }
     std::string at = output.getDepth() == 0 ? program_.nameOf(inputs) + "[0]" : "nullptr";
     out_.line("dbc::give_rows(" +
               commas({"run.out.values<" + type + ">(" + std::to_string(output.getLeaf()) + ")", at,

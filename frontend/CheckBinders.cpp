@@ -224,9 +224,24 @@ const Type *Checker::inferScan(BinderExpr &expr, Builtin builtin) {
   bindElement(expr);
   bindPattern(*expr.state, state, Binding::LocalKind::State);
   if (expr.condition) {
+    // The condition is of the state alone: no element is there yet.
+    std::vector<const Binding *> elements;
+    for (size_t i = mark; i < locals_.size() && locals_[i]->local == Binding::LocalKind::Element; ++i)
+      if (used_.erase(locals_[i]))
+        elements.push_back(locals_[i]);
     infer(*expr.condition);
-    if (require(*expr.condition, types_.boolean(), "the condition of `while` is"))
-      notSupported(expr.condition->range, "`while` is", "S4");
+    for (size_t i = mark; i < locals_.size() && locals_[i]->local == Binding::LocalKind::Element; ++i)
+      if (used_.count(locals_[i]))
+        error(expr.condition->range,
+              "`while` looks at the state, but " + quote(*expr.condition) + " uses the element `" +
+                  locals_[i]->name + "`",
+              "S4")
+            .note(locals_[i]->range, "`" + locals_[i]->name + "` is bound here")
+            .hint("keep what it needs in the state");
+    used_.insert(elements.begin(), elements.end());
+    if (require(*expr.condition, types_.boolean(), "the condition of `while` is") &&
+        builtin == Builtin::ScanBack)
+      notSupported(expr.condition->range, "`while` on a `scan_back` is", "S4");
   }
   inferBlock(expr.body);
   leaveScope(mark);

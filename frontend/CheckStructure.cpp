@@ -47,6 +47,8 @@ private:
   static Known all(const std::vector<Known> &operands);
   void requireStructural(const Expr &expr, const Known &known, const std::string &what,
                          const std::string &hint);
+  void requireLength(const Expr &expr, const Known &list, const std::string &use);
+  void requireLengths(const Expr &expr, const Known &value, const std::string &use);
   void checkOrigin(const CallExpr &expr, const Known &logits);
   void reportOwnCycles();
   Diagnostic *error(SourceRange range, const std::string &message, const std::string &rule);
@@ -101,7 +103,9 @@ void StructureChecker::root(const FuncInfo &func) {
   }
   if (isCell)
     keys(func, args);
-  body(func, args);
+  Known result = body(func, args);
+  if (isCell)
+    requireLengths(*func.decl->body.result, result, "given by a cell");
   cell_ = nullptr;
 }
 
@@ -274,6 +278,8 @@ Known StructureChecker::evalRecord(const RecordExpr &expr) {
 Known StructureChecker::evalIf(const IfExpr &expr) {
   Known condition = eval(*expr.condition);
   Known first = block(expr.thenBlock), second = block(expr.elseBlock);
+  requireLengths(*expr.thenBlock.result, first, "given by an arm");
+  requireLengths(*expr.elseBlock.result, second, "given by an arm");
   Known result = either(first, second);
   if (condition.computed) {
     if (holdsNodes(expr.type))
@@ -294,6 +300,7 @@ Known StructureChecker::evalMatch(const MatchExpr &expr) {
     for (const ArmField &field : arm.fields)
       env_[field.resolved] = ofType(field.resolved->type, false, {}, "");
     Known value = block(arm.body);
+    requireLengths(*arm.body.result, value, "given by an arm");
     result = first ? value : either(result, value);
     first = false;
   }
@@ -304,24 +311,32 @@ Known StructureChecker::evalBinder(const BinderExpr &expr) {
   Known list = eval(*expr.list);
   Builtin builtin = expr.resolved->builtin;
   bind(*expr.element, list.element ? *list.element : Known());
-  if (expr.filter)
+  if (expr.filter) {
+    requireLength(*expr.list, list, "filtered");
     requireStructural(*expr.filter, eval(*expr.filter), "a filter", "");
+  }
   if (expr.state) {
+    requireLength(*expr.list, list, "gone through by a `" + expr.name.text + "`");
     eval(*expr.start);
     Known state =
         ofType(expr.start->type, true, expr.state->range, "this is the state of a `" + expr.name.text + "`");
     bind(*expr.state, state);
+    if (expr.condition)
+      eval(*expr.condition);
     block(expr.body);
     if (builtin == Builtin::Fold)
       return state;
     Known states;
     states.element = std::make_shared<Known>(state);
+    if (expr.condition)
+      states.ends = expr.condition->range;
     return states;
   }
   Known value = block(expr.body);
   if (builtin == Builtin::Map || builtin == Builtin::Softmax) {
     Known result;
     result.element = std::make_shared<Known>(std::move(value));
+    result.ends = list.ends;
     return result;
   }
   if (builtin == Builtin::ArgMax)
@@ -333,6 +348,8 @@ Known StructureChecker::evalBinder(const BinderExpr &expr) {
 Known StructureChecker::evalSubscript(const SubscriptExpr &expr) {
   Known base = eval(*expr.base);
   bool list = expr.base->type->isList();
+  if (list)
+    requireLength(*expr.base, base, "indexed");
   for (const Sub &sub : expr.subs) {
     for (const Expr *bound : {sub.low.get(), sub.high.get()})
       if (bound) {
@@ -361,6 +378,24 @@ Known StructureChecker::evalSubscript(const SubscriptExpr &expr) {
   Known result;
   result.mark(expr.range, quote_(expr) + " is an element of a tensor");
   return result;
+}
+
+/// A list that a `while` ends has no length before the arithmetic is done (S4).
+void StructureChecker::requireLength(const Expr &expr, const Known &list, const std::string &use) {
+  if (!list.ends.valid())
+    return;
+  Diagnostic *diagnostic =
+      error(expr.range, "the length of " + quote_(expr) + " is computed; the list cannot be " + use, "S4");
+  if (!diagnostic)
+    return;
+  diagnostic->note(list.ends, "this `while` ends it");
+  diagnostic->hint("it can be returned by an entry, mapped and reduced; a `fold` gives the last state");
+}
+
+void StructureChecker::requireLengths(const Expr &expr, const Known &value, const std::string &use) {
+  requireLength(expr, value, use);
+  for (const Known &part : value.parts)
+    requireLengths(expr, part, use);
 }
 
 void StructureChecker::requireStructural(const Expr &expr, const Known &known, const std::string &what,
@@ -445,10 +480,14 @@ Known StructureChecker::evalBuiltin(const CallExpr &expr, const Call &call, cons
     return result;
   }
   case Builtin::Len:
+    requireLength(*expr.args[0], args[0], "asked for its length");
     return Known();
   case Builtin::Reverse:
+    requireLength(*expr.args[0], args[0], "reversed");
     return args[0];
   case Builtin::Zip: {
+    for (size_t i = 0; i < args.size(); ++i)
+      requireLength(*expr.args[i], args[i], "zipped");
     Known pair;
     for (const Known &list : args)
       pair.parts.push_back(list.element ? *list.element : Known());
@@ -473,6 +512,7 @@ Known StructureChecker::evalBuiltin(const CallExpr &expr, const Call &call, cons
     Known result = ofType(expr.type, true, expr.range, quote_(expr) + " is computed");
     result.origin = call.builtin;
     result.originRange = expr.range;
+    result.ends = args[0].ends;
     return result;
   }
   case Builtin::Split:

@@ -23,7 +23,8 @@ struct Known {
   SourceRange originRange;
   size_t ownKey = 0; ///< a key of the cell being checked: its number among the arguments, from 1; else 0
   std::shared_ptr<const Known> element; ///< of a list
-  std::vector<Known> parts;             ///< of a tuple or record
+  SourceRange ends; ///< of a list: the `while` that its length depends on; invalid where it is structural
+  std::vector<Known> parts; ///< of a tuple or record
 
   void mark(SourceRange range, const std::string &text) {
     if (computed)
@@ -47,6 +48,8 @@ inline Known either(const Known &a, const Known &b) {
     result.origin = b.origin;
     result.originRange = b.originRange;
   }
+  if (b.ends.valid())
+    result.ends = b.ends;
   if (a.element && b.element)
     result.element = std::make_shared<Known>(either(*a.element, *b.element));
   for (size_t i = 0; i < result.parts.size() && i < b.parts.size(); ++i)
@@ -83,6 +86,7 @@ inline void appendKey(const Known &known, std::string &key) {
   key += static_cast<char>('A' + static_cast<int>(known.origin));
   key += std::to_string(known.ownKey);
   if (known.element) {
+    key += known.ends.valid() ? 'w' : '-';
     key += '[';
     appendKey(*known.element, key);
   }

@@ -195,6 +195,8 @@ private:
   void bindElement(const BinderExpr &expr, mlir::Block &inner);
   mlir::Value argMax(const BinderExpr &expr);
   Values recurrence(const BinderExpr &expr, Builtin builtin);
+  /// Whether a step follows on number `step` of `last` + 1, as the binder's `while` says of the state.
+  mlir::Value goesOn(const BinderExpr &expr, mlir::Value step, mlir::Value last, const Values &state);
   Values range(const RangeExpr &expr);
   Values zip(const CallExpr &expr);
   /// Lists whose lengths are known to be equal as `dyn.map` asks it: results of one operation, else zipped

@@ -119,27 +119,60 @@ void Lowering::bindElement(const BinderExpr &expr, mlir::Block &inner) {
 Values Lowering::recurrence(const BinderExpr &expr, Builtin builtin) {
   mlir::Location at = place(expr.range);
   Values lists = elements(expr), start = lower(*expr.start);
-  llvm::SmallVector<mlir::Type> arguments = elementTypes(lists), states, results;
+  size_t states = start.size();
+  mlir::Value last;
+  if (expr.condition) {
+    // Whether there is a further step is one more state. What says it is asked only where the list has a
+    // further element (S4).
+    mlir::Value length = this->length(at, lists[0]);
+    last = integer(at, dyn::IntKind::Sub, length, intConstant(at, 1));
+    start.push_back(goesOn(expr, intConstant(at, -1), last, start));
+    auto ints = dyn::ListType::get(builder_.getI32Type());
+    lists.push_back(dyn::RangeOp::create(builder_, at, ints, intConstant(at, 0), length));
+    lists = together(at, lists);
+  }
+  llvm::SmallVector<mlir::Type> arguments = elementTypes(lists), types, results;
   for (mlir::Value state : start) {
-    states.push_back(state.getType());
+    types.push_back(state.getType());
     results.push_back(dyn::ListType::get(state.getType()));
   }
-  arguments.append(states);
+  arguments.append(types);
   auto body = [&](mlir::Block &inner) {
     Values all(inner.getArguments());
-    llvm::ArrayRef<mlir::Value> values(all);
     bindElement(expr, inner);
-    bindPattern(*expr.state, Values(values.drop_front(lists.size())), /*named=*/true);
-    return block(expr.body);
+    bindPattern(*expr.state, Values(llvm::ArrayRef(all).slice(lists.size(), states)), /*named=*/true);
+    Values next = block(expr.body);
+    if (expr.condition)
+      next.push_back(goesOn(expr, all[lists.size() - 1], last, next));
+    return next;
   };
+  mlir::Operation *op;
   if (builtin == Builtin::Fold) {
-    auto op = dyn::FoldOp::create(builder_, at, states, lists, start);
-    fill(op.getBody(), arguments, at, body);
-    return Values(op.getResults());
+    auto fold = dyn::FoldOp::create(builder_, at, types, lists, start, expr.condition != nullptr);
+    fill(fold.getBody(), arguments, at, body);
+    op = fold;
+  } else {
+    auto scan = dyn::ScanOp::create(builder_, at, results, lists, start, builtin == Builtin::ScanBack,
+                                    expr.condition != nullptr);
+    fill(scan.getBody(), arguments, at, body);
+    op = scan;
   }
-  auto op = dyn::ScanOp::create(builder_, at, results, lists, start, builtin == Builtin::ScanBack);
-  fill(op.getBody(), arguments, at, body);
-  return Values(op.getResults());
+  Values all(op->getResults());
+  all.resize(states);
+  return all;
+}
+
+mlir::Value Lowering::goesOn(const BinderExpr &expr, mlir::Value step, mlir::Value last,
+                             const Values &state) {
+  mlir::Location at = place(expr.condition->range);
+  mlir::Value more = mlir::arith::CmpIOp::create(builder_, at, mlir::arith::CmpIPredicate::slt, step, last);
+  auto op = dyn::IfOp::create(builder_, at, builder_.getI1Type(), more);
+  fill(op.getThen(), {}, at, [&](mlir::Block &) {
+    bindPattern(*expr.state, state, /*named=*/false);
+    return lower(*expr.condition);
+  });
+  fill(op.getOtherwise(), {}, at, [&](mlir::Block &) { return Values{boolConstant(at, false)}; });
+  return op.getResult(0);
 }
 
 } // namespace dbc::frontend

@@ -379,6 +379,11 @@ Values Evaluation::filter(FilterOp op) {
   return results;
 }
 
+/// Whether a recurrence takes a further step. Where that is not known yet it does, for the calls in its body.
+static bool goesOn(bool stops, const Values &state) {
+  return !stops || state.back().unknown() || state.back().at(0) != 0;
+}
+
 Values Evaluation::scan(ScanOp op) {
   int64_t n = length(op.getLists());
   if (n < 0)
@@ -387,7 +392,8 @@ Values Evaluation::scan(ScanOp op) {
   for (mlir::Value init : op.getInit())
     state.push_back(value(init));
   std::vector<Values> lists(state.size(), Values(n));
-  for (int64_t k = 0; k < n; ++k) {
+  int64_t steps = 0;
+  for (int64_t k = 0; k < n && goesOn(op.getStops(), state); ++k, ++steps) {
     int64_t i = op.getBack() ? n - 1 - k : k;
     Values arguments;
     for (mlir::Value list : op.getLists())
@@ -398,8 +404,14 @@ Values Evaluation::scan(ScanOp op) {
       lists[r][i] = state[r];
   }
   Values results;
-  for (Values &list : lists)
+  for (Values &list : lists) {
+    // What was not reached is at the end, or for a scan from the back at the beginning.
+    list.erase(op.getBack() ? list.begin() : list.begin() + steps,
+               op.getBack() ? list.begin() + (n - steps) : list.end());
     results.push_back(Value::list(std::move(list)));
+  }
+  if (op.getStops() && n > 0 && !state.empty() && state.back().unknown())
+    return {};
   return results;
 }
 
@@ -410,13 +422,15 @@ Values Evaluation::fold(FoldOp op) {
   Values state;
   for (mlir::Value init : op.getInit())
     state.push_back(value(init));
-  for (int64_t i = 0; i < n; ++i) {
+  for (int64_t i = 0; i < n && goesOn(op.getStops(), state); ++i) {
     Values arguments;
     for (mlir::Value list : op.getLists())
       arguments.push_back(value(list).elements()[i]);
     llvm::append_range(arguments, state);
     state = block(op.getBody().front(), arguments);
   }
+  if (op.getStops() && !state.empty() && state.back().unknown())
+    return {};
   return state;
 }
 

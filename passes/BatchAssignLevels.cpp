@@ -92,7 +92,7 @@ struct Nesting {
   void declareTicks() {
     b.setInsertionPointToEnd(&schedule.getBody().front());
     for (auto s : program.getBody().front().getOps<kernel::SpaceOp>())
-      if (s.getTicked() && s.getKind() != kernel::SpaceKind::Instances)
+      if ((s.getTicked() || s.getKept()) && s.getKind() != kernel::SpaceKind::Instances)
         kernel::TicksOp::create(b, s.getLoc(), s.getSymName(), nested.contains(s));
   }
 

@@ -99,7 +99,8 @@ struct Classify {
   bool alignedWith(StringRef spaceName, StringRef column, StringRef array) {
     auto buffer = program.lookupSymbol<batch::BufferOp>(array);
     Value value = pushed(spaceName, column);
-    if (!buffer || !value || space(spaceName).getKind() == kernel::SpaceKind::Steps)
+    if (!buffer || !value || space(spaceName).getKind() == kernel::SpaceKind::Steps ||
+        space(spaceName).getKept())
       return false;
     auto sum = value.getDefiningOp<arith::AddIOp>();
     if (!sum)

@@ -43,7 +43,8 @@ struct BatchFusePass : impl::BatchFuseBase<BatchFusePass> {
       batch::StageOp target;
       for (Operation *unit : llvm::reverse(units)) {
         auto other = dyn_cast<batch::StageOp>(unit);
-        if (other && other.getSpace() == stage.getSpace() && !readsOtherRows(mine, other)) {
+        if (other && other.getSpace() == stage.getSpace() && other.getWhen() == stage.getWhen() &&
+            !readsOtherRows(mine, other)) {
           target = other;
           break;
         }

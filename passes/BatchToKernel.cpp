@@ -5,6 +5,7 @@
 #include "passes/Passes.h"
 #include "passes/StageGraph.h"
 #include "passes/StageToKernel.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
@@ -72,6 +73,10 @@ struct Lowering {
     auto run = kernel::RunOp::create(b, from.getLoc());
     run.getBody().emplaceBlock();
     b.setInsertionPoint(run);
+    from.walk([&](batch::StageOp stage) {
+      if (stage.getWhen())
+        truths.insert(*stage.getWhen());
+    });
     SmallVector<Operation *> order;
     for (Operation &op : llvm::make_early_inc_range(from.getBody().front())) {
       if (isa<batch::StageOp, batch::LevelsOp, batch::StepsOp>(op))
@@ -80,7 +85,8 @@ struct Lowering {
         kernel::BufferOp::create(b, op.getLoc(), buffer.getSymName(), buffer.getSpace(), buffer.getType(),
                                  buffer.getSlotAttr());
       else if (auto output = dyn_cast<batch::OutputOp>(op))
-        kernel::OutputOp::create(b, op.getLoc(), output.getLeaf(), output.getBuffer(), output.getDepth());
+        kernel::OutputOp::create(b, op.getLoc(), output.getLeaf(), output.getBuffer(), output.getDepth(),
+                                 output.getKept());
       else
         op.moveBefore(run);
     }
@@ -129,7 +135,10 @@ struct Lowering {
     Traffic(stage).describe(func);
     if (auto schedule = stage.getSchedule())
       func->setAttr("grain", functions.getI64IntegerAttr(schedule->getGrain()));
-    kernel::LaunchOp::create(launches, stage.getLoc(), name);
+    kernel::LaunchOp::create(launches, stage.getLoc(), name, stage.getWhen().has_value());
+    for (StringRef written : accessesOf(stage).writes)
+      if (truths.contains(written))
+        kernel::KeepOp::create(launches, stage.getLoc(), stage.getSpace(), written);
     if (failed(StageToKernel(stage, func, spaces[stage.getSpace()], packed).run()))
       return failure();
     dropUnreadScratch(func);
@@ -167,6 +176,7 @@ struct Lowering {
   OpBuilder b;
   OpBuilder functions{b.getContext()};
   llvm::StringMap<kernel::SpaceOp> spaces;
+  llvm::StringSet<> truths; ///< buffers that say which rows there are
 };
 
 struct BatchToKernelPass : impl::BatchToKernelBase<BatchToKernelPass> {

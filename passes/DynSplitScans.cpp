@@ -29,6 +29,8 @@ struct DynSplitScansPass : impl::DynSplitScansBase<DynSplitScansPass> {
   }
 
   template <class Op> void split(Op scan) {
+    if (scan.getStops())
+      return; // what a step computes costs nothing where it is not taken
     Block &body = scan.getBody().front();
     unsigned elements = scan.getLists().size();
     // What uses the state, directly or not.

@@ -344,7 +344,7 @@ LogicalResult Flattening::run() {
         front.getStrArrayAttr(columns),
         space.group.empty() ? FlatSymbolRefAttr() : FlatSymbolRefAttr::get(context, space.group),
         space.group.empty() ? IntegerAttr() : front.getI32IntegerAttr(space.cell),
-        /*ticked=*/false, /*steps_of=*/FlatSymbolRefAttr());
+        /*ticked=*/false, /*steps_of=*/FlatSymbolRefAttr(), /*kept=*/!space.alive.empty());
   }
   return success();
 }

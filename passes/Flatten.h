@@ -34,7 +34,13 @@ struct ListInfo {
   int stride = 1;
   std::string array, of, via, carried;
   mlir::Type element; ///< flat type
+  /// Of a list that a `while` ends: `length` is then what it may have at most. Row `taken` + j of the truths
+  /// `live` says whether step j was taken, and so element j is there; row `owner` of `count` how many there
+  /// are.
+  std::string live, count;
+  mlir::Value taken, owner;
 
+  bool ends() const { return !live.empty(); }
   /// Whether two lists differ in nothing but first and length.
   bool sameSource(const ListInfo &o) const {
     return from == o.from && stride == o.stride && array == o.array && of == o.of && via == o.via &&
@@ -97,6 +103,7 @@ struct SpaceInfo {
   llvm::DenseMap<mlir::Value, unsigned> columnOf;
   std::string group; ///< instances: the group and the cell's number in it
   int cell = -1;
+  std::string alive; ///< buffer that says which rows there are; empty: all
   size_t given = 1; ///< how many of the columns are set when a row is made: the owner, and an instance's keys
   bool used = false; ///< a stage or a column needs its rows
   kernel::SpaceOp op;

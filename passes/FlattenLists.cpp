@@ -130,6 +130,8 @@ void Walk::map(dyn::MapOp op, Place at) {
   kernel::ForOp elements = loop(op.getLoc(), lists[0].length, [&](Value j) {
     Place inner{space, kernel::CountOp::create(b, op.getLoc(), b.getI32Type(), space->name)};
     column(space, at.row, "parent");
+    if (lists[0].ends())
+      keep(op.getLoc(), lists[0].live, add(lists[0].taken, j), "", inner);
     for (auto [arg, list] : llvm::zip(body.getArguments(), lists))
       set(arg, element(list, j));
     block(body, inner);
@@ -158,7 +160,8 @@ void Walk::map(dyn::MapOp op, Place at) {
     claim(op.getLoc(), lists[0].length, space);
   }
   for (auto [k, result] : llvm::enumerate(op.getResults())) {
-    ListInfo info;
+    ListInfo info = lists[0].ends() ? lists[0] : ListInfo();
+    info.stride = 1;
     info.first = base;
     info.length = lists[0].length;
     info.element = cast<dyn::ListType>(result.getType()).getElement();
@@ -245,35 +248,40 @@ void Walk::filter(dyn::FilterOp op, Place at) {
   }
 }
 
+/// In the walk that writes calls: who is called in the body, and how long results are at most.
+void Walk::recurrenceCalls(Operation *op, const std::vector<ListInfo> &lists, Block &body, bool fold) {
+  if (callsCells(body))
+    loop(op->getLoc(), lists[0].length, [&](Value j) {
+      for (auto [k, arg] : llvm::enumerate(body.getArguments()))
+        set(arg, k < lists.size() ? element(lists[k], j) : Known());
+      block(body, Place());
+    });
+  for (Value result : op->getResults()) {
+    if (fold) {
+      set(result, Known());
+      continue;
+    }
+    ListInfo info;
+    info.element = cast<dyn::ListType>(result.getType()).getElement();
+    info.from = From::Rows;
+    info.first = integer(0);
+    info.length = lists[0].length;
+    set(result, Known::of(info));
+  }
+}
+
 /// Scans and folds. The states of an owner with n elements are n + 1 rows of a space of their own, the first
-/// being the initial state, so that the empty list and the first step are no special cases.
-void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &body, bool back, bool fold,
+/// being the initial state, so that the empty list and the first step are no special cases. Where the last
+/// state says whether there is a further step, a step's row is there if its state before says so.
+void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &body, bool back, bool stops,
                       Place at) {
   Location loc = op->getLoc();
+  bool fold = isa<dyn::FoldOp>(op);
   std::vector<ListInfo> infos;
   for (Value list : lists)
     infos.push_back(known(list).list);
-  if (!indexing) {
-    if (callsCells(body))
-      loop(loc, infos[0].length, [&](Value j) {
-        for (auto [k, arg] : llvm::enumerate(body.getArguments()))
-          set(arg, k < infos.size() ? element(infos[k], j) : Known());
-        block(body, Place());
-      });
-    for (Value result : op->getResults()) {
-      if (fold) {
-        set(result, Known());
-        continue;
-      }
-      ListInfo info;
-      info.element = cast<dyn::ListType>(result.getType()).getElement();
-      info.from = From::Rows;
-      info.first = integer(0);
-      info.length = infos[0].length;
-      set(result, Known::of(info));
-    }
-    return;
-  }
+  if (!indexing)
+    return recurrenceCalls(op, infos, body, fold);
 
   std::string name = label(op, at);
   SpaceInfo *states = f.addSpace(name + ".states", kernel::SpaceKind::States, at.space);
@@ -282,20 +290,29 @@ void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &b
   Value length = infos[0].length;
   if (!isOwn(op))
     claim(loc, length, {states, steps});
-  Value first = kernel::ReserveOp::create(b, loc, b.getI32Type(), states->name, add(length, integer(1)));
+  Value rows = add(length, integer(1));
+  Value first = kernel::ReserveOp::create(b, loc, b.getI32Type(), states->name, rows);
   std::vector<std::string> buffers;
   for (auto [k, value] : llvm::enumerate(init)) {
     std::string part = nameOf(body.getArgument(infos.size() + k).getLoc());
+    if (stops && k + 1 == init.size())
+      part = "goes_on";
     buffers.push_back(f.addBuffer(name + "." + (part.empty() ? "state" + std::to_string(k) : part), states,
                                   value.getType()));
     write(loc, value, known(value), buffers.back(), at, first);
   }
+  std::string count;
   loop(loc, length, [&](Value k) {
     Place inner{steps, kernel::CountOp::create(b, loc, b.getI32Type(), steps->name)};
     column(steps, at.row, "parent");
     column(steps, k, "step");
     Value j = back ? sub(sub(length, integer(1)), k) : k;
     Value before = add(first, k), after = add(before, integer(1));
+    if (stops) {
+      column(steps, before, "before");
+      keep(loc, buffers.back(), before, steps->name, inner, after);
+      count = countSteps(loc, name + ".count", at, inner);
+    }
     for (auto [n, arg] : llvm::enumerate(body.getArguments()))
       set(arg, n < infos.size() ? element(infos[n], j)
                                 : Known::placed(buffers[n - infos.size()], before, steps->name));
@@ -306,20 +323,84 @@ void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &b
     push(inner);
   });
   for (auto [k, result] : llvm::enumerate(op->getResults())) {
+    ListInfo info;
+    info.from = From::Rows;
+    info.array = buffers[k];
+    info.element = init[k].getType();
     Value last = add(first, length);
+    if (fold && stops) { // the state behind the last step that was taken
+      info.first = first;
+      info.length = rows;
+      set(result, result.use_empty() ? Known()
+                                     : segment(cast<OpResult>(result), batch::ReduceKind::Pick, info, at,
+                                               Known::placed(count, at.row)));
+      continue;
+    }
     if (fold) {
       set(result, Known::placed(buffers[k], last));
       continue;
     }
-    ListInfo info;
-    info.from = From::Rows;
-    info.array = buffers[k];
     info.first = back ? last : add(first, integer(1));
     info.stride = back ? -1 : 1;
     info.length = length;
-    info.element = init[k].getType();
+    if (stops) {
+      info.live = buffers.back();
+      info.taken = first;
+      info.count = count;
+      info.owner = at.row;
+    }
     set(result, Known::of(info));
   }
+}
+
+std::string Walk::aliveIn(SpaceInfo *space) {
+  if (!space || !space->alive.empty() || !space->parent)
+    return space ? space->alive : std::string();
+  std::string outer = aliveIn(space->parent);
+  if (outer.empty())
+    return outer;
+  space->alive = f.addBuffer(space->name + ".alive", space, b.getI1Type());
+  Location loc = f.entry.getLoc();
+  batch::StageOp stage = stageOfAll(loc, space->alive, {space, {}});
+  OpBuilder inside = OpBuilder::atBlockEnd(&stage.getBody().front());
+  Value alive = batch::GatherOp::create(inside, loc, b.getI1Type(), outer, space->columns[0],
+                                        batch::Access::Unknown, FlatSymbolRefAttr());
+  batch::WriteOp::create(inside, loc, alive, space->alive);
+  return space->alive;
+}
+
+/// With `after`, rows of a recurrence: until the step is computed, there is none behind it.
+void Walk::keep(Location loc, StringRef live, Value taken, StringRef carried, Place inner, Value after) {
+  SpaceInfo *space = inner.space;
+  std::string outer = aliveIn(space->parent);
+  space->alive = f.addBuffer(space->name + ".alive", space, b.getI1Type());
+  batch::StageOp stage = stageOfAll(loc, space->alive, inner);
+  OpBuilder inside = OpBuilder::atBlockEnd(&stage.getBody().front());
+  Value alive = load(inside, loc, Value(), Known::placed(live.str(), taken, carried.str()), inner);
+  if (!outer.empty()) {
+    Value around = batch::GatherOp::create(inside, loc, b.getI1Type(), outer, space->columns[0],
+                                           batch::Access::Unknown, FlatSymbolRefAttr());
+    alive = arith::AndIOp::create(inside, loc, alive, around);
+  }
+  batch::WriteOp::create(inside, loc, alive, space->alive);
+  if (after)
+    batch::ScatterOp::create(inside, loc, arith::ConstantOp::create(inside, loc, b.getBoolAttr(false)), live,
+                             column(space, after, "after"), batch::Access::Unknown);
+}
+
+/// How many steps were taken, for each row outside.
+std::string Walk::countSteps(Location loc, StringRef name, Place at, Place inner) {
+  std::string count = f.addBuffer(name, at.space, b.getI32Type());
+  batch::StageOp none = stage(loc, count, at);
+  OpBuilder before = OpBuilder::atBlockEnd(&none.getBody().front());
+  batch::WriteOp::create(before, loc, arith::ConstantOp::create(before, loc, b.getI32IntegerAttr(0)), count);
+  batch::StageOp one = stage(loc, count, inner);
+  OpBuilder inside = OpBuilder::atBlockEnd(&one.getBody().front());
+  Value so_far = load(inside, loc, Value(), Known::placed(count, at.row, inner.space->name), inner);
+  Value more = arith::AddIOp::create(inside, loc, so_far,
+                                     arith::ConstantOp::create(inside, loc, b.getI32IntegerAttr(1)));
+  batch::ScatterOp::create(inside, loc, more, count, inner.space->columns[0], batch::Access::Unknown);
+  return count;
 }
 
 void Walk::reduceList(dyn::ReduceListOp op, Place at) {
@@ -365,29 +446,33 @@ void Walk::reduceList(dyn::ReduceListOp op, Place at) {
         /*length=*/[]() -> Value { llvm_unreachable("no mean of whole numbers"); });
     return set(op.getResult(), Known::structural(whole));
   }
-  segment(op, static_cast<batch::ReduceKind>(kind), list, at);
+  set(op.getResult(),
+      segment(cast<OpResult>(op.getResult()), static_cast<batch::ReduceKind>(kind), list, at));
 }
 
 /// A stage that reduces the rows of a list, or picks the one at `index`.
-void Walk::segment(Operation *op, batch::ReduceKind kind, const ListInfo &list, Place at, Value index,
-                   Value when) {
-  Location loc = op->getLoc();
-  auto loaded = [&](OpBuilder &in, Value v) { return v ? load(in, loc, v, known(v), at) : Value(); };
-  batch::StageOp stage = this->stage(loc, label(op, at), at);
+Known Walk::segment(OpResult value, batch::ReduceKind kind, const ListInfo &list, Place at,
+                    const Known &index, const Known &when) {
+  Location loc = value.getOwner()->getLoc();
+  batch::StageOp stage = this->stage(loc, label(value.getOwner(), at), at);
   OpBuilder inside = OpBuilder::atBlockEnd(&stage.getBody().front());
+  auto loaded = [&](const Known &k) {
+    return k.is(Kind::Nothing) ? Value() : load(inside, loc, Value(), k, at);
+  };
   auto symbol = [&](const std::string &s) {
     return s.empty() ? FlatSymbolRefAttr() : FlatSymbolRefAttr::get(f.context, s);
   };
   bool via = list.from == From::Via;
+  Known count = list.ends() ? Known::placed(list.count, list.owner) : Known();
   Value result = batch::SegmentOp::create(
-      inside, loc, op->getResult(0).getType(), kind, list.array, column(at.space, list.first, "first"),
+      inside, loc, value.getType(), kind, list.array, column(at.space, list.first, "first"),
       column(at.space, list.length, "length"), list.stride, via ? symbol(list.of) : FlatSymbolRefAttr(),
       via ? b.getStringAttr(list.via) : StringAttr(), batch::Access::Unknown, symbol(list.carried),
-      loaded(inside, index), loaded(inside, when));
+      loaded(index), loaded(when), loaded(count));
   std::string buffer = f.addBuffer(stage.getSymName(), at.space, result.getType());
   own[buffer] = true;
   batch::WriteOp::create(inside, loc, result, buffer);
-  set(op->getResult(0), Known::placed(buffer, at.row));
+  return Known::placed(buffer, at.row);
 }
 
 void Walk::listOp(Operation *op, Place at) {
@@ -466,8 +551,10 @@ void Walk::listOp(Operation *op, Place at) {
   if (!isStructural(at_.getIndex())) {
     if (!indexing)
       return set(at_.getResult(), Known());
-    return segment(op, batch::ReduceKind::Pick, isStructural(info) ? asComputed(op, info, at) : info, at,
-                   at_.getIndex(), at_.getWhen());
+    return set(at_.getResult(),
+               segment(cast<OpResult>(at_.getResult()), batch::ReduceKind::Pick,
+                       isStructural(info) ? asComputed(op, info, at) : info, at, known(at_.getIndex()),
+                       at_.getWhen() ? known(at_.getWhen()) : Known()));
   }
   Value index = structural(at_.getIndex());
   Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, index, integer(0));
@@ -578,11 +665,13 @@ void Walk::returnList(Location loc, unsigned leaf, const Known &value, Place at)
   SpaceInfo *space = f.addSpace(name + ".list", kernel::SpaceKind::Elements, at.space);
   Type flat = isa<dyn::NodeType>(list.element) ? Type(b.getI32Type()) : list.element;
   std::string buffer = f.addBuffer(name, space, flat);
-  batch::OutputOp::create(f.declare, loc, leaf, buffer, 1);
+  batch::OutputOp::create(f.declare, loc, leaf, buffer, 1, /*kept=*/list.ends());
   claim(loc, list.length, space);
   loop(loc, list.length, [&](Value j) {
     Place inner{space, kernel::CountOp::create(b, loc, b.getI32Type(), space->name)};
     column(space, at.row, "parent");
+    if (list.ends())
+      keep(loc, list.live, add(list.taken, j), "", inner);
     write(loc, Value(), element(list, j), buffer, inner);
     push(inner);
   });

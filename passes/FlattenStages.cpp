@@ -174,9 +174,18 @@ std::string Walk::label(Operation *op, Place at) {
 }
 
 batch::StageOp Walk::stage(Location loc, StringRef name, Place at) {
+  std::string alive = aliveIn(at.space);
+  batch::StageOp stage = stageOfAll(loc, name, at);
+  if (!alive.empty())
+    stage.setWhenAttr(FlatSymbolRefAttr::get(f.context, alive));
+  return stage;
+}
+
+batch::StageOp Walk::stageOfAll(Location loc, StringRef name, Place at) {
   for (SpaceInfo *space = at.space; space; space = space->parent)
     space->used = true;
-  auto stage = batch::StageOp::create(f.stages, loc, f.unique(name), at.space->name, batch::ScheduleAttr());
+  auto stage = batch::StageOp::create(f.stages, loc, f.unique(name), at.space->name, FlatSymbolRefAttr(),
+                                      batch::ScheduleAttr());
   stage.getBody().emplaceBlock();
   return stage;
 }

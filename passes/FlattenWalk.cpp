@@ -144,9 +144,11 @@ void Walk::op(Operation *op, Place at) {
   if (auto filter = dyn_cast<dyn::FilterOp>(op))
     return this->filter(filter, at);
   if (auto scan = dyn_cast<dyn::ScanOp>(op))
-    return recurrence(op, scan.getLists(), scan.getInit(), scan.getBody().front(), scan.getBack(), false, at);
+    return recurrence(op, scan.getLists(), scan.getInit(), scan.getBody().front(), scan.getBack(),
+                      scan.getStops(), at);
   if (auto fold = dyn_cast<dyn::FoldOp>(op))
-    return recurrence(op, fold.getLists(), fold.getInit(), fold.getBody().front(), false, true, at);
+    return recurrence(op, fold.getLists(), fold.getInit(), fold.getBody().front(), false, fold.getStops(),
+                      at);
   if (auto reduce = dyn_cast<dyn::ReduceListOp>(op))
     return reduceList(reduce, at);
   if (isa<dyn::ReturnOp>(op))
@@ -430,7 +432,7 @@ void Walk::returned(Operation *op, Place at) {
     } else {
       target = f.addBuffer(op->getNumOperands() == 1 ? "result" : "result." + std::to_string(k), at.space,
                            value.getType());
-      batch::OutputOp::create(f.declare, op->getLoc(), k, target, 0);
+      batch::OutputOp::create(f.declare, op->getLoc(), k, target, 0, /*kept=*/false);
     }
     // A buffer made here at the same row simply becomes the result.
     if (result.is(Kind::Placed)) {

@@ -60,10 +60,17 @@ private:
   void map(dyn::MapOp op, Place at);
   void filter(dyn::FilterOp op, Place at);
   void recurrence(mlir::Operation *op, mlir::ValueRange lists, mlir::ValueRange init, mlir::Block &body,
-                  bool back, bool fold, Place at);
+                  bool back, bool stops, Place at);
   void reduceList(dyn::ReduceListOp op, Place at);
-  void segment(mlir::Operation *op, batch::ReduceKind kind, const ListInfo &list, Place at,
-               mlir::Value index = {}, mlir::Value when = {});
+  void recurrenceCalls(mlir::Operation *op, const std::vector<ListInfo> &lists, mlir::Block &body, bool fold);
+  Known segment(mlir::OpResult result, batch::ReduceKind kind, const ListInfo &list, Place at,
+                const Known &index = {}, const Known &when = {});
+  /// The buffer that says which rows of a space there are; empty: all.
+  std::string aliveIn(SpaceInfo *space);
+  /// Rows of `inner.space` are there for which row `taken` of `live` holds, and their parent is there.
+  void keep(mlir::Location loc, llvm::StringRef live, mlir::Value taken, llvm::StringRef carried, Place inner,
+            mlir::Value after = {});
+  std::string countSteps(mlir::Location loc, llvm::StringRef name, Place at, Place inner);
   void listOp(mlir::Operation *op, Place at);
   /// The element of a list at position `j` (i32).
   Known element(const ListInfo &list, mlir::Value j);
@@ -94,8 +101,9 @@ private:
              mlir::ValueRange values);
 
   // Stages
-  /// Starts a stage over the space at `at`; `b` then writes into it.
+  /// Starts a stage over the space at `at`, for the rows that are there.
   batch::StageOp stage(mlir::Location loc, llvm::StringRef name, Place at);
+  batch::StageOp stageOfAll(mlir::Location loc, llvm::StringRef name, Place at);
   /// The value of a known at this row, inside a stage.
   mlir::Value load(mlir::OpBuilder &b, mlir::Location loc, mlir::Value source, const Known &known, Place at);
   /// A clone of what a Model value is made of.

@@ -201,10 +201,10 @@ Value StageToKernel::checkedInt(kernel::IntKind kind, Value x, Value y, Location
 }
 
 Value StageToKernel::checked(Location at, kernel::Fault fault, Value condition, Value value,
-                             ValueRange numbers) {
+                             ValueRange numbers, StringRef what) {
   SmallVector<Value> values{row};
   llvm::append_range(values, numbers);
-  kernel::CheckOp::create(b, at, fault, condition, "", dyn::sourcePlace(at), values);
+  kernel::CheckOp::create(b, at, fault, condition, what, dyn::sourcePlace(at), values);
   Value zero = value.getType().isInteger(32) ? integer(0) : real(0);
   return arith::SelectOp::create(b, at, condition, value, zero);
 }

@@ -9,7 +9,9 @@ StageAccess accessesOf(Operation *op) {
   StageAccess access;
   auto carried = [](FlatSymbolRefAttr attr) { return attr ? attr.getValue() : StringRef(); };
   op->walk([&](Operation *inner) {
-    if (auto read = dyn_cast<batch::ReadOp>(inner))
+    if (auto stage = dyn_cast<batch::StageOp>(inner); stage && stage.getWhen())
+      access.reads.push_back({*stage.getWhen(), {}, true});
+    else if (auto read = dyn_cast<batch::ReadOp>(inner))
       access.reads.push_back({read.getBuffer(), {}, true});
     else if (auto gather = dyn_cast<batch::GatherOp>(inner))
       access.reads.push_back({gather.getArray(), carried(gather.getCarriedAttr()), false});

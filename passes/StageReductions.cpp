@@ -165,6 +165,23 @@ Type StageToKernel::elementTypeOf(StringRef array) {
           [](auto op) { return dyn::scalar(op.getType()); });
 }
 
+/// How many rows a list has whose length is computed: where one is needed, it is an error that there is none.
+Value StageToKernel::someOf(batch::SegmentOp op) {
+  Value count = element(op.getCount(), {});
+  dyn::ReduceKind kind = static_cast<dyn::ReduceKind>(op.getKind());
+  switch (kind) {
+  case dyn::ReduceKind::Mean:
+  case dyn::ReduceKind::Max:
+  case dyn::ReduceKind::Min:
+  case dyn::ReduceKind::ArgMax: {
+    Value some = arith::CmpIOp::create(b, op.getLoc(), arith::CmpIPredicate::sgt, count, integer(0));
+    return checked(op.getLoc(), kernel::Fault::Empty, some, count, {}, dyn::stringifyReduceKind(kind));
+  }
+  default:
+    return count;
+  }
+}
+
 /// The rows of a list one after the other, elementwise.
 void StageToKernel::segment(batch::SegmentOp op) {
   Location at_ = op.getLoc();
@@ -176,6 +193,8 @@ void StageToKernel::segment(batch::SegmentOp op) {
   Reduction fold = reduction(static_cast<dyn::ReduceKind>(op.getKind()), elementType, at_);
   rows([&] {
     Value first = column(op.getFirst()), length = column(op.getLength());
+    if (op.getCount())
+      length = someOf(op);
     auto count = [&] { return arith::SIToFPOp::create(b, at_, b.getF32Type(), length).getResult(); };
     auto load = [&](Value r, ValueRange at) -> Value {
       SmallVector<Value> indices{r};

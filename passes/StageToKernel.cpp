@@ -16,7 +16,7 @@ StageToKernel::StageToKernel(batch::StageOp stage, kernel::FuncOp func, kernel::
                              PackedWeights &packed)
     : stage(stage), func(func), space(space), packed(packed), b(stage.getContext()), loc(stage.getLoc()),
       blockRows(stage.getSchedule() ? stage.getSchedule()->getRows() : 1),
-      ordered(space.getKind() == kernel::SpaceKind::Steps || space.getStepsOf()) {}
+      ordered(space.getKind() == kernel::SpaceKind::Steps || space.getStepsOf() || space.getKept()) {}
 
 //===-- Deciding
 //----------------------------------------------------------------------------------------------===//

@@ -75,7 +75,8 @@ private:
   mlir::Value checkedInt(kernel::IntKind kind, mlir::Value a, mlir::Value b, mlir::Location at);
   /// `value` where `condition` holds, else an error of this row's input, and 0.
   mlir::Value checked(mlir::Location at, kernel::Fault fault, mlir::Value condition, mlir::Value value,
-                      mlir::ValueRange numbers);
+                      mlir::ValueRange numbers, llvm::StringRef what = "");
+  mlir::Value someOf(batch::SegmentOp op);
   mlir::Value constantElement(mlir::DenseElementsAttr dense, mlir::ValueRange at);
   mlir::Value column(llvm::StringRef name);
   /// Whether a buffer has one row for the whole model.

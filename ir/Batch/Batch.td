@@ -73,9 +73,12 @@ def Batch_BufferOp : Batch_Op<"buffer", [Symbol]> {
 
 def Batch_OutputOp : Batch_Op<"output"> {
   let summary = "Where a flat result of the entry lies";
-  let description = "`depth` is the number of enclosing lists: the chain of parent rows leads to the input.";
-  let arguments = (ins I32Attr:$leaf, FlatSymbolRefAttr:$buffer, I32Attr:$depth);
-  let assemblyFormat = "$leaf `=` $buffer `depth` $depth attr-dict";
+  let description = [{
+    `depth` is the number of enclosing lists: the chain of parent rows leads to the input. `kept`: of the rows those count
+    that the stages of their space were run for.
+  }];
+  let arguments = (ins I32Attr:$leaf, FlatSymbolRefAttr:$buffer, I32Attr:$depth, UnitAttr:$kept);
+  let assemblyFormat = "$leaf `=` $buffer `depth` $depth (`kept` $kept^)? attr-dict";
 }
 
 def Batch_StageOp : Batch_Op<"stage", [SingleBlock, NoTerminator, NoRegionArguments]> {
@@ -84,11 +87,13 @@ def Batch_StageOp : Batch_Op<"stage", [SingleBlock, NoTerminator, NoRegionArgume
     The region is computed for each row, in any order of rows: no row reads what another row of the same tick writes.
     It consists of `arith`, `math`, `tensor`, `linalg.contract` and the tensor ops of `dyn` on values of ONE row, and the
     reads and writes below. Sums inside run in their written order whatever the schedule says. Its name is for people and
-    for the manifest: nothing refers to it.
+    for the manifest: nothing refers to it. With `when` it is run for the rows only for which that buffer over its space
+    holds, in any tick: what a `while` has ended is not computed (LANGUAGE S4).
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$space, OptionalAttr<Batch_ScheduleAttr>:$schedule);
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$space, OptionalAttr<FlatSymbolRefAttr>:$when,
+                       OptionalAttr<Batch_ScheduleAttr>:$schedule);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name `over` $space (`schedule` $schedule^)? attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name `over` $space (`when` $when^)? (`schedule` $schedule^)? attr-dict-with-keyword $body";
 }
 
 def Batch_ReadOp : Batch_Op<"read", [MemoryEffects<[MemRead]>]> {
@@ -120,14 +125,15 @@ def Batch_SegmentOp : Batch_Op<"segment", [MemoryEffects<[MemRead]>, AttrSizedOp
     The list's elements are rows first, first + stride, ... (`length` of them) of `array`, or, with `via`, the rows of
     `array` that column `via` of space `of` names at these rows. `first`, `length` are columns of this space. Elements are
     taken in list order. `carried` as for gather. `pick` gives the element number `index`, which is computed; outside the
-    list the row's input fails, or where `when` is false gives 0.
+    list the row's input fails, or where `when` is false gives 0. With `count` only so many elements are there; where one is
+    needed and none is, the input fails.
   }];
   let arguments = (ins Batch_ReduceKindAttr:$kind, FlatSymbolRefAttr:$array, StrAttr:$first,
                        StrAttr:$length, I32Attr:$stride, OptionalAttr<FlatSymbolRefAttr>:$of, OptionalAttr<StrAttr>:$via,
                        Batch_AccessAttr:$access, OptionalAttr<FlatSymbolRefAttr>:$carried, Optional<I32>:$index,
-                       Optional<I1>:$when);
+                       Optional<I1>:$when, Optional<I32>:$count);
   let results = (outs Batch_Number:$result);
-  let assemblyFormat = [{ $kind (`[` $index^ `]`)? (`when` $when^)? $array `from` $first `length` $length `by` $stride (`of` $of^)? (`via` $via^)? $access (`carried` $carried^)?
+  let assemblyFormat = [{ $kind (`[` $index^ `]`)? (`when` $when^)? $array `from` $first `length` $length (`count` $count^)? `by` $stride (`of` $of^)? (`via` $via^)? $access (`carried` $carried^)?
                           attr-dict `:` type($result) }];
 }
 def Batch_WriteOp : Batch_Op<"write", [MemoryEffects<[MemWrite]>]> {

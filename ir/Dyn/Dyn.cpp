@@ -451,6 +451,8 @@ template <class Op> static LogicalResult verifyRecurrence(Op op) {
   llvm::append_range(args, op.getInit().getTypes());
   if (op.getLists().empty() || !llvm::equal(op.getBody().getArgumentTypes(), args))
     return op.emitOpError("has arguments that are not the elements of its lists and its states");
+  if (op.getStops() && (op.getInit().empty() || !op.getInit().back().getType().isInteger(1)))
+    return op.emitOpError("stops, but its last state is no i1");
   return verifyYield(op, op.getBody(), op.getInit().getTypes());
 }
 

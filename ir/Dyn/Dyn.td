@@ -367,21 +367,23 @@ def Dyn_ScanOp : Dyn_Op<"scan", [RecursiveMemoryEffects, SingleBlock, AttrSizedO
   let summary = "All states of a recurrence along lists of one length, but the first";
   let description = [{
     The block's arguments are the elements and then the states; it yields the next states. With `back` the lists are
-    walked from their end and the result stands in the lists' order (LANGUAGE L2).
+    walked from their end and the result stands in the lists' order (LANGUAGE L2). With `stops` the last state, an i1, says
+    whether there is a further step: where it is false the results end (LANGUAGE S4), and their length is computed.
   }];
-  let arguments = (ins Variadic<Dyn_AnyList>:$lists, Variadic<Dyn_Number>:$init, UnitAttr:$back);
+  let arguments = (ins Variadic<Dyn_AnyList>:$lists, Variadic<Dyn_Number>:$init, UnitAttr:$back, UnitAttr:$stops);
   let results = (outs Variadic<Dyn_AnyList>:$results);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "(`back` $back^)? `(` $lists `)` `from` `(` $init `)` attr-dict `:` `(` type($lists) `)` `,` `(` type($init) `)` `->` `(` type($results) `)` $body";
+  let assemblyFormat = "(`back` $back^)? (`stops` $stops^)? `(` $lists `)` `from` `(` $init `)` attr-dict `:` `(` type($lists) `)` `,` `(` type($init) `)` `->` `(` type($results) `)` $body";
   let hasVerifier = 1;
 }
 
 def Dyn_FoldOp : Dyn_Op<"fold", [RecursiveMemoryEffects, SingleBlock, AttrSizedOperandSegments]> {
   let summary = "The last state of a recurrence along lists of one length; the first where they are empty";
-  let arguments = (ins Variadic<Dyn_AnyList>:$lists, Variadic<Dyn_Number>:$init);
+  let description = "`stops` as for `dyn.scan`.";
+  let arguments = (ins Variadic<Dyn_AnyList>:$lists, Variadic<Dyn_Number>:$init, UnitAttr:$stops);
   let results = (outs Variadic<Dyn_Number>:$results);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "`(` $lists `)` `from` `(` $init `)` attr-dict `:` `(` type($lists) `)` `,` `(` type($init) `)` `->` `(` type($results) `)` $body";
+  let assemblyFormat = "(`stops` $stops^)? `(` $lists `)` `from` `(` $init `)` attr-dict `:` `(` type($lists) `)` `,` `(` type($init) `)` `->` `(` type($results) `)` $body";
   let hasVerifier = 1;
 }
 

@@ -126,12 +126,13 @@ def Kernel_SpaceOp : Kernel_Op<"space", [Symbol]> {
     * `model`: one row.
     `ticked`: rows are run in ranges of one tick of the innermost loop that encloses them: a level of `group` (rows are in
     that order already), or a step of the scan `steps_of` (a space of kind `steps`, itself or an ancestor; rows are then
-    reached through an order list).
+    reached through an order list). `kept`: a stage may say which rows of a tick there are (`kernel.keep`); rows are then
+    reached through an order list too.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Kernel_SpaceKindAttr:$kind,
       OptionalAttr<FlatSymbolRefAttr>:$parent, StrArrayAttr:$columns, OptionalAttr<FlatSymbolRefAttr>:$group,
-      OptionalAttr<I32Attr>:$cell, UnitAttr:$ticked, OptionalAttr<FlatSymbolRefAttr>:$steps_of);
-  let assemblyFormat = "$kind $sym_name (`in` $parent^)? $columns (`group` $group^ `cell` $cell)? (`ticked` $ticked^)? (`steps` $steps_of^)? attr-dict";
+      OptionalAttr<I32Attr>:$cell, UnitAttr:$ticked, OptionalAttr<FlatSymbolRefAttr>:$steps_of, UnitAttr:$kept);
+  let assemblyFormat = "$kind $sym_name (`in` $parent^)? $columns (`group` $group^ `cell` $cell)? (`ticked` $ticked^)? (`steps` $steps_of^)? (`kept` $kept^)? attr-dict";
 }
 def Kernel_GroupOp : Kernel_Op<"group", [Symbol]> {
   let summary = "Cells that call each other; levelled together";
@@ -191,10 +192,10 @@ def Kernel_OutputOp : Kernel_Op<"output"> {
   let summary = "Where a flat result of the entry lies";
   let description = [{
     Row r of `buffer`'s space belongs to the input that its chain of `parent` columns (one an enclosing list, `depth`
-    of them) leads to. Depth 0: the space is `inputs`.
+    of them) leads to. Depth 0: the space is `inputs`. `kept`: only rows that were kept count.
   }];
-  let arguments = (ins I32Attr:$leaf, FlatSymbolRefAttr:$buffer, I32Attr:$depth);
-  let assemblyFormat = "$leaf `=` $buffer `depth` $depth attr-dict";
+  let arguments = (ins I32Attr:$leaf, FlatSymbolRefAttr:$buffer, I32Attr:$depth, UnitAttr:$kept);
+  let assemblyFormat = "$leaf `=` $buffer `depth` $depth (`kept` $kept^)? attr-dict";
 }
 
 //===-- Functions ---------------------------------------------------------------------------------------------===//
@@ -467,8 +468,14 @@ def Kernel_TicksOp : Kernel_Op<"ticks", [HasParent<"ScheduleOp">]> {
 }
 def Kernel_LaunchOp : Kernel_Op<"launch"> {
   let summary = "Runs a stage: over all rows of its space, or over those of the current tick inside a loop";
-  let arguments = (ins FlatSymbolRefAttr:$func);
-  let assemblyFormat = "$func attr-dict";
+  let description = "`kept`: of these, over those that were kept.";
+  let arguments = (ins FlatSymbolRefAttr:$func, UnitAttr:$kept);
+  let assemblyFormat = "(`kept` $kept^)? $func attr-dict";
+}
+def Kernel_KeepOp : Kernel_Op<"keep"> {
+  let summary = "Of the rows that a launch here would run over, those are kept for which `alive` holds, in their order";
+  let arguments = (ins FlatSymbolRefAttr:$space, FlatSymbolRefAttr:$alive);
+  let assemblyFormat = "$space `by` $alive attr-dict";
 }
 def Kernel_LevelsOp : Kernel_Op<"levels", [NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "For each level of a group, in order";

@@ -65,6 +65,18 @@ void Outputs::list(int32_t leaf, int32_t depth, const int32_t *parent, int32_t r
     slot.leaf.values = rows;
 }
 
+void Outputs::shorten(int32_t leaf, const int32_t *parent, const int32_t *rows, int32_t count,
+                      const int32_t *inputs) {
+  Slot &slot = leaves_[leaf];
+  Lists &lists = slot.lists[0];
+  std::fill(lists.offsets, lists.offsets + lists.count + 1, 0);
+  for (int32_t r = 0; r < count; ++r)
+    ++lists.offsets[inputs[parent[rows[r]]] + 1];
+  for (int64_t i = 0; i < lists.count; ++i)
+    lists.offsets[i + 1] += lists.offsets[i];
+  slot.leaf.values = count;
+}
+
 Status Outputs::commit() {
   // First whether everything fits, so that nothing is half-written.
   for (Slot &slot : leaves_) {

@@ -47,12 +47,14 @@ void Ticks::once(int32_t rows) {
   order.clear();
   tick.clear();
   first.clear();
+  kept.clear();
 }
 
 void Ticks::sort(int32_t rows, int32_t ticks) {
   count = ticks;
   begin.assign(static_cast<size_t>(ticks) + 1, 0);
   order.clear();
+  kept.clear();
   in_order = true;
   for (int32_t row = 0, last = 0; row < rows; ++row) {
     int32_t t = tick[row];
@@ -72,6 +74,23 @@ void Ticks::sort(int32_t rows, int32_t ticks) {
   for (int32_t t = ticks; t > 0; --t)
     begin[t] = begin[t - 1];
   begin[0] = 0;
+}
+
+void Ticks::keep(int32_t t, const uint8_t *alive) {
+  int32_t low = begin[t], high = begin[t + 1];
+  if (in_order) {
+    order.resize(begin[count]);
+    for (int32_t p = 0; p < begin[count]; ++p)
+      order[p] = p;
+    in_order = false;
+  }
+  kept.extend(static_cast<size_t>(count), 0);
+  // What is not kept need not stand anywhere: nobody asks for it any more.
+  int32_t *to = order.data() + low;
+  for (int32_t p = low; p < high; ++p)
+    if (alive[order[p]])
+      *to++ = order[p];
+  kept[t] = static_cast<int32_t>(to - (order.data() + low));
 }
 
 void ticks_from_parent(Space &space, const Ticks &parent) {

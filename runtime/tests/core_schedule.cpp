@@ -355,6 +355,32 @@ TEST(Ticks, StepsOfScans) {
   EXPECT_EQ(rows_at(s.ticks, 2), (std::vector<int32_t>{4}));
 }
 
+// Of each tick those rows that are alive come first, in their order; ticks do not touch each other.
+TEST(Ticks, KeepsWhatIsAlive) {
+  Ticks ticks;
+  for (int32_t row : {0, 1, 0, 1, 1, 0})
+    ticks.tick.push(row);
+  ticks.sort(6, 2);
+  const uint8_t first[] = {1, 0, 0, 0, 0, 1}, second[] = {0, 0, 0, 1, 0, 0}, third[] = {0, 0, 0, 0, 0, 1};
+  ticks.keep(0, first);
+  ticks.keep(1, second);
+  auto rows = [&](int32_t t) {
+    std::vector<int32_t> all;
+    for (int32_t p = ticks.begin[t]; p < ticks.end(t); ++p)
+      all.push_back(ticks.row_at(p));
+    return all;
+  };
+  EXPECT_EQ(rows(0), (std::vector<int32_t>{0, 5}));
+  EXPECT_EQ(rows(1), std::vector<int32_t>{3});
+  // Rows in order get a list of their order; a new batch forgets what was kept.
+  ticks.once(6);
+  ticks.keep(0, third);
+  EXPECT_EQ(rows(0), std::vector<int32_t>{5});
+  ticks.once(4);
+  EXPECT_TRUE(ticks.in_order);
+  EXPECT_TRUE(ticks.kept.empty());
+}
+
 TEST(Ticks, NoElements) {
   Ticks parent;
   parent.once(3);

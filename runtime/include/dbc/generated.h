@@ -174,6 +174,19 @@ inline void give_rows(To *to, const int32_t *at, const From *from, int32_t rows,
   }
 }
 
+/// The same of the rows that were kept of a list whose length is computed; they lie one after the other.
+template <class To, class From>
+inline void give_kept_rows(Outputs &out, int32_t leaf, const Space &elements, const int32_t *inputs,
+                           const From *from, int64_t size) {
+  const Ticks &ticks = elements.ticks;
+  int32_t rows = ticks.end(0);
+  out.shorten(leaf, elements[0], ticks.order.data(), rows, inputs);
+  To *to = out.values<To>(leaf);
+  for (int32_t r = 0; r < rows; ++r)
+    for (int64_t j = 0; j < size; ++j)
+      to[r * size + j] = static_cast<To>(from[ticks.order[r] * size + j]);
+}
+
 /// A parameter of rows x columns numbers that is part of a packed matrix, and where in it it stands.
 struct Part {
   int32_t param;

@@ -66,6 +66,10 @@ public:
   /// `inputs[parent]` the input's number. Deepest level last.
   void list(int32_t leaf, int32_t depth, const int32_t *parent, int32_t rows, const int32_t *inputs,
             int32_t parents);
+  /// In EntryPlan::compute: of the rows that list(leaf, 0, ..) was told of, `count` remain, rows[0] .. in
+  /// order: their values are the first ones. What the caller handed in must have room for all.
+  void shorten(int32_t leaf, const int32_t *parent, const int32_t *rows, int32_t count,
+               const int32_t *inputs);
   /// In EntryPlan::compute: where generated code writes. Real is float, double or int32_t.
   template <class Real> Real *values(int32_t leaf) { return static_cast<Real *>(leaves_[leaf].memory); }
   /// After scheduling: makes the arrays of values, all 0. Fails if the caller's memory is too small.

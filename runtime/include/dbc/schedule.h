@@ -83,7 +83,8 @@ private:
 };
 
 /// The order in which rows are computed. Tick t computes the rows at positions begin[t] .. begin[t + 1] - 1;
-/// the row at position p is p itself if `in_order`, else order[p].
+/// the row at position p is p itself if `in_order`, else order[p]. Of rows that a `while` may have ended,
+/// those that are there are found while computing: `keep` puts them first, and positions end at end(t).
 struct Ticks {
   int32_t count = 0;
   bool in_order = true;
@@ -92,17 +93,22 @@ struct Ticks {
   IntColumn tick;  ///< row -> tick; filled only if count > 1
   /// Steps of a scan: those of tick t of the space outside are ticks first[t] .. first[t + 1] - 1 here.
   IntColumn first;
+  IntColumn kept; ///< tick -> how many rows were kept; shorter where none were dropped yet
 
   int32_t tick_of(int32_t row) const { return tick.empty() ? 0 : tick[row]; }
   int32_t row_at(int32_t position) const { return in_order ? position : order[position]; }
   /// Null where rows are in order: what the product kernel takes for "row i is row i".
   const int32_t *rows() const { return in_order ? nullptr : order.data(); }
   int32_t rows_in(int32_t t) const { return begin[t + 1] - begin[t]; }
+  int32_t end(int32_t t) const { return begin[t] + kept[t]; }
 
   /// `rows` rows, one tick.
   void once(int32_t rows);
   /// Fills begin, order and in_order from `tick`, by a stable counting sort: O(rows + count).
   void sort(int32_t rows, int32_t count);
+  /// Of tick t the rows for which alive[row] is not 0 come first, in their order. For each tick before end(t)
+  /// is asked for. O(rows in t).
+  void keep(int32_t t, const uint8_t *alive);
 };
 
 /// The places of a cell's instances by one more key. Behind the first key, a node (or the input), each key is
