@@ -8,14 +8,20 @@ import os
 import sys
 
 
-def data_file(*parts):
-    """A file of the data folder, opened as text; plain or gzip. Ends the program with a word where it is absent."""
+def data_path(*parts):
+    """The path of a file of the data folder. Ends the program with a word where it is absent."""
     here = os.path.dirname(os.path.abspath(__file__))
     root = os.environ.get("DBC_DATA") or os.path.join(here, "..", "..", "..", "shared", "data")
     path = os.path.join(root, *parts)
     if not os.path.exists(path):
         print(f"{path} is absent: skipped", file=sys.stderr)
         sys.exit(3)
+    return path
+
+
+def data_file(*parts):
+    """A file of the data folder, opened as text; plain or gzip. Ends the program with a word where it is absent."""
+    path = data_path(*parts)
     if path.endswith(".gz"):
         return gzip.open(path, "rt", encoding="utf-8")
     return open(path, encoding="utf-8")
@@ -40,3 +46,10 @@ def write(nodes, **args):
 def count_from_command_line(default):
     """How many inputs are wanted: the program's argument."""
     return int(sys.argv[1]) if len(sys.argv) > 1 else default
+
+
+def write_lines(path, values):
+    """A file of JSON lines, one for each value."""
+    with open(path, "w", encoding="utf-8") as file:
+        for value in values:
+            print(json.dumps(value, separators=(",", ":")), file=file)
