@@ -256,11 +256,14 @@ const Type *Checker::inferScan(BinderExpr &expr, Builtin builtin) {
     return fail();
   }
   if (holdsList(state)) {
-    if (builtin == Builtin::Fold)
-      notSupported(expr.start->range, "a list in the state of a `fold` is", "C6");
-    else
+    if (builtin != Builtin::Fold) {
       error(expr.start->range, "the state is " + quote(state) + "; states of scans hold no lists", "C6");
-    return fail();
+      return fail();
+    }
+    if (expr.condition) {
+      notSupported(expr.start->range, "a list in the state of a `fold` with `while` is", "C6");
+      return fail();
+    }
   }
   if (!coerce(*expr.body.result, state)) {
     Expr &body = *expr.body.result;

@@ -427,7 +427,11 @@ Values Evaluation::fold(FoldOp op) {
     for (mlir::Value list : op.getLists())
       arguments.push_back(value(list).elements()[i]);
     llvm::append_range(arguments, state);
-    state = block(op.getBody().front(), arguments);
+    Values next = block(op.getBody().front(), arguments);
+    for (auto [a, b] : llvm::zip(state, next))
+      if (a.isList() && b.isList() && a.elements().size() != b.elements().size())
+        return fail(op, Fault::state_length, "", a.elements().size(), b.elements().size());
+    state = std::move(next);
   }
   if (op.getStops() && !state.empty() && state.back().unknown())
     return {};

@@ -21,13 +21,23 @@ struct DynHoistPass : impl::DynHoistBase<DynHoistPass> {
       if (!isa<dyn::MapOp, dyn::FilterOp, dyn::ScanOp, dyn::FoldOp>(binder))
         return;
       Region &body = binder->getRegion(0);
-      for (Operation &op : llvm::make_early_inc_range(body.front())) {
-        if (op.hasTrait<OpTrait::IsTerminator>() || op.getNumRegions() || !isPure(&op) || dyn::mayFail(&op))
-          continue;
-        if (llvm::none_of(op.getOperands(), [&](Value v) { return body.isAncestor(v.getParentRegion()); }))
+      for (Operation &op : llvm::make_early_inc_range(body.front()))
+        if (isInvariant(op, body))
           op.moveBefore(binder);
-      }
     });
+  }
+
+  /// Whether the op, with all that is in it, uses nothing of `body` and cannot fail.
+  static bool isInvariant(Operation &op, Region &body) {
+    if (op.hasTrait<OpTrait::IsTerminator>() || !isMemoryEffectFree(&op))
+      return false;
+    auto isOutside = [&](Value v) {
+      return !body.isAncestor(v.getParentRegion()) || op.isAncestor(v.getParentRegion()->getParentOp());
+    };
+    return !op.walk([&](Operation *inner) {
+                bool free = !dyn::mayFail(inner) && llvm::all_of(inner->getOperands(), isOutside);
+                return free ? WalkResult::advance() : WalkResult::interrupt();
+              }).wasInterrupted();
   }
 };
 } // namespace

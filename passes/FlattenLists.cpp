@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-static bool callsCells(Block &body) {
+bool Walk::callsCells(Block &body) {
   return body.getParentOp()->walk([](dyn::CallOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
@@ -248,161 +248,6 @@ void Walk::filter(dyn::FilterOp op, Place at) {
   }
 }
 
-/// In the walk that writes calls: who is called in the body, and how long results are at most.
-void Walk::recurrenceCalls(Operation *op, const std::vector<ListInfo> &lists, Block &body, bool fold) {
-  if (callsCells(body))
-    loop(op->getLoc(), lists[0].length, [&](Value j) {
-      for (auto [k, arg] : llvm::enumerate(body.getArguments()))
-        set(arg, k < lists.size() ? element(lists[k], j) : Known());
-      block(body, Place());
-    });
-  for (Value result : op->getResults()) {
-    if (fold) {
-      set(result, Known());
-      continue;
-    }
-    ListInfo info;
-    info.element = cast<dyn::ListType>(result.getType()).getElement();
-    info.from = From::Rows;
-    info.first = integer(0);
-    info.length = lists[0].length;
-    set(result, Known::of(info));
-  }
-}
-
-/// Scans and folds. The states of an owner with n elements are n + 1 rows of a space of their own, the first
-/// being the initial state, so that the empty list and the first step are no special cases. Where the last
-/// state says whether there is a further step, a step's row is there if its state before says so.
-void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &body, bool back, bool stops,
-                      Place at) {
-  Location loc = op->getLoc();
-  bool fold = isa<dyn::FoldOp>(op);
-  std::vector<ListInfo> infos;
-  for (Value list : lists)
-    infos.push_back(known(list).list);
-  if (!indexing)
-    return recurrenceCalls(op, infos, body, fold);
-
-  std::string name = label(op, at);
-  SpaceInfo *states = f.addSpace(name + ".states", kernel::SpaceKind::States, at.space);
-  SpaceInfo *steps = f.addSpace(name, kernel::SpaceKind::Steps, at.space);
-  states->used = steps->used = true;
-  Value length = infos[0].length;
-  if (!isOwn(op))
-    claim(loc, length, {states, steps});
-  Value rows = add(length, integer(1));
-  Value first = kernel::ReserveOp::create(b, loc, b.getI32Type(), states->name, rows);
-  std::vector<std::string> buffers;
-  for (auto [k, value] : llvm::enumerate(init)) {
-    std::string part = nameOf(body.getArgument(infos.size() + k).getLoc());
-    if (stops && k + 1 == init.size())
-      part = "goes_on";
-    buffers.push_back(f.addBuffer(name + "." + (part.empty() ? "state" + std::to_string(k) : part), states,
-                                  value.getType()));
-    write(loc, value, known(value), buffers.back(), at, first);
-  }
-  std::string count;
-  loop(loc, length, [&](Value k) {
-    Place inner{steps, kernel::CountOp::create(b, loc, b.getI32Type(), steps->name)};
-    column(steps, at.row, "parent");
-    column(steps, k, "step");
-    Value j = back ? sub(sub(length, integer(1)), k) : k;
-    Value before = add(first, k), after = add(before, integer(1));
-    if (stops) {
-      column(steps, before, "before");
-      keep(loc, buffers.back(), before, steps->name, inner, after);
-      count = countSteps(loc, name + ".count", at, inner);
-    }
-    for (auto [n, arg] : llvm::enumerate(body.getArguments()))
-      set(arg, n < infos.size() ? element(infos[n], j)
-                                : Known::placed(buffers[n - infos.size()], before, steps->name));
-    block(body, inner);
-    column(steps, before, "before");
-    for (auto [n, value] : llvm::enumerate(body.getTerminator()->getOperands()))
-      write(loc, value, known(value), buffers[n], inner, after);
-    push(inner);
-  });
-  for (auto [k, result] : llvm::enumerate(op->getResults())) {
-    ListInfo info;
-    info.from = From::Rows;
-    info.array = buffers[k];
-    info.element = init[k].getType();
-    Value last = add(first, length);
-    if (fold && stops) { // the state behind the last step that was taken
-      info.first = first;
-      info.length = rows;
-      set(result, result.use_empty() ? Known()
-                                     : segment(cast<OpResult>(result), batch::ReduceKind::Pick, info, at,
-                                               Known::placed(count, at.row)));
-      continue;
-    }
-    if (fold) {
-      set(result, Known::placed(buffers[k], last));
-      continue;
-    }
-    info.first = back ? last : add(first, integer(1));
-    info.stride = back ? -1 : 1;
-    info.length = length;
-    if (stops) {
-      info.live = buffers.back();
-      info.taken = first;
-      info.count = count;
-      info.owner = at.row;
-    }
-    set(result, Known::of(info));
-  }
-}
-
-std::string Walk::aliveIn(SpaceInfo *space) {
-  if (!space || !space->alive.empty() || !space->parent)
-    return space ? space->alive : std::string();
-  std::string outer = aliveIn(space->parent);
-  if (outer.empty())
-    return outer;
-  space->alive = f.addBuffer(space->name + ".alive", space, b.getI1Type());
-  Location loc = f.entry.getLoc();
-  batch::StageOp stage = stageOfAll(loc, space->alive, {space, {}});
-  OpBuilder inside = OpBuilder::atBlockEnd(&stage.getBody().front());
-  Value alive = batch::GatherOp::create(inside, loc, b.getI1Type(), outer, space->columns[0],
-                                        batch::Access::Unknown, FlatSymbolRefAttr());
-  batch::WriteOp::create(inside, loc, alive, space->alive);
-  return space->alive;
-}
-
-/// With `after`, rows of a recurrence: until the step is computed, there is none behind it.
-void Walk::keep(Location loc, StringRef live, Value taken, StringRef carried, Place inner, Value after) {
-  SpaceInfo *space = inner.space;
-  std::string outer = aliveIn(space->parent);
-  space->alive = f.addBuffer(space->name + ".alive", space, b.getI1Type());
-  batch::StageOp stage = stageOfAll(loc, space->alive, inner);
-  OpBuilder inside = OpBuilder::atBlockEnd(&stage.getBody().front());
-  Value alive = load(inside, loc, Value(), Known::placed(live.str(), taken, carried.str()), inner);
-  if (!outer.empty()) {
-    Value around = batch::GatherOp::create(inside, loc, b.getI1Type(), outer, space->columns[0],
-                                           batch::Access::Unknown, FlatSymbolRefAttr());
-    alive = arith::AndIOp::create(inside, loc, alive, around);
-  }
-  batch::WriteOp::create(inside, loc, alive, space->alive);
-  if (after)
-    batch::ScatterOp::create(inside, loc, arith::ConstantOp::create(inside, loc, b.getBoolAttr(false)), live,
-                             column(space, after, "after"), batch::Access::Unknown);
-}
-
-/// How many steps were taken, for each row outside.
-std::string Walk::countSteps(Location loc, StringRef name, Place at, Place inner) {
-  std::string count = f.addBuffer(name, at.space, b.getI32Type());
-  batch::StageOp none = stage(loc, count, at);
-  OpBuilder before = OpBuilder::atBlockEnd(&none.getBody().front());
-  batch::WriteOp::create(before, loc, arith::ConstantOp::create(before, loc, b.getI32IntegerAttr(0)), count);
-  batch::StageOp one = stage(loc, count, inner);
-  OpBuilder inside = OpBuilder::atBlockEnd(&one.getBody().front());
-  Value so_far = load(inside, loc, Value(), Known::placed(count, at.row, inner.space->name), inner);
-  Value more = arith::AddIOp::create(inside, loc, so_far,
-                                     arith::ConstantOp::create(inside, loc, b.getI32IntegerAttr(1)));
-  batch::ScatterOp::create(inside, loc, more, count, inner.space->columns[0], batch::Access::Unknown);
-  return count;
-}
-
 void Walk::reduceList(dyn::ReduceListOp op, Place at) {
   using dyn::ReduceKind;
   Location loc = op.getLoc();
@@ -606,14 +451,19 @@ ListInfo Walk::copyComputed(Location loc, const ListInfo &list, StringRef buffer
   copy.length = list.length;
   claim(loc, list.length, f.bufferSpace[buffer]);
   copy.first = kernel::ReserveOp::create(b, loc, b.getI32Type(), f.bufferSpace[buffer]->name, list.length);
+  copyRows(loc, list, copy, at);
+  return copy;
+}
+
+/// The elements of `list` into the rows that `copy` is made of.
+void Walk::copyRows(Location loc, const ListInfo &list, const ListInfo &copy, Place at) {
   SpaceInfo *copies = f.addSpace(at.space->name + ".copy", kernel::SpaceKind::Elements, at.space);
   loop(loc, list.length, [&](Value j) {
     Place inner{copies, kernel::CountOp::create(b, loc, b.getI32Type(), copies->name)};
     column(copies, at.row, "parent");
-    write(loc, Value(), element(list, j), buffer, inner, add(copy.first, j));
+    write(loc, Value(), element(list, j), copy.array, inner, add(copy.first, j));
     push(inner);
   });
-  return copy;
 }
 
 /// A structural list as one that stages read.

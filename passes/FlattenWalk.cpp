@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Structure: fields, calls, matches and what a function returns. Lists are in FlattenLists.cpp, stages in
-// FlattenStages.cpp.
+// Structure: fields, calls, matches and what a function returns. Lists are in FlattenLists.cpp, scans in
+// FlattenScans.cpp, stages in FlattenStages.cpp.
 #include "passes/FlattenWalk.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -62,7 +62,11 @@ private:
   void recurrence(mlir::Operation *op, mlir::ValueRange lists, mlir::ValueRange init, mlir::Block &body,
                   bool back, bool stops, Place at);
   void reduceList(dyn::ReduceListOp op, Place at);
-  void recurrenceCalls(mlir::Operation *op, const std::vector<ListInfo> &lists, mlir::Block &body, bool fold);
+  void recurrenceCalls(mlir::Operation *op, const std::vector<ListInfo> &lists, mlir::ValueRange init,
+                       mlir::Block &body, bool fold);
+  ListInfo stateList(mlir::Location loc, llvm::StringRef name, const ListInfo &list, mlir::Value states,
+                     Place at);
+  void copyRows(mlir::Location loc, const ListInfo &list, const ListInfo &copy, Place at);
   Known segment(mlir::OpResult result, batch::ReduceKind kind, const ListInfo &list, Place at,
                 const Known &index = {}, const Known &when = {});
   /// The buffer that says which rows of a space there are; empty: all.
@@ -84,6 +88,7 @@ private:
   ListInfo copyStructural(mlir::Location loc, const ListInfo &list, SpaceInfo *copies);
   ListInfo copyComputed(mlir::Location loc, const ListInfo &list, llvm::StringRef buffer, Place at);
 
+  static bool callsCells(mlir::Block &body);
   /// A loop 0 .. length - 1; `body` writes one round.
   kernel::ForOp loop(mlir::Location loc, mlir::Value length, llvm::function_ref<void(mlir::Value)> body);
   /// Whether a binder goes, once, through a field or argument of what this function runs for, so that all its

@@ -149,7 +149,36 @@ bool dbc::dyn::isStructural(Value value) {
   return llvm::all_of(op->getOperands(), [](Value v) { return isStructural(v); });
 }
 
+/// The list that a list has its length of: what it is a map of, and so on.
+static Value lengthOf(Value list) {
+  while (Operation *op = list.getDefiningOp()) {
+    auto scan = dyn_cast<ScanOp>(op);
+    if (!isa<MapOp, ZipOp, ReverseOp, SoftmaxListOp>(op) && !(scan && !scan.getStops()))
+      break;
+    list = op->getOperand(0);
+  }
+  return list;
+}
+
+/// Whether every list in a fold's state has in each step the length that it had.
+static bool keepsLengths(FoldOp fold) {
+  Block &body = fold.getBody().front();
+  auto states = body.getArguments().drop_front(fold.getLists().size());
+  return llvm::all_of(llvm::zip(states, body.getTerminator()->getOperands()), [](auto pair) {
+    auto [state, next] = pair;
+    return !isa<ListType>(state.getType()) || lengthOf(next) == state;
+  });
+}
+
 bool dbc::dyn::mayFail(Operation *op) {
+  if (auto range = dyn_cast<RangeOp>(op)) {
+    auto isConstant = [](Value v) { return v.getDefiningOp<arith::ConstantOp>() != nullptr; };
+    return !isConstant(range.getLow()) || !isConstant(range.getHigh());
+  }
+  if (auto zip = dyn_cast<ZipOp>(op))
+    return !llvm::all_equal(llvm::map_range(zip.getLists(), lengthOf));
+  if (auto fold = dyn_cast<FoldOp>(op))
+    return !keepsLengths(fold);
   if (auto take = dyn_cast<TakeOp>(op))
     return take.getChecked();
   if (auto ints = dyn_cast<IntOp>(op))
@@ -168,7 +197,7 @@ bool dbc::dyn::mayFail(Operation *op) {
     default:
       return true; // of the empty list
     }
-  return isa<FieldOp, NodesOp, CallOp, NarrowOp, arith::FPToSIOp, RangeOp, ZipOp, SliceOp, AtOp>(op);
+  return isa<FieldOp, NodesOp, CallOp, NarrowOp, arith::FPToSIOp, SliceOp, AtOp>(op);
 }
 
 //===-- Declarations

@@ -69,7 +69,8 @@ def Kernel_IntKind : Kernel_Enum<"IntKind", "checked 32-bit arithmetic", [
 
 def Kernel_Fault : Kernel_Enum<"Fault", "what can be wrong with an input", [
     I32EnumCase<"Index", 1, "index">, I32EnumCase<"ListIndex", 2, "list_index">, I32EnumCase<"Slice", 3, "slice">,
-    I32EnumCase<"Lengths", 4, "lengths">, I32EnumCase<"Empty", 5, "empty">, I32EnumCase<"Conversion", 9, "conversion">]>;
+    I32EnumCase<"Lengths", 4, "lengths">, I32EnumCase<"Empty", 5, "empty">, I32EnumCase<"Conversion", 9, "conversion">,
+    I32EnumCase<"StateLength", 13, "state_length">]>;
 
 def Kernel_SpaceKindAttr : EnumAttr<Kernel_Dialect, Kernel_SpaceKind, "space_kind">;
 def Kernel_FieldPartAttr : EnumAttr<Kernel_Dialect, Kernel_FieldPart, "field_part">;

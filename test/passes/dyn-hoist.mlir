@@ -29,3 +29,31 @@ dyn.entry @inside(%xs: !dyn.list<i32>, %n: i32) -> (!dyn.list<i32>) attributes {
   }
   dyn.return %r : !dyn.list<i32>
 }
+
+// A whole recurrence moves too, where all in it stays within it and cannot fail: lists in its state keep their length.
+
+// CHECK-LABEL: dyn.entry @network
+// CHECK-NOT: dyn.map(%xs)
+// CHECK: dyn.fold
+// CHECK: dyn.map(%xs)
+dyn.entry @network(%xs: !dyn.list<f32>) -> (!dyn.list<f32>) attributes {arg_names = ["xs"], arg_types = [!dyn.list<f32>], surface = !dyn.list<f32>} {
+  %zero = arith.constant 0 : i32
+  %two = arith.constant 2 : i32
+  %r = dyn.map(%xs) : (!dyn.list<f32>) -> !dyn.list<f32> {
+  ^bb0(%x: f32):
+    %range = dyn.range %zero to %two : <i32>
+    %layers = dyn.fold(%range) from(%xs) : (!dyn.list<i32>), (!dyn.list<f32>) -> (!dyn.list<f32>) {
+    ^bb0(%l: i32, %hs: !dyn.list<f32>):
+      %next = dyn.map(%hs) : (!dyn.list<f32>) -> !dyn.list<f32> {
+      ^bb0(%h: f32):
+        %t = math.tanh %h : f32
+        dyn.yield %t : f32
+      }
+      dyn.yield %next : !dyn.list<f32>
+    }
+    %all = dyn.reduce_list sum %layers : <f32> -> f32
+    %s = arith.addf %x, %all : f32
+    dyn.yield %s : f32
+  }
+  dyn.return %r : !dyn.list<f32>
+}

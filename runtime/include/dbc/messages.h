@@ -28,6 +28,7 @@ enum class Fault : uint8_t {
   conversion,    ///< int(x) of an x that is no number of 32 bits
   memory,        ///< a = length of a list, b = bytes that its rows take, c = bytes that an input may have
   key,           ///< `what` is the key and its cell; a = its value, which lies outside b .. c - 1
+  state_length,  ///< a = length of a list in a fold's state, b = after a step
   table          ///< `what` is the key and its cell; a = values in its range, b, c = bytes as of memory
 };
 
@@ -52,6 +53,12 @@ inline std::string slice_outside(int64_t low, int64_t high, int64_t length, cons
 
 inline std::string lengths_differ(int64_t a, int64_t b, const char *at) {
   return "lists of lengths " + std::to_string(a) + " and " + std::to_string(b) + " are zipped" + place(at);
+}
+
+/// A list in the state of a fold.
+inline std::string state_length_changes(int64_t a, int64_t b, const char *at) {
+  return "a list in the state of the `fold` has length " + std::to_string(a) + ", and " + std::to_string(b) +
+         " after a step; its length stays" + place(at);
 }
 
 /// `what` is "max", "min", "mean" or "argmax".
@@ -150,6 +157,8 @@ inline std::string fault_text(Fault fault, const char *what, int64_t a, int64_t 
     return too_long(a, b, c, at);
   case Fault::key:
     return key_outside(what, a, b, c, at);
+  case Fault::state_length:
+    return state_length_changes(a, b, at);
   case Fault::table:
     return table_too_large(what, a, b, c, at);
   }

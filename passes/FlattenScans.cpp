@@ -1,0 +1,231 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Scans and folds: their states are rows, and each step reads those of the step before. Where a `while` may
+// end them, which rows there are is found while computing.
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/FlattenWalk.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+
+/// In the walk that writes calls: who is called in the body, and how long results are at most.
+void Walk::recurrenceCalls(Operation *op, const std::vector<ListInfo> &lists, ValueRange init, Block &body,
+                           bool fold) {
+  // Of a list in the state only the length counts, which is that of the first one.
+  auto stateOf = [&](size_t k) {
+    if (!isa<dyn::ListType>(init[k].getType()))
+      return Known();
+    ListInfo info = known(init[k]).list;
+    info.from = From::Rows;
+    info.first = integer(0);
+    info.stride = 1;
+    return Known::of(info);
+  };
+  if (callsCells(body))
+    loop(op->getLoc(), lists[0].length, [&](Value j) {
+      for (auto [k, arg] : llvm::enumerate(body.getArguments()))
+        set(arg, k < lists.size() ? element(lists[k], j) : stateOf(k - lists.size()));
+      block(body, Place());
+    });
+  for (auto [k, result] : llvm::enumerate(op->getResults())) {
+    if (fold) {
+      set(result, stateOf(k));
+      continue;
+    }
+    ListInfo info;
+    info.element = cast<dyn::ListType>(result.getType()).getElement();
+    info.from = From::Rows;
+    info.first = integer(0);
+    info.length = lists[0].length;
+    set(result, Known::of(info));
+  }
+}
+
+/// Scans and folds. The states of an owner with n elements are n + 1 rows of a space of their own, the first
+/// being the initial state, so that the empty list and the first step are no special cases. Where the last
+/// state says whether there is a further step, a step's row is there if its state before says so.
+void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &body, bool back, bool stops,
+                      Place at) {
+  Location loc = op->getLoc();
+  bool fold = isa<dyn::FoldOp>(op);
+  std::vector<ListInfo> infos;
+  for (Value list : lists)
+    infos.push_back(known(list).list);
+  if (!indexing)
+    return recurrenceCalls(op, infos, init, body, fold);
+
+  std::string name = label(op, at);
+  SpaceInfo *states = f.addSpace(name + ".states", kernel::SpaceKind::States, at.space);
+  SpaceInfo *steps = f.addSpace(name, kernel::SpaceKind::Steps, at.space);
+  states->used = steps->used = true;
+  Value length = infos[0].length;
+  if (!isOwn(op))
+    claim(loc, length, {states, steps});
+  Value rows = add(length, integer(1));
+  Value first = kernel::ReserveOp::create(b, loc, b.getI32Type(), states->name, rows);
+  std::vector<std::string> buffers;
+  std::vector<ListInfo> kept(init.size()); // of each list in the state: the one before the first step
+  for (auto [k, value] : llvm::enumerate(init)) {
+    std::string part = nameOf(body.getArgument(infos.size() + k).getLoc());
+    if (stops && k + 1 == init.size())
+      part = "goes_on";
+    if (isa<dyn::ListType>(value.getType())) {
+      kept[k] = stateList(loc, name + "." + (part.empty() ? "list" + std::to_string(k) : part),
+                          known(value).list, rows, at);
+      kept[k].carried = steps->name;
+      buffers.push_back(kept[k].array);
+      continue;
+    }
+    buffers.push_back(f.addBuffer(name + "." + (part.empty() ? "state" + std::to_string(k) : part), states,
+                                  value.getType()));
+    write(loc, value, known(value), buffers.back(), at, first);
+  }
+  std::string count;
+  loop(loc, length, [&](Value k) {
+    Place inner{steps, kernel::CountOp::create(b, loc, b.getI32Type(), steps->name)};
+    column(steps, at.row, "parent");
+    column(steps, k, "step");
+    Value j = back ? sub(sub(length, integer(1)), k) : k;
+    Value before = add(first, k), after = add(before, integer(1));
+    if (stops) {
+      column(steps, before, "before");
+      keep(loc, buffers.back(), before, steps->name, inner, after);
+      count = countSteps(loc, name + ".count", at, inner);
+    }
+    // The list of state number k stands behind those of the states before it.
+    auto listOf = [&](size_t n, Value state) {
+      ListInfo list = kept[n];
+      list.first = add(list.first, arith::MulIOp::create(b, loc, state, list.length));
+      return list;
+    };
+    for (auto [n, arg] : llvm::enumerate(body.getArguments())) {
+      size_t state = n - infos.size();
+      if (n < infos.size())
+        set(arg, element(infos[n], j));
+      else if (isa<dyn::ListType>(arg.getType()))
+        set(arg, Known::of(listOf(state, k)));
+      else
+        set(arg, Known::placed(buffers[state], before, steps->name));
+    }
+    block(body, inner);
+    column(steps, before, "before");
+    for (auto [n, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
+      if (!isa<dyn::ListType>(value.getType())) {
+        write(loc, value, known(value), buffers[n], inner, after);
+        continue;
+      }
+      ListInfo list = known(value).list, next = listOf(n, add(k, integer(1)));
+      check(loc, kernel::Fault::StateLength,
+            arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, next.length, list.length), "",
+            {next.length, list.length});
+      copyRows(loc, list, next, inner);
+    }
+    push(inner);
+  });
+  for (auto [k, result] : llvm::enumerate(op->getResults())) {
+    ListInfo info;
+    info.from = From::Rows;
+    info.array = buffers[k];
+    info.element = init[k].getType();
+    Value last = add(first, length);
+    if (isa<dyn::ListType>(init[k].getType())) {
+      ListInfo list = kept[k];
+      list.carried.clear();
+      list.first = add(list.first, arith::MulIOp::create(b, loc, length, list.length));
+      set(result, Known::of(list));
+      continue;
+    }
+    if (fold && stops) { // the state behind the last step that was taken
+      info.first = first;
+      info.length = rows;
+      set(result, result.use_empty() ? Known()
+                                     : segment(cast<OpResult>(result), batch::ReduceKind::Pick, info, at,
+                                               Known::placed(count, at.row)));
+      continue;
+    }
+    if (fold) {
+      set(result, Known::placed(buffers[k], last));
+      continue;
+    }
+    info.first = back ? last : add(first, integer(1));
+    info.stride = back ? -1 : 1;
+    info.length = length;
+    if (stops) {
+      info.live = buffers.back();
+      info.taken = first;
+      info.count = count;
+      info.owner = at.row;
+    }
+    set(result, Known::of(info));
+  }
+}
+
+/// Rows for the lists of `states` states, one behind the other; the first is a copy of `list`.
+ListInfo Walk::stateList(Location loc, StringRef name, const ListInfo &list, Value states, Place at) {
+  SpaceInfo *rows = f.addSpace(name, kernel::SpaceKind::States, at.space);
+  rows->used = true;
+  ListInfo first;
+  first.from = From::Rows;
+  first.array = f.addBuffer(name, rows, list.element);
+  first.element = list.element;
+  first.length = list.length;
+  Value all = kernel::IntOp::create(b, loc, b.getI32Type(), kernel::IntKind::Mul, states, list.length,
+                                    b.getStringAttr(placeOf(loc)), /*row=*/Value());
+  claim(loc, all, rows);
+  first.first = kernel::ReserveOp::create(b, loc, b.getI32Type(), rows->name, all);
+  copyRows(loc, list, first, at);
+  return first;
+}
+
+std::string Walk::aliveIn(SpaceInfo *space) {
+  if (!space || !space->alive.empty() || !space->parent)
+    return space ? space->alive : std::string();
+  std::string outer = aliveIn(space->parent);
+  if (outer.empty())
+    return outer;
+  space->alive = f.addBuffer(space->name + ".alive", space, b.getI1Type());
+  Location loc = f.entry.getLoc();
+  batch::StageOp stage = stageOfAll(loc, space->alive, {space, {}});
+  OpBuilder inside = OpBuilder::atBlockEnd(&stage.getBody().front());
+  Value alive = batch::GatherOp::create(inside, loc, b.getI1Type(), outer, space->columns[0],
+                                        batch::Access::Unknown, FlatSymbolRefAttr());
+  batch::WriteOp::create(inside, loc, alive, space->alive);
+  return space->alive;
+}
+
+/// With `after`, rows of a recurrence: until the step is computed, there is none behind it.
+void Walk::keep(Location loc, StringRef live, Value taken, StringRef carried, Place inner, Value after) {
+  SpaceInfo *space = inner.space;
+  std::string outer = aliveIn(space->parent);
+  space->alive = f.addBuffer(space->name + ".alive", space, b.getI1Type());
+  batch::StageOp stage = stageOfAll(loc, space->alive, inner);
+  OpBuilder inside = OpBuilder::atBlockEnd(&stage.getBody().front());
+  Value alive = load(inside, loc, Value(), Known::placed(live.str(), taken, carried.str()), inner);
+  if (!outer.empty()) {
+    Value around = batch::GatherOp::create(inside, loc, b.getI1Type(), outer, space->columns[0],
+                                           batch::Access::Unknown, FlatSymbolRefAttr());
+    alive = arith::AndIOp::create(inside, loc, alive, around);
+  }
+  batch::WriteOp::create(inside, loc, alive, space->alive);
+  if (after)
+    batch::ScatterOp::create(inside, loc, arith::ConstantOp::create(inside, loc, b.getBoolAttr(false)), live,
+                             column(space, after, "after"), batch::Access::Unknown);
+}
+
+/// How many steps were taken, for each row outside.
+std::string Walk::countSteps(Location loc, StringRef name, Place at, Place inner) {
+  std::string count = f.addBuffer(name, at.space, b.getI32Type());
+  batch::StageOp none = stage(loc, count, at);
+  OpBuilder before = OpBuilder::atBlockEnd(&none.getBody().front());
+  batch::WriteOp::create(before, loc, arith::ConstantOp::create(before, loc, b.getI32IntegerAttr(0)), count);
+  batch::StageOp one = stage(loc, count, inner);
+  OpBuilder inside = OpBuilder::atBlockEnd(&one.getBody().front());
+  Value so_far = load(inside, loc, Value(), Known::placed(count, at.row, inner.space->name), inner);
+  Value more = arith::AddIOp::create(inside, loc, so_far,
+                                     arith::ConstantOp::create(inside, loc, b.getI32IntegerAttr(1)));
+  batch::ScatterOp::create(inside, loc, more, count, inner.space->columns[0], batch::Access::Unknown);
+  return count;
+}
+
+} // namespace dbc::passes
