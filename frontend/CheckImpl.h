@@ -11,7 +11,7 @@
 //   CheckCalls.cpp      calls of functions and layers, conversions
 //   CheckBuiltins.cpp   calls of built-in functions
 //   CheckCalling.cpp    what the graph of calls must not do: recursion of fns, cells in themselves
-//   CheckStructure.cpp  structural and computed values
+//   CheckStructure.cpp  structural and computed values; across calls in CheckStructureCalls.cpp
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #ifndef DBC_FRONTEND_CHECKIMPL_H

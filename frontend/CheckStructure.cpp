@@ -6,66 +6,11 @@
 // tree that has the form of the value's type. What a fn gives for the same Known arguments is kept.
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
-#include "frontend/CheckImpl.h"
-#include "frontend/Known.h"
+#include "frontend/CheckStructure.h"
 
 #include <algorithm>
 
 namespace dbc::frontend {
-
-namespace {
-
-class StructureChecker {
-public:
-  StructureChecker(CheckedProgram &out, const File &main, DiagnosticEngine &diags,
-                   const std::function<std::string(const Expr &)> &quote)
-      : out_(out), main_(main), diags_(diags), quote_(quote) {}
-
-  void run();
-
-private:
-  using Env = std::map<const Binding *, Known>;
-
-  Known ofType(const Type *type, bool computed, SourceRange where, const std::string &why);
-  void root(const FuncInfo &func);
-  void keys(const FuncInfo &cell, const std::vector<Known> &args);
-  Known body(const FuncInfo &func, const std::vector<Known> &args);
-  Known block(const Block &block);
-  void bind(const Pattern &pattern, const Known &known);
-  Known eval(const Expr &expr);
-  Known evalForm(const Expr &expr);
-  Known evalName(const Expr &expr);
-  Known evalMember(const MemberExpr &expr);
-  Known evalIf(const IfExpr &expr);
-  Known evalMatch(const MatchExpr &expr);
-  Known evalBinder(const BinderExpr &expr);
-  Known evalSubscript(const SubscriptExpr &expr);
-  Known evalRecord(const RecordExpr &expr);
-  Known evalCall(const CallExpr &expr);
-  Known evalCell(const CallExpr &expr, const Call &call, const std::vector<Known> &args);
-  Known evalBuiltin(const CallExpr &expr, const Call &call, const std::vector<Known> &args);
-  static Known all(const std::vector<Known> &operands);
-  void requireStructural(const Expr &expr, const Known &known, const std::string &what,
-                         const std::string &hint);
-  void requireLength(const Expr &expr, const Known &list, const std::string &use);
-  void requireLengths(const Expr &expr, const Known &value, const std::string &use);
-  void checkOrigin(const CallExpr &expr, const Known &logits);
-  void reportOwnCycles();
-  Diagnostic *error(SourceRange range, const std::string &message, const std::string &rule);
-
-  CheckedProgram &out_;
-  const File &main_;
-  DiagnosticEngine &diags_;
-  std::function<std::string(const Expr &)> quote_;
-  Env env_;
-  const FuncInfo *cell_ = nullptr; ///< the cell whose body is followed, through fns
-  std::vector<SourceRange> callers_;
-  std::set<const FuncInfo *> seen_;
-  std::map<std::string, Known> results_;
-  std::set<std::pair<uint64_t, std::string>> reported_;
-  /// Cells that call another (or themselves) with their own node.
-  std::map<const FuncInfo *, std::vector<CallSite>> ownCalls_;
-};
 
 Diagnostic *StructureChecker::error(SourceRange range, const std::string &message, const std::string &rule) {
   uint64_t place = (static_cast<uint64_t>(range.file) << 32) | range.begin;
@@ -148,6 +93,7 @@ Known StructureChecker::body(const FuncInfo &func, const std::vector<Known> &arg
     appendKey(arg, key);
     key += ',';
   }
+  appendKey(layer_, key);
   auto kept = results_.find(key);
   if (kept != results_.end())
     return kept->second;
@@ -409,176 +355,6 @@ void StructureChecker::requireStructural(const Expr &expr, const Known &known, c
   diagnostic->note(known.where, known.why);
   diagnostic->hint(hint);
 }
-
-//===--------------------------------------------------------------------===//
-// Calls
-//===--------------------------------------------------------------------===//
-
-Known StructureChecker::evalCall(const CallExpr &expr) {
-  auto &call = static_cast<const Call &>(*expr.resolved);
-  std::vector<Known> args;
-  for (const ExprPtr &arg : expr.args)
-    args.push_back(eval(*arg));
-  if (call.target == Call::Target::Function && call.receiver && call.receiver->as<SubscriptExpr>())
-    eval(*call.receiver); // which of a table's layers
-  switch (call.target) {
-  case Call::Target::Conversion:
-    return all(args);
-  case Call::Target::Builtin:
-    return evalBuiltin(expr, call, args);
-  case Call::Target::Function:
-    break;
-  }
-  if (call.func->decl->funcKind == FuncDecl::FuncKind::Cell)
-    return evalCell(expr, call, args);
-  callers_.push_back(expr.range);
-  Known result = body(*call.func, args);
-  callers_.pop_back();
-  return result;
-}
-
-Known StructureChecker::evalCell(const CallExpr &expr, const Call &call, const std::vector<Known> &args) {
-  bool own = !args.empty(), same = own;
-  for (size_t i = 0; i < args.size(); ++i) {
-    const Binding &parameter = *call.func->arguments[i];
-    if (parameter.type->isNode() || parameter.type->isScalar(Scalar::Int) ||
-        parameter.type->isScalar(Scalar::Index) || parameter.type->isScalar(Scalar::Bool))
-      requireStructural(*expr.args[i], args[i],
-                        "the key " + quote_(*expr.args[i]) + " of cell `" + call.func->name + "`",
-                        "if the value may be computed, make `" + call.func->name + "` a `fn`");
-    own &= args[i].ownKey > 0;
-    same &= args[i].ownKey == i + 1;
-  }
-  if (cell_ && own) {
-    ownCalls_[cell_].push_back({const_cast<FuncInfo *>(call.func), expr.range});
-    if (call.func == cell_ && same)
-      if (Diagnostic *diagnostic =
-              error(expr.range,
-                    quote_(expr) + " needs itself: cell `" + cell_->name + "` is called with its own " +
-                        (args.size() == 1 ? "key" : "keys"),
-                    "C3"))
-        diagnostic->hint("a recursion goes down a field of its node, or along a list, or lowers an int key");
-  }
-  return ofType(expr.type, true, expr.range, quote_(expr) + " is the result of a cell");
-}
-
-Known StructureChecker::evalBuiltin(const CallExpr &expr, const Call &call, const std::vector<Known> &args) {
-  switch (call.builtin) {
-  case Builtin::Maximum:
-  case Builtin::Minimum:
-  case Builtin::Div:
-    return all(args);
-  case Builtin::Sum:
-  case Builtin::Max:
-  case Builtin::Min:
-  case Builtin::Any:
-  case Builtin::All: {
-    if (!args[0].element)
-      break;
-    Known result;
-    result.taint(*args[0].element);
-    return result;
-  }
-  case Builtin::Len:
-    requireLength(*expr.args[0], args[0], "asked for its length");
-    return Known();
-  case Builtin::Reverse:
-    requireLength(*expr.args[0], args[0], "reversed");
-    return args[0];
-  case Builtin::Zip: {
-    for (size_t i = 0; i < args.size(); ++i)
-      requireLength(*expr.args[i], args[i], "zipped");
-    Known pair;
-    for (const Known &list : args)
-      pair.parts.push_back(list.element ? *list.element : Known());
-    Known result;
-    result.element = std::make_shared<Known>(std::move(pair));
-    return result;
-  }
-  case Builtin::Nodes: {
-    if (cell_)
-      if (Diagnostic *diagnostic = error(expr.range, "`nodes` does not stand inside cells", "D3"))
-        diagnostic->note(cell_->decl->name.range, "this is inside the cell `" + cell_->name + "`")
-            .hint("go down the fields of the node");
-    return ofType(expr.type, false, {}, "");
-  }
-  case Builtin::CrossEntropy:
-  case Builtin::BinaryCrossEntropy:
-    checkOrigin(expr, args[0]);
-    return Known();
-  case Builtin::Softmax:
-  case Builtin::LogSoftmax:
-  case Builtin::Sigmoid: {
-    Known result = ofType(expr.type, true, expr.range, quote_(expr) + " is computed");
-    result.origin = call.builtin;
-    result.originRange = expr.range;
-    result.ends = args[0].ends;
-    return result;
-  }
-  case Builtin::Split:
-    return ofType(expr.type, true, expr.range, quote_(expr) + " is made of a tensor");
-  default:
-    break;
-  }
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (args[i].computed)
-      return ofType(expr.type, true, args[i].where, args[i].why);
-    if (args[i].element)
-      return ofType(expr.type, true, expr.args[i]->range,
-                    quote_(*expr.args[i]) + " is `" + expr.args[i]->type->str() + "`");
-  }
-  return ofType(expr.type, true, expr.range, quote_(expr) + " is computed");
-}
-
-void StructureChecker::checkOrigin(const CallExpr &expr, const Known &logits) {
-  bool soft = logits.origin == Builtin::Softmax || logits.origin == Builtin::LogSoftmax;
-  bool binary = expr.resolved->builtin == Builtin::BinaryCrossEntropy;
-  if (!(binary ? logits.origin == Builtin::Sigmoid : soft))
-    return;
-  std::string loss = builtinInfo(expr.resolved->builtin).name, made = builtinInfo(logits.origin).name;
-  Diagnostic *diagnostic = error(expr.args[0]->range,
-                                 "`" + loss + "` takes " + (binary ? "a logit" : "logits") + ", but " +
-                                     quote_(*expr.args[0]) + " is what `" + made + "` gives",
-                                 "E1");
-  if (!diagnostic)
-    return;
-  diagnostic->note(logits.originRange, "`" + made + "` stands here");
-  diagnostic->hint("leave `" + made + "` out: `" + loss + "` has it built in");
-}
-
-void StructureChecker::reportOwnCycles() {
-  std::set<const FuncInfo *> reported; // a circle is one remark
-  for (auto &[cell, calls] : ownCalls_)
-    for (const CallSite &call : calls) {
-      if (call.callee == cell || reported.count(cell))
-        continue; // of itself: an error already
-      // Does the callee get back to `cell` with the same node?
-      std::vector<const FuncInfo *> open = {call.callee};
-      std::set<const FuncInfo *> seen;
-      bool back = false;
-      while (!open.empty()) {
-        const FuncInfo *next = open.back();
-        open.pop_back();
-        back |= next == cell;
-        if (!seen.insert(next).second)
-          continue;
-        auto at = ownCalls_.find(next);
-        if (at != ownCalls_.end())
-          for (const CallSite &further : at->second)
-            open.push_back(further.callee);
-      }
-      if (!back)
-        continue;
-      reported.insert(seen.begin(), seen.end());
-      diags_.remark(call.range,
-                    "cell `" + cell->name + "` may need itself by way of `" + call.callee->name +
-                        "`, which is given the same " + (cell->arguments.size() == 1 ? "node" : "keys") +
-                        "; tested for each batch",
-                    "C3");
-    }
-}
-
-} // namespace
 
 void Checker::checkStructure() {
   StructureChecker(out_, program_.main(), *diags_, [this](const Expr &expr) { return quote(expr); }).run();

@@ -148,11 +148,6 @@ void Lowering::lowerParam(const Binding &param, const LayerInstance &owner) {
     instance.tables = owner.tables;
     if (table)
       instance.tables.push_back(extent(param.type->count, range));
-    bool cells = llvm::any_of(instance.layer->members, [](const Binding *member) {
-      return member->kind == Binding::Kind::Func && member->func->decl->funcKind == FuncDecl::FuncKind::Cell;
-    });
-    if (cells && !instance.tables.empty())
-      diags_.error(range, "a table of layers that have cells is not supported yet", "N3");
     Frame inner;
     inner.self = instance;
     inner.dims = fileDims_;
@@ -219,7 +214,8 @@ void Lowering::lowerEntry(const FuncInfo &func) {
   frame_ = outer;
 }
 
-void Lowering::lowerCell(const FuncInfo &func, const LayerInstance &self, const std::string &symbol) {
+void Lowering::lowerCell(const FuncInfo &func, LayerInstance self, const std::string &symbol) {
+  self.at.clear();
   Frame frame = frameFor(func, self);
   Frame *outer = std::exchange(frame_, &frame);
   checkSizes(func);
@@ -228,11 +224,15 @@ void Lowering::lowerCell(const FuncInfo &func, const LayerInstance &self, const 
       llvm::count_if(func.arguments, [](const Binding *argument) { return !argument->type->isNode(); });
   auto cell = dyn::CellOp::create(builder_, place(range), symbol,
                                   builder_.getTypeArrayAttr(flatTypes(func.result, range)),
-                                  surfaceType(func.result, range), ranges);
+                                  surfaceType(func.result, range), ranges + self.tables.size());
   mlir::OpBuilder::InsertionGuard guard(builder_);
   mlir::Block &body = cell.getBody().emplaceBlock();
   lowerRanges(func, cell);
   bindArguments(func, func.arguments.size(), body);
+  // Which layers of the tables that the layer stands in: further keys (C2).
+  for (size_t table = 0; table < self.tables.size(); ++table)
+    frame.self.at.push_back(body.addArgument(
+        builder_.getI32Type(), mlir::NameLoc::get(builder_.getStringAttr("layer"), place(range))));
   builder_.setInsertionPointToEnd(&body);
   Values results = block(func.decl->body);
   dyn::ReturnOp::create(builder_, place(func.decl->body.result->range), results);
@@ -260,6 +260,16 @@ void Lowering::lowerRanges(const FuncInfo &func, dyn::CellOp cell) {
       low = intConstant(at, 0);
       high = intConstant(at, key.type->isScalar(Scalar::Bool) ? 2 : extent(key.type->bound, key.range));
     }
+    dyn::YieldOp::create(builder_, at, mlir::ValueRange{low, high});
+  }
+  mlir::Location at = place(func.decl->name.range);
+  for (size_t table = 0; table < frame_->self.tables.size(); ++table) {
+    mlir::Block &range = cell.getRanges()[number++].emplaceBlock();
+    bindArguments(func, func.arguments.size(), range);
+    for (size_t before = 0; before < table; ++before)
+      range.addArgument(builder_.getI32Type(), at);
+    builder_.setInsertionPointToEnd(&range);
+    mlir::Value low = intConstant(at, 0), high = intConstant(at, frame_->self.tables[table]);
     dyn::YieldOp::create(builder_, at, mlir::ValueRange{low, high});
   }
 }

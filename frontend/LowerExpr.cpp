@@ -261,6 +261,7 @@ Values Lowering::callFunction(const CallExpr &expr, const Call &call) {
     Values keys;
     for (const Values &argument : arguments)
       keys.append(argument);
+    keys.append(self.at.begin(), self.at.end());
     auto op = dyn::CallOp::create(builder_, place(expr.range), flatTypes(expr.type, expr.range),
                                   cellSymbol(func, self), keys);
     return Values(op.getResults());

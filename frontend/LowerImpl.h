@@ -67,7 +67,7 @@ private:
   void lowerParam(const Binding &param, const LayerInstance &owner);
   dyn::InitAttr initOf(const ParamDecl &decl, size_t rank);
   void lowerEntry(const FuncInfo &func);
-  void lowerCell(const FuncInfo &func, const LayerInstance &self, const std::string &symbol);
+  void lowerCell(const FuncInfo &func, LayerInstance self, const std::string &symbol);
   /// The symbol of a cell of a layer instance; the cell will be lowered.
   std::string cellSymbol(const FuncInfo &func, const LayerInstance &self);
   Frame frameFor(const FuncInfo &func, const LayerInstance &self);

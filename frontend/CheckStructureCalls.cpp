@@ -1,0 +1,193 @@
+// Which values are structural, across calls: of fns, cells and built-in functions. See CheckStructure.cpp.
+//
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "frontend/CheckStructure.h"
+
+#include <algorithm>
+
+namespace dbc::frontend {
+
+Known StructureChecker::evalCall(const CallExpr &expr) {
+  auto &call = static_cast<const Call &>(*expr.resolved);
+  std::vector<Known> args;
+  for (const ExprPtr &arg : expr.args)
+    args.push_back(eval(*arg));
+  switch (call.target) {
+  case Call::Target::Conversion:
+    return all(args);
+  case Call::Target::Builtin:
+    return evalBuiltin(expr, call, args);
+  case Call::Target::Function:
+    break;
+  }
+  Known layer = call.func->layer ? call.receiver ? evalLayer(*call.receiver) : layer_ : Known();
+  if (call.func->decl->funcKind == FuncDecl::FuncKind::Cell) {
+    requireStructural(expr, layer, "which layer of a table the cell `" + call.func->name + "` is of",
+                      "if it may be computed, make `" + call.func->name + "` a `fn`");
+    return evalCell(expr, call, args);
+  }
+  callers_.push_back(expr.range);
+  std::swap(layer_, layer);
+  Known result = body(*call.func, args);
+  std::swap(layer_, layer);
+  callers_.pop_back();
+  return result;
+}
+
+/// Which of a table's layers an expression stands for; structural where there is but one.
+Known StructureChecker::evalLayer(const Expr &expr) {
+  if (auto *subscript = expr.as<SubscriptExpr>()) {
+    Known layer = evalLayer(*subscript->base);
+    if (subscript->subs[0].index)
+      layer.taint(eval(*subscript->subs[0].index));
+    return layer;
+  }
+  if (auto *member = expr.as<MemberExpr>(); member && member->base->type && member->base->type->isLayer())
+    return evalLayer(*member->base);
+  // A member of the layer that the function is of, or the element of a table; else a param of the file.
+  return expr.resolved && (expr.resolved->layer || expr.resolved->kind == Binding::Kind::Local) ? layer_
+                                                                                                : Known();
+}
+
+Known StructureChecker::evalCell(const CallExpr &expr, const Call &call, const std::vector<Known> &args) {
+  bool own = !args.empty(), same = own;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const Binding &parameter = *call.func->arguments[i];
+    if (parameter.type->isNode() || parameter.type->isScalar(Scalar::Int) ||
+        parameter.type->isScalar(Scalar::Index) || parameter.type->isScalar(Scalar::Bool))
+      requireStructural(*expr.args[i], args[i],
+                        "the key " + quote_(*expr.args[i]) + " of cell `" + call.func->name + "`",
+                        "if the value may be computed, make `" + call.func->name + "` a `fn`");
+    own &= args[i].ownKey > 0;
+    same &= args[i].ownKey == i + 1;
+  }
+  if (cell_ && own) {
+    ownCalls_[cell_].push_back({const_cast<FuncInfo *>(call.func), expr.range});
+    if (call.func == cell_ && same)
+      if (Diagnostic *diagnostic =
+              error(expr.range,
+                    quote_(expr) + " needs itself: cell `" + cell_->name + "` is called with its own " +
+                        (args.size() == 1 ? "key" : "keys"),
+                    "C3"))
+        diagnostic->hint("a recursion goes down a field of its node, or along a list, or lowers an int key");
+  }
+  return ofType(expr.type, true, expr.range, quote_(expr) + " is the result of a cell");
+}
+
+Known StructureChecker::evalBuiltin(const CallExpr &expr, const Call &call, const std::vector<Known> &args) {
+  switch (call.builtin) {
+  case Builtin::Maximum:
+  case Builtin::Minimum:
+  case Builtin::Div:
+    return all(args);
+  case Builtin::Sum:
+  case Builtin::Max:
+  case Builtin::Min:
+  case Builtin::Any:
+  case Builtin::All: {
+    if (!args[0].element)
+      break;
+    Known result;
+    result.taint(*args[0].element);
+    return result;
+  }
+  case Builtin::Len:
+    requireLength(*expr.args[0], args[0], "asked for its length");
+    return Known();
+  case Builtin::Reverse:
+    requireLength(*expr.args[0], args[0], "reversed");
+    return args[0];
+  case Builtin::Zip: {
+    for (size_t i = 0; i < args.size(); ++i)
+      requireLength(*expr.args[i], args[i], "zipped");
+    Known pair;
+    for (const Known &list : args)
+      pair.parts.push_back(list.element ? *list.element : Known());
+    Known result;
+    result.element = std::make_shared<Known>(std::move(pair));
+    return result;
+  }
+  case Builtin::Nodes: {
+    if (cell_)
+      if (Diagnostic *diagnostic = error(expr.range, "`nodes` does not stand inside cells", "D3"))
+        diagnostic->note(cell_->decl->name.range, "this is inside the cell `" + cell_->name + "`")
+            .hint("go down the fields of the node");
+    return ofType(expr.type, false, {}, "");
+  }
+  case Builtin::CrossEntropy:
+  case Builtin::BinaryCrossEntropy:
+    checkOrigin(expr, args[0]);
+    return Known();
+  case Builtin::Softmax:
+  case Builtin::LogSoftmax:
+  case Builtin::Sigmoid: {
+    Known result = ofType(expr.type, true, expr.range, quote_(expr) + " is computed");
+    result.origin = call.builtin;
+    result.originRange = expr.range;
+    result.ends = args[0].ends;
+    return result;
+  }
+  case Builtin::Split:
+    return ofType(expr.type, true, expr.range, quote_(expr) + " is made of a tensor");
+  default:
+    break;
+  }
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i].computed)
+      return ofType(expr.type, true, args[i].where, args[i].why);
+    if (args[i].element)
+      return ofType(expr.type, true, expr.args[i]->range,
+                    quote_(*expr.args[i]) + " is `" + expr.args[i]->type->str() + "`");
+  }
+  return ofType(expr.type, true, expr.range, quote_(expr) + " is computed");
+}
+
+void StructureChecker::checkOrigin(const CallExpr &expr, const Known &logits) {
+  bool soft = logits.origin == Builtin::Softmax || logits.origin == Builtin::LogSoftmax;
+  bool binary = expr.resolved->builtin == Builtin::BinaryCrossEntropy;
+  if (!(binary ? logits.origin == Builtin::Sigmoid : soft))
+    return;
+  std::string loss = builtinInfo(expr.resolved->builtin).name, made = builtinInfo(logits.origin).name;
+  Diagnostic *diagnostic = error(expr.args[0]->range,
+                                 "`" + loss + "` takes " + (binary ? "a logit" : "logits") + ", but " +
+                                     quote_(*expr.args[0]) + " is what `" + made + "` gives",
+                                 "E1");
+  if (!diagnostic)
+    return;
+  diagnostic->note(logits.originRange, "`" + made + "` stands here");
+  diagnostic->hint("leave `" + made + "` out: `" + loss + "` has it built in");
+}
+
+void StructureChecker::reportOwnCycles() {
+  std::set<const FuncInfo *> reported; // a circle is one remark
+  for (auto &[cell, calls] : ownCalls_)
+    for (const CallSite &call : calls) {
+      if (call.callee == cell || reported.count(cell))
+        continue; // of itself: an error already
+      // Does the callee get back to `cell` with the same node?
+      std::vector<const FuncInfo *> open = {call.callee};
+      std::set<const FuncInfo *> seen;
+      bool back = false;
+      while (!open.empty()) {
+        const FuncInfo *next = open.back();
+        open.pop_back();
+        back |= next == cell;
+        if (!seen.insert(next).second)
+          continue;
+        auto at = ownCalls_.find(next);
+        if (at != ownCalls_.end())
+          for (const CallSite &further : at->second)
+            open.push_back(further.callee);
+      }
+      if (!back)
+        continue;
+      reported.insert(seen.begin(), seen.end());
+      diags_.remark(call.range,
+                    "cell `" + cell->name + "` may need itself by way of `" + call.callee->name +
+                        "`, which is given the same " + (cell->arguments.size() == 1 ? "node" : "keys") +
+                        "; tested for each batch",
+                    "C3");
+    }
+}
+
+} // namespace dbc::frontend
