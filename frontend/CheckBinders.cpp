@@ -3,6 +3,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "frontend/CheckImpl.h"
 
+#include <algorithm>
+
 namespace dbc::frontend {
 
 bool Checker::holdsList(const Type *type) {
@@ -16,6 +18,15 @@ bool Checker::holdsList(const Type *type) {
       if (holdsList(field.type))
         return true;
   return false;
+}
+
+bool Checker::holdsListOfLists(const Type *type) {
+  if (type->isList())
+    return holdsList(type->element);
+  if (type->isRecord())
+    return std::any_of(type->record->fields.begin(), type->record->fields.end(),
+                       [](const FieldInfo &field) { return holdsListOfLists(field.type); });
+  return std::any_of(type->parts.begin(), type->parts.end(), holdsListOfLists);
 }
 
 bool Checker::holdsNode(const Type *type) {
@@ -135,8 +146,6 @@ const Type *Checker::inferReducer(BinderExpr &expr, Builtin builtin) {
   if (builtin == Builtin::Map) {
     if (!refuseLayer(body))
       return fail();
-    if (holdsList(body.type))
-      notSupported(expr.range, "a list of lists is", "D2");
     return types_.list(body.type);
   }
   const Type *result = reduceElement(builtin, body.type, body.range, quote(body));
@@ -260,8 +269,11 @@ const Type *Checker::inferScan(BinderExpr &expr, Builtin builtin) {
       error(expr.start->range, "the state is " + quote(state) + "; states of scans hold no lists", "C6");
       return fail();
     }
-    if (expr.condition) {
-      notSupported(expr.start->range, "a list in the state of a `fold` with `while` is", "C6");
+    if (expr.condition || holdsListOfLists(state)) {
+      notSupported(expr.start->range,
+                   expr.condition ? "a list in the state of a `fold` with `while` is"
+                                  : "a list of lists in the state of a `fold` is",
+                   "C6");
       return fail();
     }
   }

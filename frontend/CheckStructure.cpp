@@ -279,6 +279,7 @@ Known StructureChecker::evalBinder(const BinderExpr &expr) {
     return states;
   }
   Known value = block(expr.body);
+  requireLengths(*expr.body.result, value, "an element of a list");
   if (builtin == Builtin::Map || builtin == Builtin::Softmax) {
     Known result;
     result.element = std::make_shared<Known>(std::move(value));
@@ -312,6 +313,9 @@ Known StructureChecker::evalSubscript(const SubscriptExpr &expr) {
         if (holdsNodes(expr.type))
           if (Diagnostic *diagnostic = error(sub.index->range, "a computed index cannot choose a node", "S3"))
             diagnostic->note(index.where, index.why);
+        if (expr.type->isList())
+          if (Diagnostic *diagnostic = error(sub.index->range, "a computed index cannot choose a list", "S3"))
+            diagnostic->note(index.where, index.why).hint("its length must be known before any arithmetic");
         markAll(element, index);
       }
       return element;

@@ -72,6 +72,12 @@ std::optional<Shape> Checker::resolveShapeParts(Expr &expr) {
   return std::nullopt;
 }
 
+/// As the runtime's kMaxListDepth.
+static constexpr size_t kDeepestLists = 4;
+
+/// How many lists lie in each other.
+static size_t listDepth(const Type *type) { return type->isList() ? 1 + listDepth(type->element) : 0; }
+
 const Type *Checker::resolveType(TypeExpr &expr, TypePlace place) {
   const Type *result = types_.error();
   switch (expr.kind) {
@@ -114,8 +120,8 @@ const Type *Checker::resolveType(TypeExpr &expr, TypePlace place) {
         resolveType(*expr.elements[0], place == TypePlace::Field ? place : TypePlace::Other);
     if (!element->isError())
       result = types_.list(element);
-    if (holdsList(element))
-      notSupported(expr.range, "a list of lists is", "D2");
+    if (listDepth(result) == kDeepestLists + 1)
+      error(expr.range, "lists in lists are at most " + std::to_string(kDeepestLists) + " deep", "D2");
     if (place == TypePlace::Param || place == TypePlace::Const) {
       error(expr.range, "a param is a tensor of `f32` or a layer, not a list", "N4")
           .hint("a table of n layers is `[L; n]`, a tensor has its number in front: `f32[n, m]`");

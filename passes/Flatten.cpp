@@ -69,8 +69,8 @@ dyn::DataOp Flattening::dataOf(Type node) {
 }
 
 static Type scalarElement(Type type) {
-  if (auto list = dyn_cast<dyn::ListType>(type))
-    return list.getElement();
+  while (auto list = dyn_cast<dyn::ListType>(type))
+    type = list.getElement();
   if (isa<dyn::NodeType>(type))
     return IntegerType::get(type.getContext(), 32);
   return type;
@@ -84,34 +84,44 @@ static StringRef partName(kernel::FieldPart part) {
                                             : ".kind";
 }
 
+/// ".begin", of the lists in lists ".begin2".
+static std::string partName(kernel::FieldPart part, int level) {
+  return partName(part).str() + (level ? std::to_string(level + 1) : "");
+}
+
 std::string Flattening::fieldArray(dyn::DataOp data, StringRef ctor, StringRef field, kernel::FieldPart part,
-                                   Type type) {
+                                   Type type, int level) {
   int column = part == kernel::FieldPart::Kind ? -1 : columnNumber(data, ctor, field);
-  std::string key = (data.getSymName() + "/" + Twine(column) + partName(part)).str();
+  std::string key = (data.getSymName() + "/" + Twine(column) + partName(part, level)).str();
   auto [it, isNew] = arrays.try_emplace(key);
   if (isNew) {
     std::string base = data.getSymName().str();
     if (part != kernel::FieldPart::Kind)
       base += "." + field.str();
-    it->second = unique(base + partName(part).str());
+    it->second = unique(base + partName(part, level));
     Type element = scalarElement(type);
     if (isa<dyn::NodeType>(element) || part == kernel::FieldPart::Begin || part == kernel::FieldPart::End)
       element = declare.getI32Type();
-    kernel::FieldOp::create(declare, entry.getLoc(), it->second, data.getSymName(), column,
-                            part == kernel::FieldPart::Kind ? "" : field, part, element);
+    auto op = kernel::FieldOp::create(declare, entry.getLoc(), it->second, data.getSymName(), column,
+                                      part == kernel::FieldPart::Kind ? "" : field, part, element);
+    if (level)
+      op->setAttr("level", declare.getI32IntegerAttr(level));
   }
   return it->second;
 }
 
-std::string Flattening::argumentArray(unsigned leaf, StringRef name, kernel::FieldPart part, Type type) {
-  std::string key = ("/arg/" + Twine(leaf) + partName(part)).str();
+std::string Flattening::argumentArray(unsigned leaf, StringRef name, kernel::FieldPart part, Type type,
+                                      int level) {
+  std::string key = ("/arg/" + Twine(leaf) + partName(part, level)).str();
   auto [it, isNew] = arrays.try_emplace(key);
   if (isNew) {
-    it->second = unique(("arg." + name + partName(part)).str());
+    it->second = unique("arg." + name.str() + partName(part, level));
     Type element = scalarElement(type);
     if (isa<dyn::NodeType>(element) || part == kernel::FieldPart::Begin || part == kernel::FieldPart::End)
       element = declare.getI32Type();
-    kernel::ArgumentOp::create(declare, entry.getLoc(), it->second, name, leaf, part, element);
+    auto op = kernel::ArgumentOp::create(declare, entry.getLoc(), it->second, name, leaf, part, element);
+    if (level)
+      op->setAttr("level", declare.getI32IntegerAttr(level));
   }
   return it->second;
 }

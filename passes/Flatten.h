@@ -16,6 +16,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 #include <deque>
+#include <memory>
 #include <string>
 
 namespace dbc::passes {
@@ -28,11 +29,15 @@ struct ListInfo {
     Column, ///< an int or node: column `via` at the row of space `of`
     Rows,   ///< computed: row of `array`
     Via,    ///< computed: row of `array` that column `via` of space `of` names at the row
+    Lists,  ///< a list like `inner`, whose bounds stand in the int arrays `firsts` and `lastEnds`, or in
+           ///< columns `firsts` and `lengths` of space `of`
   };
   From from = From::Range;
   mlir::Value first, length; ///< i32, in the function being written
   int stride = 1;
   std::string array, of, via, carried;
+  std::shared_ptr<const ListInfo> inner;
+  std::string firsts, lastEnds, lengths;
   mlir::Type element; ///< flat type
   /// Of a list that a `while` ends: `length` is then what it may have at most. Row `taken` + j of the truths
   /// `live` says whether step j was taken, and so element j is there; row `owner` of `count` how many there
@@ -44,7 +49,8 @@ struct ListInfo {
   /// Whether two lists differ in nothing but first and length.
   bool sameSource(const ListInfo &o) const {
     return from == o.from && stride == o.stride && array == o.array && of == o.of && via == o.via &&
-           element == o.element;
+           element == o.element && firsts == o.firsts && lastEnds == o.lastEnds && lengths == o.lengths &&
+           (!inner || inner->sameSource(*o.inner));
   }
 };
 
@@ -137,8 +143,9 @@ private:
   std::string addBuffer(llvm::StringRef name, SpaceInfo *space, mlir::Type type);
   /// The symbol of a field's array, declared when first used.
   std::string fieldArray(dyn::DataOp data, llvm::StringRef ctor, llvm::StringRef field,
-                         kernel::FieldPart part, mlir::Type type);
-  std::string argumentArray(unsigned leaf, llvm::StringRef name, kernel::FieldPart part, mlir::Type type);
+                         kernel::FieldPart part, mlir::Type type, int level = 0);
+  std::string argumentArray(unsigned leaf, llvm::StringRef name, kernel::FieldPart part, mlir::Type type,
+                            int level);
   dyn::DataOp dataOf(mlir::Type node);
   void rename(llvm::StringRef from, llvm::StringRef to);
 

@@ -32,6 +32,20 @@ Known Walk::element(const ListInfo &list, Value j) {
     return loaded(list.of, b.getStringAttr(list.via), positionRow(list, j));
   case From::Rows:
     return indexing ? Known::placed(list.array, positionRow(list, j), list.carried) : Known();
+  case From::Lists: {
+    Value p = positionRow(list, j);
+    ListInfo inner = *list.inner;
+    Type i32 = b.getI32Type();
+    if (!list.lastEnds.empty()) {
+      inner.first = kernel::LoadOp::create(b, loc, i32, list.firsts, StringAttr(), p);
+      Value last = kernel::LoadOp::create(b, loc, i32, list.lastEnds, StringAttr(), p);
+      inner.length = sub(last, inner.first);
+    } else {
+      inner.first = kernel::LoadOp::create(b, loc, i32, list.of, b.getStringAttr(list.firsts), p);
+      inner.length = kernel::LoadOp::create(b, loc, i32, list.of, b.getStringAttr(list.lengths), p);
+    }
+    return Known::of(inner);
+  }
   case From::Via: {
     if (!indexing)
       return Known();
@@ -41,6 +55,17 @@ Known Walk::element(const ListInfo &list, Value j) {
   }
   }
   llvm_unreachable("all kinds of lists are handled");
+}
+
+ListInfo Walk::listOfLists(const ListInfo &inner, const SpaceInfo &space, std::string firsts,
+                           std::string lengths) {
+  ListInfo info;
+  info.from = From::Lists;
+  info.inner = std::make_shared<ListInfo>(inner);
+  info.of = space.name;
+  info.firsts = std::move(firsts);
+  info.lengths = std::move(lengths);
+  return info;
 }
 
 kernel::ForOp Walk::loop(Location loc, Value length, function_ref<void(Value)> body) {
@@ -75,53 +100,80 @@ void Walk::claim(Location loc, Value count, ArrayRef<SpaceInfo *> spaces) {
   kernel::ClaimOp::create(b, loc, b.getArrayAttr(names), count, placeOf(loc));
 }
 
+/// In the walk that writes calls. Structural results, and the bounds of lists, lie in rows of a space, for
+/// calls may need them; of others only the length counts.
+void Walk::mapCalls(dyn::MapOp op, const std::vector<ListInfo> &lists) {
+  Block &body = op.getBody().front();
+  auto isList = [](Value result) {
+    return isa<dyn::ListType>(cast<dyn::ListType>(result.getType()).getElement());
+  };
+  SpaceInfo *rows = nullptr;
+  SmallVector<bool> kept;
+  for (Value result : op.getResults()) {
+    kept.push_back(!result.use_empty() && (isList(result) || isStructural(result)));
+    if (kept.back() && !rows)
+      rows = f.addSpace("map", kernel::SpaceKind::States, nullptr);
+  }
+  std::vector<ListInfo> infos(op.getNumResults());
+  Value first =
+      rows ? kernel::CountOp::create(b, op.getLoc(), b.getI32Type(), rows->name).getResult() : integer(0);
+  for (auto [k, info] : llvm::enumerate(infos)) {
+    info.from = From::Rows;
+    if (!kept[k])
+      continue;
+    rows->used = true;
+    auto add = [&](const char *name) {
+      rows->columns.push_back(name + (k ? std::to_string(k + 1) : ""));
+      return rows->columns.back();
+    };
+    if (isList(op.getResult(k))) {
+      info.firsts = add("first");
+      info.lengths = add("length");
+    } else {
+      info.from = From::Column;
+      info.of = rows->name;
+      info.via = add("value");
+    }
+  }
+  if (rows && !isOwn(op))
+    claim(op.getLoc(), lists[0].length, rows);
+  if (rows || callsCells(body))
+    loop(op.getLoc(), lists[0].length, [&](Value j) {
+      for (auto [arg, list] : llvm::zip(body.getArguments(), lists))
+        set(arg, element(list, j));
+      block(body, Place());
+      SmallVector<Value> values;
+      for (auto [k, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
+        if (!kept[k])
+          continue;
+        if (!isList(op.getResult(k))) {
+          values.push_back(asColumn(structural(value)));
+          continue;
+        }
+        const ListInfo &inner = known(value).list;
+        values.push_back(inner.first);
+        values.push_back(inner.length);
+        infos[k] = listOfLists(inner, *rows, infos[k].firsts, infos[k].lengths);
+      }
+      if (rows)
+        kernel::PushOp::create(b, op.getLoc(), rows->name, values);
+    });
+  for (auto [k, result] : llvm::enumerate(op.getResults())) {
+    infos[k].element = cast<dyn::ListType>(result.getType()).getElement();
+    infos[k].first = first;
+    infos[k].length = lists[0].length;
+    set(result, Known::of(infos[k]));
+  }
+}
+
 void Walk::map(dyn::MapOp op, Place at) {
   Block &body = op.getBody().front();
   std::vector<ListInfo> lists;
   for (Value list : op.getLists())
     lists.push_back(known(list).list);
 
-  if (!indexing) {
-    // Structural results lie in rows of a space, for calls may need them; of others only the length counts.
-    SpaceInfo *rows = nullptr;
-    SmallVector<bool> kept;
-    for (Value result : op.getResults()) {
-      kept.push_back(!result.use_empty() && isStructural(result));
-      if (kept.back() && !rows)
-        rows = f.addSpace("map", kernel::SpaceKind::States, nullptr);
-    }
-    Value first =
-        rows ? kernel::CountOp::create(b, op.getLoc(), b.getI32Type(), rows->name).getResult() : integer(0);
-    for (auto [k, result] : llvm::enumerate(op.getResults())) {
-      ListInfo info;
-      info.from = kept[k] ? From::Column : From::Rows;
-      info.element = cast<dyn::ListType>(result.getType()).getElement();
-      info.first = first;
-      info.length = lists[0].length;
-      if (kept[k]) {
-        rows->used = true;
-        rows->columns.push_back("value" + (k ? std::to_string(k + 1) : ""));
-        info.of = rows->name;
-        info.via = rows->columns.back();
-      }
-      set(result, Known::of(info));
-    }
-    if (rows && !isOwn(op))
-      claim(op.getLoc(), lists[0].length, rows);
-    if (rows || callsCells(body))
-      loop(op.getLoc(), lists[0].length, [&](Value j) {
-        for (auto [arg, list] : llvm::zip(body.getArguments(), lists))
-          set(arg, element(list, j));
-        block(body, Place());
-        SmallVector<Value> values;
-        for (auto [k, value] : llvm::enumerate(body.getTerminator()->getOperands()))
-          if (kept[k])
-            values.push_back(asColumn(structural(value)));
-        if (rows)
-          kernel::PushOp::create(b, op.getLoc(), rows->name, values);
-      });
-    return;
-  }
+  if (!indexing)
+    return mapCalls(op, lists);
 
   SpaceInfo *space = f.addSpace(label(op, at), kernel::SpaceKind::Elements, at.space);
   Value base = kernel::CountOp::create(b, op.getLoc(), b.getI32Type(), space->name);
@@ -137,7 +189,12 @@ void Walk::map(dyn::MapOp op, Place at) {
     block(body, inner);
     for (auto [k, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
       Known result = known(value);
-      assert(!result.is(Kind::List) && "the checker refuses lists of lists");
+      if (result.is(Kind::List)) {
+        result.list = listOfLists(result.list, *space, column(space, result.list.first, "first"),
+                                  column(space, result.list.length, "length"));
+        yielded.push_back(result);
+        continue;
+      }
       if (result.is(Kind::Model) && (value.getType().isInteger(32) || value.getType().isInteger(1)) &&
           isa<arith::ConstantOp>(result.scalar.getDefiningOp()))
         result = Known::structural(structural(value));
@@ -161,10 +218,16 @@ void Walk::map(dyn::MapOp op, Place at) {
   }
   for (auto [k, result] : llvm::enumerate(op.getResults())) {
     ListInfo info = lists[0].ends() ? lists[0] : ListInfo();
+    if (yielded[k].is(Kind::List))
+      info = yielded[k].list;
     info.stride = 1;
     info.first = base;
     info.length = lists[0].length;
     info.element = cast<dyn::ListType>(result.getType()).getElement();
+    if (yielded[k].is(Kind::List)) {
+      set(result, Known::of(info));
+      continue;
+    }
     info.of = space->name;
     info.via = columns[k];
     info.array = yielded[k].array;
@@ -186,11 +249,16 @@ void Walk::filter(dyn::FilterOp op, Place at) {
       f.addSpace((at.space ? at.space->name + "." : "") + "filtered", kernel::SpaceKind::States, nullptr);
   stay->used = true;
   std::vector<int> columnOf(lists.size(), -1);
-  for (auto [k, list] : llvm::enumerate(lists))
-    if (indexing || isStructural(list)) {
-      columnOf[k] = stay->columns.size();
-      stay->columns.push_back("element" + (k ? std::to_string(k + 1) : ""));
-    }
+  for (auto [k, list] : llvm::enumerate(lists)) {
+    std::string number = k ? std::to_string(k + 1) : "";
+    if (!indexing && !isStructural(list) && list.from != From::Lists)
+      continue;
+    columnOf[k] = stay->columns.size();
+    if (list.from == From::Lists)
+      stay->columns.insert(stay->columns.end(), {"first" + number, "length" + number});
+    else
+      stay->columns.push_back("element" + number);
+  }
   Value first = kernel::CountOp::create(b, loc, b.getI32Type(), stay->name);
   SpaceInfo *candidates =
       indexing ? f.addSpace(at.space->name + ".filter", kernel::SpaceKind::Elements, at.space) : nullptr;
@@ -207,8 +275,14 @@ void Walk::filter(dyn::FilterOp op, Place at) {
     for (auto [k, list] : llvm::enumerate(lists)) {
       Known each = element(list, j);
       set(body.getArgument(k), each);
-      if (columnOf[k] >= 0)
+      if (columnOf[k] < 0)
+        continue;
+      if (each.is(Kind::List)) {
+        values.push_back(each.list.first);
+        values.push_back(each.list.length);
+      } else {
         values.push_back(each.scalar);
+      }
     }
     block(body, inner);
     auto cond = kernel::IfOp::create(b, loc, TypeRange(), structural(body.getTerminator()->getOperand(0)));
@@ -229,9 +303,15 @@ void Walk::filter(dyn::FilterOp op, Place at) {
   Value length = sub(kernel::CountOp::create(b, loc, b.getI32Type(), stay->name), first);
   for (auto [k, result] : llvm::enumerate(op.getResults())) {
     ListInfo info;
+    if (lists[k].from == From::Lists)
+      info = listOfLists(*lists[k].inner, *stay, stay->columns[columnOf[k]], stay->columns[columnOf[k] + 1]);
     info.element = lists[k].element;
     info.first = first;
     info.length = length;
+    if (lists[k].from == From::Lists) {
+      set(result, Known::of(info));
+      continue;
+    }
     info.of = stay->name;
     info.via = columnOf[k] < 0 ? "" : stay->columns[columnOf[k]];
     if (isStructural(lists[k])) {
@@ -509,20 +589,25 @@ void Walk::joinLists(Operation *op, unsigned n, std::vector<Arm> &arms, Place at
 }
 
 /// A list that an entry returns: a space of its own, so that its rows stand in the outputs' order.
-void Walk::returnList(Location loc, unsigned leaf, const Known &value, Place at) {
-  const ListInfo &list = value.list;
+void Walk::returnList(Location loc, unsigned leaf, const ListInfo &list, Place at, unsigned depth) {
   std::string name = leaf ? "result." + std::to_string(leaf) : "result";
   SpaceInfo *space = f.addSpace(name + ".list", kernel::SpaceKind::Elements, at.space);
-  Type flat = isa<dyn::NodeType>(list.element) ? Type(b.getI32Type()) : list.element;
-  std::string buffer = f.addBuffer(name, space, flat);
-  batch::OutputOp::create(f.declare, loc, leaf, buffer, 1, /*kept=*/list.ends());
+  std::string buffer;
+  if (list.from != From::Lists) {
+    Type flat = isa<dyn::NodeType>(list.element) ? Type(b.getI32Type()) : list.element;
+    buffer = f.addBuffer(name, space, flat);
+    batch::OutputOp::create(f.declare, loc, leaf, buffer, depth, /*kept=*/list.ends());
+  }
   claim(loc, list.length, space);
   loop(loc, list.length, [&](Value j) {
     Place inner{space, kernel::CountOp::create(b, loc, b.getI32Type(), space->name)};
     column(space, at.row, "parent");
     if (list.ends())
       keep(loc, list.live, add(list.taken, j), "", inner);
-    write(loc, Value(), element(list, j), buffer, inner);
+    if (buffer.empty())
+      returnList(loc, leaf, element(list, j).list, inner, depth + 1);
+    else
+      write(loc, Value(), element(list, j), buffer, inner);
     push(inner);
   });
 }

@@ -44,8 +44,8 @@ void Walk::run(Region &region) {
         std::string label = cast<StringAttr>(name).getValue().str();
         if (flat.size() > 1)
           label += "." + std::to_string(part);
-        set(arg, fromArray(arg.getLoc(), arg.getType(), key, [&](kernel::FieldPart p) {
-              return f.argumentArray(leaf, label, p, arg.getType());
+        set(arg, fromArray(arg.getLoc(), arg.getType(), key, [&](kernel::FieldPart p, int level) {
+              return f.argumentArray(leaf, label, p, arg.getType(), level);
             }));
       }
     }
@@ -93,32 +93,42 @@ void Walk::place(Flattening::Cell &cell) {
 }
 
 /// A value that the batch holds: a field of node `row`, or an argument of input `row`.
-Known Walk::fromArray(Location loc, Type type, Value row,
-                      function_ref<std::string(kernel::FieldPart)> array) {
+Known Walk::fromArray(Location loc, Type type, Value row, ArrayOf array) {
   using kernel::FieldPart;
   if (auto list = dyn_cast<dyn::ListType>(type)) {
-    std::string begin = array(FieldPart::Begin), end = array(FieldPart::End);
+    std::string begin = array(FieldPart::Begin, 0), end = array(FieldPart::End, 0);
     kernel::RequireOp::create(b, loc, begin, row, placeOf(loc));
-    ListInfo info;
+    ListInfo info = storedList(list, 0, array);
     Type i32 = b.getI32Type();
     info.first = kernel::LoadOp::create(b, loc, i32, begin, StringAttr(), row);
     Value last = kernel::LoadOp::create(b, loc, i32, end, StringAttr(), row);
     info.length = sub(last, info.first);
-    info.array = array(FieldPart::Items);
-    info.element = list.getElement();
-    bool integer =
-        isa<dyn::NodeType>(info.element) || info.element.isInteger(32) || info.element.isInteger(1);
-    info.from = integer ? From::Items : From::Rows;
-    assert(!isa<dyn::ListType>(info.element) && "the checker refuses lists of lists");
     return Known::of(info);
   }
-  std::string symbol = array(FieldPart::Value);
+  std::string symbol = array(FieldPart::Value, 0);
   kernel::RequireOp::create(b, loc, symbol, row, placeOf(loc));
   if (isa<dyn::NodeType>(type) || type.isInteger(32) || type.isInteger(1)) {
     Type loaded = type.isInteger(1) ? Type(b.getI1Type()) : Type(b.getI32Type());
     return Known::structural(kernel::LoadOp::create(b, loc, loaded, symbol, StringAttr(), row));
   }
   return Known::placed(symbol, row);
+}
+
+/// What the elements of a list in the batch are; its bounds are not set.
+ListInfo Walk::storedList(dyn::ListType type, int level, ArrayOf array) {
+  ListInfo info;
+  info.element = type.getElement();
+  if (auto inner = dyn_cast<dyn::ListType>(info.element)) {
+    info.from = From::Lists;
+    info.firsts = array(kernel::FieldPart::Begin, level + 1);
+    info.lastEnds = array(kernel::FieldPart::End, level + 1);
+    info.inner = std::make_shared<ListInfo>(storedList(inner, level + 1, array));
+    return info;
+  }
+  info.array = array(kernel::FieldPart::Items, 0);
+  bool integer = isa<dyn::NodeType>(info.element) || info.element.isInteger(32) || info.element.isInteger(1);
+  info.from = integer ? From::Items : From::Rows;
+  return info;
 }
 
 void Walk::block(Block &block, Place at) {
@@ -166,8 +176,8 @@ void Walk::field(dyn::FieldOp op, Place at) {
   dyn::DataOp data = f.dataOf(op.getNode().getType());
   StringRef ctor = op.getCtor().value_or("");
   set(op.getResult(),
-      fromArray(op.getLoc(), op.getType(), structural(op.getNode()), [&](kernel::FieldPart part) {
-        return f.fieldArray(data, ctor, op.getName(), part, op.getType());
+      fromArray(op.getLoc(), op.getType(), structural(op.getNode()), [&](kernel::FieldPart part, int level) {
+        return f.fieldArray(data, ctor, op.getName(), part, op.getType(), level);
       }));
 }
 
@@ -196,11 +206,12 @@ void Walk::call(dyn::CallOp op, Place at) {
     for (auto [k, result] : llvm::enumerate(op.getResults())) {
       Known here;
       if (auto list = dyn_cast<dyn::ListType>(result.getType())) {
-        ListInfo info;
-        info.from = From::Rows;
-        info.element = list.getElement();
-        info.first = integer(0);
-        info.length = known(cell.op.getBody().front().getTerminator()->getOperand(k)).list.length;
+        ListInfo info = known(cell.op.getBody().front().getTerminator()->getOperand(k)).list;
+        if (info.from != From::Lists) { // of its elements only the length counts
+          info.from = From::Rows;
+          info.first = integer(0);
+          info.stride = 1;
+        }
         here = Known::of(info);
       }
       set(result, here);
@@ -422,7 +433,7 @@ void Walk::returned(Operation *op, Place at) {
         mine.firsts[k] = column(at.space, result.list.first, "first");
         mine.lengths[k] = column(at.space, result.list.length, "length");
       } else {
-        returnList(op->getLoc(), k, result, at);
+        returnList(op->getLoc(), k, result.list, at, 1);
       }
       continue;
     }

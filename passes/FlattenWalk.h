@@ -27,8 +27,10 @@ private:
   using From = ListInfo::From;
 
   // Structure
-  Known fromArray(mlir::Location loc, mlir::Type type, mlir::Value row,
-                  llvm::function_ref<std::string(kernel::FieldPart)> array);
+  /// The symbol of an array of a field or argument: of a part, on a level of lists in lists.
+  using ArrayOf = llvm::function_ref<std::string(kernel::FieldPart, int level)>;
+  Known fromArray(mlir::Location loc, mlir::Type type, mlir::Value row, ArrayOf array);
+  static ListInfo storedList(dyn::ListType type, int level, ArrayOf array);
   void only(mlir::Operation *op, mlir::Region &region, Place at);
   bool allStructural(mlir::ArrayRef<mlir::Region *> regions, unsigned result);
   bool isStructural(mlir::Value value);
@@ -54,10 +56,11 @@ private:
                         mlir::ArrayRef<std::string> names, llvm::function_ref<mlir::Value(unsigned)> isArm,
                         mlir::ArrayRef<std::string> buffers, Place at, std::vector<Arm> &arms);
   void returned(mlir::Operation *op, Place at);
-  void returnList(mlir::Location loc, unsigned leaf, const Known &value, Place at);
+  void returnList(mlir::Location loc, unsigned leaf, const ListInfo &list, Place at, unsigned depth);
 
   // Lists
   void map(dyn::MapOp op, Place at);
+  void mapCalls(dyn::MapOp op, const std::vector<ListInfo> &lists);
   void filter(dyn::FilterOp op, Place at);
   void recurrence(mlir::Operation *op, mlir::ValueRange lists, mlir::ValueRange init, mlir::Block &body,
                   bool back, bool stops, Place at);
@@ -79,6 +82,9 @@ private:
   /// The element of a list at position `j` (i32).
   Known element(const ListInfo &list, mlir::Value j);
   mlir::Value positionRow(const ListInfo &list, mlir::Value j);
+  /// A list of lists like `inner`, whose bounds stand in columns of a space.
+  static ListInfo listOfLists(const ListInfo &inner, const SpaceInfo &space, std::string firsts,
+                              std::string lengths);
   /// Whether the structure function knows the elements.
   static bool isStructural(const ListInfo &list);
   mlir::Value asColumn(mlir::Value value);
