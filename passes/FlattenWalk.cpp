@@ -379,7 +379,7 @@ kernel::IfOp Walk::walkArms(Operation *op, ArrayRef<Region *> regions, ArrayRef<
       Known result = known(value);
       if (!buffers[r].empty())
         write(op->getLoc(), value, result, buffers[r], arm.at, at.row);
-      else if (result.is(Kind::Model) && (value.getType().isInteger(32) || value.getType().isInteger(1)))
+      else if (result.is(Kind::Model) && isStructural(value))
         result = Known::structural(structural(value));
       arm.yields.push_back(result);
     }

@@ -3,8 +3,8 @@
 // RUN: dbc-codegen-test %S/Inputs/documents.mlir | FileCheck %s --check-prefix DOC
 
 // A call inside the group is an edge; from outside the instance is visited.
-// TREE-LABEL: void Plan::need_g0(int32_t cell, int32_t node) {
-// TREE-NEXT:    g0.reach(cell, node, [this](int32_t, int32_t inner) { calls_encode(inner); });
+// TREE-LABEL: void Plan::need_g0(int32_t cell, int32_t place) {
+// TREE-NEXT:    g0.reach(cell, place, [this](int32_t, int32_t inner) { calls_encode(inner); });
 // TREE-LABEL: void Plan::roots(
 // TREE:         if (!given_argument_0->has(input))
 // TREE-NEXT:      return errors->missing(1, input, batch->arg_column(0, 0));

@@ -25,6 +25,7 @@ FIELDS = [
     ("marks", "labs"),
     ("signs", "flags"),
     ("sums", "ints"),
+    ("pages", "pages"),
 ]
 
 
@@ -49,7 +50,7 @@ class Declarations(Expressions):
             cells += self.group(cells)
         cells += self.layer_cell(cells)
         cells += self.list_cell(cells)
-        self.entries(cells)
+        self.entries(self.keyed_cell(cells) + cells)
         return Program(self.number, Piece("program", [], *self.decls), self.dims).prune()
 
     def declare(self, tags, name, *parts, kind="decl"):
@@ -169,11 +170,41 @@ class Declarations(Expressions):
             ),
             " }",
         )
-        walks = []
-        for name in ("there", "back"):
-            self.declare("layer", name, f"param {name}: Walk;")
-            walks.append(Cell(f"{name}.go", takes, "vec"))
-        return walks
+        self.declare("layer", "there", "param there: Walk;")
+        self.declare("table of layers+cell of a table of layers", "walks", "param walks: [Walk; 2];")
+        return [Cell(name, takes, "vec") for name in ("there.go", "walks[1].go", "walks[0].go")]
+
+    def keyed_cell(self, cells):
+        """A cell of a node, a number and a truth, and one of two nodes; fns give the keys."""
+        takes, name = self.random.choice(list(self.types)), self.name("keyed")
+        lists = [
+            f"0.3 * sum(k in t.{field}) {{ {name}(k, i - 1, up) }}"
+            for field, kind in self.types[takes][0][1]
+            if kind == f"[{takes}]" and len(self.types[takes]) == 1
+        ]
+        node = Variable("t", takes)
+        self.declare(
+            "cell+cell of several keys",
+            name,
+            f"cell {name}(t: {takes}, i in 0..3, up: bool) -> f32[d] {{ let y = if i == 0 ",
+            self.block("vec", Scope([node, Variable("i", "int"), Variable("up", "bool")], cells), 1),
+            f" else {{ {' + '.join([f'{name}(t, i - 1, !up)'] + lists)} }}; tanh(M @ y + b1) }}",
+        )
+        self.declare(
+            "fn on nodes",
+            f"by_{name}",
+            f"fn by_{name}(t: {takes}) -> f32[d] {{ {name}(t, 2, true) - 0.5 * {name}(t, 1, false) }}",
+        )
+        self.declare(
+            "cell+cell of several nodes",
+            f"two_{name}",
+            f"cell two_{name}(t: {takes}, u: {takes}) -> f32[d] ",
+            self.block("vec", Scope([node, Variable("u", takes)], cells), 1),
+        )
+        self.declare(
+            "fn on nodes", f"self_{name}", f"fn self_{name}(t: {takes}) -> f32[d] {{ two_{name}(t, t) * 0.5 }}"
+        )
+        return [Cell(f"by_{name}", takes, "vec"), Cell(f"self_{name}", takes, "vec")]
 
     def list_cell(self, cells):
         takes = [name for name, constructors in self.types.items() if len(constructors) == 1]

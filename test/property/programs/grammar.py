@@ -28,10 +28,11 @@ KINDS = {
     "flags": "[bool]",
     "ints": "[int]",
     "vecs": "[f32[d]]",
+    "pages": "[[index[vocab]]]",
 }
 
 # The kind of the elements of a list.
-ELEMENT = {"idxs": "idx", "labs": "lab", "floats": "f32", "flags": "bool", "ints": "int", "vecs": "vec", "list": "vec"}
+ELEMENT = {"idxs": "idx", "labs": "lab", "floats": "f32", "flags": "bool", "ints": "int", "vecs": "vec", "list": "vec", "pages": "idxs"}
 
 # Declarations of every program; those that are not used are dropped. Dims without a value come from the command line.
 DIMS = {"vocab": (2, 7), "ops": (2, 3), "d": (2, 5), "e": (1, 4)}
@@ -62,6 +63,11 @@ DECLS = [
     ("layer", "param near: nn.GraphConv[d, d];", "near"),
     ("layer", "param crf: nn.CRF[d];", "crf"),
     ("layer", "param own: Own[d];", "own"),
+    (
+        "cell+cell without nodes",
+        "cell place(i in 0..4, k: index[ops]) -> f32[d] { if i == 0 { b0 } else { tanh(K[k] @ place(i - 1, k) + b1) } }",
+        "place",
+    ),
     ("table of layers", "param banks: [nn.Linear[d, d]; ops];", "banks"),
     (
         "own layer",
@@ -245,6 +251,31 @@ DEEP = {
             "#a - #b } else {vec})",
             2,
         ),
+        ("while on a fold", "fold(#x in @xs, #s = <vec.> while sum(#s) < 0.6173) {vec!|x:elem,s:vec}", 2),
+        (
+            "while on a fold",
+            "(if <bool> { let (#a, #b) = fold(#x in @xs, (#p, #q) = (<vec.>, f32(0.5)) while #q + sum(#p) > -0.4127) "
+            "{tup!|x:elem,p:vec,q:f32}; #a * #b } else {vec})",
+        ),
+        (
+            "while on a scan",
+            "tanh(sum(#r in scan(#x in @xs, #s = <vec.> while sum(#s) < 0.8171) {vec!|x:elem,s:vec}) {vec|r:vec})",
+            2,
+        ),
+        (
+            "while on a scan",
+            "tanh(sum(map(#r in scan(#i in 0..4, #s = <rec.> while #s.h[0] < 0.3191) {rec!|i:int,s:rec}) { #r.c }))",
+        ),
+        (
+            "list of lists",
+            "sum(#p in map(#x in @xs) map(#y in @ys) {vec|x:elem,y:elem2}) { tanh(sum(#q in #p) {vec|q:vec,p:vecs}) }",
+            2,
+        ),
+        (
+            "list of lists",
+            "sum((#p, #x) in zip(map(#x in @xs) <list.|x:elem>, @xs)) { tanh(sum(#p)) * <vec|x:elem,p:vecs> }",
+        ),
+        ("cell without nodes", "place(minimum(maximum($int, 0), 3), $ops)", 2),
         ("computed if", "(if <f32> > 0.0437 {vec} else {vec})", 2),
         ("computed index of a tensor", "M[argmax(0.5 * <vec> + b0)]"),
         ("put", "put(<vec>, $lab, <f32>)"),
@@ -291,6 +322,12 @@ DEEP = {
     "list": [
         ("map", "map(#x in @xs) {vec|x:elem}", 4),
         ("reverse", "reverse(<list>)"),
+        ("fold of a list", "fold(#i in 0..2, #hs = <list>) { map(#h in #hs) {vec!|h:vec,hs:vecs,i:int} }", 2),
+        (
+            "fold of a list",
+            "(if <bool> { let (#a, #b) = fold(#x in @xs, (#p, #hs) = (<vec.>, <list.>)) "
+            "{ (<vec!|x:elem,p:vec,hs:vecs>, map(#h in #hs) {vec!|h:vec,p:vec}) }; map(#v in #b) { #v + #a } } else {list})",
+        ),
         ("fn of lists", "lower(<list>)"),
         ("zip of two lists", "map((#x, #y) in zip(@xs, @ys)) {vec|x:elem,y:elem2}", 0.5),
         ("scan of a tensor", "scan(#x in @xs, #s = <vec.>) {vec!|x:elem,s:vec}", 2),
