@@ -220,6 +220,15 @@ def check_grammar(all_blocks, root):
 #---- All of it ----
 
 
+def update(path, text, updates):
+    """Writes what is printed in the place of what the manual shows."""
+    lines = text.split("\n")
+    for shown, printed in reversed(updates):
+        lines[shown.line : shown.line + shown.content.count("\n")] = printed.rstrip("\n").split("\n")
+    with open(path, "w") as file:
+        file.write("\n".join(lines))
+
+
 def main():
     root, scratch = (os.path.abspath(path) for path in sys.argv[1:])
     path = os.path.join(root, "dsl/REFERENCE.md")
@@ -232,7 +241,7 @@ def main():
         try:
             return check(*arguments)
         except Wrong as what:
-            wrong.append(f"REFERENCE.md:{line}: {what}")
+            wrong.append((line, what))
 
     all_blocks = list(sectioned(text))
     all_programs = attempt(1, lambda: list(programs(all_blocks, root, scratch))) or []
@@ -240,27 +249,25 @@ def main():
         attempt(program.block.line, program.write)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda program: attempt(program.block.line, program.run), all_programs))
-    lines = text.split("\n")
     updates = []
     for program, printed in zip(all_programs, results):
         shown = program.printed
-        if printed is None or not shown or (same(shown.content, printed) if program.inputs else shown.content == printed):
-            continue
-        if os.environ.get("DBC_UPDATE"):
+        agrees = same if program.inputs else str.__eq__
+        if printed is not None and shown and not agrees(shown.content, printed):
             updates.append((shown, printed))
-        else:
-            wrong.append(f"REFERENCE.md:{shown.line}: the manual shows:\n{shown.content}it prints:\n{printed}")
-    for shown, printed in reversed(updates):
-        lines[shown.line : shown.line + shown.content.count("\n")] = printed.rstrip("\n").split("\n")
-    if updates:
-        with open(path, "w") as file:
-            file.write("\n".join(lines))
+    if os.environ.get("DBC_UPDATE"):
+        update(path, text, updates)
+    else:
+        wrong += [(shown.line, f"the manual shows:\n{shown.content}it prints:\n{printed}") for shown, printed in updates]
     attempt(1, check_text, text, os.path.dirname(path), root)
     attempt(1, check_rules, all_programs)
     attempt(1, check_builtins, text, root, all_blocks)
     attempt(1, check_library, text, root)
     attempt(1, check_grammar, all_blocks, root)
-    print("\n".join(wrong) or f"{len(all_programs)} programs do what the manual says")
+    for line, what in sorted(wrong, key=lambda one: one[0]):
+        print(f"REFERENCE.md:{line}: {what}")
+    if not wrong:
+        print(f"{len(all_programs)} programs do what the manual says")
     return 1 if wrong else 0
 
 
