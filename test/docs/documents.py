@@ -1,5 +1,5 @@
-"""Runs what the documents of the repository say: every *.md file, every fenced block, each document in a folder of its own.
-dbc must be on the PATH.
+"""Runs what the documents of the repository say: every *.md file but dsl/REFERENCE.md, which reference.py runs, every fenced
+block, each document in a folder of its own. dbc must be on the PATH.
 
 usage: documents.py ROOT BUILD SCRATCH [DOCUMENT...]
 
@@ -118,7 +118,7 @@ def check_text(text, folder, root):
     if re.search(r"^( +```|\s*~~~)", text, flags=re.M):
         raise Wrong("a block begins with three backticks and no space before them")
     prose = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
-    for target in re.findall(r"\]\(([^)#:]+)\)", prose):
+    for target in re.findall(r"\]\(([^)#:]+)\)", re.sub(r"`[^`\n]*`", "", prose)):
         if not os.path.exists(os.path.join(folder, target)):
             raise Wrong(f"there is no {target} to link to")
     rooms = {entry for entry in os.listdir(root) if os.path.isdir(os.path.join(root, entry))} - {"build"}
@@ -163,7 +163,8 @@ def run_document(path, root, build, scratch):
 def documents(root):
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(f for f in folders if not f.startswith((".", "build")) and f != "Inputs")
-        yield from (os.path.join(folder, file) for file in sorted(files) if file.endswith(".md"))
+        names = (file for file in sorted(files) if file.endswith(".md") and file != "REFERENCE.md")
+        yield from (os.path.join(folder, name) for name in names)
 
 
 def main():
