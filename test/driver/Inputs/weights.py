@@ -1,4 +1,4 @@
-"""Writes weights of test/models/treefc.dyn into a folder: good ones, wrong ones, and a file that ends too early.
+"""Writes weights of test/models/13_treefc.dyn into a folder: good ones, wrong ones, and a file that ends too early.
 
 Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 """
