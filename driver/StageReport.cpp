@@ -4,7 +4,9 @@
 #include "ir/Batch/Batch.h"
 #include "ir/Dyn/Dyn.h"
 #include "ir/Kernel/Kernel.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include <dbc/schedule.h>
 
 using namespace mlir;
 
@@ -20,6 +22,7 @@ public:
     ProgramReport report;
     report.entry = program.getSymName().str();
     report.loss = program.getLoss();
+    tables(report);
     program.walk<WalkOrder::PreOrder>(
         [&](batch::StageOp stage) { report.stages.push_back(this->stage(stage)); });
     return report;
@@ -49,8 +52,12 @@ private:
       return "each input";
     case kernel::SpaceKind::Model:
       return "the model, when it is made";
-    case kernel::SpaceKind::Instances:
-      return "each node that `" + space.getSymName().str() + "` is called for";
+    case kernel::SpaceKind::Instances: {
+      auto group = program.lookupSymbol<kernel::GroupOp>(*space.getGroup());
+      bool one = group.getFurtherKeys(*space.getCell()).empty();
+      return one ? "each node that `" + space.getSymName().str() + "` is called for"
+                 : "each combination of keys that `" + space.getSymName().str() + "` is called with";
+    }
     case kernel::SpaceKind::Arm:
       return "each row of `" + parent + "` that takes this arm";
     case kernel::SpaceKind::Elements:
@@ -91,6 +98,32 @@ private:
     });
     if (report.whyNotOnce.empty())
       report.whyNotOnce = "it stands between stages that need results of earlier ones";
+  }
+
+  /// The tables of cells, by what their `place` functions say of each key.
+  void tables(ProgramReport &report) {
+    for (auto func : program.getBody().front().getOps<kernel::FuncOp>()) {
+      if (func.getKind() != kernel::FuncKind::Place)
+        continue;
+      TableReport table;
+      for (auto key : func.getBody().getOps<kernel::KeyOp>()) {
+        auto group = program.lookupSymbol<kernel::GroupOp>(key.getGroup());
+        table.cell = cast<StringAttr>(group.getCells()[key.getCell()]).getValue();
+        std::string name = "`" + group.getFurtherKeys(key.getCell())[key.getKey()].str() + "`";
+        table.place = key.getWhere();
+        if (key.getData()) {
+          table.keys.push_back("node " + name);
+          continue;
+        }
+        auto bounds = key.getRange().front().getTerminator()->getOperands();
+        auto low = bounds[0].getDefiningOp<arith::ConstantIntOp>(),
+             high = bounds[1].getDefiningOp<arith::ConstantIntOp>();
+        table.keys.push_back(
+            name + (low && high ? " in " + std::to_string(low.value()) + ".." + std::to_string(high.value())
+                                : " in a range that the input says"));
+      }
+      report.tables.push_back(table);
+    }
   }
 
   std::string describe(linalg::ContractOp product) {
@@ -149,6 +182,12 @@ std::vector<ProgramReport> reportStages(ModuleOp batch) {
 void print(llvm::raw_ostream &out, const ProgramReport &program) {
   out << (program.loss ? "loss `" : "entry `") << program.entry << "`: " << program.stages.size()
       << " stages\n";
+  for (const TableReport &table : program.tables) {
+    out << "  table of `" << table.cell << "` (" << table.place << "): a place for each node or input";
+    for (const std::string &key : table.keys)
+      out << ", " << key;
+    out << "; " << KeyTable::kBytes << " bytes a place\n";
+  }
   for (const StageReport &stage : program.stages) {
     out << "  " << stage.name << " (" << stage.place << ")\n    a row for " << stage.rows << "; runs "
         << stage.when << "\n";
@@ -180,7 +219,16 @@ llvm::json::Value toJson(const ProgramReport &program) {
                                         {"products", llvm::json::Array(stage.products)},
                                         {"accesses", std::move(accesses)}});
   }
-  return llvm::json::Object{{"entry", program.entry}, {"loss", program.loss}, {"stages", std::move(stages)}};
+  llvm::json::Array tables;
+  for (const TableReport &table : program.tables)
+    tables.push_back(llvm::json::Object{{"cell", table.cell},
+                                        {"keys", llvm::json::Array(table.keys)},
+                                        {"place_bytes", KeyTable::kBytes},
+                                        {"place", table.place}});
+  return llvm::json::Object{{"entry", program.entry},
+                            {"loss", program.loss},
+                            {"tables", std::move(tables)},
+                            {"stages", std::move(stages)}};
 }
 
 } // namespace dbc::driver

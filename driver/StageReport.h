@@ -29,9 +29,17 @@ struct StageReport {
   std::vector<AccessReport> accesses;
 };
 
+/// The table of a cell that has keys behind its node.
+struct TableReport {
+  std::string cell;
+  std::vector<std::string> keys; ///< "`t` in 0..5", "`j` in a range that the input says", "node `b`"
+  std::string place;             ///< of the cell's declaration
+};
+
 struct ProgramReport {
   std::string entry;
   bool loss = false;
+  std::vector<TableReport> tables;
   std::vector<StageReport> stages; ///< in the order in which they run
 };
 
