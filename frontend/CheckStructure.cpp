@@ -32,6 +32,7 @@ void StructureChecker::run() {
     if (func->file == &main_ && !seen_.count(func))
       root(*func);
   reportOwnCycles();
+  descent_.report(diags_);
 }
 
 void StructureChecker::root(const FuncInfo &func) {
@@ -55,17 +56,33 @@ void StructureChecker::root(const FuncInfo &func) {
 }
 
 /// The ranges of keys, and the measure.
-void StructureChecker::keys(const FuncInfo &cell, const std::vector<Known> &args) {
+void StructureChecker::keys(const FuncInfo &cell, std::vector<Known> &args) {
   Env outer = std::exchange(env_, {});
+  std::vector<Descent::Number> numbers;
   for (size_t i = 0; i < args.size(); ++i) {
     const FuncArg &arg = cell.decl->args[i];
-    for (const Expr *bound : {arg.low.get(), arg.high.get()})
-      if (bound)
-        requireStructural(*bound, eval(*bound), "the bound " + quote_(*bound) + " of a key's range", "");
+    const Type *type = cell.arguments[i]->type;
+    Known low, high;
+    if (arg.ranged()) {
+      low = eval(*arg.low);
+      high = eval(*arg.high);
+      requireStructural(*arg.low, low, "the bound " + quote_(*arg.low) + " of a key's range", "");
+      requireStructural(*arg.high, high, "the bound " + quote_(*arg.high) + " of a key's range", "");
+    } else if (type->isScalar(Scalar::Index)) {
+      low.number = Shape();
+      high.number = type->bound;
+    }
+    if (arg.ranged() || type->isScalar(Scalar::Index))
+      args[i].number = descent_.unknown(arg.name.text, low.number, high.number);
+    numbers.push_back(args[i].number);
     env_[cell.arguments[i]] = args[i];
   }
-  if (const Expr *measure = cell.decl->measure.get())
-    requireStructural(*measure, eval(*measure), "the measure " + quote_(*measure), "");
+  Known measure;
+  if (const Expr *stated = cell.decl->measure.get()) {
+    measure = eval(*stated);
+    requireStructural(*stated, measure, "the measure " + quote_(*stated), "");
+  }
+  descent_.cell(cell, std::move(numbers), cell.decl->measure != nullptr, measure.number);
   env_ = std::move(outer);
 }
 
@@ -147,7 +164,11 @@ Known StructureChecker::all(const std::vector<Known> &operands) {
 
 Known StructureChecker::evalForm(const Expr &expr) {
   switch (expr.kind) {
-  case Expr::Kind::Number:
+  case Expr::Kind::Number: {
+    Known known;
+    known.number = CheckedProgram::asShape(expr);
+    return known;
+  }
   case Expr::Kind::Bool:
     return Known();
   case Expr::Kind::Name:
@@ -169,19 +190,31 @@ Known StructureChecker::evalForm(const Expr &expr) {
     return evalMatch(static_cast<const MatchExpr &>(expr));
   case Expr::Kind::Binder:
     return evalBinder(static_cast<const BinderExpr &>(expr));
-  case Expr::Kind::Unary:
-    return all({eval(*static_cast<const UnaryExpr &>(expr).operand)});
+  case Expr::Kind::Unary: {
+    auto &unary = static_cast<const UnaryExpr &>(expr);
+    Known operand = eval(*unary.operand), result = all({operand});
+    if (unary.op == UnaryExpr::Op::Minus && operand.number)
+      result.number = Shape() - *operand.number;
+    return result;
+  }
   case Expr::Kind::Binary: {
     auto &binary = static_cast<const BinaryExpr &>(expr);
-    Known lhs = eval(*binary.lhs), rhs = eval(*binary.rhs);
-    return all({lhs, rhs});
+    Known lhs = eval(*binary.lhs), rhs = eval(*binary.rhs), result = all({lhs, rhs});
+    using Op = BinaryExpr::Op;
+    if (lhs.number && rhs.number && (binary.op == Op::Add || binary.op == Op::Sub || binary.op == Op::Mul))
+      result.number = binary.op == Op::Add   ? *lhs.number + *rhs.number
+                      : binary.op == Op::Sub ? *lhs.number - *rhs.number
+                                             : *lhs.number * *rhs.number;
+    return result;
   }
   case Expr::Kind::Range: {
     auto &range = static_cast<const RangeExpr &>(expr);
-    for (const Expr *bound : {range.low.get(), range.high.get()})
-      requireStructural(*bound, eval(*bound), "the bound " + quote_(*bound) + " of a range", "");
-    Known result;
-    result.element = std::make_shared<Known>();
+    Known low = eval(*range.low), high = eval(*range.high), element, result;
+    requireStructural(*range.low, low, "the bound " + quote_(*range.low) + " of a range", "");
+    requireStructural(*range.high, high, "the bound " + quote_(*range.high) + " of a range", "");
+    if (cell_)
+      element.number = descent_.unknown("element", low.number, high.number);
+    result.element = std::make_shared<Known>(element);
     return result;
   }
   case Expr::Kind::Member:
@@ -197,8 +230,11 @@ Known StructureChecker::evalForm(const Expr &expr) {
 }
 
 Known StructureChecker::evalName(const Expr &expr) {
-  auto at = env_.find(expr.resolved);
-  return at == env_.end() ? Known() : at->second;
+  if (auto at = env_.find(expr.resolved); at != env_.end())
+    return at->second;
+  Known known; // a dim or a const
+  known.number = CheckedProgram::asShape(expr);
+  return known;
 }
 
 Known StructureChecker::evalMember(const MemberExpr &expr) {

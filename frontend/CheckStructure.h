@@ -6,6 +6,7 @@
 #define DBC_FRONTEND_CHECKSTRUCTURE_H
 
 #include "frontend/CheckImpl.h"
+#include "frontend/Descent.h"
 #include "frontend/Known.h"
 
 namespace dbc::frontend {
@@ -23,7 +24,7 @@ private:
 
   Known ofType(const Type *type, bool computed, SourceRange where, const std::string &why);
   void root(const FuncInfo &func);
-  void keys(const FuncInfo &cell, const std::vector<Known> &args);
+  void keys(const FuncInfo &cell, std::vector<Known> &args);
   Known body(const FuncInfo &func, const std::vector<Known> &args);
   Known block(const Block &block);
   void bind(const Pattern &pattern, const Known &known);
@@ -62,6 +63,7 @@ private:
   std::set<std::pair<uint64_t, std::string>> reported_;
   /// Cells that call another (or themselves) with their own node.
   std::map<const FuncInfo *, std::vector<CallSite>> ownCalls_;
+  Descent descent_;
 };
 
 } // namespace dbc::frontend

@@ -13,8 +13,12 @@ Known StructureChecker::evalCall(const CallExpr &expr) {
   for (const ExprPtr &arg : expr.args)
     args.push_back(eval(*arg));
   switch (call.target) {
-  case Call::Target::Conversion:
-    return all(args);
+  case Call::Target::Conversion: {
+    Known result = all(args);
+    if (call.builtin != Builtin::Bool && !args.empty())
+      result.number = args[0].number;
+    return result;
+  }
   case Call::Target::Builtin:
     return evalBuiltin(expr, call, args);
   case Call::Target::Function:
@@ -61,6 +65,8 @@ Known StructureChecker::evalCell(const CallExpr &expr, const Call &call, const s
     own &= args[i].ownKey > 0;
     same &= args[i].ownKey == i + 1;
   }
+  if (cell_)
+    descent_.call(*cell_, *call.func, expr.range, args);
   if (cell_ && own) {
     ownCalls_[cell_].push_back({const_cast<FuncInfo *>(call.func), expr.range});
     if (call.func == cell_ && same)

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct Known {
   Builtin origin = Builtin::None; ///< softmax, log_softmax, sigmoid: what the value was made by (E1)
   SourceRange originRange;
   size_t ownKey = 0; ///< a key of the cell being checked: its number among the arguments, from 1; else 0
+  std::optional<Shape> number;          ///< a whole number, in dims and the unknowns of frontend/Descent.h
   std::shared_ptr<const Known> element; ///< of a list
   SourceRange ends; ///< of a list: the `while` that its length depends on; invalid where it is structural
   std::vector<Known> parts; ///< of a tuple or record
@@ -48,6 +50,8 @@ inline Known either(const Known &a, const Known &b) {
     result.origin = b.origin;
     result.originRange = b.originRange;
   }
+  if (!(a.number && b.number && *a.number == *b.number))
+    result.number.reset();
   if (b.ends.valid())
     result.ends = b.ends;
   if (a.element && b.element)
@@ -85,6 +89,8 @@ inline void appendKey(const Known &known, std::string &key) {
   key += known.computed ? 'c' : 's';
   key += static_cast<char>('A' + static_cast<int>(known.origin));
   key += std::to_string(known.ownKey);
+  if (known.number)
+    key += "=" + known.number->str() + ";";
   if (known.element) {
     key += known.ends.valid() ? 'w' : '-';
     key += '[';

@@ -292,7 +292,10 @@ void Walk::filter(dyn::FilterOp op, Place at) {
       b.setInsertionPointToEnd(&then);
       for (Value &value : values)
         value = asColumn(value);
-      kernel::PushOp::create(b, loc, stay->name, values);
+      if (stay->columns.empty()) // only how many they are counts
+        kernel::ReserveOp::create(b, loc, b.getI32Type(), stay->name, integer(1));
+      else
+        kernel::PushOp::create(b, loc, stay->name, values);
       kernel::YieldOp::create(b, loc, ValueRange());
       b.setInsertionPointToEnd(&otherwise);
       kernel::YieldOp::create(b, loc, ValueRange());

@@ -1,0 +1,61 @@
+// Whether recursions end (C3): each call inside one lowers a measure, or keeps it and goes on to another
+// node. What is not proven here is tested by the scheduler for each batch, and remarked.
+//
+// Keys, and the elements of ranges, are unknowns of polynomials (frontend/Shape.h); ranges bound them.
+//
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#ifndef DBC_FRONTEND_DESCENT_H
+#define DBC_FRONTEND_DESCENT_H
+
+#include "frontend/Diagnostics.h"
+#include "frontend/Known.h"
+
+#include <deque>
+#include <map>
+
+namespace dbc::frontend {
+
+class Descent {
+public:
+  using Number = std::optional<Shape>;
+
+  /// An unknown whole number low .. high - 1; bounds that are not known have no number.
+  Shape unknown(const std::string &name, Number low, Number high);
+
+  /// A cell, by its keys: the unknown of each that is a whole number, no number for others. `measure` is what
+  /// `by` says.
+  void cell(const FuncInfo &cell, std::vector<Number> keys, bool stated, Number measure);
+  /// A call inside the body of a cell: what is known of the keys given.
+  void call(const FuncInfo &caller, const FuncInfo &callee, SourceRange range,
+            const std::vector<Known> &keys);
+  /// Remarks a call of each recursion over numbers that does not end for all that is known.
+  void report(DiagnosticEngine &diags) const;
+
+private:
+  struct Cell {
+    std::vector<Number> keys;
+    bool stated = false;
+    Number measure;
+  };
+  struct Call {
+    const FuncInfo *caller, *callee;
+    SourceRange range;
+    std::vector<Number> keys;
+    bool goesOn; ///< a node is given that is not the caller's own
+  };
+  using Measure = std::map<const FuncInfo *, Shape>; ///< of each cell of a recursion, in its keys
+
+  std::vector<Measure> candidates(const std::vector<const FuncInfo *> &recursion) const;
+  bool lowers(const Call &call, const Measure &measure) const;
+  bool isNegative(Shape shape) const;
+  std::vector<const FuncInfo *> recursionOf(const FuncInfo *cell) const;
+
+  std::deque<DimVar> unknowns_;
+  std::map<const DimVar *, std::pair<Number, Number>> bounds_;
+  std::map<const FuncInfo *, Cell> cells_;
+  std::vector<Call> calls_;
+};
+
+} // namespace dbc::frontend
+
+#endif // DBC_FRONTEND_DESCENT_H
