@@ -58,4 +58,5 @@ def main():
         write(nodes, f=f, b=b[::-1])
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -41,4 +41,5 @@ def main():
             write(nodes, t=len(nodes) - 1)
 
 
-main()
+if __name__ == "__main__":
+    main()
