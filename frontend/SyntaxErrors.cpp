@@ -301,6 +301,12 @@ std::string Report::hintText() const {
   std::string hint = wordHint();
   if (!hint.empty())
     return hint;
+  if (found(DynParser::STAR) && beforeToken_ && beforeToken_->getType() == DynParser::STAR)
+    return "a power is written `pow(x, y)`, a square `square(x)`";
+  if (found(DynParser::COLON) && expects(DynParser::RBRACKET))
+    return "a slice is written `a..b`; `a..` goes on to the end, `..b` begins at the start";
+  if (found(DynParser::COLON) && beforeToken_ && beforeToken_->getType() == DynParser::LBRACKET)
+    return "a slice is written `a..b`, all of an axis `..`";
   bool inBlock = rule() == DynParser::RuleBlock;
   if (inBlock && expects(DynParser::RBRACE)) {
     auto *value = asRule(last_);

@@ -30,7 +30,7 @@ struct ListInfo {
     Rows,   ///< computed: row of `array`
     Via,    ///< computed: row of `array` that column `via` of space `of` names at the row
     Lists,  ///< a list like `inner`, whose bounds stand in the int arrays `firsts` and `lastEnds`, or in
-           ///< columns `firsts` and `lengths` of space `of`
+            ///< columns `firsts` and `lengths` of space `of`
   };
   From from = From::Range;
   mlir::Value first, length; ///< i32, in the function being written

@@ -400,6 +400,28 @@ hint: `and` of two bools is written `&&`
 )");
 }
 
+TEST(ExprErrors, Power) {
+  EXPECT_EQ(syntaxErrors(R"(model m;
+fn f(x: f32) -> f32 { x ** 2 })"),
+            R"(
+m.dyn:2:26: error: expected an expression after `*`, found `*`
+    fn f(x: f32) -> f32 { x ** 2 }
+                             ^
+hint: a power is written `pow(x, y)`, a square `square(x)`
+)");
+}
+
+TEST(ExprErrors, SliceWithColon) {
+  EXPECT_EQ(syntaxErrors(R"(model m;
+fn f(x: f32[3]) -> f32[2] { x[0:2] })"),
+            R"(
+m.dyn:2:32: error: expected `,` or `]` after `0`, found `:`
+    fn f(x: f32[3]) -> f32[2] { x[0:2] }
+                                   ^
+hint: a slice is written `a..b`; `a..` goes on to the end, `..b` begins at the start
+)");
+}
+
 TEST(ExprErrors, OrWord) {
   EXPECT_EQ(syntaxErrors(R"(model m;
 fn f(a: bool) -> bool { a or b })"),
