@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "frontend/Descent.h"
 
-#include <set>
+#include <functional>
 
 namespace dbc::frontend {
 
@@ -85,7 +85,7 @@ std::vector<Descent::Measure> Descent::candidates(const std::vector<const FuncIn
   return measures;
 }
 
-bool Descent::lowers(const Call &call, const Measure &measure) const {
+Descent::Course Descent::courseOf(const Call &call, const Measure &measure) const {
   const Cell &callee = cells_.at(call.callee);
   DimMap given;
   std::set<const DimVar *> lost;
@@ -102,14 +102,48 @@ bool Descent::lowers(const Call &call, const Measure &measure) const {
   for (const Shape::Term &term : after.terms())
     for (const DimVar *dim : term.dims)
       if (lost.count(dim))
-        return false;
+        return Course::Open;
   Shape change = after.substitute(given) - measure.at(call.caller);
-  return isNegative(change) || (call.goesOn && change == Shape());
+  if (isBelow(change, 0) || (call.goesOn && change == Shape()))
+    return Course::Falls;
+  return isBelow(change, 1) ? Course::Stays : Course::Open;
 }
 
-/// Whether the largest value that the bounds of the unknowns allow is below 0: the last unknown first, for
-/// the bounds of one speak of those before it.
-bool Descent::isNegative(Shape shape) const {
+/// A call that is not known to bring a recursion nearer to its end: the measure may rise, or it stays and the
+/// calls with which it does lead back to the caller. Null if there is none.
+const Descent::Call *Descent::openCall(const std::set<const FuncInfo *> &recursion,
+                                       const Measure &measure) const {
+  std::vector<const Call *> stays;
+  for (const Call &call : calls_) {
+    if (!recursion.count(call.caller) || !recursion.count(call.callee))
+      continue;
+    Course course = courseOf(call, measure);
+    if (course == Course::Open)
+      return &call;
+    if (course == Course::Stays)
+      stays.push_back(&call);
+  }
+  for (const Call *first : stays) {
+    std::set<const FuncInfo *> seen;
+    std::function<bool(const FuncInfo *)> leadsBack = [&](const FuncInfo *from) {
+      if (from == first->caller)
+        return true;
+      if (!seen.insert(from).second)
+        return false;
+      for (const Call *next : stays)
+        if (next->caller == from && leadsBack(next->callee))
+          return true;
+      return false;
+    };
+    if (leadsBack(first->callee))
+      return first;
+  }
+  return nullptr;
+}
+
+/// Whether the largest value that the bounds of the unknowns allow is below `limit`: the last unknown first,
+/// for the bounds of one speak of those before it.
+bool Descent::isBelow(Shape shape, int64_t limit) const {
   while (!shape.overflowed()) {
     const DimVar *last = nullptr;
     for (const Shape::Term &term : shape.terms())
@@ -117,7 +151,7 @@ bool Descent::isNegative(Shape shape) const {
         if (bounds_.count(dim) && (!last || dim->serial > last->serial))
           last = dim;
     if (!last)
-      return (Shape(-1) - shape).provenNonNegative();
+      return (Shape(limit - 1) - shape).provenNonNegative();
     int64_t coefficient = 0;
     for (const Shape::Term &term : shape.terms())
       if (std::count(term.dims.begin(), term.dims.end(), last)) {
@@ -151,12 +185,8 @@ void Descent::report(DiagnosticEngine &diags) const {
       continue; // down the fields of nodes: that these form no circle is for the batch to show
     const Call *open = nullptr;
     for (const Measure &measure : candidates(recursion)) {
-      const Call *failed = nullptr;
-      for (const Call &call : calls_)
-        if (!failed && inside.count(call.caller) && inside.count(call.callee) && !lowers(call, measure))
-          failed = &call;
-      open = failed;
-      if (!failed)
+      open = openCall(inside, measure);
+      if (!open)
         break;
     }
     if (!open)

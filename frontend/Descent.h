@@ -12,6 +12,7 @@
 
 #include <deque>
 #include <map>
+#include <set>
 
 namespace dbc::frontend {
 
@@ -46,8 +47,12 @@ private:
   using Measure = std::map<const FuncInfo *, Shape>; ///< of each cell of a recursion, in its keys
 
   std::vector<Measure> candidates(const std::vector<const FuncInfo *> &recursion) const;
-  bool lowers(const Call &call, const Measure &measure) const;
-  bool isNegative(Shape shape) const;
+  /// How the measure goes on from caller to callee: it falls (also where it stays and a node goes on), it
+  /// does not rise, or it may.
+  enum class Course { Falls, Stays, Open };
+  Course courseOf(const Call &call, const Measure &measure) const;
+  const Call *openCall(const std::set<const FuncInfo *> &recursion, const Measure &measure) const;
+  bool isBelow(Shape shape, int64_t limit) const;
   std::vector<const FuncInfo *> recursionOf(const FuncInfo *cell) const;
 
   std::deque<DimVar> unknowns_;

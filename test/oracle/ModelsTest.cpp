@@ -41,7 +41,9 @@ TEST_P(Models, RandomInputs) {
     if (std::regex_search(text.str(), std::regex("dim ([^;=]*, )?" + std::string(dim) + "[,;]")))
       dims[dim] = 12;
   Model model(text.str(), dims);
-  ASSERT_EQ(model.diagnostics(), "");
+  // Remarks are fine, such as those on descents that no one can prove.
+  ASSERT_EQ(model.diagnostics().find("error:"), std::string::npos) << model.diagnostics();
+  ASSERT_EQ(model.diagnostics().find("warning:"), std::string::npos) << model.diagnostics();
   model.draw(1);
 
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
