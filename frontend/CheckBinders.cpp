@@ -3,46 +3,15 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "frontend/CheckImpl.h"
 
-#include <algorithm>
-
 namespace dbc::frontend {
 
-bool Checker::holdsList(const Type *type) {
-  if (type->isList())
-    return true;
-  for (const Type *part : type->parts)
-    if (holdsList(part))
-      return true;
-  if (type->isRecord())
-    for (const FieldInfo &field : type->record->fields)
-      if (holdsList(field.type))
-        return true;
-  return false;
-}
+bool Checker::holdsList(const Type *type) { return holds(type, &Type::isList); }
 
 bool Checker::holdsListOfLists(const Type *type) {
-  if (type->isList())
-    return holdsList(type->element);
-  if (type->isRecord())
-    return std::any_of(type->record->fields.begin(), type->record->fields.end(),
-                       [](const FieldInfo &field) { return holdsListOfLists(field.type); });
-  return std::any_of(type->parts.begin(), type->parts.end(), holdsListOfLists);
+  return holds(type, [](const Type *part) { return part->isList() && holdsList(part->element); });
 }
 
-bool Checker::holdsNode(const Type *type) {
-  if (type->isNode())
-    return true;
-  if (type->isList())
-    return holdsNode(type->element);
-  for (const Type *part : type->parts)
-    if (holdsNode(part))
-      return true;
-  if (type->isRecord())
-    for (const FieldInfo &field : type->record->fields)
-      if (holdsNode(field.type))
-        return true;
-  return false;
-}
+bool Checker::holdsNode(const Type *type) { return holds(type, &Type::isNode); }
 
 const Type *Checker::inferRange(RangeExpr &expr) {
   infer(*expr.low);

@@ -365,8 +365,7 @@ void collectNames(const Pattern &pattern, std::vector<const Ident *> &names) {
 } // namespace
 
 bool Checker::holdsLayer(const Type *type) {
-  return type->isLayer() || type->isTable() || (type->isList() && holdsLayer(type->element)) ||
-         std::any_of(type->parts.begin(), type->parts.end(), holdsLayer);
+  return holds(type, [](const Type *part) { return part->isLayer() || part->isTable(); });
 }
 
 bool Checker::refuseLayer(const Expr &expr) {

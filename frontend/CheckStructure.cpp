@@ -264,7 +264,7 @@ Known StructureChecker::evalIf(const IfExpr &expr) {
   requireLengths(*expr.elseBlock.result, second, "given by an arm");
   Known result = either(first, second);
   if (condition.computed) {
-    if (holdsNodes(expr.type))
+    if (holds(expr.type, &Type::isNode))
       if (Diagnostic *diagnostic = error(expr.range, "an `if` on a computed value cannot give nodes", "S3")) {
         diagnostic->note(condition.where, condition.why);
         diagnostic->hint("structure must be known before any arithmetic; give what is computed at the nodes");
@@ -299,13 +299,13 @@ Known StructureChecker::evalBinder(const BinderExpr &expr) {
   }
   if (expr.state) {
     requireLength(*expr.list, list, "gone through by a `" + expr.name.text + "`");
-    eval(*expr.start);
+    requireLengths(*expr.start, eval(*expr.start), "the state of a `fold`");
     Known state =
         ofType(expr.start->type, true, expr.state->range, "this is the state of a `" + expr.name.text + "`");
     bind(*expr.state, state);
     if (expr.condition)
       eval(*expr.condition);
-    block(expr.body);
+    requireLengths(*expr.body.result, block(expr.body), "the state of a `fold`");
     if (builtin == Builtin::Fold)
       return state;
     Known states;
@@ -316,6 +316,8 @@ Known StructureChecker::evalBinder(const BinderExpr &expr) {
   }
   Known value = block(expr.body);
   requireLengths(*expr.body.result, value, "an element of a list");
+  if (holds(expr.body.result->type, &Type::isList))
+    requireLength(*expr.list, list, "mapped to lists");
   if (builtin == Builtin::Map || builtin == Builtin::Softmax) {
     Known result;
     result.element = std::make_shared<Known>(std::move(value));
@@ -346,7 +348,7 @@ Known StructureChecker::evalSubscript(const SubscriptExpr &expr) {
     if (list) {
       Known element = base.element ? *base.element : Known();
       if (index.computed) {
-        if (holdsNodes(expr.type))
+        if (holds(expr.type, &Type::isNode))
           if (Diagnostic *diagnostic = error(sub.index->range, "a computed index cannot choose a node", "S3"))
             diagnostic->note(index.where, index.why);
         if (expr.type->isList())

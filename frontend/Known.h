@@ -73,17 +73,6 @@ inline void markAll(Known &known, const Known &why) {
     markAll(part, why);
 }
 
-inline bool holdsNodes(const Type *type) {
-  if (type->isNode())
-    return true;
-  if (type->isList())
-    return holdsNodes(type->element);
-  if (type->isRecord())
-    return std::any_of(type->record->fields.begin(), type->record->fields.end(),
-                       [](const FieldInfo &field) { return holdsNodes(field.type); });
-  return std::any_of(type->parts.begin(), type->parts.end(), holdsNodes);
-}
-
 /// Two values with the same key are the same to every check.
 inline void appendKey(const Known &known, std::string &key) {
   key += known.computed ? 'c' : 's';

@@ -14,6 +14,8 @@
 #include "frontend/Builtins.h"
 #include "frontend/Shape.h"
 
+#include <algorithm>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -248,6 +250,18 @@ struct FuncInfo {
   const Type *result = nullptr;
   std::vector<SizeCheck> sizeChecks; ///< in its own dims, and those of its layer
 };
+
+/// Whether the type, or one of which it is made (of elements, parts, fields of records), is such.
+template <class Is> bool holds(const Type *type, Is is) {
+  if (std::invoke(is, type) || (type->element && holds(type->element, is)))
+    return true;
+  if (type->isRecord())
+    for (const FieldInfo &field : type->record->fields)
+      if (holds(field.type, is))
+        return true;
+  return std::any_of(type->parts.begin(), type->parts.end(),
+                     [&](const Type *part) { return holds(part, is); });
+}
 
 } // namespace dbc::frontend
 
