@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "frontend/Descent.h"
 
+#include <algorithm>
 #include <functional>
 
 namespace dbc::frontend {

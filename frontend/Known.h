@@ -8,7 +8,6 @@
 #include "frontend/Builtins.h"
 #include "frontend/Types.h"
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>

@@ -185,4 +185,26 @@ DimMap LayerInfo::bind(const std::vector<Shape> &arguments) const {
   return map;
 }
 
+bool holds(const Type *type, const std::function<bool(const Type *)> &is) {
+  std::set<const Type *> seen = {type};
+  std::vector<const Type *> open = {type};
+  auto see = [&](const Type *part) {
+    if (part && seen.insert(part).second)
+      open.push_back(part);
+  };
+  while (!open.empty()) {
+    const Type *next = open.back();
+    open.pop_back();
+    if (is(next))
+      return true;
+    see(next->element);
+    for (const Type *part : next->parts)
+      see(part);
+    if (next->isRecord())
+      for (const FieldInfo &field : next->record->fields)
+        see(field.type);
+  }
+  return false;
+}
+
 } // namespace dbc::frontend

@@ -14,7 +14,6 @@
 #include "frontend/Builtins.h"
 #include "frontend/Shape.h"
 
-#include <algorithm>
 #include <functional>
 #include <memory>
 #include <set>
@@ -251,17 +250,9 @@ struct FuncInfo {
   std::vector<SizeCheck> sizeChecks; ///< in its own dims, and those of its layer
 };
 
-/// Whether the type, or one of which it is made (of elements, parts, fields of records), is such.
-template <class Is> bool holds(const Type *type, Is is) {
-  if (std::invoke(is, type) || (type->element && holds(type->element, is)))
-    return true;
-  if (type->isRecord())
-    for (const FieldInfo &field : type->record->fields)
-      if (holds(field.type, is))
-        return true;
-  return std::any_of(type->parts.begin(), type->parts.end(),
-                     [&](const Type *part) { return holds(part, is); });
-}
+/// Whether the type, or one of which it is made (of elements, parts, fields of records), is such. Also of a
+/// record that contains itself, which is an error of its own.
+bool holds(const Type *type, const std::function<bool(const Type *)> &is);
 
 } // namespace dbc::frontend
 

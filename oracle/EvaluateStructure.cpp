@@ -159,6 +159,13 @@ Values Evaluation::field(FieldOp op) {
 /// all memory.
 static constexpr int64_t kMostBytes = int64_t(1) << 30;
 
+Values Evaluation::keyValues(Block &block, llvm::ArrayRef<int32_t> keys) {
+  Values values;
+  for (auto [argument, key] : llvm::zip_equal(block.getArguments(), keys))
+    values.push_back(isa<NodeType>(argument.getType()) ? Value::node(key) : Value::number(key));
+  return values;
+}
+
 /// The range of a key that is a number, in terms of the keys before it. Nothing where it cannot be computed,
 /// which was told when it was tried first, or where it would need a value that is not there yet.
 std::optional<std::pair<int32_t, int32_t>> Evaluation::rangeOf(const Interpreter::Instance &instance,
@@ -170,12 +177,8 @@ std::optional<std::pair<int32_t, int32_t>> Evaluation::rangeOf(const Interpreter
     return at->second;
   auto [table, row] = interpreter_.ownerOf(instance);
   Evaluation inner(interpreter_, table, row);
-  Values arguments;
-  for (unsigned k = 0; k < key; ++k)
-    arguments.push_back(isa<NodeType>(cell.getBody().getArgument(k).getType())
-                            ? Value::node(instance.keys[k])
-                            : Value::number(instance.keys[k]));
-  Values bounds = inner.block(cell.getRange(key)->front(), arguments);
+  Block &body = cell.getRange(key)->front();
+  Values bounds = inner.block(body, keyValues(body, before));
   if (!inner.needs.empty()) {
     llvm::append_range(needs, inner.needs);
     return {};

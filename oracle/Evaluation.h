@@ -26,6 +26,9 @@ public:
   /// Evaluates a block whose arguments have the given values; returns what its terminator gives.
   Values block(mlir::Block &block, const Values &arguments);
 
+  /// Keys as the arguments of a cell's body, or of a range, which has the first ones.
+  static Values keyValues(mlir::Block &block, llvm::ArrayRef<int32_t> keys);
+
   /// The value of a column of the arguments for this input; a failure if it is not given.
   Value argument(int32_t column, mlir::Type type) { return columnValue(table_, row_, column, type, nullptr); }
 

@@ -109,10 +109,8 @@ void Interpreter::compute(const std::vector<Instance> &wanted) {
     }
     auto [table, row] = ownerOf(instance);
     Evaluation evaluation(*this, table, row);
-    Values keys;
-    for (auto [argument, key] : llvm::zip(instance.cell.getBody().getArguments(), instance.keys))
-      keys.push_back(isa<dyn::NodeType>(argument.getType()) ? Value::node(key) : Value::number(key));
-    Values results = evaluation.block(instance.cell.getBody().front(), keys);
+    Block &body = instance.cell.getBody().front();
+    Values results = evaluation.block(body, Evaluation::keyValues(body, instance.keys));
 
     // Open instances are those on the path to this one: what was pushed above them is all done when they come
     // up again.

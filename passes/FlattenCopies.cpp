@@ -46,6 +46,7 @@ ListInfo Walk::copyComputed(Location loc, const ListInfo &list, StringRef buffer
 
 /// The elements of `list` into the rows that `copy` is made of.
 void Walk::copyRows(Location loc, const ListInfo &list, const ListInfo &copy, Place at) {
+  assert(!list.ends() && "the checker lets no list be copied whose length is computed");
   SpaceInfo *copies = f.addSpace(at.space->name + ".copy", kernel::SpaceKind::Elements, at.space);
   loop(loc, list.length, [&](Value j) {
     Place inner{copies, kernel::CountOp::create(b, loc, b.getI32Type(), copies->name)};
@@ -112,7 +113,7 @@ void Walk::returnList(Location loc, unsigned leaf, const ListInfo &list, Place a
     Place inner{space, kernel::CountOp::create(b, loc, b.getI32Type(), space->name)};
     column(space, at.row, "parent");
     if (list.ends())
-      keep(loc, list.live, add(list.taken, j), "", inner);
+      keep(loc, space, Known::placed(list.live, add(list.taken, j)));
     if (buffer.empty())
       returnList(loc, leaf, element(list, j).list, inner, depth + 1);
     else

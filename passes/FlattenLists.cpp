@@ -59,6 +59,7 @@ Known Walk::element(const ListInfo &list, Value j) {
 
 ListInfo Walk::listOfLists(const ListInfo &inner, const SpaceInfo &space, std::string firsts,
                            std::string lengths) {
+  assert(!inner.ends() && "the checker lets no element be a list whose length is computed");
   ListInfo info;
   info.from = From::Lists;
   info.inner = std::make_shared<ListInfo>(inner);
@@ -183,7 +184,7 @@ void Walk::map(dyn::MapOp op, Place at) {
     Place inner{space, kernel::CountOp::create(b, op.getLoc(), b.getI32Type(), space->name)};
     column(space, at.row, "parent");
     if (lists[0].ends())
-      keep(op.getLoc(), lists[0].live, add(lists[0].taken, j), "", inner);
+      keep(op.getLoc(), space, Known::placed(lists[0].live, add(lists[0].taken, j)));
     for (auto [arg, list] : llvm::zip(body.getArguments(), lists))
       set(arg, element(list, j));
     block(body, inner);

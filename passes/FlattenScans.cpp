@@ -81,6 +81,12 @@ void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &b
                                   value.getType()));
     write(loc, value, known(value), buffers.back(), at, first);
   }
+  // The list of state number k stands behind those of the states before it.
+  auto listOf = [&](size_t n, Value state) {
+    ListInfo list = kept[n];
+    list.first = add(list.first, arith::MulIOp::create(b, loc, state, list.length));
+    return list;
+  };
   std::string count;
   loop(loc, length, [&](Value k) {
     Place inner{steps, kernel::CountOp::create(b, loc, b.getI32Type(), steps->name)};
@@ -90,15 +96,9 @@ void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &b
     Value before = add(first, k), after = add(before, integer(1));
     if (stops) {
       column(steps, before, "before");
-      keep(loc, buffers.back(), before, steps->name, inner, after);
+      keep(loc, steps, Known::placed(buffers.back(), before, steps->name), after);
       count = countSteps(loc, name + ".count", at, inner);
     }
-    // The list of state number k stands behind those of the states before it.
-    auto listOf = [&](size_t n, Value state) {
-      ListInfo list = kept[n];
-      list.first = add(list.first, arith::MulIOp::create(b, loc, state, list.length));
-      return list;
-    };
     for (auto [n, arg] : llvm::enumerate(body.getArguments())) {
       size_t state = n - infos.size();
       if (n < infos.size())
@@ -130,9 +130,8 @@ void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &b
     info.element = init[k].getType();
     Value last = add(first, length);
     if (isa<dyn::ListType>(init[k].getType())) {
-      ListInfo list = kept[k];
+      ListInfo list = listOf(k, length);
       list.carried.clear();
-      list.first = add(list.first, arith::MulIOp::create(b, loc, length, list.length));
       set(result, Known::of(list));
       continue;
     }
@@ -179,38 +178,30 @@ ListInfo Walk::stateList(Location loc, StringRef name, const ListInfo &list, Val
 }
 
 std::string Walk::aliveIn(SpaceInfo *space) {
-  if (!space || !space->alive.empty() || !space->parent)
-    return space ? space->alive : std::string();
-  std::string outer = aliveIn(space->parent);
-  if (outer.empty())
-    return outer;
-  space->alive = f.addBuffer(space->name + ".alive", space, b.getI1Type());
-  Location loc = f.entry.getLoc();
-  batch::StageOp stage = stageOfAll(loc, space->alive, {space, {}});
-  OpBuilder inside = OpBuilder::atBlockEnd(&stage.getBody().front());
-  Value alive = batch::GatherOp::create(inside, loc, b.getI1Type(), outer, space->columns[0],
-                                        batch::Access::Unknown, FlatSymbolRefAttr());
-  batch::WriteOp::create(inside, loc, alive, space->alive);
-  return space->alive;
+  bool known = !space || !space->alive.empty() || !space->parent;
+  if (!known && !aliveIn(space->parent).empty())
+    keep(f.entry.getLoc(), space, {}, {});
+  return space ? space->alive : std::string();
 }
 
-/// With `after`, rows of a recurrence: until the step is computed, there is none behind it.
-void Walk::keep(Location loc, StringRef live, Value taken, StringRef carried, Place inner, Value after) {
-  SpaceInfo *space = inner.space;
+void Walk::keep(Location loc, SpaceInfo *space, const Known &taken, Value after) {
   std::string outer = aliveIn(space->parent);
   space->alive = f.addBuffer(space->name + ".alive", space, b.getI1Type());
-  batch::StageOp stage = stageOfAll(loc, space->alive, inner);
+  Place at{space, {}};
+  batch::StageOp stage = stageOfAll(loc, space->alive, at);
   OpBuilder inside = OpBuilder::atBlockEnd(&stage.getBody().front());
-  Value alive = load(inside, loc, Value(), Known::placed(live.str(), taken, carried.str()), inner);
+  Value alive;
+  if (!taken.is(Kind::Nothing))
+    alive = load(inside, loc, Value(), taken, at);
   if (!outer.empty()) {
     Value around = batch::GatherOp::create(inside, loc, b.getI1Type(), outer, space->columns[0],
                                            batch::Access::Unknown, FlatSymbolRefAttr());
-    alive = arith::AndIOp::create(inside, loc, alive, around);
+    alive = alive ? arith::AndIOp::create(inside, loc, alive, around).getResult() : around;
   }
   batch::WriteOp::create(inside, loc, alive, space->alive);
   if (after)
-    batch::ScatterOp::create(inside, loc, arith::ConstantOp::create(inside, loc, b.getBoolAttr(false)), live,
-                             column(space, after, "after"), batch::Access::Unknown);
+    batch::ScatterOp::create(inside, loc, arith::ConstantOp::create(inside, loc, b.getBoolAttr(false)),
+                             taken.array, column(space, after, "after"), batch::Access::Unknown);
 }
 
 /// How many steps were taken, for each row outside.

@@ -74,9 +74,10 @@ private:
                 const Known &index = {}, const Known &when = {});
   /// The buffer that says which rows of a space there are; empty: all.
   std::string aliveIn(SpaceInfo *space);
-  /// Rows of `inner.space` are there for which row `taken` of `live` holds, and their parent is there.
-  void keep(mlir::Location loc, llvm::StringRef live, mlir::Value taken, llvm::StringRef carried, Place inner,
-            mlir::Value after = {});
+  /// Makes that buffer: rows are there for which `taken` holds, if it is given, and whose parent is there.
+  /// With `after`, rows of a recurrence: until a step is computed, none follows it, in row `after` of the
+  /// same truths.
+  void keep(mlir::Location loc, SpaceInfo *space, const Known &taken, mlir::Value after = {});
   std::string countSteps(mlir::Location loc, llvm::StringRef name, Place at, Place inner);
   void listOp(mlir::Operation *op, Place at);
   /// The element of a list at position `j` (i32).

@@ -174,7 +174,7 @@ bool Group::open(int32_t cell, int32_t key, int32_t outer, int32_t low, int32_t 
   const CellInfo &info = info_[cell];
   KeyTable &table = tables_[cell][key];
   int64_t count = std::max<int64_t>(0, int64_t(high) - low);
-  int32_t owner = owner_of(cell, key - 1, outer);
+  int32_t owner = this->outer(cell, key - 1, -1, outer);
   int64_t bytes;
   if (!budget.take(info.data, owner, count, KeyTable::kBytes, bytes)) {
     report(cell, key, owner, Fault::table, at, count, bytes, budget.limit());
@@ -259,15 +259,9 @@ void Group::fill(int32_t cell, Space &space) const {
   }
 }
 
-int32_t Group::owner_of(int32_t cell, int32_t last, int32_t place) const {
-  for (int32_t k = last; k >= 0; --k)
-    place = tables_[cell][k].outer(place);
-  return place;
-}
-
 void Group::report_outside(int32_t cell, int32_t key, int32_t outer, int32_t value, const char *at) noexcept {
   const KeyTable &table = tables_[cell][key];
-  report(cell, key, owner_of(cell, key - 1, outer), Fault::key, at, value, table.low(outer),
+  report(cell, key, this->outer(cell, key - 1, -1, outer), Fault::key, at, value, table.low(outer),
          table.high(outer));
 }
 

@@ -211,9 +211,9 @@ public:
     return place;
   }
   /// The node or input that a place belongs to, and its further keys.
-  int32_t owner(int32_t cell, int32_t place) const { return outer(cell, -1, place); }
+  int32_t owner(int32_t cell, int32_t place) const { return outer(cell, last(cell), -1, place); }
   int32_t key(int32_t cell, int32_t key, int32_t place) const {
-    return tables_[cell][key].key(outer(cell, key, place));
+    return tables_[cell][key].key(outer(cell, last(cell), key, place));
   }
 
   /// The instance (cell, place) is needed. Visits it and all that it needs and that was not visited before:
@@ -294,14 +294,13 @@ private:
     if (!frames_.empty() && frame.level >= frames_.back().level)
       frames_.back().level = frame.level + 1;
   }
-  /// The place that the keys up to `key` have of a place of all keys.
-  int32_t outer(int32_t cell, int32_t key, int32_t place) const {
-    for (int32_t k = info_[cell].key_count - 1; k > key; --k)
+  int32_t last(int32_t cell) const { return info_[cell].key_count - 1; }
+  /// Of a place of the keys up to `from`: that of the keys up to `to`, of which -1 is the node or input.
+  int32_t outer(int32_t cell, int32_t from, int32_t to, int32_t place) const {
+    for (int32_t k = from; k > to; --k)
       place = tables_[cell][k].outer(place);
     return place;
   }
-  /// The same of a place of the keys up to `last`: its node or input.
-  int32_t owner_of(int32_t cell, int32_t last, int32_t place) const;
   void report_cycle(int32_t cell, int32_t place) noexcept;
   void report_outside(int32_t cell, int32_t key, int32_t outer, int32_t value, const char *at) noexcept;
   void report(int32_t cell, int32_t key, int32_t owner, Fault fault, const char *at, int64_t a, int64_t b,
