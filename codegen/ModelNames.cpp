@@ -395,6 +395,15 @@ int ModelNames::packedSlot(kernel::WeightsOp op) const {
   return -1;
 }
 
+int Program::originSize(kernel::GroupOp group, unsigned cell) const {
+  int size = 0;
+  op->walk([&](kernel::CallOp call) {
+    if (call.getSite() && call.getGroup() == group.getSymName() && call.getCell() == cell)
+      size = std::max<int>(size, 2 + call.getPositions().size());
+  });
+  return size;
+}
+
 std::string ModelNames::tableOf(kernel::GroupOp group, unsigned cell) const {
   StringRef name = group.getDataOf(cell);
   return std::to_string(name.empty() ? datas.size() : data(name).number);

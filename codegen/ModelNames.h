@@ -123,6 +123,8 @@ struct Program {
   kernel::GroupOp groupOf(kernel::SpaceOp space) const;
   /// The cell that a `calls` or `place` function is of: its group and number in it.
   std::pair<kernel::GroupOp, unsigned> cellOf(kernel::FuncOp func) const;
+  /// How many numbers are kept of where an instance of a cell was called from; 0 where nobody asks.
+  int originSize(kernel::GroupOp group, unsigned cell) const;
   kernel::SpaceOp parent(kernel::SpaceOp space) const;
   /// C++ for the Ticks of a space.
   std::string ticks(kernel::SpaceOp space) const;

@@ -66,11 +66,17 @@ void PlanEmitter::groups() {
       for (StringRef key : group.getFurtherKeys(number))
         keys.push_back(quoted(key));
       if (keys.empty()) {
-        info.push_back(std::to_string(model_.data(group.getDataOf(number)).constructors.size()));
+        StringRef data = group.getDataOf(number);
+        info.push_back(data.empty() ? "1" : std::to_string(model_.data(data).constructors.size()));
       } else {
         std::string array = program_.nameOf(group) + "_keys_" + std::to_string(number);
         out_.line("const char *const " + array + "[] = {" + commas(keys) + "};");
         info.insert(info.end(), {"1", array, std::to_string(keys.size())});
+      }
+      if (int size = program_.originSize(group, number)) {
+        if (keys.empty())
+          info.insert(info.end(), {"nullptr", "0"});
+        info.push_back(std::to_string(size));
       }
       cells.push_back("{" + commas(info) + "}");
     }

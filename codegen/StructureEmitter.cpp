@@ -186,6 +186,10 @@ void FunctionEmitter::emitStructure(Operation *op) {
       .Case<kernel::ClaimOp>([&](auto o) { emitClaim(o); })
       .Case<kernel::PlaceOp>([&](auto o) { emitPlace(o); })
       .Case<kernel::KeyOp>([&](auto o) { emitKey(o); })
+      .Case<kernel::InputOp>([&](kernel::InputOp o) {
+        std::string text = "batch->input_of(" + place() + ")";
+        out_->line("const int32_t " + nameValue(o.getResult(), "input") + " = " + text + ";");
+      })
       .Case<kernel::CallOp>([&](kernel::CallOp o) {
         auto group = program_.find<kernel::GroupOp>(o.getGroup());
         std::string cell = std::to_string(o.getCell()), place = use(o.getPlace()).text;
@@ -193,6 +197,16 @@ void FunctionEmitter::emitStructure(Operation *op) {
                       llvm::any_of(group.getCalls(), [&](Attribute calls) {
                         return cast<FlatSymbolRefAttr>(calls).getValue() == func_.getSymName();
                       });
+        if (o.getSite()) {
+          std::string positions;
+          for (Value position : o.getPositions())
+            positions += (positions.empty() ? "" : ", ") + use(position).text;
+          std::string call = program_.nameOf(group) + ".come(" +
+                             commas({cell, place, std::to_string(*o.getSite()), "{" + positions + "}",
+                                     quoted(*o.getWhere())}) +
+                             ")";
+          body("if (!" + call + ")", [&] { out_->line(leave()); });
+        }
         out_->line((inside ? program_.nameOf(group) + ".call(" : program_.needs.at(group) + "(") + cell +
                    ", " + place + ");");
       })

@@ -54,8 +54,12 @@ void Evaluation::trace(Operation *op) {
 Values Evaluation::evaluate(Operation *op) {
   Values results;
   // A recurrence may start from an unknown state: its body is walked all the same, for the calls in it.
-  bool recurrence = isa<ScanOp, FoldOp>(op);
-  if (!recurrence && llvm::any_of(op->getOperands(), [&](mlir::Value v) { return value(v).unknown(); }))
+  // So is an instance that would be given what a failure made unknown, for the failures in it.
+  auto call = dyn_cast<dyn::CallOp>(op);
+  bool failed = call && needs.empty() &&
+                llvm::none_of(call.getKeys(), [&](mlir::Value v) { return value(v).unknown(); });
+  if (!isa<ScanOp, FoldOp>(op) && !failed &&
+      llvm::any_of(op->getOperands(), [&](mlir::Value v) { return value(v).unknown(); }))
     return {};
   if (evaluateStructure(op, results) || evaluateNumbers(op, results))
     return results;
@@ -159,10 +163,11 @@ Values Evaluation::field(FieldOp op) {
 /// all memory.
 static constexpr int64_t kMostBytes = int64_t(1) << 30;
 
-Values Evaluation::keyValues(Block &block, llvm::ArrayRef<int32_t> keys) {
+Values Evaluation::keyValues(Block &block, llvm::ArrayRef<int32_t> keys, const Values &given) {
   Values values;
-  for (auto [argument, key] : llvm::zip_equal(block.getArguments(), keys))
+  for (auto [argument, key] : llvm::zip(block.getArguments(), keys))
     values.push_back(isa<NodeType>(argument.getType()) ? Value::node(key) : Value::number(key));
+  llvm::append_range(values, given);
   return values;
 }
 
@@ -173,12 +178,12 @@ std::optional<std::pair<int32_t, int32_t>> Evaluation::rangeOf(const Interpreter
   CellOp cell = instance.cell;
   Interpreter::Keys before(instance.keys.begin(), instance.keys.begin() + key);
   auto &ranges = interpreter_.ranges_[cell.getOperation()];
-  if (auto at = ranges.find(before); at != ranges.end())
+  if (auto at = ranges.find({instance.context, before}); at != ranges.end())
     return at->second;
   auto [table, row] = interpreter_.ownerOf(instance);
   Evaluation inner(interpreter_, table, row);
   Block &body = cell.getRange(key)->front();
-  Values bounds = inner.block(body, keyValues(body, before));
+  Values bounds = inner.block(body, keyValues(body, before, interpreter_.memo(instance).given));
   if (!inner.needs.empty()) {
     llvm::append_range(needs, inner.needs);
     return {};
@@ -198,13 +203,13 @@ std::optional<std::pair<int32_t, int32_t>> Evaluation::rangeOf(const Interpreter
     range.reset();
   }
   llvm::append_range(failures, inner.failures);
-  return ranges[before] = range;
+  return ranges[{instance.context, before}] = range;
 }
 
 /// Whether the keys of a call are in their ranges; if not, the input fails.
 bool Evaluation::withinRanges(dyn::CallOp op, const Interpreter::Instance &callee) {
   CellOp cell = callee.cell;
-  for (BlockArgument argument : cell.getBody().getArguments()) {
+  for (BlockArgument argument : cell.getKeys()) {
     unsigned k = argument.getArgNumber();
     if (isa<NodeType>(argument.getType()))
       continue;
@@ -224,12 +229,55 @@ bool Evaluation::withinRanges(dyn::CallOp op, const Interpreter::Instance &calle
   return true;
 }
 
+/// Finds out which of its instances a cell's is that is given values, and gives it them. False if a key is
+/// reached twice on the way down.
+bool Evaluation::give(dyn::CallOp op, Interpreter::Instance &callee) {
+  const Interpreter::Recursion *recursion = interpreter_.recursionOf(callee.cell);
+  if (!recursion)
+    return true;
+  Interpreter::CallSite site;
+  if (instance_) {
+    site.caller = dyn::CellOp(instance_->cell);
+    site.keys = instance_->keys;
+    site.context = instance_->context;
+  }
+  site.call = op;
+  site.positions = positions_;
+  bool inside = instance_ && llvm::is_contained(recursion->cells, instance_->cell);
+  if (inside) {
+    callee.context = instance_->context;
+  } else {
+    auto [at, fresh] = interpreter_.contexts_.try_emplace(site, interpreter_.contexts_.size() + 1);
+    callee.context = at->second;
+    if (fresh)
+      interpreter_.owners_.push_back({table_, row_});
+  }
+  Interpreter::Memo &memo = interpreter_.memo(callee);
+  if (recursion->values.changes(callee.cell)) {
+    if (memo.reachedBy && (*memo.reachedBy < site || site < *memo.reachedBy)) {
+      auto [table, row] = interpreter_.ownerOf(callee);
+      failures.push_back(
+          batch_.describe(Code::bad_input, table, row, -1,
+                          messages::reached_twice(CellOp(callee.cell).getSymName().str(),
+                                                  sourcePlace(CellOp(callee.cell).getLoc()).c_str())));
+      return false;
+    }
+    memo.reachedBy = site;
+  }
+  if (memo.state == Interpreter::Memo::New) {
+    memo.given.clear();
+    for (mlir::Value given : op.getValues())
+      memo.given.push_back(value(given));
+  }
+  return true;
+}
+
 Values Evaluation::call(dyn::CallOp op) {
   Interpreter::Instance callee{interpreter_.symbols_.lookup<CellOp>(op.getCalleeAttr().getAttr()), {}};
   for (mlir::Value key : op.getKeys())
     callee.keys.push_back(isa<NodeType>(key.getType()) ? value(key).node()
                                                        : static_cast<int32_t>(value(key).at(0)));
-  if (!withinRanges(op, callee))
+  if (!give(op, callee) || !withinRanges(op, callee))
     return {};
   Interpreter::Memo &memo = interpreter_.memo(callee);
   if (memo.state == Interpreter::Memo::Done)
@@ -354,7 +402,7 @@ Values Evaluation::map(MapOp op) {
     Values arguments;
     for (mlir::Value list : op.getLists())
       arguments.push_back(value(list).elements()[i]);
-    Values results = block(op.getBody().front(), arguments);
+    Values results = element(i, op.getBody().front(), arguments);
     for (size_t r = 0; r < results.size(); ++r)
       lists[r].push_back(results[r]);
   }
@@ -370,7 +418,7 @@ Values Evaluation::filter(FilterOp op) {
     Values arguments;
     for (mlir::Value list : op.getLists())
       arguments.push_back(value(list).elements()[i]);
-    Values stays = block(op.getBody().front(), arguments);
+    Values stays = element(i, op.getBody().front(), arguments);
     if (stays.front().unknown())
       return {};
     for (size_t r = 0; stays.front().integer() && r < lists.size(); ++r)
@@ -402,7 +450,7 @@ Values Evaluation::scan(ScanOp op) {
     for (mlir::Value list : op.getLists())
       arguments.push_back(value(list).elements()[i]);
     llvm::append_range(arguments, state);
-    state = block(op.getBody().front(), arguments);
+    state = element(i, op.getBody().front(), arguments);
     for (size_t r = 0; r < state.size(); ++r)
       lists[r][i] = state[r];
   }
@@ -430,7 +478,7 @@ Values Evaluation::fold(FoldOp op) {
     for (mlir::Value list : op.getLists())
       arguments.push_back(value(list).elements()[i]);
     llvm::append_range(arguments, state);
-    Values next = block(op.getBody().front(), arguments);
+    Values next = element(i, op.getBody().front(), arguments);
     for (auto [a, b] : llvm::zip(state, next))
       if (a.isList() && b.isList() && a.elements().size() != b.elements().size())
         return fail(op, Fault::state_length, "", a.elements().size(), b.elements().size());

@@ -135,6 +135,7 @@ private:
     std::vector<std::string> firsts, lengths; ///< columns of `space` that hold a list result's bounds
   };
 
+  /// The cells that the entry needs and their groups, callees first.
   void findCells();
   void declareCell(Cell &cell);
   void placeFunction(Cell &cell, kernel::FuncOp func);

@@ -30,6 +30,7 @@ private:
   /// The symbol of an array of a field or argument: of a part, on a level of lists in lists.
   using ArrayOf = llvm::function_ref<std::string(kernel::FieldPart, int level)>;
   Known fromArray(mlir::Location loc, mlir::Type type, mlir::Value row, ArrayOf array);
+  Known argument(mlir::Location loc, mlir::Type type, unsigned leaf, mlir::Value input);
   static ListInfo storedList(dyn::ListType type, int level, ArrayOf array);
   void only(mlir::Operation *op, mlir::Region &region, Place at);
   bool allStructural(mlir::ArrayRef<mlir::Region *> regions, unsigned result);
@@ -41,7 +42,9 @@ private:
   void op(mlir::Operation *op, Place at);
   void field(dyn::FieldOp op, Place at);
   void bindKeys(dyn::CellOp cell, mlir::Block &block, mlir::ValueRange numbers);
-  mlir::Value placeOfCallee(dyn::CallOp op, Flattening::Cell &cell);
+  mlir::Value placeIn(Flattening::Cell &cell, mlir::Location loc, mlir::ValueRange keys);
+  void site(dyn::SiteOp op);
+  void caller(dyn::CallerOp op);
   void call(dyn::CallOp op, Place at);
   void match(dyn::MatchOp op, Place at);
   void branch(mlir::Operation *op, mlir::ArrayRef<mlir::Region *> arms, mlir::ArrayRef<std::string> names,

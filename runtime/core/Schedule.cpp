@@ -148,7 +148,8 @@ void KeyTable::add(int32_t outer, int32_t low, int32_t high) {
 // ----------------------------------------------------------------------------------------------------------
 
 Group::Group(const CellInfo *cells, int32_t count, bool cyclic)
-    : info_(cells), cyclic_(cyclic), cells_(count), tables_(count), level_(count), place_(count) {
+    : info_(cells), cyclic_(cyclic), cells_(count), tables_(count), origin_(count), level_(count),
+      place_(count) {
   for (int32_t c = 0; c < count; ++c) {
     cells_[c].arms = cells[c].arms;
     tables_[c].resize(static_cast<size_t>(cells[c].key_count));
@@ -165,8 +166,33 @@ void Group::begin(const Batch &batch, ScheduleErrors &errors) {
   for (size_t c = 0; c < cells_.size(); ++c) {
     for (KeyTable &table : tables_[c])
       table.begin();
-    level_[c].assign(tables_[c].empty() ? static_cast<size_t>(batch.rows(info_[c].data)) : 0, kUnreached);
+    level_[c].clear();
+    origin_[c].clear();
+    add_places(static_cast<int32_t>(c),
+               tables_[c].empty() ? static_cast<size_t>(batch.rows(info_[c].data)) : 0);
   }
+}
+
+/// So that a cell has `count` places.
+void Group::add_places(int32_t cell, size_t count) {
+  level_[cell].extend(count, kUnreached);
+  origin_[cell].extend(count * static_cast<size_t>(info_[cell].origin_size), kUnreached);
+}
+
+bool Group::come(int32_t cell, int32_t place, int32_t site, std::initializer_list<int32_t> positions,
+                 const char *at) {
+  int32_t *origin = origin_[cell].data() + static_cast<size_t>(place) * info_[cell].origin_size;
+  int32_t caller = site == 0 ? 0 : frames_.back().place;
+  if (origin[0] == kUnreached) {
+    origin[0] = site;
+    origin[1] = caller;
+    std::copy(positions.begin(), positions.end(), origin + 2);
+    return true;
+  }
+  if (origin[0] == site && origin[1] == caller && std::equal(positions.begin(), positions.end(), origin + 2))
+    return true;
+  errors_->fail(info_[cell].data, owner(cell, place), messages::reached_twice(info_[cell].name, at));
+  return false;
 }
 
 bool Group::open(int32_t cell, int32_t key, int32_t outer, int32_t low, int32_t high, Budget &budget,
@@ -182,7 +208,7 @@ bool Group::open(int32_t cell, int32_t key, int32_t outer, int32_t low, int32_t 
   }
   table.add(outer, low, high);
   if (key + 1 == info.key_count)
-    level_[cell].extend(static_cast<size_t>(table.places()), kUnreached);
+    add_places(cell, static_cast<size_t>(table.places()));
   return true;
 }
 
@@ -290,8 +316,9 @@ void Group::report_cycle(int32_t cell, int32_t place) noexcept {
       if (info.data != batch_->args())
         keys = batch_->node_name(info.data, owner(frame.cell, frame.place));
       for (int32_t k = 0; k < info.key_count; ++k)
-        keys += (keys.empty() ? "" : ", ") + std::string(info.keys[k]) + " = " +
-                std::to_string(key(frame.cell, k, frame.place));
+        if (*info.keys[k])
+          keys += (keys.empty() ? "" : ", ") + std::string(info.keys[k]) + " = " +
+                  std::to_string(key(frame.cell, k, frame.place));
       steps.push_back({info.name, keys});
     }
     errors_->fail(info_[cell].data, owner(cell, place), messages::cycle(steps));

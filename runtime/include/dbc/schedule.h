@@ -158,8 +158,11 @@ struct CellInfo {
   const char *name; ///< the source's name, for messages
   int32_t data;     ///< table of its first key: a data type, or batch.args() where it has no node for a key
   int32_t arms;     ///< 1, or the number of constructors: rows of one level are then sorted by constructor
-  const char *const *keys = nullptr; ///< the names of its further keys; then `arms` is 1
+  const char *const *keys = nullptr; ///< the names of its further keys, "" of what messages do not tell; then
+                                     ///< `arms` is 1
   int32_t key_count = 0;             ///< how many
+  int32_t origin_size =
+      0; ///< what come() keeps of an instance: 2 and the most positions of a call, or nothing
 };
 
 /// The rows of one cell, made by Group::sort: sorted by level, within a level by constructor, then by place.
@@ -253,6 +256,16 @@ public:
     }
   }
 
+  /// Before call() or reach() of a cell whose values change on the way down: keeps which call leads to the
+  /// instance. `site` is the call's number in the source, 0 outside of `calls`; `positions` are those of the
+  /// binders around it. False if another call leads there too, which is then reported.
+  bool come(int32_t cell, int32_t place, int32_t site, std::initializer_list<int32_t> positions,
+            const char *at);
+  /// What come() kept: 0 the site, 1 the caller's place, 2 and on the positions.
+  int32_t origin(int32_t cell, int32_t place, int32_t number) const {
+    return origin_[cell][static_cast<size_t>(place) * info_[cell].origin_size + number];
+  }
+
   /// Gives every visited instance its row. O(places + levels * arms).
   void sort();
   /// After sort(): a cell's instances as the rows of a space: column 0 is the node or input, the next ones
@@ -294,6 +307,7 @@ private:
     if (!frames_.empty() && frame.level >= frames_.back().level)
       frames_.back().level = frame.level + 1;
   }
+  void add_places(int32_t cell, size_t count);
   int32_t last(int32_t cell) const { return info_[cell].key_count - 1; }
   /// Of a place of the keys up to `from`: that of the keys up to `to`, of which -1 is the node or input.
   int32_t outer(int32_t cell, int32_t from, int32_t to, int32_t place) const {
@@ -314,6 +328,7 @@ private:
   int64_t instances_ = 0;
   std::vector<CellRows> cells_;
   std::vector<std::vector<KeyTable>> tables_; ///< of each cell: one a further key
+  std::vector<IntColumn> origin_;             ///< of each cell: origin_size numbers a place
   std::vector<IntColumn> level_;              ///< of each cell: levels while visiting, rows after sort()
   std::vector<IntColumn> place_;
   Array<Edge> edges_;
