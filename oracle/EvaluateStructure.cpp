@@ -435,6 +435,16 @@ static bool goesOn(bool stops, const Values &state) {
   return !stops || state.back().unknown() || state.back().at(0) != 0;
 }
 
+/// A step that is not taken: what the structure says is tested before any arithmetic, so for the whole list.
+Values Evaluation::withoutState(Operation *recurrence, ValueRange lists, int64_t i, const Values &state) {
+  Values arguments;
+  for (mlir::Value list : lists)
+    arguments.push_back(value(list).elements()[i]);
+  for (const Value &each : state) // of a list the length is known
+    arguments.push_back(each.isList() ? Value::list(Values(each.elements().size())) : Value());
+  return element(i, recurrence->getRegion(0).front(), arguments);
+}
+
 Values Evaluation::scan(ScanOp op) {
   int64_t n = length(op.getLists());
   if (n < 0)
@@ -444,8 +454,12 @@ Values Evaluation::scan(ScanOp op) {
     state.push_back(value(init));
   std::vector<Values> lists(state.size(), Values(n));
   int64_t steps = 0;
-  for (int64_t k = 0; k < n && goesOn(op.getStops(), state); ++k, ++steps) {
+  for (int64_t k = 0; k < n; ++k) {
     int64_t i = op.getBack() ? n - 1 - k : k;
+    if (!goesOn(op.getStops(), state)) {
+      withoutState(op, op.getLists(), i, state);
+      continue;
+    }
     Values arguments;
     for (mlir::Value list : op.getLists())
       arguments.push_back(value(list).elements()[i]);
@@ -453,6 +467,7 @@ Values Evaluation::scan(ScanOp op) {
     state = element(i, op.getBody().front(), arguments);
     for (size_t r = 0; r < state.size(); ++r)
       lists[r][i] = state[r];
+    ++steps;
   }
   Values results;
   for (Values &list : lists) {
@@ -473,16 +488,19 @@ Values Evaluation::fold(FoldOp op) {
   Values state;
   for (mlir::Value init : op.getInit())
     state.push_back(value(init));
-  for (int64_t i = 0; i < n && goesOn(op.getStops(), state); ++i) {
+  for (int64_t i = 0; i < n; ++i) {
+    bool taken = goesOn(op.getStops(), state);
     Values arguments;
     for (mlir::Value list : op.getLists())
       arguments.push_back(value(list).elements()[i]);
     llvm::append_range(arguments, state);
-    Values next = element(i, op.getBody().front(), arguments);
+    Values next =
+        taken ? element(i, op.getBody().front(), arguments) : withoutState(op, op.getLists(), i, state);
     for (auto [a, b] : llvm::zip(state, next))
       if (a.isList() && b.isList() && a.elements().size() != b.elements().size())
         return fail(op, Fault::state_length, "", a.elements().size(), b.elements().size());
-    state = std::move(next);
+    if (taken)
+      state = std::move(next);
   }
   if (op.getStops() && !state.empty() && state.back().unknown())
     return {};

@@ -53,6 +53,7 @@ private:
   Values call(dyn::CallOp op);
   std::optional<std::pair<int32_t, int32_t>> rangeOf(const Interpreter::Instance &instance, unsigned key);
   bool withinRanges(dyn::CallOp op, const Interpreter::Instance &callee);
+  Values withoutState(mlir::Operation *recurrence, mlir::ValueRange lists, int64_t i, const Values &state);
   bool give(dyn::CallOp op, Interpreter::Instance &callee);
   /// Evaluates the body of a binder for the element at a position.
   Values element(int64_t position, mlir::Block &body, const Values &arguments) {

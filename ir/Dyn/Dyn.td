@@ -409,8 +409,7 @@ def Dyn_ScanOp : Dyn_Op<"scan", [RecursiveMemoryEffects, SingleBlock, AttrSizedO
 def Dyn_FoldOp : Dyn_Op<"fold", [RecursiveMemoryEffects, SingleBlock, AttrSizedOperandSegments]> {
   let summary = "The last state of a recurrence along lists of one length; the first where they are empty";
   let description = [{
-    `stops` as for `dyn.scan`; then no state is a list. A list in the state keeps its length, else the input fails
-    (LANGUAGE C6).
+    `stops` as for `dyn.scan`. A list in the state keeps its length, else the input fails (LANGUAGE C6).
   }];
   let arguments = (ins Variadic<Dyn_AnyList>:$lists, Variadic<Dyn_Flat>:$init, UnitAttr:$stops);
   let results = (outs Variadic<Dyn_Flat>:$results);
