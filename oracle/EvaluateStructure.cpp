@@ -22,7 +22,7 @@ Values Evaluation::block(Block &block, const Values &arguments) {
     results.resize(op.getNumResults()); // nothing given: all unknown
     for (auto [result, computed] : llvm::zip(op.getResults(), results))
       values_[result] = std::move(computed);
-    if (interpreter_.trace_)
+    if (interpreter_.trace_ && reached_)
       trace(&op);
   }
   Values results;
@@ -94,7 +94,18 @@ bool Evaluation::evaluateStructure(Operation *op, Values &results) {
       .Default([](Operation *) { return false; });
 }
 
+/// Whether what an operation tests is known before any arithmetic. What a list holds matters to sums alone.
+static bool isStructuralTest(Operation *op, Fault fault) {
+  if (auto take = dyn_cast<TakeOp>(op))
+    return isStructural(take.getIndex());
+  return llvm::all_of(op->getOperands(), [&](mlir::Value v) {
+    return (isa<ListType>(v.getType()) && fault != Fault::overflow) || isStructural(v);
+  });
+}
+
 Values Evaluation::fail(Operation *op, Fault fault, const char *what, int64_t a, int64_t b, int64_t c) {
+  if (!reached_ && !isStructuralTest(op, fault))
+    return {};
   std::string place = sourcePlace(op->getLoc());
   failures.push_back(batch_.describe(Code::bad_input, table_, row_, -1,
                                      messages::fault_text(fault, what, a, b, c, place.c_str())));
@@ -102,7 +113,8 @@ Values Evaluation::fail(Operation *op, Fault fault, const char *what, int64_t a,
 }
 
 void Evaluation::decision(double margin) {
-  interpreter_.outcome_.margin = std::min(interpreter_.outcome_.margin, margin);
+  if (reached_)
+    interpreter_.outcome_.margin = std::min(interpreter_.outcome_.margin, margin);
 }
 
 //===-- Nodes
@@ -387,6 +399,22 @@ static bool goesOn(bool stops, const Values &state) {
   return !stops || state.back().unknown() || state.back().at(0) != 0;
 }
 
+/// The lists' elements in a step, and the state.
+Values Evaluation::ofStep(mlir::ValueRange lists, int64_t i, const Values &state) {
+  Values arguments;
+  for (mlir::Value list : lists)
+    arguments.push_back(value(list).elements()[i]);
+  llvm::append_range(arguments, state);
+  return arguments;
+}
+
+/// A step that a `while` leaves out: what is known before any arithmetic is tested in it all the same (S4).
+void Evaluation::leaveOut(Block &body, const Values &arguments) {
+  bool reached = std::exchange(reached_, false);
+  block(body, arguments);
+  reached_ = reached;
+}
+
 Values Evaluation::scan(ScanOp op) {
   int64_t n = length(op.getLists());
   if (n < 0)
@@ -395,17 +423,16 @@ Values Evaluation::scan(ScanOp op) {
   for (mlir::Value init : op.getInit())
     state.push_back(value(init));
   std::vector<Values> lists(state.size(), Values(n));
+  Block &body = op.getBody().front();
   int64_t steps = 0;
-  for (int64_t k = 0; k < n && goesOn(op.getStops(), state); ++k, ++steps) {
-    int64_t i = op.getBack() ? n - 1 - k : k;
-    Values arguments;
-    for (mlir::Value list : op.getLists())
-      arguments.push_back(value(list).elements()[i]);
-    llvm::append_range(arguments, state);
-    state = block(op.getBody().front(), arguments);
+  auto place = [&](int64_t k) { return op.getBack() ? n - 1 - k : k; };
+  for (; steps < n && goesOn(op.getStops(), state); ++steps) {
+    state = block(body, ofStep(op.getLists(), place(steps), state));
     for (size_t r = 0; r < state.size(); ++r)
-      lists[r][i] = state[r];
+      lists[r][place(steps)] = state[r];
   }
+  for (int64_t k = steps; k < n; ++k)
+    leaveOut(body, ofStep(op.getLists(), place(k), state));
   Values results;
   for (Values &list : lists) {
     // What was not reached is at the end, or for a scan from the back at the beginning.
@@ -425,17 +452,17 @@ Values Evaluation::fold(FoldOp op) {
   Values state;
   for (mlir::Value init : op.getInit())
     state.push_back(value(init));
-  for (int64_t i = 0; i < n && goesOn(op.getStops(), state); ++i) {
-    Values arguments;
-    for (mlir::Value list : op.getLists())
-      arguments.push_back(value(list).elements()[i]);
-    llvm::append_range(arguments, state);
-    Values next = block(op.getBody().front(), arguments);
+  Block &body = op.getBody().front();
+  int64_t i = 0;
+  for (; i < n && goesOn(op.getStops(), state); ++i) {
+    Values next = block(body, ofStep(op.getLists(), i, state));
     for (auto [a, b] : llvm::zip(state, next))
       if (a.isList() && b.isList() && a.elements().size() != b.elements().size())
         return fail(op, Fault::state_length, "", a.elements().size(), b.elements().size());
     state = std::move(next);
   }
+  for (; i < n; ++i)
+    leaveOut(body, ofStep(op.getLists(), i, state));
   if (op.getStops() && !state.empty() && state.back().unknown())
     return {};
   return state;

@@ -63,6 +63,8 @@ private:
   Values filter(dyn::FilterOp op);
   Values scan(dyn::ScanOp op);
   Values fold(dyn::FoldOp op);
+  Values ofStep(mlir::ValueRange lists, int64_t i, const Values &state);
+  void leaveOut(mlir::Block &body, const Values &arguments);
   Values reduceList(dyn::ReduceListOp op);
   Values softmaxList(dyn::SoftmaxListOp op);
   // Numbers.
@@ -113,6 +115,7 @@ private:
   Batch &batch_;
   int32_t table_, row_;
   llvm::DenseMap<mlir::Value, Value> values_;
+  bool reached_ = true; ///< false in steps that a `while` leaves out
 };
 
 } // namespace dbc::oracle

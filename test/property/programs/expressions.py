@@ -36,6 +36,7 @@ class Scope:
 
     def __init__(self, variables=(), cells=()):
         self.variables, self.cells = list(variables), list(cells)
+        self.usable, self.rarest = {}, {}  # found so far: whether by template, how rare by kind
 
     def plus(self, *more):
         return Scope(self.variables + list(more), self.cells)
@@ -95,15 +96,22 @@ class Expressions:
         return self.random.choices(productions, [p[2] if len(p) > 2 else 1 for p in productions])[0]
 
     def rarest(self, kind, scope):
-        productions = grammar.PLAIN.get(kind, []) + grammar.DEEP.get(kind, [])
-        return min((self.counts[p[0].split("+")[0]] for p in productions if self.usable(p, scope)), default=1000)
+        if kind not in scope.rarest:
+            productions = grammar.PLAIN.get(kind, []) + grammar.DEEP.get(kind, [])
+            scope.rarest[kind] = min(
+                (self.counts[p[0].split("+")[0]] for p in productions if self.usable(p, scope)), default=1000
+            )
+        return scope.rarest[kind]
 
     def usable(self, production, scope):
         """Whether the place has the variables and lists that the template asks for."""
-        lists, names, _ = holes(production[1])
-        return (not lists or scope.lists()) and all(
-            self.pair(scope) if name.startswith("node") else scope.of(name) for name in names
-        )
+        template = production[1]
+        if template not in scope.usable:
+            lists, names, _ = holes(template)
+            scope.usable[template] = (not lists or bool(scope.lists())) and all(
+                self.pair(scope) if name.startswith("node") else scope.of(name) for name in names
+            )
+        return scope.usable[template]
 
     def pair(self, scope):
         """Two nodes of one type, if there are."""

@@ -485,7 +485,7 @@ DEEP = {
         ("range", "tanh(sum(#i in 0..3) {f32|i:int})", 2),
         ("zip with a range", "sum((#x, #i) in zip(@xs, 0..len(@xs))) {f32|x:elem,i:int}", 4),
         ("len of a list", "(f32(len(@xs)) * 0.1)"),
-        ("int of a number", "(0.1 * f32(int(2.7 * tanh(<f32>))))"),
+        ("int of a number", "(0.1 * f32(int(2.7 * tanh(<f32>) + 0.317)))"),
         ("int to f32", "clip(f32(<int>) * 0.1, -2.0, 2.0)", 2),
         ("index conversion", "E[index[vocab](<int> % 2), 0]"),
         ("abs of an int", "(0.1 * f32(abs(<int>) % 4))"),
