@@ -105,7 +105,7 @@ class Run:
     def __init__(self, options, seed, scratch):
         self.options, self.seed = options, seed
         self.models = all_models(ROOT, os.path.join(scratch, "manual"))
-        self.mutator = Mutator(seed, self.models, ROOT)
+        self.mutator = Mutator(seed, self.models, ROOT, scratch)
         self.compilers = queue.Queue()
         for job in range(options.jobs):
             self.compilers.put(Compiler(options, os.path.join(scratch, str(job))))

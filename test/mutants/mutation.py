@@ -105,12 +105,15 @@ def all_models(root, scratch):
 class Mutator:
     """Draws mutants; each depends on the seed and its own number alone."""
 
-    def __init__(self, seed, models, root):
-        self.seed, self.models = seed, models
-        self.users = [model for model in models if ("", "nn") in [("", token) for _, token in model.parts]]
+    def __init__(self, seed, models, root, scratch):
+        self.seed, self.models, self.scratch = seed, models, scratch
+        self.users = [model for model in models if "nn" in [token for _, token in model.parts]]
         with open(f"{root}/dsl/lib/nn.dyn") as file:
             self.library = file.read()
         sys.path.append(f"{root}/test/property")
+        from programs.tree import write_modules
+
+        write_modules(scratch)
 
     def drawn(self, number):
         """A random program."""
@@ -118,7 +121,7 @@ class Mutator:
         from programs.tree import merged
 
         text, dims = merged([Declarations(number, self.seed, collections.Counter()).program()])
-        return Model(f"random program {number}", text, dims)
+        return Model(f"random program {number}", text, dims, self.scratch)
 
     def mutant(self, number):
         """(a model, what was done to it, the mutant's text)"""
