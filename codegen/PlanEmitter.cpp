@@ -265,6 +265,12 @@ void PlanEmitter::needFunctions() {
 
 /// `see_fields`: all references of a node, for nodes(t).
 void PlanEmitter::seeFields() {
+  auto refers = [](const Column &column) { return flatten(column.type, "")[0].element.elem == Elem::Node; };
+  if (llvm::none_of(model_.datas, [&](const Data &data) { return llvm::any_of(data.columns, refers); })) {
+    out_.comment("No node refers to another one.");
+    out_.line("void Plan::see_fields(int32_t, int32_t) {}");
+    return out_.blank();
+  }
   out_.comment("What a node refers to.");
   out_.open("void Plan::see_fields(int32_t data, int32_t node)");
   out_.line("switch (data) {");

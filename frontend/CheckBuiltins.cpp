@@ -452,13 +452,15 @@ const Type *Checker::typeIota(CallExpr &expr) {
 }
 
 const Type *Checker::typePut(CallExpr &expr) {
-  Expr &x = *expr.args[0], &row = *expr.args[2];
+  Expr &x = *expr.args[0], &index = *expr.args[1], &row = *expr.args[2];
   const BuiltinInfo &info = builtinInfo(Builtin::Put);
   if (!x.type->isTensor())
     return wrongArgument(x, info, "a tensor first");
   Subscripts::Part part;
-  if (!indexInto(*expr.args[1], x.type->extents[0], part))
+  if (!indexInto(index, x.type->extents[0], part))
     return fail();
+  if (!index.type->isScalar())
+    return wrongArgument(index, info, "the index of one row");
   std::optional<Scalar> scalar = commonScalar({&x, &row}, expr.callee->range, "`put`");
   if (!scalar)
     return fail();

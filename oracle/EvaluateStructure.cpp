@@ -22,7 +22,7 @@ Values Evaluation::block(Block &block, const Values &arguments) {
     results.resize(op.getNumResults()); // nothing given: all unknown
     for (auto [result, computed] : llvm::zip(op.getResults(), results))
       values_[result] = std::move(computed);
-    if (interpreter_.trace_)
+    if (interpreter_.trace_ && reached_)
       trace(&op);
   }
   Values results;
@@ -98,7 +98,18 @@ bool Evaluation::evaluateStructure(Operation *op, Values &results) {
       .Default([](Operation *) { return false; });
 }
 
+/// Whether what an operation tests is known before any arithmetic. What a list holds matters to sums alone.
+static bool isStructuralTest(Operation *op, Fault fault) {
+  if (auto take = dyn_cast<TakeOp>(op))
+    return isStructural(take.getIndex());
+  return llvm::all_of(op->getOperands(), [&](mlir::Value v) {
+    return (isa<ListType>(v.getType()) && fault != Fault::overflow) || isStructural(v);
+  });
+}
+
 Values Evaluation::fail(Operation *op, Fault fault, const char *what, int64_t a, int64_t b, int64_t c) {
+  if (!reached_ && !isStructuralTest(op, fault))
+    return {};
   std::string place = sourcePlace(op->getLoc());
   failures.push_back(batch_.describe(Code::bad_input, table_, row_, -1,
                                      messages::fault_text(fault, what, a, b, c, place.c_str())));
@@ -106,7 +117,8 @@ Values Evaluation::fail(Operation *op, Fault fault, const char *what, int64_t a,
 }
 
 void Evaluation::decision(double margin) {
-  interpreter_.outcome_.margin = std::min(interpreter_.outcome_.margin, margin);
+  if (reached_)
+    interpreter_.outcome_.margin = std::min(interpreter_.outcome_.margin, margin);
 }
 
 //===-- Nodes
@@ -435,14 +447,21 @@ static bool goesOn(bool stops, const Values &state) {
   return !stops || state.back().unknown() || state.back().at(0) != 0;
 }
 
-/// A step that is not taken: what the structure says is tested before any arithmetic, so for the whole list.
-Values Evaluation::withoutState(Operation *recurrence, ValueRange lists, int64_t i, const Values &state) {
+/// The lists' elements in a step, and the state.
+Values Evaluation::ofStep(mlir::ValueRange lists, int64_t i, const Values &state) {
   Values arguments;
   for (mlir::Value list : lists)
     arguments.push_back(value(list).elements()[i]);
-  for (const Value &each : state) // of a list the length is known
-    arguments.push_back(each.isList() ? Value::list(Values(each.elements().size())) : Value());
-  return element(i, recurrence->getRegion(0).front(), arguments);
+  llvm::append_range(arguments, state);
+  return arguments;
+}
+
+/// A step that a `while` leaves out: what is known before any arithmetic is tested in it all the same (S4).
+Values Evaluation::leaveOut(int64_t i, Block &body, const Values &arguments) {
+  bool reached = std::exchange(reached_, false);
+  Values next = element(i, body, arguments);
+  reached_ = reached;
+  return next;
 }
 
 Values Evaluation::scan(ScanOp op) {
@@ -453,22 +472,16 @@ Values Evaluation::scan(ScanOp op) {
   for (mlir::Value init : op.getInit())
     state.push_back(value(init));
   std::vector<Values> lists(state.size(), Values(n));
+  Block &body = op.getBody().front();
   int64_t steps = 0;
-  for (int64_t k = 0; k < n; ++k) {
-    int64_t i = op.getBack() ? n - 1 - k : k;
-    if (!goesOn(op.getStops(), state)) {
-      withoutState(op, op.getLists(), i, state);
-      continue;
-    }
-    Values arguments;
-    for (mlir::Value list : op.getLists())
-      arguments.push_back(value(list).elements()[i]);
-    llvm::append_range(arguments, state);
-    state = element(i, op.getBody().front(), arguments);
+  auto place = [&](int64_t k) { return op.getBack() ? n - 1 - k : k; };
+  for (; steps < n && goesOn(op.getStops(), state); ++steps) {
+    state = element(place(steps), body, ofStep(op.getLists(), place(steps), state));
     for (size_t r = 0; r < state.size(); ++r)
-      lists[r][i] = state[r];
-    ++steps;
+      lists[r][place(steps)] = state[r];
   }
+  for (int64_t k = steps; k < n; ++k)
+    leaveOut(place(k), body, ofStep(op.getLists(), place(k), state));
   Values results;
   for (Values &list : lists) {
     // What was not reached is at the end, or for a scan from the back at the beginning.
@@ -488,14 +501,11 @@ Values Evaluation::fold(FoldOp op) {
   Values state;
   for (mlir::Value init : op.getInit())
     state.push_back(value(init));
+  Block &body = op.getBody().front();
   for (int64_t i = 0; i < n; ++i) {
     bool taken = goesOn(op.getStops(), state);
-    Values arguments;
-    for (mlir::Value list : op.getLists())
-      arguments.push_back(value(list).elements()[i]);
-    llvm::append_range(arguments, state);
-    Values next =
-        taken ? element(i, op.getBody().front(), arguments) : withoutState(op, op.getLists(), i, state);
+    Values arguments = ofStep(op.getLists(), i, state);
+    Values next = taken ? element(i, body, arguments) : leaveOut(i, body, arguments);
     for (auto [a, b] : llvm::zip(state, next))
       if (a.isList() && b.isList() && a.elements().size() != b.elements().size())
         return fail(op, Fault::state_length, "", a.elements().size(), b.elements().size());

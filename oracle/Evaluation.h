@@ -53,7 +53,6 @@ private:
   Values call(dyn::CallOp op);
   std::optional<std::pair<int32_t, int32_t>> rangeOf(const Interpreter::Instance &instance, unsigned key);
   bool withinRanges(dyn::CallOp op, const Interpreter::Instance &callee);
-  Values withoutState(mlir::Operation *recurrence, mlir::ValueRange lists, int64_t i, const Values &state);
   bool give(dyn::CallOp op, Interpreter::Instance &callee);
   /// Evaluates the body of a binder for the element at a position.
   Values element(int64_t position, mlir::Block &body, const Values &arguments) {
@@ -74,6 +73,8 @@ private:
   Values filter(dyn::FilterOp op);
   Values scan(dyn::ScanOp op);
   Values fold(dyn::FoldOp op);
+  Values ofStep(mlir::ValueRange lists, int64_t i, const Values &state);
+  Values leaveOut(int64_t i, mlir::Block &body, const Values &arguments);
   Values reduceList(dyn::ReduceListOp op);
   Values softmaxList(dyn::SoftmaxListOp op);
   // Numbers.
@@ -126,6 +127,7 @@ private:
   const Interpreter::Instance *instance_;
   std::vector<int64_t> positions_; ///< of the binders around what is being evaluated
   llvm::DenseMap<mlir::Value, Value> values_;
+  bool reached_ = true; ///< false in steps that a `while` leaves out
 };
 
 } // namespace dbc::oracle

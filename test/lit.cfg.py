@@ -1,7 +1,7 @@
 # How lit runs the tests in this folder. Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #
 # Features: `data` (real data lies in $DBC_DATA), `clang++`, `full` (scripts/test --full), `sanitizers`.
-# Substitutions beside the tools: %n (how many random inputs `dbc verify` draws), %programs and %seed (of the random ones),
+# Substitutions beside the tools: %n (how many random inputs `dbc verify` draws), %programs, %mutants and %seed (of the random ones),
 # %quickcxx (the compiler that is quickest at what runs once), %cxx, %clangxx, %root (the sources), %build,
 # %examples, %data, %python, %runtime (what a program needs to compile and link against the runtime).
 import os
@@ -47,8 +47,9 @@ if config.dbc_sanitize:
     flags += f" -fsanitize={config.dbc_sanitize}"
 config.substitutions += [
     ("%n", "1000" if full else "200"),
-    # Random programs: how many, which, and the compiler that is quickest at what runs only once.
+    # Random programs and mutated models: how many, which, and the compiler that is quickest at what runs only once.
     ("%programs", "2000" if full and not config.dbc_sanitize else "100"),
+    ("%mutants", "10000" if full and not config.dbc_sanitize else "300"),
     ("%seed", lit_config.params.get("seed", "1")),
     ("%quickcxx", clangxx if clangxx and not config.dbc_sanitize else config.cxx),
     ("%cxx", config.cxx),

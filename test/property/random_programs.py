@@ -2,8 +2,9 @@
 # Draws random well-typed programs and puts them, several to a translation unit, through `dbc verify`: compiled code against
 # the oracle, on random structures and in several batchings. A failure is cut down and printed with what draws it again.
 #
-# The run fails if a program fails, if the checker refuses one, if the median structure has fewer than 20 nodes, or, from 100
-# programs on, if a construct occurred fewer than 10 times.
+# The run fails if a program fails, if the checker refuses one, if the median structure has fewer than 20 nodes, or if a
+# construct of the language, an alternative of its grammar or a built-in function occurred too rarely: fewer than 20 times in
+# 2,000 programs, which is what `scripts/test --full` runs, and fewer than 5 times in shorter runs of 100 and more.
 #
 # Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 import argparse
@@ -40,10 +41,10 @@ def main():
     seed = options.seed if options.seed is not None else random.SystemRandom().randrange(10**6)
     print(f"seed {seed}, {options.programs} programs", flush=True)
 
-    counts, programs = collections.Counter(), []
+    counts, programs = count.Counts(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")), []
     for number in range(options.programs):
-        programs.append(Declarations(number, seed, counts).program())
-        counts.update(tag for piece in programs[-1].root.walk() for tag in piece.tags)
+        programs.append(Declarations(number, seed, counts.tags).program())
+        counts.add(programs[-1])
     if options.only is not None:
         programs = [programs[options.only]]
     if options.show:
@@ -106,7 +107,7 @@ def main():
             }
         )
     )
-    rare = count.table(counts) if len(programs) >= 100 else []
+    rare = counts.table(20 if len(programs) >= 2000 else 5) if len(programs) >= 100 else []
     bad = [f"{verdicts[what]} programs are {what}" for what in ("failure", "refused") if verdicts[what]]
     if verdicts["unfit"] > 0.02 * len(programs):
         bad.append("too many programs are unfit")

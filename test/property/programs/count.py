@@ -1,39 +1,54 @@
 # Which constructs must occur how often. Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+import collections
 
-LEAST = 10
+from . import language
 
-# The language, construct by construct; a tag of the grammar that is missing here is a mistake.
+# The constructs that are drawn as such; a tag of the grammar that is missing here is a mistake.
 REQUIRED = {
     "declarations": [
         "dim",
         "dim of the command line",
         "dim of dims",
         "number const",
+        "negative const",
         "tensor const",
         "param",
         "initialiser number",
+        "negative initialiser",
         "initialiser uniform",
         "initialiser normal",
         "initialiser glorot",
         "record",
+        "record without dims",
+        "record of records",
         "data with one constructor",
         "data with several constructors",
+        "constructor without fields",
         "mutually recursive types",
         "field of numbers",
         "field of a list of numbers",
         "field of a node",
         "field of a list of nodes",
+        "field of lists of nodes",
         "fn with dims",
         "fn of records",
         "fn of lists",
         "fn on nodes",
+        "fn that gives a node",
         "fn call",
         "layer",
         "own layer",
+        "method of a layer",
+        "layer in a layer",
+        "table in a layer",
+        "tensor const of a layer",
         "table of layers",
         "layer of a table",
         "fold over a table",
         "cell of a layer",
+        "fn of a module",
+        "record of a module",
+        "layer of a module",
     ],
     "cells and entries": [
         "cell",
@@ -49,12 +64,22 @@ REQUIRED = {
         "cell of several keys",
         "cell of several nodes",
         "cell without nodes",
+        "key by arithmetic",
+        "range of an earlier key",
+        "range of a key by the input",
+        "measure by `by`",
+        "measure of two keys",
+        "measure that is kept",
         "cell of a table of layers",
         "entry for the root",
         "entry for every node",
         "entry for every list element",
         "entry of a list",
         "entry of a list of numbers",
+        "entry of a list of records",
+        "entry of lists of lists",
+        "entry of pairs",
+        "entry of whole numbers",
         "entry on several arguments",
         "nodes",
         "loss",
@@ -64,13 +89,39 @@ REQUIRED = {
     "structure": [
         "match",
         "arm for the rest",
+        "arm without braces",
+        "arm without fields",
+        "field that is renamed",
+        "field that is bound by its name",
         "structural if",
+        "structural if of a node",
+        "structural if of an int",
+        "structural sum",
+        "structural max",
+        "structural min",
         "computed if",
+        "computed if of a number",
+        "computed if of a matrix",
+        "computed if of a record",
+        "computed if of a tuple",
+        "computed if of a list",
+        "computed else if",
+        "computed and",
+        "computed or",
+        "computed not",
+        "computed and structural",
         "structural else if",
         "equality of nodes",
         "comparison of ints",
+        "ints ==",
+        "ints !=",
+        "ints <",
+        "ints <=",
+        "ints >",
+        "ints >=",
         "comparison of indices",
         "bool of the input",
+        "bool conversion",
         "and",
         "or",
         "not",
@@ -81,10 +132,21 @@ REQUIRED = {
         "div",
         "remainder",
         "index conversion",
+        "int of a bool",
+        "int of an index",
+        "int of a number",
+        "dim as a number",
+        "maximum of ints",
+        "abs of an int",
+        "square of an int",
+        "clip of an int",
         "let",
         "let with a type",
         "let of a list",
         "let of a tuple",
+        "let of an int",
+        "let of a bool",
+        "nested pattern",
         "tuple",
         "record field",
     ],
@@ -112,22 +174,48 @@ REQUIRED = {
         "fold of a list",
         "while on a fold",
         "while on a scan",
+        "scan that stops is returned",
         "list of lists",
         "argmax under a filter",
+        "filter on map",
+        "filter on sum",
+        "filter on any",
+        "filter on logsumexp",
+        "filter on fold",
+        "filter on scan",
+        "filter on scan_back",
+        "filter before zip",
+        "filter before softmax",
         "computed index of a list",
         "zip of lists",
         "zip of two lists",
+        "zip of three lists",
+        "zip of a table",
         "zip with a range",
         "range",
+        "range by the input",
+        "empty range",
+        "logsumexp of an empty list",
+        "binder of `_`",
+        "binder without braces",
         "reverse",
         "sum(xs)",
         "max(xs)",
         "mean(xs)",
+        "min(xs)",
+        "logsumexp(xs)",
+        "softmax(xs)",
+        "argmax(xs)",
+        "any(xs)",
+        "all(xs)",
         "element of list",
         "element of list from the end",
         "element of list by len",
+        "element of list by structure",
         "list from a place",
         "list up to a place",
+        "list up to a place of the input",
+        "list between two places",
         "attention",
     ],
     "tensors": [
@@ -183,8 +271,10 @@ REQUIRED = {
         "log_softmax",
         "log_softmax along an axis",
         "split",
+        "split along an axis",
         "join",
         "join of numbers",
+        "join of matrices",
         "transpose",
         "reshape",
         "broadcast",
@@ -194,6 +284,8 @@ REQUIRED = {
         "iota",
         "slice of tensor",
         "slice of matrix",
+        "slice up to a place",
+        "whole axis",
         "element of tensor",
         "element from the end",
         "element of matrix",
@@ -201,10 +293,15 @@ REQUIRED = {
         "row of a param",
         "row of a matrix",
         "tensor of indices",
+        "rows of a tensor of indices",
+        "tensor of bools",
+        "tensor of ints",
         "int to f32",
         "index to f32",
         "bool to number",
         "literal",
+        "literal of an int",
+        "literal with an exponent",
         "product",
         "product of matrices",
         "product of stacked matrices",
@@ -242,10 +339,30 @@ REQUIRED = {
 }
 
 
-def table(counts):
-    """Prints how often each construct occurred and returns what is wrong with that, in words."""
-    required = [tag for tags in REQUIRED.values() for tag in tags]
-    for group, tags in REQUIRED.items():
-        print(f"{group}: " + ", ".join(f"{tag} {counts[tag]}" for tag in tags))
-    rare = [f"`{tag}` occurred {counts[tag]} times, fewer than {LEAST}" for tag in required if counts[tag] < LEAST]
-    return rare + [f"`{tag}` is not in the list of what must occur" for tag in sorted(set(counts) - set(required))]
+class Counts:
+    """How often each construct occurred. `tags` are those of productions; the rest is found in the text."""
+
+    def __init__(self, root):
+        self.root, self.tags, self.seen = root, collections.Counter(), collections.Counter()
+        self.patterns = language.patterns(root)
+
+    def add(self, program):
+        self.tags.update(tag for piece in program.root.walk() for tag in piece.tags)
+        text = str(program.root)
+        for name, pattern in self.patterns.items():
+            self.seen[name] += sum(1 for _ in pattern.finditer(text))
+
+    def table(self, least):
+        """Prints how often each construct occurred and returns what is wrong with that, in words."""
+        required = [tag for tags in REQUIRED.values() for tag in tags]
+        counts = {**self.seen, **{tag: self.tags[tag] for tag in required}}
+        shown = lambda names: ", ".join(f"{name} {counts.get(name, 0)}" for name in names)
+        for group, tags in REQUIRED.items():
+            print(f"{group}: {shown(tags)}")
+        print("text:", shown(self.patterns))
+        for rule, names in language.RULES.items():
+            print(f"{rule}: {sum(counts.get(name, 0) for name in names)}")
+        rare = [f"`{name}` occurred {n} times, fewer than {least}" for name, n in counts.items() if n < least]
+        unknown = sorted(set(self.tags) - set(required))
+        rare += [f"`{tag}` is not in the list of what must occur" for tag in unknown]
+        return rare + language.incomplete(self.root, counts)

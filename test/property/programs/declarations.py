@@ -26,6 +26,9 @@ FIELDS = [
     ("signs", "flags"),
     ("sums", "ints"),
     ("pages", "pages"),
+    ("grid", "mat"),
+    ("bits", "bits"),
+    ("nums", "nums"),
 ]
 
 
@@ -42,19 +45,20 @@ class Declarations(Expressions):
                 self.declare("dim of the command line", name, f"dim {name};")
             else:
                 self.declare("dim", name, f"dim {name} = {value};")
-        for tags, text, name in grammar.DECLS:
-            self.declare(tags, name, text)
+        for tags, text, *names in grammar.DECLS:
+            self.declare(tags, names, text)
         self.data()
         cells = []
         for _ in range(self.random.choice([1, 1, 2])):
             cells += self.group(cells)
         cells += self.layer_cell(cells)
         cells += self.list_cell(cells)
-        self.entries(self.keyed_cell(cells) + cells)
+        self.entries(self.keyed_cell(cells) + self.placed_cell(cells) + cells)
         return Program(self.number, Piece("program", [], *self.decls), self.dims).prune()
 
-    def declare(self, tags, name, *parts, kind="decl"):
-        self.decls.append(Piece(kind, tags.split("+"), *parts, "\n", names=[name]))
+    def declare(self, tags, names, *parts, kind="decl"):
+        names = [names] if isinstance(names, str) else names
+        self.decls.append(Piece(kind, tags.split("+"), *parts, "\n", names=names))
 
     def data(self):
         """Every type has a constructor that needs no node, so that structures end, and one that goes on, so that they grow."""
@@ -79,12 +83,17 @@ class Declarations(Expressions):
                         fields["left" + stem] = other
                         if self.chance(0.6):
                             fields["right" + stem] = other
+                if last and self.chance(0.15):
+                    fields["rings"] = f"[[{name}]]"
                 self.types[name].append((f"C{number}" if many > 1 else name, list(fields.items())))
+            if many > 1 and self.chance(0.2):
+                self.types[name].insert(0, ("Nil", []))
         for name, constructors in self.types.items():
+            self.declare("fn on nodes", f"pick{name}", f"fn pick{name}(a: {name}, b: {name}, c: bool) -> {name} {{ if c {{ a }} else {{ b }} }}")
             lines = [
                 Piece(
                     "constructor",
-                    [],
+                    [] if fields else ["constructor without fields"],
                     constructor,
                     Piece("fields", [], *(self.field(name, *each) for each in fields), group=True),
                 )
@@ -105,7 +114,9 @@ class Declarations(Expressions):
         element = kind.strip("[]")
         tags = ["field of " + ("numbers" if kind not in grammar.ELEMENT else "a list of numbers")]
         if element in self.types:
-            tags = ["field of a list of nodes" if kind[0] == "[" else "field of a node"]
+            tags = [
+                ("field of a node", "field of a list of nodes", "field of lists of nodes")[len(kind) - len(kind.lstrip("["))]
+            ]
             if element < owner and any(
                 owner == each.strip("[]") for _, fields in self.types[element] for _, each in fields
             ):
@@ -176,15 +187,22 @@ class Declarations(Expressions):
 
     def keyed_cell(self, cells):
         """A cell of a node, a number and a truth, and one of two nodes; fns give the keys."""
-        takes, name = self.random.choice(list(self.types)), self.name("keyed")
+        own = {
+            takes: [field for field, kind in constructors[0][1] if kind == f"[{takes}]"]
+            for takes, constructors in self.types.items()
+        }
+        growing = [takes for takes in own if own[takes] and len(self.types[takes]) == 1]
+        takes, name = self.random.choice(growing or list(self.types)), self.name("keyed")
+        # A child with the measure lowered, or with it kept.
+        kept = takes in growing and (self.counts["measure that is kept"] < self.pace or self.chance(0.5))
         lists = [
-            f"0.3 * sum(k in t.{field}) {{ {name}(k, i - 1, up) }}"
-            for field, kind in self.types[takes][0][1]
-            if kind == f"[{takes}]" and len(self.types[takes]) == 1
+            f"0.3 * sum(k in t.{field}) {{ {name}(k, {'i' if kept else 'i - 1'}, up) }}"
+            for field in (own[takes] if takes in growing else [])
         ]
+        tags = "cell+cell of several keys" + "+measure that is kept" * kept
         node = Variable("t", takes)
         self.declare(
-            "cell+cell of several keys",
+            tags,
             name,
             f"cell {name}(t: {takes}, i in 0..3, up: bool) -> f32[d] {{ let y = if i == 0 ",
             self.block("vec", Scope([node, Variable("i", "int"), Variable("up", "bool")], cells), 1),
@@ -205,6 +223,28 @@ class Declarations(Expressions):
             "fn on nodes", f"self_{name}", f"fn self_{name}(t: {takes}) -> f32[d] {{ two_{name}(t, t) * 0.5 }}"
         )
         return [Cell(f"by_{name}", takes, "vec"), Cell(f"self_{name}", takes, "vec")]
+
+    def placed_cell(self, cells):
+        """A cell of a node and a place in a list of its; a fn gives the keys."""
+        takes = self.random.choice(list(self.types))
+        lists = [(field, kind) for field, kind in self.types[takes][0][1] if kind in grammar.ELEMENT or kind[0] == "["]
+        if len(self.types[takes]) > 1 or not lists:
+            return []
+        field, kind = self.random.choice(lists)
+        node, name = Variable("t", takes), self.name("placed")
+        self.declare(
+            "cell+cell of several keys+range of a key by the input",
+            name,
+            f"cell {name}(t: {takes}, j in 0..len(t.{field})) -> f32[d] {{ let x = t.{field}[j]; ",
+            self.expression("vec", Scope([node, Variable("j", "int"), Variable("x", grammar.ELEMENT.get(kind, kind[1:-1]))], cells), 1),
+            " }",
+        )
+        self.declare(
+            "fn on nodes",
+            f"by_{name}",
+            f"fn by_{name}(t: {takes}) -> f32[d] {{ 0.3 * sum(j in 0..len(t.{field})) {{ {name}(t, j) }} }}",
+        )
+        return [Cell(f"by_{name}", takes, "vec")]
 
     def list_cell(self, cells):
         takes = [name for name, constructors in self.types.items() if len(constructors) == 1]
@@ -300,6 +340,42 @@ class Declarations(Expressions):
                 "), 1.0), ",
                 vec(),
                 ") }",
+            ),
+            lambda: self.entry(
+                "entry for every list element+scan that stops is returned",
+                f"stops(ts: [{root}]) -> [f32[d]] {{ scan(t in ts, s = ",
+                self.expression("vec", Scope(), 0),
+                " while sum(s) < 0.8171) ",
+                self.block("vec", scope.plus(Variable("s", "vec")), 1, tamed=True),
+                " }",
+            ),
+            lambda: self.entry(
+                "entry of pairs",
+                f"pairs(t: {root}, ps: [(f32[d], int)]) -> [(f32, index[d])] {{ map((p, i) in ps) {{ (",
+                self.expression("f32", scope.plus(Variable("p", "vec"), Variable("i", "int")), 1),
+                ", argmax(0.5 * p + b0)) } }",
+            ),
+            lambda: self.entry(
+                "entry of whole numbers",
+                f"numbers(t: {root}, c: bool, z: bool[2], n: int[3]) -> (bool, int, index[d], int[3]) {{ (",
+                self.expression("bool", scope.plus(Variable("c", "bool")), 2),
+                ", ",
+                self.expression("int", scope.plus(Variable("c", "bool")), 2),
+                ", argmax(0.5 * ",
+                self.expression("vec", scope.plus(Variable("z", "bits")), 1),
+                " + b0), n % 5) }",
+            ),
+            lambda: self.entry(
+                "entry of lists of lists",
+                f"nested(t: {root}, rs: [[f32[d]]]) -> [[f32[d]]] {{ map(r in rs) {{ map(x in r) ",
+                self.block("vec", scope.plus(Variable("x", "vec"), Variable("r", "vecs")), 1),
+                " } }",
+            ),
+            lambda: self.entry(
+                "entry of a list of records",
+                f"states(ts: [{root}]) -> [State[d]] {{ map(t in ts) ",
+                self.block("rec", scope, 1),
+                " }",
             ),
             lambda: self.entry(
                 "fn on nodes+entry for every list element",

@@ -36,6 +36,7 @@ class Scope:
 
     def __init__(self, variables=(), cells=()):
         self.variables, self.cells = list(variables), list(cells)
+        self.usable, self.rarest = {}, {}  # found so far: whether by template, how rare by kind
 
     def plus(self, *more):
         return Scope(self.variables + list(more), self.cells)
@@ -44,19 +45,20 @@ class Scope:
         return [v for v in self.variables if v.kind == kind]
 
     def calls(self, kind):
+        """(cell, variable that it may be called with)"""
         return [
-            f"{cell.name}({v.text})"
+            (cell, v)
             for v in self.variables
             for cell in self.cells
             if v.kind == cell.takes and cell.gives == kind and (v.below or not cell.recursive)
         ]
 
-    def lists(self, types):
+    def lists(self):
         """(variable, kind of its elements) of every list that a binder can go over."""
         return [
             (v, grammar.ELEMENT.get(v.kind, v.kind[1:-1]))
             for v in self.variables
-            if v.kind in grammar.ELEMENT or (v.kind[0] == "[" and v.kind[1:-1] in types)
+            if v.kind in grammar.ELEMENT or v.kind[0] == "["
         ]
 
 
@@ -94,15 +96,22 @@ class Expressions:
         return self.random.choices(productions, [p[2] if len(p) > 2 else 1 for p in productions])[0]
 
     def rarest(self, kind, scope):
-        productions = grammar.PLAIN.get(kind, []) + grammar.DEEP.get(kind, [])
-        return min((self.counts[p[0].split("+")[0]] for p in productions if self.usable(p, scope)), default=1000)
+        if kind not in scope.rarest:
+            productions = grammar.PLAIN.get(kind, []) + grammar.DEEP.get(kind, [])
+            scope.rarest[kind] = min(
+                (self.counts[p[0].split("+")[0]] for p in productions if self.usable(p, scope)), default=1000
+            )
+        return scope.rarest[kind]
 
     def usable(self, production, scope):
         """Whether the place has the variables and lists that the template asks for."""
-        lists, names, _ = holes(production[1])
-        return (not lists or scope.lists(self.types)) and all(
-            self.pair(scope) if name.startswith("node") else scope.of(name) for name in names
-        )
+        template = production[1]
+        if template not in scope.usable:
+            lists, names, _ = holes(template)
+            scope.usable[template] = (not lists or bool(scope.lists())) and all(
+                self.pair(scope) if name.startswith("node") else scope.of(name) for name in names
+            )
+        return scope.usable[template]
 
     def pair(self, scope):
         """Two nodes of one type, if there are."""
@@ -113,7 +122,7 @@ class Expressions:
         calls = scope.calls(kind)
         # A call is what makes a model recursive: it is preferred where one is possible.
         if calls and self.chance(0.3 if depth > 0 else 0.6):
-            return Piece(kind, ["call of a cell"], self.random.choice(calls))
+            return self.call(kind, *self.random.choice(calls), [v for _, v in calls], scope)
         if depth > 0 and self.chance(0.95):
             ways = (
                 [(p[0], p[1].replace("{T}", "{" + kind + "}"), *p[2:]) for p in grammar.ANY] if kind != "list" else []
@@ -129,12 +138,24 @@ class Expressions:
             return Piece(kind, [], self.random.choice(names).text)
         return self.fill(kind, self.choose([p for p in grammar.PLAIN[kind] if self.usable(p, scope)]), scope, 0)
 
+    def call(self, kind, cell, node, nodes, scope):
+        """A cell of a node, or of one of two."""
+        others = [v for v in nodes if v.kind == node.kind and v is not node and (v.below or not cell.recursive)]
+        if not others or not self.chance(0.3):
+            return Piece(kind, ["call of a cell"], f"{cell.name}({node.text})")
+        other, which = self.random.choice(others), self.expression("bool", scope, 0)
+        if self.chance(0.5):
+            parts = [f"pick{node.kind}({node.text}, {other.text}, ", which, ")"]
+            return Piece(kind, ["call of a cell", "fn that gives a node"], f"{cell.name}(", *parts, ")")
+        parts = ["(if ", which, f" {{ {node.text} }} else {{ {other.text} }})"]
+        return Piece(kind, ["call of a cell", "structural if of a node"], f"{cell.name}(", *parts, ")")
+
     def fill(self, kind, production, scope, depth, braced=False):
         tags, template = production[:2]
         if template == "match":
             return self.match(kind, scope, depth)
         kinds, texts, variables = {}, {}, {}
-        lists, nodes = scope.lists(self.types), self.pair(scope)
+        lists, nodes = scope.lists(), self.pair(scope)
         if lists:
             for name, elem in (("xs", "elem"), ("ys", "elem2")):
                 variables[elem], kinds[elem] = self.random.choices(
@@ -187,7 +208,7 @@ class Expressions:
             ways = [
                 p
                 for p in grammar.LETS
-                if self.usable(p, scope) and ("list" not in p[3].values() or scope.lists(self.types))
+                if self.usable(p, scope) and ("list" not in p[3].values() or scope.lists())
             ]
             production = self.choose(ways)
             let = self.fill("let", production, scope, depth - 1)
@@ -212,18 +233,25 @@ class Expressions:
             if number == len(constructors) - 1 > 0 and self.chance(wild):
                 parts.append(Piece("arm", ["arm for the rest"], "_ => ", self.block(kind, scope, depth, tamed)))
                 continue
-            bound = [(field, Variable(self.name(field), its, True)) for field, its in fields]
+            # A field binds its own name where nothing is called so.
+            taken = {v.text for v in scope.variables}
+            own = {field for field, _ in fields if field not in taken and self.chance(0.2)}
+            bound = [(field, Variable(field if field in own else self.name(field), its, True)) for field, its in fields]
             pattern = Piece(
                 "pattern",
-                [],
-                *(Piece("bind", [], f"{field} = {v.text}", names=[v.text]) for field, v in bound),
+                [] if fields else ["arm without fields"],
+                *(
+                    Piece("bind", ["field that is bound by its name"], field, names=[field])
+                    if field in own
+                    else Piece("bind", ["field that is renamed"], f"{field} = {v.text}", names=[v.text])
+                    for field, v in bound
+                ),
                 group=True,
             )
-            parts += [
-                constructor,
-                pattern,
-                " => ",
-                self.block(kind, scope.plus(*(v for _, v in bound)), depth, tamed),
-                " ",
-            ]
+            inside = scope.plus(*(v for _, v in bound))
+            if depth > 0 and self.chance(0.2):
+                value = (self.tamed if tamed else self.expression)(kind, inside, depth)
+                parts += [constructor, pattern, " => ", Piece(kind, ["arm without braces"], value), ", "]
+            else:
+                parts += [constructor, pattern, " => ", self.block(kind, inside, depth, tamed), " "]
         return Piece("arms", [], *parts, "}")

@@ -1,8 +1,26 @@
 # A program as a tree of pieces, so that it can be counted, pruned and cut down. Part of dbc, under Apache-2.0 WITH
 # LLVM-exception; see LICENSE.
+import os
 import re
 
 WORD = re.compile(r"[A-Za-z_]\w*")
+
+# Modules that programs import, by their files.
+MODULES = {
+    "deep/tools.dyn": """module tools;
+const HALF = 0.5;
+record Both[m] { x: f32[m]; y: f32[m]; }
+fn ease[n](x: f32[n]) -> f32[n] { HALF * tanh(x) }
+layer Gate[m] { param G: f32[m, m], g: f32[m] = 1; fn call(x: f32[m]) -> f32[m] { sigmoid(G @ x + g) * x } }
+"""
+}
+
+
+def write_modules(folder):
+    for name, text in MODULES.items():
+        os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
+        with open(os.path.join(folder, name), "w") as file:
+            file.write(text)
 
 
 class Piece:
@@ -79,6 +97,8 @@ def merged(programs):
         pattern = re.compile(r"(?<!\w)(?<!(?<!\.)\.)(" + "|".join(sorted(names, key=len, reverse=True)) + r")\b")
         text += "".join(pattern.sub(rf"\g<1>{suffix}", str(decl)) for decl in program.decls())
         dims.update({name + suffix: value for name, value in program.dims.items()})
+    if "tools." in text:
+        text = text.replace("import nn;\n", "import nn;\nimport deep.tools;\n", 1)
     return text, dims
 
 

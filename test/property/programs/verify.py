@@ -5,7 +5,7 @@ import re
 import subprocess
 import tempfile
 
-from .tree import merged
+from .tree import merged, write_modules
 
 
 class Outcome:
@@ -47,6 +47,7 @@ class Dbc:
         with tempfile.TemporaryDirectory(prefix="dbc-programs-") as folder:
             with open(os.path.join(folder, "random.dyn"), "w") as file:
                 file.write(text)
+            write_modules(folder)
             try:
                 done = subprocess.run(
                     [self.path, "verify", "random.dyn", *self.arguments(dims), "--real", real, "--json"],
