@@ -16,23 +16,24 @@ void Budget::begin(const Batch &batch, int64_t limit) {
   batch_ = &batch;
   limit_ = limit;
   claimed_.assign(static_cast<size_t>(batch.inputs()), 0);
+  begin_.assign(static_cast<size_t>(batch.args()) + 1, nullptr);
+  for (int32_t data = 0; data < batch.args(); ++data)
+    begin_[data] = batch.begin(data);
+  newest_ = 0;
 }
 
-bool Budget::take(int32_t table, int32_t row, int64_t length, int64_t bytes_a_row, int64_t &bytes) {
-  int64_t &claimed = claimed_[batch_->input_of(table, row)];
-  if (__builtin_mul_overflow(length, bytes_a_row, &bytes) || bytes > limit_ - claimed)
-    return false;
-  claimed += bytes;
-  return true;
+int32_t Budget::find_input(int32_t table, int32_t row) const {
+  // Levels go through the inputs one after the other.
+  const int32_t *begin = begin_[table];
+  for (int32_t input = newest_ + 1; input < std::min(newest_ + 3, batch_->inputs()); ++input)
+    if (row >= begin[input] && row < begin[input + 1])
+      return input;
+  return batch_->input_of(table, row);
 }
 
-bool Budget::claim(int32_t table, int32_t row, int32_t length, int64_t bytes_a_row, ScheduleErrors &errors,
-                   const char *at) {
-  int64_t bytes;
-  if (take(table, row, length, bytes_a_row, bytes))
-    return true;
+void Budget::report(int32_t table, int32_t row, int32_t length, int64_t bytes, ScheduleErrors &errors,
+                    const char *at) const noexcept {
   errors.fault(table, row, Fault::memory, at, "", length, bytes, limit_);
-  return false;
 }
 
 // --- Ticks
@@ -126,6 +127,18 @@ void make_steps(Space &elements, const Ticks &parent, int32_t position) {
   for (int32_t row = 0; row < rows; ++row)
     ticks.tick[row] = ticks.first[parent.tick_of(parents[row])] + positions[row];
   ticks.sort(rows, static_cast<int32_t>(steps));
+}
+
+void Space::make_room() {
+  const size_t rows = columns_[0].size();
+  if (rows >= INT_MAX)
+    throw std::bad_alloc();
+  room_ = INT_MAX;
+  for (IntColumn &column : columns_) {
+    column.reserve(column.size() + 1);
+    // Columns may have been filled each for itself.
+    room_ = std::min({room_, column.capacity(), rows + column.capacity() - column.size()});
+  }
 }
 
 // --- KeyTable

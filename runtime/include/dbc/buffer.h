@@ -53,6 +53,8 @@ public:
       grow(size_ + 1);
     data_[size_++] = value;
   }
+  /// The same where there is room, see reserve().
+  void push_into_room(T value) { data_[size_++] = value; }
   /// Room for `n` elements in all; the elements that are there stay.
   void reserve(size_t n) {
     if (n > capacity_)

@@ -69,17 +69,47 @@ public:
   void begin(const Batch &batch, int64_t limit);
   /// Of the input that `row` of `table` belongs to (as in ScheduleErrors). Returns whether it may have
   /// `length` times `bytes_a_row` more, which is `bytes`.
-  bool take(int32_t table, int32_t row, int64_t length, int64_t bytes_a_row, int64_t &bytes);
+  bool take(int32_t table, int32_t row, int64_t length, int64_t bytes_a_row, int64_t &bytes) {
+    bytes = 0;
+    if (length == 0)
+      return true;
+    int64_t &claimed = claimed_[input_of(table, row)];
+    if (__builtin_mul_overflow(length, bytes_a_row, &bytes) || bytes > limit_ - claimed)
+      return false;
+    claimed += bytes;
+    return true;
+  }
   /// The same; if it may not, the fault is reported: a list of `length` at `at`.
   bool claim(int32_t table, int32_t row, int32_t length, int64_t bytes_a_row, ScheduleErrors &errors,
-             const char *at);
+             const char *at) {
+    int64_t bytes;
+    if (__builtin_expect(take(table, row, length, bytes_a_row, bytes), 1))
+      return true;
+    report(table, row, length, bytes, errors, at);
+    return false;
+  }
   /// What one input may have, in bytes.
   int64_t limit() const { return limit_; }
 
 private:
+  /// Rows are asked for in the order of inputs, by and large: mostly it is the same as the last time.
+  int32_t input_of(int32_t table, int32_t row) {
+    const int32_t *begin = begin_[table];
+    if (!begin)
+      return row; // an argument
+    if (row < begin[newest_] || row >= begin[newest_ + 1])
+      newest_ = find_input(table, row);
+    return newest_;
+  }
+  int32_t find_input(int32_t table, int32_t row) const;
+  void report(int32_t table, int32_t row, int32_t length, int64_t bytes, ScheduleErrors &errors,
+              const char *at) const noexcept;
+
   const Batch *batch_ = nullptr;
   int64_t limit_ = 0;
   Array<int64_t> claimed_;
+  std::vector<const int32_t *> begin_; ///< of each table: Batch::begin, null for that of arguments
+  int32_t newest_ = 0;                 ///< the input that was asked for last
 };
 
 /// The order in which rows are computed. Tick t computes the rows at positions begin[t] .. begin[t + 1] - 1;
@@ -337,10 +367,21 @@ public:
   const IntColumn &column(int32_t number) const { return columns_[number]; }
   const int32_t *operator[](int32_t number) const { return columns_[number].data(); }
 
+  /// Adds a row: one value a column. Throws std::bad_alloc, also where there would be more than 2^31 - 1.
+  template <class... Values> void push(Values... values) {
+    if (__builtin_expect(columns_[0].size() >= room_, 0))
+      make_room();
+    IntColumn *column = columns_.data();
+    (column++->push_into_room(values), ...);
+  }
+
   Ticks ticks;
 
 private:
+  void make_room();
+
   std::vector<IntColumn> columns_;
+  size_t room_ = 0; ///< so many rows fit into all columns
 };
 
 /// Every row of `space` is computed in its parent's tick (column 0 holds the parents). O(rows + ticks).
