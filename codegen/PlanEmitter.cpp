@@ -118,7 +118,7 @@ void PlanEmitter::fieldMembers() {
     out_.line("const " + model_.array(program_, argument.getSymName()).pointee + " *" +
               program_.nameOf(argument) + " = nullptr;");
   for (const auto &[name, view] : program_.given)
-    out_.line("const dbc::ColumnView *" + name + " = nullptr;");
+    out_.line("dbc::Given " + name + ";");
 }
 
 void PlanEmitter::rowMembers() {

@@ -242,7 +242,7 @@ void FunctionEmitter::emitStructure(Operation *op) {
         std::string arguments = commas({table, row, column});
         if (!o.getWhere().empty())
           arguments += ", " + quoted(o.getWhere());
-        body("if (!" + program_.givenBy.at(o.getArray()) + "->has(" + row + "))",
+        body("if (!" + program_.givenBy.at(o.getArray()) + ".has(" + row + "))",
              [&] { emitFault("missing(" + arguments + ")"); });
       })
       .Default([&](Operation *o) { unsupported(o); });

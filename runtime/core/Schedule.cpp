@@ -161,11 +161,12 @@ void KeyTable::add(int32_t outer, int32_t low, int32_t high) {
 // ----------------------------------------------------------------------------------------------------------
 
 Group::Group(const CellInfo *cells, int32_t count, bool cyclic)
-    : info_(cells), cyclic_(cyclic), cells_(count), tables_(count), level_(count), place_(count) {
+    : info_(cells), cyclic_(cyclic), cells_(count), level_(count), place_(count) {
   for (int32_t c = 0; c < count; ++c) {
     cells_[c].arms = cells[c].arms;
-    tables_[c].resize(static_cast<size_t>(cells[c].key_count));
+    most_keys_ = std::max(most_keys_, static_cast<size_t>(cells[c].key_count));
   }
+  tables_.resize(count * most_keys_);
 }
 
 void Group::begin(const Batch &batch, ScheduleErrors &errors) {
@@ -175,17 +176,17 @@ void Group::begin(const Batch &batch, ScheduleErrors &errors) {
   instances_ = 0;
   edges_.clear();
   frames_.clear();
-  for (size_t c = 0; c < cells_.size(); ++c) {
-    for (KeyTable &table : tables_[c])
-      table.begin();
-    level_[c].assign(tables_[c].empty() ? static_cast<size_t>(batch.rows(info_[c].data)) : 0, kUnreached);
-  }
+  for (KeyTable &table : tables_)
+    table.begin();
+  for (size_t c = 0; c < cells_.size(); ++c)
+    level_[c].assign(info_[c].key_count == 0 ? static_cast<size_t>(batch.rows(info_[c].data)) : 0,
+                     kUnreached);
 }
 
 bool Group::open(int32_t cell, int32_t key, int32_t outer, int32_t low, int32_t high, Budget &budget,
                  const char *at) {
   const CellInfo &info = info_[cell];
-  KeyTable &table = tables_[cell][key];
+  KeyTable &table = this->table(cell, key);
   int64_t count = std::max<int64_t>(0, int64_t(high) - low);
   int32_t owner = this->outer(cell, key - 1, -1, outer);
   int64_t bytes;
@@ -263,7 +264,7 @@ void Group::fill(int32_t cell, Space &space) const {
   // From the last key to the first: column 0 holds the place of the keys that are left.
   int32_t *place = space.column(0).data();
   for (int32_t k = keys - 1; k >= 0; --k) {
-    const KeyTable &table = tables_[cell][k];
+    const KeyTable &table = this->table(cell, k);
     int32_t *key = space.column(k + 1).data();
     for (size_t row = 0; row < count; ++row) {
       key[row] = table.key(place[row]);
@@ -273,7 +274,7 @@ void Group::fill(int32_t cell, Space &space) const {
 }
 
 void Group::report_outside(int32_t cell, int32_t key, int32_t outer, int32_t value, const char *at) noexcept {
-  const KeyTable &table = tables_[cell][key];
+  const KeyTable &table = this->table(cell, key);
   report(cell, key, this->outer(cell, key - 1, -1, outer), Fault::key, at, value, table.low(outer),
          table.high(outer));
 }

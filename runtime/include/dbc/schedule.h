@@ -22,6 +22,10 @@
 #include <string>
 #include <vector>
 
+/// Before a short function that generated code calls for each row: compilers give up on inlining long before
+/// a structure function is done.
+#define DBC_INLINE inline __attribute__((always_inline))
+
 namespace dbc {
 
 /// Collects what goes wrong in single inputs while an entry is scheduled or computed: the first failure of
@@ -69,7 +73,7 @@ public:
   void begin(const Batch &batch, int64_t limit);
   /// Of the input that `row` of `table` belongs to (as in ScheduleErrors). Returns whether it may have
   /// `length` times `bytes_a_row` more, which is `bytes`.
-  bool take(int32_t table, int32_t row, int64_t length, int64_t bytes_a_row, int64_t &bytes) {
+  DBC_INLINE bool take(int32_t table, int32_t row, int64_t length, int64_t bytes_a_row, int64_t &bytes) {
     bytes = 0;
     if (length == 0)
       return true;
@@ -80,8 +84,8 @@ public:
     return true;
   }
   /// The same; if it may not, the fault is reported: a list of `length` at `at`.
-  bool claim(int32_t table, int32_t row, int32_t length, int64_t bytes_a_row, ScheduleErrors &errors,
-             const char *at) {
+  DBC_INLINE bool claim(int32_t table, int32_t row, int32_t length, int64_t bytes_a_row,
+                        ScheduleErrors &errors, const char *at) {
     int64_t bytes;
     if (__builtin_expect(take(table, row, length, bytes_a_row, bytes), 1))
       return true;
@@ -93,7 +97,7 @@ public:
 
 private:
   /// Rows are asked for in the order of inputs, by and large: mostly it is the same as the last time.
-  int32_t input_of(int32_t table, int32_t row) {
+  DBC_INLINE int32_t input_of(int32_t table, int32_t row) {
     const int32_t *begin = begin_[table];
     if (!begin)
       return row; // an argument
@@ -110,6 +114,22 @@ private:
   Array<int64_t> claimed_;
   std::vector<const int32_t *> begin_; ///< of each table: Batch::begin, null for that of arguments
   int32_t newest_ = 0;                 ///< the input that was asked for last
+};
+
+/// Which rows have the values of a column, as ColumnView::has says it: kept so that asking costs next to
+/// nothing where all have.
+class Given {
+public:
+  /// Borrows the view.
+  void bind(const ColumnView &view) {
+    view_ = &view;
+    all_ = view.given && !view.present;
+  }
+  bool has(int32_t row) const { return __builtin_expect(all_, 1) || view_->has(row); }
+
+private:
+  bool all_ = false;
+  const ColumnView *view_ = nullptr;
 };
 
 /// The order in which rows are computed. Tick t computes the rows at positions begin[t] .. begin[t + 1] - 1;
@@ -227,7 +247,7 @@ public:
   void begin(const Batch &batch, ScheduleErrors &errors);
 
   /// Whether the range of further key `key` of a cell is known for a place of the keys before.
-  bool has(int32_t cell, int32_t key, int32_t outer) const { return tables_[cell][key].has(outer); }
+  bool has(int32_t cell, int32_t key, int32_t outer) const { return table(cell, key).has(outer); }
   /// Sets that range: low .. high - 1. False if the table would be too large, which is then reported; `at` is
   /// where the key is declared.
   bool open(int32_t cell, int32_t key, int32_t outer, int32_t low, int32_t high, Budget &budget,
@@ -235,7 +255,7 @@ public:
   /// The place of a value of that key, after open(); -1 if it is outside, which is then reported for the call
   /// at `at`.
   int32_t find(int32_t cell, int32_t key, int32_t outer, int32_t value, const char *at) {
-    int32_t place = tables_[cell][key].find(outer, value);
+    int32_t place = table(cell, key).find(outer, value);
     if (place < 0)
       report_outside(cell, key, outer, value, at);
     return place;
@@ -243,7 +263,7 @@ public:
   /// The node or input that a place belongs to, and its further keys.
   int32_t owner(int32_t cell, int32_t place) const { return outer(cell, last(cell), -1, place); }
   int32_t key(int32_t cell, int32_t key, int32_t place) const {
-    return tables_[cell][key].key(outer(cell, last(cell), key, place));
+    return table(cell, key).key(outer(cell, last(cell), key, place));
   }
 
   /// The instance (cell, place) is needed. Visits it and all that it needs and that was not visited before:
@@ -270,7 +290,7 @@ public:
   }
 
   /// Only inside `calls`: the instance being visited needs (cell, place).
-  void call(int32_t cell, int32_t place) {
+  DBC_INLINE void call(int32_t cell, int32_t place) {
     int32_t level = level_[cell][place];
     if (level == kUnreached) {
       edges_.push({cell, place});
@@ -324,11 +344,13 @@ private:
     if (!frames_.empty() && frame.level >= frames_.back().level)
       frames_.back().level = frame.level + 1;
   }
+  KeyTable &table(int32_t cell, int32_t key) { return tables_[cell * most_keys_ + key]; }
+  const KeyTable &table(int32_t cell, int32_t key) const { return tables_[cell * most_keys_ + key]; }
   int32_t last(int32_t cell) const { return info_[cell].key_count - 1; }
   /// Of a place of the keys up to `from`: that of the keys up to `to`, of which -1 is the node or input.
   int32_t outer(int32_t cell, int32_t from, int32_t to, int32_t place) const {
     for (int32_t k = from; k > to; --k)
-      place = tables_[cell][k].outer(place);
+      place = table(cell, k).outer(place);
     return place;
   }
   void report_cycle(int32_t cell, int32_t place) noexcept;
@@ -343,8 +365,9 @@ private:
   int32_t levels_ = 0;
   int64_t instances_ = 0;
   std::vector<CellRows> cells_;
-  std::vector<std::vector<KeyTable>> tables_; ///< of each cell: one a further key
-  std::vector<IntColumn> level_;              ///< of each cell: levels while visiting, rows after sort()
+  size_t most_keys_ = 0;         ///< further keys that a cell has
+  std::vector<KeyTable> tables_; ///< of each cell: most_keys_, of which it uses those that it has
+  std::vector<IntColumn> level_; ///< of each cell: levels while visiting, rows after sort()
   std::vector<IntColumn> place_;
   Array<Edge> edges_;
   Array<Frame> frames_;
@@ -368,7 +391,7 @@ public:
   const int32_t *operator[](int32_t number) const { return columns_[number].data(); }
 
   /// Adds a row: one value a column. Throws std::bad_alloc, also where there would be more than 2^31 - 1.
-  template <class... Values> void push(Values... values) {
+  template <class... Values> DBC_INLINE void push(Values... values) {
     if (__builtin_expect(columns_[0].size() >= room_, 0))
       make_room();
     IntColumn *column = columns_.data();
