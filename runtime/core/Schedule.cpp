@@ -23,10 +23,11 @@ void Budget::begin(const Batch &batch, int64_t limit) {
 }
 
 int32_t Budget::find_input(int32_t table, int32_t row) const {
-  // Levels go through the inputs one after the other.
+  // A level goes through the inputs in their order, then the next level does.
   const int32_t *begin = begin_[table];
-  for (int32_t input = newest_ + 1; input < std::min(newest_ + 3, batch_->inputs()); ++input)
-    if (row >= begin[input] && row < begin[input + 1])
+  int32_t from = row >= begin[newest_] ? newest_ + 1 : 0, inputs = batch_->inputs();
+  for (int32_t input = from; input < std::min(from + 8, inputs); ++input)
+    if (row < begin[input + 1])
       return input;
   return batch_->input_of(table, row);
 }
@@ -135,9 +136,9 @@ void Space::make_room() {
     throw std::bad_alloc();
   room_ = INT_MAX;
   for (IntColumn &column : columns_) {
-    column.reserve(column.size() + 1);
-    // Columns may have been filled each for itself.
-    room_ = std::min({room_, column.capacity(), rows + column.capacity() - column.size()});
+    column.resize(rows); // push() has not said it
+    column.reserve(rows + 1);
+    room_ = std::min(room_, column.capacity());
   }
 }
 

@@ -53,8 +53,6 @@ public:
       grow(size_ + 1);
     data_[size_++] = value;
   }
-  /// The same where there is room, see reserve().
-  void push_into_room(T value) { data_[size_++] = value; }
   /// Room for `n` elements in all; the elements that are there stay.
   void reserve(size_t n) {
     if (n > capacity_)
@@ -65,6 +63,8 @@ public:
     reserve(n);
     size_ = n;
   }
+  /// The same where there is room for `n`.
+  void resize_in_room(size_t n) { size_ = n; }
   /// `n` elements, all of them `value`.
   void assign(size_t n, T value) {
     resize(n);
@@ -94,7 +94,7 @@ private:
     data_ = other.data_, size_ = other.size_, capacity_ = other.capacity_;
     other.data_ = d, other.size_ = s, other.capacity_ = c;
   }
-  __attribute__((noinline)) void grow(size_t n) {
+  __attribute__((cold, noinline)) void grow(size_t n) {
     if (n > SIZE_MAX / sizeof(T) / 2)
       throw std::bad_alloc();
     size_t wanted = n > 2 * capacity_ ? n : 2 * capacity_;

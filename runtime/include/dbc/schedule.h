@@ -25,6 +25,8 @@
 /// Before a short function that generated code calls for each row: compilers give up on inlining long before
 /// a structure function is done.
 #define DBC_INLINE inline __attribute__((always_inline))
+/// Before a function that is hardly ever called, so that the way to it is laid out of the way.
+#define DBC_COLD __attribute__((cold, noinline))
 
 namespace dbc {
 
@@ -38,12 +40,12 @@ public:
   ScheduleErrors(const Batch &batch, InputStatuses &statuses) : batch_(batch), statuses_(statuses) {}
 
   /// A field is read that the node (or, with table == batch.args(), the input) does not have.
-  void missing(int32_t table, int32_t row, int32_t column, const char *at = nullptr) noexcept;
+  DBC_COLD void missing(int32_t table, int32_t row, int32_t column, const char *at = nullptr) noexcept;
   /// Any other fault of rule E2; `what`, a, b, c as messages.h says at the fault.
-  void fault(int32_t table, int32_t row, Fault fault, const char *at, const char *what = "", int64_t a = 0,
-             int64_t b = 0, int64_t c = 0) noexcept;
+  DBC_COLD void fault(int32_t table, int32_t row, Fault fault, const char *at, const char *what = "",
+                      int64_t a = 0, int64_t b = 0, int64_t c = 0) noexcept;
   /// Anything else: `what` is the last part of the message.
-  void fail(int32_t table, int32_t row, const std::string &what) noexcept;
+  DBC_COLD void fail(int32_t table, int32_t row, const std::string &what) noexcept;
 
   /// Whether anything was reported since the last begin_round().
   bool any() const { return reported_; }
@@ -106,8 +108,8 @@ private:
     return newest_;
   }
   int32_t find_input(int32_t table, int32_t row) const;
-  void report(int32_t table, int32_t row, int32_t length, int64_t bytes, ScheduleErrors &errors,
-              const char *at) const noexcept;
+  DBC_COLD void report(int32_t table, int32_t row, int32_t length, int64_t bytes, ScheduleErrors &errors,
+                       const char *at) const noexcept;
 
   const Batch *batch_ = nullptr;
   int64_t limit_ = 0;
@@ -353,8 +355,9 @@ private:
       place = table(cell, k).outer(place);
     return place;
   }
-  void report_cycle(int32_t cell, int32_t place) noexcept;
-  void report_outside(int32_t cell, int32_t key, int32_t outer, int32_t value, const char *at) noexcept;
+  DBC_COLD void report_cycle(int32_t cell, int32_t place) noexcept;
+  DBC_COLD void report_outside(int32_t cell, int32_t key, int32_t outer, int32_t value,
+                               const char *at) noexcept;
   void report(int32_t cell, int32_t key, int32_t owner, Fault fault, const char *at, int64_t a, int64_t b,
               int64_t c) noexcept;
 
@@ -390,18 +393,21 @@ public:
   const IntColumn &column(int32_t number) const { return columns_[number]; }
   const int32_t *operator[](int32_t number) const { return columns_[number].data(); }
 
-  /// Adds a row: one value a column. Throws std::bad_alloc, also where there would be more than 2^31 - 1.
+  /// Adds a row: one value a column. Of the columns only the first knows its size then. Throws
+  /// std::bad_alloc, also where there would be more than 2^31 - 1.
   template <class... Values> DBC_INLINE void push(Values... values) {
-    if (__builtin_expect(columns_[0].size() >= room_, 0))
+    const size_t row = columns_[0].size();
+    if (__builtin_expect(row >= room_, 0))
       make_room();
+    columns_[0].resize_in_room(row + 1);
     IntColumn *column = columns_.data();
-    (column++->push_into_room(values), ...);
+    (((column++)->data()[row] = values), ...);
   }
 
   Ticks ticks;
 
 private:
-  void make_room();
+  DBC_COLD void make_room();
 
   std::vector<IntColumn> columns_;
   size_t room_ = 0; ///< so many rows fit into all columns
