@@ -58,12 +58,20 @@ void Ticks::sort(int32_t rows, int32_t ticks) {
   order.clear();
   kept.clear();
   in_order = true;
-  for (int32_t row = 0, last = 0; row < rows; ++row) {
+  // Mostly rows come tick by tick: then a counter in memory would wait for itself at every row.
+  int32_t last = 0, run = 0;
+  for (int32_t row = 0; row < rows; ++row) {
     int32_t t = tick[row];
-    ++begin[t + 1];
-    in_order &= t >= last;
-    last = t;
+    if (t != last) {
+      begin[last + 1] += run;
+      in_order &= t > last;
+      last = t;
+      run = 0;
+    }
+    ++run;
   }
+  if (rows > 0)
+    begin[last + 1] += run;
   for (int32_t t = 0; t < ticks; ++t)
     begin[t + 1] += begin[t];
   if (in_order)
