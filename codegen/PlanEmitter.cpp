@@ -71,6 +71,8 @@ void PlanEmitter::groups() {
         std::string array = program_.nameOf(group) + "_keys_" + std::to_string(number);
         out_.line("const char *const " + array + "[] = {" + commas(keys) + "};");
         info.insert(info.end(), {"1", array, std::to_string(keys.size())});
+        if (auto range = program_.fixedRange(group, number))
+          info.insert(info.end(), {std::to_string(range->low), std::to_string(range->width)});
       }
       cells.push_back("{" + commas(info) + "}");
     }
@@ -232,6 +234,11 @@ void PlanEmitter::needFunctions() {
       auto func = program_.find<kernel::FuncOp>(cast<FlatSymbolRefAttr>(group.getCalls()[cell]).getValue());
       std::string number = std::to_string(cell);
       std::vector<std::string> keys;
+      if (auto range = program_.fixedRange(group, cell)) { // numbers that the compiler knows divide fast
+        std::string width = std::to_string(range->width), low = std::to_string(range->low);
+        std::string key = (range->low == 0 ? "" : low + " + ") + "inner % " + width;
+        return program_.nameOf(func) + "(" + commas({"inner / " + width, key}) + ");";
+      }
       for (size_t key = 0; key < group.getFurtherKeys(cell).size(); ++key)
         keys.push_back(name + ".key(" + commas({number, std::to_string(key), "inner"}) + ")");
       keys.insert(keys.begin(), keys.empty() ? "inner" : name + ".owner(" + number + ", inner)");

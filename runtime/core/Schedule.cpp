@@ -187,9 +187,14 @@ void Group::begin(const Batch &batch, ScheduleErrors &errors) {
   frames_.clear();
   for (KeyTable &table : tables_)
     table.begin();
-  for (size_t c = 0; c < cells_.size(); ++c)
-    level_[c].assign(info_[c].key_count == 0 ? static_cast<size_t>(batch.rows(info_[c].data)) : 0,
-                     kUnreached);
+  for (size_t c = 0; c < cells_.size(); ++c) {
+    const CellInfo &info = info_[c];
+    const int64_t a_node = info.key_count == 0 ? 1 : info.width; // 0: places come with open()
+    const int64_t places = a_node * batch.rows(info.data);
+    if (places > INT_MAX)
+      throw std::bad_alloc();
+    level_[c].assign(static_cast<size_t>(places), kUnreached);
+  }
 }
 
 bool Group::open(int32_t cell, int32_t key, int32_t outer, int32_t low, int32_t high, Budget &budget,
@@ -272,6 +277,14 @@ void Group::fill(int32_t cell, Space &space) const {
   space.column(0).append(rows.place, count);
   // From the last key to the first: column 0 holds the place of the keys that are left.
   int32_t *place = space.column(0).data();
+  if (const int32_t width = info_[cell].width) {
+    int32_t *key = space.column(1).data();
+    for (size_t row = 0; row < count; ++row) {
+      key[row] = info_[cell].low + place[row] % width;
+      place[row] /= width;
+    }
+    return;
+  }
   for (int32_t k = keys - 1; k >= 0; --k) {
     const KeyTable &table = this->table(cell, k);
     int32_t *key = space.column(k + 1).data();
@@ -283,9 +296,13 @@ void Group::fill(int32_t cell, Space &space) const {
 }
 
 void Group::report_outside(int32_t cell, int32_t key, int32_t outer, int32_t value, const char *at) noexcept {
-  const KeyTable &table = this->table(cell, key);
-  report(cell, key, this->outer(cell, key - 1, -1, outer), Fault::key, at, value, table.low(outer),
-         table.high(outer));
+  const CellInfo &info = info_[cell];
+  int64_t low = info.low, high = low + info.width;
+  if (info.width == 0) {
+    low = table(cell, key).low(outer);
+    high = table(cell, key).high(outer);
+  }
+  report(cell, key, this->outer(cell, key - 1, -1, outer), Fault::key, at, value, low, high);
 }
 
 void Group::report(int32_t cell, int32_t key, int32_t owner, Fault fault, const char *at, int64_t a,

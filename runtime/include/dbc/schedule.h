@@ -212,6 +212,9 @@ struct CellInfo {
   int32_t arms;     ///< 1, or the number of constructors: rows of one level are then sorted by constructor
   const char *const *keys = nullptr; ///< the names of its further keys; then `arms` is 1
   int32_t key_count = 0;             ///< how many
+  /// Of a cell with one further key that takes the same few values for every node: low .. low + width - 1.
+  /// Then each node has a place for each of them, and there is no table.
+  int32_t low = 0, width = 0;
 };
 
 /// The rows of one cell, made by Group::sort: sorted by level, within a level by constructor, then by place.
@@ -262,10 +265,26 @@ public:
       report_outside(cell, key, outer, value, at);
     return place;
   }
+  /// The same for a cell with the range `low` .. `low + width - 1` for every node, see CellInfo. Needs no
+  /// open().
+  DBC_INLINE int32_t find_fixed(int32_t cell, int32_t owner, int32_t value, int32_t low, int32_t width,
+                                const char *at) {
+    uint32_t number = static_cast<uint32_t>(value) - static_cast<uint32_t>(low);
+    if (__builtin_expect(number >= static_cast<uint32_t>(width), 0)) {
+      report_outside(cell, 0, owner, value, at);
+      return -1;
+    }
+    return owner * width + static_cast<int32_t>(number);
+  }
   /// The node or input that a place belongs to, and its further keys.
-  int32_t owner(int32_t cell, int32_t place) const { return outer(cell, last(cell), -1, place); }
+  int32_t owner(int32_t cell, int32_t place) const {
+    const int32_t width = info_[cell].width;
+    return width > 0 ? place / width : outer(cell, last(cell), -1, place);
+  }
   int32_t key(int32_t cell, int32_t key, int32_t place) const {
-    return table(cell, key).key(outer(cell, last(cell), key, place));
+    const CellInfo &info = info_[cell];
+    return info.width > 0 ? info.low + place % info.width
+                          : table(cell, key).key(outer(cell, last(cell), key, place));
   }
 
   /// The instance (cell, place) is needed. Visits it and all that it needs and that was not visited before:
