@@ -229,8 +229,9 @@ void Group::sort() {
     cell.levels = levels_;
     cell.arm_begin.assign(buckets + 1, 0);
     int32_t *begin = cell.arm_begin.data();
-    auto bucket = [&](int32_t place) {
-      size_t l = cyclic_ ? 0 : level[place];
+    const bool flat = cyclic_;
+    auto bucket = [=](int32_t place) {
+      size_t l = flat ? 0 : level[place];
       return kinds ? l * arms + kinds[place] : l;
     };
     for (int32_t place = 0; place < places; ++place)
@@ -240,11 +241,12 @@ void Group::sort() {
       begin[b + 1] += begin[b];
     cell.count = begin[buckets];
     place_[c].resize(cell.count);
+    int32_t *place_of = place_[c].data();
     // Levels become rows in place; begin moves up by one bucket meanwhile and is shifted back.
     for (int32_t place = 0; place < places; ++place)
       if (level[place] >= 0) {
         int32_t row = begin[bucket(place)]++;
-        place_[c][row] = place;
+        place_of[row] = place;
         level[place] = row;
       }
     for (size_t b = buckets; b > 0; --b)
