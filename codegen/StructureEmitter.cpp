@@ -129,6 +129,12 @@ void FunctionEmitter::emitKey(kernel::KeyOp op) {
   std::string group = program_.nameOf(program_.find<kernel::GroupOp>(op.getGroup()));
   std::string key = std::to_string(op.getCell()) + ", " + std::to_string(op.getKey()),
               outer = use(op.getOuter()).text;
+  if (auto range = program_.fixedRange(program_.find<kernel::GroupOp>(op.getGroup()), op.getCell()))
+    return emitPlaced(op.getResult(),
+                      group + ".find_fixed(" +
+                          commas({std::to_string(op.getCell()), outer, use(op.getValue()).text,
+                                  std::to_string(range->low), std::to_string(range->width), at_}) +
+                          ")");
   body("if (!" + group + ".has(" + commas({key, outer}) + "))", [&] {
     std::string low, high;
     auto open = [&] {
@@ -256,7 +262,7 @@ void FunctionEmitter::emitStructure(Operation *op) {
         std::string arguments = commas({table, row, column});
         if (!o.getWhere().empty())
           arguments += ", " + quoted(o.getWhere());
-        body("if (!" + program_.givenBy.at(o.getArray()) + "->has(" + row + "))",
+        body("if (!" + program_.givenBy.at(o.getArray()) + ".has(" + row + "))",
              [&] { emitFault("missing(" + arguments + ")"); });
       })
       .Default([&](Operation *o) { unsupported(o); });
