@@ -51,15 +51,23 @@ void Evaluation::trace(Operation *op) {
   }
 }
 
+/// Whether a value or an element of it is not known (yet).
+static bool hasUnknown(const Value &value) {
+  return value.unknown() || (value.isList() && llvm::any_of(value.elements(), hasUnknown));
+}
+
 Values Evaluation::evaluate(Operation *op) {
   Values results;
   // A recurrence may start from an unknown state: its body is walked all the same, for the calls in it.
-  // So is an instance that would be given what a failure made unknown, for the failures in it.
-  auto call = dyn_cast<dyn::CallOp>(op);
-  bool failed = call && needs.empty() &&
-                llvm::none_of(call.getKeys(), [&](mlir::Value v) { return value(v).unknown(); });
-  if (!isa<ScanOp, FoldOp>(op) && !failed &&
-      llvm::any_of(op->getOperands(), [&](mlir::Value v) { return value(v).unknown(); }))
+  bool unknown = llvm::any_of(op->getOperands(), [&](mlir::Value v) { return value(v).unknown(); });
+  if (auto call = dyn_cast<dyn::CallOp>(op)) {
+    // What is given must be there as a whole. Where a failure made it unknown the instance is computed all
+    // the same, for the failures in it.
+    auto isOpen = [&](mlir::Value v) { return hasUnknown(value(v)); };
+    unknown =
+        llvm::any_of(call.getKeys(), isOpen) || (!needs.empty() && llvm::any_of(call.getValues(), isOpen));
+  }
+  if (unknown && !isa<ScanOp, FoldOp>(op))
     return {};
   if (evaluateStructure(op, results) || evaluateNumbers(op, results))
     return results;

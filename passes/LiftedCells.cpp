@@ -235,20 +235,40 @@ static std::string nameIn(Operation *function, const Twine &part) {
   return (SymbolTable::getSymbolName(function).getValue() + "." + part).str();
 }
 
+static bool stops(Operation *recurrence) {
+  if (auto scan = dyn_cast<dyn::ScanOp>(recurrence))
+    return scan.getStops();
+  return cast<dyn::FoldOp>(recurrence).getStops();
+}
+
+/// Whether an operation may fail an input by what is computed.
+static bool mayFailComputed(Operation *op) {
+  return dyn::mayFail(op) && !isa<dyn::CallOp, dyn::FieldOp, dyn::ZipOp>(op) &&
+         llvm::any_of(op->getOperands(), [](Value value) {
+           return !isa<dyn::ListType>(value.getType()) && !dyn::isStructural(value);
+         });
+}
+
 /// The cell of the states of a scan or fold: its last key is the number of steps taken.
 dyn::CellOp LiftedCells::statesOf(Operation *recurrence, const Frame &outer) {
   auto [at, isNew] = states.insert({recurrence, {}});
   if (!isNew)
     return at->second.cell;
   Location loc = recurrence->getLoc();
-  bool stops = isa<dyn::ScanOp>(recurrence) ? cast<dyn::ScanOp>(recurrence).getStops()
-                                            : cast<dyn::FoldOp>(recurrence).getStops();
+  // What a `while` leaves out is computed by this cell all the same; so it must not fail.
+  bool fails =
+      stops(recurrence) && recurrence
+                               ->walk([](Operation *op) {
+                                 return mayFailComputed(op) ? WalkResult::interrupt() : WalkResult::advance();
+                               })
+                               .wasInterrupted();
   SmallVector<Type> types(initOf(recurrence).getTypes());
   bool lists = llvm::any_of(types, [](Type type) { return isa<dyn::ListType>(type); });
-  if (stops || lists) {
-    emitError(
-        loc, stops ? "a value given to a cell that depends on a state under `while` is not supported yet [C4]"
-                   : "a value given to a cell that depends on a state with lists is not supported yet [C4]");
+  if (fails || lists) {
+    emitError(loc,
+              lists ? "a value given to a cell that depends on a state with lists is not supported yet [C4]"
+                    : "a value given to a cell that depends on a state under `while`, whose steps may fail, "
+                      "is not supported yet [C4]");
     failed = true;
   }
   // A key for the number of steps: as if there were one more binder, whose range has one element more.
@@ -333,12 +353,12 @@ void LiftedCells::finishStates(Operation *function) {
     b.setInsertionPointToEnd(&body);
     dyn::ReturnOp::create(b, loc, cond.getResults());
 
-    // The recurrence itself need not be computed again, unless calls in it lead values down.
-    if (recurrence
-            ->walk([](dyn::CallOp call) {
-              return call.getSite() ? WalkResult::interrupt() : WalkResult::advance();
-            })
-            .wasInterrupted())
+    // The recurrence itself need not be computed again, unless it ends early or calls in it lead values down.
+    if (stops(recurrence) || recurrence
+                                 ->walk([](dyn::CallOp call) {
+                                   return call.getSite() ? WalkResult::interrupt() : WalkResult::advance();
+                                 })
+                                 .wasInterrupted())
       continue;
     b.setInsertionPoint(recurrence);
     SmallVector<Value> outside = keysInside(entry.outer).all();

@@ -53,6 +53,7 @@ class Declarations(Expressions):
             cells += self.group(cells)
         cells += self.layer_cell(cells)
         cells += self.list_cell(cells)
+        cells += self.given_cell(cells)
         self.entries(self.keyed_cell(cells) + self.placed_cell(cells) + cells)
         return Program(self.number, Piece("program", [], *self.decls), self.dims).prune()
 
@@ -147,19 +148,19 @@ class Declarations(Expressions):
             cell.recursive = False
         return made
 
-    def body(self, takes, gives, cells, depth):
+    def body(self, takes, gives, cells, depth, values=()):
         node = Variable("t", takes)
         if len(self.types[takes]) > 1:
             return Piece(
                 gives,
                 ["match"],
                 "{ match t ",
-                self.arms(gives, Scope([node], cells), takes, depth, wild=0.15, tamed=True),
+                self.arms(gives, Scope([node, *values], cells), takes, depth, wild=0.15, tamed=True),
                 " }",
                 braced=True,
             )
         fields = [Variable(f"t.{field}", kind, True) for field, kind in self.types[takes][0][1]]
-        return self.block(gives, Scope([node] + fields, cells), depth + 1, tamed=True)
+        return self.block(gives, Scope([node, *values] + fields, cells), depth + 1, tamed=True)
 
     def layer_cell(self, cells):
         """A recursion inside a layer, of which there are two parameters."""
@@ -184,6 +185,25 @@ class Declarations(Expressions):
         self.declare("layer", "there", "param there: Walk;")
         self.declare("table of layers+cell of a table of layers", "walks", "param walks: [Walk; 2];")
         return [Cell(name, takes, "vec") for name in ("there.go", "walks[1].go", "walks[0].go")]
+
+    def given_cell(self, cells):
+        """A recursion that is given values, which it hands on as they are or changes on the way."""
+        takes, name = self.random.choice(list(self.types)), self.name("given")
+        changing = self.counts["value that changes"] < self.pace or self.chance(0.4)
+        given = dict(self.random.sample([("g", "vec"), ("h", "f32"), ("m", "vecs")], self.random.choice([1, 1, 2])))
+        if changing and set(given) == {"m"}:
+            given["g"] = "vec"
+        cell = Cell(name, takes, "vec", True, given, changing)
+        types = ", ".join(f"{value}: {grammar.KINDS[kind]}" for value, kind in given.items())
+        tags = "cell+value given to a cell+" + ("value that changes" if changing else "value that is handed on")
+        self.declare(
+            tags + "+list given to a cell" * ("m" in given),
+            name,
+            f"cell {name}(t: {takes}, {types}) -> f32[d] ",
+            self.body(takes, "vec", cells + [cell], 2, [Variable(value, kind) for value, kind in given.items()]),
+        )
+        cell.recursive = False
+        return [cell]
 
     def keyed_cell(self, cells):
         """A cell of a node, a number and a truth, and one of two nodes; fns give the keys."""
@@ -268,9 +288,9 @@ class Declarations(Expressions):
         self.declare(tags, head.split("(")[0], ("loss " if "loss" in tags else "entry ") + head, *parts, kind="entry")
 
     def entries(self, cells):
-        root = self.random.choice([cell.takes for cell in cells])
+        root = self.random.choice([cell.takes for cell in cells if not cell.given])
         scope = Scope([Variable("t", root, True)], cells)
-        own = [cell for cell in cells if cell.takes == root and cell.gives != "list"]
+        own = [cell for cell in cells if cell.takes == root and cell.gives != "list" and not cell.given]
         for cell in {cell.gives: cell for cell in own[-2:]}.values():
             self.entry(
                 "entry for the root",

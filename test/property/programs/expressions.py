@@ -27,8 +27,11 @@ class Variable:
 
 
 class Cell:
-    def __init__(self, name, takes, gives, recursive=False):
+    """`given`: kinds of the values that it is given, by their names in it; `changing`: where it calls itself it gives others."""
+
+    def __init__(self, name, takes, gives, recursive=False, given=(), changing=False):
         self.name, self.takes, self.gives, self.recursive = name, takes, gives, recursive
+        self.given, self.changing = dict(given), changing
 
 
 class Scope:
@@ -141,6 +144,8 @@ class Expressions:
     def call(self, kind, cell, node, nodes, scope):
         """A cell of a node, or of one of two."""
         others = [v for v in nodes if v.kind == node.kind and v is not node and (v.below or not cell.recursive)]
+        if cell.given:
+            return Piece(kind, ["call of a cell"], f"{cell.name}({node.text}", *self.values(cell, scope), ")")
         if not others or not self.chance(0.3):
             return Piece(kind, ["call of a cell"], f"{cell.name}({node.text})")
         other, which = self.random.choice(others), self.expression("bool", scope, 0)
@@ -149,6 +154,19 @@ class Expressions:
             return Piece(kind, ["call of a cell", "fn that gives a node"], f"{cell.name}(", *parts, ")")
         parts = ["(if ", which, f" {{ {node.text} }} else {{ {other.text} }})"]
         return Piece(kind, ["call of a cell", "structural if of a node"], f"{cell.name}(", *parts, ")")
+
+    def values(self, cell, scope):
+        """What a cell is given. Not of lists, which may be a state: those hold none of what cells are given."""
+        plain = Scope([v for v in scope.variables if v.kind not in grammar.ELEMENT and v.kind[0] != "["])
+        parts = []
+        for name, kind in cell.given.items():
+            if cell.recursive and (not cell.changing or kind == "vecs"):
+                parts.append(f", {name}")
+            elif kind == "vecs":
+                parts += [", map(z in 0..2) { ", self.expression("vec", plain, 0), " * f32(z) }"]
+            else:
+                parts += [", ", self.expression(kind, plain, self.random.choice([0, 0, 1]))]
+        return parts
 
     def fill(self, kind, production, scope, depth, braced=False):
         tags, template = production[:2]

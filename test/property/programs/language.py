@@ -157,6 +157,8 @@ RULES = {
         *("range of an earlier key", "range of a key by the input", "cell of a layer", "cell of a table of layers"),
     ],
     "C3": ["measure by `by`", "measure of two keys", "measure that is kept", "call of a cell", "mutually recursive cells"],
+    "C4": ["value given to a cell", "value that is handed on", "list given to a cell", "cell of several nodes"],
+    "C5": ["value that changes"],
     "C6": ["cell of list", "fold of a list", "fn of lists", "entry of a list", "scan of a record"],
     "S1": [
         *("equality of nodes", "comparison of ints", "bool of the input", "int arithmetic", "div", "remainder", "index conversion"),
@@ -169,7 +171,10 @@ RULES = {
         *("computed if of a tuple", "computed if of a list", "computed else if", "computed and", "computed or", "computed not"),
         *("computed and structural", "computed index of a tensor", "computed index of a list", "layer of a table", "and", "or"),
     ],
-    "S4": ["while on a fold", "while on a scan", "scan that stops is returned"],
+    "S4": [
+        *("while on a fold", "while on a scan", "while on a scan_back", "while on a fold of a list"),
+        "scan that stops is returned",
+    ],
     "L1": [
         *("map", "sum over a list", "mean over a list", "max over a list", "min over a list", "logsumexp over a list"),
         *("softmax over a list", "argmax over a list", "argmax under a filter", "zip of two lists", "zip of three lists"),
@@ -189,7 +194,7 @@ RULES = {
     ],
 }
 
-# Not supported yet: `conv2d`, and `every`, which is of values given to cells (C4, C5, C7).
+# Not supported yet.
 LATER = {"conv2d", "every"}
 
 
