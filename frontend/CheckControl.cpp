@@ -50,8 +50,6 @@ const Type *Checker::unifyArms(const std::vector<Block *> &arms, const char *wha
     }
   for (Block *arm : arms)
     coerce(*arm->result, type);
-  if (arms.size() > 1 && holdsListOfLists(type))
-    notSupported(first->range, "an arm that gives a list of lists is", "D2");
   return type;
 }
 

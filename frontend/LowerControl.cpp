@@ -39,18 +39,19 @@ Values Lowering::choose(const IfExpr &expr, mlir::Value condition) {
   auto select = [&](mlir::Value a, mlir::Value b) {
     return mlir::arith::SelectOp::create(builder_, at, condition, a, b).getResult();
   };
-  for (auto [a, b] : llvm::zip(first, second)) {
+  // Lists element by element.
+  std::function<mlir::Value(mlir::Value, mlir::Value)> chosen = [&](mlir::Value a, mlir::Value b) {
     auto list = llvm::dyn_cast<dyn::ListType>(a.getType());
-    if (!list) {
-      results.push_back(select(a, b));
-      continue;
-    }
+    if (!list)
+      return select(a, b);
     auto both = dyn::ZipOp::create(builder_, at, mlir::ValueRange{a, b});
     auto map = dyn::MapOp::create(builder_, at, mlir::TypeRange{list}, both.getResults());
     fill(map.getBody(), {list.getElement(), list.getElement()}, at,
-         [&](mlir::Block &block) { return Values{select(block.getArgument(0), block.getArgument(1))}; });
-    results.push_back(map.getResult(0));
-  }
+         [&](mlir::Block &block) { return Values{chosen(block.getArgument(0), block.getArgument(1))}; });
+    return map.getResult(0);
+  };
+  for (auto [a, b] : llvm::zip(first, second))
+    results.push_back(chosen(a, b));
   return results;
 }
 

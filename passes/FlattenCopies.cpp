@@ -64,37 +64,70 @@ ListInfo Walk::asComputed(Operation *op, const ListInfo &list, Place at) {
   return copyComputed(op->getLoc(), list, f.addBuffer(name, rows, list.element), at);
 }
 
-/// Lists that are result n of the arms of `op`: where they lie in different places, each arm copies its own
-/// to a common one.
-void Walk::joinLists(Operation *op, unsigned n, std::vector<Arm> &arms, Place at) {
-  Location loc = op->getLoc();
-  const ListInfo &one = arms[0].yields[n].list;
-  if (llvm::all_of(arms, [&](Arm &arm) { return arm.yields[n].list.sameSource(one); }))
-    return;
-  bool structural = llvm::all_of(arms, [&](Arm &arm) { return isStructural(arm.yields[n].list); });
-  std::string name = (at.space ? at.space->name + "." : "") + "list";
-  SpaceInfo *copies = nullptr;
-  std::string buffer;
-  if (structural) {
-    copies = copiesOf(one, name);
+/// Where lists of one type are copied to that lie in different places. In the walk that writes calls of
+/// computed elements only the number counts.
+Walk::Copies Walk::copiesFor(const ListInfo &list, bool structural, const std::string &name, Place at) {
+  Copies copies;
+  if (list.inner) {
+    copies.rows = f.addSpace(name + ".bounds", kernel::SpaceKind::States, nullptr);
+    copies.rows->columns = {"first", "length"};
+    copies.rows->used = true;
+    copies.inner = std::make_shared<Copies>(copiesFor(*list.inner, structural, name, at));
+  } else if (structural) {
+    copies.rows = copiesOf(list, name);
   } else if (indexing) {
     SpaceInfo *rows = f.addSpace(name, kernel::SpaceKind::States, at.space);
     rows->used = true;
-    buffer = f.addBuffer(name, rows, one.element);
+    copies.buffer = f.addBuffer(name, rows, list.element);
   }
+  return copies;
+}
+
+ListInfo Walk::copyTo(Location loc, const ListInfo &list, const Copies &copies, Place at) {
+  if (copies.inner) {
+    SpaceInfo *bounds = copies.rows;
+    Value first = kernel::CountOp::create(b, loc, b.getI32Type(), bounds->name);
+    claim(loc, list.length, bounds);
+    ListInfo inner;
+    loop(loc, list.length, [&](Value j) {
+      inner = copyTo(loc, element(list, j).list, *copies.inner, at);
+      kernel::PushOp::create(b, loc, bounds->name, ValueRange{inner.first, inner.length});
+    });
+    ListInfo copy = listOfLists(inner, *bounds, "first", "length");
+    copy.element = list.element;
+    copy.first = first;
+    copy.length = list.length;
+    return copy;
+  }
+  if (copies.rows)
+    return copyStructural(loc, list, copies.rows);
+  if (indexing)
+    return copyComputed(loc, list, copies.buffer, at);
+  ListInfo copy = list;
+  copy.from = From::Rows;
+  copy.first = integer(0);
+  copy.stride = 1;
+  return copy;
+}
+
+/// Lists that are result n of the arms of `op`: where they lie in different places, each arm copies its own
+/// to a common one.
+void Walk::joinLists(Operation *op, unsigned n, std::vector<Arm> &arms, Place at) {
+  const ListInfo &one = arms[0].yields[n].list;
+  if (llvm::all_of(arms, [&](Arm &arm) { return arm.yields[n].list.sameSource(one); }))
+    return;
+  bool structural = llvm::all_of(arms, [&](Arm &arm) {
+    const ListInfo *list = &arm.yields[n].list;
+    while (list->inner)
+      list = list->inner.get();
+    return isStructural(*list);
+  });
+  Copies copies = copiesFor(one, structural, (at.space ? at.space->name + "." : "") + "list", at);
   for (Arm &arm : arms) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(arm.block);
     ListInfo &list = arm.yields[n].list;
-    if (structural) {
-      list = copyStructural(loc, list, copies);
-    } else if (indexing) {
-      list = copyComputed(loc, list, buffer, arm.at);
-    } else { // only the length counts
-      list.from = From::Rows;
-      list.first = integer(0);
-      list.stride = 1;
-    }
+    list = copyTo(op->getLoc(), list, copies, arm.at);
   }
 }
 

@@ -97,6 +97,13 @@ private:
   mlir::Value asColumn(mlir::Value value);
   ListInfo asComputed(mlir::Operation *op, const ListInfo &list, Place at);
   void joinLists(mlir::Operation *op, unsigned n, std::vector<Arm> &arms, Place at);
+  struct Copies {
+    SpaceInfo *rows = nullptr; ///< of structural elements, or of the bounds of lists
+    std::string buffer;        ///< of computed elements
+    std::shared_ptr<Copies> inner;
+  };
+  Copies copiesFor(const ListInfo &list, bool structural, const std::string &name, Place at);
+  ListInfo copyTo(mlir::Location loc, const ListInfo &list, const Copies &copies, Place at);
   SpaceInfo *copiesOf(const ListInfo &list, llvm::StringRef name);
   ListInfo copyStructural(mlir::Location loc, const ListInfo &list, SpaceInfo *copies);
   ListInfo copyComputed(mlir::Location loc, const ListInfo &list, llvm::StringRef buffer, Place at);

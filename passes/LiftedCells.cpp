@@ -205,7 +205,7 @@ dyn::CellOp LiftedCells::makeValues(StringRef name, Location loc, const Frame &f
     results.push_back(copy.get(value));
   dyn::ReturnOp::create(b, loc, results);
   for (auto [n, value] : llvm::enumerate(values))
-    if (dyn::isNumber(value.getType()))
+    if (value.getDefiningOp() || dyn::isNumber(value.getType()))
       computed.insert({value, {cell, frame, unsigned(n)}});
   made.insert(cell);
   return cell;
@@ -214,15 +214,17 @@ dyn::CellOp LiftedCells::makeValues(StringRef name, Location loc, const Frame &f
 void LiftedCells::readValues(Operation *function) {
   for (auto &[value, by] : computed) {
     Operation *op = value.getDefiningOp();
-    if (by.frame.function != function || by.read || !op || isa<dyn::CallOp, dyn::AtOp>(op) ||
+    if (by.frame.function != function || by.read || !op ||
         (!by.frame.binders.empty() && !by.frame.binders.back()->isAncestor(op)))
       continue;
     by.read = true;
     OpBuilder b(value.getContext());
     b.setInsertionPointAfter(op);
-    SmallVector<Value> keys = keysInside(by.frame).all();
-    Value there = call(b, value.getLoc(), by.cell, keys).getResult(by.result);
-    Value(value).replaceAllUsesExcept(there, there.getDefiningOp());
+    dyn::CallOp there = call(b, value.getLoc(), by.cell, keysInside(by.frame).all());
+    // What is not used any more here must fail here all the same.
+    there->setAttr("kept", b.getUnitAttr());
+    if (dyn::isNumber(value.getType()) && !isa<dyn::CallOp, dyn::AtOp>(op))
+      Value(value).replaceAllUsesExcept(there.getResult(by.result), there);
   }
 }
 
@@ -444,6 +446,7 @@ void FrameCopy::clone(Operation *op) {
   Operation *copy = b.clone(*op, map);
   copy->walk([](dyn::CallOp call) { // only the call itself leads somewhere
     call.removeSiteAttr();
+    call->removeAttr("kept");
     call.getPositionsMutable().clear();
   });
 }

@@ -370,8 +370,9 @@ LogicalResult FieldOp::verify() {
   return success();
 }
 
+/// A call that leads values down stays, and one that stands for the failures of what was moved (`kept`).
 void CallOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  if (getSite())
+  if (getSite() || (*this)->hasAttr("kept"))
     effects.emplace_back(MemoryEffects::Write::get());
 }
 

@@ -178,6 +178,8 @@ REQUIRED = {
         "fold of a list",
         "while on a fold",
         "while on a scan",
+        "while on a scan_back",
+        "while on a fold of a list",
         "scan that stops is returned",
         "list of lists",
         "argmax under a filter",

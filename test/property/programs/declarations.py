@@ -189,7 +189,7 @@ class Declarations(Expressions):
     def given_cell(self, cells):
         """A recursion that is given values, which it hands on as they are or changes on the way."""
         takes, name = self.random.choice(list(self.types)), self.name("given")
-        changing = self.counts["value that changes"] < self.pace or self.chance(0.4)
+        changing = self.counts["value that changes"] < self.pace or self.chance(0.2)
         given = dict(self.random.sample([("g", "vec"), ("h", "f32"), ("m", "vecs")], self.random.choice([1, 1, 2])))
         if changing and set(given) == {"m"}:
             given["g"] = "vec"

@@ -326,6 +326,10 @@ DEEP = {
             "tanh(sum(map(#r in scan(#i in 0..4, #s = <rec.> while #s.h[0] < 0.3191) {rec!|i:int,s:rec}) { #r.c }))",
         ),
         (
+            "while on a scan_back",
+            "tanh(sum(#r in scan_back(#x in @xs, #s = <vec.> while sum(#s) < 0.7717) {vec!|x:elem,s:vec}) {vec|r:vec})",
+        ),
+        (
             "list of lists",
             "sum(#p in map(#x in @xs) map(#y in @ys) {vec|x:elem,y:elem2}) { tanh(sum(#q in #p) {vec|q:vec,p:vecs}) }",
             2,
@@ -439,6 +443,10 @@ DEEP = {
             "fold of a list",
             "(if <bool> { let (#a, #b) = fold(#x in @xs, (#p, #hs) = (<vec.>, <list.>)) "
             "{ (<vec!|x:elem,p:vec,hs:vecs>, map(#h in #hs) {vec!|h:vec,p:vec}) }; map(#v in #b) { #v + #a } } else {list})",
+        ),
+        (
+            "while on a fold of a list",
+            "fold(#i in 0..3, #hs = <list.> while sum(#h in #hs) #h[0] < 0.2793) { map(#h in #hs) {vec!|h:vec,hs:vecs,i:int} }",
         ),
         ("fn of lists", "lower(<list>)"),
         ("zip of two lists", "map((#x, #y) in zip(@xs, @ys)) {vec|x:elem,y:elem2}", 0.5),
