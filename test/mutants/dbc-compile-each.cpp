@@ -5,9 +5,9 @@
 //
 // Each line of stdin is a model: its file, where to look for modules, `name=number` for each dim, with tabs
 // between. For each a line is printed: what `dbc compile` would exit with, or minus the number of the signal
-// that ended it, and the seconds that it took. What is said about a model goes into a file called like its own
-// with `.said` behind. A model has kSeconds of processor time and, where no sanitizer wants more, kBytes of
-// memory.
+// that ended it, and the seconds that it took. What is said about a model goes into a file called like its
+// own with `.said` behind. A model has kSeconds of processor time and, where no sanitizer wants more, kBytes
+// of memory.
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "driver/ModelUnit.h"
