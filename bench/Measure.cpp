@@ -56,6 +56,11 @@ double quantile(std::vector<double> values, double share) {
   return values[low] + (at - static_cast<double>(low)) * (values[high] - values[low]);
 }
 
+/// (75th - 25th percentile) / median.
+static double spread(const std::vector<double> &times) {
+  return (quantile(times, 0.75) - quantile(times, 0.25)) / quantile(times, 0.5);
+}
+
 Measurement measure(std::vector<Contestant> &contestants, size_t values, double seconds,
                     const std::function<double()> &limit) {
   using Clock = std::chrono::steady_clock;
@@ -89,10 +94,12 @@ Measurement measure(std::vector<Contestant> &contestants, size_t values, double 
     Timing timing;
     if (!times[i].empty()) {
       timing.seconds = quantile(times[i], 0.5);
-      timing.spread = (quantile(times[i], 0.75) - quantile(times[i], 0.25)) / *timing.seconds;
+      timing.spread = spread(times[i]);
     }
-    if (!schedules[i].empty())
+    if (!schedules[i].empty()) {
       timing.schedule_seconds = quantile(schedules[i], 0.5);
+      timing.schedule_spread = spread(schedules[i]);
+    }
     found.timings.push_back(timing);
   }
   return found;

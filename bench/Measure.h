@@ -25,6 +25,7 @@ struct Timing {
   std::optional<double> seconds;          ///< of a pass, the median; none if absent
   std::optional<double> spread;           ///< (75th - 25th percentile) / median of the rounds' seconds
   std::optional<double> schedule_seconds; ///< of a pass, the median; none if it does no scheduling
+  std::optional<double> schedule_spread;  ///< as `spread`
 };
 
 /// Difference between results that is taken for rounding: max |a - b| / max(1, max |b|).

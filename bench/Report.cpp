@@ -25,7 +25,8 @@ std::vector<Row> rows(const Case &shared, const std::vector<Contestant> &contest
       row.per_second = shared.inputs / *found.timings[i].seconds;
     row.spread = found.timings[i].spread;
     if (found.timings[i].schedule_seconds)
-      row.schedule_ns_per_node = 1e9 * *found.timings[i].schedule_seconds / shared.nodes;
+      row.schedule_ns_per_node =
+          1e9 * *found.timings[i].schedule_seconds / static_cast<double>(shared.instances);
     all.push_back(row);
   }
   return all;
@@ -47,10 +48,11 @@ static double seconds_of(const char *impl, const std::vector<Contestant> &contes
 }
 
 std::string table(const Case &shared, const std::vector<Contestant> &contestants, const Measurement &found) {
-  std::string text = print("\n%s %s, hidden %d, batch %d, threads %d: %s (%d inputs, %d nodes), %d rounds\n",
-                           shared.workload.c_str(), shared.mode.c_str(), shared.hidden, shared.batch,
-                           shared.threads, shared.data.c_str(), shared.inputs, shared.nodes, found.rounds);
-  text += print("  %-14s %10s %7s %8s %8s %12s %12s %9s\n", "", "inputs/s", "spread", "GFLOP/s", "of limit",
+  std::string text =
+      print("\n%s %s, hidden %d, batch %d, threads %d: %s (%d inputs, %lld instances), %d rounds\n",
+            shared.workload.c_str(), shared.mode.c_str(), shared.hidden, shared.batch, shared.threads,
+            shared.data.c_str(), shared.inputs, static_cast<long long>(shared.instances), found.rounds);
+  text += print("  %-14s %10s %7s %8s %8s %18s %12s %9s\n", "", "inputs/s", "spread", "GFLOP/s", "of limit",
                 "schedule", "/ gemv-node", "/ cblas");
   double gemv = seconds_of("gemv-node", contestants, found), cblas = seconds_of("cblas", contestants, found);
   std::string absent;
@@ -61,12 +63,15 @@ std::string table(const Case &shared, const std::vector<Contestant> &contestants
       continue;
     }
     double gflops = 1e-9 * shared.flops / *timing.seconds;
-    std::string schedule =
-        timing.schedule_seconds ? print("%.1f ns/node", 1e9 * *timing.schedule_seconds / shared.nodes) : "-";
+    std::string schedule = timing.schedule_seconds
+                               ? print("%.1f +- %.0f %% ns",
+                                       1e9 * *timing.schedule_seconds / static_cast<double>(shared.instances),
+                                       100 * timing.schedule_spread.value_or(0))
+                               : "-";
     auto ratio = [&](double other) {
       return other > 0 ? print("%.2f", other / *timing.seconds) : std::string("-");
     };
-    text += print("  %-14s %10.0f %5.1f %% %8.1f %6.0f %% %12s %12s %9s\n", contestants[i].impl.c_str(),
+    text += print("  %-14s %10.0f %5.1f %% %8.1f %6.0f %% %18s %12s %9s\n", contestants[i].impl.c_str(),
                   shared.inputs / *timing.seconds, 100 * timing.spread.value_or(0), gflops,
                   100 * gflops / found.limit, schedule.c_str(), ratio(gemv).c_str(), ratio(cblas).c_str());
   }

@@ -26,8 +26,9 @@ struct Row {
 struct Case {
   std::string workload, mode, data;
   int32_t hidden = 0, batch = 0, threads = 1;
-  int32_t inputs = 0, nodes = 0; ///< of a pass
-  double flops = 0;              ///< of a pass, in the products
+  int32_t inputs = 0;    ///< of a pass
+  int64_t instances = 0; ///< of a pass: what scheduling is counted by, see Workload
+  double flops = 0;      ///< of a pass, in the products
 };
 
 std::vector<Row> rows(const Case &shared, const std::vector<Contestant> &contestants,

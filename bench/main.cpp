@@ -5,6 +5,7 @@
 #include "bench/Machine.h"
 #include "bench/Options.h"
 #include "bench/Report.h"
+#include "bench/Run.h"
 #include "bench/workloads/Workloads.h"
 
 #include <cstdio>
@@ -28,7 +29,7 @@ int main(int argc, char **argv) {
   Options options;
   std::string error = parse(std::vector<std::string>(argv + 1, argv + argc), options);
   bool known = options.workload.empty();
-  for (const Workload &workload : workloads())
+  for (const WorkloadInfo &workload : workloads())
     known |= options.workload == workload.name;
   if (error.empty() && !known)
     error = "no workload `" + options.workload + "`";
@@ -49,10 +50,10 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "note: rows of DyNet stay null, no workload has it yet\n");
 
   std::vector<Row> rows;
-  for (const Workload &workload : workloads()) {
+  for (const WorkloadInfo &workload : workloads()) {
     if (!options.workload.empty() && options.workload != workload.name)
       continue;
-    error = workload.run(options, machine, rows);
+    error = run(workload.name, *workload.make(options.hidden ? options.hidden : 150), options, machine, rows);
     if (!error.empty()) {
       std::fprintf(stderr, "dbc-bench: %s: %s\n", workload.name, error.c_str());
       return 1;

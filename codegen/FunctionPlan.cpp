@@ -60,6 +60,10 @@ std::string FunctionEmitter::wish(Value value) {
     return lastPart(row.getSpace()).str() + "_row";
   if (isa_and_nonnull<kernel::OrderOp>(op))
     return "row";
+  if (auto origin = dyn_cast_or_null<kernel::OriginOp>(op))
+    return origin.getNumber() == 0 ? "site" : origin.getNumber() == 1 ? "caller" : "position";
+  if (isa_and_nonnull<kernel::KeyOfOp>(op))
+    return "key";
   if (isa_and_nonnull<kernel::PlaceOp, kernel::KeyOp>(op))
     return "place";
   if (auto local = dyn_cast_or_null<kernel::LocalOp>(op))
@@ -92,7 +96,8 @@ std::string FunctionEmitter::columnName(StringRef space, StringRef column) {
 //===-- Inlining ----------------------------------------------------------------------------------------===//
 
 static bool readsMemory(Operation *op) {
-  return isa<kernel::LoadOp, kernel::ReadOp, kernel::CountOp, kernel::RowOfOp, kernel::OrderOp>(op);
+  return isa<kernel::LoadOp, kernel::ReadOp, kernel::CountOp, kernel::RowOfOp, kernel::OrderOp,
+             kernel::OriginOp, kernel::KeyOfOp>(op);
 }
 
 static bool isExpression(Operation *op) {

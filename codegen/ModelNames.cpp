@@ -2,6 +2,7 @@
 //
 // Collects a module's parts and gives them names: first the interface, then program by program.
 #include "codegen/ModelNames.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/xxhash.h"
@@ -96,6 +97,29 @@ std::pair<kernel::GroupOp, unsigned> Program::cellOf(kernel::FuncOp func) const 
       if (cast<FlatSymbolRefAttr>(calls).getValue() == func.getSymName())
         return {group, number};
   llvm_unreachable("each such function is of a cell");
+}
+
+std::optional<Program::KeyRange> Program::fixedRange(kernel::GroupOp group, unsigned cell) const {
+  constexpr int64_t kWidest = 16;
+  if (group.getFurtherKeys(cell).size() != 1)
+    return std::nullopt;
+  for (kernel::FuncOp func : funcs) {
+    if (func.getKind() != kernel::FuncKind::Place || cellOf(func) != std::pair(group, cell))
+      continue;
+    auto key = *func.getBody().getOps<kernel::KeyOp>().begin();
+    if (key.getData())
+      return std::nullopt;
+    Operation *yield = key.getRange().front().getTerminator();
+    APInt low, high;
+    if (!matchPattern(yield->getOperand(0), m_ConstantInt(&low)) ||
+        !matchPattern(yield->getOperand(1), m_ConstantInt(&high)))
+      return std::nullopt;
+    int64_t width = high.getSExtValue() - low.getSExtValue();
+    if (width < 1 || width > kWidest)
+      return std::nullopt;
+    return KeyRange{low.getSExtValue(), width};
+  }
+  return std::nullopt;
 }
 
 std::string Program::ticks(kernel::SpaceOp space) const {
@@ -393,6 +417,15 @@ int ModelNames::packedSlot(kernel::WeightsOp op) const {
       return slot.number;
   }
   return -1;
+}
+
+int Program::originSize(kernel::GroupOp group, unsigned cell) const {
+  int size = 0;
+  op->walk([&](kernel::CallOp call) {
+    if (call.getSite() && call.getGroup() == group.getSymName() && call.getCell() == cell)
+      size = std::max<int>(size, 2 + call.getPositions().size());
+  });
+  return size;
 }
 
 std::string ModelNames::tableOf(kernel::GroupOp group, unsigned cell) const {

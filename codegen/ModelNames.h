@@ -10,6 +10,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 #include <memory>
+#include <optional>
 
 namespace dbc::codegen {
 
@@ -119,10 +120,18 @@ struct Program {
   int stageNumber(kernel::FuncOp func) const;
   /// Number of the column, or -1.
   int column(kernel::SpaceOp space, llvm::StringRef name) const;
+  /// The range low .. low + width - 1 of a cell's only further key, if it is the same for every node, and so
+  /// narrow that each node may have a place for each value.
+  struct KeyRange {
+    int64_t low, width;
+  };
+  std::optional<KeyRange> fixedRange(kernel::GroupOp group, unsigned cell) const;
   /// The group whose levels order a space's rows: its own, or that of the space it lies in.
   kernel::GroupOp groupOf(kernel::SpaceOp space) const;
   /// The cell that a `calls` or `place` function is of: its group and number in it.
   std::pair<kernel::GroupOp, unsigned> cellOf(kernel::FuncOp func) const;
+  /// How many numbers are kept of where an instance of a cell was called from; 0 where nobody asks.
+  int originSize(kernel::GroupOp group, unsigned cell) const;
   kernel::SpaceOp parent(kernel::SpaceOp space) const;
   /// C++ for the Ticks of a space.
   std::string ticks(kernel::SpaceOp space) const;

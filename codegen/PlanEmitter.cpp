@@ -66,11 +66,20 @@ void PlanEmitter::groups() {
       for (StringRef key : group.getFurtherKeys(number))
         keys.push_back(quoted(key));
       if (keys.empty()) {
-        info.push_back(std::to_string(model_.data(group.getDataOf(number)).constructors.size()));
+        StringRef data = group.getDataOf(number);
+        info.push_back(data.empty() ? "1" : std::to_string(model_.data(data).constructors.size()));
       } else {
         std::string array = program_.nameOf(group) + "_keys_" + std::to_string(number);
         out_.line("const char *const " + array + "[] = {" + commas(keys) + "};");
         info.insert(info.end(), {"1", array, std::to_string(keys.size())});
+        if (auto range = program_.fixedRange(group, number))
+          info.insert(info.end(), {std::to_string(range->low), std::to_string(range->width)});
+      }
+      if (int size = program_.originSize(group, number)) {
+        static constexpr const char *defaults[] = {"nullptr", "0", "0", "0"}; // keys, key_count, low, width
+        while (info.size() < 7)
+          info.push_back(defaults[info.size() - 3]);
+        info.push_back(std::to_string(size));
       }
       cells.push_back("{" + commas(info) + "}");
     }
@@ -118,7 +127,7 @@ void PlanEmitter::fieldMembers() {
     out_.line("const " + model_.array(program_, argument.getSymName()).pointee + " *" +
               program_.nameOf(argument) + " = nullptr;");
   for (const auto &[name, view] : program_.given)
-    out_.line("const dbc::ColumnView *" + name + " = nullptr;");
+    out_.line("dbc::Given " + name + ";");
 }
 
 void PlanEmitter::rowMembers() {
@@ -232,6 +241,11 @@ void PlanEmitter::needFunctions() {
       auto func = program_.find<kernel::FuncOp>(cast<FlatSymbolRefAttr>(group.getCalls()[cell]).getValue());
       std::string number = std::to_string(cell);
       std::vector<std::string> keys;
+      if (auto range = program_.fixedRange(group, cell)) { // numbers that the compiler knows divide fast
+        std::string width = std::to_string(range->width), low = std::to_string(range->low);
+        std::string key = (range->low == 0 ? "" : low + " + ") + "inner % " + width;
+        return program_.nameOf(func) + "(" + commas({"inner / " + width, key}) + ");";
+      }
       for (size_t key = 0; key < group.getFurtherKeys(cell).size(); ++key)
         keys.push_back(name + ".key(" + commas({number, std::to_string(key), "inner"}) + ")");
       keys.insert(keys.begin(), keys.empty() ? "inner" : name + ".owner(" + number + ", inner)");

@@ -61,7 +61,7 @@ static void emitBegin(const ModelNames &model, const Program &program, Writer &o
   for (kernel::ArgumentOp argument : program.inputs)
     out.line(program.nameOf(argument) + " = " + arrayOf(model, program, argument, true) + ";");
   for (const auto &[name, view] : program.given)
-    out.line(name + " = &" + view + ";");
+    out.line(name + ".bind(" + view + ");");
   out.blank();
   for (kernel::GroupOp group : program.groups)
     out.line(program.nameOf(group) + ".begin(run.batch, run.errors);");

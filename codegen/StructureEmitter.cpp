@@ -129,6 +129,12 @@ void FunctionEmitter::emitKey(kernel::KeyOp op) {
   std::string group = program_.nameOf(program_.find<kernel::GroupOp>(op.getGroup()));
   std::string key = std::to_string(op.getCell()) + ", " + std::to_string(op.getKey()),
               outer = use(op.getOuter()).text;
+  if (auto range = program_.fixedRange(program_.find<kernel::GroupOp>(op.getGroup()), op.getCell()))
+    return emitPlaced(op.getResult(),
+                      group + ".find_fixed(" +
+                          commas({std::to_string(op.getCell()), outer, use(op.getValue()).text,
+                                  std::to_string(range->low), std::to_string(range->width), at_}) +
+                          ")");
   body("if (!" + group + ".has(" + commas({key, outer}) + "))", [&] {
     std::string low, high;
     auto open = [&] {
@@ -186,6 +192,10 @@ void FunctionEmitter::emitStructure(Operation *op) {
       .Case<kernel::ClaimOp>([&](auto o) { emitClaim(o); })
       .Case<kernel::PlaceOp>([&](auto o) { emitPlace(o); })
       .Case<kernel::KeyOp>([&](auto o) { emitKey(o); })
+      .Case<kernel::InputOp>([&](kernel::InputOp o) {
+        std::string text = "batch->input_of(" + place() + ")";
+        out_->line("const int32_t " + nameValue(o.getResult(), "input") + " = " + text + ";");
+      })
       .Case<kernel::CallOp>([&](kernel::CallOp o) {
         auto group = program_.find<kernel::GroupOp>(o.getGroup());
         std::string cell = std::to_string(o.getCell()), place = use(o.getPlace()).text;
@@ -193,6 +203,16 @@ void FunctionEmitter::emitStructure(Operation *op) {
                       llvm::any_of(group.getCalls(), [&](Attribute calls) {
                         return cast<FlatSymbolRefAttr>(calls).getValue() == func_.getSymName();
                       });
+        if (o.getSite()) {
+          std::string positions;
+          for (Value position : o.getPositions())
+            positions += (positions.empty() ? "" : ", ") + use(position).text;
+          std::string call = program_.nameOf(group) + ".come(" +
+                             commas({cell, place, std::to_string(*o.getSite()), "{" + positions + "}",
+                                     quoted(*o.getWhere())}) +
+                             ")";
+          body("if (!" + call + ")", [&] { out_->line(leave()); });
+        }
         out_->line((inside ? program_.nameOf(group) + ".call(" : program_.needs.at(group) + "(") + cell +
                    ", " + place + ");");
       })
@@ -242,7 +262,7 @@ void FunctionEmitter::emitStructure(Operation *op) {
         std::string arguments = commas({table, row, column});
         if (!o.getWhere().empty())
           arguments += ", " + quoted(o.getWhere());
-        body("if (!" + program_.givenBy.at(o.getArray()) + "->has(" + row + "))",
+        body("if (!" + program_.givenBy.at(o.getArray()) + ".has(" + row + "))",
              [&] { emitFault("missing(" + arguments + ")"); });
       })
       .Default([&](Operation *o) { unsupported(o); });

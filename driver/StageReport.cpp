@@ -55,6 +55,8 @@ private:
     case kernel::SpaceKind::Instances: {
       auto group = program.lookupSymbol<kernel::GroupOp>(*space.getGroup());
       bool one = group.getFurtherKeys(*space.getCell()).empty();
+      if (one && group.getDataOf(*space.getCell()).empty())
+        return "each input that asks for `" + space.getSymName().str() + "`";
       return one ? "each node that `" + space.getSymName().str() + "` is called for"
                  : "each combination of keys that `" + space.getSymName().str() + "` is called with";
     }
@@ -109,10 +111,12 @@ private:
       for (auto key : func.getBody().getOps<kernel::KeyOp>()) {
         auto group = program.lookupSymbol<kernel::GroupOp>(key.getGroup());
         table.cell = cast<StringAttr>(group.getCells()[key.getCell()]).getValue();
-        std::string name = "`" + group.getFurtherKeys(key.getCell())[key.getKey()].str() + "`";
+        std::string name = group.getFurtherKeys(key.getCell())[key.getKey()].str();
+        bool told = !name.empty();
+        name = told ? "`" + name + "`" : "a number of the caller";
         table.place = key.getWhere();
         if (key.getData()) {
-          table.keys.push_back("node " + name);
+          table.keys.push_back(told ? "node " + name : "the node of the caller");
           continue;
         }
         auto bounds = key.getRange().front().getTerminator()->getOperands();

@@ -217,9 +217,7 @@ const Type *Checker::inferScan(BinderExpr &expr, Builtin builtin) {
             .note(locals_[i]->range, "`" + locals_[i]->name + "` is bound here")
             .hint("keep what it needs in the state");
     used_.insert(elements.begin(), elements.end());
-    if (require(*expr.condition, types_.boolean(), "the condition of `while` is") &&
-        builtin == Builtin::ScanBack)
-      notSupported(expr.condition->range, "`while` on a `scan_back` is", "S4");
+    require(*expr.condition, types_.boolean(), "the condition of `while` is");
   }
   inferBlock(expr.body);
   leaveScope(mark);
@@ -238,11 +236,8 @@ const Type *Checker::inferScan(BinderExpr &expr, Builtin builtin) {
       error(expr.start->range, "the state is " + quote(state) + "; states of scans hold no lists", "C6");
       return fail();
     }
-    if (expr.condition || holdsListOfLists(state)) {
-      notSupported(expr.start->range,
-                   expr.condition ? "a list in the state of a `fold` with `while` is"
-                                  : "a list of lists in the state of a `fold` is",
-                   "C6");
+    if (holdsListOfLists(state)) {
+      notSupported(expr.start->range, "a list of lists in the state of a `fold` is", "C6");
       return fail();
     }
   }

@@ -506,33 +506,24 @@ const Type *Checker::typeOfRange(const FuncInfo &func, FuncArg &arg) {
 void Checker::resolveCellArguments(FuncInfo &func) {
   const FuncDecl *decl = func.decl;
   bool key = false;
-  const FuncArg *value = nullptr;
   for (const FuncArg &arg : decl->args) {
     const Type *type = arg.resolved->type;
-    if (type->isError() || type->isNode() || arg.ranged() || type->isScalar(Scalar::Index) ||
-        type->isScalar(Scalar::Bool)) {
-      key = true;
-    } else if (type->isScalar(Scalar::Int)) {
-      key = true;
+    key |= type->isError() || type->isKey();
+    if (type->isScalar(Scalar::Int) && !arg.ranged())
       error(arg.range,
             "key `" + arg.name.text + "` of cell `" + func.name +
                 "` is a plain `int`; int keys state their range",
             "C2")
           .hint("write `" + arg.name.text + " in 0..n`");
-    } else if ((type->isRecord() || type->isTuple()) && holdsNode(type)) {
+    else if ((type->isRecord() || type->isTuple()) && holdsNode(type))
       error(arg.range, "`" + arg.name.text + "` holds nodes; records and tuples given to cells hold none",
             "C2")
           .hint("make the node a parameter of its own");
-    } else {
-      value = value ? value : &arg;
-    }
   }
   if (!key)
     error(decl->name.range, "cell `" + func.name + "` has no key; a cell is kept for each node, index or int",
           "C2")
         .hint("make it a `fn`");
-  else if (value)
-    notSupported(value->range, "a value given to a cell is", "C4");
 }
 
 void Checker::checkFunction(FuncInfo &func) {

@@ -32,6 +32,7 @@ void StructureChecker::run() {
     if (func->file == &main_ && !seen_.count(func))
       root(*func);
   reportOwnCycles();
+  reportChangingLists();
   descent_.report(diags_);
 }
 
@@ -41,11 +42,11 @@ void StructureChecker::root(const FuncInfo &func) {
   std::vector<Known> args;
   for (const Binding *arg : func.arguments) {
     // Values given to a cell are computed inside; keys are structural (C2).
-    bool key = arg->type->isNode() || arg->type->isScalar(Scalar::Int) ||
-               arg->type->isScalar(Scalar::Index) || arg->type->isScalar(Scalar::Bool) || arg->type->isList();
-    args.push_back(
-        ofType(arg->type, isCell && !key, arg->range, "`" + arg->name + "` is a value given to a cell"));
+    bool key = arg->type->isKey();
+    args.push_back(ofType(arg->type, isCell && !key && !arg->type->isList(), arg->range,
+                          "`" + arg->name + "` is a value given to a cell"));
     args.back().ownKey = isCell && key ? args.size() : 0;
+    args.back().ownValue = isCell && !key ? arg : nullptr;
   }
   if (isCell)
     keys(func, args);
@@ -359,8 +360,11 @@ Known StructureChecker::evalSubscript(const SubscriptExpr &expr) {
       return element;
     }
   }
-  if (list)
-    return base;
+  if (list) {
+    Known slice = base;
+    slice.ownValue = nullptr;
+    return slice;
+  }
   if (expr.base->type->isTable())
     return Known();
   Known result;

@@ -7,6 +7,7 @@
 
 #include "frontend/CheckImpl.h"
 #include "frontend/Descent.h"
+#include "frontend/HandedOn.h"
 #include "frontend/Known.h"
 
 namespace dbc::frontend {
@@ -44,10 +45,12 @@ private:
   static Known all(const std::vector<Known> &operands);
   void requireStructural(const Expr &expr, const Known &known, const std::string &what,
                          const std::string &hint);
+  void requireElements(const Expr &expr, const Type *type, const Known &value, const std::string &cell);
   void requireLength(const Expr &expr, const Known &list, const std::string &use);
   void requireLengths(const Expr &expr, const Known &value, const std::string &use);
   void checkOrigin(const CallExpr &expr, const Known &logits);
   void reportOwnCycles();
+  void reportChangingLists();
   Diagnostic *error(SourceRange range, const std::string &message, const std::string &rule);
 
   CheckedProgram &out_;
@@ -63,6 +66,13 @@ private:
   std::set<std::pair<uint64_t, std::string>> reported_;
   /// Cells that call another (or themselves) with their own node.
   std::map<const FuncInfo *, std::vector<CallSite>> ownCalls_;
+  /// Calls of cells in cells: of each argument the caller's own value that it is, or null, and where it is.
+  struct GivenCall {
+    const FuncInfo *caller, *callee;
+    std::vector<const Binding *> values;
+    std::vector<SourceRange> ranges;
+  };
+  std::vector<GivenCall> givenCalls_;
   Descent descent_;
 };
 

@@ -55,29 +55,63 @@ Known StructureChecker::evalLayer(const Expr &expr) {
 
 Known StructureChecker::evalCell(const CallExpr &expr, const Call &call, const std::vector<Known> &args) {
   bool own = !args.empty(), same = own;
+  size_t keys = 0;
   for (size_t i = 0; i < args.size(); ++i) {
     const Binding &parameter = *call.func->arguments[i];
-    if (parameter.type->isNode() || parameter.type->isScalar(Scalar::Int) ||
-        parameter.type->isScalar(Scalar::Index) || parameter.type->isScalar(Scalar::Bool))
-      requireStructural(*expr.args[i], args[i],
-                        "the key " + quote_(*expr.args[i]) + " of cell `" + call.func->name + "`",
-                        "if the value may be computed, make `" + call.func->name + "` a `fn`");
+    if (!parameter.type->isKey()) {
+      requireElements(*expr.args[i], parameter.type, args[i], call.func->name);
+      continue;
+    }
+    requireStructural(*expr.args[i], args[i],
+                      "the key " + quote_(*expr.args[i]) + " of cell `" + call.func->name + "`",
+                      "if the value may be computed, make `" + call.func->name + "` a `fn`");
+    ++keys;
     own &= args[i].ownKey > 0;
     same &= args[i].ownKey == i + 1;
   }
-  if (cell_)
+  if (cell_) {
     descent_.call(*cell_, *call.func, expr.range, args);
+    GivenCall given{cell_, call.func, {}, {}};
+    for (size_t i = 0; i < args.size(); ++i) {
+      given.values.push_back(args[i].ownValue);
+      given.ranges.push_back(expr.args[i]->range);
+    }
+    givenCalls_.push_back(std::move(given));
+  }
   if (cell_ && own) {
     ownCalls_[cell_].push_back({const_cast<FuncInfo *>(call.func), expr.range});
     if (call.func == cell_ && same)
       if (Diagnostic *diagnostic =
               error(expr.range,
                     quote_(expr) + " needs itself: cell `" + cell_->name + "` is called with its own " +
-                        (args.size() == 1 ? "key" : "keys"),
+                        (keys == 1 ? "key" : "keys"),
                     "C3"))
         diagnostic->hint("a recursion goes down a field of its node, or along a list, or lowers an int key");
   }
   return ofType(expr.type, true, expr.range, quote_(expr) + " is the result of a cell");
+}
+
+/// Of a value given to a cell: lengths of lists, and whole numbers in them, are structure (C2).
+void StructureChecker::requireElements(const Expr &expr, const Type *type, const Known &value,
+                                       const std::string &cell) {
+  if (type->isList()) {
+    requireLength(expr, value, "given to a cell");
+    if (!value.element)
+      return;
+    if (type->element->isKey())
+      requireStructural(expr, *value.element,
+                        "an element of the list " + quote_(expr) + " given to cell `" + cell + "`",
+                        "if it may be computed, make `" + cell + "` a `fn`");
+    else
+      requireElements(expr, type->element, *value.element, cell);
+    return;
+  }
+  std::vector<const Type *> parts = type->parts;
+  if (type->isRecord())
+    for (const FieldInfo &field : type->record->fields)
+      parts.push_back(field.type);
+  for (size_t i = 0; i < parts.size() && i < value.parts.size(); ++i)
+    requireElements(expr, parts[i], value.parts[i], cell);
 }
 
 Known StructureChecker::evalBuiltin(const CallExpr &expr, const Call &call, const std::vector<Known> &args) {
@@ -100,9 +134,12 @@ Known StructureChecker::evalBuiltin(const CallExpr &expr, const Call &call, cons
   case Builtin::Len:
     requireLength(*expr.args[0], args[0], "asked for its length");
     return Known();
-  case Builtin::Reverse:
+  case Builtin::Reverse: {
     requireLength(*expr.args[0], args[0], "reversed");
-    return args[0];
+    Known reversed = args[0];
+    reversed.ownValue = nullptr;
+    return reversed;
+  }
   case Builtin::Zip: {
     for (size_t i = 0; i < args.size(); ++i)
       requireLength(*expr.args[i], args[i], "zipped");
@@ -162,6 +199,50 @@ void StructureChecker::checkOrigin(const CallExpr &expr, const Known &logits) {
     return;
   diagnostic->note(logits.originRange, "`" + made + "` stands here");
   diagnostic->hint("leave `" + made + "` out: `" + loss + "` has it built in");
+}
+
+/// Values that change along a recursion hold no lists (C6).
+void StructureChecker::reportChangingLists() {
+  HandedOn handedOn;
+  std::map<const Binding *, unsigned> numbers;
+  std::map<const FuncInfo *, std::vector<const FuncInfo *>> recursions;
+  for (const GivenCall &call : givenCalls_) {
+    auto [at, isNew] = recursions.try_emplace(call.callee);
+    if (!isNew)
+      continue;
+    at->second = descent_.recursionOf(call.callee);
+    for (const Binding *parameter : call.callee->arguments)
+      if (!parameter->type->isKey())
+        numbers[parameter] = handedOn.add(recursions.size());
+  }
+  auto isInside = [&](const GivenCall &call) {
+    auto &recursion = recursions[call.callee];
+    return std::count(recursion.begin(), recursion.end(), call.caller) > 0;
+  };
+  for (const GivenCall &call : givenCalls_)
+    for (size_t i = 0; isInside(call) && i < call.values.size(); ++i) {
+      const Binding *parameter = call.callee->arguments[i];
+      if (parameter->type->isKey())
+        continue;
+      if (call.values[i])
+        handedOn.handOn(numbers[call.values[i]], numbers[parameter]);
+      else
+        handedOn.change(numbers[parameter]);
+    }
+  handedOn.finish();
+  for (const GivenCall &call : givenCalls_)
+    for (size_t i = 0; isInside(call) && i < call.values.size(); ++i) {
+      const Binding *parameter = call.callee->arguments[i];
+      if (!parameter->type->isKey() && holds(parameter->type, &Type::isList) &&
+          handedOn.changes(numbers[parameter]))
+        if (Diagnostic *diagnostic =
+                error(call.ranges[i],
+                      "the value `" + parameter->name + "` of cell `" + call.callee->name +
+                          "` holds a list and changes along the recursion",
+                      "C6"))
+          diagnostic->note(parameter->range, "`" + parameter->name + "` is `" + parameter->type->str() + "`")
+              .hint("hand the list on as it is, and an int key that says where in it");
+    }
 }
 
 void StructureChecker::reportOwnCycles() {

@@ -29,7 +29,6 @@ void Descent::call(const FuncInfo &caller, const FuncInfo &callee, SourceRange r
   calls_.push_back(std::move(made));
 }
 
-/// The cells that call each other in a circle with `cell`, itself among them; none if it is not recursive.
 std::vector<const FuncInfo *> Descent::recursionOf(const FuncInfo *cell) const {
   auto reached = [&](const FuncInfo *from) {
     std::set<const FuncInfo *> seen;

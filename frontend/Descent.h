@@ -32,6 +32,9 @@ public:
   /// Remarks a call of each recursion over numbers that does not end for all that is known.
   void report(DiagnosticEngine &diags) const;
 
+  /// The cells that call each other in a circle with `cell`, itself among them; none if it is not recursive.
+  std::vector<const FuncInfo *> recursionOf(const FuncInfo *cell) const;
+
 private:
   struct Cell {
     std::vector<Number> keys;
@@ -53,7 +56,6 @@ private:
   Course courseOf(const Call &call, const Measure &measure) const;
   const Call *openCall(const std::set<const FuncInfo *> &recursion, const Measure &measure) const;
   bool isBelow(Shape shape, int64_t limit) const;
-  std::vector<const FuncInfo *> recursionOf(const FuncInfo *cell) const;
 
   std::deque<DimVar> unknowns_;
   std::map<const DimVar *, std::pair<Number, Number>> bounds_;

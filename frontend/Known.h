@@ -22,6 +22,7 @@ struct Known {
   Builtin origin = Builtin::None; ///< softmax, log_softmax, sigmoid: what the value was made by (E1)
   SourceRange originRange;
   size_t ownKey = 0; ///< a key of the cell being checked: its number among the arguments, from 1; else 0
+  const Binding *ownValue = nullptr;    ///< the value given to the cell being checked that it is, unchanged
   std::optional<Shape> number;          ///< a whole number, in dims and the unknowns of frontend/Descent.h
   std::shared_ptr<const Known> element; ///< of a list
   SourceRange ends; ///< of a list: the `while` that its length depends on; invalid where it is structural
@@ -45,6 +46,7 @@ inline Known either(const Known &a, const Known &b) {
   Known result = a;
   result.taint(b);
   result.ownKey = a.ownKey == b.ownKey ? a.ownKey : 0;
+  result.ownValue = a.ownValue == b.ownValue ? a.ownValue : nullptr;
   if (result.origin == Builtin::None) {
     result.origin = b.origin;
     result.originRange = b.originRange;
@@ -77,6 +79,8 @@ inline void appendKey(const Known &known, std::string &key) {
   key += known.computed ? 'c' : 's';
   key += static_cast<char>('A' + static_cast<int>(known.origin));
   key += std::to_string(known.ownKey);
+  if (known.ownValue)
+    key += "v" + std::to_string(reinterpret_cast<uintptr_t>(known.ownValue));
   if (known.number)
     key += "=" + known.number->str() + ";";
   if (known.element) {

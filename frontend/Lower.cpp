@@ -181,8 +181,8 @@ Frame Lowering::frameFor(const FuncInfo &func, const LayerInstance &self) {
   return frame;
 }
 
-void Lowering::bindArguments(const FuncInfo &func, size_t count, mlir::Block &block) {
-  for (const Binding *argument : llvm::ArrayRef(func.arguments).take_front(count)) {
+void Lowering::bindArguments(llvm::ArrayRef<const Binding *> arguments, mlir::Block &block) {
+  for (const Binding *argument : arguments) {
     Values values;
     for (mlir::Type type : flatTypes(argument->type, argument->range))
       values.push_back(block.addArgument(type, place(argument->range)));
@@ -207,7 +207,7 @@ void Lowering::lowerEntry(const FuncInfo &func) {
       func.decl->funcKind == FuncDecl::FuncKind::Loss);
   mlir::OpBuilder::InsertionGuard guard(builder_);
   mlir::Block &body = entry.getBody().emplaceBlock();
-  bindArguments(func, func.arguments.size(), body);
+  bindArguments(Bindings(func.arguments.begin(), func.arguments.end()), body);
   builder_.setInsertionPointToEnd(&body);
   Values results = block(func.decl->body);
   dyn::ReturnOp::create(builder_, place(func.decl->body.result->range), results);
@@ -220,54 +220,68 @@ void Lowering::lowerCell(const FuncInfo &func, LayerInstance self, const std::st
   Frame *outer = std::exchange(frame_, &frame);
   checkSizes(func);
   SourceRange range = func.decl->name.range;
-  unsigned ranges =
-      llvm::count_if(func.arguments, [](const Binding *argument) { return !argument->type->isNode(); });
-  auto cell = dyn::CellOp::create(builder_, place(range), symbol,
-                                  builder_.getTypeArrayAttr(flatTypes(func.result, range)),
-                                  surfaceType(func.result, range), ranges + self.tables.size());
+  auto [keys, values] = parametersOf(func);
+  unsigned ranges = llvm::count_if(keys, [](const Binding *key) { return !key->type->isNode(); });
+  auto cell = dyn::CellOp::create(
+      builder_, place(range), symbol, builder_.getTypeArrayAttr(flatTypes(func.result, range)),
+      surfaceType(func.result, range), mlir::IntegerAttr(), ranges + self.tables.size());
   mlir::OpBuilder::InsertionGuard guard(builder_);
   mlir::Block &body = cell.getBody().emplaceBlock();
   lowerRanges(func, cell);
-  bindArguments(func, func.arguments.size(), body);
+  bindArguments(keys, body);
   // Which layers of the tables that the layer stands in: further keys (C2).
   for (size_t table = 0; table < self.tables.size(); ++table)
     frame.self.at.push_back(body.addArgument(
         builder_.getI32Type(), mlir::NameLoc::get(builder_.getStringAttr("layer"), place(range))));
+  unsigned first = body.getNumArguments();
+  bindArguments(values, body);
+  if (body.getNumArguments() > first)
+    cell.setValueCount(body.getNumArguments() - first);
   builder_.setInsertionPointToEnd(&body);
   Values results = block(func.decl->body);
   dyn::ReturnOp::create(builder_, place(func.decl->body.result->range), results);
   frame_ = outer;
 }
 
-/// The ranges of the keys that are numbers, each in terms of the keys before it.
+std::pair<Lowering::Bindings, Lowering::Bindings> Lowering::parametersOf(const FuncInfo &cell) {
+  Bindings keys, values;
+  for (const Binding *argument : cell.arguments)
+    (argument->type->isKey() ? keys : values).push_back(argument);
+  return {keys, values};
+}
+
+/// The ranges of the keys that are numbers, each in terms of the keys before it and of the values, of which
+/// the lengths of lists are known.
 void Lowering::lowerRanges(const FuncInfo &func, dyn::CellOp cell) {
   mlir::OpBuilder::InsertionGuard guard(builder_);
   unsigned number = 0;
-  for (size_t k = 0; k < func.arguments.size(); ++k) {
-    const Binding &key = *func.arguments[k];
-    if (key.type->isNode())
+  auto [keys, values] = parametersOf(func);
+  for (auto [k, key] : llvm::enumerate(keys)) {
+    if (key->type->isNode())
       continue;
     mlir::Block &range = cell.getRanges()[number++].emplaceBlock();
-    bindArguments(func, k, range);
+    bindArguments(llvm::ArrayRef(keys).take_front(k), range);
+    bindArguments(values, range);
     builder_.setInsertionPointToEnd(&range);
-    mlir::Location at = place(key.range);
-    const FuncArg &arg = func.decl->args[k];
+    mlir::Location at = place(key->range);
+    const FuncArg &arg = func.decl->args[llvm::find(func.arguments, key) - func.arguments.begin()];
     mlir::Value low, high;
     if (arg.ranged()) {
       low = lowerOne(*arg.low);
       high = lowerOne(*arg.high);
     } else {
       low = intConstant(at, 0);
-      high = intConstant(at, key.type->isScalar(Scalar::Bool) ? 2 : extent(key.type->bound, key.range));
+      high = intConstant(at, key->type->isScalar(Scalar::Bool) ? 2 : extent(key->type->bound, key->range));
     }
     dyn::YieldOp::create(builder_, at, mlir::ValueRange{low, high});
   }
   mlir::Location at = place(func.decl->name.range);
   for (size_t table = 0; table < frame_->self.tables.size(); ++table) {
     mlir::Block &range = cell.getRanges()[number++].emplaceBlock();
-    bindArguments(func, func.arguments.size(), range);
+    bindArguments(keys, range);
     for (size_t before = 0; before < table; ++before)
       range.addArgument(builder_.getI32Type(), at);
+    bindArguments(values, range);
     builder_.setInsertionPointToEnd(&range);
     mlir::Value low = intConstant(at, 0), high = intConstant(at, frame_->self.tables[table]);
     dyn::YieldOp::create(builder_, at, mlir::ValueRange{low, high});

@@ -258,12 +258,13 @@ Values Lowering::callFunction(const CallExpr &expr, const Call &call) {
     arguments.push_back(lower(*argument));
 
   if (func.decl->funcKind == FuncDecl::FuncKind::Cell) {
-    Values keys;
-    for (const Values &argument : arguments)
-      keys.append(argument);
+    Values keys, values;
+    for (auto [parameter, argument] : llvm::zip(func.arguments, arguments))
+      (parameter->type->isKey() ? keys : values).append(argument);
     keys.append(self.at.begin(), self.at.end());
-    auto op = dyn::CallOp::create(builder_, place(expr.range), flatTypes(expr.type, expr.range),
-                                  cellSymbol(func, self), keys);
+    auto op =
+        dyn::CallOp::create(builder_, place(expr.range), flatTypes(expr.type, expr.range),
+                            cellSymbol(func, self), keys, values, mlir::IntegerAttr(), mlir::ValueRange());
     return Values(op.getResults());
   }
 

@@ -75,7 +75,11 @@ private:
   void checkSizes(const FuncInfo &func);
   void lowerRanges(const FuncInfo &func, dyn::CellOp cell);
   /// The first `count` arguments become arguments of the block.
-  void bindArguments(const FuncInfo &func, size_t count, mlir::Block &block);
+  using Bindings = std::vector<const Binding *>;
+  /// Arguments of a block for parameters.
+  void bindArguments(llvm::ArrayRef<const Binding *> parameters, mlir::Block &block);
+  /// A cell's keys and its values, which stand behind them in the IR.
+  static std::pair<Bindings, Bindings> parametersOf(const FuncInfo &cell);
   void simplify(mlir::ModuleOp module);
 
   //===-- LowerTypes.cpp --------------------------------------------------===//

@@ -142,8 +142,11 @@ Values Lowering::recurrence(const BinderExpr &expr, Builtin builtin) {
     bindElement(expr, inner);
     bindPattern(*expr.state, Values(llvm::ArrayRef(all).slice(lists.size(), states)), /*named=*/true);
     Values next = block(expr.body);
-    if (expr.condition)
-      next.push_back(goesOn(expr, all[lists.size() - 1], last, next));
+    if (expr.condition) {
+      mlir::Value position = all[lists.size() - 1];
+      next.push_back(builtin == Builtin::ScanBack ? goesOn(expr, intConstant(at, 0), position, next)
+                                                  : goesOn(expr, position, last, next));
+    }
     return next;
   };
   mlir::Operation *op;

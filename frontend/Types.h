@@ -72,6 +72,10 @@ struct Type {
   bool isTuple() const { return kind == Kind::Tuple; }
   bool isRecord() const { return kind == Kind::Record; }
   bool isNode() const { return kind == Kind::Data; }
+  /// Of a cell's parameter: whether it is a key; else it is a value (C2).
+  bool isKey() const {
+    return isNode() || isScalar(Scalar::Int) || isScalar(Scalar::Index) || isScalar(Scalar::Bool);
+  }
   size_t rank() const { return extents.size(); }
 
   /// As the source would write it: `f32[3 * hidden]`, `[Tree]`, `State[hidden]`.

@@ -54,8 +54,12 @@ void Evaluation::trace(Operation *op) {
 Values Evaluation::evaluate(Operation *op) {
   Values results;
   // A recurrence may start from an unknown state: its body is walked all the same, for the calls in it.
-  bool recurrence = isa<ScanOp, FoldOp>(op);
-  if (!recurrence && llvm::any_of(op->getOperands(), [&](mlir::Value v) { return value(v).unknown(); }))
+  // So is an instance that would be given what a failure made unknown, for the failures in it.
+  auto call = dyn_cast<dyn::CallOp>(op);
+  bool failed = call && needs.empty() &&
+                llvm::none_of(call.getKeys(), [&](mlir::Value v) { return value(v).unknown(); });
+  if (!isa<ScanOp, FoldOp>(op) && !failed &&
+      llvm::any_of(op->getOperands(), [&](mlir::Value v) { return value(v).unknown(); }))
     return {};
   if (evaluateStructure(op, results) || evaluateNumbers(op, results))
     return results;
@@ -171,10 +175,11 @@ Values Evaluation::field(FieldOp op) {
 /// all memory.
 static constexpr int64_t kMostBytes = int64_t(1) << 30;
 
-Values Evaluation::keyValues(Block &block, llvm::ArrayRef<int32_t> keys) {
+Values Evaluation::keyValues(Block &block, llvm::ArrayRef<int32_t> keys, const Values &given) {
   Values values;
-  for (auto [argument, key] : llvm::zip_equal(block.getArguments(), keys))
+  for (auto [argument, key] : llvm::zip(block.getArguments(), keys))
     values.push_back(isa<NodeType>(argument.getType()) ? Value::node(key) : Value::number(key));
+  llvm::append_range(values, given);
   return values;
 }
 
@@ -185,12 +190,12 @@ std::optional<std::pair<int32_t, int32_t>> Evaluation::rangeOf(const Interpreter
   CellOp cell = instance.cell;
   Interpreter::Keys before(instance.keys.begin(), instance.keys.begin() + key);
   auto &ranges = interpreter_.ranges_[cell.getOperation()];
-  if (auto at = ranges.find(before); at != ranges.end())
+  if (auto at = ranges.find({instance.context, before}); at != ranges.end())
     return at->second;
   auto [table, row] = interpreter_.ownerOf(instance);
   Evaluation inner(interpreter_, table, row);
   Block &body = cell.getRange(key)->front();
-  Values bounds = inner.block(body, keyValues(body, before));
+  Values bounds = inner.block(body, keyValues(body, before, interpreter_.memo(instance).given));
   if (!inner.needs.empty()) {
     llvm::append_range(needs, inner.needs);
     return {};
@@ -210,13 +215,13 @@ std::optional<std::pair<int32_t, int32_t>> Evaluation::rangeOf(const Interpreter
     range.reset();
   }
   llvm::append_range(failures, inner.failures);
-  return ranges[before] = range;
+  return ranges[{instance.context, before}] = range;
 }
 
 /// Whether the keys of a call are in their ranges; if not, the input fails.
 bool Evaluation::withinRanges(dyn::CallOp op, const Interpreter::Instance &callee) {
   CellOp cell = callee.cell;
-  for (BlockArgument argument : cell.getBody().getArguments()) {
+  for (BlockArgument argument : cell.getKeys()) {
     unsigned k = argument.getArgNumber();
     if (isa<NodeType>(argument.getType()))
       continue;
@@ -236,12 +241,55 @@ bool Evaluation::withinRanges(dyn::CallOp op, const Interpreter::Instance &calle
   return true;
 }
 
+/// Finds out which of its instances a cell's is that is given values, and gives it them. False if a key is
+/// reached twice on the way down.
+bool Evaluation::give(dyn::CallOp op, Interpreter::Instance &callee) {
+  const Interpreter::Recursion *recursion = interpreter_.recursionOf(callee.cell);
+  if (!recursion)
+    return true;
+  Interpreter::CallSite site;
+  if (instance_) {
+    site.caller = dyn::CellOp(instance_->cell);
+    site.keys = instance_->keys;
+    site.context = instance_->context;
+  }
+  site.call = op;
+  site.positions = positions_;
+  bool inside = instance_ && llvm::is_contained(recursion->cells, instance_->cell);
+  if (inside) {
+    callee.context = instance_->context;
+  } else {
+    auto [at, fresh] = interpreter_.contexts_.try_emplace(site, interpreter_.contexts_.size() + 1);
+    callee.context = at->second;
+    if (fresh)
+      interpreter_.owners_.push_back({table_, row_});
+  }
+  Interpreter::Memo &memo = interpreter_.memo(callee);
+  if (recursion->values.changes(callee.cell)) {
+    if (memo.reachedBy && (*memo.reachedBy < site || site < *memo.reachedBy)) {
+      auto [table, row] = interpreter_.ownerOf(callee);
+      failures.push_back(
+          batch_.describe(Code::bad_input, table, row, -1,
+                          messages::reached_twice(CellOp(callee.cell).getSymName().str(),
+                                                  sourcePlace(CellOp(callee.cell).getLoc()).c_str())));
+      return false;
+    }
+    memo.reachedBy = site;
+  }
+  if (memo.state == Interpreter::Memo::New) {
+    memo.given.clear();
+    for (mlir::Value given : op.getValues())
+      memo.given.push_back(value(given));
+  }
+  return true;
+}
+
 Values Evaluation::call(dyn::CallOp op) {
   Interpreter::Instance callee{interpreter_.symbols_.lookup<CellOp>(op.getCalleeAttr().getAttr()), {}};
   for (mlir::Value key : op.getKeys())
     callee.keys.push_back(isa<NodeType>(key.getType()) ? value(key).node()
                                                        : static_cast<int32_t>(value(key).at(0)));
-  if (!withinRanges(op, callee))
+  if (!give(op, callee) || !withinRanges(op, callee))
     return {};
   Interpreter::Memo &memo = interpreter_.memo(callee);
   if (memo.state == Interpreter::Memo::Done)
@@ -366,7 +414,7 @@ Values Evaluation::map(MapOp op) {
     Values arguments;
     for (mlir::Value list : op.getLists())
       arguments.push_back(value(list).elements()[i]);
-    Values results = block(op.getBody().front(), arguments);
+    Values results = element(i, op.getBody().front(), arguments);
     for (size_t r = 0; r < results.size(); ++r)
       lists[r].push_back(results[r]);
   }
@@ -382,7 +430,7 @@ Values Evaluation::filter(FilterOp op) {
     Values arguments;
     for (mlir::Value list : op.getLists())
       arguments.push_back(value(list).elements()[i]);
-    Values stays = block(op.getBody().front(), arguments);
+    Values stays = element(i, op.getBody().front(), arguments);
     if (stays.front().unknown())
       return {};
     for (size_t r = 0; stays.front().integer() && r < lists.size(); ++r)
@@ -409,10 +457,11 @@ Values Evaluation::ofStep(mlir::ValueRange lists, int64_t i, const Values &state
 }
 
 /// A step that a `while` leaves out: what is known before any arithmetic is tested in it all the same (S4).
-void Evaluation::leaveOut(Block &body, const Values &arguments) {
+Values Evaluation::leaveOut(int64_t i, Block &body, const Values &arguments) {
   bool reached = std::exchange(reached_, false);
-  block(body, arguments);
+  Values next = element(i, body, arguments);
   reached_ = reached;
+  return next;
 }
 
 Values Evaluation::scan(ScanOp op) {
@@ -427,12 +476,12 @@ Values Evaluation::scan(ScanOp op) {
   int64_t steps = 0;
   auto place = [&](int64_t k) { return op.getBack() ? n - 1 - k : k; };
   for (; steps < n && goesOn(op.getStops(), state); ++steps) {
-    state = block(body, ofStep(op.getLists(), place(steps), state));
+    state = element(place(steps), body, ofStep(op.getLists(), place(steps), state));
     for (size_t r = 0; r < state.size(); ++r)
       lists[r][place(steps)] = state[r];
   }
   for (int64_t k = steps; k < n; ++k)
-    leaveOut(body, ofStep(op.getLists(), place(k), state));
+    leaveOut(place(k), body, ofStep(op.getLists(), place(k), state));
   Values results;
   for (Values &list : lists) {
     // What was not reached is at the end, or for a scan from the back at the beginning.
@@ -453,16 +502,16 @@ Values Evaluation::fold(FoldOp op) {
   for (mlir::Value init : op.getInit())
     state.push_back(value(init));
   Block &body = op.getBody().front();
-  int64_t i = 0;
-  for (; i < n && goesOn(op.getStops(), state); ++i) {
-    Values next = block(body, ofStep(op.getLists(), i, state));
+  for (int64_t i = 0; i < n; ++i) {
+    bool taken = goesOn(op.getStops(), state);
+    Values arguments = ofStep(op.getLists(), i, state);
+    Values next = taken ? element(i, body, arguments) : leaveOut(i, body, arguments);
     for (auto [a, b] : llvm::zip(state, next))
       if (a.isList() && b.isList() && a.elements().size() != b.elements().size())
         return fail(op, Fault::state_length, "", a.elements().size(), b.elements().size());
-    state = std::move(next);
+    if (taken)
+      state = std::move(next);
   }
-  for (; i < n; ++i)
-    leaveOut(body, ofStep(op.getLists(), i, state));
   if (op.getStops() && !state.empty() && state.back().unknown())
     return {};
   return state;

@@ -19,15 +19,17 @@ using Values = std::vector<Value>;
 class Evaluation {
 public:
   /// `table` and `row` say whose evaluation it is, for messages: a node of a data type, or an input of the
-  /// arguments.
-  Evaluation(Interpreter &interpreter, int32_t table, int32_t row)
-      : interpreter_(interpreter), batch_(*interpreter.batch_), table_(table), row_(row) {}
+  /// arguments. `instance` is null for an entry; else it must outlive this.
+  Evaluation(Interpreter &interpreter, int32_t table, int32_t row,
+             const Interpreter::Instance *instance = nullptr)
+      : interpreter_(interpreter), batch_(*interpreter.batch_), table_(table), row_(row),
+        instance_(instance) {}
 
   /// Evaluates a block whose arguments have the given values; returns what its terminator gives.
   Values block(mlir::Block &block, const Values &arguments);
 
-  /// Keys as the arguments of a cell's body, or of a range, which has the first ones.
-  static Values keyValues(mlir::Block &block, llvm::ArrayRef<int32_t> keys);
+  /// The arguments of a cell's body, or of a range, which has the first keys and the values.
+  static Values keyValues(mlir::Block &block, llvm::ArrayRef<int32_t> keys, const Values &given);
 
   /// The value of a column of the arguments for this input; a failure if it is not given.
   Value argument(int32_t column, mlir::Type type) { return columnValue(table_, row_, column, type, nullptr); }
@@ -51,6 +53,14 @@ private:
   Values call(dyn::CallOp op);
   std::optional<std::pair<int32_t, int32_t>> rangeOf(const Interpreter::Instance &instance, unsigned key);
   bool withinRanges(dyn::CallOp op, const Interpreter::Instance &callee);
+  bool give(dyn::CallOp op, Interpreter::Instance &callee);
+  /// Evaluates the body of a binder for the element at a position.
+  Values element(int64_t position, mlir::Block &body, const Values &arguments) {
+    positions_.push_back(position);
+    Values results = block(body, arguments);
+    positions_.pop_back();
+    return results;
+  }
   Values match(dyn::MatchOp op);
   Values nodes(dyn::NodesOp op);
   // Lists.
@@ -64,7 +74,7 @@ private:
   Values scan(dyn::ScanOp op);
   Values fold(dyn::FoldOp op);
   Values ofStep(mlir::ValueRange lists, int64_t i, const Values &state);
-  void leaveOut(mlir::Block &body, const Values &arguments);
+  Values leaveOut(int64_t i, mlir::Block &body, const Values &arguments);
   Values reduceList(dyn::ReduceListOp op);
   Values softmaxList(dyn::SoftmaxListOp op);
   // Numbers.
@@ -114,6 +124,8 @@ private:
   Interpreter &interpreter_;
   Batch &batch_;
   int32_t table_, row_;
+  const Interpreter::Instance *instance_;
+  std::vector<int64_t> positions_; ///< of the binders around what is being evaluated
   llvm::DenseMap<mlir::Value, Value> values_;
   bool reached_ = true; ///< false in steps that a `while` leaves out
 };

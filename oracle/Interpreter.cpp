@@ -17,12 +17,21 @@ Interpreter::Interpreter(ModuleOp module, WeightsView weights)
     : module_(module), symbols_(module), weights_(std::move(weights)), info_(describe(module)) {
   for (size_t i = 0; i < info_.datas.size(); ++i)
     tables_[info_.datas[i].name] = static_cast<int32_t>(i);
+  auto cellOf = [&](StringAttr name) { return symbols_.lookup<dyn::CellOp>(name); };
+  for (auto &cells : dyn::recursions(module, cellOf)) {
+    auto recursion = std::make_shared<Recursion>(Recursion{cells, dyn::GivenValues(cells)});
+    if (llvm::any_of(cells, [](dyn::CellOp cell) { return !cell.getValues().empty(); }))
+      for (dyn::CellOp cell : cells)
+        recursions_[cell] = recursion;
+  }
 }
 
 Outcome Interpreter::run(llvm::StringRef name, Batch &batch, int32_t input) {
   outcome_ = Outcome();
   memos_.clear();
   ranges_.clear();
+  contexts_.clear();
+  owners_.clear();
   batch_ = &batch;
   input_ = input;
   auto entry = symbols_.lookup<dyn::EntryOp>(name);
@@ -81,13 +90,13 @@ Outcome Interpreter::run(llvm::StringRef name, Batch &batch, int32_t input) {
 std::pair<int32_t, int32_t> Interpreter::ownerOf(const Instance &instance) const {
   auto node = dyn_cast<dyn::NodeType>(dyn::CellOp(instance.cell).getBody().getArgument(0).getType());
   if (!node)
-    return {batch_->args(), input_};
+    return instance.context ? owners_[instance.context - 1] : std::make_pair(batch_->args(), input_);
   return {table(node), instance.keys[0]};
 }
 
 std::string Interpreter::wordsFor(const Instance &instance) const {
   std::string text;
-  for (auto [argument, key] : llvm::zip(dyn::CellOp(instance.cell).getBody().getArguments(), instance.keys)) {
+  for (auto [argument, key] : llvm::zip(dyn::CellOp(instance.cell).getKeys(), instance.keys)) {
     auto node = dyn_cast<dyn::NodeType>(argument.getType());
     text += text.empty() ? "" : ", ";
     if (node && argument.getArgNumber() == 0)
@@ -108,9 +117,9 @@ void Interpreter::compute(const std::vector<Instance> &wanted) {
       continue;
     }
     auto [table, row] = ownerOf(instance);
-    Evaluation evaluation(*this, table, row);
+    Evaluation evaluation(*this, table, row, &instance);
     Block &body = instance.cell.getBody().front();
-    Values results = evaluation.block(body, Evaluation::keyValues(body, instance.keys));
+    Values results = evaluation.block(body, Evaluation::keyValues(body, instance.keys, memo(instance).given));
 
     // Open instances are those on the path to this one: what was pushed above them is all done when they come
     // up again.
@@ -150,7 +159,7 @@ void Interpreter::reportCycle(const std::vector<Instance> &stack, const Instance
     if (memo(at).state != Memo::Open)
       continue;
     steps.push_back({dyn::CellOp(at.cell).getSymName().str(), wordsFor(at)});
-    if (at.cell == again.cell && at.keys == again.keys)
+    if (at.cell == again.cell && at.keys == again.keys && at.context == again.context)
       break;
   }
   std::reverse(steps.begin(), steps.end());

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "ir/Dyn/Dyn.h"
+#include "ir/Dyn/Recursion.h"
 #include "oracle/Value.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
@@ -14,7 +15,9 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
+#include <tuple>
 
 namespace dbc::oracle {
 
@@ -68,23 +71,49 @@ public:
 private:
   friend class Evaluation;
 
-  /// A cell at its keys: nodes, by number in the batch, and whole numbers.
+  /// A cell at its keys: nodes, by number in the batch, and whole numbers. `context`: of a cell that is given
+  /// values, the call from outside of its recursion that led to the instance; else 0.
   using Keys = std::vector<int32_t>;
   struct Instance {
     dyn::CellOp cell;
     Keys keys;
+    int32_t context = 0;
+  };
+  /// A call: whose, which, and at which positions of the binders around it.
+  struct CallSite {
+    mlir::Operation *caller = nullptr; ///< null: the entry
+    Keys keys;
+    int32_t context = 0;
+    mlir::Operation *call = nullptr;
+    std::vector<int64_t> positions;
+    bool operator<(const CallSite &o) const {
+      return std::tie(caller, keys, context, call, positions) <
+             std::tie(o.caller, o.keys, o.context, o.call, o.positions);
+    }
   };
   /// What is known of an instance: nothing; that it is being computed; its values.
   struct Memo {
     enum { New, Open, Done } state = New;
     std::vector<Value> values;
+    std::vector<Value> given;          ///< the values that it is given; unknown before they are computed
+    std::optional<CallSite> reachedBy; ///< where its values change
   };
   Memo &memo(const Instance &instance) {
-    return memos_[dyn::CellOp(instance.cell).getOperation()][instance.keys];
+    return memos_[dyn::CellOp(instance.cell).getOperation()][{instance.context, instance.keys}];
+  }
+  /// Of the cells that are given values: their recursion.
+  struct Recursion {
+    std::vector<dyn::CellOp> cells;
+    dyn::GivenValues values;
+  };
+  const Recursion *recursionOf(mlir::Operation *cell) const {
+    auto at = recursions_.find(cell);
+    return at == recursions_.end() ? nullptr : at->second.get();
   }
   void compute(const std::vector<Instance> &wanted);
   void reportCycle(const std::vector<Instance> &stack, const Instance &again);
-  /// What an instance belongs to, as messages say it: its first key, if that is a node, else the input.
+  /// What an instance belongs to, as messages say it: its first key, if that is a node, else what the caller
+  /// belongs to that gives it values, or the input.
   std::pair<int32_t, int32_t> ownerOf(const Instance &instance) const;
   /// "Tree node 3, t = 2".
   std::string wordsFor(const Instance &instance) const;
@@ -97,15 +126,20 @@ private:
   ModelInfo info_;
   llvm::StringMap<int32_t> tables_; ///< data type -> its number
   llvm::StringMap<Value> parameters_;
+  llvm::DenseMap<mlir::Operation *, std::shared_ptr<Recursion>> recursions_;
   Trace trace_;
 
   // Of the current run.
   Batch *batch_ = nullptr;
   int32_t input_ = 0, entry_ = 0;
   InputStatuses statuses_;
-  llvm::DenseMap<mlir::Operation *, std::map<Keys, Memo>> memos_;
+  llvm::DenseMap<mlir::Operation *, std::map<std::pair<int32_t, Keys>, Memo>> memos_;
   /// Of each cell: the range of the key behind the keys given; nothing where it could not be computed.
-  llvm::DenseMap<mlir::Operation *, std::map<Keys, std::optional<std::pair<int32_t, int32_t>>>> ranges_;
+  llvm::DenseMap<mlir::Operation *,
+                 std::map<std::pair<int32_t, Keys>, std::optional<std::pair<int32_t, int32_t>>>>
+      ranges_;
+  std::vector<std::pair<int32_t, int32_t>> owners_; ///< of each context: what the caller belongs to
+  std::map<CallSite, int32_t> contexts_; ///< calls from outside of recursions that are given values
   Outcome outcome_;
 };
 

@@ -2,8 +2,8 @@
 //
 // The frame of a batch program: its cells and their groups, spaces, arrays, and the order of scheduling.
 #include "passes/Flatten.h"
+#include "ir/Dyn/Recursion.h"
 #include "passes/FlattenWalk.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -135,50 +135,15 @@ void Flattening::rename(StringRef from, StringRef to) {
   });
 }
 
-/// Finds the cells that the entry needs and their groups (strongly connected components of the call graph,
-/// Tarjan 1972), callees first. Source nesting bounds the number of cells, so plain recursion is fine.
 void Flattening::findCells() {
-  struct State {
-    int index = -1, low = -1;
-    bool open = false;
-  };
-  llvm::MapVector<StringAttr, State> states;
-  SmallVector<StringAttr> stack;
-  int counter = 0;
-  auto callees = [&](Operation *op) {
-    llvm::SetVector<StringAttr> names;
-    op->walk([&](dyn::CallOp call) { names.insert(call.getCalleeAttr().getAttr()); });
-    return names;
-  };
-  std::function<void(StringAttr)> visit = [&](StringAttr name) {
-    State &mine = states[name];
-    mine.index = mine.low = counter++;
-    mine.open = true;
-    stack.push_back(name);
-    for (StringAttr callee : callees(module.lookupSymbol(name))) {
-      if (!states.count(callee))
-        visit(callee);
-      if (states[callee].open)
-        states[name].low = std::min(states[name].low, states[callee].low);
-    }
-    if (states[name].low != states[name].index)
-      return;
+  auto cellOf = [&](StringAttr name) { return module.lookupSymbol<dyn::CellOp>(name); };
+  for (auto &recursion : dyn::recursions(entry, cellOf)) {
     groups.emplace_back();
-    while (true) {
-      StringAttr member = stack.pop_back_val();
-      states[member].open = false;
-      groups.back().push_back(member);
-      if (member == name)
-        break;
+    for (dyn::CellOp cell : recursion) {
+      groups.back().push_back(cell.getSymNameAttr());
+      cells[cell.getSymNameAttr()].op = cell;
     }
-    std::reverse(groups.back().begin(), groups.back().end());
-  };
-  for (StringAttr callee : callees(entry))
-    if (!states.count(callee))
-      visit(callee);
-  for (auto &group : groups)
-    for (StringAttr name : group)
-      cells[name].op = module.lookupSymbol<dyn::CellOp>(name);
+  }
 }
 
 /// The name of each flat component of a surface type, "" for a plain value: h, c for a State.
@@ -310,13 +275,18 @@ LogicalResult Flattening::run() {
     bool further = false;
     for (StringAttr name : group) {
       dyn::CellOp cell = cells[name].op;
-      cellNames.push_back(name.getValue());
+      auto source = cell->getAttrOfType<StringAttr>("source_name");
+      cellNames.push_back(source ? source.getValue() : name.getValue());
       datas.push_back(startsWithNode(cell)
                           ? Attribute(cast<dyn::NodeType>(cell.getBody().getArgument(0).getType()).getData())
                           : UnitAttr::get(context));
       ArrayRef<std::string> columns = cells[name].space->columns;
-      keys.push_back(
-          declare.getStrArrayAttr(SmallVector<StringRef>(columns.slice(1, cells[name].space->given - 1))));
+      SmallVector<StringRef> names(columns.slice(1, cells[name].space->given - 1));
+      if (auto context = cell->getAttrOfType<DenseI64ArrayAttr>("context")) // not the source's: without names
+        for (int64_t k = 0; k < context[1]; ++k)
+          if (int64_t number = context[0] + k - startsWithNode(cell); number >= 0)
+            names[number] = "";
+      keys.push_back(declare.getStrArrayAttr(names));
       further |= cells[name].space->given > 1;
     }
     StringRef symbol = cells[group[0]].group;

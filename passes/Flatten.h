@@ -40,10 +40,11 @@ struct ListInfo {
   std::string firsts, lastEnds, lengths;
   mlir::Type element; ///< flat type
   /// Of a list that a `while` ends: `length` is then what it may have at most. Row `taken` + j of the truths
-  /// `live` says whether step j was taken, and so element j is there; row `owner` of `count` how many there
-  /// are.
+  /// `live` says whether element j is there, or `atEnd` row `taken` - j, since the last steps came first; row
+  /// `owner` of `count` how many there are.
   std::string live, count;
   mlir::Value taken, owner;
+  bool atEnd = false;
 
   bool ends() const { return !live.empty(); }
   /// Whether two lists differ in nothing but first and length.
@@ -135,6 +136,7 @@ private:
     std::vector<std::string> firsts, lengths; ///< columns of `space` that hold a list result's bounds
   };
 
+  /// The cells that the entry needs and their groups, callees first.
   void findCells();
   void declareCell(Cell &cell);
   void placeFunction(Cell &cell, kernel::FuncOp func);

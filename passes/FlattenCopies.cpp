@@ -113,7 +113,7 @@ void Walk::returnList(Location loc, unsigned leaf, const ListInfo &list, Place a
     Place inner{space, kernel::CountOp::create(b, loc, b.getI32Type(), space->name)};
     column(space, at.row, "parent");
     if (list.ends())
-      keep(loc, space, Known::placed(list.live, add(list.taken, j)));
+      keep(loc, space, stepOf(list, j));
     if (buffer.empty())
       returnList(loc, leaf, element(list, j).list, inner, depth + 1);
     else

@@ -184,7 +184,7 @@ void Walk::map(dyn::MapOp op, Place at) {
     Place inner{space, kernel::CountOp::create(b, op.getLoc(), b.getI32Type(), space->name)};
     column(space, at.row, "parent");
     if (lists[0].ends())
-      keep(op.getLoc(), space, Known::placed(lists[0].live, add(lists[0].taken, j)));
+      keep(op.getLoc(), space, stepOf(lists[0], j));
     for (auto [arg, list] : llvm::zip(body.getArguments(), lists))
       set(arg, element(list, j));
     block(body, inner);
@@ -376,14 +376,13 @@ void Walk::reduceList(dyn::ReduceListOp op, Place at) {
     return set(op.getResult(), Known::structural(whole));
   }
   set(op.getResult(),
-      segment(cast<OpResult>(op.getResult()), static_cast<batch::ReduceKind>(kind), list, at));
+      segment(op.getLoc(), op.getType(), label(op, at), static_cast<batch::ReduceKind>(kind), list, at));
 }
 
 /// A stage that reduces the rows of a list, or picks the one at `index`.
-Known Walk::segment(OpResult value, batch::ReduceKind kind, const ListInfo &list, Place at,
-                    const Known &index, const Known &when) {
-  Location loc = value.getOwner()->getLoc();
-  batch::StageOp stage = this->stage(loc, label(value.getOwner(), at), at);
+Known Walk::segment(Location loc, Type type, StringRef name, batch::ReduceKind kind, const ListInfo &list,
+                    Place at, const Known &index, const Known &when) {
+  batch::StageOp stage = this->stage(loc, name, at);
   OpBuilder inside = OpBuilder::atBlockEnd(&stage.getBody().front());
   auto loaded = [&](const Known &k) {
     return k.is(Kind::Nothing) ? Value() : load(inside, loc, Value(), k, at);
@@ -394,14 +393,19 @@ Known Walk::segment(OpResult value, batch::ReduceKind kind, const ListInfo &list
   bool via = list.from == From::Via;
   Known count = list.ends() ? Known::placed(list.count, list.owner) : Known();
   Value result = batch::SegmentOp::create(
-      inside, loc, value.getType(), kind, list.array, column(at.space, list.first, "first"),
+      inside, loc, type, kind, list.array, column(at.space, list.first, "first"),
       column(at.space, list.length, "length"), list.stride, via ? symbol(list.of) : FlatSymbolRefAttr(),
       via ? b.getStringAttr(list.via) : StringAttr(), batch::Access::Unknown, symbol(list.carried),
-      loaded(index), loaded(when), loaded(count));
+      loaded(index), loaded(when), loaded(count), list.atEnd);
   std::string buffer = f.addBuffer(stage.getSymName(), at.space, result.getType());
   own[buffer] = true;
   batch::WriteOp::create(inside, loc, result, buffer);
   return Known::placed(buffer, at.row);
+}
+
+/// Whether the element at a position of a list that a `while` ends is there.
+Known Walk::stepOf(const ListInfo &list, Value j) {
+  return Known::placed(list.live, list.atEnd ? sub(list.taken, j) : add(list.taken, j));
 }
 
 void Walk::listOp(Operation *op, Place at) {
@@ -481,7 +485,7 @@ void Walk::listOp(Operation *op, Place at) {
     if (!indexing)
       return set(at_.getResult(), Known());
     return set(at_.getResult(),
-               segment(cast<OpResult>(at_.getResult()), batch::ReduceKind::Pick,
+               segment(loc, at_.getType(), label(at_, at), batch::ReduceKind::Pick,
                        isStructural(info) ? asComputed(op, info, at) : info, at, known(at_.getIndex()),
                        at_.getWhen() ? known(at_.getWhen()) : Known()));
   }

@@ -132,6 +132,8 @@ void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &b
     if (isa<dyn::ListType>(init[k].getType())) {
       ListInfo list = listOf(k, length);
       list.carried.clear();
+      if (stops && !result.use_empty())
+        list = lastList(loc, buffers[k] + ".last", kept[k], rows, Known::placed(count, at.row), at);
       set(result, Known::of(list));
       continue;
     }
@@ -139,8 +141,8 @@ void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &b
       info.first = first;
       info.length = rows;
       set(result, result.use_empty() ? Known()
-                                     : segment(cast<OpResult>(result), batch::ReduceKind::Pick, info, at,
-                                               Known::placed(count, at.row)));
+                                     : segment(loc, result.getType(), label(op, at), batch::ReduceKind::Pick,
+                                               info, at, Known::placed(count, at.row)));
       continue;
     }
     if (fold) {
@@ -152,7 +154,8 @@ void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &b
     info.length = length;
     if (stops) {
       info.live = buffers.back();
-      info.taken = first;
+      info.atEnd = back;
+      info.taken = back ? sub(last, integer(1)) : first;
       info.count = count;
       info.owner = at.row;
     }
@@ -175,6 +178,39 @@ ListInfo Walk::stateList(Location loc, StringRef name, const ListInfo &list, Val
   first.first = kernel::ReserveOp::create(b, loc, b.getI32Type(), rows->name, all);
   copyRows(loc, list, first, at);
   return first;
+}
+
+/// The list of the state behind the last step that was taken, of `count` steps: which rows these are is
+/// computed, so its elements are picked.
+ListInfo Walk::lastList(Location loc, StringRef name, const ListInfo &first, Value states, const Known &count,
+                        Place at) {
+  ListInfo all = first; // the lists of all states, one behind the other
+  all.carried.clear();
+  all.length = arith::MulIOp::create(b, loc, states, first.length);
+  SpaceInfo *space = f.addSpace(name, kernel::SpaceKind::Elements, at.space);
+  ListInfo last;
+  last.from = From::Rows;
+  last.element = first.element;
+  last.length = first.length;
+  last.first = kernel::CountOp::create(b, loc, b.getI32Type(), space->name);
+  claim(loc, first.length, space);
+  loop(loc, first.length, [&](Value j) {
+    Place inner{space, kernel::CountOp::create(b, loc, b.getI32Type(), space->name)};
+    column(space, at.row, "parent");
+    std::string place = f.addBuffer((name + ".place").str(), space, b.getI32Type());
+    batch::StageOp stage = this->stage(loc, place, inner);
+    OpBuilder inside = OpBuilder::atBlockEnd(&stage.getBody().front());
+    Value steps = load(inside, loc, Value(), count, inner);
+    Value length = load(inside, loc, Value(), Known::structural(first.length), inner);
+    Value number = load(inside, loc, Value(), Known::structural(j), inner);
+    Value begin = arith::MulIOp::create(inside, loc, steps, length);
+    batch::WriteOp::create(inside, loc, arith::AddIOp::create(inside, loc, begin, number).getResult(), place);
+    last.array = segment(loc, first.element, name, batch::ReduceKind::Pick, all, inner,
+                         Known::placed(place, inner.row))
+                     .array;
+    push(inner);
+  });
+  return last;
 }
 
 std::string Walk::aliveIn(SpaceInfo *space) {

@@ -33,26 +33,32 @@ void Walk::run(Region &region) {
     if (!indexing && !furtherKeys(cell).empty())
       claim(cell.getLoc(), integer(1), f.cells[cell.getSymNameAttr()].space);
   } else {
-    unsigned leaf = 0;
-    for (auto [name, type] : llvm::zip(f.entry.getArgNames(), f.entry.getArgTypes())) {
-      SmallVector<Type> flat;
-      dyn::flatten(cast<TypeAttr>(type).getValue(), flat);
-      for (unsigned part = 0; part < flat.size(); ++part, ++leaf) {
-        BlockArgument arg = region.getArgument(leaf);
-        if (arg.use_empty())
-          continue;
-        std::string label = cast<StringAttr>(name).getValue().str();
-        if (flat.size() > 1)
-          label += "." + std::to_string(part);
-        set(arg, fromArray(arg.getLoc(), arg.getType(), key, [&](kernel::FieldPart p, int level) {
-              return f.argumentArray(leaf, label, p, arg.getType(), level);
-            }));
-      }
-    }
+    for (BlockArgument argument : region.getArguments())
+      if (!argument.use_empty())
+        set(argument, this->argument(argument.getLoc(), argument.getType(), argument.getArgNumber(), key));
   }
   block(region.front(), top);
   if (indexing)
     push(top);
+}
+
+/// A flat argument of the entry.
+Known Walk::argument(Location loc, Type type, unsigned leaf, Value input) {
+  unsigned first = 0;
+  std::string label;
+  for (auto [name, surface] : llvm::zip(f.entry.getArgNames(), f.entry.getArgTypes())) {
+    SmallVector<Type> flat;
+    dyn::flatten(cast<TypeAttr>(surface).getValue(), flat);
+    if (leaf >= first && leaf < first + flat.size()) {
+      label = cast<StringAttr>(name).getValue().str();
+      if (flat.size() > 1)
+        label += "." + std::to_string(leaf - first);
+    }
+    first += flat.size();
+  }
+  return fromArray(loc, type, input, [&](kernel::FieldPart part, int level) {
+    return f.argumentArray(leaf, label, part, type, level);
+  });
 }
 
 /// The arguments of a cell's body, or of a range, which has the first ones: `numbers` are the instance's node
@@ -139,6 +145,15 @@ void Walk::block(Block &block, Place at) {
 void Walk::op(Operation *op, Place at) {
   if (auto field = dyn_cast<dyn::FieldOp>(op))
     return this->field(field, at);
+  if (auto argument = dyn_cast<dyn::ArgumentOp>(op)) {
+    Value input = kernel::InputOp::create(b, op->getLoc(), b.getI32Type());
+    return set(argument.getResult(),
+               this->argument(op->getLoc(), argument.getType(), argument.getLeaf(), input));
+  }
+  if (auto site = dyn_cast<dyn::SiteOp>(op))
+    return this->site(site);
+  if (auto caller = dyn_cast<dyn::CallerOp>(op))
+    return this->caller(caller);
   if (auto call = dyn_cast<dyn::CallOp>(op))
     return this->call(call, at);
   if (auto match = dyn_cast<dyn::MatchOp>(op))
@@ -181,20 +196,54 @@ void Walk::field(dyn::FieldOp op, Place at) {
       }));
 }
 
-Value Walk::placeOfCallee(dyn::CallOp op, Flattening::Cell &cell) {
+Value Walk::placeIn(Flattening::Cell &cell, Location loc, ValueRange keys) {
+  if (keys.empty())
+    return kernel::InputOp::create(b, loc, b.getI32Type());
   if (cell.place.empty())
-    return structural(op.getKeys()[0]);
-  SmallVector<Value> keys;
-  for (Value key : op.getKeys())
-    keys.push_back(asColumn(structural(key)));
-  return kernel::PlaceOp::create(b, op.getLoc(), b.getI32Type(), cell.place, keys, placeOf(op.getLoc()));
+    return structural(keys[0]);
+  SmallVector<Value> numbers;
+  for (Value key : keys)
+    numbers.push_back(asColumn(structural(key)));
+  return kernel::PlaceOp::create(b, loc, b.getI32Type(), cell.place, numbers, placeOf(loc));
+}
+
+/// Which call led to an instance of a cell whose values change.
+void Walk::site(dyn::SiteOp op) {
+  Flattening::Cell &cell = f.cells[op.getCellAttr().getAttr()];
+  Value place = placeIn(cell, op.getLoc(), op.getKeys());
+  set(op.getResult(), Known::structural(kernel::OriginOp::create(b, op.getLoc(), b.getI32Type(), cell.group,
+                                                                 cell.number, place, 0)));
+}
+
+void Walk::caller(dyn::CallerOp op) {
+  Location loc = op.getLoc();
+  Type i32 = b.getI32Type();
+  Flattening::Cell &cell = f.cells[op.getCellAttr().getAttr()],
+                   &caller = f.cells[op.getCallerAttr().getAttr()];
+  Value place = placeIn(cell, loc, op.getKeys());
+  Value from = kernel::OriginOp::create(b, loc, i32, cell.group, cell.number, place, 1);
+  unsigned first = startsWithNode(caller.op) ? 0 : 1, keys = caller.op.getKeys().size();
+  for (auto [n, result] : llvm::enumerate(op.getResults())) {
+    Value number;
+    if (n < keys)
+      number = kernel::KeyOfOp::create(b, loc, i32, caller.group, caller.number, from, first + n);
+    else
+      number = kernel::OriginOp::create(b, loc, i32, cell.group, cell.number, place, 2 + n - keys);
+    if (result.getType().isInteger(1))
+      number = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, number, integer(0));
+    set(result, Known::structural(number));
+  }
 }
 
 void Walk::call(dyn::CallOp op, Place at) {
   Flattening::Cell &cell = f.cells[op.getCalleeAttr().getAttr()];
-  Value place = placeOfCallee(op, cell);
+  Value place = placeIn(cell, op.getLoc(), op.getKeys());
   if (!indexing) {
-    kernel::CallOp::create(b, op.getLoc(), cell.group, cell.number, place);
+    SmallVector<Value> positions;
+    for (Value position : op.getPositions())
+      positions.push_back(structural(position));
+    kernel::CallOp::create(b, op.getLoc(), cell.group, cell.number, place, op.getSiteAttr(), positions,
+                           op.getSite() ? b.getStringAttr(placeOf(cell.op.getLoc())) : StringAttr());
     bool lists = llvm::any_of(op.getResultTypes(), [](Type t) { return isa<dyn::ListType>(t); });
     if (lists) {
       // How long they are is structure: the callee says, which is no recursive cell (LANGUAGE C6).

@@ -30,6 +30,7 @@ private:
   /// The symbol of an array of a field or argument: of a part, on a level of lists in lists.
   using ArrayOf = llvm::function_ref<std::string(kernel::FieldPart, int level)>;
   Known fromArray(mlir::Location loc, mlir::Type type, mlir::Value row, ArrayOf array);
+  Known argument(mlir::Location loc, mlir::Type type, unsigned leaf, mlir::Value input);
   static ListInfo storedList(dyn::ListType type, int level, ArrayOf array);
   void only(mlir::Operation *op, mlir::Region &region, Place at);
   bool allStructural(mlir::ArrayRef<mlir::Region *> regions, unsigned result);
@@ -41,7 +42,9 @@ private:
   void op(mlir::Operation *op, Place at);
   void field(dyn::FieldOp op, Place at);
   void bindKeys(dyn::CellOp cell, mlir::Block &block, mlir::ValueRange numbers);
-  mlir::Value placeOfCallee(dyn::CallOp op, Flattening::Cell &cell);
+  mlir::Value placeIn(Flattening::Cell &cell, mlir::Location loc, mlir::ValueRange keys);
+  void site(dyn::SiteOp op);
+  void caller(dyn::CallerOp op);
   void call(dyn::CallOp op, Place at);
   void match(dyn::MatchOp op, Place at);
   void branch(mlir::Operation *op, mlir::ArrayRef<mlir::Region *> arms, mlir::ArrayRef<std::string> names,
@@ -69,15 +72,18 @@ private:
                        mlir::Block &body, bool fold);
   ListInfo stateList(mlir::Location loc, llvm::StringRef name, const ListInfo &list, mlir::Value states,
                      Place at);
+  ListInfo lastList(mlir::Location loc, llvm::StringRef name, const ListInfo &first, mlir::Value states,
+                    const Known &count, Place at);
   void copyRows(mlir::Location loc, const ListInfo &list, const ListInfo &copy, Place at);
-  Known segment(mlir::OpResult result, batch::ReduceKind kind, const ListInfo &list, Place at,
-                const Known &index = {}, const Known &when = {});
+  Known segment(mlir::Location loc, mlir::Type type, llvm::StringRef name, batch::ReduceKind kind,
+                const ListInfo &list, Place at, const Known &index = {}, const Known &when = {});
   /// The buffer that says which rows of a space there are; empty: all.
   std::string aliveIn(SpaceInfo *space);
   /// Makes that buffer: rows are there for which `taken` holds, if it is given, and whose parent is there.
   /// With `after`, rows of a recurrence: until a step is computed, none follows it, in row `after` of the
   /// same truths.
   void keep(mlir::Location loc, SpaceInfo *space, const Known &taken, mlir::Value after = {});
+  Known stepOf(const ListInfo &list, mlir::Value j);
   std::string countSteps(mlir::Location loc, llvm::StringRef name, Place at, Place inner);
   void listOp(mlir::Operation *op, Place at);
   /// The element of a list at position `j` (i32).

@@ -45,6 +45,23 @@ def DynMergeProducts : Pass<"dyn-merge-products", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def DynLiftValues : Pass<"dyn-lift-values", "::mlir::ModuleOp"> {
+  let summary = "Make cells of the values that are given to cells (LANGUAGE C4)";
+  let description = [{
+    A recursion is copied for each call from outside that gives it values. The keys of the caller, and the positions in
+    the binders around the call that the values depend on, become keys of the copy; values are read from a cell that has
+    these keys.
+    ```mlir
+    dyn.entry @answer(%t: !dyn.node<@Tree>, %x: f32) { %q = exp %x ... dyn.call @score(%t) given (%q) }
+    ==>
+    dyn.cell @answer.score.given() { %x = dyn.argument 1  %q = exp %x  dyn.return %q }
+    dyn.cell @score(%t: !dyn.node<@Tree>) { %q = dyn.call @answer.score.given() ... }
+    dyn.entry @answer(%t: !dyn.node<@Tree>, %x: f32) { ... dyn.call @score(%t) }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def DynToBatch : Pass<"dyn-to-batch", "::mlir::ModuleOp"> {
   let summary = "Flatten each entry to a program over the rows of a batch";
   let description = [{

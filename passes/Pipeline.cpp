@@ -14,6 +14,9 @@ void buildPipeline(OpPassManager &pm, StringRef until) {
   pm.addPass(createCSEPass());
   pm.addPass(createDynDecompose());
   pm.addPass(createDynHoist());
+  pm.addPass(createDynLiftValues());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
   pm.addPass(createDynMergeProducts());
   pm.addPass(createDynSplitScans());
   pm.addPass(createDynHoist());

@@ -193,8 +193,15 @@ void StageToKernel::segment(batch::SegmentOp op) {
   Reduction fold = reduction(static_cast<dyn::ReduceKind>(op.getKind()), elementType, at_);
   rows([&] {
     Value first = column(op.getFirst()), length = column(op.getLength());
-    if (op.getCount())
-      length = someOf(op);
+    if (op.getCount()) {
+      Value there = someOf(op);
+      if (op.getAtEnd()) { // the others come first
+        Value absent = arith::SubIOp::create(b, at_, length, there);
+        first = op.getStride() == 1 ? addInt(first, absent)
+                                    : arith::SubIOp::create(b, at_, first, absent).getResult();
+      }
+      length = there;
+    }
     auto count = [&] { return arith::SIToFPOp::create(b, at_, b.getF32Type(), length).getResult(); };
     auto load = [&](Value r, ValueRange at) -> Value {
       SmallVector<Value> indices{r};

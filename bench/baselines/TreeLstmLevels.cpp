@@ -6,8 +6,8 @@
 // cut into blocks of rows, so that what a block's product writes is still in the cache when the loop reads
 // it.
 #include "bench/baselines/Products.h"
+#include "bench/baselines/TreeLstm.h"
 #include "bench/baselines/TreeLstmCells.h"
-#include "bench/workloads/TreeLstm.h"
 
 #include <algorithm>
 #include <chrono>

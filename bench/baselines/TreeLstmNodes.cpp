@@ -3,8 +3,8 @@
 // The Tree-LSTM as a loop over the nodes, one affine map a node by gemv: what a careful programmer writes
 // without batching anything.
 #include "bench/baselines/Products.h"
+#include "bench/baselines/TreeLstm.h"
 #include "bench/baselines/TreeLstmCells.h"
-#include "bench/workloads/TreeLstm.h"
 
 #include <algorithm>
 

@@ -1,27 +1,14 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // The Tree-LSTM in double precision, written from the equations and sharing nothing with the other baselines.
-#include "bench/workloads/TreeLstm.h"
+#include "bench/baselines/Reference.h"
+#include "bench/baselines/TreeLstm.h"
 
 #include <cmath>
 
 namespace dbc::bench {
 
-using Vector = std::vector<double>;
-
-/// A x + b for A[b.size(), x.size()].
-static Vector affine(const std::vector<float> &A, const Vector &x, const std::vector<float> &b) {
-  Vector y(b.size());
-  for (size_t i = 0; i < y.size(); ++i) {
-    double sum = b[i];
-    for (size_t j = 0; j < x.size(); ++j)
-      sum += static_cast<double>(A[i * x.size() + j]) * x[j];
-    y[i] = sum;
-  }
-  return y;
-}
-
-static double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+using namespace naive;
 
 std::vector<double> tree_lstm_reference(const TreeLstm &model, const TreeBatch &trees) {
   const size_t H = model.hidden;
@@ -51,12 +38,8 @@ std::vector<double> tree_lstm_reference(const TreeLstm &model, const TreeBatch &
   }
   Vector out;
   for (int32_t root : trees.root) {
-    Vector logits = affine(model.V, h[root], model.e);
-    double sum = 0;
-    for (double x : logits)
-      sum += std::exp(x);
-    for (double x : logits)
-      out.push_back(std::exp(x) / sum);
+    Vector result = softmax(affine(model.V, h[root], model.e));
+    out.insert(out.end(), result.begin(), result.end());
   }
   return out;
 }

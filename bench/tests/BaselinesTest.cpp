@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // The baselines compute the same numbers as the equations in double precision.
-#include "bench/workloads/TreeLstm.h"
+#include "bench/baselines/TreeLstm.h"
 
 #include <gtest/gtest.h>
 

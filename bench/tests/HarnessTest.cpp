@@ -156,7 +156,7 @@ TEST(Measure, RowsOfAllContestants) {
   shared.mode = "infer";
   shared.data = "generated";
   shared.inputs = 10;
-  shared.nodes = 1000;
+  shared.instances = 1000;
   std::vector<Row> result = rows(shared, some, found);
   ASSERT_EQ(result.size(), 3u);
   EXPECT_GT(result[0].per_second.value_or(0), 0);

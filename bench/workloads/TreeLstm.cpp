@@ -1,48 +1,66 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Parameters of the Tree-LSTM and what its baselines share.
-#include "bench/workloads/TreeLstm.h"
-
-#include "bench/Random.h"
-
-#include <algorithm>
-#include <cmath>
+// The workload `tree_lstm`: examples/tree_lstm on sentences.
+#include "bench/baselines/TreeLstm.h"
+#include "bench/workloads/BinaryTrees.h"
+#include "bench/workloads/Workloads.h"
 
 namespace dbc::bench {
+namespace {
 
-TreeLstm::TreeLstm(int32_t hidden, uint64_t seed) : hidden(hidden) {
-  Random random(seed);
-  auto draw = [&](std::vector<float> &values, int64_t rows, int64_t columns, double bound) {
-    values.resize(rows * columns);
-    for (float &value : values)
-      value = static_cast<float>((2 * random.uniform() - 1) * bound);
-  };
-  auto glorot = [](int64_t rows, int64_t columns) {
-    return std::sqrt(6.0 / static_cast<double>(rows + columns));
-  };
-  // Words of about unit length a component and a classifier that tells states apart: states in the middle of
-  // the activations' range, so that an implementation that mixes anything up is seen in the results.
-  draw(E, kVocab, kEmbed, 1.0);
-  draw(W, 3 * hidden, kEmbed, glorot(hidden, kEmbed));
-  draw(b, 1, 3 * hidden, 0.1);
-  draw(U, 5 * hidden, 2 * hidden, 2 * glorot(hidden, 2 * hidden));
-  draw(d, 1, 5 * hidden, 0.1);
-  draw(V, kClasses, hidden, 4 * glorot(kClasses, hidden));
-  draw(e, 1, kClasses, 0.5);
-}
+/// A baseline with its inputs as it reads them.
+class OnTrees final : public Implementation {
+public:
+  using Make = std::unique_ptr<Implementation>(const TreeLstm &, const std::vector<TreeBatch> &);
+  OnTrees(Make make, const TreeLstm &model, const std::vector<Inputs> &batches) {
+    for (const Inputs &batch : batches)
+      batches_.push_back(tree_batch(batch));
+    baseline_ = make(model, batches_);
+  }
+  void pass(float *out) override { baseline_->pass(out); }
+  double schedule_seconds() const override { return baseline_->schedule_seconds(); }
 
-double TreeLstm::flops(const TreeBatch &trees) const {
-  double H = hidden, leaves = trees.leaves(), inner = trees.nodes() - leaves;
-  return 2 * (leaves * 3 * H * kEmbed + inner * 5 * H * 2 * H + trees.trees() * kClasses * H);
-}
+private:
+  std::vector<TreeBatch> batches_;
+  std::unique_ptr<Implementation> baseline_;
+};
 
-void softmax(const float *logits, float *out) {
-  float most = *std::max_element(logits, logits + TreeLstm::kClasses);
-  float sum = 0;
-  for (int32_t k = 0; k < TreeLstm::kClasses; ++k)
-    sum += out[k] = std::exp(logits[k] - most);
-  for (int32_t k = 0; k < TreeLstm::kClasses; ++k)
-    out[k] /= sum;
+class TreeLstmWorkload final : public Workload {
+public:
+  explicit TreeLstmWorkload(int32_t hidden) : Workload(hidden), model_(hidden) {
+    parameters.set("E", model_.E);
+    parameters.set("W", model_.W);
+    parameters.set("b", model_.b);
+    parameters.set("U", model_.U);
+    parameters.set("d", model_.d);
+    parameters.set("V", model_.V);
+    parameters.set("e", model_.e);
+  }
+  const char *entry() const override { return "sentiment"; }
+  Data load(const std::string &data, std::string &error) const override {
+    return load_sst(data, TreeLstm::kVocab, error);
+  }
+  int64_t instances(const Inputs &inputs) const override { return inputs.table(0).rows(); }
+  int64_t values(const Inputs &inputs) const override { return inputs.count() * TreeLstm::kClasses; }
+  double flops(const Inputs &inputs) const override { return model_.flops(tree_batch(inputs)); }
+  std::vector<double> reference(const Inputs &inputs) const override {
+    return tree_lstm_reference(model_, tree_batch(inputs));
+  }
+  std::vector<Contestant> by_hand(const std::vector<Inputs> &batches) const override {
+    std::vector<Contestant> two;
+    two.push_back({"gemv-node", std::make_unique<OnTrees>(tree_lstm_gemv_node, model_, batches)});
+    two.push_back({"cblas", std::make_unique<OnTrees>(tree_lstm_cblas, model_, batches)});
+    return two;
+  }
+
+private:
+  TreeLstm model_;
+};
+
+} // namespace
+
+std::unique_ptr<Workload> make_tree_lstm(int32_t hidden) {
+  return std::make_unique<TreeLstmWorkload>(hidden);
 }
 
 } // namespace dbc::bench

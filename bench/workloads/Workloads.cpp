@@ -5,8 +5,14 @@
 
 namespace dbc::bench {
 
-const std::vector<Workload> &workloads() {
-  static const std::vector<Workload> all = {{"tree_lstm", run_tree_lstm}};
+const std::vector<WorkloadInfo> &workloads() {
+  static const std::vector<WorkloadInfo> all = {{"tree_lstm", make_tree_lstm},
+                                                {"child_sum", make_child_sum},
+                                                {"tagger", make_tagger},
+                                                {"lattice", make_lattice},
+                                                {"treefc", make_treefc},
+                                                {"mv_rnn", make_mv_rnn},
+                                                {"ggnn", make_ggnn}};
   return all;
 }
 

@@ -3,24 +3,29 @@
 // All workloads by name.
 #pragma once
 
-#include "bench/Machine.h"
-#include "bench/Options.h"
-#include "bench/Report.h"
+#include "bench/Workload.h"
 
-#include <string>
+#include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace dbc::bench {
 
-struct Workload {
-  const char *name;
-  /// Measures all its cases that the options ask for, prints their tables to stderr and appends their rows.
-  /// Returns an empty string, or why it stopped.
-  std::string (*run)(const Options &options, Machine &machine, std::vector<Row> &rows);
+/// A workload that can be made at any hidden size; its weights are drawn then.
+struct WorkloadInfo {
+  const char *name; ///< also that of the plug-ins with its model
+  std::unique_ptr<Workload> (*make)(int32_t hidden);
 };
 
-const std::vector<Workload> &workloads();
+/// In the order in which they are measured.
+const std::vector<WorkloadInfo> &workloads();
 
-std::string run_tree_lstm(const Options &options, Machine &machine, std::vector<Row> &rows);
+std::unique_ptr<Workload> make_tree_lstm(int32_t hidden);
+std::unique_ptr<Workload> make_child_sum(int32_t hidden);
+std::unique_ptr<Workload> make_tagger(int32_t hidden);
+std::unique_ptr<Workload> make_lattice(int32_t hidden);
+std::unique_ptr<Workload> make_treefc(int32_t hidden);
+std::unique_ptr<Workload> make_mv_rnn(int32_t hidden);
+std::unique_ptr<Workload> make_ggnn(int32_t hidden);
 
 } // namespace dbc::bench

@@ -125,15 +125,15 @@ def Batch_SegmentOp : Batch_Op<"segment", [MemoryEffects<[MemRead]>, AttrSizedOp
     The list's elements are rows first, first + stride, ... (`length` of them) of `array`, or, with `via`, the rows of
     `array` that column `via` of space `of` names at these rows. `first`, `length` are columns of this space. Elements are
     taken in list order. `carried` as for gather. `pick` gives the element number `index`, which is computed; outside the
-    list the row's input fails, or where `when` is false gives 0. With `count` only so many elements are there; where one is
-    needed and none is, the input fails.
+    list the row's input fails, or where `when` is false gives 0. With `count` only so many elements are there, the first
+    ones, or `at_end` the last; where one is needed and none is, the input fails.
   }];
   let arguments = (ins Batch_ReduceKindAttr:$kind, FlatSymbolRefAttr:$array, StrAttr:$first,
                        StrAttr:$length, I32Attr:$stride, OptionalAttr<FlatSymbolRefAttr>:$of, OptionalAttr<StrAttr>:$via,
                        Batch_AccessAttr:$access, OptionalAttr<FlatSymbolRefAttr>:$carried, Optional<I32>:$index,
-                       Optional<I1>:$when, Optional<I32>:$count);
+                       Optional<I1>:$when, Optional<I32>:$count, UnitAttr:$at_end);
   let results = (outs Batch_Number:$result);
-  let assemblyFormat = [{ $kind (`[` $index^ `]`)? (`when` $when^)? $array `from` $first `length` $length (`count` $count^)? `by` $stride (`of` $of^)? (`via` $via^)? $access (`carried` $carried^)?
+  let assemblyFormat = [{ $kind (`[` $index^ `]`)? (`when` $when^)? $array `from` $first `length` $length (`count` $count^ (`at_end` $at_end^)?)? `by` $stride (`of` $of^)? (`via` $via^)? $access (`carried` $carried^)?
                           attr-dict `:` type($result) }];
 }
 def Batch_WriteOp : Batch_Op<"write", [MemoryEffects<[MemWrite]>]> {

@@ -122,7 +122,9 @@ bool dbc::dyn::isStructural(Value value) {
     return false;
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     Operation *owner = argument.getOwner()->getParentOp();
-    if (isa<CellOp, EntryOp>(owner))
+    if (auto cell = dyn_cast<CellOp>(owner)) // a list that is given is structural as far as it can be
+      return argument.getArgNumber() < cell.getKeys().size() || isa<ListType>(value.getType());
+    if (isa<EntryOp>(owner))
       return true;
     // An element of a list; the states of scans and folds are computed.
     unsigned number = argument.getArgNumber();
@@ -134,7 +136,7 @@ bool dbc::dyn::isStructural(Value value) {
   }
   Operation *op = value.getDefiningOp();
   unsigned result = cast<OpResult>(value).getResultNumber();
-  if (isa<FieldOp, LenOp, RangeOp, arith::ConstantOp>(op))
+  if (isa<FieldOp, ArgumentOp, SiteOp, CallerOp, LenOp, RangeOp, arith::ConstantOp>(op))
     return true;
   if (isa<CallOp, ScanOp, FoldOp, GetOp>(op))
     return false;
@@ -197,7 +199,8 @@ bool dbc::dyn::mayFail(Operation *op) {
     default:
       return true; // of the empty list
     }
-  return isa<FieldOp, NodesOp, CallOp, NarrowOp, arith::FPToSIOp, SliceOp, AtOp>(op);
+  return isa<FieldOp, ArgumentOp, SiteOp, CallerOp, NodesOp, CallOp, NarrowOp, arith::FPToSIOp, SliceOp,
+             AtOp>(op);
 }
 
 //===-- Declarations
@@ -290,7 +293,11 @@ template <class Op> static LogicalResult verifyFunc(Op op) {
 }
 
 LogicalResult CellOp::verify() {
-  TypeRange keys = getBody().getArgumentTypes();
+  if (static_cast<int64_t>(getValueCount().value_or(0)) > getBody().getNumArguments())
+    return emitOpError("has fewer arguments than values");
+  auto typeOf = [](Value v) { return v.getType(); };
+  SmallVector<Type> types = llvm::map_to_vector(getKeys(), typeOf);
+  TypeRange keys = types;
   size_t numbers = 0;
   for (auto [k, key] : llvm::enumerate(keys)) {
     if (isa<NodeType>(key))
@@ -302,13 +309,22 @@ LogicalResult CellOp::verify() {
     Block &range = getRanges()[numbers++].front();
     auto yield = dyn_cast<YieldOp>(range.getTerminator());
     Type i32 = IntegerType::get(getContext(), 32);
-    if (range.getArgumentTypes() != keys.take_front(k) || !yield ||
+    SmallVector<Type> known(keys.take_front(k));
+    llvm::append_range(known, llvm::map_range(getValues(), typeOf));
+    if (!llvm::equal(range.getArgumentTypes(), known) || !yield ||
         !llvm::equal(yield.getOperandTypes(), ArrayRef<Type>{i32, i32}))
       return emitOpError("has a range that does not give two numbers for the keys before it");
   }
   if (numbers != getRanges().size())
     return emitOpError("has more ranges than keys that are numbers");
   return verifyFunc(*this);
+}
+
+Block::BlockArgListType CellOp::getKeys() {
+  return getBody().getArguments().drop_back(getValueCount().value_or(0));
+}
+Block::BlockArgListType CellOp::getValues() {
+  return getBody().getArguments().take_back(getValueCount().value_or(0));
 }
 
 Region *CellOp::getRange(unsigned key) {
@@ -354,13 +370,20 @@ LogicalResult FieldOp::verify() {
   return success();
 }
 
+void CallOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  if (getSite())
+    effects.emplace_back(MemoryEffects::Write::get());
+}
+
 LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto cell = symbols.lookupNearestSymbolFrom<CellOp>(*this, getCalleeAttr());
   if (!cell)
     return emitOpError("calls @") << getCallee() << ", which is no cell";
   auto results = llvm::map_range(cell.getResults(), [](Attribute t) { return cast<TypeAttr>(t).getValue(); });
-  if (!llvm::equal(getOperandTypes(), cell.getBody().getArgumentTypes()) ||
-      !llvm::equal(getResultTypes(), results))
+  SmallVector<Type> given(getKeys().getTypes());
+  llvm::append_range(given, getValues().getTypes());
+  if (getValues().size() != cell.getValues().size() ||
+      !llvm::equal(given, cell.getBody().getArgumentTypes()) || !llvm::equal(getResultTypes(), results))
     return emitOpError("does not have the type of @") << getCallee();
   return success();
 }

@@ -163,16 +163,20 @@ def Dyn_CellOp : Dyn_FuncLike<"cell"> {
     a region each in the order of the keys. A range's arguments are the keys before; it yields the least key and the one
     behind the last, structurally. `results` are the flat types; `surface` is the type in the source. An instance is one
     tuple of keys; only called instances are computed, a call outside of a range fails the input (LANGUAGE C2).
+    The last `value_count` arguments are values, which each call from outside of the recursion gives to all instances that
+    it leads to (LANGUAGE C4); instances of different calls are different. `dyn-lift-values` makes keys of them.
     ```mlir
     dyn.cell @encode(%t: !dyn.node<@Tree>) -> (tensor<150xf32>, tensor<150xf32>) { ... dyn.return %h, %c : ... }
     dyn.cell @state(%v: !dyn.node<@Atom>, %t: i32) -> (tensor<100xf32>) { ... }
       range { ^bb0(%v: !dyn.node<@Atom>): ... dyn.yield %zero, %five : i32, i32 }
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, TypeArrayAttr:$results, TypeAttr:$surface);
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeArrayAttr:$results, TypeAttr:$surface, OptionalAttr<I32Attr>:$value_count);
   let regions = (region SizedRegion<1>:$body, VariadicRegion<SizedRegion<1>>:$ranges);
   let extraClassDeclaration = [{
     static ::llvm::StringRef getKeyword() { return "cell"; }
+    ::mlir::Block::BlockArgListType getKeys();
+    ::mlir::Block::BlockArgListType getValues();
     /// The range of a key; null for a node.
     ::mlir::Region *getRange(unsigned key);
   }];
@@ -215,15 +219,40 @@ def Dyn_FieldOp : Dyn_Op<"field", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Dyn_CallOp : Dyn_Op<"call", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "The value of a cell at its keys";
+def Dyn_CallOp : Dyn_Op<"call", [AlwaysSpeculatable, AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "The value of a cell at its keys, given values";
   let description = [{
     A call site is a RELATION from the caller's instances to the callee's: lowered to a column of rows, its transpose is
-    what an adjoint sums over.
+    what an adjoint sums over. A call with a `site` is what `dyn.site` and `dyn.caller`
+    tell of the callee, with the positions in the binders around it; so it stays, whether its results are used or not.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Dyn_Flat>:$keys);
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Dyn_Flat>:$keys, Variadic<Dyn_Flat>:$values,
+                       OptionalAttr<I32Attr>:$site, Variadic<I32>:$positions);
   let results = (outs Variadic<Dyn_Flat>:$results);
-  let assemblyFormat = "$callee `(` $keys `)` attr-dict `:` functional-type($keys, $results)";
+  let assemblyFormat = "$callee `(` $keys `)` (`given` `(` $values^ `)`)? (`from` $site^ `(` $positions `)`)? attr-dict `:` functional-type(operands, results)";
+}
+
+def Dyn_SiteOp : Dyn_Op<"site", [Pure]> {
+  let summary = "The `site` of the call that led to an instance; an instance that two calls lead to fails the input";
+  let description = "Of cells whose values change along the recursion (LANGUAGE C5): what they are depends on the call.";
+  let arguments = (ins FlatSymbolRefAttr:$cell, Variadic<Dyn_Flat>:$keys);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$cell `(` $keys `)` attr-dict `:` type($keys)";
+}
+
+def Dyn_CallerOp : Dyn_Op<"caller", [Pure]> {
+  let summary = "Who made the call that led to an instance: the keys of `caller`, a cell of the recursion, and the positions of the call";
+  let arguments = (ins FlatSymbolRefAttr:$cell, Variadic<Dyn_Flat>:$keys, FlatSymbolRefAttr:$caller);
+  let results = (outs Variadic<Dyn_Flat>:$results);
+  let assemblyFormat = "$cell `(` $keys `)` `of` $caller attr-dict `:` functional-type($keys, $results)";
+}
+
+def Dyn_ArgumentOp : Dyn_Op<"argument", [Pure]> {
+  let summary = "A flat argument of the entry that is being computed, inside a cell";
+  let description = "Cells that `dyn-lift-values` made of an entry's operations read its arguments so.";
+  let arguments = (ins I32Attr:$leaf);
+  let results = (outs Dyn_Flat:$result);
+  let assemblyFormat = "$leaf attr-dict `:` type($result)";
 }
 
 def Dyn_MatchOp : Dyn_Op<"match", [RecursiveMemoryEffects, SingleBlock, NoRegionArguments]> {
@@ -380,8 +409,7 @@ def Dyn_ScanOp : Dyn_Op<"scan", [RecursiveMemoryEffects, SingleBlock, AttrSizedO
 def Dyn_FoldOp : Dyn_Op<"fold", [RecursiveMemoryEffects, SingleBlock, AttrSizedOperandSegments]> {
   let summary = "The last state of a recurrence along lists of one length; the first where they are empty";
   let description = [{
-    `stops` as for `dyn.scan`; then no state is a list. A list in the state keeps its length, else the input fails
-    (LANGUAGE C6).
+    `stops` as for `dyn.scan`. A list in the state keeps its length, else the input fails (LANGUAGE C6).
   }];
   let arguments = (ins Variadic<Dyn_AnyList>:$lists, Variadic<Dyn_Flat>:$init, UnitAttr:$stops);
   let results = (outs Variadic<Dyn_Flat>:$results);

@@ -139,7 +139,7 @@ def Kernel_GroupOp : Kernel_Op<"group", [Symbol]> {
   let summary = "Cells that call each other; levelled together";
   let description = [{
     `cells` are the cells' names in the source, `datas` the data types of their first keys (unit: no node is a key, so an
-    instance belongs to an input), `keys` the names of each one's further keys, `calls` their `calls` functions.
+    instance belongs to an input), `keys` the names of each one's further keys ("": messages do not tell it), `calls` their `calls` functions.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$cells, ArrayAttr:$datas, OptionalAttr<ArrayAttr>:$keys,
                        ArrayAttr:$calls);
@@ -350,6 +350,11 @@ def Kernel_ReserveOp : Kernel_Op<"reserve", [MemoryEffects<[MemRead, MemWrite]>]
   let results = (outs I32:$first);
   let assemblyFormat = "$space $count attr-dict";
 }
+def Kernel_InputOp : Kernel_Op<"input", [Pure]> {
+  let summary = "The number of the input that a structure function runs for";
+  let results = (outs I32:$result);
+  let assemblyFormat = "attr-dict";
+}
 def Kernel_PlaceOp : Kernel_Op<"place", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "The place of an instance in its cell's table";
   let description = [{
@@ -377,10 +382,25 @@ def Kernel_CallOp : Kernel_Op<"call", [MemoryEffects<[MemWrite]>]> {
   let summary = "Says that a cell is called";
   let description = [{
     `place` is the node, or what `kernel.place` says where the cell has further keys. Inside a `calls` function of the same
-    group it adds an edge; elsewhere the instance and all that it needs are visited.
+    group it adds an edge; elsewhere the instance and all that it needs are visited. With `site` the instance keeps where it
+    was called from, for `kernel.origin`; another call of it fails the input, and the function is left. `where` is
+    "file:line:col" of the cell.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$group, I32Attr:$cell, I32:$place);
-  let assemblyFormat = "$group $cell `(` $place `)` attr-dict";
+  let arguments = (ins FlatSymbolRefAttr:$group, I32Attr:$cell, I32:$place, OptionalAttr<I32Attr>:$site,
+                       Variadic<I32>:$positions, OptionalAttr<StrAttr>:$where);
+  let assemblyFormat = "$group $cell `(` $place `)` (`from` $site^ `(` $positions `)` `at` $where)? attr-dict";
+}
+def Kernel_OriginOp : Kernel_Op<"origin", [MemoryEffects<[MemRead]>]> {
+  let summary = "Where an instance was called from: 0 its site, 1 the caller's place, 2 and on the positions";
+  let arguments = (ins FlatSymbolRefAttr:$group, I32Attr:$cell, I32:$place, I32Attr:$number);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$group $cell `[` $place `]` $number attr-dict";
+}
+def Kernel_KeyOfOp : Kernel_Op<"key_of", [MemoryEffects<[MemRead]>]> {
+  let summary = "A key of a place: 0 its node (or input), 1 and on its further keys";
+  let arguments = (ins FlatSymbolRefAttr:$group, I32Attr:$cell, I32:$place, I32Attr:$number);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$group $cell `[` $place `]` $number attr-dict";
 }
 def Kernel_RowOfOp : Kernel_Op<"row_of", [MemoryEffects<[MemRead]>]> {
   let summary = "The row of an instance in its cell's space, by its place";

@@ -97,7 +97,6 @@ Status Outputs::commit() {
   for (Slot &slot : leaves_) {
     size_t bytes = static_cast<size_t>(slot.leaf.values * slot.leaf.info.extent) * number_bytes(slot);
     slot.memory = slot.caller ? slot.caller : slot.own.get<unsigned char>(bytes);
-    std::memset(slot.memory, 0, bytes);
     for (int32_t d = 0; d < slot.leaf.info.depth; ++d) {
       Lists &lists = slot.lists[d];
       if (!lists.caller)

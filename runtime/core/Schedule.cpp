@@ -16,23 +16,25 @@ void Budget::begin(const Batch &batch, int64_t limit) {
   batch_ = &batch;
   limit_ = limit;
   claimed_.assign(static_cast<size_t>(batch.inputs()), 0);
+  begin_.assign(static_cast<size_t>(batch.args()) + 1, nullptr);
+  for (int32_t data = 0; data < batch.args(); ++data)
+    begin_[data] = batch.begin(data);
+  newest_ = 0;
 }
 
-bool Budget::take(int32_t table, int32_t row, int64_t length, int64_t bytes_a_row, int64_t &bytes) {
-  int64_t &claimed = claimed_[batch_->input_of(table, row)];
-  if (__builtin_mul_overflow(length, bytes_a_row, &bytes) || bytes > limit_ - claimed)
-    return false;
-  claimed += bytes;
-  return true;
+int32_t Budget::find_input(int32_t table, int32_t row) const {
+  // A level goes through the inputs in their order, then the next level does.
+  const int32_t *begin = begin_[table];
+  int32_t from = row >= begin[newest_] ? newest_ + 1 : 0, inputs = batch_->inputs();
+  for (int32_t input = from; input < std::min(from + 8, inputs); ++input)
+    if (row < begin[input + 1])
+      return input;
+  return batch_->input_of(table, row);
 }
 
-bool Budget::claim(int32_t table, int32_t row, int32_t length, int64_t bytes_a_row, ScheduleErrors &errors,
-                   const char *at) {
-  int64_t bytes;
-  if (take(table, row, length, bytes_a_row, bytes))
-    return true;
+void Budget::report(int32_t table, int32_t row, int32_t length, int64_t bytes, ScheduleErrors &errors,
+                    const char *at) const noexcept {
   errors.fault(table, row, Fault::memory, at, "", length, bytes, limit_);
-  return false;
 }
 
 // --- Ticks
@@ -56,12 +58,20 @@ void Ticks::sort(int32_t rows, int32_t ticks) {
   order.clear();
   kept.clear();
   in_order = true;
-  for (int32_t row = 0, last = 0; row < rows; ++row) {
+  // Mostly rows come tick by tick: then a counter in memory would wait for itself at every row.
+  int32_t last = 0, run = 0;
+  for (int32_t row = 0; row < rows; ++row) {
     int32_t t = tick[row];
-    ++begin[t + 1];
-    in_order &= t >= last;
-    last = t;
+    if (t != last) {
+      begin[last + 1] += run;
+      in_order &= t > last;
+      last = t;
+      run = 0;
+    }
+    ++run;
   }
+  if (rows > 0)
+    begin[last + 1] += run;
   for (int32_t t = 0; t < ticks; ++t)
     begin[t + 1] += begin[t];
   if (in_order)
@@ -128,6 +138,18 @@ void make_steps(Space &elements, const Ticks &parent, int32_t position) {
   ticks.sort(rows, static_cast<int32_t>(steps));
 }
 
+void Space::make_room() {
+  const size_t rows = columns_[0].size();
+  if (rows >= INT_MAX)
+    throw std::bad_alloc();
+  room_ = INT_MAX;
+  for (IntColumn &column : columns_) {
+    column.resize(rows); // push() has not said it
+    column.reserve(rows + 1);
+    room_ = std::min(room_, column.capacity());
+  }
+}
+
 // --- KeyTable
 // --------------------------------------------------------------------------------------------------------
 
@@ -148,11 +170,12 @@ void KeyTable::add(int32_t outer, int32_t low, int32_t high) {
 // ----------------------------------------------------------------------------------------------------------
 
 Group::Group(const CellInfo *cells, int32_t count, bool cyclic)
-    : info_(cells), cyclic_(cyclic), cells_(count), tables_(count), level_(count), place_(count) {
+    : info_(cells), cyclic_(cyclic), cells_(count), origin_(count), level_(count), place_(count) {
   for (int32_t c = 0; c < count; ++c) {
     cells_[c].arms = cells[c].arms;
-    tables_[c].resize(static_cast<size_t>(cells[c].key_count));
+    most_keys_ = std::max(most_keys_, static_cast<size_t>(cells[c].key_count));
   }
+  tables_.resize(count * most_keys_);
 }
 
 void Group::begin(const Batch &batch, ScheduleErrors &errors) {
@@ -162,17 +185,46 @@ void Group::begin(const Batch &batch, ScheduleErrors &errors) {
   instances_ = 0;
   edges_.clear();
   frames_.clear();
+  for (KeyTable &table : tables_)
+    table.begin();
   for (size_t c = 0; c < cells_.size(); ++c) {
-    for (KeyTable &table : tables_[c])
-      table.begin();
-    level_[c].assign(tables_[c].empty() ? static_cast<size_t>(batch.rows(info_[c].data)) : 0, kUnreached);
+    const CellInfo &info = info_[c];
+    const int64_t a_node = info.key_count == 0 ? 1 : info.width; // 0: places come with open()
+    const int64_t places = a_node * batch.rows(info.data);
+    if (places > INT_MAX)
+      throw std::bad_alloc();
+    level_[c].clear();
+    origin_[c].clear();
+    add_places(static_cast<int32_t>(c), static_cast<size_t>(places));
   }
+}
+
+/// So that a cell has `count` places.
+void Group::add_places(int32_t cell, size_t count) {
+  level_[cell].extend(count, kUnreached);
+  origin_[cell].extend(count * static_cast<size_t>(info_[cell].origin_size), kUnreached);
+}
+
+bool Group::come(int32_t cell, int32_t place, int32_t site, std::initializer_list<int32_t> positions,
+                 const char *at) {
+  int32_t *origin = origin_[cell].data() + static_cast<size_t>(place) * info_[cell].origin_size;
+  int32_t caller = site == 0 ? 0 : frames_.back().place;
+  if (origin[0] == kUnreached) {
+    origin[0] = site;
+    origin[1] = caller;
+    std::copy(positions.begin(), positions.end(), origin + 2);
+    return true;
+  }
+  if (origin[0] == site && origin[1] == caller && std::equal(positions.begin(), positions.end(), origin + 2))
+    return true;
+  errors_->fail(info_[cell].data, owner(cell, place), messages::reached_twice(info_[cell].name, at));
+  return false;
 }
 
 bool Group::open(int32_t cell, int32_t key, int32_t outer, int32_t low, int32_t high, Budget &budget,
                  const char *at) {
   const CellInfo &info = info_[cell];
-  KeyTable &table = tables_[cell][key];
+  KeyTable &table = this->table(cell, key);
   int64_t count = std::max<int64_t>(0, int64_t(high) - low);
   int32_t owner = this->outer(cell, key - 1, -1, outer);
   int64_t bytes;
@@ -182,7 +234,7 @@ bool Group::open(int32_t cell, int32_t key, int32_t outer, int32_t low, int32_t 
   }
   table.add(outer, low, high);
   if (key + 1 == info.key_count)
-    level_[cell].extend(static_cast<size_t>(table.places()), kUnreached);
+    add_places(cell, static_cast<size_t>(table.places()));
   return true;
 }
 
@@ -201,8 +253,9 @@ void Group::sort() {
     cell.levels = levels_;
     cell.arm_begin.assign(buckets + 1, 0);
     int32_t *begin = cell.arm_begin.data();
-    auto bucket = [&](int32_t place) {
-      size_t l = cyclic_ ? 0 : level[place];
+    const bool flat = cyclic_;
+    auto bucket = [=](int32_t place) {
+      size_t l = flat ? 0 : level[place];
       return kinds ? l * arms + kinds[place] : l;
     };
     for (int32_t place = 0; place < places; ++place)
@@ -212,11 +265,12 @@ void Group::sort() {
       begin[b + 1] += begin[b];
     cell.count = begin[buckets];
     place_[c].resize(cell.count);
+    int32_t *place_of = place_[c].data();
     // Levels become rows in place; begin moves up by one bucket meanwhile and is shifted back.
     for (int32_t place = 0; place < places; ++place)
       if (level[place] >= 0) {
         int32_t row = begin[bucket(place)]++;
-        place_[c][row] = place;
+        place_of[row] = place;
         level[place] = row;
       }
     for (size_t b = buckets; b > 0; --b)
@@ -249,8 +303,16 @@ void Group::fill(int32_t cell, Space &space) const {
   space.column(0).append(rows.place, count);
   // From the last key to the first: column 0 holds the place of the keys that are left.
   int32_t *place = space.column(0).data();
+  if (const int32_t width = info_[cell].width) {
+    int32_t *key = space.column(1).data();
+    for (size_t row = 0; row < count; ++row) {
+      key[row] = info_[cell].low + place[row] % width;
+      place[row] /= width;
+    }
+    return;
+  }
   for (int32_t k = keys - 1; k >= 0; --k) {
-    const KeyTable &table = tables_[cell][k];
+    const KeyTable &table = this->table(cell, k);
     int32_t *key = space.column(k + 1).data();
     for (size_t row = 0; row < count; ++row) {
       key[row] = table.key(place[row]);
@@ -260,9 +322,13 @@ void Group::fill(int32_t cell, Space &space) const {
 }
 
 void Group::report_outside(int32_t cell, int32_t key, int32_t outer, int32_t value, const char *at) noexcept {
-  const KeyTable &table = tables_[cell][key];
-  report(cell, key, this->outer(cell, key - 1, -1, outer), Fault::key, at, value, table.low(outer),
-         table.high(outer));
+  const CellInfo &info = info_[cell];
+  int64_t low = info.low, high = low + info.width;
+  if (info.width == 0) {
+    low = table(cell, key).low(outer);
+    high = table(cell, key).high(outer);
+  }
+  report(cell, key, this->outer(cell, key - 1, -1, outer), Fault::key, at, value, low, high);
 }
 
 void Group::report(int32_t cell, int32_t key, int32_t owner, Fault fault, const char *at, int64_t a,
@@ -290,8 +356,9 @@ void Group::report_cycle(int32_t cell, int32_t place) noexcept {
       if (info.data != batch_->args())
         keys = batch_->node_name(info.data, owner(frame.cell, frame.place));
       for (int32_t k = 0; k < info.key_count; ++k)
-        keys += (keys.empty() ? "" : ", ") + std::string(info.keys[k]) + " = " +
-                std::to_string(key(frame.cell, k, frame.place));
+        if (*info.keys[k])
+          keys += (keys.empty() ? "" : ", ") + std::string(info.keys[k]) + " = " +
+                  std::to_string(key(frame.cell, k, frame.place));
       steps.push_back({info.name, keys});
     }
     errors_->fail(info_[cell].data, owner(cell, place), messages::cycle(steps));

@@ -53,7 +53,9 @@ Status Session::run_or_blank(int32_t entry, Batch &batch, Outputs *out) {
       out = &entries_[entry].out;
     if (out) {
       out->begin(batch.inputs());
-      (void)out->commit();
+      if (out->commit().ok())
+        for (int32_t input = 0; input < batch.inputs(); ++input)
+          out->blank(input);
     }
   } catch (const std::bad_alloc &) {
     // Then there is no room for zeros either.
@@ -125,6 +127,10 @@ Status Session::run_checked(int32_t number, Batch &batch, Outputs &out) {
     room.message = model_.info().name + ": " + room.message;
     return room;
   }
+  if (run.input_count < batch.inputs())
+    for (int32_t input = 0; input < batch.inputs(); ++input)
+      if (!statuses_[input].ok())
+        out.blank(input);
   int64_t scheduled = now_ns();
   profile.schedule_ns = scheduled - start;
 

@@ -279,6 +279,47 @@ TEST(Group, FurtherKeys) {
           std::to_string(2 * dbc::KeyTable::kBytes) + " in all, at m.dyn:1:2");
 }
 
+// A key with the same few values for every node: each node has a place for each, in the order of nodes.
+TEST(Group, FixedKeys) {
+  Batch batch(info());
+  batch.begin_input();
+  int32_t a = leaf(batch, 0), b = leaf(batch, 0);
+  batch.finish();
+  InputStatuses statuses;
+  statuses.begin(batch.inputs());
+  ScheduleErrors errors(batch, statuses);
+  const char *const keys[] = {"t"};
+  const CellInfo cells[] = {{"state", Tree, 1, keys, 1, 2, 3}}; // t in 2..5
+  Group group(cells, 1);
+  group.begin(batch, errors);
+  auto place = [&](int32_t n, int32_t t) { return group.find_fixed(0, n, t, 2, 3, "m.dyn:1:1"); };
+  // state(n, t) needs state(b, t - 1) and then itself at t - 1.
+  auto calls = [&](int32_t, int32_t p) {
+    int32_t n = group.owner(0, p), t = group.key(0, 0, p);
+    if (t > 2) {
+      group.call(0, place(b, t - 1));
+      group.call(0, place(n, t - 1));
+    }
+  };
+  group.reach(0, place(a, 4), calls);
+  group.sort();
+  EXPECT_EQ(group.levels(), 3);
+  Space rows(2);
+  rows.begin();
+  group.fill(0, rows);
+  std::vector<std::vector<int32_t>> all;
+  for (int32_t row = 0; row < rows.rows(); ++row)
+    all.push_back({rows[0][row], rows[1][row]});
+  EXPECT_EQ(all, (std::vector<std::vector<int32_t>>{{a, 2}, {b, 2}, {a, 3}, {b, 3}, {a, 4}}));
+  EXPECT_EQ(group.cell(0).row_of[place(b, 3)], 3);
+  EXPECT_EQ(group.cell(0).row_of[place(b, 4)], -1);
+  EXPECT_FALSE(errors.any());
+  EXPECT_EQ(place(a, 5), -1);
+  EXPECT_EQ(place(a, 1), -1);
+  EXPECT_EQ(statuses[0].message,
+            "toy: input 0: Tree node 0 (Leaf): key `t` of `state` is 5, its range is 2..5, at m.dyn:1:1");
+}
+
 TEST(Group, AMillionInAChainNeedNoMachineStack) {
   Batch batch(info());
   batch.begin_input();

@@ -6,12 +6,12 @@
 // TREE-LABEL: void Plan::need_g0(int32_t cell, int32_t place) {
 // TREE-NEXT:    g0.reach(cell, place, [this](int32_t, int32_t inner) { calls_encode(inner); });
 // TREE-LABEL: void Plan::roots(
-// TREE:         if (!given_argument_0->has(input))
+// TREE:         if (!given_argument_0.has(input))
 // TREE-NEXT:      return errors->missing(1, input, batch->arg_column(0, 0));
 // TREE-NEXT:    need_g0(0, t[input]);
 // TREE-LABEL: void Plan::calls_encode(int32_t node) {
 // TREE-NEXT:    if (Tree_kind[node] == 1) {
-// TREE-NEXT:      if (!given_Tree_2->has(node))
+// TREE-NEXT:      if (!given_Tree_2.has(node))
 // TREE-NEXT:        return errors->missing(0, node, 2);
 // TREE-NEXT:      g0.call(0, Tree_left[node]);
 

@@ -63,6 +63,8 @@ public:
     reserve(n);
     size_ = n;
   }
+  /// The same where there is room for `n`.
+  void resize_in_room(size_t n) { size_ = n; }
   /// `n` elements, all of them `value`.
   void assign(size_t n, T value) {
     resize(n);
@@ -92,7 +94,7 @@ private:
     data_ = other.data_, size_ = other.size_, capacity_ = other.capacity_;
     other.data_ = d, other.size_ = s, other.capacity_ = c;
   }
-  __attribute__((noinline)) void grow(size_t n) {
+  __attribute__((cold, noinline)) void grow(size_t n) {
     if (n > SIZE_MAX / sizeof(T) / 2)
       throw std::bad_alloc();
     size_t wanted = n > 2 * capacity_ ? n : 2 * capacity_;

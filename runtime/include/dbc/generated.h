@@ -70,13 +70,8 @@ inline InitInfo init(InitInfo::Kind kind, double a, double b) {
 // --- scheduling
 // -----------------------------------------------------------------------------------------------------
 
-/// Adds a row to a space: one value a column. Rows have numbers of 32 bits.
-template <class... Values> inline void push(Space &space, Values... values) {
-  if (__builtin_expect(space.rows() == INT32_MAX, 0))
-    throw std::bad_alloc();
-  int32_t column = 0;
-  (space.column(column++).push(values), ...);
-}
+/// Adds a row to a space: one value a column.
+template <class... Values> inline void push(Space &space, Values... values) { space.push(values...); }
 
 /// Room for `count` more rows of state; their first.
 inline int32_t reserve(int32_t &rows, int32_t count) {

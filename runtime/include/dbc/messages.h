@@ -107,6 +107,11 @@ inline std::string table_too_large(const std::string &what, int64_t length, int6
          place(at);
 }
 
+/// Of a cell whose values change on the way down.
+inline std::string reached_twice(const std::string &cell, const char *at) {
+  return "reached twice by `" + cell + "`" + place(at);
+}
+
 /// One instance of a cell on a cycle; `keys` are what Batch::node_name calls its node, and "t = 3".
 struct CycleStep {
   std::string cell;

@@ -72,9 +72,10 @@ public:
                const int32_t *inputs);
   /// In EntryPlan::compute: where generated code writes. Real is float, double or int32_t.
   template <class Real> Real *values(int32_t leaf) { return static_cast<Real *>(leaves_[leaf].memory); }
-  /// After scheduling: makes the arrays of values, all 0. Fails if the caller's memory is too small.
+  /// After scheduling: makes the arrays of values, which are not set. Fails if the caller's memory is too
+  /// small.
   Status commit();
-  /// Zeroes what was computed for an input that failed while computing.
+  /// Zeroes the values of an input: of one that failed.
   void blank(int32_t input);
 
 private:

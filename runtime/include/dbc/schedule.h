@@ -22,6 +22,12 @@
 #include <string>
 #include <vector>
 
+/// Before a short function that generated code calls for each row: compilers give up on inlining long before
+/// a structure function is done.
+#define DBC_INLINE inline __attribute__((always_inline))
+/// Before a function that is hardly ever called, so that the way to it is laid out of the way.
+#define DBC_COLD __attribute__((cold, noinline))
+
 namespace dbc {
 
 /// Collects what goes wrong in single inputs while an entry is scheduled or computed: the first failure of
@@ -34,12 +40,12 @@ public:
   ScheduleErrors(const Batch &batch, InputStatuses &statuses) : batch_(batch), statuses_(statuses) {}
 
   /// A field is read that the node (or, with table == batch.args(), the input) does not have.
-  void missing(int32_t table, int32_t row, int32_t column, const char *at = nullptr) noexcept;
+  DBC_COLD void missing(int32_t table, int32_t row, int32_t column, const char *at = nullptr) noexcept;
   /// Any other fault of rule E2; `what`, a, b, c as messages.h says at the fault.
-  void fault(int32_t table, int32_t row, Fault fault, const char *at, const char *what = "", int64_t a = 0,
-             int64_t b = 0, int64_t c = 0) noexcept;
+  DBC_COLD void fault(int32_t table, int32_t row, Fault fault, const char *at, const char *what = "",
+                      int64_t a = 0, int64_t b = 0, int64_t c = 0) noexcept;
   /// Anything else: `what` is the last part of the message.
-  void fail(int32_t table, int32_t row, const std::string &what) noexcept;
+  DBC_COLD void fail(int32_t table, int32_t row, const std::string &what) noexcept;
 
   /// Whether anything was reported since the last begin_round().
   bool any() const { return reported_; }
@@ -69,17 +75,63 @@ public:
   void begin(const Batch &batch, int64_t limit);
   /// Of the input that `row` of `table` belongs to (as in ScheduleErrors). Returns whether it may have
   /// `length` times `bytes_a_row` more, which is `bytes`.
-  bool take(int32_t table, int32_t row, int64_t length, int64_t bytes_a_row, int64_t &bytes);
+  DBC_INLINE bool take(int32_t table, int32_t row, int64_t length, int64_t bytes_a_row, int64_t &bytes) {
+    bytes = 0;
+    if (length == 0)
+      return true;
+    int64_t &claimed = claimed_[input_of(table, row)];
+    if (__builtin_mul_overflow(length, bytes_a_row, &bytes) || bytes > limit_ - claimed)
+      return false;
+    claimed += bytes;
+    return true;
+  }
   /// The same; if it may not, the fault is reported: a list of `length` at `at`.
-  bool claim(int32_t table, int32_t row, int32_t length, int64_t bytes_a_row, ScheduleErrors &errors,
-             const char *at);
+  DBC_INLINE bool claim(int32_t table, int32_t row, int32_t length, int64_t bytes_a_row,
+                        ScheduleErrors &errors, const char *at) {
+    int64_t bytes;
+    if (__builtin_expect(take(table, row, length, bytes_a_row, bytes), 1))
+      return true;
+    report(table, row, length, bytes, errors, at);
+    return false;
+  }
   /// What one input may have, in bytes.
   int64_t limit() const { return limit_; }
 
 private:
+  /// Rows are asked for in the order of inputs, by and large: mostly it is the same as the last time.
+  DBC_INLINE int32_t input_of(int32_t table, int32_t row) {
+    const int32_t *begin = begin_[table];
+    if (!begin)
+      return row; // an argument
+    if (row < begin[newest_] || row >= begin[newest_ + 1])
+      newest_ = find_input(table, row);
+    return newest_;
+  }
+  int32_t find_input(int32_t table, int32_t row) const;
+  DBC_COLD void report(int32_t table, int32_t row, int32_t length, int64_t bytes, ScheduleErrors &errors,
+                       const char *at) const noexcept;
+
   const Batch *batch_ = nullptr;
   int64_t limit_ = 0;
   Array<int64_t> claimed_;
+  std::vector<const int32_t *> begin_; ///< of each table: Batch::begin, null for that of arguments
+  int32_t newest_ = 0;                 ///< the input that was asked for last
+};
+
+/// Which rows have the values of a column, as ColumnView::has says it: kept so that asking costs next to
+/// nothing where all have.
+class Given {
+public:
+  /// Borrows the view.
+  void bind(const ColumnView &view) {
+    view_ = &view;
+    all_ = view.given && !view.present;
+  }
+  bool has(int32_t row) const { return __builtin_expect(all_, 1) || view_->has(row); }
+
+private:
+  bool all_ = false;
+  const ColumnView *view_ = nullptr;
 };
 
 /// The order in which rows are computed. Tick t computes the rows at positions begin[t] .. begin[t + 1] - 1;
@@ -158,8 +210,14 @@ struct CellInfo {
   const char *name; ///< the source's name, for messages
   int32_t data;     ///< table of its first key: a data type, or batch.args() where it has no node for a key
   int32_t arms;     ///< 1, or the number of constructors: rows of one level are then sorted by constructor
-  const char *const *keys = nullptr; ///< the names of its further keys; then `arms` is 1
+  const char *const *keys = nullptr; ///< the names of its further keys, "" of what messages do not tell; then
+                                     ///< `arms` is 1
   int32_t key_count = 0;             ///< how many
+  /// Of a cell with one further key that takes the same few values for every node: low .. low + width - 1.
+  /// Then each node has a place for each of them, and there is no table.
+  int32_t low = 0, width = 0;
+  /// What come() keeps of an instance: 2 numbers and the most positions of a call, or nothing.
+  int32_t origin_size = 0;
 };
 
 /// The rows of one cell, made by Group::sort: sorted by level, within a level by constructor, then by place.
@@ -197,7 +255,7 @@ public:
   void begin(const Batch &batch, ScheduleErrors &errors);
 
   /// Whether the range of further key `key` of a cell is known for a place of the keys before.
-  bool has(int32_t cell, int32_t key, int32_t outer) const { return tables_[cell][key].has(outer); }
+  bool has(int32_t cell, int32_t key, int32_t outer) const { return table(cell, key).has(outer); }
   /// Sets that range: low .. high - 1. False if the table would be too large, which is then reported; `at` is
   /// where the key is declared.
   bool open(int32_t cell, int32_t key, int32_t outer, int32_t low, int32_t high, Budget &budget,
@@ -205,15 +263,31 @@ public:
   /// The place of a value of that key, after open(); -1 if it is outside, which is then reported for the call
   /// at `at`.
   int32_t find(int32_t cell, int32_t key, int32_t outer, int32_t value, const char *at) {
-    int32_t place = tables_[cell][key].find(outer, value);
+    int32_t place = table(cell, key).find(outer, value);
     if (place < 0)
       report_outside(cell, key, outer, value, at);
     return place;
   }
+  /// The same for a cell with the range `low` .. `low + width - 1` for every node, see CellInfo. Needs no
+  /// open().
+  DBC_INLINE int32_t find_fixed(int32_t cell, int32_t owner, int32_t value, int32_t low, int32_t width,
+                                const char *at) {
+    uint32_t number = static_cast<uint32_t>(value) - static_cast<uint32_t>(low);
+    if (__builtin_expect(number >= static_cast<uint32_t>(width), 0)) {
+      report_outside(cell, 0, owner, value, at);
+      return -1;
+    }
+    return owner * width + static_cast<int32_t>(number);
+  }
   /// The node or input that a place belongs to, and its further keys.
-  int32_t owner(int32_t cell, int32_t place) const { return outer(cell, last(cell), -1, place); }
+  int32_t owner(int32_t cell, int32_t place) const {
+    const int32_t width = info_[cell].width;
+    return width > 0 ? place / width : outer(cell, last(cell), -1, place);
+  }
   int32_t key(int32_t cell, int32_t key, int32_t place) const {
-    return tables_[cell][key].key(outer(cell, last(cell), key, place));
+    const CellInfo &info = info_[cell];
+    return info.width > 0 ? info.low + place % info.width
+                          : table(cell, key).key(outer(cell, last(cell), key, place));
   }
 
   /// The instance (cell, place) is needed. Visits it and all that it needs and that was not visited before:
@@ -240,7 +314,7 @@ public:
   }
 
   /// Only inside `calls`: the instance being visited needs (cell, place).
-  void call(int32_t cell, int32_t place) {
+  DBC_INLINE void call(int32_t cell, int32_t place) {
     int32_t level = level_[cell][place];
     if (level == kUnreached) {
       edges_.push({cell, place});
@@ -251,6 +325,16 @@ public:
     } else if (!cyclic_) {
       report_cycle(cell, place);
     }
+  }
+
+  /// Before call() or reach() of a cell whose values change on the way down: keeps which call leads to the
+  /// instance. `site` is the call's number in the source, 0 outside of `calls`; `positions` are those of the
+  /// binders around it. False if another call leads there too, which is then reported.
+  bool come(int32_t cell, int32_t place, int32_t site, std::initializer_list<int32_t> positions,
+            const char *at);
+  /// What come() kept: 0 the site, 1 the caller's place, 2 and on the positions.
+  int32_t origin(int32_t cell, int32_t place, int32_t number) const {
+    return origin_[cell][static_cast<size_t>(place) * info_[cell].origin_size + number];
   }
 
   /// Gives every visited instance its row. O(places + levels * arms).
@@ -294,15 +378,19 @@ private:
     if (!frames_.empty() && frame.level >= frames_.back().level)
       frames_.back().level = frame.level + 1;
   }
+  void add_places(int32_t cell, size_t count);
+  KeyTable &table(int32_t cell, int32_t key) { return tables_[cell * most_keys_ + key]; }
+  const KeyTable &table(int32_t cell, int32_t key) const { return tables_[cell * most_keys_ + key]; }
   int32_t last(int32_t cell) const { return info_[cell].key_count - 1; }
   /// Of a place of the keys up to `from`: that of the keys up to `to`, of which -1 is the node or input.
   int32_t outer(int32_t cell, int32_t from, int32_t to, int32_t place) const {
     for (int32_t k = from; k > to; --k)
-      place = tables_[cell][k].outer(place);
+      place = table(cell, k).outer(place);
     return place;
   }
-  void report_cycle(int32_t cell, int32_t place) noexcept;
-  void report_outside(int32_t cell, int32_t key, int32_t outer, int32_t value, const char *at) noexcept;
+  DBC_COLD void report_cycle(int32_t cell, int32_t place) noexcept;
+  DBC_COLD void report_outside(int32_t cell, int32_t key, int32_t outer, int32_t value,
+                               const char *at) noexcept;
   void report(int32_t cell, int32_t key, int32_t owner, Fault fault, const char *at, int64_t a, int64_t b,
               int64_t c) noexcept;
 
@@ -313,8 +401,10 @@ private:
   int32_t levels_ = 0;
   int64_t instances_ = 0;
   std::vector<CellRows> cells_;
-  std::vector<std::vector<KeyTable>> tables_; ///< of each cell: one a further key
-  std::vector<IntColumn> level_;              ///< of each cell: levels while visiting, rows after sort()
+  size_t most_keys_ = 0;          ///< further keys that a cell has
+  std::vector<KeyTable> tables_;  ///< of each cell: most_keys_, of which it uses those that it has
+  std::vector<IntColumn> origin_; ///< of each cell: origin_size numbers a place
+  std::vector<IntColumn> level_;  ///< of each cell: levels while visiting, rows after sort()
   std::vector<IntColumn> place_;
   Array<Edge> edges_;
   Array<Frame> frames_;
@@ -337,10 +427,24 @@ public:
   const IntColumn &column(int32_t number) const { return columns_[number]; }
   const int32_t *operator[](int32_t number) const { return columns_[number].data(); }
 
+  /// Adds a row: one value a column. Of the columns only the first knows its size then. Throws
+  /// std::bad_alloc, also where there would be more than 2^31 - 1.
+  template <class... Values> DBC_INLINE void push(Values... values) {
+    const size_t row = columns_[0].size();
+    if (__builtin_expect(row >= room_, 0))
+      make_room();
+    columns_[0].resize_in_room(row + 1);
+    IntColumn *column = columns_.data();
+    (((column++)->data()[row] = values), ...);
+  }
+
   Ticks ticks;
 
 private:
+  DBC_COLD void make_room();
+
   std::vector<IntColumn> columns_;
+  size_t room_ = 0; ///< so many rows fit into all columns
 };
 
 /// Every row of `space` is computed in its parent's tick (column 0 holds the parents). O(rows + ticks).

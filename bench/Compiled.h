@@ -1,0 +1,31 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Models compiled by dbc come as plug-ins: sizes are fixed when dbc compiles, and the same model at two sizes
+// could not be linked into one program.
+#pragma once
+
+#include "bench/Implementation.h"
+#include "bench/Inputs.h"
+#include "bench/Parameters.h"
+
+#include <dbc/model.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace dbc::bench {
+
+/// The model in the plug-in `bench-models/<workload>-<hidden>.so` beside this program; null if there is no
+/// such plug-in, with the reason in `why`. Plug-ins stay loaded.
+const ModelCode *compiled_model(const std::string &workload, int32_t hidden, std::string &why);
+
+/// A compiled model that borrows its inputs as flat arrays and `batches` must outlive. Fields and arguments
+/// are found by name. Ends the program with a message if the model refuses weights or inputs or has other
+/// names, which would be a bug.
+std::unique_ptr<Implementation> compiled(const ModelCode &code, const std::string &entry,
+                                         const Parameters &parameters, const std::vector<Inputs> &batches,
+                                         int32_t threads);
+
+} // namespace dbc::bench

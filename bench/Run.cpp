@@ -1,0 +1,90 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The cases of a workload and who takes part.
+#include "bench/Run.h"
+
+#include "bench/Compiled.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace dbc::bench {
+
+/// Every implementation that a row is written for, in the order of the rows. Those by hand judge the others.
+static constexpr const char *kImplementations[] = {"gemv-node",     "cblas",        "dbc",
+                                                   "dbc-unbatched", "dynet-agenda", "dynet-depth",
+                                                   "pytorch-node",  "pytorch-level"};
+
+Inputs for_reference(const Workload &workload, const Inputs &inputs) {
+  constexpr double kMost = 4e8; // operations: about a second
+  int32_t count = 1;
+  while (count < inputs.count() && workload.flops(inputs.first(2 * count)) <= kMost)
+    count *= 2;
+  return inputs.first(count);
+}
+
+/// All that take part in a case; null where there is none.
+static std::vector<Contestant> contestants(const Workload &workload, const ModelCode *code,
+                                           const std::vector<Inputs> &batches,
+                                           const std::vector<Inputs> &single, int32_t threads) {
+  std::vector<Contestant> by_hand = workload.by_hand(batches), all;
+  for (const std::string impl : kImplementations) {
+    all.push_back({impl, nullptr});
+    for (Contestant &one : by_hand)
+      if (one.impl == impl)
+        all.back().implementation = std::move(one.implementation);
+    if (code && (impl == "dbc" || impl == "dbc-unbatched"))
+      all.back().implementation =
+          compiled(*code, workload.entry(), workload.parameters, impl == "dbc" ? batches : single, threads);
+  }
+  return all;
+}
+
+std::string run(const std::string &name, const Workload &workload, const Options &options, Machine &machine,
+                std::vector<Row> &all_rows) {
+  std::string error, why;
+  const char *folder = std::getenv("DBC_DATA");
+  Data data = workload.load(folder && *folder ? folder : "../shared/data", error);
+  if (!error.empty())
+    return error;
+  Inputs inputs = options.quick ? data.inputs.first(320) : std::move(data.inputs);
+  const ModelCode *code = compiled_model(name, workload.hidden, why);
+  if (!code)
+    std::fprintf(stderr, "%s: dbc is absent: %s\n", name.c_str(), why.c_str());
+  std::vector<double> reference = workload.reference(for_reference(workload, inputs));
+
+  std::vector<int32_t> sizes = {1, 10, 64, 256};
+  if (options.quick)
+    sizes = {1, 64};
+  if (options.batch)
+    sizes = {options.batch};
+  for (int32_t size : sizes) {
+    Inputs some = inputs.whole_batches(size);
+    std::vector<Inputs> batches = some.cut(size), single = some.cut(1);
+    std::vector<Contestant> all = contestants(workload, code, batches, single, options.threads);
+
+    Case shared;
+    shared.workload = name;
+    shared.mode = "infer";
+    shared.data = data.name;
+    shared.hidden = workload.hidden;
+    shared.batch = size;
+    shared.threads = options.threads;
+    shared.inputs = some.count();
+    shared.instances = workload.instances(some);
+    shared.flops = workload.flops(some);
+
+    auto values = static_cast<size_t>(workload.values(some));
+    error = check(all, values, reference);
+    if (!error.empty())
+      return "hidden " + std::to_string(workload.hidden) + ", batch " + std::to_string(size) + ": " + error +
+             "; nothing was timed";
+    Measurement found = measure(all, values, options.seconds_each(), [&machine] { return machine.sgemm(); });
+    std::fputs(table(shared, all, found).c_str(), stderr);
+    for (const Row &row : rows(shared, all, found))
+      all_rows.push_back(row);
+  }
+  return "";
+}
+
+} // namespace dbc::bench

@@ -1,0 +1,121 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The workload `tagger`: the scores of test/models/05_bilstm_crf_tagger.dyn on sentences.
+#include "bench/Numbering.h"
+#include "bench/Random.h"
+#include "bench/baselines/Reference.h"
+#include "bench/workloads/Workloads.h"
+
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+namespace dbc::bench {
+namespace {
+
+constexpr int32_t kWords = 10000, kTags = 9, kEmbed = 128;
+
+class Tagger final : public Workload {
+public:
+  explicit Tagger(int32_t hidden) : Workload(hidden) {
+    const int64_t H = hidden;
+    parameters.draw("E", kWords * kEmbed, 1);
+    for (const char *direction : {"context.fwd.", "context.bwd."}) {
+      const std::string lstm = direction;
+      parameters.draw(lstm + "W", 4 * H * kEmbed, glorot(H, kEmbed));
+      parameters.draw(lstm + "U", 4 * H * H, 2 * glorot(H, H));
+      parameters.draw(lstm + "b", 4 * H, 0.1);
+    }
+    parameters.draw("H", H * 2 * H, 2 * glorot(H, 2 * H));
+    parameters.draw("O", kTags * H, 4 * glorot(kTags, H));
+    // What is above the scores is there, but not measured.
+    parameters.draw("crf.T", kTags * kTags, 1);
+    parameters.draw("crf.first", kTags, 1);
+    parameters.draw("crf.last", kTags, 1);
+  }
+  const char *entry() const override { return "unary"; }
+  Data load(const std::string &data, std::string &error) const override;
+  int64_t instances(const Inputs &inputs) const override { return 2 * words(inputs); }
+  int64_t values(const Inputs &inputs) const override { return words(inputs) * kTags; }
+  double flops(const Inputs &inputs) const override {
+    const double H = hidden;
+    return 2.0 * static_cast<double>(words(inputs)) * (2 * 4 * H * (kEmbed + H) + H * 2 * H + kTags * H);
+  }
+  std::vector<double> reference(const Inputs &inputs) const override;
+
+private:
+  static int64_t words(const Inputs &inputs) { return inputs.table(0).columns[0].offsets.back(); }
+};
+
+Data Tagger::load(const std::string &data, std::string &) const {
+  Data loaded{Inputs({{"Sentence", {lists("words")}}}, {numbers("s", 0)}), "wikiner dev"};
+  auto end_sentence = [&] {
+    loaded.inputs.table(0).columns[0].end_list();
+    loaded.inputs.arguments().columns[0].ints.push_back(loaded.inputs.count());
+    loaded.inputs.end_input({1});
+  };
+  std::vector<int32_t> &words = loaded.inputs.table(0).columns[0].ints;
+  std::string path = data + "/ner_wikiner/dev.txt";
+  std::ifstream file(path);
+  if (!file) {
+    std::fprintf(stderr, "%s is absent: sentences are generated with its mean length\n", path.c_str());
+    loaded.name = "generated";
+    Random random(1);
+    while (loaded.inputs.count() < 1696) {
+      for (int32_t left = 1 + random.below(23) + random.below(23); left > 0; --left)
+        words.push_back(random.below(kWords));
+      end_sentence();
+    }
+    return loaded;
+  }
+  Numbering number(kWords);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream tokens(line); // "word|TAG"
+    for (std::string token; tokens >> token;)
+      words.push_back(number(token.substr(0, token.rfind('|'))));
+    end_sentence();
+  }
+  return loaded;
+}
+
+std::vector<double> Tagger::reference(const Inputs &inputs) const {
+  using namespace naive;
+  const size_t H = hidden;
+  const Column &words = inputs.table(0).columns[0];
+  Vector out;
+  for (int32_t s = 0; s < inputs.count(); ++s) {
+    const int32_t begin = words.offsets[s], count = words.offsets[s + 1] - begin;
+    std::vector<Vector> states[2];
+    for (int back = 0; back < 2; ++back) {
+      const std::string lstm = back ? "context.bwd." : "context.fwd.";
+      Vector h(H), c(H);
+      states[back].resize(count);
+      for (int32_t step = 0; step < count; ++step) {
+        const int32_t at = back ? count - 1 - step : step;
+        Vector x = row(parameters["E"], words.ints[begin + at], kEmbed);
+        Vector y = sum(affine(parameters[lstm + "W"], x, parameters[lstm + "b"]),
+                       product(parameters[lstm + "U"], 4 * hidden, h));
+        const double *i = &y[0], *f = &y[H], *g = &y[2 * H], *o = &y[3 * H];
+        for (size_t j = 0; j < H; ++j) {
+          c[j] = sigmoid(f[j]) * c[j] + sigmoid(i[j]) * std::tanh(g[j]);
+          h[j] = sigmoid(o[j]) * std::tanh(c[j]);
+        }
+        states[back][at] = h;
+      }
+    }
+    for (int32_t at = 0; at < count; ++at) {
+      Vector top = product(parameters["H"], hidden, join(states[0][at], states[1][at]));
+      for (double &x : top)
+        x = std::tanh(x);
+      out = join(out, product(parameters["O"], kTags, top));
+    }
+  }
+  return out;
+}
+
+} // namespace
+
+std::unique_ptr<Workload> make_tagger(int32_t hidden) { return std::make_unique<Tagger>(hidden); }
+
+} // namespace dbc::bench

@@ -1,0 +1,53 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Which values that cells of one recursion are given stay the same in all of it (LANGUAGE C4): those that
+// every call inside hands on, from one parameter to another. Used on the source and on `dyn`.
+#ifndef DBC_FRONTEND_HANDEDON_H
+#define DBC_FRONTEND_HANDEDON_H
+
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace dbc::frontend {
+
+class HandedOn {
+public:
+  /// A parameter of a cell, by the cell's number; gives the parameter's.
+  unsigned add(unsigned cell) {
+    same_.push_back(same_.size());
+    cells_.push_back(cell);
+    changed_.push_back(false);
+    return same_.size() - 1;
+  }
+  /// A call gives parameter `to` what its caller was given as `from`.
+  void handOn(unsigned from, unsigned to) { same_[find(from)] = find(to); }
+  /// A call gives parameter `to` something else.
+  void change(unsigned to) { changes_.push_back(to); }
+  /// After all calls are told.
+  void finish() {
+    for (unsigned to : changes_)
+      changed_[find(to)] = true;
+    // Two parameters of one cell that are handed on as each other take turns.
+    std::set<std::pair<unsigned, unsigned>> seen;
+    for (unsigned n = 0; n < same_.size(); ++n)
+      if (!seen.insert({cells_[n], find(n)}).second)
+        changed_[find(n)] = true;
+  }
+  bool changes(unsigned parameter) const { return changed_[find(parameter)]; }
+  bool same(unsigned a, unsigned b) const { return find(a) == find(b); }
+
+private:
+  unsigned find(unsigned n) const {
+    while (same_[n] != n)
+      n = same_[n];
+    return n;
+  }
+
+  std::vector<unsigned> same_, cells_, changes_; ///< same_: union-find
+  std::vector<bool> changed_;                    ///< of each root
+};
+
+} // namespace dbc::frontend
+
+#endif // DBC_FRONTEND_HANDEDON_H

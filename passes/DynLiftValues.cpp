@@ -1,0 +1,386 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// dyn-lift-values: values given to cells become cells of their own.
+//
+// A call from outside of a recursion that gives values starts instances of its own (LANGUAGE C2, C4). What
+// tells them from those of other calls is where the call stands: in the source, in which instance, at which
+// positions of the binders around it. So the recursion is copied for each such call: the copy's cells have
+// the caller's keys and these positions, their CONTEXT, for first keys. Where they use a value they call a
+// cell that has the context alone for keys, and whose body computes the value.
+#include "ir/Dyn/Recursion.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/LiftedCells.h"
+#include "passes/Passes.h"
+#include <deque>
+
+using namespace mlir;
+
+namespace dbc::passes {
+#define GEN_PASS_DEF_DYNLIFTVALUES
+#include "passes/Passes.h.inc"
+
+namespace {
+
+/// A recursion whose cells are given values, and its copies.
+struct Recursion {
+  explicit Recursion(std::vector<dyn::CellOp> cells) : cells(std::move(cells)), values(this->cells) {}
+
+  bool has(dyn::CellOp cell) const { return llvm::is_contained(cells, cell); }
+  bool changes() const {
+    return llvm::any_of(cells, [&](dyn::CellOp cell) { return values.changes(cell); });
+  }
+
+  std::vector<dyn::CellOp> cells;
+  dyn::GivenValues values;
+};
+
+struct Lifting {
+  explicit Lifting(ModuleOp module) : module(module), cells(module) {
+    auto cellOf = [&](StringAttr name) { return cells.table().lookup<dyn::CellOp>(name); };
+    for (auto &group : dyn::recursions(module, cellOf)) {
+      if (llvm::all_of(group, [](dyn::CellOp cell) { return cell.getValues().empty(); }))
+        continue;
+      auto recursion = std::make_shared<Recursion>(group);
+      for (dyn::CellOp cell : group)
+        recursionOf[cell] = recursion;
+    }
+  }
+
+  LogicalResult run() {
+    if (recursionOf.empty())
+      return success();
+    SmallVector<Operation *> open;
+    for (Operation &op : *module.getBody())
+      if (isa<dyn::EntryOp>(op) || (isa<dyn::CellOp>(op) && !recursionOf.count(&op)))
+        open.push_back(&op);
+    for (Operation *function : open)
+      lift(function);
+    if (cells.failed || failed(checkLists()))
+      return failure();
+    erase();
+    cells.markContexts();
+    return success();
+  }
+
+private:
+  using Call = dyn::CallOp;
+
+  dyn::CellOp calleeOf(Call call) { return cells.table().lookup<dyn::CellOp>(call.getCallee()); }
+
+  /// Rewrites all calls that give values in a function that is given none, in the order of the program: what
+  /// one is given may depend on those before it.
+  void lift(Operation *function) {
+    SmallVector<Call> sites;
+    function->walk([&](Call call) {
+      if (!call.getValues().empty() || recursionOf.count(calleeOf(call)))
+        sites.push_back(call);
+    });
+    for (Call call : sites) {
+      cells.lifted.insert(call);
+      for (Operation *binder : frameOf(call).binders)
+        cells.addPosition(binder);
+    }
+    for (Call call : sites) {
+      if (cells.failed)
+        return;
+      auto inside = copyOf.find(calleeOf(call));
+      if (inside == copyOf.end())
+        rewrite(call);
+      else
+        rewriteInside(call, *inside->second);
+    }
+    cells.readValues(function);
+    cells.finishStates(function);
+  }
+
+  /// What tells a call from outside of a recursion from others: where its values are computed. Where values
+  /// change, each call is one of its own.
+  Frame frameOf(Call call) {
+    auto recursion = recursionOf.find(calleeOf(call));
+    if (recursion == recursionOf.end() || recursion->second->changes())
+      return LiftedCells::frameAround(call);
+    Frame frame = whereComputed(call);
+    if (llvm::all_of(call.getValues(), [](Value value) { return isOfModel(value); }))
+      frame.function = nullptr;
+    return frame;
+  }
+
+  /// Within the innermost of the binders around a call that one of its values depends on.
+  static Frame whereComputed(Call call) {
+    Frame frame = LiftedCells::frameAround(call);
+    auto isIn = [](Value value, Operation *binder) {
+      return binder->isAncestor(value.getParentBlock()->getParentOp());
+    };
+    while (!frame.binders.empty() &&
+           llvm::none_of(call.getValues(), [&](Value v) { return isIn(v, frame.binders.back()); }))
+      frame.binders.pop_back();
+    return frame;
+  }
+
+  /// Whether a value is made of parameters and constants alone.
+  static bool isOfModel(Value value) {
+    Operation *op = value.getDefiningOp();
+    return op && op->getNumRegions() == 0 &&
+           !isa<dyn::CallOp, dyn::ArgumentOp, dyn::SiteOp, dyn::CallerOp>(op) &&
+           llvm::all_of(op->getOperands(), isOfModel);
+  }
+
+  /// One copy of a recursion.
+  struct Copy {
+    Copy(Recursion &recursion, dyn::CellOp callee, const Frame &frame, ArrayRef<Value> given)
+        : recursion(recursion), callee(callee), frame(frame), given(given) {}
+
+    Recursion &recursion;
+    dyn::CellOp callee; ///< of the call from outside
+    Frame frame;
+    SmallVector<Value> given;
+    dyn::CellOp source;                                ///< computes those that are computed; null if none is
+    llvm::DenseMap<Operation *, dyn::CellOp> cells;    ///< of each cell: its copy
+    llvm::DenseMap<Operation *, dyn::CellOp> changing; ///< of a copy: the cell of its values that change
+    /// The ways in which an instance of a copy is reached: by which call, and the cell of what that gives.
+    /// Without a caller: from outside.
+    struct Way {
+      int site = 0;
+      dyn::CellOp caller, values;
+    };
+    llvm::DenseMap<Operation *, SmallVector<Way>> ways;
+    int sites = 0;
+
+    /// What the call from outside gives for a value of a cell; null where it changes.
+    Value outside(dyn::CellOp cell, BlockArgument value) {
+      if (recursion.values.changes(value))
+        return {};
+      return initially(recursion.values.sameIn(callee, value));
+    }
+    Value initially(BlockArgument value) { return given[value.getArgNumber() - callee.getKeys().size()]; }
+  };
+
+  void rewrite(Call call) {
+    dyn::CellOp callee = calleeOf(call);
+    Recursion &recursion = *recursionOf[callee];
+    Frame frame = frameOf(call);
+    Copy &copy = copyFor(recursion, callee, frame, call);
+    SmallVector<Value> keys =
+        cells.keysFor(copy.cells[callee], LiftedCells::keysInside(frame).all(), call.getKeys());
+    OpBuilder b(call);
+    auto plain = Call::create(b, call.getLoc(), call.getResultTypes(), copy.cells[callee].getSymName(), keys,
+                              ValueRange(), recursion.changes() ? b.getI32IntegerAttr(0) : IntegerAttr(),
+                              ValueRange());
+    call->replaceAllUsesWith(plain);
+    cells.lifted.insert(plain);
+    call->erase();
+  }
+
+  Copy &copyFor(Recursion &recursion, dyn::CellOp callee, const Frame &frame, Call call) {
+    SmallVector<Value> given(call.getValues());
+    if (!recursion.changes())
+      for (Copy &copy : copies)
+        if (copy.frame == frame && copy.cells.count(callee) && copy.callee == callee && copy.given == given)
+          return copy;
+    Copy &copy = copies.emplace_back(recursion, callee, frame, given);
+    for (dyn::CellOp cell : recursion.cells) {
+      SmallVector<Value> values;
+      for (BlockArgument value : cell.getValues())
+        values.push_back(copy.outside(cell, value));
+      dyn::CellOp into = cells.makeCell(cell.getSymName(), cell.getLoc(), LiftedCells::resultsOf(cell),
+                                        cell.getSurface(), frame, cell, values);
+      copy.cells[cell] = into;
+      copyOf[into] = &copy;
+      SmallVector<Type> changing;
+      for (BlockArgument value : cell.getValues())
+        if (recursion.values.changes(value))
+          changing.push_back(value.getType());
+      if (!changing.empty())
+        copy.changing[into] = cells.makeCell((cell.getSymName() + ".given").str(), cell.getLoc(), changing,
+                                             LiftedCells::surfaceOf(changing), frame, cell, values);
+    }
+    copy.source = sourceOf(frame, given, call);
+    for (dyn::CellOp cell : recursion.cells)
+      fill(cell, copy);
+    copy.ways[copy.cells[callee]].emplace_back();
+    for (dyn::CellOp cell : recursion.cells)
+      lift(copy.cells[cell]);
+    for (dyn::CellOp cell : recursion.cells)
+      choose(cell, copy);
+    return copy;
+  }
+
+  /// Values that the structure does not say, nor parameters alone: those are computed once, by a cell.
+  static bool isComputed(Value value) { return !isOfModel(value) && !dyn::isStructural(value); }
+
+  static bool isArgument(Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && isa<dyn::EntryOp>(argument.getOwner()->getParentOp());
+  }
+
+  /// The cell that computes the values of a call; null if there is nothing to compute.
+  dyn::CellOp sourceOf(const Frame &frame, ArrayRef<Value> given, Call call) {
+    SmallVector<Value> computed;
+    for (Value value : given)
+      if (isComputed(value) && !isArgument(value) && !llvm::is_contained(computed, value))
+        computed.push_back(value);
+    if (computed.empty())
+      return {};
+    std::string name = (SymbolTable::getSymbolName(frame.function).getValue() + "." + call.getCallee()).str();
+    return cells.makeValues(name + ".given", call.getLoc(), frame, computed);
+  }
+
+  /// A value of the call from outside, in a cell with the copy's context.
+  Value fromOutside(OpBuilder &b, Copy &copy, dyn::CellOp in, Value value) {
+    FrameCopy outside(cells, b, copy.frame, cells.keysOf(in, copy.frame));
+    return outside.get(value);
+  }
+
+  /// The body of a cell's copy. Calls inside of the recursion keep the values that change
+  /// until it is lifted.
+  void fill(dyn::CellOp cell, Copy &copy) {
+    dyn::CellOp into = copy.cells[cell];
+    Block &body = into.getBody().front();
+    OpBuilder b = OpBuilder::atBlockEnd(&body);
+    SmallVector<Value> context = cells.keysOf(into, copy.frame).all();
+    IRMapping map;
+    for (auto [own, key] : llvm::zip(cell.getKeys(), cells.ownKeys(into, body)))
+      map.map(own, key);
+    dyn::CallOp changing;
+    if (dyn::CellOp given = copy.changing.lookup(into))
+      changing = LiftedCells::call(b, cell.getLoc(), given, SmallVector<Value>(into.getKeys()));
+    unsigned number = 0;
+    for (BlockArgument value : cell.getValues()) {
+      if (copy.recursion.values.changes(value))
+        map.map(value, changing.getResult(number++));
+      else if (!value.use_empty())
+        map.map(value, fromOutside(b, copy, into, copy.outside(cell, value)));
+    }
+    for (Operation &op : cell.getBody().front())
+      b.clone(op, map);
+    into.walk([&](Call call) {
+      dyn::CellOp callee = calleeOf(call), inside = copy.cells.lookup(callee);
+      if (!inside)
+        return;
+      SmallVector<Value> keys = cells.keysFor(inside, context, call.getKeys()), values;
+      for (auto [parameter, value] : llvm::zip(callee.getValues(), call.getValues()))
+        if (copy.recursion.values.changes(parameter))
+          values.push_back(value);
+      call.getKeysMutable().assign(keys);
+      call.getValuesMutable().assign(values);
+      call.setCallee(inside.getSymName());
+    });
+  }
+
+  /// A call inside of a recursion that gives values that change (LANGUAGE C5): a cell computes them, for the
+  /// keys of the caller and those of the positions of the call that they depend on.
+  void rewriteInside(Call call, Copy &copy) {
+    auto caller = call->getParentOfType<dyn::CellOp>();
+    auto isCaller = [&](dyn::CellOp cell) { return copy.cells[cell] == caller; };
+    std::string name = llvm::find_if(copy.recursion.cells, isCaller)->getSymName().str() + ".gives";
+    dyn::CellOp values =
+        cells.makeValues(name, call.getLoc(), whereComputed(call), SmallVector<Value>(call.getValues()));
+    call.getValuesMutable().clear();
+    call.setSite(++copy.sites);
+    call.getPositionsMutable().assign(LiftedCells::keysInside(LiftedCells::frameAround(call)).positions);
+    copy.ways[calleeOf(call)].push_back({copy.sites, caller, values});
+  }
+
+  /// The cell of a cell's values that change: an instance asks which call led to it.
+  void choose(dyn::CellOp cell, Copy &copy) {
+    dyn::CellOp into = copy.cells[cell], given = copy.changing.lookup(into);
+    if (!given)
+      return;
+    Location loc = cell.getLoc();
+    OpBuilder b = OpBuilder::atBlockEnd(&given.getBody().front());
+    SmallVector<Value> keys(given.getKeys());
+    SmallVector<Type> types = LiftedCells::resultsOf(given);
+    auto valuesOf = [&](OpBuilder &at, Copy::Way way) {
+      SmallVector<Value> results;
+      if (way.caller) {
+        SmallVector<Type> ofCaller =
+            llvm::map_to_vector(way.values.getKeys(), [](Value key) { return key.getType(); });
+        auto from =
+            dyn::CallerOp::create(at, loc, ofCaller, into.getSymName(), keys, way.caller.getSymName());
+        llvm::append_range(results, LiftedCells::call(at, loc, way.values, from.getResults()).getResults());
+        return results;
+      }
+      for (BlockArgument value : cell.getValues())
+        if (copy.recursion.values.changes(value))
+          results.push_back(fromOutside(at, copy, given, copy.initially(value)));
+      return results;
+    };
+    // A chain of branches, the last way in the innermost `else`.
+    ArrayRef<Copy::Way> ways = copy.ways[into];
+    Value came = ways.size() > 1 ? Value(dyn::SiteOp::create(b, loc, b.getI32Type(), into.getSymName(), keys))
+                                 : Value();
+    OpBuilder at = b;
+    Operation *outermost = nullptr;
+    for (Copy::Way way : ways.drop_back()) {
+      Value site = arith::ConstantOp::create(at, loc, b.getI32IntegerAttr(way.site));
+      Value here = arith::CmpIOp::create(at, loc, arith::CmpIPredicate::eq, came, site);
+      auto branch = dyn::IfOp::create(at, loc, types, here);
+      if (outermost)
+        dyn::YieldOp::create(at, loc, branch.getResults());
+      else
+        outermost = branch;
+      OpBuilder then = OpBuilder::atBlockEnd(&branch.getThen().emplaceBlock());
+      dyn::YieldOp::create(then, loc, valuesOf(then, way));
+      at = OpBuilder::atBlockEnd(&branch.getOtherwise().emplaceBlock());
+    }
+    SmallVector<Value> last = valuesOf(at, ways.back());
+    if (outermost)
+      dyn::YieldOp::create(at, loc, last);
+    dyn::ReturnOp::create(b, loc, outermost ? ValueRange(outermost->getResults()) : ValueRange(last));
+  }
+
+  /// Cells of a recursion give no lists: where a list is given that depends on the recursion that it is given
+  /// in, its cell would.
+  LogicalResult checkLists() {
+    auto cellOf = [&](StringAttr name) { return cells.table().lookup<dyn::CellOp>(name); };
+    for (auto &group : dyn::recursions(module, cellOf))
+      for (dyn::CellOp cell : group) {
+        bool lists = llvm::any_of(cell.getResults(), [](Attribute type) {
+          return isa<dyn::ListType>(cast<TypeAttr>(type).getValue());
+        });
+        if (group.size() > 1 && lists && cells.isMade(cell))
+          return emitError(cell.getLoc(),
+                           "a list of what a recursion gives, given to a cell inside of it, is "
+                           "not supported yet [C4]");
+      }
+    return success();
+  }
+
+  /// The recursions that were copied; a single copy gets the name.
+  void erase() {
+    llvm::MapVector<Operation *, SmallVector<dyn::CellOp>> copiesOf;
+    for (Copy &copy : copies)
+      for (dyn::CellOp cell : copy.recursion.cells)
+        copiesOf[cell].push_back(copy.cells[cell]);
+    SmallVector<std::pair<std::string, SmallVector<dyn::CellOp>>> names;
+    for (auto &[cell, into] : copiesOf)
+      names.push_back({cast<dyn::CellOp>(cell).getSymName().str(), into});
+    for (auto &[cell, recursion] : recursionOf)
+      cells.table().erase(cell);
+    for (auto &[name, into] : names)
+      for (auto [n, cell] : llvm::enumerate(into)) {
+        std::string wanted = n ? name + "." + std::to_string(n + 1) : name;
+        if (!cells.table().lookup(wanted))
+          (void)cells.table().rename(cell, wanted);
+        if (cell.getSymName() != name)
+          cell->setAttr("source_name", StringAttr::get(cell.getContext(), name));
+      }
+  }
+
+  ModuleOp module;
+  LiftedCells cells;
+  llvm::MapVector<Operation *, std::shared_ptr<Recursion>>
+      recursionOf; ///< of the cells that are given values
+  std::deque<Copy> copies;
+  llvm::DenseMap<Operation *, Copy *> copyOf; ///< of cells of copies
+};
+
+struct DynLiftValuesPass : impl::DynLiftValuesBase<DynLiftValuesPass> {
+  void runOnOperation() override {
+    if (failed(Lifting(getOperation()).run()))
+      return signalPassFailure();
+    getOperation().walk([](Operation *op) { op->removeAttr("position"); });
+  }
+};
+} // namespace
+} // namespace dbc::passes
