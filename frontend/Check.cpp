@@ -193,8 +193,10 @@ std::optional<Shape> CheckedProgram::asShape(const Expr &expr) {
   }
   if (expr.resolved && expr.resolved->kind == Binding::Kind::Dim)
     return expr.resolved->shape;
-  if (expr.resolved && expr.resolved->kind == Binding::Kind::Const && !expr.resolved->type)
-    return asShape(*static_cast<const ConstDecl *>(expr.resolved->decl)->value);
+  // A tensor const has no value; its type may not be known yet.
+  if (expr.resolved && expr.resolved->kind == Binding::Kind::Const)
+    if (const ExprPtr &value = static_cast<const ConstDecl *>(expr.resolved->decl)->value)
+      return asShape(*value);
   if (auto *unary = expr.as<UnaryExpr>()) {
     std::optional<Shape> operand = asShape(*unary->operand);
     if (unary->op != UnaryExpr::Op::Minus || !operand)

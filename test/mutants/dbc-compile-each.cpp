@@ -1,21 +1,23 @@
-// Compiles models to C++ text, each in a process of its own, so that one that crashes or hangs is an outcome like others.
+// Compiles models to C++ text, each in a process of its own, so that one that crashes or hangs is an outcome
+// like others.
 //
-// usage: dbc-compile-each        on stdin a model a line: its file, where to look for modules, `name=number` for each
-//                                dim, with tabs between
+// usage: dbc-compile-each
 //
-// For each model it prints a line: what `dbc compile` would exit with, or minus the number of the signal that ended it,
-// and the seconds that it took. What is said about a model goes into its file's name with `.said` behind. A model has
-// kSeconds of processor time and, where no sanitizer wants more, kBytes of memory.
+// Each line of stdin is a model: its file, where to look for modules, `name=number` for each dim, with tabs
+// between. For each a line is printed: what `dbc compile` would exit with, or minus the number of the signal
+// that ended it, and the seconds that it took. What is said about a model goes into a file called like its
+// own with `.said` behind. A model has kSeconds of processor time and, where no sanitizer wants more, kBytes
+// of memory.
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "driver/ModelUnit.h"
 
-#include <charconv>
 #include <chrono>
+#include <cstdio>
+#include <exception>
 #include <fcntl.h>
 #include <iostream>
 #include <sstream>
-#include <stdexcept>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -85,6 +87,7 @@ int main() {
       return kInternal;
     }
     std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    std::cout << (WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status)) << " " << took.count() << std::endl;
+    std::cout << (WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status)) << " " << took.count()
+              << std::endl;
   }
 }

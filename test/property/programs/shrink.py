@@ -8,6 +8,7 @@ LEAST = {
     "wec": "c0",
     "mat": "M",
     "bool": "true",
+    "int": "2",
     "rec": "State { h = b0, c = b1 }",
     "lst": "nn.State { h = b0, c = b1 }",
     "tup": "(b0, f32(0.5))",
