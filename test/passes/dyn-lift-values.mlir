@@ -7,7 +7,7 @@ dyn.data @Tree {
 
 // From an entry: the cell has no key, so it is computed once for each input; the entry reads it there, too.
 // CHECK-LABEL: dyn.entry @asked(
-// CHECK: %[[Q:.*]] = dyn.call @asked.score.given() : () -> f32
+// CHECK: %[[Q:.*]] = dyn.call @asked.score.given() {kept} : () -> f32
 // CHECK: %[[S:.*]] = dyn.call @score(%arg0) : (!dyn.node<@Tree>) -> f32
 // CHECK: arith.addf %[[S]], %[[Q]]
 dyn.entry @asked(%t: !dyn.node<@Tree>, %x: f32) -> (f32) attributes {arg_names = ["t", "x"], arg_types = [!dyn.node<@Tree>, f32], surface = f32} {
