@@ -81,11 +81,10 @@ Known StructureChecker::evalCell(const CallExpr &expr, const Call &call, const s
   if (cell_ && own) {
     ownCalls_[cell_].push_back({const_cast<FuncInfo *>(call.func), expr.range});
     if (call.func == cell_ && same)
-      if (Diagnostic *diagnostic =
-              error(expr.range,
-                    quote_(expr) + " needs itself: cell `" + cell_->name + "` is called with its own " +
-                        (keys == 1 ? "key" : "keys"),
-                    "C3"))
+      if (Diagnostic *diagnostic = error(expr.range,
+                                         quote_(expr) + " needs itself: cell `" + cell_->name +
+                                             "` is called with its own " + (keys == 1 ? "key" : "keys"),
+                                         "C3"))
         diagnostic->hint("a recursion goes down a field of its node, or along a list, or lowers an int key");
   }
   return ofType(expr.type, true, expr.range, quote_(expr) + " is the result of a cell");

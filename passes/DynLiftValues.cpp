@@ -4,9 +4,10 @@
 //
 // A call from outside of a recursion that gives values starts instances of its own (LANGUAGE C2, C4). What
 // tells them from those of other calls is where the call stands: in the source, in which instance, at which
-// positions of the binders around it. So the recursion is copied for each such call: the copy's cells have
-// the caller's keys and these positions, their CONTEXT, for first keys. Where they use a value they call a
-// cell that has the context alone for keys, and whose body computes the value.
+// positions of the binders around it. So the recursion is copied for each such call: the caller's keys and
+// these positions are further keys of the copy's cells, their CONTEXT. Where a cell uses a value it calls a
+// cell that has the context alone for keys, and whose body computes the value. Where values change on the way
+// down (C5), an instance keeps which call led to it, and asks a cell of what that call gives.
 #include "ir/Dyn/Recursion.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/LiftedCells.h"

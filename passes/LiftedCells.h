@@ -39,7 +39,7 @@ public:
   static llvm::SmallVector<mlir::Operation *> bindersAround(mlir::Operation *op);
   /// All of them, and the function.
   static Frame frameAround(mlir::Operation *op);
-  /// Gives a binder an argument that says at which position of its lists it is. The binder is made anew.
+  /// Gives a binder one more list, of the positions in its lists, and so an argument that says where it is.
   void addPosition(mlir::Operation *binder);
   /// That argument.
   static mlir::Value positionIn(mlir::Operation *binder);
