@@ -49,11 +49,14 @@ class Scope:
 
     def calls(self, kind):
         """(cell, variable that it may be called with)"""
+        # Values that depend on the lists of a state are not given to cells yet.
+        in_state = any(v.text.startswith("hs") for v in self.of("vecs"))
         return [
             (cell, v)
             for v in self.variables
             for cell in self.cells
             if v.kind == cell.takes and cell.gives == kind and (v.below or not cell.recursive)
+            and not (cell.given and in_state)
         ]
 
     def lists(self):
@@ -156,16 +159,19 @@ class Expressions:
         return Piece(kind, ["call of a cell", "structural if of a node"], f"{cell.name}(", *parts, ")")
 
     def values(self, cell, scope):
-        """What a cell is given. Not of lists, which may be a state: those hold none of what cells are given."""
+        """What a cell is given. Not of lists, which may be a state: those hold none of what cells are given. Lists that it is
+        given, and what it is given beside them, are of no states, which may be what a recursion gives."""
         plain = Scope([v for v in scope.variables if v.kind not in grammar.ELEMENT and v.kind[0] != "["])
+        still = Scope([v for v in plain.variables if v.kind not in ("vec", "f32", "rec", "lst", "tup", "mat")])
         parts = []
         for name, kind in cell.given.items():
             if cell.recursive and (not cell.changing or kind == "vecs"):
                 parts.append(f", {name}")
             elif kind == "vecs":
-                parts += [", map(z in 0..2) { ", self.expression("vec", plain, 0), " * f32(z) }"]
+                new = self.name("z")
+                parts += [f", map({new} in 0..2) {{ ", self.expression("vec", still, 0), f" * f32({new}) }}"]
             else:
-                parts += [", ", self.expression(kind, plain, self.random.choice([0, 0, 1]))]
+                parts += [", ", self.expression(kind, still if "m" in cell.given else plain, self.random.choice([0, 0, 1]))]
         return parts
 
     def fill(self, kind, production, scope, depth, braced=False):

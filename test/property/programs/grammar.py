@@ -446,7 +446,7 @@ DEEP = {
         ),
         (
             "while on a fold of a list",
-            "fold(#i in 0..3, #hs = <list.> while sum(#h in #hs) #h[0] < 0.2793) { map(#h in #hs) {vec!|h:vec,hs:vecs,i:int} }",
+            "fold(#i in 0..3, #hs = <list.> while sum(#h in #hs) { #h[0] } < 0.2793) { map(#h in #hs) {vec!|h:vec,hs:vecs,i:int} }",
         ),
         ("fn of lists", "lower(<list>)"),
         ("zip of two lists", "map((#x, #y) in zip(@xs, @ys)) {vec|x:elem,y:elem2}", 0.5),
