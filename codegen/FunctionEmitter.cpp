@@ -110,13 +110,6 @@ Expr FunctionEmitter::define(Operation *op) {
     return call(
         program_.nameOf(program_.find<kernel::GroupOp>(origin.getGroup())) + ".origin",
         {std::to_string(origin.getCell()), use(origin.getPlace()).text, std::to_string(origin.getNumber())});
-  if (auto key = dyn_cast<kernel::KeyOfOp>(op)) {
-    std::string group = program_.nameOf(program_.find<kernel::GroupOp>(key.getGroup())),
-                cell = std::to_string(key.getCell()), place = use(key.getPlace()).text;
-    if (key.getNumber() == 0)
-      return call(group + ".owner", {cell, place});
-    return call(group + ".key", {cell, std::to_string(key.getNumber() - 1), place});
-  }
   if (auto order = dyn_cast<kernel::OrderOp>(op)) {
     std::string ticks = program_.ticks(program_.find<kernel::SpaceOp>(order.getSpace()));
     return call((isStage() ? "plan." : "") + ticks + ".row_at", {use(order.getPosition()).text});
@@ -240,7 +233,7 @@ void FunctionEmitter::emitOp(Operation *op) {
       .Default([&](Operation *o) {
         if (isa<kernel::KernelDialect>(o->getDialect()) &&
             !isa<kernel::LoadOp, kernel::ReadOp, kernel::CountOp, kernel::RowOfOp, kernel::OrderOp,
-                 kernel::OriginOp, kernel::KeyOfOp, kernel::FunctionOp>(o))
+                 kernel::OriginOp, kernel::FunctionOp>(o))
           return emitStructure(o);
         if (o->getNumResults() != 1) {
           unsupported(o);

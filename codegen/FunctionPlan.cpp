@@ -61,9 +61,7 @@ std::string FunctionEmitter::wish(Value value) {
   if (isa_and_nonnull<kernel::OrderOp>(op))
     return "row";
   if (auto origin = dyn_cast_or_null<kernel::OriginOp>(op))
-    return origin.getNumber() == 0 ? "site" : origin.getNumber() == 1 ? "caller" : "position";
-  if (isa_and_nonnull<kernel::KeyOfOp>(op))
-    return "key";
+    return origin.getNumber() == 0 ? "site" : "origin";
   if (isa_and_nonnull<kernel::PlaceOp, kernel::KeyOp>(op))
     return "place";
   if (auto local = dyn_cast_or_null<kernel::LocalOp>(op))
@@ -97,7 +95,7 @@ std::string FunctionEmitter::columnName(StringRef space, StringRef column) {
 
 static bool readsMemory(Operation *op) {
   return isa<kernel::LoadOp, kernel::ReadOp, kernel::CountOp, kernel::RowOfOp, kernel::OrderOp,
-             kernel::OriginOp, kernel::KeyOfOp>(op);
+             kernel::OriginOp>(op);
 }
 
 static bool isExpression(Operation *op) {

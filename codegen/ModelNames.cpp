@@ -423,7 +423,7 @@ int Program::originSize(kernel::GroupOp group, unsigned cell) const {
   int size = 0;
   op->walk([&](kernel::CallOp call) {
     if (call.getSite() && call.getGroup() == group.getSymName() && call.getCell() == cell)
-      size = std::max<int>(size, 2 + call.getPositions().size());
+      size = std::max<int>(size, 1 + call.getOrigin().size());
   });
   return size;
 }

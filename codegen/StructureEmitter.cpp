@@ -204,13 +204,13 @@ void FunctionEmitter::emitStructure(Operation *op) {
                         return cast<FlatSymbolRefAttr>(calls).getValue() == func_.getSymName();
                       });
         if (o.getSite()) {
-          std::string positions;
-          for (Value position : o.getPositions())
-            positions += (positions.empty() ? "" : ", ") + use(position).text;
-          std::string call = program_.nameOf(group) + ".come(" +
-                             commas({cell, place, std::to_string(*o.getSite()), "{" + positions + "}",
-                                     quoted(*o.getWhere())}) +
-                             ")";
+          std::string origin;
+          for (Value number : o.getOrigin())
+            origin += (origin.empty() ? "" : ", ") + use(number).text;
+          std::string call =
+              program_.nameOf(group) + ".come(" +
+              commas({cell, place, std::to_string(*o.getSite()), "{" + origin + "}", quoted(*o.getWhere())}) +
+              ")";
           body("if (!" + call + ")", [&] { out_->line(leave()); });
         }
         out_->line((inside ? program_.nameOf(group) + ".call(" : program_.needs.at(group) + "(") + cell +

@@ -278,7 +278,7 @@ private:
         cells.makeValues(name, call.getLoc(), whereComputed(call), SmallVector<Value>(call.getValues()));
     call.getValuesMutable().clear();
     call.setSite(++copy.sites);
-    call.getPositionsMutable().assign(LiftedCells::keysInside(LiftedCells::frameAround(call)).positions);
+    call.getOriginMutable().assign(LiftedCells::keysInside(LiftedCells::frameAround(call)).all());
     copy.ways[calleeOf(call)].push_back({copy.sites, caller, values});
   }
 

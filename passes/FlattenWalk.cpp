@@ -217,18 +217,10 @@ void Walk::site(dyn::SiteOp op) {
 
 void Walk::caller(dyn::CallerOp op) {
   Location loc = op.getLoc();
-  Type i32 = b.getI32Type();
-  Flattening::Cell &cell = f.cells[op.getCellAttr().getAttr()],
-                   &caller = f.cells[op.getCallerAttr().getAttr()];
+  Flattening::Cell &cell = f.cells[op.getCellAttr().getAttr()];
   Value place = placeIn(cell, loc, op.getKeys());
-  Value from = kernel::OriginOp::create(b, loc, i32, cell.group, cell.number, place, 1);
-  unsigned first = startsWithNode(caller.op) ? 0 : 1, keys = caller.op.getKeys().size();
   for (auto [n, result] : llvm::enumerate(op.getResults())) {
-    Value number;
-    if (n < keys)
-      number = kernel::KeyOfOp::create(b, loc, i32, caller.group, caller.number, from, first + n);
-    else
-      number = kernel::OriginOp::create(b, loc, i32, cell.group, cell.number, place, 2 + n - keys);
+    Value number = kernel::OriginOp::create(b, loc, b.getI32Type(), cell.group, cell.number, place, 1 + n);
     if (result.getType().isInteger(1))
       number = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, number, integer(0));
     set(result, Known::structural(number));
@@ -239,10 +231,10 @@ void Walk::call(dyn::CallOp op, Place at) {
   Flattening::Cell &cell = f.cells[op.getCalleeAttr().getAttr()];
   Value place = placeIn(cell, op.getLoc(), op.getKeys());
   if (!indexing) {
-    SmallVector<Value> positions;
-    for (Value position : op.getPositions())
-      positions.push_back(structural(position));
-    kernel::CallOp::create(b, op.getLoc(), cell.group, cell.number, place, op.getSiteAttr(), positions,
+    SmallVector<Value> origin;
+    for (Value number : op.getOrigin())
+      origin.push_back(asColumn(structural(number)));
+    kernel::CallOp::create(b, op.getLoc(), cell.group, cell.number, place, op.getSiteAttr(), origin,
                            op.getSite() ? b.getStringAttr(placeOf(cell.op.getLoc())) : StringAttr());
     bool lists = llvm::any_of(op.getResultTypes(), [](Type t) { return isa<dyn::ListType>(t); });
     if (lists) {

@@ -444,11 +444,7 @@ void FrameCopy::clone(Operation *op) {
         get(operand);
   });
   Operation *copy = b.clone(*op, map);
-  copy->walk([](dyn::CallOp call) { // only the call itself leads somewhere
-    call.removeSiteAttr();
-    call->removeAttr("kept");
-    call.getPositionsMutable().clear();
-  });
+  copy->walk([](dyn::CallOp call) { call->removeAttr("kept"); });
 }
 
 SmallVector<Value> FrameCopy::block(Block &block, ValueRange arguments) {

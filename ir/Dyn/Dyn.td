@@ -223,13 +223,14 @@ def Dyn_CallOp : Dyn_Op<"call", [AlwaysSpeculatable, AttrSizedOperandSegments, D
   let summary = "The value of a cell at its keys, given values";
   let description = [{
     A call site is a RELATION from the caller's instances to the callee's: lowered to a column of rows, its transpose is
-    what an adjoint sums over. A call with a `site` is what `dyn.site` and `dyn.caller`
-    tell of the callee, with the positions in the binders around it; so it stays, whether its results are used or not.
+    what an adjoint sums over. A call with a `site` is what `dyn.site` and `dyn.caller` tell of the callee, with its
+    `origin`: the caller's keys and the positions in the binders around it. So it stays, whether its results are used or not,
+    and where it is computed by another cell it tells the same.
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Dyn_Flat>:$keys, Variadic<Dyn_Flat>:$values,
-                       OptionalAttr<I32Attr>:$site, Variadic<I32>:$positions);
+                       OptionalAttr<I32Attr>:$site, Variadic<Dyn_Flat>:$origin);
   let results = (outs Variadic<Dyn_Flat>:$results);
-  let assemblyFormat = "$callee `(` $keys `)` (`given` `(` $values^ `)`)? (`from` $site^ `(` $positions `)`)? attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "$callee `(` $keys `)` (`given` `(` $values^ `)`)? (`from` $site^ `(` $origin `)`)? attr-dict `:` functional-type(operands, results)";
 }
 
 def Dyn_SiteOp : Dyn_Op<"site", [Pure]> {
@@ -241,7 +242,7 @@ def Dyn_SiteOp : Dyn_Op<"site", [Pure]> {
 }
 
 def Dyn_CallerOp : Dyn_Op<"caller", [Pure]> {
-  let summary = "Who made the call that led to an instance: the keys of `caller`, a cell of the recursion, and the positions of the call";
+  let summary = "The origin of the call that led to an instance, or the first values of it; `caller` is the cell that calls";
   let arguments = (ins FlatSymbolRefAttr:$cell, Variadic<Dyn_Flat>:$keys, FlatSymbolRefAttr:$caller);
   let results = (outs Variadic<Dyn_Flat>:$results);
   let assemblyFormat = "$cell `(` $keys `)` `of` $caller attr-dict `:` functional-type($keys, $results)";

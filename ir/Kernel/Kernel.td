@@ -387,17 +387,11 @@ def Kernel_CallOp : Kernel_Op<"call", [MemoryEffects<[MemWrite]>]> {
     "file:line:col" of the cell.
   }];
   let arguments = (ins FlatSymbolRefAttr:$group, I32Attr:$cell, I32:$place, OptionalAttr<I32Attr>:$site,
-                       Variadic<I32>:$positions, OptionalAttr<StrAttr>:$where);
-  let assemblyFormat = "$group $cell `(` $place `)` (`from` $site^ `(` $positions `)` `at` $where)? attr-dict";
+                       Variadic<I32>:$origin, OptionalAttr<StrAttr>:$where);
+  let assemblyFormat = "$group $cell `(` $place `)` (`from` $site^ `(` $origin `)` `at` $where)? attr-dict";
 }
 def Kernel_OriginOp : Kernel_Op<"origin", [MemoryEffects<[MemRead]>]> {
-  let summary = "Where an instance was called from: 0 its site, 1 the caller's place, 2 and on the positions";
-  let arguments = (ins FlatSymbolRefAttr:$group, I32Attr:$cell, I32:$place, I32Attr:$number);
-  let results = (outs I32:$result);
-  let assemblyFormat = "$group $cell `[` $place `]` $number attr-dict";
-}
-def Kernel_KeyOfOp : Kernel_Op<"key_of", [MemoryEffects<[MemRead]>]> {
-  let summary = "A key of a place: 0 its node (or input), 1 and on its further keys";
+  let summary = "Where an instance was called from: 0 its site, 1 and on its origin";
   let arguments = (ins FlatSymbolRefAttr:$group, I32Attr:$cell, I32:$place, I32Attr:$number);
   let results = (outs I32:$result);
   let assemblyFormat = "$group $cell `[` $place `]` $number attr-dict";

@@ -205,17 +205,15 @@ void Group::add_places(int32_t cell, size_t count) {
   origin_[cell].extend(count * static_cast<size_t>(info_[cell].origin_size), kUnreached);
 }
 
-bool Group::come(int32_t cell, int32_t place, int32_t site, std::initializer_list<int32_t> positions,
+bool Group::come(int32_t cell, int32_t place, int32_t site, std::initializer_list<int32_t> from,
                  const char *at) {
   int32_t *origin = origin_[cell].data() + static_cast<size_t>(place) * info_[cell].origin_size;
-  int32_t caller = site == 0 ? 0 : frames_.back().place;
   if (origin[0] == kUnreached) {
     origin[0] = site;
-    origin[1] = caller;
-    std::copy(positions.begin(), positions.end(), origin + 2);
+    std::copy(from.begin(), from.end(), origin + 1);
     return true;
   }
-  if (origin[0] == site && origin[1] == caller && std::equal(positions.begin(), positions.end(), origin + 2))
+  if (origin[0] == site && std::equal(from.begin(), from.end(), origin + 1))
     return true;
   errors_->fail(info_[cell].data, owner(cell, place), messages::reached_twice(info_[cell].name, at));
   return false;

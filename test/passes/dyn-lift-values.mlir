@@ -91,7 +91,7 @@ dyn.cell @down(%t: !dyn.node<@Tree>, %above: f32) -> (f32) attributes {surface =
 // CHECK: dyn.call @down.given(%arg0)
 // CHECK: dyn.map
 // CHECK: ^bb0(%{{.*}}: !dyn.node<@Tree>, %[[P:.*]]: i32):
-// CHECK: dyn.call @down(%{{.*}}) from 1(%[[P]])
+// CHECK: dyn.call @down(%{{.*}}) from 1(%arg0, %[[P]])
 // CHECK-LABEL: dyn.cell @down.given(%arg0: !dyn.node<@Tree>) -> (f32)
 // CHECK: dyn.site @down(%arg0)
 // CHECK: dyn.if

@@ -216,7 +216,7 @@ struct CellInfo {
   /// Of a cell with one further key that takes the same few values for every node: low .. low + width - 1.
   /// Then each node has a place for each of them, and there is no table.
   int32_t low = 0, width = 0;
-  /// What come() keeps of an instance: 2 numbers and the most positions of a call, or nothing.
+  /// What come() keeps of an instance: the site and the longest `from`; 0 where nobody asks.
   int32_t origin_size = 0;
 };
 
@@ -327,12 +327,11 @@ public:
     }
   }
 
-  /// Before call() or reach() of a cell whose values change on the way down: keeps which call leads to the
-  /// instance. `site` is the call's number in the source, 0 outside of `calls`; `positions` are those of the
-  /// binders around it. False if another call leads there too, which is then reported.
-  bool come(int32_t cell, int32_t place, int32_t site, std::initializer_list<int32_t> positions,
-            const char *at);
-  /// What come() kept: 0 the site, 1 the caller's place, 2 and on the positions.
+  /// Before each call() or reach() of a cell whose values change on the way down: keeps which call leads to
+  /// the instance. `site` is the call's number in the source, `from` the caller's keys and the positions in
+  /// the binders around the call. False if another call leads there too, which is then reported.
+  bool come(int32_t cell, int32_t place, int32_t site, std::initializer_list<int32_t> from, const char *at);
+  /// What come() kept: 0 the site, 1 and on `from`.
   int32_t origin(int32_t cell, int32_t place, int32_t number) const {
     return origin_[cell][static_cast<size_t>(place) * info_[cell].origin_size + number];
   }
