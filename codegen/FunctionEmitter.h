@@ -80,7 +80,9 @@ private:
   std::string leave();
   void emitInt(kernel::IntOp op);
   std::string faultCall(const std::string &arguments);
-  void emitFault(const std::string &call);
+  void emitFault(const std::string &arguments);
+  void emitError(const std::string &call);
+  std::string inRow(const std::string &row);
   void body(llvm::StringRef head, llvm::function_ref<void()> fill);
   std::string rowsOf(kernel::RowsOp op, int64_t length, mlir::Value count, int64_t block);
   bool onlyExpressions(mlir::Block &block);

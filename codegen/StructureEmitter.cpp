@@ -61,18 +61,28 @@ void FunctionEmitter::emitCheck(kernel::CheckOp op) {
   std::string at = place();
   if (isStage()) {
     assert(!numbers.empty() && "a check in a stage names its row");
-    at = placeOfRow(model_, program_, program_.find<kernel::SpaceOp>(*func_.getSpace()), numbers[0], "plan.");
+    at = inRow(numbers[0]);
     numbers.erase(numbers.begin());
   }
   std::string fault = "dbc::Fault::" + kernel::stringifyFault(op.getFault()).str();
   std::string text = commas({at, fault, quoted(op.getWhere()), quoted(op.getWhat())});
   for (const std::string &number : numbers)
     text += ", " + number;
-  body("if (" + negated(use(op.getCondition())).text + ")", [&] { emitFault("fault(" + text + ")"); });
+  body("if (" + negated(use(op.getCondition())).text + ")", [&] { emitFault(text); });
+}
+
+/// Where a stage is wrong: the row of its space, and the node or input that it is of.
+std::string FunctionEmitter::inRow(const std::string &row) {
+  auto space = program_.find<kernel::SpaceOp>(*func_.getSpace());
+  return commas({row, placeOfRow(model_, program_, space, row, "plan.")});
 }
 
 /// Records a fault; a structure function leaves there.
-void FunctionEmitter::emitFault(const std::string &call) {
+void FunctionEmitter::emitFault(const std::string &arguments) {
+  emitError((isStage() ? "fault_in_row(" : "fault(") + arguments + ")");
+}
+
+void FunctionEmitter::emitError(const std::string &call) {
   bool place = func_.getKind() == kernel::FuncKind::Place;
   out_->line((isStage() ? "plan.errors->" : place ? "errors->" : "return errors->") + call + ";");
   if (place)
@@ -94,8 +104,11 @@ static int64_t bytesOfRow(const ModelNames &model, const Program &program, Strin
   return bytes;
 }
 
+/// What a round of a loop that only writes calls counts as: so long loops end, too.
+static constexpr int64_t kRoundBytes = 8;
+
 void FunctionEmitter::emitClaim(kernel::ClaimOp op) {
-  int64_t bytes = 0;
+  int64_t bytes = op.getSpaces().empty() ? kRoundBytes : 0;
   for (Attribute space : op.getSpaces())
     bytes += bytesOfRow(model_, program_, cast<FlatSymbolRefAttr>(space).getValue());
   std::string call =
@@ -165,9 +178,7 @@ void FunctionEmitter::emitInt(kernel::IntOp op) {
   static constexpr StringRef words[] = {"+", "-", "*", "div", "%"};
   unsigned kind = unsigned(op.getKind());
   assert(isStage() == bool(op.getRow()) && "arithmetic in a stage names its row");
-  std::string at = isStage() ? placeOfRow(model_, program_, program_.find<kernel::SpaceOp>(*func_.getSpace()),
-                                          use(op.getRow()).text, "plan.")
-                             : place();
+  std::string at = isStage() ? inRow(use(op.getRow()).text) : place();
   std::string a = use(op.getA()).text, b = use(op.getB()).text, name = nameValue(op.getResult());
   std::string fault = "dbc::Fault::overflow";
   if (op.getKind() == kernel::IntKind::Div)
@@ -175,9 +186,8 @@ void FunctionEmitter::emitInt(kernel::IntOp op) {
   else if (op.getKind() == kernel::IntKind::Rem)
     fault = "dbc::Fault::zero_division";
   out_->line("int32_t " + name + " = 0;");
-  body("if (!dbc::checked_" + functions[kind].str() + "(" + commas({a, b, "&" + name}) + "))", [&] {
-    emitFault("fault(" + commas({at, fault, quoted(op.getWhere()), quoted(words[kind]), a, b}) + ")");
-  });
+  body("if (!dbc::checked_" + functions[kind].str() + "(" + commas({a, b, "&" + name}) + "))",
+       [&] { emitFault(commas({at, fault, quoted(op.getWhere()), quoted(words[kind]), a, b})); });
 }
 
 void FunctionEmitter::emitStructure(Operation *op) {
@@ -263,7 +273,7 @@ void FunctionEmitter::emitStructure(Operation *op) {
         if (!o.getWhere().empty())
           arguments += ", " + quoted(o.getWhere());
         body("if (!" + program_.givenBy.at(o.getArray()) + ".has(" + row + "))",
-             [&] { emitFault("missing(" + arguments + ")"); });
+             [&] { emitError("missing(" + arguments + ")"); });
       })
       .Default([&](Operation *o) { unsupported(o); });
 }

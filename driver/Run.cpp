@@ -117,7 +117,7 @@ Exit runCommand(const Options &options) {
     return kUserError;
   CompiledRunner runner(loaded.model, entry, options.threads);
   Exit exit = stream(options, runner, options.batch);
-  if (options.model.verbose) {
+  if (options.model.verbose && runner.session.profile(entry).rounds > 0) {
     const RunProfile &profile = runner.session.profile(entry);
     llvm::errs() << "last batch: " << profile.nodes << " nodes, " << profile.schedule_ns << " ns scheduling, "
                  << profile.compute_ns << " ns computing\n";

@@ -7,10 +7,6 @@ namespace dbc::frontend {
 
 bool Checker::holdsList(const Type *type) { return holds(type, &Type::isList); }
 
-bool Checker::holdsListOfLists(const Type *type) {
-  return holds(type, [](const Type *part) { return part->isList() && holdsList(part->element); });
-}
-
 bool Checker::holdsNode(const Type *type) { return holds(type, &Type::isNode); }
 
 const Type *Checker::inferRange(RangeExpr &expr) {
@@ -231,15 +227,9 @@ const Type *Checker::inferScan(BinderExpr &expr, Builtin builtin) {
           "S1");
     return fail();
   }
-  if (holdsList(state)) {
-    if (builtin != Builtin::Fold) {
-      error(expr.start->range, "the state is " + quote(state) + "; states of scans hold no lists", "C6");
-      return fail();
-    }
-    if (holdsListOfLists(state)) {
-      notSupported(expr.start->range, "a list of lists in the state of a `fold` is", "C6");
-      return fail();
-    }
+  if (holdsList(state) && builtin != Builtin::Fold) {
+    error(expr.start->range, "the state is " + quote(state) + "; states of scans hold no lists", "C6");
+    return fail();
   }
   if (!coerce(*expr.body.result, state)) {
     Expr &body = *expr.body.result;

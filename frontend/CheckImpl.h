@@ -216,7 +216,6 @@ private:
   const Type *inferRange(RangeExpr &expr);
   /// True if a value of the type may be the state of a scan or the result of a recursive cell (C6).
   static bool holdsList(const Type *type);
-  static bool holdsListOfLists(const Type *type);
   static bool holdsNode(const Type *type);
 
   //===-- CheckCalls.cpp --------------------------------------------------===//

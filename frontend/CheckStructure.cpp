@@ -325,10 +325,12 @@ Known StructureChecker::evalBinder(const BinderExpr &expr) {
     result.ends = list.ends;
     return result;
   }
+  Known result;
+  result.taint(value);
   if (builtin == Builtin::ArgMax)
-    value.mark(expr.range, quote_(expr) + " is an `argmax`");
-  value.origin = Builtin::None;
-  return value;
+    result.mark(expr.range, quote_(expr) + " is an `argmax`");
+  markEnded(result, *expr.list, list);
+  return result;
 }
 
 Known StructureChecker::evalSubscript(const SubscriptExpr &expr) {
@@ -370,6 +372,12 @@ Known StructureChecker::evalSubscript(const SubscriptExpr &expr) {
   Known result;
   result.mark(expr.range, quote_(expr) + " is an element of a tensor");
   return result;
+}
+
+/// What a list is reduced to is computed where its length is (S4).
+void StructureChecker::markEnded(Known &result, const Expr &expr, const Known &list) {
+  if (list.ends.valid())
+    result.mark(list.ends, "a `while` ends " + quote_(expr));
 }
 
 /// A list that a `while` ends has no length before the arithmetic is done (S4).

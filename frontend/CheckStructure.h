@@ -46,6 +46,7 @@ private:
   void requireStructural(const Expr &expr, const Known &known, const std::string &what,
                          const std::string &hint);
   void requireElements(const Expr &expr, const Type *type, const Known &value, const std::string &cell);
+  void markEnded(Known &result, const Expr &expr, const Known &list);
   void requireLength(const Expr &expr, const Known &list, const std::string &use);
   void requireLengths(const Expr &expr, const Known &value, const std::string &use);
   void checkOrigin(const CallExpr &expr, const Known &logits);

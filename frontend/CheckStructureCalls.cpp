@@ -128,6 +128,7 @@ Known StructureChecker::evalBuiltin(const CallExpr &expr, const Call &call, cons
       break;
     Known result;
     result.taint(*args[0].element);
+    markEnded(result, *expr.args[0], args[0]);
     return result;
   }
   case Builtin::Len:

@@ -184,8 +184,8 @@ mlir::Value Lowering::reduction(const CallExpr &expr, const Call &call) {
   // Over the only axis is over all elements.
   if (call.axis != Call::kNoAxis && dyn::extents(x.getType()).size() > 1)
     axis = builder_.getI64IntegerAttr(call.axis);
-  return dyn::ReduceOp::create(builder_, at, numberType(expr.type, expr.range), reduceKind(call.builtin), x,
-                               axis);
+  return harmless(dyn::ReduceOp::create(builder_, at, numberType(expr.type, expr.range),
+                                        reduceKind(call.builtin), x, axis));
 }
 
 Values Lowering::split(const CallExpr &expr, const Call &call) {
@@ -227,7 +227,7 @@ mlir::Value Lowering::put(const CallExpr &expr) {
   auto *minus = expr.args[1]->as<UnaryExpr>();
   if (minus && minus->operand->as<NumberExpr>()) // counts from the end (T3)
     index = integer(at, dyn::IntKind::Add, intConstant(at, extents[0]), index);
-  index = dyn::NarrowOp::create(builder_, at, harmless(at, index, 0), static_cast<uint64_t>(extents[0]));
+  index = narrow(at, index, extents[0]);
   llvm::SmallVector<int64_t> along(extents.size(), 1);
   along[0] = extents[0];
   mlir::Value here =
@@ -243,8 +243,7 @@ mlir::Value Lowering::movingSlice(const CallExpr &expr) {
   int64_t whole = dyn::extents(x.getType())[0], part = dyn::extents(numberType(expr.type, expr.range))[0];
   if (part > whole) // reported where sizes are bound
     return constant(at, 0, numberType(expr.type, expr.range));
-  start =
-      dyn::NarrowOp::create(builder_, at, harmless(at, start, 0), static_cast<uint64_t>(whole - part + 1));
+  start = narrow(at, start, whole - part + 1);
   mlir::Value places = integer(at, dyn::IntKind::Add, positions(at, {part}), stretch(at, start, {part}));
   return take(at, x, places, /*checked=*/false);
 }

@@ -62,10 +62,10 @@ void Lowering::guarded(mlir::Location at, mlir::Value condition, llvm::function_
   guard_ = outer;
 }
 
-mlir::Value Lowering::harmless(mlir::Location at, mlir::Value x, double instead) {
-  if (!guard_ || dyn::isStructural(x))
-    return x;
-  return mlir::arith::SelectOp::create(builder_, at, guard_, x, constant(at, instead, x.getType()));
+mlir::Value Lowering::harmless(mlir::Operation *op) {
+  if (guard_)
+    dyn::guard(op, guard_);
+  return op->getResult(0);
 }
 
 Values Lowering::match(const MatchExpr &expr) {

@@ -140,8 +140,7 @@ LayerInstance Lowering::layerOf(const Expr &expr) {
     mlir::Value which =
         part.isStatic ? intConstant(at, number(part.begin, expr.range)) : lowerOne(*subscript->subs[0].index);
     if (part.checked)
-      which = dyn::NarrowOp::create(builder_, at, harmless(at, which, 0),
-                                    static_cast<uint64_t>(layer.tables.back()));
+      which = narrow(at, which, layer.tables.back());
     layer.at.push_back(which);
     return layer;
   }
@@ -298,7 +297,7 @@ mlir::Value Lowering::convert(const CallExpr &expr, const Call &call) {
     return mlir::arith::SIToFPOp::create(builder_, at, to, x);
   case Builtin::Int:
     if (from.isF32())
-      return mlir::arith::FPToSIOp::create(builder_, at, to, harmless(at, x, 0));
+      return harmless(mlir::arith::FPToSIOp::create(builder_, at, to, x));
     if (from.isInteger(1))
       return mlir::arith::ExtUIOp::create(builder_, at, to, x);
     return x;
@@ -310,10 +309,8 @@ mlir::Value Lowering::convert(const CallExpr &expr, const Call &call) {
       return mlir::arith::CmpFOp::create(builder_, at, mlir::arith::CmpFPredicate::UNE, x, zero);
     return mlir::arith::CmpIOp::create(builder_, at, mlir::arith::CmpIPredicate::ne, x, zero);
   }
-  default: {
-    int64_t bound = extent(expr.type->bound, expr.range);
-    return dyn::NarrowOp::create(builder_, at, harmless(at, x, 0), static_cast<uint64_t>(bound));
-  }
+  default:
+    return narrow(at, x, extent(expr.type->bound, expr.range));
   }
 }
 

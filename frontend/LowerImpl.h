@@ -138,9 +138,8 @@ private:
   Values choose(const IfExpr &expr, mlir::Value condition);
   /// Lowers an arm that has an effect only where the computed `condition` holds.
   void guarded(mlir::Location at, mlir::Value condition, llvm::function_ref<void()> body);
-  /// `x`, or inside an arm that is not chosen, where nothing may fail, `instead`; structure stays as it is
-  /// (S3).
-  mlir::Value harmless(mlir::Location at, mlir::Value x, double instead);
+  /// The result of an operation, which fails nothing in an arm that is not chosen (S3).
+  mlir::Value harmless(mlir::Operation *op);
   Values match(const MatchExpr &expr);
   mlir::Value logical(const BinaryExpr &expr);
   /// Fills a region with a block with these arguments that yields what `body` gives.
@@ -160,6 +159,8 @@ private:
   mlir::Value cut(mlir::Location at, mlir::Value x, llvm::ArrayRef<int64_t> offsets,
                   llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> result);
   mlir::Value integer(mlir::Location at, dyn::IntKind kind, mlir::Value a, mlir::Value b);
+  /// An index that must be 0 .. bound - 1.
+  mlir::Value narrow(mlir::Location at, mlir::Value x, int64_t bound);
   mlir::RankedTensorType tensorOf(llvm::ArrayRef<int64_t> extents, mlir::Type element) {
     return mlir::RankedTensorType::get(extents, element);
   }

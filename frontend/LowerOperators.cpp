@@ -75,12 +75,11 @@ mlir::Value Lowering::cut(mlir::Location at, mlir::Value x, llvm::ArrayRef<int64
 //===--------------------------------------------------------------------===//
 
 mlir::Value Lowering::integer(mlir::Location at, dyn::IntKind kind, mlir::Value a, mlir::Value b) {
-  bool fails = kind != dyn::IntKind::Max && kind != dyn::IntKind::Min;
-  if (fails && !(dyn::isStructural(a) && dyn::isStructural(b))) {
-    a = harmless(at, a, 0);
-    b = harmless(at, b, 1);
-  }
-  return dyn::IntOp::create(builder_, at, a.getType(), kind, a, b);
+  return harmless(dyn::IntOp::create(builder_, at, a.getType(), kind, a, b));
+}
+
+mlir::Value Lowering::narrow(mlir::Location at, mlir::Value x, int64_t bound) {
+  return harmless(dyn::NarrowOp::create(builder_, at, x, static_cast<uint64_t>(bound)));
 }
 
 mlir::Value Lowering::unary(const UnaryExpr &expr) {

@@ -27,10 +27,10 @@ Values Lowering::subscriptList(const SubscriptExpr &expr, const Subscripts &info
   };
   if (!sub.isSlice) {
     mlir::Value index = bound(*sub.index, part.indexFromEnd);
-    mlir::Value when = dyn::isStructural(index) ? mlir::Value() : guard_;
     for (mlir::Value list : lists)
-      results.push_back(dyn::AtOp::create(
-          builder_, at, llvm::cast<dyn::ListType>(list.getType()).getElement(), list, index, when));
+      results.push_back(harmless(
+          dyn::AtOp::create(builder_, at, llvm::cast<dyn::ListType>(list.getType()).getElement(), list, index,
+                            /*when=*/mlir::Value())));
     return results;
   }
   mlir::Value low = sub.low ? bound(*sub.low, part.lowFromEnd) : intConstant(at, 0);
@@ -52,8 +52,7 @@ mlir::Value Lowering::take(mlir::Location at, mlir::Value tensor, mlir::Value in
 mlir::Value Lowering::takeAt(mlir::Location at, mlir::Value tensor, size_t axis, mlir::Value index,
                              bool checked) {
   if (checked && !dyn::isStructural(index)) {
-    index = dyn::NarrowOp::create(builder_, at, harmless(at, index, 0),
-                                  static_cast<uint64_t>(dyn::extents(tensor.getType())[axis]));
+    index = narrow(at, index, dyn::extents(tensor.getType())[axis]);
     checked = false;
   }
   if (axis == 0)

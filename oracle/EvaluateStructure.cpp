@@ -502,6 +502,18 @@ Values Evaluation::scan(ScanOp op) {
   return results;
 }
 
+/// The first two lengths that differ of lists, or of lists in them; none if all are equal.
+static std::optional<std::pair<int64_t, int64_t>> unequalLengths(const Value &a, const Value &b) {
+  if (!a.isList() || !b.isList())
+    return std::nullopt;
+  if (a.elements().size() != b.elements().size())
+    return std::pair<int64_t, int64_t>(a.elements().size(), b.elements().size());
+  for (auto [x, y] : llvm::zip(a.elements(), b.elements()))
+    if (auto lengths = unequalLengths(x, y))
+      return lengths;
+  return std::nullopt;
+}
+
 Values Evaluation::fold(FoldOp op) {
   int64_t n = length(op.getLists());
   if (n < 0)
@@ -515,8 +527,8 @@ Values Evaluation::fold(FoldOp op) {
     Values arguments = ofStep(op.getLists(), i, state);
     Values next = taken ? element(i, body, arguments) : leaveOut(i, body, arguments);
     for (auto [a, b] : llvm::zip(state, next))
-      if (a.isList() && b.isList() && a.elements().size() != b.elements().size())
-        return fail(op, Fault::state_length, "", a.elements().size(), b.elements().size());
+      if (auto lengths = unequalLengths(a, b))
+        return fail(op, Fault::state_length, "", lengths->first, lengths->second);
     if (taken)
       state = std::move(next);
   }

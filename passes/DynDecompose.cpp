@@ -28,7 +28,16 @@ struct DynDecomposePass : impl::DynDecomposeBase<DynDecomposePass> {
       Value shifted = arith::SubFOp::create(b, loc, x, total);
       Value weight = math::ExpOp::create(b, loc, shifted);
       dyn::YieldOp::create(b, loc, weight);
-      op.replaceAllUsesWith(map.getResult(0));
+      // Of large numbers `total` has few digits left, so that the weights do not sum to 1 yet.
+      b.setInsertionPoint(op);
+      Value sum = dyn::ReduceListOp::create(b, loc, element, dyn::ReduceKind::Sum, map.getResult(0));
+      auto weights = dyn::MapOp::create(b, loc, TypeRange(op.getType()), map.getResults());
+      body = &weights.getBody().emplaceBlock();
+      Value part = body->addArgument(element, loc);
+      b.setInsertionPointToEnd(body);
+      Value whole = arith::DivFOp::create(b, loc, part, sum);
+      dyn::YieldOp::create(b, loc, whole);
+      op.replaceAllUsesWith(weights.getResult(0));
       op.erase();
     });
   }

@@ -10,7 +10,7 @@
 // down (C5), an instance keeps which call led to it, and asks a cell of what that call gives.
 #include "ir/Dyn/Recursion.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "passes/LiftedCells.h"
+#include "passes/FrameCopy.h"
 #include "passes/Passes.h"
 #include <deque>
 
@@ -47,20 +47,18 @@ struct Lifting {
     }
   }
 
-  LogicalResult run() {
+  void run() {
     if (recursionOf.empty())
-      return success();
+      return;
     SmallVector<Operation *> open;
     for (Operation &op : *module.getBody())
       if (isa<dyn::EntryOp>(op) || (isa<dyn::CellOp>(op) && !recursionOf.count(&op)))
         open.push_back(&op);
     for (Operation *function : open)
       lift(function);
-    if (cells.failed || failed(checkLists()))
-      return failure();
+    cells.spreadLists();
     erase();
     cells.markContexts();
-    return success();
   }
 
 private:
@@ -82,8 +80,6 @@ private:
         cells.addPosition(binder);
     }
     for (Call call : sites) {
-      if (cells.failed)
-        return;
       auto inside = copyOf.find(calleeOf(call));
       if (inside == copyOf.end())
         rewrite(call);
@@ -100,10 +96,9 @@ private:
     auto recursion = recursionOf.find(calleeOf(call));
     if (recursion == recursionOf.end() || recursion->second->changes())
       return LiftedCells::frameAround(call);
-    Frame frame = whereComputed(call);
-    if (llvm::all_of(call.getValues(), [](Value value) { return isOfModel(value); }))
-      frame.function = nullptr;
-    return frame;
+    if (llvm::all_of(call.getValues(), [](Value value) { return LiftedCells::isOfModel(value); }))
+      return {}; // the same everywhere
+    return whereComputed(call);
   }
 
   /// Within the innermost of the binders around a call that one of its values depends on.
@@ -118,14 +113,6 @@ private:
     return frame;
   }
 
-  /// Whether a value is made of parameters and constants alone.
-  static bool isOfModel(Value value) {
-    Operation *op = value.getDefiningOp();
-    return op && op->getNumRegions() == 0 &&
-           !isa<dyn::CallOp, dyn::ArgumentOp, dyn::SiteOp, dyn::CallerOp>(op) &&
-           llvm::all_of(op->getOperands(), isOfModel);
-  }
-
   /// One copy of a recursion.
   struct Copy {
     Copy(Recursion &recursion, dyn::CellOp callee, const Frame &frame, ArrayRef<Value> given)
@@ -135,7 +122,6 @@ private:
     dyn::CellOp callee; ///< of the call from outside
     Frame frame;
     SmallVector<Value> given;
-    dyn::CellOp source;                                ///< computes those that are computed; null if none is
     llvm::DenseMap<Operation *, dyn::CellOp> cells;    ///< of each cell: its copy
     llvm::DenseMap<Operation *, dyn::CellOp> changing; ///< of a copy: the cell of its values that change
     /// The ways in which an instance of a copy is reached: by which call, and the cell of what that gives.
@@ -168,6 +154,7 @@ private:
                               ValueRange(), recursion.changes() ? b.getI32IntegerAttr(0) : IntegerAttr(),
                               ValueRange());
     call->replaceAllUsesWith(plain);
+    cells.lifted.erase(call);
     cells.lifted.insert(plain);
     call->erase();
   }
@@ -195,7 +182,7 @@ private:
         copy.changing[into] = cells.makeCell((cell.getSymName() + ".given").str(), cell.getLoc(), changing,
                                              LiftedCells::surfaceOf(changing), frame, cell, values);
     }
-    copy.source = sourceOf(frame, given, call);
+    makeSources(frame, given, call);
     for (dyn::CellOp cell : recursion.cells)
       fill(cell, copy);
     copy.ways[copy.cells[callee]].emplace_back();
@@ -206,24 +193,25 @@ private:
     return copy;
   }
 
-  /// Values that the structure does not say, nor parameters alone: those are computed once, by a cell.
-  static bool isComputed(Value value) { return !isOfModel(value) && !dyn::isStructural(value); }
-
   static bool isArgument(Value value) {
     auto argument = dyn_cast<BlockArgument>(value);
     return argument && isa<dyn::EntryOp>(argument.getOwner()->getParentOp());
   }
 
-  /// The cell that computes the values of a call; null if there is nothing to compute.
-  dyn::CellOp sourceOf(const Frame &frame, ArrayRef<Value> given, Call call) {
-    SmallVector<Value> computed;
+  /// Cells that compute the values of a call from outside: one of the numbers, one of each list.
+  void makeSources(const Frame &frame, ArrayRef<Value> given, Call call) {
+    llvm::SetVector<Value> numbers, lists;
     for (Value value : given)
-      if (isComputed(value) && !isArgument(value) && !llvm::is_contained(computed, value))
-        computed.push_back(value);
-    if (computed.empty())
-      return {};
-    std::string name = (SymbolTable::getSymbolName(frame.function).getValue() + "." + call.getCallee()).str();
-    return cells.makeValues(name + ".given", call.getLoc(), frame, computed);
+      if (LiftedCells::isComputed(value) && !isArgument(value))
+        (isa<dyn::ListType>(value.getType()) ? lists : numbers).insert(value);
+    if (numbers.empty() && lists.empty())
+      return;
+    std::string name =
+        (SymbolTable::getSymbolName(frame.function).getValue() + "." + call.getCallee() + ".given").str();
+    if (!numbers.empty())
+      cells.makeValues(name, call.getLoc(), frame, numbers.getArrayRef());
+    for (Value list : lists)
+      cells.makeValues(name, call.getLoc(), frame, list);
   }
 
   /// A value of the call from outside, in a cell with the copy's context.
@@ -330,23 +318,6 @@ private:
     dyn::ReturnOp::create(b, loc, outermost ? ValueRange(outermost->getResults()) : ValueRange(last));
   }
 
-  /// Cells of a recursion give no lists: where a list is given that depends on the recursion that it is given
-  /// in, its cell would.
-  LogicalResult checkLists() {
-    auto cellOf = [&](StringAttr name) { return cells.table().lookup<dyn::CellOp>(name); };
-    for (auto &group : dyn::recursions(module, cellOf))
-      for (dyn::CellOp cell : group) {
-        bool lists = llvm::any_of(cell.getResults(), [](Attribute type) {
-          return isa<dyn::ListType>(cast<TypeAttr>(type).getValue());
-        });
-        if (group.size() > 1 && lists && cells.isMade(cell))
-          return emitError(cell.getLoc(),
-                           "a list of what a recursion gives, given to a cell inside of it, is "
-                           "not supported yet [C4]");
-      }
-    return success();
-  }
-
   /// The recursions that were copied; a single copy gets the name.
   void erase() {
     llvm::MapVector<Operation *, SmallVector<dyn::CellOp>> copiesOf;
@@ -378,8 +349,7 @@ private:
 
 struct DynLiftValuesPass : impl::DynLiftValuesBase<DynLiftValuesPass> {
   void runOnOperation() override {
-    if (failed(Lifting(getOperation()).run()))
-      return signalPassFailure();
+    Lifting(getOperation()).run();
     getOperation().walk([](Operation *op) { op->removeAttr("position"); });
   }
 };

@@ -61,7 +61,15 @@ ListInfo Walk::asComputed(Operation *op, const ListInfo &list, Place at) {
   std::string name = label(op, at) + ".list";
   SpaceInfo *rows = f.addSpace(name, kernel::SpaceKind::States, at.space);
   rows->used = true;
-  return copyComputed(op->getLoc(), list, f.addBuffer(name, rows, list.element), at);
+  ListInfo all = list, copy;
+  all.live.clear(); // also what a `while` leaves out
+  copy = copyComputed(op->getLoc(), all, f.addBuffer(name, rows, list.element), at);
+  copy.live = list.live;
+  copy.count = list.count;
+  copy.taken = list.taken;
+  copy.owner = list.owner;
+  copy.atEnd = list.atEnd;
+  return copy;
 }
 
 /// Where lists of one type are copied to that lie in different places. In the walk that writes calls of

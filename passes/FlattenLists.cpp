@@ -136,8 +136,8 @@ void Walk::mapCalls(dyn::MapOp op, const std::vector<ListInfo> &lists) {
       info.via = add("value");
     }
   }
-  if (rows && !isOwn(op))
-    claim(op.getLoc(), lists[0].length, rows);
+  if (!isOwn(op) && (rows || callsCells(body)))
+    claim(op.getLoc(), lists[0].length, rows ? ArrayRef<SpaceInfo *>(rows) : ArrayRef<SpaceInfo *>());
   if (rows || callsCells(body))
     loop(op.getLoc(), lists[0].length, [&](Value j) {
       for (auto [arg, list] : llvm::zip(body.getArguments(), lists))
@@ -338,8 +338,9 @@ void Walk::reduceList(dyn::ReduceListOp op, Place at) {
   ListInfo list = known(op.getList()).list;
   ReduceKind kind = op.getKind();
   bool integers = isStructural(list);
-  // The position of the largest is computed even where the numbers are structure (S1).
-  if (integers && kind == ReduceKind::ArgMax) {
+  // The position of the largest is computed even where the numbers are structure (S1), and so is what is made
+  // of a list that a `while` ends (S4).
+  if (integers && (kind == ReduceKind::ArgMax || !dyn::isStructural(op.getResult()))) {
     integers = false;
     if (indexing)
       list = asComputed(op, list, at);
@@ -433,9 +434,13 @@ void Walk::listOp(Operation *op, Place at) {
     ListInfo info;
     info.first = structural(range.getLow());
     Value high = structural(range.getHigh());
-    Value length = kernel::IntOp::create(b, loc, b.getI32Type(), kernel::IntKind::Sub, high, info.first,
-                                         b.getStringAttr(placeOf(loc)), /*row=*/Value());
-    info.length = arith::MaxSIOp::create(b, loc, length, integer(0));
+    if (isZero(info.first)) {
+      info.length = arith::MaxSIOp::create(b, loc, high, info.first);
+    } else { // what is empty has no length that could overflow
+      Value last = arith::MaxSIOp::create(b, loc, high, info.first);
+      info.length = kernel::IntOp::create(b, loc, b.getI32Type(), kernel::IntKind::Sub, last, info.first,
+                                          b.getStringAttr(placeOf(loc)), /*row=*/Value());
+    }
     info.element = b.getI32Type();
     return set(range.getResult(), Known::of(info));
   }

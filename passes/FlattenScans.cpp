@@ -12,22 +12,21 @@ namespace dbc::passes {
 /// In the walk that writes calls: who is called in the body, and how long results are at most.
 void Walk::recurrenceCalls(Operation *op, const std::vector<ListInfo> &lists, ValueRange init, Block &body,
                            bool fold) {
-  // Of a list in the state only the length counts, which is that of the first one.
+  // Of a list in the state only the lengths count, which are those of the first one.
   auto stateOf = [&](size_t k) {
     if (!isa<dyn::ListType>(init[k].getType()))
       return Known();
-    ListInfo info = known(init[k]).list;
-    info.from = From::Rows;
-    info.first = integer(0);
-    info.stride = 1;
-    return Known::of(info);
+    return Known::of(lengthsOf(known(init[k]).list));
   };
-  if (callsCells(body))
+  if (callsCells(body)) {
+    if (!isOwn(op))
+      claim(op->getLoc(), lists[0].length, {});
     loop(op->getLoc(), lists[0].length, [&](Value j) {
       for (auto [k, arg] : llvm::enumerate(body.getArguments()))
         set(arg, k < lists.size() ? element(lists[k], j) : stateOf(k - lists.size()));
       block(body, Place());
     });
+  }
   for (auto [k, result] : llvm::enumerate(op->getResults())) {
     if (fold) {
       set(result, stateOf(k));
@@ -40,6 +39,18 @@ void Walk::recurrenceCalls(Operation *op, const std::vector<ListInfo> &lists, Va
     info.length = lists[0].length;
     set(result, Known::of(info));
   }
+}
+
+/// A list with the lengths of another, whose elements are not known yet.
+ListInfo Walk::lengthsOf(ListInfo list) {
+  if (list.inner) {
+    list.inner = std::make_shared<ListInfo>(lengthsOf(*list.inner));
+    return list;
+  }
+  list.from = From::Rows;
+  list.first = integer(0);
+  list.stride = 1;
+  return list;
 }
 
 /// Scans and folds. The states of an owner with n elements are n + 1 rows of a space of their own, the first
@@ -65,16 +76,15 @@ void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &b
   Value rows = add(length, integer(1));
   Value first = kernel::ReserveOp::create(b, loc, b.getI32Type(), states->name, rows);
   std::vector<std::string> buffers;
-  std::vector<ListInfo> kept(init.size()); // of each list in the state: the one before the first step
+  std::vector<StateList> kept(init.size());
   for (auto [k, value] : llvm::enumerate(init)) {
     std::string part = nameOf(body.getArgument(infos.size() + k).getLoc());
     if (stops && k + 1 == init.size())
       part = "goes_on";
     if (isa<dyn::ListType>(value.getType())) {
       kept[k] = stateList(loc, name + "." + (part.empty() ? "list" + std::to_string(k) : part),
-                          known(value).list, rows, at);
-      kept[k].carried = steps->name;
-      buffers.push_back(kept[k].array);
+                          known(value).list, steps->name, rows, at);
+      buffers.push_back(leafOf(kept[k].first).array);
       continue;
     }
     buffers.push_back(f.addBuffer(name + "." + (part.empty() ? "state" + std::to_string(k) : part), states,
@@ -83,7 +93,7 @@ void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &b
   }
   // The list of state number k stands behind those of the states before it.
   auto listOf = [&](size_t n, Value state) {
-    ListInfo list = kept[n];
+    ListInfo list = kept[n].first;
     list.first = add(list.first, arith::MulIOp::create(b, loc, state, list.length));
     return list;
   };
@@ -116,10 +126,8 @@ void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &b
         continue;
       }
       ListInfo list = known(value).list, next = listOf(n, add(k, integer(1)));
-      check(loc, kernel::Fault::StateLength,
-            arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, next.length, list.length), "",
-            {next.length, list.length});
-      copyRows(loc, list, next, inner);
+      checkLengths(loc, list, next);
+      copyInto(loc, list, next, inner);
     }
     push(inner);
   });
@@ -131,9 +139,10 @@ void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &b
     Value last = add(first, length);
     if (isa<dyn::ListType>(init[k].getType())) {
       ListInfo list = listOf(k, length);
-      list.carried.clear();
+      list = carriedBy("", list);
       if (stops && !result.use_empty())
-        list = lastList(loc, buffers[k] + ".last", kept[k], rows, Known::placed(count, at.row), at);
+        list = lastList(loc, buffers[k] + ".last", carriedBy("", kept[k].first), kept[k].period, rows,
+                        Known::placed(count, at.row), at);
       set(result, Known::of(list));
       continue;
     }
@@ -163,30 +172,116 @@ void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &b
   }
 }
 
+const ListInfo &Walk::leafOf(const ListInfo &list) { return list.inner ? leafOf(*list.inner) : list; }
+
+/// The list, read as what a loop carries; where that has ended, `loop` is empty.
+ListInfo Walk::carriedBy(StringRef loop, ListInfo list) {
+  if (list.inner)
+    list.inner = std::make_shared<ListInfo>(carriedBy(loop, *list.inner));
+  list.carried = loop.str();
+  return list;
+}
+
+/// Rows for a list with the lengths of `like`.
+ListInfo Walk::reserve(Location loc, const ListInfo &like, const Copies &copies, Value times) {
+  ListInfo list;
+  list.element = like.element;
+  list.length = like.length;
+  if (!copies.inner) {
+    list.from = From::Rows;
+    list.array = copies.buffer;
+    Value all = like.length;
+    if (times)
+      all = kernel::IntOp::create(b, loc, b.getI32Type(), kernel::IntKind::Mul, times, like.length,
+                                  b.getStringAttr(placeOf(loc)), /*row=*/Value());
+    claim(loc, all, f.bufferSpace[list.array]);
+    list.first = kernel::ReserveOp::create(b, loc, b.getI32Type(), f.bufferSpace[list.array]->name, all);
+    return list;
+  }
+  SpaceInfo *bounds = copies.rows;
+  Value first = kernel::CountOp::create(b, loc, b.getI32Type(), bounds->name);
+  ListInfo inner;
+  auto one = [&] {
+    claim(loc, like.length, bounds);
+    loop(loc, like.length, [&](Value j) {
+      inner = reserve(loc, element(like, j).list, *copies.inner, {});
+      kernel::PushOp::create(b, loc, bounds->name, ValueRange{inner.first, inner.length});
+    });
+  };
+  if (times)
+    loop(loc, times, [&](Value) { one(); });
+  else
+    one();
+  list = listOfLists(inner, *bounds, "first", "length");
+  list.element = like.element;
+  list.length = like.length;
+  list.first = first;
+  return list;
+}
+
 /// Rows for the lists of `states` states, one behind the other; the first is a copy of `list`.
-ListInfo Walk::stateList(Location loc, StringRef name, const ListInfo &list, Value states, Place at) {
-  SpaceInfo *rows = f.addSpace(name, kernel::SpaceKind::States, at.space);
-  rows->used = true;
-  ListInfo first;
-  first.from = From::Rows;
-  first.array = f.addBuffer(name, rows, list.element);
-  first.element = list.element;
-  first.length = list.length;
-  Value all = kernel::IntOp::create(b, loc, b.getI32Type(), kernel::IntKind::Mul, states, list.length,
-                                    b.getStringAttr(placeOf(loc)), /*row=*/Value());
-  claim(loc, all, rows);
-  first.first = kernel::ReserveOp::create(b, loc, b.getI32Type(), rows->name, all);
-  copyRows(loc, list, first, at);
-  return first;
+Walk::StateList Walk::stateList(Location loc, StringRef name, const ListInfo &list, StringRef carried,
+                                Value states, Place at) {
+  Copies copies = copiesFor(list, /*structural=*/false, name.str(), at);
+  const Copies *leaf = &copies;
+  while (leaf->inner)
+    leaf = leaf->inner.get();
+  auto count = [&]() -> Value {
+    return kernel::CountOp::create(b, loc, b.getI32Type(), f.bufferSpace[leaf->buffer]->name);
+  };
+  StateList kept;
+  Value before = list.inner ? count() : Value();
+  kept.first = reserve(loc, list, copies, states);
+  kept.period = list.length;
+  if (list.inner) // of each state as many rows
+    kept.period = kernel::IntOp::create(b, loc, b.getI32Type(), kernel::IntKind::Div, sub(count(), before),
+                                        states, b.getStringAttr(placeOf(loc)), /*row=*/Value());
+  copyInto(loc, list, kept.first, at);
+  kept.first = carriedBy(carried, kept.first);
+  return kept;
+}
+
+/// The elements of a list into the rows of one with the same lengths.
+void Walk::copyInto(Location loc, const ListInfo &list, const ListInfo &to, Place at) {
+  if (!list.inner)
+    return copyRows(loc, list, to, at);
+  loop(loc, list.length, [&](Value j) { copyInto(loc, element(list, j).list, element(to, j).list, at); });
+}
+
+/// A state's lists are as long as those of the state before.
+void Walk::checkLengths(Location loc, const ListInfo &list, const ListInfo &before) {
+  check(loc, kernel::Fault::StateLength,
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, before.length, list.length), "",
+        {before.length, list.length});
+  if (list.inner)
+    loop(loc, list.length,
+         [&](Value j) { checkLengths(loc, element(list, j).list, element(before, j).list); });
 }
 
 /// The list of the state behind the last step that was taken, of `count` steps: which rows these are is
-/// computed, so its elements are picked.
-ListInfo Walk::lastList(Location loc, StringRef name, const ListInfo &first, Value states, const Known &count,
-                        Place at) {
-  ListInfo all = first; // the lists of all states, one behind the other
-  all.carried.clear();
-  all.length = arith::MulIOp::create(b, loc, states, first.length);
+/// computed, so its elements are picked. `first` is that of the first state; those of the others lie `period`
+/// rows apart.
+ListInfo Walk::lastList(Location loc, StringRef name, const ListInfo &first, Value period, Value states,
+                        const Known &count, Place at) {
+  if (first.inner) {
+    SpaceInfo *bounds = f.addSpace((name + ".bounds").str(), kernel::SpaceKind::States, nullptr);
+    bounds->columns = {"first", "length"};
+    bounds->used = true;
+    Value begin = kernel::CountOp::create(b, loc, b.getI32Type(), bounds->name);
+    claim(loc, first.length, bounds);
+    ListInfo inner;
+    loop(loc, first.length, [&](Value j) {
+      inner = lastList(loc, name, element(first, j).list, period, states, count, at);
+      kernel::PushOp::create(b, loc, bounds->name, ValueRange{inner.first, inner.length});
+    });
+    ListInfo last = listOfLists(inner, *bounds, "first", "length");
+    last.element = first.element;
+    last.first = begin;
+    last.length = first.length;
+    return last;
+  }
+  ListInfo all = first; // from the first state's to the last one's
+  all.length = add(arith::MulIOp::create(b, loc, sub(states, integer(1)), period).getResult(), first.length);
   SpaceInfo *space = f.addSpace(name, kernel::SpaceKind::Elements, at.space);
   ListInfo last;
   last.from = From::Rows;
@@ -201,9 +296,9 @@ ListInfo Walk::lastList(Location loc, StringRef name, const ListInfo &first, Val
     batch::StageOp stage = this->stage(loc, place, inner);
     OpBuilder inside = OpBuilder::atBlockEnd(&stage.getBody().front());
     Value steps = load(inside, loc, Value(), count, inner);
-    Value length = load(inside, loc, Value(), Known::structural(first.length), inner);
+    Value apart = load(inside, loc, Value(), Known::structural(period), inner);
     Value number = load(inside, loc, Value(), Known::structural(j), inner);
-    Value begin = arith::MulIOp::create(inside, loc, steps, length);
+    Value begin = arith::MulIOp::create(inside, loc, steps, apart);
     batch::WriteOp::create(inside, loc, arith::AddIOp::create(inside, loc, begin, number).getResult(), place);
     last.array = segment(loc, first.element, name, batch::ReduceKind::Pick, all, inner,
                          Known::placed(place, inner.row))

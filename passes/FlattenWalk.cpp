@@ -4,6 +4,7 @@
 // FlattenScans.cpp, stages in FlattenStages.cpp.
 #include "passes/FlattenWalk.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -466,6 +467,10 @@ SmallVector<Value> Walk::withResults(kernel::IfOp cond, TypeRange types, ArrayRe
 void Walk::returned(Operation *op, Place at) {
   auto cell = dyn_cast<dyn::CellOp>(owner);
   llvm::StringMap<std::string> renamed;
+  llvm::StringSet<> inLists; // buffers that keep their names
+  for (Value value : op->getOperands())
+    if (Known result = known(value); result.is(Kind::List))
+      inLists.insert(leafOf(result.list).array);
   for (auto [k, value] : llvm::enumerate(op->getOperands())) {
     Known result = known(value);
     if (result.is(Kind::List)) {
@@ -491,7 +496,8 @@ void Walk::returned(Operation *op, Place at) {
     if (result.is(Kind::Placed)) {
       if (auto it = renamed.find(result.array); it != renamed.end())
         result.array = it->second;
-      if (own.lookup(result.array) && result.scalar == at.row && f.bufferSpace[result.array] == at.space) {
+      if (own.lookup(result.array) && !inLists.contains(result.array) && result.scalar == at.row &&
+          f.bufferSpace[result.array] == at.space) {
         f.program.lookupSymbol(result.array)->erase();
         f.rename(result.array, target);
         own[result.array] = false;

@@ -70,10 +70,20 @@ private:
   void reduceList(dyn::ReduceListOp op, Place at);
   void recurrenceCalls(mlir::Operation *op, const std::vector<ListInfo> &lists, mlir::ValueRange init,
                        mlir::Block &body, bool fold);
-  ListInfo stateList(mlir::Location loc, llvm::StringRef name, const ListInfo &list, mlir::Value states,
-                     Place at);
-  ListInfo lastList(mlir::Location loc, llvm::StringRef name, const ListInfo &first, mlir::Value states,
-                    const Known &count, Place at);
+  ListInfo lengthsOf(ListInfo list);
+  /// The lists of a recurrence's states.
+  struct StateList {
+    ListInfo first;     ///< before the first step
+    mlir::Value period; ///< rows of elements from one state's to the next one's
+  };
+  StateList stateList(mlir::Location loc, llvm::StringRef name, const ListInfo &list, llvm::StringRef carried,
+                      mlir::Value states, Place at);
+  static const ListInfo &leafOf(const ListInfo &list);
+  static ListInfo carriedBy(llvm::StringRef loop, ListInfo list);
+  ListInfo lastList(mlir::Location loc, llvm::StringRef name, const ListInfo &first, mlir::Value period,
+                    mlir::Value states, const Known &count, Place at);
+  void checkLengths(mlir::Location loc, const ListInfo &list, const ListInfo &before);
+  void copyInto(mlir::Location loc, const ListInfo &list, const ListInfo &to, Place at);
   void copyRows(mlir::Location loc, const ListInfo &list, const ListInfo &copy, Place at);
   Known segment(mlir::Location loc, mlir::Type type, llvm::StringRef name, batch::ReduceKind kind,
                 const ListInfo &list, Place at, const Known &index = {}, const Known &when = {});
@@ -104,6 +114,8 @@ private:
   };
   Copies copiesFor(const ListInfo &list, bool structural, const std::string &name, Place at);
   ListInfo copyTo(mlir::Location loc, const ListInfo &list, const Copies &copies, Place at);
+  /// `times` such lists one behind the other, once if it is not given; gives the first.
+  ListInfo reserve(mlir::Location loc, const ListInfo &like, const Copies &copies, mlir::Value times);
   SpaceInfo *copiesOf(const ListInfo &list, llvm::StringRef name);
   ListInfo copyStructural(mlir::Location loc, const ListInfo &list, SpaceInfo *copies);
   ListInfo copyComputed(mlir::Location loc, const ListInfo &list, llvm::StringRef buffer, Place at);

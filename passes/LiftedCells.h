@@ -46,10 +46,17 @@ public:
   /// Keys and positions of a frame where code in its innermost binder stands.
   static FrameKeys keysInside(const Frame &frame);
 
+  /// Whether a value is made of parameters and constants alone.
+  static bool isOfModel(mlir::Value value);
+  /// Whether it is made neither of these alone nor of structure.
+  static bool isComputed(mlir::Value value) { return !isOfModel(value) && !dyn::isStructural(value); }
+
   /// A new cell whose keys are those of a frame and of `like`, if there is one; with an empty body and the
-  /// ranges of its keys. Of `like`'s values, `given` in the frame, ranges may be made.
+  /// ranges of its keys. Of `like`'s values, `given` in the frame, ranges may be made. `over` are lists of
+  /// the frame: a key more, behind those of the frame, for the position in each.
   dyn::CellOp makeCell(llvm::StringRef name, mlir::Location loc, mlir::TypeRange results, mlir::Type surface,
-                       const Frame &frame, dyn::CellOp like = {}, mlir::ValueRange given = {});
+                       const Frame &frame, dyn::CellOp like = {}, mlir::ValueRange given = {},
+                       mlir::ValueRange over = {});
   /// In the body of such a cell: the keys of the frame.
   FrameKeys keysOf(dyn::CellOp cell, const Frame &frame);
   /// In its body or in a range: the others.
@@ -62,38 +69,51 @@ public:
   /// A cell over a frame that computes `values`, which are computed there.
   dyn::CellOp makeValues(llvm::StringRef name, mlir::Location loc, const Frame &frame,
                          mlir::ValueRange values);
-  /// Whether a cell was made by makeValues.
-  bool isMade(dyn::CellOp cell) const { return made.contains(cell); }
+  /// Makes such a cell of a value that is used in binders further inside.
+  void shareValue(mlir::Value value, const Frame &frame);
   /// Lets what else in a function uses values that cells of makeValues compute read them there.
   void readValues(mlir::Operation *function);
   static llvm::SmallVector<mlir::Type> resultsOf(dyn::CellOp cell);
   static mlir::Type surfaceOf(llvm::ArrayRef<mlir::Type> types);
   /// A call of a cell that has the keys of a frame alone.
   static dyn::CallOp call(mlir::OpBuilder &b, mlir::Location loc, dyn::CellOp cell, mlir::ValueRange keys);
+  /// The list whose elements a cell gives that has one key more than `keys`, the position.
+  static mlir::Value listOfCalls(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type, mlir::Value length,
+                                 dyn::CellOp cell, mlir::ValueRange keys);
   /// Writes the bodies of the cells of a function's states that were asked for, and lets the recurrences
   /// themselves be read from them.
   void finishStates(mlir::Operation *function);
 
+  /// Cells of a recursion give no lists (LANGUAGE C6). Where one of makeValues has become part of one, a cell
+  /// of the list's elements takes its place.
+  void spreadLists();
+
   mlir::SymbolTable &table() { return symbols; }
   /// Calls that were given values.
   llvm::DenseSet<mlir::Operation *> lifted;
-  bool failed = false;
 
 private:
   friend class FrameCopy;
-  dyn::CellOp statesOf(mlir::Operation *recurrence, const Frame &outer);
-  dyn::CellOp listOf(mlir::Value list, const Frame &outer);
-  bool dependsOnLifted(mlir::Operation *op);
+  /// The cells of a scan's or fold's states; the number of steps taken is a key behind those of the frame.
+  struct States {
+    Frame outer;
+    dyn::CellOp numbers;                  ///< gives those that are no lists; null if there are none
+    llvm::SmallVector<unsigned> place;    ///< of each state that is none: where among these
+    llvm::SmallVector<dyn::CellOp> lists; ///< of each state that is one: a cell of its elements
+    bool done = false;
+  };
+  States statesOf(mlir::Operation *recurrence, const Frame &outer);
+  void fillStates(mlir::Operation *recurrence, const States &entry, dyn::CellOp cell,
+                  llvm::ArrayRef<unsigned> numbers);
+  void readStates(mlir::Operation *recurrence, const States &entry);
+  void spread(dyn::CellOp cell);
+  /// Whether an `if` says what a cell of states gives, the first one in its first arm.
+  bool isStates(dyn::IfOp branch) const { return statesCells.contains(branch->getParentOp()); }
 
   mlir::ModuleOp module;
   mlir::SymbolTable symbols;
-  struct States {
-    dyn::CellOp cell;
-    Frame outer;
-    bool done = false;
-  };
   llvm::MapVector<mlir::Operation *, States> states; ///< of scans and folds
-  llvm::DenseMap<mlir::Value, dyn::CellOp> lists;
+  llvm::DenseSet<mlir::Operation *> statesCells;     ///< their cells, and those of the elements of these
   struct Computed {
     dyn::CellOp cell;
     Frame frame;
@@ -101,35 +121,10 @@ private:
     bool read = false;
   };
   llvm::MapVector<mlir::Value, Computed> computed;
-  llvm::DenseSet<mlir::Operation *> made;
   struct Context {
     unsigned first = 0, count = 0;
   };
   llvm::MapVector<mlir::Operation *, Context> contexts; ///< of each cell: which keys are those of a frame
-};
-
-/// Copies what a frame computes to where its keys are known.
-class FrameCopy {
-public:
-  FrameCopy(LiftedCells &cells, mlir::OpBuilder &b, const Frame &frame, const FrameKeys &keys)
-      : cells(cells), b(b), frame(frame), at(keys) {}
-
-  mlir::Value get(mlir::Value value);
-  /// The length of a list, without its elements.
-  mlir::Value length(mlir::Value list);
-  /// Copies the operations of a block whose arguments have the given values; gives what it yields.
-  llvm::SmallVector<mlir::Value> block(mlir::Block &block, mlir::ValueRange arguments);
-  mlir::Value element(mlir::Value list, mlir::Value position);
-  mlir::Value state(mlir::Operation *recurrence, unsigned number, mlir::Value steps);
-  mlir::IRMapping map;
-
-private:
-  void clone(mlir::Operation *op);
-
-  LiftedCells &cells;
-  mlir::OpBuilder &b;
-  Frame frame;
-  FrameKeys at;
 };
 
 } // namespace dbc::passes

@@ -106,102 +106,80 @@ std::string dbc::dyn::sourceName(Location loc) {
   return {};
 }
 
-/// What arms give is structural if each arm's is, for structure decides between them.
-static bool yieldsStructure(MutableArrayRef<Region> arms, unsigned result) {
-  return llvm::all_of(
-      arms, [&](Region &arm) { return isStructural(arm.front().getTerminator()->getOperand(result)); });
+/// Whether a `while` ends a list, so that its length is computed.
+static bool isEnded(Value list) {
+  while (Operation *op = list.getDefiningOp()) {
+    if (auto scan = dyn_cast<ScanOp>(op))
+      return scan.getStops();
+    if (!isa<MapOp, SoftmaxListOp>(op))
+      return false;
+    list = op->getOperand(0);
+  }
+  return false;
 }
 
-bool dbc::dyn::isStructural(Value value) {
-  Type type = value.getType();
-  if (auto list = dyn_cast<ListType>(type))
-    type = list.getElement();
-  if (isa<NodeType>(type))
-    return true;
-  if (!type.isInteger(32) && !type.isInteger(1))
-    return false;
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
+namespace {
+/// Answers for one value, each that it depends on once.
+struct Structure {
+  bool has(Value value) {
+    auto known = answers.find(value);
+    if (known != answers.end())
+      return known->second;
+    bool answer = find(value);
+    answers[value] = answer;
+    return answer;
+  }
+
+private:
+  bool find(Value value) {
+    Type type = value.getType();
+    if (auto list = dyn_cast<ListType>(type))
+      type = list.getElement();
+    if (isa<NodeType>(type))
+      return true;
+    if (!type.isInteger(32) && !type.isInteger(1))
+      return false;
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      return isStructuralArgument(argument);
+    Operation *op = value.getDefiningOp();
+    unsigned result = cast<OpResult>(value).getResultNumber();
+    if (isa<FieldOp, ArgumentOp, SiteOp, CallerOp, LenOp, RangeOp, arith::ConstantOp>(op))
+      return true;
+    if (isa<CallOp, ScanOp, FoldOp, GetOp>(op))
+      return false;
+    if (auto reduce = dyn_cast<ReduceListOp>(op))
+      return reduce.getKind() != ReduceKind::ArgMax && has(reduce.getList()) && !isEnded(reduce.getList());
+    if (auto map = dyn_cast<MapOp>(op))
+      return has(map.getBody().front().getTerminator()->getOperand(result));
+    if (isa<FilterOp, ZipOp>(op))
+      return has(op->getOperand(result));
+    // What arms give is structural if each arm's is, for structure decides between them.
+    if (isa<MatchOp, IfOp>(op))
+      return llvm::all_of(op->getRegions(),
+                          [&](Region &arm) { return has(arm.front().getTerminator()->getOperand(result)); });
+    return llvm::all_of(op->getOperands(), [&](Value v) { return has(v); });
+  }
+
+  bool isStructuralArgument(BlockArgument argument) {
     Operation *owner = argument.getOwner()->getParentOp();
+    unsigned number = argument.getArgNumber();
     if (auto cell = dyn_cast<CellOp>(owner)) // a list that is given is structural as far as it can be
-      return argument.getArgNumber() < cell.getKeys().size() || isa<ListType>(value.getType());
+      return number < cell.getKeys().size() || isa<ListType>(argument.getType());
     if (isa<EntryOp>(owner))
       return true;
     // An element of a list; the states of scans and folds are computed.
-    unsigned number = argument.getArgNumber();
     if (auto scan = dyn_cast<ScanOp>(owner))
-      return number < scan.getLists().size() && isStructural(scan.getLists()[number]);
+      return number < scan.getLists().size() && has(scan.getLists()[number]);
     if (auto fold = dyn_cast<FoldOp>(owner))
-      return number < fold.getLists().size() && isStructural(fold.getLists()[number]);
-    return isStructural(owner->getOperand(number));
+      return number < fold.getLists().size() && has(fold.getLists()[number]);
+    return has(owner->getOperand(number));
   }
-  Operation *op = value.getDefiningOp();
-  unsigned result = cast<OpResult>(value).getResultNumber();
-  if (isa<FieldOp, ArgumentOp, SiteOp, CallerOp, LenOp, RangeOp, arith::ConstantOp>(op))
-    return true;
-  if (isa<CallOp, ScanOp, FoldOp, GetOp>(op))
-    return false;
-  if (auto reduce = dyn_cast<ReduceListOp>(op); reduce && reduce.getKind() == ReduceKind::ArgMax)
-    return false;
-  if (auto map = dyn_cast<MapOp>(op))
-    return isStructural(map.getBody().front().getTerminator()->getOperand(result));
-  if (isa<FilterOp, ZipOp>(op))
-    return isStructural(op->getOperand(result));
-  if (isa<MatchOp, IfOp>(op))
-    return yieldsStructure(op->getRegions(), result);
-  return llvm::all_of(op->getOperands(), [](Value v) { return isStructural(v); });
-}
 
-/// The list that a list has its length of: what it is a map of, and so on.
-static Value lengthOf(Value list) {
-  while (Operation *op = list.getDefiningOp()) {
-    auto scan = dyn_cast<ScanOp>(op);
-    if (!isa<MapOp, ZipOp, ReverseOp, SoftmaxListOp>(op) && !(scan && !scan.getStops()))
-      break;
-    list = op->getOperand(0);
-  }
-  return list;
-}
+  llvm::DenseMap<Value, bool> answers;
+};
+} // namespace
 
-/// Whether every list in a fold's state has in each step the length that it had.
-static bool keepsLengths(FoldOp fold) {
-  Block &body = fold.getBody().front();
-  auto states = body.getArguments().drop_front(fold.getLists().size());
-  return llvm::all_of(llvm::zip(states, body.getTerminator()->getOperands()), [](auto pair) {
-    auto [state, next] = pair;
-    return !isa<ListType>(state.getType()) || lengthOf(next) == state;
-  });
-}
-
-bool dbc::dyn::mayFail(Operation *op) {
-  if (auto range = dyn_cast<RangeOp>(op)) {
-    auto isConstant = [](Value v) { return v.getDefiningOp<arith::ConstantOp>() != nullptr; };
-    return !isConstant(range.getLow()) || !isConstant(range.getHigh());
-  }
-  if (auto zip = dyn_cast<ZipOp>(op))
-    return !llvm::all_equal(llvm::map_range(zip.getLists(), lengthOf));
-  if (auto fold = dyn_cast<FoldOp>(op))
-    return !keepsLengths(fold);
-  if (auto take = dyn_cast<TakeOp>(op))
-    return take.getChecked();
-  if (auto ints = dyn_cast<IntOp>(op))
-    return ints.getKind() != IntKind::Max && ints.getKind() != IntKind::Min;
-  auto isInts = [](Type type) { return scalar(type).isInteger(32); };
-  if (auto reduce = dyn_cast<ReduceOp>(op))
-    return reduce.getKind() == ReduceKind::Sum && isInts(reduce.getType());
-  if (auto reduce = dyn_cast<ReduceListOp>(op))
-    switch (reduce.getKind()) {
-    case ReduceKind::Sum:
-      return isInts(reduce.getType());
-    case ReduceKind::LogSumExp:
-    case ReduceKind::Any:
-    case ReduceKind::All:
-      return false;
-    default:
-      return true; // of the empty list
-    }
-  return isa<FieldOp, ArgumentOp, SiteOp, CallerOp, NodesOp, CallOp, NarrowOp, arith::FPToSIOp, SliceOp,
-             AtOp>(op);
-}
+bool dbc::dyn::isStructural(Value value) { return Structure().has(value); }
 
 //===-- Declarations
 //------------------------------------------------------------------------------------------===//

@@ -38,6 +38,11 @@ bool isStructural(mlir::Value value);
 
 /// Whether computing `op` may fail an input (LANGUAGE E2): it must not be computed where the source does not.
 bool mayFail(mlir::Operation *op);
+/// Whether it may do so by what is computed, not by structure alone.
+bool mayFailComputed(mlir::Operation *op);
+/// Lets an operation that may fail by what is computed do no harm where `when` does not hold: what it gives
+/// there must not be used (LANGUAGE S3, S4). Leaves others as they are.
+void guard(mlir::Operation *op, mlir::Value when);
 } // namespace dbc::dyn
 
 #include "ir/Dyn/DynDialect.h.inc"

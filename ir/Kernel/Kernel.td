@@ -338,7 +338,7 @@ def Kernel_ClaimOp : Kernel_Op<"claim", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "`count` rows in each of `spaces` are coming; an input that asks for too much memory fails here";
   let description = [{
     Stands before loops whose length the size of the input does not bound: over ranges, and over a list once for each of
-    several others. What rows take is counted from the columns and buffers of the spaces; what one input may take is the
+    several others. Without spaces the rounds of a loop that asks for instances are counted. What rows take is counted from the columns and buffers of the spaces; what one input may take is the
     session's to say. `where` is "file:line:col" in the source.
   }];
   let arguments = (ins FlatSymbolRefArrayAttr:$spaces, I32:$count, StrAttr:$where);

@@ -4,33 +4,30 @@
 #include <dbc/schedule.h>
 
 #include <new>
-#include <tuple>
 
 namespace dbc {
 
-/// The order of failures of one input that one launch reports.
-static bool before(const Status &a, const Status &b) {
-  return std::tie(a.data, a.node, a.field, a.message) < std::tie(b.data, b.node, b.field, b.message);
-}
-
-void ScheduleErrors::add(Status status) noexcept {
+void ScheduleErrors::add(Status status, int32_t p) noexcept {
   std::lock_guard<std::mutex> lock(mutex_);
   reported_ = true;
   size_t input = static_cast<size_t>(status.input);
-  if (statuses_[status.input].ok()) {
-    remember(status.input);
+  bool first = statuses_[status.input].ok();
+  // Of one launch the least row counts, and in a row, which one thread computes, what comes first.
+  if (!first &&
+      !(launch_ > 0 && input < from_.size() && from_[input].launch == launch_ && p < from_[input].row))
+    return;
+  remember(input, p);
+  if (first)
     statuses_.fail(status.input, std::move(status));
-  } else if (launch_ > 0 && input < from_.size() && from_[input] == launch_ &&
-             before(status, statuses_[status.input])) {
+  else
     statuses_.replace(status.input, std::move(status));
-  }
 }
 
-void ScheduleErrors::remember(int32_t input) noexcept {
+void ScheduleErrors::remember(size_t input, int32_t p) noexcept {
   try {
     if (from_.empty())
       from_.resize(static_cast<size_t>(statuses_.inputs()));
-    from_[input] = launch_;
+    from_[input] = {launch_, p};
   } catch (const std::bad_alloc &) {
     // Then the first to arrive stays.
   }
@@ -48,6 +45,16 @@ void ScheduleErrors::fault(int32_t table, int32_t row, Fault fault, const char *
                            int64_t a, int64_t b, int64_t c) noexcept {
   try {
     fail(table, row, messages::fault_text(fault, what, a, b, c, at));
+  } catch (const std::bad_alloc &) {
+    add_wordless(table, row);
+  }
+}
+
+void ScheduleErrors::fault_in_row(int32_t p, int32_t table, int32_t row, Fault fault, const char *at,
+                                  const char *what, int64_t a, int64_t b, int64_t c) noexcept {
+  try {
+    std::string text = messages::fault_text(fault, what, a, b, c, at);
+    add(batch_.describe(Code::bad_input, table, row, -1, text), p);
   } catch (const std::bad_alloc &) {
     add_wordless(table, row);
   }

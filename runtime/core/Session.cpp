@@ -19,6 +19,11 @@ int64_t now_ns() {
 Session::Session(const Model &model, int32_t threads) noexcept : model_(model), pool_(threads) {}
 Session::~Session() = default;
 
+const RunProfile &Session::profile(int32_t entry) const {
+  static const RunProfile none;
+  return entries_.empty() ? none : entries_[entry].profile;
+}
+
 /// Plans and profiles exist from an entry's first run on.
 void Session::prepare(int32_t number) {
   if (entries_.empty())

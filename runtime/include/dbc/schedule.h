@@ -44,6 +44,9 @@ public:
   /// Any other fault of rule E2; `what`, a, b, c as messages.h says at the fault.
   DBC_COLD void fault(int32_t table, int32_t row, Fault fault, const char *at, const char *what = "",
                       int64_t a = 0, int64_t b = 0, int64_t c = 0) noexcept;
+  /// The same from row `p` of the space that a stage runs over, whose failures do not come in order.
+  DBC_COLD void fault_in_row(int32_t p, int32_t table, int32_t row, Fault fault, const char *at,
+                             const char *what = "", int64_t a = 0, int64_t b = 0, int64_t c = 0) noexcept;
   /// Anything else: `what` is the last part of the message.
   DBC_COLD void fail(int32_t table, int32_t row, const std::string &what) noexcept;
 
@@ -55,16 +58,20 @@ public:
   void begin_launch() { ++launch_; }
 
 private:
-  void add(Status status) noexcept;
-  void remember(int32_t input) noexcept;
+  void add(Status status, int32_t p = 0) noexcept;
+  void remember(size_t input, int32_t p) noexcept;
   void add_wordless(int32_t table, int32_t row) noexcept; ///< there is no memory for words
 
   const Batch &batch_;
   InputStatuses &statuses_;
   std::mutex mutex_;
   std::atomic<bool> reported_{false};
-  int64_t launch_ = 0;        ///< 0: while scheduling, where failures come in order
-  std::vector<int64_t> from_; ///< of the first failure of each input; empty if nothing failed yet
+  int64_t launch_ = 0; ///< 0: while scheduling, where failures come in order
+  struct Origin {
+    int64_t launch;
+    int32_t row;
+  };
+  std::vector<Origin> from_; ///< of the failure of each input; empty if nothing failed yet
 };
 
 /// How much memory an input may claim with lists that it does not hold itself (ranges, a list once for each

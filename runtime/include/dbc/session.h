@@ -101,7 +101,7 @@ public:
   /// Number of inputs of the last run that failed.
   int32_t failed() const { return statuses_.failed(); }
   /// Of the last run of an entry.
-  const RunProfile &profile(int32_t entry) const { return entries_[entry].profile; }
+  const RunProfile &profile(int32_t entry) const;
 
   /// What one input may claim in a run with lists that it does not hold itself, in bytes: ranges, a list
   /// once for each element of another. An input that asks for more fails with a message that says how much.
