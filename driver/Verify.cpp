@@ -53,6 +53,25 @@ struct Finding {
   }
 };
 
+/// Draws input `number` and lets the oracle compute it. One in four has cycles, where the model allows them.
+Status drawInput(const ModelInfo &info, const EntryInfo &entry, uint64_t seed, int64_t number,
+                 OracleRunner &oracle, Drawn &drawn) {
+  for (bool cycles : {number % 4 == 3, false}) {
+    DrawOptions options;
+    options.cycles = cycles;
+    if (Status status = draw_instance(info, entry, seed, number, drawn.instance, options); !status.ok())
+      return status;
+    drawn.line = instance_json(info, entry, drawn.instance);
+    std::vector<LineResult> results;
+    if (Status status = oracle.compute({drawn.line}, results); !status.ok())
+      return status;
+    drawn.expected = std::move(results[0]);
+    if (drawn.expected.status.ok())
+      break;
+  }
+  return Status();
+}
+
 /// A message without the number of its input, which depends on the run.
 std::string withoutInput(const std::string &message) {
   static const std::regex number("(input|line) [0-9]+: ");
@@ -115,17 +134,10 @@ bool Verifier::draw(int64_t count, uint64_t seed) {
   static const std::regex digits("[0-9]+");
   for (int64_t number = 0; finding.valid < count && number < kDrawsPerInput * count; ++number) {
     Drawn each;
-    if (Status status = draw_instance(info, entry, seed, number, each.instance); !status.ok()) {
+    if (Status status = drawInput(info, entry, seed, number, oracle, each); !status.ok()) {
       printError(entry.name + ": " + status.message);
       return false;
     }
-    each.line = instance_json(info, entry, each.instance);
-    std::vector<LineResult> results;
-    if (Status status = oracle.compute({each.line}, results); !status.ok()) {
-      printError(entry.name + ": " + status.message);
-      return false;
-    }
-    each.expected = std::move(results[0]);
     if (each.expected.status.ok() && !usable(each.expected)) {
       ++finding.redrawn;
       continue;
@@ -361,18 +373,14 @@ Exit sampleCommand(const Options &options) {
   std::string refused;
   int64_t printed = 0;
   for (int64_t i = 0; printed < options.count && i < kDrawsPerInput * options.count; ++i) {
-    Instance instance;
-    if (Status status = draw_instance(info, entry, options.seed, i, instance); !status.ok())
+    Drawn drawn;
+    if (Status status = drawInput(info, entry, options.seed, i, oracle, drawn); !status.ok())
       return fail(status);
-    std::string line = instance_json(info, entry, instance);
-    std::vector<LineResult> results;
-    if (Status status = oracle.compute({line}, results); !status.ok())
-      return fail(status);
-    if (!results[0].status.ok()) {
-      refused = withoutInput(results[0].status.message);
+    if (!drawn.expected.status.ok()) {
+      refused = withoutInput(drawn.expected.status.message);
       continue;
     }
-    llvm::outs() << line << "\n";
+    llvm::outs() << drawn.line << "\n";
     ++printed;
   }
   if (printed == options.count)

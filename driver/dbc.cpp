@@ -110,11 +110,13 @@ private:
             "set a dim; may be repeated")
         ->type_name("NAME=N")
         ->expected(1)
-        ->take_all();
+        ->take_all()
+        ->allow_extra_args(false);
     command->add_option("-I", o.model.includes, "look for imported modules in DIR; may be repeated")
         ->type_name("DIR")
         ->expected(1)
-        ->take_all();
+        ->take_all()
+        ->allow_extra_args(false);
     command->add_flag("-v,--verbose", o.model.verbose, "say what is done");
     commands.push_back({command, function});
     return command;
@@ -156,7 +158,8 @@ private:
     compile->add_option("--print-ir-after", o.printAfter, "print to stderr what PASS makes; may be repeated")
         ->type_name("PASS")
         ->expected(1)
-        ->take_all();
+        ->take_all()
+        ->allow_extra_args(false);
     addReal(compile);
     addTarget(compile);
     add("check", "print what is wrong with a model", checkCommand);
@@ -170,7 +173,7 @@ private:
       addFiles(command);
       addWeights(command);
     }
-    interpret->add_flag("--trace", o.trace, "print to stderr what each `let` gave, its type and value");
+    interpret->add_flag("--trace", o.trace, "print to stderr what each instance is given, its `let`s and what it gives");
     run->add_option("--batch", o.batch, "inputs in a batch [64]")->check(CLI::Range(1, 1 << 30));
     run->add_option("--threads", o.threads, "threads to compute with [1]")->check(CLI::Range(1, 1024));
     addReal(run);

@@ -80,9 +80,13 @@ const Type *Checker::bindElement(BinderExpr &expr) {
                                    "`" + expr.name.text + "(.. in ..)` goes through a list, but " +
                                        quote(*expr.list) + " is " + quote(list),
                                    "L1");
+    Builtin builtin = expr.resolved->builtin;
+    bool whole = builtin != Builtin::Map && builtin != Builtin::Scan && builtin != Builtin::ScanBack &&
+                 builtin != Builtin::Fold;
     if (list->isTensor())
-      diagnostic.hint("reductions take a tensor as it is: `" + expr.name.text +
-                      "(x)`; its rows are `x[i]` with `i in 0.." + list->extents[0].str() + "`");
+      diagnostic.hint((whole ? "reductions take a tensor as it is: `" + expr.name.text + "(x)`; its rows are "
+                             : "its rows are ") +
+                      std::string("`x[i]` with `i in 0..") + list->extents[0].str() + "`");
     else if (list->isScalar() && list->scalar != Scalar::F32 && list->scalar != Scalar::Bool)
       diagnostic.hint("write `0.." + std::string(diags_->sources().text(expr.list->range)) + "`");
     else if (list->isNode())

@@ -65,12 +65,14 @@ const Type *Checker::callBuiltin(CallExpr &expr, const BuiltinInfo &info) {
                              ? "at least " + std::to_string(info.minArgs)
                              : std::to_string(info.minArgs) + " or " + std::to_string(info.maxArgs);
     bool extremum = (info.id == Builtin::Max || info.id == Builtin::Min) && count == 2;
+    bool axis = info.takesAxis && !extremum && count == info.maxArgs + 1;
     error(expr.range,
           name + " takes " + wanted + (info.maxArgs == 1 ? " argument" : " arguments") + ", not " +
               std::to_string(count),
           info.rule)
         .hint(extremum ? std::string("of two numbers it is `") + info.name + "imum(a, b)`"
-                       : std::string("it is written `") + info.usage + "`");
+              : axis ? std::string("an axis is named, and counted from 0: `") + info.name + "(.., axis = ..)`"
+                     : std::string("it is written `") + info.usage + "`");
     return give(fail());
   }
   if (expr.axis && !info.takesAxis) {

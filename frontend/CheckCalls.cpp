@@ -234,7 +234,7 @@ const Type *Checker::callFunction(CallExpr &expr, const FuncInfo &func, const Ex
     error(expr.callee->range,
           kind + " " + name + " cannot be called; entries and losses are for the application", "C1")
         .note(func.decl->name.range, name + " is declared here")
-        .hint("put what both need into a `fn`");
+        .hint("put what both need into a `fn`, a recursion into a `cell`");
     return fail();
   }
   size_t wanted = func.arguments.size();

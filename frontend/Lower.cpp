@@ -31,6 +31,12 @@ mlir::OwningOpRef<mlir::ModuleOp> Lowering::run() {
   llvm::SmallVector<mlir::NamedAttribute> dims;
   for (const auto &[dim, value] : fileDims_)
     dims.push_back(builder_.getNamedAttr(dim->name, builder_.getI64IntegerAttr(value)));
+  for (const DeclPtr &decl : model.decls) { // and those that are made of others
+    const Binding *dim = decl->kind == Decl::Kind::Dim ? decl->resolved : nullptr;
+    if (dim && llvm::none_of(dims, [&](mlir::NamedAttribute known) { return known.getName() == dim->name; }))
+      if (std::optional<int64_t> value = dim->shape.evaluate(fileDims_))
+        dims.push_back(builder_.getNamedAttr(dim->name, builder_.getI64IntegerAttr(*value)));
+  }
   module_->setAttr("dyn.dims", builder_.getDictionaryAttr(dims));
   Frame top;
   top.dims = fileDims_;

@@ -66,6 +66,7 @@ private:
   std::string expectedText() const;
   std::string closerText(size_t closer) const;
   std::string afterText() const;
+  bool endsType() const;
   std::string hintText() const;
   std::string wordHint() const;
   bool wantsName() const;
@@ -277,6 +278,16 @@ std::string Report::wordHint() const {
       {"elif", "write `else if`"},
       {"return", "the value of a block is its last expression; there is no `return`"},
       {"for", "there are no loops; a list is gone through with `map`, `scan`, `fold`, `sum` .."},
+      {"then", "arms stand in braces: `if c { a } else { b }`"},
+      {"is", "constructors are told apart by `match t { Leaf => .., Node(left, right) => .. }`"},
+      {"break", "a `scan` or `fold` stops by `while` behind its state"},
+      {"var", "a name is given to a value with `let`"},
+      {"def", "a function is `fn f(x: f32) -> f32 { .. }`"},
+      {"lambda",
+       "a function is `fn f(x: f32) -> f32 { .. }`; binders take an expression: `map(x in xs) exp(x)`"},
+      {"class",
+       "values of several parts are `record`, nodes of the input `data`, parameters of their own `layer`"},
+      {"struct", "values of several parts are `record`, nodes of the input `data`"},
   };
   for (Token *token : {found_, beforeToken_})
     if (token && (token->getType() == DynParser::ID || token->getType() == DynParser::BINDER))
@@ -297,12 +308,36 @@ bool Report::wantsName() const {
   return list && (last == DynParser::LPAREN || last == DynParser::LBRACE || last == DynParser::COMMA);
 }
 
+/// Whether a type stands before the wrong token, not an expression.
+bool Report::endsType() const {
+  switch (rule()) {
+  case DynParser::RuleParamDecl:
+  case DynParser::RuleConstDecl:
+  case DynParser::RuleRecordField:
+  case DynParser::RuleFields:
+  case DynParser::RuleArgs:
+    return true;
+  default:
+    return false;
+  }
+}
+
 std::string Report::hintText() const {
   std::string hint = wordHint();
   if (!hint.empty())
     return hint;
   if (found(DynParser::STAR) && beforeToken_ && beforeToken_->getType() == DynParser::STAR)
     return "a power is written `pow(x, y)`, a square `square(x)`";
+  bool assigns = found(DynParser::EQ) && beforeToken_;
+  if (assigns && (beforeToken_->getType() == DynParser::PLUS || beforeToken_->getType() == DynParser::MINUS ||
+                  beforeToken_->getType() == DynParser::STAR))
+    return "values do not change: bind a new one with `let`, or go through a list with `fold`";
+  if (assigns && expects(DynParser::LBRACE) && outerRule() == DynParser::RuleFuncDecl)
+    return "a body stands in braces";
+  if (found(DynParser::LPAREN) && beforeToken_ && beforeToken_->getType() == DynParser::ID && endsType())
+    return "sizes stand in brackets: `f32[d, d]`, `nn.Linear[d, d]`";
+  if (found(DynParser::IF) && expects(DynParser::RBRACE))
+    return "an `if` stands first: `if c { a } else { b }`";
   if (found(DynParser::COLON) && expects(DynParser::RBRACKET))
     return "a slice is written `a..b`; `a..` goes on to the end, `..b` begins at the start";
   if (found(DynParser::COLON) && beforeToken_ && beforeToken_->getType() == DynParser::LBRACKET)

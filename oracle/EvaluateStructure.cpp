@@ -31,23 +31,33 @@ Values Evaluation::block(Block &block, const Values &arguments) {
   return results;
 }
 
-/// What has a name was bound by a `let`.
+/// What has a name was bound by a `let`. In binders the positions stand behind it.
 void Evaluation::trace(Operation *op) {
   auto name = dyn_cast<NameLoc>(op->getLoc());
   if (!name)
     return;
-  // Parts of a record that a cell gives are told by their names, other parts by their numbers.
+  std::string text = name.getName().str();
+  for (int64_t position : positions_)
+    text += "[" + std::to_string(position) + "]";
+  Values results;
+  for (mlir::Value result : op->getResults())
+    results.push_back(value(result));
   auto call = dyn_cast<dyn::CallOp>(op);
   auto cell = call ? interpreter_.symbols_.lookup<CellOp>(call.getCallee()) : CellOp();
-  auto record = cell ? dyn_cast<RecordType>(cell.getSurface()) : RecordType();
-  bool named = record && record.getNames().size() == op->getNumResults();
-  for (OpResult result : op->getResults()) {
-    unsigned n = result.getResultNumber();
-    std::string text = name.getName().str();
-    if (op->getNumResults() > 1)
+  trace(op->getLoc(), text, op->getResultTypes(), results, cell ? cell.getSurface() : Type());
+}
+
+/// Parts of a record are told by their names, where `surface` says them, other parts by their numbers.
+void Evaluation::trace(Location at, const std::string &name, TypeRange types, const Values &values,
+                       Type surface) {
+  auto record = dyn_cast_or_null<RecordType>(surface);
+  bool named = record && record.getNames().size() == values.size();
+  for (auto [n, each] : llvm::enumerate(values)) {
+    std::string text = name;
+    if (values.size() > 1)
       text += "." + (named ? cast<StringAttr>(record.getNames()[n]).getValue().str() : std::to_string(n));
-    if (!value(result).unknown())
-      traced.push_back({sourcePlace(op->getLoc()), text, result.getType(), value(result)});
+    if (!each.unknown())
+      traced.push_back({sourcePlace(at), text, types[n], each});
   }
 }
 

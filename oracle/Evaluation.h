@@ -121,6 +121,12 @@ private:
   void decision(double margin);
   void trace(mlir::Operation *op);
 
+public:
+  /// Adds what the instance is given or gives to what is traced.
+  void trace(mlir::Location at, const std::string &name, mlir::TypeRange types, const Values &values,
+             mlir::Type surface = {});
+
+private:
   Interpreter &interpreter_;
   Batch &batch_;
   int32_t table_, row_;

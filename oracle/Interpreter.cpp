@@ -75,8 +75,11 @@ Outcome Interpreter::run(llvm::StringRef name, Batch &batch, int32_t input) {
     llvm::append_range(missing, evaluation.failures);
     outcome_.failures.insert(outcome_.failures.begin(), missing.begin(), missing.end());
     outcome_.values = std::move(results);
-    if (trace_)
+    if (trace_) {
+      evaluation.trace(entry.getLoc(), "gives", body.getTerminator()->getOperandTypes(), outcome_.values,
+                       entry.getSurface());
       trace_(name.str() + "(input " + std::to_string(input) + ")", evaluation.traced);
+    }
     break;
   }
   if (!outcome_.failures.empty()) {
@@ -119,6 +122,10 @@ void Interpreter::compute(const std::vector<Instance> &wanted) {
     auto [table, row] = ownerOf(instance);
     Evaluation evaluation(*this, table, row, &instance);
     Block &body = instance.cell.getBody().front();
+    dyn::CellOp cell = instance.cell;
+    if (trace_)
+      for (auto [argument, given] : llvm::zip(cell.getValues(), memo(instance).given))
+        evaluation.trace(argument.getLoc(), dyn::sourceName(argument.getLoc()), argument.getType(), {given});
     Values results = evaluation.block(body, Evaluation::keyValues(body, instance.keys, memo(instance).given));
 
     // Open instances are those on the path to this one: what was pushed above them is all done when they come
@@ -145,8 +152,12 @@ void Interpreter::compute(const std::vector<Instance> &wanted) {
     llvm::append_range(outcome_.failures, evaluation.failures);
     memo(instance).values = std::move(results);
     memo(instance).state = Memo::Done;
-    if (trace_)
-      trace_(instance.cell.getSymName().str() + "(" + wordsFor(instance) + ")", evaluation.traced);
+    if (trace_) {
+      const Values &gives = memo(instance).values;
+      evaluation.trace(cell.getLoc(), "gives", body.getTerminator()->getOperandTypes(), gives,
+                       cell.getSurface());
+      trace_(cell.getSymName().str() + "(" + wordsFor(instance) + ")", evaluation.traced);
+    }
     stack.pop_back();
   }
 }

@@ -47,8 +47,9 @@ struct Traced {
   mlir::Type type;   ///< a flat type of `dyn`
   Value value;
 };
-/// What was traced while one instance was computed: "encode(Tree node 3)", or "sentiment(input 0)". Called
-/// when the instance has its values, callees before callers.
+/// What was traced while one instance was computed: the values it is given, what each `let` bound (in binders
+/// with positions, `h[2]`), and as `gives` what it gives: "encode(Tree node 3)", or "sentiment(input 0)".
+/// Called when the instance has its values, callees before callers.
 using Trace = std::function<void(const std::string &instance, const std::vector<Traced> &lets)>;
 
 /// Interprets one module. Not thread-safe. Uses machine stack only for the nesting of the source, never for

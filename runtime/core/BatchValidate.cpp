@@ -109,8 +109,10 @@ struct ValueTest {
     if (info.elem == Elem::Bool)
       return std::to_string(view.u8[at]) + " is neither 0 nor 1";
     if (info.elem == Elem::Node)
-      return "refers to " + target + " node " + std::to_string(int64_t(view.i32[at]) - low) +
-             ", but the input has " + std::to_string(high - low);
+      return view.i32[at] >= 0 && view.i32[at] < low
+                 ? "refers to a " + target + " node of an earlier input; a node belongs to one input"
+                 : "refers to " + target + " node " + std::to_string(int64_t(view.i32[at]) - low) +
+                       ", but the input has " + std::to_string(high - low);
     return messages::index_outside(view.i32[at], high, nullptr);
   }
 };

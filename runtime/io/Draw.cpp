@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // Random instances. A node is drawn with a budget of nodes for everything below it; it is numbered after its
-// children, so references are acyclic. What a subtree leaves of its budget goes to its later siblings.
+// children, so references are acyclic until some are bent. What a subtree leaves of its budget goes to its later siblings.
 #include "Random.h"
 #include "Result.h"
 
@@ -94,7 +94,9 @@ public:
         return Status::error(Code::bad_input,
                              model_.name + ": argument `" + arg.name + "` of `" + entry_.name +
                                  "`: data type `" + bad->name +
-                                 "` has no finite value: each of its constructors needs another node");
+                                 "` has no finite value: each of its constructors needs another node; "
+                                 "what may be absent is a list, `[" +
+                                 bad->name + "]`");
       left -= needed(arg.type);
       each += needed_by_lists(arg.type);
     }
@@ -107,6 +109,10 @@ public:
     fill(slots, budget);
     if (!instance_.nodes.empty() && random_.chance(10))
       add_stray();
+    if (options_.cycles)
+      for (Instance::Node &node : instance_.nodes)
+        for (Value &field : node.fields)
+          bend(field);
     if (random_.chance(25))
       permute();
     instance = std::move(instance_);
@@ -365,6 +371,16 @@ private:
   void add_stray() {
     int32_t data = instance_.nodes[random_.below(static_cast<int64_t>(instance_.nodes.size()))].data;
     node(data, sizes_.least[data] + random_.below(4));
+  }
+
+  /// Lets one in six references lead to any node of its type.
+  void bend(Value &value) {
+    if (value.kind == Value::Kind::Node && random_.below(6) == 0) {
+      const std::vector<int32_t> &made = made_[instance_.nodes[static_cast<size_t>(value.number)].data];
+      value.number = made[random_.below(static_cast<int64_t>(made.size()))];
+    }
+    for (Value &part : value.parts)
+      bend(part);
   }
 
   /// Renumbers the nodes at random, which makes references go forward too.

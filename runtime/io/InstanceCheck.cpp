@@ -117,8 +117,9 @@ bool ValueCheck::number(const TypeInfo &type, uint64_t i) {
       return fail("there is no node " + std::to_string(t.integer) + ", the line has " +
                   plural(count, "node"));
     Constructor c = (*table_)[static_cast<size_t>(t.integer)];
-    return fail("node " + std::to_string(t.integer) + " is a " + schema_.model.datas[c.data].name + " (" +
-                schema_.node_name(c) + "), not a " + wanted);
+    std::string type = schema_.model.datas[c.data].name, kind = schema_.node_name(c);
+    return fail("node " + std::to_string(t.integer) + " is of type " + type +
+                (kind == type ? "" : " (" + kind + ")") + ", not " + wanted);
   }
   }
   return false;

@@ -38,6 +38,9 @@ struct JsonEvents {
         what.remove_prefix(start + 2);
     }
     error = "not valid JSON at byte " + std::to_string(position) + ": " + shown(what, 160);
+    // The first letters of NaN and Infinity, as some programs write them.
+    if (what.size() > 2 && (what.substr(what.size() - 2) == "N'" || what.substr(what.size() - 2) == "I'"))
+      error += "; numbers that are not finite are \"nan\", \"inf\", \"-inf\" in quotes";
     return false;
   }
 };

@@ -277,7 +277,8 @@ TEST(Built, WrongNodesAreTheirInputsStatus) {
   ASSERT_TRUE(batch.validate(refs, 2, statuses).ok());
   EXPECT_EQ(statuses.failed(), 3);
   EXPECT_EQ(statuses[3].message,
-            "toy: input 3: Tree node 1 (Node): field `left`: refers to Tree node -2, but the input has 2");
+            "toy: input 3: Tree node 1 (Node): field `left`: refers to a Tree node of an earlier input; "
+            "a node belongs to one input");
 }
 
 TEST(Built, ClearKeepsNothingButMemory) {
@@ -368,7 +369,9 @@ TEST(Borrowed, WhatDoesNotFitIsFound) {
   EXPECT_EQ(f.message(), "toy: Tree: field `label`: 4 values are needed, 3 were given");
   f = Flat();
   f.roots[1] = 0;
-  EXPECT_EQ(f.message(), "toy: input 1: argument `t`: refers to Tree node -3, but the input has 1");
+  EXPECT_EQ(f.message(),
+            "toy: input 1: argument `t`: refers to a Tree node of an earlier input; a node belongs "
+            "to one input");
   f = Flat();
   f.begin = {0, 5, 4};
   EXPECT_EQ(f.message(), "toy: borrow_nodes: begin of Tree falls at input 1");

@@ -189,7 +189,7 @@ TEST(Draw, TypesWithoutFiniteValues) {
   EXPECT_EQ(status.code, Code::bad_input);
   EXPECT_EQ(status.message,
             "endless: argument `b` of `bad`: data type `Back` has no finite value: each of its "
-            "constructors needs another node");
+            "constructors needs another node; what may be absent is a list, `[Back]`");
   // A list of such nodes is empty.
   ASSERT_TRUE(draw_instance(model, model.entries[1], 0, 0, instance).ok());
   EXPECT_TRUE(instance.nodes[instance.nodes.size() - 1].fields[0].parts.empty());

@@ -152,9 +152,9 @@ TEST(InstanceErrors, References) {
                               "without point and exponent");
   EXPECT_EQ(node("{\"Leaf\": {}}"), at + "expected the number of a Tree in \"nodes\", found an object");
   EXPECT_EQ(field_says("Lists", "\"holders\": [2, 2, 0]"),
-            "kinds: line 1: node 1 (Lists): field `holders`[2]: node 0 is a Thing (Plain), not a Holder");
+            "kinds: line 1: node 1 (Lists): field `holders`[2]: node 0 is of type Thing (Plain), not Holder");
   EXPECT_EQ(field_says("Lists", "\"nest\": [[0], [0, 2]]"),
-            "kinds: line 1: node 1 (Lists): field `nest`[1][1]: node 2 is a Holder (Empty), not a Thing");
+            "kinds: line 1: node 1 (Lists): field `nest`[1][1]: node 2 is of type Holder (Empty), not Thing");
 }
 
 TEST(InstanceErrors, OtherFields) {
@@ -211,7 +211,7 @@ TEST(InstanceErrors, RecordsAndTuples) {
             s + ": State has no field `m`; its fields are `h`, `n`, `at`");
   EXPECT_EQ(arg_says("s", "{\"n\": 1, \"n\": 1}"), s + ": field `n` of State stands twice");
   EXPECT_EQ(arg_says("s", "{\"h\": [1, 2], \"n\": 1, \"at\": 1}"),
-            s + ".at: node 1 is a Holder (Empty), not a Thing");
+            s + ".at: node 1 is of type Holder (Empty), not Thing");
   EXPECT_EQ(arg_says("pairs", "[[true, 1], [true]]"),
             pairs + "[1]: expected an array of 2, a tuple (bool, Holder), found an array of 1");
   EXPECT_EQ(arg_says("pairs", "[[true, 1], [1, 1]]"), pairs + "[1][0]: expected true or false, found 1");

@@ -179,7 +179,7 @@ def members(module):
         if top := re.match(r"(layer|record) (\w+(?:\[.*?\])?)", line):
             head = top[2]
             found[head] = set(re.findall(r"(\w+: [^;]+);", line)) if top[1] == "record" else set()
-        elif function := re.match(r"(  )?fn (.*) \{", line):
+        elif function := re.match(r"(  )?fn (.*?) \{", line):
             found.setdefault(head if function[1] else function[2], set()).update({function[2]} if function[1] else ())
         elif params := re.match(r"  param (.*);", line):
             found[head] |= {re.sub(r" = .*", "", one) for one in re.split(r", (?=\w+:)", params[1])}

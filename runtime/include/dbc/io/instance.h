@@ -41,9 +41,10 @@ struct DrawOptions {
   int32_t big_nodes = 200;   ///< one in 25 may be this large; at most 1000
   int32_t most_elements = 6; ///< in lists of a field
   int32_t most_arg_elements = 12; ///< in lists of an argument
+  bool cycles = false; ///< some references between nodes lead anywhere, so that most inputs have cycles
 };
 
-/// Draws a valid, finite, acyclic input: number `number` of the sequence that `seed` names, the same on every
+/// Draws a valid, finite input, acyclic unless `cycles` is asked for: number `number` of the sequence that `seed` names, the same on every
 /// machine.
 ///
 /// Structures vary in size (where data types are recursive the median is above 20 nodes) and form (chains,
