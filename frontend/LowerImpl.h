@@ -74,7 +74,6 @@ private:
   /// Reports what the checker left for when sizes are bound.
   void checkSizes(const FuncInfo &func);
   void lowerRanges(const FuncInfo &func, dyn::CellOp cell);
-  /// The first `count` arguments become arguments of the block.
   using Bindings = std::vector<const Binding *>;
   /// Arguments of a block for parameters.
   void bindArguments(llvm::ArrayRef<const Binding *> parameters, mlir::Block &block);

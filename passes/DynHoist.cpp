@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // dyn-hoist: loop-invariant code motion out of binders.
-#include "ir/Dyn/Dyn.h"
+#include "ir/Dyn/Binders.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Passes.h"
 
@@ -18,7 +18,7 @@ struct DynHoistPass : impl::DynHoistBase<DynHoistPass> {
     // Innermost binders first, so that an op climbs as far as it can. What may fail an input stays: C8 adds
     // no error.
     getOperation().walk<WalkOrder::PostOrder>([](Operation *binder) {
-      if (!isa<dyn::MapOp, dyn::FilterOp, dyn::ScanOp, dyn::FoldOp>(binder))
+      if (!dyn::isBinder(binder))
         return;
       Region &body = binder->getRegion(0);
       for (Operation &op : llvm::make_early_inc_range(body.front()))

@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // dyn-split-scans: what a scan or fold computes from its elements alone goes to a map before it.
+#include "ir/Dyn/Binders.h"
 #include "ir/Dyn/Dyn.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -18,7 +19,7 @@ struct DynSplitScansPass : impl::DynSplitScansBase<DynSplitScansPass> {
   void runOnOperation() override {
     SmallVector<Operation *> scans;
     getOperation().walk<WalkOrder::PostOrder>([&](Operation *op) {
-      if (isa<dyn::ScanOp, dyn::FoldOp>(op))
+      if (dyn::isRecurrence(op))
         scans.push_back(op);
     });
     for (Operation *op : scans)

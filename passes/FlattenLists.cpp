@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // Lists: binders become spaces, everything else is arithmetic on the bounds of lists.
+#include "ir/Dyn/Binders.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/FlattenWalk.h"
 #include "passes/Reductions.h"
@@ -8,6 +9,12 @@
 using namespace mlir;
 
 namespace dbc::passes {
+
+// The dialects have the kinds in one order.
+static_assert(unsigned(batch::ReduceKind::All) == unsigned(dyn::ReduceKind::All) &&
+              unsigned(batch::ReduceKind::LogSumExp) == unsigned(dyn::ReduceKind::LogSumExp) &&
+              unsigned(batch::ReduceKind::ArgMax) == unsigned(dyn::ReduceKind::ArgMax) &&
+              unsigned(batch::ReduceKind::Pick) == unsigned(dyn::ReduceKind::All) + 1);
 
 bool Walk::callsCells(Block &body) {
   return body.getParentOp()->walk([](dyn::CallOp) { return WalkResult::interrupt(); }).wasInterrupted();
@@ -85,7 +92,7 @@ bool Walk::isOwn(Operation *binder) {
   if (auto cell = dyn_cast<dyn::CellOp>(owner); cell && !furtherKeys(cell).empty())
     return false; // a node has several instances
   for (Operation *around = binder->getParentOp(); around != owner; around = around->getParentOp())
-    if (!around || isa<dyn::MapOp, dyn::FilterOp, dyn::ScanOp, dyn::FoldOp>(around))
+    if (!around || dyn::isBinder(around))
       return false; // without an end: it stands in a cell that is called, and walked here for its lists
   Value list = binder->getOperand(0);
   if (auto field = list.getDefiningOp<dyn::FieldOp>())

@@ -1,7 +1,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "passes/FrameCopy.h"
+#include "ir/Dyn/Binders.h"
 #include "mlir/IR/Matchers.h"
-#include "passes/Binders.h"
+#include "passes/Integers.h"
 
 using namespace mlir;
 
@@ -40,7 +41,7 @@ Value FrameCopy::get(Value value) {
     auto binder = llvm::find(frame.binders, owner);
     assert(binder != frame.binders.end() && "a frame has all binders around it");
     Value position = at.positions[binder - frame.binders.begin()];
-    ValueRange lists = listsOf(owner);
+    ValueRange lists = dyn::listsOf(owner);
     if (number < lists.size()) {
       copy = element(lists[number], position);
     } else { // as many steps as there are elements before it
@@ -93,7 +94,7 @@ void FrameCopy::clone(Operation *op) {
 Value FrameCopy::taken(Operation *op) {
   Value taken;
   for (Operation *around : LiftedCells::bindersAround(op))
-    if (isRecurrence(around) && stops(around)) {
+    if (dyn::isRecurrence(around) && dyn::stops(around)) {
       Value goesOn = get(around->getRegion(0).front().getArguments().back());
       taken = taken ? arith::AndIOp::create(b, op->getLoc(), taken, goesOn).getResult() : goesOn;
     }
@@ -194,7 +195,7 @@ Value FrameCopy::state(Operation *recurrence, unsigned number, Value steps) {
   SmallVector<Value> keys = outer.all();
   keys.push_back(steps);
   Location loc = recurrence->getLoc();
-  Value init = initOf(recurrence)[number];
+  Value init = dyn::initOf(recurrence)[number];
   if (dyn::CellOp elements = states.lists[number])
     return LiftedCells::listOfCalls(b, loc, init.getType(), length(init), elements, keys);
   return LiftedCells::call(b, loc, states.numbers, keys).getResult(states.place[number]);
@@ -211,9 +212,9 @@ Value FrameCopy::length(Value list) {
     Operation *op = list.getDefiningOp();
     if (auto argument = dyn_cast<BlockArgument>(list)) { // a state has the length of the first one
       Operation *owner = argument.getOwner()->getParentOp();
-      if (!isRecurrence(owner) || argument.getArgNumber() < listsOf(owner).size())
+      if (!dyn::isRecurrence(owner) || argument.getArgNumber() < dyn::listsOf(owner).size())
         break;
-      list = initOf(owner)[argument.getArgNumber() - listsOf(owner).size()];
+      list = dyn::initOf(owner)[argument.getArgNumber() - dyn::listsOf(owner).size()];
       continue;
     }
     if (auto call = dyn_cast<dyn::CallOp>(op)) { // the callee says

@@ -1,7 +1,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "passes/LiftedCells.h"
-#include "passes/Binders.h"
+#include "ir/Dyn/Binders.h"
 #include "passes/FrameCopy.h"
+#include "passes/Integers.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -20,7 +21,7 @@ Frame LiftedCells::frameAround(Operation *op) {
 SmallVector<Operation *> LiftedCells::bindersAround(Operation *op) {
   SmallVector<Operation *> binders;
   for (Operation *at = op->getParentOp(); at && !isa<dyn::CellOp, dyn::EntryOp>(at); at = at->getParentOp())
-    if (isa<dyn::MapOp, dyn::FilterOp, dyn::ScanOp, dyn::FoldOp>(at))
+    if (dyn::isBinder(at))
       binders.insert(binders.begin(), at);
   return binders;
 }
@@ -34,7 +35,7 @@ void LiftedCells::addPosition(Operation *binder) {
     return;
   OpBuilder b(binder);
   Location loc = binder->getLoc();
-  SmallVector<Value> lists(listsOf(binder));
+  SmallVector<Value> lists(dyn::listsOf(binder));
   Type i32 = b.getI32Type(), range = dyn::ListType::get(i32);
   Value length = dyn::LenOp::create(b, loc, i32, lists[0]);
   lists.push_back(dyn::RangeOp::create(b, loc, range, integer(b, loc, 0), length));
@@ -128,7 +129,7 @@ dyn::CellOp LiftedCells::makeCell(StringRef name, Location loc, TypeRange result
     addKey(b.getI32Type(), positionLoc(binder->getLoc()),
            [&, binder = binder](OpBuilder &inside, Block &range) {
              FrameCopy copy(*this, inside, around, inFrame(range));
-             return SmallVector<Value>{integer(inside, loc, 0), copy.length(listsOf(binder)[0])};
+             return SmallVector<Value>{integer(inside, loc, 0), copy.length(dyn::listsOf(binder)[0])};
            });
   }
   for (Value list : over)

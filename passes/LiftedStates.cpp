@@ -1,9 +1,10 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // Cells of the states of scans and folds, and of the elements of lists.
+#include "ir/Dyn/Binders.h"
 #include "ir/Dyn/Recursion.h"
-#include "passes/Binders.h"
 #include "passes/FrameCopy.h"
+#include "passes/Integers.h"
 
 using namespace mlir;
 
@@ -47,7 +48,7 @@ LiftedCells::States LiftedCells::statesOf(Operation *recurrence, const Frame &ou
   States entry;
   entry.outer = outer;
   SmallVector<Type> numbers;
-  for (Value init : initOf(recurrence)) {
+  for (Value init : dyn::initOf(recurrence)) {
     auto list = dyn_cast<dyn::ListType>(init.getType());
     entry.place.push_back(numbers.size());
     entry.lists.push_back(list ? makeStates("states.element", list.getElement(), init) : dyn::CellOp());
@@ -94,7 +95,7 @@ void LiftedCells::fillStates(Operation *recurrence, const States &entry, dyn::Ce
   FrameCopy start(*this, then, entry.outer, keys);
   SmallVector<Value> init;
   for (unsigned k : numbers)
-    init.push_back(part(start, initOf(recurrence)[k]));
+    init.push_back(part(start, dyn::initOf(recurrence)[k]));
   dyn::YieldOp::create(then, loc, init);
 
   OpBuilder otherwise = OpBuilder::atBlockEnd(&cond.getOtherwise().emplaceBlock());
@@ -103,8 +104,8 @@ void LiftedCells::fillStates(Operation *recurrence, const States &entry, dyn::Ce
   if (auto scan = dyn_cast<dyn::ScanOp>(recurrence); scan && scan.getBack())
     at = sub(otherwise, loc, step.length(scan.getLists()[0]), steps);
   Block &source = recurrence->getRegion(0).front();
-  auto ofStates = source.getArguments().drop_front(listsOf(recurrence).size());
-  for (auto [list, argument] : llvm::zip(listsOf(recurrence), source.getArguments()))
+  auto ofStates = source.getArguments().drop_front(dyn::listsOf(recurrence).size());
+  for (auto [list, argument] : llvm::zip(dyn::listsOf(recurrence), source.getArguments()))
     step.map.map(argument, step.element(list, at));
   for (auto [k, argument] : llvm::enumerate(ofStates))
     step.map.map(argument, step.state(recurrence, k, before));
@@ -113,7 +114,7 @@ void LiftedCells::fillStates(Operation *recurrence, const States &entry, dyn::Ce
     step.operations(source);
   for (unsigned k : numbers) {
     next.push_back(part(step, source.getTerminator()->getOperand(k)));
-    if (stops(recurrence)) // what is left out changes nothing
+    if (dyn::stops(recurrence)) // what is left out changes nothing
       next.back() = chosen(otherwise, loc, step.get(ofStates.back()), next.back(), part(step, ofStates[k]));
   }
   dyn::YieldOp::create(otherwise, loc, next);
@@ -141,7 +142,7 @@ void LiftedCells::finishStates(Operation *function) {
                        return call.getSite() ? WalkResult::interrupt() : WalkResult::advance();
                      })
                      .wasInterrupted();
-    if (!leads && !stops(recurrence))
+    if (!leads && !dyn::stops(recurrence))
       readStates(recurrence, entry);
   }
 }
@@ -151,12 +152,12 @@ void LiftedCells::readStates(Operation *recurrence, const States &entry) {
   Location loc = recurrence->getLoc();
   OpBuilder b(recurrence);
   SmallVector<Value> outside = keysInside(entry.outer).all();
-  Value length = dyn::LenOp::create(b, loc, b.getI32Type(), listsOf(recurrence)[0]);
+  Value length = dyn::LenOp::create(b, loc, b.getI32Type(), dyn::listsOf(recurrence)[0]);
   auto after = [&](OpBuilder &at, Value steps) {
     SmallVector<Value> keys = outside, results;
     keys.push_back(steps);
     dyn::CallOp numbers = entry.numbers ? call(at, loc, entry.numbers, keys) : dyn::CallOp();
-    for (auto [k, init] : llvm::enumerate(initOf(recurrence))) {
+    for (auto [k, init] : llvm::enumerate(dyn::initOf(recurrence))) {
       if (!entry.lists[k]) {
         results.push_back(numbers.getResult(entry.place[k]));
         continue;

@@ -14,6 +14,13 @@ using namespace mlir;
 
 namespace dbc::passes {
 
+// The dialects have the kinds in one order.
+static_assert(unsigned(kernel::IntKind::Rem) == unsigned(dyn::IntKind::Rem) &&
+              unsigned(kernel::IntKind::Div) == unsigned(dyn::IntKind::Div) &&
+              unsigned(kernel::IntKind::Mul) == unsigned(dyn::IntKind::Mul) &&
+              unsigned(kernel::FunctionKind::Softplus) == unsigned(dyn::FunctionKind::Softplus) &&
+              unsigned(kernel::FunctionKind::Gelu) == unsigned(dyn::FunctionKind::Gelu));
+
 Value StageToKernel::integer(int64_t value) {
   return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(value)).getResult();
 }

@@ -123,7 +123,7 @@ def Kernel_SpaceOp : Kernel_Op<"space", [Symbol]> {
       column is `node`, or `input` where no node is a key; the next ones are the further keys.
     * `elements`, `arm`: rows made by `kernel.push` from rows of `parent`, in their order.
     * `steps`: elements of a scan: as `elements`, run step by step; column `step` is the number of the step of its owner.
-    * `states`: rows reserved by `kernel.reserve`; no columns.
+    * `states`: rows reserved by `kernel.reserve`, or made by `kernel.push` with the columns that are pushed.
     * `model`: one row.
     `ticked`: rows are run in ranges of one tick of the innermost loop that encloses them: a level of `group` (rows are in
     that order already), or a step of the scan `steps_of` (a space of kind `steps`, itself or an ancestor; rows are then

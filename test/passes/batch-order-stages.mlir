@@ -1,6 +1,6 @@
-// RUN: dbc-opt %S/Inputs/tree.mlir --dyn-to-batch --canonicalize --batch-partition --batch-order-stages | FileCheck %s
+// RUN: dbc-opt %S/Inputs/tree.mlir --dyn-to-batch --canonicalize --batch-partition | %python %S/Inputs/reverse_stages.py | dbc-opt - --batch-order-stages | FileCheck %s
 //
-// Writers stand before readers, and the stages of a loop side by side.
+// Writers stand before readers, and the stages of a loop side by side, in whatever order they were.
 
 // CHECK: batch.stage @encode.Leaf.exp
 // CHECK: batch.stage @encode.Leaf.copy

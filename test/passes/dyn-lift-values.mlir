@@ -40,6 +40,45 @@ dyn.entry @lead(%t: !dyn.node<@Tree>, %x: f32) -> (f32) attributes {arg_names = 
   dyn.return %s : f32
 }
 
+// What the binder does not change is computed once, by a cell of its own that the entry reads, too.
+// CHECK-LABEL: dyn.entry @shared(
+// CHECK: %[[Z:.*]] = dyn.call @shared.value() {kept} : () -> f32
+// CHECK: dyn.map
+// CHECK: arith.mulf %{{.*}}, %[[Z]]
+dyn.entry @shared(%t: !dyn.node<@Tree>, %xs: !dyn.list<f32>, %y: f32) -> (!dyn.list<f32>) attributes {arg_names = ["t", "xs", "y"], arg_types = [!dyn.node<@Tree>, !dyn.list<f32>, f32], surface = !dyn.list<f32>} {
+  %z = math.exp %y : f32
+  %ss = dyn.map (%xs) : (!dyn.list<f32>) -> !dyn.list<f32> {
+  ^bb0(%x: f32):
+    %q = arith.mulf %x, %z : f32
+    %s = dyn.call @score(%t) given (%q) : (!dyn.node<@Tree>, f32) -> f32
+    dyn.yield %s : f32
+  }
+  dyn.return %ss : !dyn.list<f32>
+}
+
+// A list of what the recursion around it gives: a cell of its elements, since cells of recursions give no lists.
+// CHECK-LABEL: dyn.cell @up(
+// CHECK: dyn.call @up.total.given.element(%arg0, %{{.*}}) {kept}
+// CHECK: dyn.call @total(%arg0, %arg0) : (!dyn.node<@Tree>, !dyn.node<@Tree>) -> f32
+dyn.entry @listed(%t: !dyn.node<@Tree>) -> (f32) attributes {arg_names = ["t"], arg_types = [!dyn.node<@Tree>], surface = f32} {
+  %r = dyn.call @up(%t) : (!dyn.node<@Tree>) -> f32
+  dyn.return %r : f32
+}
+dyn.cell @up(%t: !dyn.node<@Tree>) -> (f32) attributes {surface = f32} {
+  %kids = dyn.field %t "kids" : <@Tree> -> !dyn.list<!dyn.node<@Tree>>
+  %below = dyn.map (%kids) : (!dyn.list<!dyn.node<@Tree>>) -> !dyn.list<f32> {
+  ^bb0(%k: !dyn.node<@Tree>):
+    %s = dyn.call @up(%k) : (!dyn.node<@Tree>) -> f32
+    dyn.yield %s : f32
+  }
+  %r = dyn.call @total(%t) given (%below) : (!dyn.node<@Tree>, !dyn.list<f32>) -> f32
+  dyn.return %r : f32
+}
+dyn.cell @total(%t: !dyn.node<@Tree>, %xs: !dyn.list<f32>) -> (f32) attributes {surface = f32, value_count = 1 : i32} {
+  %s = dyn.reduce_list sum %xs : <f32> -> f32
+  dyn.return %s : f32
+}
+
 dyn.cell @score(%t: !dyn.node<@Tree>, %q: f32) -> (f32) attributes {surface = f32, value_count = 1 : i32} {
   %x = dyn.field %t "x" : <@Tree> -> f32
   %kids = dyn.field %t "kids" : <@Tree> -> !dyn.list<!dyn.node<@Tree>>
@@ -101,3 +140,11 @@ dyn.cell @down(%t: !dyn.node<@Tree>, %above: f32) -> (f32) attributes {surface =
 // CHECK: dyn.call @down.gives(%[[FROM]]) :
 // CHECK-LABEL: dyn.cell @down.gives(%arg0: !dyn.node<@Tree>) -> (f32)
 // CHECK: math.tanh
+// CHECK-LABEL: dyn.cell @shared.score.given(%arg0: i32) -> (f32)
+// CHECK: dyn.call @shared.value() : () -> f32
+// CHECK-LABEL: dyn.cell @total(%arg0: !dyn.node<@Tree>, %arg1: !dyn.node<@Tree>) -> (f32)
+// CHECK: dyn.map
+// CHECK: dyn.call @up.total.given.element(%arg1, %{{.*}})
+// CHECK-LABEL: dyn.cell @up.total.given.element(%arg0: !dyn.node<@Tree>, %arg1: i32) -> (f32)
+// CHECK: dyn.at %{{.*}}[%arg1]
+// CHECK: dyn.call @up(

@@ -176,6 +176,7 @@ REQUIRED = {
         "fold of a matrix",
         "fold in a fold",
         "fold of a list",
+        "fold of lists of lists",
         "while on a fold",
         "while on a scan",
         "while on a scan_back",

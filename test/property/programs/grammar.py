@@ -335,6 +335,17 @@ DEEP = {
             2,
         ),
         (
+            "fold of lists of lists",
+            "sum(#p in fold(#i in 0..2, #s = map(#x in @xs) map(#y in @ys) {vec|x:elem,y:elem2}) "
+            "{ map(#q in #s) map(#h in #q) {vec!|h:vec,q:vecs,i:int} }) { tanh(sum(#r in #p) {vec|r:vec,p:vecs}) }",
+            2,
+        ),
+        (
+            "fold of lists of lists",
+            "sum(#p in fold(#x in @xs, #s = map(#y in @ys) <list.|y:elem2> while sum(#q in #s) { sum(#h in #q) { #h[0] } } < 0.7793) "
+            "{ map(#q in #s) map(#h in #q) {vec!|h:vec,x:elem} }) { tanh(sum(#r in #p) {vec|r:vec,p:vecs}) }",
+        ),
+        (
             "list of lists",
             "sum((#p, #x) in zip(map(#x in @xs) <list.|x:elem>, @xs)) { tanh(sum(#p)) * <vec|x:elem,p:vecs> }",
         ),

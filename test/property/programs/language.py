@@ -159,7 +159,7 @@ RULES = {
     "C3": ["measure by `by`", "measure of two keys", "measure that is kept", "call of a cell", "mutually recursive cells"],
     "C4": ["value given to a cell", "value that is handed on", "list given to a cell", "cell of several nodes"],
     "C5": ["value that changes"],
-    "C6": ["cell of list", "fold of a list", "fn of lists", "entry of a list", "scan of a record"],
+    "C6": ["cell of list", "fold of a list", "fold of lists of lists", "fn of lists", "entry of a list", "scan of a record"],
     "S1": [
         *("equality of nodes", "comparison of ints", "bool of the input", "int arithmetic", "div", "remainder", "index conversion"),
         *("structural if of a node", "structural if of an int", "structural sum", "structural max", "structural min"),

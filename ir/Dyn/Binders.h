@@ -1,0 +1,36 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// What the operations that go through lists with a body have in common.
+#pragma once
+
+#include "ir/Dyn/Dyn.h"
+
+namespace dbc::dyn {
+
+inline bool isBinder(mlir::Operation *op) { return mlir::isa<MapOp, FilterOp, ScanOp, FoldOp>(op); }
+inline bool isRecurrence(mlir::Operation *op) { return mlir::isa<ScanOp, FoldOp>(op); }
+
+/// The lists that a binder goes through together.
+inline mlir::ValueRange listsOf(mlir::Operation *binder) {
+  if (auto scan = mlir::dyn_cast<ScanOp>(binder))
+    return scan.getLists();
+  if (auto fold = mlir::dyn_cast<FoldOp>(binder))
+    return fold.getLists();
+  return binder->getOperands();
+}
+
+/// The state that a scan or fold begins with.
+inline mlir::ValueRange initOf(mlir::Operation *recurrence) {
+  if (auto scan = mlir::dyn_cast<ScanOp>(recurrence))
+    return scan.getInit();
+  return mlir::cast<FoldOp>(recurrence).getInit();
+}
+
+/// Whether a `while` may end it: its last state then says whether there is a further step.
+inline bool stops(mlir::Operation *recurrence) {
+  if (auto scan = mlir::dyn_cast<ScanOp>(recurrence))
+    return scan.getStops();
+  return mlir::cast<FoldOp>(recurrence).getStops();
+}
+
+} // namespace dbc::dyn
