@@ -41,7 +41,8 @@ static llvm::SmallVector<mlir::Type> elementTypes(const Values &lists) {
 mlir::Value Lowering::reduceList(mlir::Location at, Builtin builtin, mlir::Value list) {
   mlir::Type element = llvm::cast<dyn::ListType>(list.getType()).getElement();
   mlir::Type type = builtin == Builtin::ArgMax ? mlir::Type(builder_.getI32Type()) : element;
-  return harmless(dyn::ReduceListOp::create(builder_, at, type, reduceKind(builtin), list));
+  return harmless(dyn::ReduceListOp::create(builder_, at, type, reduceKind(builtin), list,
+                                            /*when=*/mlir::Value()));
 }
 
 Values Lowering::binder(const BinderExpr &expr) {

@@ -562,6 +562,13 @@ static double ofNothing(ReduceKind kind) {
   }
 }
 
+/// How long a list that a `while` ends is at most.
+int64_t Evaluation::bound(mlir::Value list) {
+  while (!list.getDefiningOp<ScanOp>())
+    list = list.getDefiningOp()->getOperand(0);
+  return length(list.getDefiningOp<ScanOp>().getLists());
+}
+
 Values Evaluation::reduceList(ReduceListOp op) {
   const Values &elements = value(op.getList()).elements();
   if (llvm::any_of(elements, [](const Value &v) { return v.unknown(); }))
@@ -573,6 +580,11 @@ Values Evaluation::reduceList(ReduceListOp op) {
     size *= extent;
   if (elements.empty()) {
     double nothing = ofNothing(op.getKind());
+    if (op.getWhen() && value(op.getWhen()).unknown())
+      return {};
+    // In an arm that is not chosen, unless the list was empty before any arithmetic (S3).
+    if (std::isnan(nothing) && op.getWhen() && value(op.getWhen()).at(0) == 0 && bound(op.getList()) > 0)
+      nothing = 0;
     if (std::isnan(nothing))
       return fail(op, Fault::empty, stringifyReduceKind(op.getKind()).data());
     return {Value::tensor(shape, std::vector<double>(size, nothing))};

@@ -20,7 +20,8 @@ struct DynDecomposePass : impl::DynDecomposeBase<DynDecomposePass> {
       OpBuilder b(op);
       Location loc = op.getLoc();
       Type element = op.getList().getType().getElement();
-      Value total = dyn::ReduceListOp::create(b, loc, element, dyn::ReduceKind::LogSumExp, op.getList());
+      Value total =
+          dyn::ReduceListOp::create(b, loc, element, dyn::ReduceKind::LogSumExp, op.getList(), Value());
       auto map = dyn::MapOp::create(b, loc, TypeRange(op.getType()), ValueRange(op.getList()));
       Block *body = &map.getBody().emplaceBlock();
       Value x = body->addArgument(element, loc);
@@ -30,7 +31,7 @@ struct DynDecomposePass : impl::DynDecomposeBase<DynDecomposePass> {
       dyn::YieldOp::create(b, loc, weight);
       // Of large numbers `total` has few digits left, so that the weights do not sum to 1 yet.
       b.setInsertionPoint(op);
-      Value sum = dyn::ReduceListOp::create(b, loc, element, dyn::ReduceKind::Sum, map.getResult(0));
+      Value sum = dyn::ReduceListOp::create(b, loc, element, dyn::ReduceKind::Sum, map.getResult(0), Value());
       auto weights = dyn::MapOp::create(b, loc, TypeRange(op.getType()), map.getResults());
       body = &weights.getBody().emplaceBlock();
       Value part = body->addArgument(element, loc);

@@ -383,8 +383,8 @@ void Walk::reduceList(dyn::ReduceListOp op, Place at) {
         /*length=*/[]() -> Value { llvm_unreachable("no mean of whole numbers"); });
     return set(op.getResult(), Known::structural(whole));
   }
-  set(op.getResult(),
-      segment(op.getLoc(), op.getType(), label(op, at), static_cast<batch::ReduceKind>(kind), list, at));
+  set(op.getResult(), segment(op.getLoc(), op.getType(), label(op, at), static_cast<batch::ReduceKind>(kind),
+                              list, at, {}, op.getWhen() ? known(op.getWhen()) : Known()));
 }
 
 /// A stage that reduces the rows of a list, or picks the one at `index`.

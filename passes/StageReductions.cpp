@@ -175,6 +175,11 @@ Value StageToKernel::someOf(batch::SegmentOp op) {
   case dyn::ReduceKind::Min:
   case dyn::ReduceKind::ArgMax: {
     Value some = arith::CmpIOp::create(b, op.getLoc(), arith::CmpIPredicate::sgt, count, integer(0));
+    if (op.getWhen()) {
+      Value unasked = arith::XOrIOp::create(b, op.getLoc(), element(op.getWhen(), {}),
+                                            arith::ConstantOp::create(b, op.getLoc(), b.getBoolAttr(true)));
+      some = arith::OrIOp::create(b, op.getLoc(), some, unasked);
+    }
     return checked(op.getLoc(), kernel::Fault::Empty, some, count, {}, dyn::stringifyReduceKind(kind));
   }
   default:

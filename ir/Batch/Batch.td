@@ -126,7 +126,7 @@ def Batch_SegmentOp : Batch_Op<"segment", [MemoryEffects<[MemRead]>, AttrSizedOp
     `array` that column `via` of space `of` names at these rows. `first`, `length` are columns of this space. Elements are
     taken in list order. `carried` as for gather. `pick` gives the element number `index`, which is computed; outside the
     list the row's input fails, or where `when` is false gives 0. With `count` only so many elements are there, the first
-    ones, or `at_end` the last; where one is needed and none is, the input fails.
+    ones, or `at_end` the last; where one is needed and none is, the input fails, unless `when` is false.
   }];
   let arguments = (ins Batch_ReduceKindAttr:$kind, FlatSymbolRefAttr:$array, StrAttr:$first,
                        StrAttr:$length, I32Attr:$stride, OptionalAttr<FlatSymbolRefAttr>:$of, OptionalAttr<StrAttr>:$via,

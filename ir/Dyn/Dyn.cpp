@@ -106,8 +106,7 @@ std::string dbc::dyn::sourceName(Location loc) {
   return {};
 }
 
-/// Whether a `while` ends a list, so that its length is computed.
-static bool isEnded(Value list) {
+bool dbc::dyn::isEnded(Value list) {
   while (Operation *op = list.getDefiningOp()) {
     if (auto scan = dyn_cast<ScanOp>(op))
       return scan.getStops();

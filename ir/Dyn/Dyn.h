@@ -36,6 +36,9 @@ std::string sourceName(mlir::Location location);
 /// is structural if its elements are; its length is in any case.
 bool isStructural(mlir::Value value);
 
+/// Whether a `while` ends a list, so that its length is computed (LANGUAGE S4).
+bool isEnded(mlir::Value list);
+
 /// Whether computing `op` may fail an input (LANGUAGE E2): it must not be computed where the source does not.
 bool mayFail(mlir::Operation *op);
 /// Whether it may do so by what is computed, not by structure alone.

@@ -423,11 +423,12 @@ def Dyn_ReduceListOp : Dyn_Op<"reduce_list", [Pure]> {
   let summary = "Elementwise reduction over the elements of a list";
   let description = [{
     In list order. Empty: `sum` 0, `logsumexp` -inf, `any` false, `all` true; `mean max min argmax` fail the input
-    (LANGUAGE L3). `argmax` takes scalars and gives the position of the first of the largest.
+    (LANGUAGE L3). `argmax` takes scalars and gives the position of the first of the largest. Where the computed `when` is
+    given and false nothing fails that depends on a `while`.
   }];
-  let arguments = (ins Dyn_ReduceKindAttr:$kind, Dyn_AnyList:$list);
+  let arguments = (ins Dyn_ReduceKindAttr:$kind, Dyn_AnyList:$list, Optional<I1>:$when);
   let results = (outs Dyn_Number:$result);
-  let assemblyFormat = "$kind $list attr-dict `:` type($list) `->` type($result)";
+  let assemblyFormat = "$kind $list (`when` $when^)? attr-dict `:` type($list) `->` type($result)";
 }
 
 def Dyn_SoftmaxListOp : Dyn_Op<"softmax_list", [Pure, SameOperandsAndResultType]> {

@@ -90,7 +90,15 @@ static SmallVector<std::pair<unsigned, int64_t>> asked(Operation *op) {
   return {};
 }
 
+/// Whether it must not be empty, and a `while` says whether it is.
+static bool asksSome(Operation *op) {
+  auto reduce = dyn_cast<ReduceListOp>(op);
+  return reduce && reduce.getKind() != ReduceKind::Sum && isEnded(reduce.getList());
+}
+
 bool dbc::dyn::mayFailComputed(Operation *op) {
+  if (asksSome(op))
+    return mayFail(op);
   return mayFail(op) &&
          llvm::any_of(asked(op), [&](auto operand) { return !isStructural(op->getOperand(operand.first)); });
 }
@@ -116,11 +124,15 @@ void dbc::dyn::guard(Operation *op, Value when) {
   if (!mayFailComputed(op))
     return;
   OpBuilder b(op);
-  if (auto at = dyn_cast<AtOp>(op)) {
-    Value both = at.getWhen() ? arith::AndIOp::create(b, op->getLoc(), at.getWhen(), when).getResult() : when;
-    at.getWhenMutable().assign(both);
-    return;
-  }
+  auto guarded = [&](auto reads) {
+    Value outer = reads.getWhen();
+    reads.getWhenMutable().assign(outer ? arith::AndIOp::create(b, op->getLoc(), outer, when).getResult()
+                                        : when);
+  };
+  if (auto at = dyn_cast<AtOp>(op))
+    return guarded(at);
+  if (asksSome(op))
+    return guarded(cast<ReduceListOp>(op));
   for (auto [number, instead] : asked(op))
     if (Value x = op->getOperand(number); !isStructural(x))
       op->setOperand(number, select(b, op->getLoc(), when, x, instead));
