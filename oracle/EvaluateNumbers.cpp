@@ -190,8 +190,7 @@ bool Evaluation::evaluateNumbers(Operation *op, Values &results) {
       .Default([](Operation *) { return false; });
 }
 
-//===-- Whole numbers
-//-----------------------------------------------------------------------------------------===//
+//===-- Whole numbers ------------------------------------------------------------------------------===//
 
 Values Evaluation::integer(IntOp op) {
   const Value &a = value(op.getA()), &b = value(op.getB());
@@ -256,8 +255,7 @@ Values Evaluation::truncate(arith::FPToSIOp op) {
   return {Value::tensor(x.shape(), std::move(out))};
 }
 
-//===-- Elementwise and shapes
-//--------------------------------------------------------------------------------===//
+//===-- Elementwise and shapes ---------------------------------------------------------------------===//
 
 Values Evaluation::constant(arith::ConstantOp op) {
   auto number = [](auto attr) {
@@ -408,8 +406,7 @@ Values Evaluation::concat(tensor::ConcatOp op) {
   return {Value::tensor(shape, std::move(out))};
 }
 
-//===-- Sums
-//--------------------------------------------------------------------------------------------------===//
+//===-- Sums ---------------------------------------------------------------------------------------===//
 
 double Evaluation::reduce(ReduceKind kind, const std::vector<double> &numbers, bool isFloat) {
   double sum = 0, most = numbers[0], least = numbers[0];

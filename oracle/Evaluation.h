@@ -14,6 +14,10 @@
 
 namespace dbc::oracle {
 
+/// What a list or a table may take: as in sessions (dbc::Budget), so that a small hostile input does not take
+/// all memory.
+constexpr int64_t kMostBytes = int64_t(1) << 30;
+
 using Values = std::vector<Value>;
 
 class Evaluation {

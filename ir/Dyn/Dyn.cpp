@@ -37,8 +37,7 @@ void DynDialect::initialize() {
       >();
 }
 
-//===-- Types
-//-------------------------------------------------------------------------------------------------===//
+//===-- Types --------------------------------------------------------------------------------------===//
 
 static bool isScalar(Type type) { return type.isF32() || type.isInteger(32) || type.isInteger(1); }
 
@@ -180,8 +179,7 @@ private:
 
 bool dbc::dyn::isStructural(Value value) { return Structure().has(value); }
 
-//===-- Declarations
-//------------------------------------------------------------------------------------------===//
+//===-- Declarations -------------------------------------------------------------------------------===//
 
 SmallVector<CtorOp> DataOp::getCtors() { return llvm::to_vector(getBody().front().getOps<CtorOp>()); }
 
@@ -324,8 +322,7 @@ LogicalResult EntryOp::verify() {
   return verifyFunc(*this);
 }
 
-//===-- Structure
-//---------------------------------------------------------------------------------------------===//
+//===-- Structure ----------------------------------------------------------------------------------===//
 
 LogicalResult FieldOp::verify() {
   auto data = SymbolTable::lookupNearestSymbolFrom<DataOp>(*this, getNode().getType().getData());
@@ -449,8 +446,7 @@ LogicalResult IfOp::verify() {
   return verifyYield(*this, getOtherwise(), getResultTypes());
 }
 
-//===-- Lists
-//-------------------------------------------------------------------------------------------------===//
+//===-- Lists --------------------------------------------------------------------------------------===//
 
 LogicalResult ZipOp::verify() {
   if (getLists().empty() || !llvm::equal(getOperandTypes(), getResultTypes()))
@@ -498,8 +494,7 @@ LogicalResult FoldOp::verify() {
   return verifyRecurrence(*this);
 }
 
-//===-- Numbers and tensors
-//-----------------------------------------------------------------------------------===//
+//===-- Numbers and tensors ------------------------------------------------------------------------===//
 
 LogicalResult TakeOp::verify() {
   auto tensor = dyn_cast<RankedTensorType>(getTensor().getType());
