@@ -94,11 +94,16 @@ void Lowering::simplify(mlir::ModuleOp module) {
   mlir::GreedyRewriteConfig config;
   config.setRegionSimplificationLevel(mlir::GreedySimplifyRegionLevel::Disabled);
   mlir::FrozenRewritePatternSet frozen(std::move(patterns));
-  (void)mlir::applyPatternsGreedily(module, frozen,
-                                    config); // it stops early on endless rewriting; that is fine
-  mlir::IRRewriter rewriter(&context_);
-  mlir::DominanceInfo dominance(module);
-  mlir::eliminateCommonSubExpressions(rewriter, dominance, module);
+  // Until nothing is left that a pass could drop: the interpreter would still compute it, and fail by it.
+  bool changed = true;
+  for (int round = 0; changed && round < 10; ++round) {
+    changed = false;
+    (void)mlir::applyPatternsGreedily(module, frozen,
+                                      config); // it stops early on endless rewriting; that is fine
+    mlir::IRRewriter rewriter(&context_);
+    mlir::DominanceInfo dominance(module);
+    mlir::eliminateCommonSubExpressions(rewriter, dominance, module, &changed);
+  }
 }
 
 //===--------------------------------------------------------------------===//
