@@ -47,9 +47,9 @@ struct Lifting {
     }
   }
 
-  void run() {
+  LogicalResult run() {
     if (recursionOf.empty())
-      return;
+      return success();
     SmallVector<Operation *> open;
     for (Operation &op : *module.getBody())
       if (isa<dyn::EntryOp>(op) || (isa<dyn::CellOp>(op) && !recursionOf.count(&op)))
@@ -59,6 +59,7 @@ struct Lifting {
     cells.spreadLists();
     erase();
     cells.markContexts();
+    return cells.cleanRanges();
   }
 
 private:
@@ -349,7 +350,8 @@ private:
 
 struct DynLiftValuesPass : impl::DynLiftValuesBase<DynLiftValuesPass> {
   void runOnOperation() override {
-    Lifting(getOperation()).run();
+    if (failed(Lifting(getOperation()).run()))
+      return signalPassFailure();
     getOperation().walk([](Operation *op) { op->removeAttr("position"); });
   }
 };

@@ -25,6 +25,10 @@ Value FrameCopy::get(Value value) {
       return result;
     }
   }
+  if (auto len = value.getDefiningOp<dyn::LenOp>()) {
+    map.map(value, length(len.getList()));
+    return map.lookup(value);
+  }
   if (op) {
     clone(op);
     return map.lookup(value);
@@ -65,6 +69,10 @@ void FrameCopy::share(Value value) {
           dyn::ReverseOp, dyn::SliceOp, dyn::LenOp>(op))
     return;
   SmallVector<Operation *> around = LiftedCells::bindersAround(op);
+  // Of the list that a cell gives, elements are made here: it is not for another cell to give.
+  if (repeated &&
+      llvm::is_contained(frame.function->getRegion(0).front().getTerminator()->getOperands(), value))
+    return;
   bool isOutside = around.size() < frame.binders.size() + repeated &&
                    llvm::equal(around, llvm::ArrayRef(frame.binders).take_front(around.size()));
   if (isOutside && LiftedCells::isComputed(value))
@@ -226,11 +234,13 @@ Value FrameCopy::length(Value list) {
       return inside.length(
           callee.getBody().front().getTerminator()->getOperand(cast<OpResult>(list).getResultNumber()));
     }
-    auto scan = dyn_cast<dyn::ScanOp>(op);
     if (auto zip = dyn_cast<dyn::ZipOp>(op))
       list = zip.getLists()[cast<OpResult>(list).getResultNumber()];
-    else if (isa<dyn::MapOp, dyn::ReverseOp, dyn::SoftmaxListOp>(op) || (scan && !scan.getStops()))
-      list = op->getOperand(0);
+    else if (isa<dyn::MapOp, dyn::ReverseOp, dyn::SoftmaxListOp, dyn::ScanOp>(op))
+      list = op->getOperand(0); // where a `while` ends a scan, what it may have at most
+    else if (auto slice = dyn_cast<dyn::SliceOp>(op))
+      return dyn::IntOp::create(b, op->getLoc(), dyn::IntKind::Max, integer(b, op->getLoc(), 0),
+                                sub(b, op->getLoc(), get(slice.getHigh()), get(slice.getLow())));
     else if (auto fold = dyn_cast<dyn::FoldOp>(op))
       list = fold.getInit()[cast<OpResult>(list).getResultNumber()];
     else if (auto branch = dyn_cast<dyn::IfOp>(op); branch && cells.isStates(branch))

@@ -211,7 +211,9 @@ dyn::CellOp LiftedCells::makeValues(StringRef name, Location loc, const Frame &f
 
 void LiftedCells::shareValue(Value value, const Frame &frame) {
   std::string name = (SymbolTable::getSymbolName(frame.function).getValue() + ".value").str();
-  makeValues(name, value.getLoc(), frame, value);
+  dyn::CellOp cell = makeValues(name, value.getLoc(), frame, value);
+  if (statesCells.contains(frame.function))
+    statesCells.insert(cell);
 }
 
 void LiftedCells::readValues(Operation *function) {

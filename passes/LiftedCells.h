@@ -87,6 +87,8 @@ public:
   /// Cells of a recursion give no lists (LANGUAGE C6). Where one of makeValues has become part of one, a cell
   /// of the list's elements takes its place.
   void spreadLists();
+  /// Leaves structure alone in the ranges of keys. Fails, after saying where, if there is more.
+  mlir::LogicalResult cleanRanges();
 
   mlir::SymbolTable &table() { return symbols; }
   /// Calls that were given values.

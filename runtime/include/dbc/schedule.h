@@ -159,7 +159,8 @@ struct Ticks {
   /// Null where rows are in order: what the product kernel takes for "row i is row i".
   const int32_t *rows() const { return in_order ? nullptr : order.data(); }
   int32_t rows_in(int32_t t) const { return begin[t + 1] - begin[t]; }
-  int32_t end(int32_t t) const { return begin[t] + kept[t]; }
+  /// Behind the last row of a tick; all count where none was asked which stay, as where there is no step.
+  int32_t end(int32_t t) const { return kept.empty() ? begin[t + 1] : begin[t] + kept[t]; }
 
   /// `rows` rows, one tick.
   void once(int32_t rows);

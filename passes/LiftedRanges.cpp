@@ -1,0 +1,170 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Ranges of the keys of lifted cells: lengths of lists, of which only structure may be left. What the
+// elements are, calls of cells above all, does not matter to how many they are.
+#include "ir/Dyn/Binders.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/FrameCopy.h"
+#include "passes/Integers.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+
+namespace {
+/// Lengths that ask no more than they must.
+struct Lengths {
+  OpBuilder &b;
+  llvm::DenseSet<Operation *> &done; ///< cannot be said otherwise
+
+  Value plain(Value list) {
+    auto len = dyn::LenOp::create(b, list.getLoc(), b.getI32Type(), list);
+    if (!list.getDefiningOp<dyn::CallOp>())
+      done.insert(len);
+    return len;
+  }
+  Value of(Value list);
+  Value countOf(dyn::FilterOp filter);
+  Value ofElement(Value list, Value position);
+};
+} // namespace
+
+/// The list itself that is gone through together with others.
+static Value alone(Value list) {
+  while (auto zip = list.getDefiningOp<dyn::ZipOp>())
+    list = zip.getLists()[cast<OpResult>(list).getResultNumber()];
+  return list;
+}
+
+static Value elementOf(OpBuilder &b, Value list, Value position) {
+  list = alone(list);
+  if (auto range = list.getDefiningOp<dyn::RangeOp>(); range && matchPattern(range.getLow(), m_Zero()))
+    return position;
+  Type type = cast<dyn::ListType>(list.getType()).getElement();
+  return dyn::AtOp::create(b, list.getLoc(), type, list, position, Value());
+}
+
+/// How many elements stay: the filter goes through the lists alone that it asks.
+Value Lengths::countOf(dyn::FilterOp filter) {
+  Location loc = filter.getLoc();
+  Block &body = filter.getBody().front();
+  SmallVector<Value> lists;
+  SmallVector<BlockArgument> asked;
+  for (auto [list, argument] : llvm::zip(filter.getLists(), body.getArguments()))
+    if (!argument.use_empty()) {
+      lists.push_back(alone(list));
+      asked.push_back(argument);
+    }
+  if (lists.empty())
+    lists.push_back(dyn::RangeOp::create(b, loc, dyn::ListType::get(b.getI32Type()), integer(b, loc, 0),
+                                         of(filter.getLists()[0])));
+  auto ones = dyn::MapOp::create(b, loc, dyn::ListType::get(b.getI32Type()), lists);
+  Block &each = ones.getBody().emplaceBlock();
+  IRMapping map;
+  for (Value list : lists)
+    each.addArgument(cast<dyn::ListType>(list.getType()).getElement(), loc);
+  for (auto [argument, element] : llvm::zip(asked, each.getArguments()))
+    map.map(argument, element);
+  OpBuilder inside = OpBuilder::atBlockEnd(&each);
+  for (Operation &op : body.without_terminator())
+    inside.clone(op, map);
+  Value stays = map.lookupOrDefault(body.getTerminator()->getOperand(0));
+  Value one = arith::ExtUIOp::create(inside, loc, b.getI32Type(), stays);
+  dyn::YieldOp::create(inside, loc, one);
+  return dyn::ReduceListOp::create(b, loc, b.getI32Type(), dyn::ReduceKind::Sum, ones.getResult(0), Value());
+}
+
+/// The length of an element of a list of lists.
+Value Lengths::ofElement(Value list, Value position) {
+  Operation *op = list.getDefiningOp();
+  if (auto map = dyn_cast_or_null<dyn::MapOp>(op)) {
+    IRMapping inside;
+    Block &body = map.getBody().front();
+    for (auto [each, argument] : llvm::zip(map.getLists(), body.getArguments()))
+      if (!argument.use_empty())
+        inside.map(argument, elementOf(b, each, position));
+    for (Operation &each : body.without_terminator())
+      b.clone(each, inside);
+    return of(
+        inside.lookupOrDefault(body.getTerminator()->getOperand(cast<OpResult>(list).getResultNumber())));
+  }
+  if (auto zip = dyn_cast_or_null<dyn::ZipOp>(op))
+    return ofElement(zip.getLists()[cast<OpResult>(list).getResultNumber()], position);
+  if (auto reverse = dyn_cast_or_null<dyn::ReverseOp>(op)) {
+    Value last = sub(b, op->getLoc(), of(reverse.getList()), integer(b, op->getLoc(), 1));
+    return ofElement(reverse.getList(), sub(b, op->getLoc(), last, position));
+  }
+  if (auto slice = dyn_cast_or_null<dyn::SliceOp>(op)) {
+    Value place = dyn::IntOp::create(b, op->getLoc(), dyn::IntKind::Add, slice.getLow(), position);
+    return ofElement(slice.getList(), place);
+  }
+  return plain(elementOf(b, list, position));
+}
+
+Value Lengths::of(Value list) {
+  Operation *op = list.getDefiningOp();
+  if (isa_and_nonnull<dyn::MapOp, dyn::ReverseOp, dyn::SoftmaxListOp>(op))
+    return of(op->getOperand(0));
+  if (auto zip = dyn_cast_or_null<dyn::ZipOp>(op))
+    return of(zip.getLists()[cast<OpResult>(list).getResultNumber()]);
+  if (auto range = dyn_cast_or_null<dyn::RangeOp>(op); range && matchPattern(range.getLow(), m_Zero()))
+    return dyn::IntOp::create(b, op->getLoc(), dyn::IntKind::Max, range.getHigh(), range.getLow());
+  if (auto slice = dyn_cast_or_null<dyn::SliceOp>(op))
+    return dyn::IntOp::create(b, op->getLoc(), dyn::IntKind::Max, integer(b, op->getLoc(), 0),
+                              sub(b, op->getLoc(), slice.getHigh(), slice.getLow()));
+  if (auto filter = dyn_cast_or_null<dyn::FilterOp>(op))
+    return countOf(filter);
+  if (auto at = dyn_cast_or_null<dyn::AtOp>(op))
+    return ofElement(at.getList(), at.getIndex());
+  return plain(list);
+}
+
+static dyn::LenOp nextLength(Region &range, const llvm::DenseSet<Operation *> &done) {
+  dyn::LenOp next;
+  range.walk([&](dyn::LenOp len) {
+    if (!done.contains(len))
+      next = len;
+    return next ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return next;
+}
+
+LogicalResult LiftedCells::cleanRanges() {
+  for (auto &[cell, context] : contexts)
+    for (Region &range : cast<dyn::CellOp>(cell).getRanges()) {
+      llvm::DenseSet<Operation *> done;
+      for (int round = 0; round < 1000; ++round) {
+        dyn::LenOp len = nextLength(range, done);
+        if (!len)
+          break;
+        OpBuilder b(len);
+        Value length;
+        if (auto call = len.getList().getDefiningOp<dyn::CallOp>()) { // the callee says
+          auto callee = symbols.lookup<dyn::CellOp>(call.getCallee());
+          FrameCopy inside(*this, b, {callee, {}}, FrameKeys{SmallVector<Value>(call.getKeys()), {}});
+          unsigned number = cast<OpResult>(len.getList()).getResultNumber();
+          length = inside.length(callee.getBody().front().getTerminator()->getOperand(number));
+        } else {
+          length = Lengths{b, done}.of(len.getList());
+        }
+        len.replaceAllUsesWith(length);
+        len.erase();
+      }
+      // What only said what the elements are.
+      SmallVector<Operation *> ops;
+      for (Operation &op : range.front().without_terminator())
+        ops.push_back(&op);
+      for (Operation *op : llvm::reverse(ops))
+        if (op->use_empty())
+          op->erase();
+      dyn::CallOp left;
+      range.walk([&](dyn::CallOp call) { left = call; });
+      if (left)
+        return emitError(left.getLoc(),
+                         "the length of a list given to a cell depends on results of cells here; "
+                         "that is not supported yet [C4]");
+    }
+  return success();
+}
+
+} // namespace dbc::passes
