@@ -141,7 +141,9 @@ Values Evaluation::scan(ScanOp op) {
   Block &body = op.getBody().front();
   int64_t steps = 0;
   auto place = [&](int64_t k) { return op.getBack() ? n - 1 - k : k; };
+  bool sure = true; // how many steps there are
   for (; steps < n && goesOn(op.getStops(), state); ++steps) {
+    sure &= !op.getStops() || !state.back().unknown();
     state = element(place(steps), body, ofStep(op.getLists(), place(steps), state));
     for (size_t r = 0; r < state.size(); ++r)
       lists[r][place(steps)] = state[r];
@@ -155,7 +157,7 @@ Values Evaluation::scan(ScanOp op) {
                op.getBack() ? list.begin() + (n - steps) : list.end());
     results.push_back(Value::list(std::move(list)));
   }
-  if (op.getStops() && n > 0 && !state.empty() && state.back().unknown())
+  if (!sure || (op.getStops() && n > 0 && !state.empty() && state.back().unknown()))
     return {};
   return results;
 }
@@ -180,8 +182,10 @@ Values Evaluation::fold(FoldOp op) {
   for (mlir::Value init : op.getInit())
     state.push_back(value(init));
   Block &body = op.getBody().front();
+  bool sure = true; // which steps are taken
   for (int64_t i = 0; i < n; ++i) {
     bool taken = goesOn(op.getStops(), state);
+    sure &= !op.getStops() || !state.back().unknown();
     Values arguments = ofStep(op.getLists(), i, state);
     Values next = taken ? element(i, body, arguments) : leaveOut(i, body, arguments);
     for (auto [a, b] : llvm::zip(state, next))
@@ -190,7 +194,7 @@ Values Evaluation::fold(FoldOp op) {
     if (taken)
       state = std::move(next);
   }
-  if (op.getStops() && !state.empty() && state.back().unknown())
+  if (!sure || (op.getStops() && !state.empty() && state.back().unknown()))
     return {};
   return state;
 }
