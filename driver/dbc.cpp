@@ -173,7 +173,8 @@ private:
       addFiles(command);
       addWeights(command);
     }
-    interpret->add_flag("--trace", o.trace, "print to stderr what each instance is given, its `let`s and what it gives");
+    interpret->add_flag("--trace", o.trace,
+                        "print to stderr what each instance is given, its `let`s and what it gives");
     run->add_option("--batch", o.batch, "inputs in a batch [64]")->check(CLI::Range(1, 1 << 30));
     run->add_option("--threads", o.threads, "threads to compute with [1]")->check(CLI::Range(1, 1024));
     addReal(run);

@@ -1,7 +1,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // Which values that cells of one recursion are given stay the same in all of it (LANGUAGE C4): those that
-// every call inside hands on, from one parameter to another. On `dyn` it is GivenValues in ir/Dyn/Recursion.h.
+// every call inside hands on, from one parameter to another. On `dyn` it is GivenValues in
+// ir/Dyn/Recursion.h.
 #ifndef DBC_FRONTEND_HANDEDON_H
 #define DBC_FRONTEND_HANDEDON_H
 

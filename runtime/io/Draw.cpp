@@ -1,7 +1,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // Random instances. A node is drawn with a budget of nodes for everything below it; it is numbered after its
-// children, so references are acyclic until some are bent. What a subtree leaves of its budget goes to its later siblings.
+// children, so references are acyclic until some are bent. What a subtree leaves of its budget goes to its
+// later siblings.
 #include "Random.h"
 #include "Result.h"
 

@@ -44,8 +44,8 @@ struct DrawOptions {
   bool cycles = false; ///< some references between nodes lead anywhere, so that most inputs have cycles
 };
 
-/// Draws a valid, finite input, acyclic unless `cycles` is asked for: number `number` of the sequence that `seed` names, the same on every
-/// machine.
+/// Draws a valid, finite input, acyclic unless `cycles` is asked for: number `number` of the sequence that
+/// `seed` names, the same on every machine.
 ///
 /// Structures vary in size (where data types are recursive the median is above 20 nodes) and form (chains,
 /// bushes, uneven), half of them share nodes, some have nodes that nothing refers to or references forward.
