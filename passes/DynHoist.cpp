@@ -2,7 +2,10 @@
 //
 // dyn-hoist: loop-invariant code motion out of binders.
 #include "ir/Dyn/Binders.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/Integers.h"
 #include "passes/Passes.h"
 
 using namespace mlir;
@@ -13,31 +16,146 @@ namespace dbc::passes {
 
 namespace {
 
-struct DynHoistPass : impl::DynHoistBase<DynHoistPass> {
-  void runOnOperation() override {
-    // Innermost binders first, so that an op climbs as far as it can. What may fail an input stays: C8 adds
-    // no error.
-    getOperation().walk<WalkOrder::PostOrder>([](Operation *binder) {
-      if (!dyn::isBinder(binder))
-        return;
-      Region &body = binder->getRegion(0);
-      for (Operation &op : llvm::make_early_inc_range(body.front()))
-        if (isInvariant(op, body))
-          op.moveBefore(binder);
-    });
+/// What the body of one binder computes that does not depend on its elements.
+class Invariants {
+public:
+  explicit Invariants(Operation *binder) : binder(binder), body(binder->getRegion(0)) {}
+
+  void hoist() {
+    // C8 adds no error: what may fail an input moves only where an element is sure to be there.
+    bool some = hasElement();
+    for (Operation &op : llvm::make_early_inc_range(body.front()))
+      if (isInvariant(op) && (some || !fails(op)))
+        op.moveBefore(binder);
+    if (!some && !(dyn::isRecurrence(binder) && dyn::stops(binder)))
+      hoistGuarded();
   }
 
-  /// Whether the op, with all that is in it, uses nothing of `body` and cannot fail.
-  static bool isInvariant(Operation &op, Region &body) {
+private:
+  Operation *binder;
+  Region &body;
+  llvm::SetVector<Operation *> invariant; ///< of the body, in its order
+  llvm::SetVector<Operation *> moved;     ///< those of them that are worth a guard, and what they need
+
+  bool hasElement() {
+    auto range = dyn::listsOf(binder)[0].getDefiningOp<dyn::RangeOp>();
+    APInt low, high;
+    return range && matchPattern(range.getLow(), m_ConstantInt(&low)) &&
+           matchPattern(range.getHigh(), m_ConstantInt(&high)) && low.slt(high);
+  }
+
+  static bool fails(Operation &op) {
+    return op
+        .walk([](Operation *inner) {
+          return dyn::mayFail(inner) ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
+  /// Whether the op, with all that is in it, uses nothing of the body but what is invariant.
+  bool isInvariant(Operation &op) {
     if (op.hasTrait<OpTrait::IsTerminator>() || !isMemoryEffectFree(&op))
       return false;
-    auto isOutside = [&](Value v) {
-      return !body.isAncestor(v.getParentRegion()) || op.isAncestor(v.getParentRegion()->getParentOp());
+    auto isKnown = [&](Value v) {
+      return !body.isAncestor(v.getParentRegion()) || op.isAncestor(v.getParentRegion()->getParentOp()) ||
+             (v.getDefiningOp() && invariant.contains(v.getDefiningOp()));
     };
     return !op.walk([&](Operation *inner) {
-                bool free = !dyn::mayFail(inner) && llvm::all_of(inner->getOperands(), isOutside);
-                return free ? WalkResult::advance() : WalkResult::interrupt();
+                return llvm::all_of(inner->getOperands(), isKnown) ? WalkResult::advance()
+                                                                   : WalkResult::interrupt();
               }).wasInterrupted();
+  }
+
+  /// What goes through lists, or is a product: reading one element of a list costs less.
+  static bool isWork(Operation *op) {
+    return op
+        ->walk([](Operation *inner) {
+          bool work =
+              dyn::isBinder(inner) || isa<dyn::ReduceListOp, dyn::SoftmaxListOp, linalg::LinalgOp>(inner);
+          return work ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
+  static auto operandsOf(Operation *op) {
+    llvm::SetVector<Value> operands;
+    op->walk([&](Operation *inner) { operands.insert(inner->operand_begin(), inner->operand_end()); });
+    return operands.takeVector();
+  }
+
+  void need(Operation *op) {
+    if (!op || !invariant.contains(op) || !moved.insert(op))
+      return;
+    for (Value operand : operandsOf(op))
+      need(operand.getDefiningOp());
+  }
+
+  /// What may fail moves into a map that has one element where the binder has some, and none where it has
+  /// none.
+  void hoistGuarded() {
+    for (Operation &op : body.front())
+      if (isInvariant(op))
+        invariant.insert(&op);
+    // Work, and what only it is used for.
+    llvm::SetVector<Operation *> work;
+    for (Operation *op : invariant)
+      if (isWork(op) ||
+          llvm::any_of(operandsOf(op), [&](Value v) { return work.contains(v.getDefiningOp()); }))
+        work.insert(op);
+    auto isUsedOutside = [&](Value value) {
+      return llvm::any_of(value.getUsers(), [&](Operation *user) {
+        return !work.contains(body.front().findAncestorOpInBlock(*user));
+      });
+    };
+    SmallVector<Value> results;
+    for (Operation *op : work)
+      for (Value result : op->getResults())
+        if (isUsedOutside(result)) {
+          if (auto list = dyn_cast<dyn::ListType>(result.getType()); list && dyn::isEnded(result))
+            return; // how long it is nobody knows but those that go through it
+          results.push_back(result);
+        }
+    if (results.empty())
+      return;
+    for (Operation *op : work)
+      need(op);
+
+    Location loc = binder->getLoc();
+    OpBuilder b(binder);
+    Value length = dyn::LenOp::create(b, loc, b.getI32Type(), dyn::listsOf(binder)[0]);
+    Value zero = integer(b, loc, 0);
+    Value count = dyn::IntOp::create(b, loc, dyn::IntKind::Min, length, integer(b, loc, 1));
+    Value once = dyn::RangeOp::create(b, loc, dyn::ListType::get(b.getI32Type()), zero, count);
+    SmallVector<Type> types;
+    for (Value result : results)
+      types.push_back(dyn::ListType::get(result.getType()));
+    auto guard = dyn::MapOp::create(b, loc, types, once);
+    Block &inside = guard.getBody().emplaceBlock();
+    inside.addArgument(b.getI32Type(), loc);
+    OpBuilder into = OpBuilder::atBlockEnd(&inside);
+    IRMapping copies;
+    for (Operation *op : invariant)
+      if (moved.contains(op))
+        into.clone(*op, copies);
+    dyn::YieldOp::create(into, loc, llvm::map_to_vector(results, [&](Value v) { return copies.lookup(v); }));
+    OpBuilder reads(&body.front(), body.front().begin());
+    for (auto [result, list] : llvm::zip(results, guard.getResults())) {
+      Value there = dyn::AtOp::create(reads, result.getLoc(), result.getType(), list, zero, Value());
+      result.replaceAllUsesWith(there);
+    }
+    for (Operation *op : llvm::reverse(invariant))
+      if (moved.contains(op) && op->use_empty())
+        op->erase();
+  }
+};
+
+struct DynHoistPass : impl::DynHoistBase<DynHoistPass> {
+  void runOnOperation() override {
+    // Innermost binders first, so that an op climbs as far as it can.
+    getOperation().walk<WalkOrder::PostOrder>([](Operation *binder) {
+      if (dyn::isBinder(binder))
+        Invariants(binder).hoist();
+    });
   }
 };
 } // namespace

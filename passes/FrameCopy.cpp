@@ -156,25 +156,43 @@ Value FrameCopy::ofArms(Operation *op, Value result, Type type, function_ref<Val
   return copy->getResult(0);
 }
 
+/// An element of a list that is made from its positions alone.
+static Value elementOf(OpBuilder &b, dyn::MapOp list, unsigned number, Value position) {
+  IRMapping inside;
+  Block &body = list.getBody().front();
+  inside.map(body.getArgument(0), position);
+  for (Operation &each : body.without_terminator())
+    b.clone(each, inside);
+  return inside.lookupOrDefault(body.getTerminator()->getOperand(number));
+}
+
 Value FrameCopy::element(Value list, Value position) {
   Operation *op = list.getDefiningOp();
   if (!op || map.contains(list)) {
     Value known = get(list);
-    if (dyn::MapOp calls = countingMap(known)) {
-      IRMapping inside;
-      Block &body = calls.getBody().front();
-      inside.map(body.getArgument(0), position);
-      for (Operation &each : body.without_terminator())
-        b.clone(each, inside);
-      return inside.lookupOrDefault(
-          body.getTerminator()->getOperand(cast<OpResult>(known).getResultNumber()));
-    }
+    if (dyn::MapOp calls = countingMap(known))
+      return elementOf(b, calls, cast<OpResult>(known).getResultNumber(), position);
   } else {
     unsigned number = cast<OpResult>(list).getResultNumber();
     if (auto zip = dyn_cast<dyn::ZipOp>(op))
       return element(zip.getLists()[number], position);
     if (auto range = dyn_cast<dyn::RangeOp>(op); range && matchPattern(range.getLow(), m_Zero()))
       return position;
+    if (auto reversed = dyn_cast<dyn::ReverseOp>(op)) {
+      Value last = sub(b, op->getLoc(), length(reversed.getList()), integer(b, op->getLoc(), 1));
+      return element(reversed.getList(), sub(b, op->getLoc(), last, position));
+    }
+    if (auto slice = dyn_cast<dyn::SliceOp>(op)) { // of positions: it may fail as it did
+      Location loc = op->getLoc();
+      auto positions = dyn::ListType::get(b.getI32Type());
+      Value all = dyn::RangeOp::create(b, loc, positions, integer(b, loc, 0), length(slice.getList()));
+      Value part = dyn::SliceOp::create(b, loc, positions, all, get(slice.getLow()), get(slice.getHigh()));
+      return element(slice.getList(), dyn::AtOp::create(b, loc, b.getI32Type(), part, position, Value()));
+    }
+    if (auto fold = dyn_cast<dyn::FoldOp>(op)) {
+      auto calls = countingMap(state(op, number, length(fold.getLists()[0])));
+      return elementOf(b, calls, 0, position);
+    }
     if (isa<dyn::IfOp, dyn::MatchOp>(op))
       return ofArms(op, list, cast<dyn::ListType>(list.getType()).getElement(),
                     [&](Value arm) { return element(arm, position); });

@@ -98,15 +98,19 @@ void LiftedCells::fillStates(Operation *recurrence, const States &entry, dyn::Ce
     init.push_back(part(start, dyn::initOf(recurrence)[k]));
   dyn::YieldOp::create(then, loc, init);
 
+  // In the step: at its position. Elements of a list share what it computes.
   OpBuilder otherwise = OpBuilder::atBlockEnd(&cond.getOtherwise().emplaceBlock());
-  FrameCopy step(*this, otherwise, entry.outer, keys, /*repeated=*/true);
   Value before = sub(otherwise, loc, steps, integer(otherwise, loc, 1)), at = before;
-  if (auto scan = dyn_cast<dyn::ScanOp>(recurrence); scan && scan.getBack())
-    at = sub(otherwise, loc, step.length(scan.getLists()[0]), steps);
+  if (auto scan = dyn_cast<dyn::ScanOp>(recurrence); scan && scan.getBack()) {
+    FrameCopy outside(*this, otherwise, entry.outer, keys);
+    at = sub(otherwise, loc, outside.length(scan.getLists()[0]), steps);
+  }
+  Frame inside = entry.outer;
+  inside.binders.push_back(recurrence);
+  keys.positions.push_back(at);
+  FrameCopy step(*this, otherwise, inside, keys, /*repeated=*/position != nullptr);
   Block &source = recurrence->getRegion(0).front();
   auto ofStates = source.getArguments().drop_front(dyn::listsOf(recurrence).size());
-  for (auto [list, argument] : llvm::zip(dyn::listsOf(recurrence), source.getArguments()))
-    step.map.map(argument, step.element(list, at));
   for (auto [k, argument] : llvm::enumerate(ofStates))
     step.map.map(argument, step.state(recurrence, k, before));
   SmallVector<Value> next;

@@ -18,7 +18,15 @@ def DynDecompose : Pass<"dyn-decompose", "::mlir::ModuleOp"> {
 def DynHoist : Pass<"dyn-hoist", "::mlir::ModuleOp"> {
   let summary = "Compute once outside a binder what does not use its variables (LANGUAGE C8)";
   let description = [{
-    Only ops that cannot fail an input are moved, and never out of an arm of a match or if.
+    Nothing moves out of an arm of a match or if. What may fail an input, where it goes through lists or has a product,
+    moves into a map that has one element where the binder has any:
+    ```mlir
+    dyn.map (%xs) { ^bb0(%x): %m = reduce_list max %ys ... }
+    ==>
+    %once = dyn.range 0 to min(len %xs, 1)
+    %ms = dyn.map (%once) { ^bb0(%_): %m = reduce_list max %ys; yield %m }
+    dyn.map (%xs) { ^bb0(%x): %m = dyn.at %ms[0] ... }
+    ```
   }];
 }
 
