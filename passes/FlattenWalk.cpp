@@ -179,7 +179,7 @@ void Walk::op(Operation *op, Place at) {
     return reduceList(reduce, at);
   if (isa<dyn::ReturnOp>(op))
     return indexing ? returned(op, at) : void();
-  if (isa<dyn::YieldOp>(op))
+  if (isa<dyn::YieldOp, dyn::NeedOp>(op))
     return;
   if (isa<dyn::NodesOp, dyn::RangeOp, dyn::LenOp, dyn::ZipOp, dyn::ReverseOp, dyn::SliceOp, dyn::AtOp>(op))
     return listOp(op, at);

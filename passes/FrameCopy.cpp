@@ -90,9 +90,9 @@ void FrameCopy::clone(Operation *op) {
   Value when = fails ? taken(op) : Value();
   Operation *copy = b.clone(*op, map);
   copy->walk([&](Operation *inner) {
-    if (isa<dyn::CallOp>(inner))
-      inner->removeAttr("kept");
-    if (when)
+    if (isa<dyn::NeedOp>(inner)) // it is computed there
+      inner->erase();
+    else if (when)
       dyn::guard(inner, when);
   });
 }
@@ -111,7 +111,7 @@ Value FrameCopy::taken(Operation *op) {
 
 void FrameCopy::operations(Block &block) {
   for (Operation &op : block.without_terminator())
-    if (!map.contains(op.getResult(0)))
+    if (!isa<dyn::NeedOp>(op) && !map.contains(op.getResult(0)))
       clone(&op);
 }
 

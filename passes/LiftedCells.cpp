@@ -226,10 +226,10 @@ void LiftedCells::readValues(Operation *function) {
     OpBuilder b(value.getContext());
     b.setInsertionPointAfter(op);
     dyn::CallOp there = call(b, value.getLoc(), by.cell, keysInside(by.frame).all());
-    // What is not used any more here must fail here all the same.
-    there->setAttr("kept", b.getUnitAttr());
     if (dyn::isNumber(value.getType()) && !isa<dyn::CallOp, dyn::AtOp>(op))
       Value(value).replaceAllUsesExcept(there.getResult(by.result), there);
+    // What is not used any more here must fail here all the same.
+    dyn::NeedOp::create(b, value.getLoc(), there.getResult(by.result));
   }
 }
 

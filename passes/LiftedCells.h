@@ -107,6 +107,7 @@ private:
   States statesOf(mlir::Operation *recurrence, const Frame &outer);
   void fillStates(mlir::Operation *recurrence, const States &entry, dyn::CellOp cell,
                   llvm::ArrayRef<unsigned> numbers);
+  void needSteps(mlir::Operation *recurrence, const States &entry);
   void readStates(mlir::Operation *recurrence, const States &entry);
   void spread(dyn::CellOp cell);
   /// Whether an `if` says what a cell of states gives, the first one in its first arm.

@@ -151,8 +151,62 @@ void LiftedCells::finishStates(Operation *function) {
   }
 }
 
+/// What a step computes outside of binders in it, and what of that may fail. What it yields is asked for by who
+/// uses it, and lists that binders make are by what is made of them.
+static SmallVector<Value> suspects(Block &step) {
+  llvm::SetVector<Value> suspects;
+  for (Operation &op : step.without_terminator()) {
+    bool fails = false;
+    op.walk([&](Operation *inner) {
+      fails |= dyn::mayFail(inner) ||
+               llvm::any_of(inner->getOperands(), [&](Value v) { return suspects.contains(v); });
+    });
+    if (fails)
+      suspects.insert(op.result_begin(), op.result_end());
+  }
+  suspects.remove_if([&](Value value) {
+    return (value.getDefiningOp()->getNumRegions() && isa<dyn::ListType>(value.getType())) ||
+           llvm::is_contained(step.getTerminator()->getOperands(), value);
+  });
+  return suspects.takeVector();
+}
+
+/// Cells of elements are not asked where a list in the state is empty; the steps fail all the same.
+void LiftedCells::needSteps(Operation *recurrence, const States &entry) {
+  Block &step = recurrence->getRegion(0).front();
+  SmallVector<Value> values = suspects(step);
+  if (values.empty())
+    return;
+  Location loc = recurrence->getLoc();
+  OpBuilder b(recurrence);
+  auto positions = dyn::ListType::get(b.getI32Type());
+  ValueRange lists = dyn::listsOf(recurrence);
+  Value length = dyn::LenOp::create(b, loc, b.getI32Type(), lists[0]);
+  Value range = dyn::RangeOp::create(b, loc, positions, integer(b, loc, 0), length);
+  auto map = dyn::MapOp::create(b, loc, TypeRange(), range);
+  Block &each = map.getBody().emplaceBlock();
+  OpBuilder inside = OpBuilder::atBlockEnd(&each);
+  Frame frame = entry.outer;
+  frame.binders.push_back(recurrence);
+  FrameKeys keys = keysInside(entry.outer);
+  keys.positions.push_back(each.addArgument(b.getI32Type(), loc));
+  FrameCopy copy(*this, inside, frame, keys, /*repeated=*/true);
+  // What is outside of it is here.
+  recurrence->walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (!recurrence->isProperAncestor(operand.getParentBlock()->getParentOp()) &&
+          operand.getParentBlock() != &step)
+        copy.map.map(operand, operand);
+  });
+  for (Value value : values)
+    dyn::NeedOp::create(inside, value.getLoc(), copy.get(value));
+  dyn::YieldOp::create(inside, loc, ValueRange());
+}
+
 /// Lets what uses a scan or fold read the cells of its states.
 void LiftedCells::readStates(Operation *recurrence, const States &entry) {
+  if (llvm::any_of(entry.lists, [](dyn::CellOp elements) { return elements != nullptr; }))
+    needSteps(recurrence, entry);
   Location loc = recurrence->getLoc();
   OpBuilder b(recurrence);
   SmallVector<Value> outside = keysInside(entry.outer).all();
@@ -239,8 +293,6 @@ void LiftedCells::spread(dyn::CellOp cell) {
     OpBuilder at(call);
     FrameCopy there(*this, at, frame, FrameKeys{SmallVector<Value>(call.getKeys()), {}});
     Value all = listOfCalls(at, call.getLoc(), list.getType(), there.length(list), elements, call.getKeys());
-    if (call->hasAttr("kept"))
-      all.getDefiningOp()->walk([&](dyn::CallOp each) { each->setAttr("kept", at.getUnitAttr()); });
     call.getResult(0).replaceAllUsesWith(all);
     call.erase();
   }

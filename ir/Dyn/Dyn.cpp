@@ -344,9 +344,9 @@ LogicalResult FieldOp::verify() {
   return success();
 }
 
-/// A call that leads values down stays, and one that stands for the failures of what was moved (`kept`).
+/// A call that leads values down stays.
 void CallOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  if (getSite() || (*this)->hasAttr("kept"))
+  if (getSite())
     effects.emplace_back(MemoryEffects::Write::get());
 }
 

@@ -233,6 +233,13 @@ def Dyn_CallOp : Dyn_Op<"call", [AlwaysSpeculatable, AttrSizedOperandSegments, D
   let assemblyFormat = "$callee `(` $keys `)` (`given` `(` $values^ `)`)? (`from` $site^ `(` $origin `)`)? attr-dict `:` functional-type(operands, results)";
 }
 
+def Dyn_NeedOp : Dyn_Op<"need", [MemoryEffects<[MemWrite]>]> {
+  let summary = "Computes a value that nothing may read, for it may fail the input";
+  let description = "Where `dyn-lift-values` lets others compute what an operation gave, this stands for its failures.";
+  let arguments = (ins Dyn_Flat:$value);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
 def Dyn_SiteOp : Dyn_Op<"site", [Pure]> {
   let summary = "The `site` of the call that led to an instance; an instance that two calls lead to fails the input";
   let description = "Of cells whose values change along the recursion (LANGUAGE C5): what they are depends on the call.";

@@ -152,6 +152,8 @@ void Batch::validate_column(int32_t table, int32_t column) {
   if (kinds)
     for (size_t kind = 0; kind < t.kind_count.size(); ++kind)
       has[kind] = t.has[kind * t.columns.size() + column];
+  // A column that is not borrowed ends with the last row that has a number.
+  int32_t rows = c.borrowed || is_bool(c.info.elem) ? t.rows : std::min<int64_t>(t.rows, c.values.i32.size());
   // Most inputs are right, which is seen fastest by looking at all of their numbers at once. What this cannot
   // tell is found row by row.
   auto surely_right = [&](int32_t first, int32_t last) {
@@ -160,7 +162,7 @@ void Batch::validate_column(int32_t table, int32_t column) {
     if (c.info.depth == 0 && !kinds)
       return !test.any_wrong(first * c.info.extent, last * c.info.extent);
     if (c.info.depth == 0)
-      return c.info.extent == 1 && !test.any_wrong(first, last, kinds, has);
+      return c.info.extent == 1 && !test.any_wrong(first, std::min(last, rows), kinds, has);
     if (c.info.depth > 1 || kinds || !c.borrowed)
       return false;
     const int32_t *offsets = c.view.lists[0].begin;

@@ -7,7 +7,7 @@ dyn.data @Tree {
 
 // From an entry: the cell has no key, so it is computed once for each input; the entry reads it there, too.
 // CHECK-LABEL: dyn.entry @asked(
-// CHECK: %[[Q:.*]] = dyn.call @asked.score.given() {kept} : () -> f32
+// CHECK: %[[Q:.*]] = dyn.call @asked.score.given() : () -> f32
 // CHECK: %[[S:.*]] = dyn.call @score(%arg0) : (!dyn.node<@Tree>) -> f32
 // CHECK: arith.addf %[[S]], %[[Q]]
 dyn.entry @asked(%t: !dyn.node<@Tree>, %x: f32) -> (f32) attributes {arg_names = ["t", "x"], arg_types = [!dyn.node<@Tree>, f32], surface = f32} {
@@ -42,7 +42,7 @@ dyn.entry @lead(%t: !dyn.node<@Tree>, %x: f32) -> (f32) attributes {arg_names = 
 
 // What the binder does not change is computed once, by a cell of its own that the entry reads, too.
 // CHECK-LABEL: dyn.entry @shared(
-// CHECK: %[[Z:.*]] = dyn.call @shared.value() {kept} : () -> f32
+// CHECK: %[[Z:.*]] = dyn.call @shared.value() : () -> f32
 // CHECK: dyn.map
 // CHECK: arith.mulf %{{.*}}, %[[Z]]
 dyn.entry @shared(%t: !dyn.node<@Tree>, %xs: !dyn.list<f32>, %y: f32) -> (!dyn.list<f32>) attributes {arg_names = ["t", "xs", "y"], arg_types = [!dyn.node<@Tree>, !dyn.list<f32>, f32], surface = !dyn.list<f32>} {
@@ -58,7 +58,7 @@ dyn.entry @shared(%t: !dyn.node<@Tree>, %xs: !dyn.list<f32>, %y: f32) -> (!dyn.l
 
 // A list of what the recursion around it gives: a cell of its elements, since cells of recursions give no lists.
 // CHECK-LABEL: dyn.cell @up(
-// CHECK: dyn.call @up.total.given.element(%arg0, %{{.*}}) {kept}
+// CHECK: dyn.call @up.total.given.element(%arg0, %{{.*})
 // CHECK: dyn.call @total(%arg0, %arg0) : (!dyn.node<@Tree>, !dyn.node<@Tree>) -> f32
 dyn.entry @listed(%t: !dyn.node<@Tree>) -> (f32) attributes {arg_names = ["t"], arg_types = [!dyn.node<@Tree>], surface = f32} {
   %r = dyn.call @up(%t) : (!dyn.node<@Tree>) -> f32
