@@ -209,10 +209,19 @@ mlir::Value Lowering::filled(const CallExpr &expr, Builtin builtin) {
     return stretch(at, lowerOne(*expr.args[0]), dyn::extents(type));
   if (builtin != Builtin::Iota)
     return constant(at, builtin == Builtin::Ones ? 1 : 0, type);
-  return positions(at, dyn::extents(type));
+  return positions(expr, dyn::extents(type));
 }
 
-mlir::Value Lowering::positions(mlir::Location at, llvm::ArrayRef<int64_t> extents) {
+mlir::Value Lowering::positions(const CallExpr &expr, llvm::ArrayRef<int64_t> extents) {
+  mlir::Location at = place(expr.range);
+  // They are numbers in the generated code.
+  constexpr int64_t most = 1 << 20;
+  if (extents[0] > most) {
+    diags_.error(expr.range,
+                 "this counts " + std::to_string(extents[0]) + " rows at these sizes, and may count 2^20",
+                 "T1");
+    return constant(at, 0, tensorOf(extents, builder_.getI32Type()));
+  }
   auto numbers = llvm::to_vector(llvm::seq<int32_t>(0, static_cast<int32_t>(extents[0])));
   return arith::ConstantOp::create(builder_, at,
                                    mlir::DenseElementsAttr::get(tensorOf(extents, builder_.getI32Type()),
@@ -232,7 +241,7 @@ mlir::Value Lowering::put(const CallExpr &expr) {
   along[0] = extents[0];
   mlir::Value here =
       arith::CmpIOp::create(builder_, at, arith::CmpIPredicate::eq,
-                            stretch(at, positions(at, along), extents), stretch(at, index, extents));
+                            stretch(at, positions(expr, along), extents), stretch(at, index, extents));
   return arith::SelectOp::create(builder_, at, here, stretch(at, row, extents), x);
 }
 
@@ -244,7 +253,7 @@ mlir::Value Lowering::movingSlice(const CallExpr &expr) {
   if (part > whole) // reported where sizes are bound
     return constant(at, 0, numberType(expr.type, expr.range));
   start = narrow(at, start, whole - part + 1);
-  mlir::Value places = integer(at, dyn::IntKind::Add, positions(at, {part}), stretch(at, start, {part}));
+  mlir::Value places = integer(at, dyn::IntKind::Add, positions(expr, {part}), stretch(at, start, {part}));
   return take(at, x, places, /*checked=*/false);
 }
 

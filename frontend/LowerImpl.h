@@ -185,7 +185,7 @@ private:
   mlir::Value movingSlice(const CallExpr &expr);
   Values topK(const CallExpr &expr);
   /// 0 1 2 .. along the first of `extents`, which are 1 from the second on.
-  mlir::Value positions(mlir::Location at, llvm::ArrayRef<int64_t> extents);
+  mlir::Value positions(const CallExpr &expr, llvm::ArrayRef<int64_t> extents);
   mlir::Value function(mlir::Location at, dyn::FunctionKind kind, mlir::Value x);
   static dyn::ReduceKind reduceKind(Builtin builtin);
 

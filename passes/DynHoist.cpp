@@ -52,7 +52,8 @@ private:
         .wasInterrupted();
   }
 
-  /// Whether the op, with all that is in it, uses nothing of the body but what is invariant.
+  /// Whether the op, with all that is in it, uses nothing of the body but what is invariant. Calls that give
+  /// values count until they are lifted: an instance that is reached by two of them fails (LANGUAGE C5).
   bool isInvariant(Operation &op) {
     if (op.hasTrait<OpTrait::IsTerminator>() || !isMemoryEffectFree(&op))
       return false;
@@ -61,8 +62,10 @@ private:
              (v.getDefiningOp() && invariant.contains(v.getDefiningOp()));
     };
     return !op.walk([&](Operation *inner) {
-                return llvm::all_of(inner->getOperands(), isKnown) ? WalkResult::advance()
-                                                                   : WalkResult::interrupt();
+                auto call = dyn_cast<dyn::CallOp>(inner);
+                bool gives = call && !call.getValues().empty();
+                return !gives && llvm::all_of(inner->getOperands(), isKnown) ? WalkResult::advance()
+                                                                             : WalkResult::interrupt();
               }).wasInterrupted();
   }
 

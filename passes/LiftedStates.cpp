@@ -151,8 +151,8 @@ void LiftedCells::finishStates(Operation *function) {
   }
 }
 
-/// What a step computes outside of binders in it, and what of that may fail. What it yields is asked for by who
-/// uses it, and lists that binders make are by what is made of them.
+/// What a step computes outside of binders in it, and what of that may fail. What it yields is asked for by
+/// who uses it, and lists that binders make are by what is made of them.
 static SmallVector<Value> suspects(Block &step) {
   llvm::SetVector<Value> suspects;
   for (Operation &op : step.without_terminator()) {

@@ -38,6 +38,7 @@ void buildPipeline(OpPassManager &pm, StringRef until) {
   pm.addPass(createBatchToKernel());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addPass(createCanonicalizerPass()); // comparisons of what turned out to be equal
 }
 
 void registerPasses() {

@@ -78,7 +78,8 @@ TEST(Built, NodesAreNumberedOverTheBatchAndForwardReferencesAreFine) {
   EXPECT_FALSE(batch.column(Tree, label).has(0));
 }
 
-// A column ends with the last node that has the field; what is behind it belongs to nobody (the sanitizers see it).
+// A column ends with the last node that has the field; what is behind it belongs to nobody (the sanitizers
+// see it).
 TEST(Built, ColumnsThatEndBeforeTheirTable) {
   Batch batch(info());
   int32_t input = batch.begin_input();

@@ -58,7 +58,7 @@ dyn.entry @shared(%t: !dyn.node<@Tree>, %xs: !dyn.list<f32>, %y: f32) -> (!dyn.l
 
 // A list of what the recursion around it gives: a cell of its elements, since cells of recursions give no lists.
 // CHECK-LABEL: dyn.cell @up(
-// CHECK: dyn.call @up.total.given.element(%arg0, %{{.*})
+// CHECK: %[[BELOW:.*]] = dyn.call @up.total.given.element(%arg0, %{{[^)]*}})
 // CHECK: dyn.call @total(%arg0, %arg0) : (!dyn.node<@Tree>, !dyn.node<@Tree>) -> f32
 dyn.entry @listed(%t: !dyn.node<@Tree>) -> (f32) attributes {arg_names = ["t"], arg_types = [!dyn.node<@Tree>], surface = f32} {
   %r = dyn.call @up(%t) : (!dyn.node<@Tree>) -> f32
