@@ -184,9 +184,9 @@ Value FrameCopy::element(Value list, Value position) {
     }
     if (auto slice = dyn_cast<dyn::SliceOp>(op)) { // of positions: it may fail as it did
       Location loc = op->getLoc();
-      auto positions = dyn::ListType::get(b.getI32Type());
-      Value all = dyn::RangeOp::create(b, loc, positions, integer(b, loc, 0), length(slice.getList()));
-      Value part = dyn::SliceOp::create(b, loc, positions, all, get(slice.getLow()), get(slice.getHigh()));
+      Value all = positions(slice.getList());
+      Value part =
+          dyn::SliceOp::create(b, loc, all.getType(), all, get(slice.getLow()), get(slice.getHigh()));
       return element(slice.getList(), dyn::AtOp::create(b, loc, b.getI32Type(), part, position, Value()));
     }
     if (auto fold = dyn_cast<dyn::FoldOp>(op)) {
@@ -212,6 +212,33 @@ Value FrameCopy::element(Value list, Value position) {
   }
   return dyn::AtOp::create(b, list.getLoc(), cast<dyn::ListType>(list.getType()).getElement(), get(list),
                            position, Value());
+}
+
+/// 0, 1, .. as many as a list has elements.
+Value FrameCopy::positions(Value list) {
+  Location loc = list.getLoc();
+  return dyn::RangeOp::create(b, loc, dyn::ListType::get(b.getI32Type()), integer(b, loc, 0), length(list));
+}
+
+void FrameCopy::needStructure(Operation *op) {
+  Location loc = op->getLoc();
+  Value made;
+  if (auto slice = dyn_cast<dyn::SliceOp>(op)) {
+    Value all = positions(slice.getList());
+    made = dyn::SliceOp::create(b, loc, all.getType(), all, get(slice.getLow()), get(slice.getHigh()));
+  } else if (auto zip = dyn_cast<dyn::ZipOp>(op)) {
+    SmallVector<Value> lists;
+    for (Value list : zip.getLists())
+      lists.push_back(positions(list));
+    made = dyn::ZipOp::create(b, loc, lists).getResult(0);
+  } else if (auto at = dyn_cast<dyn::AtOp>(op); at && dyn::isStructural(at.getIndex())) {
+    Value all = positions(at.getList());
+    made = dyn::AtOp::create(b, loc, b.getI32Type(), all, get(at.getIndex()), Value());
+  } else if (op->getNumResults() && dyn::mayFail(op) && dyn::isStructural(op->getResult(0))) {
+    made = get(op->getResult(0));
+  }
+  if (made)
+    dyn::NeedOp::create(b, loc, made);
 }
 
 Value FrameCopy::state(Operation *recurrence, unsigned number, Value steps) {

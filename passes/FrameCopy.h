@@ -24,11 +24,14 @@ public:
   llvm::SmallVector<mlir::Value> block(mlir::Block &block, mlir::ValueRange arguments);
   /// An element of a list, without the others where it can be.
   mlir::Value element(mlir::Value list, mlir::Value position);
+  /// Lets fail here what an operation of the frame fails by structure, without computing what it gives.
+  void needStructure(mlir::Operation *op);
   /// A state of a scan or fold after a number of steps.
   mlir::Value state(mlir::Operation *recurrence, unsigned number, mlir::Value steps);
   mlir::IRMapping map;
 
 private:
+  mlir::Value positions(mlir::Value list);
   void clone(mlir::Operation *op);
   void share(mlir::Value value);
   mlir::Value taken(mlir::Operation *op);

@@ -292,6 +292,10 @@ void LiftedCells::spread(dyn::CellOp cell) {
   for (dyn::CallOp call : calls) {
     OpBuilder at(call);
     FrameCopy there(*this, at, frame, FrameKeys{SmallVector<Value>(call.getKeys()), {}});
+    // Where it stands for failures: of what only elements use, too, if there are none.
+    if (llvm::any_of(call->getUsers(), [](Operation *user) { return isa<dyn::NeedOp>(user); }))
+      for (Operation &op : cell.getBody().front().without_terminator())
+        there.needStructure(&op);
     Value all = listOfCalls(at, call.getLoc(), list.getType(), there.length(list), elements, call.getKeys());
     call.getResult(0).replaceAllUsesWith(all);
     call.erase();
