@@ -304,9 +304,10 @@ Values Evaluation::call(dyn::CallOp op) {
                                                        : static_cast<int32_t>(value(key).at(0)));
   if (!give(op, callee) || !withinRanges(op, callee))
     return {};
-  Interpreter::Memo &memo = interpreter_.memo(callee);
-  if (memo.state == Interpreter::Memo::Done)
-    return memo.values;
+  auto state = [&] { return interpreter_.memo(callee).state; };
+  if (state() == Interpreter::Memo::Done ||
+      (computesCalls && state() == Interpreter::Memo::New && interpreter_.computeWithin(callee)))
+    return interpreter_.memo(callee).values;
   needs.push_back(callee);
   return {};
 }

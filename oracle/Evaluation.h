@@ -38,7 +38,9 @@ public:
   /// The value of a column of the arguments for this input; a failure if it is not given.
   Value argument(int32_t column, mlir::Type type) { return columnValue(table_, row_, column, type, nullptr); }
 
-  /// Calls of instances that have no value yet.
+  /// Whether calls of instances that have no value yet are computed at once, where they can be.
+  bool computesCalls = false;
+  /// Those that are not.
   std::vector<Interpreter::Instance> needs;
   std::vector<Status> failures;
   /// Of this walk; empty unless the interpreter traces.

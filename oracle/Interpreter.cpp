@@ -2,7 +2,9 @@
 //
 // Which instances are computed and when. An instance's body is walked; where it calls instances without a
 // value, these are computed first and the body is walked again. So it is walked once more than it found
-// something missing, which is twice, unless what it calls gives lists that it then calls over.
+// something missing, which is twice, unless what it calls gives what it then calls for: lists, or states of a
+// fold. From the third walk on, such calls are computed within the walk, so that long folds are not walked
+// once a step.
 #include "oracle/Interpreter.h"
 #include "oracle/Describe.h"
 #include "oracle/Evaluation.h"
@@ -12,6 +14,10 @@ using namespace mlir;
 using namespace dbc;
 
 namespace dbc::oracle {
+
+/// So often an instance is walked before what it calls is computed within the walk, which takes machine
+/// stack.
+constexpr int kPatientWalks = 2;
 
 Interpreter::Interpreter(ModuleOp module, WeightsView weights)
     : module_(module), symbols_(module), weights_(std::move(weights)), info_(describe(module)) {
@@ -32,6 +38,7 @@ Outcome Interpreter::run(llvm::StringRef name, Batch &batch, int32_t input) {
   ranges_.clear();
   contexts_.clear();
   owners_.clear();
+  stack_.clear();
   batch_ = &batch;
   input_ = input;
   auto entry = symbols_.lookup<dyn::EntryOp>(name);
@@ -65,8 +72,9 @@ Outcome Interpreter::run(llvm::StringRef name, Batch &batch, int32_t input) {
     arguments.push_back(argument.use_empty() ? Value() : reader.argument(column, argument.getType()));
     llvm::append_range(missing, reader.failures);
   }
-  while (true) {
+  for (int walk = 1;; ++walk) {
     Evaluation evaluation(*this, batch.args(), input);
+    evaluation.computesCalls = walk > kPatientWalks;
     Values results = evaluation.block(body, arguments);
     if (!evaluation.needs.empty() && missing.empty()) {
       compute(evaluation.needs);
@@ -112,13 +120,17 @@ std::string Interpreter::wordsFor(const Instance &instance) const {
 
 /// Computes the wanted instances and all that they need, depth first with a stack of our own.
 void Interpreter::compute(const std::vector<Instance> &wanted) {
-  std::vector<Instance> stack(wanted.rbegin(), wanted.rend());
-  while (!stack.empty()) {
-    Instance instance = stack.back();
+  size_t base = stack_.size();
+  stack_.insert(stack_.end(), wanted.rbegin(), wanted.rend());
+  while (stack_.size() > base) {
+    Instance instance = stack_.back();
     if (memo(instance).state == Memo::Done) { // was wanted by two, and computed for the other one
-      stack.pop_back();
+      stack_.pop_back();
       continue;
     }
+    // Open instances are those on the path to this one: what was pushed above them is all done when they come
+    // up again.
+    memo(instance).state = Memo::Open;
     auto [table, row] = ownerOf(instance);
     Evaluation evaluation(*this, table, row, &instance);
     Block &body = instance.cell.getBody().front();
@@ -126,25 +138,23 @@ void Interpreter::compute(const std::vector<Instance> &wanted) {
     if (trace_)
       for (auto [argument, given] : llvm::zip(cell.getValues(), memo(instance).given))
         evaluation.trace(argument.getLoc(), dyn::sourceName(argument.getLoc()), argument.getType(), {given});
+    evaluation.computesCalls = ++memo(instance).walks > kPatientWalks;
     Values results = evaluation.block(body, Evaluation::keyValues(body, instance.keys, memo(instance).given));
 
-    // Open instances are those on the path to this one: what was pushed above them is all done when they come
-    // up again.
-    memo(instance).state = Memo::Open;
     bool complete = true;
-    size_t first = stack.size();
+    size_t first = stack_.size();
     for (const Instance &need : evaluation.needs) {
       if (memo(need).state == Memo::Open) {
-        reportCycle(stack, need);
+        reportCycle(need);
         memo(need).values.assign(dyn::CellOp(need.cell).getResults().size(), Value()); // unknown from here on
         memo(need).state = Memo::Done;
       }
       if (memo(need).state == Memo::New) {
-        stack.push_back(need);
+        stack_.push_back(need);
         complete = false;
       }
     }
-    std::reverse(stack.begin() + first, stack.end());
+    std::reverse(stack_.begin() + first, stack_.end());
     if (!complete)
       continue;
     if (!evaluation.needs.empty() && memo(instance).state != Memo::Done)
@@ -158,15 +168,25 @@ void Interpreter::compute(const std::vector<Instance> &wanted) {
                        cell.getSurface());
       trace_(cell.getSymName().str() + "(" + wordsFor(instance) + ")", evaluation.traced);
     }
-    stack.pop_back();
+    stack_.pop_back();
   }
 }
 
+bool Interpreter::computeWithin(const Instance &wanted) {
+  constexpr int kDeepest = 8;
+  if (within_ == kDeepest)
+    return false;
+  ++within_;
+  compute({wanted});
+  --within_;
+  return true;
+}
+
 /// `again` is needed by the top of the stack and still open itself.
-void Interpreter::reportCycle(const std::vector<Instance> &stack, const Instance &again) {
+void Interpreter::reportCycle(const Instance &again) {
   std::vector<messages::CycleStep> steps;
-  for (size_t i = stack.size(); i-- > 0;) {
-    const Instance &at = stack[i];
+  for (size_t i = stack_.size(); i-- > 0;) {
+    const Instance &at = stack_[i];
     if (memo(at).state != Memo::Open)
       continue;
     steps.push_back({dyn::CellOp(at.cell).getSymName().str(), wordsFor(at)});

@@ -98,6 +98,7 @@ private:
     std::vector<Value> values;
     std::vector<Value> given;          ///< the values that it is given; unknown before they are computed
     std::optional<CallSite> reachedBy; ///< where its values change
+    int walks = 0;                     ///< of its body
   };
   Memo &memo(const Instance &instance) {
     return memos_[dyn::CellOp(instance.cell).getOperation()][{instance.context, instance.keys}];
@@ -112,7 +113,9 @@ private:
     return at == recursions_.end() ? nullptr : at->second.get();
   }
   void compute(const std::vector<Instance> &wanted);
-  void reportCycle(const std::vector<Instance> &stack, const Instance &again);
+  /// Computes an instance while another is being walked, unless this is nested too deeply.
+  bool computeWithin(const Instance &wanted);
+  void reportCycle(const Instance &again);
   /// What an instance belongs to, as messages say it: its first key, if that is a node, else what the caller
   /// belongs to that gives it values, or the input.
   std::pair<int32_t, int32_t> ownerOf(const Instance &instance) const;
@@ -141,6 +144,8 @@ private:
       ranges_;
   std::vector<std::pair<int32_t, int32_t>> owners_; ///< of each context: what the caller belongs to
   std::map<CallSite, int32_t> contexts_; ///< calls from outside of recursions that are given values
+  std::vector<Instance> stack_;          ///< of instances to compute
+  int within_ = 0;                       ///< walks that wait for an instance to be computed
   Outcome outcome_;
 };
 

@@ -143,6 +143,27 @@ private:
     Value initially(BlockArgument value) { return given[value.getArgNumber() - callee.getKeys().size()]; }
   };
 
+  /// Whether what a value is made of may fail an input, but for fields, which every node has.
+  static bool makingMayFail(Value value) {
+    llvm::SetVector<Operation *> open;
+    auto add = [&](Value operand) {
+      if (Operation *op = operand.getDefiningOp())
+        open.insert(op);
+    };
+    add(value);
+    for (size_t n = 0; n < open.size(); ++n) {
+      WalkResult found = open[n]->walk([&](Operation *inner) {
+        if (dyn::mayFail(inner) && !isa<dyn::FieldOp>(inner))
+          return WalkResult::interrupt();
+        llvm::for_each(inner->getOperands(), add);
+        return WalkResult::advance();
+      });
+      if (found.wasInterrupted())
+        return true;
+    }
+    return false;
+  }
+
   void rewrite(Call call) {
     dyn::CellOp callee = calleeOf(call);
     Recursion &recursion = *recursionOf[callee];
@@ -151,6 +172,9 @@ private:
     SmallVector<Value> keys =
         cells.keysFor(copy.cells[callee], LiftedCells::keysInside(frame).all(), call.getKeys());
     OpBuilder b(call);
+    for (Value value : call.getValues()) // what makes it elsewhere must not be the first to fail
+      if (dyn::isStructural(value) && makingMayFail(value))
+        dyn::NeedOp::create(b, value.getLoc(), value);
     auto plain = Call::create(b, call.getLoc(), call.getResultTypes(), copy.cells[callee].getSymName(), keys,
                               ValueRange(), recursion.changes() ? b.getI32IntegerAttr(0) : IntegerAttr(),
                               ValueRange());

@@ -124,12 +124,7 @@ void Walk::joinLists(Operation *op, unsigned n, std::vector<Arm> &arms, Place at
   const ListInfo &one = arms[0].yields[n].list;
   if (llvm::all_of(arms, [&](Arm &arm) { return arm.yields[n].list.sameSource(one); }))
     return;
-  bool structural = llvm::all_of(arms, [&](Arm &arm) {
-    const ListInfo *list = &arm.yields[n].list;
-    while (list->inner)
-      list = list->inner.get();
-    return isStructural(*list);
-  });
+  bool structural = llvm::all_of(arms, [&](Arm &arm) { return isStructural(arm.yields[n].list); });
   Copies copies = copiesFor(one, structural, (at.space ? at.space->name + "." : "") + "list", at);
   for (Arm &arm : arms) {
     OpBuilder::InsertionGuard guard(b);

@@ -510,7 +510,8 @@ void Walk::listOp(Operation *op, Place at) {
 }
 
 bool Walk::isStructural(const ListInfo &list) {
-  return list.from == From::Range || list.from == From::Items || list.from == From::Column;
+  From from = leafOf(list).from;
+  return from == From::Range || from == From::Items || from == From::Column;
 }
 
 /// As columns hold it: truths are 0 and 1.

@@ -102,7 +102,7 @@ private:
   /// A list of lists like `inner`, whose bounds stand in columns of a space.
   static ListInfo listOfLists(const ListInfo &inner, const SpaceInfo &space, std::string firsts,
                               std::string lengths);
-  /// Whether the structure function knows the elements.
+  /// Whether the structure function knows the elements, those of the innermost lists.
   static bool isStructural(const ListInfo &list);
   mlir::Value asColumn(mlir::Value value);
   ListInfo asComputed(mlir::Operation *op, const ListInfo &list, Place at);

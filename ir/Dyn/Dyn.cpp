@@ -131,7 +131,7 @@ struct Structure {
 private:
   bool find(Value value) {
     Type type = value.getType();
-    if (auto list = dyn_cast<ListType>(type))
+    while (auto list = dyn_cast<ListType>(type))
       type = list.getElement();
     if (isa<NodeType>(type))
       return true;

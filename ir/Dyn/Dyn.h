@@ -33,7 +33,7 @@ std::string sourcePlace(mlir::Location location);
 std::string sourceName(mlir::Location location);
 
 /// Whether `value` is made of the input's structure alone (LANGUAGE S1): known before any arithmetic. A list
-/// is structural if its elements are; its length is in any case.
+/// is structural if its elements are, at any depth; lengths are in any case.
 bool isStructural(mlir::Value value);
 
 /// Whether a `while` ends a list, so that its length is computed (LANGUAGE S4).
