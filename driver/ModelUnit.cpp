@@ -123,16 +123,9 @@ Exit ModelUnit::transform(const std::string &until, mlir::OwningOpRef<mlir::Modu
                             },
                             /*printModuleScope=*/true, /*printAfterOnlyOnChange=*/false,
                             /*printAfterOnlyOnFailure=*/false, llvm::errs());
-  bool unsupported = false;
-  mlir::ScopedDiagnosticHandler handler(&context_, [&](mlir::Diagnostic &diagnostic) {
-    unsupported |= diagnostic.str().find("not supported yet") != std::string::npos;
-    return printDiagnostic(diagnostic);
-  });
-  if (mlir::failed(passes.run(*result))) {
-    if (unsupported)
-      return kUserError;
+  mlir::ScopedDiagnosticHandler handler(&context_, printDiagnostic);
+  if (mlir::failed(passes.run(*result)))
     throw std::logic_error("a pass failed");
-  }
   return kFine;
 }
 

@@ -42,7 +42,7 @@ Value Walk::structural(Value value) {
   auto constant = k.is(Kind::Model) ? k.scalar.getDefiningOp<arith::ConstantOp>() : arith::ConstantOp();
   if (constant)
     return arith::ConstantOp::create(b, constant.getLoc(), constant.getValue()).getResult();
-  emitError(value.getLoc(), "computed values as structure are not supported yet [S2]");
+  emitError(value.getLoc(), "structure is asked of what is computed; the checker should have refused this");
   f.failed = true;
   return integer(0);
 }

@@ -160,9 +160,7 @@ LogicalResult LiftedCells::cleanRanges() {
       dyn::CallOp left;
       range.walk([&](dyn::CallOp call) { left = call; });
       if (left)
-        return emitError(left.getLoc(),
-                         "the length of a list given to a cell depends on results of cells here; "
-                         "that is not supported yet [C4]");
+        return emitError(left.getLoc(), "the range of a key depends on what a cell computes");
     }
   return success();
 }

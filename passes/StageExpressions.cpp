@@ -197,8 +197,7 @@ Value StageToKernel::expression(Operation *op, Value value, ValueRange at) {
     state.propertiesAttr = op->getPropertiesAsAttribute();
     return b.create(state)->getResult(0);
   }
-  emitError(op->getLoc(), "`") << op->getName().stripDialect()
-                               << "` of computed values is not supported yet [S3]";
+  emitError(op->getLoc(), "`") << op->getName().stripDialect() << "` has no kernel";
   failed_ = true;
   return dyn::scalar(value.getType()).isF32() ? real(0) : integer(0);
 }
