@@ -51,6 +51,7 @@ config.substitutions += [
     # Random programs and mutated models: how many, which, and the compiler that is quickest at what runs only once.
     ("%programs", "2000" if full and not config.dbc_sanitize else "100"),
     ("%mutants", "10000" if full and not config.dbc_sanitize else "300"),
+    ("%forms", "--verify" if full and not config.dbc_sanitize else ""),
     ("%seed", lit_config.params.get("seed", "1")),
     ("%quickcxx", clangxx if clangxx and not config.dbc_sanitize else config.cxx),
     ("%cxx", config.cxx),
