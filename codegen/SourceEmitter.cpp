@@ -164,7 +164,7 @@ void emitMakeModel(const ModelNames &model, Writer &out) {
 }
 
 void emitCode(const ModelNames &model, Writer &out) {
-  out.open("dbc::ModelCode make_code()");
+  out.open("dbc::ModelCode code_of_model()");
   out.line("dbc::ModelCode model;");
   out.line("model.info = &info();");
   out.line(std::string("model.f64 = ") + (model.f64() ? "true" : "false") + ";");
@@ -234,7 +234,7 @@ FailureOr<std::string> emitSource(const ModelNames &model) {
   out.close();
   out.blank();
   out.open("const dbc::ModelCode &code()");
-  out.line("static const dbc::ModelCode model = make_code();");
+  out.line("static const dbc::ModelCode model = code_of_model();");
   out.line("return model;");
   out.close();
   out.blank();

@@ -379,6 +379,8 @@ void Checker::checkRecordsFinite() {
     for (FieldInfo &field : info.fields)
       addParts(field.type, graph[&info]);
   for (RecordInfo &info : out_.recordInfos) {
+    if (info.decl->fields.empty())
+      error(info.decl->name.range, "record `" + info.name + "` has no fields", "T5");
     std::set<const void *> seen;
     std::vector<const void *> chain;
     if (reaches(&info, &info, graph, seen, chain))

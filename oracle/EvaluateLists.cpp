@@ -84,6 +84,10 @@ Values Evaluation::map(MapOp op) {
     for (size_t r = 0; r < results.size(); ++r)
       lists[r].push_back(results[r]);
   }
+  // Structure is tested for what a `while` leaves out, too (LANGUAGE S4).
+  if (mlir::Value list = op.getLists()[0]; isEnded(list) && length(op.getLists()) >= 0)
+    for (int64_t i = length(op.getLists()), n = bound(list); i < n; ++i)
+      leaveOut(i, op.getBody().front(), Values(op.getLists().size()));
   Values results;
   for (Values &list : lists)
     results.push_back(Value::list(std::move(list)));
@@ -217,7 +221,7 @@ static double ofNothing(ReduceKind kind) {
 /// How long a list that a `while` ends is at most.
 int64_t Evaluation::bound(mlir::Value list) {
   while (!list.getDefiningOp<ScanOp>())
-    list = list.getDefiningOp()->getOperand(0);
+    list = lengthFrom(list);
   return length(list.getDefiningOp<ScanOp>().getLists());
 }
 

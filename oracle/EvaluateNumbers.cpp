@@ -415,7 +415,7 @@ double Evaluation::reduce(ReduceKind kind, const std::vector<double> &numbers, b
     sum += numbers[i];
     most = largest(most, numbers[i]);
     least = smallest(least, numbers[i]);
-    if (numbers[i] > numbers[best])
+    if (numbers[i] > numbers[best] || (std::isnan(numbers[i]) && !std::isnan(numbers[best])))
       best = i;
   }
   switch (kind) {

@@ -126,7 +126,8 @@ static bool isStructuralTest(Operation *op, Fault fault) {
 }
 
 Values Evaluation::fail(Operation *op, Fault fault, const char *what, int64_t a, int64_t b, int64_t c) {
-  if (!reached_ && !isStructuralTest(op, fault))
+  bool leftEmpty = fault == Fault::empty && isEnded(op->getOperand(0)) && bound(op->getOperand(0)) != 0;
+  if (!reached_ && (leftEmpty || !isStructuralTest(op, fault)))
     return {};
   std::string place = sourcePlace(op->getLoc());
   failures.push_back(batch_.describe(Code::bad_input, table_, row_, -1,

@@ -111,7 +111,7 @@ Value FrameCopy::taken(Operation *op) {
 
 void FrameCopy::operations(Block &block) {
   for (Operation &op : block.without_terminator())
-    if (!isa<dyn::NeedOp>(op) && !map.contains(op.getResult(0)))
+    if (op.getNumResults() && !map.contains(op.getResult(0)))
       clone(&op);
 }
 
@@ -279,10 +279,8 @@ Value FrameCopy::length(Value list) {
       return inside.length(
           callee.getBody().front().getTerminator()->getOperand(cast<OpResult>(list).getResultNumber()));
     }
-    if (auto zip = dyn_cast<dyn::ZipOp>(op))
-      list = zip.getLists()[cast<OpResult>(list).getResultNumber()];
-    else if (isa<dyn::MapOp, dyn::ReverseOp, dyn::SoftmaxListOp, dyn::ScanOp>(op))
-      list = op->getOperand(0); // where a `while` ends a scan, what it may have at most
+    if (Value from = dyn::lengthFrom(list)) // where a `while` ends a scan, what it may have at most
+      list = from;
     else if (auto slice = dyn_cast<dyn::SliceOp>(op))
       return dyn::IntOp::create(b, op->getLoc(), dyn::IntKind::Max, integer(b, op->getLoc(), 0),
                                 sub(b, op->getLoc(), get(slice.getHigh()), get(slice.getLow())));

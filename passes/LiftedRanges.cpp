@@ -14,8 +14,11 @@ namespace dbc::passes {
 namespace {
 /// Lengths that ask no more than they must.
 struct Lengths {
+  /// The element of what a call gives, in terms of its callee.
+  using OfCallee = function_ref<Value(OpBuilder &, dyn::CallOp, unsigned, Value)>;
   OpBuilder &b;
   llvm::DenseSet<Operation *> &done; ///< cannot be said otherwise
+  OfCallee elementOfCallee;
 
   Value plain(Value list) {
     auto len = dyn::LenOp::create(b, list.getLoc(), b.getI32Type(), list);
@@ -26,6 +29,7 @@ struct Lengths {
   Value of(Value list);
   Value countOf(dyn::FilterOp filter);
   Value ofElement(Value list, Value position);
+  Value ofArms(Operation *op, Value list, function_ref<Value(Lengths &, Value)> part);
 };
 } // namespace
 
@@ -74,9 +78,35 @@ Value Lengths::countOf(dyn::FilterOp filter) {
   return dyn::ReduceListOp::create(b, loc, b.getI32Type(), dyn::ReduceKind::Sum, ones.getResult(0), Value());
 }
 
+/// An `if` or `match` like `op`, each arm of which gives a number made of the list that it gives there.
+Value Lengths::ofArms(Operation *op, Value list, function_ref<Value(Lengths &, Value)> part) {
+  unsigned number = cast<OpResult>(list).getResultNumber();
+  OperationState state(op->getLoc(), op->getName(), op->getOperands(), b.getI32Type(), op->getAttrs());
+  state.propertiesAttr = op->getPropertiesAsAttribute();
+  for (unsigned n = 0; n < op->getNumRegions(); ++n)
+    state.addRegion();
+  Operation *copy = b.create(state);
+  for (auto [arm, into] : llvm::zip(op->getRegions(), copy->getRegions())) {
+    OpBuilder inside = OpBuilder::atBlockEnd(&into.emplaceBlock());
+    IRMapping map;
+    for (Operation &each : arm.front().without_terminator())
+      inside.clone(each, map);
+    Lengths there{inside, done, elementOfCallee};
+    Value given = map.lookupOrDefault(arm.front().getTerminator()->getOperand(number));
+    dyn::YieldOp::create(inside, op->getLoc(), part(there, given));
+  }
+  return copy->getResult(0);
+}
+
 /// The length of an element of a list of lists.
 Value Lengths::ofElement(Value list, Value position) {
   Operation *op = list.getDefiningOp();
+  if (isa_and_nonnull<dyn::IfOp, dyn::MatchOp>(op))
+    return ofArms(op, list, [&](Lengths &there, Value arm) { return there.ofElement(arm, position); });
+  if (auto fold = dyn_cast_or_null<dyn::FoldOp>(op)) // states keep their lengths
+    return ofElement(fold.getInit()[cast<OpResult>(list).getResultNumber()], position);
+  if (auto call = dyn_cast_or_null<dyn::CallOp>(op))
+    return of(elementOfCallee(b, call, cast<OpResult>(list).getResultNumber(), position));
   if (auto map = dyn_cast_or_null<dyn::MapOp>(op)) {
     IRMapping inside;
     Block &body = map.getBody().front();
@@ -103,10 +133,12 @@ Value Lengths::ofElement(Value list, Value position) {
 
 Value Lengths::of(Value list) {
   Operation *op = list.getDefiningOp();
-  if (isa_and_nonnull<dyn::MapOp, dyn::ReverseOp, dyn::SoftmaxListOp>(op))
-    return of(op->getOperand(0));
-  if (auto zip = dyn_cast_or_null<dyn::ZipOp>(op))
-    return of(zip.getLists()[cast<OpResult>(list).getResultNumber()]);
+  if (Value from = dyn::lengthFrom(list))
+    return of(from);
+  if (isa_and_nonnull<dyn::IfOp, dyn::MatchOp>(op))
+    return ofArms(op, list, [](Lengths &there, Value arm) { return there.of(arm); });
+  if (auto fold = dyn_cast_or_null<dyn::FoldOp>(op))
+    return of(fold.getInit()[cast<OpResult>(list).getResultNumber()]);
   if (auto range = dyn_cast_or_null<dyn::RangeOp>(op); range && matchPattern(range.getLow(), m_Zero()))
     return dyn::IntOp::create(b, op->getLoc(), dyn::IntKind::Max, range.getHigh(), range.getLow());
   if (auto slice = dyn_cast_or_null<dyn::SliceOp>(op))
@@ -129,34 +161,45 @@ static dyn::LenOp nextLength(Region &range, const llvm::DenseSet<Operation *> &d
   return next;
 }
 
+/// Takes out what nothing asks for: it only said what elements are.
+static void eraseUnused(Region &region) {
+  for (Block &block : region)
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+      if (!op.hasTrait<OpTrait::IsTerminator>() && op.use_empty())
+        op.erase();
+      else
+        for (Region &inner : op.getRegions())
+          eraseUnused(inner);
+    }
+}
+
 LogicalResult LiftedCells::cleanRanges() {
+  // What a list is that a call gives, the callee says.
+  auto inCallee = [&](OpBuilder &b, dyn::CallOp call, unsigned number,
+                      function_ref<Value(FrameCopy &, Value)> part) {
+    auto callee = symbols.lookup<dyn::CellOp>(call.getCallee());
+    FrameCopy inside(*this, b, {callee, {}}, FrameKeys{SmallVector<Value>(call.getKeys()), {}});
+    return part(inside, callee.getBody().front().getTerminator()->getOperand(number));
+  };
+  auto elementOfCallee = [&](OpBuilder &b, dyn::CallOp call, unsigned number, Value position) {
+    return inCallee(b, call, number,
+                    [&](FrameCopy &inside, Value list) { return inside.element(list, position); });
+  };
   for (auto &[cell, context] : contexts)
     for (Region &range : cast<dyn::CellOp>(cell).getRanges()) {
       llvm::DenseSet<Operation *> done;
-      for (int round = 0; round < 1000; ++round) {
-        dyn::LenOp len = nextLength(range, done);
-        if (!len)
-          break;
+      while (dyn::LenOp len = nextLength(range, done)) {
         OpBuilder b(len);
         Value length;
-        if (auto call = len.getList().getDefiningOp<dyn::CallOp>()) { // the callee says
-          auto callee = symbols.lookup<dyn::CellOp>(call.getCallee());
-          FrameCopy inside(*this, b, {callee, {}}, FrameKeys{SmallVector<Value>(call.getKeys()), {}});
-          unsigned number = cast<OpResult>(len.getList()).getResultNumber();
-          length = inside.length(callee.getBody().front().getTerminator()->getOperand(number));
-        } else {
-          length = Lengths{b, done}.of(len.getList());
-        }
+        if (auto call = len.getList().getDefiningOp<dyn::CallOp>())
+          length = inCallee(b, call, cast<OpResult>(len.getList()).getResultNumber(),
+                            [](FrameCopy &inside, Value list) { return inside.length(list); });
+        else
+          length = Lengths{b, done, elementOfCallee}.of(len.getList());
         len.replaceAllUsesWith(length);
         len.erase();
+        eraseUnused(range);
       }
-      // What only said what the elements are.
-      SmallVector<Operation *> ops;
-      for (Operation &op : range.front().without_terminator())
-        ops.push_back(&op);
-      for (Operation *op : llvm::reverse(ops))
-        if (op->use_empty())
-          op->erase();
       dyn::CallOp left;
       range.walk([&](dyn::CallOp call) { left = call; });
       if (left)

@@ -83,15 +83,20 @@ Value Reduction::logSumExp(Loop loop, function_ref<Value(Value)> element) {
   return arith::AddFOp::create(b, at, shift, log);
 }
 
-/// The place of the first of the largest.
+/// The place of the first of the largest; a nan is larger than all numbers.
 Value Reduction::argMax(Loop loop, function_ref<Value(Value)> element) {
   Value zero = arith::ConstantOp::create(b, at, b.getI32IntegerAttr(0));
   SmallVector<Value, 2> first{element(zero), zero};
   return loop(1, first, [&](Value k, ValueRange best) -> SmallVector<Value> {
     Value x = element(k);
-    Value better = type.isF32()
-                       ? arith::CmpFOp::create(b, at, arith::CmpFPredicate::OGT, x, best[0]).getResult()
-                       : arith::CmpIOp::create(b, at, arith::CmpIPredicate::sgt, x, best[0]).getResult();
+    Value better;
+    if (type.isF32()) {
+      Value notLess = arith::CmpFOp::create(b, at, arith::CmpFPredicate::UGT, x, best[0]);
+      Value isNumber = arith::CmpFOp::create(b, at, arith::CmpFPredicate::OEQ, best[0], best[0]);
+      better = arith::AndIOp::create(b, at, notLess, isNumber);
+    } else {
+      better = arith::CmpIOp::create(b, at, arith::CmpIPredicate::sgt, x, best[0]);
+    }
     return {arith::SelectOp::create(b, at, better, x, best[0]),
             arith::SelectOp::create(b, at, better, k, best[1])};
   })[1];

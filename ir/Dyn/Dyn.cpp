@@ -105,13 +105,19 @@ std::string dbc::dyn::sourceName(Location loc) {
   return {};
 }
 
+Value dbc::dyn::lengthFrom(Value list) {
+  Operation *op = list.getDefiningOp();
+  if (auto zip = dyn_cast_or_null<ZipOp>(op))
+    return zip.getLists()[cast<OpResult>(list).getResultNumber()];
+  return isa_and_nonnull<MapOp, ReverseOp, SoftmaxListOp, ScanOp>(op) ? op->getOperand(0) : Value();
+}
+
 bool dbc::dyn::isEnded(Value list) {
-  while (Operation *op = list.getDefiningOp()) {
-    if (auto scan = dyn_cast<ScanOp>(op))
-      return scan.getStops();
-    if (!isa<MapOp, SoftmaxListOp>(op))
-      return false;
-    list = op->getOperand(0);
+  for (; list; list = lengthFrom(list)) {
+    if (auto scan = list.getDefiningOp<ScanOp>(); scan && scan.getStops())
+      return true;
+    if (auto zip = list.getDefiningOp<ZipOp>())
+      return llvm::any_of(zip.getLists(), [](Value each) { return isEnded(each); });
   }
   return false;
 }

@@ -8,13 +8,14 @@
 using namespace mlir;
 using namespace dbc::dyn;
 
-/// The list that a list has its length of: what it is a map of, and so on.
+/// The list that a list has its length of: what it is a map of, and so on. Lists that are zipped have the first
+/// one's.
 static Value lengthOf(Value list) {
-  while (Operation *op = list.getDefiningOp()) {
-    auto scan = dyn_cast<ScanOp>(op);
-    if (!isa<MapOp, ZipOp, ReverseOp, SoftmaxListOp>(op) && !(scan && !scan.getStops()))
+  while (Value from = lengthFrom(list)) {
+    if (auto scan = list.getDefiningOp<ScanOp>(); scan && scan.getStops())
       break;
-    list = op->getOperand(0);
+    auto zip = list.getDefiningOp<ZipOp>();
+    list = zip ? zip.getLists()[0] : from;
   }
   return list;
 }

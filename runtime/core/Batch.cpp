@@ -131,7 +131,11 @@ bool Batch::refuse(const std::string &what) {
   return false;
 }
 
-void Batch::fail(int32_t input, Status status) { statuses_.fail(input, std::move(status)); }
+void Batch::fail(int32_t input, Status status) {
+  if (input < 0 || input >= inputs_)
+    return misuse("input " + std::to_string(input) + " fails, but there is none of that number");
+  statuses_.fail(input, std::move(status));
+}
 
 int32_t Batch::input_of(int32_t table, int32_t row) const {
   if (table == args())

@@ -171,8 +171,9 @@ Batch::Column *Batch::pushable(Fits fits, size_t count) {
     return nullptr;
   }
   if (count != static_cast<size_t>(c.info.extent)) {
-    wrong(inputs_ - 1, "`" + c.info.name + "`: " + std::to_string(count) +
-                           " numbers are given, but an element has " + std::to_string(c.info.extent));
+    wrong(input_of(open_.table, open_row_), "`" + c.info.name + "`: " + std::to_string(count) +
+                                                " numbers are given, but an element has " +
+                                                std::to_string(c.info.extent));
     return nullptr;
   }
   ListLevel &level = c.lists[open_depth_ - 1];

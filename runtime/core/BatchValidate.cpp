@@ -15,9 +15,13 @@ void Batch::validate_kinds(int32_t data) {
   Table &t = *tables_[data];
   if (t.kinds_validated)
     return;
-  t.kinds_validated = true;
-  if (!t.borrowed || !t.kinds_view)
-    return; // add_node has looked
+  if (t.borrowed && t.kinds_view) // else add_node has looked
+    test_kinds(data);
+  t.kinds_validated = true; // last: what throws is tested again
+}
+
+void Batch::test_kinds(int32_t data) {
+  Table &t = *tables_[data];
   size_t count = t.kind_count.size();
   for (int32_t input = 0; input < inputs_; ++input)
     for (int32_t row = t.begin_view[input]; row < t.begin_view[input + 1]; ++row)
@@ -120,12 +124,17 @@ struct ValueTest {
 } // namespace
 
 void Batch::validate_column(int32_t table, int32_t column) {
-  Table &t = *tables_[table];
-  Column &c = t.columns[column];
+  Column &c = tables_[table]->columns[column];
   if (c.validated)
     return;
-  c.validated = true;
   c.failures.clear();
+  test_column(table, column);
+  c.validated = true; // last: what throws is tested again
+}
+
+void Batch::test_column(int32_t table, int32_t column) {
+  Table &t = *tables_[table];
+  Column &c = t.columns[column];
   if (!c.view.given)
     return;
   bool test_values =

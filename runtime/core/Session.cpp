@@ -21,7 +21,7 @@ Session::~Session() = default;
 
 const RunProfile &Session::profile(int32_t entry) const {
   static const RunProfile none;
-  return entries_.empty() ? none : entries_[entry].profile;
+  return has_run(entry) ? entries_[entry].profile : none;
 }
 
 /// Plans and profiles exist from an entry's first run on.

@@ -349,6 +349,10 @@ Status InstanceReader::append(std::string_view line, Batch &batch) {
   });
   Status placed = guarded([&]() -> Status {
     int32_t input = batch.begin_input();
+    if (input < 0) { // the batch says why
+      InputStatuses none;
+      return batch.validate(nullptr, 0, none);
+    }
     s.weights.push_back(status.ok() ? s.weight : 1);
     s.failed.push_back(!status.ok());
     s.lines.push_back(number);

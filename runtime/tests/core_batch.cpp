@@ -260,6 +260,17 @@ TEST(Built, WrongNumbersAreTheirInputsStatus) {
               b.push_ints(two, 2);
             }),
             "toy: input 0: `grid`: 2 numbers are given, but an element has 1");
+  // The open list's input, which need not be the last one.
+  EXPECT_EQ(ofInput([](Batch &b) {
+              int32_t two[2] = {};
+              b.begin_input();
+              int32_t bag = b.add_node(Bag, 0);
+              b.begin_input();
+              b.open_list(Bag, bag, grid);
+              b.open_list(Bag, bag, grid);
+              b.push_ints(two, 2);
+            }),
+            "toy: input 0: `grid`: 2 numbers are given, but an element has 1");
 }
 
 TEST(Built, WrongNodesAreTheirInputsStatus) {

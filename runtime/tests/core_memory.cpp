@@ -25,11 +25,12 @@
 namespace {
 std::atomic<long> allocations{0};
 std::atomic<size_t> largest{SIZE_MAX}; ///< requests above it fail
+std::atomic<long> failing{-1};          ///< so many requests succeed, then one fails
 
 void *take(size_t bytes, size_t alignment) {
   ++allocations;
   void *memory = nullptr;
-  if (bytes > largest ||
+  if (bytes > largest || (failing >= 0 && failing-- == 0) ||
       posix_memalign(&memory, alignment < sizeof(void *) ? sizeof(void *) : alignment, bytes ? bytes : 1))
     throw std::bad_alloc();
   return memory;
@@ -113,6 +114,44 @@ TEST(Memory, NoMemoryIsAStatus) {
   }
   largest = SIZE_MAX;
   EXPECT_EQ(none, nullptr);
+}
+
+// Wherever memory runs out, what is wrong with the batch is found all the same when there is memory again.
+TEST(Memory, WrongNumbersAreFoundAfterAnyFailure) {
+  dbc::Model model = sums();
+  bool done = false;
+  for (long n = 0; !done; ++n) {
+    dbc::Session session(model);
+    dbc::Batch batch(info());
+    fill(batch, 3);
+    int32_t lefts[] = {9}; // no such node
+    int32_t begin[] = {0, 1};
+    uint8_t kind = Node;
+    dbc::Batch borrowed(info());
+    borrowed.borrow_inputs(1);
+    borrowed.borrow_nodes(Tree, &kind, 1, begin);
+    borrowed.borrow_ints(Tree, left, lefts, 1);
+    borrowed.borrow_ints(Tree, right, lefts, 1);
+    dbc::InputStatuses statuses;
+    dbc::ColumnRef columns[] = {{Tree, left}, {Tree, right}};
+    failing = n;
+    try {
+      (void)borrowed.validate(columns, 2, statuses);
+      done = failing >= 0;
+    } catch (const std::bad_alloc &) {
+    }
+    failing = -1;
+    // A batch that could not be finished says so until it is cleared.
+    dbc::Status again = borrowed.validate(columns, 2, statuses);
+    ASSERT_TRUE(again.code == dbc::Code::limit || (again.ok() && statuses.failed() == 1))
+        << "after allocation " << n;
+    failing = n;
+    (void)session.run(0, batch);
+    failing = -1;
+    again = session.run(0, batch);
+    ASSERT_TRUE(again.code == dbc::Code::limit || (again.ok() && session.failed() == 0))
+        << "after allocation " << n;
+  }
 }
 
 // A session is made where there is memory for nothing: it has fewer threads.

@@ -160,8 +160,13 @@ TEST(Session, WrongCalls) {
   Model model = sums(), none;
   Session session(model), empty(none);
   Batch batch(info());
+  // Results before the first run: there are none.
+  EXPECT_EQ(session.outputs(0).leaves(), 0);
+  EXPECT_EQ(session.outputs(7).inputs(), 0);
+  EXPECT_EQ(session.profile(0).stages.size(), 0u);
   EXPECT_EQ(session.run(7, batch).message, "toy: there is no entry number 7");
   EXPECT_EQ(empty.run(0, batch).code, Code::bad_call);
+  EXPECT_EQ(empty.outputs(0).leaves(), 0);
   dbc::ModelInfo other = info();
   other.name = "other";
   Batch foreign(other);

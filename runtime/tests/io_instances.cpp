@@ -237,6 +237,18 @@ TEST(Instances, AnotherModelsEntryIsRefused) {
   EXPECT_EQ(status.message, "tree_lstm has no entry `other`");
 }
 
+TEST(Instances, ABatchThatTakesNoInputsSaysSo) {
+  ModelInfo model = tree_model();
+  Batch batch(model);
+  batch.borrow_inputs(1);
+  InstanceReader reader(model, model.entries[0]);
+  for (const char *line : {"{}", "not JSON"}) {
+    Status status = reader.append(line, batch);
+    EXPECT_EQ(status.code, Code::bad_call);
+    EXPECT_EQ(status.message, "tree_lstm: begin_input on a batch of flat arrays");
+  }
+}
+
 // A chain of a million nodes, a node with a million children: memory in proportion, no stack. The whole
 // program runs under a small stack in the sanitizer and limit tests; here the sizes only are tested.
 TEST(Instances, AMillionNodes) {

@@ -210,7 +210,9 @@ private:
   bool numbered(int32_t table, int32_t row) const;
   int32_t node_number(int32_t table, int32_t row) const;
   void validate_kinds(int32_t data);
+  void test_kinds(int32_t data);
   void validate_column(int32_t table, int32_t column);
+  void test_column(int32_t table, int32_t column);
   Status check_sizes(int32_t table, int32_t column) const;
 
   const ModelInfo *info_;

@@ -93,10 +93,11 @@ public:
   /// The same into outputs of the caller.
   Status run(int32_t entry, Batch &batch, Outputs &out);
 
-  /// Results of the last run(entry, batch) of that entry. Valid until its next run.
-  Outputs &outputs(int32_t entry) { return entries_[entry].out; }
-  const Outputs &outputs(int32_t entry) const { return entries_[entry].out; }
-  /// Status of an input in the last run.
+  /// Results of the last run(entry, batch) of that entry; empty before the first one, and if there is no such
+  /// entry. Valid until its next run.
+  Outputs &outputs(int32_t entry) { return has_run(entry) ? entries_[entry].out : none_; }
+  const Outputs &outputs(int32_t entry) const { return has_run(entry) ? entries_[entry].out : none_; }
+  /// Status of an input in the last run, which must have had it.
   const Status &status(int32_t input) const { return statuses_[input]; }
   /// Number of inputs of the last run that failed.
   int32_t failed() const { return statuses_.failed(); }
@@ -128,13 +129,15 @@ private:
     RunProfile profile;
   };
   void prepare(int32_t entry);
+  bool has_run(int32_t entry) const { return entry >= 0 && static_cast<size_t>(entry) < entries_.size(); }
   Status run_or_blank(int32_t entry, Batch &batch, Outputs *out);
   Status run_guarded(int32_t entry, Batch &batch, Outputs *out);
   Status run_checked(int32_t entry, Batch &batch, Outputs &out);
 
   const Model &model_;
   Pool pool_;
-  std::vector<Entry> entries_;
+  std::vector<Entry> entries_; ///< none before the first run
+  Outputs none_;
   std::vector<Scratch> buffers_, scratch_;
   IntColumn live_;
   InputStatuses statuses_;
