@@ -131,18 +131,17 @@ TEST(Memory, WrongNumbersAreFoundAfterAnyFailure) {
     borrowed.borrow_inputs(1);
     borrowed.borrow_nodes(Tree, &kind, 1, begin);
     borrowed.borrow_ints(Tree, left, lefts, 1);
-    borrowed.borrow_ints(Tree, right, lefts, 1);
     dbc::InputStatuses statuses;
-    dbc::ColumnRef columns[] = {{Tree, left}, {Tree, right}};
+    dbc::ColumnRef column{Tree, left};
     failing = n;
     try {
-      (void)borrowed.validate(columns, 2, statuses);
+      (void)borrowed.validate(&column, 1, statuses);
       done = failing >= 0;
     } catch (const std::bad_alloc &) {
     }
     failing = -1;
     // A batch that could not be finished says so until it is cleared.
-    dbc::Status again = borrowed.validate(columns, 2, statuses);
+    dbc::Status again = borrowed.validate(&column, 1, statuses);
     ASSERT_TRUE(again.code == dbc::Code::limit || (again.ok() && statuses.failed() == 1))
         << "after allocation " << n;
     failing = n;
