@@ -228,6 +228,55 @@ void Walk::caller(dyn::CallerOp op) {
   }
 }
 
+/// In the walk that writes calls: how long the lists are that a call gives is structure. The callee says, which
+/// is no recursive cell (LANGUAGE C6): of its body only that is walked which lengths depend on.
+void Walk::calledLists(dyn::CallOp op, Place at) {
+  Block &body = f.cells[op.getCalleeAttr().getAttr()].op.getBody().front();
+  llvm::DenseSet<Operation *> walked; // for these keys
+  for (auto [k, result] : llvm::enumerate(op.getResults())) {
+    if (!isa<dyn::ListType>(result.getType())) {
+      set(result, Known());
+      continue;
+    }
+    for (auto [argument, key] : llvm::zip(body.getArguments(), op.getKeys()))
+      set(argument, Known::structural(structural(key)));
+    set(result, Known::of(lengthsIn(body.getTerminator()->getOperand(k), at, walked)));
+  }
+}
+
+ListInfo Walk::lengthsIn(Value list, Place at, llvm::DenseSet<Operation *> &walked) {
+  if (!isa<dyn::ListType>(cast<dyn::ListType>(list.getType()).getElement()))
+    for (Value from = list; from; from = dyn::lengthFrom(from))
+      list = from;
+  if (auto call = list.getDefiningOp<dyn::CallOp>()) { // not made here
+    for (Value key : call.getKeys())
+      walkFor(key, at, walked);
+    calledLists(call, at);
+  } else {
+    walkFor(list, at, walked);
+  }
+  ListInfo info = known(list).list;
+  if (info.from != From::Lists) { // of its elements only the length counts
+    info.from = From::Rows;
+    info.first = integer(0);
+    info.stride = 1;
+  }
+  return info;
+}
+
+/// Walks what a value is made of.
+void Walk::walkFor(Value value, Place at, llvm::DenseSet<Operation *> &walked) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !walked.insert(op).second)
+    return;
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (!op->isAncestor(operand.getParentBlock()->getParentOp()))
+        walkFor(operand, at, walked);
+  });
+  this->op(op, at);
+}
+
 void Walk::call(dyn::CallOp op, Place at) {
   Flattening::Cell &cell = f.cells[op.getCalleeAttr().getAttr()];
   Value place = placeIn(cell, op.getLoc(), op.getKeys());
@@ -237,28 +286,7 @@ void Walk::call(dyn::CallOp op, Place at) {
       origin.push_back(asColumn(structural(number)));
     kernel::CallOp::create(b, op.getLoc(), cell.group, cell.number, place, op.getSiteAttr(), origin,
                            op.getSite() ? b.getStringAttr(placeOf(cell.op.getLoc())) : StringAttr());
-    bool lists = llvm::any_of(op.getResultTypes(), [](Type t) { return isa<dyn::ListType>(t); });
-    if (lists) {
-      // How long they are is structure: the callee says, which is no recursive cell (LANGUAGE C6).
-      Block &body = cell.op.getBody().front();
-      for (auto [argument, key] : llvm::zip(body.getArguments(), op.getKeys()))
-        set(argument, Known::structural(structural(key)));
-      block(body, at);
-    }
-    for (auto [k, result] : llvm::enumerate(op.getResults())) {
-      Known here;
-      if (auto list = dyn_cast<dyn::ListType>(result.getType())) {
-        ListInfo info = known(cell.op.getBody().front().getTerminator()->getOperand(k)).list;
-        if (info.from != From::Lists) { // of its elements only the length counts
-          info.from = From::Rows;
-          info.first = integer(0);
-          info.stride = 1;
-        }
-        here = Known::of(info);
-      }
-      set(result, here);
-    }
-    return;
+    return calledLists(op, at);
   }
   // The relation: the callee's row for each row here.
   Value row = kernel::RowOfOp::create(b, op.getLoc(), cell.space->name, place);

@@ -46,6 +46,9 @@ private:
   void site(dyn::SiteOp op);
   void caller(dyn::CallerOp op);
   void call(dyn::CallOp op, Place at);
+  void calledLists(dyn::CallOp op, Place at);
+  ListInfo lengthsIn(mlir::Value list, Place at, llvm::DenseSet<mlir::Operation *> &walked);
+  void walkFor(mlir::Value value, Place at, llvm::DenseSet<mlir::Operation *> &walked);
   void match(dyn::MatchOp op, Place at);
   void branch(mlir::Operation *op, mlir::ArrayRef<mlir::Region *> arms, mlir::ArrayRef<std::string> names,
               llvm::function_ref<mlir::Value(unsigned)> isArm, Place at);
