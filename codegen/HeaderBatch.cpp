@@ -272,6 +272,15 @@ void HeaderEmitter::entryArguments(const Program &program) {
   out_.doc("Sets the arguments of `" + program.source + "` for the newest input.");
   for (const std::string &note : notes)
     out_.doc("  " + note);
+  for (const Argument &argument : program.arguments) {
+    std::string others;
+    for (const auto &other : model_.programs)
+      if (other->number != program.number &&
+          llvm::any_of(other->arguments, [&](const Argument &a) { return a.source == argument.source; }))
+        others += (others.empty() ? "`" : ", `") + other->source + "`";
+    if (!others.empty())
+      out_.doc("  The input's `" + argument.source + "` is that of " + others + ", too.");
+  }
   Writer body(out_.indent() + 2);
   for (const Argument &argument : program.arguments)
     for (auto [setter, name] : llvm::zip(argument.setters, argument.names))

@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <sstream>
 
 namespace dbc::frontend {
 
@@ -17,7 +16,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Reads a whole file; false with `problem` set if that does not work.
+/// Reads a whole file, or as much as shows that it is too long; false with `problem` set if that does not
+/// work.
 bool readFile(const std::string &path, std::string &text, std::string &problem) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) {
@@ -26,14 +26,14 @@ bool readFile(const std::string &path, std::string &text, std::string &problem) 
   }
   errno = 0;
   std::ifstream in(path, std::ios::binary);
-  std::ostringstream all;
-  if (in && in.peek() != std::ifstream::traits_type::eof())
-    all << in.rdbuf();
-  if (!in.is_open() || in.bad() || all.bad()) {
+  text.resize(kMaxFileBytes + 1);
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!in.is_open() || in.bad()) {
     problem = errno ? std::strerror(errno) : "reading failed";
     return false;
   }
-  text = all.str();
+  text.resize(static_cast<size_t>(in.gcount()));
+  text.shrink_to_fit();
   return true;
 }
 

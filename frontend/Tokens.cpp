@@ -106,8 +106,8 @@ bool checkText(uint32_t file, DiagnosticEngine &diags) {
   const std::string &text = diags.sources().file(file).text();
   if (text.size() > kMaxFileBytes) {
     diags
-        .error({file, 0, 0}, "the file has " + std::to_string(text.size()) +
-                                 " bytes; a source file has at most " + std::to_string(kMaxFileBytes))
+        .error({file, 0, 0}, "the file has more than the " + std::to_string(kMaxFileBytes) +
+                                 " bytes that a source file may have")
         .hint("split it into modules");
     return false;
   }

@@ -89,6 +89,8 @@ ParamInfo describeParam(ParamOp param) {
     info.init.kind = InitInfo::Kind::Normal;
     info.init.b = 1;
   } else if (auto init = param.getInit()) {
+    static_assert(unsigned(InitInfo::Kind::Constant) == unsigned(InitKind::Constant) &&
+                  unsigned(InitInfo::Kind::Glorot) == unsigned(InitKind::Glorot));
     info.init.kind = static_cast<InitInfo::Kind>(init->getKind());
     info.init.a = init->getA().getValueAsDouble();
     info.init.b = init->getB().getValueAsDouble();

@@ -228,8 +228,8 @@ void Walk::caller(dyn::CallerOp op) {
   }
 }
 
-/// In the walk that writes calls: how long the lists are that a call gives is structure. The callee says, which
-/// is no recursive cell (LANGUAGE C6): of its body only that is walked which lengths depend on.
+/// In the walk that writes calls: how long the lists are that a call gives is structure. The callee says,
+/// which is no recursive cell (LANGUAGE C6): of its body only that is walked which lengths depend on.
 void Walk::calledLists(dyn::CallOp op, Place at) {
   Block &body = f.cells[op.getCalleeAttr().getAttr()].op.getBody().front();
   llvm::DenseSet<Operation *> walked; // for these keys

@@ -73,7 +73,7 @@ TEST(Limits, Allowed) {
 
 TEST(Limits, FileSize) {
   EXPECT_EQ(syntaxErrors("model m;" + std::string(9u << 20, ' ')).substr(0, 81),
-            "\nm.dyn:1:1: error: the file has 9437192 bytes; a source file has at most 8388608\n");
+            "\nm.dyn:1:1: error: the file has more than the 8388608 bytes that a source file may have\n");
 }
 
 TEST(Limits, NotUtf8) {

@@ -16,7 +16,6 @@ namespace dbc {
 
 /// What failed. Generated code records it with up to three numbers until the words are needed (`fault_text`).
 enum class Fault : uint8_t {
-  none,
   index,         ///< a = index, b = extent
   list_index,    ///< a = index, b = length
   slice,         ///< a = low, b = high, c = length
@@ -24,7 +23,6 @@ enum class Fault : uint8_t {
   empty,         ///< `what` of an empty list
   overflow,      ///< a `what` b leaves 32 bits
   zero_division, ///< a `what` 0
-  missing,       ///< a field is not given
   conversion,    ///< int(x) of an x that is no number of 32 bits
   memory,        ///< a = length of a list, b = bytes that its rows take, c = bytes that an input may have
   key,           ///< `what` is the key and its cell; a = its value, which lies outside b .. c - 1
@@ -138,8 +136,6 @@ inline std::string cycle(const std::vector<CycleStep> &steps) {
 inline std::string fault_text(Fault fault, const char *what, int64_t a, int64_t b, int64_t c,
                               const char *at) {
   switch (fault) {
-  case Fault::none:
-    break;
   case Fault::index:
     return index_outside(a, b, at);
   case Fault::list_index:
@@ -154,8 +150,6 @@ inline std::string fault_text(Fault fault, const char *what, int64_t a, int64_t 
     return overflow(what, a, b, at);
   case Fault::zero_division:
     return zero_division(what, a, at);
-  case Fault::missing:
-    return missing_field(at);
   case Fault::conversion:
     return not_an_int(at);
   case Fault::memory:

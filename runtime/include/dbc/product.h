@@ -61,8 +61,9 @@ private:
 /// rows      number of rows; 0 is fine
 /// segments  `count` of them; their lengths add up to w.inputs()
 /// init      initial values; base null: 0; stride 0: one bias for all rows
-/// y         w.outputs() elements of each row are written; must not overlap x or init, except that y may be
-/// init Allocates nothing and is safe to call from several threads on disjoint y.
+/// y         w.outputs() elements of each row are written; must not overlap x or init, though y may be init
+///
+/// Allocates nothing and is safe to call from several threads on disjoint y.
 template <class Real>
 void product(int32_t rows, const Segment<Real> *segments, int32_t count, const Packed<Real> &w,
              Rows<Real> init, RowsOut<Real> y);

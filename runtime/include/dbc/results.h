@@ -83,7 +83,7 @@ public:
   const int32_t *offsets(int depth = 0) const { return offsets_[depth]; }
   /// Number of elements of an input's (outermost) list.
   int32_t length(int32_t input) const { return offsets_[0][input + 1] - offsets_[0][input]; }
-  /// Depth 1: element `i` of the list of `input`, `size` numbers.
+  /// Depth 1: where element `i` of the list of `input` begins, `Size` numbers.
   const T *at(int32_t input, int32_t i) const {
     static_assert(Depth == 1, "lists of lists are read through offsets()");
     return data_ + (offsets_[0][input] + int64_t(i)) * Size;

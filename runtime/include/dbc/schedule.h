@@ -158,7 +158,6 @@ struct Ticks {
   int32_t row_at(int32_t position) const { return in_order ? position : order[position]; }
   /// Null where rows are in order: what the product kernel takes for "row i is row i".
   const int32_t *rows() const { return in_order ? nullptr : order.data(); }
-  int32_t rows_in(int32_t t) const { return begin[t + 1] - begin[t]; }
   /// Behind the last row of a tick; all count where none was asked which stay, as where there is no step.
   int32_t end(int32_t t) const { return kept.empty() ? begin[t + 1] : begin[t] + kept[t]; }
 
@@ -251,8 +250,9 @@ struct CellRows {
 /// if that is its cell's only key, else what its cell's last KeyTable says.
 ///
 ///   group.begin(batch, errors);
-///   for (every caller outside)  group.reach(cell, place, calls);   // calls(cell, place) says
-///   group.call(...) once a call group.sort();
+///   for (every caller outside)
+///     group.reach(cell, place, calls); // calls(cell, place) says group.call(..) once a call
+///   group.sort();
 class Group {
 public:
   /// `cells` is borrowed (a static table). `cyclic`: cycles are no error (used for reachability); then there
@@ -470,7 +470,7 @@ void make_steps(Space &elements, const Ticks &parent, int32_t position);
 /// number. Generated code says what a node refers to; cycles are fine.
 class NodeSet {
 public:
-  /// Starts a batch. `datas`: number of the model's data types. O(nodes).
+  /// Starts a batch. O(nodes).
   void begin(const Batch &batch);
 
   /// After the call `nodes()` are the nodes of type `wanted` reachable from `node` of type `data`.
