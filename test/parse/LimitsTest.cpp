@@ -72,7 +72,7 @@ TEST(Limits, Allowed) {
 }
 
 TEST(Limits, FileSize) {
-  EXPECT_EQ(syntaxErrors("model m;" + std::string(9u << 20, ' ')).substr(0, 87),
+  EXPECT_EQ(syntaxErrors("model m;" + std::string(9u << 20, ' ')).substr(0, 88),
             "\nm.dyn:1:1: error: the file has more than the 8388608 bytes that a source file may have\n");
 }
 
