@@ -355,6 +355,7 @@ Diagnostic &Checker::reportMismatch(const Expr &expr, const Type *type, const st
                                  quote(expr) + " is " + quote(expr.type ? expr.type : types_.error()) +
                                      ", but " + place + " " + quote(type),
                                  ruleFor(expr.type, type));
+  noteNamesakes(diagnostic, expr.type, type);
   diagnostic.hint(hintFor(expr, expr.type, type));
   return diagnostic;
 }

@@ -195,6 +195,8 @@ private:
                                               const std::string &what);
   bool requireNumber(const Expr &expr, const std::string &what);
   Diagnostic &noteOperands(Diagnostic &diagnostic, const std::vector<const Expr *> &operands);
+  /// Where types differ in dims of one name, says which each means.
+  void noteNamesakes(Diagnostic &diagnostic, const Type *a, const Type *b);
 
   //===-- CheckSubscript.cpp ----------------------------------------------===//
   const Type *inferSubscript(SubscriptExpr &expr);

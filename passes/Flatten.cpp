@@ -49,12 +49,8 @@ std::string Flattening::unique(StringRef name) {
   return result;
 }
 
-SpaceInfo *Flattening::addSpace(StringRef name, kernel::SpaceKind kind, SpaceInfo *parent) {
-  SpaceInfo &space = spaces.emplace_back();
-  space.name = unique(name);
-  space.kind = kind;
-  space.parent = parent;
-  return &space;
+SpaceInfo *Flattening::addSpace(Location loc, StringRef name, kernel::SpaceKind kind, SpaceInfo *parent) {
+  return &spaces.emplace_back(unique(name), kind, loc, parent);
 }
 
 std::string Flattening::addBuffer(StringRef name, SpaceInfo *space, Type type) {
@@ -164,7 +160,7 @@ static void componentNames(Type surface, const std::string &prefix, SmallVectorI
 
 void Flattening::declareCell(Cell &cell) {
   StringRef name = cell.op.getSymName();
-  cell.space = addSpace(name, kernel::SpaceKind::Instances, nullptr);
+  cell.space = addSpace(cell.op.getLoc(), name, kernel::SpaceKind::Instances, nullptr);
   cell.space->columns = {startsWithNode(cell.op) ? "node" : "input"};
   for (BlockArgument key : furtherKeys(cell.op)) {
     std::string column = nameOf(key.getLoc());
@@ -209,8 +205,8 @@ LogicalResult Flattening::run() {
   stages.setInsertionPointToEnd(body);
 
   findCells();
-  SpaceInfo *model = addSpace("model", kernel::SpaceKind::Model, nullptr);
-  SpaceInfo *inputs = addSpace("input", kernel::SpaceKind::Inputs, nullptr);
+  SpaceInfo *model = addSpace(loc, "model", kernel::SpaceKind::Model, nullptr);
+  SpaceInfo *inputs = addSpace(loc, "input", kernel::SpaceKind::Inputs, nullptr);
   inputs->columns = {"input"};
   for (auto [n, group] : llvm::enumerate(groups)) {
     std::string symbol = unique("group" + std::to_string(n));
@@ -319,7 +315,7 @@ LogicalResult Flattening::run() {
       continue;
     SmallVector<StringRef> columns(space.columns.begin(), space.columns.end());
     kernel::SpaceOp::create(
-        front, loc, space.name, space.kind,
+        front, space.loc, space.name, space.kind,
         space.parent ? FlatSymbolRefAttr::get(context, space.parent->name) : FlatSymbolRefAttr(),
         front.getStrArrayAttr(columns),
         space.group.empty() ? FlatSymbolRefAttr() : FlatSymbolRefAttr::get(context, space.group),

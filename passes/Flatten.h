@@ -102,9 +102,13 @@ struct Known {
 
 /// A space under construction: its columns, and the values that a row's push (or set) writes to them.
 struct SpaceInfo {
+  SpaceInfo(std::string name, kernel::SpaceKind kind, mlir::Location loc, SpaceInfo *parent)
+      : name(std::move(name)), kind(kind), loc(loc), parent(parent) {}
+
   std::string name;
   kernel::SpaceKind kind;
-  SpaceInfo *parent = nullptr;
+  mlir::Location loc; ///< in the source, for reports
+  SpaceInfo *parent;
   std::vector<std::string> columns;
   llvm::SmallVector<mlir::Value> values; ///< one a column while its row is being made
   llvm::DenseMap<mlir::Value, unsigned> columnOf;
@@ -140,7 +144,7 @@ private:
   void findCells();
   void declareCell(Cell &cell);
   void placeFunction(Cell &cell, kernel::FuncOp func);
-  SpaceInfo *addSpace(llvm::StringRef name, kernel::SpaceKind kind, SpaceInfo *parent);
+  SpaceInfo *addSpace(mlir::Location loc, llvm::StringRef name, kernel::SpaceKind kind, SpaceInfo *parent);
   std::string unique(llvm::StringRef name);
   std::string addBuffer(llvm::StringRef name, SpaceInfo *space, mlir::Type type);
   /// The symbol of a field's array, declared when first used.

@@ -10,8 +10,8 @@ using namespace mlir;
 namespace dbc::passes {
 
 /// A space whose rows are elements of structural lists, copied.
-SpaceInfo *Walk::copiesOf(const ListInfo &list, StringRef name) {
-  SpaceInfo *space = f.addSpace(name, kernel::SpaceKind::States, nullptr);
+SpaceInfo *Walk::copiesOf(Location loc, const ListInfo &list, StringRef name) {
+  SpaceInfo *space = f.addSpace(loc, name, kernel::SpaceKind::States, nullptr);
   space->columns = {isa<dyn::NodeType>(list.element) ? "node" : "value"};
   space->used = true;
   return space;
@@ -47,7 +47,7 @@ ListInfo Walk::copyComputed(Location loc, const ListInfo &list, StringRef buffer
 /// The elements of `list` into the rows that `copy` is made of.
 void Walk::copyRows(Location loc, const ListInfo &list, const ListInfo &copy, Place at) {
   assert(!list.ends() && "the checker lets no list be copied whose length is computed");
-  SpaceInfo *copies = f.addSpace(at.space->name + ".copy", kernel::SpaceKind::Elements, at.space);
+  SpaceInfo *copies = f.addSpace(loc, at.space->name + ".copy", kernel::SpaceKind::Elements, at.space);
   loop(loc, list.length, [&](Value j) {
     Place inner{copies, kernel::CountOp::create(b, loc, b.getI32Type(), copies->name)};
     column(copies, at.row, "parent");
@@ -59,7 +59,7 @@ void Walk::copyRows(Location loc, const ListInfo &list, const ListInfo &copy, Pl
 /// A structural list as one that stages read.
 ListInfo Walk::asComputed(Operation *op, const ListInfo &list, Place at) {
   std::string name = label(op, at) + ".list";
-  SpaceInfo *rows = f.addSpace(name, kernel::SpaceKind::States, at.space);
+  SpaceInfo *rows = f.addSpace(op->getLoc(), name, kernel::SpaceKind::States, at.space);
   rows->used = true;
   ListInfo all = list, copy;
   all.live.clear(); // also what a `while` leaves out
@@ -74,17 +74,18 @@ ListInfo Walk::asComputed(Operation *op, const ListInfo &list, Place at) {
 
 /// Where lists of one type are copied to that lie in different places. In the walk that writes calls of
 /// computed elements only the number counts.
-Walk::Copies Walk::copiesFor(const ListInfo &list, bool structural, const std::string &name, Place at) {
+Walk::Copies Walk::copiesFor(Location loc, const ListInfo &list, bool structural, const std::string &name,
+                             Place at) {
   Copies copies;
   if (list.inner) {
-    copies.rows = f.addSpace(name + ".bounds", kernel::SpaceKind::States, nullptr);
+    copies.rows = f.addSpace(loc, name + ".bounds", kernel::SpaceKind::States, nullptr);
     copies.rows->columns = {"first", "length"};
     copies.rows->used = true;
-    copies.inner = std::make_shared<Copies>(copiesFor(*list.inner, structural, name, at));
+    copies.inner = std::make_shared<Copies>(copiesFor(loc, *list.inner, structural, name, at));
   } else if (structural) {
-    copies.rows = copiesOf(list, name);
+    copies.rows = copiesOf(loc, list, name);
   } else if (indexing) {
-    SpaceInfo *rows = f.addSpace(name, kernel::SpaceKind::States, at.space);
+    SpaceInfo *rows = f.addSpace(loc, name, kernel::SpaceKind::States, at.space);
     rows->used = true;
     copies.buffer = f.addBuffer(name, rows, list.element);
   }
@@ -125,7 +126,8 @@ void Walk::joinLists(Operation *op, unsigned n, std::vector<Arm> &arms, Place at
   if (llvm::all_of(arms, [&](Arm &arm) { return arm.yields[n].list.sameSource(one); }))
     return;
   bool structural = llvm::all_of(arms, [&](Arm &arm) { return isStructural(arm.yields[n].list); });
-  Copies copies = copiesFor(one, structural, (at.space ? at.space->name + "." : "") + "list", at);
+  Copies copies =
+      copiesFor(op->getLoc(), one, structural, (at.space ? at.space->name + "." : "") + "list", at);
   for (Arm &arm : arms) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(arm.block);
@@ -137,7 +139,7 @@ void Walk::joinLists(Operation *op, unsigned n, std::vector<Arm> &arms, Place at
 /// A list that an entry returns: a space of its own, so that its rows stand in the outputs' order.
 void Walk::returnList(Location loc, unsigned leaf, const ListInfo &list, Place at, unsigned depth) {
   std::string name = leaf ? "result." + std::to_string(leaf) : "result";
-  SpaceInfo *space = f.addSpace(name + ".list", kernel::SpaceKind::Elements, at.space);
+  SpaceInfo *space = f.addSpace(loc, name + ".list", kernel::SpaceKind::Elements, at.space);
   std::string buffer;
   if (list.from != From::Lists) {
     Type flat = isa<dyn::NodeType>(list.element) ? Type(b.getI32Type()) : list.element;

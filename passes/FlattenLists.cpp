@@ -120,7 +120,7 @@ void Walk::mapCalls(dyn::MapOp op, const std::vector<ListInfo> &lists) {
   for (Value result : op.getResults()) {
     kept.push_back(!result.use_empty() && (isList(result) || isStructural(result)));
     if (kept.back() && !rows)
-      rows = f.addSpace("map", kernel::SpaceKind::States, nullptr);
+      rows = f.addSpace(op.getLoc(), "map", kernel::SpaceKind::States, nullptr);
   }
   std::vector<ListInfo> infos(op.getNumResults());
   Value first =
@@ -183,7 +183,7 @@ void Walk::map(dyn::MapOp op, Place at) {
   if (!indexing)
     return mapCalls(op, lists);
 
-  SpaceInfo *space = f.addSpace(label(op, at), kernel::SpaceKind::Elements, at.space);
+  SpaceInfo *space = f.addSpace(op.getLoc(), label(op, at), kernel::SpaceKind::Elements, at.space);
   Value base = kernel::CountOp::create(b, op.getLoc(), b.getI32Type(), space->name);
   std::vector<Known> yielded;
   SmallVector<std::string> columns(op.getNumResults());
@@ -253,8 +253,8 @@ void Walk::filter(dyn::FilterOp op, Place at) {
   std::vector<ListInfo> lists;
   for (Value list : op.getLists())
     lists.push_back(known(list).list);
-  SpaceInfo *stay =
-      f.addSpace((at.space ? at.space->name + "." : "") + "filtered", kernel::SpaceKind::States, nullptr);
+  SpaceInfo *stay = f.addSpace(loc, (at.space ? at.space->name + "." : "") + "filtered",
+                               kernel::SpaceKind::States, nullptr);
   stay->used = true;
   std::vector<int> columnOf(lists.size(), -1);
   for (auto [k, list] : llvm::enumerate(lists)) {
@@ -269,7 +269,7 @@ void Walk::filter(dyn::FilterOp op, Place at) {
   }
   Value first = kernel::CountOp::create(b, loc, b.getI32Type(), stay->name);
   SpaceInfo *candidates =
-      indexing ? f.addSpace(at.space->name + ".filter", kernel::SpaceKind::Elements, at.space) : nullptr;
+      indexing ? f.addSpace(loc, at.space->name + ".filter", kernel::SpaceKind::Elements, at.space) : nullptr;
   if (!isOwn(op))
     claim(loc, lists[0].length, stay);
   loop(loc, lists[0].length, [&](Value j) {
@@ -420,7 +420,7 @@ void Walk::listOp(Operation *op, Place at) {
   Location loc = op->getLoc();
   auto list = [&](Value v) { return known(v).list; };
   if (auto nodes = dyn_cast<dyn::NodesOp>(op)) {
-    SpaceInfo *space = f.addSpace(f.dataOf(nodes.getNode().getType()).getSymName().str() + ".nodes",
+    SpaceInfo *space = f.addSpace(loc, f.dataOf(nodes.getNode().getType()).getSymName().str() + ".nodes",
                                   kernel::SpaceKind::States, nullptr);
     space->columns = {"node"};
     space->used = true;

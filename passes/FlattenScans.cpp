@@ -67,8 +67,8 @@ void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &b
     return recurrenceCalls(op, infos, init, body, fold);
 
   std::string name = label(op, at);
-  SpaceInfo *states = f.addSpace(name + ".states", kernel::SpaceKind::States, at.space);
-  SpaceInfo *steps = f.addSpace(name, kernel::SpaceKind::Steps, at.space);
+  SpaceInfo *states = f.addSpace(loc, name + ".states", kernel::SpaceKind::States, at.space);
+  SpaceInfo *steps = f.addSpace(loc, name, kernel::SpaceKind::Steps, at.space);
   states->used = steps->used = true;
   Value length = infos[0].length;
   if (!isOwn(op))
@@ -222,7 +222,7 @@ ListInfo Walk::reserve(Location loc, const ListInfo &like, const Copies &copies,
 /// Rows for the lists of `states` states, one behind the other; the first is a copy of `list`.
 Walk::StateList Walk::stateList(Location loc, StringRef name, const ListInfo &list, StringRef carried,
                                 Value states, Place at) {
-  Copies copies = copiesFor(list, /*structural=*/false, name.str(), at);
+  Copies copies = copiesFor(loc, list, /*structural=*/false, name.str(), at);
   const Copies *leaf = &copies;
   while (leaf->inner)
     leaf = leaf->inner.get();
@@ -264,7 +264,7 @@ void Walk::checkLengths(Location loc, const ListInfo &list, const ListInfo &befo
 ListInfo Walk::lastList(Location loc, StringRef name, const ListInfo &first, Value period, Value states,
                         const Known &count, Place at) {
   if (first.inner) {
-    SpaceInfo *bounds = f.addSpace((name + ".bounds").str(), kernel::SpaceKind::States, nullptr);
+    SpaceInfo *bounds = f.addSpace(loc, (name + ".bounds").str(), kernel::SpaceKind::States, nullptr);
     bounds->columns = {"first", "length"};
     bounds->used = true;
     Value begin = kernel::CountOp::create(b, loc, b.getI32Type(), bounds->name);
@@ -282,7 +282,7 @@ ListInfo Walk::lastList(Location loc, StringRef name, const ListInfo &first, Val
   }
   ListInfo all = first; // from the first state's to the last one's
   all.length = add(arith::MulIOp::create(b, loc, sub(states, integer(1)), period).getResult(), first.length);
-  SpaceInfo *space = f.addSpace(name, kernel::SpaceKind::Elements, at.space);
+  SpaceInfo *space = f.addSpace(loc, name, kernel::SpaceKind::Elements, at.space);
   ListInfo last;
   last.from = From::Rows;
   last.element = first.element;

@@ -439,7 +439,8 @@ kernel::IfOp Walk::walkArms(Operation *op, ArrayRef<Region *> regions, ArrayRef<
     unsigned n = arms.size();
     Arm arm{at, &block, {}};
     if (indexing) {
-      arm.at.space = f.addSpace(at.space->name + "." + names[n], kernel::SpaceKind::Arm, at.space);
+      arm.at.space =
+          f.addSpace(op->getLoc(), at.space->name + "." + names[n], kernel::SpaceKind::Arm, at.space);
       arm.at.row = kernel::CountOp::create(b, op->getLoc(), b.getI32Type(), arm.at.space->name);
       column(arm.at.space, at.row, "parent");
       arm.at.space->used = false;

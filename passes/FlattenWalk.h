@@ -115,11 +115,12 @@ private:
     std::string buffer;        ///< of computed elements
     std::shared_ptr<Copies> inner;
   };
-  Copies copiesFor(const ListInfo &list, bool structural, const std::string &name, Place at);
+  Copies copiesFor(mlir::Location loc, const ListInfo &list, bool structural, const std::string &name,
+                   Place at);
   ListInfo copyTo(mlir::Location loc, const ListInfo &list, const Copies &copies, Place at);
   /// `times` such lists one behind the other, once if it is not given; gives the first.
   ListInfo reserve(mlir::Location loc, const ListInfo &like, const Copies &copies, mlir::Value times);
-  SpaceInfo *copiesOf(const ListInfo &list, llvm::StringRef name);
+  SpaceInfo *copiesOf(mlir::Location loc, const ListInfo &list, llvm::StringRef name);
   ListInfo copyStructural(mlir::Location loc, const ListInfo &list, SpaceInfo *copies);
   ListInfo copyComputed(mlir::Location loc, const ListInfo &list, llvm::StringRef buffer, Place at);
 
