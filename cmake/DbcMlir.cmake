@@ -14,6 +14,8 @@ add_library(dbc_mlir INTERFACE)
 separate_arguments(llvm_defs NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 # The runtime's flags too, which the oracle and the driver get along with it: precompiled headers want the same everywhere.
 target_compile_options(dbc_mlir INTERFACE ${llvm_defs} ${DBC_NUMERIC_FLAGS})
+# What the compiler takes for certain is tested in every build: where it errs, it says so instead of writing wrong code.
+target_compile_options(dbc_mlir INTERFACE -UNDEBUG)
 target_link_libraries(dbc_mlir INTERFACE MLIR LLVM)
 
 # MLIR's headers take most of a file's time to compile; they are read once for all libraries, and once for all programs,
