@@ -46,8 +46,7 @@ flags = "-std=c++17 -ffp-contract=off -fno-math-errno -fno-trapping-math"
 if config.dbc_sanitize:
     flags += f" -fsanitize={config.dbc_sanitize}"
 config.substitutions += [
-    # Random inputs an entry of `dbc verify`: sanitizers look at the code, not at more inputs.
-    ("%n", "500" if full and not config.dbc_sanitize else "200"),
+    ("%n", "1000" if full else "200"),
     # Random programs and mutated models: how many, which, and the compiler that is quickest at what runs only once.
     ("%programs", "2000" if full and not config.dbc_sanitize else "100"),
     ("%mutants", "10000" if full and not config.dbc_sanitize else "300"),
