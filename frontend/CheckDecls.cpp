@@ -278,6 +278,8 @@ void Checker::resolveRecord(RecordDecl &decl) {
   RecordInfo &info = *recordOf_[&decl];
   auto *outer = std::exchange(dims_, &recordDims_[&info]);
   std::vector<const Type *> places;
+  if (decl.fields.empty())
+    error(decl.name.range, "record `" + info.name + "` has no fields", "T5");
   for (Field &field : decl.fields) {
     int twice = info.fieldIndex(field.name.text);
     if (twice >= 0)
@@ -379,8 +381,6 @@ void Checker::checkRecordsFinite() {
     for (FieldInfo &field : info.fields)
       addParts(field.type, graph[&info]);
   for (RecordInfo &info : out_.recordInfos) {
-    if (info.decl->fields.empty())
-      error(info.decl->name.range, "record `" + info.name + "` has no fields", "T5");
     std::set<const void *> seen;
     std::vector<const void *> chain;
     if (reaches(&info, &info, graph, seen, chain))
