@@ -167,6 +167,7 @@ bool Verifier::draw(int64_t count, uint64_t seed) {
   // A decision may stand in an arm that is not chosen: where nothing better is to be had, such inputs do.
   for (size_t i = 0; finding.valid < count && i < near.size(); ++i) {
     take(near[i]);
+    --finding.redrawn;
     drawn.push_back(std::move(near[i]));
   }
   if (finding.valid == count)
@@ -221,13 +222,13 @@ std::string Verifier::differs(const LineResult &expected, const LineResult &got)
 }
 
 void Verifier::compareWithOracle(const std::vector<LineResult> &results) {
-  for (size_t i = 0; i < results.size(); ++i)
-    if (std::string words = differs(drawn[i].expected, results[i]); words.empty())
-      continue;
-    else if (drawn[i].near)
+  for (size_t i = 0; i < results.size(); ++i) {
+    std::string words = differs(drawn[i].expected, results[i]);
+    if (!words.empty() && drawn[i].near)
       ++finding.unclear;
-    else
+    else if (!words.empty())
       mismatch(i, words);
+  }
 }
 
 void Verifier::compareBits(const std::vector<LineResult> &first, const std::vector<LineResult> &second,
