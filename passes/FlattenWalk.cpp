@@ -238,6 +238,7 @@ void Walk::calledLists(dyn::CallOp op, Place at) {
       set(result, Known());
       continue;
     }
+    // Not of a cell without lists: it may be the one that is being walked.
     for (auto [argument, key] : llvm::zip(body.getArguments(), op.getKeys()))
       set(argument, Known::structural(structural(key)));
     set(result, Known::of(lengthsIn(body.getTerminator()->getOperand(k), at, walked)));

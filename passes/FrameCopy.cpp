@@ -134,17 +134,20 @@ static dyn::MapOp countingMap(Value list) {
   return range && matchPattern(range.getLow(), m_Zero()) ? map : nullptr;
 }
 
+Operation *createArms(OpBuilder &b, Operation *like, ValueRange operands, Type type) {
+  OperationState state(like->getLoc(), like->getName(), operands, type, like->getAttrs());
+  state.propertiesAttr = like->getPropertiesAsAttribute();
+  for (unsigned n = 0; n < like->getNumRegions(); ++n)
+    state.addRegion();
+  return b.create(state);
+}
+
 /// `part` of a result of an `if` or `match`, taken in each arm.
 Value FrameCopy::ofArms(Operation *op, Value result, Type type, function_ref<Value(Value)> part) {
-  OperationState state(op->getLoc(), op->getName());
+  SmallVector<Value> operands;
   for (Value operand : op->getOperands())
-    state.addOperands(get(operand));
-  state.addTypes(type);
-  state.addAttributes(op->getAttrs());
-  state.propertiesAttr = op->getPropertiesAsAttribute();
-  for (unsigned n = 0; n < op->getNumRegions(); ++n)
-    state.addRegion();
-  Operation *copy = b.create(state);
+    operands.push_back(get(operand));
+  Operation *copy = createArms(b, op, operands, type);
   for (auto [arm, into] : llvm::zip(op->getRegions(), copy->getRegions())) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(&into.emplaceBlock());
@@ -184,10 +187,8 @@ Value FrameCopy::element(Value list, Value position) {
     }
     if (auto slice = dyn_cast<dyn::SliceOp>(op)) { // of positions: it may fail as it did
       Location loc = op->getLoc();
-      Value all = positions(slice.getList());
-      Value part =
-          dyn::SliceOp::create(b, loc, all.getType(), all, get(slice.getLow()), get(slice.getHigh()));
-      return element(slice.getList(), dyn::AtOp::create(b, loc, b.getI32Type(), part, position, Value()));
+      Value place = dyn::AtOp::create(b, loc, b.getI32Type(), positionsIn(slice), position, Value());
+      return element(slice.getList(), place);
     }
     if (auto fold = dyn_cast<dyn::FoldOp>(op)) {
       auto calls = countingMap(state(op, number, length(fold.getLists()[0])));
@@ -220,12 +221,18 @@ Value FrameCopy::positions(Value list) {
   return dyn::RangeOp::create(b, loc, dyn::ListType::get(b.getI32Type()), integer(b, loc, 0), length(list));
 }
 
+/// Those of them that a slice takes.
+Value FrameCopy::positionsIn(dyn::SliceOp slice) {
+  Value all = positions(slice.getList());
+  return dyn::SliceOp::create(b, slice.getLoc(), all.getType(), all, get(slice.getLow()),
+                              get(slice.getHigh()));
+}
+
 void FrameCopy::needStructure(Operation *op) {
   Location loc = op->getLoc();
   Value made;
   if (auto slice = dyn_cast<dyn::SliceOp>(op)) {
-    Value all = positions(slice.getList());
-    made = dyn::SliceOp::create(b, loc, all.getType(), all, get(slice.getLow()), get(slice.getHigh()));
+    made = positionsIn(slice);
   } else if (auto zip = dyn_cast<dyn::ZipOp>(op)) {
     SmallVector<Value> lists;
     for (Value list : zip.getLists())

@@ -7,6 +7,10 @@
 
 namespace dbc::passes {
 
+/// An `if` or `match` like another, of one result, whose arms have no blocks yet.
+mlir::Operation *createArms(mlir::OpBuilder &b, mlir::Operation *like, mlir::ValueRange operands,
+                            mlir::Type type);
+
 /// Copies what a frame computes to where its keys are known.
 class FrameCopy {
 public:
@@ -32,6 +36,7 @@ public:
 
 private:
   mlir::Value positions(mlir::Value list);
+  mlir::Value positionsIn(dyn::SliceOp slice);
   void clone(mlir::Operation *op);
   void share(mlir::Value value);
   mlir::Value taken(mlir::Operation *op);

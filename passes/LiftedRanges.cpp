@@ -81,11 +81,7 @@ Value Lengths::countOf(dyn::FilterOp filter) {
 /// An `if` or `match` like `op`, each arm of which gives a number made of the list that it gives there.
 Value Lengths::ofArms(Operation *op, Value list, function_ref<Value(Lengths &, Value)> part) {
   unsigned number = cast<OpResult>(list).getResultNumber();
-  OperationState state(op->getLoc(), op->getName(), op->getOperands(), b.getI32Type(), op->getAttrs());
-  state.propertiesAttr = op->getPropertiesAsAttribute();
-  for (unsigned n = 0; n < op->getNumRegions(); ++n)
-    state.addRegion();
-  Operation *copy = b.create(state);
+  Operation *copy = createArms(b, op, op->getOperands(), b.getI32Type());
   for (auto [arm, into] : llvm::zip(op->getRegions(), copy->getRegions())) {
     OpBuilder inside = OpBuilder::atBlockEnd(&into.emplaceBlock());
     IRMapping map;

@@ -36,8 +36,8 @@ std::string sourceName(mlir::Location location);
 /// is structural if its elements are, at any depth; lengths are in any case.
 bool isStructural(mlir::Value value);
 
-/// The operand of what makes a list that the list has its length from; null if there is none. A scan's list has
-/// no more elements than that.
+/// The operand of what makes a list that the list has its length from; null if there is none. A scan's list
+/// has no more elements than that.
 mlir::Value lengthFrom(mlir::Value list);
 /// Whether a `while` ends a list, so that its length is computed (LANGUAGE S4).
 bool isEnded(mlir::Value list);

@@ -8,8 +8,8 @@
 using namespace mlir;
 using namespace dbc::dyn;
 
-/// The list that a list has its length of: what it is a map of, and so on. Lists that are zipped have the first
-/// one's.
+/// The list that a list has its length of: what it is a map of, and so on. Lists that are zipped have the
+/// first one's.
 static Value lengthOf(Value list) {
   while (Value from = lengthFrom(list)) {
     if (auto scan = list.getDefiningOp<ScanOp>(); scan && scan.getStops())

@@ -83,13 +83,9 @@ TEST(Built, NodesAreNumberedOverTheBatchAndForwardReferencesAreFine) {
 TEST(Built, ColumnsThatEndBeforeTheirTable) {
   Batch batch(info());
   int32_t input = batch.begin_input();
-  int32_t top = batch.add_node(Tree, Node);
-  int32_t a = leaf(batch, 1), b = leaf(batch, 2);
+  root(batch, input, node(batch, leaf(batch, 1), leaf(batch, 2)));
   for (int i = 0; i < 100; ++i)
     leaf(batch, 3);
-  batch.set_node(Tree, top, left, a);
-  batch.set_node(Tree, top, right, b);
-  root(batch, input, top);
   InputStatuses statuses;
   ASSERT_TRUE(validate(batch, statuses).ok());
   EXPECT_EQ(statuses.failed(), 0);

@@ -25,7 +25,7 @@
 namespace {
 std::atomic<long> allocations{0};
 std::atomic<size_t> largest{SIZE_MAX}; ///< requests above it fail
-std::atomic<long> failing{-1};          ///< so many requests succeed, then one fails
+std::atomic<long> failing{-1};         ///< so many requests succeed, then one fails
 
 void *take(size_t bytes, size_t alignment) {
   ++allocations;
