@@ -62,14 +62,21 @@ std::string literal(const APFloat &value, bool f64) {
 Expr linear(ArrayRef<Expr> indices, ArrayRef<int64_t> extents) {
   assert(indices.size() == extents.size() && "one index an axis");
   Expr sum{"0", Bind::Primary};
+  int64_t constant = 0; // the part of the sum that is a number, printed last
   for (size_t axis = 0; axis < indices.size(); ++axis) {
+    constant *= extents[axis];
     if (sum.text != "0" && extents[axis] != 1)
       sum = binary(sum, "*", {std::to_string(extents[axis])}, Bind::Multiply);
-    if (indices[axis].text == "0")
-      continue;
-    sum = sum.text == "0" ? indices[axis] : binary(sum, "+", indices[axis], Bind::Add);
+    int64_t number;
+    if (!StringRef(indices[axis].text).getAsInteger(10, number))
+      constant += number;
+    else
+      sum = sum.text == "0" ? indices[axis] : binary(sum, "+", indices[axis], Bind::Add);
   }
-  return sum;
+  if (constant == 0)
+    return sum;
+  Expr last{std::to_string(constant)};
+  return sum.text == "0" ? last : binary(sum, "+", last, Bind::Add);
 }
 
 /// `a & b` or `a | b` of bools, which loops over rows can do several at a time. Where b calls a function

@@ -448,11 +448,12 @@ void FunctionEmitter::emitBlocks(kernel::BlocksOp op) {
   std::string first = nameValue(op.getBody().getArgument(0), "first");
   std::string count = nameValue(op.getBody().getArgument(1), "count");
   std::string size = std::to_string(op.getSize());
-  body("for (int32_t " + first + " = " + begin + "; " + first + " < " + end + "; " + first + " += " + size +
+  std::string block = scope_->fresh("block");
+  out_->line("const int32_t " + block + " = dbc::even_block(" + end + " - " + begin + ", " + size + ");");
+  body("for (int32_t " + first + " = " + begin + "; " + first + " < " + end + "; " + first + " += " + block +
            ")",
        [&] {
-         out_->line("const int32_t " + count + " = std::min<int32_t>(" + size + ", " + end + " - " + first +
-                    ");");
+         out_->line("const int32_t " + count + " = std::min(" + block + ", " + end + " - " + first + ");");
          emitBlock(op.getBody().front(), [](ValueRange) {});
        });
   scope_ = outer;

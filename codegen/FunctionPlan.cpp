@@ -310,8 +310,6 @@ void FunctionEmitter::planAliases() {
           return "const dbc::Packed<real> *const *" + name + " = plan." + member + ".data();";
         return "const dbc::Packed<real> &" + name + " = *plan." + member + ";";
       });
-      if (product.getInit())
-        addArray(*product.getInit());
     }
   });
 }

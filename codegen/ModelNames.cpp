@@ -396,9 +396,6 @@ void ModelNames::findUses(Program &p) {
     else if (auto rows = dyn_cast<kernel::RowsOp>(op)) {
       if (rows.getArray())
         use(*rows.getArray());
-    } else if (auto product = dyn_cast<kernel::ProductOp>(op)) {
-      if (product.getInit())
-        use(*product.getInit());
     } else if (isa<kernel::ReachOp>(op))
       p.reaches = true;
   });
@@ -413,7 +410,8 @@ int ModelNames::packedSlot(kernel::WeightsOp op) const {
   for (const PackedSlot &slot : packed) {
     kernel::WeightsOp other = slot.op;
     if (other.getParts() == op.getParts() && other.getPlaces() == op.getPlaces() &&
-        other.getOut() == op.getOut() && other.getIn() == op.getIn() && other.getTables() == op.getTables())
+        other.getOut() == op.getOut() && other.getIn() == op.getIn() && other.getTables() == op.getTables() &&
+        other.getInit() == op.getInit() && other.getGates() == op.getGates() && other.getWidth() == op.getWidth())
       return slot.number;
   }
   return -1;

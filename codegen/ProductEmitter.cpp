@@ -87,24 +87,25 @@ void FunctionEmitter::emitProduct(kernel::ProductOp op) {
   for (auto [x, length] : llvm::zip(op.getX(), op.getLengths()))
     segments.push_back(rowsOf(x.getDefiningOp<kernel::RowsOp>(), length, op.getCount(), block));
   std::string count = use(op.getCount()).text, weights = aliases_.at("weights " + op.getWeights().str()).name;
-  std::string init = op.getInit() ? arrayName(*op.getInit()) : "nullptr";
+  std::string part = op.getTile() ? "tile(" + use(op.getTile()).text + ")" : "whole()";
   std::string y = "{" + use(op.getInto()).text + ", nullptr, " + std::to_string(rowSize(into)) + "}";
   if (segments.size() == 1 && !op.getTable()) {
-    out_->line("dbc::product<real>(" + commas({count, segments[0], weights, init, y}) + ");");
+    out_->line("dbc::product<real>(" + commas({count, segments[0], weights + "." + part, y}) + ");");
     return;
   }
   std::string x = scope_->fresh("x");
   for (auto [text, length] : llvm::zip(segments, op.getLengths()))
     text = "{" + text + ", " + std::to_string(length) + "}";
   out_->line("const dbc::Segment<real> " + x + "[] = {" + commas(segments) + "};");
-  std::string initRows = "{" + init + ", nullptr, 0}";
   if (op.getTable()) {
+    std::string chosen = scope_->fresh("part");
+    out_->line("const auto " + chosen + " = [&](const dbc::Packed<real> &w) { return w." + part + "; };");
     out_->line("dbc::product_of_tables<real>(" +
-               commas({count, x, weights, use(op.getTable()).text, initRows, y}) + ");");
+               commas({count, x, weights, use(op.getTable()).text, chosen, y}) + ");");
     return;
   }
   out_->line("dbc::product<real>(" +
-             commas({count, x, std::to_string(segments.size()), weights, initRows, y}) + ");");
+             commas({count, x, std::to_string(segments.size()), weights + "." + part, y}) + ");");
 }
 
 } // namespace dbc::codegen

@@ -129,6 +129,11 @@ void emitMakeModel(const ModelNames &model, Writer &out) {
                   std::to_string(op.getPlaces()[2 * n]), std::to_string(op.getPlaces()[2 * n + 1])}) +
           "}");
     }
+    std::vector<std::string> matrix = {std::to_string(op.getOut()), std::to_string(op.getIn())};
+    if (op.getInit() || op.getGates())
+      matrix.push_back(op.getInit() ? "param::" + model.param(*op.getInit())->name : "-1");
+    if (op.getGates())
+      matrix.insert(matrix.end(), {std::to_string(*op.getGates()), std::to_string(*op.getWidth())});
     std::string slotText = std::to_string(slot.number), last;
     if (op.getTables()) {
       out.line("for (int32_t table = 0; table < " + std::to_string(*op.getTables()) + "; ++table)");
@@ -136,8 +141,8 @@ void emitMakeModel(const ModelNames &model, Writer &out) {
       last = ", table";
     }
     out.line((op.getTables() ? "  " : "") +
-             ("dbc::pack_parts<real>(model, " + slotText + ", weights, {" + commas(parts)) + "}, " +
-             std::to_string(op.getOut()) + ", " + std::to_string(op.getIn()) + last + ");");
+             ("dbc::pack_parts<real>(model, " + slotText + ", weights, {" + commas(parts)) + "}, {" +
+             commas(matrix) + "}" + last + ");");
   }
   for (const auto &program : model.programs) {
     if (program->modelStages.empty())

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ir/Dyn/Dyn.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include <optional>
@@ -18,6 +19,9 @@ inline bool isWeights(mlir::Value value) {
   return mlir::isa<mlir::tensor::ConcatOp>(op) &&
          llvm::all_of(op->getOperands(), [](mlir::Value v) { return isWeights(v); });
 }
+
+/// Whether products with this matrix run with packed weights: a matrix of parameters, or one of a table of them.
+bool packs(mlir::Value weights);
 
 /// `weights @ x`: a matrix and a vector.
 struct MatVec {
@@ -40,5 +44,20 @@ inline std::optional<MatVec> matVec(mlir::linalg::ContractOp op) {
   }
   return std::nullopt;
 }
+
+/// The sum of a product by packed weights and a parameter, which is all that is made of the product; null if there is
+/// no such sum.
+mlir::arith::AddFOp biasedSum(mlir::linalg::ContractOp product);
+
+/// A vector that is used element by element, whole or in equal parts one after the other (the gates of a cell).
+struct Gates {
+  int64_t gates, units;
+};
+/// Recognises results of products, with their bias, that can be computed in tiles: a vector of at least
+/// `kLeastUnits` units a gate, all of whose users are elementwise, or slices of which one gate each.
+std::optional<Gates> gatesOf(mlir::Value result);
+inline constexpr int64_t kLeastUnits = 16;
+/// A user that needs no more than the element at its own place.
+bool isElementwise(mlir::Operation *user, mlir::Type type);
 
 } // namespace dbc::passes

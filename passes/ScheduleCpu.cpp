@@ -1,12 +1,13 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// schedule-cpu: rows of a block and grain of a stage. A stage with a product computes blocks of rows, so that
-// one pass over the packed weights serves several; one without goes row by row, and its values stay in the
-// first-level cache.
+// schedule-cpu: rows of a block, units of a tile and grain of a stage. A stage with a product computes blocks of
+// rows, so that one pass over the packed weights serves several; one without goes row by row, and its values stay in
+// the first-level cache.
 #include "ir/Batch/Batch.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "passes/Passes.h"
 #include "passes/Products.h"
+#include "passes/StageGraph.h"
 
 #include <algorithm>
 
@@ -25,39 +26,86 @@ struct ScheduleCpuPass : impl::ScheduleCpuBase<ScheduleCpuPass> {
   static constexpr int64_t kRowsTogether = 6;
   /// Work that repays waking a thread.
   static constexpr int64_t kGrainOps = 200'000;
+  /// Outputs of a panel, the unit of packed weights: one cache line of f32.
+  static constexpr int64_t kPanel = 16;
+  /// Panels of one tile, of each gate one or more, that the registers hold.
+  static constexpr int64_t kMostPanels = 6;
+
+  /// Units of a tile. Fewest units are computed twice where the last tile overlaps; but with less than four panels
+  /// to a tile there are too few independent sums in a block of a row or two to hide the latency of an addition.
+  static int64_t unitsOfTile(Gates shape) {
+    static constexpr double kFewPanels[] = {0, 1.25, 1.08, 1.03};
+    int64_t best = kPanel;
+    double least = 0;
+    for (int64_t units = kPanel; units <= shape.units; units += kPanel) {
+      int64_t panels = shape.gates * units / kPanel;
+      if (panels > kMostPanels && units > kPanel)
+        break;
+      double cost = double((shape.units + units - 1) / units * units) * (panels < 4 ? kFewPanels[panels] : 1);
+      if (units == kPanel || cost <= least)
+        best = units, least = cost;
+    }
+    return best;
+  }
+
+  /// Whether elements may be computed twice: not where the stage reads what it replaces.
+  static bool mayRepeat(batch::StageOp stage) {
+    StageAccess access = accessesOf(stage);
+    return llvm::none_of(access.reads, [&](const StageRead &read) {
+      return (read.own || read.carried.empty()) && llvm::is_contained(access.writes, read.array);
+    });
+  }
 
   void runOnOperation() override {
     getOperation().walk([](batch::StageOp stage) {
-      if (stage.getSchedule())
-        return;
-      int64_t ops = 1, scratch = 1;
-      bool product = false;
-      stage.walk([&](Operation *op) {
-        for (Type type : op->getResultTypes())
-          if (auto tensor = dyn_cast<RankedTensorType>(type)) {
-            bool parameter = op->getNumOperands() == 0 || isWeights(op->getResult(0));
-            if (!parameter) {
-              ops += tensor.getNumElements();
-              scratch += 4 * tensor.getNumElements();
-            }
-          }
-        if (auto contract = dyn_cast<linalg::ContractOp>(op)) {
-          product |= matVec(contract).has_value();
-          int64_t work = 1;
-          for (int64_t extent : contract.getStaticLoopRanges())
-            work *= extent;
-          ops += work;
-        }
-      });
-      int64_t rows = 1;
-      if (product) {
-        rows = std::clamp<int64_t>(kScratchBytes / scratch, 1, kMostRows);
-        if (rows > kRowsTogether)
-          rows -= rows % kRowsTogether;
-      }
-      int64_t grain = std::max<int64_t>(1, kGrainOps / ops);
-      stage.setScheduleAttr(batch::ScheduleAttr::get(stage.getContext(), rows, grain));
+      if (!stage.getSchedule())
+        stage.setScheduleAttr(schedule(stage));
     });
+  }
+
+  static batch::ScheduleAttr schedule(batch::StageOp stage) {
+    int64_t ops = 1, scratch = 1, units = 0;
+    bool product = false, repeats = mayRepeat(stage);
+    llvm::SmallDenseSet<Value> tiled; // results that are never there as a whole
+    stage.walk([&](linalg::ContractOp contract) {
+      int64_t work = 1;
+      for (int64_t extent : contract.getStaticLoopRanges())
+        work *= extent;
+      ops += work;
+      auto found = matVec(contract);
+      product |= found.has_value();
+      if (!found || !packs(found->weights) || !repeats)
+        return;
+      arith::AddFOp sum = biasedSum(contract);
+      Value result = sum ? sum.getResult() : contract->getResult(0);
+      if (auto shape = gatesOf(result)) {
+        int64_t here = unitsOfTile(*shape);
+        units = units == 0 ? here : std::min(units, here);
+        tiled.insert(result);
+        tiled.insert(contract->getResult(0));
+      }
+    });
+    stage.walk([&](Operation *op) {
+      for (Value value : op->getResults())
+        if (auto tensor = dyn_cast<RankedTensorType>(value.getType())) {
+          bool parameter = op->getNumOperands() == 0 || isWeights(value);
+          if (parameter)
+            continue;
+          ops += tensor.getNumElements();
+          // Elementwise values stay in registers, mostly.
+          if (!isElementwise(op, tensor) && !isa<tensor::ExtractSliceOp, batch::GatherOp, batch::ReadOp>(op) &&
+              !tiled.contains(value))
+            scratch += 4 * tensor.getNumElements();
+        }
+    });
+    int64_t rows = 1;
+    if (product) {
+      rows = std::clamp<int64_t>(kScratchBytes / scratch, 1, kMostRows);
+      if (rows > kRowsTogether)
+        rows -= rows % kRowsTogether;
+    }
+    int64_t grain = std::max<int64_t>(1, kGrainOps / ops);
+    return batch::ScheduleAttr::get(stage.getContext(), rows, grain, units);
   }
 };
 } // namespace

@@ -64,6 +64,10 @@ Value StageToKernel::element(Value value, ValueRange at, bool cached) {
   if (here)
     if (Value known = cache.lookup(value))
       return known;
+  if (productOf(value) && !kept.contains(value)) {
+    assert(caching && llvm::equal(cacheAt, at) && "a gate that is not kept is used in its tile alone");
+    return cache[value] = gateElement(value);
+  }
   if (kept.contains(value)) {
     SmallVector<Value> indices{i};
     llvm::append_range(indices, at);

@@ -16,7 +16,7 @@ void StageToKernel::emitSpecial(Operation *op) {
   if (auto product = dyn_cast<linalg::ContractOp>(op)) {
     auto found = matVec(product);
     if (found && packs(found->weights))
-      return this->product(product, found->weights, found->x);
+      return this->product(product, operandsOf(product), {}, localOf(resultOf(product)));
     return contract(product);
   }
   if (auto r = dyn_cast<dyn::ReduceOp>(op))
@@ -32,15 +32,6 @@ void StageToKernel::emitSpecial(Operation *op) {
 
 //===-- Products
 //----------------------------------------------------------------------------------------------===//
-
-bool StageToKernel::packs(Value weights) {
-  if (isWeights(weights))
-    return dyn::extents(weights.getType()).size() == 2;
-  auto take = weights.getDefiningOp<dyn::TakeOp>();
-  return take && take.getTensor().getDefiningOp<dyn::GetOp>() &&
-         dyn::extents(take.getTensor().getType()).size() == 3 &&
-         dyn::extents(take.getIndex().getType()).empty();
-}
 
 bool StageToKernel::addressable(Value value) {
   if (kept.contains(value))
@@ -95,8 +86,19 @@ Value StageToKernel::rowsOf(Value value, int64_t offset) {
   return rowsOf(op->getOperand(0), offset);
 }
 
-/// The symbol of the packed form of a matrix, declared once a program.
-std::string StageToKernel::pack(Value weights) {
+/// The symbol of the packed form of a product's matrix and bias, declared once a program.
+std::string StageToKernel::pack(linalg::ContractOp op) {
+  Value weights = matVec(op)->weights;
+  FlatSymbolRefAttr init;
+  if (arith::AddFOp sum = biasedSum(op)) {
+    Value other = sum.getLhs() == op->getResult(0) ? sum.getRhs() : sum.getLhs();
+    init = other.getDefiningOp<dyn::GetOp>().getParamAttr();
+  }
+  IntegerAttr gates, width;
+  if (auto shape = tiles.find(resultOf(op)); shape != tiles.end()) {
+    gates = b.getI64IntegerAttr(shape->second.gates);
+    width = b.getI64IntegerAttr(tileUnits);
+  }
   SmallVector<Attribute> parts;
   SmallVector<int64_t> places;
   std::optional<int64_t> tables;
@@ -123,6 +125,10 @@ std::string StageToKernel::pack(Value weights) {
   place(weights, 0, 0);
   llvm::raw_string_ostream out(key);
   out << b.getArrayAttr(parts) << tables.has_value();
+  if (init)
+    out << " init " << init;
+  if (gates)
+    out << " gates " << gates << " width " << width;
   llvm::interleaveComma(places, out);
   std::string &symbol = packed.symbols[key];
   if (symbol.empty()) {
@@ -131,7 +137,8 @@ std::string StageToKernel::pack(Value weights) {
       name += (name.empty() ? "" : "_") + cast<FlatSymbolRefAttr>(part).getValue().str();
     auto op = kernel::WeightsOp::create(packed.declare, loc, "packed." + name, b.getArrayAttr(parts), places,
                                         dyn::extents(type)[0], dyn::extents(type)[1],
-                                        tables ? b.getI64IntegerAttr(*tables) : IntegerAttr());
+                                        tables ? b.getI64IntegerAttr(*tables) : IntegerAttr(), init, gates,
+                                        width);
     op->remove();
     packed.names->insert(op, packed.declare.getInsertionPoint());
     symbol = op.getSymName().str();
@@ -139,31 +146,32 @@ std::string StageToKernel::pack(Value weights) {
   return symbol;
 }
 
-void StageToKernel::product(linalg::ContractOp op, Value weights, Value x) {
-  Value result = op->getResult(0);
-  FlatSymbolRefAttr init;
-  if (Value sum = biased.lookup(result)) {
-    auto add = sum.getDefiningOp<arith::AddFOp>();
-    Value other = add.getLhs() == result ? add.getRhs() : add.getLhs();
-    init = other.getDefiningOp<dyn::GetOp>().getParamAttr();
-    result = sum;
-  }
-  SmallVector<Value> segments;
-  SmallVector<int64_t> lengths;
+Value StageToKernel::resultOf(linalg::ContractOp op) {
+  Value sum = biased.lookup(op->getResult(0));
+  return sum ? sum : op->getResult(0);
+}
+
+StageToKernel::Operands StageToKernel::operandsOf(linalg::ContractOp op) {
+  auto [weights, x] = *matVec(op);
+  Operands operands;
   auto segment = [&](Value part) {
-    segments.push_back(rowsOf(part, 0));
-    lengths.push_back(dyn::extents(part.getType())[0]);
+    operands.segments.push_back(rowsOf(part, 0));
+    operands.lengths.push_back(dyn::extents(part.getType())[0]);
   };
   if (joined.contains(x))
     for (Value part : x.getDefiningOp<tensor::ConcatOp>().getInputs())
       segment(part);
   else
     segment(x);
-  Value table;
   if (auto take = weights.getDefiningOp<dyn::TakeOp>())
-    table = rowNumbers([&] { return element(take.getIndex(), {}); });
-  kernel::ProductOp::create(b, op.getLoc(), count, segments, lengths, pack(weights), init, table,
-                            localOf(result));
+    operands.table = rowNumbers([&] { return element(take.getIndex(), {}); });
+  operands.weights = pack(op);
+  return operands;
+}
+
+void StageToKernel::product(linalg::ContractOp op, const Operands &operands, Value tile, Value into) {
+  kernel::ProductOp::create(b, op.getLoc(), count, operands.segments, operands.lengths, operands.weights,
+                            operands.table, tile, into);
 }
 
 /// Any other contraction: loops over outputs and then over what is summed; the last output axis innermost, in

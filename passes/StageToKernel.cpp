@@ -16,6 +16,7 @@ StageToKernel::StageToKernel(batch::StageOp stage, kernel::FuncOp func, kernel::
                              PackedWeights &packed)
     : stage(stage), func(func), space(space), packed(packed), b(stage.getContext()), loc(stage.getLoc()),
       blockRows(stage.getSchedule() ? stage.getSchedule()->getRows() : 1),
+      tileUnits(stage.getSchedule() ? stage.getSchedule()->getUnits() : 0),
       ordered(space.getKind() == kernel::SpaceKind::Steps || space.getStepsOf() || space.getKept()) {}
 
 //===-- Deciding
@@ -60,20 +61,17 @@ void StageToKernel::findActions() {
   Block &body = stage.getBody().front();
   // A product with a bias starts from it.
   for (auto op : body.getOps<linalg::ContractOp>()) {
-    auto found = matVec(op);
-    Value result = op->getResult(0);
-    if (!found || !result.hasOneUse())
-      continue;
-    auto sum = dyn_cast<arith::AddFOp>(*result.user_begin());
-    Value other = sum ? (sum.getLhs() == result ? sum.getRhs() : sum.getLhs()) : Value();
-    bool vectorParam = other && other.getDefiningOp<dyn::GetOp>() && other.getType() == result.getType();
-    if (vectorParam && packs(found->weights))
-      biased[result] = sum.getResult();
+    if (arith::AddFOp sum = biasedSum(op))
+      biased[op->getResult(0)] = sum.getResult();
   }
+  findTiles();
   for (Operation &op : body) {
-    for (Value result : op.getResults())
-      if (isSpecial(&op))
-        materialise(biased.count(result) ? biased[result] : result);
+    if (isSpecial(&op))
+      for (Value result : op.getResults()) {
+        Value whole = biased.count(result) ? biased[result] : result;
+        if (!tiles.contains(whole))
+          materialise(whole);
+      }
     if (isa<linalg::ContractOp, dyn::SoftmaxOp, dyn::TopKOp>(op) ||
         (isa<dyn::ReduceOp>(op) && cast<dyn::ReduceOp>(op).getKind() == dyn::ReduceKind::LogSumExp))
       for (Value operand : op.getOperands().take_front(isa<linalg::ContractOp>(op) ? 2 : 1)) {
@@ -108,6 +106,8 @@ void StageToKernel::findActions() {
     if (isa<arith::ConstantOp>(op))
       continue;
     Value value = op.getResult(0);
+    if (tiles.contains(value))
+      continue;
     bool elementwise = llvm::all_of(value.getUsers(), [&](Operation *user) {
       return isa<batch::WriteOp, batch::ScatterOp>(user) ||
              (!isSpecial(user) && user->getNumResults() == 1 &&
@@ -141,15 +141,21 @@ void StageToKernel::findActions() {
     if (op.getNumResults() != 1)
       continue;
     Value value = op.getResult(0);
-    if (isSpecial(&op) && !joined.contains(value))
-      actionOf[biased.count(value) ? biased[value] : value] = action(value, &op);
-    else if (kept.contains(value) && !actionOf.count(value))
+    if (isSpecial(&op) && !joined.contains(value)) {
+      Value whole = biased.count(value) ? biased[value] : value;
+      actionOf[whole] = action(whole, &op);
+    }
+    else if (kept.contains(value) && !actionOf.count(value) && !productOf(value))
       actionOf[value] = action(value, nullptr);
   }
 }
 
-/// The materialised values that an expression reads, and whether at the expression's own indices.
+/// The materialised values and gates that an expression reads, and whether at the expression's own indices.
 void StageToKernel::touches(Value value, bool same, SmallVectorImpl<Touch> &out, bool root) {
+  if (productOf(value) && (root || !kept.contains(value))) {
+    out.push_back({value, same});
+    return;
+  }
   if (!root && kept.contains(value)) {
     out.push_back({value, same});
     return;
@@ -172,21 +178,30 @@ void StageToKernel::touches(Value value, bool same, SmallVectorImpl<Touch> &out,
   }
 }
 
-bool StageToKernel::ready(const Action &action, ArrayRef<Action *> group) {
-  SmallVector<Touch> needs;
+void StageToKernel::needs(const Action &action, SmallVectorImpl<Touch> &out) {
   if (action.op)
     for (Value operand : action.op->getOperands()) {
       if (joined.contains(operand))
         for (Value part : operand.getDefiningOp()->getOperands())
-          touches(part, false, needs, false);
+          touches(part, false, out, false);
       else
-        touches(operand, false, needs, false);
+        touches(operand, false, out, false);
     }
   else
-    touches(action.value, true, needs,
+    touches(action.value, true, out,
             !kept.contains(action.value) || actionOf.lookup(action.value) == &action);
-  return llvm::all_of(needs, [&](const Touch &t) {
-    Action *source = actionOf.lookup(t.value);
+}
+
+StageToKernel::Action *StageToKernel::actionFor(Value value) {
+  Value product = productOf(value);
+  return actionOf.lookup(product ? product : value);
+}
+
+bool StageToKernel::ready(const Action &action, ArrayRef<Action *> group) {
+  SmallVector<Touch> touched;
+  needs(action, touched);
+  return llvm::all_of(touched, [&](const Touch &t) {
+    Action *source = actionFor(t.value);
     if (!source)
       return true; // only loaded
     return source->done || (t.same && llvm::is_contained(group, source));
@@ -201,13 +216,8 @@ LogicalResult StageToKernel::run() {
   Block &entry = func.getBody().front();
   b.setInsertionPointToEnd(&entry);
   Value begin = entry.getArgument(0), end = entry.getArgument(1);
-  for (Value value : kept) {
-    SmallVector<int64_t> shape{blockRows};
-    llvm::append_range(shape, dyn::extents(value.getType()));
-    auto local = kernel::LocalOp::create(
-        b, value.getLoc(), kernel::LocalType::get(b.getContext(), shape, dyn::scalar(value.getType())));
-    locals[value] = local;
-  }
+  for (Value value : kept)
+    locals[value] = localFor(value, dyn::extents(value.getType()));
   if (blockRows == 1) {
     auto loop = kernel::ForOp::create(b, loc, TypeRange(), begin, end, ValueRange(), UnitAttr());
     Block *block = &loop.getBody().emplaceBlock();
@@ -230,29 +240,43 @@ LogicalResult StageToKernel::run() {
   return failed_ ? failure() : success();
 }
 
+/// Scratch for a value of each row of the block.
+Value StageToKernel::localFor(Value value, ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> all{blockRows};
+  llvm::append_range(all, shape);
+  OpBuilder::InsertionGuard guard(b);
+  Block &entry = func.getBody().front();
+  auto at = llvm::find_if(entry, [](Operation &op) { return !isa<kernel::LocalOp>(op); });
+  b.setInsertionPoint(&entry, at);
+  return kernel::LocalOp::create(b, value.getLoc(),
+                                 kernel::LocalType::get(b.getContext(), all, dyn::scalar(value.getType())));
+}
+
 void StageToKernel::emitAll() {
   while (true) {
     bool progress = false, left = false;
     // What has loops of its own first, so that the elementwise rest stays together.
     for (auto &action : actions)
-      if (!action->done && action->op && ready(*action, {})) {
+      if (!action->done && action->op && !isTiled(*action) && ready(*action, {})) {
         emitSpecial(action->op);
         action->done = progress = true;
       }
     SmallVector<Action *> group;
-    auto shape = [](Action &a) { return dyn::extents(a.value.getType()); };
     bool grew = true;
     while (grew) {
       grew = false;
       for (auto &action : actions)
-        if (!action->done && !action->op && !llvm::is_contained(group, action.get()) &&
-            (group.empty() || shape(*action) == shape(*group[0])) && ready(*action, group)) {
+        if (!action->done && (!action->op || isTiled(*action)) && !llvm::is_contained(group, action.get()) &&
+            (group.empty() || shapeOf(*action) == shapeOf(*group[0])) && ready(*action, group)) {
           group.push_back(action.get());
           grew = true;
         }
     }
     if (!progress && !group.empty()) {
-      emitGroup(group);
+      if (llvm::any_of(group, [&](Action *action) { return isTiled(*action); }))
+        emitTiles(group);
+      else
+        emitGroup(group);
       for (Action *action : group)
         action->done = true;
       progress = true;
@@ -329,29 +353,39 @@ SmallVector<Value> StageToKernel::counted(Value low, Value high, StringRef name,
 
 void StageToKernel::emitGroup(ArrayRef<Action *> group) {
   rows([&] {
-    loops(dyn::extents(group[0]->value.getType()), [&](ValueRange at) {
-      cache.clear();
-      cacheAt.assign(at.begin(), at.end());
-      caching = true;
-      // In the order of the program, so that what one needs of another is there.
-      for (auto &action : actions) {
-        if (!llvm::is_contained(group, action.get()))
-          continue;
-        bool mine = actionOf.lookup(action->value) == action.get();
-        Value scalar = mine && kept.contains(action->value) && !cache.count(action->value)
-                           ? expression(action->value.getDefiningOp(), action->value, at)
-                           : element(action->value, at);
-        if (mine && kept.contains(action->value)) {
-          cache[action->value] = scalar;
-          store(scalar, action->value, at);
-        }
-        for (Operation *write : action->writes)
-          storeOut(write, scalar, at);
-      }
-      cache.clear();
-      caching = false;
-    });
+    loops(dyn::extents(group[0]->value.getType()), [&](ValueRange at) { emitElements(group, at); });
   });
+}
+
+/// One element of all values of a group.
+void StageToKernel::emitElements(ArrayRef<Action *> group, ValueRange at) {
+  cache.clear();
+  cacheAt.assign(at.begin(), at.end());
+  caching = true;
+  // In the order of the program, so that what one needs of another is there.
+  for (auto &action : actions) {
+    if (!llvm::is_contained(group, action.get()))
+      continue;
+    if (isTiled(*action)) {
+      for (Value gate : action->gates) {
+        cache[gate] = gateElement(gate);
+        store(cache[gate], gate, at);
+      }
+      continue;
+    }
+    bool mine = actionOf.lookup(action->value) == action.get();
+    Value scalar = mine && kept.contains(action->value) && !cache.count(action->value)
+                       ? expression(action->value.getDefiningOp(), action->value, at)
+                       : element(action->value, at);
+    if (mine && kept.contains(action->value)) {
+      cache[action->value] = scalar;
+      store(scalar, action->value, at);
+    }
+    for (Operation *write : action->writes)
+      storeOut(write, scalar, at);
+  }
+  cache.clear();
+  caching = false;
 }
 
 void StageToKernel::store(Value scalar, Value value, ValueRange at) {

@@ -12,6 +12,7 @@
 #include "ir/Kernel/Kernel.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Builders.h"
+#include "passes/Products.h"
 #include "passes/Reductions.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -38,6 +39,7 @@ private:
     mlir::Value value;                           ///< what is computed; null for an op alone
     mlir::Operation *op = nullptr;               ///< special op, or null
     llvm::SmallVector<mlir::Operation *> writes; ///< writes and scatters of an elementwise value
+    llvm::SmallVector<mlir::Value> gates;        ///< of a tiled product: gates to be kept for later
     bool done = false;
   };
 
@@ -47,8 +49,6 @@ private:
   bool loadable(mlir::Value value);
   /// Whether its rows lie in memory one element after the other, so that a product can read them in place.
   bool addressable(mlir::Value value);
-  /// Whether a product with this matrix uses packed weights.
-  bool packs(mlir::Value weights);
   void materialise(mlir::Value value);
   struct Touch {
     mlir::Value value;
@@ -56,6 +56,21 @@ private:
   };
   void touches(mlir::Value value, bool same, llvm::SmallVectorImpl<Touch> &out, bool root = true);
   bool ready(const Action &action, llvm::ArrayRef<Action *> group);
+  void needs(const Action &action, llvm::SmallVectorImpl<Touch> &out);
+  /// The action that computes a materialised value or a gate.
+  Action *actionFor(mlir::Value value);
+  mlir::Value localFor(mlir::Value value, llvm::ArrayRef<int64_t> shape);
+
+  // Tiles, see StageTiles.cpp
+  void findTiles();
+  bool isTiled(const Action &action) { return action.op && tiles.contains(action.value); }
+  llvm::SmallVector<int64_t> shapeOf(const Action &action);
+  /// The tiled product that a value is a gate of, or null.
+  mlir::Value productOf(mlir::Value value);
+  void keepGates(llvm::ArrayRef<Action *> group);
+  void emitTiles(llvm::ArrayRef<Action *> group);
+  void emitElements(llvm::ArrayRef<Action *> group, mlir::ValueRange at);
+  mlir::Value gateElement(mlir::Value gate);
 
   // Writing
   void emitAll();
@@ -83,7 +98,17 @@ private:
   bool ofModel(mlir::FlatSymbolRefAttr buffer);
   mlir::Value localOf(mlir::Value value);
 
-  void product(mlir::linalg::ContractOp op, mlir::Value weights, mlir::Value x);
+  /// Result of a product, its bias included.
+  mlir::Value resultOf(mlir::linalg::ContractOp op);
+  /// What a product multiplies, found once for all its tiles.
+  struct Operands {
+    llvm::SmallVector<mlir::Value> segments;
+    llvm::SmallVector<int64_t> lengths;
+    mlir::Value table;
+    std::string weights;
+  };
+  Operands operandsOf(mlir::linalg::ContractOp op);
+  void product(mlir::linalg::ContractOp op, const Operands &operands, mlir::Value tile, mlir::Value into);
   void contract(mlir::linalg::ContractOp op);
   void reduce(dyn::ReduceOp op);
   void softmax(dyn::SoftmaxOp op);
@@ -94,7 +119,7 @@ private:
   mlir::Value segmentRow(batch::SegmentOp op, mlir::Value first, mlir::Value k);
   void join(mlir::Operation *op);
   mlir::Value rowsOf(mlir::Value value, int64_t offset);
-  std::string pack(mlir::Value weights);
+  std::string pack(mlir::linalg::ContractOp op);
   mlir::Value rowNumbers(llvm::function_ref<mlir::Value()> number);
   Reduction reduction(dyn::ReduceKind kind, mlir::Type element, mlir::Location at);
   mlir::Value reduced(dyn::ReduceKind kind, mlir::Type elementType, int64_t length, mlir::Location at,
@@ -118,13 +143,15 @@ private:
   mlir::OpBuilder b;
   mlir::Location loc;
   int64_t blockRows;
+  int64_t tileUnits; ///< 0: no tiles
   bool ordered;
   std::vector<std::unique_ptr<Action>> actions;
   llvm::DenseMap<mlir::Value, Action *> actionOf;
   llvm::SetVector<mlir::Value> kept;               ///< materialised values
   llvm::DenseMap<mlir::Value, mlir::Value> locals; ///< their scratch
   llvm::DenseMap<mlir::Value, mlir::Value>
-      biased;                         ///< product -> the sum with its bias, materialised in its stead
+      biased; ///< product -> the sum with its bias, materialised in its stead
+  llvm::DenseMap<mlir::Value, Gates> tiles; ///< results of products that are computed tile by tile
   llvm::DenseSet<mlir::Value> joined; ///< joins that a product makes itself, of segments
   bool failed_ = false;
   // Where code is being written
@@ -132,6 +159,7 @@ private:
   bool caching = false;                           ///< inside the loop body of elementwise values
   llvm::DenseMap<mlir::Value, mlir::Value> cache; ///< its scalars, at `cacheAt`
   Indices cacheAt;
+  mlir::Value tileUnit; ///< the unit's place in its tile
   llvm::StringMap<mlir::Value> columnCache;
 };
 

@@ -48,9 +48,13 @@ def Batch_ReduceKindAttr : EnumAttr<Batch_Dialect, Batch_ReduceKind, "reduce_kin
 def Batch_ScheduleAttr : AttrDef<Batch_Dialect, "Schedule"> {
   let mnemonic = "schedule";
   let summary = "How a stage is computed on a target";
-  let description = "`rows`: rows of a block, which share one pass over the weights. `grain`: fewest rows for a thread.";
-  let parameters = (ins "int64_t":$rows, "int64_t":$grain);
-  let assemblyFormat = "`<` `rows` `=` $rows `,` `grain` `=` $grain `>`";
+  let description = [{
+    `rows`: rows of a block, which share one pass over the weights. `grain`: fewest rows for a thread. `units` (0: none):
+    products whose results are used element by element are computed in tiles of so many elements, all gates of a tile
+    together, and what is done with them follows at once, tile by tile.
+  }];
+  let parameters = (ins "int64_t":$rows, "int64_t":$grain, DefaultValuedParameter<"int64_t", "0">:$units);
+  let assemblyFormat = "`<` `rows` `=` $rows `,` `grain` `=` $grain (`,` `units` `=` $units^)? `>`";
 }
 def Batch_Number : Type<CPred<"::dbc::dyn::isNumber($_self)">, "number">;
 

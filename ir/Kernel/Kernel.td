@@ -183,11 +183,14 @@ def Kernel_WeightsOp : Kernel_Op<"weights", [Symbol]> {
   let description = [{
     The matrix has `out` rows (outputs) and `in` columns (inputs). It is made of `parts`, names of parameters of rank 2;
     part i stands at row places[2 i] and column places[2 i + 1], and the parts cover the whole. With `tables` = n the one
-    part has rank 3 and n matrices are packed.
+    part has rank 3 and n matrices are packed. `init` is a parameter of `out` numbers that products start from (a bias),
+    or absent (0). With `gates` = g the outputs are g gates of out / g units, gate after gate, and are packed in tiles:
+    all gates of `width` neighbouring units. The last tile ends at the last unit, so it may overlap the one before.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefArrayAttr:$parts,
-                       DenseI64ArrayAttr:$places, I64Attr:$out, I64Attr:$in, OptionalAttr<I64Attr>:$tables);
-  let assemblyFormat = "$sym_name `=` $parts `at` $places `:` $out `by` $in (`tables` $tables^)? attr-dict";
+                       DenseI64ArrayAttr:$places, I64Attr:$out, I64Attr:$in, OptionalAttr<I64Attr>:$tables,
+                       OptionalAttr<FlatSymbolRefAttr>:$init, OptionalAttr<I64Attr>:$gates, OptionalAttr<I64Attr>:$width);
+  let assemblyFormat = "$sym_name `=` $parts `at` $places `:` $out `by` $in (`tables` $tables^)? (`init` $init^)? (`gates` $gates^ `in` `tiles` `of` $width)? attr-dict";
 }
 def Kernel_OutputOp : Kernel_Op<"output"> {
   let summary = "Where a flat result of the entry lies";
@@ -308,12 +311,13 @@ def Kernel_ProductOp : Kernel_Op<"product", [AttrSizedOperandSegments, MemoryEff
   let summary = "Rows times packed weights";
   let description = [{
     into[i][o] = init[o] + sum over k in order of x[i][k] * weights[o][k]; x[i] is made of the segments `x`, of the given
-    lengths, one after the other. One accumulator an output, k in order. `init` names a parameter (a bias) or is absent (0).
-    With `table` (weights with tables) row i uses matrix table[i].
+    lengths, one after the other. One accumulator an output, k in order. `init` is that of the weights.
+    With `table` (weights with tables) row i uses matrix table[i]. With `tile` (weights with gates) only the outputs of
+    that tile are computed: into[i][g][j] is gate g of the tile's unit number j.
   }];
   let arguments = (ins I32:$count, Variadic<Kernel_Rows>:$x, DenseI64ArrayAttr:$lengths, FlatSymbolRefAttr:$weights,
-      OptionalAttr<FlatSymbolRefAttr>:$init, Optional<Kernel_Local>:$table, Kernel_Local:$into);
-  let assemblyFormat = "$count `rows` `(` $x `)` $lengths `with` $weights (`init` $init^)? (`table` $table^ `:` type($table))? `into` $into `:` type($into) attr-dict";
+      Optional<Kernel_Local>:$table, Optional<I32>:$tile, Kernel_Local:$into);
+  let assemblyFormat = "$count `rows` `(` $x `)` $lengths `with` $weights (`table` $table^ `:` type($table))? (`tile` $tile^)? `into` $into `:` type($into) attr-dict";
 }
 
 //===-- Structure ---------------------------------------------------------------------------------------------===//

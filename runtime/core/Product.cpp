@@ -3,6 +3,7 @@
 // Packing of matrices, and the choice of the product kernel.
 #include "ProductKernels.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <initializer_list>
@@ -50,29 +51,55 @@ bool choose_product_kernels(const char *name) {
   return false;
 }
 
+/// Output number `at` of the packed order: a row of a matrix and its bias.
+template <class Real> void Packed<Real>::place(const Real *w, Real bias, size_t at) {
+  constexpr size_t width = kPanelBytes / sizeof(Real);
+  bias_[at] = bias;
+  Real *to = weights_.data() + at / width * width * inputs_ + at % width;
+  for (int32_t k = 0; k < inputs_; ++k)
+    to[static_cast<size_t>(k) * width] = w[k];
+}
+
 template <class Real>
-void Packed<Real>::pack(const Real *w, int32_t outputs, int32_t inputs, int64_t stride) {
-  constexpr int32_t width = kPanelBytes / sizeof(Real);
-  size_t panels = (static_cast<size_t>(outputs) + width - 1) / width;
-  data_.assign(panels * width * inputs, Real(0));
+void Packed<Real>::pack(const Real *w, int32_t outputs, int32_t inputs, const Real *bias) {
+  constexpr size_t width = kPanelBytes / sizeof(Real);
+  size_t padded = (outputs + width - 1) / width * width;
+  weights_.assign(padded * inputs, Real(0));
+  bias_.assign(padded, Real(0));
   outputs_ = outputs;
   inputs_ = inputs;
-  for (int32_t o = 0; o < outputs && inputs > 0; ++o) {
-    Real *to = data_.data() + static_cast<size_t>(o / width) * width * inputs + o % width;
-    for (int32_t k = 0; k < inputs; ++k)
-      to[static_cast<size_t>(k) * width] = w[o * stride + k];
-  }
+  for (int32_t o = 0; o < outputs; ++o)
+    place(w + static_cast<size_t>(o) * inputs, bias ? bias[o] : Real(0), o);
+}
+
+template <class Real>
+void Packed<Real>::pack_tiles(const Real *w, int32_t gates, int32_t units, int32_t width, int32_t inputs,
+                              const Real *bias) {
+  int32_t tiles = (units + width - 1) / width;
+  tile_ = gates * width;
+  size_t outputs = static_cast<size_t>(tiles) * tile_;
+  weights_.assign(outputs * inputs, Real(0));
+  bias_.assign(outputs, Real(0));
+  outputs_ = gates * units;
+  inputs_ = inputs;
+  for (int32_t t = 0; t < tiles; ++t)
+    for (int32_t g = 0; g < gates; ++g)
+      for (int32_t j = 0; j < width; ++j) {
+        int32_t o = g * units + std::min(t * width, units - width) + j;
+        place(w + static_cast<size_t>(o) * inputs, bias ? bias[o] : Real(0),
+              static_cast<size_t>(t) * tile_ + g * width + j);
+      }
 }
 
 template <>
-void product<float>(int32_t rows, const Segment<float> *segments, int32_t count, const Packed<float> &w,
-                    Rows<float> init, RowsOut<float> y) {
-  kernels().f32(rows, segments, count, w.data(), w.outputs(), w.inputs(), init, y);
+void product<float>(int32_t rows, const Segment<float> *segments, int32_t count, const Panels<float> &w,
+                    RowsOut<float> y) {
+  kernels().f32(rows, segments, count, w, y);
 }
 template <>
-void product<double>(int32_t rows, const Segment<double> *segments, int32_t count, const Packed<double> &w,
-                     Rows<double> init, RowsOut<double> y) {
-  kernels().f64(rows, segments, count, w.data(), w.outputs(), w.inputs(), init, y);
+void product<double>(int32_t rows, const Segment<double> *segments, int32_t count, const Panels<double> &w,
+                     RowsOut<double> y) {
+  kernels().f64(rows, segments, count, w, y);
 }
 
 template class Packed<float>;

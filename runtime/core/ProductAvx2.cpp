@@ -32,8 +32,9 @@ struct Vector64 {
 };
 
 // 16 registers: 6 rows x 1 panel of two vectors.
-constexpr int32_t kAlone[] = {0, 4, 2, 2};
-constexpr int32_t kShared = 1;
+constexpr int32_t kAccumulators = 12;
+constexpr int32_t kMostPanels = 1;
+constexpr int32_t kAlone = 4;
 
 #include "ProductKernel.inc"
 

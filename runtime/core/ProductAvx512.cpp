@@ -31,9 +31,10 @@ struct Vector64 {
   static Type mul_add(Type a, Type b, Type c) { return _mm512_fmadd_pd(a, b, c); }
 };
 
-// 32 registers: 6 rows x 4 panels of one vector.
-constexpr int32_t kAlone[] = {0, 8, 4, 4};
-constexpr int32_t kShared = 4;
+// 32 registers: 6 rows x 5 panels of one vector, or 5 x 6; the rest comes from memory.
+constexpr int32_t kAccumulators = 30;
+constexpr int32_t kMostPanels = 6;
+constexpr int32_t kAlone = 8;
 
 #include "ProductKernel.inc"
 

@@ -38,8 +38,9 @@ struct Vector64 {
 };
 
 // 16 registers: 3 rows x 1 panel of four vectors.
-constexpr int32_t kAlone[] = {0, 2, 1, 1};
-constexpr int32_t kShared = 1;
+constexpr int32_t kAccumulators = 12;
+constexpr int32_t kMostPanels = 1;
+constexpr int32_t kAlone = 2;
 
 #include "ProductKernel.inc"
 

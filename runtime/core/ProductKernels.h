@@ -8,9 +8,8 @@
 namespace dbc {
 
 template <class Real>
-using ProductKernel = void (*)(int32_t rows, const Segment<Real> *segments, int32_t count, const Real *w,
-                               int32_t outputs, int32_t inputs, const Rows<Real> &init,
-                               const RowsOut<Real> &y);
+using ProductKernel = void (*)(int32_t rows, const Segment<Real> *segments, int32_t count,
+                               const Panels<Real> &w, const RowsOut<Real> &y);
 
 /// Packed matrices are cut into panels of outputs that are one cache line wide, whatever the instruction set.
 constexpr int32_t kPanelBytes = 64;

@@ -136,7 +136,6 @@ public:
     float *h = run.buffer<float>(0, cell.count);
     const float *leaf = run.batch.column(Tree, value).f32;
     const dbc::Packed<float> &w = run.model.packed<float>(0);
-    const float *b = run.model.buffer<float>(0);
     for (int32_t level = 0; level < cell.levels; ++level) {
       for (int32_t row = cell.first(level, Leaf); row < cell.last(level, Leaf); ++row)
         h[row] = leaf[cell.place[row]];
@@ -147,7 +146,7 @@ public:
       run.pool.ranges(rows, 16, [&](int32_t begin, int32_t end, int32_t) {
         dbc::Segment<float> x[2] = {{{h, left_.data() + first + begin, 1}, 1},
                                     {{h, right_.data() + first + begin, 1}, 1}};
-        dbc::product<float>(end - begin, x, 2, w, {b, nullptr, 0}, {h + first + begin, nullptr, 1});
+        dbc::product<float>(end - begin, x, 2, w.whole(), {h + first + begin, nullptr, 1});
       });
     }
     float *y = run.out.values<float>(0);
@@ -169,8 +168,7 @@ inline const dbc::ModelCode &code() {
     c->info = &info();
     c->f64 = false;
     c->make_model = [](const dbc::Weights &weights, dbc::Model &model) {
-      model.add_packed<float>(0).pack(weights.data(0), 1, 2);
-      model.add_param<float>(0, weights, 1);
+      model.add_packed<float>(0).pack(weights.data(0), 1, 2, weights.data(1));
     };
     std::vector<dbc::ColumnRef> reads = {{Tree, value}, {Tree, left}, {Tree, right}};
     c->entries = {{0, reads, {0}, {"add"}, [] { return std::unique_ptr<dbc::EntryPlan>(new Plan(false)); }},

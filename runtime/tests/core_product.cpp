@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -38,16 +39,16 @@ private:
   const char *before_ = nullptr;
 };
 
-/// Several segments read through index arrays, a bias a row, scattered results; against double.
+/// Several segments read through index arrays, a bias, scattered results; against double.
 template <class Real>
 void against_double(int32_t outputs, const std::vector<int32_t> &lengths, int32_t rows) {
   int32_t inputs = 0;
   for (int32_t l : lengths)
     inputs += l;
   auto w = drawn<Real>(static_cast<size_t>(outputs) * inputs, 1);
-  auto init = drawn<Real>(static_cast<size_t>(rows) * outputs, 2);
+  auto bias = drawn<Real>(outputs, 2);
   Packed<Real> packed;
-  packed.pack(w.data(), outputs, inputs);
+  packed.pack(w.data(), outputs, inputs, bias.data());
   std::vector<std::vector<Real>> x;
   std::vector<std::vector<int32_t>> index;
   std::vector<Segment<Real>> segments;
@@ -63,12 +64,12 @@ void against_double(int32_t outputs, const std::vector<int32_t> &lengths, int32_
   for (int32_t i = 0; i < rows; ++i)
     place[i] = rows - 1 - i;
   std::vector<Real> y(static_cast<size_t>(rows) * (outputs + 1), Real(99));
-  dbc::product<Real>(rows, segments.data(), static_cast<int32_t>(segments.size()), packed,
-                     {init.data(), nullptr, outputs}, {y.data(), place.data(), outputs + 1});
+  dbc::product<Real>(rows, segments.data(), static_cast<int32_t>(segments.size()),
+                     packed.whole(), {y.data(), place.data(), outputs + 1});
   double eps = std::numeric_limits<Real>::epsilon();
   for (int32_t i = 0; i < rows; ++i) {
     for (int32_t o = 0; o < outputs; ++o) {
-      double sum = init[static_cast<size_t>(i) * outputs + o];
+      double sum = bias[o];
       int32_t k = 0;
       for (const Segment<Real> &s : segments)
         for (int32_t j = 0; j < s.length; ++j, ++k)
@@ -93,12 +94,13 @@ TEST_P(Product, RightForOddSizesAndSeveralSegments) {
 TEST_P(Product, NoRowsAndNoInputs) {
   Packed<float> packed;
   float w = 0, y[2] = {5, 5}, bias[2] = {1, 2};
-  packed.pack(&w, 2, 0);
-  dbc::product<float>(0, nullptr, 0, packed, {bias, nullptr, 0}, {y, nullptr, 2});
+  packed.pack(&w, 2, 0, bias);
+  dbc::product<float>(0, nullptr, 0, packed.whole(), {y, nullptr, 2});
   EXPECT_EQ(y[0], 5);
-  dbc::product<float>(1, nullptr, 0, packed, {bias, nullptr, 0}, {y, nullptr, 2});
+  dbc::product<float>(1, nullptr, 0, packed.whole(), {y, nullptr, 2});
   EXPECT_EQ(y[1], 2);
-  dbc::product<float>(1, nullptr, 0, packed, {nullptr, nullptr, 0}, {y, nullptr, 2});
+  packed.pack(&w, 2, 0);
+  dbc::product<float>(1, nullptr, 0, packed.whole(), {y, nullptr, 2});
   EXPECT_EQ(y[1], 0);
 }
 
@@ -108,10 +110,10 @@ template <class Real> void same_bits(int32_t inputs, int32_t outputs) {
   auto x = drawn<Real>(static_cast<size_t>(kRows) * inputs, 2);
   auto bias = drawn<Real>(outputs, 3);
   Packed<Real> packed;
-  packed.pack(w.data(), outputs, inputs);
+  packed.pack(w.data(), outputs, inputs, bias.data());
   std::vector<Real> alone(static_cast<size_t>(kRows) * outputs), y(alone.size());
   for (int32_t i = 0; i < kRows; ++i)
-    dbc::product<Real>(1, Rows<Real>{x.data() + i * inputs, nullptr, 0}, packed, bias.data(),
+    dbc::product<Real>(1, Rows<Real>{x.data() + i * inputs, nullptr, 0}, packed.whole(),
                        RowsOut<Real>{alone.data() + i * outputs, nullptr, 0});
   std::vector<int32_t> counts;
   for (int32_t n = 1; n <= 40; ++n)
@@ -122,7 +124,7 @@ template <class Real> void same_bits(int32_t inputs, int32_t outputs) {
       if (first < 0 || first + n > kRows)
         continue;
       std::fill(y.begin(), y.end(), Real(0));
-      dbc::product<Real>(n, Rows<Real>{x.data() + first * inputs, nullptr, inputs}, packed, bias.data(),
+      dbc::product<Real>(n, Rows<Real>{x.data() + first * inputs, nullptr, inputs}, packed.whole(),
                          RowsOut<Real>{y.data(), nullptr, outputs});
       ASSERT_EQ(std::memcmp(y.data(), alone.data() + first * outputs, sizeof(Real) * n * outputs), 0)
           << n << " rows from " << first;
@@ -135,15 +137,39 @@ TEST_P(Product, ARowsBitsDoNotDependOnTheOthers) {
   same_bits<double>(61, 75);
 }
 
-TEST_P(Product, ResultsMayReplaceInitialValues) {
-  auto w = drawn<float>(20 * 30, 1), x = drawn<float>(9 * 30, 2), y = drawn<float>(9 * 20, 3), z = y;
-  Packed<float> packed;
-  packed.pack(w.data(), 20, 30);
-  Segment<float> s{{x.data(), nullptr, 30}, 30};
-  std::vector<float> apart(y.size());
-  dbc::product<float>(9, &s, 1, packed, {z.data(), nullptr, 20}, {apart.data(), nullptr, 20});
-  dbc::product<float>(9, &s, 1, packed, {y.data(), nullptr, 20}, {y.data(), nullptr, 20});
-  EXPECT_EQ(y, apart);
+/// All gates of a unit have the bits that the same outputs have in a matrix packed as a whole, the units of the last
+/// tile, some of which the tile before has too, included.
+template <class Real> void tiles(int32_t gates, int32_t units, int32_t width, int32_t rows) {
+  constexpr int32_t kInputs = 29;
+  auto w = drawn<Real>(static_cast<size_t>(gates) * units * kInputs, 1);
+  auto bias = drawn<Real>(gates * units, 2), x = drawn<Real>(rows * kInputs, 3);
+  Packed<Real> whole, tiled;
+  whole.pack(w.data(), gates * units, kInputs, bias.data());
+  tiled.pack_tiles(w.data(), gates, units, width, kInputs, bias.data());
+  std::vector<Real> expected(rows * gates * units), y(rows * gates * width);
+  Rows<Real> in{x.data(), nullptr, kInputs};
+  dbc::product<Real>(rows, in, whole.whole(), {expected.data(), nullptr, gates * units});
+  for (int32_t t = 0; t * width < units; ++t) {
+    dbc::product<Real>(rows, in, tiled.tile(t), {y.data(), nullptr, gates * width});
+    int32_t first = std::min(t * width, units - width);
+    for (int32_t i = 0; i < rows; ++i)
+      for (int32_t g = 0; g < gates; ++g)
+        ASSERT_EQ(std::memcmp(&y[(i * gates + g) * width], &expected[(i * gates + g) * units + first],
+                              width * sizeof(Real)),
+                  0)
+            << "row " << i << " gate " << g << " tile " << t;
+  }
+}
+
+TEST_P(Product, TilesHoldTheSameBits) {
+  for (int32_t gates : {1, 2, 3, 5, 6, 7, 12})
+    for (int32_t units : {16, 37, 48, 150})
+      for (int32_t rows : {1, 2, 6, 7, 20}) {
+        tiles<float>(gates, units, 16, rows);
+        tiles<double>(gates, units, 16, rows);
+        if (units >= 32)
+          tiles<float>(gates, units, 32, rows);
+      }
 }
 
 TEST_P(Product, InfinitiesAndNaNStayInTheirOutput) {
@@ -152,7 +178,7 @@ TEST_P(Product, InfinitiesAndNaNStayInTheirOutput) {
   w[6 * 3] = NAN;
   Packed<float> packed;
   packed.pack(w.data(), 17, 3);
-  dbc::product<float>(1, Rows<float>{x.data(), nullptr, 3}, packed, nullptr,
+  dbc::product<float>(1, Rows<float>{x.data(), nullptr, 3}, packed.whole(),
                       RowsOut<float>{y.data(), nullptr, 17});
   for (int o = 0; o < 17; ++o)
     if (o == 5)

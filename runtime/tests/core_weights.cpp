@@ -92,7 +92,7 @@ TEST(Weights, GivenByName) {
   w.mark_given(1);
   ASSERT_TRUE(Model::make(core_models::code(), w, &model).ok());
   EXPECT_EQ(model.packed<float>(0).outputs(), 1);
-  EXPECT_EQ(model.buffer<float>(0)[0], 0);
+  EXPECT_EQ(model.packed<float>(0).whole().bias[0], 0);
   EXPECT_EQ(w.data("nothing"), nullptr);
 }
 

@@ -123,10 +123,11 @@ inline void launch(Run &run, const Plan &plan, const Stage<Plan> *stages, int32_
   });
 }
 
-/// Products with one of several matrices a row: row i is multiplied with tables[table[i]].
-template <class Real, int32_t Count>
+/// Products with one of several matrices a row: row i is multiplied with `part(*tables[table[i]])`, which says
+/// what of a matrix is wanted.
+template <class Real, int32_t Count, class PartOf>
 inline void product_of_tables(int32_t rows, const Segment<Real> (&segments)[Count],
-                              const Packed<Real> *const *tables, const int32_t *table, Rows<Real> init,
+                              const Packed<Real> *const *tables, const int32_t *table, PartOf part,
                               RowsOut<Real> y) {
   // Neighbouring rows of one table go together; a row's bits do not depend on its neighbours.
   for (int32_t first = 0, last; first < rows; first = last) {
@@ -142,7 +143,7 @@ inline void product_of_tables(int32_t rows, const Segment<Real> (&segments)[Coun
     Segment<Real> x[Count] = {};
     for (int32_t s = 0; s < Count; ++s)
       x[s] = {shifted(segments[s].rows), segments[s].length};
-    product<Real>(last - first, x, Count, *tables[table[first]], shifted(init), shifted(y));
+    product<Real>(last - first, x, Count, part(*tables[table[first]]), shifted(y));
   }
 }
 
@@ -189,20 +190,43 @@ struct Part {
   int64_t at_row, at_column;
 };
 
-/// Packs a matrix made of parameters. Of parameters with a leading axis, matrix number `table` is taken.
+/// A matrix of outputs x inputs numbers made of parameters. `bias` is the parameter that its products start from,
+/// or -1. With gates its outputs are gates x units, packed in tiles of `width` units, see Packed::pack_tiles.
+struct Matrix {
+  int32_t outputs, inputs;
+  int32_t bias = -1;
+  int32_t gates = 0, width = 0;
+};
+
+/// Packs such a matrix. Of parameters with a leading axis, matrix number `table` is taken.
 template <class Real>
 inline void pack_parts(Model &model, int32_t slot, const Weights &weights, std::initializer_list<Part> parts,
-                       int32_t outputs, int32_t inputs, int64_t table = 0) {
-  Array<Real> whole;
-  whole.resize(static_cast<size_t>(outputs) * inputs);
+                       const Matrix &matrix, int64_t table = 0) {
+  Array<Real> whole, bias;
+  whole.resize(static_cast<size_t>(matrix.outputs) * matrix.inputs);
   for (const Part &part : parts) {
     const float *from = weights.data(part.param) + table * part.rows * part.columns;
-    Real *to = whole.data() + part.at_row * inputs + part.at_column;
+    Real *to = whole.data() + part.at_row * matrix.inputs + part.at_column;
     for (int64_t r = 0; r < part.rows; ++r)
       for (int64_t c = 0; c < part.columns; ++c)
-        to[r * inputs + c] = static_cast<Real>(from[r * part.columns + c]);
+        to[r * matrix.inputs + c] = static_cast<Real>(from[r * part.columns + c]);
   }
-  model.add_packed<Real>(slot).pack(whole.data(), outputs, inputs);
+  bias.assign(matrix.outputs, Real(0));
+  for (int32_t o = 0; matrix.bias >= 0 && o < matrix.outputs; ++o)
+    bias[o] = static_cast<Real>(weights.data(matrix.bias)[o]);
+  Packed<Real> &packed = model.add_packed<Real>(slot);
+  if (matrix.gates > 0)
+    packed.pack_tiles(whole.data(), matrix.gates, matrix.outputs / matrix.gates, matrix.width, matrix.inputs,
+                      bias.data());
+  else
+    packed.pack(whole.data(), matrix.outputs, matrix.inputs, bias.data());
+}
+
+/// The size of equal blocks, at most `most` rows each, that `rows` rows are cut into: 37 rows in blocks of at
+/// most 36 are 19 and 18, because a single row is slow.
+inline int32_t even_block(int32_t rows, int32_t most) {
+  int32_t blocks = (rows + most - 1) / most;
+  return blocks > 1 ? (rows + blocks - 1) / blocks : most;
 }
 
 template <class Plan> std::unique_ptr<EntryPlan> make_plan() { return std::make_unique<Plan>(); }

@@ -1,8 +1,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Products of rows with constant matrices that were packed once: y = init + W x for a handful to many rows.
+// Products of rows with constant matrices that were packed once: y = b + W x for a handful to many rows.
 //
-// Each output has one accumulator that starts at its initial value and runs over k in order, vectors lie
+// Each output has one accumulator that starts at its bias and runs over k in order, vectors lie
 // across outputs. A row's bits therefore depend on nothing but the row: not on the number of rows, its place,
 // or the threads. On a machine with fused multiply-add (x86-64-v3 and up) every step is one fma; on the
 // x86-64 baseline it is a multiplication and an addition, so bits may differ between machines, never on one.
@@ -37,52 +37,74 @@ template <class Real> struct RowsOut {
   Real *at(int32_t i) const { return base + (row ? row[i] : i) * stride; }
 };
 
-/// A matrix [outputs, inputs] in the kernel's order: panels of neighbouring outputs, each stored k-major and
-/// padded with zeros to whole vectors. Immutable after `pack`; may be read by any number of threads.
+/// A run of a packed matrix's outputs, for one call of `product`.
+template <class Real> struct Panels {
+  const Real *weights = nullptr;
+  const Real *bias = nullptr; ///< what the sums start from, one number an output
+  int32_t outputs = 0, inputs = 0;
+};
+
+/// A matrix [outputs, inputs] and a bias in the kernel's order: panels of neighbouring outputs, each stored k-major
+/// and padded with zeros to whole vectors. Immutable once packed; may be read by any number of threads.
 template <class Real> class Packed {
 public:
-  /// Packs a row-major matrix; row o starts at w + o * stride. Throws std::bad_alloc.
-  void pack(const Real *w, int32_t outputs, int32_t inputs, int64_t stride);
-  void pack(const Real *w, int32_t outputs, int32_t inputs) { pack(w, outputs, inputs, inputs); }
+  /// Packs a row-major matrix; row o starts at w + o * inputs. `bias` has `outputs` numbers, or is null: zeros.
+  /// Throws std::bad_alloc.
+  void pack(const Real *w, int32_t outputs, int32_t inputs, const Real *bias = nullptr);
+  /// The same for a matrix of `gates` x `units` outputs (output g * units + u is gate g of unit u), so that all
+  /// gates of `width` neighbouring units are computed together: tile t has the units that begin at
+  /// first_unit(t), output g * width + j of it is gate g of the unit first_unit(t) + j. The last tile overlaps
+  /// the one before where units are not a multiple of width. `width` is at most `units`, and a multiple of
+  /// 64 / sizeof(Real).
+  void pack_tiles(const Real *w, int32_t gates, int32_t units, int32_t width, int32_t inputs,
+                  const Real *bias = nullptr);
 
   int32_t outputs() const { return outputs_; }
   int32_t inputs() const { return inputs_; }
-  const Real *data() const { return data_.data(); }
-  size_t bytes() const { return data_.size() * sizeof(Real); }
+  size_t bytes() const { return (weights_.size() + bias_.size()) * sizeof(Real); }
+
+  /// All outputs, of a matrix packed by `pack`.
+  Panels<Real> whole() const { return {weights_.data(), bias_.data(), outputs_, inputs_}; }
+  /// Tile t, of a matrix packed by `pack_tiles`.
+  Panels<Real> tile(int32_t t) const {
+    int64_t first = static_cast<int64_t>(t) * tile_;
+    return {weights_.data() + first * inputs_, bias_.data() + first, tile_, inputs_};
+  }
 
 private:
-  Array<Real> data_;
+  void place(const Real *w, Real bias, size_t at);
+
+  Array<Real> weights_, bias_;
   int32_t outputs_ = 0, inputs_ = 0;
+  int32_t tile_ = 0; ///< outputs of a tile
 };
 
-/// y[i, o] = init[i, o] + sum over k of w[o, k] * x[i, k], in the order of k; x[i] is the segments' rows i
-/// joined.
+/// y[i, o] = bias[o] + sum over k of w[o, k] * x[i, k], in the order of k; x[i] is the segments' rows i joined.
 ///
 /// rows      number of rows; 0 is fine
-/// segments  `count` of them; their lengths add up to w.inputs()
-/// init      initial values; base null: 0; stride 0: one bias for all rows
-/// y         w.outputs() elements of each row are written; must not overlap x or init, though y may be init
+/// segments  `count` of them; their lengths add up to w.inputs
+/// y         w.outputs elements of each row are written; must not overlap x
 ///
 /// Allocates nothing and is safe to call from several threads on disjoint y.
 template <class Real>
-void product(int32_t rows, const Segment<Real> *segments, int32_t count, const Packed<Real> &w,
-             Rows<Real> init, RowsOut<Real> y);
+void product(int32_t rows, const Segment<Real> *segments, int32_t count, const Panels<Real> &w,
+             RowsOut<Real> y);
 
-/// The common case: one segment, a shared bias or null.
+/// The common case: one segment.
 template <class Real>
-inline void product(int32_t rows, Rows<Real> x, const Packed<Real> &w, const Real *bias, RowsOut<Real> y) {
-  Segment<Real> segment{x, w.inputs()};
-  product<Real>(rows, &segment, 1, w, Rows<Real>{bias, nullptr, 0}, y);
+inline void product(int32_t rows, Rows<Real> x, const Panels<Real> &w, RowsOut<Real> y) {
+  Segment<Real> segment{x, w.inputs};
+  product<Real>(rows, &segment, 1, w, y);
 }
 
 extern template class Packed<float>;
 extern template class Packed<double>;
 template <>
-void product<float>(int32_t rows, const Segment<float> *segments, int32_t count, const Packed<float> &w,
-                    Rows<float> init, RowsOut<float> y);
+void product<float>(int32_t rows, const Segment<float> *segments, int32_t count, const Panels<float> &w,
+                    RowsOut<float> y);
 template <>
-void product<double>(int32_t rows, const Segment<double> *segments, int32_t count, const Packed<double> &w,
-                     Rows<double> init, RowsOut<double> y);
+void product<double>(int32_t rows, const Segment<double> *segments, int32_t count, const Panels<double> &w,
+                     RowsOut<double> y);
 
 /// The instruction set that the kernels were chosen for: "avx512", "avx2" or "baseline".
 const char *product_kernels();

@@ -25,9 +25,9 @@ module @tree_lstm attributes {dyn.dims = {classes = 5 : i64, embed = 12 : i64, h
     kernel.field @Tree.left = @Tree "left" 2 value : i32
     kernel.field @Tree.right = @Tree "right" 3 value : i32
     kernel.argument @t = "t" 0 value : i32
-    kernel.weights @W = [@W] at [0, 0] : 24 by 12
-    kernel.weights @U = [@U] at [0, 0] : 40 by 16
-    kernel.weights @V = [@V] at [0, 0] : 5 by 8
+    kernel.weights @W = [@W] at [0, 0] : 24 by 12 init @b
+    kernel.weights @U = [@U] at [0, 0] : 40 by 16 init @d
+    kernel.weights @V = [@V] at [0, 0] : 5 by 8 init @e
 
     kernel.func roots @roots(%input: i32) {
       kernel.require @t[%input]
@@ -89,7 +89,7 @@ module @tree_lstm attributes {dyn.dims = {classes = 5 : i64, embed = 12 : i64, h
         }
         %gates = kernel.local : !kernel.local<16x24xf32>
         %x = kernel.rows @E via %words : !kernel.local<16xi32> at 0
-        kernel.product %count rows(%x) [12] with @W init @b into %gates : !kernel.local<16x24xf32>
+        kernel.product %count rows(%x) [12] with @W into %gates : !kernel.local<16x24xf32>
         kernel.for %zero to %count {
         ^bb0(%k: i32):
           %at = arith.addi %first, %k : i32
@@ -138,7 +138,7 @@ module @tree_lstm attributes {dyn.dims = {classes = 5 : i64, embed = 12 : i64, h
         %gates = kernel.local : !kernel.local<16x40xf32>
         %xl = kernel.rows @encode.h via %lefts : !kernel.local<16xi32> at 0
         %xr = kernel.rows @encode.h via %rights : !kernel.local<16xi32> at 0
-        kernel.product %count rows(%xl, %xr) [8, 8] with @U init @d into %gates : !kernel.local<16x40xf32>
+        kernel.product %count rows(%xl, %xr) [8, 8] with @U into %gates : !kernel.local<16x40xf32>
         kernel.for %zero to %count {
         ^bb0(%k: i32):
           %at = arith.addi %first, %k : i32
@@ -196,7 +196,7 @@ module @tree_lstm attributes {dyn.dims = {classes = 5 : i64, embed = 12 : i64, h
         }
         %z = kernel.local : !kernel.local<16x5xf32> loc("logits")
         %x = kernel.rows @encode.h via %roots : !kernel.local<16xi32> at 0
-        kernel.product %count rows(%x) [8] with @V init @e into %z : !kernel.local<16x5xf32>
+        kernel.product %count rows(%x) [8] with @V into %z : !kernel.local<16x5xf32>
         kernel.for %zero to %count {
         ^bb0(%k: i32):
           %row = arith.addi %first, %k : i32

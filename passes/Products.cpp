@@ -1,0 +1,66 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Which products run with packed weights, and which of them in tiles of units.
+#include "passes/Products.h"
+#include "ir/Batch/Batch.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+
+bool packs(Value weights) {
+  if (isWeights(weights))
+    return dyn::extents(weights.getType()).size() == 2;
+  auto take = weights.getDefiningOp<dyn::TakeOp>();
+  return take && take.getTensor().getDefiningOp<dyn::GetOp>() &&
+         dyn::extents(take.getTensor().getType()).size() == 3 &&
+         dyn::extents(take.getIndex().getType()).empty();
+}
+
+arith::AddFOp biasedSum(linalg::ContractOp product) {
+  auto found = matVec(product);
+  Value result = product->getResult(0);
+  if (!found || !packs(found->weights) || !result.hasOneUse())
+    return {};
+  auto sum = dyn_cast<arith::AddFOp>(*result.user_begin());
+  if (!sum)
+    return {};
+  Value other = sum.getLhs() == result ? sum.getRhs() : sum.getLhs();
+  return other.getDefiningOp<dyn::GetOp>() && other.getType() == result.getType() ? sum : arith::AddFOp();
+}
+
+bool isElementwise(Operation *user, Type type) {
+  if (isa<batch::WriteOp, batch::ScatterOp>(user))
+    return true;
+  return (isa<arith::ArithDialect, math::MathDialect>(user->getDialect()) || isa<dyn::FunctionOp>(user)) &&
+         user->getNumResults() == 1 && dyn::extents(user->getResult(0).getType()) == dyn::extents(type);
+}
+
+std::optional<Gates> gatesOf(Value result) {
+  auto type = dyn_cast<RankedTensorType>(result.getType());
+  if (!type || type.getRank() != 1 || result.use_empty())
+    return std::nullopt;
+  int64_t outputs = type.getNumElements();
+  if (llvm::all_of(result.getUsers(), [&](Operation *user) { return isElementwise(user, type); }))
+    return outputs < kLeastUnits ? std::nullopt : std::optional(Gates{1, outputs});
+  // More gates than these would not fit the registers together with any number of rows.
+  constexpr int64_t kMostGates = 12;
+  std::optional<int64_t> units;
+  bool elementwise = false;
+  for (Operation *user : result.getUsers()) {
+    auto slice = dyn_cast<tensor::ExtractSliceOp>(user);
+    if (!slice || slice.getType().getRank() != 1 || slice.getStaticStrides()[0] != 1)
+      return std::nullopt;
+    int64_t length = slice.getType().getNumElements();
+    if (units.value_or(length) != length || slice.getStaticOffsets()[0] % length != 0)
+      return std::nullopt;
+    units = length;
+    elementwise |= llvm::any_of(slice->getUsers(), [&](Operation *u) { return isElementwise(u, slice.getType()); });
+  }
+  if (!elementwise || outputs % *units != 0 || *units < kLeastUnits || outputs / *units > kMostGates)
+    return std::nullopt;
+  return Gates{outputs / *units, *units};
+}
+
+} // namespace dbc::passes

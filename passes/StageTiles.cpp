@@ -1,0 +1,117 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Products whose results are used element by element: all gates of a tile of units are computed together, and what
+// is done with them follows at once, while they are in the first-level cache. Loops over a tile have as many steps
+// whatever the sizes of the model are, so they run in whole vectors; the last tile of units that are no multiple of
+// it overlaps the one before, and what both have comes out twice the same.
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Products.h"
+#include "passes/StageToKernel.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+
+void StageToKernel::findTiles() {
+  if (tileUnits == 0)
+    return;
+  for (auto op : stage.getBody().front().getOps<linalg::ContractOp>()) {
+    auto found = matVec(op);
+    if (!found || !packs(found->weights))
+      continue;
+    Value result = resultOf(op);
+    auto shape = gatesOf(result);
+    if (!shape || shape->units < tileUnits)
+      continue;
+    tiles[result] = *shape;
+    // What is wanted at other places than its own is kept as a whole.
+    for (Operation *user : result.getUsers())
+      if (auto slice = dyn_cast<tensor::ExtractSliceOp>(user))
+        if (!llvm::all_of(slice->getUsers(), [&](Operation *u) { return isElementwise(u, slice.getType()); }))
+          materialise(slice);
+  }
+}
+
+Value StageToKernel::productOf(Value value) {
+  if (tiles.contains(value))
+    return value;
+  auto slice = value.getDefiningOp<tensor::ExtractSliceOp>();
+  return slice && tiles.contains(slice.getSource()) ? slice.getSource() : Value();
+}
+
+SmallVector<int64_t> StageToKernel::shapeOf(const Action &action) {
+  if (isTiled(action))
+    return {tiles[action.value].units};
+  return llvm::to_vector(dyn::extents(action.value.getType()));
+}
+
+/// Gates of the group's products that something outside of the group uses are kept.
+void StageToKernel::keepGates(ArrayRef<Action *> group) {
+  for (auto &action : actions) {
+    if (action->done || llvm::is_contained(group, action.get()))
+      continue;
+    SmallVector<Touch> touched;
+    needs(*action, touched);
+    for (const Touch &t : touched)
+      if (productOf(t.value) && !kept.contains(t.value) && llvm::is_contained(group, actionFor(t.value))) {
+        materialise(t.value);
+        locals[t.value] = localFor(t.value, dyn::extents(t.value.getType()));
+      }
+  }
+  for (Action *action : group)
+    if (isTiled(*action))
+      for (Value value : kept)
+        if (productOf(value) == action->value)
+          action->gates.push_back(value);
+}
+
+/// A gate of the current unit.
+Value StageToKernel::gateElement(Value gate) {
+  Value product = productOf(gate);
+  auto slice = gate.getDefiningOp<tensor::ExtractSliceOp>();
+  int64_t number = gate == product ? 0 : slice.getStaticOffsets()[0] / tiles[product].units;
+  return kernel::ReadOp::create(b, gate.getLoc(), dyn::scalar(gate.getType()), localOf(product),
+                                ValueRange{i, integer(number), tileUnit});
+}
+
+void StageToKernel::emitTiles(ArrayRef<Action *> group) {
+  keepGates(group);
+  struct Product {
+    linalg::ContractOp op;
+    Operands operands;
+    Value into;
+  };
+  SmallVector<Product> products;
+  int64_t units = shapeOf(*group[0])[0];
+  for (Action *action : group)
+    if (isTiled(*action)) {
+      auto op = cast<linalg::ContractOp>(action->op);
+      locals[action->value] = localFor(action->value, {tiles[action->value].gates, tileUnits});
+      products.push_back({op, operandsOf(op), localOf(action->value)});
+    }
+  OpBuilder::InsertionGuard guard(b);
+  auto loop = kernel::ForOp::create(b, loc, TypeRange(), integer(0),
+                                    integer((units + tileUnits - 1) / tileUnits), ValueRange(), UnitAttr());
+  Block *block = &loop.getBody().emplaceBlock();
+  Value tile = block->addArgument(b.getI32Type(), NameLoc::get(b.getStringAttr("tile"), loc));
+  b.setInsertionPointToEnd(block);
+  Value first = mulInt(tile, tileUnits);
+  if (units % tileUnits != 0) {
+    Location named = NameLoc::get(b.getStringAttr("from"), loc);
+    first = arith::MinSIOp::create(b, named, first, integer(units - tileUnits));
+  }
+  for (Product &p : products)
+    product(p.op, p.operands, tile, p.into);
+  rows([&] {
+    loops({tileUnits}, [&](ValueRange at) {
+      tileUnit = at[0];
+      Location named = NameLoc::get(b.getStringAttr("unit"), loc);
+      emitElements(group, arith::AddIOp::create(b, named, first, at[0]).getResult());
+    });
+  });
+  b.setInsertionPointToEnd(block);
+  kernel::YieldOp::create(b, loc, ValueRange());
+}
+
+} // namespace dbc::passes
