@@ -411,7 +411,8 @@ int ModelNames::packedSlot(kernel::WeightsOp op) const {
     kernel::WeightsOp other = slot.op;
     if (other.getParts() == op.getParts() && other.getPlaces() == op.getPlaces() &&
         other.getOut() == op.getOut() && other.getIn() == op.getIn() && other.getTables() == op.getTables() &&
-        other.getInit() == op.getInit() && other.getGates() == op.getGates() && other.getWidth() == op.getWidth())
+        other.getInit() == op.getInit() && other.getGates() == op.getGates() &&
+        other.getWidth() == op.getWidth())
       return slot.number;
   }
   return -1;

@@ -106,6 +106,14 @@ def BatchFuse : Pass<"batch-fuse", "::mlir::ModuleOp"> {
   }];
 }
 
+def BatchSplitGates : Pass<"batch-split-gates", "::mlir::ModuleOp"> {
+  let summary = "Compute gate by gate what is cut into gates afterwards";
+  let description = [{
+    `split(f(x, y))` becomes f of the slices of x and y, for elementwise f, where nothing uses f(x, y) as a whole and the
+    slices are of equal size, one after the other. The sum of a product and its bias stays: it is cut where it is made.
+  }];
+}
+
 def BatchClassifyAccesses : Pass<"batch-classify-accesses", "::mlir::ModuleOp"> {
   let summary = "Say for each gather and scatter how its rows lie, and drop those not needed";
   let description = [{

@@ -30,6 +30,7 @@ void buildPipeline(OpPassManager &pm, StringRef until) {
   pm.addPass(createBatchAssignLevels());
   pm.addPass(createBatchFuse());
   pm.addPass(createCSEPass());
+  pm.addPass(createBatchSplitGates());
   pm.addPass(createBatchClassifyAccesses());
   pm.addPass(createBatchPlanBuffers());
   pm.addPass(createScheduleCpu());

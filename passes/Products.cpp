@@ -56,7 +56,8 @@ std::optional<Gates> gatesOf(Value result) {
     if (units.value_or(length) != length || slice.getStaticOffsets()[0] % length != 0)
       return std::nullopt;
     units = length;
-    elementwise |= llvm::any_of(slice->getUsers(), [&](Operation *u) { return isElementwise(u, slice.getType()); });
+    elementwise |=
+        llvm::any_of(slice->getUsers(), [&](Operation *u) { return isElementwise(u, slice.getType()); });
   }
   if (!elementwise || outputs % *units != 0 || *units < kLeastUnits || outputs / *units > kMostGates)
     return std::nullopt;

@@ -20,7 +20,8 @@ inline bool isWeights(mlir::Value value) {
          llvm::all_of(op->getOperands(), [](mlir::Value v) { return isWeights(v); });
 }
 
-/// Whether products with this matrix run with packed weights: a matrix of parameters, or one of a table of them.
+/// Whether products with this matrix run with packed weights: a matrix of parameters, or one of a table of
+/// them.
 bool packs(mlir::Value weights);
 
 /// `weights @ x`: a matrix and a vector.
@@ -45,11 +46,12 @@ inline std::optional<MatVec> matVec(mlir::linalg::ContractOp op) {
   return std::nullopt;
 }
 
-/// The sum of a product by packed weights and a parameter, which is all that is made of the product; null if there is
-/// no such sum.
+/// The sum of a product by packed weights and a parameter, which is all that is made of the product; null if
+/// there is no such sum.
 mlir::arith::AddFOp biasedSum(mlir::linalg::ContractOp product);
 
-/// A vector that is used element by element, whole or in equal parts one after the other (the gates of a cell).
+/// A vector that is used element by element, whole or in equal parts one after the other (the gates of a
+/// cell).
 struct Gates {
   int64_t gates, units;
 };

@@ -1,8 +1,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// schedule-cpu: rows of a block, units of a tile and grain of a stage. A stage with a product computes blocks of
-// rows, so that one pass over the packed weights serves several; one without goes row by row, and its values stay in
-// the first-level cache.
+// schedule-cpu: rows of a block, units of a tile and grain of a stage. A stage with a product computes blocks
+// of rows, so that one pass over the packed weights serves several; one without goes row by row, and its
+// values stay in the first-level cache.
 #include "ir/Batch/Batch.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "passes/Passes.h"
@@ -31,8 +31,9 @@ struct ScheduleCpuPass : impl::ScheduleCpuBase<ScheduleCpuPass> {
   /// Panels of one tile, of each gate one or more, that the registers hold.
   static constexpr int64_t kMostPanels = 6;
 
-  /// Units of a tile. Fewest units are computed twice where the last tile overlaps; but with less than four panels
-  /// to a tile there are too few independent sums in a block of a row or two to hide the latency of an addition.
+  /// Units of a tile. Fewest units are computed twice where the last tile overlaps; but with less than four
+  /// panels to a tile there are too few independent sums in a block of a row or two to hide the latency of an
+  /// addition.
   static int64_t unitsOfTile(Gates shape) {
     static constexpr double kFewPanels[] = {0, 1.25, 1.08, 1.03};
     int64_t best = kPanel;
@@ -93,8 +94,8 @@ struct ScheduleCpuPass : impl::ScheduleCpuBase<ScheduleCpuPass> {
             continue;
           ops += tensor.getNumElements();
           // Elementwise values stay in registers, mostly.
-          if (!isElementwise(op, tensor) && !isa<tensor::ExtractSliceOp, batch::GatherOp, batch::ReadOp>(op) &&
-              !tiled.contains(value))
+          if (!isElementwise(op, tensor) &&
+              !isa<tensor::ExtractSliceOp, batch::GatherOp, batch::ReadOp>(op) && !tiled.contains(value))
             scratch += 4 * tensor.getNumElements();
         }
     });

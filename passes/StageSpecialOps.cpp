@@ -48,8 +48,10 @@ bool StageToKernel::addressable(Value value) {
   return false;
 }
 
-/// Scratch with one row number for each row of the block.
-Value StageToKernel::rowNumbers(function_ref<Value()> number) {
+/// Scratch with one row number for each row of the block; of numbers that have a name, made once.
+Value StageToKernel::rowNumbers(StringRef name, function_ref<Value()> number) {
+  if (Value known = rowNumbersOf.lookup(name))
+    return known;
   Value numbers;
   {
     OpBuilder::InsertionGuard guard(b);
@@ -58,6 +60,8 @@ Value StageToKernel::rowNumbers(function_ref<Value()> number) {
         kernel::LocalOp::create(b, loc, kernel::LocalType::get(b.getContext(), {blockRows}, b.getI32Type()));
   }
   rows([&] { kernel::WriteOp::create(b, loc, number(), numbers, ValueRange(i)); });
+  if (!name.empty())
+    rowNumbersOf[name] = numbers;
   return numbers;
 }
 
@@ -71,16 +75,17 @@ Value StageToKernel::rowsOf(Value value, int64_t offset) {
   Operation *op = value.getDefiningOp();
   if (auto read = dyn_cast<batch::ReadOp>(op)) {
     if (ofModel(read.getBufferAttr()))
-      return make(read.getBufferAttr(), rowNumbers([&] { return integer(0); }), {}, {});
+      return make(read.getBufferAttr(), rowNumbers("", [&] { return integer(0); }), {}, {});
     if (ordered)
-      return make(read.getBufferAttr(), rowNumbers([&] { return row; }), {}, {});
+      return make(read.getBufferAttr(), rowNumbers("", [&] { return row; }), {}, {});
     return make(read.getBufferAttr(), {}, base, {});
   }
   if (auto gather = dyn_cast<batch::GatherOp>(op))
-    return make(gather.getArrayAttr(), rowNumbers([&] { return column(gather.getColumn()); }), {}, {});
+    return make(gather.getArrayAttr(),
+                rowNumbers(gather.getColumn(), [&] { return column(gather.getColumn()); }), {}, {});
   if (auto take = dyn_cast<dyn::TakeOp>(op))
     return make(take.getTensor().getDefiningOp<dyn::GetOp>().getParamAttr(),
-                rowNumbers([&] { return element(take.getIndex(), {}); }), {}, {});
+                rowNumbers("", [&] { return element(take.getIndex(), {}); }), {}, {});
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
     return rowsOf(slice.getSource(), offset + slice.getStaticOffsets()[0]);
   return rowsOf(op->getOperand(0), offset);
@@ -135,10 +140,9 @@ std::string StageToKernel::pack(linalg::ContractOp op) {
     std::string name;
     for (Attribute part : parts)
       name += (name.empty() ? "" : "_") + cast<FlatSymbolRefAttr>(part).getValue().str();
-    auto op = kernel::WeightsOp::create(packed.declare, loc, "packed." + name, b.getArrayAttr(parts), places,
-                                        dyn::extents(type)[0], dyn::extents(type)[1],
-                                        tables ? b.getI64IntegerAttr(*tables) : IntegerAttr(), init, gates,
-                                        width);
+    auto op = kernel::WeightsOp::create(
+        packed.declare, loc, "packed." + name, b.getArrayAttr(parts), places, dyn::extents(type)[0],
+        dyn::extents(type)[1], tables ? b.getI64IntegerAttr(*tables) : IntegerAttr(), init, gates, width);
     op->remove();
     packed.names->insert(op, packed.declare.getInsertionPoint());
     symbol = op.getSymName().str();
@@ -164,7 +168,7 @@ StageToKernel::Operands StageToKernel::operandsOf(linalg::ContractOp op) {
   else
     segment(x);
   if (auto take = weights.getDefiningOp<dyn::TakeOp>())
-    operands.table = rowNumbers([&] { return element(take.getIndex(), {}); });
+    operands.table = rowNumbers("", [&] { return element(take.getIndex(), {}); });
   operands.weights = pack(op);
   return operands;
 }

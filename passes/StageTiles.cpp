@@ -1,9 +1,9 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Products whose results are used element by element: all gates of a tile of units are computed together, and what
-// is done with them follows at once, while they are in the first-level cache. Loops over a tile have as many steps
-// whatever the sizes of the model are, so they run in whole vectors; the last tile of units that are no multiple of
-// it overlaps the one before, and what both have comes out twice the same.
+// Products whose results are used element by element: all gates of a tile of units are computed together, and
+// what is done with them follows at once, while they are in the first-level cache. Loops over a tile have as
+// many steps whatever the sizes of the model are, so they run in whole vectors; the last tile of units that
+// are no multiple of it overlaps the one before, and what both have comes out twice the same.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Products.h"
@@ -71,7 +71,7 @@ Value StageToKernel::gateElement(Value gate) {
   Value product = productOf(gate);
   auto slice = gate.getDefiningOp<tensor::ExtractSliceOp>();
   int64_t number = gate == product ? 0 : slice.getStaticOffsets()[0] / tiles[product].units;
-  return kernel::ReadOp::create(b, gate.getLoc(), dyn::scalar(gate.getType()), localOf(product),
+  return kernel::ReadOp::create(b, gate.getLoc(), dyn::scalar(gate.getType()), tileLocals[product],
                                 ValueRange{i, integer(number), tileUnit});
 }
 
@@ -87,8 +87,9 @@ void StageToKernel::emitTiles(ArrayRef<Action *> group) {
   for (Action *action : group)
     if (isTiled(*action)) {
       auto op = cast<linalg::ContractOp>(action->op);
-      locals[action->value] = localFor(action->value, {tiles[action->value].gates, tileUnits});
-      products.push_back({op, operandsOf(op), localOf(action->value)});
+      Value into = localFor(action->value, {tiles[action->value].gates, tileUnits});
+      tileLocals[action->value] = into;
+      products.push_back({op, operandsOf(op), into});
     }
   OpBuilder::InsertionGuard guard(b);
   auto loop = kernel::ForOp::create(b, loc, TypeRange(), integer(0),

@@ -144,8 +144,7 @@ void StageToKernel::findActions() {
     if (isSpecial(&op) && !joined.contains(value)) {
       Value whole = biased.count(value) ? biased[value] : value;
       actionOf[whole] = action(whole, &op);
-    }
-    else if (kept.contains(value) && !actionOf.count(value) && !productOf(value))
+    } else if (kept.contains(value) && !actionOf.count(value) && !productOf(value))
       actionOf[value] = action(value, nullptr);
   }
 }

@@ -120,7 +120,7 @@ private:
   void join(mlir::Operation *op);
   mlir::Value rowsOf(mlir::Value value, int64_t offset);
   std::string pack(mlir::linalg::ContractOp op);
-  mlir::Value rowNumbers(llvm::function_ref<mlir::Value()> number);
+  mlir::Value rowNumbers(llvm::StringRef name, llvm::function_ref<mlir::Value()> number);
   Reduction reduction(dyn::ReduceKind kind, mlir::Type element, mlir::Location at);
   mlir::Value reduced(dyn::ReduceKind kind, mlir::Type elementType, int64_t length, mlir::Location at,
                       llvm::function_ref<mlir::Value(mlir::Value)> element);
@@ -150,9 +150,10 @@ private:
   llvm::SetVector<mlir::Value> kept;               ///< materialised values
   llvm::DenseMap<mlir::Value, mlir::Value> locals; ///< their scratch
   llvm::DenseMap<mlir::Value, mlir::Value>
-      biased; ///< product -> the sum with its bias, materialised in its stead
+      biased;                               ///< product -> the sum with its bias, materialised in its stead
   llvm::DenseMap<mlir::Value, Gates> tiles; ///< results of products that are computed tile by tile
-  llvm::DenseSet<mlir::Value> joined; ///< joins that a product makes itself, of segments
+  llvm::DenseMap<mlir::Value, mlir::Value> tileLocals; ///< their scratch for one tile
+  llvm::DenseSet<mlir::Value> joined;                  ///< joins that a product makes itself, of segments
   bool failed_ = false;
   // Where code is being written
   mlir::Value base, count, i, row;
@@ -161,6 +162,7 @@ private:
   Indices cacheAt;
   mlir::Value tileUnit; ///< the unit's place in its tile
   llvm::StringMap<mlir::Value> columnCache;
+  llvm::StringMap<mlir::Value> rowNumbersOf; ///< by column
 };
 
 } // namespace dbc::passes

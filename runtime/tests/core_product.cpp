@@ -64,8 +64,8 @@ void against_double(int32_t outputs, const std::vector<int32_t> &lengths, int32_
   for (int32_t i = 0; i < rows; ++i)
     place[i] = rows - 1 - i;
   std::vector<Real> y(static_cast<size_t>(rows) * (outputs + 1), Real(99));
-  dbc::product<Real>(rows, segments.data(), static_cast<int32_t>(segments.size()),
-                     packed.whole(), {y.data(), place.data(), outputs + 1});
+  dbc::product<Real>(rows, segments.data(), static_cast<int32_t>(segments.size()), packed.whole(),
+                     {y.data(), place.data(), outputs + 1});
   double eps = std::numeric_limits<Real>::epsilon();
   for (int32_t i = 0; i < rows; ++i) {
     for (int32_t o = 0; o < outputs; ++o) {
@@ -137,8 +137,8 @@ TEST_P(Product, ARowsBitsDoNotDependOnTheOthers) {
   same_bits<double>(61, 75);
 }
 
-/// All gates of a unit have the bits that the same outputs have in a matrix packed as a whole, the units of the last
-/// tile, some of which the tile before has too, included.
+/// All gates of a unit have the bits that the same outputs have in a matrix packed as a whole, the units of
+/// the last tile, some of which the tile before has too, included.
 template <class Real> void tiles(int32_t gates, int32_t units, int32_t width, int32_t rows) {
   constexpr int32_t kInputs = 29;
   auto w = drawn<Real>(static_cast<size_t>(gates) * units * kInputs, 1);

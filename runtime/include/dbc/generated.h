@@ -123,8 +123,8 @@ inline void launch(Run &run, const Plan &plan, const Stage<Plan> *stages, int32_
   });
 }
 
-/// Products with one of several matrices a row: row i is multiplied with `part(*tables[table[i]])`, which says
-/// what of a matrix is wanted.
+/// Products with one of several matrices a row: row i is multiplied with `part(*tables[table[i]])`, which
+/// says what of a matrix is wanted.
 template <class Real, int32_t Count, class PartOf>
 inline void product_of_tables(int32_t rows, const Segment<Real> (&segments)[Count],
                               const Packed<Real> *const *tables, const int32_t *table, PartOf part,
@@ -190,8 +190,9 @@ struct Part {
   int64_t at_row, at_column;
 };
 
-/// A matrix of outputs x inputs numbers made of parameters. `bias` is the parameter that its products start from,
-/// or -1. With gates its outputs are gates x units, packed in tiles of `width` units, see Packed::pack_tiles.
+/// A matrix of outputs x inputs numbers made of parameters. `bias` is the parameter that its products start
+/// from, or -1. With gates its outputs are gates x units, packed in tiles of `width` units, see
+/// Packed::pack_tiles.
 struct Matrix {
   int32_t outputs, inputs;
   int32_t bias = -1;

@@ -44,18 +44,19 @@ template <class Real> struct Panels {
   int32_t outputs = 0, inputs = 0;
 };
 
-/// A matrix [outputs, inputs] and a bias in the kernel's order: panels of neighbouring outputs, each stored k-major
-/// and padded with zeros to whole vectors. Immutable once packed; may be read by any number of threads.
+/// A matrix [outputs, inputs] and a bias in the kernel's order: panels of neighbouring outputs, each stored
+/// k-major and padded with zeros to whole vectors. Immutable once packed; may be read by any number of
+/// threads.
 template <class Real> class Packed {
 public:
-  /// Packs a row-major matrix; row o starts at w + o * inputs. `bias` has `outputs` numbers, or is null: zeros.
-  /// Throws std::bad_alloc.
+  /// Packs a row-major matrix; row o starts at w + o * inputs. `bias` has `outputs` numbers, or is null:
+  /// zeros. Throws std::bad_alloc.
   void pack(const Real *w, int32_t outputs, int32_t inputs, const Real *bias = nullptr);
-  /// The same for a matrix of `gates` x `units` outputs (output g * units + u is gate g of unit u), so that all
-  /// gates of `width` neighbouring units are computed together: tile t has the units that begin at
-  /// first_unit(t), output g * width + j of it is gate g of the unit first_unit(t) + j. The last tile overlaps
-  /// the one before where units are not a multiple of width. `width` is at most `units`, and a multiple of
-  /// 64 / sizeof(Real).
+  /// The same for a matrix of `gates` x `units` outputs (output g * units + u is gate g of unit u), so that
+  /// all gates of `width` neighbouring units are computed together: tile t has the units that begin at
+  /// first_unit(t), output g * width + j of it is gate g of the unit first_unit(t) + j. The last tile
+  /// overlaps the one before where units are not a multiple of width. `width` is at most `units`, and a
+  /// multiple of 64 / sizeof(Real).
   void pack_tiles(const Real *w, int32_t gates, int32_t units, int32_t width, int32_t inputs,
                   const Real *bias = nullptr);
 
@@ -79,7 +80,8 @@ private:
   int32_t tile_ = 0; ///< outputs of a tile
 };
 
-/// y[i, o] = bias[o] + sum over k of w[o, k] * x[i, k], in the order of k; x[i] is the segments' rows i joined.
+/// y[i, o] = bias[o] + sum over k of w[o, k] * x[i, k], in the order of k; x[i] is the segments' rows i
+/// joined.
 ///
 /// rows      number of rows; 0 is fine
 /// segments  `count` of them; their lengths add up to w.inputs

@@ -40,6 +40,8 @@ class Declarations(Expressions):
     def program(self):
         for name, (low, high) in grammar.DIMS.items():
             value = self.random.randint(low, high)
+            if name == "d" and self.number % 4 == 3:
+                value = self.random.choice(grammar.WIDE)
             if self.chance(0.3):
                 self.dims[name] = value
                 self.declare("dim of the command line", name, f"dim {name};")
