@@ -238,7 +238,7 @@ void HeaderEmitter::session() {
     std::string result = "::" + model_.space() + "::";
     out_.line(result + program->result + " " + name + "_result() const { return " + result + name +
               "_result(session_.outputs(" + number + ")); }");
-    out_.doc("What the last run did, stage by stage.");
+    out_.doc("What the last run did, stage by stage; see dbc/io/profile.h for a table of it.");
     out_.line("const dbc::RunProfile &" + name + "_profile() const { return session_.profile(" + number +
               "); }");
   }
@@ -248,6 +248,8 @@ void HeaderEmitter::session() {
   out_.doc("Number of inputs of the last run that failed.");
   out_.line("int32_t failed() const { return session_.failed(); }");
   out_.line("int32_t threads() const { return session_.threads(); }");
+  out_.doc("Whether profiles of runs from now on say how long each stage took.");
+  out_.line("void time_stages(bool on) { session_.time_stages(on); }");
   out_.doc("The untyped session, for hosts.");
   out_.line("dbc::Session &raw() { return session_; }");
   out_.label("private:");

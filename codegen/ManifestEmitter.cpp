@@ -145,6 +145,8 @@ static void stage(json::OStream &j, const ModelNames &model, kernel::FuncOp func
     j.attribute("bytes_written", model.traffic(func, "written"));
     if (auto gathers = func->getAttrOfType<IntegerAttr>("gathers"))
       j.attribute("gathers", gathers.getInt());
+    if (auto operations = func->getAttrOfType<IntegerAttr>("operations"))
+      j.attribute("operations", operations.getInt());
   });
 }
 

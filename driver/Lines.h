@@ -57,9 +57,14 @@ public:
   CompiledRunner(const Model &model, int32_t entry, int32_t threads)
       : LineRunner(model.info(), entry, model.code().f64 ? Real::F64 : Real::F32), session(model, threads) {}
   Session session;
+  RunProfile profile; ///< of all batches so far
 
 protected:
-  Status computeBatch() override { return session.run(number, batch); }
+  Status computeBatch() override {
+    Status status = session.run(number, batch);
+    profile.add(session.profile(number));
+    return status;
+  }
   LineResult result(int32_t input) override;
 };
 

@@ -10,62 +10,28 @@
 #include "oracle/Describe.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
+#include <dbc/io/profile.h>
 
 namespace dbc::driver {
 
 namespace {
 
-/// What the stages of an entry did over all batches of the input.
-struct Counts {
-  int64_t inputs = 0, nodes = 0, batches = 0;
-  std::vector<StageProfile> stages;
-
-  void add(const RunProfile &profile) {
-    ++batches;
-    nodes += profile.nodes;
-    stages.resize(profile.stages.size());
-    for (size_t i = 0; i < stages.size(); ++i) {
-      const StageProfile &from = profile.stages[i];
-      stages[i].name = from.name;
-      stages[i].launches += from.launches;
-      stages[i].rows += from.rows;
-      stages[i].bytes_read += from.bytes_read;
-      stages[i].bytes_written += from.bytes_written;
-      stages[i].gathers += from.gathers;
-    }
-  }
-
-  llvm::json::Object json(const EntryInfo &entry) const {
-    llvm::json::Array rows;
-    for (const StageProfile &stage : stages)
-      rows.push_back(llvm::json::Object{{"name", stage.name},
-                                        {"launches", stage.launches},
-                                        {"rows", stage.rows},
-                                        {"bytes_read", stage.bytes_read},
-                                        {"bytes_written", stage.bytes_written},
-                                        {"gathers", stage.gathers}});
-    return llvm::json::Object{{"entry", entry.name},
-                              {"inputs", inputs},
-                              {"batches", batches},
-                              {"nodes", nodes},
-                              {"stages", std::move(rows)}};
-  }
-
-  void print(llvm::raw_ostream &out, const EntryInfo &entry) const {
-    out << "\n`" << entry.name << "` on " << inputs << " inputs, " << nodes << " nodes, in " << batches
-        << (batches == 1 ? " batch" : " batches") << ":\n";
-    auto row = [&](llvm::StringRef name, auto... numbers) {
-      out << "  " << llvm::left_justify(name, 40);
-      ((out << llvm::right_justify(numbers, 14)), ...);
-      out << "\n";
-    };
-    auto text = [](int64_t number) { return std::to_string(number); };
-    row("stage", "launches", "rows", "bytes read", "bytes written", "gathers");
-    for (const StageProfile &stage : stages)
-      row(stage.name, text(stage.launches), text(stage.rows), text(stage.bytes_read),
-          text(stage.bytes_written), text(stage.gathers));
-  }
-};
+llvm::json::Object profileJson(const RunProfile &profile, const EntryInfo &entry, int64_t inputs, int64_t batches) {
+  llvm::json::Array rows;
+  for (const StageProfile &stage : profile.stages)
+    rows.push_back(llvm::json::Object{{"name", stage.name},
+                                      {"launches", stage.launches},
+                                      {"rows", stage.rows},
+                                      {"bytes_read", stage.bytes_read},
+                                      {"bytes_written", stage.bytes_written},
+                                      {"gathers", stage.gathers},
+                                      {"operations", stage.operations}});
+  return llvm::json::Object{{"entry", entry.name},
+                            {"inputs", inputs},
+                            {"batches", batches},
+                            {"nodes", profile.nodes},
+                            {"stages", std::move(rows)}};
+}
 
 } // namespace
 
@@ -83,7 +49,7 @@ static Exit count(const Options &options, ModelUnit &unit, llvm::json::Object &j
   CompiledRunner runner(loaded.model, entry, options.threads);
   std::vector<std::string> lines;
   std::vector<LineResult> results;
-  Counts counts;
+  int64_t inputs = 0, batches = 0;
   Status wrong; // with the first line that is
   while (true) {
     if (llvm::Error error = input.read(options.batch, lines))
@@ -93,16 +59,20 @@ static Exit count(const Options &options, ModelUnit &unit, llvm::json::Object &j
     results.clear();
     if (Status status = runner.compute(lines, results); !status.ok())
       return fail(status);
-    counts.inputs += static_cast<int64_t>(lines.size());
-    counts.add(runner.session.profile(entry));
+    inputs += static_cast<int64_t>(lines.size());
+    ++batches;
     for (const LineResult &result : results)
       if (wrong.ok())
         wrong = result.status;
   }
+  const RunProfile &profile = runner.profile;
+  const EntryInfo &info = loaded.info().entries[entry];
   if (options.json)
-    json["run"] = counts.json(loaded.info().entries[entry]);
+    json["run"] = profileJson(profile, info, inputs, batches);
   else
-    counts.print(llvm::outs(), loaded.info().entries[entry]);
+    llvm::outs() << "\n`" << info.name << "` on " << inputs << " inputs, " << profile.nodes << " nodes, in "
+                 << batches << (batches == 1 ? " batch" : " batches") << ":\n"
+                 << profile_table(profile);
   if (!wrong.ok()) {
     printError(wrong.message);
     return kUserError;

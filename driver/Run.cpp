@@ -9,6 +9,7 @@
 #include "oracle/Describe.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
+#include <dbc/io/profile.h>
 
 namespace dbc::driver {
 
@@ -116,15 +117,17 @@ Exit runCommand(const Options &options) {
   if (entry < 0)
     return kUserError;
   CompiledRunner runner(loaded.model, entry, options.threads);
+  runner.session.time_stages(options.profile || !options.profileOutput.empty());
   Exit exit = stream(options, runner, options.batch);
-  if (options.model.verbose && runner.session.profile(entry).rounds > 0) {
-    const RunProfile &profile = runner.session.profile(entry);
-    llvm::errs() << "last batch: " << profile.nodes << " nodes, " << profile.schedule_ns << " ns scheduling, "
+  const RunProfile &profile = runner.profile;
+  if (options.model.verbose && !options.profile)
+    llvm::errs() << profile.nodes << " nodes, " << profile.schedule_ns << " ns scheduling, "
                  << profile.compute_ns << " ns computing\n";
-    for (const StageProfile &stage : profile.stages)
-      llvm::errs() << "  " << stage.name << ": " << stage.launches << " launches, " << stage.rows
-                   << " rows\n";
-  }
+  if (options.profile)
+    llvm::errs() << profile_table(profile);
+  if (!options.profileOutput.empty())
+    if (llvm::Error error = writeFile(options.profileOutput, profile_json(profile) + "\n"))
+      return fail(std::move(error));
   return exit;
 }
 

@@ -176,6 +176,8 @@ private:
     interpret->add_flag("--trace", o.trace,
                         "print to stderr what each instance is given, its `let`s and what it gives");
     run->add_option("--batch", o.batch, "inputs in a batch [64]")->check(CLI::Range(1, 1 << 30));
+    run->add_flag("--profile", o.profile, "print to stderr what each stage did and how long it took");
+    run->add_option("--profile-json", o.profileOutput, "write the same to a file, as JSON");
     run->add_option("--threads", o.threads, "threads to compute with [1]")->check(CLI::Range(1, 1024));
     addReal(run);
     addTarget(run);

@@ -16,7 +16,7 @@ namespace dbc::passes {
 namespace {
 
 /// What a launch moves for each row, for the profile and the report: real numbers, bytes of other numbers,
-/// and rows read through an index. The elements of segments depend on the input and are not counted.
+/// and rows read through an index; and what its products compute. The elements of segments depend on the input and are not counted.
 struct Traffic {
   struct Amount {
     int64_t reals = 0, bytes = 0;
@@ -31,7 +31,7 @@ struct Traffic {
         bytes += number.isInteger(1) ? n : 4 * n;
     }
   } read, written;
-  int64_t gathers = 0;
+  int64_t gathers = 0, operations = 0;
 
   explicit Traffic(batch::StageOp stage) {
     stage.walk([&](Operation *op) {
@@ -45,6 +45,11 @@ struct Traffic {
           read.add(take.getType());
           ++gathers;
         }
+      } else if (auto product = dyn_cast<linalg::ContractOp>(op)) {
+        int64_t n = 2;
+        for (int64_t extent : product.getStaticLoopRanges())
+          n *= extent;
+        operations += n;
       } else if (isa<batch::WriteOp, batch::ScatterOp>(op)) {
         written.add(op->getOperand(0).getType());
       }
@@ -59,6 +64,7 @@ struct Traffic {
     set("reals_written", written.reals);
     set("bytes_written", written.bytes);
     set("gathers", gathers);
+    set("operations", operations);
   }
 };
 

@@ -203,6 +203,7 @@ dyn::CellOp LiftedCells::makeValues(StringRef name, Location loc, const Frame &f
   for (Value value : values)
     results.push_back(copy.get(value));
   dyn::ReturnOp::create(b, loc, results);
+  llvm::append_range(valuesOf[cell], values);
   for (auto [n, value] : llvm::enumerate(values))
     if (value.getDefiningOp() || dyn::isNumber(value.getType()))
       computed.insert({value, {cell, frame, unsigned(n)}});
@@ -219,8 +220,16 @@ void LiftedCells::shareValue(Value value, const Frame &frame) {
 void LiftedCells::readValues(Operation *function) {
   for (auto &[value, by] : computed) {
     Operation *op = value.getDefiningOp();
+    // What is made of nothing is made again, wherever it is wanted.
     if (by.frame.function != function || by.read || !op ||
+        (op->getNumOperands() == 0 && op->getNumRegions() == 0) ||
         (!by.frame.binders.empty() && !by.frame.binders.back()->isAncestor(op)))
+      continue;
+    // The cell computes all its values: only where all of them are there, not outside of the arm of another.
+    if (!llvm::all_of(valuesOf[by.cell], [op = op](Value other) {
+          Operation *made = other.getDefiningOp();
+          return !made || made->getBlock()->findAncestorOpInBlock(*op);
+        }))
       continue;
     by.read = true;
     OpBuilder b(value.getContext());

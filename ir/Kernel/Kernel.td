@@ -216,7 +216,7 @@ def Kernel_FuncOp : Kernel_Op<"func", [Symbol, SingleBlock, NoTerminator]> {
     | `stage` | begin, end | a range of rows of `space` (of its order list where it is `ticked` by steps) |
     `doc` lines are printed as the function's comment.
     A stage's attributes are for one row, for the profile: `reals_read` and `reals_written` numbers of the emitter's type,
-    `bytes_read` and `bytes_written` of other numbers, `gathers`; `grain` is the number of rows that are worth a thread.
+    `bytes_read` and `bytes_written` of other numbers, `gathers`, `operations` of products (two a multiply-add); `grain` is the number of rows that are worth a thread.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Kernel_FuncKindAttr:$kind,
       OptionalAttr<FlatSymbolRefAttr>:$space, OptionalAttr<StrArrayAttr>:$doc);

@@ -19,6 +19,7 @@ if(DBC_IO)
     io/Nearest.cpp
     io/Npy.cpp
     io/OutputValue.cpp
+    io/Profile.cpp
     io/Safetensors.cpp
     io/SafetensorsHeader.cpp
     io/Shrink.cpp
@@ -39,6 +40,7 @@ if(DBC_IO)
       tests/io_instances.cpp
       tests/io_instance_errors.cpp
       tests/io_npy.cpp
+      tests/io_profile.cpp
       tests/io_safetensors.cpp
       tests/io_value.cpp)
     dbc_warnings(dbc_io_tests)

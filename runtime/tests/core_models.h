@@ -142,7 +142,7 @@ public:
       int32_t first = cell.first(level, Node), rows = cell.last(level, Node) - first;
       if (rows == 0)
         continue;
-      run.stages[0].launch(rows, 8 * rows, 4 * rows, 2 * rows);
+      ++run.stages[0].launches;
       run.pool.ranges(rows, 16, [&](int32_t begin, int32_t end, int32_t) {
         dbc::Segment<float> x[2] = {{{h, left_.data() + first + begin, 1}, 1},
                                     {{h, right_.data() + first + begin, 1}, 1}};

@@ -87,6 +87,7 @@ inline int32_t reserve(int32_t &rows, int32_t count) {
 /// What a row of a stage costs, for profiles and for cutting work into parts.
 struct StageCost {
   int64_t read, written, gathers; ///< bytes, bytes, rows read through an index, all for one row
+  int64_t operations;             ///< of its products, for one row
   int32_t grain;                  ///< fewer than twice as many rows are not worth a second thread
 };
 
@@ -112,8 +113,15 @@ inline void launch(Run &run, const Plan &plan, const Stage<Plan> *stages, int32_
   int32_t rows = end - begin;
   if (rows <= 0)
     return;
-  run.stages[number].launch(rows, rows * stage.cost.read, rows * stage.cost.written,
-                            rows * stage.cost.gathers);
+  StageProfile &profile = run.stages[number];
+  ++profile.launches;
+  profile.rows += rows;
+  profile.bytes_read += rows * stage.cost.read;
+  profile.bytes_written += rows * stage.cost.written;
+  profile.gathers += rows * stage.cost.gathers;
+  profile.operations += rows * stage.cost.operations;
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start = run.timed ? Clock::now() : Clock::time_point();
   run.errors.begin_launch();
   // Here, where memory that cannot be had is a status; in another thread it would end the program.
   for (int32_t worker = 0; worker < run.pool.threads(); ++worker)
@@ -121,6 +129,8 @@ inline void launch(Run &run, const Plan &plan, const Stage<Plan> *stages, int32_
   run.pool.ranges(rows, stage.cost.grain, [&](int32_t first, int32_t last, int32_t worker) {
     stage.compute(plan, begin + first, begin + last, run.scratch<char>(worker, scratch));
   });
+  if (run.timed)
+    profile.ns += std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
 }
 
 /// Products with one of several matrices a row: row i is multiplied with `part(*tables[table[i]])`, which

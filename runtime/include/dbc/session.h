@@ -8,6 +8,7 @@
 #include <dbc/model.h>
 #include <dbc/outputs.h>
 #include <dbc/pool.h>
+#include <dbc/profile.h>
 #include <dbc/schedule.h>
 #include <dbc/status.h>
 
@@ -19,32 +20,6 @@ namespace dbc {
 
 class Session;
 
-/// What one stage did in a run; generated code counts, once a launch.
-struct StageProfile {
-  const char *name = "";
-  int64_t launches = 0; ///< times its kernel ran: ticks with rows
-  int64_t rows = 0;     ///< rows computed
-  int64_t bytes_read = 0, bytes_written = 0;
-  int64_t gathers = 0; ///< rows read through an index array
-
-  void launch(int64_t n, int64_t read, int64_t written, int64_t gathered) {
-    ++launches;
-    rows += n;
-    bytes_read += read;
-    bytes_written += written;
-    gathers += gathered;
-  }
-};
-
-/// What the last run of an entry did.
-struct RunProfile {
-  std::vector<StageProfile> stages;
-  int64_t schedule_ns = 0; ///< checking the structure and scheduling
-  int64_t compute_ns = 0;
-  int64_t nodes = 0;  ///< nodes in the batch, over all data types
-  int32_t rounds = 0; ///< times the schedule was made: 1, or more if inputs failed
-};
-
 /// What generated plans see of a run.
 struct Run {
   const Model &model;
@@ -55,6 +30,7 @@ struct Run {
   Budget &budget;
   Outputs &out;
   StageProfile *stages;
+  bool timed; ///< whether launches are timed
   const int32_t *inputs; ///< numbers of the inputs that take part, ascending
   int32_t input_count;
   int32_t entry; ///< number of the entry, for Batch::arg_column
@@ -103,6 +79,9 @@ public:
   int32_t failed() const { return statuses_.failed(); }
   /// Of the last run of an entry.
   const RunProfile &profile(int32_t entry) const;
+  /// Whether runs from now on say in their profiles how long each stage took. Off unless told: then a launch
+  /// costs one test more than nothing.
+  void time_stages(bool on) { timed_ = on; }
 
   /// What one input may claim in a run with lists that it does not hold itself, in bytes: ranges, a list
   /// once for each element of another. An input that asks for more fails with a message that says how much.
@@ -143,6 +122,7 @@ private:
   InputStatuses statuses_;
   Budget budget_;
   int64_t input_bytes_ = int64_t(1) << 30;
+  bool timed_ = false;
 };
 
 template <class Real> Real *Run::buffer(int32_t slot, size_t count) const {

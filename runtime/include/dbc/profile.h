@@ -1,0 +1,53 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// What runs did, stage by stage. Counted always; timed where the session was asked to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace dbc {
+
+/// What one stage did; generated code counts, once a launch.
+struct StageProfile {
+  const char *name = "";
+  int64_t launches = 0; ///< times its kernel ran: ticks with rows
+  int64_t rows = 0;     ///< rows computed
+  int64_t bytes_read = 0, bytes_written = 0;
+  int64_t gathers = 0;    ///< rows read through an index array
+  int64_t operations = 0; ///< of its products: two for each multiply-add
+  int64_t ns = 0;         ///< time in its launches; 0 where Session::time_stages is off
+};
+
+/// What the last run of an entry did, or several runs after `add`.
+struct RunProfile {
+  std::vector<StageProfile> stages;
+  int64_t schedule_ns = 0; ///< checking the structure and scheduling
+  int64_t compute_ns = 0;
+  int64_t nodes = 0;  ///< nodes in the batch, over all data types
+  int32_t rounds = 0; ///< times the schedule was made: 1, or more if inputs failed
+
+  /// Adds what another run of the same entry did; to an empty profile too.
+  void add(const RunProfile &other) {
+    stages.resize(other.stages.size());
+    for (size_t i = 0; i < stages.size(); ++i) {
+      StageProfile &stage = stages[i];
+      const StageProfile &more = other.stages[i];
+      stage.name = more.name;
+      stage.launches += more.launches;
+      stage.rows += more.rows;
+      stage.bytes_read += more.bytes_read;
+      stage.bytes_written += more.bytes_written;
+      stage.gathers += more.gathers;
+      stage.operations += more.operations;
+      stage.ns += more.ns;
+    }
+    schedule_ns += other.schedule_ns;
+    compute_ns += other.compute_ns;
+    nodes += other.nodes;
+    rounds += other.rounds;
+  }
+};
+
+} // namespace dbc
