@@ -352,7 +352,8 @@ std::string PlanEmitter::cost(kernel::FuncOp stage, const FunctionEmitter &emitt
   std::string grain = stage->hasAttr("grain") ? attribute("grain") : emitter.hasProduct() ? "16" : "256";
   return "{" +
          commas({std::to_string(model_.traffic(stage, "read")),
-                 std::to_string(model_.traffic(stage, "written")), attribute("gathers"), attribute("operations"), grain}) +
+                 std::to_string(model_.traffic(stage, "written")), attribute("gathers"),
+                 attribute("operations"), grain}) +
          "}";
 }
 

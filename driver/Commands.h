@@ -32,8 +32,8 @@ struct Options {
   int32_t batch = 64, threads = 1;
   int64_t count = 100; ///< verify, sample: -n
   bool json = false;
-  bool trace = false;   ///< interpret
-  bool profile = false; ///< run
+  bool trace = false;        ///< interpret
+  bool profile = false;      ///< run
   std::string profileOutput; ///< run: a file for the profile as JSON, empty for none
 };
 

@@ -16,7 +16,8 @@ namespace dbc::driver {
 
 namespace {
 
-llvm::json::Object profileJson(const RunProfile &profile, const EntryInfo &entry, int64_t inputs, int64_t batches) {
+llvm::json::Object profileJson(const RunProfile &profile, const EntryInfo &entry, int64_t inputs,
+                               int64_t batches) {
   llvm::json::Array rows;
   for (const StageProfile &stage : profile.stages)
     rows.push_back(llvm::json::Object{{"name", stage.name},

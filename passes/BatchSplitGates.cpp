@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// batch-split-gates: what is computed for all gates of a cell, to be cut into gates after it, is computed gate by
-// gate. Then the gates of a unit meet where its activations are computed.
+// batch-split-gates: what is computed for all gates of a cell, to be cut into gates after it, is computed
+// gate by gate. Then the gates of a unit meet where its activations are computed.
 #include "ir/Batch/Batch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -25,7 +25,8 @@ struct BatchSplitGatesPass : impl::BatchSplitGatesBase<BatchSplitGatesPass> {
     });
   }
 
-  /// An elementwise vector of which only gates are used. The sum of a product and its bias is one with the product.
+  /// An elementwise vector of which only gates are used. The sum of a product and its bias is one with the
+  /// product.
   static bool isCutAfterwards(Operation *op) {
     if (op->getNumResults() != 1 || !gatesOf(op->getResult(0)) || isa<linalg::ContractOp>(op) ||
         !isElementwise(op, op->getResult(0).getType()))

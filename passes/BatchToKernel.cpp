@@ -16,7 +16,8 @@ namespace dbc::passes {
 namespace {
 
 /// What a launch moves for each row, for the profile and the report: real numbers, bytes of other numbers,
-/// and rows read through an index; and what its products compute. The elements of segments depend on the input and are not counted.
+/// and rows read through an index; and what its products compute. The elements of segments depend on the
+/// input and are not counted.
 struct Traffic {
   struct Amount {
     int64_t reals = 0, bytes = 0;

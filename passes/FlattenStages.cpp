@@ -35,13 +35,23 @@ Value Walk::sub(Value x, Value y) {
   return isZero(y) ? x : arith::SubIOp::create(b, y.getLoc(), x, y).getResult();
 }
 
+/// Whether a value of the model is a whole number or truth made of constants: comparisons of what arms give
+/// are not folded before the arms are walked.
+bool Walk::isOfConstants(const Known &k) {
+  if (!k.is(Kind::Model) || !k.scalar.getType().isSignlessInteger())
+    return false;
+  Operation *op = k.scalar.getDefiningOp();
+  return isa<arith::ConstantOp>(op) ||
+         (isa<arith::ArithDialect>(op->getDialect()) &&
+          llvm::all_of(op->getOperands(), [&](Value operand) { return isOfConstants(known(operand)); }));
+}
+
 Value Walk::structural(Value value) {
   Known k = known(value);
   if (k.is(Kind::Structural))
     return k.scalar;
-  auto constant = k.is(Kind::Model) ? k.scalar.getDefiningOp<arith::ConstantOp>() : arith::ConstantOp();
-  if (constant)
-    return arith::ConstantOp::create(b, constant.getLoc(), constant.getValue()).getResult();
+  if (isOfConstants(k))
+    return cloneModel(b, k.scalar);
   emitError(value.getLoc(), "structure is asked of what is computed; the checker should have refused this");
   f.failed = true;
   return integer(0);

@@ -427,8 +427,7 @@ bool Walk::isStructural(Value value) {
     return true;
   if (auto it = env.find(value); it != env.end())
     return it->second.is(Kind::Structural) || (it->second.is(Kind::List) && isStructural(it->second.list)) ||
-           (it->second.is(Kind::Model) && value.getType().isSignlessInteger() &&
-            isa<arith::ConstantOp>(it->second.scalar.getDefiningOp()));
+           isOfConstants(it->second);
   return dyn::isStructural(value);
 }
 

@@ -160,6 +160,7 @@ private:
   void set(mlir::Value value, Known k) { env[value] = std::move(k); }
   mlir::Value integer(int64_t value);
   mlir::Value structural(mlir::Value value);
+  bool isOfConstants(const Known &k);
   std::string label(mlir::Operation *op, Place at);
   mlir::Value add(mlir::Value a, mlir::Value b);
   mlir::Value sub(mlir::Value a, mlir::Value b);

@@ -131,7 +131,16 @@ def BatchPlanBuffers : Pass<"batch-plan-buffers", "::mlir::ModuleOp"> {
 }
 
 def ScheduleCpu : Pass<"schedule-cpu", "::mlir::ModuleOp"> {
-  let summary = "Choose rows of a block and grain of each stage for a CPU";
+  let summary = "Choose rows of a block, units of a tile and grain of each stage for a CPU";
+  let description = [{
+    * `rows`: 1 without a product. With one as many as keep the block's scratch within 256 KiB, at most 36, a multiple of
+      the 6 rows that the product kernel takes at once. Elementwise values and tiled products take no scratch.
+    * `units`: 0 where no product's result is used element by element. Else the multiple of 16 with the least units
+      computed, those computed twice where the last tile overlaps included; a tile of one, two or three panels of 16 outputs
+      counts as 1.25, 1.08 and 1.03 times as dear, as it has too few independent sums for a row or two; more than 6 panels
+      do not fit the registers.
+    * `grain`: rows that make 200,000 operations.
+  }];
 }
 
 def BatchToKernel : Pass<"batch-to-kernel", "::mlir::ModuleOp"> {

@@ -112,7 +112,8 @@ Status Session::run_checked(int32_t number, Batch &batch, Outputs &out) {
 
   ScheduleErrors errors(batch, statuses_);
   out.prepare(model_.info().entries[code.entry], model_.code().f64);
-  Run run{model_, batch, *this, pool_, errors, budget_, out, profile.stages.data(), timed_, nullptr, 0, code.entry};
+  Run run{model_, batch,   *this, pool_,     errors, budget_, out, profile.stages.data(),
+          timed_, nullptr, 0,     code.entry};
   // Every round that fails drops at least one input, so this ends; mostly after one round, or two.
   do {
     live_.clear();

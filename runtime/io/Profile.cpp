@@ -46,11 +46,11 @@ std::string profile_table(const RunProfile &profile) {
   auto ms = [](int64_t ns) { return decimals(static_cast<double>(ns) / 1e6, 3); };
   for (const StageProfile &stage : profile.stages) {
     std::vector<std::string> columns;
-    for (int64_t number :
-         {stage.launches, stage.rows, stage.bytes_read, stage.bytes_written, stage.gathers})
+    for (int64_t number : {stage.launches, stage.rows, stage.bytes_read, stage.bytes_written, stage.gathers})
       columns.push_back(std::to_string(number));
     if (times) {
-      double rate = static_cast<double>(stage.operations) / static_cast<double>(std::max<int64_t>(1, stage.ns));
+      double rate =
+          static_cast<double>(stage.operations) / static_cast<double>(std::max<int64_t>(1, stage.ns));
       columns.insert(columns.end(),
                      {ms(stage.ns), share(stage.ns), stage.operations > 0 ? decimals(rate, 1) : "-"});
     }

@@ -27,17 +27,18 @@ TEST(Profile, TableWithoutTimes) {
 }
 
 TEST(Profile, TableWithTimes) {
-  EXPECT_EQ(dbc::profile_table(profile(true)),
-            "  stage             launches          rows    bytes read bytes written       gathers            ms"
-            "         share       GFLOP/s\n"
-            "  stage.encode             2             5           400            80            10         0.008"
-            "        80.0 %           2.0\n"
-            "  copy                     1             5            20            20             0         0.001"
-            "         5.0 %             -\n"
-            "  scheduling                                                                                 0.001"
-            "        10.0 %\n"
-            "  between                                                                                    0.001"
-            "         5.0 %\n");
+  EXPECT_EQ(
+      dbc::profile_table(profile(true)),
+      "  stage             launches          rows    bytes read bytes written       gathers            ms"
+      "         share       GFLOP/s\n"
+      "  stage.encode             2             5           400            80            10         0.008"
+      "        80.0 %           2.0\n"
+      "  copy                     1             5            20            20             0         0.001"
+      "         5.0 %             -\n"
+      "  scheduling                                                                                 0.001"
+      "        10.0 %\n"
+      "  between                                                                                    0.001"
+      "         5.0 %\n");
 }
 
 TEST(Profile, Json) {

@@ -30,7 +30,7 @@ struct Run {
   Budget &budget;
   Outputs &out;
   StageProfile *stages;
-  bool timed; ///< whether launches are timed
+  bool timed;            ///< whether launches are timed
   const int32_t *inputs; ///< numbers of the inputs that take part, ascending
   int32_t input_count;
   int32_t entry; ///< number of the entry, for Batch::arg_column
