@@ -6,6 +6,7 @@
 // cut into blocks of rows, so that what a block's product writes is still in the cache when the loop reads
 // it.
 #include "bench/baselines/Products.h"
+#include "bench/baselines/TreeLevels.h"
 #include "bench/baselines/TreeLstm.h"
 #include "bench/baselines/TreeLstmCells.h"
 
@@ -20,70 +21,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-/// Which rows there are and where their states go. Rows are the leaves in the order of their nodes, then the
-/// inner nodes sorted by level.
-struct Schedule {
-  int32_t leaves = 0, inner = 0, levels = 0;
-  std::vector<int32_t> word;   ///< a leaf row
-  std::vector<int32_t> slot;   ///< a row: where its state goes, see `make`
-  std::vector<int32_t> begin;  ///< begin[l] .. begin[l + 1] - 1 are the inner rows of level l + 1, from 0
-  std::vector<int32_t> height; ///< a node: 0 at leaves
-  std::vector<int32_t> row;    ///< a node
-
-  void reserve(int32_t nodes);
-  void make(const TreeBatch &batch);
-};
-
-void Schedule::reserve(int32_t nodes) {
-  word.resize(nodes);
-  slot.resize(nodes);
-  begin.resize(nodes + 1);
-  height.resize(nodes);
-  row.resize(nodes);
-}
-
-void Schedule::make(const TreeBatch &batch) {
-  const int32_t nodes = batch.nodes();
-  const uint8_t *kind = batch.kind.data();
-  const int32_t *left = batch.left.data(), *right = batch.right.data();
-  // Heights; children come before their parents. begin[l + 1] counts the rows of a level for now.
-  leaves = levels = 0;
-  begin[0] = 0;
-  for (int32_t n = 0; n < nodes; ++n) {
-    if (kind[n] == TreeBatch::kLeaf) {
-      height[n] = 0;
-      word[leaves] = batch.word[n];
-      row[n] = leaves++;
-      continue;
-    }
-    int32_t level = 1 + std::max(height[left[n]], height[right[n]]);
-    height[n] = level;
-    if (level > levels)
-      begin[levels = level] = 0;
-    ++begin[level];
-  }
-  inner = nodes - leaves;
-  // From counts to the first row of each level, one place further on: begin[l + 1] moves to its end below.
-  int32_t sum = 0;
-  for (int32_t l = 1; l <= levels; ++l) {
-    int32_t count = begin[l];
-    begin[l] = sum;
-    sum += count;
-  }
-  // The children of inner row r have the slots 2r and 2r + 1, so that the product reads them as one row; the
-  // roots come behind all those.
-  for (int32_t n = 0; n < nodes; ++n) {
-    if (kind[n] == TreeBatch::kLeaf)
-      continue;
-    int32_t r = begin[height[n]]++;
-    row[n] = leaves + r;
-    slot[row[left[n]]] = 2 * r;
-    slot[row[right[n]]] = 2 * r + 1;
-  }
-  for (int32_t t = 0; t < batch.trees(); ++t)
-    slot[row[batch.root[t]]] = 2 * inner + t;
 }
 
 class Levels final : public Implementation {
@@ -111,7 +48,7 @@ private:
   int32_t widest_; ///< most rows that one product can have
   Product leaf_, node_, classes_;
   int32_t block_;
-  Schedule schedule_;
+  TreeLevels schedule_;
   double schedule_seconds_ = 0;
   std::vector<float> x_, y_; ///< a block's embeddings and what its product gives
   std::vector<float> h_, c_; ///< slots
@@ -172,7 +109,7 @@ void Levels::choose_block() {
 
 void Levels::compute(const TreeBatch &batch, float *out) {
   const int64_t H = model_.hidden;
-  const Schedule &s = schedule_;
+  const TreeLevels &s = schedule_;
   for (int32_t at = 0; at < s.leaves; at += block_) {
     int32_t rows = std::min(block_, s.leaves - at);
     for (int32_t r = 0; r < rows; ++r)

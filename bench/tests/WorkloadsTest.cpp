@@ -122,6 +122,28 @@ TEST_P(WorkloadsTest, Reference) {
             workload->reference(some.cut(1)[1]));
 }
 
+// What there is by hand computes the numbers of the reference, in batches of every kind, and twice, because
+// buffers are used again.
+TEST_P(WorkloadsTest, ByHand) {
+  for (int32_t hidden : {6, 37}) {
+    std::unique_ptr<Workload> workload = GetParam().make(hidden);
+    std::string error;
+    Inputs some = workload->load("/nonexistent", error).inputs.first(7);
+    std::vector<double> expected = workload->reference(some);
+    for (int32_t size : {1, 3, 7}) {
+      std::vector<Inputs> batches = some.cut(size);
+      for (Contestant &one : workload->by_hand(batches))
+        for (int pass = 0; pass < 2; ++pass) {
+          std::vector<float> out(expected.size(), NAN);
+          one.implementation->pass(out.data());
+          for (size_t i = 0; i < out.size(); ++i)
+            ASSERT_NEAR(out[i], expected[i], 2e-5 * std::max(1.0, std::fabs(expected[i])))
+                << one.impl << ", hidden " << hidden << ", batches of " << size << ", number " << i;
+        }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, WorkloadsTest, testing::ValuesIn(workloads()),
                          [](const auto &info) { return std::string(info.param.name); });
 

@@ -3,6 +3,7 @@
 // The workload `child_sum`: test/models/16_child_sum_tree_lstm.dyn on dependency trees.
 #include "bench/Numbering.h"
 #include "bench/Random.h"
+#include "bench/baselines/Levels.h"
 #include "bench/baselines/Reference.h"
 #include "bench/workloads/Workloads.h"
 
@@ -43,6 +44,11 @@ public:
     return 2 * (nodes * 4 * H * kEmbed + inner * 3 * H * H + edges * H * H + inputs.count() * kClasses * H);
   }
   std::vector<double> reference(const Inputs &inputs) const override;
+  std::vector<Contestant> by_hand(const std::vector<Inputs> &batches) const override {
+    std::vector<Contestant> one;
+    one.push_back({"cblas", child_sum_cblas(parameters, hidden, kEmbed, kClasses, batches)});
+    return one;
+  }
 };
 
 /// Adds a tree of words whose heads are given, as numbers from 0, -1 at the root. Children come before their

@@ -2,6 +2,7 @@
 //
 // The workload `ggnn`: test/models/32_ggnn.dyn, a gated graph network of four steps, on molecules.
 #include "bench/Random.h"
+#include "bench/baselines/Levels.h"
 #include "bench/baselines/Reference.h"
 #include "bench/workloads/Workloads.h"
 
@@ -46,6 +47,11 @@ public:
                 atoms * (2 * H + kFeatures));
   }
   std::vector<double> reference(const Inputs &inputs) const override;
+  std::vector<Contestant> by_hand(const std::vector<Inputs> &batches) const override {
+    std::vector<Contestant> one;
+    one.push_back({"cblas", ggnn_cblas(parameters, hidden, kFeatures, kKinds, kSteps, batches)});
+    return one;
+  }
 };
 
 /// A graph: a tag of each atom, and the neighbours of each.

@@ -3,6 +3,7 @@
 // The workload `tagger`: the scores of test/models/05_bilstm_crf_tagger.dyn on sentences.
 #include "bench/Numbering.h"
 #include "bench/Random.h"
+#include "bench/baselines/Levels.h"
 #include "bench/baselines/Reference.h"
 #include "bench/workloads/Workloads.h"
 
@@ -43,6 +44,11 @@ public:
     return 2.0 * static_cast<double>(words(inputs)) * (2 * 4 * H * (kEmbed + H) + H * 2 * H + kTags * H);
   }
   std::vector<double> reference(const Inputs &inputs) const override;
+  std::vector<Contestant> by_hand(const std::vector<Inputs> &batches) const override {
+    std::vector<Contestant> one;
+    one.push_back({"cblas", tagger_cblas(parameters, hidden, kEmbed, kTags, batches)});
+    return one;
+  }
 
 private:
   static int64_t words(const Inputs &inputs) { return inputs.table(0).columns[0].offsets.back(); }

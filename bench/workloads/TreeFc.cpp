@@ -3,6 +3,7 @@
 // The workload `treefc`: test/models/13_treefc.dyn on perfect trees of 128 leaves, as TensorFlow Fold's paper
 // has them.
 #include "bench/Random.h"
+#include "bench/baselines/Levels.h"
 #include "bench/baselines/Reference.h"
 #include "bench/workloads/BinaryTrees.h"
 #include "bench/workloads/Workloads.h"
@@ -29,6 +30,11 @@ public:
     return 2.0 * (trees.nodes - trees.leaves()) * hidden * 2 * hidden;
   }
   std::vector<double> reference(const Inputs &inputs) const override;
+  std::vector<Contestant> by_hand(const std::vector<Inputs> &batches) const override {
+    std::vector<Contestant> one;
+    one.push_back({"cblas", treefc_cblas(parameters, hidden, batches)});
+    return one;
+  }
 };
 
 Data TreeFc::load(const std::string &, std::string &) const {

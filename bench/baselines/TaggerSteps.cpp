@@ -1,0 +1,218 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The BiLSTM tagger batched by step by hand. Sentences are sorted by length, longest first, so that those
+// which go on are always the first rows, and the states of a step are the contiguous operand of the next
+// one's product.
+#include "bench/baselines/Activation.h"
+#include "bench/baselines/Levels.h"
+#include "bench/baselines/Products.h"
+
+#include <dbc/math.h> // DBC_CLONES
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+namespace dbc::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int32_t kBlock = 256; ///< rows of a product over all words
+
+/// Gates i, f, g, o of some rows: what the words give, what the states give, and the bias. `before` is null
+/// at the first step.
+DBC_CLONES
+void cells(int64_t H, int64_t rows, const float *x, const float *u, const float *bias, const float *before,
+           float *h, float *c) {
+  for (int64_t r = 0; r < rows; ++r) {
+    const float *__restrict a = x + r * 4 * H;
+    float *__restrict hr = h + r * H, *__restrict cr = c + r * H;
+    if (before) {
+      const float *__restrict b = u + r * 4 * H, *__restrict old = before + r * H;
+      for (int64_t j = 0; j < H; ++j) {
+        cr[j] = quick_sigmoid(a[H + j] + b[H + j] + bias[H + j]) * old[j] +
+                gated_tanh(a[j] + b[j] + bias[j], a[2 * H + j] + b[2 * H + j] + bias[2 * H + j]);
+        hr[j] = gated_tanh(a[3 * H + j] + b[3 * H + j] + bias[3 * H + j], cr[j]);
+      }
+    } else {
+      for (int64_t j = 0; j < H; ++j) {
+        cr[j] = gated_tanh(a[j] + bias[j], a[2 * H + j] + bias[2 * H + j]);
+        hr[j] = gated_tanh(a[3 * H + j] + bias[3 * H + j], cr[j]);
+      }
+    }
+  }
+}
+
+DBC_CLONES
+void tanh_all(int64_t count, float *x) {
+  for (int64_t i = 0; i < count; ++i)
+    x[i] = gated_tanh(20.0f, x[i]); // sigmoid(20) is 1 to 2e-9
+}
+
+class TaggerSteps final : public Implementation {
+public:
+  TaggerSteps(const Parameters &p, int32_t hidden, int32_t embed, int32_t tags,
+              const std::vector<Inputs> &batches)
+      : hidden_(hidden), embed_(embed), tags_(tags), batches_(batches), E_(p["E"].data()),
+        directions_{Direction(p, "context.fwd.", hidden, embed, most_sentences(batches)),
+                    Direction(p, "context.bwd.", hidden, embed, most_sentences(batches))},
+        top_(p["H"].data(), hidden, 2 * hidden, kBlock), scores_(p["O"].data(), tags, hidden, kBlock) {
+    size_t words = 0, sentences = most_sentences(batches), longest = 0;
+    for (const Inputs &batch : batches) {
+      const std::vector<int32_t> &offsets = batch.table(0).columns[0].offsets;
+      words = std::max<size_t>(words, offsets.back());
+      for (size_t s = 0; s + 1 < offsets.size(); ++s)
+        longest = std::max<size_t>(longest, offsets[s + 1] - offsets[s]);
+    }
+    const size_t H = hidden;
+    order_.resize(sentences);
+    counts_.resize(longest + 2);
+    first_.resize(longest + 1);
+    x_.resize(std::max(kBlock * static_cast<size_t>(embed), kBlock * 2 * H));
+    gates_.resize(words * 4 * H);
+    u_.resize(sentences * 4 * H);
+    y_.resize(kBlock * H);
+    for (std::vector<float> &h : h_)
+      h.resize(words * H);
+    c_.resize(words * H);
+  }
+
+  void pass(float *out) override {
+    seconds_ = 0;
+    for (const Inputs &batch : batches_) {
+      const Column &words = batch.table(0).columns[0];
+      Clock::time_point start = Clock::now();
+      schedule(words);
+      seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
+      for (int back : {0, 1})
+        run(words, back);
+      score(words, out);
+      out += static_cast<int64_t>(words.offsets.back()) * tags_;
+    }
+  }
+  double schedule_seconds() const override { return seconds_; }
+
+private:
+  struct Direction {
+    Direction(const Parameters &p, const std::string &lstm, int32_t hidden, int32_t embed, int32_t sentences)
+        : W(p[lstm + "W"].data(), 4 * hidden, embed, kBlock),
+          U(p[lstm + "U"].data(), 4 * hidden, hidden, sentences), b(p[lstm + "b"].data()) {}
+    Product W, U;
+    const float *b;
+  };
+
+  static int32_t most_sentences(const std::vector<Inputs> &batches) {
+    int32_t most = 1;
+    for (const Inputs &batch : batches)
+      most = std::max(most, batch.table(0).rows());
+    return most;
+  }
+
+  /// Sentences by length, longest first, by counting; first_[t] is the row of step t's first word, rows being
+  /// step after step.
+  void schedule(const Column &words) {
+    const std::vector<int32_t> &offsets = words.offsets;
+    sentences_ = static_cast<int32_t>(offsets.size()) - 1;
+    steps_ = 0;
+    std::fill(counts_.begin(), counts_.end(), 0);
+    for (int32_t s = 0; s < sentences_; ++s) {
+      int32_t length = offsets[s + 1] - offsets[s];
+      steps_ = std::max(steps_, length);
+      ++counts_[length];
+    }
+    // counts_[n] becomes the number of sentences longer than n: those that take part in step n, and the place
+    // of the first of length n.
+    int32_t longer = 0;
+    for (int32_t length = steps_; length >= 0; --length) {
+      int32_t here = counts_[length];
+      counts_[length] = longer;
+      longer += here;
+    }
+    for (int32_t t = 0, row = 0; t < steps_; ++t) {
+      first_[t] = row;
+      row += counts_[t];
+    }
+    places_.assign(counts_.begin(), counts_.end());
+    for (int32_t s = 0; s < sentences_; ++s)
+      order_[places_[offsets[s + 1] - offsets[s]]++] = s;
+  }
+
+  void run(const Column &words, int back) {
+    const Direction &d = directions_[back];
+    const int64_t H = hidden_;
+    float *h = h_[back].data(), *c = c_.data();
+    // What the words give, in blocks.
+    int32_t row = 0, filled = 0;
+    auto flush = [&] {
+      d.W.run(x_.data(), filled, &gates_[static_cast<int64_t>(row) * 4 * H]);
+      row += filled;
+      filled = 0;
+    };
+    for (int32_t t = 0; t < steps_; ++t)
+      for (int32_t r = 0; r < counts_[t]; ++r) {
+        int32_t s = order_[r], begin = words.offsets[s], length = words.offsets[s + 1] - begin;
+        int32_t word = words.ints[begin + (back ? length - 1 - t : t)];
+        std::memcpy(&x_[static_cast<int64_t>(filled) * embed_], &E_[static_cast<int64_t>(word) * embed_],
+                    embed_ * sizeof(float));
+        if (++filled == kBlock)
+          flush();
+      }
+    flush();
+    for (int32_t t = 0; t < steps_; ++t) {
+      int64_t at = first_[t] * H;
+      if (t > 0)
+        d.U.run(h + first_[t - 1] * H, counts_[t], u_.data());
+      cells(H, counts_[t], &gates_[4 * at], u_.data(), d.b, t > 0 ? c + first_[t - 1] * H : nullptr, h + at,
+            c + at);
+    }
+  }
+
+  void score(const Column &words, float *out) {
+    const int64_t H = hidden_;
+    int32_t filled = 0;
+    auto flush = [&] {
+      top_.run(x_.data(), filled, y_.data());
+      tanh_all(filled * H, y_.data());
+      scores_.run(y_.data(), filled, out);
+      out += static_cast<int64_t>(filled) * tags_;
+      filled = 0;
+    };
+    place_.resize(sentences_);
+    for (int32_t r = 0; r < sentences_; ++r)
+      place_[order_[r]] = r;
+    for (int32_t s = 0; s < sentences_; ++s) {
+      int32_t length = words.offsets[s + 1] - words.offsets[s];
+      for (int32_t t = 0; t < length; ++t) {
+        float *x = &x_[static_cast<int64_t>(filled) * 2 * H];
+        std::memcpy(x, &h_[0][(first_[t] + place_[s]) * H], H * sizeof(float));
+        std::memcpy(x + H, &h_[1][(first_[length - 1 - t] + place_[s]) * H], H * sizeof(float));
+        if (++filled == kBlock)
+          flush();
+      }
+    }
+    flush();
+  }
+
+  int32_t hidden_, embed_, tags_;
+  const std::vector<Inputs> &batches_;
+  const float *E_;
+  Direction directions_[2];
+  Product top_, scores_;
+  // The batch at hand.
+  int32_t sentences_ = 0, steps_ = 0;
+  std::vector<int32_t> order_, counts_, first_, places_, place_;
+  std::vector<float> x_, gates_, u_, y_, h_[2], c_;
+  double seconds_ = 0;
+};
+
+} // namespace
+
+std::unique_ptr<Implementation> tagger_cblas(const Parameters &parameters, int32_t hidden, int32_t embed,
+                                             int32_t tags, const std::vector<Inputs> &batches) {
+  return std::make_unique<TaggerSteps>(parameters, hidden, embed, tags, batches);
+}
+
+} // namespace dbc::bench
