@@ -79,6 +79,15 @@ def DynToBatch : Pass<"dyn-to-batch", "::mlir::ModuleOp"> {
   let dependentDialects = ["::dbc::batch::BatchDialect", "::dbc::kernel::KernelDialect"];
 }
 
+def BatchSinkTakes : Pass<"batch-sink-takes", "::mlir::ModuleOp"> {
+  let summary = "Take rows of parameters where they are used";
+  let description = [{
+    A buffer that holds nothing but `dyn.take` of a parameter, at an index that is a column or a buffer of the same space, is
+    not read by other stages over that space: they take the row themselves. A matrix for each row would be moved through
+    memory otherwise, and products with it could not use packed weights.
+  }];
+}
+
 def BatchPartition : Pass<"batch-partition", "::mlir::ModuleOp"> {
   let summary = "Find for each stage the loops that it runs in: before, by level or step, or after";
   let description = [{

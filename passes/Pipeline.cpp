@@ -25,6 +25,7 @@ void buildPipeline(OpPassManager &pm, StringRef until) {
     return;
   pm.addPass(createDynToBatch());
   pm.addPass(createCanonicalizerPass());
+  pm.addPass(createBatchSinkTakes());
   pm.addPass(createBatchPartition());
   pm.addPass(createBatchOrderStages());
   pm.addPass(createBatchAssignLevels());

@@ -89,7 +89,7 @@ struct ScheduleCpuPass : impl::ScheduleCpuBase<ScheduleCpuPass> {
     stage.walk([&](Operation *op) {
       for (Value value : op->getResults())
         if (auto tensor = dyn_cast<RankedTensorType>(value.getType())) {
-          bool parameter = op->getNumOperands() == 0 || isWeights(value);
+          bool parameter = op->getNumOperands() == 0 || isWeights(value) || isa<dyn::TakeOp>(op);
           if (parameter)
             continue;
           ops += tensor.getNumElements();

@@ -4,6 +4,8 @@
 // test runs for every instruction set that this machine has.
 #include "ProductKernels.h"
 
+#include <dbc/generated.h>
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -170,6 +172,40 @@ TEST_P(Product, TilesHoldTheSameBits) {
         if (units >= 32)
           tiles<float>(gates, units, 32, rows);
       }
+}
+
+/// Each row with its own matrix has the bits that it has alone.
+TEST_P(Product, RowsOfSeveralTables) {
+  constexpr int32_t kTables = 5, kOutputs = 21, kFirst = 7, kSecond = 4;
+  std::vector<Packed<float>> packed(kTables);
+  std::vector<const Packed<float> *> tables;
+  for (int32_t t = 0; t < kTables; ++t) {
+    auto w = drawn<float>(kOutputs * (kFirst + kSecond), 10 + t), bias = drawn<float>(kOutputs, 20 + t);
+    packed[t].pack(w.data(), kOutputs, kFirst + kSecond, bias.data());
+    tables.push_back(&packed[t]);
+  }
+  for (int32_t rows : {1, 2, 63, 64, 65, 150}) {
+    auto a = drawn<float>(rows * kFirst, 1), b = drawn<float>(rows * kSecond, 2);
+    std::vector<int32_t> table(rows), index(rows), place(rows);
+    for (int32_t i = 0; i < rows; ++i) {
+      table[i] = (i * i + 3 * i) % kTables;
+      index[i] = (i * 11) % rows;
+      place[i] = rows - 1 - i;
+    }
+    Segment<float> x[] = {{{a.data(), index.data(), kFirst}, kFirst},
+                          {{b.data(), nullptr, kSecond}, kSecond}};
+    std::vector<float> y(rows * kOutputs), alone(kOutputs);
+    dbc::product_of_tables<float>(rows, x, tables.data(), table.data(),
+                                  [](const Packed<float> &w) { return w.whole(); },
+                                  {y.data(), place.data(), kOutputs});
+    for (int32_t i = 0; i < rows; ++i) {
+      Segment<float> one[] = {{{a.data() + index[i] * kFirst, nullptr, kFirst}, kFirst},
+                              {{b.data() + i * kSecond, nullptr, kSecond}, kSecond}};
+      dbc::product<float>(1, one, 2, packed[table[i]].whole(), {alone.data(), nullptr, kOutputs});
+      ASSERT_EQ(std::memcmp(alone.data(), &y[place[i] * kOutputs], kOutputs * sizeof(float)), 0)
+          << rows << " " << i;
+    }
+  }
 }
 
 TEST_P(Product, InfinitiesAndNaNStayInTheirOutput) {

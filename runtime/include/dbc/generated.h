@@ -134,26 +134,34 @@ inline void launch(Run &run, const Plan &plan, const Stage<Plan> *stages, int32_
 }
 
 /// Products with one of several matrices a row: row i is multiplied with `part(*tables[table[i]])`, which
-/// says what of a matrix is wanted.
+/// says what of a matrix is wanted. Rows of one table go together; a row's bits do not depend on the others.
 template <class Real, int32_t Count, class PartOf>
 inline void product_of_tables(int32_t rows, const Segment<Real> (&segments)[Count],
                               const Packed<Real> *const *tables, const int32_t *table, PartOf part,
                               RowsOut<Real> y) {
-  // Neighbouring rows of one table go together; a row's bits do not depend on its neighbours.
-  for (int32_t first = 0, last; first < rows; first = last) {
-    for (last = first + 1; last < rows && table[last] == table[first];)
-      ++last;
-    auto shifted = [first](auto r) {
-      if (r.row)
-        r.row += first;
-      else
-        r.base += first * r.stride;
-      return r;
-    };
-    Segment<Real> x[Count] = {};
-    for (int32_t s = 0; s < Count; ++s)
-      x[s] = {shifted(segments[s].rows), segments[s].length};
-    product<Real>(last - first, x, Count, part(*tables[table[first]]), shifted(y));
+  constexpr int32_t kMost = 64; // rows that are sorted at once: one bit each
+  int32_t same[kMost], x_rows[Count][kMost], y_rows[kMost];
+  Segment<Real> x[Count];
+  for (int32_t first = 0; first < rows; first += kMost) {
+    const int32_t count = std::min(kMost, rows - first);
+    for (uint64_t left = ~uint64_t(0) >> (kMost - count); left != 0;) {
+      const int32_t number = table[first + __builtin_ctzll(left)];
+      int32_t found = 0;
+      for (int32_t i = __builtin_ctzll(left); i < count; ++i)
+        if ((left >> i & 1) != 0 && table[first + i] == number) {
+          left &= ~(uint64_t(1) << i);
+          same[found++] = first + i;
+        }
+      for (int32_t s = 0; s < Count; ++s) {
+        const Rows<Real> &all = segments[s].rows;
+        for (int32_t i = 0; i < found; ++i)
+          x_rows[s][i] = all.row ? all.row[same[i]] : same[i];
+        x[s] = {{all.base, x_rows[s], all.stride}, segments[s].length};
+      }
+      for (int32_t i = 0; i < found; ++i)
+        y_rows[i] = y.row ? y.row[same[i]] : same[i];
+      product<Real>(found, x, Count, part(*tables[number]), {y.base, y_rows, y.stride});
+    }
   }
 }
 

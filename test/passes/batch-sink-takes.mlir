@@ -1,0 +1,56 @@
+// RUN: dbc-opt %s --batch-sink-takes | FileCheck %s
+//
+// A stage takes the row of a parameter that another stage over its space has put into a buffer; what is taken elsewhere,
+// tested, or written twice stays in its buffer.
+
+module {
+  kernel.param @W : tensor<4x8x8xf32>
+  kernel.param @b : tensor<4x8xf32>
+  batch.program @p ["x"] [tensor<8xf32>] -> tensor<8xf32> {
+    kernel.space inputs @input ["input", "kind"]
+    kernel.space elements @other in @input ["parent", "row"]
+    batch.buffer @matrix over @input : tensor<8x8xf32>
+    batch.buffer @number over @input : i32
+    batch.buffer @row over @input : tensor<8xf32>
+    batch.buffer @tested over @input : tensor<8xf32>
+    batch.buffer @out over @input : tensor<8xf32>
+    batch.buffer @far over @other : tensor<8xf32>
+    batch.stage @takes over @input {
+      %W = dyn.get @W : tensor<4x8x8xf32>
+      %b = dyn.get @b : tensor<4x8xf32>
+      %kind = batch.column "kind" : i32
+      %number = batch.read @number : i32
+      %m = dyn.take %W[%kind] : tensor<4x8x8xf32>, i32 -> tensor<8x8xf32>
+      %r = dyn.take %b[%number] : tensor<4x8xf32>, i32 -> tensor<8xf32>
+      %t = dyn.take %b[%number] checked : tensor<4x8xf32>, i32 -> tensor<8xf32>
+      batch.write %m, @matrix : tensor<8x8xf32>
+      batch.write %r, @row : tensor<8xf32>
+      batch.write %t, @tested : tensor<8xf32>
+    }
+    // CHECK-LABEL: batch.stage @uses
+    // CHECK-NEXT: %[[W:.*]] = dyn.get @W
+    // CHECK-NEXT: %[[KIND:.*]] = batch.column "kind"
+    // CHECK-NEXT: %[[M:.*]] = dyn.take %[[W]][%[[KIND]]]
+    // CHECK-NEXT: %[[B:.*]] = dyn.get @b
+    // CHECK-NEXT: %[[NUMBER:.*]] = batch.read @number
+    // CHECK-NEXT: %[[R:.*]] = dyn.take %[[B]][%[[NUMBER]]]
+    // CHECK-NEXT: %[[T:.*]] = batch.read @tested
+    // CHECK-NEXT: arith.addf %[[R]], %[[T]]
+    // CHECK-NEXT: dyn.reduce sum %[[M]]
+    batch.stage @uses over @input {
+      %m = batch.read @matrix : tensor<8x8xf32>
+      %r = batch.read @row : tensor<8xf32>
+      %t = batch.read @tested : tensor<8xf32>
+      %s = arith.addf %r, %t : tensor<8xf32>
+      %q = dyn.reduce sum %m axis 0 : tensor<8x8xf32> -> tensor<8xf32>
+      %y = arith.mulf %s, %q : tensor<8xf32>
+      batch.write %y, @out : tensor<8xf32>
+    }
+    // CHECK-LABEL: batch.stage @elsewhere
+    // CHECK-NEXT: batch.gather @row
+    batch.stage @elsewhere over @other {
+      %r = batch.gather @row via "parent" shared : tensor<8xf32>
+      batch.write %r, @far : tensor<8xf32>
+    }
+  }
+}
