@@ -382,7 +382,8 @@ LogicalResult PlanEmitter::stages() {
   out_.blank();
   if (lines.empty())
     return success();
-  out_.comment("Name, function, and for one row: bytes read and written, gathers; rows worth a thread.",
+  out_.comment("Name, function, and for one row: bytes read and written, gathers, operations of products; "
+               "rows worth a thread.",
                "///");
   out_.line("const dbc::Stage<Plan> stages[] = {");
   for (const std::string &line : lines)

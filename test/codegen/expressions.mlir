@@ -66,7 +66,7 @@ module @m {
       }
     }
     // CHECK: const dbc::Stage<Plan> stages[] = {
-    // CHECK-NEXT: {"elementwise", elementwise, {0, 0, 0, 256}},
+    // CHECK-NEXT: {"elementwise", elementwise, {0, 0, 0, 0, 256}},
     // CHECK: x = run.buffer<real>(0, size_t(inputs.rows()) * 4);
     kernel.schedule {
     }

@@ -141,7 +141,7 @@ inline void product_of_tables(int32_t rows, const Segment<Real> (&segments)[Coun
                               RowsOut<Real> y) {
   constexpr int32_t kMost = 64; // rows that are sorted at once: one bit each
   int32_t same[kMost], x_rows[Count][kMost], y_rows[kMost];
-  Segment<Real> x[Count];
+  Segment<Real> x[Count] = {};
   for (int32_t first = 0; first < rows; first += kMost) {
     const int32_t count = std::min(kMost, rows - first);
     for (uint64_t left = ~uint64_t(0) >> (kMost - count); left != 0;) {
