@@ -203,9 +203,15 @@ dyn::CellOp LiftedCells::makeValues(StringRef name, Location loc, const Frame &f
   for (Value value : values)
     results.push_back(copy.get(value));
   dyn::ReturnOp::create(b, loc, results);
-  llvm::append_range(valuesOf[cell], values);
+  // The cell computes all its values: it gives one only where all of them are there, not outside of the arm
+  // of another.
+  auto isThere = [](Value other, Value value) {
+    Block *block = value.getParentBlock(), *its = other.getParentBlock();
+    return block == its || its->findAncestorOpInBlock(*block->getParentOp());
+  };
   for (auto [n, value] : llvm::enumerate(values))
-    if (value.getDefiningOp() || dyn::isNumber(value.getType()))
+    if ((value.getDefiningOp() || dyn::isNumber(value.getType())) &&
+        llvm::all_of(values, [&, v = value](Value other) { return isThere(other, v); }))
       computed.insert({value, {cell, frame, unsigned(n)}});
   return cell;
 }
@@ -224,12 +230,6 @@ void LiftedCells::readValues(Operation *function) {
     if (by.frame.function != function || by.read || !op ||
         (op->getNumOperands() == 0 && op->getNumRegions() == 0) ||
         (!by.frame.binders.empty() && !by.frame.binders.back()->isAncestor(op)))
-      continue;
-    // The cell computes all its values: only where all of them are there, not outside of the arm of another.
-    if (!llvm::all_of(valuesOf[by.cell], [op = op](Value other) {
-          Operation *made = other.getDefiningOp();
-          return !made || made->getBlock()->findAncestorOpInBlock(*op);
-        }))
       continue;
     by.read = true;
     OpBuilder b(value.getContext());

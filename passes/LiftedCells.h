@@ -124,8 +124,6 @@ private:
     bool read = false;
   };
   llvm::MapVector<mlir::Value, Computed> computed;
-  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>>
-      valuesOf; ///< what a cell computes, in order
   struct Context {
     unsigned first = 0, count = 0;
   };

@@ -55,6 +55,8 @@ bool choose_product_kernels(const char *name) {
 template <class Real> void Packed<Real>::place(const Real *w, Real bias, size_t at) {
   constexpr size_t width = kPanelBytes / sizeof(Real);
   bias_[at] = bias;
+  if (inputs_ == 0)
+    return;
   Real *to = weights_.data() + at / width * width * inputs_ + at % width;
   for (int32_t k = 0; k < inputs_; ++k)
     to[static_cast<size_t>(k) * width] = w[k];
