@@ -53,10 +53,10 @@ public:
   /// zeros. Throws std::bad_alloc.
   void pack(const Real *w, int32_t outputs, int32_t inputs, const Real *bias = nullptr);
   /// The same for a matrix of `gates` x `units` outputs (output g * units + u is gate g of unit u), so that
-  /// all gates of `width` neighbouring units are computed together: tile t has the units that begin at
-  /// first_unit(t), output g * width + j of it is gate g of the unit first_unit(t) + j. The last tile
-  /// overlaps the one before where units are not a multiple of width. `width` is at most `units`, and a
-  /// multiple of 64 / sizeof(Real).
+  /// all gates of `width` neighbouring units are computed together: tile t has the
+  /// units from min(t * width, units - width) on, so the last one overlaps the one before where units are no
+  /// multiple of width; output g * width + j of it is gate g of its unit number j. `width` is at most
+  /// `units`, and a multiple of 64 / sizeof(Real).
   void pack_tiles(const Real *w, int32_t gates, int32_t units, int32_t width, int32_t inputs,
                   const Real *bias = nullptr);
 
