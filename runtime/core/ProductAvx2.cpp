@@ -34,7 +34,7 @@ struct Vector64 {
 // 16 registers: 6 rows x 1 panel of two vectors.
 constexpr int32_t kAccumulators = 12;
 constexpr int32_t kMostPanels = 1;
-constexpr int32_t kAlone = 4;
+constexpr int32_t kFewRows = 4;
 
 #include "ProductKernel.inc"
 

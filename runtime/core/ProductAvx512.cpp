@@ -34,7 +34,7 @@ struct Vector64 {
 // 32 registers: 6 rows x 5 panels of one vector, or 5 x 6; the rest comes from memory.
 constexpr int32_t kAccumulators = 30;
 constexpr int32_t kMostPanels = 6;
-constexpr int32_t kAlone = 8;
+constexpr int32_t kFewRows = 8;
 
 #include "ProductKernel.inc"
 

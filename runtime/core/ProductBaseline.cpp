@@ -40,7 +40,7 @@ struct Vector64 {
 // 16 registers: 3 rows x 1 panel of four vectors.
 constexpr int32_t kAccumulators = 12;
 constexpr int32_t kMostPanels = 1;
-constexpr int32_t kAlone = 2;
+constexpr int32_t kFewRows = 2;
 
 #include "ProductKernel.inc"
 
