@@ -5,20 +5,18 @@
 // contiguous: one product over them for the forget gates, and one over the sums of the children's states for
 // the others.
 #include "bench/baselines/Activation.h"
+#include "bench/baselines/Batched.h"
 #include "bench/baselines/Levels.h"
 #include "bench/baselines/Products.h"
 
 #include <dbc/math.h> // DBC_CLONES
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 
 namespace dbc::bench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr int32_t kBlock = 256; ///< rows of a product over all words
 enum { kWord, kChildren };      ///< columns
@@ -54,11 +52,11 @@ void cell(int64_t H, const float *__restrict x, const float *__restrict bias, co
     h[j] = gated_tanh(x[3 * H + j] + bias[3 * H + j] + u[2 * H + j], c[j]);
 }
 
-class ChildSumLevels final : public Implementation {
+class ChildSumLevels final : public Batched<Inputs> {
 public:
   ChildSumLevels(const Parameters &p, int32_t hidden, int32_t embed, int32_t classes,
                  const std::vector<Inputs> &batches)
-      : hidden_(hidden), embed_(embed), classes_(classes), batches_(batches), E_(p["E"].data()),
+      : Batched(batches), hidden_(hidden), embed_(embed), classes_(classes), E_(p["E"].data()),
         b_(p["tree.b"].data()), W_(p["tree.W"].data(), 4 * hidden, embed, kBlock),
         U_(p["tree.U"].data(), 3 * hidden, hidden, kBlock), Uf_(p["tree.Uf"].data(), hidden, hidden, kBlock),
         O_(p["O"].data(), classes, hidden, kBlock) {
@@ -82,22 +80,10 @@ public:
     logits_.resize(inputs * classes);
   }
 
-  void pass(float *out) override {
-    seconds_ = 0;
-    for (const Inputs &batch : batches_) {
-      Clock::time_point start = Clock::now();
-      schedule(batch);
-      seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
-      compute(batch, out);
-      out += static_cast<int64_t>(batch.count()) * classes_;
-    }
-  }
-  double schedule_seconds() const override { return seconds_; }
-
 private:
   /// Rows are the nodes sorted by height. Edges are numbered by their parents' rows; the states of the roots
   /// come behind them all.
-  void schedule(const Inputs &batch) {
+  void schedule(const Inputs &batch) override {
     const Column &children = batch.table(0).columns[kChildren];
     const int32_t nodes = batch.table(0).rows();
     levels_ = 0;
@@ -131,7 +117,7 @@ private:
       slot_[row_[root]] = edge++;
   }
 
-  void compute(const Inputs &batch, float *out) {
+  float *compute(const Inputs &batch, float *out) override {
     const int64_t H = hidden_;
     const std::vector<int32_t> &words = batch.table(0).columns[kWord].ints;
     const int32_t nodes = batch.table(0).rows();
@@ -164,10 +150,10 @@ private:
       for (int32_t k = 0; k < classes_; ++k)
         y[k] /= sum;
     }
+    return out + static_cast<int64_t>(batch.count()) * classes_;
   }
 
   int32_t hidden_, embed_, classes_;
-  const std::vector<Inputs> &batches_;
   const float *E_, *b_;
   Product W_, U_, Uf_, O_;
   // The batch at hand.
@@ -177,7 +163,6 @@ private:
   std::vector<int32_t> begin_;        ///< a level: its first row
   std::vector<int32_t> edge_;         ///< a row: its first edge
   std::vector<float> x_, gates_, sums_, u_, forget_, h_, c_, logits_;
-  double seconds_ = 0;
 };
 
 } // namespace

@@ -3,20 +3,18 @@
 // The gated graph network batched by step by hand: all atoms of the batch take a step together. Bonds are
 // sorted by kind, so that each kind is one product over the gathered states of the atoms that they lead to.
 #include "bench/baselines/Activation.h"
+#include "bench/baselines/Batched.h"
 #include "bench/baselines/Levels.h"
 #include "bench/baselines/Products.h"
 
 #include <dbc/math.h> // DBC_CLONES
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 
 namespace dbc::bench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr int32_t kBlock = 256; ///< rows of a product
 enum { kAtom, kBond };          ///< tables
@@ -41,11 +39,11 @@ void gru(int64_t H, const float *__restrict p, const float *__restrict b, const 
   }
 }
 
-class GgnnSteps final : public Implementation {
+class GgnnSteps final : public Batched<Inputs> {
 public:
   GgnnSteps(const Parameters &p, int32_t hidden, int32_t features, int32_t kinds, int32_t steps,
             const std::vector<Inputs> &batches)
-      : hidden_(hidden), features_(features), steps_(steps), parameters_(p), batches_(batches),
+      : Batched(batches), hidden_(hidden), features_(features), steps_(steps), parameters_(p),
         lift_(p["lift.W"].data(), hidden, features, kBlock),
         W_(p["gru.W"].data(), 3 * hidden, hidden, kBlock), U_(p["gru.U"].data(), 3 * hidden, hidden, kBlock) {
     const size_t H = hidden;
@@ -67,22 +65,9 @@ public:
     q_.resize(kBlock * 3 * H);
   }
 
-  void pass(float *out) override {
-    seconds_ = 0;
-    for (const Inputs &batch : batches_) {
-      Clock::time_point start = Clock::now();
-      schedule(batch);
-      seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
-      compute(batch);
-      readout(batch, out);
-      out += batch.count();
-    }
-  }
-  double schedule_seconds() const override { return seconds_; }
-
 private:
   /// Sorts the bonds by kind: from_ is the atom that has one, to_ the atom that it leads to.
-  void schedule(const Inputs &batch) {
+  void schedule(const Inputs &batch) override {
     const Column &bonds = batch.table(kAtom).columns[kBonds];
     const std::vector<int32_t> &kind = batch.table(kBond).columns[kKind].ints,
                                &to = batch.table(kBond).columns[kTo].ints;
@@ -99,7 +84,7 @@ private:
       }
   }
 
-  void compute(const Inputs &batch) {
+  float *compute(const Inputs &batch, float *out) override {
     const int64_t H = hidden_;
     const int32_t atoms = batch.table(kAtom).rows();
     const float *x = batch.table(kAtom).columns[kX].floats.data(), *lift = parameters_["lift.b"].data();
@@ -132,6 +117,8 @@ private:
       }
       h_.swap(next_);
     }
+    readout(batch, out);
+    return out + batch.count();
   }
 
   void readout(const Inputs &batch, float *out) {
@@ -156,13 +143,11 @@ private:
 
   int32_t hidden_, features_, steps_;
   const Parameters &parameters_;
-  const std::vector<Inputs> &batches_;
   Product lift_, W_, U_;
   std::vector<Product> along_; ///< a kind
   // The batch at hand.
   std::vector<int32_t> from_, to_, begin_; ///< bonds by kind; begin_[k] .. begin_[k + 1] - 1 are of kind k
   std::vector<float> h_, next_, m_, x_, y_, p_, q_;
-  double seconds_ = 0;
 };
 
 } // namespace

@@ -4,21 +4,19 @@
 // which go on are always the first rows, and the states of a step are the contiguous operand of the next
 // one's product.
 #include "bench/baselines/Activation.h"
+#include "bench/baselines/Batched.h"
 #include "bench/baselines/Levels.h"
 #include "bench/baselines/Products.h"
 
 #include <dbc/math.h> // DBC_CLONES
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <numeric>
 
 namespace dbc::bench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr int32_t kBlock = 256; ///< rows of a product over all words
 
@@ -52,11 +50,11 @@ void tanh_all(int64_t count, float *x) {
     x[i] = gated_tanh(20.0f, x[i]); // sigmoid(20) is 1 to 2e-9
 }
 
-class TaggerSteps final : public Implementation {
+class TaggerSteps final : public Batched<Inputs> {
 public:
   TaggerSteps(const Parameters &p, int32_t hidden, int32_t embed, int32_t tags,
               const std::vector<Inputs> &batches)
-      : hidden_(hidden), embed_(embed), tags_(tags), batches_(batches), E_(p["E"].data()),
+      : Batched(batches), hidden_(hidden), embed_(embed), tags_(tags), E_(p["E"].data()),
         directions_{Direction(p, "context.fwd.", hidden, embed, most_sentences(batches)),
                     Direction(p, "context.bwd.", hidden, embed, most_sentences(batches))},
         top_(p["H"].data(), hidden, 2 * hidden, kBlock), scores_(p["O"].data(), tags, hidden, kBlock) {
@@ -80,21 +78,6 @@ public:
     c_.resize(words * H);
   }
 
-  void pass(float *out) override {
-    seconds_ = 0;
-    for (const Inputs &batch : batches_) {
-      const Column &words = batch.table(0).columns[0];
-      Clock::time_point start = Clock::now();
-      schedule(words);
-      seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
-      for (int back : {0, 1})
-        run(words, back);
-      score(words, out);
-      out += static_cast<int64_t>(words.offsets.back()) * tags_;
-    }
-  }
-  double schedule_seconds() const override { return seconds_; }
-
 private:
   struct Direction {
     Direction(const Parameters &p, const std::string &lstm, int32_t hidden, int32_t embed, int32_t sentences)
@@ -113,7 +96,8 @@ private:
 
   /// Sentences by length, longest first, by counting; first_[t] is the row of step t's first word, rows being
   /// step after step.
-  void schedule(const Column &words) {
+  void schedule(const Inputs &batch) override {
+    const Column &words = batch.table(0).columns[0];
     const std::vector<int32_t> &offsets = words.offsets;
     sentences_ = static_cast<int32_t>(offsets.size()) - 1;
     steps_ = 0;
@@ -138,6 +122,14 @@ private:
     places_.assign(counts_.begin(), counts_.end());
     for (int32_t s = 0; s < sentences_; ++s)
       order_[places_[offsets[s + 1] - offsets[s]]++] = s;
+  }
+
+  float *compute(const Inputs &batch, float *out) override {
+    const Column &words = batch.table(0).columns[0];
+    for (int back : {0, 1})
+      run(words, back);
+    score(words, out);
+    return out + static_cast<int64_t>(words.offsets.back()) * tags_;
   }
 
   void run(const Column &words, int back) {
@@ -197,7 +189,6 @@ private:
   }
 
   int32_t hidden_, embed_, tags_;
-  const std::vector<Inputs> &batches_;
   const float *E_;
   Direction directions_[2];
   Product top_, scores_;
@@ -205,7 +196,6 @@ private:
   int32_t sentences_ = 0, steps_ = 0;
   std::vector<int32_t> order_, counts_, first_, places_, place_;
   std::vector<float> x_, gates_, u_, y_, h_[2], c_;
-  double seconds_ = 0;
 };
 
 } // namespace

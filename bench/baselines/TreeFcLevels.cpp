@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // TreeFC batched by level by hand. Leaves are copies of embeddings; each level is one product and one loop.
+#include "bench/baselines/Batched.h"
 #include "bench/baselines/Levels.h"
 #include "bench/baselines/Products.h"
 #include "bench/baselines/TreeLevels.h"
@@ -9,13 +10,10 @@
 #include <dbc/math.h> // DBC_CLONES
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
 namespace dbc::bench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// Rows of a product: what it writes is still in the cache when the loop after it reads it.
 constexpr int32_t kBlock = 128;
@@ -26,16 +24,16 @@ void relu_row(int64_t H, const float *__restrict y, const float *__restrict bias
     h[j] = y[j] + bias[j] > 0 ? y[j] + bias[j] : 0;
 }
 
-class TreeFcLevels final : public Implementation {
+class TreeFcLevels final : public Batched<TreeBatch> {
 public:
   TreeFcLevels(const Parameters &parameters, int32_t hidden, const std::vector<Inputs> &batches)
-      : hidden_(hidden), E_(parameters["E"].data()), b_(parameters["b"].data()),
+      : Batched(trees_), hidden_(hidden), E_(parameters["E"].data()), b_(parameters["b"].data()),
         product_(parameters["W"].data(), hidden, 2 * hidden, kBlock) {
     int32_t nodes = 0;
     size_t slots = 0;
     for (const Inputs &batch : batches) {
-      batches_.push_back(tree_batch(batch));
-      const TreeBatch &trees = batches_.back();
+      trees_.push_back(tree_batch(batch));
+      const TreeBatch &trees = trees_.back();
       nodes = std::max(nodes, trees.nodes());
       slots = std::max<size_t>(slots, 2 * (trees.nodes() - trees.leaves()) + trees.trees());
     }
@@ -44,20 +42,10 @@ public:
     y_.resize(static_cast<size_t>(kBlock) * hidden);
   }
 
-  void pass(float *out) override {
-    seconds_ = 0;
-    for (const TreeBatch &batch : batches_) {
-      Clock::time_point start = Clock::now();
-      levels_.make(batch);
-      seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
-      compute(batch, out);
-      out += static_cast<int64_t>(batch.trees()) * hidden_;
-    }
-  }
-  double schedule_seconds() const override { return seconds_; }
-
 private:
-  void compute(const TreeBatch &batch, float *out) {
+  void schedule(const TreeBatch &batch) override { levels_.make(batch); }
+
+  float *compute(const TreeBatch &batch, float *out) override {
     const int64_t H = hidden_;
     const TreeLevels &s = levels_;
     for (int32_t leaf = 0; leaf < s.leaves; ++leaf)
@@ -70,15 +58,15 @@ private:
           relu_row(H, &y_[r * H], b_, &h_[s.slot[s.leaves + at + r] * H]);
       }
     std::memcpy(out, &h_[2 * s.inner * H], batch.trees() * H * sizeof(float));
+    return out + batch.trees() * H;
   }
 
   int32_t hidden_;
   const float *E_, *b_;
   Product product_;
-  std::vector<TreeBatch> batches_;
+  std::vector<TreeBatch> trees_;
   TreeLevels levels_;
   std::vector<float> h_, y_; ///< slots; a block
-  double seconds_ = 0;
 };
 
 } // namespace

@@ -5,6 +5,7 @@
 // product over all its inner nodes, followed by one loop for bias, activations and state. Wide products are
 // cut into blocks of rows, so that what a block's product writes is still in the cache when the loop reads
 // it.
+#include "bench/baselines/Batched.h"
 #include "bench/baselines/Products.h"
 #include "bench/baselines/TreeLevels.h"
 #include "bench/baselines/TreeLstm.h"
@@ -23,33 +24,20 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-class Levels final : public Implementation {
+class Levels final : public Batched<TreeBatch> {
 public:
   Levels(const TreeLstm &model, const std::vector<TreeBatch> &batches);
 
-  void pass(float *out) override {
-    schedule_seconds_ = 0;
-    for (const TreeBatch &batch : batches_) {
-      Clock::time_point start = Clock::now();
-      schedule_.make(batch);
-      schedule_seconds_ += seconds_since(start);
-      compute(batch, out);
-      out += static_cast<int64_t>(batch.trees()) * TreeLstm::kClasses;
-    }
-  }
-  double schedule_seconds() const override { return schedule_seconds_; }
-
 private:
-  void compute(const TreeBatch &batch, float *out);
+  void schedule(const TreeBatch &batch) override { schedule_.make(batch); }
+  float *compute(const TreeBatch &batch, float *out) override;
   void choose_block();
 
   const TreeLstm &model_;
-  const std::vector<TreeBatch> &batches_;
   int32_t widest_; ///< most rows that one product can have
   Product leaf_, node_, classes_;
   int32_t block_;
   TreeLevels schedule_;
-  double schedule_seconds_ = 0;
   std::vector<float> x_, y_; ///< a block's embeddings and what its product gives
   std::vector<float> h_, c_; ///< slots
 };
@@ -62,7 +50,7 @@ int32_t most_leaves(const std::vector<TreeBatch> &batches) {
 }
 
 Levels::Levels(const TreeLstm &model, const std::vector<TreeBatch> &batches)
-    : model_(model), batches_(batches), widest_(most_leaves(batches)),
+    : Batched(batches), model_(model), widest_(most_leaves(batches)),
       leaf_(model.W.data(), 3 * model.hidden, TreeLstm::kEmbed, widest_),
       node_(model.U.data(), 5 * model.hidden, 2 * model.hidden, widest_),
       classes_(model.V.data(), TreeLstm::kClasses, model.hidden, widest_), block_(widest_) {
@@ -107,7 +95,7 @@ void Levels::choose_block() {
   block_ = best;
 }
 
-void Levels::compute(const TreeBatch &batch, float *out) {
+float *Levels::compute(const TreeBatch &batch, float *out) {
   const int64_t H = model_.hidden;
   const TreeLevels &s = schedule_;
   for (int32_t at = 0; at < s.leaves; at += block_) {
@@ -134,6 +122,7 @@ void Levels::compute(const TreeBatch &batch, float *out) {
       logits[k] += model_.e[k];
     softmax(logits, out + static_cast<int64_t>(t) * TreeLstm::kClasses);
   }
+  return out + static_cast<int64_t>(batch.trees()) * TreeLstm::kClasses;
 }
 
 } // namespace
