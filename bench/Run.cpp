@@ -11,9 +11,20 @@
 namespace dbc::bench {
 
 /// Every implementation that a row is written for, in the order of the rows. Those by hand judge the others.
-static constexpr const char *kImplementations[] = {"gemv-node",     "cblas",        "dbc",
-                                                   "dbc-unbatched", "dynet-agenda", "dynet-depth",
-                                                   "pytorch-node",  "pytorch-level"};
+static constexpr const char *kImplementations[] = {"gemv-node",   "cblas",         "dbc",
+                                                   "dbc-table",   "dbc-unbatched", "dynet-agenda",
+                                                   "dynet-depth", "pytorch-node",  "pytorch-level"};
+
+/// A workload's model as dbc compiled it; null where it is absent.
+struct CompiledModels {
+  const ModelCode *plain;  ///< without tables
+  const ModelCode *tables; ///< with those that dbc makes by itself
+
+  /// What a row is measured with; null if it is not one of dbc.
+  const ModelCode *of(const std::string &impl) const {
+    return impl == "dbc" || impl == "dbc-unbatched" ? plain : impl == "dbc-table" ? tables : nullptr;
+  }
+};
 
 Inputs for_reference(const Workload &workload, const Inputs &inputs) {
   constexpr double kMost = 4e8; // operations: about a second
@@ -24,7 +35,7 @@ Inputs for_reference(const Workload &workload, const Inputs &inputs) {
 }
 
 /// All that take part in a case; null where there is none.
-static std::vector<Contestant> contestants(const Workload &workload, const ModelCode *code,
+static std::vector<Contestant> contestants(const Workload &workload, const CompiledModels &models,
                                            const std::vector<Inputs> &batches,
                                            const std::vector<Inputs> &single, int32_t threads) {
   std::vector<Contestant> by_hand = workload.by_hand(batches), all;
@@ -33,9 +44,9 @@ static std::vector<Contestant> contestants(const Workload &workload, const Model
     for (Contestant &one : by_hand)
       if (one.impl == impl)
         all.back().implementation = std::move(one.implementation);
-    if (code && (impl == "dbc" || impl == "dbc-unbatched"))
-      all.back().implementation =
-          compiled(*code, workload.entry(), workload.parameters, impl == "dbc" ? batches : single, threads);
+    if (const ModelCode *code = models.of(impl))
+      all.back().implementation = compiled(*code, workload.entry(), workload.parameters,
+                                           impl == "dbc-unbatched" ? single : batches, threads);
   }
   return all;
 }
@@ -48,8 +59,9 @@ std::string run(const std::string &name, const Workload &workload, const Options
   if (!error.empty())
     return error;
   Inputs inputs = options.quick ? data.inputs.first(320) : std::move(data.inputs);
-  const ModelCode *code = compiled_model(name, workload.hidden, why);
-  if (!code)
+  CompiledModels models{compiled_model(name, workload.hidden, /*tables=*/false, why),
+                        compiled_model(name, workload.hidden, /*tables=*/true, why)};
+  if (!models.plain || !models.tables)
     std::fprintf(stderr, "%s: dbc is absent: %s\n", name.c_str(), why.c_str());
   std::vector<double> reference = workload.reference(for_reference(workload, inputs));
 
@@ -61,7 +73,7 @@ std::string run(const std::string &name, const Workload &workload, const Options
   for (int32_t size : sizes) {
     Inputs some = inputs.whole_batches(size);
     std::vector<Inputs> batches = some.cut(size), single = some.cut(1);
-    std::vector<Contestant> all = contestants(workload, code, batches, single, options.threads);
+    std::vector<Contestant> all = contestants(workload, models, batches, single, options.threads);
 
     Case shared;
     shared.workload = name;

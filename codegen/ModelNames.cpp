@@ -130,7 +130,7 @@ std::string Program::ticks(kernel::SpaceOp space) const {
 
 std::string Program::rows(kernel::SpaceOp space) const {
   if (space.getKind() == kernel::SpaceKind::Model)
-    return "1";
+    return std::to_string(space.getExtent().value_or(1));
   if (space.getKind() == kernel::SpaceKind::States && space.getColumns().empty())
     return nameOf(space);
   return nameOf(space) + ".rows()";

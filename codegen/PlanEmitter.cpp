@@ -180,7 +180,10 @@ void PlanEmitter::valueMembers() {
     std::string shape = array.extents.empty() ? "" : ": " + shapeText(array.extents);
     bool ofModel = space.getKind() == kernel::SpaceKind::Model;
     lines.push_back({array.pointee + " *" + array.member + " = nullptr;",
-                     (ofModel ? "of the model" : program_.nameOf(space)) + shape});
+                     (!ofModel            ? program_.nameOf(space)
+                      : space.getExtent() ? "table of the model, " + program_.rows(space) + " rows"
+                                          : "of the model") +
+                         shape});
   }
   out_.aligned(lines);
 }

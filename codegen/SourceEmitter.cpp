@@ -151,9 +151,10 @@ void emitMakeModel(const ModelNames &model, Writer &out) {
     for (const Slot &slot : program->slots)
       if (slot.ofModel) {
         kernel::BufferOp buffer = slot.buffers.front();
-        int64_t size = model.array(*program, buffer.getSymName()).rowSize();
+        std::string rows = program->rows(program->find<kernel::SpaceOp>(buffer.getSpace()));
         out.line("model.add_buffer<" + pointee(scalarOf(buffer.getType()), false) + ">(" +
-                 std::to_string(slot.number) + ", " + std::to_string(size) + ");");
+                 std::to_string(slot.number) + ", size_t(" + rows + ") * " +
+                 std::to_string(model.array(*program, buffer.getSymName()).rowSize()) + ");");
       }
     std::string plan = program->name + "_plan", scratch = program->name + "_scratch",
                 code = program->space + "::";
@@ -161,8 +162,9 @@ void emitMakeModel(const ModelNames &model, Writer &out) {
     out.line(plan + ".bind(model);");
     out.line("dbc::Scratch " + scratch + ";");
     for (kernel::FuncOp stage : program->modelStages)
-      out.line(code + program->nameOf(stage) + "(" + plan + ", 0, 1, " + scratch + ".get<char>(" + code +
-               "kScratch));");
+      out.line(code + program->nameOf(stage) + "(" + plan + ", 0, " +
+               program->rows(program->find<kernel::SpaceOp>(*stage.getSpace())) + ", " + scratch +
+               ".get<char>(" + code + "kScratch));");
   }
   out.close();
   out.blank();

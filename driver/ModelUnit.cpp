@@ -107,7 +107,7 @@ Exit ModelUnit::transform(const std::string &until, mlir::OwningOpRef<mlir::Modu
       return exit;
   result = meaning_->clone();
   mlir::PassManager passes(&context_);
-  passes::buildPipeline(passes, until);
+  passes::buildPipeline(passes, {until, static_cast<int64_t>(options_.tableBudget / (options_.f64 ? 8 : 4))});
   for (const std::string &flag : printAfter)
     if (llvm::none_of(passes.getPasses(), [&](mlir::Pass &pass) { return pass.getArgument() == flag; })) {
       llvm::errs() << "dbc: error: no pass `" << flag << "` is run; these are:";

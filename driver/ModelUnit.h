@@ -22,6 +22,7 @@ struct ModelOptions {
   std::map<std::string, int64_t> dims; ///< -D
   std::vector<std::string> includes;   ///< -I
   bool f64 = false;                    ///< --real f64
+  uint64_t tableBudget = 256 << 20;    ///< --table-budget, in bytes
   bool verbose = false;
 };
 

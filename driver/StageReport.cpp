@@ -51,6 +51,9 @@ private:
     case kernel::SpaceKind::Inputs:
       return "each input";
     case kernel::SpaceKind::Model:
+      if (auto extent = space.getExtent())
+        return "each of the " + std::to_string(*extent) + " values of `" +
+               cast<StringAttr>(space.getColumns()[0]).getValue().str() + "`, when the model is made";
       return "the model, when it is made";
     case kernel::SpaceKind::Instances: {
       auto group = program.lookupSymbol<kernel::GroupOp>(*space.getGroup());

@@ -128,6 +128,15 @@ private:
             "the number that generated code computes with [f32]")
         ->check(CLI::IsMember({"f32", "f64"}));
   }
+  void addTables(CLI::App *command) {
+    command
+        ->add_option(
+            "--table-budget", o.model.tableBudget,
+            "bytes that a model may take for functions of one index, computed when it is made; kb, mb and "
+            "gb are understood, 0 makes none [256mb]")
+        ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false).description(""))
+        ->type_name("BYTES");
+  }
   void addTarget(CLI::App *command) {
     command->add_option("--target", o.target, "what generated code runs on: cpu, cuda or cpu,cuda [cpu]")
         ->check(CLI::IsMember({"cpu", "cuda", "cpu,cuda"}).description(""));
@@ -161,6 +170,7 @@ private:
         ->take_all()
         ->allow_extra_args(false);
     addReal(compile);
+    addTables(compile);
     addTarget(compile);
     add("check", "print what is wrong with a model", checkCommand);
   }
@@ -180,6 +190,7 @@ private:
     run->add_option("--profile-json", o.profileOutput, "write the same to a file, as JSON");
     run->add_option("--threads", o.threads, "threads to compute with [1]")->check(CLI::Range(1, 1024));
     addReal(run);
+    addTables(run);
     addTarget(run);
   }
   void declareInspection() {
@@ -188,6 +199,7 @@ private:
     addCount(verify);
     addEntry(verify, "without it all");
     addReal(verify);
+    addTables(verify);
     addWeights(verify);
     verify->add_flag("--json", o.json, "print the findings as JSON");
     CLI::App *sample = add("sample", "print random inputs that fit an entry", sampleCommand);
@@ -200,6 +212,7 @@ private:
     report->add_flag("--json", o.json, "print the report as JSON");
     report->add_option("--input", o.countInput, "run these JSON lines and count too");
     report->add_option("--batch", o.batch, "inputs in a batch [64]")->check(CLI::Range(1, 1 << 30));
+    addTables(report);
     addEntry(report, "what --input is for; may be left out when there is one");
     addWeights(report);
   }

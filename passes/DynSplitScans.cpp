@@ -61,7 +61,7 @@ struct DynSplitScansPass : impl::DynSplitScansBase<DynSplitScansPass> {
           Operation *user = body.findAncestorOpInBlock(*use.getOwner());
           if (early.contains(user))
             continue;
-          if (dyn::isNumber(result.getType()) && numeric(op) && op->getNumOperands())
+          if (dyn::isNumber(result.getType()) && numeric(op) && op->getNumOperands() && !isOfIndex(result))
             handed.insert(result);
         }
     }
@@ -93,6 +93,29 @@ struct DynSplitScansPass : impl::DynSplitScansBase<DynSplitScansPass> {
     for (Operation *op : llvm::reverse(early))
       if (op->use_empty())
         op->erase();
+  }
+
+  /// Whether a value inside a binder is made of parameters and one whole number of an element alone: that can
+  /// become a table (batch-fold-tables), to be read where it is used.
+  static bool isOfIndex(Value value) {
+    Block *body = value.getParentBlock();
+    llvm::SetVector<Value> sources;
+    sources.insert(value);
+    BlockArgument index;
+    for (size_t n = 0; n < sources.size(); ++n) { // grows while it is walked
+      Value source = sources[n];
+      auto argument = dyn_cast<BlockArgument>(source);
+      Operation *op = source.getDefiningOp();
+      if (argument && argument.getOwner() == body && argument.getType().isInteger(32) &&
+          (!index || index == argument))
+        index = argument;
+      else if (!op || !dyn::isNumber(source.getType()) || isa<dyn::FieldOp, dyn::CallOp>(op) ||
+               (op->getNumRegions() && isa<dyn::DynDialect>(op->getDialect())))
+        return false;
+      else
+        sources.insert(op->operand_begin(), op->operand_end());
+    }
+    return index != nullptr;
   }
 
   /// Whether an op computes with tensors or f32, not with the structure's integers.

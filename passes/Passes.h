@@ -13,10 +13,15 @@ namespace dbc::passes {
 #define GEN_PASS_REGISTRATION
 #include "passes/Passes.h.inc"
 
-/// Appends all passes: a `dyn` module goes in, a `kernel` module comes out. `until` stops after the level
-/// called so
-/// ("dyn", "batch" or "kernel").
-void buildPipeline(mlir::OpPassManager &pm, llvm::StringRef until = "kernel");
+struct PipelineOptions {
+  /// The level behind which to stop: "dyn", "batch" or "kernel".
+  llvm::StringRef until = "kernel";
+  /// Numbers that all tables which batch-fold-tables makes together may have; 0: none are made.
+  int64_t tableNumbers = 64 << 20;
+};
+
+/// Appends all passes: a `dyn` module goes in, a `kernel` module comes out.
+void buildPipeline(mlir::OpPassManager &pm, const PipelineOptions &options = {});
 
 /// Registers every pass under its flag, and the pipeline as `dbc-pipeline`, for dbc-opt.
 void registerPasses();

@@ -30,6 +30,19 @@ def DynHoist : Pass<"dyn-hoist", "::mlir::ModuleOp"> {
   }];
 }
 
+def DynForwardTakes : Pass<"dyn-forward-takes", "::mlir::ModuleOp"> {
+  let summary = "Go through row numbers instead of a list of rows of a parameter";
+  let description = [{
+    ```mlir
+    %xs = dyn.map (%words) { ^bb0(%w): dyn.take %E[%w] }
+    dyn.scan (%xs) from (%h) { ^bb0(%x, %s): ... %x ... }
+    ==>
+    dyn.scan (%words) from (%h) { ^bb0(%w, %s): %x = dyn.take %E[%w] ... %x ... }
+    ```
+    The rows are read where they lie, and what is made of them is seen to depend on the number alone.
+  }];
+}
+
 def DynSplitScans : Pass<"dyn-split-scans", "::mlir::ModuleOp"> {
   let summary = "Move what does not use the state out of a scan into a map before it";
   let description = [{
@@ -86,6 +99,26 @@ def BatchSinkTakes : Pass<"batch-sink-takes", "::mlir::ModuleOp"> {
     not read by other stages over that space: they take the row themselves. A matrix for each row would be moved through
     memory otherwise, and products with it could not use packed weights.
   }];
+}
+
+def BatchFoldTables : Pass<"batch-fold-tables", "::mlir::ModuleOp"> {
+  let summary = "Compute functions of one index when the model is made, for all its values (DESIGN: folding tables)";
+  let description = [{
+    A value of a stage that depends on parameters and one column alone, which is below a known bound since it takes a row of
+    something, and that has a product, a reduction or a function like tanh in it, becomes a buffer over a space of the
+    model with a row for each value of the column. Stages read it through that column.
+    ```mlir
+    batch.stage @leaf over @Leaf { %w = batch.column "word"  %x = dyn.take %E[%w]  %y = contract(%W, %x)  write %y, @leaf }
+    batch.stage @next over @Leaf { %y = batch.read @leaf ... }
+    ==>
+    kernel.space model @table.Leaf.word ["word"] extent 1000
+    batch.stage @table.leaf over @table.Leaf.word { ... write %y, @table.leaf }
+    batch.stage @next over @Leaf { %y = batch.gather @table.leaf via "word" ... }
+    ```
+    All tables of the module together have at most `numbers` numbers; the smallest come first. Parameters must not change while
+    the model lives: inference only.
+  }];
+  let options = [Option<"numbers", "numbers", "int64_t", "64 << 20", "numbers that all tables together may have">];
 }
 
 def BatchPartition : Pass<"batch-partition", "::mlir::ModuleOp"> {

@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-void buildPipeline(OpPassManager &pm, StringRef until) {
+void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createDynDecompose());
@@ -17,15 +17,17 @@ void buildPipeline(OpPassManager &pm, StringRef until) {
   pm.addPass(createDynLiftValues());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addPass(createDynForwardTakes());
   pm.addPass(createDynMergeProducts());
   pm.addPass(createDynSplitScans());
   pm.addPass(createDynHoist());
   pm.addPass(createCSEPass());
-  if (until == "dyn")
+  if (options.until == "dyn")
     return;
   pm.addPass(createDynToBatch());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createBatchSinkTakes());
+  pm.addPass(createBatchFoldTables({options.tableNumbers}));
   pm.addPass(createBatchPartition());
   pm.addPass(createBatchOrderStages());
   pm.addPass(createBatchAssignLevels());
@@ -35,7 +37,7 @@ void buildPipeline(OpPassManager &pm, StringRef until) {
   pm.addPass(createBatchClassifyAccesses());
   pm.addPass(createBatchPlanBuffers());
   pm.addPass(createScheduleCpu());
-  if (until == "batch")
+  if (options.until == "batch")
     return;
   pm.addPass(createBatchToKernel());
   pm.addPass(createCanonicalizerPass());

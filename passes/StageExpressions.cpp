@@ -40,6 +40,8 @@ Value StageToKernel::mulInt(Value x, int64_t y) {
 
 /// A column of the stage's space at the current row, loaded once a row.
 Value StageToKernel::column(StringRef name) {
+  if (space.getExtent()) // of a table: the row's own number
+    return row;
   Value &known = columnCache[name];
   if (!known) {
     OpBuilder::InsertionGuard guard(b);
@@ -54,9 +56,10 @@ Value StageToKernel::column(StringRef name) {
 bool StageToKernel::ofModel(FlatSymbolRefAttr buffer) {
   // In the program being written: the spaces have moved there already.
   auto array = SymbolTable::lookupNearestSymbolFrom<kernel::BufferOp>(func, buffer);
-  return array &&
-         SymbolTable::lookupNearestSymbolFrom<kernel::SpaceOp>(func, array.getSpaceAttr()).getKind() ==
-             kernel::SpaceKind::Model;
+  if (!array)
+    return false;
+  auto home = SymbolTable::lookupNearestSymbolFrom<kernel::SpaceOp>(func, array.getSpaceAttr());
+  return home.getKind() == kernel::SpaceKind::Model && !home.getExtent();
 }
 
 Value StageToKernel::element(Value value, ValueRange at, bool cached) {

@@ -94,7 +94,7 @@ private:
   mlir::Value someOf(batch::SegmentOp op);
   mlir::Value constantElement(mlir::DenseElementsAttr dense, mlir::ValueRange at);
   mlir::Value column(llvm::StringRef name);
-  /// Whether a buffer has one row for the whole model.
+  /// Whether a buffer has one row, for the whole model.
   bool ofModel(mlir::FlatSymbolRefAttr buffer);
   mlir::Value localOf(mlir::Value value);
 
@@ -125,12 +125,6 @@ private:
   mlir::Value reduced(dyn::ReduceKind kind, mlir::Type elementType, int64_t length, mlir::Location at,
                       llvm::function_ref<mlir::Value(mlir::Value)> element);
 
-  /// Whether a space is the model's: one row, which every stage may read. (Spaces stand in the new program
-  /// already.)
-  bool isModel(llvm::StringRef name) {
-    return func->getParentOfType<kernel::ProgramOp>().lookupSymbol<kernel::SpaceOp>(name).getKind() ==
-           kernel::SpaceKind::Model;
-  }
   mlir::Value integer(int64_t value);
   mlir::Value real(double value);
   mlir::Value addInt(mlir::Value a, mlir::Value b);

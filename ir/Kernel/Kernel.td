@@ -124,7 +124,8 @@ def Kernel_SpaceOp : Kernel_Op<"space", [Symbol]> {
     * `elements`, `arm`: rows made by `kernel.push` from rows of `parent`, in their order.
     * `steps`: elements of a scan: as `elements`, run step by step; column `step` is the number of the step of its owner.
     * `states`: rows reserved by `kernel.reserve`, or made by `kernel.push` with the columns that are pushed.
-    * `model`: one row.
+    * `model`: rows that are computed when the model is made. One, which every stage may read; or, for a table, `extent` of
+      them, whose one column is the row's own number.
     `ticked`: rows are run in ranges of one tick of the innermost loop that encloses them: a level of `group` (rows are in
     that order already), or a step of the scan `steps_of` (a space of kind `steps`, itself or an ancestor; rows are then
     reached through an order list). `kept`: a stage may say which rows of a tick there are (`kernel.keep`); rows are then
@@ -132,8 +133,8 @@ def Kernel_SpaceOp : Kernel_Op<"space", [Symbol]> {
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Kernel_SpaceKindAttr:$kind,
       OptionalAttr<FlatSymbolRefAttr>:$parent, StrArrayAttr:$columns, OptionalAttr<FlatSymbolRefAttr>:$group,
-      OptionalAttr<I32Attr>:$cell, UnitAttr:$ticked, OptionalAttr<FlatSymbolRefAttr>:$steps_of, UnitAttr:$kept);
-  let assemblyFormat = "$kind $sym_name (`in` $parent^)? $columns (`group` $group^ `cell` $cell)? (`ticked` $ticked^)? (`steps` $steps_of^)? (`kept` $kept^)? attr-dict";
+      OptionalAttr<I32Attr>:$cell, UnitAttr:$ticked, OptionalAttr<FlatSymbolRefAttr>:$steps_of, UnitAttr:$kept, OptionalAttr<I32Attr>:$extent);
+  let assemblyFormat = "$kind $sym_name (`in` $parent^)? $columns (`group` $group^ `cell` $cell)? (`ticked` $ticked^)? (`steps` $steps_of^)? (`kept` $kept^)? (`extent` $extent^)? attr-dict";
 }
 def Kernel_GroupOp : Kernel_Op<"group", [Symbol]> {
   let summary = "Cells that call each other; levelled together";
