@@ -64,7 +64,7 @@ static void emitBegin(const ModelNames &model, const Program &program, Writer &o
     out.line(name + ".bind(" + view + ");");
   out.blank();
   for (kernel::GroupOp group : program.groups)
-    out.line(program.nameOf(group) + ".begin(run.batch, run.errors);");
+    out.line(program.nameOf(group) + ".begin(run.batch, run.range, run.errors);");
   for (kernel::SpaceOp space : program.spaces) {
     std::string name = program.nameOf(space);
     if (space.getKind() == kernel::SpaceKind::Model)
@@ -82,7 +82,7 @@ static void emitBegin(const ModelNames &model, const Program &program, Writer &o
     }
   }
   if (program.reaches)
-    out.line("node_set.begin(run.batch);");
+    out.line("node_set.begin(run.batch, run.range);");
 }
 
 static void emitStop(Writer &out) {

@@ -246,6 +246,7 @@ Status Verifier::compare() {
   std::vector<size_t> shuffled = order;
   std::shuffle(shuffled.begin(), shuffled.end(), std::mt19937(7));
   std::vector<LineResult> first, other;
+  one.session.limit_part(INT32_MAX);
   if (Status status = run(one, order, drawn.size(), first); !status.ok())
     return status;
   compareWithOracle(first);
@@ -254,11 +255,14 @@ Status Verifier::compare() {
     CompiledRunner &runner;
     const std::vector<size_t> &order;
     size_t batch;
-  } const ways[] = {{"one by one", one, order, 1},
-                    {"with two threads", two, order, drawn.size()},
-                    {"shuffled, with two threads", two, shuffled, drawn.size()},
-                    {"shuffled, seven at a time", one, shuffled, 7}};
+    int32_t part; ///< inputs of a part; 0: as the session likes
+  } const ways[] = {{"one by one", one, order, 1, 0},
+                    {"with two threads", two, order, drawn.size(), 0},
+                    {"shuffled, with two threads", two, shuffled, drawn.size(), INT32_MAX},
+                    {"shuffled, seven at a time", one, shuffled, 7, 0},
+                    {"in parts of three", one, order, drawn.size(), 3}};
   for (const auto &way : ways) {
+    way.runner.session.limit_part(way.part);
     if (Status status = run(way.runner, way.order, way.batch, other); !status.ok())
       return status;
     compareBits(first, other, way.how);

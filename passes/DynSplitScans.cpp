@@ -95,27 +95,32 @@ struct DynSplitScansPass : impl::DynSplitScansBase<DynSplitScansPass> {
         op->erase();
   }
 
-  /// Whether a value inside a binder is made of parameters and one whole number of an element alone: that can
-  /// become a table (batch-fold-tables), to be read where it is used.
+  /// Whether a value inside a binder is made of parameters and one whole number of an element alone, which is
+  /// below a known bound since a row of something is taken by it: that can become a table
+  /// (batch-fold-tables), to be read where it is used.
   static bool isOfIndex(Value value) {
     Block *body = value.getParentBlock();
     llvm::SetVector<Value> sources;
     sources.insert(value);
     BlockArgument index;
+    bool bounded = false;
     for (size_t n = 0; n < sources.size(); ++n) { // grows while it is walked
       Value source = sources[n];
       auto argument = dyn_cast<BlockArgument>(source);
       Operation *op = source.getDefiningOp();
       if (argument && argument.getOwner() == body && argument.getType().isInteger(32) &&
-          (!index || index == argument))
+          (!index || index == argument)) {
         index = argument;
-      else if (!op || !dyn::isNumber(source.getType()) || isa<dyn::FieldOp, dyn::CallOp>(op) ||
-               (op->getNumRegions() && isa<dyn::DynDialect>(op->getDialect())))
+        continue;
+      }
+      if (!op || !dyn::isNumber(source.getType()) || isa<dyn::FieldOp, dyn::CallOp>(op) ||
+          (op->getNumRegions() && isa<dyn::DynDialect>(op->getDialect())))
         return false;
-      else
-        sources.insert(op->operand_begin(), op->operand_end());
+      if (auto take = dyn_cast<dyn::TakeOp>(op))
+        bounded |= isa<BlockArgument>(take.getIndex());
+      sources.insert(op->operand_begin(), op->operand_end());
     }
-    return index != nullptr;
+    return bounded;
   }
 
   /// Whether an op computes with tensors or f32, not with the structure's integers.

@@ -320,7 +320,8 @@ LogicalResult Flattening::run() {
         front.getStrArrayAttr(columns),
         space.group.empty() ? FlatSymbolRefAttr() : FlatSymbolRefAttr::get(context, space.group),
         space.group.empty() ? IntegerAttr() : front.getI32IntegerAttr(space.cell),
-        /*ticked=*/false, /*steps_of=*/FlatSymbolRefAttr(), /*kept=*/!space.alive.empty(), /*extent=*/IntegerAttr());
+        /*ticked=*/false, /*steps_of=*/FlatSymbolRefAttr(), /*kept=*/!space.alive.empty(),
+        /*extent=*/IntegerAttr());
   }
   return success();
 }

@@ -493,6 +493,11 @@ void Batch::finish() {
 }
 
 int32_t Batch::rows(int32_t table) const { return tables_[table]->rows; }
+Range Batch::rows(int32_t table, Range inputs) const {
+  if (table == args())
+    return inputs;
+  return {begin(table)[inputs.begin], begin(table)[inputs.end]};
+}
 const int32_t *Batch::begin(int32_t data) const { return tables_[data]->begin_view; }
 const uint8_t *Batch::kinds(int32_t data) const {
   return data == args() ? nullptr : tables_[data]->kinds_view;

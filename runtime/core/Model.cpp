@@ -28,9 +28,14 @@ Status Model::make(const ModelCode &code, const Weights &weights, Model *model) 
 }
 
 size_t Model::bytes() const {
-  size_t n = 0;
+  size_t n = packed_bytes();
   for (const auto &b : buffers_)
     n += b.size();
+  return n;
+}
+
+size_t Model::packed_bytes() const {
+  size_t n = 0;
   for (const auto &p : packed32_)
     n += p.bytes();
   for (const auto &p : packed64_)

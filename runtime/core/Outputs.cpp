@@ -32,12 +32,33 @@ void Outputs::begin(int32_t inputs) {
   for (Slot &slot : leaves_) {
     slot.leaf.values = slot.leaf.info.depth == 0 ? inputs : 0;
     slot.memory = nullptr;
+    slot.first_value = 0;
     for (int32_t d = 0; d < slot.leaf.info.depth; ++d) {
       Lists &lists = slot.lists[d];
+      lists.first = 0;
       lists.count = d == 0 ? inputs : 0;
       lists.own.assign(static_cast<size_t>(lists.count) + 1, 0);
       lists.offsets = lists.own.data();
     }
+  }
+}
+
+bool Outputs::is_one_part() const {
+  for (const Slot &slot : leaves_)
+    for (int32_t d = 0; d < slot.leaf.info.depth; ++d)
+      if (slot.caller || slot.lists[d].caller)
+        return true;
+  return false;
+}
+
+void Outputs::begin_part(Range inputs) {
+  part_ = inputs;
+  for (Slot &slot : leaves_) {
+    const int32_t depth = slot.leaf.info.depth;
+    if (depth > 0)
+      slot.first_value = slot.leaf.values;
+    for (int32_t d = 0; d < depth; ++d)
+      slot.lists[d].first = d == 0 ? inputs.begin : slot.lists[d].count;
   }
 }
 
@@ -54,27 +75,31 @@ void Outputs::list(int32_t leaf, int32_t depth, const int32_t *parent, int32_t r
                    int32_t parents) {
   Slot &slot = leaves_[leaf];
   Lists &lists = slot.lists[depth];
-  lists.count = depth == 0 ? inputs_ : parents;
-  lists.own.assign(static_cast<size_t>(lists.count) + 1, 0);
+  int64_t end = depth == 0 ? part_.end : lists.first + parents;
+  if (depth > 0)
+    lists.count = end;
+  lists.own.resize(static_cast<size_t>(lists.count) + 1);
   int32_t *offsets = lists.offsets = lists.own.data();
+  std::fill(offsets + lists.first + 1, offsets + end + 1, 0);
   for (int32_t row = 0; row < rows; ++row)
-    ++offsets[(depth == 0 ? inputs[parent[row]] : parent[row]) + 1];
-  for (int64_t i = 0; i < lists.count; ++i)
-    offsets[i + 1] += offsets[i];
+    ++offsets[(depth == 0 ? inputs[parent[row]] : lists.first + parent[row]) + 1];
+  for (int64_t i = lists.first; i < end; ++i)
+    if (__builtin_add_overflow(offsets[i], offsets[i + 1], &offsets[i + 1]))
+      throw std::bad_alloc();
   if (depth + 1 == slot.leaf.info.depth)
-    slot.leaf.values = rows;
+    slot.leaf.values = slot.first_value + rows;
 }
 
 void Outputs::shorten(int32_t leaf, const int32_t *parent, const int32_t *rows, int32_t count,
                       const int32_t *inputs) {
   Slot &slot = leaves_[leaf];
   Lists &lists = slot.lists[0];
-  std::fill(lists.offsets, lists.offsets + lists.count + 1, 0);
+  std::fill(lists.offsets + part_.begin + 1, lists.offsets + part_.end + 1, 0);
   for (int32_t r = 0; r < count; ++r)
     ++lists.offsets[inputs[parent[rows[r]]] + 1];
-  for (int64_t i = 0; i < lists.count; ++i)
+  for (int64_t i = part_.begin; i < part_.end; ++i)
     lists.offsets[i + 1] += lists.offsets[i];
-  slot.leaf.values = count;
+  slot.leaf.values = slot.first_value + count;
 }
 
 Status Outputs::commit() {
@@ -96,7 +121,9 @@ Status Outputs::commit() {
   }
   for (Slot &slot : leaves_) {
     size_t bytes = static_cast<size_t>(slot.leaf.values * slot.leaf.info.extent) * number_bytes(slot);
-    slot.memory = slot.caller ? slot.caller : slot.own.get<unsigned char>(bytes);
+    if (!slot.caller)
+      slot.own.resize(bytes);
+    slot.memory = slot.caller ? slot.caller : slot.own.data();
     for (int32_t d = 0; d < slot.leaf.info.depth; ++d) {
       Lists &lists = slot.lists[d];
       if (!lists.caller)

@@ -12,20 +12,21 @@ namespace dbc {
 // --- Budget
 // ----------------------------------------------------------------------------------------------------------
 
-void Budget::begin(const Batch &batch, int64_t limit) {
+void Budget::begin(const Batch &batch, Range inputs, int64_t limit) {
   batch_ = &batch;
   limit_ = limit;
-  claimed_.assign(static_cast<size_t>(batch.inputs()), 0);
+  first_ = inputs.begin;
+  claimed_.assign(static_cast<size_t>(inputs.end - inputs.begin), 0);
   begin_.assign(static_cast<size_t>(batch.args()) + 1, nullptr);
   for (int32_t data = 0; data < batch.args(); ++data)
     begin_[data] = batch.begin(data);
-  newest_ = 0;
+  newest_ = first_;
 }
 
 int32_t Budget::find_input(int32_t table, int32_t row) const {
   // A level goes through the inputs in their order, then the next level does.
   const int32_t *begin = begin_[table];
-  int32_t from = row >= begin[newest_] ? newest_ + 1 : 0, inputs = batch_->inputs();
+  int32_t from = row >= begin[newest_] ? newest_ + 1 : first_, inputs = batch_->inputs();
   for (int32_t input = from; input < std::min(from + 8, inputs); ++input)
     if (row < begin[input + 1])
       return input;
@@ -157,9 +158,10 @@ void KeyTable::add(int32_t outer, int32_t low, int32_t high) {
   int64_t count = std::max<int64_t>(0, int64_t(high) - low), first = places();
   if (first + count >= INT_MAX)
     throw std::bad_alloc();
-  if (static_cast<size_t>(outer) >= blocks_.size())
-    blocks_.extend(static_cast<size_t>(outer) + 1, Block());
-  blocks_[outer] = {static_cast<int32_t>(first), low, high};
+  const size_t block = static_cast<size_t>(outer - first_);
+  if (block >= blocks_.size())
+    blocks_.extend(block + 1, Block());
+  blocks_[block] = {static_cast<int32_t>(first), low, high};
   outer_.extend(static_cast<size_t>(first + count), outer);
   key_.resize(static_cast<size_t>(first + count));
   for (int64_t k = 0; k < count; ++k)
@@ -170,7 +172,8 @@ void KeyTable::add(int32_t outer, int32_t low, int32_t high) {
 // ----------------------------------------------------------------------------------------------------------
 
 Group::Group(const CellInfo *cells, int32_t count, bool cyclic)
-    : info_(cells), cyclic_(cyclic), cells_(count), origin_(count), level_(count), place_(count) {
+    : info_(cells), cyclic_(cyclic), cells_(count), origin_(count), level_(count), first_(count),
+      place_(count) {
   for (int32_t c = 0; c < count; ++c) {
     cells_[c].arms = cells[c].arms;
     most_keys_ = std::max(most_keys_, static_cast<size_t>(cells[c].key_count));
@@ -178,24 +181,25 @@ Group::Group(const CellInfo *cells, int32_t count, bool cyclic)
   tables_.resize(count * most_keys_);
 }
 
-void Group::begin(const Batch &batch, ScheduleErrors &errors) {
+void Group::begin(const Batch &batch, Range inputs, ScheduleErrors &errors) {
   batch_ = &batch;
   errors_ = &errors;
   levels_ = 0;
   instances_ = 0;
   edges_.clear();
   frames_.clear();
-  for (KeyTable &table : tables_)
-    table.begin();
   for (size_t c = 0; c < cells_.size(); ++c) {
     const CellInfo &info = info_[c];
+    const Range rows = batch.rows(info.data, inputs);
+    for (size_t k = 0; k < most_keys_; ++k)
+      table(static_cast<int32_t>(c), static_cast<int32_t>(k)).begin(k == 0 ? rows.begin : 0);
     const int64_t a_node = info.key_count == 0 ? 1 : info.width; // 0: places come with open()
-    const int64_t places = a_node * batch.rows(info.data);
-    if (places > INT_MAX)
+    if (a_node * rows.end > INT_MAX)
       throw std::bad_alloc();
-    level_[c].clear();
-    origin_[c].clear();
-    add_places(static_cast<int32_t>(c), static_cast<size_t>(places));
+    first_[c] = static_cast<int32_t>(a_node * rows.begin);
+    level_[c].resize(first_[c]);
+    origin_[c].resize(static_cast<size_t>(first_[c]) * info.origin_size);
+    add_places(static_cast<int32_t>(c), static_cast<size_t>(a_node * rows.end));
   }
 }
 
@@ -243,7 +247,7 @@ void Group::sort() {
     levels_ = 1; // stages may ask for the range of level 0
   for (size_t c = 0; c < cells_.size(); ++c) {
     CellRows &cell = cells_[c];
-    int32_t places = static_cast<int32_t>(level_[c].size());
+    int32_t first = first_[c], places = static_cast<int32_t>(level_[c].size());
     int32_t *level = level_[c].data();
     int32_t arms = cell.arms;
     const uint8_t *kinds = arms > 1 ? batch_->kinds(info_[c].data) : nullptr;
@@ -256,7 +260,7 @@ void Group::sort() {
       size_t l = flat ? 0 : level[place];
       return kinds ? l * arms + kinds[place] : l;
     };
-    for (int32_t place = 0; place < places; ++place)
+    for (int32_t place = first; place < places; ++place)
       if (level[place] >= 0)
         ++begin[bucket(place) + 1];
     for (size_t b = 0; b < buckets; ++b)
@@ -265,7 +269,7 @@ void Group::sort() {
     place_[c].resize(cell.count);
     int32_t *place_of = place_[c].data();
     // Levels become rows in place; begin moves up by one bucket meanwhile and is shifted back.
-    for (int32_t place = 0; place < places; ++place)
+    for (int32_t place = first; place < places; ++place)
       if (level[place] >= 0) {
         int32_t row = begin[bucket(place)]++;
         place_of[row] = place;
@@ -368,14 +372,17 @@ void Group::report_cycle(int32_t cell, int32_t place) noexcept {
 // --- NodeSet
 // --------------------------------------------------------------------------------------------------------
 
-void NodeSet::begin(const Batch &batch) {
+void NodeSet::begin(const Batch &batch, Range inputs) {
   size_t places = 0;
   base_.resize(batch.info().datas.size());
   for (size_t data = 0; data < base_.size(); ++data) {
+    const int32_t table = static_cast<int32_t>(data);
+    const Range rows = batch.rows(table, inputs);
     base_[data] = places;
-    places += static_cast<size_t>(batch.rows(static_cast<int32_t>(data)));
+    places += static_cast<size_t>(batch.rows(table));
+    stamps_.resize(places);
+    std::fill(stamps_.data() + base_[data] + rows.begin, stamps_.data() + base_[data] + rows.end, 0);
   }
-  stamps_.assign(places, 0);
   stamp_ = 0;
   open_.clear();
 }

@@ -3,6 +3,7 @@
 // The course of a run: check, schedule, again without the inputs that failed, compute.
 #include <dbc/session.h>
 
+#include <algorithm>
 #include <chrono>
 #include <new>
 
@@ -97,7 +98,8 @@ Status Session::run_checked(int32_t number, Batch &batch, Outputs &out) {
     stage = StageProfile();
     stage.name = name;
   }
-  profile.rounds = 0;
+  profile.rounds = 1;
+  profile.compute_ns = 0;
   int64_t start = now_ns();
 
   entry.reads.assign(code.reads.begin(), code.reads.end());
@@ -112,40 +114,66 @@ Status Session::run_checked(int32_t number, Batch &batch, Outputs &out) {
 
   ScheduleErrors errors(batch, statuses_);
   out.prepare(model_.info().entries[code.entry], model_.code().f64);
-  Run run{model_, batch,   *this, pool_,     errors, budget_, out, profile.stages.data(),
-          timed_, nullptr, 0,     code.entry};
-  // Every round that fails drops at least one input, so this ends; mostly after one round, or two.
+  out.begin(batch.inputs());
+  Run run{model_, batch,      *this,  pool_, errors, budget_, out, profile.stages.data(),
+          timed_, code.entry, Range()};
   do {
+    const int32_t left = batch.inputs() - run.range.end;
+    const int32_t part = part_inputs_ > 0 ? part_inputs_ : entry.part > 0 ? entry.part : left;
+    run.range = {run.range.end, run.range.end + (out.is_one_part() ? left : std::min(part, left))};
+    Status status = run_part(run, entry);
+    if (!status.ok())
+      return status;
+  } while (run.range.end < batch.inputs());
+  for (int32_t input = 0; statuses_.failed() > 0 && input < batch.inputs(); ++input)
+    if (!statuses_[input].ok())
+      out.blank(input);
+  profile.schedule_ns = now_ns() - start - profile.compute_ns;
+  return Status();
+}
+
+/// From what a part of `inputs` inputs took: how many the next ones should have. What stages hand on should
+/// stay in the caches near the core; weights are read once a level, or step, of each part: where they are
+/// large it takes many rows to repay that.
+void Session::learn(Entry &entry, int32_t inputs) {
+  constexpr size_t kBytes = 3 << 20;
+  const size_t most = std::max(kBytes, model_.packed_bytes()) * static_cast<size_t>(pool_.threads());
+  int32_t fit = 1;
+  while (fit < (1 << 30) && part_bytes_ / static_cast<size_t>(inputs) * static_cast<size_t>(2 * fit) <= most)
+    fit *= 2;
+  // A little more than before is not worth new memory.
+  if (fit < entry.part || fit >= 4 * entry.part)
+    entry.part = fit;
+}
+
+Status Session::run_part(Run &run, Entry &entry) {
+  run.out.begin_part(run.range);
+  // Every round that fails drops at least one input, so this ends; mostly after one round, or two.
+  for (;;) {
     live_.clear();
-    for (int32_t input = 0; input < batch.inputs(); ++input)
+    for (int32_t input = run.range.begin; input < run.range.end; ++input)
       if (statuses_[input].ok())
         live_.push(input);
     run.inputs = live_.data();
     run.input_count = static_cast<int32_t>(live_.size());
-    errors.begin_round();
-    budget_.begin(batch, input_bytes_);
-    out.begin(batch.inputs());
-    ++profile.rounds;
+    run.errors.begin_round();
+    budget_.begin(run.batch, run.range, input_bytes_);
     entry.plan->schedule(run);
-  } while (errors.any());
-  Status room = out.commit();
+    if (!run.errors.any())
+      break;
+    ++entry.profile.rounds;
+  }
+  Status room = run.out.commit();
   if (!room.ok()) {
     room.message = model_.info().name + ": " + room.message;
     return room;
   }
-  if (run.input_count < batch.inputs())
-    for (int32_t input = 0; input < batch.inputs(); ++input)
-      if (!statuses_[input].ok())
-        out.blank(input);
   int64_t scheduled = now_ns();
-  profile.schedule_ns = scheduled - start;
-
+  part_bytes_ = 0;
   entry.plan->compute(run);
-  if (errors.any())
-    for (int32_t i = 0; i < run.input_count; ++i)
-      if (!statuses_[live_[i]].ok())
-        out.blank(live_[i]);
-  profile.compute_ns = now_ns() - scheduled;
+  if (run.input_count > 0)
+    learn(entry, run.input_count);
+  entry.profile.compute_ns += now_ns() - scheduled;
   return Status();
 }
 

@@ -86,7 +86,7 @@ public:
     const uint8_t *kinds = batch.kinds(Tree);
     const dbc::ColumnView &l = batch.column(Tree, left), &r = batch.column(Tree, right),
                           &v = batch.column(Tree, value);
-    group_.begin(batch, run.errors);
+    group_.begin(batch, run.range, run.errors);
     auto calls = [&](int32_t, int32_t node) {
       if (kinds[node] == Leaf) {
         if (!v.has(node))

@@ -37,7 +37,7 @@ struct Visit {
     statuses.begin(batch.inputs());
   }
   void from(const std::vector<int32_t> &roots) {
-    group.begin(batch, errors);
+    group.begin(batch, batch.all(), errors);
     auto calls = [&](int32_t, int32_t n) {
       if (batch.kinds(Tree)[n] == Node) {
         group.call(0, batch.column(Tree, left).i32[n]);
@@ -197,7 +197,7 @@ TEST(Group, MutualCells) {
   statuses.begin(1);
   ScheduleErrors errors(batch, statuses);
   Group group(cells, 2);
-  group.begin(batch, errors);
+  group.begin(batch, batch.all(), errors);
   group.reach(0, last, [&](int32_t cell, int32_t n) {
     if (batch.kinds(Tree)[n] == Node)
       group.call(1 - cell, batch.column(Tree, left).i32[n]);
@@ -226,11 +226,11 @@ TEST(Group, FurtherKeys) {
   statuses.begin(batch.inputs());
   ScheduleErrors errors(batch, statuses);
   dbc::Budget budget;
-  budget.begin(batch, 10 * dbc::KeyTable::kBytes);
+  budget.begin(batch, batch.all(), 10 * dbc::KeyTable::kBytes);
   const char *const keys[] = {"i", "j"};
   const CellInfo cells[] = {{"span", Tree, 1, keys, 2}};
   Group group(cells, 1);
-  group.begin(batch, errors);
+  group.begin(batch, batch.all(), errors);
 
   // Of node n: i in 0..n + 2, j in i..3.
   auto place = [&](int32_t n, int32_t i, int32_t j) {
@@ -270,7 +270,7 @@ TEST(Group, FurtherKeys) {
   EXPECT_EQ(statuses[0].message,
             "toy: input 0: Tree node 0 (Leaf): key `i` of `span` is 2, its range is 0..2, "
             "at m.dyn:2:1");
-  budget.begin(batch, 2 * dbc::KeyTable::kBytes);
+  budget.begin(batch, batch.all(), 2 * dbc::KeyTable::kBytes);
   EXPECT_EQ(place(b, 0, 0), -1);
   EXPECT_EQ(
       statuses[1].message,
@@ -291,7 +291,7 @@ TEST(Group, FixedKeys) {
   const char *const keys[] = {"t"};
   const CellInfo cells[] = {{"state", Tree, 1, keys, 1, 2, 3}}; // t in 2..5
   Group group(cells, 1);
-  group.begin(batch, errors);
+  group.begin(batch, batch.all(), errors);
   auto place = [&](int32_t n, int32_t t) { return group.find_fixed(0, n, t, 2, 3, "m.dyn:1:1"); };
   // state(n, t) needs state(b, t - 1) and then itself at t - 1.
   auto calls = [&](int32_t, int32_t p) {
@@ -493,7 +493,7 @@ TEST(NodeSet, ReachableNodesByNumberThroughCyclesAndOtherTypes) {
   batch.finish();
   const dbc::ColumnView &v = batch.column(Bag, trees);
   NodeSet set;
-  set.begin(batch);
+  set.begin(batch, batch.all());
   auto fields = [&](int32_t data, int32_t n) {
     if (data == Bag)
       for (int32_t e = v.lists[0].begin[n]; e < v.lists[0].end[n]; ++e)

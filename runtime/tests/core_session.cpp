@@ -110,6 +110,7 @@ TEST(Session, InputsThatFailLeaveTheOthersAlone) {
   EXPECT_EQ(session.outputs(0).f32(0)[2], expected[2]);
 }
 
+// However the batch is cut into parts; the input that fails stands at the end of one, at its start, or alone.
 TEST(Session, ListsOfResults) {
   Model model = sums();
   Session session(model);
@@ -125,15 +126,65 @@ TEST(Session, ListsOfResults) {
   batch.append_int(batch.args(), 4, column, batch.add_node(Tree, Leaf)); // no value
   batch.begin_input();
   batch.append_int(batch.args(), 5, column, leaf(batch, 7));
-  ASSERT_TRUE(session.run(1, batch).ok());
-  const Outputs &out = session.outputs(1);
-  EXPECT_EQ(out.lists(0, 0), 6);
-  EXPECT_EQ(std::vector<int32_t>(out.offsets(0, 0), out.offsets(0, 0) + 7),
-            (std::vector<int32_t>{0, 0, 1, 3, 6, 6, 7}));
-  EXPECT_EQ(out.leaf(0).values, 7);
-  EXPECT_EQ(std::vector<float>(out.f32(0), out.f32(0) + 7), (std::vector<float>{10, 20, 21, 30, 31, 32, 7}));
-  EXPECT_EQ(out.number(0, 3), 30);
-  EXPECT_FALSE(session.status(4).ok());
+  for (int32_t part : {0, 5, 4, 2, 1}) {
+    session.limit_part(part);
+    ASSERT_TRUE(session.run(1, batch).ok());
+    const Outputs &out = session.outputs(1);
+    EXPECT_EQ(out.lists(0, 0), 6);
+    EXPECT_EQ(std::vector<int32_t>(out.offsets(0, 0), out.offsets(0, 0) + 7),
+              (std::vector<int32_t>{0, 0, 1, 3, 6, 6, 7}));
+    EXPECT_EQ(out.leaf(0).values, 7);
+    EXPECT_EQ(std::vector<float>(out.f32(0), out.f32(0) + 7),
+              (std::vector<float>{10, 20, 21, 30, 31, 32, 7}));
+    EXPECT_EQ(out.number(0, 3), 30);
+    EXPECT_FALSE(session.status(4).ok());
+    EXPECT_EQ(session.profile(1).rounds, 2);
+  }
+}
+
+// Lists that go to the caller's memory go there as a whole or not at all, however small the parts should be.
+TEST(Session, CallersLists) {
+  Model model = sums();
+  Session session(model);
+  session.limit_part(1);
+  Batch batch(info());
+  int32_t column = batch.arg_column(1, 0);
+  for (int i = 0; i < 3; ++i) {
+    batch.begin_input();
+    batch.append_int(batch.args(), i, column, leaf(batch, static_cast<float>(i)));
+  }
+  float y[3] = {-1, -1, -1};
+  int32_t offsets[4] = {-1, -1, -1, -1};
+  Outputs out;
+  out.prepare(info().entries[1], false);
+  out.use_values(0, y, 2);
+  out.use_offsets(0, 0, offsets, 4);
+  EXPECT_EQ(session.run(1, batch, out).message, "toy: the output needs room for 3 numbers, 2 were given");
+  EXPECT_EQ(y[0], -1);
+  out.use_values(0, y, 3);
+  ASSERT_TRUE(session.run(1, batch, out).ok());
+  EXPECT_EQ(std::vector<float>(y, y + 3), (std::vector<float>{0, 1, 2}));
+  EXPECT_EQ(std::vector<int32_t>(offsets, offsets + 4), (std::vector<int32_t>{0, 1, 2, 3}));
+}
+
+// A part is as large as its buffers allow, once it is known what an input takes in them.
+TEST(Session, PartsOfALargeBatch) {
+  Model model = sums();
+  Session session(model);
+  Batch batch(info());
+  std::vector<double> expected = fill(batch, 5000, 4);
+  auto launches = [&] {
+    EXPECT_TRUE(session.run(0, batch).ok());
+    for (int i = 0; i < 5000; ++i)
+      EXPECT_EQ(session.outputs(0).f32(0)[i], expected[i]);
+    return session.profile(0).stages[0].launches;
+  };
+  session.limit_part(5000);
+  const int64_t whole = launches();
+  session.limit_part(0);
+  EXPECT_EQ(launches(), whole); // a number a node: all fits
+  session.limit_part(50);
+  EXPECT_GT(launches(), 50 * whole);
 }
 
 TEST(Session, CallersOutputs) {

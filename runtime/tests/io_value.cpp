@@ -101,6 +101,7 @@ TEST(Value, OutputsAreTakenApartByInput) {
   Outputs out;
   out.prepare(e, false);
   out.begin(2);
+  out.begin_part({0, 2});
   const int32_t inputs[] = {0, 1}, outer[] = {0, 0}, inner[] = {0, 0};
   out.list(1, 0, outer, 2, inputs, 2);
   out.list(1, 1, inner, 2, inputs, 2);

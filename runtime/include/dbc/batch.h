@@ -63,6 +63,11 @@ struct ColumnRef {
   int32_t column;
 };
 
+/// begin .. end - 1.
+struct Range {
+  int32_t begin = 0, end = 0;
+};
+
 /// The structure store. Tables 0 .. datas - 1 are the model's data types; table `args()` has one row an input
 /// and one column for each distinct (name, type) among all entries' arguments, so that entries which take the
 /// same arguments share them.
@@ -170,7 +175,10 @@ public:
   Status validate(const ColumnRef *columns, size_t count, InputStatuses &statuses);
 
   int32_t inputs() const { return inputs_; }
+  Range all() const { return {0, inputs_}; }
   int32_t rows(int32_t table) const;
+  /// The rows of a table that belong to inputs next to each other. After finish().
+  Range rows(int32_t table, Range inputs) const;
   /// begin[i] .. begin[i + 1] - 1 are input i's nodes; `inputs() + 1` numbers. After finish().
   const int32_t *begin(int32_t data) const;
   /// Constructor of every node; null for the table of arguments and for flat types of one constructor.

@@ -70,6 +70,8 @@ public:
   const ModelInfo &info() const { return *code_->info; }
   /// Memory held, in bytes.
   size_t bytes() const;
+  /// That of packed products alone.
+  size_t packed_bytes() const;
 
   /// For generated code: raw buffers and packed products by number.
   template <class Real> const Real *buffer(int32_t slot) const {

@@ -59,21 +59,32 @@ public:
   /// Says whose results these are; also for callers who want to hand in memory before the first run. Costs
   /// nothing while the entry is the same, else forgets memory that was handed in.
   void prepare(const EntryInfo &entry, bool f64);
-  /// Starts a run of `inputs` inputs.
+  /// Starts a run of `inputs` inputs. It comes in parts: ranges of inputs, one behind the other, the last of
+  /// which ends with the last input.
   void begin(int32_t inputs);
+  /// Whether all must be one part: where lists go to the caller's memory, nothing may be written before it is
+  /// known that everything fits.
+  bool is_one_part() const;
+  /// Starts a part. What follows is about its inputs, rows of its lists, and their values.
+  void begin_part(Range inputs);
   /// In EntryPlan::schedule: level `depth` of leaf has `rows` elements, parent[r] being the row outside that
   /// element r belongs to, nondecreasing. At depth 0 parents are rows of the space of inputs,
-  /// `inputs[parent]` the input's number. Deepest level last.
+  /// `inputs[parent]` the input's number. Deepest level last. Said again it replaces what was said of this
+  /// part.
   void list(int32_t leaf, int32_t depth, const int32_t *parent, int32_t rows, const int32_t *inputs,
             int32_t parents);
   /// In EntryPlan::compute: of the rows that list(leaf, 0, ..) was told of, `count` remain, rows[0] .. in
   /// order: their values are the first ones. What the caller handed in must have room for all.
   void shorten(int32_t leaf, const int32_t *parent, const int32_t *rows, int32_t count,
                const int32_t *inputs);
-  /// In EntryPlan::compute: where generated code writes. Real is float, double or int32_t.
-  template <class Real> Real *values(int32_t leaf) { return static_cast<Real *>(leaves_[leaf].memory); }
-  /// After scheduling: makes the arrays of values, which are not set. Fails if the caller's memory is too
-  /// small.
+  /// In EntryPlan::compute: where generated code writes: depth 0 by input, else the first value of this part.
+  /// Real is float, double or int32_t.
+  template <class Real> Real *values(int32_t leaf) {
+    const Slot &slot = leaves_[leaf];
+    return static_cast<Real *>(slot.memory) + slot.first_value * slot.leaf.info.extent;
+  }
+  /// After scheduling a part: makes room for its values, which are not set. Fails if the caller's memory is
+  /// too small.
   Status commit();
   /// Zeroes the values of an input: of one that failed.
   void blank(int32_t input);
@@ -85,11 +96,13 @@ private:
     int32_t *caller = nullptr;
     size_t capacity = 0;
     int64_t count = 0;
+    int64_t first = 0; ///< list of this part; at depth 0 that is an input
   };
   struct Slot {
     Leaf leaf;
     void *memory = nullptr;
-    Scratch own;
+    int64_t first_value = 0; ///< of this part; of depth 0: 0
+    Array<unsigned char> own;
     void *caller = nullptr;
     size_t capacity = 0;
     Lists lists[kMaxListDepth];
@@ -99,6 +112,7 @@ private:
   const EntryInfo *entry_ = nullptr;
   bool f64_ = false;
   int32_t inputs_ = 0;
+  Range part_;
   std::vector<Slot> leaves_;
 };
 

@@ -26,7 +26,7 @@ struct RunProfile {
   int64_t schedule_ns = 0; ///< checking the structure and scheduling
   int64_t compute_ns = 0;
   int64_t nodes = 0;  ///< nodes in the batch, over all data types
-  int32_t rounds = 0; ///< times the schedule was made: 1, or more if inputs failed
+  int32_t rounds = 0; ///< 1, and one more each time that a part was scheduled again as inputs failed
 
   /// Adds what another run of the same entry did; to an empty profile too.
   void add(const RunProfile &other) {

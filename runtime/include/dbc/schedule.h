@@ -78,15 +78,15 @@ private:
 /// element of another), so that a small hostile input cannot take all there is.
 class Budget {
 public:
-  /// Starts a round: nothing is claimed. `limit` in bytes.
-  void begin(const Batch &batch, int64_t limit);
+  /// Starts a round for some inputs: nothing is claimed. `limit` in bytes.
+  void begin(const Batch &batch, Range inputs, int64_t limit);
   /// Of the input that `row` of `table` belongs to (as in ScheduleErrors). Returns whether it may have
   /// `length` times `bytes_a_row` more, which is `bytes`.
   DBC_INLINE bool take(int32_t table, int32_t row, int64_t length, int64_t bytes_a_row, int64_t &bytes) {
     bytes = 0;
     if (length == 0)
       return true;
-    int64_t &claimed = claimed_[input_of(table, row)];
+    int64_t &claimed = claimed_[input_of(table, row) - first_];
     if (__builtin_mul_overflow(length, bytes_a_row, &bytes) || bytes > limit_ - claimed)
       return false;
     claimed += bytes;
@@ -120,6 +120,7 @@ private:
 
   const Batch *batch_ = nullptr;
   int64_t limit_ = 0;
+  int32_t first_ = 0; ///< input
   Array<int64_t> claimed_;
   std::vector<const int32_t *> begin_; ///< of each table: Batch::begin, null for that of arguments
   int32_t newest_ = 0;                 ///< the input that was asked for last
@@ -179,25 +180,26 @@ public:
   /// What a place takes, in its table and in the one behind it, or the levels.
   static constexpr int64_t kBytes = 20;
 
-  /// Starts a batch: no places.
-  void begin() {
+  /// Starts a part of a batch: no places. Places of the keys before are `first` and above.
+  void begin(int32_t first) {
+    first_ = first;
     blocks_.clear();
     outer_.clear();
     key_.clear();
   }
   int32_t places() const { return static_cast<int32_t>(key_.size()); }
   bool has(int32_t outer) const {
-    return static_cast<size_t>(outer) < blocks_.size() && blocks_[outer].first >= 0;
+    return static_cast<size_t>(outer - first_) < blocks_.size() && blocks_[outer - first_].first >= 0;
   }
   /// Places for the keys low .. high - 1 of a place of the keys before. Throws std::bad_alloc.
   void add(int32_t outer, int32_t low, int32_t high);
   /// The place of `key`; -1 outside of the range. has(outer).
   int32_t find(int32_t outer, int32_t key) const {
-    const Block &block = blocks_[outer];
+    const Block &block = blocks_[outer - first_];
     return key < block.low || key >= block.high ? -1 : block.first + (key - block.low);
   }
-  int32_t low(int32_t outer) const { return blocks_[outer].low; }
-  int32_t high(int32_t outer) const { return blocks_[outer].high; }
+  int32_t low(int32_t outer) const { return blocks_[outer - first_].low; }
+  int32_t high(int32_t outer) const { return blocks_[outer - first_].high; }
   /// Of a place: the place of the keys before, and this key.
   int32_t outer(int32_t place) const { return outer_[place]; }
   int32_t key(int32_t place) const { return key_[place]; }
@@ -206,7 +208,8 @@ private:
   struct Block {
     int32_t first = -1, low = 0, high = 0;
   };
-  Array<Block> blocks_;
+  int32_t first_ = 0;
+  Array<Block> blocks_; ///< of the places of the keys before, from first_ on
   IntColumn outer_, key_;
 };
 
@@ -249,7 +252,7 @@ struct CellRows {
 /// All instances of one strongly connected component of cells. An instance is known by its PLACE: the node,
 /// if that is its cell's only key, else what its cell's last KeyTable says.
 ///
-///   group.begin(batch, errors);
+///   group.begin(batch, inputs, errors);
 ///   for (every caller outside)
 ///     group.reach(cell, place, calls); // calls(cell, place) says group.call(..) once a call
 ///   group.sort();
@@ -259,8 +262,8 @@ public:
   /// is one level.
   Group(const CellInfo *cells, int32_t count, bool cyclic = false);
 
-  /// Starts a batch: no instance. O(nodes).
-  void begin(const Batch &batch, ScheduleErrors &errors);
+  /// Starts some inputs of a batch: no instance. Callers are theirs alone. O(nodes of these inputs).
+  void begin(const Batch &batch, Range inputs, ScheduleErrors &errors);
 
   /// Whether the range of further key `key` of a cell is known for a place of the keys before.
   bool has(int32_t cell, int32_t key, int32_t outer) const { return table(cell, key).has(outer); }
@@ -412,6 +415,7 @@ private:
   std::vector<KeyTable> tables_;  ///< of each cell: most_keys_, of which it uses those that it has
   std::vector<IntColumn> origin_; ///< of each cell: origin_size numbers a place
   std::vector<IntColumn> level_;  ///< of each cell: levels while visiting, rows after sort()
+  std::vector<int32_t> first_;    ///< of each cell: the first place of these inputs; those before are not set
   std::vector<IntColumn> place_;
   Array<Edge> edges_;
   Array<Frame> frames_;
@@ -470,8 +474,8 @@ void make_steps(Space &elements, const Ticks &parent, int32_t position);
 /// number. Generated code says what a node refers to; cycles are fine.
 class NodeSet {
 public:
-  /// Starts a batch. O(nodes).
-  void begin(const Batch &batch);
+  /// Starts some inputs of a batch. O(nodes of these inputs).
+  void begin(const Batch &batch, Range inputs);
 
   /// After the call `nodes()` are the nodes of type `wanted` reachable from `node` of type `data`.
   /// `fields(data, node)` is called once for each reachable node and must call `see(data, node)` for what it

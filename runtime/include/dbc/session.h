@@ -20,7 +20,7 @@ namespace dbc {
 
 class Session;
 
-/// What generated plans see of a run.
+/// What generated plans see of a run: one part of it, some inputs next to each other.
 struct Run {
   const Model &model;
   const Batch &batch;
@@ -30,10 +30,11 @@ struct Run {
   Budget &budget;
   Outputs &out;
   StageProfile *stages;
-  bool timed;            ///< whether launches are timed
-  const int32_t *inputs; ///< numbers of the inputs that take part, ascending
-  int32_t input_count;
-  int32_t entry; ///< number of the entry, for Batch::arg_column
+  bool timed;                      ///< whether launches are timed
+  int32_t entry;                   ///< number of the entry, for Batch::arg_column
+  Range range;                     ///< the part's inputs
+  const int32_t *inputs = nullptr; ///< numbers of those that take part, ascending
+  int32_t input_count = 0;
 
   /// Argument leaf `leaf` of the entry being run; rows are inputs' numbers.
   const ColumnView &arg(int32_t leaf) const {
@@ -62,6 +63,9 @@ public:
   /// Runs an entry (its number in ModelInfo::entries) on a batch into the session's own outputs, see
   /// `outputs`.
   ///
+  /// A large batch is cut into parts of some inputs each, computed one after the other, so that what a part's
+  /// stages hand on stays in the cache; results do not depend on it.
+  ///
   /// Inputs that are wrong get a status of their own, see `status(input)`; the others are computed as if
   /// alone. The returned status tells of the run as a whole (bad_call, limit, internal) and is ok even if
   /// every input failed. If it is not ok it is the status of every input too, and results are zeros.
@@ -88,12 +92,17 @@ public:
   /// One GiB unless told.
   void limit_input(int64_t bytes) { input_bytes_ = bytes; }
 
+  /// Parts of a run have at most so many inputs; 0, as it is unless told: as many as the caches like, which
+  /// the first run of an entry, one part, finds out.
+  void limit_part(int32_t inputs) { part_inputs_ = inputs; }
+
   int32_t threads() const { return pool_.threads(); }
   const Model &model() const { return model_; }
 
   template <class Real> Real *buffer(int32_t slot, size_t count) {
     if (static_cast<size_t>(slot) >= buffers_.size())
       buffers_.resize(slot + 1);
+    part_bytes_ += count * sizeof(Real);
     return buffers_[slot].get<Real>(count);
   }
   template <class Real> Real *scratch(int32_t worker, size_t count) {
@@ -106,12 +115,15 @@ private:
     std::vector<ColumnRef> reads;
     Outputs out;
     RunProfile profile;
+    int32_t part = 0; ///< inputs of a part; 0 before the first run, which is one part
   };
   void prepare(int32_t entry);
   bool has_run(int32_t entry) const { return entry >= 0 && static_cast<size_t>(entry) < entries_.size(); }
   Status run_or_blank(int32_t entry, Batch &batch, Outputs *out);
   Status run_guarded(int32_t entry, Batch &batch, Outputs *out);
   Status run_checked(int32_t entry, Batch &batch, Outputs &out);
+  Status run_part(Run &run, Entry &entry);
+  void learn(Entry &entry, int32_t inputs);
 
   const Model &model_;
   Pool pool_;
@@ -122,6 +134,8 @@ private:
   InputStatuses statuses_;
   Budget budget_;
   int64_t input_bytes_ = int64_t(1) << 30;
+  int32_t part_inputs_ = 0;
+  size_t part_bytes_ = 0; ///< of the buffers of the part in hand
   bool timed_ = false;
 };
 
