@@ -89,6 +89,11 @@ void FunctionEmitter::emitProduct(kernel::ProductOp op) {
   std::string count = use(op.getCount()).text, weights = aliases_.at("weights " + op.getWeights().str()).name;
   std::string part = op.getTile() ? "tile(" + use(op.getTile()).text + ")" : "whole()";
   std::string y = "{" + use(op.getInto()).text + ", nullptr, " + std::to_string(rowSize(into)) + "}";
+  if (op.getSome()) {
+    out_->line("dbc::product_of_some<real>(" +
+               commas({count, segments[0], use(op.getSome()).text, weights + "." + part, y}) + ");");
+    return;
+  }
   if (segments.size() == 1 && !op.getTable()) {
     out_->line("dbc::product<real>(" + commas({count, segments[0], weights + "." + part, y}) + ");");
     return;

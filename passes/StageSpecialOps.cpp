@@ -169,13 +169,17 @@ StageToKernel::Operands StageToKernel::operandsOf(linalg::ContractOp op) {
     segment(x);
   if (auto take = weights.getDefiningOp<dyn::TakeOp>())
     operands.table = rowNumbers("", [&] { return element(take.getIndex(), {}); });
+  else if (auto sum = x.getDefiningOp<batch::SegmentOp>();
+           sum && sum.getKind() == batch::ReduceKind::Sum && !sum.getCount() && !sum.getWhen())
+    // Of a leaf's children: nothing need be multiplied.
+    operands.some = rowNumbers(sum.getLength(), [&] { return column(sum.getLength()); });
   operands.weights = pack(op);
   return operands;
 }
 
 void StageToKernel::product(linalg::ContractOp op, const Operands &operands, Value tile, Value into) {
   kernel::ProductOp::create(b, op.getLoc(), count, operands.segments, operands.lengths, operands.weights,
-                            operands.table, tile, into);
+                            operands.table, operands.some, tile, into);
 }
 
 /// Any other contraction: loops over outputs and then over what is summed; the last output axis innermost, in

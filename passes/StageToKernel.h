@@ -105,6 +105,7 @@ private:
     llvm::SmallVector<mlir::Value> segments;
     llvm::SmallVector<int64_t> lengths;
     mlir::Value table;
+    mlir::Value some; ///< where it is 0 the row is zeros
     std::string weights;
   };
   Operands operandsOf(mlir::linalg::ContractOp op);

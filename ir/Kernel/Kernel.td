@@ -313,12 +313,13 @@ def Kernel_ProductOp : Kernel_Op<"product", [AttrSizedOperandSegments, MemoryEff
   let description = [{
     into[i][o] = init[o] + sum over k in order of x[i][k] * weights[o][k]; x[i] is made of the segments `x`, of the given
     lengths, one after the other. One accumulator an output, k in order. `init` is that of the weights.
-    With `table` (weights with tables) row i uses matrix table[i]. With `tile` (weights with gates) only the outputs of
+    With `table` (weights with tables) row i uses matrix table[i]. With `some` x[i] is zeros where some[i] is 0 (a sum of
+    nothing), and into[i] may be `init` without multiplying. With `tile` (weights with gates) only the outputs of
     that tile are computed: into[i][g][j] is gate g of the tile's unit number j.
   }];
   let arguments = (ins I32:$count, Variadic<Kernel_Rows>:$x, DenseI64ArrayAttr:$lengths, FlatSymbolRefAttr:$weights,
-      Optional<Kernel_Local>:$table, Optional<I32>:$tile, Kernel_Local:$into);
-  let assemblyFormat = "$count `rows` `(` $x `)` $lengths `with` $weights (`table` $table^ `:` type($table))? (`tile` $tile^)? `into` $into `:` type($into) attr-dict";
+      Optional<Kernel_Local>:$table, Optional<Kernel_Local>:$some, Optional<I32>:$tile, Kernel_Local:$into);
+  let assemblyFormat = "$count `rows` `(` $x `)` $lengths `with` $weights (`table` $table^ `:` type($table))? (`some` $some^ `:` type($some))? (`tile` $tile^)? `into` $into `:` type($into) attr-dict";
 }
 
 //===-- Structure ---------------------------------------------------------------------------------------------===//

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstring>
 #include <initializer_list>
 
@@ -58,8 +59,10 @@ template <class Real> void Packed<Real>::place(const Real *w, Real bias, size_t 
   if (inputs_ == 0)
     return;
   Real *to = weights_.data() + at / width * width * inputs_ + at % width;
-  for (int32_t k = 0; k < inputs_; ++k)
+  for (int32_t k = 0; k < inputs_; ++k) {
     to[static_cast<size_t>(k) * width] = w[k];
+    finite_ &= std::isfinite(w[k]);
+  }
 }
 
 template <class Real>
@@ -70,6 +73,7 @@ void Packed<Real>::pack(const Real *w, int32_t outputs, int32_t inputs, const Re
   bias_.assign(padded, Real(0));
   outputs_ = outputs;
   inputs_ = inputs;
+  finite_ = true;
   for (int32_t o = 0; o < outputs; ++o)
     place(w + static_cast<size_t>(o) * inputs, bias ? bias[o] : Real(0), o);
 }
@@ -84,6 +88,7 @@ void Packed<Real>::pack_tiles(const Real *w, int32_t gates, int32_t units, int32
   bias_.assign(outputs, Real(0));
   outputs_ = gates * units;
   inputs_ = inputs;
+  finite_ = true;
   for (int32_t t = 0; t < tiles; ++t)
     for (int32_t g = 0; g < gates; ++g)
       for (int32_t j = 0; j < width; ++j) {

@@ -208,6 +208,35 @@ TEST_P(Product, RowsOfSeveralTables) {
   }
 }
 
+/// Rows of zeros are the bias, whether they are multiplied or not; infinities in the matrix make them NaN.
+TEST_P(Product, RowsOfNothing) {
+  constexpr int32_t kOutputs = 21, kInputs = 5;
+  auto w = drawn<float>(kOutputs * kInputs, 1), bias = drawn<float>(kOutputs, 2);
+  for (bool finite : {true, false}) {
+    if (!finite)
+      w[3 * kInputs] = INFINITY;
+    Packed<float> packed;
+    packed.pack(w.data(), kOutputs, kInputs, bias.data());
+    for (int32_t rows : {1, 6, 64, 150}) {
+      auto x = drawn<float>(rows * kInputs, 3);
+      std::vector<int32_t> some(rows), place(rows);
+      for (int32_t i = 0; i < rows; ++i) {
+        some[i] = i % 3;
+        place[i] = rows - 1 - i;
+        if (some[i] == 0)
+          std::fill_n(x.data() + i * kInputs, kInputs, 0.0f);
+      }
+      std::vector<float> y(rows * kOutputs), all(rows * kOutputs);
+      RowsOut<float> to{y.data(), place.data(), kOutputs};
+      dbc::product_of_some<float>(rows, {x.data(), nullptr, kInputs}, some.data(), packed.whole(), to);
+      to.base = all.data();
+      dbc::product<float>(rows, Rows<float>{x.data(), nullptr, kInputs}, packed.whole(), to);
+      ASSERT_EQ(std::memcmp(y.data(), all.data(), y.size() * sizeof(float)), 0) << rows << " " << finite;
+      EXPECT_EQ(std::isnan(y[place[0] * kOutputs + 3]), !finite);
+    }
+  }
+}
+
 TEST_P(Product, InfinitiesAndNaNStayInTheirOutput) {
   std::vector<float> w(17 * 3, 1.0f), x = {1, 2, 3}, y(17);
   w[5 * 3] = INFINITY;

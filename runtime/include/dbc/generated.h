@@ -165,6 +165,26 @@ inline void product_of_tables(int32_t rows, const Segment<Real> (&segments)[Coun
   }
 }
 
+/// Products of rows that are zeros where `some`[i] is 0: there the result is the bias, without multiplying,
+/// unless the matrix has numbers that are not finite.
+template <class Real>
+inline void product_of_some(int32_t rows, Rows<Real> x, const int32_t *some, const Panels<Real> &w,
+                            RowsOut<Real> y) {
+  constexpr int32_t kMost = 64; // rows that are looked at together
+  int32_t x_rows[kMost], y_rows[kMost];
+  for (int32_t first = 0; first < rows; first += kMost) {
+    int32_t found = 0;
+    for (int32_t i = first; i < std::min(first + kMost, rows); ++i)
+      if (some[i] != 0 || !w.finite) {
+        x_rows[found] = x.row ? x.row[i] : i;
+        y_rows[found++] = y.row ? y.row[i] : i;
+      } else {
+        std::copy(w.bias, w.bias + w.outputs, y.at(i));
+      }
+    product<Real>(found, {x.base, x_rows, x.stride}, w, {y.base, y_rows, y.stride});
+  }
+}
+
 /// Copies rows begin .. begin + rows - 1, or rows `via`[0 .. rows - 1], from element `offset` on, `length`
 /// numbers each, into an array of rows: for operands that are float where arithmetic is double.
 template <class Real, class From>

@@ -42,6 +42,7 @@ template <class Real> struct Panels {
   const Real *weights = nullptr;
   const Real *bias = nullptr; ///< what the sums start from, one number an output
   int32_t outputs = 0, inputs = 0;
+  bool finite = true; ///< whether all weights are: then zeros times the matrix are zeros
 };
 
 /// A matrix [outputs, inputs] and a bias in the kernel's order: panels of neighbouring outputs, each stored
@@ -65,11 +66,11 @@ public:
   size_t bytes() const { return (weights_.size() + bias_.size()) * sizeof(Real); }
 
   /// All outputs, of a matrix packed by `pack`.
-  Panels<Real> whole() const { return {weights_.data(), bias_.data(), outputs_, inputs_}; }
+  Panels<Real> whole() const { return {weights_.data(), bias_.data(), outputs_, inputs_, finite_}; }
   /// Tile t, of a matrix packed by `pack_tiles`.
   Panels<Real> tile(int32_t t) const {
     int64_t first = static_cast<int64_t>(t) * tile_;
-    return {weights_.data() + first * inputs_, bias_.data() + first, tile_, inputs_};
+    return {weights_.data() + first * inputs_, bias_.data() + first, tile_, inputs_, finite_};
   }
 
 private:
@@ -78,6 +79,7 @@ private:
   Array<Real> weights_, bias_;
   int32_t outputs_ = 0, inputs_ = 0;
   int32_t tile_ = 0; ///< outputs of a tile
+  bool finite_ = true;
 };
 
 /// y[i, o] = bias[o] + sum over k of w[o, k] * x[i, k], in the order of k; x[i] is the segments' rows i
