@@ -19,6 +19,10 @@ public:
   /// Seconds that the last pass spent on scheduling; negative where there is nothing that could be told
   /// apart.
   virtual double schedule_seconds() const { return -1; }
+
+  /// Seconds that the last pass took by the implementation's own clock, where handing over its results would
+  /// count otherwise; negative: the caller's clock counts.
+  virtual double pass_seconds() const { return -1; }
 };
 
 } // namespace dbc::bench

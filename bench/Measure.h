@@ -18,6 +18,7 @@ namespace dbc::bench {
 struct Contestant {
   std::string impl;
   std::unique_ptr<Implementation> implementation; ///< null: absent on this machine
+  std::string note{};                             ///< what it is, or why it is absent; may be empty
 };
 
 /// Of one contestant over all rounds.

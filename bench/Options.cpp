@@ -20,10 +20,12 @@ const char *usage() {
          "  --batch N         inputs a batch (default 1, 10, 64 and 256)\n"
          "  --threads N       threads of each implementation (default 1)\n"
          "  --seconds S       how long each implementation runs in a case (default 4; 1 with --quick)\n"
-         "  --dynet DIR       where a native build of DyNet lies; kept for its rows, which are null so far\n"
+         "  --dynet DIR       a native build of DyNet's Python module, for its rows (default: what is "
+         "installed)\n"
          "  --json [FILE]     write the rows as a JSON array to FILE, or to stdout\n"
          "\n"
-         "$DBC_DATA says where the data sets lie (default ../shared/data). The table goes to stderr.\n";
+         "$DBC_DATA says where the data sets lie (default ../shared/data), $DBC_PYTHON which Python runs\n"
+         "the peers (default python3). The table goes to stderr.\n";
 }
 
 /// A whole number from 1 to `most`.

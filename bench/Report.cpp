@@ -55,13 +55,17 @@ std::string table(const Case &shared, const std::vector<Contestant> &contestants
   text += print("  %-14s %10s %7s %8s %8s %18s %12s %9s\n", "", "inputs/s", "spread", "GFLOP/s", "of limit",
                 "schedule", "/ gemv-node", "/ cblas");
   double gemv = seconds_of("gemv-node", contestants, found), cblas = seconds_of("cblas", contestants, found);
-  std::string absent;
+  std::string absent, notes;
   for (size_t i = 0; i < contestants.size(); ++i) {
     const Timing &timing = found.timings[i];
     if (!timing.seconds) {
       absent += (absent.empty() ? "" : ", ") + contestants[i].impl;
+      if (!contestants[i].note.empty())
+        absent += " (" + contestants[i].note + ")";
       continue;
     }
+    if (!contestants[i].note.empty())
+      notes += "  " + contestants[i].impl + " is " + contestants[i].note + "\n";
     double gflops = 1e-9 * shared.flops / *timing.seconds;
     std::string schedule = timing.schedule_seconds
                                ? print("%.1f +- %.0f %% ns",
@@ -76,6 +80,7 @@ std::string table(const Case &shared, const std::vector<Contestant> &contestants
                   100 * gflops / found.limit, schedule.c_str(), ratio(gemv).c_str(), ratio(cblas).c_str());
   }
   text += print("  %-14s %10s %7s %8.1f\n", "limit: sgemm", "", "", found.limit);
+  text += notes;
   if (!absent.empty())
     text += "  absent: " + absent + "\n";
   // The case at which the baseline by hand is held to be worth comparing with.

@@ -4,16 +4,17 @@
 #include "bench/Run.h"
 
 #include "bench/Compiled.h"
+#include "bench/Peer.h"
 
 #include <cstdio>
 #include <cstdlib>
 
 namespace dbc::bench {
 
-/// Every implementation that a row is written for, in the order of the rows. Those by hand judge the others.
-static constexpr const char *kImplementations[] = {"gemv-node",   "cblas",         "dbc",
-                                                   "dbc-table",   "dbc-unbatched", "dynet-agenda",
-                                                   "dynet-depth", "pytorch-node",  "pytorch-level"};
+/// What a row is written for, in the order of the rows. Those by hand judge the others.
+static constexpr const char *kImplementations[] = {"gemv-node", "cblas", "dbc", "dbc-table", "dbc-unbatched"};
+/// The peers from outside: rows after these.
+static constexpr const char *kPeers[] = {"dynet-agenda", "dynet-depth", "pytorch-node", "pytorch-level"};
 
 /// A workload's model as dbc compiled it; null where it is absent.
 struct CompiledModels {
@@ -34,7 +35,24 @@ Inputs for_reference(const Workload &workload, const Inputs &inputs) {
   return inputs.first(count);
 }
 
-/// All that take part in a case; null where there is none.
+/// A peer with its weights and inputs; null where it is absent. `error` says what is wrong with one that is
+/// there.
+static Contestant peer(const std::string &impl, const std::string &name, const Workload &workload,
+                       const Options &options, const std::vector<Inputs> &batches, int64_t values,
+                       std::string &error) {
+  auto one = std::make_unique<Peer>(impl, peer_program(name, impl, options.threads, options.dynet),
+                                    static_cast<size_t>(values));
+  std::string absent;
+  error = one->start(absent);
+  if (error.empty() && absent.empty())
+    error = one->load(workload.parameters, batches);
+  if (!error.empty() || !absent.empty())
+    return {impl, nullptr, absent};
+  const std::string note = one->note();
+  return {impl, std::move(one), note};
+}
+
+/// All that take part in a case but the peers; null where there is none.
 static std::vector<Contestant> contestants(const Workload &workload, const CompiledModels &models,
                                            const std::vector<Inputs> &batches,
                                            const std::vector<Inputs> &single, int32_t threads) {
@@ -87,6 +105,11 @@ std::string run(const std::string &name, const Workload &workload, const Options
     shared.flops = workload.flops(some);
 
     auto values = static_cast<size_t>(workload.values(some));
+    for (const char *impl : kPeers) {
+      all.push_back(peer(impl, name, workload, options, batches, workload.values(some), error));
+      if (!error.empty())
+        return error;
+    }
     error = check(all, values, reference);
     if (!error.empty())
       return "hidden " + std::to_string(workload.hidden) + ", batch " + std::to_string(size) + ": " + error +

@@ -46,8 +46,6 @@ int main(int argc, char **argv) {
   std::fprintf(stderr, "%s\n", machine.describe().c_str());
   if (std::string warning = machine.wrong_kernels(); !warning.empty())
     std::fprintf(stderr, "warning: %s\n", warning.c_str());
-  if (!options.dynet.empty())
-    std::fprintf(stderr, "note: rows of DyNet stay null, no workload has it yet\n");
 
   std::vector<Row> rows;
   for (const WorkloadInfo &workload : workloads()) {

@@ -117,13 +117,15 @@ TEST(Trees, GeneratedShapes) {
 /// Gives the same numbers always.
 class Fixed final : public Implementation {
 public:
-  Fixed(std::vector<float> values, double schedule) : values_(std::move(values)), schedule_(schedule) {}
+  Fixed(std::vector<float> values, double schedule, double seconds = -1)
+      : values_(std::move(values)), schedule_(schedule), seconds_(seconds) {}
   void pass(float *out) override { std::copy(values_.begin(), values_.end(), out); }
   double schedule_seconds() const override { return schedule_; }
+  double pass_seconds() const override { return seconds_; }
 
 private:
   std::vector<float> values_;
-  double schedule_;
+  double schedule_, seconds_;
 };
 
 std::vector<Contestant> contestants(std::vector<float> a, std::vector<float> b) {
@@ -167,6 +169,19 @@ TEST(Measure, RowsOfAllContestants) {
       json({absent}),
       "[\n {\"workload\":\"w\",\"impl\":\"absent\",\"mode\":\"infer\",\"hidden\":0,\"batch\":0,\"threads\":1,"
       "\"per_second\":null,\"spread\":null,\"schedule_ns_per_node\":null,\"data\":\"generated\"}\n]\n");
+}
+
+// A peer's own clock counts, and the table says what peers are and why others are absent.
+TEST(Measure, Peers) {
+  std::vector<Contestant> two;
+  two.push_back({"there", std::make_unique<Fixed>(std::vector<float>{1}, -1, 0.5), "version 3"});
+  two.push_back({"away", nullptr, "not installed"});
+  Measurement found = measure(two, 1, 1, [] { return 1; });
+  EXPECT_EQ(found.timings[0].seconds, 0.5);
+  EXPECT_EQ(found.timings[0].spread, 0);
+  std::string text = table(Case(), two, found);
+  EXPECT_NE(text.find("\n  there is version 3\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n  absent: away (not installed)\n"), std::string::npos) << text;
 }
 
 TEST(Measure, Quantiles) {

@@ -1,0 +1,122 @@
+"""Computes what another library makes of a workload, as often as dbc-bench asks for it.
+
+usage: serve.py WORKLOAD IMPL THREADS
+
+A line on standard input is a command, a line on standard output its answer. What libraries print goes to stderr.
+
+    (at the start)  `ready`, or `absent WHY`
+    load FOLDER     `loaded NOTE`: the weights and batches in FOLDER are taken. NOTE says what this peer is.
+    pass            `passed SECONDS SCHEDULE COUNT`: everything was computed once, which took SECONDS, SCHEDULE of them to
+                    find out what is computed together (-1: that cannot be told apart). COUNT results follow, float32.
+
+FOLDER/weights has a file for each parameter, FOLDER/inputs one for each column of the model's data types, with an
+array for each batch: see bench/Inputs.h for what they mean and read_arrays() for the format.
+
+A model is a class whose objects have
+    __init__(impl, threads)  raises ImportError where its library is absent
+    load(weights, batches)   takes the weights, flat arrays under the parameters' names, warms up and chooses what is
+                             fastest for the batches, before anything is timed; sets `note`
+    run(batch)               computes a batch, whose columns are arrays under their names, and returns its results as
+                             one vector with `tolist()`
+    schedule_seconds         None, or what run() adds to
+
+Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+"""
+import array
+import gc
+import importlib
+import os
+import struct
+import sys
+import time
+
+# The models by workload and implementation: their module here and their class.
+MODELS = {
+    ("tree_lstm", "pytorch-node"): "pytorch_models.TreeLstmNodes",
+    ("tree_lstm", "pytorch-level"): "pytorch_models.TreeLstmLevels",
+}
+
+
+def read_arrays(path):
+    """The arrays in a file: of each the number of its elements as an int32, then these, four bytes each."""
+    code = {".i32": "i", ".f32": "f"}[os.path.splitext(path)[1]]
+    with open(path, "rb") as file:
+        data = file.read()
+    arrays, at = [], 0
+    while at < len(data):
+        begin = at + 4
+        at = begin + 4 * struct.unpack_from("=i", data, at)[0]
+        arrays.append(array.array(code, data[begin:at]))
+    return arrays
+
+
+def read_folder(folder):
+    """All files in the folder: their names without the type, and their arrays."""
+    return {os.path.splitext(name)[0]: read_arrays(os.path.join(folder, name)) for name in os.listdir(folder)}
+
+
+def find_model(workload, impl):
+    """The class of a model."""
+    place = MODELS.get((workload, impl))
+    if not place:
+        raise ImportError("not written for this workload")
+    module, name = place.split(".")
+    return getattr(importlib.import_module(module), name)
+
+
+def timed_pass(model, batches):
+    """Computes all batches. Returns the answer and the results."""
+    if model.schedule_seconds is not None:
+        model.schedule_seconds = 0.0
+    start = time.perf_counter()
+    results = [model.run(batch) for batch in batches]
+    seconds = time.perf_counter() - start
+    schedule = -1.0 if model.schedule_seconds is None else model.schedule_seconds
+    values = array.array("f")
+    for result in results:
+        values.extend(result.tolist())
+    return f"passed {seconds!r} {schedule!r} {len(values)}\n".encode() + values.tobytes()
+
+
+def serve(model, commands, answer):
+    """Answers commands until there are no more."""
+    batches = None
+    for line in commands:
+        command, _, argument = line.rstrip("\n").partition(" ")
+        if command == "load":
+            weights = {name: arrays[0] for name, arrays in read_folder(os.path.join(argument, "weights")).items()}
+            columns = read_folder(os.path.join(argument, "inputs"))
+            batches = [dict(zip(columns, arrays)) for arrays in zip(*columns.values())]
+            model.load(weights, batches)
+            # As Python's own timeit does: no pause for garbage within a pass, and these models leave no cycles.
+            gc.collect()
+            gc.disable()
+            answer(f"loaded {model.note}\n".encode())
+        elif command == "pass":
+            answer(timed_pass(model, batches))
+        else:
+            raise ValueError(f"unknown command `{command}`")
+
+
+def main(find=find_model):
+    """Serves the model whose class `find` gives for the command line's workload and implementation."""
+    workload, impl, threads = sys.argv[1:4]
+    # Libraries must not write between the answers.
+    channel = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+
+    def answer(data):
+        channel.write(data)
+        channel.flush()
+
+    try:
+        model = find(workload, impl)(impl, int(threads))
+    except ImportError as error:
+        answer(f"absent {error}\n".encode())
+        return
+    answer(b"ready\n")
+    serve(model, sys.stdin, answer)
+
+
+if __name__ == "__main__":
+    main()
