@@ -32,6 +32,8 @@ import time
 
 # The models by workload and implementation: their module here and their class.
 MODELS = {
+    ("tree_lstm", "dynet-agenda"): "dynet_models.TreeLstm",
+    ("tree_lstm", "dynet-depth"): "dynet_models.TreeLstm",
     ("tree_lstm", "pytorch-node"): "pytorch_models.TreeLstmNodes",
     ("tree_lstm", "pytorch-level"): "pytorch_models.TreeLstmLevels",
 }
