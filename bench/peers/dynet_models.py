@@ -2,6 +2,7 @@
 
 Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 """
+import collections
 import itertools
 import os
 import sys
@@ -27,21 +28,32 @@ def start_dynet(impl):
     return dynet
 
 
-class Cell:
-    """The activations of M x + b, where x is made of several pieces: `sigmoids` logistic functions, then tanh, each of the
-    same size. There are several ways to write it; `form` has
-        per_gate   one affine map for each of them, not one for all
-        per_piece  one matrix for each piece of x, not one for x put together
+class Form(collections.namedtuple("Form", "per_gate per_piece own_lstm", defaults=[False])):
+    """A way to write a model's cells.
+
+    per_gate   one affine map for each gate, not one for all
+    per_piece  one matrix for each operand of a product, not one for the operands put together
+    own_lstm   DyNet's own nodes for an LSTM, whatever the others are
     """
 
+    def __str__(self):
+        cell = "DyNet's LSTM nodes" if self.own_lstm else f"one affine a {'gate' if self.per_gate else 'cell'}"
+        return f"{cell}, {'a matrix for each operand' if self.per_piece else 'operands put together'}"
+
+
+class Cell:
+    """The activations of M x + b, where x is made of several pieces: `sigmoids` logistic functions, then tanh, each of
+    the same size."""
+
     def __init__(self, dy, collection, M, b, sigmoids, gates, pieces):
-        """`pieces`: the extents of the pieces, in the order of M's columns."""
+        """`pieces`: the extents of the pieces, in the order of M's columns. `b` may be None."""
         self.dy, self.sigmoids, self.gates = dy, sigmoids, gates
-        self.extent = len(b) // gates
+        self.extent = len(M) // gates
+        b = numpy.zeros(len(M), numpy.float32) if b is None else b
         add = lambda values: collection.parameters_from_numpy(numpy.ascontiguousarray(values))
         cut = lambda matrix: [add(part) for part in numpy.split(matrix, numpy.cumsum(pieces)[:-1], axis=1)]
         blocks = list(zip(numpy.split(M, gates), numpy.split(b, gates)))
-        # The matrices and the bias of each affine map, by form.
+        # The bias and the matrices of each affine map, by form.
         self.maps = {
             (False, False): [(add(b), [add(M)])],
             (False, True): [(add(b), cut(M))],
@@ -53,38 +65,41 @@ class Cell:
         """To be called for each graph."""
         self.form = form
         self.expressions = [
-            (bias.expr(False), [matrix.expr(False) for matrix in matrices]) for bias, matrices in self.maps[form]
+            (bias.expr(False), [matrix.expr(False) for matrix in matrices])
+            for bias, matrices in self.maps[form.per_gate, form.per_piece]
         ]
 
     def __call__(self, *pieces):
+        """The gates' activations for the expressions that x is made of."""
         dy, at = self.dy, self.sigmoids
-        per_gate, per_piece = self.form
-        if not per_piece and len(pieces) > 1:
+        if not self.form.per_piece and len(pieces) > 1:
             pieces = [dy.concatenate(list(pieces))]
         y = [
             dy.affine_transform([bias, *itertools.chain.from_iterable(zip(matrices, pieces))])
             for bias, matrices in self.expressions
         ]
-        if per_gate:
+        if self.form.per_gate or self.gates == 1:
             return [dy.logistic(x) for x in y[:at]] + [dy.tanh(x) for x in y[at:]]
-        end, E = self.extent * self.gates, self.extent
-        flat = dy.logistic(dy.pick_range(y[0], 0, at * E))
-        gates = [dy.pick_range(flat, g * E, (g + 1) * E) for g in range(at)]
-        return gates + [dy.tanh(dy.pick_range(y[0], g, g + E)) for g in range(at * E, end, E)]
+        size, middle, end = self.extent, at * self.extent, self.gates * self.extent
+        logistic = dy.logistic(dy.pick_range(y[0], 0, middle))
+        gates = [dy.pick_range(logistic, begin, begin + size) for begin in range(0, middle, size)]
+        return gates + [dy.tanh(dy.pick_range(y[0], begin, begin + size)) for begin in range(middle, end, size)]
 
 
 class Model:
     """A model whose cells are written in the form that is fastest for the case."""
 
     schedule_seconds = None
+    forms = [Form(False, False), Form(False, True), Form(True, False), Form(True, True)]
 
     def __init__(self, impl, threads):
         self.dy = start_dynet(impl)
         self.collection = self.dy.ParameterCollection()
-        self.form = (False, False)
+        self.form = None
         self.cells = []
 
     def cell(self, *arguments):
+        """A cell of that form."""
         self.cells.append(Cell(self.dy, self.collection, *arguments))
         return self.cells[-1]
 
@@ -98,13 +113,9 @@ class Model:
         self.make({name: numpy.frombuffer(values, dtype=numpy.float32) for name, values in weights.items()})
         # As many batches as have about 256 inputs, or one.
         some = batches[: max(1, 256 * len(batches) // sum(len(batch["arguments.begin"]) - 1 for batch in batches))]
-        self.form = min(self.cells[0].maps, key=lambda form: self.seconds(form, some))
-        per_gate, per_piece = self.form
-        self.note = (
-            f"DyNet {self.dy.__version__} in {os.path.dirname(os.path.abspath(self.dy.__file__))}, "
-            f"one affine a {'gate' if per_gate else 'cell'}, "
-            f"{'a matrix for each operand' if per_piece else 'operands put together'}"
-        )
+        self.form = min(self.forms, key=lambda form: self.seconds(form, some))
+        folder = os.path.dirname(os.path.abspath(self.dy.__file__))
+        self.note = f"DyNet {self.dy.__version__} in {folder}, {self.form}"
 
     def seconds(self, form, batches):
         """Of the batches in that form, the shortest of some tries."""
@@ -151,3 +162,68 @@ class TreeLstm(Model):
             h.append(dy.cmult(o, dy.tanh(new)))
         V, e = self.V.expr(False), self.e.expr(False)
         return dy.concatenate([dy.softmax(dy.affine_transform([e, V, h[root]])) for root in batch["arguments.t"]])
+
+
+class Lstm:
+    """An LSTM as a cell (see Cell) or with DyNet's own nodes."""
+
+    def __init__(self, model, W, U, b):
+        """[4 hidden, ...]: i, f, g, o."""
+        self.dy, self.hidden = model.dy, U.shape[1]
+        order = [0, 1, 3, 2]  # the logistic functions first; DyNet's nodes have it so too
+        W, U, b = (numpy.concatenate([numpy.split(x, 4)[gate] for gate in order]) for x in (W, U, b))
+        self.cell = model.cell(numpy.concatenate([W, U], axis=1), b, 3, 4, [W.shape[1], self.hidden])
+        b[self.hidden : 2 * self.hidden] -= 1  # DyNet's nodes add it
+        self.own = [model.parameter(x) for x in (W, U, b)]
+        model.cells.append(self)
+
+    def renew(self, form):
+        self.form = form
+        self.expressions = [parameter.expr(False) for parameter in self.own]
+        self.zero = self.dy.zeros(self.hidden)
+
+    def states(self, inputs):
+        """h after each of the inputs."""
+        dy, h, c, all_h = self.dy, self.zero, self.zero, []
+        for x in inputs:
+            if self.form.own_lstm:
+                gates = dy.vanilla_lstm_gates(x, h, *self.expressions)
+                c = dy.vanilla_lstm_c(c, gates)
+                h = dy.vanilla_lstm_h(c, gates)
+            else:
+                i, f, o, g = self.cell(x, h)
+                c = dy.cmult(f, c) + dy.cmult(i, g)
+                h = dy.cmult(o, dy.tanh(c))
+            all_h.append(h)
+        return all_h
+
+
+class Tagger(Model):
+    """The scores of test/models/05_bilstm_crf_tagger.dyn: O tanh(H [forwards, backwards]) for each word."""
+
+    forms = Model.forms + [Form(False, False, True), Form(False, True, True)]
+
+    def make(self, weights):
+        H = len(weights["context.fwd.b"]) // 4
+        embed = len(weights["context.fwd.W"]) // (4 * H)
+        self.E = self.lookup(weights["E"].reshape(-1, embed))
+        self.forwards, self.backwards = (
+            Lstm(
+                self,
+                weights[f"context.{direction}.W"].reshape(4 * H, embed),
+                weights[f"context.{direction}.U"].reshape(4 * H, H),
+                weights[f"context.{direction}.b"],
+            )
+            for direction in ("fwd", "bwd")
+        )
+        self.top = self.cell(weights["H"].reshape(H, 2 * H), None, 0, 1, [H, H])
+        self.O = self.parameter(weights["O"].reshape(-1, H))
+
+    def results(self, batch):
+        dy, O, scores = self.dy, self.O.expr(False), []
+        words, offsets = batch["Sentence.words"], batch["Sentence.words.offsets"]
+        for row in batch["arguments.s"]:
+            x = [dy.lookup(self.E, word, update=False) for word in words[offsets[row] : offsets[row + 1]]]
+            both = zip(self.forwards.states(x), reversed(self.backwards.states(reversed(x))))
+            scores += [O * self.top(*states)[0] for states in both]
+        return dy.concatenate(scores)

@@ -6,8 +6,8 @@ A line on standard input is a command, a line on standard output its answer. Wha
 
     (at the start)  `ready`, or `absent WHY`
     load FOLDER     `loaded NOTE`: the weights and batches in FOLDER are taken. NOTE says what this peer is.
-    pass            `passed SECONDS SCHEDULE COUNT`: everything was computed once, which took SECONDS, SCHEDULE of them to
-                    find out what is computed together (-1: that cannot be told apart). COUNT results follow, float32.
+    pass            `passed SECONDS SCHEDULE COUNT`: everything was computed once, which took SECONDS, SCHEDULE of them
+                    to find out what is computed together (-1: that cannot be told apart). COUNT results follow, float32.
 
 FOLDER/weights has a file for each parameter, FOLDER/inputs one for each column of the model's data types, with an
 array for each batch: see bench/Inputs.h for what they mean and read_arrays() for the format.
@@ -34,6 +34,8 @@ import time
 MODELS = {
     ("tree_lstm", "dynet-agenda"): "dynet_models.TreeLstm",
     ("tree_lstm", "dynet-depth"): "dynet_models.TreeLstm",
+    ("tagger", "dynet-agenda"): "dynet_models.Tagger",
+    ("tagger", "dynet-depth"): "dynet_models.Tagger",
     ("tree_lstm", "pytorch-node"): "pytorch_models.TreeLstmNodes",
     ("tree_lstm", "pytorch-level"): "pytorch_models.TreeLstmLevels",
 }
