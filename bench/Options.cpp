@@ -5,13 +5,14 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <fstream>
 
 namespace dbc::bench {
 
 const char *usage() {
   return "usage: scripts/bench [options]\n"
-         "Compares compiled models with implementations by hand; method and meaning of the figures: "
-         "bench/README.md.\n"
+         "Compares compiled models with implementations by hand and with other libraries; method and\n"
+         "meaning of the figures: bench/README.md.\n"
          "\n"
          "  --quick           fewer inputs, batches 1 and 64, a second an implementation\n"
          "  --workload NAME   only this one: tree_lstm, child_sum, tagger, lattice, treefc, mv_rnn or\n"
@@ -83,6 +84,9 @@ std::string parse(const std::vector<std::string> &arguments, Options &options) {
       return "`" + name + "` needs a value";
     if (!fine)
       return "`" + value + "` does not fit `" + name + "`";
+    // An installed one would be measured in its place.
+    if (name == "--dynet" && !std::ifstream(value + "/dynet.py"))
+      return "`" + value + "` has no dynet.py";
     if (has_value && !joined)
       ++i;
   }

@@ -16,7 +16,7 @@ struct Options {
   int32_t batch = 0;    ///< 0: the workload's default list
   int32_t threads = 1;
   double seconds = 0; ///< for each implementation of a case; 0: by `quick`
-  std::string dynet;  ///< where a native build of DyNet lies
+  std::string dynet;  ///< where a native build of DyNet's Python module lies; empty: what is installed
   bool json = false;
   std::string json_file; ///< empty: stdout
   bool help = false;

@@ -227,3 +227,70 @@ class Tagger(Model):
             both = zip(self.forwards.states(x), reversed(self.backwards.states(reversed(x))))
             scores += [O * self.top(*states)[0] for states in both]
         return dy.concatenate(scores)
+
+
+class LatticeLstm:
+    """One direction of a lattice: the states of its characters, each with the words that end there."""
+
+    def __init__(self, model, weights, direction):
+        self.model, self.dy = model, model.dy
+        self.hidden = H = len(weights[f"{direction}.b"]) // 3
+        pieces = [len(weights[f"{direction}.Wa"]) // H - H, H]
+        W, Ww, Wa = (weights[f"{direction}.{name}"].reshape(-1, sum(pieces)) for name in ("W", "Ww", "Wa"))
+        self.character = model.cell(W, weights[f"{direction}.b"], 2, 3, pieces)  # i, o, g
+        self.word = model.cell(Ww, None, 2, 3, pieces)  # f, i, g
+        self.share = model.cell(Wa, None, 1, 1, pieces)
+
+    def states(self, batch, rows, zero):
+        """h of the characters `rows`, in the order in which they are read."""
+        dy, model = self.dy, self.model
+        before, ending = batch["Char.before"], batch["Char.ending"]
+        first_before, first_ending = batch["Char.before.offsets"], batch["Char.ending.offsets"]
+        h, c = {}, {}
+        for t in rows:
+            x = dy.lookup(model.G, batch["Char.glyph"][t], update=False)
+            old = before[first_before[t]] if first_before[t] < first_before[t + 1] else None
+            i, o, g = self.character(x, zero if old is None else h[old])
+            mixed, whole = [], []
+            for w in ending[first_ending[t] : first_ending[t + 1]]:
+                start = batch["Word.start"][w]
+                form = dy.lookup(model.D, batch["Word.form"][w], update=False)
+                forget, write, new = self.word(form, h[start])
+                cell = dy.cmult(forget, c[start]) + dy.cmult(write, new)
+                share = dy.exp(self.share(x, cell)[0])
+                mixed.append(dy.cmult(share, cell))
+                whole.append(share)
+            if whole:
+                own = dy.exp(i)
+                c[t] = dy.cdiv(dy.esum([dy.cmult(own, g)] + mixed), dy.esum([own] + whole))
+            else:
+                kept = zero if old is None else c[old]
+                c[t] = kept + dy.cmult(i, g - kept)
+            h[t] = dy.cmult(o, dy.tanh(c[t]))
+        return [h[t] for t in rows]
+
+
+class Lattice(Model):
+    """The scores of test/models/lattice_lstm.dyn: O [forwards, backwards] for each character."""
+
+    def make(self, weights):
+        self.hidden = H = len(weights["fwd.b"]) // 3
+        embed = len(weights["fwd.Wa"]) // H - H
+        self.G, self.D = (self.lookup(weights[name].reshape(-1, embed)) for name in "GD")
+        self.forwards, self.backwards = (LatticeLstm(self, weights, direction) for direction in ("fwd", "bwd"))
+        self.O = self.parameter(weights["O"].reshape(-1, 2 * H))
+
+    def results(self, batch):
+        dy, O, scores = self.dy, self.O.expr(False), []
+        zero = dy.zeros(self.hidden)
+        forwards, backwards = batch["arguments.f"], batch["arguments.b"]
+        offsets = batch["arguments.f.offsets"]
+        for begin, end in zip(offsets, offsets[1:]):
+            # The argument has the sentence's order, the model reads it from its end.
+            from_end = backwards[begin:end][::-1]
+            both = zip(
+                self.forwards.states(batch, forwards[begin:end], zero),
+                reversed(self.backwards.states(batch, from_end, zero)),
+            )
+            scores += [O * dy.concatenate(list(states)) for states in both]
+        return dy.concatenate(scores)

@@ -36,6 +36,8 @@ MODELS = {
     ("tree_lstm", "dynet-depth"): "dynet_models.TreeLstm",
     ("tagger", "dynet-agenda"): "dynet_models.Tagger",
     ("tagger", "dynet-depth"): "dynet_models.Tagger",
+    ("lattice", "dynet-agenda"): "dynet_models.Lattice",
+    ("lattice", "dynet-depth"): "dynet_models.Lattice",
     ("tree_lstm", "pytorch-node"): "pytorch_models.TreeLstmNodes",
     ("tree_lstm", "pytorch-level"): "pytorch_models.TreeLstmLevels",
 }

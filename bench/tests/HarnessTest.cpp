@@ -41,6 +41,7 @@ TEST(Options, Mistakes) {
   EXPECT_EQ(parse({"--hidden", "15x"}, options), "`15x` does not fit `--hidden`");
   EXPECT_EQ(parse({"--seconds", "-1"}, options), "`-1` does not fit `--seconds`");
   EXPECT_EQ(parse({"--quick=2"}, options), "`--quick` takes no value");
+  EXPECT_EQ(parse({"--dynet", "nowhere"}, options), "`nowhere` has no dynet.py");
 }
 
 /// Reads `text` as a file of trees.
