@@ -34,4 +34,9 @@ std::unique_ptr<Implementation> child_sum_cblas(const Parameters &parameters, in
 std::unique_ptr<Implementation> ggnn_cblas(const Parameters &parameters, int32_t hidden, int32_t features,
                                            int32_t kinds, int32_t steps, const std::vector<Inputs> &batches);
 
+/// The scores of the lattice LSTM in both directions, position by position, with glyphs and forms of `embed`
+/// numbers and `tags` scores a character.
+std::unique_ptr<Implementation> lattice_cblas(const Parameters &parameters, int32_t hidden, int32_t embed,
+                                              int32_t tags, const std::vector<Inputs> &batches);
+
 } // namespace dbc::bench

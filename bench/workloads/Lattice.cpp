@@ -3,6 +3,7 @@
 // The workload `lattice`: test/models/lattice_lstm.dyn on sentences of characters with the words found in
 // them.
 #include "bench/Random.h"
+#include "bench/baselines/Levels.h"
 #include "bench/baselines/Reference.h"
 #include "bench/workloads/Workloads.h"
 
@@ -57,6 +58,11 @@ public:
     return 2 * ((3 * chars + 4 * words) * H * (kEmbed + H) + chars / 2 * kTags * 2 * H);
   }
   std::vector<double> reference(const Inputs &inputs) const override;
+  std::vector<Contestant> by_hand(const std::vector<Inputs> &batches) const override {
+    std::vector<Contestant> one;
+    one.push_back({"cblas", lattice_cblas(parameters, hidden, kEmbed, kTags, batches)});
+    return one;
+  }
 };
 
 /// Adds one direction of a sentence: each character has the one before it and the words that end there.
