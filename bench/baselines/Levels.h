@@ -39,4 +39,8 @@ std::unique_ptr<Implementation> ggnn_cblas(const Parameters &parameters, int32_t
 std::unique_ptr<Implementation> lattice_cblas(const Parameters &parameters, int32_t hidden, int32_t embed,
                                               int32_t tags, const std::vector<Inputs> &batches);
 
+/// Vector and matrix of the root by the MV-RNN, node by node.
+std::unique_ptr<Implementation> mv_rnn_cblas(const Parameters &parameters, int32_t d,
+                                             const std::vector<Inputs> &batches);
+
 } // namespace dbc::bench

@@ -9,6 +9,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 
 using namespace dbc::bench;
 
@@ -122,26 +124,66 @@ TEST_P(WorkloadsTest, Reference) {
             workload->reference(some.cut(1)[1]));
 }
 
-// What there is by hand computes the numbers of the reference, in batches of every kind, and twice, because
-// buffers are used again.
+/// What there is by hand computes the numbers of the reference, in batches of `size` inputs, and twice,
+/// because buffers are used again.
+void expect_by_hand(const Workload &workload, const Inputs &inputs, int32_t size) {
+  std::vector<double> expected = workload.reference(inputs);
+  std::vector<Inputs> batches = inputs.cut(size);
+  for (Contestant &one : workload.by_hand(batches))
+    for (int pass = 0; pass < 2; ++pass) {
+      std::vector<float> out(expected.size(), NAN);
+      one.implementation->pass(out.data());
+      for (size_t i = 0; i < out.size(); ++i)
+        ASSERT_NEAR(out[i], expected[i], 2e-5 * std::max(1.0, std::fabs(expected[i])))
+            << one.impl << ", hidden " << workload.hidden << ", batches of " << size << ", number " << i;
+    }
+}
+
 TEST_P(WorkloadsTest, ByHand) {
   for (int32_t hidden : {6, 37}) {
     std::unique_ptr<Workload> workload = GetParam().make(hidden);
     std::string error;
     Inputs some = workload->load("/nonexistent", error).inputs.first(7);
-    std::vector<double> expected = workload->reference(some);
-    for (int32_t size : {1, 3, 7}) {
-      std::vector<Inputs> batches = some.cut(size);
-      for (Contestant &one : workload->by_hand(batches))
-        for (int pass = 0; pass < 2; ++pass) {
-          std::vector<float> out(expected.size(), NAN);
-          one.implementation->pass(out.data());
-          for (size_t i = 0; i < out.size(); ++i)
-            ASSERT_NEAR(out[i], expected[i], 2e-5 * std::max(1.0, std::fabs(expected[i])))
-                << one.impl << ", hidden " << hidden << ", batches of " << size << ", number " << i;
-        }
-    }
+    for (int32_t size : {1, 3, 7})
+      expect_by_hand(*workload, some, size);
   }
+}
+
+// A tree of one leaf, whose matrix is a word's, and a chain to each side.
+TEST(MvRnn, OddTrees) {
+  TreeBatch trees;
+  trees.add_leaf(5, 0);
+  trees.end_tree();
+  for (int side : {0, 1}) {
+    int32_t top = trees.add_leaf(1, 0);
+    for (int32_t k = 2; k < 9; ++k) {
+      int32_t leaf = trees.add_leaf(k, 0);
+      top = side ? trees.add_node(leaf, top, 0) : trees.add_node(top, leaf, 0);
+    }
+    trees.end_tree();
+  }
+  std::unique_ptr<Workload> workload = make_mv_rnn(9);
+  for (int32_t size : {1, 3})
+    expect_by_hand(*workload, tree_inputs(trees), size);
+}
+
+// A sentence of one character, one without words, and one in which several words begin or end together.
+TEST(Lattice, OddSentences) {
+  std::string folder = testing::TempDir() + "/odd_lattices", error;
+  std::filesystem::create_directories(folder + "/lattice_ner");
+  std::ofstream(folder + "/lattice_ner/edbatch_lattice.dev.txt")
+      << "3\n"
+         "2  0 0  0  1 0 5\n"
+         "4  0 0 0 0  0  1 0 5  1 1 6  1 2 7\n"
+         "5  0 0 0 0 0  0  1 0 7  2 1 8 0 3  3 2 9 1 4 0 6  1 3 2\n";
+  std::unique_ptr<Workload> workload = make_lattice(9);
+  Inputs inputs = workload->load(folder, error).inputs;
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(error, "");
+  ASSERT_EQ(inputs.count(), 3);
+  EXPECT_EQ(inputs.table(1).rows(), 2 * 3); // words, in both directions
+  for (int32_t size : {1, 2, 3})
+    expect_by_hand(*workload, inputs, size);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, WorkloadsTest, testing::ValuesIn(workloads()),

@@ -135,9 +135,9 @@ Sentence generate(Random &random) {
   const int32_t count = 12 + random.below(40) + random.below(40);
   for (int32_t i = 0; i < count; ++i) {
     sentence.glyphs.push_back(random.below(kGlyphs));
-    const int32_t span = 2 + random.below(2);
-    if (i + 1 >= span && random.uniform() < 0.6)
-      sentence.words.push_back({random.below(kWords), i + 1 - span, i});
+    for (int32_t span : {2, 3})
+      if (i + 1 >= span && random.uniform() < 0.3)
+        sentence.words.push_back({random.below(kWords), i + 1 - span, i});
   }
   return sentence;
 }

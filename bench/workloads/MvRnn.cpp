@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // The workload `mv_rnn`: test/models/21_mv_rnn.dyn, whose nodes are a vector and a matrix, on sentences.
+#include "bench/baselines/Levels.h"
 #include "bench/baselines/Reference.h"
 #include "bench/workloads/BinaryTrees.h"
 #include "bench/workloads/Workloads.h"
@@ -42,6 +43,11 @@ public:
     return 2.0 * (trees.nodes - trees.leaves()) * (4 * d * d + 2 * d * d * d);
   }
   std::vector<double> reference(const Inputs &inputs) const override;
+  std::vector<Contestant> by_hand(const std::vector<Inputs> &batches) const override {
+    std::vector<Contestant> one;
+    one.push_back({"cblas", mv_rnn_cblas(parameters, hidden, batches)});
+    return one;
+  }
 };
 
 Data MvRnn::load(const std::string &data, std::string &error) const {
