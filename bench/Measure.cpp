@@ -62,11 +62,11 @@ static double spread(const std::vector<double> &times) {
 }
 
 Measurement measure(std::vector<Contestant> &contestants, size_t values, double seconds,
-                    const std::function<double()> &limit) {
+                    const std::function<double()> &sgemm) {
   using Clock = std::chrono::steady_clock;
   constexpr int32_t kLeastRounds = 5;
   std::vector<float> out(values);
-  std::vector<double> limits;
+  std::vector<double> speeds;
   std::vector<std::vector<double>> times(contestants.size()), schedules(contestants.size());
   double present = 0;
   for (const Contestant &contestant : contestants)
@@ -75,7 +75,7 @@ Measurement measure(std::vector<Contestant> &contestants, size_t values, double 
   Measurement found;
   double spent = 0;
   for (; found.rounds < kLeastRounds || spent < seconds * present; ++found.rounds) {
-    limits.push_back(limit());
+    speeds.push_back(sgemm());
     for (size_t i = 0; i < contestants.size(); ++i) {
       Implementation *implementation = contestants[i].implementation.get();
       if (!implementation)
@@ -91,7 +91,7 @@ Measurement measure(std::vector<Contestant> &contestants, size_t values, double 
     }
   }
 
-  found.limit = quantile(limits, 0.5);
+  found.sgemm = quantile(speeds, 0.5);
   for (size_t i = 0; i < contestants.size(); ++i) {
     Timing timing;
     if (!times[i].empty()) {

@@ -41,14 +41,16 @@ std::string check(std::vector<Contestant> &contestants, size_t values, const std
 struct Measurement {
   std::vector<Timing> timings; ///< a contestant
   int32_t rounds = 0;
-  double limit = 0; ///< median of what `limit` gave
+  double sgemm = 0;               ///< median of what `sgemm` gave
+  std::optional<double> products; ///< seconds of a pass's products alone, see ProductLimit; none: not known
+  std::string products_by;        ///< the libraries that they were computed with
 };
 
 /// Runs the contestants in turns, A B C A B C ..., until each has had `seconds` on average and at least five
-/// rounds. `limit` is called once a round and says in GFLOP/s how fast the machine is just then. `values` as
+/// rounds. `sgemm` is called once a round and says in GFLOP/s how fast the machine is just then. `values` as
 /// for `check`.
 Measurement measure(std::vector<Contestant> &contestants, size_t values, double seconds,
-                    const std::function<double()> &limit);
+                    const std::function<double()> &sgemm);
 
 /// The value below which a share of `share` lies, by straight lines between the values. For tests.
 double quantile(std::vector<double> values, double share);

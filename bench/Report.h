@@ -19,6 +19,7 @@ struct Row {
   std::optional<double> per_second;           ///< inputs a second; none: absent
   std::optional<double> spread;               ///< see Timing
   std::optional<double> schedule_ns_per_node; ///< none: absent, or it does no scheduling
+  std::optional<double> limit_share;          ///< see limit_share()
   std::string data;
 };
 
@@ -30,6 +31,11 @@ struct Case {
   int64_t instances = 0; ///< of a pass: what scheduling is counted by, see Workload
   double flops = 0;      ///< of a pass, in the products
 };
+
+/// The share of the limit that a contestant reaches: the time of the products alone / its own. None if either
+/// is not known, or if it computes other products than those, as `dbc-table` does.
+std::optional<double> limit_share(const Contestant &contestant, const Timing &timing,
+                                  const Measurement &found);
 
 std::vector<Row> rows(const Case &shared, const std::vector<Contestant> &contestants,
                       const Measurement &found);

@@ -114,7 +114,18 @@ std::string run(const std::string &name, const Workload &workload, const Options
     if (!error.empty())
       return "hidden " + std::to_string(workload.hidden) + ", batch " + std::to_string(size) + ": " + error +
              "; nothing was timed";
-    Measurement found = measure(all, values, options.seconds_each(), [&machine] { return machine.sgemm(); });
+    std::optional<ProductLimit> products;
+    if (std::vector<LevelProduct> levels = workload.products(batches); !levels.empty())
+      products.emplace(levels, options.threads);
+    Measurement found = measure(all, values, options.seconds_each(), [&] {
+      if (products)
+        products->pass();
+      return machine.sgemm();
+    });
+    if (products) {
+      found.products = products->seconds();
+      found.products_by = products->libraries();
+    }
     std::fputs(table(shared, all, found).c_str(), stderr);
     for (const Row &row : rows(shared, all, found))
       all_rows.push_back(row);

@@ -6,6 +6,7 @@
 #include "bench/Inputs.h"
 #include "bench/Measure.h"
 #include "bench/Parameters.h"
+#include "bench/ProductLimit.h"
 
 #include <cstdint>
 #include <memory>
@@ -44,6 +45,13 @@ public:
   /// Floating-point operations in the products of the model, counting a multiplication and an addition as
   /// two.
   virtual double flops(const Inputs &inputs) const = 0;
+
+  /// The products of a pass over these batches, if each level of a batch takes one; empty: the workload does
+  /// not tell.
+  virtual std::vector<LevelProduct> products(const std::vector<Inputs> &batches) const {
+    (void)batches;
+    return {};
+  }
 
   /// The results of all inputs from the equations as they stand, in double precision, one instance after the
   /// other. Slow.

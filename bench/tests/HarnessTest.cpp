@@ -153,7 +153,7 @@ TEST(Measure, RowsOfAllContestants) {
   Measurement found = measure(some, 1, 1e-6, [&] { return 10.0 * ++calls; });
   EXPECT_GE(found.rounds, 5);
   EXPECT_EQ(calls, found.rounds);
-  EXPECT_EQ(found.limit, 5.0 * (calls + 1)); // the median
+  EXPECT_EQ(found.sgemm, 5.0 * (calls + 1)); // the median
   Case shared;
   shared.workload = "w";
   shared.mode = "infer";
@@ -169,7 +169,8 @@ TEST(Measure, RowsOfAllContestants) {
   EXPECT_EQ(
       json({absent}),
       "[\n {\"workload\":\"w\",\"impl\":\"absent\",\"mode\":\"infer\",\"hidden\":0,\"batch\":0,\"threads\":1,"
-      "\"per_second\":null,\"spread\":null,\"schedule_ns_per_node\":null,\"data\":\"generated\"}\n]\n");
+      "\"per_second\":null,\"spread\":null,\"schedule_ns_per_node\":null,\"limit_share\":null,\"data\":"
+      "\"generated\"}\n]\n");
 }
 
 // A peer's own clock counts, and the table says what peers are and why others are absent.

@@ -2,6 +2,7 @@
 //
 // The workload `tree_lstm`: examples/tree_lstm on sentences.
 #include "bench/baselines/TreeLstm.h"
+#include "bench/baselines/TreeLevels.h"
 #include "bench/workloads/BinaryTrees.h"
 #include "bench/workloads/Workloads.h"
 
@@ -43,6 +44,20 @@ public:
   int64_t instances(const Inputs &inputs) const override { return inputs.table(0).rows(); }
   int64_t values(const Inputs &inputs) const override { return inputs.count() * TreeLstm::kClasses; }
   double flops(const Inputs &inputs) const override { return model_.flops(tree_batch(inputs)); }
+  std::vector<LevelProduct> products(const std::vector<Inputs> &batches) const override {
+    std::vector<LevelProduct> all;
+    for (const Inputs &batch : batches) {
+      TreeBatch trees = tree_batch(batch);
+      TreeLevels levels;
+      levels.reserve(trees.nodes());
+      levels.make(trees);
+      all.push_back({levels.leaves, 3 * hidden, TreeLstm::kEmbed});
+      for (int32_t l = 0; l < levels.levels; ++l)
+        all.push_back({levels.begin[l + 1] - levels.begin[l], 5 * hidden, 2 * hidden});
+      all.push_back({trees.trees(), TreeLstm::kClasses, hidden});
+    }
+    return all;
+  }
   std::vector<double> reference(const Inputs &inputs) const override {
     return tree_lstm_reference(model_, tree_batch(inputs));
   }
