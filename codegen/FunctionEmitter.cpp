@@ -222,6 +222,7 @@ void FunctionEmitter::emitOp(Operation *op) {
       .Case<kernel::BlocksOp>([&](auto o) { emitBlocks(o); })
       .Case<kernel::LocalOp>([&](auto o) { emitLocal(o); })
       .Case<kernel::ProductOp>([&](auto o) { emitProduct(o); })
+      .Case<kernel::MultiplyOp>([&](auto o) { emitMultiply(o); })
       .Case<kernel::StoreOp>([&](kernel::StoreOp o) {
         std::string value = use(o.getValue()).text;
         out_->line(element(o.getArray(), {}, o.getIndices()) + " = " + value + ";");

@@ -71,6 +71,7 @@ private:
   void emitBlocks(kernel::BlocksOp op);
   void emitLocal(kernel::LocalOp op);
   void emitProduct(kernel::ProductOp op);
+  void emitMultiply(kernel::MultiplyOp op);
   void emitStructure(mlir::Operation *op);
   void emitCheck(kernel::CheckOp op);
   void emitClaim(kernel::ClaimOp op);

@@ -105,8 +105,9 @@ static bool isExpression(Operation *op) {
 }
 
 static bool writesMemory(Operation *op) {
-  if (isa<kernel::StoreOp, kernel::WriteOp, kernel::ProductOp, kernel::PushOp, kernel::SetOp,
-          kernel::ReserveOp, kernel::CallOp, kernel::ReachOp, kernel::PlaceOp, kernel::KeyOp>(op))
+  if (isa<kernel::StoreOp, kernel::WriteOp, kernel::ProductOp, kernel::MultiplyOp, kernel::PushOp,
+          kernel::SetOp, kernel::ReserveOp, kernel::CallOp, kernel::ReachOp, kernel::PlaceOp, kernel::KeyOp>(
+          op))
     return true;
   bool nested = false;
   for (Region &region : op->getRegions())

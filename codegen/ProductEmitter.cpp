@@ -113,4 +113,32 @@ void FunctionEmitter::emitProduct(kernel::ProductOp op) {
              commas({count, x, std::to_string(segments.size()), weights + "." + part, y}) + ");");
 }
 
+void FunctionEmitter::emitMultiply(kernel::MultiplyOp op) {
+  hasProduct_ = true;
+  auto into = cast<kernel::LocalType>(op.getInto().getType());
+  int64_t block = into.getShape().front(), inputs = 0;
+  std::string row = use(op.getRow()).text;
+  auto matrix = [&](Value rows, int64_t numbers) {
+    return "dbc::Rows<real>" + rowsOf(rows.getDefiningOp<kernel::RowsOp>(), numbers, op.getCount(), block) +
+           ".at(" + row + ")";
+  };
+  std::vector<std::string> parts;
+  for (auto [part, length] : llvm::zip(op.getB(), op.getLengths())) {
+    parts.push_back("{" + matrix(part, length * op.getOutputs()) + ", " + std::to_string(length) + "}");
+    inputs += length;
+  }
+  std::string a = matrix(op.getA(), op.getHeight() * inputs), b = scope_->fresh("b");
+  constexpr int64_t kPanelBytes = 64;
+  int64_t padded = (op.getOutputs() * model_.bytes("real") + kPanelBytes - 1) / kPanelBytes * kPanelBytes;
+  std::string memory = scratchPointer("real", padded * (inputs + 1));
+  out_->line("const dbc::MatrixPart<real> " + b + "[] = {" + commas(parts) + "};");
+  std::string y = use(op.getInto()).text;
+  if (row != "0")
+    y += " + " + row + " * " + std::to_string(rowSize(into));
+  out_->line("dbc::multiply<real>(" +
+             commas({std::to_string(op.getHeight()), a, b, std::to_string(parts.size()),
+                     std::to_string(op.getOutputs()), memory, y}) +
+             ");");
+}
+
 } // namespace dbc::codegen

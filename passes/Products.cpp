@@ -18,6 +18,44 @@ bool packs(Value weights) {
          dyn::extents(take.getIndex().getType()).empty();
 }
 
+std::optional<MatMul> matMul(linalg::ContractOp op) {
+  constexpr int64_t kLeastWork = 4096;
+  auto maps = op.getIndexingMapsArray();
+  auto known = matVec(op);
+  if ((known && packs(known->weights)) ||
+      !llvm::all_of(maps, [](AffineMap map) { return map.isProjectedPermutation(); }))
+    return std::nullopt;
+  auto dims = [](AffineMap map) {
+    return llvm::map_to_vector<2>(llvm::seq(map.getNumResults()),
+                                  [&](unsigned n) { return map.getDimPosition(n); });
+  };
+  auto out = dims(maps[2]);
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  if (out.empty() || extents.size() != out.size() + 1)
+    return std::nullopt;
+  unsigned k = 0;
+  while (llvm::is_contained(out, k))
+    ++k;
+  using Dims = SmallVector<unsigned, 2>;
+  for (unsigned first : {0u, 1u}) {
+    Dims a = dims(maps[first]), b = dims(maps[1 - first]);
+    MatMul found{op.getOperand(first), op.getOperand(1 - first), 1, extents[k], 1};
+    if (out.size() == 2 && a == Dims{out[0], k} && b == Dims{k, out[1]}) {
+      found.height = extents[out[0]];
+      found.outputs = extents[out[1]];
+    } else if (out.size() == 1 && a == Dims{out[0], k} && b == Dims{k}) {
+      found.height = extents[out[0]];
+    } else if (out.size() == 1 && a == Dims{k} && b == Dims{k, out[0]}) {
+      found.outputs = extents[out[0]];
+    } else {
+      continue;
+    }
+    if (found.height * found.inputs * found.outputs >= kLeastWork)
+      return found;
+  }
+  return std::nullopt;
+}
+
 arith::AddFOp biasedSum(linalg::ContractOp product) {
   auto found = matVec(product);
   Value result = product->getResult(0);

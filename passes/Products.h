@@ -46,6 +46,15 @@ inline std::optional<MatVec> matVec(mlir::linalg::ContractOp op) {
   return std::nullopt;
 }
 
+/// A product of two matrices that are not packed: result[i, j] = sum over k of a[i, k] * b[k, j]. Vectors are
+/// matrices of one row or one column.
+struct MatMul {
+  mlir::Value a, b;
+  int64_t height, inputs, outputs;
+};
+/// Recognises those that are large enough to repay that b is copied into the product kernel's order first.
+std::optional<MatMul> matMul(mlir::linalg::ContractOp op);
+
 /// The sum of a product by packed weights and a parameter, which is all that is made of the product; null if
 /// there is no such sum.
 mlir::arith::AddFOp biasedSum(mlir::linalg::ContractOp product);

@@ -17,6 +17,8 @@ void StageToKernel::emitSpecial(Operation *op) {
     auto found = matVec(product);
     if (found && packs(found->weights))
       return this->product(product, operandsOf(product), {}, localOf(resultOf(product)));
+    if (auto matrices = matMul(product))
+      return multiply(product, *matrices);
     return contract(product);
   }
   if (auto r = dyn_cast<dyn::ReduceOp>(op))
@@ -73,6 +75,8 @@ Value StageToKernel::rowsOf(Value value, int64_t offset) {
   if (kept.contains(value))
     return make({}, {}, {}, localOf(value));
   Operation *op = value.getDefiningOp();
+  if (auto get = dyn_cast<dyn::GetOp>(op))
+    return make(get.getParamAttr(), rowNumbers("", [&] { return integer(0); }), {}, {});
   if (auto read = dyn_cast<batch::ReadOp>(op)) {
     if (ofModel(read.getBufferAttr()))
       return make(read.getBufferAttr(), rowNumbers("", [&] { return integer(0); }), {}, {});
@@ -180,6 +184,25 @@ StageToKernel::Operands StageToKernel::operandsOf(linalg::ContractOp op) {
 void StageToKernel::product(linalg::ContractOp op, const Operands &operands, Value tile, Value into) {
   kernel::ProductOp::create(b, op.getLoc(), count, operands.segments, operands.lengths, operands.weights,
                             operands.table, operands.some, tile, into);
+}
+
+void StageToKernel::multiply(linalg::ContractOp op, const MatMul &product) {
+  SmallVector<Value> parts;
+  if (joined.contains(product.b))
+    llvm::append_range(parts, product.b.getDefiningOp<tensor::ConcatOp>().getInputs());
+  else
+    parts.push_back(product.b);
+  SmallVector<Value> b;
+  SmallVector<int64_t> lengths;
+  for (Value part : parts) {
+    b.push_back(rowsOf(part, 0));
+    lengths.push_back(dyn::extents(part.getType())[0]);
+  }
+  Value a = rowsOf(product.a, 0);
+  rows([&] {
+    kernel::MultiplyOp::create(this->b, op.getLoc(), i, count, a, product.height, b, lengths, product.outputs,
+                               localOf(op->getResult(0)));
+  });
 }
 
 /// Any other contraction: loops over outputs and then over what is summed; the last output axis innermost, in

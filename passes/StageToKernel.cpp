@@ -79,7 +79,10 @@ void StageToKernel::findActions() {
         auto product = dyn_cast<linalg::ContractOp>(op);
         if (isWeights(operand))
           continue;
-        if (product && matVec(product) && packs(matVec(product)->weights) && concat && operand.hasOneUse()) {
+        bool byKernel = product && matVec(product) && packs(matVec(product)->weights);
+        if (auto found = product ? matMul(product) : std::nullopt)
+          byKernel = operand == found->b && concat && concat.getDim() == 0;
+        if (byKernel && concat && operand.hasOneUse()) {
           // Joined by the product itself: the parts are its segments.
           joined.insert(operand);
           for (Value part : concat.getInputs())
@@ -91,7 +94,12 @@ void StageToKernel::findActions() {
           materialise(operand);
       }
   }
-  // Operands of a product by packed weights must lie in memory row by row.
+  // Operands of products by the kernel must lie in memory row by row.
+  for (auto op : body.getOps<linalg::ContractOp>())
+    if (auto found = matMul(op))
+      for (Value operand : {found->a, found->b})
+        if (!joined.contains(operand) && !addressable(operand) && !operand.getDefiningOp<dyn::GetOp>())
+          materialise(operand);
   for (auto op : body.getOps<linalg::ContractOp>())
     if (auto found = matVec(op);
         found && packs(found->weights) && !joined.contains(found->x) && !addressable(found->x))

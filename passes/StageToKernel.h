@@ -110,6 +110,7 @@ private:
   };
   Operands operandsOf(mlir::linalg::ContractOp op);
   void product(mlir::linalg::ContractOp op, const Operands &operands, mlir::Value tile, mlir::Value into);
+  void multiply(mlir::linalg::ContractOp op, const MatMul &product);
   void contract(mlir::linalg::ContractOp op);
   void reduce(dyn::ReduceOp op);
   void softmax(dyn::SoftmaxOp op);

@@ -322,6 +322,18 @@ def Kernel_ProductOp : Kernel_Op<"product", [AttrSizedOperandSegments, MemoryEff
   let assemblyFormat = "$count `rows` `(` $x `)` $lengths `with` $weights (`table` $table^ `:` type($table))? (`some` $some^ `:` type($some))? (`tile` $tile^)? `into` $into `:` type($into) attr-dict";
 }
 
+def Kernel_MultiplyOp : Kernel_Op<"multiply", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "A product of two matrices of one row of the block";
+  let description = [{
+    into[row][i][j] = sum over k in order of a[i][k] * b[k][j] for i below `height` and j below `outputs`; vectors are matrices
+    of one row or one column. b's rows k are those of the operands `b`, of which each has `lengths` of them, one behind the
+    other. The block has `count` rows.
+  }];
+  let arguments = (ins I32:$row, I32:$count, Kernel_Rows:$a, I64Attr:$height, Variadic<Kernel_Rows>:$b,
+                       DenseI64ArrayAttr:$lengths, I64Attr:$outputs, Kernel_Local:$into);
+  let assemblyFormat = "$row `of` $count `rows` $a `height` $height `by` `(` $b `)` $lengths `outputs` $outputs `into` $into attr-dict `:` type($into)";
+}
+
 //===-- Structure ---------------------------------------------------------------------------------------------===//
 
 def Kernel_CountOp : Kernel_Op<"count", [MemoryEffects<[MemRead]>]> {

@@ -2,6 +2,7 @@
 //
 // Packing of matrices, and the choice of the product kernel.
 #include "ProductKernels.h"
+#include <dbc/math.h> // DBC_CLONES
 
 #include <algorithm>
 #include <atomic>
@@ -109,7 +110,57 @@ void product<double>(int32_t rows, const Segment<double> *segments, int32_t coun
   kernels().f64(rows, segments, count, w, y);
 }
 
+namespace {
+
+/// Copies a panel's columns of some rows of a matrix: `width` numbers of each row, `here` of which are there.
+template <class Real>
+inline __attribute__((always_inline)) void copy_panel(const Real *from, int64_t stride, int32_t rows,
+                                                      int32_t here, Real *to) {
+  constexpr int32_t width = kPanelBytes / sizeof(Real);
+  if (here == width) {
+    for (int32_t k = 0; k < rows; ++k)
+      for (int32_t j = 0; j < width; ++j)
+        to[k * width + j] = from[k * stride + j];
+    return;
+  }
+  for (int32_t k = 0; k < rows; ++k)
+    for (int32_t j = 0; j < width; ++j)
+      to[k * width + j] = j < here ? from[k * stride + j] : Real(0);
+}
+DBC_CLONES void copy_columns(const float *from, int64_t stride, int32_t rows, int32_t here, float *to) {
+  copy_panel(from, stride, rows, here, to);
+}
+DBC_CLONES void copy_columns(const double *from, int64_t stride, int32_t rows, int32_t here, double *to) {
+  copy_panel(from, stride, rows, here, to);
+}
+
+} // namespace
+
+template <class Real>
+void multiply(int32_t rows, const Real *a, const MatrixPart<Real> *b, int32_t parts, int32_t outputs,
+              Real *memory, Real *y) {
+  constexpr int32_t width = kPanelBytes / sizeof(Real);
+  const int32_t padded = (outputs + width - 1) / width * width;
+  std::fill(memory, memory + padded, Real(0));
+  int32_t inputs = 0;
+  Real *to = memory + padded;
+  for (int32_t first = 0; first < outputs; first += width) {
+    inputs = 0;
+    for (int32_t p = 0; p < parts; ++p) {
+      copy_columns(b[p].numbers + first, outputs, b[p].inputs, std::min(width, outputs - first), to);
+      to += static_cast<int64_t>(b[p].inputs) * width;
+      inputs += b[p].inputs;
+    }
+  }
+  const Panels<Real> panels{memory + padded, memory, outputs, inputs};
+  product<Real>(rows, Rows<Real>{a, nullptr, inputs}, panels, RowsOut<Real>{y, nullptr, outputs});
+}
+
 template class Packed<float>;
 template class Packed<double>;
+template void multiply<float>(int32_t, const float *, const MatrixPart<float> *, int32_t, int32_t, float *,
+                              float *);
+template void multiply<double>(int32_t, const double *, const MatrixPart<double> *, int32_t, int32_t,
+                               double *, double *);
 
 } // namespace dbc

@@ -208,6 +208,32 @@ TEST_P(Product, RowsOfSeveralTables) {
   }
 }
 
+/// A product of matrices that are not packed has the bits of the packed one, whatever parts b comes in.
+TEST_P(Product, MatricesThatAreNotPacked) {
+  for (int32_t height : {1, 7, 40})
+    for (int32_t inputs : {2, 33})
+      for (int32_t outputs : {1, 16, 21, 64}) {
+        auto a = drawn<float>(height * inputs, 1), b = drawn<float>(inputs * outputs, 2);
+        std::vector<float> turned(b.size()), y(height * outputs), expected(height * outputs);
+        for (int32_t k = 0; k < inputs; ++k)
+          for (int32_t j = 0; j < outputs; ++j)
+            turned[j * inputs + k] = b[k * outputs + j];
+        Packed<float> packed;
+        packed.pack(turned.data(), outputs, inputs);
+        dbc::product<float>(height, Rows<float>{a.data(), nullptr, inputs}, packed.whole(),
+                            RowsOut<float>{expected.data(), nullptr, outputs});
+        std::vector<float> memory((inputs + 1) * ((outputs + 15) / 16 * 16));
+        for (int32_t first : {inputs, 1}) {
+          const dbc::MatrixPart<float> parts[] = {{b.data(), first},
+                                                  {b.data() + first * outputs, inputs - first}};
+          dbc::multiply<float>(height, a.data(), parts, first == inputs ? 1 : 2, outputs, memory.data(),
+                               y.data());
+          ASSERT_EQ(std::memcmp(y.data(), expected.data(), y.size() * sizeof(float)), 0)
+              << height << " " << inputs << " " << outputs << " " << first;
+        }
+      }
+}
+
 /// Rows of zeros are the bias, whether they are multiplied or not; infinities in the matrix make them NaN.
 TEST_P(Product, RowsOfNothing) {
   constexpr int32_t kOutputs = 21, kInputs = 5;

@@ -101,6 +101,24 @@ inline void product(int32_t rows, Rows<Real> x, const Panels<Real> &w, RowsOut<R
   product<Real>(rows, &segment, 1, w, y);
 }
 
+/// Some of the rows k of a matrix b[k, j].
+template <class Real> struct MatrixPart {
+  const Real *numbers = nullptr; ///< row by row
+  int32_t inputs = 0;            ///< its rows
+};
+
+/// y[i, j] = sum over k of a[i, k] * b[k, j], in the order of k, for row-major matrices that are not packed:
+/// b, of `outputs` columns, is made of `parts` parts, one behind the other.
+///
+/// rows      of a and y
+/// memory    scratch for b in the kernel's order: (inputs + 1) times the outputs, these rounded up to whole
+/// cache
+///           lines
+/// y         rows x outputs numbers; must not overlap a or b
+template <class Real>
+void multiply(int32_t rows, const Real *a, const MatrixPart<Real> *b, int32_t parts, int32_t outputs,
+              Real *memory, Real *y);
+
 extern template class Packed<float>;
 extern template class Packed<double>;
 template <>
@@ -109,6 +127,11 @@ void product<float>(int32_t rows, const Segment<float> *segments, int32_t count,
 template <>
 void product<double>(int32_t rows, const Segment<double> *segments, int32_t count, const Panels<double> &w,
                      RowsOut<double> y);
+
+extern template void multiply<float>(int32_t, const float *, const MatrixPart<float> *, int32_t, int32_t,
+                                     float *, float *);
+extern template void multiply<double>(int32_t, const double *, const MatrixPart<double> *, int32_t, int32_t,
+                                      double *, double *);
 
 /// The instruction set that the kernels were chosen for: "avx512", "avx2" or "baseline".
 const char *product_kernels();
