@@ -133,13 +133,21 @@ Status Session::run_checked(int32_t number, Batch &batch, Outputs &out) {
 }
 
 /// From what a part of `inputs` inputs took: how many the next ones should have. What stages hand on should
-/// stay in the caches near the core; weights are read once a level, or step, of each part: where they are
-/// large it takes many rows to repay that.
+/// stay in the caches near the core. But weights are read once a launch, where they are large it takes many
+/// rows to repay that; and where launches are small, a smaller part would have smaller ones.
 void Session::learn(Entry &entry, int32_t inputs) {
   constexpr size_t kBytes = 3 << 20;
+  constexpr double kOperations = 4e6; // of a launch: some ten microseconds
   const size_t most = std::max(kBytes, model_.packed_bytes()) * static_cast<size_t>(pool_.threads());
   int32_t fit = 1;
   while (fit < (1 << 30) && part_bytes_ / static_cast<size_t>(inputs) * static_cast<size_t>(2 * fit) <= most)
+    fit *= 2;
+  double operations = 0, launches = 0;
+  for (const StageProfile &stage : entry.profile.stages) {
+    operations += static_cast<double>(stage.operations);
+    launches += static_cast<double>(stage.launches);
+  }
+  while (fit < (1 << 30) && operations > 0 && operations / launches * fit / inputs < kOperations)
     fit *= 2;
   // A little more than before is not worth new memory.
   if (fit < entry.part || fit >= 4 * entry.part)

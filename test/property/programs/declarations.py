@@ -173,7 +173,7 @@ class Declarations(Expressions):
         self.declare(
             "cell of a layer",
             "Walk",
-            f"layer Walk {{ param A: f32[d, d] = normal(0, 0.5); cell go(t: {takes}) -> f32[d] ",
+            f"layer Walk {{ param A: f32[d, d] = normal(0, 0.1); cell go(t: {takes}) -> f32[d] ",
             Piece(
                 "vec",
                 [],
