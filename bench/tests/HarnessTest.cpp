@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -46,7 +48,8 @@ TEST(Options, Mistakes) {
 
 /// Reads `text` as a file of trees.
 TreeBatch read(const std::string &text, std::string &error, int32_t vocab = 100) {
-  std::string path = testing::TempDir() + "/trees.txt";
+  // Tests run side by side: each in a process of its own.
+  std::string path = testing::TempDir() + "/trees-" + std::to_string(getpid()) + ".txt";
   std::ofstream(path) << text;
   TreeBatch trees = read_sst(path, vocab, error);
   std::remove(path.c_str());
