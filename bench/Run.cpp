@@ -38,10 +38,9 @@ Inputs for_reference(const Workload &workload, const Inputs &inputs) {
 /// A peer with its weights and inputs; null where it is absent. `error` says what is wrong with one that is
 /// there.
 static Contestant peer(const std::string &impl, const std::string &name, const Workload &workload,
-                       const Options &options, const std::vector<Inputs> &batches, int64_t values,
+                       const Options &options, const std::vector<Inputs> &batches, size_t values,
                        std::string &error) {
-  auto one = std::make_unique<Peer>(impl, peer_program(name, impl, options.threads, options.dynet),
-                                    static_cast<size_t>(values));
+  auto one = std::make_unique<Peer>(impl, peer_program(name, impl, options.threads, options.dynet), values);
   std::string absent;
   error = one->start(absent);
   if (error.empty() && absent.empty())
@@ -106,7 +105,7 @@ std::string run(const std::string &name, const Workload &workload, const Options
 
     auto values = static_cast<size_t>(workload.values(some));
     for (const char *impl : kPeers) {
-      all.push_back(peer(impl, name, workload, options, batches, workload.values(some), error));
+      all.push_back(peer(impl, name, workload, options, batches, values, error));
       if (!error.empty())
         return error;
     }

@@ -2,6 +2,7 @@
 //
 // The baselines compute the same numbers as the equations in double precision.
 #include "bench/baselines/TreeLstm.h"
+#include "bench/tests/OddTrees.h"
 
 #include <gtest/gtest.h>
 
@@ -43,17 +44,7 @@ TEST(Baselines, AgreeWithTheReference) {
 
 // Trees of one leaf, a chain to each side, more leaves than a block of rows has.
 TEST(Baselines, OddTrees) {
-  TreeBatch trees;
-  trees.add_leaf(5, 0);
-  trees.end_tree();
-  for (int side : {0, 1}) {
-    int32_t top = trees.add_leaf(1, 0);
-    for (int32_t k = 0; k < 300; ++k) {
-      int32_t leaf = trees.add_leaf(k, 0);
-      top = side ? trees.add_node(leaf, top, 0) : trees.add_node(top, leaf, 0);
-    }
-    trees.end_tree();
-  }
+  TreeBatch trees = odd_trees(300);
   trees.add_leaf(TreeLstm::kVocab - 1, 0);
   trees.end_tree();
   TreeLstm model(12);

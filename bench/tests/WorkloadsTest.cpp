@@ -4,6 +4,7 @@
 // with the references by every run of the benchmarks.
 #include "bench/workloads/Workloads.h"
 #include "bench/Run.h"
+#include "bench/tests/OddTrees.h"
 #include "bench/workloads/BinaryTrees.h"
 
 #include <gtest/gtest.h>
@@ -151,20 +152,9 @@ TEST_P(WorkloadsTest, ByHand) {
 
 // A tree of one leaf, whose matrix is a word's, and a chain to each side.
 TEST(MvRnn, OddTrees) {
-  TreeBatch trees;
-  trees.add_leaf(5, 0);
-  trees.end_tree();
-  for (int side : {0, 1}) {
-    int32_t top = trees.add_leaf(1, 0);
-    for (int32_t k = 2; k < 9; ++k) {
-      int32_t leaf = trees.add_leaf(k, 0);
-      top = side ? trees.add_node(leaf, top, 0) : trees.add_node(top, leaf, 0);
-    }
-    trees.end_tree();
-  }
   std::unique_ptr<Workload> workload = make_mv_rnn(9);
   for (int32_t size : {1, 3})
-    expect_by_hand(*workload, tree_inputs(trees), size);
+    expect_by_hand(*workload, tree_inputs(odd_trees(8)), size);
 }
 
 // A sentence of one character, one without words, and one in which several words begin or end together.

@@ -54,10 +54,10 @@ public:
   /// zeros. Throws std::bad_alloc.
   void pack(const Real *w, int32_t outputs, int32_t inputs, const Real *bias = nullptr);
   /// The same for a matrix of `gates` x `units` outputs (output g * units + u is gate g of unit u), so that
-  /// all gates of `width` neighbouring units are computed together: tile t has the
-  /// units from min(t * width, units - width) on, so the last one overlaps the one before where units are no
-  /// multiple of width; output g * width + j of it is gate g of its unit number j. `width` is at most
-  /// `units`, and a multiple of 64 / sizeof(Real).
+  /// all gates of `width` neighbouring units are computed together: tile t has the units from min(t * width,
+  /// units - width) on, so the last one overlaps the one before where units are no multiple of width; output
+  /// g * width + j of it is gate g of its unit number j. `width` is at most `units`, and a multiple of
+  /// 64 / sizeof(Real).
   void pack_tiles(const Real *w, int32_t gates, int32_t units, int32_t width, int32_t inputs,
                   const Real *bias = nullptr);
 
@@ -111,9 +111,7 @@ template <class Real> struct MatrixPart {
 /// b, of `outputs` columns, is made of `parts` parts, one behind the other.
 ///
 /// rows      of a and y
-/// memory    scratch for b in the kernel's order: (inputs + 1) times the outputs, these rounded up to whole
-/// cache
-///           lines
+/// memory    scratch for b in the kernel's order: (inputs + 1) times the outputs, in whole cache lines
 /// y         rows x outputs numbers; must not overlap a or b
 template <class Real>
 void multiply(int32_t rows, const Real *a, const MatrixPart<Real> *b, int32_t parts, int32_t outputs,
