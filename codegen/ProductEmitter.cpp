@@ -128,8 +128,8 @@ void FunctionEmitter::emitMultiply(kernel::MultiplyOp op) {
     inputs += length;
   }
   std::string a = matrix(op.getA(), op.getHeight() * inputs), b = scope_->fresh("b");
-  constexpr int64_t kPanelBytes = 64;
-  int64_t padded = (op.getOutputs() * model_.bytes("real") + kPanelBytes - 1) / kPanelBytes * kPanelBytes;
+  constexpr int64_t kLine = 64; // dbc::multiply says what memory it wants
+  int64_t padded = (op.getOutputs() * model_.bytes("real") + kLine - 1) / kLine * kLine;
   std::string memory = scratchPointer("real", padded * (inputs + 1));
   out_->line("const dbc::MatrixPart<real> " + b + "[] = {" + commas(parts) + "};");
   std::string y = use(op.getInto()).text;

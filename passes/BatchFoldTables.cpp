@@ -9,8 +9,8 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Passes.h"
+#include "passes/StageGraph.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/StringMap.h"
 
 #include <algorithm>
 #include <map>
@@ -89,17 +89,11 @@ public:
 private:
   void findMade() {
     // What is written by several stages, or at other rows, depends on more.
-    llvm::StringMap<unsigned> writers;
-    program.walk([&](Operation *op) {
-      if (auto write = dyn_cast<batch::WriteOp>(op))
-        ++writers[write.getBuffer()];
-      else if (auto scatter = dyn_cast<batch::ScatterOp>(op))
-        writers[scatter.getBuffer()] += 2;
-    });
+    llvm::StringMap<batch::WriteOp> writes = soleWrites(program);
     for (auto stage : program.getBody().front().getOps<batch::StageOp>()) {
       Dependence on = dependenceOf(stage);
       for (auto write : stage.getBody().front().getOps<batch::WriteOp>())
-        if (writers[write.getBuffer()] == 1)
+        if (writes.lookup(write.getBuffer()))
           made.insert({write.getBufferAttr().getAttr(),
                        Made(symbols.lookup<batch::BufferOp>(write.getBuffer()), stage, on)});
     }
@@ -125,12 +119,12 @@ private:
     if (isOfModel(stage.getSpace()))
       return all; // is computed once as it is
     for (Operation &op : stage.getBody().front())
-      all.merge(dependenceOf(op, stage));
+      all.merge(dependenceOf(op));
     return all;
   }
 
   /// What one op adds to what its operands depend on.
-  Dependence dependenceOf(Operation &op, batch::StageOp stage) {
+  Dependence dependenceOf(Operation &op) {
     Dependence on;
     if (auto read = dyn_cast<batch::ReadOp>(op)) {
       auto source = made.find(read.getBufferAttr().getAttr());

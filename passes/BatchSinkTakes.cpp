@@ -6,7 +6,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
-#include "llvm/ADT/StringMap.h"
+#include "passes/StageGraph.h"
 
 using namespace mlir;
 
@@ -18,25 +18,14 @@ namespace {
 struct BatchSinkTakesPass : impl::BatchSinkTakesBase<BatchSinkTakesPass> {
   void runOnOperation() override {
     getOperation().walk([](batch::ProgramOp program) {
-      // Buffers that hold nothing but rows of a parameter: one stage writes them, at its own row.
-      llvm::StringMap<dyn::TakeOp> taken;
-      llvm::StringMap<unsigned> writers;
-      program.walk([&](Operation *op) {
-        if (auto scatter = dyn_cast<batch::ScatterOp>(op))
-          writers[scatter.getBuffer()] += 2;
-        auto write = dyn_cast<batch::WriteOp>(op);
-        if (!write)
-          return;
-        ++writers[write.getBuffer()];
-        if (auto take = write.getValue().getDefiningOp<dyn::TakeOp>(); take && isMovable(take))
-          taken[write.getBuffer()] = take;
-      });
+      llvm::StringMap<batch::WriteOp> writes = soleWrites(program);
       SmallVector<batch::ReadOp> reads;
       program.walk([&](batch::ReadOp read) { reads.push_back(read); });
       for (batch::ReadOp read : reads) {
-        auto known = taken.find(read.getBuffer());
-        if (known != taken.end() && writers[read.getBuffer()] == 1)
-          sink(known->second, read);
+        batch::WriteOp write = writes.lookup(read.getBuffer());
+        auto take = write ? write.getValue().getDefiningOp<dyn::TakeOp>() : dyn::TakeOp();
+        if (take && isMovable(take))
+          sink(take, read);
       }
     });
   }

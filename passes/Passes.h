@@ -17,7 +17,7 @@ struct PipelineOptions {
   /// The level behind which to stop: "dyn", "batch" or "kernel".
   llvm::StringRef until = "kernel";
   /// Numbers that all tables which batch-fold-tables makes together may have; 0: none are made.
-  int64_t tableNumbers = 64 << 20;
+  int64_t tableNumbers = BatchFoldTablesOptions().numbers;
 };
 
 /// Appends all passes: a `dyn` module goes in, a `kernel` module comes out.

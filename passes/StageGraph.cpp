@@ -25,6 +25,20 @@ StageAccess accessesOf(Operation *op) {
   return access;
 }
 
+llvm::StringMap<batch::WriteOp> soleWrites(batch::ProgramOp program) {
+  llvm::StringMap<batch::WriteOp> writes; // null where there is more
+  program.walk([&](Operation *op) {
+    if (auto write = dyn_cast<batch::WriteOp>(op)) {
+      auto [known, isNew] = writes.try_emplace(write.getBuffer(), write);
+      if (!isNew)
+        known->second = {};
+    } else if (auto scatter = dyn_cast<batch::ScatterOp>(op)) {
+      writes[scatter.getBuffer()] = {};
+    }
+  });
+  return writes;
+}
+
 StageGraph::StageGraph(batch::ProgramOp program) {
   program.walk([&](batch::StageOp stage) { stages.push_back(stage); });
   llvm::StringMap<SmallVector<unsigned>> writers;

@@ -22,6 +22,9 @@ struct StageAccess {
 };
 StageAccess accessesOf(mlir::Operation *op);
 
+/// The buffers that one write sets, at the row of its stage, and nothing else: by name.
+llvm::StringMap<batch::WriteOp> soleWrites(batch::ProgramOp program);
+
 /// The stages of a program and the edges writer -> reader.
 class StageGraph {
 public:
