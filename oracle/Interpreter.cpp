@@ -39,6 +39,7 @@ Outcome Interpreter::run(llvm::StringRef name, Batch &batch, int32_t input) {
   contexts_.clear();
   owners_.clear();
   stack_.clear();
+  steps_ = 0;
   batch_ = &batch;
   input_ = input;
   auto entry = symbols_.lookup<dyn::EntryOp>(name);
@@ -76,6 +77,12 @@ Outcome Interpreter::run(llvm::StringRef name, Batch &batch, int32_t input) {
     Evaluation evaluation(*this, batch.args(), input);
     evaluation.computesCalls = walk > kPatientWalks;
     Values results = evaluation.block(body, arguments);
+    if (steps_ > limit_) {
+      outcome_.failures = {Status::error(Code::limit, info_.name + ": takes more than " +
+                                                          std::to_string(limit_) +
+                                                          " steps of the interpreter")};
+      break;
+    }
     if (!evaluation.needs.empty() && missing.empty()) {
       compute(evaluation.needs);
       continue;
@@ -123,6 +130,10 @@ void Interpreter::compute(const std::vector<Instance> &wanted) {
   size_t base = stack_.size();
   stack_.insert(stack_.end(), wanted.rbegin(), wanted.rend());
   while (stack_.size() > base) {
+    if (steps_ > limit_) {
+      stack_.erase(stack_.begin() + base, stack_.end());
+      return;
+    }
     Instance instance = stack_.back();
     if (memo(instance).state == Memo::Done) { // was wanted by two, and computed for the other one
       stack_.pop_back();
@@ -179,7 +190,7 @@ bool Interpreter::computeWithin(const Instance &wanted) {
   ++within_;
   compute({wanted});
   --within_;
-  return true;
+  return steps_ <= limit_;
 }
 
 /// `again` is needed by the top of the stack and still open itself.

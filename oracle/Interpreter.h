@@ -66,6 +66,9 @@ public:
   /// is told.
   void setTrace(Trace trace) { trace_ = std::move(trace); }
 
+  /// From now on an input that takes more steps, each an operation evaluated, is given up with Code::limit.
+  void setLimit(int64_t steps) { limit_ = steps; }
+
   /// Computes entry or loss `entry` for one input of the batch. An unknown name gives Code::bad_call.
   Outcome run(llvm::StringRef entry, Batch &batch, int32_t input);
 
@@ -132,11 +135,13 @@ private:
   llvm::StringMap<Value> parameters_;
   llvm::DenseMap<mlir::Operation *, std::shared_ptr<Recursion>> recursions_;
   Trace trace_;
+  int64_t limit_ = std::numeric_limits<int64_t>::max();
 
   // Of the current run.
   Batch *batch_ = nullptr;
   int32_t input_ = 0, entry_ = 0;
   InputStatuses statuses_;
+  int64_t steps_ = 0; ///< operations evaluated
   llvm::DenseMap<mlir::Operation *, std::map<std::pair<int32_t, Keys>, Memo>> memos_;
   /// Of each cell: the range of the key behind the keys given; nothing where it could not be computed.
   llvm::DenseMap<mlir::Operation *,
