@@ -19,11 +19,11 @@ FunctionEmitter::FunctionEmitter(const ModelNames &model, const Program &program
     : model_(model), program_(program), func_(func),
       top_(func.getKind() == kernel::FuncKind::Stage ? nullptr : &program.members), scope_(&top_) {
   if (isStage())
-    for (StringRef word : {"plan", "begin", "end", "scratch", "math"})
+    for (StringRef word : {"plan", "begin", "end", "tile_begin", "tile_end", "scratch", "math"})
       top_.reserve(word);
   // Parameters have their names even where only the declaration is printed.
   static constexpr StringRef roots[] = {"input"}, calls[] = {"node"}, index[] = {"row", "key"},
-                             stage[] = {"begin", "end"};
+                             stage[] = {"begin", "end", "tile_begin", "tile_end"};
   ArrayRef<StringRef> roles = func.getKind() == kernel::FuncKind::Roots   ? ArrayRef<StringRef>(roots)
                               : func.getKind() == kernel::FuncKind::Calls ? ArrayRef<StringRef>(calls)
                               : func.getKind() == kernel::FuncKind::Place ? ArrayRef<StringRef>(calls)

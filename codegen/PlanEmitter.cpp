@@ -369,8 +369,9 @@ LogicalResult PlanEmitter::stages() {
       return failure();
     out_.blank();
     scratch = std::max(scratch, emitter.scratch());
+    auto tiles = func->getAttrOfType<IntegerAttr>("tiles");
     lines.push_back("{" + quoted(func.getSymName()) + ", " + program_.nameOf(func) + ", " +
-                    cost(func, emitter) + "}");
+                    (tiles ? std::to_string(tiles.getInt()) + ", " : "") + cost(func, emitter) + "}");
     return success();
   };
   for (kernel::FuncOp func : program_.modelStages)
@@ -385,7 +386,8 @@ LogicalResult PlanEmitter::stages() {
   out_.blank();
   if (lines.empty())
     return success();
-  out_.comment("Name, function, and for one row: bytes read and written, gathers, operations of products; "
+  out_.comment("Name, function, tiles that threads may share, and for one row: bytes read and written, "
+               "gathers, operations of products; "
                "rows worth a thread.",
                "///");
   out_.line("const dbc::Stage<Plan> stages[] = {");

@@ -161,10 +161,13 @@ void emitMakeModel(const ModelNames &model, Writer &out) {
     out.line(code + "Plan " + plan + ";");
     out.line(plan + ".bind(model);");
     out.line("dbc::Scratch " + scratch + ";");
-    for (kernel::FuncOp stage : program->modelStages)
+    for (kernel::FuncOp stage : program->modelStages) {
+      auto tiles = stage->getAttrOfType<IntegerAttr>("tiles");
       out.line(code + program->nameOf(stage) + "(" + plan + ", 0, " +
-               program->rows(program->find<kernel::SpaceOp>(*stage.getSpace())) + ", " + scratch +
-               ".get<char>(" + code + "kScratch));");
+               program->rows(program->find<kernel::SpaceOp>(*stage.getSpace())) + ", " +
+               (tiles ? "0, " + std::to_string(tiles.getInt()) + ", " : "") + scratch + ".get<char>(" + code +
+               "kScratch));");
+    }
   }
   out.close();
   out.blank();

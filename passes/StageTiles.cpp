@@ -13,6 +13,9 @@ using namespace mlir;
 
 namespace dbc::passes {
 
+/// Tiles of a thread: the last two of a stage may overlap, and must not be computed at the same time.
+static constexpr int64_t kFewestTiles = 2;
+
 void StageToKernel::findTiles() {
   if (tileUnits == 0)
     return;
@@ -94,6 +97,7 @@ void StageToKernel::emitTiles(ArrayRef<Action *> group) {
   OpBuilder::InsertionGuard guard(b);
   auto loop = kernel::ForOp::create(b, loc, TypeRange(), integer(0),
                                     integer((units + tileUnits - 1) / tileUnits), ValueRange(), UnitAttr());
+  tileLoops.push_back(loop);
   Block *block = &loop.getBody().emplaceBlock();
   Value tile = block->addArgument(b.getI32Type(), NameLoc::get(b.getStringAttr("tile"), loc));
   b.setInsertionPointToEnd(block);
@@ -113,6 +117,35 @@ void StageToKernel::emitTiles(ArrayRef<Action *> group) {
   });
   b.setInsertionPointToEnd(block);
   kernel::YieldOp::create(b, loc, ValueRange());
+}
+
+/// Tiles are computed by several threads where none needs what another one makes, and what comes before them
+/// is cheap enough to be done by each: it has no products and writes nothing but scratch.
+void StageToKernel::shareTiles() {
+  if (tileLoops.size() != 1)
+    return;
+  kernel::ForOp loop = tileLoops.front();
+  auto isLast = [](Operation *op) { return op->getNextNode() == op->getBlock()->getTerminator(); };
+  if (loop->getParentOp()->getParentOp() != func || !isLast(loop))
+    return;
+  bool writes = false;
+  func.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op == loop)
+      return WalkResult::skip();
+    writes |= isa<kernel::StoreOp, kernel::CheckOp, kernel::IntOp, kernel::ProductOp, kernel::MultiplyOp>(op);
+    return WalkResult::advance();
+  });
+  auto tiles = loop.getHigh().getDefiningOp<arith::ConstantOp>();
+  int64_t count = cast<IntegerAttr>(tiles.getValue()).getInt();
+  if (writes || count < 2 * kFewestTiles)
+    return;
+  Block &entry = func.getBody().front();
+  auto bound = [&](StringRef name) {
+    return entry.addArgument(b.getI32Type(), NameLoc::get(b.getStringAttr(name), loc));
+  };
+  loop.getLowMutable().assign(bound("tile_begin"));
+  loop.getHighMutable().assign(bound("tile_end"));
+  func->setAttr("tiles", b.getI64IntegerAttr(count));
 }
 
 } // namespace dbc::passes

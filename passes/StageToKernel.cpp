@@ -244,6 +244,7 @@ LogicalResult StageToKernel::run() {
     b.setInsertionPointToEnd(block);
     kernel::YieldOp::create(b, loc, ValueRange());
   }
+  shareTiles();
   return failed_ ? failure() : success();
 }
 

@@ -69,6 +69,8 @@ private:
   mlir::Value productOf(mlir::Value value);
   void keepGates(llvm::ArrayRef<Action *> group);
   void emitTiles(llvm::ArrayRef<Action *> group);
+  /// Lets callers choose which tiles are computed, where all of the stage is one loop over them.
+  void shareTiles();
   void emitElements(llvm::ArrayRef<Action *> group, mlir::ValueRange at);
   mlir::Value gateElement(mlir::Value gate);
 
@@ -149,6 +151,7 @@ private:
       biased;                               ///< product -> the sum with its bias, materialised in its stead
   llvm::DenseMap<mlir::Value, Gates> tiles; ///< results of products that are computed tile by tile
   llvm::DenseMap<mlir::Value, mlir::Value> tileLocals; ///< their scratch for one tile
+  llvm::SmallVector<kernel::ForOp> tileLoops;
   llvm::DenseSet<mlir::Value> joined;                  ///< joins that a product makes itself, of segments
   bool failed_ = false;
   // Where code is being written

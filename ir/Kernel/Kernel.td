@@ -215,6 +215,7 @@ def Kernel_FuncOp : Kernel_Op<"func", [Symbol, SingleBlock, NoTerminator]> {
     | `index` | the row, its node (or input), further keys | each row of `space`, in order; pushes rows of nested spaces |
     | `place` | the node (or input), further keys | each call of a cell with further keys; yields the instance's place |
     | `stage` | begin, end | a range of rows of `space` (of its order list where it is `ticked` by steps) |
+    | `stage` with `tiles` | begin, end, tile_begin, tile_end | these tiles of these rows: all tiles make the stage, in any order, the last two by one thread |
     `doc` lines are printed as the function's comment.
     A stage's attributes are for one row, for the profile: `reals_read` and `reals_written` numbers of the emitter's type,
     `bytes_read` and `bytes_written` of other numbers, `gathers`, `operations` of products (two a multiply-add); `grain` is the number of rows that are worth a thread.

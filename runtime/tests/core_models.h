@@ -10,7 +10,7 @@
 //   add(t) }
 #pragma once
 
-#include <dbc/runtime.h>
+#include <dbc/generated.h>
 
 #include <memory>
 #include <vector>
@@ -143,10 +143,12 @@ public:
       if (rows == 0)
         continue;
       ++run.stages[0].launches;
-      run.pool.ranges(rows, 16, [&](int32_t begin, int32_t end, int32_t) {
-        dbc::Segment<float> x[2] = {{{h, left_.data() + first + begin, 1}, 1},
-                                    {{h, right_.data() + first + begin, 1}, 1}};
-        dbc::product<float>(end - begin, x, 2, w.whole(), {h + first + begin, nullptr, 1});
+      const dbc::Shares shares = dbc::share_out(rows, 1, run.pool.threads());
+      run.pool.run(shares.rows, [&](int32_t part, int32_t) {
+        const dbc::Share share = dbc::share_of(shares, part, first, first + rows, 1);
+        dbc::Segment<float> x[2] = {{{h, left_.data() + share.begin, 1}, 1},
+                                    {{h, right_.data() + share.begin, 1}, 1}};
+        dbc::product<float>(share.end - share.begin, x, 2, w.whole(), {h + share.begin, nullptr, 1});
       });
     }
     float *y = run.out.values<float>(0);

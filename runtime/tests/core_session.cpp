@@ -300,20 +300,39 @@ TEST(Pool, EveryChunkOnceOnItsWorker) {
   }
 }
 
-TEST(Pool, RangesCoverAllAndKeepSmallWorkOnTheCaller) {
-  Pool pool(3);
-  for (int32_t count : {0, 1, 31, 32, 1000, 12345}) {
-    std::vector<std::atomic<int>> done(static_cast<size_t>(count));
-    std::atomic<int> calls{0};
-    pool.ranges(count, 16, [&](int32_t begin, int32_t end, int32_t) {
-      ++calls;
-      for (int32_t i = begin; i < end; ++i)
-        ++done[i];
-    });
-    for (auto &d : done)
-      ASSERT_EQ(d, 1);
-    EXPECT_EQ(calls, count == 0 ? 0 : count < 32 ? 1 : count == 32 ? 2 : 3);
-  }
+// --- sharing a launch
+
+TEST(Shares, EveryTileOfEveryRowOnce) {
+  for (int32_t rows : {1, 2, 5, 36, 37, 1000})
+    for (int32_t tiles : {1, 4, 5, 10, 17})
+      for (int32_t parts : {1, 2, 3, 4, 7, 16}) {
+        const dbc::Shares shares = dbc::share_out(rows, tiles, parts);
+        ASSERT_LE(shares.rows * shares.tiles, parts);
+        std::vector<int> done(static_cast<size_t>(rows) * tiles);
+        for (int32_t part = 0; part < shares.rows * shares.tiles; ++part) {
+          const dbc::Share share = dbc::share_of(shares, part, 100, 100 + rows, tiles);
+          // The last two tiles may overlap: one thread has both.
+          EXPECT_TRUE(tiles == 1 || share.tile_end - share.tile_begin >= 2);
+          for (int32_t row = share.begin; row < share.end; ++row)
+            for (int32_t tile = share.tile_begin; tile < share.tile_end; ++tile)
+              ++done[static_cast<size_t>(row - 100) * tiles + tile];
+        }
+        for (int count : done)
+          ASSERT_EQ(count, 1) << rows << " rows, " << tiles << " tiles, " << parts << " parts";
+      }
+}
+
+TEST(Shares, ThreadsKeepTheirTilesAndAllHaveWork) {
+  // The weights of a thread's tiles stay in its cache: no tile changes hands from launch to launch.
+  for (int32_t rows : {1, 3, 20, 500})
+    EXPECT_EQ(dbc::share_out(rows, 16, 2).tiles, 2) << rows;
+  // Five threads for ten rows of three tiles: what cannot be cut in tiles is cut in rows.
+  EXPECT_EQ(dbc::share_out(10, 3, 5).rows, 5);
+  EXPECT_EQ(dbc::share_out(10, 1, 5).rows, 5);
+  EXPECT_EQ(dbc::share_out(3, 1, 5).rows, 3);
+  // Eight threads for eight tiles: two tiles each are four parts, so there are two of the rows.
+  EXPECT_EQ(dbc::share_out(100, 8, 8).rows, 2);
+  EXPECT_EQ(dbc::share_out(100, 8, 8).tiles, 4);
 }
 
 } // namespace

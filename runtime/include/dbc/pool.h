@@ -38,24 +38,6 @@ public:
         const_cast<void *>(static_cast<const void *>(&fn)));
   }
 
-  /// Calls fn(begin, end, worker) for consecutive parts of 0 .. count - 1, each at least `grain` long where
-  /// there are so many; fewer than 2 * grain run on the caller alone.
-  template <class Fn> void ranges(int32_t count, int32_t grain, Fn &&fn) {
-    if (count <= 0)
-      return;
-    int64_t chunks = count / (grain > 0 ? grain : 1);
-    if (chunks > threads())
-      chunks = threads();
-    if (chunks <= 1) {
-      fn(0, count, 0);
-      return;
-    }
-    run(static_cast<int32_t>(chunks), [&](int32_t chunk, int32_t worker) {
-      fn(static_cast<int32_t>(count * int64_t(chunk) / chunks),
-         static_cast<int32_t>(count * int64_t(chunk + 1) / chunks), worker);
-    });
-  }
-
 private:
   using Job = void (*)(void *, int32_t, int32_t);
   void dispatch(int32_t chunks, Job job, void *context);
