@@ -119,7 +119,9 @@ static void params(json::OStream &j, const ModelNames &model) {
 static void order(json::OStream &j, Block &block) {
   for (Operation &op : block)
     j.object([&] {
-      if (auto launch = dyn_cast<kernel::LaunchOp>(op)) {
+      if (auto together = dyn_cast<kernel::TogetherOp>(op)) {
+        j.attributeArray("together", [&] { order(j, together.getBody().front()); });
+      } else if (auto launch = dyn_cast<kernel::LaunchOp>(op)) {
         j.attribute("stage", launch.getFunc());
       } else if (auto levels = dyn_cast<kernel::LevelsOp>(op)) {
         j.attribute("levels", levels.getGroup());

@@ -181,14 +181,17 @@ public:
     out_.line("bind(run.model);");
     out_.line("errors = &run.errors;");
     memory();
+    kernel::RunOp run = program_.run;
     if (!program_.stages.empty()) {
       out_.blank();
       out_.line("dbc::prepare_scratch(run, kScratch);");
-      out_.open("auto launch = [&](int32_t stage, int32_t begin, int32_t end)");
-      out_.line("dbc::launch(run, *this, stages, stage, begin, end, kScratch);");
+      bool together = run && !run.getBody().front().getOps<kernel::TogetherOp>().empty();
+      out_.open("auto launch = [&](int32_t stage, int32_t begin, int32_t end" +
+                std::string(together ? ", int32_t worker = dbc::kAllWorkers" : "") + ")");
+      out_.line("dbc::launch(run, *this, stages, stage, begin, end, kScratch" +
+                std::string(together ? ", worker" : "") + ");");
       out_.close("};");
     }
-    kernel::RunOp run = program_.run;
     if (run)
       block(run.getBody().front(), "");
     outputs();
@@ -202,12 +205,20 @@ private:
   void eachTick(kernel::SpaceOp space,
                 llvm::function_ref<void(const std::string &ticks, const std::string &tick)> body);
   void memory();
-  void block(Block &ops, const std::string &outerTick);
+  void block(Block &ops, const std::string &outerTick) {
+    for (Operation &op : ops)
+      one(op, outerTick);
+  }
+  void one(Operation &op, const std::string &outerTick);
+  void together(Block &loops);
+  std::string work(Operation &loop);
   void outputs();
 
   const ModelNames &model_;
   const Program &program_;
   Writer &out_;
+  NameScope locals_{&program_.members};
+  bool together_ = false;              ///< inside loops that may run at the same time
   llvm::StringMap<std::string> ticks_; ///< of the loops that are open: by the group's or the space's symbol
 };
 
@@ -286,69 +297,116 @@ void ComputeEmitter::eachTick(kernel::SpaceOp space,
   out_.close();
 }
 
-void ComputeEmitter::block(Block &ops, const std::string &outerTick) {
-  for (Operation &op : ops)
-    llvm::TypeSwitch<Operation *>(&op)
-        .Case<kernel::LaunchOp>([&](kernel::LaunchOp launch) {
-          auto func = program_.find<kernel::FuncOp>(launch.getFunc());
-          auto space = program_.find<kernel::SpaceOp>(*func.getSpace());
-          int number = program_.stageNumber(func);
-          if (number < 0)
-            return; // ran when the model was made
-          std::string begin = "0", end = program_.rows(space);
-          auto [first, last] = space.getTicked() ? openTicks(space) : Ticks();
-          if (!first.empty()) {
-            std::string ticks = program_.ticks(space);
-            begin = ticks + ".begin[" + first + "]";
-            end = ticks + ".begin[" + last + "]";
-          }
-          if (outerTick.empty())
-            out_.blank();
-          out_.comment(program_.nameOf(func));
-          if (launch.getKept())
-            return eachTick(space, [&](const std::string &ticks, const std::string &tick) {
-              out_.line("launch(" +
-                        commas({std::to_string(number), ticks + ".begin[" + tick + "]",
-                                ticks + ".end(" + tick + ")"}) +
-                        ");");
-            });
-          out_.line("launch(" + commas({std::to_string(number), begin, end}) + ");");
-        })
-        .Case<kernel::KeepOp>([&](kernel::KeepOp keep) {
-          std::string alive = model_.array(program_, keep.getAlive()).member;
-          eachTick(program_.find<kernel::SpaceOp>(keep.getSpace()),
-                   [&](const std::string &ticks, const std::string &tick) {
-                     out_.line(ticks + ".keep(" + tick + ", " + alive + ");");
-                   });
-        })
-        .Case<kernel::LevelsOp>([&](kernel::LevelsOp levels) {
-          std::string group = program_.nameOf(program_.find<kernel::GroupOp>(levels.getGroup()));
-          std::string tick = outerTick.empty() ? "level" : "inner_" + outerTick;
+/// A launch, or a loop with all that is in it.
+void ComputeEmitter::one(Operation &op, const std::string &outerTick) {
+  llvm::TypeSwitch<Operation *>(&op)
+      .Case<kernel::LaunchOp>([&](kernel::LaunchOp launch) {
+        auto func = program_.find<kernel::FuncOp>(launch.getFunc());
+        auto space = program_.find<kernel::SpaceOp>(*func.getSpace());
+        int number = program_.stageNumber(func);
+        if (number < 0)
+          return; // ran when the model was made
+        std::string begin = "0", end = program_.rows(space);
+        auto [first, last] = space.getTicked() ? openTicks(space) : Ticks();
+        if (!first.empty()) {
+          std::string ticks = program_.ticks(space);
+          begin = ticks + ".begin[" + first + "]";
+          end = ticks + ".begin[" + last + "]";
+        }
+        if (outerTick.empty())
           out_.blank();
-          out_.open("for (int32_t " + tick + " = 0; " + tick + " < " + group + ".levels(); ++" + tick + ")");
-          ticks_[levels.getGroup()] = tick;
-          block(levels.getBody().front(), tick);
-          ticks_.erase(levels.getGroup());
-          out_.close();
-        })
-        .Case<kernel::StepsOp>([&](kernel::StepsOp steps) {
-          auto space = program_.find<kernel::SpaceOp>(steps.getSpace());
-          std::string tick = StringRef(outerTick).contains("step") ? "inner_" + outerTick : "step";
-          // Outside every other loop all steps run, also where the same scan's other states run level by
-          // level.
-          auto [begin, end] = openTicks(space);
-          if (begin.empty()) {
-            begin = "0";
-            end = program_.nameOf(space) + ".ticks.count";
-          }
-          if (outerTick.empty())
-            out_.blank();
-          out_.open("for (int32_t " + tick + " = " + begin + "; " + tick + " < " + end + "; ++" + tick + ")");
-          ticks_[steps.getSpace()] = tick;
-          block(steps.getBody().front(), tick);
-          ticks_.erase(steps.getSpace());
-          out_.close();
-        });
+        out_.comment(program_.nameOf(func));
+        if (launch.getKept())
+          return eachTick(space, [&](const std::string &ticks, const std::string &tick) {
+            out_.line("launch(" +
+                      commas({std::to_string(number), ticks + ".begin[" + tick + "]",
+                              ticks + ".end(" + tick + ")"}) +
+                      ");");
+          });
+        std::vector<std::string> arguments = {std::to_string(number), begin, end};
+        if (together_)
+          arguments.push_back("worker");
+        out_.line("launch(" + commas(arguments) + ");");
+      })
+      .Case<kernel::TogetherOp>([&](kernel::TogetherOp op) { together(op.getBody().front()); })
+      .Case<kernel::KeepOp>([&](kernel::KeepOp keep) {
+        std::string alive = model_.array(program_, keep.getAlive()).member;
+        eachTick(program_.find<kernel::SpaceOp>(keep.getSpace()),
+                 [&](const std::string &ticks, const std::string &tick) {
+                   out_.line(ticks + ".keep(" + tick + ", " + alive + ");");
+                 });
+      })
+      .Case<kernel::LevelsOp>([&](kernel::LevelsOp levels) {
+        std::string group = program_.nameOf(program_.find<kernel::GroupOp>(levels.getGroup()));
+        std::string tick = outerTick.empty() ? "level" : "inner_" + outerTick;
+        out_.blank();
+        out_.open("for (int32_t " + tick + " = 0; " + tick + " < " + group + ".levels(); ++" + tick + ")");
+        ticks_[levels.getGroup()] = tick;
+        block(levels.getBody().front(), tick);
+        ticks_.erase(levels.getGroup());
+        out_.close();
+      })
+      .Case<kernel::StepsOp>([&](kernel::StepsOp steps) {
+        auto space = program_.find<kernel::SpaceOp>(steps.getSpace());
+        std::string tick = StringRef(outerTick).contains("step") ? "inner_" + outerTick : "step";
+        // Outside every other loop all steps run, also where the same scan's other states run level by
+        // level.
+        auto [begin, end] = openTicks(space);
+        if (begin.empty()) {
+          begin = "0";
+          end = program_.nameOf(space) + ".ticks.count";
+        }
+        if (outerTick.empty())
+          out_.blank();
+        out_.open("for (int32_t " + tick + " = " + begin + "; " + tick + " < " + end + "; ++" + tick + ")");
+        ticks_[steps.getSpace()] = tick;
+        block(steps.getBody().front(), tick);
+        ticks_.erase(steps.getSpace());
+        out_.close();
+      });
+}
+
+/// Launches and operations of an outermost loop, as `dbc::Work`.
+std::string ComputeEmitter::work(Operation &loop) {
+  std::string ticks, operations;
+  if (auto levels = dyn_cast<kernel::LevelsOp>(loop))
+    ticks = program_.nameOf(program_.find<kernel::GroupOp>(levels.getGroup())) + ".levels()";
+  else
+    ticks = program_.nameOf(program_.find<kernel::SpaceOp>(cast<kernel::StepsOp>(loop).getSpace())) +
+            ".ticks.count";
+  loop.walk([&](kernel::LaunchOp launch) {
+    auto func = program_.find<kernel::FuncOp>(launch.getFunc());
+    auto ofRow = func->getAttrOfType<IntegerAttr>("operations");
+    if (program_.stageNumber(func) < 0 || !ofRow || ofRow.getInt() == 0)
+      return; // ran when the model was made, or has no products
+    operations += (operations.empty() ? "" : " + ") + std::string("stages[") +
+                  std::to_string(program_.stageNumber(func)) + "].cost.operations * " +
+                  program_.rows(program_.find<kernel::SpaceOp>(*func.getSpace()));
+  });
+  return "{" + commas({ticks, operations.empty() ? "0" : operations}) + "}";
+}
+
+void ComputeEmitter::together(Block &loops) {
+  std::vector<std::string> works;
+  for (Operation &loop : loops)
+    works.push_back(work(loop));
+  out_.blank();
+  out_.comment("These loops need nothing of one another.");
+  std::string name = locals_.fresh("works");
+  out_.line("const dbc::Work " + name + "[] = {" + commas(works) + "};");
+  out_.open("dbc::side_by_side(run, " + name + ", [&](int32_t loop, int32_t worker)");
+  together_ = true;
+  for (auto [number, loop] : llvm::enumerate(loops)) {
+    std::string condition = "if (loop == " + std::to_string(number) + ")";
+    if (number == 0)
+      out_.open(condition);
+    else
+      out_.otherwise(number + 1 < works.size() ? condition + " " : "");
+    one(loop, "");
+  }
+  out_.close();
+  together_ = false;
+  out_.close("});");
 }
 
 void ComputeEmitter::outputs() {

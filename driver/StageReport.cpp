@@ -78,6 +78,8 @@ private:
   void when(batch::StageOp stage, StageReport &report) {
     report.when = "once";
     for (Operation *op = stage->getParentOp(); op != program; op = op->getParentOp()) {
+      if (isa<batch::TogetherOp>(op))
+        continue;
       std::string loop;
       if (auto levels = dyn_cast<batch::LevelsOp>(op)) {
         auto group = program.lookupSymbol<kernel::GroupOp>(levels.getGroup());

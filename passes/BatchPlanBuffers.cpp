@@ -19,8 +19,8 @@ struct BatchPlanBuffersPass : impl::BatchPlanBuffersBase<BatchPlanBuffersPass> {
       plan(program);
   }
 
-  /// A life goes from the first unit (a stage, or an outermost loop as a whole) that touches a buffer to the
-  /// last.
+  /// A life goes from the first unit (a stage, an outermost loop as a whole, or loops that may run at the
+  /// same time) that touches a buffer to the last.
   struct Life {
     int first = -1, last = -1;
   };
@@ -38,7 +38,7 @@ struct BatchPlanBuffersPass : impl::BatchPlanBuffersBase<BatchPlanBuffersPass> {
     for (Operation &op : program.getBody().front()) {
       if (auto output = dyn_cast<batch::OutputOp>(op))
         outputs.insert(output.getBuffer());
-      if (!isa<batch::StageOp, batch::LevelsOp, batch::StepsOp>(op))
+      if (!isa<batch::StageOp, batch::LevelsOp, batch::StepsOp, batch::TogetherOp>(op))
         continue;
       StageAccess access = accessesOf(&op);
       for (const StageRead &read : access.reads)

@@ -86,7 +86,7 @@ struct Lowering {
     });
     SmallVector<Operation *> order;
     for (Operation &op : llvm::make_early_inc_range(from.getBody().front())) {
-      if (isa<batch::StageOp, batch::LevelsOp, batch::StepsOp>(op))
+      if (isa<batch::StageOp, batch::LevelsOp, batch::StepsOp, batch::TogetherOp>(op))
         order.push_back(&op);
       else if (auto buffer = dyn_cast<batch::BufferOp>(op))
         kernel::BufferOp::create(b, op.getLoc(), buffer.getSymName(), buffer.getSpace(), buffer.getType(),
@@ -119,6 +119,8 @@ struct Lowering {
   LogicalResult lower(Operation *op, OpBuilder &launches, PackedWeights &packed) {
     if (auto stage = dyn_cast<batch::StageOp>(op))
       return lowerStage(stage, launches, packed);
+    if (auto together = dyn_cast<batch::TogetherOp>(op))
+      return lowerTogether(together, launches, packed);
     Operation *loop;
     if (auto levels = dyn_cast<batch::LevelsOp>(op))
       loop = kernel::LevelsOp::create(launches, op->getLoc(), levels.getGroup());
@@ -128,6 +130,27 @@ struct Lowering {
     for (Operation &inner : llvm::make_early_inc_range(op->getRegion(0).front()))
       if (failed(lower(&inner, inside, packed)))
         return failure();
+    return success();
+  }
+
+  LogicalResult lowerTogether(batch::TogetherOp op, OpBuilder &launches, PackedWeights &packed) {
+    auto together = kernel::TogetherOp::create(launches, op.getLoc());
+    OpBuilder inside = OpBuilder::atBlockEnd(&together.getBody().emplaceBlock());
+    for (Operation &loop : llvm::make_early_inc_range(op.getBody().front()))
+      if (failed(lower(&loop, inside, packed)))
+        return failure();
+    // Which failure of an input is told depends on the order of launches.
+    bool mayFail = false;
+    together.walk([&](kernel::LaunchOp launch) {
+      SymbolTable::lookupNearestSymbolFrom(to, launch.getFuncAttr())->walk([&](Operation *inner) {
+        mayFail |= isa<kernel::CheckOp, kernel::IntOp>(inner);
+      });
+    });
+    if (mayFail) {
+      for (Operation &loop : llvm::make_early_inc_range(together.getBody().front()))
+        loop.moveBefore(together);
+      together.erase();
+    }
     return success();
   }
 

@@ -168,6 +168,14 @@ def BatchClassifyAccesses : Pass<"batch-classify-accesses", "::mlir::ModuleOp"> 
   }];
 }
 
+def BatchPutTogether : Pass<"batch-put-together", "::mlir::ModuleOp"> {
+  let summary = "Find loops that may run at the same time";
+  let description = [{
+    Outermost loops of which none needs what another one makes, as the two directions of a bidirectional network, are put
+    into one `together`; stages between them that the first does not need go before it.
+  }];
+}
+
 def BatchPlanBuffers : Pass<"batch-plan-buffers", "::mlir::ModuleOp"> {
   let summary = "Give buffers slots; buffers whose lives do not overlap share one";
 }

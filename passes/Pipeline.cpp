@@ -35,6 +35,7 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createCSEPass());
   pm.addPass(createBatchSplitGates());
   pm.addPass(createBatchClassifyAccesses());
+  pm.addPass(createBatchPutTogether());
   pm.addPass(createBatchPlanBuffers());
   pm.addPass(createScheduleCpu());
   if (options.until == "batch")

@@ -164,5 +164,10 @@ def Batch_StepsOp : Batch_Op<"steps", [NoTerminator, SingleBlock, NoRegionArgume
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$space $body attr-dict";
 }
+def Batch_TogetherOp : Batch_Op<"together", [NoTerminator, SingleBlock, NoRegionArguments]> {
+  let summary = "Its loops need nothing of one another: they may run at the same time";
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$body attr-dict";
+}
 
 #endif // DBC_BATCH

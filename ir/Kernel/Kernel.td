@@ -523,5 +523,10 @@ def Kernel_StepsOp : Kernel_Op<"steps", [NoTerminator, SingleBlock, NoRegionArgu
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$space $body attr-dict";
 }
+def Kernel_TogetherOp : Kernel_Op<"together", [NoTerminator, SingleBlock, NoRegionArguments]> {
+  let summary = "Its loops need nothing of one another, and no input fails in them: they may run at the same time";
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$body attr-dict";
+}
 
 #endif // DBC_KERNEL

@@ -335,4 +335,21 @@ TEST(Shares, ThreadsKeepTheirTilesAndAllHaveWork) {
   EXPECT_EQ(dbc::share_out(100, 8, 8).tiles, 4);
 }
 
+TEST(Shares, LoopsRunApartWhereThatIsSooner) {
+  auto apart = [](std::initializer_list<dbc::Work> works, int32_t threads) {
+    return dbc::worth_apart(works.begin(), static_cast<int32_t>(works.size()), threads);
+  };
+  const dbc::Work small{50, 50 * int64_t(100'000)}, large{50, 50 * int64_t(100'000'000)};
+  EXPECT_FALSE(apart({small, small}, 1));
+  EXPECT_TRUE(apart({small, small}, 2));
+  EXPECT_TRUE(apart({large, large}, 2));
+  // Steps too small to be shared leave the other threads idle either way; large ones would not.
+  EXPECT_TRUE(apart({small, small}, 8));
+  EXPECT_FALSE(apart({large, large}, 8));
+  // One large loop is shared by both threads rather than left to one.
+  EXPECT_FALSE(apart({small, large}, 2));
+  EXPECT_FALSE(apart({large, large, large}, 2));
+  EXPECT_TRUE(apart({large, large, large, large}, 2));
+}
+
 } // namespace

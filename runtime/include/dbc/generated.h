@@ -1,10 +1,10 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Small pieces that only the source files of compiled models use: how they describe themselves, run a stage,
-// copy rows.
+// Small pieces that only the source files of compiled models use: how they describe themselves, multiply,
+// copy rows. How they run stages is in launch.h.
 #pragma once
 
-#include <dbc/runtime.h>
+#include <dbc/launch.h>
 
 #include <algorithm>
 #include <cstring>
@@ -81,122 +81,8 @@ inline int32_t reserve(int32_t &rows, int32_t count) {
   return first;
 }
 
-// --- stages
-// ---------------------------------------------------------------------------------------------------------
-
-/// What a row of a stage costs, for profiles and for cutting work into parts.
-struct StageCost {
-  int64_t read, written, gathers; ///< bytes, bytes, rows read through an index, all for one row
-  int64_t operations;             ///< of its products, for one row
-  int32_t grain;                  ///< fewer than twice as many rows are not worth a second thread
-};
-
-/// What one thread computes of a launch.
-struct Share {
-  int32_t begin, end, tile_begin, tile_end;
-};
-
-/// How a launch of rows x tiles is shared: in `rows` times `tiles` parts.
-struct Shares {
-  int32_t rows = 1, tiles = 1;
-};
-
-/// The fastest way to share a launch among at most `parts` threads, when a tile of a row takes as long as
-/// another and passing over the weights of a tile as long as some rows. So threads rather take tiles than
-/// rows, and find the weights of theirs in their own caches, level after level. A thread has two tiles or
-/// more.
-inline Shares share_out(int32_t rows, int32_t tiles, int64_t parts) {
-  constexpr int64_t kPass = 6, kFewest = 2;
-  Shares best;
-  int64_t least = std::numeric_limits<int64_t>::max();
-  for (int32_t t = 1; t <= parts && (t == 1 || t * kFewest <= tiles); ++t) {
-    int32_t r = static_cast<int32_t>(std::min<int64_t>(parts / t, rows));
-    int64_t time = ((tiles + t - 1) / t) * (int64_t((rows + r - 1) / r) + (tiles > 1 ? kPass : 0));
-    if (time < least) {
-      least = time;
-      best = {r, t};
-    }
-  }
-  return best;
-}
-
-/// Part number `part` of a launch of rows begin .. end - 1: those of one thread have the same tiles from
-/// launch to launch.
-inline Share share_of(const Shares &shares, int32_t part, int32_t begin, int32_t end, int32_t tiles) {
-  const int64_t rows = end - begin, r = part / shares.tiles, t = part % shares.tiles;
-  return {static_cast<int32_t>(begin + rows * r / shares.rows),
-          static_cast<int32_t>(begin + rows * (r + 1) / shares.rows),
-          static_cast<int32_t>(tiles * t / shares.tiles),
-          static_cast<int32_t>(tiles * (t + 1) / shares.tiles)};
-}
-
-/// Operations of products that repay waking a thread.
-constexpr int64_t kWorthThread = 400'000;
-
-/// Makes scratch memory of `bytes` for each worker, so that no worker allocates.
-inline void prepare_scratch(Run &run, size_t bytes) {
-  for (int32_t worker = 0; worker < run.pool.threads(); ++worker)
-    run.scratch<char>(worker, bytes);
-}
-
-/// A stage of an entry: a function that computes rows begin .. end - 1, or of these the tiles tile_begin ..
-/// tile_end - 1 out of `tiles`.
-template <class Plan> struct Stage {
-  using ByRows = void (*)(const Plan &plan, int32_t begin, int32_t end, char *scratch);
-  using ByTiles = void (*)(const Plan &plan, int32_t begin, int32_t end, int32_t tile_begin, int32_t tile_end,
-                           char *scratch);
-  constexpr Stage(const char *name, ByRows compute, StageCost cost)
-      : name(name), compute_rows(compute), cost(cost) {}
-  constexpr Stage(const char *name, ByTiles compute, int32_t tiles, StageCost cost)
-      : name(name), compute_tiles(compute), tiles(tiles), cost(cost) {}
-
-  void compute(const Plan &plan, const Share &share, char *scratch) const {
-    if (compute_tiles != nullptr)
-      compute_tiles(plan, share.begin, share.end, share.tile_begin, share.tile_end, scratch);
-    else
-      compute_rows(plan, share.begin, share.end, scratch);
-  }
-
-  const char *name;
-  ByRows compute_rows = nullptr;
-  ByTiles compute_tiles = nullptr;
-  int32_t tiles = 1;
-  StageCost cost;
-};
-
-/// Runs rows begin .. end - 1 of stage number `number` on the session's threads, each with `scratch` bytes of
-/// its own. No result depends on how the rows are cut.
-template <class Plan>
-inline void launch(Run &run, const Plan &plan, const Stage<Plan> *stages, int32_t number, int32_t begin,
-                   int32_t end, size_t scratch) {
-  const Stage<Plan> &stage = stages[number];
-  int32_t rows = end - begin;
-  if (rows <= 0)
-    return;
-  StageProfile &profile = run.stages[number];
-  ++profile.launches;
-  profile.rows += rows;
-  profile.bytes_read += rows * stage.cost.read;
-  profile.bytes_written += rows * stage.cost.written;
-  profile.gathers += rows * stage.cost.gathers;
-  profile.operations += rows * stage.cost.operations;
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point start = run.timed ? Clock::now() : Clock::time_point();
-  run.errors.begin_launch();
-  // Here, where memory that cannot be had is a status; in another thread it would end the program.
-  for (int32_t worker = 0; worker < run.pool.threads(); ++worker)
-    run.scratch<char>(worker, scratch);
-  // A row may be worth several threads, where they share its tiles.
-  const int64_t worth =
-      std::max<int64_t>(rows / stage.cost.grain, rows * stage.cost.operations / kWorthThread);
-  const Shares shares =
-      share_out(rows, stage.tiles, std::min<int64_t>(run.pool.threads(), std::max<int64_t>(worth, 1)));
-  run.pool.run(shares.rows * shares.tiles, [&](int32_t part, int32_t worker) {
-    stage.compute(plan, share_of(shares, part, begin, end, stage.tiles), run.scratch<char>(worker, scratch));
-  });
-  if (run.timed)
-    profile.ns += std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
-}
+// --- products, rows
+// -----------------------------------------------------------------------------------------------------------
 
 /// Products with one of several matrices a row: row i is multiplied with `part(*tables[table[i]])`, which
 /// says what of a matrix is wanted. Rows of one table go together; a row's bits do not depend on the others.
