@@ -3,15 +3,16 @@
 # dbc_add_model(<target> SOURCE <model.dyn>
 #               [DIMS <name>=<number> ...]   # dims, as -D
 #               [REAL f32|f64]               # the number that the model computes with, f32 if not said
+#               [WEIGHTS f32|bf16]           # how matrices are kept that products read, as --weights
 #               [TABLE_BUDGET <bytes>]       # for functions of one index that are computed at load, as --table-budget
 #               [INCLUDE <dir> ...])         # where imported modules are looked for, as -I
 #
 # Makes the static library <target> from a model. What links it can include "<model name>.h" and gets dbc::runtime along.
 # The model is compiled again when it, a module that it imports, or dbc itself changes; the C++ only if that changes it.
 function(dbc_add_model target)
-  cmake_parse_arguments(PARSE_ARGV 1 A "" "SOURCE;REAL;TABLE_BUDGET" "DIMS;INCLUDE")
+  cmake_parse_arguments(PARSE_ARGV 1 A "" "SOURCE;REAL;WEIGHTS;TABLE_BUDGET" "DIMS;INCLUDE")
   if(NOT A_SOURCE OR A_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "usage: dbc_add_model(<target> SOURCE <model.dyn> [DIMS name=number ...] [REAL f32|f64] [TABLE_BUDGET bytes] [INCLUDE dir ...])")
+    message(FATAL_ERROR "usage: dbc_add_model(<target> SOURCE <model.dyn> [DIMS name=number ...] [REAL f32|f64] [WEIGHTS f32|bf16] [TABLE_BUDGET bytes] [INCLUDE dir ...])")
   endif()
   get_filename_component(source ${A_SOURCE} ABSOLUTE)
   # Files are named after the model, which the first declaration of the source says.
@@ -32,6 +33,9 @@ function(dbc_add_model target)
   endforeach()
   if(A_REAL)
     list(APPEND options --real ${A_REAL})
+  endif()
+  if(A_WEIGHTS)
+    list(APPEND options --weights ${A_WEIGHTS})
   endif()
   if(DEFINED A_TABLE_BUDGET)
     list(APPEND options --table-budget ${A_TABLE_BUDGET})

@@ -15,6 +15,7 @@ enum class Real { F32, F64 };
 
 struct Options {
   Real real = Real::F32;
+  bool bf16 = false; ///< packed matrices are kept in bfloat16
   /// The source's file name as comments and the manifest show it, e.g. "tree_lstm.dyn".
   std::string source;
 };

@@ -206,6 +206,7 @@ std::string emitManifest(const ModelNames &model) {
     j.attribute("namespace", model.space());
     j.attribute("source", model.options.source);
     j.attribute("real", model.f64() ? "f64" : "f32");
+    j.attribute("weights", model.options.bf16 ? "bf16" : model.f64() ? "f64" : "f32");
     datas(j, model);
     params(j, model);
     j.attributeArray("entries", [&] {

@@ -285,7 +285,8 @@ void ModelNames::addMembers(Program &p) {
   for (StringRef word :
        {"schedule", "compute", "bind", "errors", "batch", "node_set", "see_fields", "Plan", "math"})
     p.members.reserve(word);
-  for (StringRef word : {"run", "row", "once", "level", "step", "launch", "stages", "kScratch", "loop", "worker"})
+  for (StringRef word :
+       {"run", "row", "once", "level", "step", "launch", "stages", "kScratch", "loop", "worker"})
     p.members.avoid(word);
   for (Operation &op : p.op.getBody().front()) {
     if (auto symbol = op.getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName()))

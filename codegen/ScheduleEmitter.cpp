@@ -393,7 +393,10 @@ void ComputeEmitter::together(Block &loops) {
   out_.blank();
   out_.comment("These loops need nothing of one another.");
   std::string name = locals_.fresh("works");
-  out_.line("const dbc::Work " + name + "[] = {" + commas(works) + "};");
+  out_.line("const dbc::Work " + name + "[] = {");
+  for (const std::string &work : works)
+    out_.line("    " + work + ",");
+  out_.line("};");
   out_.open("dbc::side_by_side(run, " + name + ", [&](int32_t loop, int32_t worker)");
   together_ = true;
   for (auto [number, loop] : llvm::enumerate(loops)) {

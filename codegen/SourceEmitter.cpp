@@ -178,6 +178,16 @@ void emitCode(const ModelNames &model, Writer &out) {
   out.line("dbc::ModelCode model;");
   out.line("model.info = &info();");
   out.line(std::string("model.f64 = ") + (model.f64() ? "true" : "false") + ";");
+  if (model.options.bf16) {
+    std::vector<std::string> rounded;
+    for (const PackedSlot &slot : model.packed)
+      for (Attribute part : kernel::WeightsOp(slot.op).getParts()) {
+        std::string name = "param::" + model.param(cast<FlatSymbolRefAttr>(part).getValue())->name;
+        if (!is_contained(rounded, name))
+          rounded.push_back(name);
+      }
+    out.line("model.bf16_params = {" + commas(rounded) + "};");
+  }
   out.line("model.make_model = make_model;");
   for (const auto &program : model.programs) {
     std::vector<std::string> reads, arguments;

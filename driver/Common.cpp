@@ -86,6 +86,9 @@ Exit load(const Options &options, ModelUnit &unit, LoadedModel &loaded, void (*c
     return fail(status);
   if (change && options.weights.empty())
     change(*loaded.weights);
+  // So that whoever else computes with these weights has those that compiled code has.
+  for (int32_t param : code->bf16_params)
+    loaded.weights->round_to_bf16(param);
   if (Status status = Model::make(*code, *loaded.weights, &loaded.model); !status.ok())
     return fail(status);
   return kFine;

@@ -31,12 +31,18 @@ struct ModelUnit::Front {
   }
 };
 
-std::string commandLine(const ModelOptions &options) {
+std::string commandLine(const ModelOptions &options, bool how) {
   std::string text = options.file;
   for (const auto &[name, value] : options.dims)
     text += " -D" + name + "=" + std::to_string(value);
   for (const std::string &folder : options.includes)
     text += " -I" + folder;
+  if (how && options.f64)
+    text += " --real f64";
+  if (how && options.bf16)
+    text += " --weights bf16";
+  if (how && options.tableBudget != kTableBudget)
+    text += " --table-budget " + std::to_string(options.tableBudget);
   return text;
 }
 
@@ -135,6 +141,7 @@ Exit ModelUnit::generate(GeneratedCode &code, const std::vector<std::string> &pr
     return exit;
   codegen::Options options;
   options.real = options_.f64 ? codegen::Real::F64 : codegen::Real::F32;
+  options.bf16 = options_.bf16;
   options.source = llvm::sys::path::filename(options_.file).str();
   mlir::ScopedDiagnosticHandler handler(&context_, printDiagnostic);
   mlir::FailureOr<codegen::Generated> generated = codegen::generate(*kernels, options);

@@ -16,18 +16,21 @@
 
 namespace dbc::driver {
 
+constexpr uint64_t kTableBudget = 256 << 20;
+
 /// Which model, with what sizes, and how.
 struct ModelOptions {
   std::string file;
   std::map<std::string, int64_t> dims; ///< -D
   std::vector<std::string> includes;   ///< -I
   bool f64 = false;                    ///< --real f64
-  uint64_t tableBudget = 256 << 20;    ///< --table-budget, in bytes
+  bool bf16 = false;                   ///< --weights bf16
+  uint64_t tableBudget = kTableBudget; ///< --table-budget, in bytes
   bool verbose = false;
 };
 
-/// The options as they would be typed.
-std::string commandLine(const ModelOptions &options);
+/// The options as they would be typed: which model, and with `how` also how it is compiled.
+std::string commandLine(const ModelOptions &options, bool how = false);
 
 /// Each step makes the ones before it first; what is wrong is printed to stderr in the source's words. Not
 /// thread-safe.

@@ -315,9 +315,9 @@ static Exit reportMismatch(Verifier &verifier, const Options &options, const Wei
       return fail(status);
   }
   llvm::errs() << "a small input that shows it is in " << file << "; compare\n";
-  for (const char *command : {"run", "interpret"})
-    llvm::errs() << "  dbc " << command << " " << commandLine(options.model) << " --entry " << entry.name
-                 << " --weights " << loaded << " --input " << file << "\n";
+  for (bool compiled : {true, false})
+    llvm::errs() << "  dbc " << (compiled ? "run " : "interpret ") << commandLine(options.model, compiled)
+                 << " --entry " << entry.name << " --weights " << loaded << " --input " << file << "\n";
   return kUserError;
 }
 

@@ -144,9 +144,36 @@ private:
   void addEntry(CLI::App *command, const char *without = "may be left out when there is one") {
     command->add_option("--entry", o.entry, std::string("an entry or loss; ") + without);
   }
+  static constexpr const char *kWeights = "a safetensors file; without it weights are drawn";
+  void addSeed(CLI::App *command) { command->add_option("--seed", o.seed, "of what is drawn [0]"); }
+  /// Which weights, and how packed matrices are kept; both may be said.
   void addWeights(CLI::App *command) {
-    command->add_option("--weights", o.weights, "a safetensors file; without it weights are drawn");
-    command->add_option("--seed", o.seed, "of what is drawn [0]");
+    command
+        ->add_option_function<std::vector<std::string>>(
+            "--weights",
+            [this](const std::vector<std::string> &texts) {
+              for (const std::string &text : texts)
+                if (!setWeightType(text))
+                  o.weights = text;
+            },
+            std::string(kWeights) + "; bf16 keeps matrices in bfloat16")
+        ->type_name("FILE|bf16")
+        ->expected(1)
+        ->take_all()
+        ->allow_extra_args(false);
+    addSeed(command);
+  }
+  bool setWeightType(const std::string &text) {
+    if (text == "bf16" || text == "f32")
+      o.model.bf16 = text == "bf16";
+    return text == "bf16" || text == "f32";
+  }
+  void addWeightType(CLI::App *command) {
+    command
+        ->add_option_function<std::string>(
+            "--weights", [this](const std::string &text) { setWeightType(text); },
+            "how matrices are kept that products read, f32 or bf16 [f32]")
+        ->check(CLI::IsMember({"f32", "bf16"}).description(""));
   }
   void addFiles(CLI::App *command) {
     command->add_option("--input", o.input, "JSON lines, one input a line [-, stdin]");
@@ -170,6 +197,7 @@ private:
         ->take_all()
         ->allow_extra_args(false);
     addReal(compile);
+    addWeightType(compile);
     addTables(compile);
     addTarget(compile);
     add("check", "print what is wrong with a model", checkCommand);
@@ -181,8 +209,10 @@ private:
     for (CLI::App *command : {interpret, run}) {
       addEntry(command);
       addFiles(command);
-      addWeights(command);
     }
+    interpret->add_option("--weights", o.weights, kWeights);
+    addSeed(interpret);
+    addWeights(run);
     interpret->add_flag("--trace", o.trace,
                         "print to stderr what each instance is given, its `let`s and what it gives");
     run->add_option("--batch", o.batch, "inputs in a batch [64]")->check(CLI::Range(1, 1 << 30));
@@ -243,6 +273,10 @@ int dispatch(int argc, char **argv) {
       return kUsage;
     }
     app.exit(error, std::cout, std::cerr);
+    return kUsage;
+  }
+  if (options.model.f64 && options.model.bf16) {
+    std::cerr << "dbc: error: `--weights bf16` goes with `--real f32` alone\n";
     return kUsage;
   }
   for (const Command &command : line.commands)

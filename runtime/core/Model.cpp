@@ -3,6 +3,7 @@
 // Making a model from weights.
 #include <dbc/model.h>
 
+#include <algorithm>
 #include <new>
 
 namespace dbc {
@@ -19,7 +20,16 @@ Status Model::make(const ModelCode &code, const Weights &weights, Model *model) 
   try {
     Model made;
     made.code_ = &code;
-    code.make_model(weights, made);
+    if (code.bf16_params.empty()) {
+      code.make_model(weights, made);
+    } else {
+      Weights rounded(*code.info);
+      for (int32_t p = 0; p < weights.count(); ++p)
+        std::copy(weights.data(p), weights.data(p) + weights.size(p), rounded.data(p));
+      for (int32_t p : code.bf16_params)
+        rounded.round_to_bf16(p);
+      code.make_model(rounded, made);
+    }
     *model = std::move(made);
   } catch (const std::bad_alloc &) {
     return Status::error(Code::limit, code.info->name + ": not enough memory for the model");

@@ -53,6 +53,20 @@ bool choose_product_kernels(const char *name) {
   return false;
 }
 
+Bf16 to_bf16(float x) {
+  uint32_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  if (std::isnan(x))
+    return {static_cast<uint16_t>(bits >> 16 | 0x40)}; // quiet, so that it stays one
+  return {static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16)};
+}
+float to_float(Bf16 x) {
+  uint32_t bits = static_cast<uint32_t>(x.bits) << 16;
+  float y;
+  std::memcpy(&y, &bits, sizeof y);
+  return y;
+}
+
 /// Output number `at` of the packed order: a row of a matrix and its bias.
 template <class Real> void Packed<Real>::place(const Real *w, Real bias, size_t at) {
   constexpr size_t width = kPanelBytes / sizeof(Real);
@@ -70,6 +84,7 @@ template <class Real>
 void Packed<Real>::pack(const Real *w, int32_t outputs, int32_t inputs, const Real *bias) {
   constexpr size_t width = kPanelBytes / sizeof(Real);
   size_t padded = (outputs + width - 1) / width * width;
+  bf16_ = Array<Bf16>();
   weights_.assign(padded * inputs, Real(0));
   bias_.assign(padded, Real(0));
   outputs_ = outputs;
@@ -85,6 +100,7 @@ void Packed<Real>::pack_tiles(const Real *w, int32_t gates, int32_t units, int32
   int32_t tiles = (units + width - 1) / width;
   tile_ = gates * width;
   size_t outputs = static_cast<size_t>(tiles) * tile_;
+  bf16_ = Array<Bf16>();
   weights_.assign(outputs * inputs, Real(0));
   bias_.assign(outputs, Real(0));
   outputs_ = gates * units;
@@ -97,6 +113,15 @@ void Packed<Real>::pack_tiles(const Real *w, int32_t gates, int32_t units, int32
         place(w + static_cast<size_t>(o) * inputs, bias ? bias[o] : Real(0),
               static_cast<size_t>(t) * tile_ + g * width + j);
       }
+}
+
+template <class Real> void Packed<Real>::round_to_bf16() {
+  bf16_.resize(weights_.size());
+  for (size_t i = 0; i < weights_.size(); ++i) {
+    bf16_[i] = to_bf16(static_cast<float>(weights_[i]));
+    finite_ &= std::isfinite(to_float(bf16_[i]));
+  }
+  weights_ = Array<Real>();
 }
 
 template <>

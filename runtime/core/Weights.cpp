@@ -3,6 +3,7 @@
 // Parameters and their initial values. Drawing uses additions, multiplications, divisions and square roots
 // only, which IEEE 754 fixes to the bit, and no function of the C library: the same seed gives the same
 // weights on every machine.
+#include <dbc/product.h>
 #include <dbc/weights.h>
 
 #include <algorithm>
@@ -141,6 +142,11 @@ void Weights::draw(uint64_t seed) {
       }
     given_[p] = true;
   }
+}
+
+void Weights::round_to_bf16(int32_t param) {
+  for (size_t i = 0; i < size(param); ++i)
+    values_[param][i] = to_float(to_bf16(values_[param][i]));
 }
 
 Status Weights::check() const {

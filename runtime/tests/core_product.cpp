@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -288,6 +289,65 @@ std::vector<const char *> runnable() {
       names.push_back(name);
   dbc::choose_product_kernels(best);
   return names;
+}
+
+TEST_P(Product, Bf16GivesTheBitsOfRoundedWeights) {
+  for (int32_t outputs : {1, 37, 96, 150})
+    for (int32_t rows : {1, 2, 7, 40}) {
+      constexpr int32_t kInputs = 53;
+      auto w = drawn<float>(static_cast<size_t>(outputs) * kInputs, 1);
+      auto x = drawn<float>(static_cast<size_t>(rows) * kInputs, 2);
+      auto bias = drawn<float>(outputs, 3);
+      Packed<float> half, full;
+      half.pack(w.data(), outputs, kInputs, bias.data());
+      size_t before = half.bytes();
+      half.round_to_bf16();
+      EXPECT_LT(half.bytes(), before * 6 / 10);
+      for (float &number : w)
+        number = dbc::to_float(dbc::to_bf16(number));
+      full.pack(w.data(), outputs, kInputs, bias.data());
+      std::vector<float> a(static_cast<size_t>(rows) * outputs), b(a.size());
+      dbc::product<float>(rows, Rows<float>{x.data(), nullptr, kInputs}, half.whole(),
+                          RowsOut<float>{a.data(), nullptr, outputs});
+      dbc::product<float>(rows, Rows<float>{x.data(), nullptr, kInputs}, full.whole(),
+                          RowsOut<float>{b.data(), nullptr, outputs});
+      ASSERT_EQ(std::memcmp(a.data(), b.data(), a.size() * sizeof(float)), 0) << outputs << " " << rows;
+    }
+  // Tiles, and what was packed before is forgotten.
+  auto w = drawn<float>(size_t(2) * 20 * 8, 1);
+  Packed<float> packed;
+  packed.pack_tiles(w.data(), 2, 20, 16, 8);
+  packed.round_to_bf16();
+  EXPECT_EQ(packed.tile(1).weights, nullptr);
+  EXPECT_EQ(packed.tile(1).bf16 - packed.tile(0).bf16, 32 * 8);
+  packed.pack(w.data(), 40, 8);
+  EXPECT_EQ(packed.whole().bf16, nullptr);
+}
+
+TEST(Bf16, RoundsToNearestAndTiesToEven) {
+  auto rounded = [](float x) { return dbc::to_float(dbc::to_bf16(x)); };
+  const float step = 0x1p-7f;
+  for (float exact : {0.0f, 1.0f, -1.0f - step, 0x1p-133f, 0x1.fep127f})
+    EXPECT_EQ(rounded(exact), exact);
+  EXPECT_EQ(rounded(1 + 0.49f * step), 1);
+  EXPECT_EQ(rounded(1 + 0.51f * step), 1 + step);
+  EXPECT_EQ(rounded(1 + 0.5f * step), 1);
+  EXPECT_EQ(rounded(1 + 1.5f * step), 1 + 2 * step);
+  EXPECT_EQ(rounded(-1 - 1.5f * step), -1 - 2 * step);
+  EXPECT_EQ(rounded(std::numeric_limits<float>::max()), std::numeric_limits<float>::infinity());
+  EXPECT_EQ(rounded(-std::numeric_limits<float>::infinity()), -std::numeric_limits<float>::infinity());
+  EXPECT_TRUE(std::isnan(rounded(std::numeric_limits<float>::quiet_NaN())));
+  uint32_t least = 0x7f800001; // a NaN whose upper half alone would be infinity
+  float nan;
+  std::memcpy(&nan, &least, sizeof nan);
+  EXPECT_TRUE(std::isnan(rounded(nan)));
+  // Numbers that are finite before may not be after: then zeros times the matrix are no zeros.
+  Packed<float> packed;
+  float w = std::numeric_limits<float>::max();
+  packed.pack(&w, 1, 1);
+  EXPECT_TRUE(packed.whole().finite);
+  packed.round_to_bf16();
+  EXPECT_FALSE(packed.whole().finite);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Product, ::testing::ValuesIn(runnable()),

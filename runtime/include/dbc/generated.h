@@ -188,7 +188,8 @@ struct Matrix {
   int32_t gates = 0, width = 0;
 };
 
-/// Packs such a matrix. Of parameters with a leading axis, matrix number `table` is taken.
+/// Packs such a matrix, in bfloat16 if the model is compiled so. Of parameters with a leading axis, matrix
+/// number `table` is taken.
 template <class Real>
 inline void pack_parts(Model &model, int32_t slot, const Weights &weights, std::initializer_list<Part> parts,
                        const Matrix &matrix, int64_t table = 0) {
@@ -210,6 +211,8 @@ inline void pack_parts(Model &model, int32_t slot, const Weights &weights, std::
                       bias.data());
   else
     packed.pack(whole.data(), matrix.outputs, matrix.inputs, bias.data());
+  if (!model.code().bf16_params.empty())
+    packed.round_to_bf16();
 }
 
 /// The size of equal blocks, at most `most` rows each, that `rows` rows are cut into: 37 rows in blocks of at

@@ -50,6 +50,9 @@ struct ModelCode {
   bool f64; ///< compiled with --real f64: buffers and packed products are double
   /// Fills a model from weights that are all given; called by Model::make only. May throw std::bad_alloc.
   void (*make_model)(const Weights &weights, Model &model);
+  /// Compiled with --weights bf16: the parameters that are rounded to bfloat16 when a model is made, all
+  /// those of packed products. Empty: none.
+  std::vector<int32_t> bf16_params;
   std::vector<EntryCode> entries; ///< in the order of ModelInfo::entries
 };
 

@@ -37,12 +37,22 @@ template <class Real> struct RowsOut {
   Real *at(int32_t i) const { return base + (row ? row[i] : i) * stride; }
 };
 
+/// A number of bfloat16: the upper half of a float.
+struct Bf16 {
+  uint16_t bits;
+};
+/// The nearest one, of two as near the even one: off by at most 2^-9 of x, or 2^-134 where x is less than
+/// 2^-126. NaN stays NaN; from 3.396e38 on it is infinity.
+Bf16 to_bf16(float x);
+float to_float(Bf16 x);
+
 /// A run of a packed matrix's outputs, for one call of `product`.
 template <class Real> struct Panels {
   const Real *weights = nullptr;
   const Real *bias = nullptr; ///< what the sums start from, one number an output
   int32_t outputs = 0, inputs = 0;
-  bool finite = true; ///< whether all weights are: then zeros times the matrix are zeros
+  bool finite = true;         ///< whether all weights are: then zeros times the matrix are zeros
+  const Bf16 *bf16 = nullptr; ///< in place of `weights`, where these are kept so
 };
 
 /// A matrix [outputs, inputs] and a bias in the kernel's order: panels of neighbouring outputs, each stored
@@ -61,22 +71,34 @@ public:
   void pack_tiles(const Real *w, int32_t gates, int32_t units, int32_t width, int32_t inputs,
                   const Real *bias = nullptr);
 
+  /// Keeps what was packed in bfloat16 from now on, which is half the memory that products read. The bias and
+  /// all arithmetic stay in float; for float only. Throws std::bad_alloc.
+  void round_to_bf16();
+
   int32_t outputs() const { return outputs_; }
   int32_t inputs() const { return inputs_; }
-  size_t bytes() const { return (weights_.size() + bias_.size()) * sizeof(Real); }
+  size_t bytes() const {
+    return (weights_.size() + bias_.size()) * sizeof(Real) + bf16_.size() * sizeof(Bf16);
+  }
 
   /// All outputs, of a matrix packed by `pack`.
-  Panels<Real> whole() const { return {weights_.data(), bias_.data(), outputs_, inputs_, finite_}; }
+  Panels<Real> whole() const {
+    return {weights_.data(), bias_.data(), outputs_, inputs_, finite_, bf16_.data()};
+  }
   /// Tile t, of a matrix packed by `pack_tiles`.
   Panels<Real> tile(int32_t t) const {
     int64_t first = static_cast<int64_t>(t) * tile_;
-    return {weights_.data() + first * inputs_, bias_.data() + first, tile_, inputs_, finite_};
+    const Real *weights = weights_.data();
+    const Bf16 *bf16 = bf16_.data();
+    return {weights ? weights + first * inputs_ : nullptr, bias_.data() + first, tile_, inputs_, finite_,
+            bf16 ? bf16 + first * inputs_ : nullptr};
   }
 
 private:
   void place(const Real *w, Real bias, size_t at);
 
   Array<Real> weights_, bias_;
+  Array<Bf16> bf16_; ///< in place of weights_
   int32_t outputs_ = 0, inputs_ = 0;
   int32_t tile_ = 0; ///< outputs of a tile
   bool finite_ = true;

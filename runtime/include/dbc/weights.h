@@ -42,6 +42,9 @@ public:
   /// numbers depend on `seed` and each parameter's own name only, and are the same on every machine.
   void draw(uint64_t seed);
 
+  /// Rounds the numbers of a parameter to bfloat16, see to_bf16 in product.h.
+  void round_to_bf16(int32_t param);
+
   /// Ok if all are given, else bad_weights naming all that are missing.
   Status check() const;
 
