@@ -15,13 +15,13 @@
 
 namespace dbc::bench {
 
-const ModelCode *compiled_model(const std::string &workload, int32_t hidden, bool tables, std::string &why) {
+const ModelCode *compiled_model(const std::string &workload, int32_t hidden, const std::string &variant,
+                                std::string &why) {
   char self[PATH_MAX];
   ssize_t length = readlink("/proc/self/exe", self, sizeof self);
   std::string folder(self, length > 0 ? length : 0);
   folder.resize(folder.rfind('/') + 1);
-  std::string path =
-      folder + "bench-models/" + workload + "-" + std::to_string(hidden) + (tables ? "-table.so" : ".so");
+  std::string path = folder + "bench-models/" + workload + "-" + std::to_string(hidden) + variant + ".so";
   if (access(path.c_str(), R_OK) != 0) {
     why = "no model compiled for hidden " + std::to_string(hidden) + "; scripts/bench compiles it";
     return nullptr;

@@ -17,10 +17,11 @@
 
 namespace dbc::bench {
 
-/// The model in the plug-in `bench-models/<workload>-<hidden>.so` beside this program, with `tables` in
-/// `<workload>-<hidden>-table.so`; null if there is no such plug-in, with the reason in `why`. Plug-ins stay
-/// loaded.
-const ModelCode *compiled_model(const std::string &workload, int32_t hidden, bool tables, std::string &why);
+/// The model in the plug-in `bench-models/<workload>-<hidden><variant>.so` beside this program; null if there
+/// is no such plug-in, with the reason in `why`. `variant` is "" (no tables), "-table" or "-bf16". Plug-ins
+/// stay loaded.
+const ModelCode *compiled_model(const std::string &workload, int32_t hidden, const std::string &variant,
+                                std::string &why);
 
 /// A compiled model that borrows its inputs as flat arrays and `batches` must outlive. Fields and arguments
 /// are found by name. Ends the program with a message if the model refuses weights or inputs or has other

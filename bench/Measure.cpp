@@ -34,10 +34,11 @@ std::string check(std::vector<Contestant> &contestants, size_t values, const std
     std::fill(out.begin(), out.end(), std::nanf(""));
     contestant.implementation->pass(out.data());
     double d = judge ? difference(out, first) : difference(out, reference);
-    if (!(d <= kTolerance)) {
+    if (!(d <= contestant.tolerance)) {
       char text[256];
       std::snprintf(text, sizeof text, "%s differs from %s by %.3g (at most %g is allowed)",
-                    contestant.impl.c_str(), judge ? judge->impl.c_str() : "the reference", d, kTolerance);
+                    contestant.impl.c_str(), judge ? judge->impl.c_str() : "the reference", d,
+                    contestant.tolerance);
       return text;
     }
     if (!judge) {

@@ -14,11 +14,15 @@
 
 namespace dbc::bench {
 
+/// Difference between results that is taken for rounding: max |a - b| / max(1, max |b|).
+constexpr double kTolerance = 1e-4;
+
 /// An implementation that takes part, under its name in the rows.
 struct Contestant {
   std::string impl;
   std::unique_ptr<Implementation> implementation; ///< null: absent on this machine
   std::string note{};                             ///< what it is, or why it is absent; may be empty
+  double tolerance = kTolerance;                  ///< how far its results may be off, see check
 };
 
 /// Of one contestant over all rounds.
@@ -28,9 +32,6 @@ struct Timing {
   std::optional<double> schedule_seconds; ///< of a pass, the median; none if it does no scheduling
   std::optional<double> schedule_spread;  ///< as `spread`
 };
-
-/// Difference between results that is taken for rounding: max |a - b| / max(1, max |b|).
-constexpr double kTolerance = 1e-4;
 
 /// Runs every contestant once (which also warms it up) and compares: the first contestant with `reference`,
 /// which may cover fewer inputs, and all others with the first. `values` is the number of results of a pass.

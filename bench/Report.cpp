@@ -11,7 +11,7 @@ namespace dbc::bench {
 
 std::optional<double> limit_share(const Contestant &contestant, const Timing &timing,
                                   const Measurement &found) {
-  if (!timing.seconds || !found.products || contestant.impl == "dbc-table")
+  if (!timing.seconds || !found.products || contestant.impl == "dbc-table" || contestant.impl == "dbc-bf16")
     return std::nullopt;
   return *found.products / *timing.seconds;
 }

@@ -33,7 +33,7 @@ struct Case {
 };
 
 /// The share of the limit that a contestant reaches: the time of the products alone / its own. None if either
-/// is not known, or if it computes other products than those, as `dbc-table` does.
+/// is not known, or if it computes other products than those, as `dbc-table` and `dbc-bf16` do.
 std::optional<double> limit_share(const Contestant &contestant, const Timing &timing,
                                   const Measurement &found);
 
