@@ -84,7 +84,7 @@ template <class Real>
 void Packed<Real>::pack(const Real *w, int32_t outputs, int32_t inputs, const Real *bias) {
   constexpr size_t width = kPanelBytes / sizeof(Real);
   size_t padded = (outputs + width - 1) / width * width;
-  bf16_ = Array<Bf16>();
+  bf16_ = Array<Bf16Pair>();
   weights_.assign(padded * inputs, Real(0));
   bias_.assign(padded, Real(0));
   outputs_ = outputs;
@@ -100,7 +100,7 @@ void Packed<Real>::pack_tiles(const Real *w, int32_t gates, int32_t units, int32
   int32_t tiles = (units + width - 1) / width;
   tile_ = gates * width;
   size_t outputs = static_cast<size_t>(tiles) * tile_;
-  bf16_ = Array<Bf16>();
+  bf16_ = Array<Bf16Pair>();
   weights_.assign(outputs * inputs, Real(0));
   bias_.assign(outputs, Real(0));
   outputs_ = gates * units;
@@ -116,10 +116,14 @@ void Packed<Real>::pack_tiles(const Real *w, int32_t gates, int32_t units, int32
 }
 
 template <class Real> void Packed<Real>::round_to_bf16() {
-  bf16_.resize(weights_.size());
+  constexpr size_t width = kPanelBytes / sizeof(Real);
+  const size_t inputs = static_cast<size_t>(inputs_), pairs = (inputs + 1) / 2;
+  bf16_.assign(inputs == 0 ? 0 : weights_.size() / inputs * pairs, {0});
   for (size_t i = 0; i < weights_.size(); ++i) {
-    bf16_[i] = to_bf16(static_cast<float>(weights_[i]));
-    finite_ &= std::isfinite(to_float(bf16_[i]));
+    const Bf16 number = to_bf16(static_cast<float>(weights_[i]));
+    finite_ &= std::isfinite(to_float(number));
+    const size_t panel = i / (width * inputs), k = i / width % inputs;
+    bf16_[(panel * pairs + k / 2) * width + i % width].bits |= uint32_t(number.bits) << (k % 2 * 16);
   }
   weights_ = Array<Real>();
 }

@@ -307,10 +307,17 @@ TEST_P(Product, Bf16GivesTheBitsOfRoundedWeights) {
         number = dbc::to_float(dbc::to_bf16(number));
       full.pack(w.data(), outputs, kInputs, bias.data());
       std::vector<float> a(static_cast<size_t>(rows) * outputs), b(a.size());
-      dbc::product<float>(rows, Rows<float>{x.data(), nullptr, kInputs}, half.whole(),
-                          RowsOut<float>{a.data(), nullptr, outputs});
-      dbc::product<float>(rows, Rows<float>{x.data(), nullptr, kInputs}, full.whole(),
-                          RowsOut<float>{b.data(), nullptr, outputs});
+      // Pairs of weights lie across segments of odd lengths.
+      std::vector<Segment<float>> segments;
+      int32_t from = 0;
+      for (int32_t length : {7, 0, 1, 20, 1, 3, 21}) {
+        segments.push_back({{x.data() + from, nullptr, kInputs}, length});
+        from += length;
+      }
+      ASSERT_EQ(from, kInputs);
+      const auto count = static_cast<int32_t>(segments.size());
+      dbc::product<float>(rows, segments.data(), count, half.whole(), {a.data(), nullptr, outputs});
+      dbc::product<float>(rows, segments.data(), count, full.whole(), {b.data(), nullptr, outputs});
       ASSERT_EQ(std::memcmp(a.data(), b.data(), a.size() * sizeof(float)), 0) << outputs << " " << rows;
     }
   // Tiles, and what was packed before is forgotten.
@@ -319,7 +326,7 @@ TEST_P(Product, Bf16GivesTheBitsOfRoundedWeights) {
   packed.pack_tiles(w.data(), 2, 20, 16, 8);
   packed.round_to_bf16();
   EXPECT_EQ(packed.tile(1).weights, nullptr);
-  EXPECT_EQ(packed.tile(1).bf16 - packed.tile(0).bf16, 32 * 8);
+  EXPECT_EQ(packed.tile(1).bf16 - packed.tile(0).bf16, 32 * 8 / 2);
   packed.pack(w.data(), 40, 8);
   EXPECT_EQ(packed.whole().bf16, nullptr);
 }

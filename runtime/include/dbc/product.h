@@ -46,13 +46,18 @@ struct Bf16 {
 Bf16 to_bf16(float x);
 float to_float(Bf16 x);
 
+/// The weights of two neighbouring inputs, the first one in the lower half; after an odd number, zero.
+struct Bf16Pair {
+  uint32_t bits;
+};
+
 /// A run of a packed matrix's outputs, for one call of `product`.
 template <class Real> struct Panels {
   const Real *weights = nullptr;
   const Real *bias = nullptr; ///< what the sums start from, one number an output
   int32_t outputs = 0, inputs = 0;
-  bool finite = true;         ///< whether all weights are: then zeros times the matrix are zeros
-  const Bf16 *bf16 = nullptr; ///< in place of `weights`, where these are kept so
+  bool finite = true;             ///< whether all weights are: then zeros times the matrix are zeros
+  const Bf16Pair *bf16 = nullptr; ///< in place of `weights`, where these are kept so
 };
 
 /// A matrix [outputs, inputs] and a bias in the kernel's order: panels of neighbouring outputs, each stored
@@ -78,7 +83,7 @@ public:
   int32_t outputs() const { return outputs_; }
   int32_t inputs() const { return inputs_; }
   size_t bytes() const {
-    return (weights_.size() + bias_.size()) * sizeof(Real) + bf16_.size() * sizeof(Bf16);
+    return (weights_.size() + bias_.size()) * sizeof(Real) + bf16_.size() * sizeof(Bf16Pair);
   }
 
   /// All outputs, of a matrix packed by `pack`.
@@ -89,16 +94,16 @@ public:
   Panels<Real> tile(int32_t t) const {
     int64_t first = static_cast<int64_t>(t) * tile_;
     const Real *weights = weights_.data();
-    const Bf16 *bf16 = bf16_.data();
-    return {weights ? weights + first * inputs_ : nullptr, bias_.data() + first, tile_, inputs_, finite_,
-            bf16 ? bf16 + first * inputs_ : nullptr};
+    const Bf16Pair *bf16 = bf16_.data();
+    return {weights ? weights + first * inputs_ : nullptr,      bias_.data() + first, tile_, inputs_, finite_,
+            bf16 ? bf16 + first * ((inputs_ + 1) / 2) : nullptr};
   }
 
 private:
   void place(const Real *w, Real bias, size_t at);
 
   Array<Real> weights_, bias_;
-  Array<Bf16> bf16_; ///< in place of weights_
+  Array<Bf16Pair> bf16_; ///< in place of weights_
   int32_t outputs_ = 0, inputs_ = 0;
   int32_t tile_ = 0; ///< outputs of a tile
   bool finite_ = true;
