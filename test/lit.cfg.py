@@ -1,6 +1,7 @@
 # How lit runs the tests in this folder. Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #
-# Features: `data` (real data lies in $DBC_DATA), `clang++`, `full` (scripts/test --full), `sanitizers`.
+# Features: `data` (real data lies in $DBC_DATA), `clang++`, `full` (scripts/test --full), `sanitizers`,
+# `aarch64` (a cross compiler for 64-bit ARM and qemu-user).
 # Substitutions beside the tools: %n (how many random inputs `dbc verify` draws), %programs, %mutants and %seed (of the random ones),
 # %quickcxx (the compiler that is quickest at what runs once), %cxx, %clangxx, %root (the sources), %build,
 # %examples, %data, %python, %runtime (what a program needs to compile and link against the runtime).
@@ -35,6 +36,9 @@ clangxx = shutil.which("clang++-22") or shutil.which("clang++")
 if clangxx:
     config.available_features.add("clang++")
     config.substitutions.append(("%clangxx", clangxx))
+
+if shutil.which("aarch64-linux-gnu-g++") and shutil.which("qemu-aarch64"):
+    config.available_features.add("aarch64")
 
 # Compiled models are shared between tests and runs, but not with the user's own.
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.dbc_build_root, "test-cache")

@@ -26,7 +26,7 @@ const ProductKernels *runnable(const ProductKernels *kernels) {
 }
 
 const ProductKernels *best() {
-  for (const ProductKernels *k : {product_kernels_avx512(), product_kernels_avx2()})
+  for (const ProductKernels *k : {product_kernels_avx512(), product_kernels_avx2(), product_kernels_neon()})
     if (k && runnable(k))
       return k;
   return product_kernels_baseline();
@@ -45,7 +45,7 @@ const char *product_kernels() { return kernels().name; }
 
 bool choose_product_kernels(const char *name) {
   for (const ProductKernels *k :
-       {product_kernels_avx512(), product_kernels_avx2(), product_kernels_baseline()})
+       {product_kernels_avx512(), product_kernels_avx2(), product_kernels_neon(), product_kernels_baseline()})
     if (k && std::strcmp(k->name, name) == 0 && runnable(k)) {
       chosen().store(k);
       return true;

@@ -24,6 +24,7 @@ struct ProductKernels {
 /// Null where the program was built for another processor family.
 const ProductKernels *product_kernels_avx512();
 const ProductKernels *product_kernels_avx2();
+const ProductKernels *product_kernels_neon();
 const ProductKernels *product_kernels_baseline();
 
 /// Chooses kernels by name, for tests; false if this machine cannot run them.

@@ -284,7 +284,7 @@ TEST_P(Product, InfinitiesAndNaNStayInTheirOutput) {
 std::vector<const char *> runnable() {
   const char *best = dbc::product_kernels();
   std::vector<const char *> names;
-  for (const char *name : {"avx512", "avx2", "baseline"})
+  for (const char *name : {"avx512", "avx2", "neon", "baseline"})
     if (dbc::choose_product_kernels(name))
       names.push_back(name);
   dbc::choose_product_kernels(best);

@@ -4,8 +4,9 @@
 //
 // Each output has one accumulator that starts at its bias and runs over k in order, vectors lie
 // across outputs. A row's bits therefore depend on nothing but the row: not on the number of rows, its place,
-// or the threads. On a machine with fused multiply-add (x86-64-v3 and up) every step is one fma; on the
-// x86-64 baseline it is a multiplication and an addition, so bits may differ between machines, never on one.
+// or the threads. On a machine with fused multiply-add (x86-64-v3 and up, 64-bit ARM) every step is one fma;
+// on the x86-64 baseline it is a multiplication and an addition, so bits may differ between machines, never
+// on one.
 #pragma once
 
 #include <dbc/buffer.h>
@@ -158,7 +159,8 @@ extern template void multiply<float>(int32_t, const float *, const MatrixPart<fl
 extern template void multiply<double>(int32_t, const double *, const MatrixPart<double> *, int32_t, int32_t,
                                       double *, double *);
 
-/// The instruction set that the kernels were chosen for: "avx512", "avx2" or "baseline".
+/// The instruction set that the kernels were chosen for: "avx512", "avx2", "neon" or
+/// "baseline".
 const char *product_kernels();
 
 } // namespace dbc

@@ -1,0 +1,60 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The product kernel for NEON, which all 64-bit ARM processors have.
+#include "ProductKernels.h"
+
+#if defined(__aarch64__)
+#include <arm_neon.h>
+
+namespace dbc {
+namespace neon {
+namespace {
+
+struct Vector32 {
+  using Real = float;
+  using Type = float32x4_t;
+  static constexpr int lanes = 4;
+  static Type zero() { return vdupq_n_f32(0); }
+  static Type load(const Real *p) { return vld1q_f32(p); }
+  static Type first(const Bf16Pair *p) { return vreinterpretq_f32_u32(vshlq_n_u32(bits(p), 16)); }
+  static Type second(const Bf16Pair *p) {
+    return vreinterpretq_f32_u32(vandq_u32(bits(p), vdupq_n_u32(0xffff0000u)));
+  }
+  static uint32x4_t bits(const Bf16Pair *p) { return vld1q_u32(reinterpret_cast<const uint32_t *>(p)); }
+  static void store(Real *p, Type v) { vst1q_f32(p, v); }
+  static Type all(Real x) { return vdupq_n_f32(x); }
+  static Type mul_add(Type a, Type b, Type c) { return vfmaq_f32(c, a, b); }
+};
+struct Vector64 {
+  using Real = double;
+  using Type = float64x2_t;
+  static constexpr int lanes = 2;
+  static Type zero() { return vdupq_n_f64(0); }
+  static Type load(const Real *p) { return vld1q_f64(p); }
+  static void store(Real *p, Type v) { vst1q_f64(p, v); }
+  static Type all(Real x) { return vdupq_n_f64(x); }
+  static Type mul_add(Type a, Type b, Type c) { return vfmaq_f64(c, a, b); }
+};
+
+// 32 registers: 6 rows x 1 panel of four vectors, which take 4 more, and x.
+constexpr int32_t kAccumulators = 24;
+constexpr int32_t kMostPanels = 1;
+constexpr int32_t kFewRows = 6;
+
+#include "ProductKernel.inc"
+
+} // namespace
+} // namespace neon
+
+const ProductKernels *product_kernels_neon() {
+  static const ProductKernels kernels = {"neon", neon::multiply32, neon::multiply64};
+  return &kernels;
+}
+
+} // namespace dbc
+
+#else
+
+const dbc::ProductKernels *dbc::product_kernels_neon() { return nullptr; }
+
+#endif
