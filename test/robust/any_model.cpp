@@ -1,7 +1,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // Runs every entry and loss of a compiled model on random inputs, all in one batch with two threads, then one
-// by one: the results must be the same. Under sanitizers this tests every read and write of generated code.
+// by one: the results must be the same, and with any argument they are printed. Under sanitizers this tests
+// every read and write of generated code.
 #include <cstdio>
 #include <dbc/io/instance.h>
 #include <dbc/io/instances.h>
@@ -41,7 +42,7 @@ static bool run(const dbc::Model &model, int32_t number, const std::vector<std::
   return true;
 }
 
-int main() {
+int main(int argc, char **) {
   const dbc::ModelCode &code = *DBC_MODEL_CODE();
   const dbc::ModelInfo &info = *code.info;
   dbc::Weights weights(info);
@@ -66,6 +67,8 @@ int main() {
     bool same = together == alone;
     std::printf("%s: %zu inputs, %d failed, %s\n", entry.name.c_str(), lines.size(), failed / 2,
                 same ? "the same in every batching" : "DIFFERENT from batching to batching");
+    for (size_t i = 0; argc > 1 && i < together.size(); ++i)
+      std::puts(together[i].c_str());
     if (!same || failed == 2 * static_cast<int>(lines.size()))
       return 1;
   }
