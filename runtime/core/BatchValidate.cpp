@@ -98,16 +98,16 @@ struct ValueTest {
       wrong |= static_cast<uint32_t>(view.i32[i]) - static_cast<uint32_t>(low) >= span;
     return wrong != 0;
   }
-  /// The same for rows of one number each, of which those count whose kind is marked in `has`.
-  bool any_wrong(int32_t begin, int32_t end, const uint8_t *kinds, const uint8_t *has) const {
+  /// The same for rows of one number each, of which those count whose kind's bit is set in `has`.
+  bool any_wrong(int32_t begin, int32_t end, const uint8_t *kinds, uint64_t has) const {
     if (info.elem == Elem::Bool)
       return true;
     uint32_t span = static_cast<uint32_t>(high) - static_cast<uint32_t>(low);
     uint32_t wrong = 0;
     for (int32_t row = begin; row < end; ++row)
       wrong |= uint32_t(static_cast<uint32_t>(view.i32[row]) - static_cast<uint32_t>(low) >= span) &
-               has[kinds[row]];
-    return wrong != 0;
+               static_cast<uint32_t>(has >> kinds[row]);
+    return (wrong & 1) != 0;
   }
   std::string words(int64_t at, const std::string &target) const {
     if (info.elem == Elem::Bool)
@@ -157,10 +157,11 @@ void Batch::test_column(int32_t table, int32_t column) {
       elements = ends[level] = c.view.lists[level].begin[elements];
   }
 
-  uint8_t has[256] = {};
-  if (kinds)
-    for (size_t kind = 0; kind < t.kind_count.size(); ++kind)
-      has[kind] = t.has[kind * t.columns.size() + column];
+  const size_t kind_count = t.kind_count.size();
+  auto has = [&](size_t kind) { return t.has[kind * t.columns.size() + column]; };
+  uint64_t has_bits = 0;
+  for (size_t kind = 0; kinds && kind < std::min<size_t>(kind_count, 64); ++kind)
+    has_bits |= uint64_t(has(kind) != 0) << kind;
   // A column that is not borrowed ends with the last row that has a number.
   int32_t rows = c.borrowed || is_bool(c.info.elem) ? t.rows : std::min<int64_t>(t.rows, c.values.i32.size());
   // Most inputs are right, which is seen fastest by looking at all of their numbers at once. What this cannot
@@ -171,7 +172,8 @@ void Batch::test_column(int32_t table, int32_t column) {
     if (c.info.depth == 0 && !kinds)
       return !test.any_wrong(first * c.info.extent, last * c.info.extent);
     if (c.info.depth == 0)
-      return c.info.extent == 1 && !test.any_wrong(first, std::min(last, rows), kinds, has);
+      return c.info.extent == 1 && kind_count <= 64 &&
+             !test.any_wrong(first, std::min(last, rows), kinds, has_bits);
     if (c.info.depth > 1 || kinds || !c.borrowed)
       return false;
     const int32_t *offsets = c.view.lists[0].begin;
@@ -203,7 +205,7 @@ void Batch::test_column(int32_t table, int32_t column) {
     for (int32_t row = first; row < last; ++row) {
       if (c.view.present && !c.view.present[row])
         continue;
-      if (kinds && !has[kinds[row]])
+      if (kinds && !has(kinds[row]))
         continue;
       int64_t wrong = -1;
       bool torn = false;
