@@ -134,10 +134,18 @@ Values Evaluation::leaveOut(int64_t i, Block &body, const Values &arguments) {
   return next;
 }
 
+/// The same for each element of a list that a `while` ends, where this list is unknown for good.
+void Evaluation::leaveOutAll(mlir::ValueRange lists, Block &body) {
+  for (int64_t i = 0, n = isEnded(lists[0]) ? bound(lists[0]) : 0; i < n; ++i)
+    leaveOut(i, body, Values(body.getNumArguments()));
+}
+
 Values Evaluation::scan(ScanOp op) {
   int64_t n = length(op.getLists());
-  if (n < 0)
+  if (n < 0) {
+    leaveOutAll(op.getLists(), op.getBody().front());
     return {};
+  }
   Values state;
   for (mlir::Value init : op.getInit())
     state.push_back(value(init));
@@ -180,8 +188,10 @@ static std::optional<std::pair<int64_t, int64_t>> unequalLengths(const Value &a,
 
 Values Evaluation::fold(FoldOp op) {
   int64_t n = length(op.getLists());
-  if (n < 0)
+  if (n < 0) {
+    leaveOutAll(op.getLists(), op.getBody().front());
     return {};
+  }
   Values state;
   for (mlir::Value init : op.getInit())
     state.push_back(value(init));

@@ -77,6 +77,8 @@ Values Evaluation::evaluate(Operation *op) {
     unknown =
         llvm::any_of(call.getKeys(), isOpen) || (!needs.empty() && llvm::any_of(call.getValues(), isOpen));
   }
+  if (auto map = dyn_cast<MapOp>(op); map && unknown)
+    leaveOutAll(map.getLists(), map.getBody().front());
   if (unknown && !isa<ScanOp, FoldOp>(op))
     return {};
   if (++interpreter_.steps_ > interpreter_.limit_)

@@ -81,6 +81,7 @@ private:
   Values fold(dyn::FoldOp op);
   Values ofStep(mlir::ValueRange lists, int64_t i, const Values &state);
   Values leaveOut(int64_t i, mlir::Block &body, const Values &arguments);
+  void leaveOutAll(mlir::ValueRange lists, mlir::Block &body);
   int64_t bound(mlir::Value list);
   Values reduceList(dyn::ReduceListOp op);
   Values softmaxList(dyn::SoftmaxListOp op);

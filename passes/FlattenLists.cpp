@@ -203,8 +203,7 @@ void Walk::map(dyn::MapOp op, Place at) {
         yielded.push_back(result);
         continue;
       }
-      if (result.is(Kind::Model) && (value.getType().isInteger(32) || value.getType().isInteger(1)) &&
-          isa<arith::ConstantOp>(result.scalar.getDefiningOp()))
+      if (isOfConstants(result))
         result = Known::structural(structural(value));
       if (result.is(Kind::Model)) { // the same for every element, but a list wants rows
         std::string buffer = f.addBuffer(space->name + ".value", space, value.getType());

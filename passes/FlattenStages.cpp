@@ -70,9 +70,7 @@ bool Walk::structuralOp(Operation *op, Place at) {
   bool any = false;
   for (Value operand : op->getOperands()) {
     Known k = known(operand);
-    bool constant = k.is(Kind::Model) && isa<arith::ConstantOp>(k.scalar.getDefiningOp()) &&
-                    !isa<ShapedType>(operand.getType());
-    if (!k.is(Kind::Structural) && !constant)
+    if (!k.is(Kind::Structural) && !isOfConstants(k))
       return false;
     any |= k.is(Kind::Structural);
   }
