@@ -169,6 +169,23 @@ static void eraseUnused(Region &region) {
     }
 }
 
+/// Of lists whose elements a map does not read it needs the length alone.
+static void mapPositions(Region &range) {
+  range.walk([](dyn::MapOp map) {
+    OpBuilder b(map);
+    Type position = b.getI32Type();
+    for (auto [n, argument] : llvm::enumerate(map.getBody().front().getArguments())) {
+      Value list = alone(map.getLists()[n]);
+      if (!argument.use_empty() || list.getDefiningOp<dyn::RangeOp>())
+        continue;
+      Value length = dyn::LenOp::create(b, list.getLoc(), position, list);
+      map->setOperand(n, dyn::RangeOp::create(b, list.getLoc(), dyn::ListType::get(position),
+                                              integer(b, list.getLoc(), 0), length));
+      argument.setType(position);
+    }
+  });
+}
+
 LogicalResult LiftedCells::cleanRanges() {
   // What a list is that a call gives, the callee says.
   auto inCallee = [&](OpBuilder &b, dyn::CallOp call, unsigned number,
@@ -183,6 +200,7 @@ LogicalResult LiftedCells::cleanRanges() {
   };
   for (auto &[cell, context] : contexts)
     for (Region &range : cast<dyn::CellOp>(cell).getRanges()) {
+      mapPositions(range);
       llvm::DenseSet<Operation *> done;
       while (dyn::LenOp len = nextLength(range, done)) {
         OpBuilder b(len);
