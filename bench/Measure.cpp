@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <thread>
 
 namespace dbc::bench {
 
@@ -63,7 +64,7 @@ static double spread(const std::vector<double> &times) {
 }
 
 Measurement measure(std::vector<Contestant> &contestants, size_t values, double seconds,
-                    const std::function<double()> &sgemm) {
+                    const std::function<double()> &sgemm, double pause) {
   using Clock = std::chrono::steady_clock;
   constexpr int32_t kLeastRounds = 5;
   std::vector<float> out(values);
@@ -81,6 +82,8 @@ Measurement measure(std::vector<Contestant> &contestants, size_t values, double 
       Implementation *implementation = contestants[i].implementation.get();
       if (!implementation)
         continue;
+      if (pause > 0)
+        std::this_thread::sleep_for(std::chrono::duration<double>(pause));
       Clock::time_point start = Clock::now();
       implementation->pass(out.data());
       const double taken = std::chrono::duration<double>(Clock::now() - start).count(),

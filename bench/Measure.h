@@ -50,8 +50,10 @@ struct Measurement {
 /// Runs the contestants in turns, A B C A B C ..., until each has had `seconds` on average and at least five
 /// rounds. `sgemm` is called once a round and says in GFLOP/s how fast the machine is just then. `values` as
 /// for `check`.
+/// Before each pass it waits for `pause` seconds, which are not counted: threads of the contestant before
+/// may still be awake, waiting for work, and would take processors away.
 Measurement measure(std::vector<Contestant> &contestants, size_t values, double seconds,
-                    const std::function<double()> &sgemm);
+                    const std::function<double()> &sgemm, double pause = 0);
 
 /// The value below which a share of `share` lies, by straight lines between the values. For tests.
 double quantile(std::vector<double> values, double share);

@@ -14,6 +14,8 @@ namespace dbc::bench {
 /// What a row is written for, in the order of the rows. Those by hand judge the others.
 static constexpr const char *kImplementations[] = {"gemv-node", "cblas",    "dbc",
                                                    "dbc-table", "dbc-bf16", "dbc-unbatched"};
+/// Seconds after which OpenBLAS's threads no longer wait for work awake.
+static constexpr double kPause = 0.1;
 /// The peers from outside: rows after these.
 static constexpr const char *kPeers[] = {"dynet-agenda", "dynet-depth", "pytorch-node", "pytorch-level"};
 
@@ -125,11 +127,14 @@ std::string run(const std::string &name, const Workload &workload, const Options
     std::optional<ProductLimit> products;
     if (std::vector<LevelProduct> levels = workload.products(batches); !levels.empty())
       products.emplace(levels, options.threads);
-    Measurement found = measure(all, values, options.seconds_each(), [&] {
-      if (products)
-        products->pass();
-      return machine.sgemm();
-    });
+    Measurement found = measure(
+        all, values, options.seconds_each(),
+        [&] {
+          if (products)
+            products->pass();
+          return machine.sgemm();
+        },
+        options.threads > 1 ? kPause : 0);
     if (products) {
       found.products = products->seconds();
       found.products_by = products->libraries();
