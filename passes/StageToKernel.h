@@ -152,7 +152,7 @@ private:
   llvm::DenseMap<mlir::Value, Gates> tiles; ///< results of products that are computed tile by tile
   llvm::DenseMap<mlir::Value, mlir::Value> tileLocals; ///< their scratch for one tile
   llvm::SmallVector<kernel::ForOp> tileLoops;
-  llvm::DenseSet<mlir::Value> joined;                  ///< joins that a product makes itself, of segments
+  llvm::DenseSet<mlir::Value> joined; ///< joins that a product makes itself, of segments
   bool failed_ = false;
   // Where code is being written
   mlir::Value base, count, i, row;
