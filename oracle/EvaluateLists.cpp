@@ -134,7 +134,7 @@ Values Evaluation::leaveOut(int64_t i, Block &body, const Values &arguments) {
   return next;
 }
 
-/// The same for each element of a list that a `while` ends, where this list is unknown for good.
+/// The same for each element of a list that a `while` ends, where the list itself is unknown.
 void Evaluation::leaveOutAll(mlir::ValueRange lists, Block &body) {
   for (int64_t i = 0, n = isEnded(lists[0]) ? bound(lists[0]) : 0; i < n; ++i)
     leaveOut(i, body, Values(body.getNumArguments()));

@@ -16,14 +16,6 @@ struct Vector32 {
   static constexpr int lanes = 16;
   static Type zero() { return _mm512_setzero_ps(); }
   static Type load(const Real *p) { return _mm512_loadu_ps(p); }
-  using Bits = uint32_t __attribute__((vector_size(64)));
-  static Bits bits(const Bf16Pair *p) {
-    Bits both;
-    __builtin_memcpy(&both, p, sizeof both);
-    return both;
-  }
-  static Type first(const Bf16Pair *p) { return reinterpret_cast<Type>(bits(p) << 16); }
-  static Type second(const Bf16Pair *p) { return reinterpret_cast<Type>(bits(p) & 0xffff0000u); }
   static void store(Real *p, Type v) { _mm512_storeu_ps(p, v); }
   static Type all(Real x) { return _mm512_set1_ps(x); }
   static Type mul_add(Type a, Type b, Type c) { return _mm512_fmadd_ps(a, b, c); }

@@ -18,14 +18,6 @@ struct Vector32 {
     __builtin_memcpy(&v, p, sizeof v);
     return v;
   }
-  using Bits = uint32_t __attribute__((vector_size(16)));
-  static Bits bits(const Bf16Pair *p) {
-    Bits both;
-    __builtin_memcpy(&both, p, sizeof both);
-    return both;
-  }
-  static Type first(const Bf16Pair *p) { return reinterpret_cast<Type>(bits(p) << 16); }
-  static Type second(const Bf16Pair *p) { return reinterpret_cast<Type>(bits(p) & 0xffff0000u); }
   static void store(Real *p, Type v) { __builtin_memcpy(p, &v, sizeof v); }
   static Type all(Real x) { return Type{} + x; }
   static Type mul_add(Type a, Type b, Type c) { return a * b + c; }

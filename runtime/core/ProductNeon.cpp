@@ -16,11 +16,6 @@ struct Vector32 {
   static constexpr int lanes = 4;
   static Type zero() { return vdupq_n_f32(0); }
   static Type load(const Real *p) { return vld1q_f32(p); }
-  static Type first(const Bf16Pair *p) { return vreinterpretq_f32_u32(vshlq_n_u32(bits(p), 16)); }
-  static Type second(const Bf16Pair *p) {
-    return vreinterpretq_f32_u32(vandq_u32(bits(p), vdupq_n_u32(0xffff0000u)));
-  }
-  static uint32x4_t bits(const Bf16Pair *p) { return vld1q_u32(reinterpret_cast<const uint32_t *>(p)); }
   static void store(Real *p, Type v) { vst1q_f32(p, v); }
   static Type all(Real x) { return vdupq_n_f32(x); }
   static Type mul_add(Type a, Type b, Type c) { return vfmaq_f32(c, a, b); }

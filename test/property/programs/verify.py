@@ -10,8 +10,8 @@ from .tree import merged, write_modules
 
 class Outcome:
     """`what`: fine; refused (by the checker, or not supported: a bug of the generator); unfit (valid inputs are too hard to
-    draw or take too long, or rounding grows so much that only --real f64 agrees with the oracle); failure. `medians`: of the numbers of nodes,
-    one an entry that has nodes."""
+    draw or take too long, or rounding grows so much that only --real f64 agrees with the oracle); failure. `medians`: of the
+    numbers of nodes, one an entry that has nodes."""
 
     def __init__(self, what, text="", medians=()):
         self.what, self.text, self.medians = what, text, list(medians)
