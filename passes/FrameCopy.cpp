@@ -68,6 +68,8 @@ void FrameCopy::share(Value value) {
       isa<dyn::FieldOp, dyn::ArgumentOp, dyn::CallOp, dyn::SiteOp, dyn::CallerOp, dyn::ZipOp, dyn::RangeOp,
           dyn::ReverseOp, dyn::SliceOp, dyn::LenOp>(op))
     return;
+  if (dyn::isEnded(value)) // a cell gives no list whose length is computed (LANGUAGE S4)
+    return;
   SmallVector<Operation *> around = LiftedCells::bindersAround(op);
   // Of the list that a cell gives, elements are made here: it is not for another cell to give.
   if (repeated &&
