@@ -250,6 +250,9 @@ void HeaderEmitter::session() {
   out_.line("int32_t threads() const { return session_.threads(); }");
   out_.doc("Whether profiles of runs from now on say how long each stage took.");
   out_.line("void time_stages(bool on) { session_.time_stages(on); }");
+  out_.doc("Whether runs from now on compute once what nodes of a batch have in common; see "
+           "dbc::Session::share_subtrees.");
+  out_.line("void share_subtrees(bool on) { session_.share_subtrees(on); }");
   out_.doc("The untyped session, for hosts.");
   out_.line("dbc::Session &raw() { return session_; }");
   out_.label("private:");

@@ -122,6 +122,15 @@ std::optional<Program::KeyRange> Program::fixedRange(kernel::GroupOp group, unsi
   return std::nullopt;
 }
 
+bool Program::canShare(kernel::GroupOp group) const {
+  if (!group.getOfFields())
+    return false;
+  for (unsigned cell = 0; cell < group.getCells().size(); ++cell)
+    if (!group.getFurtherKeys(cell).empty() && !fixedRange(group, cell))
+      return false;
+  return true;
+}
+
 std::string Program::ticks(kernel::SpaceOp space) const {
   if (space.getKind() == kernel::SpaceKind::Instances)
     return nameOf(groupOf(space)) + ".cell(" + std::to_string(*space.getCell()) + ").ticks";

@@ -126,6 +126,9 @@ struct Program {
     int64_t low, width;
   };
   std::optional<KeyRange> fixedRange(kernel::GroupOp group, unsigned cell) const;
+  /// Whether nodes that are alike may share instances of a group's cells: dbc::Group can do that where a
+  /// node's places are as many for each.
+  bool canShare(kernel::GroupOp group) const;
   /// The group whose levels order a space's rows: its own, or that of the space it lies in.
   kernel::GroupOp groupOf(kernel::SpaceOp space) const;
   /// The cell that a `calls` or `place` function is of: its group and number in it.

@@ -64,7 +64,8 @@ static void emitBegin(const ModelNames &model, const Program &program, Writer &o
     out.line(name + ".bind(" + view + ");");
   out.blank();
   for (kernel::GroupOp group : program.groups)
-    out.line(program.nameOf(group) + ".begin(run.batch, run.range, run.errors);");
+    out.line(program.nameOf(group) + ".begin(run.batch, run.range, run.errors" +
+             (program.canShare(group) ? ", run.shared);" : ");"));
   for (kernel::SpaceOp space : program.spaces) {
     std::string name = program.nameOf(space);
     if (space.getKind() == kernel::SpaceKind::Model)

@@ -190,15 +190,21 @@ void emitCode(const ModelNames &model, Writer &out) {
   }
   out.line("model.make_model = make_model;");
   for (const auto &program : model.programs) {
-    std::vector<std::string> reads, arguments;
+    std::vector<std::string> reads, arguments, shared;
     auto add = [](std::vector<std::string> &list, const std::string &text) {
       if (!is_contained(list, text))
         list.push_back(text);
     };
     for (kernel::FieldOp field : program->fields)
-      if (field.getPart() != kernel::FieldPart::Kind)
-        add(reads, "{" + std::to_string(model.data(field.getData()).number) + ", " +
-                       std::to_string(field.getColumn()) + "}");
+      if (field.getPart() != kernel::FieldPart::Kind) {
+        std::string column = "{" + std::to_string(model.data(field.getData()).number) + ", " +
+                             std::to_string(field.getColumn()) + "}";
+        add(reads, column);
+        if (field.getInCells())
+          add(shared, column);
+      }
+    if (llvm::none_of(program->groups, [&](kernel::GroupOp group) { return program->canShare(group); }))
+      shared.clear();
     if (program->reaches) // nodes(t) follows all references
       for (const Data &data : model.datas)
         for (auto [number, column] : llvm::enumerate(data.columns))
@@ -212,6 +218,8 @@ void emitCode(const ModelNames &model, Writer &out) {
     out.line("model.entries.back().entry = " + std::to_string(program->number) + ";");
     out.line("model.entries.back().reads = {" + commas(reads) + "};");
     out.line("model.entries.back().reads_args = {" + commas(arguments) + "};");
+    if (!shared.empty())
+      out.line("model.entries.back().shared_reads = {" + commas(shared) + "};");
     if (!program->stages.empty()) {
       out.line("for (const auto &stage : " + program->space + "::stages)");
       out.line("  model.entries.back().stages.push_back(stage.name);");

@@ -117,6 +117,7 @@ Exit runCommand(const Options &options) {
   if (entry < 0)
     return kUserError;
   CompiledRunner runner(loaded.model, entry, options.threads);
+  runner.session.share_subtrees(options.share);
   runner.session.time_stages(options.profile || !options.profileOutput.empty());
   Exit exit = stream(options, runner, options.batch);
   const RunProfile &profile = runner.profile;

@@ -249,6 +249,9 @@ Status Verifier::compare() {
   std::iota(order.begin(), order.end(), 0);
   std::vector<size_t> shuffled = order;
   std::shuffle(shuffled.begin(), shuffled.end(), std::mt19937(7));
+  std::vector<size_t> twice; // next to each other, so that there is something to share
+  for (size_t i : shuffled)
+    twice.insert(twice.end(), 2, i);
   std::vector<LineResult> first, other;
   one.session.limit_part(INT32_MAX);
   if (Status status = run(one, order, drawn.size(), first); !status.ok())
@@ -260,13 +263,16 @@ Status Verifier::compare() {
     const std::vector<size_t> &order;
     size_t batch;
     int32_t part; ///< inputs of a part; 0: as the session likes
+    bool share = false;
   } const ways[] = {{"one by one", one, order, 1, 0},
                     {"with two threads", two, order, drawn.size(), 0},
                     {"shuffled, with two threads", two, shuffled, drawn.size(), INT32_MAX},
                     {"shuffled, seven at a time", one, shuffled, 7, 0},
-                    {"in parts of three", one, order, drawn.size(), 3}};
+                    {"in parts of three", one, order, drawn.size(), 3},
+                    {"sharing subtrees", two, twice, 6, 0, true}};
   for (const auto &way : ways) {
     way.runner.session.limit_part(way.part);
+    way.runner.session.share_subtrees(way.share);
     if (Status status = run(way.runner, way.order, way.batch, other); !status.ok())
       return status;
     compareBits(first, other, way.how);

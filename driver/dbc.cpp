@@ -218,6 +218,7 @@ private:
     run->add_option("--batch", o.batch, "inputs in a batch [64]")->check(CLI::Range(1, 1 << 30));
     run->add_flag("--profile", o.profile, "print to stderr what each stage did and how long it took");
     run->add_option("--profile-json", o.profileOutput, "write the same to a file, as JSON");
+    run->add_flag("--share", o.share, "compute once what nodes of a batch have in common");
     run->add_option("--threads", o.threads, "threads to compute with [1]")->check(CLI::Range(1, 1024));
     addReal(run);
     addTables(run);

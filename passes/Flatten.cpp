@@ -99,7 +99,8 @@ std::string Flattening::fieldArray(dyn::DataOp data, StringRef ctor, StringRef f
     if (isa<dyn::NodeType>(element) || part == kernel::FieldPart::Begin || part == kernel::FieldPart::End)
       element = declare.getI32Type();
     auto op = kernel::FieldOp::create(declare, entry.getLoc(), it->second, data.getSymName(), column,
-                                      part == kernel::FieldPart::Kind ? "" : field, part, element);
+                                      part == kernel::FieldPart::Kind ? "" : field, part, element,
+                                      /*in_cells=*/false);
     if (level)
       op->setAttr("level", declare.getI32IntegerAttr(level));
   }
@@ -265,12 +266,14 @@ LogicalResult Flattening::run() {
   if (failed)
     return failure();
   kernel::StartOp::create(schedule, loc, roots.getSymName());
+  auto cellOf = [&](StringAttr name) { return cells[name].op; };
   for (auto &group : groups) {
     SmallVector<StringRef> cellNames;
     SmallVector<Attribute> datas, keys;
+    SmallVector<dyn::CellOp> ops;
     bool further = false;
     for (StringAttr name : group) {
-      dyn::CellOp cell = cells[name].op;
+      dyn::CellOp cell = ops.emplace_back(cells[name].op);
       auto source = cell->getAttrOfType<StringAttr>("source_name");
       cellNames.push_back(source ? source.getValue() : name.getValue());
       datas.push_back(startsWithNode(cell)
@@ -288,7 +291,7 @@ LogicalResult Flattening::run() {
     StringRef symbol = cells[group[0]].group;
     kernel::GroupOp::create(declare, loc, symbol, declare.getStrArrayAttr(cellNames),
                             declare.getArrayAttr(datas), further ? declare.getArrayAttr(keys) : ArrayAttr(),
-                            declare.getArrayAttr(callsOf[symbol]));
+                            declare.getArrayAttr(callsOf[symbol]), dyn::isOfFields(ops, cellOf));
     kernel::SortOp::create(schedule, loc, symbol);
   }
 

@@ -193,7 +193,10 @@ void Walk::field(dyn::FieldOp op, Place at) {
   StringRef ctor = op.getCtor().value_or("");
   set(op.getResult(),
       fromArray(op.getLoc(), op.getType(), structural(op.getNode()), [&](kernel::FieldPart part, int level) {
-        return f.fieldArray(data, ctor, op.getName(), part, op.getType(), level);
+        std::string array = f.fieldArray(data, ctor, op.getName(), part, op.getType(), level);
+        if (isa<dyn::CellOp>(owner))
+          cast<kernel::FieldOp>(f.program.lookupSymbol(array)).setInCells(true);
+        return array;
       }));
 }
 

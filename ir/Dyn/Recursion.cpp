@@ -51,6 +51,24 @@ std::vector<std::vector<CellOp>> recursions(Operation *root, function_ref<CellOp
   return result;
 }
 
+bool isOfFields(ArrayRef<CellOp> recursion, function_ref<CellOp(StringAttr)> cellOf) {
+  auto isOwn = [](CellOp cell) {
+    ValueRange keys = cell.getKeys();
+    bool isOfInput = keys.empty() || !isa<NodeType>(keys[0].getType());
+    return !isOfInput && cell.getValues().empty() &&
+           !cell->walk([](Operation *op) {
+                  auto call = dyn_cast<CallOp>(op);
+                  bool other = isa<SameOp, NodesOp, ArgumentOp, SiteOp, CallerOp>(op) ||
+                               (call && (call.getSite() || !call.getValues().empty()));
+                  return other ? WalkResult::interrupt() : WalkResult::advance();
+                })
+                .wasInterrupted();
+  };
+  CellOp first = recursion[0]; // reaches all the others
+  return llvm::all_of(recursion, isOwn) &&
+         llvm::all_of(recursions(first, cellOf), [&](auto &needed) { return llvm::all_of(needed, isOwn); });
+}
+
 GivenValues::GivenValues(ArrayRef<CellOp> recursion) {
   llvm::StringMap<CellOp> cells;
   for (CellOp cell : recursion) {

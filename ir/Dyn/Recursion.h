@@ -12,6 +12,11 @@ namespace dbc::dyn {
 std::vector<std::vector<CellOp>> recursions(mlir::Operation *root,
                                             llvm::function_ref<CellOp(mlir::StringAttr)> cellOf);
 
+/// Whether what a recursion's cells give is made of numbers and of fields that can be reached from their
+/// keys: nodes that are alike in these give the same. Not so where nodes are compared or collected, a value
+/// is given to a cell, or an argument of the entry is read, by them or by what they call.
+bool isOfFields(llvm::ArrayRef<CellOp> recursion, llvm::function_ref<CellOp(mlir::StringAttr)> cellOf);
+
 /// Values that are given to the cells of one recursion.
 class GivenValues {
 public:

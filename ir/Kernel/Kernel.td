@@ -141,9 +141,11 @@ def Kernel_GroupOp : Kernel_Op<"group", [Symbol]> {
   let description = [{
     `cells` are the cells' names in the source, `datas` the data types of their first keys (unit: no node is a key, so an
     instance belongs to an input), `keys` the names of each one's further keys ("": messages do not tell it), `calls` their `calls` functions.
+    `of_fields`: what they give is made of numbers and fields that can be reached from their keys alone, so nodes that are
+    alike in these may share an instance.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$cells, ArrayAttr:$datas, OptionalAttr<ArrayAttr>:$keys,
-                       ArrayAttr:$calls);
+                       ArrayAttr:$calls, UnitAttr:$of_fields);
   let assemblyFormat = "$sym_name $cells `of` $datas (`keys` $keys^)? `by` $calls attr-dict";
   let extraClassDeclaration = [{
     /// The names of a cell's further keys.
@@ -166,10 +168,11 @@ def Kernel_FieldOp : Kernel_Op<"field", [Symbol]> {
   let description = [{
     Row n belongs to node n. `value`: the field itself; `begin`, `end`: the bounds of node n's list in `items`;
     `items`: the elements, whose rows are numbered by those bounds; `kind`: the constructor numbers.
-    In lists of lists the attribute `level` (default 0) says which level's `begin` and `end` are meant.
+    In lists of lists the attribute `level` (default 0) says which level's `begin` and `end` are meant. `in_cells`: a cell
+    reads it.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$data, I32Attr:$column, StrAttr:$name,
-      Kernel_FieldPartAttr:$part, TypeAttr:$type);
+      Kernel_FieldPartAttr:$part, TypeAttr:$type, UnitAttr:$in_cells);
   let assemblyFormat = "$sym_name `=` $data $name $column $part `:` $type attr-dict";
 }
 def Kernel_ArgumentOp : Kernel_Op<"argument", [Symbol]> {

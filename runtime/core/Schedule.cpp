@@ -181,9 +181,10 @@ Group::Group(const CellInfo *cells, int32_t count, bool cyclic)
   tables_.resize(count * most_keys_);
 }
 
-void Group::begin(const Batch &batch, Range inputs, ScheduleErrors &errors) {
+void Group::begin(const Batch &batch, Range inputs, ScheduleErrors &errors, const SharedNodes *shared) {
   batch_ = &batch;
   errors_ = &errors;
+  shared_ = shared;
   levels_ = 0;
   instances_ = 0;
   edges_.clear();
@@ -278,6 +279,9 @@ void Group::sort() {
     for (size_t b = buckets; b > 0; --b)
       begin[b] = begin[b - 1];
     begin[0] = 0;
+    if (shared_)
+      for (int32_t place = first; place < places; ++place)
+        level[place] = level[first_like(static_cast<int32_t>(c), place)];
     cell.place = place_[c].data();
     cell.row_of = level;
 

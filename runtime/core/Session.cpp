@@ -81,7 +81,8 @@ Status Session::run_guarded(int32_t entry, Batch &batch, Outputs *out) {
     prepare(entry);
     if (out)
       out->prepare(model_.info().entries[model_.code().entries[entry].entry], model_.code().f64);
-    return run_checked(entry, batch, out ? *out : entries_[entry].out);
+    const bool share = shares_ && !model_.code().entries[entry].shared_reads.empty();
+    return run_checked(entry, batch, out ? *out : entries_[entry].out, share);
   } catch (const std::bad_alloc &) {
     return Status::error(Code::limit, name + ": not enough memory for a batch of " +
                                           std::to_string(batch.inputs()) +
@@ -89,7 +90,9 @@ Status Session::run_guarded(int32_t entry, Batch &batch, Outputs *out) {
   }
 }
 
-Status Session::run_checked(int32_t number, Batch &batch, Outputs &out) {
+/// With `share` an input may miss a failure of its own, at a node that another one's stands for. So where
+/// there is any, the run starts again without.
+Status Session::run_checked(int32_t number, Batch &batch, Outputs &out, bool share) {
   const EntryCode &code = model_.code().entries[number];
   Entry &entry = entries_[number];
   RunProfile &profile = entry.profile;
@@ -117,11 +120,18 @@ Status Session::run_checked(int32_t number, Batch &batch, Outputs &out) {
   out.begin(batch.inputs());
   Run run{model_, batch,      *this,  pool_, errors, budget_, out, profile.stages.data(),
           timed_, code.entry, Range()};
+  const int32_t wrong = statuses_.failed();
+  if (share) {
+    shared_.find(batch, code.shared_reads, statuses_);
+    run.shared = &shared_;
+  }
   do {
     const int32_t left = batch.inputs() - run.range.end;
     const int32_t part = part_inputs_ > 0 ? part_inputs_ : entry.part > 0 ? entry.part : left;
-    run.range = {run.range.end, run.range.end + (out.is_one_part() ? left : std::min(part, left))};
+    run.range = {run.range.end, run.range.end + (share || out.is_one_part() ? left : std::min(part, left))};
     Status status = run_part(run, entry);
+    if (share && statuses_.failed() > wrong)
+      return run_checked(number, batch, out, /*share=*/false);
     if (!status.ok())
       return status;
   } while (run.range.end < batch.inputs());
@@ -169,6 +179,8 @@ Status Session::run_part(Run &run, Entry &entry) {
     entry.plan->schedule(run);
     if (!run.errors.any())
       break;
+    if (run.shared)
+      return Status(); // from the beginning
     ++entry.profile.rounds;
   }
   Status room = run.out.commit();
@@ -179,7 +191,7 @@ Status Session::run_part(Run &run, Entry &entry) {
   int64_t scheduled = now_ns();
   part_bytes_ = 0;
   entry.plan->compute(run);
-  if (run.input_count > 0)
+  if (run.input_count > 0 && !run.shared)
     learn(entry, run.input_count);
   entry.profile.compute_ns += now_ns() - scheduled;
   return Status();

@@ -86,7 +86,7 @@ public:
     const uint8_t *kinds = batch.kinds(Tree);
     const dbc::ColumnView &l = batch.column(Tree, left), &r = batch.column(Tree, right),
                           &v = batch.column(Tree, value);
-    group_.begin(batch, run.range, run.errors);
+    group_.begin(batch, run.range, run.errors, run.shared);
     auto calls = [&](int32_t, int32_t node) {
       if (kinds[node] == Leaf) {
         if (!v.has(node))
@@ -133,6 +133,7 @@ public:
 
   void compute(dbc::Run &run) override {
     const dbc::CellRows &cell = group_.cell(0);
+    run.stages[0].rows += cell.count;
     float *h = run.buffer<float>(0, cell.count);
     const float *leaf = run.batch.column(Tree, value).f32;
     const dbc::Packed<float> &w = run.model.packed<float>(0);
@@ -173,8 +174,9 @@ inline const dbc::ModelCode &code() {
       model.add_packed<float>(0).pack(weights.data(0), 1, 2, weights.data(1));
     };
     std::vector<dbc::ColumnRef> reads = {{Tree, value}, {Tree, left}, {Tree, right}};
-    c->entries = {{0, reads, {0}, {"add"}, [] { return std::unique_ptr<dbc::EntryPlan>(new Plan(false)); }},
-                  {1, reads, {0}, {"add"}, [] { return std::unique_ptr<dbc::EntryPlan>(new Plan(true)); }}};
+    using Made = std::unique_ptr<dbc::EntryPlan>;
+    c->entries = {{0, reads, {0}, reads, {"add"}, [] { return Made(new Plan(false)); }},
+                  {1, reads, {0}, reads, {"add"}, [] { return Made(new Plan(true)); }}};
     return c;
   }();
   return *made;

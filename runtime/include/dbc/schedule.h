@@ -1,8 +1,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // What generated scheduling code is made of: it turns the structure of a batch into arrays of row numbers.
-// Nothing here touches a float, hashes, recurses on the machine stack, or allocates once the arrays have
-// grown to a batch's size.
+// Nothing here touches a float, hashes (see sharing.h), recurses on the machine stack, or allocates once the
+// arrays have grown to a batch's size.
 //
 //   KeyTable  places for the values of a key that is not the first: a cell's table
 //   Group  the instances of the cells of one recursion: which are called, at which level, in which row
@@ -14,6 +14,7 @@
 #include <dbc/batch.h>
 #include <dbc/buffer.h>
 #include <dbc/messages.h>
+#include <dbc/sharing.h>
 #include <dbc/status.h>
 
 #include <atomic>
@@ -262,8 +263,10 @@ public:
   /// is one level.
   Group(const CellInfo *cells, int32_t count, bool cyclic = false);
 
-  /// Starts some inputs of a batch: no instance. Callers are theirs alone. O(nodes of these inputs).
-  void begin(const Batch &batch, Range inputs, ScheduleErrors &errors);
+  /// Starts some inputs of a batch: no instance. Callers are theirs alone. O(nodes of these inputs). With
+  /// `shared` an instance of a node stands for those of all nodes that are like it: then the cells' keys must
+  /// be a node and at most one key of a fixed range. Borrowed until sort() is done.
+  void begin(const Batch &batch, Range inputs, ScheduleErrors &errors, const SharedNodes *shared = nullptr);
 
   /// Whether the range of further key `key` of a cell is known for a place of the keys before.
   bool has(int32_t cell, int32_t key, int32_t outer) const { return table(cell, key).has(outer); }
@@ -305,6 +308,8 @@ public:
   /// for each, `calls(cell, place)` is called once and must call `call` for each of its callees in this
   /// group.
   template <class Calls> void reach(int32_t cell, int32_t place, Calls &&calls) {
+    if (shared_)
+      place = first_like(cell, place);
     if (level_[cell][place] != kUnreached)
       return;
     enter(cell, place, calls);
@@ -313,6 +318,8 @@ public:
       if (edges_.size() > frame.edges) {
         Edge edge = edges_.back();
         edges_.pop();
+        if (shared_)
+          edge.place = first_like(edge.cell, edge.place);
         int32_t level = level_[edge.cell][edge.place];
         if (level == kUnreached)
           enter(edge.cell, edge.place, calls);
@@ -389,6 +396,12 @@ private:
       frames_.back().level = frame.level + 1;
   }
   void add_places(int32_t cell, size_t count);
+  /// The place that stands for `place`.
+  int32_t first_like(int32_t cell, int32_t place) const {
+    const CellInfo &info = info_[cell];
+    const int32_t *same = shared_->of(info.data);
+    return info.width > 0 ? same[place / info.width] * info.width + place % info.width : same[place];
+  }
   KeyTable &table(int32_t cell, int32_t key) { return tables_[cell * most_keys_ + key]; }
   const KeyTable &table(int32_t cell, int32_t key) const { return tables_[cell * most_keys_ + key]; }
   int32_t last(int32_t cell) const { return info_[cell].key_count - 1; }
@@ -408,6 +421,7 @@ private:
   bool cyclic_;
   const Batch *batch_ = nullptr;
   ScheduleErrors *errors_ = nullptr;
+  const SharedNodes *shared_ = nullptr;
   int32_t levels_ = 0;
   int64_t instances_ = 0;
   std::vector<CellRows> cells_;

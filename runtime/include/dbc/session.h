@@ -10,6 +10,7 @@
 #include <dbc/pool.h>
 #include <dbc/profile.h>
 #include <dbc/schedule.h>
+#include <dbc/sharing.h>
 #include <dbc/status.h>
 
 #include <cstdint>
@@ -35,6 +36,7 @@ struct Run {
   Range range;                     ///< the part's inputs
   const int32_t *inputs = nullptr; ///< numbers of those that take part, ascending
   int32_t input_count = 0;
+  const SharedNodes *shared = nullptr; ///< nodes that are alike, where instances are to be shared
 
   /// Argument leaf `leaf` of the entry being run; rows are inputs' numbers.
   const ColumnView &arg(int32_t leaf) const {
@@ -87,6 +89,14 @@ public:
   /// costs one test more than nothing.
   void time_stages(bool on) { timed_ = on; }
 
+  /// Whether cells compute what nodes have in common once: all nodes of the batch that are alike in the
+  /// fields which the entry's cells read, down to the leaves, share an instance. Off unless told. Results do
+  /// not depend on it, and each node has its own all the same; but the nodes of every batch have to be
+  /// compared, and the batch is then one part. Cells that can tell such nodes apart, since they compare nodes
+  /// or are given values, compute as if it were off; so does a run in which an input fails, again from its
+  /// beginning.
+  void share_subtrees(bool on) { shares_ = on; }
+
   /// What one input may claim in a run with lists that it does not hold itself, in bytes: ranges, a list
   /// once for each element of another. An input that asks for more fails with a message that says how much.
   /// One GiB unless told.
@@ -121,7 +131,7 @@ private:
   bool has_run(int32_t entry) const { return entry >= 0 && static_cast<size_t>(entry) < entries_.size(); }
   Status run_or_blank(int32_t entry, Batch &batch, Outputs *out);
   Status run_guarded(int32_t entry, Batch &batch, Outputs *out);
-  Status run_checked(int32_t entry, Batch &batch, Outputs &out);
+  Status run_checked(int32_t entry, Batch &batch, Outputs &out, bool share);
   Status run_part(Run &run, Entry &entry);
   void learn(Entry &entry, int32_t inputs);
 
@@ -136,7 +146,8 @@ private:
   int64_t input_bytes_ = int64_t(1) << 30;
   int32_t part_inputs_ = 0;
   size_t part_bytes_ = 0; ///< of the buffers of the part in hand
-  bool timed_ = false;
+  SharedNodes shared_;
+  bool timed_ = false, shares_ = false;
 };
 
 template <class Real> Real *Run::buffer(int32_t slot, size_t count) const {
