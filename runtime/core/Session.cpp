@@ -138,7 +138,7 @@ Status Session::run_checked(int32_t number, Batch &batch, Outputs &out, bool sha
   for (int32_t input = 0; statuses_.failed() > 0 && input < batch.inputs(); ++input)
     if (!statuses_[input].ok())
       out.blank(input);
-  profile.schedule_ns = now_ns() - start - profile.compute_ns;
+  profile.schedule_ns = computed_ns_ - start - profile.compute_ns;
   return Status();
 }
 
@@ -193,7 +193,8 @@ Status Session::run_part(Run &run, Entry &entry) {
   entry.plan->compute(run);
   if (run.input_count > 0 && !run.shared)
     learn(entry, run.input_count);
-  entry.profile.compute_ns += now_ns() - scheduled;
+  computed_ns_ = now_ns();
+  entry.profile.compute_ns += computed_ns_ - scheduled;
   return Status();
 }
 

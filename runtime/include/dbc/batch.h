@@ -217,6 +217,7 @@ private:
   std::string place(int32_t table, int32_t row, Status &status) const;
   bool numbered(int32_t table, int32_t row) const;
   int32_t node_number(int32_t table, int32_t row) const;
+  void fetch(const ColumnRef *columns, size_t count) const;
   void validate_kinds(int32_t data);
   void test_kinds(int32_t data);
   void validate_column(int32_t table, int32_t column);

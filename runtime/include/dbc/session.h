@@ -145,7 +145,8 @@ private:
   Budget budget_;
   int64_t input_bytes_ = int64_t(1) << 30;
   int32_t part_inputs_ = 0;
-  size_t part_bytes_ = 0; ///< of the buffers of the part in hand
+  size_t part_bytes_ = 0;   ///< of the buffers of the part in hand
+  int64_t computed_ns_ = 0; ///< when its last stage was done
   SharedNodes shared_;
   bool timed_ = false, shares_ = false;
 };
