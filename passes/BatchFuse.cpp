@@ -28,7 +28,8 @@ struct BatchFusePass : impl::BatchFuseBase<BatchFusePass> {
 
   static bool isUnit(Operation &op) { return isa<batch::StageOp, batch::LevelsOp, batch::StepsOp>(op); }
 
-  /// Moves each stage up into an earlier one over the same space, as early as what it reads allows.
+  /// Moves each stage up into an earlier one over the same space, as early as what it reads allows. Where that
+  /// is too early, the earlier one may move down to it.
   static void fuseBlock(Block &block) {
     SmallVector<Operation *> units;
     for (Operation &op : llvm::make_early_inc_range(block)) {
@@ -41,21 +42,41 @@ struct BatchFusePass : impl::BatchFuseBase<BatchFusePass> {
       }
       StageAccess mine = accessesOf(stage);
       batch::StageOp target;
+      bool waits = false; // for a unit behind the one that is looked at
+      SmallVector<Operation *> behind;
       for (Operation *unit : llvm::reverse(units)) {
         auto other = dyn_cast<batch::StageOp>(unit);
         if (other && other.getSpace() == stage.getSpace() && other.getWhen() == stage.getWhen() &&
-            !readsOtherRows(mine, other)) {
+            !readsOtherRows(mine, other) && (!waits || mayPass(other, behind))) {
           target = other;
           break;
         }
-        if (readsFrom(mine, unit))
-          break;
+        waits |= readsFrom(mine, unit);
+        behind.push_back(unit);
       }
-      if (target)
-        merge(target, stage);
-      else
+      if (!target) {
         units.push_back(stage);
+        continue;
+      }
+      if (waits) {
+        target->moveBefore(stage);
+        llvm::erase(units, target.getOperation());
+        units.push_back(target);
+      }
+      merge(target, stage);
     }
+  }
+
+  /// Whether a stage may as well run after units that stand behind it: they read nothing of it and write
+  /// nothing that it reads.
+  static bool mayPass(batch::StageOp stage, ArrayRef<Operation *> units) {
+    StageAccess mine = accessesOf(stage);
+    return llvm::none_of(units, [&](Operation *unit) {
+      StageAccess theirs = accessesOf(unit);
+      auto isOurs = [&](const StageRead &r) { return llvm::is_contained(mine.writes, r.array); };
+      auto isTheirs = [&](const StageRead &r) { return llvm::is_contained(theirs.writes, r.array); };
+      return llvm::any_of(theirs.reads, isOurs) || llvm::any_of(mine.reads, isTheirs);
+    });
   }
 
   /// Whether one of the reads is of an array that `unit` writes in this tick.
