@@ -28,8 +28,8 @@ struct BatchFusePass : impl::BatchFuseBase<BatchFusePass> {
 
   static bool isUnit(Operation &op) { return isa<batch::StageOp, batch::LevelsOp, batch::StepsOp>(op); }
 
-  /// Moves each stage up into an earlier one over the same space, as early as what it reads allows. Where that
-  /// is too early, the earlier one may move down to it.
+  /// Moves each stage up into an earlier one over the same space, as early as what it reads allows. Where
+  /// that is too early, the earlier one may move down to it.
   static void fuseBlock(Block &block) {
     SmallVector<Operation *> units;
     for (Operation &op : llvm::make_early_inc_range(block)) {

@@ -49,14 +49,6 @@ struct ScheduleCpuPass : impl::ScheduleCpuBase<ScheduleCpuPass> {
     return best;
   }
 
-  /// Whether elements may be computed twice: not where the stage reads what it replaces.
-  static bool mayRepeat(batch::StageOp stage) {
-    StageAccess access = accessesOf(stage);
-    return llvm::none_of(access.reads, [&](const StageRead &read) {
-      return (read.own || read.carried.empty()) && llvm::is_contained(access.writes, read.array);
-    });
-  }
-
   void runOnOperation() override {
     getOperation().walk([](batch::StageOp stage) {
       if (!stage.getSchedule())

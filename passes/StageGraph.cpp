@@ -25,6 +25,20 @@ StageAccess accessesOf(Operation *op) {
   return access;
 }
 
+bool mayRepeat(batch::StageOp stage) {
+  StageAccess access = accessesOf(stage);
+  auto replaces = [&](const StageRead &read) {
+    return (read.own || read.carried.empty()) && llvm::is_contained(access.writes, read.array);
+  };
+  // Through a column what is read is of an earlier tick, unless it is written through the same one.
+  bool updates = false;
+  stage.walk([&](batch::GatherOp gather) {
+    for (auto scatter : stage.getBody().front().getOps<batch::ScatterOp>())
+      updates |= scatter.getBuffer() == gather.getArray() && scatter.getColumn() == gather.getColumn();
+  });
+  return !updates && llvm::none_of(access.reads, replaces);
+}
+
 llvm::StringMap<batch::WriteOp> soleWrites(batch::ProgramOp program) {
   llvm::StringMap<batch::WriteOp> writes; // null where there is more
   program.walk([&](Operation *op) {

@@ -22,6 +22,9 @@ struct StageAccess {
 };
 StageAccess accessesOf(mlir::Operation *op);
 
+/// Whether a stage may compute elements of its results twice: not where it reads what it replaces.
+bool mayRepeat(batch::StageOp stage);
+
 /// The buffers that one write sets, at the row of its stage, and nothing else: by name.
 llvm::StringMap<batch::WriteOp> soleWrites(batch::ProgramOp program);
 

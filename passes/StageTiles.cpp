@@ -119,6 +119,33 @@ void StageToKernel::emitTiles(ArrayRef<Action *> group) {
   kernel::YieldOp::create(b, loc, ValueRange());
 }
 
+/// Elementwise values whose rows are no whole number of vectors: the last one overlaps the one before here
+/// too.
+void StageToKernel::emitWholeVectors(ArrayRef<Action *> group, ArrayRef<int64_t> shape) {
+  int64_t length = shape.back();
+  loops(
+      shape.drop_back(),
+      [&](ValueRange outer) {
+        OpBuilder::InsertionGuard guard(b);
+        auto loop = kernel::ForOp::create(b, loc, TypeRange(), integer(0),
+                                          integer((length + kWholeVector - 1) / kWholeVector), ValueRange(),
+                                          UnitAttr());
+        Block *block = &loop.getBody().emplaceBlock();
+        Value part = block->addArgument(b.getI32Type(), NameLoc::get(b.getStringAttr("part"), loc));
+        b.setInsertionPointToEnd(block);
+        Value first = arith::MinSIOp::create(b, NameLoc::get(b.getStringAttr("from"), loc),
+                                             mulInt(part, kWholeVector), integer(length - kWholeVector));
+        loops({kWholeVector}, [&](ValueRange at) {
+          Indices all(outer.begin(), outer.end());
+          all.push_back(
+              arith::AddIOp::create(b, NameLoc::get(b.getStringAttr("unit"), loc), first, at[0]).getResult());
+          emitElements(group, all);
+        });
+        kernel::YieldOp::create(b, loc, ValueRange());
+      },
+      /*vector=*/false);
+}
+
 /// Tiles are computed by several threads where none needs what another one makes, and what comes before them
 /// is cheap enough to be done by each: it has no products and writes nothing but scratch.
 void StageToKernel::shareTiles() {

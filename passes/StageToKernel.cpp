@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Products.h"
+#include "passes/StageGraph.h"
 
 using namespace mlir;
 
@@ -17,7 +18,8 @@ StageToKernel::StageToKernel(batch::StageOp stage, kernel::FuncOp func, kernel::
     : stage(stage), func(func), space(space), packed(packed), b(stage.getContext()), loc(stage.getLoc()),
       blockRows(stage.getSchedule() ? stage.getSchedule()->getRows() : 1),
       tileUnits(stage.getSchedule() ? stage.getSchedule()->getUnits() : 0),
-      ordered(space.getKind() == kernel::SpaceKind::Steps || space.getStepsOf() || space.getKept()) {}
+      ordered(space.getKind() == kernel::SpaceKind::Steps || space.getStepsOf() || space.getKept()),
+      repeats(mayRepeat(stage)) {}
 
 //===-- Deciding
 //----------------------------------------------------------------------------------------------===//
@@ -360,8 +362,12 @@ SmallVector<Value> StageToKernel::counted(Value low, Value high, StringRef name,
 }
 
 void StageToKernel::emitGroup(ArrayRef<Action *> group) {
+  ArrayRef<int64_t> shape = dyn::extents(group[0]->value.getType());
   rows([&] {
-    loops(dyn::extents(group[0]->value.getType()), [&](ValueRange at) { emitElements(group, at); });
+    if (repeats && !shape.empty() && shape.back() > kWholeVector && shape.back() % kWholeVector != 0)
+      emitWholeVectors(group, shape);
+    else
+      loops(shape, [&](ValueRange at) { emitElements(group, at); });
   });
 }
 

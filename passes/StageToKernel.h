@@ -32,6 +32,8 @@ public:
   mlir::LogicalResult run();
 
 private:
+  /// Elements that are one or a few whole vectors on every machine.
+  static constexpr int64_t kWholeVector = 16;
   using Indices = llvm::SmallVector<mlir::Value, 4>;
 
   /// One thing to compute: an elementwise value (with its places) or an op with a loop structure of its own.
@@ -72,6 +74,7 @@ private:
   /// Lets callers choose which tiles are computed, where all of the stage is one loop over them.
   void shareTiles();
   void emitElements(llvm::ArrayRef<Action *> group, mlir::ValueRange at);
+  void emitWholeVectors(llvm::ArrayRef<Action *> group, llvm::ArrayRef<int64_t> shape);
   mlir::Value gateElement(mlir::Value gate);
 
   // Writing
@@ -142,7 +145,7 @@ private:
   mlir::Location loc;
   int64_t blockRows;
   int64_t tileUnits; ///< 0: no tiles
-  bool ordered;
+  bool ordered, repeats;
   std::vector<std::unique_ptr<Action>> actions;
   llvm::DenseMap<mlir::Value, Action *> actionOf;
   llvm::SetVector<mlir::Value> kept;               ///< materialised values

@@ -163,12 +163,78 @@ DBC_CLONES void copy_columns(const double *from, int64_t stride, int32_t rows, i
   copy_panel(from, stride, rows, here, to);
 }
 
+/// Numbers of a cache line, as the compiler adds and multiplies them on any machine.
+template <class Real> struct Line;
+template <> struct Line<float> {
+  using Numbers = float __attribute__((vector_size(kPanelBytes)));
+  using Bits = uint32_t __attribute__((vector_size(kPanelBytes)));
+};
+template <> struct Line<double> {
+  using Numbers = double __attribute__((vector_size(kPanelBytes)));
+  using Bits = uint64_t __attribute__((vector_size(kPanelBytes)));
+};
+
+/// The product of each row of a with the vector x.
+template <class Real>
+inline __attribute__((always_inline)) void dots(int32_t rows, const Real *a, const Real *x, int32_t inputs,
+                                                Real *y) {
+  using Numbers = typename Line<Real>::Numbers;
+  using Bits = typename Line<Real>::Bits;
+  constexpr int32_t width = kPanelBytes / sizeof(Real);
+  if (inputs < width) {
+    for (int32_t r = 0; r < rows; ++r, a += inputs) {
+      y[r] = 0;
+      for (int32_t k = 0; k < inputs; ++k)
+        y[r] += a[k] * x[k];
+    }
+    return;
+  }
+  // The last line overlaps the one before it; what both have counts once.
+  const int32_t whole = inputs / width * width, last = inputs - width;
+  Bits counts{};
+  for (int32_t l = 0; l < width; ++l)
+    counts[l] -= last + l >= whole;
+  for (int32_t r = 0; r < rows; ++r, a += inputs) {
+    Numbers sums{}, left, right;
+    auto multiply_line = [&](int32_t k) __attribute__((always_inline)) {
+      std::memcpy(&left, a + k, sizeof left);
+      std::memcpy(&right, x + k, sizeof right);
+      left *= right;
+    };
+    for (int32_t k = 0; k < whole; k += width) {
+      multiply_line(k);
+      sums += left;
+    }
+    if (whole < inputs) {
+      multiply_line(last);
+      sums += reinterpret_cast<Numbers>(reinterpret_cast<Bits>(left) & counts);
+    }
+    for (int32_t half = width / 2; half > 0; half /= 2)
+      for (int32_t l = 0; l < half; ++l)
+        sums[l] += sums[l + half];
+    y[r] = sums[0];
+  }
+}
+DBC_CLONES void all_dots(int32_t rows, const float *a, const float *x, int32_t inputs, float *y) {
+  dots(rows, a, x, inputs, y);
+}
+DBC_CLONES void all_dots(int32_t rows, const double *a, const double *x, int32_t inputs, double *y) {
+  dots(rows, a, x, inputs, y);
+}
+
 } // namespace
 
 template <class Real>
 void multiply(int32_t rows, const Real *a, const MatrixPart<Real> *b, int32_t parts, int32_t outputs,
               Real *memory, Real *y) {
   constexpr int32_t width = kPanelBytes / sizeof(Real);
+  if (outputs == 1) {
+    int32_t inputs = 0;
+    for (int32_t p = 0; p < parts; inputs += b[p++].inputs)
+      if (parts > 1)
+        std::copy_n(b[p].numbers, b[p].inputs, memory + inputs);
+    return all_dots(rows, a, parts > 1 ? memory : b[0].numbers, inputs, y);
+  }
   const int32_t padded = (outputs + width - 1) / width * width;
   std::fill(memory, memory + padded, Real(0));
   int32_t inputs = 0;

@@ -209,12 +209,16 @@ TEST_P(Product, RowsOfSeveralTables) {
   }
 }
 
-/// A product of matrices that are not packed has the bits of the packed one, whatever parts b comes in.
+/// A product of matrices that are not packed has the bits of the packed one, whatever parts b comes in. With
+/// one column, whose sums are in another order, numbers are chosen so that there is nothing to round.
 TEST_P(Product, MatricesThatAreNotPacked) {
   for (int32_t height : {1, 7, 40})
-    for (int32_t inputs : {2, 33})
+    for (int32_t inputs : {2, 16, 33, 150})
       for (int32_t outputs : {1, 16, 21, 64}) {
         auto a = drawn<float>(height * inputs, 1), b = drawn<float>(inputs * outputs, 2);
+        for (auto *numbers : {&a, &b})
+          for (float &number : *numbers)
+            number = outputs == 1 ? std::round(number * 16) : number;
         std::vector<float> turned(b.size()), y(height * outputs), expected(height * outputs);
         for (int32_t k = 0; k < inputs; ++k)
           for (int32_t j = 0; j < outputs; ++j)
@@ -233,6 +237,24 @@ TEST_P(Product, MatricesThatAreNotPacked) {
               << height << " " << inputs << " " << outputs << " " << first;
         }
       }
+}
+
+/// Infinities in either operand of a product with a vector are seen once, and nothing else is NaN.
+TEST_P(Product, InfinitiesTimesAVector) {
+  constexpr int32_t kInputs = 21;
+  for (int32_t at : {0, 7, 15, 16, 20}) {
+    std::vector<float> a(2 * kInputs, 1.0f), b(kInputs, 2.0f), y(2), memory(2 * 16 * (kInputs + 1));
+    a[at] = INFINITY;
+    const dbc::MatrixPart<float> part{b.data(), kInputs};
+    dbc::multiply<float>(2, a.data(), &part, 1, 1, memory.data(), y.data());
+    EXPECT_EQ(y[0], INFINITY) << at;
+    EXPECT_EQ(y[1], 2.0f * kInputs) << at;
+    a[at] = 1;
+    b[at] = -INFINITY;
+    dbc::multiply<float>(2, a.data(), &part, 1, 1, memory.data(), y.data());
+    EXPECT_EQ(y[0], -INFINITY) << at;
+    EXPECT_EQ(y[1], -INFINITY) << at;
+  }
 }
 
 /// Rows of zeros are the bias, whether they are multiplied or not; infinities in the matrix make them NaN.
