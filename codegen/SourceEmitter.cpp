@@ -203,8 +203,6 @@ void emitCode(const ModelNames &model, Writer &out) {
         if (field.getInCells())
           add(shared, column);
       }
-    if (llvm::none_of(program->groups, [&](kernel::GroupOp group) { return program->canShare(group); }))
-      shared.clear();
     if (program->reaches) // nodes(t) follows all references
       for (const Data &data : model.datas)
         for (auto [number, column] : llvm::enumerate(data.columns))
@@ -218,7 +216,9 @@ void emitCode(const ModelNames &model, Writer &out) {
     out.line("model.entries.back().entry = " + std::to_string(program->number) + ";");
     out.line("model.entries.back().reads = {" + commas(reads) + "};");
     out.line("model.entries.back().reads_args = {" + commas(arguments) + "};");
-    if (!shared.empty())
+    bool shares = llvm::any_of(program->groups, [&](kernel::GroupOp g) { return program->canShare(g); });
+    out.line(std::string("model.entries.back().shares = ") + (shares ? "true;" : "false;"));
+    if (shares)
       out.line("model.entries.back().shared_reads = {" + commas(shared) + "};");
     if (!program->stages.empty()) {
       out.line("for (const auto &stage : " + program->space + "::stages)");

@@ -28,68 +28,65 @@ struct BatchFusePass : impl::BatchFuseBase<BatchFusePass> {
 
   static bool isUnit(Operation &op) { return isa<batch::StageOp, batch::LevelsOp, batch::StepsOp>(op); }
 
+  struct Unit {
+    Operation *op;
+    StageAccess access;
+  };
+
   /// Moves each stage up into an earlier one over the same space, as early as what it reads allows. Where
   /// that is too early, the earlier one may move down to it.
   static void fuseBlock(Block &block) {
-    SmallVector<Operation *> units;
+    std::vector<Unit> units;
     for (Operation &op : llvm::make_early_inc_range(block)) {
       if (!isUnit(op))
         continue;
+      Unit mine{&op, accessesOf(&op)};
       auto stage = dyn_cast<batch::StageOp>(op);
-      if (!stage) {
-        units.push_back(&op);
+      auto [found, waits] = stage ? targetFor(stage, mine.access, units) : std::pair(units.size(), false);
+      if (found == units.size()) {
+        units.push_back(std::move(mine));
         continue;
       }
-      StageAccess mine = accessesOf(stage);
-      batch::StageOp target;
-      bool waits = false; // for a unit behind the one that is looked at
-      SmallVector<Operation *> behind;
-      for (Operation *unit : llvm::reverse(units)) {
-        auto other = dyn_cast<batch::StageOp>(unit);
-        if (other && other.getSpace() == stage.getSpace() && other.getWhen() == stage.getWhen() &&
-            !readsOtherRows(mine, other) && (!waits || mayPass(other, behind))) {
-          target = other;
-          break;
-        }
-        waits |= readsFrom(mine, unit);
-        behind.push_back(unit);
-      }
-      if (!target) {
-        units.push_back(stage);
-        continue;
-      }
+      auto target = cast<batch::StageOp>(units[found].op);
       if (waits) {
         target->moveBefore(stage);
-        llvm::erase(units, target.getOperation());
-        units.push_back(target);
+        std::rotate(units.begin() + found, units.begin() + found + 1, units.end());
+        found = units.size() - 1;
       }
       merge(target, stage);
+      units[found].access = accessesOf(target);
     }
   }
 
-  /// Whether a stage may as well run after units that stand behind it: they read nothing of it and write
-  /// nothing that it reads.
-  static bool mayPass(batch::StageOp stage, ArrayRef<Operation *> units) {
-    StageAccess mine = accessesOf(stage);
-    return llvm::none_of(units, [&](Operation *unit) {
-      StageAccess theirs = accessesOf(unit);
-      auto isOurs = [&](const StageRead &r) { return llvm::is_contained(mine.writes, r.array); };
-      auto isTheirs = [&](const StageRead &r) { return llvm::is_contained(theirs.writes, r.array); };
-      return llvm::any_of(theirs.reads, isOurs) || llvm::any_of(mine.reads, isTheirs);
-    });
+  /// The number of the unit that a stage may be merged with, the last one of those that may; or how many
+  /// there are. The second says whether that unit has to move down for it.
+  static std::pair<size_t, bool> targetFor(batch::StageOp stage, const StageAccess &mine,
+                                           ArrayRef<Unit> units) {
+    bool waits = false; // for a unit behind the one that is looked at
+    Touched behind;
+    for (size_t n = units.size(); n > 0; --n) {
+      const Unit &unit = units[n - 1];
+      auto other = dyn_cast<batch::StageOp>(unit.op);
+      if (other && other.getSpace() == stage.getSpace() && other.getWhen() == stage.getWhen() &&
+          !readsOtherRows(mine, unit) && (!waits || !behind.orderCounts(unit.access)))
+        return {n - 1, waits};
+      waits |= readsFrom(mine, unit);
+      behind.add(unit.access);
+    }
+    return {units.size(), false};
   }
 
   /// Whether one of the reads is of an array that `unit` writes in this tick.
-  static bool readsFrom(const StageAccess &mine, Operation *unit) {
-    StageAccess theirs = accessesOf(unit);
+  static bool readsFrom(const StageAccess &mine, const Unit &unit) {
     return llvm::any_of(mine.reads, [&](const StageRead &r) {
-      return llvm::is_contained(theirs.writes, r.array) && (r.carried.empty() || !isInLoop(unit, r.carried));
+      return llvm::is_contained(unit.access.writes, r.array) &&
+             (r.carried.empty() || !isInLoop(unit.op, r.carried));
     });
   }
 
   /// Whether one of the reads is through a column or list, of what `unit` writes in this tick: rows of a
   /// stage are computed in any order, so it must come first as a whole.
-  static bool readsOtherRows(const StageAccess &mine, Operation *unit) {
+  static bool readsOtherRows(const StageAccess &mine, const Unit &unit) {
     StageAccess others;
     llvm::copy_if(mine.reads, std::back_inserter(others.reads), [](const StageRead &r) { return !r.own; });
     return readsFrom(others, unit);

@@ -4,7 +4,6 @@
 #include "mlir/IR/Builders.h"
 #include "passes/Passes.h"
 #include "passes/StageGraph.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
@@ -13,24 +12,6 @@ namespace dbc::passes {
 #include "passes/Passes.h.inc"
 
 namespace {
-
-/// What some stages and loops read and write.
-struct Touched {
-  llvm::StringSet<> reads, writes;
-
-  void add(const StageAccess &access) {
-    for (const StageRead &read : access.reads)
-      reads.insert(read.array);
-    for (StringRef array : access.writes)
-      writes.insert(array);
-  }
-  /// Whether something that comes after all this must stay there.
-  bool precedes(const StageAccess &later) const {
-    return llvm::any_of(later.reads, [&](const StageRead &read) { return writes.contains(read.array); }) ||
-           llvm::any_of(later.writes,
-                        [&](StringRef array) { return writes.contains(array) || reads.contains(array); });
-  }
-};
 
 struct BatchPutTogetherPass : impl::BatchPutTogetherBase<BatchPutTogetherPass> {
   void runOnOperation() override {
@@ -68,7 +49,7 @@ struct BatchPutTogetherPass : impl::BatchPutTogetherBase<BatchPutTogetherPass> {
     stays.add(accessesOf(first));
     for (Operation *unit : units.drop_front()) {
       StageAccess access = accessesOf(unit);
-      bool free = !stays.precedes(access);
+      bool free = !stays.orderCounts(access);
       if (free && isa<batch::StageOp>(unit)) {
         passed.push_back(unit);
         continue;

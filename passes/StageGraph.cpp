@@ -25,12 +25,26 @@ StageAccess accessesOf(Operation *op) {
   return access;
 }
 
+void Touched::add(const StageAccess &access) {
+  for (const StageRead &read : access.reads)
+    reads.insert(read.array);
+  for (StringRef array : access.writes)
+    writes.insert(array);
+}
+
+bool Touched::orderCounts(const StageAccess &other) const {
+  return llvm::any_of(other.reads, [&](const StageRead &read) { return writes.contains(read.array); }) ||
+         llvm::any_of(other.writes,
+                      [&](StringRef array) { return writes.contains(array) || reads.contains(array); });
+}
+
 bool mayRepeat(batch::StageOp stage) {
   StageAccess access = accessesOf(stage);
   auto replaces = [&](const StageRead &read) {
     return (read.own || read.carried.empty()) && llvm::is_contained(access.writes, read.array);
   };
-  // Through a column what is read is of an earlier tick, unless it is written through the same one.
+  // Through a column what is read is of an earlier tick, unless it is written through the same one; equal
+  // numbers stand in one column.
   bool updates = false;
   stage.walk([&](batch::GatherOp gather) {
     for (auto scatter : stage.getBody().front().getOps<batch::ScatterOp>())

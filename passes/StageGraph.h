@@ -5,6 +5,7 @@
 
 #include "ir/Batch/Batch.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace dbc::passes {
 
@@ -21,6 +22,15 @@ struct StageAccess {
   llvm::SmallVector<llvm::StringRef> writes;
 };
 StageAccess accessesOf(mlir::Operation *op);
+
+/// What some stages read and write, all together.
+struct Touched {
+  llvm::StringSet<> reads, writes;
+
+  void add(const StageAccess &access);
+  /// Whether one of them must run before, or behind, a stage or loop that touches this: their order counts.
+  bool orderCounts(const StageAccess &other) const;
+};
 
 /// Whether a stage may compute elements of its results twice: not where it reads what it replaces.
 bool mayRepeat(batch::StageOp stage);

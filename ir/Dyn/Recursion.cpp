@@ -52,21 +52,23 @@ std::vector<std::vector<CellOp>> recursions(Operation *root, function_ref<CellOp
 }
 
 bool isOfFields(ArrayRef<CellOp> recursion, function_ref<CellOp(StringAttr)> cellOf) {
-  auto isOwn = [](CellOp cell) {
+  auto knowsMore = [](Operation *op) {
+    auto call = dyn_cast<CallOp>(op);
+    return isa<SameOp, NodesOp, ArgumentOp, SiteOp, CallerOp>(op) ||
+           (call && (call.getSite() || !call.getValues().empty()));
+  };
+  auto ofFields = [&](CellOp cell) {
     ValueRange keys = cell.getKeys();
-    bool isOfInput = keys.empty() || !isa<NodeType>(keys[0].getType());
-    return !isOfInput && cell.getValues().empty() &&
-           !cell->walk([](Operation *op) {
-                  auto call = dyn_cast<CallOp>(op);
-                  bool other = isa<SameOp, NodesOp, ArgumentOp, SiteOp, CallerOp>(op) ||
-                               (call && (call.getSite() || !call.getValues().empty()));
-                  return other ? WalkResult::interrupt() : WalkResult::advance();
-                })
-                .wasInterrupted();
+    if (keys.empty() || !isa<NodeType>(keys[0].getType()) || !cell.getValues().empty())
+      return false;
+    bool more = false;
+    cell->walk([&](Operation *op) { more |= knowsMore(op); });
+    return !more;
   };
   CellOp first = recursion[0]; // reaches all the others
-  return llvm::all_of(recursion, isOwn) &&
-         llvm::all_of(recursions(first, cellOf), [&](auto &needed) { return llvm::all_of(needed, isOwn); });
+  return llvm::all_of(recursion, ofFields) && llvm::all_of(recursions(first, cellOf), [&](auto &needed) {
+           return llvm::all_of(needed, ofFields);
+         });
 }
 
 GivenValues::GivenValues(ArrayRef<CellOp> recursion) {

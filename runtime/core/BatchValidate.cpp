@@ -255,12 +255,12 @@ void Batch::test_column(int32_t table, int32_t column) {
   }
 }
 
-/// Asks for the first lines of what is going to be read, all at the same time: a small batch that lies
+/// Asks for the first lines of whole numbers and of lists, all at the same time: a small batch that lies
 /// somewhere in the caller's memory is waited for once, not array by array.
 void Batch::fetch(const ColumnRef *columns, size_t count) const {
-  auto lines = [](const void *memory) {
-    for (size_t line = 0; memory && line < 4; ++line)
-      __builtin_prefetch(static_cast<const char *>(memory) + line * kAlignment);
+  auto lines = [](const void *memory) { // an address behind the array does no harm
+    for (uintptr_t line = 0; memory && line < 4; ++line)
+      __builtin_prefetch(reinterpret_cast<const void *>(reinterpret_cast<uintptr_t>(memory) + line * 64));
   };
   for (const std::unique_ptr<Table> &table : tables_)
     lines(table->kinds_view);

@@ -81,8 +81,13 @@ Status Session::run_guarded(int32_t entry, Batch &batch, Outputs *out) {
     prepare(entry);
     if (out)
       out->prepare(model_.info().entries[model_.code().entries[entry].entry], model_.code().f64);
-    const bool share = shares_ && !model_.code().entries[entry].shared_reads.empty();
-    return run_checked(entry, batch, out ? *out : entries_[entry].out, share);
+    Outputs &into = out ? *out : entries_[entry].out;
+    if (shares_ && model_.code().entries[entry].shares)
+      try {
+        return run_checked(entry, batch, into, /*share=*/true);
+      } catch (const std::bad_alloc &) { // there may be enough for a part at a time
+      }
+    return run_checked(entry, batch, into, /*share=*/false);
   } catch (const std::bad_alloc &) {
     return Status::error(Code::limit, name + ": not enough memory for a batch of " +
                                           std::to_string(batch.inputs()) +
@@ -120,7 +125,7 @@ Status Session::run_checked(int32_t number, Batch &batch, Outputs &out, bool sha
   out.begin(batch.inputs());
   Run run{model_, batch,      *this,  pool_, errors, budget_, out, profile.stages.data(),
           timed_, code.entry, Range()};
-  const int32_t wrong = statuses_.failed();
+  const int32_t failed_before = statuses_.failed();
   if (share) {
     shared_.find(batch, code.shared_reads, statuses_);
     run.shared = &shared_;
@@ -130,7 +135,7 @@ Status Session::run_checked(int32_t number, Batch &batch, Outputs &out, bool sha
     const int32_t part = part_inputs_ > 0 ? part_inputs_ : entry.part > 0 ? entry.part : left;
     run.range = {run.range.end, run.range.end + (share || out.is_one_part() ? left : std::min(part, left))};
     Status status = run_part(run, entry);
-    if (share && statuses_.failed() > wrong)
+    if (share && statuses_.failed() > failed_before)
       return run_checked(number, batch, out, /*share=*/false);
     if (!status.ok())
       return status;

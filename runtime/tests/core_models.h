@@ -175,8 +175,8 @@ inline const dbc::ModelCode &code() {
     };
     std::vector<dbc::ColumnRef> reads = {{Tree, value}, {Tree, left}, {Tree, right}};
     using Made = std::unique_ptr<dbc::EntryPlan>;
-    c->entries = {{0, reads, {0}, reads, {"add"}, [] { return Made(new Plan(false)); }},
-                  {1, reads, {0}, reads, {"add"}, [] { return Made(new Plan(true)); }}};
+    c->entries = {{0, reads, {0}, true, reads, {"add"}, [] { return Made(new Plan(false)); }},
+                  {1, reads, {0}, true, reads, {"add"}, [] { return Made(new Plan(true)); }}};
     return c;
   }();
   return *made;

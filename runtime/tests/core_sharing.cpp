@@ -91,7 +91,7 @@ TEST(Sharing, ListsByWhatTheyHoldAndHowLongTheyAre) {
   EXPECT_EQ(alike(batch, Bag, kBags), (Nodes{0, 1, 0, 3, 4, 5, 5}));
 }
 
-// A node that leads to itself is like no other, nor is what leads there.
+// Ways around stay apart where they close, and so does what leads there only by those nodes.
 TEST(Sharing, Cycles) {
   Batch batch(info());
   batch.begin_input();
@@ -154,6 +154,38 @@ TEST(Sharing, RunsComputeOnce) {
       EXPECT_EQ(plain.outputs(0).f32(0)[input], sharing.outputs(0).f32(0)[input]);
     EXPECT_LT(2 * sharing.profile(0).stages[0].rows, plain.profile(0).stages[0].rows);
   }
+}
+
+// Ways around are found, and told, as without sharing.
+TEST(Sharing, RunsOfCycles) {
+  const dbc::Model model = sums();
+  dbc::Session plain(model), sharing(model);
+  sharing.share_subtrees(true);
+  std::mt19937 random(3);
+  Batch batch(info());
+  int32_t cyclic = 0;
+  for (int round = 0; round < 3000; ++round) {
+    batch.clear();
+    for (int32_t input = 0; input < 2; ++input) {
+      batch.begin_input();
+      const int32_t first = batch.rows(Tree), nodes = 3 + static_cast<int32_t>(random() % 5);
+      leaf(batch, 1);
+      for (int32_t n = 1; n < nodes; ++n) { // mostly what came before
+        const int32_t l = first + static_cast<int32_t>(random()) % (n + (random() % 4 == 0)),
+                      r = first + static_cast<int32_t>(random() % 8 == 0 ? random() % nodes : random() % n);
+        node(batch, std::max(l, first), r);
+      }
+      root(batch, input, first + nodes - 1);
+    }
+    ASSERT_TRUE(plain.run(0, batch).ok());
+    ASSERT_TRUE(sharing.run(0, batch).ok());
+    for (int32_t input = 0; input < 2; ++input) {
+      cyclic += !plain.status(input).ok();
+      ASSERT_EQ(plain.status(input).message, sharing.status(input).message) << round;
+      ASSERT_EQ(plain.outputs(0).f32(0)[input], sharing.outputs(0).f32(0)[input]) << round;
+    }
+  }
+  EXPECT_GT(cyclic, 300);
 }
 
 // An input fails as it does alone, also at a node that one of another input stands for.

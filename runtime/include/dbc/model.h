@@ -36,13 +36,12 @@ public:
 
 /// One entry or loss of a compiled model.
 struct EntryCode {
-  int32_t entry;                   ///< number in ModelInfo::entries
-  std::vector<ColumnRef> reads;    ///< columns to check before scheduling; arguments by Batch::arg_column
-  std::vector<int32_t> reads_args; ///< leaves of the entry's arguments that it reads
-  /// Columns that its cells read, if what some of them compute can be shared by nodes that are alike in these
-  /// (Session::share_subtrees); else none.
-  std::vector<ColumnRef> shared_reads;
-  std::vector<const char *> stages; ///< names, in order; RunProfile has one line for each
+  int32_t entry;                       ///< number in ModelInfo::entries
+  std::vector<ColumnRef> reads;        ///< columns to check before scheduling; arguments by Batch::arg_column
+  std::vector<int32_t> reads_args;     ///< leaves of the entry's arguments that it reads
+  bool shares;                         ///< whether cells of it can share, see Session::share_subtrees
+  std::vector<ColumnRef> shared_reads; ///< if so, columns that its cells read: nodes must be alike in these
+  std::vector<const char *> stages;    ///< names, in order; RunProfile has one line for each
   std::unique_ptr<EntryPlan> (*make_plan)();
 };
 

@@ -136,8 +136,9 @@ template <class Real> struct MatrixPart {
 };
 
 /// y[i, j] = sum over k of a[i, k] * b[k, j], in the order of k, for row-major matrices that are not packed:
-/// b, of `outputs` columns, is made of `parts` parts, one behind the other. With one output every 16th k of
-/// float (8th of double) is a sum of its own, and these are added up by halves.
+/// b, of `outputs` columns, is made of `parts` parts, one behind the other. With one output
+/// and at least 16 inputs (of double 8), so many sums take turns at the k, the last 16 k shift by what is
+/// left over, and the sums are added up by halves: an order of its own, the same on every machine.
 ///
 /// rows      of a and y
 /// memory    scratch for b in the kernel's order: (inputs + 1) times the outputs, in whole cache lines

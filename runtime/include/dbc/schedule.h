@@ -265,7 +265,7 @@ public:
 
   /// Starts some inputs of a batch: no instance. Callers are theirs alone. O(nodes of these inputs). With
   /// `shared` an instance of a node stands for those of all nodes that are like it: then the cells' keys must
-  /// be a node and at most one key of a fixed range. Borrowed until sort() is done.
+  /// be a node and at most one key of a fixed range, and `cyclic` is not set. Borrowed until sort() is done.
   void begin(const Batch &batch, Range inputs, ScheduleErrors &errors, const SharedNodes *shared = nullptr);
 
   /// Whether the range of further key `key` of a cell is known for a place of the keys before.
@@ -323,6 +323,8 @@ public:
         int32_t level = level_[edge.cell][edge.place];
         if (level == kUnreached)
           enter(edge.cell, edge.place, calls);
+        else if (level == kOpen) // one that is alike was called: call() could not see that it is this one
+          report_cycle(edge.cell, edge.place);
         else if (level >= frame.level)
           frame.level = level + 1;
       } else {

@@ -90,11 +90,14 @@ public:
   void time_stages(bool on) { timed_ = on; }
 
   /// Whether cells compute what nodes have in common once: all nodes of the batch that are alike in the
-  /// fields which the entry's cells read, down to the leaves, share an instance. Off unless told. Results do
-  /// not depend on it, and each node has its own all the same; but the nodes of every batch have to be
-  /// compared, and the batch is then one part. Cells that can tell such nodes apart, since they compare nodes
-  /// or are given values, compute as if it were off; so does a run in which an input fails, again from its
-  /// beginning.
+  /// fields which the entry's cells read, down to the leaves, share an instance. Off unless told. Each node
+  /// has its result all the same, with the same bits; but the nodes of every batch have to be compared, and
+  /// the batch is then one part, whatever limit_part says. What limit_input counts is charged to one of the
+  /// inputs that share.
+  ///
+  /// Cells share whose keys are a node, or a node and a whole number of a constant range of at most 16, and
+  /// that neither compare nodes, nor are given values, nor call cells that do. Others compute as if it were
+  /// off. So does a run in which scheduling or computing an input fails, again from its beginning.
   void share_subtrees(bool on) { shares_ = on; }
 
   /// What one input may claim in a run with lists that it does not hold itself, in bytes: ranges, a list

@@ -14,17 +14,17 @@
 
 namespace dbc {
 
-/// For each node of a batch the first one that is like it: of the same constructor, with bit by bit the same
-/// numbers in the same fields, whose references lead to nodes that are alike. A node that can be reached from
-/// itself is like no other. Only the fields asked for count. Keeps its memory from batch to batch; of one
-/// thread.
+/// For each node of a batch the first one met that is like it: of the same constructor, with bit by bit the
+/// same numbers in the same fields, whose references lead to nodes that are alike. Of nodes that lead around
+/// to themselves at least one on each way around is like no other. Only the fields asked for count. Keeps its
+/// memory from batch to batch; of one thread.
 class SharedNodes {
 public:
   /// Looks at the nodes of all inputs whose status is ok, whose columns `fields` must be validated: O(their
-  /// size), expected. Throws std::bad_alloc.
+  /// size), expected; a batch made for the purpose can take its square. Throws std::bad_alloc.
   void find(const Batch &batch, const std::vector<ColumnRef> &fields, const InputStatuses &statuses);
-  /// Of each node of a data type the first one that is like it, valid until the next find(). Nodes that it
-  /// did not look at are like no others.
+  /// Of each node of a data type the one that stands for those like it, valid until the next find(). Nodes
+  /// that it did not look at are like no others.
   const int32_t *of(int32_t data) const { return tables_[data].same.data(); }
 
 private:
