@@ -298,6 +298,7 @@ void Group::sort() {
       for (int32_t row = ticks.begin[l]; row < ticks.begin[l + 1]; ++row)
         ticks.tick[row] = l;
   }
+  shared_ = nullptr;
 }
 
 void Group::fill(int32_t cell, Space &space) const {
