@@ -165,7 +165,7 @@ void Session::learn(Entry &entry, int32_t inputs) {
   while (fit < (1 << 30) && operations > 0 && operations / launches * fit / inputs < kOperations)
     fit *= 2;
   // A little more than before is not worth new memory.
-  if (fit < entry.part || fit >= 4 * entry.part)
+  if (fit < entry.part || fit / 4 >= entry.part)
     entry.part = fit;
 }
 
