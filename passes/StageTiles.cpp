@@ -128,14 +128,13 @@ void StageToKernel::emitWholeVectors(ArrayRef<Action *> group, ArrayRef<int64_t>
       [&](ValueRange outer) {
         OpBuilder::InsertionGuard guard(b);
         auto loop = kernel::ForOp::create(b, loc, TypeRange(), integer(0),
-                                          integer((length + kWholeVector - 1) / kWholeVector), ValueRange(),
-                                          UnitAttr());
+                                          integer((length + kPart - 1) / kPart), ValueRange(), UnitAttr());
         Block *block = &loop.getBody().emplaceBlock();
         Value part = block->addArgument(b.getI32Type(), NameLoc::get(b.getStringAttr("part"), loc));
         b.setInsertionPointToEnd(block);
         Value first = arith::MinSIOp::create(b, NameLoc::get(b.getStringAttr("from"), loc),
-                                             mulInt(part, kWholeVector), integer(length - kWholeVector));
-        loops({kWholeVector}, [&](ValueRange at) {
+                                             mulInt(part, kPart), integer(length - kPart));
+        loops({kPart}, [&](ValueRange at) {
           Indices all(outer.begin(), outer.end());
           all.push_back(
               arith::AddIOp::create(b, NameLoc::get(b.getStringAttr("unit"), loc), first, at[0]).getResult());

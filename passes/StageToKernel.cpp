@@ -364,7 +364,7 @@ SmallVector<Value> StageToKernel::counted(Value low, Value high, StringRef name,
 void StageToKernel::emitGroup(ArrayRef<Action *> group) {
   ArrayRef<int64_t> shape = dyn::extents(group[0]->value.getType());
   rows([&] {
-    if (repeats && !shape.empty() && shape.back() > kWholeVector && shape.back() % kWholeVector != 0)
+    if (repeats && !shape.empty() && shape.back() > kPart && shape.back() % kWholeVectors != 0)
       emitWholeVectors(group, shape);
     else
       loops(shape, [&](ValueRange at) { emitElements(group, at); });

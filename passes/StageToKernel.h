@@ -32,8 +32,9 @@ public:
   mlir::LogicalResult run();
 
 private:
-  /// Elements that are one or a few whole vectors on every machine.
-  static constexpr int64_t kWholeVector = 16;
+  /// Elements that are a whole number of vectors on every machine; a part is of two such, since GCC writes
+  /// loops of 16 short steps out, number by number, before it thinks of vectors.
+  static constexpr int64_t kWholeVectors = 16, kPart = 2 * kWholeVectors;
   using Indices = llvm::SmallVector<mlir::Value, 4>;
 
   /// One thing to compute: an elementwise value (with its places) or an op with a loop structure of its own.

@@ -10,12 +10,11 @@
 #include <cstring>
 #include <limits>
 
-/// Stands before a loop whose iterations are independent. GCC would write short ones out, number by number,
-/// before it thinks of vectors.
+/// Stands before a loop whose iterations are independent.
 #if defined(__clang__) || !defined(__GNUC__)
 #define DBC_VECTOR
 #else
-#define DBC_VECTOR _Pragma("GCC ivdep") _Pragma("GCC unroll 1")
+#define DBC_VECTOR _Pragma("GCC ivdep")
 #endif
 
 namespace dbc {
