@@ -30,7 +30,7 @@ struct Options {
   std::string weights;                 ///< a safetensors file; empty: drawn
   uint64_t seed = 0;
   int32_t batch = 64, threads = 1;
-  bool share = false;
+  bool share = false;  ///< run: nodes that are alike
   int64_t count = 100; ///< verify, sample: -n
   bool json = false;
   bool trace = false;        ///< interpret

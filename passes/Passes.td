@@ -143,7 +143,8 @@ def BatchAssignLevels : Pass<"batch-assign-levels", "::mlir::ModuleOp"> {
 def BatchFuse : Pass<"batch-fuse", "::mlir::ModuleOp"> {
   let summary = "Fuse stages over one space in one loop";
   let description = [{
-    Two stages merge if no stage between them needs the first and is needed by the second. A value that the fused stage wrote
+    Two stages merge if no stage between them needs the first and is needed by the second: the second moves up to the
+    first, or, where it must stay behind a stage between them, the first down to it. A value that the fused stage wrote
     is not read back; a buffer that nobody reads any more disappears.
   }];
 }
