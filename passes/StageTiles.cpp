@@ -94,55 +94,57 @@ void StageToKernel::emitTiles(ArrayRef<Action *> group) {
       tileLocals[action->value] = into;
       products.push_back({op, operandsOf(op), into});
     }
-  OpBuilder::InsertionGuard guard(b);
-  auto loop = kernel::ForOp::create(b, loc, TypeRange(), integer(0),
-                                    integer((units + tileUnits - 1) / tileUnits), ValueRange(), UnitAttr());
-  tileLoops.push_back(loop);
-  Block *block = &loop.getBody().emplaceBlock();
-  Value tile = block->addArgument(b.getI32Type(), NameLoc::get(b.getStringAttr("tile"), loc));
-  b.setInsertionPointToEnd(block);
-  Value first = mulInt(tile, tileUnits);
-  if (units % tileUnits != 0) {
-    Location named = NameLoc::get(b.getStringAttr("from"), loc);
-    first = arith::MinSIOp::create(b, named, first, integer(units - tileUnits));
-  }
-  for (Product &p : products)
-    product(p.op, p.operands, tile, p.into);
-  rows([&] {
-    loops({tileUnits}, [&](ValueRange at) {
-      tileUnit = at[0];
-      Location named = NameLoc::get(b.getStringAttr("unit"), loc);
-      emitElements(group, arith::AddIOp::create(b, named, first, at[0]).getResult());
+  auto loop = overlapping(units, tileUnits, "tile", [&](Value tile, Value first) {
+    for (Product &p : products)
+      product(p.op, p.operands, tile, p.into);
+    rows([&] {
+      loops({tileUnits}, [&](ValueRange at) {
+        tileUnit = at[0];
+        emitElements(group, unitAt(first, at[0]));
+      });
     });
   });
-  b.setInsertionPointToEnd(block);
-  kernel::YieldOp::create(b, loc, ValueRange());
+  tileLoops.push_back(loop);
 }
 
-/// Elementwise values whose rows are no whole number of vectors: the last one overlaps the one before here
-/// too.
+/// Elementwise values whose rows are no whole number of vectors.
 void StageToKernel::emitWholeVectors(ArrayRef<Action *> group, ArrayRef<int64_t> shape) {
-  int64_t length = shape.back();
   loops(
       shape.drop_back(),
       [&](ValueRange outer) {
-        OpBuilder::InsertionGuard guard(b);
-        auto loop = kernel::ForOp::create(b, loc, TypeRange(), integer(0),
-                                          integer((length + kPart - 1) / kPart), ValueRange(), UnitAttr());
-        Block *block = &loop.getBody().emplaceBlock();
-        Value part = block->addArgument(b.getI32Type(), NameLoc::get(b.getStringAttr("part"), loc));
-        b.setInsertionPointToEnd(block);
-        Value first = arith::MinSIOp::create(b, NameLoc::get(b.getStringAttr("from"), loc),
-                                             mulInt(part, kPart), integer(length - kPart));
-        loops({kPart}, [&](ValueRange at) {
-          Indices all(outer.begin(), outer.end());
-          all.push_back(
-              arith::AddIOp::create(b, NameLoc::get(b.getStringAttr("unit"), loc), first, at[0]).getResult());
-          emitElements(group, all);
+        overlapping(shape.back(), kPart, "part", [&](Value, Value first) {
+          loops({kPart}, [&](ValueRange at) {
+            Indices all(outer.begin(), outer.end());
+            all.push_back(unitAt(first, at[0]));
+            emitElements(group, all);
+          });
         });
-        kernel::YieldOp::create(b, loc, ValueRange());
       },
       /*vector=*/false);
+}
+
+/// A loop over parts of `size` of the units, whose counter is called `name`; `body` is given it and the
+/// part's first unit. The last part overlaps the one before where the units are no multiple.
+kernel::ForOp StageToKernel::overlapping(int64_t units, int64_t size, StringRef name,
+                                         function_ref<void(Value, Value)> body) {
+  OpBuilder::InsertionGuard guard(b);
+  auto loop = kernel::ForOp::create(b, loc, TypeRange(), integer(0), integer((units + size - 1) / size),
+                                    ValueRange(), UnitAttr());
+  Block *block = &loop.getBody().emplaceBlock();
+  Value number = block->addArgument(b.getI32Type(), NameLoc::get(b.getStringAttr(name), loc));
+  b.setInsertionPointToEnd(block);
+  Value first = mulInt(number, size);
+  if (units % size != 0)
+    first =
+        arith::MinSIOp::create(b, NameLoc::get(b.getStringAttr("from"), loc), first, integer(units - size));
+  body(number, first);
+  b.setInsertionPointToEnd(block);
+  kernel::YieldOp::create(b, loc, ValueRange());
+  return loop;
+}
+
+Value StageToKernel::unitAt(Value first, Value number) {
+  return arith::AddIOp::create(b, NameLoc::get(b.getStringAttr("unit"), loc), first, number);
 }
 
 /// Tiles are computed by several threads where none needs what another one makes, and what comes before them

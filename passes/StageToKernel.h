@@ -76,6 +76,9 @@ private:
   void shareTiles();
   void emitElements(llvm::ArrayRef<Action *> group, mlir::ValueRange at);
   void emitWholeVectors(llvm::ArrayRef<Action *> group, llvm::ArrayRef<int64_t> shape);
+  kernel::ForOp overlapping(int64_t units, int64_t size, llvm::StringRef name,
+                            llvm::function_ref<void(mlir::Value, mlir::Value)> body);
+  mlir::Value unitAt(mlir::Value first, mlir::Value number);
   mlir::Value gateElement(mlir::Value gate);
 
   // Writing
