@@ -153,8 +153,11 @@ void StageToKernel::shareTiles() {
   if (tileLoops.size() != 1)
     return;
   kernel::ForOp loop = tileLoops.front();
-  auto isLast = [](Operation *op) { return op->getNextNode() == op->getBlock()->getTerminator(); };
-  if (loop->getParentOp()->getParentOp() != func || !isLast(loop))
+  auto isLast = [](Operation *op) {
+    return !op->getNextNode() || op->getNextNode()->hasTrait<OpTrait::IsTerminator>();
+  };
+  Operation *around = loop->getParentOp(); // the loop over rows; stages of the model have none
+  if ((around != func && around->getParentOp() != func) || !isLast(loop))
     return;
   bool writes = false;
   func.walk<WalkOrder::PreOrder>([&](Operation *op) {

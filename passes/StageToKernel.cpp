@@ -227,7 +227,13 @@ LogicalResult StageToKernel::run() {
   Value begin = entry.getArgument(0), end = entry.getArgument(1);
   for (Value value : kept)
     locals[value] = localFor(value, dyn::extents(value.getType()));
-  if (blockRows == 1) {
+  if (space.getKind() == kernel::SpaceKind::Model && !space.getExtent()) {
+    // A row of its own. (A loop around it would also be one that LLVM 22 thinks of making vectors of, in time
+    // that doubles with each number of an unrolled maximum.)
+    base = begin;
+    count = integer(1);
+    emitAll();
+  } else if (blockRows == 1) {
     auto loop = kernel::ForOp::create(b, loc, TypeRange(), begin, end, ValueRange(), UnitAttr());
     Block *block = &loop.getBody().emplaceBlock();
     base = block->addArgument(b.getI32Type(), NameLoc::get(b.getStringAttr("p"), loc));
