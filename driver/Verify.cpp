@@ -50,6 +50,7 @@ struct Finding {
   bool bitsEqual = true;
   std::string mismatch; ///< what is wrong, in words; empty if nothing
   size_t culprit = 0;   ///< if so: the number of the drawn input that shows it
+  bool shared = false;  ///< if so: beside a copy of itself, with sharing
   bool ok() const { return mismatch.empty(); }
   int64_t medianNodes() {
     auto middle = nodes.begin() + nodes.size() / 2;
@@ -275,7 +276,9 @@ Status Verifier::compare() {
     way.runner.session.share_subtrees(way.share);
     if (Status status = run(way.runner, way.order, way.batch, other); !status.ok())
       return status;
+    bool fine = finding.ok();
     compareBits(first, other, way.how);
+    finding.shared |= way.share && fine && !finding.ok();
   }
   return Status();
 }
@@ -284,6 +287,7 @@ Status Verifier::compare() {
 bool Verifier::failsAlone(const Instance &instance) {
   std::string line = instance_json(info, entry, instance);
   std::vector<LineResult> expected, alone, beside;
+  two.session.share_subtrees(finding.shared);
   if (!oracle.compute({line}, expected).ok() || !one.compute({line}, alone).ok() ||
       !two.compute({line, line}, beside).ok())
     return false;
@@ -312,7 +316,8 @@ static Exit reportMismatch(Verifier &verifier, const Options &options, const Wei
   std::string words = verifier.finding.mismatch;
   std::string file = info.name + "-" + entry.name + "-failure.jsonl";
   printError(entry.name + ": " + words);
-  if (llvm::Error error = writeFile(file, instance_json(info, entry, verifier.shrink()) + "\n"))
+  std::string line = instance_json(info, entry, verifier.shrink()) + "\n";
+  if (llvm::Error error = writeFile(file, verifier.finding.shared ? line + line : line))
     return fail(std::move(error));
   std::string loaded = options.weights;
   if (loaded.empty()) {
@@ -323,7 +328,8 @@ static Exit reportMismatch(Verifier &verifier, const Options &options, const Wei
   llvm::errs() << "a small input that shows it is in " << file << "; compare\n";
   for (bool compiled : {true, false})
     llvm::errs() << "  dbc " << (compiled ? "run " : "interpret ") << commandLine(options.model, compiled)
-                 << " --entry " << entry.name << " --weights " << loaded << " --input " << file << "\n";
+                 << " --entry " << entry.name << " --weights " << loaded << " --input " << file
+                 << (compiled && verifier.finding.shared ? " --share\n" : "\n");
   return kUserError;
 }
 
