@@ -31,18 +31,22 @@ struct ScheduleCpuPass : impl::ScheduleCpuBase<ScheduleCpuPass> {
   /// Panels of one tile, of each gate one or more, that the registers hold.
   static constexpr int64_t kMostPanels = 6;
 
-  /// Units of a tile. Fewest units are computed twice where the last tile overlaps; but with less than four
-  /// panels to a tile there are too few independent sums in a block of a row or two to hide the latency of an
-  /// addition.
+  /// Units of a tile: those whose products take fewest panels (a last tile has panels of its own where that
+  /// saves some, see dbc::Packed), and whose last tile computes few activations a second time. With less than
+  /// four panels to a tile there are too few independent sums in a block of a row or two to hide the latency
+  /// of an addition.
   static int64_t unitsOfTile(Gates shape) {
     static constexpr double kFewPanels[] = {0, 1.25, 1.08, 1.03};
+    static constexpr double kActivations = 0.1; // of a gate and 16 units, beside a panel's products
     int64_t best = kPanel;
     double least = 0;
     for (int64_t units = kPanel; units <= shape.units; units += kPanel) {
       int64_t panels = shape.gates * units / kPanel;
       if (panels > kMostPanels && units > kPanel)
         break;
-      double cost = double((shape.units + units - 1) / units * units) * (panels < 4 ? kFewPanels[panels] : 1);
+      int64_t tiles = (shape.units + units - 1) / units, rest = shape.units % units;
+      int64_t all = shape.units / units * panels + (shape.gates * rest + kPanel - 1) / kPanel;
+      double cost = double(all) * (panels < 4 ? kFewPanels[panels] : 1) + kActivations * tiles * panels;
       if (units == kPanel || cost <= least)
         best = units, least = cost;
     }

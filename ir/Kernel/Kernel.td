@@ -189,7 +189,8 @@ def Kernel_WeightsOp : Kernel_Op<"weights", [Symbol]> {
     part i stands at row places[2 i] and column places[2 i + 1], and the parts cover the whole. With `tables` = n the one
     part has rank 3 and n matrices are packed. `init` is a parameter of `out` numbers that products start from (a bias),
     or absent (0). With `gates` = g the outputs are g gates of out / g units, gate after gate, and are packed in tiles:
-    all gates of `width` neighbouring units. The last tile ends at the last unit, so it may overlap the one before.
+    all gates of `width` neighbouring units. The last tile ends at the last unit, so it may overlap the one before; what
+    both have is then computed once where that saves work.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefArrayAttr:$parts,
                        DenseI64ArrayAttr:$places, I64Attr:$out, I64Attr:$in, OptionalAttr<I64Attr>:$tables,
@@ -218,7 +219,7 @@ def Kernel_FuncOp : Kernel_Op<"func", [Symbol, SingleBlock, NoTerminator]> {
     | `index` | the row, its node (or input), further keys | each row of `space`, in order; pushes rows of nested spaces |
     | `place` | the node (or input), further keys | each call of a cell with further keys; yields the instance's place |
     | `stage` | begin, end | a range of rows of `space` (of its order list where it is `ticked` by steps) |
-    | `stage` with `tiles` | begin, end, tile_begin, tile_end | these tiles of these rows: all tiles make the stage, in any order, the last two by one thread |
+    | `stage` with `tiles` | begin, end, tile_begin, tile_end | these tiles of these rows: all tiles make the stage, in any order, the last two by one thread, one behind the other |
     `doc` lines are printed as the function's comment.
     A stage's attributes are for one row, for the profile: `reals_read` and `reals_written` numbers of the emitter's type,
     `bytes_read` and `bytes_written` of other numbers, `gathers`, `operations` of products (two a multiply-add); `grain` is the number of rows that are worth a thread.
@@ -319,7 +320,8 @@ def Kernel_ProductOp : Kernel_Op<"product", [AttrSizedOperandSegments, MemoryEff
     lengths, one after the other. One accumulator an output, k in order. `init` is that of the weights.
     With `table` (weights with tables) row i uses matrix table[i]. With `some` x[i] is zeros where some[i] is 0 (a sum of
     nothing), and into[i] may be `init` without multiplying. With `tile` (weights with gates) only the outputs of
-    that tile are computed: into[i][g][j] is gate g of the tile's unit number j.
+    that tile are computed: into[i][g][j] is gate g of the tile's unit number j. The last tile may take what the one
+    before has from `into`, and so follows it.
   }];
   let arguments = (ins I32:$count, Variadic<Kernel_Rows>:$x, DenseI64ArrayAttr:$lengths, FlatSymbolRefAttr:$weights,
       Optional<Kernel_Local>:$table, Optional<Kernel_Local>:$some, Optional<I32>:$tile, Kernel_Local:$into);

@@ -90,6 +90,7 @@ void Packed<Real>::pack(const Real *w, int32_t outputs, int32_t inputs, const Re
   outputs_ = outputs;
   inputs_ = inputs;
   finite_ = true;
+  last_at_ = -1;
   for (int32_t o = 0; o < outputs; ++o)
     place(w + static_cast<size_t>(o) * inputs, bias ? bias[o] : Real(0), o);
 }
@@ -97,22 +98,40 @@ void Packed<Real>::pack(const Real *w, int32_t outputs, int32_t inputs, const Re
 template <class Real>
 void Packed<Real>::pack_tiles(const Real *w, int32_t gates, int32_t units, int32_t width, int32_t inputs,
                               const Real *bias) {
-  int32_t tiles = (units + width - 1) / width;
+  constexpr int32_t panel = kPanelBytes / sizeof(Real);
+  const auto padded = [](int32_t outputs) { return (outputs + panel - 1) / panel * panel; };
+  const int32_t tiles = (units + width - 1) / width, rest = units % width;
+  const bool dense = rest != 0 && padded(gates * rest) < gates * width;
   tile_ = gates * width;
+  last_at_ = dense ? tiles - 1 : -1;
   size_t outputs = static_cast<size_t>(tiles) * tile_;
+  if (dense)
+    outputs -= tile_ - padded(gates * rest);
   bf16_ = Array<Bf16Pair>();
   weights_.assign(outputs * inputs, Real(0));
   bias_.assign(outputs, Real(0));
   outputs_ = gates * units;
   inputs_ = inputs;
   finite_ = true;
+  const auto put = [&](int32_t gate, int32_t unit, size_t at) {
+    const int32_t o = gate * units + unit;
+    place(w + static_cast<size_t>(o) * inputs, bias ? bias[o] : Real(0), at);
+  };
   for (int32_t t = 0; t < tiles; ++t)
-    for (int32_t g = 0; g < gates; ++g)
-      for (int32_t j = 0; j < width; ++j) {
-        int32_t o = g * units + std::min(t * width, units - width) + j;
-        place(w + static_cast<size_t>(o) * inputs, bias ? bias[o] : Real(0),
-              static_cast<size_t>(t) * tile_ + g * width + j);
-      }
+    for (int32_t g = 0; g < gates && t != last_at_; ++g)
+      for (int32_t j = 0; j < width; ++j)
+        put(g, std::min(t * width, units - width) + j, static_cast<size_t>(t) * tile_ + g * width + j);
+  if (!dense)
+    return;
+  last_.gates = gates;
+  last_.width = width;
+  last_.units = rest;
+  last_.place.resize(static_cast<size_t>(gates) * rest);
+  for (int32_t g = 0; g < gates; ++g)
+    for (int32_t j = 0; j < rest; ++j) {
+      put(g, units - rest + j, static_cast<size_t>(last_at_) * tile_ + g * rest + j);
+      last_.place[g * rest + j] = g * width + width - rest + j;
+    }
 }
 
 template <class Real> void Packed<Real>::round_to_bf16() {
@@ -128,15 +147,71 @@ template <class Real> void Packed<Real>::round_to_bf16() {
   weights_ = Array<Real>();
 }
 
+namespace {
+
+/// Numbers of a cache line, as the compiler adds and multiplies them on any machine.
+template <class Real> struct Line;
+template <> struct Line<float> {
+  using Numbers = float __attribute__((vector_size(kPanelBytes)));
+  using Bits = uint32_t __attribute__((vector_size(kPanelBytes)));
+};
+template <> struct Line<double> {
+  using Numbers = double __attribute__((vector_size(kPanelBytes)));
+  using Bits = uint64_t __attribute__((vector_size(kPanelBytes)));
+};
+
+/// Moves what a last tile has in common with the tile before, whose row `y` was, to where the last one has
+/// it.
+template <class Real> inline __attribute__((always_inline)) void take_over(const LastTile &last, Real *y) {
+  constexpr int32_t line = kPanelBytes / sizeof(Real);
+  const int32_t end = last.gates * last.width;
+  // Whole lines; what they bring from the gate behind goes where the new units are written later.
+  int32_t j = 0;
+  for (; j + last.units + line <= end; j += line) {
+    typename Line<Real>::Numbers numbers;
+    std::memcpy(&numbers, y + j + last.units, sizeof numbers);
+    std::memcpy(y + j, &numbers, sizeof numbers);
+  }
+  for (; j + last.units < end; ++j)
+    y[j] = y[j + last.units];
+}
+DBC_CLONES void take_over_rows(const LastTile &last, int32_t rows, const RowsOut<float> &y) {
+  for (int32_t i = 0; i < rows; ++i)
+    take_over(last, y.base + (y.row ? y.row[i] : i) * y.stride);
+}
+DBC_CLONES void take_over_rows(const LastTile &last, int32_t rows, const RowsOut<double> &y) {
+  for (int32_t i = 0; i < rows; ++i)
+    take_over(last, y.base + (y.row ? y.row[i] : i) * y.stride);
+}
+
+template <class Real>
+void run_product(ProductKernel<Real> kernel, int32_t rows, const Segment<Real> *segments, int32_t count,
+                 const Panels<Real> &w, RowsOut<Real> y) {
+  if (w.last != nullptr) {
+    take_over_rows(*w.last, rows, y);
+    y.place = w.last->place.data();
+  }
+  kernel(rows, segments, count, w, y);
+}
+
+} // namespace
+
 template <>
 void product<float>(int32_t rows, const Segment<float> *segments, int32_t count, const Panels<float> &w,
                     RowsOut<float> y) {
-  kernels().f32(rows, segments, count, w, y);
+  run_product(kernels().f32, rows, segments, count, w, y);
 }
 template <>
 void product<double>(int32_t rows, const Segment<double> *segments, int32_t count, const Panels<double> &w,
                      RowsOut<double> y) {
-  kernels().f64(rows, segments, count, w, y);
+  run_product(kernels().f64, rows, segments, count, w, y);
+}
+
+template <class Real> void bias_alone(const Panels<Real> &w, Real *y) {
+  if (w.last != nullptr)
+    take_over(*w.last, y);
+  for (int32_t o = 0; o < w.outputs; ++o)
+    y[w.last ? w.last->place[o] : o] = w.bias[o];
 }
 
 namespace {
@@ -162,17 +237,6 @@ DBC_CLONES void copy_columns(const float *from, int64_t stride, int32_t rows, in
 DBC_CLONES void copy_columns(const double *from, int64_t stride, int32_t rows, int32_t here, double *to) {
   copy_panel(from, stride, rows, here, to);
 }
-
-/// Numbers of a cache line, as the compiler adds and multiplies them on any machine.
-template <class Real> struct Line;
-template <> struct Line<float> {
-  using Numbers = float __attribute__((vector_size(kPanelBytes)));
-  using Bits = uint32_t __attribute__((vector_size(kPanelBytes)));
-};
-template <> struct Line<double> {
-  using Numbers = double __attribute__((vector_size(kPanelBytes)));
-  using Bits = uint64_t __attribute__((vector_size(kPanelBytes)));
-};
 
 /// The product of each row of a with the vector x.
 template <class Real>
@@ -253,6 +317,8 @@ void multiply(int32_t rows, const Real *a, const MatrixPart<Real> *b, int32_t pa
 
 template class Packed<float>;
 template class Packed<double>;
+template void bias_alone<float>(const Panels<float> &, float *);
+template void bias_alone<double>(const Panels<double> &, double *);
 template void multiply<float>(int32_t, const float *, const MatrixPart<float> *, int32_t, int32_t, float *,
                               float *);
 template void multiply<double>(int32_t, const double *, const MatrixPart<double> *, int32_t, int32_t,

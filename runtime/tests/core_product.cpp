@@ -141,19 +141,27 @@ TEST_P(Product, ARowsBitsDoNotDependOnTheOthers) {
 }
 
 /// All gates of a unit have the bits that the same outputs have in a matrix packed as a whole, the units of
-/// the last tile, some of which the tile before has too, included.
+/// the last tile, some of which the tile before has too, included; and so have rows of zeros that are not
+/// multiplied.
 template <class Real> void tiles(int32_t gates, int32_t units, int32_t width, int32_t rows) {
   constexpr int32_t kInputs = 29;
   auto w = drawn<Real>(static_cast<size_t>(gates) * units * kInputs, 1);
   auto bias = drawn<Real>(gates * units, 2), x = drawn<Real>(rows * kInputs, 3);
+  std::vector<int32_t> some(rows, 1); // a row in three is zeros
+  for (int32_t i = 1; i < rows; i += 3) {
+    some[i] = 0;
+    std::fill_n(&x[i * kInputs], kInputs, Real(0));
+  }
   Packed<Real> whole, tiled;
   whole.pack(w.data(), gates * units, kInputs, bias.data());
   tiled.pack_tiles(w.data(), gates, units, width, kInputs, bias.data());
-  std::vector<Real> expected(rows * gates * units), y(rows * gates * width);
+  std::vector<Real> expected(rows * gates * units), y(rows * gates * width), y_some = y;
   Rows<Real> in{x.data(), nullptr, kInputs};
   dbc::product<Real>(rows, in, whole.whole(), {expected.data(), nullptr, gates * units});
   for (int32_t t = 0; t * width < units; ++t) {
     dbc::product<Real>(rows, in, tiled.tile(t), {y.data(), nullptr, gates * width});
+    dbc::product_of_some<Real>(rows, in, some.data(), tiled.tile(t), {y_some.data(), nullptr, gates * width});
+    ASSERT_EQ(y_some, y) << "tile " << t;
     int32_t first = std::min(t * width, units - width);
     for (int32_t i = 0; i < rows; ++i)
       for (int32_t g = 0; g < gates; ++g)
@@ -162,6 +170,18 @@ template <class Real> void tiles(int32_t gates, int32_t units, int32_t width, in
                   0)
             << "row " << i << " gate " << g << " tile " << t;
   }
+}
+
+TEST(Packed, TheLastTileHasOnlyItsOwnUnitsWhereThatSavesPanels) {
+  auto w = drawn<float>(5 * 150, 1);
+  Packed<float> packed;
+  packed.pack_tiles(w.data(), 5, 150, 16, 1); // 5 x 6 outputs, 2 panels in place of 5
+  EXPECT_EQ(packed.tile(8).outputs, 80);
+  EXPECT_EQ(packed.tile(9).outputs, 30);
+  EXPECT_EQ(packed.bytes(), (9 * 80 + 32) * 2 * sizeof(float));
+  packed.pack_tiles(w.data(), 1, 150, 80, 5); // 70 outputs take as many panels as 80
+  EXPECT_EQ(packed.tile(1).outputs, 80);
+  EXPECT_EQ(packed.tile(1).last, nullptr);
 }
 
 TEST_P(Product, TilesHoldTheSameBits) {

@@ -130,7 +130,7 @@ inline void product_of_some(int32_t rows, Rows<Real> x, const int32_t *some, con
         x_rows[found] = x.row ? x.row[i] : i;
         y_rows[found++] = y.row ? y.row[i] : i;
       } else {
-        std::copy(w.bias, w.bias + w.outputs, y.at(i));
+        bias_alone(w, y.at(i));
       }
     product<Real>(found, {x.base, x_rows, x.stride}, w, {y.base, y_rows, y.stride});
   }

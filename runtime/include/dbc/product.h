@@ -35,6 +35,7 @@ template <class Real> struct RowsOut {
   Real *base = nullptr;
   const int32_t *row = nullptr;
   int64_t stride = 0;
+  const int32_t *place = nullptr; ///< where in a row output o goes; null: to o
   Real *at(int32_t i) const { return base + (row ? row[i] : i) * stride; }
 };
 
@@ -52,6 +53,13 @@ struct Bf16Pair {
   uint32_t bits;
 };
 
+/// The last tile of a matrix whose units are no multiple of a tile's `width`, see Packed::pack_tiles.
+struct LastTile {
+  int32_t gates = 0, width = 0;
+  int32_t units = 0;         ///< that the tile before does not have
+  Array<int32_t> place = {}; ///< where in a row the outputs of these go: gates x units
+};
+
 /// A run of a packed matrix's outputs, for one call of `product`.
 template <class Real> struct Panels {
   const Real *weights = nullptr;
@@ -59,6 +67,7 @@ template <class Real> struct Panels {
   int32_t outputs = 0, inputs = 0;
   bool finite = true;             ///< whether all weights are: then zeros times the matrix are zeros
   const Bf16Pair *bf16 = nullptr; ///< in place of `weights`, where these are kept so
+  const LastTile *last = nullptr; ///< of a tile that takes most of what it has from the one before
 };
 
 /// A matrix [outputs, inputs] and a bias in the kernel's order: panels of neighbouring outputs, each stored
@@ -73,7 +82,8 @@ public:
   /// all gates of `width` neighbouring units are computed together: tile t has the units from min(t * width,
   /// units - width) on, so the last one overlaps the one before where units are no multiple of width; output
   /// g * width + j of it is gate g of its unit number j. `width` is at most `units`, and a multiple of
-  /// 64 / sizeof(Real).
+  /// 64 / sizeof(Real). Where that takes fewer panels, the last tile is packed without what the one before
+  /// has: its product finds that in y, where it must be called right after the other.
   void pack_tiles(const Real *w, int32_t gates, int32_t units, int32_t width, int32_t inputs,
                   const Real *bias = nullptr);
 
@@ -96,8 +106,14 @@ public:
     int64_t first = static_cast<int64_t>(t) * tile_;
     const Real *weights = weights_.data();
     const Bf16Pair *bf16 = bf16_.data();
-    return {weights ? weights + first * inputs_ : nullptr,      bias_.data() + first, tile_, inputs_, finite_,
-            bf16 ? bf16 + first * ((inputs_ + 1) / 2) : nullptr};
+    const bool last = t == last_at_;
+    return {weights ? weights + first * inputs_ : nullptr,
+            bias_.data() + first,
+            last ? static_cast<int32_t>(last_.place.size()) : tile_,
+            inputs_,
+            finite_,
+            bf16 ? bf16 + first * ((inputs_ + 1) / 2) : nullptr,
+            last ? &last_ : nullptr};
   }
 
 private:
@@ -106,7 +122,9 @@ private:
   Array<Real> weights_, bias_;
   Array<Bf16Pair> bf16_; ///< in place of weights_
   int32_t outputs_ = 0, inputs_ = 0;
-  int32_t tile_ = 0; ///< outputs of a tile
+  int32_t tile_ = 0;     ///< outputs of a tile
+  int32_t last_at_ = -1; ///< the number of the tile `last_`, if there is one
+  LastTile last_;
   bool finite_ = true;
 };
 
@@ -115,7 +133,8 @@ private:
 ///
 /// rows      number of rows; 0 is fine
 /// segments  `count` of them; their lengths add up to w.inputs
-/// y         w.outputs elements of each row are written; must not overlap x
+/// y         w.outputs elements of each row are written; must not overlap x. A last tile finds in it what the
+///           tile before wrote, and completes it to a whole tile
 ///
 /// Allocates nothing and is safe to call from several threads on disjoint y.
 template <class Real>
@@ -128,6 +147,9 @@ inline void product(int32_t rows, Rows<Real> x, const Panels<Real> &w, RowsOut<R
   Segment<Real> segment{x, w.inputs};
   product<Real>(rows, &segment, 1, w, y);
 }
+
+/// What a product with zeros gives: one row of y, see `product`.
+template <class Real> void bias_alone(const Panels<Real> &w, Real *y);
 
 /// Some of the rows k of a matrix b[k, j].
 template <class Real> struct MatrixPart {
@@ -156,6 +178,8 @@ template <>
 void product<double>(int32_t rows, const Segment<double> *segments, int32_t count, const Panels<double> &w,
                      RowsOut<double> y);
 
+extern template void bias_alone<float>(const Panels<float> &, float *);
+extern template void bias_alone<double>(const Panels<double> &, double *);
 extern template void multiply<float>(int32_t, const float *, const MatrixPart<float> *, int32_t, int32_t,
                                      float *, float *);
 extern template void multiply<double>(int32_t, const double *, const MatrixPart<double> *, int32_t, int32_t,
