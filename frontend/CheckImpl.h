@@ -117,6 +117,8 @@ private:
   /// Where a type stands, for what may be written there.
   enum class TypePlace { Param, Const, Field, Argument, Other };
   const Type *resolveType(TypeExpr &expr, TypePlace place);
+  /// What to write in place of the name of a type that there is not; empty where that is not known.
+  std::string hintForType(const std::string &name);
   const Type *resolveNamed(TypeExpr &expr, TypePlace place);
   /// An extent or layer argument; reports what is no shape, inexact divisions and what overflows (T1).
   std::optional<Shape> resolveShape(Expr &expr);

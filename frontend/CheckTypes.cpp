@@ -165,7 +165,40 @@ const Type *Checker::resolveType(TypeExpr &expr, TypePlace place) {
   return expr.type = result;
 }
 
+std::string Checker::hintForType(const std::string &name) {
+  if (name == "float" || name == "float32" || name == "f64")
+    return "numbers with a point are `f32`";
+  if (name == "int32" || name == "int64" || name == "long")
+    return "whole numbers are `int`, or `index[n]` from 0 to n - 1";
+  std::string idiom = idiomFor(name);
+  if (idiom.compare(0, 6, "write ") != 0 && !idiom.empty()) // else it is what an expression is written as
+    return idiom;
+  auto isType = [](const Binding *binding) {
+    return binding->kind == Binding::Kind::Data || binding->kind == Binding::Kind::Record ||
+           binding->kind == Binding::Kind::Layer;
+  };
+  std::vector<std::string> types = {"f32", "int", "bool", "index"};
+  if (file_)
+    for (auto &[candidate, binding] : file_->names) {
+      if (isType(binding))
+        types.push_back(candidate);
+      if (binding->kind == Binding::Kind::Data && binding->data->constructorIndex(name) >= 0)
+        return "`" + name + "` is a constructor; its type is `" + candidate + "`";
+      if (FileScope *module = binding->kind == Binding::Kind::Module ? scopeOf(binding->module) : nullptr)
+        if (auto at = module->names.find(name); at != module->names.end() && isType(at->second))
+          return "write `" + candidate + "." + name + "`";
+    }
+  return didYouMean(name, types);
+}
+
 const Type *Checker::resolveNamed(TypeExpr &expr, TypePlace place) {
+  Binding *binding = expr.module ? lookupIn(expr.module, expr.name) : lookup(expr.name.text);
+  if (!binding && !expr.module)
+    error(expr.name.range, "there is no type `" + expr.name.text + "`", "N1")
+        .hint(hintForType(expr.name.text));
+  if (!binding)
+    return types_.error();
+  expr.resolved = binding;
   std::vector<Shape> arguments;
   bool fine = true;
   for (ExprPtr &argument : expr.shape) {
@@ -173,25 +206,6 @@ const Type *Checker::resolveNamed(TypeExpr &expr, TypePlace place) {
     fine &= shape.has_value();
     arguments.push_back(shape.value_or(Shape()));
   }
-  Binding *binding = expr.module ? lookupIn(expr.module, expr.name) : lookup(expr.name.text);
-  if (!binding && !expr.module) {
-    std::string idiom = idiomFor(expr.name.text);
-    Diagnostic &diagnostic = error(expr.name.range, "there is no type `" + expr.name.text + "`", "N1");
-    std::vector<std::string> types = {"f32", "int", "bool", "index"};
-    if (file_)
-      for (auto &[name, candidate] : file_->names)
-        if (candidate->kind == Binding::Kind::Data || candidate->kind == Binding::Kind::Record ||
-            candidate->kind == Binding::Kind::Layer)
-          types.push_back(name);
-    std::string near = didYouMean(expr.name.text, types);
-    if (expr.name.text == "float" || expr.name.text == "float32" || expr.name.text == "f64")
-      diagnostic.hint("numbers with a point are `f32`");
-    else if (!near.empty())
-      diagnostic.hint(near);
-  }
-  if (!binding)
-    return types_.error();
-  expr.resolved = binding;
 
   size_t wanted = 0;
   switch (binding->kind) {

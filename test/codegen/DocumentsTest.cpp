@@ -59,6 +59,14 @@ protected:
   documents::Model model;
 };
 
+// Before the first run of an entry its results are empty, of lists and of several types too.
+TEST_F(Documents, NothingWithoutARun) {
+  documents::Session session(model);
+  EXPECT_EQ(session.states_result().inputs(), 0);
+  EXPECT_EQ(session.states_result().data(), nullptr);
+  EXPECT_EQ(session.facts_result().part2.inputs(), 0);
+}
+
 // Documents of different lengths, an empty one among them, in one batch; each element of the result is a
 // state.
 TEST_F(Documents, ScansOfUnequalLength) {

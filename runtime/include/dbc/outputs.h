@@ -37,12 +37,17 @@ public:
   const Leaf &leaf(int32_t number) const { return leaves_[number].leaf; }
   int32_t inputs() const { return inputs_; }
 
-  const float *f32(int32_t leaf) const { return static_cast<const float *>(leaves_[leaf].memory); }
-  const double *f64(int32_t leaf) const { return static_cast<const double *>(leaves_[leaf].memory); }
-  const int32_t *i32(int32_t leaf) const { return static_cast<const int32_t *>(leaves_[leaf].memory); }
-  const int32_t *offsets(int32_t leaf, int32_t depth) const { return leaves_[leaf].lists[depth].offsets; }
+  /// Null, and no lists, where nothing has been run.
+  const float *f32(int32_t leaf) const { return static_cast<const float *>(memory(leaf)); }
+  const double *f64(int32_t leaf) const { return static_cast<const double *>(memory(leaf)); }
+  const int32_t *i32(int32_t leaf) const { return static_cast<const int32_t *>(memory(leaf)); }
+  const int32_t *offsets(int32_t leaf, int32_t depth) const {
+    return leaf < leaves() ? leaves_[leaf].lists[depth].offsets : nullptr;
+  }
   /// Number of lists that offsets(leaf, depth) cuts: it has one number more.
-  int64_t lists(int32_t leaf, int32_t depth) const { return leaves_[leaf].lists[depth].count; }
+  int64_t lists(int32_t leaf, int32_t depth) const {
+    return leaf < leaves() ? leaves_[leaf].lists[depth].count : 0;
+  }
 
   /// The caller's memory for a leaf's values, `capacity` in numbers; null: own memory again. Stays until
   /// changed.
@@ -108,6 +113,7 @@ private:
     Lists lists[kMaxListDepth];
   };
   size_t number_bytes(const Slot &slot) const;
+  const void *memory(int32_t leaf) const { return leaf < leaves() ? leaves_[leaf].memory : nullptr; }
 
   const EntryInfo *entry_ = nullptr;
   bool f64_ = false;
