@@ -254,7 +254,8 @@ const Type *Checker::typeReduction(CallExpr &expr, const BuiltinInfo &info, Call
   if (arg.type->isList()) {
     if (expr.axis) {
       value(*expr.axis);
-      error(expr.axisRange, quote(arg) + " is a list, which has no axes", "L1");
+      error(expr.axisRange, quote(arg) + " is a list, which has no axes", "L1")
+          .hint("`" + std::string(info.name) + "` of a list takes its elements together; leave `axis` out");
       return fail();
     }
     return reduceElement(info.id, arg.type->element, arg.range, "an element of " + quote(arg));
@@ -308,7 +309,8 @@ const Type *Checker::typeSoftmax(CallExpr &expr, const BuiltinInfo &info, Call &
   if (arg.type->isList() && info.id == Builtin::Softmax) {
     if (expr.axis) {
       value(*expr.axis);
-      error(expr.axisRange, quote(arg) + " is a list, which has no axes", "L1");
+      error(expr.axisRange, quote(arg) + " is a list, which has no axes", "L1")
+          .hint("`" + std::string(info.name) + "` of a list takes its elements together; leave `axis` out");
       return fail();
     }
     return reduceElement(info.id, arg.type->element, arg.range, "an element of " + quote(arg));

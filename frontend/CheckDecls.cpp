@@ -545,9 +545,13 @@ void Checker::checkFunction(FuncInfo &func) {
       require(*decl->measure, types_.integer(), "a measure is");
     }
     inferBlock(decl->body);
-    require(*decl->body.result, func.result,
-            std::string(spelling(decl->funcKind)) + " `" + func.name + "` gives",
-            decl->result ? decl->result->range : SourceRange());
+    const std::string place = std::string(spelling(decl->funcKind)) + " `" + func.name + "` gives";
+    const Expr &gives = *decl->body.result;
+    if (!decl->result && gives.type && gives.type->isTuple())
+      reportMismatch(gives, func.result, place)
+          .hint("what a loss gives beside its number stands in its type: `-> " + gives.type->str() + "`");
+    else
+      require(*decl->body.result, func.result, place, decl->result ? decl->result->range : SourceRange());
   });
 }
 
