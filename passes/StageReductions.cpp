@@ -233,23 +233,25 @@ void StageToKernel::segment(batch::SegmentOp op) {
           /*vector=*/false);
     }
     // Row by row, so that each is read once and in one piece.
-    if (fold.startsWithFirst()) {
-      Value r = segmentRow(op, first, integer(0));
-      loops(shape, [&](ValueRange at) { store(load(r, at), result, at); });
-    } else {
-      Value start = fold.start();
-      loops(shape, [&](ValueRange at) { store(start, result, at); });
-    }
-    counted(integer(fold.startsWithFirst()), length, "e", ValueRange(),
-            [&](Value k, ValueRange) -> SmallVector<Value> {
-              Value r = segmentRow(op, first, k);
-              loops(shape, [&](ValueRange at) { store(fold.next(read(at), load(r, at)), result, at); });
-              return {};
-            });
-    if (op.getKind() == batch::ReduceKind::Mean) {
-      Value n = count();
-      loops(shape, [&](ValueRange at) { store(fold.finish(read(at), [&] { return n; }), result, at); });
-    }
+    inVectors(shape, [&](EachElement each) {
+      if (fold.startsWithFirst()) {
+        Value r = segmentRow(op, first, integer(0));
+        each([&](ValueRange at) { store(load(r, at), result, at); });
+      } else {
+        Value start = fold.start();
+        each([&](ValueRange at) { store(start, result, at); });
+      }
+      counted(integer(fold.startsWithFirst()), length, "e", ValueRange(),
+              [&](Value k, ValueRange) -> SmallVector<Value> {
+                Value r = segmentRow(op, first, k);
+                each([&](ValueRange at) { store(fold.next(read(at), load(r, at)), result, at); });
+                return {};
+              });
+      if (op.getKind() == batch::ReduceKind::Mean) {
+        Value n = count();
+        each([&](ValueRange at) { store(fold.finish(read(at), [&] { return n; }), result, at); });
+      }
+    });
   });
 }
 

@@ -107,16 +107,22 @@ void StageToKernel::emitTiles(ArrayRef<Action *> group) {
   tileLoops.push_back(loop);
 }
 
-/// Elementwise values whose rows are no whole number of vectors.
-void StageToKernel::emitWholeVectors(ArrayRef<Action *> group, ArrayRef<int64_t> shape) {
+/// Work element by element: `body` is given what runs it in loops over the shape. Rows that are no whole
+/// number of vectors are computed in parts of such, each from beginning to end: what two parts have in common
+/// comes out twice the same.
+void StageToKernel::inVectors(ArrayRef<int64_t> shape, function_ref<void(EachElement)> body) {
+  if (!repeats || shape.empty() || shape.back() <= kPart || shape.back() % kWholeVectors == 0)
+    return body([&](function_ref<void(ValueRange)> element) { loops(shape, element); });
   loops(
       shape.drop_back(),
       [&](ValueRange outer) {
         overlapping(shape.back(), kPart, "part", [&](Value, Value first) {
-          loops({kPart}, [&](ValueRange at) {
-            Indices all(outer.begin(), outer.end());
-            all.push_back(unitAt(first, at[0]));
-            emitElements(group, all);
+          body([&](function_ref<void(ValueRange)> element) {
+            loops({kPart}, [&](ValueRange at) {
+              Indices all(outer.begin(), outer.end());
+              all.push_back(unitAt(first, at[0]));
+              element(all);
+            });
           });
         });
       },

@@ -368,12 +368,9 @@ SmallVector<Value> StageToKernel::counted(Value low, Value high, StringRef name,
 }
 
 void StageToKernel::emitGroup(ArrayRef<Action *> group) {
-  ArrayRef<int64_t> shape = dyn::extents(group[0]->value.getType());
   rows([&] {
-    if (repeats && !shape.empty() && shape.back() > kPart && shape.back() % kWholeVectors != 0)
-      emitWholeVectors(group, shape);
-    else
-      loops(shape, [&](ValueRange at) { emitElements(group, at); });
+    inVectors(dyn::extents(group[0]->value.getType()),
+              [&](EachElement each) { each([&](ValueRange at) { emitElements(group, at); }); });
   });
 }
 
