@@ -196,9 +196,10 @@ bool Interpreter::computeWithin(const Instance &wanted) {
 /// `again` is needed by the top of the stack and still open itself.
 void Interpreter::reportCycle(const Instance &again) {
   std::vector<messages::CycleStep> steps;
+  llvm::SmallPtrSet<const Memo *, 16> seen; // one wanted by two waits below the place where it was opened
   for (size_t i = stack_.size(); i-- > 0;) {
     const Instance &at = stack_[i];
-    if (memo(at).state != Memo::Open)
+    if (memo(at).state != Memo::Open || !seen.insert(&memo(at)).second)
       continue;
     steps.push_back({dyn::CellOp(at.cell).getSymName().str(), wordsFor(at)});
     if (at.cell == again.cell && at.keys == again.keys && at.context == again.context)

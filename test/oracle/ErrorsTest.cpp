@@ -79,6 +79,12 @@ TEST_F(Errors, Cycle) {
       "m: input 0: node 1 (Node): a value needs itself: up(node 1) -> up(node 2) -> up(node 1)");
   EXPECT_EQ(model.error("run", R"({"nodes": [{"Node": {"i": 0, "kids": [0]}}], "args": {"t": 0}})"),
             "m: input 0: node 0 (Node): a value needs itself: up(node 0) -> up(node 0)");
+  // A node that is wanted twice stands once in the chain: where its call leads on.
+  EXPECT_EQ(
+      model.error("run", R"({"nodes": [{"Node": {"i": 0, "kids": [1, 2]}}, {"Node": {"i": 0, "kids": [2]}},
+                                  {"Node": {"i": 0, "kids": [0]}}], "args": {"t": 0}})"),
+      "m: input 0: node 0 (Node): a value needs itself: up(node 0) -> up(node 1) -> up(node 2) -> up(node "
+      "0)");
 }
 
 // An input may be refused for any of its mistakes: all are found.
