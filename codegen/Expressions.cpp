@@ -48,7 +48,8 @@ std::string literal(const APFloat &value, bool f64) {
     return std::string(value.isNegative() ? "-" : "") + "std::numeric_limits<real>::infinity()";
   char text[64];
   std::to_chars_result end{};
-  // The shortest text that reads back as the same number. In a double, that of a float's is not the same.
+  // The shortest text that reads back as the same number. As a double, the shortest text of a float would be
+  // another number: literals are floats (T4) also where doubles compute with them.
   if (&value.getSemantics() == &APFloat::IEEEsingle() && !f64)
     end = std::to_chars(text, text + sizeof text, value.convertToFloat());
   else

@@ -326,10 +326,12 @@ static Exit reportMismatch(Verifier &verifier, const Options &options, const Wei
       return fail(status);
   }
   llvm::errs() << "a small input that shows it is in " << file << "; compare\n";
-  for (bool compiled : {true, false})
+  for (bool first : {true, false}) { // with what it shared the compiled code differs from itself
+    bool compiled = first || verifier.finding.shared;
     llvm::errs() << "  dbc " << (compiled ? "run " : "interpret ") << commandLine(options.model, compiled)
                  << " --entry " << entry.name << " --weights " << loaded << " --input " << file
-                 << (compiled && verifier.finding.shared ? " --share\n" : "\n");
+                 << (first && verifier.finding.shared ? " --share\n" : "\n");
+  }
   return kUserError;
 }
 

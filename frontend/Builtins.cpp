@@ -113,8 +113,6 @@ const std::map<std::string_view, const char *> kIdioms = {
     {"sub", "write `a - b`"},
     {"True", "write `true`"},
     {"False", "write `false`"},
-    {"List", "a list of `T` is `[T]`"},
-    {"Optional", "what may be absent is a list `[T]` of none or one"},
     {"clamp", "write `clip(x, lo, hi)`"},
     {"embedding", "rows of a table are taken by `E[i]`"},
     {"gather", "rows of a table are taken by `E[i]`"},
@@ -147,12 +145,24 @@ const std::map<std::string_view, const char *> kIdioms = {
     {"np", "functions stand without a module: `tanh(x)`"},
     {"F", "functions stand without a module: `tanh(x)`"},
     {"self", "params and fields are named alone; a function takes what it needs: `fn f(t: Tree)`"},
+    {"print", "a model has no output but its entries: return what is to be seen from one"},
+};
+
+/// What names of types elsewhere are here.
+const std::map<std::string_view, const char *> kTypeIdioms = {
+    {"float", "numbers with a point are `f32`"},
+    {"float32", "numbers with a point are `f32`"},
+    {"f64", "numbers are `f32`; `--real f64` computes with doubles"},
+    {"int32", "whole numbers are `int`, or `index[n]` from 0 to n - 1"},
+    {"int64", "whole numbers are `int`, or `index[n]` from 0 to n - 1"},
+    {"long", "whole numbers are `int`, or `index[n]` from 0 to n - 1"},
+    {"List", "a list of `T` is `[T]`"},
+    {"Optional", "what may be absent is a list `[T]` of none or one"},
     {"Tensor", "a tensor is `f32[n, m]`, a number `f32`"},
     {"tensor", "a tensor is `f32[n, m]`, a number `f32`"},
     {"double", "numbers are `f32`; `--real f64` computes with doubles"},
     {"str", "words are indices into a vocabulary: `index[v]`"},
     {"string", "words are indices into a vocabulary: `index[v]`"},
-    {"print", "a model has no output but its entries: return what is to be seen from one"},
 };
 
 } // namespace
@@ -188,7 +198,12 @@ const std::vector<std::string> &builtinNames() {
 
 std::string idiomFor(std::string_view name) {
   auto at = kIdioms.find(name);
-  return at == kIdioms.end() ? "" : at->second;
+  return at == kIdioms.end() ? typeIdiomFor(name) : at->second;
+}
+
+std::string typeIdiomFor(std::string_view name) {
+  auto at = kTypeIdioms.find(name);
+  return at == kTypeIdioms.end() ? "" : at->second;
 }
 
 } // namespace dbc::frontend

@@ -130,6 +130,8 @@ const BuiltinInfo &builtinInfo(Builtin id);
 const std::vector<std::string> &builtinNames();
 /// What to write instead of a name that users of other systems expect (`concat`: "write `[a, b]`"), or "".
 std::string idiomFor(std::string_view name);
+/// The same where a type stands (`List`: "a list of `T` is `[T]`").
+std::string typeIdiomFor(std::string_view name);
 
 } // namespace dbc::frontend
 

@@ -547,7 +547,7 @@ void Checker::checkFunction(FuncInfo &func) {
     inferBlock(decl->body);
     const std::string place = std::string(spelling(decl->funcKind)) + " `" + func.name + "` gives";
     const Expr &gives = *decl->body.result;
-    if (!decl->result && gives.type && gives.type->isTuple())
+    if (!decl->result && gives.type && gives.type->isTuple() && gives.type->parts[0]->isScalar(Scalar::F32))
       reportMismatch(gives, func.result, place)
           .hint("what a loss gives beside its number stands in its type: `-> " + gives.type->str() + "`");
     else

@@ -166,12 +166,7 @@ const Type *Checker::resolveType(TypeExpr &expr, TypePlace place) {
 }
 
 std::string Checker::hintForType(const std::string &name) {
-  if (name == "float" || name == "float32" || name == "f64")
-    return "numbers with a point are `f32`";
-  if (name == "int32" || name == "int64" || name == "long")
-    return "whole numbers are `int`, or `index[n]` from 0 to n - 1";
-  std::string idiom = idiomFor(name);
-  if (idiom.compare(0, 6, "write ") != 0 && !idiom.empty()) // else it is what an expression is written as
+  if (std::string idiom = typeIdiomFor(name); !idiom.empty())
     return idiom;
   auto isType = [](const Binding *binding) {
     return binding->kind == Binding::Kind::Data || binding->kind == Binding::Kind::Record ||

@@ -232,8 +232,8 @@ void StageToKernel::segment(batch::SegmentOp op) {
           },
           /*vector=*/false);
     }
-    // Row by row, so that each is read once and in one piece.
-    inVectors(shape, [&](EachElement each) {
+    // Row by row, as they lie in memory.
+    auto take = [&](EachElement each) {
       if (fold.startsWithFirst()) {
         Value r = segmentRow(op, first, integer(0));
         each([&](ValueRange at) { store(load(r, at), result, at); });
@@ -251,7 +251,11 @@ void StageToKernel::segment(batch::SegmentOp op) {
         Value n = count();
         each([&](ValueRange at) { store(fold.finish(read(at), [&] { return n; }), result, at); });
       }
-    });
+    };
+    if (shape.size() == 1)
+      inVectors(shape, take); // a part of all rows, then the next one: a list's rows are few, mostly
+    else
+      take([&](function_ref<void(ValueRange)> element) { loops(shape, element); });
   });
 }
 

@@ -3,7 +3,7 @@
 // Products whose results are used element by element: all gates of a tile of units are computed together, and
 // what is done with them follows at once, while they are in the first-level cache. Loops over a tile have as
 // many steps whatever the sizes of the model are, so they run in whole vectors; the last tile of units that
-// are no multiple of it overlaps the one before, and what both have comes out twice the same.
+// are no multiple of it overlaps the one before.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Products.h"
@@ -13,7 +13,7 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-/// Tiles of a thread: the last two of a stage may overlap, and must not be computed at the same time.
+/// Tiles of a thread: the last one may need what the one before left in its place, see kernel.weights.
 static constexpr int64_t kFewestTiles = 2;
 
 void StageToKernel::findTiles() {
@@ -107,9 +107,9 @@ void StageToKernel::emitTiles(ArrayRef<Action *> group) {
   tileLoops.push_back(loop);
 }
 
-/// Work element by element: `body` is given what runs it in loops over the shape. Rows that are no whole
-/// number of vectors are computed in parts of such, each from beginning to end: what two parts have in common
-/// comes out twice the same.
+/// Work element by element: `body` is given what runs it in loops over the shape. Rows longer than a part
+/// that are no whole number of vectors are computed in parts of such, each from beginning to end: what two
+/// parts have in common comes out twice the same. Stages that compute few rows in all do without.
 void StageToKernel::inVectors(ArrayRef<int64_t> shape, function_ref<void(EachElement)> body) {
   if (!repeats || shape.empty() || shape.back() <= kPart || shape.back() % kWholeVectors == 0)
     return body([&](function_ref<void(ValueRange)> element) { loops(shape, element); });

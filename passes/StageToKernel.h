@@ -75,6 +75,7 @@ private:
   /// Lets callers choose which tiles are computed, where all of the stage is one loop over them.
   void shareTiles();
   void emitElements(llvm::ArrayRef<Action *> group, mlir::ValueRange at);
+  /// Runs what it is given for each element.
   using EachElement = llvm::function_ref<void(llvm::function_ref<void(mlir::ValueRange)>)>;
   void inVectors(llvm::ArrayRef<int64_t> shape, llvm::function_ref<void(EachElement)> body);
   kernel::ForOp overlapping(int64_t units, int64_t size, llvm::StringRef name,

@@ -119,5 +119,22 @@ LogicalResult IfOp::verify() {
   return success();
 }
 
+LogicalResult ProductOp::verify() {
+  if (!getTile())
+    return success();
+  auto counter = dyn_cast<BlockArgument>(getTile());
+  Operation *loop = counter ? counter.getOwner()->getParentOp() : nullptr;
+  if (!isa_and_nonnull<ForOp>(loop) || counter.getArgNumber() != 0)
+    return emitOpError("computes a tile that is not the counter of a loop");
+  for (Operation *user : getInto().getUsers()) {
+    bool writes =
+        user->getNumOperands() > 0 && isa<WriteOp, ProductOp, MultiplyOp>(user) &&
+        (isa<WriteOp>(user) ? cast<WriteOp>(user).getLocal() : user->getOperands().back()) == getInto();
+    if (writes && user != *this && loop->isAncestor(user))
+      return emitOpError("computes tiles into what another operation in their loop writes");
+  }
+  return success();
+}
+
 #define GET_OP_CLASSES
 #include "ir/Kernel/KernelOps.cpp.inc"

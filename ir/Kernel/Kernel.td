@@ -219,7 +219,7 @@ def Kernel_FuncOp : Kernel_Op<"func", [Symbol, SingleBlock, NoTerminator]> {
     | `index` | the row, its node (or input), further keys | each row of `space`, in order; pushes rows of nested spaces |
     | `place` | the node (or input), further keys | each call of a cell with further keys; yields the instance's place |
     | `stage` | begin, end | a range of rows of `space` (of its order list where it is `ticked` by steps) |
-    | `stage` with `tiles` | begin, end, tile_begin, tile_end | these tiles of these rows: all tiles make the stage, in any order, the last two by one thread, one behind the other |
+    | `stage` with `tiles` | begin, end, tile_begin, tile_end | these tiles of these rows: all tiles make the stage, in any order, but the last one behind the one before, by one thread |
     `doc` lines are printed as the function's comment.
     A stage's attributes are for one row, for the profile: `reals_read` and `reals_written` numbers of the emitter's type,
     `bytes_read` and `bytes_written` of other numbers, `gathers`, `operations` of products (two a multiply-add); `grain` is the number of rows that are worth a thread.
@@ -321,11 +321,12 @@ def Kernel_ProductOp : Kernel_Op<"product", [AttrSizedOperandSegments, MemoryEff
     With `table` (weights with tables) row i uses matrix table[i]. With `some` x[i] is zeros where some[i] is 0 (a sum of
     nothing), and into[i] may be `init` without multiplying. With `tile` (weights with gates) only the outputs of
     that tile are computed: into[i][g][j] is gate g of the tile's unit number j. The last tile may take what the one
-    before has from `into`, and so follows it.
+    before has from `into`: `tile` is the counter of a loop in which nothing else writes there.
   }];
   let arguments = (ins I32:$count, Variadic<Kernel_Rows>:$x, DenseI64ArrayAttr:$lengths, FlatSymbolRefAttr:$weights,
       Optional<Kernel_Local>:$table, Optional<Kernel_Local>:$some, Optional<I32>:$tile, Kernel_Local:$into);
   let assemblyFormat = "$count `rows` `(` $x `)` $lengths `with` $weights (`table` $table^ `:` type($table))? (`some` $some^ `:` type($some))? (`tile` $tile^)? `into` $into `:` type($into) attr-dict";
+  let hasVerifier = 1;
 }
 
 def Kernel_MultiplyOp : Kernel_Op<"multiply", [MemoryEffects<[MemRead, MemWrite]>]> {

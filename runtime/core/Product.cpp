@@ -123,8 +123,7 @@ void Packed<Real>::pack_tiles(const Real *w, int32_t gates, int32_t units, int32
         put(g, std::min(t * width, units - width) + j, static_cast<size_t>(t) * tile_ + g * width + j);
   if (!dense)
     return;
-  last_.gates = gates;
-  last_.width = width;
+  last_.outputs = tile_;
   last_.units = rest;
   last_.place.resize(static_cast<size_t>(gates) * rest);
   for (int32_t g = 0; g < gates; ++g)
@@ -149,48 +148,18 @@ template <class Real> void Packed<Real>::round_to_bf16() {
 
 namespace {
 
-/// Numbers of a cache line, as the compiler adds and multiplies them on any machine.
-template <class Real> struct Line;
-template <> struct Line<float> {
-  using Numbers = float __attribute__((vector_size(kPanelBytes)));
-  using Bits = uint32_t __attribute__((vector_size(kPanelBytes)));
-};
-template <> struct Line<double> {
-  using Numbers = double __attribute__((vector_size(kPanelBytes)));
-  using Bits = uint64_t __attribute__((vector_size(kPanelBytes)));
-};
-
-/// Moves what a last tile has in common with the tile before, whose row `y` was, to where the last one has
-/// it.
-template <class Real> inline __attribute__((always_inline)) void take_over(const LastTile &last, Real *y) {
-  constexpr int32_t line = kPanelBytes / sizeof(Real);
-  const int32_t end = last.gates * last.width;
-  // Whole lines; what they bring from the gate behind goes where the new units are written later.
-  int32_t j = 0;
-  for (; j + last.units + line <= end; j += line) {
-    typename Line<Real>::Numbers numbers;
-    std::memcpy(&numbers, y + j + last.units, sizeof numbers);
-    std::memcpy(y + j, &numbers, sizeof numbers);
-  }
-  for (; j + last.units < end; ++j)
-    y[j] = y[j + last.units];
-}
-DBC_CLONES void take_over_rows(const LastTile &last, int32_t rows, const RowsOut<float> &y) {
-  for (int32_t i = 0; i < rows; ++i)
-    take_over(last, y.base + (y.row ? y.row[i] : i) * y.stride);
-}
-DBC_CLONES void take_over_rows(const LastTile &last, int32_t rows, const RowsOut<double> &y) {
-  for (int32_t i = 0; i < rows; ++i)
-    take_over(last, y.base + (y.row ? y.row[i] : i) * y.stride);
+/// Moves what the tile before the last one left in a row of y to where the last one has it: each gate's units
+/// are `units` further on. What comes from the gate behind is written over.
+template <class Real> void take_over(const LastTile &last, Real *y) {
+  std::memmove(y, y + last.units, static_cast<size_t>(last.outputs - last.units) * sizeof(Real));
 }
 
 template <class Real>
 void run_product(ProductKernel<Real> kernel, int32_t rows, const Segment<Real> *segments, int32_t count,
-                 const Panels<Real> &w, RowsOut<Real> y) {
-  if (w.last != nullptr) {
-    take_over_rows(*w.last, rows, y);
-    y.place = w.last->place.data();
-  }
+                 const Panels<Real> &w, const RowsOut<Real> &y) {
+  if (w.last != nullptr)
+    for (int32_t i = 0; i < rows; ++i)
+      take_over(*w.last, y.at(i));
   kernel(rows, segments, count, w, y);
 }
 
@@ -237,6 +206,17 @@ DBC_CLONES void copy_columns(const float *from, int64_t stride, int32_t rows, in
 DBC_CLONES void copy_columns(const double *from, int64_t stride, int32_t rows, int32_t here, double *to) {
   copy_panel(from, stride, rows, here, to);
 }
+
+/// Numbers of a cache line, as the compiler adds and multiplies them on any machine.
+template <class Real> struct Line;
+template <> struct Line<float> {
+  using Numbers = float __attribute__((vector_size(kPanelBytes)));
+  using Bits = uint32_t __attribute__((vector_size(kPanelBytes)));
+};
+template <> struct Line<double> {
+  using Numbers = double __attribute__((vector_size(kPanelBytes)));
+  using Bits = uint64_t __attribute__((vector_size(kPanelBytes)));
+};
 
 /// The product of each row of a with the vector x.
 template <class Real>

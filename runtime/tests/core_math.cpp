@@ -97,7 +97,11 @@ TEST(Math, Log1pWithinItsBound) {
       kInf, 4);
 }
 TEST(Math, TanhWithinItsBound) {
-  check("tanh", [](float x) { return m::tanh(x); }, [](double x) { return std::tanh(x); }, -kInf, kInf, 6.5);
+  const float eps = 0x1p-23f;
+  const bool fused = m::detail::fma(1 + eps, 1 - eps, -1.0f) != 0;
+  check(
+      "tanh", [](float x) { return m::tanh(x); }, [](double x) { return std::tanh(x); }, -kInf, kInf,
+      fused ? 5.1 : 6.5);
 }
 TEST(Math, SigmoidWithinItsBound) {
   check("sigmoid", [](float x) { return m::sigmoid(x); }, sigmoid64, -88, kInf, 3);
@@ -199,8 +203,12 @@ TEST(Math, LimitsAndNaN) {
 
 TEST(Math, TanhAndErfStayWithinOne) {
   // What is made of them, 1 - y^2 under a root for one, relies on it.
-  float most = 0;
-  each_float(0, kInf, [&](float x) { most = std::max({most, m::tanh(x), m::erf(x)}); });
+  float least = 0, most = 0;
+  each_float(-kInf, kInf, [&](float x) {
+    least = std::min({least, m::tanh(x), m::erf(x)});
+    most = std::max({most, m::tanh(x), m::erf(x)});
+  });
+  EXPECT_EQ(least, -1);
   EXPECT_EQ(most, 1);
 }
 
@@ -231,12 +239,13 @@ TEST(Math, TheFirstOfEquals) {
 // ---------------------------------------------------------------------------------------------------
 
 TEST(Math, LoopsHaveTheBitsOfSingleCalls) {
-  std::vector<float> x;
+  std::vector<float> x = {0.0f, -0.0f, kInf, -kInf, kNan, -kNan, 1e-45f, -1e-45f, 8.24f, 89, -89, 3.4e38f};
+  int32_t number = 0;
   each_float(-kInf, kInf, [&](float v) {
-    if (x.size() < 1000003)
+    if (++number % 8 == 0)
       x.push_back(v);
   });
-  for (float v = -30; v < 30; v += 0.0013f)
+  for (float v = -100; v < 100; v += 0.0013f)
     x.push_back(v);
   struct {
     const char *name;

@@ -371,6 +371,22 @@ TEST_P(Product, Bf16GivesTheBitsOfRoundedWeights) {
   EXPECT_EQ(packed.tile(1).bf16 - packed.tile(0).bf16, 32 * 8 / 2);
   packed.pack(w.data(), 40, 8);
   EXPECT_EQ(packed.whole().bf16, nullptr);
+  // A last tile of its own units only, and of an odd number of inputs.
+  constexpr int32_t kGates = 5, kUnits = 22, kIn = 7, kRows = 9;
+  auto exact = drawn<float>(kGates * kUnits * kIn, 3), rows = drawn<float>(kRows * kIn, 4);
+  Packed<float> a, b;
+  a.pack_tiles(exact.data(), kGates, kUnits, 16, kIn);
+  a.round_to_bf16();
+  for (float &weight : exact)
+    weight = dbc::to_float(dbc::to_bf16(weight));
+  b.pack_tiles(exact.data(), kGates, kUnits, 16, kIn);
+  EXPECT_NE(a.tile(1).last, nullptr);
+  std::vector<float> of_a(kRows * kGates * 16), of_b = of_a;
+  for (int32_t t = 0; t < 2; ++t) {
+    dbc::product<float>(kRows, {rows.data(), nullptr, kIn}, a.tile(t), {of_a.data(), nullptr, kGates * 16});
+    dbc::product<float>(kRows, {rows.data(), nullptr, kIn}, b.tile(t), {of_b.data(), nullptr, kGates * 16});
+    EXPECT_EQ(of_a, of_b);
+  }
 }
 
 TEST(Bf16, RoundsToNearestAndTiesToEven) {

@@ -32,7 +32,7 @@ struct Shares {
 /// The fastest way to share a launch among at most `parts` threads, when a tile of a row takes as long as
 /// another and passing over the weights of a tile as long as some rows. So threads rather take tiles than
 /// rows, and find the weights of theirs in their own caches, level after level. A thread has two tiles or
-/// more.
+/// more: the last one goes with the one before, see Packed::pack_tiles.
 inline Shares share_out(int32_t rows, int32_t tiles, int64_t parts) {
   constexpr int64_t kPass = 6, kFewest = 2;
   Shares best;

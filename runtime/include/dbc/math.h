@@ -8,8 +8,8 @@
 // round twice instead: their bits are their own, within the same bounds.
 //
 // Errors of the float versions are in units in the last place (ULP) against double libm, over all floats of
-// the range said; tests take one float in 509. NaN gives NaN; infinities give the limits. The double versions are those of
-// the C library.
+// the range said; tests take one float in 509. NaN gives NaN; infinities give the limits. The double versions
+// are those of the C library.
 #pragma once
 
 #include <cmath>
@@ -157,8 +157,8 @@ DBC_INLINE double log1p(double x) { return std::log1p(x); }
 
 /// At most 6.5 ULP everywhere, 5.1 where there is an fma instruction; never outside of -1 .. 1.
 DBC_INLINE float tanh(float x) {
-  // |x| P(x^2) / Q(x^2), of the best P and Q up to 8.24, where it is 1 in floats; they stay as they are from
-  // there on.
+  // |x| P(x^2) / Q(x^2), of the best P and Q up to 8.24. From there on these stay as they are, and the ratio
+  // is cut at 1.
   float a = abs(x);
   float z = detail::within(a * a, -1.0f, 67.89f);
   float p = 1.33369804e-8f;

@@ -37,17 +37,15 @@ public:
   const Leaf &leaf(int32_t number) const { return leaves_[number].leaf; }
   int32_t inputs() const { return inputs_; }
 
-  /// Null, and no lists, where nothing has been run.
+  /// Values of a leaf, by their type, and where its lists begin. Before the first run: null, and no lists.
   const float *f32(int32_t leaf) const { return static_cast<const float *>(memory(leaf)); }
   const double *f64(int32_t leaf) const { return static_cast<const double *>(memory(leaf)); }
   const int32_t *i32(int32_t leaf) const { return static_cast<const int32_t *>(memory(leaf)); }
   const int32_t *offsets(int32_t leaf, int32_t depth) const {
-    return leaf < leaves() ? leaves_[leaf].lists[depth].offsets : nullptr;
+    return entry_ ? leaves_[leaf].lists[depth].offsets : nullptr;
   }
   /// Number of lists that offsets(leaf, depth) cuts: it has one number more.
-  int64_t lists(int32_t leaf, int32_t depth) const {
-    return leaf < leaves() ? leaves_[leaf].lists[depth].count : 0;
-  }
+  int64_t lists(int32_t leaf, int32_t depth) const { return entry_ ? leaves_[leaf].lists[depth].count : 0; }
 
   /// The caller's memory for a leaf's values, `capacity` in numbers; null: own memory again. Stays until
   /// changed.
@@ -113,7 +111,7 @@ private:
     Lists lists[kMaxListDepth];
   };
   size_t number_bytes(const Slot &slot) const;
-  const void *memory(int32_t leaf) const { return leaf < leaves() ? leaves_[leaf].memory : nullptr; }
+  const void *memory(int32_t leaf) const { return entry_ ? leaves_[leaf].memory : nullptr; }
 
   const EntryInfo *entry_ = nullptr;
   bool f64_ = false;

@@ -35,7 +35,6 @@ template <class Real> struct RowsOut {
   Real *base = nullptr;
   const int32_t *row = nullptr;
   int64_t stride = 0;
-  const int32_t *place = nullptr; ///< where in a row output o goes; null: to o
   Real *at(int32_t i) const { return base + (row ? row[i] : i) * stride; }
 };
 
@@ -53,11 +52,11 @@ struct Bf16Pair {
   uint32_t bits;
 };
 
-/// The last tile of a matrix whose units are no multiple of a tile's `width`, see Packed::pack_tiles.
+/// A last tile that is packed without the units that the one before has too, see Packed::pack_tiles.
 struct LastTile {
-  int32_t gates = 0, width = 0;
+  int32_t outputs = 0;       ///< of a whole tile
   int32_t units = 0;         ///< that the tile before does not have
-  Array<int32_t> place = {}; ///< where in a row the outputs of these go: gates x units
+  Array<int32_t> place = {}; ///< where in a row of y the outputs of these go: gates x units
 };
 
 /// A run of a packed matrix's outputs, for one call of `product`.
@@ -82,8 +81,11 @@ public:
   /// all gates of `width` neighbouring units are computed together: tile t has the units from min(t * width,
   /// units - width) on, so the last one overlaps the one before where units are no multiple of width; output
   /// g * width + j of it is gate g of its unit number j. `width` is at most `units`, and a multiple of
-  /// 64 / sizeof(Real). Where that takes fewer panels, the last tile is packed without what the one before
-  /// has: its product finds that in y, where it must be called right after the other.
+  /// 64 / sizeof(Real).
+  ///
+  /// Where that takes fewer panels, the last tile is packed without what the one before has. Its product
+  /// finds that in y: it must be called for the same rows of the same x with the y of the product of the tile
+  /// before, into which nothing else was written since.
   void pack_tiles(const Real *w, int32_t gates, int32_t units, int32_t width, int32_t inputs,
                   const Real *bias = nullptr);
 
@@ -133,8 +135,8 @@ private:
 ///
 /// rows      number of rows; 0 is fine
 /// segments  `count` of them; their lengths add up to w.inputs
-/// y         w.outputs elements of each row are written; must not overlap x. A last tile finds in it what the
-///           tile before wrote, and completes it to a whole tile
+/// y         w.outputs elements of each row are written; must not overlap x. What a last tile finds in
+///           it, Packed::pack_tiles says
 ///
 /// Allocates nothing and is safe to call from several threads on disjoint y.
 template <class Real>
