@@ -23,7 +23,7 @@ double function(FunctionKind kind, double x) {
   case FunctionKind::Relu:
     return x > 0 || std::isnan(x) ? x : 0;
   case FunctionKind::Gelu:
-    return 0.5 * x * (1 + std::erf(x * M_SQRT1_2));
+    return x < -40 ? 0 : 0.5 * x * std::erfc(-x * M_SQRT1_2);
   case FunctionKind::Softplus:
     return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x)));
   }

@@ -58,8 +58,11 @@ struct Distance {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 void compare(double a, double b, bool exact, Distance &to) {
-  if (a == b || (std::isnan(a) && std::isnan(b))) {
-    if (std::isfinite(b))
+  // An infinity is right where the other one, a double, is more than a float can be.
+  bool over =
+      std::isinf(a) && std::fabs(b) > std::numeric_limits<float>::max() && std::signbit(a) == std::signbit(b);
+  if (a == b || over || (std::isnan(a) && std::isnan(b))) {
+    if (std::isfinite(b) && !over)
       to.scale = std::max(to.scale, std::fabs(b));
     return;
   }

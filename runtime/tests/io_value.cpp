@@ -68,6 +68,12 @@ TEST(Value, ErrorIsRelativeToTheLargestOfALeaf) {
   EXPECT_DOUBLE_EQ(max_error(num(1.5), num(1.25)), 0.25 / 1.25);
   EXPECT_DOUBLE_EQ(max_error(num(0.5), num(0.25)), 0.25);
   EXPECT_DOUBLE_EQ(max_error(vec({1, 100}), vec({2, 100})), 0.01);
+  // Compiled code has an infinity where the interpreter's double is too large for a float.
+  const double inf = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(max_error(num(inf), num(1e39)), 0);
+  EXPECT_EQ(max_error(num(inf), num(-1e39)), inf);
+  EXPECT_EQ(max_error(num(inf), num(1e38)), inf);
+  EXPECT_DOUBLE_EQ(max_error(vec({inf, 1}), vec({1e39, 2})), 0.5);
   // All elements of a list are one leaf; the parts of a tuple are several.
   EXPECT_DOUBLE_EQ(max_error(listed({num(1), num(100)}), listed({num(2), num(100)})), 0.01);
   EXPECT_DOUBLE_EQ(max_error(tupled({num(1), num(100)}), tupled({num(2), num(100)})), 0.5);

@@ -214,7 +214,9 @@ DBC_INLINE float gelu(float x) {
   float r = 0.5f * x * (1.0f + erf(x * 0.707106781186547524f));
   return x < -12.0f ? 0.0f : r;
 }
-DBC_INLINE double gelu(double x) { return 0.5 * x * std::erfc(-x * 0.70710678118654752440); }
+DBC_INLINE double gelu(double x) {
+  return x < -40.0 ? 0.0 : 0.5 * x * std::erfc(-x * 0.70710678118654752440);
+}
 
 namespace detail {
 /// sin(x + quarters * pi / 2). The angle is reduced in double: exact to float for |x| up to 1e7.

@@ -76,8 +76,8 @@ Value output_value(const Outputs &outputs, const EntryInfo &entry, int32_t input
 
 /// How far `a` is from `b`: for each leaf of the type the largest |a - b| / max(1, largest |b|), over all
 /// elements of the lists around it; the largest of those. Infinity where structure, an int, a bool or a node
-/// differ. NaN equals NaN, infinity equals infinity of the same sign; against anything else both are
-/// infinitely far.
+/// differ. NaN equals NaN, infinity `a` equals infinity of the same sign and what a float cannot hold;
+/// against anything else both are infinitely far.
 double max_error(const Value &a, const Value &b);
 
 } // namespace dbc
