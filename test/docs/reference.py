@@ -164,12 +164,15 @@ def check_builtins(text, root, all_blocks):
     difference("built-in functions", {re.match(r"\w+", span)[0] for row in rows for span in row[0]}, names)
     used = "".join(block.content for block in all_blocks if block.language == "dyn")
     difference("built-in functions in programs", {name for name in names if re.search(rf"\b{name}[(\[]", used)}, names)
-    hints = dict(re.findall(r'^ +\{"(\w+)", "(.*)"\},$', source, flags=re.M))
-    shown = {}
-    for row in re.findall(r"^\| (`.*) \|$", text[text.index("### Names of other systems") :].split("\n#")[0], flags=re.M):
-        cells = row.split(" | ", 1)
-        shown.update({name: cells[1] for name in re.findall(r"`(\w+)`", cells[0])})
-    difference("names of other systems", set(shown.items()), set(hints.items()))
+    hints, shown = set(), set()
+    for place, body in re.findall(r"> k(Type|)Idioms = \{\n(.*?)^\};", source, flags=re.M | re.S):
+        hints |= {(place, *entry) for entry in re.findall(r'^ +\{"(\w+)", "(.*)"\},$', body, flags=re.M)}
+    section = text[text.index("### Names of other systems") :].split("\n#")[0]
+    for place, body in zip(("", "Type"), section.split("\n| Type | Hint |")):
+        for row in re.findall(r"^\| (`.*) \|$", body, flags=re.M):
+            cells = row.split(" | ", 1)
+            shown |= {(place, name, cells[1]) for name in re.findall(r"`(\w+)`", cells[0])}
+    difference("names of other systems", shown, hints)
 
 
 def members(module):
