@@ -116,10 +116,8 @@ std::string Interpreter::wordsFor(const Instance &instance) const {
   std::string text;
   for (auto [argument, key] : llvm::zip(dyn::CellOp(instance.cell).getKeys(), instance.keys)) {
     auto node = dyn_cast<dyn::NodeType>(argument.getType());
-    if (node && argument.getArgNumber() > 0)
-      continue; // messages of compiled code do not tell it
     text += text.empty() ? "" : ", ";
-    if (node)
+    if (node && argument.getArgNumber() == 0)
       text += batch_->node_name(table(node), key);
     else
       text += dyn::sourceName(argument.getLoc()) + " = " + std::to_string(key);

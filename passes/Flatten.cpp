@@ -285,9 +285,6 @@ LogicalResult Flattening::run() {
         for (int64_t k = 0; k < context[1]; ++k)
           if (int64_t number = context[0] + k - startsWithNode(cell); number >= 0)
             names[number] = "";
-      for (size_t k = 0; k < names.size(); ++k) // a node has another number in the batch than in its input
-        if (isa<dyn::NodeType>(cell.getBody().getArgument(k + startsWithNode(cell)).getType()))
-          names[k] = "";
       keys.push_back(declare.getStrArrayAttr(names));
       further |= cells[name].space->given > 1;
     }
