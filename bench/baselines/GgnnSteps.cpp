@@ -34,7 +34,7 @@ void gru(int64_t H, const float *__restrict p, const float *__restrict b, const 
   for (int64_t j = 0; j < H; ++j) {
     float r = quick_sigmoid(p[j] + b[j] + q[j] + d[j]);
     float z = quick_sigmoid(p[H + j] + b[H + j] + q[H + j] + d[H + j]);
-    float n = math::tanh(p[2 * H + j] + b[2 * H + j] + r * (q[2 * H + j] + d[2 * H + j]));
+    float n = quick_tanh(p[2 * H + j] + b[2 * H + j] + r * (q[2 * H + j] + d[2 * H + j]));
     next[j] = n + z * (h[j] - n);
   }
 }

@@ -34,7 +34,7 @@ void plain_cell(int64_t H, const float *__restrict x, const float *__restrict u,
                 float *__restrict c, float *__restrict h) {
   for (int64_t j = 0; j < H; ++j) {
     const float i = quick_sigmoid(x[j] + u[j] + bias[j]);
-    const float g = math::tanh(x[2 * H + j] + u[2 * H + j] + bias[2 * H + j]);
+    const float g = quick_tanh(x[2 * H + j] + u[2 * H + j] + bias[2 * H + j]);
     c[j] += i * (g - c[j]);
     h[j] = gated_tanh(x[H + j] + u[H + j] + bias[H + j], c[j]);
   }
@@ -48,7 +48,7 @@ void mixed_cell(int64_t H, const float *__restrict x, const float *__restrict u,
                 float *__restrict mixed, float *__restrict c, float *__restrict h) {
   for (int64_t j = 0; j < H; ++j) {
     whole[j] = quick_exp(quick_sigmoid(x[j] + u[j] + bias[j]));
-    mixed[j] = whole[j] * math::tanh(x[2 * H + j] + u[2 * H + j] + bias[2 * H + j]);
+    mixed[j] = whole[j] * quick_tanh(x[2 * H + j] + u[2 * H + j] + bias[2 * H + j]);
   }
   for (int64_t w = 0; w < words; ++w)
     for (int64_t j = 0; j < H; ++j) {

@@ -23,7 +23,7 @@ namespace {
 DBC_CLONES
 void tanh_row(int64_t d, const float *__restrict y, const float *__restrict bias, float *__restrict v) {
   for (int64_t j = 0; j < d; ++j)
-    v[j] = math::tanh(y[j] + bias[j]);
+    v[j] = quick_tanh(y[j] + bias[j]);
 }
 
 class MvRnnNodes final : public Implementation {

@@ -47,7 +47,7 @@ void cells(int64_t H, int64_t rows, const float *x, const float *u, const float 
 DBC_CLONES
 void tanh_all(int64_t count, float *x) {
   for (int64_t i = 0; i < count; ++i)
-    x[i] = math::tanh(x[i]);
+    x[i] = quick_tanh(x[i]);
 }
 
 class TaggerSteps final : public Batched<Inputs> {
