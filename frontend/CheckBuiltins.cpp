@@ -245,21 +245,25 @@ std::optional<int> Checker::axisOf(CallExpr &expr, const Type *tensor, int other
   return static_cast<int>(*number < 0 ? *number + rank : *number);
 }
 
+const Type *Checker::typeListReduction(CallExpr &expr, const BuiltinInfo &info) {
+  Expr &arg = *expr.args[0];
+  if (expr.axis) {
+    value(*expr.axis);
+    error(expr.axisRange, quote(arg) + " is a list, which has no axes", "L1")
+        .hint("`" + std::string(info.name) + "` of a list takes its elements together; leave `axis` out");
+    return fail();
+  }
+  return reduceElement(info.id, arg.type->element, arg.range, "an element of " + quote(arg));
+}
+
 const Type *Checker::typeReduction(CallExpr &expr, const BuiltinInfo &info, Call &call) {
   Expr &arg = *expr.args[0];
   std::string name = std::string("`") + info.name + "`";
   // The result of these has the type of what is reduced, which may be literals still.
   if (info.id != Builtin::Sum && info.id != Builtin::Max && info.id != Builtin::Min)
     settle(arg);
-  if (arg.type->isList()) {
-    if (expr.axis) {
-      value(*expr.axis);
-      error(expr.axisRange, quote(arg) + " is a list, which has no axes", "L1")
-          .hint("`" + std::string(info.name) + "` of a list takes its elements together; leave `axis` out");
-      return fail();
-    }
-    return reduceElement(info.id, arg.type->element, arg.range, "an element of " + quote(arg));
-  }
+  if (arg.type->isList())
+    return typeListReduction(expr, info);
   if (!arg.type->isTensor())
     return wrongArgument(arg, info, "a list or a tensor");
   if (info.typing == Typing::Logical && arg.type->scalar != Scalar::Bool)
@@ -306,15 +310,8 @@ const Type *Checker::typeReduction(CallExpr &expr, const BuiltinInfo &info, Call
 const Type *Checker::typeSoftmax(CallExpr &expr, const BuiltinInfo &info, Call &call) {
   Expr &arg = *expr.args[0];
   settle(arg);
-  if (arg.type->isList() && info.id == Builtin::Softmax) {
-    if (expr.axis) {
-      value(*expr.axis);
-      error(expr.axisRange, quote(arg) + " is a list, which has no axes", "L1")
-          .hint("`" + std::string(info.name) + "` of a list takes its elements together; leave `axis` out");
-      return fail();
-    }
-    return reduceElement(info.id, arg.type->element, arg.range, "an element of " + quote(arg));
-  }
+  if (arg.type->isList() && info.id == Builtin::Softmax)
+    return typeListReduction(expr, info);
   if (!arg.type->isTensor())
     return wrongArgument(arg, info, info.id == Builtin::Softmax ? "a list or a tensor" : "a tensor");
   if (!requireFloat(arg, std::string("`") + info.name + "`"))

@@ -244,6 +244,8 @@ private:
   const Type *typeBuiltin(CallExpr &expr, const BuiltinInfo &info, Call &call);
   const Type *typeElementwise(CallExpr &expr, const BuiltinInfo &info);
   const Type *typeSelect(CallExpr &expr, const BuiltinInfo &info);
+  /// Of a reduction or softmax whose argument is a list.
+  const Type *typeListReduction(CallExpr &expr, const BuiltinInfo &info);
   const Type *typeReduction(CallExpr &expr, const BuiltinInfo &info, Call &call);
   const Type *typeSoftmax(CallExpr &expr, const BuiltinInfo &info, Call &call);
   const Type *typeSplit(CallExpr &expr, Call &call);
