@@ -20,13 +20,16 @@ struct Options {
   std::string source;
 };
 
-/// The contents of NAME.h, NAME.cpp and NAME.json; NAME is the module's symbol.
+/// The contents of NAME.h, NAME.cpp and NAME.json, and for a device of NAME.cuh and NAME.cu; NAME is the
+/// module's symbol.
 struct Generated {
   std::string header, source, manifest;
+  std::string deviceHeader, kernels; ///< empty: not compiled for a device
 };
 
-/// Prints a verified `kernel` module. Fails, with an error at the op, only where the module holds an op that
-/// C++ cannot be printed for.
-mlir::FailureOr<Generated> generate(mlir::ModuleOp kernelModule, const Options &options);
+/// Prints a verified `kernel` module. `forDevice` is null, or the same model with its stages for a GPU. Fails,
+/// with an error at the op, only where a module holds an op that C++ cannot be printed for.
+mlir::FailureOr<Generated> generate(mlir::ModuleOp kernelModule, mlir::ModuleOp forDevice,
+                                    const Options &options);
 
 } // namespace dbc::codegen

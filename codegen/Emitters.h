@@ -13,6 +13,10 @@ std::string emitHeader(const ModelNames &model);
 mlir::FailureOr<std::string> emitSource(const ModelNames &model);
 std::string emitManifest(const ModelNames &model);
 
+/// NAME.cuh and NAME.cu, of a model that is compiled for a device.
+std::string emitDeviceHeader(const ModelNames &model);
+mlir::FailureOr<std::string> emitKernels(const ModelNames &model);
+
 // Parts of the source.
 
 /// `make_info()`: data types, parameters, entries.
@@ -23,6 +27,12 @@ llvm::LogicalResult emitProgram(const ModelNames &model, const Program &program,
 void emitSchedule(const ModelNames &model, const Program &program, Writer &out);
 /// `void Plan::compute(dbc::Run &run)`
 void emitCompute(const ModelNames &model, const Program &program, Writer &out);
+/// `dbc::Status Plan::compute_on(dbc::Run &run, dbc::cuda::Context &device)`, of a model for a device.
+void emitComputeOn(const ModelNames &model, const Program &program, Writer &out);
+/// Whether kernels may find something wrong: then the plan has `report`.
+bool hasChecks(const ModelNames &model, const Program &program);
+/// Where a field's or argument's array lies in the batch: "run.batch.column(0, 2).i32".
+std::string arrayOf(const ModelNames &model, const Program &program, mlir::Operation *op, bool isArgument);
 /// `make_model`
 void emitMakeModel(const ModelNames &model, Writer &out);
 /// The table of entries by which hosts find the code.

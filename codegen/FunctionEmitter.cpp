@@ -57,14 +57,18 @@ LogicalResult FunctionEmitter::emit(Writer &out) {
                  text.text());
     return success();
   }
-  out.line("DBC_CLONES");
-  out.open("void " + program_.nameOf(func_) + "(const Plan &plan, " + parameters(false) + ", char *" +
-           (usesScratch_ ? "scratch" : "") + ")");
+  emitStageHead(out);
   for (const std::string &key : aliasOrder_)
     out.line(aliases_[key].declaration);
   out.raw(text.text());
   out.close();
   return success();
+}
+
+void FunctionEmitter::emitStageHead(Writer &out) {
+  out.line("DBC_CLONES");
+  out.open("void " + program_.nameOf(func_) + "(const Plan &plan, " + parameters(false) + ", char *" +
+           (usesScratch_ ? "scratch" : "") + ")");
 }
 
 //===-- Expressions -------------------------------------------------------------------------------------===//
@@ -110,14 +114,17 @@ Expr FunctionEmitter::define(Operation *op) {
     return call(
         program_.nameOf(program_.find<kernel::GroupOp>(origin.getGroup())) + ".origin",
         {std::to_string(origin.getCell()), use(origin.getPlace()).text, std::to_string(origin.getNumber())});
-  if (auto order = dyn_cast<kernel::OrderOp>(op)) {
-    std::string ticks = program_.ticks(program_.find<kernel::SpaceOp>(order.getSpace()));
-    return call((isStage() ? "plan." : "") + ticks + ".row_at", {use(order.getPosition()).text});
-  }
+  if (auto order = dyn_cast<kernel::OrderOp>(op))
+    return orderedRow(order);
   if (auto e = arithmetic(op, model_.f64(), [this](Value value) { return use(value); }))
     return *e;
   unsupported(op);
   return {"0"};
+}
+
+Expr FunctionEmitter::orderedRow(kernel::OrderOp op) {
+  std::string ticks = program_.ticks(program_.find<kernel::SpaceOp>(op.getSpace()));
+  return call((isStage() ? "plan." : "") + ticks + ".row_at", {use(op.getPosition()).text});
 }
 
 Operation *FunctionEmitter::unsupported(Operation *op) {
@@ -223,6 +230,7 @@ void FunctionEmitter::emitOp(Operation *op) {
       .Case<kernel::LocalOp>([&](auto o) { emitLocal(o); })
       .Case<kernel::ProductOp>([&](auto o) { emitProduct(o); })
       .Case<kernel::MultiplyOp>([&](auto o) { emitMultiply(o); })
+      .Case<kernel::ThreadsOp, kernel::BarrierOp>([&](auto o) { emitOfThreads(o); })
       .Case<kernel::StoreOp>([&](kernel::StoreOp o) {
         std::string value = use(o.getValue()).text;
         out_->line(element(o.getArray(), {}, o.getIndices()) + " = " + value + ";");

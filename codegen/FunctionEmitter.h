@@ -16,6 +16,7 @@ namespace dbc::codegen {
 class FunctionEmitter {
 public:
   FunctionEmitter(const ModelNames &model, const Program &program, kernel::FuncOp func);
+  virtual ~FunctionEmitter() = default;
 
   /// The declaration inside the plan: "void calls_encode(int32_t t);". Structure functions only.
   std::string declaration();
@@ -25,7 +26,7 @@ public:
   int64_t scratch() const { return scratch_; }
   bool hasProduct() const { return hasProduct_; }
 
-private:
+protected:
   /// A pointer to a row of an array, made once for all its uses.
   struct RowPointer {
     std::string array; ///< symbol, or "" for a local
@@ -37,6 +38,22 @@ private:
   struct Alias {
     std::string name, declaration;
   };
+
+  // Where a stage's function finds what it reads, and what differs where a GPU computes it (KernelEmitter.h).
+  virtual std::string arraySource(llvm::StringRef symbol);
+  virtual std::string columnSource(kernel::SpaceOp space, llvm::StringRef column);
+  virtual std::string weightsAlias(kernel::WeightsOp weights, const std::string &name);
+  virtual Expr orderedRow(kernel::OrderOp op);
+  virtual void emitStageHead(Writer &out);
+  virtual void emitFor(kernel::ForOp op);
+  virtual void emitBlocks(kernel::BlocksOp op);
+  virtual void emitLocal(kernel::LocalOp op);
+  virtual void emitProduct(kernel::ProductOp op);
+  virtual void emitMultiply(kernel::MultiplyOp op);
+  virtual void emitCheck(kernel::CheckOp op);
+  virtual void emitInt(kernel::IntOp op);
+  /// Ops of a GPU's blocks of threads.
+  virtual void emitOfThreads(mlir::Operation *op) { unsupported(op); }
 
   // Plan of the function, made before anything is printed.
   void findDead();
@@ -65,21 +82,14 @@ private:
   void emitBlock(mlir::Block &block, llvm::function_ref<void(mlir::ValueRange)> atYield);
   void emitOp(mlir::Operation *op);
   void emitRowPointers(mlir::Operation *before);
-  void emitFor(kernel::ForOp op);
   void emitIf(kernel::IfOp op);
   kernel::IfOp onlyIf(mlir::Block &block);
-  void emitBlocks(kernel::BlocksOp op);
-  void emitLocal(kernel::LocalOp op);
-  void emitProduct(kernel::ProductOp op);
-  void emitMultiply(kernel::MultiplyOp op);
   void emitStructure(mlir::Operation *op);
-  void emitCheck(kernel::CheckOp op);
   void emitClaim(kernel::ClaimOp op);
   void emitPlace(kernel::PlaceOp op);
   void emitKey(kernel::KeyOp op);
   void emitPlaced(mlir::Value result, const std::string &text);
   std::string leave();
-  void emitInt(kernel::IntOp op);
   std::string faultCall(const std::string &arguments);
   void emitFault(const std::string &arguments);
   void emitError(const std::string &call);
@@ -113,6 +123,15 @@ private:
   bool usesScratch_ = false, hasProduct_ = false, failed_ = false;
 };
 
+/// "table, row" of what a space's row belongs to: its node or its input. `plan` stands before names of the
+/// plan's members.
+std::string placeOfRow(const ModelNames &model, const Program &program, kernel::SpaceOp space,
+                       std::string row, llvm::StringRef plan);
+/// The product's operand as C++ names it: elements of a row.
+int64_t rowSize(kernel::LocalType type);
+/// Of whole numbers in a stage: the function's name behind "checked_", and the operator in messages.
+llvm::StringRef intFunction(kernel::IntKind kind);
+llvm::StringRef intWord(kernel::IntKind kind);
 /// The name that the source gave a value, without what made it unique; "" if it has none.
 std::string sourceName(mlir::Value value);
 /// C++ type of a scalar value: real, int32_t or bool.

@@ -245,13 +245,28 @@ void FunctionEmitter::planRows() {
       auto isInside = [&](Value value) {
         return value && loop->isAncestor(value.getParentBlock()->getParentOp());
       };
-      if (!isa<kernel::ForOp, kernel::BlocksOp>(loop) || isInside(pointer->row) || isInside(pointer->local))
+      if (!isa<kernel::ForOp, kernel::ThreadsOp, kernel::BlocksOp>(loop) || isInside(pointer->row) || isInside(pointer->local))
         break;
       pointer->before = loop;
     }
 }
 
 //===-- Aliases -----------------------------------------------------------------------------------------===//
+
+std::string FunctionEmitter::arraySource(StringRef symbol) {
+  return "plan." + model_.array(program_, symbol).member;
+}
+
+std::string FunctionEmitter::columnSource(kernel::SpaceOp space, StringRef column) {
+  return "plan." + program_.nameOf(space) + "[" + std::to_string(program_.column(space, column)) + "]";
+}
+
+std::string FunctionEmitter::weightsAlias(kernel::WeightsOp weights, const std::string &name) {
+  std::string member = "plan." + program_.nameOf(weights);
+  if (weights.getTables())
+    return "const dbc::Packed<real> *const *" + name + " = " + member + ".data();";
+  return "const dbc::Packed<real> &" + name + " = *" + member + ";";
+}
 
 /// Stage functions know arrays under local names: `const real *__restrict encode_h = plan.encode_h;`.
 void FunctionEmitter::planAliases() {
@@ -281,7 +296,7 @@ void FunctionEmitter::planAliases() {
     Array array = model_.array(program_, symbol);
     add(symbol.str(), {array.member}, [&](const std::string &name) {
       std::string pointer = stored_.contains(symbol) ? array.pointee + " *" : "const " + array.pointee + " *";
-      return pointer + (shared(symbol, array) ? "" : "__restrict ") + name + " = plan." + array.member + ";";
+      return pointer + (shared(symbol, array) ? "" : "__restrict ") + name + " = " + arraySource(symbol) + ";";
     });
   };
   func_.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -292,11 +307,10 @@ void FunctionEmitter::planAliases() {
         return addArray(load.getArray());
       auto space = program_.find<kernel::SpaceOp>(load.getArray());
       std::string column = load.getColumn()->str(), member = program_.nameOf(space);
-      std::string number = std::to_string(program_.column(space, column));
       add(load.getArray().str() + " " + column,
           {StringRef(column).ends_with("_of") ? column : column + "_of", member + "_" + column},
           [&](const std::string &name) {
-            return "const int32_t *" + name + " = plan." + member + "[" + number + "];";
+            return "const int32_t *" + name + " = " + columnSource(space, column) + ";";
           });
     } else if (auto store = dyn_cast<kernel::StoreOp>(op)) {
       addArray(store.getArray());
@@ -306,11 +320,8 @@ void FunctionEmitter::planAliases() {
     } else if (auto product = dyn_cast<kernel::ProductOp>(op)) {
       auto weights = program_.find<kernel::WeightsOp>(product.getWeights());
       std::string member = program_.nameOf(weights);
-      add("weights " + product.getWeights().str(), {member}, [&](const std::string &name) {
-        if (weights.getTables())
-          return "const dbc::Packed<real> *const *" + name + " = plan." + member + ".data();";
-        return "const dbc::Packed<real> &" + name + " = *plan." + member + ";";
-      });
+      add("weights " + product.getWeights().str(), {member},
+          [&](const std::string &name) { return weightsAlias(weights, name); });
     }
   });
 }

@@ -1,17 +1,33 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// One name analysis, three emitters.
+// One name analysis a target, an emitter a file.
 #include "codegen/Codegen.h"
 #include "codegen/Emitters.h"
+#include <optional>
 
 namespace dbc::codegen {
 
-mlir::FailureOr<Generated> generate(mlir::ModuleOp kernelModule, const Options &options) {
+mlir::FailureOr<Generated> generate(mlir::ModuleOp kernelModule, mlir::ModuleOp forDevice,
+                                    const Options &options) {
   ModelNames model(kernelModule, options);
+  std::optional<ModelNames> device;
+  Generated generated;
+  if (forDevice) {
+    device.emplace(forDevice, options);
+    model.device = &*device;
+    mlir::FailureOr<std::string> kernels = emitKernels(*device);
+    if (failed(kernels))
+      return mlir::failure();
+    generated.kernels = *kernels;
+    generated.deviceHeader = emitDeviceHeader(*device);
+  }
   mlir::FailureOr<std::string> source = emitSource(model);
   if (failed(source))
     return mlir::failure();
-  return Generated{emitHeader(model), *source, emitManifest(model)};
+  generated.source = *source;
+  generated.header = emitHeader(model);
+  generated.manifest = emitManifest(model);
+  return generated;
 }
 
 } // namespace dbc::codegen

@@ -160,6 +160,7 @@ public:
   std::vector<Param> params;
   std::vector<std::unique_ptr<Program>> programs;
   std::vector<PackedSlot> packed;
+  const ModelNames *device = nullptr; ///< the same model, its stages for a device; null: not compiled for one
 
   mlir::MLIRContext *context() const { return mlir::ModuleOp(module).getContext(); }
   /// The model's namespace. Not at the top, where C has functions of any short name: `random`, `index`.

@@ -51,6 +51,8 @@ LogicalResult PlanEmitter::emit() {
     return failure();
   emitSchedule(model_, program_, out_);
   emitCompute(model_, program_, out_);
+  if (model_.device)
+    emitComputeOn(*model_.device, *model_.device->programs[program_.number], out_);
   out_.line("} // namespace " + program_.space);
   out_.blank();
   return success();
@@ -96,6 +98,11 @@ void PlanEmitter::plan() {
   out_.open("struct Plan final : dbc::EntryPlan");
   out_.line("void schedule(dbc::Run &run) override;");
   out_.line("void compute(dbc::Run &run) override;");
+  if (model_.device) {
+    out_.line("dbc::Status compute_on(dbc::Run &run, dbc::cuda::Context &device) override;");
+    if (hasChecks(*model_.device, *model_.device->programs[program_.number]))
+      out_.line("void report(const dbc::cuda::FaultRecord &fault);");
+  }
   out_.line("void bind(const dbc::Model &model);");
   for (kernel::GroupOp group : program_.groups)
     out_.line("void " + program_.needs.at(group) + "(int32_t cell, int32_t place);");

@@ -41,7 +41,7 @@ void FunctionEmitter::emitLocal(kernel::LocalOp op) {
   out_->line(declared + " *__restrict " + name + " = " + scratchPointer(element, bytes) + ";");
 }
 
-static int64_t rowSize(kernel::LocalType type) {
+int64_t rowSize(kernel::LocalType type) {
   int64_t n = 1;
   for (int64_t extent : type.getShape().drop_front())
     n *= extent;

@@ -106,34 +106,39 @@ void emitInfo(const ModelNames &model, Writer &out) {
   out.blank();
 }
 
+/// "{parts}, {outputs, inputs, ...}" of a matrix that is made of parameters.
+static std::string matrixText(const ModelNames &model, kernel::WeightsOp op) {
+  std::vector<std::string> parts;
+  for (auto [n, part] : llvm::enumerate(op.getParts())) {
+    const Param *param = model.param(cast<FlatSymbolRefAttr>(part).getValue());
+    std::vector<int64_t> shape = param->shape;
+    if (op.getTables())
+      shape.erase(shape.begin());
+    assert(shape.size() == 2 && "parts of packed weights are matrices");
+    parts.push_back(
+        "{" +
+        commas({"param::" + param->name, std::to_string(shape[0]), std::to_string(shape[1]),
+                std::to_string(op.getPlaces()[2 * n]), std::to_string(op.getPlaces()[2 * n + 1])}) +
+        "}");
+  }
+  std::vector<std::string> matrix = {std::to_string(op.getOut()), std::to_string(op.getIn())};
+  if (op.getInit() || op.getGates())
+    matrix.push_back(op.getInit() ? "param::" + model.param(*op.getInit())->name : "-1");
+  if (op.getGates())
+    matrix.insert(matrix.end(), {std::to_string(*op.getGates()), std::to_string(*op.getWidth())});
+  return "{" + commas(parts) + "}, {" + commas(matrix) + "}";
+}
+
 void emitMakeModel(const ModelNames &model, Writer &out) {
   out.comment("From weights to what the stages read.");
   out.open(
       "void make_model([[maybe_unused]] const dbc::Weights &weights, [[maybe_unused]] dbc::Model &model)");
   for (const Param &param : model.params)
-    if (param.raw)
+    if (param.raw || (model.device && model.device->params[param.number].raw))
       out.line("model.add_param<real>(" + std::to_string(param.number) + ", weights, param::" + param.name +
                ");");
   for (const PackedSlot &slot : model.packed) {
     kernel::WeightsOp op = slot.op;
-    std::vector<std::string> parts;
-    for (auto [n, part] : llvm::enumerate(op.getParts())) {
-      const Param *param = model.param(cast<FlatSymbolRefAttr>(part).getValue());
-      std::vector<int64_t> shape = param->shape;
-      if (op.getTables())
-        shape.erase(shape.begin());
-      assert(shape.size() == 2 && "parts of packed weights are matrices");
-      parts.push_back(
-          "{" +
-          commas({"param::" + param->name, std::to_string(shape[0]), std::to_string(shape[1]),
-                  std::to_string(op.getPlaces()[2 * n]), std::to_string(op.getPlaces()[2 * n + 1])}) +
-          "}");
-    }
-    std::vector<std::string> matrix = {std::to_string(op.getOut()), std::to_string(op.getIn())};
-    if (op.getInit() || op.getGates())
-      matrix.push_back(op.getInit() ? "param::" + model.param(*op.getInit())->name : "-1");
-    if (op.getGates())
-      matrix.insert(matrix.end(), {std::to_string(*op.getGates()), std::to_string(*op.getWidth())});
     std::string slotText = std::to_string(slot.number), last;
     if (op.getTables()) {
       out.line("for (int32_t table = 0; table < " + std::to_string(*op.getTables()) + "; ++table)");
@@ -141,8 +146,16 @@ void emitMakeModel(const ModelNames &model, Writer &out) {
       last = ", table";
     }
     out.line((op.getTables() ? "  " : "") +
-             ("dbc::pack_parts<real>(model, " + slotText + ", weights, {" + commas(parts)) + "}, {" +
-             commas(matrix) + "}" + last + ");");
+             ("dbc::pack_parts<real>(model, " + slotText + ", weights, " + matrixText(model, op)) + last +
+             ");");
+  }
+  if (model.device && !model.device->packed.empty()) {
+    out.comment("The same for a device.");
+    for (const PackedSlot &slot : model.device->packed) {
+      kernel::WeightsOp op = slot.op;
+      out.line("dbc::lay_out_parts<real>(model, " + std::to_string(slot.number) + ", weights, " +
+               matrixText(model, op) + (op.getTables() ? ", " + std::to_string(*op.getTables()) : "") + ");");
+    }
   }
   for (const auto &program : model.programs) {
     if (program->modelStages.empty())
@@ -189,6 +202,8 @@ void emitCode(const ModelNames &model, Writer &out) {
     out.line("model.bf16_params = {" + commas(rounded) + "};");
   }
   out.line("model.make_model = make_model;");
+  if (model.device)
+    out.line("model.cuda = cuda_kernels::backend;");
   for (const auto &program : model.programs) {
     std::vector<std::string> reads, arguments, shared;
     auto add = [](std::vector<std::string> &list, const std::string &text) {
@@ -236,7 +251,11 @@ FailureOr<std::string> emitSource(const ModelNames &model) {
   out.comment("The model `" + model.source + "`, compiled by dbc" +
               (model.options.source.empty() ? "" : " from " + model.options.source) + ". Not to be edited.");
   out.line("#include \"" + model.source + ".h\"");
+  if (model.device)
+    out.line("#include \"" + model.source + ".cuh\"");
   out.blank();
+  if (model.device)
+    out.line("#include <dbc/cuda/context.h>");
   out.line("#include <dbc/generated.h>");
   out.blank();
   out.line("#include <array>");

@@ -9,9 +9,8 @@ using namespace mlir;
 
 namespace dbc::codegen {
 
-/// "table, row" of what a space's row belongs to: its node or its input.
-static std::string placeOfRow(const ModelNames &model, const Program &program, kernel::SpaceOp space,
-                              std::string row, StringRef plan) {
+std::string placeOfRow(const ModelNames &model, const Program &program, kernel::SpaceOp space,
+                       std::string row, StringRef plan) {
   while (space) {
     std::string at = plan.str() + program.nameOf(space) + "[0][" + row + "]";
     if (space.getKind() == kernel::SpaceKind::Instances)
@@ -173,10 +172,17 @@ void FunctionEmitter::emitKey(kernel::KeyOp op) {
   emitPlaced(op.getResult(), group + ".find(" + commas({key, outer, use(op.getValue()).text, at_}) + ")");
 }
 
-void FunctionEmitter::emitInt(kernel::IntOp op) {
+StringRef intFunction(kernel::IntKind kind) {
   static constexpr StringRef functions[] = {"add", "sub", "mul", "div", "mod"};
+  return functions[unsigned(kind)];
+}
+
+StringRef intWord(kernel::IntKind kind) {
   static constexpr StringRef words[] = {"+", "-", "*", "div", "%"};
-  unsigned kind = unsigned(op.getKind());
+  return words[unsigned(kind)];
+}
+
+void FunctionEmitter::emitInt(kernel::IntOp op) {
   assert(isStage() == bool(op.getRow()) && "arithmetic in a stage names its row");
   std::string at = isStage() ? inRow(use(op.getRow()).text) : place();
   std::string a = use(op.getA()).text, b = use(op.getB()).text, name = nameValue(op.getResult());
@@ -186,8 +192,8 @@ void FunctionEmitter::emitInt(kernel::IntOp op) {
   else if (op.getKind() == kernel::IntKind::Rem)
     fault = "dbc::Fault::zero_division";
   out_->line("int32_t " + name + " = 0;");
-  body("if (!dbc::checked_" + functions[kind].str() + "(" + commas({a, b, "&" + name}) + "))",
-       [&] { emitFault(commas({at, fault, quoted(op.getWhere()), quoted(words[kind]), a, b})); });
+  body("if (!dbc::checked_" + intFunction(op.getKind()).str() + "(" + commas({a, b, "&" + name}) + "))",
+       [&] { emitFault(commas({at, fault, quoted(op.getWhere()), quoted(intWord(op.getKind())), a, b})); });
 }
 
 void FunctionEmitter::emitStructure(Operation *op) {

@@ -8,6 +8,7 @@
 #include "driver/ModelUnit.h"
 #include "llvm/Support/Error.h"
 #include <cstdint>
+#include <dbc/cuda/context.h>
 #include <dbc/model.h>
 #include <dbc/weights.h>
 #include <optional>
@@ -20,7 +21,7 @@ namespace dbc::driver {
 struct Options {
   ModelOptions model;
   std::string output;                  ///< compile: a folder; interpret, run: a file, stdout if empty
-  std::string target = "cpu";          ///< compile, run
+  std::string target = "cpu";          ///< compile, run, verify
   std::string emit;                    ///< compile: dyn, batch or kernel; empty for code
   bool saveTemps = false;              ///< compile
   std::vector<std::string> printAfter; ///< compile: flags of passes
@@ -58,17 +59,17 @@ int32_t findEntry(const ModelInfo &info, const std::string &name);
 /// Whether `name` is an entry or loss of the model; without a name whether it has any. Says so if not.
 bool hasEntry(const ModelInfo &info, const std::string &name);
 
-/// Whether code for --target can be made; says so if not.
-bool targetIsSupported(const Options &options);
-
 /// The weights of --weights, or drawn from --seed.
 Status makeWeights(const Options &options, Weights &weights);
 
 /// A model compiled, loaded into this program and given its weights.
 struct LoadedModel {
   const ModelInfo &info() const { return weights->info(); }
+  /// The device that --target wants it computed on; null: the CPU.
+  const cuda::Model *device() const { return onDevice ? &*onDevice : nullptr; }
   std::optional<Weights> weights;
   Model model;
+  std::optional<cuda::Model> onDevice;
 };
 /// Compiles and loads what `unit` is about; prints what is wrong. `change` is applied to weights that are
 /// drawn.

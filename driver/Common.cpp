@@ -60,13 +60,6 @@ bool hasEntry(const ModelInfo &info, const std::string &name) {
   return (name.empty() && !info.entries.empty()) || findEntry(info, name) >= 0;
 }
 
-bool targetIsSupported(const Options &options) {
-  if (options.target == "cpu")
-    return true;
-  printError("target `cuda` is not supported yet");
-  return false;
-}
-
 Status makeWeights(const Options &options, Weights &weights) {
   if (!options.weights.empty())
     return load_weights(options.weights, weights);
@@ -79,7 +72,7 @@ Exit load(const Options &options, ModelUnit &unit, LoadedModel &loaded, void (*c
   if (Exit exit = unit.generate(generated))
     return exit;
   const ModelCode *code = nullptr;
-  if (Exit exit = loadShared(generated, options.model.verbose, code))
+  if (Exit exit = loadShared(generated, options.target == "cuda-on-cpu", options.model.verbose, code))
     return exit;
   loaded.weights.emplace(*code->info);
   if (Status status = makeWeights(options, *loaded.weights); !status.ok())
@@ -91,6 +84,9 @@ Exit load(const Options &options, ModelUnit &unit, LoadedModel &loaded, void (*c
     loaded.weights->round_to_bf16(param);
   if (Status status = Model::make(*code, *loaded.weights, &loaded.model); !status.ok())
     return fail(status);
+  if (options.model.device && options.target != "cpu,cuda")
+    if (Status status = cuda::Model::make(loaded.model, /*device=*/0, &loaded.onDevice.emplace()); !status.ok())
+      return fail(status);
   return kFine;
 }
 

@@ -45,10 +45,12 @@ static std::string depfile(const std::string &target, const std::vector<std::str
 }
 
 static Exit write(const std::string &base, const GeneratedCode &code, const std::vector<std::string> &files) {
-  const std::pair<const char *, std::string> outputs[] = {{".h", code.header},
-                                                          {".cpp", code.source},
-                                                          {".json", code.manifest},
-                                                          {".d", depfile(base + ".stamp", files)}};
+  std::vector<std::pair<const char *, std::string>> outputs = {{".h", code.header},
+                                                               {".cpp", code.source},
+                                                               {".json", code.manifest},
+                                                               {".d", depfile(base + ".stamp", files)}};
+  if (!code.kernels.empty())
+    outputs.insert(outputs.end(), {{".cuh", code.deviceHeader}, {".cu", code.kernels}});
   for (const auto &[ending, text] : outputs)
     if (llvm::Error error = writeFile(base + ending, text))
       return fail(std::move(error));
@@ -56,10 +58,10 @@ static Exit write(const std::string &base, const GeneratedCode &code, const std:
 }
 
 /// Writes what the passes leave at each level.
-static Exit saveTemps(ModelUnit &unit, const std::string &base) {
+static Exit saveTemps(ModelUnit &unit, const std::string &base, bool device) {
   for (const char *level : {"dyn", "batch", "kernel"}) {
     mlir::OwningOpRef<mlir::ModuleOp> module;
-    if (Exit exit = unit.transform(level, module))
+    if (Exit exit = unit.transform(level, module, {}, device))
       return exit;
     if (llvm::Error error = writeFile(base + "." + level + ".mlir", print(*module)))
       return fail(std::move(error));
@@ -76,15 +78,13 @@ static Exit emit(const Options &options, ModelUnit &unit) {
     return kFine;
   }
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  if (Exit exit = unit.transform(options.emit, module, options.printAfter))
+  if (Exit exit = unit.transform(options.emit, module, options.printAfter, options.model.device))
     return exit;
   llvm::outs() << print(*module);
   return kFine;
 }
 
 Exit compileCommand(const Options &options) {
-  if (!targetIsSupported(options))
-    return kUsage;
   ModelUnit unit(options.model);
   if (!options.emit.empty())
     return emit(options, unit);
@@ -96,7 +96,7 @@ Exit compileCommand(const Options &options) {
     return fail(std::move(error));
   std::string base = folder + "/" + code.model;
   if (options.saveTemps)
-    if (Exit exit = saveTemps(unit, base))
+    if (Exit exit = saveTemps(unit, base, options.model.device))
       return exit;
   return write(base, code, unit.files());
 }

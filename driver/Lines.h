@@ -5,9 +5,11 @@
 #pragma once
 
 #include "oracle/Interpreter.h"
+#include <dbc/cuda/context.h>
 #include <dbc/io/instances.h>
 #include <dbc/io/value.h>
 #include <dbc/session.h>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,9 +55,13 @@ protected:
 /// Compiled code, the lines as one batch.
 class CompiledRunner : public LineRunner {
 public:
-  /// `model` is borrowed.
-  CompiledRunner(const Model &model, int32_t entry, int32_t threads)
-      : LineRunner(model.info(), entry, model.code().f64 ? Real::F64 : Real::F32), session(model, threads) {}
+  /// `model` is borrowed, and so is `device`, which computes its stages if it is there.
+  CompiledRunner(const Model &model, int32_t entry, int32_t threads, const cuda::Model *device = nullptr)
+      : LineRunner(model.info(), entry, model.code().f64 ? Real::F64 : Real::F32), session(model, threads) {
+    if (device != nullptr)
+      session.compute_on(&context.emplace(*device));
+  }
+  std::optional<cuda::Context> context;
   Session session;
   RunProfile profile; ///< of all batches so far
 

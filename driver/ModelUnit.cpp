@@ -107,13 +107,15 @@ static mlir::LogicalResult printDiagnostic(mlir::Diagnostic &diagnostic) {
 }
 
 Exit ModelUnit::transform(const std::string &until, mlir::OwningOpRef<mlir::ModuleOp> &result,
-                          const std::vector<std::string> &printAfter) {
+                          const std::vector<std::string> &printAfter, bool device) {
   if (!meaning_)
     if (Exit exit = lower())
       return exit;
   result = meaning_->clone();
   mlir::PassManager passes(&context_);
-  passes::buildPipeline(passes, {until, static_cast<int64_t>(options_.tableBudget / (options_.f64 ? 8 : 4))});
+  const int64_t realBytes = options_.f64 ? 8 : 4;
+  passes::buildPipeline(passes, {until, static_cast<int64_t>(options_.tableBudget) / realBytes,
+                                 device ? passes::Target::Cuda : passes::Target::Cpu, realBytes});
   for (const std::string &flag : printAfter)
     if (llvm::none_of(passes.getPasses(), [&](mlir::Pass &pass) { return pass.getArgument() == flag; })) {
       llvm::errs() << "dbc: error: no pass `" << flag << "` is run; these are:";
@@ -136,21 +138,26 @@ Exit ModelUnit::transform(const std::string &until, mlir::OwningOpRef<mlir::Modu
 }
 
 Exit ModelUnit::generate(GeneratedCode &code, const std::vector<std::string> &printAfter) {
-  mlir::OwningOpRef<mlir::ModuleOp> kernels;
-  if (Exit exit = transform("kernel", kernels, printAfter))
+  mlir::OwningOpRef<mlir::ModuleOp> kernels, forDevice;
+  if (Exit exit = transform("kernel", kernels, options_.device ? std::vector<std::string>() : printAfter))
     return exit;
+  if (options_.device)
+    if (Exit exit = transform("kernel", forDevice, printAfter, /*device=*/true))
+      return exit;
   codegen::Options options;
   options.real = options_.f64 ? codegen::Real::F64 : codegen::Real::F32;
   options.bf16 = options_.bf16;
   options.source = llvm::sys::path::filename(options_.file).str();
   mlir::ScopedDiagnosticHandler handler(&context_, printDiagnostic);
-  mlir::FailureOr<codegen::Generated> generated = codegen::generate(*kernels, options);
+  mlir::FailureOr<codegen::Generated> generated = codegen::generate(*kernels, forDevice ? *forDevice : mlir::ModuleOp(), options);
   if (mlir::failed(generated))
     throw std::logic_error("C++ cannot be printed for the kernel module");
   code.model = kernels->getSymName()->str();
   code.header = std::move(generated->header);
   code.source = std::move(generated->source);
   code.manifest = std::move(generated->manifest);
+  code.deviceHeader = std::move(generated->deviceHeader);
+  code.kernels = std::move(generated->kernels);
   return kFine;
 }
 

@@ -25,6 +25,7 @@ struct ModelOptions {
   std::vector<std::string> includes;   ///< -I
   bool f64 = false;                    ///< --real f64
   bool bf16 = false;                   ///< --weights bf16
+  bool device = false;                 ///< --target: kernels for a GPU too
   uint64_t tableBudget = kTableBudget; ///< --table-budget, in bytes
   bool verbose = false;
 };
@@ -44,9 +45,10 @@ public:
   /// Binds the dims and makes the `dyn` module.
   Exit lower();
   /// Runs the passes on a copy of the `dyn` module, up to a level: "dyn" (all passes on it), "batch" or
-  /// "kernel". Of the passes in `printAfter` (their flags) the result is printed to stderr.
+  /// "kernel"; for a CPU or a GPU. Of the passes in `printAfter` (their flags) the result is printed to
+  /// stderr.
   Exit transform(const std::string &until, mlir::OwningOpRef<mlir::ModuleOp> &result,
-                 const std::vector<std::string> &printAfter = {});
+                 const std::vector<std::string> &printAfter = {}, bool device = false);
   /// Makes C++ of it.
   Exit generate(GeneratedCode &code, const std::vector<std::string> &printAfter = {});
 

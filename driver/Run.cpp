@@ -107,8 +107,6 @@ Exit interpretCommand(const Options &options) {
 }
 
 Exit runCommand(const Options &options) {
-  if (!targetIsSupported(options))
-    return kUsage;
   ModelUnit unit(options.model);
   LoadedModel loaded;
   if (Exit exit = load(options, unit, loaded))
@@ -116,7 +114,7 @@ Exit runCommand(const Options &options) {
   int32_t entry = findEntry(loaded.info(), options.entry);
   if (entry < 0)
     return kUserError;
-  CompiledRunner runner(loaded.model, entry, options.threads);
+  CompiledRunner runner(loaded.model, entry, options.threads, loaded.device());
   runner.session.share_subtrees(options.share);
   runner.session.time_stages(options.profile || !options.profileOutput.empty());
   Exit exit = stream(options, runner, options.batch);

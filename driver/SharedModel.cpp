@@ -47,9 +47,26 @@ static llvm::Expected<std::vector<std::string>> compilerCommand() {
   return command;
 }
 
+/// nvcc, and what it wants to hear; empty where no kernels are to be compiled by it.
+static llvm::Expected<std::vector<std::string>> kernelCommand(const std::string &cxx) {
+  std::string name = llvm::sys::Process::GetEnv("CUDACXX").value_or("nvcc");
+  llvm::ErrorOr<std::string> program = llvm::sys::findProgramByName(name);
+  if (!program)
+    program = llvm::sys::findProgramByName(name, {"/usr/local/cuda/bin"});
+  if (!program)
+    return llvm::createStringError("the CUDA compiler `" + name + "` was not found; set CUDACXX to one");
+  std::vector<std::string> command = {*program, "-ccbin", cxx};
+  for (const std::string &flag :
+       words("-std=c++17 -O3 -fmad=false --expt-relaxed-constexpr -Xcompiler -fPIC -diag-suppress 20012 "
+             "-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90]"))
+    command.push_back(flag);
+  command.push_back("-I" + surroundings().include);
+  return command;
+}
+
 /// Everything that the object depends on: sources, command, the compiler itself, and the runtime's headers.
 static std::string key(const GeneratedCode &code, const std::vector<std::string> &command) {
-  std::vector<std::string> texts = {code.model, code.header, code.source};
+  std::vector<std::string> texts = {code.model, code.header, code.source, code.deviceHeader, code.kernels};
   texts.insert(texts.end(), command.begin(), command.end());
   fs::file_status status;
   if (!fs::status(command[0], status))
@@ -57,10 +74,11 @@ static std::string key(const GeneratedCode &code, const std::vector<std::string>
                     std::to_string(status.getLastModificationTime().time_since_epoch().count()));
   std::error_code error;
   std::vector<std::string> headers;
-  for (fs::directory_iterator it(surroundings().include + "/dbc", error), end; it != end && !error;
-       it.increment(error))
-    if (llvm::StringRef(it->path()).ends_with(".h"))
-      headers.push_back(it->path());
+  for (const char *folder : {"/dbc", "/dbc/cuda"})
+    for (fs::directory_iterator it(surroundings().include + folder, error), end; it != end && !error;
+         it.increment(error))
+      if (llvm::StringRef(it->path()).ends_with(".h"))
+        headers.push_back(it->path());
   std::sort(headers.begin(), headers.end());
   for (const std::string &header : headers)
     if (llvm::Expected<std::string> text = readFile(header))
@@ -70,39 +88,79 @@ static std::string key(const GeneratedCode &code, const std::vector<std::string>
   return hashOf(texts);
 }
 
+/// The compilers' commands up to the file names.
+struct Compilers {
+  std::vector<std::string> cxx, kernels; ///< `kernels` is empty where the C++ compiler does it all
+  std::vector<std::string> all() const {
+    std::vector<std::string> words = cxx;
+    words.insert(words.end(), kernels.begin(), kernels.end());
+    return words;
+  }
+};
+
+/// Runs a compiler; what it says goes to `log`. `started` is false where there was no running it.
+static bool runCompiler(const std::vector<std::string> &command, const std::string &log, bool verbose,
+                        std::string &failed, bool &started) {
+  llvm::SmallVector<llvm::StringRef> arguments(command.begin(), command.end());
+  if (verbose)
+    llvm::errs() << llvm::join(command, " ") << "\n";
+  bool notStarted = false;
+  int result = llvm::sys::ExecuteAndWait(command[0], arguments, std::nullopt, {"", log, log}, 0, 0, &failed,
+                                         &notStarted);
+  started = !notStarted && result != -1;
+  return result == 0;
+}
+
+/// The commands that make base.so, in order.
+static std::vector<std::vector<std::string>> commandsOf(const GeneratedCode &code, const Compilers &compilers,
+                                                        const std::string &base) {
+  std::vector<std::vector<std::string>> commands;
+  std::vector<std::string> last = compilers.cxx;
+  last.insert(last.end(), {"-o", base + ".so", base + ".cpp"});
+  if (!compilers.kernels.empty()) {
+    commands.push_back(compilers.kernels);
+    commands.back().insert(commands.back().end(), {"-c", "-o", base + ".o", base + ".cu"});
+    llvm::SmallString<128> libraries(llvm::sys::path::parent_path(llvm::sys::path::parent_path(compilers.kernels[0])));
+    llvm::sys::path::append(libraries, "lib64");
+    last.insert(last.end(), {base + ".o", "-L" + libraries.str().str(), "-lcudart_static", "-ldl", "-lrt",
+                             "-lpthread"});
+  } else if (!code.kernels.empty()) {
+    last.insert(last.end(), {"-x", "c++", base + ".cu"});
+  }
+  commands.push_back(std::move(last));
+  return commands;
+}
+
 /// Compiles into a folder of its own and renames it, so that programs which do the same at once do not meet.
-static Exit compile(const GeneratedCode &code, std::vector<std::string> command, const std::string &folder,
+static Exit compile(const GeneratedCode &code, const Compilers &compilers, const std::string &folder,
                     bool verbose) {
   llvm::SmallString<128> temporary;
   if (std::error_code error = fs::createUniqueDirectory(folder + ".new", temporary))
     return fail(llvm::createStringError(error, folder + ": " + error.message()));
   llvm::scope_exit removeTemporary([&] { (void)fs::remove_directories(temporary); });
   std::string base = temporary.str().str() + "/" + code.model, log = temporary.str().str() + "/log";
-  if (llvm::Error error = writeFile(base + ".h", code.header))
-    return fail(std::move(error));
-  if (llvm::Error error = writeFile(base + ".cpp", code.source))
-    return fail(std::move(error));
-  command.insert(command.end(), {"-o", base + ".so", base + ".cpp"});
-  llvm::SmallVector<llvm::StringRef> arguments(command.begin(), command.end());
-  if (verbose)
-    llvm::errs() << llvm::join(command, " ") << "\n";
-  std::string failed;
-  bool notStarted = false;
-  int result = llvm::sys::ExecuteAndWait(command[0], arguments, std::nullopt, {"", log, log}, 0, 0, &failed,
-                                         &notStarted);
-  if (notStarted || result == -1)
-    return fail(llvm::createStringError("the C++ compiler `" + command[0] + "` cannot be started: " + failed +
-                                        "; set CXX to one that can"));
-  if (result != 0) {
-    llvm::Expected<std::string> words = readFile(log);
-    std::string text = words ? *words : failed;
-    if (!words)
-      llvm::consumeError(words.takeError());
-    // Keep what failed: it is what a report of the mistake needs.
-    removeTemporary.release();
-    printError("the generated code does not compile:\n" + text + failed + "\nits sources are kept in " +
-               temporary.str());
-    return kInternal;
+  const std::pair<const char *, const std::string &> files[] = {
+      {".h", code.header}, {".cpp", code.source}, {".cuh", code.deviceHeader}, {".cu", code.kernels}};
+  for (const auto &[ending, text] : files)
+    if (llvm::Error error = text.empty() ? llvm::Error::success() : writeFile(base + ending, text))
+      return fail(std::move(error));
+  for (const std::vector<std::string> &command : commandsOf(code, compilers, base)) {
+    std::string failed;
+    bool started = true, fine = runCompiler(command, log, verbose, failed, started);
+    if (!started)
+      return fail(llvm::createStringError("the C++ compiler `" + command[0] + "` cannot be started: " + failed +
+                                          "; set CXX to one that can"));
+    if (!fine) {
+      llvm::Expected<std::string> words = readFile(log);
+      std::string text = words ? *words : failed;
+      if (!words)
+        llvm::consumeError(words.takeError());
+      // Keep what failed: it is what a report of the mistake needs.
+      removeTemporary.release();
+      printError("the generated code does not compile:\n" + text + failed + "\nits sources are kept in " +
+                 temporary.str());
+      return kInternal;
+    }
   }
   std::error_code error = fs::rename(temporary, folder);
   if (error && !fs::exists(folder + "/" + code.model + ".so")) {
@@ -132,21 +190,29 @@ static void prune(const std::string &cache) {
     (void)fs::remove_directories(folders[i].second);
 }
 
-Exit loadShared(const GeneratedCode &code, bool verbose, const ModelCode *&loaded) {
+Exit loadShared(const GeneratedCode &code, bool onCpu, bool verbose, const ModelCode *&loaded) {
+  Compilers compilers;
   llvm::Expected<std::vector<std::string>> command = compilerCommand();
   if (!command)
     return fail(command.takeError());
+  compilers.cxx = std::move(*command);
+  if (!code.kernels.empty() && !onCpu) {
+    llvm::Expected<std::vector<std::string>> kernels = kernelCommand(compilers.cxx[0]);
+    if (!kernels)
+      return fail(kernels.takeError());
+    compilers.kernels = std::move(*kernels);
+  }
   llvm::Expected<std::string> cache = makeCacheFolder();
   if (!cache)
     return fail(cache.takeError());
-  std::string folder = *cache + "/" + code.model + "-" + key(code, *command);
+  std::string folder = *cache + "/" + code.model + "-" + key(code, compilers.all());
   std::string object = folder + "/" + code.model + ".so";
   auto open = [&] { return dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL); };
   void *handle = fs::exists(object) ? open() : nullptr;
   if (!handle) {
     // Not there, or damaged; that is made anew.
     (void)fs::remove_directories(folder);
-    if (Exit exit = compile(code, *command, folder, verbose))
+    if (Exit exit = compile(code, compilers, folder, verbose))
       return exit;
     prune(*cache);
     handle = open();

@@ -15,12 +15,14 @@ struct GeneratedCode {
   std::string header;   ///< <model>.h
   std::string source;   ///< <model>.cpp
   std::string manifest; ///< <model>.json
+  std::string deviceHeader, kernels; ///< <model>.cuh and <model>.cu; empty: not for a device
 };
 
 /// Compiles with $CXX (else c++) and $CXXFLAGS unless the cache has the result, loads it, and returns what it
 /// offers. What is loaded stays loaded until the program ends. The object has no runtime of its own: it uses
 /// this program's. Says what is wrong: that there is no compiler or no place for the cache is the user's
-/// error, that the compiler refuses the code is ours.
-Exit loadShared(const GeneratedCode &code, bool verbose, const ModelCode *&loaded);
+/// error, that the compiler refuses the code is ours. Kernels are compiled by $CUDACXX (else nvcc), or with
+/// `onCpu` by the C++ compiler, to run on the CPU.
+Exit loadShared(const GeneratedCode &code, bool onCpu, bool verbose, const ModelCode *&loaded);
 
 } // namespace dbc::driver

@@ -98,9 +98,9 @@ bool sameBits(const LineResult &a, const LineResult &b) {
 
 class Verifier {
 public:
-  Verifier(oracle::Interpreter &interpreter, const Model &model, int32_t entry)
-      : info(model.info()), entry(info.entries[entry]), oracle(interpreter, entry), one(model, entry, 1),
-        two(model, entry, 2) {}
+  Verifier(oracle::Interpreter &interpreter, const LoadedModel &loaded, int32_t entry)
+      : info(loaded.info()), entry(info.entries[entry]), oracle(interpreter, entry),
+        one(loaded.model, entry, 1, loaded.device()), two(loaded.model, entry, 2, loaded.device()) {}
 
   /// Draws until `count` inputs are valid. Returns false if that does not come about, after saying why.
   bool draw(int64_t count, uint64_t seed);
@@ -364,7 +364,7 @@ Exit verifyCommand(const Options &options) {
     const EntryInfo &entry = info.entries[number];
     if (!options.entry.empty() && entry.name != options.entry)
       continue;
-    Verifier verifier(interpreter, loaded.model, static_cast<int32_t>(number));
+    Verifier verifier(interpreter, loaded, static_cast<int32_t>(number));
     if (!verifier.draw(options.count, options.seed)) {
       exit = kUserError;
       continue;

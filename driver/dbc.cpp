@@ -138,8 +138,16 @@ private:
         ->type_name("BYTES");
   }
   void addTarget(CLI::App *command) {
-    command->add_option("--target", o.target, "what generated code runs on: cpu, cuda or cpu,cuda [cpu]")
-        ->check(CLI::IsMember({"cpu", "cuda", "cpu,cuda"}).description(""));
+    command
+        ->add_option_function<std::string>(
+            "--target",
+            [this](const std::string &text) {
+              o.target = text;
+              o.model.device = text != "cpu";
+            },
+            "what generated code runs on: cpu, cuda, cpu,cuda, or cuda-on-cpu, where the CPU runs the kernels "
+            "thread by thread, for tests [cpu]")
+        ->check(CLI::IsMember({"cpu", "cuda", "cpu,cuda", "cuda-on-cpu"}).description(""));
   }
   void addEntry(CLI::App *command, const char *without = "may be left out when there is one") {
     command->add_option("--entry", o.entry, std::string("an entry or loss; ") + without);
@@ -231,6 +239,7 @@ private:
     addEntry(verify, "without it all");
     addReal(verify);
     addTables(verify);
+    addTarget(verify);
     addWeights(verify);
     verify->add_flag("--json", o.json, "print the findings as JSON");
     CLI::App *sample = add("sample", "print random inputs that fit an entry", sampleCommand);

@@ -13,11 +13,16 @@ namespace dbc::passes {
 #define GEN_PASS_REGISTRATION
 #include "passes/Passes.h.inc"
 
+/// What generated code runs on.
+enum class Target { Cpu, Cuda };
+
 struct PipelineOptions {
   /// The level behind which to stop: "dyn", "batch" or "kernel".
   llvm::StringRef until = "kernel";
   /// Numbers that all tables which batch-fold-tables makes together may have; 0: none are made.
   int64_t tableNumbers = BatchFoldTablesOptions().numbers;
+  Target target = Target::Cpu;
+  int64_t realBytes = 4; ///< of a number of the emitter's type
 };
 
 /// Appends all passes: a `dyn` module goes in, a `kernel` module comes out.

@@ -194,8 +194,29 @@ def ScheduleCpu : Pass<"schedule-cpu", "::mlir::ModuleOp"> {
   }];
 }
 
+def ScheduleCuda : Pass<"schedule-cuda", "::mlir::ModuleOp"> {
+  let summary = "Choose rows of a block and units of a tile of each stage for an NVIDIA GPU";
+  let description = [{
+    * `rows`: of a block of threads. 8 with a product, 32 without; fewer, but two at least, where scratch would take more
+      than 48 KiB.
+    * `units`: 16 where a product's result is used element by element: each tile is a block of threads.
+  }];
+}
+
 def BatchToKernel : Pass<"batch-to-kernel", "::mlir::ModuleOp"> {
   let summary = "Lower stages to loops; decides nothing";
+  let dependentDialects = ["::dbc::kernel::KernelDialect"];
+}
+
+def KernelDealThreads : Pass<"kernel-deal-threads", "::mlir::ModuleOp"> {
+  let summary = "Share the loops of stages among the threads of a GPU's blocks";
+  let description = [{
+    A block of rows is one of threads. Its loops over rows become `kernel.threads`: of a nest of independent loops each
+    element is an iteration, of other loops each row. Barriers stand where a thread reads what another one wrote, or
+    replaces what another one reads. Scratch is shared memory if it all fits into 48 KiB, else the largest is global.
+    The stages of the model itself, which run when it is made, stay as they are.
+  }];
+  let options = [Option<"realBytes", "real-bytes", "int64_t", "4", "bytes of a number of the emitter's type">];
   let dependentDialects = ["::dbc::kernel::KernelDialect"];
 }
 

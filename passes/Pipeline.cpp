@@ -37,19 +37,27 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createBatchClassifyAccesses());
   pm.addPass(createBatchPutTogether());
   pm.addPass(createBatchPlanBuffers());
-  pm.addPass(createScheduleCpu());
+  pm.addPass(options.target == Target::Cuda ? createScheduleCuda() : createScheduleCpu());
   if (options.until == "batch")
     return;
   pm.addPass(createBatchToKernel());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createCanonicalizerPass()); // comparisons of what turned out to be equal
+  if (options.target == Target::Cuda)
+    pm.addPass(createKernelDealThreads({options.realBytes}));
 }
 
 void registerPasses() {
   registerDbcPasses();
   PassPipelineRegistration<>("dbc-pipeline", "All passes from dyn to kernel",
                              [](OpPassManager &pm) { buildPipeline(pm); });
+  PassPipelineRegistration<>("dbc-pipeline-cuda", "All passes from dyn to kernel, for an NVIDIA GPU",
+                             [](OpPassManager &pm) {
+                               PipelineOptions options;
+                               options.target = Target::Cuda;
+                               buildPipeline(pm, options);
+                             });
 }
 
 } // namespace dbc::passes

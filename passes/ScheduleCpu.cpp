@@ -4,10 +4,8 @@
 // of rows, so that one pass over the packed weights serves several; one without goes row by row, and its
 // values stay in the first-level cache.
 #include "ir/Batch/Batch.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "passes/Passes.h"
-#include "passes/Products.h"
-#include "passes/StageGraph.h"
+#include "passes/StageSize.h"
 
 #include <algorithm>
 
@@ -61,47 +59,18 @@ struct ScheduleCpuPass : impl::ScheduleCpuBase<ScheduleCpuPass> {
   }
 
   static batch::ScheduleAttr schedule(batch::StageOp stage) {
-    int64_t ops = 1, scratch = 1, units = 0;
-    bool product = false, repeats = mayRepeat(stage);
-    llvm::SmallDenseSet<Value> tiled; // results that are never there as a whole
-    stage.walk([&](linalg::ContractOp contract) {
-      int64_t work = 1;
-      for (int64_t extent : contract.getStaticLoopRanges())
-        work *= extent;
-      ops += work;
-      auto found = matVec(contract);
-      product |= found.has_value();
-      if (!found || !packs(found->weights) || !repeats)
-        return;
-      arith::AddFOp sum = biasedSum(contract);
-      Value result = sum ? sum.getResult() : contract->getResult(0);
-      if (auto shape = gatesOf(result)) {
-        int64_t here = unitsOfTile(*shape);
-        units = units == 0 ? here : std::min(units, here);
-        tiled.insert(result);
-        tiled.insert(contract->getResult(0));
-      }
-    });
-    stage.walk([&](Operation *op) {
-      for (Value value : op->getResults())
-        if (auto tensor = dyn_cast<RankedTensorType>(value.getType())) {
-          bool parameter = op->getNumOperands() == 0 || isWeights(value) || isa<dyn::TakeOp>(op);
-          if (parameter)
-            continue;
-          ops += tensor.getNumElements();
-          // Elementwise values stay in registers, mostly.
-          if (!isElementwise(op, tensor) &&
-              !isa<tensor::ExtractSliceOp, batch::GatherOp, batch::ReadOp>(op) && !tiled.contains(value))
-            scratch += 4 * tensor.getNumElements();
-        }
-    });
-    int64_t rows = 1;
-    if (product) {
-      rows = std::clamp<int64_t>(kScratchBytes / scratch, 1, kMostRows);
+    StageSize size = sizeOf(stage);
+    int64_t rows = 1, units = 0;
+    for (Gates shape : size.tiled) {
+      int64_t here = unitsOfTile(shape);
+      units = units == 0 ? here : std::min(units, here);
+    }
+    if (size.product) {
+      rows = std::clamp<int64_t>(kScratchBytes / size.scratch, 1, kMostRows);
       if (rows > kRowsTogether)
         rows -= rows % kRowsTogether;
     }
-    int64_t grain = std::max<int64_t>(1, kGrainOps / ops);
+    int64_t grain = std::max<int64_t>(1, kGrainOps / size.operations);
     return batch::ScheduleAttr::get(stage.getContext(), rows, grain, units);
   }
 };

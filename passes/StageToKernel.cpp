@@ -265,7 +265,8 @@ Value StageToKernel::localFor(Value value, ArrayRef<int64_t> shape) {
   auto at = llvm::find_if(entry, [](Operation &op) { return !isa<kernel::LocalOp>(op); });
   b.setInsertionPoint(&entry, at);
   return kernel::LocalOp::create(b, value.getLoc(),
-                                 kernel::LocalType::get(b.getContext(), all, dyn::scalar(value.getType())));
+                                 kernel::LocalType::get(b.getContext(), all, dyn::scalar(value.getType())),
+                                 kernel::MemoryAttr());
 }
 
 void StageToKernel::emitAll() {

@@ -67,6 +67,9 @@ def Kernel_IntKind : Kernel_Enum<"IntKind", "checked 32-bit arithmetic", [
     I32EnumCase<"Add", 0, "add">, I32EnumCase<"Sub", 1, "sub">, I32EnumCase<"Mul", 2, "mul">,
     I32EnumCase<"Div", 3, "div">, I32EnumCase<"Rem", 4, "rem">]>;
 
+def Kernel_Memory : Kernel_Enum<"Memory", "where the scratch of a GPU's block of threads lies", [
+    I32EnumCase<"Shared", 0, "shared">, I32EnumCase<"Global", 1, "global">]>;
+
 def Kernel_Fault : Kernel_Enum<"Fault", "what can be wrong with an input", [
     I32EnumCase<"Index", 1, "index">, I32EnumCase<"ListIndex", 2, "list_index">, I32EnumCase<"Slice", 3, "slice">,
     I32EnumCase<"Lengths", 4, "lengths">, I32EnumCase<"Empty", 5, "empty">, I32EnumCase<"Conversion", 9, "conversion">,
@@ -74,6 +77,7 @@ def Kernel_Fault : Kernel_Enum<"Fault", "what can be wrong with an input", [
 
 def Kernel_SpaceKindAttr : EnumAttr<Kernel_Dialect, Kernel_SpaceKind, "space_kind">;
 def Kernel_FieldPartAttr : EnumAttr<Kernel_Dialect, Kernel_FieldPart, "field_part">;
+def Kernel_MemoryAttr : EnumAttr<Kernel_Dialect, Kernel_Memory, "memory">;
 def Kernel_FuncKindAttr : EnumAttr<Kernel_Dialect, Kernel_FuncKind, "func_kind">;
 def Kernel_FaultAttr : EnumAttr<Kernel_Dialect, Kernel_Fault, "fault">;
 def Kernel_IntKindAttr : EnumAttr<Kernel_Dialect, Kernel_IntKind, "int_kind">;
@@ -268,6 +272,21 @@ def Kernel_BlocksOp : Kernel_Op<"blocks", [SingleBlock, RecursiveMemoryEffects]>
   let assemblyFormat = "$begin `to` $end `by` $size attr-dict-with-keyword $body";
 }
 
+def Kernel_ThreadsOp : Kernel_Op<"threads", [SingleBlock, RecursiveMemoryEffects]> {
+  let summary = "Iterations 0 .. count - 1, which the threads of a GPU's block share, in any order";
+  let description = [{
+    The block's argument is the number of the iteration. What stands around it in `kernel.blocks` is done by all threads of
+    the block alike: they compute the same integers, take the same loops, and meet at its barriers and in its products.
+  }];
+  let arguments = (ins I32:$count);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$count attr-dict-with-keyword $body";
+}
+def Kernel_BarrierOp : Kernel_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "The threads of a GPU's block wait for each other, and see what each wrote before";
+  let assemblyFormat = "attr-dict";
+}
+
 //===-- Memory ------------------------------------------------------------------------------------------------===//
 
 def Kernel_LoadOp : Kernel_Op<"load", [MemoryEffects<[MemRead]>]> {
@@ -286,9 +305,10 @@ def Kernel_StoreOp : Kernel_Op<"store", [MemoryEffects<[MemWrite]>]> {
   let assemblyFormat = "$value `,` $array `[` $indices `]` attr-dict `:` type($value)";
 }
 def Kernel_LocalOp : Kernel_Op<"local", [MemoryEffects<[MemAlloc]>]> {
-  let summary = "Scratch of the running thread, unset";
+  let summary = "Scratch of the running thread, unset; with `memory` that of a GPU's block of threads";
+  let arguments = (ins OptionalAttr<Kernel_MemoryAttr>:$memory);
   let results = (outs Kernel_Local:$result);
-  let assemblyFormat = "attr-dict `:` type($result)";
+  let assemblyFormat = "($memory^)? attr-dict `:` type($result)";
 }
 def Kernel_ReadOp : Kernel_Op<"read", [MemoryEffects<[MemRead]>]> {
   let summary = "One scalar of a local";

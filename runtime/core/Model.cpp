@@ -39,8 +39,9 @@ Status Model::make(const ModelCode &code, const Weights &weights, Model *model) 
 
 size_t Model::bytes() const {
   size_t n = packed_bytes();
-  for (const auto &b : buffers_)
-    n += b.size();
+  for (const auto *arrays : {&buffers_, &matrices_})
+    for (const auto &array : *arrays)
+      n += array.size();
   return n;
 }
 

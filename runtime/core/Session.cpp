@@ -132,7 +132,7 @@ Status Session::run_checked(int32_t number, Batch &batch, Outputs &out, bool sha
   }
   do {
     const int32_t left = batch.inputs() - run.range.end;
-    const int32_t part = part_inputs_ > 0 ? part_inputs_ : entry.part > 0 ? entry.part : left;
+    const int32_t part = part_inputs_ > 0 ? part_inputs_ : entry.part > 0 && !device_ ? entry.part : left;
     run.range = {run.range.end, run.range.end + (share || out.is_one_part() ? left : std::min(part, left))};
     Status status = run_part(run, entry);
     if (share && statuses_.failed() > failed_before)
@@ -195,9 +195,14 @@ Status Session::run_part(Run &run, Entry &entry) {
   }
   int64_t scheduled = now_ns();
   part_bytes_ = 0;
-  entry.plan->compute(run);
-  if (run.input_count > 0 && !run.shared)
-    learn(entry, run.input_count);
+  if (device_ != nullptr) {
+    if (Status status = entry.plan->compute_on(run, *device_); !status.ok())
+      return status;
+  } else {
+    entry.plan->compute(run);
+    if (run.input_count > 0 && !run.shared)
+      learn(entry, run.input_count);
+  }
   computed_ns_ = now_ns();
   entry.profile.compute_ns += computed_ns_ - scheduled;
   return Status();

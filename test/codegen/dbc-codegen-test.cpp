@@ -41,7 +41,7 @@ int main(int argc, char **argv) {
   dbc::codegen::Options options;
   options.real = f64 ? dbc::codegen::Real::F64 : dbc::codegen::Real::F32;
   options.source = module->getSymName()->str() + ".dyn";
-  auto files = dbc::codegen::generate(*module, options);
+  auto files = dbc::codegen::generate(*module, {}, options);
   if (failed(files))
     return 1;
   if (folder.empty()) {

@@ -188,6 +188,25 @@ struct Matrix {
   int32_t gates = 0, width = 0;
 };
 
+namespace detail {
+/// Puts the parts of a matrix together: outputs x inputs numbers.
+template <class Real>
+inline void put_together(const Weights &weights, std::initializer_list<Part> parts, const Matrix &matrix,
+                         int64_t table, Real *whole) {
+  for (const Part &part : parts) {
+    const float *from = weights.data(part.param) + table * part.rows * part.columns;
+    Real *to = whole + part.at_row * matrix.inputs + part.at_column;
+    for (int64_t r = 0; r < part.rows; ++r)
+      for (int64_t c = 0; c < part.columns; ++c)
+        to[r * matrix.inputs + c] = static_cast<Real>(from[r * part.columns + c]);
+  }
+}
+template <class Real> inline void put_bias(const Weights &weights, const Matrix &matrix, Real *bias) {
+  for (int32_t o = 0; o < matrix.outputs; ++o)
+    bias[o] = matrix.bias >= 0 ? static_cast<Real>(weights.data(matrix.bias)[o]) : Real(0);
+}
+} // namespace detail
+
 /// Packs such a matrix, in bfloat16 if the model is compiled so. Of parameters with a leading axis, matrix
 /// number `table` is taken.
 template <class Real>
@@ -195,16 +214,9 @@ inline void pack_parts(Model &model, int32_t slot, const Weights &weights, std::
                        const Matrix &matrix, int64_t table = 0) {
   Array<Real> whole, bias;
   whole.resize(static_cast<size_t>(matrix.outputs) * matrix.inputs);
-  for (const Part &part : parts) {
-    const float *from = weights.data(part.param) + table * part.rows * part.columns;
-    Real *to = whole.data() + part.at_row * matrix.inputs + part.at_column;
-    for (int64_t r = 0; r < part.rows; ++r)
-      for (int64_t c = 0; c < part.columns; ++c)
-        to[r * matrix.inputs + c] = static_cast<Real>(from[r * part.columns + c]);
-  }
-  bias.assign(matrix.outputs, Real(0));
-  for (int32_t o = 0; matrix.bias >= 0 && o < matrix.outputs; ++o)
-    bias[o] = static_cast<Real>(weights.data(matrix.bias)[o]);
+  bias.resize(matrix.outputs);
+  detail::put_together(weights, parts, matrix, table, whole.data());
+  detail::put_bias(weights, matrix, bias.data());
   Packed<Real> &packed = model.add_packed<Real>(slot);
   if (matrix.gates > 0)
     packed.pack_tiles(whole.data(), matrix.gates, matrix.outputs / matrix.gates, matrix.width, matrix.inputs,
@@ -213,6 +225,23 @@ inline void pack_parts(Model &model, int32_t slot, const Weights &weights, std::
     packed.pack(whole.data(), matrix.outputs, matrix.inputs, bias.data());
   if (!model.code().bf16_params.empty())
     packed.round_to_bf16();
+}
+
+/// Lays `tables` such matrices out for a device, see cuda::Matrix: the weights, then the bias.
+template <class Real>
+inline void lay_out_parts(Model &model, int32_t slot, const Weights &weights,
+                          std::initializer_list<Part> parts, const Matrix &matrix, int64_t tables = 1) {
+  Array<Real> whole;
+  const int64_t numbers = int64_t(matrix.outputs) * matrix.inputs;
+  whole.resize(static_cast<size_t>(numbers));
+  Real *to = model.add_matrix<Real>(slot, static_cast<size_t>(tables * numbers + matrix.outputs));
+  for (int64_t table = 0; table < tables; ++table) {
+    detail::put_together(weights, parts, matrix, table, whole.data());
+    for (int64_t k = 0; k < matrix.inputs; ++k)
+      for (int64_t o = 0; o < matrix.outputs; ++o)
+        *to++ = whole[o * matrix.inputs + k];
+  }
+  detail::put_bias(weights, matrix, to);
 }
 
 /// The size of equal blocks, at most `most` rows each, that `rows` rows are cut into: 37 rows in blocks of at

@@ -40,7 +40,11 @@
 #define DBC_CLONES
 #endif
 
+#if defined(__CUDACC__)
+#define DBC_INLINE __host__ __device__ __forceinline__
+#else
 #define DBC_INLINE inline __attribute__((always_inline))
+#endif
 
 namespace dbc {
 namespace math {
@@ -49,7 +53,7 @@ namespace detail {
 /// a * b + c, rounded once. The clone for processors without the instruction calls the C library's: slow
 /// there, the same bits.
 DBC_INLINE float fma(float a, float b, float c) {
-#if defined(DBC_HAS_CLONES) || defined(__FMA__) || defined(__aarch64__)
+#if defined(DBC_HAS_CLONES) || defined(__FMA__) || defined(__aarch64__) || defined(__CUDA_ARCH__)
   return __builtin_fmaf(a, b, c);
 #else
   return a * b + c;

@@ -20,6 +20,10 @@ namespace dbc {
 
 struct Run;
 class Model;
+namespace cuda {
+class Context;
+struct Backend;
+} // namespace cuda
 
 /// What a session keeps of one entry from run to run: spaces, groups, whatever generated code needs.
 /// Generated code derives one class an entry.
@@ -32,6 +36,8 @@ public:
   virtual void schedule(Run &run) = 0;
   /// Runs the stages in order and fills the outputs.
   virtual void compute(Run &run) = 0;
+  /// The same on a device. Fails with bad_call if the model was not compiled for one.
+  virtual Status compute_on(Run &run, cuda::Context &device);
 };
 
 /// One entry or loss of a compiled model.
@@ -56,6 +62,8 @@ struct ModelCode {
   /// those of packed products. Empty: none.
   std::vector<int32_t> bf16_params;
   std::vector<EntryCode> entries; ///< in the order of ModelInfo::entries
+  /// Compiled with --target cuda: how to reach a device, see dbc/cuda/context.h. Else null.
+  const cuda::Backend &(*cuda)() = nullptr;
 };
 
 /// An immutable snapshot of weights in the form the kernels want: raw copies, packed products, tables. Made
@@ -98,12 +106,25 @@ public:
       out[i] = static_cast<Real>(weights.data(param)[i]);
     return out;
   }
+  /// For make_model: a matrix for products on a device, see cuda::Matrix.
+  template <class Real> Real *add_matrix(int32_t slot, size_t count) {
+    if (static_cast<size_t>(slot) >= matrices_.size())
+      matrices_.resize(slot + 1);
+    matrices_[slot].assign(count * sizeof(Real), 0);
+    return reinterpret_cast<Real *>(matrices_[slot].data());
+  }
+  /// All of these, as bytes: for a device. Empty where there is none of that number.
+  int32_t buffers() const { return static_cast<int32_t>(buffers_.size()); }
+  int32_t matrices() const { return static_cast<int32_t>(matrices_.size()); }
+  const Array<unsigned char> &raw_buffer(int32_t slot) const { return buffers_[slot]; }
+  const Array<unsigned char> &raw_matrix(int32_t slot) const { return matrices_[slot]; }
+
   /// For make_model: to be packed.
   template <class Real> Packed<Real> &add_packed(int32_t slot);
 
 private:
   const ModelCode *code_ = nullptr;
-  std::vector<Array<unsigned char>> buffers_;
+  std::vector<Array<unsigned char>> buffers_, matrices_;
   std::vector<Packed<float>> packed32_;
   std::vector<Packed<double>> packed64_;
 };

@@ -109,6 +109,10 @@ public:
   /// the first run of an entry, one part, finds out.
   void limit_part(int32_t inputs) { part_inputs_ = inputs; }
 
+  /// Stages of runs from now on are computed on a device, see dbc/cuda/context.h; null: on the CPU, as unless
+  /// told. `device` is borrowed. Scheduling stays on the CPU, and so does the session's one thread that runs.
+  void compute_on(cuda::Context *device) { device_ = device; }
+
   int32_t threads() const { return pool_.threads(); }
   const Model &model() const { return model_; }
 
@@ -151,6 +155,7 @@ private:
   size_t part_bytes_ = 0;   ///< of the buffers of the part in hand
   int64_t computed_ns_ = 0; ///< when its last stage was done
   SharedNodes shared_;
+  cuda::Context *device_ = nullptr;
   bool timed_ = false, shares_ = false;
 };
 

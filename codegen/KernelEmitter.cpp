@@ -1,0 +1,268 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+
+#include "codegen/KernelEmitter.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+using namespace mlir;
+
+namespace dbc::codegen {
+
+//===-- Arrays ------------------------------------------------------------------------------------------===//
+
+DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
+  NameScope members;
+  for (StringRef word : {"faults", "scratch"})
+    members.reserve(word);
+  auto addArray = [&](StringRef symbol) {
+    if (program.find<kernel::BufferOp>(symbol))
+      return; // all of them are there
+    bool param = model.array(program, symbol).kind == Array::Param;
+    auto &list = param ? params : fields;
+    if (!is_contained(list, symbol.str()))
+      list.push_back(symbol.str());
+  };
+  buffers = program.buffers;
+  for (kernel::FuncOp func : program.stages)
+    func.walk([&](Operation *op) {
+      if (auto load = dyn_cast<kernel::LoadOp>(op)) {
+        if (!load.getColumn())
+          return addArray(load.getArray());
+        auto space = program.find<kernel::SpaceOp>(load.getArray());
+        for (const Column &known : columns)
+          if (known.space == space && known.column == *load.getColumn())
+            return;
+        columns.push_back({space, load.getColumn()->str(), ""});
+      } else if (auto store = dyn_cast<kernel::StoreOp>(op)) {
+        addArray(store.getArray());
+      } else if (auto rows = dyn_cast<kernel::RowsOp>(op)) {
+        if (rows.getArray())
+          addArray(*rows.getArray());
+      } else if (auto product = dyn_cast<kernel::ProductOp>(op)) {
+        auto matrix = program.find<kernel::WeightsOp>(product.getWeights());
+        if (!is_contained(weights, matrix))
+          weights.push_back(matrix);
+      } else if (auto order = dyn_cast<kernel::OrderOp>(op)) {
+        auto space = program.find<kernel::SpaceOp>(order.getSpace());
+        if (this->order(space).empty())
+          orders.push_back({space, "?"});
+      } else if (isa<kernel::CheckOp, kernel::IntOp>(op)) {
+        checks.push_back(op);
+      }
+    });
+  // Arrays are called as in the plan; the others make way for them.
+  for (kernel::BufferOp buffer : buffers)
+    members.reserve(model.array(program, buffer.getSymName()).member);
+  for (auto *list : {&fields, &params})
+    for (const std::string &symbol : *list)
+      members.reserve(model.array(program, symbol).member);
+  for (kernel::WeightsOp matrix : weights)
+    members.reserve(program.nameOf(matrix));
+  for (Column &column : columns)
+    column.member = members.fresh(program.nameOf(column.space) + "_" + column.column);
+  for (auto &[space, member] : orders)
+    member = members.fresh(program.nameOf(space) + "_order");
+}
+
+const std::string &DeviceArrays::column(kernel::SpaceOp space, StringRef name) const {
+  auto found = find_if(columns, [&](const Column &c) { return c.space == space && c.column == name; });
+  return found->member;
+}
+
+std::string DeviceArrays::order(kernel::SpaceOp space) const {
+  for (const auto &[known, member] : orders)
+    if (known == space)
+      return member;
+  return "";
+}
+
+int DeviceArrays::check(Operation *op) const { return find(checks, op) - checks.begin(); }
+
+//===-- Kernels -----------------------------------------------------------------------------------------===//
+
+KernelEmitter::KernelEmitter(const ModelNames &model, const Program &program, const DeviceArrays &arrays,
+                             kernel::FuncOp func)
+    : FunctionEmitter(model, program, func), arrays_(arrays) {
+  for (StringRef word : {"arrays", "threadIdx", "blockIdx", "blockDim", "gridDim"})
+    top_.reserve(word);
+}
+
+int64_t KernelEmitter::rows() {
+  int64_t rows = 1;
+  func_.walk([&](kernel::BlocksOp blocks) { rows = blocks.getSize(); });
+  return rows;
+}
+
+int64_t KernelEmitter::tiles() {
+  auto tiles = func_->getAttrOfType<IntegerAttr>("tiles");
+  return tiles ? tiles.getInt() : 1;
+}
+
+std::string KernelEmitter::arraySource(StringRef symbol) {
+  return "arrays." + model_.array(program_, symbol).member;
+}
+
+std::string KernelEmitter::columnSource(kernel::SpaceOp space, StringRef column) {
+  return "arrays." + arrays_.column(space, column);
+}
+
+std::string KernelEmitter::weightsAlias(kernel::WeightsOp weights, const std::string &name) {
+  return "const dbc::cuda::Matrix<real> " + name + " = arrays." + program_.nameOf(weights) + ";";
+}
+
+Expr KernelEmitter::orderedRow(kernel::OrderOp op) {
+  std::string order = arrays_.order(program_.find<kernel::SpaceOp>(op.getSpace()));
+  return call("dbc::cuda::row_at", {"arrays." + order, use(op.getPosition()).text});
+}
+
+void KernelEmitter::emitStageHead(Writer &out) {
+  std::string shape = "A block of threads: " + std::to_string(rows()) + " rows";
+  if (tiles() > 1)
+    shape += " of one of " + std::to_string(tiles()) + " tiles";
+  if (hasProduct_)
+    shape += "; sums of products run in the order of their inputs";
+  out.comment(shape + ".");
+  out.open("__global__ void __launch_bounds__(dbc::cuda::kThreads) " + program_.nameOf(func_) +
+           "(const Arrays arrays, int32_t begin, int32_t end)");
+}
+
+/// Of tiles that blocks share each has one.
+void KernelEmitter::emitFor(kernel::ForOp op) {
+  if (tiles() == 1 || op.getLow() != func_.getBody().getArgument(2))
+    return FunctionEmitter::emitFor(op);
+  std::string tile = nameValue(op.getBody().getArgument(0), "tile");
+  out_->line("const int32_t " + tile + " = blockIdx.y;");
+  emitBlock(op.getBody().front(), [](ValueRange) {});
+}
+
+void KernelEmitter::emitBlocks(kernel::BlocksOp op) {
+  std::string size = std::to_string(op.getSize());
+  NameScope inner(scope_), *outer = scope_;
+  scope_ = &inner;
+  std::string first = nameValue(op.getBody().getArgument(0), "first");
+  std::string count = nameValue(op.getBody().getArgument(1), "count");
+  out_->open("for (int32_t " + first + " = begin + blockIdx.x * " + size + "; " + first + " < end; " + first +
+             " += gridDim.x * " + size + ")");
+  out_->line("const int32_t " + count + " = std::min(" + size + ", end - " + first + ");");
+  emitBlock(op.getBody().front(), [](ValueRange) {});
+  out_->close();
+  scope_ = outer;
+}
+
+void KernelEmitter::emitOfThreads(Operation *op) {
+  if (isa<kernel::BarrierOp>(op))
+    return out_->line("__syncthreads();");
+  auto threads = cast<kernel::ThreadsOp>(op);
+  std::string count = inside(use(threads.getCount()), Bind::Add);
+  NameScope inner(scope_), *outer = scope_;
+  scope_ = &inner;
+  std::string name = nameValue(threads.getBody().getArgument(0), "n");
+  body("for (int32_t " + name + " = threadIdx.x; " + name + " < " + count + "; " + name + " += blockDim.x)",
+       [&] { emitBlock(threads.getBody().front(), [](ValueRange) {}); });
+  scope_ = outer;
+}
+
+void KernelEmitter::emitLocal(kernel::LocalOp op) {
+  if (op->use_empty())
+    return;
+  int64_t count = 1;
+  std::string extents;
+  for (int64_t extent : op.getType().getShape()) {
+    count *= extent;
+    extents += (extents.empty() ? "" : " * ") + std::to_string(extent);
+  }
+  std::string element = pointee(op.getType().getElement(), false), name = nameValue(op.getResult());
+  if (op.getMemory() == kernel::Memory::Shared) {
+    out_->line("DBC_SHARED(" + commas({element, name, extents}) + ");");
+    return;
+  }
+  out_->line(element + " *const " + name + " = dbc::cuda::block_scratch<" + element + ">(arrays.scratch, " +
+             std::to_string(blockScratch_) + ");");
+  blockScratch_ += (count * model_.bytes(element) + 255) / 256 * 256;
+}
+
+//===-- Products ----------------------------------------------------------------------------------------===//
+
+std::string KernelEmitter::segment(Value value, int64_t length) {
+  auto op = value.getDefiningOp<kernel::RowsOp>();
+  auto plus = [](const std::string &base, const std::string &offset) {
+    return offset == "0" ? base : base + " + " + offset;
+  };
+  std::string base, via = "nullptr", offset = std::to_string(op.getOffset());
+  int64_t stride;
+  if (Value local = op.getLocal()) {
+    stride = rowSize(cast<kernel::LocalType>(local.getType()));
+    base = plus(use(local).text, offset);
+  } else {
+    stride = model_.array(program_, *op.getArray()).rowSize();
+    base = arrayName(*op.getArray());
+    if (op.getVia())
+      via = use(op.getVia()).text;
+    else if (op.getFrom())
+      base = plus(base, "int64_t(" + use(op.getFrom()).text + ")" +
+                            (stride == 1 ? "" : " * " + std::to_string(stride)));
+    base = plus(base, offset);
+  }
+  return call("dbc::cuda::segment", {base, via, std::to_string(stride), std::to_string(length)}).text;
+}
+
+void KernelEmitter::emitProduct(kernel::ProductOp op) {
+  hasProduct_ = true;
+  auto weights = program_.find<kernel::WeightsOp>(op.getWeights());
+  std::string name = aliases_.at("weights " + op.getWeights().str()).name;
+  int64_t gates = weights.getGates().value_or(1), units = weights.getOut() / gates;
+  std::string tile =
+      op.getTile() ? call("dbc::cuda::tile_of", {use(op.getTile()).text, std::to_string(gates),
+                                                 std::to_string(units), std::to_string(*weights.getWidth())})
+                         .text
+                   : call("dbc::cuda::all_of", {std::to_string(weights.getOut())}).text;
+  std::vector<std::string> arguments = {use(op.getCount()).text};
+  if (op.getTable())
+    arguments.push_back(use(op.getTable()).text);
+  arguments.insert(arguments.end(), {name, tile, use(op.getInto()).text});
+  for (auto [x, length] : llvm::zip(op.getX(), op.getLengths()))
+    arguments.push_back(segment(x, length));
+  out_->line((op.getTable() ? "dbc::cuda::product_of_tables(" : "dbc::cuda::product(") + commas(arguments) +
+             ");");
+}
+
+void KernelEmitter::emitMultiply(kernel::MultiplyOp op) {
+  auto into = cast<kernel::LocalType>(op.getInto().getType());
+  std::string row = use(op.getRow()).text, y = use(op.getInto()).text;
+  if (row != "0")
+    y += " + " + row + " * " + std::to_string(rowSize(into));
+  int64_t inputs = 0;
+  for (int64_t length : op.getLengths())
+    inputs += length;
+  std::vector<std::string> arguments = {row, std::to_string(op.getHeight()), std::to_string(op.getOutputs()), y,
+                                        segment(op.getA(), inputs)};
+  for (auto [part, length] : llvm::zip(op.getB(), op.getLengths()))
+    arguments.push_back(segment(part, length));
+  out_->line("dbc::cuda::multiply(" + commas(arguments) + ");");
+}
+
+//===-- What is wrong -----------------------------------------------------------------------------------===//
+
+std::string KernelEmitter::fault(Operation *op, std::vector<std::string> rowAndNumbers) {
+  std::vector<std::string> arguments = {"arrays.faults", std::to_string(arrays_.check(op))};
+  arguments.insert(arguments.end(), rowAndNumbers.begin(), rowAndNumbers.end());
+  return "dbc::cuda::fault(" + commas(arguments) + ");";
+}
+
+void KernelEmitter::emitCheck(kernel::CheckOp op) {
+  std::vector<std::string> numbers;
+  for (Value value : op.getValues())
+    numbers.push_back(use(value).text);
+  std::string text = fault(op, numbers);
+  body("if (" + negated(use(op.getCondition())).text + ")", [&] { out_->line(text); });
+}
+
+void KernelEmitter::emitInt(kernel::IntOp op) {
+  std::string row = use(op.getRow()).text, a = use(op.getA()).text, b = use(op.getB()).text,
+              name = nameValue(op.getResult());
+  out_->line("int32_t " + name + " = 0;");
+  body("if (!dbc::cuda::checked_" + intFunction(op.getKind()).str() + "(" + commas({a, b, "&" + name}) + "))",
+       [&] { out_->line(fault(op, {row, a, b})); });
+}
+
+} // namespace dbc::codegen

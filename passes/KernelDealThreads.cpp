@@ -1,0 +1,371 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// kernel-deal-threads: who of a GPU's block of threads does what in a stage, where they wait for each other,
+// and where its scratch lies.
+#include "ir/Kernel/Kernel.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/Passes.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+#define GEN_PASS_DEF_KERNELDEALTHREADS
+#include "passes/Passes.h.inc"
+
+namespace {
+
+//===-- What an op touches ------------------------------------------------------------------------------===//
+
+struct Sets {
+  llvm::SmallPtrSet<const void *, 8> reads, writes;
+
+  bool conflictsWith(const Sets &other) const {
+    auto meet = [](const auto &a, const auto &b) {
+      return llvm::any_of(a, [&](const void *memory) { return b.contains(memory); });
+    };
+    return meet(writes, other.reads) || meet(writes, other.writes) || meet(reads, other.writes);
+  }
+  void add(const Sets &other) {
+    reads.insert(other.reads.begin(), other.reads.end());
+    writes.insert(other.writes.begin(), other.writes.end());
+  }
+};
+
+/// Memory that a block's threads have in common: locals, and arrays; buffers of one slot are one array.
+struct Touched {
+  Sets locals, arrays;
+
+  bool conflictsWith(const Touched &other) const {
+    return locals.conflictsWith(other.locals) || arrays.conflictsWith(other.arrays);
+  }
+  void add(const Touched &other) {
+    locals.add(other.locals);
+    arrays.add(other.arrays);
+  }
+};
+
+class Memory {
+public:
+  explicit Memory(kernel::ProgramOp program) {
+    llvm::DenseMap<int32_t, const void *> slots;
+    for (auto buffer : program.getOps<kernel::BufferOp>())
+      if (buffer.getSlot()) {
+        const void *own = buffer.getSymNameAttr().getAsOpaquePointer();
+        arrays[buffer.getSymNameAttr()] = slots.try_emplace(*buffer.getSlot(), own).first->second;
+      }
+  }
+
+  Touched touchedBy(Operation *root) const {
+    Touched touched;
+    auto array = [&](FlatSymbolRefAttr name) {
+      auto it = arrays.find(name.getAttr());
+      return it != arrays.end() ? it->second : name.getAttr().getAsOpaquePointer();
+    };
+    auto read = [&](Value local) {
+      if (local)
+        touched.locals.reads.insert(local.getAsOpaquePointer());
+    };
+    auto readRows = [&](Value operand) {
+      auto rows = operand.getDefiningOp<kernel::RowsOp>();
+      read(rows.getVia());
+      read(rows.getLocal());
+      if (rows.getArrayAttr())
+        touched.arrays.reads.insert(array(rows.getArrayAttr()));
+    };
+    root->walk([&](Operation *op) {
+      if (auto load = dyn_cast<kernel::LoadOp>(op)) {
+        if (!load.getColumn())
+          touched.arrays.reads.insert(array(load.getArrayAttr()));
+      } else if (auto store = dyn_cast<kernel::StoreOp>(op)) {
+        touched.arrays.writes.insert(array(store.getArrayAttr()));
+      } else if (auto local = dyn_cast<kernel::ReadOp>(op)) {
+        read(local.getLocal());
+      } else if (auto write = dyn_cast<kernel::WriteOp>(op)) {
+        touched.locals.writes.insert(write.getLocal().getAsOpaquePointer());
+      } else if (auto product = dyn_cast<kernel::ProductOp>(op)) {
+        llvm::for_each(product.getX(), readRows);
+        read(product.getTable());
+        touched.locals.writes.insert(product.getInto().getAsOpaquePointer());
+      } else if (auto multiply = dyn_cast<kernel::MultiplyOp>(op)) {
+        readRows(multiply.getA());
+        llvm::for_each(multiply.getB(), readRows);
+        touched.locals.writes.insert(multiply.getInto().getAsOpaquePointer());
+      }
+    });
+    return touched;
+  }
+
+private:
+  llvm::DenseMap<StringAttr, const void *> arrays;
+};
+
+//===-- Dealing -----------------------------------------------------------------------------------------===//
+
+bool isConstant(Value value, int64_t *number) {
+  APInt found;
+  if (!matchPattern(value, m_ConstantInt(&found)))
+    return false;
+  *number = found.getSExtValue();
+  return true;
+}
+
+/// What each thread may do for itself, wherever its result is wanted.
+bool isValue(Operation *op) {
+  return op->getNumRegions() == 0 &&
+         (isMemoryEffectFree(op) || isa<kernel::LoadOp, kernel::ReadOp, kernel::OrderOp>(op));
+}
+
+/// Independent loops, one directly inside the other, the innermost one of independent iterations.
+struct Nest {
+  SmallVector<kernel::ForOp> loops;
+  SmallVector<int64_t> extents;
+
+  static std::optional<Nest> of(Operation *op, const Memory &memory) {
+    Nest nest;
+    for (auto loop = dyn_cast<kernel::ForOp>(op); loop;) {
+      int64_t low = 0, high = 0;
+      if (loop.getNumResults() != 0 || !isConstant(loop.getLow(), &low) || low != 0 ||
+          !isConstant(loop.getHigh(), &high))
+        return std::nullopt;
+      nest.loops.push_back(loop);
+      nest.extents.push_back(high);
+      if (loop.getVector())
+        break;
+      kernel::ForOp inner;
+      for (Operation &each : loop.getBody().front().without_terminator()) {
+        if (isValue(&each))
+          continue;
+        if (inner || !isa<kernel::ForOp>(each))
+          return std::nullopt;
+        inner = cast<kernel::ForOp>(each);
+      }
+      loop = inner;
+    }
+    if (nest.loops.empty() || !nest.loops.back().getVector())
+      return std::nullopt;
+    // A loop around that adds to what it made before is none of independent iterations.
+    Sets touched = memory.touchedBy(nest.loops.front()).locals;
+    for (const void *written : touched.writes)
+      if (nest.loops.size() > 1 && touched.reads.contains(written))
+        return std::nullopt;
+    return nest;
+  }
+};
+
+class Dealer {
+public:
+  Dealer(kernel::FuncOp func, const Memory &memory) : func_(func), memory_(memory), b_(func.getContext()) {}
+
+  void run(int64_t realBytes) {
+    func_.getBody().walk([&](kernel::BlocksOp blocks) {
+      count_ = blocks.getBody().getArgument(1);
+      dealRows(blocks.getBody().front());
+      Touched pending;
+      setBarriers(blocks.getBody().front(), pending);
+    });
+    func_.walk([](kernel::ForOp loop) { loop.setVector(false); }); // of one thread
+    placeScratch(realBytes);
+  }
+
+private:
+  void dealRows(Block &block);
+  void dealWhole(kernel::ForOp rows);
+  void dealNest(kernel::ForOp rows, const Nest &nest);
+  bool cutIntoNests(kernel::ForOp rows, SmallVectorImpl<Nest> &nests);
+  void setBarriers(Block &block, Touched &pending);
+  void placeScratch(int64_t realBytes);
+  Value integer(int64_t number, Location loc) {
+    return arith::ConstantOp::create(b_, loc, b_.getI32IntegerAttr(number));
+  }
+
+  kernel::FuncOp func_;
+  const Memory &memory_;
+  OpBuilder b_;
+  Value count_; ///< rows of the block
+};
+
+/// The loops over the rows of a block of rows, in loops over tiles too.
+void Dealer::dealRows(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    auto loop = dyn_cast<kernel::ForOp>(op);
+    if (!loop)
+      continue;
+    // In products of two matrices of one row all threads take part.
+    bool multiplies = false;
+    loop.walk([&](kernel::MultiplyOp) { multiplies = true; });
+    if (loop.getHigh() != count_) {
+      dealRows(loop.getBody().front());
+    } else if (!multiplies) {
+      SmallVector<Nest> nests;
+      if (cutIntoNests(loop, nests))
+        for (const Nest &nest : nests)
+          dealNest(loop, nest);
+      else
+        dealWhole(loop);
+      loop.erase();
+    }
+  }
+}
+
+/// Whether a loop over rows holds nests and values that they use, and nothing else: rows are independent, so
+/// it may be cut into one loop for each of them.
+bool Dealer::cutIntoNests(kernel::ForOp rows, SmallVectorImpl<Nest> &nests) {
+  Touched readBefore; // by values
+  for (Operation &op : rows.getBody().front().without_terminator()) {
+    if (isValue(&op)) {
+      readBefore.add(memory_.touchedBy(&op));
+      continue;
+    }
+    std::optional<Nest> nest = Nest::of(&op, memory_);
+    if (!nest)
+      return false;
+    Touched written = memory_.touchedBy(&op);
+    written.locals.reads.clear();
+    written.arrays.reads.clear();
+    if (written.conflictsWith(readBefore))
+      return false;
+    nests.push_back(std::move(*nest));
+  }
+  return !nests.empty();
+}
+
+/// A row for a thread.
+void Dealer::dealWhole(kernel::ForOp rows) {
+  b_.setInsertionPoint(rows);
+  auto threads = kernel::ThreadsOp::create(b_, rows.getLoc(), count_);
+  threads.getBody().takeBody(rows.getBody());
+}
+
+/// An element of a nest for a thread.
+void Dealer::dealNest(kernel::ForOp rows, const Nest &nest) {
+  Location loc = rows.getLoc();
+  b_.setInsertionPoint(rows);
+  int64_t inner = 1;
+  for (int64_t extent : nest.extents)
+    inner *= extent;
+  Value count = inner == 1 ? count_ : arith::MulIOp::create(b_, loc, count_, integer(inner, loc)).getResult();
+  auto threads = kernel::ThreadsOp::create(b_, loc, count);
+  Block *body = &threads.getBody().emplaceBlock();
+  Value number = body->addArgument(b_.getI32Type(), NameLoc::get(b_.getStringAttr("element"), loc));
+  b_.setInsertionPointToEnd(body);
+  IRMapping map;
+  auto cloneValues = [&](Block &from, Operation *until) {
+    for (Operation &op : from) {
+      if (&op == until)
+        return;
+      if (isValue(&op))
+        b_.clone(op, map);
+    }
+  };
+  auto index = [&](Value counter, int64_t behind, int64_t extent) {
+    // number / behind % extent, named like the loop's counter
+    Value at = number;
+    Location named = counter.getLoc();
+    if (behind != 1)
+      at = arith::DivSIOp::create(b_, extent ? loc : named, at, integer(behind, loc));
+    if (extent)
+      at = arith::RemSIOp::create(b_, named, at, integer(extent, loc));
+    map.map(counter, at);
+  };
+  index(rows.getBody().getArgument(0), inner, 0);
+  cloneValues(rows.getBody().front(), nest.loops.front());
+  for (auto [n, loop] : llvm::enumerate(nest.loops)) {
+    int64_t extent = nest.extents[n];
+    inner /= extent;
+    index(kernel::ForOp(loop).getBody().getArgument(0), inner, extent);
+    Block &block = kernel::ForOp(loop).getBody().front();
+    if (n + 1 < nest.loops.size())
+      cloneValues(block, nest.loops[n + 1]);
+    else
+      for (Operation &op : block.without_terminator())
+        b_.clone(op, map);
+  }
+  kernel::YieldOp::create(b_, loc, ValueRange());
+}
+
+//===-- Barriers ----------------------------------------------------------------------------------------===//
+
+/// `pending` is what threads may be busy with when the block begins, and then when it ends.
+void Dealer::setBarriers(Block &block, Touched &pending) {
+  Touched first; // what is done before the first barrier
+  bool any = false;
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (isa<kernel::RowsOp, kernel::YieldOp, kernel::LocalOp>(op) || isValue(&op))
+      continue;
+    Touched touched = memory_.touchedBy(&op);
+    if (auto loop = dyn_cast<kernel::ForOp>(op)) {
+      // Its own barriers come before what it does first; that it may start is seen to here.
+      if (pending.conflictsWith(touched)) {
+        b_.setInsertionPoint(&op);
+        kernel::BarrierOp::create(b_, op.getLoc());
+        pending = Touched();
+        any = true;
+      }
+      if (!any)
+        first.add(touched);
+      setBarriers(loop.getBody().front(), pending);
+      continue;
+    }
+    if (pending.conflictsWith(touched)) {
+      b_.setInsertionPoint(&op);
+      kernel::BarrierOp::create(b_, op.getLoc());
+      pending = Touched();
+      any = true;
+    }
+    if (!any)
+      first.add(touched);
+    pending.add(touched);
+  }
+  // From the end of an iteration to the beginning of the next, which is about other rows or units.
+  if (pending.locals.conflictsWith(first.locals)) {
+    Operation *last = block.empty() || !block.back().hasTrait<OpTrait::IsTerminator>() ? nullptr : &block.back();
+    if (last)
+      b_.setInsertionPoint(last);
+    else
+      b_.setInsertionPointToEnd(&block);
+    kernel::BarrierOp::create(b_, block.getParentOp()->getLoc());
+    pending = Touched();
+  }
+}
+
+//===-- Scratch -----------------------------------------------------------------------------------------===//
+
+/// Shared memory as long as there is any, the smallest first.
+void Dealer::placeScratch(int64_t realBytes) {
+  constexpr int64_t kShared = 48 << 10;
+  SmallVector<std::pair<int64_t, kernel::LocalOp>> locals;
+  func_.walk([&](kernel::LocalOp local) {
+    int64_t bytes = local.getType().getElement().isF32() ? realBytes : 4;
+    for (int64_t extent : local.getType().getShape())
+      bytes *= extent;
+    locals.push_back({(bytes + 15) / 16 * 16, local});
+  });
+  llvm::stable_sort(locals, [](const auto &a, const auto &b) { return a.first < b.first; });
+  int64_t used = 0;
+  for (auto &[bytes, local] : locals) {
+    used += bytes;
+    local.setMemory(used <= kShared ? kernel::Memory::Shared : kernel::Memory::Global);
+  }
+}
+
+struct KernelDealThreadsPass : impl::KernelDealThreadsBase<KernelDealThreadsPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<kernel::ProgramOp>()) {
+      Memory memory(program);
+      llvm::StringSet<> ofModel;
+      for (auto space : program.getOps<kernel::SpaceOp>())
+        if (space.getKind() == kernel::SpaceKind::Model)
+          ofModel.insert(space.getSymName());
+      for (auto func : program.getOps<kernel::FuncOp>())
+        if (func.getKind() == kernel::FuncKind::Stage && !ofModel.contains(*func.getSpace()))
+          Dealer(func, memory).run(realBytes);
+    }
+  }
+};
+} // namespace
+} // namespace dbc::passes

@@ -1,0 +1,42 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// schedule-cuda: rows of a block and units of a tile of each stage for an NVIDIA GPU.
+#include "passes/Passes.h"
+#include "passes/StageSize.h"
+
+#include <algorithm>
+
+using namespace mlir;
+
+namespace dbc::passes {
+#define GEN_PASS_DEF_SCHEDULECUDA
+#include "passes/Passes.h.inc"
+
+namespace {
+struct ScheduleCudaPass : impl::ScheduleCudaBase<ScheduleCudaPass> {
+  /// Shared memory that every card gives a block without being asked.
+  static constexpr int64_t kScratchBytes = 48 << 10;
+  /// Rows that share each load of a weight, and of stages that load none.
+  static constexpr int64_t kProductRows = 8, kOtherRows = 32;
+  /// Rows are always dealt in blocks.
+  static constexpr int64_t kFewestRows = 2;
+  /// Units of a tile: a warp reads the weights of two gates in whole lines of 64 bytes.
+  static constexpr int64_t kUnits = 16;
+
+  void runOnOperation() override {
+    getOperation().walk([](batch::StageOp stage) {
+      if (!stage.getSchedule())
+        stage.setScheduleAttr(schedule(stage));
+    });
+  }
+
+  static batch::ScheduleAttr schedule(batch::StageOp stage) {
+    StageSize size = sizeOf(stage);
+    int64_t units = size.tiled.empty() ? 0 : kUnits;
+    int64_t rows =
+        std::clamp(kScratchBytes / size.scratch, kFewestRows, size.product ? kProductRows : kOtherRows);
+    return batch::ScheduleAttr::get(stage.getContext(), rows, /*grain=*/1, units);
+  }
+};
+} // namespace
+} // namespace dbc::passes

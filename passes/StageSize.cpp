@@ -1,0 +1,48 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+
+#include "passes/StageSize.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "passes/StageGraph.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+
+StageSize sizeOf(batch::StageOp stage) {
+  StageSize size;
+  bool repeats = mayRepeat(stage);
+  llvm::SmallDenseSet<Value> tiled; // results that are never there as a whole
+  stage.walk([&](linalg::ContractOp contract) {
+    int64_t work = 1;
+    for (int64_t extent : contract.getStaticLoopRanges())
+      work *= extent;
+    size.operations += work;
+    auto found = matVec(contract);
+    size.product |= found.has_value();
+    if (!found || !packs(found->weights) || !repeats)
+      return;
+    arith::AddFOp sum = biasedSum(contract);
+    Value result = sum ? sum.getResult() : contract->getResult(0);
+    if (auto shape = gatesOf(result)) {
+      size.tiled.push_back(*shape);
+      tiled.insert(result);
+      tiled.insert(contract->getResult(0));
+    }
+  });
+  stage.walk([&](Operation *op) {
+    for (Value value : op->getResults())
+      if (auto tensor = dyn_cast<RankedTensorType>(value.getType())) {
+        bool parameter = op->getNumOperands() == 0 || isWeights(value) || isa<dyn::TakeOp>(op);
+        if (parameter)
+          continue;
+        size.operations += tensor.getNumElements();
+        // Elementwise values stay in registers, mostly.
+        if (!isElementwise(op, tensor) &&
+            !isa<tensor::ExtractSliceOp, batch::GatherOp, batch::ReadOp>(op) && !tiled.contains(value))
+          size.scratch += 4 * tensor.getNumElements();
+      }
+  });
+  return size;
+}
+
+} // namespace dbc::passes

@@ -1,0 +1,20 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// What a row of a stage takes: what schedules are chosen by.
+#pragma once
+
+#include "ir/Batch/Batch.h"
+#include "passes/Products.h"
+
+namespace dbc::passes {
+
+struct StageSize {
+  int64_t operations = 1; ///< multiply-adds of products, and numbers computed
+  int64_t scratch = 1;    ///< bytes of values that are kept until something else of the stage reads them
+  bool product = false;   ///< whether packed weights serve one of its products
+  /// Of the products that can be computed in tiles of units; their results take no scratch.
+  llvm::SmallVector<Gates> tiled;
+};
+StageSize sizeOf(batch::StageOp stage);
+
+} // namespace dbc::passes

@@ -1,0 +1,60 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// What the kernels of compiled models are given besides arrays of numbers, and how their memory is had. Plain
+// C++: both the host's part of a model and its kernels include it.
+#pragma once
+
+#include <dbc/status.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace dbc::cuda {
+
+/// A matrix of parameters in a device's memory, for products: weight (k, o) of input k and output o at
+/// weights[k * outputs + o], so that threads next to each other read numbers next to each other. Products
+/// start from `bias`, one number an output. Of several matrices (tables) one stands behind the other.
+template <class Real> struct Matrix {
+  const Real *weights = nullptr, *bias = nullptr;
+  int32_t inputs = 0, outputs = 0;
+};
+
+/// Something that was wrong in a row of a stage. `site` is the number of the check in the entry's code.
+struct FaultRecord {
+  int32_t launch, site, row;
+  int32_t numbers[3];
+};
+/// Where kernels write down what is wrong: `*count` records are asked for, the first `capacity` kept.
+struct Faults {
+  FaultRecord *records = nullptr;
+  int32_t *count = nullptr;
+  int32_t capacity = 0, launch = 0;
+};
+
+/// Memory of a device for blocks of threads whose scratch does not fit what their threads share.
+struct BlockScratch {
+  unsigned char *memory = nullptr;
+  int64_t bytes = 0; ///< of one block
+};
+
+/// What a device can do for the host; NAME.cu of a model has one, made of CUDA's functions, or of the shim's
+/// that run kernels on the CPU (dbc/cuda/shim.h). No function throws. A stream is CUDA's cudaStream_t.
+struct Backend {
+  /// A stream on a device. Fails with Code::limit and the reason: no driver, no such device, no code for it.
+  Status (*open)(int32_t device, void **stream);
+  void (*close)(void *stream);
+  /// Memory of the device, and of the host for fast copies; null where there is no more.
+  void *(*allocate)(size_t bytes);
+  void (*release)(void *memory);
+  void *(*allocate_host)(size_t bytes);
+  void (*release_host)(void *memory);
+  /// Begin in the order of the stream; what goes wrong is told by wait().
+  void (*copy)(void *to, const void *from, size_t bytes, void *stream);
+  void (*clear)(void *memory, size_t bytes, void *stream);
+  /// Until all is done that was begun. Says what went wrong since the last wait.
+  Status (*wait)(void *stream);
+  /// Fills memory that nobody has written yet with what is no number; null where that costs time.
+  void (*poison)(void *memory, size_t bytes);
+};
+
+} // namespace dbc::cuda

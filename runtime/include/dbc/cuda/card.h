@@ -1,0 +1,103 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// CUDA itself, as nvcc sees it: shared memory, launches, and the functions of a Backend.
+#pragma once
+
+#include <dbc/cuda/arrays.h>
+
+#include <cuda_runtime.h>
+
+#include <string>
+
+#define DBC_INLINE_DEVICE __forceinline__
+/// Memory that the threads of a block have in common.
+#define DBC_SHARED(type, name, count) __shared__ type name[count]
+
+namespace dbc::cuda {
+
+/// Runs a kernel; what goes wrong is told by Backend::wait.
+template <class... Parameters, class Grid>
+void launch(void (*kernel)(Parameters...), Grid grid, int32_t threads, void *stream, Parameters... arguments) {
+  kernel<<<dim3(grid.rows, grid.tiles), threads, 0, static_cast<cudaStream_t>(stream)>>>(arguments...);
+}
+
+namespace card {
+inline Status error(const char *what, cudaError_t code) {
+  return Status::error(Code::limit, std::string("CUDA: ") + what + ": " + cudaGetErrorString(code));
+}
+
+static __global__ void probe() {}
+
+inline Status open(int32_t device, void **stream) {
+  int count = 0;
+  if (cudaError_t code = cudaGetDeviceCount(&count); code != cudaSuccess)
+    return error("there is no device to compute on", code);
+  if (device < 0 || device >= count)
+    return Status::error(Code::bad_call, "CUDA: there is no device " + std::to_string(device) + ", only " +
+                                             std::to_string(count));
+  if (cudaError_t code = cudaSetDevice(device); code != cudaSuccess)
+    return error("the device cannot be used", code);
+  cudaFuncAttributes attributes;
+  if (cudaError_t code = cudaFuncGetAttributes(&attributes, probe); code != cudaSuccess) {
+    int major = 0, minor = 0;
+    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+    std::string card = "sm_" + std::to_string(major) + std::to_string(minor);
+#ifdef DBC_CUDA_ARCHITECTURES
+    return error(("the program has code for " DBC_CUDA_ARCHITECTURES ", the device is " + card).c_str(), code);
+#else
+    return error(("the program has no code for the device, " + card).c_str(), code);
+#endif
+  }
+  cudaStream_t made;
+  if (cudaError_t code = cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking); code != cudaSuccess)
+    return error("no stream can be made", code);
+  *stream = made;
+  return Status();
+}
+
+inline void *allocate(size_t bytes) {
+  void *memory = nullptr;
+  if (cudaMalloc(&memory, bytes) == cudaSuccess)
+    return memory;
+  (void)cudaGetLastError(); // said by the null
+  return nullptr;
+}
+inline void *allocate_host(size_t bytes) {
+  void *memory = nullptr;
+  if (cudaMallocHost(&memory, bytes) == cudaSuccess)
+    return memory;
+  (void)cudaGetLastError();
+  return nullptr;
+}
+
+inline Status wait(void *stream) {
+  cudaError_t launched = cudaGetLastError();
+  cudaError_t done = cudaStreamSynchronize(static_cast<cudaStream_t>(stream));
+  if (launched != cudaSuccess)
+    return error("a kernel could not be launched", launched);
+  return done == cudaSuccess ? Status() : error("a kernel failed", done);
+}
+} // namespace card
+
+inline const Backend &backend() {
+  static const Backend backend = {
+      card::open,
+      [](void *stream) { cudaStreamDestroy(static_cast<cudaStream_t>(stream)); },
+      card::allocate,
+      [](void *memory) { cudaFree(memory); },
+      card::allocate_host,
+      [](void *memory) { cudaFreeHost(memory); },
+      [](void *to, const void *from, size_t bytes, void *stream) {
+        cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, static_cast<cudaStream_t>(stream));
+      },
+      [](void *memory, size_t bytes, void *stream) {
+        cudaMemsetAsync(memory, 0, bytes, static_cast<cudaStream_t>(stream));
+      },
+      card::wait,
+      nullptr,
+  };
+  return backend;
+}
+
+} // namespace dbc::cuda

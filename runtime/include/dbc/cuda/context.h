@@ -1,0 +1,187 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Computing on a CUDA device: a model's constants in its memory, and what a session needs there.
+//
+//   dbc::cuda::Model on_card;
+//   dbc::Status status = dbc::cuda::Model::make(model, /*device=*/0, &on_card);
+//   dbc::cuda::Context context(on_card);
+//   session.compute_on(&context);
+#pragma once
+
+#include <dbc/cuda/arrays.h>
+#include <dbc/model.h>
+#include <dbc/session.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace dbc::cuda {
+
+class Context;
+
+/// The constants of a model in a device's memory. Immutable; any number of contexts may share one.
+class Model {
+public:
+  Model() = default;
+  Model(Model &&other) noexcept { swap(other); }
+  Model &operator=(Model &&other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Model();
+
+  /// `model` is borrowed and must outlive this. Fails with Code::bad_call if it was compiled without --target
+  /// cuda, Code::limit with the reason where there is no driver, no device, no code for it, no memory.
+  static Status make(const dbc::Model &model, int32_t device, Model *made);
+
+  bool empty() const { return model_ == nullptr; }
+  const dbc::Model &host() const { return *model_; }
+  int32_t device() const { return device_; }
+  /// Memory held on the device, in bytes.
+  size_t bytes() const { return bytes_; }
+
+  /// For generated code: a buffer of the model, or a matrix for products, by its number.
+  template <class T> const T *buffer(int32_t slot) const { return static_cast<const T *>(buffers_[slot]); }
+  template <class Real> const Real *matrix(int32_t slot) const {
+    return static_cast<const Real *>(matrices_[slot]);
+  }
+
+private:
+  void swap(Model &other) noexcept;
+  const dbc::Model *model_ = nullptr;
+  const Backend *backend_ = nullptr;
+  int32_t device_ = 0;
+  size_t bytes_ = 0;
+  std::vector<void *> buffers_, matrices_;
+};
+
+/// An array that a run puts into the device's memory, and where its address is to be written.
+struct CopyIn {
+  template <class T>
+  CopyIn(const T **at, const T *from, size_t count)
+      : at(reinterpret_cast<const void **>(at)), from(from), bytes(from ? count * sizeof(T) : 0) {}
+  const void **at;  ///< null where there is no array
+  const void *from; ///< null: there is none
+  size_t bytes;
+};
+/// An array of the device that the host wants at the end of a run. The copy is valid until the next run.
+struct CopyOut {
+  template <class T>
+  CopyOut(const T **at, const T *from, size_t count)
+      : at(reinterpret_cast<const void **>(at)), from(from), bytes(count * sizeof(T)) {}
+  const void **at;
+  const void *from;
+  size_t bytes;
+};
+
+/// How many elements a list column of `rows` rows has behind `levels` lists in lists: bounds of inner lists, or
+/// values.
+size_t elements(const ColumnView &view, int32_t rows, int32_t levels = kMaxListDepth);
+
+/// A stage of an entry on a device: a function that launches its kernel for rows begin .. end - 1.
+template <class Arrays> struct Stage {
+  const char *name;
+  void (*launch)(const Arrays &arrays, int32_t begin, int32_t end, void *stream);
+  int64_t read, written, gathers, operations; ///< for one row: bytes, bytes, rows read through an index, of products
+};
+
+/// A stream of a device, and the memory there of one session, which borrows it; not to be used by two threads
+/// at once. Memory grows from batch to batch and is kept.
+class Context {
+public:
+  /// `model` is borrowed and must outlive this. What cannot be had is said by the first run.
+  explicit Context(const Model &model) : model_(model) {}
+  ~Context();
+  Context(const Context &) = delete;
+  Context &operator=(const Context &) = delete;
+
+  const Model &model() const { return model_; }
+  /// Memory held on the device for this session, in bytes; the model's is its own.
+  size_t bytes() const;
+  /// Kernels launched by the last run.
+  int64_t launches() const { return launches_; }
+
+  // For generated code, in this order; after a failure all the others do nothing.
+
+  /// Begins to compute a part of a batch.
+  void begin();
+  /// Constants of the model; null after a failure.
+  template <class T> const T *constant(int32_t slot) const {
+    return status_.ok() ? model_.buffer<T>(slot) : nullptr;
+  }
+  template <class Real>
+  cuda::Matrix<Real> matrix(int32_t slot, int32_t inputs, int32_t outputs, int64_t tables = 1) const {
+    if (!status_.ok())
+      return {};
+    const Real *weights = model_.matrix<Real>(slot);
+    return {weights, weights + tables * inputs * outputs, inputs, outputs};
+  }
+  /// One copy to the device.
+  void copy_in(std::initializer_list<CopyIn> arrays);
+  /// Memory number `slot`, at least `count` elements, contents undefined.
+  template <class T> T *buffer(int32_t slot, size_t count) {
+    return static_cast<T *>(grow(buffers_, slot, count * sizeof(T)));
+  }
+  /// Memory of blocks of threads that does not fit what they share.
+  unsigned char *scratch(size_t bytes) { return static_cast<unsigned char *>(grow(scratch_, 0, bytes)); }
+  /// Where kernels say what is wrong; the launch in hand.
+  Faults faults();
+  /// Launches a stage for rows begin .. end - 1.
+  template <class Arrays>
+  void launch(Run &run, Arrays &arrays, const Stage<Arrays> *stages, int32_t number, int32_t begin,
+              int32_t end) {
+    const int32_t rows = end - begin;
+    if (rows <= 0 || !status_.ok())
+      return;
+    const Stage<Arrays> &stage = stages[number];
+    StageProfile &profile = run.stages[number];
+    ++profile.launches;
+    profile.rows += rows;
+    profile.bytes_read += rows * stage.read;
+    profile.bytes_written += rows * stage.written;
+    profile.gathers += rows * stage.gathers;
+    profile.operations += rows * stage.operations;
+    arrays.faults = faults();
+    const int64_t start = run.timed ? wait_ns() : 0;
+    stage.launch(arrays, begin, end, stream_);
+    ++launches_;
+    if (run.timed)
+      profile.ns += wait_ns() - start;
+  }
+  /// Waits, and gives a copy of an array of the device, valid until the next one: for what the host decides.
+  const uint8_t *fetch(const uint8_t *from, size_t count);
+  /// Puts numbers into the device's memory that the host decided in the course of a run.
+  int32_t *put(int32_t slot, const int32_t *from, size_t count);
+  /// One copy from the device for each array; waits for all that was begun.
+  void copy_out(std::initializer_list<CopyOut> arrays);
+  /// What the kernels found wrong, in the order of launches, rows and checks.
+  const std::vector<FaultRecord> &found() const { return found_; }
+  /// Whether more was wrong than there was room to say: there is now, so the part is to be computed again.
+  bool again() const { return again_; }
+  Status status() const { return status_; }
+
+private:
+  struct Memory {
+    void *data = nullptr;
+    size_t bytes = 0;
+  };
+  void *grow(std::vector<Memory> &memories, int32_t slot, size_t bytes);
+  void *grow_host(Memory &memory, size_t bytes);
+  void fail(const char *what);
+  void read_faults();
+  int64_t wait_ns();
+
+  const Model &model_;
+  const Backend *backend_ = nullptr;
+  void *stream_ = nullptr;
+  Status status_;
+  std::vector<Memory> buffers_, scratch_, put_, in_, faults_;
+  Memory host_in_, host_out_, host_fetch_;
+  std::vector<Memory> host_put_; ///< one a call of put: copies may still be under way
+  int32_t fault_capacity_ = 256, puts_ = 0;
+  std::vector<FaultRecord> found_;
+  int64_t launches_ = 0;
+  bool again_ = false;
+};
+
+} // namespace dbc::cuda
