@@ -5,14 +5,28 @@
 #               [REAL f32|f64]               # the number that the model computes with, f32 if not said
 #               [WEIGHTS f32|bf16]           # how matrices are kept that products read, as --weights
 #               [TABLE_BUDGET <bytes>]       # for functions of one index that are computed at load, as --table-budget
-#               [INCLUDE <dir> ...])         # where imported modules are looked for, as -I
+#               [INCLUDE <dir> ...]          # where imported modules are looked for, as -I
+#               [TARGETS cpu [cuda]]         # what it runs on, cpu if not said; where CUDA is not an enabled language, the CPU alone
+#               [CUDA_ARCHITECTURES <sm> ...]) # of the cards that kernels are compiled for, "80;90" if not said
 #
 # Makes the static library <target> from a model. What links it can include "<model name>.h" and gets dbc::runtime along.
 # The model is compiled again when it, a module that it imports, or dbc itself changes; the C++ only if that changes it.
 function(dbc_add_model target)
-  cmake_parse_arguments(PARSE_ARGV 1 A "" "SOURCE;REAL;WEIGHTS;TABLE_BUDGET" "DIMS;INCLUDE")
+  cmake_parse_arguments(PARSE_ARGV 1 A "" "SOURCE;REAL;WEIGHTS;TABLE_BUDGET" "DIMS;INCLUDE;TARGETS;CUDA_ARCHITECTURES")
   if(NOT A_SOURCE OR A_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "usage: dbc_add_model(<target> SOURCE <model.dyn> [DIMS name=number ...] [REAL f32|f64] [WEIGHTS f32|bf16] [TABLE_BUDGET bytes] [INCLUDE dir ...])")
+    message(FATAL_ERROR "usage: dbc_add_model(<target> SOURCE <model.dyn> [DIMS name=number ...] [REAL f32|f64] [WEIGHTS f32|bf16] [TABLE_BUDGET bytes] [INCLUDE dir ...] [TARGETS cpu [cuda]] [CUDA_ARCHITECTURES sm ...])")
+  endif()
+  set(cuda FALSE)
+  foreach(each ${A_TARGETS})
+    if(each STREQUAL "cuda")
+      set(cuda TRUE)
+    elseif(NOT each STREQUAL "cpu")
+      message(FATAL_ERROR "dbc_add_model(${target}): there is no target `${each}`, only cpu and cuda")
+    endif()
+  endforeach()
+  if(cuda AND NOT CMAKE_CUDA_COMPILER)
+    message(STATUS "dbc_add_model(${target}): CUDA is not an enabled language here, so it is for the CPU alone")
+    set(cuda FALSE)
   endif()
   get_filename_component(source ${A_SOURCE} ABSOLUTE)
   # Files are named after the model, which the first declaration of the source says.
@@ -40,11 +54,16 @@ function(dbc_add_model target)
   if(DEFINED A_TABLE_BUDGET)
     list(APPEND options --table-budget ${A_TABLE_BUDGET})
   endif()
+  set(kernels)
+  if(cuda)
+    list(APPEND options --target cpu,cuda)
+    set(kernels ${dir}/${model}.cu)
+  endif()
   # dbc leaves files alone that would not change, so the rule's own output is a stamp.
   file(MAKE_DIRECTORY ${dir})
   add_custom_command(
     OUTPUT ${dir}/${model}.stamp
-    BYPRODUCTS ${dir}/${model}.h ${dir}/${model}.cpp ${dir}/${model}.json
+    BYPRODUCTS ${dir}/${model}.h ${dir}/${model}.cpp ${dir}/${model}.json ${kernels}
     COMMAND dbc::dbc compile ${source} ${options}
     COMMAND ${CMAKE_COMMAND} -E touch ${dir}/${model}.stamp
     DEPENDS ${source} dbc::dbc
@@ -53,13 +72,25 @@ function(dbc_add_model target)
     VERBATIM)
   add_custom_target(${target}_generate DEPENDS ${dir}/${model}.stamp)
 
-  set_source_files_properties(${dir}/${model}.cpp PROPERTIES GENERATED ON)
-  add_library(${target} STATIC ${dir}/${model}.cpp)
+  set_source_files_properties(${dir}/${model}.cpp ${kernels} PROPERTIES GENERATED ON)
+  add_library(${target} STATIC ${dir}/${model}.cpp ${kernels})
   add_dependencies(${target} ${target}_generate)
   # For "<model name>.h" alone: a model may be called `math`, and <math.h> goes on being C's.
-  target_compile_options(${target} PUBLIC -iquote${dir})
+  target_compile_options(${target} PUBLIC $<$<COMPILE_LANGUAGE:CXX>:-iquote${dir}>)
   # Generated code is written to be vectorised. Which additions may become one rounding is fixed by dbc::runtime's flags.
-  target_compile_options(${target} PRIVATE -Wall -Wextra $<$<NOT:$<CONFIG:Debug>>:-O3>)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra $<$<NOT:$<CONFIG:Debug>>:-O3>>)
+  if(cuda)
+    if(NOT A_CUDA_ARCHITECTURES)
+      set(A_CUDA_ARCHITECTURES 80 90)
+    endif()
+    list(TRANSFORM A_CUDA_ARCHITECTURES PREPEND sm_ OUTPUT_VARIABLE cards)
+    list(JOIN cards " " cards)
+    set_target_properties(${target} PROPERTIES
+      CUDA_ARCHITECTURES "${A_CUDA_ARCHITECTURES}" CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON)
+    # Results rely on the first; kernels call constexpr functions of the C++ library by the second.
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra>)
+    target_compile_definitions(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:DBC_CUDA_ARCHITECTURES="${cards}">)
+  endif()
   target_link_libraries(${target} PUBLIC dbc::runtime)
   set_target_properties(${target} PROPERTIES DBC_MODEL_HEADER ${dir}/${model}.h)
 endfunction()

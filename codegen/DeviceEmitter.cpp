@@ -220,11 +220,12 @@ void DeviceComputeEmitter::report() {
     return;
   out_.comment("A check that failed on the device.");
   out_.open("void Plan::report(const dbc::cuda::FaultRecord &fault)");
+  out_.line("const int32_t row = fault.place.row;");
   out_.line("switch (fault.site) {");
   for (auto [number, op] : llvm::enumerate(arrays_.checks)) {
     auto func = op->getParentOfType<kernel::FuncOp>();
     auto space = program_.find<kernel::SpaceOp>(*func.getSpace());
-    std::vector<std::string> arguments = {"fault.row", placeOfRow(model_, program_, space, "fault.row", "")};
+    std::vector<std::string> arguments = {"row", placeOfRow(model_, program_, space, "row", "")};
     size_t numbers = 2;
     if (auto check = dyn_cast<kernel::CheckOp>(op)) {
       arguments.insert(arguments.end(), {"dbc::Fault::" + kernel::stringifyFault(check.getFault()).str(),

@@ -243,9 +243,19 @@ void KernelEmitter::emitMultiply(kernel::MultiplyOp op) {
 
 //===-- What is wrong -----------------------------------------------------------------------------------===//
 
-std::string KernelEmitter::fault(Operation *op, std::vector<std::string> rowAndNumbers) {
-  std::vector<std::string> arguments = {"arrays.faults", std::to_string(arrays_.check(op))};
-  arguments.insert(arguments.end(), rowAndNumbers.begin(), rowAndNumbers.end());
+std::string KernelEmitter::fault(Operation *op, const std::string &row, const std::vector<std::string> &numbers) {
+  auto threads = op->getParentOfType<kernel::ThreadsOp>();
+  assert(threads && "checks are made by one thread");
+  int loop = 0;
+  func_.walk<WalkOrder::PreOrder>([&](kernel::ThreadsOp other) {
+    if (other == threads)
+      return WalkResult::interrupt();
+    ++loop;
+    return WalkResult::advance();
+  });
+  std::string place = "{" + commas({row, std::to_string(loop), use(threads.getBody().getArgument(0)).text}) + "}";
+  std::vector<std::string> arguments = {"arrays.faults", std::to_string(arrays_.check(op)), place};
+  arguments.insert(arguments.end(), numbers.begin(), numbers.end());
   return "dbc::cuda::fault(" + commas(arguments) + ");";
 }
 
@@ -253,7 +263,9 @@ void KernelEmitter::emitCheck(kernel::CheckOp op) {
   std::vector<std::string> numbers;
   for (Value value : op.getValues())
     numbers.push_back(use(value).text);
-  std::string text = fault(op, numbers);
+  std::string row = numbers.front();
+  numbers.erase(numbers.begin());
+  std::string text = fault(op, row, numbers);
   body("if (" + negated(use(op.getCondition())).text + ")", [&] { out_->line(text); });
 }
 
@@ -262,7 +274,7 @@ void KernelEmitter::emitInt(kernel::IntOp op) {
               name = nameValue(op.getResult());
   out_->line("int32_t " + name + " = 0;");
   body("if (!dbc::cuda::checked_" + intFunction(op.getKind()).str() + "(" + commas({a, b, "&" + name}) + "))",
-       [&] { out_->line(fault(op, {row, a, b})); });
+       [&] { out_->line(fault(op, row, {a, b})); });
 }
 
 } // namespace dbc::codegen

@@ -55,7 +55,7 @@ private:
   void emitInt(kernel::IntOp op) override;
   void emitOfThreads(mlir::Operation *op) override;
   std::string segment(mlir::Value rows, int64_t length);
-  std::string fault(mlir::Operation *op, std::vector<std::string> rowAndNumbers);
+  std::string fault(mlir::Operation *op, const std::string &row, const std::vector<std::string> &numbers);
 
   const DeviceArrays &arrays_;
   int64_t blockScratch_ = 0;

@@ -171,20 +171,8 @@ struct Lowering {
         kernel::KeepOp::create(launches, stage.getLoc(), stage.getSpace(), written);
     if (failed(StageToKernel(stage, func, spaces[stage.getSpace()], packed).run()))
       return failure();
-    dropUnreadScratch(func);
+    kernel::dropUnreadLocals(func);
     return success();
-  }
-
-  /// Scratch that is only written serves nobody.
-  static void dropUnreadScratch(kernel::FuncOp func) {
-    SmallVector<kernel::LocalOp> locals(func.getBody().front().getOps<kernel::LocalOp>());
-    for (kernel::LocalOp local : locals) {
-      if (!llvm::all_of(local->getUsers(), [](Operation *user) { return isa<kernel::WriteOp>(user); }))
-        continue;
-      for (Operation *user : llvm::make_early_inc_range(local->getUsers()))
-        user->erase();
-      local.erase();
-    }
   }
 
   /// What the stage computes, for the reader of the emitted code.

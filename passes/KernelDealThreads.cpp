@@ -161,6 +161,9 @@ public:
   Dealer(kernel::FuncOp func, const Memory &memory) : func_(func), memory_(memory), b_(func.getContext()) {}
 
   void run(int64_t realBytes) {
+    // Threads that multiply side by side gain nothing by what some of them need not.
+    func_.walk([](kernel::ProductOp product) { product.getSomeMutable().clear(); });
+    kernel::dropUnreadLocals(func_);
     func_.getBody().walk([&](kernel::BlocksOp blocks) {
       count_ = blocks.getBody().getArgument(1);
       dealRows(blocks.getBody().front());

@@ -138,3 +138,18 @@ LogicalResult ProductOp::verify() {
 
 #define GET_OP_CLASSES
 #include "ir/Kernel/KernelOps.cpp.inc"
+
+namespace dbc::kernel {
+
+void dropUnreadLocals(FuncOp func) {
+  SmallVector<LocalOp> locals(func.getBody().front().getOps<LocalOp>());
+  for (LocalOp local : locals) {
+    if (!llvm::all_of(local->getUsers(), [](Operation *user) { return isa<WriteOp>(user); }))
+      continue;
+    for (Operation *user : llvm::make_early_inc_range(local->getUsers()))
+      user->erase();
+    local.erase();
+  }
+}
+
+} // namespace dbc::kernel

@@ -21,3 +21,10 @@
 #include "ir/Kernel/KernelTypes.h.inc"
 #define GET_OP_CLASSES
 #include "ir/Kernel/KernelOps.h.inc"
+
+namespace dbc::kernel {
+
+/// Erases the locals of a function that are only written, and what writes them.
+void dropUnreadLocals(FuncOp func);
+
+} // namespace dbc::kernel

@@ -268,7 +268,7 @@ void Context::copy_out(std::initializer_list<CopyOut> arrays) {
     status_.message = model_.host().info().name + ": " + status_.message;
 }
 
-/// Threads write records down in any order: they are put in that of rows.
+/// Threads write records down in any order, each of them its own in that of the program.
 void Context::read_faults() {
   int32_t count = 0;
   std::memcpy(&count, host_out_.data, sizeof count);
@@ -284,10 +284,10 @@ void Context::read_faults() {
   backend_->copy(found_.data(), memory + 2 * sizeof(int32_t), found_.size() * sizeof(FaultRecord), stream_);
   status_ = backend_->wait(stream_);
   auto key = [](const FaultRecord &r) {
-    return std::tie(r.launch, r.row, r.site, r.numbers[0], r.numbers[1], r.numbers[2]);
+    return std::tie(r.launch, r.place.row, r.place.loop, r.place.iteration);
   };
-  std::sort(found_.begin(), found_.end(),
-            [&](const FaultRecord &a, const FaultRecord &b) { return key(a) < key(b); });
+  std::stable_sort(found_.begin(), found_.end(),
+                   [&](const FaultRecord &a, const FaultRecord &b) { return key(a) < key(b); });
 }
 
 int64_t Context::wait_ns() {

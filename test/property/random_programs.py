@@ -34,6 +34,7 @@ def main():
     parser.add_argument("--structures", type=int, default=20, help="random inputs an entry")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--flags", default="-O0 -Wall -Wextra -Werror", help="CXXFLAGS of the compiled models")
+    parser.add_argument("--target", default="cpu", help="what compiled code runs on, as `dbc verify --target`")
     parser.add_argument("--tries", type=int, default=200, help="how many smaller programs are tried for a failure")
     parser.add_argument("--show", action="store_true", help="print the programs and stop")
     parser.add_argument("--keep", help="write failures into this folder")
@@ -52,7 +53,7 @@ def main():
             print(f"// program {program.number} of seed {seed}\n" + tidy(merged([program])[0]))
         return 0
 
-    dbc = Dbc(options.dbc, options.structures, seed % 1000, options.flags)
+    dbc = Dbc(options.dbc, options.structures, seed % 1000, options.flags, options.target)
     units = [programs[at : at + options.unit] for at in range(0, len(programs), options.unit)]
     verdicts, medians, seen = collections.Counter(), [], set()
 

@@ -55,8 +55,8 @@ def run_within(seconds, command, **options):
 class Dbc:
     """The compiler under test, with a cache of compiled models of its own."""
 
-    def __init__(self, path, structures, seed, flags):
-        self.path, self.structures, self.seed = os.path.abspath(path), structures, seed
+    def __init__(self, path, structures, seed, flags, target):
+        self.path, self.structures, self.seed, self.target = os.path.abspath(path), structures, seed, target
         self.cache = tempfile.TemporaryDirectory(prefix="dbc-programs-")
         self.environment = {**os.environ, "XDG_CACHE_HOME": self.cache.name, "CXXFLAGS": flags}
 
@@ -66,6 +66,8 @@ class Dbc:
             str(structures or self.structures),
             "--seed",
             str(self.seed),
+            "--target",
+            self.target,
         ]
 
     def verify(self, programs, real="f32", structures=None):

@@ -19,9 +19,16 @@ template <class Real> struct Matrix {
   int32_t inputs = 0, outputs = 0;
 };
 
-/// Something that was wrong in a row of a stage. `site` is the number of the check in the entry's code.
+/// Where in a stage something was found wrong: its row, the number of the loop that threads share, and of the
+/// iteration. One row has its failures in this order.
+struct Place {
+  int32_t row, loop, iteration;
+};
+/// Something that was wrong. `site` is the number of the check in the entry's code.
 struct FaultRecord {
-  int32_t launch, site, row;
+  int32_t launch;
+  Place place;
+  int32_t site;
   int32_t numbers[3];
 };
 /// Where kernels write down what is wrong: `*count` records are asked for, the first `capacity` kept.

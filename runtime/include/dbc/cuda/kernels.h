@@ -161,12 +161,12 @@ DBC_DEVICE int32_t row_at(const int32_t *order, int32_t position) {
   return order != nullptr ? order[position] : position;
 }
 
-/// Writes down that something is wrong in a row. Of any thread.
-DBC_DEVICE void fault(const Faults &faults, int32_t site, int32_t row, int32_t a = 0, int32_t b = 0,
+/// Writes down that something is wrong. Of any thread; what one thread finds stands in its order.
+DBC_DEVICE void fault(const Faults &faults, int32_t site, Place place, int32_t a = 0, int32_t b = 0,
                       int32_t c = 0) {
   const int32_t number = atomicAdd(faults.count, 1);
   if (number < faults.capacity)
-    faults.records[number] = {faults.launch, site, row, {a, b, c}};
+    faults.records[number] = {faults.launch, place, site, {a, b, c}};
 }
 
 // Whole numbers as the language means them: each returns whether the result exists; where not, *out is 0.
