@@ -153,11 +153,14 @@ void ComputeEmitter::one(Operation &op, const std::string &outerTick) {
         std::string group = program_.nameOf(program_.find<kernel::GroupOp>(levels.getGroup()));
         std::string tick = outerTick.empty() ? "level" : "inner_" + outerTick;
         out_.blank();
+        bool opened = whole(op, group + ".levels()");
         out_.open("for (int32_t " + tick + " = 0; " + tick + " < " + group + ".levels(); ++" + tick + ")");
         ticks_[levels.getGroup()] = tick;
         block(levels.getBody().front(), tick);
         ticks_.erase(levels.getGroup());
         out_.close();
+        if (opened)
+          out_.close();
       })
       .Case<kernel::StepsOp>([&](kernel::StepsOp steps) {
         auto space = program_.find<kernel::SpaceOp>(steps.getSpace());
@@ -171,11 +174,14 @@ void ComputeEmitter::one(Operation &op, const std::string &outerTick) {
         }
         if (outerTick.empty())
           out_.blank();
+        bool opened = whole(op, end);
         out_.open("for (int32_t " + tick + " = " + begin + "; " + tick + " < " + end + "; ++" + tick + ")");
         ticks_[steps.getSpace()] = tick;
         block(steps.getBody().front(), tick);
         ticks_.erase(steps.getSpace());
         out_.close();
+        if (opened)
+          out_.close();
       });
 }
 

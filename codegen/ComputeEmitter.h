@@ -36,6 +36,9 @@ protected:
   virtual std::string member(kernel::BufferOp buffer);
   virtual std::string memoryOf() { return "run"; }
   virtual void together(mlir::Block &loops);
+  /// Whether an outermost loop of `ticks` ticks may also run in another way: prints that, and opens a block
+  /// for this one.
+  virtual bool whole(mlir::Operation &, const std::string & /*ticks*/) { return false; }
   virtual void keep(kernel::KeepOp op, const std::string &ticks, const std::string &tick);
   virtual void outputs();
 

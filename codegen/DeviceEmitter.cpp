@@ -15,6 +15,8 @@ static std::string launchOf(const Program &program, kernel::FuncOp stage) {
 }
 static constexpr const char *kLaunchParameters =
     "(const Arrays &arrays, int32_t begin, int32_t end, void *stream)";
+static constexpr const char *kLoopParameters =
+    "(const Arrays &arrays, int32_t ticks, int32_t blocks, void *stream)";
 
 //===-- NAME.cuh ----------------------------------------------------------------------------------------===//
 
@@ -48,6 +50,10 @@ static void emitArrays(const ModelNames &model, const Program &program, const De
     add("dbc::cuda::Matrix<real>", program.nameOf(matrix),
         (matrix.getTables() ? std::to_string(*matrix.getTables()) + " of " : "") +
             std::to_string(matrix.getOut()) + " x " + std::to_string(matrix.getIn()));
+  for (const auto &[space, member] : arrays.ticks)
+    add("const int32_t *", member, "rows of tick t of " + program.nameOf(space) + ": [t] .. [t + 1] - 1");
+  if (!arrays.loops.empty())
+    add("int32_t *", "barriers", "where the blocks of whole loops meet");
   add("dbc::cuda::Faults", "faults", "what kernels find wrong");
   add("dbc::cuda::BlockScratch", "scratch", "of blocks of threads");
   out.doc("What the kernels of `" + program.source + "` read and write, in a device's memory.");
@@ -85,10 +91,13 @@ std::string emitDeviceHeader(const ModelNames &model) {
   for (const auto &program : model.programs) {
     out.line("namespace " + program->space + " {");
     out.raw("\n");
-    emitArrays(model, *program, DeviceArrays(model, *program), out);
+    DeviceArrays arrays(model, *program);
+    emitArrays(model, *program, arrays, out);
     out.blank();
     for (kernel::FuncOp stage : program->stages)
       out.line("void " + launchOf(*program, stage) + kLaunchParameters + ";");
+    for (const DeviceArrays::Loop &loop : arrays.loops)
+      out.line("void launch_" + loop.name + kLoopParameters + ";");
     out.blank();
     out.line("} // namespace " + program->space);
     out.blank();
@@ -103,28 +112,58 @@ std::string emitDeviceHeader(const ModelNames &model) {
 /// Blocks of threads that have global memory, at most, in one launch.
 static constexpr int64_t kScratchBlocks = 512;
 
+static constexpr const char *kKernel = "__global__ void __launch_bounds__(dbc::cuda::kThreads) ";
+
+/// A stage's function, its kernel, and what launches that. Gives the bytes of shared memory.
 static FailureOr<int64_t> emitKernel(const ModelNames &model, const Program &program,
                                      const DeviceArrays &arrays, kernel::FuncOp stage, Writer &out) {
   KernelEmitter emitter(model, program, arrays, stage);
+  std::string name = program.nameOf(stage), kernel = "kernel_of_" + name;
   Writer text(out.indent());
   if (failed(emitter.emit(text)))
     return failure();
   out.line("namespace {");
   out.raw(text.text());
+  out.open(kKernel + kernel + "(const Arrays arrays, int32_t begin, int32_t end)");
+  out.line(name + "(arrays, begin, end);");
+  out.close();
   out.line("} // namespace");
   out.blank();
-  std::vector<std::string> grid = {"begin", "end", std::to_string(emitter.rows()),
-                                   std::to_string(emitter.tiles())};
+  std::vector<std::string> blocks = {"begin", "end", std::to_string(emitter.rows()),
+                                     std::to_string(emitter.tiles())};
   if (emitter.blockScratch() > 0)
-    grid.push_back(std::to_string(kScratchBlocks));
+    blocks.push_back(std::to_string(kScratchBlocks));
   out.open("void " + launchOf(program, stage) + kLaunchParameters);
   out.line("dbc::cuda::launch(" +
-           commas({program.nameOf(stage), "dbc::cuda::grid_of(" + commas(grid) + ")", "dbc::cuda::kThreads",
+           commas({kernel, "dbc::cuda::blocks_of(" + commas(blocks) + ")", std::to_string(emitter.sharedBytes()),
                    "stream", "arrays", "begin", "end"}) +
            ");");
   out.close();
   out.blank();
-  return emitter.blockScratch();
+  return emitter.sharedBytes();
+}
+
+/// A loop over levels or steps as one kernel.
+static void emitLoop(const Program &program, const DeviceArrays::Loop &loop, int64_t number, int64_t shared,
+                     Writer &out) {
+  out.line("namespace {");
+  out.comment("All levels or steps in one launch: blocks wait for each other behind each stage.");
+  out.open(kKernel + loop.name + "(const Arrays arrays, int32_t ticks)");
+  out.line("dbc::cuda::GridBarrier grid(arrays.barriers + " + std::to_string(number) + ");");
+  out.open("for (int32_t tick = 0; tick < ticks; ++tick)");
+  for (auto [stage, ticks] : llvm::zip(loop.stages, loop.ticks)) {
+    out.line(program.nameOf(stage) + "(arrays, arrays." + ticks + "[tick], arrays." + ticks + "[tick + 1]);");
+    out.line("grid.wait();");
+  }
+  out.close();
+  out.close();
+  out.line("} // namespace");
+  out.blank();
+  out.open("void launch_" + loop.name + kLoopParameters);
+  out.line("dbc::cuda::launch_together(" +
+           commas({loop.name, "blocks", std::to_string(shared), "stream", "arrays", "ticks"}) + ");");
+  out.close();
+  out.blank();
 }
 
 FailureOr<std::string> emitKernels(const ModelNames &model) {
@@ -146,9 +185,19 @@ FailureOr<std::string> emitKernels(const ModelNames &model) {
     DeviceArrays arrays(model, *program);
     out.line("namespace " + program->space + " {");
     out.raw("\n");
-    for (kernel::FuncOp stage : program->stages)
-      if (failed(emitKernel(model, *program, arrays, stage, out)))
+    llvm::DenseMap<Operation *, int64_t> shared;
+    for (kernel::FuncOp stage : program->stages) {
+      FailureOr<int64_t> bytes = emitKernel(model, *program, arrays, stage, out);
+      if (failed(bytes))
         return failure();
+      shared[stage] = *bytes;
+    }
+    for (auto [number, loop] : llvm::enumerate(arrays.loops)) {
+      int64_t most = 0;
+      for (kernel::FuncOp stage : loop.stages)
+        most = std::max(most, shared[stage]);
+      emitLoop(*program, loop, number, most, out);
+    }
     out.line("} // namespace " + program->space);
     out.blank();
   }
@@ -177,6 +226,7 @@ private:
   std::string member(kernel::BufferOp buffer) override { return "arrays." + ComputeEmitter::member(buffer); }
   std::string memoryOf() override { return "device"; }
   void together(Block &loops) override { block(loops, ""); }
+  bool whole(Operation &loop, const std::string &ticks) override;
   void keep(kernel::KeepOp op, const std::string &ticks, const std::string &tick) override;
   void outputs() override;
 
@@ -314,6 +364,10 @@ void DeviceComputeEmitter::copyIn() {
     std::string ticks = program_.ticks(space);
     arrays.push_back("{&arrays." + member + ", " + ticks + ".rows(), " + ticks + ".order.size()}");
   }
+  for (const auto &[space, member] : arrays_.ticks) {
+    std::string ticks = program_.ticks(space);
+    arrays.push_back("{&arrays." + member + ", " + ticks + ".begin.data(), " + ticks + ".begin.size()}");
+  }
   if (arrays.empty())
     return;
   out_.line("device.copy_in({");
@@ -334,6 +388,29 @@ void DeviceComputeEmitter::keep(kernel::KeepOp op, const std::string &ticks, con
                       ticks + ".order.size()"}) +
               ");");
   }
+}
+
+/// A loop that may be one launch: so, or stage by stage, as the session says.
+bool DeviceComputeEmitter::whole(Operation &op, const std::string &ticks) {
+  const DeviceArrays::Loop *loop = arrays_.loop(&op);
+  if (!loop)
+    return false;
+  out_.open("if (device.persists())");
+  std::vector<std::string> stages;
+  for (kernel::FuncOp stage : loop->stages) {
+    KernelEmitter emitter(model_, program_, arrays_, stage);
+    std::string begin = program_.ticks(program_.find<kernel::SpaceOp>(*stage.getSpace())) + ".begin.data()";
+    stages.push_back("{" +
+                     commas({std::to_string(program_.stageNumber(stage)), begin, std::to_string(emitter.rows()),
+                             std::to_string(emitter.tiles())}) +
+                     "}");
+  }
+  out_.line("device.launch_loop(" +
+            commas({"run", "arrays", "device_stages", "{" + commas(stages) + "}", ticks,
+                    kernelsOf(program_) + "::launch_" + loop->name}) +
+            ");");
+  out_.otherwise();
+  return true;
 }
 
 void DeviceComputeEmitter::outputs() {
@@ -362,6 +439,8 @@ void DeviceComputeEmitter::emit() {
   out_.line("if (attempt > 0)");
   out_.line("  schedule(run); // computing may have changed what it made");
   out_.line("device.begin();");
+  if (!arrays_.loops.empty())
+    out_.line("arrays.barriers = device.barrier(0);");
   constants();
   copyIn();
   memory();

@@ -10,9 +10,12 @@ namespace dbc::codegen {
 
 //===-- Arrays ------------------------------------------------------------------------------------------===//
 
+/// Whole loops of an entry that have a barrier, see dbc::cuda::Context::kLoops.
+static constexpr size_t kMostLoops = 63;
+
 DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
   NameScope members;
-  for (StringRef word : {"faults", "scratch"})
+  for (StringRef word : {"faults", "scratch", "barriers"})
     members.reserve(word);
   auto addArray = [&](StringRef symbol) {
     if (program.find<kernel::BufferOp>(symbol))
@@ -62,6 +65,41 @@ DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
     column.member = members.fresh(program.nameOf(column.space) + "_" + column.column);
   for (auto &[space, member] : orders)
     member = members.fresh(program.nameOf(space) + "_order");
+  // Whole loops.
+  NameScope kernels;
+  auto ticksOf = [&](kernel::SpaceOp space) {
+    for (const auto &[known, member] : ticks)
+      if (known == space)
+        return member;
+    ticks.push_back({space, members.fresh(program.nameOf(space) + "_ticks")});
+    return ticks.back().second;
+  };
+  auto add = [&](Operation *op, const std::string &name) {
+    if (loops.size() >= kMostLoops)
+      return;
+    Loop loop{op, kernels.fresh(name), {}, {}};
+    op->walk([&](kernel::LaunchOp launch) {
+      auto func = program.find<kernel::FuncOp>(launch.getFunc());
+      if (program.stageNumber(func) < 0)
+        return;
+      loop.stages.push_back(func);
+      loop.ticks.push_back(ticksOf(program.find<kernel::SpaceOp>(*func.getSpace())));
+    });
+    if (!loop.stages.empty())
+      loops.push_back(std::move(loop));
+  };
+  if (kernel::RunOp run = program.run)
+    run.walk([&](Operation *op) {
+      if (auto levels = dyn_cast<kernel::LevelsOp>(op); levels && levels.getPersistent())
+        add(op, "levels_" + program.nameOf(program.find<kernel::GroupOp>(levels.getGroup())));
+      else if (auto steps = dyn_cast<kernel::StepsOp>(op); steps && steps.getPersistent())
+        add(op, "steps_" + program.nameOf(program.find<kernel::SpaceOp>(steps.getSpace())));
+    });
+}
+
+const DeviceArrays::Loop *DeviceArrays::loop(Operation *op) const {
+  auto found = find_if(loops, [&](const Loop &loop) { return loop.op == op; });
+  return found == loops.end() ? nullptr : &*found;
 }
 
 const std::string &DeviceArrays::column(kernel::SpaceOp space, StringRef name) const {
@@ -122,8 +160,8 @@ void KernelEmitter::emitStageHead(Writer &out) {
   if (hasProduct_)
     shape += "; sums of products run in the order of their inputs";
   out.comment(shape + ".");
-  out.open("__global__ void __launch_bounds__(dbc::cuda::kThreads) " + program_.nameOf(func_) +
-           "(const Arrays arrays, int32_t begin, int32_t end)");
+  out.open("__device__ void " + program_.nameOf(func_) +
+           "(const Arrays &arrays, int32_t begin, int32_t end)");
 }
 
 /// Of tiles that blocks share each has one.
@@ -131,18 +169,26 @@ void KernelEmitter::emitFor(kernel::ForOp op) {
   if (tiles() == 1 || op.getLow() != func_.getBody().getArgument(2))
     return FunctionEmitter::emitFor(op);
   std::string tile = nameValue(op.getBody().getArgument(0), "tile");
-  out_->line("const int32_t " + tile + " = blockIdx.y;");
+  out_->line("const int32_t " + tile + " = " + work_ + " % " + std::to_string(tiles()) + ";");
   emitBlock(op.getBody().front(), [](ValueRange) {});
 }
 
 void KernelEmitter::emitBlocks(kernel::BlocksOp op) {
-  std::string size = std::to_string(op.getSize());
+  std::string size = std::to_string(op.getSize()), tiles = std::to_string(this->tiles());
   NameScope inner(scope_), *outer = scope_;
   scope_ = &inner;
+  work_ = scope_->fresh("work");
+  std::string blocks = "(end - begin + " + std::to_string(op.getSize() - 1) + ") / " + size, number = work_;
+  if (this->tiles() > 1) {
+    blocks += " * " + tiles;
+    number += " / " + tiles;
+  }
+  std::string all = scope_->fresh("blocks");
+  out_->line("const int32_t " + all + " = " + blocks + ";");
+  out_->open("for (int32_t " + work_ + " = blockIdx.x; " + work_ + " < " + all + "; " + work_ + " += gridDim.x)");
   std::string first = nameValue(op.getBody().getArgument(0), "first");
   std::string count = nameValue(op.getBody().getArgument(1), "count");
-  out_->open("for (int32_t " + first + " = begin + blockIdx.x * " + size + "; " + first + " < end; " + first +
-             " += gridDim.x * " + size + ")");
+  out_->line("const int32_t " + first + " = begin + " + number + " * " + size + ";");
   out_->line("const int32_t " + count + " = std::min(" + size + ", end - " + first + ");");
   emitBlock(op.getBody().front(), [](ValueRange) {});
   out_->close();
@@ -173,7 +219,8 @@ void KernelEmitter::emitLocal(kernel::LocalOp op) {
   }
   std::string element = pointee(op.getType().getElement(), false), name = nameValue(op.getResult());
   if (op.getMemory() == kernel::Memory::Shared) {
-    out_->line("DBC_SHARED(" + commas({element, name, extents}) + ");");
+    out_->line("DBC_SHARED(" + commas({element, name, std::to_string(sharedBytes_), extents}) + ");");
+    sharedBytes_ += (count * model_.bytes(element) + 15) / 16 * 16;
     return;
   }
   out_->line(element + " *const " + name + " = dbc::cuda::block_scratch<" + element + ">(arrays.scratch, " +

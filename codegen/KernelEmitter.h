@@ -24,6 +24,17 @@ public:
   std::vector<kernel::WeightsOp> weights;
   std::vector<mlir::Operation *> checks; ///< by their number in fault records
 
+  /// A loop over levels or steps that is one launch.
+  struct Loop {
+    mlir::Operation *op;
+    std::string name;                          ///< of its kernel
+    std::vector<kernel::FuncOp> stages;        ///< in order
+    std::vector<std::string> ticks;            ///< members that hold the bounds of each one's ticks
+  };
+  std::vector<Loop> loops;
+  std::vector<std::pair<kernel::SpaceOp, std::string>> ticks; ///< bounds of ticks: members
+  const Loop *loop(mlir::Operation *op) const;
+
   const std::string &column(kernel::SpaceOp space, llvm::StringRef name) const;
   /// "" if no kernel asks for it.
   std::string order(kernel::SpaceOp space) const;
@@ -34,8 +45,9 @@ class KernelEmitter : public FunctionEmitter {
 public:
   KernelEmitter(const ModelNames &model, const Program &program, const DeviceArrays &arrays,
                 kernel::FuncOp func);
-  /// Bytes of global memory that a block of threads needs; after emit().
+  /// Bytes that a block of threads needs, of global and of shared memory; after emit().
   int64_t blockScratch() const { return blockScratch_; }
+  int64_t sharedBytes() const { return sharedBytes_; }
   /// Rows of a block, and tiles.
   int64_t rows();
   int64_t tiles();
@@ -58,7 +70,8 @@ private:
   std::string fault(mlir::Operation *op, const std::string &row, const std::vector<std::string> &numbers);
 
   const DeviceArrays &arrays_;
-  int64_t blockScratch_ = 0;
+  std::string work_; ///< the variable that numbers blocks of rows and tiles
+  int64_t blockScratch_ = 0, sharedBytes_ = 0;
 };
 
 } // namespace dbc::codegen

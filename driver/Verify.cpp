@@ -258,22 +258,34 @@ Status Verifier::compare() {
   if (Status status = run(one, order, drawn.size(), first); !status.ok())
     return status;
   compareWithOracle(first);
-  struct {
+  struct Way {
     const char *how;
     CompiledRunner &runner;
     const std::vector<size_t> &order;
     size_t batch;
     int32_t part; ///< inputs of a part; 0: as the session likes
     bool share = false;
-  } const ways[] = {{"one by one", one, order, 1, 0},
-                    {"with two threads", two, order, drawn.size(), 0},
-                    {"shuffled, with two threads", two, shuffled, drawn.size(), INT32_MAX},
-                    {"shuffled, seven at a time", one, shuffled, 7, 0},
-                    {"in parts of three", one, order, drawn.size(), 3},
-                    {"sharing subtrees", two, twice, 6, 0, true}};
-  for (const auto &way : ways) {
+    cuda::Path path = cuda::Path::Automatic; ///< of a device; and blocks of threads
+    int32_t blocks = 0;
+  };
+  std::vector<Way> ways = {{"one by one", one, order, 1, 0},
+                           {"shuffled, with two threads", two, shuffled, drawn.size(), INT32_MAX},
+                           {"shuffled, seven at a time", one, shuffled, 7, 0},
+                           {"in parts of three", one, order, drawn.size(), 3},
+                           {"sharing subtrees", two, twice, 6, 0, true}};
+  if (one.context) {
+    ways.push_back({"stage by stage", one, order, drawn.size(), 0, false, cuda::Path::Levels});
+    ways.push_back({"with one block of threads", two, order, drawn.size(), 0, false, cuda::Path::Persistent, 1});
+  } else { // a device does not share rows among threads of the host
+    ways.push_back({"with two threads", two, order, drawn.size(), 0});
+  }
+  for (const Way &way : ways) {
     way.runner.session.limit_part(way.part);
     way.runner.session.share_subtrees(way.share);
+    if (way.runner.context) {
+      way.runner.context->choose_path(way.path);
+      way.runner.context->limit_blocks(way.blocks);
+    }
     if (Status status = run(way.runner, way.order, way.batch, other); !status.ok())
       return status;
     bool fine = finding.ok();

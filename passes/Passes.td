@@ -220,4 +220,13 @@ def KernelDealThreads : Pass<"kernel-deal-threads", "::mlir::ModuleOp"> {
   let dependentDialects = ["::dbc::kernel::KernelDialect"];
 }
 
+def KernelPersist : Pass<"kernel-persist", "::mlir::ModuleOp"> {
+  let summary = "Find loops over levels or steps that a GPU may run in one launch";
+  let description = [{
+    Outermost loops that hold launches alone, of stages over rows that the loop itself orders, whose scratch is shared
+    memory. All their blocks of threads must be there at once, and wait for each other behind each stage.
+    Others are launched stage by stage: a loop in which a `while` drops rows, or with another loop inside.
+  }];
+}
+
 #endif // DBC_PASSES

@@ -44,8 +44,10 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createCanonicalizerPass()); // comparisons of what turned out to be equal
-  if (options.target == Target::Cuda)
+  if (options.target == Target::Cuda) {
     pm.addPass(createKernelDealThreads({options.realBytes}));
+    pm.addPass(createKernelPersist());
+  }
 }
 
 void registerPasses() {

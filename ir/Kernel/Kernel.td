@@ -539,15 +539,20 @@ def Kernel_KeepOp : Kernel_Op<"keep"> {
 }
 def Kernel_LevelsOp : Kernel_Op<"levels", [NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "For each level of a group, in order";
-  let arguments = (ins FlatSymbolRefAttr:$group);
+  let description = [{
+    `persistent`: on a GPU one launch may run the whole loop; its blocks of threads then wait for each other behind each
+    stage.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$group, UnitAttr:$persistent);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$group $body attr-dict";
+  let assemblyFormat = "(`persistent` $persistent^)? $group $body attr-dict";
 }
 def Kernel_StepsOp : Kernel_Op<"steps", [NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "For each step of a scan, in order; inside another loop: the steps that belong to its current tick";
-  let arguments = (ins FlatSymbolRefAttr:$space);
+  let description = "`persistent`: see kernel.levels.";
+  let arguments = (ins FlatSymbolRefAttr:$space, UnitAttr:$persistent);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$space $body attr-dict";
+  let assemblyFormat = "(`persistent` $persistent^)? $space $body attr-dict";
 }
 def Kernel_TogetherOp : Kernel_Op<"together", [NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "Its loops need nothing of one another, and no input fails in them: they may run at the same time";

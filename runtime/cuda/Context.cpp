@@ -105,6 +105,9 @@ size_t elements(const ColumnView &view, int32_t rows, int32_t levels) {
   return static_cast<size_t>(rows);
 }
 
+/// Before the fault records: their number, and what the barriers of whole loops count in.
+constexpr size_t kHeader = (1 + Context::kLoops) * sizeof(int32_t);
+
 //===-- Context -----------------------------------------------------------------------------------------===//
 
 Context::~Context() {
@@ -190,17 +193,15 @@ void Context::begin() {
   again_ = false;
   launches_ = 0;
   puts_ = 0;
-  const size_t count = 2 * sizeof(int32_t);
-  if (auto *memory = static_cast<unsigned char *>(
-          grow(faults_, 0, count + static_cast<size_t>(fault_capacity_) * sizeof(FaultRecord))))
-    backend_->clear(memory, count, stream_);
+  if (void *memory = grow(faults_, 0, kHeader + static_cast<size_t>(fault_capacity_) * sizeof(FaultRecord)))
+    backend_->clear(memory, kHeader, stream_);
 }
 
 Faults Context::faults() {
   if (!status_.ok())
     return {};
   auto *memory = static_cast<unsigned char *>(faults_[0].data);
-  return {reinterpret_cast<FaultRecord *>(memory + 2 * sizeof(int32_t)), reinterpret_cast<int32_t *>(memory),
+  return {reinterpret_cast<FaultRecord *>(memory + kHeader), reinterpret_cast<int32_t *>(memory),
           fault_capacity_, static_cast<int32_t>(launches_)};
 }
 
@@ -281,7 +282,7 @@ void Context::read_faults() {
   }
   found_.resize(static_cast<size_t>(count));
   auto *memory = static_cast<unsigned char *>(faults_[0].data);
-  backend_->copy(found_.data(), memory + 2 * sizeof(int32_t), found_.size() * sizeof(FaultRecord), stream_);
+  backend_->copy(found_.data(), memory + kHeader, found_.size() * sizeof(FaultRecord), stream_);
   status_ = backend_->wait(stream_);
   auto key = [](const FaultRecord &r) {
     return std::tie(r.launch, r.place.row, r.place.loop, r.place.iteration);

@@ -11,6 +11,9 @@
 
 namespace dbc::cuda {
 
+/// Threads of a block.
+constexpr int32_t kThreads = 128;
+
 /// A matrix of parameters in a device's memory, for products: weight (k, o) of input k and output o at
 /// weights[k * outputs + o], so that threads next to each other read numbers next to each other. Products
 /// start from `bias`, one number an output. Of several matrices (tables) one stands behind the other.

@@ -7,18 +7,55 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <string>
 
 #define DBC_INLINE_DEVICE __forceinline__
-/// Memory that the threads of a block have in common.
-#define DBC_SHARED(type, name, count) __shared__ type name[count]
+/// Memory that the threads of a block have in common: `count` elements from byte `offset` on.
+#define DBC_SHARED(type, name, offset, count)                                                                \
+  type *const name = reinterpret_cast<type *>(dbc_shared_memory + (offset))
+extern __shared__ __align__(16) unsigned char dbc_shared_memory[];
 
 namespace dbc::cuda {
 
-/// Runs a kernel; what goes wrong is told by Backend::wait.
-template <class... Parameters, class Grid>
-void launch(void (*kernel)(Parameters...), Grid grid, int32_t threads, void *stream, Parameters... arguments) {
-  kernel<<<dim3(grid.rows, grid.tiles), threads, 0, static_cast<cudaStream_t>(stream)>>>(arguments...);
+/// Waiting in a loop for what another block does. In builds without NDEBUG there is an end to it.
+class Spin {
+public:
+  __device__ __forceinline__ void wait() {
+#ifndef NDEBUG
+    if (++rounds_ == 1u << 27) {
+      printf("dbc: block %d of %d waits for blocks that do not come\n", int(blockIdx.x), int(gridDim.x));
+      __trap();
+    }
+#endif
+  }
+
+private:
+#ifndef NDEBUG
+  unsigned rounds_ = 0;
+#endif
+};
+
+/// Runs a kernel with `shared` bytes of shared memory; what goes wrong is told by Backend::wait.
+template <class... Parameters>
+void launch(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *stream,
+            Parameters... arguments) {
+  kernel<<<blocks, kThreads, shared, static_cast<cudaStream_t>(stream)>>>(arguments...);
+}
+
+/// The same with at most so many blocks that the device has all of them at once: they may wait for each other.
+template <class... Parameters>
+void launch_together(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *stream,
+                     Parameters... arguments) {
+  int device = 0, processors = 0, on_each = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&on_each, kernel, kThreads, shared);
+  blocks = std::max(1, std::min(blocks, processors * on_each));
+  void *pointers[] = {static_cast<void *>(&arguments)...};
+  cudaLaunchCooperativeKernel(reinterpret_cast<void *>(kernel), dim3(blocks), dim3(kThreads), pointers, shared,
+                              static_cast<cudaStream_t>(stream));
 }
 
 namespace card {

@@ -12,7 +12,9 @@
 #include <dbc/model.h>
 #include <dbc/session.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <vector>
 
 namespace dbc::cuda {
@@ -85,6 +87,17 @@ template <class Arrays> struct Stage {
   int64_t read, written, gathers, operations; ///< for one row: bytes, bytes, rows read through an index, of products
 };
 
+/// A stage in a loop over levels or steps that is one launch.
+struct StageOfLoop {
+  int32_t stage;        ///< number in the table of stages
+  const int32_t *begin; ///< rows of tick t are begin[t] .. begin[t + 1] - 1
+  int32_t rows, tiles;  ///< of a block of threads; of the stage
+};
+
+/// How loops over levels and steps run: stage by stage, each a launch, or whole, in one launch, where the
+/// report says that a loop can. Results are the same, bit by bit.
+enum class Path { Automatic, Levels, Persistent };
+
 /// A stream of a device, and the memory there of one session, which borrows it; not to be used by two threads
 /// at once. Memory grows from batch to batch and is kept.
 class Context {
@@ -96,6 +109,11 @@ public:
   Context &operator=(const Context &) = delete;
 
   const Model &model() const { return model_; }
+  /// Unless told: whole loops.
+  void choose_path(Path path) { path_ = path; }
+  /// Launches of whole loops have at most so many blocks of threads; 0, unless told: as many as the device has
+  /// room for at once.
+  void limit_blocks(int32_t blocks) { most_blocks_ = blocks; }
   /// Memory held on the device for this session, in bytes; the model's is its own.
   size_t bytes() const;
   /// Kernels launched by the last run.
@@ -134,19 +152,43 @@ public:
     if (rows <= 0 || !status_.ok())
       return;
     const Stage<Arrays> &stage = stages[number];
-    StageProfile &profile = run.stages[number];
-    ++profile.launches;
-    profile.rows += rows;
-    profile.bytes_read += rows * stage.read;
-    profile.bytes_written += rows * stage.written;
-    profile.gathers += rows * stage.gathers;
-    profile.operations += rows * stage.operations;
+    count(run.stages[number], stage, rows);
     arrays.faults = faults();
     const int64_t start = run.timed ? wait_ns() : 0;
     stage.launch(arrays, begin, end, stream_);
     ++launches_;
     if (run.timed)
-      profile.ns += wait_ns() - start;
+      run.stages[number].ns += wait_ns() - start;
+  }
+  /// Whether to run whole loops.
+  bool persists() const { return path_ != Path::Levels; }
+  /// Where the blocks of whole loop number `loop`, below kLoops, meet.
+  static constexpr int32_t kLoops = 63;
+  int32_t *barrier(int32_t loop) const {
+    return status_.ok() ? static_cast<int32_t *>(faults_[0].data) + 1 + loop : nullptr;
+  }
+  /// Launches a whole loop of `ticks` levels or steps.
+  template <class Arrays>
+  void launch_loop(Run &run, Arrays &arrays, const Stage<Arrays> *stages,
+                   std::initializer_list<StageOfLoop> loop, int32_t ticks,
+                   void (*launch)(const Arrays &arrays, int32_t ticks, int32_t blocks, void *stream)) {
+    if (ticks <= 0 || !status_.ok())
+      return;
+    int64_t blocks = 1;
+    for (const StageOfLoop &part : loop) {
+      const Stage<Arrays> &stage = stages[part.stage];
+      count(run.stages[part.stage], stage, part.begin[ticks] - part.begin[0]);
+      for (int32_t tick = 0; tick < ticks; ++tick)
+        blocks = std::max(blocks, int64_t(part.begin[tick + 1] - part.begin[tick] + part.rows - 1) / part.rows *
+                                      part.tiles);
+    }
+    arrays.faults = faults();
+    const int64_t start = run.timed ? wait_ns() : 0;
+    launch(arrays, ticks, static_cast<int32_t>(std::min<int64_t>(blocks, most_blocks_ > 0 ? most_blocks_ : 1 << 20)),
+           stream_);
+    ++launches_;
+    if (run.timed)
+      run.stages[loop.begin()->stage].ns += wait_ns() - start; // of the loop as a whole
   }
   /// Waits, and gives a copy of an array of the device, valid until the next one: for what the host decides.
   const uint8_t *fetch(const uint8_t *from, size_t count);
@@ -161,6 +203,15 @@ public:
   Status status() const { return status_; }
 
 private:
+  template <class Arrays>
+  static void count(StageProfile &profile, const Stage<Arrays> &stage, int32_t rows) {
+    ++profile.launches;
+    profile.rows += rows;
+    profile.bytes_read += rows * stage.read;
+    profile.bytes_written += rows * stage.written;
+    profile.gathers += rows * stage.gathers;
+    profile.operations += rows * stage.operations;
+  }
   struct Memory {
     void *data = nullptr;
     size_t bytes = 0;
@@ -181,6 +232,8 @@ private:
   int32_t fault_capacity_ = 256, puts_ = 0;
   std::vector<FaultRecord> found_;
   int64_t launches_ = 0;
+  Path path_ = Path::Automatic;
+  int32_t most_blocks_ = 0;
   bool again_ = false;
 };
 

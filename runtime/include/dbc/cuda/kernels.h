@@ -23,23 +23,38 @@
 
 #define DBC_DEVICE __device__ DBC_INLINE_DEVICE
 
+#include <dbc/cuda/ptx.h>
+
 namespace dbc::cuda {
 
 //===-- Launching ---------------------------------------------------------------------------------------===//
 
-/// Blocks of threads of a launch.
-struct Grid {
-  int32_t rows, tiles;
-};
-
-/// Threads of a block.
-constexpr int32_t kThreads = 128;
-
-/// The grid of rows begin .. end - 1 in blocks of `block`. A block takes several where there are more.
-inline Grid grid_of(int32_t begin, int32_t end, int32_t block, int32_t tiles, int32_t most = 1 << 20) {
-  int32_t rows = (end - begin + block - 1) / block;
-  return {std::max(1, std::min(rows, most / tiles)), tiles};
+/// Blocks of threads for rows begin .. end - 1, `block` rows each, and tiles. Where there is more to do, a
+/// block does several parts of it.
+inline int32_t blocks_of(int32_t begin, int32_t end, int32_t block, int32_t tiles, int32_t most = 1 << 20) {
+  return static_cast<int32_t>(std::clamp<int64_t>(int64_t(end - begin + block - 1) / block * tiles, 1, most));
 }
+
+/// All blocks of a launch wait for each other, and see what each wrote before; they must be there at once.
+/// `arrived` is 0 before the launch.
+class GridBarrier {
+public:
+  DBC_DEVICE explicit GridBarrier(int32_t *arrived) : arrived_(arrived) {}
+  DBC_DEVICE void wait() {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      all_ += gridDim.x;
+      add_release(arrived_, 1);
+      for (Spin spin; load_acquire(arrived_) < all_;)
+        spin.wait();
+    }
+    __syncthreads();
+  }
+
+private:
+  int32_t *arrived_;
+  int32_t all_ = 0; ///< arrivals when all have come this time
+};
 
 //===-- Products ----------------------------------------------------------------------------------------===//
 
@@ -150,8 +165,7 @@ DBC_DEVICE void multiply(int32_t row, int32_t height, int32_t outputs, Real *int
 
 /// That of this block, from byte `offset` on.
 template <class T> DBC_DEVICE T *block_scratch(const BlockScratch &scratch, int64_t offset) {
-  const int64_t block = int64_t(blockIdx.y) * gridDim.x + blockIdx.x;
-  return reinterpret_cast<T *>(scratch.memory + block * scratch.bytes + offset);
+  return reinterpret_cast<T *>(scratch.memory + int64_t(blockIdx.x) * scratch.bytes + offset);
 }
 
 //===-- Rows and what is wrong in them ------------------------------------------------------------------===//

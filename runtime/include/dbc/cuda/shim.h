@@ -14,6 +14,7 @@
 
 #include <dbc/cuda/arrays.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -21,6 +22,7 @@
 #include <new>
 #include <random>
 #include <string>
+#include <tuple>
 #include <ucontext.h>
 #include <utility>
 #include <vector>
@@ -46,14 +48,14 @@
 #define blockDim (::dbc::cuda::shim::Machine::own().block_size())
 #define gridDim (::dbc::cuda::shim::Machine::own().grid_size())
 #define DBC_INLINE_DEVICE inline
-#define DBC_SHARED(type, name, count)                                                                        \
+#define DBC_SHARED(type, name, offset, count)                                                                \
   type *const name = ::dbc::cuda::shim::Machine::own().shared<type>(__LINE__, count)
 
 namespace dbc::cuda {
 namespace shim {
 
 struct Index {
-  int32_t x = 0, y = 0;
+  int32_t x = 0;
 };
 
 class Machine {
@@ -70,18 +72,21 @@ public:
   /// Turns of the launches to come.
   void seed(uint64_t number) { random_.seed(number + 1); }
 
-  void launch(std::function<void()> kernel, Index grid, int32_t threads) {
+  /// Runs a kernel; with `together` all of its blocks are there at once.
+  void launch(std::function<void()> kernel, int32_t blocks, int32_t threads, bool together) {
     if (!failure_.empty())
       return;
     kernel_ = std::move(kernel);
-    grid_ = grid;
-    size_ = {threads, 1};
-    std::vector<int32_t> waiting(static_cast<size_t>(grid.x) * grid.y);
+    grid_ = {blocks};
+    size_ = {threads};
+    idle_ = 0;
+    const size_t at_once = together ? static_cast<size_t>(blocks) : kBlocks;
+    std::vector<int32_t> waiting(static_cast<size_t>(blocks));
     for (size_t n = 0; n < waiting.size(); ++n)
       waiting[n] = static_cast<int32_t>(n);
     std::shuffle(waiting.begin(), waiting.end(), random_);
     while (failure_.empty() && (!waiting.empty() || !blocks_.empty())) {
-      while (blocks_.size() < kBlocks && !waiting.empty()) {
+      while (blocks_.size() < at_once && !waiting.empty()) {
         begin(waiting.back());
         waiting.pop_back();
       }
@@ -105,6 +110,11 @@ public:
     current_->line = line;
     leave();
   }
+  /// Lets others go on; for a thread that waits in a loop for what they do.
+  void spin() {
+    current_->state = State::Spinning;
+    leave();
+  }
   template <class T> T *shared(int32_t line, size_t count) {
     for (auto &[at, memory] : block_->shared)
       if (at == line)
@@ -119,7 +129,8 @@ private:
   static constexpr size_t kBlocks = 3; ///< that are there at once
   static constexpr int32_t kWarp = 32;
   static constexpr size_t kStack = 256 << 10;
-  enum class State { Ready, Waiting, Done };
+  enum class State { Ready, Spinning, Waiting, Done };
+  static constexpr int64_t kIdle = 100'000; ///< turns in which threads only spin, until all are given up
   struct Fiber {
     ucontext_t context;
     std::unique_ptr<unsigned char[]> stack;
@@ -140,14 +151,14 @@ private:
       spare_.push_back(std::make_unique<Block>());
     std::unique_ptr<Block> block = std::move(spare_.back());
     spare_.pop_back();
-    block->index = {number % grid_.x, number / grid_.x};
+    block->index = {number};
     block->shared.clear();
     block->fibers.resize(size_.x);
     for (int32_t t = 0; t < size_.x; ++t) {
       Fiber &fiber = block->fibers[t];
       if (!fiber.stack)
         fiber.stack = std::unique_ptr<unsigned char[]>(new unsigned char[kStack]);
-      fiber.thread = {t, 0};
+      fiber.thread = {t};
       fiber.state = State::Ready;
       getcontext(&fiber.context);
       fiber.context.uc_stack.ss_sp = fiber.stack.get();
@@ -175,8 +186,10 @@ private:
         for (int32_t w = 0; w * kWarp < size_.x; ++w)
           if (any_ready(*blocks_[b], w))
             able.emplace_back(static_cast<int32_t>(b), w);
-      if (able.empty()) {
+      if (able.empty() || ++idle_ > kIdle) {
         failure_ = "no thread of a kernel can go on";
+        for (const auto &block : blocks_)
+          failure_ += (&block == &blocks_.front() ? ": block " : ", ") + std::to_string(block->index.x);
         return;
       }
       std::tie(favoured_, warp_) = able[random_() % able.size()];
@@ -186,15 +199,21 @@ private:
     const int32_t from = static_cast<int32_t>(random_() % static_cast<uint64_t>(count));
     for (int32_t n = 0; n < count; ++n) {
       Fiber &fiber = block.fibers[first + (from + n) % count];
-      if (fiber.state == State::Ready)
+      if (can_run(fiber)) {
         run(block, fiber);
+        if (fiber.state != State::Spinning)
+          idle_ = 0;
+      }
     }
     meet(block);
   }
 
+  static bool can_run(const Fiber &fiber) {
+    return fiber.state == State::Ready || fiber.state == State::Spinning;
+  }
   bool any_ready(const Block &block, int32_t warp) const {
     for (int32_t t = warp * kWarp; t < std::min((warp + 1) * kWarp, size_.x); ++t)
-      if (block.fibers[t].state == State::Ready)
+      if (can_run(block.fibers[t]))
         return true;
     return false;
   }
@@ -203,7 +222,7 @@ private:
   void meet(Block &block) {
     int32_t waiting = 0, done = 0, line = 0;
     for (const Fiber &fiber : block.fibers) {
-      if (fiber.state == State::Ready)
+      if (can_run(fiber))
         return;
       if (fiber.state == State::Done) {
         ++done;
@@ -261,6 +280,7 @@ private:
   std::function<void()> kernel_;
   Index grid_, size_;
   std::vector<std::unique_ptr<Block>> blocks_, spare_;
+  int64_t idle_ = 0;
   int32_t favoured_ = -1, warp_ = 0; ///< whose turn it is: number in blocks_, warp
   Block *block_ = nullptr;
   Fiber *current_ = nullptr;
@@ -277,10 +297,22 @@ private:
 
 inline int32_t atomicAdd(int32_t *at, int32_t value) { return std::exchange(*at, *at + value); }
 
+/// Waiting in a loop for what another block does.
+struct Spin {
+  void wait() { shim::Machine::own().spin(); }
+};
+
 /// Runs a kernel to its end; what goes wrong is told by Backend::wait.
-template <class... Parameters, class Grid>
-void launch(void (*kernel)(Parameters...), Grid grid, int32_t threads, void *, Parameters... arguments) {
-  shim::Machine::own().launch([&] { kernel(arguments...); }, {grid.rows, grid.tiles}, threads);
+template <class... Parameters>
+void launch(void (*kernel)(Parameters...), int32_t blocks, size_t, void *, Parameters... arguments) {
+  shim::Machine::own().launch([&] { kernel(arguments...); }, blocks, kThreads, false);
+}
+
+/// The same where blocks wait for each other: a few, as on a device that is full.
+template <class... Parameters>
+void launch_together(void (*kernel)(Parameters...), int32_t blocks, size_t, void *, Parameters... arguments) {
+  constexpr int32_t kMost = 4;
+  shim::Machine::own().launch([&] { kernel(arguments...); }, std::min(blocks, kMost), kThreads, true);
 }
 
 inline const Backend &backend() {

@@ -1,0 +1,31 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The instructions of NVIDIA's cards that C++ has no words for, each beside what it means in C++.
+#pragma once
+
+#include <cstdint>
+
+namespace dbc::cuda {
+
+/// Adds to a number that other blocks read; what the thread wrote before is seen by whoever sees the sum with
+/// load_acquire.
+DBC_DEVICE void add_release(int32_t *at, int32_t value) {
+#ifdef __CUDA_ARCH__
+  asm volatile("red.release.gpu.global.add.s32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
+#else
+  *at += value;
+#endif
+}
+
+/// A number that other blocks add to.
+DBC_DEVICE int32_t load_acquire(const int32_t *at) {
+#ifdef __CUDA_ARCH__
+  int32_t value;
+  asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+  return value;
+#else
+  return *at;
+#endif
+}
+
+} // namespace dbc::cuda
