@@ -27,8 +27,8 @@ struct Generated {
   std::string deviceHeader, kernels; ///< empty: not compiled for a device
 };
 
-/// Prints a verified `kernel` module. `forDevice` is null, or the same model with its stages for a GPU. Fails,
-/// with an error at the op, only where a module holds an op that C++ cannot be printed for.
+/// Prints a verified `kernel` module. `forDevice` is null, or the same model with its stages for a GPU.
+/// Fails, with an error at the op, only where a module holds an op that C++ cannot be printed for.
 mlir::FailureOr<Generated> generate(mlir::ModuleOp kernelModule, mlir::ModuleOp forDevice,
                                     const Options &options);
 

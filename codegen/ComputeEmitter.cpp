@@ -53,8 +53,8 @@ void ComputeEmitter::memory() {
       return model_.array(program_, buffer.getSymName()).pointee == first.pointee;
     });
     if (slot.buffers.size() == 1) {
-      out_.line(member(slot.buffers.front()) + " = " + memoryOf() + ".buffer<" + first.pointee + ">(" + number +
-                ", " + sizeOf(slot.buffers.front()) + ");");
+      out_.line(member(slot.buffers.front()) + " = " + memoryOf() + ".buffer<" + first.pointee + ">(" +
+                number + ", " + sizeOf(slot.buffers.front()) + ");");
       continue;
     }
     std::vector<std::string> sizes;
@@ -145,9 +145,8 @@ void ComputeEmitter::one(Operation &op, const std::string &outerTick) {
       })
       .Case<kernel::TogetherOp>([&](kernel::TogetherOp op) { together(op.getBody().front()); })
       .Case<kernel::KeepOp>([&](kernel::KeepOp op) {
-        eachTick(
-            program_.find<kernel::SpaceOp>(op.getSpace()),
-            [&](const std::string &ticks, const std::string &tick) { keep(op, ticks, tick); });
+        eachTick(program_.find<kernel::SpaceOp>(op.getSpace()),
+                 [&](const std::string &ticks, const std::string &tick) { keep(op, ticks, tick); });
       })
       .Case<kernel::LevelsOp>([&](kernel::LevelsOp levels) {
         std::string group = program_.nameOf(program_.find<kernel::GroupOp>(levels.getGroup()));

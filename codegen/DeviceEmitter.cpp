@@ -135,8 +135,8 @@ static FailureOr<int64_t> emitKernel(const ModelNames &model, const Program &pro
     blocks.push_back(std::to_string(kScratchBlocks));
   out.open("void " + launchOf(program, stage) + kLaunchParameters);
   out.line("dbc::cuda::launch(" +
-           commas({kernel, "dbc::cuda::blocks_of(" + commas(blocks) + ")", std::to_string(emitter.sharedBytes()),
-                   "stream", "arrays", "begin", "end"}) +
+           commas({kernel, "dbc::cuda::blocks_of(" + commas(blocks) + ")",
+                   std::to_string(emitter.sharedBytes()), "stream", "arrays", "begin", "end"}) +
            ");");
   out.close();
   out.blank();
@@ -241,8 +241,9 @@ private:
 void DeviceComputeEmitter::stages(int64_t &scratch) {
   if (program_.stages.empty())
     return;
-  out_.comment("Name, what launches it, and for one row: bytes read and written, gathers, operations of products.",
-               "///");
+  out_.comment(
+      "Name, what launches it, and for one row: bytes read and written, gathers, operations of products.",
+      "///");
   out_.line("const dbc::cuda::Stage<" + kernelsOf(program_) + "::Arrays> device_stages[] = {");
   for (kernel::FuncOp stage : program_.stages) {
     auto attribute = [&](StringRef name) {
@@ -345,7 +346,8 @@ std::string DeviceComputeEmitter::fieldSize(const std::string &symbol) {
   auto level = op->getAttrOfType<IntegerAttr>("level");
   if (part == kernel::FieldPart::Items)
     size = "dbc::cuda::elements(" + view + ", " + rows + ")";
-  else if ((part == kernel::FieldPart::Begin || part == kernel::FieldPart::End) && level && level.getInt() > 0)
+  else if ((part == kernel::FieldPart::Begin || part == kernel::FieldPart::End) && level &&
+           level.getInt() > 0)
     size = "dbc::cuda::elements(" + view + ", " + rows + ", " + std::to_string(level.getInt()) + ")";
   return array.rowSize() == 1 ? size : size + " * " + std::to_string(array.rowSize());
 }
@@ -401,8 +403,8 @@ bool DeviceComputeEmitter::whole(Operation &op, const std::string &ticks) {
     KernelEmitter emitter(model_, program_, arrays_, stage);
     std::string begin = program_.ticks(program_.find<kernel::SpaceOp>(*stage.getSpace())) + ".begin.data()";
     stages.push_back("{" +
-                     commas({std::to_string(program_.stageNumber(stage)), begin, std::to_string(emitter.rows()),
-                             std::to_string(emitter.tiles())}) +
+                     commas({std::to_string(program_.stageNumber(stage)), begin,
+                             std::to_string(emitter.rows()), std::to_string(emitter.tiles())}) +
                      "}");
   }
   out_.line("device.launch_loop(" +
@@ -417,8 +419,7 @@ void DeviceComputeEmitter::outputs() {
   std::vector<std::string> arrays;
   for (kernel::OutputOp output : program_.outputs) {
     auto buffer = program_.find<kernel::BufferOp>(output.getBuffer());
-    arrays.push_back("{&" + given_[output.getLeaf()] + ", " +
-                     commas({member(buffer), sizeOf(buffer)}) + "}");
+    arrays.push_back("{&" + given_[output.getLeaf()] + ", " + commas({member(buffer), sizeOf(buffer)}) + "}");
   }
   out_.line("device.copy_out({" + commas(arrays) + "});");
 }
@@ -426,6 +427,8 @@ void DeviceComputeEmitter::outputs() {
 void DeviceComputeEmitter::emit() {
   out_.comment("The same on a CUDA device.");
   out_.open("dbc::Status Plan::compute_on(dbc::Run &run, dbc::cuda::Context &device)");
+  out_.line("if (dbc::Status status = device.serves(run.model); !status.ok())");
+  out_.line("  return status;");
   out_.line("errors = &run.errors;");
   out_.line(kernelsOf(program_) + "::Arrays arrays;");
   for (kernel::OutputOp output : program_.outputs) {

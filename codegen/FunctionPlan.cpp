@@ -245,7 +245,8 @@ void FunctionEmitter::planRows() {
       auto isInside = [&](Value value) {
         return value && loop->isAncestor(value.getParentBlock()->getParentOp());
       };
-      if (!isa<kernel::ForOp, kernel::ThreadsOp, kernel::BlocksOp>(loop) || isInside(pointer->row) || isInside(pointer->local))
+      if (!isa<kernel::ForOp, kernel::ThreadsOp, kernel::BlocksOp>(loop) || isInside(pointer->row) ||
+          isInside(pointer->local))
         break;
       pointer->before = loop;
     }
@@ -296,7 +297,8 @@ void FunctionEmitter::planAliases() {
     Array array = model_.array(program_, symbol);
     add(symbol.str(), {array.member}, [&](const std::string &name) {
       std::string pointer = stored_.contains(symbol) ? array.pointee + " *" : "const " + array.pointee + " *";
-      return pointer + (shared(symbol, array) ? "" : "__restrict ") + name + " = " + arraySource(symbol) + ";";
+      return pointer + (shared(symbol, array) ? "" : "__restrict ") + name + " = " + arraySource(symbol) +
+             ";";
     });
   };
   func_.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {

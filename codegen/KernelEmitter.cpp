@@ -160,7 +160,7 @@ void KernelEmitter::emitStageHead(Writer &out) {
   if (hasProduct_)
     shape += "; sums of products run in the order of their inputs";
   out.comment(shape + ".");
-  out.open("__device__ void " + program_.nameOf(func_) +
+  out.open("__device__ __forceinline__ void " + program_.nameOf(func_) +
            "(const Arrays &arrays, int32_t begin, int32_t end)");
 }
 
@@ -185,7 +185,8 @@ void KernelEmitter::emitBlocks(kernel::BlocksOp op) {
   }
   std::string all = scope_->fresh("blocks");
   out_->line("const int32_t " + all + " = " + blocks + ";");
-  out_->open("for (int32_t " + work_ + " = blockIdx.x; " + work_ + " < " + all + "; " + work_ + " += gridDim.x)");
+  out_->open("for (int32_t " + work_ + " = blockIdx.x; " + work_ + " < " + all + "; " + work_ +
+             " += gridDim.x)");
   std::string first = nameValue(op.getBody().getArgument(0), "first");
   std::string count = nameValue(op.getBody().getArgument(1), "count");
   out_->line("const int32_t " + first + " = begin + " + number + " * " + size + ";");
@@ -281,8 +282,8 @@ void KernelEmitter::emitMultiply(kernel::MultiplyOp op) {
   int64_t inputs = 0;
   for (int64_t length : op.getLengths())
     inputs += length;
-  std::vector<std::string> arguments = {row, std::to_string(op.getHeight()), std::to_string(op.getOutputs()), y,
-                                        segment(op.getA(), inputs)};
+  std::vector<std::string> arguments = {row, std::to_string(op.getHeight()), std::to_string(op.getOutputs()),
+                                        y, segment(op.getA(), inputs)};
   for (auto [part, length] : llvm::zip(op.getB(), op.getLengths()))
     arguments.push_back(segment(part, length));
   out_->line("dbc::cuda::multiply(" + commas(arguments) + ");");
@@ -290,7 +291,8 @@ void KernelEmitter::emitMultiply(kernel::MultiplyOp op) {
 
 //===-- What is wrong -----------------------------------------------------------------------------------===//
 
-std::string KernelEmitter::fault(Operation *op, const std::string &row, const std::vector<std::string> &numbers) {
+std::string KernelEmitter::fault(Operation *op, const std::string &row,
+                                 const std::vector<std::string> &numbers) {
   auto threads = op->getParentOfType<kernel::ThreadsOp>();
   assert(threads && "checks are made by one thread");
   int loop = 0;
@@ -300,7 +302,8 @@ std::string KernelEmitter::fault(Operation *op, const std::string &row, const st
     ++loop;
     return WalkResult::advance();
   });
-  std::string place = "{" + commas({row, std::to_string(loop), use(threads.getBody().getArgument(0)).text}) + "}";
+  std::string place =
+      "{" + commas({row, std::to_string(loop), use(threads.getBody().getArgument(0)).text}) + "}";
   std::vector<std::string> arguments = {"arrays.faults", std::to_string(arrays_.check(op)), place};
   arguments.insert(arguments.end(), numbers.begin(), numbers.end());
   return "dbc::cuda::fault(" + commas(arguments) + ");";

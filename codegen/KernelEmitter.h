@@ -27,9 +27,9 @@ public:
   /// A loop over levels or steps that is one launch.
   struct Loop {
     mlir::Operation *op;
-    std::string name;                          ///< of its kernel
-    std::vector<kernel::FuncOp> stages;        ///< in order
-    std::vector<std::string> ticks;            ///< members that hold the bounds of each one's ticks
+    std::string name;                   ///< of its kernel
+    std::vector<kernel::FuncOp> stages; ///< in order
+    std::vector<std::string> ticks;     ///< members that hold the bounds of each one's ticks
   };
   std::vector<Loop> loops;
   std::vector<std::pair<kernel::SpaceOp, std::string>> ticks; ///< bounds of ticks: members

@@ -85,7 +85,8 @@ Exit load(const Options &options, ModelUnit &unit, LoadedModel &loaded, void (*c
   if (Status status = Model::make(*code, *loaded.weights, &loaded.model); !status.ok())
     return fail(status);
   if (options.model.device && options.target != "cpu,cuda")
-    if (Status status = cuda::Model::make(loaded.model, /*device=*/0, &loaded.onDevice.emplace()); !status.ok())
+    if (Status status = cuda::Model::make(loaded.model, /*device=*/0, &loaded.onDevice.emplace());
+        !status.ok())
       return fail(status);
   return kFine;
 }

@@ -149,7 +149,8 @@ Exit ModelUnit::generate(GeneratedCode &code, const std::vector<std::string> &pr
   options.bf16 = options_.bf16;
   options.source = llvm::sys::path::filename(options_.file).str();
   mlir::ScopedDiagnosticHandler handler(&context_, printDiagnostic);
-  mlir::FailureOr<codegen::Generated> generated = codegen::generate(*kernels, forDevice ? *forDevice : mlir::ModuleOp(), options);
+  mlir::FailureOr<codegen::Generated> generated =
+      codegen::generate(*kernels, forDevice ? *forDevice : mlir::ModuleOp(), options);
   if (mlir::failed(generated))
     throw std::logic_error("C++ cannot be printed for the kernel module");
   code.model = kernels->getSymName()->str();

@@ -120,10 +120,11 @@ static std::vector<std::vector<std::string>> commandsOf(const GeneratedCode &cod
   if (!compilers.kernels.empty()) {
     commands.push_back(compilers.kernels);
     commands.back().insert(commands.back().end(), {"-c", "-o", base + ".o", base + ".cu"});
-    llvm::SmallString<128> libraries(llvm::sys::path::parent_path(llvm::sys::path::parent_path(compilers.kernels[0])));
+    llvm::SmallString<128> libraries(
+        llvm::sys::path::parent_path(llvm::sys::path::parent_path(compilers.kernels[0])));
     llvm::sys::path::append(libraries, "lib64");
-    last.insert(last.end(), {base + ".o", "-L" + libraries.str().str(), "-lcudart_static", "-ldl", "-lrt",
-                             "-lpthread"});
+    last.insert(last.end(),
+                {base + ".o", "-L" + libraries.str().str(), "-lcudart_static", "-ldl", "-lrt", "-lpthread"});
   } else if (!code.kernels.empty()) {
     last.insert(last.end(), {"-x", "c++", base + ".cu"});
   }
@@ -148,8 +149,8 @@ static Exit compile(const GeneratedCode &code, const Compilers &compilers, const
     std::string failed;
     bool started = true, fine = runCompiler(command, log, verbose, failed, started);
     if (!started)
-      return fail(llvm::createStringError("the C++ compiler `" + command[0] + "` cannot be started: " + failed +
-                                          "; set CXX to one that can"));
+      return fail(llvm::createStringError("the C++ compiler `" + command[0] +
+                                          "` cannot be started: " + failed + "; set CXX to one that can"));
     if (!fine) {
       llvm::Expected<std::string> words = readFile(log);
       std::string text = words ? *words : failed;

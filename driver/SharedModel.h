@@ -11,10 +11,10 @@ namespace dbc::driver {
 
 /// The text of a model's generated files.
 struct GeneratedCode {
-  std::string model;    ///< the model's name
-  std::string header;   ///< <model>.h
-  std::string source;   ///< <model>.cpp
-  std::string manifest; ///< <model>.json
+  std::string model;                 ///< the model's name
+  std::string header;                ///< <model>.h
+  std::string source;                ///< <model>.cpp
+  std::string manifest;              ///< <model>.json
   std::string deviceHeader, kernels; ///< <model>.cuh and <model>.cu; empty: not for a device
 };
 

@@ -275,7 +275,8 @@ Status Verifier::compare() {
                            {"sharing subtrees", two, twice, 6, 0, true}};
   if (one.context) {
     ways.push_back({"stage by stage", one, order, drawn.size(), 0, false, cuda::Path::Levels});
-    ways.push_back({"with one block of threads", two, order, drawn.size(), 0, false, cuda::Path::Persistent, 1});
+    ways.push_back(
+        {"with one block of threads", two, order, drawn.size(), 0, false, cuda::Path::Persistent, 1});
   } else { // a device does not share rows among threads of the host
     ways.push_back({"with two threads", two, order, drawn.size(), 0});
   }

@@ -145,7 +145,8 @@ private:
               o.target = text;
               o.model.device = text != "cpu";
             },
-            "what generated code runs on: cpu, cuda, cpu,cuda, or cuda-on-cpu, where the CPU runs the kernels "
+            "what generated code runs on: cpu, cuda, cpu,cuda, or cuda-on-cpu, where the CPU runs the "
+            "kernels "
             "thread by thread, for tests [cpu]")
         ->check(CLI::IsMember({"cpu", "cuda", "cpu,cuda", "cuda-on-cpu"}).description(""));
   }

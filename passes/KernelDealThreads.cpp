@@ -325,7 +325,8 @@ void Dealer::setBarriers(Block &block, Touched &pending) {
   }
   // From the end of an iteration to the beginning of the next, which is about other rows or units.
   if (pending.locals.conflictsWith(first.locals)) {
-    Operation *last = block.empty() || !block.back().hasTrait<OpTrait::IsTerminator>() ? nullptr : &block.back();
+    Operation *last =
+        block.empty() || !block.back().hasTrait<OpTrait::IsTerminator>() ? nullptr : &block.back();
     if (last)
       b_.setInsertionPoint(last);
     else

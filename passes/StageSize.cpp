@@ -37,8 +37,8 @@ StageSize sizeOf(batch::StageOp stage) {
           continue;
         size.operations += tensor.getNumElements();
         // Elementwise values stay in registers, mostly.
-        if (!isElementwise(op, tensor) &&
-            !isa<tensor::ExtractSliceOp, batch::GatherOp, batch::ReadOp>(op) && !tiled.contains(value))
+        if (!isElementwise(op, tensor) && !isa<tensor::ExtractSliceOp, batch::GatherOp, batch::ReadOp>(op) &&
+            !tiled.contains(value))
           size.scratch += 4 * tensor.getNumElements();
       }
   });

@@ -58,9 +58,8 @@ Value StageToKernel::rowNumbers(StringRef name, function_ref<Value()> number) {
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(&func.getBody().front());
-    numbers =
-        kernel::LocalOp::create(b, loc, kernel::LocalType::get(b.getContext(), {blockRows}, b.getI32Type()),
-                                kernel::MemoryAttr());
+    numbers = kernel::LocalOp::create(
+        b, loc, kernel::LocalType::get(b.getContext(), {blockRows}, b.getI32Type()), kernel::MemoryAttr());
   }
   rows([&] { kernel::WriteOp::create(b, loc, number(), numbers, ValueRange(i)); });
   if (!name.empty())

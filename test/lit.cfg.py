@@ -3,7 +3,7 @@
 # Features: `data` (real data lies in $DBC_DATA), `clang++`, `full` (scripts/test --full), `sanitizers`,
 # `aarch64` (a cross compiler for 64-bit ARM and qemu-user).
 # Substitutions beside the tools: %n (how many random inputs `dbc verify` draws), %programs, %mutants and %seed (of the random ones),
-# %quickcxx (the compiler that is quickest at what runs once), %cxx, %clangxx, %root (the sources), %build,
+# %quickcxx (the compiler that is quickest at what runs once), %cuda* (what is run on a device), %nvcc, %cxx, %clangxx, %root (the sources), %build,
 # %examples, %data, %python, %runtime (what a program needs to compile and link against the runtime).
 import os
 import shutil
@@ -40,6 +40,11 @@ if clangxx:
 if shutil.which("aarch64-linux-gnu-g++") and shutil.which("qemu-aarch64"):
     config.available_features.add("aarch64")
 
+nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
+if nvcc:
+    config.available_features.add("nvcc")
+    config.substitutions.append(("%nvcc", nvcc))
+
 # Compiled models are shared between tests and runs, but not with the user's own.
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.dbc_build_root, "test-cache")
 config.environment["CXX"] = config.cxx
@@ -54,6 +59,10 @@ config.substitutions += [
     # Random programs and mutated models: how many, which, and the compiler that is quickest at what runs only once.
     ("%programs", "2000" if full and not config.dbc_sanitize else "100"),
     ("%mutants", "10000" if full and not config.dbc_sanitize else "300"),
+    # On a device: inputs of a model, orders of turns, which models nvcc compiles.
+    ("%cudainputs", "40" if full and not config.dbc_sanitize else "3"),
+    ("%cudaseeds", "3" if full and not config.dbc_sanitize else "1"),
+    ("%cudamodels", "*" if full else "[0-9][05]_*"),
     ("%forms", "--verify" if full and not config.dbc_sanitize else ""),
     ("%seed", lit_config.params.get("seed", "1")),
     ("%quickcxx", clangxx if clangxx and not config.dbc_sanitize else config.cxx),

@@ -308,7 +308,7 @@ def Kernel_LocalOp : Kernel_Op<"local", [MemoryEffects<[MemAlloc]>]> {
   let summary = "Scratch of the running thread, unset; with `memory` that of a GPU's block of threads";
   let arguments = (ins OptionalAttr<Kernel_MemoryAttr>:$memory);
   let results = (outs Kernel_Local:$result);
-  let assemblyFormat = "($memory^)? attr-dict `:` type($result)";
+  let assemblyFormat = "(`in` $memory^)? attr-dict `:` type($result)";
 }
 def Kernel_ReadOp : Kernel_Op<"read", [MemoryEffects<[MemRead]>]> {
   let summary = "One scalar of a local";

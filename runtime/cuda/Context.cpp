@@ -71,8 +71,10 @@ Status Model::make(const dbc::Model &model, int32_t device, Model *made) {
         on.backend_->copy(to[slot], from.data(), from.size(), stream);
       }
     };
-    upload(on.buffers_, model.buffers(), [&](int32_t slot) -> const auto & { return model.raw_buffer(slot); });
-    upload(on.matrices_, model.matrices(), [&](int32_t slot) -> const auto & { return model.raw_matrix(slot); });
+    upload(on.buffers_, model.buffers(),
+           [&](int32_t slot) -> const auto & { return model.raw_buffer(slot); });
+    upload(on.matrices_, model.matrices(),
+           [&](int32_t slot) -> const auto & { return model.raw_matrix(slot); });
     Status status = on.backend_->wait(stream);
     on.backend_->close(stream);
     if (!room)
@@ -113,7 +115,7 @@ constexpr size_t kHeader = (1 + Context::kLoops) * sizeof(int32_t);
 Context::~Context() {
   if (backend_ == nullptr)
     return;
-  if (stream_ != nullptr || status_.ok())
+  if (stream_ != nullptr)
     (void)backend_->wait(stream_);
   for (auto *memories : {&buffers_, &scratch_, &put_, &in_, &faults_})
     for (Memory &memory : *memories)
@@ -123,7 +125,8 @@ Context::~Context() {
   for (Memory &memory : host_put_)
     if (memory.data != nullptr)
       backend_->release_host(memory.data);
-  backend_->close(stream_);
+  if (stream_ != nullptr)
+    backend_->close(stream_);
 }
 
 size_t Context::bytes() const {
@@ -137,6 +140,14 @@ size_t Context::bytes() const {
 void Context::fail(const char *what) {
   if (status_.ok())
     status_ = Status::error(Code::limit, model_.host().info().name + ": " + what);
+}
+
+/// The first failure stays, and names the model.
+void Context::check(Status status) {
+  if (status.ok() || !status_.ok())
+    return;
+  status_ = std::move(status);
+  status_.message = model_.host().info().name + ": " + status_.message;
 }
 
 void *Context::grow(std::vector<Memory> &memories, int32_t slot, size_t bytes) {
@@ -177,6 +188,12 @@ void *Context::grow_host(Memory &memory, size_t bytes) {
   return memory.data;
 }
 
+Status Context::serves(const dbc::Model &model) const {
+  if (model_.empty() || &model_.host() == &model)
+    return Status();
+  return Status::error(Code::bad_call, model.info().name + ": the context is of another model");
+}
+
 void Context::begin() {
   // What a device failed at it does not get over: the status stays (CUDA calls such errors sticky).
   if (backend_ == nullptr) {
@@ -185,9 +202,13 @@ void Context::begin() {
       return;
     }
     backend_ = &model_.host().code().cuda();
-    status_ = backend_->open(model_.device(), &stream_);
-  } else if (status_.code == Code::limit && stream_ != nullptr) {
-    status_ = backend_->wait(stream_); // a smaller batch may do
+    check(backend_->open(model_.device(), &stream_));
+  } else if (stream_ != nullptr) {
+    backend_->use(model_.device());
+    if (status_.code == Code::limit) { // a smaller batch may do
+      status_ = Status();
+      check(backend_->wait(stream_));
+    }
   }
   found_.clear();
   again_ = false;
@@ -195,6 +216,8 @@ void Context::begin() {
   puts_ = 0;
   if (void *memory = grow(faults_, 0, kHeader + static_cast<size_t>(fault_capacity_) * sizeof(FaultRecord)))
     backend_->clear(memory, kHeader, stream_);
+  else
+    fault_capacity_ = kFaults;
 }
 
 Faults Context::faults() {
@@ -229,7 +252,7 @@ const uint8_t *Context::fetch(const uint8_t *from, size_t count) {
   if (!status_.ok())
     return nullptr;
   backend_->copy(to, from, count, stream_);
-  status_ = backend_->wait(stream_);
+  check(backend_->wait(stream_));
   return static_cast<const uint8_t *>(to);
 }
 
@@ -262,11 +285,9 @@ void Context::copy_out(std::initializer_list<CopyOut> arrays) {
       backend_->copy(to + at, array.from, array.bytes, stream_);
     at += lines(array.bytes);
   }
-  status_ = backend_->wait(stream_);
+  check(backend_->wait(stream_));
   if (status_.ok())
     read_faults();
-  if (!status_.ok())
-    status_.message = model_.host().info().name + ": " + status_.message;
 }
 
 /// Threads write records down in any order, each of them its own in that of the program.
@@ -283,7 +304,7 @@ void Context::read_faults() {
   found_.resize(static_cast<size_t>(count));
   auto *memory = static_cast<unsigned char *>(faults_[0].data);
   backend_->copy(found_.data(), memory + kHeader, found_.size() * sizeof(FaultRecord), stream_);
-  status_ = backend_->wait(stream_);
+  check(backend_->wait(stream_));
   auto key = [](const FaultRecord &r) {
     return std::tie(r.launch, r.place.row, r.place.loop, r.place.iteration);
   };
@@ -292,8 +313,7 @@ void Context::read_faults() {
 }
 
 int64_t Context::wait_ns() {
-  if (Status status = backend_->wait(stream_); !status.ok() && status_.ok())
-    status_ = status;
+  check(backend_->wait(stream_));
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();

@@ -66,6 +66,7 @@ const Backend &counting() {
         }
         return status;
       },
+      [](int32_t) {},
       [](void *stream) {
         EXPECT_EQ(stream, &card);
         --card.streams;
@@ -550,6 +551,13 @@ TEST(CudaElements, OfListColumns) {
   EXPECT_EQ(dbc::cuda::elements(batch.column(Bag, trees), rows), 4u);
   EXPECT_EQ(dbc::cuda::elements(batch.column(Bag, trees), 0), 0u);
   EXPECT_EQ(dbc::cuda::elements(batch.column(Bag, flag), rows), 0u); // nobody gave it
+  const int32_t begins[] = {0, 50, 3}, ends[] = {3, 99, 7};
+  const uint8_t present[] = {1, 0, 1};
+  dbc::ColumnView lent; // anything may stand where there is no list
+  lent.given = true;
+  lent.present = present;
+  lent.lists[0] = {begins, ends};
+  EXPECT_EQ(dbc::cuda::elements(lent, 3), 7u);
 }
 
 //===-- What kernels find wrong -------------------------------------------------------------------------===//

@@ -48,10 +48,13 @@ struct BlockScratch {
 };
 
 /// What a device can do for the host; NAME.cu of a model has one, made of CUDA's functions, or of the shim's
-/// that run kernels on the CPU (dbc/cuda/shim.h). No function throws. A stream is CUDA's cudaStream_t.
+/// that run kernels on the CPU (dbc/cuda/shim.h). No function throws. A stream is CUDA's cudaStream_t, never
+/// null.
 struct Backend {
   /// A stream on a device. Fails with Code::limit and the reason: no driver, no such device, no code for it.
   Status (*open)(int32_t device, void **stream);
+  /// What the calling thread does from now on is about this device.
+  void (*use)(int32_t device);
   void (*close)(void *stream);
   /// Memory of the device, and of the host for fast copies; null where there is no more.
   void *(*allocate)(size_t bytes);

@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <string>
 
-#define DBC_INLINE_DEVICE __forceinline__
 /// Memory that the threads of a block have in common: `count` elements from byte `offset` on.
 #define DBC_SHARED(type, name, offset, count)                                                                \
   type *const name = reinterpret_cast<type *>(dbc_shared_memory + (offset))
@@ -44,7 +43,8 @@ void launch(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *
   kernel<<<blocks, kThreads, shared, static_cast<cudaStream_t>(stream)>>>(arguments...);
 }
 
-/// The same with at most so many blocks that the device has all of them at once: they may wait for each other.
+/// The same with at most so many blocks that the device has all of them at once: they may wait for each
+/// other.
 template <class... Parameters>
 void launch_together(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *stream,
                      Parameters... arguments) {
@@ -54,8 +54,8 @@ void launch_together(void (*kernel)(Parameters...), int32_t blocks, size_t share
   cudaOccupancyMaxActiveBlocksPerMultiprocessor(&on_each, kernel, kThreads, shared);
   blocks = std::max(1, std::min(blocks, processors * on_each));
   void *pointers[] = {static_cast<void *>(&arguments)...};
-  cudaLaunchCooperativeKernel(reinterpret_cast<void *>(kernel), dim3(blocks), dim3(kThreads), pointers, shared,
-                              static_cast<cudaStream_t>(stream));
+  cudaLaunchCooperativeKernel(reinterpret_cast<void *>(kernel), dim3(blocks), dim3(kThreads), pointers,
+                              shared, static_cast<cudaStream_t>(stream));
 }
 
 namespace card {
@@ -81,7 +81,8 @@ inline Status open(int32_t device, void **stream) {
     cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
     std::string card = "sm_" + std::to_string(major) + std::to_string(minor);
 #ifdef DBC_CUDA_ARCHITECTURES
-    return error(("the program has code for " DBC_CUDA_ARCHITECTURES ", the device is " + card).c_str(), code);
+    return error(("the program has code for " DBC_CUDA_ARCHITECTURES ", the device is " + card).c_str(),
+                 code);
 #else
     return error(("the program has no code for the device, " + card).c_str(), code);
 #endif
@@ -120,6 +121,7 @@ inline Status wait(void *stream) {
 inline const Backend &backend() {
   static const Backend backend = {
       card::open,
+      [](int32_t device) { cudaSetDevice(device); },
       [](void *stream) { cudaStreamDestroy(static_cast<cudaStream_t>(stream)); },
       card::allocate,
       [](void *memory) { cudaFree(memory); },

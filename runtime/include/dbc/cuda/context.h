@@ -76,15 +76,16 @@ struct CopyOut {
   size_t bytes;
 };
 
-/// How many elements a list column of `rows` rows has behind `levels` lists in lists: bounds of inner lists, or
-/// values.
+/// How many elements a list column of `rows` rows has behind `levels` lists in lists: bounds of inner lists,
+/// or values.
 size_t elements(const ColumnView &view, int32_t rows, int32_t levels = kMaxListDepth);
 
 /// A stage of an entry on a device: a function that launches its kernel for rows begin .. end - 1.
 template <class Arrays> struct Stage {
   const char *name;
   void (*launch)(const Arrays &arrays, int32_t begin, int32_t end, void *stream);
-  int64_t read, written, gathers, operations; ///< for one row: bytes, bytes, rows read through an index, of products
+  int64_t read, written, gathers,
+      operations; ///< for one row: bytes, bytes, rows read through an index, of products
 };
 
 /// A stage in a loop over levels or steps that is one launch.
@@ -111,16 +112,18 @@ public:
   const Model &model() const { return model_; }
   /// Unless told: whole loops.
   void choose_path(Path path) { path_ = path; }
-  /// Launches of whole loops have at most so many blocks of threads; 0, unless told: as many as the device has
-  /// room for at once.
+  /// Launches of whole loops have at most so many blocks of threads; 0, unless told: as many as the device
+  /// has room for at once.
   void limit_blocks(int32_t blocks) { most_blocks_ = blocks; }
   /// Memory held on the device for this session, in bytes; the model's is its own.
   size_t bytes() const;
-  /// Kernels launched by the last run.
+  /// Kernels launched for the last part of a run.
   int64_t launches() const { return launches_; }
 
   // For generated code, in this order; after a failure all the others do nothing.
 
+  /// Whether it is a context of this model.
+  Status serves(const dbc::Model &model) const;
   /// Begins to compute a part of a batch.
   void begin();
   /// Constants of the model; null after a failure.
@@ -179,12 +182,13 @@ public:
       const Stage<Arrays> &stage = stages[part.stage];
       count(run.stages[part.stage], stage, part.begin[ticks] - part.begin[0]);
       for (int32_t tick = 0; tick < ticks; ++tick)
-        blocks = std::max(blocks, int64_t(part.begin[tick + 1] - part.begin[tick] + part.rows - 1) / part.rows *
-                                      part.tiles);
+        blocks = std::max(blocks, (int64_t(part.begin[tick + 1]) - part.begin[tick] + part.rows - 1) /
+                                      part.rows * part.tiles);
     }
     arrays.faults = faults();
     const int64_t start = run.timed ? wait_ns() : 0;
-    launch(arrays, ticks, static_cast<int32_t>(std::min<int64_t>(blocks, most_blocks_ > 0 ? most_blocks_ : 1 << 20)),
+    launch(arrays, ticks,
+           static_cast<int32_t>(std::min<int64_t>(blocks, most_blocks_ > 0 ? most_blocks_ : 1 << 20)),
            stream_);
     ++launches_;
     if (run.timed)
@@ -203,8 +207,7 @@ public:
   Status status() const { return status_; }
 
 private:
-  template <class Arrays>
-  static void count(StageProfile &profile, const Stage<Arrays> &stage, int32_t rows) {
+  template <class Arrays> static void count(StageProfile &profile, const Stage<Arrays> &stage, int32_t rows) {
     ++profile.launches;
     profile.rows += rows;
     profile.bytes_read += rows * stage.read;
@@ -219,6 +222,7 @@ private:
   void *grow(std::vector<Memory> &memories, int32_t slot, size_t bytes);
   void *grow_host(Memory &memory, size_t bytes);
   void fail(const char *what);
+  void check(Status status);
   void read_faults();
   int64_t wait_ns();
 
@@ -229,7 +233,8 @@ private:
   std::vector<Memory> buffers_, scratch_, put_, in_, faults_;
   Memory host_in_, host_out_, host_fetch_;
   std::vector<Memory> host_put_; ///< one a call of put: copies may still be under way
-  int32_t fault_capacity_ = 256, puts_ = 0;
+  static constexpr int32_t kFaults = 256;
+  int32_t fault_capacity_ = kFaults, puts_ = 0;
   std::vector<FaultRecord> found_;
   int64_t launches_ = 0;
   Path path_ = Path::Automatic;

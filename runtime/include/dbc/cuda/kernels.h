@@ -21,7 +21,7 @@
 #include <cstdint>
 #include <limits>
 
-#define DBC_DEVICE __device__ DBC_INLINE_DEVICE
+#define DBC_DEVICE __device__ __forceinline__
 
 #include <dbc/cuda/ptx.h>
 
@@ -32,7 +32,8 @@ namespace dbc::cuda {
 /// Blocks of threads for rows begin .. end - 1, `block` rows each, and tiles. Where there is more to do, a
 /// block does several parts of it.
 inline int32_t blocks_of(int32_t begin, int32_t end, int32_t block, int32_t tiles, int32_t most = 1 << 20) {
-  return static_cast<int32_t>(std::clamp<int64_t>(int64_t(end - begin + block - 1) / block * tiles, 1, most));
+  return static_cast<int32_t>(
+      std::clamp<int64_t>((int64_t(end) - begin + block - 1) / block * tiles, 1, most));
 }
 
 /// All blocks of a launch wait for each other, and see what each wrote before; they must be there at once.
@@ -61,8 +62,8 @@ private:
 DBC_DEVICE float fused(float a, float b, float c) { return math::detail::fma(a, b, c); }
 DBC_DEVICE double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
 
-/// Rows of an operand: row i is row via[i] of the array, or row i where there is no `via`; `length` numbers of
-/// each are read.
+/// Rows of an operand: row i is row via[i] of the array, or row i where there is no `via`; `length` numbers
+/// of each are read.
 template <class From> struct Segment {
   const From *base;
   const int32_t *via;
@@ -80,9 +81,7 @@ DBC_DEVICE Segment<From> segment(const From *base, const int32_t *via, int64_t s
 struct Tile {
   int32_t gates, units, width, from;
   DBC_DEVICE int32_t outputs() const { return gates * width; }
-  DBC_DEVICE int32_t column(int32_t output) const {
-    return output / width * units + from + output % width;
-  }
+  DBC_DEVICE int32_t column(int32_t output) const { return output / width * units + from + output % width; }
 };
 DBC_DEVICE Tile all_of(int32_t outputs) { return {1, outputs, outputs, 0}; }
 /// Tile number `number` of `width` units of all gates; the last one ends with the last unit.
@@ -127,8 +126,7 @@ DBC_DEVICE void product_of_tables(int32_t count, const int32_t *table, Matrix<Re
   for (int32_t n = threadIdx.x; n < count * outputs; n += blockDim.x) {
     const int32_t i = n / outputs, output = n % outputs, column = tile.column(output);
     Real sum = matrix.bias[column];
-    const Real *weight =
-        matrix.weights + int64_t(table[i]) * matrix.inputs * matrix.outputs + column;
+    const Real *weight = matrix.weights + int64_t(table[i]) * matrix.inputs * matrix.outputs + column;
     auto add = [&](const auto &segment) {
       const auto *row = segment.at(i);
       for (int32_t k = 0; k < segment.length; ++k) {

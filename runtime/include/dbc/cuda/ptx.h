@@ -5,11 +5,15 @@
 
 #include <cstdint>
 
+#ifndef __CUDACC__
+#include <dbc/cuda/shim.h>
+#endif
+
 namespace dbc::cuda {
 
 /// Adds to a number that other blocks read; what the thread wrote before is seen by whoever sees the sum with
 /// load_acquire.
-DBC_DEVICE void add_release(int32_t *at, int32_t value) {
+__device__ __forceinline__ void add_release(int32_t *at, int32_t value) {
 #ifdef __CUDA_ARCH__
   asm volatile("red.release.gpu.global.add.s32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
 #else
@@ -18,7 +22,7 @@ DBC_DEVICE void add_release(int32_t *at, int32_t value) {
 }
 
 /// A number that other blocks add to.
-DBC_DEVICE int32_t load_acquire(const int32_t *at) {
+__device__ __forceinline__ int32_t load_acquire(const int32_t *at) {
 #ifdef __CUDA_ARCH__
   int32_t value;
   asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");

@@ -6,8 +6,8 @@
 // Shared memory begins as what is no number.
 //
 // It reports threads of a block that end, or wait at another barrier, while others wait at one, and a kernel
-// in which nobody can go on. It does not see what the memory model allows beyond an order of turns, misaligned
-// accesses, or limits of launches: these need a card.
+// in which nobody can go on. It does not see what the memory model allows beyond an order of turns,
+// misaligned accesses, or limits of launches: these need a card.
 //
 // Each thread of the host has a machine of its own.
 #pragma once
@@ -41,15 +41,15 @@
 // The words of CUDA that emitted kernels use.
 #define __global__
 #define __device__
+#define __forceinline__ inline
 #define __launch_bounds__(threads)
 #define __syncthreads() ::dbc::cuda::shim::Machine::own().barrier(__LINE__)
 #define threadIdx (::dbc::cuda::shim::Machine::own().thread())
 #define blockIdx (::dbc::cuda::shim::Machine::own().block())
 #define blockDim (::dbc::cuda::shim::Machine::own().block_size())
 #define gridDim (::dbc::cuda::shim::Machine::own().grid_size())
-#define DBC_INLINE_DEVICE inline
 #define DBC_SHARED(type, name, offset, count)                                                                \
-  type *const name = ::dbc::cuda::shim::Machine::own().shared<type>(__LINE__, count)
+  type *const name = ::dbc::cuda::shim::Machine::own().shared<type>(__LINE__, offset, count)
 
 namespace dbc::cuda {
 namespace shim {
@@ -73,9 +73,10 @@ public:
   void seed(uint64_t number) { random_.seed(number + 1); }
 
   /// Runs a kernel; with `together` all of its blocks are there at once.
-  void launch(std::function<void()> kernel, int32_t blocks, int32_t threads, bool together) {
+  void launch(std::function<void()> kernel, int32_t blocks, int32_t threads, size_t shared, bool together) {
     if (!failure_.empty())
       return;
+    shared_ = shared;
     kernel_ = std::move(kernel);
     grid_ = {blocks};
     size_ = {threads};
@@ -115,11 +116,14 @@ public:
     current_->state = State::Spinning;
     leave();
   }
-  template <class T> T *shared(int32_t line, size_t count) {
+  template <class T> T *shared(int32_t line, size_t offset, size_t count) {
     for (auto &[at, memory] : block_->shared)
       if (at == line)
         return reinterpret_cast<T *>(memory.get());
     const size_t bytes = count * sizeof(T);
+    if (offset + bytes > shared_)
+      failure_ = "shared memory in line " + std::to_string(line) + " ends at byte " +
+                 std::to_string(offset + bytes) + " of " + std::to_string(shared_);
     block_->shared.emplace_back(line, std::make_unique<unsigned char[]>(bytes));
     std::memset(block_->shared.back().second.get(), 0xff, bytes);
     return reinterpret_cast<T *>(block_->shared.back().second.get());
@@ -280,6 +284,7 @@ private:
   std::function<void()> kernel_;
   Index grid_, size_;
   std::vector<std::unique_ptr<Block>> blocks_, spare_;
+  size_t shared_ = 0; ///< bytes that the launch asked for
   int64_t idle_ = 0;
   int32_t favoured_ = -1, warp_ = 0; ///< whose turn it is: number in blocks_, warp
   Block *block_ = nullptr;
@@ -304,25 +309,28 @@ struct Spin {
 
 /// Runs a kernel to its end; what goes wrong is told by Backend::wait.
 template <class... Parameters>
-void launch(void (*kernel)(Parameters...), int32_t blocks, size_t, void *, Parameters... arguments) {
-  shim::Machine::own().launch([&] { kernel(arguments...); }, blocks, kThreads, false);
+void launch(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *, Parameters... arguments) {
+  shim::Machine::own().launch([&] { kernel(arguments...); }, blocks, kThreads, shared, false);
 }
 
 /// The same where blocks wait for each other: a few, as on a device that is full.
 template <class... Parameters>
-void launch_together(void (*kernel)(Parameters...), int32_t blocks, size_t, void *, Parameters... arguments) {
+void launch_together(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *,
+                     Parameters... arguments) {
   constexpr int32_t kMost = 4;
-  shim::Machine::own().launch([&] { kernel(arguments...); }, std::min(blocks, kMost), kThreads, true);
+  shim::Machine::own().launch([&] { kernel(arguments...); }, std::min(blocks, kMost), kThreads, shared, true);
 }
 
 inline const Backend &backend() {
   static const Backend backend = {
       [](int32_t device, void **stream) {
-        *stream = nullptr;
+        static char only; // a stream is never null
+        *stream = &only;
         return device == 0 ? Status()
                            : Status::error(Code::bad_call, "CUDA on the CPU: there is no device " +
                                                                std::to_string(device) + ", only device 0");
       },
+      [](int32_t) {},
       [](void *) {},
       [](size_t bytes) { return std::malloc(bytes); },
       [](void *memory) { std::free(memory); },

@@ -1,0 +1,60 @@
+"""Compiles the kernels of models for NVIDIA's cards and reads what ptxas says of them. Part of dbc, under Apache-2.0 WITH
+LLVM-exception; see LICENSE."""
+import argparse
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+FLAGS = "-std=c++17 -O3 -DNDEBUG -fmad=false --expt-relaxed-constexpr -Xcompiler -Wall,-Wextra --Werror all-warnings -Xptxas -v".split()
+
+# Kernels of a row for a thread for which ptxas takes fewer registers than it may, and puts one number or two on the stack.
+SPILL = ["junction_tree", "stack_lstm", "chemprop_mpnn"]
+
+
+def compile_model(options, model):
+    """What is wrong with a model's kernels, and the most registers that one takes."""
+    wrong, registers = [], 0
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([options.dbc, "compile", model, "--target", "cpu,cuda", "-o", folder], check=True)
+        (source,) = [name for name in os.listdir(folder) if name.endswith(".cu")]
+        for card in options.cards:
+            command = [options.nvcc, *FLAGS, f"-arch={card}", f"-I{options.include}", "-c", source, "-o", "kernels.o"]
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+            said = done.stdout + done.stderr
+            if done.returncode != 0:
+                wrong.append(f"{card}: " + "\n".join(line for line in said.splitlines() if "error" in line or "warning" in line))
+                continue
+            name = ""
+            for line in said.splitlines():
+                if found := re.search(r"(?:entry function|properties for) '?(\w+)", line):
+                    name = found[1]
+                if found := re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores", line):
+                    if (found[1] != "0" or found[2] != "0") and not any(known in model for known in SPILL):
+                        wrong.append(f"{card}: {name}: {line.strip()}")
+                if found := re.search(r"Used (\d+) registers", line):
+                    registers = max(registers, int(found[1]))
+    return model, wrong, registers
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dbc", required=True)
+    parser.add_argument("--nvcc", required=True)
+    parser.add_argument("--include", required=True, help="the runtime's headers")
+    parser.add_argument("--cards", nargs="+", default=["sm_80", "sm_90"])
+    parser.add_argument("models", nargs="+")
+    options = parser.parse_args()
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for model, wrong, registers in pool.map(lambda model: compile_model(options, model), options.models):
+            print(f"{os.path.basename(model)}: at most {registers} registers a thread", *wrong, sep="\n  ")
+            failed += bool(wrong)
+    print(f"{len(options.models)} models, {failed} with something wrong")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
