@@ -1,7 +1,8 @@
 # How lit runs the tests in this folder. Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #
 # Features: `data` (real data lies in $DBC_DATA), `clang++`, `full` (scripts/test --full), `sanitizers`,
-# `aarch64` (a cross compiler for 64-bit ARM and qemu-user).
+# `aarch64` (a cross compiler for 64-bit ARM and qemu-user),
+# `nvcc`, `card` (an NVIDIA card).
 # Substitutions beside the tools: %n (how many random inputs `dbc verify` draws), %programs, %mutants and %seed (of the random ones),
 # %quickcxx (the compiler that is quickest at what runs once), %cuda* (what is run on a device), %nvcc, %cxx, %clangxx, %root (the sources), %build,
 # %examples, %data, %python, %runtime (what a program needs to compile and link against the runtime).
@@ -44,6 +45,8 @@ nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
 if nvcc:
     config.available_features.add("nvcc")
     config.substitutions.append(("%nvcc", nvcc))
+if os.path.exists("/dev/nvidiactl"):
+    config.available_features.add("card")
 
 # Compiled models are shared between tests and runs, but not with the user's own.
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.dbc_build_root, "test-cache")
@@ -61,7 +64,7 @@ config.substitutions += [
     ("%mutants", "10000" if full and not config.dbc_sanitize else "300"),
     # On a device: inputs of a model, orders of turns, which models nvcc compiles.
     ("%cudainputs", "40" if full and not config.dbc_sanitize else "3"),
-    ("%cudaseeds", "3" if full and not config.dbc_sanitize else "1"),
+    ("%cudaseeds", "6" if full and not config.dbc_sanitize else "1"),
     ("%cudamodels", "*" if full else "[0-9][05]_*"),
     ("%forms", "--verify" if full and not config.dbc_sanitize else ""),
     ("%seed", lit_config.params.get("seed", "1")),

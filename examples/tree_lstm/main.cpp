@@ -1,11 +1,12 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // Reads sentences as trees, `(label (label word) ..)` a line, and predicts their sentiment with the compiled
-// model. usage: tree_lstm_demo FILE
+// model: on an NVIDIA card where there is one, else on the CPU. usage: tree_lstm_demo FILE
 #include "tree_lstm.h"
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <dbc/cuda/context.h>
 #include <fstream>
 #include <string>
 #include <unordered_map>
@@ -74,6 +75,13 @@ int main(int argc, char **argv) {
   if (dbc::Status status = tree_lstm::Model::make(weights, &model); !status.ok())
     return std::fprintf(stderr, "%s\n", status.message.c_str()), 1;
   tree_lstm::Session session(model);
+  dbc::cuda::Model on_card;
+  dbc::Status card = dbc::cuda::Model::make(model, /*device=*/0, &on_card);
+  dbc::cuda::Context context(on_card);
+  if (card.ok())
+    session.raw().compute_on(&context);
+  else
+    std::fprintf(stderr, "on the CPU: %s\n", card.message.c_str());
   run(session, lines, 64, 5); // the first run makes room; later ones allocate nothing
   std::printf("%zu sentences: %.0f a second in batches of 64, %.0f one by one\n", lines.size(),
               run(session, lines, 64, 0), run(session, lines, 1, 0));

@@ -66,7 +66,10 @@ public:
   }
   Machine() {
     const char *given = std::getenv("DBC_SHIM_SEED");
-    seed(given != nullptr ? std::strtoull(given, nullptr, 10) : 0);
+    const uint64_t number = given != nullptr ? std::strtoull(given, nullptr, 10) : 0;
+    seed(number);
+    few_blocks_ = number % 3 == 1;
+    rubbish_ = number % 3 == 2 ? 0 : 0xff;
   }
 
   /// Turns of the launches to come.
@@ -77,6 +80,8 @@ public:
     if (!failure_.empty())
       return;
     shared_ = shared;
+    if (few_blocks_ && !together)
+      blocks = 1 + static_cast<int32_t>(random_() % static_cast<uint64_t>(blocks));
     kernel_ = std::move(kernel);
     grid_ = {blocks};
     size_ = {threads};
@@ -97,6 +102,10 @@ public:
       spare_.push_back(std::move(block));
     blocks_.clear();
   }
+
+  /// What memory holds that nobody has written: no number, or with some seeds of the environment zeros, as
+  /// flags that are not 0 look like ones that were set.
+  int rubbish() const { return rubbish_; }
 
   /// What went wrong since it was asked last; empty if nothing.
   std::string take_failure() { return std::exchange(failure_, std::string()); }
@@ -284,7 +293,9 @@ private:
   std::function<void()> kernel_;
   Index grid_, size_;
   std::vector<std::unique_ptr<Block>> blocks_, spare_;
-  size_t shared_ = 0; ///< bytes that the launch asked for
+  int rubbish_ = 0xff;
+  bool few_blocks_ = false; ///< with some seeds of the environment: blocks have more than one part to do
+  size_t shared_ = 0;       ///< bytes that the launch asked for
   int64_t idle_ = 0;
   int32_t favoured_ = -1, warp_ = 0; ///< whose turn it is: number in blocks_, warp
   Block *block_ = nullptr;
@@ -342,7 +353,7 @@ inline const Backend &backend() {
         std::string failure = shim::Machine::own().take_failure();
         return failure.empty() ? Status() : Status::error(Code::internal, "CUDA on the CPU: " + failure);
       },
-      [](void *memory, size_t bytes) { std::memset(memory, 0xff, bytes); },
+      [](void *memory, size_t bytes) { std::memset(memory, shim::Machine::own().rubbish(), bytes); },
   };
   return backend;
 }
