@@ -4,6 +4,7 @@
 // the model is run too, and what its stages did is counted.
 
 #include "driver/Commands.h"
+#include "driver/DeviceReport.h"
 #include "driver/Files.h"
 #include "driver/Lines.h"
 #include "driver/StageReport.h"
@@ -47,7 +48,7 @@ static Exit count(const Options &options, ModelUnit &unit, llvm::json::Object &j
   LineReader input;
   if (llvm::Error error = input.open(options.countInput))
     return fail(std::move(error));
-  CompiledRunner runner(loaded.model, entry, options.threads);
+  CompiledRunner runner(loaded.model, entry, options.threads, loaded.device());
   std::vector<std::string> lines;
   std::vector<LineResult> results;
   int64_t inputs = 0, batches = 0;
@@ -81,6 +82,23 @@ static Exit count(const Options &options, ModelUnit &unit, llvm::json::Object &j
   return kFine;
 }
 
+/// What a device does.
+static Exit reportDevice(const Options &options, ModelUnit &unit, llvm::json::Object &json) {
+  mlir::OwningOpRef<mlir::ModuleOp> kernels;
+  if (Exit exit = unit.transform("kernel", kernels, {}, /*device=*/true))
+    return exit;
+  llvm::json::Array programs;
+  for (const DeviceReport &program : reportKernels(*kernels, options.model.f64 ? 8 : 4)) {
+    if (!options.entry.empty() && program.entry != options.entry)
+      continue;
+    programs.push_back(toJson(program));
+    if (!options.json)
+      print(llvm::outs(), program);
+  }
+  json["device"] = std::move(programs);
+  return kFine;
+}
+
 Exit reportCommand(const Options &options) {
   ModelUnit unit(options.model);
   if (Exit exit = unit.lower())
@@ -101,6 +119,9 @@ Exit reportCommand(const Options &options) {
       print(llvm::outs(), program);
   }
   json["programs"] = std::move(programs);
+  if (options.model.device)
+    if (Exit exit = reportDevice(options, unit, json))
+      return exit;
   Exit exit = options.countInput.empty() ? kFine : count(options, unit, json);
   if (options.json)
     llvm::outs() << llvm::json::Value(std::move(json)) << "\n";

@@ -254,6 +254,7 @@ private:
     report->add_option("--input", o.countInput, "run these JSON lines and count too");
     report->add_option("--batch", o.batch, "inputs in a batch [64]")->check(CLI::Range(1, 1 << 30));
     addTables(report);
+    addTarget(report);
     addEntry(report, "what --input is for; may be left out when there is one");
     addWeights(report);
   }

@@ -24,21 +24,24 @@ StringRef orderedBy(kernel::SpaceOp space, SymbolTable &names) {
   return "";
 }
 
-bool mayPersist(Block &body, StringRef loop, SymbolTable &names) {
+/// Why a loop cannot be one launch; empty: it can.
+StringRef whyNot(Block &body, StringRef loop, SymbolTable &names) {
   for (Operation &op : body) {
     auto launch = dyn_cast<kernel::LaunchOp>(op);
-    if (!launch || launch.getKept())
-      return false;
+    if (isa<kernel::KeepOp>(op) || (launch && launch.getKept()))
+      return "a `while` says which rows there are";
+    if (!launch)
+      return "another loop stands in it";
     auto func = names.lookup<kernel::FuncOp>(launch.getFunc());
     auto space = names.lookup<kernel::SpaceOp>(*func.getSpace());
     if (!space.getTicked() || orderedBy(space, names) != loop)
-      return false;
+      return "a stage of it runs over rows that it does not order";
     bool shared = true;
     func.walk([&](kernel::LocalOp local) { shared &= local.getMemory() == kernel::Memory::Shared; });
     if (!shared)
-      return false;
+      return "scratch of a stage does not fit what threads share";
   }
-  return !body.empty();
+  return "";
 }
 
 struct KernelPersistPass : impl::KernelPersistBase<KernelPersistPass> {
@@ -51,10 +54,16 @@ struct KernelPersistPass : impl::KernelPersistBase<KernelPersistPass> {
   }
   void visit(Block &ops, SymbolTable &names) {
     for (Operation &op : ops) {
+      auto decide = [&](auto loop, StringRef name) {
+        StringRef reason = whyNot(loop.getBody().front(), name, names);
+        loop.setPersistent(reason.empty());
+        if (!reason.empty())
+          loop->setAttr("apart", StringAttr::get(loop.getContext(), reason));
+      };
       if (auto levels = dyn_cast<kernel::LevelsOp>(op))
-        levels.setPersistent(mayPersist(levels.getBody().front(), levels.getGroup(), names));
+        decide(levels, levels.getGroup());
       else if (auto steps = dyn_cast<kernel::StepsOp>(op))
-        steps.setPersistent(mayPersist(steps.getBody().front(), steps.getSpace(), names));
+        decide(steps, steps.getSpace());
       else if (auto together = dyn_cast<kernel::TogetherOp>(op))
         visit(together.getBody().front(), names);
     }

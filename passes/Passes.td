@@ -225,7 +225,7 @@ def KernelPersist : Pass<"kernel-persist", "::mlir::ModuleOp"> {
   let description = [{
     Outermost loops that hold launches alone, of stages over rows that the loop itself orders, whose scratch is shared
     memory. All their blocks of threads must be there at once, and wait for each other behind each stage.
-    Others are launched stage by stage: a loop in which a `while` drops rows, or with another loop inside.
+    Others are launched stage by stage, and the attribute `apart` says why: a `while` drops rows, or another loop stands inside.
   }];
 }
 

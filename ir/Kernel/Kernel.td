@@ -541,7 +541,7 @@ def Kernel_LevelsOp : Kernel_Op<"levels", [NoTerminator, SingleBlock, NoRegionAr
   let summary = "For each level of a group, in order";
   let description = [{
     `persistent`: on a GPU one launch may run the whole loop; its blocks of threads then wait for each other behind each
-    stage.
+    stage. Else the attribute `apart` says why not.
   }];
   let arguments = (ins FlatSymbolRefAttr:$group, UnitAttr:$persistent);
   let regions = (region SizedRegion<1>:$body);

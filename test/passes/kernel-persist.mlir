@@ -28,12 +28,14 @@ module @m {
       }
       // CHECK: kernel.steps @scan {
       // CHECK-NEXT: kernel.launch kept @own
+      // CHECK-NEXT: } {apart = "a `while` says which rows there are"}
       kernel.steps @scan {
         kernel.launch kept @own
       }
       // CHECK: kernel.steps @scan {
       // CHECK-NEXT: kernel.launch @own
       // CHECK-NEXT: kernel.steps @inner {
+      // CHECK: } {apart = "another loop stands in it"}
       kernel.steps @scan {
         kernel.launch @own
         kernel.steps @inner {
@@ -42,11 +44,13 @@ module @m {
       }
       // CHECK: kernel.steps @scan {
       // CHECK-NEXT: kernel.launch @once
+      // CHECK-NEXT: } {apart = "a stage of it runs over rows that it does not order"}
       kernel.steps @scan {
         kernel.launch @once
       }
       // CHECK: kernel.steps @scan {
       // CHECK-NEXT: kernel.launch @large
+      // CHECK-NEXT: } {apart = "scratch of a stage does not fit what threads share"}
       kernel.steps @scan {
         kernel.launch @large
       }

@@ -1,0 +1,36 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// How a device computes a model: what the passes decided about its kernels.
+#pragma once
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+#include <string>
+#include <vector>
+
+namespace dbc::driver {
+
+struct KernelReport {
+  std::string name;   ///< of the stage
+  int64_t rows = 0;   ///< of a block of threads
+  int64_t tiles = 1;  ///< that blocks share
+  int64_t shared = 0; ///< bytes of shared memory of a block, of global memory if that does not do
+  int64_t global = 0;
+  bool byRow = false; ///< some of it is computed by one thread for each row
+  std::string launch; ///< "once", "with its whole loop", or "each time: " and why
+};
+
+struct DeviceReport {
+  std::string entry;
+  std::vector<KernelReport> kernels; ///< in the order in which they run; not those that run when the model is made
+};
+
+/// Reads all programs of a `kernel` module that the whole pipeline for a GPU has gone over. `realBytes` are
+/// those of a number.
+std::vector<DeviceReport> reportKernels(mlir::ModuleOp kernels, int64_t realBytes);
+
+void print(llvm::raw_ostream &out, const DeviceReport &report);
+llvm::json::Value toJson(const DeviceReport &report);
+
+} // namespace dbc::driver
