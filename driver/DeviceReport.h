@@ -23,7 +23,8 @@ struct KernelReport {
 
 struct DeviceReport {
   std::string entry;
-  std::vector<KernelReport> kernels; ///< in the order in which they run; not those that run when the model is made
+  std::vector<KernelReport>
+      kernels; ///< in the order in which they run; not those that run when the model is made
 };
 
 /// Reads all programs of a `kernel` module that the whole pipeline for a GPU has gone over. `realBytes` are

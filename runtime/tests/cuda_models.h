@@ -1,0 +1,222 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// A device that counts what is asked of it and can refuse, and a model with kernels on it: for tests.
+#pragma once
+
+#include "core_models.h"
+
+#include <dbc/cuda/context.h>
+#include <dbc/cuda/kernels.h>
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace core_models;
+using dbc::Batch;
+using dbc::Code;
+using dbc::Status;
+using dbc::cuda::Backend;
+using dbc::cuda::Context;
+using dbc::cuda::FaultRecord;
+using dbc::cuda::kThreads;
+
+//===-- A device that counts ----------------------------------------------------------------------------===//
+
+struct Card {
+  std::map<void *, size_t> device, host; ///< memory that is held
+  size_t bytes = 0;                      ///< of the device
+  int32_t allocations = 0, streams = 0;
+  int32_t refusing = -1; ///< so many requests are granted, then one is not
+  int32_t failing = -1;  ///< so many waits are well, then one is not
+
+  void *give(std::map<void *, size_t> &held, size_t size) {
+    ++allocations;
+    if (refusing >= 0 && refusing-- == 0)
+      return nullptr;
+    void *memory = dbc::cuda::backend().allocate(size);
+    held[memory] = size;
+    if (&held == &device)
+      bytes += size;
+    return memory;
+  }
+  void take(std::map<void *, size_t> &held, void *memory) {
+    const auto found = held.find(memory);
+    ASSERT_NE(found, held.end()) << "was not given, or is back already";
+    if (&held == &device)
+      bytes -= found->second;
+    held.erase(found);
+    dbc::cuda::backend().release(memory);
+  }
+};
+Card card;
+
+const Backend &counting() {
+  static const Backend made = {
+      [](int32_t device, void **stream) {
+        const Status status = dbc::cuda::backend().open(device, stream);
+        if (status.ok()) {
+          ++card.streams;
+          *stream = &card;
+        }
+        return status;
+      },
+      [](int32_t) {},
+      [](void *stream) {
+        EXPECT_EQ(stream, &card);
+        --card.streams;
+      },
+      [](size_t bytes) { return card.give(card.device, bytes); },
+      [](void *memory) { card.take(card.device, memory); },
+      [](size_t bytes) { return card.give(card.host, bytes); },
+      [](void *memory) { card.take(card.host, memory); },
+      dbc::cuda::backend().copy,
+      dbc::cuda::backend().clear,
+      [](void *stream) {
+        EXPECT_EQ(stream, &card);
+        const Status status = dbc::cuda::backend().wait(nullptr);
+        if (card.failing >= 0 && card.failing-- == 0)
+          return Status::error(Code::internal, "the card is on fire");
+        return status;
+      },
+      dbc::cuda::backend().poison,
+  };
+  return made;
+}
+
+//===-- A model on it -----------------------------------------------------------------------------------===//
+
+/// total(t) of trees that are one leaf, the way generated code is written: W @ [value, value] + b. Values
+/// below 0 are wrong, and wrong once more below -1.
+struct Arrays {
+  const int32_t *leaf = nullptr;
+  const float *value = nullptr;
+  float *result = nullptr;
+  dbc::cuda::Matrix<float> w;
+  dbc::cuda::Faults faults;
+};
+
+__global__ void weigh(const Arrays arrays, int32_t begin, int32_t end) {
+  for (int32_t first = begin + blockIdx.x * 8; first < end; first += gridDim.x * 8) {
+    const int32_t count = std::min(8, end - first);
+    for (int32_t i = threadIdx.x; i < count; i += blockDim.x) {
+      const float value = arrays.value[arrays.leaf[first + i]];
+      for (int32_t n = 0; n < 2; ++n)
+        if (value < static_cast<float>(-n))
+          dbc::cuda::fault(arrays.faults, 7, {first + i, 0, n}, arrays.leaf[first + i]);
+    }
+    const auto x = dbc::cuda::segment(arrays.value, arrays.leaf + first, 1, 1);
+    dbc::cuda::product(count, arrays.w, dbc::cuda::all_of(1), arrays.result + first, x, x);
+  }
+}
+void launch_weigh(const Arrays &arrays, int32_t begin, int32_t end, void *stream) {
+  dbc::cuda::launch(weigh, (end - begin + 7) / 8, 0, stream, arrays, begin, end);
+}
+const dbc::cuda::Stage<Arrays> stages[] = {{"weigh", launch_weigh, 8, 4, 2, 2}};
+
+class LeafPlan : public dbc::EntryPlan {
+public:
+  void schedule(dbc::Run &run) override {
+    leaf_.assign(run.input_count, -1);
+    for (int32_t i = 0; i < run.input_count; ++i)
+      leaf_[i] = run.arg(0).i32[run.inputs[i]];
+  }
+  void compute(dbc::Run &run) override {
+    const float *value_of = run.batch.column(Tree, value).f32;
+    const float *w = run.model.buffer<float>(0);
+    for (int32_t i = 0; i < run.input_count; ++i)
+      run.out.values<float>(0)[run.inputs[i]] = (w[0] + w[1]) * value_of[leaf_[i]] + w[2];
+  }
+  Status compute_on(dbc::Run &run, Context &device) override {
+    Arrays arrays;
+    const float *result = nullptr;
+    const size_t rows = static_cast<size_t>(run.input_count);
+    attempts = 0;
+    for (int32_t attempt = 0; attempt == 0 || device.again(); ++attempt) {
+      ++attempts;
+      device.begin();
+      arrays.w = device.matrix<float>(0, 2, 1);
+      device.copy_in({{&arrays.leaf, leaf_.data(), rows},
+                      {&arrays.value, run.batch.column(Tree, value).f32, size_t(run.batch.rows(Tree))}});
+      arrays.result = device.buffer<float>(0, rows);
+      device.launch(run, arrays, stages, 0, 0, run.input_count);
+      device.copy_out({{&result, arrays.result, rows}});
+    }
+    if (!device.status().ok())
+      return device.status();
+    for (int32_t i = 0; i < run.input_count; ++i)
+      run.out.values<float>(0)[run.inputs[i]] = result[i];
+    return Status();
+  }
+  static int32_t attempts; ///< of the last run
+
+private:
+  dbc::IntColumn leaf_;
+};
+int32_t LeafPlan::attempts = 0;
+
+const dbc::ModelCode &device_code() {
+  static const dbc::ModelCode *made = [] {
+    auto *c = new dbc::ModelCode;
+    c->info = &info();
+    c->f64 = false;
+    c->make_model = [](const dbc::Weights &weights, dbc::Model &model) {
+      float *numbers = model.add_buffer<float>(0, 3);
+      std::copy(weights.data(0), weights.data(0) + 2, numbers);
+      numbers[2] = *weights.data(1);
+      model.add_buffer<float>(2, 100); // there is none of number 1
+      dbc::lay_out_parts<float>(model, 0, weights, {{0, 1, 2, 0, 0}}, {1, 2, 1});
+    };
+    const std::vector<dbc::ColumnRef> reads = {{Tree, value}};
+    c->entries = {{0, reads, {0}, false, {}, {"weigh"}, dbc::make_plan<LeafPlan>}};
+    c->cuda = counting;
+    return c;
+  }();
+  return *made;
+}
+
+dbc::Model device_model() {
+  dbc::Weights weights(info());
+  const float numbers[2] = {3, 4}, bias = 0.5f;
+  weights.set("W", numbers, 2);
+  weights.set("b", &bias, 1);
+  dbc::Model model;
+  EXPECT_TRUE(dbc::Model::make(device_code(), weights, &model).ok());
+  return model;
+}
+
+class CudaContext : public ::testing::Test {
+protected:
+  void SetUp() override {
+    card = Card();
+    ASSERT_TRUE(dbc::cuda::Model::make(model_, 0, &on_).ok());
+  }
+  /// One leaf an input; its value by its number.
+  void
+  fill(int32_t inputs, const std::function<float(int32_t)> &value_of = [](int32_t i) { return i / 4.f; }) {
+    batch_.clear();
+    for (int32_t i = 0; i < inputs; ++i) {
+      batch_.begin_input();
+      root(batch_, i, leaf(batch_, value_of(i)));
+    }
+  }
+  /// Whether the results of a session's last run of this batch are right.
+  bool right(const dbc::Session &session) {
+    const float *values = batch_.column(Tree, value).f32;
+    for (int32_t i = 0; i < batch_.inputs(); ++i)
+      if (session.outputs(0).f32(0)[i] != 7 * values[i] + 0.5f)
+        return false;
+    return true;
+  }
+  const dbc::Model model_ = device_model();
+  dbc::cuda::Model on_;
+  Batch batch_{info()};
+};
+
+} // namespace
