@@ -55,15 +55,17 @@ function(dbc_add_model target)
     list(APPEND options --table-budget ${A_TABLE_BUDGET})
   endif()
   set(kernels)
+  set(byproducts)
   if(cuda)
     list(APPEND options --target cpu,cuda)
     set(kernels ${dir}/${model}.cu)
+    set(byproducts ${dir}/${model}.cuh)
   endif()
   # dbc leaves files alone that would not change, so the rule's own output is a stamp.
   file(MAKE_DIRECTORY ${dir})
   add_custom_command(
     OUTPUT ${dir}/${model}.stamp
-    BYPRODUCTS ${dir}/${model}.h ${dir}/${model}.cpp ${dir}/${model}.json ${kernels}
+    BYPRODUCTS ${dir}/${model}.h ${dir}/${model}.cpp ${dir}/${model}.json ${kernels} ${byproducts}
     COMMAND dbc::dbc compile ${source} ${options}
     COMMAND ${CMAKE_COMMAND} -E touch ${dir}/${model}.stamp
     DEPENDS ${source} dbc::dbc

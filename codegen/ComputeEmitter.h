@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // `void Plan::compute(dbc::Run &run)`: the stages in order. Where a device computes them other things stand
-// around the same loops, see DeviceEmitter.cpp.
+// around the same loops, see DeviceComputeEmitter.cpp.
 #pragma once
 
 #include "codegen/Emitters.h"

@@ -41,6 +41,8 @@ protected:
 
   // Where a stage's function finds what it reads, and what differs where a GPU computes it (KernelEmitter.h).
   virtual std::string arraySource(llvm::StringRef symbol);
+  /// Whether nothing but a stage's own function writes an array while it runs.
+  virtual bool restricts(llvm::StringRef) { return true; }
   virtual std::string columnSource(kernel::SpaceOp space, llvm::StringRef column);
   virtual std::string weightsAlias(kernel::WeightsOp weights, const std::string &name);
   virtual Expr orderedRow(kernel::OrderOp op);

@@ -297,8 +297,8 @@ void FunctionEmitter::planAliases() {
     Array array = model_.array(program_, symbol);
     add(symbol.str(), {array.member}, [&](const std::string &name) {
       std::string pointer = stored_.contains(symbol) ? array.pointee + " *" : "const " + array.pointee + " *";
-      return pointer + (shared(symbol, array) ? "" : "__restrict ") + name + " = " + arraySource(symbol) +
-             ";";
+      return pointer + (shared(symbol, array) || !restricts(symbol) ? "" : "__restrict ") + name + " = " +
+             arraySource(symbol) + ";";
     });
   };
   func_.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {

@@ -8,120 +8,10 @@ using namespace mlir;
 
 namespace dbc::codegen {
 
-//===-- Arrays ------------------------------------------------------------------------------------------===//
-
-/// Whole loops of an entry that have a barrier, see dbc::cuda::Context::kLoops.
-static constexpr size_t kMostLoops = 63;
-
-DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
-  NameScope members;
-  for (StringRef word : {"faults", "scratch", "barriers"})
-    members.reserve(word);
-  auto addArray = [&](StringRef symbol) {
-    if (program.find<kernel::BufferOp>(symbol))
-      return; // all of them are there
-    bool param = model.array(program, symbol).kind == Array::Param;
-    auto &list = param ? params : fields;
-    if (!is_contained(list, symbol.str()))
-      list.push_back(symbol.str());
-  };
-  buffers = program.buffers;
-  for (kernel::FuncOp func : program.stages)
-    func.walk([&](Operation *op) {
-      if (auto load = dyn_cast<kernel::LoadOp>(op)) {
-        if (!load.getColumn())
-          return addArray(load.getArray());
-        auto space = program.find<kernel::SpaceOp>(load.getArray());
-        for (const Column &known : columns)
-          if (known.space == space && known.column == *load.getColumn())
-            return;
-        columns.push_back({space, load.getColumn()->str(), ""});
-      } else if (auto store = dyn_cast<kernel::StoreOp>(op)) {
-        addArray(store.getArray());
-      } else if (auto rows = dyn_cast<kernel::RowsOp>(op)) {
-        if (rows.getArray())
-          addArray(*rows.getArray());
-      } else if (auto product = dyn_cast<kernel::ProductOp>(op)) {
-        auto matrix = program.find<kernel::WeightsOp>(product.getWeights());
-        if (!is_contained(weights, matrix))
-          weights.push_back(matrix);
-      } else if (auto order = dyn_cast<kernel::OrderOp>(op)) {
-        auto space = program.find<kernel::SpaceOp>(order.getSpace());
-        if (this->order(space).empty())
-          orders.push_back({space, "?"});
-      } else if (isa<kernel::CheckOp, kernel::IntOp>(op)) {
-        checks.push_back(op);
-      }
-    });
-  // Arrays are called as in the plan; the others make way for them.
-  for (kernel::BufferOp buffer : buffers)
-    members.reserve(model.array(program, buffer.getSymName()).member);
-  for (auto *list : {&fields, &params})
-    for (const std::string &symbol : *list)
-      members.reserve(model.array(program, symbol).member);
-  for (kernel::WeightsOp matrix : weights)
-    members.reserve(program.nameOf(matrix));
-  for (Column &column : columns)
-    column.member = members.fresh(program.nameOf(column.space) + "_" + column.column);
-  for (auto &[space, member] : orders)
-    member = members.fresh(program.nameOf(space) + "_order");
-  // Whole loops.
-  NameScope kernels;
-  auto ticksOf = [&](kernel::SpaceOp space) {
-    for (const auto &[known, member] : ticks)
-      if (known == space)
-        return member;
-    ticks.push_back({space, members.fresh(program.nameOf(space) + "_ticks")});
-    return ticks.back().second;
-  };
-  auto add = [&](Operation *op, const std::string &name) {
-    if (loops.size() >= kMostLoops)
-      return;
-    Loop loop{op, kernels.fresh(name), {}, {}};
-    op->walk([&](kernel::LaunchOp launch) {
-      auto func = program.find<kernel::FuncOp>(launch.getFunc());
-      if (program.stageNumber(func) < 0)
-        return;
-      loop.stages.push_back(func);
-      loop.ticks.push_back(ticksOf(program.find<kernel::SpaceOp>(*func.getSpace())));
-    });
-    if (!loop.stages.empty())
-      loops.push_back(std::move(loop));
-  };
-  if (kernel::RunOp run = program.run)
-    run.walk([&](Operation *op) {
-      if (auto levels = dyn_cast<kernel::LevelsOp>(op); levels && levels.getPersistent())
-        add(op, "levels_" + program.nameOf(program.find<kernel::GroupOp>(levels.getGroup())));
-      else if (auto steps = dyn_cast<kernel::StepsOp>(op); steps && steps.getPersistent())
-        add(op, "steps_" + program.nameOf(program.find<kernel::SpaceOp>(steps.getSpace())));
-    });
-}
-
-const DeviceArrays::Loop *DeviceArrays::loop(Operation *op) const {
-  auto found = find_if(loops, [&](const Loop &loop) { return loop.op == op; });
-  return found == loops.end() ? nullptr : &*found;
-}
-
-const std::string &DeviceArrays::column(kernel::SpaceOp space, StringRef name) const {
-  auto found = find_if(columns, [&](const Column &c) { return c.space == space && c.column == name; });
-  return found->member;
-}
-
-std::string DeviceArrays::order(kernel::SpaceOp space) const {
-  for (const auto &[known, member] : orders)
-    if (known == space)
-      return member;
-  return "";
-}
-
-int DeviceArrays::check(Operation *op) const { return find(checks, op) - checks.begin(); }
-
-//===-- Kernels -----------------------------------------------------------------------------------------===//
-
 KernelEmitter::KernelEmitter(const ModelNames &model, const Program &program, const DeviceArrays &arrays,
                              kernel::FuncOp func)
     : FunctionEmitter(model, program, func), arrays_(arrays) {
-  for (StringRef word : {"arrays", "threadIdx", "blockIdx", "blockDim", "gridDim"})
+  for (StringRef word : {"arrays", "launch", "threadIdx", "blockIdx", "blockDim", "gridDim"})
     top_.reserve(word);
 }
 
@@ -131,6 +21,12 @@ int64_t KernelEmitter::rows() {
   return rows;
 }
 
+bool KernelEmitter::checks() {
+  bool found = false;
+  func_.walk([&](Operation *op) { found |= isa<kernel::CheckOp, kernel::IntOp>(op); });
+  return found;
+}
+
 int64_t KernelEmitter::tiles() {
   auto tiles = func_->getAttrOfType<IntegerAttr>("tiles");
   return tiles ? tiles.getInt() : 1;
@@ -138,6 +34,12 @@ int64_t KernelEmitter::tiles() {
 
 std::string KernelEmitter::arraySource(StringRef symbol) {
   return "arrays." + model_.array(program_, symbol).member;
+}
+
+/// In a loop that is one launch other stages write a batch's buffers, and other blocks do.
+bool KernelEmitter::restricts(StringRef symbol) {
+  auto buffer = program_.find<kernel::BufferOp>(symbol);
+  return !buffer || program_.find<kernel::SpaceOp>(buffer.getSpace()).getKind() == kernel::SpaceKind::Model;
 }
 
 std::string KernelEmitter::columnSource(kernel::SpaceOp space, StringRef column) {
@@ -161,7 +63,7 @@ void KernelEmitter::emitStageHead(Writer &out) {
     shape += "; sums of products run in the order of their inputs";
   out.comment(shape + ".");
   out.open("__device__ __forceinline__ void " + program_.nameOf(func_) +
-           "(const Arrays &arrays, int32_t begin, int32_t end)");
+           "(const Arrays &arrays, int32_t begin, int32_t end" + (checks() ? ", int32_t launch" : "") + ")");
 }
 
 /// Of tiles that blocks share each has one.
@@ -304,7 +206,7 @@ std::string KernelEmitter::fault(Operation *op, const std::string &row,
   });
   std::string place =
       "{" + commas({row, std::to_string(loop), use(threads.getBody().getArgument(0)).text}) + "}";
-  std::vector<std::string> arguments = {"arrays.faults", std::to_string(arrays_.check(op)), place};
+  std::vector<std::string> arguments = {"arrays.faults", "launch", std::to_string(arrays_.check(op)), place};
   arguments.insert(arguments.end(), numbers.begin(), numbers.end());
   return "dbc::cuda::fault(" + commas(arguments) + ");";
 }

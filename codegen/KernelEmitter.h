@@ -1,45 +1,12 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// A stage as a CUDA kernel, and the arrays that the kernels of an entry are given.
+// A stage as a function of CUDA.
 #pragma once
 
+#include "codegen/DeviceArrays.h"
 #include "codegen/FunctionEmitter.h"
 
 namespace dbc::codegen {
-
-/// What the kernels of a program read and write: the members of its `Arrays`.
-class DeviceArrays {
-public:
-  DeviceArrays(const ModelNames &model, const Program &program);
-
-  struct Column {
-    kernel::SpaceOp space;
-    std::string column, member;
-  };
-  std::vector<Column> columns;
-  std::vector<std::pair<kernel::SpaceOp, std::string>> orders; ///< order lists
-  std::vector<std::string> fields;                             ///< symbols of fields and arguments
-  std::vector<std::string> params;                             ///< symbols of parameters
-  std::vector<kernel::BufferOp> buffers;                       ///< those of the model too
-  std::vector<kernel::WeightsOp> weights;
-  std::vector<mlir::Operation *> checks; ///< by their number in fault records
-
-  /// A loop over levels or steps that is one launch.
-  struct Loop {
-    mlir::Operation *op;
-    std::string name;                   ///< of its kernel
-    std::vector<kernel::FuncOp> stages; ///< in order
-    std::vector<std::string> ticks;     ///< members that hold the bounds of each one's ticks
-  };
-  std::vector<Loop> loops;
-  std::vector<std::pair<kernel::SpaceOp, std::string>> ticks; ///< bounds of ticks: members
-  const Loop *loop(mlir::Operation *op) const;
-
-  const std::string &column(kernel::SpaceOp space, llvm::StringRef name) const;
-  /// "" if no kernel asks for it.
-  std::string order(kernel::SpaceOp space) const;
-  int check(mlir::Operation *op) const;
-};
 
 class KernelEmitter : public FunctionEmitter {
 public:
@@ -51,9 +18,12 @@ public:
   /// Rows of a block, and tiles.
   int64_t rows();
   int64_t tiles();
+  /// Whether it may find something wrong: then its function is told which launch it is in.
+  bool checks();
 
 private:
   std::string arraySource(llvm::StringRef symbol) override;
+  bool restricts(llvm::StringRef symbol) override;
   std::string columnSource(kernel::SpaceOp space, llvm::StringRef column) override;
   std::string weightsAlias(kernel::WeightsOp weights, const std::string &name) override;
   Expr orderedRow(kernel::OrderOp op) override;

@@ -21,7 +21,6 @@ namespace dbc::driver {
 struct Options {
   ModelOptions model;
   std::string output;                  ///< compile: a folder; interpret, run: a file, stdout if empty
-  std::string target = "cpu";          ///< compile, run, verify
   std::string emit;                    ///< compile: dyn, batch or kernel; empty for code
   bool saveTemps = false;              ///< compile
   std::vector<std::string> printAfter; ///< compile: flags of passes

@@ -72,7 +72,7 @@ Exit load(const Options &options, ModelUnit &unit, LoadedModel &loaded, void (*c
   if (Exit exit = unit.generate(generated))
     return exit;
   const ModelCode *code = nullptr;
-  if (Exit exit = loadShared(generated, options.target == "cuda-on-cpu", options.model.verbose, code))
+  if (Exit exit = loadShared(generated, options.model.target == "cuda-on-cpu", options.model.verbose, code))
     return exit;
   loaded.weights.emplace(*code->info);
   if (Status status = makeWeights(options, *loaded.weights); !status.ok())
@@ -84,7 +84,7 @@ Exit load(const Options &options, ModelUnit &unit, LoadedModel &loaded, void (*c
     loaded.weights->round_to_bf16(param);
   if (Status status = Model::make(*code, *loaded.weights, &loaded.model); !status.ok())
     return fail(status);
-  if (options.model.device && options.target != "cpu,cuda")
+  if (options.model.device && options.model.target != "cpu,cuda")
     if (Status status = cuda::Model::make(loaded.model, /*device=*/0, &loaded.onDevice.emplace());
         !status.ok())
       return fail(status);

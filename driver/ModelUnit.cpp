@@ -41,6 +41,8 @@ std::string commandLine(const ModelOptions &options, bool how) {
     text += " --real f64";
   if (how && options.bf16)
     text += " --weights bf16";
+  if (how && options.target != "cpu")
+    text += " --target " + options.target;
   if (how && options.tableBudget != kTableBudget)
     text += " --table-budget " + std::to_string(options.tableBudget);
   return text;

@@ -26,6 +26,7 @@ struct ModelOptions {
   bool f64 = false;                    ///< --real f64
   bool bf16 = false;                   ///< --weights bf16
   bool device = false;                 ///< --target: kernels for a GPU too
+  std::string target = "cpu";          ///< --target: cpu, cuda, cpu,cuda or cuda-on-cpu
   uint64_t tableBudget = kTableBudget; ///< --table-budget, in bytes
   bool verbose = false;
 };

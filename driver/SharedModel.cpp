@@ -57,7 +57,7 @@ static llvm::Expected<std::vector<std::string>> kernelCommand(const std::string 
     return llvm::createStringError("the CUDA compiler `" + name + "` was not found; set CUDACXX to one");
   std::vector<std::string> command = {*program, "-ccbin", cxx};
   for (const std::string &flag :
-       words("-std=c++17 -O3 -fmad=false --expt-relaxed-constexpr -Xcompiler -fPIC -diag-suppress 20012 "
+       words("-std=c++17 -O3 -DNDEBUG -fmad=false --expt-relaxed-constexpr -Xcompiler -fPIC "
              "-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90]"))
     command.push_back(flag);
   command.push_back("-I" + surroundings().include);

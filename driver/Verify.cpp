@@ -265,7 +265,7 @@ Status Verifier::compare() {
     size_t batch;
     int32_t part; ///< inputs of a part; 0: as the session likes
     bool share = false;
-    cuda::Path path = cuda::Path::Automatic; ///< of a device; and blocks of threads
+    cuda::Path path = cuda::Path::Persistent; ///< of a device; and blocks of threads
     int32_t blocks = 0;
   };
   std::vector<Way> ways = {{"one by one", one, order, 1, 0},

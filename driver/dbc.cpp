@@ -142,7 +142,7 @@ private:
         ->add_option_function<std::string>(
             "--target",
             [this](const std::string &text) {
-              o.target = text;
+              o.model.target = text;
               o.model.device = text != "cpu";
             },
             "what generated code runs on: cpu, cuda, cpu,cuda, or cuda-on-cpu, where the CPU runs the "

@@ -7,8 +7,10 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringSet.h"
+#include <set>
 
 using namespace mlir;
 
@@ -41,6 +43,9 @@ struct Touched {
 
   bool conflictsWith(const Touched &other) const {
     return locals.conflictsWith(other.locals) || arrays.conflictsWith(other.arrays);
+  }
+  bool isEmpty() const {
+    return locals.reads.empty() && locals.writes.empty() && arrays.reads.empty() && arrays.writes.empty();
   }
   void add(const Touched &other) {
     locals.add(other.locals);
@@ -156,12 +161,97 @@ struct Nest {
   }
 };
 
+/// Loops of independent iterations, all equally long, and other loops and conditions around them: then a
+/// thread may do all that is done at one place of the vectors, if nothing is read there that stands at
+/// another.
+class Columns {
+public:
+  static std::optional<int64_t> of(kernel::ForOp rows, const Memory &memory) {
+    Columns columns;
+    Sets arrays = memory.touchedBy(rows).arrays;
+    bool inPlace =
+        llvm::any_of(arrays.writes, [&](const void *array) { return arrays.reads.contains(array); });
+    if (inPlace || !columns.visit(rows.getBody().front(), Value()) || !columns.extent ||
+        !columns.staysInPlace())
+      return std::nullopt;
+    return columns.extent;
+  }
+
+private:
+  /// `counter` is that of the vector around, if there is one.
+  bool visit(Block &block, Value counter) {
+    for (Operation &op : block) {
+      if (auto write = dyn_cast<kernel::WriteOp>(op)) {
+        if (!counter)
+          return false;
+        written.insert(write.getLocal());
+        places[write.getLocal()].insert(place(write.getIndices(), counter));
+      } else if (auto read = dyn_cast<kernel::ReadOp>(op)) {
+        places[read.getLocal()].insert(place(read.getIndices(), counter));
+      } else if (isa<kernel::StoreOp>(op)) {
+        if (!counter)
+          return false;
+      } else if (auto loop = dyn_cast<kernel::ForOp>(op); loop && loop.getVector()) {
+        int64_t low = 0, high = 0;
+        if (counter || loop.getNumResults() != 0 || !isConstant(loop.getLow(), &low) || low != 0 ||
+            !isConstant(loop.getHigh(), &high) || (extent && *extent != high))
+          return false;
+        extent = high;
+        if (!visit(loop.getBody().front(), loop.getBody().getArgument(0)))
+          return false;
+      } else if (isa<kernel::ForOp, kernel::IfOp>(op)) {
+        for (Region &region : op.getRegions())
+          if (!visit(region.front(), counter))
+            return false;
+      } else if (!isValue(&op) && !isa<kernel::YieldOp>(op)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// What is written is touched at one place only, which the vectors' counter and loops around say.
+  bool staysInPlace() {
+    for (Value local : written)
+      if (places[local].size() != 1 || places[local].begin()->find("counter") == std::string::npos)
+        return false;
+    return true;
+  }
+
+  /// Indices in words that are equal where the indices are.
+  static std::string place(ValueRange indices, Value counter) {
+    std::string text;
+    for (Value index : indices)
+      text += say(index, counter) + ", ";
+    return text;
+  }
+  static std::string say(Value value, Value counter) {
+    if (value == counter)
+      return "counter";
+    Operation *op = value.getDefiningOp();
+    int64_t number = 0;
+    if (isConstant(value, &number))
+      return std::to_string(number);
+    std::string text = "(" + std::to_string(reinterpret_cast<uintptr_t>(value.getAsOpaquePointer()));
+    if (op && isMemoryEffectFree(op) && op->getNumOperands() > 0) {
+      text = "(" + op->getName().getStringRef().str();
+      for (Value operand : op->getOperands())
+        text += " " + say(operand, counter);
+    }
+    return text + ")";
+  }
+
+  std::optional<int64_t> extent;
+  llvm::SmallSetVector<Value, 4> written;
+  llvm::DenseMap<Value, std::set<std::string>> places;
+};
+
 class Dealer {
 public:
   Dealer(kernel::FuncOp func, const Memory &memory) : func_(func), memory_(memory), b_(func.getContext()) {}
 
   void run(int64_t realBytes) {
-    // Threads that multiply side by side gain nothing by what some of them need not.
+    // `some` is dropped: threads that run side by side take as long as the slowest of them.
     func_.walk([](kernel::ProductOp product) { product.getSomeMutable().clear(); });
     kernel::dropUnreadLocals(func_);
     func_.getBody().walk([&](kernel::BlocksOp blocks) {
@@ -178,7 +268,10 @@ private:
   void dealRows(Block &block);
   void dealWhole(kernel::ForOp rows);
   void dealNest(kernel::ForOp rows, const Nest &nest);
+  void dealColumns(kernel::ForOp rows, int64_t extent);
+  void cloneColumn(Block &from, Value place, IRMapping &map);
   bool cutIntoNests(kernel::ForOp rows, SmallVectorImpl<Nest> &nests);
+  bool runs(kernel::ForOp loop);
   void setBarriers(Block &block, Touched &pending);
   void placeScratch(int64_t realBytes);
   Value integer(int64_t number, Location loc) {
@@ -207,6 +300,8 @@ void Dealer::dealRows(Block &block) {
       if (cutIntoNests(loop, nests))
         for (const Nest &nest : nests)
           dealNest(loop, nest);
+      else if (std::optional<int64_t> extent = Columns::of(loop, memory_))
+        dealColumns(loop, *extent);
       else
         dealWhole(loop);
       loop.erase();
@@ -290,16 +385,67 @@ void Dealer::dealNest(kernel::ForOp rows, const Nest &nest) {
   kernel::YieldOp::create(b_, loc, ValueRange());
 }
 
+/// A place of a row's vectors for a thread.
+void Dealer::dealColumns(kernel::ForOp rows, int64_t extent) {
+  Location loc = rows.getLoc();
+  b_.setInsertionPoint(rows);
+  Value count = arith::MulIOp::create(b_, loc, count_, integer(extent, loc));
+  auto threads = kernel::ThreadsOp::create(b_, loc, count);
+  Block *body = &threads.getBody().emplaceBlock();
+  Value number = body->addArgument(b_.getI32Type(), NameLoc::get(b_.getStringAttr("element"), loc));
+  b_.setInsertionPointToEnd(body);
+  Value row = rows.getBody().getArgument(0);
+  IRMapping map;
+  map.map(row, arith::DivSIOp::create(b_, row.getLoc(), number, integer(extent, loc)));
+  Value place =
+      arith::RemSIOp::create(b_, NameLoc::get(b_.getStringAttr("j"), loc), number, integer(extent, loc));
+  cloneColumn(rows.getBody().front(), place, map);
+}
+
+/// Copies a block, of vectors only what is done at `place`.
+void Dealer::cloneColumn(Block &from, Value place, IRMapping &map) {
+  for (Operation &op : from) {
+    auto loop = dyn_cast<kernel::ForOp>(op);
+    if (loop && loop.getVector()) {
+      map.map(loop.getBody().getArgument(0), place);
+      for (Operation &inner : loop.getBody().front().without_terminator())
+        b_.clone(inner, map);
+      continue;
+    }
+    if (!isa<kernel::ForOp, kernel::IfOp>(op)) {
+      b_.clone(op, map);
+      continue;
+    }
+    Operation *copy = op.cloneWithoutRegions(map);
+    b_.insert(copy);
+    OpBuilder::InsertionGuard guard(b_);
+    for (auto [region, into] : llvm::zip(op.getRegions(), copy->getRegions())) {
+      Block *block = &into.emplaceBlock();
+      for (BlockArgument argument : region.front().getArguments())
+        map.map(argument, block->addArgument(argument.getType(), argument.getLoc()));
+      b_.setInsertionPointToEnd(block);
+      cloneColumn(region.front(), place, map);
+    }
+  }
+}
+
 //===-- Barriers ----------------------------------------------------------------------------------------===//
+
+/// Whether a loop has an iteration: over the rows of a block, over tiles, or between such constants.
+bool Dealer::runs(kernel::ForOp loop) {
+  int64_t low = 0, high = 0;
+  return loop.getHigh() == count_ || isa<BlockArgument>(loop.getHigh()) ||
+         (isConstant(loop.getLow(), &low) && isConstant(loop.getHigh(), &high) && low < high);
+}
 
 /// `pending` is what threads may be busy with when the block begins, and then when it ends.
 void Dealer::setBarriers(Block &block, Touched &pending) {
   Touched first; // what is done before the first barrier
   bool any = false;
   for (Operation &op : llvm::make_early_inc_range(block)) {
-    if (isa<kernel::RowsOp, kernel::YieldOp, kernel::LocalOp>(op) || isValue(&op))
-      continue;
     Touched touched = memory_.touchedBy(&op);
+    if (touched.isEmpty())
+      continue;
     if (auto loop = dyn_cast<kernel::ForOp>(op)) {
       // Its own barriers come before what it does first; that it may start is seen to here.
       if (pending.conflictsWith(touched)) {
@@ -310,7 +456,10 @@ void Dealer::setBarriers(Block &block, Touched &pending) {
       }
       if (!any)
         first.add(touched);
+      Touched before = pending;
       setBarriers(loop.getBody().front(), pending);
+      if (!runs(loop)) // then none of its barriers is met
+        pending.add(before);
       continue;
     }
     if (pending.conflictsWith(touched)) {
@@ -366,8 +515,16 @@ struct KernelDealThreadsPass : impl::KernelDealThreadsBase<KernelDealThreadsPass
         if (space.getKind() == kernel::SpaceKind::Model)
           ofModel.insert(space.getSymName());
       for (auto func : program.getOps<kernel::FuncOp>())
-        if (func.getKind() == kernel::FuncKind::Stage && !ofModel.contains(*func.getSpace()))
+        if (func.getKind() == kernel::FuncKind::Stage && !ofModel.contains(*func.getSpace())) {
+          bool blocks = false;
+          func.walk([&](kernel::BlocksOp) { blocks = true; });
+          if (!blocks && !func.getBody().front().empty()) {
+            func.emitOpError(
+                "has no blocks of rows to deal to threads: its schedule must have two rows or more");
+            return signalPassFailure();
+          }
           Dealer(func, memory).run(realBytes);
+        }
     }
   }
 };

@@ -201,6 +201,7 @@ def ScheduleCuda : Pass<"schedule-cuda", "::mlir::ModuleOp"> {
       than 48 KiB.
     * `units`: 16 where a product's result is used element by element: each tile is a block of threads.
   }];
+  let options = [Option<"realBytes", "real-bytes", "int64_t", "4", "bytes of a number of the emitter's type">];
 }
 
 def BatchToKernel : Pass<"batch-to-kernel", "::mlir::ModuleOp"> {

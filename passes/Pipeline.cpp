@@ -37,7 +37,7 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createBatchClassifyAccesses());
   pm.addPass(createBatchPutTogether());
   pm.addPass(createBatchPlanBuffers());
-  pm.addPass(options.target == Target::Cuda ? createScheduleCuda() : createScheduleCpu());
+  pm.addPass(options.target == Target::Cuda ? createScheduleCuda({options.realBytes}) : createScheduleCpu());
   if (options.until == "batch")
     return;
   pm.addPass(createBatchToKernel());

@@ -14,6 +14,7 @@ namespace dbc::passes {
 
 namespace {
 struct ScheduleCudaPass : impl::ScheduleCudaBase<ScheduleCudaPass> {
+  using Base::Base;
   /// Shared memory that every card gives a block without being asked.
   static constexpr int64_t kScratchBytes = 48 << 10;
   /// Rows that share each load of a weight, and of stages that load none.
@@ -24,14 +25,14 @@ struct ScheduleCudaPass : impl::ScheduleCudaBase<ScheduleCudaPass> {
   static constexpr int64_t kUnits = 16;
 
   void runOnOperation() override {
-    getOperation().walk([](batch::StageOp stage) {
+    getOperation().walk([&](batch::StageOp stage) {
       if (!stage.getSchedule())
         stage.setScheduleAttr(schedule(stage));
     });
   }
 
-  static batch::ScheduleAttr schedule(batch::StageOp stage) {
-    StageSize size = sizeOf(stage);
+  batch::ScheduleAttr schedule(batch::StageOp stage) {
+    StageSize size = sizeOf(stage, realBytes);
     int64_t units = size.tiled.empty() ? 0 : kUnits;
     int64_t rows =
         std::clamp(kScratchBytes / size.scratch, kFewestRows, size.product ? kProductRows : kOtherRows);

@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-StageSize sizeOf(batch::StageOp stage) {
+StageSize sizeOf(batch::StageOp stage, int64_t realBytes) {
   StageSize size;
   bool repeats = mayRepeat(stage);
   llvm::SmallDenseSet<Value> tiled; // results that are never there as a whole
@@ -39,7 +39,7 @@ StageSize sizeOf(batch::StageOp stage) {
         // Elementwise values stay in registers, mostly.
         if (!isElementwise(op, tensor) && !isa<tensor::ExtractSliceOp, batch::GatherOp, batch::ReadOp>(op) &&
             !tiled.contains(value))
-          size.scratch += 4 * tensor.getNumElements();
+          size.scratch += realBytes * tensor.getNumElements();
       }
   });
   return size;

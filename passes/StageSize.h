@@ -15,6 +15,7 @@ struct StageSize {
   /// Of the products that can be computed in tiles of units; their results take no scratch.
   llvm::SmallVector<Gates> tiled;
 };
-StageSize sizeOf(batch::StageOp stage);
+/// `realBytes` are those of a number in scratch.
+StageSize sizeOf(batch::StageOp stage, int64_t realBytes = 4);
 
 } // namespace dbc::passes

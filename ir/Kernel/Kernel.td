@@ -36,7 +36,7 @@ def Kernel_Dialect : Dialect {
 
 class Kernel_Type<string n, string m> : TypeDef<Kernel_Dialect, n> { let mnemonic = m; }
 def Kernel_LocalType : Kernel_Type<"Local", "local"> {
-  let summary = "Scratch of a thread: an array of a static shape";
+  let summary = "Scratch of a thread, or of a GPU's block of threads: an array of a static shape";
   let description = "`!kernel.local<16x750xf32>`: for a block of 16 rows, 750 numbers each.";
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$element);
   let hasCustomAssemblyFormat = 1;
@@ -223,7 +223,7 @@ def Kernel_FuncOp : Kernel_Op<"func", [Symbol, SingleBlock, NoTerminator]> {
     | `index` | the row, its node (or input), further keys | each row of `space`, in order; pushes rows of nested spaces |
     | `place` | the node (or input), further keys | each call of a cell with further keys; yields the instance's place |
     | `stage` | begin, end | a range of rows of `space` (of its order list where it is `ticked` by steps) |
-    | `stage` with `tiles` | begin, end, tile_begin, tile_end | these tiles of these rows: all tiles make the stage, in any order, but the last one behind the one before, by one thread |
+    | `stage` with `tiles` | begin, end, tile_begin, tile_end | these tiles of these rows: all tiles make the stage, in any order, but on a CPU the last one behind the one before, by one thread; a GPU's blocks compute what both have twice, alike |
     `doc` lines are printed as the function's comment.
     A stage's attributes are for one row, for the profile: `reals_read` and `reals_written` numbers of the emitter's type,
     `bytes_read` and `bytes_written` of other numbers, `gathers`, `operations` of products (two a multiply-add); `grain` is the number of rows that are worth a thread.

@@ -213,6 +213,7 @@ void Context::begin() {
   found_.clear();
   again_ = false;
   launches_ = 0;
+  fault_launches_ = 0;
   puts_ = 0;
   if (void *memory = grow(faults_, 0, kHeader + static_cast<size_t>(fault_capacity_) * sizeof(FaultRecord)))
     backend_->clear(memory, kHeader, stream_);
@@ -225,7 +226,7 @@ Faults Context::faults() {
     return {};
   auto *memory = static_cast<unsigned char *>(faults_[0].data);
   return {reinterpret_cast<FaultRecord *>(memory + kHeader), reinterpret_cast<int32_t *>(memory),
-          fault_capacity_, static_cast<int32_t>(launches_)};
+          fault_capacity_, static_cast<int32_t>(fault_launches_)};
 }
 
 void Context::copy_in(std::initializer_list<CopyIn> arrays) {

@@ -11,7 +11,7 @@ using CudaFound = CudaContext;
 
 __global__ void write_faults(dbc::cuda::Faults faults, const dbc::cuda::Place *places, int32_t count) {
   for (int32_t n = blockIdx.x * blockDim.x + threadIdx.x; n < count; n += gridDim.x * blockDim.x)
-    dbc::cuda::fault(faults, n, places[n], n + 1);
+    dbc::cuda::fault(faults, faults.launch, n, places[n], n + 1);
 }
 
 bool before(const FaultRecord &a, const FaultRecord &b) {
@@ -52,7 +52,7 @@ TEST_F(CudaFound, FaultsAreInOrder) {
 __global__ void write_at_one_place(dbc::cuda::Faults faults) {
   if (threadIdx.x == 5)
     for (int32_t n = 0; n < 100; ++n)
-      dbc::cuda::fault(faults, 100 - n, {4, 3, 2});
+      dbc::cuda::fault(faults, faults.launch, 100 - n, {4, 3, 2});
 }
 
 // What a thread finds at one place stays in the order in which it was found.

@@ -244,7 +244,7 @@ TEST(CudaChecked, AsOnTheCpu) {
 __global__ void find_faults(Faults faults) {
   for (int32_t n = 0; n < 3; ++n) {
     const int32_t t = threadIdx.x;
-    fault(faults, 10 + n, {blockIdx.x, t, n}, t + 1, t + 2, t + 3);
+    fault(faults, faults.launch, 10 + n, {blockIdx.x, t, n}, t + 1, t + 2, t + 3);
     __syncthreads();
   }
 }

@@ -109,7 +109,7 @@ __global__ void weigh(const Arrays arrays, int32_t begin, int32_t end) {
       const float value = arrays.value[arrays.leaf[first + i]];
       for (int32_t n = 0; n < 2; ++n)
         if (value < static_cast<float>(-n))
-          dbc::cuda::fault(arrays.faults, 7, {first + i, 0, n}, arrays.leaf[first + i]);
+          dbc::cuda::fault(arrays.faults, arrays.faults.launch, 7, {first + i, 0, n}, arrays.leaf[first + i]);
     }
     const auto x = dbc::cuda::segment(arrays.value, arrays.leaf + first, 1, 1);
     dbc::cuda::product(count, arrays.w, dbc::cuda::all_of(1), arrays.result + first, x, x);

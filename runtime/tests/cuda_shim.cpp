@@ -259,8 +259,8 @@ TEST(CudaShim, BlocksOfManyRows) {
 
 /// In each round a block has the number that the one behind it had.
 template <bool Waits>
-__global__ void pass_on_among_blocks(int32_t *numbers, int32_t *arrived, int32_t *blocks) {
-  GridBarrier barrier(arrived);
+__global__ void pass_on_among_blocks(int32_t *numbers, int32_t *arrived, int32_t *blocks, uint32_t before) {
+  GridBarrier barrier(arrived, before);
   int32_t held = blockIdx.x;
   for (int32_t round = 0; round < 3; ++round) {
     if (threadIdx.x == 0)
@@ -277,13 +277,14 @@ __global__ void pass_on_among_blocks(int32_t *numbers, int32_t *arrived, int32_t
   }
 }
 
-template <bool Waits> uint64_t right_among_blocks(int32_t asked) {
+template <bool Waits> uint64_t right_among_blocks(int32_t asked, uint32_t before = 0) {
   uint64_t seeds = 0;
   for (uint64_t number = 0; number < kSeeds; ++number) {
     seed(number);
     std::vector<int32_t> numbers(static_cast<size_t>(asked), -1);
-    int32_t arrived = 0, blocks = 0;
-    launch_together(pass_on_among_blocks<Waits>, asked, 4096, nullptr, numbers.data(), &arrived, &blocks);
+    int32_t arrived = static_cast<int32_t>(before), blocks = 0;
+    launch_cooperative(pass_on_among_blocks<Waits>, asked, 4096, nullptr, numbers.data(), &arrived, &blocks,
+                       before);
     const Status status = wait();
     EXPECT_TRUE(status.ok()) << status.message;
     EXPECT_GE(blocks, 1);
@@ -302,6 +303,12 @@ TEST(CudaShim, BlocksWaitForEachOther) {
     EXPECT_EQ(right_among_blocks<true>(asked), kSeeds) << asked;
   EXPECT_LT(right_among_blocks<false>(2), kSeeds);
   EXPECT_LT(right_among_blocks<false>(100), kSeeds);
+}
+
+// Also where they have met so often that the count is past 2^31, and where it begins again at 0.
+TEST(CudaShim, BlocksMeetAnyNumberOfTimes) {
+  for (uint32_t before : {0x7ffffff8u, 0xfffffff0u})
+    EXPECT_EQ(right_among_blocks<true>(4, before), kSeeds) << before;
 }
 
 __global__ void wait_for_more(int32_t *arrived) {

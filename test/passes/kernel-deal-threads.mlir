@@ -99,6 +99,113 @@ module @m {
         kernel.yield
       }
     }
+    // A loop that may run no times has none of the barriers that are in it.
+    // CHECK-LABEL: kernel.func stage @perhaps
+    // CHECK: kernel.write
+    // CHECK: kernel.for %{{.*}} to %{{[0-9]+}} {
+    // CHECK: kernel.barrier
+    // CHECK: kernel.store
+    // CHECK: kernel.barrier
+    // CHECK-NEXT: kernel.yield
+    // CHECK-NEXT: }
+    // CHECK-NEXT: kernel.barrier
+    // CHECK-NEXT: kernel.threads
+    kernel.func stage @perhaps(%begin: i32, %end: i32) over @input {
+      %zero = arith.constant 0 : i32
+      %twenty = arith.constant 20 : i32
+      %a = kernel.local : <8x20xf32>
+      %b = kernel.local : <8x20xf32>
+      %n = kernel.load @input "input"[%begin] : i32
+      kernel.blocks %begin to %end by 8 {
+      ^bb0(%first: i32, %count: i32):
+        kernel.for %zero to %count {
+        ^bb0(%i: i32):
+          kernel.for vector %zero to %twenty {
+          ^bb0(%j: i32):
+            %v = kernel.load @x[%i, %j] : f32
+            kernel.write %v, %a[%i, %j] : f32, <8x20xf32>
+            kernel.yield
+          }
+          kernel.yield
+        }
+        kernel.for %zero to %n {
+        ^bb0(%t: i32):
+          kernel.for %zero to %count {
+          ^bb0(%i: i32):
+            kernel.for vector %zero to %twenty {
+            ^bb0(%j: i32):
+              %v = kernel.load @x[%i, %j] : f32
+              kernel.write %v, %b[%i, %j] : f32, <8x20xf32>
+              kernel.yield
+            }
+            kernel.yield
+          }
+          kernel.for %zero to %count {
+          ^bb0(%i: i32):
+            %v = kernel.read %b[%i, %zero] : <8x20xf32> -> f32
+            kernel.store %v, @sum[%i] : f32
+            kernel.yield
+          }
+          kernel.yield
+        }
+        kernel.for %zero to %count {
+        ^bb0(%i: i32):
+          %v = kernel.read %a[%i, %zero] : <8x20xf32> -> f32
+          kernel.store %v, @sum[%i] : f32
+          kernel.yield
+        }
+        kernel.yield
+      }
+    }
+
+    // A thread has a place of all vectors of a row: what is read there was written there.
+    // CHECK-LABEL: kernel.func stage @list
+    // CHECK: arith.muli %{{.*}}, %c20
+    // CHECK-NEXT: kernel.threads
+    // CHECK: kernel.write
+    // CHECK: kernel.for
+    // CHECK-NOT: kernel.for
+    // CHECK: kernel.read
+    // CHECK: kernel.write
+    // CHECK: kernel.barrier
+    kernel.func stage @list(%begin: i32, %end: i32) over @input {
+      %zero = arith.constant 0 : i32
+      %twenty = arith.constant 20 : i32
+      %none = arith.constant 0.0 : f32
+      %a = kernel.local : <8x20xf32>
+      kernel.blocks %begin to %end by 8 {
+      ^bb0(%first: i32, %count: i32):
+        kernel.for %zero to %count {
+        ^bb0(%i: i32):
+          %n = kernel.load @input "input"[%i] : i32
+          kernel.for vector %zero to %twenty {
+          ^bb0(%j: i32):
+            kernel.write %none, %a[%i, %j] : f32, <8x20xf32>
+            kernel.yield
+          }
+          kernel.for %zero to %n {
+          ^bb0(%e: i32):
+            kernel.for vector %zero to %twenty {
+            ^bb0(%j: i32):
+              %v = kernel.load @x[%e, %j] : f32
+              %so = kernel.read %a[%i, %j] : <8x20xf32> -> f32
+              %next = arith.addf %so, %v : f32
+              kernel.write %next, %a[%i, %j] : f32, <8x20xf32>
+              kernel.yield
+            }
+            kernel.yield
+          }
+          kernel.yield
+        }
+        kernel.for %zero to %count {
+        ^bb0(%i: i32):
+          %v = kernel.read %a[%i, %zero] : <8x20xf32> -> f32
+          kernel.store %v, @sum[%i] : f32
+          kernel.yield
+        }
+        kernel.yield
+      }
+    }
     kernel.run {
       kernel.launch @sums
       kernel.launch @large

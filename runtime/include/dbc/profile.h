@@ -12,7 +12,7 @@ namespace dbc {
 /// What one stage did; generated code counts, once a launch.
 struct StageProfile {
   const char *name = "";
-  int64_t launches = 0; ///< times its kernel ran: ticks with rows
+  int64_t launches = 0; ///< times its kernel ran: ticks with rows; on a device one for a whole loop
   int64_t rows = 0;     ///< rows computed
   int64_t bytes_read = 0, bytes_written = 0;
   int64_t gathers = 0;    ///< rows read through an index array

@@ -110,7 +110,7 @@ public:
   void limit_part(int32_t inputs) { part_inputs_ = inputs; }
 
   /// Stages of runs from now on are computed on a device, see dbc/cuda/context.h; null: on the CPU, as unless
-  /// told. `device` is borrowed. Scheduling stays on the CPU, and so does the session's one thread that runs.
+  /// told. `device` is borrowed. Scheduling stays on the CPU, and in the calling thread.
   void compute_on(cuda::Context *device) { device_ = device; }
 
   int32_t threads() const { return pool_.threads(); }

@@ -6,6 +6,7 @@
 
 #include <dbc/status.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -13,6 +14,13 @@ namespace dbc::cuda {
 
 /// Threads of a block.
 constexpr int32_t kThreads = 128;
+
+/// Blocks of threads for rows begin .. end - 1, `block` rows each, and tiles. Where there is more to do, a
+/// block does several parts of it.
+inline int32_t blocks_of(int32_t begin, int32_t end, int32_t block, int32_t tiles, int32_t most = 1 << 20) {
+  return static_cast<int32_t>(
+      std::clamp<int64_t>((int64_t(end) - begin + block - 1) / block * tiles, 1, most));
+}
 
 /// A matrix of parameters in a device's memory, for products: weight (k, o) of input k and output o at
 /// weights[k * outputs + o], so that threads next to each other read numbers next to each other. Products
@@ -51,7 +59,8 @@ struct BlockScratch {
 /// that run kernels on the CPU (dbc/cuda/shim.h). No function throws. A stream is CUDA's cudaStream_t, never
 /// null.
 struct Backend {
-  /// A stream on a device. Fails with Code::limit and the reason: no driver, no such device, no code for it.
+  /// A stream on a device. Fails with the reason: Code::limit where there is no driver or no code for the
+  /// device, Code::bad_call where there is no such device.
   Status (*open)(int32_t device, void **stream);
   /// What the calling thread does from now on is about this device.
   void (*use)(int32_t device);
@@ -64,7 +73,7 @@ struct Backend {
   /// Begin in the order of the stream; what goes wrong is told by wait().
   void (*copy)(void *to, const void *from, size_t bytes, void *stream);
   void (*clear)(void *memory, size_t bytes, void *stream);
-  /// Until all is done that was begun. Says what went wrong since the last wait.
+  /// Until all is done that was begun. Says what went wrong since the last wait: Code::internal.
   Status (*wait)(void *stream);
   /// Fills memory that nobody has written yet with what is no number; null where that costs time.
   void (*poison)(void *memory, size_t bytes);

@@ -46,26 +46,31 @@ void launch(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *
 /// The same with at most so many blocks that the device has all of them at once: they may wait for each
 /// other.
 template <class... Parameters>
-void launch_together(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *stream,
-                     Parameters... arguments) {
+void launch_cooperative(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *stream,
+                        Parameters... arguments) {
   int device = 0, processors = 0, on_each = 0;
   cudaGetDevice(&device);
   cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
   cudaOccupancyMaxActiveBlocksPerMultiprocessor(&on_each, kernel, kThreads, shared);
   blocks = std::max(1, std::min(blocks, processors * on_each));
   void *pointers[] = {static_cast<void *>(&arguments)...};
-  cudaLaunchCooperativeKernel(reinterpret_cast<void *>(kernel), dim3(blocks), dim3(kThreads), pointers,
-                              shared, static_cast<cudaStream_t>(stream));
+  // What fails here stays the thread's last error, which Backend::wait takes.
+  (void)cudaLaunchCooperativeKernel(reinterpret_cast<void *>(kernel), dim3(blocks), dim3(kThreads), pointers,
+                                    shared, static_cast<cudaStream_t>(stream));
 }
 
+// A program may have several models, each compiled for cards of its own: what asks for its kernels must not
+// be merged with another one's.
+namespace {
 namespace card {
-inline Status error(const char *what, cudaError_t code) {
-  return Status::error(Code::limit, std::string("CUDA: ") + what + ": " + cudaGetErrorString(code));
+inline Status error(const char *what, cudaError_t code, Code kind = Code::limit) {
+  return Status::error(kind, std::string("CUDA: ") + what + ": " + cudaGetErrorString(code));
 }
 
-static __global__ void probe() {}
+__global__ void probe() {}
 
 inline Status open(int32_t device, void **stream) {
+  (void)cudaGetLastError(); // what the application did before is its own
   int count = 0;
   if (cudaError_t code = cudaGetDeviceCount(&count); code != cudaSuccess)
     return error("there is no device to compute on", code);
@@ -76,6 +81,7 @@ inline Status open(int32_t device, void **stream) {
     return error("the device cannot be used", code);
   cudaFuncAttributes attributes;
   if (cudaError_t code = cudaFuncGetAttributes(&attributes, probe); code != cudaSuccess) {
+    (void)cudaGetLastError(); // it is told here
     int major = 0, minor = 0;
     cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
     cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
@@ -113,12 +119,12 @@ inline Status wait(void *stream) {
   cudaError_t launched = cudaGetLastError();
   cudaError_t done = cudaStreamSynchronize(static_cast<cudaStream_t>(stream));
   if (launched != cudaSuccess)
-    return error("a kernel could not be launched", launched);
-  return done == cudaSuccess ? Status() : error("a kernel failed", done);
+    return error("a kernel or a copy could not be begun", launched, Code::internal);
+  return done == cudaSuccess ? Status() : error("a kernel failed", done, Code::internal);
 }
 } // namespace card
 
-inline const Backend &backend() {
+const Backend &backend() {
   static const Backend backend = {
       card::open,
       [](int32_t device) { cudaSetDevice(device); },
@@ -138,5 +144,6 @@ inline const Backend &backend() {
   };
   return backend;
 }
+} // namespace
 
 } // namespace dbc::cuda

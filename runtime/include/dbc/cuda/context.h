@@ -21,7 +21,8 @@ namespace dbc::cuda {
 
 class Context;
 
-/// The constants of a model in a device's memory. Immutable; any number of contexts may share one.
+/// The constants of a model in a device's memory. Immutable; any number of contexts may share one. New
+/// weights are a new Model, and contexts of it.
 class Model {
 public:
   Model() = default;
@@ -33,7 +34,8 @@ public:
   ~Model();
 
   /// `model` is borrowed and must outlive this. Fails with Code::bad_call if it was compiled without --target
-  /// cuda, Code::limit with the reason where there is no driver, no device, no code for it, no memory.
+  /// cuda or there is no such device, Code::limit with the reason where there is no driver, no code for the
+  /// device, no memory.
   static Status make(const dbc::Model &model, int32_t device, Model *made);
 
   bool empty() const { return model_ == nullptr; }
@@ -97,10 +99,11 @@ struct StageOfLoop {
 
 /// How loops over levels and steps run: stage by stage, each a launch, or whole, in one launch, where the
 /// report says that a loop can. Results are the same, bit by bit.
-enum class Path { Automatic, Levels, Persistent };
+enum class Path { Levels, Persistent };
 
 /// A stream of a device, and the memory there of one session, which borrows it; not to be used by two threads
-/// at once. Memory grows from batch to batch and is kept.
+/// at once. Memory grows from batch to batch and is kept. A run leaves the context's device the calling
+/// thread's current one, and returns when its results are there.
 class Context {
 public:
   /// `model` is borrowed and must outlive this. What cannot be had is said by the first run.
@@ -158,6 +161,7 @@ public:
     count(run.stages[number], stage, rows);
     arrays.faults = faults();
     const int64_t start = run.timed ? wait_ns() : 0;
+    ++fault_launches_;
     stage.launch(arrays, begin, end, stream_);
     ++launches_;
     if (run.timed)
@@ -236,8 +240,8 @@ private:
   static constexpr int32_t kFaults = 256;
   int32_t fault_capacity_ = kFaults, puts_ = 0;
   std::vector<FaultRecord> found_;
-  int64_t launches_ = 0;
-  Path path_ = Path::Automatic;
+  int64_t launches_ = 0, fault_launches_ = 0; ///< of kernels; of stages, for the order of what is wrong
+  Path path_ = Path::Persistent;
   int32_t most_blocks_ = 0;
   bool again_ = false;
 };

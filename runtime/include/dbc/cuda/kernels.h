@@ -29,24 +29,19 @@ namespace dbc::cuda {
 
 //===-- Launching ---------------------------------------------------------------------------------------===//
 
-/// Blocks of threads for rows begin .. end - 1, `block` rows each, and tiles. Where there is more to do, a
-/// block does several parts of it.
-inline int32_t blocks_of(int32_t begin, int32_t end, int32_t block, int32_t tiles, int32_t most = 1 << 20) {
-  return static_cast<int32_t>(
-      std::clamp<int64_t>((int64_t(end) - begin + block - 1) / block * tiles, 1, most));
-}
-
 /// All blocks of a launch wait for each other, and see what each wrote before; they must be there at once.
-/// `arrived` is 0 before the launch.
+/// `arrived` is `before` before the launch. What other blocks wrote is read by plain loads behind wait():
+/// load_acquire drops what the first-level cache held.
 class GridBarrier {
 public:
-  DBC_DEVICE explicit GridBarrier(int32_t *arrived) : arrived_(arrived) {}
+  DBC_DEVICE explicit GridBarrier(int32_t *arrived, uint32_t before = 0) : arrived_(arrived), all_(before) {}
   DBC_DEVICE void wait() {
     __syncthreads();
     if (threadIdx.x == 0) {
       all_ += gridDim.x;
       add_release(arrived_, 1);
-      for (Spin spin; load_acquire(arrived_) < all_;)
+      // In a long loop both come past 2^31: what counts is which one is ahead.
+      for (Spin spin; static_cast<int32_t>(static_cast<uint32_t>(load_acquire(arrived_)) - all_) < 0;)
         spin.wait();
     }
     __syncthreads();
@@ -54,7 +49,7 @@ public:
 
 private:
   int32_t *arrived_;
-  int32_t all_ = 0; ///< arrivals when all have come this time
+  uint32_t all_; ///< arrivals when all have come this time
 };
 
 //===-- Products ----------------------------------------------------------------------------------------===//
@@ -174,11 +169,11 @@ DBC_DEVICE int32_t row_at(const int32_t *order, int32_t position) {
 }
 
 /// Writes down that something is wrong. Of any thread; what one thread finds stands in its order.
-DBC_DEVICE void fault(const Faults &faults, int32_t site, Place place, int32_t a = 0, int32_t b = 0,
-                      int32_t c = 0) {
+DBC_DEVICE void fault(const Faults &faults, int32_t launch, int32_t site, Place place, int32_t a = 0,
+                      int32_t b = 0, int32_t c = 0) {
   const int32_t number = atomicAdd(faults.count, 1);
   if (number < faults.capacity)
-    faults.records[number] = {faults.launch, place, site, {a, b, c}};
+    faults.records[number] = {launch, place, site, {a, b, c}};
 }
 
 // Whole numbers as the language means them: each returns whether the result exists; where not, *out is 0.

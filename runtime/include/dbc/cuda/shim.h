@@ -326,13 +326,15 @@ void launch(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *
 
 /// The same where blocks wait for each other: a few, as on a device that is full.
 template <class... Parameters>
-void launch_together(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *,
-                     Parameters... arguments) {
+void launch_cooperative(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *,
+                        Parameters... arguments) {
   constexpr int32_t kMost = 4;
   shim::Machine::own().launch([&] { kernel(arguments...); }, std::min(blocks, kMost), kThreads, shared, true);
 }
 
-inline const Backend &backend() {
+// A program may have several models: each has its own, and must not get one that runs on a card.
+namespace {
+const Backend &backend() {
   static const Backend backend = {
       [](int32_t device, void **stream) {
         static char only; // a stream is never null
@@ -357,5 +359,6 @@ inline const Backend &backend() {
   };
   return backend;
 }
+} // namespace
 
 } // namespace dbc::cuda

@@ -1,0 +1,117 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+
+#include "codegen/DeviceArrays.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+using namespace mlir;
+
+namespace dbc::codegen {
+
+/// Whole loops of an entry that have a barrier, see dbc::cuda::Context::kLoops.
+static constexpr size_t kMostLoops = 63;
+
+DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
+  NameScope members;
+  for (StringRef word : {"faults", "scratch", "barriers"})
+    members.reserve(word);
+  auto addArray = [&](StringRef symbol) {
+    if (program.find<kernel::BufferOp>(symbol))
+      return; // all of them are there
+    bool param = model.array(program, symbol).kind == Array::Param;
+    auto &list = param ? params : fields;
+    if (!is_contained(list, symbol.str()))
+      list.push_back(symbol.str());
+  };
+  buffers = program.buffers;
+  for (kernel::FuncOp func : program.stages)
+    func.walk([&](Operation *op) {
+      if (auto load = dyn_cast<kernel::LoadOp>(op)) {
+        if (!load.getColumn())
+          return addArray(load.getArray());
+        auto space = program.find<kernel::SpaceOp>(load.getArray());
+        for (const Column &known : columns)
+          if (known.space == space && known.column == *load.getColumn())
+            return;
+        columns.push_back({space, load.getColumn()->str(), ""});
+      } else if (auto store = dyn_cast<kernel::StoreOp>(op)) {
+        addArray(store.getArray());
+      } else if (auto rows = dyn_cast<kernel::RowsOp>(op)) {
+        if (rows.getArray())
+          addArray(*rows.getArray());
+      } else if (auto product = dyn_cast<kernel::ProductOp>(op)) {
+        auto matrix = program.find<kernel::WeightsOp>(product.getWeights());
+        if (!is_contained(weights, matrix))
+          weights.push_back(matrix);
+      } else if (auto order = dyn_cast<kernel::OrderOp>(op)) {
+        auto space = program.find<kernel::SpaceOp>(order.getSpace());
+        if (this->order(space).empty())
+          orders.push_back({space, "?"});
+      } else if (isa<kernel::CheckOp, kernel::IntOp>(op)) {
+        checks.push_back(op);
+      }
+    });
+  // Arrays are called as in the plan; the others make way for them.
+  for (kernel::BufferOp buffer : buffers)
+    members.reserve(model.array(program, buffer.getSymName()).member);
+  for (auto *list : {&fields, &params})
+    for (const std::string &symbol : *list)
+      members.reserve(model.array(program, symbol).member);
+  for (kernel::WeightsOp matrix : weights)
+    members.reserve(program.nameOf(matrix));
+  for (Column &column : columns)
+    column.member = members.fresh(program.nameOf(column.space) + "_" + column.column);
+  for (auto &[space, member] : orders)
+    member = members.fresh(program.nameOf(space) + "_order");
+  // Whole loops.
+  NameScope kernels;
+  auto ticksOf = [&](kernel::SpaceOp space) {
+    for (const auto &[known, member] : ticks)
+      if (known == space)
+        return member;
+    ticks.push_back({space, members.fresh(program.nameOf(space) + "_ticks")});
+    return ticks.back().second;
+  };
+  auto add = [&](Operation *op, const std::string &name) {
+    if (loops.size() >= kMostLoops)
+      return;
+    Loop loop{op, kernels.fresh(name), {}, {}};
+    op->walk([&](kernel::LaunchOp launch) {
+      auto func = program.find<kernel::FuncOp>(launch.getFunc());
+      if (program.stageNumber(func) < 0)
+        return;
+      loop.stages.push_back(func);
+      loop.ticks.push_back(ticksOf(program.find<kernel::SpaceOp>(*func.getSpace())));
+    });
+    if (!loop.stages.empty())
+      loops.push_back(std::move(loop));
+  };
+  if (kernel::RunOp run = program.run)
+    run.walk([&](Operation *op) {
+      if (auto levels = dyn_cast<kernel::LevelsOp>(op); levels && levels.getPersistent())
+        add(op, "levels_" + program.nameOf(program.find<kernel::GroupOp>(levels.getGroup())));
+      else if (auto steps = dyn_cast<kernel::StepsOp>(op); steps && steps.getPersistent())
+        add(op, "steps_" + program.nameOf(program.find<kernel::SpaceOp>(steps.getSpace())));
+    });
+}
+
+const DeviceArrays::Loop *DeviceArrays::loop(Operation *op) const {
+  auto found = find_if(loops, [&](const Loop &loop) { return loop.op == op; });
+  return found == loops.end() ? nullptr : &*found;
+}
+
+const std::string &DeviceArrays::column(kernel::SpaceOp space, StringRef name) const {
+  auto found = find_if(columns, [&](const Column &c) { return c.space == space && c.column == name; });
+  return found->member;
+}
+
+std::string DeviceArrays::order(kernel::SpaceOp space) const {
+  for (const auto &[known, member] : orders)
+    if (known == space)
+      return member;
+  return "";
+}
+
+int DeviceArrays::check(Operation *op) const { return find(checks, op) - checks.begin(); }
+
+} // namespace dbc::codegen

@@ -1,0 +1,53 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The names that NAME.cuh, NAME.cu and the host's part of a model share: what kernels are given, and how they
+// are launched.
+#pragma once
+
+#include "codegen/ModelNames.h"
+
+namespace dbc::codegen {
+
+/// What the kernels of a program read and write: the members of its `Arrays`.
+class DeviceArrays {
+public:
+  DeviceArrays(const ModelNames &model, const Program &program);
+
+  struct Column {
+    kernel::SpaceOp space;
+    std::string column, member;
+  };
+  std::vector<Column> columns;
+  std::vector<std::pair<kernel::SpaceOp, std::string>> orders; ///< order lists
+  std::vector<std::string> fields;                             ///< symbols of fields and arguments
+  std::vector<std::string> params;                             ///< symbols of parameters
+  std::vector<kernel::BufferOp> buffers;                       ///< those of the model too
+  std::vector<kernel::WeightsOp> weights;
+  std::vector<mlir::Operation *> checks; ///< by their number in fault records
+
+  /// A loop over levels or steps that is one launch.
+  struct Loop {
+    mlir::Operation *op;
+    std::string name;                   ///< of its kernel
+    std::vector<kernel::FuncOp> stages; ///< in order
+    std::vector<std::string> ticks;     ///< members that hold the bounds of each one's ticks
+  };
+  std::vector<Loop> loops;
+  std::vector<std::pair<kernel::SpaceOp, std::string>> ticks; ///< bounds of ticks: members
+  const Loop *loop(mlir::Operation *op) const;
+
+  const std::string &column(kernel::SpaceOp space, llvm::StringRef name) const;
+  /// "" if no kernel asks for it.
+  std::string order(kernel::SpaceOp space) const;
+  int check(mlir::Operation *op) const;
+};
+
+/// The namespace of a program's kernels, and what launches one of a stage.
+inline std::string kernelsOf(const Program &program) { return "cuda_kernels::" + program.space; }
+inline std::string launchOf(const Program &program, kernel::FuncOp stage) {
+  return "launch_" + program.nameOf(stage);
+}
+/// Blocks of threads that have scratch in global memory, at most, in one launch.
+constexpr int64_t kScratchBlocks = 512;
+
+} // namespace dbc::codegen

@@ -1,0 +1,305 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// `dbc::Status Plan::compute_on(dbc::Run &run, dbc::cuda::Context &device)`: copies, launches, what went
+// wrong.
+#include "codegen/ComputeEmitter.h"
+#include "codegen/KernelEmitter.h"
+
+using namespace llvm;
+using namespace mlir;
+
+namespace dbc::codegen {
+
+namespace {
+
+class DeviceComputeEmitter : public ComputeEmitter {
+public:
+  DeviceComputeEmitter(const ModelNames &model, const Program &program, Writer &out)
+      : ComputeEmitter(model, program, out), arrays_(model, program) {}
+  void emitAll();
+
+private:
+  void stages(int64_t &scratch);
+  void report();
+  void emit() override;
+  void constants();
+  void copyIn();
+  std::string fieldSize(const std::string &symbol);
+  std::string member(kernel::BufferOp buffer) override { return "arrays." + ComputeEmitter::member(buffer); }
+  std::string memoryOf() override { return "device"; }
+  void together(Block &loops) override { block(loops, ""); }
+  bool whole(Operation &loop, const std::string &ticks) override;
+  void keep(kernel::KeepOp op, const std::string &ticks, const std::string &tick) override;
+  void outputs() override;
+
+  DeviceArrays arrays_;
+  int64_t scratch_ = 0;
+  std::vector<std::string> scratchBlocks_; ///< of each stage that has scratch in global memory
+  std::vector<std::string> given_;         ///< the host's copies of results, by number of the output
+};
+
+} // namespace
+
+/// The table of stages; `scratch` is what a block of threads needs at most.
+void DeviceComputeEmitter::stages(int64_t &scratch) {
+  if (program_.stages.empty())
+    return;
+  out_.comment(
+      "Name, what launches it, and for one row: bytes read and written, gathers, operations of products.",
+      "///");
+  out_.line("const dbc::cuda::Stage<" + kernelsOf(program_) + "::Arrays> device_stages[] = {");
+  for (kernel::FuncOp stage : program_.stages) {
+    auto attribute = [&](StringRef name) {
+      auto value = stage->getAttrOfType<IntegerAttr>(name);
+      return std::to_string(value ? value.getInt() : 0);
+    };
+    out_.line("    {" +
+              commas({quoted(stage.getSymName()), kernelsOf(program_) + "::" + launchOf(program_, stage),
+                      std::to_string(model_.traffic(stage, "read")),
+                      std::to_string(model_.traffic(stage, "written")), attribute("gathers"),
+                      attribute("operations")}) +
+              "},");
+    KernelEmitter emitter(model_, program_, arrays_, stage);
+    Writer nowhere;
+    if (failed(emitter.emit(nowhere)) || emitter.blockScratch() == 0)
+      continue;
+    scratch = std::max(scratch, emitter.blockScratch());
+    std::string rows = program_.rows(program_.find<kernel::SpaceOp>(*stage.getSpace()));
+    scratchBlocks_.push_back("dbc::cuda::blocks_of(" +
+                             commas({"0", rows, std::to_string(emitter.rows()),
+                                     std::to_string(emitter.tiles()), std::to_string(kScratchBlocks)}) +
+                             ")");
+  }
+  out_.line("};");
+  out_.blank();
+}
+
+/// What a fault record says, in words.
+void DeviceComputeEmitter::report() {
+  if (arrays_.checks.empty())
+    return;
+  out_.comment("A check that failed on the device.");
+  out_.open("void Plan::report(const dbc::cuda::FaultRecord &fault)");
+  out_.line("const int32_t row = fault.place.row;");
+  out_.line("switch (fault.site) {");
+  for (auto [number, op] : llvm::enumerate(arrays_.checks)) {
+    auto func = op->getParentOfType<kernel::FuncOp>();
+    auto space = program_.find<kernel::SpaceOp>(*func.getSpace());
+    std::vector<std::string> arguments = {"row", placeOfRow(model_, program_, space, "row", "")};
+    size_t numbers = 2;
+    if (auto check = dyn_cast<kernel::CheckOp>(op)) {
+      arguments.insert(arguments.end(), {"dbc::Fault::" + kernel::stringifyFault(check.getFault()).str(),
+                                         quoted(check.getWhere()), quoted(check.getWhat())});
+      numbers = check.getValues().size() - 1;
+    } else {
+      auto arithmetic = cast<kernel::IntOp>(op);
+      std::string fault = "dbc::Fault::overflow";
+      if (arithmetic.getKind() == kernel::IntKind::Div)
+        fault = "fault.numbers[1] == 0 ? dbc::Fault::zero_division : dbc::Fault::overflow";
+      else if (arithmetic.getKind() == kernel::IntKind::Rem)
+        fault = "dbc::Fault::zero_division";
+      arguments.insert(arguments.end(),
+                       {fault, quoted(arithmetic.getWhere()), quoted(intWord(arithmetic.getKind()))});
+    }
+    for (size_t n = 0; n < numbers; ++n)
+      arguments.push_back("fault.numbers[" + std::to_string(n) + "]");
+    out_.line("case " + std::to_string(number) + ":");
+    out_.line("  return errors->fault_in_row(" + commas(arguments) + ");");
+  }
+  out_.line("default:");
+  out_.line("  return;");
+  out_.line("}");
+  out_.close();
+  out_.blank();
+}
+
+void DeviceComputeEmitter::constants() {
+  for (const std::string &symbol : arrays_.params)
+    out_.line("arrays." + model_.array(program_, symbol).member + " = device.constant<real>(" +
+              std::to_string(model_.param(symbol)->number) + ");");
+  for (kernel::WeightsOp matrix : arrays_.weights) {
+    std::vector<std::string> arguments = {std::to_string(model_.packedSlot(matrix)),
+                                          std::to_string(matrix.getIn()), std::to_string(matrix.getOut())};
+    if (matrix.getTables())
+      arguments.push_back(std::to_string(*matrix.getTables()));
+    out_.line("arrays." + program_.nameOf(matrix) + " = device.matrix<real>(" + commas(arguments) + ");");
+  }
+  for (const Slot &slot : program_.slots)
+    if (slot.ofModel) {
+      Array array = model_.array(program_, kernel::BufferOp(slot.buffers.front()).getSymName());
+      out_.line("arrays." + array.member + " = device.constant<" + array.pointee + ">(" +
+                std::to_string(slot.number) + ");");
+    }
+}
+
+/// How many numbers a field's or argument's array has.
+std::string DeviceComputeEmitter::fieldSize(const std::string &symbol) {
+  Array array = model_.array(program_, symbol);
+  std::string view, rows, levels;
+  kernel::FieldPart part;
+  Operation *op;
+  if (auto argument = program_.find<kernel::ArgumentOp>(symbol)) {
+    op = argument;
+    part = argument.getPart();
+    view = "run.arg(" + std::to_string(argument.getLeaf()) + ")";
+    rows = "run.batch.inputs()";
+  } else {
+    auto field = program_.find<kernel::FieldOp>(symbol);
+    op = field;
+    part = field.getPart();
+    std::string table = std::to_string(model_.data(field.getData()).number);
+    view = "run.batch.column(" + table + ", " + std::to_string(field.getColumn()) + ")";
+    rows = "run.batch.rows(" + table + ")";
+  }
+  std::string size = "size_t(" + rows + ")";
+  auto level = op->getAttrOfType<IntegerAttr>("level");
+  if (part == kernel::FieldPart::Items)
+    size = "dbc::cuda::elements(" + view + ", " + rows + ")";
+  else if ((part == kernel::FieldPart::Begin || part == kernel::FieldPart::End) && level &&
+           level.getInt() > 0)
+    size = "dbc::cuda::elements(" + view + ", " + rows + ", " + std::to_string(level.getInt()) + ")";
+  return array.rowSize() == 1 ? size : size + " * " + std::to_string(array.rowSize());
+}
+
+void DeviceComputeEmitter::copyIn() {
+  std::vector<std::string> arrays;
+  for (const std::string &symbol : arrays_.fields) {
+    std::string name = model_.array(program_, symbol).member;
+    arrays.push_back("{&arrays." + name + ", " + name + ", " + fieldSize(symbol) + "}");
+  }
+  for (const DeviceArrays::Column &column : arrays_.columns)
+    arrays.push_back("{&arrays." + column.member + ", " + program_.nameOf(column.space) + "[" +
+                     std::to_string(program_.column(column.space, column.column)) + "], size_t(" +
+                     program_.rows(column.space) + ")}");
+  for (const auto &[space, member] : arrays_.orders) {
+    std::string ticks = program_.ticks(space);
+    arrays.push_back("{&arrays." + member + ", " + ticks + ".rows(), " + ticks + ".order.size()}");
+  }
+  for (const auto &[space, member] : arrays_.ticks) {
+    std::string ticks = program_.ticks(space);
+    arrays.push_back("{&arrays." + member + ", " + ticks + ".begin.data(), " + ticks + ".begin.size()}");
+  }
+  if (arrays.empty())
+    return;
+  out_.line("device.copy_in({");
+  for (const std::string &array : arrays)
+    out_.line("    " + array + ",");
+  out_.line("});");
+}
+
+void DeviceComputeEmitter::keep(kernel::KeepOp op, const std::string &ticks, const std::string &tick) {
+  auto alive = program_.find<kernel::BufferOp>(op.getAlive());
+  auto space = program_.find<kernel::SpaceOp>(op.getSpace());
+  out_.line("if (const uint8_t *kept = device.fetch(" + commas({member(alive), sizeOf(alive)}) + "))");
+  out_.line("  " + ticks + ".keep(" + tick + ", kept);");
+  if (std::string order = arrays_.order(space); !order.empty()) {
+    auto number = llvm::find_if(arrays_.orders, [&](const auto &o) { return o.first == space; });
+    out_.line("arrays." + order + " = device.put(" +
+              commas({std::to_string(number - arrays_.orders.begin()), ticks + ".order.data()",
+                      ticks + ".order.size()"}) +
+              ");");
+  }
+}
+
+/// A loop that may be one launch: so, or stage by stage, as the session says.
+bool DeviceComputeEmitter::whole(Operation &op, const std::string &ticks) {
+  const DeviceArrays::Loop *loop = arrays_.loop(&op);
+  if (!loop)
+    return false;
+  out_.open("if (device.persists())");
+  std::vector<std::string> stages;
+  for (kernel::FuncOp stage : loop->stages) {
+    KernelEmitter emitter(model_, program_, arrays_, stage);
+    std::string begin = program_.ticks(program_.find<kernel::SpaceOp>(*stage.getSpace())) + ".begin.data()";
+    stages.push_back("{" +
+                     commas({std::to_string(program_.stageNumber(stage)), begin,
+                             std::to_string(emitter.rows()), std::to_string(emitter.tiles())}) +
+                     "}");
+  }
+  out_.line("device.launch_loop(" +
+            commas({"run", "arrays", "device_stages", "{" + commas(stages) + "}", ticks,
+                    kernelsOf(program_) + "::launch_" + loop->name}) +
+            ");");
+  out_.otherwise();
+  return true;
+}
+
+void DeviceComputeEmitter::outputs() {
+  std::vector<std::string> arrays;
+  for (kernel::OutputOp output : program_.outputs) {
+    auto buffer = program_.find<kernel::BufferOp>(output.getBuffer());
+    arrays.push_back("{&" + given_[output.getLeaf()] + ", " + commas({member(buffer), sizeOf(buffer)}) + "}");
+  }
+  out_.line("device.copy_out({" + commas(arrays) + "});");
+}
+
+void DeviceComputeEmitter::emit() {
+  out_.comment("The same on a CUDA device.");
+  out_.open("dbc::Status Plan::compute_on(dbc::Run &run, dbc::cuda::Context &device)");
+  out_.line("if (dbc::Status status = device.serves(run.model); !status.ok())");
+  out_.line("  return status;");
+  out_.line("errors = &run.errors;");
+  out_.line(kernelsOf(program_) + "::Arrays arrays;");
+  for (kernel::OutputOp output : program_.outputs) {
+    given_.resize(std::max<size_t>(given_.size(), output.getLeaf() + 1));
+    Array array = model_.array(program_, output.getBuffer());
+    std::string &name = given_[output.getLeaf()];
+    name = locals_.fresh(array.member + "_out");
+    out_.line("const " + array.pointee + " *" + name + " = nullptr;");
+  }
+  out_.open("for (int32_t attempt = 0; attempt == 0 || device.again(); ++attempt)");
+  out_.line("if (attempt > 0)");
+  out_.line("  schedule(run); // computing may have changed what it made");
+  out_.line("device.begin();");
+  if (!arrays_.loops.empty())
+    out_.line("arrays.barriers = device.barrier(0);");
+  constants();
+  copyIn();
+  memory();
+  if (scratch_ > 0)
+    out_.line("arrays.scratch = {device.scratch(size_t(std::max({" + commas(scratchBlocks_) + "})) * " +
+              std::to_string(scratch_) + "), " + std::to_string(scratch_) + "};");
+  kernel::RunOp run = program_.run;
+  if (!program_.stages.empty()) {
+    out_.open("auto launch = [&](int32_t stage, int32_t begin, int32_t end)");
+    out_.line("device.launch(run, arrays, device_stages, stage, begin, end);");
+    out_.close("};");
+  }
+  if (run)
+    block(run.getBody().front(), "");
+  out_.blank();
+  outputs();
+  out_.close();
+  out_.line("if (!device.status().ok())");
+  out_.line("  return device.status();");
+  if (!arrays_.checks.empty()) {
+    out_.line("int32_t launched = -1;");
+    out_.open("for (const dbc::cuda::FaultRecord &fault : device.found())");
+    out_.line("if (fault.launch != launched)");
+    out_.line("  run.errors.begin_launch();");
+    out_.line("launched = fault.launch;");
+    out_.line("report(fault);");
+    out_.close();
+  }
+  for (kernel::OutputOp output : program_.outputs)
+    give(output, given_[output.getLeaf()]);
+  out_.line("return dbc::Status();");
+  out_.close();
+  out_.blank();
+}
+
+void DeviceComputeEmitter::emitAll() {
+  stages(scratch_);
+  report();
+  emit();
+}
+
+void emitComputeOn(const ModelNames &model, const Program &program, Writer &out) {
+  DeviceComputeEmitter(model, program, out).emitAll();
+}
+
+bool hasChecks(const ModelNames &model, const Program &program) {
+  return !DeviceArrays(model, program).checks.empty();
+}
+
+} // namespace dbc::codegen
