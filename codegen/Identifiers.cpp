@@ -68,7 +68,9 @@ static bool isReserved(StringRef name) {
                                     "stdout",        "stderr",      "signbit",
                                     "isnan",         "isinf",       "DBC_CLONES",
                                     "DBC_INLINE",    "DBC_VECTOR",  "DBC_NO_CLONES",
-                                    "INT32_MIN",     "INT32_MAX",   "SIZE_MAX"};
+                                    "INT32_MIN",     "INT32_MAX",   "SIZE_MAX",
+                                    "threadIdx",     "blockIdx",    "blockDim",
+                                    "gridDim",       "warpSize"};
   return words.contains(name) || mayBeMacro(name);
 }
 

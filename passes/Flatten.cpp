@@ -39,7 +39,11 @@ Block::BlockArgListType furtherKeys(dyn::CellOp cell) {
 }
 
 Flattening::Flattening(ModuleOp module, dyn::EntryOp entry)
-    : module(module), entry(entry), context(module.getContext()), declare(context), stages(context) {}
+    : module(module), entry(entry), context(module.getContext()), declare(context), stages(context) {
+  // What a program declares hides a parameter of that name, which its stages may read.
+  for (auto param : module.getOps<dyn::ParamOp>())
+    names[param.getSymName()] = 1;
+}
 
 std::string Flattening::unique(StringRef name) {
   int n = names[name]++;

@@ -191,6 +191,7 @@ public:
     }
     arrays.faults = faults();
     const int64_t start = run.timed ? wait_ns() : 0;
+    fault_launches_ += static_cast<int64_t>(ticks) * static_cast<int64_t>(loop.size());
     launch(arrays, ticks,
            static_cast<int32_t>(std::min<int64_t>(blocks, most_blocks_ > 0 ? most_blocks_ : 1 << 20)),
            stream_);
