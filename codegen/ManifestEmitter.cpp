@@ -207,6 +207,11 @@ std::string emitManifest(const ModelNames &model) {
     j.attribute("source", model.options.source);
     j.attribute("real", model.f64() ? "f64" : "f32");
     j.attribute("weights", model.options.bf16 ? "bf16" : model.f64() ? "f64" : "f32");
+    j.attributeArray("targets", [&] {
+      j.value("cpu");
+      if (model.device)
+        j.value("cuda");
+    });
     datas(j, model);
     params(j, model);
     j.attributeArray("entries", [&] {

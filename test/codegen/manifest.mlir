@@ -4,6 +4,9 @@
 
 // CHECK: "model": "tree_lstm"
 // CHECK: "real": "f32"
+// CHECK: "targets": [
+// CHECK-NEXT: "cpu"
+// CHECK-NEXT: ]
 // CHECK: "name": "Leaf"
 // CHECK: "text": "index[100]"
 // CHECK: "bound": 100
