@@ -2,6 +2,7 @@
 //
 // Making a model from weights.
 #include <dbc/model.h>
+#include <dbc/session.h>
 
 #include <algorithm>
 #include <new>
@@ -9,6 +10,10 @@
 namespace dbc {
 
 EntryPlan::~EntryPlan() = default;
+
+Status EntryPlan::compute_on(Run &run, cuda::Context &) {
+  return Status::error(Code::bad_call, run.model.info().name + ": compiled without --target cuda");
+}
 
 Status Model::make(const ModelCode &code, const Weights &weights, Model *model) {
   if (&weights.info() != code.info)

@@ -12,10 +12,6 @@
 
 namespace dbc {
 
-Status EntryPlan::compute_on(Run &run, cuda::Context &) {
-  return Status::error(Code::bad_call, run.model.info().name + ": compiled without --target cuda");
-}
-
 namespace cuda {
 
 /// Arrays begin where any load may: at a multiple of this many bytes.
