@@ -17,7 +17,7 @@ __device__ __forceinline__ void add_release(int32_t *at, int32_t value) {
 #ifdef __CUDA_ARCH__
   asm volatile("red.release.gpu.global.add.s32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
 #else
-  *at += value;
+  *at = static_cast<int32_t>(static_cast<uint32_t>(*at) + static_cast<uint32_t>(value)); // goes round
 #endif
 }
 
