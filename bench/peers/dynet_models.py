@@ -45,9 +45,10 @@ class Cell:
     """The activations of M x + b, where x is made of several pieces: `sigmoids` logistic functions, then tanh, each of
     the same size."""
 
-    def __init__(self, dy, collection, M, b, sigmoids, gates, pieces):
-        """`pieces`: the extents of the pieces, in the order of M's columns. `b` may be None."""
-        self.dy, self.sigmoids, self.gates = dy, sigmoids, gates
+    def __init__(self, dy, collection, M, b, sigmoids, gates, pieces, other="tanh"):
+        """`pieces`: the extents of the pieces, in the order of M's columns. `b` may be None. `other`: DyNet's name of
+        what is no logistic function."""
+        self.dy, self.sigmoids, self.gates, self.other = dy, sigmoids, gates, getattr(dy, other)
         self.extent = len(M) // gates
         b = numpy.zeros(len(M), numpy.float32) if b is None else b
         add = lambda values: collection.parameters_from_numpy(numpy.ascontiguousarray(values))
@@ -79,11 +80,11 @@ class Cell:
             for bias, matrices in self.expressions
         ]
         if self.form.per_gate or self.gates == 1:
-            return [dy.logistic(x) for x in y[:at]] + [dy.tanh(x) for x in y[at:]]
+            return [dy.logistic(x) for x in y[:at]] + [self.other(x) for x in y[at:]]
         size, middle, end = self.extent, at * self.extent, self.gates * self.extent
         logistic = dy.logistic(dy.pick_range(y[0], 0, middle))
         gates = [dy.pick_range(logistic, begin, begin + size) for begin in range(0, middle, size)]
-        return gates + [dy.tanh(dy.pick_range(y[0], begin, begin + size)) for begin in range(middle, end, size)]
+        return gates + [self.other(dy.pick_range(y[0], begin, begin + size)) for begin in range(middle, end, size)]
 
 
 class Model:
@@ -98,9 +99,9 @@ class Model:
         self.form = None
         self.cells = []
 
-    def cell(self, *arguments):
+    def cell(self, *arguments, **named):
         """A cell of that form."""
-        self.cells.append(Cell(self.dy, self.collection, *arguments))
+        self.cells.append(Cell(self.dy, self.collection, *arguments, **named))
         return self.cells[-1]
 
     def lookup(self, values):
@@ -294,3 +295,137 @@ class Lattice(Model):
             )
             scores += [O * dy.concatenate(list(states)) for states in both]
         return dy.concatenate(scores)
+
+
+def rows(matrix, parts, order):
+    """Of a matrix or vector that is made of equal parts, these, in this order."""
+    blocks = numpy.split(matrix, parts)
+    return numpy.concatenate([blocks[part] for part in order])
+
+
+class TreeFc(Model):
+    """test/models/13_treefc.dyn: the root's vector."""
+
+    def make(self, weights):
+        H = len(weights["b"])
+        self.E = self.lookup(weights["E"].reshape(-1, H))
+        self.node = self.cell(weights["W"].reshape(H, 2 * H), weights["b"], 0, 1, [H, H], other="rectify")
+
+    def results(self, batch):
+        dy, word, left, right = self.dy, batch["Tree.word"], batch["Tree.left"], batch["Tree.right"]
+        h = []
+        for n, kind in enumerate(batch["Tree.kinds"]):
+            if kind == LEAF:
+                h.append(dy.lookup(self.E, word[n], update=False))
+            else:
+                h.append(self.node(h[left[n]], h[right[n]])[0])
+        return dy.concatenate([h[root] for root in batch["arguments.t"]])
+
+
+class ChildSum(Model):
+    """test/models/16_child_sum_tree_lstm.dyn: softmax of the classes at each root."""
+
+    def make(self, weights):
+        self.hidden = H = len(weights["tree.b"]) // 4
+        embed = len(weights["tree.W"]) // (4 * H)
+        W, b = weights["tree.W"].reshape(4 * H, embed), weights["tree.b"]  # i, f, g, o
+        U = rows(weights["tree.U"].reshape(3 * H, H), 3, [0, 2, 1])  # of i, g, o
+        self.E = self.lookup(weights["E"].reshape(-1, embed))
+        both = numpy.concatenate([rows(W, 4, [0, 3, 2]), U], axis=1)
+        self.gates = self.cell(both, rows(b, 4, [0, 3, 2]), 2, 3, [embed, H])  # i, o, g
+        forget = numpy.concatenate([rows(W, 4, [1]), weights["tree.Uf"].reshape(H, H)], axis=1)
+        self.forget = self.cell(forget, rows(b, 4, [1]), 1, 1, [embed, H])
+        self.O = self.parameter(weights["O"].reshape(-1, H))
+
+    def results(self, batch):
+        dy, O, zero = self.dy, self.O.expr(False), self.dy.zeros(self.hidden)
+        children, offsets = batch["Tree.children"], batch["Tree.children.offsets"]
+        h, c = [], []
+        for n, word in enumerate(batch["Tree.word"]):
+            x = dy.lookup(self.E, word, update=False)
+            own = children[offsets[n] : offsets[n + 1]]
+            i, o, g = self.gates(x, dy.esum([h[k] for k in own]) if own else zero)
+            kept = [dy.cmult(self.forget(x, h[k])[0], c[k]) for k in own]
+            c.append(dy.esum([dy.cmult(i, g)] + kept))
+            h.append(dy.cmult(o, dy.tanh(c[n])))
+        return dy.concatenate([dy.softmax(O * h[root]) for root in batch["arguments.t"]])
+
+
+class MvRnn(Model):
+    """test/models/21_mv_rnn.dyn: the root's vector, and its matrix row by row."""
+
+    def make(self, weights):
+        d = len(weights["bv"])
+        self.vec = self.lookup(weights["vec"].reshape(-1, d))
+        # DyNet takes the numbers of a matrix that is looked up column by column.
+        self.mat = self.lookup(numpy.ascontiguousarray(weights["mat"].reshape(-1, d, d).transpose(0, 2, 1)))
+        self.vector = self.cell(weights["Wv"].reshape(d, 2 * d), weights["bv"], 0, 1, [d, d])
+        self.Wm, self.Bm = self.parameter(weights["Wm"].reshape(d, 2 * d)), self.parameter(weights["Bm"].reshape(d, d))
+        self.extent = d
+
+    def results(self, batch):
+        dy, d, Wm, Bm = self.dy, self.extent, self.Wm.expr(False), self.Bm.expr(False)
+        word, left, right = batch["Tree.word"], batch["Tree.left"], batch["Tree.right"]
+        v, M = [], []
+        for n, kind in enumerate(batch["Tree.kinds"]):
+            if kind == LEAF:
+                v.append(dy.lookup(self.vec, word[n], update=False))
+                M.append(dy.lookup(self.mat, word[n], update=False))
+            else:
+                l, r = left[n], right[n]
+                v.append(self.vector(M[r] * v[l], M[l] * v[r])[0])
+                M.append(Wm * dy.concatenate([M[l], M[r]]) + Bm)
+        parts = []
+        for root in batch["arguments.t"]:
+            parts += [v[root], dy.reshape(dy.transpose(M[root]), (d * d,))]
+        return dy.concatenate(parts)
+
+
+class Ggnn(Model):
+    """test/models/32_ggnn.dyn: four rounds over the bonds of each molecule, then a gated sum over its atoms."""
+
+    steps = 4
+
+    def make(self, weights):
+        H = len(weights["lift.b"])
+        self.features = len(weights["lift.W"]) // H
+        kinds = len(weights["along.b"]) // H
+        W, U = (weights[name].reshape(3 * H, H) for name in ("gru.W", "gru.U"))  # r, z, n
+        b, d = weights["gru.b"], weights["gru.d"]
+        both = numpy.concatenate([W[: 2 * H], U[: 2 * H]], axis=1)
+        self.gates = self.cell(both, b[: 2 * H] + d[: 2 * H], 2, 2, [H, H])
+        add = self.parameter
+        self.maps = {
+            "lift": (add(weights["lift.b"]), add(weights["lift.W"].reshape(H, -1))),
+            "new": (add(b[2 * H :]), add(W[2 * H :])),
+            "old": (add(d[2 * H :]), add(U[2 * H :])),
+            "gate": (add(weights["gate.b"]), add(weights["gate.W"].reshape(1, -1))),
+            "value": (add(weights["value.b"]), add(weights["value.W"].reshape(1, -1))),
+        }
+        along = zip(weights["along.b"].reshape(kinds, H), weights["along.W"].reshape(kinds, H, H))
+        self.along = [(add(bias), add(matrix)) for bias, matrix in along]
+
+    def results(self, batch):
+        dy = self.dy
+        maps = {name: [part.expr(False) for part in parts] for name, parts in self.maps.items()}
+        along = [[part.expr(False) for part in parts] for parts in self.along]
+        affine = lambda parts, x: dy.affine_transform([*parts, x])
+        bonds, offsets = batch["Atom.bonds"], batch["Atom.bonds.offsets"]
+        kind, to = batch["Bond.kind"], batch["Bond.to"]
+        count = len(offsets) - 1
+        values = numpy.asarray(batch["Atom.x"], numpy.float32).reshape(count, self.features)
+        x = [dy.inputTensor(row) for row in values]
+        h = [affine(maps["lift"], each) for each in x]
+        zero = dy.zeros(len(self.maps["lift"][0].as_array()))
+        for _ in range(self.steps):
+            new = []
+            for a in range(count):
+                near = [affine(along[kind[b]], h[to[b]]) for b in bonds[offsets[a] : offsets[a + 1]]]
+                m = dy.esum(near) if near else zero
+                r, z = self.gates(m, h[a])
+                g = dy.tanh(affine(maps["new"], m) + dy.cmult(r, affine(maps["old"], h[a])))
+                new.append(g + dy.cmult(z, h[a] - g))
+            h = new
+        energy = lambda a: dy.logistic(affine(maps["gate"], dy.concatenate([h[a], x[a]]))) * affine(maps["value"], h[a])
+        begin = batch["Atom.begin"]
+        return dy.concatenate([dy.esum([energy(a) for a in range(*ends)]) for ends in zip(begin, begin[1:])])
