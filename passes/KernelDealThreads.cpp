@@ -232,13 +232,17 @@ private:
     int64_t number = 0;
     if (isConstant(value, &number))
       return std::to_string(number);
-    std::string text = "(" + std::to_string(reinterpret_cast<uintptr_t>(value.getAsOpaquePointer()));
-    if (op && isMemoryEffectFree(op) && op->getNumOperands() > 0) {
-      text = "(" + op->getName().getStringRef().str();
-      for (Value operand : op->getOperands())
-        text += " " + say(operand, counter);
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    if (!op || !isMemoryEffectFree(op) || op->getNumOperands() == 0) {
+      out << value.getAsOpaquePointer();
+      return text;
     }
-    return text + ")";
+    out << "(" << op->getName() << op->getAttrDictionary();
+    for (Value operand : op->getOperands())
+      out << " " << say(operand, counter);
+    out << ")";
+    return text;
   }
 
   std::optional<int64_t> extent;
@@ -446,22 +450,6 @@ void Dealer::setBarriers(Block &block, Touched &pending) {
     Touched touched = memory_.touchedBy(&op);
     if (touched.isEmpty())
       continue;
-    if (auto loop = dyn_cast<kernel::ForOp>(op)) {
-      // Its own barriers come before what it does first; that it may start is seen to here.
-      if (pending.conflictsWith(touched)) {
-        b_.setInsertionPoint(&op);
-        kernel::BarrierOp::create(b_, op.getLoc());
-        pending = Touched();
-        any = true;
-      }
-      if (!any)
-        first.add(touched);
-      Touched before = pending;
-      setBarriers(loop.getBody().front(), pending);
-      if (!runs(loop)) // then none of its barriers is met
-        pending.add(before);
-      continue;
-    }
     if (pending.conflictsWith(touched)) {
       b_.setInsertionPoint(&op);
       kernel::BarrierOp::create(b_, op.getLoc());
@@ -470,7 +458,15 @@ void Dealer::setBarriers(Block &block, Touched &pending) {
     }
     if (!any)
       first.add(touched);
-    pending.add(touched);
+    auto loop = dyn_cast<kernel::ForOp>(op);
+    if (!loop) {
+      pending.add(touched);
+      continue;
+    }
+    Touched before = pending;
+    setBarriers(loop.getBody().front(), pending);
+    if (!runs(loop)) // then none of its barriers is met
+      pending.add(before);
   }
   // From the end of an iteration to the beginning of the next, which is about other rows or units.
   if (pending.locals.conflictsWith(first.locals)) {
