@@ -10,9 +10,7 @@
 #include <tuple>
 #include <utility>
 
-namespace dbc {
-
-namespace cuda {
+namespace dbc::cuda {
 
 /// Arrays begin where any load may: at a multiple of this many bytes.
 constexpr size_t kLine = 256;
@@ -316,5 +314,4 @@ int64_t Context::wait_ns() {
       .count();
 }
 
-} // namespace cuda
-} // namespace dbc
+} // namespace dbc::cuda
