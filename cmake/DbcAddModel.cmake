@@ -7,14 +7,15 @@
 #               [TABLE_BUDGET <bytes>]       # for functions of one index that are computed at load, as --table-budget
 #               [INCLUDE <dir> ...]          # where imported modules are looked for, as -I
 #               [TARGETS cpu [cuda]]         # what it runs on, cpu if not said; where CUDA is not an enabled language, the CPU alone
+#               [GPU_MATH f32|tf32]          # how a GPU multiplies matrices, as --gpu-math
 #               [CUDA_ARCHITECTURES <sm> ...]) # of the cards that kernels are compiled for, "80;90" if not said
 #
 # Makes the static library <target> from a model. What links it can include "<model name>.h" and gets dbc::runtime along.
 # The model is compiled again when it, a module that it imports, or dbc itself changes; the C++ only if that changes it.
 function(dbc_add_model target)
-  cmake_parse_arguments(PARSE_ARGV 1 A "" "SOURCE;REAL;WEIGHTS;TABLE_BUDGET" "DIMS;INCLUDE;TARGETS;CUDA_ARCHITECTURES")
+  cmake_parse_arguments(PARSE_ARGV 1 A "" "SOURCE;REAL;WEIGHTS;TABLE_BUDGET;GPU_MATH" "DIMS;INCLUDE;TARGETS;CUDA_ARCHITECTURES")
   if(NOT A_SOURCE OR A_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "usage: dbc_add_model(<target> SOURCE <model.dyn> [DIMS name=number ...] [REAL f32|f64] [WEIGHTS f32|bf16] [TABLE_BUDGET bytes] [INCLUDE dir ...] [TARGETS cpu [cuda]] [CUDA_ARCHITECTURES sm ...])")
+    message(FATAL_ERROR "usage: dbc_add_model(<target> SOURCE <model.dyn> [DIMS name=number ...] [REAL f32|f64] [WEIGHTS f32|bf16] [TABLE_BUDGET bytes] [INCLUDE dir ...] [TARGETS cpu [cuda]] [GPU_MATH f32|tf32] [CUDA_ARCHITECTURES sm ...])")
   endif()
   set(cuda FALSE)
   foreach(each ${A_TARGETS})
@@ -58,6 +59,9 @@ function(dbc_add_model target)
   set(byproducts)
   if(cuda)
     list(APPEND options --target cpu,cuda)
+    if(A_GPU_MATH)
+      list(APPEND options --gpu-math ${A_GPU_MATH})
+    endif()
     set(kernels ${dir}/${model}.cu)
     set(byproducts ${dir}/${model}.cuh)
   endif()

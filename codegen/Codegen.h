@@ -16,6 +16,7 @@ enum class Real { F32, F64 };
 struct Options {
   Real real = Real::F32;
   bool bf16 = false; ///< packed matrices are kept in bfloat16
+  bool tf32 = false; ///< a GPU's products cut their operands to tf32; for the manifest
   /// The source's file name as comments and the manifest show it, e.g. "tree_lstm.dyn".
   std::string source;
 };

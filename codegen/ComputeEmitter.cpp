@@ -37,9 +37,9 @@ std::string ComputeEmitter::member(kernel::BufferOp buffer) {
 }
 
 std::string ComputeEmitter::sizeOf(kernel::BufferOp buffer) {
-  Array array = model_.array(program_, buffer.getSymName());
+  int64_t stride = strideOf(buffer);
   std::string rows = "size_t(" + program_.rows(program_.find<kernel::SpaceOp>(buffer.getSpace())) + ")";
-  return array.rowSize() == 1 ? rows : rows + " * " + std::to_string(array.rowSize());
+  return stride == 1 ? rows : rows + " * " + std::to_string(stride);
 }
 
 /// Rows of buffers; those that share memory take what the longest needs.
@@ -152,14 +152,13 @@ void ComputeEmitter::one(Operation &op, const std::string &outerTick) {
         std::string group = program_.nameOf(program_.find<kernel::GroupOp>(levels.getGroup()));
         std::string tick = outerTick.empty() ? "level" : "inner_" + outerTick;
         out_.blank();
-        bool opened = whole(op, group + ".levels()");
-        out_.open("for (int32_t " + tick + " = 0; " + tick + " < " + group + ".levels(); ++" + tick + ")");
+        std::string end = apart(op, group + ".levels()");
+        out_.open("for (int32_t " + tick + " = 0; " + tick + " < " + end + "; ++" + tick + ")");
         ticks_[levels.getGroup()] = tick;
         block(levels.getBody().front(), tick);
         ticks_.erase(levels.getGroup());
         out_.close();
-        if (opened)
-          out_.close();
+        rest(op, group + ".levels()");
       })
       .Case<kernel::StepsOp>([&](kernel::StepsOp steps) {
         auto space = program_.find<kernel::SpaceOp>(steps.getSpace());
@@ -173,14 +172,13 @@ void ComputeEmitter::one(Operation &op, const std::string &outerTick) {
         }
         if (outerTick.empty())
           out_.blank();
-        bool opened = whole(op, end);
-        out_.open("for (int32_t " + tick + " = " + begin + "; " + tick + " < " + end + "; ++" + tick + ")");
+        out_.open("for (int32_t " + tick + " = " + begin + "; " + tick + " < " + apart(op, end) + "; ++" +
+                  tick + ")");
         ticks_[steps.getSpace()] = tick;
         block(steps.getBody().front(), tick);
         ticks_.erase(steps.getSpace());
         out_.close();
-        if (opened)
-          out_.close();
+        rest(op, end);
       });
 }
 
@@ -249,17 +247,19 @@ void ComputeEmitter::give(kernel::OutputOp output, const std::string &values) {
   Array array = model_.array(program_, output.getBuffer());
   std::string type = array.element.isF32() ? "real" : "int32_t", leaf = std::to_string(output.getLeaf());
   auto space = program_.find<kernel::SpaceOp>(buffer.getSpace());
+  std::string size = std::to_string(array.rowSize());
+  if (strideOf(buffer) != array.rowSize())
+    size += ", " + std::to_string(strideOf(buffer));
   if (output.getKept()) {
-    out_.line("dbc::give_kept_rows<" + type + ">(" +
-              commas({"run.out", leaf, program_.nameOf(space), program_.nameOf(inputs) + "[0]", values,
-                      std::to_string(array.rowSize())}) +
-              ");");
+    out_.line(
+        "dbc::give_kept_rows<" + type + ">(" +
+        commas({"run.out", leaf, program_.nameOf(space), program_.nameOf(inputs) + "[0]", values, size}) +
+        ");");
     return;
   }
   std::string at = output.getDepth() == 0 ? program_.nameOf(inputs) + "[0]" : "nullptr";
   out_.line("dbc::give_rows(" +
-            commas({"run.out.values<" + type + ">(" + leaf + ")", at, values, program_.rows(space),
-                    std::to_string(array.rowSize())}) +
+            commas({"run.out.values<" + type + ">(" + leaf + ")", at, values, program_.rows(space), size}) +
             ");");
 }
 

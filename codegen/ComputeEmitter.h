@@ -28,6 +28,10 @@ protected:
   }
   void one(mlir::Operation &op, const std::string &outerTick);
   std::string work(mlir::Operation &loop);
+  /// Numbers from row to row of a buffer.
+  virtual int64_t strideOf(kernel::BufferOp buffer) {
+    return model_.array(program_, buffer.getSymName()).rowSize();
+  }
   /// A number of elements: rows of the buffer times numbers of a row.
   std::string sizeOf(kernel::BufferOp buffer);
   void give(kernel::OutputOp output, const std::string &values);
@@ -36,9 +40,10 @@ protected:
   virtual std::string member(kernel::BufferOp buffer);
   virtual std::string memoryOf() { return "run"; }
   virtual void together(mlir::Block &loops);
-  /// Whether an outermost loop of `ticks` ticks may also run in another way: prints that, and opens a block
-  /// for this one.
-  virtual bool whole(mlir::Operation &, const std::string & /*ticks*/) { return false; }
+  /// Of a loop of `ticks` ticks: how many of them are launched stage by stage, before the others.
+  virtual std::string apart(mlir::Operation &, const std::string &ticks) { return ticks; }
+  /// What runs the others.
+  virtual void rest(mlir::Operation &, const std::string & /*ticks*/) {}
   virtual void keep(kernel::KeepOp op, const std::string &ticks, const std::string &tick);
   virtual void outputs();
 

@@ -72,10 +72,14 @@ DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
     ticks.push_back({space, members.fresh(program.nameOf(space) + "_ticks")});
     return ticks.back().second;
   };
-  auto add = [&](Operation *op, const std::string &name) {
+  auto add = [&](Operation *op, const std::string &name, std::optional<ArrayAttr> keeps) {
     if (loops.size() >= kMostLoops)
       return;
-    Loop loop{op, kernels.fresh(name), {}, {}};
+    Loop loop{op, kernels.fresh(name), {}, {}, {}};
+    for (Attribute name : keeps ? keeps->getValue() : ArrayRef<Attribute>()) {
+      auto matrix = program.find<kernel::WeightsOp>(cast<FlatSymbolRefAttr>(name).getValue());
+      loop.keeps.push_back({matrix, matrix.getTileCount(), matrix.getTileBytes()});
+    }
     op->walk([&](kernel::LaunchOp launch) {
       auto func = program.find<kernel::FuncOp>(launch.getFunc());
       if (program.stageNumber(func) < 0)
@@ -89,9 +93,10 @@ DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
   if (kernel::RunOp run = program.run)
     run.walk([&](Operation *op) {
       if (auto levels = dyn_cast<kernel::LevelsOp>(op); levels && levels.getPersistent())
-        add(op, "levels_" + program.nameOf(program.find<kernel::GroupOp>(levels.getGroup())));
+        add(op, "levels_" + program.nameOf(program.find<kernel::GroupOp>(levels.getGroup())),
+            levels.getKeeps());
       else if (auto steps = dyn_cast<kernel::StepsOp>(op); steps && steps.getPersistent())
-        add(op, "steps_" + program.nameOf(program.find<kernel::SpaceOp>(steps.getSpace())));
+        add(op, "steps_" + program.nameOf(program.find<kernel::SpaceOp>(steps.getSpace())), steps.getKeeps());
     });
 }
 
@@ -110,6 +115,15 @@ std::string DeviceArrays::order(kernel::SpaceOp space) const {
     if (known == space)
       return member;
   return "";
+}
+
+int64_t deviceRowSize(const ModelNames &model, const Program &program, StringRef symbol) {
+  int64_t size = model.array(program, symbol).rowSize();
+  auto buffer = program.find<kernel::BufferOp>(symbol);
+  if (!buffer || size < 16 || !scalarOf(buffer.getType()).isF32() ||
+      program.find<kernel::SpaceOp>(buffer.getSpace()).getKind() == kernel::SpaceKind::Model)
+    return size;
+  return (size + 3) / 4 * 4;
 }
 
 int DeviceArrays::check(Operation *op) const { return find(checks, op) - checks.begin(); }

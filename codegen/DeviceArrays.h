@@ -25,12 +25,18 @@ public:
   std::vector<kernel::WeightsOp> weights;
   std::vector<mlir::Operation *> checks; ///< by their number in fault records
 
+  /// A matrix of which each block of threads keeps a tile, that of number block % tiles; or all of it.
+  struct Kept {
+    kernel::WeightsOp matrix;
+    int64_t tiles, bytes; ///< of what a block keeps
+  };
   /// A loop over levels or steps that is one launch.
   struct Loop {
     mlir::Operation *op;
     std::string name;                   ///< of its kernel
     std::vector<kernel::FuncOp> stages; ///< in order
     std::vector<std::string> ticks;     ///< members that hold the bounds of each one's ticks
+    std::vector<Kept> keeps;
   };
   std::vector<Loop> loops;
   std::vector<std::pair<kernel::SpaceOp, std::string>> ticks; ///< bounds of ticks: members
@@ -47,6 +53,9 @@ inline std::string kernelsOf(const Program &program) { return "cuda_kernels::" +
 inline std::string launchOf(const Program &program, kernel::FuncOp stage) {
   return "launch_" + program.nameOf(stage);
 }
+/// Numbers from row to row of an array in a device's memory. Rows of buffers that are long enough for
+/// products begin at multiples of 16 bytes.
+int64_t deviceRowSize(const ModelNames &model, const Program &program, llvm::StringRef symbol);
 /// Blocks of threads that have scratch in global memory, at most, in one launch.
 constexpr int64_t kScratchBlocks = 512;
 

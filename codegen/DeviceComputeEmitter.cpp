@@ -28,14 +28,20 @@ private:
   std::string member(kernel::BufferOp buffer) override { return "arrays." + ComputeEmitter::member(buffer); }
   std::string memoryOf() override { return "device"; }
   void together(Block &loops) override { block(loops, ""); }
-  bool whole(Operation &loop, const std::string &ticks) override;
+  std::string apart(Operation &loop, const std::string &ticks) override;
+  void rest(Operation &loop, const std::string &ticks) override;
   void keep(kernel::KeepOp op, const std::string &ticks, const std::string &tick) override;
   void outputs() override;
+  int64_t strideOf(kernel::BufferOp buffer) override {
+    return deviceRowSize(model_, program_, buffer.getSymName());
+  }
 
   DeviceArrays arrays_;
   int64_t scratch_ = 0;
   std::vector<std::string> scratchBlocks_; ///< of each stage that has scratch in global memory
-  std::vector<std::string> given_;         ///< the host's copies of results, by number of the output
+  std::map<Operation *, std::pair<std::string, std::string>>
+      loops_;                      ///< that may be one launch: their stages, and how many ticks are apart
+  std::vector<std::string> given_; ///< the host's copies of results, by number of the output
 };
 
 } // namespace
@@ -118,6 +124,13 @@ void DeviceComputeEmitter::constants() {
     out_.line("arrays." + model_.array(program_, symbol).member + " = device.constant<real>(" +
               std::to_string(model_.param(symbol)->number) + ");");
   for (kernel::WeightsOp matrix : arrays_.weights) {
+    if (matrix.getContract()) {
+      out_.line("arrays." + program_.nameOf(matrix) + " = device.fragments(" +
+                commas({std::to_string(model_.packedSlot(matrix)), std::to_string(matrix.getBlockCount()),
+                        std::to_string(matrix.getStripCount()), std::to_string(matrix.getTileCount())}) +
+                ");");
+      continue;
+    }
     std::vector<std::string> arguments = {std::to_string(model_.packedSlot(matrix)),
                                           std::to_string(matrix.getIn()), std::to_string(matrix.getOut())};
     if (matrix.getTables())
@@ -201,27 +214,38 @@ void DeviceComputeEmitter::keep(kernel::KeepOp op, const std::string &ticks, con
   }
 }
 
-/// A loop that may be one launch: so, or stage by stage, as the session says.
-bool DeviceComputeEmitter::whole(Operation &op, const std::string &ticks) {
+/// Of a loop that may be one launch those that the session wants so.
+std::string DeviceComputeEmitter::apart(Operation &op, const std::string &ticks) {
   const DeviceArrays::Loop *loop = arrays_.loop(&op);
   if (!loop)
-    return false;
-  out_.open("if (device.persists())");
+    return ticks;
   std::vector<std::string> stages;
   for (kernel::FuncOp stage : loop->stages) {
     KernelEmitter emitter(model_, program_, arrays_, stage);
     std::string begin = program_.ticks(program_.find<kernel::SpaceOp>(*stage.getSpace())) + ".begin.data()";
-    stages.push_back("{" +
-                     commas({std::to_string(program_.stageNumber(stage)), begin,
-                             std::to_string(emitter.rows()), std::to_string(emitter.tiles())}) +
-                     "}");
+    stages.push_back(
+        "{" +
+        commas({std::to_string(program_.stageNumber(stage)), begin, std::to_string(emitter.rows()),
+                std::to_string(emitter.tiles()), emitter.widens() ? "true" : "false"}) +
+        "}");
   }
+  std::string name = locals_.fresh(loop->name), end = locals_.fresh(loop->name + "_apart");
+  loops_[&op] = {name, end};
+  out_.line("const dbc::cuda::StageOfLoop " + name + "[] = {" + commas(stages) + "};");
+  out_.line("const int32_t " + end + " = device.apart(" + commas({name, ticks}) + ");");
+  return end;
+}
+
+/// The others at once.
+void DeviceComputeEmitter::rest(Operation &op, const std::string &ticks) {
+  const DeviceArrays::Loop *loop = arrays_.loop(&op);
+  if (!loop)
+    return;
+  const auto &[stages, apart] = loops_.at(&op);
   out_.line("device.launch_loop(" +
-            commas({"run", "arrays", "device_stages", "{" + commas(stages) + "}", ticks,
+            commas({"run", "arrays", "device_stages", stages, apart, ticks,
                     kernelsOf(program_) + "::launch_" + loop->name}) +
             ");");
-  out_.otherwise();
-  return true;
 }
 
 void DeviceComputeEmitter::outputs() {

@@ -10,9 +10,9 @@ using namespace mlir;
 namespace dbc::codegen {
 
 static constexpr const char *kLaunchParameters =
-    "(const Arrays &arrays, int32_t begin, int32_t end, void *stream)";
+    "(const Arrays &arrays, int32_t begin, int32_t end, int32_t wide, void *stream)";
 static constexpr const char *kLoopParameters =
-    "(const Arrays &arrays, int32_t ticks, int32_t blocks, void *stream)";
+    "(const Arrays &arrays, int32_t first, int32_t ticks, int32_t blocks, void *stream)";
 
 //===-- NAME.cuh ----------------------------------------------------------------------------------------===//
 
@@ -43,7 +43,7 @@ static void emitArrays(const ModelNames &model, const Program &program, const De
   for (const std::string &symbol : arrays.params)
     add("const real *", model.array(program, symbol).member, shapeText(model.param(symbol)->shape));
   for (kernel::WeightsOp matrix : arrays.weights)
-    add("dbc::cuda::Matrix<real>", program.nameOf(matrix),
+    add(matrix.getContract() ? "dbc::cuda::Fragments" : "dbc::cuda::Matrix<real>", program.nameOf(matrix),
         (matrix.getTables() ? std::to_string(*matrix.getTables()) + " of " : "") +
             std::to_string(matrix.getOut()) + " x " + std::to_string(matrix.getIn()));
   for (const auto &[space, member] : arrays.ticks)
@@ -108,30 +108,61 @@ std::string emitDeviceHeader(const ModelNames &model) {
 
 static constexpr const char *kKernel = "__global__ void __launch_bounds__(dbc::cuda::kThreads) ";
 
+/// A call of a stage's function. Its matrices are those of the batch, or what a loop keeps of them.
+static std::string callOf(const KernelEmitter &emitter, const Program &program, kernel::FuncOp stage,
+                          const std::string &rows, const std::string &begin, const std::string &end,
+                          const std::string &launch, const llvm::StringMap<std::string> &kept = {}) {
+  std::vector<std::string> arguments = {"arrays"};
+  for (kernel::WeightsOp matrix : emitter.matrices()) {
+    auto own = kept.find(matrix.getSymName());
+    arguments.push_back(own != kept.end() ? own->second : "arrays." + program.nameOf(matrix));
+  }
+  arguments.insert(arguments.end(), {begin, end});
+  if (emitter.checks())
+    arguments.push_back(launch);
+  return program.nameOf(stage) + (emitter.widens() ? "<" + rows + ">" : "") + "(" + commas(arguments) + ");";
+}
+
 /// A stage's function, its kernel, and what launches that. Gives the bytes of shared memory.
 static FailureOr<int64_t> emitKernel(const ModelNames &model, const Program &program,
                                      const DeviceArrays &arrays, kernel::FuncOp stage, Writer &out) {
   KernelEmitter emitter(model, program, arrays, stage);
-  std::string name = program.nameOf(stage), kernel = "kernel_of_" + name;
+  std::string kernel = "kernel_of_" + program.nameOf(stage);
   Writer text(out.indent());
   if (failed(emitter.emit(text)))
     return failure();
   out.line("namespace {");
   out.raw(text.text());
+  if (emitter.widens())
+    out.line("template <int32_t kRows>");
   out.open(kKernel + kernel + "(const Arrays arrays, int32_t begin, int32_t end)");
-  out.line(name + "(arrays, begin, end" + (emitter.checks() ? ", arrays.faults.launch" : "") + ");");
+  out.line(callOf(emitter, program, stage, "kRows", "begin", "end", "arrays.faults.launch"));
   out.close();
   out.line("} // namespace");
   out.blank();
-  std::vector<std::string> blocks = {"begin", "end", std::to_string(emitter.rows()),
-                                     std::to_string(emitter.tiles())};
-  if (emitter.blockScratch() > 0)
-    blocks.push_back(std::to_string(kScratchBlocks));
-  out.open("void " + launchOf(program, stage) + kLaunchParameters);
-  out.line("dbc::cuda::launch(" +
-           commas({kernel, "dbc::cuda::blocks_of(" + commas(blocks) + ")",
-                   std::to_string(emitter.sharedBytes()), "stream", "arrays", "begin", "end"}) +
-           ");");
+  auto launch = [&](const std::string &name, const std::string &blocks, int64_t shared) {
+    return "dbc::cuda::launch(" +
+           commas({name, blocks, std::to_string(shared), "stream", "arrays", "begin", "end"}) + ");";
+  };
+  auto blocksOf = [&](int64_t rows) {
+    std::vector<std::string> parts = {"begin", "end", std::to_string(rows), std::to_string(emitter.tiles())};
+    if (emitter.blockScratch() > 0)
+      parts.push_back(std::to_string(kScratchBlocks));
+    return "dbc::cuda::blocks_of(" + commas(parts) + ")";
+  };
+  std::string rows = std::to_string(emitter.rows()), wide = std::to_string(emitter.wideRows());
+  std::string parameters = kLaunchParameters;
+  if (!emitter.widens())
+    parameters.replace(parameters.find("int32_t wide"), StringRef("int32_t wide").size(), "int32_t /*wide*/");
+  out.open("void " + launchOf(program, stage) + parameters);
+  if (emitter.widens()) {
+    out.line("const int32_t wide_blocks = " + blocksOf(emitter.wideRows()) + ";");
+    out.line("if (wide_blocks >= wide)");
+    out.line("  return " + launch(kernel + "<" + wide + ">", "wide_blocks", emitter.wideSharedBytes()));
+    out.line(launch(kernel + "<" + rows + ">", blocksOf(emitter.rows()), emitter.sharedBytes()));
+  } else {
+    out.line(launch(kernel, blocksOf(emitter.rows()), emitter.sharedBytes()));
+  }
   out.close();
   out.blank();
   return emitter.sharedBytes();
@@ -140,19 +171,50 @@ static FailureOr<int64_t> emitKernel(const ModelNames &model, const Program &pro
 /// A loop over levels or steps as one kernel.
 static void emitLoop(const ModelNames &model, const Program &program, const DeviceArrays &arrays,
                      const DeviceArrays::Loop &loop, int64_t number, int64_t shared, Writer &out) {
+  NameScope names;
+  for (StringRef word : {"arrays", "first", "ticks", "tick", "grid", "kKeeps"})
+    names.reserve(word);
+  llvm::StringMap<std::string> kept;
+  int64_t all = shared, tiles = 1;
+  std::string comment =
+      "Levels or steps first .. ticks - 1 in one launch: blocks wait for each other behind each stage.";
+  if (!loop.keeps.empty())
+    comment += " With kKeeps each keeps its tiles of matrices in shared memory.";
   out.line("namespace {");
-  out.comment("All levels or steps in one launch: blocks wait for each other behind each stage.");
-  out.open(kKernel + loop.name + "(const Arrays arrays, int32_t ticks)");
+  out.comment(comment);
+  if (!loop.keeps.empty())
+    out.line("template <bool kKeeps>");
+  out.open(kKernel + loop.name + "(const Arrays arrays, int32_t first, int32_t ticks)");
   out.line("dbc::cuda::GridBarrier grid(arrays.barriers + " + std::to_string(number) + ");");
-  out.open("for (int32_t tick = 0; tick < ticks; ++tick)");
+  for (DeviceArrays::Kept keep : loop.keeps) {
+    std::string member = program.nameOf(keep.matrix);
+    kept[keep.matrix.getSymName()] = names.fresh(member);
+    out.line("dbc::cuda::Fragments " + kept[keep.matrix.getSymName()] + " = arrays." + member + ";");
+  }
+  if (!loop.keeps.empty()) {
+    out.open("if (kKeeps)");
+    for (DeviceArrays::Kept keep : loop.keeps) {
+      std::string name = kept[keep.matrix.getSymName()], memory = names.fresh("kept_" + name);
+      out.line("DBC_SHARED(float, " + commas({memory, std::to_string(all), std::to_string(keep.bytes / 4)}) +
+               ");");
+      out.line(name + " = dbc::cuda::keep(" + commas({name, std::to_string(keep.tiles), memory}) + ");");
+      all += keep.bytes;
+      tiles = std::max(tiles, keep.tiles);
+    }
+    out.line("dbc::cuda::wait_for_copies();");
+    out.line("__syncthreads();");
+    out.close();
+  }
+  out.open("for (int32_t tick = first; tick < ticks; ++tick)");
   for (auto [at, stage, ticks] : llvm::enumerate(loop.stages, loop.ticks)) {
     // Each stage of each tick counts as a launch of its own.
-    std::string launch = "arrays.faults.launch + tick";
+    std::string launch = "arrays.faults.launch + tick - first";
     if (loop.stages.size() > 1)
-      launch += " * " + std::to_string(loop.stages.size()) + (at > 0 ? " + " + std::to_string(at) : "");
-    bool checks = KernelEmitter(model, program, arrays, stage).checks();
-    out.line(program.nameOf(stage) + "(arrays, arrays." + ticks + "[tick], arrays." + ticks + "[tick + 1]" +
-             (checks ? ", " + launch : "") + ");");
+      launch = "arrays.faults.launch + (tick - first) * " + std::to_string(loop.stages.size()) +
+               (at > 0 ? " + " + std::to_string(at) : "");
+    KernelEmitter emitter(model, program, arrays, stage);
+    out.line(callOf(emitter, program, stage, std::to_string(emitter.rows()), "arrays." + ticks + "[tick]",
+                    "arrays." + ticks + "[tick + 1]", launch, kept));
     out.line("grid.wait();");
   }
   out.close();
@@ -160,8 +222,15 @@ static void emitLoop(const ModelNames &model, const Program &program, const Devi
   out.line("} // namespace");
   out.blank();
   out.open("void launch_" + loop.name + kLoopParameters);
-  out.line("dbc::cuda::launch_cooperative(" +
-           commas({loop.name, "blocks", std::to_string(shared), "stream", "arrays", "ticks"}) + ");");
+  if (loop.keeps.empty())
+    out.line("dbc::cuda::launch_cooperative(" +
+             commas({loop.name, "blocks", std::to_string(shared), "stream", "arrays", "first", "ticks"}) +
+             ");");
+  else
+    out.line("dbc::cuda::launch_keeping(" +
+             commas({loop.name + "<true>", loop.name + "<false>", std::to_string(tiles), "blocks",
+                     std::to_string(all), std::to_string(shared), "stream", "arrays", "first", "ticks"}) +
+             ");");
   out.close();
   out.blank();
 }

@@ -59,7 +59,8 @@ LogicalResult FunctionEmitter::emit(Writer &out) {
   }
   emitStageHead(out);
   for (const std::string &key : aliasOrder_)
-    out.line(aliases_[key].declaration);
+    if (!aliases_[key].declaration.empty())
+      out.line(aliases_[key].declaration);
   out.raw(text.text());
   out.close();
   return success();
@@ -205,7 +206,7 @@ void FunctionEmitter::emitRowPointers(Operation *before) {
       part = base;
     } else {
       Array array = model_.array(program_, pointer->array);
-      size = array.rowSize();
+      size = strideOf(pointer->array);
       base = arrayName(pointer->array);
       type = array.pointee;
       part = lastPart(pointer->array).str();

@@ -44,6 +44,9 @@ protected:
   /// Whether nothing but a stage's own function writes an array while it runs.
   virtual bool restricts(llvm::StringRef) { return true; }
   virtual std::string columnSource(kernel::SpaceOp space, llvm::StringRef column);
+  /// Numbers from row to row.
+  virtual int64_t strideOf(llvm::StringRef symbol) { return model_.array(program_, symbol).rowSize(); }
+  /// Declares it; "": it is a parameter.
   virtual std::string weightsAlias(kernel::WeightsOp weights, const std::string &name);
   virtual Expr orderedRow(kernel::OrderOp op);
   virtual void emitStageHead(Writer &out);

@@ -15,21 +15,44 @@ KernelEmitter::KernelEmitter(const ModelNames &model, const Program &program, co
     top_.reserve(word);
 }
 
-int64_t KernelEmitter::rows() {
+int64_t KernelEmitter::rows() const {
   int64_t rows = 1;
-  func_.walk([&](kernel::BlocksOp blocks) { rows = blocks.getSize(); });
+  kernel::FuncOp(func_).walk([&](kernel::BlocksOp blocks) { rows = blocks.getSize(); });
   return rows;
 }
 
-bool KernelEmitter::checks() {
+bool KernelEmitter::checks() const {
   bool found = false;
-  func_.walk([&](Operation *op) { found |= isa<kernel::CheckOp, kernel::IntOp>(op); });
+  kernel::FuncOp(func_).walk([&](Operation *op) { found |= isa<kernel::CheckOp, kernel::IntOp>(op); });
   return found;
 }
 
-int64_t KernelEmitter::tiles() {
-  auto tiles = func_->getAttrOfType<IntegerAttr>("tiles");
+int64_t KernelEmitter::tiles() const {
+  auto tiles = kernel::FuncOp(func_)->getAttrOfType<IntegerAttr>("tiles");
   return tiles ? tiles.getInt() : 1;
+}
+
+std::vector<kernel::WeightsOp> KernelEmitter::matrices() const {
+  std::vector<kernel::WeightsOp> found;
+  kernel::FuncOp(func_).walk([&](kernel::ProductOp product) {
+    auto matrix = program_.find<kernel::WeightsOp>(product.getWeights());
+    if (product.getSums() && !is_contained(found, matrix))
+      found.push_back(matrix);
+  });
+  return found;
+}
+
+int64_t KernelEmitter::wideRows() const {
+  auto rows = kernel::FuncOp(func_)->getAttrOfType<IntegerAttr>("wide");
+  return rows ? rows.getInt() : 0;
+}
+
+/// Whether it has a part for each row of a block.
+bool KernelEmitter::ofRows(kernel::LocalOp local) {
+  return none_of(local->getUsers(), [&](Operation *user) {
+    auto product = dyn_cast<kernel::ProductOp>(user);
+    return product && product.getSums() == local.getResult();
+  });
 }
 
 std::string KernelEmitter::arraySource(StringRef symbol) {
@@ -47,6 +70,8 @@ std::string KernelEmitter::columnSource(kernel::SpaceOp space, StringRef column)
 }
 
 std::string KernelEmitter::weightsAlias(kernel::WeightsOp weights, const std::string &name) {
+  if (weights.getContract())
+    return ""; // a parameter
   return "const dbc::cuda::Matrix<real> " + name + " = arrays." + program_.nameOf(weights) + ";";
 }
 
@@ -57,13 +82,23 @@ Expr KernelEmitter::orderedRow(kernel::OrderOp op) {
 
 void KernelEmitter::emitStageHead(Writer &out) {
   std::string shape = "A block of threads: " + std::to_string(rows()) + " rows";
+  if (widens())
+    shape = "A block of threads: " + std::to_string(rows()) + " or " + std::to_string(wideRows()) + " rows";
   if (tiles() > 1)
     shape += " of one of " + std::to_string(tiles()) + " tiles";
-  if (hasProduct_)
-    shape += "; sums of products run in the order of their inputs";
+  if (!sums_.empty())
+    shape += "; " + sums_;
   out.comment(shape + ".");
-  out.open("__device__ __forceinline__ void " + program_.nameOf(func_) +
-           "(const Arrays &arrays, int32_t begin, int32_t end" + (checks() ? ", int32_t launch" : "") + ")");
+  std::vector<std::string> parameters = {"const Arrays &arrays"};
+  for (kernel::WeightsOp matrix : matrices())
+    parameters.push_back("const dbc::cuda::Fragments &" +
+                         aliases_.at("weights " + matrix.getSymName().str()).name);
+  parameters.insert(parameters.end(), {"int32_t begin", "int32_t end"});
+  if (checks())
+    parameters.push_back("int32_t launch");
+  if (widens())
+    out.line("template <int32_t kRows>");
+  out.open("__device__ __forceinline__ void " + program_.nameOf(func_) + "(" + commas(parameters) + ")");
 }
 
 /// Of tiles that blocks share each has one.
@@ -71,27 +106,21 @@ void KernelEmitter::emitFor(kernel::ForOp op) {
   if (tiles() == 1 || op.getLow() != func_.getBody().getArgument(2))
     return FunctionEmitter::emitFor(op);
   std::string tile = nameValue(op.getBody().getArgument(0), "tile");
-  out_->line("const int32_t " + tile + " = " + work_ + " % " + std::to_string(tiles()) + ";");
+  out_->line("const int32_t " + tile + " = " + work_ + ".tile();");
   emitBlock(op.getBody().front(), [](ValueRange) {});
 }
 
 void KernelEmitter::emitBlocks(kernel::BlocksOp op) {
-  std::string size = std::to_string(op.getSize()), tiles = std::to_string(this->tiles());
+  std::string size = rowsText(), tiles = std::to_string(this->tiles());
   NameScope inner(scope_), *outer = scope_;
   scope_ = &inner;
   work_ = scope_->fresh("work");
-  std::string blocks = "(end - begin + " + std::to_string(op.getSize() - 1) + ") / " + size, number = work_;
-  if (this->tiles() > 1) {
-    blocks += " * " + tiles;
-    number += " / " + tiles;
-  }
-  std::string all = scope_->fresh("blocks");
-  out_->line("const int32_t " + all + " = " + blocks + ";");
-  out_->open("for (int32_t " + work_ + " = blockIdx.x; " + work_ + " < " + all + "; " + work_ +
-             " += gridDim.x)");
+  out_->open("for (dbc::cuda::Work " + work_ + "((end - begin + " +
+             (widens() ? "kRows - 1" : std::to_string(op.getSize() - 1)) + ") / " + size + ", " + tiles +
+             "); " + work_ + ".any(); " + work_ + ".next())");
   std::string first = nameValue(op.getBody().getArgument(0), "first");
   std::string count = nameValue(op.getBody().getArgument(1), "count");
-  out_->line("const int32_t " + first + " = begin + " + number + " * " + size + ";");
+  out_->line("const int32_t " + first + " = begin + " + work_ + ".part() * " + size + ";");
   out_->line("const int32_t " + count + " = std::min(" + size + ", end - " + first + ");");
   emitBlock(op.getBody().front(), [](ValueRange) {});
   out_->close();
@@ -114,16 +143,24 @@ void KernelEmitter::emitOfThreads(Operation *op) {
 void KernelEmitter::emitLocal(kernel::LocalOp op) {
   if (op->use_empty())
     return;
+  ArrayRef<int64_t> shape = op.getType().getShape();
   int64_t count = 1;
   std::string extents;
-  for (int64_t extent : op.getType().getShape()) {
+  for (auto [axis, extent] : llvm::enumerate(shape)) {
     count *= extent;
-    extents += (extents.empty() ? "" : " * ") + std::to_string(extent);
+    extents += (axis > 0 ? " * " : "") + (axis == 0 && ofRows(op) ? rowsText() : std::to_string(extent));
   }
   std::string element = pointee(op.getType().getElement(), false), name = nameValue(op.getResult());
   if (op.getMemory() == kernel::Memory::Shared) {
-    out_->line("DBC_SHARED(" + commas({element, name, std::to_string(sharedBytes_), extents}) + ");");
-    sharedBytes_ += (count * model_.bytes(element) + 15) / 16 * 16;
+    std::string offset = std::to_string(sharedBytes_);
+    if (!widens() || !ofRows(op)) {
+      sharedBytes_ += (count * model_.bytes(element) + 15) / 16 * 16;
+    } else {
+      if (sharedBytesOfRow_ > 0)
+        offset += " + kRows * " + std::to_string(sharedBytesOfRow_);
+      sharedBytesOfRow_ += (count / shape.front() * model_.bytes(element) + 3) / 4 * 4;
+    }
+    out_->line("DBC_SHARED(" + commas({element, name, offset, extents}) + ");");
     return;
   }
   out_->line(element + " *const " + name + " = dbc::cuda::block_scratch<" + element + ">(arrays.scratch, " +
@@ -133,7 +170,7 @@ void KernelEmitter::emitLocal(kernel::LocalOp op) {
 
 //===-- Products ----------------------------------------------------------------------------------------===//
 
-std::string KernelEmitter::segment(Value value, int64_t length) {
+std::string KernelEmitter::segment(Value value, int64_t length, bool onUnits) {
   auto op = value.getDefiningOp<kernel::RowsOp>();
   auto plus = [](const std::string &base, const std::string &offset) {
     return offset == "0" ? base : base + " + " + offset;
@@ -144,7 +181,7 @@ std::string KernelEmitter::segment(Value value, int64_t length) {
     stride = rowSize(cast<kernel::LocalType>(local.getType()));
     base = plus(use(local).text, offset);
   } else {
-    stride = model_.array(program_, *op.getArray()).rowSize();
+    stride = strideOf(*op.getArray());
     base = arrayName(*op.getArray());
     if (op.getVia())
       via = use(op.getVia()).text;
@@ -153,27 +190,49 @@ std::string KernelEmitter::segment(Value value, int64_t length) {
                             (stride == 1 ? "" : " * " + std::to_string(stride)));
     base = plus(base, offset);
   }
-  return call("dbc::cuda::segment", {base, via, std::to_string(stride), std::to_string(length)}).text;
+  bool chunks = onUnits && stride % 4 == 0 && op.getOffset() % 4 == 0;
+  return call(chunks ? "dbc::cuda::chunks" : "dbc::cuda::segment",
+              {base, via, std::to_string(stride), std::to_string(length)})
+      .text;
+}
+
+/// "1 chunk", "8 chunks".
+static std::string counted(int64_t n, StringRef what) {
+  return std::to_string(n) + " " + what.str() + (n == 1 ? "" : "s");
 }
 
 void KernelEmitter::emitProduct(kernel::ProductOp op) {
-  hasProduct_ = true;
   auto weights = program_.find<kernel::WeightsOp>(op.getWeights());
   std::string name = aliases_.at("weights " + op.getWeights().str()).name;
   int64_t gates = weights.getGates().value_or(1), units = weights.getOut() / gates;
-  std::string tile =
-      op.getTile() ? call("dbc::cuda::tile_of", {use(op.getTile()).text, std::to_string(gates),
-                                                 std::to_string(units), std::to_string(*weights.getWidth())})
-                         .text
-                   : call("dbc::cuda::all_of", {std::to_string(weights.getOut())}).text;
+  std::string number = op.getTile() ? use(op.getTile()).text : "0";
+  std::string tile = op.getTile()
+                         ? call("dbc::cuda::tile_of", {number, std::to_string(gates), std::to_string(units),
+                                                       std::to_string(*weights.getWidth())})
+                               .text
+                         : call("dbc::cuda::all_of", {std::to_string(weights.getOut())}).text;
+  kernel::ContractAttr contract = op.getSums() ? weights.getContractAttr() : kernel::ContractAttr();
+  std::string function = op.getTable() ? "product_of_tables" : "product",
+              sums = "sums of products run in the order of their inputs";
   std::vector<std::string> arguments = {use(op.getCount()).text};
-  if (op.getTable())
-    arguments.push_back(use(op.getTable()).text);
-  arguments.insert(arguments.end(), {name, tile, use(op.getInto()).text});
+  if (contract) {
+    std::string instruction = kernel::stringifyInstruction(contract.getInstruction()).str();
+    function = "MatrixUnits<" +
+               commas({"dbc::cuda::Math::" + instruction, std::to_string(contract.getChunks()),
+                       std::to_string(contract.getStrips())}) +
+               ">::" + (widens() ? "template " : "") + "product<" + rowsText() + ">";
+    sums = "products on the matrix units (" + instruction + ") in " + counted(contract.getChunks(), "chunk");
+    arguments.insert(arguments.end(), {name, number, tile, use(op.getSums()).text, use(op.getInto()).text});
+  } else {
+    if (op.getTable())
+      arguments.push_back(use(op.getTable()).text);
+    arguments.insert(arguments.end(), {name, tile, use(op.getInto()).text});
+  }
+  if (StringRef(sums_).find(sums) == StringRef::npos)
+    sums_ += (sums_.empty() ? "" : "; ") + sums;
   for (auto [x, length] : llvm::zip(op.getX(), op.getLengths()))
-    arguments.push_back(segment(x, length));
-  out_->line((op.getTable() ? "dbc::cuda::product_of_tables(" : "dbc::cuda::product(") + commas(arguments) +
-             ");");
+    arguments.push_back(segment(x, length, contract != nullptr));
+  out_->line("dbc::cuda::" + function + "(" + commas(arguments) + ");");
 }
 
 void KernelEmitter::emitMultiply(kernel::MultiplyOp op) {

@@ -12,19 +12,28 @@ class KernelEmitter : public FunctionEmitter {
 public:
   KernelEmitter(const ModelNames &model, const Program &program, const DeviceArrays &arrays,
                 kernel::FuncOp func);
-  /// Bytes that a block of threads needs, of global and of shared memory; after emit().
+  /// Bytes that a block of threads needs, of global and of shared memory; after emit(). In wide tiles it has
+  /// that many rows.
   int64_t blockScratch() const { return blockScratch_; }
-  int64_t sharedBytes() const { return sharedBytes_; }
+  int64_t sharedBytes() const { return sharedBytes_ + rows() * sharedBytesOfRow_; }
+  int64_t wideSharedBytes() const { return sharedBytes_ + wideRows() * sharedBytesOfRow_; }
   /// Rows of a block, and tiles.
-  int64_t rows();
-  int64_t tiles();
+  int64_t rows() const;
+  int64_t tiles() const;
+  /// Whether its function and its kernel are templates of the rows of a block: those that its own kernel has,
+  /// and in wide tiles more.
+  bool widens() const { return wideRows() > 0; }
+  int64_t wideRows() const;
+  /// The matrices that matrix units read: its function is given them.
+  std::vector<kernel::WeightsOp> matrices() const;
   /// Whether it may find something wrong: then its function is told which launch it is in.
-  bool checks();
+  bool checks() const;
 
 private:
   std::string arraySource(llvm::StringRef symbol) override;
   bool restricts(llvm::StringRef symbol) override;
   std::string columnSource(kernel::SpaceOp space, llvm::StringRef column) override;
+  int64_t strideOf(llvm::StringRef symbol) override { return deviceRowSize(model_, program_, symbol); }
   std::string weightsAlias(kernel::WeightsOp weights, const std::string &name) override;
   Expr orderedRow(kernel::OrderOp op) override;
   void emitStageHead(Writer &out) override;
@@ -36,12 +45,16 @@ private:
   void emitCheck(kernel::CheckOp op) override;
   void emitInt(kernel::IntOp op) override;
   void emitOfThreads(mlir::Operation *op) override;
-  std::string segment(mlir::Value rows, int64_t length);
+  std::string segment(mlir::Value rows, int64_t length, bool onUnits = false);
+  static bool ofRows(kernel::LocalOp local);
+  /// Rows of a block, as C++ says it.
+  std::string rowsText() const { return widens() ? "kRows" : std::to_string(rows()); }
   std::string fault(mlir::Operation *op, const std::string &row, const std::vector<std::string> &numbers);
 
   const DeviceArrays &arrays_;
-  std::string work_; ///< the variable that numbers blocks of rows and tiles
-  int64_t blockScratch_ = 0, sharedBytes_ = 0;
+  std::string work_; ///< the variable that says which rows and which tile a block of threads has
+  std::string sums_; ///< how products add up, in words
+  int64_t blockScratch_ = 0, sharedBytes_ = 0, sharedBytesOfRow_ = 0;
 };
 
 } // namespace dbc::codegen

@@ -212,6 +212,8 @@ std::string emitManifest(const ModelNames &model) {
       if (model.device)
         j.value("cuda");
     });
+    if (model.device)
+      j.attribute("gpu_math", model.f64() ? "f64" : model.options.tf32 ? "tf32" : "f32");
     datas(j, model);
     params(j, model);
     j.attributeArray("entries", [&] {

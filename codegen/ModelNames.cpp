@@ -422,7 +422,7 @@ int ModelNames::packedSlot(kernel::WeightsOp op) const {
     if (other.getParts() == op.getParts() && other.getPlaces() == op.getPlaces() &&
         other.getOut() == op.getOut() && other.getIn() == op.getIn() && other.getTables() == op.getTables() &&
         other.getInit() == op.getInit() && other.getGates() == op.getGates() &&
-        other.getWidth() == op.getWidth())
+        other.getWidth() == op.getWidth() && other.getContract() == op.getContract())
       return slot.number;
   }
   return -1;

@@ -153,7 +153,17 @@ void emitMakeModel(const ModelNames &model, Writer &out) {
     out.comment("The same for a device.");
     for (const PackedSlot &slot : model.device->packed) {
       kernel::WeightsOp op = slot.op;
-      out.line("dbc::lay_out_parts<real>(model, " + std::to_string(slot.number) + ", weights, " +
+      if (kernel::ContractAttr contract = op.getContractAttr()) {
+        std::vector<std::string> lengths;
+        for (int64_t length : contract.getLengths())
+          lengths.push_back(std::to_string(length));
+        out.line("dbc::cuda::lay_out_fragments(" +
+                 commas({"model", std::to_string(slot.number), "weights", matrixText(model, op),
+                         std::to_string(op.getStripCount()), "{" + commas(lengths) + "}"}) +
+                 ");");
+        continue;
+      }
+      out.line("dbc::cuda::lay_out_parts<real>(model, " + std::to_string(slot.number) + ", weights, " +
                matrixText(model, op) + (op.getTables() ? ", " + std::to_string(*op.getTables()) : "") + ");");
     }
   }
@@ -254,8 +264,10 @@ FailureOr<std::string> emitSource(const ModelNames &model) {
   if (model.device)
     out.line("#include \"" + model.source + ".cuh\"");
   out.blank();
-  if (model.device)
+  if (model.device) {
     out.line("#include <dbc/cuda/context.h>");
+    out.line("#include <dbc/cuda/layout.h>");
+  }
   out.line("#include <dbc/generated.h>");
   out.blank();
   out.line("#include <array>");

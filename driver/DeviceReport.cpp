@@ -7,14 +7,29 @@ using namespace mlir;
 
 namespace dbc::driver {
 
-static KernelReport reportKernel(kernel::FuncOp func, int64_t realBytes) {
+static ProductReport reportProduct(kernel::ProductOp product, SymbolTable &names) {
+  auto matrix = names.lookup<kernel::WeightsOp>(product.getWeights());
+  ProductReport report{matrix.getSymName().drop_front(StringRef("packed.").size()).str(),
+                       dyn::sourcePlace(product.getLoc()), "", 0, 0};
+  if (product.getSums()) {
+    report.instruction = kernel::stringifyInstruction(matrix.getContract()->getInstruction()).str();
+    report.chunks = matrix.getContract()->getChunks();
+  }
+  return report;
+}
+
+static KernelReport reportKernel(kernel::FuncOp func, SymbolTable &names, int64_t realBytes) {
   KernelReport report;
   report.name = func.getSymName().drop_front(StringRef("stage.").size()).str();
   if (auto tiles = func->getAttrOfType<IntegerAttr>("tiles"))
     report.tiles = tiles.getInt();
+  if (auto wide = func->getAttrOfType<IntegerAttr>("wide"))
+    report.wide = wide.getInt();
   func.walk([&](Operation *op) {
     if (auto blocks = dyn_cast<kernel::BlocksOp>(op)) {
       report.rows = blocks.getSize();
+    } else if (auto product = dyn_cast<kernel::ProductOp>(op)) {
+      report.products.push_back(reportProduct(product, names));
     } else if (auto local = dyn_cast<kernel::LocalOp>(op)) {
       int64_t bytes = local.getType().getElement().isF32() ? realBytes : 4;
       for (int64_t extent : local.getType().getShape())
@@ -39,12 +54,18 @@ std::vector<DeviceReport> reportKernels(ModuleOp kernels, int64_t realBytes) {
       auto func = names.lookup<kernel::FuncOp>(launch.getFunc());
       if (names.lookup<kernel::SpaceOp>(*func.getSpace()).getKind() == kernel::SpaceKind::Model)
         return;
-      KernelReport kernel = reportKernel(func, realBytes);
+      KernelReport kernel = reportKernel(func, names, realBytes);
       kernel.launch = "once";
       for (Operation *loop = launch->getParentOp(); loop != program; loop = loop->getParentOp()) {
         if (!isa<kernel::LevelsOp, kernel::StepsOp>(loop))
           continue;
         auto apart = loop->getAttrOfType<StringAttr>("apart");
+        if (auto keeps = loop->getAttrOfType<ArrayAttr>("keeps"))
+          for (auto name : keeps.getAsRange<FlatSymbolRefAttr>())
+            for (ProductReport &product : kernel.products)
+              if (auto matrix = names.lookup<kernel::WeightsOp>(name.getValue());
+                  matrix.getSymName().drop_front(StringRef("packed.").size()) == product.matrix)
+                product.kept = matrix.getTileBytes();
         if (loop->hasAttr("persistent"))
           kernel.launch = "with its whole loop";
         else if (apart)
@@ -60,26 +81,54 @@ std::vector<DeviceReport> reportKernels(ModuleOp kernels, int64_t realBytes) {
 void print(llvm::raw_ostream &out, const DeviceReport &report) {
   out << "`" << report.entry << "` on a device\n";
   for (const KernelReport &kernel : report.kernels) {
-    out << "  " << kernel.name << ": " << kernel.rows << " rows a block of threads";
+    out << "  " << kernel.name << ": " << kernel.rows;
+    if (kernel.wide > 0)
+      out << " or " << kernel.wide;
+    out << " rows a block of threads";
     if (kernel.tiles > 1)
       out << ", " << kernel.tiles << " tiles";
     out << ", " << kernel.shared << " bytes shared";
     if (kernel.global > 0)
       out << " and " << kernel.global << " bytes of global memory, as they do not fit";
     out << (kernel.byRow ? "; partly one thread a row" : "") << "; launched " << kernel.launch << "\n";
+    for (const ProductReport &product : kernel.products) {
+      out << "    `" << product.matrix << "` (" << product.place << "): ";
+      if (product.instruction.empty())
+        out << "one number at a time, not on the matrix units";
+      else
+        out << "on the matrix units, " << product.instruction << ", in " << product.chunks
+            << (product.chunks == 1 ? " chunk" : " chunks");
+      if (product.kept > 0)
+        out << "; kept for the whole loop, " << product.kept << " bytes of it in each block's shared memory";
+      out << "\n";
+    }
   }
 }
 
 llvm::json::Value toJson(const DeviceReport &report) {
   llvm::json::Array kernels;
-  for (const KernelReport &kernel : report.kernels)
+  for (const KernelReport &kernel : report.kernels) {
+    llvm::json::Array products;
+    for (const ProductReport &product : kernel.products) {
+      llvm::json::Object object{{"matrix", product.matrix}, {"place", product.place}};
+      if (product.instruction.empty())
+        object["instruction"] = nullptr;
+      else
+        object["instruction"] = product.instruction;
+      object["chunks"] = product.chunks;
+      object["kept_bytes"] = product.kept;
+      products.push_back(std::move(object));
+    }
     kernels.push_back(llvm::json::Object{{"name", kernel.name},
+                                         {"products", std::move(products)},
                                          {"rows", kernel.rows},
+                                         {"wide_rows", kernel.wide > 0 ? kernel.wide : kernel.rows},
                                          {"tiles", kernel.tiles},
                                          {"shared_bytes", kernel.shared},
                                          {"global_bytes", kernel.global},
                                          {"by_row", kernel.byRow},
                                          {"launch", kernel.launch}});
+  }
   return llvm::json::Object{{"entry", report.entry}, {"kernels", std::move(kernels)}};
 }
 

@@ -11,13 +11,23 @@
 
 namespace dbc::driver {
 
+/// Products with a matrix.
+struct ProductReport {
+  std::string matrix, place; ///< its name, and where in the source they stand
+  std::string instruction;   ///< of the matrix units: "tf32" or "tf32x3"; empty: there is none
+  int64_t chunks = 0;        ///< that are added up apart
+  int64_t kept = 0;          ///< bytes that a block of threads keeps of it in shared memory for a whole loop
+};
+
 struct KernelReport {
   std::string name;   ///< of the stage
   int64_t rows = 0;   ///< of a block of threads
+  int64_t wide = 0;   ///< in a launch of many rows; 0: the same
   int64_t tiles = 1;  ///< that blocks share
   int64_t shared = 0; ///< bytes of shared memory of a block, of global memory if that does not do
   int64_t global = 0;
   bool byRow = false; ///< some of it is computed by one thread for each row
+  std::vector<ProductReport> products;
   std::string launch; ///< "once", "with its whole loop", or "each time: " and why
 };
 

@@ -43,6 +43,8 @@ std::string commandLine(const ModelOptions &options, bool how) {
     text += " --weights bf16";
   if (how && options.target != "cpu")
     text += " --target " + options.target;
+  if (how && options.tf32)
+    text += " --gpu-math tf32";
   if (how && options.tableBudget != kTableBudget)
     text += " --table-budget " + std::to_string(options.tableBudget);
   return text;
@@ -116,8 +118,9 @@ Exit ModelUnit::transform(const std::string &until, mlir::OwningOpRef<mlir::Modu
   result = meaning_->clone();
   mlir::PassManager passes(&context_);
   const int64_t realBytes = options_.f64 ? 8 : 4;
-  passes::buildPipeline(passes, {until, static_cast<int64_t>(options_.tableBudget) / realBytes,
-                                 device ? passes::Target::Cuda : passes::Target::Cpu, realBytes});
+  passes::buildPipeline(passes,
+                        {until, static_cast<int64_t>(options_.tableBudget) / realBytes,
+                         device ? passes::Target::Cuda : passes::Target::Cpu, realBytes, options_.tf32});
   for (const std::string &flag : printAfter)
     if (llvm::none_of(passes.getPasses(), [&](mlir::Pass &pass) { return pass.getArgument() == flag; })) {
       llvm::errs() << "dbc: error: no pass `" << flag << "` is run; these are:";
@@ -149,6 +152,7 @@ Exit ModelUnit::generate(GeneratedCode &code, const std::vector<std::string> &pr
   codegen::Options options;
   options.real = options_.f64 ? codegen::Real::F64 : codegen::Real::F32;
   options.bf16 = options_.bf16;
+  options.tf32 = options_.tf32;
   options.source = llvm::sys::path::filename(options_.file).str();
   mlir::ScopedDiagnosticHandler handler(&context_, printDiagnostic);
   mlir::FailureOr<codegen::Generated> generated =

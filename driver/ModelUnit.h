@@ -27,6 +27,7 @@ struct ModelOptions {
   bool bf16 = false;                   ///< --weights bf16
   bool device = false;                 ///< --target: kernels for a GPU too
   std::string target = "cpu";          ///< --target: cpu, cuda, cpu,cuda or cuda-on-cpu
+  bool tf32 = false;                   ///< --gpu-math tf32
   uint64_t tableBudget = kTableBudget; ///< --table-budget, in bytes
   bool verbose = false;
 };

@@ -21,8 +21,8 @@
 
 namespace dbc::driver {
 
-/// A computed value may differ from the oracle's by this much, see max_error.
-constexpr double kBound = 1e-4;
+/// A computed value may differ from the oracle's by this much, see max_error; with --gpu-math tf32 by that.
+constexpr double kBound = 1e-4, kTf32Bound = 5e-3;
 /// Inputs with a decision nearer than this are not compared: rounding may turn it.
 constexpr double kMargin = 1e-3;
 /// For each valid input asked for, so many are drawn at most.
@@ -98,8 +98,8 @@ bool sameBits(const LineResult &a, const LineResult &b) {
 
 class Verifier {
 public:
-  Verifier(oracle::Interpreter &interpreter, const LoadedModel &loaded, int32_t entry)
-      : info(loaded.info()), entry(info.entries[entry]), oracle(interpreter, entry),
+  Verifier(oracle::Interpreter &interpreter, const LoadedModel &loaded, int32_t entry, double bound)
+      : bound(bound), info(loaded.info()), entry(info.entries[entry]), oracle(interpreter, entry),
         one(loaded.model, entry, 1, loaded.device()), two(loaded.model, entry, 2, loaded.device()) {}
 
   /// Draws until `count` inputs are valid. Returns false if that does not come about, after saying why.
@@ -127,6 +127,7 @@ private:
   std::string differs(const LineResult &expected, const LineResult &got);
   bool failsAlone(const Instance &instance);
 
+  const double bound; ///< of an error
   const ModelInfo &info;
   const EntryInfo &entry;
   OracleRunner oracle;
@@ -220,7 +221,7 @@ std::string Verifier::differs(const LineResult &expected, const LineResult &got)
     return "";
   double error = max_error(got.value, expected.value);
   finding.maxError = std::max(finding.maxError, error);
-  if (error <= kBound)
+  if (error <= bound)
     return "";
   return "the values differ by " + llvm::formatv("{0:e2}", error).str() + ": the oracle gives " +
          expected.json + ", compiled code " + got.json;
@@ -266,7 +267,7 @@ Status Verifier::compare() {
     int32_t part; ///< inputs of a part; 0: as the session likes
     bool share = false;
     cuda::Path path = cuda::Path::Persistent; ///< of a device; and blocks of threads
-    int32_t blocks = 0;
+    int32_t blocks = 0, wideBlocks = 0;
   };
   std::vector<Way> ways = {{"one by one", one, order, 1, 0},
                            {"shuffled, with two threads", two, shuffled, drawn.size(), INT32_MAX},
@@ -275,6 +276,8 @@ Status Verifier::compare() {
                            {"sharing subtrees", two, twice, 6, 0, true}};
   if (one.context) {
     ways.push_back({"stage by stage", one, order, drawn.size(), 0, false, cuda::Path::Levels});
+    ways.push_back(
+        {"in wide tiles", two, order, drawn.size(), 0, false, cuda::Path::Levels, 0, /*wideBlocks=*/1});
     ways.push_back(
         {"with one block of threads", two, order, drawn.size(), 0, false, cuda::Path::Persistent, 1});
   } else { // a device does not share rows among threads of the host
@@ -286,6 +289,7 @@ Status Verifier::compare() {
     if (way.runner.context) {
       way.runner.context->choose_path(way.path);
       way.runner.context->limit_blocks(way.blocks);
+      way.runner.context->widen_from(way.wideBlocks);
     }
     if (Status status = run(way.runner, way.order, way.batch, other); !status.ok())
       return status;
@@ -377,7 +381,8 @@ Exit verifyCommand(const Options &options) {
     const EntryInfo &entry = info.entries[number];
     if (!options.entry.empty() && entry.name != options.entry)
       continue;
-    Verifier verifier(interpreter, loaded, static_cast<int32_t>(number));
+    Verifier verifier(interpreter, loaded, static_cast<int32_t>(number),
+                      options.model.tf32 ? kTf32Bound : kBound);
     if (!verifier.draw(options.count, options.seed)) {
       exit = kUserError;
       continue;

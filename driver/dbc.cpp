@@ -149,6 +149,11 @@ private:
             "kernels "
             "thread by thread, for tests [cpu]")
         ->check(CLI::IsMember({"cpu", "cuda", "cpu,cuda", "cuda-on-cpu"}).description(""));
+    command
+        ->add_option_function<std::string>(
+            "--gpu-math", [this](const std::string &text) { o.model.tf32 = text == "tf32"; },
+            "how a GPU multiplies matrices: f32, or tf32 with operands of 11 bits [f32]")
+        ->check(CLI::IsMember({"f32", "tf32"}).description(""));
   }
   void addEntry(CLI::App *command, const char *without = "may be left out when there is one") {
     command->add_option("--entry", o.entry, std::string("an entry or loss; ") + without);
@@ -289,6 +294,11 @@ int dispatch(int argc, char **argv) {
   }
   if (options.model.f64 && options.model.bf16) {
     std::cerr << "dbc: error: `--weights bf16` goes with `--real f32` alone\n";
+    return kUsage;
+  }
+  if (options.model.tf32 && (options.model.f64 || !options.model.device)) {
+    std::cerr << "dbc: error: `--gpu-math tf32` is about kernels: it goes with `--target cuda` and `--real "
+                 "f32` alone\n";
     return kUsage;
   }
   for (const Command &command : line.commands)

@@ -123,9 +123,11 @@ struct Lowering {
       return lowerTogether(together, launches, packed);
     Operation *loop;
     if (auto levels = dyn_cast<batch::LevelsOp>(op))
-      loop = kernel::LevelsOp::create(launches, op->getLoc(), levels.getGroup());
+      loop = kernel::LevelsOp::create(launches, op->getLoc(), levels.getGroup(), /*persistent=*/false,
+                                      ArrayAttr());
     else
-      loop = kernel::StepsOp::create(launches, op->getLoc(), cast<batch::StepsOp>(op).getSpace());
+      loop = kernel::StepsOp::create(launches, op->getLoc(), cast<batch::StepsOp>(op).getSpace(),
+                                     /*persistent=*/false, ArrayAttr());
     OpBuilder inside = OpBuilder::atBlockEnd(&loop->getRegion(0).emplaceBlock());
     for (Operation &inner : llvm::make_early_inc_range(op->getRegion(0).front()))
       if (failed(lower(&inner, inside, packed)))

@@ -95,6 +95,8 @@ public:
         llvm::for_each(product.getX(), readRows);
         read(product.getTable());
         touched.locals.writes.insert(product.getInto().getAsOpaquePointer());
+        if (Value sums = product.getSums())
+          touched.locals.writes.insert(sums.getAsOpaquePointer());
       } else if (auto multiply = dyn_cast<kernel::MultiplyOp>(op)) {
         readRows(multiply.getA());
         llvm::for_each(multiply.getB(), readRows);
@@ -266,6 +268,7 @@ public:
     });
     func_.walk([](kernel::ForOp loop) { loop.setVector(false); }); // of one thread
     placeScratch(realBytes);
+    widen();
   }
 
 private:
@@ -278,6 +281,7 @@ private:
   bool runs(kernel::ForOp loop);
   void setBarriers(Block &block, Touched &pending);
   void placeScratch(int64_t realBytes);
+  void widen();
   Value integer(int64_t number, Location loc) {
     return arith::ConstantOp::create(b_, loc, b_.getI32IntegerAttr(number));
   }
@@ -483,9 +487,9 @@ void Dealer::setBarriers(Block &block, Touched &pending) {
 
 //===-- Scratch -----------------------------------------------------------------------------------------===//
 
-/// Shared memory as long as there is any, the smallest first.
+/// Shared memory as long as there is any, the smallest first. All cards have that much.
 void Dealer::placeScratch(int64_t realBytes) {
-  constexpr int64_t kShared = 48 << 10;
+  constexpr int64_t kShared = 96 << 10;
   SmallVector<std::pair<int64_t, kernel::LocalOp>> locals;
   func_.walk([&](kernel::LocalOp local) {
     int64_t bytes = local.getType().getElement().isF32() ? realBytes : 4;
@@ -499,6 +503,34 @@ void Dealer::placeScratch(int64_t realBytes) {
     used += bytes;
     local.setMemory(used <= kShared ? kernel::Memory::Shared : kernel::Memory::Global);
   }
+}
+
+/// A stage whose blocks are a tile of rows of the matrix units may have many in one, if its scratch then
+/// fits.
+void Dealer::widen() {
+  constexpr int64_t kRows = 8, kWideRows = 128, kMostShared = 160 << 10; // of a card with sm_80
+  int64_t rows = 0, bytes = 0;
+  bool units = false, shared = true;
+  func_.walk([&](Operation *op) {
+    if (auto blocks = dyn_cast<kernel::BlocksOp>(op)) {
+      rows = blocks.getSize();
+    } else if (auto product = dyn_cast<kernel::ProductOp>(op)) {
+      units |= product.getSums() != nullptr;
+    } else if (auto local = dyn_cast<kernel::LocalOp>(op)) {
+      int64_t size = 4;
+      for (int64_t extent : local.getType().getShape())
+        size *= extent;
+      bytes += size * kWideRows / kRows;
+      shared &= local.getMemory() == kernel::Memory::Shared;
+    }
+  });
+  func_.walk([&](kernel::ProductOp product) { // what warps add up is as much whatever the rows
+    if (Value sums = product.getSums())
+      bytes -=
+          llvm::product_of(cast<kernel::LocalType>(sums.getType()).getShape()) * 4 * (kWideRows / kRows - 1);
+  });
+  if (units && shared && rows == kRows && bytes <= kMostShared)
+    func_->setAttr("wide", b_.getI64IntegerAttr(kWideRows));
 }
 
 struct KernelDealThreadsPass : impl::KernelDealThreadsBase<KernelDealThreadsPass> {

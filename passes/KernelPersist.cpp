@@ -44,6 +44,47 @@ StringRef whyNot(Block &body, StringRef loop, SymbolTable &names) {
   return "";
 }
 
+/// Bytes of shared memory that a block of threads may have on an H100; on a card with less nothing is kept.
+constexpr int64_t kMostShared = 227 << 10;
+
+int64_t sharedBytes(kernel::FuncOp func) {
+  int64_t sum = 0;
+  func.walk([&](kernel::LocalOp local) {
+    int64_t bytes = 4;
+    for (int64_t extent : local.getType().getShape())
+      bytes *= extent;
+    sum += llvm::alignTo(bytes, 16);
+  });
+  return sum;
+}
+
+/// The matrices that fit beside the scratch of a loop's stages, in the order of these. Of a matrix in tiles a
+/// block of threads keeps one: all its products must be by tiles that blocks share.
+SmallVector<Attribute> kept(Block &body, SymbolTable &names) {
+  int64_t scratch = 0;
+  llvm::MapVector<Attribute, bool> fits;
+  for (auto launch : body.getOps<kernel::LaunchOp>()) {
+    auto func = names.lookup<kernel::FuncOp>(launch.getFunc());
+    scratch = std::max(scratch, sharedBytes(func));
+    func.walk([&](kernel::ProductOp product) {
+      auto matrix = names.lookup<kernel::WeightsOp>(product.getWeights());
+      bool own = product.getSums() && (!matrix.getGates() || func->hasAttr("tiles"));
+      auto [known, isNew] = fits.try_emplace(product.getWeightsAttr(), own);
+      known->second &= own;
+    });
+  }
+  SmallVector<Attribute> all;
+  int64_t room = kMostShared - scratch;
+  for (auto [name, fit] : fits) {
+    auto matrix = names.lookup<kernel::WeightsOp>(cast<FlatSymbolRefAttr>(name).getValue());
+    if (!fit || matrix.getTileBytes() > room)
+      continue;
+    room -= matrix.getTileBytes();
+    all.push_back(name);
+  }
+  return all;
+}
+
 struct KernelPersistPass : impl::KernelPersistBase<KernelPersistPass> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<kernel::ProgramOp>()) {
@@ -59,6 +100,8 @@ struct KernelPersistPass : impl::KernelPersistBase<KernelPersistPass> {
         loop.setPersistent(reason.empty());
         if (!reason.empty())
           loop->setAttr("apart", StringAttr::get(loop.getContext(), reason));
+        else if (SmallVector<Attribute> keeps = kept(loop.getBody().front(), names); !keeps.empty())
+          loop.setKeepsAttr(ArrayAttr::get(loop.getContext(), keeps));
       };
       if (auto levels = dyn_cast<kernel::LevelsOp>(op))
         decide(levels, levels.getGroup());

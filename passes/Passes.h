@@ -23,6 +23,7 @@ struct PipelineOptions {
   int64_t tableNumbers = BatchFoldTablesOptions().numbers;
   Target target = Target::Cpu;
   int64_t realBytes = 4; ///< of a number of the emitter's type
+  bool tf32 = false;     ///< Target::Cuda: products cut their operands to tf32
 };
 
 /// Appends all passes: a `dyn` module goes in, a `kernel` module comes out.

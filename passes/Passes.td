@@ -209,12 +209,24 @@ def BatchToKernel : Pass<"batch-to-kernel", "::mlir::ModuleOp"> {
   let dependentDialects = ["::dbc::kernel::KernelDialect"];
 }
 
+def KernelMatrixUnits : Pass<"kernel-matrix-units", "::mlir::ModuleOp"> {
+  let summary = "Compute products on a GPU's matrix units";
+  let description = [{
+    Products of rows and a matrix of f32 get a contract: how many chunks of inputs are added up, in which order, by which
+    instruction. One matrix has one, for all its products. Those whose rows each have a matrix of their own, and those of a
+    matrix whose products have operands of several lengths, stay as they are.
+  }];
+  let options = [Option<"tf32", "tf32", "bool", "false", "cut operands to the 11 bits of tf32">];
+  let dependentDialects = ["::dbc::kernel::KernelDialect"];
+}
+
 def KernelDealThreads : Pass<"kernel-deal-threads", "::mlir::ModuleOp"> {
   let summary = "Share the loops of stages among the threads of a GPU's blocks";
   let description = [{
     A block of rows is one of threads. Its loops over rows become `kernel.threads`: of a nest of independent loops each
     element is an iteration, of other loops each row. Barriers stand where a thread reads what another one wrote, or
-    replaces what another one reads. Scratch is shared memory if it all fits into 48 KiB, else the largest is global.
+    replaces what another one reads. Scratch is shared memory if it all fits into 96 KiB, else the largest is global.
+    Stages whose blocks are a tile of rows of the matrix units may have wide ones too: the attribute `wide` of the function.
     The stages of the model itself, which run when it is made, stay as they are.
   }];
   let options = [Option<"realBytes", "real-bytes", "int64_t", "4", "bytes of a number of the emitter's type">];
@@ -225,7 +237,8 @@ def KernelPersist : Pass<"kernel-persist", "::mlir::ModuleOp"> {
   let summary = "Find loops over levels or steps that a GPU may run in one launch";
   let description = [{
     Outermost loops that hold launches alone, of stages over rows that the loop itself orders, whose scratch is shared
-    memory. All their blocks of threads must be there at once, and wait for each other behind each stage.
+    memory. All their blocks of threads must be there at once, and wait for each other behind each stage. `keeps` are the
+    matrices for which shared memory has room beside that scratch.
     Others are launched stage by stage, and the attribute `apart` says why: a `while` drops rows, or another loop stands inside.
   }];
 }

@@ -45,6 +45,8 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createCSEPass());
   pm.addPass(createCanonicalizerPass()); // comparisons of what turned out to be equal
   if (options.target == Target::Cuda) {
+    if (options.realBytes == 4)
+      pm.addPass(createKernelMatrixUnits({options.tf32}));
     pm.addPass(createKernelDealThreads({options.realBytes}));
     pm.addPass(createKernelPersist());
   }

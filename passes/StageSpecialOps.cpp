@@ -144,9 +144,10 @@ std::string StageToKernel::pack(linalg::ContractOp op) {
     std::string name;
     for (Attribute part : parts)
       name += (name.empty() ? "" : "_") + cast<FlatSymbolRefAttr>(part).getValue().str();
-    auto op = kernel::WeightsOp::create(
-        packed.declare, loc, "packed." + name, b.getArrayAttr(parts), places, dyn::extents(type)[0],
-        dyn::extents(type)[1], tables ? b.getI64IntegerAttr(*tables) : IntegerAttr(), init, gates, width);
+    auto op = kernel::WeightsOp::create(packed.declare, loc, "packed." + name, b.getArrayAttr(parts), places,
+                                        dyn::extents(type)[0], dyn::extents(type)[1],
+                                        tables ? b.getI64IntegerAttr(*tables) : IntegerAttr(), init, gates,
+                                        width, kernel::ContractAttr());
     op->remove();
     packed.names->insert(op, packed.declare.getInsertionPoint());
     symbol = op.getSymName().str();
@@ -183,7 +184,7 @@ StageToKernel::Operands StageToKernel::operandsOf(linalg::ContractOp op) {
 
 void StageToKernel::product(linalg::ContractOp op, const Operands &operands, Value tile, Value into) {
   kernel::ProductOp::create(b, op.getLoc(), count, operands.segments, operands.lengths, operands.weights,
-                            operands.table, operands.some, tile, into);
+                            operands.table, operands.some, tile, /*sums=*/Value(), into);
 }
 
 void StageToKernel::multiply(linalg::ContractOp op, const MatMul &product) {

@@ -99,6 +99,25 @@ StringRef GroupOp::getDataOf(unsigned cell) {
   return data ? data.getValue() : StringRef();
 }
 
+int64_t WeightsOp::getTileCount() {
+  int64_t units = getOut() / getGates().value_or(1);
+  return getGates() ? llvm::divideCeil(units, *getWidth()) : 1;
+}
+
+int64_t WeightsOp::getBlockCount() {
+  int64_t blocks = 0;
+  for (int64_t length : getContract()->getLengths())
+    blocks += llvm::divideCeil(length, 16);
+  return blocks;
+}
+
+int64_t WeightsOp::getStripCount() {
+  int64_t outputs = getGates() ? *getGates() * *getWidth() : getOut(), together = getContract()->getStrips();
+  return llvm::divideCeil(outputs, 16 * together) * together;
+}
+
+int64_t WeightsOp::getTileBytes() { return getBlockCount() * getStripCount() * 16 * 16 * 4; }
+
 LogicalResult ForOp::verify() {
   if (getBody().getNumArguments() != 1 + getInit().size() ||
       !getBody().getArgument(0).getType().isInteger(32))

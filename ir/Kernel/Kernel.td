@@ -83,6 +83,25 @@ def Kernel_FaultAttr : EnumAttr<Kernel_Dialect, Kernel_Fault, "fault">;
 def Kernel_IntKindAttr : EnumAttr<Kernel_Dialect, Kernel_IntKind, "int_kind">;
 def Kernel_FunctionKindAttr : EnumAttr<Kernel_Dialect, Kernel_FunctionKind, "function_kind">;
 
+def Kernel_Instruction : Kernel_Enum<"Instruction", "what a GPU's matrix units do with two operands of f32", [
+    I32EnumCase<"TF32", 0, "tf32">, I32EnumCase<"TF32x3", 1, "tf32x3">]>;
+def Kernel_ContractAttr : AttrDef<Kernel_Dialect, "Contract"> {
+  let mnemonic = "contract";
+  let summary = "How a GPU's matrix units add up the products with a matrix";
+  let description = [{
+    What decides the bits of a result, whichever kernel computes it, for however many rows. Operands of the given `lengths`
+    are cut into blocks of 16 inputs, each by itself. Block n belongs to chunk n mod `chunks`; a chunk is added up block by
+    block by `instruction`, then chunk after chunk is added to the bias. `tf32`: operands are cut to 11 bits; `tf32x3`: they
+    are sums of two such, and three products are added. Outputs are computed `strips` times 16 together, which decides nothing.
+    ```mlir
+    #kernel.contract<tf32x3, chunks = 8, strips = 5, lengths = [150, 150]>
+    ```
+  }];
+  let parameters = (ins EnumParameter<Kernel_Instruction>:$instruction, "int64_t":$chunks, "int64_t":$strips,
+                        ArrayRefParameter<"int64_t">:$lengths);
+  let assemblyFormat = "`<` $instruction `,` `chunks` `=` $chunks `,` `strips` `=` $strips `,` `lengths` `=` `[` $lengths `]` `>`";
+}
+
 class Kernel_Op<string m, list<Trait> t = []> : Op<Kernel_Dialect, m, t>;
 
 //===-- Interface ---------------------------------------------------------------------------------------------===//
@@ -194,12 +213,22 @@ def Kernel_WeightsOp : Kernel_Op<"weights", [Symbol]> {
     part has rank 3 and n matrices are packed. `init` is a parameter of `out` numbers that products start from (a bias),
     or absent (0). With `gates` = g the outputs are g gates of out / g units, gate after gate, and are packed in tiles:
     all gates of `width` neighbouring units. The last tile ends at the last unit, so it may overlap the one before; what
-    both have is then computed once where that saves work.
+    both have is then computed once where that saves work. With `contract` they are laid out for a GPU's matrix units.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefArrayAttr:$parts,
                        DenseI64ArrayAttr:$places, I64Attr:$out, I64Attr:$in, OptionalAttr<I64Attr>:$tables,
-                       OptionalAttr<FlatSymbolRefAttr>:$init, OptionalAttr<I64Attr>:$gates, OptionalAttr<I64Attr>:$width);
-  let assemblyFormat = "$sym_name `=` $parts `at` $places `:` $out `by` $in (`tables` $tables^)? (`init` $init^)? (`gates` $gates^ `in` `tiles` `of` $width)? attr-dict";
+                       OptionalAttr<FlatSymbolRefAttr>:$init, OptionalAttr<I64Attr>:$gates, OptionalAttr<I64Attr>:$width,
+                       OptionalAttr<Kernel_ContractAttr>:$contract);
+  let assemblyFormat = "$sym_name `=` $parts `at` $places `:` $out `by` $in (`tables` $tables^)? (`init` $init^)? (`gates` $gates^ `in` `tiles` `of` $width)? ($contract^)? attr-dict";
+  let extraClassDeclaration = [{
+    /// Of a matrix with a contract: tiles, and of each blocks of inputs and strips of outputs. These are a multiple of those that
+    /// are computed together, so the last ones may be empty.
+    int64_t getTileCount();
+    int64_t getBlockCount();
+    int64_t getStripCount();
+    /// Bytes of a tile.
+    int64_t getTileBytes();
+  }];
 }
 def Kernel_OutputOp : Kernel_Op<"output"> {
   let summary = "Where a flat result of the entry lies";
@@ -225,6 +254,7 @@ def Kernel_FuncOp : Kernel_Op<"func", [Symbol, SingleBlock, NoTerminator]> {
     | `stage` | begin, end | a range of rows of `space` (of its order list where it is `ticked` by steps) |
     | `stage` with `tiles` | begin, end, tile_begin, tile_end | these tiles of these rows: all tiles make the stage, in any order, but on a CPU the last one behind the one before, by one thread; a GPU's blocks compute what both have twice, alike |
     `doc` lines are printed as the function's comment.
+    `wide`: on a GPU a launch of many rows may have blocks of so many instead, with scratch for them.
     A stage's attributes are for one row, for the profile: `reals_read` and `reals_written` numbers of the emitter's type,
     `bytes_read` and `bytes_written` of other numbers, `gathers`, `operations` of products (two a multiply-add); `grain` is the number of rows that are worth a thread.
   }];
@@ -342,10 +372,12 @@ def Kernel_ProductOp : Kernel_Op<"product", [AttrSizedOperandSegments, MemoryEff
     nothing), and into[i] may be `init` without multiplying. With `tile` (weights with gates) only the outputs of
     that tile are computed: into[i][g][j] is gate g of the tile's unit number j. The last tile may take what the one
     before has from `into`: `tile` is the counter of a loop in which nothing else writes there.
+    With `sums` (weights with a contract) the order of additions is the contract's, and the warps of a GPU's block of threads
+    add up there.
   }];
   let arguments = (ins I32:$count, Variadic<Kernel_Rows>:$x, DenseI64ArrayAttr:$lengths, FlatSymbolRefAttr:$weights,
-      Optional<Kernel_Local>:$table, Optional<Kernel_Local>:$some, Optional<I32>:$tile, Kernel_Local:$into);
-  let assemblyFormat = "$count `rows` `(` $x `)` $lengths `with` $weights (`table` $table^ `:` type($table))? (`some` $some^ `:` type($some))? (`tile` $tile^)? `into` $into `:` type($into) attr-dict";
+      Optional<Kernel_Local>:$table, Optional<Kernel_Local>:$some, Optional<I32>:$tile, Optional<Kernel_Local>:$sums, Kernel_Local:$into);
+  let assemblyFormat = "$count `rows` `(` $x `)` $lengths `with` $weights (`table` $table^ `:` type($table))? (`some` $some^ `:` type($some))? (`tile` $tile^)? (`sums` $sums^ `:` type($sums))? `into` $into `:` type($into) attr-dict";
   let hasVerifier = 1;
 }
 
@@ -541,18 +573,19 @@ def Kernel_LevelsOp : Kernel_Op<"levels", [NoTerminator, SingleBlock, NoRegionAr
   let summary = "For each level of a group, in order";
   let description = [{
     `persistent`: on a GPU one launch may run the whole loop; its blocks of threads then wait for each other behind each
-    stage. Else the attribute `apart` says why not.
+    stage. Else the attribute `apart` says why not. Of the matrices `keeps` each block of threads keeps, all the time, the tile
+    that it computes in shared memory, where the card has so much; all of one that is not cut into tiles of blocks.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$group, UnitAttr:$persistent);
+  let arguments = (ins FlatSymbolRefAttr:$group, UnitAttr:$persistent, OptionalAttr<FlatSymbolRefArrayAttr>:$keeps);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "(`persistent` $persistent^)? $group $body attr-dict";
+  let assemblyFormat = "(`persistent` $persistent^)? $group (`keeps` $keeps^)? $body attr-dict";
 }
 def Kernel_StepsOp : Kernel_Op<"steps", [NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "For each step of a scan, in order; inside another loop: the steps that belong to its current tick";
-  let description = "`persistent`: see kernel.levels.";
-  let arguments = (ins FlatSymbolRefAttr:$space, UnitAttr:$persistent);
+  let description = "`persistent`, `keeps`: see kernel.levels.";
+  let arguments = (ins FlatSymbolRefAttr:$space, UnitAttr:$persistent, OptionalAttr<FlatSymbolRefArrayAttr>:$keeps);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "(`persistent` $persistent^)? $space $body attr-dict";
+  let assemblyFormat = "(`persistent` $persistent^)? $space (`keeps` $keeps^)? $body attr-dict";
 }
 def Kernel_TogetherOp : Kernel_Op<"together", [NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "Its loops need nothing of one another, and no input fails in them: they may run at the same time";

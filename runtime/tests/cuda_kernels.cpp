@@ -156,6 +156,128 @@ TEST(CudaProduct, OfNoRows) {
   EXPECT_EQ(into, 99);
 }
 
+/// Fragments the way a model lays them out, from weight (o, k) at [o * inputs + k].
+struct Laid {
+  std::vector<float> numbers;
+  Fragments of;
+  Laid(const std::vector<float> &weights, const std::vector<float> &bias, int32_t gates, int32_t width,
+       int32_t strips, const std::vector<int32_t> &lengths) {
+    const int32_t outputs = static_cast<int32_t>(bias.size()), units = outputs / gates,
+                  inputs = static_cast<int32_t>(weights.size()) / outputs;
+    for (int32_t length : lengths)
+      of.blocks += (length + 15) / 16;
+    of.strips = strips;
+    const int32_t tiles = (units + width - 1) / width;
+    numbers.assign(static_cast<size_t>(tiles) * of.blocks * strips * kFragment, 0);
+    for (int32_t tile = 0; tile < tiles; ++tile)
+      for (int32_t o = 0; o < gates * width; ++o) {
+        const int32_t column = tile_of(tile, gates, units, width).column(o);
+        int32_t block = tile * of.blocks, next = 0;
+        for (int32_t length : lengths) {
+          for (int32_t k = 0; k < length; ++k)
+            numbers[static_cast<size_t>((block + k / 16) * strips + o / 16) * kFragment +
+                    static_cast<size_t>(fragment_of(o % 16, k % 16))] =
+                weights[static_cast<size_t>(column * inputs + next++)];
+          block += (length + 15) / 16;
+        }
+      }
+    of.fragments = numbers.data();
+    of.bias = bias.data();
+  }
+};
+
+/// A product by warps and by chunks: both of all rows.
+template <Math kMath, int32_t kChunks, int32_t kStrips, class A, class B>
+__global__ void units_kernel(int32_t rows, Fragments matrix, int32_t gates, int32_t units, int32_t width,
+                             float *narrow, float *wide, A a, B b) {
+  DBC_SHARED(float, sums, 0, (MatrixUnits<kMath, kChunks, kStrips>::kSums));
+  const Tile tile = tile_of(blockIdx.x, gates, units, width);
+  const int32_t size = rows * tile.outputs();
+  using Units = MatrixUnits<kMath, kChunks, kStrips>;
+  for (int32_t first = 0; first < rows; first += 8) {
+    A x = a;
+    B y = b;
+    x.via += first;
+    y.base += first * y.stride;
+    Units::template product<8>(std::min(8, rows - first), matrix, blockIdx.x, tile, sums,
+                               narrow + blockIdx.x * size + first * tile.outputs(), x, y);
+    __syncthreads();
+  }
+  Units::template product<128>(rows, matrix, blockIdx.x, tile, sums, wide + blockIdx.x * size, a, b);
+}
+
+/// `infinite`: one number of the operands is.
+template <Math kMath, int32_t kChunks, int32_t kStrips>
+void on_matrix_units(double bound, bool infinite = false, bool aligned = true) {
+  constexpr int32_t kRows = 37, kGates = 3, kUnits = 11;
+  const std::vector<int32_t> lengths = {70, 9};
+  const int32_t inputs = 79, strides[2] = {aligned ? 72 : 71, aligned ? 12 : 9};
+  const std::vector<float> weights = drawn<float>(kGates * kUnits * static_cast<size_t>(inputs), 1),
+                           bias = drawn<float>(kGates * kUnits, 2);
+  alignas(16) static float operands[2][kRows * 72 + 80];
+  std::mt19937 random(3);
+  std::vector<int32_t> via;
+  for (int32_t i = 0; i < kRows; ++i)
+    via.push_back(static_cast<int32_t>(random() % kRows));
+  for (auto &operand : operands)
+    for (float &x : operand)
+      x = static_cast<float>(random() / 2147483648.0 - 1);
+  if (infinite)
+    operands[0][via[5] * strides[0] + 40] = std::numeric_limits<float>::infinity();
+  for (int32_t width : {4, 7, 11}) {
+    const int32_t tiles = (kUnits + width - 1) / width, outputs = kGates * width;
+    const int32_t strips = (outputs + 15) / 16, groups = (strips + kStrips - 1) / kStrips;
+    const Laid laid(weights, bias, kGates, width, groups * kStrips, lengths);
+    const size_t size = static_cast<size_t>(tiles) * kRows * static_cast<size_t>(outputs);
+    std::vector<float> narrow(size + 8, 99.f), wide(size + 8, 99.f);
+    const auto run = [&](auto a, auto b) {
+      launch(units_kernel<kMath, kChunks, kStrips, decltype(a), decltype(b)>, tiles, 40960, nullptr, kRows,
+             laid.of, kGates, kUnits, width, narrow.data(), wide.data(), a, b);
+    };
+    const float *first = operands[0], *second = operands[1];
+    const int32_t *none = nullptr;
+    if (aligned)
+      run(chunks(first, via.data(), strides[0], 70), chunks(second, none, strides[1], 9));
+    else
+      run(segment(first, static_cast<const int32_t *>(via.data()), strides[0], 70),
+          segment(second, none, strides[1], 9));
+    const Status status = wait();
+    ASSERT_TRUE(status.ok()) << status.message;
+    size_t next = 0;
+    for (int32_t tile = 0; tile < tiles; ++tile)
+      for (int32_t i = 0; i < kRows; ++i)
+        for (int32_t o = 0; o < outputs; ++o, ++next) {
+          const int32_t column = tile_of(tile, kGates, kUnits, width).column(o);
+          double sum = bias[static_cast<size_t>(column)];
+          for (int32_t k = 0; k < inputs; ++k)
+            sum += double(weights[static_cast<size_t>(column * inputs + k)]) *
+                   (k < 70 ? operands[0][via[static_cast<size_t>(i)] * strides[0] + k]
+                           : operands[1][i * strides[1] + k - 70]);
+          if (sum - sum == 0)
+            ASSERT_NEAR(narrow[next], sum, bound) << where(i, o) << " of tile " << tile;
+          else
+            ASSERT_EQ(narrow[next], static_cast<float>(sum)) << where(i, o);
+          ASSERT_EQ(narrow[next], wide[next]) << where(i, o) << " of tile " << tile;
+        }
+    for (; next < narrow.size(); ++next)
+      ASSERT_TRUE(narrow[next] == 99 && wide[next] == 99) << "written behind the last row";
+  }
+}
+
+// Errors are those of f32 with three products of parts, and of 11 bits with one; who adds up a chunk does not
+// matter.
+TEST(CudaProduct, OnMatrixUnits) {
+  on_matrix_units<Math::tf32x3, 8, 1>(1e-5);
+  on_matrix_units<Math::tf32x3, 4, 2>(1e-5);
+  on_matrix_units<Math::tf32, 8, 3>(3e-2);
+}
+
+// Rows that do not begin at multiples of 16 bytes are loaded number by number.
+TEST(CudaProduct, OfRowsAnywhereOnMatrixUnits) { on_matrix_units<Math::tf32x3, 8, 2>(1e-5, false, false); }
+
+// An infinity stays one, though none of its parts would make sense.
+TEST(CudaProduct, OfInfinitiesOnMatrixUnits) { on_matrix_units<Math::tf32x3, 2, 3>(1e-5, true); }
+
 template <class Real>
 __global__ void multiply_kernel(int32_t height, int32_t outputs, Real *into, Segment<float> a,
                                 Segment<float> b, Segment<float> c) {
@@ -272,14 +394,15 @@ TEST(CudaFaults, Records) {
 // overwritten.
 TEST(CudaFaults, CountedBeyondTheRoom) {
   const FaultRecord none = {-1, {-1, -1, -1}, -1, {-1, -1, -1}};
-  for (int32_t capacity : {0, 1, 5, 767, 768, 769}) {
-    std::vector<FaultRecord> records(1000, none);
+  const int32_t all = 6 * kThreads;
+  for (int32_t capacity : {0, 1, 5, all - 1, all, all + 1}) {
+    std::vector<FaultRecord> records(static_cast<size_t>(all) + 200, none);
     int32_t count = 0;
     start(find_faults, 2, Faults{records.data(), &count, capacity, 0});
     ASSERT_TRUE(wait().ok());
-    EXPECT_EQ(count, 768);
-    for (int32_t n = 0; n < 1000; ++n)
-      EXPECT_EQ(records[n].launch, n < std::min(capacity, 768) ? 0 : -1) << n << " of " << capacity;
+    EXPECT_EQ(count, all);
+    for (int32_t n = 0; n < all + 200; ++n)
+      EXPECT_EQ(records[n].launch, n < std::min(capacity, all) ? 0 : -1) << n << " of " << capacity;
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <dbc/cuda/context.h>
 #include <dbc/cuda/kernels.h>
+#include <dbc/cuda/layout.h>
 
 #include <gtest/gtest.h>
 
@@ -115,7 +116,7 @@ __global__ void weigh(const Arrays arrays, int32_t begin, int32_t end) {
     dbc::cuda::product(count, arrays.w, dbc::cuda::all_of(1), arrays.result + first, x, x);
   }
 }
-void launch_weigh(const Arrays &arrays, int32_t begin, int32_t end, void *stream) {
+void launch_weigh(const Arrays &arrays, int32_t begin, int32_t end, int32_t /*wide*/, void *stream) {
   dbc::cuda::launch(weigh, (end - begin + 7) / 8, 0, stream, arrays, begin, end);
 }
 const dbc::cuda::Stage<Arrays> stages[] = {{"weigh", launch_weigh, 8, 4, 2, 2}};
@@ -171,7 +172,7 @@ const dbc::ModelCode &device_code() {
       std::copy(weights.data(0), weights.data(0) + 2, numbers);
       numbers[2] = *weights.data(1);
       model.add_buffer<float>(2, 100); // there is none of number 1
-      dbc::lay_out_parts<float>(model, 0, weights, {{0, 1, 2, 0, 0}}, {1, 2, 1});
+      dbc::cuda::lay_out_parts<float>(model, 0, weights, {{0, 1, 2, 0, 0}}, {1, 2, 1});
     };
     const std::vector<dbc::ColumnRef> reads = {{Tree, value}};
     c->entries = {{0, reads, {0}, false, {}, {"weigh"}, dbc::make_plan<LeafPlan>}};

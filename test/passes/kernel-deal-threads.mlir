@@ -63,17 +63,17 @@ module @m {
       }
     }
 
-    // What does not fit 48 KiB lies in global memory, the largest first.
+    // What does not fit 96 KiB lies in global memory, the largest first.
     // CHECK-LABEL: kernel.func stage @large
-    // CHECK: kernel.local in global : <8x1500xf32>
+    // CHECK: kernel.local in global : <8x3500xf32>
     // CHECK: kernel.local in shared : <8x100xf32>
     // DOUBLE-LABEL: kernel.func stage @large
-    // DOUBLE: kernel.local in global : <8x1500xf32>
+    // DOUBLE: kernel.local in global : <8x3500xf32>
     // DOUBLE: kernel.local in shared : <8x100xf32>
     kernel.func stage @large(%begin: i32, %end: i32) over @input {
       %zero = arith.constant 0 : i32
       %some = arith.constant 100 : i32
-      %large = kernel.local : <8x1500xf32>
+      %large = kernel.local : <8x3500xf32>
       %small = kernel.local : <8x100xf32>
       kernel.blocks %begin to %end by 8 {
       ^bb0(%first: i32, %count: i32):
@@ -83,7 +83,7 @@ module @m {
           ^bb0(%j: i32):
             %a = kernel.load @x[%i, %j] : f32
             kernel.write %a, %small[%i, %j] : f32, <8x100xf32>
-            kernel.write %a, %large[%i, %j] : f32, <8x1500xf32>
+            kernel.write %a, %large[%i, %j] : f32, <8x3500xf32>
             kernel.yield
           }
           kernel.yield
@@ -91,7 +91,7 @@ module @m {
         kernel.for %zero to %count {
         ^bb0(%i: i32):
           %a = kernel.read %small[%i, %zero] : <8x100xf32> -> f32
-          %b = kernel.read %large[%i, %zero] : <8x1500xf32> -> f32
+          %b = kernel.read %large[%i, %zero] : <8x3500xf32> -> f32
           %s = arith.addf %a, %b : f32
           kernel.store %s, @sum[%i] : f32
           kernel.yield

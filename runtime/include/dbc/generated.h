@@ -149,27 +149,30 @@ inline void copy_rows(Real *to, const From *from, const int32_t *via, int32_t be
 }
 
 /// Puts the rows of a buffer where results of `size` numbers lie: row r at `at`[r], or at r where `at` is
-/// null.
+/// null. Rows of the buffer are `stride` numbers apart; 0: `size`.
 template <class To, class From>
-inline void give_rows(To *to, const int32_t *at, const From *from, int32_t rows, int64_t size) {
+inline void give_rows(To *to, const int32_t *at, const From *from, int32_t rows, int64_t size,
+                      int64_t stride = 0) {
+  stride = stride > 0 ? stride : size;
   for (int32_t r = 0; r < rows; ++r) {
     To *out = to + (at ? at[r] : r) * size;
     for (int64_t j = 0; j < size; ++j)
-      out[j] = static_cast<To>(from[r * size + j]);
+      out[j] = static_cast<To>(from[r * stride + j]);
   }
 }
 
 /// The same of the rows that were kept of a list whose length is computed; they lie one after the other.
 template <class To, class From>
 inline void give_kept_rows(Outputs &out, int32_t leaf, const Space &elements, const int32_t *inputs,
-                           const From *from, int64_t size) {
+                           const From *from, int64_t size, int64_t stride = 0) {
+  stride = stride > 0 ? stride : size;
   const Ticks &ticks = elements.ticks;
   int32_t rows = ticks.end(0);
   out.shorten(leaf, elements[0], ticks.order.data(), rows, inputs);
   To *to = out.values<To>(leaf);
   for (int32_t r = 0; r < rows; ++r)
     for (int64_t j = 0; j < size; ++j)
-      to[r * size + j] = static_cast<To>(from[ticks.order[r] * size + j]);
+      to[r * size + j] = static_cast<To>(from[ticks.order[r] * stride + j]);
 }
 
 /// A parameter of rows x columns numbers that is part of a packed matrix, and where in it it stands.
@@ -225,23 +228,6 @@ inline void pack_parts(Model &model, int32_t slot, const Weights &weights, std::
     packed.pack(whole.data(), matrix.outputs, matrix.inputs, bias.data());
   if (!model.code().bf16_params.empty())
     packed.round_to_bf16();
-}
-
-/// Lays `tables` such matrices out for a device, see cuda::Matrix: the weights, then the bias.
-template <class Real>
-inline void lay_out_parts(Model &model, int32_t slot, const Weights &weights,
-                          std::initializer_list<Part> parts, const Matrix &matrix, int64_t tables = 1) {
-  Array<Real> whole;
-  const int64_t numbers = int64_t(matrix.outputs) * matrix.inputs;
-  whole.resize(static_cast<size_t>(numbers));
-  Real *to = model.add_matrix<Real>(slot, static_cast<size_t>(tables * numbers + matrix.outputs));
-  for (int64_t table = 0; table < tables; ++table) {
-    detail::put_together(weights, parts, matrix, table, whole.data());
-    for (int64_t k = 0; k < matrix.inputs; ++k)
-      for (int64_t o = 0; o < matrix.outputs; ++o)
-        *to++ = whole[o * matrix.inputs + k];
-  }
-  detail::put_bias(weights, matrix, to);
 }
 
 /// The size of equal blocks, at most `most` rows each, that `rows` rows are cut into: 37 rows in blocks of at

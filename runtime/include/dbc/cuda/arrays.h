@@ -13,7 +13,13 @@
 namespace dbc::cuda {
 
 /// Threads of a block.
-constexpr int32_t kThreads = 128;
+constexpr int32_t kThreads = 256;
+/// That take each step together.
+constexpr int32_t kWarp = 32, kWarps = kThreads / kWarp;
+
+/// Rows of a block of threads in wide tiles, and how many such blocks a launch must have to be worth it: half
+/// as many as an H100 computes at once. Where that is best has not been measured.
+constexpr int32_t kWideRows = 128, kWideBlocks = 64;
 
 /// Blocks of threads for rows begin .. end - 1, `block` rows each, and tiles. Where there is more to do, a
 /// block does several parts of it.
@@ -29,6 +35,31 @@ template <class Real> struct Matrix {
   const Real *weights = nullptr, *bias = nullptr;
   int32_t inputs = 0, outputs = 0;
 };
+
+/// A matrix of parameters in a device's memory, for its matrix units: what the threads of a warp hold of it,
+/// their fragments. Outputs are cut into tiles, tiles into strips of 16; inputs into blocks of 16, of which
+/// each operand of a product has its own. The numbers of a strip and a block lie together, kFragment of them,
+/// see fragment_of(); strips of a block of a tile one behind the other, then blocks, then tiles. What stands
+/// at no output or input is 0. Products start from `bias`, one number an output.
+struct Fragments {
+  const float *fragments = nullptr, *bias = nullptr;
+  int32_t blocks = 0, strips = 0; ///< of the inputs; of a tile
+  bool kept = false;              ///< the tile of this block of threads alone, see keep()
+};
+constexpr int32_t kStrip = 16, kBlock = 16, kFragment = kStrip * kBlock;
+
+/// Where the weight of output o of a strip and input k of a block lies in their fragment. Each thread of a
+/// warp reads 4 numbers at once in each of two steps: thread 4 g + t those of outputs g and g + 8 and inputs
+/// 4 t + 2 step and 4 t + 2 step + 1. So it needs inputs 4 t .. 4 t + 3 of a row of the other operand, which
+/// lie next to each other.
+constexpr int32_t fragment_of(int32_t o, int32_t k) {
+  const int32_t step = k % 4 / 2, thread = o % 8 * 4 + k / 4;
+  return step * 128 + thread * 4 + k % 2 * 2 + o / 8;
+}
+
+/// How matrix units add up a product of f32: with operands cut to the 11 bits of tf32, or each as a sum of
+/// two such, three products of which are added: then errors are as with f32.
+enum class Math { tf32, tf32x3 };
 
 /// Where in a stage something was found wrong: its row, the number of the loop that threads share, and of the
 /// iteration. One row has its failures in this order.

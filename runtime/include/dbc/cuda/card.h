@@ -16,6 +16,9 @@
   type *const name = reinterpret_cast<type *>(dbc_shared_memory + (offset))
 extern __shared__ __align__(16) unsigned char dbc_shared_memory[];
 
+/// Before loops whose arrays are registers when all counters are known.
+#define DBC_UNROLL _Pragma("unroll")
+
 namespace dbc::cuda {
 
 /// Waiting in a loop for what another block does. In builds without NDEBUG there is an end to it.
@@ -36,11 +39,29 @@ private:
 #endif
 };
 
+/// What cards give a block of threads without being asked.
+constexpr size_t kSharedUnasked = 48 << 10;
+template <class... Parameters> bool give_shared(void (*kernel)(Parameters...), size_t shared) {
+  return shared <= kSharedUnasked || cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                          static_cast<int>(shared)) == cudaSuccess;
+}
+
 /// Runs a kernel with `shared` bytes of shared memory; what goes wrong is told by Backend::wait.
 template <class... Parameters>
 void launch(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *stream,
             Parameters... arguments) {
+  give_shared(kernel, shared);
   kernel<<<blocks, kThreads, shared, static_cast<cudaStream_t>(stream)>>>(arguments...);
+}
+
+/// How many blocks of a kernel the device has room for at once.
+template <class... Parameters> int32_t most_together(void (*kernel)(Parameters...), size_t shared) {
+  int device = 0, processors = 0, on_each = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+  give_shared(kernel, shared);
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&on_each, kernel, kThreads, shared);
+  return processors * on_each;
 }
 
 /// The same with at most so many blocks that the device has all of them at once: they may wait for each
@@ -48,15 +69,24 @@ void launch(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *
 template <class... Parameters>
 void launch_cooperative(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *stream,
                         Parameters... arguments) {
-  int device = 0, processors = 0, on_each = 0;
-  cudaGetDevice(&device);
-  cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&on_each, kernel, kThreads, shared);
-  blocks = std::max(1, std::min(blocks, processors * on_each));
+  blocks = std::max(1, std::min(blocks, most_together(kernel, shared)));
   void *pointers[] = {static_cast<void *>(&arguments)...};
   // What fails here stays the thread's last error, which Backend::wait takes.
   (void)cudaLaunchCooperativeKernel(reinterpret_cast<void *>(kernel), dim3(blocks), dim3(kThreads), pointers,
                                     shared, static_cast<cudaStream_t>(stream));
+}
+
+/// The same by `keeping`, with `more` shared memory, if the device has that and there are `tiles` blocks to
+/// keep one each; else by `kernel`.
+template <class... Parameters>
+void launch_keeping(void (*keeping)(Parameters...), void (*kernel)(Parameters...), int32_t tiles,
+                    int32_t blocks, size_t more, size_t shared, void *stream, Parameters... arguments) {
+  int device = 0, most = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  const bool keeps =
+      more <= static_cast<size_t>(most) && blocks >= tiles && most_together(keeping, more) >= tiles;
+  launch_cooperative(keeps ? keeping : kernel, blocks, keeps ? more : shared, stream, arguments...);
 }
 
 // A program may have several models, each compiled for cards of its own: what asks for its kernels must not

@@ -85,7 +85,8 @@ size_t elements(const ColumnView &view, int32_t rows, int32_t levels = kMaxListD
 /// A stage of an entry on a device: a function that launches its kernel for rows begin .. end - 1.
 template <class Arrays> struct Stage {
   const char *name;
-  void (*launch)(const Arrays &arrays, int32_t begin, int32_t end, void *stream);
+  /// In wide tiles if that makes at least so many blocks of threads.
+  void (*launch)(const Arrays &arrays, int32_t begin, int32_t end, int32_t wide, void *stream);
   int64_t read, written, gathers,
       operations; ///< for one row: bytes, bytes, rows read through an index, of products
 };
@@ -95,10 +96,12 @@ struct StageOfLoop {
   int32_t stage;        ///< number in the table of stages
   const int32_t *begin; ///< rows of tick t are begin[t] .. begin[t + 1] - 1
   int32_t rows, tiles;  ///< of a block of threads; of the stage
+  bool widens;          ///< a launch of its own may have wide tiles
 };
 
 /// How loops over levels and steps run: stage by stage, each a launch, or whole, in one launch, where the
-/// report says that a loop can. Results are the same, bit by bit.
+/// report says that a loop can; levels before it that are wide are launches of their own. Results are the
+/// same, bit by bit.
 enum class Path { Levels, Persistent };
 
 /// A stream of a device, and the memory there of one session, which borrows it; not to be used by two threads
@@ -118,6 +121,8 @@ public:
   /// Launches of whole loops have at most so many blocks of threads; 0, unless told: as many as the device
   /// has room for at once.
   void limit_blocks(int32_t blocks) { most_blocks_ = blocks; }
+  /// Launches of stages have wide tiles where these make at least so many blocks of threads; 0: kWideBlocks.
+  void widen_from(int32_t blocks) { wide_blocks_ = blocks > 0 ? blocks : kWideBlocks; }
   /// Memory held on the device for this session, in bytes; the model's is its own.
   size_t bytes() const;
   /// Kernels launched for the last part of a run.
@@ -139,6 +144,13 @@ public:
       return {};
     const Real *weights = model_.matrix<Real>(slot);
     return {weights, weights + tables * inputs * outputs, inputs, outputs};
+  }
+  /// A matrix for the matrix units, of `tiles` tiles.
+  Fragments fragments(int32_t slot, int32_t blocks, int32_t strips, int64_t tiles) const {
+    if (!status_.ok())
+      return {};
+    const float *weights = model_.matrix<float>(slot);
+    return {weights, weights + tiles * blocks * strips * kFragment, blocks, strips, false};
   }
   /// One copy to the device.
   void copy_in(std::initializer_list<CopyIn> arrays);
@@ -162,42 +174,49 @@ public:
     arrays.faults = faults();
     const int64_t start = run.timed ? wait_ns() : 0;
     ++fault_launches_;
-    stage.launch(arrays, begin, end, stream_);
+    stage.launch(arrays, begin, end, wide_blocks_, stream_);
     ++launches_;
     if (run.timed)
       run.stages[number].ns += wait_ns() - start;
   }
-  /// Whether to run whole loops.
-  bool persists() const { return path_ != Path::Levels; }
+  /// How many ticks of a loop are launched stage by stage, before the others in one launch: all, or those at
+  /// its beginning that are wide.
+  template <size_t kStages> int32_t apart(const StageOfLoop (&loop)[kStages], int32_t ticks) const {
+    int32_t tick = 0;
+    while (tick < ticks && (path_ == Path::Levels || is_wide(loop, kStages, tick)))
+      ++tick;
+    return tick;
+  }
   /// Where the blocks of whole loop number `loop`, below kLoops, meet.
   static constexpr int32_t kLoops = 63;
   int32_t *barrier(int32_t loop) const {
     return status_.ok() ? static_cast<int32_t *>(faults_[0].data) + 1 + loop : nullptr;
   }
-  /// Launches a whole loop of `ticks` levels or steps.
-  template <class Arrays>
-  void launch_loop(Run &run, Arrays &arrays, const Stage<Arrays> *stages,
-                   std::initializer_list<StageOfLoop> loop, int32_t ticks,
-                   void (*launch)(const Arrays &arrays, int32_t ticks, int32_t blocks, void *stream)) {
-    if (ticks <= 0 || !status_.ok())
+  /// Launches levels or steps first .. ticks - 1 of a loop at once.
+  template <class Arrays, size_t kStages>
+  void launch_loop(Run &run, Arrays &arrays, const Stage<Arrays> *stages, const StageOfLoop (&loop)[kStages],
+                   int32_t first, int32_t ticks,
+                   void (*launch)(const Arrays &arrays, int32_t first, int32_t ticks, int32_t blocks,
+                                  void *stream)) {
+    if (ticks <= first || !status_.ok())
       return;
     int64_t blocks = 1;
     for (const StageOfLoop &part : loop) {
       const Stage<Arrays> &stage = stages[part.stage];
-      count(run.stages[part.stage], stage, part.begin[ticks] - part.begin[0]);
-      for (int32_t tick = 0; tick < ticks; ++tick)
+      count(run.stages[part.stage], stage, part.begin[ticks] - part.begin[first]);
+      for (int32_t tick = first; tick < ticks; ++tick)
         blocks = std::max(blocks, (int64_t(part.begin[tick + 1]) - part.begin[tick] + part.rows - 1) /
                                       part.rows * part.tiles);
     }
     arrays.faults = faults();
     const int64_t start = run.timed ? wait_ns() : 0;
-    fault_launches_ += static_cast<int64_t>(ticks) * static_cast<int64_t>(loop.size());
-    launch(arrays, ticks,
+    fault_launches_ += static_cast<int64_t>(ticks - first) * static_cast<int64_t>(kStages);
+    launch(arrays, first, ticks,
            static_cast<int32_t>(std::min<int64_t>(blocks, most_blocks_ > 0 ? most_blocks_ : 1 << 20)),
            stream_);
     ++launches_;
     if (run.timed)
-      run.stages[loop.begin()->stage].ns += wait_ns() - start; // of the loop as a whole
+      run.stages[loop[0].stage].ns += wait_ns() - start; // of the loop as a whole
   }
   /// Waits, and gives a copy of an array of the device, valid until the next one: for what the host decides.
   const uint8_t *fetch(const uint8_t *from, size_t count);
@@ -219,6 +238,12 @@ private:
     profile.bytes_written += rows * stage.written;
     profile.gathers += rows * stage.gathers;
     profile.operations += rows * stage.operations;
+  }
+  bool is_wide(const StageOfLoop *loop, size_t stages, int32_t tick) const {
+    return std::any_of(loop, loop + stages, [&](const StageOfLoop &stage) {
+      return stage.widens &&
+             blocks_of(stage.begin[tick], stage.begin[tick + 1], kWideRows, stage.tiles) >= wide_blocks_;
+    });
   }
   struct Memory {
     void *data = nullptr;
@@ -243,7 +268,7 @@ private:
   std::vector<FaultRecord> found_;
   int64_t launches_ = 0, fault_launches_ = 0; ///< of kernels; of stages, for the order of what is wrong
   Path path_ = Path::Persistent;
-  int32_t most_blocks_ = 0;
+  int32_t most_blocks_ = 0, wide_blocks_ = kWideBlocks;
   bool again_ = false;
 };
 

@@ -3,9 +3,6 @@
 // What the kernels of compiled models are made of. NAME.cu includes it and is compiled by nvcc; or by any C++
 // compiler, and then its kernels run on the CPU, see shim.h. Flags that results rely on: -fmad=false (nvcc),
 // -ffp-contract=off.
-//
-// Functions named "by the block" are called by all threads of a block alike; none of them waits for the
-// others, which is the caller's to do before and behind it.
 #pragma once
 
 #include <dbc/cuda/arrays.h>
@@ -23,11 +20,42 @@
 
 #define DBC_DEVICE __device__ __forceinline__
 
+#include <dbc/cuda/products.h>
 #include <dbc/cuda/ptx.h>
 
 namespace dbc::cuda {
 
 //===-- Launching ---------------------------------------------------------------------------------------===//
+
+/// What a block of threads does of a launch: parts of the rows, and of each a tile, for all of them the same
+/// where there are enough blocks.
+class Work {
+public:
+  DBC_DEVICE Work(int32_t parts, int32_t tiles) : tiles_(tiles), all_(parts * tiles), number_(blockIdx.x) {
+    const int32_t together = static_cast<int32_t>(gridDim.x);
+    step_ = together >= tiles ? together / tiles * tiles : together;
+    if (together >= tiles && number_ >= step_)
+      number_ = all_; // one too many
+  }
+  DBC_DEVICE bool any() const { return number_ < all_; }
+  DBC_DEVICE void next() { number_ += step_; }
+  DBC_DEVICE int32_t part() const { return number_ / tiles_; }
+  DBC_DEVICE int32_t tile() const { return number_ % tiles_; }
+
+private:
+  int32_t tiles_, all_, number_, step_;
+};
+
+/// A matrix of which a block of threads keeps the tile that Work gives it, in `memory` that its threads
+/// share. There are at least `tiles` blocks. It is there behind wait_for_copies() and a barrier. By the
+/// block.
+DBC_DEVICE Fragments keep(const Fragments &matrix, int32_t tiles, float *memory) {
+  const int32_t count = matrix.blocks * matrix.strips * kFragment;
+  const float *tile = matrix.fragments + int64_t(blockIdx.x % tiles) * count;
+  for (int32_t n = threadIdx.x * 4; n < count; n += blockDim.x * 4)
+    copy_quad(memory + n, tile + n);
+  return {memory, matrix.bias, matrix.blocks, matrix.strips, true};
+}
 
 /// All blocks of a launch wait for each other, and see what each wrote before; they must be there at once.
 /// `arrived` is `before` before the launch. What other blocks wrote is read by plain loads behind wait():
@@ -51,108 +79,6 @@ private:
   int32_t *arrived_;
   uint32_t all_; ///< arrivals when all have come this time
 };
-
-//===-- Products ----------------------------------------------------------------------------------------===//
-
-DBC_DEVICE float fused(float a, float b, float c) { return math::detail::fma(a, b, c); }
-DBC_DEVICE double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
-
-/// Rows of an operand: row i is row via[i] of the array, or row i where there is no `via`; `length` numbers
-/// of each are read.
-template <class From> struct Segment {
-  const From *base;
-  const int32_t *via;
-  int64_t stride;
-  int32_t length;
-  DBC_DEVICE const From *at(int32_t i) const { return base + (via != nullptr ? via[i] : i) * stride; }
-};
-template <class From>
-DBC_DEVICE Segment<From> segment(const From *base, const int32_t *via, int64_t stride, int32_t length) {
-  return {base, via, stride, length};
-}
-
-/// The outputs of a product that a block computes: gates x width of them. Output number g * width + j is
-/// output g * units + from + j of the matrix.
-struct Tile {
-  int32_t gates, units, width, from;
-  DBC_DEVICE int32_t outputs() const { return gates * width; }
-  DBC_DEVICE int32_t column(int32_t output) const { return output / width * units + from + output % width; }
-};
-DBC_DEVICE Tile all_of(int32_t outputs) { return {1, outputs, outputs, 0}; }
-/// Tile number `number` of `width` units of all gates; the last one ends with the last unit.
-DBC_DEVICE Tile tile_of(int32_t number, int32_t gates, int32_t units, int32_t width) {
-  return {gates, units, width, std::min(number * width, units - width)};
-}
-
-/// into[i * outputs + o] = bias[o] + the sum over k, in order, of x[i][k] * weight (k, o): one accumulator an
-/// output, fused multiply-adds. x[i] is made of row i of each segment, one behind the other. By the block.
-template <class Real, class... From>
-DBC_DEVICE void product(int32_t count, Matrix<Real> matrix, Tile tile, Real *into, Segment<From>... x) {
-  constexpr int32_t kRows = 4; // that share each load of a weight
-  const int32_t outputs = tile.outputs(), groups = (count + kRows - 1) / kRows;
-  for (int32_t n = threadIdx.x; n < groups * outputs; n += blockDim.x) {
-    const int32_t first = n / outputs * kRows, output = n % outputs, column = tile.column(output);
-    Real sum[kRows];
-    for (int32_t r = 0; r < kRows; ++r)
-      sum[r] = matrix.bias[column];
-    const Real *weight = matrix.weights + column;
-    auto add = [&](const auto &segment) {
-      // The last row stands for those behind it, which nobody wants.
-      decltype(segment.base) row[kRows];
-      for (int32_t r = 0; r < kRows; ++r)
-        row[r] = segment.at(std::min(first + r, count - 1));
-      for (int32_t k = 0; k < segment.length; ++k) {
-        for (int32_t r = 0; r < kRows; ++r)
-          sum[r] = fused(static_cast<Real>(row[r][k]), *weight, sum[r]);
-        weight += matrix.outputs;
-      }
-    };
-    (add(x), ...);
-    for (int32_t r = 0; r < kRows && first + r < count; ++r)
-      into[(first + r) * outputs + output] = sum[r];
-  }
-}
-
-/// The same where row i has matrix number table[i]; they have one bias. By the block.
-template <class Real, class... From>
-DBC_DEVICE void product_of_tables(int32_t count, const int32_t *table, Matrix<Real> matrix, Tile tile,
-                                  Real *into, Segment<From>... x) {
-  const int32_t outputs = tile.outputs();
-  for (int32_t n = threadIdx.x; n < count * outputs; n += blockDim.x) {
-    const int32_t i = n / outputs, output = n % outputs, column = tile.column(output);
-    Real sum = matrix.bias[column];
-    const Real *weight = matrix.weights + int64_t(table[i]) * matrix.inputs * matrix.outputs + column;
-    auto add = [&](const auto &segment) {
-      const auto *row = segment.at(i);
-      for (int32_t k = 0; k < segment.length; ++k) {
-        sum = fused(static_cast<Real>(row[k]), *weight, sum);
-        weight += matrix.outputs;
-      }
-    };
-    (add(x), ...);
-    into[i * outputs + output] = sum;
-  }
-}
-
-/// A product of two matrices of row `row`: into[i * outputs + j] = the sum over k, in order, of a[i][k] *
-/// b[k][j]. a has `height` rows; the rows k of b are those of the segments, `length` of each. By the block.
-template <class Real, class A, class... B>
-DBC_DEVICE void multiply(int32_t row, int32_t height, int32_t outputs, Real *into, Segment<A> a,
-                         Segment<B>... b) {
-  const A *left = a.at(row);
-  for (int32_t n = threadIdx.x; n < height * outputs; n += blockDim.x) {
-    const A *factor = left + n / outputs * a.length;
-    const int32_t column = n % outputs;
-    Real sum = 0;
-    auto add = [&](const auto &part) {
-      const auto *right = part.at(row) + column;
-      for (int32_t k = 0; k < part.length; ++k)
-        sum = fused(static_cast<Real>(*factor++), static_cast<Real>(right[int64_t(k) * outputs]), sum);
-    };
-    (add(b), ...);
-    into[n] = sum;
-  }
-}
 
 //===-- Memory of a block -------------------------------------------------------------------------------===//
 

@@ -3,7 +3,10 @@
 // The instructions of NVIDIA's cards that C++ has no words for, each beside what it means in C++.
 #pragma once
 
+#include <dbc/cuda/arrays.h>
+
 #include <cstdint>
+#include <cstring>
 
 #ifndef __CUDACC__
 #include <dbc/cuda/shim.h>
@@ -14,7 +17,7 @@ namespace dbc::cuda {
 /// Adds to a number that other blocks read; what the thread wrote before is seen by whoever sees the sum with
 /// load_acquire.
 __device__ __forceinline__ void add_release(int32_t *at, int32_t value) {
-#ifdef __CUDA_ARCH__
+#ifdef __CUDACC__
   asm volatile("red.release.gpu.global.add.s32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
 #else
   *at = static_cast<int32_t>(static_cast<uint32_t>(*at) + static_cast<uint32_t>(value)); // goes round
@@ -23,12 +26,132 @@ __device__ __forceinline__ void add_release(int32_t *at, int32_t value) {
 
 /// A number that other blocks add to.
 __device__ __forceinline__ int32_t load_acquire(const int32_t *at) {
-#ifdef __CUDA_ARCH__
+#ifdef __CUDACC__
   int32_t value;
   asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
   return value;
 #else
   return *at;
+#endif
+}
+
+/// The leading 11 bits of a number, which matrix units take of it.
+__device__ __forceinline__ float cut_to_tf32(float x) {
+#ifdef __CUDACC__
+  return __uint_as_float(__float_as_uint(x) & 0xffffe000u);
+#else
+  uint32_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  bits &= 0xffffe000u;
+  std::memcpy(&x, &bits, sizeof bits);
+  return x;
+#endif
+}
+
+/// Four numbers at a multiple of 16 bytes.
+__device__ __forceinline__ float4 load_quad(const float *at) {
+#ifdef __CUDACC__
+  return *reinterpret_cast<const float4 *>(at);
+#else
+  if (reinterpret_cast<uintptr_t>(at) % 16 != 0)
+    shim::Machine::own().fail("16 bytes are loaded that begin at no multiple of 16");
+  float4 quad;
+  std::memcpy(&quad, at, sizeof quad);
+  return quad;
+#endif
+}
+
+/// Begins to copy four numbers into memory that the threads of a block share, both at multiples of 16 bytes.
+/// They are there for this thread behind wait_for_copies().
+__device__ __forceinline__ void copy_quad(float *shared, const float *from) {
+#ifdef __CUDACC__
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
+                   static_cast<unsigned>(__cvta_generic_to_shared(shared))),
+               "l"(from)
+               : "memory");
+#else
+  shim::Machine::own().copy_later(shared, load_quad(from));
+#endif
+}
+
+/// Until all copies are there that this thread began.
+__device__ __forceinline__ void wait_for_copies() {
+#ifdef __CUDACC__
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#else
+  shim::Machine::own().land_copies();
+#endif
+}
+
+#ifdef __CUDACC__
+/// sum += a b of a 16 x 8 and an 8 x 8 matrix, by a warp.
+__device__ __forceinline__ void mma_tf32(float (&sum)[4], const float (&a)[4], float b0, float b1) {
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, "
+      "%1, %2, %3};"
+      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+      : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])), "r"(__float_as_uint(a[2])),
+        "r"(__float_as_uint(a[3])), "r"(__float_as_uint(b0)), "r"(__float_as_uint(b1)));
+}
+#endif
+
+/// Adds to the sums of a warp what a block of 16 inputs gives. `weights` are the block's kStrips fragments,
+/// x[r] of thread 4 g + t inputs 4 t .. 4 t + 3 of row g of tile r of 8 rows. Of each tile and strip that
+/// thread has the sums of outputs g and g + 8, and of each of these those of rows 2 t and 2 t + 1. By a warp.
+template <Math kMath, int32_t kTiles, int32_t kStrips>
+__device__ __forceinline__ void multiply_block(float (&sums)[kTiles][kStrips][4], const float *weights,
+                                               const float (&x)[kTiles][4]) {
+#ifdef __CUDACC__
+  float high[kTiles][4], low[kTiles][4];
+  DBC_UNROLL
+  for (int32_t tile = 0; tile < kTiles; ++tile)
+    DBC_UNROLL
+  for (int32_t n = 0; n < 4; ++n) {
+    high[tile][n] = cut_to_tf32(x[tile][n]);
+    low[tile][n] = x[tile][n] - high[tile][n];
+  }
+  const float *quads = weights + threadIdx.x % kWarp * 4;
+  DBC_UNROLL
+  for (int32_t strip = 0; strip < kStrips; ++strip)
+    DBC_UNROLL
+  for (int32_t step = 0; step < 2; ++step) {
+    const float4 quad = load_quad(quads + (strip * 2 + step) * kWarp * 4);
+    const float whole[4] = {quad.x, quad.y, quad.z, quad.w};
+    float a[4], rest[4];
+    for (int32_t n = 0; n < 4; ++n) {
+      a[n] = cut_to_tf32(whole[n]);
+      rest[n] = whole[n] - a[n];
+    }
+    DBC_UNROLL
+    for (int32_t tile = 0; tile < kTiles; ++tile) {
+      if (kMath == Math::tf32x3) {
+        mma_tf32(sums[tile][strip], rest, high[tile][2 * step], high[tile][2 * step + 1]);
+        mma_tf32(sums[tile][strip], a, low[tile][2 * step], low[tile][2 * step + 1]);
+      }
+      mma_tf32(sums[tile][strip], a, high[tile][2 * step], high[tile][2 * step + 1]);
+    }
+  }
+#else
+  const int32_t g = threadIdx.x % kWarp / 4, t = threadIdx.x % 4;
+  for (int32_t tile = 0; tile < kTiles; ++tile) {
+    const auto *of_all = shim::Machine::own().exchange(x[tile]);
+    for (int32_t strip = 0; strip < kStrips; ++strip)
+      for (int32_t step = 0; step < 2; ++step)
+        for (int32_t n = 0; n < 4; ++n) {
+          const int32_t output = g + n / 2 * 8, row = 2 * t + n % 2;
+          double low = 0, high = 0;
+          for (int32_t thread = 0; thread < 4; ++thread)
+            for (int32_t k = 4 * thread + 2 * step; k < 4 * thread + 2 * step + 2; ++k) {
+              const float b = of_all[row * 4 + thread][k % 4], b_high = cut_to_tf32(b);
+              const float a = weights[strip * kFragment + fragment_of(output, k)], a_high = cut_to_tf32(a);
+              low += double(a - a_high) * b_high + double(a_high) * (b - b_high);
+              high += double(a_high) * b_high;
+            }
+          float &sum = sums[tile][strip][n];
+          if (kMath == Math::tf32x3)
+            sum = static_cast<float>(sum + low);
+          sum = static_cast<float>(sum + high);
+        }
+  }
 #endif
 }
 

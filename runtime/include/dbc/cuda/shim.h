@@ -13,6 +13,7 @@
 #pragma once
 
 #include <dbc/cuda/arrays.h>
+#include <dbc/cuda/fiber.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -23,33 +24,28 @@
 #include <random>
 #include <string>
 #include <tuple>
-#include <ucontext.h>
 #include <utility>
 #include <vector>
-
-#if defined(__SANITIZE_ADDRESS__)
-#define DBC_SHIM_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define DBC_SHIM_ASAN 1
-#endif
-#endif
-#ifdef DBC_SHIM_ASAN
-#include <sanitizer/common_interface_defs.h>
-#endif
 
 // The words of CUDA that emitted kernels use.
 #define __global__
 #define __device__
 #define __forceinline__ inline
+#define DBC_UNROLL
 #define __launch_bounds__(threads)
 #define __syncthreads() ::dbc::cuda::shim::Machine::own().barrier(__LINE__)
+#define __syncwarp() ::dbc::cuda::shim::Machine::own().warp_barrier(__LINE__)
 #define threadIdx (::dbc::cuda::shim::Machine::own().thread())
 #define blockIdx (::dbc::cuda::shim::Machine::own().block())
 #define blockDim (::dbc::cuda::shim::Machine::own().block_size())
 #define gridDim (::dbc::cuda::shim::Machine::own().grid_size())
 #define DBC_SHARED(type, name, offset, count)                                                                \
   type *const name = ::dbc::cuda::shim::Machine::own().shared<type>(__LINE__, offset, count)
+
+/// CUDA's words for numbers that one instruction loads.
+struct alignas(16) float4 {
+  float x, y, z, w;
+};
 
 namespace dbc::cuda {
 namespace shim {
@@ -110,6 +106,11 @@ public:
   /// What went wrong since it was asked last; empty if nothing.
   std::string take_failure() { return std::exchange(failure_, std::string()); }
 
+  void fail(const std::string &why) {
+    if (failure_.empty())
+      failure_ = why;
+  }
+
   // For the thread that has its turn.
   const Index &thread() const { return current_->thread; }
   const Index &block() const { return block_->index; }
@@ -118,12 +119,33 @@ public:
   void barrier(int32_t line) {
     current_->state = State::Waiting;
     current_->line = line;
-    leave();
+    current_->fiber.leave();
+  }
+  void warp_barrier(int32_t line) {
+    current_->state = State::WaitingForWarp;
+    current_->line = line;
+    current_->fiber.leave();
+  }
+  /// Copies that a thread began land when it waits for them, not before.
+  void copy_later(float *to, const float4 &quad) { current_->copies.emplace_back(to, quad); }
+  void land_copies() {
+    for (const auto &[to, quad] : current_->copies)
+      std::memcpy(to, &quad, sizeof quad);
+    current_->copies.clear();
+  }
+  /// Four numbers of each thread of the warp, for all of them; one must not come here again before all are
+  /// behind the call after.
+  const float (*exchange(const float (&mine)[4]))[4] {
+    Warp &warp = block_->warps[static_cast<size_t>(current_->thread.x / kWarp)];
+    const int32_t turn = current_->exchanges++ % 2;
+    std::copy(mine, mine + 4, warp.mail[turn][current_->thread.x % kWarp]);
+    warp_barrier(0);
+    return warp.mail[turn];
   }
   /// Lets others go on; for a thread that waits in a loop for what they do.
   void spin() {
     current_->state = State::Spinning;
-    leave();
+    current_->fiber.leave();
   }
   template <class T> T *shared(int32_t line, size_t offset, size_t count) {
     for (auto &[at, memory] : block_->shared)
@@ -141,20 +163,23 @@ public:
 private:
   static constexpr size_t kBlocks = 3; ///< that are there at once
   static constexpr int32_t kWarp = 32;
-  static constexpr size_t kStack = 256 << 10;
-  enum class State { Ready, Spinning, Waiting, Done };
+  enum class State { Ready, Spinning, WaitingForWarp, Waiting, Done };
   static constexpr int64_t kIdle = 100'000; ///< turns in which threads only spin, until all are given up
-  struct Fiber {
-    ucontext_t context;
-    std::unique_ptr<unsigned char[]> stack;
+  struct Thread {
+    Fiber fiber;
     Index thread;
     State state = State::Ready;
     int32_t line = 0; ///< of the barrier at which it waits
-    void *fake_stack = nullptr;
+    int32_t exchanges = 0;
+    std::vector<std::pair<float *, float4>> copies; ///< that have not landed
+  };
+  struct Warp {
+    float mail[2][kWarp][4]; ///< that of this exchange, and that of the one before
   };
   struct Block {
     Index index;
-    std::vector<Fiber> fibers;
+    std::vector<Thread> threads;
+    std::vector<Warp> warps;
     std::vector<std::pair<int32_t, std::unique_ptr<unsigned char[]>>> shared; ///< by line
   };
 
@@ -166,18 +191,15 @@ private:
     spare_.pop_back();
     block->index = {number};
     block->shared.clear();
-    block->fibers.resize(size_.x);
+    block->threads.resize(size_.x);
+    block->warps.resize((size_.x + kWarp - 1) / kWarp);
     for (int32_t t = 0; t < size_.x; ++t) {
-      Fiber &fiber = block->fibers[t];
-      if (!fiber.stack)
-        fiber.stack = std::unique_ptr<unsigned char[]>(new unsigned char[kStack]);
-      fiber.thread = {t};
-      fiber.state = State::Ready;
-      getcontext(&fiber.context);
-      fiber.context.uc_stack.ss_sp = fiber.stack.get();
-      fiber.context.uc_stack.ss_size = kStack;
-      fiber.context.uc_link = nullptr;
-      makecontext(&fiber.context, &Machine::start, 0);
+      Thread &thread = block->threads[t];
+      thread.thread = {t};
+      thread.state = State::Ready;
+      thread.exchanges = 0;
+      thread.copies.clear();
+      thread.fiber.begin(&Machine::start);
     }
     blocks_.push_back(std::move(block));
     favoured_ = -1;
@@ -185,10 +207,11 @@ private:
 
   static void start() {
     Machine &machine = own();
-    machine.arrive(nullptr);
     machine.kernel_();
+    if (!machine.current_->copies.empty())
+      machine.fail("a thread ends that began " + std::to_string(machine.current_->copies.size()) +
+                   " copies and did not wait for them");
     machine.current_->state = State::Done;
-    machine.leave(/*for_good=*/true);
   }
 
   /// One warp runs until each of its threads waits or is done.
@@ -211,40 +234,67 @@ private:
     const int32_t first = warp_ * kWarp, count = std::min(kWarp, size_.x - first);
     const int32_t from = static_cast<int32_t>(random_() % static_cast<uint64_t>(count));
     for (int32_t n = 0; n < count; ++n) {
-      Fiber &fiber = block.fibers[first + (from + n) % count];
-      if (can_run(fiber)) {
-        run(block, fiber);
-        if (fiber.state != State::Spinning)
+      Thread &thread = block.threads[first + (from + n) % count];
+      if (can_run(thread)) {
+        run(block, thread);
+        if (thread.state != State::Spinning)
           idle_ = 0;
       }
     }
-    meet(block);
+    if (meet_in_warp(block, first, count))
+      meet(block);
   }
 
-  static bool can_run(const Fiber &fiber) {
-    return fiber.state == State::Ready || fiber.state == State::Spinning;
+  static bool can_run(const Thread &thread) {
+    return thread.state == State::Ready || thread.state == State::Spinning;
   }
   bool any_ready(const Block &block, int32_t warp) const {
     for (int32_t t = warp * kWarp; t < std::min((warp + 1) * kWarp, size_.x); ++t)
-      if (can_run(block.fibers[t]))
+      if (can_run(block.threads[t]))
         return true;
+    return false;
+  }
+
+  /// Where all threads of a warp wait for it, they go on. Whether none does.
+  bool meet_in_warp(Block &block, int32_t first, int32_t count) {
+    int32_t waiting = 0, gone = 0, line = 0;
+    for (int32_t t = first; t < first + count; ++t) {
+      const Thread &thread = block.threads[t];
+      if (can_run(thread))
+        return false;
+      if (thread.state != State::WaitingForWarp) {
+        ++gone;
+        continue;
+      }
+      if (waiting++ > 0 && thread.line != line)
+        failure_ = "threads of a warp wait for it at two places, in lines " + std::to_string(line) + " and " +
+                   std::to_string(thread.line);
+      line = thread.line;
+    }
+    if (waiting > 0 && gone > 0)
+      failure_ = std::to_string(gone) + " threads of a warp end or wait for the block while " +
+                 std::to_string(waiting) + " wait for the warp in line " + std::to_string(line);
+    if (waiting == 0)
+      return true;
+    for (int32_t t = first; t < first + count; ++t)
+      block.threads[t].state = State::Ready;
     return false;
   }
 
   /// Where all threads of a block wait, they go on; where all are done, the block ends.
   void meet(Block &block) {
     int32_t waiting = 0, done = 0, line = 0;
-    for (const Fiber &fiber : block.fibers) {
-      if (can_run(fiber))
+    for (const Thread &thread : block.threads) {
+      if (can_run(thread) || thread.state == State::WaitingForWarp)
         return;
-      if (fiber.state == State::Done) {
+      if (thread.state == State::Done) {
         ++done;
         continue;
       }
-      if (waiting++ > 0 && fiber.line != line)
+      if (waiting++ > 0 && thread.line != line)
         failure_ = "threads of a block wait at two barriers, in lines " + std::to_string(line) + " and " +
-                   std::to_string(fiber.line);
-      line = fiber.line;
+                   std::to_string(thread.line);
+      line = thread.line;
     }
     if (waiting > 0 && done > 0)
       failure_ = std::to_string(done) + " threads of a block end while " + std::to_string(waiting) +
@@ -257,36 +307,16 @@ private:
       favoured_ = -1;
       return;
     }
-    for (Fiber &fiber : block.fibers)
-      fiber.state = State::Ready;
+    for (Thread &thread : block.threads)
+      thread.state = State::Ready;
   }
 
-  void run(Block &block, Fiber &fiber) {
+  void run(Block &block, Thread &thread) {
     block_ = &block;
-    current_ = &fiber;
-#ifdef DBC_SHIM_ASAN
-    __sanitizer_start_switch_fiber(&fake_stack_, fiber.stack.get(), kStack);
-#endif
-    swapcontext(&host_, &fiber.context);
-#ifdef DBC_SHIM_ASAN
-    __sanitizer_finish_switch_fiber(fake_stack_, nullptr, nullptr);
-#endif
+    current_ = &thread;
+    thread.fiber.go_on();
     current_ = nullptr;
     block_ = nullptr;
-  }
-  /// From a fiber back to run().
-  void leave([[maybe_unused]] bool for_good = false) {
-    Fiber &fiber = *current_;
-#ifdef DBC_SHIM_ASAN
-    __sanitizer_start_switch_fiber(for_good ? nullptr : &fiber.fake_stack, host_stack_, host_stack_bytes_);
-#endif
-    swapcontext(&fiber.context, &host_);
-    arrive(fiber.fake_stack);
-  }
-  void arrive([[maybe_unused]] void *fake_stack) {
-#ifdef DBC_SHIM_ASAN
-    __sanitizer_finish_switch_fiber(fake_stack, &host_stack_, &host_stack_bytes_);
-#endif
   }
 
   std::mt19937_64 random_;
@@ -299,14 +329,8 @@ private:
   int64_t idle_ = 0;
   int32_t favoured_ = -1, warp_ = 0; ///< whose turn it is: number in blocks_, warp
   Block *block_ = nullptr;
-  Fiber *current_ = nullptr;
-  ucontext_t host_;
+  Thread *current_ = nullptr;
   std::string failure_;
-#ifdef DBC_SHIM_ASAN
-  void *fake_stack_ = nullptr;
-  const void *host_stack_ = nullptr;
-  size_t host_stack_bytes_ = 0;
-#endif
 };
 
 } // namespace shim
@@ -325,11 +349,21 @@ void launch(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *
 }
 
 /// The same where blocks wait for each other: a few, as on a device that is full.
+constexpr int32_t kMostTogether = 4;
 template <class... Parameters>
 void launch_cooperative(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *,
                         Parameters... arguments) {
-  constexpr int32_t kMost = 4;
-  shim::Machine::own().launch([&] { kernel(arguments...); }, std::min(blocks, kMost), kThreads, shared, true);
+  shim::Machine::own().launch([&] { kernel(arguments...); }, std::min(blocks, kMostTogether), kThreads,
+                              shared, true);
+}
+
+/// The same by `keeping`, with `more` shared memory, if there are `tiles` blocks to keep one each; else by
+/// `kernel`.
+template <class... Parameters>
+void launch_keeping(void (*keeping)(Parameters...), void (*kernel)(Parameters...), int32_t tiles,
+                    int32_t blocks, size_t more, size_t shared, void *stream, Parameters... arguments) {
+  const bool keeps = std::min(blocks, kMostTogether) >= tiles;
+  launch_cooperative(keeps ? keeping : kernel, blocks, keeps ? more : shared, stream, arguments...);
 }
 
 // A program may have several models: each has its own, and must not get one that runs on a card.

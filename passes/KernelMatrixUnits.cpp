@@ -1,0 +1,68 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// kernel-matrix-units: which products a GPU's matrix units compute, and in which order they add.
+#include "ir/Kernel/Kernel.h"
+#include "passes/Passes.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+#define GEN_PASS_DEF_KERNELMATRIXUNITS
+#include "passes/Passes.h.inc"
+
+namespace {
+
+/// As dbc/cuda/arrays.h has them: outputs of a strip, inputs of a block, rows of a tile, warps of a block of
+/// threads.
+constexpr int64_t kStrip = 16, kBlock = 16, kRows = 8, kWarps = 8;
+/// Strips that a warp adds up at once: their sums, the numbers that are multiplied, and parts of these fit
+/// its threads' registers.
+constexpr int64_t kMostStrips = 5;
+
+int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+struct KernelMatrixUnitsPass : impl::KernelMatrixUnitsBase<KernelMatrixUnitsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<kernel::ProgramOp>()) {
+      llvm::MapVector<StringAttr, SmallVector<kernel::ProductOp>> products;
+      program.walk([&](kernel::ProductOp product) {
+        products[product.getWeightsAttr().getAttr()].push_back(product);
+      });
+      SymbolTable names(program);
+      for (auto &[name, ofMatrix] : products)
+        if (auto matrix = names.lookup<kernel::WeightsOp>(name); fits(matrix, ofMatrix))
+          give(matrix, ofMatrix);
+    }
+  }
+
+  static bool fits(kernel::WeightsOp matrix, ArrayRef<kernel::ProductOp> products) {
+    kernel::ProductOp first = products.front();
+    return !matrix.getTables() && llvm::all_of(products, [&](kernel::ProductOp product) {
+      return product.getLengths() == first.getLengths();
+    });
+  }
+
+  void give(kernel::WeightsOp matrix, ArrayRef<kernel::ProductOp> products) {
+    ArrayRef<int64_t> lengths = kernel::ProductOp(products.front()).getLengths();
+    int64_t blocks = 0, chunks = 1;
+    for (int64_t length : lengths)
+      blocks += ceilDiv(length, kBlock);
+    while (chunks < kWarps && 2 * chunks <= blocks)
+      chunks *= 2;
+    int64_t outputs = matrix.getGates() ? *matrix.getGates() * *matrix.getWidth() : matrix.getOut();
+    int64_t all = ceilDiv(outputs, kStrip), strips = ceilDiv(all, ceilDiv(all, kMostStrips));
+    matrix.setContractAttr(kernel::ContractAttr::get(
+        &getContext(), tf32 ? kernel::Instruction::TF32 : kernel::Instruction::TF32x3, chunks, strips,
+        lengths));
+    for (kernel::ProductOp product : products) {
+      OpBuilder b(product->getParentOfType<kernel::FuncOp>().getBody());
+      auto type = kernel::LocalType::get(&getContext(), {kWarps, strips, kStrip, kRows}, b.getF32Type());
+      Location loc = NameLoc::get(b.getStringAttr("sums"), product.getLoc());
+      product.getSumsMutable().assign(kernel::LocalOp::create(b, loc, type, kernel::MemoryAttr()));
+    }
+  }
+};
+} // namespace
+} // namespace dbc::passes

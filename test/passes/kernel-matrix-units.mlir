@@ -1,0 +1,55 @@
+// RUN: dbc-opt %s --kernel-matrix-units | FileCheck %s
+// RUN: dbc-opt %s --kernel-matrix-units=tf32 | FileCheck %s --check-prefix=TF32
+//
+// The order in which products add up is the matrix's, and said before any of them is computed: chunks of inputs, as many as
+// a block of threads has warps where there are enough blocks of 16, and the operands' lengths.
+
+module @m {
+  kernel.program @e [] [] -> f32 {
+    kernel.space inputs @input ["input"]
+    kernel.buffer @h over @input : tensor<150xf32>
+    kernel.param @U : tensor<750x300xf32> = #dyn.init<constant, 0.0, []>
+    kernel.param @V : tensor<5x40xf32> = #dyn.init<constant, 0.0, []>
+    kernel.param @T : tensor<3x5x40xf32> = #dyn.init<constant, 0.0, []>
+
+    // 5 gates of 16 units are 5 strips; of 19 blocks of inputs each warp has every eighth.
+    // CHECK: kernel.weights @packed.U = {{.*}} <tf32x3, chunks = 8, strips = 5, lengths = [150, 150]>
+    // TF32: kernel.weights @packed.U = {{.*}} <tf32, chunks = 8, strips = 5, lengths = [150, 150]>
+    kernel.weights @packed.U = [@U] at [0, 0] : 750 by 300 gates 5 in tiles of 16
+    // 40 inputs are 3 blocks, so 2 chunks.
+    // CHECK: kernel.weights @packed.V = {{.*}} <tf32x3, chunks = 2, strips = 1, lengths = [40]>
+    kernel.weights @packed.V = [@V] at [0, 0] : 5 by 40
+    // Products of operands cut in several ways have no order in common, and rows with a matrix of their own none to share.
+    // CHECK: kernel.weights @packed.both = [@V] at [0, 0] : 5 by 40{{$}}
+    kernel.weights @packed.both = [@V] at [0, 0] : 5 by 40
+    // CHECK: kernel.weights @packed.T = [@T] at [0, 0] : 5 by 40 tables 3{{$}}
+    kernel.weights @packed.T = [@T] at [0, 0] : 5 by 40 tables 3
+
+    // CHECK-LABEL: kernel.func stage @all
+    kernel.func stage @all(%begin: i32, %end: i32) over @input {
+      %zero = arith.constant 0 : i32
+      %one = arith.constant 1 : i32
+      %table = kernel.local : <8xi32>
+      %x = kernel.local : <8x5x16xf32>
+      %y = kernel.local : <8x5xf32>
+      kernel.blocks %begin to %end by 8 {
+      ^bb0(%first: i32, %count: i32):
+        %h = kernel.rows @h from %first at 0
+        kernel.for %zero to %one {
+        ^bb0(%tile: i32):
+          // CHECK: kernel.product %{{.*}} rows(%{{.*}}, %{{.*}}) [150, 150] with @packed.U tile %{{.*}} sums %{{.*}} : <8x5x16x8xf32> into
+          kernel.product %count rows(%h, %h) [150, 150] with @packed.U tile %tile into %x : <8x5x16xf32>
+          kernel.yield
+        }
+        // CHECK: with @packed.V sums %{{.*}} : <8x1x16x8xf32> into
+        kernel.product %count rows(%h) [40] with @packed.V into %y : <8x5xf32>
+        // CHECK: with @packed.both into
+        // CHECK: with @packed.both into
+        kernel.product %count rows(%h) [40] with @packed.both into %y : <8x5xf32>
+        kernel.product %count rows(%h, %h) [30, 10] with @packed.both into %y : <8x5xf32>
+        // CHECK: with @packed.T table %{{.*}} : <8xi32> into
+        kernel.product %count rows(%h) [40] with @packed.T table %table : <8xi32> into %y : <8x5xf32>
+      }
+    }
+  }
+}
