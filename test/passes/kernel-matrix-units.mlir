@@ -8,9 +8,9 @@ module @m {
   kernel.program @e [] [] -> f32 {
     kernel.space inputs @input ["input"]
     kernel.buffer @h over @input : tensor<150xf32>
-    kernel.param @U : tensor<750x300xf32> = #dyn.init<constant, 0.0, []>
-    kernel.param @V : tensor<5x40xf32> = #dyn.init<constant, 0.0, []>
-    kernel.param @T : tensor<3x5x40xf32> = #dyn.init<constant, 0.0, []>
+    kernel.param @U : tensor<750x300xf32> = #dyn.init<constant, 0.0, 0.0>
+    kernel.param @V : tensor<5x40xf32> = #dyn.init<constant, 0.0, 0.0>
+    kernel.param @T : tensor<3x5x40xf32> = #dyn.init<constant, 0.0, 0.0>
 
     // 5 gates of 16 units are 5 strips; of 19 blocks of inputs each warp has every eighth.
     // CHECK: kernel.weights @packed.U = {{.*}} <tf32x3, chunks = 8, strips = 5, lengths = [150, 150]>
@@ -37,18 +37,19 @@ module @m {
         %h = kernel.rows @h from %first at 0
         kernel.for %zero to %one {
         ^bb0(%tile: i32):
-          // CHECK: kernel.product %{{.*}} rows(%{{.*}}, %{{.*}}) [150, 150] with @packed.U tile %{{.*}} sums %{{.*}} : <8x5x16x8xf32> into
+          // CHECK: kernel.product %{{.*}} rows(%{{.*}}, %{{.*}}) [150, 150] with @packed.U tile %{{.*}} sums %{{.*}} : !kernel.local<8x5x16x8xf32> into
           kernel.product %count rows(%h, %h) [150, 150] with @packed.U tile %tile into %x : <8x5x16xf32>
           kernel.yield
         }
-        // CHECK: with @packed.V sums %{{.*}} : <8x1x16x8xf32> into
+        // CHECK: with @packed.V sums %{{.*}} : !kernel.local<8x1x16x8xf32> into
         kernel.product %count rows(%h) [40] with @packed.V into %y : <8x5xf32>
         // CHECK: with @packed.both into
         // CHECK: with @packed.both into
         kernel.product %count rows(%h) [40] with @packed.both into %y : <8x5xf32>
         kernel.product %count rows(%h, %h) [30, 10] with @packed.both into %y : <8x5xf32>
-        // CHECK: with @packed.T table %{{.*}} : <8xi32> into
-        kernel.product %count rows(%h) [40] with @packed.T table %table : <8xi32> into %y : <8x5xf32>
+        // CHECK: with @packed.T table %{{.*}} : !kernel.local<8xi32> into
+        kernel.product %count rows(%h) [40] with @packed.T table %table : !kernel.local<8xi32> into %y : <8x5xf32>
+        kernel.yield
       }
     }
   }
