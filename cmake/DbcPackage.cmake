@@ -15,6 +15,7 @@ install(TARGETS dbc dbc_runtime dbc_runtime_io EXPORT dbcTargets
 install(EXPORT dbcTargets NAMESPACE dbc:: DESTINATION ${package})
 export(EXPORT dbcTargets NAMESPACE dbc:: FILE ${PROJECT_BINARY_DIR}/${package}/dbcTargets.cmake)
 
-# What dbc and generated code read: the runtime's headers and the library of modules (driver/Files.cpp looks for them).
+# What dbc and generated code read: the runtime's headers, the library of modules and the constants of devices
+# (driver/Files.cpp looks for them).
 install(DIRECTORY runtime/include/dbc DESTINATION include)
-install(DIRECTORY dsl/lib DESTINATION share/dbc)
+install(DIRECTORY dsl/lib driver/devices DESTINATION share/dbc)

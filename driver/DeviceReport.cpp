@@ -1,7 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
 #include "driver/DeviceReport.h"
-#include "ir/Kernel/Kernel.h"
 
 using namespace mlir;
 
@@ -18,9 +17,33 @@ static ProductReport reportProduct(kernel::ProductOp product, SymbolTable &names
   return report;
 }
 
+std::string stageName(kernel::FuncOp kernel) {
+  return kernel.getSymName().drop_front(StringRef("stage.").size()).str();
+}
+
+/// Of the locals that lie in `memory`.
+static int64_t scratchBytes(kernel::FuncOp func, kernel::Memory memory, int64_t realBytes) {
+  int64_t sum = 0;
+  func.walk([&](kernel::LocalOp local) {
+    if (local.getMemory() != memory)
+      return;
+    int64_t bytes = local.getType().getElement().isF32() ? realBytes : 4;
+    for (int64_t extent : local.getType().getShape())
+      bytes *= extent;
+    sum += (bytes + 15) / 16 * 16;
+  });
+  return sum;
+}
+
+int64_t sharedBytes(kernel::FuncOp kernel, int64_t realBytes) {
+  return scratchBytes(kernel, kernel::Memory::Shared, realBytes);
+}
+
 static KernelReport reportKernel(kernel::FuncOp func, SymbolTable &names, int64_t realBytes) {
   KernelReport report;
-  report.name = func.getSymName().drop_front(StringRef("stage.").size()).str();
+  report.name = stageName(func);
+  report.shared = sharedBytes(func, realBytes);
+  report.global = scratchBytes(func, kernel::Memory::Global, realBytes);
   if (auto tiles = func->getAttrOfType<IntegerAttr>("tiles"))
     report.tiles = tiles.getInt();
   if (auto wide = func->getAttrOfType<IntegerAttr>("wide"))
@@ -30,11 +53,6 @@ static KernelReport reportKernel(kernel::FuncOp func, SymbolTable &names, int64_
       report.rows = blocks.getSize();
     } else if (auto product = dyn_cast<kernel::ProductOp>(op)) {
       report.products.push_back(reportProduct(product, names));
-    } else if (auto local = dyn_cast<kernel::LocalOp>(op)) {
-      int64_t bytes = local.getType().getElement().isF32() ? realBytes : 4;
-      for (int64_t extent : local.getType().getShape())
-        bytes *= extent;
-      (local.getMemory() == kernel::Memory::Shared ? report.shared : report.global) += (bytes + 15) / 16 * 16;
     } else if (auto threads = dyn_cast<kernel::ThreadsOp>(op)) {
       auto blocks = threads->getParentOfType<kernel::BlocksOp>();
       bool loops = false; // row numbers are read by one thread each, too: nothing is lost by that

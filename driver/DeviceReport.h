@@ -3,6 +3,7 @@
 // How a device computes a model: what the passes decided about its kernels.
 #pragma once
 
+#include "ir/Kernel/Kernel.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -18,6 +19,10 @@ struct ProductReport {
   int64_t chunks = 0;        ///< that are added up apart
   int64_t kept = 0;          ///< bytes that a block of threads keeps of it in shared memory for a whole loop
 };
+/// The name of the stage that a kernel computes.
+std::string stageName(kernel::FuncOp kernel);
+/// Bytes of shared memory of a block of threads.
+int64_t sharedBytes(kernel::FuncOp kernel, int64_t realBytes);
 
 struct KernelReport {
   std::string name;   ///< of the stage

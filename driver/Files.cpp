@@ -107,8 +107,10 @@ static Surroundings find() {
   std::string program = fs::getMainExecutable(nullptr, &anchor);
   std::string prefix = joinPath(path::parent_path(program), "..");
   if (fs::exists(joinPath(prefix, "include/dbc/runtime.h")))
-    return {joinPath(prefix, "share/dbc/lib"), joinPath(prefix, "include")};
-  return {joinPath(DBC_SOURCE_DIR, "dsl/lib"), joinPath(DBC_SOURCE_DIR, "runtime/include")};
+    return {joinPath(prefix, "share/dbc/lib"), joinPath(prefix, "include"),
+            joinPath(prefix, "share/dbc/devices")};
+  return {joinPath(DBC_SOURCE_DIR, "dsl/lib"), joinPath(DBC_SOURCE_DIR, "runtime/include"),
+          joinPath(DBC_SOURCE_DIR, "driver/devices")};
 }
 
 const Surroundings &surroundings() {

@@ -43,6 +43,7 @@ llvm::Error makeFolder(const std::string &path);
 struct Surroundings {
   std::string library; ///< the folder of nn.dyn
   std::string include; ///< the folder of dbc/runtime.h
+  std::string devices; ///< the folder of h100.json
 };
 const Surroundings &surroundings();
 

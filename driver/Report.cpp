@@ -1,10 +1,11 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // `dbc report`: how a model is computed. What the passes decided comes from the `batch` level; with --input
-// the model is run too, and what its stages did is counted.
+// the model is run too, and what its stages did is counted; or, for a device, predicted from its constants.
 
 #include "driver/Commands.h"
 #include "driver/DeviceReport.h"
+#include "driver/DeviceShapes.h"
 #include "driver/Files.h"
 #include "driver/Lines.h"
 #include "driver/StageReport.h"
@@ -37,6 +38,22 @@ llvm::json::Object profileJson(const RunProfile &profile, const EntryInfo &entry
 
 } // namespace
 
+/// Calls `batch` with the lines of --input, --batch at a time.
+static Exit eachBatch(const Options &options,
+                      llvm::function_ref<Exit(const std::vector<std::string> &)> batch) {
+  LineReader input;
+  if (llvm::Error error = input.open(options.countInput))
+    return fail(std::move(error));
+  for (std::vector<std::string> lines;;) {
+    if (llvm::Error error = input.read(options.batch, lines))
+      return fail(std::move(error));
+    if (lines.empty())
+      return kFine;
+    if (Exit exit = batch(lines))
+      return exit;
+  }
+}
+
 /// Runs the input and counts.
 static Exit count(const Options &options, ModelUnit &unit, llvm::json::Object &json) {
   LoadedModel loaded;
@@ -45,20 +62,11 @@ static Exit count(const Options &options, ModelUnit &unit, llvm::json::Object &j
   int32_t entry = findEntry(loaded.info(), options.entry);
   if (entry < 0)
     return kUserError;
-  LineReader input;
-  if (llvm::Error error = input.open(options.countInput))
-    return fail(std::move(error));
   CompiledRunner runner(loaded.model, entry, options.threads, loaded.device());
-  std::vector<std::string> lines;
-  std::vector<LineResult> results;
   int64_t inputs = 0, batches = 0;
   Status wrong; // with the first line that is
-  while (true) {
-    if (llvm::Error error = input.read(options.batch, lines))
-      return fail(std::move(error));
-    if (lines.empty())
-      break;
-    results.clear();
+  Exit exit = eachBatch(options, [&](const std::vector<std::string> &lines) {
+    std::vector<LineResult> results;
     if (Status status = runner.compute(lines, results); !status.ok())
       return fail(status);
     inputs += static_cast<int64_t>(lines.size());
@@ -66,7 +74,10 @@ static Exit count(const Options &options, ModelUnit &unit, llvm::json::Object &j
     for (const LineResult &result : results)
       if (wrong.ok())
         wrong = result.status;
-  }
+    return kFine;
+  });
+  if (exit)
+    return exit;
   const RunProfile &profile = runner.profile;
   const EntryInfo &info = loaded.info().entries[entry];
   if (options.json)
@@ -99,6 +110,70 @@ static Exit reportDevice(const Options &options, ModelUnit &unit, llvm::json::Ob
   return kFine;
 }
 
+/// Schedules the input on the CPU, which tells the rows of each level, and predicts what its batches take on
+/// a device. Computes it only where computed values say which rows there are.
+static Exit predictInput(const Options &options, ModelUnit &device, llvm::json::Object &json) {
+  llvm::Expected<DeviceConstants> constants = readDevice(options.device);
+  if (!constants)
+    return fail(constants.takeError());
+  mlir::OwningOpRef<mlir::ModuleOp> kernels;
+  if (Exit exit = device.transform("kernel", kernels, {}, /*device=*/true))
+    return exit;
+  Options onCpu = options;
+  onCpu.model.device = false;
+  onCpu.model.target = "cpu";
+  ModelUnit unit(onCpu.model);
+  LoadedModel loaded;
+  if (Exit exit = unit.lower())
+    return exit;
+  if (Exit exit = load(onCpu, unit, loaded))
+    return exit;
+  int32_t entry = findEntry(loaded.info(), options.entry);
+  if (entry < 0)
+    return kUserError;
+  std::vector<ProgramShape> programs = shapesOf(*kernels);
+  const ProgramShape &program = *llvm::find_if(
+      programs, [&](const ProgramShape &each) { return each.entry == loaded.info().entries[entry].name; });
+  CompiledRunner runner(loaded.model, entry, /*threads=*/1);
+  LaunchLog log;
+  log.compute = program.keeps;
+  runner.session.log_launches(&log);
+  runner.session.limit_part(options.batch); // a device computes a batch in one part
+  std::vector<Prediction> batches;
+  Exit exit = eachBatch(options, [&](const std::vector<std::string> &lines) {
+    std::vector<LineResult> results;
+    log.rows.clear();
+    if (Status status = runner.compute(lines, results); !status.ok())
+      return fail(status);
+    for (const LineResult &result : results)
+      if (!result.status.ok())
+        return fail(result.status);
+    // Stages are found by their names: their numbers are the CPU's.
+    std::vector<std::vector<int32_t>> ticks;
+    for (const KernelShape &kernel : program.kernels) {
+      const std::vector<StageProfile> &stages = runner.profile.stages;
+      auto stage = llvm::find_if(
+          stages, [&](const StageProfile &each) { return each.name == "stage." + kernel.name; });
+      assert(stage != stages.end() && "a CPU and a GPU have the same stages");
+      const auto number = static_cast<size_t>(stage - stages.begin());
+      ticks.push_back(number < log.rows.size() ? log.rows[number] : std::vector<int32_t>());
+    }
+    batches.push_back(predict(*constants, program, ticks));
+    return kFine;
+  });
+  if (exit)
+    return exit;
+  if (batches.empty()) {
+    printError(options.countInput + ": has no inputs");
+    return kUserError;
+  }
+  const Prediction prediction = mean(batches);
+  if (!options.json)
+    print(llvm::outs() << "\n", *constants, program, prediction);
+  json["prediction"] = toJson(*constants, program, prediction);
+  return kFine;
+}
+
 Exit reportCommand(const Options &options) {
   ModelUnit unit(options.model);
   if (Exit exit = unit.lower())
@@ -122,7 +197,11 @@ Exit reportCommand(const Options &options) {
   if (options.model.device)
     if (Exit exit = reportDevice(options, unit, json))
       return exit;
-  Exit exit = options.countInput.empty() ? kFine : count(options, unit, json);
+  Exit exit = kFine;
+  if (!options.device.empty())
+    exit = predictInput(options, unit, json);
+  else if (!options.countInput.empty())
+    exit = count(options, unit, json);
   if (options.json)
     llvm::outs() << llvm::json::Value(std::move(json)) << "\n";
   return exit;

@@ -257,6 +257,16 @@ private:
             reportCommand);
     report->add_flag("--json", o.json, "print the report as JSON");
     report->add_option("--input", o.countInput, "run these JSON lines and count too");
+    report
+        ->add_option_function<std::string>(
+            "--device",
+            [this](const std::string &text) {
+              o.device = text;
+              o.model.device = true;
+            },
+            "predict what a batch of --input takes on a device: h100, h200, or a file of its constants")
+        ->type_name("NAME|FILE")
+        ->needs("--input");
     report->add_option("--batch", o.batch, "inputs in a batch [64]")->check(CLI::Range(1, 1 << 30));
     addTables(report);
     addTarget(report);

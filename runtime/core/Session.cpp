@@ -125,6 +125,7 @@ Status Session::run_checked(int32_t number, Batch &batch, Outputs &out, bool sha
   out.begin(batch.inputs());
   Run run{model_, batch,      *this,  pool_, errors, budget_, out, profile.stages.data(),
           timed_, code.entry, Range()};
+  run.log = log_;
   const int32_t failed_before = statuses_.failed();
   if (share) {
     shared_.find(batch, code.shared_reads, statuses_);

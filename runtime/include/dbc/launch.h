@@ -139,6 +139,12 @@ inline void launch(Run &run, const Plan &plan, const Stage<Plan> *stages, int32_
                    int32_t end, size_t scratch, int32_t worker = kAllWorkers) {
   const Stage<Plan> &stage = stages[number];
   int32_t rows = end - begin;
+  if (run.log != nullptr) {
+    run.log->rows.resize(std::max(run.log->rows.size(), static_cast<size_t>(number) + 1));
+    run.log->rows[number].push_back(std::max(rows, 0));
+    if (!run.log->compute)
+      return;
+  }
   if (rows <= 0)
     return;
   StageProfile &profile = run.stages[number];

@@ -20,6 +20,13 @@ struct StageProfile {
   int64_t ns = 0;         ///< time in its launches; 0 where Session::time_stages is off
 };
 
+/// Rows of each launch of runs: what a schedule is like. Filled by a session on the CPU that was told to.
+struct LaunchLog {
+  /// Of the stages, by their numbers in the profile; of a loop's also where a level or step has none.
+  std::vector<std::vector<int32_t>> rows;
+  bool compute = true; ///< false: nothing is computed, and results are undefined
+};
+
 /// What the last run of an entry did, or several runs after `add`.
 struct RunProfile {
   std::vector<StageProfile> stages;

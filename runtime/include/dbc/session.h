@@ -37,6 +37,7 @@ struct Run {
   const int32_t *inputs = nullptr; ///< numbers of those that take part, ascending
   int32_t input_count = 0;
   const SharedNodes *shared = nullptr; ///< nodes that are alike, where instances are to be shared
+  LaunchLog *log = nullptr;            ///< where launches are to be written down
 
   /// Argument leaf `leaf` of the entry being run; rows are inputs' numbers.
   const ColumnView &arg(int32_t leaf) const {
@@ -88,6 +89,10 @@ public:
   /// Whether runs from now on say in their profiles how long each stage took. Off unless told: then a launch
   /// costs one test more than nothing.
   void time_stages(bool on) { timed_ = on; }
+
+  /// Runs from now on write their launches down, behind what is there; null: no more, as unless told. `log`
+  /// is borrowed. For sessions of one thread that compute on the CPU.
+  void log_launches(LaunchLog *log) { log_ = log; }
 
   /// Whether cells compute what nodes have in common once: all nodes of the batch that are alike in the
   /// fields which the entry's cells read, down to the leaves, share an instance. Off unless told. Each node
@@ -156,6 +161,7 @@ private:
   int64_t computed_ns_ = 0; ///< when its last stage was done
   SharedNodes shared_;
   cuda::Context *device_ = nullptr;
+  LaunchLog *log_ = nullptr;
   bool timed_ = false, shares_ = false;
 };
 

@@ -1,0 +1,261 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+
+#include "driver/DeviceCost.h"
+#include "driver/Files.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/Path.h"
+#include <algorithm>
+
+namespace dbc::driver {
+
+//===-- Constants ---------------------------------------------------------------------------------------===//
+
+double DeviceConstants::rate(llvm::StringRef instruction) const {
+  return instruction == "ffma"     ? ffma_per_clock
+         : instruction == "tf32"   ? tf32_per_clock
+         : instruction == "tf32x3" ? tf32x3_per_clock
+                                   : 0;
+}
+
+/// The names of the devices that dbc knows.
+static std::vector<std::string> knownDevices() {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (llvm::sys::fs::directory_iterator it(surroundings().devices, error), end; it != end && !error;
+       it.increment(error))
+    if (llvm::sys::path::extension(it->path()) == ".json")
+      names.push_back(llvm::sys::path::stem(it->path()).str());
+  llvm::sort(names);
+  return names;
+}
+
+llvm::Expected<DeviceConstants> readDevice(const std::string &nameOrFile) {
+  std::string file = nameOrFile;
+  std::vector<std::string> known = knownDevices();
+  if (llvm::is_contained(known, nameOrFile))
+    file = surroundings().devices + "/" + nameOrFile + ".json";
+  else if (!llvm::sys::fs::exists(file))
+    return llvm::createStringError("there is no device `" + nameOrFile + "` and no such file; dbc knows `" +
+                                   llvm::join(known, "`, `") + "`");
+  llvm::Expected<std::string> text = readFile(file);
+  if (!text)
+    return text.takeError();
+  llvm::Expected<llvm::json::Value> json = llvm::json::parse(*text);
+  if (!json)
+    return llvm::createStringError(file + ": " + llvm::toString(json.takeError()));
+  const llvm::json::Object *whole = json->getAsObject();
+  const llvm::json::Object *constants = whole ? whole->getObject("constants") : nullptr;
+  if (!constants || !whole->getString("device"))
+    return llvm::createStringError(file + ": is no file of a device: it needs `device` and `constants`");
+  DeviceConstants device;
+  device.device = whole->getString("device")->str();
+  const std::pair<const char *, double *> wanted[] = {
+      {"processors", &device.processors},
+      {"clock_ghz", &device.clock_ghz},
+      {"threads_per_processor", &device.threads_per_processor},
+      {"shared_bytes_per_processor", &device.shared_bytes_per_processor},
+      {"start_us", &device.start_us},
+      {"launch_us", &device.launch_us},
+      {"host_launch_us", &device.host_launch_us},
+      {"graph_node_us", &device.graph_node_us},
+      {"grid_barrier_us", &device.grid_barrier_us},
+      {"l2_latency_us", &device.l2_latency_us},
+      {"l2_bytes_per_second", &device.l2_bytes_per_second},
+      {"l2_bytes_per_clock", &device.l2_bytes_per_clock},
+      {"ffma_per_clock", &device.ffma_per_clock},
+      {"tf32_per_clock", &device.tf32_per_clock},
+      {"tf32x3_per_clock", &device.tf32x3_per_clock},
+      {"tile_us", &device.tile_us},
+      {"product_step_clocks", &device.product_step_clocks},
+      {"operation_clocks", &device.operation_clocks}};
+  for (const auto &[name, into] : wanted) {
+    const llvm::json::Object *constant = constants->getObject(name);
+    std::optional<double> value = constant ? constant->getNumber("value") : std::nullopt;
+    if (!value || !(*value > 0))
+      return llvm::createStringError(file + ": `" + name + "` needs a `value` above 0");
+    *into = *value;
+    device.measured += constant->getBoolean("measured").value_or(false);
+    ++device.count;
+  }
+  return device;
+}
+
+//===-- Prediction --------------------------------------------------------------------------------------===//
+
+static int64_t up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+double workOf(const DeviceConstants &device, const KernelShape &kernel, int64_t rows) {
+  if (rows <= 0)
+    return 0;
+  const int64_t processors = static_cast<int64_t>(device.processors);
+  const int64_t units = up(rows, kernel.rows) * kernel.tiles, each = up(units, processors);
+  const int64_t most = std::min(rows, kernel.rows); // rows of the fullest block
+  // The share that a processor has of L2 while so many ask.
+  const double hertz = device.clock_ghz * 1e9;
+  const double share = std::min(device.l2_bytes_per_clock,
+                                device.l2_bytes_per_second / hertz / double(std::min(units, processors)));
+  double mac = 0, weights = 0, chain = 0; // clocks
+  for (const ProductShape &product : kernel.products) {
+    const double matrix = double(product.outputs) * double(product.inputs);
+    mac += double(most) * matrix / device.rate(product.instruction);
+    weights += (product.shared ? 1 : double(most)) * matrix * sizeof(float) / share;
+    if (product.instruction == "ffma")
+      chain += double(up(up(most, product.rowsAtOnce) * product.outputs, kernel.threads)) *
+               double(product.inputs) * device.product_step_clocks;
+  }
+  for (const ElementsShape &elements : kernel.elements)
+    chain += double(up(most * elements.elements, kernel.threads)) * double(elements.operations) *
+             device.operation_clocks;
+  // Each tile reads its operands, and writes what is its own.
+  const double bytes =
+      double(most) * (double(kernel.bytesRead) + double(kernel.bytesWritten) / double(kernel.tiles)) / share;
+  double resident = device.threads_per_processor / double(kernel.threads);
+  if (kernel.shared > 0)
+    resident = std::min(resident, device.shared_bytes_per_processor / double(kernel.shared));
+  const double rounds = double(up(each, std::max<int64_t>(1, static_cast<int64_t>(resident))));
+  const double clocks = std::max(double(each) * std::max({mac, weights, bytes}), rounds * chain);
+  return clocks / (device.clock_ghz * 1e3) + rounds * device.tile_us;
+}
+
+Prediction predict(const DeviceConstants &device, const ProgramShape &program,
+                   const std::vector<std::vector<int32_t>> &ticks) {
+  Prediction prediction;
+  prediction.us.fill(device.start_us);
+  std::vector<bool> begun; // of loops
+  const double meet = device.grid_barrier_us + 2 * device.l2_latency_us;
+  for (size_t k = 0; k < program.kernels.size(); ++k) {
+    const KernelShape &kernel = program.kernels[k];
+    KernelPrediction found;
+    for (int32_t rows : ticks[k]) {
+      const double work = workOf(device, kernel, rows);
+      PathTimes us{};
+      if (rows > 0) {
+        ++found.ticks;
+        found.rows += rows;
+        us = {std::max(device.host_launch_us, device.launch_us + work), device.graph_node_us + work,
+              std::max(device.host_launch_us, device.launch_us + work)};
+      }
+      if (kernel.loop >= 0)
+        us[size_t(DevicePath::Loops)] = meet + work;
+      for (size_t path = 0; path < us.size(); ++path)
+        found.us[path] += us[path];
+    }
+    std::array<int64_t, 3> launches = {found.ticks, found.ticks, found.ticks};
+    if (kernel.loop >= 0) {
+      begun.resize(std::max(begun.size(), size_t(kernel.loop) + 1));
+      const bool first = !begun[kernel.loop] && !ticks[k].empty();
+      begun[kernel.loop] = begun[kernel.loop] || first;
+      launches[size_t(DevicePath::Loops)] = first;
+      found.us[size_t(DevicePath::Loops)] += first ? device.launch_us : 0;
+    }
+    for (size_t path = 0; path < launches.size(); ++path) {
+      prediction.us[path] += found.us[path];
+      prediction.launches[path] += launches[path];
+    }
+    prediction.kernels.push_back(found);
+  }
+  return prediction;
+}
+
+DevicePath Prediction::choice() const {
+  return *std::min_element(kDevicePaths.begin(), kDevicePaths.end(), [&](DevicePath a, DevicePath b) {
+    const auto i = static_cast<size_t>(a), j = static_cast<size_t>(b);
+    return std::make_pair(us[i], launches[i]) < std::make_pair(us[j], launches[j]);
+  });
+}
+
+Prediction mean(const std::vector<Prediction> &batches) {
+  Prediction sum;
+  const auto count = static_cast<int64_t>(batches.size());
+  for (const Prediction &batch : batches) {
+    sum.kernels.resize(batch.kernels.size());
+    for (size_t path = 0; path < sum.us.size(); ++path) {
+      sum.us[path] += batch.us[path] / double(count);
+      sum.launches[path] += batch.launches[path];
+    }
+    for (size_t k = 0; k < batch.kernels.size(); ++k) {
+      sum.kernels[k].ticks += batch.kernels[k].ticks;
+      sum.kernels[k].rows += batch.kernels[k].rows;
+      for (size_t path = 0; path < sum.us.size(); ++path)
+        sum.kernels[k].us[path] += batch.kernels[k].us[path] / double(count);
+    }
+  }
+  sum.batches = count;
+  auto share = [&](int64_t &number) { number = (number + count / 2) / count; };
+  for (int64_t &launches : sum.launches)
+    share(launches);
+  for (KernelPrediction &kernel : sum.kernels) {
+    share(kernel.ticks);
+    share(kernel.rows);
+  }
+  return sum;
+}
+
+//===-- In words ----------------------------------------------------------------------------------------===//
+
+llvm::StringRef nameOf(DevicePath path) {
+  return path == DevicePath::Levels ? "levels" : path == DevicePath::Graph ? "graph" : "loops";
+}
+
+static const char *meaningOf(DevicePath path) {
+  return path == DevicePath::Levels  ? "a launch for each level and step"
+         : path == DevicePath::Graph ? "the launches of levels and steps as one graph"
+                                     : "a launch for a whole loop where that can be";
+}
+
+void print(llvm::raw_ostream &out, const DeviceConstants &device, const ProgramShape &program,
+           const Prediction &prediction) {
+  out << "`" << program.entry << "` on " << device.device << ", predicted with " << device.measured << " of "
+      << device.count << " constants measured; microseconds of a batch without copies"
+      << (prediction.batches > 1 ? ", mean of " + std::to_string(prediction.batches) : std::string())
+      << ":\n";
+  size_t width = sizeof("with the start of a batch") - 1;
+  for (const KernelShape &kernel : program.kernels)
+    width = std::max(width, kernel.name.size());
+  auto line = [&](llvm::StringRef name, const std::string &ticks, const std::string &rows,
+                  const PathTimes &us) {
+    out << "  " << llvm::left_justify(name, width) << llvm::right_justify(ticks, 8)
+        << llvm::right_justify(rows, 9);
+    for (double each : us)
+      out << llvm::format("%10.1f", each);
+    out << "\n";
+  };
+  out << "  " << llvm::left_justify("", width) << "   ticks     rows";
+  for (DevicePath path : kDevicePaths)
+    out << llvm::right_justify(nameOf(path), 10);
+  out << "\n";
+  for (auto [kernel, found] : llvm::zip(program.kernels, prediction.kernels))
+    line(kernel.name, std::to_string(found.ticks), std::to_string(found.rows), found.us);
+  line("with the start of a batch", "", "", prediction.us);
+  const DevicePath choice = prediction.choice();
+  out << "  the choice is " << nameOf(choice) << ", " << meaningOf(choice) << ": "
+      << prediction.launches[size_t(choice)] << " launches, "
+      << llvm::format("%.1f", prediction.us[size_t(choice)]) << " us\n";
+}
+
+llvm::json::Value toJson(const DeviceConstants &device, const ProgramShape &program,
+                         const Prediction &prediction) {
+  auto byPath = [](const auto &values) {
+    llvm::json::Object object;
+    for (DevicePath path : kDevicePaths)
+      object[nameOf(path)] = values[size_t(path)];
+    return object;
+  };
+  llvm::json::Array kernels;
+  for (auto [kernel, found] : llvm::zip(program.kernels, prediction.kernels))
+    kernels.push_back(llvm::json::Object{
+        {"name", kernel.name}, {"ticks", found.ticks}, {"rows", found.rows}, {"us", byPath(found.us)}});
+  return llvm::json::Object{{"entry", program.entry},
+                            {"device", device.device},
+                            {"constants", device.count},
+                            {"measured_constants", device.measured},
+                            {"batches", prediction.batches},
+                            {"kernels", std::move(kernels)},
+                            {"us", byPath(prediction.us)},
+                            {"launches", byPath(prediction.launches)},
+                            {"choice", nameOf(prediction.choice())}};
+}
+
+} // namespace dbc::driver

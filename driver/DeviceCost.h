@@ -1,0 +1,122 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The cost model of a device: how long a batch takes, stage by stage, on each path. It knows constants of the
+// device, which can be measured, the shapes of the kernels and the rows of each level of the batch.
+//
+// A batch takes `start_us` and the sum over its ticks (levels, steps; a stage that runs once has one). A tick
+// of a stage cuts its rows into blocks x tiles units of work, which the device's processors share. With
+// `each` units on the busiest processor and as many rounds as it takes with those that are resident at once:
+//
+//   wait + max(each x max(mac / rate, weight bytes / share of L2, row bytes / share of L2), rounds x chain)
+//        + rounds x tile_us
+//
+// `chain` is what one thread does one behind the other. `wait` is that of the path:
+//   levels   a launch a tick: launch_us; and the host is no faster than host_launch_us
+//   graph    the same launches as nodes of a CUDA graph: graph_node_us
+//   loops    a launch for a whole loop, where the report says that it can be one; in it grid_barrier_us and
+//            two latencies a tick, also where the stage has no rows
+// Copies to and from the device are not counted.
+#pragma once
+
+#include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dbc::driver {
+
+/// Constants of a device, by the names that its file has (driver/devices/*.json).
+struct DeviceConstants {
+  std::string device;   ///< "h100"
+  int64_t measured = 0; ///< how many of them were measured, of `count`
+  int64_t count = 0;
+  double processors = 0, clock_ghz = 0, threads_per_processor = 0, shared_bytes_per_processor = 0;
+  double start_us = 0, launch_us = 0, host_launch_us = 0, graph_node_us = 0, grid_barrier_us = 0;
+  double l2_latency_us = 0, l2_bytes_per_second = 0, l2_bytes_per_clock = 0;
+  double ffma_per_clock = 0, tf32_per_clock = 0, tf32x3_per_clock = 0; ///< multiply-adds of a processor
+  double tile_us = 0, product_step_clocks = 0, operation_clocks = 0;
+
+  /// Multiply-adds a clock of an instruction of products: "ffma", "tf32" or "tf32x3"; else 0.
+  double rate(llvm::StringRef instruction) const;
+};
+
+/// Reads the constants of a device that dbc knows by its name, or a file with such constants. Keys that the
+/// model has no use for are for people.
+llvm::Expected<DeviceConstants> readDevice(const std::string &nameOrFile);
+
+/// A product of a kernel.
+struct ProductShape {
+  int64_t outputs = 0, inputs = 0; ///< of a row and a tile
+  std::string instruction;
+  int64_t rowsAtOnce = 1; ///< plain products: rows of which one thread takes an output at once
+  bool shared = false;    ///< all rows of a block read the same weights, else each has a matrix of its own
+};
+/// Work that the threads of a block share: `elements` a row, or a tile of a row; each of `operations` that
+/// one thread does one behind the other.
+struct ElementsShape {
+  int64_t elements = 0, operations = 0;
+};
+
+/// What a block of threads does for a stage.
+struct KernelShape {
+  std::string name;                        ///< of the stage
+  int64_t rows = 1, tiles = 1;             ///< of a block; blocks share tiles
+  int64_t threads = 1, shared = 0;         ///< of a block; bytes of shared memory
+  int64_t bytesRead = 0, bytesWritten = 0; ///< for a row, without weights
+  std::vector<ProductShape> products;
+  std::vector<ElementsShape> elements;
+  int32_t loop = -1; ///< number of the loop that may be one launch; -1: a launch each tick
+};
+
+/// An entry or loss.
+struct ProgramShape {
+  std::string entry;
+  std::vector<KernelShape> kernels; ///< in the order in which they run
+  bool keeps = false;               ///< computed values say which rows there are
+};
+
+enum class DevicePath { Levels, Graph, Loops };
+constexpr std::array<DevicePath, 3> kDevicePaths = {DevicePath::Levels, DevicePath::Graph, DevicePath::Loops};
+/// "levels", "graph", "loops".
+llvm::StringRef nameOf(DevicePath path);
+
+/// Microseconds on each path, indexed by DevicePath.
+using PathTimes = std::array<double, 3>;
+
+struct KernelPrediction {
+  int64_t ticks = 0, rows = 0; ///< with rows; in all
+  PathTimes us{};
+};
+
+/// What a batch takes.
+struct Prediction {
+  std::vector<KernelPrediction> kernels; ///< one for each of the program
+  PathTimes us{};                        ///< in all, with the start
+  int64_t batches = 1;                   ///< whose mean it is
+  std::array<int64_t, 3> launches{};     ///< on each path
+
+  /// The path that takes the least time; of equals the one with the fewest launches.
+  DevicePath choice() const;
+};
+
+/// What one tick of `rows` rows takes without waiting, in microseconds; 0 without rows. More rows never take
+/// less.
+double workOf(const DeviceConstants &device, const KernelShape &kernel, int64_t rows);
+
+/// Predicts a batch. `ticks` has the rows of each tick of each kernel; those of a loop's kernels are equally
+/// many, with 0 where a tick has none.
+Prediction predict(const DeviceConstants &device, const ProgramShape &program,
+                   const std::vector<std::vector<int32_t>> &ticks);
+
+/// The mean of several batches.
+Prediction mean(const std::vector<Prediction> &batches);
+
+void print(llvm::raw_ostream &out, const DeviceConstants &device, const ProgramShape &program,
+           const Prediction &prediction);
+llvm::json::Value toJson(const DeviceConstants &device, const ProgramShape &program,
+                         const Prediction &prediction);
+
+} // namespace dbc::driver

@@ -1,0 +1,191 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The cost model: its formula on round numbers, and what must hold of every device and kernel.
+
+#include "driver/DeviceCost.h"
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace dbc::driver;
+
+namespace {
+
+DeviceConstants roundNumbers() {
+  DeviceConstants device;
+  device.device = "round";
+  device.processors = 4;
+  device.clock_ghz = 1; // a clock is a nanosecond
+  device.threads_per_processor = 256;
+  device.shared_bytes_per_processor = 1000;
+  device.start_us = 10;
+  device.launch_us = 4;
+  device.host_launch_us = 5;
+  device.graph_node_us = 2;
+  device.grid_barrier_us = 1;
+  device.l2_latency_us = 0.25;
+  device.l2_bytes_per_second = 64e9; // 64 bytes a clock
+  device.l2_bytes_per_clock = 32;
+  device.ffma_per_clock = 100;
+  device.tf32_per_clock = 1000;
+  device.tf32x3_per_clock = 250;
+  device.tile_us = 0.5;
+  device.product_step_clocks = 10;
+  device.operation_clocks = 2;
+  return device;
+}
+
+KernelShape product(const char *instruction) {
+  KernelShape kernel;
+  kernel.name = "product";
+  kernel.rows = 8;
+  kernel.tiles = 2;
+  kernel.threads = 128;
+  kernel.products.push_back(
+      {/*outputs=*/100, /*inputs=*/200, instruction, /*rowsAtOnce=*/4, /*shared=*/true});
+  return kernel;
+}
+
+double on(const Prediction &prediction, DevicePath path) { return prediction.us[size_t(path)]; }
+
+// A matrix instruction: the slowest of multiply-adds, weights and rows decides.
+TEST(DeviceCost, TheSlowestPartOfAUnitDecides) {
+  DeviceConstants device = roundNumbers();
+  KernelShape kernel = product("tf32");
+  // 2 units: 80,000 bytes of weights at 32 a clock; 8 x 20,000 multiply-adds at 1,000 a clock are fewer
+  // clocks.
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 8), 2.5 + 0.5);
+  device.l2_bytes_per_second = 8e9; // 4 a clock for each of 2 units
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 8), 20 + 0.5);
+  device = roundNumbers();
+  device.tf32_per_clock = 10;
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 8), 16 + 0.5);
+  device = roundNumbers();
+  kernel.bytesRead = 40000;    // of a row, by each tile
+  kernel.bytesWritten = 16000; // half by each
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 8), 12 + 0.5);
+}
+
+// A plain product: a thread takes its inputs one behind the other.
+TEST(DeviceCost, AChainOfAThreadTakesItsTime) {
+  DeviceConstants device = roundNumbers();
+  KernelShape kernel = product("ffma");
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 4), 2.5 + 0.5); // the weights
+  device.product_step_clocks = 20;
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 4), 4 + 0.5); // 200 inputs
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 5), 8 + 0.5); // two outputs a thread
+  kernel.products.clear();
+  kernel.elements.push_back({/*elements=*/50, /*operations=*/30});
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 2), 0.06 + 0.5); // 100 of them by 128 threads
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 3), 0.12 + 0.5);
+}
+
+// Processors share units; what is resident at once waits at the same time.
+TEST(DeviceCost, ProcessorsShareUnits) {
+  DeviceConstants device = roundNumbers();
+  device.l2_bytes_per_second = 1e15;
+  KernelShape kernel = product("tf32");
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 16), 2.5 + 0.5); // 4 units
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 17), 5 + 0.5);   // 6: two on one processor
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 33), 7.5 + 1);   // 10: three on one, of which 256 threads are two
+  kernel.shared = 600;
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 17), 5 + 1); // one, for what threads share
+}
+
+// The wait of each path, and its launches.
+TEST(DeviceCost, PathsWaitInTheirOwnWays) {
+  DeviceConstants device = roundNumbers();
+  KernelShape once, level;
+  once.name = "once";
+  level.name = "level";
+  level.loop = 0;
+  ProgramShape program{"entry", {once, level}, false};
+  Prediction found = predict(device, program, {{3}, {1, 0, 1}});
+  EXPECT_DOUBLE_EQ(on(found, DevicePath::Levels), 10 + 5 + 2 * 5);
+  EXPECT_DOUBLE_EQ(on(found, DevicePath::Graph), 10 + 2.5 + 2 * 2.5);
+  EXPECT_DOUBLE_EQ(on(found, DevicePath::Loops), 10 + 5 + 4 + 3 * 1.5 + 2 * 0.5);
+  EXPECT_EQ(found.launches, (std::array<int64_t, 3>{3, 3, 2}));
+  EXPECT_EQ(found.kernels[1].ticks, 2);
+  EXPECT_EQ(found.kernels[1].rows, 2);
+  EXPECT_EQ(found.choice(), DevicePath::Graph);
+  // Many levels repay the one launch.
+  device.grid_barrier_us = 0.1;
+  device.l2_latency_us = 0.1;
+  EXPECT_EQ(predict(device, program, {{3}, std::vector<int32_t>(20, 1)}).choice(), DevicePath::Loops);
+  // A loop without a level is none.
+  EXPECT_EQ(predict(device, program, {{3}, {}}).launches, (std::array<int64_t, 3>{1, 1, 1}));
+}
+
+// Two stages of one loop are one launch.
+TEST(DeviceCost, StagesOfALoopAreOneLaunch) {
+  KernelShape level;
+  level.loop = 0;
+  ProgramShape program{"entry", {level, level}, false};
+  Prediction found = predict(roundNumbers(), program, {{1, 1}, {0, 1}});
+  EXPECT_EQ(found.launches, (std::array<int64_t, 3>{3, 3, 1}));
+  EXPECT_DOUBLE_EQ(on(found, DevicePath::Loops), 10 + 4 + 4 * 1.5 + 3 * 0.5);
+}
+
+TEST(DeviceCost, AMeanOfBatches) {
+  KernelShape once;
+  ProgramShape program{"entry", {once}, false};
+  DeviceConstants device = roundNumbers();
+  Prediction found = mean({predict(device, program, {{1}}), predict(device, program, {{3, 5}})});
+  EXPECT_DOUBLE_EQ(on(found, DevicePath::Graph), (12.5 + 15) / 2);
+  EXPECT_EQ(found.batches, 2);
+  EXPECT_EQ(found.kernels[0].rows, 5); // 4.5
+}
+
+// More rows never take less, whatever the device and the kernel; and the choice is the cheapest path.
+TEST(DeviceCost, MoreRowsNeverTakeLess) {
+  std::mt19937 random(1);
+  auto draw = [&](double least, double most) {
+    return std::uniform_real_distribution<double>(least, most)(random);
+  };
+  auto whole = [&](int64_t least, int64_t most) {
+    return std::uniform_int_distribution<int64_t>(least, most)(random);
+  };
+  for (int round = 0; round < 300; ++round) {
+    DeviceConstants device = roundNumbers();
+    device.processors = double(whole(1, 150));
+    for (double *constant :
+         {&device.clock_ghz, &device.start_us, &device.launch_us, &device.host_launch_us,
+          &device.graph_node_us, &device.grid_barrier_us, &device.tile_us, &device.product_step_clocks})
+      *constant *= draw(0.1, 3);
+    device.l2_bytes_per_second *= draw(1, 100);
+    KernelShape kernel = product(round % 3 == 0 ? "ffma" : round % 3 == 1 ? "tf32" : "tf32x3");
+    kernel.rows = whole(1, 40);
+    kernel.tiles = whole(1, 20);
+    kernel.threads = 32 * whole(1, 16);
+    kernel.shared = whole(0, 900);
+    kernel.bytesRead = whole(0, 5000);
+    kernel.products[0].shared = round % 2 == 0;
+    kernel.elements.push_back({whole(1, 200), whole(1, 50)});
+    kernel.loop = static_cast<int32_t>(whole(-1, 0));
+    ProgramShape program{"entry", {kernel}, false};
+    double before = 0;
+    for (int32_t rows = 0; rows < 700; rows += static_cast<int32_t>(whole(1, 3))) {
+      const double now = workOf(device, kernel, rows);
+      EXPECT_GE(now, before) << rows << " rows, round " << round;
+      before = now;
+      Prediction found = predict(device, program, {{rows, 1, rows}});
+      EXPECT_EQ(on(found, found.choice()), *std::min_element(found.us.begin(), found.us.end()));
+    }
+  }
+}
+
+// The constants of the devices that come along are whole, and say of each whether it was measured.
+TEST(DeviceCost, KnownDevicesAreWhole) {
+  for (const char *name : {"h100", "h200"}) {
+    llvm::Expected<DeviceConstants> device = readDevice(name);
+    ASSERT_TRUE(bool(device)) << llvm::toString(device.takeError());
+    EXPECT_EQ(device->device, name);
+    EXPECT_EQ(device->processors, 132);
+    EXPECT_GT(device->count, device->measured);
+    EXPECT_GT(device->rate("tf32"), device->rate("tf32x3"));
+    EXPECT_GT(device->rate("tf32x3"), device->rate("ffma"));
+    EXPECT_EQ(device->rate("wgmma"), 0);
+  }
+}
+
+} // namespace
