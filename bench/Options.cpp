@@ -23,6 +23,8 @@ const char *usage() {
          "  --seconds S       how long each implementation runs in a case (default 4; 1 with --quick)\n"
          "  --dynet DIR       a native build of DyNet's Python module, for its rows (default: what is "
          "installed)\n"
+         "  --gpu             on a card, or predictions for one; has options of its own: --gpu --help\n"
+         "  --dump DIR        measure nothing: write the inputs of each workload to DIR/NAME.json\n"
          "  --json [FILE]     write the rows as a JSON array to FILE, or to stdout\n"
          "\n"
          "$DBC_DATA says where the data sets lie (default ../shared/data), $DBC_PYTHON which Python runs\n"
@@ -67,6 +69,8 @@ std::string parse(const std::vector<std::string> &arguments, Options &options) {
       options.workload = value;
     } else if (name == "--dynet") {
       options.dynet = value;
+    } else if (name == "--dump") {
+      options.dump = value;
     } else if (name == "--hidden") {
       fine = read_number(value, 1 << 14, options.hidden);
     } else if (name == "--batch") {

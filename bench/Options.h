@@ -19,6 +19,7 @@ struct Options {
   std::string dynet;  ///< where a native build of DyNet's Python module lies; empty: what is installed
   bool json = false;
   std::string json_file; ///< empty: stdout
+  std::string dump;      ///< a folder for the inputs, as dump() writes them; then nothing is measured
   bool help = false;
 
   double seconds_each() const { return seconds > 0 ? seconds : quick ? 1.0 : 4.0; }

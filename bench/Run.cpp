@@ -78,11 +78,15 @@ static std::vector<Contestant> contestants(const Workload &workload, const Compi
   return all;
 }
 
+std::string data_folder() {
+  const char *folder = std::getenv("DBC_DATA");
+  return folder && *folder ? folder : "../shared/data";
+}
+
 std::string run(const std::string &name, const Workload &workload, const Options &options, Machine &machine,
                 std::vector<Row> &all_rows) {
   std::string error, why;
-  const char *folder = std::getenv("DBC_DATA");
-  Data data = workload.load(folder && *folder ? folder : "../shared/data", error);
+  Data data = workload.load(data_folder(), error);
   if (!error.empty())
     return error;
   Inputs inputs = options.quick ? data.inputs.first(320) : std::move(data.inputs);

@@ -18,6 +18,9 @@ namespace dbc::bench {
 std::string run(const std::string &name, const Workload &workload, const Options &options, Machine &machine,
                 std::vector<Row> &rows);
 
+/// Where the data sets lie: $DBC_DATA, else ../shared/data.
+std::string data_folder();
+
 /// As many of the first inputs as the slow reference should compute: one, then more while they are cheap.
 Inputs for_reference(const Workload &workload, const Inputs &inputs);
 

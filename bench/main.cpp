@@ -2,6 +2,7 @@
 //
 // dbc-bench: measures compiled models against implementations by hand. Start it through scripts/bench, which
 // builds it, compiles the models for the sizes asked for and sets OpenBLAS up.
+#include "bench/Dump.h"
 #include "bench/Machine.h"
 #include "bench/Options.h"
 #include "bench/Report.h"
@@ -25,6 +26,16 @@ static bool write_file(const std::string &path, const std::string &text) {
   return fine && std::rename(temporary.c_str(), path.c_str()) == 0;
 }
 
+/// Writes the inputs of a workload into the folder of --dump; says what is wrong.
+static std::string dump_inputs(const std::string &name, const Workload &workload, const Options &options) {
+  std::string error;
+  Data data = workload.load(data_folder(), error);
+  const std::string path = options.dump + "/" + name + ".json";
+  if (error.empty() && !write_file(path, dump(workload.entry(), data.name, data.inputs)))
+    error = "cannot write `" + path + "`";
+  return error;
+}
+
 int main(int argc, char **argv) {
   Options options;
   std::string error = parse(std::vector<std::string>(argv + 1, argv + argc), options);
@@ -41,6 +52,18 @@ int main(int argc, char **argv) {
     std::fputs(usage(), stdout);
     return 0;
   }
+
+  for (const WorkloadInfo &workload : workloads()) {
+    if (options.dump.empty() || (!options.workload.empty() && options.workload != workload.name))
+      continue;
+    error = dump_inputs(workload.name, *workload.make(options.hidden ? options.hidden : 150), options);
+    if (!error.empty()) {
+      std::fprintf(stderr, "dbc-bench: %s: %s\n", workload.name, error.c_str());
+      return 1;
+    }
+  }
+  if (!options.dump.empty())
+    return 0;
 
   Machine machine(options.threads);
   std::fprintf(stderr, "%s\n", machine.describe().c_str());

@@ -2,7 +2,7 @@
 #
 # Features: `data` (real data lies in $DBC_DATA), `clang++`, `full` (scripts/test --full), `sanitizers`,
 # `aarch64` (a cross compiler for 64-bit ARM and qemu-user),
-# `nvcc`, `card` (an NVIDIA card).
+# `nvcc`, `card` (an NVIDIA card), `bench` (dbc-bench, which needs OpenBLAS).
 # Substitutions beside the tools: %n (how many random inputs `dbc verify` draws), %programs, %mutants and %seed (of the random ones),
 # %quickcxx (the compiler that is quickest at what runs once), %cuda* (what is run on a device), %nvcc, %cxx, %clangxx, %root (the sources), %build,
 # %examples, %data, %python, %runtime (what a program needs to compile and link against the runtime).
@@ -47,6 +47,8 @@ if nvcc:
     config.substitutions.append(("%nvcc", nvcc))
 if os.path.exists("/dev/nvidiactl"):
     config.available_features.add("card")
+if os.path.exists(os.path.join(config.dbc_tools_dir, "dbc-bench")):
+    config.available_features.add("bench")
 
 # Compiled models are shared between tests and runs, but not with the user's own.
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.dbc_build_root, "test-cache")

@@ -1,0 +1,100 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// time ENTRY INPUTS BATCH SECONDS: how long batches of BATCH lines take on each path. Batches take turns, so
+// that none finds its own rows in the device's cache; medians, in microseconds. Prints one line of JSON.
+#include "Watch.h"
+
+#include "Lines.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+
+using namespace dbc;
+using namespace dbc::gpu;
+
+namespace {
+
+constexpr size_t kBatches = 8; ///< that take turns
+constexpr size_t kLeast = 20, kMost = 2000;
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+  return values[values.size() / 2];
+}
+
+double now_us() {
+  using namespace std::chrono;
+  return duration<double, std::micro>(steady_clock::now().time_since_epoch()).count();
+}
+
+/// What is known of a path: a value a batch.
+struct Times {
+  std::vector<double> with_copies, kernels, whole, schedule;
+};
+
+void print(const NamedPath &path, const Times &times, int64_t launches, bool first) {
+  std::printf("%s{\"path\": \"%s\", \"launches\": %lld, \"runs\": %zu, \"kernels_us\": %.3f, "
+              "\"with_copies_us\": %.3f, \"whole_us\": %.3f, \"schedule_us\": %.3f, \"stages\": [",
+              first ? "" : ", ", path.name, static_cast<long long>(launches), times.kernels.size(),
+              median(times.kernels), median(times.with_copies), median(times.whole), median(times.schedule));
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  expect(argc == 5, "usage: time ENTRY INPUTS BATCH SECONDS");
+  const ModelCode code = watched(*DBC_GPU_CODE());
+  Program program(argv[1], code);
+  const auto size = static_cast<size_t>(std::atoi(argv[3]));
+  const double seconds = std::atof(argv[4]);
+  expect(size > 0 && seconds > 0, "BATCH and SECONDS are above 0");
+  std::deque<LineBatch> batches =
+      batches_of(*code.info, program.info(), read_lines(argv[2], kBatches * size), size, kBatches);
+  cuda::Model on_card;
+  expect(cuda::Model::make(program.model, /*device=*/0, &on_card));
+
+  int64_t nodes = 0;
+  Session session(program.model);
+  std::printf("{\"batch\": %zu, \"batches\": %zu, \"paths\": [", size, batches.size());
+  for (const NamedPath &path : kPaths) {
+    cuda::Context context(on_card);
+    context.choose_path(path.path);
+    session.compute_on(&context);
+    for (LineBatch &batch : batches) // memory grows, modules load
+      expect(session.run(program.entry, batch.batch));
+    Times times;
+    const double end = now_us() + 1e6 * seconds;
+    for (size_t n = 0; n < kLeast || (now_us() < end && n < kMost); ++n) {
+      begin_watch();
+      const double start = now_us();
+      expect(session.run(program.entry, batches[n % batches.size()].batch));
+      times.whole.push_back(now_us() - start);
+      expect(session.failed() == 0, "an input failed");
+      const DeviceTimes found = end_watch();
+      times.with_copies.push_back(found.with_copies);
+      times.kernels.push_back(found.kernels);
+      times.schedule.push_back(1e-3 * static_cast<double>(session.profile(program.entry).schedule_ns));
+    }
+    print(path, times, context.launches(), &path == kPaths);
+    // Then stage by stage: each launch waits for its end, so the sum is above what was measured.
+    session.time_stages(true);
+    RunProfile profile;
+    for (LineBatch &batch : batches) {
+      expect(session.run(program.entry, batch.batch));
+      profile.add(session.profile(program.entry));
+    }
+    session.time_stages(false);
+    nodes = profile.nodes;
+    const auto count = static_cast<double>(batches.size());
+    for (const StageProfile &stage : profile.stages)
+      std::printf("%s{\"name\": \"%s\", \"launches\": %.1f, \"rows\": %.1f, \"us\": %.2f}",
+                  &stage == &profile.stages[0] ? "" : ", ", stage.name,
+                  static_cast<double>(stage.launches) / count, static_cast<double>(stage.rows) / count,
+                  1e-3 * static_cast<double>(stage.ns) / count);
+    std::printf("]}");
+  }
+  std::printf("], \"nodes\": %.1f}\n", static_cast<double>(nodes) / static_cast<double>(batches.size()));
+  return 0;
+}
