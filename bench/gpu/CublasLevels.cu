@@ -397,14 +397,23 @@ void measure(TreeLstm &model, const std::vector<Levels> &batches, double seconds
       error);
 }
 
-/// Compares the results of a batch with the CPU's.
-double error_of(const TreeLstm &model, const Session &session, int32_t entry, size_t count) {
-  const float *expected = session.outputs(entry).f32(0);
-  double error = 0;
-  for (size_t n = 0; n < count; ++n)
-    error = std::max(error, std::fabs(double(model.results[n]) - double(expected[n])));
-  return error;
-}
+/// How far results are from the CPU's, and how far those are from each other: drawn weights make classes that
+/// are all nearly as likely, where a small error may be a mistake.
+struct Comparison {
+  double error = 0, least = 1, most = 0;
+
+  void add(const TreeLstm &model, const Session &session, int32_t entry, size_t count) {
+    const float *expected = session.outputs(entry).f32(0);
+    for (size_t n = 0; n < count; ++n) {
+      error = std::max(error, std::fabs(double(model.results[n]) - double(expected[n])));
+      least = std::min(least, double(expected[n]));
+      most = std::max(most, double(expected[n]));
+    }
+  }
+  bool fine(bool tf32) const {
+    return error <= std::min(tf32 ? 5e-3 : 1e-4, 1e-6 + (tf32 ? 0.1 : 0.02) * (most - least));
+  }
+};
 
 } // namespace
 
@@ -427,7 +436,7 @@ int main(int argc, char **argv) {
   for (const char *math : {"f32", "tf32"}) {
     const bool tf32 = std::string(math) == "tf32";
     model.use_tf32(tf32);
-    double error = 0;
+    Comparison compared;
     for (size_t n = 0; n < batches.size(); ++n) {
       model.copy_in(batches[n]);
       model.tune(batches[n]);
@@ -435,12 +444,11 @@ int main(int argc, char **argv) {
       model.copy_out(batches[n]);
       CHECK(cudaStreamSynchronize(model.stream));
       expect(session.run(program.entry, lines[n].batch));
-      error = std::max(error, error_of(model, session, program.entry,
-                                       size * program.weights.size(program.weights.find("e"))));
+      compared.add(model, session, program.entry, size * program.weights.size(program.weights.find("e")));
     }
-    expect(error <= (tf32 ? 5e-3 : 1e-4), "cublas differs from the CPU by " + std::to_string(error));
+    expect(compared.fine(tf32), "cublas differs from the CPU by " + std::to_string(compared.error));
     measure(
-        model, batches, seconds, "cublas stream", math, error,
+        model, batches, seconds, "cublas stream", math, compared.error,
         [&](size_t number) { model.compute(batches[number]); }, first);
     first = false;
     std::vector<cudaGraphExec_t> graphs(batches.size());
@@ -454,7 +462,7 @@ int main(int argc, char **argv) {
       CHECK(cudaGraphUpload(graphs[n], model.stream));
     }
     measure(
-        model, batches, seconds, "cublas graph", math, error,
+        model, batches, seconds, "cublas graph", math, compared.error,
         [&](size_t number) { CHECK(cudaGraphLaunch(graphs[number], model.stream)); }, false);
     for (cudaGraphExec_t graph : graphs)
       CHECK(cudaGraphExecDestroy(graph));

@@ -8,7 +8,8 @@ import shutil
 
 
 def measure_error(found, expected):
-    """max |a - b| / max(1, max |b|) of two JSON values; infinite where their forms differ."""
+    """max |a - b| / max(1, max |b|) of two JSON values, infinite where their forms differ; the largest number b, and the
+    least."""
     pairs = []
 
     def walk(a, b):
@@ -25,7 +26,9 @@ def measure_error(found, expected):
             pairs.append((0 if a == b else float("inf"), 0))
 
     walk(found, expected)
-    return max((abs(a - b) for a, b in pairs), default=0) / max([1] + [abs(b) for _, b in pairs])
+    values = [b for _, b in pairs]
+    error = max((abs(a - b) for a, b in pairs), default=0) / max([1] + [abs(b) for b in values])
+    return error, max(values, default=0), min(values, default=0)
 
 
 class Results:

@@ -11,12 +11,11 @@ import time
 
 from results import Results, measure_error, table
 
-ERRORS = {"f32": 1e-4, "tf32": 5e-3}
+ERROR, SPREAD = 1e-4, 0.02  # of results, and of how far they are from each other
 REPEATS, REPEATS_ON_CPU = 1000, 3
 SANITIZERS = ("memcheck", "racecheck", "synccheck", "initcheck")
 SECONDS = 0.4  # of a path of a case
-# What a batch costs in the model is the first node of a graph and all around it, see Micro.cu.
-NOT_MEASURED = {"threads_per_processor"}
+PROFILED = ("tree_lstm-150", 64)  # whose stages the table has; the results have all
 
 
 def say(*words):
@@ -130,10 +129,12 @@ class Correctness(Part):
             row = self.call([self.program("check-" + check["model"]), check["entry"], inputs, out.name, str(repeats)],
                             fine=(0, 3))
             with open(expected) as file:
-                errors = [measure_error(json.loads(a), json.loads(b)) for a, b in zip(out, file, strict=True)]
-        row["max_error"] = max(errors)
+                found = [measure_error(json.loads(a), json.loads(b)) for a, b in zip(out, file, strict=True)]
+        row["max_error"] = max(error for error, _, _ in found)
+        # Drawn weights may make results that are all nearly equal, where a small error is a mistake.
+        spread = max(most for _, most, _ in found) - min(least for _, _, least in found)
         wrong = row["differences"][:3]
-        if row["max_error"] > ERRORS["f32"]:
+        if not row["max_error"] <= min(ERROR, 1e-6 + SPREAD * spread if spread else ERROR):
             wrong.append(f"error {row['max_error']:.2g}")
         if row["different"]:
             wrong.append(f"{row['different']} of {row['repeats']} repetitions differ")
@@ -149,9 +150,8 @@ class Correctness(Part):
         device["about"] = f"Measured by scripts/gpu-check on {self.results.found['date']}, {self.manifest['commit']}."
         for key, value in found.items():
             before = device["constants"].get(key, {})
-            if key not in NOT_MEASURED:
-                device["constants"][key] = {"value": value, "measured": True, "note": before.get("note", ""),
-                                            "before": before.get("value")}
+            device["constants"][key] = {"value": value, "measured": True, "note": before.get("note", ""),
+                                        "before": before.get("value")}
         file_name = os.path.join(os.path.dirname(self.results.file),
                                  f"{self.results.found['date']}-{self.device}-{self.manifest['commit']}-constants.json")
         with open(file_name, "w") as file:
@@ -236,6 +236,10 @@ class Times(Part):
         self.results.found["rows"] = rows
         self.results.save()
         print_rows(rows)
+        profile = profile_of(self.manifest, self.results.done, PROFILED)
+        if profile:
+            print(f"\nstages of {PROFILED[0]}, batch {PROFILED[1]}, each launch by itself:")
+            print(table(profile, ["stage", "path", "launches", "rows", "us", "predicted us"]))
         failed = [[name, row["failed"][:100]] for name, row in self.results.done.items() if row.get("failed")]
         if failed:
             print(table(failed, ["failed", ""]))
@@ -247,6 +251,19 @@ def prediction_of(manifest, case, batch, path):
         if each["model"] == case["model"] and each["batch"] == batch and path in each["us"]:
             return each["us"][path], each["launches"][path]
     return None, None
+
+
+def profile_of(manifest, done, of):
+    """Each stage of a model and batch on each path: what it took beside what was predicted."""
+    rows = []
+    predicted = [each for each in manifest["predictions"] if (each["model"], each["batch"]) == of]
+    expected = {kernel["name"]: kernel["us"] for kernel in predicted[0]["kernels"]} if predicted else {}
+    for path in done.get(f"{of[0]} batch {of[1]}", {}).get("paths", []):
+        for stage in path["stages"]:
+            us = expected.get(stage["name"].removeprefix("stage."), {}).get(path["path"])
+            rows.append([stage["name"].removeprefix("stage."), path["path"], stage["launches"], stage["rows"],
+                         f"{stage['us']:.1f}", "" if us is None else f"{us:.1f}"])
+    return rows
 
 
 def rows_of(manifest, device, done):

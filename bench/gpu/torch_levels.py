@@ -124,7 +124,9 @@ def main():
         for batch in batches:
             results = compute(weights, hidden, to_card(batch))
         error = float((compute(weights, hidden, to_card(batches[0])).flatten().cpu() - expected).abs().max())
-        if not error <= (5e-3 if math == "tf32" else 1e-4):
+        # Drawn weights make classes that are all nearly as likely, where a small error may be a mistake.
+        spread = float(expected.max() - expected.min())
+        if not error <= (min(5e-3, 1e-6 + 0.1 * spread) if math == "tf32" else min(1e-4, 1e-6 + 0.02 * spread)):
             sys.exit(f"PyTorch differs from the CPU by {error}")
         with_copies, kernels, runs = measure(weights, hidden, batches, seconds)
         launches = 7 + sum(11 for _ in batches[0][1]) + 3

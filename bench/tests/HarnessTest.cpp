@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // Options, trees, the check before timing, statistics and rows.
+#include "bench/Dump.h"
 #include "bench/Measure.h"
 #include "bench/Options.h"
 #include "bench/Report.h"
@@ -33,6 +34,34 @@ TEST(Options, Values) {
   EXPECT_EQ(options.json_file, "");
   EXPECT_EQ(parse({"--json", "rows.json"}, options), "");
   EXPECT_EQ(options.json_file, "rows.json");
+}
+
+TEST(Options, Dump) {
+  Options options;
+  EXPECT_EQ(parse({"--dump", "folder", "--workload", "ggnn"}, options), "");
+  EXPECT_EQ(options.dump, "folder");
+  EXPECT_EQ(parse({"--dump"}, options), "`--dump` needs a value");
+}
+
+// Vectors and lists, references and kinds stand in the text as they do in memory.
+TEST(Dump, Columns) {
+  Inputs inputs({{"Atom", {vectors("x", 2), lists("near", 0)}, {}}}, {numbers("start", 0)});
+  Table &atoms = inputs.table(0);
+  atoms.kinds = {0, 1};
+  atoms.columns[0].floats = {1, 2, 3, 4.5f};
+  atoms.columns[1].end_list();
+  atoms.columns[1].ints = {0};
+  atoms.columns[1].end_list();
+  inputs.arguments().columns[0].ints = {1};
+  inputs.end_input({2});
+  EXPECT_EQ(
+      dump("energy", "generated", inputs),
+      R"({"entry":"energy","data":"generated","tables":[{"name":"Atom","begin":[0,2],"kinds":[0,1],"columns":[)"
+      R"({"name":"x","target":-1,"extent":2,"offsets":[],"values":[1.0,2.0,3.0,4.5]},)"
+      R"({"name":"near","target":0,"extent":0,"offsets":[0,0,1],"values":[0]}]},)"
+      R"({"name":"","begin":[0,1],"kinds":[],"columns":[)"
+      R"({"name":"start","target":0,"extent":0,"offsets":[],"values":[1]}]}]})"
+      "\n");
 }
 
 TEST(Options, Mistakes) {
