@@ -134,9 +134,10 @@ Prediction predict(const DeviceConstants &device, const ProgramShape &program,
       if (rows > 0) {
         ++found.ticks;
         found.rows += rows;
-        us = {std::max(device.host_launch_us, device.launch_us + work), device.graph_node_us + work,
-              std::max(device.host_launch_us, device.launch_us + work)};
+        us.fill(std::max(device.host_launch_us, device.launch_us + work));
       }
+      us[size_t(DevicePath::Graph)] =
+          program.graph ? device.graph_node_us + work : us[size_t(DevicePath::Levels)];
       if (kernel.loop >= 0)
         us[size_t(DevicePath::Loops)] = meet + work;
       for (size_t path = 0; path < us.size(); ++path)
@@ -156,6 +157,8 @@ Prediction predict(const DeviceConstants &device, const ProgramShape &program,
     }
     prediction.kernels.push_back(found);
   }
+  if (program.graph)
+    prediction.launches[size_t(DevicePath::Graph)] = 1;
   return prediction;
 }
 
@@ -201,7 +204,7 @@ llvm::StringRef nameOf(DevicePath path) {
 
 static const char *meaningOf(DevicePath path) {
   return path == DevicePath::Levels  ? "a launch for each level and step"
-         : path == DevicePath::Graph ? "the launches of levels and steps as one graph"
+         : path == DevicePath::Graph ? "all launches as one graph"
                                      : "a launch for a whole loop where that can be";
 }
 
@@ -231,7 +234,8 @@ void print(llvm::raw_ostream &out, const DeviceConstants &device, const ProgramS
   line("with the start of a batch", "", "", prediction.us);
   const DevicePath choice = prediction.choice();
   out << "  the choice is " << nameOf(choice) << ", " << meaningOf(choice) << ": "
-      << prediction.launches[size_t(choice)] << " launches, "
+      << prediction.launches[size_t(choice)]
+      << (prediction.launches[size_t(choice)] == 1 ? " launch, " : " launches, ")
       << llvm::format("%.1f", prediction.us[size_t(choice)]) << " us\n";
 }
 

@@ -12,7 +12,9 @@
 //
 // `chain` is what one thread does one behind the other. `wait` is that of the path:
 //   levels   a launch a tick: launch_us; and the host is no faster than host_launch_us
-//   graph    the same launches as nodes of a CUDA graph: graph_node_us
+//   graph    the same launches as nodes of one CUDA graph: graph_node_us; also where the stage has no rows,
+//   as a
+//            graph serves all batches with as many ticks. Where there can be none the launches stay
 //   loops    a launch for a whole loop, where the report says that it can be one; in it grid_barrier_us and
 //            two latencies a tick, also where the stage has no rows
 // Copies to and from the device are not counted.
@@ -76,6 +78,7 @@ struct ProgramShape {
   std::string entry;
   std::vector<KernelShape> kernels; ///< in the order in which they run
   bool keeps = false;               ///< computed values say which rows there are
+  bool graph = true;                ///< all launches can be one graph
 };
 
 enum class DevicePath { Levels, Graph, Loops };
@@ -96,7 +99,7 @@ struct Prediction {
   std::vector<KernelPrediction> kernels; ///< one for each of the program
   PathTimes us{};                        ///< in all, with the start
   int64_t batches = 1;                   ///< whose mean it is
-  std::array<int64_t, 3> launches{};     ///< on each path
+  std::array<int64_t, 3> launches{};     ///< on each path, of kernels and graphs
 
   /// The path that takes the least time; of equals the one with the fewest launches.
   DevicePath choice() const;

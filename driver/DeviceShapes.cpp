@@ -95,7 +95,10 @@ std::vector<ProgramShape> shapesOf(ModuleOp kernels) {
     SymbolTable names(program);
     SmallVector<Operation *> loops;
     program.walk([&](Operation *op) {
+      // What the host decides in the course of a run cannot be in a graph; else `apart` says why not.
       shape.keeps |= isa<kernel::KeepOp>(op);
+      if (isa<kernel::KeepOp>(op) || (isa<kernel::RunOp>(op) && op->hasAttr("apart")))
+        shape.graph = false;
       auto launch = dyn_cast<kernel::LaunchOp>(op);
       if (!launch)
         return;

@@ -15,6 +15,7 @@ ERROR, SPREAD = 1e-4, 0.02  # of results, and of how far they are from each othe
 REPEATS, REPEATS_ON_CPU = 1000, 3
 SANITIZERS = ("memcheck", "racecheck", "synccheck", "initcheck")
 SECONDS = 0.4  # of a path of a case
+MOST_SECONDS = 120  # of a program
 PROFILED = ("tree_lstm-150", 64)  # whose stages the table has; the results have all
 
 
@@ -45,7 +46,8 @@ class Part:
         if self.device is None:
             raise SystemExit("gpu-check: there is no card here: nvidia-smi names none; --on-cpu checks without one")
         self.results = Results(results, str(number), self.device, self.manifest["commit"])
-        self.build_folder = os.path.join(self.folder, "build-on-cpu" if on_cpu else "build")
+        # Beside the folder, which is to travel as it was prepared.
+        self.build_folder = self.folder + ("-on-cpu" if on_cpu else "-on-card")
 
     def time_left(self):
         return time.monotonic() < self.end
@@ -62,7 +64,8 @@ class Part:
         # nvcc is often beside the PATH.
         nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
         environment = {**os.environ, **({"CUDACXX": nvcc} if nvcc else {})}
-        log_name = os.path.join(self.folder, f"build-{self.number}.log")
+        os.makedirs(self.build_folder, exist_ok=True)
+        log_name = os.path.join(self.build_folder, f"build-{self.number}.log")
         with open(log_name, "w") as log:
             wrong = subprocess.run(configure, stdout=log, stderr=log, env=environment).returncode
             if not wrong:
@@ -91,10 +94,10 @@ class Part:
         say(name + ":", row.get("failed") or row.get("skipped") or "done")
 
     def call(self, command, fine=(0,), **options):
-        """Runs a program that prints one line of JSON."""
+        """Runs a program that prints one line of JSON. One that hangs does not take the others' time."""
         if not os.path.exists(command[0]):
             raise RuntimeError(f"{os.path.basename(command[0])} was not built, see build-{self.number}.log")
-        limit = max(5, self.end - time.monotonic())
+        limit = min(MOST_SECONDS, max(5, self.end - time.monotonic()))
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=limit, **options)
         except subprocess.TimeoutExpired:

@@ -99,15 +99,21 @@ TEST(DeviceCost, PathsWaitInTheirOwnWays) {
   once.name = "once";
   level.name = "level";
   level.loop = 0;
-  ProgramShape program{"entry", {once, level}, false};
+  ProgramShape program{"entry", {once, level}, false, true};
   Prediction found = predict(device, program, {{3}, {1, 0, 1}});
   EXPECT_DOUBLE_EQ(on(found, DevicePath::Levels), 10 + 5 + 2 * 5);
-  EXPECT_DOUBLE_EQ(on(found, DevicePath::Graph), 10 + 2.5 + 2 * 2.5);
+  EXPECT_DOUBLE_EQ(on(found, DevicePath::Graph), 10 + 2.5 + 3 * 2 + 2 * 0.5);
   EXPECT_DOUBLE_EQ(on(found, DevicePath::Loops), 10 + 5 + 4 + 3 * 1.5 + 2 * 0.5);
-  EXPECT_EQ(found.launches, (std::array<int64_t, 3>{3, 3, 2}));
+  EXPECT_EQ(found.launches, (std::array<int64_t, 3>{3, 1, 2}));
   EXPECT_EQ(found.kernels[1].ticks, 2);
   EXPECT_EQ(found.kernels[1].rows, 2);
   EXPECT_EQ(found.choice(), DevicePath::Graph);
+  // Launches that cannot be a graph stay launches.
+  program.graph = false;
+  found = predict(device, program, {{3}, {1, 0, 1}});
+  EXPECT_DOUBLE_EQ(on(found, DevicePath::Graph), on(found, DevicePath::Levels));
+  EXPECT_EQ(found.launches, (std::array<int64_t, 3>{3, 3, 2}));
+  program.graph = true;
   // Many levels repay the one launch.
   device.grid_barrier_us = 0.1;
   device.l2_latency_us = 0.1;
@@ -120,15 +126,15 @@ TEST(DeviceCost, PathsWaitInTheirOwnWays) {
 TEST(DeviceCost, StagesOfALoopAreOneLaunch) {
   KernelShape level;
   level.loop = 0;
-  ProgramShape program{"entry", {level, level}, false};
+  ProgramShape program{"entry", {level, level}, false, true};
   Prediction found = predict(roundNumbers(), program, {{1, 1}, {0, 1}});
-  EXPECT_EQ(found.launches, (std::array<int64_t, 3>{3, 3, 1}));
+  EXPECT_EQ(found.launches, (std::array<int64_t, 3>{3, 1, 1}));
   EXPECT_DOUBLE_EQ(on(found, DevicePath::Loops), 10 + 4 + 4 * 1.5 + 3 * 0.5);
 }
 
 TEST(DeviceCost, AMeanOfBatches) {
   KernelShape once;
-  ProgramShape program{"entry", {once}, false};
+  ProgramShape program{"entry", {once}, false, true};
   DeviceConstants device = roundNumbers();
   Prediction found = mean({predict(device, program, {{1}}), predict(device, program, {{3, 5}})});
   EXPECT_DOUBLE_EQ(on(found, DevicePath::Graph), (12.5 + 15) / 2);
@@ -162,7 +168,7 @@ TEST(DeviceCost, MoreRowsNeverTakeLess) {
     kernel.products[0].shared = round % 2 == 0;
     kernel.elements.push_back({whole(1, 200), whole(1, 50)});
     kernel.loop = static_cast<int32_t>(whole(-1, 0));
-    ProgramShape program{"entry", {kernel}, false};
+    ProgramShape program{"entry", {kernel}, false, true};
     double before = 0;
     for (int32_t rows = 0; rows < 700; rows += static_cast<int32_t>(whole(1, 3))) {
       const double now = workOf(device, kernel, rows);
