@@ -92,6 +92,16 @@ TEST(DeviceCost, ProcessorsShareUnits) {
   EXPECT_DOUBLE_EQ(workOf(device, kernel, 17), 5 + 1); // one, for what threads share
 }
 
+// A chain is waited for by all that is resident at once, and again by what comes after.
+TEST(DeviceCost, ChainsOfResidentBlocksPassTogether) {
+  DeviceConstants device = roundNumbers();
+  KernelShape kernel;
+  kernel.threads = 128;
+  kernel.elements.push_back({/*elements=*/1, /*operations=*/500});
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 8), 1 + 0.5); // two on each processor
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 9), 2 + 1);
+}
+
 // The wait of each path, and its launches.
 TEST(DeviceCost, PathsWaitInTheirOwnWays) {
   DeviceConstants device = roundNumbers();
