@@ -68,15 +68,15 @@ class Preparation:
                 return
         raise SystemExit("gpu-check: nlohmann-json3-dev is not installed")
 
-    def add_check(self, name, model, entry, inputs, expected):
-        """A case of part 1; inputs that fail are left out."""
+    def add_check(self, name, model, entry, inputs, expected, large=False):
+        """A case of part 1; inputs that fail are left out. One that is large takes minutes where the CPU runs the kernels."""
         pairs = [(line, result) for line, result in zip(inputs, expected) if '"error"' not in result]
         if not pairs:
             return
         self.write("".join(line + "\n" for line, _ in pairs), "checks", name + ".jsonl")
         self.write("".join(result + "\n" for _, result in pairs), "checks", name + ".expected")
         self.write("", "models", model, "check")
-        self.checks.append({"name": name, "model": model, "entry": entry, "sanitize": model in SANITIZED})
+        self.checks.append({"name": name, "model": model, "entry": entry, "sanitize": model in SANITIZED, "large": large})
 
     def check_model(self, name):
         source = os.path.join(self.root, "test", "models", name + ".dyn")
@@ -139,7 +139,7 @@ class Preparation:
         expected = self.run("run", source, *workload.options(CHECKED_HIDDEN), "--table-budget", "0", "--entry", entry,
                             "--input", self.path("inputs", "checked"))
         os.remove(self.path("inputs", "checked"))
-        self.add_check(model, model, entry, some, expected.splitlines())
+        self.add_check(model, model, entry, some, expected.splitlines(), large=True)
 
     def finish(self, commit):
         total, largest = 0, []
