@@ -7,6 +7,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
 #include <algorithm>
+#include <dbc/cuda/arrays.h>
 
 namespace dbc::driver {
 
@@ -64,6 +65,7 @@ llvm::Expected<DeviceConstants> readDevice(const std::string &nameOrFile) {
       {"l2_latency_us", &device.l2_latency_us},
       {"l2_bytes_per_second", &device.l2_bytes_per_second},
       {"l2_bytes_per_clock", &device.l2_bytes_per_clock},
+      {"shared_bytes_per_clock", &device.shared_bytes_per_clock},
       {"ffma_per_clock", &device.ffma_per_clock},
       {"tf32_per_clock", &device.tf32_per_clock},
       {"tf32x3_per_clock", &device.tf32x3_per_clock},
@@ -86,12 +88,12 @@ llvm::Expected<DeviceConstants> readDevice(const std::string &nameOrFile) {
 
 static int64_t up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-double workOf(const DeviceConstants &device, const KernelShape &kernel, int64_t rows) {
-  if (rows <= 0)
-    return 0;
+static double workOf(const DeviceConstants &device, const KernelShape &kernel, int64_t rows, int64_t block,
+                     bool inLoop) {
+  constexpr int64_t kRowsOfUnits = 8; // that matrix units multiply together
   const int64_t processors = static_cast<int64_t>(device.processors);
-  const int64_t units = up(rows, kernel.rows) * kernel.tiles, each = up(units, processors);
-  const int64_t most = std::min(rows, kernel.rows); // rows of the fullest block
+  const int64_t units = up(rows, block) * kernel.tiles, each = up(units, processors);
+  const int64_t most = std::min(rows, block); // rows of the fullest block
   // The share that a processor has of L2 while so many ask.
   const double hertz = device.clock_ghz * 1e9;
   const double share = std::min(device.l2_bytes_per_clock,
@@ -99,9 +101,12 @@ double workOf(const DeviceConstants &device, const KernelShape &kernel, int64_t 
   double mac = 0, weights = 0, chain = 0; // clocks
   for (const ProductShape &product : kernel.products) {
     const double matrix = double(product.outputs) * double(product.inputs);
-    mac += double(most) * matrix / device.rate(product.instruction);
-    weights += (product.shared ? 1 : double(most)) * matrix * sizeof(float) / share;
-    if (product.instruction == "ffma")
+    const bool plain = product.instruction == "ffma";
+    mac += double(plain ? most : up(most, kRowsOfUnits) * kRowsOfUnits) * matrix /
+           device.rate(product.instruction);
+    weights += (product.shared ? 1 : double(most)) * matrix * sizeof(float) /
+               (inLoop && product.kept > 0 ? device.shared_bytes_per_clock : share);
+    if (plain)
       chain += double(up(up(most, product.rowsAtOnce) * product.outputs, kernel.threads)) *
                double(product.inputs) * device.product_step_clocks;
   }
@@ -117,6 +122,13 @@ double workOf(const DeviceConstants &device, const KernelShape &kernel, int64_t 
   const double rounds = double(up(each, std::max<int64_t>(1, static_cast<int64_t>(resident))));
   const double clocks = std::max(double(each) * std::max({mac, weights, bytes}), rounds * chain);
   return clocks / (device.clock_ghz * 1e3) + rounds * device.tile_us;
+}
+
+double workOf(const DeviceConstants &device, const KernelShape &kernel, int64_t rows, bool inLoop) {
+  if (rows <= 0)
+    return 0;
+  const bool wide = !inLoop && kernel.wide > 0 && up(rows, kernel.wide) * kernel.tiles >= cuda::kWideBlocks;
+  return workOf(device, kernel, rows, wide ? kernel.wide : kernel.rows, inLoop);
 }
 
 Prediction predict(const DeviceConstants &device, const ProgramShape &program,
@@ -139,7 +151,7 @@ Prediction predict(const DeviceConstants &device, const ProgramShape &program,
       us[size_t(DevicePath::Graph)] =
           program.graph ? device.graph_node_us + work : us[size_t(DevicePath::Levels)];
       if (kernel.loop >= 0)
-        us[size_t(DevicePath::Loops)] = meet + work;
+        us[size_t(DevicePath::Loops)] = meet + workOf(device, kernel, rows, /*inLoop=*/true);
       for (size_t path = 0; path < us.size(); ++path)
         found.us[path] += us[path];
     }
@@ -150,6 +162,9 @@ Prediction predict(const DeviceConstants &device, const ProgramShape &program,
       begun[kernel.loop] = begun[kernel.loop] || first;
       launches[size_t(DevicePath::Loops)] = first;
       found.us[size_t(DevicePath::Loops)] += first ? device.launch_us : 0;
+      for (const ProductShape &product : kernel.products) // every processor reads what it keeps
+        found.us[size_t(DevicePath::Loops)] +=
+            double(product.kept) * device.processors / device.l2_bytes_per_second * 1e6;
     }
     for (size_t path = 0; path < launches.size(); ++path) {
       prediction.us[path] += found.us[path];

@@ -16,7 +16,8 @@
 //   as a
 //            graph serves all batches with as many ticks. Where there can be none the launches stay
 //   loops    a launch for a whole loop, where the report says that it can be one; in it grid_barrier_us and
-//            two latencies a tick, also where the stage has no rows
+//            two latencies a tick, also where the stage has no rows, and weights that blocks keep are read
+//            once, and then from shared memory
 // Copies to and from the device are not counted.
 #pragma once
 
@@ -37,7 +38,7 @@ struct DeviceConstants {
   int64_t count = 0;
   double processors = 0, clock_ghz = 0, threads_per_processor = 0, shared_bytes_per_processor = 0;
   double start_us = 0, launch_us = 0, host_launch_us = 0, graph_node_us = 0, grid_barrier_us = 0;
-  double l2_latency_us = 0, l2_bytes_per_second = 0, l2_bytes_per_clock = 0;
+  double l2_latency_us = 0, l2_bytes_per_second = 0, l2_bytes_per_clock = 0, shared_bytes_per_clock = 0;
   double ffma_per_clock = 0, tf32_per_clock = 0, tf32x3_per_clock = 0; ///< multiply-adds of a processor
   double tile_us = 0, product_step_clocks = 0, operation_clocks = 0;
 
@@ -51,10 +52,11 @@ llvm::Expected<DeviceConstants> readDevice(const std::string &nameOrFile);
 
 /// A product of a kernel.
 struct ProductShape {
-  int64_t outputs = 0, inputs = 0; ///< of a row and a tile
+  int64_t outputs = 0, inputs = 0; ///< of a row and a tile; on the matrix units with what fills their blocks
   std::string instruction;
   int64_t rowsAtOnce = 1; ///< plain products: rows of which one thread takes an output at once
   bool shared = false;    ///< all rows of a block read the same weights, else each has a matrix of its own
+  int64_t kept = 0;       ///< bytes of them that a block keeps in shared memory for a whole loop
 };
 /// Work that the threads of a block share: `elements` a row, or a tile of a row; each of `operations` that
 /// one thread does one behind the other.
@@ -66,6 +68,7 @@ struct ElementsShape {
 struct KernelShape {
   std::string name;                        ///< of the stage
   int64_t rows = 1, tiles = 1;             ///< of a block; blocks share tiles
+  int64_t wide = 0;                        ///< rows of a block in a launch of many; 0: the same
   int64_t threads = 1, shared = 0;         ///< of a block; bytes of shared memory
   int64_t bytesRead = 0, bytesWritten = 0; ///< for a row, without weights
   std::vector<ProductShape> products;
@@ -106,8 +109,8 @@ struct Prediction {
 };
 
 /// What one tick of `rows` rows takes without waiting, in microseconds; 0 without rows. More rows never take
-/// less.
-double workOf(const DeviceConstants &device, const KernelShape &kernel, int64_t rows);
+/// less, but where a launch's tiles become wide. In a whole loop weights are where they are kept.
+double workOf(const DeviceConstants &device, const KernelShape &kernel, int64_t rows, bool inLoop = false);
 
 /// Predicts a batch. `ticks` has the rows of each tick of each kernel; those of a loop's kernels are equally
 /// many, with 0 where a tick has none.

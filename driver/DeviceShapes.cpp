@@ -45,14 +45,20 @@ static int64_t elementsOf(kernel::ThreadsOp threads) {
   return times ? constant(times.getRhs()).value_or(1) : 1;
 }
 
-/// Products by a named instruction say which; the others are multiply-adds of f32, in order.
-static std::string instructionOf(Operation *product) {
-  auto named = product->getAttrOfType<StringAttr>("instruction");
-  return named ? named.getValue().str() : "ffma";
+/// Of a product with a matrix.
+static ProductShape shapeOf(kernel::ProductOp product, SymbolTable &names) {
+  constexpr int64_t kRowsAtOnce = 4; // dbc/cuda/products.h: rows that share each load of a weight
+  auto weights = names.lookup<kernel::WeightsOp>(product.getWeights());
+  if (product.getSums())
+    return {weights.getStripCount() * cuda::kStrip, weights.getBlockCount() * cuda::kBlock,
+            kernel::stringifyInstruction(weights.getContract()->getInstruction()).str(), 1, true};
+  const bool one = !weights.getTables();
+  const int64_t outputs =
+      product.getTile() ? *weights.getGates() * *weights.getWidth() : int64_t(weights.getOut());
+  return {outputs, int64_t(weights.getIn()), "ffma", one ? kRowsAtOnce : 1, one};
 }
 
 static KernelShape shapeOf(kernel::FuncOp func, SymbolTable &names) {
-  constexpr int64_t kRowsAtOnce = 4; // dbc/cuda/kernels.h: rows that share each load of a weight
   KernelShape shape;
   shape.name = stageName(func);
   shape.threads = cuda::kThreads;
@@ -60,6 +66,7 @@ static KernelShape shapeOf(kernel::FuncOp func, SymbolTable &names) {
     auto value = func->getAttrOfType<IntegerAttr>(name);
     return value ? value.getInt() : 0;
   };
+  shape.wide = figure("wide");
   shape.tiles = std::max<int64_t>(1, figure("tiles"));
   shape.bytesRead = figure("reals_read") * int64_t(sizeof(float)) + figure("bytes_read");
   shape.bytesWritten = figure("reals_written") * int64_t(sizeof(float)) + figure("bytes_written");
@@ -68,23 +75,30 @@ static KernelShape shapeOf(kernel::FuncOp func, SymbolTable &names) {
     if (auto blocks = dyn_cast<kernel::BlocksOp>(op)) {
       shape.rows = blocks.getSize();
     } else if (auto product = dyn_cast<kernel::ProductOp>(op)) {
-      auto weights = names.lookup<kernel::WeightsOp>(product.getWeights());
-      const bool one = !weights.getTables();
-      const int64_t outputs =
-          product.getTile() ? *weights.getGates() * *weights.getWidth() : int64_t(weights.getOut());
-      shape.products.push_back(
-          {outputs, int64_t(weights.getIn()), instructionOf(op), one ? kRowsAtOnce : 1, one});
+      shape.products.push_back(shapeOf(product, names));
     } else if (auto multiply = dyn_cast<kernel::MultiplyOp>(op)) {
       int64_t inputs = 0;
       for (int64_t length : multiply.getLengths())
         inputs += length;
-      shape.products.push_back({int64_t(multiply.getHeight() * multiply.getOutputs()), inputs,
-                                instructionOf(op), /*rowsAtOnce=*/1, /*shared=*/false});
+      shape.products.push_back({int64_t(multiply.getHeight() * multiply.getOutputs()), inputs, "ffma",
+                                /*rowsAtOnce=*/1, /*shared=*/false});
     } else if (auto threads = dyn_cast<kernel::ThreadsOp>(op)) {
       shape.elements.push_back({elementsOf(threads), operationsOf(threads.getBody().front())});
     }
   });
   return shape;
+}
+
+/// What blocks keep of a kernel's matrices in a loop.
+static void keep(Operation &loop, kernel::FuncOp func, SymbolTable &names, KernelShape &kernel) {
+  auto keeps = loop.getAttrOfType<ArrayAttr>("keeps");
+  size_t number = 0; // products of two matrices of a row are none of a matrix
+  func.walk([&](Operation *op) {
+    auto product = dyn_cast<kernel::ProductOp>(op);
+    if (product && keeps && llvm::is_contained(keeps, product.getWeightsAttr()))
+      kernel.products[number].kept = names.lookup<kernel::WeightsOp>(product.getWeights()).getTileBytes();
+    number += isa<kernel::ProductOp, kernel::MultiplyOp>(op);
+  });
 }
 
 std::vector<ProgramShape> shapesOf(ModuleOp kernels) {
@@ -108,6 +122,7 @@ std::vector<ProgramShape> shapesOf(ModuleOp kernels) {
       KernelShape kernel = shapeOf(func, names);
       for (Operation *loop = launch->getParentOp(); loop != program; loop = loop->getParentOp())
         if (loop->hasAttr("persistent")) {
+          keep(*loop, func, names, kernel);
           if (!is_contained(loops, loop))
             loops.push_back(loop);
           kernel.loop = static_cast<int32_t>(llvm::find(loops, loop) - loops.begin());

@@ -26,6 +26,7 @@ DeviceConstants roundNumbers() {
   device.l2_latency_us = 0.25;
   device.l2_bytes_per_second = 64e9; // 64 bytes a clock
   device.l2_bytes_per_clock = 32;
+  device.shared_bytes_per_clock = 64;
   device.ffma_per_clock = 100;
   device.tf32_per_clock = 1000;
   device.tf32x3_per_clock = 250;
@@ -47,6 +48,30 @@ KernelShape product(const char *instruction) {
 }
 
 double on(const Prediction &prediction, DevicePath path) { return prediction.us[size_t(path)]; }
+
+// Weights that a block keeps are read from shared memory in a loop, and once from the second-level cache.
+TEST(DeviceCost, KeptWeightsAreReadOnce) {
+  const DeviceConstants device = roundNumbers();
+  ProgramShape program;
+  program.kernels.push_back(product("tf32"));
+  program.kernels[0].loop = 0;
+  const double before = on(predict(device, program, {{8, 8}}), DevicePath::Loops);
+  program.kernels[0].products[0].kept = 80000;
+  // 80,000 bytes at 64 a clock in place of 32, twice; and 4 processors that read as much at 64 together.
+  EXPECT_DOUBLE_EQ(on(predict(device, program, {{8, 8}}), DevicePath::Loops), before - 2 * 1.25 + 5);
+  EXPECT_DOUBLE_EQ(workOf(device, program.kernels[0], 8), 2.5 + 0.5);
+}
+
+// Many rows make blocks of many rows, and these read the weights less often.
+TEST(DeviceCost, WideTilesReadWeightsLessOften) {
+  const DeviceConstants device = roundNumbers();
+  KernelShape kernel = product("tf32");
+  const double narrow = workOf(device, kernel, 4096);
+  kernel.wide = 128;
+  EXPECT_LT(workOf(device, kernel, 4096), narrow);
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 4096, /*inLoop=*/true), narrow);
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 64), workOf(device, product("tf32"), 64));
+}
 
 // A matrix instruction: the slowest of multiply-adds, weights and rows decides.
 TEST(DeviceCost, TheSlowestPartOfAUnitDecides) {
