@@ -215,6 +215,11 @@ static void emitLoop(const ModelNames &model, const Program &program, const Devi
     KernelEmitter emitter(model, program, arrays, stage);
     out.line(callOf(emitter, program, stage, std::to_string(emitter.rows()), "arrays." + ticks + "[tick]",
                     "arrays." + ticks + "[tick + 1]", launch, kept));
+    out.line(
+        "grid.behind(" +
+        commas({quoted(kernel::FuncOp(stage).getSymName().drop_front(StringRef("stage.").size())), "tick",
+                "arrays." + ticks, std::to_string(emitter.rows()), std::to_string(emitter.tiles())}) +
+        ");");
     out.line("grid.wait();");
   }
   out.close();

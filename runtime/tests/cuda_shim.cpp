@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <set>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -311,18 +312,39 @@ TEST(CudaShim, BlocksMeetAnyNumberOfTimes) {
     EXPECT_EQ(right_among_blocks<true>(4, before), kSeeds) << before;
 }
 
-__global__ void wait_for_more(int32_t *arrived) {
+__global__ void wait_for_more(int32_t *arrived, const int32_t *bounds) {
   GridBarrier barrier(arrived);
+  if (bounds != nullptr)
+    barrier.behind("walk.concat", 4, bounds, 8, 10);
   barrier.wait();
 }
 
-// Blocks that are not there together wait for ever, and that is told.
+// Blocks that are not there together wait for ever, and that is told: which blocks, and how far they came.
 TEST(CudaShim, ReportsBlocksThatWaitForThoseToCome) {
-  int32_t arrived = 0;
-  start(wait_for_more, 100, &arrived);
-  const Status status = wait();
-  EXPECT_EQ(status.code, Code::internal);
-  EXPECT_TRUE(says(status, "no thread of a kernel can go on")) << status.message;
+  const int32_t bounds[] = {0, 0, 0, 0, 1000};
+  for (uint64_t number = 0; number < 4; ++number) {
+    seed(number);
+    int32_t arrived = 0;
+    start(wait_for_more, 100, &arrived, number % 2 == 0 ? bounds : nullptr);
+    const Status status = wait();
+    EXPECT_EQ(status.code, Code::internal);
+    const std::string begin = "CUDA on the CPU: no thread of a kernel can go on: ";
+    ASSERT_EQ(status.message.rfind(begin, 0), 0u) << status.message;
+    std::istringstream blocks(status.message.substr(begin.size()));
+    std::string word;
+    for (int32_t told = 0, block = -1; told < 3; ++told) { // as many as are there at once
+      blocks >> word >> block;
+      EXPECT_EQ(word, "block");
+      std::string rest, expected, more;
+      if (number % 2 == 0) {
+        std::getline(blocks, rest, ')');
+        expected = " behind walk.concat (level or step 4, row " + std::to_string(1000 + block / 10 * 8);
+      }
+      EXPECT_EQ(rest, expected);
+      std::getline(blocks, more, ' ');
+      EXPECT_EQ(more, told < 2 ? "," : "");
+    }
+  }
 }
 
 __global__ void claim_scratch(BlockScratch scratch) {

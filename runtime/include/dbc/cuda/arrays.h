@@ -80,6 +80,13 @@ struct Faults {
   int32_t capacity = 0, launch = 0;
 };
 
+/// How far a block of threads has come in a whole loop: the stage that it did last, of which level or step,
+/// and the first row of its part.
+struct Progress {
+  const char *stage = nullptr; ///< null where nobody said
+  int32_t tick = 0, row = 0;
+};
+
 /// Memory of a device for blocks of threads whose scratch does not fit what their threads share.
 struct BlockScratch {
   unsigned char *memory = nullptr;

@@ -21,13 +21,16 @@ extern __shared__ __align__(16) unsigned char dbc_shared_memory[];
 
 namespace dbc::cuda {
 
-/// Waiting in a loop for what another block does. In builds without NDEBUG there is an end to it.
+/// Waiting in a loop for what another block does. In builds without NDEBUG there is an end to it, and it is
+/// told which block waits and how far it came.
 class Spin {
 public:
-  __device__ __forceinline__ void wait() {
+  __device__ __forceinline__ void wait([[maybe_unused]] const Progress &at = {}) {
 #ifndef NDEBUG
     if (++rounds_ == 1u << 27) {
-      printf("dbc: block %d of %d waits for blocks that do not come\n", int(blockIdx.x), int(gridDim.x));
+      printf("dbc: block %d of %d waits for blocks that do not come, behind %s, level or step %d, row %d\n",
+             int(blockIdx.x), int(gridDim.x), at.stage != nullptr ? at.stage : "no stage", int(at.tick),
+             int(at.row));
       __trap();
     }
 #endif

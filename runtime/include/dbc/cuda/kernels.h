@@ -63,6 +63,12 @@ DBC_DEVICE Fragments keep(const Fragments &matrix, int32_t tiles, float *memory)
 class GridBarrier {
 public:
   DBC_DEVICE explicit GridBarrier(int32_t *arrived, uint32_t before = 0) : arrived_(arrived), all_(before) {}
+  /// What the block did last, for the words about a wait that has no end: its part of a stage at level or
+  /// step `tick`, whose rows begin at bounds[tick]; blocks have `rows` rows of one of `tiles` tiles.
+  DBC_DEVICE void behind(const char *stage, int32_t tick, const int32_t *bounds, int32_t rows,
+                         int32_t tiles) {
+    at_ = {stage, tick, bounds[tick] + static_cast<int32_t>(blockIdx.x) / tiles * rows};
+  }
   DBC_DEVICE void wait() {
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -70,7 +76,7 @@ public:
       add_release(arrived_, 1);
       // In a long loop both come past 2^31: what counts is which one is ahead.
       for (Spin spin; static_cast<int32_t>(static_cast<uint32_t>(load_acquire(arrived_)) - all_) < 0;)
-        spin.wait();
+        spin.wait(at_);
     }
     __syncthreads();
   }
@@ -78,6 +84,7 @@ public:
 private:
   int32_t *arrived_;
   uint32_t all_; ///< arrivals when all have come this time
+  Progress at_;
 };
 
 //===-- Memory of a block -------------------------------------------------------------------------------===//

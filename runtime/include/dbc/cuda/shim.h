@@ -143,8 +143,9 @@ public:
     return warp.mail[turn];
   }
   /// Lets others go on; for a thread that waits in a loop for what they do.
-  void spin() {
+  void spin(const Progress &at) {
     current_->state = State::Spinning;
+    current_->at = at;
     current_->fiber.leave();
   }
   template <class T> T *shared(int32_t line, size_t offset, size_t count) {
@@ -170,6 +171,7 @@ private:
     Index thread;
     State state = State::Ready;
     int32_t line = 0; ///< of the barrier at which it waits
+    Progress at;      ///< where it spins
     int32_t exchanges = 0;
     std::vector<std::pair<float *, float4>> copies; ///< that have not landed
   };
@@ -225,7 +227,7 @@ private:
       if (able.empty() || ++idle_ > kIdle) {
         failure_ = "no thread of a kernel can go on";
         for (const auto &block : blocks_)
-          failure_ += (&block == &blocks_.front() ? ": block " : ", ") + std::to_string(block->index.x);
+          failure_ += (&block == &blocks_.front() ? ": " : ", ") + told(*block);
         return;
       }
       std::tie(favoured_, warp_) = able[random_() % able.size()];
@@ -243,6 +245,16 @@ private:
     }
     if (meet_in_warp(block, first, count))
       meet(block);
+  }
+
+  /// Which block it is, and how far those of its threads came that spin.
+  static std::string told(const Block &block) {
+    std::string words = "block " + std::to_string(block.index.x);
+    for (const Thread &thread : block.threads)
+      if (thread.state == State::Spinning && thread.at.stage != nullptr)
+        return words + " behind " + thread.at.stage + " (level or step " + std::to_string(thread.at.tick) +
+               ", row " + std::to_string(thread.at.row) + ")";
+    return words;
   }
 
   static bool can_run(const Thread &thread) {
@@ -339,7 +351,7 @@ inline int32_t atomicAdd(int32_t *at, int32_t value) { return std::exchange(*at,
 
 /// Waiting in a loop for what another block does.
 struct Spin {
-  void wait() { shim::Machine::own().spin(); }
+  void wait(const Progress &at = {}) { shim::Machine::own().spin(at); }
 };
 
 /// Runs a kernel to its end; what goes wrong is told by Backend::wait.
