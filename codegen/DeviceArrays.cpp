@@ -90,7 +90,8 @@ DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
     if (!loop.stages.empty())
       loops.push_back(std::move(loop));
   };
-  if (kernel::RunOp run = program.run)
+  if (kernel::RunOp run = program.run) {
+    graph = run.getGraph() && !program.stages.empty();
     run.walk([&](Operation *op) {
       if (auto levels = dyn_cast<kernel::LevelsOp>(op); levels && levels.getPersistent())
         add(op, "levels_" + program.nameOf(program.find<kernel::GroupOp>(levels.getGroup())),
@@ -98,6 +99,7 @@ DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
       else if (auto steps = dyn_cast<kernel::StepsOp>(op); steps && steps.getPersistent())
         add(op, "steps_" + program.nameOf(program.find<kernel::SpaceOp>(steps.getSpace())), steps.getKeeps());
     });
+  }
 }
 
 const DeviceArrays::Loop *DeviceArrays::loop(Operation *op) const {

@@ -41,6 +41,7 @@ public:
   std::vector<Loop> loops;
   std::vector<std::pair<kernel::SpaceOp, std::string>> ticks; ///< bounds of ticks: members
   const Loop *loop(mlir::Operation *op) const;
+  bool graph = false; ///< whether all launches may be one graph
 
   const std::string &column(kernel::SpaceOp space, llvm::StringRef name) const;
   /// "" if no kernel asks for it.
@@ -56,6 +57,9 @@ inline std::string launchOf(const Program &program, kernel::FuncOp stage) {
 /// Numbers from row to row of an array in a device's memory. Rows of buffers that are long enough for
 /// products begin at multiples of 16 bytes.
 int64_t deviceRowSize(const ModelNames &model, const Program &program, llvm::StringRef symbol);
+inline std::string recordOf(const Program &program, kernel::FuncOp stage) {
+  return "record_" + program.nameOf(stage);
+}
 /// Blocks of threads that have scratch in global memory, at most, in one launch.
 constexpr int64_t kScratchBlocks = 512;
 

@@ -50,9 +50,10 @@ private:
 void DeviceComputeEmitter::stages(int64_t &scratch) {
   if (program_.stages.empty())
     return;
-  out_.comment(
-      "Name, what launches it, and for one row: bytes read and written, gathers, operations of products.",
-      "///");
+  out_.comment(std::string("Name, what launches it, and for one row: bytes read and written, gathers, "
+                           "operations of products") +
+                   (arrays_.graph ? "; what launches it for a graph." : "."),
+               "///");
   out_.line("const dbc::cuda::Stage<" + kernelsOf(program_) + "::Arrays> device_stages[] = {");
   for (kernel::FuncOp stage : program_.stages) {
     auto attribute = [&](StringRef name) {
@@ -64,7 +65,7 @@ void DeviceComputeEmitter::stages(int64_t &scratch) {
                       std::to_string(model_.traffic(stage, "read")),
                       std::to_string(model_.traffic(stage, "written")), attribute("gathers"),
                       attribute("operations")}) +
-              "},");
+              (arrays_.graph ? ", " + kernelsOf(program_) + "::" + recordOf(program_, stage) : "") + "},");
     KernelEmitter emitter(model_, program_, arrays_, stage);
     Writer nowhere;
     if (failed(emitter.emit(nowhere)) || emitter.blockScratch() == 0)
@@ -284,6 +285,8 @@ void DeviceComputeEmitter::emit() {
     out_.line("arrays.scratch = {device.scratch(size_t(std::max({" + commas(scratchBlocks_) + "})) * " +
               std::to_string(scratch_) + "), " + std::to_string(scratch_) + "};");
   kernel::RunOp run = program_.run;
+  if (arrays_.graph)
+    out_.line("device.collect(run);");
   if (!program_.stages.empty()) {
     out_.open("auto launch = [&](int32_t stage, int32_t begin, int32_t end)");
     out_.line("device.launch(run, arrays, device_stages, stage, begin, end);");
@@ -291,6 +294,8 @@ void DeviceComputeEmitter::emit() {
   }
   if (run)
     block(run.getBody().front(), "");
+  if (arrays_.graph)
+    out_.line("device.launch_graph(arrays, device_stages);");
   out_.blank();
   outputs();
   out_.close();

@@ -11,6 +11,8 @@ namespace dbc::codegen {
 
 static constexpr const char *kLaunchParameters =
     "(const Arrays &arrays, int32_t begin, int32_t end, int32_t wide, void *stream)";
+static constexpr const char *kRecordParameters = "(const Arrays *given, const int32_t *rows, int32_t launch, "
+                                                 "int32_t expected, int32_t wide, void *stream)";
 static constexpr const char *kLoopParameters =
     "(const Arrays &arrays, int32_t first, int32_t ticks, int32_t blocks, void *stream)";
 
@@ -93,6 +95,9 @@ std::string emitDeviceHeader(const ModelNames &model) {
     out.blank();
     for (kernel::FuncOp stage : program->stages)
       out.line("void " + launchOf(*program, stage) + kLaunchParameters + ";");
+    if (arrays.graph)
+      for (kernel::FuncOp stage : program->stages)
+        out.line("void " + recordOf(*program, stage) + kRecordParameters + ";");
     for (const DeviceArrays::Loop &loop : arrays.loops)
       out.line("void launch_" + loop.name + kLoopParameters + ";");
     out.blank();
@@ -123,6 +128,58 @@ static std::string callOf(const KernelEmitter &emitter, const Program &program, 
   return program.nameOf(stage) + (emitter.widens() ? "<" + rows + ">" : "") + "(" + commas(arguments) + ");";
 }
 
+/// What a stage's launch does: in wide tiles where that makes enough blocks of threads. Rows and parameters
+/// are words of its source.
+static void emitLaunch(KernelEmitter &emitter, const std::string &kernel, const std::string &begin,
+                       const std::string &end, const std::vector<std::string> &parameters, Writer &out) {
+  auto launch = [&](const std::string &name, const std::string &blocks, int64_t shared) {
+    std::vector<std::string> arguments = {name, blocks, std::to_string(shared), "stream"};
+    arguments.insert(arguments.end(), parameters.begin(), parameters.end());
+    return "dbc::cuda::launch(" + commas(arguments) + ");";
+  };
+  auto blocksOf = [&](int64_t rows) {
+    std::vector<std::string> parts = {begin, end, std::to_string(rows), std::to_string(emitter.tiles())};
+    if (emitter.blockScratch() > 0)
+      parts.push_back(std::to_string(kScratchBlocks));
+    return "dbc::cuda::blocks_of(" + commas(parts) + ")";
+  };
+  if (!emitter.widens())
+    return out.line(launch(kernel, blocksOf(emitter.rows()), emitter.sharedBytes()));
+  out.line("const int32_t wide_blocks = " + blocksOf(emitter.wideRows()) + ";");
+  out.line("if (wide_blocks >= wide)");
+  out.line("  return " + launch(kernel + "<" + std::to_string(emitter.wideRows()) + ">", "wide_blocks",
+                                emitter.wideSharedBytes()));
+  out.line(launch(kernel + "<" + std::to_string(emitter.rows()) + ">", blocksOf(emitter.rows()),
+                  emitter.sharedBytes()));
+}
+
+/// The parameters of a function that launches a stage, of which some have no wide tiles.
+static std::string parametersOf(KernelEmitter &emitter, std::string parameters) {
+  if (!emitter.widens())
+    parameters.replace(parameters.find("int32_t wide"), StringRef("int32_t wide").size(), "int32_t /*wide*/");
+  return parameters;
+}
+
+/// The kernel of a stage that finds its arrays and its rows in memory, and what launches it.
+static void emitForGraph(const Program &program, kernel::FuncOp stage, KernelEmitter &emitter, Writer &out) {
+  std::string kernel = "node_of_" + program.nameOf(stage);
+  out.line("namespace {");
+  out.comment("The same in a graph: arrays and rows are those of the batch in hand.");
+  if (emitter.widens())
+    out.line("template <int32_t kRows>");
+  out.open(kKernel + kernel + "(const Arrays *given, const int32_t *rows" +
+           (emitter.checks() ? ", int32_t launch)" : ", int32_t)"));
+  out.line("const Arrays arrays = *given;"); // the addresses come all at once, and are not read again
+  out.line(callOf(emitter, program, stage, "kRows", "rows[0]", "rows[1]", "launch"));
+  out.close();
+  out.line("} // namespace");
+  out.blank();
+  out.open("void " + recordOf(program, stage) + parametersOf(emitter, kRecordParameters));
+  emitLaunch(emitter, kernel, "0", "expected", {"given", "rows", "launch"}, out);
+  out.close();
+  out.blank();
+}
+
 /// A stage's function, its kernel, and what launches that. Gives the bytes of shared memory.
 static FailureOr<int64_t> emitKernel(const ModelNames &model, const Program &program,
                                      const DeviceArrays &arrays, kernel::FuncOp stage, Writer &out) {
@@ -140,31 +197,12 @@ static FailureOr<int64_t> emitKernel(const ModelNames &model, const Program &pro
   out.close();
   out.line("} // namespace");
   out.blank();
-  auto launch = [&](const std::string &name, const std::string &blocks, int64_t shared) {
-    return "dbc::cuda::launch(" +
-           commas({name, blocks, std::to_string(shared), "stream", "arrays", "begin", "end"}) + ");";
-  };
-  auto blocksOf = [&](int64_t rows) {
-    std::vector<std::string> parts = {"begin", "end", std::to_string(rows), std::to_string(emitter.tiles())};
-    if (emitter.blockScratch() > 0)
-      parts.push_back(std::to_string(kScratchBlocks));
-    return "dbc::cuda::blocks_of(" + commas(parts) + ")";
-  };
-  std::string rows = std::to_string(emitter.rows()), wide = std::to_string(emitter.wideRows());
-  std::string parameters = kLaunchParameters;
-  if (!emitter.widens())
-    parameters.replace(parameters.find("int32_t wide"), StringRef("int32_t wide").size(), "int32_t /*wide*/");
-  out.open("void " + launchOf(program, stage) + parameters);
-  if (emitter.widens()) {
-    out.line("const int32_t wide_blocks = " + blocksOf(emitter.wideRows()) + ";");
-    out.line("if (wide_blocks >= wide)");
-    out.line("  return " + launch(kernel + "<" + wide + ">", "wide_blocks", emitter.wideSharedBytes()));
-    out.line(launch(kernel + "<" + rows + ">", blocksOf(emitter.rows()), emitter.sharedBytes()));
-  } else {
-    out.line(launch(kernel, blocksOf(emitter.rows()), emitter.sharedBytes()));
-  }
+  out.open("void " + launchOf(program, stage) + parametersOf(emitter, kLaunchParameters));
+  emitLaunch(emitter, kernel, "begin", "end", {"arrays", "begin", "end"}, out);
   out.close();
   out.blank();
+  if (arrays.graph)
+    emitForGraph(program, stage, emitter, out);
   return emitter.sharedBytes();
 }
 

@@ -66,8 +66,12 @@ static KernelReport reportKernel(kernel::FuncOp func, SymbolTable &names, int64_
 std::vector<DeviceReport> reportKernels(ModuleOp kernels, int64_t realBytes) {
   std::vector<DeviceReport> reports;
   for (auto program : kernels.getOps<kernel::ProgramOp>()) {
-    DeviceReport report{program.getSymName().str(), {}};
+    DeviceReport report{program.getSymName().str(), {}, ""};
     SymbolTable names(program);
+    program.walk([&](kernel::RunOp run) {
+      if (auto apart = run->getAttrOfType<StringAttr>("apart"))
+        report.noGraph = apart.getValue().str();
+    });
     program.walk([&](kernel::LaunchOp launch) {
       auto func = names.lookup<kernel::FuncOp>(launch.getFunc());
       if (names.lookup<kernel::SpaceOp>(*func.getSpace()).getKind() == kernel::SpaceKind::Model)
@@ -121,6 +125,8 @@ void print(llvm::raw_ostream &out, const DeviceReport &report) {
       out << "\n";
     }
   }
+  if (!report.kernels.empty())
+    out << "  as a graph: " << (report.noGraph.empty() ? "all launches" : "no, " + report.noGraph) << "\n";
 }
 
 llvm::json::Value toJson(const DeviceReport &report) {
@@ -147,7 +153,10 @@ llvm::json::Value toJson(const DeviceReport &report) {
                                          {"by_row", kernel.byRow},
                                          {"launch", kernel.launch}});
   }
-  return llvm::json::Object{{"entry", report.entry}, {"kernels", std::move(kernels)}};
+  return llvm::json::Object{{"entry", report.entry},
+                            {"kernels", std::move(kernels)},
+                            {"graph", report.noGraph.empty()},
+                            {"no_graph", report.noGraph}};
 }
 
 } // namespace dbc::driver

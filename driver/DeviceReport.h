@@ -40,6 +40,7 @@ struct DeviceReport {
   std::string entry;
   std::vector<KernelReport>
       kernels; ///< in the order in which they run; not those that run when the model is made
+  std::string noGraph; ///< why all launches cannot be one graph; empty: they can
 };
 
 /// Reads all programs of a `kernel` module that the whole pipeline for a GPU has gone over. `realBytes` are

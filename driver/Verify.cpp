@@ -276,6 +276,7 @@ Status Verifier::compare() {
                            {"sharing subtrees", two, twice, 6, 0, true}};
   if (one.context) {
     ways.push_back({"stage by stage", one, order, drawn.size(), 0, false, cuda::Path::Levels});
+    ways.push_back({"as a graph, two at a time", one, shuffled, 2, 0, false, cuda::Path::Graph});
     ways.push_back(
         {"in wide tiles", two, order, drawn.size(), 0, false, cuda::Path::Levels, 0, /*wideBlocks=*/1});
     ways.push_back(

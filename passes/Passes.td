@@ -243,4 +243,13 @@ def KernelPersist : Pass<"kernel-persist", "::mlir::ModuleOp"> {
   }];
 }
 
+def KernelGraph : Pass<"kernel-graph", "::mlir::ModuleOp"> {
+  let summary = "Find programs that a GPU may run as one graph of launches";
+  let description = [{
+    Which stages are launched, and how often, must follow from the number of levels and steps alone: then one graph serves
+    all batches that have as many. Others are launched one by one, and the attribute `apart` says why: a `while` drops rows,
+    or a loop stands in another one.
+  }];
+}
+
 #endif // DBC_PASSES

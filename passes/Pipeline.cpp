@@ -49,6 +49,7 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
       pm.addPass(createKernelMatrixUnits({options.tf32}));
     pm.addPass(createKernelDealThreads({options.realBytes}));
     pm.addPass(createKernelPersist());
+    pm.addPass(createKernelGraph());
   }
 }
 

@@ -531,8 +531,13 @@ def Kernel_ScheduleOp : Kernel_Op<"schedule", [NoTerminator, SingleBlock, NoRegi
 }
 def Kernel_RunOp : Kernel_Op<"run", [HasParent<"ProgramOp">, NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "The stages, in order";
+  let description = [{
+    `graph`: on a GPU all launches may be one graph, the same for all batches with as many levels and steps. Else the
+    attribute `apart` says why not.
+  }];
+  let arguments = (ins UnitAttr:$graph);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$body attr-dict";
+  let assemblyFormat = "(`graph` $graph^)? $body attr-dict";
 }
 def Kernel_StartOp : Kernel_Op<"start", [HasParent<"ScheduleOp">]> {
   let summary = "Calls a `roots` function for each input that has not failed; finds all instances that they need";

@@ -111,6 +111,7 @@ Context::~Context() {
     return;
   if (stream_ != nullptr)
     (void)backend_->wait(stream_);
+  graphs_.clear(*backend_);
   for (auto *memories : {&buffers_, &scratch_, &put_, &in_, &faults_})
     for (Memory &memory : *memories)
       if (memory.data != nullptr)
@@ -124,7 +125,7 @@ Context::~Context() {
 }
 
 size_t Context::bytes() const {
-  size_t sum = 0;
+  size_t sum = graphs_.bytes();
   for (auto *memories : {&buffers_, &scratch_, &put_, &in_, &faults_})
     for (const Memory &memory : *memories)
       sum += memory.bytes;
@@ -197,6 +198,7 @@ void Context::begin() {
     }
     backend_ = &model_.host().code().cuda();
     check(backend_->open(model_.device(), &stream_));
+    cooperative_ = status_.ok() && backend_->cooperative(model_.device());
   } else if (stream_ != nullptr) {
     backend_->use(model_.device());
     if (status_.code == Code::limit) { // a smaller batch may do
@@ -208,6 +210,9 @@ void Context::begin() {
   again_ = false;
   launches_ = 0;
   fault_launches_ = 0;
+  taken_ = path_ == Path::Persistent && cooperative_ ? Path::Persistent : Path::Levels;
+  collecting_ = false;
+  nodes_.clear();
   puts_ = 0;
   if (void *memory = grow(faults_, 0, kHeader + static_cast<size_t>(fault_capacity_) * sizeof(FaultRecord)))
     backend_->clear(memory, kHeader, stream_);
@@ -221,6 +226,21 @@ Faults Context::faults() {
   auto *memory = static_cast<unsigned char *>(faults_[0].data);
   return {reinterpret_cast<FaultRecord *>(memory + kHeader), reinterpret_cast<int32_t *>(memory),
           fault_capacity_, static_cast<int32_t>(fault_launches_)};
+}
+
+void Context::collect(const Run &run) {
+  if (path_ != Path::Graph || run.timed)
+    return;
+  taken_ = Path::Graph;
+  collecting_ = true;
+}
+
+void Context::launch_nodes(const GraphSource &source) {
+  if (!std::exchange(collecting_, false) || !status_.ok() ||
+      std::all_of(nodes_.begin(), nodes_.end(), [](const Node &node) { return node.begin >= node.end; }))
+    return;
+  check(graphs_.run(*backend_, stream_, source, nodes_));
+  launches_ += status_.ok();
 }
 
 void Context::copy_in(std::initializer_list<CopyIn> arrays) {

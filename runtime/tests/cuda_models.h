@@ -33,7 +33,9 @@ using dbc::cuda::kThreads;
 struct Card {
   std::map<void *, size_t> device, host; ///< memory that is held
   size_t bytes = 0;                      ///< of the device
-  int32_t allocations = 0, streams = 0;
+  int32_t allocations = 0, streams = 0, graphs = 0;
+  bool cooperative = true;
+  Status graph_failure;  ///< why no graph is made
   int32_t refusing = -1; ///< so many requests are granted, then one is not
   int32_t failing = -1;  ///< so many waits are well, then one is not
 
@@ -58,6 +60,7 @@ struct Card {
 };
 Card card;
 
+const Backend &counting();
 const Backend &counting() {
   static const Backend made = {
       [](int32_t device, void **stream) {
@@ -87,6 +90,22 @@ const Backend &counting() {
         return status;
       },
       dbc::cuda::backend().poison,
+      [](int32_t) { return card.cooperative; },
+      dbc::cuda::backend().capture,
+      [](void *stream, void **graph) {
+        Status status = dbc::cuda::backend().end_capture(stream, graph);
+        ++card.graphs;
+        if (!card.graph_failure.ok()) {
+          counting().release_graph(std::exchange(*graph, nullptr));
+          status = card.graph_failure;
+        }
+        return status;
+      },
+      dbc::cuda::backend().launch_graph,
+      [](void *graph) {
+        --card.graphs;
+        dbc::cuda::backend().release_graph(graph);
+      },
   };
   return made;
 }
@@ -182,13 +201,13 @@ const dbc::ModelCode &device_code() {
   return *made;
 }
 
-dbc::Model device_model() {
+dbc::Model device_model(const dbc::ModelCode &code = device_code()) {
   dbc::Weights weights(info());
   const float numbers[2] = {3, 4}, bias = 0.5f;
   weights.set("W", numbers, 2);
   weights.set("b", &bias, 1);
   dbc::Model model;
-  EXPECT_TRUE(dbc::Model::make(device_code(), weights, &model).ok());
+  EXPECT_TRUE(dbc::Model::make(code, weights, &model).ok());
   return model;
 }
 

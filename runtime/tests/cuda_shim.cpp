@@ -389,6 +389,38 @@ TEST(CudaShim, EqualSeedsHaveEqualTurns) {
   EXPECT_EQ(different.size(), kSeeds);
 }
 
+__global__ void add_to(int32_t *number, int32_t more) {
+  if (threadIdx.x == 0)
+    *number += more;
+}
+
+// What is written down is not done, but whenever the graph is launched, copies in their place; what it was
+// given it keeps. Nobody can wait for what is only written down.
+TEST(CudaShim, GraphsDoWhatWasWrittenDown) {
+  int32_t number = 1, from = 10, copy = 0;
+  void *graph = nullptr;
+  ASSERT_TRUE(backend().capture(nullptr).ok());
+  backend().copy(&number, &from, sizeof number, nullptr);
+  for (int32_t more = 1; more <= 3; ++more)
+    launch(add_to, 1, 0, nullptr, &number, more);
+  backend().copy(&copy, &number, sizeof copy, nullptr);
+  backend().clear(&number, sizeof number, nullptr);
+  EXPECT_EQ(wait().message, "CUDA on the CPU: what is only written down is waited for");
+  ASSERT_TRUE(backend().end_capture(nullptr, &graph).ok());
+  EXPECT_EQ(number, 1);
+  EXPECT_TRUE(wait().ok());
+  for (int32_t start : {10, 20}) {
+    from = start;
+    backend().launch_graph(graph, nullptr);
+    EXPECT_TRUE(wait().ok());
+    EXPECT_EQ(copy, start + 6);
+    EXPECT_EQ(number, 0);
+  }
+  backend().release_graph(graph);
+  launch(add_to, 1, 0, nullptr, &number, 5);
+  EXPECT_EQ(number, 5);
+}
+
 // A backend on the CPU has one device, and memory of it that nobody wrote is no number either.
 TEST(CudaShim, DevicesAndTheirMemory) {
   void *stream = nullptr;

@@ -63,7 +63,7 @@ INDICES = [
     re.compile(r"segment\((\w+), nullptr,"),
     re.compile(r"product_of_tables\(count, (\w+),"),
 ]
-FUNCTION = re.compile(r"\b(?!launch_)(\w+)\(const Arrays &?arrays\b")
+FUNCTION = re.compile(r"\b(?!launch_|record_)(\w+)\(const Arrays (?:&?arrays|\*given)\b")
 BARRIER = re.compile(r"(__syncthreads\(\);|grid\.wait\(\);)$")
 PHASE = re.compile(
     r"int32_t (?:(i)|element) = threadIdx\.x(?:; element < (?:count \* )?(\w+))?"

@@ -115,6 +115,15 @@ struct Backend {
   Status (*wait)(void *stream);
   /// Fills memory that nobody has written yet with what is no number; null where that costs time.
   void (*poison)(void *memory, size_t bytes);
+  /// Whether blocks of threads of one launch may wait for each other there.
+  bool (*cooperative)(int32_t device);
+  /// What the thread begins on the stream from now on is not done but written down, until end_capture makes a
+  /// graph of it. Each fails with the reason, Code::limit where there is no memory, else Code::internal.
+  Status (*capture)(void *stream);
+  Status (*end_capture)(void *stream, void **graph);
+  /// Begins all that the graph holds, in the order of the stream.
+  void (*launch_graph)(void *graph, void *stream);
+  void (*release_graph)(void *graph);
 };
 
 } // namespace dbc::cuda

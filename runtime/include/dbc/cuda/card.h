@@ -148,6 +148,36 @@ inline void *allocate_host(size_t bytes) {
   return nullptr;
 }
 
+inline bool cooperative(int32_t device) {
+  int does = 0;
+  if (cudaDeviceGetAttribute(&does, cudaDevAttrCooperativeLaunch, device) == cudaSuccess)
+    return does != 0;
+  (void)cudaGetLastError(); // it does not
+  return false;
+}
+
+inline Status no_graph(cudaError_t code) {
+  (void)cudaGetLastError(); // it is told here
+  return error("no graph of launches can be made", code,
+               code == cudaErrorMemoryAllocation ? Code::limit : Code::internal);
+}
+inline Status capture(void *stream) {
+  const cudaError_t code =
+      cudaStreamBeginCapture(static_cast<cudaStream_t>(stream), cudaStreamCaptureModeThreadLocal);
+  return code == cudaSuccess ? Status() : no_graph(code);
+}
+inline Status end_capture(void *stream, void **graph) {
+  cudaGraph_t written = nullptr;
+  cudaError_t code = cudaStreamEndCapture(static_cast<cudaStream_t>(stream), &written);
+  cudaGraphExec_t made = nullptr;
+  if (code == cudaSuccess)
+    code = cudaGraphInstantiateWithFlags(&made, written, 0);
+  if (written != nullptr)
+    cudaGraphDestroy(written);
+  *graph = made;
+  return code == cudaSuccess ? Status() : no_graph(code);
+}
+
 inline Status wait(void *stream) {
   cudaError_t launched = cudaGetLastError();
   cudaError_t done = cudaStreamSynchronize(static_cast<cudaStream_t>(stream));
@@ -174,6 +204,14 @@ const Backend &backend() {
       },
       card::wait,
       nullptr,
+      card::cooperative,
+      card::capture,
+      card::end_capture,
+      [](void *graph, void *stream) {
+        // What fails here stays the thread's last error, which Backend::wait takes.
+        (void)cudaGraphLaunch(static_cast<cudaGraphExec_t>(graph), static_cast<cudaStream_t>(stream));
+      },
+      [](void *graph) { cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph)); },
   };
   return backend;
 }

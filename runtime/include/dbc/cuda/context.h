@@ -9,12 +9,14 @@
 #pragma once
 
 #include <dbc/cuda/arrays.h>
+#include <dbc/cuda/graphs.h>
 #include <dbc/model.h>
 #include <dbc/session.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <type_traits>
 #include <vector>
 
 namespace dbc::cuda {
@@ -89,6 +91,9 @@ template <class Arrays> struct Stage {
   void (*launch)(const Arrays &arrays, int32_t begin, int32_t end, int32_t wide, void *stream);
   int64_t read, written, gathers,
       operations; ///< for one row: bytes, bytes, rows read through an index, of products
+  /// Launches it for a graph, see GraphSource; null where the entry's launches cannot be one.
+  void (*record)(const Arrays *arrays, const int32_t *rows, int32_t launch, int32_t expected, int32_t wide,
+                 void *stream) = nullptr;
 };
 
 /// A stage in a loop over levels or steps that is one launch.
@@ -99,10 +104,14 @@ struct StageOfLoop {
   bool widens;          ///< a launch of its own may have wide tiles
 };
 
-/// How loops over levels and steps run: stage by stage, each a launch, or whole, in one launch, where the
-/// report says that a loop can; levels before it that are wide are launches of their own. Results are the
-/// same, bit by bit.
-enum class Path { Levels, Persistent };
+/// How the stages of an entry run; results are the same, bit by bit.
+///   Levels      each by itself, in loops over levels and steps once a level or step: each a launch
+///   Graph       the same as one graph, where the report says that the entry's launches can be one; a graph
+///               serves all batches with as many levels and steps, and a few are kept
+///   Persistent  loops over levels and steps whole, each in one launch, where the report says that a loop
+///   can;
+///               levels before it that are wide are launches of their own
+enum class Path { Levels, Graph, Persistent };
 
 /// A stream of a device, and the memory there of one session, which borrows it; not to be used by two threads
 /// at once. Memory grows from batch to batch and is kept. A run leaves the context's device the calling
@@ -118,6 +127,10 @@ public:
   const Model &model() const { return model_; }
   /// Unless told: whole loops.
   void choose_path(Path path) { path_ = path; }
+  /// The path of the last part of a run: the one that was chosen; but Levels where the device cannot have
+  /// blocks of threads wait for each other (Persistent), where the entry's launches cannot be a graph, or
+  /// where stages are timed (Graph).
+  Path path() const { return taken_; }
   /// Launches of whole loops have at most so many blocks of threads; 0, unless told: as many as the device
   /// has room for at once.
   void limit_blocks(int32_t blocks) { most_blocks_ = blocks; }
@@ -125,8 +138,10 @@ public:
   void widen_from(int32_t blocks) { wide_blocks_ = blocks > 0 ? blocks : kWideBlocks; }
   /// Memory held on the device for this session, in bytes; the model's is its own.
   size_t bytes() const;
-  /// Kernels launched for the last part of a run.
+  /// Kernels and graphs launched for the last part of a run.
   int64_t launches() const { return launches_; }
+  /// Those that were made and are kept.
+  const Graphs &graphs() const { return graphs_; }
 
   // For generated code, in this order; after a failure all the others do nothing.
 
@@ -167,10 +182,16 @@ public:
   void launch(Run &run, Arrays &arrays, const Stage<Arrays> *stages, int32_t number, int32_t begin,
               int32_t end) {
     const int32_t rows = end - begin;
-    if (rows <= 0 || !status_.ok())
+    if (!status_.ok())
+      return;
+    if (collecting_)
+      nodes_.push_back({number, begin, end});
+    if (rows <= 0)
       return;
     const Stage<Arrays> &stage = stages[number];
     count(run.stages[number], stage, rows);
+    if (collecting_)
+      return;
     arrays.faults = faults();
     const int64_t start = run.timed ? wait_ns() : 0;
     ++fault_launches_;
@@ -179,11 +200,24 @@ public:
     if (run.timed)
       run.stages[number].ns += wait_ns() - start;
   }
+  /// From here on launches are collected for a graph, if that was chosen. All arrays have their memory.
+  void collect(const Run &run);
+  /// Launches what was collected, if it was.
+  template <class Arrays> void launch_graph(Arrays &arrays, const Stage<Arrays> *stages) {
+    static_assert(std::is_trivially_copyable_v<Arrays>);
+    arrays.faults = faults();
+    launch_nodes({stages, &arrays, sizeof(Arrays), wide_blocks_,
+                  [](const void *table, int32_t stage, const void *at, const int32_t *rows, int32_t launch,
+                     int32_t expected, int32_t wide, void *stream) {
+                    static_cast<const Stage<Arrays> *>(table)[stage].record(
+                        static_cast<const Arrays *>(at), rows, launch, expected, wide, stream);
+                  }});
+  }
   /// How many ticks of a loop are launched stage by stage, before the others in one launch: all, or those at
   /// its beginning that are wide.
   template <size_t kStages> int32_t apart(const StageOfLoop (&loop)[kStages], int32_t ticks) const {
     int32_t tick = 0;
-    while (tick < ticks && (path_ == Path::Levels || is_wide(loop, kStages, tick)))
+    while (tick < ticks && (taken_ != Path::Persistent || is_wide(loop, kStages, tick)))
       ++tick;
     return tick;
   }
@@ -254,6 +288,7 @@ private:
   void fail(const char *what);
   void check(Status status);
   void read_faults();
+  void launch_nodes(const GraphSource &source);
   int64_t wait_ns();
 
   const Model &model_;
@@ -267,7 +302,11 @@ private:
   int32_t fault_capacity_ = kFaults, puts_ = 0;
   std::vector<FaultRecord> found_;
   int64_t launches_ = 0, fault_launches_ = 0; ///< of kernels; of stages, for the order of what is wrong
-  Path path_ = Path::Persistent;
+  Path path_ = Path::Persistent, taken_ = Path::Levels;
+  bool cooperative_ = false; ///< of the device
+  Graphs graphs_;
+  bool collecting_ = false;
+  std::vector<Node> nodes_; ///< what was collected
   int32_t most_blocks_ = 0, wide_blocks_ = kWideBlocks;
   bool again_ = false;
 };

@@ -99,6 +99,21 @@ public:
     blocks_.clear();
   }
 
+  /// Does what the host begins, or writes it down while that is asked for.
+  void perform(std::function<void()> work) {
+    if (capturing_)
+      captured_.push_back(std::move(work));
+    else
+      work();
+  }
+  using Graph = std::vector<std::function<void()>>;
+  void capture() { capturing_ = true; }
+  bool capturing() const { return capturing_; }
+  Graph end_capture() {
+    capturing_ = false;
+    return std::exchange(captured_, Graph());
+  }
+
   /// What memory holds that nobody has written: no number, or with some seeds of the environment zeros, as
   /// flags that are not 0 look like ones that were set.
   int rubbish() const { return rubbish_; }
@@ -331,6 +346,8 @@ private:
     block_ = nullptr;
   }
 
+  bool capturing_ = false;
+  Graph captured_;
   std::mt19937_64 random_;
   std::function<void()> kernel_;
   Index grid_, size_;
@@ -357,7 +374,8 @@ struct Spin {
 /// Runs a kernel to its end; what goes wrong is told by Backend::wait.
 template <class... Parameters>
 void launch(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *, Parameters... arguments) {
-  shim::Machine::own().launch([&] { kernel(arguments...); }, blocks, kThreads, shared, false);
+  shim::Machine::own().perform(
+      [=] { shim::Machine::own().launch([=] { kernel(arguments...); }, blocks, kThreads, shared, false); });
 }
 
 /// The same where blocks wait for each other: a few, as on a device that is full.
@@ -365,8 +383,10 @@ constexpr int32_t kMostTogether = 4;
 template <class... Parameters>
 void launch_cooperative(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *,
                         Parameters... arguments) {
-  shim::Machine::own().launch([&] { kernel(arguments...); }, std::min(blocks, kMostTogether), kThreads,
-                              shared, true);
+  shim::Machine::own().perform([=] {
+    shim::Machine::own().launch([=] { kernel(arguments...); }, std::min(blocks, kMostTogether), kThreads,
+                                shared, true);
+  });
 }
 
 /// The same by `keeping`, with `more` shared memory, if there are `tiles` blocks to keep one each; else by
@@ -395,13 +415,33 @@ const Backend &backend() {
       [](void *memory) { std::free(memory); },
       [](size_t bytes) { return std::malloc(bytes); },
       [](void *memory) { std::free(memory); },
-      [](void *to, const void *from, size_t bytes, void *) { std::memcpy(to, from, bytes); },
-      [](void *memory, size_t bytes, void *) { std::memset(memory, 0, bytes); },
+      [](void *to, const void *from, size_t bytes, void *) {
+        shim::Machine::own().perform([=] { std::memcpy(to, from, bytes); });
+      },
+      [](void *memory, size_t bytes, void *) {
+        shim::Machine::own().perform([=] { std::memset(memory, 0, bytes); });
+      },
       [](void *) {
+        if (shim::Machine::own().capturing())
+          return Status::error(Code::internal, "CUDA on the CPU: what is only written down is waited for");
         std::string failure = shim::Machine::own().take_failure();
         return failure.empty() ? Status() : Status::error(Code::internal, "CUDA on the CPU: " + failure);
       },
       [](void *memory, size_t bytes) { std::memset(memory, shim::Machine::own().rubbish(), bytes); },
+      [](int32_t) { return true; },
+      [](void *) {
+        shim::Machine::own().capture();
+        return Status();
+      },
+      [](void *, void **graph) {
+        *graph = new shim::Machine::Graph(shim::Machine::own().end_capture());
+        return Status();
+      },
+      [](void *graph, void *) {
+        for (const std::function<void()> &work : *static_cast<shim::Machine::Graph *>(graph))
+          shim::Machine::own().perform(work);
+      },
+      [](void *graph) { delete static_cast<shim::Machine::Graph *>(graph); },
   };
   return backend;
 }

@@ -1,0 +1,41 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// kernel-graph: which programs a GPU may run as one graph of launches.
+#include "ir/Kernel/Kernel.h"
+#include "passes/Passes.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+#define GEN_PASS_DEF_KERNELGRAPH
+#include "passes/Passes.h.inc"
+
+namespace {
+
+/// Why the launches of a program are not known before the first of them; empty: they are.
+StringRef whyNot(kernel::RunOp run) {
+  StringRef reason;
+  run.walk([&](Operation *op) {
+    auto launch = dyn_cast<kernel::LaunchOp>(op);
+    if (isa<kernel::KeepOp>(op) || (launch && launch.getKept()))
+      reason = "a `while` says which rows there are";
+    else if (isa<kernel::LevelsOp, kernel::StepsOp>(op) &&
+             !isa<kernel::RunOp, kernel::TogetherOp>(op->getParentOp()))
+      reason = "a loop stands in another one";
+    return reason.empty() ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return reason;
+}
+
+struct KernelGraphPass : impl::KernelGraphBase<KernelGraphPass> {
+  void runOnOperation() override {
+    getOperation().walk([](kernel::RunOp run) {
+      StringRef reason = whyNot(run);
+      run.setGraph(reason.empty());
+      if (!reason.empty())
+        run->setAttr("apart", StringAttr::get(run.getContext(), reason));
+    });
+  }
+};
+} // namespace
+} // namespace dbc::passes

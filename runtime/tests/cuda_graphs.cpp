@@ -1,0 +1,439 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Launches as graphs, and which path a run takes.
+#include "cuda_models.h"
+
+#include <algorithm>
+
+namespace {
+
+using dbc::cuda::Graphs;
+using dbc::cuda::Path;
+
+//===-- A model with levels -----------------------------------------------------------------------------===//
+
+/// total(t) of trees that are one leaf, by way of levels of which a test says how many rows each has. A row
+/// of the first level is an input's value, of the others 2 x + 1 of one of the level before, and the result
+/// one of the last. Rows below 0 are wrong.
+struct ClimbArrays {
+  const int32_t *from = nullptr, *ticks = nullptr;
+  const float *value = nullptr;
+  float *sums = nullptr, *result = nullptr;
+  int32_t *barriers = nullptr;
+  dbc::cuda::Faults faults;
+};
+
+template <class Of> __device__ void each_row(int32_t begin, int32_t end, const Of &of) {
+  for (int32_t first = begin + blockIdx.x * 8; first < end; first += gridDim.x * 8)
+    for (int32_t row = first + threadIdx.x; row < std::min(first + 8, end); row += blockDim.x)
+      of(row);
+}
+__device__ void take(const ClimbArrays &arrays, int32_t begin, int32_t end, int32_t) {
+  each_row(begin, end, [&](int32_t row) { arrays.sums[row] = arrays.value[arrays.from[row]]; });
+}
+__device__ void climb(const ClimbArrays &arrays, int32_t begin, int32_t end, int32_t launch) {
+  each_row(begin, end, [&](int32_t row) {
+    arrays.sums[row] = 2 * arrays.sums[arrays.from[row]] + 1;
+    if (arrays.sums[row] < 0)
+      dbc::cuda::fault(arrays.faults, launch, 7, {row, 0, 0});
+  });
+}
+__device__ void give(const ClimbArrays &arrays, int32_t begin, int32_t end, int32_t) {
+  each_row(begin, end, [&](int32_t row) { arrays.result[row - begin] = arrays.sums[arrays.from[row]]; });
+}
+
+using StageFunction = void (*)(const ClimbArrays &, int32_t, int32_t, int32_t);
+template <StageFunction kStage>
+__global__ void by_itself(const ClimbArrays arrays, int32_t begin, int32_t end) {
+  kStage(arrays, begin, end, arrays.faults.launch);
+}
+template <StageFunction kStage>
+__global__ void in_a_graph(const ClimbArrays *arrays, const int32_t *rows, int32_t launch) {
+  kStage(*arrays, rows[0], rows[1], launch);
+}
+__global__ void whole(const ClimbArrays arrays, int32_t first, int32_t ticks) {
+  dbc::cuda::GridBarrier grid(arrays.barriers);
+  for (int32_t tick = first; tick < ticks; ++tick) {
+    climb(arrays, arrays.ticks[tick], arrays.ticks[tick + 1], arrays.faults.launch + tick - first);
+    grid.wait();
+  }
+}
+void launch_whole(const ClimbArrays &arrays, int32_t first, int32_t ticks, int32_t blocks, void *stream) {
+  dbc::cuda::launch_cooperative(whole, blocks, 0, stream, arrays, first, ticks);
+}
+std::vector<int32_t> blocks_in_graphs; ///< of each launch that a graph was made of
+int32_t wide_in_graphs = 0;            ///< what the last one was told
+
+template <StageFunction kStage> dbc::cuda::Stage<ClimbArrays> stage_of(const char *name) {
+  return {name,
+          [](const ClimbArrays &arrays, int32_t begin, int32_t end, int32_t, void *stream) {
+            dbc::cuda::launch(by_itself<kStage>, dbc::cuda::blocks_of(begin, end, 8, 1), 0, stream, arrays,
+                              begin, end);
+          },
+          8,
+          4,
+          1,
+          2,
+          [](const ClimbArrays *arrays, const int32_t *rows, int32_t launch, int32_t expected, int32_t wide,
+             void *stream) {
+            wide_in_graphs = wide;
+            blocks_in_graphs.push_back(dbc::cuda::blocks_of(0, expected, 8, 1));
+            dbc::cuda::launch(in_a_graph<kStage>, blocks_in_graphs.back(), 0, stream, arrays, rows, launch);
+          }};
+}
+const dbc::cuda::Stage<ClimbArrays> climb_stages[] = {stage_of<take>("take"), stage_of<climb>("climb"),
+                                                      stage_of<give>("give")};
+
+class ClimbPlan : public dbc::EntryPlan {
+public:
+  static std::vector<int32_t> widths; ///< rows of each level; for a batch of inputs one of them at least
+
+  void schedule(dbc::Run &run) override {
+    ticks_ = {0};
+    for (int32_t width : widths)
+      ticks_.push_back(ticks_.back() + (run.input_count > 0 ? width : 0));
+    from_.clear();
+    for (size_t level = 0; level < widths.size(); ++level)
+      for (int32_t n = 0; n < ticks_[level + 1] - ticks_[level]; ++n)
+        from_.push_back(level == 0 ? run.arg(0).i32[run.inputs[n % run.input_count]]
+                                   : ticks_[level - 1] + n % widths[level - 1]);
+    for (int32_t i = 0; i < run.input_count; ++i)
+      from_.push_back(ticks_[widths.size() - 1] + i % widths.back());
+  }
+  void compute(dbc::Run &) override {}
+  Status compute_on(dbc::Run &run, Context &device) override {
+    ClimbArrays arrays;
+    const float *result = nullptr;
+    const int32_t levels = static_cast<int32_t>(widths.size()), rows = ticks_.back();
+    for (int32_t attempt = 0; attempt == 0 || device.again(); ++attempt) {
+      device.begin();
+      arrays.barriers = device.barrier(0);
+      device.copy_in({{&arrays.from, from_.data(), from_.size()},
+                      {&arrays.ticks, ticks_.data() + 1, ticks_.size() - 1},
+                      {&arrays.value, run.batch.column(Tree, value).f32, size_t(run.batch.rows(Tree))}});
+      arrays.sums = device.buffer<float>(0, size_t(rows));
+      arrays.result = device.buffer<float>(1, size_t(run.input_count));
+      device.collect(run);
+      device.launch(run, arrays, climb_stages, 0, 0, ticks_[1]);
+      const dbc::cuda::StageOfLoop loop[] = {{1, ticks_.data() + 1, 8, 1, false}};
+      const int32_t apart = device.apart(loop, levels - 1);
+      for (int32_t level = 1; level <= apart; ++level)
+        device.launch(run, arrays, climb_stages, 1, ticks_[level], ticks_[level + 1]);
+      device.launch_loop(run, arrays, climb_stages, loop, apart, levels - 1, launch_whole);
+      device.launch(run, arrays, climb_stages, 2, rows, rows + run.input_count);
+      device.launch_graph(arrays, climb_stages);
+      device.copy_out({{&result, arrays.result, size_t(run.input_count)}});
+    }
+    if (!device.status().ok())
+      return device.status();
+    for (int32_t i = 0; i < run.input_count; ++i)
+      run.out.values<float>(0)[run.inputs[i]] = result[i];
+    return Status();
+  }
+
+private:
+  std::vector<int32_t> ticks_, from_;
+};
+std::vector<int32_t> ClimbPlan::widths;
+
+const dbc::ModelCode &climbing_code() {
+  static const dbc::ModelCode code = [] {
+    dbc::ModelCode made = device_code();
+    made.entries[0].stages = {"take", "climb", "give"};
+    made.entries[0].make_plan = dbc::make_plan<ClimbPlan>;
+    return made;
+  }();
+  return code;
+}
+
+class CudaGraphs : public CudaContext {
+protected:
+  void SetUp() override {
+    card = Card();
+    blocks_in_graphs.clear();
+    ASSERT_TRUE(dbc::cuda::Model::make(climbing_, 0, &on_).ok());
+    context_ = std::make_unique<Context>(on_);
+    session_.compute_on(context_.get());
+    context_->choose_path(Path::Graph);
+  }
+  /// Runs a batch of `inputs` inputs through levels of these widths; whether all results are right.
+  bool climbs(int32_t inputs, const std::vector<int32_t> &widths) {
+    ClimbPlan::widths = widths;
+    fill(inputs);
+    const Status status = session_.run(0, batch_);
+    EXPECT_TRUE(status.ok()) << status.message;
+    if (!status.ok())
+      return false;
+    for (int32_t i = 0; i < inputs; ++i) {
+      int32_t row = i % widths.back();
+      for (size_t level = widths.size() - 1; level > 0; --level)
+        row %= widths[level - 1];
+      float expected = static_cast<float>(row % inputs) / 4;
+      for (size_t level = 1; level < widths.size(); ++level)
+        expected = 2 * expected + 1;
+      if (session_.outputs(0).f32(0)[i] != expected)
+        return false;
+    }
+    return true;
+  }
+  const dbc::Model climbing_ = device_model(climbing_code());
+  dbc::Session session_{climbing_};
+  std::unique_ptr<Context> context_;
+};
+
+//===-- Graphs ------------------------------------------------------------------------------------------===//
+
+// Whatever rows a batch has, it is one launch of one graph, and the results are those of the other paths. The
+// profile counts kernels.
+TEST_F(CudaGraphs, OneLaunchABatch) {
+  for (int32_t inputs : {5, 4, 5, 1, 2}) {
+    EXPECT_TRUE(climbs(inputs, {inputs, 2 * inputs, 1, 3}));
+    EXPECT_EQ(context_->path(), Path::Graph);
+    EXPECT_EQ(context_->launches(), 1);
+    EXPECT_EQ(session_.profile(0).stages[0].launches, 1);
+    EXPECT_EQ(session_.profile(0).stages[1].launches, 3);
+    EXPECT_EQ(session_.profile(0).stages[1].rows, 2 * inputs + 4);
+  }
+  EXPECT_EQ(context_->graphs().made(), 1);
+  EXPECT_EQ(card.graphs, 1);
+  for (Path path : {Path::Levels, Path::Persistent, Path::Graph}) {
+    context_->choose_path(path);
+    EXPECT_TRUE(climbs(5, {5, 10, 1, 3}));
+    EXPECT_EQ(context_->path(), path);
+    EXPECT_EQ(context_->launches(), path == Path::Levels ? 5 : path == Path::Persistent ? 3 : 1);
+  }
+  EXPECT_EQ(context_->graphs().made(), 1);
+}
+
+// Another number of levels is another graph; both are kept.
+TEST_F(CudaGraphs, OneForEachNumberOfLevels) {
+  for (int32_t round = 0; round < 2; ++round)
+    for (size_t levels : {2, 5}) {
+      EXPECT_TRUE(climbs(4, std::vector<int32_t>(levels, 4)));
+      EXPECT_EQ(context_->launches(), 1);
+    }
+  EXPECT_EQ(context_->graphs().made(), 2);
+  EXPECT_EQ(context_->graphs().count(), 2u);
+  EXPECT_EQ(card.graphs, 2);
+}
+
+// So many are kept; the one that was not used for longest makes room. Its memory goes back.
+TEST_F(CudaGraphs, OnlyTheLastOnesAreKept) {
+  const auto of_levels = [&](size_t levels) { return climbs(2, std::vector<int32_t>(levels, 2)); };
+  for (size_t levels = 1; levels <= Graphs::kMost; ++levels)
+    EXPECT_TRUE(of_levels(levels));
+  EXPECT_EQ(context_->graphs().count(), Graphs::kMost);
+  EXPECT_TRUE(of_levels(1)); // 2 is now the one that was not used for longest
+  EXPECT_EQ(context_->graphs().made(), int64_t(Graphs::kMost));
+  EXPECT_TRUE(of_levels(Graphs::kMost + 1));
+  EXPECT_EQ(context_->graphs().made(), int64_t(Graphs::kMost) + 1);
+  EXPECT_TRUE(of_levels(1));
+  EXPECT_EQ(context_->graphs().made(), int64_t(Graphs::kMost) + 1);
+  EXPECT_TRUE(of_levels(2));
+  EXPECT_EQ(context_->graphs().made(), int64_t(Graphs::kMost) + 2);
+  EXPECT_EQ(context_->graphs().count(), Graphs::kMost);
+  EXPECT_EQ(card.graphs, int32_t(Graphs::kMost));
+  EXPECT_EQ(context_->bytes() + on_.bytes(), card.bytes);
+  context_.reset();
+  EXPECT_EQ(card.graphs, 0);
+  EXPECT_EQ(card.bytes, on_.bytes());
+  EXPECT_TRUE(card.host.empty());
+}
+
+// Memory may move as batches grow: a graph finds it. It is made anew where it has too few blocks of threads,
+// with as many as a power of two of rows wants; not for a little more or for less.
+TEST_F(CudaGraphs, BatchesGrow) {
+  EXPECT_TRUE(climbs(3, {3, 100}));
+  EXPECT_EQ(blocks_in_graphs, std::vector<int32_t>({1, 16, 1})); // 4, 128 and 4 rows
+  EXPECT_TRUE(climbs(8, {1, 256}));
+  EXPECT_EQ(context_->graphs().made(), 1);
+  EXPECT_TRUE(climbs(8, {1, 258}));
+  EXPECT_EQ(context_->graphs().made(), 2);
+  EXPECT_EQ(std::vector<int32_t>(blocks_in_graphs.begin() + 3, blocks_in_graphs.end()),
+            std::vector<int32_t>({1, 64, 1})); // 4, 512 and 8
+  EXPECT_TRUE(climbs(2000, {2000, 1000}));
+  EXPECT_EQ(context_->graphs().made(), 3);
+  EXPECT_TRUE(climbs(3, {3, 100}));
+  EXPECT_TRUE(climbs(2000, {2048, 1000}));
+  EXPECT_EQ(context_->graphs().made(), 3);
+  EXPECT_EQ(context_->graphs().count(), 1u);
+  EXPECT_EQ(card.graphs, 1);
+  EXPECT_EQ(context_->bytes() + on_.bytes(), card.bytes);
+}
+
+// A graph is of tiles as wide as the context says; told otherwise it is made anew.
+TEST_F(CudaGraphs, WideTiles) {
+  EXPECT_TRUE(climbs(3, {3, 2}));
+  EXPECT_EQ(wide_in_graphs, dbc::cuda::kWideBlocks);
+  context_->widen_from(7);
+  EXPECT_TRUE(climbs(3, {3, 2}));
+  EXPECT_TRUE(climbs(2, {2, 2}));
+  EXPECT_EQ(wide_in_graphs, 7);
+  EXPECT_EQ(context_->graphs().made(), 2);
+  EXPECT_EQ(context_->graphs().count(), 1u);
+}
+
+// In steady state a graph asks for no memory.
+TEST_F(CudaGraphs, NothingIsAllocatedInSteadyState) {
+  EXPECT_TRUE(climbs(20, {20, 30, 10}));
+  const int32_t before = card.allocations;
+  for (int32_t inputs : {20, 3, 19})
+    EXPECT_TRUE(climbs(inputs, {inputs, 30, 10}));
+  EXPECT_EQ(card.allocations, before);
+}
+
+// A level without rows has its place in the graph; where nothing has rows nothing is launched.
+TEST_F(CudaGraphs, StagesWithoutRows) {
+  EXPECT_TRUE(climbs(0, {1, 1}));
+  EXPECT_EQ(context_->launches(), 0);
+  EXPECT_EQ(context_->graphs().made(), 0);
+  EXPECT_TRUE(climbs(3, {3, 2}));
+  EXPECT_TRUE(climbs(0, {1, 1}));
+  EXPECT_EQ(context_->launches(), 0);
+  EXPECT_TRUE(climbs(3, {3, 2}));
+  EXPECT_EQ(context_->graphs().made(), 1);
+}
+
+// What kernels find wrong is of the same launches as without a graph, all of it, also in a graph that ran
+// before.
+TEST_F(CudaGraphs, FindsWhatIsWrong) {
+  const auto run = [&](Path path, int32_t inputs) {
+    context_->choose_path(path);
+    ClimbPlan::widths = {inputs, inputs, inputs};
+    fill(inputs, [](int32_t i) { return i % 2 == 0 ? -5.f : 1.f; });
+    EXPECT_TRUE(session_.run(0, batch_).ok());
+    std::vector<std::pair<int32_t, int32_t>> places;
+    for (const FaultRecord &record : context_->found())
+      places.emplace_back(record.launch, record.place.row);
+    return places;
+  };
+  for (int32_t inputs : {10, 6, 1000, 10}) { // of 1000 inputs there are more than there was room for
+    const auto expected = run(Path::Levels, inputs);
+    EXPECT_EQ(expected.size(), static_cast<size_t>(inputs));
+    EXPECT_EQ(run(Path::Graph, inputs), expected) << inputs;
+    EXPECT_EQ(run(Path::Persistent, inputs), expected) << inputs;
+  }
+}
+
+// Where stages are timed each is launched by itself, and path() says so.
+TEST_F(CudaGraphs, NotWhereStagesAreTimed) {
+  session_.time_stages(true);
+  EXPECT_TRUE(climbs(3, {3, 2}));
+  EXPECT_EQ(context_->path(), Path::Levels);
+  EXPECT_EQ(context_->launches(), 3);
+  session_.time_stages(false);
+  EXPECT_TRUE(climbs(3, {3, 2}));
+  EXPECT_EQ(context_->path(), Path::Graph);
+}
+
+// No memory for a graph is a limit that passes, whichever of its memories is refused; nothing is left behind.
+TEST_F(CudaGraphs, RefusedMemoryIsALimit) {
+  context_->choose_path(Path::Levels);
+  EXPECT_TRUE(climbs(3, {3, 2}));
+  context_->choose_path(Path::Graph);
+  for (int32_t granted : {0, 1}) {
+    card.refusing = granted;
+    const Status status = session_.run(0, batch_);
+    EXPECT_EQ(card.refusing, -1);
+    EXPECT_EQ(status.code, Code::limit);
+    EXPECT_EQ(status.message, "toy: not enough memory for a graph of launches");
+    EXPECT_EQ(context_->graphs().count(), 0u);
+    EXPECT_EQ(context_->bytes() + on_.bytes(), card.bytes);
+  }
+  EXPECT_TRUE(climbs(3, {3, 2}));
+  EXPECT_EQ(context_->graphs().count(), 1u);
+}
+
+// Where the device makes no graph a run says why, in its words; the memory of that graph goes back.
+TEST_F(CudaGraphs, NoGraphIsMade) {
+  EXPECT_TRUE(climbs(3, {3, 2}));
+  card.graph_failure = Status::error(Code::limit, "no room for graphs");
+  for (int32_t level : {1, 2}) { // where it is there to be made anew, where it is not
+    ClimbPlan::widths = level == 1 ? std::vector<int32_t>{3, 100} : std::vector<int32_t>{3, 2, 2};
+    const Status status = session_.run(0, batch_);
+    EXPECT_EQ(status.code, Code::limit);
+    EXPECT_EQ(status.message, "toy: no room for graphs");
+    EXPECT_EQ(context_->graphs().count(), 0u);
+    EXPECT_EQ(card.graphs, 0);
+    EXPECT_EQ(context_->bytes() + on_.bytes(), card.bytes);
+  }
+  card.graph_failure = Status();
+  EXPECT_TRUE(climbs(3, {3, 100}));
+  EXPECT_EQ(card.graphs, 1);
+}
+
+__global__ void write_rows(const int32_t *const *to, const int32_t *rows, int32_t launch) {
+  if (threadIdx.x == 0 && blockIdx.x == 0)
+    const_cast<int32_t *>(*to)[launch] = rows[0] * 100 + rows[1];
+}
+
+// Two entries may have stages of the same numbers: each has a graph of its own.
+TEST_F(CudaGraphs, EntriesAreApart) {
+  Graphs graphs;
+  const Backend &backend = counting();
+  std::vector<int32_t> written(2);
+  const int32_t *at = written.data();
+  const int32_t tables[2] = {};
+  for (int32_t entry : {0, 1, 0}) {
+    const dbc::cuda::GraphSource source = {
+        &tables[entry], &at, sizeof at, 0,
+        [](const void *, int32_t stage, const void *arrays, const int32_t *rows, int32_t launch,
+           int32_t expected, int32_t, void *stream) {
+          EXPECT_EQ(stage, 4);
+          EXPECT_EQ(expected, 4);
+          dbc::cuda::launch(write_rows, 1, 0, stream, static_cast<const int32_t *const *>(arrays), rows,
+                            launch);
+        }};
+    EXPECT_TRUE(graphs.run(backend, &card, source, {{4, 1, 4}, {4, 5, 9}}).ok());
+    EXPECT_TRUE(backend.wait(&card).ok());
+    EXPECT_EQ(written, std::vector<int32_t>({104, 509}));
+  }
+  EXPECT_EQ(graphs.made(), 2);
+  EXPECT_EQ(graphs.count(), 2u);
+  graphs.clear(backend);
+  EXPECT_EQ(graphs.count(), 0u);
+  EXPECT_EQ(graphs.bytes(), 0u);
+  EXPECT_EQ(card.bytes, on_.bytes());
+}
+
+//===-- Which path --------------------------------------------------------------------------------------===//
+
+// A device where blocks of threads cannot wait for each other runs loops level by level, and path() says so;
+// a graph needs no such thing.
+TEST_F(CudaGraphs, DevicesWithoutCooperativeLaunches) {
+  card.cooperative = false;
+  context_->choose_path(Path::Persistent);
+  EXPECT_TRUE(climbs(3, {3, 2, 2, 1}));
+  EXPECT_EQ(context_->path(), Path::Levels);
+  EXPECT_EQ(context_->launches(), 5);
+  context_->choose_path(Path::Graph);
+  EXPECT_TRUE(climbs(3, {3, 2, 2, 1}));
+  EXPECT_EQ(context_->path(), Path::Graph);
+  card.cooperative = true; // asked once, when a context first runs
+  context_->choose_path(Path::Persistent);
+  EXPECT_TRUE(climbs(3, {3, 2, 2, 1}));
+  EXPECT_EQ(context_->path(), Path::Levels);
+  Context other(on_);
+  session_.compute_on(&other);
+  EXPECT_TRUE(climbs(3, {3, 2, 2, 1}));
+  EXPECT_EQ(other.path(), Path::Persistent);
+  EXPECT_EQ(other.launches(), 3);
+  session_.compute_on(nullptr);
+}
+
+// An entry whose launches cannot be a graph has them one by one: it collects none.
+using CudaWithoutGraphs = CudaContext;
+TEST_F(CudaWithoutGraphs, LaunchesOneByOne) {
+  dbc::Session session(model_);
+  Context context(on_);
+  context.choose_path(Path::Graph);
+  session.compute_on(&context);
+  fill(20);
+  ASSERT_TRUE(session.run(0, batch_).ok());
+  EXPECT_TRUE(right(session));
+  EXPECT_EQ(context.path(), Path::Levels);
+  EXPECT_EQ(context.launches(), 1);
+  EXPECT_EQ(context.graphs().made(), 0);
+}
+
+} // namespace
