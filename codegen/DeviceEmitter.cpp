@@ -167,7 +167,9 @@ static void emitForGraph(const Program &program, kernel::FuncOp stage, KernelEmi
   out.comment("The same in a graph: arrays and rows are those of the batch in hand.");
   if (emitter.widens())
     out.line("template <int32_t kRows>");
-  out.open(kKernel + kernel + "(const Arrays *given, const int32_t *rows" +
+  // Addresses take registers here. Told that one block of a processor will do, ptxas spills none of them.
+  out.open("__global__ void __launch_bounds__(dbc::cuda::kThreads, 1) " + kernel +
+           "(const Arrays *given, const int32_t *rows" +
            (emitter.checks() ? ", int32_t launch)" : ", int32_t)"));
   out.line("const Arrays arrays = *given;"); // the addresses come all at once, and are not read again
   out.line(callOf(emitter, program, stage, "kRows", "rows[0]", "rows[1]", "launch"));

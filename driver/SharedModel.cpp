@@ -60,6 +60,7 @@ static llvm::Expected<std::vector<std::string>> kernelCommand(const std::string 
        words("-std=c++17 -O3 -DNDEBUG -fmad=false --expt-relaxed-constexpr -Xcompiler -fPIC "
              "-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90]"))
     command.push_back(flag);
+  command.push_back("-DDBC_CUDA_ARCHITECTURES=\"sm_80 sm_90\""); // what is said where a card has no code
   command.push_back("-I" + surroundings().include);
   return command;
 }
