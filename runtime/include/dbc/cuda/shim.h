@@ -32,7 +32,7 @@
 #define __device__
 #define __forceinline__ inline
 #define DBC_UNROLL
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 #define __syncthreads() ::dbc::cuda::shim::Machine::own().barrier(__LINE__)
 #define __syncwarp() ::dbc::cuda::shim::Machine::own().warp_barrier(__LINE__)
 #define threadIdx (::dbc::cuda::shim::Machine::own().thread())
