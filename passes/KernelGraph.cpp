@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // kernel-graph: which programs a GPU may run as one graph of launches.
+#include "ir/Dyn/Dyn.h"
 #include "ir/Kernel/Kernel.h"
 #include "passes/Passes.h"
 
@@ -12,9 +13,10 @@ namespace dbc::passes {
 
 namespace {
 
-/// Why the launches of a program are not known before the first of them; empty: they are.
-StringRef whyNot(kernel::RunOp run) {
-  StringRef reason;
+/// Why the launches of a program are not known before the first of them, and where in the source; empty: they
+/// are.
+std::string whyNot(kernel::RunOp run) {
+  std::string reason;
   run.walk([&](Operation *op) {
     auto launch = dyn_cast<kernel::LaunchOp>(op);
     if (isa<kernel::KeepOp>(op) || (launch && launch.getKept()))
@@ -22,7 +24,10 @@ StringRef whyNot(kernel::RunOp run) {
     else if (isa<kernel::LevelsOp, kernel::StepsOp>(op) &&
              !isa<kernel::RunOp, kernel::TogetherOp>(op->getParentOp()))
       reason = "a loop stands in another one";
-    return reason.empty() ? WalkResult::advance() : WalkResult::interrupt();
+    if (reason.empty())
+      return WalkResult::advance();
+    reason += ", at " + dyn::sourcePlace(op->getLoc());
+    return WalkResult::interrupt();
   });
   return reason;
 }
@@ -30,7 +35,7 @@ StringRef whyNot(kernel::RunOp run) {
 struct KernelGraphPass : impl::KernelGraphBase<KernelGraphPass> {
   void runOnOperation() override {
     getOperation().walk([](kernel::RunOp run) {
-      StringRef reason = whyNot(run);
+      std::string reason = whyNot(run);
       run.setGraph(reason.empty());
       if (!reason.empty())
         run->setAttr("apart", StringAttr::get(run.getContext(), reason));

@@ -60,7 +60,6 @@ struct Card {
 };
 Card card;
 
-const Backend &counting();
 const Backend &counting() {
   static const Backend made = {
       [](int32_t device, void **stream) {

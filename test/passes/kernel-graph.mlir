@@ -34,7 +34,7 @@ module @m {
     kernel.func stage @own(%begin: i32, %end: i32) over @scan {
     }
     // CHECK: kernel.run {
-    // CHECK: } {apart = "a `while` says which rows there are"}
+    // CHECK: } {apart = "a `while` says which rows there are, at {{.+}}:{{[0-9]+}}:{{[0-9]+}}"}
     kernel.run {
       kernel.steps @scan {
         kernel.launch @own
@@ -47,7 +47,7 @@ module @m {
     kernel.func stage @own(%begin: i32, %end: i32) over @input {
     }
     // CHECK: kernel.run {
-    // CHECK: } {apart = "a `while` says which rows there are"}
+    // CHECK: } {apart = "a `while` says which rows there are, at {{.+}}:{{[0-9]+}}:{{[0-9]+}}"}
     kernel.run {
       kernel.launch kept @own
     }
@@ -59,7 +59,7 @@ module @m {
     kernel.func stage @own(%begin: i32, %end: i32) over @inner {
     }
     // CHECK: kernel.run {
-    // CHECK: } {apart = "a loop stands in another one"}
+    // CHECK: } {apart = "a loop stands in another one, at {{.+}}"}
     kernel.run {
       kernel.steps @scan {
         kernel.steps @inner {
