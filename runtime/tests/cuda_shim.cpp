@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <sstream>
@@ -246,7 +247,7 @@ TEST(CudaShim, BlocksReachAllRowsAndTiles) {
         std::vector<int32_t> visits(static_cast<size_t>(rows) * tiles, 0);
         start(visit_parts, blocks, visits.data(), rows, 8, tiles);
         ASSERT_TRUE(wait().ok());
-        EXPECT_EQ(visits, std::vector<int32_t>(visits.size(), 1))
+        EXPECT_EQ(std::count(visits.begin(), visits.end(), 1), int64_t(rows) * tiles)
             << rows << " rows, " << tiles << " tiles, at most " << most << " blocks";
       }
 }

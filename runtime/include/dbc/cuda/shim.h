@@ -375,7 +375,7 @@ struct Spin {
 template <class... Parameters>
 void launch(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *, Parameters... arguments) {
   shim::Machine::own().perform(
-      [=] { shim::Machine::own().launch([=] { kernel(arguments...); }, blocks, kThreads, shared, false); });
+      [=] { shim::Machine::own().launch([&] { kernel(arguments...); }, blocks, kThreads, shared, false); });
 }
 
 /// The same where blocks wait for each other: a few, as on a device that is full.
@@ -384,7 +384,7 @@ template <class... Parameters>
 void launch_cooperative(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *,
                         Parameters... arguments) {
   shim::Machine::own().perform([=] {
-    shim::Machine::own().launch([=] { kernel(arguments...); }, std::min(blocks, kMostTogether), kThreads,
+    shim::Machine::own().launch([&] { kernel(arguments...); }, std::min(blocks, kMostTogether), kThreads,
                                 shared, true);
   });
 }
