@@ -219,7 +219,7 @@ def Kernel_WeightsOp : Kernel_Op<"weights", [Symbol]> {
                        DenseI64ArrayAttr:$places, I64Attr:$out, I64Attr:$in, OptionalAttr<I64Attr>:$tables,
                        OptionalAttr<FlatSymbolRefAttr>:$init, OptionalAttr<I64Attr>:$gates, OptionalAttr<I64Attr>:$width,
                        OptionalAttr<Kernel_ContractAttr>:$contract);
-  let assemblyFormat = "$sym_name `=` $parts `at` $places `:` $out `by` $in (`tables` $tables^)? (`init` $init^)? (`gates` $gates^ `in` `tiles` `of` $width)? ($contract^)? attr-dict";
+  let assemblyFormat = "$sym_name `=` $parts `at` $places `:` $out `by` $in (`tables` $tables^)? (`init` $init^)? (`gates` $gates^ `in` `tiles` `of` $width)? (`contract` $contract^)? attr-dict";
   let extraClassDeclaration = [{
     /// Of a matrix with a contract: tiles, and of each blocks of inputs and strips of outputs. These are a multiple of those that
     /// are computed together, so the last ones may be empty.

@@ -32,6 +32,155 @@ bool says(const Status &status, const std::string &words) {
   return status.message.find(words) != std::string::npos;
 }
 
+//===-- Warps and copies
+//---------------------------------------------------------------------------------===//
+
+/// In each round a thread has what the next one of its warp had.
+template <bool Waits> __global__ void pass_on_in_warp(int32_t *out, int32_t rounds) {
+  DBC_SHARED(int32_t, numbers, 0, kThreads);
+  const int32_t t = threadIdx.x, next = t / kWarp * kWarp + (t + 1) % kWarp;
+  int32_t held = t;
+  for (int32_t round = 0; round < rounds; ++round) {
+    numbers[t] = held;
+    if (Waits)
+      __syncwarp();
+    held = numbers[next];
+    if (Waits)
+      __syncwarp();
+  }
+  out[t] = held;
+}
+
+// A warp's threads wait for each other, and for no other warp; without that, the first turns show it.
+TEST(CudaShim, ThreadsOfAWarpWaitForEachOther) {
+  std::vector<int32_t> out(kThreads, -1);
+  const auto right = [&] {
+    int32_t number = 0;
+    for (int32_t t = 0; t < kThreads; ++t)
+      number += out[t] == t / kWarp * kWarp + (t + 5) % kWarp;
+    return number;
+  };
+  for (uint64_t number = 0; number < kSeeds; ++number) {
+    seed(number);
+    start(pass_on_in_warp<true>, 1, out.data(), 5);
+    ASSERT_TRUE(wait().ok());
+    ASSERT_EQ(right(), kThreads);
+    start(pass_on_in_warp<false>, 1, out.data(), 5);
+    ASSERT_TRUE(wait().ok());
+    EXPECT_LT(right(), kThreads);
+  }
+}
+
+__global__ void half_a_warp() {
+  if (threadIdx.x % 2 == 0)
+    __syncwarp();
+}
+TEST(CudaShim, ReportsThreadsThatWaitForAPartOfTheirWarp) {
+  start(half_a_warp, 1);
+  const Status status = wait();
+  EXPECT_TRUE(says(status, "16 threads of a warp end or wait for the block while 16 wait for the warp"))
+      << status.message;
+}
+
+__global__ void two_places() {
+  if (threadIdx.x % 2 == 0)
+    __syncwarp();
+  else
+    __syncwarp();
+}
+TEST(CudaShim, ReportsAWarpThatWaitsAtTwoPlaces) {
+  start(two_places, 1);
+  const Status status = wait();
+  EXPECT_TRUE(says(status, "threads of a warp wait for it at two places")) << status.message;
+}
+
+template <bool Waits> __global__ void copy_numbers(const float *from, float *before, float *behind) {
+  DBC_SHARED(float, numbers, 0, 4);
+  if (threadIdx.x != 0)
+    return;
+  for (int32_t n = 0; n < 4; ++n)
+    numbers[n] = -1;
+  copy_quad(numbers, from);
+  std::copy(numbers, numbers + 4, before);
+  if (Waits)
+    wait_for_copies();
+  std::copy(numbers, numbers + 4, behind);
+}
+
+// What is copied is not there before it is waited for, and to forget that is reported.
+TEST(CudaShim, CopiesLandWhenTheyAreWaitedFor) {
+  alignas(16) const float from[4] = {1, 2, 3, 4};
+  float before[4], behind[4];
+  start(copy_numbers<true>, 1, &from[0], &before[0], &behind[0]);
+  ASSERT_TRUE(wait().ok());
+  for (int32_t n = 0; n < 4; ++n) {
+    EXPECT_EQ(before[n], -1);
+    EXPECT_EQ(behind[n], from[n]);
+  }
+  start(copy_numbers<false>, 1, &from[0], &before[0], &behind[0]);
+  const Status status = wait();
+  EXPECT_TRUE(says(status, "a thread ends that began 1 copies and did not wait for them")) << status.message;
+}
+
+__global__ void load_anywhere(const float *from, float *to) { *to = load_quad(from).x; }
+TEST(CudaShim, ReportsLoadsOf16BytesAnywhere) {
+  alignas(16) const float from[8] = {};
+  float to = 0;
+  start(load_anywhere, 1, &from[1], &to);
+  const Status status = wait();
+  EXPECT_TRUE(says(status, "16 bytes are loaded that begin at no multiple of 16")) << status.message;
+}
+
+__global__ void count_work(int32_t parts, int32_t tiles, int32_t *done, int32_t *tile_of_block) {
+  for (Work work(parts, tiles); work.any(); work.next()) {
+    if (threadIdx.x != 0)
+      continue;
+    ++done[work.part() * tiles + work.tile()];
+    int32_t &tile = tile_of_block[blockIdx.x];
+    tile = tile == -1 || tile == work.tile() ? work.tile() : -2;
+  }
+}
+
+// Each tile of each part is done once, whatever the number of blocks; where these are enough, each has one
+// tile.
+TEST(CudaShim, BlocksShareWork) {
+  for (int32_t parts : {0, 1, 5, 9})
+    for (int32_t tiles : {1, 3, 4})
+      for (int32_t blocks : {1, 2, 3, 4, 7, 12}) {
+        std::vector<int32_t> done(static_cast<size_t>(parts * tiles)), tile(static_cast<size_t>(blocks), -1);
+        start(count_work, blocks, parts, tiles, done.data(), tile.data());
+        ASSERT_TRUE(wait().ok());
+        EXPECT_TRUE(std::all_of(done.begin(), done.end(), [](int32_t times) { return times == 1; }));
+        for (int32_t b = 0; b < blocks && blocks >= tiles; ++b)
+          EXPECT_TRUE(tile[static_cast<size_t>(b)] == -1 || tile[static_cast<size_t>(b)] == b % tiles);
+      }
+}
+
+__global__ void keep_tiles(Fragments matrix, int32_t tiles, float *sums) {
+  DBC_SHARED(float, memory, 0, 2 * kFragment);
+  const Fragments kept = keep(matrix, tiles, memory);
+  wait_for_copies();
+  __syncthreads();
+  if (threadIdx.x == 0)
+    for (int32_t n = 0; n < 2 * kFragment; ++n)
+      sums[blockIdx.x] += kept.fragments[n] * static_cast<float>(n % 7);
+}
+
+// A block keeps the tile that Work gives it.
+TEST(CudaShim, BlocksKeepTheirTile) {
+  alignas(16) static float numbers[3 * 2 * kFragment];
+  float expected[3] = {};
+  for (int32_t n = 0; n < 3 * 2 * kFragment; ++n) {
+    numbers[n] = static_cast<float>(n % 11);
+    expected[n / (2 * kFragment)] += numbers[n] * static_cast<float>(n % (2 * kFragment) % 7);
+  }
+  float sums[5] = {};
+  start(keep_tiles, 5, Fragments{numbers, nullptr, 2, 1, false}, 3, &sums[0]);
+  ASSERT_TRUE(wait().ok());
+  for (int32_t b = 0; b < 5; ++b)
+    EXPECT_EQ(sums[b], expected[b % 3]);
+}
+
 //===-- Threads and barriers ----------------------------------------------------------------------------===//
 
 /// In each round a thread has what the one `shift` further on had.

@@ -59,15 +59,17 @@ INDICES = [
     re.compile(r"const int32_t \w+ = (\w+ \+ \w+);"),
     re.compile(r"int64_t\((\w+)\) \*"),
     re.compile(r"\*\w+ = \w+ \+ (\w+)(?: \* \d+)?;"),
-    re.compile(r"segment\(\w+, (?!nullptr)(\w+),"),  # an operand's list of rows
-    re.compile(r"segment\((\w+), nullptr,"),
+    re.compile(r"(?:segment|chunks)\(\w+, (?!nullptr)(\w+),"),  # an operand's list of rows
+    re.compile(r"(?:segment|chunks)\((\w+), nullptr,"),
+    re.compile(r"(work\w*\.part\(\))"),
+    re.compile(r"= (work\w*\.tile\(\));"),
     re.compile(r"product_of_tables\(count, (\w+),"),
 ]
 FUNCTION = re.compile(r"\b(?!launch_|record_)(\w+)\(const Arrays (?:&?arrays|\*given)\b")
-BARRIER = re.compile(r"(__syncthreads\(\);|grid\.wait\(\);)$")
+BARRIER = re.compile(r"(__syncthreads\(\);|dbc::cuda::wait_for_copies\(\);|grid\.wait\(\);)$")
 PHASE = re.compile(
     r"int32_t (?:(i)|element) = threadIdx\.x(?:; element < (?:count \* )?(\w+))?"
-    r"|dbc::cuda::(product\w*|multiply)\(|^\s*(stage_\w+)\(arrays,"
+    r"|\b(product\w*(?=<\w+>\())|dbc::cuda::(product\w*|multiply)\(|^\s*(stage_\w+)\(arrays,"
 )
 DECLARATION = re.compile(r"^\s*(const )?\w+ \w+\[\d+\];")
 

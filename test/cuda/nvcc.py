@@ -11,6 +11,23 @@ import tempfile
 FLAGS = "-std=c++17 -O3 -fmad=false --expt-relaxed-constexpr -Xcompiler -Wall,-Wextra --Werror all-warnings -Xptxas -v".split()
 
 
+# What PTX of kernels with products on the matrix units must have: the instruction, and loads of 16 bytes, of rows that are
+# gathered among them.
+INSTRUCTIONS = ["mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", "ld.global.v4.f32"]
+
+
+def missing(options, folder, source):
+    """The instructions that the PTX of kernels lacks; none where the source has no products for them."""
+    with open(os.path.join(folder, source)) as kernels:
+        if "MatrixUnits" not in kernels.read():
+            return []
+    command = [options.nvcc, *FLAGS[:4], "-DNDEBUG", "-arch=sm_90", f"-I{options.include}", "-ptx", source, "-o", "kernels.ptx"]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    with open(os.path.join(folder, "kernels.ptx")) as ptx:
+        text = ptx.read()
+    return [f"sm_90: no `{name}` in PTX" for name in INSTRUCTIONS if name not in text]
+
+
 def compile_model(options, model):
     """What is wrong with a model's kernels, and the most registers that one takes."""
     wrong, registers = [], 0
@@ -34,6 +51,8 @@ def compile_model(options, model):
                         wrong.append(f"{card}: {name}: {line.strip()}")
                 if found := re.search(r"Used (\d+) registers", line):
                     registers = max(registers, int(found[1]))
+        if not options.debug:
+            wrong += missing(options, folder, source)
     return model, wrong, registers
 
 

@@ -13,11 +13,11 @@ module @m {
     kernel.param @T : tensor<3x5x40xf32> = #dyn.init<constant, 0.0, 0.0>
 
     // 5 gates of 16 units are 5 strips; of 19 blocks of inputs each warp has every eighth.
-    // CHECK: kernel.weights @packed.U = {{.*}} <tf32x3, chunks = 8, strips = 5, lengths = [150, 150]>
-    // TF32: kernel.weights @packed.U = {{.*}} <tf32, chunks = 8, strips = 5, lengths = [150, 150]>
+    // CHECK: kernel.weights @packed.U = {{.*}} contract <tf32x3, chunks = 8, strips = 5, lengths = [150, 150]>
+    // TF32: kernel.weights @packed.U = {{.*}} contract <tf32, chunks = 8, strips = 5, lengths = [150, 150]>
     kernel.weights @packed.U = [@U] at [0, 0] : 750 by 300 gates 5 in tiles of 16
     // 40 inputs are 3 blocks, so 2 chunks.
-    // CHECK: kernel.weights @packed.V = {{.*}} <tf32x3, chunks = 2, strips = 1, lengths = [40]>
+    // CHECK: kernel.weights @packed.V = {{.*}} contract <tf32x3, chunks = 2, strips = 1, lengths = [40]>
     kernel.weights @packed.V = [@V] at [0, 0] : 5 by 40
     // Products of operands cut in several ways have no order in common, and rows with a matrix of their own none to share.
     // CHECK: kernel.weights @packed.both = [@V] at [0, 0] : 5 by 40{{$}}

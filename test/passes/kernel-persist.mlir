@@ -1,7 +1,7 @@
 // RUN: dbc-opt %s --kernel-persist | FileCheck %s
 //
 // A loop of launches over rows that it orders itself may be one launch; not so where a `while` drops rows, where another loop
-// is inside, or where scratch is global.
+// is inside, or where scratch is global. Matrices are kept on the chip for the whole loop as long as there is room.
 
 module @m {
   kernel.program @e [] [] -> f32 {
@@ -10,6 +10,43 @@ module @m {
     kernel.space steps @scan in @list ["parent", "step"] ticked
     kernel.space steps @inner in @scan ["parent", "step"] ticked
     kernel.buffer @x over @scan : f32
+    kernel.param @A : tensor<160x40xf32> = #dyn.init<constant, 0.0, 0.0>
+    kernel.param @B : tensor<16x4000xf32> = #dyn.init<constant, 0.0, 0.0>
+    kernel.weights @packed.A = [@A] at [0, 0] : 160 by 40 gates 5 in tiles of 16 contract <tf32x3, chunks = 2, strips = 5, lengths = [40]>
+    kernel.weights @packed.B = [@B] at [0, 0] : 16 by 4000 contract <tf32x3, chunks = 8, strips = 1, lengths = [4000]>
+    kernel.weights @packed.C = [@A] at [0, 0] : 160 by 40 gates 5 in tiles of 16 contract <tf32x3, chunks = 2, strips = 5, lengths = [40]>
+    kernel.func stage @multiplies(%begin: i32, %end: i32, %tile_begin: i32, %tile_end: i32) over @scan attributes {tiles = 2 : i64} {
+      %a = kernel.local in shared : <8x5x16xf32>
+      %b = kernel.local in shared : <8x16xf32>
+      %sums = kernel.local in shared : <8x5x16x8xf32>
+      kernel.blocks %begin to %end by 8 {
+      ^bb0(%first: i32, %count: i32):
+        %x = kernel.rows @x from %first at 0
+        kernel.for %tile_begin to %tile_end {
+        ^bb0(%tile: i32):
+          kernel.product %count rows(%x) [40] with @packed.A tile %tile sums %sums : !kernel.local<8x5x16x8xf32> into %a : <8x5x16xf32>
+          kernel.yield
+        }
+        kernel.product %count rows(%x) [4000] with @packed.B sums %sums : !kernel.local<8x5x16x8xf32> into %b : <8x16xf32>
+        kernel.yield
+      }
+    }
+    kernel.func stage @all_tiles(%begin: i32, %end: i32) over @scan {
+      %zero = arith.constant 0 : i32
+      %two = arith.constant 2 : i32
+      %a = kernel.local in shared : <8x5x16xf32>
+      %sums = kernel.local in shared : <8x5x16x8xf32>
+      kernel.blocks %begin to %end by 8 {
+      ^bb0(%first: i32, %count: i32):
+        %x = kernel.rows @x from %first at 0
+        kernel.for %zero to %two {
+        ^bb0(%tile: i32):
+          kernel.product %count rows(%x) [40] with @packed.C tile %tile sums %sums : !kernel.local<8x5x16x8xf32> into %a : <8x5x16xf32>
+          kernel.yield
+        }
+        kernel.yield
+      }
+    }
     kernel.func stage @own(%begin: i32, %end: i32) over @scan {
     }
     kernel.func stage @of_inner(%begin: i32, %end: i32) over @inner {
@@ -53,6 +90,13 @@ module @m {
       // CHECK-NEXT: } {apart = "scratch of a stage does not fit what threads share"}
       kernel.steps @scan {
         kernel.launch @large
+      }
+      // @packed.B has 256 KB, more than a block has; of @packed.C a block needs all tiles in turn.
+      // CHECK: kernel.steps persistent @scan keeps [@packed.A] {
+      // CHECK-NEXT: kernel.launch @multiplies
+      kernel.steps @scan {
+        kernel.launch @multiplies
+        kernel.launch @all_tiles
       }
       // CHECK: kernel.together {
       // CHECK-NEXT: kernel.steps persistent @scan {
