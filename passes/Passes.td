@@ -199,7 +199,8 @@ def ScheduleCuda : Pass<"schedule-cuda", "::mlir::ModuleOp"> {
   let description = [{
     * `rows`: of a block of threads. 8 with a product, 32 without; fewer, but two at least, where scratch would take more
       than 48 KiB.
-    * `units`: 16 where a product's result is used element by element: each tile is a block of threads.
+    * `units`: 16 where a product's result is used element by element: each tile is a block of threads. 8 where such a block
+      can keep its weights in shared memory for a whole loop, and one of 16 units cannot.
   }];
   let options = [Option<"realBytes", "real-bytes", "int64_t", "4", "bytes of a number of the emitter's type">];
 }

@@ -21,8 +21,20 @@ struct ScheduleCudaPass : impl::ScheduleCudaBase<ScheduleCudaPass> {
   static constexpr int64_t kProductRows = 8, kOtherRows = 32;
   /// Rows are always dealt in blocks.
   static constexpr int64_t kFewestRows = 2;
-  /// Units of a tile: a warp reads the weights of two gates in whole lines of 64 bytes.
-  static constexpr int64_t kUnits = 16;
+  /// Units of a tile: one gate of them is a strip of the matrix units; of half as many, two gates are.
+  static constexpr int64_t kUnits = 16, kFewUnits = 8;
+  /// What a block of threads can keep of a matrix for a whole loop, on an H100, beside scratch.
+  static constexpr int64_t kKeptBytes = 200 << 10;
+
+  /// Fewer where a block can then keep its tile of the weights.
+  static int64_t unitsOf(const StageSize &size) {
+    if (size.tiled.empty())
+      return 0;
+    int64_t bytes = 0;
+    for (const TiledProduct &product : size.tiled)
+      bytes += product.gates * kUnits * product.inputs * 4;
+    return bytes <= kKeptBytes || bytes / kUnits * kFewUnits > kKeptBytes ? kUnits : kFewUnits;
+  }
 
   void runOnOperation() override {
     getOperation().walk([&](batch::StageOp stage) {
@@ -33,9 +45,9 @@ struct ScheduleCudaPass : impl::ScheduleCudaBase<ScheduleCudaPass> {
 
   batch::ScheduleAttr schedule(batch::StageOp stage) {
     StageSize size = sizeOf(stage, realBytes);
-    int64_t units = size.tiled.empty() ? 0 : kUnits;
-    int64_t rows =
-        std::clamp(kScratchBytes / size.scratch, kFewestRows, size.product ? kProductRows : kOtherRows);
+    int64_t units = unitsOf(size);
+    int64_t rows = std::clamp(kScratchBytes / (size.scratch - size.spared), kFewestRows,
+                              size.product ? kProductRows : kOtherRows);
     return batch::ScheduleAttr::get(stage.getContext(), rows, /*grain=*/1, units);
   }
 };

@@ -24,7 +24,7 @@ StageSize sizeOf(batch::StageOp stage, int64_t realBytes) {
     arith::AddFOp sum = biasedSum(contract);
     Value result = sum ? sum.getResult() : contract->getResult(0);
     if (auto shape = gatesOf(result)) {
-      size.tiled.push_back(*shape);
+      size.tiled.push_back({*shape, dyn::extents(found->weights.getType()).back()});
       tiled.insert(result);
       tiled.insert(contract->getResult(0));
     }
@@ -38,8 +38,16 @@ StageSize sizeOf(batch::StageOp stage, int64_t realBytes) {
         size.operations += tensor.getNumElements();
         // Elementwise values stay in registers, mostly.
         if (!isElementwise(op, tensor) && !isa<tensor::ExtractSliceOp, batch::GatherOp, batch::ReadOp>(op) &&
-            !tiled.contains(value))
-          size.scratch += realBytes * tensor.getNumElements();
+            !tiled.contains(value)) {
+          int64_t bytes = realBytes * tensor.getNumElements();
+          size.scratch += bytes;
+          bool ofProducts = llvm::all_of(op->getUsers(), [](Operation *user) {
+            auto contract = dyn_cast<linalg::ContractOp>(user);
+            return contract && matVec(contract);
+          });
+          if (ofProducts && isa<linalg::FillOp, tensor::ConcatOp>(op))
+            size.spared += bytes;
+        }
       }
   });
   return size;

@@ -8,12 +8,18 @@
 
 namespace dbc::passes {
 
+/// A product that can be computed in tiles of units, and its inputs.
+struct TiledProduct : Gates {
+  int64_t inputs;
+};
 struct StageSize {
   int64_t operations = 1; ///< multiply-adds of products, and numbers computed
   int64_t scratch = 1;    ///< bytes of values that are kept until something else of the stage reads them
-  bool product = false;   ///< whether packed weights serve one of its products
+  int64_t spared =
+      0; ///< of these, bytes of what products start from, and of operands that they read in parts
+  bool product = false; ///< whether packed weights serve one of its products
   /// Of the products that can be computed in tiles of units; their results take no scratch.
-  llvm::SmallVector<Gates> tiled;
+  llvm::SmallVector<TiledProduct> tiled;
 };
 /// `realBytes` are those of a number in scratch.
 StageSize sizeOf(batch::StageOp stage, int64_t realBytes = 4);
