@@ -213,7 +213,10 @@ std::string emitManifest(const ModelNames &model) {
         j.value("cuda");
     });
     if (model.device)
-      j.attribute("gpu_math", model.f64() ? "f64" : model.options.tf32 ? "tf32" : "f32");
+      j.attributeObject("gpu_math", [&] {
+        j.attribute("name", model.f64() ? "f64" : model.options.tf32 ? "tf32" : "f32");
+        j.attribute("bound", model.options.tf32 ? 5e-3 : 1e-4);
+      });
     datas(j, model);
     params(j, model);
     j.attributeArray("entries", [&] {

@@ -39,6 +39,11 @@ EQUIVALENT = {
         "stage_encode_Node_concat|stage_state_steps_.*",
         r"__syncthreads\(\); between elements of 16 and nothing",
     ): "a block's next rows are written where nobody reads those before, and its next numbers behind the next barrier",
+    (
+        ".*",
+        "(levels|steps)_.*",
+        r"__syncthreads\(\); between nothing and nothing",
+    ): "what a block keeps is there for all; the first stage has a barrier of its own before its product",
     (".*", ".*", r"(const )?real so_far = x\w*\[.*\];"): SOFTMAX,
     ("40_berxit", "stage_input_x_2", r"real x6 = x2_i\[0\];"): SOFTMAX,
     (
