@@ -42,36 +42,43 @@ std::string ComputeEmitter::sizeOf(kernel::BufferOp buffer) {
   return stride == 1 ? rows : rows + " * " + std::to_string(stride);
 }
 
-/// Rows of buffers; those that share memory take what the longest needs.
+/// Buffers that share memory take what the longest needs.
+ComputeEmitter::SharedMemory ComputeEmitter::sharedMemory(const Slot &slot) {
+  Array first = model_.array(program_, kernel::BufferOp(slot.buffers.front()).getSymName());
+  bool oneType = llvm::all_of(slot.buffers, [&](kernel::BufferOp buffer) {
+    return model_.array(program_, buffer.getSymName()).pointee == first.pointee;
+  });
+  SharedMemory shared{
+      "shared" + std::to_string(slot.number), oneType ? first.pointee : "unsigned char", "", {}};
+  std::vector<std::string> sizes;
+  for (kernel::BufferOp buffer : slot.buffers) {
+    Array array = model_.array(program_, buffer.getSymName());
+    std::string size = sizeOf(buffer) + (oneType ? "" : " * sizeof(" + array.pointee + ")");
+    if (!is_contained(sizes, size))
+      sizes.push_back(size);
+    shared.members.push_back(
+        member(buffer) + " = " +
+        (oneType ? shared.name : "reinterpret_cast<" + array.pointee + " *>(" + shared.name + ")") + ";");
+  }
+  shared.size = sizes.size() == 1 ? sizes[0] : "std::max({" + commas(sizes) + "})";
+  return shared;
+}
+
+/// Rows of buffers.
 void ComputeEmitter::memory() {
   for (const Slot &slot : program_.slots) {
     if (slot.ofModel)
       continue;
-    std::string number = std::to_string(slot.number);
-    Array first = model_.array(program_, kernel::BufferOp(slot.buffers.front()).getSymName());
-    bool oneType = llvm::all_of(slot.buffers, [&](kernel::BufferOp buffer) {
-      return model_.array(program_, buffer.getSymName()).pointee == first.pointee;
-    });
+    SharedMemory shared = sharedMemory(slot);
+    std::string memory =
+        "run.buffer<" + shared.type + ">(" + std::to_string(slot.number) + ", " + shared.size + ");";
     if (slot.buffers.size() == 1) {
-      out_.line(member(slot.buffers.front()) + " = " + memoryOf() + ".buffer<" + first.pointee + ">(" +
-                number + ", " + sizeOf(slot.buffers.front()) + ");");
+      out_.line(member(slot.buffers.front()) + " = " + memory);
       continue;
     }
-    std::vector<std::string> sizes;
-    for (kernel::BufferOp buffer : slot.buffers) {
-      Array array = model_.array(program_, buffer.getSymName());
-      std::string size = sizeOf(buffer) + (oneType ? "" : " * sizeof(" + array.pointee + ")");
-      if (!is_contained(sizes, size))
-        sizes.push_back(size);
-    }
-    std::string shared = "shared" + number, type = oneType ? first.pointee : "unsigned char";
-    out_.line(type + " *" + shared + " = " + memoryOf() + ".buffer<" + type + ">(" + number + ", " +
-              (sizes.size() == 1 ? sizes[0] : "std::max({" + commas(sizes) + "})") + ");");
-    for (kernel::BufferOp buffer : slot.buffers) {
-      Array array = model_.array(program_, buffer.getSymName());
-      out_.line(member(buffer) + " = " +
-                (oneType ? shared : "reinterpret_cast<" + array.pointee + " *>(" + shared + ")") + ";");
-    }
+    out_.line(shared.type + " *" + shared.name + " = " + memory);
+    for (const std::string &line : shared.members)
+      out_.line(line);
   }
 }
 

@@ -22,6 +22,13 @@ protected:
   void eachTick(kernel::SpaceOp space,
                 llvm::function_ref<void(const std::string &ticks, const std::string &tick)> body);
   void memory();
+  /// Memory that buffers share: what its pointer is called, its C++ type, elements, and the lines that set
+  /// the members to it. Of one buffer only the type and the elements matter.
+  struct SharedMemory {
+    std::string name, type, size;
+    std::vector<std::string> members;
+  };
+  SharedMemory sharedMemory(const Slot &slot);
   void block(mlir::Block &ops, const std::string &outerTick) {
     for (mlir::Operation &op : ops)
       one(op, outerTick);
@@ -36,9 +43,8 @@ protected:
   std::string sizeOf(kernel::BufferOp buffer);
   void give(kernel::OutputOp output, const std::string &values);
 
-  /// What the buffers are members of, and who has their memory.
+  /// What the buffers are members of.
   virtual std::string member(kernel::BufferOp buffer);
-  virtual std::string memoryOf() { return "run"; }
   virtual void together(mlir::Block &loops);
   /// Of a loop of `ticks` ticks: how many of them are launched stage by stage, before the others.
   virtual std::string apart(mlir::Operation &, const std::string &ticks) { return ticks; }

@@ -23,15 +23,14 @@ private:
   void report();
   void emit() override;
   void constants();
-  void copyIn();
+  void regions();
+  std::string keptOf(kernel::SpaceOp space);
   std::string fieldSize(const std::string &symbol);
   std::string member(kernel::BufferOp buffer) override { return "arrays." + ComputeEmitter::member(buffer); }
-  std::string memoryOf() override { return "device"; }
   void together(Block &loops) override { block(loops, ""); }
   std::string apart(Operation &loop, const std::string &ticks) override;
   void rest(Operation &loop, const std::string &ticks) override;
   void keep(kernel::KeepOp op, const std::string &ticks, const std::string &tick) override;
-  void outputs() override;
   int64_t strideOf(kernel::BufferOp buffer) override {
     return deviceRowSize(model_, program_, buffer.getSymName());
   }
@@ -40,8 +39,8 @@ private:
   int64_t scratch_ = 0;
   std::vector<std::string> scratchBlocks_; ///< of each stage that has scratch in global memory
   std::map<Operation *, std::pair<std::string, std::string>>
-      loops_;                      ///< that may be one launch: their stages, and how many ticks are apart
-  std::vector<std::string> given_; ///< the host's copies of results, by number of the output
+      loops_; ///< that may be one launch: their stages, and how many ticks are apart
+  llvm::DenseMap<Operation *, std::string> kept_;
 };
 
 } // namespace
@@ -175,30 +174,101 @@ std::string DeviceComputeEmitter::fieldSize(const std::string &symbol) {
   return array.rowSize() == 1 ? size : size + " * " + std::to_string(array.rowSize());
 }
 
-void DeviceComputeEmitter::copyIn() {
-  std::vector<std::string> arrays;
+/// The array where the host puts the rows of a space that stay.
+std::string DeviceComputeEmitter::keptOf(kernel::SpaceOp space) {
+  std::string &name = kept_[space];
+  if (name.empty())
+    name = locals_.fresh(program_.nameOf(space) + "_kept");
+  return name;
+}
+
+/// All the memory of a part, and what the host has of it.
+void DeviceComputeEmitter::regions() {
+  std::vector<std::pair<std::string, std::string>> lines; // kind, arguments
+  std::vector<std::string> after;                         // what is known when they have their places
+  auto add = [&](const std::string &kind, ArrayRef<std::string> arguments) {
+    lines.push_back({kind, commas(std::vector<std::string>(arguments.begin(), arguments.end()))});
+  };
+  auto isResult = [&](const Slot &slot) {
+    return llvm::any_of(program_.outputs, [&](kernel::OutputOp output) {
+      return output.getBuffer() == kernel::BufferOp(slot.buffers.front()).getSymName();
+    });
+  };
+  for (const Slot &slot : program_.slots)
+    if (!slot.ofModel && isResult(slot))
+      add("result", {"&" + member(slot.buffers.front()), sizeOf(slot.buffers.front())});
   for (const std::string &symbol : arrays_.fields) {
     std::string name = model_.array(program_, symbol).member;
-    arrays.push_back("{&arrays." + name + ", " + name + ", " + fieldSize(symbol) + "}");
+    add("input", {"&arrays." + name, name, fieldSize(symbol)});
   }
   for (const DeviceArrays::Column &column : arrays_.columns)
-    arrays.push_back("{&arrays." + column.member + ", " + program_.nameOf(column.space) + "[" +
-                     std::to_string(program_.column(column.space, column.column)) + "], size_t(" +
-                     program_.rows(column.space) + ")}");
+    add("input", {"&arrays." + column.member,
+                  program_.nameOf(column.space) + "[" +
+                      std::to_string(program_.column(column.space, column.column)) + "]",
+                  "size_t(" + program_.rows(column.space) + ")"});
   for (const auto &[space, member] : arrays_.orders) {
     std::string ticks = program_.ticks(space);
-    arrays.push_back("{&arrays." + member + ", " + ticks + ".rows(), " + ticks + ".order.size()}");
+    add("input", {"&arrays." + member, ticks + ".rows()", ticks + ".order.size()"});
   }
   for (const auto &[space, member] : arrays_.ticks) {
     std::string ticks = program_.ticks(space);
-    arrays.push_back("{&arrays." + member + ", " + ticks + ".begin.data(), " + ticks + ".begin.size()}");
+    add("input", {"&arrays." + member, ticks + ".begin.data()", ticks + ".begin.size()"});
   }
-  if (arrays.empty())
+  for (const Slot &slot : program_.slots) {
+    if (slot.ofModel || isResult(slot))
+      continue;
+    SharedMemory shared = sharedMemory(slot);
+    if (slot.buffers.size() == 1) {
+      add("rows", {"&" + member(slot.buffers.front()), shared.size});
+      continue;
+    }
+    out_.line(shared.type + " *" + shared.name + " = nullptr;");
+    add("rows", {"&" + shared.name, shared.size});
+    after.insert(after.end(), shared.members.begin(), shared.members.end());
+  }
+  if (scratch_ > 0) {
+    out_.line("arrays.scratch.bytes = " + std::to_string(scratch_) + ";");
+    add("rows",
+        {"&arrays.scratch.memory",
+         "size_t(" +
+             (scratchBlocks_.size() == 1 ? scratchBlocks_[0] : "std::max({" + commas(scratchBlocks_) + "})") +
+             ") * " + std::to_string(scratch_)});
+  }
+  llvm::SmallPtrSet<Operation *, 4> kept;
+  if (kernel::RunOp run = program_.run)
+    run.walk([&](kernel::KeepOp op) {
+      auto space = program_.find<kernel::SpaceOp>(op.getSpace());
+      if (!kept.insert(space).second)
+        return;
+      std::string name = keptOf(space);
+      out_.line("int32_t *" + name + " = nullptr;");
+      add("decided", {"&" + name, "size_t(" + program_.rows(space) + ")"});
+    });
+  if (lines.empty()) {
+    out_.line("device.begin({});");
     return;
-  out_.line("device.copy_in({");
-  for (const std::string &array : arrays)
-    out_.line("    " + array + ",");
+  }
+  const std::pair<const char *, const char *> kinds[] = {
+      {"result", "Results."},
+      {"input", "The batch, and how its rows are found."},
+      {"rows", "Values, one a row."},
+      {"decided", "Which rows a `while` keeps."},
+  };
+  out_.line("device.begin({");
+  for (auto [kind, comment] : kinds) {
+    bool first = true;
+    for (const auto &[of, arguments] : lines) {
+      if (of != kind)
+        continue;
+      if (first)
+        out_.line("    // " + std::string(comment));
+      first = false;
+      out_.line("    dbc::cuda::" + of + "(" + arguments + "),");
+    }
+  }
   out_.line("});");
+  for (const std::string &line : after)
+    out_.line(line);
 }
 
 void DeviceComputeEmitter::keep(kernel::KeepOp op, const std::string &ticks, const std::string &tick) {
@@ -206,13 +276,9 @@ void DeviceComputeEmitter::keep(kernel::KeepOp op, const std::string &ticks, con
   auto space = program_.find<kernel::SpaceOp>(op.getSpace());
   out_.line("if (const uint8_t *kept = device.fetch(" + commas({member(alive), sizeOf(alive)}) + "))");
   out_.line("  " + ticks + ".keep(" + tick + ", kept);");
-  if (std::string order = arrays_.order(space); !order.empty()) {
-    auto number = llvm::find_if(arrays_.orders, [&](const auto &o) { return o.first == space; });
+  if (std::string order = arrays_.order(space); !order.empty())
     out_.line("arrays." + order + " = device.put(" +
-              commas({std::to_string(number - arrays_.orders.begin()), ticks + ".order.data()",
-                      ticks + ".order.size()"}) +
-              ");");
-  }
+              commas({keptOf(space), ticks + ".order.data()", ticks + ".order.size()"}) + ");");
 }
 
 /// Of a loop that may be one launch those that the session wants so.
@@ -249,15 +315,6 @@ void DeviceComputeEmitter::rest(Operation &op, const std::string &ticks) {
             ");");
 }
 
-void DeviceComputeEmitter::outputs() {
-  std::vector<std::string> arrays;
-  for (kernel::OutputOp output : program_.outputs) {
-    auto buffer = program_.find<kernel::BufferOp>(output.getBuffer());
-    arrays.push_back("{&" + given_[output.getLeaf()] + ", " + commas({member(buffer), sizeOf(buffer)}) + "}");
-  }
-  out_.line("device.copy_out({" + commas(arrays) + "});");
-}
-
 void DeviceComputeEmitter::emit() {
   out_.comment("The same on a CUDA device.");
   out_.open("dbc::Status Plan::compute_on(dbc::Run &run, dbc::cuda::Context &device)");
@@ -265,25 +322,13 @@ void DeviceComputeEmitter::emit() {
   out_.line("  return status;");
   out_.line("errors = &run.errors;");
   out_.line(kernelsOf(program_) + "::Arrays arrays;");
-  for (kernel::OutputOp output : program_.outputs) {
-    given_.resize(std::max<size_t>(given_.size(), output.getLeaf() + 1));
-    Array array = model_.array(program_, output.getBuffer());
-    std::string &name = given_[output.getLeaf()];
-    name = locals_.fresh(array.member + "_out");
-    out_.line("const " + array.pointee + " *" + name + " = nullptr;");
-  }
   out_.open("for (int32_t attempt = 0; attempt == 0 || device.again(); ++attempt)");
   out_.line("if (attempt > 0)");
   out_.line("  schedule(run); // computing may have changed what it made");
-  out_.line("device.begin();");
+  regions();
   if (!arrays_.loops.empty())
     out_.line("arrays.barriers = device.barrier(0);");
   constants();
-  copyIn();
-  memory();
-  if (scratch_ > 0)
-    out_.line("arrays.scratch = {device.scratch(size_t(std::max({" + commas(scratchBlocks_) + "})) * " +
-              std::to_string(scratch_) + "), " + std::to_string(scratch_) + "};");
   kernel::RunOp run = program_.run;
   if (arrays_.graph)
     out_.line("device.collect(run);");
@@ -297,7 +342,7 @@ void DeviceComputeEmitter::emit() {
   if (arrays_.graph)
     out_.line("device.launch_graph(arrays, device_stages);");
   out_.blank();
-  outputs();
+  out_.line("device.copy_out();");
   out_.close();
   out_.line("if (!device.status().ok())");
   out_.line("  return device.status();");
@@ -311,7 +356,7 @@ void DeviceComputeEmitter::emit() {
     out_.close();
   }
   for (kernel::OutputOp output : program_.outputs)
-    give(output, given_[output.getLeaf()]);
+    give(output, "device.on_host(" + member(program_.find<kernel::BufferOp>(output.getBuffer())) + ")");
   out_.line("return dbc::Status();");
   out_.close();
   out_.blank();

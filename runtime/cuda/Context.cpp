@@ -12,10 +12,6 @@
 
 namespace dbc::cuda {
 
-/// Arrays begin where any load may: at a multiple of this many bytes.
-constexpr size_t kLine = 256;
-static size_t lines(size_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
-
 //===-- Model -------------------------------------------------------------------------------------------===//
 
 void Model::swap(Model &other) noexcept {
@@ -101,10 +97,10 @@ size_t elements(const ColumnView &view, int32_t rows, int32_t levels) {
   return static_cast<size_t>(rows);
 }
 
-/// Before the fault records: their number, and what the barriers of whole loops count in.
-constexpr size_t kHeader = (1 + Context::kLoops) * sizeof(int32_t);
-
 //===-- Context -----------------------------------------------------------------------------------------===//
+
+/// The number of faults, and what the barriers of whole loops count in.
+constexpr size_t kHeader = lines((1 + Context::kLoops) * sizeof(int32_t));
 
 Context::~Context() {
   if (backend_ == nullptr)
@@ -112,24 +108,11 @@ Context::~Context() {
   if (stream_ != nullptr)
     (void)backend_->wait(stream_);
   graphs_.clear(*backend_);
-  for (auto *memories : {&buffers_, &scratch_, &put_, &in_, &faults_})
-    for (Memory &memory : *memories)
-      if (memory.data != nullptr)
-        backend_->release(memory.data);
-  host_put_.insert(host_put_.end(), {host_in_, host_out_, host_fetch_});
-  for (Memory &memory : host_put_)
-    if (memory.data != nullptr)
-      backend_->release_host(memory.data);
+  fence(false);
+  arena_.release(*backend_);
+  staging_.release(*backend_);
   if (stream_ != nullptr)
     backend_->close(stream_);
-}
-
-size_t Context::bytes() const {
-  size_t sum = graphs_.bytes();
-  for (auto *memories : {&buffers_, &scratch_, &put_, &in_, &faults_})
-    for (const Memory &memory : *memories)
-      sum += memory.bytes;
-  return sum;
 }
 
 void Context::fail(const char *what) {
@@ -145,51 +128,13 @@ void Context::check(Status status) {
   status_.message = model_.host().info().name + ": " + status_.message;
 }
 
-void *Context::grow(std::vector<Memory> &memories, int32_t slot, size_t bytes) {
-  if (!status_.ok())
-    return nullptr;
-  if (static_cast<size_t>(slot) >= memories.size())
-    memories.resize(static_cast<size_t>(slot) + 1);
-  Memory &memory = memories[slot];
-  if (memory.bytes < bytes || memory.data == nullptr) {
-    if (memory.data != nullptr)
-      backend_->release(memory.data);
-    bytes = lines(std::max<size_t>(bytes, 1));
-    memory = {backend_->allocate(bytes), bytes};
-    if (memory.data == nullptr) {
-      memory.bytes = 0;
-      fail("not enough memory on the device for the batch");
-      return nullptr;
-    }
-  }
-  if (backend_->poison != nullptr)
-    backend_->poison(memory.data, memory.bytes);
-  return memory.data;
-}
-
-void *Context::grow_host(Memory &memory, size_t bytes) {
-  if (!status_.ok())
-    return nullptr;
-  if (memory.bytes < bytes || memory.data == nullptr) {
-    if (memory.data != nullptr)
-      backend_->release_host(memory.data);
-    bytes = lines(std::max<size_t>(bytes, 1));
-    memory = {backend_->allocate_host(bytes), bytes};
-    if (memory.data == nullptr) {
-      memory.bytes = 0;
-      fail("not enough memory of the host that the device can reach");
-    }
-  }
-  return memory.data;
-}
-
 Status Context::serves(const dbc::Model &model) const {
   if (model_.empty() || &model_.host() == &model)
     return Status();
   return Status::error(Code::bad_call, model.info().name + ": the context is of another model");
 }
 
-void Context::begin() {
+void Context::open() {
   // What a device failed at it does not get over: the status stays (CUDA calls such errors sticky).
   if (backend_ == nullptr) {
     if (model_.empty()) {
@@ -213,19 +158,94 @@ void Context::begin() {
   taken_ = path_ == Path::Persistent && cooperative_ ? Path::Persistent : Path::Levels;
   collecting_ = false;
   nodes_.clear();
-  puts_ = 0;
-  if (void *memory = grow(faults_, 0, kHeader + static_cast<size_t>(fault_capacity_) * sizeof(FaultRecord)))
-    backend_->clear(memory, kHeader, stream_);
-  else
+}
+
+static void place(const Region &region, const void *address) {
+  std::memcpy(region.at, &address, sizeof address);
+}
+
+/// What an array takes: where a fence is to stand behind it, a byte more at least.
+size_t Context::room(size_t bytes) const { return lines(bytes + (backend_->fence != nullptr ? 1 : 0)); }
+
+/// Room for all, and the places of what a part has besides its arrays.
+bool Context::reserve(std::initializer_list<Region> regions) {
+  size_t bytes[4] = {}; // of each kind
+  decided_bytes_ = 0;
+  for (const Region &region : regions) {
+    bytes[region.kind] += room(region.bytes);
+    if (region.kind == Region::Decided)
+      decided_bytes_ = std::max(decided_bytes_, lines(region.bytes));
+  }
+  result_bytes_ = bytes[Region::Result];
+  const size_t header = room(kHeader), in = header + bytes[Region::Input];
+  const size_t records = room(static_cast<size_t>(fault_capacity_) * sizeof(FaultRecord));
+  needed_ = result_bytes_ + in + records + bytes[Region::Rows] + bytes[Region::Decided];
+  fence(false);
+  ends_.clear();
+  if (!arena_.reserve(*backend_, needed_)) {
+    fail("not enough memory on the device for the batch");
     fault_capacity_ = kFaults;
+    return false;
+  }
+  if (!staging_.reserve(*backend_, in + result_bytes_ + header + decided_bytes_)) {
+    fail("not enough memory of the host that the device can reach");
+    return false;
+  }
+  results_ = arena_.data();
+  header_ = reinterpret_cast<int32_t *>(results_ + result_bytes_);
+  records_ = reinterpret_cast<FaultRecord *>(results_ + result_bytes_ + in);
+  host_results_ = staging_.data() + in;
+  host_decided_ = host_results_ + result_bytes_ + header;
+  return true;
+}
+
+void Context::begin(std::initializer_list<Region> regions) {
+  open();
+  if (!status_.ok() || !reserve(regions)) {
+    for (const Region &region : regions)
+      place(region, nullptr);
+    return;
+  }
+  if (backend_->poison != nullptr)
+    backend_->poison(arena_.data(), arena_.bytes());
+  const bool fenced = backend_->fence != nullptr;
+  const size_t header = room(kHeader), in = static_cast<size_t>(host_results_ - staging_.data());
+  const size_t records = static_cast<size_t>(fault_capacity_) * sizeof(FaultRecord);
+  // Where the next array of each kind begins.
+  size_t at[4] = {};
+  at[Region::Input] = result_bytes_ + header;
+  at[Region::Rows] = result_bytes_ + in + room(records);
+  at[Region::Decided] = at[Region::Rows];
+  for (const Region &region : regions)
+    if (region.kind == Region::Rows)
+      at[Region::Decided] += room(region.bytes);
+  if (fenced)
+    ends_ = {result_bytes_ + kHeader, result_bytes_ + in + records};
+  std::memset(staging_.data(), 0, kHeader);
+  for (const Region &region : regions) {
+    size_t &begin = at[region.kind];
+    place(region, region.kind == Region::Input && region.from == nullptr ? nullptr : arena_.data() + begin);
+    if (region.kind == Region::Input && region.bytes > 0)
+      std::memcpy(staging_.data() + (begin - result_bytes_), region.from, region.bytes);
+    if (fenced)
+      ends_.push_back(begin + region.bytes);
+    begin += room(region.bytes);
+  }
+  backend_->copy(header_, staging_.data(), in, stream_);
+  deciding_ = false;
+  fence(true);
+}
+
+/// Kernels that touch what is behind an array are told; copies go from one array to the next.
+void Context::fence(bool up) {
+  for (const size_t end : ends_)
+    backend_->fence(arena_.data() + end, lines(end + 1) - end, up);
 }
 
 Faults Context::faults() {
   if (!status_.ok())
     return {};
-  auto *memory = static_cast<unsigned char *>(faults_[0].data);
-  return {reinterpret_cast<FaultRecord *>(memory + kHeader), reinterpret_cast<int32_t *>(memory),
-          fault_capacity_, static_cast<int32_t>(fault_launches_)};
+  return {records_, header_, fault_capacity_, static_cast<int32_t>(fault_launches_)};
 }
 
 void Context::collect(const Run &run) {
@@ -243,63 +263,41 @@ void Context::launch_nodes(const GraphSource &source) {
   launches_ += status_.ok();
 }
 
-void Context::copy_in(std::initializer_list<CopyIn> arrays) {
-  size_t bytes = 0;
-  for (const CopyIn &array : arrays)
-    bytes += lines(array.bytes);
-  auto *to = static_cast<unsigned char *>(grow(in_, 0, bytes));
-  auto *from = static_cast<unsigned char *>(grow_host(host_in_, bytes));
-  if (!status_.ok())
-    return;
-  size_t at = 0;
-  for (const CopyIn &array : arrays) {
-    *array.at = array.from != nullptr ? to + at : nullptr;
-    if (array.bytes > 0)
-      std::memcpy(from + at, array.from, array.bytes);
-    at += lines(array.bytes);
-  }
-  if (bytes > 0)
-    backend_->copy(to, from, bytes, stream_);
-}
-
 const uint8_t *Context::fetch(const uint8_t *from, size_t count) {
-  void *to = grow_host(host_fetch_, count);
   if (!status_.ok())
     return nullptr;
-  backend_->copy(to, from, count, stream_);
+  if (count > decided_bytes_) {
+    check(Status::error(Code::internal, "more is fetched than was reserved"));
+    return nullptr;
+  }
+  backend_->copy(host_decided_, from, count, stream_);
   check(backend_->wait(stream_));
-  return static_cast<const uint8_t *>(to);
+  deciding_ = false;
+  return host_decided_;
 }
 
-int32_t *Context::put(int32_t slot, const int32_t *from, size_t count) {
-  const size_t bytes = count * sizeof(int32_t);
-  auto *to = static_cast<int32_t *>(grow(put_, slot, bytes));
-  if (static_cast<size_t>(puts_) >= host_put_.size())
-    host_put_.resize(static_cast<size_t>(puts_) + 1);
-  void *staged = grow_host(host_put_[puts_++], bytes);
+int32_t *Context::put(int32_t *to, const int32_t *from, size_t count) {
   if (!status_.ok())
     return nullptr;
+  const size_t bytes = count * sizeof(int32_t);
+  if (bytes > decided_bytes_) {
+    check(Status::error(Code::internal, "more is put than was reserved"));
+    return nullptr;
+  }
+  if (deciding_)
+    check(backend_->wait(stream_));
   if (count > 0)
-    std::memcpy(staged, from, bytes);
-  backend_->copy(to, staged, bytes, stream_);
+    std::memcpy(host_decided_, from, bytes);
+  backend_->copy(to, host_decided_, bytes, stream_);
+  deciding_ = true;
   return to;
 }
 
-void Context::copy_out(std::initializer_list<CopyOut> arrays) {
-  size_t bytes = lines(sizeof(int32_t));
-  for (const CopyOut &array : arrays)
-    bytes += lines(array.bytes);
-  auto *to = static_cast<unsigned char *>(grow_host(host_out_, bytes));
+void Context::copy_out() {
   if (!status_.ok())
     return;
-  backend_->copy(to, faults_[0].data, sizeof(int32_t), stream_);
-  size_t at = lines(sizeof(int32_t));
-  for (const CopyOut &array : arrays) {
-    *array.at = to + at;
-    if (array.bytes > 0)
-      backend_->copy(to + at, array.from, array.bytes, stream_);
-    at += lines(array.bytes);
-  }
+  fence(false);
+  backend_->copy(host_results_, results_, result_bytes_ + kHeader, stream_);
   check(backend_->wait(stream_));
   if (status_.ok())
     read_faults();
@@ -308,7 +306,7 @@ void Context::copy_out(std::initializer_list<CopyOut> arrays) {
 /// Threads write records down in any order, each of them its own in that of the program.
 void Context::read_faults() {
   int32_t count = 0;
-  std::memcpy(&count, host_out_.data, sizeof count);
+  std::memcpy(&count, host_results_ + result_bytes_, sizeof count);
   if (count == 0)
     return;
   if (count > fault_capacity_) {
@@ -317,8 +315,7 @@ void Context::read_faults() {
     return;
   }
   found_.resize(static_cast<size_t>(count));
-  auto *memory = static_cast<unsigned char *>(faults_[0].data);
-  backend_->copy(found_.data(), memory + kHeader, found_.size() * sizeof(FaultRecord), stream_);
+  backend_->copy(found_.data(), records_, found_.size() * sizeof(FaultRecord), stream_);
   check(backend_->wait(stream_));
   auto key = [](const FaultRecord &r) {
     return std::tie(r.launch, r.place.row, r.place.loop, r.place.iteration);

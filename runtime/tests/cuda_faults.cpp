@@ -28,14 +28,14 @@ TEST_F(CudaFound, FaultsAreInOrder) {
     places.push_back({n / 25, n / 5 % 5, n % 5});
   for (uint64_t seed = 0; seed < 20; ++seed) {
     dbc::cuda::shim::Machine::own().seed(seed);
-    context.begin();
+    context.begin({});
     for (int32_t launch : {1, 0}) {
       dbc::cuda::Faults faults = context.faults();
       faults.launch = launch;
       dbc::cuda::launch(write_faults, 3, 0, nullptr, faults,
                         static_cast<const dbc::cuda::Place *>(places.data()), 125);
     }
-    context.copy_out({});
+    context.copy_out();
     ASSERT_TRUE(context.status().ok());
     EXPECT_FALSE(context.again());
     ASSERT_EQ(context.found().size(), 250u);
@@ -58,9 +58,9 @@ __global__ void write_at_one_place(dbc::cuda::Faults faults) {
 // What a thread finds at one place stays in the order in which it was found.
 TEST_F(CudaFound, FaultsOfOnePlaceStayInOrder) {
   Context context(on_);
-  context.begin();
+  context.begin({});
   dbc::cuda::launch(write_at_one_place, 1, 0, nullptr, context.faults());
-  context.copy_out({});
+  context.copy_out();
   ASSERT_EQ(context.found().size(), 100u);
   for (int32_t n = 0; n < 100; ++n)
     EXPECT_EQ(context.found()[n].site, 100 - n);
@@ -107,6 +107,7 @@ TEST_F(CudaFound, NoMemoryForFaults) {
   ASSERT_TRUE(session.run(0, batch_).ok());
   fill(300, [](int32_t) { return -2.f; });
   card.refusing = 0;
+  card.refusals = 2;
   EXPECT_EQ(session.run(0, batch_).code, Code::limit);
   EXPECT_EQ(card.refusing, -1);
   EXPECT_TRUE(context.found().empty());
@@ -121,10 +122,9 @@ __global__ void end_early() {
 }
 TEST_F(CudaFound, BrokenKernels) {
   Context context(on_);
-  context.begin();
+  context.begin({});
   dbc::cuda::launch(end_early, 1, 0, nullptr);
-  const int32_t *at = nullptr;
-  context.copy_out({{&at, static_cast<const int32_t *>(context.buffer<int32_t>(0, 1)), 1}});
+  context.copy_out();
   EXPECT_EQ(context.status().code, Code::internal);
   EXPECT_EQ(context.status().message.rfind("toy: CUDA on the CPU: 1 threads of a block end", 0), 0u)
       << context.status().message;

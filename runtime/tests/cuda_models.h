@@ -33,16 +33,24 @@ using dbc::cuda::kThreads;
 struct Card {
   std::map<void *, size_t> device, host; ///< memory that is held
   size_t bytes = 0;                      ///< of the device
-  int32_t allocations = 0, streams = 0, graphs = 0;
+  int32_t allocations = 0, streams = 0, copies = 0, graphs = 0;
   bool cooperative = true;
   Status graph_failure;  ///< why no graph is made
-  int32_t refusing = -1; ///< so many requests are granted, then one is not
-  int32_t failing = -1;  ///< so many waits are well, then one is not
+  int32_t refusing = -1; ///< so many requests are granted, then some are not
+  int32_t refusals = 1;
+  int32_t failing = -1; ///< so many waits are well, then one is not
 
   void *give(std::map<void *, size_t> &held, size_t size) {
     ++allocations;
-    if (refusing >= 0 && refusing-- == 0)
+    if (refusing == 0) {
+      if (--refusals == 0) {
+        refusing = -1;
+        refusals = 1;
+      }
       return nullptr;
+    }
+    if (refusing > 0)
+      --refusing;
     void *memory = dbc::cuda::backend().allocate(size);
     held[memory] = size;
     if (&held == &device)
@@ -79,8 +87,10 @@ const Backend &counting() {
       [](void *memory) { card.take(card.device, memory); },
       [](size_t bytes) { return card.give(card.host, bytes); },
       [](void *memory) { card.take(card.host, memory); },
-      dbc::cuda::backend().copy,
-      dbc::cuda::backend().clear,
+      [](void *to, const void *from, size_t size, void *stream) {
+        ++card.copies;
+        dbc::cuda::backend().copy(to, from, size, stream);
+      },
       [](void *stream) {
         EXPECT_EQ(stream, &card);
         const Status status = dbc::cuda::backend().wait(nullptr);
@@ -105,6 +115,7 @@ const Backend &counting() {
         --card.graphs;
         dbc::cuda::backend().release_graph(graph);
       },
+      dbc::cuda::backend().fence,
   };
   return made;
 }
@@ -154,23 +165,23 @@ public:
   }
   Status compute_on(dbc::Run &run, Context &device) override {
     Arrays arrays;
-    const float *result = nullptr;
     const size_t rows = static_cast<size_t>(run.input_count);
     attempts = 0;
     for (int32_t attempt = 0; attempt == 0 || device.again(); ++attempt) {
       ++attempts;
-      device.begin();
+      device.begin({
+          dbc::cuda::result(&arrays.result, rows),
+          dbc::cuda::input(&arrays.leaf, leaf_.data(), rows),
+          dbc::cuda::input(&arrays.value, run.batch.column(Tree, value).f32, size_t(run.batch.rows(Tree))),
+      });
       arrays.w = device.matrix<float>(0, 2, 1);
-      device.copy_in({{&arrays.leaf, leaf_.data(), rows},
-                      {&arrays.value, run.batch.column(Tree, value).f32, size_t(run.batch.rows(Tree))}});
-      arrays.result = device.buffer<float>(0, rows);
       device.launch(run, arrays, stages, 0, 0, run.input_count);
-      device.copy_out({{&result, arrays.result, rows}});
+      device.copy_out();
     }
     if (!device.status().ok())
       return device.status();
     for (int32_t i = 0; i < run.input_count; ++i)
-      run.out.values<float>(0)[run.inputs[i]] = result[i];
+      run.out.values<float>(0)[run.inputs[i]] = device.on_host(arrays.result)[i];
     return Status();
   }
   static int32_t attempts; ///< of the last run
@@ -233,6 +244,8 @@ protected:
         return false;
     return true;
   }
+  /// What an array of so many bytes takes; with a sanitizer a fence stands behind it.
+  static size_t room(size_t bytes) { return dbc::cuda::lines(bytes + (counting().fence != nullptr ? 1 : 0)); }
   const dbc::Model model_ = device_model();
   dbc::cuda::Model on_;
   Batch batch_{info()};

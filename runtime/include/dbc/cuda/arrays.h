@@ -103,14 +103,14 @@ struct Backend {
   /// What the calling thread does from now on is about this device.
   void (*use)(int32_t device);
   void (*close)(void *stream);
-  /// Memory of the device, and of the host for fast copies; null where there is no more.
+  /// Memory of the device, and of the host for fast copies, at a multiple of 256 bytes; null where there is
+  /// no more.
   void *(*allocate)(size_t bytes);
   void (*release)(void *memory);
   void *(*allocate_host)(size_t bytes);
   void (*release_host)(void *memory);
-  /// Begin in the order of the stream; what goes wrong is told by wait().
+  /// Begins in the order of the stream; what goes wrong is told by wait().
   void (*copy)(void *to, const void *from, size_t bytes, void *stream);
-  void (*clear)(void *memory, size_t bytes, void *stream);
   /// Until all is done that was begun. Says what went wrong since the last wait: Code::internal.
   Status (*wait)(void *stream);
   /// Fills memory that nobody has written yet with what is no number; null where that costs time.
@@ -124,6 +124,8 @@ struct Backend {
   /// Begins all that the graph holds, in the order of the stream.
   void (*launch_graph)(void *graph, void *stream);
   void (*release_graph)(void *graph);
+  /// What is between two arrays is nobody's to touch, or from now on again; null where nobody looks.
+  void (*fence)(void *memory, size_t bytes, bool up);
 };
 
 } // namespace dbc::cuda

@@ -199,9 +199,6 @@ const Backend &backend() {
       [](void *to, const void *from, size_t bytes, void *stream) {
         cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, static_cast<cudaStream_t>(stream));
       },
-      [](void *memory, size_t bytes, void *stream) {
-        cudaMemsetAsync(memory, 0, bytes, static_cast<cudaStream_t>(stream));
-      },
       card::wait,
       nullptr,
       card::cooperative,
@@ -212,6 +209,7 @@ const Backend &backend() {
         (void)cudaGraphLaunch(static_cast<cudaGraphExec_t>(graph), static_cast<cudaStream_t>(stream));
       },
       [](void *graph) { cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph)); },
+      nullptr,
   };
   return backend;
 }

@@ -10,6 +10,7 @@
 
 #include <dbc/cuda/arrays.h>
 #include <dbc/cuda/graphs.h>
+#include <dbc/cuda/memory.h>
 #include <dbc/model.h>
 #include <dbc/session.h>
 
@@ -61,25 +62,6 @@ private:
   std::vector<void *> buffers_, matrices_;
 };
 
-/// An array that a run puts into the device's memory, and where its address is to be written.
-struct CopyIn {
-  template <class T>
-  CopyIn(const T **at, const T *from, size_t count)
-      : at(reinterpret_cast<const void **>(at)), from(from), bytes(from ? count * sizeof(T) : 0) {}
-  const void **at;  ///< null where there is no array
-  const void *from; ///< null: there is none
-  size_t bytes;
-};
-/// An array of the device that the host wants at the end of a run. The copy is valid until the next run.
-struct CopyOut {
-  template <class T>
-  CopyOut(const T **at, const T *from, size_t count)
-      : at(reinterpret_cast<const void **>(at)), from(from), bytes(count * sizeof(T)) {}
-  const void **at;
-  const void *from;
-  size_t bytes;
-};
-
 /// How many elements a list column of `rows` rows has behind `levels` lists in lists: bounds of inner lists,
 /// or values.
 size_t elements(const ColumnView &view, int32_t rows, int32_t levels = kMaxListDepth);
@@ -114,8 +96,9 @@ struct StageOfLoop {
 enum class Path { Levels, Graph, Persistent };
 
 /// A stream of a device, and the memory there of one session, which borrows it; not to be used by two threads
-/// at once. Memory grows from batch to batch and is kept. A run leaves the context's device the calling
-/// thread's current one, and returns when its results are there.
+/// at once. Memory is one reservation on the device and one on the host: it grows between batches, never in
+/// one, and is kept. A run leaves the context's device the calling thread's current one, and returns when its
+/// results are there.
 class Context {
 public:
   /// `model` is borrowed and must outlive this. What cannot be had is said by the first run.
@@ -137,7 +120,11 @@ public:
   /// Launches of stages have wide tiles where these make at least so many blocks of threads; 0: kWideBlocks.
   void widen_from(int32_t blocks) { wide_blocks_ = blocks > 0 ? blocks : kWideBlocks; }
   /// Memory held on the device for this session, in bytes; the model's is its own.
-  size_t bytes() const;
+  size_t bytes() const { return arena_.bytes() + graphs_.bytes(); }
+  /// What of that the last part of a run needed: a sum over its arrays, as the manifest has it.
+  size_t needed_bytes() const { return needed_; }
+  /// Memory of the host for copies that is held for this session, in bytes.
+  size_t host_bytes() const { return staging_.bytes(); }
   /// Kernels and graphs launched for the last part of a run.
   int64_t launches() const { return launches_; }
   /// Those that were made and are kept.
@@ -147,8 +134,9 @@ public:
 
   /// Whether it is a context of this model.
   Status serves(const dbc::Model &model) const;
-  /// Begins to compute a part of a batch.
-  void begin();
+  /// Begins to compute a part of a batch: has memory for all of its arrays, contents undefined, and begins
+  /// one copy of what the host has of them. After a failure all addresses are null.
+  void begin(std::initializer_list<Region> regions);
   /// Constants of the model; null after a failure.
   template <class T> const T *constant(int32_t slot) const {
     return status_.ok() ? model_.buffer<T>(slot) : nullptr;
@@ -167,14 +155,6 @@ public:
     const float *weights = model_.matrix<float>(slot);
     return {weights, weights + tiles * blocks * strips * kFragment, blocks, strips, false};
   }
-  /// One copy to the device.
-  void copy_in(std::initializer_list<CopyIn> arrays);
-  /// Memory number `slot`, at least `count` elements, contents undefined.
-  template <class T> T *buffer(int32_t slot, size_t count) {
-    return static_cast<T *>(grow(buffers_, slot, count * sizeof(T)));
-  }
-  /// Memory of blocks of threads that does not fit what they share.
-  unsigned char *scratch(size_t bytes) { return static_cast<unsigned char *>(grow(scratch_, 0, bytes)); }
   /// Where kernels say what is wrong; the launch in hand.
   Faults faults();
   /// Launches a stage for rows begin .. end - 1.
@@ -224,7 +204,7 @@ public:
   /// Where the blocks of whole loop number `loop`, below kLoops, meet.
   static constexpr int32_t kLoops = 63;
   int32_t *barrier(int32_t loop) const {
-    return status_.ok() ? static_cast<int32_t *>(faults_[0].data) + 1 + loop : nullptr;
+    return status_.ok() ? header_ + 1 + loop : nullptr;
   }
   /// Launches levels or steps first .. ticks - 1 of a loop at once.
   template <class Arrays, size_t kStages>
@@ -252,12 +232,20 @@ public:
     if (run.timed)
       run.stages[loop[0].stage].ns += wait_ns() - start; // of the loop as a whole
   }
-  /// Waits, and gives a copy of an array of the device, valid until the next one: for what the host decides.
+  /// Waits, and gives a copy of an array of the device, valid until the next fetch or put: for what the host
+  /// decides.
   const uint8_t *fetch(const uint8_t *from, size_t count);
-  /// Puts numbers into the device's memory that the host decided in the course of a run.
-  int32_t *put(int32_t slot, const int32_t *from, size_t count);
-  /// One copy from the device for each array; waits for all that was begun.
-  void copy_out(std::initializer_list<CopyOut> arrays);
+  /// Puts numbers that the host decided in the course of a run into an array of that kind; its address.
+  int32_t *put(int32_t *to, const int32_t *from, size_t count);
+  /// One copy of all results from the device; waits for all that was begun.
+  void copy_out();
+  /// That copy of a result, by its address on the device: valid until the next part begins. Null after a
+  /// failure.
+  template <class T> const T *on_host(const T *result) const {
+    return status_.ok() ? reinterpret_cast<const T *>(
+                              host_results_ + (reinterpret_cast<const unsigned char *>(result) - results_))
+                        : nullptr;
+  }
   /// What the kernels found wrong, in the order of launches, rows and checks.
   const std::vector<FaultRecord> &found() const { return found_; }
   /// Whether more was wrong than there was room to say: there is now, so the part is to be computed again.
@@ -279,14 +267,12 @@ private:
              blocks_of(stage.begin[tick], stage.begin[tick + 1], kWideRows, stage.tiles) >= wide_blocks_;
     });
   }
-  struct Memory {
-    void *data = nullptr;
-    size_t bytes = 0;
-  };
-  void *grow(std::vector<Memory> &memories, int32_t slot, size_t bytes);
-  void *grow_host(Memory &memory, size_t bytes);
   void fail(const char *what);
   void check(Status status);
+  void open();
+  bool reserve(std::initializer_list<Region> regions);
+  size_t room(size_t bytes) const;
+  void fence(bool up);
   void read_faults();
   void launch_nodes(const GraphSource &source);
   int64_t wait_ns();
@@ -295,11 +281,21 @@ private:
   const Backend *backend_ = nullptr;
   void *stream_ = nullptr;
   Status status_;
-  std::vector<Memory> buffers_, scratch_, put_, in_, faults_;
-  Memory host_in_, host_out_, host_fetch_;
-  std::vector<Memory> host_put_; ///< one a call of put: copies may still be under way
+  // On the device: results, the header, inputs, records of faults, all other arrays. The header is the number
+  // of faults, and what the barriers of whole loops count in. It goes there with the inputs, as zeros, and
+  // comes back with the results.
+  Reservation arena_{Reservation::Device};
+  unsigned char *results_ = nullptr;
+  int32_t *header_ = nullptr;
+  FaultRecord *records_ = nullptr;
+  std::vector<size_t> ends_; ///< of arrays, where a fence stands behind each; else empty
+  // On the host: what goes there, what comes back, what is fetched and put.
+  Reservation staging_{Reservation::Host};
+  unsigned char *host_results_ = nullptr, *host_decided_ = nullptr;
+  size_t needed_ = 0, result_bytes_ = 0, decided_bytes_ = 0;
+  bool deciding_ = false; ///< a copy from where decisions are staged may be under way
   static constexpr int32_t kFaults = 256;
-  int32_t fault_capacity_ = kFaults, puts_ = 0;
+  int32_t fault_capacity_ = kFaults;
   std::vector<FaultRecord> found_;
   int64_t launches_ = 0, fault_launches_ = 0; ///< of kernels; of stages, for the order of what is wrong
   Path path_ = Path::Persistent, taken_ = Path::Levels;

@@ -27,6 +27,10 @@
 #include <utility>
 #include <vector>
 
+#ifdef DBC_FIBER_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+
 // The words of CUDA that emitted kernels use.
 #define __global__
 #define __device__
@@ -362,6 +366,11 @@ private:
   std::string failure_;
 };
 
+inline void *allocate(size_t bytes) {
+  constexpr size_t kLine = 256;
+  return std::aligned_alloc(kLine, (bytes + kLine - 1) / kLine * kLine);
+}
+
 } // namespace shim
 
 inline int32_t atomicAdd(int32_t *at, int32_t value) { return std::exchange(*at, *at + value); }
@@ -411,15 +420,12 @@ const Backend &backend() {
       },
       [](int32_t) {},
       [](void *) {},
-      [](size_t bytes) { return std::malloc(bytes); },
+      shim::allocate,
       [](void *memory) { std::free(memory); },
-      [](size_t bytes) { return std::malloc(bytes); },
+      shim::allocate,
       [](void *memory) { std::free(memory); },
       [](void *to, const void *from, size_t bytes, void *) {
         shim::Machine::own().perform([=] { std::memcpy(to, from, bytes); });
-      },
-      [](void *memory, size_t bytes, void *) {
-        shim::Machine::own().perform([=] { std::memset(memory, 0, bytes); });
       },
       [](void *) {
         if (shim::Machine::own().capturing())
@@ -442,6 +448,13 @@ const Backend &backend() {
           shim::Machine::own().perform(work);
       },
       [](void *graph) { delete static_cast<shim::Machine::Graph *>(graph); },
+#ifdef DBC_FIBER_ASAN
+      [](void *memory, size_t bytes, bool up) {
+        (up ? __asan_poison_memory_region : __asan_unpoison_memory_region)(memory, bytes);
+      },
+#else
+      nullptr,
+#endif
   };
   return backend;
 }
