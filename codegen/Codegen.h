@@ -28,6 +28,36 @@ struct Generated {
   std::string deviceHeader, kernels; ///< empty: not compiled for a device
 };
 
+/// How much memory a part of a batch needs on a device: `fixed` bytes and those of arrays, each rounded up to
+/// `line` bytes. An array that a batch does not have takes none.
+struct MemoryPlan {
+  /// `bytes` for each of what is counted. Counts are: "rows" of a space; "order": rows of a space if they are
+  /// out of order; "ticks": ticks of a space, and one more; "inputs" of the batch; "nodes" of a data type;
+  /// "elements" of a list column, behind `level` lists in lists if that is not -1; "blocks": of threads for
+  /// the rows of a space, `rows` each, times tiles, `most` at most.
+  struct Term {
+    std::string count, of;
+    int64_t bytes;
+    int64_t level = -1;
+    int64_t rows = 0, tiles = 0, most = 0;
+  };
+  struct Array {
+    std::string name, kind;
+    std::vector<Term> largest; ///< of these; one, but where rows of several spaces share memory
+  };
+  struct Entry {
+    std::string name;
+    std::vector<Array> arrays;
+  };
+  int64_t line = 256;
+  int64_t fixed = 256 + 8192; ///< barriers and the number of faults; room for 256 faults
+  int64_t model = 0;          ///< constants of the model, once for all sessions
+  std::vector<Entry> entries;
+};
+
+/// Of a model, as `generate` is given it.
+MemoryPlan planMemory(mlir::ModuleOp kernelModule, mlir::ModuleOp forDevice, const Options &options);
+
 /// Prints a verified `kernel` module. `forDevice` is null, or the same model with its stages for a GPU.
 /// Fails, with an error at the op, only where a module holds an op that C++ cannot be printed for.
 mlir::FailureOr<Generated> generate(mlir::ModuleOp kernelModule, mlir::ModuleOp forDevice,

@@ -3,6 +3,7 @@
 // `dbc::Status Plan::compute_on(dbc::Run &run, dbc::cuda::Context &device)`: copies, launches, what went
 // wrong.
 #include "codegen/ComputeEmitter.h"
+#include "codegen/DeviceMemory.h"
 #include "codegen/KernelEmitter.h"
 
 using namespace llvm;
@@ -17,15 +18,19 @@ public:
   DeviceComputeEmitter(const ModelNames &model, const Program &program, Writer &out)
       : ComputeEmitter(model, program, out), arrays_(model, program) {}
   void emitAll();
+  std::vector<DeviceRegion> regions();
 
 private:
-  void stages(int64_t &scratch);
+  void stages();
+  void findScratch();
   void report();
   void emit() override;
   void constants();
-  void regions();
+  void begin();
+  DeviceRegion fieldRegion(const std::string &symbol);
+  DeviceRegion rowsRegion(const Slot &slot);
+  DeviceRegion scratchRegion();
   std::string keptOf(kernel::SpaceOp space);
-  std::string fieldSize(const std::string &symbol);
   std::string member(kernel::BufferOp buffer) override { return "arrays." + ComputeEmitter::member(buffer); }
   void together(Block &loops) override { block(loops, ""); }
   std::string apart(Operation &loop, const std::string &ticks) override;
@@ -37,7 +42,7 @@ private:
 
   DeviceArrays arrays_;
   int64_t scratch_ = 0;
-  std::vector<std::string> scratchBlocks_; ///< of each stage that has scratch in global memory
+  std::vector<MemoryPlan::Term> scratchBlocks_; ///< of each stage that has scratch in global memory
   std::map<Operation *, std::pair<std::string, std::string>>
       loops_; ///< that may be one launch: their stages, and how many ticks are apart
   llvm::DenseMap<Operation *, std::string> kept_;
@@ -45,8 +50,23 @@ private:
 
 } // namespace
 
-/// The table of stages; `scratch` is what a block of threads needs at most.
-void DeviceComputeEmitter::stages(int64_t &scratch) {
+/// What a block of threads needs at most of scratch in global memory, and how many blocks there are.
+void DeviceComputeEmitter::findScratch() {
+  for (kernel::FuncOp stage : program_.stages) {
+    KernelEmitter emitter(model_, program_, arrays_, stage);
+    Writer nowhere;
+    if (failed(emitter.emit(nowhere)) || emitter.blockScratch() == 0)
+      continue;
+    scratch_ = std::max(scratch_, emitter.blockScratch());
+    scratchBlocks_.push_back(
+        {"blocks", stage.getSpace()->str(), 0, -1, emitter.rows(), emitter.tiles(), kScratchBlocks});
+  }
+  for (MemoryPlan::Term &blocks : scratchBlocks_)
+    blocks.bytes = scratch_;
+}
+
+/// The table of stages.
+void DeviceComputeEmitter::stages() {
   if (program_.stages.empty())
     return;
   out_.comment(std::string("Name, what launches it, and for one row: bytes read and written, gathers, "
@@ -65,16 +85,6 @@ void DeviceComputeEmitter::stages(int64_t &scratch) {
                       std::to_string(model_.traffic(stage, "written")), attribute("gathers"),
                       attribute("operations")}) +
               (arrays_.graph ? ", " + kernelsOf(program_) + "::" + recordOf(program_, stage) : "") + "},");
-    KernelEmitter emitter(model_, program_, arrays_, stage);
-    Writer nowhere;
-    if (failed(emitter.emit(nowhere)) || emitter.blockScratch() == 0)
-      continue;
-    scratch = std::max(scratch, emitter.blockScratch());
-    std::string rows = program_.rows(program_.find<kernel::SpaceOp>(*stage.getSpace()));
-    scratchBlocks_.push_back("dbc::cuda::blocks_of(" +
-                             commas({"0", rows, std::to_string(emitter.rows()),
-                                     std::to_string(emitter.tiles()), std::to_string(kScratchBlocks)}) +
-                             ")");
   }
   out_.line("};");
   out_.blank();
@@ -145,33 +155,82 @@ void DeviceComputeEmitter::constants() {
     }
 }
 
-/// How many numbers a field's or argument's array has.
-std::string DeviceComputeEmitter::fieldSize(const std::string &symbol) {
+/// A field's or argument's array.
+DeviceRegion DeviceComputeEmitter::fieldRegion(const std::string &symbol) {
   Array array = model_.array(program_, symbol);
-  std::string view, rows, levels;
+  const int64_t bytes = array.rowSize() * model_.bytes(array.pointee);
+  DeviceRegion region{"input", "arrays." + array.member, "", array.member, "", {}, {}};
+  std::string view, rows, column;
   kernel::FieldPart part;
   Operation *op;
   if (auto argument = program_.find<kernel::ArgumentOp>(symbol)) {
     op = argument;
     part = argument.getPart();
+    column = argument.getName().str();
     view = "run.arg(" + std::to_string(argument.getLeaf()) + ")";
     rows = "run.batch.inputs()";
+    region.terms.push_back({"inputs", "", bytes});
   } else {
     auto field = program_.find<kernel::FieldOp>(symbol);
     op = field;
     part = field.getPart();
+    column = field.getData().str() + "." + field.getName().str();
     std::string table = std::to_string(model_.data(field.getData()).number);
     view = "run.batch.column(" + table + ", " + std::to_string(field.getColumn()) + ")";
     rows = "run.batch.rows(" + table + ")";
+    region.terms.push_back({"nodes", field.getData().str(), bytes});
   }
-  std::string size = "size_t(" + rows + ")";
+  region.size = "size_t(" + rows + ")";
   auto level = op->getAttrOfType<IntegerAttr>("level");
-  if (part == kernel::FieldPart::Items)
-    size = "dbc::cuda::elements(" + view + ", " + rows + ")";
-  else if ((part == kernel::FieldPart::Begin || part == kernel::FieldPart::End) && level &&
-           level.getInt() > 0)
-    size = "dbc::cuda::elements(" + view + ", " + rows + ", " + std::to_string(level.getInt()) + ")";
-  return array.rowSize() == 1 ? size : size + " * " + std::to_string(array.rowSize());
+  if (part == kernel::FieldPart::Items) {
+    region.size = "dbc::cuda::elements(" + view + ", " + rows + ")";
+    region.terms = {{"elements", column, bytes}};
+  } else if ((part == kernel::FieldPart::Begin || part == kernel::FieldPart::End) && level &&
+             level.getInt() > 0) {
+    region.size = "dbc::cuda::elements(" + view + ", " + rows + ", " + std::to_string(level.getInt()) + ")";
+    region.terms = {{"elements", column, bytes, level.getInt()}};
+  }
+  if (array.rowSize() != 1)
+    region.size += " * " + std::to_string(array.rowSize());
+  return region;
+}
+
+/// Buffers, of which several may share memory.
+DeviceRegion DeviceComputeEmitter::rowsRegion(const Slot &slot) {
+  SharedMemory shared = sharedMemory(slot);
+  const bool alone = slot.buffers.size() == 1;
+  DeviceRegion region{"rows",
+                      alone ? member(slot.buffers.front()) : shared.name,
+                      alone ? "" : shared.type,
+                      "",
+                      shared.size,
+                      alone ? std::vector<std::string>() : shared.members,
+                      {}};
+  for (kernel::BufferOp buffer : slot.buffers) {
+    Array array = model_.array(program_, buffer.getSymName());
+    std::string of = buffer.getSpace().str();
+    const int64_t bytes = strideOf(buffer) * model_.bytes(array.pointee);
+    auto same = llvm::find_if(region.terms, [&](const MemoryPlan::Term &term) { return term.of == of; });
+    if (same == region.terms.end())
+      region.terms.push_back({"rows", of, bytes});
+    else
+      same->bytes = std::max(same->bytes, bytes);
+  }
+  return region;
+}
+
+/// Scratch of blocks of threads.
+DeviceRegion DeviceComputeEmitter::scratchRegion() {
+  std::vector<std::string> blocks;
+  for (const MemoryPlan::Term &term : scratchBlocks_)
+    blocks.push_back(
+        "dbc::cuda::blocks_of(" +
+        commas({"0", program_.rows(program_.find<kernel::SpaceOp>(term.of)), std::to_string(term.rows),
+                std::to_string(term.tiles), std::to_string(term.most)}) +
+        ")");
+  std::string most = blocks.size() == 1 ? blocks[0] : "std::max({" + commas(blocks) + "})";
+  return {"rows", "arrays.scratch.memory", "", "", "size_t(" + most + ") * " + std::to_string(scratch_),
+          {},     scratchBlocks_};
 }
 
 /// The array where the host puts the rows of a space that stay.
@@ -182,72 +241,83 @@ std::string DeviceComputeEmitter::keptOf(kernel::SpaceOp space) {
   return name;
 }
 
-/// All the memory of a part, and what the host has of it.
-void DeviceComputeEmitter::regions() {
-  std::vector<std::pair<std::string, std::string>> lines; // kind, arguments
-  std::vector<std::string> after;                         // what is known when they have their places
-  auto add = [&](const std::string &kind, ArrayRef<std::string> arguments) {
-    lines.push_back({kind, commas(std::vector<std::string>(arguments.begin(), arguments.end()))});
-  };
+std::vector<DeviceRegion> DeviceComputeEmitter::regions() {
+  findScratch();
+  std::vector<DeviceRegion> regions;
   auto isResult = [&](const Slot &slot) {
     return llvm::any_of(program_.outputs, [&](kernel::OutputOp output) {
       return output.getBuffer() == kernel::BufferOp(slot.buffers.front()).getSymName();
     });
   };
   for (const Slot &slot : program_.slots)
-    if (!slot.ofModel && isResult(slot))
-      add("result", {"&" + member(slot.buffers.front()), sizeOf(slot.buffers.front())});
-  for (const std::string &symbol : arrays_.fields) {
-    std::string name = model_.array(program_, symbol).member;
-    add("input", {"&arrays." + name, name, fieldSize(symbol)});
-  }
-  for (const DeviceArrays::Column &column : arrays_.columns)
-    add("input", {"&arrays." + column.member,
-                  program_.nameOf(column.space) + "[" +
-                      std::to_string(program_.column(column.space, column.column)) + "]",
-                  "size_t(" + program_.rows(column.space) + ")"});
-  for (const auto &[space, member] : arrays_.orders) {
-    std::string ticks = program_.ticks(space);
-    add("input", {"&arrays." + member, ticks + ".rows()", ticks + ".order.size()"});
-  }
-  for (const auto &[space, member] : arrays_.ticks) {
-    std::string ticks = program_.ticks(space);
-    add("input", {"&arrays." + member, ticks + ".begin.data()", ticks + ".begin.size()"});
-  }
-  for (const Slot &slot : program_.slots) {
-    if (slot.ofModel || isResult(slot))
-      continue;
-    SharedMemory shared = sharedMemory(slot);
-    if (slot.buffers.size() == 1) {
-      add("rows", {"&" + member(slot.buffers.front()), shared.size});
-      continue;
+    if (!slot.ofModel && isResult(slot)) {
+      regions.push_back(rowsRegion(slot));
+      regions.back().kind = "result";
     }
-    out_.line(shared.type + " *" + shared.name + " = nullptr;");
-    add("rows", {"&" + shared.name, shared.size});
-    after.insert(after.end(), shared.members.begin(), shared.members.end());
+  for (const std::string &symbol : arrays_.fields)
+    regions.push_back(fieldRegion(symbol));
+  for (const DeviceArrays::Column &column : arrays_.columns) {
+    kernel::SpaceOp space = column.space;
+    regions.push_back(
+        {"input",
+         "arrays." + column.member,
+         "",
+         program_.nameOf(space) + "[" + std::to_string(program_.column(space, column.column)) + "]",
+         "size_t(" + program_.rows(space) + ")",
+         {},
+         {{"rows", space.getSymName().str(), 4}}});
   }
-  if (scratch_ > 0) {
-    out_.line("arrays.scratch.bytes = " + std::to_string(scratch_) + ";");
-    add("rows",
-        {"&arrays.scratch.memory",
-         "size_t(" +
-             (scratchBlocks_.size() == 1 ? scratchBlocks_[0] : "std::max({" + commas(scratchBlocks_) + "})") +
-             ") * " + std::to_string(scratch_)});
+  for (auto [space, member] : arrays_.orders) {
+    std::string ticks = program_.ticks(space);
+    regions.push_back({"input",
+                       "arrays." + member,
+                       "",
+                       ticks + ".rows()",
+                       ticks + ".order.size()",
+                       {},
+                       {{"order", space.getSymName().str(), 4}}});
   }
+  for (auto [space, member] : arrays_.ticks) {
+    std::string ticks = program_.ticks(space);
+    regions.push_back({"input",
+                       "arrays." + member,
+                       "",
+                       ticks + ".begin.data()",
+                       ticks + ".begin.size()",
+                       {},
+                       {{"ticks", space.getSymName().str(), 4}}});
+  }
+  for (const Slot &slot : program_.slots)
+    if (!slot.ofModel && !isResult(slot))
+      regions.push_back(rowsRegion(slot));
+  if (scratch_ > 0)
+    regions.push_back(scratchRegion());
   llvm::SmallPtrSet<Operation *, 4> kept;
   if (kernel::RunOp run = program_.run)
     run.walk([&](kernel::KeepOp op) {
       auto space = program_.find<kernel::SpaceOp>(op.getSpace());
-      if (!kept.insert(space).second)
-        return;
-      std::string name = keptOf(space);
-      out_.line("int32_t *" + name + " = nullptr;");
-      add("decided", {"&" + name, "size_t(" + program_.rows(space) + ")"});
+      if (kept.insert(space).second)
+        regions.push_back({"decided",
+                           keptOf(space),
+                           "int32_t",
+                           "",
+                           "size_t(" + program_.rows(space) + ")",
+                           {},
+                           {{"rows", space.getSymName().str(), 4}}});
     });
-  if (lines.empty()) {
-    out_.line("device.begin({});");
-    return;
-  }
+  return regions;
+}
+
+/// All the memory of a part, and what the host has of it.
+void DeviceComputeEmitter::begin() {
+  const std::vector<DeviceRegion> all = regions();
+  if (scratch_ > 0)
+    out_.line("arrays.scratch.bytes = " + std::to_string(scratch_) + ";");
+  for (const DeviceRegion &region : all)
+    if (!region.type.empty())
+      out_.line(region.type + " *" + region.member + " = nullptr;");
+  if (all.empty())
+    return out_.line("device.begin({});");
   const std::pair<const char *, const char *> kinds[] = {
       {"result", "Results."},
       {"input", "The batch, and how its rows are found."},
@@ -257,18 +327,20 @@ void DeviceComputeEmitter::regions() {
   out_.line("device.begin({");
   for (auto [kind, comment] : kinds) {
     bool first = true;
-    for (const auto &[of, arguments] : lines) {
-      if (of != kind)
+    for (const DeviceRegion &region : all) {
+      if (region.kind != kind)
         continue;
       if (first)
         out_.line("    // " + std::string(comment));
       first = false;
-      out_.line("    dbc::cuda::" + of + "(" + arguments + "),");
+      out_.line("    dbc::cuda::" + region.kind + "(&" + region.member + ", " +
+                (region.from.empty() ? "" : region.from + ", ") + region.size + "),");
     }
   }
   out_.line("});");
-  for (const std::string &line : after)
-    out_.line(line);
+  for (const DeviceRegion &region : all)
+    for (const std::string &line : region.assigned)
+      out_.line(line);
 }
 
 void DeviceComputeEmitter::keep(kernel::KeepOp op, const std::string &ticks, const std::string &tick) {
@@ -325,7 +397,7 @@ void DeviceComputeEmitter::emit() {
   out_.open("for (int32_t attempt = 0; attempt == 0 || device.again(); ++attempt)");
   out_.line("if (attempt > 0)");
   out_.line("  schedule(run); // computing may have changed what it made");
-  regions();
+  begin();
   if (!arrays_.loops.empty())
     out_.line("arrays.barriers = device.barrier(0);");
   constants();
@@ -363,13 +435,18 @@ void DeviceComputeEmitter::emit() {
 }
 
 void DeviceComputeEmitter::emitAll() {
-  stages(scratch_);
+  stages();
   report();
   emit();
 }
 
 void emitComputeOn(const ModelNames &model, const Program &program, Writer &out) {
   DeviceComputeEmitter(model, program, out).emitAll();
+}
+
+std::vector<DeviceRegion> deviceRegions(const ModelNames &model, const Program &program) {
+  Writer nowhere;
+  return DeviceComputeEmitter(model, program, nowhere).regions();
 }
 
 bool hasChecks(const ModelNames &model, const Program &program) {

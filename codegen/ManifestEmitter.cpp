@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // NAME.json: the model for tools of other languages. MANIFEST.md is its schema.
+#include "codegen/DeviceMemory.h"
 #include "codegen/Emitters.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -152,7 +153,29 @@ static void stage(json::OStream &j, const ModelNames &model, kernel::FuncOp func
   });
 }
 
-static void program(json::OStream &j, const ModelNames &model, const Program &p) {
+/// An array of a device: {"name": .., "kind": .., "largest": [{"count": "rows", "of": .., "bytes": ..}]}.
+static void deviceArray(json::OStream &j, const MemoryPlan::Array &array) {
+  j.attribute("name", array.name);
+  j.attribute("kind", array.kind);
+  j.attributeArray("largest", [&] {
+    for (const MemoryPlan::Term &term : array.largest)
+      j.object([&] {
+        j.attribute("count", term.count);
+        if (!term.of.empty())
+          j.attribute("of", term.of);
+        if (term.level >= 0)
+          j.attribute("level", term.level);
+        if (term.most > 0) {
+          j.attribute("rows", term.rows);
+          j.attribute("tiles", term.tiles);
+          j.attribute("most", term.most);
+        }
+        j.attribute("bytes", term.bytes);
+      });
+  });
+}
+
+static void program(json::OStream &j, const ModelNames &model, const Program &p, const MemoryPlan *memory) {
   kernel::ProgramOp op = p.op;
   j.attribute("name", p.source);
   j.attribute("cpp", p.name);
@@ -194,6 +217,11 @@ static void program(json::OStream &j, const ModelNames &model, const Program &p)
     if (run)
       order(j, run.getBody().front());
   });
+  if (memory)
+    j.attributeArray("device_arrays", [&] {
+      for (const MemoryPlan::Array &array : memory->entries[p.number].arrays)
+        j.object([&] { deviceArray(j, array); });
+    });
 }
 
 std::string emitManifest(const ModelNames &model) {
@@ -217,11 +245,20 @@ std::string emitManifest(const ModelNames &model) {
         j.attribute("name", model.f64() ? "f64" : model.options.tf32 ? "tf32" : "f32");
         j.attribute("bound", model.options.tf32 ? 5e-3 : 1e-4);
       });
+    std::optional<MemoryPlan> memory;
+    if (model.device) {
+      memory = planMemory(model);
+      j.attributeObject("device_memory", [&] {
+        j.attribute("model_bytes", memory->model);
+        j.attribute("fixed_bytes", memory->fixed);
+        j.attribute("line", memory->line);
+      });
+    }
     datas(j, model);
     params(j, model);
     j.attributeArray("entries", [&] {
       for (const auto &p : model.programs)
-        j.object([&] { program(j, model, *p); });
+        j.object([&] { program(j, model, *p, memory ? &*memory : nullptr); });
     });
   });
   os << '\n';

@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
 #include "driver/DeviceReport.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 
@@ -157,6 +158,69 @@ llvm::json::Value toJson(const DeviceReport &report) {
                             {"kernels", std::move(kernels)},
                             {"graph", report.noGraph.empty()},
                             {"no_graph", report.noGraph}};
+}
+
+using codegen::MemoryPlan;
+
+/// "row of `encode`".
+static std::string inWords(const MemoryPlan::Term &term) {
+  std::string of = " of `" + term.of + "`";
+  if (term.count == "rows")
+    return "row" + of;
+  if (term.count == "order")
+    return "row" + of + ", if they are out of order";
+  if (term.count == "ticks")
+    return "level or step" + of + ", and one more";
+  if (term.count == "inputs")
+    return "input";
+  if (term.count == "nodes")
+    return "node" + of;
+  if (term.count == "elements")
+    return "element" + of + (term.level < 0 ? "" : " behind " + std::to_string(term.level) + " lists");
+  return "block of " + std::to_string(term.rows) + " rows" + of +
+         (term.tiles > 1 ? " and each of " + std::to_string(term.tiles) + " tiles" : "") + ", at most " +
+         std::to_string(term.most) + " blocks";
+}
+
+void print(llvm::raw_ostream &out, const MemoryPlan &plan, const MemoryPlan::Entry &entry) {
+  out << "  memory: " << plan.model << " bytes of the model; of a batch " << plan.fixed
+      << " bytes, and each of " << entry.arrays.size() << " arrays rounded up to " << plan.line
+      << " bytes:\n";
+  std::vector<std::pair<std::string, int64_t>> sums; // of arrays that nothing shares
+  for (const MemoryPlan::Array &array : entry.arrays) {
+    if (array.largest.size() != 1)
+      continue;
+    std::string words = inWords(array.largest[0]);
+    auto same = llvm::find_if(sums, [&](const auto &sum) { return sum.first == words; });
+    if (same == sums.end())
+      sums.push_back({words, array.largest[0].bytes});
+    else
+      same->second += array.largest[0].bytes;
+  }
+  for (const auto &[words, bytes] : sums)
+    out << "    " << bytes << " bytes for each " << words << "\n";
+  for (const MemoryPlan::Array &array : entry.arrays) {
+    if (array.largest.size() == 1)
+      continue;
+    out << "    the most of";
+    for (const auto &[number, term] : llvm::enumerate(array.largest))
+      out << (number > 0 ? "; " : " ") << term.bytes << " bytes for each " << inWords(term);
+    out << "\n";
+  }
+}
+
+llvm::json::Value toJson(const MemoryPlan &plan, const MemoryPlan::Entry &entry) {
+  llvm::json::Array arrays;
+  for (const MemoryPlan::Array &array : entry.arrays) {
+    llvm::json::Array largest;
+    for (const MemoryPlan::Term &term : array.largest)
+      largest.push_back(llvm::json::Object{{"bytes", term.bytes}, {"for_each", inWords(term)}});
+    arrays.push_back(llvm::json::Object{{"name", array.name}, {"largest", std::move(largest)}});
+  }
+  return llvm::json::Object{{"model_bytes", plan.model},
+                            {"fixed_bytes", plan.fixed},
+                            {"line", plan.line},
+                            {"arrays", std::move(arrays)}};
 }
 
 } // namespace dbc::driver

@@ -1,8 +1,9 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// How a device computes a model: what the passes decided about its kernels.
+// How a device computes a model: what the passes decided about its kernels, and the memory that it takes.
 #pragma once
 
+#include "codegen/Codegen.h"
 #include "ir/Kernel/Kernel.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/JSON.h"
@@ -49,5 +50,9 @@ std::vector<DeviceReport> reportKernels(mlir::ModuleOp kernels, int64_t realByte
 
 void print(llvm::raw_ostream &out, const DeviceReport &report);
 llvm::json::Value toJson(const DeviceReport &report);
+
+/// What a batch of an entry takes on a device, as a formula of what it has.
+void print(llvm::raw_ostream &out, const codegen::MemoryPlan &plan, const codegen::MemoryPlan::Entry &entry);
+llvm::json::Value toJson(const codegen::MemoryPlan &plan, const codegen::MemoryPlan::Entry &entry);
 
 } // namespace dbc::driver

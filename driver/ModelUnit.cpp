@@ -142,6 +142,19 @@ Exit ModelUnit::transform(const std::string &until, mlir::OwningOpRef<mlir::Modu
   return kFine;
 }
 
+codegen::Options ModelUnit::codegenOptions() const {
+  codegen::Options options;
+  options.real = options_.f64 ? codegen::Real::F64 : codegen::Real::F32;
+  options.bf16 = options_.bf16;
+  options.tf32 = options_.tf32;
+  options.source = llvm::sys::path::filename(options_.file).str();
+  return options;
+}
+
+codegen::MemoryPlan ModelUnit::planMemory(mlir::ModuleOp kernels, mlir::ModuleOp forDevice) const {
+  return codegen::planMemory(kernels, forDevice, codegenOptions());
+}
+
 Exit ModelUnit::generate(GeneratedCode &code, const std::vector<std::string> &printAfter) {
   mlir::OwningOpRef<mlir::ModuleOp> kernels, forDevice;
   if (Exit exit = transform("kernel", kernels, options_.device ? std::vector<std::string>() : printAfter))
@@ -149,14 +162,9 @@ Exit ModelUnit::generate(GeneratedCode &code, const std::vector<std::string> &pr
   if (options_.device)
     if (Exit exit = transform("kernel", forDevice, printAfter, /*device=*/true))
       return exit;
-  codegen::Options options;
-  options.real = options_.f64 ? codegen::Real::F64 : codegen::Real::F32;
-  options.bf16 = options_.bf16;
-  options.tf32 = options_.tf32;
-  options.source = llvm::sys::path::filename(options_.file).str();
   mlir::ScopedDiagnosticHandler handler(&context_, printDiagnostic);
   mlir::FailureOr<codegen::Generated> generated =
-      codegen::generate(*kernels, forDevice ? *forDevice : mlir::ModuleOp(), options);
+      codegen::generate(*kernels, forDevice ? *forDevice : mlir::ModuleOp(), codegenOptions());
   if (mlir::failed(generated))
     throw std::logic_error("C++ cannot be printed for the kernel module");
   code.model = kernels->getSymName()->str();

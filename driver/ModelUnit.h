@@ -3,6 +3,7 @@
 // A model on its way through the compiler's layers.
 #pragma once
 
+#include "codegen/Codegen.h"
 #include "driver/Exit.h"
 #include "driver/SharedModel.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -51,6 +52,8 @@ public:
   /// stderr.
   Exit transform(const std::string &until, mlir::OwningOpRef<mlir::ModuleOp> &result,
                  const std::vector<std::string> &printAfter = {}, bool device = false);
+  /// How much memory a batch needs on a device. Of modules of the whole pipelines for a CPU and for a GPU.
+  codegen::MemoryPlan planMemory(mlir::ModuleOp kernels, mlir::ModuleOp forDevice) const;
   /// Makes C++ of it.
   Exit generate(GeneratedCode &code, const std::vector<std::string> &printAfter = {});
 
@@ -60,6 +63,7 @@ public:
   const std::vector<std::string> &files() const;
 
 private:
+  codegen::Options codegenOptions() const;
   struct Front; ///< source texts, syntax tree, what the checker found
   ModelOptions options_;
   std::unique_ptr<Front> front_;

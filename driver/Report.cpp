@@ -95,16 +95,23 @@ static Exit count(const Options &options, ModelUnit &unit, llvm::json::Object &j
 
 /// What a device does.
 static Exit reportDevice(const Options &options, ModelUnit &unit, llvm::json::Object &json) {
-  mlir::OwningOpRef<mlir::ModuleOp> kernels;
+  mlir::OwningOpRef<mlir::ModuleOp> host, kernels;
+  if (Exit exit = unit.transform("kernel", host))
+    return exit;
   if (Exit exit = unit.transform("kernel", kernels, {}, /*device=*/true))
     return exit;
+  const codegen::MemoryPlan memory = unit.planMemory(*host, *kernels);
   llvm::json::Array programs;
-  for (const DeviceReport &program : reportKernels(*kernels, options.model.f64 ? 8 : 4)) {
+  for (const auto &[number, program] : llvm::enumerate(reportKernels(*kernels, options.model.f64 ? 8 : 4))) {
     if (!options.entry.empty() && program.entry != options.entry)
       continue;
-    programs.push_back(toJson(program));
-    if (!options.json)
+    llvm::json::Value report = toJson(program);
+    report.getAsObject()->insert({"memory", toJson(memory, memory.entries[number])});
+    programs.push_back(std::move(report));
+    if (!options.json) {
       print(llvm::outs(), program);
+      print(llvm::outs(), memory, memory.entries[number]);
+    }
   }
   json["device"] = std::move(programs);
   return kFine;

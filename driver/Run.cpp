@@ -124,6 +124,9 @@ Exit runCommand(const Options &options) {
                  << profile.compute_ns << " ns computing\n";
   if (options.profile)
     llvm::errs() << profile_table(profile);
+  if (options.profile && runner.context)
+    llvm::errs() << "memory of the device: " << loaded.device()->bytes() << " bytes of the model; "
+                 << runner.context->needed_bytes() << " bytes of the last batch\n";
   if (!options.profileOutput.empty())
     if (llvm::Error error = writeFile(options.profileOutput, profile_json(profile) + "\n"))
       return fail(std::move(error));

@@ -169,20 +169,22 @@ size_t Context::room(size_t bytes) const { return lines(bytes + (backend_->fence
 
 /// Room for all, and the places of what a part has besides its arrays.
 bool Context::reserve(std::initializer_list<Region> regions) {
+  const size_t faults = static_cast<size_t>(fault_capacity_) * sizeof(FaultRecord);
   size_t bytes[4] = {}; // of each kind
+  needed_ = kHeader + lines(faults);
   decided_bytes_ = 0;
   for (const Region &region : regions) {
     bytes[region.kind] += room(region.bytes);
+    needed_ += lines(region.bytes);
     if (region.kind == Region::Decided)
       decided_bytes_ = std::max(decided_bytes_, lines(region.bytes));
   }
   result_bytes_ = bytes[Region::Result];
   const size_t header = room(kHeader), in = header + bytes[Region::Input];
-  const size_t records = room(static_cast<size_t>(fault_capacity_) * sizeof(FaultRecord));
-  needed_ = result_bytes_ + in + records + bytes[Region::Rows] + bytes[Region::Decided];
+  const size_t all = result_bytes_ + in + room(faults) + bytes[Region::Rows] + bytes[Region::Decided];
   fence(false);
   ends_.clear();
-  if (!arena_.reserve(*backend_, needed_)) {
+  if (!arena_.reserve(*backend_, all)) {
     fail("not enough memory on the device for the batch");
     fault_capacity_ = kFaults;
     return false;

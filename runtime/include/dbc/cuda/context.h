@@ -121,7 +121,8 @@ public:
   void widen_from(int32_t blocks) { wide_blocks_ = blocks > 0 ? blocks : kWideBlocks; }
   /// Memory held on the device for this session, in bytes; the model's is its own.
   size_t bytes() const { return arena_.bytes() + graphs_.bytes(); }
-  /// What of that the last part of a run needed: a sum over its arrays, as the manifest has it.
+  /// What of that the last part of a run needed, by the formula in the manifest. With a sanitizer fences come
+  /// on top.
   size_t needed_bytes() const { return needed_; }
   /// Memory of the host for copies that is held for this session, in bytes.
   size_t host_bytes() const { return staging_.bytes(); }

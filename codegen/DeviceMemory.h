@@ -1,0 +1,27 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The memory of a part of a batch on a device: its arrays, in C++ and as a sum over what a batch has.
+#pragma once
+
+#include "codegen/Codegen.h"
+#include "codegen/DeviceArrays.h"
+
+namespace dbc::codegen {
+
+/// An array as dbc::cuda::Region has it.
+struct DeviceRegion {
+  std::string kind;                    ///< result, input, rows, decided
+  std::string member;                  ///< the pointer that gets its address, in C++
+  std::string type;                    ///< C++ of a local pointer that is to be declared for it; else ""
+  std::string from;                    ///< input: where the host has it, in C++
+  std::string size;                    ///< elements, in C++
+  std::vector<std::string> assigned;   ///< lines that set what shares it, when it has its place
+  std::vector<MemoryPlan::Term> terms; ///< the largest of these counts
+};
+
+/// All arrays of a program, in the order of their kinds. `model` is that for the device.
+std::vector<DeviceRegion> deviceRegions(const ModelNames &model, const Program &program);
+
+MemoryPlan planMemory(const ModelNames &model);
+
+} // namespace dbc::codegen
