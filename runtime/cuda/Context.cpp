@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 #include <new>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -17,6 +18,7 @@ namespace dbc::cuda {
 void Model::swap(Model &other) noexcept {
   std::swap(model_, other.model_);
   std::swap(backend_, other.backend_);
+  std::swap(memory_, other.memory_);
   std::swap(device_, other.device_);
   std::swap(bytes_, other.bytes_);
   buffers_.swap(other.buffers_);
@@ -24,13 +26,15 @@ void Model::swap(Model &other) noexcept {
 }
 
 Model::~Model() {
-  for (auto *memories : {&buffers_, &matrices_})
-    for (void *memory : *memories)
-      if (memory != nullptr)
-        backend_->release(memory);
+  if (bytes_ > 0)
+    backend_->use(device_);
+  for (auto *constants : {&buffers_, &matrices_})
+    for (const Constant &constant : *constants)
+      if (constant.data != nullptr)
+        memory_.release(constant.data, constant.bytes);
 }
 
-Status Model::make(const dbc::Model &model, int32_t device, Model *made) {
+Status Model::make(const dbc::Model &model, int32_t device, Model *made, const Allocator &allocator) {
   if (model.empty())
     return Status::error(Code::bad_call, "the model was never made");
   const std::string &name = model.info().name;
@@ -39,6 +43,7 @@ Status Model::make(const dbc::Model &model, int32_t device, Model *made) {
   try {
     Model on;
     on.backend_ = &model.code().cuda();
+    on.memory_ = DeviceMemory(*on.backend_, allocator);
     on.device_ = device;
     void *stream = nullptr;
     if (Status status = on.backend_->open(device, &stream); !status.ok()) {
@@ -46,19 +51,20 @@ Status Model::make(const dbc::Model &model, int32_t device, Model *made) {
       return status;
     }
     bool room = true;
-    auto upload = [&](std::vector<void *> &to, int32_t count, auto &&array) {
-      to.resize(static_cast<size_t>(count), nullptr);
+    size_t needed = 0;
+    auto upload = [&](std::vector<Constant> &to, int32_t count, auto &&array) {
+      to.resize(static_cast<size_t>(count));
       for (int32_t slot = 0; slot < count; ++slot) {
         const Array<unsigned char> &from = array(slot);
         if (from.empty())
           continue;
-        to[slot] = on.backend_->allocate(from.size());
-        if (to[slot] == nullptr) {
-          room = false;
-          return;
-        }
+        needed += from.size();
+        to[slot] = {room ? on.memory_.allocate(from.size()) : nullptr, from.size()};
+        room = to[slot].data != nullptr;
+        if (!room)
+          continue;
         on.bytes_ += from.size();
-        on.backend_->copy(to[slot], from.data(), from.size(), stream);
+        on.backend_->copy(to[slot].data, from.data(), from.size(), stream);
       }
     };
     upload(on.buffers_, model.buffers(),
@@ -67,8 +73,11 @@ Status Model::make(const dbc::Model &model, int32_t device, Model *made) {
            [&](int32_t slot) -> const auto & { return model.raw_matrix(slot); });
     Status status = on.backend_->wait(stream);
     on.backend_->close(stream);
-    if (!room)
-      return Status::error(Code::limit, name + ": not enough memory on the device for the model");
+    if (!room) {
+      status = on.memory_.missing("the model", needed, 0);
+      status.message = name + ": " + status.message;
+      return status;
+    }
     if (!status.ok()) {
       status.message = name + ": " + status.message;
       return status;
@@ -105,19 +114,16 @@ constexpr size_t kHeader = lines((1 + Context::kLoops) * sizeof(int32_t));
 Context::~Context() {
   if (backend_ == nullptr)
     return;
-  if (stream_ != nullptr)
+  if (stream_ != nullptr) {
+    backend_->use(model_.device());
     (void)backend_->wait(stream_);
-  graphs_.clear(*backend_);
+  }
+  graphs_.clear(*backend_, memory_);
   fence(false);
-  arena_.release(*backend_);
-  staging_.release(*backend_);
-  if (stream_ != nullptr)
+  arena_.release(memory_);
+  staging_.release(HostMemory{*backend_});
+  if (stream_ != nullptr && stream_ != options_.stream)
     backend_->close(stream_);
-}
-
-void Context::fail(const char *what) {
-  if (status_.ok())
-    status_ = Status::error(Code::limit, model_.host().info().name + ": " + what);
 }
 
 /// The first failure stays, and names the model.
@@ -142,7 +148,10 @@ void Context::open() {
       return;
     }
     backend_ = &model_.host().code().cuda();
-    check(backend_->open(model_.device(), &stream_));
+    memory_ = DeviceMemory(*backend_, options_.allocator);
+    check(backend_->open(model_.device(), options_.stream == nullptr ? &stream_ : nullptr));
+    if (status_.ok() && options_.stream != nullptr)
+      stream_ = options_.stream;
     cooperative_ = status_.ok() && backend_->cooperative(model_.device());
   } else if (stream_ != nullptr) {
     backend_->use(model_.device());
@@ -184,13 +193,15 @@ bool Context::reserve(std::initializer_list<Region> regions) {
   const size_t all = result_bytes_ + in + room(faults) + bytes[Region::Rows] + bytes[Region::Decided];
   fence(false);
   ends_.clear();
-  if (!arena_.reserve(*backend_, all)) {
-    fail("not enough memory on the device for the batch");
+  if (!arena_.reserve(memory_, all, options_.limit_bytes)) {
+    check(memory_.missing("the batch", all, options_.limit_bytes));
     fault_capacity_ = kFaults;
     return false;
   }
-  if (!staging_.reserve(*backend_, in + result_bytes_ + header + decided_bytes_)) {
-    fail("not enough memory of the host that the device can reach");
+  const size_t staged = in + result_bytes_ + header + decided_bytes_;
+  if (!staging_.reserve(HostMemory{*backend_}, staged)) {
+    check(Status::error(Code::limit, "not enough memory of the host that the device can reach: " +
+                                         std::to_string(staged) + " bytes are needed"));
     return false;
   }
   results_ = arena_.data();
@@ -261,7 +272,7 @@ void Context::launch_nodes(const GraphSource &source) {
   if (!std::exchange(collecting_, false) || !status_.ok() ||
       std::all_of(nodes_.begin(), nodes_.end(), [](const Node &node) { return node.begin >= node.end; }))
     return;
-  check(graphs_.run(*backend_, stream_, source, nodes_));
+  check(graphs_.run(*backend_, memory_, stream_, source, nodes_));
   launches_ += status_.ok();
 }
 

@@ -20,11 +20,11 @@ struct Graphs::Graph {
   int32_t wide = 0;     ///< as its source has it
   void *made = nullptr; ///< the backend's
 
-  void release(const Backend &backend) {
+  void release(const Backend &backend, const DeviceMemory &memory) {
     if (made != nullptr)
       backend.release_graph(made);
     if (device != nullptr)
-      backend.release(device);
+      memory.release(device, bytes);
     if (host != nullptr)
       backend.release_host(host);
   }
@@ -33,9 +33,9 @@ struct Graphs::Graph {
 Graphs::Graphs() = default;
 Graphs::~Graphs() = default;
 
-void Graphs::clear(const Backend &backend) {
+void Graphs::clear(const Backend &backend, const DeviceMemory &memory) {
   for (auto &graph : graphs_)
-    graph->release(backend);
+    graph->release(backend, memory);
   graphs_.clear();
 }
 
@@ -81,8 +81,8 @@ Status Graphs::record(const Backend &backend, void *stream, const GraphSource &s
   return backend.end_capture(stream, &graph.made);
 }
 
-Status Graphs::run(const Backend &backend, void *stream, const GraphSource &source,
-                   const std::vector<Node> &nodes) {
+Status Graphs::run(const Backend &backend, const DeviceMemory &memory, void *stream,
+                   const GraphSource &source, const std::vector<Node> &nodes) {
   Graph *graph = find(source.stages, nodes);
   if (graph == nullptr) {
     auto fresh = std::make_unique<Graph>();
@@ -92,19 +92,19 @@ Status Graphs::run(const Backend &backend, void *stream, const GraphSource &sour
     fresh->expected.resize(nodes.size(), 0);
     graphs_.reserve(kMost + 1);
     if (graphs_.size() == kMost) {
-      graphs_.back()->release(backend);
+      graphs_.back()->release(backend, memory);
       graphs_.pop_back();
     }
     graphs_.insert(graphs_.begin(), std::move(fresh));
     graph = graphs_.front().get();
     graph->rows = (source.bytes + 15) / 16 * 16;
     const size_t bytes = graph->rows + nodes.size() * 2 * sizeof(int32_t);
-    graph->device = static_cast<unsigned char *>(backend.allocate(bytes));
+    graph->device = static_cast<unsigned char *>(memory.allocate(bytes));
     graph->host = static_cast<unsigned char *>(backend.allocate_host(bytes));
     graph->bytes = graph->device != nullptr ? bytes : 0;
   }
   const auto forget = [&](Status status) {
-    graphs_.front()->release(backend);
+    graphs_.front()->release(backend, memory);
     graphs_.erase(graphs_.begin());
     return status;
   };

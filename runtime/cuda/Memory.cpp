@@ -1,28 +1,37 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include <dbc/cuda/memory.h>
 
+#include <string>
+
 namespace dbc::cuda {
 
-bool Reservation::allocate(const Backend &backend, size_t bytes) {
-  data_ =
-      static_cast<unsigned char *>(place_ == Device ? backend.allocate(bytes) : backend.allocate_host(bytes));
-  bytes_ = data_ != nullptr ? bytes : 0;
-  return data_ != nullptr;
+void *DeviceMemory::allocate(size_t bytes) const {
+  if (allocator_.allocate == nullptr)
+    return backend_->allocate(bytes);
+  void *memory = allocator_.allocate(bytes, allocator_.user);
+  if (reinterpret_cast<uintptr_t>(memory) % kLine == 0)
+    return memory;
+  release(memory, bytes); // loads of whole lines would fail
+  return nullptr;
 }
 
-bool Reservation::reserve(const Backend &backend, size_t bytes) {
-  if (bytes <= bytes_)
-    return true;
-  release(backend);
-  return allocate(backend, lines(bytes + bytes / 4)) || allocate(backend, lines(bytes));
+void DeviceMemory::release(void *memory, size_t bytes) const {
+  if (allocator_.allocate == nullptr)
+    backend_->release(memory);
+  else if (allocator_.release != nullptr)
+    allocator_.release(memory, bytes, allocator_.user);
 }
 
-void Reservation::release(const Backend &backend) {
-  if (data_ == nullptr)
-    return;
-  (place_ == Device ? backend.release : backend.release_host)(data_);
-  data_ = nullptr;
-  bytes_ = 0;
+Status DeviceMemory::missing(const char *what, size_t needed, size_t limit) const {
+  std::string message = std::string("not enough memory on the device for ") + what + ": " +
+                        std::to_string(needed) + " bytes are needed";
+  if (limit > 0 && needed > limit)
+    message += ", " + std::to_string(limit) + " may be held";
+  else if (allocator_.allocate != nullptr)
+    message += ", which the allocator does not give at a multiple of " + std::to_string(kLine) + " bytes";
+  else if (backend_->available != nullptr)
+    message += ", " + std::to_string(backend_->available()) + " are available";
+  return Status::error(Code::limit, message);
 }
 
 } // namespace dbc::cuda

@@ -3,6 +3,8 @@
 // A model and a session on a device: its memory, copies and failures.
 #include "cuda_models.h"
 
+#include <memory>
+
 namespace {
 
 //===-- Models ------------------------------------------------------------------------------------------===//
@@ -72,7 +74,9 @@ TEST_F(CudaContext, ModelsWithoutMemory) {
     card.refusing = granted;
     const Status status = dbc::cuda::Model::make(model_, 0, &on_);
     EXPECT_EQ(status.code, Code::limit);
-    EXPECT_EQ(status.message, "toy: not enough memory on the device for the model");
+    EXPECT_EQ(status.message,
+              "toy: not enough memory on the device for the model: 424 bytes are needed, 1234 "
+              "are available");
     EXPECT_TRUE(on_.empty());
     EXPECT_EQ(card.bytes, 0u);
     EXPECT_EQ(card.streams, 0);
@@ -186,9 +190,10 @@ TEST_F(CudaContext, RefusedMemoryIsALimit) {
         card.refusals = 1;
         if (!done) {
           EXPECT_EQ(status.code, Code::limit);
-          EXPECT_TRUE(status.message == "toy: not enough memory on the device for the batch" ||
-                      status.message == "toy: not enough memory of the host that the device can reach")
-              << status.message;
+          const size_t device = status.message.find("toy: not enough memory on the device for the batch: ");
+          const size_t host =
+              status.message.find("toy: not enough memory of the host that the device can reach: ");
+          EXPECT_TRUE(device == 0 || host == 0) << status.message;
           EXPECT_EQ(session.status(3).message, status.message);
           EXPECT_EQ(session.outputs(0).f32(0)[3], 0);
         }
@@ -222,6 +227,133 @@ TEST_F(CudaContext, AFailureOfTheDeviceStays) {
   session.compute_on(&other);
   EXPECT_TRUE(session.run(0, batch_).ok());
   EXPECT_TRUE(right(session));
+}
+
+//===-- What the application lends ----------------------------------------------------------------------===//
+
+// A batch that needs more than the session may hold says how much; a smaller one runs. More than that is
+// never held.
+TEST_F(CudaContext, LimitOfBytes) {
+  dbc::Session session(model_);
+  dbc::cuda::ContextOptions options;
+  options.limit_bytes = 40000;
+  Context context(on_, options);
+  session.compute_on(&context);
+  for (int32_t inputs : {1000, 2500, 10000, 2500, 20}) {
+    fill(inputs);
+    const Status status = session.run(0, batch_);
+    if (inputs < 10000) {
+      ASSERT_TRUE(status.ok()) << status.message;
+      EXPECT_TRUE(right(session));
+    } else {
+      EXPECT_EQ(status.code, Code::limit);
+      const size_t needed = room(256) + room(256 * sizeof(FaultRecord)) + 3 * room(inputs * sizeof(float));
+      EXPECT_EQ(status.message, "toy: not enough memory on the device for the batch: " +
+                                    std::to_string(needed) + " bytes are needed, 40000 may be held");
+      EXPECT_EQ(session.status(7).message, status.message);
+      EXPECT_EQ(session.outputs(0).f32(0)[7], 0);
+    }
+    EXPECT_LE(context.bytes(), options.limit_bytes);
+    EXPECT_EQ(context.bytes() + on_.bytes(), card.bytes);
+  }
+}
+
+// Where there is no more memory, what is needed and what is there are said.
+TEST_F(CudaContext, NeededAndAvailableBytes) {
+  dbc::Session session(model_);
+  Context context(on_);
+  session.compute_on(&context);
+  fill(10);
+  card.refusing = 0;
+  card.refusals = 2;
+  const size_t needed = room(256) + room(256 * sizeof(FaultRecord)) + 3 * room(10 * sizeof(float));
+  EXPECT_EQ(session.run(0, batch_).message,
+            "toy: not enough memory on the device for the batch: " + std::to_string(needed) +
+                " bytes are needed, 1234 are available");
+}
+
+// Memory of an application's pool: asked for and given back with the same size; none of the device's own is.
+struct Pool {
+  std::map<void *, size_t> held;
+  int32_t given = 0;
+  size_t offset = 0;
+  std::vector<std::unique_ptr<unsigned char[]>> memory;
+  dbc::cuda::Allocator allocator() {
+    dbc::cuda::Allocator made;
+    made.user = this;
+    made.allocate = [](size_t bytes, void *user) -> void * {
+      Pool &pool = *static_cast<Pool *>(user);
+      pool.memory.emplace_back(new unsigned char[bytes + 512]);
+      const auto at = reinterpret_cast<uintptr_t>(pool.memory.back().get());
+      auto *given = reinterpret_cast<void *>((at + 255) / 256 * 256 + pool.offset);
+      pool.held[given] = bytes;
+      ++pool.given;
+      return given;
+    };
+    made.release = [](void *given, size_t bytes, void *user) {
+      Pool &pool = *static_cast<Pool *>(user);
+      EXPECT_EQ(pool.held.at(given), bytes);
+      pool.held.erase(given);
+    };
+    return made;
+  }
+  size_t bytes() const {
+    size_t sum = 0;
+    for (const auto &[at, size] : held)
+      sum += size;
+    return sum;
+  }
+};
+TEST_F(CudaContext, MemoryOfAnAllocator) {
+  Pool pool;
+  on_ = dbc::cuda::Model();
+  const int32_t before = card.allocations;
+  {
+    dbc::cuda::Model on;
+    ASSERT_TRUE(dbc::cuda::Model::make(model_, 0, &on, pool.allocator()).ok());
+    EXPECT_EQ(pool.bytes(), on.bytes());
+    dbc::Session session(model_);
+    dbc::cuda::ContextOptions options;
+    options.allocator = pool.allocator();
+    Context context(on, options);
+    session.compute_on(&context);
+    for (int32_t inputs : {10, 1000, 900}) {
+      fill(inputs);
+      ASSERT_TRUE(session.run(0, batch_).ok());
+      EXPECT_TRUE(right(session));
+      EXPECT_EQ(pool.bytes(), on.bytes() + context.bytes());
+    }
+    EXPECT_EQ(pool.given, 3 + 2);
+  }
+  EXPECT_TRUE(pool.held.empty());
+  EXPECT_EQ(card.allocations - before, 2); // of the host
+  // What it gives must lie right.
+  pool.offset = 16;
+  const Status status = dbc::cuda::Model::make(model_, 0, &on_, pool.allocator());
+  EXPECT_EQ(status.code, Code::limit);
+  EXPECT_EQ(status.message,
+            "toy: not enough memory on the device for the model: 424 bytes are needed, which the "
+            "allocator does not give at a multiple of 256 bytes");
+  EXPECT_TRUE(pool.held.empty());
+}
+
+// All that a session begins is on the caller's stream, which stays the caller's.
+TEST_F(CudaContext, StreamOfTheCaller) {
+  int32_t stream = 0;
+  {
+    dbc::Session session(model_);
+    dbc::cuda::ContextOptions options;
+    options.stream = card.lent = &stream;
+    Context context(on_, options);
+    session.compute_on(&context);
+    fill(9);
+    for (int32_t round = 0; round < 2; ++round) {
+      ASSERT_TRUE(session.run(0, batch_).ok());
+      EXPECT_TRUE(right(session));
+    }
+    EXPECT_EQ(card.streams, 0);
+  }
+  EXPECT_EQ(card.streams, 0);
 }
 
 //===-- Memory and copies -------------------------------------------------------------------------------===//
@@ -397,7 +529,7 @@ TEST_F(CudaContext, NothingHappensAfterAFailure) {
   EXPECT_EQ(context.on_host(sum), nullptr);
   EXPECT_EQ(card.allocations, before);
   EXPECT_EQ(card.copies, copies);
-  EXPECT_EQ(context.status().message, "toy: not enough memory on the device for the batch");
+  EXPECT_EQ(context.status().message.rfind("toy: not enough memory on the device for the batch: ", 0), 0u);
   EXPECT_FALSE(context.again());
 }
 

@@ -371,6 +371,7 @@ __global__ void write_rows(const int32_t *const *to, const int32_t *rows, int32_
 TEST_F(CudaGraphs, EntriesAreApart) {
   Graphs graphs;
   const Backend &backend = counting();
+  const dbc::cuda::DeviceMemory memory(backend, {});
   std::vector<int32_t> written(2);
   const int32_t *at = written.data();
   const int32_t tables[2] = {};
@@ -384,13 +385,13 @@ TEST_F(CudaGraphs, EntriesAreApart) {
           dbc::cuda::launch(write_rows, 1, 0, stream, static_cast<const int32_t *const *>(arrays), rows,
                             launch);
         }};
-    EXPECT_TRUE(graphs.run(backend, &card, source, {{4, 1, 4}, {4, 5, 9}}).ok());
+    EXPECT_TRUE(graphs.run(backend, memory, &card, source, {{4, 1, 4}, {4, 5, 9}}).ok());
     EXPECT_TRUE(backend.wait(&card).ok());
     EXPECT_EQ(written, std::vector<int32_t>({104, 509}));
   }
   EXPECT_EQ(graphs.made(), 2);
   EXPECT_EQ(graphs.count(), 2u);
-  graphs.clear(backend);
+  graphs.clear(backend, memory);
   EXPECT_EQ(graphs.count(), 0u);
   EXPECT_EQ(graphs.bytes(), 0u);
   EXPECT_EQ(card.bytes, on_.bytes());

@@ -36,6 +36,8 @@ struct Card {
   int32_t allocations = 0, streams = 0, copies = 0, graphs = 0;
   bool cooperative = true;
   Status graph_failure;  ///< why no graph is made
+  size_t free = 1234;    ///< what it says may still be had
+  void *lent = nullptr;  ///< the stream that copies are to be on; null: its own
   int32_t refusing = -1; ///< so many requests are granted, then some are not
   int32_t refusals = 1;
   int32_t failing = -1; ///< so many waits are well, then one is not
@@ -72,7 +74,7 @@ const Backend &counting() {
   static const Backend made = {
       [](int32_t device, void **stream) {
         const Status status = dbc::cuda::backend().open(device, stream);
-        if (status.ok()) {
+        if (status.ok() && stream != nullptr) {
           ++card.streams;
           *stream = &card;
         }
@@ -87,12 +89,14 @@ const Backend &counting() {
       [](void *memory) { card.take(card.device, memory); },
       [](size_t bytes) { return card.give(card.host, bytes); },
       [](void *memory) { card.take(card.host, memory); },
+      [] { return card.free; },
       [](void *to, const void *from, size_t size, void *stream) {
+        EXPECT_EQ(stream, card.lent != nullptr ? card.lent : &card);
         ++card.copies;
         dbc::cuda::backend().copy(to, from, size, stream);
       },
       [](void *stream) {
-        EXPECT_EQ(stream, &card);
+        EXPECT_TRUE(stream == card.lent || stream == &card);
         const Status status = dbc::cuda::backend().wait(nullptr);
         if (card.failing >= 0 && card.failing-- == 0)
           return Status::error(Code::internal, "the card is on fire");

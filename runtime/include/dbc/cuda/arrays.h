@@ -97,7 +97,7 @@ struct BlockScratch {
 /// that run kernels on the CPU (dbc/cuda/shim.h). No function throws. A stream is CUDA's cudaStream_t, never
 /// null.
 struct Backend {
-  /// A stream on a device. Fails with the reason: Code::limit where there is no driver or no code for the
+  /// A stream on a device; `stream` null: none is wanted. Fails with the reason: Code::limit where there is no driver or no code for the
   /// device, Code::bad_call where there is no such device.
   Status (*open)(int32_t device, void **stream);
   /// What the calling thread does from now on is about this device.
@@ -109,6 +109,8 @@ struct Backend {
   void (*release)(void *memory);
   void *(*allocate_host)(size_t bytes);
   void (*release_host)(void *memory);
+  /// Bytes that may still be had of the current device; null where nobody counts them.
+  size_t (*available)();
   /// Begins in the order of the stream; what goes wrong is told by wait().
   void (*copy)(void *to, const void *from, size_t bytes, void *stream);
   /// Until all is done that was begun. Says what went wrong since the last wait: Code::internal.

@@ -126,6 +126,8 @@ inline Status open(int32_t device, void **stream) {
     return error(("the program has no code for the device, " + card).c_str(), code);
 #endif
   }
+  if (stream == nullptr)
+    return Status();
   cudaStream_t made;
   if (cudaError_t code = cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking); code != cudaSuccess)
     return error("no stream can be made", code);
@@ -196,6 +198,11 @@ const Backend &backend() {
       [](void *memory) { cudaFree(memory); },
       card::allocate_host,
       [](void *memory) { cudaFreeHost(memory); },
+      [] {
+        size_t free = 0, all = 0;
+        cudaMemGetInfo(&free, &all);
+        return free;
+      },
       [](void *to, const void *from, size_t bytes, void *stream) {
         cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, static_cast<cudaStream_t>(stream));
       },

@@ -39,7 +39,8 @@ public:
   /// `model` is borrowed and must outlive this. Fails with Code::bad_call if it was compiled without --target
   /// cuda or there is no such device, Code::limit with the reason where there is no driver, no code for the
   /// device, no memory.
-  static Status make(const dbc::Model &model, int32_t device, Model *made);
+  /// Memory comes from `allocator`, if it has functions; what they need must outlive this.
+  static Status make(const dbc::Model &model, int32_t device, Model *made, const Allocator &allocator = {});
 
   bool empty() const { return model_ == nullptr; }
   const dbc::Model &host() const { return *model_; }
@@ -48,18 +49,25 @@ public:
   size_t bytes() const { return bytes_; }
 
   /// For generated code: a buffer of the model, or a matrix for products, by its number.
-  template <class T> const T *buffer(int32_t slot) const { return static_cast<const T *>(buffers_[slot]); }
+  template <class T> const T *buffer(int32_t slot) const {
+    return static_cast<const T *>(buffers_[slot].data);
+  }
   template <class Real> const Real *matrix(int32_t slot) const {
-    return static_cast<const Real *>(matrices_[slot]);
+    return static_cast<const Real *>(matrices_[slot].data);
   }
 
 private:
   void swap(Model &other) noexcept;
   const dbc::Model *model_ = nullptr;
   const Backend *backend_ = nullptr;
+  DeviceMemory memory_;
   int32_t device_ = 0;
   size_t bytes_ = 0;
-  std::vector<void *> buffers_, matrices_;
+  struct Constant {
+    void *data = nullptr;
+    size_t bytes = 0;
+  };
+  std::vector<Constant> buffers_, matrices_;
 };
 
 /// How many elements a list column of `rows` rows has behind `levels` lists in lists: bounds of inner lists,
@@ -95,6 +103,19 @@ struct StageOfLoop {
 ///               levels before it that are wide are launches of their own
 enum class Path { Levels, Graph, Persistent };
 
+/// What the application lends to a context, and what it may have.
+struct ContextOptions {
+  /// A cudaStream_t of the model's device, borrowed: the context's work is put in order with what else is
+  /// begun there. Null: the context has one of its own. The stream that CUDA itself calls null has the name
+  /// cudaStreamLegacy.
+  void *stream = nullptr;
+  /// Memory of the device that may be held for batches, in bytes; one that needs more fails with Code::limit.
+  /// 0: any. The few kilobytes of graphs do not count.
+  size_t limit_bytes = 0;
+  /// Where it comes from.
+  Allocator allocator;
+};
+
 /// A stream of a device, and the memory there of one session, which borrows it; not to be used by two threads
 /// at once. Memory is one reservation on the device and one on the host: it grows between batches, never in
 /// one, and is kept. A run leaves the context's device the calling thread's current one, and returns when its
@@ -102,7 +123,8 @@ enum class Path { Levels, Graph, Persistent };
 class Context {
 public:
   /// `model` is borrowed and must outlive this. What cannot be had is said by the first run.
-  explicit Context(const Model &model) : model_(model) {}
+  explicit Context(const Model &model, const ContextOptions &options = {})
+      : model_(model), options_(options) {}
   ~Context();
   Context(const Context &) = delete;
   Context &operator=(const Context &) = delete;
@@ -204,9 +226,7 @@ public:
   }
   /// Where the blocks of whole loop number `loop`, below kLoops, meet.
   static constexpr int32_t kLoops = 63;
-  int32_t *barrier(int32_t loop) const {
-    return status_.ok() ? header_ + 1 + loop : nullptr;
-  }
+  int32_t *barrier(int32_t loop) const { return status_.ok() ? header_ + 1 + loop : nullptr; }
   /// Launches levels or steps first .. ticks - 1 of a loop at once.
   template <class Arrays, size_t kStages>
   void launch_loop(Run &run, Arrays &arrays, const Stage<Arrays> *stages, const StageOfLoop (&loop)[kStages],
@@ -268,7 +288,6 @@ private:
              blocks_of(stage.begin[tick], stage.begin[tick + 1], kWideRows, stage.tiles) >= wide_blocks_;
     });
   }
-  void fail(const char *what);
   void check(Status status);
   void open();
   bool reserve(std::initializer_list<Region> regions);
@@ -279,19 +298,21 @@ private:
   int64_t wait_ns();
 
   const Model &model_;
+  const ContextOptions options_;
   const Backend *backend_ = nullptr;
+  DeviceMemory memory_;
   void *stream_ = nullptr;
   Status status_;
   // On the device: results, the header, inputs, records of faults, all other arrays. The header is the number
   // of faults, and what the barriers of whole loops count in. It goes there with the inputs, as zeros, and
   // comes back with the results.
-  Reservation arena_{Reservation::Device};
+  Reservation arena_;
   unsigned char *results_ = nullptr;
   int32_t *header_ = nullptr;
   FaultRecord *records_ = nullptr;
   std::vector<size_t> ends_; ///< of arrays, where a fence stands behind each; else empty
   // On the host: what goes there, what comes back, what is fetched and put.
-  Reservation staging_{Reservation::Host};
+  Reservation staging_;
   unsigned char *host_results_ = nullptr, *host_decided_ = nullptr;
   size_t needed_ = 0, result_bytes_ = 0, decided_bytes_ = 0;
   bool deciding_ = false; ///< a copy from where decisions are staged may be under way

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <dbc/cuda/arrays.h>
+#include <dbc/cuda/memory.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -46,9 +47,10 @@ public:
   /// was made for, as too few blocks of threads would do them. What was begun before with the same graph has
   /// come to its end. Fails with Code::limit where there is no memory, Code::internal where the device makes
   /// no graph.
-  Status run(const Backend &backend, void *stream, const GraphSource &source, const std::vector<Node> &nodes);
+  Status run(const Backend &backend, const DeviceMemory &memory, void *stream, const GraphSource &source,
+             const std::vector<Node> &nodes);
   /// Gives back all memory. What was begun has come to its end.
-  void clear(const Backend &backend);
+  void clear(const Backend &backend, const DeviceMemory &memory);
 
   size_t count() const { return graphs_.size(); }
   /// Graphs made so far, also those that are gone.

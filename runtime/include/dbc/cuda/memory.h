@@ -6,6 +6,7 @@
 
 #include <dbc/cuda/arrays.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -41,27 +42,76 @@ inline Region decided(int32_t **at, size_t count) {
   return {Region::Decided, at, nullptr, count * sizeof(int32_t)};
 }
 
-/// A piece of memory that grows and never shrinks, of a device or of the host where a device copies fast.
-/// Growing forgets what was there.
+/// Where memory of a device comes from in place of cudaMalloc: a pool of the application's, say. Both are
+/// called where memory grows and at the end, with the device the calling thread's current one.
+struct Allocator {
+  /// At least so many bytes at a multiple of 256; null where there is no more.
+  void *(*allocate)(size_t bytes, void *user) = nullptr;
+  /// Takes back what it gave, as many bytes as were asked for. Nothing that was begun uses them any more.
+  void (*release)(void *memory, size_t bytes, void *user) = nullptr;
+  void *user = nullptr;
+};
+
+/// A device's memory, by the allocator if there is one.
+class DeviceMemory {
+public:
+  DeviceMemory() = default;
+  DeviceMemory(const Backend &backend, const Allocator &allocator)
+      : backend_(&backend), allocator_(allocator) {}
+  /// Null where there is no more, or where it is not at a multiple of 256.
+  void *allocate(size_t bytes) const;
+  void release(void *memory, size_t bytes) const;
+  /// What is said where there is not enough for `what`. `limit`: of what may be held; 0: none.
+  Status missing(const char *what, size_t needed, size_t limit) const;
+
+private:
+  const Backend *backend_ = nullptr;
+  Allocator allocator_;
+};
+
+/// A piece of memory that grows and never shrinks. Growing forgets what was there.
 class Reservation {
 public:
-  enum Place : uint8_t { Device, Host };
-  explicit Reservation(Place place) : place_(place) {}
-  Reservation(const Reservation &) = delete;
-  Reservation &operator=(const Reservation &) = delete;
-
   /// Room for so many bytes, and a quarter more where it has to grow, so that batches that grow slowly do not
-  /// make it grow each time. Nothing may be using the memory. False where there is no more: then it has none.
-  bool reserve(const Backend &backend, size_t bytes);
-  void release(const Backend &backend);
+  /// make it grow each time; at most `limit` bytes, 0: any number. Nothing may be using the memory. False
+  /// where there is no more: then it has none.
+  template <class Memory> bool reserve(const Memory &memory, size_t bytes, size_t limit = 0) {
+    if (bytes <= bytes_)
+      return true;
+    release(memory);
+    size_t more = lines(bytes + bytes / 4);
+    if (limit > 0) {
+      if (bytes > limit)
+        return false;
+      more = std::min(more, limit);
+    }
+    for (const size_t wanted : {more, bytes}) {
+      data_ = static_cast<unsigned char *>(memory.allocate(wanted));
+      bytes_ = data_ != nullptr ? wanted : 0;
+      if (data_ != nullptr)
+        return true;
+    }
+    return false;
+  }
+  template <class Memory> void release(const Memory &memory) {
+    if (data_ != nullptr)
+      memory.release(data_, bytes_);
+    data_ = nullptr;
+    bytes_ = 0;
+  }
   unsigned char *data() const { return data_; }
   size_t bytes() const { return bytes_; }
 
 private:
-  bool allocate(const Backend &backend, size_t bytes);
-  Place place_;
   unsigned char *data_ = nullptr;
   size_t bytes_ = 0;
+};
+
+/// Memory of the host that a device copies from and to fast.
+struct HostMemory {
+  const Backend &backend;
+  void *allocate(size_t bytes) const { return backend.allocate_host(bytes); }
+  void release(void *memory, size_t) const { backend.release_host(memory); }
 };
 
 } // namespace dbc::cuda

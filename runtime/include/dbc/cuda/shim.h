@@ -413,7 +413,8 @@ const Backend &backend() {
   static const Backend backend = {
       [](int32_t device, void **stream) {
         static char only; // a stream is never null
-        *stream = &only;
+        if (stream != nullptr)
+          *stream = &only;
         return device == 0 ? Status()
                            : Status::error(Code::bad_call, "CUDA on the CPU: there is no device " +
                                                                std::to_string(device) + ", only device 0");
@@ -424,6 +425,7 @@ const Backend &backend() {
       [](void *memory) { std::free(memory); },
       shim::allocate,
       [](void *memory) { std::free(memory); },
+      nullptr,
       [](void *to, const void *from, size_t bytes, void *) {
         shim::Machine::own().perform([=] { std::memcpy(to, from, bytes); });
       },
