@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// `dbc::Status Plan::compute_on(dbc::Run &run, dbc::cuda::Context &device)`: copies, launches, what went
-// wrong.
+// `dbc::Status Plan::begin_on(dbc::Run &run, dbc::cuda::Context &device)`: copies and launches; and
+// `finish_on`: results, and what went wrong.
 #include "codegen/ComputeEmitter.h"
 #include "codegen/DeviceMemory.h"
 #include "codegen/KernelEmitter.h"
@@ -25,6 +25,7 @@ private:
   void findScratch();
   void report();
   void emit() override;
+  void finish();
   void constants();
   void begin();
   DeviceRegion fieldRegion(const std::string &symbol);
@@ -317,14 +318,14 @@ void DeviceComputeEmitter::begin() {
     if (!region.type.empty())
       out_.line(region.type + " *" + region.member + " = nullptr;");
   if (all.empty())
-    return out_.line("device.begin({});");
+    return out_.line("begun = device.begin({});");
   const std::pair<const char *, const char *> kinds[] = {
       {"result", "Results."},
       {"input", "The batch, and how its rows are found."},
       {"rows", "Values, one a row."},
       {"decided", "Which rows a `while` keeps."},
   };
-  out_.line("device.begin({");
+  out_.line("begun = device.begin({");
   for (auto [kind, comment] : kinds) {
     bool first = true;
     for (const DeviceRegion &region : all) {
@@ -388,20 +389,15 @@ void DeviceComputeEmitter::rest(Operation &op, const std::string &ticks) {
 }
 
 void DeviceComputeEmitter::emit() {
-  out_.comment("The same on a CUDA device.");
-  out_.open("dbc::Status Plan::compute_on(dbc::Run &run, dbc::cuda::Context &device)");
+  out_.comment("The same on a CUDA device: begins all of it.");
+  out_.open("dbc::Status Plan::begin_on(dbc::Run &run, dbc::cuda::Context &device)");
   out_.line("if (dbc::Status status = device.serves(run.model); !status.ok())");
   out_.line("  return status;");
-  out_.line("errors = &run.errors;");
-  out_.line(kernelsOf(program_) + "::Arrays arrays;");
-  out_.open("for (int32_t attempt = 0; attempt == 0 || device.again(); ++attempt)");
-  out_.line("if (attempt > 0)");
-  out_.line("  schedule(run); // computing may have changed what it made");
+  out_.line("arrays = {};");
   begin();
   if (!arrays_.loops.empty())
     out_.line("arrays.barriers = device.barrier(0);");
   constants();
-  kernel::RunOp run = program_.run;
   if (arrays_.graph)
     out_.line("device.collect(run);");
   if (!program_.stages.empty()) {
@@ -409,16 +405,37 @@ void DeviceComputeEmitter::emit() {
     out_.line("device.launch(run, arrays, device_stages, stage, begin, end);");
     out_.close("};");
   }
-  if (run)
+  if (kernel::RunOp run = program_.run)
     block(run.getBody().front(), "");
   if (arrays_.graph)
     out_.line("device.launch_graph(arrays, device_stages);");
   out_.blank();
   out_.line("device.copy_out();");
+  out_.line("return device.status();");
   out_.close();
-  out_.line("if (!device.status().ok())");
-  out_.line("  return device.status();");
+  out_.blank();
+  finish();
+}
+
+/// The device's results, and what went wrong there.
+void DeviceComputeEmitter::finish() {
+  out_.comment("Waits for it, and gives its results.");
+  out_.open("dbc::Status Plan::finish_on(dbc::Run &run, dbc::cuda::Context &device)");
+  out_.line("dbc::Status status = device.finish(begun);");
   if (!arrays_.checks.empty()) {
+    out_.comment("More was wrong than there was room to say: now there is.");
+    out_.open("while (status.ok() && device.again())");
+    if (decides(program_))
+      out_.line("schedule(run); // computing has changed what it made");
+    out_.line("status = begin_on(run, device);");
+    out_.line("if (status.ok())");
+    out_.line("  status = device.finish(begun);");
+    out_.close();
+  }
+  out_.line("if (!status.ok())");
+  out_.line("  return status;");
+  if (!arrays_.checks.empty()) {
+    out_.line("errors = &run.errors;");
     out_.line("int32_t launched = -1;");
     out_.open("for (const dbc::cuda::FaultRecord &fault : device.found())");
     out_.line("if (fault.launch != launched)");
@@ -447,6 +464,14 @@ void emitComputeOn(const ModelNames &model, const Program &program, Writer &out)
 std::vector<DeviceRegion> deviceRegions(const ModelNames &model, const Program &program) {
   Writer nowhere;
   return DeviceComputeEmitter(model, program, nowhere).regions();
+}
+
+bool decides(const Program &program) {
+  kernel::RunOp run = program.run;
+  bool any = false;
+  if (run)
+    run.walk([&](kernel::KeepOp) { any = true; });
+  return any;
 }
 
 bool hasChecks(const ModelNames &model, const Program &program) {

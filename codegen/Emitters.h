@@ -27,8 +27,11 @@ llvm::LogicalResult emitProgram(const ModelNames &model, const Program &program,
 void emitSchedule(const ModelNames &model, const Program &program, Writer &out);
 /// `void Plan::compute(dbc::Run &run)`
 void emitCompute(const ModelNames &model, const Program &program, Writer &out);
-/// `dbc::Status Plan::compute_on(dbc::Run &run, dbc::cuda::Context &device)`, of a model for a device.
+/// `dbc::Status Plan::begin_on(dbc::Run &run, dbc::cuda::Context &device)` and `finish_on`, of a model for a
+/// device.
 void emitComputeOn(const ModelNames &model, const Program &program, Writer &out);
+/// Whether the host decides which rows there are in the course of computing.
+bool decides(const Program &program);
 /// Whether kernels may find something wrong: then the plan has `report`.
 bool hasChecks(const ModelNames &model, const Program &program);
 /// Where a field's or argument's array lies in the batch: "run.batch.column(0, 2).i32".

@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // A program as C++: the plan that a session keeps from run to run, its structure functions and its stages.
+#include "codegen/DeviceArrays.h"
 #include "codegen/Emitters.h"
 
 using namespace llvm;
@@ -99,8 +100,12 @@ void PlanEmitter::plan() {
   out_.line("void schedule(dbc::Run &run) override;");
   out_.line("void compute(dbc::Run &run) override;");
   if (model_.device) {
-    out_.line("dbc::Status compute_on(dbc::Run &run, dbc::cuda::Context &device) override;");
-    if (hasChecks(*model_.device, *model_.device->programs[program_.number]))
+    const Program &device = *model_.device->programs[program_.number];
+    out_.line("dbc::Status begin_on(dbc::Run &run, dbc::cuda::Context &device) override;");
+    out_.line("dbc::Status finish_on(dbc::Run &run, dbc::cuda::Context &device) override;");
+    if (decides(device))
+      out_.line("bool decides() const override { return true; }");
+    if (hasChecks(*model_.device, device))
       out_.line("void report(const dbc::cuda::FaultRecord &fault);");
   }
   out_.line("void bind(const dbc::Model &model);");
@@ -119,6 +124,10 @@ void PlanEmitter::plan() {
   out_.line("const dbc::Batch *batch = nullptr;");
   out_.line("dbc::ScheduleErrors *errors = nullptr;");
   out_.line("dbc::Budget *budget = nullptr;");
+  if (model_.device) {
+    out_.line(kernelsOf(program_) + "::Arrays arrays; ///< on the device");
+    out_.line("int64_t begun = 0; ///< number of the part that the device computes");
+  }
   out_.close("};");
   out_.blank();
 }

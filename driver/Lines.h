@@ -58,10 +58,12 @@ public:
   /// `model` is borrowed, and so is `device`, which computes its stages if it is there.
   CompiledRunner(const Model &model, int32_t entry, int32_t threads, const cuda::Model *device = nullptr)
       : LineRunner(model.info(), entry, model.code().f64 ? Real::F64 : Real::F32), session(model, threads) {
-    if (device != nullptr)
+    if (device != nullptr) {
       session.compute_on(&context.emplace(*device));
+      next.emplace(*device);
+    }
   }
-  std::optional<cuda::Context> context;
+  std::optional<cuda::Context> context, next; ///< `next` has nothing until parts are computed in turns
   Session session;
   RunProfile profile; ///< of all batches so far
 

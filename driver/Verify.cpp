@@ -268,6 +268,7 @@ Status Verifier::compare() {
     bool share = false;
     cuda::Path path = cuda::Path::Persistent; ///< of a device; and blocks of threads
     int32_t blocks = 0, wideBlocks = 0;
+    bool turns = false; ///< parts on two contexts
   };
   std::vector<Way> ways = {{"one by one", one, order, 1, 0},
                            {"shuffled, with two threads", two, shuffled, drawn.size(), INT32_MAX},
@@ -281,6 +282,8 @@ Status Verifier::compare() {
         {"in wide tiles", two, order, drawn.size(), 0, false, cuda::Path::Levels, 0, /*wideBlocks=*/1});
     ways.push_back(
         {"with one block of threads", two, order, drawn.size(), 0, false, cuda::Path::Persistent, 1});
+    ways.push_back({"in parts of one, on two contexts in turns", one, shuffled, drawn.size(), 1, false,
+                    cuda::Path::Persistent, 0, 0, true});
   } else { // a device does not share rows among threads of the host
     ways.push_back({"with two threads", two, order, drawn.size(), 0});
   }
@@ -291,6 +294,7 @@ Status Verifier::compare() {
       way.runner.context->choose_path(way.path);
       way.runner.context->limit_blocks(way.blocks);
       way.runner.context->widen_from(way.wideBlocks);
+      way.runner.session.compute_on(&*way.runner.context, way.turns ? &*way.runner.next : nullptr);
     }
     if (Status status = run(way.runner, way.order, way.batch, other); !status.ok())
       return status;

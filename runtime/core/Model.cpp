@@ -11,9 +11,10 @@ namespace dbc {
 
 EntryPlan::~EntryPlan() = default;
 
-Status EntryPlan::compute_on(Run &run, cuda::Context &) {
+Status EntryPlan::begin_on(Run &run, cuda::Context &) {
   return Status::error(Code::bad_call, run.model.info().name + ": compiled without --target cuda");
 }
+Status EntryPlan::finish_on(Run &run, cuda::Context &device) { return EntryPlan::begin_on(run, device); }
 
 Status Model::make(const ModelCode &code, const Weights &weights, Model *model) {
   if (&weights.info() != code.info)

@@ -62,6 +62,26 @@ void Outputs::begin_part(Range inputs) {
   }
 }
 
+void Outputs::leave_part(Part &part) const {
+  part.inputs = part_;
+  part.first_values.resize(leaves_.size());
+  part.first_lists.resize(leaves_.size());
+  for (size_t i = 0; i < leaves_.size(); ++i) {
+    part.first_values[i] = leaves_[i].first_value;
+    for (int32_t d = 0; d < kMaxListDepth; ++d)
+      part.first_lists[i][d] = leaves_[i].lists[d].first;
+  }
+}
+
+void Outputs::enter_part(const Part &part) {
+  part_ = part.inputs;
+  for (size_t i = 0; i < leaves_.size(); ++i) {
+    leaves_[i].first_value = part.first_values[i];
+    for (int32_t d = 0; d < kMaxListDepth; ++d)
+      leaves_[i].lists[d].first = part.first_lists[i][d];
+  }
+}
+
 void Outputs::use_values(int32_t leaf, void *memory, size_t capacity) {
   leaves_[leaf].caller = memory;
   leaves_[leaf].capacity = capacity;

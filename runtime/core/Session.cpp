@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The course of a run: check, schedule, again without the inputs that failed, compute.
+// The course of a run: check, schedule, again without the inputs that failed, compute; in parts, of which a
+// device may compute one while the next is scheduled.
 #include <dbc/session.h>
 
 #include <algorithm>
@@ -47,8 +48,16 @@ Status Session::run(int32_t entry, Batch &batch, Outputs &out) { return run_or_b
 
 /// A run that fails as a whole leaves that failure at every input, and zeros, so that nobody reads results of
 /// an earlier run.
-Status Session::run_or_blank(int32_t entry, Batch &batch, Outputs *out) {
-  Status status = run_guarded(entry, batch, out);
+template <class Step> Status Session::guarded(int32_t entry, Batch &batch, Outputs *out, Step step) {
+  Status status = check(entry, batch);
+  if (status.ok())
+    try {
+      status = step();
+    } catch (const std::bad_alloc &) {
+      status = Status::error(Code::limit, model_.info().name + ": not enough memory for a batch of " +
+                                              std::to_string(batch.inputs()) +
+                                              " inputs, or more than 2^31 - 1 rows");
+    }
   if (status.ok())
     return status;
   try {
@@ -69,7 +78,7 @@ Status Session::run_or_blank(int32_t entry, Batch &batch, Outputs *out) {
   return status;
 }
 
-Status Session::run_guarded(int32_t entry, Batch &batch, Outputs *out) {
+Status Session::check(int32_t entry, const Batch &batch) const {
   if (model_.empty())
     return Status::error(Code::bad_call, "the session's model was never made");
   const std::string &name = model_.info().name;
@@ -77,7 +86,18 @@ Status Session::run_guarded(int32_t entry, Batch &batch, Outputs *out) {
     return Status::error(Code::bad_call, name + ": the batch is of another model, " + batch.info().name);
   if (entry < 0 || static_cast<size_t>(entry) >= model_.code().entries.size())
     return Status::error(Code::bad_call, name + ": there is no entry number " + std::to_string(entry));
-  try {
+  return Status();
+}
+
+/// What may be refused without harm to the run that has begun.
+static Status not_now(const Model &model, const char *what) {
+  return Status::error(Code::bad_call, model.empty() ? what : model.info().name + ": " + what);
+}
+
+Status Session::run_or_blank(int32_t entry, Batch &batch, Outputs *out) {
+  if (begun_)
+    return not_now(model_, "a run has begun that is not finished");
+  return guarded(entry, batch, out, [&] {
     prepare(entry);
     if (out)
       out->prepare(model_.info().entries[model_.code().entries[entry].entry], model_.code().f64);
@@ -88,16 +108,70 @@ Status Session::run_guarded(int32_t entry, Batch &batch, Outputs *out) {
       } catch (const std::bad_alloc &) { // there may be enough for a part at a time
       }
     return run_checked(entry, batch, into, /*share=*/false);
-  } catch (const std::bad_alloc &) {
-    return Status::error(Code::limit, name + ": not enough memory for a batch of " +
-                                          std::to_string(batch.inputs()) +
-                                          " inputs, or more than 2^31 - 1 rows");
-  }
+  });
+}
+
+Status Session::begin(int32_t entry, Batch &batch) {
+  if (begun_)
+    return not_now(model_, "a run has begun that is not finished");
+  Status status = guarded(entry, batch, nullptr, [&] {
+    prepare(entry);
+    Status started = start(entry, batch, entries_[entry].out, shares_ && model_.code().entries[entry].shares);
+    return started.ok() ? begin_part(parts_[0], batch.all()) : started;
+  });
+  begun_ = status.ok();
+  return status;
+}
+
+Status Session::finish() {
+  if (!begun_)
+    return not_now(model_, "no run has begun");
+  begun_ = false;
+  return guarded(current_.entry, *current_.batch, nullptr, [&] {
+    Status status = finish_part(parts_[0]);
+    if (shared_in_vain())
+      return run_checked(current_.entry, *current_.batch, *current_.out, /*share=*/false);
+    if (status.ok())
+      complete();
+    return status;
+  });
 }
 
 /// With `share` an input may miss a failure of its own, at a node that another one's stands for. So where
 /// there is any, the run starts again without.
 Status Session::run_checked(int32_t number, Batch &batch, Outputs &out, bool share) {
+  if (Status status = start(number, batch, out, share); !status.ok())
+    return status;
+  const Entry &entry = entries_[number];
+  const bool in_turns = device_ != nullptr && next_ != nullptr && !entry.plan->decides();
+  Part *before = nullptr; // on a device
+  Range range;
+  do {
+    const int32_t left = batch.inputs() - range.end;
+    const int32_t most = part_inputs_ > 0 ? part_inputs_ : entry.part > 0 && !device_ ? entry.part : left;
+    range = {range.end, range.end + (share || out.is_one_part() ? left : std::min(most, left))};
+    Part &part = parts_[before == &parts_[0] ? 1 : 0];
+    Status status = begin_part(part, range);
+    if (status.ok() && before != nullptr)
+      status = finish_part(*before);
+    before = in_turns ? &part : nullptr;
+    if (status.ok() && !in_turns)
+      status = finish_part(part);
+    if (!status.ok())
+      return status;
+    if (shared_in_vain())
+      return run_checked(number, batch, out, /*share=*/false);
+  } while (range.end < batch.inputs());
+  if (before != nullptr)
+    if (Status status = finish_part(*before); !status.ok())
+      return status;
+  complete();
+  return Status();
+}
+
+/// Checks the batch, and readies everything for its parts.
+Status Session::start(int32_t number, Batch &batch, Outputs &out, bool share) {
+  const int64_t begin = now_ns();
   const EntryCode &code = model_.code().entries[number];
   Entry &entry = entries_[number];
   RunProfile &profile = entry.profile;
@@ -108,7 +182,6 @@ Status Session::run_checked(int32_t number, Batch &batch, Outputs &out, bool sha
   }
   profile.rounds = 1;
   profile.compute_ns = 0;
-  int64_t start = now_ns();
 
   entry.reads.assign(code.reads.begin(), code.reads.end());
   for (int32_t leaf : code.reads_args)
@@ -120,32 +193,26 @@ Status Session::run_checked(int32_t number, Batch &batch, Outputs &out, bool sha
   for (int32_t data = 0; data < batch.args(); ++data)
     profile.nodes += batch.rows(data);
 
-  ScheduleErrors errors(batch, statuses_);
   out.prepare(model_.info().entries[code.entry], model_.code().f64);
   out.begin(batch.inputs());
-  Run run{model_, batch,      *this,  pool_, errors, budget_, out, profile.stages.data(),
-          timed_, code.entry, Range()};
-  run.log = log_;
-  const int32_t failed_before = statuses_.failed();
-  if (share) {
+  if (share)
     shared_.find(batch, code.shared_reads, statuses_);
-    run.shared = &shared_;
-  }
-  do {
-    const int32_t left = batch.inputs() - run.range.end;
-    const int32_t part = part_inputs_ > 0 ? part_inputs_ : entry.part > 0 && !device_ ? entry.part : left;
-    run.range = {run.range.end, run.range.end + (share || out.is_one_part() ? left : std::min(part, left))};
-    Status status = run_part(run, entry);
-    if (share && statuses_.failed() > failed_before)
-      return run_checked(number, batch, out, /*share=*/false);
-    if (!status.ok())
-      return status;
-  } while (run.range.end < batch.inputs());
-  for (int32_t input = 0; statuses_.failed() > 0 && input < batch.inputs(); ++input)
-    if (!statuses_[input].ok())
-      out.blank(input);
-  profile.schedule_ns = computed_ns_ - start - profile.compute_ns;
+  current_.entry = number;
+  current_.batch = &batch;
+  current_.out = &out;
+  current_.errors.emplace(batch, statuses_);
+  current_.share = share;
+  current_.failed_before = statuses_.failed();
+  current_.host_ns = now_ns() - begin;
   return Status();
+}
+
+void Session::complete() {
+  for (int32_t input = 0; statuses_.failed() > 0 && input < current_.batch->inputs(); ++input)
+    if (!statuses_[input].ok())
+      current_.out->blank(input);
+  RunProfile &profile = entries_[current_.entry].profile;
+  profile.schedule_ns = current_.host_ns - profile.compute_ns;
 }
 
 /// From what a part of `inputs` inputs took: how many the next ones should have. What stages hand on should
@@ -170,43 +237,77 @@ void Session::learn(Entry &entry, int32_t inputs) {
     entry.part = fit;
 }
 
-Status Session::run_part(Run &run, Entry &entry) {
-  run.out.begin_part(run.range);
+/// Schedules a part, and computes it, or has a device begin to.
+Status Session::begin_part(Part &part, Range inputs) {
+  const int64_t begin = now_ns();
+  const EntryCode &code = model_.code().entries[current_.entry];
+  Entry &entry = entries_[current_.entry];
+  const bool second = &part == &parts_[1];
+  if (second && !entry.next)
+    entry.next = code.make_plan();
+  part.plan = second ? entry.next.get() : entry.plan.get();
+  part.device = second ? next_ : device_;
+  part.begun = false;
+  Outputs &out = *current_.out;
+  part.run.emplace(Run{model_, *current_.batch, *this, pool_, *current_.errors, budget_, out,
+                       entry.profile.stages.data(), timed_, code.entry, inputs});
+  Run &run = *part.run;
+  run.log = log_;
+  run.shared = current_.share ? &shared_ : nullptr;
+  out.begin_part(inputs);
   // Every round that fails drops at least one input, so this ends; mostly after one round, or two.
   for (;;) {
-    live_.clear();
-    for (int32_t input = run.range.begin; input < run.range.end; ++input)
+    part.live.clear();
+    for (int32_t input = inputs.begin; input < inputs.end; ++input)
       if (statuses_[input].ok())
-        live_.push(input);
-    run.inputs = live_.data();
-    run.input_count = static_cast<int32_t>(live_.size());
+        part.live.push(input);
+    run.inputs = part.live.data();
+    run.input_count = static_cast<int32_t>(part.live.size());
     run.errors.begin_round();
-    budget_.begin(run.batch, run.range, input_bytes_);
-    entry.plan->schedule(run);
+    budget_.begin(run.batch, inputs, input_bytes_);
+    part.plan->schedule(run);
     if (!run.errors.any())
       break;
-    if (run.shared)
+    if (run.shared) {
+      current_.host_ns += now_ns() - begin;
       return Status(); // from the beginning
+    }
     ++entry.profile.rounds;
   }
-  Status room = run.out.commit();
-  if (!room.ok()) {
-    room.message = model_.info().name + ": " + room.message;
-    return room;
+  Status status = out.commit();
+  if (!status.ok()) {
+    status.message = model_.info().name + ": " + status.message;
+    return status;
   }
-  int64_t scheduled = now_ns();
+  const int64_t scheduled = now_ns();
   part_bytes_ = 0;
-  if (device_ != nullptr) {
-    if (Status status = entry.plan->compute_on(run, *device_); !status.ok())
-      return status;
+  if (part.device != nullptr) {
+    out.leave_part(part.out);
+    status = part.plan->begin_on(run, *part.device);
+    part.begun = status.ok();
   } else {
-    entry.plan->compute(run);
+    part.plan->compute(run);
     if (run.input_count > 0 && !run.shared)
       learn(entry, run.input_count);
   }
-  computed_ns_ = now_ns();
-  entry.profile.compute_ns += computed_ns_ - scheduled;
-  return Status();
+  const int64_t end = now_ns();
+  entry.profile.compute_ns += end - scheduled;
+  current_.host_ns += end - begin;
+  return status;
+}
+
+/// Waits for the device, if it computes the part.
+Status Session::finish_part(Part &part) {
+  if (!part.begun)
+    return Status();
+  const int64_t begin = now_ns();
+  part.begun = false;
+  current_.out->enter_part(part.out);
+  Status status = part.plan->finish_on(*part.run, *part.device);
+  const int64_t ns = now_ns() - begin;
+  entries_[current_.entry].profile.compute_ns += ns;
+  current_.host_ns += ns;
+  return status;
 }
 
 } // namespace dbc

@@ -157,9 +157,13 @@ void Context::open() {
     backend_->use(model_.device());
     if (status_.code == Code::limit) { // a smaller batch may do
       status_ = Status();
-      check(backend_->wait(stream_));
+      busy_ = true;
     }
+    if (busy_) // what is staged may still be read
+      check(backend_->wait(stream_));
   }
+  busy_ = false;
+  ++part_;
   found_.clear();
   again_ = false;
   launches_ = 0;
@@ -212,12 +216,12 @@ bool Context::reserve(std::initializer_list<Region> regions) {
   return true;
 }
 
-void Context::begin(std::initializer_list<Region> regions) {
+int64_t Context::begin(std::initializer_list<Region> regions) {
   open();
   if (!status_.ok() || !reserve(regions)) {
     for (const Region &region : regions)
       place(region, nullptr);
-    return;
+    return part_;
   }
   if (backend_->poison != nullptr)
     backend_->poison(arena_.data(), arena_.bytes());
@@ -245,8 +249,10 @@ void Context::begin(std::initializer_list<Region> regions) {
     begin += room(region.bytes);
   }
   backend_->copy(header_, staging_.data(), in, stream_);
+  busy_ = true;
   deciding_ = false;
   fence(true);
+  return part_;
 }
 
 /// Kernels that touch what is behind an array are told; copies go from one array to the next.
@@ -311,9 +317,20 @@ void Context::copy_out() {
     return;
   fence(false);
   backend_->copy(host_results_, results_, result_bytes_ + kHeader, stream_);
+}
+
+Status Context::finish(int64_t part) {
+  if (part != part_)
+    return Status::error(Code::bad_call,
+                         model_.host().info().name + ": another run has begun on the context in between");
+  if (!status_.ok())
+    return status_;
+  backend_->use(model_.device());
   check(backend_->wait(stream_));
+  busy_ = false;
   if (status_.ok())
     read_faults();
+  return status_;
 }
 
 /// Threads write records down in any order, each of them its own in that of the program.

@@ -425,9 +425,10 @@ TEST_F(CudaContext, CopiesArrays) {
   const uint8_t *byte_at = nullptr, *none_at = &byte;
   double *sums = nullptr, *between = nullptr;
   uint8_t *flags = nullptr;
-  context.begin({result(&sums, 40), result(&flags, 3), input(&ints_at, ints, 3),
-                 input(&none_at, static_cast<const uint8_t *>(nullptr), 5), rows(&between, 10),
-                 input(&doubles_at, doubles.data(), doubles.size()), input(&byte_at, &byte, 1)});
+  const int64_t part =
+      context.begin({result(&sums, 40), result(&flags, 3), input(&ints_at, ints, 3),
+                     input(&none_at, static_cast<const uint8_t *>(nullptr), 5), rows(&between, 10),
+                     input(&doubles_at, doubles.data(), doubles.size()), input(&byte_at, &byte, 1)});
   ASSERT_TRUE(context.status().ok());
   EXPECT_EQ(ints_at[2], 3);
   EXPECT_EQ(std::vector<double>(doubles_at, doubles_at + 77), doubles);
@@ -444,6 +445,7 @@ TEST_F(CudaContext, CopiesArrays) {
   std::fill(between, between + 10, 3.5);
   EXPECT_EQ(std::vector<double>(doubles_at, doubles_at + 77), doubles); // none lies in another one
   context.copy_out();
+  (void)context.finish(part);
   ASSERT_TRUE(context.status().ok());
   EXPECT_NE(context.on_host(sums), sums);
   EXPECT_EQ(std::vector<double>(context.on_host(sums), context.on_host(sums) + 40),
@@ -459,12 +461,13 @@ TEST_F(CudaContext, FencesBetweenArrays) {
   const std::vector<float> numbers(64, 1);
   const float *in = nullptr;
   float *sums = nullptr, *values = nullptr;
-  context.begin({result(&sums, 3), input(&in, numbers.data(), 64), rows(&values, 64)});
+  const int64_t part = context.begin({result(&sums, 3), input(&in, numbers.data(), 64), rows(&values, 64)});
   values[63] = in[63] + 1;
   const void *const ends[] = {sums + 3, in + 64, values + 64, context.barrier(63)};
   for (const void *end : ends)
     EXPECT_DEATH(values[0] = *static_cast<const volatile float *>(end), "use-after-poison");
   context.copy_out();
+  (void)context.finish(part);
   EXPECT_TRUE(context.status().ok());
 }
 
@@ -478,7 +481,8 @@ TEST_F(CudaContext, FetchesAndPuts) {
       bytes[i] = static_cast<uint8_t>(i * 7);
     const uint8_t *at = nullptr;
     int32_t *one = nullptr, *other = nullptr;
-    context.begin({input(&at, bytes.data(), bytes.size()), decided(&one, 1000), decided(&other, 500)});
+    const int64_t part =
+        context.begin({input(&at, bytes.data(), bytes.size()), decided(&one, 1000), decided(&other, 500)});
     const int32_t before = card.allocations;
     for (int32_t n = 0; n < 10; ++n) {
       const uint8_t *found = context.fetch(at, bytes.size());
@@ -494,6 +498,7 @@ TEST_F(CudaContext, FetchesAndPuts) {
     EXPECT_EQ(context.put(one, nullptr, 0), one);
     EXPECT_EQ(card.allocations, before); // never inside a batch
     context.copy_out();
+    (void)context.finish(part);
     EXPECT_TRUE(context.status().ok());
   }
   // More than was reserved is a mistake in dbc.
@@ -513,7 +518,8 @@ TEST_F(CudaContext, NothingHappensAfterAFailure) {
   const int32_t *at = &number;
   float *value = nullptr, *sum = nullptr;
   int32_t *one = nullptr;
-  context.begin({result(&sum, 10), input(&at, &number, 1), rows(&value, 10), decided(&one, 1)});
+  const int64_t part =
+      context.begin({result(&sum, 10), input(&at, &number, 1), rows(&value, 10), decided(&one, 1)});
   const int32_t before = card.allocations, copies = card.copies;
   const uint8_t byte = 0;
   EXPECT_EQ(at, nullptr);
@@ -526,6 +532,7 @@ TEST_F(CudaContext, NothingHappensAfterAFailure) {
   EXPECT_EQ(context.faults().records, nullptr);
   EXPECT_EQ(context.barrier(0), nullptr);
   context.copy_out();
+  (void)context.finish(part);
   EXPECT_EQ(context.on_host(sum), nullptr);
   EXPECT_EQ(card.allocations, before);
   EXPECT_EQ(card.copies, copies);

@@ -28,7 +28,7 @@ TEST_F(CudaFound, FaultsAreInOrder) {
     places.push_back({n / 25, n / 5 % 5, n % 5});
   for (uint64_t seed = 0; seed < 20; ++seed) {
     dbc::cuda::shim::Machine::own().seed(seed);
-    context.begin({});
+    const int64_t part = context.begin({});
     for (int32_t launch : {1, 0}) {
       dbc::cuda::Faults faults = context.faults();
       faults.launch = launch;
@@ -36,6 +36,7 @@ TEST_F(CudaFound, FaultsAreInOrder) {
                         static_cast<const dbc::cuda::Place *>(places.data()), 125);
     }
     context.copy_out();
+    (void)context.finish(part);
     ASSERT_TRUE(context.status().ok());
     EXPECT_FALSE(context.again());
     ASSERT_EQ(context.found().size(), 250u);
@@ -58,9 +59,10 @@ __global__ void write_at_one_place(dbc::cuda::Faults faults) {
 // What a thread finds at one place stays in the order in which it was found.
 TEST_F(CudaFound, FaultsOfOnePlaceStayInOrder) {
   Context context(on_);
-  context.begin({});
+  const int64_t part = context.begin({});
   dbc::cuda::launch(write_at_one_place, 1, 0, nullptr, context.faults());
   context.copy_out();
+  (void)context.finish(part);
   ASSERT_EQ(context.found().size(), 100u);
   for (int32_t n = 0; n < 100; ++n)
     EXPECT_EQ(context.found()[n].site, 100 - n);
@@ -74,6 +76,7 @@ TEST_F(CudaFound, MoreFaultsThanRoom) {
   session.compute_on(&context);
   const auto wrong = [](int32_t i) { return i % 3 == 0 ? -2.f : i % 3 == 1 ? -1.f : 1.f; };
   const auto find = [&](int32_t inputs, int32_t attempts) {
+    LeafPlan::attempts = 0;
     ASSERT_TRUE(session.run(0, batch_).ok());
     EXPECT_EQ(LeafPlan::attempts, attempts) << inputs;
     EXPECT_FALSE(context.again());
@@ -122,9 +125,10 @@ __global__ void end_early() {
 }
 TEST_F(CudaFound, BrokenKernels) {
   Context context(on_);
-  context.begin({});
+  const int64_t part = context.begin({});
   dbc::cuda::launch(end_early, 1, 0, nullptr);
   context.copy_out();
+  (void)context.finish(part);
   EXPECT_EQ(context.status().code, Code::internal);
   EXPECT_EQ(context.status().message.rfind("toy: CUDA on the CPU: 1 threads of a block end", 0), 0u)
       << context.status().message;

@@ -101,38 +101,47 @@ public:
       from_.push_back(ticks_[widths.size() - 1] + i % widths.back());
   }
   void compute(dbc::Run &) override {}
-  Status compute_on(dbc::Run &run, Context &device) override {
-    ClimbArrays arrays;
-    const float *result = nullptr;
+  Status begin_on(dbc::Run &run, Context &device) override {
     const int32_t levels = static_cast<int32_t>(widths.size()), rows = ticks_.back();
-    for (int32_t attempt = 0; attempt == 0 || device.again(); ++attempt) {
-      device.begin();
-      arrays.barriers = device.barrier(0);
-      device.copy_in({{&arrays.from, from_.data(), from_.size()},
-                      {&arrays.ticks, ticks_.data() + 1, ticks_.size() - 1},
-                      {&arrays.value, run.batch.column(Tree, value).f32, size_t(run.batch.rows(Tree))}});
-      arrays.sums = device.buffer<float>(0, size_t(rows));
-      arrays.result = device.buffer<float>(1, size_t(run.input_count));
-      device.collect(run);
-      device.launch(run, arrays, climb_stages, 0, 0, ticks_[1]);
-      const dbc::cuda::StageOfLoop loop[] = {{1, ticks_.data() + 1, 8, 1, false}};
-      const int32_t apart = device.apart(loop, levels - 1);
-      for (int32_t level = 1; level <= apart; ++level)
-        device.launch(run, arrays, climb_stages, 1, ticks_[level], ticks_[level + 1]);
-      device.launch_loop(run, arrays, climb_stages, loop, apart, levels - 1, launch_whole);
-      device.launch(run, arrays, climb_stages, 2, rows, rows + run.input_count);
-      device.launch_graph(arrays, climb_stages);
-      device.copy_out({{&result, arrays.result, size_t(run.input_count)}});
+    arrays_ = {};
+    part_ = device.begin({
+        dbc::cuda::result(&arrays_.result, size_t(run.input_count)),
+        dbc::cuda::input(&arrays_.from, from_.data(), from_.size()),
+        dbc::cuda::input(&arrays_.ticks, ticks_.data() + 1, ticks_.size() - 1),
+        dbc::cuda::input(&arrays_.value, run.batch.column(Tree, value).f32, size_t(run.batch.rows(Tree))),
+        dbc::cuda::rows(&arrays_.sums, size_t(rows)),
+    });
+    arrays_.barriers = device.barrier(0);
+    device.collect(run);
+    device.launch(run, arrays_, climb_stages, 0, 0, ticks_[1]);
+    const dbc::cuda::StageOfLoop loop[] = {{1, ticks_.data() + 1, 8, 1, false}};
+    const int32_t apart = device.apart(loop, levels - 1);
+    for (int32_t level = 1; level <= apart; ++level)
+      device.launch(run, arrays_, climb_stages, 1, ticks_[level], ticks_[level + 1]);
+    device.launch_loop(run, arrays_, climb_stages, loop, apart, levels - 1, launch_whole);
+    device.launch(run, arrays_, climb_stages, 2, rows, rows + run.input_count);
+    device.launch_graph(arrays_, climb_stages);
+    device.copy_out();
+    return device.status();
+  }
+  Status finish_on(dbc::Run &run, Context &device) override {
+    Status status = device.finish(part_);
+    while (status.ok() && device.again()) {
+      status = begin_on(run, device);
+      if (status.ok())
+        status = device.finish(part_);
     }
-    if (!device.status().ok())
-      return device.status();
+    if (!status.ok())
+      return status;
     for (int32_t i = 0; i < run.input_count; ++i)
-      run.out.values<float>(0)[run.inputs[i]] = result[i];
+      run.out.values<float>(0)[run.inputs[i]] = device.on_host(arrays_.result)[i];
     return Status();
   }
 
 private:
   std::vector<int32_t> ticks_, from_;
+  ClimbArrays arrays_;
+  int64_t part_ = 0;
 };
 std::vector<int32_t> ClimbPlan::widths;
 
@@ -385,8 +394,8 @@ TEST_F(CudaGraphs, EntriesAreApart) {
           dbc::cuda::launch(write_rows, 1, 0, stream, static_cast<const int32_t *const *>(arrays), rows,
                             launch);
         }};
-    EXPECT_TRUE(graphs.run(backend, memory, &card, source, {{4, 1, 4}, {4, 5, 9}}).ok());
-    EXPECT_TRUE(backend.wait(&card).ok());
+    EXPECT_TRUE(graphs.run(backend, memory, card.stream, source, {{4, 1, 4}, {4, 5, 9}}).ok());
+    EXPECT_TRUE(backend.wait(card.stream).ok());
     EXPECT_EQ(written, std::vector<int32_t>({104, 509}));
   }
   EXPECT_EQ(graphs.made(), 2);

@@ -33,7 +33,7 @@ using dbc::cuda::kThreads;
 struct Card {
   std::map<void *, size_t> device, host; ///< memory that is held
   size_t bytes = 0;                      ///< of the device
-  int32_t allocations = 0, streams = 0, copies = 0, graphs = 0;
+  int32_t allocations = 0, streams = 0, opened = 0, copies = 0, graphs = 0;
   bool cooperative = true;
   Status graph_failure;  ///< why no graph is made
   size_t free = 1234;    ///< what it says may still be had
@@ -41,6 +41,17 @@ struct Card {
   int32_t refusing = -1; ///< so many requests are granted, then some are not
   int32_t refusals = 1;
   int32_t failing = -1; ///< so many waits are well, then one is not
+  char stream[4] = {};  ///< their addresses
+  /// What was begun and waited for, on which stream: "copy 0", "launch 0", "wait 0".
+  std::vector<std::string> events;
+
+  void note(const char *what, void *on) {
+    if (on == lent && on != nullptr)
+      return;
+    const auto number = static_cast<char *>(on) - stream;
+    EXPECT_TRUE(number >= 0 && number < 4) << what << " on no stream";
+    events.push_back(what + (" " + std::to_string(number)));
+  }
 
   void *give(std::map<void *, size_t> &held, size_t size) {
     ++allocations;
@@ -75,14 +86,14 @@ const Backend &counting() {
       [](int32_t device, void **stream) {
         const Status status = dbc::cuda::backend().open(device, stream);
         if (status.ok() && stream != nullptr) {
+          *stream = &card.stream[card.opened++ % 4];
           ++card.streams;
-          *stream = &card;
         }
         return status;
       },
       [](int32_t) {},
       [](void *stream) {
-        EXPECT_EQ(stream, &card);
+        card.note("close", stream);
         --card.streams;
       },
       [](size_t bytes) { return card.give(card.device, bytes); },
@@ -91,12 +102,13 @@ const Backend &counting() {
       [](void *memory) { card.take(card.host, memory); },
       [] { return card.free; },
       [](void *to, const void *from, size_t size, void *stream) {
-        EXPECT_EQ(stream, card.lent != nullptr ? card.lent : &card);
+        EXPECT_TRUE(card.lent == nullptr || stream == card.lent);
+        card.note("copy", stream);
         ++card.copies;
         dbc::cuda::backend().copy(to, from, size, stream);
       },
       [](void *stream) {
-        EXPECT_TRUE(stream == card.lent || stream == &card);
+        card.note("wait", stream);
         const Status status = dbc::cuda::backend().wait(nullptr);
         if (card.failing >= 0 && card.failing-- == 0)
           return Status::error(Code::internal, "the card is on fire");
@@ -150,6 +162,7 @@ __global__ void weigh(const Arrays arrays, int32_t begin, int32_t end) {
   }
 }
 void launch_weigh(const Arrays &arrays, int32_t begin, int32_t end, int32_t /*wide*/, void *stream) {
+  card.note("launch", stream);
   dbc::cuda::launch(weigh, (end - begin + 7) / 8, 0, stream, arrays, begin, end);
 }
 const dbc::cuda::Stage<Arrays> stages[] = {{"weigh", launch_weigh, 8, 4, 2, 2}};
@@ -167,31 +180,38 @@ public:
     for (int32_t i = 0; i < run.input_count; ++i)
       run.out.values<float>(0)[run.inputs[i]] = (w[0] + w[1]) * value_of[leaf_[i]] + w[2];
   }
-  Status compute_on(dbc::Run &run, Context &device) override {
-    Arrays arrays;
+  Status begin_on(dbc::Run &run, Context &device) override {
     const size_t rows = static_cast<size_t>(run.input_count);
-    attempts = 0;
-    for (int32_t attempt = 0; attempt == 0 || device.again(); ++attempt) {
-      ++attempts;
-      device.begin({
-          dbc::cuda::result(&arrays.result, rows),
-          dbc::cuda::input(&arrays.leaf, leaf_.data(), rows),
-          dbc::cuda::input(&arrays.value, run.batch.column(Tree, value).f32, size_t(run.batch.rows(Tree))),
-      });
-      arrays.w = device.matrix<float>(0, 2, 1);
-      device.launch(run, arrays, stages, 0, 0, run.input_count);
-      device.copy_out();
+    ++attempts;
+    part_ = device.begin({
+        dbc::cuda::result(&arrays_.result, rows),
+        dbc::cuda::input(&arrays_.leaf, leaf_.data(), rows),
+        dbc::cuda::input(&arrays_.value, run.batch.column(Tree, value).f32, size_t(run.batch.rows(Tree))),
+    });
+    arrays_.w = device.matrix<float>(0, 2, 1);
+    device.launch(run, arrays_, stages, 0, 0, run.input_count);
+    device.copy_out();
+    return device.status();
+  }
+  Status finish_on(dbc::Run &run, Context &device) override {
+    Status status = device.finish(part_);
+    while (status.ok() && device.again()) {
+      status = begin_on(run, device);
+      if (status.ok())
+        status = device.finish(part_);
     }
-    if (!device.status().ok())
-      return device.status();
+    if (!status.ok())
+      return status;
     for (int32_t i = 0; i < run.input_count; ++i)
-      run.out.values<float>(0)[run.inputs[i]] = device.on_host(arrays.result)[i];
+      run.out.values<float>(0)[run.inputs[i]] = device.on_host(arrays_.result)[i];
     return Status();
   }
   static int32_t attempts; ///< of the last run
 
 private:
   dbc::IntColumn leaf_;
+  Arrays arrays_;
+  int64_t part_ = 0;
 };
 int32_t LeafPlan::attempts = 0;
 
@@ -230,6 +250,8 @@ protected:
   void SetUp() override {
     card = Card();
     ASSERT_TRUE(dbc::cuda::Model::make(model_, 0, &on_).ok());
+    card.opened = 0;
+    card.events.clear();
   }
   /// One leaf an input; its value by its number.
   void

@@ -36,8 +36,13 @@ public:
   virtual void schedule(Run &run) = 0;
   /// Runs the stages in order and fills the outputs.
   virtual void compute(Run &run) = 0;
-  /// The same on a device. Fails with bad_call if the model was not compiled for one.
-  virtual Status compute_on(Run &run, cuda::Context &device);
+  /// The same on a device, in two halves: all is begun; it is waited for, and the outputs are filled. Fails
+  /// with bad_call if the model was not compiled for one.
+  virtual Status begin_on(Run &run, cuda::Context &device);
+  virtual Status finish_on(Run &run, cuda::Context &device);
+  /// Whether the host decides from what a device computes: then what schedule() said of outputs holds only
+  /// when a part is finished.
+  virtual bool decides() const { return false; }
 };
 
 /// One entry or loss of a compiled model.

@@ -8,6 +8,7 @@
 #include <dbc/model_info.h>
 #include <dbc/status.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -89,6 +90,15 @@ public:
   /// After scheduling a part: makes room for its values, which are not set. Fails if the caller's memory is
   /// too small.
   Status commit();
+  /// Where the part in hand stands, to go on with it when others have begun behind it; their lists must not
+  /// be shortened meanwhile.
+  struct Part {
+    Range inputs;
+    std::vector<int64_t> first_values;
+    std::vector<std::array<int64_t, kMaxListDepth>> first_lists;
+  };
+  void leave_part(Part &part) const;
+  void enter_part(const Part &part);
   /// Zeroes the values of an input: of one that failed.
   void blank(int32_t input);
 

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace dbc {
@@ -76,8 +77,21 @@ public:
   /// The same into outputs of the caller.
   Status run(int32_t entry, Batch &batch, Outputs &out);
 
-  /// Results of the last run(entry, batch) of that entry; empty before the first one, and if there is no such
-  /// entry. Valid until its next run.
+  /// A run in two halves, where a device computes: begin() checks, schedules, copies and launches, and
+  /// returns while the device is at work; finish() waits, and then all is as after run(). With two sessions
+  /// in turns, each with a context of its own, the next batch is scheduled and copied while the one before is
+  /// computed:
+  ///
+  ///   first.begin(entry, batch);  second.begin(entry, next);  first.finish();  // results of `batch`
+  ///
+  /// The batch is one part, and must stay as it is until finish(). Until then there are no results of the
+  /// entry, and another run of this session is refused: bad_call, as is finish() without begin(). A begin()
+  /// that fails needs no finish(). Where no device computes, begin() does all of it.
+  Status begin(int32_t entry, Batch &batch);
+  Status finish();
+
+  /// Results of the last run(entry, batch) of that entry; empty before the first one, while one has begun,
+  /// and if there is no such entry. Valid until its next run.
   Outputs &outputs(int32_t entry) { return has_run(entry) ? entries_[entry].out : none_; }
   const Outputs &outputs(int32_t entry) const { return has_run(entry) ? entries_[entry].out : none_; }
   /// Status of an input in the last run, which must have had it.
@@ -116,7 +130,14 @@ public:
 
   /// Stages of runs from now on are computed on a device, see dbc/cuda/context.h; null: on the CPU, as unless
   /// told. `device` is borrowed. Scheduling stays on the CPU, and in the calling thread.
-  void compute_on(cuda::Context *device) { device_ = device; }
+  ///
+  /// With a second context of the same model the parts of a run (limit_part) are computed by both in turns:
+  /// the host schedules a part and copies it to one while the other computes the part before. Not where a
+  /// `while` has the host decide in the course of a part: those come one after the other.
+  void compute_on(cuda::Context *device, cuda::Context *next = nullptr) {
+    device_ = device;
+    next_ = next != device ? next : nullptr;
+  }
 
   int32_t threads() const { return pool_.threads(); }
   const Model &model() const { return model_; }
@@ -133,18 +154,44 @@ public:
 
 private:
   struct Entry {
-    std::unique_ptr<EntryPlan> plan;
+    std::unique_ptr<EntryPlan> plan, next; ///< `next`: of parts on the second context
     std::vector<ColumnRef> reads;
     Outputs out;
     RunProfile profile;
     int32_t part = 0; ///< inputs of a part; 0 before the first run, which is one part
   };
+  /// A part that was scheduled; of two one may be scheduled while a device computes the other.
+  struct Part {
+    EntryPlan *plan = nullptr;
+    cuda::Context *device = nullptr;
+    std::optional<Run> run;
+    IntColumn live;
+    Outputs::Part out;
+    bool begun = false; ///< computed by a device, and not yet finished
+  };
+  /// The run in hand.
+  struct Current {
+    int32_t entry = -1;
+    Batch *batch = nullptr;
+    Outputs *out = nullptr;
+    std::optional<ScheduleErrors> errors;
+    bool share = false;
+    int32_t failed_before = 0;
+    int64_t host_ns = 0; ///< spent on it
+  };
   void prepare(int32_t entry);
-  bool has_run(int32_t entry) const { return entry >= 0 && static_cast<size_t>(entry) < entries_.size(); }
+  bool has_run(int32_t entry) const {
+    return entry >= 0 && static_cast<size_t>(entry) < entries_.size() && !(begun_ && entry == current_.entry);
+  }
+  template <class Step> Status guarded(int32_t entry, Batch &batch, Outputs *out, Step step);
+  Status check(int32_t entry, const Batch &batch) const;
   Status run_or_blank(int32_t entry, Batch &batch, Outputs *out);
-  Status run_guarded(int32_t entry, Batch &batch, Outputs *out);
   Status run_checked(int32_t entry, Batch &batch, Outputs &out, bool share);
-  Status run_part(Run &run, Entry &entry);
+  Status start(int32_t entry, Batch &batch, Outputs &out, bool share);
+  Status begin_part(Part &part, Range inputs);
+  Status finish_part(Part &part);
+  bool shared_in_vain() const { return current_.share && statuses_.failed() > current_.failed_before; }
+  void complete();
   void learn(Entry &entry, int32_t inputs);
 
   const Model &model_;
@@ -152,17 +199,17 @@ private:
   std::vector<Entry> entries_; ///< none before the first run
   Outputs none_;
   std::vector<Scratch> buffers_, scratch_;
-  IntColumn live_;
   InputStatuses statuses_;
   Budget budget_;
   int64_t input_bytes_ = int64_t(1) << 30;
   int32_t part_inputs_ = 0;
-  size_t part_bytes_ = 0;   ///< of the buffers of the part in hand
-  int64_t computed_ns_ = 0; ///< when its last stage was done
+  size_t part_bytes_ = 0; ///< of the buffers of the part in hand
   SharedNodes shared_;
-  cuda::Context *device_ = nullptr;
   LaunchLog *log_ = nullptr;
-  bool timed_ = false, shares_ = false;
+  cuda::Context *device_ = nullptr, *next_ = nullptr;
+  Part parts_[2];
+  Current current_;
+  bool timed_ = false, shares_ = false, begun_ = false;
 };
 
 template <class Real> Real *Run::buffer(int32_t slot, size_t count) const {

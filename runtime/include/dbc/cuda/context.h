@@ -118,8 +118,7 @@ struct ContextOptions {
 
 /// A stream of a device, and the memory there of one session, which borrows it; not to be used by two threads
 /// at once. Memory is one reservation on the device and one on the host: it grows between batches, never in
-/// one, and is kept. A run leaves the context's device the calling thread's current one, and returns when its
-/// results are there.
+/// one, and is kept. A run leaves the context's device the calling thread's current one.
 class Context {
 public:
   /// `model` is borrowed and must outlive this. What cannot be had is said by the first run.
@@ -157,9 +156,10 @@ public:
 
   /// Whether it is a context of this model.
   Status serves(const dbc::Model &model) const;
-  /// Begins to compute a part of a batch: has memory for all of its arrays, contents undefined, and begins
-  /// one copy of what the host has of them. After a failure all addresses are null.
-  void begin(std::initializer_list<Region> regions);
+  /// Begins to compute a part of a batch, when what was begun before is done: has memory for all of its
+  /// arrays, contents undefined, and begins one copy of what the host has of them. After a failure all
+  /// addresses are null. Returns the part's number, for finish().
+  int64_t begin(std::initializer_list<Region> regions);
   /// Constants of the model; null after a failure.
   template <class T> const T *constant(int32_t slot) const {
     return status_.ok() ? model_.buffer<T>(slot) : nullptr;
@@ -258,9 +258,12 @@ public:
   const uint8_t *fetch(const uint8_t *from, size_t count);
   /// Puts numbers that the host decided in the course of a run into an array of that kind; its address.
   int32_t *put(int32_t *to, const int32_t *from, size_t count);
-  /// One copy of all results from the device; waits for all that was begun.
+  /// Begins one copy of all results from the device.
   void copy_out();
-  /// That copy of a result, by its address on the device: valid until the next part begins. Null after a
+  /// Waits for all that was begun. Fails with bad_call if another part has begun on this context since part
+  /// number `part`, which has lost its results then.
+  Status finish(int64_t part);
+  /// The copy of a result, by its address on the device: valid until the next part begins. Null after a
   /// failure.
   template <class T> const T *on_host(const T *result) const {
     return status_.ok() ? reinterpret_cast<const T *>(
@@ -315,6 +318,8 @@ private:
   Reservation staging_;
   unsigned char *host_results_ = nullptr, *host_decided_ = nullptr;
   size_t needed_ = 0, result_bytes_ = 0, decided_bytes_ = 0;
+  int64_t part_ = 0;      ///< number of the part in hand
+  bool busy_ = false;     ///< something was begun and not waited for
   bool deciding_ = false; ///< a copy from where decisions are staged may be under way
   static constexpr int32_t kFaults = 256;
   int32_t fault_capacity_ = kFaults;

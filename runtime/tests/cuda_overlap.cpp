@@ -1,0 +1,175 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The host schedules and copies what comes next while a device computes.
+#include "cuda_models.h"
+
+namespace {
+
+using CudaOverlap = CudaContext;
+using Events = std::vector<std::string>;
+
+// Parts on two contexts in turns: what part k + 1 has is copied and launched before part k is waited for.
+TEST_F(CudaOverlap, PartsInTurns) {
+  dbc::Session session(model_);
+  Context one(on_), other(on_);
+  session.compute_on(&one, &other);
+  session.limit_part(10);
+  fill(35);
+  ASSERT_TRUE(session.run(0, batch_).ok());
+  EXPECT_TRUE(right(session));
+  const Events first = {"copy 0", "launch 0", "copy 0"}, second = {"copy 1", "launch 1", "copy 1"};
+  Events expected = first;
+  for (const auto &[begun, waited] : {std::pair(second, "wait 0"), {first, "wait 1"}, {second, "wait 0"}}) {
+    expected.insert(expected.end(), begun.begin(), begun.end());
+    expected.push_back(waited);
+  }
+  expected.push_back("wait 1");
+  EXPECT_EQ(card.events, expected);
+  EXPECT_EQ(session.profile(0).stages[0].rows, 35);
+  EXPECT_EQ(session.profile(0).stages[0].launches, 4);
+
+  // In steady state nothing is allocated.
+  const int32_t before = card.allocations;
+  for (int32_t inputs : {35, 12, 3, 0, 31}) {
+    fill(inputs);
+    ASSERT_TRUE(session.run(0, batch_).ok());
+    EXPECT_TRUE(right(session)) << inputs;
+  }
+  EXPECT_EQ(card.allocations, before);
+
+  // With one context they come one after the other.
+  session.compute_on(&one);
+  card.events.clear();
+  fill(20);
+  ASSERT_TRUE(session.run(0, batch_).ok());
+  EXPECT_TRUE(right(session));
+  EXPECT_EQ(card.events,
+            Events({"copy 0", "launch 0", "copy 0", "wait 0", "copy 0", "launch 0", "copy 0", "wait 0"}));
+}
+
+// A context that is given twice is one.
+TEST_F(CudaOverlap, OneContextTwice) {
+  dbc::Session session(model_);
+  Context one(on_);
+  session.compute_on(&one, &one);
+  session.limit_part(10);
+  fill(35);
+  ASSERT_TRUE(session.run(0, batch_).ok());
+  EXPECT_TRUE(right(session));
+}
+
+// What is wrong in a part is found though the next one has begun, and where it is more than there was room
+// for the part alone is computed again.
+TEST_F(CudaOverlap, FaultsOfPartsInTurns) {
+  dbc::Session session(model_);
+  Context one(on_), other(on_);
+  session.compute_on(&one, &other);
+  session.limit_part(300);
+  LeafPlan::attempts = 0;
+  fill(1200, [](int32_t i) { return i < 300 ? -2.f : i == 700 ? -1.f : 1.f; });
+  ASSERT_TRUE(session.run(0, batch_).ok());
+  EXPECT_TRUE(right(session));
+  EXPECT_EQ(LeafPlan::attempts, 5);
+}
+
+// Two sessions in turns: what the second has is begun before the first is waited for.
+TEST_F(CudaOverlap, BatchesInTurns) {
+  dbc::Session sessions[2] = {dbc::Session(model_), dbc::Session(model_)};
+  Context one(on_), other(on_);
+  sessions[0].compute_on(&one);
+  sessions[1].compute_on(&other);
+  Batch batches[2] = {Batch(info()), Batch(info())};
+  for (int32_t round = 0; round < 6; ++round) {
+    Batch &batch = batches[round % 2];
+    batch.clear();
+    for (int32_t i = 0; i < 5 + round; ++i) {
+      batch.begin_input();
+      root(batch, i, leaf(batch, static_cast<float>(round + i)));
+    }
+    ASSERT_TRUE(sessions[round % 2].begin(0, batch).ok());
+    EXPECT_EQ(sessions[round % 2].outputs(0).inputs(), 0); // there are none yet
+    if (round == 0)
+      continue;
+    dbc::Session &before = sessions[(round + 1) % 2];
+    ASSERT_TRUE(before.finish().ok());
+    ASSERT_EQ(before.outputs(0).inputs(), 5 + round - 1);
+    for (int32_t i = 0; i < before.outputs(0).inputs(); ++i)
+      EXPECT_EQ(before.outputs(0).f32(0)[i], 7 * static_cast<float>(round - 1 + i) + 0.5f);
+  }
+  ASSERT_TRUE(sessions[1].finish().ok());
+  const Events begun = {"copy 0", "launch 0", "copy 0", "copy 1", "launch 1", "copy 1", "wait 0"};
+  ASSERT_GE(card.events.size(), begun.size());
+  EXPECT_EQ(Events(card.events.begin(), card.events.begin() + begun.size()), begun);
+}
+
+// Calls that do not fit are refused, and harm nothing.
+TEST_F(CudaOverlap, CallsThatDoNotFit) {
+  dbc::Session session(model_);
+  Context context(on_);
+  session.compute_on(&context);
+  fill(9);
+  EXPECT_EQ(session.finish().message, "toy: no run has begun");
+  ASSERT_TRUE(session.begin(0, batch_).ok());
+  for (const Status &status : {session.begin(0, batch_), session.run(0, batch_)}) {
+    EXPECT_EQ(status.code, Code::bad_call);
+    EXPECT_EQ(status.message, "toy: a run has begun that is not finished");
+  }
+  session.compute_on(nullptr); // from the next run on
+  ASSERT_TRUE(session.finish().ok());
+  EXPECT_TRUE(right(session));
+  EXPECT_EQ(session.finish().code, Code::bad_call);
+  // On the CPU begin() does all.
+  ASSERT_TRUE(session.begin(0, batch_).ok());
+  ASSERT_TRUE(session.finish().ok());
+  EXPECT_TRUE(right(session));
+  // A run that could not begin needs no end.
+  EXPECT_EQ(session.begin(7, batch_).message, "toy: there is no entry number 7");
+  EXPECT_EQ(session.finish().code, Code::bad_call);
+}
+
+// A context whose results another session has overwritten gives none.
+TEST_F(CudaOverlap, AContextOfTwoSessions) {
+  dbc::Session one(model_), other(model_);
+  Context context(on_);
+  one.compute_on(&context);
+  other.compute_on(&context);
+  fill(9);
+  ASSERT_TRUE(one.begin(0, batch_).ok());
+  ASSERT_TRUE(other.begin(0, batch_).ok());
+  const Status status = one.finish();
+  EXPECT_EQ(status.code, Code::bad_call);
+  EXPECT_EQ(status.message, "toy: another run has begun on the context in between");
+  EXPECT_EQ(one.status(3).message, status.message);
+  EXPECT_EQ(one.outputs(0).f32(0)[3], 0);
+  ASSERT_TRUE(other.finish().ok());
+  EXPECT_TRUE(right(other));
+  // What is staged is not overwritten while a copy of it is under way, also of a run that nobody finishes.
+  card.events.clear();
+  {
+    dbc::Session third(model_);
+    third.compute_on(&context);
+    ASSERT_TRUE(third.begin(0, batch_).ok());
+  }
+  ASSERT_TRUE(one.run(0, batch_).ok());
+  EXPECT_TRUE(right(one));
+  EXPECT_EQ(card.events,
+            Events({"copy 0", "launch 0", "copy 0", "wait 0", "copy 0", "launch 0", "copy 0", "wait 0"}));
+}
+
+// A failure of the device is told by finish(), and stays.
+TEST_F(CudaOverlap, FailuresAreToldAtTheEnd) {
+  dbc::Session session(model_);
+  Context context(on_), other(on_);
+  session.compute_on(&context);
+  fill(9);
+  card.failing = 0;
+  ASSERT_TRUE(session.begin(0, batch_).ok());
+  EXPECT_EQ(session.finish().message, "toy: the card is on fire");
+  EXPECT_EQ(session.status(3).message, "toy: the card is on fire");
+  EXPECT_EQ(session.begin(0, batch_).message, "toy: the card is on fire");
+  session.compute_on(&other);
+  ASSERT_TRUE(session.run(0, batch_).ok());
+  EXPECT_TRUE(right(session));
+}
+
+} // namespace
