@@ -193,6 +193,8 @@ DeviceRegion DeviceComputeEmitter::fieldRegion(const std::string &symbol) {
   }
   if (array.rowSize() != 1)
     region.size += " * " + std::to_string(array.rowSize());
+  if (part == kernel::FieldPart::Value && array.pointee == "float")
+    region.device = view + ".device";
   return region;
 }
 
@@ -335,7 +337,8 @@ void DeviceComputeEmitter::begin() {
         out_.line("    // " + std::string(comment));
       first = false;
       out_.line("    dbc::cuda::" + region.kind + "(&" + region.member + ", " +
-                (region.from.empty() ? "" : region.from + ", ") + region.size + "),");
+                (region.from.empty() ? "" : region.from + ", ") + region.size +
+                (region.device.empty() ? "" : ", " + region.device) + "),");
     }
   }
   out_.line("});");

@@ -17,6 +17,7 @@ struct DeviceRegion {
   std::string size;                    ///< elements, in C++
   std::vector<std::string> assigned;   ///< lines that set what shares it, when it has its place
   std::vector<MemoryPlan::Term> terms; ///< the largest of these counts
+  std::string device = "";             ///< input: whose memory it may be in already, in C++
 };
 
 /// All arrays of a program, in the order of their kinds. `model` is that for the device.

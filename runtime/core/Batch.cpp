@@ -425,9 +425,9 @@ void Batch::borrow_bools(int32_t table, int32_t column, const uint8_t *values, s
   if (Column *c = borrowed_column(table, column, is_bool))
     c->view.u8 = values, c->borrowed_values = count;
 }
-void Batch::borrow_f32s(int32_t table, int32_t column, const float *values, size_t count) {
+void Batch::borrow_f32s(int32_t table, int32_t column, const float *values, size_t count, int32_t device) {
   if (Column *c = borrowed_column(table, column, is_f32))
-    c->view.f32 = values, c->borrowed_values = count;
+    c->view.f32 = values, c->view.device = device, c->borrowed_values = count;
 }
 size_t Batch::borrow_offsets(int32_t table, int32_t column, int32_t level, const int32_t *offsets,
                              size_t count) {

@@ -189,6 +189,14 @@ Status Session::start(int32_t number, Batch &batch, Outputs &out, bool share) {
   Status whole = batch.validate(entry.reads.data(), entry.reads.size(), statuses_);
   if (!whole.ok())
     return whole;
+  for (const ColumnRef &read : entry.reads)
+    if (batch.column(read.table, read.column).device >= 0) {
+      share = false; // nodes would be compared by what the host cannot see
+      if (device_ == nullptr)
+        return Status::error(Code::bad_call, model_.info().name + ": `" +
+                                                 batch.column_info(read.table, read.column).name +
+                                                 "` is in the memory of a device, which does not compute");
+    }
   profile.nodes = 0;
   for (int32_t data = 0; data < batch.args(); ++data)
     profile.nodes += batch.rows(data);

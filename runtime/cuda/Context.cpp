@@ -155,7 +155,7 @@ void Context::open() {
     cooperative_ = status_.ok() && backend_->cooperative(model_.device());
   } else if (stream_ != nullptr) {
     backend_->use(model_.device());
-    if (status_.code == Code::limit) { // a smaller batch may do
+    if (status_.code == Code::limit || status_.code == Code::bad_call) { // another batch may do
       status_ = Status();
       busy_ = true;
     }
@@ -182,6 +182,13 @@ size_t Context::room(size_t bytes) const { return lines(bytes + (backend_->fence
 
 /// Room for all, and the places of what a part has besides its arrays.
 bool Context::reserve(std::initializer_list<Region> regions) {
+  for (const Region &region : regions)
+    if (region.device >= 0 && region.device != model_.device()) {
+      check(Status::error(Code::bad_call, "an array is in the memory of device " +
+                                              std::to_string(region.device) + ", the model is on device " +
+                                              std::to_string(model_.device())));
+      return false;
+    }
   const size_t faults = static_cast<size_t>(fault_capacity_) * sizeof(FaultRecord);
   size_t bytes[4] = {}; // of each kind
   needed_ = kHeader + lines(faults);
@@ -241,7 +248,8 @@ int64_t Context::begin(std::initializer_list<Region> regions) {
   std::memset(staging_.data(), 0, kHeader);
   for (const Region &region : regions) {
     size_t &begin = at[region.kind];
-    place(region, region.kind == Region::Input && region.from == nullptr ? nullptr : arena_.data() + begin);
+    const bool elsewhere = region.kind == Region::Input && (region.from == nullptr || region.device >= 0);
+    place(region, elsewhere ? region.from : arena_.data() + begin);
     if (region.kind == Region::Input && region.bytes > 0)
       std::memcpy(staging_.data() + (begin - result_bytes_), region.from, region.bytes);
     if (fenced)

@@ -186,7 +186,8 @@ public:
     part_ = device.begin({
         dbc::cuda::result(&arrays_.result, rows),
         dbc::cuda::input(&arrays_.leaf, leaf_.data(), rows),
-        dbc::cuda::input(&arrays_.value, run.batch.column(Tree, value).f32, size_t(run.batch.rows(Tree))),
+        dbc::cuda::input(&arrays_.value, run.batch.column(Tree, value).f32, size_t(run.batch.rows(Tree)),
+                         run.batch.column(Tree, value).device),
     });
     arrays_.w = device.matrix<float>(0, 2, 1);
     device.launch(run, arrays_, stages, 0, 0, run.input_count);

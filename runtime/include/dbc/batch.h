@@ -50,6 +50,7 @@ struct ColumnView {
   const uint8_t *u8 = nullptr;
   const float *f32 = nullptr;
   Lists lists[kMaxListDepth];
+  int32_t device = -1;              ///< whose memory the values are in, if not the host's
   const uint8_t *present = nullptr; ///< a byte a row, or null: every row that can have the field has it
   bool given = false;               ///< false: the whole column is absent
 
@@ -157,7 +158,8 @@ public:
   /// the other.
   void borrow_ints(int32_t table, int32_t column, const int32_t *values, size_t count); ///< Index, Int, Node
   void borrow_bools(int32_t table, int32_t column, const uint8_t *values, size_t count);
-  void borrow_f32s(int32_t table, int32_t column, const float *values, size_t count);
+  /// With a `device` they are in its memory, and only runs that compute there can use them.
+  void borrow_f32s(int32_t table, int32_t column, const float *values, size_t count, int32_t device = -1);
   /// Offsets of a list column, outermost level 0: `count` = number of lists + 1, offsets[0] == 0. Returns the
   /// number of elements, which is the last offset, or 0 where the call was wrong.
   size_t borrow_offsets(int32_t table, int32_t column, int32_t level, const int32_t *offsets, size_t count);

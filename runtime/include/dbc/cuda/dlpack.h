@@ -1,0 +1,74 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Tensors of other libraries, as DLPack describes them, for fields and arguments of a batch. The only header
+// that needs dlpack/dlpack.h (Debian: libdlpack-dev); runtime.h does not include it.
+#pragma once
+
+#include <dbc/batch.h>
+
+#include <dlpack/dlpack.h>
+
+#include <cstdint>
+#include <string>
+
+namespace dbc {
+
+/// Borrows a tensor as a whole column, until the batch's next clear(): of arguments (table batch.args(),
+/// Batch::arg_column) or of a data type's nodes, after borrow_inputs and borrow_nodes. Its shape is the rows,
+/// and behind them any extents whose product is the number of numbers in a value; strides are null or
+/// compact. f32 are 32-bit floats, on the host or on the device that computes the run; int, index and nodes
+/// are 32-bit integers and bool 8-bit ones, 0 or 1, on the host, which reads them. What is on a device must
+/// be there in the order of the context's stream. Fails with bad_call, and the batch is as before.
+inline Status borrow_tensor(Batch &batch, int32_t table, int32_t column, const DLTensor &tensor) {
+  if (table < 0 || table > batch.args() || column < 0 || column >= batch.columns(table))
+    return Status::error(Code::bad_call, batch.info().name + ": there is no such column for a tensor");
+  const ColumnInfo &info = batch.column_info(table, column);
+  const auto wrong = [&](const std::string &what) {
+    return Status::error(Code::bad_call, batch.info().name + ": the tensor for `" + info.name + "` " + what);
+  };
+  if (info.depth > 0)
+    return wrong("would have to be a list");
+  constexpr int kBool = 6; // kDLBool of later versions
+  const DLDataType type = tensor.dtype;
+  const bool f32 = info.elem == Elem::F32, flag = info.elem == Elem::Bool;
+  const bool fits = f32    ? type.code == kDLFloat && type.bits == 32
+                    : flag ? (type.code == kDLUInt || type.code == kBool) && type.bits == 8
+                           : type.code == kDLInt && type.bits == 32;
+  if (!fits || type.lanes != 1)
+    return wrong(std::string("does not hold ") + (f32    ? "32-bit floats"
+                                                  : flag ? "bools"
+                                                         : "32-bit integers"));
+  const int64_t rows = batch.rows(table);
+  int64_t extent = 1;
+  for (int32_t n = tensor.ndim - 1; n >= 0; --n) {
+    // An axis of length 1 may say anything, and so may a tensor without numbers.
+    if (tensor.strides != nullptr && tensor.shape[n] > 1 && rows > 0 && tensor.strides[n] != extent)
+      return wrong("is not compact: stride " + std::to_string(tensor.strides[n]) + " of axis " +
+                   std::to_string(n) + ", not " + std::to_string(extent));
+    if (n > 0)
+      extent *= tensor.shape[n];
+  }
+  if (tensor.ndim < 1 || tensor.shape[0] != rows)
+    return wrong("has " + std::to_string(tensor.ndim < 1 ? 1 : tensor.shape[0]) + " rows, not " +
+                 std::to_string(rows));
+  if (extent != info.extent)
+    return wrong("has " + std::to_string(extent) + " numbers a row, not " + std::to_string(info.extent));
+  const auto kind = tensor.device.device_type;
+  const bool on_device = kind == kDLCUDA || kind == kDLCUDAManaged;
+  if (!on_device && kind != kDLCPU && kind != kDLCUDAHost)
+    return wrong("is neither on the host nor on a CUDA device");
+  if (on_device && !f32)
+    return wrong("must be on the host, which reads it");
+  const char *data = static_cast<const char *>(tensor.data) + tensor.byte_offset;
+  const size_t count = static_cast<size_t>(rows * extent);
+  if (f32)
+    batch.borrow_f32s(table, column, reinterpret_cast<const float *>(data), count,
+                      on_device ? tensor.device.device_id : -1);
+  else if (flag)
+    batch.borrow_bools(table, column, reinterpret_cast<const uint8_t *>(data), count);
+  else
+    batch.borrow_ints(table, column, reinterpret_cast<const int32_t *>(data), count);
+  return Status();
+}
+
+} // namespace dbc
