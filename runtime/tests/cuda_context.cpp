@@ -496,6 +496,13 @@ TEST_F(CudaContext, FetchesAndPuts) {
       EXPECT_EQ(std::vector<int32_t>(other, other + 500), others);
     }
     EXPECT_EQ(context.put(one, nullptr, 0), one);
+    // What is staged for one is not overwritten by the next while its copy may be under way.
+    ASSERT_NE(context.fetch(at, bytes.size()), nullptr);
+    card.events.clear();
+    const int32_t number = 5;
+    for (int32_t n = 0; n < 3; ++n)
+      EXPECT_EQ(context.put(one, &number, 1), one);
+    EXPECT_EQ(card.events, std::vector<std::string>({"copy 0", "wait 0", "copy 0", "wait 0", "copy 0"}));
     EXPECT_EQ(card.allocations, before); // never inside a batch
     context.copy_out();
     (void)context.finish(part);

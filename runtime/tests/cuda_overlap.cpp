@@ -47,6 +47,29 @@ TEST_F(CudaOverlap, PartsInTurns) {
             Events({"copy 0", "launch 0", "copy 0", "wait 0", "copy 0", "launch 0", "copy 0", "wait 0"}));
 }
 
+// Lists of a part that was left stand where they stood, though the next part has begun.
+TEST(CudaOutputs, PartsThatAreLeft) {
+  dbc::Outputs out;
+  out.prepare(info().entries[1], false);
+  out.begin(4);
+  const int32_t inputs[] = {0, 1, 2, 3}, of_first[] = {0, 0, 0, 1}, of_second[] = {1, 1};
+  dbc::Outputs::Part first, second;
+  out.begin_part({0, 2});
+  out.list(0, 0, of_first, 4, inputs, 2);
+  ASSERT_TRUE(out.commit().ok());
+  out.leave_part(first);
+  out.begin_part({2, 4});
+  out.list(0, 0, of_second, 2, inputs + 2, 2);
+  ASSERT_TRUE(out.commit().ok());
+  out.leave_part(second);
+  out.enter_part(first);
+  EXPECT_EQ(out.values<float>(0), out.f32(0));
+  out.enter_part(second);
+  EXPECT_EQ(out.values<float>(0), out.f32(0) + 4);
+  EXPECT_EQ(std::vector<int32_t>(out.offsets(0, 0), out.offsets(0, 0) + 5),
+            std::vector<int32_t>({0, 3, 4, 4, 6}));
+}
+
 // A context that is given twice is one.
 TEST_F(CudaOverlap, OneContextTwice) {
   dbc::Session session(model_);
