@@ -40,7 +40,7 @@ struct KernelReport {
 struct DeviceReport {
   std::string entry;
   std::vector<KernelReport>
-      kernels; ///< in the order in which they run; not those that run when the model is made
+      kernels;         ///< in the order in which they run; not those that run when the model is made
   std::string noGraph; ///< why all launches cannot be one graph; empty: they can
 };
 

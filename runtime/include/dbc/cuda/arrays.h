@@ -97,8 +97,8 @@ struct BlockScratch {
 /// that run kernels on the CPU (dbc/cuda/shim.h). No function throws. A stream is CUDA's cudaStream_t, never
 /// null.
 struct Backend {
-  /// A stream on a device; `stream` null: none is wanted. Fails with the reason: Code::limit where there is no driver or no code for the
-  /// device, Code::bad_call where there is no such device.
+  /// A stream on a device; `stream` null: none is wanted. Fails with the reason: Code::limit where there is
+  /// no driver or no code for the device, Code::bad_call where there is no such device.
   Status (*open)(int32_t device, void **stream);
   /// What the calling thread does from now on is about this device.
   void (*use)(int32_t device);
