@@ -67,10 +67,11 @@ static int32_t rounded(int32_t rows) {
   return power;
 }
 
-Status Graphs::record(const Backend &backend, void *stream, const GraphSource &source, Graph &graph) {
+Status Graphs::record(const Backend &backend, const GraphSource &source, Graph &graph) {
   if (graph.made != nullptr)
     backend.release_graph(std::exchange(graph.made, nullptr));
-  if (Status status = backend.capture(stream); !status.ok())
+  void *stream = nullptr;
+  if (Status status = backend.capture(&stream); !status.ok())
     return status;
   backend.copy(graph.device, graph.host, graph.bytes, stream);
   const auto *rows = reinterpret_cast<const int32_t *>(graph.device + graph.rows);
@@ -123,7 +124,7 @@ Status Graphs::run(const Backend &backend, const DeviceMemory &memory, void *str
   if (!roomy) {
     for (size_t n = 0; n < nodes.size(); ++n)
       graph->expected[n] = std::max(graph->expected[n], rounded(nodes[n].end - nodes[n].begin));
-    if (Status status = record(backend, stream, source, *graph); !status.ok())
+    if (Status status = record(backend, source, *graph); !status.ok())
       return forget(std::move(status));
   }
   backend.launch_graph(graph->made, stream);

@@ -282,6 +282,24 @@ TEST_F(CudaGraphs, WideTiles) {
   EXPECT_EQ(context_->graphs().count(), 1u);
 }
 
+// A stream that is lent may be one of which no graph can be made: launches are written down on another one,
+// which goes back at once.
+TEST_F(CudaGraphs, OfALentStream) {
+  char stream = 0;
+  dbc::cuda::ContextOptions options;
+  options.stream = card.lent = &stream;
+  Context context(on_, options);
+  context.choose_path(Path::Graph);
+  session_.compute_on(&context);
+  const int32_t streams = card.streams, opened = card.opened;
+  for (int32_t inputs : {3, 2})
+    EXPECT_TRUE(climbs(inputs, {inputs, 2}));
+  EXPECT_EQ(context.graphs().made(), 1);
+  EXPECT_EQ(card.streams, streams);
+  EXPECT_EQ(card.opened, opened + 1);
+  session_.compute_on(nullptr);
+}
+
 // In steady state a graph asks for no memory.
 TEST_F(CudaGraphs, NothingIsAllocatedInSteadyState) {
   EXPECT_TRUE(climbs(20, {20, 30, 10}));

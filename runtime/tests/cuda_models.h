@@ -116,8 +116,15 @@ const Backend &counting() {
       },
       dbc::cuda::backend().poison,
       [](int32_t) { return card.cooperative; },
-      dbc::cuda::backend().capture,
+      [](void **stream) {
+        const Status status = dbc::cuda::backend().capture(stream);
+        *stream = &card.stream[card.opened++ % 4];
+        ++card.streams;
+        return status;
+      },
       [](void *stream, void **graph) {
+        EXPECT_NE(stream, card.lent); // it may be one that cannot be written down
+        --card.streams;
         Status status = dbc::cuda::backend().end_capture(stream, graph);
         ++card.graphs;
         if (!card.graph_failure.ok()) {

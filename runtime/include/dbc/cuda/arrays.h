@@ -119,9 +119,10 @@ struct Backend {
   void (*poison)(void *memory, size_t bytes);
   /// Whether blocks of threads of one launch may wait for each other there.
   bool (*cooperative)(int32_t device);
-  /// What the thread begins on the stream from now on is not done but written down, until end_capture makes a
-  /// graph of it. Each fails with the reason, Code::limit where there is no memory, else Code::internal.
-  Status (*capture)(void *stream);
+  /// A stream for a graph alone, as not every stream can be written down: what the thread begins there is not
+  /// done, until end_capture makes a graph of it and takes the stream back. Each fails with the reason,
+  /// Code::limit where there is no memory, else Code::internal.
+  Status (*capture)(void **stream);
   Status (*end_capture)(void *stream, void **graph);
   /// Begins all that the graph holds, in the order of the stream.
   void (*launch_graph)(void *graph, void *stream);

@@ -163,14 +163,20 @@ inline Status no_graph(cudaError_t code) {
   return error("no graph of launches can be made", code,
                code == cudaErrorMemoryAllocation ? Code::limit : Code::internal);
 }
-inline Status capture(void *stream) {
-  const cudaError_t code =
-      cudaStreamBeginCapture(static_cast<cudaStream_t>(stream), cudaStreamCaptureModeThreadLocal);
+inline Status capture(void **stream) {
+  cudaStream_t made = nullptr;
+  cudaError_t code = cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking);
+  if (code == cudaSuccess)
+    code = cudaStreamBeginCapture(made, cudaStreamCaptureModeThreadLocal);
+  if (code != cudaSuccess && made != nullptr)
+    cudaStreamDestroy(made);
+  *stream = made;
   return code == cudaSuccess ? Status() : no_graph(code);
 }
 inline Status end_capture(void *stream, void **graph) {
   cudaGraph_t written = nullptr;
   cudaError_t code = cudaStreamEndCapture(static_cast<cudaStream_t>(stream), &written);
+  cudaStreamDestroy(static_cast<cudaStream_t>(stream));
   cudaGraphExec_t made = nullptr;
   if (code == cudaSuccess)
     code = cudaGraphInstantiateWithFlags(&made, written, 0);

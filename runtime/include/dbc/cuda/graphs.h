@@ -61,7 +61,7 @@ public:
 private:
   struct Graph;
   Graph *find(const void *stages, const std::vector<Node> &nodes);
-  Status record(const Backend &backend, void *stream, const GraphSource &source, Graph &graph);
+  Status record(const Backend &backend, const GraphSource &source, Graph &graph);
 
   std::vector<std::unique_ptr<Graph>> graphs_;
   int64_t made_ = 0;

@@ -437,7 +437,9 @@ const Backend &backend() {
       },
       [](void *memory, size_t bytes) { std::memset(memory, shim::Machine::own().rubbish(), bytes); },
       [](int32_t) { return true; },
-      [](void *) {
+      [](void **stream) {
+        static char other;
+        *stream = &other;
         shim::Machine::own().capture();
         return Status();
       },
