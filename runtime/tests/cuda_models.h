@@ -35,10 +35,11 @@ struct Card {
   size_t bytes = 0;                      ///< of the device
   int32_t allocations = 0, streams = 0, opened = 0, copies = 0, graphs = 0;
   bool cooperative = true;
-  Status graph_failure;  ///< why no graph is made
-  size_t free = 1234;    ///< what it says may still be had
-  void *lent = nullptr;  ///< the stream that copies are to be on; null: its own
-  int32_t refusing = -1; ///< so many requests are granted, then some are not
+  Status graph_failure;         ///< why no graph is made
+  size_t free = 1234;           ///< what it says may still be had
+  void *lent = nullptr;         ///< the stream that copies are to be on; null: its own
+  void *written_down = nullptr; ///< the stream of which a graph is being made
+  int32_t refusing = -1;        ///< so many requests are granted, then some are not
   int32_t refusals = 1;
   int32_t failing = -1; ///< so many waits are well, then one is not
   char stream[4] = {};  ///< their addresses
@@ -102,7 +103,7 @@ const Backend &counting() {
       [](void *memory) { card.take(card.host, memory); },
       [] { return card.free; },
       [](void *to, const void *from, size_t size, void *stream) {
-        EXPECT_TRUE(card.lent == nullptr || stream == card.lent);
+        EXPECT_TRUE(card.lent == nullptr || stream == card.lent || stream == card.written_down);
         card.note("copy", stream);
         ++card.copies;
         dbc::cuda::backend().copy(to, from, size, stream);
@@ -118,11 +119,12 @@ const Backend &counting() {
       [](int32_t) { return card.cooperative; },
       [](void **stream) {
         const Status status = dbc::cuda::backend().capture(stream);
-        *stream = &card.stream[card.opened++ % 4];
+        *stream = card.written_down = &card.stream[card.opened++ % 4];
         ++card.streams;
         return status;
       },
       [](void *stream, void **graph) {
+        card.written_down = nullptr;
         EXPECT_NE(stream, card.lent); // it may be one that cannot be written down
         --card.streams;
         Status status = dbc::cuda::backend().end_capture(stream, graph);
