@@ -111,7 +111,8 @@ std::string emitDeviceHeader(const ModelNames &model) {
 
 //===-- NAME.cu -----------------------------------------------------------------------------------------===//
 
-static constexpr const char *kKernel = "__global__ void __launch_bounds__(dbc::cuda::kThreads) ";
+/// Told that one block of a processor will do, ptxas spills no registers to have room for more.
+static constexpr const char *kKernel = "__global__ void __launch_bounds__(dbc::cuda::kThreads, 1) ";
 
 /// A call of a stage's function. Its matrices are those of the batch, or what a loop keeps of them.
 static std::string callOf(const KernelEmitter &emitter, const Program &program, kernel::FuncOp stage,
@@ -167,9 +168,7 @@ static void emitForGraph(const Program &program, kernel::FuncOp stage, KernelEmi
   out.comment("The same in a graph: arrays and rows are those of the batch in hand.");
   if (emitter.widens())
     out.line("template <int32_t kRows>");
-  // Addresses take registers here. Told that one block of a processor will do, ptxas spills none of them.
-  out.open("__global__ void __launch_bounds__(dbc::cuda::kThreads, 1) " + kernel +
-           "(const Arrays *given, const int32_t *rows" +
+  out.open(kKernel + kernel + "(const Arrays *given, const int32_t *rows" +
            (emitter.checks() ? ", int32_t launch)" : ", int32_t)"));
   out.line("const Arrays arrays = *given;"); // the addresses come all at once, and are not read again
   out.line(callOf(emitter, program, stage, "kRows", "rows[0]", "rows[1]", "launch"));

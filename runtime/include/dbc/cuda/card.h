@@ -18,6 +18,8 @@ extern __shared__ __align__(16) unsigned char dbc_shared_memory[];
 
 /// Before loops whose arrays are registers when all counters are known.
 #define DBC_UNROLL _Pragma("unroll")
+/// Before loops whose loads would take all registers, were they begun together.
+#define DBC_NO_UNROLL _Pragma("unroll 1")
 
 namespace dbc::cuda {
 

@@ -241,6 +241,7 @@ private:
       for (int32_t tile = 0; tile < kTiles; ++tile) // the last row stands for those behind it
         row[tile] = operand.at(std::min(first + tile * kRows + lane / 4, count - 1));
       const int32_t blocks = (operand.length + kBlock - 1) / kBlock;
+      DBC_NO_UNROLL
       for (int32_t block = (chunk + kChunks - before % kChunks) % kChunks; block < blocks;
            block += kAhead * kChunks) {
         float numbers[kAhead][kTiles][4];
@@ -279,6 +280,7 @@ private:
     const float *fragment = weights + o / kStrip * kFragment;
     auto add = [&](const auto &operand) {
       const float *row = operand.at(i);
+      DBC_NO_UNROLL
       for (int32_t k = 0; k < operand.length; ++k)
         sum = fused(
             row[k],

@@ -36,6 +36,7 @@
 #define __device__
 #define __forceinline__ inline
 #define DBC_UNROLL
+#define DBC_NO_UNROLL
 #define __launch_bounds__(...)
 #define __syncthreads() ::dbc::cuda::shim::Machine::own().barrier(__LINE__)
 #define __syncwarp() ::dbc::cuda::shim::Machine::own().warp_barrier(__LINE__)
