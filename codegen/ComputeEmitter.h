@@ -41,6 +41,7 @@ protected:
   }
   /// A number of elements: rows of the buffer times numbers of a row.
   std::string sizeOf(kernel::BufferOp buffer);
+  void outputs();
   void give(kernel::OutputOp output, const std::string &values);
 
   /// What the buffers are members of.
@@ -51,7 +52,6 @@ protected:
   /// What runs the others.
   virtual void rest(mlir::Operation &, const std::string & /*ticks*/) {}
   virtual void keep(kernel::KeepOp op, const std::string &ticks, const std::string &tick);
-  virtual void outputs();
 
   const ModelNames &model_;
   const Program &program_;

@@ -47,14 +47,6 @@ int64_t KernelEmitter::wideRows() const {
   return rows ? rows.getInt() : 0;
 }
 
-/// Whether it has a part for each row of a block.
-bool KernelEmitter::ofRows(kernel::LocalOp local) {
-  return none_of(local->getUsers(), [&](Operation *user) {
-    auto product = dyn_cast<kernel::ProductOp>(user);
-    return product && product.getSums() == local.getResult();
-  });
-}
-
 std::string KernelEmitter::arraySource(StringRef symbol) {
   return "arrays." + model_.array(program_, symbol).member;
 }
@@ -148,12 +140,13 @@ void KernelEmitter::emitLocal(kernel::LocalOp op) {
   std::string extents;
   for (auto [axis, extent] : llvm::enumerate(shape)) {
     count *= extent;
-    extents += (axis > 0 ? " * " : "") + (axis == 0 && ofRows(op) ? rowsText() : std::to_string(extent));
+    extents +=
+        (axis > 0 ? " * " : "") + (axis == 0 && kernel::isOfRows(op) ? rowsText() : std::to_string(extent));
   }
   std::string element = pointee(op.getType().getElement(), false), name = nameValue(op.getResult());
   if (op.getMemory() == kernel::Memory::Shared) {
     std::string offset = std::to_string(sharedBytes_);
-    if (!widens() || !ofRows(op)) {
+    if (!widens() || !kernel::isOfRows(op)) {
       sharedBytes_ += (count * model_.bytes(element) + 15) / 16 * 16;
     } else {
       if (sharedBytesOfRow_ > 0)

@@ -46,7 +46,6 @@ private:
   void emitInt(kernel::IntOp op) override;
   void emitOfThreads(mlir::Operation *op) override;
   std::string segment(mlir::Value rows, int64_t length, bool onUnits = false);
-  static bool ofRows(kernel::LocalOp local);
   /// Rows of a block, as C++ says it.
   std::string rowsText() const { return widens() ? "kRows" : std::to_string(rows()); }
   std::string fault(mlir::Operation *op, const std::string &row, const std::vector<std::string> &numbers);

@@ -74,5 +74,7 @@ struct LoadedModel {
 /// Compiles and loads what `unit` is about; prints what is wrong. `change` is applied to weights that are
 /// drawn.
 Exit load(const Options &options, ModelUnit &unit, LoadedModel &loaded, void (*change)(Weights &) = nullptr);
+/// The same, and the number of the entry that is asked for, of which there must be one.
+Exit load(const Options &options, ModelUnit &unit, LoadedModel &loaded, int32_t &entry);
 
 } // namespace dbc::driver

@@ -91,4 +91,11 @@ Exit load(const Options &options, ModelUnit &unit, LoadedModel &loaded, void (*c
   return kFine;
 }
 
+Exit load(const Options &options, ModelUnit &unit, LoadedModel &loaded, int32_t &entry) {
+  if (Exit exit = load(options, unit, loaded))
+    return exit;
+  entry = findEntry(loaded.info(), options.entry);
+  return entry < 0 ? kUserError : kFine;
+}
+
 } // namespace dbc::driver

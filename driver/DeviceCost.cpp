@@ -90,7 +90,6 @@ static int64_t up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 static double workOf(const DeviceConstants &device, const KernelShape &kernel, int64_t rows, int64_t block,
                      bool inLoop) {
-  constexpr int64_t kRowsOfUnits = 8; // that matrix units multiply together
   const int64_t processors = static_cast<int64_t>(device.processors);
   const int64_t units = up(rows, block) * kernel.tiles, each = up(units, processors);
   const int64_t most = std::min(rows, block); // rows of the fullest block
@@ -102,7 +101,7 @@ static double workOf(const DeviceConstants &device, const KernelShape &kernel, i
   for (const ProductShape &product : kernel.products) {
     const double matrix = double(product.outputs) * double(product.inputs);
     const bool plain = product.instruction == "ffma";
-    mac += double(plain ? most : up(most, kRowsOfUnits) * kRowsOfUnits) * matrix /
+    mac += double(plain ? most : up(most, cuda::kUnitRows) * cuda::kUnitRows) * matrix /
            device.rate(product.instruction);
     weights += (product.shared ? 1 : double(most)) * matrix * sizeof(float) /
                (inLoop && product.kept > 0 ? device.shared_bytes_per_clock : share);

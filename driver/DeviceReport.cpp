@@ -22,29 +22,11 @@ std::string stageName(kernel::FuncOp kernel) {
   return kernel.getSymName().drop_front(StringRef("stage.").size()).str();
 }
 
-/// Of the locals that lie in `memory`.
-static int64_t scratchBytes(kernel::FuncOp func, kernel::Memory memory, int64_t realBytes) {
-  int64_t sum = 0;
-  func.walk([&](kernel::LocalOp local) {
-    if (local.getMemory() != memory)
-      return;
-    int64_t bytes = local.getType().getElement().isF32() ? realBytes : 4;
-    for (int64_t extent : local.getType().getShape())
-      bytes *= extent;
-    sum += (bytes + 15) / 16 * 16;
-  });
-  return sum;
-}
-
-int64_t sharedBytes(kernel::FuncOp kernel, int64_t realBytes) {
-  return scratchBytes(kernel, kernel::Memory::Shared, realBytes);
-}
-
 static KernelReport reportKernel(kernel::FuncOp func, SymbolTable &names, int64_t realBytes) {
   KernelReport report;
   report.name = stageName(func);
-  report.shared = sharedBytes(func, realBytes);
-  report.global = scratchBytes(func, kernel::Memory::Global, realBytes);
+  report.shared = kernel::blockBytes(func, kernel::Memory::Shared, realBytes);
+  report.global = kernel::blockBytes(func, kernel::Memory::Global, realBytes);
   if (auto tiles = func->getAttrOfType<IntegerAttr>("tiles"))
     report.tiles = tiles.getInt();
   if (auto wide = func->getAttrOfType<IntegerAttr>("wide"))

@@ -22,8 +22,6 @@ struct ProductReport {
 };
 /// The name of the stage that a kernel computes.
 std::string stageName(kernel::FuncOp kernel);
-/// Bytes of shared memory of a block of threads.
-int64_t sharedBytes(kernel::FuncOp kernel, int64_t realBytes);
 
 struct KernelReport {
   std::string name;   ///< of the stage

@@ -45,12 +45,17 @@ static int64_t elementsOf(kernel::ThreadsOp threads) {
   return times ? constant(times.getRhs()).value_or(1) : 1;
 }
 
+// The compiler plans for the matrix units and blocks of threads that the runtime has.
+static_assert(kernel::kStrip == cuda::kStrip && kernel::kBlock == cuda::kBlock &&
+              kernel::kUnitRows == cuda::kUnitRows && kernel::kWarps == cuda::kWarps &&
+              kernel::kWideRows == cuda::kWideRows);
+
 /// Of a product with a matrix.
 static ProductShape shapeOf(kernel::ProductOp product, SymbolTable &names) {
   constexpr int64_t kRowsAtOnce = 4; // dbc/cuda/products.h: rows that share each load of a weight
   auto weights = names.lookup<kernel::WeightsOp>(product.getWeights());
   if (product.getSums())
-    return {weights.getStripCount() * cuda::kStrip, weights.getBlockCount() * cuda::kBlock,
+    return {weights.getStripCount() * kernel::kStrip, weights.getBlockCount() * kernel::kBlock,
             kernel::stringifyInstruction(weights.getContract()->getInstruction()).str(), 1, true};
   const bool one = !weights.getTables();
   const int64_t outputs =
@@ -70,7 +75,7 @@ static KernelShape shapeOf(kernel::FuncOp func, SymbolTable &names) {
   shape.tiles = std::max<int64_t>(1, figure("tiles"));
   shape.bytesRead = figure("reals_read") * int64_t(sizeof(float)) + figure("bytes_read");
   shape.bytesWritten = figure("reals_written") * int64_t(sizeof(float)) + figure("bytes_written");
-  shape.shared = sharedBytes(func, sizeof(float));
+  shape.shared = kernel::blockBytes(func, kernel::Memory::Shared, sizeof(float));
   func.walk([&](Operation *op) {
     if (auto blocks = dyn_cast<kernel::BlocksOp>(op)) {
       shape.rows = blocks.getSize();

@@ -57,11 +57,9 @@ static Exit eachBatch(const Options &options,
 /// Runs the input and counts.
 static Exit count(const Options &options, ModelUnit &unit, llvm::json::Object &json) {
   LoadedModel loaded;
-  if (Exit exit = load(options, unit, loaded))
+  int32_t entry = -1;
+  if (Exit exit = load(options, unit, loaded, entry))
     return exit;
-  int32_t entry = findEntry(loaded.info(), options.entry);
-  if (entry < 0)
-    return kUserError;
   CompiledRunner runner(loaded.model, entry, options.threads, loaded.device());
   int64_t inputs = 0, batches = 0;
   Status wrong; // with the first line that is
@@ -131,13 +129,11 @@ static Exit predictInput(const Options &options, ModelUnit &device, llvm::json::
   onCpu.model.target = "cpu";
   ModelUnit unit(onCpu.model);
   LoadedModel loaded;
+  int32_t entry = -1;
   if (Exit exit = unit.lower())
     return exit;
-  if (Exit exit = load(onCpu, unit, loaded))
+  if (Exit exit = load(onCpu, unit, loaded, entry))
     return exit;
-  int32_t entry = findEntry(loaded.info(), options.entry);
-  if (entry < 0)
-    return kUserError;
   std::vector<ProgramShape> programs = shapesOf(*kernels);
   const ProgramShape &program = *llvm::find_if(
       programs, [&](const ProgramShape &each) { return each.entry == loaded.info().entries[entry].name; });

@@ -109,11 +109,9 @@ Exit interpretCommand(const Options &options) {
 Exit runCommand(const Options &options) {
   ModelUnit unit(options.model);
   LoadedModel loaded;
-  if (Exit exit = load(options, unit, loaded))
+  int32_t entry = -1;
+  if (Exit exit = load(options, unit, loaded, entry))
     return exit;
-  int32_t entry = findEntry(loaded.info(), options.entry);
-  if (entry < 0)
-    return kUserError;
   CompiledRunner runner(loaded.model, entry, options.threads, loaded.device());
   runner.session.share_subtrees(options.share);
   runner.session.time_stages(options.profile || !options.profileOutput.empty());

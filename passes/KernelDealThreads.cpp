@@ -487,16 +487,11 @@ void Dealer::setBarriers(Block &block, Touched &pending) {
 
 //===-- Scratch -----------------------------------------------------------------------------------------===//
 
-/// Shared memory as long as there is any, the smallest first. All cards have that much.
+/// Shared memory as long as there is any, the smallest first. All cards that have tf32 have that much.
 void Dealer::placeScratch(int64_t realBytes) {
   constexpr int64_t kShared = 96 << 10;
   SmallVector<std::pair<int64_t, kernel::LocalOp>> locals;
-  func_.walk([&](kernel::LocalOp local) {
-    int64_t bytes = local.getType().getElement().isF32() ? realBytes : 4;
-    for (int64_t extent : local.getType().getShape())
-      bytes *= extent;
-    locals.push_back({(bytes + 15) / 16 * 16, local});
-  });
+  func_.walk([&](kernel::LocalOp local) { locals.push_back({kernel::blockBytes(local, realBytes), local}); });
   llvm::stable_sort(locals, [](const auto &a, const auto &b) { return a.first < b.first; });
   int64_t used = 0;
   for (auto &[bytes, local] : locals) {
@@ -508,7 +503,7 @@ void Dealer::placeScratch(int64_t realBytes) {
 /// A stage whose blocks are a tile of rows of the matrix units may have many in one, if its scratch then
 /// fits.
 void Dealer::widen() {
-  constexpr int64_t kRows = 8, kWideRows = 128, kMostShared = 160 << 10; // of a card with sm_80
+  constexpr int64_t kMostShared = 160 << 10; // of a card with sm_80
   int64_t rows = 0, bytes = 0;
   bool units = false, shared = true;
   func_.walk([&](Operation *op) {
@@ -517,20 +512,13 @@ void Dealer::widen() {
     } else if (auto product = dyn_cast<kernel::ProductOp>(op)) {
       units |= product.getSums() != nullptr;
     } else if (auto local = dyn_cast<kernel::LocalOp>(op)) {
-      int64_t size = 4;
-      for (int64_t extent : local.getType().getShape())
-        size *= extent;
-      bytes += size * kWideRows / kRows;
+      int64_t times = kernel::isOfRows(local) ? kernel::kWideRows / kernel::kUnitRows : 1;
+      bytes += times * kernel::blockBytes(local, /*realBytes=*/4);
       shared &= local.getMemory() == kernel::Memory::Shared;
     }
   });
-  func_.walk([&](kernel::ProductOp product) { // what warps add up is as much whatever the rows
-    if (Value sums = product.getSums())
-      bytes -=
-          llvm::product_of(cast<kernel::LocalType>(sums.getType()).getShape()) * 4 * (kWideRows / kRows - 1);
-  });
-  if (units && shared && rows == kRows && bytes <= kMostShared)
-    func_->setAttr("wide", b_.getI64IntegerAttr(kWideRows));
+  if (units && shared && rows == kernel::kUnitRows && bytes <= kMostShared)
+    func_->setAttr("wide", b_.getI64IntegerAttr(kernel::kWideRows));
 }
 
 struct KernelDealThreadsPass : impl::KernelDealThreadsBase<KernelDealThreadsPass> {

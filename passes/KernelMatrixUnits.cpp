@@ -12,14 +12,9 @@ namespace dbc::passes {
 
 namespace {
 
-/// As dbc/cuda/arrays.h has them: outputs of a strip, inputs of a block, rows of a tile, warps of a block of
-/// threads.
-constexpr int64_t kStrip = 16, kBlock = 16, kRows = 8, kWarps = 8;
 /// Strips that a warp adds up at once: their sums, the numbers that are multiplied, and parts of these fit
 /// its threads' registers.
 constexpr int64_t kMostStrips = 5;
-
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 struct KernelMatrixUnitsPass : impl::KernelMatrixUnitsBase<KernelMatrixUnitsPass> {
   using Base::Base;
@@ -48,17 +43,19 @@ struct KernelMatrixUnitsPass : impl::KernelMatrixUnitsBase<KernelMatrixUnitsPass
     ArrayRef<int64_t> lengths = kernel::ProductOp(products.front()).getLengths();
     int64_t blocks = 0, chunks = 1;
     for (int64_t length : lengths)
-      blocks += ceilDiv(length, kBlock);
-    while (chunks < kWarps && 2 * chunks <= blocks)
+      blocks += llvm::divideCeil(length, kernel::kBlock);
+    while (chunks < kernel::kWarps && 2 * chunks <= blocks)
       chunks *= 2;
     int64_t outputs = matrix.getGates() ? *matrix.getGates() * *matrix.getWidth() : matrix.getOut();
-    int64_t all = ceilDiv(outputs, kStrip), strips = ceilDiv(all, ceilDiv(all, kMostStrips));
+    int64_t all = llvm::divideCeil(outputs, kernel::kStrip),
+            strips = llvm::divideCeil(all, llvm::divideCeil(all, kMostStrips));
     matrix.setContractAttr(kernel::ContractAttr::get(
         &getContext(), tf32 ? kernel::Instruction::TF32 : kernel::Instruction::TF32x3, chunks, strips,
         lengths));
     for (kernel::ProductOp product : products) {
       OpBuilder b(product->getParentOfType<kernel::FuncOp>().getBody());
-      auto type = kernel::LocalType::get(&getContext(), {kWarps, strips, kStrip, kRows}, b.getF32Type());
+      auto type = kernel::LocalType::get(
+          &getContext(), {kernel::kWarps, strips, kernel::kStrip, kernel::kUnitRows}, b.getF32Type());
       Location loc = NameLoc::get(b.getStringAttr("sums"), product.getLoc());
       product.getSumsMutable().assign(kernel::LocalOp::create(b, loc, type, kernel::MemoryAttr()));
     }

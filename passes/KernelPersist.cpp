@@ -46,17 +46,8 @@ StringRef whyNot(Block &body, StringRef loop, SymbolTable &names) {
 
 /// Bytes of shared memory that a block of threads may have on an H100; on a card with less nothing is kept.
 constexpr int64_t kMostShared = 227 << 10;
-
-int64_t sharedBytes(kernel::FuncOp func) {
-  int64_t sum = 0;
-  func.walk([&](kernel::LocalOp local) {
-    int64_t bytes = 4;
-    for (int64_t extent : local.getType().getShape())
-      bytes *= extent;
-    sum += llvm::alignTo(bytes, 16);
-  });
-  return sum;
-}
+/// Of the numbers that matrix units multiply.
+constexpr int64_t kRealBytes = 4;
 
 /// The matrices that fit beside the scratch of a loop's stages, in the order of these. Of a matrix in tiles a
 /// block of threads keeps one: all its products must be by tiles that blocks share.
@@ -65,7 +56,7 @@ SmallVector<Attribute> kept(Block &body, SymbolTable &names) {
   llvm::MapVector<Attribute, bool> fits;
   for (auto launch : body.getOps<kernel::LaunchOp>()) {
     auto func = names.lookup<kernel::FuncOp>(launch.getFunc());
-    scratch = std::max(scratch, sharedBytes(func));
+    scratch = std::max(scratch, kernel::blockBytes(func, kernel::Memory::Shared, kRealBytes));
     func.walk([&](kernel::ProductOp product) {
       auto matrix = names.lookup<kernel::WeightsOp>(product.getWeights());
       bool own = product.getSums() && (!matrix.getGates() || func->hasAttr("tiles"));

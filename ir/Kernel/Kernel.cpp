@@ -107,16 +107,16 @@ int64_t WeightsOp::getTileCount() {
 int64_t WeightsOp::getBlockCount() {
   int64_t blocks = 0;
   for (int64_t length : getContract()->getLengths())
-    blocks += llvm::divideCeil(length, 16);
+    blocks += llvm::divideCeil(length, kBlock);
   return blocks;
 }
 
 int64_t WeightsOp::getStripCount() {
   int64_t outputs = getGates() ? *getGates() * *getWidth() : getOut(), together = getContract()->getStrips();
-  return llvm::divideCeil(outputs, 16 * together) * together;
+  return llvm::divideCeil(outputs, kStrip * together) * together;
 }
 
-int64_t WeightsOp::getTileBytes() { return getBlockCount() * getStripCount() * 16 * 16 * 4; }
+int64_t WeightsOp::getTileBytes() { return getBlockCount() * getStripCount() * kBlock * kStrip * 4; }
 
 LogicalResult ForOp::verify() {
   if (getBody().getNumArguments() != 1 + getInit().size() ||
@@ -159,6 +159,26 @@ LogicalResult ProductOp::verify() {
 #include "ir/Kernel/KernelOps.cpp.inc"
 
 namespace dbc::kernel {
+
+int64_t blockBytes(LocalOp local, int64_t realBytes) {
+  int64_t bytes = local.getType().getElement().isF32() ? realBytes : 4;
+  for (int64_t extent : local.getType().getShape())
+    bytes *= extent;
+  return llvm::alignTo(bytes, 16);
+}
+
+int64_t blockBytes(FuncOp func, Memory memory, int64_t realBytes) {
+  int64_t sum = 0;
+  func.walk([&](LocalOp local) { sum += local.getMemory() == memory ? blockBytes(local, realBytes) : 0; });
+  return sum;
+}
+
+bool isOfRows(LocalOp local) {
+  return llvm::none_of(local->getUsers(), [&](Operation *user) {
+    auto product = dyn_cast<ProductOp>(user);
+    return product && product.getSums() == local.getResult();
+  });
+}
 
 void dropUnreadLocals(FuncOp func) {
   SmallVector<LocalOp> locals(func.getBody().front().getOps<LocalOp>());

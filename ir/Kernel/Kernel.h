@@ -27,4 +27,16 @@ namespace dbc::kernel {
 /// Erases the locals of a function that are only written, and what writes them.
 void dropUnreadLocals(FuncOp func);
 
+/// A GPU's matrix units, and the blocks of threads that use them, as dbc/cuda/arrays.h has them: outputs of a
+/// strip, inputs of a block, rows that are multiplied together, warps, rows of a block of threads in wide
+/// tiles.
+constexpr int64_t kStrip = 16, kBlock = 16, kUnitRows = 8, kWarps = 8, kWideRows = 128;
+
+/// Bytes that a local takes in memory of a GPU's block of threads, a multiple of 16; or all locals of a
+/// function that lie in `memory`. `realBytes` are those of a number.
+int64_t blockBytes(LocalOp local, int64_t realBytes);
+int64_t blockBytes(FuncOp func, Memory memory, int64_t realBytes);
+/// Whether a local has a part for each row of a block; what warps add up has none.
+bool isOfRows(LocalOp local);
+
 } // namespace dbc::kernel

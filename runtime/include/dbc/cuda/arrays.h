@@ -47,6 +47,8 @@ struct Fragments {
   bool kept = false;              ///< the tile of this block of threads alone, see keep()
 };
 constexpr int32_t kStrip = 16, kBlock = 16, kFragment = kStrip * kBlock;
+/// Rows of the other operand that are multiplied together.
+constexpr int32_t kUnitRows = 8;
 
 /// Where the weight of output o of a strip and input k of a block lies in their fragment. Each thread of a
 /// warp reads 4 numbers at once in each of two steps: thread 4 g + t those of outputs g and g + 8 and inputs

@@ -144,7 +144,7 @@ DBC_DEVICE void load_chunk(const Chunks<float> &x, const float *row, int32_t k, 
 /// is no finite number then is computed once more like the product of a cuda::Matrix: cutting an infinity in
 /// two makes none of it.
 template <Math kMath, int32_t kChunks, int32_t kStrips> struct MatrixUnits {
-  static constexpr int32_t kRows = 8; ///< of a tile of rows
+  static constexpr int32_t kRows = kUnitRows; ///< of a tile of rows
   /// Numbers that product() has for what warps add up.
   static constexpr int32_t kSums = kWarps * kStrips * kStrip * kRows;
 
