@@ -26,6 +26,7 @@ private:
   void report();
   void emit() override;
   void finish();
+  void leave(kernel::OutputOp output);
   void constants();
   void begin();
   DeviceRegion fieldRegion(const std::string &symbol);
@@ -394,7 +395,7 @@ void DeviceComputeEmitter::rest(Operation &op, const std::string &ticks) {
 void DeviceComputeEmitter::emit() {
   out_.comment("The same on a CUDA device: begins all of it.");
   out_.open("dbc::Status Plan::begin_on(dbc::Run &run, dbc::cuda::Context &device)");
-  out_.line("if (dbc::Status status = device.serves(run.model); !status.ok())");
+  out_.line("if (dbc::Status status = device.serves(run); !status.ok())");
   out_.line("  return status;");
   out_.line("arrays = {};");
   begin();
@@ -447,11 +448,35 @@ void DeviceComputeEmitter::finish() {
     out_.line("report(fault);");
     out_.close();
   }
+  if (!program_.outputs.empty()) {
+    out_.open("if (device.leaves_results())");
+    for (kernel::OutputOp output : program_.outputs)
+      leave(output);
+    out_.line("return dbc::Status();");
+    out_.close();
+  }
   for (kernel::OutputOp output : program_.outputs)
     give(output, "device.on_host(" + member(program_.find<kernel::BufferOp>(output.getBuffer())) + ")");
   out_.line("return dbc::Status();");
   out_.close();
   out_.blank();
+}
+
+/// The same where they are to stay.
+void DeviceComputeEmitter::leave(kernel::OutputOp output) {
+  auto buffer = program_.find<kernel::BufferOp>(output.getBuffer());
+  auto space = program_.find<kernel::SpaceOp>(buffer.getSpace());
+  const int64_t size = model_.array(program_, output.getBuffer()).rowSize();
+  const std::string inputs = program_.nameOf(program_.inputSpace()) + "[0]";
+  std::vector<std::string> arguments = {"run", std::to_string(output.getLeaf()), member(buffer)};
+  if (output.getKept())
+    arguments.insert(arguments.end(), {program_.nameOf(space), inputs});
+  else
+    arguments.insert(arguments.end(), {output.getDepth() == 0 ? inputs : "nullptr", program_.rows(space)});
+  arguments.push_back(std::to_string(size));
+  if (strideOf(buffer) != size)
+    arguments.push_back(std::to_string(strideOf(buffer)));
+  out_.line(std::string("device.leave") + (output.getKept() ? "_kept" : "") + "(" + commas(arguments) + ");");
 }
 
 void DeviceComputeEmitter::emitAll() {

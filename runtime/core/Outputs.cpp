@@ -157,6 +157,8 @@ Status Outputs::commit() {
 
 void Outputs::blank(int32_t input) {
   for (Slot &slot : leaves_) {
+    if (slot.memory == nullptr)
+      continue; // on a device, which has seen to it
     int64_t first = input, last = input + 1;
     for (int32_t d = 0; d < slot.leaf.info.depth; ++d) {
       first = slot.lists[d].offsets[first];

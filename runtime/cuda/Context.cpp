@@ -134,10 +134,17 @@ void Context::check(Status status) {
   status_.message = model_.host().info().name + ": " + status_.message;
 }
 
-Status Context::serves(const dbc::Model &model) const {
-  if (model_.empty() || &model_.host() == &model)
-    return Status();
-  return Status::error(Code::bad_call, model.info().name + ": the context is of another model");
+Status Context::serves(const Run &run) const {
+  const std::string &name = run.model.info().name;
+  if (!model_.empty() && &model_.host() != &run.model)
+    return Status::error(Code::bad_call, name + ": the context is of another model");
+  const int32_t inputs = run.range.end - run.range.begin;
+  if (leaves_ && inputs < run.batch.inputs())
+    return Status::error(
+        Code::bad_call,
+        name + ": results stay on the device only of a batch that is one part, not of parts of " +
+            std::to_string(inputs) + " of " + std::to_string(run.batch.inputs()) + " inputs");
+  return Status();
 }
 
 void Context::open() {
@@ -165,6 +172,7 @@ void Context::open() {
   busy_ = false;
   ++part_;
   found_.clear();
+  left_.clear();
   again_ = false;
   launches_ = 0;
   fault_launches_ = 0;
@@ -324,7 +332,8 @@ void Context::copy_out() {
   if (!status_.ok())
     return;
   fence(false);
-  backend_->copy(host_results_, results_, result_bytes_ + kHeader, stream_);
+  const size_t skipped = leaves_ ? result_bytes_ : 0;
+  backend_->copy(host_results_ + skipped, results_ + skipped, result_bytes_ + kHeader - skipped, stream_);
 }
 
 Status Context::finish(int64_t part) {

@@ -38,7 +38,8 @@ public:
   const Leaf &leaf(int32_t number) const { return leaves_[number].leaf; }
   int32_t inputs() const { return inputs_; }
 
-  /// Values of a leaf, by their type, and where its lists begin. Before the first run: null, and no lists.
+  /// Values of a leaf, by their type, and where its lists begin. Before the first run: null, and no lists;
+  /// null too where they stay on a device (cuda::Context::leave_results).
   const float *f32(int32_t leaf) const { return static_cast<const float *>(memory(leaf)); }
   const double *f64(int32_t leaf) const { return static_cast<const double *>(memory(leaf)); }
   const int32_t *i32(int32_t leaf) const { return static_cast<const int32_t *>(memory(leaf)); }
@@ -54,7 +55,7 @@ public:
   /// The caller's memory for offsets; `capacity` counts the last offset too.
   void use_offsets(int32_t leaf, int32_t depth, int32_t *memory, size_t capacity);
 
-  /// For hosts and tests: leaf's number `i` as a double, whatever its type.
+  /// For hosts and tests: leaf's number `i` as a double, whatever its type; not where they stay on a device.
   double number(int32_t leaf, size_t i) const;
 
   // --- for sessions and generated code
@@ -99,6 +100,8 @@ public:
   };
   void leave_part(Part &part) const;
   void enter_part(const Part &part);
+  /// A leaf's values of this run stay on a device: f32() and the others give null.
+  void leave_values(int32_t leaf) { leaves_[leaf].memory = nullptr; }
   /// Zeroes the values of an input: of one that failed.
   void blank(int32_t input);
 

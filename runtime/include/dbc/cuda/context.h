@@ -11,6 +11,7 @@
 #include <dbc/cuda/arrays.h>
 #include <dbc/cuda/graphs.h>
 #include <dbc/cuda/memory.h>
+#include <dbc/cuda/taken.h>
 #include <dbc/model.h>
 #include <dbc/session.h>
 
@@ -140,7 +141,20 @@ public:
   void limit_blocks(int32_t blocks) { most_blocks_ = blocks; }
   /// Launches of stages have wide tiles where these make at least so many blocks of threads; 0: kWideBlocks.
   void widen_from(int32_t blocks) { wide_blocks_ = blocks > 0 ? blocks : kWideBlocks; }
-  /// Memory held on the device for this session, in bytes; the model's is its own.
+  /// Whether results of runs from now on stay on the device, instead of being copied to the host: not, unless
+  /// told. Outputs has the offsets of lists then, and null for values; memory that the caller handed in for
+  /// values is not written. The batch must be one part: with limit_part below its inputs a run fails with
+  /// bad_call.
+  void leave_results(bool on) { leaves_ = on; }
+  bool leaves_results() const { return leaves_; }
+  /// Takes result number `leaf` (flatten order, as in Outputs) of the last run that left its results on this
+  /// context, until the next part begins on it: copies it on the device, in the order of the context's
+  /// stream, into memory of its own from the context's allocator, and waits for that, so that any stream may
+  /// use it. What is taken does not count for limit_bytes. May be called again. Inputs that failed have rows
+  /// of zeros. Fails with bad_call if there is no such result, limit without memory. By the thread that uses
+  /// the context.
+  Status take(int32_t leaf, Taken *result);
+  /// Memory held on the device for this session, in bytes; the model's is its own, and so is what was taken.
   size_t bytes() const { return arena_.bytes() + graphs_.bytes(); }
   /// What of that the last part of a run needed, by the formula in the manifest. With a sanitizer fences come
   /// on top.
@@ -154,8 +168,8 @@ public:
 
   // For generated code, in this order; after a failure all the others do nothing.
 
-  /// Whether it is a context of this model.
-  Status serves(const dbc::Model &model) const;
+  /// Whether it is a context of the run's model, and can leave its results where they are to stay.
+  Status serves(const Run &run) const;
   /// Begins to compute a part of a batch, when what was begun before is done: has memory for all of its
   /// arrays, contents undefined, and begins one copy of what the host has of them. After a failure all
   /// addresses are null. Returns the part's number, for finish().
@@ -258,7 +272,7 @@ public:
   const uint8_t *fetch(const uint8_t *from, size_t count);
   /// Puts numbers that the host decided in the course of a run into an array of that kind; its address.
   int32_t *put(int32_t *to, const int32_t *from, size_t count);
-  /// Begins one copy of all results from the device.
+  /// Begins one copy of all results from the device; where they stay, only of what says what was wrong.
   void copy_out();
   /// Waits for all that was begun. Fails with bad_call if another part has begun on this context since part
   /// number `part`, which has lost its results then.
@@ -269,6 +283,25 @@ public:
     return status_.ok() ? reinterpret_cast<const T *>(
                               host_results_ + (reinterpret_cast<const unsigned char *>(result) - results_))
                         : nullptr;
+  }
+  /// In place of copying `count` rows to the host, when all that was wrong is told: they stay. Row r is that
+  /// of input at[r], or the result's row r where `at` is null. Rows are `stride` numbers apart; 0: `size`.
+  template <class T>
+  void leave(Run &run, int32_t leaf, const T *rows, const int32_t *at, int32_t count, int64_t size,
+             int64_t stride = 0) {
+    left_from_.assign(at != nullptr ? run.out.inputs() : count, -1);
+    for (int32_t row = 0; row < count; ++row)
+      left_from_[at != nullptr ? at[row] : row] = row;
+    leave(run, leaf, left_result(rows, size, stride));
+  }
+  /// The same of the rows that were kept of a list whose length is computed.
+  template <class T>
+  void leave_kept(Run &run, int32_t leaf, const T *rows, const Space &elements, const int32_t *inputs,
+                  int64_t size, int64_t stride = 0) {
+    const int32_t *order = elements.ticks.order.data(), count = elements.ticks.end(0);
+    run.out.shorten(leaf, elements[0], order, count, inputs);
+    left_from_.assign(order, order + count);
+    leave(run, leaf, left_result(rows, size, stride));
   }
   /// What the kernels found wrong, in the order of launches, rows and checks.
   const std::vector<FaultRecord> &found() const { return found_; }
@@ -291,6 +324,14 @@ private:
              blocks_of(stage.begin[tick], stage.begin[tick + 1], kWideRows, stage.tiles) >= wide_blocks_;
     });
   }
+  template <class T> static LeftResult left_result(const T *rows, int64_t size, int64_t stride) {
+    LeftResult result;
+    result.data = reinterpret_cast<const unsigned char *>(rows);
+    result.stride = stride > 0 ? stride : size;
+    result.number_bytes = sizeof(T);
+    return result;
+  }
+  void leave(Run &run, int32_t leaf, LeftResult result);
   void check(Status status);
   void open();
   bool reserve(std::initializer_list<Region> regions);
@@ -332,6 +373,9 @@ private:
   std::vector<Node> nodes_; ///< what was collected
   int32_t most_blocks_ = 0, wide_blocks_ = kWideBlocks;
   bool again_ = false;
+  bool leaves_ = false;
+  std::vector<LeftResult> left_; ///< by leaf; empty: none stay
+  std::vector<int32_t> left_from_;
 };
 
 } // namespace dbc::cuda

@@ -1,17 +1,26 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Tensors of other libraries, as DLPack describes them, for fields and arguments of a batch. The only header
-// that needs dlpack/dlpack.h (Debian: libdlpack-dev); runtime.h does not include it.
+// Tensors of other libraries, as DLPack describes them, for fields and arguments of a batch, and results on a
+// device for them. The only header that needs dlpack/dlpack.h (Debian: libdlpack-dev); runtime.h does not
+// include it.
 #pragma once
 
 #include <dbc/batch.h>
+#include <dbc/cuda/context.h>
 
 #include <dlpack/dlpack.h>
 
 #include <cstdint>
+#include <memory>
+#include <new>
 #include <string>
+#include <utility>
 
 namespace dbc {
+
+namespace detail {
+constexpr uint8_t kDLBool = 6; // of later versions
+} // namespace detail
 
 /// Borrows a tensor as a whole column, until the batch's next clear(): of arguments (table batch.args(),
 /// Batch::arg_column) or of a data type's nodes, after borrow_inputs and borrow_nodes. Its shape is the rows,
@@ -28,11 +37,10 @@ inline Status borrow_tensor(Batch &batch, int32_t table, int32_t column, const D
   };
   if (info.depth > 0)
     return wrong("would have to be a list");
-  constexpr int kBool = 6; // kDLBool of later versions
   const DLDataType type = tensor.dtype;
   const bool f32 = info.elem == Elem::F32, flag = info.elem == Elem::Bool;
   const bool fits = f32    ? type.code == kDLFloat && type.bits == 32
-                    : flag ? (type.code == kDLUInt || type.code == kBool) && type.bits == 8
+                    : flag ? (type.code == kDLUInt || type.code == detail::kDLBool) && type.bits == 8
                            : type.code == kDLInt && type.bits == 32;
   if (!fits || type.lanes != 1)
     return wrong(std::string("does not hold ") + (f32    ? "32-bit floats"
@@ -68,6 +76,46 @@ inline Status borrow_tensor(Batch &batch, int32_t table, int32_t column, const D
     batch.borrow_bools(table, column, reinterpret_cast<const uint8_t *>(data), count);
   else
     batch.borrow_ints(table, column, reinterpret_cast<const int32_t *>(data), count);
+  return Status();
+}
+
+/// Takes a result that stays on the device, see cuda::Context::take, as a tensor that the caller owns: it is
+/// there for any stream, is nobody else's, may outlive the context, and its deleter gives the memory back,
+/// from any thread, once: what was begun with it must be done by then. Rows (one an input, or an element of
+/// its lists) times numbers of a row, an axis that a single number has not. Rows may be padded: strides tell.
+/// f32 are 32-bit floats (64-bit with --real f64), bool 8-bit bools, all others 32-bit integers. On failure
+/// `tensor` is null.
+inline Status take_tensor(cuda::Context &context, int32_t leaf, DLManagedTensor **tensor) {
+  struct Owner {
+    DLManagedTensor tensor;
+    cuda::Taken taken;
+    int64_t shape[2], strides[2];
+  };
+  *tensor = nullptr;
+  std::unique_ptr<Owner> owner(new (std::nothrow) Owner());
+  if (!owner)
+    return Status::error(Code::limit, "not enough memory to take a result");
+  if (Status status = context.take(leaf, &owner->taken); !status.ok())
+    return status;
+  const cuda::Taken &taken = owner->taken;
+  owner->shape[0] = taken.rows();
+  owner->shape[1] = taken.info().extent;
+  owner->strides[0] = taken.stride();
+  owner->strides[1] = 1;
+  DLTensor &made = owner->tensor.dl_tensor;
+  made.data = taken.data();
+  made.device = {kDLCUDA, taken.device()};
+  made.ndim = taken.info().extent == 1 ? 1 : 2;
+  const uint8_t code = taken.info().elem == Elem::F32    ? uint8_t(kDLFloat)
+                       : taken.info().elem == Elem::Bool ? detail::kDLBool
+                                                         : uint8_t(kDLInt);
+  made.dtype = {code, static_cast<uint8_t>(8 * taken.number_bytes()), 1};
+  made.shape = owner->shape;
+  made.strides = owner->strides;
+  made.byte_offset = 0;
+  owner->tensor.manager_ctx = owner.get();
+  owner->tensor.deleter = [](DLManagedTensor *self) { delete static_cast<Owner *>(self->manager_ctx); };
+  *tensor = &owner.release()->tensor;
   return Status();
 }
 
