@@ -56,6 +56,7 @@ struct NamedPath {
   const char *name;
   cuda::Path path;
 };
-constexpr NamedPath kPaths[] = {{"levels", cuda::Path::Levels}, {"loops", cuda::Path::Persistent}};
+constexpr NamedPath kPaths[] = {
+    {"levels", cuda::Path::Levels}, {"graph", cuda::Path::Graph}, {"loops", cuda::Path::Persistent}};
 
 } // namespace dbc::gpu

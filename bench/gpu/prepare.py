@@ -110,7 +110,8 @@ class Preparation:
                     self.write("".join(line + "\n" for line in lines), "inputs", workload.name + ".jsonl")
                 self.write("", "models", model, "time")
                 self.times.append({"model": model, "workload": workload.name, "impl": impl, "hidden": hidden,
-                                   "entry": dump["entry"], "data": dump["data"], "batches": list(batches)})
+                                   "entry": dump["entry"], "data": dump["data"], "math": manifest["gpu_math"]["name"],
+                                   "batches": list(batches)})
                 for batch in batches:
                     self.predict(model, source, [*workload.options(hidden), *how], workload, dump["entry"], lines, batch)
         return dump["entry"], source, lines

@@ -286,12 +286,12 @@ def rows_of(manifest, device, done):
             if done is None:
                 predicted = [each for each in manifest["predictions"] if (each["model"], each["batch"]) == (case["model"], batch)]
                 for path in predicted[0]["us"] if predicted else [None]:
-                    row(case["impl"], path, "f32")
+                    row(case["impl"], path, case["math"])
                 continue
             at = f"{case['model']} batch {batch}"
             found = done.get(at, {})
             for each in found.get("paths", []):
-                row(case["impl"], each["path"], "f32", launches=each["launches"], per_second=1e6 * batch / each["whole_us"],
+                row(case["impl"], each["path"], case["math"], launches=each["launches"], per_second=1e6 * batch / each["whole_us"],
                     schedule_ns_per_node=1e3 * each["schedule_us"] / found["nodes"] if found["nodes"] else None,
                     kernels_us=each["kernels_us"], with_copies_us=each["with_copies_us"])
             for peer in ("cublas", "pytorch"):

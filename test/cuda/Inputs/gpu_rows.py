@@ -22,7 +22,8 @@ assert measure_error(2, 1)[0] == measure_error([1.0], [1.0, 2.0])[0] == measure_
 assert measure_error("nan", "nan")[0] == 0
 
 # A card that answers each program with a line of JSON.
-case = {"model": "tree_lstm-150", "workload": "tree_lstm", "impl": "dbc", "hidden": 150, "entry": "e", "data": "d", "batches": [64]}
+case = {"model": "tree_lstm-150", "workload": "tree_lstm", "impl": "dbc", "hidden": 150, "entry": "e", "data": "d", "math": "tf32",
+        "batches": [64]}
 prediction = {"model": "tree_lstm-150", "batch": 64, "kernels": [{"name": "s", "us": {"levels": 7.0, "loops": 5.0}}],
               "us": {"levels": 50.0, "loops": 40.0}, "launches": {"levels": 20, "loops": 3}}
 manifest = {"commit": "abc", "device": "h100", "checks": [], "times": [case], "predictions": [prediction]}
@@ -69,7 +70,7 @@ assert asked == ["time-tree_lstm-150", "cublas-tree_lstm-150", "cublas-tree_lstm
 assert second.results.file == first.results.file
 dbc, cublas = second.results.found["rows"]
 assert (dbc["device"], dbc["path"], dbc["launches"], dbc["predicted_us"], dbc["kernels_us"]) == ("h100", "levels", 21, 50.0, 60.0)
-assert dbc["per_second"] == 640000 and dbc["schedule_ns_per_node"] == 10
+assert dbc["math"] == "tf32" and dbc["per_second"] == 640000 and dbc["schedule_ns_per_node"] == 10
 assert (cublas["impl"], cublas["math"], cublas["predicted_us"], cublas["per_second"]) == ("cublas-graph", "tf32", None, 500000)
 assert "s      levels      20.0  30.0  9.0           7.0" in text, text
 
