@@ -8,14 +8,15 @@
 #               [INCLUDE <dir> ...]          # where imported modules are looked for, as -I
 #               [TARGETS cpu [cuda]]         # what it runs on, cpu if not said; where CUDA is not an enabled language, the CPU alone
 #               [GPU_MATH f32|tf32]          # how a GPU multiplies matrices, as --gpu-math
+#               [GPU_BLAS never|auto|always] # which products cuBLAS computes, as --gpu-blas; linked with it unless never
 #               [CUDA_ARCHITECTURES <sm> ...]) # of the cards that kernels are compiled for, "80;90" if not said
 #
 # Makes the static library <target> from a model. What links it can include "<model name>.h" and gets dbc::runtime along.
 # The model is compiled again when it, a module that it imports, or dbc itself changes; the C++ only if that changes it.
 function(dbc_add_model target)
-  cmake_parse_arguments(PARSE_ARGV 1 A "" "SOURCE;REAL;WEIGHTS;TABLE_BUDGET;GPU_MATH" "DIMS;INCLUDE;TARGETS;CUDA_ARCHITECTURES")
+  cmake_parse_arguments(PARSE_ARGV 1 A "" "SOURCE;REAL;WEIGHTS;TABLE_BUDGET;GPU_MATH;GPU_BLAS" "DIMS;INCLUDE;TARGETS;CUDA_ARCHITECTURES")
   if(NOT A_SOURCE OR A_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "usage: dbc_add_model(<target> SOURCE <model.dyn> [DIMS name=number ...] [REAL f32|f64] [WEIGHTS f32|bf16] [TABLE_BUDGET bytes] [INCLUDE dir ...] [TARGETS cpu [cuda]] [GPU_MATH f32|tf32] [CUDA_ARCHITECTURES sm ...])")
+    message(FATAL_ERROR "usage: dbc_add_model(<target> SOURCE <model.dyn> [DIMS name=number ...] [REAL f32|f64] [WEIGHTS f32|bf16] [TABLE_BUDGET bytes] [INCLUDE dir ...] [TARGETS cpu [cuda]] [GPU_MATH f32|tf32] [GPU_BLAS never|auto|always] [CUDA_ARCHITECTURES sm ...])")
   endif()
   set(cuda FALSE)
   foreach(each ${A_TARGETS})
@@ -62,6 +63,9 @@ function(dbc_add_model target)
     if(A_GPU_MATH)
       list(APPEND options --gpu-math ${A_GPU_MATH})
     endif()
+    if(A_GPU_BLAS)
+      list(APPEND options --gpu-blas ${A_GPU_BLAS})
+    endif()
     set(kernels ${dir}/${model}.cu)
     set(byproducts ${dir}/${model}.cuh)
   endif()
@@ -98,5 +102,9 @@ function(dbc_add_model target)
     target_compile_definitions(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:DBC_CUDA_ARCHITECTURES="${cards}">)
   endif()
   target_link_libraries(${target} PUBLIC dbc::runtime)
+  if(cuda AND A_GPU_BLAS AND NOT A_GPU_BLAS STREQUAL "never")
+    find_package(CUDAToolkit REQUIRED)
+    target_link_libraries(${target} PUBLIC CUDA::cublas)
+  endif()
   set_target_properties(${target} PROPERTIES DBC_MODEL_HEADER ${dir}/${model}.h)
 endfunction()

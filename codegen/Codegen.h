@@ -17,6 +17,8 @@ struct Options {
   Real real = Real::F32;
   bool bf16 = false; ///< packed matrices are kept in bfloat16
   bool tf32 = false; ///< a GPU's products cut their operands to tf32; for the manifest
+  /// Which products cuBLAS computes on a GPU, as --gpu-blas says it; for the manifest.
+  std::string blas = "never";
   /// The source's file name as comments and the manifest show it, e.g. "tree_lstm.dyn".
   std::string source;
 };
@@ -26,6 +28,7 @@ struct Options {
 struct Generated {
   std::string header, source, manifest;
   std::string deviceHeader, kernels; ///< empty: not compiled for a device
+  bool blas = false;                 ///< the kernels are to be linked with cuBLAS
 };
 
 /// How much memory a part of a batch needs on a device: `fixed` bytes and those of arrays, each rounded up to
@@ -34,7 +37,7 @@ struct MemoryPlan {
   /// `bytes` for each of what is counted. Counts are: "rows" of a space; "order": rows of a space if they are
   /// out of order; "ticks": ticks of a space, and one more; "inputs" of the batch; "nodes" of a data type;
   /// "elements" of a list column, behind `level` lists in lists if that is not -1; "blocks": of threads for
-  /// the rows of a space, `rows` each, times tiles, `most` at most.
+  /// the rows of a space, `rows` each, times tiles, `most` at most; "part": the part itself.
   struct Term {
     std::string count, of;
     int64_t bytes;

@@ -13,7 +13,7 @@ static constexpr size_t kMostLoops = 63;
 
 DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
   NameScope members;
-  for (StringRef word : {"faults", "scratch", "barriers"})
+  for (StringRef word : {"faults", "scratch", "barriers", "blas"})
     members.reserve(word);
   auto addArray = [&](StringRef symbol) {
     if (program.find<kernel::BufferOp>(symbol))
@@ -43,6 +43,11 @@ DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
         auto matrix = program.find<kernel::WeightsOp>(product.getWeights());
         if (!is_contained(weights, matrix))
           weights.push_back(matrix);
+      } else if (auto gemm = dyn_cast<kernel::GemmOp>(op)) {
+        auto matrix = program.find<kernel::WeightsOp>(gemm.getWeights());
+        if (!is_contained(weights, matrix))
+          weights.push_back(matrix);
+        blas = true;
       } else if (auto order = dyn_cast<kernel::OrderOp>(op)) {
         auto space = program.find<kernel::SpaceOp>(order.getSpace());
         if (this->order(space).empty())

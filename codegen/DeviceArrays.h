@@ -42,6 +42,7 @@ public:
   std::vector<std::pair<kernel::SpaceOp, std::string>> ticks; ///< bounds of ticks: members
   const Loop *loop(mlir::Operation *op) const;
   bool graph = false; ///< whether all launches may be one graph
+  bool blas = false;  ///< whether cuBLAS computes a product
 
   const std::string &column(kernel::SpaceOp space, llvm::StringRef name) const;
   /// "" if no kernel asks for it.
@@ -62,5 +63,7 @@ inline std::string recordOf(const Program &program, kernel::FuncOp stage) {
 }
 /// Blocks of threads that have scratch in global memory, at most, in one launch.
 constexpr int64_t kScratchBlocks = 512;
+/// Bytes that the library of products works in, as dbc/cuda/blas.h has them.
+constexpr int64_t kBlasWorkspace = 32 << 20;
 
 } // namespace dbc::codegen

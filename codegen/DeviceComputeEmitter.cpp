@@ -55,6 +55,8 @@ private:
 /// What a block of threads needs at most of scratch in global memory, and how many blocks there are.
 void DeviceComputeEmitter::findScratch() {
   for (kernel::FuncOp stage : program_.stages) {
+    if (kernel::gemmOf(stage))
+      continue;
     KernelEmitter emitter(model_, program_, arrays_, stage);
     Writer nowhere;
     if (failed(emitter.emit(nowhere)) || emitter.blockScratch() == 0)
@@ -296,6 +298,14 @@ std::vector<DeviceRegion> DeviceComputeEmitter::regions() {
       regions.push_back(rowsRegion(slot));
   if (scratch_ > 0)
     regions.push_back(scratchRegion());
+  if (arrays_.blas)
+    regions.push_back({"rows",
+                       locals_.fresh("blas_workspace"),
+                       "unsigned char",
+                       "",
+                       "dbc::cuda::kBlasWorkspace",
+                       {},
+                       {{"part", "", kBlasWorkspace}}});
   llvm::SmallPtrSet<Operation *, 4> kept;
   if (kernel::RunOp run = program_.run)
     run.walk([&](kernel::KeepOp op) {
@@ -343,9 +353,12 @@ void DeviceComputeEmitter::begin() {
     }
   }
   out_.line("});");
-  for (const DeviceRegion &region : all)
+  for (const DeviceRegion &region : all) {
     for (const std::string &line : region.assigned)
       out_.line(line);
+    if (region.terms.front().count == "part")
+      out_.line("arrays.blas = device.blas(" + region.member + ");");
+  }
 }
 
 void DeviceComputeEmitter::keep(kernel::KeepOp op, const std::string &ticks, const std::string &tick) {

@@ -52,6 +52,8 @@ static void emitArrays(const ModelNames &model, const Program &program, const De
     add("const int32_t *", member, "rows of tick t of " + program.nameOf(space) + ": [t] .. [t + 1] - 1");
   if (!arrays.loops.empty())
     add("int32_t *", "barriers", "where the blocks of whole loops meet");
+  if (arrays.blas)
+    add("dbc::cuda::Blas *", "blas", "the library of products; the host's");
   add("dbc::cuda::Faults", "faults", "what kernels find wrong");
   add("dbc::cuda::BlockScratch", "scratch", "of blocks of threads");
   out.doc("What the kernels of `" + program.source + "` read and write, in a device's memory.");
@@ -107,6 +109,11 @@ std::string emitDeviceHeader(const ModelNames &model) {
   out.line("} // namespace cuda_kernels");
   closeSpaces(model, out);
   return out.text();
+}
+
+bool usesBlas(const ModelNames &model) {
+  return llvm::any_of(model.programs,
+                      [&](const auto &program) { return DeviceArrays(model, *program).blas; });
 }
 
 //===-- NAME.cu -----------------------------------------------------------------------------------------===//
@@ -177,6 +184,35 @@ static void emitForGraph(const Program &program, kernel::FuncOp stage, KernelEmi
   out.blank();
   out.open("void " + recordOf(program, stage) + parametersOf(emitter, kRecordParameters));
   emitLaunch(emitter, kernel, "0", "expected", {"given", "rows", "launch"}, out);
+  out.close();
+  out.blank();
+}
+
+/// A stage that a library computes: what has it do so.
+static void emitGemm(const ModelNames &model, const Program &program, kernel::FuncOp stage,
+                     kernel::GemmOp gemm, Writer &out) {
+  auto matrix = program.find<kernel::WeightsOp>(gemm.getWeights());
+  auto row = [&](StringRef symbol) {
+    std::string stride = std::to_string(deviceRowSize(model, program, symbol));
+    return "arrays." + model.array(program, symbol).member + " + int64_t(begin) * " + stride + ", " + stride;
+  };
+  out.comment("By cuBLAS: rows of " + std::to_string(matrix.getIn()) + " times a matrix of " +
+              std::to_string(matrix.getOut()) + " x " + std::to_string(matrix.getIn()) +
+              (gemm.getTf32() ? ", operands may be cut to tf32" : "") +
+              "; the order of additions is its own.");
+  std::string parameters = kLaunchParameters;
+  for (StringRef unused : {"wide", "stream"})
+    parameters.replace(parameters.find(unused), unused.size(),
+                       (unused == "stream" ? " /*" : "/*") + unused.str() + "*/");
+  out.open("void " + launchOf(program, stage) + parameters);
+  out.line(
+      "arrays.blas->gemm(dbc::cuda::Gemm<real>{" +
+      commas({"end - begin", row(gemm.getFrom()), "arrays." + program.nameOf(matrix), row(gemm.getTo())}) +
+      "}" +
+      (model.f64()      ? ""
+       : gemm.getTf32() ? ", /*tf32=*/true"
+                        : ", /*tf32=*/false") +
+      ");");
   out.close();
   out.blank();
 }
@@ -285,6 +321,9 @@ FailureOr<std::string> emitKernels(const ModelNames &model) {
               (model.options.source.empty() ? "" : " from " + model.options.source) + ". Not to be edited.");
   out.line("#include \"" + model.source + ".cuh\"");
   out.blank();
+  bool blas = usesBlas(model);
+  if (blas)
+    out.line("#include <dbc/cuda/cublas.h>");
   out.line("#include <dbc/cuda/kernels.h>");
   out.blank();
   openSpaces(model, out);
@@ -292,7 +331,8 @@ FailureOr<std::string> emitKernels(const ModelNames &model) {
   out.raw("\n");
   out.line("namespace math = dbc::math;");
   out.blank();
-  out.line("const dbc::cuda::Backend &backend() { return dbc::cuda::backend(); }");
+  out.line("const dbc::cuda::Backend &backend() { return dbc::cuda::backend" +
+           std::string(blas ? "_with_blas" : "") + "(); }");
   out.blank();
   for (const auto &program : model.programs) {
     DeviceArrays arrays(model, *program);
@@ -300,6 +340,10 @@ FailureOr<std::string> emitKernels(const ModelNames &model) {
     out.raw("\n");
     llvm::DenseMap<Operation *, int64_t> shared;
     for (kernel::FuncOp stage : program->stages) {
+      if (kernel::GemmOp gemm = kernel::gemmOf(stage)) {
+        emitGemm(model, *program, stage, gemm, out);
+        continue;
+      }
       FailureOr<int64_t> bytes = emitKernel(model, *program, arrays, stage, out);
       if (failed(bytes))
         return failure();

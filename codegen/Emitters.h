@@ -16,6 +16,8 @@ std::string emitManifest(const ModelNames &model);
 /// NAME.cuh and NAME.cu, of a model that is compiled for a device.
 std::string emitDeviceHeader(const ModelNames &model);
 mlir::FailureOr<std::string> emitKernels(const ModelNames &model);
+/// Whether cuBLAS computes a product of it; `model` is that for the device.
+bool usesBlas(const ModelNames &model);
 
 // Parts of the source.
 

@@ -20,6 +20,7 @@ mlir::FailureOr<Generated> generate(mlir::ModuleOp kernelModule, mlir::ModuleOp 
       return mlir::failure();
     generated.kernels = *kernels;
     generated.deviceHeader = emitDeviceHeader(*device);
+    generated.blas = usesBlas(*device);
   }
   mlir::FailureOr<std::string> source = emitSource(model);
   if (failed(source))

@@ -245,6 +245,15 @@ std::string emitManifest(const ModelNames &model) {
         j.attribute("name", model.f64() ? "f64" : model.options.tf32 ? "tf32" : "f32");
         j.attribute("bound", model.options.tf32 ? 5e-3 : 1e-4);
       });
+    if (model.device)
+      j.attributeObject("gpu_blas", [&] {
+        j.attribute("name", model.options.blas);
+        j.attributeArray("entries", [&] {
+          for (const auto &p : model.device->programs)
+            if (DeviceArrays(*model.device, *p).blas)
+              j.value(p->source);
+        });
+      });
     std::optional<MemoryPlan> memory;
     if (model.device) {
       memory = planMemory(model);

@@ -10,11 +10,18 @@ namespace dbc::driver {
 static ProductReport reportProduct(kernel::ProductOp product, SymbolTable &names) {
   auto matrix = names.lookup<kernel::WeightsOp>(product.getWeights());
   ProductReport report{matrix.getSymName().drop_front(StringRef("packed.").size()).str(),
-                       dyn::sourcePlace(product.getLoc()), "", 0, 0};
+                       dyn::sourcePlace(product.getLoc()), ""};
   if (product.getSums()) {
     report.instruction = kernel::stringifyInstruction(matrix.getContract()->getInstruction()).str();
     report.chunks = matrix.getContract()->getChunks();
   }
+  return report;
+}
+
+static ProductReport reportGemm(kernel::GemmOp gemm) {
+  ProductReport report{gemm.getWeights().drop_front(StringRef("matrix.").size()).str(),
+                       dyn::sourcePlace(gemm.getLoc()), gemm.getTf32() ? "tf32" : ""};
+  report.blas = true;
   return report;
 }
 
@@ -36,6 +43,8 @@ static KernelReport reportKernel(kernel::FuncOp func, SymbolTable &names, int64_
       report.rows = blocks.getSize();
     } else if (auto product = dyn_cast<kernel::ProductOp>(op)) {
       report.products.push_back(reportProduct(product, names));
+    } else if (auto gemm = dyn_cast<kernel::GemmOp>(op)) {
+      report.products.push_back(reportGemm(gemm));
     } else if (auto threads = dyn_cast<kernel::ThreadsOp>(op)) {
       auto blocks = threads->getParentOfType<kernel::BlocksOp>();
       bool loops = false; // row numbers are read by one thread each, too: nothing is lost by that
@@ -86,6 +95,14 @@ std::vector<DeviceReport> reportKernels(ModuleOp kernels, int64_t realBytes) {
 void print(llvm::raw_ostream &out, const DeviceReport &report) {
   out << "`" << report.entry << "` on a device\n";
   for (const KernelReport &kernel : report.kernels) {
+    if (kernel.rows == 0) { // no kernel of its own
+      const ProductReport &product = kernel.products.front();
+      out << "  " << kernel.name << ": launched " << kernel.launch << "\n    `" << product.matrix << "` ("
+          << product.place << "): by cuBLAS, "
+          << (product.instruction.empty() ? "" : "operands may be cut to tf32, ")
+          << "in an order of its own: bits may depend on the batch\n";
+      continue;
+    }
     out << "  " << kernel.name << ": " << kernel.rows;
     if (kernel.wide > 0)
       out << " or " << kernel.wide;
@@ -123,6 +140,7 @@ llvm::json::Value toJson(const DeviceReport &report) {
       else
         object["instruction"] = product.instruction;
       object["chunks"] = product.chunks;
+      object["blas"] = product.blas;
       object["kept_bytes"] = product.kept;
       products.push_back(std::move(object));
     }
@@ -155,6 +173,8 @@ static std::string inWords(const MemoryPlan::Term &term) {
     return "level or step" + of + ", and one more";
   if (term.count == "inputs")
     return "input";
+  if (term.count == "part")
+    return "part of a batch, where cuBLAS works";
   if (term.count == "nodes")
     return "node" + of;
   if (term.count == "elements")

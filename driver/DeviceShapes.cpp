@@ -77,7 +77,15 @@ static KernelShape shapeOf(kernel::FuncOp func, SymbolTable &names) {
   shape.bytesWritten = figure("reals_written") * int64_t(sizeof(float)) + figure("bytes_written");
   shape.shared = kernel::blockBytes(func, kernel::Memory::Shared, sizeof(float));
   func.walk([&](Operation *op) {
-    if (auto blocks = dyn_cast<kernel::BlocksOp>(op)) {
+    if (auto gemm = dyn_cast<kernel::GemmOp>(op)) {
+      // As if a library had tiles of 128 x 128, of which each thread has 64 sums. Not measured.
+      constexpr int64_t kTile = 128, kSums = 64;
+      auto matrix = names.lookup<kernel::WeightsOp>(gemm.getWeights());
+      shape.rows = kTile;
+      shape.tiles = llvm::divideCeil(int64_t(matrix.getOut()), kTile);
+      shape.products.push_back({std::min<int64_t>(matrix.getOut(), kTile), int64_t(matrix.getIn()),
+                                gemm.getTf32() ? "tf32" : "ffma", kSums, true});
+    } else if (auto blocks = dyn_cast<kernel::BlocksOp>(op)) {
       shape.rows = blocks.getSize();
     } else if (auto product = dyn_cast<kernel::ProductOp>(op)) {
       shape.products.push_back(shapeOf(product, names));

@@ -45,6 +45,8 @@ std::string commandLine(const ModelOptions &options, bool how) {
     text += " --target " + options.target;
   if (how && options.tf32)
     text += " --gpu-math tf32";
+  if (how && options.gpuBlas != "never")
+    text += " --gpu-blas " + options.gpuBlas;
   if (how && options.tableBudget != kTableBudget)
     text += " --table-budget " + std::to_string(options.tableBudget);
   return text;
@@ -110,6 +112,12 @@ static mlir::LogicalResult printDiagnostic(mlir::Diagnostic &diagnostic) {
   return mlir::success();
 }
 
+static passes::Blas blasOf(const ModelOptions &options) {
+  return options.gpuBlas == "always" ? passes::Blas::Always
+         : options.gpuBlas == "auto" ? passes::Blas::Auto
+                                     : passes::Blas::Never;
+}
+
 Exit ModelUnit::transform(const std::string &until, mlir::OwningOpRef<mlir::ModuleOp> &result,
                           const std::vector<std::string> &printAfter, bool device) {
   if (!meaning_)
@@ -118,9 +126,9 @@ Exit ModelUnit::transform(const std::string &until, mlir::OwningOpRef<mlir::Modu
   result = meaning_->clone();
   mlir::PassManager passes(&context_);
   const int64_t realBytes = options_.f64 ? 8 : 4;
-  passes::buildPipeline(passes,
-                        {until, static_cast<int64_t>(options_.tableBudget) / realBytes,
-                         device ? passes::Target::Cuda : passes::Target::Cpu, realBytes, options_.tf32});
+  passes::buildPipeline(passes, {until, static_cast<int64_t>(options_.tableBudget) / realBytes,
+                                 device ? passes::Target::Cuda : passes::Target::Cpu, realBytes,
+                                 options_.tf32, blasOf(options_)});
   for (const std::string &flag : printAfter)
     if (llvm::none_of(passes.getPasses(), [&](mlir::Pass &pass) { return pass.getArgument() == flag; })) {
       llvm::errs() << "dbc: error: no pass `" << flag << "` is run; these are:";
@@ -147,6 +155,7 @@ codegen::Options ModelUnit::codegenOptions() const {
   options.real = options_.f64 ? codegen::Real::F64 : codegen::Real::F32;
   options.bf16 = options_.bf16;
   options.tf32 = options_.tf32;
+  options.blas = options_.gpuBlas;
   options.source = llvm::sys::path::filename(options_.file).str();
   return options;
 }
@@ -173,6 +182,7 @@ Exit ModelUnit::generate(GeneratedCode &code, const std::vector<std::string> &pr
   code.manifest = std::move(generated->manifest);
   code.deviceHeader = std::move(generated->deviceHeader);
   code.kernels = std::move(generated->kernels);
+  code.blas = generated->blas;
   return kFine;
 }
 

@@ -29,6 +29,7 @@ struct ModelOptions {
   bool device = false;                 ///< --target: kernels for a GPU too
   std::string target = "cpu";          ///< --target: cpu, cuda, cpu,cuda or cuda-on-cpu
   bool tf32 = false;                   ///< --gpu-math tf32
+  std::string gpuBlas = "never";       ///< --gpu-blas: never, auto or always
   uint64_t tableBudget = kTableBudget; ///< --table-budget, in bytes
   bool verbose = false;
 };

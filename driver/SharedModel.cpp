@@ -126,6 +126,8 @@ static std::vector<std::vector<std::string>> commandsOf(const GeneratedCode &cod
     llvm::sys::path::append(libraries, "lib64");
     last.insert(last.end(),
                 {base + ".o", "-L" + libraries.str().str(), "-lcudart_static", "-ldl", "-lrt", "-lpthread"});
+    if (code.blas)
+      last.insert(last.end(), {"-lcublas", "-Wl,-rpath," + libraries.str().str()});
   } else if (!code.kernels.empty()) {
     last.insert(last.end(), {"-x", "c++", base + ".cu"});
   }

@@ -16,6 +16,7 @@ struct GeneratedCode {
   std::string source;                ///< <model>.cpp
   std::string manifest;              ///< <model>.json
   std::string deviceHeader, kernels; ///< <model>.cuh and <model>.cu; empty: not for a device
+  bool blas = false;                 ///< the kernels want cuBLAS
 };
 
 /// Compiles with $CXX (else c++) and $CXXFLAGS unless the cache has the result, loads it, and returns what it

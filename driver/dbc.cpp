@@ -154,6 +154,12 @@ private:
             "--gpu-math", [this](const std::string &text) { o.model.tf32 = text == "tf32"; },
             "how a GPU multiplies matrices: f32, or tf32 with operands of 11 bits [f32]")
         ->check(CLI::IsMember({"f32", "tf32"}).description(""));
+    command
+        ->add_option(
+            "--gpu-blas", o.model.gpuBlas,
+            "which products outside of loops cuBLAS computes: never, auto (wide ones), always [never]")
+        ->check(CLI::IsMember({"never", "auto", "always"}).description(""))
+        ->default_str("");
   }
   void addEntry(CLI::App *command, const char *without = "may be left out when there is one") {
     command->add_option("--entry", o.entry, std::string("an entry or loss; ") + without);
@@ -309,6 +315,11 @@ int dispatch(int argc, char **argv) {
   if (options.model.tf32 && (options.model.f64 || !options.model.device)) {
     std::cerr << "dbc: error: `--gpu-math tf32` is about kernels: it goes with `--target cuda` and `--real "
                  "f32` alone\n";
+    return kUsage;
+  }
+  if (options.model.gpuBlas != "never" && !options.model.device) {
+    std::cerr << "dbc: error: `--gpu-blas " << options.model.gpuBlas
+              << "` is about kernels: it goes with `--target cuda` alone\n";
     return kUsage;
   }
   for (const Command &command : line.commands)

@@ -167,6 +167,8 @@ struct Lowering {
     Traffic(stage).describe(func);
     if (auto schedule = stage.getSchedule())
       func->setAttr("grain", functions.getI64IntegerAttr(schedule->getGrain()));
+    if (stage.getBlas())
+      func->setAttr("blas", functions.getUnitAttr());
     kernel::LaunchOp::create(launches, stage.getLoc(), name, stage.getWhen().has_value());
     for (StringRef written : accessesOf(stage).writes)
       if (truths.contains(written))

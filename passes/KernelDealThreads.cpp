@@ -531,7 +531,8 @@ struct KernelDealThreadsPass : impl::KernelDealThreadsBase<KernelDealThreadsPass
         if (space.getKind() == kernel::SpaceKind::Model)
           ofModel.insert(space.getSymName());
       for (auto func : program.getOps<kernel::FuncOp>())
-        if (func.getKind() == kernel::FuncKind::Stage && !ofModel.contains(*func.getSpace())) {
+        if (func.getKind() == kernel::FuncKind::Stage && !ofModel.contains(*func.getSpace()) &&
+            !kernel::gemmOf(func)) {
           bool blocks = false;
           func.walk([&](kernel::BlocksOp) { blocks = true; });
           if (!blocks && !func.getBody().front().empty()) {

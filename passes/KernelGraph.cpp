@@ -15,7 +15,7 @@ namespace {
 
 /// Why the launches of a program are not known before the first of them, and where in the source; empty: they
 /// are.
-std::string whyNot(kernel::RunOp run) {
+std::string whyNot(kernel::RunOp run, SymbolTable &names) {
   std::string reason;
   run.walk([&](Operation *op) {
     auto launch = dyn_cast<kernel::LaunchOp>(op);
@@ -24,6 +24,11 @@ std::string whyNot(kernel::RunOp run) {
     else if (isa<kernel::LevelsOp, kernel::StepsOp>(op) &&
              !isa<kernel::RunOp, kernel::TogetherOp>(op->getParentOp()))
       reason = "a loop stands in another one";
+    else if (kernel::GemmOp gemm =
+                 launch ? kernel::gemmOf(names.lookup<kernel::FuncOp>(launch.getFunc())) : kernel::GemmOp()) {
+      reason = "cuBLAS computes a product, at " + dyn::sourcePlace(gemm.getLoc());
+      return WalkResult::interrupt();
+    }
     if (reason.empty())
       return WalkResult::advance();
     reason += ", at " + dyn::sourcePlace(op->getLoc());
@@ -35,7 +40,8 @@ std::string whyNot(kernel::RunOp run) {
 struct KernelGraphPass : impl::KernelGraphBase<KernelGraphPass> {
   void runOnOperation() override {
     getOperation().walk([](kernel::RunOp run) {
-      std::string reason = whyNot(run);
+      SymbolTable names(run->getParentOp());
+      std::string reason = whyNot(run, names);
       run.setGraph(reason.empty());
       if (!reason.empty())
         run->setAttr("apart", StringAttr::get(run.getContext(), reason));

@@ -16,14 +16,23 @@ namespace dbc::passes {
 /// What generated code runs on.
 enum class Target { Cpu, Cuda };
 
+/// Which products of stages that run once a library computes on a GPU, cuBLAS: none, those with a matrix of
+/// at least kWideWeights numbers, all that it can.
+enum class Blas { Never, Auto, Always };
+/// Three launches in place of one, and operands that go through memory, must be small beside the product: a
+/// matrix of so many numbers is read in the time of a launch. Not measured. Rows are known only when a batch
+/// is there, so they decide nothing.
+constexpr int64_t kWideWeights = 1 << 20;
+
 struct PipelineOptions {
   /// The level behind which to stop: "dyn", "batch" or "kernel".
   llvm::StringRef until = "kernel";
   /// Numbers that all tables which batch-fold-tables makes together may have; 0: none are made.
   int64_t tableNumbers = BatchFoldTablesOptions().numbers;
   Target target = Target::Cpu;
-  int64_t realBytes = 4; ///< of a number of the emitter's type
-  bool tf32 = false;     ///< Target::Cuda: products cut their operands to tf32
+  int64_t realBytes = 4;   ///< of a number of the emitter's type
+  bool tf32 = false;       ///< Target::Cuda: products cut their operands to tf32
+  Blas blas = Blas::Never; ///< of both targets: a CPU has the same stages
 };
 
 /// Appends all passes: a `dyn` module goes in, a `kernel` module comes out.

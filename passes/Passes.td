@@ -157,6 +157,25 @@ def BatchSplitGates : Pass<"batch-split-gates", "::mlir::ModuleOp"> {
   }];
 }
 
+def BatchBlas : Pass<"batch-blas", "::mlir::ModuleOp"> {
+  let summary = "Make stages of products that a library is to compute on a GPU";
+  let description = [{
+    A stage that runs once, outside of all loops, and has products with a matrix of parameters of at least `weights` numbers
+    is cut: what such a product needs is written to a buffer, unless it is one row of a buffer already; the product is a stage
+    of its own with `blas`, from buffer to buffer; what is written as it is goes there at once; a bias, activations and all else are in the stage behind. What is only read
+    is read again where it is needed, the rest is handed on through buffers.
+    ```mlir
+    batch.stage @s over @rows { %x = batch.gather @a via "word"  %y = contract(W, %x)  %z = tanh %y  write %z, @z }
+    ==>
+    batch.stage @s.operands over @rows { %x = batch.gather @a via "word"  write %x, @s.x }
+    batch.stage @s.product over @rows blas { %x = batch.read @s.x  %y = contract(W, %x)  write %y, @s.y }
+    batch.stage @s over @rows { %y = batch.read @s.y  %z = tanh %y  write %z, @z }
+    ```
+    Stages for rows that a `while` keeps stay whole. A CPU has the same stages, and computes each by its own loops.
+  }];
+  let options = [Option<"weights", "weights", "int64_t", "1", "numbers of a matrix from which its products are taken">];
+}
+
 def BatchClassifyAccesses : Pass<"batch-classify-accesses", "::mlir::ModuleOp"> {
   let summary = "Say for each gather and scatter how its rows lie, and drop those not needed";
   let description = [{
@@ -210,6 +229,15 @@ def BatchToKernel : Pass<"batch-to-kernel", "::mlir::ModuleOp"> {
   let dependentDialects = ["::dbc::kernel::KernelDialect"];
 }
 
+def KernelBlas : Pass<"kernel-blas", "::mlir::ModuleOp"> {
+  let summary = "Have a library compute the stages that batch-blas made";
+  let description = [{
+    The loops of a stage with `blas` become one `kernel.gemm`, whose matrix has no tiles and no contract.
+  }];
+  let options = [Option<"tf32", "tf32", "bool", "false", "let the library cut operands to tf32">];
+  let dependentDialects = ["::dbc::kernel::KernelDialect"];
+}
+
 def KernelMatrixUnits : Pass<"kernel-matrix-units", "::mlir::ModuleOp"> {
   let summary = "Compute products on a GPU's matrix units";
   let description = [{
@@ -249,7 +277,7 @@ def KernelGraph : Pass<"kernel-graph", "::mlir::ModuleOp"> {
   let description = [{
     Which stages are launched, and how often, must follow from the number of levels and steps alone: then one graph serves
     all batches that have as many. Others are launched one by one, and the attribute `apart` says why: a `while` drops rows,
-    or a loop stands in another one.
+    a loop stands in another one, or a library computes a product, which asks the host for the number of rows.
   }];
 }
 

@@ -34,6 +34,8 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createBatchFuse());
   pm.addPass(createCSEPass());
   pm.addPass(createBatchSplitGates());
+  if (options.blas != Blas::Never)
+    pm.addPass(createBatchBlas({options.blas == Blas::Auto ? kWideWeights : 1}));
   pm.addPass(createBatchClassifyAccesses());
   pm.addPass(createBatchPutTogether());
   pm.addPass(createBatchPlanBuffers());
@@ -45,6 +47,8 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createCSEPass());
   pm.addPass(createCanonicalizerPass()); // comparisons of what turned out to be equal
   if (options.target == Target::Cuda) {
+    if (options.blas != Blas::Never)
+      pm.addPass(createKernelBlas({options.tf32}));
     if (options.realBytes == 4)
       pm.addPass(createKernelMatrixUnits({options.tf32}));
     pm.addPass(createKernelDealThreads({options.realBytes}));

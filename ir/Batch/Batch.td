@@ -92,12 +92,13 @@ def Batch_StageOp : Batch_Op<"stage", [SingleBlock, NoTerminator, NoRegionArgume
     It consists of `arith`, `math`, `tensor`, `linalg.contract` and the tensor ops of `dyn` on values of ONE row, and the
     reads and writes below. Sums inside run in their written order whatever the schedule says. Its name is for people and
     for the manifest: nothing refers to it. With `when` it is run for the rows only for which that buffer over its space
-    holds, in any tick: what a `while` has ended is not computed (LANGUAGE S4).
+    holds, in any tick: what a `while` has ended is not computed (LANGUAGE S4). `blas`: it is one product, of its row of a
+    buffer and a matrix of parameters, written to another buffer, for all rows: on a GPU a library computes it.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$space, OptionalAttr<FlatSymbolRefAttr>:$when,
-                       OptionalAttr<Batch_ScheduleAttr>:$schedule);
+                       OptionalAttr<Batch_ScheduleAttr>:$schedule, UnitAttr:$blas);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name `over` $space (`when` $when^)? (`schedule` $schedule^)? attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name `over` $space (`blas` $blas^)? (`when` $when^)? (`schedule` $schedule^)? attr-dict-with-keyword $body";
 }
 
 def Batch_ReadOp : Batch_Op<"read", [MemoryEffects<[MemRead]>]> {

@@ -160,6 +160,11 @@ LogicalResult ProductOp::verify() {
 
 namespace dbc::kernel {
 
+GemmOp gemmOf(FuncOp func) {
+  auto found = func.getBody().getOps<GemmOp>();
+  return found.empty() ? GemmOp() : *found.begin();
+}
+
 int64_t blockBytes(LocalOp local, int64_t realBytes) {
   int64_t bytes = local.getType().getElement().isF32() ? realBytes : 4;
   for (int64_t extent : local.getType().getShape())

@@ -27,6 +27,9 @@ namespace dbc::kernel {
 /// Erases the locals of a function that are only written, and what writes them.
 void dropUnreadLocals(FuncOp func);
 
+/// What a library computes of a stage, which then is all of it; null: nothing.
+GemmOp gemmOf(FuncOp func);
+
 /// A GPU's matrix units, and the blocks of threads that use them, as dbc/cuda/arrays.h has them: outputs of a
 /// strip, inputs of a block, rows that are multiplied together, warps, rows of a block of threads in wide
 /// tiles.

@@ -254,6 +254,7 @@ def Kernel_FuncOp : Kernel_Op<"func", [Symbol, SingleBlock, NoTerminator]> {
     | `stage` | begin, end | a range of rows of `space` (of its order list where it is `ticked` by steps) |
     | `stage` with `tiles` | begin, end, tile_begin, tile_end | these tiles of these rows: all tiles make the stage, in any order, but on a CPU the last one behind the one before, by one thread; a GPU's blocks compute what both have twice, alike |
     `doc` lines are printed as the function's comment.
+    `blas`: it is one product, which a GPU leaves to a library.
     `wide`: on a GPU a launch of many rows may have blocks of so many instead, with scratch for them.
     A stage's attributes are for one row, for the profile: `reals_read` and `reals_written` numbers of the emitter's type,
     `bytes_read` and `bytes_written` of other numbers, `gathers`, `operations` of products (two a multiply-add); `grain` is the number of rows that are worth a thread.
@@ -391,6 +392,18 @@ def Kernel_MultiplyOp : Kernel_Op<"multiply", [MemoryEffects<[MemRead, MemWrite]
   let arguments = (ins I32:$row, I32:$count, Kernel_Rows:$a, I64Attr:$height, Variadic<Kernel_Rows>:$b,
                        DenseI64ArrayAttr:$lengths, I64Attr:$outputs, Kernel_Local:$into);
   let assemblyFormat = "$row `of` $count `rows` $a `height` $height `by` `(` $b `)` $lengths `outputs` $outputs `into` $into attr-dict `:` type($into)";
+}
+
+def Kernel_GemmOp : Kernel_Op<"gemm", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Rows of an array times a matrix, by a library of the GPU's vendor";
+  let description = [{
+    Rows begin .. end - 1: to[row][o] = sum over k of from[row][k] * weights[o][k], in the library's order, which may depend on
+    the number of rows. It is all that its function does, and begun by the host. With `tf32` operands may be cut to 11 bits,
+    else they are never.
+  }];
+  let arguments = (ins I32:$begin, I32:$end, FlatSymbolRefAttr:$from, FlatSymbolRefAttr:$weights, FlatSymbolRefAttr:$to,
+                       UnitAttr:$tf32);
+  let assemblyFormat = "$begin `to` $end `rows` $from `with` $weights `into` $to (`tf32` $tf32^)? attr-dict";
 }
 
 //===-- Structure ---------------------------------------------------------------------------------------------===//

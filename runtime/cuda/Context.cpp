@@ -118,6 +118,7 @@ Context::~Context() {
     backend_->use(model_.device());
     (void)backend_->wait(stream_);
   }
+  blas_.reset();
   graphs_.clear(*backend_, memory_);
   fence(false);
   arena_.release(memory_);
@@ -283,6 +284,20 @@ Faults Context::faults() {
   return {records_, header_, fault_capacity_, static_cast<int32_t>(fault_launches_)};
 }
 
+Blas *Context::blas(void *workspace) {
+  if (!status_.ok())
+    return nullptr;
+  if (blas_ == nullptr)
+    blas_.reset(backend_->make_blas(stream_));
+  if (blas_ == nullptr) {
+    check(Status::error(Code::limit, "not enough memory for the library of products"));
+    return nullptr;
+  }
+  blas_->work_in(workspace);
+  check(blas_->status());
+  return status_.ok() ? blas_.get() : nullptr;
+}
+
 void Context::collect(const Run &run) {
   if (path_ != Path::Graph || run.timed)
     return;
@@ -329,6 +344,8 @@ int32_t *Context::put(int32_t *to, const int32_t *from, size_t count) {
 }
 
 void Context::copy_out() {
+  if (status_.ok() && blas_ != nullptr)
+    check(blas_->status());
   if (!status_.ok())
     return;
   fence(false);

@@ -11,13 +11,14 @@ def main():
     parser.add_argument("-n", default="4", help="inputs of each entry")
     parser.add_argument("--seeds", type=int, default=1, help="orders of turns")
     parser.add_argument("--math", default="f32", help="how matrices are multiplied: f32 or tf32")
+    parser.add_argument("--blas", default="never", help="which products cuBLAS computes: never, auto or always")
     parser.add_argument("models", nargs="+")
     options = parser.parse_args()
     failed = 0
     for model in options.models:
         for seed in range(options.seeds):
             command = [options.dbc, "verify", model, "-n", options.n, "--seed", str(seed + 1), "--target", "cuda-on-cpu"]
-            command += ["--gpu-math", options.math]
+            command += ["--gpu-math", options.math, "--gpu-blas", options.blas]
             environment = {**os.environ, "DBC_SHIM_SEED": str(seed)}
             done = subprocess.run(command, env=environment, capture_output=True, text=True)
             if done.returncode != 0:

@@ -32,7 +32,7 @@ def compile_model(options, model):
     """What is wrong with a model's kernels, and the most registers that one takes."""
     wrong, registers = [], 0
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([options.dbc, "compile", model, "--target", "cpu,cuda", "-o", folder], check=True)
+        subprocess.run([options.dbc, "compile", model, "--target", "cpu,cuda", "--gpu-blas", options.blas, "-o", folder], check=True)
         (source,) = [name for name in os.listdir(folder) if name.endswith(".cu")]
         for card in options.cards:
             command = [options.nvcc, *FLAGS, f"-arch={card}", f"-I{options.include}", "-c", source, "-o", "kernels.o"]
@@ -63,6 +63,7 @@ def main():
     parser.add_argument("--debug", action="store_true", help="without NDEBUG, where kernels may have a stack")
     parser.add_argument("--include", required=True, help="the runtime's headers")
     parser.add_argument("--cards", nargs="+", default=["sm_80", "sm_90"])
+    parser.add_argument("--blas", default="never", help="which products cuBLAS computes: never, auto or always")
     parser.add_argument("models", nargs="+")
     options = parser.parse_args()
     failed = 0

@@ -95,6 +95,8 @@ struct BlockScratch {
   int64_t bytes = 0; ///< of one block
 };
 
+class Blas;
+
 /// What a device can do for the host; NAME.cu of a model has one, made of CUDA's functions, or of the shim's
 /// that run kernels on the CPU (dbc/cuda/shim.h). No function throws. A stream is CUDA's cudaStream_t, never
 /// null.
@@ -131,6 +133,9 @@ struct Backend {
   void (*release_graph)(void *graph);
   /// What is between two arrays is nobody's to touch, or from now on again; null where nobody looks.
   void (*fence)(void *memory, size_t bytes, bool up);
+  /// A library of products for a stream, which outlives it; the caller deletes it. Null where there is no
+  /// memory of the host. What goes wrong is told by Blas::status. Null if the model leaves none to it.
+  Blas *(*make_blas)(void *stream) = nullptr;
 };
 
 } // namespace dbc::cuda

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <dbc/cuda/arrays.h>
+#include <dbc/cuda/blas.h>
 #include <dbc/cuda/graphs.h>
 #include <dbc/cuda/memory.h>
 #include <dbc/cuda/taken.h>
@@ -18,6 +19,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <type_traits>
 #include <vector>
 
@@ -192,6 +194,8 @@ public:
     const float *weights = model_.matrix<float>(slot);
     return {weights, weights + tiles * blocks * strips * kFragment, blocks, strips, false};
   }
+  /// The library of products, which works in these kBlasWorkspace bytes of the part; null after a failure.
+  Blas *blas(void *workspace);
   /// Where kernels say what is wrong; the launch in hand.
   Faults faults();
   /// Launches a stage for rows begin .. end - 1.
@@ -367,7 +371,8 @@ private:
   std::vector<FaultRecord> found_;
   int64_t launches_ = 0, fault_launches_ = 0; ///< of kernels; of stages, for the order of what is wrong
   Path path_ = Path::Persistent, taken_ = Path::Levels;
-  bool cooperative_ = false; ///< of the device
+  bool cooperative_ = false;   ///< of the device
+  std::unique_ptr<Blas> blas_; ///< made when it is first asked for
   Graphs graphs_;
   bool collecting_ = false;
   std::vector<Node> nodes_; ///< what was collected

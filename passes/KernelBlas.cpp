@@ -1,0 +1,78 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// kernel-blas: stages that are one product become a call of a library.
+#include "ir/Kernel/Kernel.h"
+#include "passes/Passes.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+#define GEN_PASS_DEF_KERNELBLAS
+#include "passes/Passes.h.inc"
+
+namespace {
+struct KernelBlasPass : impl::KernelBlasBase<KernelBlasPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<kernel::ProgramOp>()) {
+      SymbolTable names(program);
+      for (auto func : program.getOps<kernel::FuncOp>())
+        if (func->hasAttr("blas"))
+          call(func, names);
+      dropUnused(program);
+    }
+  }
+
+  /// The stage's loops read rows of one array and write those of another, all rows of its space.
+  void call(kernel::FuncOp func, SymbolTable &names) {
+    kernel::ProductOp product;
+    kernel::StoreOp store;
+    func.walk([&](kernel::ProductOp op) { product = op; });
+    func.walk([&](kernel::StoreOp op) { store = op; });
+    assert(product && store && product.getX().size() == 1 && "batch-blas makes such stages");
+    auto rows = product.getX()[0].getDefiningOp<kernel::RowsOp>();
+    assert(rows.getArray() && rows.getOffset() == 0 && "its operand is the row of a buffer");
+    FlatSymbolRefAttr from = rows.getArrayAttr(), to = store.getArrayAttr(),
+                      matrix = plain(names.lookup<kernel::WeightsOp>(product.getWeights()), names);
+    Location loc = product.getLoc();
+    Block &body = func.getBody().front();
+    body.clear();
+    body.eraseArguments(2, body.getNumArguments() - 2); // tiles
+    func->removeAttr("tiles");
+    OpBuilder b = OpBuilder::atBlockEnd(&body);
+    kernel::GemmOp::create(b, loc, body.getArgument(0), body.getArgument(1), from, matrix, to,
+                           tf32 ? b.getUnitAttr() : UnitAttr());
+  }
+
+  /// The matrix without tiles: a library knows none. Products that are not the library's keep their own.
+  static FlatSymbolRefAttr plain(kernel::WeightsOp matrix, SymbolTable &names) {
+    assert(!matrix.getInit() && !matrix.getTables() && "a bias is added by the stage behind");
+    for (auto known : matrix->getParentOp()->getRegion(0).getOps<kernel::WeightsOp>())
+      if (known.getSymName().starts_with("matrix.") && known.getParts() == matrix.getParts() &&
+          known.getPlaces() == matrix.getPlaces())
+        return FlatSymbolRefAttr::get(known.getSymNameAttr());
+    auto made = cast<kernel::WeightsOp>(matrix->clone());
+    made.removeGatesAttr();
+    made.removeWidthAttr();
+    made.setSymName(("matrix." + matrix.getSymName().drop_front(StringRef("packed.").size())).str());
+    names.insert(made, std::next(matrix->getIterator()));
+    return FlatSymbolRefAttr::get(made.getSymNameAttr());
+  }
+
+  /// Nothing is laid out for products that are gone.
+  static void dropUnused(kernel::ProgramOp program) {
+    llvm::DenseSet<StringRef> used;
+    program.walk([&](Operation *op) {
+      if (auto product = dyn_cast<kernel::ProductOp>(op))
+        used.insert(product.getWeights());
+      else if (auto gemm = dyn_cast<kernel::GemmOp>(op))
+        used.insert(gemm.getWeights());
+    });
+    for (auto matrix : llvm::make_early_inc_range(program.getOps<kernel::WeightsOp>()))
+      if (!used.contains(matrix.getSymName()))
+        matrix.erase();
+  }
+};
+} // namespace
+} // namespace dbc::passes
