@@ -197,7 +197,7 @@ DeviceRegion DeviceComputeEmitter::fieldRegion(const std::string &symbol) {
   if (array.rowSize() != 1)
     region.size += " * " + std::to_string(array.rowSize());
   if (part == kernel::FieldPart::Value && array.pointee == "float")
-    region.device = view + ".device";
+    region.device = view + ".device" + (array.rowSize() % 4 == 0 ? ", /*align=*/16" : ""); // see Chunks
   return region;
 }
 

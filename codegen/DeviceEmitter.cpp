@@ -154,9 +154,13 @@ static void emitLaunch(KernelEmitter &emitter, const std::string &kernel, const 
   if (!emitter.widens())
     return out.line(launch(kernel, blocksOf(emitter.rows()), emitter.sharedBytes()));
   out.line("const int32_t wide_blocks = " + blocksOf(emitter.wideRows()) + ";");
-  out.line("if (wide_blocks >= wide)");
-  out.line("  return " + launch(kernel + "<" + std::to_string(emitter.wideRows()) + ">", "wide_blocks",
-                                emitter.wideSharedBytes()));
+  const std::string wideKernel = kernel + "<" + std::to_string(emitter.wideRows()) + ">";
+  std::string condition = "wide_blocks >= wide";
+  if (emitter.wideSharedBytes() > kernel::kSharedOfAll)
+    condition +=
+        " && dbc::cuda::give_shared(" + commas({wideKernel, std::to_string(emitter.wideSharedBytes())}) + ")";
+  out.line("if (" + condition + ")");
+  out.line("  return " + launch(wideKernel, "wide_blocks", emitter.wideSharedBytes()));
   out.line(launch(kernel + "<" + std::to_string(emitter.rows()) + ">", blocksOf(emitter.rows()),
                   emitter.sharedBytes()));
 }

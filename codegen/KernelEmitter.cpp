@@ -147,6 +147,7 @@ void KernelEmitter::emitLocal(kernel::LocalOp op) {
   if (op.getMemory() == kernel::Memory::Shared) {
     std::string offset = std::to_string(sharedBytes_);
     if (!widens() || !kernel::isOfRows(op)) {
+      assert(sharedBytesOfRow_ == 0 && "what all rows share lies before what each has");
       sharedBytes_ += (count * model_.bytes(element) + 15) / 16 * 16;
     } else {
       if (sharedBytesOfRow_ > 0)

@@ -123,11 +123,35 @@ static double workOf(const DeviceConstants &device, const KernelShape &kernel, i
   return clocks / (device.clock_ghz * 1e3) + rounds * device.tile_us;
 }
 
+/// Whether a launch of its own has wide tiles.
+static bool isWide(const KernelShape &kernel, int64_t rows) {
+  return kernel.wide > 0 && up(rows, kernel.wide) * kernel.tiles >= cuda::kWideBlocks;
+}
+
 double workOf(const DeviceConstants &device, const KernelShape &kernel, int64_t rows, bool inLoop) {
   if (rows <= 0)
     return 0;
-  const bool wide = !inLoop && kernel.wide > 0 && up(rows, kernel.wide) * kernel.tiles >= cuda::kWideBlocks;
-  return workOf(device, kernel, rows, wide ? kernel.wide : kernel.rows, inLoop);
+  return workOf(device, kernel, rows, !inLoop && isWide(kernel, rows) ? kernel.wide : kernel.rows, inLoop);
+}
+
+/// How many ticks at the beginning of each loop are launches of their own, see dbc::cuda::Context::apart.
+static std::vector<size_t> apartOf(const ProgramShape &program,
+                                   const std::vector<std::vector<int32_t>> &ticks) {
+  std::vector<size_t> apart;
+  std::vector<std::vector<bool>> wide; // of each loop its ticks
+  for (size_t k = 0; k < program.kernels.size(); ++k) {
+    const KernelShape &kernel = program.kernels[k];
+    if (kernel.loop < 0)
+      continue;
+    wide.resize(std::max(wide.size(), size_t(kernel.loop) + 1));
+    std::vector<bool> &loop = wide[kernel.loop];
+    loop.resize(ticks[k].size());
+    for (size_t tick = 0; tick < ticks[k].size(); ++tick)
+      loop[tick] = loop[tick] || isWide(kernel, ticks[k][tick]);
+  }
+  for (const std::vector<bool> &loop : wide)
+    apart.push_back(std::find(loop.begin(), loop.end(), false) - loop.begin());
+  return apart;
 }
 
 Prediction predict(const DeviceConstants &device, const ProgramShape &program,
@@ -135,11 +159,15 @@ Prediction predict(const DeviceConstants &device, const ProgramShape &program,
   Prediction prediction;
   prediction.us.fill(device.start_us);
   std::vector<bool> begun; // of loops
+  const std::vector<size_t> allApart = apartOf(program, ticks);
   const double meet = device.grid_barrier_us + 2 * device.l2_latency_us;
   for (size_t k = 0; k < program.kernels.size(); ++k) {
     const KernelShape &kernel = program.kernels[k];
     KernelPrediction found;
-    for (int32_t rows : ticks[k]) {
+    const size_t apart = kernel.loop >= 0 ? allApart[kernel.loop] : 0;
+    int64_t launchedApart = 0;
+    for (size_t tick = 0; tick < ticks[k].size(); ++tick) {
+      const int32_t rows = ticks[k][tick];
       const double work = workOf(device, kernel, rows);
       PathTimes us{};
       if (rows > 0) {
@@ -149,7 +177,9 @@ Prediction predict(const DeviceConstants &device, const ProgramShape &program,
       }
       us[size_t(DevicePath::Graph)] =
           program.graph ? device.graph_node_us + work : us[size_t(DevicePath::Levels)];
-      if (kernel.loop >= 0)
+      if (tick < apart)
+        launchedApart += rows > 0;
+      else if (kernel.loop >= 0)
         us[size_t(DevicePath::Loops)] = meet + workOf(device, kernel, rows, /*inLoop=*/true);
       for (size_t path = 0; path < us.size(); ++path)
         found.us[path] += us[path];
@@ -157,9 +187,9 @@ Prediction predict(const DeviceConstants &device, const ProgramShape &program,
     std::array<int64_t, 3> launches = {found.ticks, found.ticks, found.ticks};
     if (kernel.loop >= 0) {
       begun.resize(std::max(begun.size(), size_t(kernel.loop) + 1));
-      const bool first = !begun[kernel.loop] && !ticks[k].empty();
+      const bool first = !begun[kernel.loop] && ticks[k].size() > apart;
       begun[kernel.loop] = begun[kernel.loop] || first;
-      launches[size_t(DevicePath::Loops)] = first;
+      launches[size_t(DevicePath::Loops)] = launchedApart + first;
       found.us[size_t(DevicePath::Loops)] += first ? device.launch_us : 0;
       for (const ProductShape &product : kernel.products) // every processor reads what it keeps
         found.us[size_t(DevicePath::Loops)] +=

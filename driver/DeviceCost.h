@@ -13,11 +13,12 @@
 // `chain` is what one thread does one behind the other. `wait` is that of the path:
 //   levels   a launch a tick: launch_us; and the host is no faster than host_launch_us
 //   graph    the same launches as nodes of one CUDA graph: graph_node_us; also where the stage has no rows,
-//   as a
-//            graph serves all batches with as many ticks. Where there can be none the launches stay
+//   as
+//            a graph serves all batches with as many ticks. Where there can be none the launches stay
 //   loops    a launch for a whole loop, where the report says that it can be one; in it grid_barrier_us and
 //            two latencies a tick, also where the stage has no rows, and weights that blocks keep are read
-//            once, and then from shared memory
+//            once, and then from shared memory. Ticks at its beginning that are wide are launches of their
+//            own
 // Copies to and from the device are not counted.
 #pragma once
 

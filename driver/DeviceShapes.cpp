@@ -39,6 +39,16 @@ static int64_t operationsOf(Block &block) {
   return operations;
 }
 
+/// How often a block does an operation of a stage: loops around it whose length the model says, as over the
+/// tiles that blocks do not share.
+static int64_t timesOf(Operation *op) {
+  int64_t times = 1;
+  for (auto loop = op->getParentOfType<kernel::ForOp>(); loop; loop = loop->getParentOfType<kernel::ForOp>())
+    if (std::optional<int64_t> low = constant(loop.getLow()), high = constant(loop.getHigh()); low && high)
+      times *= *high - *low;
+  return times;
+}
+
 /// How many elements of each row a block's threads share.
 static int64_t elementsOf(kernel::ThreadsOp threads) {
   auto times = threads.getCount().getDefiningOp<arith::MulIOp>();
@@ -89,14 +99,16 @@ static KernelShape shapeOf(kernel::FuncOp func, SymbolTable &names) {
       shape.rows = blocks.getSize();
     } else if (auto product = dyn_cast<kernel::ProductOp>(op)) {
       shape.products.push_back(shapeOf(product, names));
+      shape.products.back().outputs *= timesOf(op);
     } else if (auto multiply = dyn_cast<kernel::MultiplyOp>(op)) {
       int64_t inputs = 0;
       for (int64_t length : multiply.getLengths())
         inputs += length;
-      shape.products.push_back({int64_t(multiply.getHeight() * multiply.getOutputs()), inputs, "ffma",
+      shape.products.push_back({int64_t(multiply.getHeight() * multiply.getOutputs()) * timesOf(op), inputs,
+                                "ffma",
                                 /*rowsAtOnce=*/1, /*shared=*/false});
     } else if (auto threads = dyn_cast<kernel::ThreadsOp>(op)) {
-      shape.elements.push_back({elementsOf(threads), operationsOf(threads.getBody().front())});
+      shape.elements.push_back({elementsOf(threads), operationsOf(threads.getBody().front()) * timesOf(op)});
     }
   });
   return shape;

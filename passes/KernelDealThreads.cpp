@@ -487,21 +487,20 @@ void Dealer::setBarriers(Block &block, Touched &pending) {
 
 //===-- Scratch -----------------------------------------------------------------------------------------===//
 
-/// Shared memory as long as there is any, the smallest first. All cards that have tf32 have that much.
+/// Shared memory as long as there is any, the smallest first.
 void Dealer::placeScratch(int64_t realBytes) {
-  constexpr int64_t kShared = 96 << 10;
   SmallVector<std::pair<int64_t, kernel::LocalOp>> locals;
   func_.walk([&](kernel::LocalOp local) { locals.push_back({kernel::blockBytes(local, realBytes), local}); });
   llvm::stable_sort(locals, [](const auto &a, const auto &b) { return a.first < b.first; });
   int64_t used = 0;
   for (auto &[bytes, local] : locals) {
     used += bytes;
-    local.setMemory(used <= kShared ? kernel::Memory::Shared : kernel::Memory::Global);
+    local.setMemory(used <= kernel::kSharedOfAll ? kernel::Memory::Shared : kernel::Memory::Global);
   }
 }
 
-/// A stage whose blocks are a tile of rows of the matrix units may have many in one, if its scratch then
-/// fits.
+/// A stage whose blocks are a tile of rows of the matrix units may have many in one, if its scratch then fits
+/// on a card that has much; where it is more than kSharedOfAll, launches ask the card.
 void Dealer::widen() {
   constexpr int64_t kMostShared = 160 << 10; // of a card with sm_80
   int64_t rows = 0, bytes = 0;

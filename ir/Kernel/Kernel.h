@@ -35,6 +35,9 @@ GemmOp gemmOf(FuncOp func);
 /// tiles.
 constexpr int64_t kStrip = 16, kBlock = 16, kUnitRows = 8, kWarps = 8, kWideRows = 128;
 
+/// Bytes of shared memory that every card with matrix units for tf32 has for a block of threads.
+constexpr int64_t kSharedOfAll = 96 << 10;
+
 /// Bytes that a local takes in memory of a GPU's block of threads, a multiple of 16; or all locals of a
 /// function that lie in `memory`. `realBytes` are those of a number.
 int64_t blockBytes(LocalOp local, int64_t realBytes);

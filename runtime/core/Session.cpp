@@ -152,8 +152,11 @@ Status Session::run_checked(int32_t number, Batch &batch, Outputs &out, bool sha
     range = {range.end, range.end + (share || out.is_one_part() ? left : std::min(most, left))};
     Part &part = parts_[before == &parts_[0] ? 1 : 0];
     Status status = begin_part(part, range);
-    if (status.ok() && before != nullptr)
-      status = finish_part(*before);
+    if (before != nullptr) { // also where this one failed: the device must be done with the batch
+      Status done = finish_part(*before);
+      if (status.ok())
+        status = std::move(done);
+    }
     before = in_turns ? &part : nullptr;
     if (status.ok() && !in_turns)
       status = finish_part(part);

@@ -50,6 +50,14 @@ Status Model::make(const dbc::Model &model, int32_t device, Model *made, const A
       status.message = name + ": " + status.message;
       return status;
     }
+    struct Stream { // copies may be under way where memory for the next one ends
+      const Backend &backend;
+      void *stream;
+      ~Stream() {
+        (void)backend.wait(stream);
+        backend.close(stream);
+      }
+    } opened{*on.backend_, stream};
     bool room = true;
     size_t needed = 0;
     auto upload = [&](std::vector<Constant> &to, int32_t count, auto &&array) {
@@ -71,8 +79,9 @@ Status Model::make(const dbc::Model &model, int32_t device, Model *made, const A
            [&](int32_t slot) -> const auto & { return model.raw_buffer(slot); });
     upload(on.matrices_, model.matrices(),
            [&](int32_t slot) -> const auto & { return model.raw_matrix(slot); });
-    Status status = on.backend_->wait(stream);
-    on.backend_->close(stream);
+    Status begun = on.backend_->begun(), status = on.backend_->wait(stream);
+    if (!begun.ok())
+      status = std::move(begun);
     if (!room) {
       status = on.memory_.missing("the model", needed, 0);
       status.message = name + ": " + status.message;
@@ -168,8 +177,10 @@ void Context::open() {
       busy_ = true;
     }
     if (busy_) // what is staged may still be read
-      check(backend_->wait(stream_));
+      check(wait());
   }
+  if (stream_ != nullptr)
+    (void)backend_->begun(); // of what this context began all is told
   busy_ = false;
   ++part_;
   found_.clear();
@@ -196,6 +207,14 @@ bool Context::reserve(std::initializer_list<Region> regions) {
       check(Status::error(Code::bad_call, "an array is in the memory of device " +
                                               std::to_string(region.device) + ", the model is on device " +
                                               std::to_string(model_.device())));
+      return false;
+    }
+  for (const Region &region : regions)
+    if (region.device >= 0 &&
+        reinterpret_cast<uintptr_t>(region.from) % static_cast<size_t>(region.align) != 0) {
+      check(Status::error(Code::bad_call, "an array in the memory of the device begins at no multiple of " +
+                                              std::to_string(region.align) +
+                                              " bytes, which its rows are loaded by"));
       return false;
     }
   const size_t faults = static_cast<size_t>(fault_capacity_) * sizeof(FaultRecord);
@@ -321,7 +340,7 @@ const uint8_t *Context::fetch(const uint8_t *from, size_t count) {
     return nullptr;
   }
   backend_->copy(host_decided_, from, count, stream_);
-  check(backend_->wait(stream_));
+  check(wait());
   deciding_ = false;
   return host_decided_;
 }
@@ -335,7 +354,7 @@ int32_t *Context::put(int32_t *to, const int32_t *from, size_t count) {
     return nullptr;
   }
   if (deciding_)
-    check(backend_->wait(stream_));
+    check(wait());
   if (count > 0)
     std::memcpy(host_decided_, from, bytes);
   backend_->copy(to, host_decided_, bytes, stream_);
@@ -351,16 +370,17 @@ void Context::copy_out() {
   fence(false);
   const size_t skipped = leaves_ ? result_bytes_ : 0;
   backend_->copy(host_results_ + skipped, results_ + skipped, result_bytes_ + kHeader - skipped, stream_);
+  check(backend_->begun());
 }
 
 Status Context::finish(int64_t part) {
   if (part != part_)
     return Status::error(Code::bad_call,
                          model_.host().info().name + ": another run has begun on the context in between");
-  if (!status_.ok())
-    return status_;
-  backend_->use(model_.device());
-  check(backend_->wait(stream_));
+  if (stream_ != nullptr) {
+    backend_->use(model_.device());
+    check(wait());
+  }
   busy_ = false;
   if (status_.ok())
     read_faults();
@@ -380,7 +400,7 @@ void Context::read_faults() {
   }
   found_.resize(static_cast<size_t>(count));
   backend_->copy(found_.data(), records_, found_.size() * sizeof(FaultRecord), stream_);
-  check(backend_->wait(stream_));
+  check(wait());
   auto key = [](const FaultRecord &r) {
     return std::tie(r.launch, r.place.row, r.place.loop, r.place.iteration);
   };
@@ -388,8 +408,14 @@ void Context::read_faults() {
                    [&](const FaultRecord &a, const FaultRecord &b) { return key(a) < key(b); });
 }
 
+/// For all that was begun.
+Status Context::wait() {
+  Status begun = backend_->begun(), done = backend_->wait(stream_);
+  return begun.ok() ? done : begun;
+}
+
 int64_t Context::wait_ns() {
-  check(backend_->wait(stream_));
+  check(wait());
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();

@@ -78,7 +78,7 @@ Status Context::take(int32_t leaf, Taken *result) {
         backend_->copy(static_cast<unsigned char *>(taken.data_) + static_cast<size_t>(piece.to) * row,
                        piece.from < 0 ? zeros.data() : left.data + static_cast<size_t>(piece.from) * row,
                        static_cast<size_t>(piece.count) * row, stream_);
-      check(backend_->wait(stream_));
+      check(wait());
       if (!status_.ok())
         return status_;
     }

@@ -42,8 +42,10 @@ struct Card {
   void *written_down = nullptr; ///< the stream of which a graph is being made
   int32_t refusing = -1;        ///< so many requests are granted, then some are not
   int32_t refusals = 1;
-  int32_t failing = -1; ///< so many waits are well, then one is not
-  char stream[4] = {};  ///< their addresses
+  int32_t failing = -1;        ///< so many waits are well, then one is not
+  int32_t launches_to_go = -1; ///< until one cannot be begun; below 0: all can
+  Status begun;                ///< what is told of it
+  char stream[4] = {};         ///< their addresses
   /// What was begun and waited for, on which stream: "copy 0", "launch 0", "wait 0".
   std::vector<std::string> events;
 
@@ -110,6 +112,7 @@ const Backend &counting() {
         card.copied += size;
         dbc::cuda::backend().copy(to, from, size, stream);
       },
+      [] { return std::exchange(card.begun, Status()); },
       [](void *stream) {
         card.note("wait", stream);
         const Status status = dbc::cuda::backend().wait(nullptr);
@@ -174,6 +177,10 @@ __global__ void weigh(const Arrays arrays, int32_t begin, int32_t end) {
 }
 void launch_weigh(const Arrays &arrays, int32_t begin, int32_t end, int32_t /*wide*/, void *stream) {
   card.note("launch", stream);
+  if (card.launches_to_go >= 0 && card.launches_to_go-- == 0) {
+    card.begun = Status::error(Code::internal, "the kernel could not be begun");
+    return;
+  }
   dbc::cuda::launch(weigh, (end - begin + 7) / 8, 0, stream, arrays, begin, end);
 }
 const dbc::cuda::Stage<Arrays> stages[] = {{"weigh", launch_weigh, 8, 4, 2, 2}};

@@ -70,6 +70,40 @@ TEST(CudaOutputs, PartsThatAreLeft) {
             std::vector<int32_t>({0, 3, 4, 4, 6}));
 }
 
+// What could not be begun is told by the run that began it, not by one that is waited for in between.
+TEST_F(CudaOverlap, AFailedLaunchIsOfItsOwnRun) {
+  dbc::Session first(model_), second(model_);
+  Context one(on_), other(on_);
+  first.compute_on(&one);
+  second.compute_on(&other);
+  fill(5);
+  ASSERT_TRUE(first.begin(0, batch_).ok());
+  card.launches_to_go = 0;
+  Status status = second.begin(0, batch_);
+  ASSERT_TRUE(first.finish().ok());
+  EXPECT_TRUE(right(first));
+  if (status.ok())
+    status = second.finish();
+  EXPECT_EQ(status.message, "toy: the kernel could not be begun");
+  EXPECT_EQ(second.run(0, batch_).message, "toy: the kernel could not be begun"); // it may be anything
+  EXPECT_TRUE(first.run(0, batch_).ok());
+}
+
+// Where a part cannot be begun, the one before is done when the run comes back: the batch may go then.
+TEST_F(CudaOverlap, TheOtherPartIsDone) {
+  dbc::Session session(model_);
+  Context one(on_), other(on_);
+  session.compute_on(&one, &other);
+  session.limit_part(10);
+  fill(35);
+  card.refusing = 2; // requests of the first context are granted
+  card.refusals = 2;
+  EXPECT_EQ(session.run(0, batch_).code, Code::limit);
+  EXPECT_EQ(card.events, Events({"copy 0", "launch 0", "copy 0", "wait 0"}));
+  ASSERT_TRUE(session.run(0, batch_).ok());
+  EXPECT_TRUE(right(session));
+}
+
 // A context that is given twice is one.
 TEST_F(CudaOverlap, OneContextTwice) {
   dbc::Session session(model_);

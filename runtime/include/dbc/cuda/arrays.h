@@ -115,9 +115,11 @@ struct Backend {
   void (*release_host)(void *memory);
   /// Bytes that may still be had of the current device; null where nobody counts them.
   size_t (*available)();
-  /// Begins in the order of the stream; what goes wrong is told by wait().
+  /// Begins in the order of the stream.
   void (*copy)(void *to, const void *from, size_t bytes, void *stream);
-  /// Until all is done that was begun. Says what went wrong since the last wait: Code::internal.
+  /// What went wrong when the calling thread began something, since it was asked last: Code::internal.
+  Status (*begun)();
+  /// Until all is done that was begun on the stream. Says what went wrong there: Code::internal.
   Status (*wait)(void *stream);
   /// Fills memory that nobody has written yet with what is no number; null where that costs time.
   void (*poison)(void *memory, size_t bytes);

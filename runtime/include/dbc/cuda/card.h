@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <string>
+#include <utility>
 
 /// Memory that the threads of a block have in common: `count` elements from byte `offset` on.
 #define DBC_SHARED(type, name, offset, count)                                                                \
@@ -44,19 +45,39 @@ private:
 #endif
 };
 
-/// What cards give a block of threads without being asked.
-constexpr size_t kSharedUnasked = 48 << 10;
-template <class... Parameters> bool give_shared(void (*kernel)(Parameters...), size_t shared) {
-  return shared <= kSharedUnasked || cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                          static_cast<int>(shared)) == cudaSuccess;
+/// Of what the calling thread began, the first failure that nobody was told of yet: of the program, whatever
+/// models it has, as each call is asked for its own and the thread's last error may be the application's.
+inline cudaError_t &failed_to_begin() {
+  static thread_local cudaError_t first = cudaSuccess;
+  return first;
+}
+inline void note(cudaError_t code) {
+  if (code == cudaSuccess)
+    return;
+  (void)cudaGetLastError(); // it is told by Backend::begun
+  if (failed_to_begin() == cudaSuccess)
+    failed_to_begin() = code;
 }
 
-/// Runs a kernel with `shared` bytes of shared memory; what goes wrong is told by Backend::wait.
+/// What cards give a block of threads without being asked.
+constexpr size_t kSharedUnasked = 48 << 10;
+/// Whether the device has `shared` bytes of shared memory for a block of a kernel; then it gives them.
+template <class... Parameters> bool give_shared(void (*kernel)(Parameters...), size_t shared) {
+  if (shared <= kSharedUnasked || cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                       static_cast<int>(shared)) == cudaSuccess)
+    return true;
+  (void)cudaGetLastError(); // it is told here
+  return false;
+}
+
+/// Runs a kernel with `shared` bytes of shared memory; what goes wrong is told by Backend::begun and wait.
 template <class... Parameters>
 void launch(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *stream,
             Parameters... arguments) {
   give_shared(kernel, shared);
-  kernel<<<blocks, kThreads, shared, static_cast<cudaStream_t>(stream)>>>(arguments...);
+  void *pointers[] = {static_cast<void *>(&arguments)...};
+  note(cudaLaunchKernel(reinterpret_cast<void *>(kernel), dim3(blocks), dim3(kThreads), pointers, shared,
+                        static_cast<cudaStream_t>(stream)));
 }
 
 /// How many blocks of a kernel the device has room for at once.
@@ -76,9 +97,8 @@ void launch_cooperative(void (*kernel)(Parameters...), int32_t blocks, size_t sh
                         Parameters... arguments) {
   blocks = std::max(1, std::min(blocks, most_together(kernel, shared)));
   void *pointers[] = {static_cast<void *>(&arguments)...};
-  // What fails here stays the thread's last error, which Backend::wait takes.
-  (void)cudaLaunchCooperativeKernel(reinterpret_cast<void *>(kernel), dim3(blocks), dim3(kThreads), pointers,
-                                    shared, static_cast<cudaStream_t>(stream));
+  note(cudaLaunchCooperativeKernel(reinterpret_cast<void *>(kernel), dim3(blocks), dim3(kThreads), pointers,
+                                   shared, static_cast<cudaStream_t>(stream)));
 }
 
 /// The same by `keeping`, with `more` shared memory, if the device has that and there are `tiles` blocks to
@@ -105,10 +125,11 @@ inline Status error(const char *what, cudaError_t code, Code kind = Code::limit)
 __global__ void probe() {}
 
 inline Status open(int32_t device, void **stream) {
-  (void)cudaGetLastError(); // what the application did before is its own
   int count = 0;
-  if (cudaError_t code = cudaGetDeviceCount(&count); code != cudaSuccess)
+  if (cudaError_t code = cudaGetDeviceCount(&count); code != cudaSuccess) {
+    (void)cudaGetLastError(); // it is told here
     return error("there is no device to compute on", code);
+  }
   if (device < 0 || device >= count)
     return Status::error(Code::bad_call, "CUDA: there is no device " + std::to_string(device) + ", only " +
                                              std::to_string(count));
@@ -188,12 +209,17 @@ inline Status end_capture(void *stream, void **graph) {
   return code == cudaSuccess ? Status() : no_graph(code);
 }
 
+inline Status begun() {
+  const cudaError_t code = std::exchange(failed_to_begin(), cudaSuccess);
+  return code == cudaSuccess ? Status()
+                             : error("a kernel or a copy could not be begun", code, Code::internal);
+}
 inline Status wait(void *stream) {
-  cudaError_t launched = cudaGetLastError();
-  cudaError_t done = cudaStreamSynchronize(static_cast<cudaStream_t>(stream));
-  if (launched != cudaSuccess)
-    return error("a kernel or a copy could not be begun", launched, Code::internal);
-  return done == cudaSuccess ? Status() : error("a kernel failed", done, Code::internal);
+  const cudaError_t code = cudaStreamSynchronize(static_cast<cudaStream_t>(stream));
+  if (code == cudaSuccess)
+    return Status();
+  (void)cudaGetLastError(); // it is told here
+  return error("a kernel failed", code, Code::internal);
 }
 } // namespace card
 
@@ -212,16 +238,16 @@ const Backend &backend() {
         return free;
       },
       [](void *to, const void *from, size_t bytes, void *stream) {
-        cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, static_cast<cudaStream_t>(stream));
+        note(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, static_cast<cudaStream_t>(stream)));
       },
+      card::begun,
       card::wait,
       nullptr,
       card::cooperative,
       card::capture,
       card::end_capture,
       [](void *graph, void *stream) {
-        // What fails here stays the thread's last error, which Backend::wait takes.
-        (void)cudaGraphLaunch(static_cast<cudaGraphExec_t>(graph), static_cast<cudaStream_t>(stream));
+        note(cudaGraphLaunch(static_cast<cudaGraphExec_t>(graph), static_cast<cudaStream_t>(stream)));
       },
       [](void *graph) { cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph)); },
       nullptr,

@@ -343,6 +343,7 @@ private:
   void fence(bool up);
   void read_faults();
   void launch_nodes(const GraphSource &source);
+  Status wait();
   int64_t wait_ns();
 
   const Model &model_;

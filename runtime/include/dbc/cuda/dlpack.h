@@ -27,7 +27,8 @@ constexpr uint8_t kDLBool = 6; // of later versions
 /// and behind them any extents whose product is the number of numbers in a value; strides are null or
 /// compact. f32 are 32-bit floats, on the host or on the device that computes the run; int, index and nodes
 /// are 32-bit integers and bool 8-bit ones, 0 or 1, on the host, which reads them. What is on a device must
-/// be there in the order of the context's stream. Fails with bad_call, and the batch is as before.
+/// be there in the order of the context's stream; and where a value has a multiple of 4 numbers begin at a
+/// multiple of 16 bytes, else the run fails with bad_call. Fails with bad_call, and the batch is as before.
 inline Status borrow_tensor(Batch &batch, int32_t table, int32_t column, const DLTensor &tensor) {
   if (table < 0 || table > batch.args() || column < 0 || column >= batch.columns(table))
     return Status::error(Code::bad_call, batch.info().name + ": there is no such column for a tensor");

@@ -25,14 +25,16 @@ struct Region {
   const void *from; ///< Input: what is copied there
   size_t bytes;
   int32_t device = -1; ///< Input: whose memory `from` is in already; then it is used there. -1: the host's
+  int32_t align = 1;   ///< Input: kernels load so many bytes at once
 };
 /// An array that the host wants at the end.
 template <class T> Region result(T **at, size_t count) {
   return {Region::Result, at, nullptr, count * sizeof(T)};
 }
 /// One that the host has, or a device already; `from` null: there is none.
-template <class T> Region input(const T **at, const T *from, size_t count, int32_t device = -1) {
-  return {Region::Input, at, from, from != nullptr && device < 0 ? count * sizeof(T) : 0, device};
+template <class T>
+Region input(const T **at, const T *from, size_t count, int32_t device = -1, int32_t align = 1) {
+  return {Region::Input, at, from, from != nullptr && device < 0 ? count * sizeof(T) : 0, device, align};
 }
 /// One that kernels write for each other.
 template <class T> Region rows(T **at, size_t count) {

@@ -149,8 +149,8 @@ template <Math kMath, int32_t kChunks, int32_t kStrips> struct MatrixUnits {
   static constexpr int32_t kSums = kWarps * kStrips * kStrip * kRows;
 
   /// into[i * outputs + o] for outputs o of a tile and count rows; x[i] is made of row i of each operand, one
-  /// behind the other. Of at most 8 rows each warp adds up a chunk, else all chunks of 16 rows. By the block,
-  /// whose threads wait for each other in it.
+  /// behind the other. Of at most 8 rows each warp adds up a chunk, and the block's threads wait for each
+  /// other in it; else a warp adds up all chunks of 16 rows. By the block.
   template <int32_t kMost, class... From>
   static DBC_DEVICE void product(int32_t count, const Fragments &matrix, int32_t number, const Tile &tile,
                                  float *sums, float *into, From... x) {
@@ -224,6 +224,7 @@ private:
             if (i < count && o < outputs)
               into[i * outputs + o] = finite_or_plain(number, i, o, matrix, weights, tile, x...);
           });
+        __syncwarp(); // the next group's instructions are by all threads of the warp together
       }
   }
 

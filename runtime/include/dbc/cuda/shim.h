@@ -6,8 +6,9 @@
 // Shared memory begins as what is no number.
 //
 // It reports threads of a block that end, or wait at another barrier, while others wait at one, and a kernel
-// in which nobody can go on. It does not see what the memory model allows beyond an order of turns,
-// misaligned accesses, or limits of launches: these need a card.
+// in which nobody can go on; loads of 16 bytes at other places than multiples of 16; and arrays of a stage
+// that overlap in shared memory. It does not see what the memory model allows beyond an order of turns, or
+// limits of launches: these need a card.
 //
 // Each thread of the host has a machine of its own.
 #pragma once
@@ -45,7 +46,7 @@
 #define blockDim (::dbc::cuda::shim::Machine::own().block_size())
 #define gridDim (::dbc::cuda::shim::Machine::own().grid_size())
 #define DBC_SHARED(type, name, offset, count)                                                                \
-  type *const name = ::dbc::cuda::shim::Machine::own().shared<type>(__LINE__, offset, count)
+  type *const name = ::dbc::cuda::shim::Machine::own().shared<type>(__LINE__, __func__, offset, count)
 
 /// CUDA's words for numbers that one instruction loads.
 struct alignas(16) float4 {
@@ -168,17 +169,25 @@ public:
     current_->at = at;
     current_->fiber.leave();
   }
-  template <class T> T *shared(int32_t line, size_t offset, size_t count) {
-    for (auto &[at, memory] : block_->shared)
-      if (at == line)
-        return reinterpret_cast<T *>(memory.get());
-    const size_t bytes = count * sizeof(T);
-    if (offset + bytes > shared_)
-      failure_ = "shared memory in line " + std::to_string(line) + " ends at byte " +
-                 std::to_string(offset + bytes) + " of " + std::to_string(shared_);
-    block_->shared.emplace_back(line, std::make_unique<unsigned char[]>(bytes));
-    std::memset(block_->shared.back().second.get(), 0xff, bytes);
-    return reinterpret_cast<T *>(block_->shared.back().second.get());
+  /// Arrays of one function are there at the same time; each has memory of its own here, so that a sanitizer
+  /// sees what is beyond it.
+  template <class T> T *shared(int32_t line, const char *function, size_t offset, size_t count) {
+    const size_t bytes = count * sizeof(T), end = offset + bytes;
+    for (Shared &other : block_->shared)
+      if (other.line == line)
+        return reinterpret_cast<T *>(other.memory.get());
+    for (const Shared &other : block_->shared)
+      if (std::strcmp(other.function, function) == 0 && offset < other.end && other.begin < end)
+        fail("shared memory in line " + std::to_string(line) + " overlaps that in line " +
+             std::to_string(other.line));
+    if (offset % alignof(T) != 0)
+      fail("shared memory in line " + std::to_string(line) + " begins at byte " + std::to_string(offset));
+    if (end > shared_)
+      fail("shared memory in line " + std::to_string(line) + " ends at byte " + std::to_string(end) + " of " +
+           std::to_string(shared_));
+    block_->shared.push_back({line, function, offset, end, std::make_unique<unsigned char[]>(bytes)});
+    std::memset(block_->shared.back().memory.get(), 0xff, bytes);
+    return reinterpret_cast<T *>(block_->shared.back().memory.get());
   }
 
 private:
@@ -198,11 +207,18 @@ private:
   struct Warp {
     float mail[2][kWarp][4]; ///< that of this exchange, and that of the one before
   };
+  /// An array that threads of a block share: where it is in the source, and in the memory of a card.
+  struct Shared {
+    int32_t line;
+    const char *function;
+    size_t begin, end;
+    std::unique_ptr<unsigned char[]> memory;
+  };
   struct Block {
     Index index;
     std::vector<Thread> threads;
     std::vector<Warp> warps;
-    std::vector<std::pair<int32_t, std::unique_ptr<unsigned char[]>>> shared; ///< by line
+    std::vector<Shared> shared;
   };
 
   /// A block's threads, at their beginning.
@@ -381,6 +397,9 @@ struct Spin {
   void wait(const Progress &at = {}) { shim::Machine::own().spin(at); }
 };
 
+/// Whether a kernel may have so much: here there is any.
+template <class... Parameters> bool give_shared(void (*)(Parameters...), size_t) { return true; }
+
 /// Runs a kernel to its end; what goes wrong is told by Backend::wait.
 template <class... Parameters>
 void launch(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *, Parameters... arguments) {
@@ -430,6 +449,7 @@ const Backend &backend() {
       [](void *to, const void *from, size_t bytes, void *) {
         shim::Machine::own().perform([=] { std::memcpy(to, from, bytes); });
       },
+      [] { return Status(); },
       [](void *) {
         if (shim::Machine::own().capturing())
           return Status::error(Code::internal, "CUDA on the CPU: what is only written down is waited for");
