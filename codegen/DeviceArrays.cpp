@@ -13,7 +13,7 @@ static constexpr size_t kMostLoops = 63;
 
 DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
   NameScope members;
-  for (StringRef word : {"faults", "scratch", "barriers", "blas"})
+  for (StringRef word : {"faults", "scratch", "barriers", "blas"}) // which no member of the plan is called
     members.reserve(word);
   auto addArray = [&](StringRef symbol) {
     if (program.find<kernel::BufferOp>(symbol))

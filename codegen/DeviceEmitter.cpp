@@ -60,7 +60,7 @@ static void emitArrays(const ModelNames &model, const Program &program, const De
   out.open("struct Arrays");
   out.aligned(lines);
   out.close("};");
-  out.line("static_assert(sizeof(Arrays) <= 4000, \"a kernel is given no more\");");
+  out.line("static_assert(sizeof(Arrays) <= 32000, \"a kernel is given no more\");");
 }
 
 static void openSpaces(const ModelNames &model, Writer &out) {

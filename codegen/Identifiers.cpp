@@ -17,10 +17,10 @@ static bool mayBeMacro(StringRef name) {
     return true;
   if (name.size() < 3 || any_of(name, isLower))
     return false;
-  static constexpr StringRef prefixes[] = {"M_",    "FP_",    "SEEK_", "EXIT_",  "RAND_",  "HUGE_",   "MATH_",
-                                           "LC_",   "CLOCK",  "MB_",   "BUFSIZ", "SIG",    "INT",     "UINT",
-                                           "FLT_",  "DBL_",   "LDBL_", "CHAR_",  "WCHAR_", "ATOMIC_", "ONCE_",
-                                           "TIME_", "ERANGE", "EDOM",  "EILSEQ", "PRI",    "SCN"};
+  static constexpr StringRef prefixes[] = {"DBC_",  "M_",    "FP_",    "SEEK_", "EXIT_",  "RAND_",  "HUGE_",
+                                           "MATH_", "LC_",   "CLOCK",  "MB_",   "BUFSIZ", "SIG",    "INT",
+                                           "UINT",  "FLT_",  "DBL_",   "LDBL_", "CHAR_",  "WCHAR_", "ATOMIC_",
+                                           "ONCE_", "TIME_", "ERANGE", "EDOM",  "EILSEQ", "PRI",    "SCN"};
   return any_of(prefixes, [&](StringRef prefix) { return name.starts_with(prefix); }) ||
          name.ends_with("_MAX") || name.ends_with("_MIN") || name.ends_with("_BIT");
 }

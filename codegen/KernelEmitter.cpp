@@ -11,7 +11,7 @@ namespace dbc::codegen {
 KernelEmitter::KernelEmitter(const ModelNames &model, const Program &program, const DeviceArrays &arrays,
                              kernel::FuncOp func)
     : FunctionEmitter(model, program, func), arrays_(arrays) {
-  for (StringRef word : {"arrays", "launch", "threadIdx", "blockIdx", "blockDim", "gridDim"})
+  for (StringRef word : {"arrays", "launch", "threadIdx", "blockIdx", "blockDim", "gridDim", "kRows"})
     top_.reserve(word);
 }
 

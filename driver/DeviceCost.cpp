@@ -7,6 +7,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
 #include <algorithm>
+#include <cmath>
 #include <dbc/cuda/arrays.h>
 
 namespace dbc::driver {
@@ -77,6 +78,12 @@ llvm::Expected<DeviceConstants> readDevice(const std::string &nameOrFile) {
     std::optional<double> value = constant ? constant->getNumber("value") : std::nullopt;
     if (!value || !(*value > 0))
       return llvm::createStringError(file + ": `" + name + "` needs a `value` above 0");
+    const bool counts = into == &device.processors || into == &device.threads_per_processor ||
+                        into == &device.shared_bytes_per_processor;
+    if (counts && (*value < 1 || *value > 1e9 || *value != std::floor(*value)))
+      return llvm::createStringError(file + ": `" + name + "` needs a whole number from 1 to 1000000000");
+    if (*value < 1e-9 || *value > 1e18)
+      return llvm::createStringError(file + ": `" + name + "` needs a `value` from 1e-9 to 1e18");
     *into = *value;
     device.measured += constant->getBoolean("measured").value_or(false);
     ++device.count;

@@ -6,6 +6,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
+#include "passes/Products.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -50,18 +51,20 @@ struct DynSplitScansPass : impl::DynSplitScansBase<DynSplitScansPass> {
         early.insert(&op);
     }
     // Only numbers that need arithmetic are worth a list; integers, nodes and their fields stay with the
-    // structure.
+    // structure, and matrices of parameters that were joined to one are the same for all elements.
     llvm::SetVector<Value> handed;
     bool arithmetic = false;
     for (Operation *op : early) {
-      if (!isa<dyn::FieldOp, dyn::CallOp, dyn::NarrowOp>(op) && op->getNumOperands() && numeric(op))
+      if (!isa<dyn::FieldOp, dyn::CallOp, dyn::NarrowOp>(op) && op->getNumOperands() && numeric(op) &&
+          !llvm::all_of(op->getResults(), [](Value result) { return isWeights(result); }))
         arithmetic = true;
       for (Value result : op->getResults())
         for (OpOperand &use : result.getUses()) {
           Operation *user = body.findAncestorOpInBlock(*use.getOwner());
           if (early.contains(user))
             continue;
-          if (dyn::isNumber(result.getType()) && numeric(op) && op->getNumOperands() && !isOfIndex(result))
+          if (dyn::isNumber(result.getType()) && numeric(op) && op->getNumOperands() && !isOfIndex(result) &&
+              !isWeights(result))
             handed.insert(result);
         }
     }

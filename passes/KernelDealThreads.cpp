@@ -276,7 +276,7 @@ private:
   void dealWhole(kernel::ForOp rows);
   void dealNest(kernel::ForOp rows, const Nest &nest);
   void dealColumns(kernel::ForOp rows, int64_t extent);
-  void cloneColumn(Block &from, Value place, IRMapping &map);
+  void cloneColumn(kernel::ForOp rows, Block &from, Value place, IRMapping &map);
   bool cutIntoNests(kernel::ForOp rows, SmallVectorImpl<Nest> &nests);
   bool runs(kernel::ForOp loop);
   void setBarriers(Block &block, Touched &pending);
@@ -407,15 +407,44 @@ void Dealer::dealColumns(kernel::ForOp rows, int64_t extent) {
   map.map(row, arith::DivSIOp::create(b_, row.getLoc(), number, integer(extent, loc)));
   Value place =
       arith::RemSIOp::create(b_, NameLoc::get(b_.getStringAttr("j"), loc), number, integer(extent, loc));
-  cloneColumn(rows.getBody().front(), place, map);
+  cloneColumn(rows, rows.getBody().front(), place, map);
+}
+
+/// Where the vectors of a loop are pieces of longer ones, the last of which begins before the end of the one
+/// before: that beginning, inside of `rows`. Else null.
+static arith::MinSIOp beginOfPiece(kernel::ForOp vector, kernel::ForOp rows) {
+  arith::MinSIOp found;
+  vector.walk([&](arith::AddIOp sum) {
+    for (auto [one, other] : {std::pair(sum.getLhs(), sum.getRhs()), {sum.getRhs(), sum.getLhs()}})
+      if (auto from = other.getDefiningOp<arith::MinSIOp>();
+          from && one == vector.getBody().getArgument(0) && rows->isAncestor(from))
+        found = from;
+  });
+  return found;
 }
 
 /// Copies a block, of vectors only what is done at `place`.
-void Dealer::cloneColumn(Block &from, Value place, IRMapping &map) {
+void Dealer::cloneColumn(kernel::ForOp rows, Block &from, Value place, IRMapping &map) {
   for (Operation &op : from) {
     auto loop = dyn_cast<kernel::ForOp>(op);
     if (loop && loop.getVector()) {
       map.map(loop.getBody().getArgument(0), place);
+      OpBuilder::InsertionGuard guard(b_);
+      if (arith::MinSIOp begin = beginOfPiece(loop, rows)) {
+        // What two pieces have in common is the thread's that has it in the first of them.
+        Location loc = loop.getLoc();
+        Value piece = isa_and_nonnull<arith::ConstantOp>(begin.getLhs().getDefiningOp()) ? begin.getRhs()
+                                                                                         : begin.getLhs();
+        Value unit = arith::AddIOp::create(b_, loc, map.lookupOrDefault(begin.getResult()), place);
+        Value own =
+            arith::CmpIOp::create(b_, loc, arith::CmpIPredicate::sge, unit, map.lookupOrDefault(piece));
+        auto branch = kernel::IfOp::create(b_, loc, TypeRange(), own);
+        for (Region *region : {&branch.getThen(), &branch.getOtherwise()}) {
+          b_.setInsertionPointToEnd(&region->emplaceBlock());
+          kernel::YieldOp::create(b_, loc, ValueRange());
+        }
+        b_.setInsertionPointToStart(&branch.getThen().front());
+      }
       for (Operation &inner : loop.getBody().front().without_terminator())
         b_.clone(inner, map);
       continue;
@@ -432,7 +461,7 @@ void Dealer::cloneColumn(Block &from, Value place, IRMapping &map) {
       for (BlockArgument argument : region.front().getArguments())
         map.map(argument, block->addArgument(argument.getType(), argument.getLoc()));
       b_.setInsertionPointToEnd(block);
-      cloneColumn(region.front(), place, map);
+      cloneColumn(rows, region.front(), place, map);
     }
   }
 }

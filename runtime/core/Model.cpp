@@ -5,6 +5,7 @@
 #include <dbc/session.h>
 
 #include <algorithm>
+#include <atomic>
 #include <new>
 
 namespace dbc {
@@ -36,6 +37,8 @@ Status Model::make(const ModelCode &code, const Weights &weights, Model *model) 
         rounded.round_to_bf16(p);
       code.make_model(rounded, made);
     }
+    static std::atomic<uint64_t> models{0};
+    made.number_ = ++models;
     *model = std::move(made);
   } catch (const std::bad_alloc &) {
     return Status::error(Code::limit, code.info->name + ": not enough memory for the model");

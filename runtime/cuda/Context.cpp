@@ -17,6 +17,7 @@ namespace dbc::cuda {
 
 void Model::swap(Model &other) noexcept {
   std::swap(model_, other.model_);
+  std::swap(number_, other.number_);
   std::swap(backend_, other.backend_);
   std::swap(memory_, other.memory_);
   std::swap(device_, other.device_);
@@ -92,6 +93,7 @@ Status Model::make(const dbc::Model &model, int32_t device, Model *made, const A
       return status;
     }
     on.model_ = &model;
+    on.number_ = model.number();
     *made = std::move(on);
   } catch (const std::bad_alloc &) {
     return Status::error(Code::limit, name + ": not enough memory for the model");
@@ -148,6 +150,9 @@ Status Context::serves(const Run &run) const {
   const std::string &name = run.model.info().name;
   if (!model_.empty() && &model_.host() != &run.model)
     return Status::error(Code::bad_call, name + ": the context is of another model");
+  if (!model_.empty() && !model_.is_current())
+    return Status::error(Code::bad_call,
+                         name + ": the model was made anew, and the context's is as it was before");
   const int32_t inputs = run.range.end - run.range.begin;
   if (leaves_ && inputs < run.batch.inputs())
     return Status::error(

@@ -114,6 +114,11 @@ TEST_F(CudaTensors, ThatDoNotFit) {
             "toy: the tensor for `value` has 2 numbers a row, not 1");
   EXPECT_EQ(borrow(Tensor(values_, {10}, kDLFloat, kDLVulkan)).message,
             "toy: the tensor for `value` is neither on the host nor on a CUDA device");
+  EXPECT_EQ(borrow(Tensor(values_, {10, -1, -1}, kDLFloat)).message,
+            "toy: the tensor for `value` has an axis of length -1");
+  Tensor nowhere(values_, {10}, kDLFloat, kDLCUDA);
+  nowhere.device.device_id = -1;
+  EXPECT_EQ(borrow(nowhere).message, "toy: the tensor for `value` is on device -1");
   Tensor strided(values_, {10}, kDLFloat);
   int64_t two = 2;
   strided.strides = &two;

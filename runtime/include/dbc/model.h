@@ -86,6 +86,8 @@ public:
   bool empty() const { return !code_; }
   const ModelCode &code() const { return *code_; }
   const ModelInfo &info() const { return *code_->info; }
+  /// Another one for each make() of a program; 0: was never made.
+  uint64_t number() const { return number_; }
   /// Memory held, in bytes.
   size_t bytes() const;
   /// That of packed products alone.
@@ -129,6 +131,7 @@ public:
 
 private:
   const ModelCode *code_ = nullptr;
+  uint64_t number_ = 0;
   std::vector<Array<unsigned char>> buffers_, matrices_;
   std::vector<Packed<float>> packed32_;
   std::vector<Packed<double>> packed64_;

@@ -47,6 +47,8 @@ public:
 
   bool empty() const { return model_ == nullptr; }
   const dbc::Model &host() const { return *model_; }
+  /// Whether that still has the weights that are on the device.
+  bool is_current() const { return model_->number() == number_; }
   int32_t device() const { return device_; }
   /// Memory held on the device, in bytes.
   size_t bytes() const { return bytes_; }
@@ -62,6 +64,7 @@ public:
 private:
   void swap(Model &other) noexcept;
   const dbc::Model *model_ = nullptr;
+  uint64_t number_ = 0; ///< of the model
   const Backend *backend_ = nullptr;
   DeviceMemory memory_;
   int32_t device_ = 0;

@@ -54,6 +54,8 @@ inline Status borrow_tensor(Batch &batch, int32_t table, int32_t column, const D
     if (tensor.strides != nullptr && tensor.shape[n] > 1 && rows > 0 && tensor.strides[n] != extent)
       return wrong("is not compact: stride " + std::to_string(tensor.strides[n]) + " of axis " +
                    std::to_string(n) + ", not " + std::to_string(extent));
+    if (tensor.shape[n] < 0)
+      return wrong("has an axis of length " + std::to_string(tensor.shape[n]));
     if (n > 0)
       extent *= tensor.shape[n];
   }
@@ -66,6 +68,8 @@ inline Status borrow_tensor(Batch &batch, int32_t table, int32_t column, const D
   const bool on_device = kind == kDLCUDA || kind == kDLCUDAManaged;
   if (!on_device && kind != kDLCPU && kind != kDLCUDAHost)
     return wrong("is neither on the host nor on a CUDA device");
+  if (on_device && tensor.device.device_id < 0)
+    return wrong("is on device " + std::to_string(tensor.device.device_id));
   if (on_device && !f32)
     return wrong("must be on the host, which reads it");
   const char *data = static_cast<const char *>(tensor.data) + tensor.byte_offset;

@@ -144,7 +144,7 @@ __device__ __forceinline__ void multiply_block(float (&sums)[kTiles][kStrips][4]
             for (int32_t k = 4 * thread + 2 * step; k < 4 * thread + 2 * step + 2; ++k) {
               const float b = of_all[row * 4 + thread][k % 4], b_high = cut_to_tf32(b);
               const float a = weights[strip * kFragment + fragment_of(output, k)], a_high = cut_to_tf32(a);
-              low += double(a - a_high) * b_high + double(a_high) * (b - b_high);
+              low += double(cut_to_tf32(a - a_high)) * b_high + double(a_high) * cut_to_tf32(b - b_high);
               high += double(a_high) * b_high;
             }
           float &sum = sums[tile][strip][n];
