@@ -74,12 +74,13 @@ int main(int argc, char **argv) {
   };
   std::vector<std::string> backwards(lines.rbegin(), lines.rend());
   for (const NamedPath &path : kPaths)
-    for (int32_t blocks : {0, 3}) {
+    for (const char *tiles : {"", ", few blocks", ", wide tiles"}) {
       cuda::Context context(on_card);
       context.choose_path(path.path);
-      context.limit_blocks(blocks);
+      const std::string name = std::string(path.name) + tiles;
+      context.limit_blocks(name.find("few") != std::string::npos ? 3 : 0);
+      context.widen_from(name.find("wide") != std::string::npos ? 1 : 0);
       session.compute_on(&context);
-      const std::string name = std::string(path.name) + (blocks > 0 ? ", few blocks" : "");
       for (size_t size : {size_t(1), size_t(3), lines.size()})
         compare(name + ", batch " + std::to_string(size), compute(program, session, lines, size));
       std::vector<std::string> found = compute(program, session, backwards, lines.size());
