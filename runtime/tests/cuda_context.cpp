@@ -209,23 +209,6 @@ TEST_F(CudaContext, RefusedMemoryIsALimit) {
   }
 }
 
-// What kernels load 16 bytes at a time must lie so, wherever it comes from.
-TEST_F(CudaContext, ArraysOfTheDeviceThatLieAnywhere) {
-  Context context(on_);
-  alignas(16) const float numbers[12] = {};
-  const float *at = nullptr;
-  for (int32_t from : {0, 4, 1, 3, 0}) {
-    context.begin({dbc::cuda::input(&at, &numbers[from], 8, 0, /*align=*/16)});
-    EXPECT_EQ(at, from % 4 == 0 ? &numbers[from] : nullptr);
-    EXPECT_EQ(context.status().message,
-              from % 4 == 0 ? ""
-                            : "toy: an array in the memory of the device begins at no multiple of 16 bytes, "
-                              "which its rows are loaded by");
-    context.begin({dbc::cuda::input(&at, &numbers[from], 8, 0)});
-    EXPECT_EQ(at, &numbers[from]);
-  }
-}
-
 // What a device fails at it does not get over: every run from then on says what it was, and who.
 TEST_F(CudaContext, AFailureOfTheDeviceStays) {
   dbc::Session session(model_);

@@ -132,4 +132,21 @@ TEST_F(CudaTensors, ThatDoNotFit) {
   EXPECT_EQ(dbc::borrow_tensor(batch_, 9, 0, strided).message, "toy: there is no such column for a tensor");
 }
 
+// What kernels load 16 bytes at a time must lie so, wherever it comes from.
+TEST_F(CudaTensors, ThatLieAnywhere) {
+  Context context(on_);
+  alignas(16) const float numbers[12] = {};
+  const float *at = nullptr;
+  for (int32_t from : {0, 4, 1, 3, 0}) {
+    context.begin({dbc::cuda::input(&at, &numbers[from], 8, 0, /*align=*/16)});
+    EXPECT_EQ(at, from % 4 == 0 ? &numbers[from] : nullptr);
+    EXPECT_EQ(context.status().message,
+              from % 4 == 0 ? ""
+                            : "toy: an array in the memory of the device begins at no multiple of 16 bytes, "
+                              "which its rows are loaded by");
+    context.begin({dbc::cuda::input(&at, &numbers[from], 8, 0)});
+    EXPECT_EQ(at, &numbers[from]);
+  }
+}
+
 } // namespace
