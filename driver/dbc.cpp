@@ -313,13 +313,13 @@ int dispatch(int argc, char **argv) {
     return kUsage;
   }
   if (options.model.tf32 && (options.model.f64 || !options.model.device)) {
-    std::cerr << "dbc: error: `--gpu-math tf32` is about kernels: it goes with `--target cuda` and `--real "
-                 "f32` alone\n";
+    std::cerr << "dbc: error: `--gpu-math tf32` is about kernels: it goes with a `--target` that has "
+                 "`cuda` or `cuda-on-cpu`, and with `--real f32`\n";
     return kUsage;
   }
   if (options.model.gpuBlas != "never" && !options.model.device) {
     std::cerr << "dbc: error: `--gpu-blas " << options.model.gpuBlas
-              << "` is about kernels: it goes with `--target cuda` alone\n";
+              << "` is about kernels: it goes with a `--target` that has `cuda` or `cuda-on-cpu`\n";
     return kUsage;
   }
   for (const Command &command : line.commands)

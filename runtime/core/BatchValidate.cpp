@@ -112,11 +112,14 @@ struct ValueTest {
   std::string words(int64_t at, const std::string &target) const {
     if (info.elem == Elem::Bool)
       return std::to_string(view.u8[at]) + " is neither 0 nor 1";
-    if (info.elem == Elem::Node)
-      return view.i32[at] >= 0 && view.i32[at] < low
-                 ? "refers to a " + target + " node of an earlier input; a node belongs to one input"
-                 : "refers to " + target + " node " + std::to_string(int64_t(view.i32[at]) - low) +
-                       ", but the input has " + std::to_string(high - low);
+    if (info.elem == Elem::Node) {
+      const int64_t node = view.i32[at];
+      if (node >= 0 && node < low)
+        return "refers to a " + target + " node of an earlier input; a node belongs to one input";
+      // Below 0 it is no node of the batch that could be counted from the input's first.
+      return "refers to " + target + " node " + std::to_string(node < 0 ? node : node - low) +
+             ", but the input has " + std::to_string(high - low);
+    }
     return messages::index_outside(view.i32[at], high, nullptr);
   }
 };

@@ -398,6 +398,9 @@ TEST(Borrowed, WhatDoesNotFitIsFound) {
             "toy: input 1: argument `t`: refers to a Tree node of an earlier input; a node belongs "
             "to one input");
   f = Flat();
+  f.roots[1] = -1;
+  EXPECT_EQ(f.message(), "toy: input 1: argument `t`: refers to Tree node -1, but the input has 1");
+  f = Flat();
   f.begin = {0, 5, 4};
   EXPECT_EQ(f.message(), "toy: borrow_nodes: begin of Tree falls at input 1");
   f = Flat();
