@@ -207,14 +207,13 @@ size_t Context::room(size_t bytes) const { return lines(bytes + (backend_->fence
 
 /// Room for all, and the places of what a part has besides its arrays.
 bool Context::reserve(std::initializer_list<Region> regions) {
-  for (const Region &region : regions)
+  for (const Region &region : regions) {
     if (region.device >= 0 && region.device != model_.device()) {
       check(Status::error(Code::bad_call, "an array is in the memory of device " +
                                               std::to_string(region.device) + ", the model is on device " +
                                               std::to_string(model_.device())));
       return false;
     }
-  for (const Region &region : regions)
     if (region.device >= 0 &&
         reinterpret_cast<uintptr_t>(region.from) % static_cast<size_t>(region.align) != 0) {
       check(Status::error(Code::bad_call, "an array in the memory of the device begins at no multiple of " +
@@ -222,6 +221,7 @@ bool Context::reserve(std::initializer_list<Region> regions) {
                                               " bytes, which its rows are loaded by"));
       return false;
     }
+  }
   const size_t faults = static_cast<size_t>(fault_capacity_) * sizeof(FaultRecord);
   size_t bytes[4] = {}; // of each kind
   needed_ = kHeader + lines(faults);

@@ -28,7 +28,8 @@ Status DeviceMemory::missing(const char *what, size_t needed, size_t limit) cons
   if (limit > 0 && needed > limit)
     message += ", " + std::to_string(limit) + " may be held";
   else if (allocator_.allocate != nullptr)
-    message += ", which the allocator does not give, or not at a multiple of " + std::to_string(kLine) + " bytes";
+    message +=
+        ", which the allocator does not give, or not at a multiple of " + std::to_string(kLine) + " bytes";
   else if (backend_->available != nullptr)
     message += ", " + std::to_string(backend_->available()) + " are available";
   return Status::error(Code::limit, message);
