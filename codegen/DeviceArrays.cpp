@@ -8,12 +8,9 @@ using namespace mlir;
 
 namespace dbc::codegen {
 
-/// Whole loops of an entry that have a barrier, see dbc::cuda::Context::kLoops.
-static constexpr size_t kMostLoops = 63;
-
 DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
   NameScope members;
-  for (StringRef word : {"faults", "scratch", "barriers", "blas"}) // which no member of the plan is called
+  for (StringRef word : {"faults", "scratch", "counters", "blas"}) // which no member of the plan is called
     members.reserve(word);
   auto addArray = [&](StringRef symbol) {
     if (program.find<kernel::BufferOp>(symbol))
@@ -77,14 +74,17 @@ DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
     ticks.push_back({space, members.fresh(program.nameOf(space) + "_ticks")});
     return ticks.back().second;
   };
-  auto add = [&](Operation *op, const std::string &name, std::optional<ArrayAttr> keeps) {
-    if (loops.size() >= kMostLoops)
-      return;
-    Loop loop{op, kernels.fresh(name), {}, {}, {}};
-    for (Attribute name : keeps ? keeps->getValue() : ArrayRef<Attribute>()) {
-      auto matrix = program.find<kernel::WeightsOp>(cast<FlatSymbolRefAttr>(name).getValue());
+  auto add = [&](Operation *op, const std::string &name, std::optional<ArrayAttr> awaits) {
+    Loop loop;
+    loop.op = op;
+    loop.name = kernels.fresh(name);
+    op->walk([&](kernel::CopyAsyncOp copy) {
+      auto matrix = program.find<kernel::WeightsOp>(copy.getWeights());
       loop.keeps.push_back({matrix, matrix.getTileCount(), matrix.getTileBytes()});
-    }
+    });
+    loop.awaits = awaits.has_value();
+    for (Attribute buffer : awaits ? awaits->getValue() : ArrayRef<Attribute>())
+      loop.awaited.push_back(cast<FlatSymbolRefAttr>(buffer).getValue().str());
     op->walk([&](kernel::LaunchOp launch) {
       auto func = program.find<kernel::FuncOp>(launch.getFunc());
       if (program.stageNumber(func) < 0)
@@ -100,9 +100,10 @@ DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
     run.walk([&](Operation *op) {
       if (auto levels = dyn_cast<kernel::LevelsOp>(op); levels && levels.getPersistent())
         add(op, "levels_" + program.nameOf(program.find<kernel::GroupOp>(levels.getGroup())),
-            levels.getKeeps());
+            levels.getAwaits());
       else if (auto steps = dyn_cast<kernel::StepsOp>(op); steps && steps.getPersistent())
-        add(op, "steps_" + program.nameOf(program.find<kernel::SpaceOp>(steps.getSpace())), steps.getKeeps());
+        add(op, "steps_" + program.nameOf(program.find<kernel::SpaceOp>(steps.getSpace())),
+            steps.getAwaits());
     });
   }
 }
@@ -110,6 +111,15 @@ DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
 const DeviceArrays::Loop *DeviceArrays::loop(Operation *op) const {
   auto found = find_if(loops, [&](const Loop &loop) { return loop.op == op; });
   return found == loops.end() ? nullptr : &*found;
+}
+
+const DeviceArrays::Loop *DeviceArrays::loopOf(kernel::FuncOp stage) const {
+  auto found = find_if(loops, [&](const Loop &loop) { return is_contained(loop.stages, stage); });
+  return found == loops.end() ? nullptr : &*found;
+}
+
+bool DeviceArrays::isAwaited(StringRef buffer) const {
+  return any_of(loops, [&](const Loop &loop) { return is_contained(loop.awaited, buffer); });
 }
 
 const std::string &DeviceArrays::column(kernel::SpaceOp space, StringRef name) const {

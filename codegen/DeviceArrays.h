@@ -32,15 +32,21 @@ public:
   };
   /// A loop over levels or steps that is one launch.
   struct Loop {
-    mlir::Operation *op;
+    mlir::Operation *op = nullptr;
     std::string name;                   ///< of its kernel
     std::vector<kernel::FuncOp> stages; ///< in order
     std::vector<std::string> ticks;     ///< members that hold the bounds of each one's ticks
     std::vector<Kept> keeps;
+    bool awaits = false;              ///< whether blocks may wait for numbers of the buffers `awaited`
+    std::vector<std::string> awaited; ///< symbols
   };
   std::vector<Loop> loops;
   std::vector<std::pair<kernel::SpaceOp, std::string>> ticks; ///< bounds of ticks: members
   const Loop *loop(mlir::Operation *op) const;
+  /// That of a stage; null: none.
+  const Loop *loopOf(kernel::FuncOp stage) const;
+  /// Whether numbers of a buffer are awaited in some loop.
+  bool isAwaited(llvm::StringRef buffer) const;
   bool graph = false; ///< whether all launches may be one graph
   bool blas = false;  ///< whether cuBLAS computes a product
 
@@ -63,6 +69,8 @@ inline std::string recordOf(const Program &program, kernel::FuncOp stage) {
 }
 /// Blocks of threads that have scratch in global memory, at most, in one launch.
 constexpr int64_t kScratchBlocks = 512;
+/// Bytes of the counters of a whole loop, as dbc/cuda/arrays.h has them.
+constexpr int64_t kCounterBytes = 16 * 8 * 4;
 /// Bytes that the library of products works in, as dbc/cuda/blas.h has them.
 constexpr int64_t kBlasWorkspace = 32 << 20;
 

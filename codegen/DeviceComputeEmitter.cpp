@@ -28,6 +28,9 @@ private:
   void finish();
   void leave(kernel::OutputOp output);
   void constants();
+  void deal();
+  bool isAwaited(const Slot &slot);
+  size_t dealtNumber(kernel::FuncOp stage);
   void begin();
   DeviceRegion fieldRegion(const std::string &symbol);
   DeviceRegion rowsRegion(const Slot &slot);
@@ -212,6 +215,7 @@ DeviceRegion DeviceComputeEmitter::rowsRegion(const Slot &slot) {
                       shared.size,
                       alone ? std::vector<std::string>() : shared.members,
                       {}};
+  region.awaited = isAwaited(slot);
   for (kernel::BufferOp buffer : slot.buffers) {
     Array array = model_.array(program_, buffer.getSymName());
     std::string of = buffer.getSpace().str();
@@ -283,19 +287,30 @@ std::vector<DeviceRegion> DeviceComputeEmitter::regions() {
                        {},
                        {{"order", space.getSymName().str(), 4}}});
   }
-  for (auto [space, member] : arrays_.ticks) {
-    std::string ticks = program_.ticks(space);
+  for (auto [number, dealt] : llvm::enumerate(arrays_.ticks)) {
+    auto [space, member] = dealt;
+    std::string of = "(" + std::to_string(number) + ")";
     regions.push_back({"input",
                        "arrays." + member,
                        "",
-                       ticks + ".begin.data()",
-                       ticks + ".begin.size()",
+                       "teams.bounds" + of,
+                       "teams.size" + of,
                        {},
                        {{"ticks", space.getSymName().str(), 4}}});
   }
-  for (const Slot &slot : program_.slots)
-    if (!slot.ofModel && !isResult(slot))
-      regions.push_back(rowsRegion(slot));
+  if (!arrays_.loops.empty())
+    regions.push_back({"zeros",
+                       "arrays.counters",
+                       "",
+                       "",
+                       std::to_string(arrays_.loops.size()) + " * dbc::cuda::kCounters",
+                       {},
+                       {{"part", "", int64_t(arrays_.loops.size()) * kCounterBytes}}});
+  // What is awaited lies together.
+  for (bool awaited : {true, false})
+    for (const Slot &slot : program_.slots)
+      if (!slot.ofModel && !isResult(slot) && isAwaited(slot) == awaited)
+        regions.push_back(rowsRegion(slot));
   if (scratch_ > 0)
     regions.push_back(scratchRegion());
   if (arrays_.blas)
@@ -322,8 +337,38 @@ std::vector<DeviceRegion> DeviceComputeEmitter::regions() {
   return regions;
 }
 
+/// Which rows each team of blocks has in whole loops.
+void DeviceComputeEmitter::deal() {
+  if (arrays_.loops.empty())
+    return;
+  int64_t tiles = 1;
+  for (const DeviceArrays::Loop &loop : arrays_.loops)
+    for (kernel::FuncOp stage : loop.stages)
+      tiles = std::max(tiles, KernelEmitter(model_, program_, arrays_, stage).tiles());
+  out_.comment("Inputs are dealt to teams of blocks of threads, and with them their rows.");
+  out_.line("teams.begin(run, device.teams(/*tiles=*/" + std::to_string(tiles) + "));");
+  for (const auto &[space, member] : arrays_.ticks) {
+    auto [table, owner] = ownerOfRow(model_, program_, space, "row", "");
+    out_.line("teams.deal(" +
+              commas({program_.ticks(space), table, "[&](int32_t row) { return " + owner + "; }"}) + ");");
+  }
+}
+
+bool DeviceComputeEmitter::isAwaited(const Slot &slot) {
+  return llvm::any_of(slot.buffers,
+                      [&](kernel::BufferOp buffer) { return arrays_.isAwaited(buffer.getSymName()); });
+}
+
+/// The number of the space of a stage in a whole loop among those that are dealt.
+size_t DeviceComputeEmitter::dealtNumber(kernel::FuncOp stage) {
+  auto space = program_.find<kernel::SpaceOp>(*stage.getSpace());
+  return llvm::find_if(arrays_.ticks, [&](const auto &dealt) { return dealt.first == space; }) -
+         arrays_.ticks.begin();
+}
+
 /// All the memory of a part, and what the host has of it.
 void DeviceComputeEmitter::begin() {
+  deal();
   const std::vector<DeviceRegion> all = regions();
   if (scratch_ > 0)
     out_.line("arrays.scratch.bytes = " + std::to_string(scratch_) + ";");
@@ -335,6 +380,7 @@ void DeviceComputeEmitter::begin() {
   const std::pair<const char *, const char *> kinds[] = {
       {"result", "Results."},
       {"input", "The batch, and how its rows are found."},
+      {"zeros", "Counters of teams."},
       {"rows", "Values, one a row."},
       {"decided", "Which rows a `while` keeps."},
   };
@@ -347,16 +393,17 @@ void DeviceComputeEmitter::begin() {
       if (first)
         out_.line("    // " + std::string(comment));
       first = false;
-      out_.line("    dbc::cuda::" + region.kind + "(&" + region.member + ", " +
-                (region.from.empty() ? "" : region.from + ", ") + region.size +
-                (region.device.empty() ? "" : ", " + region.device) + "),");
+      std::string text = "dbc::cuda::" + region.kind + "(&" + region.member + ", " +
+                         (region.from.empty() ? "" : region.from + ", ") + region.size +
+                         (region.device.empty() ? "" : ", " + region.device) + ")";
+      out_.line("    " + (region.awaited ? "dbc::cuda::awaited(" + text + ")" : text) + ",");
     }
   }
   out_.line("});");
   for (const DeviceRegion &region : all) {
     for (const std::string &line : region.assigned)
       out_.line(line);
-    if (region.terms.front().count == "part")
+    if (region.size == "dbc::cuda::kBlasWorkspace")
       out_.line("arrays.blas = device.blas(" + region.member + ");");
   }
 }
@@ -382,7 +429,8 @@ std::string DeviceComputeEmitter::apart(Operation &op, const std::string &ticks)
     std::string begin = program_.ticks(program_.find<kernel::SpaceOp>(*stage.getSpace())) + ".begin.data()";
     stages.push_back(
         "{" +
-        commas({std::to_string(program_.stageNumber(stage)), begin, std::to_string(emitter.rows()),
+        commas({std::to_string(program_.stageNumber(stage)), begin,
+                "teams.bounds(" + std::to_string(dealtNumber(stage)) + ")", std::to_string(emitter.rows()),
                 std::to_string(emitter.tiles()), emitter.widens() ? "true" : "false"}) +
         "}");
   }
@@ -400,7 +448,7 @@ void DeviceComputeEmitter::rest(Operation &op, const std::string &ticks) {
     return;
   const auto &[stages, apart] = loops_.at(&op);
   out_.line("device.launch_loop(" +
-            commas({"run", "arrays", "device_stages", stages, apart, ticks,
+            commas({"run", "arrays", "device_stages", stages, "teams", apart, ticks,
                     kernelsOf(program_) + "::launch_" + loop->name}) +
             ");");
 }
@@ -412,8 +460,6 @@ void DeviceComputeEmitter::emit() {
   out_.line("  return status;");
   out_.line("arrays = {};");
   begin();
-  if (!arrays_.loops.empty())
-    out_.line("arrays.barriers = device.barrier(0);");
   constants();
   if (arrays_.graph)
     out_.line("device.collect(run);");

@@ -14,7 +14,7 @@ static constexpr const char *kLaunchParameters =
 static constexpr const char *kRecordParameters = "(const Arrays *given, const int32_t *rows, int32_t launch, "
                                                  "int32_t expected, int32_t wide, void *stream)";
 static constexpr const char *kLoopParameters =
-    "(const Arrays &arrays, int32_t first, int32_t ticks, int32_t blocks, void *stream)";
+    "(const Arrays &arrays, const dbc::cuda::WholeLoop &loop, void *stream)";
 
 //===-- NAME.cuh ----------------------------------------------------------------------------------------===//
 
@@ -49,9 +49,9 @@ static void emitArrays(const ModelNames &model, const Program &program, const De
         (matrix.getTables() ? std::to_string(*matrix.getTables()) + " of " : "") +
             std::to_string(matrix.getOut()) + " x " + std::to_string(matrix.getIn()));
   for (const auto &[space, member] : arrays.ticks)
-    add("const int32_t *", member, "rows of tick t of " + program.nameOf(space) + ": [t] .. [t + 1] - 1");
+    add("const int32_t *", member, "rows of each tick and team of " + program.nameOf(space));
   if (!arrays.loops.empty())
-    add("int32_t *", "barriers", "where the blocks of whole loops meet");
+    add("int32_t *", "counters", "of the teams in whole loops");
   if (arrays.blas)
     add("dbc::cuda::Blas *", "blas", "the library of products; the host's");
   add("dbc::cuda::Faults", "faults", "what kernels find wrong");
@@ -124,12 +124,15 @@ static constexpr const char *kKernel = "__global__ void __launch_bounds__(dbc::c
 /// A call of a stage's function. Its matrices are those of the batch, or what a loop keeps of them.
 static std::string callOf(const KernelEmitter &emitter, const Program &program, kernel::FuncOp stage,
                           const std::string &rows, const std::string &begin, const std::string &end,
-                          const std::string &launch, const llvm::StringMap<std::string> &kept = {}) {
+                          const std::string &launch, const llvm::StringMap<std::string> &kept = {},
+                          const std::string &team = "dbc::cuda::Grid()") {
   std::vector<std::string> arguments = {"arrays"};
   for (kernel::WeightsOp matrix : emitter.matrices()) {
     auto own = kept.find(matrix.getSymName());
     arguments.push_back(own != kept.end() ? own->second : "arrays." + program.nameOf(matrix));
   }
+  if (emitter.loop())
+    arguments.push_back(team);
   arguments.insert(arguments.end(), {begin, end});
   if (emitter.checks())
     arguments.push_back(launch);
@@ -247,76 +250,152 @@ static FailureOr<int64_t> emitKernel(const ModelNames &model, const Program &pro
   return emitter.sharedBytes();
 }
 
-/// A loop over levels or steps as one kernel.
-static void emitLoop(const ModelNames &model, const Program &program, const DeviceArrays &arrays,
-                     const DeviceArrays::Loop &loop, int64_t number, int64_t shared, Writer &out) {
-  NameScope names;
-  for (StringRef word : {"arrays", "first", "ticks", "tick", "grid", "kKeeps"})
-    names.reserve(word);
-  llvm::StringMap<std::string> kept;
-  int64_t all = shared, tiles = 1;
+namespace {
+
+/// A loop over levels or steps as one kernel: what is in it, op by op.
+class LoopEmitter {
+public:
+  /// `number` is that of the loop's counters, `shared` the bytes of shared memory that its stages need.
+  LoopEmitter(const ModelNames &model, const Program &program, const DeviceArrays &arrays,
+              const DeviceArrays::Loop &loop, int64_t number, int64_t shared, Writer &out)
+      : model_(model), program_(program), arrays_(arrays), loop_(loop), number_(number), shared_(shared),
+        all_(shared), out_(out) {
+    for (StringRef word : {"arrays", "loop", "tick", "team", "at", "kKeeps", "Team"})
+      names_.reserve(word);
+  }
+  void emit();
+
+private:
+  void kernel();
+  void first(kernel::FirstOp op);
+  void stage(size_t number);
+  void launch();
+
+  const ModelNames &model_;
+  const Program &program_;
+  const DeviceArrays &arrays_;
+  const DeviceArrays::Loop &loop_;
+  const int64_t number_, shared_;
+  int64_t all_, tiles_ = 1; ///< bytes with what is kept; blocks that keep different tiles
+  Writer &out_;
+  NameScope names_;
+  llvm::StringMap<std::string> kept_; ///< a matrix's name in the kernel
+};
+} // namespace
+
+void LoopEmitter::emit() {
+  out_.line("namespace {");
+  kernel();
+  out_.line("} // namespace");
+  out_.blank();
+  out_.open("void launch_" + loop_.name + kLoopParameters);
+  launch();
+  out_.close();
+  out_.blank();
+}
+
+void LoopEmitter::kernel() {
+  const bool keeps = !loop_.keeps.empty();
   std::string comment =
-      "Levels or steps first .. ticks - 1 in one launch: blocks wait for each other behind each stage.";
-  if (!loop.keeps.empty())
+      "Levels or steps loop.first .. loop.ticks - 1 in one launch. Behind each stage the blocks "
+      "of a team wait for each other";
+  comment += loop_.awaits ? ", or for the numbers that they need." : ".";
+  if (keeps)
     comment += " With kKeeps each keeps its tiles of matrices in shared memory.";
-  out.line("namespace {");
-  out.comment(comment);
-  if (!loop.keeps.empty())
-    out.line("template <bool kKeeps>");
-  out.open(kKernel + loop.name + "(const Arrays arrays, int32_t first, int32_t ticks)");
-  out.line("dbc::cuda::GridBarrier grid(arrays.barriers + " + std::to_string(number) + ");");
-  for (DeviceArrays::Kept keep : loop.keeps) {
-    std::string member = program.nameOf(keep.matrix);
-    kept[keep.matrix.getSymName()] = names.fresh(member);
-    out.line("dbc::cuda::Fragments " + kept[keep.matrix.getSymName()] + " = arrays." + member + ";");
+  out_.comment(comment);
+  out_.line(keeps ? "template <bool kKeeps, class Team>" : "template <class Team>");
+  out_.open(kKernel + loop_.name + "(const Arrays arrays, const dbc::cuda::WholeLoop loop)");
+  out_.line("Team team(loop, arrays.counters, " + std::to_string(number_) + ");");
+  Block &body = loop_.op->getRegion(0).front();
+  for (auto op : body.getOps<kernel::FirstOp>())
+    first(op);
+  out_.open("for (int32_t tick = loop.first; tick < loop.ticks; ++tick)");
+  out_.line("const int32_t at = team.at(tick);");
+  size_t number = 0;
+  for (Operation &op : body) {
+    if (isa<kernel::LaunchOp>(op))
+      stage(number++);
+    else if (isa<kernel::TeamBarrierOp>(op))
+      out_.line("team.wait();");
+    else
+      assert(isa<kernel::FirstOp>(op) && "a whole loop has nothing else");
   }
-  if (!loop.keeps.empty()) {
-    out.open("if (kKeeps)");
-    for (DeviceArrays::Kept keep : loop.keeps) {
-      std::string name = kept[keep.matrix.getSymName()], memory = names.fresh("kept_" + name);
-      out.line("DBC_SHARED(float, " + commas({memory, std::to_string(all), std::to_string(keep.bytes / 4)}) +
-               ");");
-      out.line(name + " = dbc::cuda::keep(" + commas({name, std::to_string(keep.tiles), memory}) + ");");
-      all += keep.bytes;
-      tiles = std::max(tiles, keep.tiles);
+  out_.close();
+  out_.close();
+}
+
+void LoopEmitter::first(kernel::FirstOp op) {
+  for (DeviceArrays::Kept keep : loop_.keeps) {
+    std::string member = program_.nameOf(keep.matrix);
+    kept_[keep.matrix.getSymName()] = names_.fresh(member);
+    out_.line("dbc::cuda::Fragments " + kept_[keep.matrix.getSymName()] + " = arrays." + member + ";");
+  }
+  out_.open("if (kKeeps)");
+  size_t number = 0;
+  for (Operation &each : op.getBody().front()) {
+    if (isa<kernel::WaitCopiesOp>(each)) {
+      out_.line("dbc::cuda::wait_for_copies();");
+    } else if (isa<kernel::BarrierOp>(each)) {
+      out_.line("__syncthreads();");
+    } else {
+      assert(isa<kernel::CopyAsyncOp>(each) && "nothing else comes first");
+      DeviceArrays::Kept keep = loop_.keeps[number++];
+      std::string name = kept_[keep.matrix.getSymName()], memory = names_.fresh("kept_" + name);
+      out_.line("DBC_SHARED(float, " +
+                commas({memory, std::to_string(all_), std::to_string(keep.bytes / 4)}) + ");");
+      out_.line(name + " = dbc::cuda::copy_async(" +
+                commas({name, std::to_string(keep.tiles), memory, "team"}) + ");");
+      all_ += keep.bytes;
+      tiles_ = std::max(tiles_, keep.tiles);
     }
-    out.line("dbc::cuda::wait_for_copies();");
-    out.line("__syncthreads();");
-    out.close();
   }
-  out.open("for (int32_t tick = first; tick < ticks; ++tick)");
-  for (auto [at, stage, ticks] : llvm::enumerate(loop.stages, loop.ticks)) {
-    // Each stage of each tick counts as a launch of its own.
-    std::string launch = "arrays.faults.launch + tick - first";
-    if (loop.stages.size() > 1)
-      launch = "arrays.faults.launch + (tick - first) * " + std::to_string(loop.stages.size()) +
-               (at > 0 ? " + " + std::to_string(at) : "");
-    KernelEmitter emitter(model, program, arrays, stage);
-    out.line(callOf(emitter, program, stage, std::to_string(emitter.rows()), "arrays." + ticks + "[tick]",
-                    "arrays." + ticks + "[tick + 1]", launch, kept));
-    out.line(
-        "grid.behind(" +
-        commas({quoted(kernel::FuncOp(stage).getSymName().drop_front(StringRef("stage.").size())), "tick",
-                "arrays." + ticks, std::to_string(emitter.rows()), std::to_string(emitter.tiles())}) +
-        ");");
-    out.line("grid.wait();");
+  out_.close();
+}
+
+/// Each stage of each tick counts as a launch of its own.
+void LoopEmitter::stage(size_t number) {
+  kernel::FuncOp stage = loop_.stages[number];
+  std::string launch = "arrays.faults.launch + tick - loop.first";
+  if (loop_.stages.size() > 1)
+    launch = "arrays.faults.launch + (tick - loop.first) * " + std::to_string(loop_.stages.size()) +
+             (number > 0 ? " + " + std::to_string(number) : "");
+  KernelEmitter emitter(model_, program_, arrays_, stage);
+  std::string bounds = "arrays." + loop_.ticks[number];
+  out_.line(callOf(emitter, program_, stage, std::to_string(emitter.rows()), bounds + "[at]",
+                   bounds + "[at + 1]", launch, kept_, "team"));
+  out_.line("team.behind(" +
+            commas({quoted(stage.getSymName().drop_front(StringRef("stage.").size())), "tick",
+                    bounds + "[at]", std::to_string(emitter.rows()), std::to_string(emitter.tiles())}) +
+            ");");
+}
+
+/// By values where the session wants that, and with the matrices in shared memory where the device has so
+/// much, and blocks for all tiles.
+void LoopEmitter::launch() {
+  const bool keeps = !loop_.keeps.empty();
+  auto kernel = [&](bool keeping, bool awaiting) {
+    return loop_.name + "<" + (keeps ? (keeping ? "true, " : "false, ") : "") +
+           (awaiting ? "dbc::cuda::AwaitingTeam" : "dbc::cuda::CountingTeam") + ">";
+  };
+  auto call = [&](bool keeping, bool awaiting) {
+    return "dbc::cuda::launch_cooperative(" +
+           commas({kernel(keeping, awaiting), "loop", std::to_string(keeping ? all_ : shared_), "stream",
+                   "arrays", "loop"}) +
+           ");";
+  };
+  auto fits = [&](bool awaiting) {
+    return "dbc::cuda::blocks_of_team(" + commas({kernel(true, awaiting), "loop", std::to_string(all_)}) +
+           ") >= " + std::to_string(tiles_);
+  };
+  if (loop_.awaits) {
+    out_.line("if (loop.by_value" + (keeps ? " && " + fits(true) : "") + ")");
+    out_.line("  return " + call(keeps, true));
   }
-  out.close();
-  out.close();
-  out.line("} // namespace");
-  out.blank();
-  out.open("void launch_" + loop.name + kLoopParameters);
-  if (loop.keeps.empty())
-    out.line("dbc::cuda::launch_cooperative(" +
-             commas({loop.name, "blocks", std::to_string(shared), "stream", "arrays", "first", "ticks"}) +
-             ");");
-  else
-    out.line("dbc::cuda::launch_keeping(" +
-             commas({loop.name + "<true>", loop.name + "<false>", std::to_string(tiles), "blocks",
-                     std::to_string(all), std::to_string(shared), "stream", "arrays", "first", "ticks"}) +
-             ");");
-  out.close();
-  out.blank();
+  if (keeps) {
+    out_.line("if (" + fits(false) + ")");
+    out_.line("  return " + call(true, false));
+  }
+  out_.line(call(false, false));
 }
 
 FailureOr<std::string> emitKernels(const ModelNames &model) {
@@ -357,7 +436,7 @@ FailureOr<std::string> emitKernels(const ModelNames &model) {
       int64_t most = 0;
       for (kernel::FuncOp stage : loop.stages)
         most = std::max(most, shared[stage]);
-      emitLoop(model, *program, arrays, loop, number, most, out);
+      LoopEmitter(model, *program, arrays, loop, number, most, out).emit();
     }
     out.line("} // namespace " + program->space);
     out.blank();

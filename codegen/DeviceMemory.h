@@ -10,7 +10,7 @@ namespace dbc::codegen {
 
 /// An array as dbc::cuda::Region has it.
 struct DeviceRegion {
-  std::string kind;                    ///< result, input, rows, decided
+  std::string kind;                    ///< result, input, zeros, rows, decided
   std::string member;                  ///< the pointer that gets its address, in C++
   std::string type;                    ///< C++ of a local pointer that is to be declared for it; else ""
   std::string from;                    ///< input: where the host has it, in C++
@@ -18,6 +18,7 @@ struct DeviceRegion {
   std::vector<std::string> assigned;   ///< lines that set what shares it, when it has its place
   std::vector<MemoryPlan::Term> terms; ///< the largest of these counts
   std::string device = "";             ///< input: whose memory it may be in already, in C++
+  bool awaited = false;                ///< blocks of threads may wait for its numbers
 };
 
 /// All arrays of a program, in the order of their kinds. `model` is that for the device.

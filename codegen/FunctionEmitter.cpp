@@ -171,7 +171,7 @@ Expr FunctionEmitter::load(kernel::LoadOp op) {
       model_.data(field.getData()).constructors.size() == 1)
     return {"0"}; // such a table has no kinds
   Array array = model_.array(program_, op.getArray());
-  std::string text = element(op.getArray(), {}, op.getIndices());
+  std::string text = reading(op.getArray(), element(op.getArray(), {}, op.getIndices()));
   if (array.element.isInteger(1))
     return {text + " != 0", Bind::Equal};
   if (model_.f64() && array.pointee == "float")
@@ -234,7 +234,7 @@ void FunctionEmitter::emitOp(Operation *op) {
       .Case<kernel::ThreadsOp, kernel::BarrierOp>([&](auto o) { emitOfThreads(o); })
       .Case<kernel::StoreOp>([&](kernel::StoreOp o) {
         std::string value = use(o.getValue()).text;
-        out_->line(element(o.getArray(), {}, o.getIndices()) + " = " + value + ";");
+        out_->line(writing(o.getArray(), element(o.getArray(), {}, o.getIndices()), value));
       })
       .Case<kernel::WriteOp>([&](kernel::WriteOp o) {
         std::string value = use(o.getValue()).text;

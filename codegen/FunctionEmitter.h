@@ -44,6 +44,11 @@ protected:
   /// Whether nothing but a stage's own function writes an array while it runs.
   virtual bool restricts(llvm::StringRef) { return true; }
   virtual std::string columnSource(kernel::SpaceOp space, llvm::StringRef column);
+  /// One number of an array, and what writes it.
+  virtual std::string reading(llvm::StringRef, const std::string &element) { return element; }
+  virtual std::string writing(llvm::StringRef, const std::string &element, const std::string &value) {
+    return element + " = " + value + ";";
+  }
   /// Numbers from row to row.
   virtual int64_t strideOf(llvm::StringRef symbol) { return model_.array(program_, symbol).rowSize(); }
   /// Declares it; "": it is a parameter.
@@ -130,6 +135,8 @@ protected:
 
 /// "table, row" of what a space's row belongs to: its node or its input. `plan` stands before names of the
 /// plan's members.
+std::pair<std::string, std::string> ownerOfRow(const ModelNames &model, const Program &program,
+                                               kernel::SpaceOp space, std::string row, llvm::StringRef plan);
 std::string placeOfRow(const ModelNames &model, const Program &program, kernel::SpaceOp space,
                        std::string row, llvm::StringRef plan);
 /// The product's operand as C++ names it: elements of a row.

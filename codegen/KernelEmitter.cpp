@@ -11,7 +11,8 @@ namespace dbc::codegen {
 KernelEmitter::KernelEmitter(const ModelNames &model, const Program &program, const DeviceArrays &arrays,
                              kernel::FuncOp func)
     : FunctionEmitter(model, program, func), arrays_(arrays) {
-  for (StringRef word : {"arrays", "launch", "threadIdx", "blockIdx", "blockDim", "gridDim", "kRows"})
+  for (StringRef word :
+       {"arrays", "launch", "threadIdx", "blockIdx", "blockDim", "gridDim", "kRows", "team", "Team"})
     top_.reserve(word);
 }
 
@@ -57,6 +58,24 @@ bool KernelEmitter::restricts(StringRef symbol) {
   return !buffer || program_.find<kernel::SpaceOp>(buffer.getSpace()).getKind() == kernel::SpaceKind::Model;
 }
 
+/// Whether the stage's loop may be run by blocks that wait for a buffer's numbers, or the buffer is written
+/// for such a loop.
+bool KernelEmitter::isAwaited(StringRef symbol) const {
+  return loop() && is_contained(loop()->awaited, symbol);
+}
+
+std::string KernelEmitter::reading(StringRef symbol, const std::string &element) {
+  return isAwaited(symbol) ? "team.read(" + element + ")" : element;
+}
+
+std::string KernelEmitter::writing(StringRef symbol, const std::string &element, const std::string &value) {
+  if (isAwaited(symbol))
+    return "team.write(" + element + ", " + value + ");";
+  if (arrays_.isAwaited(symbol))
+    return element + " = dbc::cuda::settled(" + value + ");";
+  return FunctionEmitter::writing(symbol, element, value);
+}
+
 std::string KernelEmitter::columnSource(kernel::SpaceOp space, StringRef column) {
   return "arrays." + arrays_.column(space, column);
 }
@@ -85,11 +104,15 @@ void KernelEmitter::emitStageHead(Writer &out) {
   for (kernel::WeightsOp matrix : matrices())
     parameters.push_back("const dbc::cuda::Fragments &" +
                          aliases_.at("weights " + matrix.getSymName().str()).name);
+  if (loop())
+    parameters.push_back("const Team &team");
   parameters.insert(parameters.end(), {"int32_t begin", "int32_t end"});
   if (checks())
     parameters.push_back("int32_t launch");
-  if (widens())
-    out.line("template <int32_t kRows>");
+  if (widens() || loop())
+    out.line(widens() && loop() ? "template <int32_t kRows, class Team>"
+             : widens()         ? "template <int32_t kRows>"
+                                : "template <class Team>");
   out.open("__device__ __forceinline__ void " + program_.nameOf(func_) + "(" + commas(parameters) + ")");
 }
 
@@ -109,7 +132,7 @@ void KernelEmitter::emitBlocks(kernel::BlocksOp op) {
   work_ = scope_->fresh("work");
   out_->open("for (dbc::cuda::Work " + work_ + "((end - begin + " +
              (widens() ? "kRows - 1" : std::to_string(op.getSize() - 1)) + ") / " + size + ", " + tiles +
-             "); " + work_ + ".any(); " + work_ + ".next())");
+             (loop() ? ", team" : "") + "); " + work_ + ".any(); " + work_ + ".next())");
   std::string first = nameValue(op.getBody().getArgument(0), "first");
   std::string count = nameValue(op.getBody().getArgument(1), "count");
   out_->line("const int32_t " + first + " = begin + " + work_ + ".part() * " + size + ";");
@@ -185,9 +208,10 @@ std::string KernelEmitter::segment(Value value, int64_t length, bool onUnits) {
     base = plus(base, offset);
   }
   bool chunks = onUnits && stride % 4 == 0 && op.getOffset() % 4 == 0;
-  return call(chunks ? "dbc::cuda::chunks" : "dbc::cuda::segment",
-              {base, via, std::to_string(stride), std::to_string(length)})
-      .text;
+  std::vector<std::string> arguments = {base, via, std::to_string(stride), std::to_string(length)};
+  if (op.getArray() && isAwaited(*op.getArray()))
+    arguments.push_back("team");
+  return call(chunks ? "dbc::cuda::chunks" : "dbc::cuda::segment", arguments).text;
 }
 
 /// "1 chunk", "8 chunks".

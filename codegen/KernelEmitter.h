@@ -26,12 +26,18 @@ public:
   int64_t wideRows() const;
   /// The matrices that matrix units read: its function is given them.
   std::vector<kernel::WeightsOp> matrices() const;
+  /// The loop that may be one launch with the stage in it; null: none. Then its function is a template of the
+  /// blocks of threads that share its rows, see dbc/cuda/loops.h, and is given them.
+  const DeviceArrays::Loop *loop() const { return arrays_.loopOf(func_); }
   /// Whether it may find something wrong: then its function is told which launch it is in.
   bool checks() const;
 
 private:
   std::string arraySource(llvm::StringRef symbol) override;
   bool restricts(llvm::StringRef symbol) override;
+  bool isAwaited(llvm::StringRef symbol) const;
+  std::string reading(llvm::StringRef symbol, const std::string &element) override;
+  std::string writing(llvm::StringRef symbol, const std::string &element, const std::string &value) override;
   std::string columnSource(kernel::SpaceOp space, llvm::StringRef column) override;
   int64_t strideOf(llvm::StringRef symbol) override { return deviceRowSize(model_, program_, symbol); }
   std::string weightsAlias(kernel::WeightsOp weights, const std::string &name) override;

@@ -292,9 +292,9 @@ void ModelNames::addProgram(kernel::ProgramOp op, NameScope &scope, NameScope &m
 
 void ModelNames::addMembers(Program &p) {
   for (StringRef word :
-       {"schedule",  "compute", "bind",   "errors",  "batch",    "node_set", "see_fields", "Plan",
-        "math",      "arrays",  "begun",  "device",  "status",   "launched", "report",     "begin_on",
-        "finish_on", "decides", "faults", "scratch", "barriers", "blas"})
+       {"schedule", "compute",   "bind",    "errors", "batch",   "node_set", "see_fields", "Plan",
+        "math",     "arrays",    "teams",   "begun",  "device",  "status",   "launched",   "report",
+        "begin_on", "finish_on", "decides", "faults", "scratch", "barriers", "blas"})
     p.members.reserve(word);
   for (StringRef word :
        {"run", "row", "once", "level", "step", "launch", "stages", "kScratch", "loop", "worker"})

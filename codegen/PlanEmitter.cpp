@@ -126,6 +126,8 @@ void PlanEmitter::plan() {
   out_.line("dbc::Budget *budget = nullptr;");
   if (model_.device) {
     out_.line(kernelsOf(program_) + "::Arrays arrays; ///< on the device");
+    if (!DeviceArrays(*model_.device, *model_.device->programs[size_t(program_.number)]).loops.empty())
+      out_.line("dbc::cuda::Teams teams; ///< of blocks of threads in whole loops");
     out_.line("int64_t begun = 0; ///< number of the part that the device computes");
   }
   out_.close("};");

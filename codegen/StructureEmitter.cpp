@@ -9,18 +9,24 @@ using namespace mlir;
 
 namespace dbc::codegen {
 
-std::string placeOfRow(const ModelNames &model, const Program &program, kernel::SpaceOp space,
-                       std::string row, StringRef plan) {
+std::pair<std::string, std::string> ownerOfRow(const ModelNames &model, const Program &program,
+                                               kernel::SpaceOp space, std::string row, StringRef plan) {
   while (space) {
     std::string at = plan.str() + program.nameOf(space) + "[0][" + row + "]";
     if (space.getKind() == kernel::SpaceKind::Instances)
-      return model.tableOf(program.groupOf(space), *space.getCell()) + ", " + at;
+      return {model.tableOf(program.groupOf(space), *space.getCell()), at};
     if (space.getKind() == kernel::SpaceKind::Inputs)
-      return std::to_string(model.datas.size()) + ", " + at;
+      return {std::to_string(model.datas.size()), at};
     row = at;
     space = program.parent(space);
   }
-  return std::to_string(model.datas.size()) + ", 0";
+  return {std::to_string(model.datas.size()), "0"};
+}
+
+std::string placeOfRow(const ModelNames &model, const Program &program, kernel::SpaceOp space,
+                       std::string row, StringRef plan) {
+  auto [table, owner] = ownerOfRow(model, program, space, row, plan);
+  return table + ", " + owner;
 }
 
 std::string FunctionEmitter::place() {

@@ -63,6 +63,7 @@ llvm::Expected<DeviceConstants> readDevice(const std::string &nameOrFile) {
       {"host_launch_us", &device.host_launch_us},
       {"graph_node_us", &device.graph_node_us},
       {"grid_barrier_us", &device.grid_barrier_us},
+      {"word_us", &device.word_us},
       {"l2_latency_us", &device.l2_latency_us},
       {"l2_bytes_per_second", &device.l2_bytes_per_second},
       {"l2_bytes_per_clock", &device.l2_bytes_per_clock},
@@ -96,10 +97,11 @@ llvm::Expected<DeviceConstants> readDevice(const std::string &nameOrFile) {
 static int64_t up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 static double workOf(const DeviceConstants &device, const KernelShape &kernel, int64_t rows, int64_t block,
-                     bool inLoop) {
-  const int64_t processors = static_cast<int64_t>(device.processors);
-  const int64_t units = up(rows, block) * kernel.tiles, each = up(units, processors);
-  const int64_t most = std::min(rows, block); // rows of the fullest block
+                     bool inLoop, int64_t teams) {
+  const int64_t processors = static_cast<int64_t>(device.processors), own = up(rows, teams);
+  const int64_t units = up(rows, own) * up(own, block) * kernel.tiles;
+  const int64_t each = up(units, processors);
+  const int64_t most = std::min(own, block); // rows of the fullest block
   // The share that a processor has of L2 while so many ask.
   const double hertz = device.clock_ghz * 1e9;
   const double share = std::min(device.l2_bytes_per_clock,
@@ -135,10 +137,22 @@ static bool isWide(const KernelShape &kernel, int64_t rows) {
   return kernel.wide > 0 && up(rows, kernel.wide) * kernel.tiles >= cuda::kWideBlocks;
 }
 
-double workOf(const DeviceConstants &device, const KernelShape &kernel, int64_t rows, bool inLoop) {
+double workOf(const DeviceConstants &device, const KernelShape &kernel, int64_t rows, bool inLoop,
+              int64_t teams) {
   if (rows <= 0)
     return 0;
-  return workOf(device, kernel, rows, !inLoop && isWide(kernel, rows) ? kernel.wide : kernel.rows, inLoop);
+  return workOf(device, kernel, rows, !inLoop && isWide(kernel, rows) ? kernel.wide : kernel.rows, inLoop,
+                teams);
+}
+
+/// Teams of blocks that inputs are dealt to, see dbc::cuda::Context::teams.
+static int64_t teamsOf(const DeviceConstants &device, const ProgramShape &program, int64_t inputs) {
+  int64_t tiles = 1;
+  for (const KernelShape &kernel : program.kernels)
+    if (kernel.loop >= 0)
+      tiles = std::max(tiles, kernel.tiles);
+  return std::clamp<int64_t>(std::min(static_cast<int64_t>(device.processors) / tiles, inputs), 1,
+                             cuda::kMostTeams);
 }
 
 /// How many ticks at the beginning of each loop are launches of their own, see dbc::cuda::Context::apart.
@@ -162,8 +176,9 @@ static std::vector<size_t> apartOf(const ProgramShape &program,
 }
 
 Prediction predict(const DeviceConstants &device, const ProgramShape &program,
-                   const std::vector<std::vector<int32_t>> &ticks) {
+                   const std::vector<std::vector<int32_t>> &ticks, int64_t inputs) {
   Prediction prediction;
+  prediction.teams = teamsOf(device, program, inputs);
   prediction.us.fill(device.start_us);
   std::vector<bool> begun; // of loops
   const std::vector<size_t> allApart = apartOf(program, ticks);
@@ -187,7 +202,10 @@ Prediction predict(const DeviceConstants &device, const ProgramShape &program,
       if (tick < apart)
         launchedApart += rows > 0;
       else if (kernel.loop >= 0)
-        us[size_t(DevicePath::Loops)] = meet + workOf(device, kernel, rows, /*inLoop=*/true);
+        us[size_t(DevicePath::Loops)] = (!kernel.awaits ? meet
+                                         : rows > 0     ? device.word_us
+                                                        : 0) +
+                                        workOf(device, kernel, rows, /*inLoop=*/true, prediction.teams);
       for (size_t path = 0; path < us.size(); ++path)
         found.us[path] += us[path];
     }
@@ -224,6 +242,7 @@ Prediction mean(const std::vector<Prediction> &batches) {
   Prediction sum;
   const auto count = static_cast<int64_t>(batches.size());
   for (const Prediction &batch : batches) {
+    sum.teams = std::max(sum.teams, batch.teams);
     sum.kernels.resize(batch.kernels.size());
     for (size_t path = 0; path < sum.us.size(); ++path) {
       sum.us[path] += batch.us[path] / double(count);
@@ -287,6 +306,9 @@ void print(llvm::raw_ostream &out, const DeviceConstants &device, const ProgramS
   out << "  the choice is " << nameOf(choice) << ", " << meaningOf(choice) << ": "
       << prediction.launches[size_t(choice)]
       << (prediction.launches[size_t(choice)] == 1 ? " launch, " : " launches, ")
+      << (choice == DevicePath::Loops && prediction.teams > 1
+              ? "inputs dealt to " + std::to_string(prediction.teams) + " teams of blocks, "
+              : std::string())
       << llvm::format("%.1f", prediction.us[size_t(choice)]) << " us\n";
 }
 
@@ -302,15 +324,11 @@ llvm::json::Value toJson(const DeviceConstants &device, const ProgramShape &prog
   for (auto [kernel, found] : llvm::zip(program.kernels, prediction.kernels))
     kernels.push_back(llvm::json::Object{
         {"name", kernel.name}, {"ticks", found.ticks}, {"rows", found.rows}, {"us", byPath(found.us)}});
-  return llvm::json::Object{{"entry", program.entry},
-                            {"device", device.device},
-                            {"constants", device.count},
-                            {"measured_constants", device.measured},
-                            {"batches", prediction.batches},
-                            {"kernels", std::move(kernels)},
-                            {"us", byPath(prediction.us)},
-                            {"launches", byPath(prediction.launches)},
-                            {"choice", nameOf(prediction.choice())}};
+  return llvm::json::Object{{"entry", program.entry},        {"device", device.device},
+                            {"constants", device.count},     {"measured_constants", device.measured},
+                            {"batches", prediction.batches}, {"kernels", std::move(kernels)},
+                            {"us", byPath(prediction.us)},   {"launches", byPath(prediction.launches)},
+                            {"teams", prediction.teams},     {"choice", nameOf(prediction.choice())}};
 }
 
 } // namespace dbc::driver

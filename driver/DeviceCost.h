@@ -15,10 +15,12 @@
 //   graph    the same launches as nodes of one CUDA graph: graph_node_us; also where the stage has no rows,
 //   as
 //            a graph serves all batches with as many ticks. Where there can be none the launches stay
-//   loops    a launch for a whole loop, where the report says that it can be one; in it grid_barrier_us and
-//            two latencies a tick, also where the stage has no rows, and weights that blocks keep are read
-//            once, and then from shared memory. Ticks at its beginning that are wide are launches of their
-//            own
+//   loops    a launch for a whole loop, where the report says that it can be one. In it word_us a tick with
+//            rows where blocks wait for numbers; else grid_barrier_us and two latencies a tick, also where
+//            the stage has no rows. Weights that blocks keep are read once, and then from shared memory.
+//            Inputs are dealt to teams of blocks: as many as have a block for each tile of the loops' stages,
+//            but no more than there are inputs; units of work are those of all teams, each with its share of
+//            the rows. Ticks at a loop's beginning that are wide are launches of their own
 // Copies to and from the device are not counted.
 #pragma once
 
@@ -38,7 +40,7 @@ struct DeviceConstants {
   int64_t measured = 0; ///< how many of them were measured, of `count`
   int64_t count = 0;
   double processors = 0, clock_ghz = 0, threads_per_processor = 0, shared_bytes_per_processor = 0;
-  double start_us = 0, launch_us = 0, host_launch_us = 0, graph_node_us = 0, grid_barrier_us = 0;
+  double start_us = 0, launch_us = 0, host_launch_us = 0, graph_node_us = 0, grid_barrier_us = 0, word_us = 0;
   double l2_latency_us = 0, l2_bytes_per_second = 0, l2_bytes_per_clock = 0, shared_bytes_per_clock = 0;
   double ffma_per_clock = 0, tf32_per_clock = 0, tf32x3_per_clock = 0; ///< multiply-adds of a processor
   double tile_us = 0, product_step_clocks = 0, operation_clocks = 0;
@@ -74,7 +76,8 @@ struct KernelShape {
   int64_t bytesRead = 0, bytesWritten = 0; ///< for a row, without weights
   std::vector<ProductShape> products;
   std::vector<ElementsShape> elements;
-  int32_t loop = -1; ///< number of the loop that may be one launch; -1: a launch each tick
+  int32_t loop = -1;   ///< number of the loop that may be one launch; -1: a launch each tick
+  bool awaits = false; ///< there blocks wait for the numbers that they need
 };
 
 /// An entry or loss.
@@ -104,19 +107,22 @@ struct Prediction {
   PathTimes us{};                        ///< in all, with the start
   int64_t batches = 1;                   ///< whose mean it is
   std::array<int64_t, 3> launches{};     ///< on each path, of kernels and graphs
+  int64_t teams = 1;                     ///< in loops; of several batches the most
 
   /// The path that takes the least time; of equals the one with the fewest launches.
   DevicePath choice() const;
 };
 
 /// What one tick of `rows` rows takes without waiting, in microseconds; 0 without rows. More rows never take
-/// less, but where a launch's tiles become wide. In a whole loop weights are where they are kept.
-double workOf(const DeviceConstants &device, const KernelShape &kernel, int64_t rows, bool inLoop = false);
+/// less, but where a launch's tiles become wide. In a whole loop weights are where they are kept, and rows
+/// are shared by so many teams.
+double workOf(const DeviceConstants &device, const KernelShape &kernel, int64_t rows, bool inLoop = false,
+              int64_t teams = 1);
 
-/// Predicts a batch. `ticks` has the rows of each tick of each kernel; those of a loop's kernels are equally
-/// many, with 0 where a tick has none.
+/// Predicts a batch of so many inputs. `ticks` has the rows of each tick of each kernel; those of a loop's
+/// kernels are equally many, with 0 where a tick has none.
 Prediction predict(const DeviceConstants &device, const ProgramShape &program,
-                   const std::vector<std::vector<int32_t>> &ticks);
+                   const std::vector<std::vector<int32_t>> &ticks, int64_t inputs = 1);
 
 /// The mean of several batches.
 Prediction mean(const std::vector<Prediction> &batches);

@@ -74,14 +74,17 @@ std::vector<DeviceReport> reportKernels(ModuleOp kernels, int64_t realBytes) {
         if (!isa<kernel::LevelsOp, kernel::StepsOp>(loop))
           continue;
         auto apart = loop->getAttrOfType<StringAttr>("apart");
-        if (auto keeps = loop->getAttrOfType<ArrayAttr>("keeps"))
-          for (auto name : keeps.getAsRange<FlatSymbolRefAttr>())
-            for (ProductReport &product : kernel.products)
-              if (auto matrix = names.lookup<kernel::WeightsOp>(name.getValue());
-                  matrix.getSymName().drop_front(StringRef("packed.").size()) == product.matrix)
-                product.kept = matrix.getTileBytes();
-        if (loop->hasAttr("persistent"))
-          kernel.launch = "with its whole loop";
+        loop->walk([&](kernel::CopyAsyncOp copy) {
+          auto matrix = names.lookup<kernel::WeightsOp>(copy.getWeights());
+          for (ProductReport &product : kernel.products)
+            if (matrix.getSymName().drop_front(StringRef("packed.").size()) == product.matrix)
+              product.kept = matrix.getTileBytes();
+        });
+        if (auto counts = loop->getAttrOfType<StringAttr>("counts"))
+          kernel.launch =
+              "with its whole loop; blocks wait for each other behind it, as " + counts.getValue().str();
+        else if (loop->hasAttr("persistent"))
+          kernel.launch = "with its whole loop; blocks wait for the numbers that they need";
         else if (apart)
           kernel.launch = "each time: " + apart.getValue().str();
       }
@@ -170,11 +173,11 @@ static std::string inWords(const MemoryPlan::Term &term) {
   if (term.count == "order")
     return "row" + of + ", if they are out of order";
   if (term.count == "ticks")
-    return "level or step" + of + ", and one more";
+    return "level or step" + of + " and each team of blocks, and one more";
   if (term.count == "inputs")
     return "input";
   if (term.count == "part")
-    return "part of a batch, where cuBLAS works";
+    return "part of a batch";
   if (term.count == "nodes")
     return "node" + of;
   if (term.count == "elements")

@@ -116,11 +116,12 @@ static KernelShape shapeOf(kernel::FuncOp func, SymbolTable &names) {
 
 /// What blocks keep of a kernel's matrices in a loop.
 static void keep(Operation &loop, kernel::FuncOp func, SymbolTable &names, KernelShape &kernel) {
-  auto keeps = loop.getAttrOfType<ArrayAttr>("keeps");
+  SmallVector<Attribute> keeps;
+  loop.walk([&](kernel::CopyAsyncOp copy) { keeps.push_back(copy.getWeightsAttr()); });
   size_t number = 0; // products of two matrices of a row are none of a matrix
   func.walk([&](Operation *op) {
     auto product = dyn_cast<kernel::ProductOp>(op);
-    if (product && keeps && llvm::is_contained(keeps, product.getWeightsAttr()))
+    if (product && llvm::is_contained(keeps, product.getWeightsAttr()))
       kernel.products[number].kept = names.lookup<kernel::WeightsOp>(product.getWeights()).getTileBytes();
     number += isa<kernel::ProductOp, kernel::MultiplyOp>(op);
   });
@@ -148,6 +149,7 @@ std::vector<ProgramShape> shapesOf(ModuleOp kernels) {
       for (Operation *loop = launch->getParentOp(); loop != program; loop = loop->getParentOp())
         if (loop->hasAttr("persistent")) {
           keep(*loop, func, names, kernel);
+          kernel.awaits = loop->hasAttr("awaits");
           if (!is_contained(loops, loop))
             loops.push_back(loop);
           kernel.loop = static_cast<int32_t>(llvm::find(loops, loop) - loops.begin());

@@ -161,7 +161,7 @@ static Exit predictInput(const Options &options, ModelUnit &device, llvm::json::
       const auto number = static_cast<size_t>(stage - stages.begin());
       ticks.push_back(number < log.rows.size() ? log.rows[number] : std::vector<int32_t>());
     }
-    batches.push_back(predict(*constants, program, ticks));
+    batches.push_back(predict(*constants, program, ticks, int64_t(lines.size())));
     return kFine;
   });
   if (exit)

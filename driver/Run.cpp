@@ -124,7 +124,8 @@ Exit runCommand(const Options &options) {
     llvm::errs() << profile_table(profile);
   if (options.profile && runner.context)
     llvm::errs() << "memory of the device: " << loaded.device()->bytes() << " bytes of the model; "
-                 << runner.context->needed_bytes() << " bytes of the last batch\n";
+                 << runner.context->needed_bytes()
+                 << " bytes of the last batch; teams of blocks: " << runner.context->teams() << "\n";
   if (!options.profileOutput.empty())
     if (llvm::Error error = writeFile(options.profileOutput, profile_json(profile) + "\n"))
       return fail(std::move(error));

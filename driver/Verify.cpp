@@ -275,6 +275,8 @@ Status Verifier::compare() {
     cuda::Path path = cuda::Path::Persistent; ///< of a device; and blocks of threads
     int32_t blocks = 0, wideBlocks = 0;
     bool turns = false; ///< parts on two contexts
+    int32_t teams = 0;  ///< of blocks in whole loops; 0: as the context likes
+    cuda::Waits waits = cuda::Waits::Values;
   };
   std::vector<Way> ways = {{"one by one", one, order, 1, 0},
                            {"shuffled, with two threads", two, shuffled, drawn.size(), INT32_MAX},
@@ -290,6 +292,12 @@ Status Verifier::compare() {
         {"with one block of threads", two, order, drawn.size(), 0, false, cuda::Path::Persistent, 1});
     ways.push_back({"in parts of one, on two contexts in turns", one, shuffled, drawn.size(), 1, false,
                     cuda::Path::Persistent, 0, 0, true});
+    for (int32_t teams : {1, 2, 3})
+      ways.push_back({teams == 1   ? "counted, as one team"
+                      : teams == 2 ? "counted, in two teams"
+                                   : "in three teams",
+                      two, shuffled, drawn.size(), 0, false, cuda::Path::Persistent, 0, 0, false, teams,
+                      teams < 3 ? cuda::Waits::Counters : cuda::Waits::Values});
   } else { // a device does not share rows among threads of the host
     ways.push_back({"with two threads", two, order, drawn.size(), 0});
   }
@@ -300,6 +308,8 @@ Status Verifier::compare() {
       way.runner.context->choose_path(way.path);
       way.runner.context->limit_blocks(way.blocks);
       way.runner.context->widen_from(way.wideBlocks);
+      way.runner.context->deal_to(way.teams);
+      way.runner.context->choose_waits(way.waits);
       way.runner.session.compute_on(&*way.runner.context, way.turns ? &*way.runner.next : nullptr);
     }
     if (Status status = run(way.runner, way.order, way.batch, other); !status.ok())

@@ -51,7 +51,7 @@ constexpr int64_t kRealBytes = 4;
 
 /// The matrices that fit beside the scratch of a loop's stages, in the order of these. Of a matrix in tiles a
 /// block of threads keeps one: all its products must be by tiles that blocks share.
-SmallVector<Attribute> kept(Block &body, SymbolTable &names) {
+SmallVector<FlatSymbolRefAttr> kept(Block &body, SymbolTable &names) {
   int64_t scratch = 0;
   llvm::MapVector<Attribute, bool> fits;
   for (auto launch : body.getOps<kernel::LaunchOp>()) {
@@ -64,16 +64,36 @@ SmallVector<Attribute> kept(Block &body, SymbolTable &names) {
       known->second &= own;
     });
   }
-  SmallVector<Attribute> all;
+  SmallVector<FlatSymbolRefAttr> all;
   int64_t room = kMostShared - scratch;
   for (auto [name, fit] : fits) {
     auto matrix = names.lookup<kernel::WeightsOp>(cast<FlatSymbolRefAttr>(name).getValue());
     if (!fit || matrix.getTileBytes() > room)
       continue;
     room -= matrix.getTileBytes();
-    all.push_back(name);
+    all.push_back(cast<FlatSymbolRefAttr>(name));
   }
   return all;
+}
+
+/// Says what such a launch does besides its stages.
+void persist(Block &body, SymbolTable &names) {
+  SmallVector<FlatSymbolRefAttr> keeps = kept(body, names);
+  for (auto launch : llvm::to_vector(body.getOps<kernel::LaunchOp>())) {
+    OpBuilder builder(body.getParent()->getContext());
+    builder.setInsertionPointAfter(launch);
+    kernel::TeamBarrierOp::create(builder, launch.getLoc());
+  }
+  if (keeps.empty())
+    return;
+  OpBuilder builder = OpBuilder::atBlockBegin(&body);
+  Location loc = body.getParentOp()->getLoc();
+  auto first = kernel::FirstOp::create(builder, loc);
+  builder.createBlock(&first.getBody());
+  for (FlatSymbolRefAttr matrix : keeps)
+    kernel::CopyAsyncOp::create(builder, loc, matrix);
+  kernel::WaitCopiesOp::create(builder, loc);
+  kernel::BarrierOp::create(builder, loc);
 }
 
 struct KernelPersistPass : impl::KernelPersistBase<KernelPersistPass> {
@@ -87,12 +107,13 @@ struct KernelPersistPass : impl::KernelPersistBase<KernelPersistPass> {
   void visit(Block &ops, SymbolTable &names) {
     for (Operation &op : ops) {
       auto decide = [&](auto loop, StringRef name) {
-        StringRef reason = whyNot(loop.getBody().front(), name, names);
+        Block &body = loop.getBody().front();
+        StringRef reason = whyNot(body, name, names);
         loop.setPersistent(reason.empty());
         if (!reason.empty())
           loop->setAttr("apart", StringAttr::get(loop.getContext(), reason));
-        else if (SmallVector<Attribute> keeps = kept(loop.getBody().front(), names); !keeps.empty())
-          loop.setKeepsAttr(ArrayAttr::get(loop.getContext(), keeps));
+        else
+          persist(body, names);
       };
       if (auto levels = dyn_cast<kernel::LevelsOp>(op))
         decide(levels, levels.getGroup());

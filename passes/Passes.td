@@ -266,10 +266,23 @@ def KernelPersist : Pass<"kernel-persist", "::mlir::ModuleOp"> {
   let summary = "Find loops over levels or steps that a GPU may run in one launch";
   let description = [{
     Outermost loops that hold launches alone, of stages over rows that the loop itself orders, whose scratch is shared
-    memory. All their blocks of threads must be there at once, and wait for each other behind each stage. `keeps` are the
-    matrices for which shared memory has room beside that scratch.
+    memory. All their blocks of threads must be there at once, and wait for each other behind each stage: a
+    `kernel.team_barrier`. First each copies those matrices for which shared memory has room beside that scratch: a
+    `kernel.first`.
     Others are launched stage by stage, and the attribute `apart` says why: a `while` drops rows, or another loop stands inside.
   }];
+  let dependentDialects = ["::dbc::kernel::KernelDialect"];
+}
+
+def KernelAwait : Pass<"kernel-await", "::mlir::ModuleOp"> {
+  let summary = "Find whole loops whose blocks of threads can wait for the very numbers that they need";
+  let description = [{
+    Of loops that may be one launch: what a stage writes there and a stage reads there, the buffers `awaits`, must be numbers
+    of f32, each written once, and each that is read must be one that is written. They get memory of their own where
+    something else was written in theirs before. Of the other loops the attribute `counts` says why blocks can only count who
+    has come: whole numbers are handed on, or what a check finds wrong may lead to rows that nobody writes.
+  }];
+  let options = [Option<"realBytes", "real-bytes", "int64_t", "4", "bytes of a number of the emitter's type">];
 }
 
 def KernelGraph : Pass<"kernel-graph", "::mlir::ModuleOp"> {

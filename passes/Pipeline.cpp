@@ -53,6 +53,7 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
       pm.addPass(createKernelMatrixUnits({options.tf32}));
     pm.addPass(createKernelDealThreads({options.realBytes}));
     pm.addPass(createKernelPersist());
+    pm.addPass(createKernelAwait({options.realBytes}));
     pm.addPass(createKernelGraph());
   }
 }

@@ -74,12 +74,17 @@ int main(int argc, char **argv) {
   };
   std::vector<std::string> backwards(lines.rbegin(), lines.rend());
   for (const NamedPath &path : kPaths)
-    for (const char *tiles : {"", ", few blocks", ", wide tiles"}) {
+    for (const char *way : {"", ", few blocks", ", wide tiles", ", counted", ", two teams"}) {
+      const std::string name = std::string(path.name) + way;
+      auto is = [&](const char *word) { return name.find(word) != std::string::npos; };
+      if ((is("counted") || is("teams")) && path.path != cuda::Path::Persistent)
+        continue;
       cuda::Context context(on_card);
       context.choose_path(path.path);
-      const std::string name = std::string(path.name) + tiles;
-      context.limit_blocks(name.find("few") != std::string::npos ? 3 : 0);
-      context.widen_from(name.find("wide") != std::string::npos ? 1 : 0);
+      context.limit_blocks(is("few") ? 3 : 0);
+      context.widen_from(is("wide") ? 1 : 0);
+      context.deal_to(is("teams") ? 2 : 0);
+      context.choose_waits(is("counted") ? cuda::Waits::Counters : cuda::Waits::Values);
       session.compute_on(&context);
       for (size_t size : {size_t(1), size_t(3), lines.size()})
         compare(name + ", batch " + std::to_string(size), compute(program, session, lines, size));

@@ -74,20 +74,17 @@ __global__ void spin(long long clocks) {
   }
 }
 
-__global__ void __launch_bounds__(kThreads) barriers(int32_t *arrived, int count) {
-  dbc::cuda::GridBarrier grid(arrived);
-  for (int n = 0; n < count; ++n)
-    grid.wait();
+__global__ void __launch_bounds__(kThreads) barriers(dbc::cuda::WholeLoop loop, int32_t *arrived) {
+  dbc::cuda::CountingTeam team(loop, arrived, 0);
+  for (int n = loop.first; n < loop.ticks; ++n)
+    team.wait();
 }
 
-/// Two blocks hand a number to each other.
-__global__ void hand_over(volatile int *word, int count) {
-  for (int n = 0; n < count; ++n) {
-    const int mine = 2 * n + static_cast<int>(blockIdx.x);
-    while (*word != mine) {
-    }
-    *word = mine + 1;
-  }
+/// Two blocks hand numbers to each other, each in memory of its own.
+__global__ void hand_over(dbc::cuda::WholeLoop loop, float *numbers) {
+  const dbc::cuda::AwaitingTeam team(loop, nullptr, 0);
+  for (int n = loop.first + team.number; n < loop.ticks; n += 2)
+    team.write(numbers[n + 1], team.read(numbers[n]) + 1);
 }
 
 __global__ void chase(const int *next, int count, int *out) {
@@ -252,12 +249,14 @@ void waits() {
   auto *word = reinterpret_cast<int32_t *>(buffer);
   say("grid_barrier_us", each_us(1000, [&](int count) {
         CHECK(cudaMemsetAsync(word, 0, sizeof *word, stream));
-        dbc::cuda::launch_cooperative(barriers, processors, 0, stream, word, count);
+        const dbc::cuda::WholeLoop loop = {0, count, processors, 1, false};
+        dbc::cuda::launch_cooperative(barriers, loop, 0, stream, loop, word);
       }));
+  auto *numbers = reinterpret_cast<float *>(buffer);
   say("word_us", each_us(1000, [&](int count) {
-                   CHECK(cudaMemsetAsync(word, 0, sizeof *word, stream));
-                   hand_over<<<2, 1, 0, stream>>>(word, count);
-                 }) / 2);
+        CHECK(cudaMemsetAsync(numbers + 1, 0xff, size_t(count) * sizeof(float), stream));
+        hand_over<<<2, 1, 0, stream>>>({0, count, 2, 1, true}, numbers);
+      }));
 }
 
 void memory() {

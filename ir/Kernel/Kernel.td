@@ -590,20 +590,47 @@ def Kernel_KeepOp : Kernel_Op<"keep"> {
 def Kernel_LevelsOp : Kernel_Op<"levels", [NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "For each level of a group, in order";
   let description = [{
-    `persistent`: on a GPU one launch may run the whole loop; its blocks of threads then wait for each other behind each
-    stage. Else the attribute `apart` says why not. Of the matrices `keeps` each block of threads keeps, all the time, the tile
-    that it computes in shared memory, where the card has so much; all of one that is not cut into tiles of blocks.
+    `persistent`: on a GPU one launch may run the whole loop; a `kernel.first` and `kernel.team_barrier` in it are of such a
+    launch alone. Else the attribute `apart` says why not. With `awaits` that launch may do without these barriers: all that
+    blocks of threads hand each other in the loop are numbers of these buffers, each written once, in memory that nobody
+    writes before, so that who needs a number can wait until it is there. Else the attribute `counts` says why not.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$group, UnitAttr:$persistent, OptionalAttr<FlatSymbolRefArrayAttr>:$keeps);
+  let arguments = (ins FlatSymbolRefAttr:$group, UnitAttr:$persistent, OptionalAttr<FlatSymbolRefArrayAttr>:$awaits);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "(`persistent` $persistent^)? $group (`keeps` $keeps^)? $body attr-dict";
+  let assemblyFormat = "(`persistent` $persistent^)? $group (`awaits` $awaits^)? $body attr-dict";
 }
 def Kernel_StepsOp : Kernel_Op<"steps", [NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "For each step of a scan, in order; inside another loop: the steps that belong to its current tick";
-  let description = "`persistent`, `keeps`: see kernel.levels.";
-  let arguments = (ins FlatSymbolRefAttr:$space, UnitAttr:$persistent, OptionalAttr<FlatSymbolRefArrayAttr>:$keeps);
+  let description = "`persistent`, `awaits`: see kernel.levels.";
+  let arguments = (ins FlatSymbolRefAttr:$space, UnitAttr:$persistent, OptionalAttr<FlatSymbolRefArrayAttr>:$awaits);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "(`persistent` $persistent^)? $space (`keeps` $keeps^)? $body attr-dict";
+  let assemblyFormat = "(`persistent` $persistent^)? $space (`awaits` $awaits^)? $body attr-dict";
+}
+def Kernel_FirstOp : Kernel_Op<"first", [NoTerminator, SingleBlock, NoRegionArguments]> {
+  let summary = "What each block of threads does first where a whole loop is one launch";
+  let description = [{
+    Where a card has the shared memory for it; else it is left out, and products read their matrices where they are.
+  }];
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$body attr-dict";
+}
+def Kernel_CopyAsyncOp : Kernel_Op<"copy_async", [HasParent<"FirstOp">]> {
+  let summary = "Begins to copy a matrix into shared memory, where the block of threads keeps it for the loop";
+  let description = [{
+    Of a matrix in tiles that blocks share the tile that the block computes. Products of the loop read the copy. It is there
+    behind kernel.wait_copies, for the thread, and behind a kernel.barrier after that, for the block.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$weights);
+  let assemblyFormat = "$weights attr-dict";
+}
+def Kernel_WaitCopiesOp : Kernel_Op<"wait_copies", [HasParent<"FirstOp">]> {
+  let summary = "Until all copies are there that the thread began";
+  let assemblyFormat = "attr-dict";
+}
+def Kernel_TeamBarrierOp : Kernel_Op<"team_barrier"> {
+  let summary = "Where a whole loop is one launch: the blocks of threads that have the same inputs wait for each other";
+  let description = "All blocks of the launch, or a team of them to which some inputs were dealt; teams do not wait for each other.";
+  let assemblyFormat = "attr-dict";
 }
 def Kernel_TogetherOp : Kernel_Op<"together", [NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "Its loops need nothing of one another, and no input fails in them: they may run at the same time";

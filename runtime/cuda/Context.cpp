@@ -119,8 +119,8 @@ size_t elements(const ColumnView &view, int32_t rows, int32_t levels) {
 
 //===-- Context -----------------------------------------------------------------------------------------===//
 
-/// The number of faults, and what the barriers of whole loops count in.
-constexpr size_t kHeader = lines((1 + Context::kLoops) * sizeof(int32_t));
+/// The number of faults.
+constexpr size_t kHeader = lines(sizeof(int32_t));
 
 Context::~Context() {
   if (backend_ == nullptr)
@@ -174,7 +174,7 @@ void Context::open() {
     check(backend_->open(model_.device(), options_.stream == nullptr ? &stream_ : nullptr));
     if (status_.ok() && options_.stream != nullptr)
       stream_ = options_.stream;
-    cooperative_ = status_.ok() && backend_->cooperative(model_.device());
+    together_ = status_.ok() ? backend_->together(model_.device()) : 0;
   } else if (stream_ != nullptr) {
     backend_->use(model_.device());
     if (status_.code == Code::limit || status_.code == Code::bad_call) { // another batch may do
@@ -193,9 +193,32 @@ void Context::open() {
   again_ = false;
   launches_ = 0;
   fault_launches_ = 0;
-  taken_ = path_ == Path::Persistent && cooperative_ ? Path::Persistent : Path::Levels;
+  taken_ = path_ == Path::Persistent && together_ > 0 ? Path::Persistent : Path::Levels;
   collecting_ = false;
   nodes_.clear();
+  most_teams_ = 0;
+}
+
+int32_t Context::teams(int32_t tiles) const {
+  if (path_ != Path::Persistent || model_.empty())
+    return 1;
+  int32_t blocks = backend_ != nullptr ? together_ : model_.host().code().cuda().together(model_.device());
+  if (most_blocks_ > 0)
+    blocks = std::min(blocks, most_blocks_);
+  return std::clamp(std::min(blocks, teams_ > 0 ? teams_ : blocks / tiles), 1, kMostTeams);
+}
+
+/// As many blocks for each team as the team with the most rows has work for.
+WholeLoop Context::whole_loop(const StageOfLoop *loop, size_t stages, int32_t teams, int32_t first,
+                              int32_t ticks) {
+  int64_t blocks = 1;
+  for (const StageOfLoop *stage = loop; stage != loop + stages; ++stage)
+    for (int32_t n = first * teams; n < ticks * teams; ++n)
+      blocks = std::max(blocks, (int64_t(stage->bounds[n + 1]) - stage->bounds[n] + stage->rows - 1) /
+                                    stage->rows * stage->tiles);
+  most_teams_ = std::max(most_teams_, teams);
+  blocks = std::min<int64_t>(blocks * teams, most_blocks_ > 0 ? most_blocks_ : 1 << 20);
+  return {first, ticks, static_cast<int32_t>(blocks), teams, waits_ == Waits::Values};
 }
 
 static void place(const Region &region, const void *address) {
@@ -273,6 +296,7 @@ int64_t Context::begin(std::initializer_list<Region> regions) {
   at[Region::Input] = result_bytes_ + header;
   at[Region::Rows] = result_bytes_ + in + room(records);
   at[Region::Decided] = at[Region::Rows];
+  size_t unset[2] = {}; // what holds kUnset, from a byte of the arena to another
   for (const Region &region : regions)
     if (region.kind == Region::Rows)
       at[Region::Decided] += room(region.bytes);
@@ -281,19 +305,40 @@ int64_t Context::begin(std::initializer_list<Region> regions) {
   std::memset(staging_.data(), 0, kHeader);
   for (const Region &region : regions) {
     size_t &begin = at[region.kind];
-    const bool elsewhere = region.kind == Region::Input && (region.from == nullptr || region.device >= 0);
+    const bool elsewhere =
+        region.kind == Region::Input && region.bytes == 0 && (region.from == nullptr || region.device >= 0);
     place(region, elsewhere ? region.from : arena_.data() + begin);
-    if (region.kind == Region::Input && region.bytes > 0)
-      std::memcpy(staging_.data() + (begin - result_bytes_), region.from, region.bytes);
+    if (region.kind == Region::Input && region.bytes > 0) {
+      unsigned char *staged = staging_.data() + (begin - result_bytes_);
+      if (region.from != nullptr)
+        std::memcpy(staged, region.from, region.bytes);
+      else
+        std::memset(staged, 0, region.bytes);
+    }
     if (fenced)
       ends_.push_back(begin + region.bytes);
-    begin += room(region.bytes);
+    const size_t next = begin + room(region.bytes);
+    if (region.awaited && taken_ == Path::Persistent && waits_ == Waits::Values) {
+      if (unset[1] != begin) { // arrays behind each other are filled at once
+        fill(unset[0], unset[1]);
+        unset[0] = begin;
+      }
+      unset[1] = next;
+    }
+    begin = next;
   }
+  fill(unset[0], unset[1]);
   backend_->copy(header_, staging_.data(), in, stream_);
   busy_ = true;
   deciding_ = false;
   fence(true);
   return part_;
+}
+
+/// Nobody has written there, and kernels see it.
+void Context::fill(size_t begin, size_t end) {
+  if (begin < end)
+    backend_->fill(arena_.data() + begin, end - begin, stream_);
 }
 
 /// Kernels that touch what is behind an array are told; copies go from one array to the next.

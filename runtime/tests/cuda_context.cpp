@@ -358,11 +358,14 @@ TEST_F(CudaContext, StreamOfTheCaller) {
 
 //===-- Memory and copies -------------------------------------------------------------------------------===//
 
+using dbc::cuda::awaited;
 using dbc::cuda::decided;
 using dbc::cuda::input;
+using dbc::cuda::kUnset;
 using dbc::cuda::lines;
 using dbc::cuda::result;
 using dbc::cuda::rows;
+using dbc::cuda::zeros;
 
 // All memory is one reservation on the device and one on the host, a quarter more than is needed: batches
 // that grow slowly do not make it grow. What is needed is a sum over arrays, each in whole lines.
@@ -425,20 +428,28 @@ TEST_F(CudaContext, CopiesArrays) {
   const uint8_t *byte_at = nullptr, *none_at = &byte;
   double *sums = nullptr, *between = nullptr;
   uint8_t *flags = nullptr;
+  int32_t *counters = nullptr;
+  float *first = nullptr, *second = nullptr;
   const int64_t part =
       context.begin({result(&sums, 40), result(&flags, 3), input(&ints_at, ints, 3),
                      input(&none_at, static_cast<const uint8_t *>(nullptr), 5), rows(&between, 10),
-                     input(&doubles_at, doubles.data(), doubles.size()), input(&byte_at, &byte, 1)});
+                     input(&doubles_at, doubles.data(), doubles.size()), input(&byte_at, &byte, 1),
+                     zeros(&counters, 1000), awaited(rows(&first, 7)), awaited(rows(&second, 300))});
   ASSERT_TRUE(context.status().ok());
   EXPECT_EQ(ints_at[2], 3);
   EXPECT_EQ(std::vector<double>(doubles_at, doubles_at + 77), doubles);
   EXPECT_EQ(*byte_at, 9);
   EXPECT_EQ(none_at, nullptr);
-  const void *all[] = {sums, flags, ints_at, doubles_at, byte_at, between, context.faults().records};
+  const void *all[] = {sums,     flags, ints_at, doubles_at, byte_at, between, context.faults().records,
+                       counters, first, second};
   for (const void *at : all)
     EXPECT_EQ(reinterpret_cast<uintptr_t>(at) % 256, 0u);
-  for (int32_t loop = 0; loop < Context::kLoops; ++loop)
-    EXPECT_EQ(*context.barrier(loop), 0);
+  EXPECT_EQ(std::count(counters, counters + 1000, 0), 1000);
+  EXPECT_EQ(*context.faults().count, 0);
+  const std::vector<uint32_t> unset(300, kUnset); // arrays behind each other are filled at once
+  EXPECT_EQ(std::memcmp(first, unset.data(), 7 * sizeof(float)), 0);
+  EXPECT_EQ(std::memcmp(second, unset.data(), 300 * sizeof(float)), 0);
+  EXPECT_EQ(card.fills, counting().fence != nullptr || second - first == 64 ? 1 : 2);
 
   std::fill(sums, sums + 40, 2.5);
   std::fill(flags, flags + 3, uint8_t(7));
@@ -472,7 +483,7 @@ TEST_F(CudaContext, FencesBetweenArrays) {
   float *sums = nullptr, *values = nullptr;
   const int64_t part = context.begin({result(&sums, 3), input(&in, numbers.data(), 64), rows(&values, 64)});
   values[63] = in[63] + 1;
-  const void *const ends[] = {sums + 3, in + 64, values + 64, context.barrier(63)};
+  const void *const ends[] = {sums + 3, in + 64, values + 64, context.faults().count + 64};
   for (const void *end : ends)
     EXPECT_DEATH(values[0] = *static_cast<const volatile float *>(end), "use-after-poison");
   context.copy_out();
@@ -546,7 +557,6 @@ TEST_F(CudaContext, NothingHappensAfterAFailure) {
   EXPECT_EQ(context.constant<float>(0), nullptr);
   EXPECT_EQ(context.matrix<float>(0, 2, 1).weights, nullptr);
   EXPECT_EQ(context.faults().records, nullptr);
-  EXPECT_EQ(context.barrier(0), nullptr);
   context.copy_out();
   (void)context.finish(part);
   EXPECT_EQ(context.on_host(sum), nullptr);

@@ -9,6 +9,8 @@ namespace {
 
 using dbc::cuda::Graphs;
 using dbc::cuda::Path;
+using dbc::cuda::Waits;
+using dbc::cuda::WholeLoop;
 
 //===-- A model with levels -----------------------------------------------------------------------------===//
 
@@ -19,24 +21,35 @@ struct ClimbArrays {
   const int32_t *from = nullptr, *ticks = nullptr;
   const float *value = nullptr;
   float *sums = nullptr, *result = nullptr;
-  int32_t *barriers = nullptr;
+  int32_t *counters = nullptr;
   dbc::cuda::Faults faults;
 };
 
-template <class Of> __device__ void each_row(int32_t begin, int32_t end, const Of &of) {
-  for (int32_t first = begin + blockIdx.x * 8; first < end; first += gridDim.x * 8)
+template <class Of>
+__device__ void each_row(int32_t begin, int32_t end, const Of &of,
+                         const dbc::cuda::Blocks &blocks = dbc::cuda::Grid()) {
+  for (int32_t first = begin + blocks.number * 8; first < end; first += blocks.count * 8)
     for (int32_t row = first + threadIdx.x; row < std::min(first + 8, end); row += blockDim.x)
       of(row);
 }
 __device__ void take(const ClimbArrays &arrays, int32_t begin, int32_t end, int32_t) {
   each_row(begin, end, [&](int32_t row) { arrays.sums[row] = arrays.value[arrays.from[row]]; });
 }
+template <class Team>
+__device__ void climb_by(const ClimbArrays &arrays, const Team &team, int32_t begin, int32_t end,
+                         int32_t launch) {
+  each_row(
+      begin, end,
+      [&](int32_t row) {
+        const float sum = 2 * team.read(arrays.sums[arrays.from[row]]) + 1;
+        team.write(arrays.sums[row], sum);
+        if (sum < 0)
+          dbc::cuda::fault(arrays.faults, launch, 7, {row, 0, 0});
+      },
+      team);
+}
 __device__ void climb(const ClimbArrays &arrays, int32_t begin, int32_t end, int32_t launch) {
-  each_row(begin, end, [&](int32_t row) {
-    arrays.sums[row] = 2 * arrays.sums[arrays.from[row]] + 1;
-    if (arrays.sums[row] < 0)
-      dbc::cuda::fault(arrays.faults, launch, 7, {row, 0, 0});
-  });
+  climb_by(arrays, dbc::cuda::Grid(), begin, end, launch);
 }
 __device__ void give(const ClimbArrays &arrays, int32_t begin, int32_t end, int32_t) {
   each_row(begin, end, [&](int32_t row) { arrays.result[row - begin] = arrays.sums[arrays.from[row]]; });
@@ -51,15 +64,20 @@ template <StageFunction kStage>
 __global__ void in_a_graph(const ClimbArrays *arrays, const int32_t *rows, int32_t launch) {
   kStage(*arrays, rows[0], rows[1], launch);
 }
-__global__ void whole(const ClimbArrays arrays, int32_t first, int32_t ticks) {
-  dbc::cuda::GridBarrier grid(arrays.barriers);
-  for (int32_t tick = first; tick < ticks; ++tick) {
-    climb(arrays, arrays.ticks[tick], arrays.ticks[tick + 1], arrays.faults.launch + tick - first);
-    grid.wait();
+template <class Team> __global__ void whole(const ClimbArrays arrays, const WholeLoop loop) {
+  Team team(loop, arrays.counters, 0);
+  for (int32_t tick = loop.first; tick < loop.ticks; ++tick) {
+    const int32_t at = team.at(tick);
+    climb_by(arrays, team, arrays.ticks[at], arrays.ticks[at + 1], arrays.faults.launch + tick - loop.first);
+    team.wait();
   }
 }
-void launch_whole(const ClimbArrays &arrays, int32_t first, int32_t ticks, int32_t blocks, void *stream) {
-  dbc::cuda::launch_cooperative(whole, blocks, 0, stream, arrays, first, ticks);
+std::vector<WholeLoop> loops; ///< that were launched
+void launch_whole(const ClimbArrays &arrays, const WholeLoop &loop, void *stream) {
+  loops.push_back(loop);
+  if (loop.by_value)
+    return dbc::cuda::launch_cooperative(whole<dbc::cuda::AwaitingTeam>, loop, 0, stream, arrays, loop);
+  dbc::cuda::launch_cooperative(whole<dbc::cuda::CountingTeam>, loop, 0, stream, arrays, loop);
 }
 std::vector<int32_t> blocks_in_graphs; ///< of each launch that a graph was made of
 int32_t wide_in_graphs = 0;            ///< what the last one was told
@@ -92,6 +110,9 @@ public:
     ticks_ = {0};
     for (int32_t width : widths)
       ticks_.push_back(ticks_.back() + (run.input_count > 0 ? width : 0));
+    inner_.count = static_cast<int32_t>(widths.size()) - 1;
+    inner_.begin.assign(ticks_.size() - 1, 0);
+    std::copy(ticks_.begin() + 1, ticks_.end(), inner_.begin.data());
     from_.clear();
     for (size_t level = 0; level < widths.size(); ++level)
       for (int32_t n = 0; n < ticks_[level + 1] - ticks_[level]; ++n)
@@ -104,21 +125,23 @@ public:
   Status begin_on(dbc::Run &run, Context &device) override {
     const int32_t levels = static_cast<int32_t>(widths.size()), rows = ticks_.back();
     arrays_ = {};
+    teams_.begin(run, device.teams(1));
+    teams_.deal(inner_, run.batch.args(), [&](int32_t row) { return owner(run, row); });
     part_ = device.begin({
         dbc::cuda::result(&arrays_.result, size_t(run.input_count)),
         dbc::cuda::input(&arrays_.from, from_.data(), from_.size()),
-        dbc::cuda::input(&arrays_.ticks, ticks_.data() + 1, ticks_.size() - 1),
+        dbc::cuda::input(&arrays_.ticks, teams_.bounds(0), teams_.size(0)),
         dbc::cuda::input(&arrays_.value, run.batch.column(Tree, value).f32, size_t(run.batch.rows(Tree))),
-        dbc::cuda::rows(&arrays_.sums, size_t(rows)),
+        dbc::cuda::zeros(&arrays_.counters, dbc::cuda::kCounters),
+        dbc::cuda::awaited(dbc::cuda::rows(&arrays_.sums, size_t(rows))),
     });
-    arrays_.barriers = device.barrier(0);
     device.collect(run);
     device.launch(run, arrays_, climb_stages, 0, 0, ticks_[1]);
-    const dbc::cuda::StageOfLoop loop[] = {{1, ticks_.data() + 1, 8, 1, false}};
+    const dbc::cuda::StageOfLoop loop[] = {{1, ticks_.data() + 1, teams_.bounds(0), 8, 1, false}};
     const int32_t apart = device.apart(loop, levels - 1);
     for (int32_t level = 1; level <= apart; ++level)
       device.launch(run, arrays_, climb_stages, 1, ticks_[level], ticks_[level + 1]);
-    device.launch_loop(run, arrays_, climb_stages, loop, apart, levels - 1, launch_whole);
+    device.launch_loop(run, arrays_, climb_stages, loop, teams_, apart, levels - 1, launch_whole);
     device.launch(run, arrays_, climb_stages, 2, rows, rows + run.input_count);
     device.launch_graph(arrays_, climb_stages);
     device.copy_out();
@@ -138,12 +161,25 @@ public:
     return Status();
   }
 
+  /// The input that row n of `width` rows of a level is of, among those that take part.
+  static int32_t (*owner_of)(int32_t n, int32_t width);
+  static int32_t first_input(int32_t, int32_t) { return 0; }
+  static int32_t in_order(int32_t n, int32_t) { return n; }
+  static int32_t backwards(int32_t n, int32_t width) { return width - 1 - n; }
+
 private:
+  int32_t owner(const dbc::Run &run, int32_t row) const {
+    const auto level = std::upper_bound(ticks_.begin(), ticks_.end(), row) - 1;
+    return run.inputs[owner_of(row - *level, level[1] - *level)];
+  }
   std::vector<int32_t> ticks_, from_;
+  dbc::Ticks inner_; ///< of the loop
+  dbc::cuda::Teams teams_;
   ClimbArrays arrays_;
   int64_t part_ = 0;
 };
 std::vector<int32_t> ClimbPlan::widths;
+int32_t (*ClimbPlan::owner_of)(int32_t, int32_t) = ClimbPlan::first_input;
 
 const dbc::ModelCode &climbing_code() {
   static const dbc::ModelCode code = [] {
@@ -160,6 +196,8 @@ protected:
   void SetUp() override {
     card = Card();
     blocks_in_graphs.clear();
+    loops.clear();
+    ClimbPlan::owner_of = ClimbPlan::first_input;
     ASSERT_TRUE(dbc::cuda::Model::make(climbing_, 0, &on_).ok());
     context_ = std::make_unique<Context>(on_);
     session_.compute_on(context_.get());
@@ -429,7 +467,7 @@ TEST_F(CudaGraphs, EntriesAreApart) {
 // A device where blocks of threads cannot wait for each other runs loops level by level, and path() says so;
 // a graph needs no such thing.
 TEST_F(CudaGraphs, DevicesWithoutCooperativeLaunches) {
-  card.cooperative = false;
+  card.together = 0;
   context_->choose_path(Path::Persistent);
   EXPECT_TRUE(climbs(3, {3, 2, 2, 1}));
   EXPECT_EQ(context_->path(), Path::Levels);
@@ -437,7 +475,7 @@ TEST_F(CudaGraphs, DevicesWithoutCooperativeLaunches) {
   context_->choose_path(Path::Graph);
   EXPECT_TRUE(climbs(3, {3, 2, 2, 1}));
   EXPECT_EQ(context_->path(), Path::Graph);
-  card.cooperative = true; // asked once, when a context first runs
+  card.together = 4; // asked once, when a context first runs
   context_->choose_path(Path::Persistent);
   EXPECT_TRUE(climbs(3, {3, 2, 2, 1}));
   EXPECT_EQ(context_->path(), Path::Levels);
@@ -447,6 +485,70 @@ TEST_F(CudaGraphs, DevicesWithoutCooperativeLaunches) {
   EXPECT_EQ(other.path(), Path::Persistent);
   EXPECT_EQ(other.launches(), 3);
   session_.compute_on(nullptr);
+}
+
+// Inputs are dealt to as many teams as have a block for each tile, or as a session wants it: no more than
+// there are inputs, blocks and counters. Results do not depend on it, nor on how blocks wait.
+TEST_F(CudaGraphs, InputsAreDealtToTeams) {
+  context_->choose_path(Path::Persistent);
+  ClimbPlan::owner_of = ClimbPlan::in_order;
+  const struct {
+    int32_t wanted, blocks, inputs, teams, most;
+  } cases[] = {{0, 0, 9, 4, 4}, {2, 0, 9, 2, 4}, {3, 0, 9, 3, 4}, {7, 0, 9, 4, 4},
+               {0, 0, 3, 3, 4}, {0, 2, 9, 2, 2}, {1, 0, 9, 1, 4}, {0, 0, 1, 1, 4}};
+  for (const auto &each : cases)
+    for (const Waits waits : {Waits::Counters, Waits::Values}) {
+      context_->deal_to(each.wanted);
+      context_->limit_blocks(each.blocks);
+      context_->choose_waits(waits);
+      loops.clear();
+      EXPECT_TRUE(climbs(each.inputs, {each.inputs, each.inputs, each.inputs, each.inputs}));
+      EXPECT_EQ(context_->teams(), each.teams);
+      ASSERT_EQ(loops.size(), 1u);
+      EXPECT_EQ(loops[0].teams, each.teams);
+      EXPECT_LE(loops[0].blocks, each.most);
+      EXPECT_EQ(loops[0].by_value, waits == Waits::Values);
+    }
+  card.together = 1000; // teams have counters
+  Context many(on_);
+  many.limit_blocks(3);
+  session_.compute_on(&many);
+  EXPECT_TRUE(climbs(40, {40, 40, 40}));
+  EXPECT_EQ(many.teams(), 3);
+  many.limit_blocks(0);
+  EXPECT_EQ(many.teams(/*tiles=*/1), dbc::cuda::kMostTeams);
+  EXPECT_EQ(many.teams(/*tiles=*/300), 3);
+  EXPECT_EQ(many.teams(/*tiles=*/3000), 1);
+  session_.compute_on(nullptr);
+}
+
+// Where rows of a level are not in the order of inputs nobody could say where a team's rows begin and end:
+// there is one.
+TEST_F(CudaGraphs, OneTeamWhereRowsAreOutOfOrder) {
+  context_->choose_path(Path::Persistent);
+  for (const auto &[owner_of, teams] :
+       {std::pair{ClimbPlan::first_input, 4}, {ClimbPlan::in_order, 4}, {ClimbPlan::backwards, 1}}) {
+    ClimbPlan::owner_of = owner_of;
+    EXPECT_TRUE(climbs(6, {6, 6, 6, 6, 6}));
+    EXPECT_EQ(context_->teams(), teams);
+  }
+}
+
+// Memory in which numbers are awaited holds none before, batch after batch; by counters nothing is filled.
+TEST_F(CudaGraphs, NumbersAreAwaitedOnlyWhereAsked) {
+  context_->choose_path(Path::Persistent);
+  for (const auto &[path, waits, fills] : {std::tuple{Path::Persistent, Waits::Values, 1},
+                                           {Path::Persistent, Waits::Counters, 0},
+                                           {Path::Levels, Waits::Values, 0},
+                                           {Path::Graph, Waits::Values, 0}}) {
+    context_->choose_path(path);
+    context_->choose_waits(waits);
+    for (int32_t batch = 0; batch < 2; ++batch) {
+      card.fills = 0;
+      EXPECT_TRUE(climbs(5, {5, 5, 5}));
+      EXPECT_EQ(card.fills, fills);
+    }
+  }
 }
 
 // An entry whose launches cannot be a graph has them one by one: it collects none.

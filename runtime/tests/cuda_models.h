@@ -34,8 +34,8 @@ struct Card {
   std::map<void *, size_t> device, host; ///< memory that is held
   size_t bytes = 0;                      ///< of the device
   size_t copied = 0;                     ///< bytes, there and back
-  int32_t allocations = 0, streams = 0, opened = 0, copies = 0, graphs = 0;
-  bool cooperative = true;
+  int32_t allocations = 0, streams = 0, opened = 0, copies = 0, graphs = 0, fills = 0;
+  int32_t together = 4;         ///< blocks of threads that may wait for each other
   Status graph_failure;         ///< why no graph is made
   size_t free = 1234;           ///< what it says may still be had
   void *lent = nullptr;         ///< the stream that copies are to be on; null: its own
@@ -112,6 +112,11 @@ const Backend &counting() {
         card.copied += size;
         dbc::cuda::backend().copy(to, from, size, stream);
       },
+      [](void *memory, size_t size, void *stream) {
+        card.note("fill", stream);
+        ++card.fills;
+        dbc::cuda::backend().fill(memory, size, stream);
+      },
       [] { return std::exchange(card.begun, Status()); },
       [](void *stream) {
         card.note("wait", stream);
@@ -121,7 +126,7 @@ const Backend &counting() {
         return status;
       },
       dbc::cuda::backend().poison,
-      [](int32_t) { return card.cooperative; },
+      [](int32_t) { return card.together; },
       [](void **stream) {
         const Status status = dbc::cuda::backend().capture(stream);
         *stream = card.written_down = &card.stream[card.opened++ % 4];

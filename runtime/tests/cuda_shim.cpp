@@ -158,7 +158,7 @@ TEST(CudaShim, BlocksShareWork) {
 
 __global__ void keep_tiles(Fragments matrix, int32_t tiles, float *sums) {
   DBC_SHARED(float, memory, 0, 2 * kFragment);
-  const Fragments kept = keep(matrix, tiles, memory);
+  const Fragments kept = copy_async(matrix, tiles, memory, Grid());
   wait_for_copies();
   __syncthreads();
   if (threadIdx.x == 0)
@@ -411,16 +411,16 @@ TEST(CudaShim, BlocksOfManyRows) {
 /// In each round a block has the number that the one behind it had.
 template <bool Waits>
 __global__ void pass_on_among_blocks(int32_t *numbers, int32_t *arrived, int32_t *blocks, uint32_t before) {
-  GridBarrier barrier(arrived, before);
+  CountingTeam team(WholeLoop{0, 0, 0, 1, false}, arrived, 0, before);
   int32_t held = blockIdx.x;
   for (int32_t round = 0; round < 3; ++round) {
     if (threadIdx.x == 0)
       numbers[blockIdx.x] = held;
     if (Waits)
-      barrier.wait();
+      team.wait();
     held = numbers[(blockIdx.x + 1) % gridDim.x];
     if (Waits)
-      barrier.wait();
+      team.wait();
   }
   if (threadIdx.x == 0) {
     numbers[blockIdx.x] = held;
@@ -434,8 +434,8 @@ template <bool Waits> uint64_t right_among_blocks(int32_t asked, uint32_t before
     seed(number);
     std::vector<int32_t> numbers(static_cast<size_t>(asked), -1);
     int32_t arrived = static_cast<int32_t>(before), blocks = 0;
-    launch_cooperative(pass_on_among_blocks<Waits>, asked, 4096, nullptr, numbers.data(), &arrived, &blocks,
-                       before);
+    launch_cooperative(pass_on_among_blocks<Waits>, WholeLoop{0, 0, asked, 1, false}, 4096, nullptr,
+                       numbers.data(), &arrived, &blocks, before);
     const Status status = wait();
     EXPECT_TRUE(status.ok()) << status.message;
     EXPECT_GE(blocks, 1);
@@ -463,10 +463,10 @@ TEST(CudaShim, BlocksMeetAnyNumberOfTimes) {
 }
 
 __global__ void wait_for_more(int32_t *arrived, const int32_t *bounds) {
-  GridBarrier barrier(arrived);
+  CountingTeam team(WholeLoop{0, 0, 0, 1, false}, arrived, 0);
   if (bounds != nullptr)
-    barrier.behind("walk.concat", 4, bounds, 8, 10);
-  barrier.wait();
+    team.behind("walk.concat", 4, bounds[4], 8, 10);
+  team.wait();
 }
 
 // Blocks that are not there together wait for ever, and that is told: which blocks, and how far they came.
@@ -495,6 +495,51 @@ TEST(CudaShim, ReportsBlocksThatWaitForThoseToCome) {
       EXPECT_EQ(more, told < 2 ? "," : "");
     }
   }
+}
+
+/// A chain of numbers, each one more than the one before, which another block writes; the first is there.
+/// Those that are no numbers are handed on too, with one pattern of bits.
+template <class Team>
+__global__ void count_on(const WholeLoop loop, int32_t *counters, float *numbers, int32_t length) {
+  Team team(loop, counters, 0);
+  for (int32_t tick = loop.first; tick < loop.ticks; ++tick) {
+    if (tick % team.count == team.number)
+      for (int32_t n = threadIdx.x; n < length; n += blockDim.x)
+        team.write(numbers[(tick + 1) * length + n], team.read(numbers[tick * length + n]) + 1);
+    team.behind("count", tick, 0, 1, 1);
+    team.wait();
+  }
+}
+
+// Blocks may wait for the numbers themselves, and then for nothing else; a number that nobody writes is
+// waited for without end, and that is told.
+TEST(CudaShim, BlocksWaitForNumbers) {
+  constexpr int32_t kTicks = 9, kLength = 40;
+  for (uint64_t number = 0; number < kSeeds; ++number) {
+    seed(number);
+    std::vector<float> numbers((kTicks + 1) * kLength);
+    for (const bool by_value : {false, true}) {
+      std::memset(numbers.data(), 0xff, numbers.size() * sizeof(float));
+      for (int32_t n = 0; n < kLength; ++n)
+        numbers[n] = n == 3 ? settled(numbers[kLength]) : static_cast<float>(n);
+      std::vector<int32_t> counters(kCounters, 0);
+      const WholeLoop loop = {0, kTicks, 3, 1, by_value};
+      launch_cooperative(by_value ? count_on<AwaitingTeam> : count_on<CountingTeam>, loop, 0, nullptr, loop,
+                         counters.data(), numbers.data(), kLength);
+      const Status status = wait();
+      ASSERT_TRUE(status.ok()) << status.message;
+      for (int32_t n = 0; n < kLength; ++n)
+        EXPECT_TRUE(n == 3 ? std::isnan(numbers[kTicks * kLength + n])
+                           : numbers[kTicks * kLength + n] == static_cast<float>(n + kTicks));
+      EXPECT_EQ(counters[0], by_value ? 0 : 3 * kTicks);
+    }
+  }
+  std::vector<float> numbers(3 * kLength);
+  std::memset(numbers.data(), 0xff, numbers.size() * sizeof(float));
+  const WholeLoop loop = {0, 2, 1, 1, true};
+  launch_cooperative(count_on<AwaitingTeam>, loop, 0, nullptr, loop, static_cast<int32_t *>(nullptr),
+                     numbers.data(), kLength);
+  EXPECT_EQ(wait().message, "CUDA on the CPU: no thread of a kernel can go on: block 0");
 }
 
 __global__ void claim_scratch(BlockScratch scratch) {

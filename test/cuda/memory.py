@@ -14,7 +14,7 @@ def array_bytes(array, counts):
         key = " ".join(filter(None, [{"order": "rows", "blocks": "rows"}.get(kind, kind), of, str(term.get("level", ""))]))
         count = counts.pop("order " + of, 0) if kind == "order" else counts[key]
         if kind == "ticks":
-            count += 1
+            count = count * counts["teams"] + 1
         if kind == "blocks":
             count = min(max(-(-count // term["rows"]) * term["tiles"], 1), term["most"])
         most = max(most, count * term["bytes"])
@@ -31,10 +31,13 @@ def main():
     with open(options.manifest, encoding="utf-8") as file:
         manifest = json.load(file)
     with open(options.said, encoding="utf-8") as file:
-        model, batch = map(int, re.search(r"memory of the device: (\d+) bytes of the model; (\d+) bytes of", file.read()).groups())
+        said = r"memory of the device: (\d+) bytes of the model; (\d+) bytes of the last batch; teams of blocks: (\d+)"
+        model, batch, teams = map(int, re.search(said, file.read()).groups())
     memory = manifest["device_memory"]
     (entry,) = (entry for entry in manifest["entries"] if entry["name"] == options.entry)
     counts = {name: int(count) for name, count in (each.rsplit("=", 1) for each in options.counts)}
+    counts["teams"] = max(teams, 1)
+    counts["part"] = 1
     line = memory["line"]
     needed = memory["fixed_bytes"] + sum(-(-array_bytes(array, counts) // line) * line for array in entry["device_arrays"])
     print(f"model {memory['model_bytes']}, batch {needed}")

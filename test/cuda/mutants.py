@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Mistakes put into emitted kernels, one at a time: a barrier less, or an index that is one too large. `dbc verify` on
+# Mistakes put into emitted kernels, one at a time: a barrier or a wait for numbers less, or an index that is one too large. `dbc verify` on
 # the CPU must see each of them, or the tests of kernels prove nothing.
 #
 # A model is compiled once: its .cu gets all its mutants, and $MUTANT chooses one when it runs. To that end $CXX is this
@@ -58,6 +58,21 @@ EQUIVALENT = {
 
 Mutant = collections.namedtuple("Mutant", "number entry stage place kind line changed")
 
+# A team that does not wait for numbers where a mutant is chosen.
+NOT_WAITING = """
+template <class Team> struct DbcMutantTeam : Team {
+  bool waits;
+  template <class T> T read(const T &x) const { return waits ? Team::read(x) : x; }
+  void await(const float *at, float &x) const {
+    if (waits)
+      Team::await(at, x);
+  }
+};
+template <class Team> DbcMutantTeam<Team> dbc_mutant_team(const Team &team, bool waits) { return {team, waits}; }
+"""
+# What does not wait then: the group.
+WAITS = [re.compile(r"(?:segment|chunks)\(.*, (team)\)"), re.compile(r"\b(team)\.read\(")]
+
 # What is increased: the group. Beside these, all that stands in brackets behind a name.
 INDICES = [
     re.compile(r"\b(first\w* \+ \w+)"),  # a row
@@ -71,7 +86,7 @@ INDICES = [
     re.compile(r"product_of_tables\(count, (\w+),"),
 ]
 FUNCTION = re.compile(r"\b(?!launch_|record_)(\w+)\(const Arrays (?:&?arrays|\*given)\b")
-BARRIER = re.compile(r"(__syncthreads\(\);|dbc::cuda::wait_for_copies\(\);|grid\.wait\(\);)$")
+BARRIER = re.compile(r"(__syncthreads\(\);|dbc::cuda::wait_for_copies\(\);|team\.wait\(\);)$")
 PHASE = re.compile(
     r"int32_t (?:(i)|element) = threadIdx\.x(?:; element < (?:count \* )?(\w+))?"
     r"|\b(product\w*(?=<\w+>\())|dbc::cuda::(product\w*|multiply)\(|^\s*(stage_\w+)\(arrays,"
@@ -126,6 +141,9 @@ def instrument(text):
             lines[number] = f"if (dbc_mutant != {len(mutants)}) {match[1]}"
             continue
         insertions = []
+        for match in (match for wait in WAITS for match in wait.finditer(line)):
+            mutants.append(Mutant(len(mutants) + 1, entry, stage, number + 1, "wait", line.strip(), "does not wait"))
+            insertions += [(match.start(1), 0, "dbc_mutant_team("), (match.end(1), -1, f", dbc_mutant != {len(mutants)})")]
         for begin, end in indices(line):
             larger = f"{line[begin:end]} + 1" if line[end] in "],;" else f"({line[begin:end]} + 1)"
             changed = (line[:begin] + larger + line[end:]).strip()
@@ -134,7 +152,8 @@ def instrument(text):
         for at, _, inserted in sorted(insertions, key=lambda it: it[:2], reverse=True):
             lines[number] = lines[number][:at] + inserted + lines[number][at:]
     chosen = 'static const int dbc_mutant = std::getenv("MUTANT") ? std::atoi(std::getenv("MUTANT")) : 0;'
-    return "\n".join(["#include <cstdlib>", chosen, *lines]), mutants
+    last = max(number for number, line in enumerate(lines) if line.startswith("#include"))
+    return "\n".join(["#include <cstdlib>", chosen, *lines[: last + 1], NOT_WAITING, *lines[last + 1 :]]), mutants
 
 
 def compile_mutants(command):

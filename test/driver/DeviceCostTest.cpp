@@ -23,6 +23,7 @@ DeviceConstants roundNumbers() {
   device.host_launch_us = 5;
   device.graph_node_us = 2;
   device.grid_barrier_us = 1;
+  device.word_us = 0.75;
   device.l2_latency_us = 0.25;
   device.l2_bytes_per_second = 64e9; // 64 bytes a clock
   device.l2_bytes_per_clock = 32;
@@ -208,9 +209,9 @@ TEST(DeviceCost, MoreRowsNeverTakeLess) {
   for (int round = 0; round < 300; ++round) {
     DeviceConstants device = roundNumbers();
     device.processors = double(whole(1, 150));
-    for (double *constant :
-         {&device.clock_ghz, &device.start_us, &device.launch_us, &device.host_launch_us,
-          &device.graph_node_us, &device.grid_barrier_us, &device.tile_us, &device.product_step_clocks})
+    for (double *constant : {&device.clock_ghz, &device.start_us, &device.launch_us, &device.host_launch_us,
+                             &device.graph_node_us, &device.grid_barrier_us, &device.word_us, &device.tile_us,
+                             &device.product_step_clocks})
       *constant *= draw(0.1, 3);
     device.l2_bytes_per_second *= draw(1, 100);
     KernelShape kernel = product(round % 3 == 0 ? "ffma" : round % 3 == 1 ? "tf32" : "tf32x3");

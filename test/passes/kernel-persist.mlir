@@ -1,6 +1,6 @@
 // RUN: dbc-opt %s --kernel-persist | FileCheck %s
 //
-// A loop of launches over rows that it orders itself may be one launch; not so where a `while` drops rows, where another loop
+// A loop of launches over rows that it orders itself may be one launch, with a barrier behind each; not so where a `while` drops rows, where another loop
 // is inside, or where scratch is global. Matrices are kept on the chip for the whole loop as long as there is room.
 
 module @m {
@@ -59,6 +59,11 @@ module @m {
     // CHECK: kernel.run {
     kernel.run {
       // CHECK-NEXT: kernel.steps persistent @scan {
+      // CHECK-NEXT: kernel.launch @own
+      // CHECK-NEXT: kernel.team_barrier
+      // CHECK-NEXT: kernel.launch @own
+      // CHECK-NEXT: kernel.team_barrier
+      // CHECK-NEXT: }
       kernel.steps @scan {
         kernel.launch @own
         kernel.launch @own
@@ -92,7 +97,12 @@ module @m {
         kernel.launch @large
       }
       // @packed.B has 256 KB, more than a block has; of @packed.C a block needs all tiles in turn.
-      // CHECK: kernel.steps persistent @scan keeps [@packed.A] {
+      // CHECK: kernel.steps persistent @scan {
+      // CHECK-NEXT: kernel.first {
+      // CHECK-NEXT: kernel.copy_async @packed.A
+      // CHECK-NEXT: kernel.wait_copies
+      // CHECK-NEXT: kernel.barrier
+      // CHECK-NEXT: }
       // CHECK-NEXT: kernel.launch @multiplies
       kernel.steps @scan {
         kernel.launch @multiplies

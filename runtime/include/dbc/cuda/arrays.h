@@ -89,6 +89,22 @@ struct Progress {
   int32_t tick = 0, row = 0;
 };
 
+/// Teams of blocks of threads, to each of which some inputs of a part are dealt in whole loops: at most so
+/// many. Numbers from one team's counter to the next one's, which lie in sectors of their own.
+constexpr int32_t kMostTeams = 16, kCounterStride = 8;
+/// The counters of a whole loop.
+constexpr int32_t kCounters = kMostTeams * kCounterStride;
+
+/// A launch of a whole loop over levels or steps.
+struct WholeLoop {
+  int32_t first, ticks;  ///< levels or steps first .. ticks - 1
+  int32_t blocks, teams; ///< of threads, as many as there is work for; of blocks, each as many
+  bool by_value;         ///< blocks may wait for numbers: memory that they are awaited in holds kUnset
+};
+
+/// The bits of memory in which a number is awaited; what stages write there has others.
+constexpr uint32_t kUnset = 0xffffffff;
+
 /// Memory of a device for blocks of threads whose scratch does not fit what their threads share.
 struct BlockScratch {
   unsigned char *memory = nullptr;
@@ -117,14 +133,17 @@ struct Backend {
   size_t (*available)();
   /// Begins in the order of the stream.
   void (*copy)(void *to, const void *from, size_t bytes, void *stream);
+  /// Sets all bits, in the order of the stream.
+  void (*fill)(void *memory, size_t bytes, void *stream);
   /// What went wrong when the calling thread began something, since it was asked last: Code::internal.
   Status (*begun)();
   /// Until all is done that was begun on the stream. Says what went wrong there: Code::internal.
   Status (*wait)(void *stream);
   /// Fills memory that nobody has written yet with what is no number; null where that costs time.
   void (*poison)(void *memory, size_t bytes);
-  /// Whether blocks of threads of one launch may wait for each other there.
-  bool (*cooperative)(int32_t device);
+  /// How many blocks of threads of one launch may wait for each other there, whatever they need: one on each
+  /// processor. 0: none may.
+  int32_t (*together)(int32_t device);
   /// A stream for a graph alone, as not every stream can be written down: what the thread begins there is not
   /// done, until end_capture makes a graph of it and takes the stream back. Each fails with the reason,
   /// Code::limit where there is no memory, else Code::internal.

@@ -90,28 +90,21 @@ template <class... Parameters> int32_t most_together(void (*kernel)(Parameters..
   return processors * on_each;
 }
 
-/// The same with at most so many blocks that the device has all of them at once: they may wait for each
-/// other.
+/// Blocks of each team that a device has at once in a launch of a whole loop; 0 where it has not so much
+/// shared memory for one.
 template <class... Parameters>
-void launch_cooperative(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *stream,
+int32_t blocks_of_team(void (*kernel)(Parameters...), const WholeLoop &loop, size_t shared) {
+  return give_shared(kernel, shared) ? std::min(loop.blocks, most_together(kernel, shared)) / loop.teams : 0;
+}
+
+/// Runs a kernel with so many blocks that all of them are there at once: they may wait for each other.
+template <class... Parameters>
+void launch_cooperative(void (*kernel)(Parameters...), const WholeLoop &loop, size_t shared, void *stream,
                         Parameters... arguments) {
-  blocks = std::max(1, std::min(blocks, most_together(kernel, shared)));
+  const int32_t blocks = std::max(1, blocks_of_team(kernel, loop, shared)) * loop.teams;
   void *pointers[] = {static_cast<void *>(&arguments)...};
   note(cudaLaunchCooperativeKernel(reinterpret_cast<void *>(kernel), dim3(blocks), dim3(kThreads), pointers,
                                    shared, static_cast<cudaStream_t>(stream)));
-}
-
-/// The same by `keeping`, with `more` shared memory, if the device has that and there are `tiles` blocks to
-/// keep one each; else by `kernel`.
-template <class... Parameters>
-void launch_keeping(void (*keeping)(Parameters...), void (*kernel)(Parameters...), int32_t tiles,
-                    int32_t blocks, size_t more, size_t shared, void *stream, Parameters... arguments) {
-  int device = 0, most = 0;
-  cudaGetDevice(&device);
-  cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-  const bool keeps =
-      more <= static_cast<size_t>(most) && blocks >= tiles && most_together(keeping, more) >= tiles;
-  launch_cooperative(keeps ? keeping : kernel, blocks, keeps ? more : shared, stream, arguments...);
 }
 
 // A program may have several models, each compiled for cards of its own: what asks for its kernels must not
@@ -173,12 +166,13 @@ inline void *allocate_host(size_t bytes) {
   return nullptr;
 }
 
-inline bool cooperative(int32_t device) {
-  int does = 0;
-  if (cudaDeviceGetAttribute(&does, cudaDevAttrCooperativeLaunch, device) == cudaSuccess)
-    return does != 0;
+inline int32_t together(int32_t device) {
+  int does = 0, processors = 0;
+  if (cudaDeviceGetAttribute(&does, cudaDevAttrCooperativeLaunch, device) == cudaSuccess &&
+      cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) == cudaSuccess)
+    return does != 0 ? processors : 0;
   (void)cudaGetLastError(); // it does not
-  return false;
+  return 0;
 }
 
 inline Status no_graph(cudaError_t code) {
@@ -240,10 +234,13 @@ const Backend &backend() {
       [](void *to, const void *from, size_t bytes, void *stream) {
         note(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, static_cast<cudaStream_t>(stream)));
       },
+      [](void *memory, size_t bytes, void *stream) {
+        note(cudaMemsetAsync(memory, 0xff, bytes, static_cast<cudaStream_t>(stream)));
+      },
       card::begun,
       card::wait,
       nullptr,
-      card::cooperative,
+      card::together,
       card::capture,
       card::end_capture,
       [](void *graph, void *stream) {

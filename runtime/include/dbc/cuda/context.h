@@ -13,6 +13,7 @@
 #include <dbc/cuda/graphs.h>
 #include <dbc/cuda/memory.h>
 #include <dbc/cuda/taken.h>
+#include <dbc/cuda/teams.h>
 #include <dbc/model.h>
 #include <dbc/session.h>
 
@@ -94,10 +95,11 @@ template <class Arrays> struct Stage {
 
 /// A stage in a loop over levels or steps that is one launch.
 struct StageOfLoop {
-  int32_t stage;        ///< number in the table of stages
-  const int32_t *begin; ///< rows of tick t are begin[t] .. begin[t + 1] - 1
-  int32_t rows, tiles;  ///< of a block of threads; of the stage
-  bool widens;          ///< a launch of its own may have wide tiles
+  int32_t stage;         ///< number in the table of stages
+  const int32_t *begin;  ///< rows of tick t are begin[t] .. begin[t + 1] - 1
+  const int32_t *bounds; ///< of each team, see Teams::bounds
+  int32_t rows, tiles;   ///< of a block of threads; of the stage
+  bool widens;           ///< a launch of its own may have wide tiles
 };
 
 /// How the stages of an entry run; results are the same, bit by bit.
@@ -108,6 +110,12 @@ struct StageOfLoop {
 ///   can;
 ///               levels before it that are wide are launches of their own
 enum class Path { Levels, Graph, Persistent };
+
+/// How blocks of threads wait for each other in whole loops; results are the same, bit by bit.
+///   Counters  behind each stage, until all that have the same inputs have come
+///   Values    until the very numbers are there that they need, where the report says that a loop can; in the
+///             others by counters
+enum class Waits { Counters, Values };
 
 /// What the application lends to a context, and what it may have.
 struct ContextOptions {
@@ -141,9 +149,16 @@ public:
   /// blocks of threads wait for each other (Persistent), where the entry's launches cannot be a graph, or
   /// where stages are timed (Graph).
   Path path() const { return taken_; }
+  /// Unless told: by values.
+  void choose_waits(Waits waits) { waits_ = waits; }
   /// Launches of whole loops have at most so many blocks of threads; 0, unless told: as many as the device
   /// has room for at once.
   void limit_blocks(int32_t blocks) { most_blocks_ = blocks; }
+  /// In whole loops inputs are dealt to so many teams of blocks, which do not wait for each other; at most
+  /// kMostTeams, and no more than there are inputs and blocks. 0, unless told: as many as have a block for
+  /// each tile of a stage. One where nodes that are alike share an instance, or rows of a level are not in
+  /// the order of inputs.
+  void deal_to(int32_t teams) { teams_ = teams; }
   /// Launches of stages have wide tiles where these make at least so many blocks of threads; 0: kWideBlocks.
   void widen_from(int32_t blocks) { wide_blocks_ = blocks > 0 ? blocks : kWideBlocks; }
   /// Whether results of runs from now on stay on the device, instead of being copied to the host: not, unless
@@ -161,6 +176,8 @@ public:
   Status take(int32_t leaf, Taken *result);
   /// Memory held on the device for this session, in bytes; the model's is its own, and so is what was taken.
   size_t bytes() const { return arena_.bytes() + graphs_.bytes(); }
+  /// The most teams that the last part had in a whole loop; 0 where no loop was one launch.
+  int32_t teams() const { return most_teams_; }
   /// What of that the last part of a run needed, by the formula in the manifest. With a sanitizer fences come
   /// on top.
   size_t needed_bytes() const { return needed_; }
@@ -245,31 +262,22 @@ public:
       ++tick;
     return tick;
   }
-  /// Where the blocks of whole loop number `loop`, below kLoops, meet.
-  static constexpr int32_t kLoops = 63;
-  int32_t *barrier(int32_t loop) const { return status_.ok() ? header_ + 1 + loop : nullptr; }
+  /// To how many teams the inputs of a part may be dealt whose loops have at most so many tiles. Before
+  /// begin().
+  int32_t teams(int32_t tiles) const;
   /// Launches levels or steps first .. ticks - 1 of a loop at once.
   template <class Arrays, size_t kStages>
   void launch_loop(Run &run, Arrays &arrays, const Stage<Arrays> *stages, const StageOfLoop (&loop)[kStages],
-                   int32_t first, int32_t ticks,
-                   void (*launch)(const Arrays &arrays, int32_t first, int32_t ticks, int32_t blocks,
-                                  void *stream)) {
+                   const Teams &teams, int32_t first, int32_t ticks,
+                   void (*launch)(const Arrays &arrays, const WholeLoop &loop, void *stream)) {
     if (ticks <= first || !status_.ok())
       return;
-    int64_t blocks = 1;
-    for (const StageOfLoop &part : loop) {
-      const Stage<Arrays> &stage = stages[part.stage];
-      count(run.stages[part.stage], stage, part.begin[ticks] - part.begin[first]);
-      for (int32_t tick = first; tick < ticks; ++tick)
-        blocks = std::max(blocks, (int64_t(part.begin[tick + 1]) - part.begin[tick] + part.rows - 1) /
-                                      part.rows * part.tiles);
-    }
+    for (const StageOfLoop &part : loop)
+      count(run.stages[part.stage], stages[part.stage], part.begin[ticks] - part.begin[first]);
     arrays.faults = faults();
     const int64_t start = run.timed ? wait_ns() : 0;
     fault_launches_ += static_cast<int64_t>(ticks - first) * static_cast<int64_t>(kStages);
-    launch(arrays, first, ticks,
-           static_cast<int32_t>(std::min<int64_t>(blocks, most_blocks_ > 0 ? most_blocks_ : 1 << 20)),
-           stream_);
+    launch(arrays, whole_loop(loop, kStages, teams.count(), first, ticks), stream_);
     ++launches_;
     if (run.timed)
       run.stages[loop[0].stage].ns += wait_ns() - start; // of the loop as a whole
@@ -325,6 +333,7 @@ private:
     profile.gathers += rows * stage.gathers;
     profile.operations += rows * stage.operations;
   }
+  WholeLoop whole_loop(const StageOfLoop *loop, size_t stages, int32_t teams, int32_t first, int32_t ticks);
   bool is_wide(const StageOfLoop *loop, size_t stages, int32_t tick) const {
     return std::any_of(loop, loop + stages, [&](const StageOfLoop &stage) {
       return stage.widens &&
@@ -343,6 +352,7 @@ private:
   void open();
   bool reserve(std::initializer_list<Region> regions);
   size_t room(size_t bytes) const;
+  void fill(size_t begin, size_t end);
   void fence(bool up);
   void read_faults();
   void launch_nodes(const GraphSource &source);
@@ -356,8 +366,7 @@ private:
   void *stream_ = nullptr;
   Status status_;
   // On the device: results, the header, inputs, records of faults, all other arrays. The header is the number
-  // of faults, and what the barriers of whole loops count in. It goes there with the inputs, as zeros, and
-  // comes back with the results.
+  // of faults. It goes there with the inputs, as zero, and comes back with the results.
   Reservation arena_;
   unsigned char *results_ = nullptr;
   int32_t *header_ = nullptr;
@@ -375,12 +384,14 @@ private:
   std::vector<FaultRecord> found_;
   int64_t launches_ = 0, fault_launches_ = 0; ///< of kernels; of stages, for the order of what is wrong
   Path path_ = Path::Persistent, taken_ = Path::Levels;
-  bool cooperative_ = false;   ///< of the device
+  Waits waits_ = Waits::Values;
+  int32_t together_ = 0;       ///< of the device, see Backend
   std::unique_ptr<Blas> blas_; ///< made when it is first asked for
   Graphs graphs_;
   bool collecting_ = false;
   std::vector<Node> nodes_; ///< what was collected
   int32_t most_blocks_ = 0, wide_blocks_ = kWideBlocks;
+  int32_t teams_ = 0, most_teams_ = 0; ///< wanted; of the part in hand
   bool again_ = false;
   bool leaves_ = false;
   std::vector<LeftResult> left_; ///< by leaf; empty: none stay

@@ -20,6 +20,7 @@
 
 #define DBC_DEVICE __device__ __forceinline__
 
+#include <dbc/cuda/loops.h>
 #include <dbc/cuda/products.h>
 #include <dbc/cuda/ptx.h>
 
@@ -27,14 +28,14 @@ namespace dbc::cuda {
 
 //===-- Launching ---------------------------------------------------------------------------------------===//
 
-/// What a block of threads does of a launch: parts of the rows, and of each a tile, for all of them the same
-/// where there are enough blocks.
+/// What a block of threads does of a launch, or of a whole loop's stage: parts of the rows, and of each a
+/// tile, for all of them the same where there are enough blocks.
 class Work {
 public:
-  DBC_DEVICE Work(int32_t parts, int32_t tiles) : tiles_(tiles), all_(parts * tiles), number_(blockIdx.x) {
-    const int32_t together = static_cast<int32_t>(gridDim.x);
-    step_ = together >= tiles ? together / tiles * tiles : together;
-    if (together >= tiles && number_ >= step_)
+  DBC_DEVICE Work(int32_t parts, int32_t tiles, const Blocks &blocks = Grid())
+      : tiles_(tiles), all_(parts * tiles), number_(blocks.number) {
+    step_ = blocks.count >= tiles ? blocks.count / tiles * tiles : blocks.count;
+    if (blocks.count >= tiles && number_ >= step_)
       number_ = all_; // one too many
   }
   DBC_DEVICE bool any() const { return number_ < all_; }
@@ -46,46 +47,16 @@ private:
   int32_t tiles_, all_, number_, step_;
 };
 
-/// A matrix of which a block of threads keeps the tile that Work gives it, in `memory` that its threads
-/// share. There are at least `tiles` blocks. It is there behind wait_for_copies() and a barrier. By the
-/// block.
-DBC_DEVICE Fragments keep(const Fragments &matrix, int32_t tiles, float *memory) {
+/// Begins to copy a matrix, of which a block of threads keeps the tile that Work gives it, into `memory` that
+/// its threads share. The team has at least `tiles` blocks. It is there behind wait_for_copies() and a
+/// barrier. By the block.
+DBC_DEVICE Fragments copy_async(const Fragments &matrix, int32_t tiles, float *memory, const Blocks &team) {
   const int32_t count = matrix.blocks * matrix.strips * kFragment;
-  const float *tile = matrix.fragments + int64_t(blockIdx.x % tiles) * count;
+  const float *tile = matrix.fragments + int64_t(team.number % tiles) * count;
   for (int32_t n = threadIdx.x * 4; n < count; n += blockDim.x * 4)
     copy_quad(memory + n, tile + n);
   return {memory, matrix.bias, matrix.blocks, matrix.strips, true};
 }
-
-/// All blocks of a launch wait for each other, and see what each wrote before; they must be there at once.
-/// `arrived` is `before` before the launch. What other blocks wrote is read by plain loads behind wait():
-/// load_acquire drops what the first-level cache held.
-class GridBarrier {
-public:
-  DBC_DEVICE explicit GridBarrier(int32_t *arrived, uint32_t before = 0) : arrived_(arrived), all_(before) {}
-  /// What the block did last, for the words about a wait that has no end: its part of a stage at level or
-  /// step `tick`, whose rows begin at bounds[tick]; blocks have `rows` rows of one of `tiles` tiles.
-  DBC_DEVICE void behind(const char *stage, int32_t tick, const int32_t *bounds, int32_t rows,
-                         int32_t tiles) {
-    at_ = {stage, tick, bounds[tick] + static_cast<int32_t>(blockIdx.x) / tiles * rows};
-  }
-  DBC_DEVICE void wait() {
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      all_ += gridDim.x;
-      add_release(arrived_, 1);
-      // In a long loop both come past 2^31: what counts is which one is ahead.
-      for (Spin spin; static_cast<int32_t>(static_cast<uint32_t>(load_acquire(arrived_)) - all_) < 0;)
-        spin.wait(at_);
-    }
-    __syncthreads();
-  }
-
-private:
-  int32_t *arrived_;
-  uint32_t all_; ///< arrivals when all have come this time
-  Progress at_;
-};
 
 //===-- Memory of a block -------------------------------------------------------------------------------===//
 

@@ -24,8 +24,9 @@ struct Region {
   void *at;         ///< of the pointer that gets the address; null where there is no array
   const void *from; ///< Input: what is copied there
   size_t bytes;
-  int32_t device = -1; ///< Input: whose memory `from` is in already; then it is used there. -1: the host's
-  int32_t align = 1;   ///< Input: kernels load so many bytes at once
+  int32_t device = -1;  ///< Input: whose memory `from` is in already; then it is used there. -1: the host's
+  int32_t align = 1;    ///< Input: kernels load so many bytes at once
+  bool awaited = false; ///< holds kUnset before, where whole loops wait for numbers
 };
 /// An array that the host wants at the end.
 template <class T> Region result(T **at, size_t count) {
@@ -35,6 +36,15 @@ template <class T> Region result(T **at, size_t count) {
 template <class T>
 Region input(const T **at, const T *from, size_t count, int32_t device = -1, int32_t align = 1) {
   return {Region::Input, at, from, from != nullptr && device < 0 ? count * sizeof(T) : 0, device, align};
+}
+/// The same of zeros.
+template <class T> Region zeros(T **at, size_t count) {
+  return {Region::Input, at, nullptr, count * sizeof(T)};
+}
+/// An array in which blocks of threads may wait for numbers that others write, see AwaitingTeam.
+inline Region awaited(Region region) {
+  region.awaited = true;
+  return region;
 }
 /// One that kernels write for each other.
 template <class T> Region rows(T **at, size_t count) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <dbc/cuda/arrays.h>
+#include <dbc/cuda/loops.h>
 #include <dbc/cuda/ptx.h>
 #include <dbc/math.h>
 
@@ -18,17 +19,20 @@ DBC_DEVICE float fused(float a, float b, float c) { return math::detail::fma(a, 
 DBC_DEVICE double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
 
 /// Rows of an operand: row i is row via[i] of the array, or row i where there is no `via`; `length` numbers
-/// of each are read.
-template <class From> struct Segment {
+/// of each are read, as `team` reads what others write in a whole loop.
+template <class From, class Team = Blocks> struct Segment {
   const From *base;
   const int32_t *via;
   int64_t stride;
   int32_t length;
+  Team team;
   DBC_DEVICE const From *at(int32_t i) const { return base + (via != nullptr ? via[i] : i) * stride; }
+  DBC_DEVICE From read(const From *row, int32_t k) const { return team.read(row[k]); }
 };
-template <class From>
-DBC_DEVICE Segment<From> segment(const From *base, const int32_t *via, int64_t stride, int32_t length) {
-  return {base, via, stride, length};
+template <class From, class Team = Blocks>
+DBC_DEVICE Segment<From, Team> segment(const From *base, const int32_t *via, int64_t stride, int32_t length,
+                                       const Team &team = {}) {
+  return {base, via, stride, length, team};
 }
 
 /// The outputs of a product that a block computes: gates x width of them. Output number g * width + j is
@@ -49,7 +53,7 @@ DBC_DEVICE Tile tile_of(int32_t number, int32_t gates, int32_t units, int32_t wi
 /// into[i * outputs + o] = bias[o] + the sum over k, in order, of x[i][k] * weight (k, o): one accumulator an
 /// output, fused multiply-adds. x[i] is made of row i of each segment, one behind the other. By the block.
 template <class Real, class... From>
-DBC_DEVICE void product(int32_t count, Matrix<Real> matrix, Tile tile, Real *into, Segment<From>... x) {
+DBC_DEVICE void product(int32_t count, Matrix<Real> matrix, Tile tile, Real *into, From... x) {
   constexpr int32_t kRows = 4; // that share each load of a weight
   const int32_t outputs = tile.outputs(), groups = (count + kRows - 1) / kRows;
   for (int32_t n = threadIdx.x; n < groups * outputs; n += blockDim.x) {
@@ -65,7 +69,7 @@ DBC_DEVICE void product(int32_t count, Matrix<Real> matrix, Tile tile, Real *int
         row[r] = segment.at(std::min(first + r, count - 1));
       for (int32_t k = 0; k < segment.length; ++k) {
         for (int32_t r = 0; r < kRows; ++r)
-          sum[r] = fused(static_cast<Real>(row[r][k]), *weight, sum[r]);
+          sum[r] = fused(static_cast<Real>(segment.read(row[r], k)), *weight, sum[r]);
         weight += matrix.outputs;
       }
     };
@@ -78,7 +82,7 @@ DBC_DEVICE void product(int32_t count, Matrix<Real> matrix, Tile tile, Real *int
 /// The same where row i has matrix number table[i]; they have one bias. By the block.
 template <class Real, class... From>
 DBC_DEVICE void product_of_tables(int32_t count, const int32_t *table, Matrix<Real> matrix, Tile tile,
-                                  Real *into, Segment<From>... x) {
+                                  Real *into, From... x) {
   const int32_t outputs = tile.outputs();
   for (int32_t n = threadIdx.x; n < count * outputs; n += blockDim.x) {
     const int32_t i = n / outputs, output = n % outputs, column = tile.column(output);
@@ -87,7 +91,7 @@ DBC_DEVICE void product_of_tables(int32_t count, const int32_t *table, Matrix<Re
     auto add = [&](const auto &segment) {
       const auto *row = segment.at(i);
       for (int32_t k = 0; k < segment.length; ++k) {
-        sum = fused(static_cast<Real>(row[k]), *weight, sum);
+        sum = fused(static_cast<Real>(segment.read(row, k)), *weight, sum);
         weight += matrix.outputs;
       }
     };
@@ -99,17 +103,17 @@ DBC_DEVICE void product_of_tables(int32_t count, const int32_t *table, Matrix<Re
 /// A product of two matrices of row `row`: into[i * outputs + j] = the sum over k, in order, of a[i][k] *
 /// b[k][j]. a has `height` rows; the rows k of b are those of the segments, `length` of each. By the block.
 template <class Real, class A, class... B>
-DBC_DEVICE void multiply(int32_t row, int32_t height, int32_t outputs, Real *into, Segment<A> a,
-                         Segment<B>... b) {
-  const A *left = a.at(row);
+DBC_DEVICE void multiply(int32_t row, int32_t height, int32_t outputs, Real *into, A a, B... b) {
+  const auto *left = a.at(row);
   for (int32_t n = threadIdx.x; n < height * outputs; n += blockDim.x) {
-    const A *factor = left + n / outputs * a.length;
+    const auto *factor = left + n / outputs * a.length;
     const int32_t column = n % outputs;
     Real sum = 0;
     auto add = [&](const auto &part) {
       const auto *right = part.at(row) + column;
       for (int32_t k = 0; k < part.length; ++k)
-        sum = fused(static_cast<Real>(*factor++), static_cast<Real>(right[int64_t(k) * outputs]), sum);
+        sum = fused(static_cast<Real>(a.read(factor++, 0)),
+                    static_cast<Real>(part.read(right + int64_t(k) * outputs, 0)), sum);
     };
     (add(b), ...);
     into[n] = sum;
@@ -120,22 +124,32 @@ DBC_DEVICE void multiply(int32_t row, int32_t height, int32_t outputs, Real *int
 
 /// Rows of an operand, which begin at multiples of 16 bytes, as does each behind the one before; what lies
 /// between them may be read.
-template <class From> struct Chunks : Segment<From> {};
-template <class From>
-DBC_DEVICE Chunks<From> chunks(const From *base, const int32_t *via, int64_t stride, int32_t length) {
-  return {{base, via, stride, length}};
+template <class From, class Team> struct Chunks : Segment<From, Team> {};
+template <class From, class Team = Blocks>
+DBC_DEVICE Chunks<From, Team> chunks(const From *base, const int32_t *via, int64_t stride, int32_t length,
+                                     const Team &team = {}) {
+  return {{base, via, stride, length, team}};
 }
 
-/// Numbers k .. k + 3 of a row; 0 from `length` on.
-DBC_DEVICE void load_chunk(const Segment<float> &x, const float *row, int32_t k, float (&chunk)[4]) {
+/// Begins to load numbers k .. k + 3 of a row; 0 from `length` on. They are all there behind await_chunk().
+template <class Team>
+DBC_DEVICE void load_chunk(const Segment<float, Team> &x, const float *row, int32_t k, float (&chunk)[4]) {
   for (int32_t n = 0; n < 4; ++n)
-    chunk[n] = k + n < x.length ? row[k + n] : 0;
+    chunk[n] = k + n < x.length ? x.team.load(row + k + n) : 0;
 }
-DBC_DEVICE void load_chunk(const Chunks<float> &x, const float *row, int32_t k, float (&chunk)[4]) {
-  const float4 quad = k < x.length ? load_quad(row + k) : float4{0, 0, 0, 0};
+template <class Team>
+DBC_DEVICE void load_chunk(const Chunks<float, Team> &x, const float *row, int32_t k, float (&chunk)[4]) {
+  const float4 quad = k < x.length ? x.team.load_quad(row + k) : float4{0, 0, 0, 0};
   const float all[4] = {quad.x, quad.y, quad.z, quad.w};
   for (int32_t n = 0; n < 4; ++n)
     chunk[n] = k + n < x.length ? all[n] : 0;
+}
+/// Until those are there that another block writes.
+template <class Team>
+DBC_DEVICE void await_chunk(const Segment<float, Team> &x, const float *row, int32_t k, float (&chunk)[4]) {
+  for (int32_t n = 0; n < 4; ++n)
+    if (k + n < x.length)
+      x.team.await(row + k + n, chunk[n]);
 }
 
 /// Products with a matrix, of which each warp adds up a part. The order of additions is kMath's within a
@@ -254,8 +268,14 @@ private:
           load_chunk(operand, row[tile], (block + n * kChunks) * kBlock + lane % 4 * 4, numbers[n][tile]);
         DBC_UNROLL
         for (int32_t n = 0; n < kAhead; ++n)
-          if (block + n * kChunks < blocks)
+          if (block + n * kChunks < blocks) {
+            DBC_UNROLL
+            for (int32_t tile = 0; tile < kTiles; ++tile)
+              await_chunk(operand, row[tile], (block + n * kChunks) * kBlock + lane % 4 * 4,
+                          numbers[n][tile]);
+            operand.team.meet_in_warp();
             multiply_block<kMath>(sums, weights + int64_t(before + block + n * kChunks) * size, numbers[n]);
+          }
       }
       before += blocks;
     };
@@ -284,7 +304,7 @@ private:
       DBC_NO_UNROLL
       for (int32_t k = 0; k < operand.length; ++k)
         sum = fused(
-            row[k],
+            operand.read(row, k),
             fragment[int64_t(k / kBlock) * matrix.strips * kFragment + fragment_of(o % kStrip, k % kBlock)],
             sum);
       fragment += int64_t(operand.length + kBlock - 1) / kBlock * matrix.strips * kFragment;

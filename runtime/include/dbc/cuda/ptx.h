@@ -35,6 +35,31 @@ __device__ __forceinline__ int32_t load_acquire(const int32_t *at) {
 #endif
 }
 
+/// A number that another block may write meanwhile: before it is, or behind that. No other number is ordered
+/// by it.
+__device__ __forceinline__ float load_relaxed(const float *at) {
+#ifdef __CUDACC__
+  float value;
+  asm volatile("ld.relaxed.gpu.global.f32 %0, [%1];" : "=f"(value) : "l"(at) : "memory");
+  return value;
+#else
+  return *at;
+#endif
+}
+/// Writes a number once that other blocks may wait for, or several times the same.
+__device__ __forceinline__ void store_relaxed(float *at, float value) {
+#ifdef __CUDACC__
+  asm volatile("st.relaxed.gpu.global.f32 [%0], %1;" ::"l"(at), "f"(value) : "memory");
+#else
+  uint32_t before, now;
+  std::memcpy(&before, at, sizeof before);
+  std::memcpy(&now, &value, sizeof now);
+  if (before != kUnset && before != now)
+    shim::Machine::own().fail("a number is awaited that is written twice");
+  *at = value;
+#endif
+}
+
 /// The leading 11 bits of a number, which matrix units take of it.
 __device__ __forceinline__ float cut_to_tf32(float x) {
 #ifdef __CUDACC__
@@ -58,6 +83,20 @@ __device__ __forceinline__ float4 load_quad(const float *at) {
   float4 quad;
   std::memcpy(&quad, at, sizeof quad);
   return quad;
+#endif
+}
+
+/// The same where other blocks may write them meanwhile, each by itself.
+__device__ __forceinline__ float4 load_quad_relaxed(const float *at) {
+#ifdef __CUDACC__
+  float4 quad;
+  asm volatile("ld.relaxed.gpu.global.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(quad.x), "=f"(quad.y), "=f"(quad.z), "=f"(quad.w)
+               : "l"(at)
+               : "memory");
+  return quad;
+#else
+  return load_quad(at);
 #endif
 }
 

@@ -407,24 +407,22 @@ void launch(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *
       [=] { shim::Machine::own().launch([&] { kernel(arguments...); }, blocks, kThreads, shared, false); });
 }
 
-/// The same where blocks wait for each other: a few, as on a device that is full.
+/// Blocks that are there at once where they wait for each other: a few, as on a device that is full.
 constexpr int32_t kMostTogether = 4;
 template <class... Parameters>
-void launch_cooperative(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *,
-                        Parameters... arguments) {
-  shim::Machine::own().perform([=] {
-    shim::Machine::own().launch([&] { kernel(arguments...); }, std::min(blocks, kMostTogether), kThreads,
-                                shared, true);
-  });
+int32_t blocks_of_team(void (*)(Parameters...), const WholeLoop &loop, size_t) {
+  return std::min(loop.blocks, kMostTogether) / loop.teams;
 }
 
-/// The same by `keeping`, with `more` shared memory, if there are `tiles` blocks to keep one each; else by
-/// `kernel`.
+/// Runs a kernel with so many.
 template <class... Parameters>
-void launch_keeping(void (*keeping)(Parameters...), void (*kernel)(Parameters...), int32_t tiles,
-                    int32_t blocks, size_t more, size_t shared, void *stream, Parameters... arguments) {
-  const bool keeps = std::min(blocks, kMostTogether) >= tiles;
-  launch_cooperative(keeps ? keeping : kernel, blocks, keeps ? more : shared, stream, arguments...);
+void launch_cooperative(void (*kernel)(Parameters...), const WholeLoop &loop, size_t shared, void *,
+                        Parameters... arguments) {
+  shim::Machine::own().perform([=] {
+    shim::Machine::own().launch([&] { kernel(arguments...); },
+                                std::max(1, blocks_of_team(kernel, loop, shared)) * loop.teams, kThreads,
+                                shared, true);
+  });
 }
 
 // A program may have several models: each has its own, and must not get one that runs on a card.
@@ -449,6 +447,9 @@ const Backend &backend() {
       [](void *to, const void *from, size_t bytes, void *) {
         shim::Machine::own().perform([=] { std::memcpy(to, from, bytes); });
       },
+      [](void *memory, size_t bytes, void *) {
+        shim::Machine::own().perform([=] { std::memset(memory, 0xff, bytes); });
+      },
       [] { return Status(); },
       [](void *) {
         if (shim::Machine::own().capturing())
@@ -457,7 +458,7 @@ const Backend &backend() {
         return failure.empty() ? Status() : Status::error(Code::internal, "CUDA on the CPU: " + failure);
       },
       [](void *memory, size_t bytes) { std::memset(memory, shim::Machine::own().rubbish(), bytes); },
-      [](int32_t) { return true; },
+      [](int32_t) { return kMostTogether; },
       [](void **stream) {
         static char other;
         *stream = &other;

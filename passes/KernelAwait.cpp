@@ -1,0 +1,172 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// kernel-await: whole loops whose blocks of threads can wait for the very numbers that they need.
+#include "ir/Kernel/Kernel.h"
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "passes/Passes.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+#define GEN_PASS_DEF_KERNELAWAIT
+#include "passes/Passes.h.inc"
+
+namespace {
+
+/// The launches of a program in the order in which they run, and what their stages write.
+struct Launches {
+  Launches(kernel::RunOp run, SymbolTable &names) : names(names) {
+    run.walk<WalkOrder::PreOrder>([&](kernel::LaunchOp launch) {
+      auto func = names.lookup<kernel::FuncOp>(launch.getFunc());
+      all.push_back(launch);
+      func.walk([&](kernel::StoreOp store) { stores[store.getArray()].push_back({launch, store}); });
+    });
+  }
+  kernel::FuncOp stage(kernel::LaunchOp launch) { return names.lookup<kernel::FuncOp>(launch.getFunc()); }
+  kernel::SpaceOp space(kernel::LaunchOp launch) {
+    return names.lookup<kernel::SpaceOp>(*stage(launch).getSpace());
+  }
+
+  struct Store {
+    kernel::LaunchOp launch;
+    kernel::StoreOp op;
+  };
+  SymbolTable &names;
+  SmallVector<kernel::LaunchOp> all;
+  llvm::StringMap<SmallVector<Store>> stores; ///< by buffer
+};
+
+/// Whether a store is made in each round of the loops around it, in a place of its own.
+bool writesApart(kernel::StoreOp store) {
+  SetVector<Operation *> needed;
+  SetVector<Value> values(store.getIndices().begin(), store.getIndices().end());
+  BackwardSliceOptions options;
+  options.omitBlockArguments = true;
+  for (Value index : store.getIndices())
+    if (Operation *op = index.getDefiningOp()) {
+      (void)getBackwardSlice(op, &needed, options);
+      needed.insert(op);
+    }
+  for (Operation *op : needed)
+    values.insert(op->operand_begin(), op->operand_end());
+  for (Operation *loop = store->getParentOp(); !isa<kernel::FuncOp>(loop); loop = loop->getParentOp())
+    if (isa<kernel::IfOp>(loop) || loop->getRegion(0).getNumArguments() == 0 ||
+        !values.contains(loop->getRegion(0).getArgument(0)))
+      return false;
+  return true;
+}
+
+/// Whether each number of a buffer is written once: by one store; or by several in stages over different
+/// rows, where each row is reserved for one of them, or arms share out the rows.
+bool isWrittenOnce(kernel::BufferOp buffer, Launches &launches) {
+  const auto &stores = launches.stores[buffer.getSymName()];
+  const bool reserved =
+      launches.names.lookup<kernel::SpaceOp>(buffer.getSpace()).getKind() == kernel::SpaceKind::States;
+  kernel::SpaceOp first = launches.space(stores.front().launch);
+  llvm::SmallPtrSet<Operation *, 4> spaces;
+  for (auto [launch, store] : stores) {
+    kernel::SpaceOp space = launches.space(launch);
+    const bool shared = space.getKind() == kernel::SpaceKind::Arm && space.getParent() == first.getParent();
+    if (!writesApart(store) || !spaces.insert(space).second || (stores.size() > 1 && !reserved && !shared))
+      return false;
+  }
+  return true;
+}
+
+/// Whether something else may be written before in a buffer's memory.
+bool sharesMemory(kernel::BufferOp buffer, Operation *loop, Launches &launches) {
+  auto program = buffer->getParentOfType<kernel::ProgramOp>();
+  for (auto other : program.getOps<kernel::BufferOp>()) {
+    if (other == buffer || !buffer.getSlot() || other.getSlot() != buffer.getSlot())
+      continue;
+    for (auto [launch, store] : launches.stores[other.getSymName()]) {
+      Operation *outermost = launch;
+      while (!isa<kernel::RunOp, kernel::TogetherOp>(outermost->getParentOp()))
+        outermost = outermost->getParentOp();
+      if (outermost == loop || outermost->getBlock() != loop->getBlock() || outermost->isBeforeInBlock(loop))
+        return true;
+    }
+  }
+  return false;
+}
+
+/// Gives a buffer memory of its own.
+void setApart(kernel::BufferOp buffer) {
+  uint32_t next = 0;
+  for (auto other : buffer->getParentOfType<kernel::ProgramOp>().getOps<kernel::BufferOp>())
+    if (other.getSlot())
+      next = std::max(next, *other.getSlot() + 1);
+  buffer.setSlot(next);
+}
+
+/// Why blocks of threads of a loop must count who has come; empty: they can wait for numbers of `buffers`.
+StringRef whyCount(Operation *loop, Launches &launches, int64_t realBytes, SetVector<Attribute> &buffers) {
+  llvm::StringSet<> written;
+  bool checks = false;
+  auto visit = [&](auto visitor) {
+    loop->walk([&](kernel::LaunchOp launch) { launches.stage(launch).walk(visitor); });
+  };
+  visit([&](Operation *op) {
+    checks |= isa<kernel::CheckOp, kernel::IntOp>(op);
+    if (auto store = dyn_cast<kernel::StoreOp>(op))
+      written.insert(store.getArray());
+  });
+  visit([&](Operation *op) {
+    FlatSymbolRefAttr array;
+    if (auto load = dyn_cast<kernel::LoadOp>(op); load && !load.getColumn())
+      array = load.getArrayAttr();
+    else if (auto rows = dyn_cast<kernel::RowsOp>(op))
+      array = rows.getArrayAttr();
+    if (array && written.contains(array.getValue()))
+      buffers.insert(array);
+  });
+  if (checks)
+    return "what is wrong in a row may lead to one that nobody writes";
+  for (Attribute each : buffers) {
+    StringRef name = cast<FlatSymbolRefAttr>(each).getValue();
+    auto buffer = launches.names.lookup<kernel::BufferOp>(name);
+    if (realBytes != 4)
+      return "numbers are of 64 bits";
+    if (!getElementTypeOrSelf(buffer.getType()).isF32())
+      return "whole numbers are handed on";
+    if (!isWrittenOnce(buffer, launches))
+      return "a number may be written twice";
+  }
+  return "";
+}
+
+struct KernelAwaitPass : impl::KernelAwaitBase<KernelAwaitPass> {
+  using KernelAwaitBase::KernelAwaitBase;
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<kernel::ProgramOp>()) {
+      SymbolTable names(program);
+      for (auto run : program.getOps<kernel::RunOp>()) {
+        Launches launches(run, names);
+        run.walk([&](Operation *op) {
+          if (auto levels = dyn_cast<kernel::LevelsOp>(op))
+            decide(levels, launches);
+          else if (auto steps = dyn_cast<kernel::StepsOp>(op))
+            decide(steps, launches);
+        });
+      }
+    }
+  }
+  template <class Loop> void decide(Loop loop, Launches &launches) {
+    if (!loop.getPersistent())
+      return;
+    SetVector<Attribute> buffers;
+    StringRef reason = whyCount(loop, launches, realBytes, buffers);
+    if (!reason.empty()) {
+      loop->setAttr("counts", StringAttr::get(loop.getContext(), reason));
+      return;
+    }
+    loop.setAwaitsAttr(ArrayAttr::get(loop.getContext(), buffers.getArrayRef()));
+    for (Attribute name : buffers)
+      if (auto buffer = launches.names.lookup<kernel::BufferOp>(cast<FlatSymbolRefAttr>(name).getValue());
+          sharesMemory(buffer, loop, launches))
+        setApart(buffer);
+  }
+};
+} // namespace
+} // namespace dbc::passes

@@ -1,0 +1,116 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The blocks of threads that share the rows of a stage, and how those of a whole loop over levels or steps
+// wait for each other. The function of a stage in a loop is a template of one of these:
+//
+//   Grid          all blocks of a launch of that stage alone: nobody waits
+//   CountingTeam  those that have the same inputs in a whole loop: behind each stage all of them wait until
+//                 the last one has come, which a counter says
+//   AwaitingTeam  the same without a counter: whoever needs a number that another block writes in the loop
+//                 waits for that number. Its memory holds kUnset before, which nobody writes
+//
+// Numbers that are awaited are read and written by the team's functions, whichever it is; there is one order
+// of operations, and results are the same bit by bit.
+#pragma once
+
+#include <dbc/cuda/arrays.h>
+#include <dbc/cuda/ptx.h>
+#include <dbc/math.h>
+
+#include <cstdint>
+
+namespace dbc::cuda {
+
+/// A number whose bits are not kUnset: those of what is no number are all the same.
+DBC_DEVICE float settled(float x) { return x == x ? x : __builtin_bit_cast(float, 0x7fc00000u); }
+
+/// Blocks of threads that share rows, and the number of this one among them.
+struct Blocks {
+  int32_t number = 0, count = 1;
+
+  /// A number that another block may have written.
+  template <class T> DBC_DEVICE static T read(const T &x) { return x; }
+  DBC_DEVICE static void write(float &x, float value) { x = settled(value); }
+  /// The same in two steps, so that several are on their way at once: what load() gave is there behind
+  /// await().
+  DBC_DEVICE static float load(const float *at) { return *at; }
+  DBC_DEVICE static float4 load_quad(const float *at) { return cuda::load_quad(at); }
+  DBC_DEVICE static void await(const float *, float &) {}
+  /// Behind await() the threads of a warp are together again. By the warp.
+  DBC_DEVICE static void meet_in_warp() {}
+};
+
+/// All blocks of a launch.
+struct Grid : Blocks {
+  DBC_DEVICE Grid() : Blocks{static_cast<int32_t>(blockIdx.x), static_cast<int32_t>(gridDim.x)} {}
+};
+
+/// The blocks of a whole loop's launch that have the same inputs.
+class Team : public Blocks {
+public:
+  /// The launch has a multiple of loop.teams blocks.
+  DBC_DEVICE explicit Team(const WholeLoop &loop)
+      : Blocks{static_cast<int32_t>(blockIdx.x) % (static_cast<int32_t>(gridDim.x) / loop.teams),
+               static_cast<int32_t>(gridDim.x) / loop.teams},
+        teams_(loop.teams), team_(static_cast<int32_t>(blockIdx.x) / count) {}
+  /// Where the bounds of the team's rows of a level or step stand: rows bounds[at] .. bounds[at + 1] - 1.
+  DBC_DEVICE int32_t at(int32_t tick) const { return tick * teams_ + team_; }
+  /// What the block did last, for the words about a wait that has no end: its part of a stage at level or
+  /// step `tick`, where the team's rows begin at `begin`; blocks have `rows` rows of one of `tiles` tiles.
+  DBC_DEVICE void behind(const char *stage, int32_t tick, int32_t begin, int32_t rows, int32_t tiles) {
+    at_ = {stage, tick, begin + number / tiles * rows};
+  }
+
+protected:
+  int32_t teams_, team_;
+  Progress at_;
+};
+
+/// All blocks of a team wait for each other, and see what each wrote before; they must be there at once. What
+/// other blocks wrote is read by plain loads behind wait(): load_acquire drops what the first-level cache
+/// held.
+class CountingTeam : public Team {
+public:
+  /// `counters` are kCounters numbers for each loop of an entry, `before` each before the launch.
+  DBC_DEVICE CountingTeam(const WholeLoop &loop, int32_t *counters, int32_t number, uint32_t before = 0)
+      : Team(loop), arrived_(counters + number * kCounters + team_ * kCounterStride), all_(before) {}
+  DBC_DEVICE void wait() {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      all_ += static_cast<uint32_t>(count);
+      add_release(arrived_, 1);
+      // In a long loop both come past 2^31: what counts is which one is ahead.
+      for (Spin spin; static_cast<int32_t>(static_cast<uint32_t>(load_acquire(arrived_)) - all_) < 0;)
+        spin.wait(at_);
+    }
+    __syncthreads();
+  }
+
+private:
+  int32_t *arrived_;
+  uint32_t all_; ///< arrivals when all have come this time
+};
+
+/// Each number is its own flag: loads and stores need no order among each other, and go past the first-level
+/// cache.
+class AwaitingTeam : public Team {
+public:
+  DBC_DEVICE AwaitingTeam(const WholeLoop &loop, int32_t *, int32_t) : Team(loop) {}
+  template <class T> DBC_DEVICE T read(const T &x) const {
+    float value = load(&x);
+    await(&x, value);
+    return value;
+  }
+  DBC_DEVICE static void write(float &x, float value) { store_relaxed(&x, settled(value)); }
+  DBC_DEVICE static float load(const float *at) { return load_relaxed(at); }
+  DBC_DEVICE static float4 load_quad(const float *at) { return load_quad_relaxed(at); }
+  DBC_DEVICE void await(const float *at, float &value) const {
+    for (Spin spin; __builtin_bit_cast(uint32_t, value) == kUnset; value = load(at))
+      spin.wait(at_);
+  }
+  DBC_DEVICE static void meet_in_warp() { __syncwarp(); }
+  /// The block's memory may be used for the next stage.
+  DBC_DEVICE static void wait() { __syncthreads(); }
+};
+
+} // namespace dbc::cuda
