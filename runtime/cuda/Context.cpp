@@ -162,21 +162,30 @@ Status Context::serves(const Run &run) const {
   return Status();
 }
 
+/// Has a stream on the device, and the device as the calling thread's current one; the first time it may
+/// fail, which stays.
+void Context::reach() {
+  if (backend_ != nullptr) {
+    if (stream_ != nullptr)
+      backend_->use(model_.device());
+    return;
+  }
+  if (model_.empty()) {
+    status_ = Status::error(Code::bad_call, "the context's model was never made");
+    return;
+  }
+  backend_ = &model_.host().code().cuda();
+  memory_ = DeviceMemory(*backend_, options_.allocator);
+  check(backend_->open(model_.device(), options_.stream == nullptr ? &stream_ : nullptr));
+  if (status_.ok() && options_.stream != nullptr)
+    stream_ = options_.stream;
+  together_ = status_.ok() ? backend_->together(model_.device()) : 0;
+}
+
 void Context::open() {
+  reach();
   // What a device failed at it does not get over: the status stays (CUDA calls such errors sticky).
-  if (backend_ == nullptr) {
-    if (model_.empty()) {
-      status_ = Status::error(Code::bad_call, "the context's model was never made");
-      return;
-    }
-    backend_ = &model_.host().code().cuda();
-    memory_ = DeviceMemory(*backend_, options_.allocator);
-    check(backend_->open(model_.device(), options_.stream == nullptr ? &stream_ : nullptr));
-    if (status_.ok() && options_.stream != nullptr)
-      stream_ = options_.stream;
-    together_ = status_.ok() ? backend_->together(model_.device()) : 0;
-  } else if (stream_ != nullptr) {
-    backend_->use(model_.device());
+  if (stream_ != nullptr) {
     if (status_.code == Code::limit || status_.code == Code::bad_call) { // another batch may do
       status_ = Status();
       busy_ = true;
@@ -462,6 +471,21 @@ void Context::read_faults() {
 Status Context::wait() {
   Status begun = backend_->begun(), done = backend_->wait(stream_);
   return begun.ok() ? done : begun;
+}
+
+Status Context::copy_to_host(void *to, const void *from, size_t bytes) {
+  reach();
+  if (stream_ == nullptr || status_.code == Code::internal)
+    return status_;
+  if (bytes > 0)
+    backend_->copy(to, from, bytes, stream_);
+  Status status = wait();
+  if (!status.ok()) {
+    status_ = Status(); // what is wrong with a batch counts for less
+    check(std::move(status));
+    return status_;
+  }
+  return Status();
 }
 
 int64_t Context::wait_ns() {

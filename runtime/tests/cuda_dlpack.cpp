@@ -124,12 +124,162 @@ TEST_F(CudaTensors, ThatDoNotFit) {
   strided.strides = &two;
   EXPECT_EQ(borrow(strided).message, "toy: the tensor for `value` is not compact: stride 2 of axis 0, not 1");
   EXPECT_EQ(dbc::borrow_tensor(batch_, Tree, label, Tensor(ints, {10}, kDLInt, kDLCUDA)).message,
-            "toy: the tensor for `label` must be on the host, which reads it");
+            "toy: the tensor for `label` must be on the host, which reads it: fetch_tensor copies it there");
   EXPECT_EQ(dbc::borrow_tensor(batch_, Bag, trees, Tensor(ints, {10}, kDLInt)).message,
             "toy: the tensor for `trees` would have to be a list");
   EXPECT_EQ(dbc::borrow_tensor(batch_, Bag, flag, Tensor(ints, {0}, kDLInt)).message,
             "toy: the tensor for `flag` does not hold bools");
   EXPECT_EQ(dbc::borrow_tensor(batch_, 9, 0, strided).message, "toy: there is no such column for a tensor");
+}
+
+// Structure that lies on the device is fetched, and is then like any other: node references, constructors,
+// lists and their bounds.
+TEST_F(CudaTensors, FetchedFromTheDevice) {
+  dbc::Session session(model_);
+  Context context(on_);
+  session.compute_on(&context);
+  flat(100);
+  std::vector<DLManagedTensor *> fetched;
+  const auto fetch = [&](const DLTensor &tensor) -> const DLTensor & {
+    DLManagedTensor *copy = nullptr;
+    const Status status = dbc::fetch_tensor(context, tensor, &copy);
+    EXPECT_TRUE(status.ok()) << status.message;
+    fetched.push_back(copy);
+    return copy->dl_tensor;
+  };
+  std::vector<int32_t> places(begin_), roots(roots_);
+  std::vector<uint8_t> kinds(kinds_);
+  const DLTensor &begin = fetch(Tensor(places, {101}, kDLInt, kDLCUDA));
+  const DLTensor &kind = fetch(Tensor(kinds, {100}, kDLUInt, kDLCUDAManaged));
+  const DLTensor &root = fetch(Tensor(roots, {100, 1}, kDLInt, kDLCUDA));
+  EXPECT_EQ(root.device.device_type, kDLCPU);
+  EXPECT_EQ(root.ndim, 2);
+  EXPECT_EQ(root.shape[0], 100);
+  EXPECT_EQ(root.shape[1], 1);
+  EXPECT_EQ(root.strides, nullptr);
+  EXPECT_EQ(root.byte_offset, 0u);
+  EXPECT_EQ(root.dtype.code, kDLInt);
+  EXPECT_EQ(root.dtype.bits, 32);
+  EXPECT_EQ(root.dtype.lanes, 1);
+  // It is a copy: what becomes of the device's is not felt.
+  std::fill(places.begin(), places.end(), -1);
+  std::fill(kinds.begin(), kinds.end(), uint8_t(9));
+  std::fill(roots.begin(), roots.end(), -1);
+  batch_.clear();
+  batch_.borrow_inputs(100);
+  ASSERT_TRUE(batch_.borrow_nodes(Tree, static_cast<const uint8_t *>(kind.data), 100,
+                                  static_cast<const int32_t *>(begin.data)));
+  ASSERT_TRUE(dbc::borrow_tensor(batch_, batch_.args(), batch_.arg_column(0, 0), root).ok());
+  ASSERT_TRUE(borrow(Tensor(values_, {100}, kDLFloat, kDLCUDA)).ok());
+  Status status = session.run(0, batch_);
+  ASSERT_TRUE(status.ok()) << status.message;
+  EXPECT_EQ(session.failed(), 0);
+  EXPECT_TRUE(right(session));
+  // Checked as what the host has: a reference out of its input, an index out of its range.
+  std::vector<int32_t> wrong(roots_);
+  wrong[7] = 8;
+  ASSERT_TRUE(dbc::borrow_tensor(batch_, batch_.args(), batch_.arg_column(0, 0),
+                                 fetch(Tensor(wrong, {100}, kDLInt, kDLCUDA)))
+                  .ok());
+  ASSERT_TRUE(session.run(0, batch_).ok());
+  EXPECT_EQ(session.failed(), 1);
+  EXPECT_EQ(session.status(7).code, Code::bad_input);
+  // An offset in bytes is the tensor's own, and what is of any other shape says so afterwards.
+  Tensor some(roots_, {10}, kDLInt, kDLCUDA);
+  some.byte_offset = 40;
+  const DLTensor &later = fetch(some);
+  EXPECT_EQ(static_cast<const int32_t *>(later.data)[9], 19);
+  EXPECT_EQ(dbc::borrow_tensor(batch_, batch_.args(), batch_.arg_column(0, 0), later).message,
+            "toy: the tensor for `t` has 10 rows, not 100");
+  EXPECT_EQ(dbc::borrow_tensor(batch_, Tree, value, root).message,
+            "toy: the tensor for `value` does not hold 32-bit floats");
+  // Of no numbers nothing is read.
+  std::vector<int32_t> none;
+  EXPECT_EQ(fetch(Tensor(none, {0, 5}, kDLInt, kDLCUDA)).shape[1], 5);
+  batch_.clear();
+  for (DLManagedTensor *copy : fetched)
+    copy->deleter(copy);
+}
+
+// The copy is waited for, in the order of the application's stream; also while a batch is computed there.
+TEST_F(CudaTensors, FetchedInTheOrderOfTheStream) {
+  char lent = 0;
+  dbc::cuda::ContextOptions options;
+  options.stream = card.lent = &lent;
+  Context context(on_, options);
+  dbc::Session session(model_);
+  session.compute_on(&context);
+  const auto fetch = [&] {
+    DLManagedTensor *copy = nullptr;
+    const int32_t copies = card.copies, waits = card.waits;
+    const Status status = dbc::fetch_tensor(context, Tensor(roots_, {100}, kDLInt, kDLCUDA), &copy);
+    ASSERT_TRUE(status.ok()) << status.message;
+    EXPECT_EQ(card.copies, copies + 1);
+    EXPECT_EQ(card.waits, waits + 1);
+    EXPECT_TRUE(
+        std::equal(roots_.begin(), roots_.begin() + 100, static_cast<int32_t *>(copy->dl_tensor.data)));
+    copy->deleter(copy);
+  };
+  flat(100);
+  fetch(); // before any run
+  ASSERT_TRUE(borrow(Tensor(values_, {100}, kDLFloat)).ok());
+  ASSERT_TRUE(session.begin(0, batch_).ok());
+  fetch();
+  ASSERT_TRUE(session.finish().ok());
+  EXPECT_TRUE(right(session));
+  // A batch that was too large is no reason.
+  card.refusing = 0;
+  card.refusals = 2;
+  flat(10000);
+  ASSERT_TRUE(borrow(Tensor(values_, {10000}, kDLFloat)).ok());
+  EXPECT_EQ(session.run(0, batch_).code, Code::limit);
+  fetch();
+}
+
+// What cannot be fetched is said in words, and there is no copy then.
+TEST_F(CudaTensors, ThatAreNotFetched) {
+  Context context(on_);
+  std::vector<int32_t> ints(10);
+  DLManagedTensor *copy = nullptr;
+  const auto said = [&](const DLTensor &tensor, Context *of = nullptr) {
+    copy = reinterpret_cast<DLManagedTensor *>(&ints);
+    const Status status = dbc::fetch_tensor(of != nullptr ? *of : context, tensor, &copy);
+    EXPECT_FALSE(status.ok());
+    EXPECT_EQ(copy, nullptr);
+    return status.message;
+  };
+  EXPECT_EQ(said(Tensor(ints, {10}, kDLInt)), "toy: the tensor is not on a CUDA device");
+  Tensor elsewhere(ints, {10}, kDLInt, kDLCUDA);
+  elsewhere.device.device_id = 3;
+  EXPECT_EQ(said(elsewhere), "toy: the tensor is in the memory of device 3, the model is on device 0");
+  Tensor strided(ints, {5, 1}, kDLInt, kDLCUDA);
+  int64_t strides[] = {2, 1};
+  strided.strides = strides;
+  EXPECT_EQ(said(strided), "toy: the tensor is not compact: stride 2 of axis 0, not 1");
+  EXPECT_EQ(said(Tensor(ints, {10, -1}, kDLInt, kDLCUDA)), "toy: the tensor has an axis of length -1");
+  EXPECT_EQ(said(Tensor(ints, {INT64_MAX / 2, 4}, kDLInt, kDLCUDA)),
+            "toy: the tensor has more numbers than there can be");
+  Tensor halves(ints, {10}, kDLInt, kDLCUDA);
+  halves.dtype.bits = 4;
+  EXPECT_EQ(said(halves), "toy: the tensor holds numbers that are no whole bytes");
+  const Tensor fine(ints, {10}, kDLInt, kDLCUDA);
+  const dbc::cuda::Model never;
+  Context of_none(never);
+  EXPECT_EQ(said(fine, &of_none), "the context's model was never made");
+  card.no_device = Status::error(Code::limit, "there is no driver");
+  EXPECT_EQ(said(fine), "toy: there is no driver");
+  EXPECT_EQ(said(fine), "toy: there is no driver");
+  card.no_device = Status();
+  // What the device fails at it does not get over.
+  Context failing(on_);
+  card.failing = 0;
+  EXPECT_EQ(said(fine, &failing), "toy: the card is on fire");
+  EXPECT_EQ(said(fine, &failing), "toy: the card is on fire");
+  dbc::Session session(model_);
+  session.compute_on(&failing);
+  flat(10);
+  ASSERT_TRUE(borrow(Tensor(values_, {10}, kDLFloat)).ok());
+  EXPECT_EQ(session.run(0, batch_).message, "toy: the card is on fire");
 }
 
 // What kernels load 16 bytes at a time must lie so, wherever it comes from.

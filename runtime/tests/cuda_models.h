@@ -34,8 +34,9 @@ struct Card {
   std::map<void *, size_t> device, host; ///< memory that is held
   size_t bytes = 0;                      ///< of the device
   size_t copied = 0;                     ///< bytes, there and back
-  int32_t allocations = 0, streams = 0, opened = 0, copies = 0, graphs = 0, fills = 0;
+  int32_t allocations = 0, streams = 0, opened = 0, copies = 0, waits = 0, graphs = 0, fills = 0;
   int32_t together = 4;         ///< blocks of threads that may wait for each other
+  Status no_device;             ///< why none can be opened
   Status graph_failure;         ///< why no graph is made
   size_t free = 1234;           ///< what it says may still be had
   void *lent = nullptr;         ///< the stream that copies are to be on; null: its own
@@ -88,7 +89,8 @@ Card card;
 const Backend &counting() {
   static const Backend made = {
       [](int32_t device, void **stream) {
-        const Status status = dbc::cuda::backend().open(device, stream);
+        const Status status =
+            card.no_device.ok() ? dbc::cuda::backend().open(device, stream) : card.no_device;
         if (status.ok() && stream != nullptr) {
           *stream = &card.stream[card.opened++ % 4];
           ++card.streams;
@@ -120,6 +122,7 @@ const Backend &counting() {
       [] { return std::exchange(card.begun, Status()); },
       [](void *stream) {
         card.note("wait", stream);
+        ++card.waits;
         const Status status = dbc::cuda::backend().wait(nullptr);
         if (card.failing >= 0 && card.failing-- == 0)
           return Status::error(Code::internal, "the card is on fire");

@@ -174,6 +174,10 @@ public:
   /// of zeros. Fails with bad_call if there is no such result, limit without memory. By the thread that uses
   /// the context.
   Status take(int32_t leaf, Taken *result);
+  /// Copies numbers of the device to the host, in the order of the context's stream, and waits: for all that
+  /// was begun on it, a part of a batch too. `from` is in the memory of the model's device. Fails as a run
+  /// does where the device cannot be reached, or fails. By the thread that uses the context.
+  Status copy_to_host(void *to, const void *from, size_t bytes);
   /// Memory held on the device for this session, in bytes; the model's is its own, and so is what was taken.
   size_t bytes() const { return arena_.bytes() + graphs_.bytes(); }
   /// The most teams that the last part had in a whole loop; 0 where no loop was one launch.
@@ -349,6 +353,7 @@ private:
   }
   void leave(Run &run, int32_t leaf, LeftResult result);
   void check(Status status);
+  void reach();
   void open();
   bool reserve(std::initializer_list<Region> regions);
   size_t room(size_t bytes) const;
