@@ -11,14 +11,21 @@ def array_bytes(array, counts):
     most = 0
     for term in array["largest"]:
         kind, of = term["count"], term.get("of", "")
-        key = " ".join(filter(None, [{"order": "rows", "blocks": "rows"}.get(kind, kind), of, str(term.get("level", ""))]))
-        count = counts.pop("order " + of, 0) if kind == "order" else counts[key]
+        key = " ".join(filter(None, ["rows" if kind == "blocks" else kind, of, str(term.get("level", ""))]))
+        count = 1 if kind == "part" else counts[key]
         if kind == "ticks":
             count = count * counts["teams"] + 1
         if kind == "blocks":
             count = min(max(-(-count // term["rows"]) * term["tiles"], 1), term["most"])
         most = max(most, count * term["bytes"])
     return most
+
+
+def needed(manifest, entry, counts):
+    """The bytes of a batch."""
+    memory = manifest["device_memory"]
+    line = memory["line"]
+    return memory["fixed_bytes"] + sum(-(-array_bytes(array, counts) // line) * line for array in entry["device_arrays"])
 
 
 def main():
@@ -37,11 +44,9 @@ def main():
     (entry,) = (entry for entry in manifest["entries"] if entry["name"] == options.entry)
     counts = {name: int(count) for name, count in (each.rsplit("=", 1) for each in options.counts)}
     counts["teams"] = max(teams, 1)
-    counts["part"] = 1
-    line = memory["line"]
-    needed = memory["fixed_bytes"] + sum(-(-array_bytes(array, counts) // line) * line for array in entry["device_arrays"])
-    print(f"model {memory['model_bytes']}, batch {needed}")
-    if (memory["model_bytes"], needed) != (model, batch):
+    formula = needed(manifest, entry, counts)
+    print(f"model {memory['model_bytes']}, batch {formula}")
+    if (memory["model_bytes"], formula) != (model, batch):
         print(f"but the run says {model} and {batch}")
         return 1
     return 0
