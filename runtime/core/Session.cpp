@@ -185,6 +185,8 @@ Status Session::start(int32_t number, Batch &batch, Outputs &out, bool share) {
   }
   profile.rounds = 1;
   profile.compute_ns = 0;
+  if (log_ != nullptr)
+    log_->rows.clear();
 
   entry.reads.assign(code.reads.begin(), code.reads.end());
   for (int32_t leaf : code.reads_args)

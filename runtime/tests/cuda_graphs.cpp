@@ -391,6 +391,22 @@ TEST_F(CudaGraphs, NotWhereStagesAreTimed) {
   EXPECT_EQ(context_->path(), Path::Graph);
 }
 
+// On every path a log has the rows of each level, of the last run alone.
+TEST_F(CudaGraphs, LaunchesAreWrittenDown) {
+  dbc::LaunchLog log;
+  session_.log_launches(&log);
+  for (Path path : {Path::Levels, Path::Graph, Path::Persistent})
+    for (int32_t inputs : {5, 2}) {
+      context_->choose_path(path);
+      EXPECT_TRUE(climbs(inputs, {inputs, 10, 1, 3}));
+      EXPECT_EQ(context_->path(), path);
+      EXPECT_EQ(log.rows, (std::vector<std::vector<int32_t>>{{inputs}, {10, 1, 3}, {inputs}}));
+    }
+  session_.log_launches(nullptr);
+  EXPECT_TRUE(climbs(5, {5, 7}));
+  EXPECT_EQ(log.rows[1].size(), 3u);
+}
+
 // No memory for a graph is a limit that passes, whichever of its memories is refused; nothing is left behind.
 TEST_F(CudaGraphs, RefusedMemoryIsALimit) {
   context_->choose_path(Path::Levels);

@@ -140,8 +140,7 @@ inline void launch(Run &run, const Plan &plan, const Stage<Plan> *stages, int32_
   const Stage<Plan> &stage = stages[number];
   int32_t rows = end - begin;
   if (run.log != nullptr) {
-    run.log->rows.resize(std::max(run.log->rows.size(), static_cast<size_t>(number) + 1));
-    run.log->rows[number].push_back(std::max(rows, 0));
+    run.log->add(number, rows);
     if (!run.log->compute)
       return;
   }

@@ -3,6 +3,7 @@
 // What runs did, stage by stage. Counted always; timed where the session was asked to.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -17,14 +18,24 @@ struct StageProfile {
   int64_t bytes_read = 0, bytes_written = 0;
   int64_t gathers = 0;    ///< rows read through an index array
   int64_t operations = 0; ///< of its products: two for each multiply-add
-  int64_t ns = 0;         ///< time in its launches; 0 where Session::time_stages is off
+  /// Time in its launches, 0 where Session::time_stages is off. That of a whole loop on a device stands at
+  /// the loop's first stage.
+  int64_t ns = 0;
 };
 
-/// Rows of each launch of runs: what a schedule is like. Filled by a session on the CPU that was told to.
+/// Rows of each launch of a run: what its schedule is like. Filled by a session that was told to.
 struct LaunchLog {
-  /// Of the stages, by their numbers in the profile; of a loop's also where a level or step has none.
+  /// Of the stages, by their numbers in the profile; of a loop's also where a level or step has none, and
+  /// each level or step by itself where a device runs the whole loop in one launch. There may be no vectors
+  /// for the last stages.
   std::vector<std::vector<int32_t>> rows;
-  bool compute = true; ///< false: nothing is computed, and results are undefined
+  bool compute = true; ///< false, on the CPU alone: nothing is computed, and results are undefined
+
+  /// For generated code: a launch of a stage. Throws std::bad_alloc.
+  void add(int32_t stage, int32_t count) {
+    rows.resize(std::max(rows.size(), static_cast<size_t>(stage) + 1));
+    rows[stage].push_back(std::max(count, 0));
+  }
 };
 
 /// What the last run of an entry did, or several runs after `add`.

@@ -104,8 +104,8 @@ public:
   /// costs one test more than nothing.
   void time_stages(bool on) { timed_ = on; }
 
-  /// Runs from now on write their launches down, behind what is there; null: no more, as unless told. `log`
-  /// is borrowed. For sessions of one thread that compute on the CPU.
+  /// Each run from now on writes its launches down, in place of those of the run before; null: no more, as
+  /// unless told. `log` is borrowed. For sessions of one thread, or whose stages a device computes.
   void log_launches(LaunchLog *log) { log_ = log; }
 
   /// Whether cells compute what nodes have in common once: all nodes of the batch that are alike in the

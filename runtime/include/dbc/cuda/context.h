@@ -229,6 +229,8 @@ public:
     const int32_t rows = end - begin;
     if (!status_.ok())
       return;
+    if (run.log != nullptr)
+      run.log->add(number, rows);
     if (collecting_)
       nodes_.push_back({number, begin, end});
     if (rows <= 0)
@@ -276,8 +278,11 @@ public:
                    void (*launch)(const Arrays &arrays, const WholeLoop &loop, void *stream)) {
     if (ticks <= first || !status_.ok())
       return;
-    for (const StageOfLoop &part : loop)
+    for (const StageOfLoop &part : loop) {
       count(run.stages[part.stage], stages[part.stage], part.begin[ticks] - part.begin[first]);
+      for (int32_t tick = first; run.log != nullptr && tick < ticks; ++tick)
+        run.log->add(part.stage, part.begin[tick + 1] - part.begin[tick]);
+    }
     arrays.faults = faults();
     const int64_t start = run.timed ? wait_ns() : 0;
     fault_launches_ += static_cast<int64_t>(ticks - first) * static_cast<int64_t>(kStages);
