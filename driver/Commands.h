@@ -27,7 +27,7 @@ struct Options {
   std::string entry;                   ///< empty: the only one
   std::string input = "-";             ///< a file, - for stdin
   std::string countInput;              ///< report: a file, empty for none
-  std::string device;                  ///< report: a device's name or a file of its constants, empty for none
+  std::string device;                  ///< report, run: a device or a file of its constants, empty for none
   std::string weights;                 ///< a safetensors file; empty: drawn
   uint64_t seed = 0;
   int32_t batch = 64, threads = 1;

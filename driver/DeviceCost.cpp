@@ -199,13 +199,15 @@ Prediction predict(const DeviceConstants &device, const ProgramShape &program,
       }
       us[size_t(DevicePath::Graph)] =
           program.graph ? device.graph_node_us + work : us[size_t(DevicePath::Levels)];
-      if (tick < apart)
+      if (tick < apart) {
         launchedApart += rows > 0;
-      else if (kernel.loop >= 0)
+        found.apart += us[size_t(DevicePath::Loops)];
+      } else if (kernel.loop >= 0) {
         us[size_t(DevicePath::Loops)] = (!kernel.awaits ? meet
                                          : rows > 0     ? device.word_us
                                                         : 0) +
                                         workOf(device, kernel, rows, /*inLoop=*/true, prediction.teams);
+      }
       for (size_t path = 0; path < us.size(); ++path)
         found.us[path] += us[path];
     }
@@ -251,6 +253,7 @@ Prediction mean(const std::vector<Prediction> &batches) {
     for (size_t k = 0; k < batch.kernels.size(); ++k) {
       sum.kernels[k].ticks += batch.kernels[k].ticks;
       sum.kernels[k].rows += batch.kernels[k].rows;
+      sum.kernels[k].apart += batch.kernels[k].apart / double(count);
       for (size_t path = 0; path < sum.us.size(); ++path)
         sum.kernels[k].us[path] += batch.kernels[k].us[path] / double(count);
     }

@@ -99,6 +99,7 @@ using PathTimes = std::array<double, 3>;
 struct KernelPrediction {
   int64_t ticks = 0, rows = 0; ///< with rows; in all
   PathTimes us{};
+  double apart = 0; ///< of `us` in loops: ticks at the beginning of one that are launches of their own
 };
 
 /// What a batch takes.

@@ -5,7 +5,7 @@
 
 #include "driver/Commands.h"
 #include "driver/DeviceReport.h"
-#include "driver/DeviceShapes.h"
+#include "driver/EntryPredictor.h"
 #include "driver/Files.h"
 #include "driver/Lines.h"
 #include "driver/StageReport.h"
@@ -134,34 +134,21 @@ static Exit predictInput(const Options &options, ModelUnit &device, llvm::json::
     return exit;
   if (Exit exit = load(onCpu, unit, loaded, entry))
     return exit;
-  std::vector<ProgramShape> programs = shapesOf(*kernels);
-  const ProgramShape &program = *llvm::find_if(
-      programs, [&](const ProgramShape &each) { return each.entry == loaded.info().entries[entry].name; });
+  const EntryPredictor predictor(std::move(*constants), *kernels, loaded.info().entries[entry].name);
   CompiledRunner runner(loaded.model, entry, /*threads=*/1);
   LaunchLog log;
-  log.compute = program.keeps;
+  log.compute = predictor.program().keeps;
   runner.session.log_launches(&log);
   runner.session.limit_part(options.batch); // a device computes a batch in one part
   std::vector<Prediction> batches;
   Exit exit = eachBatch(options, [&](const std::vector<std::string> &lines) {
     std::vector<LineResult> results;
-    log.rows.clear();
     if (Status status = runner.compute(lines, results); !status.ok())
       return fail(status);
     for (const LineResult &result : results)
       if (!result.status.ok())
         return fail(result.status);
-    // Stages are found by their names: their numbers are the CPU's.
-    std::vector<std::vector<int32_t>> ticks;
-    for (const KernelShape &kernel : program.kernels) {
-      const std::vector<StageProfile> &stages = runner.profile.stages;
-      auto stage = llvm::find_if(
-          stages, [&](const StageProfile &each) { return each.name == "stage." + kernel.name; });
-      assert(stage != stages.end() && "a CPU and a GPU have the same stages");
-      const auto number = static_cast<size_t>(stage - stages.begin());
-      ticks.push_back(number < log.rows.size() ? log.rows[number] : std::vector<int32_t>());
-    }
-    batches.push_back(predict(*constants, program, ticks, int64_t(lines.size())));
+    batches.push_back(predictor.predict(log, runner.profile.stages, int64_t(lines.size())));
     return kFine;
   });
   if (exit)
@@ -172,8 +159,8 @@ static Exit predictInput(const Options &options, ModelUnit &device, llvm::json::
   }
   const Prediction prediction = mean(batches);
   if (!options.json)
-    print(llvm::outs() << "\n", *constants, program, prediction);
-  json["prediction"] = toJson(*constants, program, prediction);
+    print(llvm::outs() << "\n", predictor.device(), predictor.program(), prediction);
+  json["prediction"] = toJson(predictor.device(), predictor.program(), prediction);
   return kFine;
 }
 

@@ -4,6 +4,7 @@
 
 #include "codegen/Surface.h"
 #include "driver/Commands.h"
+#include "driver/EntryPredictor.h"
 #include "driver/Files.h"
 #include "driver/Lines.h"
 #include "oracle/Describe.h"
@@ -106,28 +107,88 @@ Exit interpretCommand(const Options &options) {
   return stream(options, runner, 1);
 }
 
+/// Compiled code; where it was asked for also what its batches are predicted to take on a device, which
+/// computes them.
+class ProfiledRunner : public CompiledRunner {
+public:
+  using CompiledRunner::CompiledRunner;
+  /// From now on. Times are of a card, or `onCpu`.
+  void predict(EntryPredictor by, bool onCpu) {
+    predictor.emplace(std::move(by));
+    predicted.measured_on = onCpu ? "cpu" : "card";
+    session.log_launches(&log);
+  }
+  /// Of all batches so far; null: there is none.
+  const PredictedProfile *prediction() const { return predicted.batches > 0 ? &predicted : nullptr; }
+
+protected:
+  Status computeBatch() override {
+    Status status = CompiledRunner::computeBatch();
+    if (status.ok() && predictor) {
+      // Where stages are timed there is no graph.
+      const bool loops = context->path() == cuda::Path::Persistent;
+      predictor->add(log, profile.stages, batch.inputs(), loops ? DevicePath::Loops : DevicePath::Levels,
+                     predicted);
+    }
+    return status;
+  }
+
+private:
+  std::optional<EntryPredictor> predictor;
+  LaunchLog log;
+  PredictedProfile predicted;
+};
+
+/// What the predictions of a profile are, and what they stand beside.
+static void print(llvm::raw_ostream &out, const PredictedProfile &predicted) {
+  out << "predicted for " << predicted.device << " with " << predicted.measured_constants << " of "
+      << predicted.constants << " constants measured, on the path taken, " << predicted.path << ": "
+      << llvm::format("%.1f", predicted.us) << " us for " << predicted.batches
+      << (predicted.batches == 1 ? " batch" : " batches") << " without copies\n"
+      << (predicted.measured_on == "cpu"
+              ? "measured on the CPU, which ran the kernels thread by thread: these are no times of a card\n"
+              : "measured on the card, each launch by itself: the wait for its end is part of its time\n");
+}
+
 Exit runCommand(const Options &options) {
+  std::optional<DeviceConstants> constants;
+  if (!options.device.empty()) {
+    llvm::Expected<DeviceConstants> read = readDevice(options.device);
+    if (!read)
+      return fail(read.takeError());
+    constants = std::move(*read);
+  }
   ModelUnit unit(options.model);
   LoadedModel loaded;
   int32_t entry = -1;
   if (Exit exit = load(options, unit, loaded, entry))
     return exit;
-  CompiledRunner runner(loaded.model, entry, options.threads, loaded.device());
+  ProfiledRunner runner(loaded.model, entry, options.threads, loaded.device());
   runner.session.share_subtrees(options.share);
   runner.session.time_stages(options.profile || !options.profileOutput.empty());
+  if (constants) {
+    mlir::OwningOpRef<mlir::ModuleOp> kernels;
+    if (Exit exit = unit.transform("kernel", kernels, {}, /*device=*/true))
+      return exit;
+    runner.predict(EntryPredictor(std::move(*constants), *kernels, runner.entry.name),
+                   options.model.target == "cuda-on-cpu");
+  }
   Exit exit = stream(options, runner, options.batch);
   const RunProfile &profile = runner.profile;
+  const PredictedProfile *predicted = runner.prediction();
   if (options.model.verbose && !options.profile)
     llvm::errs() << profile.nodes << " nodes, " << profile.schedule_ns << " ns scheduling, "
                  << profile.compute_ns << " ns computing\n";
   if (options.profile)
-    llvm::errs() << profile_table(profile);
+    llvm::errs() << profile_table(profile, predicted);
+  if (options.profile && predicted)
+    print(llvm::errs(), *predicted);
   if (options.profile && runner.context)
     llvm::errs() << "memory of the device: " << loaded.device()->bytes() << " bytes of the model; "
                  << runner.context->needed_bytes()
                  << " bytes of the last batch; teams of blocks: " << runner.context->teams() << "\n";
   if (!options.profileOutput.empty())
-    if (llvm::Error error = writeFile(options.profileOutput, profile_json(profile) + "\n"))
+    if (llvm::Error error = writeFile(options.profileOutput, profile_json(profile, predicted) + "\n"))
       return fail(std::move(error));
   return exit;
 }

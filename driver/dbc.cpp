@@ -235,9 +235,14 @@ private:
     addWeights(run);
     interpret->add_flag("--trace", o.trace,
                         "print to stderr what each instance is given, its `let`s and what it gives");
-    run->add_option("--batch", o.batch, "inputs in a batch [64]")->check(CLI::Range(1, 1 << 30));
+    run->add_option("--batch", o.batch, "inputs in a batch [64]")
+        ->check(CLI::Range(1, 1 << 30).description(""));
     run->add_flag("--profile", o.profile, "print to stderr what each stage did and how long it took");
     run->add_option("--profile-json", o.profileOutput, "write the same to a file, as JSON");
+    run->add_option(
+           "--device", o.device,
+           "put predictions beside what a GPU's profile measured: h100, h200, or a file of constants")
+        ->type_name("NAME|FILE");
     run->add_flag("--share", o.share, "compute once what nodes of a batch have in common");
     run->add_option("--threads", o.threads, "threads to compute with [1]")->check(CLI::Range(1, 1024));
     addReal(run);
@@ -320,6 +325,14 @@ int dispatch(int argc, char **argv) {
   if (options.model.gpuBlas != "never" && !options.model.device) {
     std::cerr << "dbc: error: `--gpu-blas " << options.model.gpuBlas
               << "` is about kernels: it goes with a `--target` that has `cuda` or `cuda-on-cpu`\n";
+    return kUsage;
+  }
+  const bool profiled = options.profile || !options.profileOutput.empty();
+  const bool onDevice = options.model.target == "cuda" || options.model.target == "cuda-on-cpu";
+  if (app.got_subcommand("run") && !options.device.empty() && (!profiled || !onDevice || options.model.f64)) {
+    std::cerr << "dbc: error: `--device` puts predictions beside what a GPU's profile measured: it goes with "
+                 "`--profile` or `--profile-json`, with `--target cuda` or `cuda-on-cpu`, and with `--real "
+                 "f32`\n";
     return kUsage;
   }
   for (const Command &command : line.commands)

@@ -41,6 +41,45 @@ TEST(Profile, TableWithTimes) {
       "         5.0 %\n");
 }
 
+// A stage without a time of its own, as its loop is one launch, has nothing to be compared with, and no rate.
+dbc::RunProfile on_a_device() {
+  dbc::RunProfile p = profile(true);
+  p.stages.insert(p.stages.begin() + 1, {"stage.mix", 2, 5, 400, 80, 10, 16000, 0});
+  return p;
+}
+const dbc::PredictedProfile predicted{"h100", 19, 7, "loops", "card", 2, 20, {8.25, 0, 5.5}};
+
+TEST(Profile, TableWithPredictions) {
+  const dbc::RunProfile p = on_a_device();
+  EXPECT_EQ(
+      dbc::profile_table(p, &predicted),
+      "  stage             launches          rows    bytes read bytes written       gathers            us"
+      "  predicted us         share       GFLOP/s\n"
+      "  stage.encode             2             5           400            80            10           8.0"
+      "           8.2        80.0 %           2.0\n"
+      "  stage.mix                2             5           400            80            10           0.0"
+      "             -         0.0 %             -\n"
+      "  copy                     1             5            20            20             0           0.5"
+      "           5.5         5.0 %             -\n"
+      "  scheduling                                                                                   1.0"
+      "             -        10.0 %\n"
+      "  between                                                                                      0.5"
+      "           6.2         5.0 %\n");
+}
+
+TEST(Profile, JsonWithPredictions) {
+  EXPECT_EQ(dbc::profile_json(on_a_device(), &predicted),
+            "{\"nodes\":7,\"rounds\":1,\"schedule_ns\":1000,\"compute_ns\":9000,\"stages\":["
+            "{\"name\":\"stage.encode\",\"launches\":2,\"rows\":5,\"bytes_read\":400,\"bytes_written\":80,"
+            "\"gathers\":10,\"operations\":16000,\"ns\":8000,\"gflops\":2.0,\"predicted_us\":8.25},"
+            "{\"name\":\"stage.mix\",\"launches\":2,\"rows\":5,\"bytes_read\":400,\"bytes_written\":80,"
+            "\"gathers\":10,\"operations\":16000,\"ns\":0,\"gflops\":null,\"predicted_us\":null},"
+            "{\"name\":\"copy\",\"launches\":1,\"rows\":5,\"bytes_read\":20,\"bytes_written\":20,"
+            "\"gathers\":0,\"operations\":0,\"ns\":500,\"gflops\":null,\"predicted_us\":5.5}],"
+            "\"predicted\":{\"device\":\"h100\",\"constants\":19,\"measured_constants\":7,\"path\":\"loops\","
+            "\"measured_on\":\"card\",\"batches\":2,\"us\":20.0}}");
+}
+
 TEST(Profile, Json) {
   EXPECT_EQ(dbc::profile_json(profile(true)),
             "{\"nodes\":7,\"rounds\":1,\"schedule_ns\":1000,\"compute_ns\":9000,\"stages\":["

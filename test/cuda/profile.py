@@ -1,0 +1,69 @@
+"""Runs a child-sum tree model on a device whose profile has predictions, and compares them with what dbc report predicts.
+
+usage: profile.py MODEL FOLDER DEVICE
+
+The model has one loop, of the stages encode.map.3.contract and encode.reduce_list. Part of dbc, under Apache-2.0 WITH
+LLVM-exception; see LICENSE.
+"""
+import json
+import math
+import os
+import subprocess
+import sys
+
+FIRST, SECOND = "encode.map.3.contract", "encode.reduce_list"
+
+
+def main():
+    model, folder, device = sys.argv[1:]
+    os.makedirs(folder, exist_ok=True)
+    result = os.path.join(folder, "profile.json")
+
+    def write(lengths):
+        name = os.path.join(folder, "in.jsonl")
+        with open(name, "w") as file:
+            for length in lengths:
+                nodes = [{"Tree": {"word": n, "children": [n - 1] if n else [], "label": 0}} for n in range(length)]
+                print(json.dumps({"nodes": nodes, "args": {"t": length - 1}}), file=file)
+        return ["--entry", "label", "--batch", str(len(lengths)), "--device", device, "--input", name]
+
+    def profile_of(lengths):
+        """The stages by their names, and what is said of the whole."""
+        subprocess.run(["dbc", "run", model, *write(lengths), "--target", "cuda-on-cpu", "--profile-json", result],
+                       check=True, stdout=subprocess.DEVNULL)
+        with open(result) as file:
+            profile = json.load(file)
+        return {stage["name"].removeprefix("stage."): stage for stage in profile["stages"]}, profile["predicted"]
+
+    def report_of(lengths, path):
+        """Microseconds of each stage, and in all."""
+        done = subprocess.run(["dbc", "report", model, *write(lengths), "--json"], check=True, capture_output=True)
+        found = json.loads(done.stdout)["prediction"]
+        return {kernel["name"]: kernel["us"][path] for kernel in found["kernels"]}, found["us"][path]
+
+    def same(a, b):
+        assert math.isclose(a, b, rel_tol=1e-9), (a, b)
+
+    stages, whole = profile_of([1, 5, 3])
+    expected, us = report_of([1, 5, 3], "loops")
+    assert whole["path"] == "loops"
+    same(whole["us"], us)
+    same(stages[FIRST]["predicted_us"], expected[FIRST] + expected[SECOND])
+    assert stages[FIRST]["ns"] > 0
+    assert stages[SECOND]["ns"] == 0 and stages[SECOND]["predicted_us"] is None and stages[SECOND]["rows"] == 9
+    for name in stages.keys() - {FIRST, SECOND}:
+        same(stages[name]["predicted_us"], expected[name])
+
+    # Two levels of 64 blocks of 128 rows; one tree has three more of one row.
+    count = 63 * 128 + 1
+    stages, whole = profile_of([2] * (count - 1) + [5])
+    apart, _ = report_of([2] * count, "levels")
+    expected, us = report_of([2] * (count - 1) + [5], "loops")
+    same(whole["us"], us)
+    assert stages[FIRST]["ns"] > 0 and stages[SECOND]["ns"] > 0
+    same(stages[SECOND]["predicted_us"], apart[SECOND])
+    same(stages[FIRST]["predicted_us"], expected[FIRST] + expected[SECOND] - apart[SECOND])
+
+
+if __name__ == "__main__":
+    main()
