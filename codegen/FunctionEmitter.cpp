@@ -231,14 +231,15 @@ void FunctionEmitter::emitOp(Operation *op) {
       .Case<kernel::LocalOp>([&](auto o) { emitLocal(o); })
       .Case<kernel::ProductOp>([&](auto o) { emitProduct(o); })
       .Case<kernel::MultiplyOp>([&](auto o) { emitMultiply(o); })
-      .Case<kernel::ThreadsOp, kernel::BarrierOp>([&](auto o) { emitOfThreads(o); })
+      .Case<kernel::ThreadsOp, kernel::WarpsOp, kernel::LanesOp, kernel::BarrierOp>(
+          [&](auto o) { emitOfThreads(o); })
       .Case<kernel::StoreOp>([&](kernel::StoreOp o) {
         std::string value = use(o.getValue()).text;
-        out_->line(writing(o.getArray(), element(o.getArray(), {}, o.getIndices()), value));
+        emitWrite(writing(o.getArray(), element(o.getArray(), {}, o.getIndices()), value));
       })
       .Case<kernel::WriteOp>([&](kernel::WriteOp o) {
         std::string value = use(o.getValue()).text;
-        out_->line(localElement(o.getLocal(), o.getIndices()) + " = " + value + ";");
+        emitWrite(localElement(o.getLocal(), o.getIndices()) + " = " + value + ";");
       })
       .Default([&](Operation *o) {
         if (isa<kernel::KernelDialect>(o->getDialect()) &&
@@ -305,6 +306,16 @@ std::string FunctionEmitter::assignment(StringRef variable, Value value) {
   return variable.str() + " = " + use(value).text + ";";
 }
 
+std::string FunctionEmitter::nameCounter(Value counter) {
+  std::string name = sourceName(counter);
+  for (StringRef letter : {"j", "k", "m", "n", "p", "q"})
+    if (name.empty() && !scope_->taken(letter))
+      name = letter.str();
+  name = scope_->fresh(name.empty() ? "j" : name);
+  values_[counter] = {name};
+  return name;
+}
+
 void FunctionEmitter::emitFor(kernel::ForOp op) {
   auto yield = cast<kernel::YieldOp>(op.getBody().front().getTerminator());
   std::vector<std::string> carried;
@@ -320,13 +331,7 @@ void FunctionEmitter::emitFor(kernel::ForOp op) {
   std::string low = use(op.getLow()).text, high = inside(use(op.getHigh()), Bind::Add);
   NameScope counterScope(scope_), *outer = scope_;
   scope_ = &counterScope;
-  Value counter = op.getBody().getArgument(0);
-  std::string name = sourceName(counter);
-  for (StringRef letter : {"j", "k", "m", "n", "p", "q"})
-    if (name.empty() && !scope_->taken(letter))
-      name = letter.str();
-  name = scope_->fresh(name.empty() ? "j" : name);
-  values_[counter] = {name};
+  std::string name = nameCounter(op.getBody().getArgument(0));
   if (op.getVector())
     out_->line("DBC_VECTOR");
   body("for (int32_t " + name + " = " + low + "; " + name + " < " + high + "; ++" + name + ")", [&] {

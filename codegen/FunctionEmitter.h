@@ -64,6 +64,8 @@ protected:
   virtual void emitInt(kernel::IntOp op);
   /// Ops of a GPU's blocks of threads.
   virtual void emitOfThreads(mlir::Operation *op) { unsupported(op); }
+  /// A statement that writes a number to memory.
+  virtual void emitWrite(const std::string &statement) { out_->line(statement); }
 
   // Plan of the function, made before anything is printed.
   void findDead();
@@ -77,6 +79,7 @@ protected:
   // Names.
   std::string wish(mlir::Value value);
   std::string nameValue(mlir::Value value, llvm::StringRef role = "");
+  std::string nameCounter(mlir::Value counter);
   std::string arrayName(llvm::StringRef symbol);
   std::string columnName(llvm::StringRef space, llvm::StringRef column);
   bool isStage() { return func_.getKind() == kernel::FuncKind::Stage; }

@@ -166,8 +166,8 @@ void FunctionEmitter::planInlining(Block &block) {
       for (unsigned i = position[op] + 1; i < position[at] && !blocked; ++i)
         blocked = writesMemory(ops[i]);
     // A loop evaluates its bound again each time round.
-    if (auto loop = dyn_cast<kernel::ForOp>(user))
-      blocked |= readsMemory(op) && writesMemory(loop);
+    if (isa<kernel::ForOp, kernel::LanesOp>(user))
+      blocked |= readsMemory(op) && writesMemory(user);
     if (blocked)
       continue;
     deferred_.insert(op);
@@ -245,8 +245,8 @@ void FunctionEmitter::planRows() {
       auto isInside = [&](Value value) {
         return value && loop->isAncestor(value.getParentBlock()->getParentOp());
       };
-      if (!isa<kernel::ForOp, kernel::ThreadsOp, kernel::BlocksOp>(loop) || isInside(pointer->row) ||
-          isInside(pointer->local))
+      if (!isa<kernel::ForOp, kernel::ThreadsOp, kernel::WarpsOp, kernel::LanesOp, kernel::BlocksOp>(loop) ||
+          isInside(pointer->row) || isInside(pointer->local))
         break;
       pointer->before = loop;
     }

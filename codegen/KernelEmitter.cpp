@@ -145,6 +145,10 @@ void KernelEmitter::emitBlocks(kernel::BlocksOp op) {
 void KernelEmitter::emitOfThreads(Operation *op) {
   if (isa<kernel::BarrierOp>(op))
     return out_->line("__syncthreads();");
+  if (auto warps = dyn_cast<kernel::WarpsOp>(op))
+    return emitWarps(warps);
+  if (auto lanes = dyn_cast<kernel::LanesOp>(op))
+    return emitLanes(lanes);
   auto threads = cast<kernel::ThreadsOp>(op);
   std::string count = inside(use(threads.getCount()), Bind::Add);
   NameScope inner(scope_), *outer = scope_;
@@ -153,6 +157,63 @@ void KernelEmitter::emitOfThreads(Operation *op) {
   body("for (int32_t " + name + " = threadIdx.x; " + name + " < " + count + "; " + name + " += blockDim.x)",
        [&] { emitBlock(threads.getBody().front(), [](ValueRange) {}); });
   scope_ = outer;
+}
+
+void KernelEmitter::emitWarps(kernel::WarpsOp op) {
+  std::string count = inside(use(op.getCount()), Bind::Add);
+  NameScope inner(scope_), *outer = scope_;
+  scope_ = &inner;
+  std::string name = nameValue(op.getBody().getArgument(0), "n");
+  out_->open("for (int32_t " + name + " = threadIdx.x / dbc::cuda::kWarp; " + name + " < " + count + "; " +
+             name + " += dbc::cuda::kWarps)");
+  lane_ = scope_->fresh("lane");
+  out_->line("const int32_t " + lane_ + " = threadIdx.x % dbc::cuda::kWarp;");
+  emitBlock(op.getBody().front(), [](ValueRange) {});
+  lane_ = "";
+  out_->close();
+  scope_ = outer;
+}
+
+void KernelEmitter::emitLanes(kernel::LanesOp op) {
+  static constexpr struct {
+    const char *function, *role;
+  } kinds[] = {{"sum_of_lanes", "sum"}, {"most_of_lanes", "most"}, {"least_of_lanes", "least"}};
+  Block &block = op.getBody().front();
+  std::string carried, function;
+  if (op.getCombine()) {
+    function = kinds[int(*op.getCombine())].function;
+    Value soFar = block.getArgument(1);
+    std::string start = use(op.getInit()).text;
+    carried = nameValue(op.getResult(),
+                        sourceName(soFar).empty() ? kinds[int(*op.getCombine())].role : sourceName(soFar));
+    values_[soFar] = {carried};
+    out_->line(declare(op.getResult(), carried) + " = " + start + ";");
+    sayHowToAdd("of a row each lane of a warp has every 32nd number, then those 16, 8, 4, 2 and 1 apart put "
+                "theirs together");
+  }
+  std::string lane = std::exchange(lane_, ""), low = use(op.getLow()).text,
+              high = inside(use(op.getHigh()), Bind::Add);
+  NameScope inner(scope_), *outer = scope_;
+  scope_ = &inner;
+  std::string name = nameCounter(block.getArgument(0));
+  body("for (int32_t " + name + " = " + (low == "0" ? "" : low + " + ") + lane + "; " + name + " < " + high +
+           "; " + name + " += dbc::cuda::kWarp)",
+       [&] {
+         emitBlock(block, [&](ValueRange values) {
+           if (!values.empty())
+             out_->line(assignment(carried, values[0]));
+         });
+       });
+  scope_ = outer;
+  lane_ = lane;
+  if (!carried.empty())
+    out_->line(carried + " = dbc::cuda::" + function + "(" + carried + ");");
+}
+
+void KernelEmitter::emitWrite(const std::string &statement) {
+  if (lane_.empty())
+    return out_->line(statement);
+  body("if (" + lane_ + " == 0)", [&] { out_->line(statement); });
 }
 
 void KernelEmitter::emitLocal(kernel::LocalOp op) {
@@ -219,6 +280,11 @@ static std::string counted(int64_t n, StringRef what) {
   return std::to_string(n) + " " + what.str() + (n == 1 ? "" : "s");
 }
 
+void KernelEmitter::sayHowToAdd(const std::string &words) {
+  if (StringRef(sums_).find(words) == StringRef::npos)
+    sums_ += (sums_.empty() ? "" : "; ") + words;
+}
+
 void KernelEmitter::emitProduct(kernel::ProductOp op) {
   auto weights = program_.find<kernel::WeightsOp>(op.getWeights());
   std::string name = aliases_.at("weights " + op.getWeights().str()).name;
@@ -246,8 +312,7 @@ void KernelEmitter::emitProduct(kernel::ProductOp op) {
       arguments.push_back(use(op.getTable()).text);
     arguments.insert(arguments.end(), {name, tile, use(op.getInto()).text});
   }
-  if (StringRef(sums_).find(sums) == StringRef::npos)
-    sums_ += (sums_.empty() ? "" : "; ") + sums;
+  sayHowToAdd(sums);
   for (auto [x, length] : llvm::zip(op.getX(), op.getLengths()))
     arguments.push_back(segment(x, length, contract != nullptr));
   out_->line("dbc::cuda::" + function + "(" + commas(arguments) + ");");
@@ -272,20 +337,25 @@ void KernelEmitter::emitMultiply(kernel::MultiplyOp op) {
 
 std::string KernelEmitter::fault(Operation *op, const std::string &row,
                                  const std::vector<std::string> &numbers) {
-  auto threads = op->getParentOfType<kernel::ThreadsOp>();
-  assert(threads && "checks are made by one thread");
+  Operation *dealt = op->getParentOp();
+  while (!isa<kernel::ThreadsOp, kernel::WarpsOp>(dealt))
+    dealt = dealt->getParentOp();
   int loop = 0;
-  func_.walk<WalkOrder::PreOrder>([&](kernel::ThreadsOp other) {
-    if (other == threads)
+  func_.walk<WalkOrder::PreOrder>([&](Operation *other) {
+    if (other == dealt)
       return WalkResult::interrupt();
-    ++loop;
+    loop += isa<kernel::ThreadsOp, kernel::WarpsOp>(other);
     return WalkResult::advance();
   });
-  std::string place =
-      "{" + commas({row, std::to_string(loop), use(threads.getBody().getArgument(0)).text}) + "}";
+  std::string iteration = use(dealt->getRegion(0).getArgument(0)).text;
+  std::string place = "{" + commas({row, std::to_string(loop), iteration}) + "}";
   std::vector<std::string> arguments = {"arrays.faults", "launch", std::to_string(arrays_.check(op)), place};
   arguments.insert(arguments.end(), numbers.begin(), numbers.end());
   return "dbc::cuda::fault(" + commas(arguments) + ");";
+}
+
+std::string KernelEmitter::ofOneThread(const Expr &condition) {
+  return lane_.empty() ? condition.text : inside(condition, Bind::LogicalAnd) + " && " + lane_ + " == 0";
 }
 
 void KernelEmitter::emitCheck(kernel::CheckOp op) {
@@ -295,15 +365,16 @@ void KernelEmitter::emitCheck(kernel::CheckOp op) {
   std::string row = numbers.front();
   numbers.erase(numbers.begin());
   std::string text = fault(op, row, numbers);
-  body("if (" + negated(use(op.getCondition())).text + ")", [&] { out_->line(text); });
+  body("if (" + ofOneThread(negated(use(op.getCondition()))) + ")", [&] { out_->line(text); });
 }
 
 void KernelEmitter::emitInt(kernel::IntOp op) {
   std::string row = use(op.getRow()).text, a = use(op.getA()).text, b = use(op.getB()).text,
               name = nameValue(op.getResult());
   out_->line("int32_t " + name + " = 0;");
-  body("if (!dbc::cuda::checked_" + intFunction(op.getKind()).str() + "(" + commas({a, b, "&" + name}) + "))",
-       [&] { out_->line(fault(op, row, {a, b})); });
+  Expr fails = {"!dbc::cuda::checked_" + intFunction(op.getKind()).str() + "(" + commas({a, b, "&" + name}) +
+                ")"};
+  body("if (" + ofOneThread(fails) + ")", [&] { out_->line(fault(op, row, {a, b})); });
 }
 
 } // namespace dbc::codegen

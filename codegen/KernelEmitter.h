@@ -51,14 +51,21 @@ private:
   void emitCheck(kernel::CheckOp op) override;
   void emitInt(kernel::IntOp op) override;
   void emitOfThreads(mlir::Operation *op) override;
+  void emitWrite(const std::string &statement) override;
+  void emitWarps(kernel::WarpsOp op);
+  void emitLanes(kernel::LanesOp op);
   std::string segment(mlir::Value rows, int64_t length, bool onUnits = false);
   /// Rows of a block, as C++ says it.
   std::string rowsText() const { return widens() ? "kRows" : std::to_string(rows()); }
   std::string fault(mlir::Operation *op, const std::string &row, const std::vector<std::string> &numbers);
+  /// `condition`, where one thread alone is to act on it.
+  std::string ofOneThread(const Expr &condition);
+  void sayHowToAdd(const std::string &words);
 
   const DeviceArrays &arrays_;
   std::string work_; ///< the variable that says which rows and which tile a block of threads has
-  std::string sums_; ///< how products add up, in words
+  std::string lane_; ///< in a warp's work, of which the first lane alone writes: the variable that says which lane it is
+  std::string sums_; ///< how numbers are added up, in words
   int64_t blockScratch_ = 0, sharedBytes_ = 0, sharedBytesOfRow_ = 0;
 };
 

@@ -62,7 +62,7 @@ struct ProductShape {
   int64_t kept = 0;       ///< bytes of them that a block keeps in shared memory for a whole loop
 };
 /// Work that the threads of a block share: `elements` a row, or a tile of a row; each of `operations` that
-/// one thread does one behind the other.
+/// one thread does one behind the other. A row that is a warp's has one for each of its lanes.
 struct ElementsShape {
   int64_t elements = 0, operations = 0;
 };

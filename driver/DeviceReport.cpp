@@ -50,6 +50,8 @@ static KernelReport reportKernel(kernel::FuncOp func, SymbolTable &names, int64_
       bool loops = false; // row numbers are read by one thread each, too: nothing is lost by that
       threads.walk([&](kernel::ForOp) { loops = true; });
       report.byRow |= loops && threads.getCount() == blocks.getBody().getArgument(1);
+    } else if (isa<kernel::WarpsOp>(op)) {
+      report.byWarp = true;
     }
   });
   return report;
@@ -115,7 +117,8 @@ void print(llvm::raw_ostream &out, const DeviceReport &report) {
     out << ", " << kernel.shared << " bytes shared";
     if (kernel.global > 0)
       out << " and " << kernel.global << " bytes of global memory, as they do not fit";
-    out << (kernel.byRow ? "; partly one thread a row" : "") << "; launched " << kernel.launch << "\n";
+    out << (kernel.byRow ? "; partly one thread a row" : "")
+        << (kernel.byWarp ? "; partly one warp a row" : "") << "; launched " << kernel.launch << "\n";
     for (const ProductReport &product : kernel.products) {
       out << "    `" << product.matrix << "` (" << product.place << "): ";
       if (product.instruction.empty())
@@ -155,6 +158,7 @@ llvm::json::Value toJson(const DeviceReport &report) {
                                          {"shared_bytes", kernel.shared},
                                          {"global_bytes", kernel.global},
                                          {"by_row", kernel.byRow},
+                                         {"by_warp", kernel.byWarp},
                                          {"launch", kernel.launch}});
   }
   return llvm::json::Object{{"entry", report.entry},

@@ -31,7 +31,8 @@ struct KernelReport {
   int64_t tiles = 1;  ///< that blocks share
   int64_t shared = 0; ///< bytes of shared memory of a block, of global memory if that does not do
   int64_t global = 0;
-  bool byRow = false; ///< some of it is computed by one thread for each row
+  bool byRow = false;  ///< some of it is computed by one thread for each row
+  bool byWarp = false; ///< some of it is computed by one warp for each row
   std::vector<ProductReport> products;
   std::string launch; ///< "once", "with its whole loop", or "each time: " and why
 };

@@ -21,6 +21,7 @@ static std::optional<int64_t> constant(Value value) {
 /// as one iteration.
 static int64_t operationsOf(Block &block) {
   constexpr int64_t kFunction = 20; // of exp, tanh and the like
+  constexpr int64_t kMeeting = 10;  // of a warp's lanes, which put together what they have in five steps
   int64_t operations = 0;
   for (Operation &op : block) {
     if (isa<arith::ConstantOp>(op) || op.hasTrait<OpTrait::IsTerminator>())
@@ -28,6 +29,13 @@ static int64_t operationsOf(Block &block) {
     if (auto loop = dyn_cast<kernel::ForOp>(op)) {
       std::optional<int64_t> low = constant(loop.getLow()), high = constant(loop.getHigh());
       operations += (low && high ? *high - *low : 1) * operationsOf(loop.getBody().front());
+      continue;
+    }
+    if (auto lanes = dyn_cast<kernel::LanesOp>(op)) {
+      std::optional<int64_t> low = constant(lanes.getLow()), high = constant(lanes.getHigh());
+      operations += (low && high ? llvm::divideCeil(*high - *low, kernel::kLanes) : 1) *
+                        operationsOf(lanes.getBody().front()) +
+                    (lanes.getCombine() ? kMeeting : 0);
       continue;
     }
     bool function = isa<math::MathDialect>(op.getDialect()) || isa<kernel::FunctionOp>(op);
@@ -49,16 +57,16 @@ static int64_t timesOf(Operation *op) {
   return times;
 }
 
-/// How many elements of each row a block's threads share.
-static int64_t elementsOf(kernel::ThreadsOp threads) {
-  auto times = threads.getCount().getDefiningOp<arith::MulIOp>();
+/// How many iterations of each row a block's threads or warps share.
+static int64_t elementsOf(Value count) {
+  auto times = count.getDefiningOp<arith::MulIOp>();
   return times ? constant(times.getRhs()).value_or(1) : 1;
 }
 
 // The compiler plans for the matrix units and blocks of threads that the runtime has.
 static_assert(kernel::kStrip == cuda::kStrip && kernel::kBlock == cuda::kBlock &&
               kernel::kUnitRows == cuda::kUnitRows && kernel::kWarps == cuda::kWarps &&
-              kernel::kWideRows == cuda::kWideRows);
+              kernel::kLanes == cuda::kWarp && kernel::kWideRows == cuda::kWideRows);
 
 /// Of a product with a matrix.
 static ProductShape shapeOf(kernel::ProductOp product, SymbolTable &names) {
@@ -108,7 +116,11 @@ static KernelShape shapeOf(kernel::FuncOp func, SymbolTable &names) {
                                 "ffma",
                                 /*rowsAtOnce=*/1, /*shared=*/false});
     } else if (auto threads = dyn_cast<kernel::ThreadsOp>(op)) {
-      shape.elements.push_back({elementsOf(threads), operationsOf(threads.getBody().front()) * timesOf(op)});
+      shape.elements.push_back(
+          {elementsOf(threads.getCount()), operationsOf(threads.getBody().front()) * timesOf(op)});
+    } else if (auto warps = dyn_cast<kernel::WarpsOp>(op)) {
+      shape.elements.push_back({elementsOf(warps.getCount()) * kernel::kLanes,
+                                operationsOf(warps.getBody().front()) * timesOf(op)});
     }
   });
   return shape;

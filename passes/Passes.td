@@ -216,8 +216,8 @@ def ScheduleCpu : Pass<"schedule-cpu", "::mlir::ModuleOp"> {
 def ScheduleCuda : Pass<"schedule-cuda", "::mlir::ModuleOp"> {
   let summary = "Choose rows of a block and units of a tile of each stage for an NVIDIA GPU";
   let description = [{
-    * `rows`: of a block of threads. 8 with a product, 32 without; fewer, but two at least, where scratch would take more
-      than 48 KiB.
+    * `rows`: of a block of threads. 8 with a product; 8, as many as it has warps, where a row has a long reduction to one
+      number, or one of a list; else 32. Fewer, but two at least, where scratch would take more than 48 KiB.
     * `units`: 16 where a product's result is used element by element: each tile is a block of threads. 8 where such a block
       can keep its weights in shared memory for a whole loop, and one of 16 units cannot.
   }];
@@ -249,10 +249,26 @@ def KernelMatrixUnits : Pass<"kernel-matrix-units", "::mlir::ModuleOp"> {
   let dependentDialects = ["::dbc::kernel::KernelDialect"];
 }
 
+def KernelDealLanes : Pass<"kernel-deal-lanes", "::mlir::ModuleOp"> {
+  let summary = "Share the reductions of a row among the lanes of a warp";
+  let description = [{
+    A row of a block of rows is a warp's where a sum, maximum or minimum of its numbers is long: 32 numbers or more, or a list,
+    whose length is not known. Its lanes share these reductions, and loops of independent iterations beside them:
+    ```mlir
+    kernel.for %zero to %count { ^bb0(%i: i32): %s = kernel.for %zero to %n carry (%none) ... addf ...  kernel.write %s, ... }
+    ==>
+    kernel.warps %count { ^bb0(%i: i32): %s = kernel.lanes %zero to %n carry (%none) by add ... addf ...  kernel.write %s, ... }
+    ```
+    Other loops are kernel-deal-threads's. So are rows in which a lane would read what another one wrote; where a check stands
+    in the loops to share; and reductions inside a loop of independent iterations, of which each is a thread's.
+  }];
+  let dependentDialects = ["::dbc::kernel::KernelDialect"];
+}
+
 def KernelDealThreads : Pass<"kernel-deal-threads", "::mlir::ModuleOp"> {
   let summary = "Share the loops of stages among the threads of a GPU's blocks";
   let description = [{
-    A block of rows is one of threads. Its loops over rows become `kernel.threads`: of a nest of independent loops each
+    A block of rows is one of threads. Its loops over rows that kernel-deal-lanes left become `kernel.threads`: of a nest of independent loops each
     element is an iteration, of other loops each row. Barriers stand where a thread reads what another one wrote, or
     replaces what another one reads. Scratch is shared memory if it all fits into 96 KiB, else the largest is global.
     Stages whose blocks are a tile of rows of the matrix units may have wide ones too: the attribute `wide` of the function.

@@ -51,6 +51,7 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
       pm.addPass(createKernelBlas({options.tf32}));
     if (options.realBytes == 4)
       pm.addPass(createKernelMatrixUnits({options.tf32}));
+    pm.addPass(createKernelDealLanes());
     pm.addPass(createKernelDealThreads({options.realBytes}));
     pm.addPass(createKernelPersist());
     pm.addPass(createKernelAwait({options.realBytes}));

@@ -218,7 +218,7 @@ void StageToKernel::segment(batch::SegmentOp op) {
       llvm::append_range(where, at);
       return kernel::ReadOp::create(b, at_, dyn::scalar(op.getType()), localOf(result), where);
     };
-    if (!fold.isFold()) {
+    if (!fold.isFold() || shape.empty()) {
       // Element by element, each in list order.
       return loops(
           shape,

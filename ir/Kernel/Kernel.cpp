@@ -118,15 +118,22 @@ int64_t WeightsOp::getStripCount() {
 
 int64_t WeightsOp::getTileBytes() { return getBlockCount() * getStripCount() * kBlock * kStrip * 4; }
 
-LogicalResult ForOp::verify() {
-  if (getBody().getNumArguments() != 1 + getInit().size() ||
-      !getBody().getArgument(0).getType().isInteger(32))
-    return emitOpError("needs a counter and one argument a carried value");
-  auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
-  if (!yield || !llvm::equal(yield.getOperandTypes(), getInit().getTypes()) ||
-      !llvm::equal(getResultTypes(), getInit().getTypes()))
-    return emitOpError("does not yield its carried values");
+static LogicalResult verifyLoop(Operation *op, Region &body, ValueRange init) {
+  if (body.getNumArguments() != 1 + init.size() || !body.getArgument(0).getType().isInteger(32))
+    return op->emitOpError("needs a counter and one argument a carried value");
+  auto yield = dyn_cast<YieldOp>(body.front().getTerminator());
+  if (!yield || !llvm::equal(yield.getOperandTypes(), init.getTypes()) ||
+      !llvm::equal(op->getResultTypes(), init.getTypes()))
+    return op->emitOpError("does not yield its carried values");
   return success();
+}
+
+LogicalResult ForOp::verify() { return verifyLoop(*this, getBody(), getInit()); }
+
+LogicalResult LanesOp::verify() {
+  if (!(*this)->getParentOfType<WarpsOp>() || (*this)->getParentOfType<LanesOp>())
+    return emitOpError("is no loop of a warp");
+  return verifyLoop(*this, getBody(), getInit() ? ValueRange(getInit()) : ValueRange());
 }
 
 LogicalResult IfOp::verify() {

@@ -35,6 +35,9 @@ GemmOp gemmOf(FuncOp func);
 /// tiles.
 constexpr int64_t kStrip = 16, kBlock = 16, kUnitRows = 8, kWarps = 8, kWideRows = 128;
 
+/// Lanes of a warp: threads that take each step together.
+constexpr int64_t kLanes = 32;
+
 /// Bytes of shared memory that every card with matrix units for tf32 has for a block of threads.
 constexpr int64_t kSharedOfAll = 96 << 10;
 

@@ -24,7 +24,7 @@ def Kernel_Dialect : Dialect {
     `arith` and `math` on scalars (i32, f32, i1; `f32` is the emitter's real number) and the ops here.
 
     Arrays are symbols of the program. An array has rows of a static shape; `kernel.load @h[%row, %j]` reads one scalar.
-    Sums run in the order of their loops: no op here may be reassociated.
+    Sums run in the order of their loops, or in the one that an op says, as `kernel.lanes`: none may be reassociated.
 
     **Structure functions** (`structure` kernels) hold integers only. A failed `kernel.require` or `kernel.check` records an
     error for the input in hand and leaves the function. **Stage functions** compute rows `begin .. end - 1` of a space.
@@ -70,6 +70,9 @@ def Kernel_IntKind : Kernel_Enum<"IntKind", "checked 32-bit arithmetic", [
 def Kernel_Memory : Kernel_Enum<"Memory", "where the scratch of a GPU's block of threads lies", [
     I32EnumCase<"Shared", 0, "shared">, I32EnumCase<"Global", 1, "global">]>;
 
+def Kernel_Combine : Kernel_Enum<"Combine", "how the lanes of a warp put together what each has", [
+    I32EnumCase<"Add", 0, "add">, I32EnumCase<"Maximum", 1, "maximum">, I32EnumCase<"Minimum", 2, "minimum">]>;
+
 def Kernel_Fault : Kernel_Enum<"Fault", "what can be wrong with an input", [
     I32EnumCase<"Index", 1, "index">, I32EnumCase<"ListIndex", 2, "list_index">, I32EnumCase<"Slice", 3, "slice">,
     I32EnumCase<"Lengths", 4, "lengths">, I32EnumCase<"Empty", 5, "empty">, I32EnumCase<"Conversion", 9, "conversion">,
@@ -77,6 +80,7 @@ def Kernel_Fault : Kernel_Enum<"Fault", "what can be wrong with an input", [
 
 def Kernel_SpaceKindAttr : EnumAttr<Kernel_Dialect, Kernel_SpaceKind, "space_kind">;
 def Kernel_FieldPartAttr : EnumAttr<Kernel_Dialect, Kernel_FieldPart, "field_part">;
+def Kernel_CombineAttr : EnumAttr<Kernel_Dialect, Kernel_Combine, "combine">;
 def Kernel_MemoryAttr : EnumAttr<Kernel_Dialect, Kernel_Memory, "memory">;
 def Kernel_FuncKindAttr : EnumAttr<Kernel_Dialect, Kernel_FuncKind, "func_kind">;
 def Kernel_FaultAttr : EnumAttr<Kernel_Dialect, Kernel_Fault, "fault">;
@@ -316,6 +320,37 @@ def Kernel_ThreadsOp : Kernel_Op<"threads", [SingleBlock, RecursiveMemoryEffects
 def Kernel_BarrierOp : Kernel_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "The threads of a GPU's block wait for each other, and see what each wrote before";
   let assemblyFormat = "attr-dict";
+}
+
+//===-- Warps and their lanes ---------------------------------------------------------------------------------===//
+
+def Kernel_WarpsOp : Kernel_Op<"warps", [SingleBlock, RecursiveMemoryEffects]> {
+  let summary = "Iterations 0 .. count - 1, which the warps of a GPU's block share, in any order";
+  let description = [{
+    The block's argument is the number of the iteration. The 32 lanes of a warp do what stands in it alike, and take the same
+    branches, but share the loops `kernel.lanes`. What is written, or found to be wrong, outside of these, the first lane writes.
+    Lanes do not wait for each other's writes: none reads in an iteration what another one wrote in it.
+  }];
+  let arguments = (ins I32:$count);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$count attr-dict-with-keyword $body";
+}
+def Kernel_LanesOp : Kernel_Op<"lanes", [SingleBlock, RecursiveMemoryEffects]> {
+  let summary = "A loop low .. high - 1, whose iterations the lanes of a warp share";
+  let description = [{
+    Lane l does iterations low + l, low + l + 32, ... in this order. It may carry a value, from `init` on, which is 0 where
+    values are added. What the lanes have in the end is put together `by` an operation: of each lane with that of the lane
+    whose number has another bit of value 16, then 8, 4, 2 and 1. All lanes have the result. The order of a sum follows from
+    `low` and `high` alone.
+    ```mlir
+    %sum = kernel.lanes %lo to %hi carry (%zero) by add : f32 -> f32 { ^bb0(%k: i32, %acc: f32): ... kernel.yield %next : f32 }
+    ```
+  }];
+  let arguments = (ins I32:$low, I32:$high, Optional<Kernel_Scalar>:$init, OptionalAttr<Kernel_CombineAttr>:$combine);
+  let results = (outs Optional<Kernel_Scalar>:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$low `to` $high (`carry` `(` $init^ `)` `by` $combine `:` type($init))? attr-dict-with-keyword (`->` type($result)^)? $body";
+  let hasVerifier = 1;
 }
 
 //===-- Memory ------------------------------------------------------------------------------------------------===//

@@ -317,6 +317,104 @@ TEST(CudaProduct, OfTwoMatrices) {
   multiplies<double>();
 }
 
+//===-- Lanes -------------------------------------------------------------------------------------------===//
+
+/// Each warp a row, as emitted kernels have it; what each lane has in the end.
+template <class T>
+__global__ void reduce_rows(const T *numbers, int32_t rows, int32_t length, T *sums, T *most, T *least) {
+  for (int32_t i = threadIdx.x / kWarp; i < rows; i += kWarps) {
+    const int32_t lane = threadIdx.x % kWarp;
+    T sum = 0, largest = -100, smallest = 100;
+    for (int32_t k = lane; k < length; k += kWarp) {
+      sum += numbers[i * length + k];
+      largest = std::max(largest, numbers[i * length + k]);
+      smallest = std::min(smallest, numbers[i * length + k]);
+    }
+    sums[i * kWarp + lane] = sum_of_lanes(sum);
+    most[i * kWarp + lane] = most_of_lanes(largest);
+    least[i * kWarp + lane] = least_of_lanes(smallest);
+  }
+}
+
+/// The sum of a row in the order that is promised: every 32nd number, then lanes 16, 8, 4, 2 and 1 apart.
+template <class T> T sum_in_order(const T *numbers, int32_t length) {
+  T lanes[kWarp] = {};
+  for (int32_t k = 0; k < length; ++k)
+    lanes[k % kWarp] += numbers[k];
+  for (int32_t count = kWarp / 2; count > 0; count /= 2)
+    for (int32_t lane = 0; lane < count; ++lane)
+      lanes[lane] += lanes[lane + count];
+  return lanes[0];
+}
+
+template <class T> void rows_are_reduced() {
+  for (int32_t rows : {0, 1, 7, 8, 9, 20})
+    for (int32_t length : {0, 1, 31, 32, 33, 100})
+      for (uint64_t seed : {0, 1, 2}) {
+        shim::Machine::own().seed(seed);
+        const std::vector<T> numbers = drawn<T>(static_cast<size_t>(rows) * length, 5);
+        const size_t lanes = static_cast<size_t>(rows) * kWarp;
+        std::vector<T> sums(lanes), most(lanes), least(lanes);
+        start(reduce_rows<T>, 1, numbers.data(), rows, length, sums.data(), most.data(), least.data());
+        ASSERT_TRUE(wait().ok());
+        for (int32_t i = 0; i < rows; ++i) {
+          const T *row = numbers.data() + static_cast<size_t>(i) * length;
+          T largest = -100, smallest = 100;
+          for (int32_t k = 0; k < length; ++k) {
+            largest = std::max(largest, row[k]);
+            smallest = std::min(smallest, row[k]);
+          }
+          for (size_t n = static_cast<size_t>(i) * kWarp; n < static_cast<size_t>(i + 1) * kWarp; ++n) {
+            EXPECT_EQ(sums[n], sum_in_order(row, length)) << rows << " rows of " << length;
+            EXPECT_EQ(most[n], largest);
+            EXPECT_EQ(least[n], smallest);
+          }
+        }
+      }
+}
+
+// All lanes of a warp have the result, of each row the same bits however many there are, in whatever order
+// warps come.
+TEST(CudaLanes, ReduceRows) { rows_are_reduced<float>(); }
+TEST(CudaLanes, ReduceRowsInDouble) { rows_are_reduced<double>(); }
+
+__global__ void reduce_two(const float *numbers, float *results) {
+  const int32_t lane = threadIdx.x % kWarp;
+  results[lane] = most_of_lanes(numbers[lane]);
+  results[kWarp + lane] = least_of_lanes(numbers[lane]);
+}
+
+// What is no number stays so, whichever lane has it.
+TEST(CudaLanes, NoNumberIsTheMostAndTheLeast) {
+  for (int32_t at = 0; at < kWarp; ++at) {
+    std::vector<float> numbers(kWarp, 1), results(2 * kWarp);
+    numbers[at] = std::numeric_limits<float>::quiet_NaN();
+    start(reduce_two, 1, static_cast<const float *>(numbers.data()), results.data());
+    ASSERT_TRUE(wait().ok());
+    for (float result : results)
+      EXPECT_TRUE(result != result);
+  }
+}
+
+__global__ void reduce_without(int32_t missing, float *sum) {
+  if (threadIdx.x % kWarp < kWarp - missing)
+    *sum = sum_of_lanes(1.0f);
+}
+
+// On a card lanes that do not come are undefined behaviour; here it is told.
+TEST(CudaLanes, AllMustCome) {
+  for (int32_t missing : {1, 16, 31}) {
+    float sum = 0;
+    start(reduce_without, 1, missing, &sum);
+    const Status status = wait();
+    EXPECT_NE(status.message.find(std::to_string(missing) +
+                                  " threads of a warp end or wait for the block while " +
+                                  std::to_string(kWarp - missing) + " wait for the warp"),
+              std::string::npos)
+        << status.message;
+  }
+}
+
 //===-- Whole numbers, and what is wrong ----------------------------------------------------------------===//
 
 // Whole numbers are the same on the CPU and on a device, also at their ends.

@@ -88,7 +88,7 @@ INDICES = [
 FUNCTION = re.compile(r"\b(?!launch_|record_)(\w+)\(const Arrays (?:&?arrays|\*given)\b")
 BARRIER = re.compile(r"(__syncthreads\(\);|dbc::cuda::wait_for_copies\(\);|team\.wait\(\);)$")
 PHASE = re.compile(
-    r"int32_t (?:(i)|element) = threadIdx\.x(?:; element < (?:count \* )?(\w+))?"
+    r"int32_t (?:(i)|element) = threadIdx\.x(?: / (dbc::cuda::kWarp))?(?:; element < (?:count \* )?(\w+))?"
     r"|\b(product\w*(?=<\w+>\())|dbc::cuda::(product\w*|multiply)\(|^\s*(stage_\w+)\(arrays,"
 )
 DECLARATION = re.compile(r"^\s*(const )?\w+ \w+\[\d+\];")
@@ -118,7 +118,8 @@ def phases(lines, number, step):
     found, number = [], number + step
     while not (BARRIER.search(lines[number]) or FUNCTION.search(lines[number]) or lines[number].startswith("}")):
         if match := PHASE.search(lines[number]):
-            found.append(match[3] or match[4] or ("rows" if match[1] else f"elements of {match[2]}"))
+            dealt = "rows of warps" if match[2] else "rows" if match[1] else f"elements of {match[3]}"
+            found.append(match[4] or match[5] or dealt)
         number += step
     return ", ".join(found[::step]) or "nothing"
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <dbc/cuda/arrays.h>
+#include <dbc/math.h>
 
 #include <cstdint>
 #include <cstring>
@@ -120,6 +121,39 @@ __device__ __forceinline__ void wait_for_copies() {
 #else
   shim::Machine::own().land_copies();
 #endif
+}
+
+/// What the lane of this warp has whose number differs in the bit `bit`. By a warp.
+template <class T> __device__ __forceinline__ T of_other_lane(T mine, int32_t bit) {
+#ifdef __CUDACC__
+  return __shfl_xor_sync(0xffffffffu, mine, bit);
+#else
+  float mail[4] = {};
+  static_assert(sizeof mine <= sizeof mail, "what lanes send each other");
+  std::memcpy(mail, &mine, sizeof mine);
+  const auto *of_all = shim::Machine::own().exchange(mail);
+  T other;
+  std::memcpy(&other, of_all[threadIdx.x % kWarp ^ bit], sizeof other);
+  return other;
+#endif
+}
+
+/// What the lanes of a warp have, put together: that of each with that of the lane 16 numbers from it, then
+/// 8, 4, 2 and 1. All lanes have the result. By a warp.
+template <class T, class Combine> __device__ __forceinline__ T of_all_lanes(T mine, Combine combine) {
+  DBC_UNROLL
+  for (int32_t bit = kWarp / 2; bit > 0; bit /= 2)
+    mine = combine(mine, of_other_lane(mine, bit));
+  return mine;
+}
+template <class T> __device__ __forceinline__ T sum_of_lanes(T mine) {
+  return of_all_lanes(mine, [](T a, T b) { return a + b; });
+}
+template <class T> __device__ __forceinline__ T most_of_lanes(T mine) {
+  return of_all_lanes(mine, [](T a, T b) { return math::maximum(a, b); });
+}
+template <class T> __device__ __forceinline__ T least_of_lanes(T mine) {
+  return of_all_lanes(mine, [](T a, T b) { return math::minimum(a, b); });
 }
 
 #ifdef __CUDACC__
