@@ -1,6 +1,43 @@
 // RUN: dbc-opt %S/Inputs/tree.mlir --dyn-to-batch --canonicalize --batch-partition --batch-order-stages --batch-assign-levels --batch-fuse --schedule-cuda | FileCheck %s
+// RUN: dbc-opt %s --schedule-cuda | FileCheck %s --check-prefix=ROWS
 //
 // A stage with a product computes fewer rows in a block of threads than one without.
 
 // CHECK: batch.stage @encode.Node.addf over @encode.Node schedule <rows = 32, grain = 1>
-// CHECK: batch.stage @input.contract over @input schedule <rows = 8, grain = 1
+// CHECK: batch.stage @input.contract over @input schedule <rows = 8, grain = 1>
+
+// So does one whose rows are a warp's each: where 32 numbers or more of a row are put together, or those of a list.
+module @m {
+  batch.program @p ["t"] [tensor<32xf32>] -> f32 {
+    kernel.space inputs @input ["input", "first", "length"]
+    batch.buffer @x over @input : tensor<32xf32>
+    batch.buffer @y over @input : tensor<31xf32>
+    batch.buffer @of_x over @input : f32
+    batch.buffer @of_y over @input : f32
+    batch.buffer @of_list over @input : f32
+    // ROWS: batch.stage @long over @input schedule <rows = 8, grain = 1>
+    batch.stage @long over @input {
+      %x = batch.read @x : tensor<32xf32>
+      %s = dyn.reduce sum %x : tensor<32xf32> -> f32
+      batch.write %s, @of_x : f32
+    }
+    // ROWS: batch.stage @short over @input schedule <rows = 32, grain = 1>
+    batch.stage @short over @input {
+      %y = batch.read @y : tensor<31xf32>
+      %s = dyn.reduce sum %y : tensor<31xf32> -> f32
+      batch.write %s, @of_y : f32
+    }
+    // ROWS: batch.stage @list over @input schedule <rows = 8, grain = 1>
+    batch.stage @list over @input {
+      %s = batch.segment logsumexp @of_x from "first" length "length" by 1 contiguous : f32
+      batch.write %s, @of_list : f32
+    }
+    // ROWS: batch.stage @place over @input schedule <rows = 32, grain = 1>
+    batch.stage @place over @input {
+      %x = batch.read @x : tensor<32xf32>
+      %i = dyn.reduce argmax %x : tensor<32xf32> -> i32
+      %s = arith.sitofp %i : i32 to f32
+      batch.write %s, @of_y : f32
+    }
+  }
+}
