@@ -112,9 +112,10 @@ Exit interpretCommand(const Options &options) {
 class ProfiledRunner : public CompiledRunner {
 public:
   using CompiledRunner::CompiledRunner;
-  /// From now on. Times are of a card, or `onCpu`.
-  void predict(EntryPredictor by, bool onCpu) {
+  /// From now on. Times are of a card, or `onCpu`; inputs may share instances if `share`.
+  void predict(EntryPredictor by, bool onCpu, bool share) {
     predictor.emplace(std::move(by));
+    shares = share;
     predicted.measured_on = onCpu ? "cpu" : "card";
     session.log_launches(&log);
   }
@@ -127,14 +128,15 @@ protected:
     if (status.ok() && predictor) {
       // Where stages are timed there is no graph.
       const bool loops = context->path() == cuda::Path::Persistent;
-      predictor->add(log, profile.stages, batch.inputs(), loops ? DevicePath::Loops : DevicePath::Levels,
-                     predicted);
+      const int64_t dealt = shares && context->teams() <= 1 ? 1 : batch.inputs();
+      predictor->add(log, profile.stages, dealt, loops ? DevicePath::Loops : DevicePath::Levels, predicted);
     }
     return status;
   }
 
 private:
   std::optional<EntryPredictor> predictor;
+  bool shares = false;
   LaunchLog log;
   PredictedProfile predicted;
 };
@@ -171,7 +173,7 @@ Exit runCommand(const Options &options) {
     if (Exit exit = unit.transform("kernel", kernels, {}, /*device=*/true))
       return exit;
     runner.predict(EntryPredictor(std::move(*constants), *kernels, runner.entry.name),
-                   options.model.target == "cuda-on-cpu");
+                   options.model.target == "cuda-on-cpu", options.share);
   }
   Exit exit = stream(options, runner, options.batch);
   const RunProfile &profile = runner.profile;
