@@ -2,9 +2,9 @@
 #
 # Features: `data` (real data lies in $DBC_DATA), `clang++`, `full` (scripts/test --full), `sanitizers`,
 # `aarch64` (a cross compiler for 64-bit ARM and qemu-user),
-# `nvcc`, `card` (an NVIDIA card), `bench` (dbc-bench, which needs OpenBLAS).
+# `nvcc`, `cuobjdump`, `card` (an NVIDIA card), `bench` (dbc-bench, which needs OpenBLAS).
 # Substitutions beside the tools: %n (how many random inputs `dbc verify` draws), %programs, %mutants and %seed (of the random ones),
-# %quickcxx (the compiler that is quickest at what runs once), %cuda* (what is run on a device), %nvcc, %cxx, %clangxx, %root (the sources), %build,
+# %quickcxx (the compiler that is quickest at what runs once), %cuda* (what is run on a device), %nvcc, %cuobjdump, %cxx, %clangxx, %root (the sources), %build,
 # %examples, %data, %python, %runtime (what a program needs to compile and link against the runtime).
 import os
 import shutil
@@ -45,6 +45,10 @@ nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
 if nvcc:
     config.available_features.add("nvcc")
     config.substitutions.append(("%nvcc", nvcc))
+cuobjdump = os.environ.get("CUOBJDUMP") or shutil.which("cuobjdump")
+if cuobjdump:
+    config.available_features.add("cuobjdump")
+    config.substitutions.append(("%cuobjdump", cuobjdump))
 if os.path.exists("/dev/nvidiactl"):
     config.available_features.add("card")
 if os.path.exists(os.path.join(config.dbc_tools_dir, "dbc-bench")):

@@ -63,9 +63,9 @@ NOT_WAITING = """
 template <class Team> struct DbcMutantTeam : Team {
   bool waits;
   template <class T> T read(const T &x) const { return waits ? Team::read(x) : x; }
-  void await(const float *at, float &x) const {
+  template <int kCount, class Again> void await(const float (&numbers)[kCount], Again again) const {
     if (waits)
-      Team::await(at, x);
+      Team::await(numbers, again);
   }
 };
 template <class Team> DbcMutantTeam<Team> dbc_mutant_team(const Team &team, bool waits) { return {team, waits}; }

@@ -28,11 +28,44 @@ def missing(options, folder, source):
     return [f"sm_90: no `{name}` in PTX" for name in INSTRUCTIONS if name not in text]
 
 
+# Instructions of a wide tile's innermost loop for each one of the matrix units, where it has so many of these that a tile's
+# weights and rows are read once for several.
+MOST_INSTRUCTIONS, MANY = 5, 40
+
+
+def loops_of(code):
+    """Instructions, and among them those of the matrix units, of each innermost loop that has some, in a disassembly."""
+    lines = [(int(at, 16), text) for at, text in re.findall(r"/\*([0-9a-f]{4,})\*/\s+([^;]*);", code)]
+    loops = []
+    for end, text in lines:
+        back = re.search(r"\bBRA\b.*0x([0-9a-f]+)", text)
+        if back and (begin := int(back[1], 16)) < end:
+            inside = [text for at, text in lines if begin <= at <= end]
+            loops.append((begin, end, len(inside), sum("HMMA" in text for text in inside)))
+    loops = [loop for loop in loops if loop[3] > 0]
+    return [loop[2:] for loop in loops if not any(o != loop and o[0] >= loop[0] and o[1] <= loop[1] for o in loops)]
+
+
+def crowded(options, folder, card):
+    """Loops of wide tiles where the matrix units wait for too many other instructions."""
+    command = [options.cuobjdump, "--dump-sass", "kernels.o"]
+    text = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
+    wrong, seen = [], 0
+    for code in re.split(r"\n\s*Function : ", text)[1:]:
+        name = code.split("\n")[0]
+        for instructions, units in loops_of(code) if "ILi128E" in name else []:
+            seen += units >= MANY
+            if units >= MANY and instructions > MOST_INSTRUCTIONS * units:
+                wrong.append(f"{card}: {name}: {instructions} instructions for {units} of the matrix units")
+    return wrong if seen > 0 else [f"{card}: no loop of a wide tile has {MANY} instructions of the matrix units"]
+
+
 def compile_model(options, model):
     """What is wrong with a model's kernels, and the most registers that one takes."""
     wrong, registers = [], 0
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([options.dbc, "compile", model, "--target", "cpu,cuda", "--gpu-blas", options.blas, "-o", folder], check=True)
+        command = [options.dbc, "compile", model, *options.dims, "--target", "cpu,cuda"]
+        subprocess.run([*command, "--gpu-blas", options.blas, "--gpu-math", options.math, "-o", folder], check=True)
         (source,) = [name for name in os.listdir(folder) if name.endswith(".cu")]
         for card in options.cards:
             command = [options.nvcc, *FLAGS, f"-arch={card}", f"-I{options.include}", "-c", source, "-o", "kernels.o"]
@@ -51,6 +84,8 @@ def compile_model(options, model):
                         wrong.append(f"{card}: {name}: {line.strip()}")
                 if found := re.search(r"Used (\d+) registers", line):
                     registers = max(registers, int(found[1]))
+            if options.cuobjdump:
+                wrong += crowded(options, folder, card)
         if not options.debug:
             wrong += missing(options, folder, source)
     return model, wrong, registers
@@ -64,6 +99,9 @@ def main():
     parser.add_argument("--include", required=True, help="the runtime's headers")
     parser.add_argument("--cards", nargs="+", default=["sm_80", "sm_90"])
     parser.add_argument("--blas", default="never", help="which products cuBLAS computes: never, auto or always")
+    parser.add_argument("--math", default="f32", help="how matrices are multiplied: f32 or tf32")
+    parser.add_argument("-D", dest="dims", action="append", default=[], type="-D{}".format, help="a dim, as NAME=N")
+    parser.add_argument("--cuobjdump", help="a disassembler: loops of wide tiles must be mostly for the matrix units")
     parser.add_argument("models", nargs="+")
     options = parser.parse_args()
     failed = 0

@@ -31,11 +31,11 @@ struct Blocks {
   /// A number that another block may have written.
   template <class T> DBC_DEVICE static T read(const T &x) { return x; }
   DBC_DEVICE static void write(float &x, float value) { x = settled(value); }
-  /// The same in two steps, so that several are on their way at once: what load() gave is there behind
-  /// await().
+  /// The same in two steps, so that several are on their way at once: numbers that load() gave are all there
+  /// behind await(), which calls again() to load them once more.
   DBC_DEVICE static float load(const float *at) { return *at; }
   DBC_DEVICE static float4 load_quad(const float *at) { return cuda::load_quad(at); }
-  DBC_DEVICE static void await(const float *, float &) {}
+  template <int32_t kCount, class Again> DBC_DEVICE static void await(const float (&)[kCount], Again) {}
   /// Behind await() the threads of a warp are together again. By the warp.
   DBC_DEVICE static void meet_in_warp() {}
 };
@@ -97,15 +97,23 @@ class AwaitingTeam : public Team {
 public:
   DBC_DEVICE AwaitingTeam(const WholeLoop &loop, int32_t *, int32_t) : Team(loop) {}
   template <class T> DBC_DEVICE T read(const T &x) const {
-    float value = load(&x);
-    await(&x, value);
-    return value;
+    float value[1] = {load(&x)};
+    await(value, [&] { value[0] = load(&x); });
+    return value[0];
   }
   DBC_DEVICE static void write(float &x, float value) { store_relaxed(&x, settled(value)); }
   DBC_DEVICE static float load(const float *at) { return load_relaxed(at); }
   DBC_DEVICE static float4 load_quad(const float *at) { return load_quad_relaxed(at); }
-  DBC_DEVICE void await(const float *at, float &value) const {
-    for (Spin spin; __builtin_bit_cast(uint32_t, value) == kUnset; value = load(at))
+  template <int32_t kCount, class Again>
+  DBC_DEVICE void await(const float (&numbers)[kCount], Again again) const {
+    auto all_there = [&] {
+      bool there = true;
+      DBC_UNROLL
+      for (int32_t n = 0; n < kCount; ++n)
+        there = there && __builtin_bit_cast(uint32_t, numbers[n]) != kUnset;
+      return there;
+    };
+    for (Spin spin; !all_there(); again())
       spin.wait(at_);
   }
   DBC_DEVICE static void meet_in_warp() { __syncwarp(); }

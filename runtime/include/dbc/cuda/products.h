@@ -145,11 +145,9 @@ DBC_DEVICE void load_chunk(const Chunks<float, Team> &x, const float *row, int32
     chunk[n] = k + n < x.length ? all[n] : 0;
 }
 /// Until those are there that another block writes.
-template <class Team>
-DBC_DEVICE void await_chunk(const Segment<float, Team> &x, const float *row, int32_t k, float (&chunk)[4]) {
-  for (int32_t n = 0; n < 4; ++n)
-    if (k + n < x.length)
-      x.team.await(row + k + n, chunk[n]);
+template <class Operand>
+DBC_DEVICE void await_chunk(const Operand &x, const float *row, int32_t k, float (&chunk)[4]) {
+  x.team.await(chunk, [&] { load_chunk(x, row, k, chunk); });
 }
 
 /// Products with a matrix, of which each warp adds up a part. The order of additions is kMath's within a
