@@ -64,7 +64,7 @@ private:
 
   const DeviceArrays &arrays_;
   std::string work_; ///< the variable that says which rows and which tile a block of threads has
-  std::string lane_; ///< in a warp's work, of which the first lane alone writes: the variable that says which lane it is
+  std::string lane_; ///< where the first lane of a warp alone writes: the variable that says which lane it is
   std::string sums_; ///< how numbers are added up, in words
   int64_t blockScratch_ = 0, sharedBytes_ = 0, sharedBytesOfRow_ = 0;
 };
