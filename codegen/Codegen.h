@@ -53,7 +53,7 @@ struct MemoryPlan {
     std::vector<Array> arrays;
   };
   int64_t line = 256;
-  int64_t fixed = 256 + 8192; ///< barriers and the number of faults; room for 256 faults
+  int64_t fixed = 256 + 8192; ///< the number of faults; room for 256 of them
   int64_t model = 0;          ///< constants of the model, once for all sessions
   std::vector<Entry> entries;
 };

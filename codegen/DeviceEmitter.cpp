@@ -361,16 +361,16 @@ void LoopEmitter::stage(size_t number) {
              (number > 0 ? " + " + std::to_string(number) : "");
   KernelEmitter emitter(model_, program_, arrays_, stage);
   std::string bounds = "arrays." + loop_.ticks[number];
-  out_.line(callOf(emitter, program_, stage, std::to_string(emitter.rows()), bounds + "[at]",
-                   bounds + "[at + 1]", launch, kept_, "team"));
-  out_.line("team.behind(" +
+  out_.line("team.begins(" +
             commas({quoted(stage.getSymName().drop_front(StringRef("stage.").size())), "tick",
                     bounds + "[at]", std::to_string(emitter.rows()), std::to_string(emitter.tiles())}) +
             ");");
+  out_.line(callOf(emitter, program_, stage, std::to_string(emitter.rows()), bounds + "[at]",
+                   bounds + "[at + 1]", launch, kept_, "team"));
 }
 
-/// By values where the session wants that, and with the matrices in shared memory where the device has so
-/// much, and blocks for all tiles.
+/// By values where the session wants that and the loop can; with the matrices in shared memory where the
+/// device has so much, and blocks for all tiles.
 void LoopEmitter::launch() {
   const bool keeps = !loop_.keeps.empty();
   auto kernel = [&](bool keeping, bool awaiting) {
@@ -387,14 +387,19 @@ void LoopEmitter::launch() {
     return "dbc::cuda::blocks_of_team(" + commas({kernel(true, awaiting), "loop", std::to_string(all_)}) +
            ") >= " + std::to_string(tiles_);
   };
+  auto either = [&](bool awaiting) {
+    if (keeps) {
+      out_.line("if (" + fits(awaiting) + ")");
+      out_.line("  return " + call(true, awaiting));
+    }
+  };
   if (loop_.awaits) {
-    out_.line("if (loop.by_value" + (keeps ? " && " + fits(true) : "") + ")");
-    out_.line("  return " + call(keeps, true));
+    out_.open("if (loop.by_value)");
+    either(true);
+    out_.line("return " + call(false, true));
+    out_.close();
   }
-  if (keeps) {
-    out_.line("if (" + fits(false) + ")");
-    out_.line("  return " + call(true, false));
-  }
+  either(false);
   out_.line(call(false, false));
 }
 

@@ -294,7 +294,7 @@ void ModelNames::addMembers(Program &p) {
   for (StringRef word :
        {"schedule", "compute",   "bind",    "errors", "batch",   "node_set", "see_fields", "Plan",
         "math",     "arrays",    "teams",   "begun",  "device",  "status",   "launched",   "report",
-        "begin_on", "finish_on", "decides", "faults", "scratch", "barriers", "blas"})
+        "begin_on", "finish_on", "decides", "faults", "scratch", "counters", "blas"})
     p.members.reserve(word);
   for (StringRef word :
        {"run", "row", "once", "level", "step", "launch", "stages", "kScratch", "loop", "worker"})

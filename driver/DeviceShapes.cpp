@@ -1,12 +1,14 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
 #include "driver/DeviceShapes.h"
+#include "codegen/DeviceArrays.h"
 #include "driver/DeviceReport.h"
 #include "ir/Kernel/Kernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include <dbc/cuda/arrays.h>
+#include <dbc/cuda/blas.h>
 
 using namespace mlir;
 
@@ -64,6 +66,9 @@ static int64_t elementsOf(Value count) {
 }
 
 // The compiler plans for the matrix units and blocks of threads that the runtime has.
+static_assert(codegen::kCounterBytes == cuda::kCounters * sizeof(int32_t) &&
+                  codegen::kBlasWorkspace == cuda::kBlasWorkspace,
+              "the memory formula is the runtime's");
 static_assert(kernel::kStrip == cuda::kStrip && kernel::kBlock == cuda::kBlock &&
               kernel::kUnitRows == cuda::kUnitRows && kernel::kWarps == cuda::kWarps &&
               kernel::kLanes == cuda::kWarp && kernel::kWideRows == cuda::kWideRows);

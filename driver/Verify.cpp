@@ -20,6 +20,7 @@
 #include <random>
 #include <regex>
 #include <set>
+#include <tuple>
 
 namespace dbc::driver {
 
@@ -292,12 +293,13 @@ Status Verifier::compare() {
         {"with one block of threads", two, order, drawn.size(), 0, false, cuda::Path::Persistent, 1});
     ways.push_back({"in parts of one, on two contexts in turns", one, shuffled, drawn.size(), 1, false,
                     cuda::Path::Persistent, 0, 0, true});
-    for (int32_t teams : {1, 2, 3})
-      ways.push_back({teams == 1   ? "counted, as one team"
-                      : teams == 2 ? "counted, in two teams"
-                                   : "in three teams",
-                      two, shuffled, drawn.size(), 0, false, cuda::Path::Persistent, 0, 0, false, teams,
-                      teams < 3 ? cuda::Waits::Counters : cuda::Waits::Values});
+    const std::tuple<const char *, int32_t, cuda::Waits> teams[] = {
+        {"as one team", 1, cuda::Waits::Values},
+        {"as one team that counts", 1, cuda::Waits::Counters},
+        {"in two teams that count", 2, cuda::Waits::Counters}};
+    for (auto [how, count, waits] : teams)
+      ways.push_back(
+          {how, two, shuffled, drawn.size(), 0, false, cuda::Path::Persistent, 0, 0, false, count, waits});
   } else { // a device does not share rows among threads of the host
     ways.push_back({"with two threads", two, order, drawn.size(), 0});
   }

@@ -103,7 +103,7 @@ void setApart(kernel::BufferOp buffer) {
 /// Why blocks of threads of a loop must count who has come; empty: they can wait for numbers of `buffers`.
 StringRef whyCount(Operation *loop, Launches &launches, int64_t realBytes, SetVector<Attribute> &buffers) {
   llvm::StringSet<> written;
-  bool checks = false;
+  bool checks = false, computed = false, oneByOne = false;
   auto visit = [&](auto visitor) {
     loop->walk([&](kernel::LaunchOp launch) { launches.stage(launch).walk(visitor); });
   };
@@ -118,11 +118,23 @@ StringRef whyCount(Operation *loop, Launches &launches, int64_t realBytes, SetVe
       array = load.getArrayAttr();
     else if (auto rows = dyn_cast<kernel::RowsOp>(op))
       array = rows.getArrayAttr();
-    if (array && written.contains(array.getValue()))
-      buffers.insert(array);
+    if (!array)
+      return;
+    if (auto buffer = launches.names.lookup<kernel::BufferOp>(array.getValue()))
+      computed |= getElementTypeOrSelf(buffer.getType()).isInteger(32) && !written.contains(array.getValue());
+    if (!written.contains(array.getValue()))
+      return;
+    buffers.insert(array);
+    // Of a product on the matrix units a thread has many numbers on their way at once.
+    oneByOne |= llvm::any_of(op->getUsers(), [](Operation *user) {
+      auto product = dyn_cast<kernel::ProductOp>(user);
+      return isa<kernel::MultiplyOp>(user) || (product && !product.getSums());
+    });
   });
   if (checks)
     return "what is wrong in a row may lead to one that nobody writes";
+  if (computed)
+    return "a computed number may say which rows are read";
   for (Attribute each : buffers) {
     StringRef name = cast<FlatSymbolRefAttr>(each).getValue();
     auto buffer = launches.names.lookup<kernel::BufferOp>(name);
@@ -130,6 +142,8 @@ StringRef whyCount(Operation *loop, Launches &launches, int64_t realBytes, SetVe
       return "numbers are of 64 bits";
     if (!getElementTypeOrSelf(buffer.getType()).isF32())
       return "whole numbers are handed on";
+    if (oneByOne)
+      return "a product takes what is handed on one number behind the other";
     if (!isWrittenOnce(buffer, launches))
       return "a number may be written twice";
   }

@@ -296,7 +296,8 @@ def KernelAwait : Pass<"kernel-await", "::mlir::ModuleOp"> {
     Of loops that may be one launch: what a stage writes there and a stage reads there, the buffers `awaits`, must be numbers
     of f32, each written once, and each that is read must be one that is written. They get memory of their own where
     something else was written in theirs before. Of the other loops the attribute `counts` says why blocks can only count who
-    has come: whole numbers are handed on, or what a check finds wrong may lead to rows that nobody writes.
+    has come: whole numbers are handed on, what a check finds wrong or what was computed before may lead to rows that nobody
+    writes, or a product that is not on the matrix units would wait for each of its numbers by itself.
   }];
   let options = [Option<"realBytes", "real-bytes", "int64_t", "4", "bytes of a number of the emitter's type">];
 }

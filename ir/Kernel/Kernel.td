@@ -626,8 +626,8 @@ def Kernel_LevelsOp : Kernel_Op<"levels", [NoTerminator, SingleBlock, NoRegionAr
   let summary = "For each level of a group, in order";
   let description = [{
     `persistent`: on a GPU one launch may run the whole loop; a `kernel.first` and `kernel.team_barrier` in it are of such a
-    launch alone. Else the attribute `apart` says why not. With `awaits` that launch may do without these barriers: all that
-    blocks of threads hand each other in the loop are numbers of these buffers, each written once, in memory that nobody
+    launch alone. Else the attribute `apart` says why not. With `awaits` blocks may pass these barriers when all of their own threads have
+    come: what blocks of threads hand each other in the loop are numbers of these buffers, each written once, in memory that nobody
     writes before, so that who needs a number can wait until it is there. Else the attribute `counts` says why not.
   }];
   let arguments = (ins FlatSymbolRefAttr:$group, UnitAttr:$persistent, OptionalAttr<FlatSymbolRefArrayAttr>:$awaits);

@@ -465,7 +465,7 @@ TEST(CudaShim, BlocksMeetAnyNumberOfTimes) {
 __global__ void wait_for_more(int32_t *arrived, const int32_t *bounds) {
   CountingTeam team(WholeLoop{0, 0, 0, 1, false}, arrived, 0);
   if (bounds != nullptr)
-    team.behind("walk.concat", 4, bounds[4], 8, 10);
+    team.begins("walk.concat", 4, bounds[4], 8, 10);
   team.wait();
 }
 
@@ -488,7 +488,7 @@ TEST(CudaShim, ReportsBlocksThatWaitForThoseToCome) {
       std::string rest, expected, more;
       if (number % 2 == 0) {
         std::getline(blocks, rest, ')');
-        expected = " behind walk.concat (level or step 4, row " + std::to_string(1000 + block / 10 * 8);
+        expected = " at walk.concat (level or step 4, row " + std::to_string(1000 + block / 10 * 8);
       }
       EXPECT_EQ(rest, expected);
       std::getline(blocks, more, ' ');
@@ -503,10 +503,10 @@ template <class Team>
 __global__ void count_on(const WholeLoop loop, int32_t *counters, float *numbers, int32_t length) {
   Team team(loop, counters, 0);
   for (int32_t tick = loop.first; tick < loop.ticks; ++tick) {
+    team.begins("count", tick, 0, 1, 1);
     if (tick % team.count == team.number)
       for (int32_t n = threadIdx.x; n < length; n += blockDim.x)
         team.write(numbers[(tick + 1) * length + n], team.read(numbers[tick * length + n]) + 1);
-    team.behind("count", tick, 0, 1, 1);
     team.wait();
   }
 }
@@ -539,7 +539,8 @@ TEST(CudaShim, BlocksWaitForNumbers) {
   const WholeLoop loop = {0, 2, 1, 1, true};
   launch_cooperative(count_on<AwaitingTeam>, loop, 0, nullptr, loop, static_cast<int32_t *>(nullptr),
                      numbers.data(), kLength);
-  EXPECT_EQ(wait().message, "CUDA on the CPU: no thread of a kernel can go on: block 0");
+  EXPECT_EQ(wait().message,
+            "CUDA on the CPU: no thread of a kernel can go on: block 0 at count (level or step 0, row 0)");
 }
 
 __global__ void claim_scratch(BlockScratch scratch) {

@@ -14,18 +14,22 @@ FLAGS = "-std=c++17 -O3 -fmad=false --expt-relaxed-constexpr -Xcompiler -Wall,-W
 # What PTX of kernels with products on the matrix units must have: the instruction, and loads of 16 bytes, of rows that are
 # gathered among them.
 INSTRUCTIONS = ["mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", "ld.global.v4.f32"]
+# What gathers have, and stores, where blocks wait for the numbers.
+AWAITED = ["ld.relaxed.gpu.global.v4.f32", "st.relaxed.gpu.global.f32", "red.release.gpu.global.add.s32"]
 
 
 def missing(options, folder, source):
     """The instructions that the PTX of kernels lacks; none where the source has no products for them."""
     with open(os.path.join(folder, source)) as kernels:
-        if "MatrixUnits" not in kernels.read():
-            return []
+        source_text = kernels.read()
+    if "MatrixUnits" not in source_text:
+        return []
     command = [options.nvcc, *FLAGS[:4], "-DNDEBUG", "-arch=sm_90", f"-I{options.include}", "-ptx", source, "-o", "kernels.ptx"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
     with open(os.path.join(folder, "kernels.ptx")) as ptx:
         text = ptx.read()
-    return [f"sm_90: no `{name}` in PTX" for name in INSTRUCTIONS if name not in text]
+    wanted = INSTRUCTIONS + (AWAITED if re.search(r"chunks\([^;]*, team\)", source_text) else [])
+    return [f"sm_90: no `{name}` in PTX" for name in wanted if name not in text]
 
 
 # Instructions of a wide tile's innermost loop for each one of the matrix units, where it has so many of these that a tile's

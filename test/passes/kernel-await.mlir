@@ -12,13 +12,17 @@ module @m {
     kernel.space steps @scan in @input ["parent", "step", "before", "after"] ticked
     // Rows of @state are reserved: those of the first stage and those of the loop are others. @first was in its memory.
     // CHECK: kernel.buffer @first over @input : f32 slot 0
-    // CHECK: kernel.buffer @state over @states : tensor<4xf32> slot 3
+    // CHECK: kernel.buffer @state over @states : tensor<4xf32> slot 6
     kernel.buffer @first over @input : f32 slot 0
     kernel.buffer @state over @states : tensor<4xf32> slot 0
     // What nothing in the loop reads is not waited for, and may lie anywhere; nor is what the loop does not write.
     // CHECK: kernel.buffer @out over @scan : f32 slot 1
     kernel.buffer @out over @scan : f32 slot 1
     kernel.buffer @count over @scan : i32 slot 2
+    kernel.buffer @chosen over @input : i32 slot 4
+    kernel.buffer @wide over @scan : tensor<4xf32> slot 5
+    kernel.param @W : tensor<4x4xf32> = #dyn.init<constant, 0.0, 0.0>
+    kernel.weights @packed.W = [@W] at [0, 0] : 4 by 4
     kernel.func stage @begin(%begin: i32, %end: i32) over @input {
       %zero = arith.constant 0 : i32
       %x = arith.constant 1.0 : f32
@@ -108,6 +112,39 @@ module @m {
         kernel.yield
       }
     }
+    // Row number @chosen of @input was computed.
+    kernel.func stage @chooses(%begin: i32, %end: i32) over @scan {
+      %zero = arith.constant 0 : i32
+      kernel.blocks %begin to %end by 8 {
+      ^bb0(%first: i32, %count: i32):
+        kernel.threads %count {
+        ^bb0(%n: i32):
+          %row = arith.addi %first, %n : i32
+          %from = kernel.load @chosen[%zero] : i32
+          %x = kernel.load @wide[%from, %zero] : f32
+          kernel.store %x, @wide[%row, %zero] : f32
+          kernel.yield
+        }
+        kernel.yield
+      }
+    }
+    kernel.func stage @multiplies(%begin: i32, %end: i32) over @scan {
+      %zero = arith.constant 0 : i32
+      kernel.blocks %begin to %end by 8 {
+      ^bb0(%first: i32, %count: i32):
+        %y = kernel.local in shared : <8x4xf32>
+        %x = kernel.rows @wide from %first at 0
+        kernel.product %count rows(%x) [4] with @packed.W into %y : <8x4xf32>
+        kernel.threads %count {
+        ^bb0(%n: i32):
+          %row = arith.addi %first, %n : i32
+          %z = kernel.read %y[%n, %zero] : <8x4xf32> -> f32
+          kernel.store %z, @wide[%row, %zero] : f32
+          kernel.yield
+        }
+        kernel.yield
+      }
+    }
     kernel.run {
       kernel.launch @begin
       // CHECK: kernel.steps persistent @scan awaits [@state] {
@@ -129,6 +166,14 @@ module @m {
       // CHECK: } {counts = "what is wrong in a row may lead to one that nobody writes"}
       kernel.steps persistent @scan {
         kernel.launch @checks
+      }
+      // CHECK: } {counts = "a computed number may say which rows are read"}
+      kernel.steps persistent @scan {
+        kernel.launch @chooses
+      }
+      // CHECK: } {counts = "a product takes what is handed on one number behind the other"}
+      kernel.steps persistent @scan {
+        kernel.launch @multiplies
       }
       // CHECK: kernel.steps @scan {
       // CHECK-NEXT: kernel.launch @checks

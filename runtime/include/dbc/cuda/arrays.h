@@ -44,7 +44,7 @@ template <class Real> struct Matrix {
 struct Fragments {
   const float *fragments = nullptr, *bias = nullptr;
   int32_t blocks = 0, strips = 0; ///< of the inputs; of a tile
-  bool kept = false;              ///< the tile of this block of threads alone, see keep()
+  bool kept = false;              ///< the tile of this block of threads alone, see copy_async()
 };
 constexpr int32_t kStrip = 16, kBlock = 16, kFragment = kStrip * kBlock;
 /// Rows of the other operand that are multiplied together.
@@ -82,8 +82,8 @@ struct Faults {
   int32_t capacity = 0, launch = 0;
 };
 
-/// How far a block of threads has come in a whole loop: the stage that it did last, of which level or step,
-/// and the first row of its part.
+/// How far a block of threads has come in a whole loop: the stage that it is at, of which level or step, and
+/// the first row of its part.
 struct Progress {
   const char *stage = nullptr; ///< null where nobody said
   int32_t tick = 0, row = 0;

@@ -7,6 +7,10 @@
 
 #include <cuda_runtime.h>
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#error "kernels are for cards with sm_80 or later, whose matrix units have tf32"
+#endif
+
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -31,7 +35,7 @@ public:
   __device__ __forceinline__ void wait([[maybe_unused]] const Progress &at = {}) {
 #ifndef NDEBUG
     if (++rounds_ == 1u << 27) {
-      printf("dbc: block %d of %d waits for blocks that do not come, behind %s, level or step %d, row %d\n",
+      printf("dbc: block %d of %d waits for blocks that do not come, at %s, level or step %d, row %d\n",
              int(blockIdx.x), int(gridDim.x), at.stage != nullptr ? at.stage : "no stage", int(at.tick),
              int(at.row));
       __trap();

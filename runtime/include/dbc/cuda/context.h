@@ -107,8 +107,7 @@ struct StageOfLoop {
 ///   Graph       the same as one graph, where the report says that the entry's launches can be one; a graph
 ///               serves all batches with as many levels and steps, and a few are kept
 ///   Persistent  loops over levels and steps whole, each in one launch, where the report says that a loop
-///   can;
-///               levels before it that are wide are launches of their own
+///               can; levels before it that are wide are launches of their own
 enum class Path { Levels, Graph, Persistent };
 
 /// How blocks of threads wait for each other in whole loops; results are the same, bit by bit.

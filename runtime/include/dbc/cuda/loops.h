@@ -55,9 +55,9 @@ public:
         teams_(loop.teams), team_(static_cast<int32_t>(blockIdx.x) / count) {}
   /// Where the bounds of the team's rows of a level or step stand: rows bounds[at] .. bounds[at + 1] - 1.
   DBC_DEVICE int32_t at(int32_t tick) const { return tick * teams_ + team_; }
-  /// What the block did last, for the words about a wait that has no end: its part of a stage at level or
-  /// step `tick`, where the team's rows begin at `begin`; blocks have `rows` rows of one of `tiles` tiles.
-  DBC_DEVICE void behind(const char *stage, int32_t tick, int32_t begin, int32_t rows, int32_t tiles) {
+  /// What the block is at, for the words about a wait that has no end: its part of a stage at level or step
+  /// `tick`, where the team's rows begin at `begin`; blocks have `rows` rows of one of `tiles` tiles.
+  DBC_DEVICE void begins(const char *stage, int32_t tick, int32_t begin, int32_t rows, int32_t tiles) {
     at_ = {stage, tick, begin + number / tiles * rows};
   }
 

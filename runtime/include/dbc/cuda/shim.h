@@ -180,7 +180,7 @@ public:
       if (std::strcmp(other.function, function) == 0 && offset < other.end && other.begin < end)
         fail("shared memory in line " + std::to_string(line) + " overlaps that in line " +
              std::to_string(other.line));
-    if (offset % alignof(T) != 0)
+    if (offset % 16 != 0) // whatever is loaded or copied by 16 bytes
       fail("shared memory in line " + std::to_string(line) + " begins at byte " + std::to_string(offset));
     if (end > shared_)
       fail("shared memory in line " + std::to_string(line) + " ends at byte " + std::to_string(end) + " of " +
@@ -288,7 +288,7 @@ private:
     std::string words = "block " + std::to_string(block.index.x);
     for (const Thread &thread : block.threads)
       if (thread.state == State::Spinning && thread.at.stage != nullptr)
-        return words + " behind " + thread.at.stage + " (level or step " + std::to_string(thread.at.tick) +
+        return words + " at " + thread.at.stage + " (level or step " + std::to_string(thread.at.tick) +
                ", row " + std::to_string(thread.at.row) + ")";
     return words;
   }
