@@ -20,7 +20,12 @@ struct Launches {
     run.walk<WalkOrder::PreOrder>([&](kernel::LaunchOp launch) {
       auto func = names.lookup<kernel::FuncOp>(launch.getFunc());
       all.push_back(launch);
-      func.walk([&](kernel::StoreOp store) { stores[store.getArray()].push_back({launch, store}); });
+      func.walk([&](Operation *op) {
+        if (auto store = dyn_cast<kernel::StoreOp>(op))
+          stores[store.getArray()].push_back({launch, op});
+        else if (auto gemm = dyn_cast<kernel::GemmOp>(op)) // writes each row of its space
+          stores[gemm.getTo()].push_back({launch, op});
+      });
     });
   }
   kernel::FuncOp stage(kernel::LaunchOp launch) { return names.lookup<kernel::FuncOp>(launch.getFunc()); }
@@ -30,7 +35,7 @@ struct Launches {
 
   struct Store {
     kernel::LaunchOp launch;
-    kernel::StoreOp op;
+    Operation *op;
   };
   SymbolTable &names;
   SmallVector<kernel::LaunchOp> all;
@@ -38,7 +43,10 @@ struct Launches {
 };
 
 /// Whether a store is made in each round of the loops around it, in a place of its own.
-bool writesApart(kernel::StoreOp store) {
+bool writesApart(Operation *op) {
+  auto store = dyn_cast<kernel::StoreOp>(op);
+  if (!store)
+    return true;
   SetVector<Operation *> needed;
   SetVector<Value> values(store.getIndices().begin(), store.getIndices().end());
   BackwardSliceOptions options;

@@ -72,6 +72,7 @@ public:
     seed(number);
     few_blocks_ = number % 3 == 1;
     rubbish_ = number % 3 == 2 ? 0 : 0xff;
+    together_ = number % 3 == 2 ? 16 : 4;
   }
 
   /// Turns of the launches to come.
@@ -119,6 +120,10 @@ public:
     capturing_ = false;
     return std::exchange(captured_, Graph());
   }
+
+  /// Blocks that are there at once where they wait for each other: a few, as on a device that is full, or
+  /// with some seeds of the environment enough for teams with several tiles.
+  int32_t together() const { return together_; }
 
   /// What memory holds that nobody has written: no number, or with some seeds of the environment zeros, as
   /// flags that are not 0 look like ones that were set.
@@ -374,6 +379,7 @@ private:
   Index grid_, size_;
   std::vector<std::unique_ptr<Block>> blocks_, spare_;
   int rubbish_ = 0xff;
+  int32_t together_ = 4;
   bool few_blocks_ = false; ///< with some seeds of the environment: blocks have more than one part to do
   size_t shared_ = 0;       ///< bytes that the launch asked for
   int64_t idle_ = 0;
@@ -407,11 +413,10 @@ void launch(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *
       [=] { shim::Machine::own().launch([&] { kernel(arguments...); }, blocks, kThreads, shared, false); });
 }
 
-/// Blocks that are there at once where they wait for each other: a few, as on a device that is full.
-constexpr int32_t kMostTogether = 4;
+/// Blocks of each team that are there at once.
 template <class... Parameters>
 int32_t blocks_of_team(void (*)(Parameters...), const WholeLoop &loop, size_t) {
-  return std::min(loop.blocks, kMostTogether) / loop.teams;
+  return std::min(loop.blocks, shim::Machine::own().together()) / loop.teams;
 }
 
 /// Runs a kernel with so many.
@@ -458,7 +463,7 @@ const Backend &backend() {
         return failure.empty() ? Status() : Status::error(Code::internal, "CUDA on the CPU: " + failure);
       },
       [](void *memory, size_t bytes) { std::memset(memory, shim::Machine::own().rubbish(), bytes); },
-      [](int32_t) { return kMostTogether; },
+      [](int32_t) { return shim::Machine::own().together(); },
       [](void **stream) {
         static char other;
         *stream = &other;
