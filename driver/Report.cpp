@@ -168,8 +168,15 @@ Exit reportCommand(const Options &options) {
   ModelUnit unit(options.model);
   if (Exit exit = unit.lower())
     return exit;
-  if (!hasEntry(oracle::describe(unit.meaning()), options.entry))
+  const ModelInfo info = oracle::describe(unit.meaning());
+  if (!hasEntry(info, options.entry))
     return kUserError;
+  // What would be wrong with the last part of the report is said before the first.
+  if ((!options.device.empty() || !options.countInput.empty()) && findEntry(info, options.entry) < 0)
+    return kUserError;
+  if (!options.device.empty())
+    if (llvm::Expected<DeviceConstants> constants = readDevice(options.device); !constants)
+      return fail(constants.takeError());
   mlir::OwningOpRef<mlir::ModuleOp> batch;
   if (Exit exit = unit.transform("batch", batch))
     return exit;
