@@ -179,7 +179,7 @@ void KernelEmitter::emitLanes(kernel::LanesOp op) {
     const char *function, *role;
   } kinds[] = {{"sum_of_lanes", "sum"}, {"most_of_lanes", "most"}, {"least_of_lanes", "least"}};
   Block &block = op.getBody().front();
-  std::string carried, function;
+  std::string carried, function, at;
   if (op.getCombine()) {
     function = kinds[int(*op.getCombine())].function;
     Value soFar = block.getArgument(1);
@@ -188,6 +188,10 @@ void KernelEmitter::emitLanes(kernel::LanesOp op) {
                         sourceName(soFar).empty() ? kinds[int(*op.getCombine())].role : sourceName(soFar));
     values_[soFar] = {carried};
     out_->line(declare(op.getResult(), carried) + " = " + start + ";");
+    if (*op.getCombine() != kernel::Combine::Add) { // of equals the first: zeros have two signs
+      at = scope_->fresh(carried + "_at");
+      out_->line("int32_t " + at + " = -1;");
+    }
     sayHowToAdd("of a row each lane of a warp has every 32nd number, then those 16, 8, 4, 2 and 1 apart put "
                 "theirs together");
   }
@@ -200,14 +204,20 @@ void KernelEmitter::emitLanes(kernel::LanesOp op) {
            "; " + name + " += dbc::cuda::kWarp)",
        [&] {
          emitBlock(block, [&](ValueRange values) {
-           if (!values.empty())
-             out_->line(assignment(carried, values[0]));
+           if (values.empty())
+             return;
+           std::string before = at.empty() ? "" : scope_->fresh("before");
+           if (!at.empty())
+             out_->line("const " + scalarType(values[0].getType()) + " " + before + " = " + carried + ";");
+           out_->line(assignment(carried, values[0]));
+           if (!at.empty())
+             body("if (" + carried + " != " + before + ")", [&] { out_->line(at + " = " + name + ";"); });
          });
        });
   scope_ = outer;
   lane_ = lane;
   if (!carried.empty())
-    out_->line(carried + " = dbc::cuda::" + function + "(" + carried + ");");
+    out_->line(carried + " = dbc::cuda::" + function + "(" + carried + (at.empty() ? "" : ", " + at) + ");");
 }
 
 void KernelEmitter::emitWrite(const std::string &statement) {

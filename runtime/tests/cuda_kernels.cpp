@@ -325,14 +325,22 @@ __global__ void reduce_rows(const T *numbers, int32_t rows, int32_t length, T *s
   for (int32_t i = threadIdx.x / kWarp; i < rows; i += kWarps) {
     const int32_t lane = threadIdx.x % kWarp;
     T sum = 0, largest = -100, smallest = 100;
+    int32_t largest_at = -1, smallest_at = -1;
     for (int32_t k = lane; k < length; k += kWarp) {
-      sum += numbers[i * length + k];
-      largest = std::max(largest, numbers[i * length + k]);
-      smallest = std::min(smallest, numbers[i * length + k]);
+      const T number = numbers[i * length + k];
+      sum += number;
+      if (number > largest) {
+        largest = number;
+        largest_at = k;
+      }
+      if (number < smallest) {
+        smallest = number;
+        smallest_at = k;
+      }
     }
     sums[i * kWarp + lane] = sum_of_lanes(sum);
-    most[i * kWarp + lane] = most_of_lanes(largest);
-    least[i * kWarp + lane] = least_of_lanes(smallest);
+    most[i * kWarp + lane] = most_of_lanes(largest, largest_at);
+    least[i * kWarp + lane] = least_of_lanes(smallest, smallest_at);
   }
 }
 
@@ -380,8 +388,8 @@ TEST(CudaLanes, ReduceRowsInDouble) { rows_are_reduced<double>(); }
 
 __global__ void reduce_two(const float *numbers, float *results) {
   const int32_t lane = threadIdx.x % kWarp;
-  results[lane] = most_of_lanes(numbers[lane]);
-  results[kWarp + lane] = least_of_lanes(numbers[lane]);
+  results[lane] = most_of_lanes(numbers[lane], lane);
+  results[kWarp + lane] = least_of_lanes(numbers[lane], lane);
 }
 
 // What is no number stays so, whichever lane has it.
@@ -394,6 +402,23 @@ TEST(CudaLanes, NoNumberIsTheMostAndTheLeast) {
     for (float result : results)
       EXPECT_TRUE(result != result);
   }
+}
+
+// Zeros of both signs are equal, and of equals the first in the row is taken, by all lanes.
+TEST(CudaLanes, TheFirstOfEqualsIsTaken) {
+  for (int32_t first = 0; first < 40; ++first)
+    for (int32_t second = first + 1; second < 40; ++second)
+      for (const float zero : {0.f, -0.f})
+        for (const float other : {-1.f, 1.f}) {
+          std::vector<float> row(40, other), sums(kWarp), most(kWarp), least(kWarp);
+          row[first] = zero;
+          row[second] = -zero;
+          start(reduce_rows<float>, 1, static_cast<const float *>(row.data()), 1, 40, sums.data(),
+                most.data(), least.data());
+          ASSERT_TRUE(wait().ok());
+          for (const float found : other < 0 ? most : least)
+            EXPECT_TRUE(found == 0 && std::signbit(found) == std::signbit(zero)) << first << ", " << second;
+        }
 }
 
 __global__ void reduce_without(int32_t missing, float *sum) {

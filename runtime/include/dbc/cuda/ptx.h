@@ -138,22 +138,34 @@ template <class T> __device__ __forceinline__ T of_other_lane(T mine, int32_t bi
 #endif
 }
 
-/// What the lanes of a warp have, put together: that of each with that of the lane 16 numbers from it, then
-/// 8, 4, 2 and 1. All lanes have the result. By a warp.
-template <class T, class Combine> __device__ __forceinline__ T of_all_lanes(T mine, Combine combine) {
+/// The sum of what the lanes of a warp have: that of each and that of the lane 16 numbers from it, then 8, 4,
+/// 2 and 1. All lanes have the result. By a warp.
+template <class T> __device__ __forceinline__ T sum_of_lanes(T mine) {
   DBC_UNROLL
   for (int32_t bit = kWarp / 2; bit > 0; bit /= 2)
-    mine = combine(mine, of_other_lane(mine, bit));
+    mine = mine + of_other_lane(mine, bit);
   return mine;
 }
-template <class T> __device__ __forceinline__ T sum_of_lanes(T mine) {
-  return of_all_lanes(mine, [](T a, T b) { return a + b; });
+/// Of what the lanes of a warp have the one that comes before all others; of equals, which zeros of both
+/// signs are, that with the least `at`, a place in the row. What is no number comes first. By a warp.
+template <class T, class Before>
+__device__ __forceinline__ T first_of_lanes(T mine, int32_t at, Before before) {
+  DBC_UNROLL
+  for (int32_t bit = kWarp / 2; bit > 0; bit /= 2) {
+    const T other = of_other_lane(mine, bit);
+    const int32_t other_at = of_other_lane(at, bit);
+    if (before(other, mine) || other != other || (other == mine && other_at < at)) {
+      mine = other;
+      at = other_at;
+    }
+  }
+  return mine;
 }
-template <class T> __device__ __forceinline__ T most_of_lanes(T mine) {
-  return of_all_lanes(mine, [](T a, T b) { return math::maximum(a, b); });
+template <class T> __device__ __forceinline__ T most_of_lanes(T mine, int32_t at) {
+  return first_of_lanes(mine, at, [](T a, T b) { return a > b; });
 }
-template <class T> __device__ __forceinline__ T least_of_lanes(T mine) {
-  return of_all_lanes(mine, [](T a, T b) { return math::minimum(a, b); });
+template <class T> __device__ __forceinline__ T least_of_lanes(T mine, int32_t at) {
+  return first_of_lanes(mine, at, [](T a, T b) { return a < b; });
 }
 
 #ifdef __CUDACC__
