@@ -543,7 +543,9 @@ TEST_F(CudaGraphs, InputsAreDealtToTeams) {
 TEST_F(CudaGraphs, OneTeamWhereRowsAreOutOfOrder) {
   context_->choose_path(Path::Persistent);
   for (const auto &[owner_of, teams] :
-       {std::pair{ClimbPlan::first_input, 4}, {ClimbPlan::in_order, 4}, {ClimbPlan::backwards, 1}}) {
+       {std::pair<int32_t (*)(int32_t, int32_t), int32_t>{ClimbPlan::first_input, 4},
+        {ClimbPlan::in_order, 4},
+        {ClimbPlan::backwards, 1}}) {
     ClimbPlan::owner_of = owner_of;
     EXPECT_TRUE(climbs(6, {6, 6, 6, 6, 6}));
     EXPECT_EQ(context_->teams(), teams);
