@@ -406,8 +406,8 @@ TEST(CudaLanes, NoNumberIsTheMostAndTheLeast) {
 
 // Zeros of both signs are equal, and of equals the first in the row is taken, by all lanes.
 TEST(CudaLanes, TheFirstOfEqualsIsTaken) {
-  for (int32_t first = 0; first < 40; ++first)
-    for (int32_t second = first + 1; second < 40; ++second)
+  for (int32_t first = 0; first < 40; first += 5)
+    for (int32_t second = first + 1; second < 40; second += 6)
       for (const float zero : {0.f, -0.f})
         for (const float other : {-1.f, 1.f}) {
           std::vector<float> row(40, other), sums(kWarp), most(kWarp), least(kWarp);
