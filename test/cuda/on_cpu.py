@@ -7,6 +7,8 @@ import shlex
 import subprocess
 import tempfile
 
+PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "gpu")
+
 
 def arguments(description):
     parser = argparse.ArgumentParser(description=description)
@@ -30,8 +32,8 @@ def run(command):
 
 
 def build(options, model, source, folder, change=lambda text, manifest: text):
-    """Compiles a model and links it with `source`, which finds its code by DBC_MODEL_CODE. `change` may rewrite the
-    host's part of the model. Returns the program and the manifest."""
+    """Compiles a model and links it with `source`, which includes Lines.h of the programs for a card. `change` may rewrite
+    the host's part of the model. Returns the program and the manifest."""
     run([options.dbc, "compile", model, "--target", "cpu,cuda", "-o", folder, *shlex.split(options.compile)])
     (name,) = (name for name in os.listdir(folder) if name.endswith(".json"))
     with open(os.path.join(folder, name), encoding="utf-8") as file:
@@ -41,9 +43,10 @@ def build(options, model, source, folder, change=lambda text, manifest: text):
         text = file.read()
     with open(base + ".cpp", "w", encoding="utf-8") as file:
         file.write(change(text, manifest))
-    code = "-DDBC_MODEL_CODE=dbc_code_" + os.path.basename(base)
+    code = ["-DDBC_GPU_CODE=dbc_code_" + os.path.basename(base), "-I", PROGRAMS]
+    source = [source, os.path.join(PROGRAMS, "Lines.cpp")]
     # -O0: each program runs for less time than it takes to optimise it.
-    run([options.cxx, "-O0", code, source, base + ".cpp", "-x", "c++", base + ".cu", "-o", base, *shlex.split(options.flags)])
+    run([options.cxx, "-O0", *code, *source, base + ".cpp", "-x", "c++", base + ".cu", "-o", base, *shlex.split(options.flags)])
     return base, manifest
 
 

@@ -3,26 +3,17 @@
 // Runs every entry of a compiled model on a device, on each path, with results copied to the host, and again
 // with results that stay there and are taken: by bits the same, where each is said to be. One input of a
 // batch cannot be read; others fail where the model says so: theirs are zeros. Prints what an entry gives.
-#include <dbc/cuda/context.h>
+#include "Lines.h"
+
 #include <dbc/io/instance.h>
-#include <dbc/io/instances.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
 
-extern "C" const dbc::ModelCode *DBC_MODEL_CODE();
-
-static void expect(bool fine, const std::string &message) {
-  if (fine)
-    return;
-  std::fprintf(stderr, "%s\n", message.c_str());
-  std::exit(1);
-}
-static void expect(const dbc::Status &status) { expect(status.ok(), status.message); }
+using dbc::gpu::expect;
 
 /// A result: its numbers, 4 bytes each, row by row, and where lists begin.
 struct Result {
@@ -101,14 +92,11 @@ static std::vector<Result> taken(const dbc::cuda::Model &on, dbc::cuda::Path pat
   return all;
 }
 
-static const char *const kPaths[] = {"levels", "graph", "loops"};
-
 static void check(const dbc::cuda::Model &on, int32_t entry, dbc::Batch &batch) {
   const std::string &name = on.host().info().entries[entry].name;
   std::vector<int64_t> strides;
-  for (const dbc::cuda::Path path :
-       {dbc::cuda::Path::Levels, dbc::cuda::Path::Graph, dbc::cuda::Path::Persistent}) {
-    const std::string where = name + ", " + kPaths[static_cast<int>(path)] + ": ";
+  for (const auto [path_name, path] : dbc::gpu::kPaths) {
+    const std::string where = name + ", " + path_name + ": ";
     dbc::cuda::Context context(on);
     context.choose_path(path);
     dbc::Session session(on.host()), leaving(on.host());
@@ -146,14 +134,10 @@ static void check(const dbc::cuda::Model &on, int32_t entry, dbc::Batch &batch) 
 }
 
 int main() {
-  const dbc::ModelCode &code = *DBC_MODEL_CODE();
-  const dbc::ModelInfo &info = *code.info;
-  dbc::Weights weights(info);
-  weights.draw(0);
-  dbc::Model model;
-  expect(dbc::Model::make(code, weights, &model));
+  const dbc::ModelInfo &info = *DBC_GPU_CODE()->info;
+  const dbc::gpu::Program program(info.entries[0].name, *DBC_GPU_CODE());
   dbc::cuda::Model on;
-  expect(dbc::cuda::Model::make(model, /*device=*/0, &on));
+  expect(dbc::cuda::Model::make(program.model, /*device=*/0, &on));
   for (size_t number = 0; number < info.entries.size(); ++number) {
     const dbc::EntryInfo &entry = info.entries[number];
     dbc::Batch batch(info);

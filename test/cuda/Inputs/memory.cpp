@@ -5,15 +5,13 @@
 // bytes of its arrays (for that the model's code calls count and begin), the bytes of the model and those of
 // the batch. Fails where another number of bytes is given than the context says, where a byte less would do,
 // or where the same batch again is given more.
-#include <dbc/cuda/context.h>
-#include <dbc/io/instances.h>
+#include "Lines.h"
 
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <string>
 
-extern "C" const dbc::ModelCode *DBC_MODEL_CODE();
+using dbc::gpu::expect;
 
 /// What the batch in hand has, and the bytes of its arrays, as JSON.
 static std::string counts, arrays;
@@ -27,14 +25,6 @@ int64_t begin(dbc::cuda::Context &device, std::initializer_list<dbc::cuda::Regio
     arrays += (arrays.empty() ? "" : ", ") + std::to_string(region.bytes);
   return device.begin(regions);
 }
-
-static void expect(bool fine, const std::string &message) {
-  if (fine)
-    return;
-  std::fprintf(stderr, "%s\n", message.c_str());
-  std::exit(1);
-}
-static void expect(const dbc::Status &status) { expect(status.ok(), status.message); }
 
 /// Memory of the device, and how often some was asked for.
 struct Memory {
@@ -76,29 +66,16 @@ static dbc::Status run(const dbc::cuda::Model &on, int32_t entry, dbc::Batch &ba
 }
 
 int main(int, char **argv) {
-  const dbc::ModelCode &code = *DBC_MODEL_CODE();
-  const dbc::ModelInfo &info = *code.info;
-  dbc::Weights weights(info);
-  weights.draw(0);
-  dbc::Model model;
-  expect(dbc::Model::make(code, weights, &model));
+  const dbc::gpu::Program program(argv[1], *DBC_GPU_CODE());
   Memory of_model;
   dbc::cuda::Model on;
-  expect(dbc::cuda::Model::make(model, /*device=*/0, &on, of_model.allocator()));
+  expect(dbc::cuda::Model::make(program.model, /*device=*/0, &on, of_model.allocator()));
 
-  int32_t entry = 0;
-  while (info.entries[entry].name != argv[1])
-    ++entry;
-  std::vector<std::string> lines;
-  std::ifstream file(argv[2]);
-  for (std::string line; std::getline(file, line);)
-    lines.push_back(line);
-  dbc::Batch batch(info);
-  dbc::InstanceReader reader(info, info.entries[entry]);
+  const std::vector<std::string> lines = dbc::gpu::read_lines(argv[2]);
   for (const auto [begin, end] : {std::pair<size_t, size_t>{0, 0}, {0, 1}, {1, 4}, {0, lines.size()}}) {
-    reader.clear(batch);
-    for (size_t line = begin; line < end; ++line)
-      expect(reader.append(lines[line], batch));
+    dbc::gpu::LineBatch read(*program.code.info, program.info(), lines, begin, end);
+    dbc::Batch &batch = read.batch;
+    const int32_t entry = program.entry;
     Memory memory;
     size_t needed = 0, same = 0;
     expect(run(on, entry, batch, memory, /*limit=*/0, &needed));
