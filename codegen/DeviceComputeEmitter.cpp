@@ -313,14 +313,16 @@ std::vector<DeviceRegion> DeviceComputeEmitter::regions() {
         regions.push_back(rowsRegion(slot));
   if (scratch_ > 0)
     regions.push_back(scratchRegion());
-  if (arrays_.blas)
+  if (arrays_.blas) {
+    std::string workspace = locals_.fresh("blas_workspace");
     regions.push_back({"rows",
-                       locals_.fresh("blas_workspace"),
+                       workspace,
                        "unsigned char",
                        "",
                        "dbc::cuda::kBlasWorkspace",
-                       {},
+                       {"arrays.blas = device.blas(" + workspace + ");"},
                        {{"part", "", kBlasWorkspace}}});
+  }
   llvm::SmallPtrSet<Operation *, 4> kept;
   if (kernel::RunOp run = program_.run)
     run.walk([&](kernel::KeepOp op) {
@@ -400,12 +402,9 @@ void DeviceComputeEmitter::begin() {
     }
   }
   out_.line("});");
-  for (const DeviceRegion &region : all) {
+  for (const DeviceRegion &region : all)
     for (const std::string &line : region.assigned)
       out_.line(line);
-    if (region.size == "dbc::cuda::kBlasWorkspace")
-      out_.line("arrays.blas = device.blas(" + region.member + ");");
-  }
 }
 
 void DeviceComputeEmitter::keep(kernel::KeepOp op, const std::string &ticks, const std::string &tick) {

@@ -58,8 +58,8 @@ bool KernelEmitter::restricts(StringRef symbol) {
   return !buffer || program_.find<kernel::SpaceOp>(buffer.getSpace()).getKind() == kernel::SpaceKind::Model;
 }
 
-/// Whether the stage's loop may be run by blocks that wait for a buffer's numbers, or the buffer is written
-/// for such a loop.
+/// Whether the stage's own loop may be run by blocks that wait for a buffer's numbers: its team reads and
+/// writes them.
 bool KernelEmitter::isAwaited(StringRef symbol) const {
   return loop() && is_contained(loop()->awaited, symbol);
 }

@@ -41,12 +41,6 @@ bool isLong(kernel::ForOp loop) {
   return !matchPattern(loop.getHigh(), m_ConstantInt(&high)) || high.getSExtValue() >= kernel::kLanes;
 }
 
-/// What each lane may do for itself.
-bool isValue(Operation *op) {
-  return op->getNumRegions() == 0 &&
-         (isMemoryEffectFree(op) || isa<kernel::LoadOp, kernel::ReadOp, kernel::OrderOp>(op));
-}
-
 /// A loop over the rows of a block, and what a warp's lanes share of each.
 class Row {
 public:
@@ -58,7 +52,7 @@ public:
       auto loop = dyn_cast<kernel::ForOp>(op);
       if (loop && (loop.getVector() || combineOf(loop))) {
         const bool simple = llvm::all_of(loop.getBody().front().without_terminator(), [](Operation &inner) {
-          return isValue(&inner) || isa<kernel::WriteOp>(inner);
+          return kernel::isValue(&inner) || isa<kernel::WriteOp>(inner);
         });
         if (loop.getVector() && (!simple || loop.getNumResults() != 0))
           fine = false;
@@ -68,7 +62,7 @@ public:
         }
       }
       fine &=
-          isValue(op) ||
+          kernel::isValue(op) ||
           isa<kernel::ForOp, kernel::IfOp, kernel::YieldOp, kernel::WriteOp, kernel::CheckOp, kernel::IntOp>(
               op);
     });

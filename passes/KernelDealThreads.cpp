@@ -120,12 +120,6 @@ bool isConstant(Value value, int64_t *number) {
   return true;
 }
 
-/// What each thread may do for itself, wherever its result is wanted.
-bool isValue(Operation *op) {
-  return op->getNumRegions() == 0 &&
-         (isMemoryEffectFree(op) || isa<kernel::LoadOp, kernel::ReadOp, kernel::OrderOp>(op));
-}
-
 /// Independent loops, one directly inside the other, the innermost one of independent iterations.
 struct Nest {
   SmallVector<kernel::ForOp> loops;
@@ -144,7 +138,7 @@ struct Nest {
         break;
       kernel::ForOp inner;
       for (Operation &each : loop.getBody().front().without_terminator()) {
-        if (isValue(&each))
+        if (kernel::isValue(&each))
           continue;
         if (inner || !isa<kernel::ForOp>(each))
           return std::nullopt;
@@ -205,7 +199,7 @@ private:
         for (Region &region : op.getRegions())
           if (!visit(region.front(), counter))
             return false;
-      } else if (!isValue(&op) && !isa<kernel::YieldOp>(op)) {
+      } else if (!kernel::isValue(&op) && !isa<kernel::YieldOp>(op)) {
         return false;
       }
     }
@@ -322,7 +316,7 @@ void Dealer::dealRows(Block &block) {
 bool Dealer::cutIntoNests(kernel::ForOp rows, SmallVectorImpl<Nest> &nests) {
   Touched readBefore; // by values
   for (Operation &op : rows.getBody().front().without_terminator()) {
-    if (isValue(&op)) {
+    if (kernel::isValue(&op)) {
       readBefore.add(memory_.touchedBy(&op));
       continue;
     }
@@ -363,7 +357,7 @@ void Dealer::dealNest(kernel::ForOp rows, const Nest &nest) {
     for (Operation &op : from) {
       if (&op == until)
         return;
-      if (isValue(&op))
+      if (kernel::isValue(&op))
         b_.clone(op, map);
     }
   };

@@ -167,6 +167,10 @@ LogicalResult ProductOp::verify() {
 
 namespace dbc::kernel {
 
+bool isValue(Operation *op) {
+  return op->getNumRegions() == 0 && (isMemoryEffectFree(op) || isa<LoadOp, ReadOp, OrderOp>(op));
+}
+
 GemmOp gemmOf(FuncOp func) {
   auto found = func.getBody().getOps<GemmOp>();
   return found.empty() ? GemmOp() : *found.begin();

@@ -27,6 +27,9 @@ namespace dbc::kernel {
 /// Erases the locals of a function that are only written, and what writes them.
 void dropUnreadLocals(FuncOp func);
 
+/// Whether all that an op does is to make a value of what it reads: each thread may do it for itself.
+bool isValue(mlir::Operation *op);
+
 /// What a library computes of a stage, which then is all of it; null: nothing.
 GemmOp gemmOf(FuncOp func);
 
