@@ -214,8 +214,9 @@ Exit loadShared(const GeneratedCode &code, bool onCpu, bool verbose, const Model
   auto open = [&] { return dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL); };
   void *handle = fs::exists(object) ? open() : nullptr;
   if (!handle) {
-    // Not there, or damaged; that is made anew.
-    (void)fs::remove_directories(folder);
+    // What is damaged is made anew. What is not there another program may be about to put there.
+    if (fs::exists(object))
+      (void)fs::remove_directories(folder);
     if (Exit exit = compile(code, compilers, folder, verbose))
       return exit;
     prune(*cache);

@@ -1,6 +1,6 @@
 """Runs a child-sum tree model on a device whose profile has predictions, and compares them with what dbc report predicts.
 
-usage: profile.py MODEL FOLDER DEVICE
+usage: profile.py DBC MODEL FOLDER DEVICE
 
 The model has one loop, of the stages encode.map.3.contract and encode.reduce_list. Part of dbc, under Apache-2.0 WITH
 LLVM-exception; see LICENSE.
@@ -15,7 +15,7 @@ FIRST, SECOND = "encode.map.3.contract", "encode.reduce_list"
 
 
 def main():
-    model, folder, device = sys.argv[1:]
+    dbc, model, folder, device = sys.argv[1:]
     os.makedirs(folder, exist_ok=True)
     result = os.path.join(folder, "profile.json")
 
@@ -29,7 +29,7 @@ def main():
 
     def profile_of(lengths):
         """The stages by their names, and what is said of the whole."""
-        subprocess.run(["dbc", "run", model, *write(lengths), "--target", "cuda-on-cpu", "--profile-json", result],
+        subprocess.run([dbc, "run", model, *write(lengths), "--target", "cuda-on-cpu", "--profile-json", result],
                        check=True, stdout=subprocess.DEVNULL)
         with open(result) as file:
             profile = json.load(file)
@@ -37,7 +37,7 @@ def main():
 
     def report_of(lengths, path):
         """Microseconds of each stage, and in all."""
-        done = subprocess.run(["dbc", "report", model, *write(lengths), "--json"], check=True, capture_output=True)
+        done = subprocess.run([dbc, "report", model, *write(lengths), "--json"], check=True, capture_output=True)
         found = json.loads(done.stdout)["prediction"]
         return {kernel["name"]: kernel["us"][path] for kernel in found["kernels"]}, found["us"][path]
 
