@@ -10,7 +10,7 @@ namespace dbc::codegen {
 
 DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
   NameScope members;
-  for (StringRef word : {"faults", "scratch", "counters", "blas"}) // which no member of the plan is called
+  for (StringRef word : kNoArrays)
     members.reserve(word);
   auto addArray = [&](StringRef symbol) {
     if (program.find<kernel::BufferOp>(symbol))

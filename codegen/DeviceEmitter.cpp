@@ -387,19 +387,19 @@ void LoopEmitter::launch() {
     return "dbc::cuda::blocks_of_team(" + commas({kernel(true, awaiting), "loop", std::to_string(all_)}) +
            ") >= " + std::to_string(tiles_);
   };
-  auto either = [&](bool awaiting) {
-    if (keeps) {
-      out_.line("if (" + fits(awaiting) + ")");
-      out_.line("  return " + call(true, awaiting));
-    }
+  auto keepIfItFits = [&](bool awaiting) {
+    if (!keeps)
+      return;
+    out_.line("if (" + fits(awaiting) + ")");
+    out_.line("  return " + call(true, awaiting));
   };
   if (loop_.awaits) {
     out_.open("if (loop.by_value)");
-    either(true);
+    keepIfItFits(true);
     out_.line("return " + call(false, true));
     out_.close();
   }
-  either(false);
+  keepIfItFits(false);
   out_.line(call(false, false));
 }
 

@@ -292,9 +292,10 @@ void ModelNames::addProgram(kernel::ProgramOp op, NameScope &scope, NameScope &m
 
 void ModelNames::addMembers(Program &p) {
   for (StringRef word :
-       {"schedule", "compute",   "bind",    "errors", "batch",   "node_set", "see_fields", "Plan",
-        "math",     "arrays",    "teams",   "begun",  "device",  "status",   "launched",   "report",
-        "begin_on", "finish_on", "decides", "faults", "scratch", "counters", "blas"})
+       {"schedule", "compute", "bind", "errors", "batch", "node_set", "see_fields", "Plan", "math", "arrays",
+        "teams", "begun", "device", "status", "launched", "report", "begin_on", "finish_on", "decides"})
+    p.members.reserve(word);
+  for (StringRef word : kNoArrays)
     p.members.reserve(word);
   for (StringRef word :
        {"run", "row", "once", "level", "step", "launch", "stages", "kScratch", "loop", "worker"})

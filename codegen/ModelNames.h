@@ -76,6 +76,9 @@ struct Slot {
   bool ofModel;
 };
 
+/// What a program's `Arrays` on a device has besides arrays: nothing of a model is called so.
+constexpr llvm::StringLiteral kNoArrays[] = {"faults", "scratch", "counters", "blas"};
+
 /// A `kernel.program` with all its names.
 struct Program {
   kernel::ProgramOp op;

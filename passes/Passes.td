@@ -268,9 +268,10 @@ def KernelDealLanes : Pass<"kernel-deal-lanes", "::mlir::ModuleOp"> {
 def KernelDealThreads : Pass<"kernel-deal-threads", "::mlir::ModuleOp"> {
   let summary = "Share the loops of stages among the threads of a GPU's blocks";
   let description = [{
-    A block of rows is one of threads. Its loops over rows that kernel-deal-lanes left become `kernel.threads`: of a nest of independent loops each
-    element is an iteration, of other loops each row. Barriers stand where a thread reads what another one wrote, or
-    replaces what another one reads. Scratch is shared memory if it all fits into 96 KiB, else the largest is global.
+    A block of rows is one of threads. Its loops over rows that kernel-deal-lanes left become `kernel.threads`: of a nest of
+    independent loops each element is an iteration, of other loops each row. Barriers stand where a thread reads what another
+    one wrote, or replaces what another one reads. Scratch is shared memory if it all fits into 96 KiB, else the largest is
+    global.
     Stages whose blocks are a tile of rows of the matrix units may have wide ones too: the attribute `wide` of the function.
     The stages of the model itself, which run when it is made, stay as they are.
   }];

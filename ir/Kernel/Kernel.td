@@ -341,7 +341,7 @@ def Kernel_LanesOp : Kernel_Op<"lanes", [SingleBlock, RecursiveMemoryEffects]> {
     Lane l does iterations low + l, low + l + 32, ... in this order. It may carry a value, from `init` on, which is 0 where
     values are added. What the lanes have in the end is put together `by` an operation: of each lane with that of the lane
     whose number has another bit of value 16, then 8, 4, 2 and 1. All lanes have the result. The order of a sum follows from
-    `low` and `high` alone.
+    `low` and `high` alone; of equal maxima or minima the result is `init`, or that of the first iteration, as in a loop.
     ```mlir
     %sum = kernel.lanes %lo to %hi carry (%zero) by add : f32 -> f32 { ^bb0(%k: i32, %acc: f32): ... kernel.yield %next : f32 }
     ```
@@ -626,9 +626,10 @@ def Kernel_LevelsOp : Kernel_Op<"levels", [NoTerminator, SingleBlock, NoRegionAr
   let summary = "For each level of a group, in order";
   let description = [{
     `persistent`: on a GPU one launch may run the whole loop; a `kernel.first` and `kernel.team_barrier` in it are of such a
-    launch alone. Else the attribute `apart` says why not. With `awaits` blocks may pass these barriers when all of their own threads have
-    come: what blocks of threads hand each other in the loop are numbers of these buffers, each written once, in memory that nobody
-    writes before, so that who needs a number can wait until it is there. Else the attribute `counts` says why not.
+    launch alone. Else the attribute `apart` says why not. With `awaits` blocks may pass these barriers when all of their own
+    threads have come: what blocks of threads hand each other in the loop are numbers of these buffers, each written once, in
+    memory that nobody writes before, so that who needs a number can wait until it is there. Else the attribute `counts` says
+    why not.
   }];
   let arguments = (ins FlatSymbolRefAttr:$group, UnitAttr:$persistent, OptionalAttr<FlatSymbolRefArrayAttr>:$awaits);
   let regions = (region SizedRegion<1>:$body);
