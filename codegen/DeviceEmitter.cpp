@@ -118,8 +118,21 @@ bool usesBlas(const ModelNames &model) {
 
 //===-- NAME.cu -----------------------------------------------------------------------------------------===//
 
-/// Told that one block of a processor will do, ptxas spills no registers to have room for more.
-static constexpr const char *kKernel = "__global__ void __launch_bounds__(dbc::cuda::kThreads, 1) ";
+/// A kernel's first line: with so many blocks on a processor at once a thread has kernel::registersOf them.
+static std::string boundsOf(const std::string &blocks) {
+  return "__global__ void __launch_bounds__(dbc::cuda::kThreads, " + blocks + ")";
+}
+
+/// The same of a stage's own kernel, which may have wide tiles.
+static std::string boundsOf(const ModelNames &model, kernel::FuncOp stage, const KernelEmitter &emitter) {
+  auto blocks = [&](bool wide) {
+    return std::to_string(kernel::residentBlocks(stage, model.bytes("real"), wide));
+  };
+  if (!emitter.widens())
+    return boundsOf(blocks(false));
+  return boundsOf("kRows == " + std::to_string(emitter.rows()) + " ? " + blocks(false) + " : " +
+                  blocks(true));
+}
 
 /// A call of a stage's function. Its matrices are those of the batch, or what a loop keeps of them.
 static std::string callOf(const KernelEmitter &emitter, const Program &program, kernel::FuncOp stage,
@@ -176,13 +189,15 @@ static std::string parametersOf(KernelEmitter &emitter, std::string parameters) 
 }
 
 /// The kernel of a stage that finds its arrays and its rows in memory, and what launches it.
-static void emitForGraph(const Program &program, kernel::FuncOp stage, KernelEmitter &emitter, Writer &out) {
+static void emitForGraph(const ModelNames &model, const Program &program, kernel::FuncOp stage,
+                         KernelEmitter &emitter, Writer &out) {
   std::string kernel = "node_of_" + program.nameOf(stage);
   out.line("namespace {");
   out.comment("The same in a graph: arrays and rows are those of the batch in hand.");
   if (emitter.widens())
     out.line("template <int32_t kRows>");
-  out.open(kKernel + kernel + "(const Arrays *given, const int32_t *rows" +
+  out.line(boundsOf(model, stage, emitter));
+  out.open(kernel + "(const Arrays *given, const int32_t *rows" +
            (emitter.checks() ? ", int32_t launch)" : ", int32_t)"));
   out.line("const Arrays arrays = *given;"); // the addresses come all at once, and are not read again
   out.line(callOf(emitter, program, stage, "kRows", "rows[0]", "rows[1]", "launch"));
@@ -236,7 +251,8 @@ static FailureOr<int64_t> emitKernel(const ModelNames &model, const Program &pro
   out.raw(text.text());
   if (emitter.widens())
     out.line("template <int32_t kRows>");
-  out.open(kKernel + kernel + "(const Arrays arrays, int32_t begin, int32_t end)");
+  out.line(boundsOf(model, stage, emitter));
+  out.open(kernel + "(const Arrays arrays, int32_t begin, int32_t end)");
   out.line(callOf(emitter, program, stage, "kRows", "begin", "end", "arrays.faults.launch"));
   out.close();
   out.line("} // namespace");
@@ -246,7 +262,7 @@ static FailureOr<int64_t> emitKernel(const ModelNames &model, const Program &pro
   out.close();
   out.blank();
   if (arrays.graph)
-    emitForGraph(program, stage, emitter, out);
+    emitForGraph(model, program, stage, emitter, out);
   return emitter.sharedBytes();
 }
 
@@ -303,8 +319,12 @@ void LoopEmitter::kernel() {
   if (keeps)
     comment += " With kKeeps each keeps its tiles of matrices in shared memory.";
   out_.comment(comment);
+  int64_t blocks = kernel::residentBlocks(loop_.stages.front(), model_.bytes("real"));
+  for (kernel::FuncOp stage : loop_.stages)
+    blocks = std::min(blocks, kernel::residentBlocks(stage, model_.bytes("real")));
   out_.line(keeps ? "template <bool kKeeps, class Team>" : "template <class Team>");
-  out_.open(kKernel + loop_.name + "(const Arrays arrays, const dbc::cuda::WholeLoop loop)");
+  out_.line(boundsOf(std::to_string(blocks)));
+  out_.open(loop_.name + "(const Arrays arrays, const dbc::cuda::WholeLoop loop)");
   out_.line("Team team(loop, arrays.counters, " + std::to_string(number_) + ");");
   Block &body = loop_.op->getRegion(0).front();
   for (auto op : body.getOps<kernel::FirstOp>())

@@ -124,9 +124,11 @@ static double workOf(const DeviceConstants &device, const KernelShape &kernel, i
   // Each tile reads its operands, and writes what is its own.
   const double bytes =
       double(most) * (double(kernel.bytesRead) + double(kernel.bytesWritten) / double(kernel.tiles)) / share;
-  double resident = device.threads_per_processor / double(kernel.threads);
-  if (kernel.shared > 0)
-    resident = std::min(resident, device.shared_bytes_per_processor / double(kernel.shared));
+  const bool wide = block != kernel.rows;
+  double resident = std::min(device.threads_per_processor / double(kernel.threads),
+                             double(wide ? kernel.wideResident : kernel.resident));
+  if (const int64_t shared = wide ? kernel.wideShared : kernel.shared; shared > 0)
+    resident = std::min(resident, device.shared_bytes_per_processor / double(shared));
   const double rounds = double(up(each, std::max<int64_t>(1, static_cast<int64_t>(resident))));
   const double clocks = std::max(double(each) * std::max({mac, weights, bytes}), rounds * chain);
   return clocks / (device.clock_ghz * 1e3) + rounds * device.tile_us;

@@ -69,10 +69,12 @@ struct ElementsShape {
 
 /// What a block of threads does for a stage.
 struct KernelShape {
-  std::string name;                        ///< of the stage
-  int64_t rows = 1, tiles = 1;             ///< of a block; blocks share tiles
-  int64_t wide = 0;                        ///< rows of a block in a launch of many; 0: the same
-  int64_t threads = 1, shared = 0;         ///< of a block; bytes of shared memory
+  std::string name;                ///< of the stage
+  int64_t rows = 1, tiles = 1;     ///< of a block; blocks share tiles
+  int64_t wide = 0;                ///< rows of a block in a launch of many; 0: the same
+  int64_t threads = 1, shared = 0; ///< of a block; bytes of shared memory
+  int64_t resident = 1;            ///< blocks that a processor's registers are for at once
+  int64_t wideShared = 0, wideResident = 1;
   int64_t bytesRead = 0, bytesWritten = 0; ///< for a row, without weights
   std::vector<ProductShape> products;
   std::vector<ElementsShape> elements;

@@ -34,10 +34,14 @@ static KernelReport reportKernel(kernel::FuncOp func, SymbolTable &names, int64_
   report.name = stageName(func);
   report.shared = kernel::blockBytes(func, kernel::Memory::Shared, realBytes);
   report.global = kernel::blockBytes(func, kernel::Memory::Global, realBytes);
+  report.byRow = kernel::computesByRow(func);
+  report.registers = kernel::registersOf(kernel::residentBlocks(func, realBytes));
   if (auto tiles = func->getAttrOfType<IntegerAttr>("tiles"))
     report.tiles = tiles.getInt();
   if (auto wide = func->getAttrOfType<IntegerAttr>("wide"))
     report.wide = wide.getInt();
+  report.wideShared = kernel::blockBytes(func, kernel::Memory::Shared, realBytes, report.wide > 0);
+  report.wideRegisters = kernel::registersOf(kernel::residentBlocks(func, realBytes, report.wide > 0));
   func.walk([&](Operation *op) {
     if (auto blocks = dyn_cast<kernel::BlocksOp>(op)) {
       report.rows = blocks.getSize();
@@ -45,11 +49,6 @@ static KernelReport reportKernel(kernel::FuncOp func, SymbolTable &names, int64_
       report.products.push_back(reportProduct(product, names));
     } else if (auto gemm = dyn_cast<kernel::GemmOp>(op)) {
       report.products.push_back(reportGemm(gemm));
-    } else if (auto threads = dyn_cast<kernel::ThreadsOp>(op)) {
-      auto blocks = threads->getParentOfType<kernel::BlocksOp>();
-      bool loops = false; // row numbers are read by one thread each, too: nothing is lost by that
-      threads.walk([&](kernel::ForOp) { loops = true; });
-      report.byRow |= loops && threads.getCount() == blocks.getBody().getArgument(1);
     } else if (isa<kernel::WarpsOp>(op)) {
       report.byWarp = true;
     }
@@ -108,15 +107,16 @@ void print(llvm::raw_ostream &out, const DeviceReport &report) {
           << "in an order of its own: bits may depend on the batch\n";
       continue;
     }
-    out << "  " << kernel.name << ": " << kernel.rows;
-    if (kernel.wide > 0)
-      out << " or " << kernel.wide;
-    out << " rows a block of threads";
+    auto either = [&](int64_t narrow, int64_t wide) {
+      return std::to_string(narrow) + (kernel.wide > 0 ? " or " + std::to_string(wide) : "");
+    };
+    out << "  " << kernel.name << ": " << either(kernel.rows, kernel.wide) << " rows a block of threads";
     if (kernel.tiles > 1)
       out << ", " << kernel.tiles << " tiles";
-    out << ", " << kernel.shared << " bytes shared";
+    out << ", " << either(kernel.shared, kernel.wideShared) << " bytes shared";
     if (kernel.global > 0)
       out << " and " << kernel.global << " bytes of global memory, as they do not fit";
+    out << ", at most " << either(kernel.registers, kernel.wideRegisters) << " registers a thread";
     out << (kernel.byRow ? "; partly one thread a row" : "")
         << (kernel.byWarp ? "; partly one warp a row" : "") << "; launched " << kernel.launch << "\n";
     for (const ProductReport &product : kernel.products) {
@@ -156,7 +156,10 @@ llvm::json::Value toJson(const DeviceReport &report) {
                                          {"wide_rows", kernel.wide > 0 ? kernel.wide : kernel.rows},
                                          {"tiles", kernel.tiles},
                                          {"shared_bytes", kernel.shared},
+                                         {"wide_shared_bytes", kernel.wideShared},
                                          {"global_bytes", kernel.global},
+                                         {"registers", kernel.registers},
+                                         {"wide_registers", kernel.wideRegisters},
                                          {"by_row", kernel.byRow},
                                          {"by_warp", kernel.byWarp},
                                          {"launch", kernel.launch}});

@@ -31,8 +31,10 @@ struct KernelReport {
   int64_t tiles = 1;  ///< that blocks share
   int64_t shared = 0; ///< bytes of shared memory of a block, of global memory if that does not do
   int64_t global = 0;
-  bool byRow = false;  ///< some of it is computed by one thread for each row
-  bool byWarp = false; ///< some of it is computed by one warp for each row
+  int64_t registers = 0;                     ///< the most that a thread may have
+  int64_t wideShared = 0, wideRegisters = 0; ///< in a launch of many rows
+  bool byRow = false;                        ///< some of it is computed by one thread for each row
+  bool byWarp = false;                       ///< some of it is computed by one warp for each row
   std::vector<ProductReport> products;
   std::string launch; ///< "once", "with its whole loop", or "each time: " and why
 };

@@ -99,6 +99,9 @@ static KernelShape shapeOf(kernel::FuncOp func, SymbolTable &names) {
   shape.bytesRead = figure("reals_read") * int64_t(sizeof(float)) + figure("bytes_read");
   shape.bytesWritten = figure("reals_written") * int64_t(sizeof(float)) + figure("bytes_written");
   shape.shared = kernel::blockBytes(func, kernel::Memory::Shared, sizeof(float));
+  shape.wideShared = kernel::blockBytes(func, kernel::Memory::Shared, sizeof(float), shape.wide > 0);
+  shape.resident = kernel::residentBlocks(func, sizeof(float));
+  shape.wideResident = kernel::residentBlocks(func, sizeof(float), shape.wide > 0);
   func.walk([&](Operation *op) {
     if (auto gemm = dyn_cast<kernel::GemmOp>(op)) {
       // As if a library had tiles of 128 x 128, of which each thread has 64 sums. Not measured.

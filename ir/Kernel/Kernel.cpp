@@ -183,9 +183,14 @@ int64_t blockBytes(LocalOp local, int64_t realBytes) {
   return llvm::alignTo(bytes, 16);
 }
 
-int64_t blockBytes(FuncOp func, Memory memory, int64_t realBytes) {
+int64_t blockBytes(FuncOp func, Memory memory, int64_t realBytes, bool wide) {
   int64_t sum = 0;
-  func.walk([&](LocalOp local) { sum += local.getMemory() == memory ? blockBytes(local, realBytes) : 0; });
+  func.walk([&](LocalOp local) {
+    if (local.getMemory() != memory)
+      return;
+    const int64_t bytes = blockBytes(local, realBytes);
+    sum += wide && isOfRows(local) ? bytes / local.getType().getShape().front() * kWideRows : bytes;
+  });
   return sum;
 }
 
@@ -194,6 +199,38 @@ bool isOfRows(LocalOp local) {
     auto product = dyn_cast<ProductOp>(user);
     return product && product.getSums() == local.getResult();
   });
+}
+
+bool computesByRow(FuncOp func) {
+  bool found = false;
+  func.walk([&](ThreadsOp threads) {
+    bool loops = false; // row numbers are read by one thread each, too: nothing is lost by that
+    threads.walk([&](ForOp) { loops = true; });
+    auto blocks = threads->getParentOfType<BlocksOp>();
+    found |= loops && threads.getCount() == blocks.getBody().getArgument(1);
+  });
+  return found;
+}
+
+int64_t residentBlocks(FuncOp func, int64_t realBytes, bool wide) {
+  if (wide)
+    return 1;
+  bool multiplies = false;
+  llvm::DenseSet<std::pair<Attribute, Attribute>> arrays;
+  func.walk([&](Operation *op) {
+    multiplies |= isa<ProductOp, MultiplyOp>(op);
+    if (Attribute array = op->getAttr("array"))
+      arrays.insert({array, op->getAttr("column")});
+  });
+  int64_t blocks = (multiplies || computesByRow(func) ? 2 : 4) / (realBytes > 4 ? 2 : 1);
+  while (blocks > 1 && 2 * static_cast<int64_t>(arrays.size()) > registersOf(blocks) / 2)
+    blocks /= 2;
+  return blocks;
+}
+
+int64_t registersOf(int64_t blocks) {
+  constexpr int64_t kOfProcessor = 64 << 10, kMost = 255; // of each card since sm_80
+  return std::min(kMost, kOfProcessor / (blocks * kWarps * kLanes));
 }
 
 void dropUnreadLocals(FuncOp func) {

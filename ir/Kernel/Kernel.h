@@ -45,10 +45,21 @@ constexpr int64_t kLanes = 32;
 constexpr int64_t kSharedOfAll = 96 << 10;
 
 /// Bytes that a local takes in memory of a GPU's block of threads, a multiple of 16; or all locals of a
-/// function that lie in `memory`. `realBytes` are those of a number.
+/// function that lie in `memory`. `realBytes` are those of a number. `wide`: in its wide tiles.
 int64_t blockBytes(LocalOp local, int64_t realBytes);
-int64_t blockBytes(FuncOp func, Memory memory, int64_t realBytes);
+int64_t blockBytes(FuncOp func, Memory memory, int64_t realBytes, bool wide = false);
 /// Whether a local has a part for each row of a block; what warps add up has none.
 bool isOfRows(LocalOp local);
+
+/// Whether a thread does some of a stage's loops for a whole row.
+bool computesByRow(FuncOp func);
+
+/// How many blocks of threads a processor's registers are for at once, 4, 2 or 1: a stage's kernel is
+/// compiled so that it has no more than its share. Wide tiles have many numbers in each thread, other
+/// products and what threads do for whole rows some, else there are few. A number of 8 bytes takes two
+/// registers, and so does the address of each array.
+int64_t residentBlocks(FuncOp func, int64_t realBytes, bool wide = false);
+/// The most registers of a thread where so many blocks are on a processor at once.
+int64_t registersOf(int64_t blocks);
 
 } // namespace dbc::kernel

@@ -2,6 +2,7 @@
 LLVM-exception; see LICENSE."""
 import argparse
 import concurrent.futures
+import json
 import os
 import re
 import subprocess
@@ -64,6 +65,60 @@ def crowded(options, folder, card):
     return wrong if seen > 0 else [f"{card}: no loop of a wide tile has {MANY} instructions of the matrix units"]
 
 
+MOST_REGISTERS = 255  # of a thread, on each card
+
+
+def names_of(mangled):
+    """The names that a mangled one is made of, and the template's arguments as they stand."""
+    names, at = [], len("_ZN")
+    while length := re.match(r"\d+", mangled[at:]):
+        at += len(length[0])
+        names.append(mangled[at:at + int(length[0])])
+        at += int(length[0])
+    return names, mangled[at:]
+
+
+class Predicted:
+    """What dbc report says of each kernel, by the names that they have in a model's .cu, and what their launches ask for."""
+
+    def __init__(self, options, model, source_text):
+        command = [options.dbc, "report", model, *options.dims, "--target", "cuda", "--json", "--gpu-blas", options.blas]
+        done = subprocess.run([*command, "--gpu-math", options.math], check=True, capture_output=True, text=True)
+        self.stages, self.wrong = {}, []
+        for entry in json.loads(done.stdout)["device"]:
+            for kernel in entry["kernels"]:
+                self.stages[entry["entry"] + "_code", re.sub(r"\W", "_", kernel["name"])] = kernel
+        self.loops = {}
+        for code, text in re.findall(r"^namespace (\w+_code) \{\n(.*?)^\} // namespace \1\n", source_text, re.M | re.S):
+            for loop, body in re.findall(r"^(\w+)\(const Arrays arrays, const dbc::cuda::WholeLoop loop\) \{\n(.*?)\n\}\n", text, re.M | re.S):
+                self.loops[code, loop] = [self.stages[code, stage] for stage in re.findall(r" stage_(\w+)(?:<\d+>)?\(arrays", body)]
+            self.shared(code, re.sub(r"\s+", " ", text))
+
+    def shared(self, code, text):
+        """Launches ask for the shared memory that was predicted."""
+        for stage, rows, given in re.findall(r"dbc::cuda::launch\(\w+?_of_stage_(\w+)(?:<(\d+)>)?, [^;]*?, (\d+), stream,", text):
+            kernel = self.stages[code, stage]
+            wide = rows and int(rows) == kernel["wide_rows"]
+            if int(given) != kernel["wide_shared_bytes" if wide else "shared_bytes"]:
+                self.wrong.append(f"{code}: {stage} <{rows}>: {given} bytes of shared memory are not what the report says")
+        for loop, keeps, given in re.findall(r"launch_cooperative\((\w+)<(true, )?[^;]*?, loop, (\d+), stream,", text):
+            stages = self.loops[code, loop]
+            kept = {product["matrix"]: product["kept_bytes"] for stage in stages for product in stage["products"]}
+            bytes = max(stage["shared_bytes"] for stage in stages) + (sum(kept.values()) if keeps else 0)
+            if int(given) != bytes:
+                self.wrong.append(f"{code}: {loop}: {given} bytes of shared memory where the report makes {bytes}")
+
+    def registers(self, mangled):
+        names, arguments = names_of(mangled)
+        code, name = names[-3], names[-1]
+        if name == "probe":  # the runtime's: it asks whether there is code for a card
+            return MOST_REGISTERS
+        if loop := self.loops.get((code, name)):
+            return max(stage["registers"] for stage in loop)
+        kernel = self.stages[code, re.sub("^(kernel|node)_of_stage_", "", name)]
+        return kernel["wide_registers" if f"ILi{kernel['wide_rows']}E" in arguments else "registers"]
+
+
 def compile_model(options, model):
     """What is wrong with a model's kernels, and the most registers that one takes."""
     wrong, registers = [], 0
@@ -71,6 +126,9 @@ def compile_model(options, model):
         command = [options.dbc, "compile", model, *options.dims, "--target", "cpu,cuda"]
         subprocess.run([*command, "--gpu-blas", options.blas, "--gpu-math", options.math, "-o", folder], check=True)
         (source,) = [name for name in os.listdir(folder) if name.endswith(".cu")]
+        with open(os.path.join(folder, source)) as kernels:
+            predicted = Predicted(options, model, kernels.read())
+        wrong += predicted.wrong
         for card in options.cards:
             command = [options.nvcc, *FLAGS, f"-arch={card}", f"-I{options.include}", "-c", source, "-o", "kernels.o"]
             command += [] if options.debug else ["-DNDEBUG"]
@@ -88,6 +146,10 @@ def compile_model(options, model):
                         wrong.append(f"{card}: {name}: {line.strip()}")
                 if found := re.search(r"Used (\d+) registers", line):
                     registers = max(registers, int(found[1]))
+                    if name and int(found[1]) > predicted.registers(name):
+                        wrong.append(f"{card}: {name}: {found[1]} registers, where the report says {predicted.registers(name)}")
+                if re.search(r"bytes smem", line):
+                    wrong.append(f"{card}: {name}: shared memory that no launch asks for: {line.strip()}")
             if options.cuobjdump:
                 wrong += crowded(options, folder, card)
         if not options.debug:

@@ -43,6 +43,7 @@ KernelShape product(const char *instruction) {
   kernel.rows = 8;
   kernel.tiles = 2;
   kernel.threads = 128;
+  kernel.resident = 2;
   kernel.products.push_back(
       {/*outputs=*/100, /*inputs=*/200, instruction, /*rowsAtOnce=*/4, /*shared=*/true});
   return kernel;
@@ -114,8 +115,29 @@ TEST(DeviceCost, ProcessorsShareUnits) {
   EXPECT_DOUBLE_EQ(workOf(device, kernel, 16), 2.5 + 0.5); // 4 units
   EXPECT_DOUBLE_EQ(workOf(device, kernel, 17), 5 + 0.5);   // 6: two on one processor
   EXPECT_DOUBLE_EQ(workOf(device, kernel, 33), 7.5 + 1);   // 10: three on one, of which 256 threads are two
+  kernel.resident = 4;
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 33), 7.5 + 1); // no more threads than there may be
+  kernel.resident = 1;
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 17), 5 + 1); // one, for its registers
+  kernel.resident = 2;
   kernel.shared = 600;
   EXPECT_DOUBLE_EQ(workOf(device, kernel, 17), 5 + 1); // one, for what threads share
+}
+
+// Wide tiles have registers and shared memory of their own.
+TEST(DeviceCost, WideBlocksAreResidentInTheirOwnWay) {
+  const DeviceConstants device = roundNumbers();
+  KernelShape kernel = product("tf32");
+  kernel.tiles = 64; // on 4 processors
+  kernel.wide = 128;
+  kernel.shared = 1000;
+  kernel.wideResident = 2;
+  const double before = workOf(device, kernel, 8);
+  kernel.wideResident = 1;
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 8), before + 8 * device.tile_us);
+  kernel.wideResident = 2;
+  kernel.wideShared = 600;
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 8), before + 8 * device.tile_us);
 }
 
 // A chain is waited for by all that is resident at once, and again by what comes after.
@@ -123,6 +145,7 @@ TEST(DeviceCost, ChainsOfResidentBlocksPassTogether) {
   DeviceConstants device = roundNumbers();
   KernelShape kernel;
   kernel.threads = 128;
+  kernel.resident = 2;
   kernel.elements.push_back({/*elements=*/1, /*operations=*/500});
   EXPECT_DOUBLE_EQ(workOf(device, kernel, 8), 1 + 0.5); // two on each processor
   EXPECT_DOUBLE_EQ(workOf(device, kernel, 9), 2 + 1);
@@ -170,6 +193,7 @@ TEST(DeviceCost, StagesOfALoopAreOneLaunch) {
 
 TEST(DeviceCost, AMeanOfBatches) {
   KernelShape once;
+  once.resident = 2;
   ProgramShape program{"entry", {once}, false, true};
   DeviceConstants device = roundNumbers();
   Prediction found = mean({predict(device, program, {{1}}), predict(device, program, {{3, 5}})});
