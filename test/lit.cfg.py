@@ -68,10 +68,11 @@ config.substitutions += [
     # Random programs and mutated models: how many, which, and the compiler that is quickest at what runs only once.
     ("%programs", "2000" if full and not config.dbc_sanitize else "100"),
     ("%mutants", "10000" if full and not config.dbc_sanitize else "300"),
-    # On a device: inputs of a model, orders of turns, which models nvcc compiles.
+    # On a device: inputs of a model, orders of turns, which models nvcc compiles, which have products in other ways too.
     ("%cudainputs", "40" if full and not config.dbc_sanitize else "3"),
     ("%cudaseeds", "6" if full and not config.dbc_sanitize else "1"),
     ("%cudamodels", "*" if full else "[0-9][05]_*"),
+    ("%cudaways", "*" if full else "[0-9]5_*"),
     ("%forms", "--verify" if full and not config.dbc_sanitize else ""),
     ("%seed", lit_config.params.get("seed", "1")),
     ("%quickcxx", clangxx if clangxx and not config.dbc_sanitize else config.cxx),
