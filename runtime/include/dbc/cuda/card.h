@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -63,15 +64,29 @@ inline void note(cudaError_t code) {
     failed_to_begin() = code;
 }
 
+/// A kernel on a device: what the device says of it stays so, and a thread asks once.
+using KernelOnDevice = std::pair<const void *, int>;
+template <class... Parameters> KernelOnDevice on_device(void (*kernel)(Parameters...)) {
+  int device = 0;
+  note(cudaGetDevice(&device));
+  return {reinterpret_cast<const void *>(kernel), device};
+}
+
 /// What cards give a block of threads without being asked.
 constexpr size_t kSharedUnasked = 48 << 10;
-/// Whether the device has `shared` bytes of shared memory for a block of a kernel; then it gives them.
+/// Whether the device has `shared` bytes of shared memory for a block of a kernel; then it gives them. A
+/// kernel has one such number.
 template <class... Parameters> bool give_shared(void (*kernel)(Parameters...), size_t shared) {
-  if (shared <= kSharedUnasked || cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                       static_cast<int>(shared)) == cudaSuccess)
+  if (shared <= kSharedUnasked)
     return true;
-  (void)cudaGetLastError(); // it is told here
-  return false;
+  static thread_local std::map<KernelOnDevice, bool> asked;
+  auto [given, is_new] = asked.try_emplace(on_device(kernel), false);
+  if (is_new) {
+    given->second = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                         static_cast<int>(shared)) == cudaSuccess;
+    (void)cudaGetLastError(); // it is told here
+  }
+  return given->second;
 }
 
 /// Runs a kernel with `shared` bytes of shared memory; what goes wrong is told by Backend::begun and wait.
@@ -84,21 +99,24 @@ void launch(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *
                         static_cast<cudaStream_t>(stream)));
 }
 
-/// How many blocks of a kernel the device has room for at once.
+/// How many blocks of a kernel the device has room for at once; none where it has not so much shared memory
+/// for one.
 template <class... Parameters> int32_t most_together(void (*kernel)(Parameters...), size_t shared) {
-  int device = 0, processors = 0, on_each = 0;
-  cudaGetDevice(&device);
-  cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-  give_shared(kernel, shared);
-  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&on_each, kernel, kThreads, shared);
-  return processors * on_each;
+  static thread_local std::map<KernelOnDevice, int32_t> asked;
+  auto [most, is_new] = asked.try_emplace(on_device(kernel), 0);
+  if (is_new && give_shared(kernel, shared)) {
+    int processors = 0, on_each = 0;
+    note(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, most->first.second));
+    note(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&on_each, kernel, kThreads, shared));
+    most->second = processors * on_each;
+  }
+  return most->second;
 }
 
-/// Blocks of each team that a device has at once in a launch of a whole loop; 0 where it has not so much
-/// shared memory for one.
+/// Blocks of each team that a device has at once in a launch of a whole loop.
 template <class... Parameters>
 int32_t blocks_of_team(void (*kernel)(Parameters...), const WholeLoop &loop, size_t shared) {
-  return give_shared(kernel, shared) ? std::min(loop.blocks, most_together(kernel, shared)) / loop.teams : 0;
+  return std::min(loop.blocks, most_together(kernel, shared)) / loop.teams;
 }
 
 /// Runs a kernel with so many blocks that all of them are there at once: they may wait for each other.
