@@ -29,7 +29,7 @@ def missing(options, folder, source):
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
     with open(os.path.join(folder, "kernels.ptx")) as ptx:
         text = ptx.read()
-    wanted = INSTRUCTIONS + (AWAITED if re.search(r"chunks\([^;]*, team\)", source_text) else [])
+    wanted = INSTRUCTIONS + (AWAITED if re.search(r"chunks\([^;()]*, team\)", source_text) else [])
     return [f"sm_90: no `{name}` in PTX" for name in wanted if name not in text]
 
 
