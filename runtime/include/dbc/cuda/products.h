@@ -229,13 +229,26 @@ private:
           for (int32_t n = 0; n < kStrips * 4; ++n)
             all[rows][n / 4][n % 4] += sum[rows][n / 4][n % 4];
         }
+        bool finite = true;
         DBC_UNROLL
         for (int32_t rows = 0; rows < kTiles; ++rows)
           each(all[rows], [&](float number, int32_t output, int32_t row) {
             const int32_t i = first + rows * kRows + row, o = group * kStrips * kStrip + output;
-            if (i < count && o < outputs)
-              into[i * outputs + o] = finite_or_plain(number, i, o, matrix, weights, tile, x...);
+            if (i < count && o < outputs) {
+              into[i * outputs + o] = number;
+              finite &= number - number == 0;
+            }
           });
+        if (!finite) {
+          DBC_NO_UNROLL // it is seldom, so it is to be short
+              for (int32_t n = 0; n < kTiles * kStrips * 4; ++n) {
+            const int32_t i = first + n / (kStrips * 4) * kRows + row_of(n % 4),
+                          o = group * kStrips * kStrip + output_of(n / 4 % kStrips, n % 4);
+            if (i < count && o < outputs)
+              into[i * outputs + o] =
+                  finite_or_plain(into[i * outputs + o], i, o, matrix, weights, tile, x...);
+          }
+        }
         __syncwarp(); // the next group's instructions are by all threads of the warp together
       }
   }
@@ -280,14 +293,19 @@ private:
     (add(x), ...);
   }
 
+  /// Which output and row this thread's number n of a strip is of.
+  static DBC_DEVICE int32_t output_of(int32_t strip, int32_t n) {
+    return strip * kStrip + n / 2 * 8 + int32_t(threadIdx.x) % kWarp / 4;
+  }
+  static DBC_DEVICE int32_t row_of(int32_t n) { return int32_t(threadIdx.x) % kWarp % 4 * 2 + n % 2; }
+
   /// Calls visit(number, output, row) for the numbers of this thread.
   template <class Numbers, class Visit> static DBC_DEVICE void each(Numbers &numbers, Visit visit) {
-    const int32_t lane = threadIdx.x % kWarp;
     DBC_UNROLL
     for (int32_t strip = 0; strip < kStrips; ++strip)
       DBC_UNROLL
     for (int32_t n = 0; n < 4; ++n)
-      visit(numbers[strip][n], strip * kStrip + n / 2 * 8 + lane / 4, lane % 4 * 2 + n % 2);
+      visit(numbers[strip][n], output_of(strip, n), row_of(n));
   }
 
   template <class... From>
