@@ -176,21 +176,23 @@ GemmOp gemmOf(FuncOp func) {
   return found.empty() ? GemmOp() : *found.begin();
 }
 
-int64_t blockBytes(LocalOp local, int64_t realBytes) {
-  int64_t bytes = local.getType().getElement().isF32() ? realBytes : 4;
-  for (int64_t extent : local.getType().getShape())
-    bytes *= extent;
+int64_t blockBytes(LocalOp local, int64_t realBytes, bool wide) {
+  ArrayRef<int64_t> shape = local.getType().getShape();
+  Type element = local.getType().getElement();
+  int64_t count = 1;
+  for (int64_t extent : shape)
+    count *= extent;
+  const int64_t bytes = count * (element.isF32() ? realBytes : element.isInteger(1) ? 1 : 4);
+  // Where a block may have more rows, what one has begins at a multiple of 4.
+  if (local->getParentOfType<FuncOp>()->hasAttr("wide") && isOfRows(local))
+    return (wide ? kWideRows : shape.front()) * llvm::alignTo(bytes / shape.front(), 4);
   return llvm::alignTo(bytes, 16);
 }
 
 int64_t blockBytes(FuncOp func, Memory memory, int64_t realBytes, bool wide) {
   int64_t sum = 0;
-  func.walk([&](LocalOp local) {
-    if (local.getMemory() != memory)
-      return;
-    const int64_t bytes = blockBytes(local, realBytes);
-    sum += wide && isOfRows(local) ? bytes / local.getType().getShape().front() * kWideRows : bytes;
-  });
+  func.walk(
+      [&](LocalOp local) { sum += local.getMemory() == memory ? blockBytes(local, realBytes, wide) : 0; });
   return sum;
 }
 

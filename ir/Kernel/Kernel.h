@@ -46,7 +46,7 @@ constexpr int64_t kSharedOfAll = 96 << 10;
 
 /// Bytes that a local takes in memory of a GPU's block of threads, a multiple of 16; or all locals of a
 /// function that lie in `memory`. `realBytes` are those of a number. `wide`: in its wide tiles.
-int64_t blockBytes(LocalOp local, int64_t realBytes);
+int64_t blockBytes(LocalOp local, int64_t realBytes, bool wide = false);
 int64_t blockBytes(FuncOp func, Memory memory, int64_t realBytes, bool wide = false);
 /// Whether a local has a part for each row of a block; what warps add up has none.
 bool isOfRows(LocalOp local);
