@@ -8,7 +8,7 @@
 #               [INCLUDE <dir> ...]          # where imported modules are looked for, as -I
 #               [TARGETS cpu [cuda]]         # what it runs on, cpu if not said; where CUDA is not an enabled language, the CPU alone
 #               [GPU_MATH f32|tf32]          # how a GPU multiplies matrices, as --gpu-math
-#               [GPU_BLAS never|auto|always] # which products cuBLAS computes, as --gpu-blas; linked with it unless never
+#               [GPU_BLAS never|auto|always] # which products cuBLAS computes, as --gpu-blas; linked with cuBLASLt unless never
 #               [CUDA_ARCHITECTURES <sm> ...]) # of the cards that kernels are compiled for, "80;90" if not said
 #
 # Makes the static library <target> from a model. What links it can include "<model name>.h" and gets dbc::runtime along.
@@ -109,7 +109,7 @@ function(dbc_add_model target)
   target_link_libraries(${target} PUBLIC dbc::runtime)
   if(cuda AND A_GPU_BLAS AND NOT A_GPU_BLAS STREQUAL "never")
     find_package(CUDAToolkit REQUIRED)
-    target_link_libraries(${target} PUBLIC CUDA::cublas)
+    target_link_libraries(${target} PUBLIC CUDA::cublasLt)
   endif()
   set_target_properties(${target} PROPERTIES DBC_MODEL_HEADER ${dir}/${model}.h)
 endfunction()

@@ -71,6 +71,9 @@ inline std::string recordOf(const Program &program, kernel::FuncOp stage) {
 constexpr int64_t kScratchBlocks = 512;
 /// Bytes of the counters of a whole loop, as dbc/cuda/arrays.h has them.
 constexpr int64_t kCounterBytes = 16 * 8 * 4;
+/// Where the bias stands behind the weights of a matrix without contract, in numbers, as dbc/cuda/arrays.h
+/// has it.
+constexpr int64_t biasBehind(int64_t weights) { return (weights + 3) / 4 * 4; }
 /// Bytes that the library of products works in, as dbc/cuda/blas.h has them.
 constexpr int64_t kBlasWorkspace = 32 << 20;
 

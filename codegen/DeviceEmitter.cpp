@@ -220,6 +220,7 @@ static void emitGemm(const ModelNames &model, const Program &program, kernel::Fu
   };
   out.comment("By cuBLAS: rows of " + std::to_string(matrix.getIn()) + " times a matrix of " +
               std::to_string(matrix.getOut()) + " x " + std::to_string(matrix.getIn()) +
+              (matrix.getInit() ? ", plus its bias" : "") +
               (gemm.getTf32() ? ", operands may be cut to tf32" : "") +
               "; the order of additions is its own.");
   std::string parameters = kLaunchParameters;
@@ -227,14 +228,14 @@ static void emitGemm(const ModelNames &model, const Program &program, kernel::Fu
     parameters.replace(parameters.find(unused), unused.size(),
                        (unused == "stream" ? " /*" : "/*") + unused.str() + "*/");
   out.open("void " + launchOf(program, stage) + parameters);
-  out.line(
-      "arrays.blas->gemm(dbc::cuda::Gemm<real>{" +
-      commas({"end - begin", row(gemm.getFrom()), "arrays." + program.nameOf(matrix), row(gemm.getTo())}) +
-      "}" +
-      (model.f64()      ? ""
-       : gemm.getTf32() ? ", /*tf32=*/true"
-                        : ", /*tf32=*/false") +
-      ");");
+  out.line("arrays.blas->gemm(dbc::cuda::Gemm<real>{" +
+           commas({"end - begin", row(gemm.getFrom()), "arrays." + program.nameOf(matrix),
+                   matrix.getInit() ? "/*biased=*/true" : "/*biased=*/false", row(gemm.getTo())}) +
+           "}" +
+           (model.f64()      ? ""
+            : gemm.getTf32() ? ", /*tf32=*/true"
+                             : ", /*tf32=*/false") +
+           ");");
   out.close();
   out.blank();
 }

@@ -17,8 +17,9 @@ static int64_t constantBytes(const ModelNames &model) {
   for (const PackedSlot &slot : model.device->packed) {
     kernel::WeightsOp op = slot.op;
     // For the matrix units tiles are filled up, see dbc::cuda::Fragments.
-    bytes += op.getContract() ? op.getTileCount() * op.getTileBytes()
-                              : op.getTables().value_or(1) * op.getIn() * op.getOut() * model.bytes("real");
+    bytes += op.getContract()
+                 ? op.getTileCount() * op.getTileBytes()
+                 : biasBehind(op.getTables().value_or(1) * op.getIn() * op.getOut()) * model.bytes("real");
     bytes += op.getOut() * model.bytes("real");
   }
   for (const auto &program : model.programs)

@@ -11,6 +11,7 @@ static ProductReport reportProduct(kernel::ProductOp product, SymbolTable &names
   auto matrix = names.lookup<kernel::WeightsOp>(product.getWeights());
   ProductReport report{matrix.getSymName().drop_front(StringRef("packed.").size()).str(),
                        dyn::sourcePlace(product.getLoc()), ""};
+  report.bias = matrix.getInit().has_value();
   if (product.getSums()) {
     report.instruction = kernel::stringifyInstruction(matrix.getContract()->getInstruction()).str();
     report.chunks = matrix.getContract()->getChunks();
@@ -18,9 +19,10 @@ static ProductReport reportProduct(kernel::ProductOp product, SymbolTable &names
   return report;
 }
 
-static ProductReport reportGemm(kernel::GemmOp gemm) {
+static ProductReport reportGemm(kernel::GemmOp gemm, SymbolTable &names) {
   ProductReport report{gemm.getWeights().drop_front(StringRef("matrix.").size()).str(),
                        dyn::sourcePlace(gemm.getLoc()), gemm.getTf32() ? "tf32" : ""};
+  report.bias = names.lookup<kernel::WeightsOp>(gemm.getWeights()).getInit().has_value();
   report.blas = true;
   return report;
 }
@@ -48,7 +50,7 @@ static KernelReport reportKernel(kernel::FuncOp func, SymbolTable &names, int64_
     } else if (auto product = dyn_cast<kernel::ProductOp>(op)) {
       report.products.push_back(reportProduct(product, names));
     } else if (auto gemm = dyn_cast<kernel::GemmOp>(op)) {
-      report.products.push_back(reportGemm(gemm));
+      report.products.push_back(reportGemm(gemm, names));
     } else if (isa<kernel::WarpsOp>(op)) {
       report.byWarp = true;
     }
@@ -102,7 +104,7 @@ void print(llvm::raw_ostream &out, const DeviceReport &report) {
     if (kernel.rows == 0) { // no kernel of its own
       const ProductReport &product = kernel.products.front();
       out << "  " << kernel.name << ": launched " << kernel.launch << "\n    `" << product.matrix << "` ("
-          << product.place << "): by cuBLAS, "
+          << product.place << "): by cuBLAS, " << (product.bias ? "with its bias, " : "")
           << (product.instruction.empty() ? "" : "operands may be cut to tf32, ")
           << "in an order of its own: bits may depend on the batch\n";
       continue;
@@ -146,6 +148,7 @@ llvm::json::Value toJson(const DeviceReport &report) {
       else
         object["instruction"] = product.instruction;
       object["chunks"] = product.chunks;
+      object["bias"] = product.bias;
       object["blas"] = product.blas;
       object["kept_bytes"] = product.kept;
       products.push_back(std::move(object));

@@ -18,6 +18,7 @@ struct ProductReport {
   std::string matrix, place; ///< its name, and where in the source they stand
   std::string instruction;   ///< of the matrix units: "tf32" or "tf32x3"; empty: there is none
   int64_t chunks = 0;        ///< that are added up apart
+  bool bias = false;         ///< a parameter is added to them
   bool blas = false;         ///< cuBLAS computes it
   int64_t kept = 0;          ///< bytes that a block of threads keeps of it in shared memory for a whole loop
 };

@@ -67,7 +67,8 @@ static int64_t elementsOf(Value count) {
 
 // The compiler plans for the matrix units and blocks of threads that the runtime has.
 static_assert(codegen::kCounterBytes == cuda::kCounters * sizeof(int32_t) &&
-                  codegen::kBlasWorkspace == cuda::kBlasWorkspace,
+                  codegen::kBlasWorkspace == cuda::kBlasWorkspace &&
+                  codegen::biasBehind(5) == cuda::bias_behind(5),
               "the memory formula is the runtime's");
 static_assert(kernel::kStrip == cuda::kStrip && kernel::kBlock == cuda::kBlock &&
               kernel::kUnitRows == cuda::kUnitRows && kernel::kWarps == cuda::kWarps &&

@@ -127,7 +127,7 @@ static std::vector<std::vector<std::string>> commandsOf(const GeneratedCode &cod
     last.insert(last.end(),
                 {base + ".o", "-L" + libraries.str().str(), "-lcudart_static", "-ldl", "-lrt", "-lpthread"});
     if (code.blas)
-      last.insert(last.end(), {"-lcublas", "-Wl,-rpath," + libraries.str().str()});
+      last.insert(last.end(), {"-lcublasLt", "-Wl,-rpath," + libraries.str().str()});
   } else if (!code.kernels.empty()) {
     last.insert(last.end(), {"-x", "c++", base + ".cu"});
   }

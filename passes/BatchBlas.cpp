@@ -46,7 +46,7 @@ public:
     for (Operation &op : stage_.getBody().front()) {
       if (taken_.contains(&op))
         makeProduct(cast<linalg::ContractOp>(op));
-      else if (!isReadAgain(&op) && !written_.contains(&op))
+      else if (!isReadAgain(&op) && !done_.contains(&op))
         put(&op, parts_[turns_.lookup(&op)]);
     }
     for (Part &part : parts_)
@@ -158,14 +158,19 @@ private:
     return FlatSymbolRefAttr::get(buffer.getSymNameAttr());
   }
 
-  /// Row of a buffer, product, row of another one.
+  /// Row of a buffer, product and its bias, row of another one.
   void makeProduct(linalg::ContractOp product) {
     Value x = matVec(product)->x, result = product->getResult(0);
+    arith::AddFOp sum = biasedSum(product);
+    if (sum) {
+      result = sum.getResult();
+      done_.insert(sum);
+    }
     FlatSymbolRefAttr from = bufferOf(x), to;
     for (Operation *user : result.getUsers())
       if (auto write = dyn_cast<batch::WriteOp>(user); write && !to) {
         to = write.getBufferAttr();
-        written_.insert(write);
+        done_.insert(write);
       }
     if (!to)
       to = makeBuffer(result, "y");
@@ -176,6 +181,8 @@ private:
     b_.setInsertionPointToEnd(&part.stage.getBody().front());
     part.map.map(x, batch::ReadOp::create(b_, x.getLoc(), x.getType(), from).getResult());
     put(product, part);
+    if (sum)
+      put(sum, part);
     batch::WriteOp::create(b_, product.getLoc(), part.map.lookup(result), to);
   }
 
@@ -188,7 +195,7 @@ private:
   int last_ = 0;
   SmallVector<Part> parts_; ///< of each turn, without its products
   llvm::DenseMap<Value, FlatSymbolRefAttr> buffers_;
-  llvm::DenseSet<Operation *> written_; ///< writes that products do themselves
+  llvm::DenseSet<Operation *> done_; ///< by the stages of products: biases added, results written
 };
 
 struct BatchBlasPass : impl::BatchBlasBase<BatchBlasPass> {

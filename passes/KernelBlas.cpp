@@ -47,10 +47,10 @@ struct KernelBlasPass : impl::KernelBlasBase<KernelBlasPass> {
 
   /// The matrix without tiles: a library knows none. Products that are not the library's keep their own.
   static FlatSymbolRefAttr plain(kernel::WeightsOp matrix, SymbolTable &names) {
-    assert(!matrix.getInit() && !matrix.getTables() && "a bias is added by the stage behind");
+    assert(!matrix.getTables() && "batch-blas takes products of one matrix");
     for (auto known : matrix->getParentOp()->getRegion(0).getOps<kernel::WeightsOp>())
       if (known.getSymName().starts_with("matrix.") && known.getParts() == matrix.getParts() &&
-          known.getPlaces() == matrix.getPlaces())
+          known.getPlaces() == matrix.getPlaces() && known.getInit() == matrix.getInit())
         return FlatSymbolRefAttr::get(known.getSymNameAttr());
     auto made = cast<kernel::WeightsOp>(matrix->clone());
     made.removeGatesAttr();

@@ -162,13 +162,14 @@ def BatchBlas : Pass<"batch-blas", "::mlir::ModuleOp"> {
   let description = [{
     A stage that runs once, outside of all loops, and has products with a matrix of parameters of at least `weights` numbers
     is cut: what such a product needs is written to a buffer, unless it is one row of a buffer already; the product is a stage
-    of its own with `blas`, from buffer to buffer; what is written as it is goes there at once; a bias, activations and all else are in the stage behind. What is only read
-    is read again where it is needed, the rest is handed on through buffers.
+    of its own with `blas`, from buffer to buffer, which adds the product's bias too: a parameter whose sum with it is all that
+    is made of it. What is written as it is goes there at once; all else is in the stage behind, relu too, as the library's
+    makes 0 of what is no number. What is only read is read again where it is needed, the rest is handed on through buffers.
     ```mlir
-    batch.stage @s over @rows { %x = batch.gather @a via "word"  %y = contract(W, %x)  %z = tanh %y  write %z, @z }
+    batch.stage @s over @rows { %x = batch.gather @a via "word"  %y = contract(W, %x) + b  %z = tanh %y  write %z, @z }
     ==>
     batch.stage @s.operands over @rows { %x = batch.gather @a via "word"  write %x, @s.x }
-    batch.stage @s.product over @rows blas { %x = batch.read @s.x  %y = contract(W, %x)  write %y, @s.y }
+    batch.stage @s.product over @rows blas { %x = batch.read @s.x  %y = contract(W, %x) + b  write %y, @s.y }
     batch.stage @s over @rows { %y = batch.read @s.y  %z = tanh %y  write %z, @z }
     ```
     Stages for rows that a `while` keeps stay whole. A CPU has the same stages, and computes each by its own loops.
@@ -232,7 +233,8 @@ def BatchToKernel : Pass<"batch-to-kernel", "::mlir::ModuleOp"> {
 def KernelBlas : Pass<"kernel-blas", "::mlir::ModuleOp"> {
   let summary = "Have a library compute the stages that batch-blas made";
   let description = [{
-    The loops of a stage with `blas` become one `kernel.gemm`, whose matrix has no tiles and no contract.
+    The loops of a stage with `blas` become one `kernel.gemm`, whose matrix has no tiles and no contract; its `init` is the
+    product's bias, which the library adds.
   }];
   let options = [Option<"tf32", "tf32", "bool", "false", "let the library cut operands to tf32">];
   let dependentDialects = ["::dbc::kernel::KernelDialect"];

@@ -93,7 +93,8 @@ def Batch_StageOp : Batch_Op<"stage", [SingleBlock, NoTerminator, NoRegionArgume
     reads and writes below. Sums inside run in their written order whatever the schedule says. Its name is for people and
     for the manifest: nothing refers to it. With `when` it is run for the rows only for which that buffer over its space
     holds, in any tick: what a `while` has ended is not computed (LANGUAGE S4). `blas`: it is one product, of its row of a
-    buffer and a matrix of parameters, written to another buffer, for all rows: on a GPU a library computes it.
+    buffer and a matrix of parameters, and the parameter that is added to it as its bias if there is one, written to another
+    buffer, for all rows: on a GPU a library computes it.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$space, OptionalAttr<FlatSymbolRefAttr>:$when,
                        OptionalAttr<Batch_ScheduleAttr>:$schedule, UnitAttr:$blas);

@@ -433,8 +433,8 @@ def Kernel_GemmOp : Kernel_Op<"gemm", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Rows of an array times a matrix, by a library of the GPU's vendor";
   let description = [{
     Rows begin .. end - 1: to[row][o] = sum over k of from[row][k] * weights[o][k], in the library's order, which may depend on
-    the number of rows. It is all that its function does, and begun by the host. With `tf32` operands may be cut to 11 bits,
-    else they are never.
+    the number of rows; the `init` of the weights, if there is one, is added to the sum. It is all that its function does, and
+    begun by the host. With `tf32` operands may be cut to 11 bits, else they are never.
   }];
   let arguments = (ins I32:$begin, I32:$end, FlatSymbolRefAttr:$from, FlatSymbolRefAttr:$weights, FlatSymbolRefAttr:$to,
                        UnitAttr:$tf32);

@@ -49,16 +49,17 @@ TEST(CudaModel, OnADeviceThatIsNotThere) {
   EXPECT_EQ(card.streams, 0);
 }
 
-// Constants arrive as they are, where there are any; bytes() is what the device gave, and all of it goes
-// back.
+// Constants arrive as they are, where there are any, the bias of a matrix in its place; bytes() is what the
+// device gave, and all of it goes back.
 TEST_F(CudaContext, ConstantsOfAModel) {
   EXPECT_EQ(on_.bytes(), card.bytes);
-  EXPECT_EQ(on_.bytes(), (3 + 100 + 3) * sizeof(float));
+  EXPECT_EQ(on_.bytes(), (3 + 100 + 5) * sizeof(float));
   EXPECT_EQ(on_.device(), 0);
   EXPECT_EQ(&on_.host(), &model_);
   EXPECT_EQ(on_.buffer<float>(0)[2], 0.5f);
   EXPECT_EQ(on_.buffer<float>(1), nullptr);
   EXPECT_EQ(on_.matrix<float>(0)[1], 4);
+  EXPECT_EQ(on_.matrix<float>(0)[dbc::cuda::bias_behind(2)], 0.5f);
   EXPECT_EQ(card.streams, 0);
   dbc::cuda::Model other = std::move(on_);
   EXPECT_TRUE(on_.empty());
@@ -75,7 +76,7 @@ TEST_F(CudaContext, ModelsWithoutMemory) {
     const Status status = dbc::cuda::Model::make(model_, 0, &on_);
     EXPECT_EQ(status.code, Code::limit);
     EXPECT_EQ(status.message,
-              "toy: not enough memory on the device for the model: 424 bytes are needed, 1234 "
+              "toy: not enough memory on the device for the model: 432 bytes are needed, 1234 "
               "are available");
     EXPECT_TRUE(on_.empty());
     EXPECT_EQ(card.bytes, 0u);
@@ -332,7 +333,7 @@ TEST_F(CudaContext, MemoryOfAnAllocator) {
   const Status status = dbc::cuda::Model::make(model_, 0, &on_, pool.allocator());
   EXPECT_EQ(status.code, Code::limit);
   EXPECT_EQ(status.message,
-            "toy: not enough memory on the device for the model: 424 bytes are needed, which the "
+            "toy: not enough memory on the device for the model: 432 bytes are needed, which the "
             "allocator does not give, or not at a multiple of 256 bytes");
   EXPECT_TRUE(pool.held.empty());
 }

@@ -2,8 +2,8 @@
 // RUN: dbc-opt %s --kernel-blas=tf32 | FileCheck --check-prefix=TF32 %s
 // RUN: dbc-opt %s --kernel-blas --kernel-graph | FileCheck --check-prefix=GRAPH %s
 //
-// A stage with `blas` becomes a call of the library, and its matrix has no tiles; the same matrix stays as it is for the
-// products of others. What is begun by the host for so many rows is no part of a graph.
+// A stage with `blas` becomes a call of the library, and its matrix has no tiles but its bias; the same matrix stays as it is for
+// the products of others, and with another bias it is another one. What is begun by the host for so many rows is no part of a graph.
 
 module @m {
   kernel.program @p [] [] -> f32 {
@@ -13,9 +13,11 @@ module @m {
     // CHECK-NOT: kernel.weights @packed.W
     // CHECK: kernel.weights @matrix.W = [@W] at [0, 0] : 64 by 32{{$}}
     // CHECK-NOT: kernel.weights @matrix.W
+    // CHECK: kernel.weights @matrix.B = [@W] at [0, 0] : 64 by 32 init @b{{$}}
     // CHECK: kernel.weights @packed.V = [@V] at [0, 0] : 64 by 32 gates 1 in tiles of 16
     // CHECK: kernel.weights @matrix.V = [@V] at [0, 0] : 64 by 32{{$}}
     kernel.weights @packed.W = [@W] at [0, 0] : 64 by 32 gates 1 in tiles of 16
+    kernel.weights @packed.B = [@W] at [0, 0] : 64 by 32 init @b
     kernel.weights @packed.V = [@V] at [0, 0] : 64 by 32 gates 1 in tiles of 16
     // CHECK: kernel.func stage @stage.w(%[[BEGIN:.*]]: i32, %[[END:.*]]: i32) over @input attributes {blas} {
     // CHECK-NEXT: kernel.gemm %[[BEGIN]] to %[[END]] rows @x with @matrix.W into @y{{$}}
@@ -58,6 +60,20 @@ module @m {
         %zero = arith.constant 0 : i32
         %x = kernel.rows @x from %first at 0
         kernel.product %count rows (%x) [32] with @packed.V into %into : !kernel.local<8x64xf32>
+        %value = kernel.read %into[%zero, %zero] : !kernel.local<8x64xf32> -> f32
+        kernel.store %value, @y[%first, %zero] : f32
+        kernel.yield
+      }
+    }
+    // CHECK: kernel.func stage @stage.b
+    // CHECK-NEXT: kernel.gemm %{{.*}} rows @x with @matrix.B into @y{{$}}
+    kernel.func stage @stage.b(%begin: i32, %end: i32) over @input attributes {blas} {
+      %into = kernel.local : !kernel.local<8x64xf32>
+      kernel.blocks %begin to %end by 8 {
+      ^bb0(%first: i32, %count: i32):
+        %zero = arith.constant 0 : i32
+        %x = kernel.rows @x from %first at 0
+        kernel.product %count rows (%x) [32] with @packed.B into %into : !kernel.local<8x64xf32>
         %value = kernel.read %into[%zero, %zero] : !kernel.local<8x64xf32> -> f32
         kernel.store %value, @y[%first, %zero] : f32
         kernel.yield

@@ -30,11 +30,14 @@ inline int32_t blocks_of(int32_t begin, int32_t end, int32_t block, int32_t tile
 
 /// A matrix of parameters in a device's memory, for products: weight (k, o) of input k and output o at
 /// weights[k * outputs + o], so that threads next to each other read numbers next to each other. Products
-/// start from `bias`, one number an output. Of several matrices (tables) one stands behind the other.
+/// start from `bias`, one number an output. Of several matrices (tables) one stands behind the other, then
+/// comes the bias.
 template <class Real> struct Matrix {
   const Real *weights = nullptr, *bias = nullptr;
   int32_t inputs = 0, outputs = 0;
 };
+/// Where the bias begins behind so many weights: at a multiple of 16 bytes, which a library reads at once.
+constexpr int64_t bias_behind(int64_t weights) { return (weights + 3) / 4 * 4; }
 
 /// A matrix of parameters in a device's memory, for its matrix units: what the threads of a warp hold of it,
 /// their fragments. Outputs are cut into tiles, tiles into strips of 16; inputs into blocks of 16, of which

@@ -8,13 +8,14 @@
 
 namespace dbc::cuda {
 
-/// y[r][o] = the sum over k of x[r][k] * weight (k, o) for r < rows. Rows of x and y lie `x_stride` and
-/// `y_stride` numbers apart. The matrix's bias is not added.
+/// y[r][o] = the sum over k of x[r][k] * weight (k, o) for r < rows; if `biased` bias[o] is added to it,
+/// which begins at a multiple of 16 bytes. Rows of x and y lie `x_stride` and `y_stride` numbers apart.
 template <class Real> struct Gemm {
   int32_t rows;
   const Real *x;
   int64_t x_stride;
   Matrix<Real> matrix;
+  bool biased;
   Real *y;
   int64_t y_stride;
 };

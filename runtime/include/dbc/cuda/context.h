@@ -208,7 +208,7 @@ public:
     if (!status_.ok())
       return {};
     const Real *weights = model_.matrix<Real>(slot);
-    return {weights, weights + tables * inputs * outputs, inputs, outputs};
+    return {weights, weights + bias_behind(tables * inputs * outputs), inputs, outputs};
   }
   /// A matrix for the matrix units, of `tiles` tiles.
   Fragments fragments(int32_t slot, int32_t blocks, int32_t strips, int64_t tiles) const {

@@ -15,14 +15,16 @@ inline void lay_out_parts(dbc::Model &model, int32_t slot, const dbc::Weights &w
   dbc::Array<Real> whole;
   const int64_t numbers = int64_t(matrix.outputs) * matrix.inputs;
   whole.resize(static_cast<size_t>(numbers));
-  Real *to = model.add_matrix<Real>(slot, static_cast<size_t>(tables * numbers + matrix.outputs));
+  const int64_t bias = bias_behind(tables * numbers);
+  Real *const begin = model.add_matrix<Real>(slot, static_cast<size_t>(bias + matrix.outputs)), *to = begin;
   for (int64_t table = 0; table < tables; ++table) {
     dbc::detail::put_together(weights, parts, matrix, table, whole.data());
     for (int64_t k = 0; k < matrix.inputs; ++k)
       for (int64_t o = 0; o < matrix.outputs; ++o)
         *to++ = whole[o * matrix.inputs + k];
   }
-  dbc::detail::put_bias(weights, matrix, to);
+  std::fill(to, begin + bias, Real(0));
+  dbc::detail::put_bias(weights, matrix, begin + bias);
 }
 
 /// Lays such a matrix out for a device's matrix units, see cuda::Fragments: `strips` of a tile, the last ones
