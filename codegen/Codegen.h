@@ -35,7 +35,7 @@ struct Generated {
 /// `line` bytes. An array that a batch does not have takes none.
 struct MemoryPlan {
   /// `bytes` for each of what is counted. Counts are: "rows" of a space; "order": rows of a space if they are
-  /// out of order; "ticks": ticks of a space, and one more; "inputs" of the batch; "nodes" of a data type;
+  /// out of order; "ticks": ticks of a space, and one more; "inputs" of the part; its "nodes" of a data type;
   /// "elements" of a list column, behind `level` lists in lists if that is not -1; "blocks": of threads for
   /// the rows of a space, `rows` each, times tiles, `most` at most; "part": the part itself.
   struct Term {

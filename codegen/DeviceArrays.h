@@ -61,6 +61,8 @@ inline std::string kernelsOf(const Program &program) { return "cuda_kernels::" +
 inline std::string launchOf(const Program &program, kernel::FuncOp stage) {
   return "launch_" + program.nameOf(stage);
 }
+/// A field or argument as kernels have it.
+inline std::string columnType(const Array &array) { return "dbc::cuda::Column<" + array.pointee + ">"; }
 /// Numbers from row to row of an array in a device's memory. Rows of buffers that are long enough for
 /// products begin at multiples of 16 bytes.
 int64_t deviceRowSize(const ModelNames &model, const Program &program, llvm::StringRef symbol);

@@ -162,7 +162,7 @@ void DeviceComputeEmitter::constants() {
     }
 }
 
-/// A field's or argument's array.
+/// A field's or argument's array: the rows of the part's inputs.
 DeviceRegion DeviceComputeEmitter::fieldRegion(const std::string &symbol) {
   Array array = model_.array(program_, symbol);
   const int64_t bytes = array.rowSize() * model_.bytes(array.pointee);
@@ -175,7 +175,7 @@ DeviceRegion DeviceComputeEmitter::fieldRegion(const std::string &symbol) {
     part = argument.getPart();
     column = argument.getName().str();
     view = "run.arg(" + std::to_string(argument.getLeaf()) + ")";
-    rows = "run.batch.inputs()";
+    rows = "run.range";
     region.terms.push_back({"inputs", "", bytes});
   } else {
     auto field = program_.find<kernel::FieldOp>(symbol);
@@ -184,21 +184,19 @@ DeviceRegion DeviceComputeEmitter::fieldRegion(const std::string &symbol) {
     column = field.getData().str() + "." + field.getName().str();
     std::string table = std::to_string(model_.data(field.getData()).number);
     view = "run.batch.column(" + table + ", " + std::to_string(field.getColumn()) + ")";
-    rows = "run.batch.rows(" + table + ")";
+    rows = "run.batch.rows(" + table + ", run.range)";
     region.terms.push_back({"nodes", field.getData().str(), bytes});
   }
-  region.size = "size_t(" + rows + ")";
   auto level = op->getAttrOfType<IntegerAttr>("level");
   if (part == kernel::FieldPart::Items) {
-    region.size = "dbc::cuda::elements(" + view + ", " + rows + ")";
+    rows = "dbc::cuda::elements(" + view + ", " + rows + ")";
     region.terms = {{"elements", column, bytes}};
   } else if ((part == kernel::FieldPart::Begin || part == kernel::FieldPart::End) && level &&
              level.getInt() > 0) {
-    region.size = "dbc::cuda::elements(" + view + ", " + rows + ", " + std::to_string(level.getInt()) + ")";
+    rows = "dbc::cuda::elements(" + view + ", " + rows + ", " + std::to_string(level.getInt()) + ")";
     region.terms = {{"elements", column, bytes, level.getInt()}};
   }
-  if (array.rowSize() != 1)
-    region.size += " * " + std::to_string(array.rowSize());
+  region.size = rows + ", " + std::to_string(array.rowSize());
   if (part == kernel::FieldPart::Value && array.pointee == "float")
     region.device = view + ".device" + (array.rowSize() % 4 == 0 ? ", /*align=*/16" : ""); // see Chunks
   return region;

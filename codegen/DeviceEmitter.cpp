@@ -28,7 +28,7 @@ static void emitArrays(const ModelNames &model, const Program &program, const De
   };
   for (const std::string &symbol : arrays.fields) {
     Array array = model.array(program, symbol);
-    add("const " + array.pointee + " *", array.member, "of the batch");
+    add(columnType(array), array.member, "of the batch");
   }
   for (const DeviceArrays::Column &column : arrays.columns)
     add("const int32_t *", column.member, "rows of " + program.nameOf(column.space));

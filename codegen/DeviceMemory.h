@@ -14,7 +14,7 @@ struct DeviceRegion {
   std::string member;                  ///< the pointer that gets its address, in C++
   std::string type;                    ///< C++ of a local pointer that is to be declared for it; else ""
   std::string from;                    ///< input: where the host has it, in C++
-  std::string size;                    ///< elements, in C++
+  std::string size;                    ///< elements, or rows and the elements of one, in C++
   std::vector<std::string> assigned;   ///< lines that set what is in it, when it has its place
   std::vector<MemoryPlan::Term> terms; ///< the largest of these counts
   std::string device = "";             ///< input: whose memory it may be in already, in C++

@@ -41,6 +41,8 @@ protected:
 
   // Where a stage's function finds what it reads, and what differs where a GPU computes it (KernelEmitter.h).
   virtual std::string arraySource(llvm::StringRef symbol);
+  /// What an array's local name is declared as; `pointer` to its numbers where nothing else is needed.
+  virtual std::string arrayType(const Array &, const std::string &pointer) { return pointer; }
   /// Whether nothing but a stage's own function writes an array while it runs.
   virtual bool restricts(llvm::StringRef) { return true; }
   virtual std::string columnSource(kernel::SpaceOp space, llvm::StringRef column);

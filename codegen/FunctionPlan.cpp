@@ -297,8 +297,9 @@ void FunctionEmitter::planAliases() {
     Array array = model_.array(program_, symbol);
     add(symbol.str(), {array.member}, [&](const std::string &name) {
       std::string pointer = stored_.contains(symbol) ? array.pointee + " *" : "const " + array.pointee + " *";
-      return pointer + (shared(symbol, array) || !restricts(symbol) ? "" : "__restrict ") + name + " = " +
-             arraySource(symbol) + ";";
+      if (!shared(symbol, array) && restricts(symbol))
+        pointer += "__restrict ";
+      return arrayType(array, pointer) + name + " = " + arraySource(symbol) + ";";
     });
   };
   func_.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {

@@ -52,6 +52,12 @@ std::string KernelEmitter::arraySource(StringRef symbol) {
   return "arrays." + model_.array(program_, symbol).member;
 }
 
+/// Of the batch's columns a part has some rows.
+std::string KernelEmitter::arrayType(const Array &array, const std::string &pointer) {
+  return array.kind == Array::Field || array.kind == Array::Argument ? "const " + columnType(array) + " "
+                                                                     : pointer;
+}
+
 /// In a loop that is one launch other stages write a batch's buffers, and other blocks do.
 bool KernelEmitter::restricts(StringRef symbol) {
   auto buffer = program_.find<kernel::BufferOp>(symbol);

@@ -34,6 +34,7 @@ public:
 
 private:
   std::string arraySource(llvm::StringRef symbol) override;
+  std::string arrayType(const Array &array, const std::string &pointer) override;
   bool restricts(llvm::StringRef symbol) override;
   bool isAwaited(llvm::StringRef symbol) const;
   std::string reading(llvm::StringRef symbol, const std::string &element) override;

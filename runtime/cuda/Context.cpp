@@ -101,20 +101,23 @@ Status Model::make(const dbc::Model &model, int32_t device, Model *made, const A
   return Status();
 }
 
-size_t elements(const ColumnView &view, int32_t rows, int32_t levels) {
+Range elements(const ColumnView &view, Range rows, int32_t levels) {
   if (!view.given)
-    return 0;
+    return {};
   for (int32_t level = 0; level < std::min(levels, kMaxListDepth); ++level) {
     const ColumnView::Lists &lists = view.lists[level];
     if (lists.end == nullptr)
       break;
-    int32_t most = 0;
-    for (int32_t row = 0; row < rows; ++row)
-      if (level > 0 || view.has(row))
-        most = std::max(most, lists.end[row]);
-    rows = most;
+    Range inner;
+    for (int32_t row = rows.begin; row < rows.end; ++row) {
+      if ((level == 0 && !view.has(row)) || lists.begin[row] == lists.end[row])
+        continue;
+      inner.begin = inner.end == 0 ? lists.begin[row] : std::min(inner.begin, lists.begin[row]);
+      inner.end = std::max(inner.end, lists.end[row]);
+    }
+    rows = inner;
   }
-  return static_cast<size_t>(rows);
+  return rows;
 }
 
 //===-- Context -----------------------------------------------------------------------------------------===//

@@ -465,6 +465,31 @@ TEST_F(CudaContext, CopiesArrays) {
   EXPECT_EQ(context.on_host(flags)[2], 7);
 }
 
+// Of a column the rows of a part arrive, and are had by their numbers in the whole; one that a device has
+// already stays where it is.
+TEST_F(CudaContext, CopiesRowsOfColumns) {
+  Context context(on_);
+  std::vector<float> numbers(300);
+  for (size_t n = 0; n < numbers.size(); ++n)
+    numbers[n] = static_cast<float>(n);
+  dbc::cuda::Column<float> some, last, none, absent, there;
+  const float *const from = numbers.data();
+  card.copied = 0;
+  const int64_t part = context.begin({input(&some, from, {10, 20}, 3), input(&last, from, {299, 300}, 1),
+                                      input(&none, from, {300, 300}, 1),
+                                      input(&absent, static_cast<const float *>(nullptr), {10, 20}, 3),
+                                      input(&there, from, {10, 20}, 3, /*device=*/0)});
+  ASSERT_TRUE(context.status().ok());
+  EXPECT_EQ(context.needed_bytes(), 256 + lines(256 * sizeof(FaultRecord)) + 256 + 256);
+  EXPECT_EQ(card.copied, room(256) + 2 * room(4) + 3 * room(0));
+  EXPECT_EQ(std::vector<float>(some + 30, some + 60), std::vector<float>(from + 30, from + 60));
+  EXPECT_EQ(some[59], 59);
+  EXPECT_EQ(last[299], 299);
+  EXPECT_EQ(absent.data, nullptr);
+  EXPECT_EQ(there + 30, from + 30);
+  (void)context.finish(part);
+}
+
 // With a sanitizer a kernel that leaves its array is found, though all are one piece of memory.
 TEST_F(CudaContext, FencesBetweenArrays) {
   if (counting().fence == nullptr)
@@ -567,7 +592,8 @@ TEST_F(CudaContext, NothingHappensAfterAFailure) {
   EXPECT_FALSE(context.again());
 }
 
-// A list column has as many elements as its lists reach, at each depth; rows without one do not count.
+// Elements of rows of a list column are all that their lists reach, at each depth; rows without any do not
+// count, and neither do other rows.
 TEST(CudaElements, OfListColumns) {
   Batch batch(info());
   batch.begin_input();
@@ -589,21 +615,33 @@ TEST(CudaElements, OfListColumns) {
   dbc::InputStatuses statuses;
   const dbc::ColumnRef columns[] = {{Bag, grid}, {Bag, trees}, {Bag, flag}};
   ASSERT_TRUE(batch.validate(columns, 3, statuses).ok());
+  const auto of = [&](int32_t column, dbc::Range rows, int32_t levels = dbc::kMaxListDepth) {
+    const dbc::Range elements = dbc::cuda::elements(batch.column(Bag, column), rows, levels);
+    return std::pair(elements.begin, elements.end);
+  };
   const int32_t rows = batch.rows(Bag);
-  EXPECT_EQ(dbc::cuda::elements(batch.column(Bag, grid), rows, 0), 4u);
-  EXPECT_EQ(dbc::cuda::elements(batch.column(Bag, grid), rows, 1), 4u); // lists in the lists: 3 + 0 + 1
-  EXPECT_EQ(dbc::cuda::elements(batch.column(Bag, grid), rows), 7u);
-  EXPECT_EQ(dbc::cuda::elements(batch.column(Bag, grid), 1), 3u);
-  EXPECT_EQ(dbc::cuda::elements(batch.column(Bag, trees), rows), 4u);
-  EXPECT_EQ(dbc::cuda::elements(batch.column(Bag, trees), 0), 0u);
-  EXPECT_EQ(dbc::cuda::elements(batch.column(Bag, flag), rows), 0u); // nobody gave it
+  EXPECT_EQ(of(grid, {0, rows}, 0), std::pair(0, 4));
+  EXPECT_EQ(of(grid, {0, rows}, 1), std::pair(0, 4)); // lists in the lists: 3 + 0 + 1
+  EXPECT_EQ(of(grid, {0, rows}), std::pair(0, 7));
+  EXPECT_EQ(of(grid, {0, 1}), std::pair(0, 3));
+  EXPECT_EQ(of(grid, {1, rows}, 1), std::pair(3, 4));
+  EXPECT_EQ(of(grid, {1, rows}), std::pair(3, 7));
+  EXPECT_EQ(of(grid, {1, 2}), std::pair(0, 0)); // its list has none
+  EXPECT_EQ(of(trees, {0, rows}), std::pair(0, 4));
+  EXPECT_EQ(of(trees, {2, 3}), std::pair(3, 4));
+  EXPECT_EQ(of(trees, {0, 0}), std::pair(0, 0));
+  EXPECT_EQ(of(flag, {0, rows}), std::pair(0, 0)); // nobody gave it
   const int32_t begins[] = {0, 50, 3}, ends[] = {3, 99, 7};
   const uint8_t present[] = {1, 0, 1};
   dbc::ColumnView lent; // anything may stand where there is no list
   lent.given = true;
   lent.present = present;
   lent.lists[0] = {begins, ends};
-  EXPECT_EQ(dbc::cuda::elements(lent, 3), 7u);
+  for (int32_t first : {0, 1, 2}) {
+    const dbc::Range elements = dbc::cuda::elements(lent, {first, 3});
+    EXPECT_EQ(elements.begin, first == 0 ? 0 : 3);
+    EXPECT_EQ(elements.end, 7);
+  }
 }
 
 } // namespace

@@ -53,6 +53,9 @@ TEST_F(CudaTensors, OnTheHostAndOnTheDevice) {
   dbc::Session session(model_);
   Context context(on_);
   session.compute_on(&context);
+  dbc::Session in_parts(model_);
+  in_parts.compute_on(&context);
+  in_parts.limit_part(30);
   size_t needed = 0;
   for (const DLDeviceType where : {kDLCPU, kDLCUDAHost, kDLCUDA, kDLCUDAManaged}) {
     flat(100);
@@ -64,6 +67,8 @@ TEST_F(CudaTensors, OnTheHostAndOnTheDevice) {
       needed = context.needed_bytes();
     const bool there = where == kDLCUDA || where == kDLCUDAManaged;
     EXPECT_EQ(context.needed_bytes(), there ? needed - dbc::cuda::lines(100 * sizeof(float)) : needed);
+    ASSERT_TRUE(in_parts.run(0, batch_).ok());
+    EXPECT_TRUE(right(in_parts));
   }
   // Where another device computes, or none does, it cannot be read.
   Tensor elsewhere(values_, {100}, kDLFloat, kDLCUDA);
@@ -286,16 +291,16 @@ TEST_F(CudaTensors, ThatAreNotFetched) {
 TEST_F(CudaTensors, ThatLieAnywhere) {
   Context context(on_);
   alignas(16) const float numbers[12] = {};
-  const float *at = nullptr;
+  dbc::cuda::Column<float> at;
   for (int32_t from : {0, 4, 1, 3, 0}) {
-    context.begin({dbc::cuda::input(&at, &numbers[from], 8, 0, /*align=*/16)});
-    EXPECT_EQ(at, from % 4 == 0 ? &numbers[from] : nullptr);
+    context.begin({dbc::cuda::input(&at, &numbers[from], {0, 2}, 4, /*device=*/0, /*align=*/16)});
+    EXPECT_EQ(at.data, from % 4 == 0 ? &numbers[from] : nullptr);
     EXPECT_EQ(context.status().message,
               from % 4 == 0 ? ""
                             : "toy: an array in the memory of the device begins at no multiple of 16 bytes, "
                               "which its rows are loaded by");
-    context.begin({dbc::cuda::input(&at, &numbers[from], 8, 0)});
-    EXPECT_EQ(at, &numbers[from]);
+    context.begin({dbc::cuda::input(&at, &numbers[from], {0, 2}, 4, /*device=*/0)});
+    EXPECT_EQ(at.data, &numbers[from]);
   }
 }
 

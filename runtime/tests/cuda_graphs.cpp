@@ -19,7 +19,7 @@ using dbc::cuda::WholeLoop;
 /// one of the last. Rows below 0 are wrong.
 struct ClimbArrays {
   const int32_t *from = nullptr, *ticks = nullptr;
-  const float *value = nullptr;
+  dbc::cuda::Column<float> value;
   float *sums = nullptr, *result = nullptr;
   int32_t *counters = nullptr;
   dbc::cuda::Faults faults;
@@ -131,7 +131,8 @@ public:
         dbc::cuda::result(&arrays_.result, size_t(run.input_count)),
         dbc::cuda::input(&arrays_.from, from_.data(), from_.size()),
         dbc::cuda::input(&arrays_.ticks, teams_.bounds(0), teams_.size(0)),
-        dbc::cuda::input(&arrays_.value, run.batch.column(Tree, value).f32, size_t(run.batch.rows(Tree))),
+        dbc::cuda::input(&arrays_.value, run.batch.column(Tree, value).f32, run.batch.rows(Tree, run.range),
+                         1),
         dbc::cuda::zeros(&arrays_.counters, dbc::cuda::kCounters),
         dbc::cuda::awaited(dbc::cuda::rows(&arrays_.sums, size_t(rows))),
     });

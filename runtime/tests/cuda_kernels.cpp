@@ -34,9 +34,10 @@ template <class Real> std::vector<Real> drawn(size_t n, unsigned seed) {
   return v;
 }
 
-/// Three segments of rows of another length each, behind one another; two of them by a list of rows.
+/// Three segments of rows of another length each, behind one another; two of them by a list of rows, of which
+/// one numbers them from kFirst on.
 template <class From> struct Rows {
-  static constexpr int32_t kLengths[3] = {5, 1, 7}, kInputs = 13, kMost = 9;
+  static constexpr int32_t kLengths[3] = {5, 1, 7}, kInputs = 13, kMost = 9, kFirst = 1000;
   std::vector<From> numbers[3];
   std::vector<int32_t> via[2] = {{8, 0, 0, 3, 7, 5, 1, 8, 2}, {4, 4, 1, 0, 6, 2, 8, 3, 7}};
   Segment<From> of[3];
@@ -48,13 +49,16 @@ template <class From> struct Rows {
       of[s] =
           segment(base, static_cast<const int32_t *>(s < 2 ? via[s].data() : nullptr), stride, kLengths[s]);
     }
+    for (int32_t &row : via[0])
+      row += kFirst;
+    of[0].base.first = kFirst * of[0].stride;
   }
   /// Number k of row i of all three together.
   From at(int32_t i, int32_t k) const {
     int32_t s = 0;
     while (k >= kLengths[s])
       k -= kLengths[s++];
-    const int32_t row = s < 2 ? via[s][i] : i;
+    const int32_t row = s < 2 ? via[s][i] - (s == 0 ? kFirst : 0) : i;
     return numbers[s][static_cast<size_t>(row) * (kLengths[s] + 2) + k];
   }
 };
@@ -198,7 +202,7 @@ __global__ void units_kernel(int32_t rows, Fragments matrix, int32_t gates, int3
     A x = a;
     B y = b;
     x.via += first;
-    y.base += first * y.stride;
+    y.base.data += first * y.stride;
     Units::template product<8>(std::min(8, rows - first), matrix, blockIdx.x, tile, sums,
                                narrow + blockIdx.x * size + first * tile.outputs(), x, y);
     __syncthreads();
@@ -209,7 +213,7 @@ __global__ void units_kernel(int32_t rows, Fragments matrix, int32_t gates, int3
 /// `infinite`: one number of the operands is.
 template <Math kMath, int32_t kChunks, int32_t kStrips>
 void on_matrix_units(double bound, bool infinite = false, bool aligned = true) {
-  constexpr int32_t kRows = 37, kGates = 3, kUnits = 11;
+  constexpr int32_t kRows = 37, kGates = 3, kUnits = 11, kFirst = 50; // rows of the first operand begin there
   const std::vector<int32_t> lengths = {70, 9};
   const int32_t inputs = 79, strides[2] = {aligned ? 72 : 71, aligned ? 12 : 9};
   const std::vector<float> weights = drawn<float>(kGates * kUnits * static_cast<size_t>(inputs), 1),
@@ -218,12 +222,12 @@ void on_matrix_units(double bound, bool infinite = false, bool aligned = true) {
   std::mt19937 random(3);
   std::vector<int32_t> via;
   for (int32_t i = 0; i < kRows; ++i)
-    via.push_back(static_cast<int32_t>(random() % kRows));
+    via.push_back(kFirst + static_cast<int32_t>(random() % kRows));
   for (auto &operand : operands)
     for (float &x : operand)
       x = static_cast<float>(random() / 2147483648.0 - 1);
   if (infinite)
-    operands[0][via[5] * strides[0] + 40] = std::numeric_limits<float>::infinity();
+    operands[0][(via[5] - kFirst) * strides[0] + 40] = std::numeric_limits<float>::infinity();
   for (int32_t width : {4, 7, 11}) {
     const int32_t tiles = (kUnits + width - 1) / width, outputs = kGates * width;
     const int32_t strips = (outputs + 15) / 16, groups = (strips + kStrips - 1) / kStrips;
@@ -234,7 +238,8 @@ void on_matrix_units(double bound, bool infinite = false, bool aligned = true) {
       launch(units_kernel<kMath, kChunks, kStrips, decltype(a), decltype(b)>, tiles, 40960, nullptr, kRows,
              laid.of, kGates, kUnits, width, narrow.data(), wide.data(), a, b);
     };
-    const float *first = operands[0], *second = operands[1];
+    const Column<float> first = {operands[0], kFirst * strides[0]};
+    const float *second = operands[1];
     const int32_t *none = nullptr;
     if (aligned)
       run(chunks(first, via.data(), strides[0], 70), chunks(second, none, strides[1], 9));
@@ -251,7 +256,7 @@ void on_matrix_units(double bound, bool infinite = false, bool aligned = true) {
           double sum = bias[static_cast<size_t>(column)];
           for (int32_t k = 0; k < inputs; ++k)
             sum += double(weights[static_cast<size_t>(column * inputs + k)]) *
-                   (k < 70 ? operands[0][via[static_cast<size_t>(i)] * strides[0] + k]
+                   (k < 70 ? operands[0][(via[static_cast<size_t>(i)] - kFirst) * strides[0] + k]
                            : operands[1][i * strides[1] + k - 70]);
           if (sum - sum == 0)
             ASSERT_NEAR(narrow[next], sum, bound) << where(i, o) << " of tile " << tile;

@@ -164,7 +164,7 @@ const Backend &counting() {
 /// below 0 are wrong, and wrong once more below -1.
 struct Arrays {
   const int32_t *leaf = nullptr;
-  const float *value = nullptr;
+  dbc::cuda::Column<float> value;
   float *result = nullptr;
   dbc::cuda::Matrix<float> w;
   dbc::cuda::Faults faults;
@@ -214,8 +214,8 @@ public:
     part_ = device.begin({
         dbc::cuda::result(&arrays_.result, rows),
         dbc::cuda::input(&arrays_.leaf, leaf_.data(), rows),
-        dbc::cuda::input(&arrays_.value, run.batch.column(Tree, value).f32, size_t(run.batch.rows(Tree)),
-                         run.batch.column(Tree, value).device),
+        dbc::cuda::input(&arrays_.value, run.batch.column(Tree, value).f32, run.batch.rows(Tree, run.range),
+                         1, run.batch.column(Tree, value).device),
     });
     arrays_.w = device.matrix<float>(0, 2, 1);
     device.launch(run, arrays_, stages, 0, 0, run.input_count);

@@ -47,6 +47,42 @@ TEST_F(CudaOverlap, PartsInTurns) {
             Events({"copy 0", "launch 0", "copy 0", "wait 0", "copy 0", "launch 0", "copy 0", "wait 0"}));
 }
 
+// A part copies the nodes of its own inputs alone, and needs memory for them alone, however large the batch
+// is: no more is copied in parts than the parts have.
+TEST_F(CudaOverlap, PartsHaveTheirOwnNodes) {
+  const auto nodes_of = [](int32_t input) { return 10 <= input && input < 20 ? 40 : 20; };
+  for (int32_t input = 0, first = 0; input < 35; first += nodes_of(input++)) {
+    batch_.begin_input();
+    for (int32_t n = 0; n < nodes_of(input); ++n)
+      leaf(batch_, static_cast<float>(first + n));
+    root(batch_, input, first + input % 20);
+  }
+  // What a part has on the device besides what it is copied to and from: results, the header; leaves, values.
+  const auto back = [](int32_t inputs) { return room(inputs * sizeof(float)) + room(256); };
+  const auto there = [](int32_t inputs, int32_t nodes) {
+    return room(256) + room(inputs * sizeof(int32_t)) + room(nodes * sizeof(float));
+  };
+  const size_t most = back(10) + there(10, 400) - room(256) + room(256 * sizeof(FaultRecord));
+  for (size_t short_of : {1, 0}) {
+    dbc::cuda::ContextOptions options;
+    options.limit_bytes = most - short_of;
+    Context context(on_, options);
+    dbc::Session session(model_);
+    session.compute_on(&context);
+    session.limit_part(10);
+    card.copied = 0;
+    const Status status = session.run(0, batch_);
+    EXPECT_EQ(status.code, short_of > 0 ? Code::limit : Code::ok) << status.message;
+    if (short_of > 0)
+      continue;
+    EXPECT_EQ(context.bytes(), most);
+    EXPECT_EQ(card.copied,
+              there(10, 200) + there(10, 400) + there(10, 200) + there(5, 100) + 3 * back(10) + back(5));
+    for (int32_t input = 0, first = 0; input < 35; first += nodes_of(input++))
+      EXPECT_EQ(session.outputs(0).f32(0)[input], 7.f * static_cast<float>(first + input % 20) + 0.5f);
+  }
+}
+
 // Lists of a part that was left stand where they stood, though the next part has begun.
 TEST(CudaOutputs, PartsThatAreLeft) {
   dbc::Outputs out;

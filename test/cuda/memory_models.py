@@ -110,11 +110,11 @@ def main():
                 counts = collections.Counter(counts)
                 arrays = {array["name"]: memory.array_bytes(array, counts) for array in entry["device_arrays"]}
                 wrong += [
-                    f"`{entry['name']}`, {len(batch)} inputs: {what}: by the formula {bytes_} bytes, given {given}"
+                    f"`{entry['name']}`, inputs {said['begin']} to {said['end']}: {what}: by the formula {bytes_} bytes, given {given}"
                     for what, bytes_, given in [
                         ("the model", manifest["device_memory"]["model_bytes"], said["model"]),
                         *((name, bytes_, given) for (name, bytes_), given in zip(arrays.items(), said["arrays"], strict=True)),
-                        ("the batch", memory.needed(manifest, entry, counts), said["batch"]),
+                        ("the part", memory.needed(manifest, entry, counts), said["batch"]),
                     ]
                     if bytes_ != given
                 ]

@@ -1,29 +1,39 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// memory ENTRY LINES: runs the lines as batches of several sizes on a device whose allocator counts. Prints
-// for each a line of JSON: the number of the first input and behind the last, what the batch has and the
-// bytes of its arrays (for that the model's code calls count and begin), the bytes of the model and those of
-// the batch. Fails where another number of bytes is given than the context says, where a byte less would do,
-// or where the same batch again is given more.
+// memory ENTRY LINES: runs the lines as batches of several sizes, one of them in parts, on a device whose
+// allocator counts. Prints for each part a line of JSON: the number of the first input and behind the last,
+// what the part has and the bytes of its arrays (for that the model's code calls count and begin), the bytes
+// of the model and those of the part. Fails where another number of bytes is given for a batch than the
+// largest of its parts needs, where a byte less would do, or where the same batch again is given more.
 #include "Lines.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <tuple>
 
 using dbc::gpu::expect;
 
-/// What the batch in hand has, and the bytes of its arrays, as JSON.
-static std::string counts, arrays;
+/// What a part of a batch has, and the bytes of its arrays, as JSON; what it needs.
+struct Part {
+  std::string counts, arrays;
+  size_t needed;
+};
+/// Of the batch in hand.
+static std::vector<Part> parts;
+static std::string counts;
 void count(const char *what, int64_t number) {
   counts += std::string(counts.empty() ? "" : ", ") + "\"" + what + "\": " + std::to_string(number);
 }
 void begin_to_count() { counts.clear(); }
 int64_t begin(dbc::cuda::Context &device, std::initializer_list<dbc::cuda::Region> regions) {
-  arrays.clear();
+  std::string arrays;
   for (const dbc::cuda::Region &region : regions)
     arrays += (arrays.empty() ? "" : ", ") + std::to_string(region.bytes);
-  return device.begin(regions);
+  const int64_t part = device.begin(regions);
+  parts.push_back({counts, arrays, device.needed_bytes()});
+  return part;
 }
 
 /// Memory of the device, and how often some was asked for.
@@ -45,23 +55,28 @@ struct Memory {
   }
 };
 
-static dbc::Status run(const dbc::cuda::Model &on, int32_t entry, dbc::Batch &batch, Memory &memory,
-                       size_t limit, size_t *needed) {
+/// Runs a batch twice in parts of so many inputs; `needed`: what the largest of them needs.
+static dbc::Status run(const dbc::cuda::Model &on, int32_t entry, dbc::Batch &batch, int32_t part,
+                       Memory &memory, size_t limit, size_t *needed) {
   dbc::cuda::ContextOptions options;
   options.limit_bytes = limit;
   options.allocator = memory.allocator();
   dbc::cuda::Context context(on, options);
   dbc::Session session(on.host());
   session.compute_on(&context);
+  session.limit_part(part);
   if (dbc::Status status = session.run(entry, batch); !status.ok())
     return status;
-  *needed = context.needed_bytes();
   const size_t bytes = memory.bytes;
   const int requests = memory.requests;
-  expect(limit == 0 || bytes == *needed, std::to_string(bytes) + " bytes were given, but " +
-                                             std::to_string(*needed) + " are said to be needed");
+  parts.clear();
   expect(session.run(entry, batch));
   expect(memory.bytes == bytes && memory.requests == requests, "the same batch was given more memory");
+  *needed = std::max_element(parts.begin(), parts.end(), [](const Part &a, const Part &b) {
+              return a.needed < b.needed;
+            })->needed;
+  expect(limit == 0 || bytes == *needed, std::to_string(bytes) + " bytes were given, but " +
+                                             std::to_string(*needed) + " are said to be needed");
   return dbc::Status();
 }
 
@@ -72,24 +87,32 @@ int main(int, char **argv) {
   expect(dbc::cuda::Model::make(program.model, /*device=*/0, &on, of_model.allocator()));
 
   const std::vector<std::string> lines = dbc::gpu::read_lines(argv[2]);
-  for (const auto [begin, end] : {std::pair<size_t, size_t>{0, 0}, {0, 1}, {1, 4}, {0, lines.size()}}) {
+  const size_t all = lines.size();
+  for (const auto [begin, end, part] : {std::tuple<size_t, size_t, size_t>{0, 0, all},
+                                        {0, 1, all},
+                                        {1, 4, all},
+                                        {0, all, all},
+                                        {0, all, 5}}) {
     dbc::gpu::LineBatch read(*program.code.info, program.info(), lines, begin, end);
-    dbc::Batch &batch = read.batch;
-    const int32_t entry = program.entry;
+    const auto run_with = [&](Memory &memory, size_t limit, size_t *needed) {
+      return run(on, program.entry, read.batch, static_cast<int32_t>(part), memory, limit, needed);
+    };
     Memory memory;
     size_t needed = 0, same = 0;
-    expect(run(on, entry, batch, memory, /*limit=*/0, &needed));
-    expect(run(on, entry, batch, memory, /*limit=*/needed, &same));
+    expect(run_with(memory, /*limit=*/0, &needed));
+    expect(run_with(memory, /*limit=*/needed, &same));
     expect(same == needed, "with a limit other bytes are needed");
-    const dbc::Status status = run(on, entry, batch, memory, needed - 1, &same);
+    for (size_t n = 0; n < parts.size(); ++n)
+      std::printf("{\"begin\": %zu, \"end\": %zu, \"counts\": {%s}, \"arrays\": [%s], \"model\": %zu, "
+                  "\"batch\": %zu}\n",
+                  begin + n * part, std::min(begin + (n + 1) * part, end), parts[n].counts.c_str(),
+                  parts[n].arrays.c_str(), of_model.bytes, parts[n].needed);
+    const dbc::Status status = run_with(memory, needed - 1, &same);
     const std::string wanted =
         std::to_string(needed) + " bytes are needed, " + std::to_string(needed - 1) + " may be held";
     expect(status.code == dbc::Code::limit && status.message.find(wanted) != std::string::npos,
            "a byte less does too: " + status.message);
     expect(memory.bytes == 0, "not all memory was given back");
-    std::printf("{\"begin\": %zu, \"end\": %zu, \"counts\": {%s}, \"arrays\": [%s], \"model\": %zu, "
-                "\"batch\": %zu}\n",
-                begin, end, counts.c_str(), arrays.c_str(), of_model.bytes, needed);
   }
   return 0;
 }

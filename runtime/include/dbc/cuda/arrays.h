@@ -28,6 +28,16 @@ inline int32_t blocks_of(int32_t begin, int32_t end, int32_t block, int32_t tile
       std::clamp<int64_t>((int64_t(end) - begin + block - 1) / block * tiles, 1, most));
 }
 
+/// A column of a batch in a device's memory, of which a part of the batch has the numbers of its own rows,
+/// from number `first` on. They are had by their numbers in the whole column, as rows have the batch's
+/// numbers.
+template <class T> struct Column {
+  const T *data = nullptr;
+  int64_t first = 0;
+  constexpr const T *operator+(int64_t number) const { return data + (number - first); }
+  constexpr const T &operator[](int64_t number) const { return data[number - first]; }
+};
+
 /// A matrix of parameters in a device's memory, for products: weight (k, o) of input k and output o at
 /// weights[k * outputs + o], so that threads next to each other read numbers next to each other. Products
 /// start from `bias`, one number an output. Of several matrices (tables) one stands behind the other, then

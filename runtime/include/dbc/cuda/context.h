@@ -77,9 +77,9 @@ private:
   std::vector<Constant> buffers_, matrices_;
 };
 
-/// How many elements a list column of `rows` rows has behind `levels` lists in lists: bounds of inner lists,
-/// or values.
-size_t elements(const ColumnView &view, int32_t rows, int32_t levels = kMaxListDepth);
+/// The elements of some rows of a list column behind `levels` lists in lists: inner lists, or values. What
+/// other rows have may lie between them.
+Range elements(const ColumnView &view, Range rows, int32_t levels = kMaxListDepth);
 
 /// A stage of an entry on a device: a function that launches its kernel for rows begin .. end - 1.
 template <class Arrays> struct Stage {

@@ -4,6 +4,7 @@
 // one reservation, kept from part to part.
 #pragma once
 
+#include <dbc/batch.h>
 #include <dbc/cuda/arrays.h>
 
 #include <algorithm>
@@ -32,14 +33,23 @@ struct Region {
 template <class T> Region result(T **at, size_t count) {
   return {Region::Result, at, nullptr, count * sizeof(T)};
 }
-/// One that the host has, or a device already; `from` null: there is none.
-template <class T>
-Region input(const T **at, const T *from, size_t count, int32_t device = -1, int32_t align = 1) {
-  return {Region::Input, at, from, from != nullptr && device < 0 ? count * sizeof(T) : 0, device, align};
+/// One that the host has; `from` null: there is none.
+template <class T> Region input(const T **at, const T *from, size_t count) {
+  return {Region::Input, at, from, from != nullptr ? count * sizeof(T) : 0};
 }
 /// The same of zeros.
 template <class T> Region zeros(T **at, size_t count) {
   return {Region::Input, at, nullptr, count * sizeof(T)};
+}
+/// Of a column, which begins at `from`, the given rows of `size` numbers; all of it where a device has it
+/// already.
+template <class T>
+Region input(Column<T> *at, const T *from, Range rows, int64_t size, int32_t device = -1, int32_t align = 1) {
+  const bool copied = from != nullptr && device < 0;
+  at->first = copied ? rows.begin * size : 0;
+  if (!copied)
+    return {Region::Input, &at->data, from, 0, device, align};
+  return input(&at->data, from + at->first, static_cast<size_t>((rows.end - rows.begin) * size));
 }
 /// An array in which blocks of threads may wait for numbers that others write, see AwaitingTeam.
 inline Region awaited(Region region) {

@@ -21,7 +21,7 @@ DBC_DEVICE double fused(double a, double b, double c) { return __builtin_fma(a, 
 /// Rows of an operand: row i is row via[i] of the array, or row i where there is no `via`; `length` numbers
 /// of each are read, as `team` reads what others write in a whole loop.
 template <class From, class Team = Blocks> struct Segment {
-  const From *base;
+  Column<From> base;
   const int32_t *via;
   int64_t stride;
   int32_t length;
@@ -30,9 +30,14 @@ template <class From, class Team = Blocks> struct Segment {
   DBC_DEVICE From read(const From *row, int32_t k) const { return team.read(row[k]); }
 };
 template <class From, class Team = Blocks>
+DBC_DEVICE Segment<From, Team> segment(const Column<From> &base, const int32_t *via, int64_t stride,
+                                       int32_t length, const Team &team = {}) {
+  return {base, via, stride, length, team};
+}
+template <class From, class Team = Blocks>
 DBC_DEVICE Segment<From, Team> segment(const From *base, const int32_t *via, int64_t stride, int32_t length,
                                        const Team &team = {}) {
-  return {base, via, stride, length, team};
+  return {{base}, via, stride, length, team};
 }
 
 /// The outputs of a product that a block computes: gates x width of them. Output number g * width + j is
@@ -64,7 +69,7 @@ DBC_DEVICE void product(int32_t count, Matrix<Real> matrix, Tile tile, Real *int
     const Real *weight = matrix.weights + column;
     auto add = [&](const auto &segment) {
       // The last row stands for those behind it, which nobody wants.
-      decltype(segment.base) row[kRows];
+      decltype(segment.at(0)) row[kRows];
       for (int32_t r = 0; r < kRows; ++r)
         row[r] = segment.at(std::min(first + r, count - 1));
       for (int32_t k = 0; k < segment.length; ++k) {
@@ -126,9 +131,14 @@ DBC_DEVICE void multiply(int32_t row, int32_t height, int32_t outputs, Real *int
 /// between them may be read.
 template <class From, class Team> struct Chunks : Segment<From, Team> {};
 template <class From, class Team = Blocks>
+DBC_DEVICE Chunks<From, Team> chunks(const Column<From> &base, const int32_t *via, int64_t stride,
+                                     int32_t length, const Team &team = {}) {
+  return {{base, via, stride, length, team}};
+}
+template <class From, class Team = Blocks>
 DBC_DEVICE Chunks<From, Team> chunks(const From *base, const int32_t *via, int64_t stride, int32_t length,
                                      const Team &team = {}) {
-  return {{base, via, stride, length, team}};
+  return {{{base}, via, stride, length, team}};
 }
 
 /// Begins to load numbers k .. k + 3 of a row; 0 from `length` on. They are all there behind await_chunk().
