@@ -617,6 +617,27 @@ TEST(CudaShim, GraphsDoWhatWasWrittenDown) {
   EXPECT_EQ(number, 31);
 }
 
+// A machine that rests does nothing of what is begun, in a graph neither.
+TEST(CudaShim, RestsWhereTheHostIsMeasured) {
+  int32_t number = 1, from = 10;
+  std::thread([&] {
+    shim::Machine::own().rest();
+    launch(add_to, 1, 0, nullptr, &number, 5);
+    launch_cooperative(add_to, {0, 1, 1, 1, false}, 0, nullptr, &number, 5);
+    backend().copy(&number, &from, sizeof number, nullptr);
+    void *stream = nullptr, *graph = nullptr;
+    EXPECT_TRUE(backend().capture(&stream).ok());
+    launch(add_to, 1, 0, nullptr, &number, 5);
+    EXPECT_TRUE(backend().end_capture(stream, &graph).ok());
+    backend().launch_graph(graph, nullptr);
+    backend().release_graph(graph);
+    EXPECT_TRUE(wait().ok());
+  }).join();
+  EXPECT_EQ(number, 1);
+  launch(add_to, 1, 0, nullptr, &number, 5);
+  EXPECT_EQ(number, 6);
+}
+
 // A backend on the CPU has one device, and memory of it that nobody wrote is no number either.
 TEST(CudaShim, DevicesAndTheirMemory) {
   void *stream = nullptr;

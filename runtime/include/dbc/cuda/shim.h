@@ -107,12 +107,16 @@ public:
   }
 
   /// Does what the host begins, or writes it down while that is asked for.
-  void perform(std::function<void()> work) {
+  template <class Work> void perform(const Work &work) {
+    if (resting_)
+      return;
     if (capturing_)
-      captured_.push_back(std::move(work));
+      captured_.push_back(work);
     else
       work();
   }
+  /// From now on nothing is done that the host begins: for measuring what the host itself does.
+  void rest() { resting_ = true; }
   using Graph = std::vector<std::function<void()>>;
   void capture() { capturing_ = true; }
   bool capturing() const { return capturing_; }
@@ -372,7 +376,7 @@ private:
     block_ = nullptr;
   }
 
-  bool capturing_ = false;
+  bool capturing_ = false, resting_ = false;
   Graph captured_;
   std::mt19937_64 random_;
   std::function<void()> kernel_;
