@@ -57,12 +57,12 @@ TEST_F(CudaOverlap, PartsHaveTheirOwnNodes) {
       leaf(batch_, static_cast<float>(first + n));
     root(batch_, input, first + input % 20);
   }
-  // What a part has on the device besides what it is copied to and from: results, the header; leaves, values.
-  const auto back = [](int32_t inputs) { return room(inputs * sizeof(float)) + room(256); };
+  // Results and the header; the header, leaves and values.
+  const auto back = [](int32_t inputs) { return room(inputs * sizeof(float)) + 256; };
   const auto there = [](int32_t inputs, int32_t nodes) {
     return room(256) + room(inputs * sizeof(int32_t)) + room(nodes * sizeof(float));
   };
-  const size_t most = back(10) + there(10, 400) - room(256) + room(256 * sizeof(FaultRecord));
+  const size_t most = room(10 * sizeof(float)) + there(10, 400) + room(256 * sizeof(FaultRecord));
   for (size_t short_of : {1, 0}) {
     dbc::cuda::ContextOptions options;
     options.limit_bytes = most - short_of;
