@@ -36,8 +36,8 @@ struct Generated {
 struct MemoryPlan {
   /// `bytes` for each of what is counted. Counts are: "rows" of a space; "order": rows of a space if they are
   /// out of order; "ticks": ticks of a space, and one more; "inputs" of the part; its "nodes" of a data type;
-  /// "elements" of a list column, behind `level` lists in lists if that is not -1; "blocks": of threads for
-  /// the rows of a space, `rows` each, times tiles, `most` at most; "part": the part itself.
+  /// "elements" of a list column in it, behind `level` lists in lists if that is not -1; "blocks": of threads
+  /// for the rows of a space, `rows` each, times tiles, `most` at most; "part": the part itself.
   struct Term {
     std::string count, of;
     int64_t bytes;

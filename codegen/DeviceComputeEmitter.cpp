@@ -197,7 +197,7 @@ DeviceRegion DeviceComputeEmitter::fieldRegion(const std::string &symbol) {
     region.terms = {{"elements", column, bytes, level.getInt()}};
   }
   region.size = rows + ", " + std::to_string(array.rowSize());
-  if (part == kernel::FieldPart::Value && array.pointee == "float")
+  if ((part == kernel::FieldPart::Value || part == kernel::FieldPart::Items) && array.pointee == "float")
     region.device = view + ".device" + (array.rowSize() % 4 == 0 ? ", /*align=*/16" : ""); // see Chunks
   return region;
 }

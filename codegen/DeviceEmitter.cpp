@@ -320,9 +320,7 @@ void LoopEmitter::kernel() {
   if (keeps)
     comment += " With kKeeps each keeps its tiles of matrices in shared memory.";
   out_.comment(comment);
-  int64_t blocks = kernel::residentBlocks(loop_.stages.front(), model_.bytes("real"));
-  for (kernel::FuncOp stage : loop_.stages)
-    blocks = std::min(blocks, kernel::residentBlocks(stage, model_.bytes("real")));
+  const int64_t blocks = kernel::residentBlocks(loop_.stages.front(), model_.bytes("real"));
   out_.line(keeps ? "template <bool kKeeps, class Team>" : "template <class Team>");
   out_.line(boundsOf(std::to_string(blocks)));
   out_.open(loop_.name + "(const Arrays arrays, const dbc::cuda::WholeLoop loop)");

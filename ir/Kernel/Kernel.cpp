@@ -214,19 +214,38 @@ bool computesByRow(FuncOp func) {
   return found;
 }
 
+/// By the stage alone.
+static int64_t ownBlocks(FuncOp func, ProgramOp program, int64_t realBytes) {
+  bool multiplies = false;
+  llvm::DenseSet<std::pair<Attribute, Attribute>> arrays;
+  int64_t registers = 0; // of addresses
+  func.walk([&](Operation *op) {
+    multiplies |= isa<ProductOp, MultiplyOp, GemmOp>(op);
+    auto array = op->getAttrOfType<FlatSymbolRefAttr>("array");
+    if (!array || !arrays.insert({array, op->getAttr("column")}).second)
+      return;
+    // A field's has the number too that it begins with.
+    registers += isa_and_nonnull<FieldOp, ArgumentOp>(program.lookupSymbol(array.getValue())) ? 4 : 2;
+  });
+  int64_t blocks = (multiplies || computesByRow(func) ? 2 : 4) / (realBytes > 4 ? 2 : 1);
+  while (blocks > 1 && registers > registersOf(blocks) / 2)
+    blocks /= 2;
+  return blocks;
+}
+
 int64_t residentBlocks(FuncOp func, int64_t realBytes, bool wide) {
   if (wide)
     return 1;
-  bool multiplies = false;
-  llvm::DenseSet<std::pair<Attribute, Attribute>> arrays;
-  func.walk([&](Operation *op) {
-    multiplies |= isa<ProductOp, MultiplyOp>(op);
-    if (Attribute array = op->getAttr("array"))
-      arrays.insert({array, op->getAttr("column")});
+  auto program = func->getParentOfType<ProgramOp>();
+  int64_t blocks = ownBlocks(func, program, realBytes);
+  program.walk([&](LaunchOp launch) {
+    Operation *loop = launch->getParentOp();
+    if (launch.getFunc() != func.getSymName() || !loop->hasAttr("persistent"))
+      return;
+    loop->walk([&](LaunchOp other) {
+      blocks = std::min(blocks, ownBlocks(program.lookupSymbol<FuncOp>(other.getFunc()), program, realBytes));
+    });
   });
-  int64_t blocks = (multiplies || computesByRow(func) ? 2 : 4) / (realBytes > 4 ? 2 : 1);
-  while (blocks > 1 && 2 * static_cast<int64_t>(arrays.size()) > registersOf(blocks) / 2)
-    blocks /= 2;
   return blocks;
 }
 

@@ -467,6 +467,9 @@ void Batch::finish() {
         c.view.given = c.borrowed || c.present_count > 0;
         if (c.borrowed || !c.view.given)
           continue;
+        // A device is given whole rows, those behind the last one that has the field too.
+        if (c.info.depth == 0)
+          c.reserve_rows(t.rows);
         c.view.i32 = c.values.i32.data();
         c.view.u8 = c.values.u8.data();
         c.view.f32 = c.values.f32.data();
@@ -475,7 +478,8 @@ void Batch::finish() {
             c.lists[0].begin.extend(t.rows, 0);
             c.lists[0].end.extend(t.rows, 0);
           }
-          c.view.lists[level] = {c.lists[level].begin.data(), c.lists[level].end.data()};
+          c.view.lists[level] = {c.lists[level].begin.data(), c.lists[level].end.data(),
+                                 c.built_elements(level)};
         }
         c.present.extend(t.rows, 0);
         // Where every row that can have the field has it, generated code need not look at the bytes.

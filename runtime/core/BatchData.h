@@ -76,6 +76,16 @@ struct Batch::Column {
   int64_t built_elements(int32_t level) const {
     return level + 1 < info.depth ? static_cast<int64_t>(lists[level + 1].begin.size()) : built_values();
   }
+  /// Has memory for the values of so many rows, whatever is in it; only for columns without lists.
+  void reserve_rows(int32_t rows) {
+    const size_t n = static_cast<size_t>(rows) * static_cast<size_t>(info.extent);
+    if (info.elem == Elem::F32)
+      values.f32.reserve(n);
+    else if (info.elem == Elem::Bool)
+      values.u8.reserve(n);
+    else
+      values.i32.reserve(n);
+  }
   void mark(int32_t row) {
     present.extend(static_cast<size_t>(row) + 1, 0);
     present_count += !present[row];

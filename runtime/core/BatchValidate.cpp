@@ -287,6 +287,12 @@ Status Batch::validate(const ColumnRef *columns, size_t count, InputStatuses &st
     Status sizes = check_sizes(columns[i].table, columns[i].column);
     if (!sizes.ok())
       return sizes;
+    Column &c = tables_[columns[i].table]->columns[columns[i].column];
+    size_t elements = static_cast<size_t>(tables_[columns[i].table]->rows);
+    for (int32_t level = 0; c.borrowed && level < c.info.depth; ++level) {
+      elements = static_cast<size_t>(c.view.lists[level].begin[elements]);
+      c.view.lists[level].elements = static_cast<int64_t>(elements);
+    }
   }
   for (int32_t data = 0; data < args(); ++data)
     validate_kinds(data);

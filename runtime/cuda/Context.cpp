@@ -110,10 +110,13 @@ Range elements(const ColumnView &view, Range rows, int32_t levels) {
       break;
     Range inner;
     for (int32_t row = rows.begin; row < rows.end; ++row) {
-      if ((level == 0 && !view.has(row)) || lists.begin[row] == lists.end[row])
+      // Rows of inputs that failed, and those that cannot have the field, may say anything.
+      const int32_t begin = std::max(lists.begin[row], 0);
+      const auto end = static_cast<int32_t>(std::min<int64_t>(lists.end[row], lists.elements));
+      if ((level == 0 && !view.has(row)) || begin >= end)
         continue;
-      inner.begin = inner.end == 0 ? lists.begin[row] : std::min(inner.begin, lists.begin[row]);
-      inner.end = std::max(inner.end, lists.end[row]);
+      inner.begin = inner.end == 0 ? begin : std::min(inner.begin, begin);
+      inner.end = std::max(inner.end, end);
     }
     rows = inner;
   }

@@ -36,6 +36,30 @@ TEST_F(CudaColumns, RowsOfAPart) {
   EXPECT_TRUE(context.finish(part).ok());
 }
 
+// Rows behind the last one that has a field are copied too, whatever is there: there is memory for them, as
+// the address sanitizer sees.
+TEST_F(CudaColumns, RowsBehindTheLastThatHasTheField) {
+  Batch batch(info());
+  batch.begin_input();
+  const float three[] = {1, 2, 3};
+  batch.set_f32s(Bag, batch.add_node(Bag, 0), x, three, 3);
+  for (int32_t n = 0; n < 5000; ++n)
+    batch.add_node(Bag, 0);
+  dbc::InputStatuses statuses;
+  const dbc::ColumnRef columns[] = {{Bag, x}};
+  ASSERT_TRUE(batch.validate(columns, 1, statuses).ok());
+  Context context(on_);
+  for (const dbc::Range rows : {dbc::Range{0, batch.rows(Bag)}, dbc::Range{4000, batch.rows(Bag)}}) {
+    dbc::cuda::Column<float> column;
+    const int64_t part = context.begin({input(&column, batch.column(Bag, x).f32, rows, 3)});
+    ASSERT_TRUE(context.status().ok());
+    if (rows.begin == 0)
+      EXPECT_EQ(column[2], 3);
+    context.copy_out();
+    EXPECT_TRUE(context.finish(part).ok());
+  }
+}
+
 // Elements of rows of a list column are all that their lists reach, at each depth; rows without any do not
 // count, and neither do other rows.
 TEST(CudaElements, OfListColumns) {
@@ -80,11 +104,20 @@ TEST(CudaElements, OfListColumns) {
   dbc::ColumnView lent; // anything may stand where there is no list
   lent.given = true;
   lent.present = present;
-  lent.lists[0] = {begins, ends};
+  lent.lists[0] = {begins, ends, 7};
   for (int32_t first : {0, 1, 2}) {
     const dbc::Range elements = dbc::cuda::elements(lent, {first, 3});
     EXPECT_EQ(elements.begin, first == 0 ? 0 : 3);
     EXPECT_EQ(elements.end, 7);
+  }
+  // Of what failed, or cannot have the field, offsets may be anything.
+  const int32_t wild[] = {0, -5, 3, 1000000000}, wild_ends[] = {1000000000, 3, -7, 7};
+  lent.present = nullptr;
+  lent.lists[0] = {wild, wild_ends, 7};
+  for (int32_t first : {0, 1, 2, 3}) {
+    const dbc::Range elements = dbc::cuda::elements(lent, {first, 4});
+    EXPECT_EQ(elements.begin, 0);
+    EXPECT_EQ(elements.end, first == 0 ? 7 : first == 1 ? 3 : 0);
   }
 }
 

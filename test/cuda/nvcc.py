@@ -84,7 +84,7 @@ class Predicted:
     def __init__(self, options, model, source_text):
         command = [options.dbc, "report", model, *options.dims, "--target", "cuda", "--json", "--gpu-blas", options.blas]
         done = subprocess.run([*command, "--gpu-math", options.math], check=True, capture_output=True, text=True)
-        self.stages, self.wrong = {}, []
+        self.stages, self.launched, self.wrong = {}, set(), []
         for entry in json.loads(done.stdout)["device"]:
             for kernel in entry["kernels"]:
                 self.stages[entry["entry"] + "_code", re.sub(r"\W", "_", kernel["name"])] = kernel
@@ -93,11 +93,17 @@ class Predicted:
             for loop, body in re.findall(r"^(\w+)\(const Arrays arrays, const dbc::cuda::WholeLoop loop\) \{\n(.*?)\n\}\n", text, re.M | re.S):
                 self.loops[code, loop] = [self.stages[code, stage] for stage in re.findall(r" stage_(\w+)(?:<\d+>)?\(arrays", body)]
             self.shared(code, re.sub(r"\s+", " ", text))
+        for (code, stage), kernel in self.stages.items():
+            if not any(product["blas"] for product in kernel["products"]) and (code, stage) not in self.launched:
+                self.wrong.append(f"{code}: {stage}: no launch was found")
+            if kernel["launch"].startswith("with its whole loop") and not any(kernel in loop for loop in self.loops.values()):
+                self.wrong.append(f"{code}: {stage}: no loop was found")
 
     def shared(self, code, text):
         """Launches ask for the shared memory that was predicted."""
         for stage, rows, given in re.findall(r"dbc::cuda::launch\(\w+?_of_stage_(\w+)(?:<(\d+)>)?, [^;]*?, (\d+), stream,", text):
             kernel = self.stages[code, stage]
+            self.launched.add((code, stage))
             wide = rows and int(rows) == kernel["wide_rows"]
             if int(given) != kernel["wide_shared_bytes" if wide else "shared_bytes"]:
                 self.wrong.append(f"{code}: {stage} <{rows}>: {given} bytes of shared memory are not what the report says")

@@ -45,6 +45,7 @@ struct ColumnView {
   struct Lists {
     const int32_t *begin = nullptr;
     const int32_t *end = nullptr;
+    int64_t elements = 0; ///< that all lists may reach, once the column was validated
   };
   const int32_t *i32 = nullptr;
   const uint8_t *u8 = nullptr;

@@ -82,9 +82,14 @@ template <class... Parameters> bool give_shared(void (*kernel)(Parameters...), s
   static thread_local std::map<KernelOnDevice, bool> asked;
   auto [given, is_new] = asked.try_emplace(on_device(kernel), false);
   if (is_new) {
-    given->second = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                         static_cast<int>(shared)) == cudaSuccess;
+    const cudaError_t code =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared));
     (void)cudaGetLastError(); // it is told here
+    given->second = code == cudaSuccess;
+    if (code != cudaSuccess && code != cudaErrorInvalidValue) { // that is not for want of it
+      asked.erase(given);
+      return false;
+    }
   }
   return given->second;
 }
@@ -100,7 +105,7 @@ void launch(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *
 }
 
 /// How many blocks of a kernel the device has room for at once; none where it has not so much shared memory
-/// for one.
+/// for one. A kernel has one such number.
 template <class... Parameters> int32_t most_together(void (*kernel)(Parameters...), size_t shared) {
   static thread_local std::map<KernelOnDevice, int32_t> asked;
   auto [most, is_new] = asked.try_emplace(on_device(kernel), 0);

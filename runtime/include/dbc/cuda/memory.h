@@ -49,7 +49,8 @@ Region input(Column<T> *at, const T *from, Range rows, int64_t size, int32_t dev
   at->first = copied ? rows.begin * size : 0;
   if (!copied)
     return {Region::Input, &at->data, from, 0, device, align};
-  return input(&at->data, from + at->first, static_cast<size_t>((rows.end - rows.begin) * size));
+  return input(&at->data, from + at->first,
+               static_cast<size_t>(int64_t(rows.end) - rows.begin) * static_cast<size_t>(size));
 }
 /// An array in which blocks of threads may wait for numbers that others write, see AwaitingTeam.
 inline Region awaited(Region region) {

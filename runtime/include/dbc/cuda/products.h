@@ -249,9 +249,9 @@ private:
               finite &= number - number == 0;
             }
           });
-        if (!finite) {
-          DBC_NO_UNROLL // it is seldom, so it is to be short
-              for (int32_t n = 0; n < kTiles * kStrips * 4; ++n) {
+        if (!finite) { // seldom: it is to be short
+          DBC_NO_UNROLL
+          for (int32_t n = 0; n < kTiles * kStrips * 4; ++n) {
             const int32_t i = first + n / (kStrips * 4) * kRows + row_of(n % 4),
                           o = group * kStrips * kStrip + output_of(n / 4 % kStrips, n % 4);
             if (i < count && o < outputs)
