@@ -11,8 +11,6 @@
 #include <dbc/cuda/shim.h>
 
 #include <algorithm>
-#include <array>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -23,11 +21,6 @@ using namespace dbc::gpu;
 namespace {
 
 constexpr size_t kBatches = 8, kLeast = 24, kMost = 4000;
-
-double now_us() {
-  using namespace std::chrono;
-  return duration<double, std::micro>(steady_clock::now().time_since_epoch()).count();
-}
 
 /// What no copy ever writes says that nothing was wrong.
 void *zeroed(size_t bytes) {
@@ -67,9 +60,10 @@ int main(int argc, char **argv) {
   resting.poison = nullptr;
   code.cuda = backend;
   const Program program(argv[1], code);
-  const auto size = static_cast<size_t>(std::atoi(argv[3]));
+  const int wanted = std::atoi(argv[3]);
   const double seconds = std::atof(argv[4]);
-  expect(size > 0 && seconds > 0, "BATCH and SECONDS are above 0");
+  expect(wanted > 0 && seconds > 0, "BATCH and SECONDS are above 0");
+  const auto size = static_cast<size_t>(wanted);
   const std::vector<std::string> lines = read_lines(argv[2], kBatches * size);
   const size_t batches = std::max<size_t>(lines.size() / size, 1);
   cuda::Model on;

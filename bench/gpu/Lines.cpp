@@ -5,6 +5,7 @@
 #include <dbc/io/value.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -18,6 +19,11 @@ void expect(bool fine, const std::string &message) {
   std::exit(1);
 }
 void expect(const Status &status) { expect(status.ok(), status.message); }
+
+double now_us() {
+  using namespace std::chrono;
+  return duration<double, std::micro>(steady_clock::now().time_since_epoch()).count();
+}
 
 std::vector<std::string> read_lines(const std::string &file, size_t most) {
   std::ifstream in(file);

@@ -22,6 +22,9 @@ namespace dbc::gpu {
 void expect(bool fine, const std::string &message);
 void expect(const Status &status);
 
+/// Microseconds by a clock that is never set.
+double now_us();
+
 /// The lines of a file; of more than `most` the first.
 std::vector<std::string> read_lines(const std::string &file, size_t most = SIZE_MAX);
 

@@ -7,7 +7,6 @@
 #include "Lines.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 
@@ -22,11 +21,6 @@ constexpr size_t kLeast = 20, kMost = 2000;
 double median(std::vector<double> values) {
   std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
   return values[values.size() / 2];
-}
-
-double now_us() {
-  using namespace std::chrono;
-  return duration<double, std::micro>(steady_clock::now().time_since_epoch()).count();
 }
 
 /// What is known of a path: a value a batch.
