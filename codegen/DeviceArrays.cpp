@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
 #include "codegen/DeviceArrays.h"
+#include "codegen/Emitters.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -106,6 +107,46 @@ DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
             steps.getAwaits());
     });
   }
+}
+
+std::vector<DeviceArrays::Member> DeviceArrays::members(const ModelNames &model,
+                                                        const Program &program) const {
+  std::vector<Member> members;
+  auto add = [&](const std::string &type, const std::string &name, const std::string &comment) {
+    const bool pointer = StringRef(type).ends_with("*");
+    members.push_back({name, type + (pointer ? "" : " ") + name + (pointer ? " = nullptr;" : ";"), comment});
+  };
+  for (const std::string &symbol : fields) {
+    Array array = model.array(program, symbol);
+    add(columnType(array), array.member, "of the batch");
+  }
+  for (const DeviceArrays::Column &column : columns)
+    add("const int32_t *", column.member, "rows of " + program.nameOf(column.space));
+  for (const auto &[space, member] : orders)
+    add("const int32_t *", member, "position -> row; null: in order");
+  for (kernel::BufferOp buffer : buffers) {
+    Array array = model.array(program, buffer.getSymName());
+    auto space = program.find<kernel::SpaceOp>(buffer.getSpace());
+    bool ofModel = space.getKind() == kernel::SpaceKind::Model;
+    std::string shape = array.extents.empty() ? "" : ": " + shapeText(array.extents);
+    add((ofModel ? "const " : "") + array.pointee + " *", array.member,
+        (ofModel ? "of the model" : program.nameOf(space)) + shape);
+  }
+  for (const std::string &symbol : params)
+    add("const real *", model.array(program, symbol).member, shapeText(model.param(symbol)->shape));
+  for (kernel::WeightsOp matrix : weights)
+    add(matrix.getContract() ? "dbc::cuda::Fragments" : "dbc::cuda::Matrix<real>", program.nameOf(matrix),
+        (matrix.getTables() ? std::to_string(*matrix.getTables()) + " of " : "") +
+            std::to_string(matrix.getOut()) + " x " + std::to_string(matrix.getIn()));
+  for (const auto &[space, member] : ticks)
+    add("const int32_t *", member, "rows of each tick and team of " + program.nameOf(space));
+  if (!loops.empty())
+    add("int32_t *", "counters", "of the teams in whole loops");
+  if (blas)
+    add("dbc::cuda::Blas *", "blas", "the library of products; the host's");
+  add("dbc::cuda::Faults", "faults", "what kernels find wrong");
+  add("dbc::cuda::BlockScratch", "scratch", "of blocks of threads");
+  return members;
 }
 
 const DeviceArrays::Loop *DeviceArrays::loop(Operation *op) const {

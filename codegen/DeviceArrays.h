@@ -50,6 +50,12 @@ public:
   bool graph = false; ///< whether all launches may be one graph
   bool blas = false;  ///< whether cuBLAS computes a product
 
+  /// A member of the struct `Arrays`.
+  struct Member {
+    std::string name, declaration, comment;
+  };
+  std::vector<Member> members(const ModelNames &model, const Program &program) const;
+
   const std::string &column(kernel::SpaceOp space, llvm::StringRef name) const;
   /// "" if no kernel asks for it.
   std::string order(kernel::SpaceOp space) const;

@@ -3,6 +3,7 @@
 // `dbc::Status Plan::begin_on(dbc::Run &run, dbc::cuda::Context &device)`: copies and launches; and
 // `finish_on`: results, and what went wrong.
 #include "codegen/ComputeEmitter.h"
+#include "codegen/DeviceKernels.h"
 #include "codegen/DeviceMemory.h"
 #include "codegen/KernelEmitter.h"
 
@@ -86,12 +87,14 @@ void DeviceComputeEmitter::stages() {
       auto value = stage->getAttrOfType<IntegerAttr>(name);
       return std::to_string(value ? value.getInt() : 0);
     };
-    out_.line("    {" +
-              commas({quoted(stage.getSymName()), kernelsOf(program_) + "::" + launchOf(program_, stage),
-                      std::to_string(model_.traffic(stage, "read")),
-                      std::to_string(model_.traffic(stage, "written")), attribute("gathers"),
-                      attribute("operations")}) +
-              (arrays_.graph ? ", " + kernelsOf(program_) + "::" + recordOf(program_, stage) : "") + "},");
+    out_.line(
+        "    {" +
+        commas(
+            {quoted(stage.getSymName()), model_.kernels->function(program_, stage, launchOf(program_, stage)),
+             std::to_string(model_.traffic(stage, "read")), std::to_string(model_.traffic(stage, "written")),
+             attribute("gathers"), attribute("operations")}) +
+        (arrays_.graph ? ", " + model_.kernels->function(program_, stage, recordOf(program_, stage)) : "") +
+        "},");
   }
   out_.line("};");
   out_.blank();
@@ -446,7 +449,7 @@ void DeviceComputeEmitter::rest(Operation &op, const std::string &ticks) {
   const auto &[stages, apart] = loops_.at(&op);
   out_.line("device.launch_loop(" +
             commas({"run", "arrays", "device_stages", stages, "teams", apart, ticks,
-                    kernelsOf(program_) + "::launch_" + loop->name}) +
+                    model_.kernels->function(program_, loop->op, "launch_" + loop->name)}) +
             ");");
 }
 

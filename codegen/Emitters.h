@@ -13,9 +13,9 @@ std::string emitHeader(const ModelNames &model);
 mlir::FailureOr<std::string> emitSource(const ModelNames &model);
 std::string emitManifest(const ModelNames &model);
 
-/// NAME.cuh and NAME.cu, of a model that is compiled for a device.
+/// NAME.cuh and NAME.cu, of a model for a device whose kernels are made.
 std::string emitDeviceHeader(const ModelNames &model);
-mlir::FailureOr<std::string> emitKernels(const ModelNames &model);
+std::string emitKernels(const ModelNames &model);
 /// Whether cuBLAS computes a product of it; `model` is that for the device.
 bool usesBlas(const ModelNames &model);
 

@@ -2,6 +2,7 @@
 //
 // One name analysis a target, an emitter a file.
 #include "codegen/Codegen.h"
+#include "codegen/DeviceKernels.h"
 #include "codegen/Emitters.h"
 #include <optional>
 
@@ -11,14 +12,16 @@ mlir::FailureOr<Generated> generate(mlir::ModuleOp kernelModule, mlir::ModuleOp 
                                     const Options &options) {
   ModelNames model(kernelModule, options);
   std::optional<ModelNames> device;
+  std::optional<DeviceKernels> kernels;
   Generated generated;
   if (forDevice) {
     device.emplace(forDevice, options);
     model.device = &*device;
-    mlir::FailureOr<std::string> kernels = emitKernels(*device);
-    if (failed(kernels))
+    mlir::FailureOr<DeviceKernels> made = DeviceKernels::make(*device);
+    if (failed(made))
       return mlir::failure();
-    generated.kernels = *kernels;
+    device->kernels = &kernels.emplace(std::move(*made));
+    generated.kernels = emitKernels(*device);
     generated.deviceHeader = emitDeviceHeader(*device);
     generated.blas = usesBlas(*device);
   }

@@ -14,6 +14,8 @@
 
 namespace dbc::codegen {
 
+class DeviceKernels;
+
 struct Field {
   std::string source, name; ///< the source's name; the setter's name
   mlir::Type type;
@@ -164,6 +166,7 @@ public:
   std::vector<std::unique_ptr<Program>> programs;
   std::vector<PackedSlot> packed;
   const ModelNames *device = nullptr; ///< the same model, its stages for a device; null: not compiled for one
+  const DeviceKernels *kernels = nullptr; ///< of a model whose stages are for a device
 
   mlir::MLIRContext *context() const { return mlir::ModuleOp(module).getContext(); }
   /// The model's namespace. Not at the top, where C has functions of any short name: `random`, `index`.

@@ -93,6 +93,12 @@ template <class Arrays> struct Stage {
                  void *stream) = nullptr;
 };
 
+/// Calls a function of kernels that several entries have in common for one of them, whose arrays are derived
+/// from those that these kernels are given.
+template <auto kFunction, class... Arguments> void of_common(Arguments... arguments) {
+  kFunction(arguments...);
+}
+
 /// A stage in a loop over levels or steps that is one launch.
 struct StageOfLoop {
   int32_t stage;         ///< number in the table of stages

@@ -1,0 +1,466 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+
+#include "codegen/DeviceKernels.h"
+#include "codegen/KernelEmitter.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+using namespace mlir;
+
+namespace dbc::codegen {
+
+//===-- Stages ------------------------------------------------------------------------------------------===//
+
+/// A kernel's first line: with so many blocks on a processor at once a thread has kernel::registersOf them.
+static std::string boundsOf(const std::string &blocks) {
+  return "__global__ void __launch_bounds__(dbc::cuda::kThreads, " + blocks + ")";
+}
+
+/// The same of a stage's own kernel, which may have wide tiles.
+static std::string boundsOf(const ModelNames &model, kernel::FuncOp stage, const KernelEmitter &emitter) {
+  auto blocks = [&](bool wide) {
+    return std::to_string(kernel::residentBlocks(stage, model.bytes("real"), wide));
+  };
+  if (!emitter.widens())
+    return boundsOf(blocks(false));
+  return boundsOf("kRows == " + std::to_string(emitter.rows()) + " ? " + blocks(false) + " : " +
+                  blocks(true));
+}
+
+/// A call of a stage's function. Its matrices are those of the batch, or what a loop keeps of them.
+static std::string callOf(const KernelEmitter &emitter, const Program &program, const std::string &function,
+                          const std::string &rows, const std::string &begin, const std::string &end,
+                          const std::string &launch, const llvm::StringMap<std::string> &kept = {},
+                          const std::string &team = "dbc::cuda::Grid()") {
+  std::vector<std::string> arguments = {"arrays"};
+  for (kernel::WeightsOp matrix : emitter.matrices()) {
+    auto own = kept.find(matrix.getSymName());
+    arguments.push_back(own != kept.end() ? own->second : "arrays." + program.nameOf(matrix));
+  }
+  if (emitter.loop())
+    arguments.push_back(team);
+  arguments.insert(arguments.end(), {begin, end});
+  if (emitter.checks())
+    arguments.push_back(launch);
+  return function + (emitter.widens() ? "<" + rows + ">" : "") + "(" + commas(arguments) + ");";
+}
+
+/// What a stage's launch does: in wide tiles where that makes enough blocks of threads. Rows and parameters
+/// are words of its source.
+static void emitLaunch(KernelEmitter &emitter, const std::string &kernel, const std::string &begin,
+                       const std::string &end, const std::vector<std::string> &parameters, Writer &out) {
+  auto launch = [&](const std::string &name, const std::string &blocks, int64_t shared) {
+    std::vector<std::string> arguments = {name, blocks, std::to_string(shared), "stream"};
+    arguments.insert(arguments.end(), parameters.begin(), parameters.end());
+    return "dbc::cuda::launch(" + commas(arguments) + ");";
+  };
+  auto blocksOf = [&](int64_t rows) {
+    std::vector<std::string> parts = {begin, end, std::to_string(rows), std::to_string(emitter.tiles())};
+    if (emitter.blockScratch() > 0)
+      parts.push_back(std::to_string(kScratchBlocks));
+    return "dbc::cuda::blocks_of(" + commas(parts) + ")";
+  };
+  if (!emitter.widens())
+    return out.line(launch(kernel, blocksOf(emitter.rows()), emitter.sharedBytes()));
+  out.line("const int32_t wide_blocks = " + blocksOf(emitter.wideRows()) + ";");
+  const std::string wideKernel = kernel + "<" + std::to_string(emitter.wideRows()) + ">";
+  std::string condition = "wide_blocks >= wide";
+  if (emitter.wideSharedBytes() > kernel::kSharedOfAll)
+    condition +=
+        " && dbc::cuda::give_shared(" + commas({wideKernel, std::to_string(emitter.wideSharedBytes())}) + ")";
+  out.line("if (" + condition + ")");
+  out.line("  return " + launch(wideKernel, "wide_blocks", emitter.wideSharedBytes()));
+  out.line(launch(kernel + "<" + std::to_string(emitter.rows()) + ">", blocksOf(emitter.rows()),
+                  emitter.sharedBytes()));
+}
+
+/// The parameters of a function that launches a stage, of which some have no wide tiles.
+static std::string parametersOf(KernelEmitter &emitter, std::string parameters) {
+  if (!emitter.widens())
+    parameters.replace(parameters.find("int32_t wide"), StringRef("int32_t wide").size(), "int32_t /*wide*/");
+  return parameters;
+}
+
+/// The kernel of a stage that finds its arrays and its rows in memory, and what launches it.
+static void emitForGraph(const ModelNames &model, const Program &program, kernel::FuncOp stage,
+                         KernelEmitter &emitter, Writer &out) {
+  std::string kernel = "node_of_" + program.nameOf(stage);
+  out.line("namespace {");
+  out.comment("The same in a graph: arrays and rows are those of the batch in hand.");
+  if (emitter.widens())
+    out.line("template <int32_t kRows>");
+  out.line(boundsOf(model, stage, emitter));
+  out.open(kernel + "(const Arrays *given, const int32_t *rows" +
+           (emitter.checks() ? ", int32_t launch)" : ", int32_t)"));
+  out.line("const Arrays arrays = *given;"); // the addresses come all at once, and are not read again
+  out.line(callOf(emitter, program, program.nameOf(stage), "kRows", "rows[0]", "rows[1]", "launch"));
+  out.close();
+  out.line("} // namespace");
+  out.blank();
+  out.open("void " + recordOf(program, stage) + parametersOf(emitter, kRecordParameters));
+  emitLaunch(emitter, kernel, "0", "expected", {"given", "rows", "launch"}, out);
+  out.close();
+  out.blank();
+}
+
+/// A stage that a library computes: what has it do so.
+static void emitGemm(const ModelNames &model, const Program &program, kernel::FuncOp stage,
+                     kernel::GemmOp gemm, Writer &out) {
+  auto matrix = program.find<kernel::WeightsOp>(gemm.getWeights());
+  auto row = [&](StringRef symbol) {
+    std::string stride = std::to_string(deviceRowSize(model, program, symbol));
+    return "arrays." + model.array(program, symbol).member + " + int64_t(begin) * " + stride + ", " + stride;
+  };
+  out.comment("By cuBLAS: rows of " + std::to_string(matrix.getIn()) + " times a matrix of " +
+              std::to_string(matrix.getOut()) + " x " + std::to_string(matrix.getIn()) +
+              (matrix.getInit() ? ", plus its bias" : "") +
+              (gemm.getTf32() ? ", operands may be cut to tf32" : "") +
+              "; the order of additions is its own.");
+  std::string parameters = kLaunchParameters;
+  for (StringRef unused : {"wide", "stream"})
+    parameters.replace(parameters.find(unused), unused.size(),
+                       (unused == "stream" ? " /*" : "/*") + unused.str() + "*/");
+  out.open("void " + launchOf(program, stage) + parameters);
+  out.line("arrays.blas->gemm(dbc::cuda::Gemm<real>{" +
+           commas({"end - begin", row(gemm.getFrom()), "arrays." + program.nameOf(matrix),
+                   matrix.getInit() ? "/*biased=*/true" : "/*biased=*/false", row(gemm.getTo())}) +
+           "}" +
+           (model.f64()      ? ""
+            : gemm.getTf32() ? ", /*tf32=*/true"
+                             : ", /*tf32=*/false") +
+           ");");
+  out.close();
+  out.blank();
+}
+
+/// A stage's function, its kernel, and what launches that.
+static FailureOr<DeviceKernel> emitStage(const ModelNames &model, const Program &program,
+                                         const DeviceArrays &arrays, kernel::FuncOp stage) {
+  DeviceKernel made(stage, program.nameOf(stage));
+  Writer out;
+  if (kernel::GemmOp gemm = kernel::gemmOf(stage)) {
+    emitGemm(model, program, stage, gemm, out);
+    made.text = out.text();
+    return made;
+  }
+  KernelEmitter emitter(model, program, arrays, stage);
+  std::string kernel = "kernel_of_" + made.name;
+  Writer function;
+  if (failed(emitter.emit(function)))
+    return failure();
+  out.line("namespace {");
+  out.raw(function.text());
+  if (emitter.widens())
+    out.line("template <int32_t kRows>");
+  out.line(boundsOf(model, stage, emitter));
+  out.open(kernel + "(const Arrays arrays, int32_t begin, int32_t end)");
+  out.line(callOf(emitter, program, made.name, "kRows", "begin", "end", "arrays.faults.launch"));
+  out.close();
+  out.line("} // namespace");
+  out.blank();
+  out.open("void " + launchOf(program, stage) + parametersOf(emitter, kLaunchParameters));
+  emitLaunch(emitter, kernel, "begin", "end", {"arrays", "begin", "end"}, out);
+  out.close();
+  out.blank();
+  made.text = out.text();
+  made.sharedBytes = emitter.sharedBytes();
+  if (arrays.graph) {
+    Writer node;
+    emitForGraph(model, program, stage, emitter, node);
+    made.forGraph = node.text();
+  }
+  return made;
+}
+
+//===-- Whole loops -------------------------------------------------------------------------------------===//
+
+namespace {
+
+/// A loop over levels or steps as one kernel: what is in it, op by op.
+class LoopEmitter {
+public:
+  /// `number` is that of the loop's counters, `shared` the bytes of shared memory that its stages need;
+  /// `common` says whether its kernel is to stand where those are that programs have in common.
+  LoopEmitter(const ModelNames &model, const Program &program, const DeviceArrays &arrays,
+              const DeviceKernels &kernels, const DeviceArrays::Loop &loop, int64_t number, int64_t shared,
+              bool common, Writer &out)
+      : model_(model), program_(program), arrays_(arrays), kernels_(kernels), loop_(loop), number_(number),
+        shared_(shared), common_(common), all_(shared), out_(out) {
+    for (StringRef word : {"arrays", "loop", "tick", "team", "at", "kKeeps", "Team"})
+      names_.reserve(word);
+  }
+  void emit();
+
+private:
+  void kernel();
+  void first(kernel::FirstOp op);
+  void stage(size_t number);
+  void launch();
+
+  const ModelNames &model_;
+  const Program &program_;
+  const DeviceArrays &arrays_;
+  const DeviceKernels &kernels_;
+  const DeviceArrays::Loop &loop_;
+  const int64_t number_, shared_;
+  const bool common_;
+  int64_t all_, tiles_ = 1; ///< bytes with what is kept; blocks that keep different tiles
+  Writer &out_;
+  NameScope names_;
+  llvm::StringMap<std::string> kept_; ///< a matrix's name in the kernel
+};
+} // namespace
+
+void LoopEmitter::emit() {
+  out_.line("namespace {");
+  kernel();
+  out_.line("} // namespace");
+  out_.blank();
+  out_.open("void launch_" + loop_.name + kLoopParameters);
+  launch();
+  out_.close();
+  out_.blank();
+}
+
+void LoopEmitter::kernel() {
+  const bool keeps = !loop_.keeps.empty();
+  std::string comment =
+      "Levels or steps loop.first .. loop.ticks - 1 in one launch. Behind each stage the blocks "
+      "of a team wait for each other";
+  comment += loop_.awaits ? ", or for the numbers that they need." : ".";
+  if (keeps)
+    comment += " With kKeeps each keeps its tiles of matrices in shared memory.";
+  out_.comment(comment);
+  const int64_t blocks = kernel::residentBlocks(loop_.stages.front(), model_.bytes("real"));
+  out_.line(keeps ? "template <bool kKeeps, class Team>" : "template <class Team>");
+  out_.line(boundsOf(std::to_string(blocks)));
+  out_.open(loop_.name + "(const Arrays arrays, const dbc::cuda::WholeLoop loop)");
+  out_.line("Team team(loop, arrays.counters, " + std::to_string(number_) + ");");
+  Block &body = loop_.op->getRegion(0).front();
+  for (auto op : body.getOps<kernel::FirstOp>())
+    first(op);
+  out_.open("for (int32_t tick = loop.first; tick < loop.ticks; ++tick)");
+  out_.line("const int32_t at = team.at(tick);");
+  size_t number = 0;
+  for (Operation &op : body) {
+    if (isa<kernel::LaunchOp>(op))
+      stage(number++);
+    else if (isa<kernel::TeamBarrierOp>(op))
+      out_.line("team.wait();");
+    else
+      assert(isa<kernel::FirstOp>(op) && "a whole loop has nothing else");
+  }
+  out_.close();
+  out_.close();
+}
+
+void LoopEmitter::first(kernel::FirstOp op) {
+  for (DeviceArrays::Kept keep : loop_.keeps) {
+    std::string member = program_.nameOf(keep.matrix);
+    kept_[keep.matrix.getSymName()] = names_.fresh(member);
+    out_.line("dbc::cuda::Fragments " + kept_[keep.matrix.getSymName()] + " = arrays." + member + ";");
+  }
+  out_.open("if (kKeeps)");
+  size_t number = 0;
+  for (Operation &each : op.getBody().front()) {
+    if (isa<kernel::WaitCopiesOp>(each)) {
+      out_.line("dbc::cuda::wait_for_copies();");
+    } else if (isa<kernel::BarrierOp>(each)) {
+      out_.line("__syncthreads();");
+    } else {
+      assert(isa<kernel::CopyAsyncOp>(each) && "nothing else comes first");
+      DeviceArrays::Kept keep = loop_.keeps[number++];
+      std::string name = kept_[keep.matrix.getSymName()], memory = names_.fresh("kept_" + name);
+      out_.line("DBC_SHARED(float, " +
+                commas({memory, std::to_string(all_), std::to_string(keep.bytes / 4)}) + ");");
+      out_.line(name + " = dbc::cuda::copy_async(" +
+                commas({name, std::to_string(keep.tiles), memory, "team"}) + ");");
+      all_ += keep.bytes;
+      tiles_ = std::max(tiles_, keep.tiles);
+    }
+  }
+  out_.close();
+}
+
+/// Each stage of each tick counts as a launch of its own.
+void LoopEmitter::stage(size_t number) {
+  kernel::FuncOp stage = loop_.stages[number];
+  std::string launch = "arrays.faults.launch + tick - loop.first";
+  if (loop_.stages.size() > 1)
+    launch = "arrays.faults.launch + (tick - loop.first) * " + std::to_string(loop_.stages.size()) +
+             (number > 0 ? " + " + std::to_string(number) : "");
+  KernelEmitter emitter(model_, program_, arrays_, stage);
+  std::string bounds = "arrays." + loop_.ticks[number];
+  out_.line("team.begins(" +
+            commas({quoted(stage.getSymName().drop_front(StringRef("stage.").size())), "tick",
+                    bounds + "[at]", std::to_string(emitter.rows()), std::to_string(emitter.tiles())}) +
+            ");");
+  const bool elsewhere = !common_ && kernels_.isCommon(stage);
+  out_.line(callOf(emitter, program_,
+                   (elsewhere ? std::string(DeviceKernels::kCommon) + "::" : "") + program_.nameOf(stage),
+                   std::to_string(emitter.rows()), bounds + "[at]", bounds + "[at + 1]", launch, kept_,
+                   "team"));
+}
+
+/// By values where the session wants that and the loop can; with the matrices in shared memory where the
+/// device has so much, and blocks for all tiles.
+void LoopEmitter::launch() {
+  const bool keeps = !loop_.keeps.empty();
+  auto kernel = [&](bool keeping, bool awaiting) {
+    return loop_.name + "<" + (keeps ? (keeping ? "true, " : "false, ") : "") +
+           (awaiting ? "dbc::cuda::AwaitingTeam" : "dbc::cuda::CountingTeam") + ">";
+  };
+  auto call = [&](bool keeping, bool awaiting) {
+    return "dbc::cuda::launch_cooperative(" +
+           commas({kernel(keeping, awaiting), "loop", std::to_string(keeping ? all_ : shared_), "stream",
+                   "arrays", "loop"}) +
+           ");";
+  };
+  auto fits = [&](bool awaiting) {
+    return "dbc::cuda::blocks_of_team(" + commas({kernel(true, awaiting), "loop", std::to_string(all_)}) +
+           ") >= " + std::to_string(tiles_);
+  };
+  auto keepIfItFits = [&](bool awaiting) {
+    if (!keeps)
+      return;
+    out_.line("if (" + fits(awaiting) + ")");
+    out_.line("  return " + call(true, awaiting));
+  };
+  if (loop_.awaits) {
+    out_.open("if (loop.by_value)");
+    keepIfItFits(true);
+    out_.line("return " + call(false, true));
+    out_.close();
+  }
+  keepIfItFits(false);
+  out_.line(call(false, false));
+}
+
+//===-- Of several entries ------------------------------------------------------------------------------===//
+
+/// Finds the members of `Arrays` that a kernel's text names: where texts are the same these are.
+static void findUses(DeviceKernel &kernel, const std::vector<DeviceArrays::Member> &members) {
+  StringRef text = kernel.text;
+  for (const DeviceArrays::Member &member : members) {
+    const std::string words = "arrays." + member.name;
+    for (size_t at = text.find(words); at != StringRef::npos; at = text.find(words, at + 1)) {
+      const char next = text.substr(at + words.size()).front();
+      if (isAlnum(next) || next == '_')
+        continue; // a longer name
+      kernel.uses.push_back(member);
+      break;
+    }
+  }
+}
+
+void DeviceKernels::takeCommon(std::vector<std::vector<DeviceKernel>> &all) {
+  auto keyOf = [](const DeviceKernel &kernel) {
+    std::string key = kernel.text;
+    for (const DeviceArrays::Member &member : kernel.uses)
+      key += member.declaration;
+    return key;
+  };
+  StringMap<int> programs; // that have a kernel
+  for (const auto &kernels : all)
+    for (const DeviceKernel &kernel : kernels)
+      ++programs[keyOf(kernel)];
+  for (auto &kernels : all)
+    for (DeviceKernel &kernel : kernels) {
+      if (programs[keyOf(kernel)] < 2)
+        continue;
+      auto same = find_if(common_, [&](const DeviceKernel &other) { return other.name == kernel.name; });
+      if (same == common_.end()) {
+        if (any_of(kernel.uses, [&](const DeviceArrays::Member &member) {
+              auto other = declarations_.find(member.name);
+              return other != declarations_.end() && other->second != member.declaration;
+            }))
+          continue;
+        for (const DeviceArrays::Member &member : kernel.uses)
+          declarations_[member.name] = member.declaration;
+        common_.push_back(kernel);
+      } else if (keyOf(*same) != keyOf(kernel)) {
+        continue;
+      } else if (same->forGraph.empty()) {
+        same->forGraph = kernel.forGraph;
+      }
+      inCommon_.insert(kernel.op);
+    }
+  for (auto &kernels : all)
+    erase_if(kernels, [&](const DeviceKernel &kernel) { return isCommon(kernel.op); });
+}
+
+void DeviceKernels::addMembers(const ModelNames &model, const Program &program) {
+  std::vector<DeviceArrays::Member> &own = ownMembers_.emplace_back();
+  for (DeviceArrays::Member &member : DeviceArrays(model, program).members(model, program)) {
+    auto common = declarations_.find(member.name);
+    if (!hasCommon(program) || common == declarations_.end() || common->second != member.declaration) {
+      own.push_back(std::move(member));
+      continue;
+    }
+    auto known =
+        find_if(members_, [&](const DeviceArrays::Member &other) { return other.name == member.name; });
+    if (known == members_.end())
+      members_.push_back(std::move(member));
+    else if (known->comment != member.comment)
+      known->comment += " or " + member.comment;
+  }
+}
+
+FailureOr<DeviceKernels> DeviceKernels::make(const ModelNames &model) {
+  DeviceKernels made;
+  std::vector<DeviceArrays> arrays;
+  llvm::DenseMap<Operation *, int64_t> shared;
+  for (const auto &program : model.programs) {
+    arrays.emplace_back(model, *program);
+    std::vector<DeviceKernel> &stages = made.own_.emplace_back();
+    for (kernel::FuncOp stage : program->stages) {
+      FailureOr<DeviceKernel> kernel = emitStage(model, *program, arrays.back(), stage);
+      if (failed(kernel))
+        return failure();
+      shared[stage] = kernel->sharedBytes;
+      findUses(*kernel, arrays.back().members(model, *program));
+      stages.push_back(std::move(*kernel));
+    }
+  }
+  made.takeCommon(made.own_);
+
+  // A loop is common if all its stages are.
+  auto emitLoop = [&](size_t program, size_t number, bool common) {
+    const DeviceArrays::Loop &loop = arrays[program].loops[number];
+    int64_t most = 0;
+    for (kernel::FuncOp stage : loop.stages)
+      most = std::max(most, shared[stage]);
+    Writer out;
+    LoopEmitter(model, *model.programs[program], arrays[program], made, loop, number, most, common, out)
+        .emit();
+    DeviceKernel kernel(loop.op, loop.name);
+    kernel.text = out.text();
+    findUses(kernel, arrays[program].members(model, *model.programs[program]));
+    return kernel;
+  };
+  std::vector<std::vector<DeviceKernel>> loops(model.programs.size());
+  for (auto [program, of] : enumerate(arrays))
+    for (auto [number, loop] : enumerate(of.loops))
+      if (all_of(loop.stages, [&](kernel::FuncOp stage) { return made.isCommon(stage); }))
+        loops[program].push_back(emitLoop(program, number, /*common=*/true));
+  made.takeCommon(loops);
+  for (auto [program, of] : enumerate(arrays))
+    for (auto [number, loop] : enumerate(of.loops))
+      if (!made.isCommon(loop.op))
+        made.own_[program].push_back(emitLoop(program, number, /*common=*/false));
+  for (const auto &program : model.programs)
+    made.addMembers(model, *program);
+  return made;
+}
+
+bool DeviceKernels::hasCommon(const Program &program) const {
+  return any_of(program.stages, [&](kernel::FuncOp stage) { return isCommon(stage); });
+}
+
+std::string DeviceKernels::function(const Program &program, Operation *op, const std::string &name) const {
+  if (!isCommon(op))
+    return kernelsOf(program) + "::" + name;
+  return std::string("dbc::cuda::of_common<cuda_kernels::") + kCommon + "::" + name + ">";
+}
+
+} // namespace dbc::codegen
