@@ -3,6 +3,7 @@
 #include "codegen/DeviceArrays.h"
 #include "codegen/Emitters.h"
 #include "llvm/ADT/STLExtras.h"
+#include <map>
 
 using namespace llvm;
 using namespace mlir;
@@ -50,10 +51,20 @@ DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
         auto space = program.find<kernel::SpaceOp>(order.getSpace());
         if (this->order(space).empty())
           orders.push_back({space, "?"});
-      } else if (isa<kernel::CheckOp, kernel::IntOp>(op)) {
-        checks.push_back(op);
       }
     });
+  std::map<std::pair<StringRef, int>, int> numbers;
+  for (const auto &any : model.programs)
+    for (kernel::FuncOp func : any->stages) {
+      int inStage = 0;
+      func.walk([&](Operation *op) {
+        if (!isa<kernel::CheckOp, kernel::IntOp>(op))
+          return;
+        const int number = numbers.try_emplace({func.getSymName(), inStage++}, numbers.size()).first->second;
+        if (any.get() == &program)
+          checks.push_back({op, number});
+      });
+    }
   // Arrays are called as in the plan; the others make way for them.
   for (kernel::BufferOp buffer : buffers)
     members.reserve(model.array(program, buffer.getSymName()).member);
@@ -184,6 +195,8 @@ int64_t deviceRowSize(const ModelNames &model, const Program &program, StringRef
   return (size + 3) / 4 * 4;
 }
 
-int DeviceArrays::check(Operation *op) const { return find(checks, op) - checks.begin(); }
+int DeviceArrays::check(Operation *op) const {
+  return find_if(checks, [&](const auto &check) { return check.first == op; })->second;
+}
 
 } // namespace dbc::codegen

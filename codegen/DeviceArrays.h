@@ -23,7 +23,9 @@ public:
   std::vector<std::string> params;                             ///< symbols of parameters
   std::vector<kernel::BufferOp> buffers;                       ///< those of the model too
   std::vector<kernel::WeightsOp> weights;
-  std::vector<mlir::Operation *> checks; ///< by their number in fault records
+  /// With their numbers in fault records: in all programs that have a stage of this name check n of it has
+  /// the same one, so that programs can have the kernel in common.
+  std::vector<std::pair<mlir::Operation *, int>> checks;
 
   /// A matrix of which each block of threads keeps a tile, that of number block % tiles; or all of it.
   struct Kept {

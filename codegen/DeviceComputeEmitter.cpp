@@ -108,7 +108,7 @@ void DeviceComputeEmitter::report() {
   out_.open("void Plan::report(const dbc::cuda::FaultRecord &fault)");
   out_.line("const int32_t row = fault.place.row;");
   out_.line("switch (fault.site) {");
-  for (auto [number, op] : llvm::enumerate(arrays_.checks)) {
+  for (auto [op, number] : arrays_.checks) {
     auto func = op->getParentOfType<kernel::FuncOp>();
     auto space = program_.find<kernel::SpaceOp>(*func.getSpace());
     std::vector<std::string> arguments = {"row", placeOfRow(model_, program_, space, "row", "")};

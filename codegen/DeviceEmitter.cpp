@@ -124,6 +124,8 @@ std::string emitKernels(const ModelNames &model) {
       out.raw(kernel.text + kernel.forGraph);
     closeSpace(name, out);
   };
+  if (!model.kernels->common().empty())
+    out.comment("Kernels that several entries have in common.");
   space(DeviceKernels::kCommon, model.kernels->common());
   for (const auto &program : model.programs)
     space(program->space, model.kernels->own(*program));

@@ -53,8 +53,9 @@ TEST_F(CudaColumns, RowsBehindTheLastThatHasTheField) {
     dbc::cuda::Column<float> column;
     const int64_t part = context.begin({input(&column, batch.column(Bag, x).f32, rows, 3)});
     ASSERT_TRUE(context.status().ok());
-    if (rows.begin == 0)
+    if (rows.begin == 0) {
       EXPECT_EQ(column[2], 3);
+    }
     context.copy_out();
     EXPECT_TRUE(context.finish(part).ok());
   }

@@ -129,8 +129,8 @@ def instrument(text):
     """The text with all its mutants, and these."""
     lines, mutants, entry, stage = text.split("\n"), [], "", ""
     for number, line in enumerate(lines):
-        if match := re.match(r"namespace (\w+)_code \{", line):
-            entry = match[1]
+        if match := re.match(r"namespace (?:(\w+)_code|common) \{", line):
+            entry = match[1]  # None: several entries run it
         elif match := FUNCTION.search(line):
             stage = match[1]
         elif line == "}":
@@ -236,7 +236,7 @@ class Model:
 
 
 def told(mutant):
-    where = f"{mutant.number}, {mutant.entry}, {mutant.stage}, line {mutant.place}"
+    where = f"{mutant.number}, {mutant.entry or 'several entries'}, {mutant.stage}, line {mutant.place}"
     return f"{where}: {mutant.line} -> {mutant.changed}"
 
 

@@ -84,20 +84,31 @@ class Predicted:
     def __init__(self, options, model, source_text):
         command = [options.dbc, "report", model, *options.dims, "--target", "cuda", "--json", "--gpu-blas", options.blas]
         done = subprocess.run([*command, "--gpu-math", options.math], check=True, capture_output=True, text=True)
-        self.stages, self.launched, self.wrong = {}, set(), []
+        self.stages, self.launched, self.wrong, self.loops = {}, set(), [], {}
+        texts = re.findall(r"^namespace (\w+_code|common) \{\n(.*?)^\} // namespace \1\n", source_text, re.M | re.S)
+        own = {code: set(re.findall(r"\blaunch_stage_(\w+)\(", text)) for code, text in texts}
         for entry in json.loads(done.stdout)["device"]:
             for kernel in entry["kernels"]:
-                self.stages[entry["entry"] + "_code", re.sub(r"\W", "_", kernel["name"])] = kernel
-        self.loops = {}
-        for code, text in re.findall(r"^namespace (\w+_code) \{\n(.*?)^\} // namespace \1\n", source_text, re.M | re.S):
+                code, name = entry["entry"] + "_code", re.sub(r"\W", "_", kernel["name"])
+                key = code if name in own.get(code, ()) else "common", name
+                if self.bounds(self.stages.setdefault(key, kernel)) != self.bounds(kernel):
+                    self.wrong.append(f"{code}: {name}: another entry that has this kernel too says other numbers")
+        for code, text in texts:
             for loop, body in re.findall(r"^(\w+)\(const Arrays arrays, const dbc::cuda::WholeLoop loop\) \{\n(.*?)\n\}\n", text, re.M | re.S):
-                self.loops[code, loop] = [self.stages[code, stage] for stage in re.findall(r" stage_(\w+)(?:<\d+>)?\(arrays", body)]
+                called = re.findall(r" (?:(common)::)?stage_(\w+)(?:<\d+>)?\(arrays", body)
+                self.loops[code, loop] = [self.stages[elsewhere or code, stage] for elsewhere, stage in called]
             self.shared(code, re.sub(r"\s+", " ", text))
         for (code, stage), kernel in self.stages.items():
             if not any(product["blas"] for product in kernel["products"]) and (code, stage) not in self.launched:
                 self.wrong.append(f"{code}: {stage}: no launch was found")
             if kernel["launch"].startswith("with its whole loop") and not any(kernel in loop for loop in self.loops.values()):
                 self.wrong.append(f"{code}: {stage}: no loop was found")
+
+    @staticmethod
+    def bounds(kernel):
+        """What is compared with what ptxas says, or with what launches ask for."""
+        kept = {product["matrix"]: product["kept_bytes"] for product in kernel["products"]}
+        return [kernel[name] for name in ("registers", "wide_registers", "wide_rows", "shared_bytes", "wide_shared_bytes")] + [kept]
 
     def shared(self, code, text):
         """Launches ask for the shared memory that was predicted."""
