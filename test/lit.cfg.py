@@ -63,6 +63,9 @@ libraries = os.path.join(config.dbc_build_root, "runtime")
 flags = "-std=c++17 -ffp-contract=off -fno-math-errno -fno-trapping-math"
 if config.dbc_sanitize:
     flags += f" -fsanitize={config.dbc_sanitize}"
+models = os.path.join(config.dbc_source_root, "test", "models")
+# Models that together have every operation and every form of kernels that the whole set has.
+SCHEMES = ["[0-9][0135]_*", "07_*", "12_*", "24_*", "36_*"]
 config.substitutions += [
     ("%n", "1000" if full else "200"),
     # Random programs and mutated models: how many, which, and the compiler that is quickest at what runs only once.
@@ -70,7 +73,8 @@ config.substitutions += [
     ("%mutants", "10000" if full and not config.dbc_sanitize else "300"),
     # On a device: inputs of a model, orders of turns, which models nvcc compiles, which have products in other ways too.
     ("%cudainputs", "40" if full and not config.dbc_sanitize else "3"),
-    ("%cudaseeds", "6" if full and not config.dbc_sanitize else "1"),
+    ("%cudaseeds", "3" if full and not config.dbc_sanitize else "1"),
+    ("%shimmodels", " ".join(f"{models}/{name}.dyn" for name in (["*"] if full else SCHEMES))),
     ("%cudamodels", "*" if full else "[0-9][05]_*"),
     ("%cudaways", "*" if full else "[0-9]5_*"),
     ("%forms", "--verify" if full and not config.dbc_sanitize else ""),
