@@ -3,7 +3,6 @@
 #include "codegen/DeviceArrays.h"
 #include "codegen/Emitters.h"
 #include "llvm/ADT/STLExtras.h"
-#include <map>
 
 using namespace llvm;
 using namespace mlir;
@@ -51,20 +50,10 @@ DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
         auto space = program.find<kernel::SpaceOp>(order.getSpace());
         if (this->order(space).empty())
           orders.push_back({space, "?"});
+      } else if (isa<kernel::CheckOp, kernel::IntOp>(op)) {
+        checks.push_back(op);
       }
     });
-  std::map<std::pair<StringRef, int>, int> numbers;
-  for (const auto &any : model.programs)
-    for (kernel::FuncOp func : any->stages) {
-      int inStage = 0;
-      func.walk([&](Operation *op) {
-        if (!isa<kernel::CheckOp, kernel::IntOp>(op))
-          return;
-        const int number = numbers.try_emplace({func.getSymName(), inStage++}, numbers.size()).first->second;
-        if (any.get() == &program)
-          checks.push_back({op, number});
-      });
-    }
   // Arrays are called as in the plan; the others make way for them.
   for (kernel::BufferOp buffer : buffers)
     members.reserve(model.array(program, buffer.getSymName()).member);
@@ -124,14 +113,13 @@ std::vector<DeviceArrays::Member> DeviceArrays::members(const ModelNames &model,
                                                         const Program &program) const {
   std::vector<Member> members;
   auto add = [&](const std::string &type, const std::string &name, const std::string &comment) {
-    const bool pointer = StringRef(type).ends_with("*");
-    members.push_back({name, type + (pointer ? "" : " ") + name + (pointer ? " = nullptr;" : ";"), comment});
+    members.push_back({type, name, comment});
   };
   for (const std::string &symbol : fields) {
     Array array = model.array(program, symbol);
     add(columnType(array), array.member, "of the batch");
   }
-  for (const DeviceArrays::Column &column : columns)
+  for (const Column &column : columns)
     add("const int32_t *", column.member, "rows of " + program.nameOf(column.space));
   for (const auto &[space, member] : orders)
     add("const int32_t *", member, "position -> row; null: in order");
@@ -193,10 +181,6 @@ int64_t deviceRowSize(const ModelNames &model, const Program &program, StringRef
       program.find<kernel::SpaceOp>(buffer.getSpace()).getKind() == kernel::SpaceKind::Model)
     return size;
   return (size + 3) / 4 * 4;
-}
-
-int DeviceArrays::check(Operation *op) const {
-  return find_if(checks, [&](const auto &check) { return check.first == op; })->second;
 }
 
 } // namespace dbc::codegen

@@ -23,9 +23,7 @@ public:
   std::vector<std::string> params;                             ///< symbols of parameters
   std::vector<kernel::BufferOp> buffers;                       ///< those of the model too
   std::vector<kernel::WeightsOp> weights;
-  /// With their numbers in fault records: in all programs that have a stage of this name check n of it has
-  /// the same one, so that programs can have the kernel in common.
-  std::vector<std::pair<mlir::Operation *, int>> checks;
+  std::vector<mlir::Operation *> checks; ///< see ModelNames::check
 
   /// A matrix of which each block of threads keeps a tile, that of number block % tiles; or all of it.
   struct Kept {
@@ -54,14 +52,13 @@ public:
 
   /// A member of the struct `Arrays`.
   struct Member {
-    std::string name, declaration, comment;
+    std::string type, name, comment;
   };
   std::vector<Member> members(const ModelNames &model, const Program &program) const;
 
   const std::string &column(kernel::SpaceOp space, llvm::StringRef name) const;
   /// "" if no kernel asks for it.
   std::string order(kernel::SpaceOp space) const;
-  int check(mlir::Operation *op) const;
 };
 
 /// The namespace of a program's kernels, and what launches one of a stage.

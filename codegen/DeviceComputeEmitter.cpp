@@ -108,7 +108,7 @@ void DeviceComputeEmitter::report() {
   out_.open("void Plan::report(const dbc::cuda::FaultRecord &fault)");
   out_.line("const int32_t row = fault.place.row;");
   out_.line("switch (fault.site) {");
-  for (auto [op, number] : arrays_.checks) {
+  for (Operation *op : arrays_.checks) {
     auto func = op->getParentOfType<kernel::FuncOp>();
     auto space = program_.find<kernel::SpaceOp>(*func.getSpace());
     std::vector<std::string> arguments = {"row", placeOfRow(model_, program_, space, "row", "")};
@@ -129,7 +129,7 @@ void DeviceComputeEmitter::report() {
     }
     for (size_t n = 0; n < numbers; ++n)
       arguments.push_back("fault.numbers[" + std::to_string(n) + "]");
-    out_.line("case " + std::to_string(number) + ":");
+    out_.line("case " + std::to_string(model_.check(op)) + ":");
     out_.line("  return errors->fault_in_row(" + commas(arguments) + ");");
   }
   out_.line("default:");

@@ -14,7 +14,9 @@ namespace dbc::codegen {
 static void emitMembers(const std::vector<DeviceArrays::Member> &members, Writer &out) {
   std::vector<std::pair<std::string, std::string>> lines;
   for (const DeviceArrays::Member &member : members)
-    lines.push_back({member.declaration, member.comment});
+    lines.push_back({StringRef(member.type).ends_with("*") ? member.type + member.name + " = nullptr;"
+                                                           : member.type + " " + member.name + ";",
+                     member.comment});
   out.aligned(lines);
   out.close("};");
   out.line("static_assert(sizeof(Arrays) <= 32000, \"a kernel is given no more\");");
@@ -68,19 +70,26 @@ std::string emitDeviceHeader(const ModelNames &model) {
   out.line("const dbc::cuda::Backend &backend();");
   out.blank();
   const DeviceKernels &kernels = *model.kernels;
-  if (!kernels.common().empty()) {
-    openSpace(DeviceKernels::kCommon, out);
-    out.doc("What kernels that several entries have in common read and write, in a device's memory.");
-    out.open("struct Arrays");
-    emitMembers(kernels.members(), out);
-    declare(kernels.common(), out);
-    closeSpace(DeviceKernels::kCommon, out);
+  for (const CommonKernels &common : kernels.common()) {
+    openSpace(common.space, out);
+    if (common.space == DeviceKernels::kCommon) {
+      out.doc("What kernels that several entries have in common read and write, in a device's memory.");
+      out.open("struct Arrays");
+      emitMembers(kernels.members(), out);
+    } else {
+      out.line(std::string("using ") + DeviceKernels::kCommon + "::Arrays;");
+      out.blank();
+    }
+    declare(common.kernels, out);
+    closeSpace(common.space, out);
   }
   for (const auto &program : model.programs) {
     openSpace(program->space, out);
-    out.doc("What the kernels of `" + program->source + "` read and write, in a device's memory.");
+    const bool hasCommon = kernels.hasCommon(*program);
+    out.doc("What the kernels of `" + program->source + "` read and write, in a device's memory" +
+            (hasCommon ? ", besides what they have in common with others'." : "."));
     out.open(std::string("struct Arrays") +
-             (kernels.hasCommon(*program) ? std::string(" : ") + DeviceKernels::kCommon + "::Arrays" : ""));
+             (hasCommon ? std::string(" : ") + DeviceKernels::kCommon + "::Arrays" : ""));
     emitMembers(kernels.ownMembers(*program), out);
     declare(kernels.own(*program), out);
     closeSpace(program->space, out);
@@ -124,9 +133,10 @@ std::string emitKernels(const ModelNames &model) {
       out.raw(kernel.text + kernel.forGraph);
     closeSpace(name, out);
   };
-  if (!model.kernels->common().empty())
+  for (const CommonKernels &common : model.kernels->common()) {
     out.comment("Kernels that several entries have in common.");
-  space(DeviceKernels::kCommon, model.kernels->common());
+    space(common.space, common.kernels);
+  }
   for (const auto &program : model.programs)
     space(program->space, model.kernels->own(*program));
   out.line("} // namespace cuda_kernels");

@@ -179,13 +179,12 @@ namespace {
 /// A loop over levels or steps as one kernel: what is in it, op by op.
 class LoopEmitter {
 public:
-  /// `number` is that of the loop's counters, `shared` the bytes of shared memory that its stages need;
-  /// `common` says whether its kernel is to stand where those are that programs have in common.
+  /// `number` is that of the loop's counters, `shared` the bytes of shared memory that its stages need.
   LoopEmitter(const ModelNames &model, const Program &program, const DeviceArrays &arrays,
               const DeviceKernels &kernels, const DeviceArrays::Loop &loop, int64_t number, int64_t shared,
-              bool common, Writer &out)
+              Writer &out)
       : model_(model), program_(program), arrays_(arrays), kernels_(kernels), loop_(loop), number_(number),
-        shared_(shared), common_(common), all_(shared), out_(out) {
+        shared_(shared), all_(shared), out_(out) {
     for (StringRef word : {"arrays", "loop", "tick", "team", "at", "kKeeps", "Team"})
       names_.reserve(word);
   }
@@ -203,7 +202,6 @@ private:
   const DeviceKernels &kernels_;
   const DeviceArrays::Loop &loop_;
   const int64_t number_, shared_;
-  const bool common_;
   int64_t all_, tiles_ = 1; ///< bytes with what is kept; blocks that keep different tiles
   Writer &out_;
   NameScope names_;
@@ -295,9 +293,8 @@ void LoopEmitter::stage(size_t number) {
             commas({quoted(stage.getSymName().drop_front(StringRef("stage.").size())), "tick",
                     bounds + "[at]", std::to_string(emitter.rows()), std::to_string(emitter.tiles())}) +
             ");");
-  const bool elsewhere = !common_ && kernels_.isCommon(stage);
-  out_.line(callOf(emitter, program_,
-                   (elsewhere ? std::string(DeviceKernels::kCommon) + "::" : "") + program_.nameOf(stage),
+  const std::string space = kernels_.commonSpace(stage);
+  out_.line(callOf(emitter, program_, (space.empty() ? "" : space + "::") + program_.nameOf(stage),
                    std::to_string(emitter.rows()), bounds + "[at]", bounds + "[at + 1]", launch, kept_,
                    "team"));
 }
@@ -353,114 +350,149 @@ static void findUses(DeviceKernel &kernel, const std::vector<DeviceArrays::Membe
   }
 }
 
+/// What is the same in programs that can have a kernel in common.
+static std::string keyOf(const DeviceKernel &kernel) {
+  std::string key = kernel.text;
+  for (const DeviceArrays::Member &member : kernel.uses)
+    key += member.type + " " + member.name + ";";
+  return key;
+}
+
+/// Whether kCommon::Arrays can have all that a kernel names.
+bool DeviceKernels::takes(const DeviceKernel &kernel) const {
+  size_t more = 0;
+  for (const DeviceArrays::Member &member : kernel.uses) {
+    auto known = commonMembers_.find(member.name);
+    more += known == commonMembers_.end();
+    if (known != commonMembers_.end() && known->second.type != member.type)
+      return false;
+  }
+  return commonMembers_.size() + more <= kMostMembers;
+}
+
+/// Moves the kernels that several programs have from their lists to common_.
 void DeviceKernels::takeCommon(std::vector<std::vector<DeviceKernel>> &all) {
-  auto keyOf = [](const DeviceKernel &kernel) {
-    std::string key = kernel.text;
-    for (const DeviceArrays::Member &member : kernel.uses)
-      key += member.declaration;
-    return key;
-  };
   StringMap<int> programs; // that have a kernel
   for (const auto &kernels : all)
     for (const DeviceKernel &kernel : kernels)
       ++programs[keyOf(kernel)];
-  for (auto &kernels : all)
-    for (DeviceKernel &kernel : kernels) {
-      if (programs[keyOf(kernel)] < 2)
+  StringMap<std::pair<size_t, size_t>> taken; // where in common_
+  for (auto &kernels : all) {
+    for (const DeviceKernel &kernel : kernels) {
+      const std::string key = keyOf(kernel);
+      if (programs[key] < 2)
         continue;
-      auto same = find_if(common_, [&](const DeviceKernel &other) { return other.name == kernel.name; });
-      if (same == common_.end()) {
-        if (any_of(kernel.uses, [&](const DeviceArrays::Member &member) {
-              auto other = declarations_.find(member.name);
-              return other != declarations_.end() && other->second != member.declaration;
-            }))
+      auto at = taken.find(key);
+      if (at == taken.end()) {
+        if (!takes(kernel))
           continue;
-        for (const DeviceArrays::Member &member : kernel.uses)
-          declarations_[member.name] = member.declaration;
-        common_.push_back(kernel);
-      } else if (keyOf(*same) != keyOf(kernel)) {
-        continue;
-      } else if (same->forGraph.empty()) {
-        same->forGraph = kernel.forGraph;
+        auto hasName = [&](const CommonKernels &space) {
+          return any_of(space.kernels, [&](const DeviceKernel &other) { return other.name == kernel.name; });
+        };
+        const size_t space = find_if_not(common_, hasName) - common_.begin();
+        if (space == common_.size())
+          common_.push_back({kCommon + (space > 0 ? std::to_string(space + 1) : std::string()), {}});
+        at = taken.try_emplace(key, space, common_[space].kernels.size()).first;
+        common_[space].kernels.push_back(kernel);
       }
-      inCommon_.insert(kernel.op);
+      auto [space, number] = at->second;
+      if (std::string &forGraph = common_[space].kernels[number].forGraph; forGraph.empty())
+        forGraph = kernel.forGraph;
+      for (const DeviceArrays::Member &member : kernel.uses) {
+        CommonMember &known = commonMembers_[member.name];
+        known.type = member.type;
+        if (!is_contained(known.comments, member.comment))
+          known.comments.push_back(member.comment);
+      }
+      spaces_[kernel.op] = space;
     }
-  for (auto &kernels : all)
-    erase_if(kernels, [&](const DeviceKernel &kernel) { return isCommon(kernel.op); });
+    erase_if(kernels, [&](const DeviceKernel &kernel) { return spaces_.contains(kernel.op); });
+  }
 }
 
-void DeviceKernels::addMembers(const ModelNames &model, const Program &program) {
+/// Deals the members of a program's arrays to kCommon::Arrays and its own.
+void DeviceKernels::addMembers(const Program &program, std::vector<DeviceArrays::Member> members) {
   std::vector<DeviceArrays::Member> &own = ownMembers_.emplace_back();
-  for (DeviceArrays::Member &member : DeviceArrays(model, program).members(model, program)) {
-    auto common = declarations_.find(member.name);
-    if (!hasCommon(program) || common == declarations_.end() || common->second != member.declaration) {
+  for (DeviceArrays::Member &member : members) {
+    auto common = commonMembers_.find(member.name);
+    if (!hasCommon(program) || common == commonMembers_.end() || common->second.type != member.type) {
       own.push_back(std::move(member));
-      continue;
-    }
-    auto known =
-        find_if(members_, [&](const DeviceArrays::Member &other) { return other.name == member.name; });
-    if (known == members_.end())
+    } else if (none_of(members_, [&](const auto &other) { return other.name == member.name; })) {
+      member.comment = join(common->second.comments, " or ");
       members_.push_back(std::move(member));
-    else if (known->comment != member.comment)
-      known->comment += " or " + member.comment;
+    }
   }
 }
 
 FailureOr<DeviceKernels> DeviceKernels::make(const ModelNames &model) {
   DeviceKernels made;
   std::vector<DeviceArrays> arrays;
+  std::vector<std::vector<DeviceArrays::Member>> members;
   llvm::DenseMap<Operation *, int64_t> shared;
-  for (const auto &program : model.programs) {
-    arrays.emplace_back(model, *program);
-    std::vector<DeviceKernel> &stages = made.own_.emplace_back();
+  // Those of programs that can have some in common, and the others.
+  std::vector<std::vector<DeviceKernel>> stages(model.programs.size()), loops(model.programs.size());
+  auto add = [&](size_t program, DeviceKernel kernel, std::vector<std::vector<DeviceKernel>> &kernels) {
+    if (members[program].size() > kMostOfProgram) {
+      made.own_[program].push_back(std::move(kernel));
+    } else {
+      findUses(kernel, members[program]);
+      kernels[program].push_back(std::move(kernel));
+    }
+  };
+  auto takeCommon = [&](std::vector<std::vector<DeviceKernel>> &kernels) {
+    made.takeCommon(kernels);
+    for (auto [program, rest] : enumerate(kernels))
+      append_range(made.own_[program], std::move(rest));
+  };
+
+  made.own_.resize(model.programs.size());
+  for (auto [number, program] : enumerate(model.programs)) {
+    members.push_back(arrays.emplace_back(model, *program).members(model, *program));
     for (kernel::FuncOp stage : program->stages) {
       FailureOr<DeviceKernel> kernel = emitStage(model, *program, arrays.back(), stage);
       if (failed(kernel))
         return failure();
       shared[stage] = kernel->sharedBytes;
-      findUses(*kernel, arrays.back().members(model, *program));
-      stages.push_back(std::move(*kernel));
+      add(number, std::move(*kernel), stages);
     }
   }
-  made.takeCommon(made.own_);
+  takeCommon(stages);
 
-  // A loop is common if all its stages are.
-  auto emitLoop = [&](size_t program, size_t number, bool common) {
-    const DeviceArrays::Loop &loop = arrays[program].loops[number];
-    int64_t most = 0;
-    for (kernel::FuncOp stage : loop.stages)
-      most = std::max(most, shared[stage]);
-    Writer out;
-    LoopEmitter(model, *model.programs[program], arrays[program], made, loop, number, most, common, out)
-        .emit();
-    DeviceKernel kernel(loop.op, loop.name);
-    kernel.text = out.text();
-    findUses(kernel, arrays[program].members(model, *model.programs[program]));
-    return kernel;
-  };
-  std::vector<std::vector<DeviceKernel>> loops(model.programs.size());
-  for (auto [program, of] : enumerate(arrays))
-    for (auto [number, loop] : enumerate(of.loops))
-      if (all_of(loop.stages, [&](kernel::FuncOp stage) { return made.isCommon(stage); }))
-        loops[program].push_back(emitLoop(program, number, /*common=*/true));
-  made.takeCommon(loops);
-  for (auto [program, of] : enumerate(arrays))
-    for (auto [number, loop] : enumerate(of.loops))
-      if (!made.isCommon(loop.op))
-        made.own_[program].push_back(emitLoop(program, number, /*common=*/false));
-  for (const auto &program : model.programs)
-    made.addMembers(model, *program);
+  for (auto [number, program] : enumerate(model.programs))
+    for (auto [counters, loop] : enumerate(arrays[number].loops)) {
+      int64_t most = 0;
+      for (kernel::FuncOp stage : loop.stages)
+        most = std::max(most, shared[stage]);
+      DeviceKernel kernel(loop.op, loop.name);
+      Writer out;
+      LoopEmitter(model, *program, arrays[number], made, loop, counters, most, out).emit();
+      kernel.text = out.text();
+      // What calls a stage that a program has for itself is its own.
+      if (all_of(loop.stages, [&](kernel::FuncOp stage) { return made.spaces_.contains(stage); }))
+        add(number, std::move(kernel), loops);
+      else
+        made.own_[number].push_back(std::move(kernel));
+    }
+  takeCommon(loops);
+
+  for (auto [number, program] : enumerate(model.programs))
+    made.addMembers(*program, std::move(members[number]));
   return made;
 }
 
 bool DeviceKernels::hasCommon(const Program &program) const {
-  return any_of(program.stages, [&](kernel::FuncOp stage) { return isCommon(stage); });
+  return any_of(program.stages, [&](kernel::FuncOp stage) { return spaces_.contains(stage); });
+}
+
+std::string DeviceKernels::commonSpace(Operation *op) const {
+  auto space = spaces_.find(op);
+  return space == spaces_.end() ? "" : common_[space->second].space;
 }
 
 std::string DeviceKernels::function(const Program &program, Operation *op, const std::string &name) const {
-  if (!isCommon(op))
-    return kernelsOf(program) + "::" + name;
-  return std::string("dbc::cuda::of_common<cuda_kernels::") + kCommon + "::" + name + ">";
+  const std::string space = commonSpace(op);
+  return space.empty() ? kernelsOf(program) + "::" + name
+                       : "dbc::cuda::given_base<cuda_kernels::" + space + "::" + name + ">";
 }
 
 } // namespace dbc::codegen

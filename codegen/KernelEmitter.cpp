@@ -365,7 +365,7 @@ std::string KernelEmitter::fault(Operation *op, const std::string &row,
   });
   std::string iteration = use(dealt->getRegion(0).getArgument(0)).text;
   std::string place = "{" + commas({row, std::to_string(loop), iteration}) + "}";
-  std::vector<std::string> arguments = {"arrays.faults", "launch", std::to_string(arrays_.check(op)), place};
+  std::vector<std::string> arguments = {"arrays.faults", "launch", std::to_string(model_.check(op)), place};
   arguments.insert(arguments.end(), numbers.begin(), numbers.end());
   return "dbc::cuda::fault(" + commas(arguments) + ");";
 }

@@ -6,6 +6,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/xxhash.h"
+#include <map>
 
 using namespace llvm;
 using namespace mlir;
@@ -188,6 +189,19 @@ ModelNames::ModelNames(ModuleOp module, const Options &options) : module(module)
   }
   for (auto op : module.getOps<kernel::ProgramOp>())
     addProgram(op, scope, methods);
+  numberChecks();
+}
+
+void ModelNames::numberChecks() {
+  std::map<std::pair<StringRef, int>, int> numbers; // of a stage's name and its check
+  for (const auto &program : programs)
+    for (kernel::FuncOp stage : program->stages) {
+      int inStage = 0;
+      stage.walk([&](Operation *op) {
+        if (isa<kernel::CheckOp, kernel::IntOp>(op))
+          checks_[op] = numbers.try_emplace({stage.getSymName(), inStage++}, numbers.size()).first->second;
+      });
+    }
 }
 
 /// What stands behind a list's name in structs of flat arrays.

@@ -178,6 +178,13 @@ public:
   int64_t bytes(llvm::StringRef pointee) const {
     return pointee == "uint8_t" ? 1 : pointee == "real" && f64() ? 8 : 4;
   }
+  /// The number of a check in fault records: check n of a stage has the same one in all programs that have a
+  /// stage of this name, so that they can have its kernel in common.
+  int check(mlir::Operation *op) const {
+    auto found = checks_.find(op);
+    assert(found != checks_.end() && "a check of a stage");
+    return found->second;
+  }
   /// What a row of a stage moves, in bytes: `what` is "read" or "written".
   int64_t traffic(kernel::FuncOp stage, llvm::StringRef what) const;
   llvm::StringRef real() const { return f64() ? "double" : "float"; }
@@ -196,7 +203,9 @@ private:
   void addGiven(Program &program);
   void addSlots(Program &program);
   void findUses(Program &program);
+  void numberChecks();
   int modelSlots_ = 0;
+  llvm::DenseMap<mlir::Operation *, int> checks_;
 };
 
 /// C++ type of numbers in memory: `real` for f32 in buffers and parameters, float in fields.

@@ -129,7 +129,7 @@ def instrument(text):
     """The text with all its mutants, and these."""
     lines, mutants, entry, stage = text.split("\n"), [], "", ""
     for number, line in enumerate(lines):
-        if match := re.match(r"namespace (?:(\w+)_code|common) \{", line):
+        if match := re.match(r"namespace (?:(\w+)_code|common\d*) \{", line):
             entry = match[1]  # None: several entries run it
         elif match := FUNCTION.search(line):
             stage = match[1]

@@ -81,21 +81,22 @@ def names_of(mangled):
 class Predicted:
     """What dbc report says of each kernel, by the names that they have in a model's .cu, and what their launches ask for."""
 
-    def __init__(self, options, model, source_text):
+    def __init__(self, options, model, source_text, host_text):
         command = [options.dbc, "report", model, *options.dims, "--target", "cuda", "--json", "--gpu-blas", options.blas]
         done = subprocess.run([*command, "--gpu-math", options.math], check=True, capture_output=True, text=True)
         self.stages, self.launched, self.wrong, self.loops = {}, set(), [], {}
-        texts = re.findall(r"^namespace (\w+_code|common) \{\n(.*?)^\} // namespace \1\n", source_text, re.M | re.S)
-        own = {code: set(re.findall(r"\blaunch_stage_(\w+)\(", text)) for code, text in texts}
+        texts = re.findall(r"^namespace (\w+_code|common\d*) \{\n(.*?)^\} // namespace \1\n", source_text, re.M | re.S)
+        # Where the kernels stand that an entry launches: several may have one in common.
+        tables = re.findall(r"Stage<cuda_kernels::(\w+)::Arrays> device_stages\[\] = \{(.*?)^\};", host_text, re.M | re.S)
+        spaces = {code: dict((stage, space) for space, stage in re.findall(r"(\w+)::launch_stage_(\w+)", table)) for code, table in tables}
         for entry in json.loads(done.stdout)["device"]:
             for kernel in entry["kernels"]:
                 code, name = entry["entry"] + "_code", re.sub(r"\W", "_", kernel["name"])
-                key = code if name in own.get(code, ()) else "common", name
-                if self.bounds(self.stages.setdefault(key, kernel)) != self.bounds(kernel):
-                    self.wrong.append(f"{code}: {name}: another entry that has this kernel too says other numbers")
+                if self.bounds(self.stages.setdefault((spaces[code][name], name), kernel)) != self.bounds(kernel):
+                    self.wrong.append(f"{code}: {name}: another entry that has this kernel says other numbers")
         for code, text in texts:
             for loop, body in re.findall(r"^(\w+)\(const Arrays arrays, const dbc::cuda::WholeLoop loop\) \{\n(.*?)\n\}\n", text, re.M | re.S):
-                called = re.findall(r" (?:(common)::)?stage_(\w+)(?:<\d+>)?\(arrays", body)
+                called = re.findall(r" (?:(common\d*)::)?stage_(\w+)(?:<\d+>)?\( ?arrays", re.sub(r"\s+", " ", body))
                 self.loops[code, loop] = [self.stages[elsewhere or code, stage] for elsewhere, stage in called]
             self.shared(code, re.sub(r"\s+", " ", text))
         for (code, stage), kernel in self.stages.items():
@@ -107,8 +108,7 @@ class Predicted:
     @staticmethod
     def bounds(kernel):
         """What is compared with what ptxas says, or with what launches ask for."""
-        kept = {product["matrix"]: product["kept_bytes"] for product in kernel["products"]}
-        return [kernel[name] for name in ("registers", "wide_registers", "wide_rows", "shared_bytes", "wide_shared_bytes")] + [kept]
+        return [kernel[name] for name in ("registers", "wide_registers", "wide_rows", "shared_bytes", "wide_shared_bytes")]
 
     def shared(self, code, text):
         """Launches ask for the shared memory that was predicted."""
@@ -143,8 +143,8 @@ def compile_model(options, model):
         command = [options.dbc, "compile", model, *options.dims, "--target", "cpu,cuda"]
         subprocess.run([*command, "--gpu-blas", options.blas, "--gpu-math", options.math, "-o", folder], check=True)
         (source,) = [name for name in os.listdir(folder) if name.endswith(".cu")]
-        with open(os.path.join(folder, source)) as kernels:
-            predicted = Predicted(options, model, kernels.read())
+        with open(os.path.join(folder, source)) as kernels, open(os.path.join(folder, source.replace(".cu", ".cpp"))) as host:
+            predicted = Predicted(options, model, kernels.read(), host.read())
         wrong += predicted.wrong
         for card in options.cards:
             command = [options.nvcc, *FLAGS, f"-arch={card}", f"-I{options.include}", "-c", source, "-o", "kernels.o"]

@@ -81,7 +81,7 @@ enum class Math { tf32, tf32x3 };
 struct Place {
   int32_t row, loop, iteration;
 };
-/// Something that was wrong. `site` is the number of the check in the model's code.
+/// Something that was wrong. `site` is the number of the check in the entry's code.
 struct FaultRecord {
   int32_t launch;
   Place place;

@@ -93,9 +93,9 @@ template <class Arrays> struct Stage {
                  void *stream) = nullptr;
 };
 
-/// Calls a function of kernels that several entries have in common for one of them, whose arrays are derived
-/// from those that these kernels are given.
-template <auto kFunction, class... Arguments> void of_common(Arguments... arguments) {
+/// For generated code: a function that several entries have in common, for one whose arrays are derived from
+/// those that the function is given.
+template <auto kFunction, class... Arguments> void given_base(Arguments... arguments) {
   kFunction(arguments...);
 }
 
