@@ -11,7 +11,9 @@ namespace dbc::codegen {
 
 //===-- NAME.cuh ----------------------------------------------------------------------------------------===//
 
-static void emitMembers(const std::vector<DeviceArrays::Member> &members, Writer &out) {
+static void emitArrays(const std::string &base, const std::vector<DeviceArrays::Member> &members,
+                       Writer &out) {
+  out.open("struct Arrays" + (base.empty() ? "" : " : " + base));
   std::vector<std::pair<std::string, std::string>> lines;
   for (const DeviceArrays::Member &member : members)
     lines.push_back({StringRef(member.type).ends_with("*") ? member.type + member.name + " = nullptr;"
@@ -74,8 +76,7 @@ std::string emitDeviceHeader(const ModelNames &model) {
     openSpace(common.space, out);
     if (common.space == DeviceKernels::kCommon) {
       out.doc("What kernels that several entries have in common read and write, in a device's memory.");
-      out.open("struct Arrays");
-      emitMembers(kernels.members(), out);
+      emitArrays("", kernels.members(), out);
     } else {
       out.line(std::string("using ") + DeviceKernels::kCommon + "::Arrays;");
       out.blank();
@@ -88,9 +89,8 @@ std::string emitDeviceHeader(const ModelNames &model) {
     const bool hasCommon = kernels.hasCommon(*program);
     out.doc("What the kernels of `" + program->source + "` read and write, in a device's memory" +
             (hasCommon ? ", besides what they have in common with others'." : "."));
-    out.open(std::string("struct Arrays") +
-             (hasCommon ? std::string(" : ") + DeviceKernels::kCommon + "::Arrays" : ""));
-    emitMembers(kernels.ownMembers(*program), out);
+    emitArrays(hasCommon ? std::string(DeviceKernels::kCommon) + "::Arrays" : "",
+               kernels.ownMembers(*program), out);
     declare(kernels.own(*program), out);
     closeSpace(program->space, out);
   }
