@@ -157,10 +157,12 @@ void emitMakeModel(const ModelNames &model, Writer &out) {
         std::vector<std::string> lengths;
         for (int64_t length : contract.getLengths())
           lengths.push_back(std::to_string(length));
-        out.line("dbc::cuda::lay_out_fragments(" +
-                 commas({"model", std::to_string(slot.number), "weights", matrixText(model, op),
-                         std::to_string(op.getStripCount()), "{" + commas(lengths) + "}"}) +
-                 ");");
+        out.line(
+            "dbc::cuda::lay_out_fragments(" +
+            commas({"model", std::to_string(slot.number), "weights", matrixText(model, op),
+                    std::to_string(op.getStripCount()), "{" + commas(lengths) + "}",
+                    "dbc::cuda::Math::" + kernel::stringifyInstruction(contract.getInstruction()).str()}) +
+            ");");
         continue;
       }
       out.line("dbc::cuda::lay_out_parts<real>(model, " + std::to_string(slot.number) + ", weights, " +

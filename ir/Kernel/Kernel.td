@@ -95,7 +95,7 @@ def Kernel_ContractAttr : AttrDef<Kernel_Dialect, "Contract"> {
   let description = [{
     What decides the bits of a result, whichever kernel computes it, for however many rows. Operands of the given `lengths`
     are cut into blocks of 16 inputs, each by itself. Block n belongs to chunk n mod `chunks`; a chunk is added up block by
-    block by `instruction`, then chunk after chunk is added to the bias. `tf32`: operands are cut to 11 bits; `tf32x3`: they
+    block by `instruction`, then chunk after chunk is added to the bias. `tf32`: operands are rounded to 11 bits; `tf32x3`: they
     are sums of two such, and three products are added. Outputs are computed `strips` times 16 together, which decides nothing.
     ```mlir
     #kernel.contract<tf32x3, chunks = 8, strips = 5, lengths = [150, 150]>

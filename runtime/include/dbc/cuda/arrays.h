@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace dbc::cuda {
 
@@ -72,16 +73,27 @@ constexpr int32_t fragment_of(int32_t o, int32_t k) {
   return step * 128 + thread * 4 + k % 2 * 2 + o / 8;
 }
 
-/// How matrix units add up a product of f32: with operands cut to the 11 bits of tf32, or each as a sum of
-/// two such, three products of which are added: then errors are as with f32.
+/// How matrix units add up a product of f32: with operands rounded to the 11 bits of tf32, or each as a sum
+/// of two such, three products of which are added: then errors are as with f32.
 enum class Math { tf32, tf32x3 };
+
+/// The nearest number of 11 bits; of two the one that is further from zero.
+inline float nearest_tf32(float x) {
+  if (x - x != 0)
+    return x;
+  uint32_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  bits = (bits + 0x1000u) & 0xffffe000u;
+  std::memcpy(&x, &bits, sizeof bits);
+  return x;
+}
 
 /// Where in a stage something was found wrong: its row, the number of the loop that threads share, and of the
 /// iteration. One row has its failures in this order.
 struct Place {
   int32_t row, loop, iteration;
 };
-/// Something that was wrong. `site` is the number of the check in the entry's code.
+/// Something that was wrong. `site` is the number of the check, of which the entry knows the words.
 struct FaultRecord {
   int32_t launch;
   Place place;

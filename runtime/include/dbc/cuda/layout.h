@@ -28,15 +28,20 @@ inline void lay_out_parts(dbc::Model &model, int32_t slot, const dbc::Weights &w
 }
 
 /// Lays such a matrix out for a device's matrix units, see cuda::Fragments: `strips` of a tile, the last ones
-/// of which may be empty, then the bias. `lengths` are those of the operands of its products.
+/// of which may be empty, then the bias. `lengths` are those of the operands of its products, which are
+/// multiplied as `math` says: for tf32 weights are rounded here.
 inline void lay_out_fragments(dbc::Model &model, int32_t slot, const dbc::Weights &weights,
                               std::initializer_list<Part> parts, const dbc::Matrix &matrix, int32_t strips,
-                              std::initializer_list<int64_t> lengths) {
+                              std::initializer_list<int64_t> lengths, Math math) {
   const int32_t gates = std::max(matrix.gates, 1), units = matrix.outputs / gates,
                 width = matrix.gates > 0 ? matrix.width : units, tiles = (units + width - 1) / width;
   int64_t blocks = 0;
   for (int64_t length : lengths)
     blocks += (length + kBlock - 1) / kBlock;
+  auto rounded = [&](float weight) {
+    const float nearest = math == Math::tf32 ? nearest_tf32(weight) : weight;
+    return nearest - nearest == 0 ? nearest : weight; // an infinity is no rounding of a number
+  };
   dbc::Array<float> whole;
   whole.resize(static_cast<size_t>(matrix.outputs) * matrix.inputs);
   dbc::detail::put_together(weights, parts, matrix, 0, whole.data());
@@ -51,7 +56,7 @@ inline void lay_out_fragments(dbc::Model &model, int32_t slot, const dbc::Weight
       for (int64_t length : lengths) {
         for (int64_t k = 0; k < length; ++k)
           to[((block + k / kBlock) * strips + o / kStrip) * kFragment +
-             fragment_of(o % kStrip, static_cast<int32_t>(k % kBlock))] = *from++;
+             fragment_of(o % kStrip, static_cast<int32_t>(k % kBlock))] = rounded(*from++);
         block += (length + kBlock - 1) / kBlock;
       }
     }
