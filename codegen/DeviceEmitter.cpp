@@ -134,7 +134,13 @@ std::string emitKernels(const ModelNames &model) {
     closeSpace(name, out);
   };
   for (const CommonKernels &common : model.kernels->common()) {
-    out.comment("Kernels that several entries have in common.");
+    std::vector<std::string> entries;
+    for (unsigned program : common.programs.set_bits())
+      entries.push_back("`" + model.programs[program]->source + "`");
+    out.comment(std::string(common.space == DeviceKernels::kCommon
+                                ? "Kernels that several entries have in common"
+                                : "Others of the same names that several entries have in common") +
+                ", of " + commas(entries) + ".");
     space(common.space, common.kernels);
   }
   for (const auto &program : model.programs)

@@ -377,7 +377,7 @@ void DeviceKernels::takeCommon(std::vector<std::vector<DeviceKernel>> &all) {
     for (const DeviceKernel &kernel : kernels)
       ++programs[keyOf(kernel)];
   StringMap<std::pair<size_t, size_t>> taken; // where in common_
-  for (auto &kernels : all) {
+  for (auto [program, kernels] : enumerate(all)) {
     for (const DeviceKernel &kernel : kernels) {
       const std::string key = keyOf(kernel);
       if (programs[key] < 2)
@@ -389,9 +389,13 @@ void DeviceKernels::takeCommon(std::vector<std::vector<DeviceKernel>> &all) {
         auto hasName = [&](const CommonKernels &space) {
           return any_of(space.kernels, [&](const DeviceKernel &other) { return other.name == kernel.name; });
         };
-        const size_t space = find_if_not(common_, hasName) - common_.begin();
+        size_t space = 0;
+        for (kernel::FuncOp stage : kernel.calls) // which are to stand before
+          space = std::max(space, spaces_.lookup(stage));
+        while (space < common_.size() && hasName(common_[space]))
+          ++space;
         if (space == common_.size())
-          common_.push_back({kCommon + (space > 0 ? std::to_string(space + 1) : std::string()), {}});
+          common_.push_back({kCommon + (space > 0 ? std::to_string(space + 1) : std::string())});
         at = taken.try_emplace(key, space, common_[space].kernels.size()).first;
         common_[space].kernels.push_back(kernel);
       }
@@ -405,6 +409,8 @@ void DeviceKernels::takeCommon(std::vector<std::vector<DeviceKernel>> &all) {
           known.comments.push_back(member.comment);
       }
       spaces_[kernel.op] = space;
+      common_[space].programs.resize(all.size());
+      common_[space].programs.set(program);
     }
     erase_if(kernels, [&](const DeviceKernel &kernel) { return spaces_.contains(kernel.op); });
   }
@@ -467,6 +473,7 @@ FailureOr<DeviceKernels> DeviceKernels::make(const ModelNames &model) {
       Writer out;
       LoopEmitter(model, *program, arrays[number], made, loop, counters, most, out).emit();
       kernel.text = out.text();
+      kernel.calls = loop.stages;
       // What calls a stage that a program has for itself is its own.
       if (all_of(loop.stages, [&](kernel::FuncOp stage) { return made.spaces_.contains(stage); }))
         add(number, std::move(kernel), loops);

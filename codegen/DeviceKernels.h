@@ -5,6 +5,7 @@
 
 #include "codegen/DeviceArrays.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 namespace dbc::codegen {
 
@@ -26,13 +27,15 @@ struct DeviceKernel {
   std::string forGraph;    ///< the same of a stage in a graph; "" where it is in none
   int64_t sharedBytes = 0; ///< of a stage, in shared memory, for a block of threads that is not wide
   std::vector<DeviceArrays::Member> uses; ///< members of `Arrays` that the text names
+  std::vector<kernel::FuncOp> calls;      ///< stages, by a loop
   bool isLoop() const { return !llvm::isa<kernel::FuncOp>(op); }
 };
 
 /// A namespace of kernels that several programs have.
 struct CommonKernels {
   std::string space;
-  std::vector<DeviceKernel> kernels;
+  std::vector<DeviceKernel> kernels = {};
+  llvm::SmallBitVector programs = {}; ///< that have some, by number
 };
 
 /// All kernels of a model for a device. Entries often run the same recursion: a kernel that has the same text

@@ -277,6 +277,28 @@ TEST(CudaProduct, OnMatrixUnits) {
   on_matrix_units<Math::tf32, 8, 3>(3e-2);
 }
 
+// Rounded numbers have 11 bits and are next to what they come from; what has 11 bits stays, and what is none.
+// What is lost has no sign on the whole: else errors would add up from level to level.
+TEST(CudaProduct, RoundsToElevenBits) {
+  for (float (*round)(float) : {round_to_tf32, nearest_tf32}) {
+    double lost = 0;
+    int32_t numbers = 0;
+    for (float x : drawn<float>(20000, 7)) {
+      const float y = round(x), unit = std::ldexp(1.f, std::ilogb(x) - 10);
+      ASSERT_EQ(y, cut_to_tf32(y)) << x;
+      ASSERT_LT(std::abs(y - x), unit) << x;
+      ASSERT_EQ(round(y), y) << x;
+      ASSERT_EQ(round(-x), -y) << x;
+      lost += (std::abs(x) - std::abs(y)) / unit;
+      ++numbers;
+    }
+    EXPECT_LT(std::abs(lost / numbers), 0.03); // cutting loses 0.5
+    for (float x : {0.f, 1.f, -0.5f, INFINITY, -INFINITY})
+      EXPECT_EQ(round(x), x);
+    EXPECT_TRUE(std::isnan(round(NAN)));
+  }
+}
+
 // Rows that do not begin at multiples of 16 bytes are loaded number by number.
 TEST(CudaProduct, OfRowsAnywhereOnMatrixUnits) { on_matrix_units<Math::tf32x3, 8, 2>(1e-5, false, false); }
 
