@@ -87,14 +87,16 @@ void DeviceComputeEmitter::stages() {
       auto value = stage->getAttrOfType<IntegerAttr>(name);
       return std::to_string(value ? value.getInt() : 0);
     };
-    out_.line(
-        "    {" +
-        commas(
-            {quoted(stage.getSymName()), model_.kernels->function(program_, stage, launchOf(program_, stage)),
-             std::to_string(model_.traffic(stage, "read")), std::to_string(model_.traffic(stage, "written")),
-             attribute("gathers"), attribute("operations")}) +
-        (arrays_.graph ? ", " + model_.kernels->function(program_, stage, recordOf(program_, stage)) : "") +
-        "},");
+    out_.line("    {" +
+              commas({quoted(stage.getSymName()),
+                      model_.kernels->function(program_, stage, launchOf(program_.nameOf(stage))),
+                      std::to_string(model_.traffic(stage, "read")),
+                      std::to_string(model_.traffic(stage, "written")), attribute("gathers"),
+                      attribute("operations")}) +
+              (arrays_.graph
+                   ? ", " + model_.kernels->function(program_, stage, recordOf(program_.nameOf(stage)))
+                   : "") +
+              "},");
   }
   out_.line("};");
   out_.blank();
@@ -449,7 +451,7 @@ void DeviceComputeEmitter::rest(Operation &op, const std::string &ticks) {
   const auto &[stages, apart] = loops_.at(&op);
   out_.line("device.launch_loop(" +
             commas({"run", "arrays", "device_stages", stages, "teams", apart, ticks,
-                    model_.kernels->function(program_, loop->op, "launch_" + loop->name)}) +
+                    model_.kernels->function(program_, loop->op, launchOf(loop->name))}) +
             ");");
 }
 

@@ -74,11 +74,23 @@ static void emitLaunch(KernelEmitter &emitter, const std::string &kernel, const 
                   emitter.sharedBytes()));
 }
 
-/// The parameters of a function that launches a stage, of which some have no wide tiles.
+/// The head of a function that launches a stage, of which some have no wide tiles.
 static std::string parametersOf(KernelEmitter &emitter, std::string parameters) {
   if (!emitter.widens())
     parameters.replace(parameters.find("int32_t wide"), StringRef("int32_t wide").size(), "int32_t /*wide*/");
   return parameters;
+}
+
+/// Behind a stage's kernel: the function `head` that launches it.
+static void emitLauncher(KernelEmitter &emitter, const std::string &head, const std::string &kernel,
+                         const std::string &begin, const std::string &end,
+                         const std::vector<std::string> &parameters, Writer &out) {
+  out.line("} // namespace");
+  out.blank();
+  out.open("void " + parametersOf(emitter, head));
+  emitLaunch(emitter, kernel, begin, end, parameters, out);
+  out.close();
+  out.blank();
 }
 
 /// The kernel of a stage that finds its arrays and its rows in memory, and what launches it.
@@ -95,12 +107,8 @@ static void emitForGraph(const ModelNames &model, const Program &program, kernel
   out.line("const Arrays arrays = *given;"); // the addresses come all at once, and are not read again
   out.line(callOf(emitter, program, program.nameOf(stage), "kRows", "rows[0]", "rows[1]", "launch"));
   out.close();
-  out.line("} // namespace");
-  out.blank();
-  out.open("void " + recordOf(program, stage) + parametersOf(emitter, kRecordParameters));
-  emitLaunch(emitter, kernel, "0", "expected", {"given", "rows", "launch"}, out);
-  out.close();
-  out.blank();
+  emitLauncher(emitter, recordOf(program.nameOf(stage)) + kRecordParameters, kernel, "0", "expected",
+               {"given", "rows", "launch"}, out);
 }
 
 /// A stage that a library computes: what has it do so.
@@ -120,7 +128,7 @@ static void emitGemm(const ModelNames &model, const Program &program, kernel::Fu
   for (StringRef unused : {"wide", "stream"})
     parameters.replace(parameters.find(unused), unused.size(),
                        (unused == "stream" ? " /*" : "/*") + unused.str() + "*/");
-  out.open("void " + launchOf(program, stage) + parameters);
+  out.open("void " + launchOf(program.nameOf(stage)) + parameters);
   out.line("arrays.blas->gemm(dbc::cuda::Gemm<real>{" +
            commas({"end - begin", row(gemm.getFrom()), "arrays." + program.nameOf(matrix),
                    matrix.getInit() ? "/*biased=*/true" : "/*biased=*/false", row(gemm.getTo())}) +
@@ -156,12 +164,8 @@ static FailureOr<DeviceKernel> emitStage(const ModelNames &model, const Program 
   out.open(kernel + "(const Arrays arrays, int32_t begin, int32_t end)");
   out.line(callOf(emitter, program, made.name, "kRows", "begin", "end", "arrays.faults.launch"));
   out.close();
-  out.line("} // namespace");
-  out.blank();
-  out.open("void " + launchOf(program, stage) + parametersOf(emitter, kLaunchParameters));
-  emitLaunch(emitter, kernel, "begin", "end", {"arrays", "begin", "end"}, out);
-  out.close();
-  out.blank();
+  emitLauncher(emitter, launchOf(made.name) + kLaunchParameters, kernel, "begin", "end",
+               {"arrays", "begin", "end"}, out);
   made.text = out.text();
   made.sharedBytes = emitter.sharedBytes();
   if (arrays.graph) {
@@ -214,7 +218,7 @@ void LoopEmitter::emit() {
   kernel();
   out_.line("} // namespace");
   out_.blank();
-  out_.open("void launch_" + loop_.name + kLoopParameters);
+  out_.open("void " + launchOf(loop_.name) + kLoopParameters);
   launch();
   out_.close();
   out_.blank();
