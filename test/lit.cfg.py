@@ -71,8 +71,9 @@ config.substitutions += [
     # Random programs and mutated models: how many, which, and the compiler that is quickest at what runs only once.
     ("%programs", "2000" if full and not config.dbc_sanitize else "100"),
     ("%mutants", "10000" if full and not config.dbc_sanitize else "300"),
-    # On a device: inputs of a model, orders of turns, which models nvcc compiles, which have products in other ways too.
+    # On a device: inputs of a model, orders of turns, random programs, which models nvcc compiles, which have products in other ways too.
     ("%cudainputs", "40" if full and not config.dbc_sanitize else "3"),
+    ("%cudaprograms", "200" if full else "20"),
     ("%cudaseeds", "3" if full and not config.dbc_sanitize else "1"),
     ("%shimmodels", " ".join(f"{models}/{name}.dyn" for name in (["*"] if full else SCHEMES))),
     ("%cudamodels", "*" if full else "[0-9][05]_*"),

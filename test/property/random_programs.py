@@ -35,6 +35,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--flags", default="-O0 -Wall -Wextra -Werror", help="CXXFLAGS of the compiled models")
     parser.add_argument("--target", default="cpu", help="what compiled code runs on, as `dbc verify --target`")
+    parser.add_argument("--orders", type=int, default=1, help="orders of turns, where the CPU stands in for a device")
     parser.add_argument("--tries", type=int, default=200, help="how many smaller programs are tried for a failure")
     parser.add_argument("--show", action="store_true", help="print the programs and stop")
     parser.add_argument("--keep", help="write failures into this folder")
@@ -53,7 +54,7 @@ def main():
             print(f"// program {program.number} of seed {seed}\n" + tidy(merged([program])[0]))
         return 0
 
-    dbc = Dbc(options.dbc, options.structures, seed % 1000, options.flags, options.target)
+    dbc = Dbc(options.dbc, options.structures, seed % 1000, options.flags, options.target, options.orders)
     units = [programs[at : at + options.unit] for at in range(0, len(programs), options.unit)]
     verdicts, medians, seen = collections.Counter(), [], set()
 
@@ -71,7 +72,8 @@ def main():
         print(dbc.verify(small).text[:1500])
         print(f"again: dbc verify random.dyn {' '.join(dbc.arguments(dims))}")
         print(
-            f"whole: random_programs.py --dbc {options.dbc} --seed {seed} --programs {options.programs} --only {names}",
+            f"whole: random_programs.py --dbc {options.dbc} --seed {seed} --programs {options.programs} --only {names}"
+            f" --structures {options.structures} --target {options.target} --orders {options.orders}",
             flush=True,
         )
         if options.keep:

@@ -53,10 +53,12 @@ def run_within(seconds, command, **options):
 
 
 class Dbc:
-    """The compiler under test, with a cache of compiled models of its own."""
+    """The compiler under test, with a cache of compiled models of its own. `orders`: on how many orders of turns, those of
+    DBC_SHIM_SEED 0 and on, a program is run where the CPU stands in for a device."""
 
-    def __init__(self, path, structures, seed, flags, target):
+    def __init__(self, path, structures, seed, flags, target, orders=1):
         self.path, self.structures, self.seed, self.target = os.path.abspath(path), structures, seed, target
+        self.orders = orders
         self.cache = tempfile.TemporaryDirectory(prefix="dbc-programs-")
         self.environment = {**os.environ, "XDG_CACHE_HOME": self.cache.name, "CXXFLAGS": flags}
 
@@ -77,12 +79,15 @@ class Dbc:
                 file.write(text)
             write_modules(folder)
             try:
-                done = run_within(
-                    60 + 30 * len(programs),
-                    [self.path, "verify", "random.dyn", *self.arguments(dims, structures), "--real", real, "--json"],
-                    cwd=folder,
-                    env=self.environment,
-                )
+                for order in range(self.orders):
+                    done = run_within(
+                        60 + 30 * len(programs),
+                        [self.path, "verify", "random.dyn", *self.arguments(dims, structures), "--real", real, "--json"],
+                        cwd=folder,
+                        env={**self.environment, "DBC_SHIM_SEED": str(order)},
+                    )
+                    if done.returncode != 0:
+                        break
             except subprocess.TimeoutExpired:
                 # What a recursion gives to itself in lists of lists grows with every level of a structure: some programs
                 # ask for more than there is time for. Whether they are right is seen on few inputs.
