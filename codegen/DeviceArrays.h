@@ -64,13 +64,13 @@ public:
 /// The namespace of a program's kernels, and what launches one of a stage or a loop.
 inline std::string kernelsOf(const Program &program) { return "cuda_kernels::" + program.space; }
 inline std::string launchOf(const std::string &kernel) { return "launch_" + kernel; }
+/// The same for a graph.
+inline std::string recordOf(const std::string &stage) { return "record_" + stage; }
 /// A field or argument as kernels have it.
 inline std::string columnType(const Array &array) { return "dbc::cuda::Column<" + array.pointee + ">"; }
 /// Numbers from row to row of an array in a device's memory. Rows of buffers that are long enough for
 /// products begin at multiples of 16 bytes.
 int64_t deviceRowSize(const ModelNames &model, const Program &program, llvm::StringRef symbol);
-/// The same for a graph.
-inline std::string recordOf(const std::string &stage) { return "record_" + stage; }
 /// Blocks of threads that have scratch in global memory, at most, in one launch.
 constexpr int64_t kScratchBlocks = 512;
 /// Bytes of the counters of a whole loop, as dbc/cuda/arrays.h has them.

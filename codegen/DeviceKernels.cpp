@@ -273,8 +273,8 @@ void LoopEmitter::first(kernel::FirstOp op) {
       assert(isa<kernel::CopyAsyncOp>(each) && "nothing else comes first");
       DeviceArrays::Kept keep = loop_.keeps[number++];
       std::string name = kept_[keep.matrix.getSymName()], memory = names_.fresh("kept_" + name);
-      out_.line("DBC_SHARED(float, " +
-                commas({memory, std::to_string(all_), std::to_string(keep.bytes / 4)}) + ");");
+      out_.line("DBC_KEPT(float, " + commas({memory, std::to_string(all_), std::to_string(keep.bytes / 4)}) +
+                ");");
       out_.line(name + " = dbc::cuda::copy_async(" +
                 commas({name, std::to_string(keep.tiles), memory, "team"}) + ");");
       all_ += keep.bytes;

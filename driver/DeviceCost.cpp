@@ -94,6 +94,11 @@ llvm::Expected<DeviceConstants> readDevice(const std::string &nameOrFile) {
 
 //===-- Prediction --------------------------------------------------------------------------------------===//
 
+bool LoopShape::keepsOn(const DeviceConstants &device) const {
+  return kept > 0 && double(shared + kept) <= device.shared_bytes_per_processor &&
+         double(tiles) <= device.processors;
+}
+
 static int64_t up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 static double workOf(const DeviceConstants &device, const KernelShape &kernel, int64_t rows, int64_t block,
@@ -106,6 +111,7 @@ static double workOf(const DeviceConstants &device, const KernelShape &kernel, i
   const double hertz = device.clock_ghz * 1e9;
   const double share = std::min(device.l2_bytes_per_clock,
                                 device.l2_bytes_per_second / hertz / double(std::min(units, processors)));
+  const bool keeps = inLoop && kernel.whole.keepsOn(device);
   double mac = 0, weights = 0, chain = 0; // clocks
   for (const ProductShape &product : kernel.products) {
     const double matrix = double(product.outputs) * double(product.inputs);
@@ -113,7 +119,7 @@ static double workOf(const DeviceConstants &device, const KernelShape &kernel, i
     mac += double(plain ? most : up(most, cuda::kUnitRows) * cuda::kUnitRows) * matrix /
            device.rate(product.instruction);
     weights += (product.shared ? 1 : double(most)) * matrix * sizeof(float) /
-               (inLoop && product.kept > 0 ? device.shared_bytes_per_clock : share);
+               (keeps && product.kept ? device.shared_bytes_per_clock : share);
     if (plain)
       chain += double(up(up(most, product.rowsAtOnce) * product.outputs, kernel.threads)) *
                double(product.inputs) * device.product_step_clocks;
@@ -127,7 +133,10 @@ static double workOf(const DeviceConstants &device, const KernelShape &kernel, i
   const bool wide = block != kernel.rows;
   double resident = std::min(device.threads_per_processor / double(kernel.threads),
                              double(wide ? kernel.wideResident : kernel.resident));
-  if (const int64_t shared = wide ? kernel.wideShared : kernel.shared; shared > 0)
+  const int64_t shared =
+      wide ? kernel.wideShared
+           : std::max(kernel.shared, inLoop ? kernel.whole.shared : 0) + (keeps ? kernel.whole.kept : 0);
+  if (shared > 0)
     resident = std::min(resident, device.shared_bytes_per_processor / double(shared));
   const double rounds = double(up(each, std::max<int64_t>(1, static_cast<int64_t>(resident))));
   const double clocks = std::max(double(each) * std::max({mac, weights, bytes}), rounds * chain);
@@ -219,10 +228,11 @@ Prediction predict(const DeviceConstants &device, const ProgramShape &program,
       const bool first = !begun[kernel.loop] && ticks[k].size() > apart;
       begun[kernel.loop] = begun[kernel.loop] || first;
       launches[size_t(DevicePath::Loops)] = launchedApart + first;
-      found.us[size_t(DevicePath::Loops)] += first ? device.launch_us : 0;
-      for (const ProductShape &product : kernel.products) // every processor reads what it keeps
+      if (first)
+        found.us[size_t(DevicePath::Loops)] += device.launch_us;
+      if (first && kernel.whole.keepsOn(device)) // every processor reads what it keeps
         found.us[size_t(DevicePath::Loops)] +=
-            double(product.kept) * device.processors / device.l2_bytes_per_second * 1e6;
+            double(kernel.whole.kept) * device.processors / device.l2_bytes_per_second * 1e6;
     }
     for (size_t path = 0; path < launches.size(); ++path) {
       prediction.us[path] += found.us[path];

@@ -12,12 +12,13 @@
 //
 // `chain` is what one thread does one behind the other. `wait` is that of the path:
 //   levels   a launch a tick: launch_us; and the host is no faster than host_launch_us
-//   graph    the same launches as nodes of one CUDA graph: graph_node_us; also where the stage has no rows,
-//   as
-//            a graph serves all batches with as many ticks. Where there can be none the launches stay
+//   graph    the same launches as nodes of one CUDA graph: graph_node_us; also where the stage has no
+//            rows, as a graph serves all batches with as many ticks. Where there can be none the launches
+//            stay
 //   loops    a launch for a whole loop, where the report says that it can be one. In it word_us a tick with
 //            rows where blocks wait for numbers; else grid_barrier_us and two latencies a tick, also where
-//            the stage has no rows. Weights that blocks keep are read once, and then from shared memory.
+//            the stage has no rows. Weights that blocks keep are read once, and then from shared memory, if
+//            a processor has room for them; fewer blocks are resident at once then.
 //            Inputs are dealt to teams of blocks: as many as have a block for each tile of the loops' stages,
 //            but no more than there are inputs; units of work are those of all teams, each with its share of
 //            the rows. Ticks at a loop's beginning that are wide are launches of their own
@@ -59,12 +60,22 @@ struct ProductShape {
   std::string instruction;
   int64_t rowsAtOnce = 1; ///< plain products: rows of which one thread takes an output at once
   bool shared = false;    ///< all rows of a block read the same weights, else each has a matrix of its own
-  int64_t kept = 0;       ///< bytes of them that a block keeps in shared memory for a whole loop
+  bool kept = false;      ///< they are among what a block keeps in shared memory for a whole loop
 };
 /// Work that the threads of a block share: `elements` a row, or a tile of a row; each of `operations` that
 /// one thread does one behind the other. A row that is a warp's has one for each of its lanes.
 struct ElementsShape {
   int64_t elements = 0, operations = 0;
+};
+
+/// A loop that may be one launch.
+struct LoopShape {
+  int64_t shared = 0; ///< of a block: bytes of shared memory for its stages
+  int64_t kept = 0;   ///< bytes there of the matrices that it keeps, each once
+  int64_t tiles = 1;  ///< of these matrices, at most: a team has a block for each, or keeps none
+
+  /// Whether blocks keep them on the device.
+  bool keepsOn(const DeviceConstants &device) const;
 };
 
 /// What a block of threads does for a stage.
@@ -79,6 +90,7 @@ struct KernelShape {
   std::vector<ProductShape> products;
   std::vector<ElementsShape> elements;
   int32_t loop = -1;   ///< number of the loop that may be one launch; -1: a launch each tick
+  LoopShape whole;     ///< that loop
   bool awaits = false; ///< there blocks wait for the numbers that they need
 };
 

@@ -135,15 +135,26 @@ static KernelShape shapeOf(kernel::FuncOp func, SymbolTable &names) {
   return shape;
 }
 
-/// What blocks keep of a kernel's matrices in a loop.
-static void keep(Operation &loop, kernel::FuncOp func, SymbolTable &names, KernelShape &kernel) {
-  SmallVector<Attribute> keeps;
-  loop.walk([&](kernel::CopyAsyncOp copy) { keeps.push_back(copy.getWeightsAttr()); });
+/// A loop that may be one launch, and what its blocks keep of a kernel's matrices in it.
+static void putIn(Operation &loop, kernel::FuncOp func, SymbolTable &names, KernelShape &kernel) {
+  llvm::SmallSetVector<Attribute, 4> keeps;
+  loop.walk([&](kernel::CopyAsyncOp copy) {
+    if (!keeps.insert(copy.getWeightsAttr()))
+      return;
+    auto matrix = names.lookup<kernel::WeightsOp>(copy.getWeights());
+    kernel.whole.kept += matrix.getTileBytes();
+    kernel.whole.tiles = std::max(kernel.whole.tiles, matrix.getTileCount());
+  });
+  loop.walk([&](kernel::LaunchOp launch) {
+    auto stage = names.lookup<kernel::FuncOp>(launch.getFunc());
+    kernel.whole.shared =
+        std::max(kernel.whole.shared, kernel::blockBytes(stage, kernel::Memory::Shared, sizeof(float)));
+  });
   size_t number = 0; // products of two matrices of a row are none of a matrix
   func.walk([&](Operation *op) {
     auto product = dyn_cast<kernel::ProductOp>(op);
-    if (product && llvm::is_contained(keeps, product.getWeightsAttr()))
-      kernel.products[number].kept = names.lookup<kernel::WeightsOp>(product.getWeights()).getTileBytes();
+    if (product)
+      kernel.products[number].kept = keeps.contains(product.getWeightsAttr());
     number += isa<kernel::ProductOp, kernel::MultiplyOp>(op);
   });
 }
@@ -169,7 +180,7 @@ std::vector<ProgramShape> shapesOf(ModuleOp kernels) {
       KernelShape kernel = shapeOf(func, names);
       for (Operation *loop = launch->getParentOp(); loop != program; loop = loop->getParentOp())
         if (loop->hasAttr("persistent")) {
-          keep(*loop, func, names, kernel);
+          putIn(*loop, func, names, kernel);
           kernel.awaits = loop->hasAttr("awaits");
           if (!is_contained(loops, loop))
             loops.push_back(loop);

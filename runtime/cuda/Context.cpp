@@ -139,6 +139,7 @@ Context::~Context() {
   graphs_.clear(*backend_, memory_);
   fence(false);
   arena_.release(memory_);
+  fault_memory_.release(memory_);
   staging_.release(HostMemory{*backend_});
   if (stream_ != nullptr && stream_ != options_.stream)
     backend_->close(stream_);
@@ -260,7 +261,7 @@ bool Context::reserve(std::initializer_list<Region> regions) {
       return false;
     }
   }
-  const size_t faults = static_cast<size_t>(fault_capacity_) * sizeof(FaultRecord);
+  constexpr size_t faults = kFaults * sizeof(FaultRecord);
   size_t bytes[4] = {}; // of each kind
   needed_ = kHeader + lines(faults);
   decided_bytes_ = 0;
@@ -277,6 +278,11 @@ bool Context::reserve(std::initializer_list<Region> regions) {
   ends_.clear();
   if (!arena_.reserve(memory_, all, options_.limit_bytes)) {
     check(memory_.missing("the batch", all, options_.limit_bytes));
+    return false;
+  }
+  const size_t more_faults = fault_capacity_ > kFaults ? fault_capacity_ * sizeof(FaultRecord) : 0;
+  if (!fault_memory_.reserve(memory_, more_faults)) {
+    check(memory_.missing("what is wrong with the batch", more_faults, 0));
     fault_capacity_ = kFaults;
     return false;
   }
@@ -288,7 +294,8 @@ bool Context::reserve(std::initializer_list<Region> regions) {
   }
   results_ = arena_.data();
   header_ = reinterpret_cast<int32_t *>(results_ + result_bytes_);
-  records_ = reinterpret_cast<FaultRecord *>(results_ + result_bytes_ + in);
+  records_ =
+      reinterpret_cast<FaultRecord *>(more_faults > 0 ? fault_memory_.data() : results_ + result_bytes_ + in);
   host_results_ = staging_.data() + in;
   host_decided_ = host_results_ + result_bytes_ + header;
   return true;
@@ -305,7 +312,7 @@ int64_t Context::begin(std::initializer_list<Region> regions) {
     backend_->poison(arena_.data(), arena_.bytes());
   const bool fenced = backend_->fence != nullptr;
   const size_t header = room(kHeader), in = static_cast<size_t>(host_results_ - staging_.data());
-  const size_t records = static_cast<size_t>(fault_capacity_) * sizeof(FaultRecord);
+  constexpr size_t records = kFaults * sizeof(FaultRecord);
   // Where the next array of each kind begins.
   size_t at[4] = {};
   at[Region::Input] = result_bytes_ + header;

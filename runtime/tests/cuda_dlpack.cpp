@@ -119,6 +119,10 @@ TEST_F(CudaTensors, ThatDoNotFit) {
             "toy: the tensor for `value` has 2 numbers a row, not 1");
   EXPECT_EQ(borrow(Tensor(values_, {10}, kDLFloat, kDLVulkan)).message,
             "toy: the tensor for `value` is neither on the host nor on a CUDA device");
+  Tensor odd(values_, {9}, kDLFloat);
+  odd.shape[0] = 10;
+  odd.byte_offset = 2;
+  EXPECT_EQ(borrow(odd).message, "toy: the tensor for `value` begins at no multiple of 4 bytes");
   EXPECT_EQ(borrow(Tensor(values_, {10, -1, -1}, kDLFloat)).message,
             "toy: the tensor for `value` has an axis of length -1");
   Tensor nowhere(values_, {10}, kDLFloat, kDLCUDA);

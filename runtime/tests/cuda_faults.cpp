@@ -118,6 +118,29 @@ TEST_F(CudaFound, NoMemoryForFaults) {
   EXPECT_EQ(context.found().size(), 600u);
 }
 
+// What is wrong does not count for the limit that a batch fits: there is memory for it besides.
+TEST_F(CudaFound, FaultsBesideALimit) {
+  dbc::Session session(model_);
+  dbc::cuda::ContextOptions options;
+  {
+    Context context(on_);
+    session.compute_on(&context);
+    fill(300);
+    ASSERT_TRUE(session.run(0, batch_).ok());
+    options.limit_bytes = context.needed_bytes();
+  }
+  Context context(on_, options);
+  session.compute_on(&context);
+  fill(300, [](int32_t row) { return row == 7 ? 1.f : -2.f; });
+  for (int32_t run = 0; run < 2; ++run) {
+    const Status ran = session.run(0, batch_);
+    ASSERT_TRUE(ran.ok()) << ran.message;
+    EXPECT_EQ(context.found().size(), 598u);
+    EXPECT_EQ(context.needed_bytes(), options.limit_bytes);
+  }
+  EXPECT_GT(context.bytes(), options.limit_bytes);
+}
+
 // A kernel that is broken is a mistake in dbc: no results, and words with the model's name.
 __global__ void end_early() {
   if (threadIdx.x > 0)

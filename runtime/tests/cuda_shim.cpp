@@ -256,6 +256,30 @@ TEST(CudaShim, SharedMemoryBeginsAsNoNumber) {
   EXPECT_EQ(threads, 3 * 20 * kThreads);
 }
 
+template <int32_t kBegin> __device__ void work_behind() {
+  DBC_SHARED(float, numbers, kBegin, 16);
+  numbers[threadIdx.x % 16] = 1;
+}
+template <int32_t kKept, int32_t kBegin> __global__ void keep_and_work() {
+  DBC_KEPT(float, kept, kKept, 16);
+  kept[threadIdx.x % 16] = 1;
+  work_behind<kBegin>();
+}
+
+// Functions that are called one after the other may use the same bytes, but none those that the kernel keeps.
+TEST(CudaShim, NothingLiesInWhatIsKept) {
+  start(keep_and_work<64, 0>, 1);
+  EXPECT_TRUE(wait().ok());
+  start(keep_and_work<64, 128>, 1);
+  EXPECT_TRUE(wait().ok());
+  start(keep_and_work<48, 0>, 1);
+  Status status = wait();
+  EXPECT_TRUE(says(status, "overlaps that in line")) << status.message;
+  start(keep_and_work<64, 112>, 1);
+  status = wait();
+  EXPECT_TRUE(says(status, "overlaps that in line")) << status.message;
+}
+
 __global__ void end_early(int32_t leaving, int32_t *line) {
   if (threadIdx.x < leaving)
     return;

@@ -53,15 +53,48 @@ double on(const Prediction &prediction, DevicePath path) { return prediction.us[
 
 // Weights that a block keeps are read from shared memory in a loop, and once from the second-level cache.
 TEST(DeviceCost, KeptWeightsAreReadOnce) {
-  const DeviceConstants device = roundNumbers();
+  DeviceConstants device = roundNumbers();
+  device.shared_bytes_per_processor = 81000;
   ProgramShape program;
   program.kernels.push_back(product("tf32"));
-  program.kernels[0].loop = 0;
-  const double before = on(predict(device, program, {{8, 8}}), DevicePath::Loops);
-  program.kernels[0].products[0].kept = 80000;
+  KernelShape &kernel = program.kernels[0];
+  kernel.loop = 0;
+  kernel.whole = {/*shared=*/1000, /*kept=*/0, /*tiles=*/2};
+  auto loops = [&](const std::vector<std::vector<int32_t>> &ticks) {
+    return on(predict(device, program, ticks), DevicePath::Loops);
+  };
+  const double before = loops({{8, 8}});
+  kernel.products[0].kept = true;
+  kernel.whole.kept = 80000;
   // 80,000 bytes at 64 a clock in place of 32, twice; and 4 processors that read as much at 64 together.
-  EXPECT_DOUBLE_EQ(on(predict(device, program, {{8, 8}}), DevicePath::Loops), before - 2 * 1.25 + 5);
-  EXPECT_DOUBLE_EQ(workOf(device, program.kernels[0], 8), 2.5 + 0.5);
+  EXPECT_DOUBLE_EQ(loops({{8, 8}}), before - 2 * 1.25 + 5);
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 8), 2.5 + 0.5);
+  EXPECT_DOUBLE_EQ(loops({{}}), device.start_us); // no level, no launch that reads them
+  // Where a processor, or a team, has no room for them they stay where they are.
+  device.shared_bytes_per_processor = 80999;
+  EXPECT_DOUBLE_EQ(loops({{8, 8}}), before);
+  device.shared_bytes_per_processor = 81000;
+  kernel.whole.tiles = 5;
+  EXPECT_DOUBLE_EQ(loops({{8, 8}}), before);
+  kernel.whole.tiles = 2;
+  // Two stages that multiply by one matrix read it once.
+  const double one = loops({{8}});
+  program.kernels.push_back(kernel);
+  EXPECT_DOUBLE_EQ(loops({{8}, {8}}), 2 * one - device.start_us - device.launch_us - 5);
+}
+
+// Blocks that keep weights leave room for fewer others.
+TEST(DeviceCost, KeptWeightsTakeRoom) {
+  DeviceConstants device = roundNumbers();
+  device.shared_bytes_per_processor = 81000;
+  KernelShape kernel = product("tf32");
+  kernel.elements.push_back({/*elements=*/128, /*operations=*/5000}); // what a thread does decides
+  kernel.loop = 0;
+  kernel.whole = {/*shared=*/1000, /*kept=*/39000, /*tiles=*/2};
+  kernel.rows = 1;
+  const double before = workOf(device, kernel, 4, /*inLoop=*/true); // two on each processor
+  kernel.whole.kept = 80000;
+  EXPECT_DOUBLE_EQ(workOf(device, kernel, 4, /*inLoop=*/true), 2 * before);
 }
 
 // Many rows make blocks of many rows, and these read the weights less often.

@@ -112,7 +112,7 @@ def main():
     )
     rare = counts.table(20 if len(programs) >= 2000 else 5) if len(programs) >= 100 else []
     bad = [f"{verdicts[what]} programs are {what}" for what in ("failure", "refused") if verdicts[what]]
-    if verdicts["unfit"] > 0.02 * len(programs):
+    if verdicts["unfit"] > max(1, 0.02 * len(programs)):
         bad.append("too many programs are unfit")
     if median < 20:
         bad.append(f"the median structure has {median} nodes, fewer than 20")

@@ -18,6 +18,14 @@ constexpr int32_t kThreads = 256;
 /// That take each step together.
 constexpr int32_t kWarp = 32, kWarps = kThreads / kWarp;
 
+/// Bytes that a kernel may be given, and some to spare: nvcc before 12.1 allows 4 KB.
+#if defined(__CUDACC__) &&                                                                                   \
+    (__CUDACC_VER_MAJOR__ < 12 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ < 1))
+constexpr int32_t kMostArguments = 4000;
+#else
+constexpr int32_t kMostArguments = 32000;
+#endif
+
 /// Rows of a block of threads in wide tiles, and how many such blocks a launch must have to be worth it: half
 /// as many as an H100 computes at once. Where that is best has not been measured.
 constexpr int32_t kWideRows = 128, kWideBlocks = 64;

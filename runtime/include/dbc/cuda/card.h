@@ -20,6 +20,8 @@
 /// Memory that the threads of a block have in common: `count` elements from byte `offset` on.
 #define DBC_SHARED(type, name, offset, count)                                                                \
   type *const name = reinterpret_cast<type *>(dbc_shared_memory + (offset))
+/// The same where nothing else may lie as long as the kernel runs: arrays of functions that it calls neither.
+#define DBC_KEPT(type, name, offset, count) DBC_SHARED(type, name, offset, count)
 extern __shared__ __align__(16) unsigned char dbc_shared_memory[];
 
 /// Before loops whose arrays are registers when all counters are known.
@@ -108,14 +110,19 @@ void launch(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *
 /// for one. A kernel has one such number.
 template <class... Parameters> int32_t most_together(void (*kernel)(Parameters...), size_t shared) {
   static thread_local std::map<KernelOnDevice, int32_t> asked;
-  auto [most, is_new] = asked.try_emplace(on_device(kernel), 0);
-  if (is_new && give_shared(kernel, shared)) {
-    int processors = 0, on_each = 0;
-    note(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, most->first.second));
-    note(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&on_each, kernel, kThreads, shared));
-    most->second = processors * on_each;
-  }
-  return most->second;
+  const KernelOnDevice asking = on_device(kernel);
+  if (const auto known = asked.find(asking); known != asked.end())
+    return known->second;
+  if (!give_shared(kernel, shared))
+    return 0;
+  int processors = 0, on_each = 0;
+  cudaError_t code = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, asking.second);
+  if (code == cudaSuccess)
+    code = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&on_each, kernel, kThreads, shared);
+  note(code);
+  if (code != cudaSuccess) // that passes
+    return 0;
+  return asked[asking] = processors * on_each;
 }
 
 /// Blocks of each team that a device has at once in a launch of a whole loop.

@@ -129,7 +129,8 @@ struct ContextOptions {
   /// cudaStreamLegacy.
   void *stream = nullptr;
   /// Memory of the device that may be held for batches, in bytes; one that needs more fails with Code::limit.
-  /// 0: any. The few kilobytes of graphs do not count.
+  /// 0: any. The few kilobytes of graphs do not count, nor do records of what is wrong where more than 256
+  /// rows of a part are: other inputs must have their results.
   size_t limit_bytes = 0;
   /// Where it comes from.
   Allocator allocator;
@@ -184,7 +185,7 @@ public:
   /// does where the device cannot be reached, or fails. By the thread that uses the context.
   Status copy_to_host(void *to, const void *from, size_t bytes);
   /// Memory held on the device for this session, in bytes; the model's is its own, and so is what was taken.
-  size_t bytes() const { return arena_.bytes() + graphs_.bytes(); }
+  size_t bytes() const { return arena_.bytes() + fault_memory_.bytes() + graphs_.bytes(); }
   /// The most teams that the last part had in a whole loop; 0 where no loop was one launch.
   int32_t teams() const { return most_teams_; }
   /// What of that the last part of a run needed, by the formula in the manifest. With a sanitizer fences come
@@ -394,7 +395,10 @@ private:
   int64_t part_ = 0;      ///< number of the part in hand
   bool busy_ = false;     ///< something was begun and not waited for
   bool deciding_ = false; ///< a copy from where decisions are staged may be under way
+  /// Records of faults that the arena has room for; where there were more, all of them have memory of their
+  /// own, which is kept.
   static constexpr int32_t kFaults = 256;
+  Reservation fault_memory_;
   int32_t fault_capacity_ = kFaults;
   std::vector<FaultRecord> found_;
   int64_t launches_ = 0, fault_launches_ = 0; ///< of kernels; of stages, for the order of what is wrong

@@ -108,7 +108,9 @@ inline Status borrow_tensor(Batch &batch, int32_t table, int32_t column, const D
   if (on_device && !f32)
     return wrong("must be on the host, which reads it: fetch_tensor copies it there");
   const char *data = detail::first_number(tensor);
-  const size_t count = static_cast<size_t>(rows * extent);
+  const size_t count = static_cast<size_t>(rows * extent), bytes = type.bits / 8;
+  if (reinterpret_cast<uintptr_t>(data) % bytes != 0)
+    return wrong("begins at no multiple of " + std::to_string(bytes) + " bytes");
   if (f32)
     batch.borrow_f32s(table, column, reinterpret_cast<const float *>(data), count,
                       on_device ? tensor.device.device_id : -1);

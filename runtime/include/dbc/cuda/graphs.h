@@ -44,9 +44,9 @@ public:
 
   /// Begins to run the stages of `nodes`, in order, as one launch. A graph of the same stages in the same
   /// order is taken, of whichever rows: it is made anew only if a stage has more than twice the rows that it
-  /// was made for, as too few blocks of threads would do them. What was begun before with the same graph has
-  /// come to its end. Fails with Code::limit where there is no memory, Code::internal where the device makes
-  /// no graph.
+  /// was made for, as too few blocks of threads would do them, or if source.wide is another. What was begun
+  /// before with the same graph has come to its end. Fails with Code::limit where there is no memory,
+  /// Code::internal where the device makes no graph.
   Status run(const Backend &backend, const DeviceMemory &memory, void *stream, const GraphSource &source,
              const std::vector<Node> &nodes);
   /// Gives back all memory. What was begun has come to its end.

@@ -36,7 +36,8 @@ struct Blocks {
   DBC_DEVICE static float load(const float *at) { return *at; }
   DBC_DEVICE static float4 load_quad(const float *at) { return cuda::load_quad(at); }
   template <int32_t kCount, class Again> DBC_DEVICE static void await(const float (&)[kCount], Again) {}
-  /// Behind await() the threads of a warp are together again. By the warp.
+  /// Behind await() the threads of a warp are together again; where nobody waited they are so without it. By
+  /// the warp.
   DBC_DEVICE static void meet_in_warp() {}
 };
 

@@ -67,7 +67,8 @@ inline Region decided(int32_t **at, size_t count) {
 }
 
 /// Where memory of a device comes from in place of cudaMalloc: a pool of the application's, say. Both are
-/// called where memory grows and at the end, with the device the calling thread's current one.
+/// called where memory grows and at the end, with the device the calling thread's current one; but a result
+/// that was taken (Taken) is released by whoever drops it, whatever device is the current one there.
 struct Allocator {
   /// At least so many bytes at a multiple of 256; null where there is no more.
   void *(*allocate)(size_t bytes, void *user) = nullptr;

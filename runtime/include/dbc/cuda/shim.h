@@ -47,6 +47,8 @@
 #define gridDim (::dbc::cuda::shim::Machine::own().grid_size())
 #define DBC_SHARED(type, name, offset, count)                                                                \
   type *const name = ::dbc::cuda::shim::Machine::own().shared<type>(__LINE__, __func__, offset, count)
+#define DBC_KEPT(type, name, offset, count)                                                                  \
+  type *const name = ::dbc::cuda::shim::Machine::own().shared<type>(__LINE__, nullptr, offset, count)
 
 /// CUDA's words for numbers that one instruction loads.
 struct alignas(16) float4 {
@@ -178,15 +180,15 @@ public:
     current_->at = at;
     current_->fiber.leave();
   }
-  /// Arrays of one function are there at the same time; each has memory of its own here, so that a sanitizer
-  /// sees what is beyond it.
+  /// Arrays of one function are there at the same time, those of no function (null) as long as the kernel
+  /// runs; each has memory of its own here, so that a sanitizer sees what is beyond it.
   template <class T> T *shared(int32_t line, const char *function, size_t offset, size_t count) {
     const size_t bytes = count * sizeof(T), end = offset + bytes;
     for (Shared &other : block_->shared)
       if (other.line == line)
         return reinterpret_cast<T *>(other.memory.get());
     for (const Shared &other : block_->shared)
-      if (std::strcmp(other.function, function) == 0 && offset < other.end && other.begin < end)
+      if (at_once(other.function, function) && offset < other.end && other.begin < end)
         fail("shared memory in line " + std::to_string(line) + " overlaps that in line " +
              std::to_string(other.line));
     if (offset % 16 != 0) // whatever is loaded or copied by 16 bytes
@@ -229,6 +231,10 @@ private:
     std::vector<Warp> warps;
     std::vector<Shared> shared;
   };
+
+  static bool at_once(const char *function, const char *other) {
+    return function == nullptr || other == nullptr || std::strcmp(function, other) == 0;
+  }
 
   /// A block's threads, at their beginning.
   void begin(int32_t number) {
