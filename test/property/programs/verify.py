@@ -12,10 +12,10 @@ from .tree import merged, write_modules
 class Outcome:
     """`what`: fine; refused (by the checker, or not supported: a bug of the generator); unfit (valid inputs are too hard to
     draw or take too long, or rounding grows so much that only --real f64 agrees with the oracle); failure. `medians`: of the
-    numbers of nodes, one an entry that has nodes."""
+    numbers of nodes, one an entry that has nodes. `order`: of turns, in which it failed."""
 
-    def __init__(self, what, text="", medians=()):
-        self.what, self.text, self.medians = what, text, list(medians)
+    def __init__(self, what, text="", medians=(), order=0):
+        self.what, self.text, self.medians, self.order = what, text, list(medians), order
 
     def signature(self):
         """What stays of the message when names and numbers are taken away: cutting down must keep it."""
@@ -124,4 +124,4 @@ class Dbc:
                 grows = self.on("cpu").verify(programs).what == "unfit"
             if grows:
                 return Outcome("unfit", text, medians)
-        return Outcome("failure", text, medians)
+        return Outcome("failure", text, medians, order)

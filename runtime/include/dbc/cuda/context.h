@@ -129,8 +129,8 @@ struct ContextOptions {
   /// cudaStreamLegacy.
   void *stream = nullptr;
   /// Memory of the device that may be held for batches, in bytes; one that needs more fails with Code::limit.
-  /// 0: any. The few kilobytes of graphs do not count, nor do records of what is wrong where more than 256
-  /// rows of a part are: other inputs must have their results.
+  /// 0: any. The few kilobytes of graphs do not count, nor do records of what is wrong where a part has
+  /// more than 256: other inputs must have their results.
   size_t limit_bytes = 0;
   /// Where it comes from.
   Allocator allocator;
