@@ -41,9 +41,8 @@ static llvm::Expected<std::vector<std::string>> compilerCommand() {
   command[0] = *program;
   std::string chosen = llvm::sys::Process::GetEnv("CXXFLAGS").value_or("");
   for (const std::string &flag :
-       words("-std=c++17 -O3 -fPIC -shared " + chosen + " " DBC_NUMERIC_FLAGS " " DBC_SANITIZE_FLAGS))
+       words("-std=c++17 -O3 -fPIC " + chosen + " " DBC_NUMERIC_FLAGS " " DBC_SANITIZE_FLAGS))
     command.push_back(flag);
-  command.push_back("-I" + surroundings().include);
   return command;
 }
 
@@ -61,11 +60,11 @@ static llvm::Expected<std::vector<std::string>> kernelCommand(const std::string 
              "-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90]"))
     command.push_back(flag);
   command.push_back("-DDBC_CUDA_ARCHITECTURES=\"sm_80 sm_90\""); // what is said where a card has no code
-  command.push_back("-I" + surroundings().include);
   return command;
 }
 
-/// Everything that the object depends on: sources, command, the compiler itself, and the runtime's headers.
+/// Everything that the object depends on: sources, command, the compiler itself, and what is in the runtime's
+/// headers; not where they lie.
 static std::string key(const GeneratedCode &code, const std::vector<std::string> &command) {
   std::vector<std::string> texts = {code.model, code.header, code.source, code.deviceHeader, code.kernels};
   texts.insert(texts.end(), command.begin(), command.end());
@@ -112,43 +111,58 @@ static bool runCompiler(const std::vector<std::string> &command, const std::stri
   return result == 0;
 }
 
-/// The commands that make base.so, in order.
+/// The commands that make the shared object `made` + ".so" of the sources `base`.*, in order. Each source is
+/// compiled by itself, as compiler caches know no other way ($CXX may be "ccache g++").
 static std::vector<std::vector<std::string>> commandsOf(const GeneratedCode &code, const Compilers &compilers,
-                                                        const std::string &base) {
+                                                        const std::string &base, const std::string &made) {
   std::vector<std::vector<std::string>> commands;
-  std::vector<std::string> last = compilers.cxx;
-  last.insert(last.end(), {"-o", base + ".so", base + ".cpp"});
+  auto compile = [&](const std::vector<std::string> &compiler, std::initializer_list<std::string> arguments) {
+    commands.push_back(compiler);
+    commands.back().push_back("-I" + surroundings().include);
+    commands.back().push_back("-c");
+    commands.back().insert(commands.back().end(), arguments);
+  };
+  std::vector<std::string> linked = {"-shared", "-o", made + ".so", made + ".o"};
+  compile(compilers.cxx, {"-o", made + ".o", base + ".cpp"});
+  if (!code.kernels.empty()) {
+    linked.push_back(made + ".cu.o");
+    if (compilers.kernels.empty())
+      compile(compilers.cxx, {"-o", made + ".cu.o", "-x", "c++", base + ".cu"});
+    else
+      compile(compilers.kernels, {"-o", made + ".cu.o", base + ".cu"});
+  }
   if (!compilers.kernels.empty()) {
-    commands.push_back(compilers.kernels);
-    commands.back().insert(commands.back().end(), {"-c", "-o", base + ".o", base + ".cu"});
     llvm::SmallString<128> libraries(
         llvm::sys::path::parent_path(llvm::sys::path::parent_path(compilers.kernels[0])));
     llvm::sys::path::append(libraries, "lib64");
-    last.insert(last.end(),
-                {base + ".o", "-L" + libraries.str().str(), "-lcudart_static", "-ldl", "-lrt", "-lpthread"});
+    linked.insert(linked.end(),
+                  {"-L" + libraries.str().str(), "-lcudart_static", "-ldl", "-lrt", "-lpthread"});
     if (code.blas)
-      last.insert(last.end(), {"-lcublasLt", "-Wl,-rpath," + libraries.str().str()});
-  } else if (!code.kernels.empty()) {
-    last.insert(last.end(), {"-x", "c++", base + ".cu"});
+      linked.insert(linked.end(), {"-lcublasLt", "-Wl,-rpath," + libraries.str().str()});
   }
-  commands.push_back(std::move(last));
+  commands.push_back(compilers.cxx);
+  commands.back().insert(commands.back().end(), linked.begin(), linked.end());
   return commands;
 }
 
-/// Compiles into a folder of its own and renames it, so that programs which do the same at once do not meet.
+/// Writes the sources into `folder` and compiles them there. Programs that do the same at once write the same
+/// sources; what each compiles has names of its own until it is whole.
 static Exit compile(const GeneratedCode &code, const Compilers &compilers, const std::string &folder,
                     bool verbose) {
+  if (llvm::Error error = makeFolder(folder))
+    return fail(std::move(error));
   llvm::SmallString<128> temporary;
-  if (std::error_code error = fs::createUniqueDirectory(folder + ".new", temporary))
+  if (std::error_code error = fs::createUniqueDirectory(folder + "/new", temporary))
     return fail(llvm::createStringError(error, folder + ": " + error.message()));
   llvm::scope_exit removeTemporary([&] { (void)fs::remove_directories(temporary); });
-  std::string base = temporary.str().str() + "/" + code.model, log = temporary.str().str() + "/log";
+  std::string base = folder + "/" + code.model, made = temporary.str().str() + "/" + code.model,
+              log = temporary.str().str() + "/log";
   const std::pair<const char *, const std::string &> files[] = {
       {".h", code.header}, {".cpp", code.source}, {".cuh", code.deviceHeader}, {".cu", code.kernels}};
   for (const auto &[ending, text] : files)
     if (llvm::Error error = text.empty() ? llvm::Error::success() : writeFile(base + ending, text))
       return fail(std::move(error));
-  for (const std::vector<std::string> &command : commandsOf(code, compilers, base)) {
+  for (const std::vector<std::string> &command : commandsOf(code, compilers, base, made)) {
     std::string failed;
     bool started = true, fine = runCompiler(command, log, verbose, failed, started);
     if (!started)
@@ -159,21 +173,13 @@ static Exit compile(const GeneratedCode &code, const Compilers &compilers, const
       std::string text = words ? *words : failed;
       if (!words)
         llvm::consumeError(words.takeError());
-      // Keep what failed: it is what a report of the mistake needs.
-      removeTemporary.release();
       printError("the generated code does not compile:\n" + text + failed + "\nits sources are kept in " +
-                 temporary.str());
+                 folder);
       return kInternal;
     }
   }
-  std::error_code error = fs::rename(temporary, folder);
-  if (error && !fs::exists(folder + "/" + code.model + ".so")) {
-    // Not that another program was first: what is left of one that was not whole.
-    (void)fs::remove_directories(folder);
-    error = fs::rename(temporary, folder);
-    if (error && !fs::exists(folder + "/" + code.model + ".so"))
-      return fail(llvm::createStringError(error, folder + ": " + error.message()));
-  }
+  if (std::error_code error = fs::rename(made + ".so", base + ".so"))
+    return fail(llvm::createStringError(error, base + ".so: " + error.message()));
   return kFine;
 }
 
@@ -214,9 +220,6 @@ Exit loadShared(const GeneratedCode &code, bool onCpu, bool verbose, const Model
   auto open = [&] { return dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL); };
   void *handle = fs::exists(object) ? open() : nullptr;
   if (!handle) {
-    // What is damaged is made anew. What is not there another program may be about to put there.
-    if (fs::exists(object))
-      (void)fs::remove_directories(folder);
     if (Exit exit = compile(code, compilers, folder, verbose))
       return exit;
     prune(*cache);

@@ -33,7 +33,18 @@ if os.path.isdir(data):
 else:
     lit_config.note(f"no data at {data}: the tests on real data are skipped")
 
-clangxx = shutil.which("clang++-22") or shutil.which("clang++")
+
+def cached(compiler):
+    """The compiler by way of ccache, where Debian's link to it is: a fresh checkout need not compile again what is as it was."""
+    link = os.path.join("/usr/lib/ccache", os.path.basename(compiler or "none"))
+    return link if os.path.exists(link) else compiler
+
+
+config.environment["CCACHE_DIR"] = os.environ.get("CCACHE_DIR") or os.path.expanduser("~/.cache/ccache")
+config.environment["CCACHE_BASEDIR"] = config.dbc_source_root
+config.environment["CCACHE_NOHASHDIR"] = "1"
+config.cxx = cached(config.cxx)
+clangxx = cached(shutil.which("clang++-22") or shutil.which("clang++"))
 if clangxx:
     config.available_features.add("clang++")
     config.substitutions.append(("%clangxx", clangxx))
