@@ -162,14 +162,14 @@ def instrument(text):
 
 
 def compile_mutants(command):
-    """As $CXX."""
-    path = next(word for word in command if word.endswith(".cu"))
-    with open(path) as file:
-        text, mutants = instrument(file.read())
-    with open(path, "w") as file:
-        file.write(text)
-    with open(os.environ["MUTANTS"], "w") as file:
-        json.dump(mutants, file)
+    """As $CXX: what compiles kernels compiles them with all their mutants."""
+    for path in (word for word in command if word.endswith(".cu")):
+        with open(path) as file:
+            text, mutants = instrument(file.read())
+        with open(path, "w") as file:
+            file.write(text)
+        with open(os.environ["MUTANTS"], "w") as file:
+            json.dump(mutants, file)
     os.execvp(command[0], command)
 
 
