@@ -88,11 +88,10 @@ Binding *Checker::builtinBinding(Builtin id) {
 }
 
 Binding *Checker::lookup(const std::string &name) {
-  for (auto at = locals_.rbegin(); at != locals_.rend(); ++at)
-    if ((*at)->name == name) {
-      use(*at);
-      return *at;
-    }
+  if (Binding *local = locals_.find(name)) {
+    use(local);
+    return local;
+  }
   std::map<std::string, Binding *> *scopes[] = {dims_, layer_ ? &layer_->names : nullptr,
                                                 file_ ? &file_->names : nullptr};
   for (auto *scope : scopes) {
@@ -111,7 +110,7 @@ Binding *Checker::lookup(const std::string &name) {
 
 std::vector<std::string> Checker::namesInScope() const {
   std::vector<std::string> names;
-  for (const Binding *local : locals_)
+  for (const Binding *local : locals_.all())
     names.push_back(local->name);
   for (auto *scope : {dims_, layer_ ? &layer_->names : nullptr, file_ ? &file_->names : nullptr})
     if (scope)

@@ -207,7 +207,10 @@ const Type *Checker::inferScan(BinderExpr &expr, Builtin builtin) {
     for (size_t i = mark; i < locals_.size() && locals_[i]->local == Binding::LocalKind::Element; ++i)
       if (used_.erase(locals_[i]))
         elements.push_back(locals_[i]);
+    uint64_t once = times_; // lowered for the first state, and for each further one
+    times_ = times_ > UINT64_MAX / 2 ? UINT64_MAX : 2 * times_;
     infer(*expr.condition);
+    times_ = once;
     for (size_t i = mark; i < locals_.size() && locals_[i]->local == Binding::LocalKind::Element; ++i)
       if (used_.count(locals_[i]))
         error(expr.condition->range,

@@ -415,7 +415,8 @@ const Type *Checker::typeReshape(CallExpr &expr) {
   for (const Shape &extent : *shapes)
     after = after * extent;
   if (before.overflowed() || after.overflowed()) {
-    error(expr.range, "`reshape` holds more elements than 64 bits can number", "T1")
+    error(expr.range,
+          "the number of elements of `reshape` " + (before.overflowed() ? before : after).excess(), "T1")
         .note(arg.range, quote(arg) + " is " + quote(arg.type));
     return fail();
   }

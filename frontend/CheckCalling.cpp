@@ -2,13 +2,14 @@
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "frontend/CheckImpl.h"
+#include "frontend/Components.h"
 
 #include <algorithm>
 
 namespace dbc::frontend {
 
 void Checker::checkCallGraph() {
-  checkFnRecursion();
+  bool finite = checkFnRecursion();
   findRecursiveCells();
   for (const FuncInfo *cell : recursive_)
     if (holdsList(cell->result))
@@ -16,6 +17,8 @@ void Checker::checkCallGraph() {
             "cell `" + cell->name + "` is recursive and gives " + quote(cell->result) +
                 "; results of recursive cells hold no lists",
             "C6");
+  if (finite)
+    checkExpansion();
 }
 
 namespace {
@@ -43,16 +46,30 @@ bool findChain(const FuncInfo *from, const FuncInfo *goal,
 
 } // namespace
 
-void Checker::checkFnRecursion() {
+bool Checker::checkFnRecursion() {
   auto isFn = [](const FuncInfo *func) { return func->decl->funcKind == FuncDecl::FuncKind::Fn; };
+  Graph<const FuncInfo> graph;
+  for (const auto &[caller, sites] : calls_)
+    for (const CallSite &site : sites)
+      if (isFn(caller) && isFn(site.callee))
+        graph.edge(caller, site.callee);
+  std::map<const FuncInfo *, size_t> circleOf;
+  auto circles = graph.circles();
+  for (size_t i = 0; i < circles.size(); ++i)
+    for (const FuncInfo *func : circles[i])
+      circleOf[func] = i;
   std::set<const FuncInfo *> reported;
   for (const FuncInfo &func : out_.funcInfos) {
-    if (!isFn(&func) || reported.count(&func))
+    auto circle = circleOf.find(&func);
+    if (circle == circleOf.end() || reported.count(&func))
       continue;
+    auto isInside = [&](const FuncInfo *other) {
+      auto at = circleOf.find(other);
+      return at != circleOf.end() && at->second == circle->second;
+    };
     std::set<const FuncInfo *> seen;
     std::vector<CallSite> chain;
-    if (!findChain(&func, &func, calls_, isFn, seen, chain))
-      continue;
+    findChain(&func, &func, calls_, isInside, seen, chain);
     std::string message = "fn `" + func.name + "` calls itself";
     if (chain.size() > 1) {
       message = "fn `" + func.name + "` calls itself by way of ";
@@ -67,18 +84,18 @@ void Checker::checkFnRecursion() {
     }
     diagnostic.hint("make it a `cell`");
   }
+  return circles.empty();
 }
 
 void Checker::findRecursiveCells() {
-  auto any = [](const FuncInfo *) { return true; };
-  for (const FuncInfo &func : out_.funcInfos) {
-    if (func.decl->funcKind != FuncDecl::FuncKind::Cell)
-      continue;
-    std::set<const FuncInfo *> seen;
-    std::vector<CallSite> chain;
-    if (findChain(&func, &func, calls_, any, seen, chain))
-      recursive_.insert(&func);
-  }
+  Graph<const FuncInfo> graph;
+  for (const auto &[caller, sites] : calls_)
+    for (const CallSite &site : sites)
+      graph.edge(caller, site.callee);
+  for (const auto &circle : graph.circles())
+    for (const FuncInfo *func : circle)
+      if (func->decl->funcKind == FuncDecl::FuncKind::Cell)
+        recursive_.insert(func);
 }
 
 } // namespace dbc::frontend

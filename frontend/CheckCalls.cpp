@@ -283,7 +283,7 @@ const Type *Checker::callFunction(CallExpr &expr, const FuncInfo &func, const Ex
   expr.resolved = owned.get();
   out_.bindings.push_back(std::move(owned));
   if (func_ && !trying_)
-    calls_[func_].push_back({funcs_[func.decl], expr.range});
+    calls_[func_].push_back({funcs_[func.decl], expr.range, times_, depth_});
   return types_.substitute(func.result, dims);
 }
 

@@ -2,6 +2,7 @@
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "frontend/CheckImpl.h"
+#include "frontend/Components.h"
 
 #include <algorithm>
 #include <cmath>
@@ -150,12 +151,14 @@ void Checker::inScope(FileScope *file, LayerScope *layer, std::map<std::string, 
   LayerScope *oldLayer = std::exchange(layer_, layer);
   auto *oldDims = std::exchange(dims_, dims);
   FuncInfo *oldFunc = std::exchange(func_, nullptr);
-  std::vector<Binding *> oldLocals = std::exchange(locals_, {});
+  BodySize *oldSize = std::exchange(size_, nullptr);
+  Locals oldLocals = std::exchange(locals_, {});
   f();
   file_ = oldFile;
   layer_ = oldLayer;
   dims_ = oldDims;
   func_ = oldFunc;
+  size_ = oldSize;
   locals_ = std::move(oldLocals);
 }
 
@@ -357,6 +360,18 @@ void addParts(const Type *type, std::vector<const void *> &parts) {
     addParts(part, parts);
 }
 
+/// The records or layers that contain themselves.
+std::set<const void *> inCircles(const std::map<const void *, std::vector<const void *>> &graph) {
+  Graph<const void> edges;
+  for (const auto &[from, parts] : graph)
+    for (const void *part : parts)
+      edges.edge(from, part);
+  std::set<const void *> result;
+  for (const auto &circle : edges.circles())
+    result.insert(circle.begin(), circle.end());
+  return result;
+}
+
 /// Depth-first search for a way from `start` back to itself.
 bool reaches(const void *from, const void *start, std::map<const void *, std::vector<const void *>> &graph,
              std::set<const void *> &seen, std::vector<const void *> &chain) {
@@ -380,13 +395,13 @@ void Checker::checkRecordsFinite() {
   for (RecordInfo &info : out_.recordInfos)
     for (FieldInfo &field : info.fields)
       addParts(field.type, graph[&info]);
-  for (RecordInfo &info : out_.recordInfos) {
-    std::set<const void *> seen;
-    std::vector<const void *> chain;
-    if (reaches(&info, &info, graph, seen, chain))
+  std::set<const void *> infinite = inCircles(graph);
+  for (RecordInfo &info : out_.recordInfos)
+    if (infinite.count(&info))
       error(info.decl->name.range, "record `" + info.name + "` contains itself", "T5")
           .hint("recursive structure is `data`, which comes from the application");
-  }
+  if (infinite.empty())
+    checkRecordSizes();
 }
 
 bool Checker::checkLayersFinite() {
@@ -395,12 +410,14 @@ bool Checker::checkLayersFinite() {
     for (const Binding *member : info.members)
       if (member->kind == Binding::Kind::Param)
         addParts(member->type, graph[&info]);
+  std::set<const void *> infinite = inCircles(graph);
   std::set<const void *> reported; // a circle is one error
   for (LayerInfo &info : out_.layerInfos) {
+    if (!infinite.count(&info) || reported.count(&info))
+      continue;
     std::set<const void *> seen;
     std::vector<const void *> chain;
-    if (reported.count(&info) || !reaches(&info, &info, graph, seen, chain))
-      continue;
+    reaches(&info, &info, graph, seen, chain);
     reported.insert(chain.begin(), chain.end());
     reported.insert(&info);
     std::string text = "`" + info.name + "`";
@@ -415,6 +432,8 @@ bool Checker::checkLayersFinite() {
       if (member->kind == Binding::Kind::Param && member->type->layer == first)
         diagnostic.note(member->range, "through this param");
   }
+  if (reported.empty())
+    checkParamCount();
   return reported.empty();
 }
 
@@ -438,7 +457,7 @@ void Checker::resolveSignature(FuncInfo &func) {
     if (arg.ranged())
       binding->type = typeOfRange(func, arg);
     else
-      binding->type = resolveType(*arg.annotation, TypePlace::Argument);
+      binding->type = boundedType(*arg.annotation, TypePlace::Argument);
     places.push_back(binding->type);
     arg.resolved = binding;
     func.arguments.push_back(binding);
@@ -461,7 +480,7 @@ void Checker::resolveFuncResult(FuncInfo &func) {
     func.result = types_.f32();
     return;
   }
-  func.result = resolveType(*decl->result, TypePlace::Other);
+  func.result = boundedType(*decl->result, TypePlace::Other);
   const Type *result = func.result;
   if (loss && !result->isError() && !result->isScalar(Scalar::F32) &&
       !(result->isTuple() && result->parts[0]->isScalar(Scalar::F32)))
@@ -533,12 +552,13 @@ void Checker::checkFunction(FuncInfo &func) {
   LayerScope *layer = func.layer ? layers_[func.layer].get() : nullptr;
   inScope(scopeOf(func.file), layer, &funcDims_[&func], [&] {
     func_ = &func;
+    size_ = &sizes_[&func];
     for (FuncArg &arg : decl->args) {
       if (arg.ranged()) {
         require(*arg.low, (infer(*arg.low), types_.integer()), "a range's bound is");
         require(*arg.high, (infer(*arg.high), types_.integer()), "a range's bound is");
       }
-      locals_.push_back(arg.resolved);
+      locals_.push(arg.resolved);
     }
     if (decl->measure) {
       infer(*decl->measure);

@@ -8,7 +8,13 @@
 namespace dbc::frontend {
 
 const Type *Checker::infer(Expr &expr) {
+  ++depth_;
+  if (size_ && !trying_)
+    size_->meet(times_, depth_);
   expr.type = inferUnchecked(expr);
+  --depth_;
+  if (!isBounded(expr.type, expr.range))
+    expr.type = fail();
   return expr.type;
 }
 
@@ -119,9 +125,8 @@ FileScope *Checker::moduleNamed(const Expr &expr) {
   auto *name = expr.as<NameExpr>();
   if (!name)
     return nullptr;
-  for (const Binding *local : locals_)
-    if (local->name == name->name)
-      return nullptr;
+  if (locals_.find(name->name))
+    return nullptr;
   if (layer_ && layer_->names.count(name->name))
     return nullptr;
   auto at = file_->names.find(name->name);
@@ -351,7 +356,7 @@ const Type *Checker::inferBlock(Block &block) {
   return type;
 }
 
-void Checker::leaveScope(size_t mark) { locals_.resize(mark); }
+void Checker::leaveScope(size_t mark) { locals_.leave(mark); }
 
 namespace {
 
@@ -395,7 +400,7 @@ void Checker::inferLet(Let &let) {
 
   const Type *type = let.value->type;
   if (let.annotation) {
-    type = resolveType(*let.annotation, TypePlace::Other);
+    type = boundedType(*let.annotation, TypePlace::Other);
     require(*let.value, type, quote(let.pattern->range) + " is declared");
   } else {
     settle(*let.value);
@@ -438,21 +443,17 @@ void Checker::bindPattern(Pattern &pattern, const Type *type, Binding::LocalKind
 }
 
 Binding *Checker::declareLocal(const Ident &name, const Type *type, Binding::LocalKind kind) {
-  if (kind != Binding::LocalKind::Let)
-    for (const Binding *local : locals_)
-      if (local->name == name.text) {
-        Diagnostic &diagnostic =
-            error(name.range, "`" + name.text + "` is a name here already; names of binders and arms are new",
-                  "N1");
-        diagnostic.note(local->range, "`" + name.text + "` is declared here");
-        diagnostic.hint(kind == Binding::LocalKind::ArmField ? "rename it: `" + name.text + " = other`"
-                                                             : "choose another name");
-        break;
-      }
+  if (const Binding *local = kind == Binding::LocalKind::Let ? nullptr : locals_.first(name.text)) {
+    Diagnostic &diagnostic = error(
+        name.range, "`" + name.text + "` is a name here already; names of binders and arms are new", "N1");
+    diagnostic.note(local->range, "`" + name.text + "` is declared here");
+    diagnostic.hint(kind == Binding::LocalKind::ArmField ? "rename it: `" + name.text + " = other`"
+                                                         : "choose another name");
+  }
   Binding *binding = newBinding(Binding::Kind::Local, name);
   binding->type = type;
   binding->local = kind;
-  locals_.push_back(binding);
+  locals_.push(binding);
   if (kind == Binding::LocalKind::Let && !trying_)
     watched_.push_back({binding, "let"});
   return binding;

@@ -11,6 +11,7 @@
 //   CheckCalls.cpp      calls of functions and layers, conversions
 //   CheckBuiltins.cpp   calls of built-in functions
 //   CheckCalling.cpp    what the graph of calls must not do: recursion of fns, cells in themselves
+//   CheckSizes.cpp      what becomes far larger than its text: values, layers, fns that are put in
 //   CheckStructure.cpp  structural and computed values; across calls in CheckStructureCalls.cpp
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
@@ -20,8 +21,10 @@
 #include "frontend/Check.h"
 #include "frontend/Modules.h"
 
+#include <algorithm>
 #include <functional>
 #include <set>
+#include <unordered_map>
 
 namespace dbc::frontend {
 
@@ -42,6 +45,49 @@ struct LayerScope {
 struct CallSite {
   FuncInfo *callee = nullptr;
   SourceRange range;
+  uint64_t times = 1; ///< how often it stands in what the caller becomes: a `while` stands there twice
+  unsigned depth = 0; ///< how many expressions it lies in
+};
+
+/// How large a function is, without those that it calls.
+struct BodySize {
+  uint64_t written = 0, met = 0; ///< expressions in the text, and in what is made of it
+  unsigned depth = 0;            ///< how many lie inside one another
+  void meet(uint64_t times, unsigned at) {
+    ++written;
+    met = met + times < met ? UINT64_MAX : met + times;
+    depth = std::max(depth, at);
+  }
+};
+
+/// The names in scope of a function, innermost last.
+class Locals {
+public:
+  void push(Binding *binding) {
+    all_.push_back(binding);
+    byName_[binding->name].push_back(binding);
+  }
+  /// Forgets all but the first `count`.
+  void leave(size_t count) {
+    for (; all_.size() > count; all_.pop_back())
+      byName_[all_.back()->name].pop_back();
+  }
+  /// The innermost of a name, the outermost; null if there is none.
+  Binding *find(const std::string &name) const { return at(name, /*last=*/true); }
+  Binding *first(const std::string &name) const { return at(name, /*last=*/false); }
+  size_t size() const { return all_.size(); }
+  Binding *operator[](size_t i) const { return all_[i]; }
+  const std::vector<Binding *> &all() const { return all_; }
+
+private:
+  Binding *at(const std::string &name, bool last) const {
+    auto found = byName_.find(name);
+    if (found == byName_.end() || found->second.empty())
+      return nullptr;
+    return last ? found->second.back() : found->second.front();
+  }
+  std::vector<Binding *> all_;
+  std::unordered_map<std::string, std::vector<Binding *>> byName_;
 };
 
 class Checker {
@@ -269,8 +315,28 @@ private:
 
   //===-- CheckCalling.cpp ------------------------------------------------===//
   void checkCallGraph();
-  void checkFnRecursion();
+  bool checkFnRecursion(); ///< false after a report
   void findRecursiveCells();
+
+  //===-- CheckSizes.cpp --------------------------------------------------===//
+  /// Of how many numbers, tensors, nodes and lists of these a value is made; what is beyond kMostParts is
+  /// kMostParts + 1.
+  size_t partsOf(const Type *type);
+  /// Reports a type whose values have too many parts, or an extent that no shape holds, and gives false.
+  bool isBounded(const Type *type, SourceRange range);
+  /// resolveType, and the error type if what it gives is not bounded.
+  const Type *boundedType(TypeExpr &expr, TypePlace place);
+  void checkRecordSizes();
+  void checkParamCount();
+  void checkExpansion();
+  /// What a function becomes where the fns that it calls are put in.
+  struct Expanded {
+    uint64_t added = 0; ///< expressions beyond those that are written
+    unsigned depth = 0; ///< how many lie inside one another
+    const CallSite *largest = nullptr;
+  };
+  Expanded expand(const FuncInfo *func);
+  void reportExpansion(const FuncInfo &func, const std::string &problem);
 
   //===-- CheckStructure.cpp ----------------------------------------------===//
   void checkStructure();
@@ -296,6 +362,10 @@ private:
   /// What is warned about if unused: the binding and what it is ("let", "parameter", ..).
   std::vector<std::pair<const Binding *, const char *>> watched_;
   std::map<const FuncInfo *, std::vector<CallSite>> calls_;
+  std::map<const FuncInfo *, BodySize> sizes_;
+  std::map<const FuncInfo *, Expanded> expanded_;
+  std::unordered_map<const Type *, size_t> parts_;
+  std::map<const RecordInfo *, size_t> recordParts_;
   std::set<const FuncInfo *> recursive_; ///< cells that may need other instances of themselves
 
   // Where the checker is.
@@ -303,7 +373,10 @@ private:
   LayerScope *layer_ = nullptr;
   std::map<std::string, Binding *> *dims_ = nullptr; ///< own dims of the fn or record
   FuncInfo *func_ = nullptr;
-  std::vector<Binding *> locals_;
+  BodySize *size_ = nullptr; ///< of func_
+  uint64_t times_ = 1;       ///< see CallSite
+  unsigned depth_ = 0;
+  Locals locals_;
   const Expr *splitCall_ = nullptr; ///< a call that a tuple pattern takes apart, and into how many parts
   size_t splitCount_ = 0;
   bool trying_ = false; ///< diagnostics go to a scratch engine

@@ -32,6 +32,7 @@ void StructureChecker::run() {
     if (func->file == &main_ && !seen_.count(func))
       root(*func);
   reportOwnCycles();
+  descent_.finish();
   reportChangingLists();
   descent_.report(diags_);
 }

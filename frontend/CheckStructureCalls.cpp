@@ -3,6 +3,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "frontend/CheckStructure.h"
 
+#include "frontend/Components.h"
+
 #include <algorithm>
 
 namespace dbc::frontend {
@@ -79,7 +81,7 @@ Known StructureChecker::evalCell(const CallExpr &expr, const Call &call, const s
     givenCalls_.push_back(std::move(given));
   }
   if (cell_ && own) {
-    ownCalls_[cell_].push_back({const_cast<FuncInfo *>(call.func), expr.range});
+    ownCalls_[cell_].push_back({const_cast<FuncInfo *>(call.func), expr.range, 1, 0});
     if (call.func == cell_ && same)
       if (Diagnostic *diagnostic = error(expr.range,
                                          quote_(expr) + " needs itself: cell `" + cell_->name +
@@ -205,20 +207,15 @@ void StructureChecker::checkOrigin(const CallExpr &expr, const Known &logits) {
 void StructureChecker::reportChangingLists() {
   HandedOn handedOn;
   std::map<const Binding *, unsigned> numbers;
-  std::map<const FuncInfo *, std::vector<const FuncInfo *>> recursions;
+  std::set<const FuncInfo *> callees;
   for (const GivenCall &call : givenCalls_) {
-    auto [at, isNew] = recursions.try_emplace(call.callee);
-    if (!isNew)
+    if (!callees.insert(call.callee).second)
       continue;
-    at->second = descent_.recursionOf(call.callee);
     for (const Binding *parameter : call.callee->arguments)
       if (!parameter->type->isKey())
-        numbers[parameter] = handedOn.add(recursions.size());
+        numbers[parameter] = handedOn.add(callees.size());
   }
-  auto isInside = [&](const GivenCall &call) {
-    auto &recursion = recursions[call.callee];
-    return std::count(recursion.begin(), recursion.end(), call.caller) > 0;
-  };
+  auto isInside = [&](const GivenCall &call) { return descent_.inOneRecursion(call.caller, call.callee); };
   for (const GivenCall &call : givenCalls_)
     for (size_t i = 0; isInside(call) && i < call.values.size(); ++i) {
       const Binding *parameter = call.callee->arguments[i];
@@ -246,29 +243,24 @@ void StructureChecker::reportChangingLists() {
 }
 
 void StructureChecker::reportOwnCycles() {
-  std::set<const FuncInfo *> reported; // a circle is one remark
+  Graph<const FuncInfo> graph;
+  for (auto &[cell, calls] : ownCalls_)
+    for (const CallSite &call : calls)
+      graph.edge(cell, call.callee);
+  std::map<const FuncInfo *, size_t> circleOf;
+  auto circles = graph.circles();
+  for (size_t i = 0; i < circles.size(); ++i)
+    for (const FuncInfo *cell : circles[i])
+      circleOf[cell] = i;
+  std::set<size_t> reported; // a circle is one remark
   for (auto &[cell, calls] : ownCalls_)
     for (const CallSite &call : calls) {
-      if (call.callee == cell || reported.count(cell))
-        continue; // of itself: an error already
-      // Does the callee get back to `cell` with the same node?
-      std::vector<const FuncInfo *> open = {call.callee};
-      std::set<const FuncInfo *> seen;
-      bool back = false;
-      while (!open.empty()) {
-        const FuncInfo *next = open.back();
-        open.pop_back();
-        back |= next == cell;
-        if (!seen.insert(next).second)
-          continue;
-        auto at = ownCalls_.find(next);
-        if (at != ownCalls_.end())
-          for (const CallSite &further : at->second)
-            open.push_back(further.callee);
-      }
-      if (!back)
+      auto from = circleOf.find(cell), to = circleOf.find(call.callee);
+      bool back = from != circleOf.end() && to != circleOf.end() && from->second == to->second;
+      if (!back || call.callee == cell) // of itself: an error already
         continue;
-      reported.insert(seen.begin(), seen.end());
+      if (!reported.insert(from->second).second)
+        break;
       diags_.remark(call.range,
                     "cell `" + cell->name + "` may need itself by way of `" + call.callee->name +
                         "`, which is given the same " + (cell->arguments.size() == 1 ? "node" : "keys") +

@@ -13,7 +13,7 @@ std::optional<Shape> Checker::resolveShape(Expr &expr) {
   std::optional<Shape> shape = resolveShapeParts(expr);
   if (!shape || !shape->overflowed())
     return shape;
-  error(expr.range, quote(expr) + " does not fit 64 bits", "T1");
+  error(expr.range, quote(expr) + " " + shape->excess(), "T1");
   return std::nullopt;
 }
 
@@ -58,7 +58,7 @@ std::optional<Shape> Checker::resolveShapeParts(Expr &expr) {
       if (!lhs || !rhs)
         return std::nullopt;
       if (op != Op::Div)
-        return CheckedProgram::asShape(expr);
+        return op == Op::Add ? *lhs + *rhs : op == Op::Sub ? *lhs - *rhs : *lhs * *rhs;
       if (std::optional<Shape> quotient = lhs->dividedBy(*rhs))
         return quotient;
       error(expr.range, "`" + lhs->str() + "` does not divide by `" + rhs->str() + "` at every size", "T1")

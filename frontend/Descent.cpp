@@ -1,8 +1,10 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "frontend/Descent.h"
 
+#include "frontend/Components.h"
+
 #include <algorithm>
-#include <functional>
+#include <set>
 
 namespace dbc::frontend {
 
@@ -29,33 +31,33 @@ void Descent::call(const FuncInfo &caller, const FuncInfo &callee, SourceRange r
   calls_.push_back(std::move(made));
 }
 
-std::vector<const FuncInfo *> Descent::recursionOf(const FuncInfo *cell) const {
-  auto reached = [&](const FuncInfo *from) {
-    std::set<const FuncInfo *> seen;
-    std::vector<const FuncInfo *> open = {from};
-    while (!open.empty()) {
-      const FuncInfo *next = open.back();
-      open.pop_back();
-      for (const Call &call : calls_)
-        if (call.caller == next && seen.insert(call.callee).second)
-          open.push_back(call.callee);
-    }
-    return seen;
-  };
-  std::vector<const FuncInfo *> recursion;
-  for (const FuncInfo *each : reached(cell))
-    if (reached(each).count(cell))
-      recursion.push_back(each);
-  return recursion;
+void Descent::finish() {
+  Graph<const FuncInfo> graph;
+  for (const Call &call : calls_)
+    graph.edge(call.caller, call.callee);
+  for (std::vector<const FuncInfo *> &cells : graph.circles()) {
+    for (const FuncInfo *cell : cells)
+      recursionOf_[cell] = recursions_.size();
+    recursions_.push_back({std::move(cells), {}});
+  }
+  for (const Call &call : calls_)
+    if (inOneRecursion(call.caller, call.callee))
+      recursions_[recursionOf_.at(call.caller)].calls.push_back(&call);
+}
+
+bool Descent::inOneRecursion(const FuncInfo *a, const FuncInfo *b) const {
+  auto first = recursionOf_.find(a), second = recursionOf_.find(b);
+  return first != recursionOf_.end() && second != recursionOf_.end() && first->second == second->second;
 }
 
 /// What may be a measure: what is stated; else nothing at all, one of a cell's numbers, their sums and
 /// differences. Several cells without a stated one have the number that each has but one of.
-std::vector<Descent::Measure> Descent::candidates(const std::vector<const FuncInfo *> &recursion) const {
+std::vector<Descent::Measure> Descent::candidates(const Recursion &recursion) const {
+  const std::vector<const FuncInfo *> &cells = recursion.cells;
   std::vector<Measure> measures;
   Measure stated, only;
   bool anyStated = false;
-  for (const FuncInfo *each : recursion) {
+  for (const FuncInfo *each : cells) {
     const Cell &cell = cells_.at(each);
     anyStated |= cell.stated;
     stated[each] = cell.measure.value_or(Shape());
@@ -69,17 +71,17 @@ std::vector<Descent::Measure> Descent::candidates(const std::vector<const FuncIn
   if (anyStated)
     return {stated};
   measures.push_back(stated); // 0: a node that goes on
-  if (only.size() == recursion.size())
+  if (only.size() == cells.size())
     measures.push_back(only);
-  if (recursion.size() == 1) {
-    const auto &keys = cells_.at(recursion[0]).keys;
+  if (cells.size() == 1) {
+    const auto &keys = cells_.at(cells[0]).keys;
     for (size_t i = 0; i < keys.size(); ++i)
       for (size_t j = 0; j < keys.size(); ++j) {
         if (!keys[i] || !keys[j])
           continue;
-        measures.push_back({{recursion[0], i == j ? *keys[i] : *keys[i] - *keys[j]}});
+        measures.push_back({{cells[0], i == j ? *keys[i] : *keys[i] - *keys[j]}});
         if (i < j)
-          measures.push_back({{recursion[0], *keys[i] + *keys[j]}});
+          measures.push_back({{cells[0], *keys[i] + *keys[j]}});
       }
   }
   return measures;
@@ -111,32 +113,27 @@ Descent::Course Descent::courseOf(const Call &call, const Measure &measure) cons
 
 /// A call that is not known to bring a recursion nearer to its end: the measure may rise, or it stays and the
 /// calls with which it does lead back to the caller. Null if there is none.
-const Descent::Call *Descent::openCall(const std::set<const FuncInfo *> &recursion,
-                                       const Measure &measure) const {
+const Descent::Call *Descent::openCall(const Recursion &recursion, const Measure &measure) const {
   std::vector<const Call *> stays;
-  for (const Call &call : calls_) {
-    if (!recursion.count(call.caller) || !recursion.count(call.callee))
-      continue;
-    Course course = courseOf(call, measure);
+  Graph<const FuncInfo> graph;
+  for (const Call *call : recursion.calls) {
+    Course course = courseOf(*call, measure);
     if (course == Course::Open)
-      return &call;
-    if (course == Course::Stays)
-      stays.push_back(&call);
+      return call;
+    if (course != Course::Stays)
+      continue;
+    stays.push_back(call);
+    graph.edge(call->caller, call->callee);
   }
-  for (const Call *first : stays) {
-    std::set<const FuncInfo *> seen;
-    std::function<bool(const FuncInfo *)> leadsBack = [&](const FuncInfo *from) {
-      if (from == first->caller)
-        return true;
-      if (!seen.insert(from).second)
-        return false;
-      for (const Call *next : stays)
-        if (next->caller == from && leadsBack(next->callee))
-          return true;
-      return false;
-    };
-    if (leadsBack(first->callee))
-      return first;
+  std::map<const FuncInfo *, size_t> circleOf;
+  auto circles = graph.circles();
+  for (size_t i = 0; i < circles.size(); ++i)
+    for (const FuncInfo *cell : circles[i])
+      circleOf[cell] = i;
+  for (const Call *call : stays) {
+    auto from = circleOf.find(call->caller), to = circleOf.find(call->callee);
+    if (from != circleOf.end() && to != circleOf.end() && from->second == to->second)
+      return call;
   }
   return nullptr;
 }
@@ -172,11 +169,13 @@ void Descent::report(DiagnosticEngine &diags) const {
   for (const auto &[cell, info] : cells_) {
     if (done.count(cell))
       continue;
-    std::vector<const FuncInfo *> recursion = recursionOf(cell);
-    done.insert(recursion.begin(), recursion.end());
-    std::set<const FuncInfo *> inside(recursion.begin(), recursion.end());
+    auto number = recursionOf_.find(cell);
+    if (number == recursionOf_.end())
+      continue;
+    const Recursion &recursion = recursions_[number->second];
+    done.insert(recursion.cells.begin(), recursion.cells.end());
     bool numbers = false, stated = false;
-    for (const FuncInfo *each : recursion) {
+    for (const FuncInfo *each : recursion.cells) {
       stated |= cells_.at(each).stated;
       for (const Number &key : cells_.at(each).keys)
         numbers |= key.has_value();
@@ -185,7 +184,7 @@ void Descent::report(DiagnosticEngine &diags) const {
       continue; // down the fields of nodes: that these form no circle is for the batch to show
     const Call *open = nullptr;
     for (const Measure &measure : candidates(recursion)) {
-      open = openCall(inside, measure);
+      open = openCall(recursion, measure);
       if (!open)
         break;
     }

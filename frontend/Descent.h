@@ -12,7 +12,6 @@
 
 #include <deque>
 #include <map>
-#include <set>
 
 namespace dbc::frontend {
 
@@ -29,11 +28,12 @@ public:
   /// A call inside the body of a cell: what is known of the keys given.
   void call(const FuncInfo &caller, const FuncInfo &callee, SourceRange range,
             const std::vector<Known> &keys);
+  /// After all calls are told: finds the recursions.
+  void finish();
   /// Remarks a call of each recursion over numbers that does not end for all that is known.
   void report(DiagnosticEngine &diags) const;
-
-  /// The cells that call each other in a circle with `cell`, itself among them; none if it is not recursive.
-  std::vector<const FuncInfo *> recursionOf(const FuncInfo *cell) const;
+  /// Whether two cells call each other in a circle; of one, whether it is recursive.
+  bool inOneRecursion(const FuncInfo *a, const FuncInfo *b) const;
 
 private:
   struct Cell {
@@ -47,20 +47,27 @@ private:
     std::vector<Number> keys;
     bool goesOn; ///< a node is given that is not the caller's own
   };
+  /// The cells that call each other in a circle, and the calls among them.
+  struct Recursion {
+    std::vector<const FuncInfo *> cells;
+    std::vector<const Call *> calls;
+  };
   using Measure = std::map<const FuncInfo *, Shape>; ///< of each cell of a recursion, in its keys
 
-  std::vector<Measure> candidates(const std::vector<const FuncInfo *> &recursion) const;
+  std::vector<Measure> candidates(const Recursion &recursion) const;
   /// How the measure goes on from caller to callee: it falls (also where it stays and a node goes on), it
   /// does not rise, or it may.
   enum class Course { Falls, Stays, Open };
   Course courseOf(const Call &call, const Measure &measure) const;
-  const Call *openCall(const std::set<const FuncInfo *> &recursion, const Measure &measure) const;
+  const Call *openCall(const Recursion &recursion, const Measure &measure) const;
   bool isBelow(Shape shape, int64_t limit) const;
 
   std::deque<DimVar> unknowns_;
   std::map<const DimVar *, std::pair<Number, Number>> bounds_;
   std::map<const FuncInfo *, Cell> cells_;
   std::vector<Call> calls_;
+  std::vector<Recursion> recursions_;
+  std::map<const FuncInfo *, size_t> recursionOf_;
 };
 
 } // namespace dbc::frontend

@@ -28,33 +28,43 @@ std::vector<const DimVar *> product(const std::vector<const DimVar *> &a,
 
 } // namespace
 
-Shape::Shape(int64_t number) { add({number, {}}); }
-Shape::Shape(const DimVar *dim) { add({1, {dim}}); }
+Shape::Shape(int64_t number) {
+  if (number != 0)
+    terms_.push_back({number, {}});
+}
+Shape::Shape(const DimVar *dim) { terms_.push_back({1, {dim}}); }
 
-Shape Shape::tooLarge() {
+Shape Shape::tooLarge(Excess by) {
   Shape result;
-  result.overflowed_ = true;
+  result.excess_ = by;
   return result;
 }
 
-void Shape::add(Term term) {
-  if (overflowed_ || term.coefficient == 0)
-    return;
-  auto at = std::lower_bound(terms_.begin(), terms_.end(), term,
-                             [](const Term &a, const Term &b) { return dimsBefore(a.dims, b.dims); });
-  if (at == terms_.end() || at->dims != term.dims) {
-    terms_.insert(at, std::move(term));
-    return;
+Shape Shape::sumOf(std::vector<Term> terms) {
+  std::stable_sort(terms.begin(), terms.end(),
+                   [](const Term &a, const Term &b) { return dimsBefore(a.dims, b.dims); });
+  Shape result;
+  for (Term &term : terms) {
+    if (term.dims.size() > kMostFactors)
+      return tooLarge(Excess::Factors);
+    if (result.terms_.empty() || result.terms_.back().dims != term.dims) {
+      // What came before is complete.
+      if (!result.terms_.empty() && result.terms_.back().coefficient == 0)
+        result.terms_.pop_back();
+      result.terms_.push_back(std::move(term));
+    } else if (__builtin_add_overflow(result.terms_.back().coefficient, term.coefficient,
+                                      &result.terms_.back().coefficient)) {
+      return tooLarge(Excess::Number);
+    }
   }
-  if (__builtin_add_overflow(at->coefficient, term.coefficient, &at->coefficient))
-    *this = tooLarge();
-  else if (at->coefficient == 0)
-    terms_.erase(at);
+  if (!result.terms_.empty() && result.terms_.back().coefficient == 0)
+    result.terms_.pop_back();
+  return result.terms_.size() > kMostTerms ? tooLarge(Excess::Terms) : result;
 }
 
 bool Shape::operator<(const Shape &o) const {
-  if (overflowed_ != o.overflowed_)
-    return o.overflowed_;
+  if (excess_ != o.excess_)
+    return excess_ < o.excess_;
   return std::lexicographical_compare(terms_.begin(), terms_.end(), o.terms_.begin(), o.terms_.end(),
                                       [](const Term &a, const Term &b) {
                                         if (a.dims != b.dims)
@@ -64,35 +74,34 @@ bool Shape::operator<(const Shape &o) const {
 }
 
 Shape Shape::operator+(const Shape &o) const {
-  if (o.overflowed_)
-    return o;
-  Shape result = *this;
-  for (const Term &term : o.terms_)
-    result.add(term);
-  return result;
+  if (overflowed() || o.overflowed())
+    return overflowed() ? *this : o;
+  std::vector<Term> all = terms_;
+  all.insert(all.end(), o.terms_.begin(), o.terms_.end());
+  return sumOf(std::move(all));
 }
 
 Shape Shape::operator-(const Shape &o) const { return *this + o * Shape(-1); }
 
 Shape Shape::operator*(const Shape &o) const {
-  if (overflowed_ || o.overflowed_)
-    return tooLarge();
-  Shape result;
+  if (overflowed() || o.overflowed())
+    return overflowed() ? *this : o;
+  std::vector<Term> all; // at most kMostTerms squared
   for (const Term &a : terms_)
     for (const Term &b : o.terms_) {
       int64_t coefficient = 0;
       if (__builtin_mul_overflow(a.coefficient, b.coefficient, &coefficient))
-        return tooLarge();
-      result.add({coefficient, product(a.dims, b.dims)});
+        return tooLarge(Excess::Number);
+      all.push_back({coefficient, product(a.dims, b.dims)});
     }
-  return result;
+  return sumOf(std::move(all));
 }
 
 std::optional<Shape> Shape::dividedBy(const Shape &divisor) const {
-  if (overflowed_ || divisor.terms_.size() != 1)
+  if (overflowed() || divisor.terms_.size() != 1)
     return std::nullopt;
   const Term &by = divisor.terms_[0];
-  Shape result;
+  std::vector<Term> parts;
   for (const Term &term : terms_) {
     // (INT64_MIN / -1 overflows; -1 is no extent anyway.)
     if (by.coefficient < 0 || term.coefficient % by.coefficient != 0)
@@ -104,13 +113,13 @@ std::optional<Shape> Shape::dividedBy(const Shape &divisor) const {
         return std::nullopt;
       rest.erase(at);
     }
-    result.add({term.coefficient / by.coefficient, std::move(rest)});
+    parts.push_back({term.coefficient / by.coefficient, std::move(rest)});
   }
-  return result;
+  return sumOf(std::move(parts));
 }
 
 std::optional<int64_t> Shape::constant() const {
-  if (overflowed_)
+  if (overflowed())
     return std::nullopt;
   if (terms_.empty())
     return 0;
@@ -126,12 +135,12 @@ const DimVar *Shape::singleDim() const {
 }
 
 bool Shape::noNegativeTerm() const {
-  return !overflowed_ &&
+  return !overflowed() &&
          std::all_of(terms_.begin(), terms_.end(), [](const Term &t) { return t.coefficient > 0; });
 }
 
 bool Shape::provenNonNegative() const {
-  if (overflowed_)
+  if (overflowed())
     return false;
   // Every dim is at least 1, so each term with dims and a positive coefficient is at least that coefficient.
   int64_t least = 0;
@@ -145,7 +154,7 @@ bool Shape::provenNonNegative() const {
 }
 
 Shape Shape::substitute(const DimMap &bindings) const {
-  if (overflowed_ || bindings.empty())
+  if (overflowed() || bindings.empty())
     return *this;
   Shape result;
   for (const Term &term : terms_) {
@@ -160,7 +169,7 @@ Shape Shape::substitute(const DimMap &bindings) const {
 }
 
 std::optional<int64_t> Shape::evaluate(const DimValues &values) const {
-  if (overflowed_)
+  if (overflowed())
     return std::nullopt;
   int64_t sum = 0;
   for (const Term &term : terms_) {
@@ -176,9 +185,23 @@ std::optional<int64_t> Shape::evaluate(const DimValues &values) const {
   return sum;
 }
 
+std::string Shape::excess() const {
+  switch (excess_) {
+  case Excess::None:
+    return "";
+  case Excess::Number:
+    return "does not fit 64 bits";
+  case Excess::Terms:
+    return "has more than " + std::to_string(kMostTerms) + " terms";
+  case Excess::Factors:
+    return "multiplies more than " + std::to_string(kMostFactors) + " dims";
+  }
+  return "";
+}
+
 std::string Shape::str() const {
-  if (overflowed_)
-    return "a number over 64 bits";
+  if (overflowed())
+    return "a polynomial that " + excess();
   if (terms_.empty())
     return "0";
   std::string out;

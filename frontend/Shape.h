@@ -19,10 +19,14 @@ namespace dbc::frontend {
 struct DimVar;
 
 /// A polynomial in canonical form: terms sorted, none with coefficient 0. A value type; cheap to copy.
-/// Arithmetic in which a coefficient leaves 64 bits gives a shape that has overflowed, and so does all
-/// arithmetic with that: it has no terms, no value, and nothing is proven of it.
+/// Arithmetic in which a coefficient leaves 64 bits, or the polynomial has more than kMostTerms terms or
+/// kMostFactors dims in one, gives a shape that has overflowed, and so does all arithmetic with that: it has
+/// no terms, no value, and nothing is proven of it.
 class Shape {
 public:
+  /// No extent that anybody means is larger; without a bound a short product of sums has 2^n terms.
+  static constexpr size_t kMostTerms = 64, kMostFactors = 64;
+
   /// coefficient * product of dims; a dim that stands twice is squared.
   struct Term {
     int64_t coefficient = 0;
@@ -34,7 +38,7 @@ public:
   /*implicit*/ Shape(int64_t number);
   /*implicit*/ Shape(const DimVar *dim);
 
-  bool operator==(const Shape &o) const { return overflowed_ == o.overflowed_ && terms_ == o.terms_; }
+  bool operator==(const Shape &o) const { return excess_ == o.excess_ && terms_ == o.terms_; }
   bool operator!=(const Shape &o) const { return !(*this == o); }
   bool operator<(const Shape &o) const; ///< any total order, for maps
 
@@ -44,7 +48,9 @@ public:
   /// Term by term by a divisor of one term; nothing if that leaves a fraction, or the divisor is a sum or 0.
   std::optional<Shape> dividedBy(const Shape &divisor) const;
 
-  bool overflowed() const { return overflowed_; }
+  bool overflowed() const { return excess_ != Excess::None; }
+  /// Of a shape that has overflowed, by what: `does not fit 64 bits`, as said of what was written.
+  std::string excess() const;
   /// The number, if no dim occurs.
   std::optional<int64_t> constant() const;
   /// The dim, if the shape is just one.
@@ -65,10 +71,12 @@ public:
   std::string str() const;
 
 private:
-  static Shape tooLarge();
-  void add(Term term);
+  enum class Excess { None, Number, Terms, Factors };
+  static Shape tooLarge(Excess by);
+  /// The sum of terms in any order.
+  static Shape sumOf(std::vector<Term> terms);
   std::vector<Term> terms_;
-  bool overflowed_ = false; ///< then there are no terms
+  Excess excess_ = Excess::None; ///< else there are no terms
 };
 
 using DimMap = std::map<const DimVar *, Shape>;

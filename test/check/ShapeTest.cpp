@@ -74,3 +74,26 @@ TEST_F(Shapes, Overflow) {
     EXPECT_TRUE((shape - shape).overflowed());
   }
 }
+
+// What no extent is meant to be is no shape either: without a bound, a short product of sums has 2^n terms.
+TEST_F(Shapes, TooManyTermsAndFactors) {
+  std::vector<DimVar> dims(Shape::kMostTerms + 1);
+  Shape sum, power = 1;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    EXPECT_FALSE(sum.overflowed() || power.overflowed());
+    dims[i].serial = 10 + i;
+    sum = sum + Shape(&dims[i]);
+    power = power * N;
+  }
+  EXPECT_EQ(sum.excess(), "has more than 64 terms");
+  EXPECT_EQ(power.excess(), "multiplies more than 64 dims");
+  EXPECT_EQ((sum * power + N).excess(), sum.excess());
+  EXPECT_EQ((power * sum - power).excess(), power.excess());
+  EXPECT_EQ(N.excess(), "");
+  Shape square = N + M;
+  for (int i = 0; i < 5; ++i)
+    square = square * square;
+  EXPECT_EQ(square.terms().size(), 33u);
+  EXPECT_TRUE((square * square * square).overflowed());
+  EXPECT_EQ((N * N).substitute({{&n, square * N}}).excess(), "multiplies more than 64 dims");
+}
