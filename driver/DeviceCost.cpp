@@ -33,6 +33,23 @@ static std::vector<std::string> knownDevices() {
   return names;
 }
 
+/// Whether arrays and objects are nested deeper than `most`, up to where the text is JSON. The parser goes
+/// down the machine's stack by a level of them.
+static bool nestsDeeper(llvm::StringRef text, int most) {
+  int depth = 0;
+  bool inString = false;
+  for (size_t i = 0; i < text.size() && depth <= most; ++i) {
+    const char c = text[i];
+    if (inString && c == '\\')
+      ++i; // what it stands before ends no string
+    else if (c == '"')
+      inString = !inString;
+    else if (!inString)
+      depth += c == '[' || c == '{' ? 1 : c == ']' || c == '}' ? -1 : 0;
+  }
+  return depth > most;
+}
+
 llvm::Expected<DeviceConstants> readDevice(const std::string &nameOrFile) {
   std::string file = nameOrFile;
   std::vector<std::string> known = knownDevices();
@@ -44,6 +61,10 @@ llvm::Expected<DeviceConstants> readDevice(const std::string &nameOrFile) {
   llvm::Expected<std::string> text = readFile(file);
   if (!text)
     return text.takeError();
+  constexpr int kDeepest = 16;
+  if (nestsDeeper(*text, kDeepest))
+    return llvm::createStringError(file + ": is no file of a device: it is nested more than " +
+                                   llvm::Twine(kDeepest) + " deep");
   llvm::Expected<llvm::json::Value> json = llvm::json::parse(*text);
   if (!json)
     return llvm::createStringError(file + ": " + llvm::toString(json.takeError()));
