@@ -76,24 +76,10 @@ void HeaderEmitter::setter(const std::string &result, const std::string &name, T
     }
     return end();
   }
-  if (leaf.depth == 1 && e.scalar() && (isNode || plural == "ints")) {
-    head("dbc::View<" + number + "> values");
-    if (isNode) {
-      out_.line(batch + "set_empty(" + place + ");");
-      out_.line("for (const " + number + " &value : values)");
-      out_.line("  " + batch + "append_int(" + place + ", value.id);");
-    } else {
-      out_.line(batch + "set_list(" + place + ", values.data(), values.size());");
-    }
-    return end();
-  }
   if (leaf.depth == 1) {
     // Elements one after the other in one array.
-    head("dbc::View<" + stored + "> values");
-    out_.line(batch + "set_empty(" + place + ");");
-    out_.line("for (size_t i = 0; i < values.size(); i += " + size + ")");
-    out_.line("  " + batch + "append_" + plural.str() + "(" + place + ", values.data() + i, " +
-              part("values") + ");");
+    head("dbc::View<" + (isNode ? number : stored) + "> values");
+    out_.line(batch + (isNode ? "set_nodes(" : "set_list(") + place + ", values.data(), values.size());");
     return end();
   }
   // Lists of lists: nested vectors; the innermost hold their elements' numbers one after the other.

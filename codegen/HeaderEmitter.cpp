@@ -160,14 +160,6 @@ std::string HeaderEmitter::resultType(const Result &result) {
   return "dbc::Tensors<" + number + ", " + std::to_string(leaf.element.size()) + ">";
 }
 
-std::string HeaderEmitter::resultValue(const Program &program, const Result &result, int leaf) {
-  std::string number = std::to_string(leaf), from = result.leaf.element.elem != Elem::F32 ? "i32"
-                                                    : model_.f64()                        ? "f64"
-                                                                                          : "f32";
-  return "{out." + from + "(" + number + "), " + (result.leaf.depth ? "out, " + number : "out.inputs()") +
-         "}";
-}
-
 void HeaderEmitter::results() {
   for (const auto &program : model_.programs) {
     kernel::ProgramOp op = program->op;
@@ -198,11 +190,13 @@ void HeaderEmitter::results() {
         extents.push_back(std::to_string(extent));
       out_.line("constexpr int64_t " + program->result + "Shape[] = {" + commas(extents) + "};");
     }
-    out_.doc("The same, read from outputs of the caller.");
+    out_.doc("The same, read from outputs of the caller; of those of another entry there are none.");
     std::vector<std::string> values;
-    for (auto [number, result] : llvm::enumerate(program->results))
-      values.push_back(resultValue(*program, result, number));
+    for (unsigned number = 0; number < program->results.size(); ++number)
+      values.push_back("{results, " + std::to_string(number) + "}");
     Writer body(2);
+    body.line("const dbc::Outputs &results = out.of(::" + model_.space() + "::info().entries[" +
+              std::to_string(program->number) + "]);");
     body.line("return " + (values.size() == 1 ? values[0] : "{" + commas(values) + "}") + ";");
     out_.function("inline " + program->result + " " + program->name + "_result(const dbc::Outputs &out)",
                   body.text());
@@ -213,12 +207,14 @@ void HeaderEmitter::results() {
 void HeaderEmitter::session() {
   out_.doc("One thread's runs: scratch memory, results, and `threads` workers of its own, the caller being "
            "one. Borrows the "
-           "model. A run of a batch no larger than those before allocates nothing. Bits of results depend "
-           "neither on the "
+           "model. May be moved, also while a run has begun; what it is moved from has no model. A run of a "
+           "batch no larger than those before allocates nothing. Bits of results depend neither on the "
            "number of threads nor on what else is in the batch.");
   out_.open("class Session");
   out_.label("public:");
   out_.line("explicit Session(const Model &model, int32_t threads = 1) : session_(model, threads) {}");
+  out_.line(
+      "explicit Session(const Model &&, int32_t = 1) = delete; // it would be gone before the first run");
   for (const auto &program : model_.programs) {
     kernel::ProgramOp op = program->op;
     std::string number = std::to_string(program->number), name = program->name;
@@ -233,8 +229,8 @@ void HeaderEmitter::session() {
     out_.line("dbc::Status " + name + "(Batch &batch, dbc::Outputs &out) { return session_.run(" + number +
               ", batch.raw(), out); }");
     out_.doc("Results of the last run; they belong to the session and are valid until its next run of this "
-             "entry. Inputs "
-             "that failed have zeros and empty lists.");
+             "entry, wherever the session is moved to. Inputs that failed have zeros and empty lists, and so "
+             "have inputs that were not there, and all before the first run.");
     std::string result = "::" + model_.space() + "::";
     out_.line(result + program->result + " " + name + "_result() const { return " + result + name +
               "_result(session_.outputs(" + number + ")); }");
@@ -243,7 +239,8 @@ void HeaderEmitter::session() {
               "); }");
   }
   out_.blank();
-  out_.doc("Status of an input in the last run.");
+  out_.doc("Status of an input in the last run, until the next one; of an input that it did not have "
+           "bad_call, until the calling thread asks again.");
   out_.line("const dbc::Status &status(int32_t input) const { return session_.status(input); }");
   out_.doc("Number of inputs of the last run that failed.");
   out_.line("int32_t failed() const { return session_.failed(); }");

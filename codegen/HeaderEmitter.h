@@ -35,7 +35,6 @@ private:
   void results();
   void session();
   std::string resultType(const Result &result);
-  std::string resultValue(const Program &program, const Result &result, int leaf);
   /// C++ type of a handle, valid where a method has the same name.
   std::string handle(llvm::StringRef data) const {
     return "::" + model_.space() + "::" + model_.data(data).name;

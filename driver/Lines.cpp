@@ -7,7 +7,7 @@ namespace dbc::driver {
 Status LineRunner::compute(const std::vector<std::string> &lines, std::vector<LineResult> &results) {
   reader.clear(batch);
   for (const std::string &line : lines)
-    reader.append(line, batch); // what is wrong with a line is the status of its input
+    (void)reader.append(line, batch); // what is wrong with a line is the status of its input
   if (Status status = computeBatch(); !status.ok())
     return status;
   for (size_t i = 0; i < lines.size(); ++i) {

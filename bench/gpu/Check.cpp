@@ -37,7 +37,7 @@ std::string bits_of(const Outputs &results) {
   };
   for (int32_t leaf = 0; leaf < results.leaves(); ++leaf) {
     const Outputs::Leaf &info = results.leaf(leaf);
-    append(results.f32(leaf), info.values * info.info.extent);
+    append(results.data(leaf), info.values * info.info.extent);
     for (int32_t depth = 0; depth < info.info.depth; ++depth)
       append(results.offsets(leaf, depth), results.lists(leaf, depth) + 1);
   }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <utility>
 
 namespace dbc {
 
@@ -92,12 +93,30 @@ Batch::Batch(const ModelInfo &info) : info_(&info) {
 }
 
 Batch::~Batch() = default;
-Batch::Batch(Batch &&) noexcept = default;
-Batch &Batch::operator=(Batch &&) noexcept = default;
+Batch::Batch(Batch &&other) noexcept : info_(other.info_) { *this = std::move(other); }
+Batch &Batch::operator=(Batch &&other) noexcept {
+  info_ = other.info_;
+  tables_ = std::exchange(other.tables_, {});
+  arg_columns_ = std::exchange(other.arg_columns_, {});
+  inputs_ = std::exchange(other.inputs_, 0);
+  flat_ = std::exchange(other.flat_, false);
+  finished_ = std::exchange(other.finished_, false);
+  fills_ = other.fills_;
+  whole_ = std::exchange(other.whole_, {});
+  statuses_ = std::move(other.statuses_);
+  open_ = std::exchange(other.open_, {-1, -1});
+  open_row_ = other.open_row_;
+  open_depth_ = other.open_depth_;
+  return *this;
+}
 
-int32_t Batch::columns(int32_t table) const { return static_cast<int32_t>(tables_[table]->columns.size()); }
+int32_t Batch::columns(int32_t table) const {
+  const bool is_there = table >= 0 && static_cast<size_t>(table) < tables_.size();
+  return is_there ? static_cast<int32_t>(tables_[table]->columns.size()) : 0;
+}
 const ColumnInfo &Batch::column_info(int32_t table, int32_t column) const {
-  return tables_[table]->columns[column].info;
+  static const ColumnInfo none;
+  return has(table, column) ? tables_[table]->columns[column].info : none;
 }
 
 void Batch::clear() {
@@ -140,7 +159,11 @@ void Batch::fail(int32_t input, Status status) {
 int32_t Batch::input_of(int32_t table, int32_t row) const {
   if (table == args())
     return row;
+  if (table < 0 || table > args() || empty())
+    return -1;
   const Table &t = *tables_[table];
+  if (!t.borrowed && t.begin.size() < static_cast<size_t>(inputs_))
+    return -1; // flat, and nothing was borrowed
   const int32_t *begin = t.borrowed ? t.begin_view : t.begin.data();
   return static_cast<int32_t>(std::upper_bound(begin, begin + inputs_, row) - begin) - 1;
 }
@@ -158,11 +181,15 @@ int32_t Batch::node_number(int32_t table, int32_t row) const {
 }
 
 std::string Batch::node_name(int32_t data, int32_t node) const {
+  if (data >= args() || node < 0 || node >= rows(data))
+    return "no node";
   std::string type = numbered(data, node) ? std::string() : tables_[data]->name + " ";
   return type + "node " + std::to_string(node_number(data, node));
 }
 
 std::string Batch::place(int32_t table, int32_t row, Status &status) const {
+  if (row < 0 || row >= rows(table))
+    return info_->name + ": ";
   status.input = input_of(table, row);
   std::string text = info_->name + ": input " + std::to_string(status.input) + ": ";
   if (table == args())
@@ -183,7 +210,7 @@ Status Batch::describe(Code code, int32_t table, int32_t row, int32_t column, co
   Status status;
   status.code = code;
   status.message = place(table, row, status);
-  if (column >= 0) {
+  if (has(table, column)) {
     status.field = tables_[table]->columns[column].info.name;
     status.message += (table == args() ? "argument `" : "field `") + status.field + "`: ";
   }
@@ -195,7 +222,7 @@ Status Batch::describe_missing(int32_t table, int32_t row, int32_t column, const
   Status status;
   status.code = Code::bad_input;
   status.message = place(table, row, status);
-  status.field = tables_[table]->columns[column].info.name;
+  status.field = column_info(table, column).name;
   status.message +=
       (table == args() ? "argument `" : "field `") + status.field + "` " + messages::missing_field(at);
   return status;
@@ -267,7 +294,7 @@ void Batch::number_node(int32_t data, int32_t node, int32_t number) {
 }
 
 Batch::Column *Batch::column_for(int32_t table, int32_t row, int32_t column, int32_t depth, Fits fits,
-                                 size_t count) {
+                                 size_t count, const void *values) {
   if (table < 0 || table > args() || column < 0 || column >= columns(table)) {
     misuse("no such column");
     return nullptr;
@@ -294,6 +321,10 @@ Batch::Column *Batch::column_for(int32_t table, int32_t row, int32_t column, int
     wrong(input_of(table, row), "`" + c.info.name + "`: " + std::to_string(count) +
                                     " numbers are given, but " + (depth > 0 ? "an element has " : "it has ") +
                                     std::to_string(c.info.extent));
+    return nullptr;
+  }
+  if (values == nullptr) {
+    wrong(input_of(table, row), "`" + c.info.name + "`: no numbers are given, but a null pointer");
     return nullptr;
   }
   const uint8_t *kinds = t.borrowed ? t.kinds_view : t.kinds.data();
@@ -325,7 +356,7 @@ template <class T> void put(Array<T> &to, int32_t row, int64_t extent, const T *
 
 void Batch::set_int(int32_t table, int32_t row, int32_t column, int32_t value) {
   guarded([&] {
-    if (Column *c = column_for(table, row, column, 0, is_int, 1))
+    if (Column *c = column_for(table, row, column, 0, is_int, 1, &value))
       put(c->values.i32, row, 1, &value), c->mark(row);
   });
 }
@@ -335,7 +366,7 @@ void Batch::set_bool(int32_t table, int32_t row, int32_t column, bool value) {
 }
 void Batch::set_node(int32_t table, int32_t row, int32_t column, int32_t node) {
   guarded([&] {
-    if (Column *c = column_for(table, row, column, 0, is_node, 1))
+    if (Column *c = column_for(table, row, column, 0, is_node, 1, &node))
       put(c->values.i32, row, 1, &node), c->mark(row);
   });
 }
@@ -344,19 +375,19 @@ void Batch::set_f32(int32_t table, int32_t row, int32_t column, float value) {
 }
 void Batch::set_ints(int32_t table, int32_t row, int32_t column, const int32_t *values, size_t count) {
   guarded([&] {
-    if (Column *c = column_for(table, row, column, 0, is_int, count))
+    if (Column *c = column_for(table, row, column, 0, is_int, count, values))
       put(c->values.i32, row, c->info.extent, values), c->mark(row);
   });
 }
 void Batch::set_bools(int32_t table, int32_t row, int32_t column, const uint8_t *values, size_t count) {
   guarded([&] {
-    if (Column *c = column_for(table, row, column, 0, is_bool, count))
+    if (Column *c = column_for(table, row, column, 0, is_bool, count, values))
       put(c->values.u8, row, c->info.extent, values), c->mark(row);
   });
 }
 void Batch::set_f32s(int32_t table, int32_t row, int32_t column, const float *values, size_t count) {
   guarded([&] {
-    if (Column *c = column_for(table, row, column, 0, is_f32, count))
+    if (Column *c = column_for(table, row, column, 0, is_f32, count, values))
       put(c->values.f32, row, c->info.extent, values), c->mark(row);
   });
 }
@@ -493,21 +524,29 @@ void Batch::finish() {
       }
     }
     finished_ = true;
+    ++fills_;
   });
 }
 
-int32_t Batch::rows(int32_t table) const { return tables_[table]->rows; }
+int32_t Batch::rows(int32_t table) const {
+  return table >= 0 && static_cast<size_t>(table) < tables_.size() ? tables_[table]->rows : 0;
+}
 Range Batch::rows(int32_t table, Range inputs) const {
   if (table == args())
     return inputs;
+  if (begin(table) == nullptr || inputs.begin < 0 || inputs.begin > inputs.end || inputs.end > inputs_)
+    return {};
   return {begin(table)[inputs.begin], begin(table)[inputs.end]};
 }
-const int32_t *Batch::begin(int32_t data) const { return tables_[data]->begin_view; }
+const int32_t *Batch::begin(int32_t data) const {
+  return data >= 0 && static_cast<size_t>(data) < tables_.size() ? tables_[data]->begin_view : nullptr;
+}
 const uint8_t *Batch::kinds(int32_t data) const {
-  return data == args() ? nullptr : tables_[data]->kinds_view;
+  return data >= 0 && data < args() && !empty() ? tables_[data]->kinds_view : nullptr;
 }
 const ColumnView &Batch::column(int32_t table, int32_t column) const {
-  return tables_[table]->columns[column].view;
+  static const ColumnView none;
+  return has(table, column) ? tables_[table]->columns[column].view : none;
 }
 
 } // namespace dbc

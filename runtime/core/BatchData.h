@@ -131,6 +131,8 @@ inline bool is_f32(Elem e) { return e == Elem::F32; }
 
 /// Memory that cannot be had becomes the batch's status.
 template <class Body> void Batch::guarded(Body &&body) {
+  if (empty())
+    return; // moved from, which the run says
   try {
     body();
   } catch (const std::bad_alloc &) {

@@ -62,7 +62,8 @@ int64_t Batch::append_slot(Column &c, int32_t row) {
 
 void Batch::set_empty(int32_t table, int32_t row, int32_t column) {
   guarded([&] {
-    Column *c = column_for(table, row, column, 1, [](Elem) { return true; }, SIZE_MAX);
+    Column *c = column_for(
+        table, row, column, 1, [](Elem) { return true; }, SIZE_MAX, this);
     if (!c)
       return;
     ListLevel &l = c->lists[0];
@@ -84,7 +85,7 @@ void Batch::append_bool(int32_t table, int32_t row, int32_t column, bool value) 
 }
 void Batch::append_ints(int32_t table, int32_t row, int32_t column, const int32_t *values, size_t count) {
   guarded([&] {
-    Column *c = column_for(table, row, column, 1, is_i32, count);
+    Column *c = column_for(table, row, column, 1, is_i32, count, values);
     if (c && c->info.depth != 1)
       return misuse("`" + c->info.name + "` is a list of lists, use open_list");
     if (c)
@@ -93,7 +94,7 @@ void Batch::append_ints(int32_t table, int32_t row, int32_t column, const int32_
 }
 void Batch::append_bools(int32_t table, int32_t row, int32_t column, const uint8_t *values, size_t count) {
   guarded([&] {
-    Column *c = column_for(table, row, column, 1, is_bool, count);
+    Column *c = column_for(table, row, column, 1, is_bool, count, values);
     if (c && c->info.depth != 1)
       return misuse("`" + c->info.name + "` is a list of lists, use open_list");
     if (c)
@@ -102,7 +103,7 @@ void Batch::append_bools(int32_t table, int32_t row, int32_t column, const uint8
 }
 void Batch::append_f32s(int32_t table, int32_t row, int32_t column, const float *values, size_t count) {
   guarded([&] {
-    Column *c = column_for(table, row, column, 1, is_f32, count);
+    Column *c = column_for(table, row, column, 1, is_f32, count, values);
     if (c && c->info.depth != 1)
       return misuse("`" + c->info.name + "` is a list of lists, use open_list");
     if (c)
@@ -110,19 +111,33 @@ void Batch::append_f32s(int32_t table, int32_t row, int32_t column, const float 
   });
 }
 
-void Batch::set_list(int32_t table, int32_t row, int32_t column, const int32_t *values, size_t count) {
+template <class T>
+void Batch::set_whole_list(int32_t table, int32_t row, int32_t column, Fits fits, Array<T> Numbers::*numbers,
+                           const T *values, size_t count) {
   guarded([&] {
-    Column *c = column_for(table, row, column, 1, is_i32, 1);
+    const auto extent = static_cast<size_t>(column_info(table, column).extent);
+    // What is wrong with it is the last element, which is not whole.
+    Column *c = column_for(table, row, column, 1, fits, count % extent > 0 ? count % extent : extent,
+                           count > 0 ? static_cast<const void *>(values) : this);
     if (c && c->info.depth != 1)
       return misuse("`" + c->info.name + "` is a list of lists, use open_list");
     if (!c)
       return;
-    if (count >= INT_MAX / 2 - static_cast<size_t>(c->built_values()))
+    if (count / extent >= INT_MAX / 2 - static_cast<size_t>(c->built_values()))
       throw std::bad_alloc();
     set_empty(table, row, column);
-    c->values.i32.append(values, count);
-    c->lists[0].end[row] += static_cast<int32_t>(count);
+    (c->values.*numbers).append(values, count);
+    c->lists[0].end[row] += static_cast<int32_t>(count / extent);
   });
+}
+void Batch::set_list(int32_t table, int32_t row, int32_t column, const int32_t *values, size_t count) {
+  set_whole_list(table, row, column, is_i32, &Numbers::i32, values, count);
+}
+void Batch::set_list(int32_t table, int32_t row, int32_t column, const uint8_t *values, size_t count) {
+  set_whole_list(table, row, column, is_bool, &Numbers::u8, values, count);
+}
+void Batch::set_list(int32_t table, int32_t row, int32_t column, const float *values, size_t count) {
+  set_whole_list(table, row, column, is_f32, &Numbers::f32, values, count);
 }
 
 // --- streaming
@@ -131,8 +146,8 @@ void Batch::set_list(int32_t table, int32_t row, int32_t column, const int32_t *
 void Batch::open_list(int32_t table, int32_t row, int32_t column) {
   guarded([&] {
     bool inner = open_.table == table && open_.column == column && open_row_ == row;
-    Column *c =
-        column_for(table, row, column, inner ? open_depth_ + 1 : 1, [](Elem) { return true; }, SIZE_MAX);
+    Column *c = column_for(
+        table, row, column, inner ? open_depth_ + 1 : 1, [](Elem) { return true; }, SIZE_MAX, this);
     if (!c) {
       open_ = {-1, -1};
       return;
@@ -158,7 +173,7 @@ void Batch::open_list(int32_t table, int32_t row, int32_t column) {
   });
 }
 
-Batch::Column *Batch::pushable(Fits fits, size_t count) {
+Batch::Column *Batch::pushable(Fits fits, size_t count, const void *values) {
   if (open_.table < 0) {
     // After a mistake in open_list, which is recorded, its elements are dropped quietly.
     if (whole_.ok() && statuses_.failed() == 0)
@@ -174,6 +189,11 @@ Batch::Column *Batch::pushable(Fits fits, size_t count) {
     wrong(input_of(open_.table, open_row_), "`" + c.info.name + "`: " + std::to_string(count) +
                                                 " numbers are given, but an element has " +
                                                 std::to_string(c.info.extent));
+    return nullptr;
+  }
+  if (values == nullptr) {
+    wrong(input_of(open_.table, open_row_),
+          "`" + c.info.name + "`: no numbers are given, but a null pointer");
     return nullptr;
   }
   ListLevel &level = c.lists[open_depth_ - 1];
@@ -196,19 +216,19 @@ void Batch::push_bool(bool value) {
 }
 void Batch::push_ints(const int32_t *values, size_t count) {
   guarded([&] {
-    if (Column *c = pushable(is_i32, count))
+    if (Column *c = pushable(is_i32, count, values))
       c->values.i32.append(values, count);
   });
 }
 void Batch::push_bools(const uint8_t *values, size_t count) {
   guarded([&] {
-    if (Column *c = pushable(is_bool, count))
+    if (Column *c = pushable(is_bool, count, values))
       c->values.u8.append(values, count);
   });
 }
 void Batch::push_f32s(const float *values, size_t count) {
   guarded([&] {
-    if (Column *c = pushable(is_f32, count))
+    if (Column *c = pushable(is_f32, count, values))
       c->values.f32.append(values, count);
   });
 }

@@ -275,6 +275,8 @@ void Batch::fetch(const ColumnRef *columns, size_t count) const {
 }
 
 Status Batch::validate(const ColumnRef *columns, size_t count, InputStatuses &statuses) {
+  if (empty())
+    return Status::error(Code::bad_call, info_->name + ": the batch was moved from");
   finish();
   fetch(columns, count);
   statuses.begin(inputs_);

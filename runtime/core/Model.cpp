@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <new>
+#include <utility>
 
 namespace dbc {
 
@@ -17,7 +18,26 @@ Status EntryPlan::begin_on(Run &run, cuda::Context &) {
 }
 Status EntryPlan::finish_on(Run &run, cuda::Context &device) { return EntryPlan::begin_on(run, device); }
 
+Model &Model::operator=(Model &&other) noexcept {
+  code_ = std::exchange(other.code_, nullptr);
+  number_ = std::exchange(other.number_, 0);
+  buffers_ = std::exchange(other.buffers_, {});
+  matrices_ = std::exchange(other.matrices_, {});
+  packed32_ = std::exchange(other.packed32_, {});
+  packed64_ = std::exchange(other.packed64_, {});
+  return *this;
+}
+
+const ModelCode &Model::no_code() {
+  static const ModelInfo info{};
+  static const ModelCode code{&info, false, nullptr, {}, {}, nullptr};
+  return code;
+}
+
 Status Model::make(const ModelCode &code, const Weights &weights, Model *model) {
+  if (model == nullptr)
+    return Status::error(Code::bad_call,
+                         code.info->name + ": there is no model to be made, but a null pointer");
   if (&weights.info() != code.info)
     return Status::error(Code::bad_call,
                          code.info->name + ": the weights are of another model, " + weights.info().name);

@@ -7,12 +7,22 @@
 
 namespace dbc {
 
+Outputs &Outputs::operator=(Outputs &&other) noexcept {
+  entry_ = std::exchange(other.entry_, nullptr);
+  f64_ = other.f64_;
+  inputs_ = std::exchange(other.inputs_, 0);
+  part_ = std::exchange(other.part_, Range());
+  leaves_ = std::exchange(other.leaves_, {});
+  wrong_ = std::exchange(other.wrong_, std::nullopt);
+  return *this;
+}
+
 size_t Outputs::number_bytes(const Slot &slot) const {
   return slot.leaf.info.elem == Elem::F32 && f64_ ? sizeof(double) : sizeof(float);
 }
 
 void Outputs::prepare(const EntryInfo &entry, bool f64) {
-  if (entry_ == &entry && f64_ == f64)
+  if (entry_ == &entry && f64_ == f64 && !leaves_.empty())
     return;
   std::vector<ColumnInfo> infos = flatten(entry.result, "");
   leaves_.clear();
@@ -28,19 +38,28 @@ void Outputs::prepare(const EntryInfo &entry, bool f64) {
 }
 
 void Outputs::begin(int32_t inputs) {
-  inputs_ = inputs;
+  // Where there is no memory for offsets there are no results, rather than some of another batch.
+  inputs_ = 0;
   for (Slot &slot : leaves_) {
-    slot.leaf.values = slot.leaf.info.depth == 0 ? inputs : 0;
+    slot.leaf.values = 0;
     slot.memory = nullptr;
     slot.first_value = 0;
+    for (Lists &lists : slot.lists) {
+      lists.first = lists.count = 0;
+      lists.offsets = nullptr;
+    }
+  }
+  for (Slot &slot : leaves_) {
+    slot.leaf.values = slot.leaf.info.depth == 0 ? inputs : 0;
     for (int32_t d = 0; d < slot.leaf.info.depth; ++d) {
       Lists &lists = slot.lists[d];
-      lists.first = 0;
-      lists.count = d == 0 ? inputs : 0;
-      lists.own.assign(static_cast<size_t>(lists.count) + 1, 0);
+      const int64_t count = d == 0 ? inputs : 0;
+      lists.own.assign(static_cast<size_t>(count) + 1, 0);
+      lists.count = count;
       lists.offsets = lists.own.data();
     }
   }
+  inputs_ = inputs;
 }
 
 bool Outputs::is_one_part() const {
@@ -83,12 +102,30 @@ void Outputs::enter_part(const Part &part) {
 }
 
 void Outputs::use_values(int32_t leaf, void *memory, size_t capacity) {
+  if (!has(leaf)) {
+    wrong_ = {leaf, -1};
+    return;
+  }
   leaves_[leaf].caller = memory;
   leaves_[leaf].capacity = capacity;
 }
 void Outputs::use_offsets(int32_t leaf, int32_t depth, int32_t *memory, size_t capacity) {
+  if (!has(leaf, depth)) {
+    wrong_ = {leaf, depth};
+    return;
+  }
   leaves_[leaf].lists[depth].caller = memory;
   leaves_[leaf].lists[depth].capacity = capacity;
+}
+
+const Outputs::Leaf &Outputs::leaf(int32_t number) const {
+  static const Leaf none;
+  return has(number) ? leaves_[number].leaf : none;
+}
+
+const Outputs &Outputs::of(const EntryInfo &entry) const {
+  static const Outputs none;
+  return entry_ == &entry ? *this : none;
 }
 
 void Outputs::list(int32_t leaf, int32_t depth, const int32_t *parent, int32_t rows, const int32_t *inputs,
@@ -123,6 +160,14 @@ void Outputs::shorten(int32_t leaf, const int32_t *parent, const int32_t *rows, 
 }
 
 Status Outputs::commit() {
+  if (wrong_) {
+    const std::string of = wrong_->depth < 0 ? "output number " + std::to_string(wrong_->leaf)
+                                             : "lists of depth " + std::to_string(wrong_->depth) +
+                                                   " of output number " + std::to_string(wrong_->leaf);
+    return Status::error(Code::bad_call, "memory was handed in for " + of + ", which there " +
+                                             (wrong_->depth < 0 ? "is" : "are") +
+                                             " not (or not before prepare)");
+  }
   // First whether everything fits, so that nothing is half-written.
   for (Slot &slot : leaves_) {
     std::string name = slot.leaf.info.name.empty() ? "the output" : "output `" + slot.leaf.info.name + "`";
@@ -171,7 +216,11 @@ void Outputs::blank(int32_t input) {
 }
 
 double Outputs::number(int32_t leaf, size_t i) const {
+  if (!has(leaf) || leaves_[leaf].memory == nullptr)
+    return 0;
   const Slot &slot = leaves_[leaf];
+  if (i >= static_cast<size_t>(slot.leaf.values * slot.leaf.info.extent))
+    return 0;
   if (slot.leaf.info.elem != Elem::F32)
     return i32(leaf)[i];
   return f64_ ? f64(leaf)[i] : static_cast<double>(f32(leaf)[i]);

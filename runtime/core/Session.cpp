@@ -1,326 +1,146 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The course of a run: check, schedule, again without the inputs that failed, compute; in parts, of which a
-// device may compute one while the next is scheduled.
-#include <dbc/session.h>
+// What a session is to its callers: it has a state, or was moved from, and lets one thread at it at a time.
+#include "SessionState.h"
 
-#include <algorithm>
-#include <chrono>
 #include <new>
+#include <utility>
 
 namespace dbc {
 
-namespace {
-int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
+Session::Session(const Model &model, int32_t threads) noexcept : model_(&model), threads_(threads) {
+  make_state(); // else the first run tries again
 }
+Session::~Session() = default;
+Session::Session(Session &&other) noexcept { *this = std::move(other); }
+Session &Session::operator=(Session &&other) noexcept {
+  state_ = std::move(other.state_);
+  model_ = std::exchange(other.model_, nullptr);
+  threads_ = std::exchange(other.threads_, 0);
+  unset_ = other.unset_.exchange(false);
+  return *this;
+}
+
+bool Session::make_state() {
+  if (!state_ && model_ != nullptr)
+    state_.reset(new (std::nothrow) State(*model_, threads_));
+  return state_ != nullptr;
+}
+
+namespace {
+/// The calling thread has the session, if `has`, until the end of its call.
+class Use {
+public:
+  explicit Use(std::atomic<bool> &flag)
+      : flag_(flag), has_(!flag.exchange(true, std::memory_order_acquire)) {}
+  ~Use() {
+    if (has_)
+      flag_.store(false, std::memory_order_release);
+  }
+  Use(const Use &) = delete;
+  Use &operator=(const Use &) = delete;
+  bool has() const { return has_; }
+
+private:
+  std::atomic<bool> &flag_;
+  const bool has_;
+};
+
+constexpr const char *kMovedFrom = "the session was moved from",
+                     *kNoMemory = "not enough memory for the session",
+                     *kInUse = "the session is in use by another thread",
+                     *kUnset =
+                         "a setting was changed while another thread used the session, or without memory for "
+                         "it: it is as it was";
 } // namespace
 
-Session::Session(const Model &model, int32_t threads) noexcept : model_(model), pool_(threads) {}
-Session::~Session() = default;
+template <class Step> Status Session::with_state(Step step) {
+  try {
+    if (model_ == nullptr)
+      return Status::error(Code::bad_call, kMovedFrom);
+    const auto refused = [&](Code code, const char *why) {
+      return Status::error(code, name().empty() ? why : name() + ": " + why);
+    };
+    const Use use(in_use_);
+    if (!use.has())
+      return refused(Code::bad_call, kInUse);
+    if (!make_state())
+      return refused(Code::limit, kNoMemory);
+    if (unset_.exchange(false))
+      return refused(Code::bad_call, kUnset);
+    return step(*state_);
+  } catch (const std::bad_alloc &) {
+    return Status::error(Code::limit, std::string()); // there is no memory for words
+  }
+}
 
+Status Session::run(int32_t entry, Batch &batch) {
+  return with_state([&](State &state) { return state.run(entry, batch, nullptr); });
+}
+Status Session::run(int32_t entry, Batch &batch, Outputs &out) {
+  return with_state([&](State &state) { return state.run(entry, batch, &out); });
+}
+Status Session::begin(int32_t entry, Batch &batch) {
+  return with_state([&](State &state) { return state.begin(entry, batch); });
+}
+Status Session::finish() {
+  return with_state([](State &state) { return state.finish(); });
+}
+
+/// What may be asked, while nobody changes it; else null.
+const Session::State *Session::idle() const {
+  return in_use_.load(std::memory_order_acquire) ? nullptr : state_.get();
+}
+
+const Outputs &Session::outputs(int32_t entry) const {
+  static const Outputs none;
+  const Outputs *outputs = idle() != nullptr ? state_->outputs(entry) : nullptr;
+  return outputs != nullptr ? *outputs : none;
+}
 const RunProfile &Session::profile(int32_t entry) const {
   static const RunProfile none;
-  return has_run(entry) ? entries_[entry].profile : none;
+  const RunProfile *profile = idle() != nullptr ? state_->profile(entry) : nullptr;
+  return profile != nullptr ? *profile : none;
+}
+const Status &Session::status(int32_t input) const {
+  if (idle() != nullptr)
+    return state_->status(input);
+  return not_there(name(), model_ == nullptr ? kMovedFrom : state_ ? kInUse : kNoMemory);
+}
+int32_t Session::failed() const { return idle() != nullptr ? state_->failed() : 0; }
+int32_t Session::threads() const { return state_ ? state_->threads() : 0; }
+const Model &Session::model() const {
+  static const Model none;
+  return model_ != nullptr ? *model_ : none;
 }
 
-/// Plans and profiles exist from an entry's first run on.
-void Session::prepare(int32_t number) {
-  if (entries_.empty())
-    entries_.resize(model_.code().entries.size());
-  if (scratch_.empty())
-    scratch_.resize(pool_.threads());
-  Entry &entry = entries_[number];
-  if (entry.plan)
-    return;
-  const EntryCode &code = model_.code().entries[number];
-  entry.profile.stages.resize(code.stages.size());
-  for (size_t s = 0; s < code.stages.size(); ++s)
-    entry.profile.stages[s].name = code.stages[s];
-  entry.out.prepare(model_.info().entries[code.entry], model_.code().f64);
-  entry.plan = code.make_plan();
+template <class Setting> void Session::set(Setting setting) {
+  if (const Use use(in_use_); use.has() && make_state())
+    setting(*state_);
+  else
+    unset_ = true;
 }
 
-Status Session::run(int32_t entry, Batch &batch) { return run_or_blank(entry, batch, nullptr); }
-Status Session::run(int32_t entry, Batch &batch, Outputs &out) { return run_or_blank(entry, batch, &out); }
-
-/// A run that fails as a whole leaves that failure at every input, and zeros, so that nobody reads results of
-/// an earlier run.
-template <class Step> Status Session::guarded(int32_t entry, Batch &batch, Outputs *out, Step step) {
-  Status status = check(entry, batch);
-  if (status.ok())
-    try {
-      status = step();
-    } catch (const std::bad_alloc &) {
-      status = Status::error(Code::limit, model_.info().name + ": not enough memory for a batch of " +
-                                              std::to_string(batch.inputs()) +
-                                              " inputs, or more than 2^31 - 1 rows");
-    }
-  if (status.ok())
-    return status;
-  try {
-    statuses_.begin(batch.inputs());
-    for (int32_t input = 0; input < batch.inputs(); ++input)
-      statuses_.fail(input, status);
-    if (!out && entry >= 0 && static_cast<size_t>(entry) < entries_.size())
-      out = &entries_[entry].out;
-    if (out) {
-      out->begin(batch.inputs());
-      if (out->commit().ok())
-        for (int32_t input = 0; input < batch.inputs(); ++input)
-          out->blank(input);
-    }
-  } catch (const std::bad_alloc &) {
-    // Then there is no room for zeros either.
-  }
-  return status;
+void Session::time_stages(bool on) {
+  set([&](State &state) { state.timed_ = on; });
 }
-
-Status Session::check(int32_t entry, const Batch &batch) const {
-  if (model_.empty())
-    return Status::error(Code::bad_call, "the session's model was never made");
-  const std::string &name = model_.info().name;
-  if (&batch.info() != &model_.info())
-    return Status::error(Code::bad_call, name + ": the batch is of another model, " + batch.info().name);
-  if (entry < 0 || static_cast<size_t>(entry) >= model_.code().entries.size())
-    return Status::error(Code::bad_call, name + ": there is no entry number " + std::to_string(entry));
-  return Status();
+void Session::log_launches(LaunchLog *log) {
+  set([&](State &state) { state.log_ = log; });
 }
-
-/// What may be refused without harm to the run that has begun.
-static Status not_now(const Model &model, const char *what) {
-  return Status::error(Code::bad_call, model.empty() ? what : model.info().name + ": " + what);
+void Session::share_subtrees(bool on) {
+  set([&](State &state) { state.shares_ = on; });
 }
-
-Status Session::run_or_blank(int32_t entry, Batch &batch, Outputs *out) {
-  if (begun_)
-    return not_now(model_, "a run has begun that is not finished");
-  return guarded(entry, batch, out, [&] {
-    prepare(entry);
-    if (out)
-      out->prepare(model_.info().entries[model_.code().entries[entry].entry], model_.code().f64);
-    Outputs &into = out ? *out : entries_[entry].out;
-    if (shares_ && model_.code().entries[entry].shares)
-      try {
-        return run_checked(entry, batch, into, /*share=*/true);
-      } catch (const std::bad_alloc &) { // there may be enough for a part at a time
-      }
-    return run_checked(entry, batch, into, /*share=*/false);
+void Session::limit_input(int64_t bytes) {
+  set([&](State &state) { state.input_bytes_ = bytes; });
+}
+void Session::limit_part(int32_t inputs) {
+  set([&](State &state) { state.part_inputs_ = inputs; });
+}
+void Session::compute_on(cuda::Context *device, cuda::Context *next) {
+  set([&](State &state) {
+    state.device_ = device;
+    state.next_ = next != device ? next : nullptr;
   });
-}
-
-Status Session::begin(int32_t entry, Batch &batch) {
-  if (begun_)
-    return not_now(model_, "a run has begun that is not finished");
-  Status status = guarded(entry, batch, nullptr, [&] {
-    prepare(entry);
-    Status started = start(entry, batch, entries_[entry].out, shares_ && model_.code().entries[entry].shares);
-    return started.ok() ? begin_part(parts_[0], batch.all()) : started;
-  });
-  begun_ = status.ok();
-  return status;
-}
-
-Status Session::finish() {
-  if (!begun_)
-    return not_now(model_, "no run has begun");
-  begun_ = false;
-  return guarded(current_.entry, *current_.batch, nullptr, [&] {
-    Status status = finish_part(parts_[0]);
-    if (shared_in_vain())
-      return run_checked(current_.entry, *current_.batch, *current_.out, /*share=*/false);
-    if (status.ok())
-      complete();
-    return status;
-  });
-}
-
-/// With `share` an input may miss a failure of its own, at a node that another one's stands for. So where
-/// there is any, the run starts again without.
-Status Session::run_checked(int32_t number, Batch &batch, Outputs &out, bool share) {
-  if (Status status = start(number, batch, out, share); !status.ok())
-    return status;
-  const Entry &entry = entries_[number];
-  const bool in_turns = device_ != nullptr && next_ != nullptr && !entry.plan->decides();
-  Part *before = nullptr; // on a device
-  Range range;
-  do {
-    const int32_t left = batch.inputs() - range.end;
-    const int32_t most = part_inputs_ > 0 ? part_inputs_ : entry.part > 0 && !device_ ? entry.part : left;
-    range = {range.end, range.end + (share || out.is_one_part() ? left : std::min(most, left))};
-    Part &part = parts_[before == &parts_[0] ? 1 : 0];
-    Status status = begin_part(part, range);
-    if (before != nullptr) { // also where this one failed: the device must be done with the batch
-      Status done = finish_part(*before);
-      if (status.ok())
-        status = std::move(done);
-    }
-    before = in_turns ? &part : nullptr;
-    if (status.ok() && !in_turns)
-      status = finish_part(part);
-    if (!status.ok())
-      return status;
-    if (shared_in_vain())
-      return run_checked(number, batch, out, /*share=*/false);
-  } while (range.end < batch.inputs());
-  if (before != nullptr)
-    if (Status status = finish_part(*before); !status.ok())
-      return status;
-  complete();
-  return Status();
-}
-
-/// Checks the batch, and readies everything for its parts.
-Status Session::start(int32_t number, Batch &batch, Outputs &out, bool share) {
-  const int64_t begin = now_ns();
-  const EntryCode &code = model_.code().entries[number];
-  Entry &entry = entries_[number];
-  RunProfile &profile = entry.profile;
-  for (StageProfile &stage : profile.stages) {
-    const char *name = stage.name;
-    stage = StageProfile();
-    stage.name = name;
-  }
-  profile.rounds = 1;
-  profile.compute_ns = 0;
-  if (log_ != nullptr)
-    log_->rows.clear();
-
-  entry.reads.assign(code.reads.begin(), code.reads.end());
-  for (int32_t leaf : code.reads_args)
-    entry.reads.push_back({batch.args(), batch.arg_column(code.entry, leaf)});
-  Status whole = batch.validate(entry.reads.data(), entry.reads.size(), statuses_);
-  if (!whole.ok())
-    return whole;
-  for (const ColumnRef &read : entry.reads)
-    if (batch.column(read.table, read.column).device >= 0) {
-      share = false; // nodes would be compared by what the host cannot see
-      if (device_ == nullptr)
-        return Status::error(Code::bad_call, model_.info().name + ": `" +
-                                                 batch.column_info(read.table, read.column).name +
-                                                 "` is in the memory of a device, which does not compute");
-    }
-  profile.nodes = 0;
-  for (int32_t data = 0; data < batch.args(); ++data)
-    profile.nodes += batch.rows(data);
-
-  out.prepare(model_.info().entries[code.entry], model_.code().f64);
-  out.begin(batch.inputs());
-  if (share)
-    shared_.find(batch, code.shared_reads, statuses_);
-  current_.entry = number;
-  current_.batch = &batch;
-  current_.out = &out;
-  current_.errors.emplace(batch, statuses_);
-  current_.share = share;
-  current_.failed_before = statuses_.failed();
-  current_.host_ns = now_ns() - begin;
-  return Status();
-}
-
-void Session::complete() {
-  for (int32_t input = 0; statuses_.failed() > 0 && input < current_.batch->inputs(); ++input)
-    if (!statuses_[input].ok())
-      current_.out->blank(input);
-  RunProfile &profile = entries_[current_.entry].profile;
-  profile.schedule_ns = current_.host_ns - profile.compute_ns;
-}
-
-/// From what a part of `inputs` inputs took: how many the next ones should have. What stages hand on should
-/// stay in the caches near the core. But weights are read once a launch, where they are large it takes many
-/// rows to repay that; and where launches are small, a smaller part would have smaller ones.
-void Session::learn(Entry &entry, int32_t inputs) {
-  constexpr size_t kBytes = 3 << 20;
-  constexpr double kOperations = 4e6; // of a launch: some ten microseconds
-  const size_t most = std::max(kBytes, model_.packed_bytes()) * static_cast<size_t>(pool_.threads());
-  int32_t fit = 1;
-  while (fit < (1 << 30) && part_bytes_ / static_cast<size_t>(inputs) * static_cast<size_t>(2 * fit) <= most)
-    fit *= 2;
-  double operations = 0, launches = 0;
-  for (const StageProfile &stage : entry.profile.stages) {
-    operations += static_cast<double>(stage.operations);
-    launches += static_cast<double>(stage.launches);
-  }
-  while (fit < (1 << 30) && operations > 0 && operations / launches * fit / inputs < kOperations)
-    fit *= 2;
-  // A little more than before is not worth new memory.
-  if (fit < entry.part || fit / 4 >= entry.part)
-    entry.part = fit;
-}
-
-/// Schedules a part, and computes it, or has a device begin to.
-Status Session::begin_part(Part &part, Range inputs) {
-  const int64_t begin = now_ns();
-  const EntryCode &code = model_.code().entries[current_.entry];
-  Entry &entry = entries_[current_.entry];
-  const bool second = &part == &parts_[1];
-  if (second && !entry.next)
-    entry.next = code.make_plan();
-  part.plan = second ? entry.next.get() : entry.plan.get();
-  part.device = second ? next_ : device_;
-  part.begun = false;
-  Outputs &out = *current_.out;
-  part.run.emplace(Run{model_, *current_.batch, *this, pool_, *current_.errors, budget_, out,
-                       entry.profile.stages.data(), timed_, code.entry, inputs});
-  Run &run = *part.run;
-  run.log = log_;
-  run.shared = current_.share ? &shared_ : nullptr;
-  out.begin_part(inputs);
-  // Every round that fails drops at least one input, so this ends; mostly after one round, or two.
-  for (;;) {
-    part.live.clear();
-    for (int32_t input = inputs.begin; input < inputs.end; ++input)
-      if (statuses_[input].ok())
-        part.live.push(input);
-    run.inputs = part.live.data();
-    run.input_count = static_cast<int32_t>(part.live.size());
-    run.errors.begin_round();
-    budget_.begin(run.batch, inputs, input_bytes_);
-    part.plan->schedule(run);
-    if (!run.errors.any())
-      break;
-    if (run.shared) {
-      current_.host_ns += now_ns() - begin;
-      return Status(); // from the beginning
-    }
-    ++entry.profile.rounds;
-  }
-  Status status = out.commit();
-  if (!status.ok()) {
-    status.message = model_.info().name + ": " + status.message;
-    return status;
-  }
-  const int64_t scheduled = now_ns();
-  part_bytes_ = 0;
-  if (part.device != nullptr) {
-    out.leave_part(part.out);
-    status = part.plan->begin_on(run, *part.device);
-    part.begun = status.ok();
-  } else {
-    part.plan->compute(run);
-    if (run.input_count > 0 && !run.shared)
-      learn(entry, run.input_count);
-  }
-  const int64_t end = now_ns();
-  entry.profile.compute_ns += end - scheduled;
-  current_.host_ns += end - begin;
-  return status;
-}
-
-/// Waits for the device, if it computes the part.
-Status Session::finish_part(Part &part) {
-  if (!part.begun)
-    return Status();
-  const int64_t begin = now_ns();
-  part.begun = false;
-  current_.out->enter_part(part.out);
-  Status status = part.plan->finish_on(*part.run, *part.device);
-  const int64_t ns = now_ns() - begin;
-  entries_[current_.entry].profile.compute_ns += ns;
-  current_.host_ns += ns;
-  return status;
 }
 
 } // namespace dbc

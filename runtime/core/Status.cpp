@@ -1,7 +1,9 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Names of the codes.
+// Names of the codes, and what is said of inputs that are not there.
 #include <dbc/status.h>
+
+#include <new>
 
 namespace dbc {
 
@@ -23,6 +25,33 @@ const char *code_name(Code code) {
     return "internal";
   }
   return "internal";
+}
+
+/// The calling thread's own, so that a reference can be handed out by whoever has no status to refer to.
+template <class Words> static const Status &said(Words words) noexcept {
+  static thread_local Status status;
+  status.code = Code::bad_call;
+  try {
+    status.message = words();
+  } catch (const std::bad_alloc &) {
+    status.message.clear();
+  }
+  return status;
+}
+
+static std::string prefix(const std::string &model) { return model.empty() ? model : model + ": "; }
+
+const Status &not_there(const std::string &model, const char *why) noexcept {
+  return said([&] { return prefix(model) + why; });
+}
+
+const Status &no_such_input(const std::string &model, int32_t input, int32_t inputs,
+                            const char *of) noexcept {
+  return said([&] {
+    const std::string of_whom = inputs > 0 ? "is outside 0.." + std::to_string(inputs - 1) + " of " + of
+                                           : std::string("is asked for, but there is none in ") + of;
+    return prefix(model) + "input " + std::to_string(input) + " " + of_whom;
+  });
 }
 
 } // namespace dbc

@@ -107,6 +107,9 @@ Status Weights::set(const std::string &name, const float *values, size_t count) 
     return Status::error(Code::bad_weights, info_->name + ": parameter `" + name + "` has " +
                                                 std::to_string(size(p)) + " elements, " +
                                                 std::to_string(count) + " were given");
+  if (values == nullptr && count > 0)
+    return Status::error(Code::bad_weights, info_->name + ": parameter `" + name +
+                                                "`: no numbers are given, but a null pointer");
   std::copy(values, values + count, data(p));
   given_[p] = true;
   return Status();
@@ -140,7 +143,7 @@ void Weights::draw(uint64_t seed) {
         to[i] = static_cast<float>(init.a + (init.b - init.a) * random.uniform());
         break;
       }
-    given_[p] = true;
+    mark_given(p);
   }
 }
 
@@ -152,7 +155,7 @@ void Weights::round_to_bf16(int32_t param) {
 Status Weights::check() const {
   std::string missing;
   for (int32_t p = 0; p < count(); ++p)
-    if (!given_[p])
+    if (!given(p))
       missing += (missing.empty() ? "`" : ", `") + info_->params[p].name + "`";
   if (missing.empty())
     return Status();

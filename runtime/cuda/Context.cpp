@@ -26,6 +26,11 @@ void Model::swap(Model &other) noexcept {
   matrices_.swap(other.matrices_);
 }
 
+const dbc::Model &Model::host() const {
+  static const dbc::Model none;
+  return model_ != nullptr ? *model_ : none;
+}
+
 Model::~Model() {
   if (bytes_ > 0)
     backend_->use(device_);
@@ -38,6 +43,9 @@ Model::~Model() {
 Status Model::make(const dbc::Model &model, int32_t device, Model *made, const Allocator &allocator) {
   if (model.empty())
     return Status::error(Code::bad_call, "the model was never made");
+  if (made == nullptr)
+    return Status::error(Code::bad_call,
+                         model.info().name + ": there is no model to be made, but a null pointer");
   const std::string &name = model.info().name;
   if (model.code().cuda == nullptr)
     return Status::error(Code::bad_call, name + ": compiled without --target cuda");
@@ -76,10 +84,10 @@ Status Model::make(const dbc::Model &model, int32_t device, Model *made, const A
         on.backend_->copy(to[slot].data, from.data(), from.size(), stream);
       }
     };
-    upload(on.buffers_, model.buffers(),
-           [&](int32_t slot) -> const auto & { return model.raw_buffer(slot); });
-    upload(on.matrices_, model.matrices(),
-           [&](int32_t slot) -> const auto & { return model.raw_matrix(slot); });
+    upload(
+        on.buffers_, model.buffers(), [&](int32_t slot) -> const auto & { return model.raw_buffer(slot); });
+    upload(
+        on.matrices_, model.matrices(), [&](int32_t slot) -> const auto & { return model.raw_matrix(slot); });
     Status begun = on.backend_->begun(), status = on.backend_->wait(stream);
     if (!begun.ok())
       status = std::move(begun);
@@ -189,10 +197,19 @@ void Context::reach() {
   together_ = status_.ok() ? backend_->together(model_.device()) : 0;
 }
 
+/// Where it had nothing to do, what is wrong with the device is not of this context's making.
+Status Context::failed_before() const {
+  const bool asks = stream_ != nullptr && !busy_ && status_.code != Code::internal;
+  return asks && backend_->failed_before != nullptr ? backend_->failed_before(stream_) : Status();
+}
+
 void Context::open() {
   reach();
   // What a device failed at it does not get over: the status stays (CUDA calls such errors sticky).
-  if (stream_ != nullptr) {
+  if (Status before = failed_before(); !before.ok()) {
+    status_ = Status();
+    check(std::move(before));
+  } else if (stream_ != nullptr) {
     if (status_.code == Code::limit || status_.code == Code::bad_call) { // another batch may do
       status_ = Status();
       busy_ = true;
@@ -490,6 +507,10 @@ Status Context::copy_to_host(void *to, const void *from, size_t bytes) {
   reach();
   if (stream_ == nullptr || status_.code == Code::internal)
     return status_;
+  if (Status before = failed_before(); !before.ok()) {
+    before.message = model_.host().info().name + ": " + before.message;
+    return before;
+  }
   if (bytes > 0)
     backend_->copy(to, from, bytes, stream_);
   Status status = wait();

@@ -15,8 +15,8 @@ void Context::leave(Run &run, int32_t leaf, LeftResult result) {
   result.info = out.leaf(leaf).info;
   result.rows = static_cast<int64_t>(from.size());
   // Inputs that failed have zeros.
-  for (int32_t input = 0; run.session.failed() > 0 && input < out.inputs(); ++input) {
-    if (run.session.status(input).ok())
+  for (int32_t input = 0; run.statuses.failed() > 0 && input < out.inputs(); ++input) {
+    if (run.statuses[input].ok())
       continue;
     int32_t first = input, last = input + 1;
     for (int32_t depth = 0; depth < result.info.depth; ++depth) {
@@ -43,10 +43,12 @@ void Context::leave(Run &run, int32_t leaf, LeftResult result) {
 }
 
 Status Context::take(int32_t leaf, Taken *result) {
+  const std::string name = model_.empty() ? "" : model_.host().info().name + ": ";
+  if (result == nullptr)
+    return Status::error(Code::bad_call, name + "a result is taken into nothing, a null pointer");
   *result = Taken();
   if (!status_.ok())
     return status_;
-  const std::string name = model_.empty() ? "" : model_.host().info().name + ": ";
   if (left_.empty())
     return Status::error(Code::bad_call, name + "no results stay on the device");
   if (leaf < 0 || static_cast<size_t>(leaf) >= left_.size())

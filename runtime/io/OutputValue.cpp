@@ -10,6 +10,8 @@ struct OutputSource {
   const Outputs &outputs;
   const NodeTable *nodes;
   std::pair<int64_t, int64_t> range(int32_t leaf, int32_t depth, int64_t row) const {
+    if (row < 0 || row >= outputs.lists(leaf, depth)) // of an input that is not there
+      return {0, 0};
     const int32_t *offsets = outputs.offsets(leaf, depth);
     return {offsets[row], offsets[row + 1]};
   }

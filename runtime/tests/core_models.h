@@ -12,6 +12,7 @@
 
 #include <dbc/generated.h>
 
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -182,14 +183,20 @@ inline const dbc::ModelCode &code() {
   return *made;
 }
 
+/// What cannot fail here.
+inline void must(const dbc::Status &status) {
+  if (!status.ok())
+    std::abort();
+}
+
 /// W = [1, 1], b = 0: sums of leaves.
 inline dbc::Model sums() {
   dbc::Weights weights(info());
   float one[2] = {1, 1}, zero = 0;
-  weights.set("W", one, 2);
-  weights.set("b", &zero, 1);
+  must(weights.set("W", one, 2));
+  must(weights.set("b", &zero, 1));
   dbc::Model model;
-  dbc::Model::make(code(), weights, &model);
+  must(dbc::Model::make(code(), weights, &model));
   return model;
 }
 

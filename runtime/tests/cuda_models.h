@@ -271,8 +271,8 @@ const dbc::ModelCode &device_code() {
 dbc::Model device_model(const dbc::ModelCode &code = device_code()) {
   dbc::Weights weights(info());
   const float numbers[2] = {3, 4}, bias = 0.5f;
-  weights.set("W", numbers, 2);
-  weights.set("b", &bias, 1);
+  must(weights.set("W", numbers, 2));
+  must(weights.set("b", &bias, 1));
   dbc::Model model;
   EXPECT_TRUE(dbc::Model::make(code, weights, &model).ok());
   return model;

@@ -61,7 +61,7 @@ oracle::Outcome Model::run(const std::string &entry, const std::string &line) {
       continue;
     Batch batch(interpreter_->info());
     InstanceReader reader(interpreter_->info(), info);
-    reader.append(line, batch); // what is wrong stands in the batch
+    (void)reader.append(line, batch); // what is wrong stands in the batch
     batch.finish();
     return interpreter_->run(entry, batch, 0);
   }

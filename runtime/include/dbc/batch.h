@@ -70,6 +70,8 @@ struct Range {
   int32_t begin = 0, end = 0;
 };
 
+struct Numbers;
+
 /// The structure store. Tables 0 .. datas - 1 are the model's data types; table `args()` has one row an input
 /// and one column for each distinct (name, type) among all entries' arguments, so that entries which take the
 /// same arguments share them.
@@ -77,8 +79,10 @@ struct Range {
 /// Nodes of one data type are numbered 0 .. N - 1 over the whole batch, those of one input contiguously.
 ///
 /// Mistakes while filling do not stop the program: they are kept as the status of the input concerned
-/// (bad_input), or of the batch (bad_call, limit), and come out of the next run. One batch may be used by one
-/// thread at a time. `clear` keeps all memory: refilling with as much as before allocates nothing.
+/// (bad_input), or of the batch (bad_call, limit), and come out of the next run. A batch that was moved from
+/// takes nothing, and its runs fail with bad_call. Asking for a table, column, row or input that is not there
+/// gives nothing. One batch may be used by one thread at a time. `clear` keeps all memory: refilling with as
+/// much as before allocates nothing.
 class Batch {
 public:
   /// `info` is borrowed and must outlive the batch.
@@ -88,12 +92,20 @@ public:
   Batch &operator=(Batch &&) noexcept;
 
   const ModelInfo &info() const { return *info_; }
+  /// Whether it was moved from.
+  bool empty() const { return tables_.empty(); }
   /// Number of the table of arguments.
   int32_t args() const { return static_cast<int32_t>(info_->datas.size()); }
-  /// Column in args() of leaf number `leaf` (flatten order over all the arguments) of entry number `entry`.
-  int32_t arg_column(int32_t entry, int32_t leaf) const { return arg_columns_[entry][leaf]; }
+  /// Column in args() of leaf number `leaf` (flatten order over all the arguments) of entry number `entry`;
+  /// -1: there is none.
+  int32_t arg_column(int32_t entry, int32_t leaf) const {
+    return leaf >= 0 && leaf < arg_leaves(entry) ? arg_columns_[entry][leaf] : -1;
+  }
   /// Number of leaves of the arguments of an entry.
-  int32_t arg_leaves(int32_t entry) const { return static_cast<int32_t>(arg_columns_[entry].size()); }
+  int32_t arg_leaves(int32_t entry) const {
+    return static_cast<size_t>(entry) < arg_columns_.size() ? static_cast<int32_t>(arg_columns_[entry].size())
+                                                            : 0;
+  }
   int32_t columns(int32_t table) const;
   const ColumnInfo &column_info(int32_t table, int32_t column) const;
 
@@ -134,8 +146,19 @@ public:
   void append_ints(int32_t table, int32_t row, int32_t column, const int32_t *values,
                    size_t count); ///< one element
   void append_bools(int32_t table, int32_t row, int32_t column, const uint8_t *values, size_t count);
-  /// A whole list of scalars at once: Index, Int, Node.
+  /// A whole list at once, in place of what was there: all elements' numbers one after the other.
   void set_list(int32_t table, int32_t row, int32_t column, const int32_t *values, size_t count);
+  void set_list(int32_t table, int32_t row, int32_t column, const uint8_t *values, size_t count);
+  void set_list(int32_t table, int32_t row, int32_t column, const float *values, size_t count);
+  /// The same of nodes, by handles whose `id` is a node's number.
+  template <class Handle>
+  void set_nodes(int32_t table, int32_t row, int32_t column, const Handle *nodes, size_t count) {
+    if (nodes == nullptr)
+      return set_list(table, row, column, static_cast<const int32_t *>(nullptr), count);
+    set_empty(table, row, column);
+    for (size_t i = 0; i < count; ++i)
+      append_int(table, row, column, nodes[i].id);
+  }
 
   // Lists of any depth, as they are read: open_list once for every level, push elements into the innermost,
   // close_list. One column at a time. The outermost open_list starts the row's list anew.
@@ -170,6 +193,9 @@ public:
 
   /// Ends filling; called by every run, costs nothing the second time.
   void finish();
+  /// Another number after each time that it was filled and finished; 0 while it is being filled. Tells
+  /// whether it was changed.
+  uint64_t fill() const { return finished_ ? fills_ : 0; }
   /// Checks all columns that an entry reads, each at most once a fill: constructors, indices, references
   /// (they must stay inside the input and name a node of the right table), offsets. O(size). `statuses` is
   /// begun anew and tells which inputs cannot be used by this entry; mistakes in columns that it does not
@@ -196,8 +222,12 @@ public:
   /// Records that an input cannot be used by any entry (a reader of files found it wrong); the first failure
   /// of an input stays.
   void fail(int32_t input, Status status);
-  /// What was wrong with an input while it was filled; runs find more.
-  const Status &status(int32_t input) const { return statuses_[input]; }
+  /// What was wrong with an input while it was filled; runs find more. Of an input that is not there
+  /// bad_call, until the calling thread asks again.
+  const Status &status(int32_t input) const {
+    return input >= 0 && input < inputs_ ? statuses_[input]
+                                         : no_such_input(info_->name, input, inputs_, "the batch");
+  }
   /// A Status about a row, with input, node and field filled in (the constructor only where there are
   /// several): "tree_lstm: input 3: Tree node 7 (Node): field `left`: what", for the table of arguments
   /// "tree_lstm: input 3: argument `t`: what"; without a column (-1) "... (Node): what".
@@ -210,9 +240,17 @@ private:
   struct Column;
   using Fits = bool (*)(Elem);
   bool refuse(const std::string &what);
-  Column *column_for(int32_t table, int32_t row, int32_t column, int32_t depth, Fits fits, size_t count);
+  bool has(int32_t table, int32_t column) const {
+    return table >= 0 && static_cast<size_t>(table) < tables_.size() && column >= 0 &&
+           column < columns(table);
+  }
+  Column *column_for(int32_t table, int32_t row, int32_t column, int32_t depth, Fits fits, size_t count,
+                     const void *values);
+  template <class T>
+  void set_whole_list(int32_t table, int32_t row, int32_t column, Fits fits, Array<T> Numbers::*numbers,
+                      const T *values, size_t count);
   Column *borrowed_column(int32_t table, int32_t column, Fits fits);
-  Column *pushable(Fits fits, size_t count);
+  Column *pushable(Fits fits, size_t count, const void *values);
   int64_t append_slot(Column &column, int32_t row);
   void misuse(const std::string &what);
   void wrong(int32_t input, const std::string &what);
@@ -232,6 +270,7 @@ private:
   std::vector<std::vector<int32_t>> arg_columns_;
   int32_t inputs_ = 0;
   bool flat_ = false, finished_ = false;
+  uint64_t fills_ = 0;
   Status whole_;           ///< what is wrong with the batch as a whole
   InputStatuses statuses_; ///< mistakes while filling, and wrong constructors
   ColumnRef open_{-1, -1}; ///< the column being streamed

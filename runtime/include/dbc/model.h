@@ -72,20 +72,22 @@ struct ModelCode {
 };
 
 /// An immutable snapshot of weights in the form the kernels want: raw copies, packed products, tables. Made
-/// once, then shared by any number of sessions and threads.
+/// once, then shared by any number of sessions and threads. Moved from, it is as if it had never been made.
 class Model {
 public:
   Model() = default;
-  Model(Model &&) = default;
-  Model &operator=(Model &&) = default;
+  Model(Model &&other) noexcept { *this = std::move(other); }
+  Model &operator=(Model &&other) noexcept;
 
-  /// Fails with bad_weights if a parameter is not given, bad_call for another model's weights, limit without
-  /// memory.
+  /// Fails with bad_weights if a parameter is not given, bad_call for another model's weights or a null
+  /// `model`, limit without memory. A model that is made anew while sessions have it is theirs from then on,
+  /// if it is of the same code.
   static Status make(const ModelCode &code, const Weights &weights, Model *model);
 
   bool empty() const { return !code_; }
-  const ModelCode &code() const { return *code_; }
-  const ModelInfo &info() const { return *code_->info; }
+  /// Of a model that was never made: without a name, data types, params and entries.
+  const ModelCode &code() const { return code_ != nullptr ? *code_ : no_code(); }
+  const ModelInfo &info() const { return *code().info; }
   /// Another one for each make() of a program; 0: was never made.
   uint64_t number() const { return number_; }
   /// Memory held, in bytes.
@@ -130,6 +132,7 @@ public:
   template <class Real> Packed<Real> &add_packed(int32_t slot);
 
 private:
+  static const ModelCode &no_code();
   const ModelCode *code_ = nullptr;
   uint64_t number_ = 0;
   std::vector<Array<unsigned char>> buffers_, matrices_;

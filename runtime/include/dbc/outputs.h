@@ -11,7 +11,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace dbc {
@@ -26,7 +29,8 @@ namespace dbc {
 ///
 /// Memory belongs to this object and is reused by the next run, or to the caller, who hands it in by
 /// `use_...`. A run whose results do not fit into the caller's memory fails with bad_call and writes nothing
-/// there.
+/// there. Reading what is not there gives null, 0 or nothing, never memory of something else. Moved from,
+/// they are as before the first run.
 class Outputs {
 public:
   struct Leaf {
@@ -34,28 +38,55 @@ public:
     int64_t values = 0; ///< number of values (each `info.extent` numbers) of the last run
   };
 
+  Outputs() = default;
+  Outputs(Outputs &&other) noexcept { *this = std::move(other); }
+  Outputs &operator=(Outputs &&other) noexcept;
+
   int32_t leaves() const { return static_cast<int32_t>(leaves_.size()); }
-  const Leaf &leaf(int32_t number) const { return leaves_[number].leaf; }
+  /// Of no number of a leaf: one without values.
+  const Leaf &leaf(int32_t number) const;
+  /// Of the last run; 0 before it, and where there was no memory for results.
   int32_t inputs() const { return inputs_; }
 
-  /// Values of a leaf, by their type, and where its lists begin. Before the first run: null, and no lists;
-  /// null too where they stay on a device (cuda::Context::leave_results).
-  const float *f32(int32_t leaf) const { return static_cast<const float *>(memory(leaf)); }
-  const double *f64(int32_t leaf) const { return static_cast<const double *>(memory(leaf)); }
-  const int32_t *i32(int32_t leaf) const { return static_cast<const int32_t *>(memory(leaf)); }
+  /// Values of a leaf, by their type, and where its lists begin. Null where there are none: before the first
+  /// run, of another type or no such leaf, and where they stay on a device (cuda::Context::leave_results).
+  const float *f32(int32_t leaf) const {
+    return static_cast<const float *>(memory(leaf, /*real=*/true, /*f64=*/false));
+  }
+  const double *f64(int32_t leaf) const {
+    return static_cast<const double *>(memory(leaf, /*real=*/true, /*f64=*/true));
+  }
+  const int32_t *i32(int32_t leaf) const {
+    return static_cast<const int32_t *>(memory(leaf, /*real=*/false, f64_));
+  }
+  /// The same of whatever type.
+  const void *data(int32_t leaf) const { return has(leaf) ? leaves_[leaf].memory : nullptr; }
+  template <class Number> const Number *numbers(int32_t leaf) const {
+    if constexpr (std::is_same_v<Number, float>)
+      return f32(leaf);
+    else if constexpr (std::is_same_v<Number, double>)
+      return f64(leaf);
+    else
+      return i32(leaf);
+  }
   const int32_t *offsets(int32_t leaf, int32_t depth) const {
-    return entry_ ? leaves_[leaf].lists[depth].offsets : nullptr;
+    return has(leaf, depth) ? leaves_[leaf].lists[depth].offsets : nullptr;
   }
   /// Number of lists that offsets(leaf, depth) cuts: it has one number more.
-  int64_t lists(int32_t leaf, int32_t depth) const { return entry_ ? leaves_[leaf].lists[depth].count : 0; }
+  int64_t lists(int32_t leaf, int32_t depth) const {
+    return has(leaf, depth) ? leaves_[leaf].lists[depth].count : 0;
+  }
+  /// These, if they are of that entry of a model; else ones without leaves and inputs.
+  const Outputs &of(const EntryInfo &entry) const;
 
   /// The caller's memory for a leaf's values, `capacity` in numbers; null: own memory again. Stays until
-  /// changed.
+  /// changed. For a leaf that is not there, as before prepare(), every run into these outputs fails with
+  /// bad_call.
   void use_values(int32_t leaf, void *memory, size_t capacity);
   /// The caller's memory for offsets; `capacity` counts the last offset too.
   void use_offsets(int32_t leaf, int32_t depth, int32_t *memory, size_t capacity);
 
-  /// For hosts and tests: leaf's number `i` as a double, whatever its type; not where they stay on a device.
+  /// For hosts and tests: leaf's number `i` as a double, whatever its type; 0 where there is none.
   double number(int32_t leaf, size_t i) const;
 
   // --- for sessions and generated code
@@ -124,13 +155,26 @@ private:
     Lists lists[kMaxListDepth];
   };
   size_t number_bytes(const Slot &slot) const;
-  const void *memory(int32_t leaf) const { return entry_ ? leaves_[leaf].memory : nullptr; }
+  bool has(int32_t leaf) const { return static_cast<size_t>(leaf) < leaves_.size(); }
+  bool has(int32_t leaf, int32_t depth) const {
+    return has(leaf) && depth >= 0 && depth < leaves_[leaf].leaf.info.depth;
+  }
+  const void *memory(int32_t leaf, bool real, bool f64) const {
+    return has(leaf) && (leaves_[leaf].leaf.info.elem == Elem::F32) == real && f64 == f64_
+               ? leaves_[leaf].memory
+               : nullptr;
+  }
 
   const EntryInfo *entry_ = nullptr;
   bool f64_ = false;
   int32_t inputs_ = 0;
   Range part_;
   std::vector<Slot> leaves_;
+  /// Memory was handed in for what is not there: a leaf, and a depth of its lists or -1.
+  struct Wrong {
+    int32_t leaf, depth;
+  };
+  std::optional<Wrong> wrong_;
 };
 
 } // namespace dbc

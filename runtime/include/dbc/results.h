@@ -40,13 +40,29 @@ private:
   size_t count_ = 0;
 };
 
+namespace detail {
+/// What stands in place of a tensor that is not there. Nobody writes it; it costs address space, and memory
+/// only where it is read.
+template <class T, int64_t Size> const T *zeros() {
+  static T zeros[Size > 0 ? Size : 1];
+  return zeros;
+}
+} // namespace detail
+
+// Views of results are made by the typed header. They borrow the memory of the outputs that they are of, and
+// are valid until the next run into these; what they show is of one run. Reading an input that is not there
+// (before a run, of a number beyond the batch's) gives zeros and empty lists, as an input that failed has
+// them, never memory of something else. That costs a comparison: a loop over all of them may read data().
+
 /// One result that is a number for each input.
 template <class T> class Scalars {
 public:
-  Scalars(const T *data, int32_t inputs) : data_(data), inputs_(inputs) {}
+  Scalars(const Outputs &out, int32_t leaf)
+      : data_(out.numbers<T>(leaf)), inputs_(data_ != nullptr ? out.inputs() : 0) {}
+  /// How many inputs have a result here: all of the run, or none where it is not on the host.
   int32_t inputs() const { return inputs_; }
   const T *data() const { return data_; }
-  T operator[](int32_t input) const { return data_[input]; }
+  T operator[](int64_t input) const { return input >= 0 && input < inputs_ ? data_[input] : T(); }
 
 private:
   const T *data_;
@@ -57,11 +73,15 @@ private:
 template <class T, int64_t Size> class Tensors {
 public:
   static constexpr int64_t size = Size;
-  Tensors(const T *data, int32_t inputs) : data_(data), inputs_(inputs) {}
+  Tensors(const Outputs &out, int32_t leaf)
+      : data_(out.numbers<T>(leaf)), inputs_(data_ != nullptr ? out.inputs() : 0) {}
+  /// How many inputs have a result here: all of the run, or none where it is not on the host.
   int32_t inputs() const { return inputs_; }
   const T *data() const { return data_; }
-  /// The `size` numbers of one input.
-  const T *operator[](int32_t input) const { return data_ + input * Size; }
+  /// The `size` numbers of one input; never null.
+  const T *operator[](int64_t input) const {
+    return input >= 0 && input < inputs_ ? data_ + input * Size : detail::zeros<T, Size>();
+  }
 
 private:
   const T *data_;
@@ -72,21 +92,27 @@ private:
 template <class T, int64_t Size, int Depth> class Lists {
 public:
   static constexpr int64_t size = Size;
-  Lists(const T *data, const Outputs &out, int32_t leaf) : data_(data), inputs_(out.inputs()) {
+  Lists(const Outputs &out, int32_t leaf) : data_(out.numbers<T>(leaf)) {
     for (int d = 0; d < Depth; ++d)
       offsets_[d] = out.offsets(leaf, d);
+    inputs_ = offsets_[0] != nullptr ? out.inputs() : 0;
   }
   int32_t inputs() const { return inputs_; }
   const T *data() const { return data_; }
   /// Where the lists of a depth begin and end: list i of it is offsets(depth)[i] .. offsets(depth)[i + 1]
-  /// - 1.
-  const int32_t *offsets(int depth = 0) const { return offsets_[depth]; }
-  /// Number of elements of an input's (outermost) list.
-  int32_t length(int32_t input) const { return offsets_[0][input + 1] - offsets_[0][input]; }
-  /// Depth 1: where element `i` of the list of `input` begins, `Size` numbers.
-  const T *at(int32_t input, int32_t i) const {
+  /// - 1. Null before a run, and of no such depth.
+  const int32_t *offsets(int depth = 0) const {
+    return depth >= 0 && depth < Depth ? offsets_[depth] : nullptr;
+  }
+  /// Number of elements of an input's (outermost) list; 0 of one that is not there.
+  int32_t length(int64_t input) const {
+    return input >= 0 && input < inputs_ ? offsets_[0][input + 1] - offsets_[0][input] : 0;
+  }
+  /// Depth 1: where element `i` of the list of `input` begins, `Size` numbers; never null.
+  const T *at(int64_t input, int64_t i) const {
     static_assert(Depth == 1, "lists of lists are read through offsets()");
-    return data_ + (offsets_[0][input] + int64_t(i)) * Size;
+    return i >= 0 && i < length(input) && data_ != nullptr ? data_ + (offsets_[0][input] + i) * Size
+                                                           : detail::zeros<T, Size>();
   }
 
 private:

@@ -11,6 +11,7 @@
 #include <dbc/outputs.h>
 #include <dbc/pool.h>
 #include <dbc/product.h>
+#include <dbc/run.h>
 #include <dbc/schedule.h>
 #include <dbc/session.h>
 #include <dbc/status.h>

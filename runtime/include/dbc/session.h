@@ -4,65 +4,41 @@
 #pragma once
 
 #include <dbc/batch.h>
-#include <dbc/buffer.h>
 #include <dbc/model.h>
 #include <dbc/outputs.h>
-#include <dbc/pool.h>
 #include <dbc/profile.h>
-#include <dbc/schedule.h>
-#include <dbc/sharing.h>
+#include <dbc/run.h>
 #include <dbc/status.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <vector>
+#include <string>
 
 namespace dbc {
 
-class Session;
-
-/// What generated plans see of a run: one part of it, some inputs next to each other.
-struct Run {
-  const Model &model;
-  const Batch &batch;
-  Session &session;
-  Pool &pool;
-  ScheduleErrors &errors;
-  Budget &budget;
-  Outputs &out;
-  StageProfile *stages;
-  bool timed;                      ///< whether launches are timed
-  int32_t entry;                   ///< number of the entry, for Batch::arg_column
-  Range range;                     ///< the part's inputs
-  const int32_t *inputs = nullptr; ///< numbers of those that take part, ascending
-  int32_t input_count = 0;
-  const SharedNodes *shared = nullptr; ///< nodes that are alike, where instances are to be shared
-  LaunchLog *log = nullptr;            ///< where launches are to be written down
-
-  /// Argument leaf `leaf` of the entry being run; rows are inputs' numbers.
-  const ColumnView &arg(int32_t leaf) const {
-    return batch.column(batch.args(), batch.arg_column(entry, leaf));
-  }
-  /// Scratch number `slot` of the session, at least `count` elements, 64-byte aligned, contents undefined.
-  /// Slots are shared by all entries; call once a run and slot, before compute's stages run. Throws
-  /// std::bad_alloc.
-  template <class Real> Real *buffer(int32_t slot, size_t count) const;
-  /// Scratch of one worker; any earlier memory of that worker is gone.
-  template <class Real> Real *scratch(int32_t worker, size_t count) const;
-};
-
-/// Threads, scratch memory and results of one thread's runs of one model. Not to be used by two threads at
-/// once; any number of sessions may share a Model. In steady state (a batch no larger than earlier ones) a
-/// run allocates nothing.
+/// Threads, scratch memory and results of one thread's runs of one model; any number of sessions may share a
+/// Model. In steady state (a batch no larger than earlier ones) a run allocates nothing.
+///
+/// Not for two threads at once: a run, begin() or finish() of a second one fails with bad_call and changes
+/// nothing, and what it asks meanwhile has the answers of a session that has not run. A setting that it
+/// changes meanwhile stays as it was, and the next run fails with bad_call. One thread after the other is
+/// fine, also between begin() and finish().
+///
+/// May be moved, also while a run has begun that is not finished; results stay where they are. What it was
+/// moved from has no model: calls fail with bad_call. Not to be moved, assigned to or destroyed while another
+/// thread is in a call of it.
 class Session {
 public:
   /// `model` is borrowed and must outlive the session. Never throws: what there is no memory for is said by
-  /// the first run, and where threads cannot be started there are fewer, see threads().
+  /// the first run, as is a number of threads below 1 (bad_call); where threads cannot be started there are
+  /// fewer, see threads().
   explicit Session(const Model &model, int32_t threads = 1) noexcept;
+  explicit Session(const Model &&model,
+                   int32_t threads = 1) = delete; // it would be gone before the first run
   ~Session();
-  Session(const Session &) = delete;
-  Session &operator=(const Session &) = delete;
+  Session(Session &&other) noexcept;
+  Session &operator=(Session &&other) noexcept;
 
   /// Runs an entry (its number in ModelInfo::entries) on a batch into the session's own outputs, see
   /// `outputs`.
@@ -84,29 +60,31 @@ public:
   ///
   ///   first.begin(entry, batch);  second.begin(entry, next);  first.finish();  // results of `batch`
   ///
-  /// The batch is one part, and must stay as it is until finish(). Until then there are no results of the
-  /// entry, and another run of this session is refused: bad_call, as is finish() without begin(). A begin()
-  /// that fails needs no finish(). Where no device computes, begin() does all of it.
+  /// The batch is one part, and must stay as it is until finish(), which fails with bad_call where it was
+  /// filled anew in between. Until then there are no results of the entry, and another run of this session is
+  /// refused: bad_call, as is finish() without begin(). A begin() that fails needs no finish(). Where no
+  /// device computes, begin() does all of it.
   Status begin(int32_t entry, Batch &batch);
   Status finish();
 
   /// Results of the last run(entry, batch) of that entry; empty before the first one, while one has begun,
   /// and if there is no such entry. Valid until its next run.
-  Outputs &outputs(int32_t entry) { return has_run(entry) ? entries_[entry].out : none_; }
-  const Outputs &outputs(int32_t entry) const { return has_run(entry) ? entries_[entry].out : none_; }
-  /// Status of an input in the last run, which must have had it.
-  const Status &status(int32_t input) const { return statuses_[input]; }
+  const Outputs &outputs(int32_t entry) const;
+  /// Status of an input in the last run, valid until the next one. Where there is none, as before the first
+  /// run, while one has begun, and of an input that it did not have, that is said: bad_call, valid until the
+  /// calling thread asks again.
+  const Status &status(int32_t input) const;
   /// Number of inputs of the last run that failed.
-  int32_t failed() const { return statuses_.failed(); }
+  int32_t failed() const;
   /// Of the last run of an entry.
   const RunProfile &profile(int32_t entry) const;
   /// Whether runs from now on say in their profiles how long each stage took. Off unless told: then a launch
   /// costs one test more than nothing.
-  void time_stages(bool on) { timed_ = on; }
+  void time_stages(bool on);
 
   /// Each run from now on writes its launches down, in place of those of the run before; null: no more, as
   /// unless told. `log` is borrowed. For sessions of one thread, or whose stages a device computes.
-  void log_launches(LaunchLog *log) { log_ = log; }
+  void log_launches(LaunchLog *log);
 
   /// Whether cells compute what nodes have in common once: all nodes of the batch that are alike in the
   /// fields which the entry's cells read, down to the leaves, share an instance. Off unless told. Each node
@@ -117,16 +95,16 @@ public:
   /// Cells share whose keys are a node, or a node and a whole number of a constant range of at most 16, and
   /// that neither compare nodes, nor are given values, nor call cells that do. Others compute as if it were
   /// off. So does a run in which scheduling or computing an input fails, again from its beginning.
-  void share_subtrees(bool on) { shares_ = on; }
+  void share_subtrees(bool on);
 
   /// What one input may claim in a run with lists that it does not hold itself, in bytes: ranges, a list
   /// once for each element of another. An input that asks for more fails with a message that says how much.
   /// One GiB unless told.
-  void limit_input(int64_t bytes) { input_bytes_ = bytes; }
+  void limit_input(int64_t bytes);
 
   /// Parts of a run have at most so many inputs; 0, as it is unless told: as many as the caches like, which
   /// the first run of an entry, one part, finds out.
-  void limit_part(int32_t inputs) { part_inputs_ = inputs; }
+  void limit_part(int32_t inputs);
 
   /// Stages of runs from now on are computed on a device, see dbc/cuda/context.h; null: on the CPU, as unless
   /// told. `device` is borrowed. Scheduling stays on the CPU, and in the calling thread.
@@ -134,89 +112,25 @@ public:
   /// With a second context of the same model the parts of a run (limit_part) are computed by both in turns:
   /// the host schedules a part and copies it to one while the other computes the part before. Not where a
   /// `while` has the host decide in the course of a part: those come one after the other.
-  void compute_on(cuda::Context *device, cuda::Context *next = nullptr) {
-    device_ = device;
-    next_ = next != device ? next : nullptr;
-  }
+  void compute_on(cuda::Context *device, cuda::Context *next = nullptr);
 
-  int32_t threads() const { return pool_.threads(); }
-  const Model &model() const { return model_; }
-
-  template <class Real> Real *buffer(int32_t slot, size_t count) {
-    if (static_cast<size_t>(slot) >= buffers_.size())
-      buffers_.resize(slot + 1);
-    part_bytes_ += count * sizeof(Real);
-    return buffers_[slot].get<Real>(count);
-  }
-  template <class Real> Real *scratch(int32_t worker, size_t count) {
-    return scratch_[worker].get<Real>(count);
-  }
+  int32_t threads() const;
+  /// Of what was moved from: one that was never made.
+  const Model &model() const;
 
 private:
-  struct Entry {
-    std::unique_ptr<EntryPlan> plan, next; ///< `next`: of parts on the second context
-    std::vector<ColumnRef> reads;
-    Outputs out;
-    RunProfile profile;
-    int32_t part = 0; ///< inputs of a part; 0 before the first run, which is one part
-  };
-  /// A part that was scheduled; of two one may be scheduled while a device computes the other.
-  struct Part {
-    EntryPlan *plan = nullptr;
-    cuda::Context *device = nullptr;
-    std::optional<Run> run;
-    IntColumn live;
-    Outputs::Part out;
-    bool begun = false; ///< computed by a device, and not yet finished
-  };
-  /// The run in hand.
-  struct Current {
-    int32_t entry = -1;
-    Batch *batch = nullptr;
-    Outputs *out = nullptr;
-    std::optional<ScheduleErrors> errors;
-    bool share = false;
-    int32_t failed_before = 0;
-    int64_t host_ns = 0; ///< spent on it
-  };
-  void prepare(int32_t entry);
-  bool has_run(int32_t entry) const {
-    return entry >= 0 && static_cast<size_t>(entry) < entries_.size() && !(begun_ && entry == current_.entry);
-  }
-  template <class Step> Status guarded(int32_t entry, Batch &batch, Outputs *out, Step step);
-  Status check(int32_t entry, const Batch &batch) const;
-  Status run_or_blank(int32_t entry, Batch &batch, Outputs *out);
-  Status run_checked(int32_t entry, Batch &batch, Outputs &out, bool share);
-  Status start(int32_t entry, Batch &batch, Outputs &out, bool share);
-  Status begin_part(Part &part, Range inputs);
-  Status finish_part(Part &part);
-  bool shared_in_vain() const { return current_.share && statuses_.failed() > current_.failed_before; }
-  void complete();
-  void learn(Entry &entry, int32_t inputs);
+  class State;
+  template <class Step> Status with_state(Step step);
+  template <class Setting> void set(Setting setting);
+  bool make_state();
+  const State *idle() const;
+  const std::string &name() const { return model().info().name; }
 
-  const Model &model_;
-  Pool pool_;
-  std::vector<Entry> entries_; ///< none before the first run
-  Outputs none_;
-  std::vector<Scratch> buffers_, scratch_;
-  InputStatuses statuses_;
-  Budget budget_;
-  int64_t input_bytes_ = int64_t(1) << 30;
-  int32_t part_inputs_ = 0;
-  size_t part_bytes_ = 0; ///< of the buffers of the part in hand
-  SharedNodes shared_;
-  LaunchLog *log_ = nullptr;
-  cuda::Context *device_ = nullptr, *next_ = nullptr;
-  Part parts_[2];
-  Current current_;
-  bool timed_ = false, shares_ = false, begun_ = false;
+  const Model *model_ = nullptr; ///< null: moved from
+  int32_t threads_ = 0;
+  std::unique_ptr<State> state_;    ///< null also where there was no memory for it yet
+  std::atomic<bool> in_use_{false}; ///< a thread is in a call that changes the state
+  std::atomic<bool> unset_{false};  ///< a setting could not be made
 };
-
-template <class Real> Real *Run::buffer(int32_t slot, size_t count) const {
-  return session.buffer<Real>(slot, count);
-}
-template <class Real> Real *Run::scratch(int32_t worker, size_t count) const {
-  return session.scratch<Real>(worker, count);
-}
 
 } // namespace dbc

@@ -27,7 +27,8 @@ const char *code_name(Code code);
 /// Success, or one failure in words. A message is lower case, without a full stop, and names the model, then,
 /// as far as they are known, input, node and field:
 ///   tree_lstm: input 3: Tree node 7 (Node): field `left` is missing
-struct Status {
+/// A status that a call returns is to be looked at: one that is dropped is a warning of the compiler.
+struct [[nodiscard]] Status {
   Code code = Code::ok;
   std::string message;
   int32_t input = -1; ///< the input's number in the batch, or -1
@@ -45,9 +46,24 @@ struct Status {
   }
 };
 
-/// One status an input of a batch. Keeps its memory.
+/// What is said of an input that is not there: bad_call. `what` goes before it, a model's name or nothing;
+/// `of` behind: "input 7 is outside 0..3 of the batch". It belongs to the calling thread, until its next
+/// call. Never throws: without memory there are no words.
+const Status &no_such_input(const std::string &model, int32_t input, int32_t inputs, const char *of) noexcept;
+/// The same in other words.
+const Status &not_there(const std::string &model, const char *why) noexcept;
+
+/// One status an input of a batch. Keeps its memory. Moved from, it has none.
 class InputStatuses {
 public:
+  InputStatuses() = default;
+  InputStatuses(InputStatuses &&other) noexcept { *this = std::move(other); }
+  InputStatuses &operator=(InputStatuses &&other) noexcept {
+    of_ = std::exchange(other.of_, {});
+    inputs_ = std::exchange(other.inputs_, 0);
+    failed_ = std::exchange(other.failed_, 0);
+    return *this;
+  }
   /// `inputs` of them, all ok. May throw std::bad_alloc.
   void begin(int32_t inputs) {
     if (failed_ > 0)

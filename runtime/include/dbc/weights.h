@@ -14,7 +14,8 @@
 
 namespace dbc {
 
-/// All params and tensor consts of a model, in f32, row-major, mutable. Belongs to one thread at a time.
+/// All params and tensor consts of a model, in f32, row-major, mutable. Belongs to one thread at a time. Of a
+/// number that no parameter has, and of all after they were moved from, there is nothing: null, 0, not given.
 class Weights {
 public:
   /// Allocates and zeroes all of them; none counts as given. `info` is borrowed and must outlive this. Throws
@@ -26,17 +27,20 @@ public:
   /// Number of the parameter of that path ("fwd.W"), or -1.
   int32_t find(const std::string &name) const;
   /// Number of elements.
-  size_t size(int32_t param) const { return values_[param].size(); }
-  float *data(int32_t param) { return values_[param].data(); }
-  const float *data(int32_t param) const { return values_[param].data(); }
+  size_t size(int32_t param) const { return has(param) ? values_[param].size() : 0; }
+  float *data(int32_t param) { return has(param) ? values_[param].data() : nullptr; }
+  const float *data(int32_t param) const { return has(param) ? values_[param].data() : nullptr; }
   /// Null if there is no such parameter.
   float *data(const std::string &name);
 
   /// Copies `count` values and marks the parameter as given.
   Status set(const std::string &name, const float *values, size_t count);
   /// Says that a parameter was filled through data().
-  void mark_given(int32_t param, bool given = true) { given_[param] = given; }
-  bool given(int32_t param) const { return given_[param]; }
+  void mark_given(int32_t param, bool given = true) {
+    if (has(param))
+      given_[param] = given;
+  }
+  bool given(int32_t param) const { return has(param) && given_[param]; }
 
   /// Draws every parameter by its initialiser (tensor consts from normal(0, 1)) and marks all as given. The
   /// numbers depend on `seed` and each parameter's own name only, and are the same on every machine.
@@ -49,6 +53,7 @@ public:
   Status check() const;
 
 private:
+  bool has(int32_t param) const { return static_cast<size_t>(param) < values_.size(); }
   const ModelInfo *info_;
   std::vector<Array<float>> values_;
   std::vector<bool> given_;

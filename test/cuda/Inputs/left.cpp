@@ -37,7 +37,7 @@ static Result copied(const dbc::Outputs &outputs, int32_t leaf) {
   Result result{std::vector<uint32_t>(static_cast<size_t>(of.values * of.info.extent)),
                 offsets_of(outputs, leaf)};
   if (!result.numbers.empty())
-    std::memcpy(result.numbers.data(), outputs.i32(leaf), result.numbers.size() * sizeof(uint32_t));
+    std::memcpy(result.numbers.data(), outputs.data(leaf), result.numbers.size() * sizeof(uint32_t));
   return result;
 }
 
@@ -71,7 +71,7 @@ static std::vector<Result> taken(const dbc::cuda::Model &on, dbc::cuda::Path pat
     const dbc::Outputs &outputs = session.outputs(entry);
     results.resize(outputs.leaves());
     for (int32_t leaf = 0; leaf < outputs.leaves(); ++leaf) {
-      expect(outputs.i32(leaf) == nullptr, "numbers of a result that stays are on the host too");
+      expect(outputs.data(leaf) == nullptr, "numbers of a result that stays are on the host too");
       expect(context.take(leaf, &results[leaf]));
       expect(results[leaf].rows() == outputs.leaf(leaf).values,
              "a result has other rows than it is said to have");

@@ -190,6 +190,10 @@ struct Backend {
   /// A library of products for a stream, which outlives it; the caller deletes it. Null where there is no
   /// memory of the host. What goes wrong is told by Blas::status. Null if the model leaves none to it.
   Blas *(*make_blas)(void *stream) = nullptr;
+  /// Asked where nothing of the caller's own is under way on the stream, and waits for nothing: whether the
+  /// device failed before, at something that the program began for itself and which it does not get over.
+  /// Code::limit with the reason. Null where that cannot be.
+  Status (*failed_before)(void *stream) = nullptr;
 };
 
 } // namespace dbc::cuda

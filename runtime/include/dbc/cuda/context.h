@@ -47,9 +47,10 @@ public:
   static Status make(const dbc::Model &model, int32_t device, Model *made, const Allocator &allocator = {});
 
   bool empty() const { return model_ == nullptr; }
-  const dbc::Model &host() const { return *model_; }
+  /// Of one that was never made, or was moved from: a model that was never made.
+  const dbc::Model &host() const;
   /// Whether that still has the weights that are on the device.
-  bool is_current() const { return model_->number() == number_; }
+  bool is_current() const { return host().number() == number_; }
   int32_t device() const { return device_; }
   /// Memory held on the device, in bytes.
   size_t bytes() const { return bytes_; }
@@ -365,6 +366,7 @@ private:
   void leave(Run &run, int32_t leaf, LeftResult result);
   void check(Status status);
   void reach();
+  Status failed_before() const;
   void open();
   bool reserve(std::initializer_list<Region> regions);
   size_t room(size_t bytes) const;

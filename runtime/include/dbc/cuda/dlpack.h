@@ -43,6 +43,8 @@ inline const char *first_number(const DLTensor &tensor) {
 /// one behind the other, "" where nothing does.
 inline std::string count_row(const DLTensor &tensor, int64_t *numbers) {
   constexpr int64_t kMost = INT64_MAX >> 8; // then bytes can be counted too
+  if (tensor.ndim > 0 && tensor.shape == nullptr)
+    return "has no shape, but a null pointer";
   bool none = false;
   for (int32_t n = 0; n < tensor.ndim; ++n)
     none |= tensor.shape[n] == 0;
@@ -135,9 +137,11 @@ inline Status fetch_tensor(cuda::Context &context, const DLTensor &tensor, DLMan
     std::unique_ptr<int64_t[]> shape;
     std::unique_ptr<unsigned char[]> numbers;
   };
-  *copy = nullptr;
   const cuda::Model &model = context.model();
   const std::string name = model.empty() ? "" : model.host().info().name + ": ";
+  if (copy == nullptr)
+    return Status::error(Code::bad_call, name + "a tensor is fetched into nothing, a null pointer");
+  *copy = nullptr;
   const auto wrong = [&](const std::string &what) {
     return Status::error(Code::bad_call, name + "the tensor " + what);
   };
@@ -194,6 +198,8 @@ inline Status take_tensor(cuda::Context &context, int32_t leaf, DLManagedTensor 
     cuda::Taken taken;
     int64_t shape[2], strides[2];
   };
+  if (tensor == nullptr)
+    return context.take(leaf, nullptr); // which says so
   *tensor = nullptr;
   std::unique_ptr<Owner> owner(new (std::nothrow) Owner());
   if (!owner)

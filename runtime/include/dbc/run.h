@@ -1,0 +1,83 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// What generated plans see of a run.
+#pragma once
+
+#include <dbc/batch.h>
+#include <dbc/buffer.h>
+#include <dbc/model.h>
+#include <dbc/outputs.h>
+#include <dbc/pool.h>
+#include <dbc/profile.h>
+#include <dbc/schedule.h>
+#include <dbc/sharing.h>
+#include <dbc/status.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace dbc {
+
+/// Memory that a session keeps from run to run, by number.
+class SessionMemory {
+public:
+  template <class Real> Real *buffer(int32_t slot, size_t count) {
+    if (static_cast<size_t>(slot) >= buffers_.size())
+      buffers_.resize(slot + 1);
+    part_bytes_ += count * sizeof(Real);
+    return buffers_[slot].get<Real>(count);
+  }
+  template <class Real> Real *scratch(int32_t worker, size_t count) {
+    return scratch_[worker].get<Real>(count);
+  }
+  /// Has scratch for so many workers, whose number does not change.
+  void serve(int32_t workers) {
+    if (scratch_.empty())
+      scratch_.resize(workers);
+  }
+  /// Bytes of buffers that were asked for since begin_part().
+  size_t part_bytes() const { return part_bytes_; }
+  void begin_part() { part_bytes_ = 0; }
+
+private:
+  std::vector<Scratch> buffers_, scratch_;
+  size_t part_bytes_ = 0;
+};
+
+/// One part of a run: some inputs next to each other.
+struct Run {
+  const Model &model;
+  const Batch &batch;
+  SessionMemory &memory;
+  const InputStatuses &statuses;
+  Pool &pool;
+  ScheduleErrors &errors;
+  Budget &budget;
+  Outputs &out;
+  StageProfile *stages;
+  bool timed;                      ///< whether launches are timed
+  int32_t entry;                   ///< number of the entry, for Batch::arg_column
+  Range range;                     ///< the part's inputs
+  const int32_t *inputs = nullptr; ///< numbers of those that take part, ascending
+  int32_t input_count = 0;
+  const SharedNodes *shared = nullptr; ///< nodes that are alike, where instances are to be shared
+  LaunchLog *log = nullptr;            ///< where launches are to be written down
+
+  /// Argument leaf `leaf` of the entry being run; rows are inputs' numbers.
+  const ColumnView &arg(int32_t leaf) const {
+    return batch.column(batch.args(), batch.arg_column(entry, leaf));
+  }
+  /// Scratch number `slot` of the session, at least `count` elements, 64-byte aligned, contents undefined.
+  /// Slots are shared by all entries; call once a run and slot, before compute's stages run. Throws
+  /// std::bad_alloc.
+  template <class Real> Real *buffer(int32_t slot, size_t count) const {
+    return memory.buffer<Real>(slot, count);
+  }
+  /// Scratch of one worker; any earlier memory of that worker is gone.
+  template <class Real> Real *scratch(int32_t worker, size_t count) const {
+    return memory.scratch<Real>(worker, count);
+  }
+};
+
+} // namespace dbc
