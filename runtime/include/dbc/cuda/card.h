@@ -148,6 +148,41 @@ namespace card {
 inline Status error(const char *what, cudaError_t code, Code kind = Code::limit) {
   return Status::error(kind, std::string("CUDA: ") + what + ": " + cudaGetErrorString(code));
 }
+/// Whether the device does not get over that: from then on every call of the program fails with it, whatever
+/// is called.
+inline bool lasts(cudaError_t code) {
+  switch (code) {
+  case cudaErrorECCUncorrectable:
+  case cudaErrorNvlinkUncorrectable:
+  case cudaErrorHardwareStackError:
+  case cudaErrorIllegalAddress:
+  case cudaErrorIllegalInstruction:
+  case cudaErrorInvalidAddressSpace:
+  case cudaErrorInvalidPc:
+  case cudaErrorLaunchFailure:
+  case cudaErrorLaunchTimeout:
+  case cudaErrorMisalignedAddress:
+  case cudaErrorAssert:
+    return true;
+  default:
+    return false;
+  }
+}
+/// What goes wrong before anything was begun here: that may be due to what the program did before.
+inline Status error_before(const char *what, cudaError_t code) {
+  return error(lasts(code) ? "the device failed before, at something else that the program began" : what,
+               code);
+}
+inline Status failed_before(void *stream) {
+  const cudaError_t code = cudaStreamQuery(static_cast<cudaStream_t>(stream));
+  if (code == cudaSuccess)
+    return Status();
+  if (code == cudaErrorNotReady) {
+    (void)cudaGetLastError(); // it is no failure
+    return Status();
+  }
+  return error_before("the stream cannot be used", code);
+}
 
 __global__ void probe() {}
 
@@ -155,13 +190,13 @@ inline Status open(int32_t device, void **stream) {
   int count = 0;
   if (cudaError_t code = cudaGetDeviceCount(&count); code != cudaSuccess) {
     (void)cudaGetLastError(); // it is told here
-    return error("there is no device to compute on", code);
+    return error_before("there is no device to compute on", code);
   }
   if (device < 0 || device >= count)
     return Status::error(Code::bad_call, "CUDA: there is no device " + std::to_string(device) + ", only " +
                                              std::to_string(count));
   if (cudaError_t code = cudaSetDevice(device); code != cudaSuccess)
-    return error("the device cannot be used", code);
+    return error_before("the device cannot be used", code);
   cudaFuncAttributes attributes;
   if (cudaError_t code = cudaFuncGetAttributes(&attributes, probe); code != cudaSuccess) {
     (void)cudaGetLastError(); // it is told here
@@ -170,17 +205,17 @@ inline Status open(int32_t device, void **stream) {
     cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
     std::string card = "sm_" + std::to_string(major) + std::to_string(minor);
 #ifdef DBC_CUDA_ARCHITECTURES
-    return error(("the program has code for " DBC_CUDA_ARCHITECTURES ", the device is " + card).c_str(),
-                 code);
+    return error_before(
+        ("the program has code for " DBC_CUDA_ARCHITECTURES ", the device is " + card).c_str(), code);
 #else
-    return error(("the program has no code for the device, " + card).c_str(), code);
+    return error_before(("the program has no code for the device, " + card).c_str(), code);
 #endif
   }
   if (stream == nullptr)
     return Status();
   cudaStream_t made;
   if (cudaError_t code = cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking); code != cudaSuccess)
-    return error("no stream can be made", code);
+    return error_before("no stream can be made", code);
   *stream = made;
   return Status();
 }
@@ -282,6 +317,8 @@ const Backend &backend() {
       },
       [](void *graph) { cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph)); },
       nullptr,
+      nullptr,
+      card::failed_before,
   };
   return backend;
 }
