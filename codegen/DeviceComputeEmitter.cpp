@@ -371,6 +371,11 @@ size_t DeviceComputeEmitter::dealtNumber(kernel::FuncOp stage) {
          arrays_.ticks.begin();
 }
 
+/// Bytes of each row of an array; 0 where it is no rows, or such of several spaces.
+static int64_t rowBytes(const DeviceRegion &region) {
+  return region.terms.size() == 1 && region.terms[0].count == "rows" ? region.terms[0].bytes : 0;
+}
+
 /// All the memory of a part, and what the host has of it.
 void DeviceComputeEmitter::begin() {
   deal();
@@ -401,6 +406,13 @@ void DeviceComputeEmitter::begin() {
       std::string text = "dbc::cuda::" + region.kind + "(&" + region.member + ", " +
                          (region.from.empty() ? "" : region.from + ", ") + region.size +
                          (region.device.empty() ? "" : ", " + region.device) + ")";
+      // Kernels may write these: where they are wrong, the CPU says which array it was.
+      if (region.kind == "rows" || region.kind == "result")
+        text += ".named(" +
+                quoted(StringRef(region.member).split("arrays.").second.empty()
+                           ? region.member
+                           : region.member.substr(StringRef("arrays.").size())) +
+                ", " + std::to_string(rowBytes(region)) + ")";
       out_.line("    " + (region.awaited ? "dbc::cuda::awaited(" + text + ")" : text) + ",");
     }
   }

@@ -292,7 +292,7 @@ bool Context::reserve(std::initializer_list<Region> regions) {
   const size_t header = room(kHeader), in = header + bytes[Region::Input];
   const size_t all = result_bytes_ + in + room(faults) + bytes[Region::Rows] + bytes[Region::Decided];
   fence(false);
-  ends_.clear();
+  fences_.clear();
   if (!arena_.reserve(memory_, all, options_.limit_bytes)) {
     check(memory_.missing("the batch", all, options_.limit_bytes));
     return false;
@@ -340,7 +340,8 @@ int64_t Context::begin(std::initializer_list<Region> regions) {
     if (region.kind == Region::Rows)
       at[Region::Decided] += room(region.bytes);
   if (fenced)
-    ends_ = {result_bytes_ + kHeader, result_bytes_ + in + records};
+    fences_ = {{result_bytes_ + kHeader, kHeader, "number of faults", 0},
+               {result_bytes_ + in + records, records, "faults", sizeof(FaultRecord)}};
   std::memset(staging_.data(), 0, kHeader);
   for (const Region &region : regions) {
     size_t &begin = at[region.kind];
@@ -355,7 +356,7 @@ int64_t Context::begin(std::initializer_list<Region> regions) {
         std::memset(staged, 0, region.bytes);
     }
     if (fenced)
-      ends_.push_back(begin + region.bytes);
+      fences_.push_back({begin + region.bytes, region.bytes, region.name, region.row});
     const size_t next = begin + room(region.bytes);
     if (region.awaited && taken_ == Path::Persistent && waits_ == Waits::Values) {
       if (unset[1] != begin) { // arrays behind each other are filled at once
@@ -382,8 +383,24 @@ void Context::fill(size_t begin, size_t end) {
 
 /// Kernels that touch what is behind an array are told; copies go from one array to the next.
 void Context::fence(bool up) {
-  for (const size_t end : ends_)
-    backend_->fence(arena_.data() + end, lines(end + 1) - end, up);
+  for (const Fence &fence : fences_)
+    backend_->fence(arena_.data() + fence.end, fence.bytes(), up);
+}
+
+void Context::look_at_fences(const char *kernel) {
+  if (backend_->untouched == nullptr || !status_.ok())
+    return;
+  for (const Fence &fence : fences_) {
+    const size_t untouched = backend_->untouched(arena_.data() + fence.end, fence.bytes());
+    if (untouched == fence.bytes())
+      continue;
+    const std::string name = fence.name != nullptr ? std::string("array `") + fence.name + "`" : "an array";
+    const std::string where = fence.row > 0
+                                  ? "row " + std::to_string((fence.array + untouched) / fence.row) + " of " +
+                                        name + ", which has " + std::to_string(fence.array / fence.row)
+                                  : std::to_string(untouched) + " bytes behind " + name;
+    return check(Status::error(Code::internal, std::string("kernel `") + kernel + "` has written " + where));
+  }
 }
 
 Faults Context::faults() {
@@ -419,6 +436,7 @@ void Context::launch_nodes(const GraphSource &source) {
     return;
   check(graphs_.run(*backend_, memory_, stream_, source, nodes_));
   launches_ += status_.ok();
+  look_at_fences("of a graph");
 }
 
 const uint8_t *Context::fetch(const uint8_t *from, size_t count) {

@@ -467,7 +467,7 @@ TEST_F(CudaContext, CopiesArrays) {
 
 // With a sanitizer a kernel that leaves its array is found, though all are one piece of memory.
 TEST_F(CudaContext, FencesBetweenArrays) {
-  if (counting().fence == nullptr)
+  if (counting().untouched != nullptr)
     GTEST_SKIP() << "no sanitizer";
 #ifdef DBC_FIBER_ASAN
   // It may be told to heed no fences (allow_user_poisoning=0).
@@ -490,6 +490,72 @@ TEST_F(CudaContext, FencesBetweenArrays) {
   context.copy_out();
   (void)context.finish(part);
   EXPECT_TRUE(context.status().ok());
+}
+
+// Without one a kernel that has written behind its array is told at once, with the array's name and the row;
+// the run is a mistake in dbc, and has no results.
+TEST_F(CudaContext, WritesBehindAnArray) {
+  if (counting().untouched == nullptr)
+    GTEST_SKIP() << "the sanitizer looks";
+  dbc::Session session(model_);
+  fill(9);
+  for (int32_t beyond : {0, 1, 2}) {
+    Context context(on_);
+    session.compute_on(&context);
+    card.rows_beyond = beyond;
+    const Status ran = session.run(0, batch_);
+    card.rows_beyond = 0;
+    EXPECT_EQ(ran.ok(), beyond == 0);
+    if (beyond == 0)
+      continue;
+    EXPECT_EQ(ran.code, Code::internal);
+    EXPECT_EQ(ran.message, "toy: kernel `weigh` has written row " + std::to_string(8 + beyond) +
+                               " of array `result`, which has 9");
+    EXPECT_EQ(session.outputs(0).number(0, 3), 0);
+  }
+  // Any byte behind any array.
+  for (int32_t way = 0; way < 5; ++way) {
+    Context context(on_);
+    const std::vector<int32_t> ints(64, 1);
+    const int32_t *in = nullptr;
+    double *sums = nullptr;
+    unsigned char *flags = nullptr;
+    const int64_t part = context.begin(
+        {result(&sums, 3).named("sums", 8), input(&in, ints.data(), 64), rows(&flags, 70).named("flags", 7)});
+    unsigned char *const at[] = {reinterpret_cast<unsigned char *>(sums + 3) + 1,
+                                 reinterpret_cast<unsigned char *>(const_cast<int32_t *>(in + 64)),
+                                 flags + 70, flags + 70 + 9,
+                                 reinterpret_cast<unsigned char *>(context.faults().count) + 256};
+    *at[way] ^= 1;
+    context.look_at_fences("mend");
+    context.copy_out();
+    (void)context.finish(part);
+    const char *const words[] = {"row 3 of array `sums`, which has 3", "0 bytes behind an array",
+                                 "row 10 of array `flags`, which has 10",
+                                 "row 11 of array `flags`, which has 10",
+                                 "0 bytes behind array `number of faults`"};
+    EXPECT_EQ(context.status().message, std::string("toy: kernel `mend` has written ") + words[way]);
+  }
+}
+
+// A device that the program broke before is no failure of the model's kernels, and may come back.
+TEST_F(CudaContext, AFailureFromBefore) {
+  dbc::Session session(model_);
+  Context context(on_);
+  session.compute_on(&context);
+  fill(4);
+  ASSERT_TRUE(session.run(0, batch_).ok());
+  card.failed_before = Status::error(Code::limit, "the card was on fire");
+  for (int32_t round = 0; round < 2; ++round) {
+    const Status status = session.run(0, batch_);
+    EXPECT_EQ(status.code, Code::limit);
+    EXPECT_EQ(status.message, "toy: the card was on fire");
+    float number = 0;
+    EXPECT_EQ(context.copy_to_host(&number, &number, 0).message, status.message);
+  }
+  card.failed_before = Status();
+  ASSERT_TRUE(session.run(0, batch_).ok());
+  EXPECT_TRUE(right(session));
 }
 
 // What the host decides in the course of a run: it sees bytes, and gives numbers, any number of times. What

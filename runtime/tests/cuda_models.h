@@ -44,8 +44,10 @@ struct Card {
   int32_t refusing = -1;        ///< so many requests are granted, then some are not
   int32_t refusals = 1;
   int32_t failing = -1;        ///< so many waits are well, then one is not
+  int32_t rows_beyond = 0;     ///< the last row of a result once more, so many rows further
   int32_t launches_to_go = -1; ///< until one cannot be begun; below 0: all can
   Status begun;                ///< what is told of it
+  Status failed_before;        ///< what the program has done to it
   char stream[4] = {};         ///< their addresses
   /// What was begun and waited for, on which stream: "copy 0", "launch 0", "wait 0".
   std::vector<std::string> events;
@@ -154,6 +156,9 @@ const Backend &counting() {
         dbc::cuda::backend().release_graph(graph);
       },
       dbc::cuda::backend().fence,
+      nullptr,
+      [](void *) { return card.failed_before; },
+      dbc::cuda::backend().untouched,
   };
   return made;
 }
@@ -181,6 +186,8 @@ __global__ void weigh(const Arrays arrays, int32_t begin, int32_t end) {
     }
     const auto x = dbc::cuda::segment(arrays.value, arrays.leaf + first, 1, 1);
     dbc::cuda::product(count, arrays.w, dbc::cuda::all_of(1), arrays.result + first, x, x);
+    if (card.rows_beyond > 0 && first + count == end && threadIdx.x == 0)
+      arrays.result[end - 1 + card.rows_beyond] = 1;
   }
 }
 void launch_weigh(const Arrays &arrays, int32_t begin, int32_t end, int32_t /*wide*/, void *stream) {
@@ -212,7 +219,7 @@ public:
       return status;
     ++attempts;
     part_ = device.begin({
-        dbc::cuda::result(&arrays_.result, rows),
+        dbc::cuda::result(&arrays_.result, rows).named("result", sizeof(float)),
         dbc::cuda::input(&arrays_.leaf, leaf_.data(), rows),
         dbc::cuda::input(&arrays_.value, run.batch.column(Tree, value).f32, run.batch.rows(Tree, run.range),
                          1, run.batch.column(Tree, value).device),
@@ -287,8 +294,8 @@ protected:
     card.events.clear();
   }
   /// One leaf an input; its value by its number.
-  void
-  fill(int32_t inputs, const std::function<float(int32_t)> &value_of = [](int32_t i) { return i / 4.f; }) {
+  void fill(
+      int32_t inputs, const std::function<float(int32_t)> &value_of = [](int32_t i) { return i / 4.f; }) {
     batch_.clear();
     for (int32_t i = 0; i < inputs; ++i) {
       batch_.begin_input();
@@ -303,7 +310,7 @@ protected:
         return false;
     return true;
   }
-  /// What an array of so many bytes takes; with a sanitizer a fence stands behind it.
+  /// What an array of so many bytes takes; a fence stands behind it.
   static size_t room(size_t bytes) { return dbc::cuda::lines(bytes + (counting().fence != nullptr ? 1 : 0)); }
   const dbc::Model model_ = device_model();
   dbc::cuda::Model on_;

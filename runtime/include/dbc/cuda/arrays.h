@@ -194,6 +194,9 @@ struct Backend {
   /// device failed before, at something that the program began for itself and which it does not get over.
   /// Code::limit with the reason. Null where that cannot be.
   Status (*failed_before)(void *stream) = nullptr;
+  /// Of a fence that is up: how many of its bytes, from the first on, are as they were. Null where nobody
+  /// looks, or a sanitizer does.
+  size_t (*untouched)(const void *memory, size_t bytes) = nullptr;
 };
 
 } // namespace dbc::cuda

@@ -189,8 +189,8 @@ public:
   size_t bytes() const { return arena_.bytes() + fault_memory_.bytes() + graphs_.bytes(); }
   /// The most teams that the last part had in a whole loop; 0 where no loop was one launch.
   int32_t teams() const { return most_teams_; }
-  /// What of that the last part of a run needed, by the formula in the manifest. With a sanitizer fences come
-  /// on top.
+  /// What of that the last part of a run needed, by the formula in the manifest. On the CPU fences between
+  /// arrays come on top.
   size_t needed_bytes() const { return needed_; }
   /// Memory of the host for copies that is held for this session, in bytes.
   size_t host_bytes() const { return staging_.bytes(); }
@@ -251,6 +251,7 @@ public:
     ++fault_launches_;
     stage.launch(arrays, begin, end, wide_blocks_, stream_);
     ++launches_;
+    look_at_fences(stage.name);
     if (run.timed)
       run.stages[number].ns += wait_ns() - start;
   }
@@ -267,6 +268,8 @@ public:
                         static_cast<const Arrays *>(at), rows, launch, expected, wide, stream);
                   }});
   }
+  /// What a kernel, or the loop that begins with it, has written behind an array is a mistake in dbc.
+  void look_at_fences(const char *kernel);
   /// How many ticks of a loop are launched stage by stage, before the others in one launch: all, or those at
   /// its beginning that are wide.
   template <size_t kStages> int32_t apart(const StageOfLoop (&loop)[kStages], int32_t ticks) const {
@@ -295,6 +298,7 @@ public:
     fault_launches_ += static_cast<int64_t>(ticks - first) * static_cast<int64_t>(kStages);
     launch(arrays, whole_loop(loop, kStages, teams.count(), first, ticks), stream_);
     ++launches_;
+    look_at_fences(stages[loop[0].stage].name);
     if (run.timed)
       run.stages[loop[0].stage].ns += wait_ns() - start; // of the loop as a whole
   }
@@ -389,7 +393,16 @@ private:
   unsigned char *results_ = nullptr;
   int32_t *header_ = nullptr;
   FaultRecord *records_ = nullptr;
-  std::vector<size_t> ends_; ///< of arrays, where a fence stands behind each; else empty
+  /// What stands behind an array, from its end to the beginning of the next.
+  struct Fence {
+    size_t end;       ///< of the array, in the arena
+    size_t array;     ///< bytes of the array
+    const char *name; ///< of the array; null: unknown
+    size_t row;       ///< bytes of a row of it, or 0
+
+    size_t bytes() const { return lines(end + 1) - end; }
+  };
+  std::vector<Fence> fences_; ///< empty where none stand
   // On the host: what goes there, what comes back, what is fetched and put.
   Reservation staging_;
   unsigned char *host_results_ = nullptr, *host_decided_ = nullptr;

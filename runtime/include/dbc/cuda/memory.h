@@ -28,6 +28,16 @@ struct Region {
   int32_t device = -1;  ///< Input: whose memory `from` is in already; then it is used there. -1: the host's
   int32_t align = 1;    ///< Input: kernels load so many bytes at once
   bool awaited = false; ///< holds kUnset before, where whole loops wait for numbers
+  const char *name = nullptr; ///< of the array, for messages; and bytes of a row, 0: not all are alike
+  size_t row = 0;
+
+  /// The same, with these.
+  Region named(const char *what, size_t row_bytes) const {
+    Region region = *this;
+    region.name = what;
+    region.row = row_bytes;
+    return region;
+  }
 };
 /// An array that the host wants at the end.
 template <class T> Region result(T **at, size_t count) {

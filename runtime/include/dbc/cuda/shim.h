@@ -6,9 +6,10 @@
 // Shared memory begins as what is no number.
 //
 // It reports threads of a block that end, or wait at another barrier, while others wait at one, and a kernel
-// in which nobody can go on; loads of 16 bytes at other places than multiples of 16; and arrays of a stage
-// that overlap in shared memory. It does not see what the memory model allows beyond an order of turns, or
-// limits of launches: these need a card.
+// in which nobody can go on; loads of 16 bytes at other places than multiples of 16; arrays of a stage that
+// overlap in shared memory; and what is written behind an array of the device's memory, where a fence stands
+// (with DBC_SHIM_FENCES=0 there are none, and memory is as on a card). It does not see what the memory model
+// allows beyond an order of turns, or limits of launches: these need a card.
 //
 // Each thread of the host has a machine of its own.
 #pragma once
@@ -30,6 +31,10 @@
 
 #ifdef DBC_FIBER_ASAN
 #include <sanitizer/asan_interface.h>
+#endif
+
+#ifndef DBC_SHIM_FENCES
+#define DBC_SHIM_FENCES 1
 #endif
 
 // The words of CUDA that emitted kernels use.
@@ -119,6 +124,7 @@ public:
   }
   /// From now on nothing is done that the host begins: for measuring what the host itself does.
   void rest() { resting_ = true; }
+  bool resting() const { return resting_; }
   using Graph = std::vector<std::function<void()>>;
   void capture() { capturing_ = true; }
   bool capturing() const { return capturing_; }
@@ -404,6 +410,25 @@ inline void *allocate(size_t bytes) {
   return std::aligned_alloc(kLine, (bytes + kLine - 1) / kLine * kLine);
 }
 
+/// What a fence holds at an address: whoever reads it as a number has none (NaN), and as an index one below
+/// 0.
+inline unsigned char fence_byte(const unsigned char *at) {
+  constexpr unsigned char kBytes[4] = {0xc0, 0xdb, 0xfb, 0xff};
+  return kBytes[reinterpret_cast<uintptr_t>(at) % 4];
+}
+inline void put_fence(void *memory, size_t bytes, bool up) {
+  auto *const at = static_cast<unsigned char *>(memory);
+  for (size_t n = 0; up && !Machine::own().resting() && n < bytes; ++n)
+    at[n] = fence_byte(at + n);
+}
+inline size_t untouched(const void *memory, size_t bytes) {
+  const auto *const at = static_cast<const unsigned char *>(memory);
+  size_t n = 0;
+  while (n < bytes && (at[n] == fence_byte(at + n) || Machine::own().resting()))
+    ++n;
+  return n;
+}
+
 } // namespace shim
 
 inline int32_t atomicAdd(int32_t *at, int32_t value) { return std::exchange(*at, *at + value); }
@@ -493,6 +518,11 @@ const Backend &backend() {
       [](void *memory, size_t bytes, bool up) {
         (up ? __asan_poison_memory_region : __asan_unpoison_memory_region)(memory, bytes);
       },
+#elif DBC_SHIM_FENCES
+      shim::put_fence,
+      nullptr,
+      nullptr,
+      shim::untouched,
 #else
       nullptr,
 #endif
