@@ -144,9 +144,17 @@ Exit ModelUnit::transform(const std::string &until, mlir::OwningOpRef<mlir::Modu
                             },
                             /*printModuleScope=*/true, /*printAfterOnlyOnChange=*/false,
                             /*printAfterOnlyOnFailure=*/false, llvm::errs());
-  mlir::ScopedDiagnosticHandler handler(&context_, printDiagnostic);
-  if (mlir::failed(passes.run(*result)))
+  bool refused = false; // by a pass that speaks of the source, not of an op
+  mlir::ScopedDiagnosticHandler handler(&context_, [&](mlir::Diagnostic &diagnostic) {
+    refused |= diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error &&
+               !llvm::StringRef(diagnostic.str()).starts_with("'");
+    return printDiagnostic(diagnostic);
+  });
+  if (mlir::failed(passes.run(*result))) {
+    if (refused)
+      return kUserError;
     throw std::logic_error("a pass failed");
+  }
   return kFine;
 }
 

@@ -13,7 +13,7 @@ namespace dbc::passes {
 
 namespace {
 struct Nesting {
-  explicit Nesting(batch::ProgramOp program) : program(program), b(program.getContext()) {
+  explicit Nesting(batch::ProgramOp program) : program(program), names(program), b(program.getContext()) {
     program.walk([&](kernel::ScheduleOp op) { schedule = op; });
   }
 
@@ -48,7 +48,7 @@ struct Nesting {
   }
 
   Operation *makeLoop(Location loc, StringRef carrier) {
-    Operation *loop = program.lookupSymbol<kernel::GroupOp>(carrier)
+    Operation *loop = names.lookup<kernel::GroupOp>(carrier)
                           ? batch::LevelsOp::create(b, loc, carrier).getOperation()
                           : batch::StepsOp::create(b, loc, carrier).getOperation();
     loop->getRegion(0).emplaceBlock();
@@ -61,7 +61,7 @@ struct Nesting {
     return cast<batch::StepsOp>(loop).getSpace();
   }
 
-  kernel::SpaceOp space(StringRef name) { return program.lookupSymbol<kernel::SpaceOp>(name); }
+  kernel::SpaceOp space(StringRef name) { return names.lookup<kernel::SpaceOp>(name); }
   kernel::SpaceOp parentOf(kernel::SpaceOp s) {
     return s.getParent() ? space(*s.getParent()) : kernel::SpaceOp();
   }
@@ -97,6 +97,7 @@ struct Nesting {
   }
 
   batch::ProgramOp program;
+  SymbolTable names;
   kernel::ScheduleOp schedule;
   OpBuilder b;
   DenseSet<Operation *> nested;

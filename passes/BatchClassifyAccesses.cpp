@@ -16,8 +16,12 @@ namespace dbc::passes {
 
 namespace {
 struct Classify {
-  explicit Classify(batch::ProgramOp program) : program(program) {
+  explicit Classify(batch::ProgramOp program) : program(program), names(program) {
     program.walk([&](kernel::PushOp push) { pushes[push.getSpace()].push_back(push); });
+    for (auto &[name, all] : pushes)
+      if (all.size() == 1)
+        for (auto [column, value] : llvm::zip(space(name).getColumns(), all[0].getValues()))
+          onlyPush[{name, cast<StringAttr>(column).getValue()}] = value;
   }
 
   void run() {
@@ -45,24 +49,16 @@ struct Classify {
 
   StringRef stageSpace(Operation *op) { return op->getParentOfType<batch::StageOp>().getSpace(); }
 
-  kernel::SpaceOp space(StringRef name) { return program.lookupSymbol<kernel::SpaceOp>(name); }
+  kernel::SpaceOp space(StringRef name) { return names.lookup<kernel::SpaceOp>(name); }
 
   /// The value that the only push of a space writes to a column; null where there are several pushes.
   Value pushed(StringRef spaceName, StringRef column) {
-    auto it = pushes.find(spaceName);
-    if (it == pushes.end() || it->second.size() != 1)
-      return {};
-    kernel::PushOp push = it->second[0];
-    auto columns = space(spaceName).getColumns();
-    for (auto [name, value] : llvm::zip(columns, push.getValues()))
-      if (cast<StringAttr>(name).getValue() == column)
-        return value;
-    return {};
+    return onlyPush.lookup({spaceName, column});
   }
 
   /// How many keys the cell has behind its node or input.
   size_t furtherKeys(kernel::SpaceOp instances) {
-    auto group = program.lookupSymbol<kernel::GroupOp>(*instances.getGroup());
+    auto group = names.lookup<kernel::GroupOp>(*instances.getGroup());
     return group.getFurtherKeys(*instances.getCell()).size();
   }
 
@@ -97,7 +93,7 @@ struct Classify {
   /// one length side by side, and the column is the first row of the one plus the counter of the other. So
   /// are their rows equal in number from the start of the batch on.
   bool alignedWith(StringRef spaceName, StringRef column, StringRef array) {
-    auto buffer = program.lookupSymbol<batch::BufferOp>(array);
+    auto buffer = names.lookup<batch::BufferOp>(array);
     Value value = pushed(spaceName, column);
     if (!buffer || !value || space(spaceName).getKind() == kernel::SpaceKind::Steps ||
         space(spaceName).getKept())
@@ -127,6 +123,17 @@ struct Classify {
     return constant && cast<IntegerAttr>(constant.getValue()).getInt() == 0;
   }
 
+  static SmallVector<Value> without(ValueRange values, ArrayRef<unsigned> dropped) {
+    SmallVector<Value> rest;
+    for (auto [n, value] : llvm::enumerate(values)) {
+      if (!dropped.empty() && dropped.front() == n)
+        dropped = dropped.drop_front();
+      else
+        rest.push_back(value);
+    }
+    return rest;
+  }
+
   /// Removes columns that no stage, list or loop reads any more.
   void dropColumns() {
     llvm::StringSet<> used;
@@ -148,6 +155,8 @@ struct Classify {
           use(load.getArray(), *load.getColumn());
       }
     });
+    llvm::StringMap<SmallVector<kernel::SetOp>> sets;
+    program.walk([&](kernel::SetOp set) { sets[set.getSpace()].push_back(set); });
     OpBuilder b(program.getContext());
     for (auto s : program.getBody().front().getOps<kernel::SpaceOp>()) {
       SmallVector<Attribute> kept;
@@ -165,18 +174,19 @@ struct Classify {
       if (dropped.empty())
         continue;
       for (kernel::PushOp push : pushes[s.getSymName()])
-        for (unsigned n : llvm::reverse(dropped))
-          push.getValuesMutable().erase(n);
-      program.walk([&](kernel::SetOp set) {
-        if (set.getSpace() == s.getSymName() && !llvm::is_contained(kept, set.getColumnAttr()))
+        push->setOperands(without(push.getValues(), dropped));
+      llvm::DenseSet<Attribute> left(kept.begin(), kept.end());
+      for (kernel::SetOp set : sets[s.getSymName()])
+        if (!left.contains(set.getColumnAttr()))
           set.erase();
-      });
       s.setColumnsAttr(b.getArrayAttr(kept));
     }
   }
 
   batch::ProgramOp program;
+  SymbolTable names;
   llvm::StringMap<SmallVector<kernel::PushOp>> pushes;
+  llvm::DenseMap<std::pair<StringRef, StringRef>, Value> onlyPush; ///< of each column of a space pushed once
 };
 
 struct BatchClassifyAccessesPass : impl::BatchClassifyAccessesBase<BatchClassifyAccessesPass> {

@@ -4,6 +4,7 @@
 #include "passes/Passes.h"
 #include "passes/StageGraph.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
 #include <set>
 
 using namespace mlir;
@@ -46,38 +47,40 @@ struct Order {
     }
     SmallVector<std::set<unsigned>> readers(units.size());
     SmallVector<unsigned> waits(units.size());
-    for (const StageGraph::Edge &e : graph.edges) {
-      if (!unitOf.count(e.from) || !unitOf.count(e.to) || unitOf[e.from] == unitOf[e.to] ||
-          carriedAround(e, depth))
-        continue;
-      if (readers[unitOf[e.from]].insert(unitOf[e.to]).second)
-        ++waits[unitOf[e.to]];
-    }
+    for (unsigned n : subset)
+      for (const StageGraph::Edge &e : graph.into[n]) {
+        auto from = unitOf.find(e.from);
+        if (from == unitOf.end() || from->second == unitOf[n] || carriedAround(e, depth))
+          continue;
+        if (readers[from->second].insert(unitOf[n]).second)
+          ++waits[unitOf[n]];
+      }
     // Of the units that may come next: one of the loop that has just run, else the first in the source.
+    auto carrier = [&](unsigned u) {
+      return loops[units[u][0]].size() > depth ? loops[units[u][0]][depth].first : StringRef();
+    };
     std::set<unsigned> ready;
+    llvm::StringMap<std::set<unsigned>> readyOf; // the same, by carrier
+    auto enter = [&](unsigned u) {
+      ready.insert(u);
+      readyOf[carrier(u)].insert(u);
+    };
     for (unsigned u = 0; u < units.size(); ++u)
       if (!waits[u])
-        ready.insert(u);
+        enter(u);
     StringRef last;
     while (!ready.empty()) {
-      auto carrier = [&](unsigned u) {
-        return loops[units[u][0]].size() > depth ? loops[units[u][0]][depth].first : StringRef();
-      };
-      unsigned next = *ready.begin();
-      for (unsigned u : ready)
-        if (!last.empty() && carrier(u) == last) {
-          next = u;
-          break;
-        }
+      unsigned next = last.empty() || readyOf[last].empty() ? *ready.begin() : *readyOf[last].begin();
       last = carrier(next);
       ready.erase(next);
+      readyOf[last].erase(next);
       if (units[next].size() == 1 && loops[units[next][0]].size() <= depth)
         result.push_back(units[next][0]);
       else
         sort(units[next], depth + 1, result);
       for (unsigned u : readers[next])
         if (--waits[u] == 0)
-          ready.insert(u);
+          enter(u);
     }
   }
 

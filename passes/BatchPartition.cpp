@@ -24,14 +24,14 @@ struct Loop {
 
 struct Partition {
   explicit Partition(batch::ProgramOp program)
-      : program(program), graph(program), loops(graph.stages.size()) {}
+      : names(program), context(program.getContext()), graph(program), loops(graph.stages.size()) {}
 
   void run() {
     SmallVector<unsigned> all;
     for (unsigned n = 0; n < graph.stages.size(); ++n)
       all.push_back(n);
     search(all, {});
-    OpBuilder b(program.getContext());
+    OpBuilder b(context);
     for (auto [stage, around] : llvm::zip(graph.stages, loops)) {
       SmallVector<Attribute> attrs;
       for (Loop loop : around)
@@ -61,15 +61,16 @@ struct Partition {
   /// if there is no cycle.
   StringRef carrierOf(ArrayRef<unsigned> component, ArrayRef<StringRef> outer) {
     llvm::SetVector<StringRef> carriers;
-    for (const StageGraph::Edge &e : graph.edges)
-      if (!e.carried.empty() && !llvm::is_contained(outer, e.carried) &&
-          llvm::is_contained(component, e.from) && llvm::is_contained(component, e.to))
-        carriers.insert(e.carried);
+    llvm::DenseSet<unsigned> inside(component.begin(), component.end());
+    for (unsigned n : component)
+      for (const StageGraph::Edge &e : graph.into[n])
+        if (!e.carried.empty() && inside.contains(e.from) && !llvm::is_contained(outer, e.carried))
+          carriers.insert(e.carried);
     StringRef best;
     unsigned bestDepth = ~0u;
     for (StringRef carrier : carriers) {
       unsigned depth = 0; // a group stands outside every scan
-      if (auto space = program.lookupSymbol<kernel::SpaceOp>(carrier))
+      if (auto space = names.lookup<kernel::SpaceOp>(carrier))
         for (; space; space = parentOf(space))
           ++depth;
       if (depth < bestDepth) {
@@ -82,10 +83,11 @@ struct Partition {
   }
 
   kernel::SpaceOp parentOf(kernel::SpaceOp space) {
-    return space.getParent() ? program.lookupSymbol<kernel::SpaceOp>(*space.getParent()) : kernel::SpaceOp();
+    return space.getParent() ? names.lookup<kernel::SpaceOp>(*space.getParent()) : kernel::SpaceOp();
   }
 
-  batch::ProgramOp program;
+  SymbolTable names;
+  MLIRContext *context;
   StageGraph graph;
   SmallVector<SmallVector<Loop>> loops; ///< of each stage, outermost first
   unsigned runs = 0;

@@ -13,24 +13,34 @@ namespace dbc::passes {
 
 namespace {
 
-struct BatchPutTogetherPass : impl::BatchPutTogetherBase<BatchPutTogetherPass> {
-  void runOnOperation() override {
-    for (auto program : getOperation().getOps<batch::ProgramOp>())
-      while (joinSome(program.getBody().front())) {
-      }
-  }
-
-  /// Puts some loops together; returns false where there are none left.
-  static bool joinSome(Block &program) {
-    SmallVector<Operation *> units;
+/// The stages and loops of a program, in order, and which of the loops may be put together.
+class Loops {
+public:
+  explicit Loops(Block &program) {
     for (Operation &op : program)
       if (isa<batch::StageOp, batch::LevelsOp, batch::StepsOp, batch::TogetherOp>(op))
-        units.push_back(&op);
-    for (size_t first = 0; first < units.size(); ++first)
-      if (mayJoin(units[first]) && join(ArrayRef(units).drop_front(first)))
-        return true;
-    return false;
+        units.push_back({&op, accessesOf(&op), mayJoin(&op)});
   }
+
+  /// Puts each loop and all later ones that may run at the same time together. What stands before a loop
+  /// that was looked at stays as it is.
+  void join() {
+    // From the last on: behind most loops stands one that needs them and that all later ones need.
+    for (size_t n = units.size(); n > 0; --n)
+      if (units[n - 1].joins)
+        units[n - 1].alone = together(n - 1).size() == 1;
+    for (size_t n = 0; n < units.size(); ++n)
+      if (units[n].joins && !units[n].alone)
+        joinAt(n);
+  }
+
+private:
+  struct Unit {
+    Operation *op;
+    StageAccess access;
+    bool joins;         ///< a loop that may be put together with others
+    bool alone = false; ///< but with none of those behind it
+  };
 
   /// Not where a loop chooses which rows of a space are kept.
   static bool mayJoin(Operation *unit) {
@@ -41,36 +51,61 @@ struct BatchPutTogetherPass : impl::BatchPutTogetherBase<BatchPutTogetherPass> {
     return !chooses;
   }
 
-  /// Puts the first of the units and all later ones that may run at the same time together, if there are any.
-  static bool join(ArrayRef<Operation *> units) {
-    Operation *first = units.front();
-    SmallVector<Operation *> loops{first}, passed, before;
+  /// A loop and all later ones that may run at the same time, by number. `passed` gets the stages that must
+  /// stand before them.
+  SmallVector<size_t> together(size_t first, SmallVectorImpl<size_t> *passed = nullptr) {
+    SmallVector<size_t> loops{first}, open;
     Touched stays; ///< the loops, and what must stay behind them
-    stays.add(accessesOf(first));
-    for (Operation *unit : units.drop_front()) {
-      StageAccess access = accessesOf(unit);
-      bool free = !stays.orderCounts(access);
-      if (free && isa<batch::StageOp>(unit)) {
-        passed.push_back(unit);
+    stays.add(units[first].access);
+    for (size_t n = first + 1; n < units.size(); ++n) {
+      const Unit &unit = units[n];
+      bool free = !stays.orderCounts(unit.access);
+      if (!free && unit.alone && loops.size() == 1)
+        break; // all that follow need this one
+      if (free && isa<batch::StageOp>(unit.op)) {
+        open.push_back(n);
         continue;
       }
-      stays.add(access);
-      if (!free || !mayJoin(unit))
+      stays.add(unit.access);
+      if (!free || !unit.joins)
         continue;
-      loops.push_back(unit);
-      before.append(passed);
-      passed.clear();
+      loops.push_back(n);
+      if (passed)
+        passed->append(open);
+      open.clear();
     }
+    return loops;
+  }
+
+  void joinAt(size_t first) {
+    SmallVector<size_t> before, loops = together(first, &before);
     if (loops.size() == 1)
-      return false;
-    for (Operation *stage : before)
-      stage->moveBefore(first);
-    OpBuilder b(first);
-    auto together = batch::TogetherOp::create(b, first->getLoc());
+      return;
+    Operation *at = units[first].op;
+    OpBuilder b(at);
+    for (size_t n : before)
+      units[n].op->moveBefore(at);
+    auto together = batch::TogetherOp::create(b, at->getLoc());
     Block *body = &together.getBody().emplaceBlock();
-    for (Operation *loop : loops)
-      loop->moveBefore(body, body->end());
-    return true;
+    for (size_t n : loops)
+      units[n].op->moveBefore(body, body->end());
+    // What is behind it now, without what went before it or into it.
+    llvm::DenseSet<size_t> gone(before.begin(), before.end());
+    gone.insert(loops.begin(), loops.end());
+    size_t left = first + 1;
+    for (size_t n = first + 1; n < units.size(); ++n)
+      if (!gone.contains(n))
+        units[left++] = std::move(units[n]);
+    units.resize(left);
+  }
+
+  std::vector<Unit> units;
+};
+
+struct BatchPutTogetherPass : impl::BatchPutTogetherBase<BatchPutTogetherPass> {
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<batch::ProgramOp>())
+      Loops(program.getBody().front()).join();
   }
 };
 } // namespace

@@ -13,6 +13,7 @@
 #include "passes/FrameCopy.h"
 #include "passes/Passes.h"
 #include <deque>
+#include <unordered_map>
 
 using namespace mlir;
 
@@ -56,6 +57,8 @@ struct Lifting {
         open.push_back(&op);
     for (Operation *function : open)
       lift(function);
+    if (tooMany)
+      return failure();
     cells.spreadLists();
     erase();
     cells.markContexts();
@@ -87,6 +90,8 @@ private:
       else
         rewriteInside(call, *inside->second);
     }
+    if (tooMany)
+      return;
     cells.readValues(function);
     cells.finishStates(function);
   }
@@ -165,6 +170,8 @@ private:
   }
 
   void rewrite(Call call) {
+    if (tooMany)
+      return;
     dyn::CellOp callee = calleeOf(call);
     Recursion &recursion = *recursionOf[callee];
     Frame frame = frameOf(call);
@@ -186,11 +193,20 @@ private:
 
   Copy &copyFor(Recursion &recursion, dyn::CellOp callee, const Frame &frame, Call call) {
     SmallVector<Value> given(call.getValues());
+    size_t hash = llvm::hash_combine(callee.getOperation(), frame.function,
+                                   llvm::hash_combine_range(given.begin(), given.end()));
+    SmallVector<Copy *> &alike = copiesLike[hash];
     if (!recursion.changes())
-      for (Copy &copy : copies)
-        if (copy.frame == frame && copy.cells.count(callee) && copy.callee == callee && copy.given == given)
-          return copy;
+      for (Copy *copy : alike)
+        if (copy->frame == frame && copy->callee == callee && copy->given == given)
+          return *copy;
     Copy &copy = copies.emplace_back(recursion, callee, frame, given);
+    alike.push_back(&copy);
+    if (copies.size() == kMostCopies && !tooMany) {
+      emitError(call.getLoc(), "cells are copied for each call that gives them values of its own: here more than ")
+          << kMostCopies << " copies are made";
+      tooMany = true;
+    }
     for (dyn::CellOp cell : recursion.cells) {
       SmallVector<Value> values;
       for (BlockArgument value : cell.getValues())
@@ -213,6 +229,8 @@ private:
     copy.ways[copy.cells[callee]].emplace_back();
     for (dyn::CellOp cell : recursion.cells)
       lift(copy.cells[cell]);
+    if (tooMany)
+      return copy;
     for (dyn::CellOp cell : recursion.cells)
       choose(cell, copy);
     return copy;
@@ -368,7 +386,11 @@ private:
   LiftedCells cells;
   llvm::MapVector<Operation *, std::shared_ptr<Recursion>>
       recursionOf; ///< of the cells that are given values
+  /// Cells that call others twice, with values of their own, which do the same: copies double.
+  static constexpr size_t kMostCopies = 1024;
+  bool tooMany = false;
   std::deque<Copy> copies;
+  std::unordered_map<size_t, SmallVector<Copy *>> copiesLike; ///< by what tells them apart
   llvm::DenseMap<Operation *, Copy *> copyOf; ///< of cells of copies
 };
 

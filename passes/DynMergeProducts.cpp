@@ -7,6 +7,7 @@
 #include "passes/Passes.h"
 #include "passes/Products.h"
 #include "llvm/ADT/MapVector.h"
+#include <map>
 
 using namespace mlir;
 
@@ -135,12 +136,10 @@ struct DynMergeProductsPass : impl::DynMergeProductsBase<DynMergeProductsPass> {
     auto concat = x.getDefiningOp<tensor::ConcatOp>();
     if (!concat)
       return x;
-    for (Value seen : joins)
-      if (seen.getDefiningOp<tensor::ConcatOp>().getInputs() == concat.getInputs() &&
-          seen.getParentBlock() == x.getParentBlock())
-        return seen;
-    joins.push_back(x);
-    return x;
+    std::vector<void *> inputs;
+    for (Value input : concat.getInputs())
+      inputs.push_back(input.getAsOpaquePointer());
+    return joins.try_emplace({x.getParentBlock(), std::move(inputs)}, x).first->second;
   }
 
   /// Weights again at the builder's place, which may be above where they were read.
@@ -153,7 +152,7 @@ struct DynMergeProductsPass : impl::DynMergeProductsBase<DynMergeProductsPass> {
   }
 
   DenseSet<Value> late;
-  SmallVector<Value> joins;
+  std::map<std::pair<Block *, std::vector<void *>>, Value> joins; ///< by what is joined where
 };
 } // namespace
 } // namespace dbc::passes

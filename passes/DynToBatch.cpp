@@ -16,8 +16,9 @@ struct DynToBatchPass : impl::DynToBatchBase<DynToBatchPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     auto entries = llvm::to_vector(module.getOps<dyn::EntryOp>());
+    SymbolTable symbols(module);
     for (dyn::EntryOp entry : entries)
-      if (failed(Flattening(module, entry).run()))
+      if (failed(Flattening(module, symbols, entry).run()))
         return signalPassFailure();
     for (Operation &op : llvm::make_early_inc_range(*module.getBody())) {
       if (auto data = dyn_cast<dyn::DataOp>(op))
@@ -33,13 +34,9 @@ struct DynToBatchPass : impl::DynToBatchBase<DynToBatchPass> {
     OpBuilder b(data);
     auto out = kernel::DataOp::create(b, data.getLoc(), data.getSymName());
     OpBuilder inside = OpBuilder::atBlockBegin(&out.getBody().emplaceBlock());
-    for (dyn::CtorOp ctor : data.getCtors()) {
-      SmallVector<int32_t> columns;
-      for (Attribute field : ctor.getFields())
-        columns.push_back(columnNumber(data, ctor.getName(), cast<StringAttr>(field).getValue()));
+    for (auto [ctor, columns] : llvm::zip(data.getCtors(), columnNumbers(data)))
       kernel::CtorOp::create(inside, ctor.getLoc(), ctor.getName(), ctor.getFields(), ctor.getTypes(),
                              columns);
-    }
     data.erase();
   }
 

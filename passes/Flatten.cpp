@@ -14,19 +14,39 @@ std::string nameOf(Location loc) { return dyn::sourceName(loc); }
 
 std::string placeOf(Location loc) { return dyn::sourcePlace(loc); }
 
-int columnNumber(dyn::DataOp data, StringRef ctor, StringRef field) {
-  SmallVector<std::pair<StringRef, Type>> seen;
-  for (dyn::CtorOp c : data.getCtors())
-    for (auto [f, t] : llvm::zip(c.getFields(), c.getTypes())) {
-      std::pair<StringRef, Type> key(cast<StringAttr>(f).getValue(), cast<TypeAttr>(t).getValue());
-      auto at = llvm::find(seen, key);
-      int number = at - seen.begin();
-      if (at == seen.end())
-        seen.push_back(key);
-      if (key.first == field && (ctor.empty() || c.getName() == ctor))
-        return number;
-    }
-  llvm_unreachable("verified: the field exists");
+SmallVector<SmallVector<int>> columnNumbers(dyn::DataOp data) {
+  llvm::DenseMap<std::pair<Attribute, Attribute>, int> seen; // by name and type
+  SmallVector<SmallVector<int>> numbers;
+  for (dyn::CtorOp ctor : data.getCtors()) {
+    numbers.emplace_back();
+    for (auto [field, type] : llvm::zip(ctor.getFields(), ctor.getTypes()))
+      numbers.back().push_back(seen.try_emplace({field, type}, seen.size()).first->second);
+  }
+  return numbers;
+}
+
+int Flattening::columnOf(dyn::DataOp data, StringRef ctor, StringRef field) {
+  auto [at, isNew] = fieldColumns.try_emplace(data);
+  if (isNew)
+    for (auto [op, numbers] : llvm::zip(data.getCtors(), columnNumbers(data)))
+      for (auto [name, number] : llvm::zip(op.getFields(), numbers)) {
+        StringRef text = cast<StringAttr>(name).getValue();
+        at->second.try_emplace((op.getName() + "/" + text).str(), number);
+        at->second.try_emplace(("/" + text).str(), number); // of the first constructor that has it
+      }
+  return at->second.at((ctor + "/" + field).str());
+}
+
+void SpaceInfo::addColumn(std::string name) {
+  auto [taken, isNew] = numbers.try_emplace(name, 1);
+  if (!isNew) {
+    std::string base = name;
+    int &number = taken->second;
+    do
+      name = base + std::to_string(++number);
+    while (!numbers.try_emplace(name, 1).second);
+  }
+  columns.push_back(std::move(name));
 }
 
 bool startsWithNode(dyn::CellOp cell) {
@@ -38,15 +58,24 @@ Block::BlockArgListType furtherKeys(dyn::CellOp cell) {
   return cell.getBody().getArguments().drop_front(startsWithNode(cell) ? 1 : 0);
 }
 
-Flattening::Flattening(ModuleOp module, dyn::EntryOp entry)
-    : module(module), entry(entry), context(module.getContext()), declare(context), stages(context) {
-  // What a program declares hides a parameter of that name, which its stages may read.
-  for (auto param : module.getOps<dyn::ParamOp>())
-    names[param.getSymName()] = 1;
+Flattening::Flattening(ModuleOp module, const SymbolTable &symbols, dyn::EntryOp entry)
+    : module(module), symbols(symbols), entry(entry), context(module.getContext()), declare(context),
+      stages(context) {
+  for (auto [name, surface] : llvm::zip(entry.getArgNames(), entry.getArgTypes())) {
+    SmallVector<Type> flat;
+    dyn::flatten(cast<TypeAttr>(surface).getValue(), flat);
+    std::string label = cast<StringAttr>(name).getValue().str();
+    for (unsigned leaf = 0; leaf < flat.size(); ++leaf)
+      argumentNames.push_back(flat.size() > 1 ? label + "." + std::to_string(leaf) : label);
+  }
 }
 
 std::string Flattening::unique(StringRef name) {
-  int n = names[name]++;
+  // What a program declares hides a parameter of that name, which its stages may read.
+  auto [at, isNew] = names.try_emplace(name, 0);
+  if (isNew)
+    at->second = symbols.lookup<dyn::ParamOp>(name) ? 1 : 0;
+  int n = at->second++;
   std::string result = n ? (name + "." + Twine(n + 1)).str() : name.str();
   if (n)
     return unique(result);
@@ -59,13 +88,14 @@ SpaceInfo *Flattening::addSpace(Location loc, StringRef name, kernel::SpaceKind 
 
 std::string Flattening::addBuffer(StringRef name, SpaceInfo *space, Type type) {
   std::string symbol = unique(name);
-  batch::BufferOp::create(declare, entry.getLoc(), symbol, space->name, type, IntegerAttr());
+  declared[symbol] =
+      batch::BufferOp::create(declare, entry.getLoc(), symbol, space->name, type, IntegerAttr());
   bufferSpace[symbol] = space;
   return symbol;
 }
 
 dyn::DataOp Flattening::dataOf(Type node) {
-  return module.lookupSymbol<dyn::DataOp>(cast<dyn::NodeType>(node).getData());
+  return symbols.lookup<dyn::DataOp>(cast<dyn::NodeType>(node).getData().getAttr());
 }
 
 static Type scalarElement(Type type) {
@@ -91,7 +121,7 @@ static std::string partName(kernel::FieldPart part, int level) {
 
 std::string Flattening::fieldArray(dyn::DataOp data, StringRef ctor, StringRef field, kernel::FieldPart part,
                                    Type type, int level) {
-  int column = part == kernel::FieldPart::Kind ? -1 : columnNumber(data, ctor, field);
+  int column = part == kernel::FieldPart::Kind ? -1 : columnOf(data, ctor, field);
   std::string key = (data.getSymName() + "/" + Twine(column) + partName(part, level)).str();
   auto [it, isNew] = arrays.try_emplace(key);
   if (isNew) {
@@ -105,6 +135,7 @@ std::string Flattening::fieldArray(dyn::DataOp data, StringRef ctor, StringRef f
     auto op = kernel::FieldOp::create(declare, entry.getLoc(), it->second, data.getSymName(), column,
                                       part == kernel::FieldPart::Kind ? "" : field, part, element,
                                       /*in_cells=*/false);
+    declared[it->second] = op;
     if (level)
       op->setAttr("level", declare.getI32IntegerAttr(level));
   }
@@ -121,23 +152,15 @@ std::string Flattening::argumentArray(unsigned leaf, StringRef name, kernel::Fie
     if (isa<dyn::NodeType>(element) || part == kernel::FieldPart::Begin || part == kernel::FieldPart::End)
       element = declare.getI32Type();
     auto op = kernel::ArgumentOp::create(declare, entry.getLoc(), it->second, name, leaf, part, element);
+    declared[it->second] = op;
     if (level)
       op->setAttr("level", declare.getI32IntegerAttr(level));
   }
   return it->second;
 }
 
-void Flattening::rename(StringRef from, StringRef to) {
-  auto symbol = [&](StringRef s) { return FlatSymbolRefAttr::get(context, s); };
-  program.walk([&](Operation *op) {
-    for (NamedAttribute attr : llvm::to_vector(op->getAttrs()))
-      if (attr.getValue() == symbol(from))
-        op->setAttr(attr.getName(), symbol(to));
-  });
-}
-
 void Flattening::findCells() {
-  auto cellOf = [&](StringAttr name) { return module.lookupSymbol<dyn::CellOp>(name); };
+  auto cellOf = [&](StringAttr name) { return symbols.lookup<dyn::CellOp>(name); };
   for (auto &recursion : dyn::recursions(entry, cellOf)) {
     groups.emplace_back();
     for (dyn::CellOp cell : recursion) {
@@ -166,12 +189,12 @@ static void componentNames(Type surface, const std::string &prefix, SmallVectorI
 void Flattening::declareCell(Cell &cell) {
   StringRef name = cell.op.getSymName();
   cell.space = addSpace(cell.op.getLoc(), name, kernel::SpaceKind::Instances, nullptr);
-  cell.space->columns = {startsWithNode(cell.op) ? "node" : "input"};
+  cell.space->addColumn(startsWithNode(cell.op) ? "node" : "input");
   for (BlockArgument key : furtherKeys(cell.op)) {
     std::string column = nameOf(key.getLoc());
-    while (column.empty() || llvm::is_contained(cell.space->columns, column))
+    while (column.empty() || cell.space->numbers.count(column))
       column += column.empty() ? "key" : "_";
-    cell.space->columns.push_back(column);
+    cell.space->addColumn(column);
   }
   cell.space->given = cell.space->columns.size();
   cell.space->group = cell.group;
@@ -212,7 +235,7 @@ LogicalResult Flattening::run() {
   findCells();
   SpaceInfo *model = addSpace(loc, "model", kernel::SpaceKind::Model, nullptr);
   SpaceInfo *inputs = addSpace(loc, "input", kernel::SpaceKind::Inputs, nullptr);
-  inputs->columns = {"input"};
+  inputs->addColumn("input");
   for (auto [n, group] : llvm::enumerate(groups)) {
     std::string symbol = unique("group" + std::to_string(n));
     for (auto [i, name] : llvm::enumerate(group)) {

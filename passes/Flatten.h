@@ -109,7 +109,11 @@ struct SpaceInfo {
   kernel::SpaceKind kind;
   mlir::Location loc; ///< in the source, for reports
   SpaceInfo *parent;
+  /// Adds a column; a name that is taken gets the next free number from 2 on behind it.
+  void addColumn(std::string name);
+
   std::vector<std::string> columns;
+  llvm::StringMap<int> numbers; ///< of the names of columns: the last that a further one got
   llvm::SmallVector<mlir::Value> values; ///< one a column while its row is being made
   llvm::DenseMap<mlir::Value, unsigned> columnOf;
   std::string group; ///< instances: the group and the cell's number in it
@@ -123,7 +127,8 @@ struct SpaceInfo {
 /// The program of one entry or loss under construction.
 class Flattening {
 public:
-  Flattening(mlir::ModuleOp module, dyn::EntryOp entry);
+  /// `symbols` are those of the module before any program was written.
+  Flattening(mlir::ModuleOp module, const mlir::SymbolTable &symbols, dyn::EntryOp entry);
   /// Writes the `batch.program` at the end of the module.
   mlir::LogicalResult run();
 
@@ -153,9 +158,10 @@ private:
   std::string argumentArray(unsigned leaf, llvm::StringRef name, kernel::FieldPart part, mlir::Type type,
                             int level);
   dyn::DataOp dataOf(mlir::Type node);
-  void rename(llvm::StringRef from, llvm::StringRef to);
+  int columnOf(dyn::DataOp data, llvm::StringRef ctor, llvm::StringRef field);
 
   mlir::ModuleOp module;
+  const mlir::SymbolTable &symbols;
   dyn::EntryOp entry;
   mlir::MLIRContext *context;
   mlir::OpBuilder declare, stages; ///< where declarations and where stages go
@@ -167,12 +173,15 @@ private:
   llvm::StringMap<int> names;
   llvm::StringMap<SpaceInfo *> bufferSpace;
   llvm::StringMap<std::string> arrays; ///< fields and arguments declared so far
+  llvm::StringMap<mlir::Operation *> declared; ///< buffers, fields, arguments, by name
+  llvm::DenseMap<mlir::Operation *, llvm::StringMap<int>> fieldColumns; ///< of a data type: see columnOf
+  llvm::SmallVector<std::string> argumentNames;                         ///< of each flat argument
   bool failed = false;
 };
 
-/// The number of the column that a field's values are kept in, over all constructors of a data type: fields
-/// of one name and type share one. The same numbering is printed into the model's interface.
-int columnNumber(dyn::DataOp data, llvm::StringRef ctor, llvm::StringRef field);
+/// The numbers of the columns that the values of fields are kept in, over all constructors of a data type, in
+/// order: fields of one name and type share one. The same numbering is printed into the model's interface.
+llvm::SmallVector<llvm::SmallVector<int>> columnNumbers(dyn::DataOp data);
 
 /// Whether the first key of a cell is a node; if not, an instance belongs to an input.
 bool startsWithNode(dyn::CellOp cell);

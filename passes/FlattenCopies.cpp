@@ -12,7 +12,7 @@ namespace dbc::passes {
 /// A space whose rows are elements of structural lists, copied.
 SpaceInfo *Walk::copiesOf(Location loc, const ListInfo &list, StringRef name) {
   SpaceInfo *space = f.addSpace(loc, name, kernel::SpaceKind::States, nullptr);
-  space->columns = {isa<dyn::NodeType>(list.element) ? "node" : "value"};
+  space->addColumn(isa<dyn::NodeType>(list.element) ? "node" : "value");
   space->used = true;
   return space;
 }
@@ -79,7 +79,8 @@ Walk::Copies Walk::copiesFor(Location loc, const ListInfo &list, bool structural
   Copies copies;
   if (list.inner) {
     copies.rows = f.addSpace(loc, name + ".bounds", kernel::SpaceKind::States, nullptr);
-    copies.rows->columns = {"first", "length"};
+    for (const char *bound : {"first", "length"})
+      copies.rows->addColumn(bound);
     copies.rows->used = true;
     copies.inner = std::make_shared<Copies>(copiesFor(loc, *list.inner, structural, name, at));
   } else if (structural) {

@@ -131,7 +131,7 @@ void Walk::mapCalls(dyn::MapOp op, const std::vector<ListInfo> &lists) {
       continue;
     rows->used = true;
     auto add = [&](const char *name) {
-      rows->columns.push_back(name + (k ? std::to_string(k + 1) : ""));
+      rows->addColumn(name + (k ? std::to_string(k + 1) : ""));
       return rows->columns.back();
     };
     if (isList(op.getResult(k))) {
@@ -262,9 +262,10 @@ void Walk::filter(dyn::FilterOp op, Place at) {
       continue;
     columnOf[k] = stay->columns.size();
     if (list.from == From::Lists)
-      stay->columns.insert(stay->columns.end(), {"first" + number, "length" + number});
+      for (const char *bound : {"first", "length"})
+        stay->addColumn(bound + number);
     else
-      stay->columns.push_back("element" + number);
+      stay->addColumn("element" + number);
   }
   Value first = kernel::CountOp::create(b, loc, b.getI32Type(), stay->name);
   SpaceInfo *candidates =
@@ -421,7 +422,7 @@ void Walk::listOp(Operation *op, Place at) {
   if (auto nodes = dyn_cast<dyn::NodesOp>(op)) {
     SpaceInfo *space = f.addSpace(loc, f.dataOf(nodes.getNode().getType()).getSymName().str() + ".nodes",
                                   kernel::SpaceKind::States, nullptr);
-    space->columns = {"node"};
+    space->addColumn("node");
     space->used = true;
     Type i32 = b.getI32Type();
     auto reach = kernel::ReachOp::create(b, loc, i32, i32, space->name,

@@ -265,7 +265,8 @@ ListInfo Walk::lastList(Location loc, StringRef name, const ListInfo &first, Val
                         const Known &count, Place at) {
   if (first.inner) {
     SpaceInfo *bounds = f.addSpace(loc, (name + ".bounds").str(), kernel::SpaceKind::States, nullptr);
-    bounds->columns = {"first", "length"};
+    for (const char *bound : {"first", "length"})
+      bounds->addColumn(bound);
     bounds->used = true;
     Value begin = kernel::CountOp::create(b, loc, b.getI32Type(), bounds->name);
     claim(loc, first.length, bounds);

@@ -40,10 +40,14 @@ Value Walk::sub(Value x, Value y) {
 bool Walk::isOfConstants(const Known &k) {
   if (!k.is(Kind::Model) || !k.scalar.getType().isSignlessInteger())
     return false;
+  if (auto at = ofConstants.find(k.scalar); at != ofConstants.end())
+    return at->second;
   Operation *op = k.scalar.getDefiningOp();
-  return isa<arith::ConstantOp>(op) ||
-         (isa<arith::ArithDialect>(op->getDialect()) &&
-          llvm::all_of(op->getOperands(), [&](Value operand) { return isOfConstants(known(operand)); }));
+  bool result =
+      isa<arith::ConstantOp>(op) ||
+      (isa<arith::ArithDialect>(op->getDialect()) &&
+       llvm::all_of(op->getOperands(), [&](Value operand) { return isOfConstants(known(operand)); }));
+  return ofConstants[k.scalar] = result;
 }
 
 Value Walk::structural(Value value) {
@@ -119,11 +123,13 @@ void Walk::checkIndex(Location loc, Value value, int64_t bound) {
         {value, integer(bound)});
 }
 
-static bool usesParam(Operation *op) {
-  if (isa<dyn::GetOp>(op))
-    return true;
-  return llvm::any_of(op->getOperands(),
-                      [](Value v) { return v.getDefiningOp() && usesParam(v.getDefiningOp()); });
+bool Walk::usesParam(Operation *op) {
+  if (auto at = ofParams.find(op); at != ofParams.end())
+    return at->second;
+  bool result = isa<dyn::GetOp>(op) || llvm::any_of(op->getOperands(), [&](Value v) {
+                  return v.getDefiningOp() && usesParam(v.getDefiningOp());
+                });
+  return ofParams[op] = result;
 }
 
 /// A tensor without axes; there are no buffers of these, its one number is kept instead.
@@ -224,7 +230,7 @@ Value Walk::load(OpBuilder &builder, Location loc, Value source, const Known &k,
 
 /// The type of a row of a declared array.
 Type Walk::typeOf(StringRef array) {
-  Operation *op = f.program.lookupSymbol(array);
+  Operation *op = f.declared.lookup(array);
   if (auto buffer = dyn_cast<batch::BufferOp>(op))
     return buffer.getType();
   if (auto field = dyn_cast<kernel::FieldOp>(op))
@@ -233,13 +239,20 @@ Type Walk::typeOf(StringRef array) {
 }
 
 Value Walk::cloneModel(OpBuilder &builder, Value source) {
+  IRMapping cloned;
+  return cloneModel(builder, source, cloned);
+}
+
+Value Walk::cloneModel(OpBuilder &builder, Value source, IRMapping &cloned) {
+  if (Value known = cloned.lookupOrNull(source))
+    return known;
   Operation *op = source.getDefiningOp();
   IRMapping mapping;
   for (Value operand : op->getOperands())
     // What an arm gives is known by the arm's value: the match around it stays behind.
-    if (!mapping.contains(operand))
-      mapping.map(operand, cloneModel(builder, known(operand).scalar));
-  return builder.clone(*op, mapping)->getResult(cast<OpResult>(source).getResultNumber());
+    mapping.map(operand, cloneModel(builder, known(operand).scalar, cloned));
+  cloned.map(op->getResults(), builder.clone(*op, mapping)->getResults());
+  return cloned.lookup(source);
 }
 
 std::string Walk::column(SpaceInfo *space, Value value, StringRef hint) {
@@ -248,10 +261,7 @@ std::string Walk::column(SpaceInfo *space, Value value, StringRef hint) {
     std::string base = hint.empty() ? nameOf(value.getLoc()) : hint.str();
     if (base.empty())
       base = value.getDefiningOp() ? value.getDefiningOp()->getName().stripDialect().str() : "row";
-    std::string name = base;
-    for (int n = 2; llvm::is_contained(space->columns, name); ++n)
-      name = base + std::to_string(n);
-    space->columns.push_back(name);
+    space->addColumn(std::move(base));
     space->values.push_back(value);
   }
   for (SpaceInfo *each = space; each; each = each->parent)

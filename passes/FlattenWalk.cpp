@@ -12,7 +12,8 @@ using namespace mlir;
 namespace dbc::passes {
 
 Walk::Walk(Flattening &f, kernel::FuncOp func, Operation *owner, bool indexing, SpaceInfo *space)
-    : f(f), func(func), owner(owner), indexing(indexing), b(f.context) {
+    : f(f), func(func), owner(owner), indexing(indexing), b(f.context),
+      before(&f.program.getBody().front().back()) {
   Block &body = func.getBody().front();
   b.setInsertionPointToEnd(&body);
   if (indexing) {
@@ -45,20 +46,8 @@ void Walk::run(Region &region) {
 
 /// A flat argument of the entry.
 Known Walk::argument(Location loc, Type type, unsigned leaf, Value input) {
-  unsigned first = 0;
-  std::string label;
-  for (auto [name, surface] : llvm::zip(f.entry.getArgNames(), f.entry.getArgTypes())) {
-    SmallVector<Type> flat;
-    dyn::flatten(cast<TypeAttr>(surface).getValue(), flat);
-    if (leaf >= first && leaf < first + flat.size()) {
-      label = cast<StringAttr>(name).getValue().str();
-      if (flat.size() > 1)
-        label += "." + std::to_string(leaf - first);
-    }
-    first += flat.size();
-  }
   return fromArray(loc, type, input, [&](kernel::FieldPart part, int level) {
-    return f.argumentArray(leaf, label, part, type, level);
+    return f.argumentArray(leaf, f.argumentNames[leaf], part, type, level);
   });
 }
 
@@ -195,7 +184,7 @@ void Walk::field(dyn::FieldOp op, Place at) {
       fromArray(op.getLoc(), op.getType(), structural(op.getNode()), [&](kernel::FieldPart part, int level) {
         std::string array = f.fieldArray(data, ctor, op.getName(), part, op.getType(), level);
         if (isa<dyn::CellOp>(owner))
-          cast<kernel::FieldOp>(f.program.lookupSymbol(array)).setInCells(true);
+          cast<kernel::FieldOp>(f.declared.lookup(array)).setInCells(true);
         return array;
       }));
 }
@@ -315,7 +304,9 @@ void Walk::call(dyn::CallOp op, Place at) {
 
 void Walk::match(dyn::MatchOp op, Place at) {
   dyn::DataOp data = f.dataOf(op.getNode().getType());
-  auto ctors = data.getCtors();
+  llvm::StringMap<int> numbers;
+  for (auto [n, ctor] : llvm::enumerate(data.getCtors()))
+    numbers[ctor.getName()] = n;
   SmallVector<Region *> regions;
   std::vector<std::string> names;
   for (auto [name, region] : llvm::zip(op.getCtors(), op.getArms())) {
@@ -332,8 +323,7 @@ void Walk::match(dyn::MatchOp op, Place at) {
       op, regions, names,
       [&](unsigned n) -> Value {
         StringRef ctor = cast<StringAttr>(op.getCtors()[n]).getValue();
-        int number = llvm::find_if(ctors, [&](dyn::CtorOp c) { return c.getName() == ctor; }) - ctors.begin();
-        return arith::CmpIOp::create(b, op.getLoc(), arith::CmpIPredicate::eq, kind, integer(number));
+        return arith::CmpIOp::create(b, op.getLoc(), arith::CmpIPredicate::eq, kind, integer(numbers.at(ctor)));
       },
       at);
 }
@@ -530,8 +520,7 @@ void Walk::returned(Operation *op, Place at) {
         result.array = it->second;
       if (own.lookup(result.array) && !inLists.contains(result.array) && result.scalar == at.row &&
           f.bufferSpace[result.array] == at.space) {
-        f.program.lookupSymbol(result.array)->erase();
-        f.rename(result.array, target);
+        f.declared.lookup(result.array)->erase();
         own[result.array] = false;
         renamed[result.array] = target;
         continue;
@@ -539,6 +528,23 @@ void Walk::returned(Operation *op, Place at) {
     }
     write(op->getLoc(), value, result, target, at);
   }
+  rename(renamed);
+}
+
+void Walk::rename(const llvm::StringMap<std::string> &names) {
+  if (names.empty())
+    return;
+  llvm::DenseMap<Attribute, Attribute> symbols;
+  for (const auto &[from, to] : names)
+    symbols[FlatSymbolRefAttr::get(f.context, from)] = FlatSymbolRefAttr::get(f.context, to);
+  auto renameIn = [&](Operation *op) {
+    for (NamedAttribute attr : llvm::to_vector(op->getAttrs()))
+      if (Attribute to = symbols.lookup(attr.getValue()))
+        op->setAttr(attr.getName(), to);
+  };
+  func.walk(renameIn);
+  for (Operation *stage = before->getNextNode(); stage; stage = stage->getNextNode())
+    stage->walk(renameIn);
 }
 
 } // namespace dbc::passes

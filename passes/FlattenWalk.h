@@ -149,6 +149,9 @@ private:
   mlir::Value load(mlir::OpBuilder &b, mlir::Location loc, mlir::Value source, const Known &known, Place at);
   /// A clone of what a Model value is made of.
   mlir::Value cloneModel(mlir::OpBuilder &b, mlir::Value source);
+  mlir::Value cloneModel(mlir::OpBuilder &b, mlir::Value source, mlir::IRMapping &cloned);
+  /// Gives buffers that were made in this walk other names, where they are used.
+  void rename(const llvm::StringMap<std::string> &names);
   /// The column of a space that holds `value` at each row.
   std::string column(SpaceInfo *space, mlir::Value value, llvm::StringRef hint);
   void push(Place at);
@@ -161,6 +164,7 @@ private:
   mlir::Value integer(int64_t value);
   mlir::Value structural(mlir::Value value);
   bool isOfConstants(const Known &k);
+  bool usesParam(mlir::Operation *op);
   std::string label(mlir::Operation *op, Place at);
   mlir::Value add(mlir::Value a, mlir::Value b);
   mlir::Value sub(mlir::Value a, mlir::Value b);
@@ -171,8 +175,11 @@ private:
   mlir::Operation *owner;
   bool indexing;
   Place top;
-  mlir::OpBuilder b; ///< the structure function
+  mlir::OpBuilder b;             ///< the structure function
+  mlir::Operation *before = nullptr; ///< of the program: what stands in front of this walk's stages
   llvm::DenseMap<mlir::Value, Known> env;
+  llvm::DenseMap<mlir::Value, bool> ofConstants; ///< see isOfConstants
+  llvm::DenseMap<mlir::Operation *, bool> ofParams; ///< see usesParam
   llvm::StringMap<bool> own; ///< buffers made in this walk, which may be renamed to a result's
 };
 

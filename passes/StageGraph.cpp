@@ -1,5 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "passes/StageGraph.h"
+#include "llvm/ADT/DenseMap.h"
 
 using namespace mlir;
 
@@ -76,10 +77,12 @@ StageGraph::StageGraph(batch::ProgramOp program) {
     for (StringRef array : accesses.back().writes)
       writers[array].push_back(n);
   }
+  into.resize(stages.size());
   for (auto [n, access] : llvm::enumerate(accesses))
     for (const StageRead &read : access.reads)
-      for (unsigned writer : writers.lookup(read.array))
-        edges.push_back({writer, unsigned(n), read.carried});
+      if (auto at = writers.find(read.array); at != writers.end())
+        for (unsigned writer : at->second)
+          into[n].push_back({writer, unsigned(n), read.carried});
 }
 
 /// Tarjan (1972), with an explicit stack: a program may have thousands of stages before they are fused.
@@ -87,15 +90,16 @@ SmallVector<SmallVector<unsigned>> StageGraph::components(ArrayRef<unsigned> sub
                                                           function_ref<bool(const Edge &)> follow) const {
   struct Node {
     int index = -1, low = 0;
-    bool open = false, inside = false;
+    bool open = false;
     SmallVector<unsigned> sources; ///< stages read from
   };
-  SmallVector<Node> nodes(stages.size());
+  llvm::DenseMap<unsigned, Node> nodes(subset.size()); // of the subset alone: there are many small ones
   for (unsigned n : subset)
-    nodes[n].inside = true;
-  for (const Edge &edge : edges)
-    if (nodes[edge.from].inside && nodes[edge.to].inside && follow(edge))
-      nodes[edge.to].sources.push_back(edge.from);
+    nodes[n];
+  for (unsigned n : subset)
+    for (const Edge &edge : into[n])
+      if (nodes.count(edge.from) && follow(edge))
+        nodes[n].sources.push_back(edge.from);
   SmallVector<SmallVector<unsigned>> result;
   SmallVector<unsigned> open;
   SmallVector<std::pair<unsigned, unsigned>> frames; ///< node, next source

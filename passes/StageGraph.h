@@ -6,6 +6,7 @@
 #include "ir/Batch/Batch.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
+#include <vector>
 
 namespace dbc::passes {
 
@@ -48,7 +49,7 @@ public:
   explicit StageGraph(batch::ProgramOp program);
 
   llvm::SmallVector<batch::StageOp> stages; ///< in the order of the program
-  llvm::SmallVector<Edge> edges;
+  std::vector<llvm::SmallVector<Edge>> into; ///< of each stage: the edges to it
 
   /// Strongly connected components of the stages in `subset`, along edges for which `follow` holds; in an
   /// order in which every component comes after those that it reads from. Within a component, program order.

@@ -61,6 +61,9 @@ MODELS = {
         f"layer L{N} {{ param p: f32; cell c(t: T) -> f32 {{ t.x * p }} }}\n",
     )
     + "param l: L0;\nentry e(t: T) -> f32 { l.c(t) }\n",
+    "cells of values": T
+    + chain(lambda i: f"cell c{i}(t: T, v: f32) -> f32 {{ c{i + 1}(t, v) + c{i + 1}(t, v + 1) }}\n", f"cell c{N}(t: T, v: f32) -> f32 {{ v }}\n")
+    + "entry e(t: T) -> f32 { c0(t, 0.5) }\n",
     "while": "entry e(x: f32) -> f32 { " + "".join(f"fold(i{i} in 0..9, s{i} = x while " for i in range(N)) + "x < 1" + ") { x } < 1" * (N - 1) + ") { x } }\n",
     "folds": "entry e(x: f32) -> f32 { " + "".join(f"fold(i{i} in 0..9, s{i} = 0) {{ s{i} + " for i in range(N)) + "x" + " }" * N + " }\n",
     "constants": "entry e() -> f32[8] {\nlet a0 = tanh(f32(iota(8)));\n"
