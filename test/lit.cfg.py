@@ -2,12 +2,13 @@
 #
 # Features: `data` (real data lies in $DBC_DATA), `clang++`, `full` (scripts/test --full), `sanitizers`,
 # `aarch64` (a cross compiler for 64-bit ARM and qemu-user),
-# `nvcc`, `cuobjdump`, `card` (an NVIDIA card), `bench` (dbc-bench, which needs OpenBLAS).
+# `nvcc`, `cuobjdump`, `card` (an NVIDIA card), `torch` (PyTorch), `bench` (dbc-bench, which needs OpenBLAS).
 # Substitutions beside the tools: %n (how many random inputs `dbc verify` draws), %programs, %mutants and %seed (of the random ones),
 # %quickcxx (the compiler that is quickest at what runs once), %cuda* (what is run on a device), %nvcc, %cuobjdump, %cxx, %clangxx, %root (the sources), %build,
 # %examples, %data, %python, %runtime (what a program needs to compile and link against the runtime).
 import os
 import shutil
+import subprocess
 import sys
 
 import lit.formats
@@ -60,6 +61,12 @@ cuobjdump = os.environ.get("CUOBJDUMP") or shutil.which("cuobjdump")
 if cuobjdump:
     config.available_features.add("cuobjdump")
     config.substitutions.append(("%cuobjdump", cuobjdump))
+# PyTorch, for whichever Python has it.
+for python in (sys.executable, "/usr/bin/python3"):
+    if os.path.exists(python) and subprocess.run([python, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode == 0:
+        config.available_features.add("torch")
+        config.substitutions.append(("%torchpython", python))
+        break
 if os.path.exists("/dev/nvidiactl"):
     config.available_features.add("card")
 if os.path.exists(os.path.join(config.dbc_tools_dir, "dbc-bench")):
