@@ -39,7 +39,9 @@ def DynForwardTakes : Pass<"dyn-forward-takes", "::mlir::ModuleOp"> {
     ==>
     dyn.scan (%words) from (%h) { ^bb0(%w, %s): %x = dyn.take %E[%w] ... %x ... }
     ```
-    The rows are read where they lie, and what is made of them is seen to depend on the number alone.
+    The rows are read where they lie, and what is made of them is seen to depend on the number alone. Lists that are
+    reversed, sliced or zipped with others are such lists too: the numbers are reversed, sliced and zipped instead. One
+    element of such a list is the row that one number names.
   }];
 }
 
