@@ -9,6 +9,7 @@
 #include "llvm/Support/Error.h"
 #include <cstdint>
 #include <dbc/cuda/context.h>
+#include <dbc/io/instance.h>
 #include <dbc/model.h>
 #include <dbc/weights.h>
 #include <optional>
@@ -33,6 +34,7 @@ struct Options {
   int32_t batch = 64, threads = 1;
   bool share = false;  ///< run: nodes that are alike
   int64_t count = 100; ///< verify, sample: -n
+  DrawOptions sizes;   ///< verify, sample: of what is drawn
   bool json = false;
   bool trace = false;        ///< interpret
   bool profile = false;      ///< run

@@ -15,6 +15,12 @@
 
 namespace dbc::driver {
 
+/// For each valid input asked for, so many are drawn at most.
+constexpr int64_t kDrawsPerInput = 20;
+/// Inputs that take the oracle more steps are not drawn: a cell that calls itself with several values one
+/// level below has many times more instances with each level.
+constexpr int64_t kSteps = 300000;
+
 /// What came of one line.
 struct LineResult {
   Status status;    ///< its node, if any, is an index into the line's "nodes"
@@ -24,6 +30,9 @@ struct LineResult {
   std::vector<Status> failures; ///< all that is wrong with the line
   double margin = std::numeric_limits<double>::infinity();
 };
+
+/// A message without the number of its input, which depends on the run.
+std::string withoutInput(const std::string &message);
 
 /// Something that computes an entry. `compute` appends one result for each line to `results`, in order; the
 /// returned status tells of failures that concern no line.

@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // `dbc verify`: compares compiled code with the oracle on random inputs, and with itself in several batchings
-// and thread counts. `dbc sample` writes such inputs.
+// and thread counts.
 
 #include "driver/Commands.h"
 #include "driver/Files.h"
@@ -28,11 +28,6 @@ namespace dbc::driver {
 constexpr double kBound = 1e-4, kTf32Bound = 5e-3;
 /// Inputs with a decision nearer than this are not compared: rounding may turn it.
 constexpr double kMargin = 1e-3;
-/// For each valid input asked for, so many are drawn at most.
-constexpr int64_t kDrawsPerInput = 20;
-/// Inputs that take the oracle more steps are not compared: a cell that calls itself with several values one
-/// level below has many times more instances with each level.
-constexpr int64_t kSteps = 300000;
 
 namespace {
 
@@ -65,9 +60,8 @@ struct Finding {
 
 /// Draws input `number` and lets the oracle compute it. One in four has cycles, where the model allows them.
 Status drawInput(const ModelInfo &info, const EntryInfo &entry, uint64_t seed, int64_t number,
-                 OracleRunner &oracle, Drawn &drawn) {
+                 DrawOptions options, OracleRunner &oracle, Drawn &drawn) {
   for (bool cycles : {number % 4 == 3, false}) {
-    DrawOptions options;
     options.cycles = cycles;
     if (Status status = draw_instance(info, entry, seed, number, drawn.instance, options); !status.ok())
       return status;
@@ -80,12 +74,6 @@ Status drawInput(const ModelInfo &info, const EntryInfo &entry, uint64_t seed, i
       break;
   }
   return Status();
-}
-
-/// A message without the number of its input, which depends on the run.
-std::string withoutInput(const std::string &message) {
-  static const std::regex number("(input|line) [0-9]+: ");
-  return std::regex_replace(message, number, "");
 }
 
 bool sameFailure(const Status &a, const Status &b) {
@@ -107,7 +95,7 @@ public:
         one(loaded.model, entry, 1, loaded.device()), two(loaded.model, entry, 2, loaded.device()) {}
 
   /// Draws until `count` inputs are valid. Returns false if that does not come about, after saying why.
-  bool draw(int64_t count, uint64_t seed);
+  bool draw(int64_t count, uint64_t seed, const DrawOptions &sizes);
   Status compare();
   /// Cuts the culprit down as long as it goes on failing.
   Instance shrink();
@@ -139,7 +127,7 @@ private:
   std::vector<Drawn> drawn; ///< valid inputs and, between them, those that the oracle refuses
 };
 
-bool Verifier::draw(int64_t count, uint64_t seed) {
+bool Verifier::draw(int64_t count, uint64_t seed, const DrawOptions &sizes) {
   std::map<std::string, std::pair<int64_t, std::string>>
       refused; ///< by message without numbers: how often, the first
   static const std::regex digits("[0-9]+");
@@ -152,7 +140,7 @@ bool Verifier::draw(int64_t count, uint64_t seed) {
   std::vector<Drawn> near;
   for (int64_t number = 0; finding.valid < count && number < kDrawsPerInput * count; ++number) {
     Drawn each;
-    if (Status status = drawInput(info, entry, seed, number, oracle, each); !status.ok()) {
+    if (Status status = drawInput(info, entry, seed, number, sizes, oracle, each); !status.ok()) {
       printError(entry.name + ": " + status.message);
       return false;
     }
@@ -425,7 +413,7 @@ Exit verifyCommand(const Options &options) {
     Verifier verifier(interpreter, loaded, static_cast<int32_t>(number),
                       options.model.tf32 ? kTf32Bound : kBound);
     verifier.finding.comparesBits = loaded.device() == nullptr || !byBlas.count(entry.name);
-    if (!verifier.draw(options.count, options.seed)) {
+    if (!verifier.draw(options.count, options.seed, options.sizes)) {
       exit = kUserError;
       continue;
     }
@@ -464,41 +452,6 @@ Exit verifyCommand(const Options &options) {
   if (options.json)
     llvm::outs() << llvm::json::Value(std::move(rows)) << "\n";
   return exit;
-}
-
-Exit sampleCommand(const Options &options) {
-  ModelUnit unit(options.model);
-  if (Exit exit = unit.lower())
-    return exit;
-  ModelInfo info = oracle::describe(unit.meaning());
-  int32_t number = findEntry(info, options.entry);
-  if (number < 0)
-    return kUserError;
-  const EntryInfo &entry = info.entries[number];
-  // An input that the model refuses, say for lists that it zips, is no sample of what fits.
-  Weights weights(info);
-  weights.draw(options.seed);
-  oracle::Interpreter interpreter(unit.meaning(), weightsView(weights));
-  interpreter.setLimit(kSteps);
-  OracleRunner oracle(interpreter, number);
-  std::string refused;
-  int64_t printed = 0;
-  for (int64_t i = 0; printed < options.count && i < kDrawsPerInput * options.count; ++i) {
-    Drawn drawn;
-    if (Status status = drawInput(info, entry, options.seed, i, oracle, drawn); !status.ok())
-      return fail(status);
-    if (!drawn.expected.status.ok()) {
-      refused = withoutInput(drawn.expected.status.message);
-      continue;
-    }
-    llvm::outs() << drawn.line << "\n";
-    ++printed;
-  }
-  if (printed == options.count)
-    return kFine;
-  printError("only " + std::to_string(printed) + " of " + std::to_string(kDrawsPerInput * options.count) +
-             " random inputs fit; others fail like this one: " + refused);
-  return kUserError;
 }
 
 } // namespace dbc::driver

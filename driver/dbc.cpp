@@ -18,6 +18,9 @@ using namespace dbc::driver;
 
 namespace {
 
+/// More nodes, elements or depth is not drawn.
+constexpr int64_t kMostDrawn = 1000000;
+
 /// The command line as it was typed, for the report of a mistake in dbc. Static: it is read in a signal
 /// handler.
 char typed[4096];
@@ -202,6 +205,30 @@ private:
   void addCount(CLI::App *command) {
     command->add_option("-n", o.count, "how many inputs [100]")
         ->check(CLI::Range(int64_t(1), int64_t(1) << 30));
+    addRange(command, "--length", o.sizes.length, 0, "elements of lists of arguments, and of numbers");
+    addRange(command, "--nodes", o.sizes.nodes, 0, "nodes of an input");
+    addRange(command, "--depth", o.sizes.depth, 0, "nodes on the longest way down from an argument");
+  }
+  /// A range A..B, both included, or one number.
+  void addRange(CLI::App *command, const char *flag, std::optional<dbc::DrawRange> &range, int64_t least,
+                const char *words) {
+    command
+        ->add_option_function<std::string>(
+            flag,
+            [&range, flag, least](const std::string &text) {
+              llvm::StringRef low = text, high = text;
+              if (size_t dots = text.find(".."); dots != std::string::npos)
+                low = low.take_front(dots), high = high.drop_front(dots + 2);
+              dbc::DrawRange read;
+              if (low.getAsInteger(10, read.least) || high.getAsInteger(10, read.most) ||
+                  read.least < least || read.least > read.most || read.most > kMostDrawn)
+                throw CLI::ValidationError(flag, "`" + text + "` is no range A..B of " +
+                                                     std::to_string(least) + " to " +
+                                                     std::to_string(kMostDrawn));
+              range = read;
+            },
+            words)
+        ->type_name("A..B");
   }
 
   void declareCompiler() {

@@ -2,12 +2,13 @@
 //
 // Random instances. A node is drawn with a budget of nodes for everything below it; it is numbered after its
 // children, so references are acyclic until some are bent. What a subtree leaves of its budget goes to its
-// later siblings.
+// later siblings. Nodes whose children are being drawn lie on a stack of our own: a chain may be long.
 #include "Random.h"
 #include "Result.h"
 
 #include <algorithm>
 #include <dbc/io/instance.h>
+#include <limits>
 #include <numeric>
 
 namespace dbc {
@@ -15,22 +16,25 @@ namespace dbc {
 namespace {
 
 constexpr int64_t never = 1 << 20; ///< a size beyond all budgets
+constexpr int kTries = 100;        ///< inputs drawn where sizes are asked for, until one has them
 
-/// How large values of each data type must be and can be, counted in nodes without sharing.
+/// How large values of each data type must be and can be, counted in nodes without sharing, or on the longest
+/// way down.
 struct Sizes {
   std::vector<int64_t> least, most; ///< by data type; `least` is `never` without finite values
   std::vector<std::vector<int64_t>> ctor_least, ctor_most; ///< by data type and constructor
 
-  /// Lists have `fewest` to `elements` elements at every depth.
-  Sizes(const ModelInfo &model, int64_t fewest, int64_t elements) {
+  /// Lists have `fewest` to `elements` elements at every depth. `ways`: nodes are counted on the longest way
+  /// down.
+  Sizes(const ModelInfo &model, int64_t fewest, int64_t elements, bool ways = false) : ways(ways) {
     size_t n = model.datas.size();
     least.assign(n, never);
     most.assign(n, 0);
     ctor_least.resize(n);
     ctor_most.resize(n);
-    // Each round is right for trees one level higher. `least` is done after n rounds; `most` grows for ever
-    // where a type is recursive, and need not be known beyond any budget.
-    for (size_t round = 0; round < std::max<size_t>(n, 1000); ++round) {
+    // Each round is right for trees one level higher. What is finite is done after n rounds; what grows still
+    // is recursive and has no largest value, and so has what refers to it.
+    for (size_t round = 0; round < 2 * n + 2; ++round) {
       std::vector<int64_t> old_most = most;
       bool changed = false;
       for (size_t d = 0; d < n; ++d) {
@@ -42,11 +46,12 @@ struct Sizes {
             count(field.type, fewest, elements, old_most, ctor_least[d][c], ctor_most[d][c]);
           changed |= ctor_least[d][c] < least[d];
           least[d] = std::min(least[d], ctor_least[d][c]);
-          if (ctor_least[d][c] < never) {
-            changed |= ctor_most[d][c] > most[d];
+          if (ctor_least[d][c] < never)
             most[d] = std::max(most[d], ctor_most[d][c]);
-          }
         }
+        if (round == n && most[d] > old_most[d])
+          most[d] = never;
+        changed |= most[d] > old_most[d];
       }
       if (!changed)
         break;
@@ -54,6 +59,8 @@ struct Sizes {
   }
 
 private:
+  const bool ways;
+
   /// Adds what a field's references come to.
   void count(const TypeInfo &field, int64_t fewest, int64_t elements, const std::vector<int64_t> &old_most,
              int64_t &low, int64_t &high) const {
@@ -65,6 +72,12 @@ private:
     }
     if (type->elem != Elem::Node)
       return;
+    if (ways) {
+      low = std::max(low, few ? std::min(never, 1 + least[type->data]) : 0);
+      if (many && least[type->data] < never)
+        high = std::max(high, std::min(never, 1 + old_most[type->data]));
+      return;
+    }
     low = std::min(never, low + few * least[type->data]);
     if (least[type->data] < never)
       high = std::min(never, high + many * old_most[type->data]);
@@ -77,6 +90,7 @@ public:
          const DrawOptions &options)
       : model_(model), entry_(entry), options_(options), random_(seed, number),
         sizes_(model, 0, std::max(options.most_elements, 0)), filled_sizes_(model, 1, 1),
+        heights_(options.depth ? std::optional<Sizes>(std::in_place, model, 0, 1, true) : std::nullopt),
         made_(model.datas.size()), uses_(model.datas.size()) {
     for (size_t d = 0; d < model.datas.size(); ++d)
       uses_[d].resize(model.datas[d].constructors.size());
@@ -86,7 +100,20 @@ public:
     share_ = random_.chance(50) ? static_cast<int>(random_.between(5, 50)) : 0;
     split_ = static_cast<Split>(random_.below(4));
     negative_ = random_.chance(10);
+    most_numbers_ = options.most_elements;
+    most_arg_ = options.most_arg_elements;
+    bool lengthens = io::Random(~seed, number).chance(10); // by itself, so that the others are drawn as ever
+    if (lengthens && !options.length && std::min(most_numbers_, most_arg_) > 0)
+      most_numbers_ = most_arg_ = std::max({most_numbers_, most_arg_, options.long_elements});
+    if (options.depth && options.depth->least > 1)
+      filled_ = true; // a recursion through lists ends at empty ones
+    if (options.nodes || options.depth)
+      share_ = std::min(share_, 10);
   }
+
+  /// What was drawn, before some references were bent and nodes added that nothing refers to.
+  int64_t nodes() const { return nodes_; }
+  int64_t depth() const { return depth_; }
 
   Status draw(Instance &instance) {
     int64_t budget = size(), left = budget, each = 0;
@@ -101,13 +128,24 @@ public:
       left -= needed(arg.type);
       each += needed_by_lists(arg.type);
     }
-    int64_t length = list_length(options_.most_arg_elements, left, each);
+    int64_t longest = options_.length ? options_.length->most : most_arg_;
+    if (longest > options_.most_arg_elements && each > 0) { // as many nodes as the lists may need
+      int64_t more = std::max<int64_t>(0, longest * each - left);
+      budget += more;
+      left += more;
+    }
+    if (options_.depth)
+      below_ = options_.depth->most;
+    int64_t length = list_length(most_arg_, left, each, true);
     for (const ArgInfo &arg : entry_.args)
-      instance_.args.push_back(skeleton_of(arg.type, options_.most_arg_elements, length, left, each));
+      instance_.args.push_back(skeleton_of(arg.type, most_arg_, length, left, each, true));
     std::vector<Slot> slots;
     for (Value &arg : instance_.args)
       collect(arg, slots);
-    fill(slots, budget);
+    fill(slots, budget, options_.depth.value_or(DrawRange{1, never}));
+    nodes_ = static_cast<int64_t>(instance_.nodes.size());
+    for (const Slot &slot : slots)
+      depth_ = std::max(depth_, height_[slot.value->number]);
     if (!instance_.nodes.empty() && random_.chance(10))
       add_stray();
     if (options_.cycles)
@@ -130,6 +168,12 @@ private:
 
   /// How many nodes the input should have.
   int64_t size() {
+    if (options_.nodes)
+      return random_.between(options_.nodes->least, options_.nodes->most);
+    int64_t n = usual_size();
+    return options_.depth ? std::max(n, 3 * options_.depth->least) : n;
+  }
+  int64_t usual_size() {
     int64_t most = std::clamp<int64_t>(options_.most_nodes, 1, 1000);
     if (random_.chance(4))
       return random_.between(most, std::clamp<int64_t>(options_.big_nodes, most, 1000));
@@ -173,11 +217,14 @@ private:
   }
   static int64_t finite(int64_t nodes) { return nodes < never ? nodes : 0; }
 
-  /// A length for lists whose elements need `each` nodes, `left` being there.
-  int64_t list_length(int32_t most, int64_t left, int64_t each) {
-    if (most <= 0)
+  /// A length for lists whose elements need `each` nodes, `left` being there. `asked`: what options say of
+  /// lengths is about these lists.
+  int64_t list_length(int32_t most, int64_t left, int64_t each, bool asked) {
+    asked &= options_.length.has_value();
+    if (most <= 0 && !asked)
       return 0;
-    int64_t n = random_.between(filled_ ? 1 : 0, most);
+    int64_t n = asked ? random_.between(options_.length->least, options_.length->most)
+                      : random_.between(filled_ ? 1 : 0, most);
     if (each <= 0)
       return n;
     int64_t fits = std::max<int64_t>(left, 0) / each;
@@ -189,18 +236,19 @@ private:
 
   /// The skeleton of one of several fields or arguments. `each` is what an element in every list of this one
   /// and those after it would need: where lists are to be filled, that is kept for them.
-  Value skeleton_of(const TypeInfo &type, int32_t most, int64_t length, int64_t &left, int64_t &each) {
+  Value skeleton_of(const TypeInfo &type, int32_t most, int64_t length, int64_t &left, int64_t &each,
+                    bool arg) {
     each -= needed_by_lists(type);
     int64_t kept = filled_ ? std::clamp<int64_t>(each, 0, std::max<int64_t>(left, 0)) : 0;
     left -= kept;
-    Value value = skeleton(type, most, length, left);
+    Value value = skeleton(type, most, length, left, arg);
     left += kept;
     return value;
   }
 
   /// A value with everything drawn but its references. `length` is that of all lists where they are equally
   /// long; `left` are the nodes that lists may still ask for.
-  Value skeleton(const TypeInfo &type, int32_t most, int64_t length, int64_t &left) {
+  Value skeleton(const TypeInfo &type, int32_t most, int64_t length, int64_t &left, bool arg) {
     switch (type.form) {
     case TypeInfo::Form::Value:
       if (type.elem == Elem::Node)
@@ -208,15 +256,16 @@ private:
       return numbers(type);
     case TypeInfo::Form::List: {
       int64_t each = needed(type.parts[0]);
-      int64_t n = list_length(most, left, finite(each));
-      if (equal_)
+      bool asked = arg || each == 0;
+      int64_t n = list_length(each == 0 ? most_numbers(most) : most, left, finite(each), asked);
+      if (equal_ && !(options_.length && asked && !arg))
         n = each > 0 ? std::min(length, std::max<int64_t>(left, 0) / each) : length;
-      if (each >= never)
+      if (each >= never || (heights_ && height_needed(type.parts[0]) > below_))
         n = 0;
       left -= n * each;
       Value list = Value::group(Value::Kind::List, {});
       for (int64_t k = 0; k < n; ++k)
-        list.parts.push_back(skeleton(type.parts[0], most, length, left));
+        list.parts.push_back(skeleton(type.parts[0], most, length, left, arg));
       return list;
     }
     case TypeInfo::Form::Tuple:
@@ -226,7 +275,7 @@ private:
     Value group =
         Value::group(type.form == TypeInfo::Form::Tuple ? Value::Kind::Tuple : Value::Kind::Record, {});
     for (const TypeInfo &part : type.parts)
-      group.parts.push_back(skeleton(part, most, length, left));
+      group.parts.push_back(skeleton(part, most, length, left, arg));
     return group;
   }
 
@@ -256,6 +305,21 @@ private:
     for (double &v : data)
       v = one();
     return Value::tensor(type.extents, std::move(data), kind);
+  }
+
+  /// Lists of numbers may be longer than those that need nodes.
+  int32_t most_numbers(int32_t most) const { return std::max(most, most_numbers_); }
+
+  /// Nodes on the longest way down that a value of this type must have.
+  int64_t height_needed(const TypeInfo &type) const {
+    if (type.form == TypeInfo::Form::List)
+      return 0;
+    if (type.form == TypeInfo::Form::Value)
+      return type.elem == Elem::Node ? heights_->least[type.data] : 0;
+    int64_t n = 0;
+    for (const TypeInfo &part : type.parts)
+      n = std::max(n, height_needed(part));
+    return n;
   }
 
   /// The references of a skeleton that lies where it will stay.
@@ -296,47 +360,108 @@ private:
     return share;
   }
 
-  /// Draws what the slots refer to, about `budget` nodes in all.
-  void fill(const std::vector<Slot> &slots, int64_t budget) {
-    int64_t extra = budget;
-    for (const Slot &slot : slots)
-      extra -= sizes_.least[slot.data];
-    std::vector<int64_t> share = shares(slots, std::max<int64_t>(extra, 0));
-    int64_t spare = 0; // what earlier slots left
-    for (size_t i = 0; i < slots.size(); ++i) {
-      const std::vector<int32_t> &made = made_[slots[i].data];
-      int64_t allowed = sizes_.least[slots[i].data] + share[i] + spare;
-      // Large subtrees are drawn, small ones may be something that is there already, of any size.
-      if (share[i] <= 4 && !made.empty() && random_.chance(share_)) {
-        slots[i].value->number = made[random_.below(static_cast<int64_t>(made.size()))];
-        spare = allowed;
+  /// A node whose children are being drawn, or what the first slots of all stand in.
+  struct Frame {
+    Instance::Node drawn;
+    Value *result = nullptr; ///< where the node's number goes; null for the first slots
+    std::vector<Slot> slots;
+    std::vector<int64_t> share; ///< nodes of each slot beyond what it needs
+    DrawRange below;            ///< how many nodes the longest way down from a slot may have
+    size_t carrier = 0;         ///< the slot that must reach `below.least`
+    size_t next = 0;
+    int64_t spare = 0;               ///< what earlier slots left
+    int64_t allowed = 0, before = 0; ///< of the slot in hand; nodes that were there before it
+  };
+
+  /// Draws what the slots refer to, about `budget` nodes in all, with ways down of `depth` nodes.
+  void fill(std::vector<Slot> slots, int64_t budget, DrawRange depth) {
+    std::vector<Frame> stack(1);
+    begin(stack.back(), std::move(slots), budget, depth);
+    while (!stack.empty()) {
+      Frame &frame = stack.back();
+      if (frame.next == frame.slots.size()) {
+        if (frame.result)
+          finish(frame);
+        stack.pop_back();
+        if (!stack.empty()) {
+          Frame &outer = stack.back();
+          int64_t used = static_cast<int64_t>(instance_.nodes.size()) - outer.before;
+          outer.spare = std::max<int64_t>(0, outer.allowed - used);
+        }
         continue;
       }
-      int64_t before = static_cast<int64_t>(instance_.nodes.size());
-      slots[i].value->number = node(slots[i].data, allowed);
-      spare = std::max<int64_t>(0, allowed - (static_cast<int64_t>(instance_.nodes.size()) - before));
+      size_t i = frame.next++;
+      Slot slot = frame.slots[i];
+      DrawRange below = {i == frame.carrier ? frame.below.least : 1, frame.below.most};
+      frame.allowed = sizes_.least[slot.data] + frame.share[i] + frame.spare;
+      // Large subtrees are drawn, small ones may be something that is there already, of any size.
+      if (frame.share[i] <= 4 && below.least <= 1 && !made_[slot.data].empty() && random_.chance(share_))
+        if (int32_t made = any_made(slot.data, below.most); made >= 0) {
+          slot.value->number = made;
+          frame.spare = frame.allowed;
+          continue;
+        }
+      frame.before = static_cast<int64_t>(instance_.nodes.size());
+      int64_t allowed = frame.allowed; // the frame moves
+      node(stack.emplace_back(), slot, allowed, below);
     }
+  }
+
+  /// Shares a budget among slots.
+  void begin(Frame &frame, std::vector<Slot> slots, int64_t budget, DrawRange below) {
+    frame.slots = std::move(slots);
+    frame.below = below;
+    int64_t extra = budget;
+    for (const Slot &slot : frame.slots)
+      extra -= sizes_.least[slot.data];
+    extra = std::max<int64_t>(extra, 0);
+    std::vector<size_t> reaching;
+    for (size_t i = 0; heights_ && i < frame.slots.size(); ++i)
+      if (heights_->most[frame.slots[i].data] >= below.least)
+        reaching.push_back(i);
+    int64_t kept = 0; // for the slot that must reach far down
+    if (!reaching.empty()) {
+      frame.carrier = reaching[random_.below(static_cast<int64_t>(reaching.size()))];
+      kept = std::min(extra, 3 * (below.least - 1));
+    }
+    frame.share = shares(frame.slots, extra - kept);
+    if (kept)
+      frame.share[frame.carrier] += kept;
+  }
+
+  /// A node that is there already, from which ways down have at most `most` nodes; -1 if a random one has
+  /// more.
+  int32_t any_made(int32_t data, int64_t most) {
+    const std::vector<int32_t> &made = made_[data];
+    int32_t chosen = made[random_.below(static_cast<int64_t>(made.size()))];
+    return height_[chosen] <= most ? chosen : -1;
   }
 
   /// A constructor that fits the budget: nearly always one that can use it up, of those rather one that is
   /// rare so far.
-  int32_t constructor(int32_t data, int64_t budget) {
+  int32_t constructor(int32_t data, int64_t budget, DrawRange depth) {
     const auto &least = sizes_.ctor_least[data], &most = sizes_.ctor_most[data];
+    auto reaches = [&](size_t c) {
+      return !heights_ ||
+             (heights_->ctor_least[data][c] <= depth.most && heights_->ctor_most[data][c] >= depth.least);
+    };
     bool grow = instance_.nodes.empty() || random_.chance(93);
     int64_t reach = 0;
     for (size_t c = 0; c < least.size(); ++c)
-      if (least[c] <= budget)
+      if (least[c] <= budget && reaches(c))
         reach = std::max(reach, std::min(most[c], budget));
-    // Where lists are to be filled, a constructor whose lists would have to be empty is the last choice.
-    auto fits = [&](size_t c, bool filled) {
-      return least[c] <= budget && (!grow || most[c] >= reach) &&
+    // Where lists are to be filled, a constructor whose lists would have to be empty is the last choice but
+    // for those of another depth than is asked for.
+    auto fits = [&](size_t c, bool filled, bool deep) {
+      return least[c] <= budget && (!grow || most[c] >= reach) && (!deep || reaches(c)) &&
              (!filled || filled_sizes_.ctor_least[data][c] <= budget);
     };
     std::vector<int32_t> fit;
-    for (bool filled = filled_; fit.empty(); filled = false)
-      for (size_t c = 0; c < least.size(); ++c)
-        if (fits(c, filled))
-          fit.push_back(static_cast<int32_t>(c));
+    for (auto [filled, deep] : {std::pair(filled_, true), std::pair(false, true), std::pair(false, false)})
+      if (fit.empty())
+        for (size_t c = 0; c < least.size(); ++c)
+          if (fits(c, filled, deep))
+            fit.push_back(static_cast<int32_t>(c));
     int32_t a = fit[random_.below(static_cast<int64_t>(fit.size()))];
     int32_t b = fit[random_.below(static_cast<int64_t>(fit.size()))];
     int32_t chosen = uses_[data][b] < uses_[data][a] ? b : a;
@@ -344,34 +469,47 @@ private:
     return chosen;
   }
 
-  /// Draws a node with everything below it and returns its index. As deep as the budget is large, at most
-  /// 1000.
-  int32_t node(int32_t data, int64_t budget) {
-    Instance::Node drawn;
-    drawn.data = data;
-    drawn.kind = constructor(data, budget);
-    const std::vector<FieldInfo> &fields = model_.datas[data].constructors[drawn.kind].fields;
-    int64_t left = budget - sizes_.ctor_least[data][drawn.kind], each = 0;
+  /// Draws a node but for what it refers to.
+  void node(Frame &frame, Slot slot, int64_t budget, DrawRange depth) {
+    frame.result = slot.value;
+    frame.drawn.data = slot.data;
+    frame.drawn.kind = constructor(slot.data, budget, depth);
+    const std::vector<FieldInfo> &fields = model_.datas[slot.data].constructors[frame.drawn.kind].fields;
+    int64_t left = budget - sizes_.ctor_least[slot.data][frame.drawn.kind], each = 0;
     for (const FieldInfo &field : fields)
       each += needed_by_lists(field.type);
-    int64_t length = list_length(options_.most_elements, left, each);
+    if (heights_) // what the longest way down needs is not for lists
+      left = std::max(left - 3 * (depth.least - 1), std::min(left, each));
+    below_ = depth.most - 1;
+    int32_t most = each == 0 ? most_numbers(options_.most_elements) : options_.most_elements;
+    int64_t length = list_length(most, left, each, false);
     for (const FieldInfo &field : fields)
-      drawn.fields.push_back(skeleton_of(field.type, options_.most_elements, length, left, each));
-    drawn.given.assign(fields.size(), true);
+      frame.drawn.fields.push_back(
+          skeleton_of(field.type, options_.most_elements, length, left, each, false));
+    frame.drawn.given.assign(fields.size(), true);
     std::vector<Slot> slots;
-    for (Value &field : drawn.fields)
+    for (Value &field : frame.drawn.fields)
       collect(field, slots);
-    fill(slots, budget - 1);
+    begin(frame, std::move(slots), budget - 1, {std::max<int64_t>(depth.least - 1, 1), depth.most - 1});
+  }
+
+  /// Numbers a node whose children are drawn.
+  void finish(Frame &frame) {
+    int64_t height = 1;
+    for (const Slot &slot : frame.slots)
+      height = std::max(height, 1 + height_[slot.value->number]);
     int32_t index = static_cast<int32_t>(instance_.nodes.size());
-    instance_.nodes.push_back(std::move(drawn));
-    made_[data].push_back(index);
-    return index;
+    frame.result->number = index;
+    made_[frame.drawn.data].push_back(index);
+    height_.push_back(height);
+    instance_.nodes.push_back(std::move(frame.drawn));
   }
 
   /// A few nodes that nothing refers to.
   void add_stray() {
     int32_t data = instance_.nodes[random_.below(static_cast<int64_t>(instance_.nodes.size()))].data;
-    node(data, sizes_.least[data] + random_.below(4));
+    Value unused;
+    fill({{&unused, data}}, sizes_.least[data] + random_.below(4), {1, never});
   }
 
   /// Lets one in six references lead to any node of its type.
@@ -413,10 +551,15 @@ private:
   const DrawOptions &options_;
   io::Random random_;
   Sizes sizes_;
-  Sizes filled_sizes_; ///< where no list is empty; only `ctor_least` is of use
+  Sizes filled_sizes_;           ///< where no list is empty; only `ctor_least` is of use
+  std::optional<Sizes> heights_; ///< where a depth is asked for
   Instance instance_;
-  std::vector<std::vector<int32_t>> made_; ///< nodes of each data type
-  std::vector<std::vector<int>> uses_;     ///< of each constructor
+  std::vector<std::vector<int32_t>> made_;  ///< nodes of each data type
+  std::vector<std::vector<int>> uses_;      ///< of each constructor
+  std::vector<int64_t> height_;             ///< of each node: nodes on the longest way down
+  int64_t nodes_ = 0, depth_ = 0;           ///< see nodes() and depth()
+  int64_t below_ = never;                   ///< nodes that ways down from a field may have
+  int32_t most_numbers_ = 0, most_arg_ = 0; ///< elements of lists of numbers in fields, and of arguments
   bool equal_ = false, filled_ = false, negative_ = false;
   int share_ = 0; ///< percent
   Split split_ = Split::Even;
@@ -424,9 +567,36 @@ private:
 
 } // namespace
 
+/// How far a size is from what is asked for.
+static int64_t away(int64_t size, const std::optional<DrawRange> &asked) {
+  return asked ? std::max<int64_t>({asked->least - size, size - asked->most, 0}) : 0;
+}
+
+static std::string words(const char *what, const std::optional<DrawRange> &asked, int64_t nearest) {
+  return std::string(what) + " in " + std::to_string(asked->least) + ".." + std::to_string(asked->most) +
+         " (the nearest drawn has " + std::to_string(nearest) + ")";
+}
+
 Status draw_instance(const ModelInfo &model, const EntryInfo &entry, uint64_t seed, uint64_t number,
                      Instance &instance, const DrawOptions &options) {
-  return io::guarded([&]() -> Status { return Drawer(model, entry, seed, number, options).draw(instance); });
+  return io::guarded([&]() -> Status {
+    int64_t nearest = std::numeric_limits<int64_t>::max(), nodes = 0, depth = 0;
+    for (uint64_t attempt = 0; attempt < kTries; ++attempt) {
+      Drawer drawer(model, entry, seed, number + (attempt << 40), options);
+      if (Status status = drawer.draw(instance); !status.ok())
+        return status;
+      int64_t off = away(drawer.nodes(), options.nodes) + away(drawer.depth(), options.depth);
+      if (off == 0)
+        return Status();
+      if (off < nearest)
+        nearest = off, nodes = drawer.nodes(), depth = drawer.depth();
+    }
+    std::string sizes = away(nodes, options.nodes) ? words("nodes", options.nodes, nodes) : "";
+    if (away(depth, options.depth))
+      sizes += (sizes.empty() ? "" : " and ") + words("depth", options.depth, depth);
+    return Status::error(Code::bad_input,
+                         model.name + ": no input of `" + entry.name + "` was drawn with " + sizes);
+  });
 }
 
 } // namespace dbc

@@ -157,8 +157,9 @@ TEST(Draw, Sequences) {
     lengths.insert(instance.args[0].parts.size());
     equal += instance.args[0].parts.size() == instance.args[1].parts.size();
   }
-  EXPECT_EQ(lengths.size(), 13u); // 0 .. 12
-  EXPECT_GT(equal, 80);           // so that `zip` has something to do
+  EXPECT_GT(lengths.size(), 20u); // 0 .. 12, and some to 30
+  EXPECT_EQ(*lengths.rbegin(), 30u);
+  EXPECT_GT(equal, 80); // so that `zip` has something to do
 }
 
 // `max` of an empty list is an error: where a type has other leaves, a good part of the inputs has no empty
@@ -227,7 +228,85 @@ TEST(Draw, TheSameEverywhere) {
     for (char c : instance_json(model, model.entries[0], instance))
       sum = (sum ^ static_cast<unsigned char>(c)) * 1099511628211u;
   }
-  EXPECT_EQ(sum, 16605976995842974748u);
+  EXPECT_EQ(sum, 4869096268392915886u);
+}
+
+/// Nodes on the longest way down from a node of a finite instance.
+int64_t depth_from(const Instance &instance, const Value &value) {
+  int64_t depth = 0;
+  if (value.kind == Value::Kind::Node) {
+    for (const Value &field : instance.nodes[static_cast<size_t>(value.number)].fields)
+      depth = std::max(depth, depth_from(instance, field));
+    ++depth;
+  }
+  for (const Value &part : value.parts)
+    depth = std::max(depth, depth_from(instance, part));
+  return depth;
+}
+
+// Sizes that are asked for hold for every input, whatever the types are like.
+TEST(Draw, SizesAreKept) {
+  for (const ModelInfo &model : {tree_model(), wide_model(), lattice_model()})
+    for (uint64_t i = 0; i < 40; ++i) {
+      DrawOptions options;
+      options.depth = DrawRange{5, 7};
+      Instance instance;
+      Status status = draw_instance(model, model.entries[0], 1, i, instance, options);
+      ASSERT_TRUE(status.ok()) << status.message;
+      int64_t depth = 0;
+      for (const Value &arg : instance.args)
+        depth = std::max(depth, depth_from(instance, arg));
+      EXPECT_GE(depth, 5) << model.name;
+      EXPECT_LE(depth, 7) << model.name;
+    }
+  DrawOptions options;
+  options.nodes = DrawRange{100, 120};
+  ModelInfo model = tree_model();
+  for (uint64_t i = 0; i < 40; ++i) {
+    Instance instance;
+    Status status = draw_instance(model, model.entries[0], 1, i, instance, options);
+    ASSERT_TRUE(status.ok()) << status.message;
+    EXPECT_GE(instance.nodes.size(), 100u);
+    EXPECT_LE(instance.nodes.size(), 124u); // a few may be there that nothing refers to
+  }
+}
+
+TEST(Draw, LengthsAreKept) {
+  ModelInfo model;
+  model.name = "tagger";
+  model.datas = {data("Word", {{"Rare", {{"letters", list(index(9))}}}})};
+  model.entries = {entry("tag", {{"ws", list(node(0))}, {"xs", list(index(3))}}, list(index(3)))};
+  DrawOptions options;
+  options.length = DrawRange{20, 60};
+  for (uint64_t i = 0; i < 40; ++i) {
+    Instance instance;
+    ASSERT_TRUE(draw_instance(model, model.entries[0], 1, i, instance, options).ok());
+    std::vector<const Value *> lists = {&instance.args[0], &instance.args[1]};
+    for (const Instance::Node &word : instance.nodes)
+      lists.push_back(&word.fields[0]);
+    for (const Value *each : lists) {
+      EXPECT_GE(each->parts.size(), 20u);
+      EXPECT_LE(each->parts.size(), 60u);
+    }
+  }
+}
+
+// A chain is drawn without the machine's stack; a size that cannot be says which one can.
+TEST(Draw, DeepAndImpossible) {
+  ModelInfo model;
+  model.name = "chain";
+  model.datas = {data("Link", {{"Link", {{"next", list(node(0))}}}})};
+  model.entries = {entry("e", {{"c", node(0)}}, index(3))};
+  DrawOptions options;
+  options.depth = DrawRange{20000, 20000};
+  Instance instance;
+  Status status = draw_instance(model, model.entries[0], 1, 0, instance, options);
+  ASSERT_TRUE(status.ok()) << status.message;
+  EXPECT_GE(instance.nodes.size(), 20000u);
+  model.datas = {data("Leaf", {{"Leaf", {{"word", index(3)}}}})};
+  options.depth = DrawRange{2, 3};
+  EXPECT_EQ(draw_instance(model, model.entries[0], 1, 0, instance, options).message,
+            "chain: no input of `e` was drawn with depth in 2..3 (the nearest drawn has 1)");
 }
 
 TEST(Draw, OptionsAreKept) {
@@ -286,7 +365,8 @@ TEST(Shrink, CutsListsAndNumbers) {
   EXPECT_EQ(small.args[0].parts[0].data, (std::vector<double>{0, 0}));
   EXPECT_LE(small.nodes.size(), 3u);
   int calls = 0;
-  shrink_instance(model, model.entries[0], instance, [&](const Instance &) { return ++calls, true; }, 5);
+  shrink_instance(
+      model, model.entries[0], instance, [&](const Instance &) { return ++calls, true; }, 5);
   EXPECT_LE(calls, 5);
 }
 

@@ -10,6 +10,7 @@
 #include <dbc/model_info.h>
 #include <dbc/status.h>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,13 +36,24 @@ std::string instance_json(const ModelInfo &model, const EntryInfo &entry, const 
 /// batch.
 Status get_instance(const EntryInfo &entry, Batch &batch, int32_t input, Instance &instance);
 
+/// Both ends are included.
+struct DrawRange {
+  int64_t least = 0, most = 0;
+};
+
 /// How draw_instance draws.
 struct DrawOptions {
   int32_t most_nodes = 40;   ///< what nearly all structures stay under, give or take a list; at most 1000
   int32_t big_nodes = 200;   ///< one in 25 may be this large; at most 1000
   int32_t most_elements = 6; ///< in lists of a field
   int32_t most_arg_elements = 12; ///< in lists of an argument
+  int32_t long_elements = 30;     ///< one input in ten has lists of numbers, and of arguments, this long
   bool cycles = false; ///< some references between nodes lead anywhere, so that most inputs have cycles
+
+  // What is set here holds for every input, in place of the numbers above; at most 1,000,000 each.
+  std::optional<DrawRange> nodes;  ///< how many nodes
+  std::optional<DrawRange> length; ///< of lists of an argument, and of a field's lists without nodes
+  std::optional<DrawRange> depth;  ///< nodes on the longest way down from an argument
 };
 
 /// Draws a valid, finite input, acyclic unless `cycles` is asked for: number `number` of the sequence that
@@ -52,7 +64,8 @@ struct DrawOptions {
 /// Within one input lists tend to be all equally long, never empty where that can be, or free. Indices are
 /// uniform, ints small and mostly not negative, floats near normal with three decimals. All fields are given.
 ///
-/// Fails with bad_input if an argument needs a node of a type without finite values, naming the type.
+/// Fails with bad_input if an argument needs a node of a type without finite values, naming the type; or if
+/// none of a hundred drawn has the sizes that are asked for, with the nearest size that was drawn.
 Status draw_instance(const ModelInfo &model, const EntryInfo &entry, uint64_t seed, uint64_t number,
                      Instance &instance, const DrawOptions &options = {});
 
