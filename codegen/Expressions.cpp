@@ -81,11 +81,11 @@ Expr linear(ArrayRef<Expr> indices, ArrayRef<int64_t> extents) {
 }
 
 /// `a & b` or `a | b` of bools, which loops over rows can do several at a time. Where b calls a function
-/// clang warns of that; functions are pure, so the logical operator gives the same.
+/// clang warns of that.
 static Expr bitwise(const Expr &a, StringRef sign, const Expr &b) {
   if (!StringRef(b.text).contains("math::"))
     return binary(a, sign, b, Bind::Bits);
-  return binary(a, (sign + sign).str(), b, sign == "&" ? Bind::LogicalAnd : Bind::LogicalOr);
+  return call(sign == "&" ? "math::both" : "math::either", {a.text, b.text});
 }
 
 Expr negated(const Expr &condition) {
@@ -227,7 +227,11 @@ std::optional<Expr> arithmetic(Operation *op, bool f64, llvm::function_ref<Expr(
       .Case<arith::SelectOp>([&](arith::SelectOp o) {
         Expr condition = a(), yes = operand(o.getTrueValue());
         Expr no = operand(o.getFalseValue());
-        return choice(condition, yes, no);
+        // Numbers as they are need not be found before.
+        if (o.getTrueValue().getDefiningOp<arith::ConstantOp>() &&
+            o.getFalseValue().getDefiningOp<arith::ConstantOp>())
+          return choice(condition, yes, no);
+        return call("math::select", {condition.text, yes.text, no.text});
       })
       .Case<arith::SIToFPOp, arith::UIToFPOp, arith::ExtFOp>([&](auto) { return cast("real"); })
       .Case<arith::FPToSIOp, arith::ExtUIOp>([&](auto) { return cast("int32_t"); })

@@ -253,6 +253,23 @@ def KernelMatrixUnits : Pass<"kernel-matrix-units", "::mlir::ModuleOp"> {
   let dependentDialects = ["::dbc::kernel::KernelDialect"];
 }
 
+def KernelFlattenLoops : Pass<"kernel-flatten-loops", "::mlir::ModuleOp"> {
+  let summary = "Make one loop of a nest over elements that lie one after the other";
+  let description = [{
+    Two loops from 0 to constants, one directly inside the other and the inner one a `vector`, become one where each iteration
+    reads and writes at places that follow from its number in the order of the nest, and touches nothing that another one
+    writes. The last index then runs through all elements and the one before it stays, see `kernel.load`.
+    ```mlir
+    kernel.for %zero to %c16 { ^bb0(%j: i32): kernel.for vector %zero to %c2 { ^bb0(%k: i32): ... kernel.load @x[%row, %j, %k] ...
+    ==>
+    kernel.for vector %zero to %c32 { ^bb0(%j: i32): ... kernel.load @x[%row, %zero, %j] ...
+    ```
+    A short inner loop is one that compilers write out step by step before they think of vectors: then they must find these in
+    what is left, which is slow, and which g++ 12 and before do wrongly. Nests that stretch an axis, transpose or gather stay.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::dbc::kernel::KernelDialect"];
+}
+
 def KernelDealLanes : Pass<"kernel-deal-lanes", "::mlir::ModuleOp"> {
   let summary = "Share the reductions of a row among the lanes of a warp";
   let description = [{

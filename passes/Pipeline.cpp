@@ -56,6 +56,9 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
     pm.addPass(createKernelPersist());
     pm.addPass(createKernelAwait({options.realBytes}));
     pm.addPass(createKernelGraph());
+  } else {
+    pm.addPass(createKernelFlattenLoops());
+    pm.addPass(createCanonicalizerPass());
   }
 }
 

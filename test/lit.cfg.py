@@ -88,6 +88,7 @@ config.substitutions += [
     ("%n", "1000" if full else "200"),
     # Random programs and mutated models: how many, which, and the compiler that is quickest at what runs only once.
     ("%programs", "2000" if full and not config.dbc_sanitize else "100"),
+    ("%tensorprograms", "200" if full and not config.dbc_sanitize else "10"),
     ("%mutants", "10000" if full and not config.dbc_sanitize else "300"),
     # On a device: inputs of a model, orders of turns, random programs, which models nvcc compiles, which have products in other ways too.
     ("%cudainputs", "40" if full and not config.dbc_sanitize else "3"),

@@ -359,7 +359,8 @@ def Kernel_LoadOp : Kernel_Op<"load", [MemoryEffects<[MemRead]>]> {
   let summary = "One scalar of an array";
   let description = [{
     `array` is a buffer, field, argument, parameter, or `@space::@column`-less column written `@space` with `column`.
-    Indices: the row, then one an axis of the row's shape. (A parameter's row is its first axis.)
+    Indices: the row, then one an axis of the row's shape. (A parameter's row is its first axis.) Elements lie in row-major
+    order, and an index may run beyond its axis, into the next row of that axis: the place counts. So it is of locals.
   }];
   let arguments = (ins FlatSymbolRefAttr:$array, OptionalAttr<StrAttr>:$column, Variadic<I32>:$indices);
   let results = (outs Kernel_Scalar:$result);

@@ -36,7 +36,7 @@ module @m {
           %chosen = arith.select %less, %minus, %difference : f32
           // CHECK: const real a = x_row[j];
           // CHECK-NEXT: const real [[SUM:.*]] = a + 0.5f;
-          // CHECK-NEXT: y_row[j] = [[SUM]] * a / math::tanh(a) < 0.5f ? -a : a - [[SUM]];
+          // CHECK-NEXT: y_row[j] = math::select([[SUM]] * a / math::tanh(a) < 0.5f, -a, a - [[SUM]]);
           kernel.store %chosen, @y[%row, %j] : f32
           kernel.yield
         }

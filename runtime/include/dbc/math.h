@@ -73,6 +73,14 @@ DBC_INLINE double sqrt(double x) { return __builtin_sqrt(x); }
 DBC_INLINE float abs(float x) { return __builtin_fabsf(x); }
 DBC_INLINE double abs(double x) { return __builtin_fabs(x); }
 
+/// `condition ? yes : no`, with both found before the choice. A `?:` in a loop may leave one of them unread, for
+/// which a compiler of vectors reads under a mask; g++ 12 and before take another element's mask where it has
+/// written out an inner loop of few steps.
+template <class T> DBC_INLINE T select(bool condition, T yes, T no) { return condition ? yes : no; }
+/// `a && b` and `a || b`, with both found, for the same reason.
+DBC_INLINE bool both(bool a, bool b) { return a & b; }
+DBC_INLINE bool either(bool a, bool b) { return a | b; }
+
 /// The first of equals; NaN if either is.
 template <class T> DBC_INLINE T maximum(T x, T y) { return ((x < y) | (y != y)) ? y : x; }
 template <class T> DBC_INLINE T minimum(T x, T y) { return ((y < x) | (y != y)) ? y : x; }
