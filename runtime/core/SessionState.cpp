@@ -18,6 +18,8 @@ int64_t now_ns() {
 }
 
 constexpr const char *kBegun = "a run has begun that is not finished";
+/// So many inputs are one part in the first run of an entry.
+constexpr int32_t kUntried = 8;
 } // namespace
 
 const Status &Session::State::status(int32_t input) const {
@@ -169,6 +171,15 @@ Status Session::State::run_checked(int32_t number, Batch &batch, Outputs &out, b
   if (Status status = start(number, batch, out, share); !status.ok())
     return status;
   const Entry &entry = entries_[number];
+  if (entry.part == 0 && part_inputs_ == 0 && device_ == nullptr && !share && !out.is_one_part() &&
+      batch.inputs() > kUntried) {
+    // All in one part may take far more memory than all in good ones: the first input says what these are.
+    Status status = begin_part(parts_[0], {0, 1});
+    if (status.ok())
+      status = start(number, batch, out, share);
+    if (!status.ok())
+      return status;
+  }
   const bool in_turns = device_ != nullptr && next_ != nullptr && !entry.plan->decides();
   Part *before = nullptr; // on a device
   Range range;
@@ -211,6 +222,7 @@ Status Session::State::start(int32_t number, Batch &batch, Outputs &out, bool sh
   }
   profile.rounds = 1;
   profile.compute_ns = 0;
+  profile.buffer_bytes = 0;
   if (log_ != nullptr)
     log_->rows.clear();
 
@@ -328,6 +340,8 @@ Status Session::State::begin_part(Part &part, Range inputs) {
     part.begun = status.ok();
   } else {
     part.plan->compute(run);
+    entry.profile.buffer_bytes =
+        std::max(entry.profile.buffer_bytes, static_cast<int64_t>(memory_.part_bytes()));
     if (run.input_count > 0 && !run.shared)
       learn(entry, run.input_count);
   }

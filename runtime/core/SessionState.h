@@ -44,7 +44,7 @@ private:
     std::vector<ColumnRef> reads;
     Outputs out;
     RunProfile profile;
-    int32_t part = 0; ///< inputs of a part; 0 before the first run, which is one part
+    int32_t part = 0; ///< inputs of a part; 0 before the first run
   };
   /// A part that was scheduled; of two one may be scheduled while a device computes the other.
   struct Part {

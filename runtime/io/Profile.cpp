@@ -110,6 +110,7 @@ std::string profile_json(const RunProfile &profile, const PredictedProfile *pred
   }
   nlohmann::ordered_json all = {{"nodes", profile.nodes},
                                 {"rounds", profile.rounds},
+                                {"buffer_bytes", profile.buffer_bytes},
                                 {"schedule_ns", profile.schedule_ns},
                                 {"compute_ns", profile.compute_ns},
                                 {"stages", std::move(stages)}};

@@ -202,6 +202,24 @@ TEST(Session, PartsOfALargeBatch) {
   EXPECT_GT(launches(), 50 * whole);
 }
 
+// The first run knows after one input how large parts should be: it does not take the memory of the whole
+// batch.
+TEST(Session, TheFirstRunIsInParts) {
+  Model model = sums();
+  Session session(model);
+  Batch batch(info());
+  const int inputs = 200000;
+  std::vector<double> expected = fill(batch, inputs, 4);
+  EXPECT_TRUE(session.run(0, batch).ok());
+  const int64_t first = session.profile(0).buffer_bytes;
+  EXPECT_EQ(session.outputs(0).f32(0)[0], expected[0]);
+  EXPECT_EQ(session.outputs(0).f32(0)[inputs - 1], expected[inputs - 1]);
+  session.limit_part(inputs);
+  EXPECT_TRUE(session.run(0, batch).ok());
+  EXPECT_GT(first, 0);
+  EXPECT_LT(2 * first, session.profile(0).buffer_bytes);
+}
+
 TEST(Session, CallersOutputs) {
   Model model = sums();
   Session session(model);

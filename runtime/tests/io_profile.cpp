@@ -68,25 +68,27 @@ TEST(Profile, TableWithPredictions) {
 }
 
 TEST(Profile, JsonWithPredictions) {
-  EXPECT_EQ(dbc::profile_json(on_a_device(), &predicted),
-            "{\"nodes\":7,\"rounds\":1,\"schedule_ns\":1000,\"compute_ns\":9000,\"stages\":["
-            "{\"name\":\"stage.encode\",\"launches\":2,\"rows\":5,\"bytes_read\":400,\"bytes_written\":80,"
-            "\"gathers\":10,\"operations\":16000,\"ns\":8000,\"gflops\":2.0,\"predicted_us\":8.25},"
-            "{\"name\":\"stage.mix\",\"launches\":2,\"rows\":5,\"bytes_read\":400,\"bytes_written\":80,"
-            "\"gathers\":10,\"operations\":16000,\"ns\":0,\"gflops\":null,\"predicted_us\":null},"
-            "{\"name\":\"copy\",\"launches\":1,\"rows\":5,\"bytes_read\":20,\"bytes_written\":20,"
-            "\"gathers\":0,\"operations\":0,\"ns\":500,\"gflops\":null,\"predicted_us\":5.5}],"
-            "\"predicted\":{\"device\":\"h100\",\"constants\":19,\"measured_constants\":7,\"path\":\"loops\","
-            "\"measured_on\":\"card\",\"batches\":2,\"us\":20.0}}");
+  EXPECT_EQ(
+      dbc::profile_json(on_a_device(), &predicted),
+      "{\"nodes\":7,\"rounds\":1,\"buffer_bytes\":0,\"schedule_ns\":1000,\"compute_ns\":9000,\"stages\":["
+      "{\"name\":\"stage.encode\",\"launches\":2,\"rows\":5,\"bytes_read\":400,\"bytes_written\":80,"
+      "\"gathers\":10,\"operations\":16000,\"ns\":8000,\"gflops\":2.0,\"predicted_us\":8.25},"
+      "{\"name\":\"stage.mix\",\"launches\":2,\"rows\":5,\"bytes_read\":400,\"bytes_written\":80,"
+      "\"gathers\":10,\"operations\":16000,\"ns\":0,\"gflops\":null,\"predicted_us\":null},"
+      "{\"name\":\"copy\",\"launches\":1,\"rows\":5,\"bytes_read\":20,\"bytes_written\":20,"
+      "\"gathers\":0,\"operations\":0,\"ns\":500,\"gflops\":null,\"predicted_us\":5.5}],"
+      "\"predicted\":{\"device\":\"h100\",\"constants\":19,\"measured_constants\":7,\"path\":\"loops\","
+      "\"measured_on\":\"card\",\"batches\":2,\"us\":20.0}}");
 }
 
 TEST(Profile, Json) {
-  EXPECT_EQ(dbc::profile_json(profile(true)),
-            "{\"nodes\":7,\"rounds\":1,\"schedule_ns\":1000,\"compute_ns\":9000,\"stages\":["
-            "{\"name\":\"stage.encode\",\"launches\":2,\"rows\":5,\"bytes_read\":400,\"bytes_written\":80,"
-            "\"gathers\":10,\"operations\":16000,\"ns\":8000,\"gflops\":2.0},"
-            "{\"name\":\"copy\",\"launches\":1,\"rows\":5,\"bytes_read\":20,\"bytes_written\":20,"
-            "\"gathers\":0,\"operations\":0,\"ns\":500,\"gflops\":null}]}");
+  EXPECT_EQ(
+      dbc::profile_json(profile(true)),
+      "{\"nodes\":7,\"rounds\":1,\"buffer_bytes\":0,\"schedule_ns\":1000,\"compute_ns\":9000,\"stages\":["
+      "{\"name\":\"stage.encode\",\"launches\":2,\"rows\":5,\"bytes_read\":400,\"bytes_written\":80,"
+      "\"gathers\":10,\"operations\":16000,\"ns\":8000,\"gflops\":2.0},"
+      "{\"name\":\"copy\",\"launches\":1,\"rows\":5,\"bytes_read\":20,\"bytes_written\":20,"
+      "\"gathers\":0,\"operations\":0,\"ns\":500,\"gflops\":null}]}");
 }
 
 TEST(Profile, RunsAddUp) {

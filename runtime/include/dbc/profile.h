@@ -45,6 +45,7 @@ struct RunProfile {
   int64_t compute_ns = 0;
   int64_t nodes = 0;  ///< nodes in the batch, over all data types
   int32_t rounds = 0; ///< 1, and one more each time that a part was scheduled again as inputs failed
+  int64_t buffer_bytes = 0; ///< that the values of a part took at most, without row numbers; 0 on a device
 
   /// Adds what another run of the same entry did; to an empty profile too.
   void add(const RunProfile &other) {
@@ -65,6 +66,7 @@ struct RunProfile {
     compute_ns += other.compute_ns;
     nodes += other.nodes;
     rounds += other.rounds;
+    buffer_bytes = std::max(buffer_bytes, other.buffer_bytes);
   }
 };
 

@@ -102,8 +102,8 @@ public:
   /// One GiB unless told.
   void limit_input(int64_t bytes);
 
-  /// Parts of a run have at most so many inputs; 0, as it is unless told: as many as the caches like, which
-  /// the first run of an entry, one part, finds out.
+  /// Parts of a run have at most so many inputs; 0, as it is unless told: as many as the caches like. The
+  /// first run of an entry finds that out: of more than 8 inputs it computes the first one twice.
   void limit_part(int32_t inputs);
 
   /// Stages of runs from now on are computed on a device, see dbc/cuda/context.h; null: on the CPU, as unless
