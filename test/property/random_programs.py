@@ -4,7 +4,8 @@
 #
 # The run fails if a program fails, if the checker refuses one, if the median structure has fewer than 20 nodes, or if a
 # construct of the language, an alternative of its grammar or a built-in function occurred too rarely: fewer than 20 times in
-# 2,000 programs, which is what `scripts/test --full` runs, and fewer than 5 times in shorter runs of 100 and more.
+# 2,000 programs, which is what `scripts/test --full` runs, and fewer than 5 times in shorter runs of 100 and more. Programs of
+# nothing but tensors (--tensors) have no structures; they are compiled with optimisation, for what compilers make of loops.
 #
 # Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 import argparse
@@ -37,6 +38,7 @@ def main():
     parser.add_argument("--target", default="cpu", help="what compiled code runs on, as `dbc verify --target`")
     parser.add_argument("--orders", type=int, default=1, help="orders of turns, where the CPU stands in for a device")
     parser.add_argument("--tries", type=int, default=200, help="how many smaller programs are tried for a failure")
+    parser.add_argument("--tensors", action="store_true", help="programs of nothing but tensors")
     parser.add_argument("--show", action="store_true", help="print the programs and stop")
     parser.add_argument("--keep", help="write failures into this folder")
     options = parser.parse_args()
@@ -45,7 +47,8 @@ def main():
 
     counts, programs = count.Counts(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")), []
     for number in range(options.programs):
-        programs.append(Declarations(number, seed, counts.tags).program())
+        drawn = Declarations(number, seed, counts.tags)
+        programs.append(drawn.tensor_program() if options.tensors else drawn.program())
         counts.add(programs[-1])
     if options.only is not None:
         programs = [programs[options.only]]
@@ -74,7 +77,7 @@ def main():
         print(f"again: DBC_SHIM_SEED={again.order} dbc verify random.dyn {' '.join(dbc.arguments(dims))}")
         print(
             f"whole: random_programs.py --dbc {options.dbc} --seed {seed} --programs {options.programs} --only {names}"
-            f" --structures {options.structures} --target {options.target} --orders {options.orders}",
+            f" --structures {options.structures} --target {options.target} --orders {options.orders}{' --tensors' * options.tensors}",
             flush=True,
         )
         if options.keep:
@@ -111,11 +114,14 @@ def main():
             }
         )
     )
-    rare = counts.table(20 if len(programs) >= 2000 else 5) if len(programs) >= 100 else []
+    if options.tensors:
+        rare = counts.tensors(len(programs)) if len(programs) >= 10 else []
+    else:
+        rare = counts.table(20 if len(programs) >= 2000 else 5) if len(programs) >= 100 else []
     bad = [f"{verdicts[what]} programs are {what}" for what in ("failure", "refused") if verdicts[what]]
     if verdicts["unfit"] > 0.02 * len(programs):
         bad.append("too many programs are unfit")
-    if median < 20:
+    if median < 20 and not options.tensors:
         bad.append(f"the median structure has {median} nodes, fewer than 20")
     bad += rare
     print("FAILED: " + "; ".join(bad) if bad else "passed")

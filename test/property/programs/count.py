@@ -322,6 +322,35 @@ REQUIRED = {
         "cross_entropy of a distribution",
         "binary_cross_entropy",
     ],
+    "tensors of every rank": [
+        "tensors of 1 axes",
+        "tensors of 2 axes",
+        "tensors of 3 axes",
+        "tensors of 4 axes",
+        "tensors of few elements",
+        "tensors of more than 256 elements",
+        "tensors of short rows",
+        "tensor of the input",
+        "choice between tensors",
+        "choice of a number",
+        "ints to f32",
+        "bools to f32",
+        "f32 to ints",
+        "bools to ints",
+        "ints to bools",
+        "slice of a join",
+        "put in a tensor",
+        "put in a fold",
+        "row that is stretched",
+        "column that is stretched",
+        "other order of axes",
+        "arithmetic of int tensors",
+        "larger of int tensors",
+        "choice between int tensors",
+        "logic of bool tensors",
+        "comparison of tensors",
+        "comparison of int tensors",
+    ],
     "library": [
         "nn.Linear",
         "nn.Embedding",
@@ -358,6 +387,13 @@ class Counts:
         text = str(program.root)
         for name, pattern in self.patterns.items():
             self.seen[name] += sum(1 for _ in pattern.finditer(text))
+
+    def tensors(self, programs):
+        """The same of programs of tensors alone; of few programs only the shapes are asked for."""
+        tags, least = REQUIRED["tensors of every rank"], 5 if programs >= 100 else 1
+        print("tensors: " + ", ".join(f"{tag} {self.tags[tag]}" for tag in tags))
+        asked = [tag for tag in tags if programs >= 20 or tag.startswith("tensors of")]
+        return [f"`{tag}` occurred {self.tags[tag]} times, fewer than {least}" for tag in asked if self.tags[tag] < least]
 
     def table(self, least):
         """Prints how often each construct occurred and returns what is wrong with that, in words."""

@@ -1,7 +1,8 @@
 # Random programs: data types, cells, entries. Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+import math
 import random
 
-from . import grammar
+from . import grammar, tensors
 from .expressions import Cell, Expressions, Scope, Variable
 from .tree import Piece, Program
 
@@ -57,7 +58,42 @@ class Declarations(Expressions):
         cells += self.list_cell(cells)
         cells += self.given_cell(cells)
         self.entries(self.keyed_cell(cells) + self.placed_cell(cells) + cells)
+        if self.chance(0.5):
+            self.tensor_dims()
+            self.tensor_entry(self.random.choice(tensors.RANKS))
         return Program(self.number, Piece("program", [], *self.decls), self.dims).prune()
+
+    def tensor_program(self):
+        """A program of nothing but tensors, an entry a rank."""
+        self.tensor_dims()
+        for rank in tensors.RANKS:
+            self.tensor_entry(rank)
+        return Program(self.number, Piece("program", [], *self.decls), self.dims).prune()
+
+    def tensor_dims(self):
+        self.lengths = tensors.draw_dims(self.random)
+        for name, value in zip(tensors.AXES[4], self.lengths):
+            self.declare("dim", name, f"dim {name} = {value};")
+
+    def tensor_entry(self, rank):
+        """Results of every number type, of operands that the input holds."""
+        kinds = {"x": f"x{rank}", "y": f"x{rank}", "i": f"i{rank}", "k": f"i{rank}", "c": f"z{rank}", "b": f"z{rank}"}
+        if rank > 1:
+            kinds["v"] = f"x{rank - 1}"
+        values = [Variable(name, kind) for name, kind in kinds.items()]
+        values += [Variable(v.text, "t" + v.kind[1]) for v in values if v.kind[0] == "x"]
+        scope = Scope(values + [Variable("up", "bool"), Variable("n", "int")])
+        size = math.prod(self.lengths[-rank:])
+        tags = [f"tensors of {rank} axes", "tensors of more than 256 elements" if size > 256 else "tensors of few elements"]
+        if rank > 1 and size >= 32 and self.lengths[-1] in (2, 4, 8, 16):
+            tags.append("tensors of short rows")
+        arguments = ", ".join(f"{name}: {grammar.KINDS[kind]}" for name, kind in kinds.items())
+        results = [f"{kind}{rank}" for kind in "tiz"]
+        parts = []
+        for kind in results:
+            parts += [", " if parts else "", self.expression(kind, scope, self.random.choice([1, 2, 2, 3]))]
+        types = ", ".join(grammar.KINDS[kind] for kind in results)
+        self.entry("+".join(tags), f"tensors{rank}({arguments}, up: bool, n: int) -> ({types}) {{ (", *parts, ") }")
 
     def declare(self, tags, names, *parts, kind="decl"):
         names = [names] if isinstance(names, str) else names

@@ -186,7 +186,7 @@ PLAIN = {
 }
 
 # Elementwise functions, of vectors and of numbers.
-_ELEMENTWISE = [
+ELEMENTWISE = [
     ("add", "(<T> + <T>)"),
     ("subtract", "(<T> - <T>)"),
     ("multiply", "(<T> * <T>)"),
@@ -214,7 +214,7 @@ _ELEMENTWISE = [
 ]
 
 
-def _of(kind, productions):
+def of(kind, productions):
     return [(tags, template.replace("<T>", f"<{kind}>"), *weight) for tags, template, *weight in productions]
 
 
@@ -245,7 +245,7 @@ _OF_LIST = [
 ]
 
 DEEP = {
-    "vec": _of("vec", _ELEMENTWISE)
+    "vec": of("vec", ELEMENTWISE)
     + _OF_LIST
     + [
         ("product", "tanh(M @ <vec>)", 6),
@@ -483,7 +483,7 @@ DEEP = {
         ("nn.LSTM run", "run.run_back(<list>)"),
         ("nn.BiLSTM", "map(#x in both(<list>)) { tanh(W2 @ #x) }"),
     ],
-    "f32": _of("f32", _ELEMENTWISE)
+    "f32": of("f32", ELEMENTWISE)
     + [
         ("dot", "tanh(<vec> @ <vec>)", 2),
         ("sum of tensor", "tanh(sum(<vec>))"),
