@@ -180,12 +180,16 @@ Exit reportCommand(const Options &options) {
   mlir::OwningOpRef<mlir::ModuleOp> batch;
   if (Exit exit = unit.transform("batch", batch))
     return exit;
+  mlir::OwningOpRef<mlir::ModuleOp> dyn;
+  if (Exit exit = unit.transform("dyn", dyn))
+    return exit;
   llvm::json::Object json;
   json["model"] = unit.meaning().getSymName()->str();
   llvm::json::Array programs;
-  for (const ProgramReport &program : reportStages(*batch)) {
+  for (ProgramReport &program : reportStages(*batch)) {
     if (!options.entry.empty() && program.entry != options.entry)
       continue;
+    program.repeats = reportRepeats(*dyn, program.entry);
     programs.push_back(toJson(program));
     if (!options.json)
       print(llvm::outs(), program);

@@ -12,6 +12,17 @@ using namespace mlir;
 
 namespace dbc::driver {
 
+std::string shapesOf(linalg::ContractOp product) {
+  std::string text;
+  for (Value operand : product->getOperands().take_front(2)) {
+    text += text.empty() ? "" : " @ ";
+    llvm::interleave(
+        dyn::extents(operand.getType()), [&](int64_t extent) { text += std::to_string(extent); },
+        [&] { text += " x "; });
+  }
+  return text;
+}
+
 namespace {
 
 class ProgramReader {
@@ -37,7 +48,7 @@ private:
     when(stage, report);
     stage.walk([&](Operation *op) {
       if (auto product = dyn_cast<linalg::ContractOp>(op))
-        report.products.push_back(describe(product));
+        report.products.push_back(shapesOf(product) + ", at " + dyn::sourcePlace(product.getLoc()));
       else
         access(op, report.accesses);
     });
@@ -135,17 +146,6 @@ private:
     }
   }
 
-  std::string describe(linalg::ContractOp product) {
-    std::string text;
-    for (Value operand : product->getOperands().take_front(2)) {
-      text += text.empty() ? "" : " @ ";
-      llvm::interleave(
-          dyn::extents(operand.getType()), [&](int64_t extent) { text += std::to_string(extent); },
-          [&] { text += " x "; });
-    }
-    return text + ", at " + dyn::sourcePlace(product.getLoc());
-  }
-
   static std::string why(batch::Access access, bool list) {
     switch (access) {
     case batch::Access::Contiguous:
@@ -208,6 +208,9 @@ void print(llvm::raw_ostream &out, const ProgramReport &program) {
       out << "    " << access.what << " `" << access.array << "` (" << access.access << ", " << access.place
           << "): " << access.why << "\n";
   }
+  for (const RepeatReport &repeat : program.repeats)
+    out << "  repeated: " << repeat.what << ", at " << repeat.place << ", for each " << repeat.variables
+        << " of " << repeat.binder << ", which it does not use: " << repeat.why << "\n";
 }
 
 llvm::json::Value toJson(const ProgramReport &program) {
@@ -234,10 +237,18 @@ llvm::json::Value toJson(const ProgramReport &program) {
                                         {"keys", llvm::json::Array(table.keys)},
                                         {"place_bytes", KeyTable::kBytes},
                                         {"place", table.place}});
+  llvm::json::Array repeats;
+  for (const RepeatReport &repeat : program.repeats)
+    repeats.push_back(llvm::json::Object{{"what", repeat.what},
+                                         {"place", repeat.place},
+                                         {"variables", repeat.variables},
+                                         {"binder", repeat.binder},
+                                         {"why", repeat.why}});
   return llvm::json::Object{{"entry", program.entry},
                             {"loss", program.loss},
                             {"tables", std::move(tables)},
-                            {"stages", std::move(stages)}};
+                            {"stages", std::move(stages)},
+                            {"repeated", std::move(repeats)}};
 }
 
 } // namespace dbc::driver

@@ -3,6 +3,7 @@
 // What the passes decided about a model, in the source's words.
 #pragma once
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -36,15 +37,28 @@ struct TableReport {
   std::string place;             ///< of the cell's declaration
 };
 
+/// Work that is done again for each element of a binder whose variables it does not use.
+struct RepeatReport {
+  std::string what, place;
+  std::string variables, binder; ///< of the binder: "`x`, `s`", and where it stands
+  std::string why;
+};
+
 struct ProgramReport {
   std::string entry;
   bool loss = false;
   std::vector<TableReport> tables;
   std::vector<StageReport> stages; ///< in the order in which they run
+  std::vector<RepeatReport> repeats;
 };
 
 /// Reads all programs of a `batch` module that the whole pipeline of that level has gone over.
 std::vector<ProgramReport> reportStages(mlir::ModuleOp batch);
+/// What an entry or loss of a `dyn` module, behind all passes of that level, computes more than once.
+std::vector<RepeatReport> reportRepeats(mlir::ModuleOp dyn, llvm::StringRef entry);
+
+/// The shapes of a product's operands: "450 x 300 @ 300".
+std::string shapesOf(mlir::linalg::ContractOp product);
 
 void print(llvm::raw_ostream &out, const ProgramReport &program);
 llvm::json::Value toJson(const ProgramReport &program);

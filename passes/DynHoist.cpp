@@ -4,9 +4,11 @@
 #include "ir/Dyn/Binders.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/InnerBinders.h"
 #include "passes/Integers.h"
 #include "passes/Passes.h"
+#include "passes/Varying.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -22,12 +24,10 @@ public:
   explicit Invariants(Operation *binder) : binder(binder), body(binder->getRegion(0)) {}
 
   void hoist() {
-    // C8 adds no error: what may fail an input moves only where an element is sure to be there.
-    bool some = hasElement();
-    for (Operation &op : llvm::make_early_inc_range(body.front()))
-      if (isInvariant(op) && (some || !fails(op)))
-        op.moveBefore(binder);
-    if (!some && !(dyn::isRecurrence(binder) && dyn::stops(binder)))
+    hoistPlain();
+    splitInnerBinders(binder);
+    hoistPlain();
+    if (!hasElement() || stops())
       hoistGuarded();
   }
 
@@ -37,6 +37,25 @@ private:
   llvm::SetVector<Operation *> invariant; ///< of the body, in its order
   llvm::SetVector<Operation *> moved;     ///< those of them that are worth a guard, and what they need
 
+  bool stops() { return dyn::isRecurrence(binder) && dyn::stops(binder); }
+
+  /// C8 adds no error: what may fail an input moves only where an element is sure to be there. Whether a step
+  /// is taken that a `while` may leave out counts only for what fails by what is computed.
+  void hoistPlain() {
+    bool some = hasElement();
+    for (Operation &op : llvm::make_early_inc_range(body.front()))
+      if (isInvariant(op) && (!fails(&op) || (some && !(stops() && failsComputed(op)))))
+        op.moveBefore(binder);
+  }
+
+  static bool failsComputed(Operation &op) {
+    return op
+        .walk([](Operation *inner) {
+          return dyn::mayFailComputed(inner) ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
   bool hasElement() {
     auto range = dyn::listsOf(binder)[0].getDefiningOp<dyn::RangeOp>();
     APInt low, high;
@@ -44,40 +63,27 @@ private:
            matchPattern(range.getHigh(), m_ConstantInt(&high)) && low.slt(high);
   }
 
-  static bool fails(Operation &op) {
-    return op
-        .walk([](Operation *inner) {
-          return dyn::mayFail(inner) ? WalkResult::interrupt() : WalkResult::advance();
-        })
-        .wasInterrupted();
-  }
-
-  /// Whether the op, with all that is in it, uses nothing of the body but what is invariant. Calls that give
-  /// values count until they are lifted: an instance that is reached by two of them fails (LANGUAGE C5).
+  /// Whether the op, with all that is in it, uses nothing of the body but what is invariant.
   bool isInvariant(Operation &op) {
-    if (op.hasTrait<OpTrait::IsTerminator>() || !isMemoryEffectFree(&op))
+    if (!isPlain(&op))
       return false;
     auto isKnown = [&](Value v) {
       return !body.isAncestor(v.getParentRegion()) || op.isAncestor(v.getParentRegion()->getParentOp()) ||
              (v.getDefiningOp() && invariant.contains(v.getDefiningOp()));
     };
     return !op.walk([&](Operation *inner) {
-                auto call = dyn_cast<dyn::CallOp>(inner);
-                bool gives = call && !call.getValues().empty();
-                return !gives && llvm::all_of(inner->getOperands(), isKnown) ? WalkResult::advance()
-                                                                             : WalkResult::interrupt();
+                return llvm::all_of(inner->getOperands(), isKnown) ? WalkResult::advance()
+                                                                   : WalkResult::interrupt();
               }).wasInterrupted();
   }
 
-  /// What goes through lists, or is a product: reading one element of a list costs less.
-  static bool isWork(Operation *op) {
-    return op
-        ->walk([](Operation *inner) {
-          bool work =
-              dyn::isBinder(inner) || isa<dyn::ReduceListOp, dyn::SoftmaxListOp, linalg::LinalgOp>(inner);
-          return work ? WalkResult::interrupt() : WalkResult::advance();
-        })
-        .wasInterrupted();
+  /// Work, and what goes through lists: reading one element of a list costs less.
+  static bool repays(Operation *op) {
+    return isWork(op) || op->walk([](Operation *inner) {
+                             bool goes =
+                                 dyn::isBinder(inner) || isa<dyn::ReduceListOp, linalg::LinalgOp>(inner);
+                             return goes ? WalkResult::interrupt() : WalkResult::advance();
+                           }).wasInterrupted();
   }
 
   static auto operandsOf(Operation *op) {
@@ -102,7 +108,7 @@ private:
     // Work, and what only it is used for.
     llvm::SetVector<Operation *> work;
     for (Operation *op : invariant)
-      if (isWork(op) ||
+      if (repays(op) ||
           llvm::any_of(operandsOf(op), [&](Value v) { return work.contains(v.getDefiningOp()); }))
         work.insert(op);
     auto isUsedOutside = [&](Value value) {
@@ -139,7 +145,7 @@ private:
     IRMapping copies;
     for (Operation *op : invariant)
       if (moved.contains(op))
-        into.clone(*op, copies);
+        guardByWhile(into.clone(*op, copies));
     dyn::YieldOp::create(into, loc, llvm::map_to_vector(results, [&](Value v) { return copies.lookup(v); }));
     OpBuilder reads(&body.front(), body.front().begin());
     for (auto [result, list] : llvm::zip(results, guard.getResults())) {
@@ -149,6 +155,14 @@ private:
     for (Operation *op : llvm::reverse(invariant))
       if (moved.contains(op) && op->use_empty())
         op->erase();
+  }
+
+  /// A `while` may leave out the first step too.
+  void guardByWhile(Operation *copy) {
+    if (!stops())
+      return;
+    Value first = dyn::initOf(binder).back();
+    copy->walk([&](Operation *inner) { dyn::guard(inner, first); });
   }
 };
 

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/MergedMaps.h"
 #include "passes/Passes.h"
 #include "passes/Products.h"
 #include "llvm/ADT/MapVector.h"
@@ -21,6 +22,7 @@ struct DynMergeProductsPass : impl::DynMergeProductsBase<DynMergeProductsPass> {
     for (Operation &func : *getOperation().getBody()) {
       if (!isa<dyn::CellOp, dyn::EntryOp>(func))
         continue;
+      mergeMaps(&func);
       findLate(&func);
       SmallVector<arith::AddFOp> sums;
       func.walk([&](arith::AddFOp add) { sums.push_back(add); });

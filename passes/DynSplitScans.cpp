@@ -87,11 +87,10 @@ struct DynSplitScansPass : impl::DynSplitScansBase<DynSplitScansPass> {
     SmallVector<Value> yields = llvm::map_to_vector(handed, [&](Value v) { return mapping.lookup(v); });
     dyn::YieldOp::create(b, loc, yields);
 
-    for (unsigned k = 0; k < handed.size(); ++k) {
-      Value value = handed[k];
-      BlockArgument arg = body.insertArgument(elements + k, value.getType(), value.getLoc());
-      value.replaceAllUsesWith(arg);
-      scan.getListsMutable().append(map.getResult(k));
+    for (auto [value, list] : llvm::zip(handed.takeVector(), map.getResults())) {
+      BlockArgument argument = dyn::addList(scan, list);
+      argument.setLoc(value.getLoc());
+      value.replaceAllUsesWith(argument);
     }
     for (Operation *op : llvm::reverse(early))
       if (op->use_empty())

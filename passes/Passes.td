@@ -18,7 +18,19 @@ def DynDecompose : Pass<"dyn-decompose", "::mlir::ModuleOp"> {
 def DynHoist : Pass<"dyn-hoist", "::mlir::ModuleOp"> {
   let summary = "Compute once outside a binder what does not use its variables (LANGUAGE C8)";
   let description = [{
-    Nothing moves out of an arm of a match or if. What may fail an input, where it goes through lists or has a product,
+    What an inner binder computes from its own elements alone moves into a map over its list first:
+    ```mlir
+    dyn.map (%xs) { ^bb0(%x): %w = dyn.map (%ys) { ^bb0(%y): %k = contract(%K, %y) ... %x ... } ... }
+    ==>
+    %ks = dyn.map (%ys) { ^bb0(%y): contract(%K, %y) }
+    dyn.map (%xs) { ^bb0(%x): %w = dyn.map (%ys, %ks) { ^bb0(%y, %k): ... %x ... } ... }
+    ```
+    So do products and reductions that add up four numbers or more, functions like tanh and recurrences, and what is made of
+    them, unless it has more numbers: to read what costs less takes as long as to compute it. The list must not use the outer
+    variable, but a filter, a slice or `reverse` of such a list may: they choose of the results then, where nothing can fail
+    that they leave out. What steps compute that a `while` may leave out stays.
+
+    Nothing moves out of an arm of a match or if. What may fail an input, where it goes through lists or is work as above,
     moves into a map that has one element where the binder has any:
     ```mlir
     dyn.map (%xs) { ^bb0(%x): %m = reduce_list max %ys ... }
@@ -27,6 +39,7 @@ def DynHoist : Pass<"dyn-hoist", "::mlir::ModuleOp"> {
     %ms = dyn.map (%once) { ^bb0(%_): %m = reduce_list max %ys; yield %m }
     dyn.map (%xs) { ^bb0(%x): %m = dyn.at %ms[0] ... }
     ```
+    A `while` may leave out the first step as well: then what is computed there must do no harm (LANGUAGE S4).
   }];
 }
 
@@ -64,6 +77,15 @@ def DynMergeProducts : Pass<"dyn-merge-products", "::mlir::ModuleOp"> {
     Products of several matrices of parameters with one vector become one product with the stacked matrix; the sum of two
     products becomes one product of the joined matrices with the joined vectors, where both vectors are known at the same
     time (neither or both need a recursive result), so that nothing leaves the part that runs before the recursion.
+
+    Maps over the same lists that have products with parameters become one before that, where the second needs nothing that
+    stands behind the first:
+    ```mlir
+    %ks = dyn.map (%ys) { ^bb0(%y): contract(%K, %y) }
+    %vs = dyn.map (%ys) { ^bb0(%y): contract(%V, %y) }
+    ==>
+    %ks, %vs = dyn.map (%ys) { ^bb0(%y): contract(%K, %y), contract(%V, %y) }
+    ```
   }];
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }

@@ -33,4 +33,17 @@ inline bool stops(mlir::Operation *recurrence) {
   return mlir::cast<FoldOp>(recurrence).getStops();
 }
 
+/// Lets a binder go through one more list, of the length of the others; gives its elements.
+inline mlir::BlockArgument addList(mlir::Operation *binder, mlir::Value list) {
+  unsigned number = listsOf(binder).size();
+  if (auto map = mlir::dyn_cast<MapOp>(binder))
+    map.getListsMutable().append(list);
+  else if (auto scan = mlir::dyn_cast<ScanOp>(binder))
+    scan.getListsMutable().append(list);
+  else
+    mlir::cast<FoldOp>(binder).getListsMutable().append(list);
+  mlir::Type element = mlir::cast<ListType>(list.getType()).getElement();
+  return binder->getRegion(0).insertArgument(number, element, list.getLoc());
+}
+
 } // namespace dbc::dyn

@@ -1,0 +1,69 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+
+#include "driver/StageReport.h"
+#include "ir/Dyn/Binders.h"
+#include "ir/Dyn/Recursion.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "passes/Repeats.h"
+
+using namespace mlir;
+
+namespace dbc::driver {
+
+/// What kind of work it is, in the source's words.
+static std::string nameOf(Operation *work) {
+  if (auto product = dyn_cast<linalg::ContractOp>(work))
+    return "product " + shapesOf(product);
+  auto kind = [](StringRef name) { return "`" + name.str() + "`"; };
+  if (auto reduce = dyn_cast<dyn::ReduceOp>(work))
+    return kind(dyn::stringifyReduceKind(reduce.getKind()));
+  if (auto reduce = dyn_cast<dyn::ReduceListOp>(work))
+    return kind(dyn::stringifyReduceKind(reduce.getKind()));
+  if (auto function = dyn_cast<dyn::FunctionOp>(work))
+    return kind(dyn::stringifyFunctionKind(function.getKind()));
+  return kind(work->getName().stripDialect());
+}
+
+static std::string variablesOf(Operation *binder) {
+  std::string names;
+  for (BlockArgument argument : binder->getRegion(0).getArguments())
+    if (std::string name = dyn::sourceName(argument.getLoc()); !name.empty())
+      names += (names.empty() ? "`" : ", `") + name + "`";
+  return names.empty() ? "element" : names;
+}
+
+static std::string why(const passes::Repeat &repeat) {
+  using Why = passes::Repeat::Why;
+  const std::string place = dyn::sourcePlace(repeat.cause->getLoc());
+  switch (repeat.why) {
+  case Why::Arm:
+    return "what the arms at " + place + " compute stays in them";
+  case Why::List:
+    return "the list at " + place + " depends on " + variablesOf(repeat.binder);
+  case Why::Fails:
+    return "it may fail an input, and elements are left out at " + place;
+  case Why::While:
+    return "a `while` may leave out steps at " + place;
+  case Why::Ended:
+    return "a `while` says how long its list is";
+  }
+  llvm_unreachable("all reasons are named");
+}
+
+std::vector<RepeatReport> reportRepeats(ModuleOp dyn, StringRef entry) {
+  SymbolTable symbols(dyn);
+  Operation *root = symbols.lookup(entry);
+  std::vector<Operation *> functions;
+  for (const auto &group :
+       dyn::recursions(root, [&](StringAttr name) { return symbols.lookup<dyn::CellOp>(name); }))
+    functions.insert(functions.end(), group.begin(), group.end());
+  functions.push_back(root);
+  std::vector<RepeatReport> reports;
+  for (Operation *function : functions)
+    for (const passes::Repeat &repeat : passes::findRepeats(function))
+      reports.push_back({nameOf(repeat.work), dyn::sourcePlace(repeat.work->getLoc()),
+                         variablesOf(repeat.binder), dyn::sourcePlace(repeat.binder->getLoc()), why(repeat)});
+  return reports;
+}
+
+} // namespace dbc::driver
