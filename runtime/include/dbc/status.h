@@ -24,11 +24,18 @@ enum class Code : uint8_t {
 /// The code's name as it stands in JSON, e.g. "bad_input".
 const char *code_name(Code code);
 
+// nvcc takes what an assignment gives for a result that is dropped.
+#ifdef __CUDACC__
+#define DBC_NODISCARD
+#else
+#define DBC_NODISCARD [[nodiscard]]
+#endif
+
 /// Success, or one failure in words. A message is lower case, without a full stop, and names the model, then,
 /// as far as they are known, input, node and field:
 ///   tree_lstm: input 3: Tree node 7 (Node): field `left` is missing
 /// A status that a call returns is to be looked at: one that is dropped is a warning of the compiler.
-struct [[nodiscard]] Status {
+struct DBC_NODISCARD Status {
   Code code = Code::ok;
   std::string message;
   int32_t input = -1; ///< the input's number in the batch, or -1
