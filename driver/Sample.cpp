@@ -14,6 +14,9 @@ namespace dbc::driver {
 
 namespace {
 
+/// Lists of one input in ten have up to so many elements.
+constexpr int32_t kLongElements = 30;
+
 /// Tells whether an entry takes an input.
 class Judge {
 public:
@@ -66,6 +69,7 @@ Exit sampleCommand(const Options &options) {
     for (bool cycles : {i % 4 == 3, false}) {
       DrawOptions sizes = options.sizes;
       sizes.cycles = cycles;
+      sizes.long_elements = kLongElements;
       Instance instance;
       if (Status status = draw_instance(info, entry, options.seed, i, instance, sizes); !status.ok())
         return fail(status);

@@ -103,7 +103,7 @@ public:
     most_numbers_ = options.most_elements;
     most_arg_ = options.most_arg_elements;
     bool lengthens = io::Random(~seed, number).chance(10); // by itself, so that the others are drawn as ever
-    if (lengthens && !options.length && std::min(most_numbers_, most_arg_) > 0)
+    if (lengthens && options.long_elements > 0 && !options.length && std::min(most_numbers_, most_arg_) > 0)
       most_numbers_ = most_arg_ = std::max({most_numbers_, most_arg_, options.long_elements});
     if (options.depth && options.depth->least > 1)
       filled_ = true; // a recursion through lists ends at empty ones
@@ -377,6 +377,11 @@ private:
   void fill(std::vector<Slot> slots, int64_t budget, DrawRange depth) {
     std::vector<Frame> stack(1);
     begin(stack.back(), std::move(slots), budget, depth);
+    draw_below(std::move(stack));
+  }
+
+  /// Draws what the frames' slots refer to.
+  void draw_below(std::vector<Frame> stack) {
     while (!stack.empty()) {
       Frame &frame = stack.back();
       if (frame.next == frame.slots.size()) {
@@ -509,7 +514,9 @@ private:
   void add_stray() {
     int32_t data = instance_.nodes[random_.below(static_cast<int64_t>(instance_.nodes.size()))].data;
     Value unused;
-    fill({{&unused, data}}, sizes_.least[data] + random_.below(4), {1, never});
+    std::vector<Frame> stack(1);
+    node(stack.back(), {&unused, data}, sizes_.least[data] + random_.below(4), {1, never});
+    draw_below(std::move(stack));
   }
 
   /// Lets one in six references lead to any node of its type.

@@ -2,9 +2,9 @@
 
 Weights and inputs are formulas, so that only the module's answers need be kept (reference.json).
 
-usage: modules.py check DIR REFERENCE   dbc's interpreter and compiled code against the answers kept, to 1e-5
-       modules.py answers               PyTorch's answers, as JSON; needs PyTorch
-       modules.py same REFERENCE        whether PyTorch gives the answers kept, to 1e-5; needs PyTorch
+usage: modules.py DBC check DIR REFERENCE   dbc's interpreter and compiled code against the answers kept, to 1e-5
+       modules.py DBC answers               PyTorch's answers, as JSON; needs PyTorch
+       modules.py DBC same REFERENCE        whether PyTorch gives the answers kept, to 1e-5; needs PyTorch
 
 Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 """
@@ -16,6 +16,9 @@ import struct
 import subprocess
 import sys
 import tempfile
+
+
+DBC = sys.argv[1]
 
 
 class Case:
@@ -184,7 +187,7 @@ def compiled(folder):
     folder.mkdir(parents=True, exist_ok=True)
     source = folder / "modules.dyn"
     source.write_text("model modules;\nimport nn;\n" + "".join(case.declarations() for case in CASES))
-    subprocess.run(["dbc", "compile", source, "-o", folder / "modules"], check=True)
+    subprocess.run([DBC, "compile", source, "-o", folder / "modules"], check=True)
     manifest = json.loads((folder / "modules" / "modules.json").read_text())
     return source, {p["name"]: p["shape"] for p in manifest["params"]}
 
@@ -236,7 +239,7 @@ def check(folder, reference):
         (folder / "inputs.jsonl").write_text("".join(json.dumps({"args": each}) + "\n" for each in args))
         for command in ("interpret", "run"):
             options = ["--entry", case.name, "--input", folder / "inputs.jsonl", "--weights", folder / "weights.safetensors"]
-            out = subprocess.run(["dbc", command, source, *options], check=True, stdout=subprocess.PIPE, text=True).stdout
+            out = subprocess.run([DBC, command, source, *options], check=True, stdout=subprocess.PIPE, text=True).stdout
             found = [json.loads(line) for line in out.splitlines()]
             if len(found) != len(reference[case.name]):
                 wrong.append(f"{case.name}: {command} gives {len(found)} answers of {len(reference[case.name])}")
@@ -268,14 +271,14 @@ def answers():
 
 
 def main():
-    command = sys.argv[1]
+    command = sys.argv[2]
     if command == "check":
-        return check(pathlib.Path(sys.argv[2]), json.loads(pathlib.Path(sys.argv[3]).read_text()))
+        return check(pathlib.Path(sys.argv[3]), json.loads(pathlib.Path(sys.argv[4]).read_text()))
     found = answers()
     if command == "answers":
         print("{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(each)}" for name, each in found.items()) + "\n}")
         return 0
-    reference = json.loads(pathlib.Path(sys.argv[2]).read_text())
+    reference = json.loads(pathlib.Path(sys.argv[3]).read_text())
     wrong = [name for name in found if name not in reference or any(map(far, found[name], reference[name]))]
     print("\n".join(f"{name}: PyTorch gives other answers than are kept" for name in wrong) or f"{len(found)} answers are PyTorch's")
     return 1 if wrong else 0
