@@ -46,6 +46,10 @@ struct ProgramReport {
 /// Reads all programs of a `batch` module that the whole pipeline of that level has gone over.
 std::vector<ProgramReport> reportStages(mlir::ModuleOp batch);
 
+/// Which products of the source are computed elsewhere, or could be, and why not.
+void printMoves(llvm::raw_ostream &out, mlir::ModuleOp batch);
+llvm::json::Value movesToJson(mlir::ModuleOp batch);
+
 void print(llvm::raw_ostream &out, const ProgramReport &program);
 llvm::json::Value toJson(const ProgramReport &program);
 

@@ -4,6 +4,7 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
+#include "passes/ProductPasses.h"
 
 using namespace mlir;
 
@@ -18,6 +19,8 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createDynForwardTakes());
+  pm.addPass(createDynSumOperands());
+  pm.addPass(createDynShareProducts());
   pm.addPass(createDynMergeProducts());
   pm.addPass(createDynSplitScans());
   pm.addPass(createDynHoist());
@@ -64,6 +67,7 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
 
 void registerPasses() {
   registerDbcPasses();
+  registerDbcProductPasses();
   PassPipelineRegistration<>("dbc-pipeline", "All passes from dyn to kernel",
                              [](OpPassManager &pm) { buildPipeline(pm); });
   PassPipelineRegistration<>("dbc-pipeline-cuda", "All passes from dyn to kernel, for an NVIDIA GPU",
