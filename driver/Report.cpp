@@ -183,7 +183,7 @@ Exit reportCommand(const Options &options) {
   llvm::json::Object json;
   json["model"] = unit.meaning().getSymName()->str();
   llvm::json::Array programs;
-  for (const ProgramReport &program : reportStages(*batch)) {
+  for (const ProgramReport &program : reportStages(*batch, options.model.f64 ? 8 : 4)) {
     if (!options.entry.empty() && program.entry != options.entry)
       continue;
     programs.push_back(toJson(program));
