@@ -114,7 +114,8 @@ struct Program {
   llvm::StringMap<std::string> givenBy; ///< field or argument -> member
   kernel::ScheduleOp schedule;
   kernel::RunOp run;
-  bool reaches = false; ///< has kernel.reach
+  bool reaches = false;                           ///< has kernel.reach
+  llvm::DenseSet<mlir::Operation *> asked;        ///< groups of kernel.called
 
   template <class Op> Op find(llvm::StringRef symbol) const {
     auto it = symbols.find(symbol);
