@@ -65,6 +65,7 @@ class Declarations(Expressions):
 
     def tensor_program(self):
         """A program of nothing but tensors, an entry a rank."""
+        self.declare("dim", "d", "dim d = 4;")  # what conditions compare numbers with
         self.tensor_dims()
         for rank in tensors.RANKS:
             self.tensor_entry(rank)
