@@ -62,8 +62,9 @@ if cuobjdump:
     config.available_features.add("cuobjdump")
     config.substitutions.append(("%cuobjdump", cuobjdump))
 # PyTorch, for whichever Python has it.
+HAS_TORCH = "import importlib.util, sys; sys.exit(importlib.util.find_spec('torch') is None)"
 for python in (sys.executable, "/usr/bin/python3"):
-    if os.path.exists(python) and subprocess.run([python, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode == 0:
+    if os.path.exists(python) and subprocess.run([python, "-c", HAS_TORCH]).returncode == 0:
         config.available_features.add("torch")
         config.substitutions.append(("%torchpython", python))
         break

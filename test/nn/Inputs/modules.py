@@ -141,7 +141,7 @@ def block(decoder, norm_first):
 def conv1d(stride, padding):
     def module(torch, w):
         net = torch.nn.Conv1d(4, 2, 3, stride=stride, padding=padding).double()
-        net.load_state_dict({"weight": w["l.W"], "bias": w["l.b"]})
+        net.load_state_dict({"weight": w["l.W"].reshape(3, 2, 4).permute(1, 2, 0), "bias": w["l.b"]})
         return lambda xs, ys: net(xs.T[None])[0].T
 
     return module
