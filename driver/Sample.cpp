@@ -6,7 +6,7 @@
 #include "driver/Commands.h"
 #include "driver/Lines.h"
 #include "oracle/Describe.h"
-#include "oracle/Structure.h"
+#include "oracle/Validity.h"
 #include "llvm/Support/raw_ostream.h"
 #include <dbc/io/instance.h>
 

@@ -1,5 +1,5 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
-#include "oracle/Structure.h"
+#include "oracle/Validity.h"
 #include "ir/Dyn/Binders.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
