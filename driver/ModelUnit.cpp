@@ -11,6 +11,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"
+#include "passes/Refusal.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -144,10 +145,9 @@ Exit ModelUnit::transform(const std::string &until, mlir::OwningOpRef<mlir::Modu
                             },
                             /*printModuleScope=*/true, /*printAfterOnlyOnChange=*/false,
                             /*printAfterOnlyOnFailure=*/false, llvm::errs());
-  bool refused = false; // by a pass that speaks of the source, not of an op
+  bool refused = false;
   mlir::ScopedDiagnosticHandler handler(&context_, [&](mlir::Diagnostic &diagnostic) {
-    refused |= diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error &&
-               !llvm::StringRef(diagnostic.str()).starts_with("'");
+    refused |= passes::isRefusal(diagnostic);
     return printDiagnostic(diagnostic);
   });
   if (mlir::failed(passes.run(*result))) {

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/FrameCopy.h"
 #include "passes/Passes.h"
+#include "passes/Refusal.h"
 #include <deque>
 #include <unordered_map>
 
@@ -194,7 +195,7 @@ private:
   Copy &copyFor(Recursion &recursion, dyn::CellOp callee, const Frame &frame, Call call) {
     SmallVector<Value> given(call.getValues());
     size_t hash = llvm::hash_combine(callee.getOperation(), frame.function,
-                                   llvm::hash_combine_range(given.begin(), given.end()));
+                                     llvm::hash_combine_range(given.begin(), given.end()));
     SmallVector<Copy *> &alike = copiesLike[hash];
     if (!recursion.changes())
       for (Copy *copy : alike)
@@ -203,7 +204,8 @@ private:
     Copy &copy = copies.emplace_back(recursion, callee, frame, given);
     alike.push_back(&copy);
     if (copies.size() == kMostCopies && !tooMany) {
-      emitError(call.getLoc(), "cells are copied for each call that gives them values of its own: here more than ")
+      refuse(call.getLoc())
+          << "cells are copied for each call that gives them values of its own: here more than "
           << kMostCopies << " copies are made";
       tooMany = true;
     }
@@ -391,7 +393,7 @@ private:
   bool tooMany = false;
   std::deque<Copy> copies;
   std::unordered_map<size_t, SmallVector<Copy *>> copiesLike; ///< by what tells them apart
-  llvm::DenseMap<Operation *, Copy *> copyOf; ///< of cells of copies
+  llvm::DenseMap<Operation *, Copy *> copyOf;                 ///< of cells of copies
 };
 
 struct DynLiftValuesPass : impl::DynLiftValuesBase<DynLiftValuesPass> {

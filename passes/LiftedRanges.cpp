@@ -6,6 +6,7 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/FrameCopy.h"
 #include "passes/Integers.h"
+#include "passes/Refusal.h"
 
 using namespace mlir;
 
@@ -217,7 +218,7 @@ LogicalResult LiftedCells::cleanRanges() {
       dyn::CallOp left;
       range.walk([&](dyn::CallOp call) { left = call; });
       if (left)
-        return emitError(left.getLoc(), "the range of a key depends on what a cell computes");
+        return refuse(left.getLoc()) << "the range of a key depends on what a cell computes";
     }
   return success();
 }
