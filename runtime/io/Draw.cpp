@@ -3,6 +3,7 @@
 // Random instances. A node is drawn with a budget of nodes for everything below it; it is numbered after its
 // children, so references are acyclic until some are bent. What a subtree leaves of its budget goes to its
 // later siblings. Nodes whose children are being drawn lie on a stack of our own: a chain may be long.
+#include "DrawSizes.h"
 #include "Random.h"
 #include "Result.h"
 
@@ -15,74 +16,10 @@ namespace dbc {
 
 namespace {
 
-constexpr int64_t never = 1 << 20; ///< a size beyond all budgets
-constexpr int kTries = 100;        ///< inputs drawn where sizes are asked for, until one has them
+using io::Sizes;
 
-/// How large values of each data type must be and can be, counted in nodes without sharing, or on the longest
-/// way down.
-struct Sizes {
-  std::vector<int64_t> least, most; ///< by data type; `least` is `never` without finite values
-  std::vector<std::vector<int64_t>> ctor_least, ctor_most; ///< by data type and constructor
-
-  /// Lists have `fewest` to `elements` elements at every depth. `ways`: nodes are counted on the longest way
-  /// down.
-  Sizes(const ModelInfo &model, int64_t fewest, int64_t elements, bool ways = false) : ways(ways) {
-    size_t n = model.datas.size();
-    least.assign(n, never);
-    most.assign(n, 0);
-    ctor_least.resize(n);
-    ctor_most.resize(n);
-    // Each round is right for trees one level higher. What is finite is done after n rounds; what grows still
-    // is recursive and has no largest value, and so has what refers to it.
-    for (size_t round = 0; round < 2 * n + 2; ++round) {
-      std::vector<int64_t> old_most = most;
-      bool changed = false;
-      for (size_t d = 0; d < n; ++d) {
-        const auto &constructors = model.datas[d].constructors;
-        ctor_least[d].assign(constructors.size(), 1);
-        ctor_most[d].assign(constructors.size(), 1);
-        for (size_t c = 0; c < constructors.size(); ++c) {
-          for (const FieldInfo &field : constructors[c].fields)
-            count(field.type, fewest, elements, old_most, ctor_least[d][c], ctor_most[d][c]);
-          changed |= ctor_least[d][c] < least[d];
-          least[d] = std::min(least[d], ctor_least[d][c]);
-          if (ctor_least[d][c] < never)
-            most[d] = std::max(most[d], ctor_most[d][c]);
-        }
-        if (round == n && most[d] > old_most[d])
-          most[d] = never;
-        changed |= most[d] > old_most[d];
-      }
-      if (!changed)
-        break;
-    }
-  }
-
-private:
-  const bool ways;
-
-  /// Adds what a field's references come to.
-  void count(const TypeInfo &field, int64_t fewest, int64_t elements, const std::vector<int64_t> &old_most,
-             int64_t &low, int64_t &high) const {
-    const TypeInfo *type = &field;
-    int64_t few = 1, many = 1;
-    for (; type->form == TypeInfo::Form::List; type = &type->parts[0]) {
-      few *= fewest;
-      many = std::min(never, many * elements);
-    }
-    if (type->elem != Elem::Node)
-      return;
-    if (ways) {
-      low = std::max(low, few ? std::min(never, 1 + least[type->data]) : 0);
-      if (many && least[type->data] < never)
-        high = std::max(high, std::min(never, 1 + old_most[type->data]));
-      return;
-    }
-    low = std::min(never, low + few * least[type->data]);
-    if (least[type->data] < never)
-      high = std::min(never, high + many * old_most[type->data]);
-  }
-};
+constexpr int64_t never = Sizes::never;
+constexpr int kTries = 100; ///< inputs drawn where sizes are asked for, until one has them
 
 class Drawer {
 public:
@@ -90,7 +27,8 @@ public:
          const DrawOptions &options)
       : model_(model), entry_(entry), options_(options), random_(seed, number),
         sizes_(model, 0, std::max(options.most_elements, 0)), filled_sizes_(model, 1, 1),
-        heights_(options.depth ? std::optional<Sizes>(std::in_place, model, 0, 1, true) : std::nullopt),
+        heights_(options.depth ? std::optional<Sizes>(std::in_place, model, 0, 1, Sizes::Of::Ways)
+                               : std::nullopt),
         made_(model.datas.size()), uses_(model.datas.size()) {
     for (size_t d = 0; d < model.datas.size(); ++d)
       uses_[d].resize(model.datas[d].constructors.size());

@@ -8,6 +8,7 @@ if(DBC_IO)
   find_package(nlohmann_json 3.9 REQUIRED)
   add_library(dbc_runtime_io STATIC
     io/Draw.cpp
+    io/DrawSizes.cpp
     io/File.cpp
     io/Instance.cpp
     io/InstanceCheck.cpp
