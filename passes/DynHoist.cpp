@@ -44,16 +44,9 @@ private:
   void hoistPlain() {
     bool some = hasElement();
     for (Operation &op : llvm::make_early_inc_range(body.front()))
-      if (isInvariant(op) && (!fails(&op) || (some && !(stops() && failsComputed(op)))))
+      if (isInvariant(op) &&
+          (!fails(&op) || (some && !(stops() && dyn::anyInside(&op, dyn::mayFailComputed)))))
         op.moveBefore(binder);
-  }
-
-  static bool failsComputed(Operation &op) {
-    return op
-        .walk([](Operation *inner) {
-          return dyn::mayFailComputed(inner) ? WalkResult::interrupt() : WalkResult::advance();
-        })
-        .wasInterrupted();
   }
 
   bool hasElement() {
@@ -71,19 +64,15 @@ private:
       return !body.isAncestor(v.getParentRegion()) || op.isAncestor(v.getParentRegion()->getParentOp()) ||
              (v.getDefiningOp() && invariant.contains(v.getDefiningOp()));
     };
-    return !op.walk([&](Operation *inner) {
-                return llvm::all_of(inner->getOperands(), isKnown) ? WalkResult::advance()
-                                                                   : WalkResult::interrupt();
-              }).wasInterrupted();
+    return !dyn::anyInside(&op,
+                           [&](Operation *inner) { return !llvm::all_of(inner->getOperands(), isKnown); });
   }
 
   /// Work, and what goes through lists: reading one element of a list costs less.
   static bool repays(Operation *op) {
-    return isWork(op) || op->walk([](Operation *inner) {
-                             bool goes =
-                                 dyn::isBinder(inner) || isa<dyn::ReduceListOp, linalg::LinalgOp>(inner);
-                             return goes ? WalkResult::interrupt() : WalkResult::advance();
-                           }).wasInterrupted();
+    return isWork(op) || dyn::anyInside(op, [](Operation *inner) {
+             return dyn::isBinder(inner) || isa<dyn::ReduceListOp, linalg::LinalgOp>(inner);
+           });
   }
 
   static auto operandsOf(Operation *op) {

@@ -23,10 +23,6 @@ bool isHandedOn(Value value) {
   return dyn::isNumber(type) && !dyn::isStructural(value);
 }
 
-int64_t numbersIn(Type type) {
-  return dyn::isNumber(type) ? llvm::product_of(dyn::extents(type)) : 0; // of lists nothing is known
-}
-
 /// Whether two paths choose the elements at the same positions.
 bool chooseAlike(const Path &some, const Path &others) {
   return llvm::equal(some, others, [](Operation *a, Operation *b) {
@@ -103,12 +99,9 @@ private:
     for (Operation &op : body) {
       if (!isPlain(&op) || (chosen && failsButForFields(&op)))
         continue;
-      bool late = op.walk([&](Operation *nested) {
-                      return llvm::any_of(nested->getOperands(),
-                                          [&](Value v) { return isLate(v, &op, numbers, chosen); })
-                                 ? WalkResult::interrupt()
-                                 : WalkResult::advance();
-                    }).wasInterrupted();
+      bool late = dyn::anyInside(&op, [&](Operation *nested) {
+        return llvm::any_of(nested->getOperands(), [&](Value v) { return isLate(v, &op, numbers, chosen); });
+      });
       if (!late)
         early.insert(&op);
     }
@@ -127,12 +120,8 @@ private:
 
   /// Every node has the fields that are read outside of arms.
   static bool failsButForFields(Operation *op) {
-    return op
-        ->walk([](Operation *nested) {
-          bool may = dyn::mayFail(nested) && !isa<dyn::FieldOp>(nested);
-          return may ? WalkResult::interrupt() : WalkResult::advance();
-        })
-        .wasInterrupted();
+    return dyn::anyInside(
+        op, [](Operation *nested) { return dyn::mayFail(nested) && !isa<dyn::FieldOp>(nested); });
   }
 
   /// Work, and what is made of it, unless that has more numbers.

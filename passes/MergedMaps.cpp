@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
 #include "passes/MergedMaps.h"
+#include "ir/Dyn/Binders.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/CSE.h"
@@ -20,17 +21,12 @@ static bool hasProduct(dyn::MapOp map) {
 
 /// Whether all that a map uses is there where another one stands, which comes before it.
 static bool isKnownAt(dyn::MapOp map, dyn::MapOp other) {
-  return !map.walk([&](Operation *inner) {
-               return llvm::all_of(inner->getOperands(),
-                                   [&](Value v) {
-                                     Operation *op = v.getDefiningOp();
-                                     return !op || op->getBlock() != other->getBlock() ||
-                                            op->isBeforeInBlock(other);
-                                   })
-                          ? WalkResult::advance()
-                          : WalkResult::interrupt();
-             })
-              .wasInterrupted();
+  return !dyn::anyInside(map, [&](Operation *inner) {
+    return llvm::any_of(inner->getOperands(), [&](Value v) {
+      Operation *op = v.getDefiningOp();
+      return op && op->getBlock() == other->getBlock() && !op->isBeforeInBlock(other);
+    });
+  });
 }
 
 static dyn::MapOp merge(dyn::MapOp first, dyn::MapOp second) {

@@ -16,12 +16,9 @@ Varying::Varying(Operation *binder, Elements elements) : elements(elements) {
 }
 
 bool Varying::uses(Operation *op) const {
-  return op
-      ->walk([&](Operation *inner) {
-        return llvm::any_of(inner->getOperands(), [&](Value v) { return has(v); }) ? WalkResult::interrupt()
-                                                                                   : WalkResult::advance();
-      })
-      .wasInterrupted();
+  return dyn::anyInside(op, [&](Operation *inner) {
+    return llvm::any_of(inner->getOperands(), [&](Value v) { return has(v); });
+  });
 }
 
 bool Varying::has(Operation *op) const { return !isPlain(op) || uses(op); }
@@ -60,18 +57,13 @@ void Varying::visit(Block &block) {
 bool isPlain(Operation *op) {
   if (op->hasTrait<OpTrait::IsTerminator>() || !isMemoryEffectFree(op))
     return false;
-  return !op->walk([](dyn::CallOp call) {
-              return call.getValues().empty() ? WalkResult::advance() : WalkResult::interrupt();
-            }).wasInterrupted();
+  return !dyn::anyInside(op, [](Operation *inner) {
+    auto call = dyn_cast<dyn::CallOp>(inner);
+    return call && !call.getValues().empty();
+  });
 }
 
-bool fails(Operation *op) {
-  return op
-      ->walk([](Operation *inner) {
-        return dyn::mayFail(inner) ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
+bool fails(Operation *op) { return dyn::anyInside(op, dyn::mayFail); }
 
 /// How many numbers are added up for each number of the result.
 static int64_t summed(linalg::ContractOp product) {
@@ -85,23 +77,21 @@ static int64_t summed(linalg::ContractOp product) {
   return llvm::product_of(extents);
 }
 
-static int64_t numbersIn(Type type) { return llvm::product_of(dyn::extents(type)); }
+int64_t numbersIn(Type type) { return dyn::isNumber(type) ? llvm::product_of(dyn::extents(type)) : 0; }
 
 bool isWork(Operation *op) {
-  return op
-      ->walk([](Operation *inner) {
-        bool work = isa<dyn::FunctionOp, dyn::SoftmaxOp, dyn::SoftmaxListOp, dyn::TopKOp>(inner) ||
-                    (isa<math::MathDialect>(inner->getDialect()) && !isa<math::AbsFOp>(inner)) ||
-                    dyn::isRecurrence(inner);
-        if (auto product = dyn_cast<linalg::ContractOp>(inner))
-          work = summed(product) >= kWorth;
-        else if (auto reduce = dyn_cast<dyn::ReduceOp>(inner))
-          work = numbersIn(reduce.getX().getType()) >= kWorth * numbersIn(reduce.getType());
-        else if (auto reduce = dyn_cast<dyn::ReduceListOp>(inner))
-          work = !dyn::isStructural(reduce.getResult());
-        return work ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
+  return dyn::anyInside(op, [](Operation *inner) {
+    bool work = isa<dyn::FunctionOp, dyn::SoftmaxOp, dyn::SoftmaxListOp, dyn::TopKOp>(inner) ||
+                (isa<math::MathDialect>(inner->getDialect()) && !isa<math::AbsFOp>(inner)) ||
+                dyn::isRecurrence(inner);
+    if (auto product = dyn_cast<linalg::ContractOp>(inner))
+      work = summed(product) >= kWorth;
+    else if (auto reduce = dyn_cast<dyn::ReduceOp>(inner))
+      work = numbersIn(reduce.getX().getType()) >= kWorth * numbersIn(reduce.getType());
+    else if (auto reduce = dyn_cast<dyn::ReduceListOp>(inner))
+      work = !dyn::isStructural(reduce.getResult());
+    return work;
+  });
 }
 
 std::optional<Source> sourceOf(Value list, const Varying &varying) {

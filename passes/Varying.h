@@ -39,6 +39,9 @@ bool isPlain(mlir::Operation *op);
 /// Whether an operation, or one that is in it, may fail an input.
 bool fails(mlir::Operation *op);
 
+/// How many elements a tensor has, 1 of a number; 0 of a list, of which nothing is known.
+int64_t numbersIn(mlir::Type type);
+
 /// Whether computing an operation costs more than to read what it gives from memory: products and reductions
 /// that add up `kWorth` numbers or more, functions like tanh, recurrences, and binders with such in them.
 bool isWork(mlir::Operation *op);

@@ -33,6 +33,15 @@ inline bool stops(mlir::Operation *recurrence) {
   return mlir::cast<FoldOp>(recurrence).getStops();
 }
 
+/// Whether `is(inner)` holds of an operation or of one that is in it.
+template <class Predicate> bool anyInside(mlir::Operation *op, Predicate is) {
+  return op
+      ->walk([&](mlir::Operation *inner) {
+        return is(inner) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// Lets a binder go through one more list, of the length of the others; gives its elements.
 inline mlir::BlockArgument addList(mlir::Operation *binder, mlir::Value list) {
   unsigned number = listsOf(binder).size();
