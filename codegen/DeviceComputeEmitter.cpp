@@ -6,6 +6,7 @@
 #include "codegen/DeviceKernels.h"
 #include "codegen/DeviceMemory.h"
 #include "codegen/KernelEmitter.h"
+#include "codegen/Order.h"
 
 using namespace llvm;
 using namespace mlir;
@@ -113,7 +114,8 @@ void DeviceComputeEmitter::report() {
   for (Operation *op : arrays_.checks) {
     auto func = op->getParentOfType<kernel::FuncOp>();
     auto space = program_.find<kernel::SpaceOp>(*func.getSpace());
-    std::vector<std::string> arguments = {"row", placeOfRow(model_, program_, space, "row", "")};
+    std::vector<std::string> arguments = {eventOfRow(model_, program_, op, "row", ""), "row",
+                                          placeOfRow(model_, program_, space, "row", "")};
     size_t numbers = 2;
     if (auto check = dyn_cast<kernel::CheckOp>(op)) {
       arguments.insert(arguments.end(), {"dbc::Fault::" + kernel::stringifyFault(check.getFault()).str(),

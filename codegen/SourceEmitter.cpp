@@ -3,6 +3,7 @@
 // NAME.cpp as a whole, and its tables: what the model says about itself, how it is made from weights, its
 // entries.
 #include "codegen/Emitters.h"
+#include "codegen/Order.h"
 #include "llvm/ADT/StringExtras.h"
 #include <charconv>
 
@@ -251,6 +252,8 @@ void emitCode(const ModelNames &model, Writer &out) {
       out.line("for (const auto &stage : " + program->space + "::stages)");
       out.line("  model.entries.back().stages.push_back(stage.name);");
     }
+    if (std::string order = orderOf(model, *program); !order.empty())
+      out.line("model.entries.back().order = " + order + ";");
     out.line("model.entries.back().make_plan = dbc::make_plan<" + program->space + "::Plan>;");
   }
   out.line("return model;");
@@ -282,9 +285,11 @@ FailureOr<std::string> emitSource(const ModelNames &model) {
   out.line("namespace math = dbc::math;");
   out.blank();
   emitInfo(model, out);
-  for (const auto &program : model.programs)
+  for (const auto &program : model.programs) {
     if (failed(emitProgram(model, *program, out)))
       return failure();
+    emitOrder(model, *program, out);
+  }
   emitMakeModel(model, out);
   emitCode(model, out);
   out.line("} // namespace");

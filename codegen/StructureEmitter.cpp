@@ -2,6 +2,7 @@
 //
 // What only structure functions do: calls, rows of spaces, and checks that fail an input.
 #include "codegen/FunctionEmitter.h"
+#include "codegen/Order.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace llvm;
@@ -66,7 +67,7 @@ void FunctionEmitter::emitCheck(kernel::CheckOp op) {
   std::string at = place();
   if (isStage()) {
     assert(!numbers.empty() && "a check in a stage names its row");
-    at = inRow(numbers[0]);
+    at = commas({eventOfRow(model_, program_, op, numbers[0], "plan."), inRow(numbers[0])});
     numbers.erase(numbers.begin());
   }
   std::string fault = "dbc::Fault::" + kernel::stringifyFault(op.getFault()).str();
@@ -190,7 +191,11 @@ StringRef intWord(kernel::IntKind kind) {
 
 void FunctionEmitter::emitInt(kernel::IntOp op) {
   assert(isStage() == bool(op.getRow()) && "arithmetic in a stage names its row");
-  std::string at = isStage() ? inRow(use(op.getRow()).text) : place();
+  std::string at = place();
+  if (isStage()) {
+    std::string row = use(op.getRow()).text;
+    at = commas({eventOfRow(model_, program_, op, row, "plan."), inRow(row)});
+  }
   std::string a = use(op.getA()).text, b = use(op.getB()).text, name = nameValue(op.getResult());
   std::string fault = "dbc::Fault::overflow";
   if (op.getKind() == kernel::IntKind::Div)

@@ -6,6 +6,7 @@
 #include "driver/Commands.h"
 #include "driver/Files.h"
 #include "driver/Lines.h"
+#include "driver/Spoil.h"
 #include "ir/Kernel/Kernel.h"
 #include "oracle/Describe.h"
 #include "llvm/Support/Format.h"
@@ -41,9 +42,10 @@ struct Drawn {
 /// What was found about one entry.
 struct Finding {
   int64_t valid = 0, redrawn = 0;
-  int64_t unclear = 0;       ///< of the valid ones: near, and something else comes out
-  int64_t notFinite = 0;     ///< of the valid ones: results hold an infinity or NaN
-  std::vector<size_t> nodes; ///< of each valid input
+  int64_t wrong = 0, several = 0; ///< inputs that the oracle refuses; for which there are several reasons
+  int64_t unclear = 0;            ///< of the valid ones: near, and something else comes out
+  int64_t notFinite = 0;          ///< of the valid ones: results hold an infinity or NaN
+  std::vector<size_t> nodes;      ///< of each valid input
   double maxError = 0;
   bool bitsEqual = true;
   bool comparesBits = true; ///< not where cuBLAS computes products
@@ -96,6 +98,8 @@ public:
 
   /// Draws until `count` inputs are valid. Returns false if that does not come about, after saying why.
   bool draw(int64_t count, uint64_t seed, const DrawOptions &sizes);
+  /// Draws as many inputs again and makes mistakes in them: those that are refused are compared too.
+  bool drawWrong(int64_t count, uint64_t seed, const DrawOptions &sizes);
   Status compare();
   /// Cuts the culprit down as long as it goes on failing.
   Instance shrink();
@@ -115,6 +119,7 @@ private:
       finding.culprit = culprit;
     }
   }
+  void keep(Drawn each);
   bool usable(const LineResult &result) const { return result.status.ok() && !(result.margin < kMargin); }
   std::string differs(const LineResult &expected, const LineResult &got);
   bool failsAlone(const Instance &instance);
@@ -124,7 +129,7 @@ private:
   const EntryInfo &entry;
   OracleRunner oracle;
   CompiledRunner one, two;  ///< with one thread and with two
-  std::vector<Drawn> drawn; ///< valid inputs and, between them, those that the oracle refuses
+  std::vector<Drawn> drawn; ///< valid inputs, and those that the oracle refuses
 };
 
 bool Verifier::draw(int64_t count, uint64_t seed, const DrawOptions &sizes) {
@@ -159,8 +164,7 @@ bool Verifier::draw(int64_t count, uint64_t seed, const DrawOptions &sizes) {
       if (++times == 1)
         first = message;
     }
-    if (each.expected.status.code != Code::limit)
-      drawn.push_back(std::move(each));
+    keep(std::move(each));
   }
   // A decision may stand in an arm that is not chosen: where nothing better is to be had, such inputs do.
   for (size_t i = 0; finding.valid < count && i < near.size(); ++i) {
@@ -176,6 +180,43 @@ bool Verifier::draw(int64_t count, uint64_t seed, const DrawOptions &sizes) {
              std::to_string(kDrawsPerInput * count) + " random inputs are valid; most of the others (" +
              std::to_string(most->second.first) + ") fail like this one: " + most->second.second);
   return false;
+}
+
+/// An input that the oracle refuses must be refused for the same reason, unless a decision is too near to
+/// call.
+void Verifier::keep(Drawn each) {
+  if (each.expected.status.code == Code::limit)
+    return;
+  if (!each.expected.status.ok()) {
+    each.near = each.expected.margin < kMargin;
+    std::set<std::string> reasons;
+    for (const Status &failure : each.expected.failures)
+      reasons.insert(failure.message);
+    ++finding.wrong;
+    finding.several += reasons.size() > 1;
+  }
+  drawn.push_back(std::move(each));
+}
+
+bool Verifier::drawWrong(int64_t count, uint64_t seed, const DrawOptions &sizes) {
+  for (int64_t number = 0; number < count; ++number) {
+    Drawn each;
+    if (Status status = draw_instance(info, entry, seed, number, each.instance, sizes); !status.ok()) {
+      printError(entry.name + ": " + status.message);
+      return false;
+    }
+    spoil(info, entry, each.instance, seed, number);
+    each.line = instance_json(info, entry, each.instance);
+    std::vector<LineResult> results;
+    if (Status status = oracle.compute({each.line}, results); !status.ok()) {
+      printError(entry.name + ": " + status.message);
+      return false;
+    }
+    each.expected = std::move(results[0]);
+    if (!each.expected.status.ok())
+      keep(std::move(each));
+  }
+  return true;
 }
 
 /// Runs all drawn inputs in this order and so many at a time; results[i] is that of drawn[i].
@@ -201,9 +242,8 @@ Status Verifier::run(CompiledRunner &runner, const std::vector<size_t> &order, s
 /// What is wrong with a result, in words; empty if nothing.
 std::string Verifier::differs(const LineResult &expected, const LineResult &got) {
   if (!expected.status.ok()) {
-    for (const Status &failure : expected.failures)
-      if (sameFailure(failure, got.status))
-        return "";
+    if (sameFailure(expected.status, got.status))
+      return "";
     return "the oracle says `" + expected.status.message + "`, compiled code " +
            (got.status.ok() ? "gives " + got.json : "says `" + got.status.message + "`");
   }
@@ -223,7 +263,7 @@ void Verifier::compareWithOracle(const std::vector<LineResult> &results, const s
   for (size_t i = 0; i < results.size(); ++i) {
     std::string words = differs(drawn[i].expected, results[i]);
     if (!words.empty() && drawn[i].near)
-      finding.unclear += how.empty(); // once an input
+      finding.unclear += how.empty() && drawn[i].expected.status.ok(); // once an input
     else if (!words.empty())
       mismatch(i, how + words);
   }
@@ -413,7 +453,8 @@ Exit verifyCommand(const Options &options) {
     Verifier verifier(interpreter, loaded, static_cast<int32_t>(number),
                       options.model.tf32 ? kTf32Bound : kBound);
     verifier.finding.comparesBits = loaded.device() == nullptr || !byBlas.count(entry.name);
-    if (!verifier.draw(options.count, options.seed, options.sizes)) {
+    if (!verifier.draw(options.count, options.seed, options.sizes) ||
+        !verifier.drawWrong(options.count, options.seed, options.sizes)) {
       exit = kUserError;
       continue;
     }
@@ -432,6 +473,8 @@ Exit verifyCommand(const Options &options) {
         llvm::json::Object{{"entry", entry.name},
                            {"valid", finding.valid},
                            {"redrawn", finding.redrawn},
+                           {"wrong", finding.wrong},
+                           {"several_errors", finding.several},
                            {"not_finite", finding.notFinite},
                            {"median_nodes", finding.medianNodes()},
                            {"max_error", std::isfinite(finding.maxError) ? llvm::json::Value(finding.maxError)

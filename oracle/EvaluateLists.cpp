@@ -153,8 +153,9 @@ Values Evaluation::scan(ScanOp op) {
   Block &body = op.getBody().front();
   int64_t steps = 0;
   auto place = [&](int64_t k) { return op.getBack() ? n - 1 - k : k; };
-  bool sure = true; // how many steps there are
-  for (; steps < n && goesOn(op.getStops(), state); ++steps) {
+  bool sure = true;                               // how many steps there are
+  bool stops = op.getStops() && !isOfStructure(); // before any arithmetic all steps are gone through
+  for (; steps < n && goesOn(stops, state); ++steps) {
     sure &= !op.getStops() || !state.back().unknown();
     state = element(place(steps), body, ofStep(op.getLists(), place(steps), state));
     for (size_t r = 0; r < state.size(); ++r)
@@ -169,7 +170,7 @@ Values Evaluation::scan(ScanOp op) {
                op.getBack() ? list.begin() + (n - steps) : list.end());
     results.push_back(Value::list(std::move(list)));
   }
-  if (!sure || (op.getStops() && n > 0 && !state.empty() && state.back().unknown()))
+  if (!isOfStructure() && (!sure || (op.getStops() && n > 0 && !state.empty() && state.back().unknown())))
     return {};
   return results;
 }
@@ -198,7 +199,7 @@ Values Evaluation::fold(FoldOp op) {
   Block &body = op.getBody().front();
   bool sure = true; // which steps are taken
   for (int64_t i = 0; i < n; ++i) {
-    bool taken = goesOn(op.getStops(), state);
+    bool taken = isOfStructure() || goesOn(op.getStops(), state);
     sure &= !op.getStops() || !state.back().unknown();
     Values arguments = ofStep(op.getLists(), i, state);
     Values next = taken ? element(i, body, arguments) : leaveOut(i, body, arguments);
@@ -208,7 +209,7 @@ Values Evaluation::fold(FoldOp op) {
     if (taken)
       state = std::move(next);
   }
-  if (!sure || (op.getStops() && !state.empty() && state.back().unknown()))
+  if (!isOfStructure() && (!sure || (op.getStops() && !state.empty() && state.back().unknown())))
     return {};
   return state;
 }
@@ -237,7 +238,8 @@ int64_t Evaluation::bound(mlir::Value list) {
 
 Values Evaluation::reduceList(ReduceListOp op) {
   const Values &elements = value(op.getList()).elements();
-  if (llvm::any_of(elements, [](const Value &v) { return v.unknown(); }))
+  bool isOpen = isOfStructure() && !isStructural(op.getResult());
+  if (isOpen ? !elements.empty() : llvm::any_of(elements, [](const Value &v) { return v.unknown(); }))
     return {};
   Type type = op.getResult().getType();
   auto shape = extents(type).vec();
@@ -246,10 +248,11 @@ Values Evaluation::reduceList(ReduceListOp op) {
     size *= extent;
   if (elements.empty()) {
     double nothing = ofNothing(op.getKind());
-    if (op.getWhen() && value(op.getWhen()).unknown())
+    if (op.getWhen() && value(op.getWhen()).unknown() && !isOfStructure())
       return {};
     // In an arm that is not chosen, unless the list was empty before any arithmetic (S3).
-    if (std::isnan(nothing) && op.getWhen() && value(op.getWhen()).at(0) == 0 && bound(op.getList()) > 0)
+    if (std::isnan(nothing) && !isOfStructure() && op.getWhen() && value(op.getWhen()).at(0) == 0 &&
+        bound(op.getList()) > 0)
       nothing = 0;
     if (std::isnan(nothing))
       return fail(op, Fault::empty, stringifyReduceKind(op.getKind()).data());

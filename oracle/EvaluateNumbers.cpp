@@ -336,15 +336,17 @@ Values Evaluation::select(arith::SelectOp op) {
 
 Values Evaluation::take(TakeOp op) {
   const Value &tensor = value(op.getTensor()), &index = value(op.getIndex());
-  int64_t extent = tensor.shape()[0], row = tensor.size() / extent;
+  int64_t extent = extents(op.getTensor().getType())[0], row = tensor.size() / extent;
   std::vector<double> out;
   for (int64_t i = 0; i < index.size(); ++i) {
     int64_t at = static_cast<int64_t>(index.at(i));
     if (at < 0 || at >= extent)
       return fail(op, Fault::index, "", at, extent);
-    for (int64_t k = 0; k < row; ++k)
+    for (int64_t k = 0; k < row && !tensor.unknown(); ++k)
       out.push_back(tensor.at(at * row + k));
   }
+  if (tensor.unknown())
+    return {};
   return {Value::tensor(extents(op.getType()).vec(), std::move(out))};
 }
 

@@ -16,19 +16,40 @@ namespace dbc::oracle {
 
 Values Evaluation::block(Block &block, const Values &arguments) {
   for (auto [argument, given] : llvm::zip(block.getArguments(), arguments))
-    values_[argument] = given;
+    bind(argument, given);
   for (Operation &op : block.without_terminator()) {
     Values results = evaluate(&op);
     results.resize(op.getNumResults()); // nothing given: all unknown
     for (auto [result, computed] : llvm::zip(op.getResults(), results))
-      values_[result] = std::move(computed);
-    if (interpreter_.trace_ && reached_)
+      bind(result, std::move(computed));
+    if (interpreter_.trace_ && reached_ && interpreter_.phase_ == Phase::All)
       trace(&op);
   }
   Values results;
   for (mlir::Value v : block.getTerminator()->getOperands())
     results.push_back(value(v));
   return results;
+}
+
+/// A value of which lengths of lists alone are known.
+static Value lengthsOf(const Value &value) {
+  if (!value.isList())
+    return Value();
+  Values elements;
+  for (const Value &element : value.elements())
+    elements.push_back(lengthsOf(element));
+  return Value::list(std::move(elements));
+}
+
+void Evaluation::bind(mlir::Value to, Value value) {
+  values_[to] = isOfStructure() && !interpreter_.isStructural(to) ? lengthsOf(value) : std::move(value);
+}
+
+void Evaluation::report(Status failure) {
+  if (interpreter_.phase_ == Phase::All)
+    failures.push_back(std::move(failure));
+  else if (!isLeft())
+    interpreter_.first_ = std::move(failure);
 }
 
 /// What has a name was bound by a `let`. In binders the positions stand behind it.
@@ -68,6 +89,8 @@ static bool hasUnknown(const Value &value) {
 
 Values Evaluation::evaluate(Operation *op) {
   Values results;
+  if (isLeft())
+    return {};
   // A recurrence may start from an unknown state: its body is walked all the same, for the calls in it.
   bool unknown = llvm::any_of(op->getOperands(), [&](mlir::Value v) { return value(v).unknown(); });
   if (auto call = dyn_cast<dyn::CallOp>(op)) {
@@ -77,6 +100,10 @@ Values Evaluation::evaluate(Operation *op) {
     unknown =
         llvm::any_of(call.getKeys(), isOpen) || (!needs.empty() && llvm::any_of(call.getValues(), isOpen));
   }
+  if (auto reduce = dyn_cast<ReduceListOp>(op); reduce && isOfStructure())
+    unknown = value(reduce.getList()).unknown();
+  if (auto take = dyn_cast<TakeOp>(op); take && isOfStructure())
+    unknown = value(take.getIndex()).unknown();
   if (auto map = dyn_cast<MapOp>(op); map && unknown)
     leaveOutAll(map.getLists(), map.getBody().front());
   if (unknown && !isa<ScanOp, FoldOp>(op))
@@ -134,8 +161,8 @@ Values Evaluation::fail(Operation *op, Fault fault, const char *what, int64_t a,
   if (!reached_ && (leftEmpty || !isStructuralTest(op, fault)))
     return {};
   std::string place = sourcePlace(op->getLoc());
-  failures.push_back(batch_.describe(Code::bad_input, table_, row_, -1,
-                                     messages::fault_text(fault, what, a, b, c, place.c_str())));
+  report(batch_.describe(Code::bad_input, table_, row_, -1,
+                         messages::fault_text(fault, what, a, b, c, place.c_str())));
   return {};
 }
 
@@ -178,7 +205,7 @@ Value Evaluation::columnValue(int32_t table, int32_t row, int32_t column, Type t
   if (view.has(row))
     return stored(view, batch_.column_info(table, column), extents(type), row, 0);
   std::string at = reader ? sourcePlace(reader->getLoc()) : "";
-  failures.push_back(batch_.describe_missing(table, row, column, at.c_str()));
+  report(batch_.describe_missing(table, row, column, at.c_str()));
   return {};
 }
 
@@ -226,7 +253,7 @@ std::optional<std::pair<int32_t, int32_t>> Evaluation::rangeOf(const Interpreter
   if (length * KeyTable::kBytes > kMostBytes) {
     BlockArgument argument = cell.getBody().getArgument(key);
     std::string what = messages::key_name(sourceName(argument.getLoc()), cell.getSymName().str());
-    inner.failures.push_back(
+    inner.report(
         batch_.describe(Code::bad_input, table, row, -1,
                         messages::table_too_large(what, length, length * KeyTable::kBytes, kMostBytes,
                                                   sourcePlace(argument.getLoc()).c_str())));
@@ -250,10 +277,9 @@ bool Evaluation::withinRanges(dyn::CallOp op, const Interpreter::Instance &calle
       continue;
     auto [table, row] = interpreter_.ownerOf(callee);
     std::string what = messages::key_name(sourceName(argument.getLoc()), cell.getSymName().str());
-    failures.push_back(
-        batch_.describe(Code::bad_input, table, row, -1,
-                        messages::key_outside(what, callee.keys[k], range->first, range->second,
-                                              sourcePlace(op.getLoc()).c_str())));
+    report(batch_.describe(Code::bad_input, table, row, -1,
+                           messages::key_outside(what, callee.keys[k], range->first, range->second,
+                                                 sourcePlace(op.getLoc()).c_str())));
     return false;
   }
   return true;
@@ -286,10 +312,9 @@ bool Evaluation::give(dyn::CallOp op, Interpreter::Instance &callee) {
   if (recursion->values.changes(callee.cell)) {
     if (memo.reachedBy && (*memo.reachedBy < site || site < *memo.reachedBy)) {
       auto [table, row] = interpreter_.ownerOf(callee);
-      failures.push_back(
-          batch_.describe(Code::bad_input, table, row, -1,
-                          messages::reached_twice(CellOp(callee.cell).getSymName().str(),
-                                                  sourcePlace(CellOp(callee.cell).getLoc()).c_str())));
+      report(batch_.describe(Code::bad_input, table, row, -1,
+                             messages::reached_twice(CellOp(callee.cell).getSymName().str(),
+                                                     sourcePlace(CellOp(callee.cell).getLoc()).c_str())));
       return false;
     }
     memo.reachedBy = site;

@@ -123,6 +123,14 @@ private:
   int64_t length(mlir::ValueRange lists);
 
   const Value &value(mlir::Value v) { return values_.find(v)->second; }
+  using Phase = Interpreter::Phase;
+  /// Whether only the first failure is wanted, and it, or a value that is not there yet, was met.
+  bool isLeft() const { return interpreter_.phase_ != Phase::All && (interpreter_.first_ || !needs.empty()); }
+  bool isOfStructure() const { return interpreter_.phase_ == Phase::Structure; }
+  /// Sets a value of the body. Where structure alone is walked others are unknown, and in lists that are not.
+  void bind(mlir::Value to, Value value);
+  /// Records a failure.
+  void report(Status failure);
   /// Records that the instance fails; its results are unknown.
   Values fail(mlir::Operation *op, Fault fault, const char *what, int64_t a = 0, int64_t b = 0,
               int64_t c = 0);

@@ -34,12 +34,7 @@ Interpreter::Interpreter(ModuleOp module, WeightsView weights)
 
 Outcome Interpreter::run(llvm::StringRef name, Batch &batch, int32_t input) {
   outcome_ = Outcome();
-  memos_.clear();
-  ranges_.clear();
-  contexts_.clear();
-  owners_.clear();
-  stack_.clear();
-  steps_ = 0;
+  forget();
   batch_ = &batch;
   input_ = input;
   auto entry = symbols_.lookup<dyn::EntryOp>(name);
@@ -62,20 +57,67 @@ Outcome Interpreter::run(llvm::StringRef name, Batch &batch, int32_t input) {
     return outcome_;
   }
 
+  walk(entry);
+  if (!outcome_.failures.empty()) {
+    outcome_.status = outcome_.failures.front();
+    if (outcome_.status.code != Code::limit)
+      if (std::optional<Status> first = firstFailure(entry))
+        outcome_.status = *first;
+    outcome_.values.clear();
+  }
+  memos_.clear();
+  return std::move(outcome_);
+}
+
+/// What an earlier walk found out.
+void Interpreter::forget() {
+  memos_.clear();
+  ranges_.clear();
+  contexts_.clear();
+  owners_.clear();
+  stack_.clear();
+  first_.reset();
+  steps_ = 0;
+}
+
+std::optional<Status> Interpreter::firstFailure(dyn::EntryOp entry) {
+  for (Phase phase : {Phase::Structure, Phase::Computing}) {
+    forget();
+    phase_ = phase;
+    walk(entry);
+    phase_ = Phase::All;
+    if (first_ || steps_ > limit_)
+      break;
+  }
+  return steps_ > limit_ ? outcome_.failures.front() : first_;
+}
+
+bool Interpreter::isStructural(mlir::Value value) {
+  auto [at, fresh] = structural_.try_emplace(value);
+  if (fresh) {
+    bool structural = dyn::isStructural(value);
+    structural_[value] = structural;
+    return structural;
+  }
+  return at->second;
+}
+
+/// Computes the entry, and what it needs.
+void Interpreter::walk(dyn::EntryOp entry) {
   // The arguments: one value a leaf. One that is absent fails only where it is used; so it is unknown here,
   // and the failure stands in the list.
   Values arguments;
   std::vector<Status> missing;
   Block &body = entry.getBody().front();
   for (BlockArgument argument : body.getArguments()) {
-    int32_t column = batch.arg_column(entry_, static_cast<int32_t>(argument.getArgNumber()));
-    Evaluation reader(*this, batch.args(), input);
+    int32_t column = batch_->arg_column(entry_, static_cast<int32_t>(argument.getArgNumber()));
+    Evaluation reader(*this, batch_->args(), input_);
     arguments.push_back(argument.use_empty() ? Value() : reader.argument(column, argument.getType()));
     llvm::append_range(missing, reader.failures);
   }
   for (int walk = 1;; ++walk) {
-    Evaluation evaluation(*this, batch.args(), input);
-    evaluation.computesCalls = walk > kPatientWalks;
+    Evaluation evaluation(*this, batch_->args(), input_);
+    evaluation.computesCalls = walk > kPatientWalks || phase_ != Phase::All;
     Values results = evaluation.block(body, arguments);
     if (steps_ > limit_) {
       outcome_.failures = {Status::error(Code::limit, info_.name + ": takes more than " +
@@ -83,26 +125,20 @@ Outcome Interpreter::run(llvm::StringRef name, Batch &batch, int32_t input) {
                                                           " steps of the interpreter")};
       break;
     }
-    if (!evaluation.needs.empty() && missing.empty()) {
+    if (!evaluation.needs.empty() && missing.empty() && !first_) {
       compute(evaluation.needs);
       continue;
     }
     llvm::append_range(missing, evaluation.failures);
     outcome_.failures.insert(outcome_.failures.begin(), missing.begin(), missing.end());
     outcome_.values = std::move(results);
-    if (trace_) {
+    if (trace_ && phase_ == Phase::All) {
       evaluation.trace(entry.getLoc(), "gives", body.getTerminator()->getOperandTypes(), outcome_.values,
                        entry.getSurface());
-      trace_(name.str() + "(input " + std::to_string(input) + ")", evaluation.traced);
+      trace_(entry.getSymName().str() + "(input " + std::to_string(input_) + ")", evaluation.traced);
     }
     break;
   }
-  if (!outcome_.failures.empty()) {
-    outcome_.status = outcome_.failures.front();
-    outcome_.values.clear();
-  }
-  memos_.clear();
-  return std::move(outcome_);
 }
 
 std::pair<int32_t, int32_t> Interpreter::ownerOf(const Instance &instance) const {
@@ -130,7 +166,7 @@ void Interpreter::compute(const std::vector<Instance> &wanted) {
   size_t base = stack_.size();
   stack_.insert(stack_.end(), wanted.rbegin(), wanted.rend());
   while (stack_.size() > base) {
-    if (steps_ > limit_) {
+    if (steps_ > limit_ || first_) {
       stack_.erase(stack_.begin() + base, stack_.end());
       return;
     }
@@ -146,14 +182,18 @@ void Interpreter::compute(const std::vector<Instance> &wanted) {
     Evaluation evaluation(*this, table, row, &instance);
     Block &body = instance.cell.getBody().front();
     dyn::CellOp cell = instance.cell;
-    if (trace_)
+    if (trace_ && phase_ == Phase::All)
       for (auto [argument, given] : llvm::zip(cell.getValues(), memo(instance).given))
         evaluation.trace(argument.getLoc(), dyn::sourceName(argument.getLoc()), argument.getType(), {given});
-    evaluation.computesCalls = ++memo(instance).walks > kPatientWalks;
+    evaluation.computesCalls = ++memo(instance).walks > kPatientWalks || phase_ != Phase::All;
     Values results = evaluation.block(body, Evaluation::keyValues(body, instance.keys, memo(instance).given));
 
     bool complete = true;
     size_t first = stack_.size();
+    if (first_) {
+      stack_.erase(stack_.begin() + base, stack_.end());
+      return;
+    }
     for (const Instance &need : evaluation.needs) {
       if (memo(need).state == Memo::Open) {
         reportCycle(need);
@@ -173,7 +213,7 @@ void Interpreter::compute(const std::vector<Instance> &wanted) {
     llvm::append_range(outcome_.failures, evaluation.failures);
     memo(instance).values = std::move(results);
     memo(instance).state = Memo::Done;
-    if (trace_) {
+    if (trace_ && phase_ == Phase::All) {
       const Values &gives = memo(instance).values;
       evaluation.trace(cell.getLoc(), "gives", body.getTerminator()->getOperandTypes(), gives,
                        cell.getSurface());
@@ -207,7 +247,11 @@ void Interpreter::reportCycle(const Instance &again) {
   }
   std::reverse(steps.begin(), steps.end());
   auto [table, row] = ownerOf(again);
-  outcome_.failures.push_back(batch_->describe(Code::bad_input, table, row, -1, messages::cycle(steps)));
+  Status status = batch_->describe(Code::bad_input, table, row, -1, messages::cycle(steps));
+  if (phase_ == Phase::All)
+    outcome_.failures.push_back(std::move(status));
+  else if (!first_)
+    first_ = std::move(status);
 }
 
 const Value &Interpreter::parameter(llvm::StringRef path, Type type) {

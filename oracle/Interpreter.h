@@ -27,13 +27,13 @@ using WeightsView = std::function<llvm::ArrayRef<float>(llvm::StringRef path)>;
 
 /// What came of one input.
 struct Outcome {
-  /// Ok, or the first failure found, in the words that compiled code uses too.
+  /// Ok, or the first failure in the order of evaluation (LANGUAGE E2), in the words that compiled code uses
+  /// too.
   Status status;
   /// If ok: the flat values of the result, in the order of `dbc::flatten` over the entry's result type. Node
   /// values count among the nodes of the batch.
   std::vector<Value> values;
-  /// All failures that the input contains, `status` among them. An input with several mistakes may be refused
-  /// for any of them.
+  /// All failures that the input contains, `status` among them, in no order.
   std::vector<Status> failures;
   /// How near the nearest computed decision (argmax, comparison or truncation of an f32) was to going the
   /// other way.
@@ -111,6 +111,14 @@ private:
     std::vector<dyn::CellOp> cells;
     dyn::GivenValues values;
   };
+  /// What a walk is for: all that an input gives and contains; or the first failure, among those that
+  /// structure alone decides, or among the others. For the first failure a body is left where a value is
+  /// missing, and walked again when it is there, so that everything comes in the order of the source.
+  enum class Phase { All, Structure, Computing };
+  void forget();
+  void walk(dyn::EntryOp entry);
+  std::optional<Status> firstFailure(dyn::EntryOp entry);
+  bool isStructural(mlir::Value value);
   const Recursion *recursionOf(mlir::Operation *cell) const {
     auto at = recursions_.find(cell);
     return at == recursions_.end() ? nullptr : at->second.get();
@@ -151,6 +159,9 @@ private:
   std::map<CallSite, int32_t> contexts_; ///< calls from outside of recursions that are given values
   std::vector<Instance> stack_;          ///< of instances to compute
   int within_ = 0;                       ///< walks that wait for an instance to be computed
+  Phase phase_ = Phase::All;
+  std::optional<Status> first_;                  ///< failure, unless all are wanted
+  llvm::DenseMap<mlir::Value, bool> structural_; ///< what is known of values
   Outcome outcome_;
 };
 

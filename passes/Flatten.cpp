@@ -2,6 +2,7 @@
 //
 // The frame of a batch program: its cells and their groups, spaces, arrays, and the order of scheduling.
 #include "passes/Flatten.h"
+#include "ir/Dyn/Numbers.h"
 #include "ir/Dyn/Recursion.h"
 #include "passes/FlattenWalk.h"
 #include "llvm/Support/Path.h"
@@ -256,17 +257,24 @@ LogicalResult Flattening::run() {
         space ? FlatSymbolRefAttr::get(context, space->name) : FlatSymbolRefAttr(), ArrayAttr());
     Block *block = &func.getBody().emplaceBlock();
     Type i32 = functions.getI32Type();
-    auto add = [&](StringRef name) { block->addArgument(i32, NameLoc::get(functions.getStringAttr(name))); };
+    auto add = [&](StringRef name, BlockArgument key = {}) {
+      Location loc = NameLoc::get(functions.getStringAttr(name));
+      auto number = key ? dyn::numberOf(key.getLoc()) : std::nullopt;
+      block->addArgument(i32, number ? dyn::numbered(loc, *number) : loc);
+    };
     if (kind == kernel::FuncKind::Index)
       add("row");
     std::string owner = "input";
-    if (cell && startsWithNode(cell))
-      owner = nameOf(cell.getBody().getArgument(0).getLoc());
-    add(owner.empty() ? "node" : owner);
+    BlockArgument node;
+    if (cell && startsWithNode(cell)) {
+      node = cell.getBody().getArgument(0);
+      owner = nameOf(node.getLoc());
+    }
+    add(owner.empty() ? "node" : owner, node);
     if (cell)
       for (BlockArgument key : furtherKeys(cell)) {
         std::string name = nameOf(key.getLoc());
-        add(name.empty() ? "key" : name);
+        add(name.empty() ? "key" : name, key);
       }
     return func;
   };

@@ -2,6 +2,7 @@
 //
 // Scans and folds: their states are rows, and each step reads those of the step before. Where a `while` may
 // end them, which rows there are is found while computing.
+#include "ir/Dyn/Numbers.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/FlattenWalk.h"
 
@@ -68,7 +69,9 @@ void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &b
 
   std::string name = label(op, at);
   SpaceInfo *states = f.addSpace(loc, name + ".states", kernel::SpaceKind::States, at.space);
-  SpaceInfo *steps = f.addSpace(loc, name, kernel::SpaceKind::Steps, at.space);
+  std::optional<int64_t> number = dyn::numberOf(loc);
+  SpaceInfo *steps = f.addSpace(back && number ? dyn::numbered(loc, dyn::reversed(*number)) : loc, name,
+                                kernel::SpaceKind::Steps, at.space);
   states->used = steps->used = true;
   Value length = infos[0].length;
   if (!isOwn(op))

@@ -3,6 +3,7 @@
 // The pipeline: which passes make what of a model, in order.
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
+#include "passes/DynOrderErrors.h"
 #include "passes/Passes.h"
 
 using namespace mlir;
@@ -10,6 +11,7 @@ using namespace mlir;
 namespace dbc::passes {
 
 void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
+  pm.addPass(createDynOrderErrors());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createDynDecompose());
@@ -64,6 +66,7 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
 
 void registerPasses() {
   registerDbcPasses();
+  registerPass([] { return createDynOrderErrors(); });
   PassPipelineRegistration<>("dbc-pipeline", "All passes from dyn to kernel",
                              [](OpPassManager &pm) { buildPipeline(pm); });
   PassPipelineRegistration<>("dbc-pipeline-cuda", "All passes from dyn to kernel, for an NVIDIA GPU",

@@ -3,9 +3,20 @@
 // What went wrong in single inputs, put into words. All of this is off the fast path.
 #include <dbc/schedule.h>
 
+#include <algorithm>
 #include <new>
+#include <tuple>
 
 namespace dbc {
+
+int32_t position_of(const Space &space, int32_t row, bool back) noexcept {
+  const int32_t *parents = space[0];
+  int32_t end = row;
+  while (back ? end + 1 < space.rows() && parents[end + 1] == parents[row]
+              : end > 0 && parents[end - 1] == parents[row])
+    end += back ? 1 : -1;
+  return back ? end - row : row - end;
+}
 
 void ScheduleErrors::add(Status status, int32_t p) noexcept {
   std::lock_guard<std::mutex> lock(mutex_);
@@ -17,6 +28,8 @@ void ScheduleErrors::add(Status status, int32_t p) noexcept {
       !(launch_ > 0 && input < from_.size() && from_[input].launch == launch_ && p < from_[input].row))
     return;
   remember(input, p);
+  if (p < 0 && first)
+    note(status.input);
   if (first)
     statuses_.fail(status.input, std::move(status));
   else
@@ -30,6 +43,48 @@ void ScheduleErrors::remember(size_t input, int32_t p) noexcept {
     from_[input] = {launch_, p};
   } catch (const std::bad_alloc &) {
     // Then the first to arrive stays.
+  }
+}
+
+void ScheduleErrors::settle(const EvaluationOrder &order, int32_t entry) noexcept {
+  if (order.code == nullptr)
+    return;
+  try {
+    for (int32_t input : failed_)
+      if (Status first = first_error(order, batch_, entry, input); !first.ok())
+        statuses_.replace(input, std::move(first));
+    settle_computed(order, entry);
+  } catch (const std::bad_alloc &) {
+    // Then what was met first stays.
+  }
+}
+
+/// Inputs that stages found something wrong with.
+void ScheduleErrors::settle_computed(const EvaluationOrder &order, int32_t entry) {
+  auto key = [](const Computed &c) { return std::make_tuple(c.input, c.from.launch, c.from.row); };
+  std::stable_sort(computed_.begin(), computed_.end(),
+                   [&](const Computed &a, const Computed &b) { return key(a) < key(b); });
+  for (size_t begin = 0, end = 0; begin < computed_.size(); begin = end) {
+    std::vector<ComputedError> errors;
+    for (end = begin; end < computed_.size() && computed_[end].input == computed_[begin].input; ++end)
+      errors.push_back(computed_[end].error);
+    if (errors.size() == 1)
+      continue;
+    const int32_t input = computed_[begin].input,
+                  number = first_computed(order, batch_, entry, input, errors);
+    if (number < 0)
+      continue;
+    const Computed &c = computed_[begin + number];
+    statuses_.replace(input, batch_.describe(Code::bad_input, c.table, c.row, -1,
+                                             messages::fault_text(c.fault, c.what, c.a, c.b, c.c, c.at)));
+  }
+}
+
+void ScheduleErrors::note(int32_t input) noexcept {
+  try {
+    failed_.push_back(input);
+  } catch (const std::bad_alloc &) {
+    // As above.
   }
 }
 
@@ -50,11 +105,26 @@ void ScheduleErrors::fault(int32_t table, int32_t row, Fault fault, const char *
   }
 }
 
-void ScheduleErrors::fault_in_row(int32_t p, int32_t table, int32_t row, Fault fault, const char *at,
-                                  const char *what, int64_t a, int64_t b, int64_t c) noexcept {
+void ScheduleErrors::fault_in_row(std::initializer_list<int32_t> event, int32_t p, int32_t table, int32_t row,
+                                  Fault fault, const char *at, const char *what, int64_t a, int64_t b,
+                                  int64_t c) noexcept {
   try {
     std::string text = messages::fault_text(fault, what, a, b, c, at);
-    add(batch_.describe(Code::bad_input, table, row, -1, text), p);
+    Status status = batch_.describe(Code::bad_input, table, row, -1, text);
+    const int32_t input = status.input;
+    add(std::move(status), p);
+    std::lock_guard<std::mutex> lock(mutex_);
+    computed_.push_back({input,
+                         table,
+                         row,
+                         {launch_, p},
+                         {*event.begin(), std::vector<int32_t>(event.begin() + 1, event.end())},
+                         fault,
+                         at,
+                         what,
+                         a,
+                         b,
+                         c});
   } catch (const std::bad_alloc &) {
     add_wordless(table, row);
   }

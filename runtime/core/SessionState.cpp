@@ -260,6 +260,8 @@ Status Session::State::start(int32_t number, Batch &batch, Outputs &out, bool sh
 }
 
 void Session::State::complete() {
+  const EntryCode &code = model_.code().entries[current_.entry];
+  current_.errors->settle(code.order, code.entry);
   for (int32_t input = 0; statuses_.failed() > 0 && input < statuses_.inputs(); ++input)
     if (!statuses_[input].ok())
       current_.out->blank(input);

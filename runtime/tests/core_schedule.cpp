@@ -584,11 +584,11 @@ TEST(Errors, OfOneLaunchTheLeastRowStays) {
   EXPECT_EQ(statuses[0].message, "toy: input 0: Tree node 2 (Leaf): first");
   // Of a launch the least row of its space stays, and of a row the first.
   for (int32_t p : {12, 10, 11, 10})
-    errors.fault_in_row(p, Tree, 17 - p, dbc::Fault::empty, "toy.dyn:9:1", p == 10 ? "max" : "min");
-  errors.fault_in_row(10, Tree, 5, dbc::Fault::empty, "toy.dyn:9:1", "mean");
+    errors.fault_in_row({7}, p, Tree, 17 - p, dbc::Fault::empty, "toy.dyn:9:1", p == 10 ? "max" : "min");
+  errors.fault_in_row({7}, 10, Tree, 5, dbc::Fault::empty, "toy.dyn:9:1", "mean");
   EXPECT_EQ(statuses[1].message, "toy: input 1: Tree node 3 (Leaf): `max` of an empty list, at toy.dyn:9:1");
   errors.begin_launch();
-  errors.fault_in_row(0, Tree, 4, dbc::Fault::empty, "toy.dyn:9:1", "min");
+  errors.fault_in_row({7}, 0, Tree, 4, dbc::Fault::empty, "toy.dyn:9:1", "min");
   EXPECT_EQ(statuses[1].message, "toy: input 1: Tree node 3 (Leaf): `max` of an empty list, at toy.dyn:9:1");
   EXPECT_EQ(statuses.failed(), 2);
 }

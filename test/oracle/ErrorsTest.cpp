@@ -87,13 +87,43 @@ TEST_F(Errors, Cycle) {
       "0)");
 }
 
-// An input may be refused for any of its mistakes: all are found.
-TEST_F(Errors, AllAreFound) {
+// All mistakes of an input are found, and the first in the order of evaluation is its status.
+TEST_F(Errors, AllAreFoundAndTheFirstIsTold) {
   oracle::Outcome outcome = model.run(
       "run", R"({"nodes": [{"Node": {"i": 9, "kids": [1, 2]}}, {"Node": {"i": 0, "kids": []}}, {"Leaf": {}}],
                           "args": {"t": 0}})");
   EXPECT_EQ(outcome.failures.size(), 3u);
+  EXPECT_EQ(outcome.status.message, "m: input 0: node 1 (Node): `max` of an empty list, at m.dyn:5:44");
   EXPECT_TRUE(outcome.values.empty());
+}
+
+// What structure decides comes before what is computed, wherever it stands; the rest in the order of the
+// source, a cell where it is called first, and element by element.
+TEST(ErrorsOrder, IsThatOfTheSource) {
+  Model model(R"(model m; data T(n: int, x: f32, kids: [T]);
+param E: f32[4];
+fn later(t: T) -> f32 { E[t.n + int(t.x)] }
+cell down(t: T) -> f32 { later(t) + sum(k in t.kids) down(k) }
+cell up(t: T) -> f32 { (sum(k in t.kids) up(k)) + later(t) }
+entry first(t: T) -> f32 { down(t) + up(t) }
+entry other(t: T) -> f32 { up(t) + down(t) }
+entry structure(t: T) -> f32 { down(t) + f32(div(1, t.n)) }
+entry back(is: [int]) -> f32 { sum(scan_back(i in is, s = 0.0) { s + E[i + int(s * 0)] }) }
+entry steps(is: [int]) -> f32 { fold(i in is, s = 0.0) { s + E[i + int(s * 0)] + E[i + 1 + int(s * 0)] } }
+)");
+  ASSERT_EQ(model.diagnostics(), "");
+  model.draw(1);
+  const std::string tree =
+      R"({"nodes": [{"T": {"n": 7, "x": 0, "kids": [1, 2]}}, {"T": {"n": 8, "x": 0, "kids": []}},
+                              {"T": {"n": 9, "x": 0, "kids": []}}], "args": {"t": 0}})";
+  EXPECT_EQ(model.error("first", tree), "m: input 0: node 0: index 7 is outside 0..3, at m.dyn:3:25");
+  EXPECT_EQ(model.error("other", tree), "m: input 0: node 1: index 8 is outside 0..3, at m.dyn:3:25");
+  EXPECT_EQ(model.error("structure", R"({"nodes": [{"T": {"n": 0, "x": 9, "kids": []}}], "args": {"t": 0}})"),
+            "m: input 0: `div` of 1 by 0, at m.dyn:8:46");
+  EXPECT_EQ(model.error("back", R"({"args": {"is": [7, 1, 8]}})"),
+            "m: input 0: index 8 is outside 0..3, at m.dyn:9:70");
+  EXPECT_EQ(model.error("steps", R"({"args": {"is": [3, 9]}})"),
+            "m: input 0: index 4 is outside 0..3, at m.dyn:10:83");
 }
 
 // What is not asked for may be missing, and what `&&` does not reach cannot fail.

@@ -6,6 +6,7 @@
 
 #include <dbc/batch.h>
 #include <dbc/buffer.h>
+#include <dbc/first_error.h>
 #include <dbc/model_info.h>
 #include <dbc/product.h>
 #include <dbc/status.h>
@@ -54,6 +55,7 @@ struct EntryCode {
   std::vector<ColumnRef> shared_reads; ///< if so, columns that its cells read: nodes must be alike in these
   std::vector<const char *> stages;    ///< names, in order; RunProfile has one line for each
   std::unique_ptr<EntryPlan> (*make_plan)();
+  EvaluationOrder order = {}; ///< by which the first of an input's errors is told; empty: not known
 };
 
 /// What a compiled model offers to a host. Each has `extern "C" const dbc::ModelCode *dbc_code_<model>()`

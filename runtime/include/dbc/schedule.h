@@ -13,12 +13,14 @@
 
 #include <dbc/batch.h>
 #include <dbc/buffer.h>
+#include <dbc/first_error.h>
 #include <dbc/messages.h>
 #include <dbc/sharing.h>
 #include <dbc/status.h>
 
 #include <atomic>
 #include <cstdint>
+#include <initializer_list>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -31,11 +33,12 @@
 
 namespace dbc {
 
-/// Collects what goes wrong in single inputs while an entry is scheduled or computed: the first failure of
+/// Collects what goes wrong in single inputs while an entry is scheduled or computed. The first failure of
 /// each input stays, and of those that threads report from the same launch of a stage the one of the least
-/// row, so that it depends neither on threads nor on the rest of the batch. All reporting functions are cold,
-/// may be called from several threads, never throw, and return so that the caller can go on with any harmless
-/// value. `at` is a place in the source, "tree_lstm.dyn:12:5", or null.
+/// row; at the end of a run settle() puts that in its place which comes first in the order of evaluation, so
+/// that it depends neither on threads nor on the batch nor on how stages were cut. All reporting functions
+/// are cold, may be called from several threads, never throw, and return so that the caller can go on with
+/// any harmless value. `at` is a place in the source, "tree_lstm.dyn:12:5", or null.
 class ScheduleErrors {
 public:
   ScheduleErrors(const Batch &batch, InputStatuses &statuses) : batch_(batch), statuses_(statuses) {}
@@ -45,9 +48,11 @@ public:
   /// Any other fault of rule E2; `what`, a, b, c as messages.h says at the fault.
   DBC_COLD void fault(int32_t table, int32_t row, Fault fault, const char *at, const char *what = "",
                       int64_t a = 0, int64_t b = 0, int64_t c = 0) noexcept;
-  /// The same from row `p` of the space that a stage runs over, whose failures do not come in order.
-  DBC_COLD void fault_in_row(int32_t p, int32_t table, int32_t row, Fault fault, const char *at,
-                             const char *what = "", int64_t a = 0, int64_t b = 0, int64_t c = 0) noexcept;
+  /// The same from row `p` of the space that a stage runs over, whose failures do not come in order. `event`:
+  /// its number, then pairs of a coordinate and its value, see ComputedError.
+  DBC_COLD void fault_in_row(std::initializer_list<int32_t> event, int32_t p, int32_t table, int32_t row,
+                             Fault fault, const char *at, const char *what = "", int64_t a = 0, int64_t b = 0,
+                             int64_t c = 0) noexcept;
   /// Anything else: `what` is the last part of the message.
   DBC_COLD void fail(int32_t table, int32_t row, const std::string &what) noexcept;
 
@@ -57,10 +62,14 @@ public:
   /// A stage is launched; all that is reported until the next one comes from it, in any order. By the run's
   /// own thread.
   void begin_launch() { ++launch_; }
+  /// At the end of a run: each input that failed is left with the first of its errors in the order of
+  /// evaluation, of the entry number `entry`.
+  void settle(const EvaluationOrder &order, int32_t entry) noexcept;
 
 private:
-  void add(Status status, int32_t p = 0) noexcept;
+  void add(Status status, int32_t p = -1) noexcept; ///< -1: while scheduling
   void remember(size_t input, int32_t p) noexcept;
+  void note(int32_t input) noexcept;
   void add_wordless(int32_t table, int32_t row) noexcept; ///< there is no memory for words
 
   const Batch &batch_;
@@ -72,7 +81,19 @@ private:
     int64_t launch;
     int32_t row;
   };
-  std::vector<Origin> from_; ///< of the failure of each input; empty if nothing failed yet
+  std::vector<Origin> from_;    ///< of the failure of each input; empty if nothing failed yet
+  std::vector<int32_t> failed_; ///< inputs that failed while they were scheduled
+  /// What stages found wrong.
+  struct Computed {
+    int32_t input, table, row;
+    Origin from;
+    ComputedError error;
+    Fault fault;
+    const char *at, *what;
+    int64_t a, b, c;
+  };
+  void settle_computed(const EvaluationOrder &order, int32_t entry);
+  std::vector<Computed> computed_;
 };
 
 /// How much memory an input may claim with lists that it does not hold itself (ranges, a list once for each
@@ -473,6 +494,10 @@ private:
   std::vector<IntColumn> columns_;
   size_t room_ = 0; ///< so many rows fit into all columns
 };
+
+/// The position of a row among those of its parent (column 0 holds the parents); `back`: counted from the
+/// last. For messages: O(position).
+DBC_COLD int32_t position_of(const Space &space, int32_t row, bool back = false) noexcept;
 
 /// Every row of `space` is computed in its parent's tick (column 0 holds the parents). O(rows + ticks).
 void ticks_from_parent(Space &space, const Ticks &parent);

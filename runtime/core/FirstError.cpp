@@ -1,0 +1,295 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The walk through an input's structure in the order of evaluation: its steps, and calls. Values and lists
+// are in FirstErrorLists.cpp.
+#include "FirstErrorWalk.h"
+
+#include <algorithm>
+
+namespace dbc {
+
+namespace first {
+
+// --- calls
+// ----------------------------------------------------------------------------------------------------------
+
+std::vector<int32_t> Walk::coordinates() const {
+  const Frame &frame = frames_.back();
+  std::vector<int32_t> at;
+  const int32_t *head = function(frame.function);
+  for (size_t k = 0; k < frame.keys.size(); ++k)
+    at.insert(at.end(), {head[4 + 2 * k], frame.keys[k]});
+  for (const Loop &loop : frame.loops)
+    at.insert(at.end(), {loop.coordinate, static_cast<int32_t>(loop.position())});
+  if (frame.context > 0) {
+    const std::vector<int32_t> &outer = contexts_[frame.context - 1].coordinates;
+    at.insert(at.end(), outer.begin(), outer.end());
+  }
+  return at;
+}
+
+/// Which of its instances a cell's is that is called: that of the call from outside.
+int32_t Walk::context(const int32_t *p) {
+  const Frame &frame = frames_.back();
+  if (p[2] == 0)
+    return 0;
+  if (p[2] == 1)
+    return frame.context;
+  Name name{frame.function, frame.context, p[1]};
+  name.insert(name.end(), frame.keys.begin(), frame.keys.end());
+  for (const Loop &loop : frame.loops)
+    name.push_back(static_cast<int32_t>(loop.position()));
+  auto [at, fresh] =
+      context_numbers_.try_emplace(std::move(name), static_cast<int32_t>(contexts_.size()) + 1);
+  if (fresh)
+    contexts_.push_back({frame.own, coordinates()});
+  return at->second;
+}
+
+/// False where the callee's values are not there yet: then it is walked, and this call met again.
+bool Walk::call(const int32_t *p, bool only_reach) {
+  const int32_t f = p[0], number = p[1], changes = p[3];
+  const int32_t of = context(p);
+  Name name{f, of};
+  std::vector<int32_t> keys;
+  const int32_t *rest = p + 4;
+  for (int32_t n = *rest++; n > 0; --n)
+    keys.push_back(value(*rest++).number);
+  name.insert(name.end(), keys.begin(), keys.end());
+  Instance &instance = instances_[name];
+  if (only_reach) {
+    const Frame &frame = frames_.back();
+    std::vector<int32_t> site{frame.function, frame.context, number};
+    site.insert(site.end(), frame.keys.begin(), frame.keys.end());
+    for (const Loop &loop : frame.loops)
+      site.push_back(static_cast<int32_t>(loop.position()));
+    if (!instance.reached_by.empty() && instance.reached_by != site) {
+      const Owner owner = owner_of(f, of, keys);
+      status_ = batch_.describe(Code::bad_input, owner.table, owner.row, -1,
+                                messages::reached_twice(word(function(f)[1]), word(changes)));
+    }
+    instance.reached_by = std::move(site);
+    return true;
+  }
+  if (instance.state == Instance::Open) {
+    cycle(&instance);
+    return true;
+  }
+  if (instance.state == Instance::New) {
+    instance.state = Instance::Open;
+    Values given;
+    for (int32_t n = *rest++; n > 0; --n)
+      given.push_back(value(*rest++));
+    enter(f, of, std::move(keys), given, &instance);
+    return false;
+  }
+  rest += 1 + *rest; // what is given
+  for (const Value &result : instance.results)
+    set(*++rest, result);
+  return true;
+}
+
+/// "Tree node 3, t = 2".
+std::string Walk::words(const Frame &frame) const {
+  const int32_t *head = function(frame.function);
+  std::string text;
+  for (size_t k = 0; k < frame.keys.size(); ++k) {
+    text += text.empty() ? "" : ", ";
+    if (k == 0 && head[2] >= 0)
+      text += batch_.node_name(head[2], frame.keys[0]);
+    else
+      text += word(head[5 + 2 * k]) + (" = " + std::to_string(frame.keys[k]));
+  }
+  return text;
+}
+
+/// An instance that is being walked is needed by the newest.
+void Walk::cycle(const Instance *again) {
+  size_t first = frames_.size() - 1;
+  while (frames_[first].instance != again)
+    --first;
+  std::vector<messages::CycleStep> steps;
+  for (size_t i = first; i < frames_.size(); ++i)
+    steps.push_back({word(function(frames_[i].function)[1]), words(frames_[i])});
+  const Owner &owner = frames_[first].own;
+  status_ = batch_.describe(Code::bad_input, owner.table, owner.row, -1, messages::cycle(steps));
+}
+
+// --- events
+// ----------------------------------------------------------------------------------------------------------
+
+/// Whether an error was where the walk is.
+bool Walk::is_at(const ComputedError &error) const {
+  const std::vector<int32_t> here = coordinates();
+  for (size_t i = 0; i + 1 < error.at.size(); i += 2)
+    for (size_t k = 0; k + 1 < here.size(); k += 2)
+      if (here[k] == error.at[i]) {
+        if (here[k + 1] != error.at[i + 1])
+          return false;
+        break; // further ones are of contexts
+      }
+  return true;
+}
+
+void Walk::event(int32_t number) {
+  for (size_t i = 0; errors_ && i < errors_->size(); ++i)
+    if ((*errors_)[i].event == number && is_at((*errors_)[i])) {
+      found_ = static_cast<int32_t>(i);
+      return;
+    }
+}
+
+void Walk::step() {
+  Frame &frame = frames_.back();
+  const int32_t *p = code_ + frame.pc;
+  const Step what = static_cast<Step>(*p++);
+  auto go_on = [&](int32_t operands) { frame.pc += 1 + operands; };
+  switch (what) {
+  case Step::Constant:
+    go_on(2);
+    return set(p[0], number(p[1]));
+  case Step::Unknown:
+    go_on(1);
+    return set(p[0], Value());
+  case Step::Move:
+    go_on(2);
+    return set(p[0], Value(value(p[1])));
+  case Step::Field:
+    go_on(5);
+    return load(p[0], p[2], value(p[1]).number, p[3], p[4]);
+  case Step::Argument:
+    go_on(3);
+    return load(p[0], batch_.args(), input_, batch_.arg_column(entry_, p[1]), p[2]);
+  case Step::Int:
+    go_on(5);
+    return integer(p);
+  case Step::Logic:
+    go_on(4);
+    return logic(p);
+  case Step::Select: {
+    go_on(4);
+    const Value &condition = value(p[1]);
+    return set(p[0], condition.known() ? Value(value(p[condition.number != 0 ? 2 : 3])) : Value());
+  }
+  case Step::Narrow: {
+    go_on(3);
+    const Value &x = value(p[0]);
+    if (x.known() && (x.number < 0 || x.number >= p[1]))
+      fail(Fault::index, p[2], "", x.number, p[1]);
+    return;
+  }
+  case Step::Range:
+    go_on(4);
+    return range(p);
+  case Step::Length:
+    go_on(2);
+    return set(p[0],
+               value(p[1]).is_list() ? number(static_cast<int64_t>(value(p[1]).list->size())) : Value());
+  case Step::Zip:
+    go_on(2 + p[1]);
+    return zip(p);
+  case Step::Reverse: {
+    go_on(2);
+    if (!value(p[1]).is_list())
+      return set(p[0], Value());
+    const Values &elements = *value(p[1]).list;
+    count(static_cast<int64_t>(elements.size()));
+    return set(p[0], list_of(Values(elements.rbegin(), elements.rend())));
+  }
+  case Step::Slice:
+    go_on(5);
+    return slice(p);
+  case Step::At:
+    go_on(4);
+    return element(p);
+  case Step::Some:
+    go_on(3);
+    if (value(p[0]).is_list() && value(p[0]).list->empty())
+      fail(Fault::empty, p[2], word(p[1]));
+    return;
+  case Step::Reduce:
+    go_on(4);
+    return reduce(p);
+  case Step::Event:
+    go_on(1);
+    return event(p[0]);
+  case Step::Begin: {
+    const int32_t lists = p[5], states = p[6 + lists], results = p[7 + 2 * lists + 2 * states];
+    go_on(8 + 2 * lists + 2 * states + results);
+    return begin(p);
+  }
+  case Step::Next:
+    return next(p);
+  case Step::Jump:
+    frame.pc = p[0];
+    return;
+  case Step::Unless:
+    if (value(p[0]).known() && value(p[0]).number == 0)
+      frame.pc = p[1];
+    else
+      go_on(2);
+    return;
+  case Step::Switch: {
+    const uint8_t *kinds = batch_.kinds(p[1]);
+    frame.pc = p[3 + (kinds ? kinds[value(p[0]).number] : 0)];
+    return;
+  }
+  case Step::Nodes:
+    go_on(3);
+    return nodes(p[0], p[1], p[2]);
+  case Step::Owner:
+    go_on(2);
+    frame.owner = p[0] >= 0    ? Owner{p[0], value(p[1]).number}
+                  : p[0] == -1 ? frame.own
+                  : p[0] == -2 ? Owner{batch_.args(), input_}
+                               : contexts_[frame.context - 1].owner;
+    return;
+  case Step::Key: {
+    go_on(5);
+    const int32_t x = value(p[0]).number, low = value(p[1]).number, high = value(p[2]).number;
+    if (x < low || x >= high)
+      fail(Fault::key, p[4], word(p[3]), x, low, high);
+    return;
+  }
+  case Step::Call: {
+    const int32_t keys = p[4], given = p[5 + keys], results = p[6 + keys + given];
+    if (call(p, false) && status_.ok())
+      go_on(7 + keys + given + results);
+    return;
+  }
+  case Step::Reach: {
+    go_on(5 + p[4]);
+    call(p, true);
+    return;
+  }
+  case Step::Return: {
+    Values results;
+    for (int32_t i = 0; i < p[0]; ++i)
+      results.push_back(value(p[1 + i]));
+    if (frame.instance) {
+      frame.instance->results = std::move(results);
+      frame.instance->state = Instance::Done;
+    }
+    waiting_ -= frame.values.size();
+    frames_.pop_back();
+    return;
+  }
+  }
+}
+
+} // namespace first
+
+Status first_error(const EvaluationOrder &order, const Batch &batch, int32_t entry, int32_t input) {
+  first::Walk walk(order, batch, entry, input, nullptr);
+  walk.run();
+  return walk.status();
+}
+
+int32_t first_computed(const EvaluationOrder &order, const Batch &batch, int32_t entry, int32_t input,
+                       const std::vector<ComputedError> &errors) {
+  first::Walk walk(order, batch, entry, input, &errors);
+  walk.run();
+  return walk.found();
+}
+
+} // namespace dbc
