@@ -116,11 +116,18 @@ static std::string matrixText(const ModelNames &model, kernel::WeightsOp op) {
     if (op.getTables())
       shape.erase(shape.begin());
     assert(shape.size() == 2 && "parts of packed weights are matrices");
-    parts.push_back(
-        "{" +
-        commas({"param::" + param->name, std::to_string(shape[0]), std::to_string(shape[1]),
-                std::to_string(op.getPlaces()[2 * n]), std::to_string(op.getPlaces()[2 * n + 1])}) +
-        "}");
+    size_t numbers = op.getPlaces().size() / op.getParts().size();
+    ArrayRef<int64_t> place = op.getPlaces().slice(numbers * n, numbers), block = place.drop_front(2),
+                      size = block.empty() ? ArrayRef(shape) : block.take_back(2);
+    std::vector<std::string> text = {"param::" + param->name};
+    auto add = [&](int64_t number) { text.push_back(std::to_string(number)); };
+    for (int64_t number : {size[0], size[1], place[0], place[1]})
+      add(number);
+    if (!block.empty()) {
+      add(block[0] * shape[1] + block[1]);
+      add(shape[1]);
+    }
+    parts.push_back("{" + commas(text) + "}");
   }
   std::vector<std::string> matrix = {std::to_string(op.getOut()), std::to_string(op.getIn())};
   if (op.getInit() || op.getGates())

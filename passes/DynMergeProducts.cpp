@@ -3,7 +3,6 @@
 // dyn-merge-products: fewer, larger products.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/IRMapping.h"
 #include "passes/MergedMaps.h"
 #include "passes/Passes.h"
 #include "passes/Products.h"
@@ -66,23 +65,6 @@ struct DynMergeProductsPass : impl::DynMergeProductsBase<DynMergeProductsPass> {
     return tensor::ConcatOp::create(b, loc, axis, parts);
   }
 
-  /// A product like `like` with other operands; weights go before the vector.
-  static Value product(OpBuilder &b, linalg::ContractOp like, Value weights, Value x) {
-    Location loc = like.getLoc();
-    Type f32 = b.getF32Type();
-    int64_t out = cast<RankedTensorType>(weights.getType()).getShape()[0];
-    Value empty = tensor::EmptyOp::create(b, loc, ArrayRef<int64_t>{out}, f32);
-    Value zero = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0));
-    Value init = linalg::FillOp::create(b, loc, ValueRange(zero), ValueRange(empty)).getResult(0);
-    MLIRContext *c = b.getContext();
-    AffineExpr m = getAffineDimExpr(0, c), k = getAffineDimExpr(1, c);
-    AffineMap maps[] = {AffineMap::get(2, 0, {m, k}, c), AffineMap::get(2, 0, {k}, c),
-                        AffineMap::get(2, 0, {m}, c)};
-    return linalg::ContractOp::create(b, loc, TypeRange(init.getType()), ValueRange{weights, x},
-                                      ValueRange(init), b.getAffineMapArrayAttr(maps))
-        ->getResult(0);
-  }
-
   /// W x + U h  ==>  [W U] [x; h]
   void mergeSum(arith::AddFOp add) {
     auto l = mergeable(add.getLhs()), r = mergeable(add.getRhs());
@@ -94,9 +76,8 @@ struct DynMergeProductsPass : impl::DynMergeProductsBase<DynMergeProductsPass> {
     if (add.getLhs().getParentBlock() != add->getBlock() || add.getRhs().getParentBlock() != add->getBlock())
       return;
     OpBuilder b(add);
-    Value sum =
-        product(b, add.getLhs().getDefiningOp<linalg::ContractOp>(),
-                join(b, add.getLoc(), {l->weights, r->weights}, 1), join(b, add.getLoc(), {l->x, r->x}, 0));
+    Value sum = createProduct(b, add.getLhs().getLoc(), join(b, add.getLoc(), {l->weights, r->weights}, 1),
+                              join(b, add.getLoc(), {l->x, r->x}, 0));
     if (late.contains(l->x))
       late.insert(sum);
     sum.setLoc(add.getLoc());
@@ -116,8 +97,9 @@ struct DynMergeProductsPass : impl::DynMergeProductsBase<DynMergeProductsPass> {
       OpBuilder b(products[0]);
       SmallVector<Value> weights;
       for (linalg::ContractOp op : products)
-        weights.push_back(rebuild(b, matVec(op)->weights));
-      Value all = product(b, products[0], join(b, products[0].getLoc(), weights, 0), matVec(products[0])->x);
+        weights.push_back(cloneWeights(b, matVec(op)->weights));
+      Value all = createProduct(b, products[0].getLoc(), join(b, products[0].getLoc(), weights, 0),
+                                matVec(products[0])->x);
       int64_t offset = 0;
       for (linalg::ContractOp op : products) {
         auto type = cast<RankedTensorType>(op.getResult(0).getType());
@@ -142,15 +124,6 @@ struct DynMergeProductsPass : impl::DynMergeProductsBase<DynMergeProductsPass> {
     for (Value input : concat.getInputs())
       inputs.push_back(input.getAsOpaquePointer());
     return joins.try_emplace({x.getParentBlock(), std::move(inputs)}, x).first->second;
-  }
-
-  /// Weights again at the builder's place, which may be above where they were read.
-  static Value rebuild(OpBuilder &b, Value weights) {
-    Operation *op = weights.getDefiningOp();
-    IRMapping mapping;
-    for (Value operand : op->getOperands())
-      mapping.map(operand, rebuild(b, operand));
-    return b.clone(*op, mapping)->getResult(0);
   }
 
   DenseSet<Value> late;

@@ -4,10 +4,60 @@
 #include "passes/Products.h"
 #include "ir/Batch/Batch.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
 namespace dbc::passes {
+
+tensor::ExtractSliceOp weightSlice(Value value) {
+  auto slice = value.getDefiningOp<tensor::ExtractSliceOp>();
+  bool cut = slice && slice.getType().getRank() == 2 && slice.getSource().getDefiningOp<dyn::GetOp>() &&
+             slice.getSourceType().getRank() == 2 && slice.getOffsets().empty() &&
+             slice.getSizes().empty() && slice.hasUnitStride();
+  return cut ? slice : tensor::ExtractSliceOp();
+}
+
+Value cloneWeights(OpBuilder &b, Value weights) {
+  Operation *op = weights.getDefiningOp();
+  IRMapping mapping;
+  for (Value operand : op->getOperands())
+    mapping.map(operand, cloneWeights(b, operand));
+  return b.clone(*op, mapping)->getResult(0);
+}
+
+void eraseUnused(Value value) {
+  llvm::SetVector<Operation *> unused;
+  if (Operation *op = value.getDefiningOp())
+    unused.insert(op);
+  while (!unused.empty()) {
+    Operation *op = unused.pop_back_val();
+    if (!isOpTriviallyDead(op))
+      continue;
+    SmallVector<Value> operands(op->getOperands());
+    op->erase();
+    for (Value operand : operands)
+      if (Operation *from = operand.getDefiningOp())
+        unused.insert(from);
+  }
+}
+
+Value createProduct(OpBuilder &b, Location loc, Value weights, Value x) {
+  int64_t outputs = dyn::extents(weights.getType())[0];
+  Value empty = tensor::EmptyOp::create(b, loc, ArrayRef<int64_t>{outputs}, b.getF32Type());
+  Value zero = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0));
+  Value init = linalg::FillOp::create(b, loc, ValueRange(zero), ValueRange(empty)).getResult(0);
+  MLIRContext *c = b.getContext();
+  AffineExpr m = getAffineDimExpr(0, c), k = getAffineDimExpr(1, c);
+  AffineMap maps[] = {AffineMap::get(2, 0, {m, k}, c), AffineMap::get(2, 0, {k}, c),
+                      AffineMap::get(2, 0, {m}, c)};
+  return linalg::ContractOp::create(b, loc, TypeRange(init.getType()), ValueRange{weights, x},
+                                    ValueRange(init), b.getAffineMapArrayAttr(maps))
+      ->getResult(0);
+}
 
 bool packs(Value weights) {
   if (isWeights(weights))

@@ -11,14 +11,21 @@
 
 namespace dbc::passes {
 
-/// A parameter, or parameters stacked along an axis.
+/// A matrix cut out of a parameter: neighbouring rows and columns.
+mlir::tensor::ExtractSliceOp weightSlice(mlir::Value value);
+
+/// A parameter, matrices cut out of parameters, or such stacked along an axis.
 inline bool isWeights(mlir::Value value) {
   mlir::Operation *op = value.getDefiningOp();
   if (!op || mlir::isa<dyn::GetOp>(op))
     return op != nullptr;
-  return mlir::isa<mlir::tensor::ConcatOp>(op) &&
-         llvm::all_of(op->getOperands(), [](mlir::Value v) { return isWeights(v); });
+  return weightSlice(value) ||
+         (mlir::isa<mlir::tensor::ConcatOp>(op) &&
+          llvm::all_of(op->getOperands(), [](mlir::Value v) { return isWeights(v); }));
 }
+
+/// Weights again at the builder's place, which may be in another function.
+mlir::Value cloneWeights(mlir::OpBuilder &b, mlir::Value weights);
 
 /// Whether products with this matrix run with packed weights: a matrix of parameters, or one of a table of
 /// them.
@@ -45,6 +52,12 @@ inline std::optional<MatVec> matVec(mlir::linalg::ContractOp op) {
   }
   return std::nullopt;
 }
+
+/// Erases what computes a value that nothing uses, and what was computed for it alone.
+void eraseUnused(mlir::Value value);
+
+/// The product `weights @ x`.
+mlir::Value createProduct(mlir::OpBuilder &b, mlir::Location loc, mlir::Value weights, mlir::Value x);
 
 /// A product of two matrices that are not packed: result[i, j] = sum over k of a[i, k] * b[k, j]. Vectors are
 /// matrices of one row or one column.

@@ -109,14 +109,20 @@ std::string StageToKernel::pack(linalg::ContractOp op) {
     width = b.getI64IntegerAttr(tileUnits);
   }
   SmallVector<Attribute> parts;
-  SmallVector<int64_t> places;
+  SmallVector<int64_t> places, blocks; ///< of the parts; the latter with what they are of their parameters
+  bool isCut = false;
   std::optional<int64_t> tables;
   std::string key;
   Type type = weights.getType();
   std::function<void(Value, int64_t, int64_t)> place = [&](Value v, int64_t row, int64_t column) {
-    if (auto get = v.getDefiningOp<dyn::GetOp>()) {
+    tensor::ExtractSliceOp slice = weightSlice(v);
+    if (auto get = (slice ? slice.getSource() : v).getDefiningOp<dyn::GetOp>()) {
       parts.push_back(get.getParamAttr());
       places.append({row, column});
+      isCut |= slice != nullptr;
+      blocks.append({row, column});
+      llvm::append_range(blocks, slice ? slice.getStaticOffsets() : ArrayRef<int64_t>{0, 0});
+      llvm::append_range(blocks, dyn::extents(v.getType()).take_back(2));
       return;
     }
     auto concat = v.getDefiningOp<tensor::ConcatOp>();
@@ -132,6 +138,8 @@ std::string StageToKernel::pack(linalg::ContractOp op) {
     weights = take.getTensor();
   }
   place(weights, 0, 0);
+  if (isCut)
+    places = std::move(blocks);
   llvm::raw_string_ostream out(key);
   out << b.getArrayAttr(parts) << tables.has_value();
   if (init)

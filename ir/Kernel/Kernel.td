@@ -219,6 +219,8 @@ def Kernel_WeightsOp : Kernel_Op<"weights", [Symbol]> {
     all gates of `width` neighbouring units. The last tile ends at the last unit, so it may overlap the one before; what
     both have is then computed once where that saves work. With `contract` they are laid out for a GPU's matrix units.
   }];
+  // Where parts are blocks of parameters, `places` has six numbers a part: where it stands, and the first row, first column,
+  // rows and columns of the block.
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefArrayAttr:$parts,
                        DenseI64ArrayAttr:$places, I64Attr:$out, I64Attr:$in, OptionalAttr<I64Attr>:$tables,
                        OptionalAttr<FlatSymbolRefAttr>:$init, OptionalAttr<I64Attr>:$gates, OptionalAttr<I64Attr>:$width,

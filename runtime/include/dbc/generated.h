@@ -175,11 +175,13 @@ inline void give_kept_rows(Outputs &out, int32_t leaf, const Space &elements, co
       to[r * size + j] = static_cast<To>(from[ticks.order[r] * stride + j]);
 }
 
-/// A parameter of rows x columns numbers that is part of a packed matrix, and where in it it stands.
+/// A parameter of rows x columns numbers that is part of a packed matrix, and where in it it stands. Or a block
+/// of so many rows and columns of a parameter, from its element `first`; its rows are `stride` elements apart.
 struct Part {
   int32_t param;
   int64_t rows, columns;
   int64_t at_row, at_column;
+  int64_t first = 0, stride = 0;
 };
 
 /// A matrix of outputs x inputs numbers made of parameters. `bias` is the parameter that its products start
@@ -197,11 +199,12 @@ template <class Real>
 inline void put_together(const Weights &weights, std::initializer_list<Part> parts, const Matrix &matrix,
                          int64_t table, Real *whole) {
   for (const Part &part : parts) {
-    const float *from = weights.data(part.param) + table * part.rows * part.columns;
+    const int64_t stride = part.stride > 0 ? part.stride : part.columns;
+    const float *from = weights.data(part.param) + table * part.rows * part.columns + part.first;
     Real *to = whole + part.at_row * matrix.inputs + part.at_column;
     for (int64_t r = 0; r < part.rows; ++r)
       for (int64_t c = 0; c < part.columns; ++c)
-        to[r * matrix.inputs + c] = static_cast<Real>(from[r * part.columns + c]);
+        to[r * matrix.inputs + c] = static_cast<Real>(from[r * stride + c]);
   }
 }
 template <class Real> inline void put_bias(const Weights &weights, const Matrix &matrix, Real *bias) {
