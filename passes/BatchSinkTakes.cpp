@@ -3,6 +3,7 @@
 // batch-sink-takes: a row of a parameter is taken where it is used, not kept in a buffer from one stage to
 // another. A product with one of several matrices then knows that it is one, and reads the packed weights.
 #include "ir/Batch/Batch.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
@@ -23,9 +24,10 @@ struct BatchSinkTakesPass : impl::BatchSinkTakesBase<BatchSinkTakesPass> {
       program.walk([&](batch::ReadOp read) { reads.push_back(read); });
       for (batch::ReadOp read : reads) {
         batch::WriteOp write = writes.lookup(read.getBuffer());
-        auto take = write ? write.getValue().getDefiningOp<dyn::TakeOp>() : dyn::TakeOp();
-        if (take && isMovable(take))
-          sink(take, read);
+        Operation *made = write ? write.getValue().getDefiningOp() : nullptr;
+        auto take = dyn_cast_or_null<dyn::TakeOp>(made);
+        if (made && (take ? isMovable(take) : isOfColumns(made)))
+          sink(made, read);
       }
     });
   }
@@ -36,16 +38,34 @@ struct BatchSinkTakesPass : impl::BatchSinkTakesBase<BatchSinkTakesPass> {
            isa_and_nonnull<batch::ColumnOp, batch::ReadOp>(take.getIndex().getDefiningOp());
   }
 
-  static void sink(dyn::TakeOp take, batch::ReadOp read) {
-    auto from = take->getParentOfType<batch::StageOp>(), to = read->getParentOfType<batch::StageOp>();
+  /// A column as a number, also at all places of a tensor, times a parameter: `f32(len(xs)) * b`. To compute
+  /// it costs less than to read it, and it may be wanted step by step though it is known before the first.
+  static bool isOfColumns(Operation *op) {
+    auto isCheap = [](Value v) {
+      return v.getDefiningOp<batch::ColumnOp>() || v.getDefiningOp<dyn::GetOp>() ||
+             (v.getDefiningOp() && isOfColumns(v.getDefiningOp()));
+    };
+    if (isa<dyn::BroadcastOp>(op) && !dyn::extents(op->getOperand(0).getType()).empty())
+      return false;
+    return isa<arith::SIToFPOp, dyn::BroadcastOp, arith::MulFOp>(op) &&
+           llvm::all_of(op->getOperands(), isCheap);
+  }
+
+  static void sink(Operation *made, batch::ReadOp read) {
+    auto from = made->getParentOfType<batch::StageOp>(), to = read->getParentOfType<batch::StageOp>();
     if (from == to || from.getSpace() != to.getSpace())
       return;
     OpBuilder b(read);
     IRMapping map;
-    for (Value operand : take->getOperands())
-      b.clone(*operand.getDefiningOp(), map);
-    read.replaceAllUsesWith(b.clone(*take, map)->getResult(0));
+    read.replaceAllUsesWith(copy(made, b, map)->getResult(0));
     read.erase();
+  }
+
+  static Operation *copy(Operation *made, OpBuilder &b, IRMapping &map) {
+    for (Value operand : made->getOperands())
+      if (!map.contains(operand))
+        copy(operand.getDefiningOp(), b, map);
+    return b.clone(*made, map);
   }
 };
 } // namespace
