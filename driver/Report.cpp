@@ -185,6 +185,9 @@ Exit reportCommand(const Options &options) {
     return exit;
   llvm::json::Object json;
   json["model"] = unit.meaning().getSymName()->str();
+  json["moved_products"] = movesToJson(*batch);
+  if (!options.json)
+    printMoves(llvm::outs(), *batch);
   llvm::json::Array programs;
   for (ProgramReport &program : reportStages(*batch)) {
     if (!options.entry.empty() && program.entry != options.entry)

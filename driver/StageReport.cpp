@@ -6,6 +6,7 @@
 #include "ir/Kernel/Kernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "passes/MovedProducts.h"
 #include <dbc/schedule.h>
 
 using namespace mlir;
@@ -180,6 +181,36 @@ private:
 };
 
 } // namespace
+
+static std::string describe(const passes::MovedProduct &product) {
+  using To = passes::MovedProduct::To;
+  switch (product.to) {
+  case To::BehindSum:
+    return "once behind the sum at " + product.of + ", not for each element";
+  case To::ByInstance:
+    return "once for each `" + product.of + "`, not for each row that reads one";
+  case To::Outside:
+    return "in parts: what is known outside of the list at " + product.of + " is multiplied there, once";
+  case To::Nowhere:
+    return "for each row that reads a `" + product.of +
+           "`: the recursion goes down the structure, so each is taken to be read by one";
+  }
+  return "";
+}
+
+void printMoves(llvm::raw_ostream &out, ModuleOp batch) {
+  for (const passes::MovedProduct &product : passes::movedProducts(batch))
+    out << product.place << ": the product with `" << product.matrix << "` is computed " << describe(product)
+        << "\n";
+}
+
+llvm::json::Value movesToJson(ModuleOp batch) {
+  llvm::json::Array all;
+  for (const passes::MovedProduct &product : passes::movedProducts(batch))
+    all.push_back(llvm::json::Object{
+        {"place", product.place}, {"matrix", product.matrix}, {"computed", describe(product)}});
+  return all;
+}
 
 std::vector<ProgramReport> reportStages(ModuleOp batch) {
   std::vector<ProgramReport> reports;

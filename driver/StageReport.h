@@ -60,6 +60,10 @@ std::vector<RepeatReport> reportRepeats(mlir::ModuleOp dyn, llvm::StringRef entr
 /// The shapes of a product's operands: "450 x 300 @ 300".
 std::string shapesOf(mlir::linalg::ContractOp product);
 
+/// Which products of the source are computed elsewhere, or could be, and why not.
+void printMoves(llvm::raw_ostream &out, mlir::ModuleOp batch);
+llvm::json::Value movesToJson(mlir::ModuleOp batch);
+
 void print(llvm::raw_ostream &out, const ProgramReport &program);
 llvm::json::Value toJson(const ProgramReport &program);
 

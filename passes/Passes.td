@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The passes from `dyn` to `kernel`, in the order of the pipeline. One file a pass, named as its flag.
+// The passes from `dyn` to `kernel`, in the order of the pipeline. One file a pass, named as its flag. Those that move
+// products, between dyn-forward-takes and dyn-merge-products, are in ProductPasses.td.
 
 #ifndef DBC_PASSES
 #define DBC_PASSES

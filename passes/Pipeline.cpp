@@ -5,6 +5,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "passes/DynOrderErrors.h"
 #include "passes/Passes.h"
+#include "passes/ProductPasses.h"
 
 using namespace mlir;
 
@@ -20,6 +21,8 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createDynForwardTakes());
+  pm.addPass(createDynSumOperands());
+  pm.addPass(createDynShareProducts());
   pm.addPass(createDynMergeProducts());
   pm.addPass(createDynSplitScans());
   pm.addPass(createDynHoist());
@@ -67,6 +70,7 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
 void registerPasses() {
   registerDbcPasses();
   registerPass([] { return createDynOrderErrors(); });
+  registerDbcProductPasses();
   PassPipelineRegistration<>("dbc-pipeline", "All passes from dyn to kernel",
                              [](OpPassManager &pm) { buildPipeline(pm); });
   PassPipelineRegistration<>("dbc-pipeline-cuda", "All passes from dyn to kernel, for an NVIDIA GPU",

@@ -254,11 +254,16 @@ class Declarations(Expressions):
         takes, name = self.random.choice(growing or list(self.types)), self.name("keyed")
         # A child with the measure lowered, or with it kept.
         kept = takes in growing and (self.counts["measure that is kept"] < self.pace or self.chance(0.5))
+        # What a child is heard to say: its value, or a message made of both ends.
+        heard = f"{name}(k, {'i' if kept else 'i - 1'}, up)"
+        messages = takes in growing and (self.counts["message over an edge"] < self.pace or self.chance(0.3))
+        if messages:
+            heard = f"tanh(W2 @ [{name}(t, i - 1, up), {heard}] + b0)"
         lists = [
-            f"0.3 * sum(k in t.{field}) {{ {name}(k, {'i' if kept else 'i - 1'}, up) }}"
+            f"0.3 * sum(k in t.{field}) {{ {heard} }}"
             for field in (own[takes] if takes in growing else [])
         ]
-        tags = "cell+cell of several keys" + "+measure that is kept" * kept
+        tags = "cell+cell of several keys" + "+measure that is kept" * kept + "+message over an edge" * messages
         node = Variable("t", takes)
         self.declare(
             tags,
