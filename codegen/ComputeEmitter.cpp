@@ -38,7 +38,10 @@ std::string ComputeEmitter::member(kernel::BufferOp buffer) {
 
 std::string ComputeEmitter::sizeOf(kernel::BufferOp buffer) {
   int64_t stride = strideOf(buffer);
-  std::string rows = "size_t(" + program_.rows(program_.find<kernel::SpaceOp>(buffer.getSpace())) + ")";
+  std::string count = program_.rows(program_.find<kernel::SpaceOp>(buffer.getSpace()));
+  if (buffer.getLive())
+    count = program_.window(buffer.getSpace(), *buffer.getLive()) + ".rows()";
+  std::string rows = "size_t(" + count + ")";
   return stride == 1 ? rows : rows + " * " + std::to_string(stride);
 }
 
@@ -66,6 +69,9 @@ ComputeEmitter::SharedMemory ComputeEmitter::sharedMemory(const Slot &slot) {
 
 /// Rows of buffers.
 void ComputeEmitter::memory() {
+  for (const Program::Window &window : program_.windows)
+    out_.line(window.name + ".begin(" + commas({program_.ticks(window.space), std::to_string(window.live)}) +
+              ");");
   for (const Slot &slot : program_.slots) {
     if (slot.ofModel)
       continue;
@@ -161,6 +167,10 @@ void ComputeEmitter::one(Operation &op, const std::string &outerTick) {
         out_.blank();
         std::string end = apart(op, group + ".levels()");
         out_.open("for (int32_t " + tick + " = 0; " + tick + " < " + end + "; ++" + tick + ")");
+        if (outerTick.empty())
+          for (const Program::Window &window : program_.windows)
+            if (program_.groupOf(window.space).getSymName() == levels.getGroup())
+              out_.line(window.name + ".move(" + tick + ");");
         ticks_[levels.getGroup()] = tick;
         block(levels.getBody().front(), tick);
         ticks_.erase(levels.getGroup());

@@ -117,6 +117,9 @@ Expr FunctionEmitter::define(Operation *op) {
         {std::to_string(origin.getCell()), use(origin.getPlace()).text, std::to_string(origin.getNumber())});
   if (auto order = dyn_cast<kernel::OrderOp>(op))
     return orderedRow(order);
+  if (auto window = dyn_cast<kernel::WindowOp>(op))
+    return call("plan." + program_.window(window.getSpace(), window.getLive()) + ".first",
+                {std::to_string(window.getAgo())});
   if (auto e = arithmetic(op, model_.f64(), [this](Value value) { return use(value); }))
     return *e;
   unsupported(op);
@@ -244,7 +247,7 @@ void FunctionEmitter::emitOp(Operation *op) {
       .Default([&](Operation *o) {
         if (isa<kernel::KernelDialect>(o->getDialect()) &&
             !isa<kernel::LoadOp, kernel::ReadOp, kernel::CountOp, kernel::RowOfOp, kernel::OrderOp,
-                 kernel::OriginOp, kernel::FunctionOp>(o))
+                 kernel::OriginOp, kernel::FunctionOp, kernel::WindowOp>(o))
           return emitStructure(o);
         if (o->getNumResults() != 1) {
           unsupported(o);

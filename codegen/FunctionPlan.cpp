@@ -60,6 +60,8 @@ std::string FunctionEmitter::wish(Value value) {
     return lastPart(row.getSpace()).str() + "_row";
   if (isa_and_nonnull<kernel::OrderOp>(op))
     return "row";
+  if (auto window = dyn_cast_or_null<kernel::WindowOp>(op))
+    return lastPart(window.getSpace()).str() + (window.getAgo() > 0 ? "_before" : "_now");
   if (auto origin = dyn_cast_or_null<kernel::OriginOp>(op))
     return origin.getNumber() == 0 ? "site" : "origin";
   if (isa_and_nonnull<kernel::PlaceOp, kernel::KeyOp>(op))
@@ -99,7 +101,7 @@ static bool readsMemory(Operation *op) {
 }
 
 static bool isExpression(Operation *op) {
-  return readsMemory(op) || isa<kernel::FunctionOp>(op) ||
+  return readsMemory(op) || isa<kernel::FunctionOp, kernel::WindowOp>(op) ||
          ((isa<arith::ArithDialect, math::MathDialect>(op->getDialect())) && op->getNumResults() == 1 &&
           op->getNumRegions() == 0);
 }

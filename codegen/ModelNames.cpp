@@ -63,6 +63,14 @@ kernel::SpaceOp Program::inputSpace() const {
   return {};
 }
 
+const std::string &Program::window(StringRef space, int64_t live) const {
+  auto found = llvm::find_if(windows, [&](const Window &w) {
+    return w.live == live && kernel::SpaceOp(w.space).getSymName() == space;
+  });
+  assert(found != windows.end() && "a buffer keeps so many levels");
+  return found->name;
+}
+
 int Program::stageNumber(kernel::FuncOp func) const {
   for (auto [number, stage] : llvm::enumerate(stages))
     if (stage == func)
@@ -345,6 +353,15 @@ void ModelNames::addMembers(Program &p) {
     p.needs[group] = p.members.fresh("need_" + p.names[group]);
   }
   name(p.buffers, "_values");
+  for (kernel::BufferOp buffer : p.buffers) {
+    auto space = p.find<kernel::SpaceOp>(buffer.getSpace());
+    if (!buffer.getLive() || llvm::any_of(p.windows, [&](const Program::Window &w) {
+          return w.space == space && w.live == *buffer.getLive();
+        }))
+      continue;
+    std::string wish = p.names[space] + "_last" + std::to_string(*buffer.getLive());
+    p.windows.push_back({space, *buffer.getLive(), p.members.fresh(wish)});
+  }
   name(p.fields, "_field");
   name(p.inputs, "_argument");
   name(p.weights, "_packed");

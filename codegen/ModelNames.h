@@ -115,6 +115,13 @@ struct Program {
   kernel::ScheduleOp schedule;
   kernel::RunOp run;
   bool reaches = false; ///< has kernel.reach
+  /// Members that say where rows lie in buffers that keep those of the last levels.
+  struct Window {
+    kernel::SpaceOp space;
+    int64_t live; ///< levels
+    std::string name;
+  };
+  std::vector<Window> windows;
 
   template <class Op> Op find(llvm::StringRef symbol) const {
     auto it = symbols.find(symbol);
@@ -122,6 +129,8 @@ struct Program {
   }
   const std::string &nameOf(mlir::Operation *op) const { return names.find(op)->second; }
   kernel::SpaceOp inputSpace() const;
+  /// The member that is the window of a space's buffers that keep `live` levels.
+  const std::string &window(llvm::StringRef space, int64_t live) const;
   int stageNumber(kernel::FuncOp func) const;
   /// Number of the column, or -1.
   int column(kernel::SpaceOp space, llvm::StringRef name) const;

@@ -78,11 +78,18 @@ void PlanEmitter::groups() {
         if (auto range = program_.fixedRange(group, number))
           info.insert(info.end(), {std::to_string(range->low), std::to_string(range->width)});
       }
-      if (int size = program_.originSize(group, number)) {
-        static constexpr const char *defaults[] = {"nullptr", "0", "0", "0"}; // keys, key_count, low, width
-        while (info.size() < 7)
+      static constexpr const char *defaults[] = {"nullptr", "0", "0", "0", "0"}; // keys ... origin_size
+      auto fill = [&](size_t members) {
+        while (info.size() < members)
           info.push_back(defaults[info.size() - 3]);
+      };
+      if (int size = program_.originSize(group, number)) {
+        fill(7);
         info.push_back(std::to_string(size));
+      }
+      if (group.getLevelKey()) {
+        fill(8);
+        info.push_back(std::to_string(*group.getLevelKey()));
       }
       cells.push_back("{" + commas(info) + "}");
     }
@@ -175,6 +182,10 @@ void PlanEmitter::rowMembers() {
       columns += (columns.empty() ? "" : ", ") + cast<StringAttr>(column).getValue().str();
     lines.push_back({"dbc::Space " + name + "{" + std::to_string(space.getColumns().size()) + "};", columns});
   }
+  for (const Program::Window &window : program_.windows)
+    lines.push_back({"dbc::Window " + window.name + ";",
+                     "the last " + (window.live == 1 ? "level" : std::to_string(window.live) + " levels") +
+                         " of " + program_.nameOf(window.space)});
   kernel::ScheduleOp schedule = program_.schedule;
   if (schedule)
     for (auto ticks : schedule.getBody().getOps<kernel::TicksOp>())

@@ -189,7 +189,7 @@ Exit reportCommand(const Options &options) {
   if (!options.json)
     printMoves(llvm::outs(), *batch);
   llvm::json::Array programs;
-  for (ProgramReport &program : reportStages(*batch)) {
+  for (ProgramReport &program : reportStages(*batch, options.model.f64 ? 8 : 4)) {
     if (!options.entry.empty() && program.entry != options.entry)
       continue;
     program.repeats = reportRepeats(*dyn, program.entry);

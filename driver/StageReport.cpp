@@ -28,13 +28,14 @@ namespace {
 
 class ProgramReader {
 public:
-  explicit ProgramReader(batch::ProgramOp program) : program(program) {}
+  ProgramReader(batch::ProgramOp program, int64_t realBytes) : program(program), realBytes(realBytes) {}
 
   ProgramReport read() {
     ProgramReport report;
     report.entry = program.getSymName().str();
     report.loss = program.getLoss();
     tables(report);
+    memory(report);
     program.walk<WalkOrder::PreOrder>(
         [&](batch::StageOp stage) { report.stages.push_back(this->stage(stage)); });
     return report;
@@ -147,6 +148,29 @@ private:
     }
   }
 
+  /// Buffers that share memory are counted each.
+  void memory(ProgramReport &report) {
+    for (auto buffer : program.getBody().front().getOps<batch::BufferOp>()) {
+      auto space = program.lookupSymbol<kernel::SpaceOp>(buffer.getSpace());
+      if (space.getKind() == kernel::SpaceKind::Model)
+        continue;
+      MemoryReport mine{rows(space),
+                        dyn::scalar(buffer.getType()).isF32()        ? realBytes
+                        : dyn::scalar(buffer.getType()).isInteger(1) ? 1
+                                                                     : 4,
+                        buffer.getLive().value_or(0)};
+      for (int64_t extent : dyn::extents(buffer.getType()))
+        mine.bytes *= extent;
+      auto known = llvm::find_if(report.memory, [&](const MemoryReport &other) {
+        return other.rows == mine.rows && other.live == mine.live;
+      });
+      if (known == report.memory.end())
+        report.memory.push_back(mine);
+      else
+        known->bytes += mine.bytes;
+    }
+  }
+
   static std::string why(batch::Access access, bool list) {
     switch (access) {
     case batch::Access::Contiguous:
@@ -178,6 +202,7 @@ private:
   }
 
   batch::ProgramOp program;
+  int64_t realBytes;
 };
 
 } // namespace
@@ -212,11 +237,18 @@ llvm::json::Value movesToJson(ModuleOp batch) {
   return all;
 }
 
-std::vector<ProgramReport> reportStages(ModuleOp batch) {
+std::vector<ProgramReport> reportStages(ModuleOp batch, int64_t realBytes) {
   std::vector<ProgramReport> reports;
   for (auto program : batch.getOps<batch::ProgramOp>())
-    reports.push_back(ProgramReader(program).read());
+    reports.push_back(ProgramReader(program, realBytes).read());
   return reports;
+}
+
+/// Which rows there is memory for at once.
+static std::string keptRows(const MemoryReport &memory) {
+  if (memory.live == 0)
+    return "kept to the end";
+  return memory.live == 1 ? "kept for its level" : "kept for " + std::to_string(memory.live) + " levels";
 }
 
 void print(llvm::raw_ostream &out, const ProgramReport &program) {
@@ -228,6 +260,8 @@ void print(llvm::raw_ostream &out, const ProgramReport &program) {
       out << ", " << key;
     out << "; " << KeyTable::kBytes << " bytes a place\n";
   }
+  for (const MemoryReport &memory : program.memory)
+    out << "  memory: " << memory.bytes << " bytes for " << memory.rows << ", " << keptRows(memory) << "\n";
   for (const StageReport &stage : program.stages) {
     out << "  " << stage.name << " (" << stage.place << ")\n    a row for " << stage.rows << "; runs "
         << stage.when << "\n";
@@ -275,9 +309,13 @@ llvm::json::Value toJson(const ProgramReport &program) {
                                          {"variables", repeat.variables},
                                          {"binder", repeat.binder},
                                          {"why", repeat.why}});
+  llvm::json::Array memory;
+  for (const MemoryReport &rows : program.memory)
+    memory.push_back(llvm::json::Object{{"rows", rows.rows}, {"bytes", rows.bytes}, {"live", rows.live}});
   return llvm::json::Object{{"entry", program.entry},
                             {"loss", program.loss},
                             {"tables", std::move(tables)},
+                            {"memory", std::move(memory)},
                             {"stages", std::move(stages)},
                             {"repeated", std::move(repeats)}};
 }

@@ -44,16 +44,25 @@ struct RepeatReport {
   std::string why;
 };
 
+/// Buffers over one index set, that keep as many time steps.
+struct MemoryReport {
+  std::string rows;  ///< what there is a row for
+  int64_t bytes = 0; ///< of a row, in all these buffers
+  int64_t live = 0;  ///< levels whose rows are kept; 0: all rows are
+};
+
 struct ProgramReport {
   std::string entry;
   bool loss = false;
   std::vector<TableReport> tables;
+  std::vector<MemoryReport> memory;
   std::vector<StageReport> stages; ///< in the order in which they run
   std::vector<RepeatReport> repeats;
 };
 
-/// Reads all programs of a `batch` module that the whole pipeline of that level has gone over.
-std::vector<ProgramReport> reportStages(mlir::ModuleOp batch);
+/// Reads all programs of a `batch` module that the whole pipeline of that level has gone over. A number of
+/// the emitter's type has `realBytes`.
+std::vector<ProgramReport> reportStages(mlir::ModuleOp batch, int64_t realBytes);
 /// What an entry or loss of a `dyn` module, behind all passes of that level, computes more than once.
 std::vector<RepeatReport> reportRepeats(mlir::ModuleOp dyn, llvm::StringRef entry);
 

@@ -154,7 +154,7 @@ private:
   FlatSymbolRefAttr makeBuffer(Value value, StringRef what) {
     b_.setInsertionPointAfter(llvm::to_vector(program_.getOps<batch::BufferOp>()).back());
     auto buffer = batch::BufferOp::create(b_, value.getLoc(), fresh(what), stage_.getSpace(), value.getType(),
-                                          IntegerAttr());
+                                          /*slot=*/IntegerAttr(), /*live=*/IntegerAttr());
     return FlatSymbolRefAttr::get(buffer.getSymNameAttr());
   }
 

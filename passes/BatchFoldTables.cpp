@@ -222,7 +222,7 @@ private:
     }
     OpBuilder b(m.buffer);
     auto table = batch::BufferOp::create(b, m.buffer.getLoc(), nameOf(m), space.getSymName(),
-                                         m.buffer.getType(), IntegerAttr());
+                                         m.buffer.getType(), /*slot=*/IntegerAttr(), /*live=*/IntegerAttr());
     symbols.insert(table);
     b.setInsertionPoint(m.stage); // what it reads of the model is there
     auto stage = cast<batch::StageOp>(b.clone(*m.stage));
@@ -249,7 +249,7 @@ private:
     auto gather = [&](Operation *before) {
       OpBuilder b(before);
       return batch::GatherOp::create(b, before->getLoc(), m.buffer.getType(), table.getSymName(), m.on.column,
-                                     batch::Access::Unknown, FlatSymbolRefAttr())
+                                     batch::Access::Unknown, FlatSymbolRefAttr(), /*ago=*/IntegerAttr())
           .getResult();
     };
     for (batch::ReadOp read : m.reads) {

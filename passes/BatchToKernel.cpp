@@ -90,7 +90,7 @@ struct Lowering {
         order.push_back(&op);
       else if (auto buffer = dyn_cast<batch::BufferOp>(op))
         kernel::BufferOp::create(b, op.getLoc(), buffer.getSymName(), buffer.getSpace(), buffer.getType(),
-                                 buffer.getSlotAttr());
+                                 buffer.getSlotAttr(), buffer.getLiveAttr());
       else if (auto output = dyn_cast<batch::OutputOp>(op))
         kernel::OutputOp::create(b, op.getLoc(), output.getLeaf(), output.getBuffer(), output.getDepth(),
                                  output.getKept());

@@ -89,8 +89,8 @@ SpaceInfo *Flattening::addSpace(Location loc, StringRef name, kernel::SpaceKind 
 
 std::string Flattening::addBuffer(StringRef name, SpaceInfo *space, Type type) {
   std::string symbol = unique(name);
-  declared[symbol] =
-      batch::BufferOp::create(declare, entry.getLoc(), symbol, space->name, type, IntegerAttr());
+  declared[symbol] = batch::BufferOp::create(declare, entry.getLoc(), symbol, space->name, type,
+                                             /*slot=*/IntegerAttr(), /*live=*/IntegerAttr());
   bufferSpace[symbol] = space;
   return symbol;
 }
@@ -326,7 +326,8 @@ LogicalResult Flattening::run() {
     StringRef symbol = cells[group[0]].group;
     kernel::GroupOp::create(declare, loc, symbol, declare.getStrArrayAttr(cellNames),
                             declare.getArrayAttr(datas), further ? declare.getArrayAttr(keys) : ArrayAttr(),
-                            declare.getArrayAttr(callsOf[symbol]), dyn::isOfFields(ops, cellOf));
+                            declare.getArrayAttr(callsOf[symbol]), dyn::isOfFields(ops, cellOf),
+                            /*level_key=*/IntegerAttr());
     kernel::SortOp::create(schedule, loc, symbol);
   }
 

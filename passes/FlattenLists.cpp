@@ -404,7 +404,7 @@ Known Walk::segment(Location loc, Type type, StringRef name, batch::ReduceKind k
       inside, loc, type, kind, list.array, column(at.space, list.first, "first"),
       column(at.space, list.length, "length"), list.stride, via ? symbol(list.of) : FlatSymbolRefAttr(),
       via ? b.getStringAttr(list.via) : StringAttr(), batch::Access::Unknown, symbol(list.carried),
-      loaded(index), loaded(when), loaded(count), list.atEnd);
+      loaded(index), loaded(when), loaded(count), list.atEnd, /*ago=*/IntegerAttr());
   std::string buffer = f.addBuffer(stage.getSymName(), at.space, result.getType());
   own[buffer] = true;
   batch::WriteOp::create(inside, loc, result, buffer);

@@ -329,8 +329,9 @@ void Walk::keep(Location loc, SpaceInfo *space, const Known &taken, Value after)
   if (!taken.is(Kind::Nothing))
     alive = load(inside, loc, Value(), taken, at);
   if (!outer.empty()) {
-    Value around = batch::GatherOp::create(inside, loc, b.getI1Type(), outer, space->columns[0],
-                                           batch::Access::Unknown, FlatSymbolRefAttr());
+    Value around =
+        batch::GatherOp::create(inside, loc, b.getI1Type(), outer, space->columns[0], batch::Access::Unknown,
+                                FlatSymbolRefAttr(), /*ago=*/IntegerAttr());
     alive = alive ? arith::AndIOp::create(inside, loc, alive, around).getResult() : around;
   }
   batch::WriteOp::create(inside, loc, alive, space->alive);

@@ -218,7 +218,8 @@ Value Walk::load(OpBuilder &builder, Location loc, Value source, const Known &k,
     return batch::GatherOp::create(
         builder, loc, type, k.array, column(at.space, k.scalar, source ? nameOf(source.getLoc()) : ""),
         batch::Access::Unknown,
-        k.carried.empty() ? FlatSymbolRefAttr() : FlatSymbolRefAttr::get(f.context, k.carried));
+        k.carried.empty() ? FlatSymbolRefAttr() : FlatSymbolRefAttr::get(f.context, k.carried),
+        /*ago=*/IntegerAttr());
   }
   case Kind::Model:
     return cloneModel(builder, k.scalar);

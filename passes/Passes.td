@@ -222,6 +222,31 @@ def BatchPutTogether : Pass<"batch-put-together", "::mlir::ModuleOp"> {
   }];
 }
 
+def BatchPlanSteps : Pass<"batch-plan-steps", "::mlir::ModuleOp"> {
+  let summary = "Keep of a recursion's buffers the rows of the last time steps alone, where no other ones are read later";
+  let description = [{
+    A buffer that is written and read in one outermost `batch.levels` gets `live`, the number of levels whose rows are kept:
+    one where each level reads its own rows alone, as messages are; more where rows of earlier levels are read, and each read
+    is of rows that lie a constant number of levels back (`ago`). That is known of one cell whose calls all lower a secondary
+    key, an integer: the instances of a level are then those of one value of the key (`level_key` of the group). Behind the
+    loop rows of the last level may be read: through calls with the greatest key that there is. A stage without products that
+    writes some of the rows before the loop moves into it.
+    ```mlir
+    batch.buffer @state.h over @state : f32
+    batch.stage @state.copy over @state.then { ... scatter %x, @state.h via "parent" }
+    batch.levels @state.group { batch.stage @state over @state.else { %h = gather @state.h via "s" carried @state.group  ... scatter %y, @state.h via "parent" } }
+    ==>
+    batch.buffer @state.h over @state : f32 live 2
+    batch.levels @state.group {
+      batch.stage @state.copy over @state.then { ... }
+      batch.stage @state over @state.else { %h = gather @state.h via "s" carried @state.group ago 1  ... }
+    }
+    ```
+    Inference on a CPU only: a gradient needs other rows, and blocks of a GPU's threads may wait for numbers of which each is
+    written once.
+  }];
+}
+
 def BatchPlanBuffers : Pass<"batch-plan-buffers", "::mlir::ModuleOp"> {
   let summary = "Give buffers slots; buffers whose lives do not overlap share one";
 }

@@ -43,6 +43,8 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
     pm.addPass(createBatchBlas({options.blas == Blas::Auto ? kWideWeights : 1}));
   pm.addPass(createBatchClassifyAccesses());
   pm.addPass(createBatchPutTogether());
+  if (options.target == Target::Cpu)
+    pm.addPass(createBatchPlanSteps());
   pm.addPass(createBatchPlanBuffers());
   pm.addPass(options.target == Target::Cuda ? createScheduleCuda({options.realBytes}) : createScheduleCpu());
   if (options.until == "batch")

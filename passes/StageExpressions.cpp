@@ -53,6 +53,34 @@ Value StageToKernel::column(StringRef name) {
   return known;
 }
 
+Value StageToKernel::window(StringRef array, int64_t ago) {
+  auto buffer = func->getParentOfType<kernel::ProgramOp>().lookupSymbol<kernel::BufferOp>(array);
+  if (!buffer || !buffer.getLive())
+    return {};
+  auto number = [&](int64_t n) { return b.getI32IntegerAttr(n); };
+  Value &known = windows[b.getArrayAttr({buffer.getSpaceAttr(), buffer.getLiveAttr(), number(ago)})];
+  if (!known) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&func.getBody().front());
+    known = kernel::WindowOp::create(b, loc, b.getI32Type(), buffer.getSpaceAttr(), buffer.getLiveAttr(),
+                                     number(ago));
+  }
+  return known;
+}
+
+Value StageToKernel::inMemory(StringRef array, Value row, int64_t ago) {
+  Value first = window(array, ago);
+  if (!first)
+    return row;
+  Value &known = inWindows[{row, first}];
+  if (!known) { // beside the row, so that it is outside of loops over its elements
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfterValue(row);
+    known = arith::SubIOp::create(b, loc, row, first);
+  }
+  return known;
+}
+
 bool StageToKernel::ofModel(FlatSymbolRefAttr buffer) {
   // In the program being written: the spaces have moved there already.
   auto array = SymbolTable::lookupNearestSymbolFrom<kernel::BufferOp>(func, buffer);
@@ -104,10 +132,12 @@ Value StageToKernel::expression(Operation *op, Value value, ValueRange at) {
                                   indices);
   };
   if (auto read = dyn_cast<batch::ReadOp>(op)) {
-    return loaded(read.getBuffer(), ofModel(read.getBufferAttr()) ? integer(0) : row, at);
+    return loaded(read.getBuffer(),
+                  ofModel(read.getBufferAttr()) ? integer(0) : inMemory(read.getBuffer(), row), at);
   }
   if (auto gather = dyn_cast<batch::GatherOp>(op))
-    return loaded(gather.getArray(), column(gather.getColumn()), at);
+    return loaded(gather.getArray(),
+                  inMemory(gather.getArray(), column(gather.getColumn()), gather.getAgo().value_or(0)), at);
   if (auto get = dyn_cast<dyn::GetOp>(op))
     return loaded(get.getParam(), Value(), at);
   if (auto col = dyn_cast<batch::ColumnOp>(op)) {

@@ -154,7 +154,7 @@ Value StageToKernel::segmentRow(batch::SegmentOp op, Value first, Value k) {
   Value r = op.getStride() == 1 ? addInt(first, k) : arith::SubIOp::create(b, loc, first, k).getResult();
   if (op.getVia())
     r = kernel::LoadOp::create(b, loc, b.getI32Type(), *op.getOf(), op.getViaAttr(), ValueRange(r));
-  return r;
+  return inMemory(op.getArray(), r, op.getAgo().value_or(0));
 }
 
 /// Of the numbers in an array of the program.

@@ -81,12 +81,19 @@ Value StageToKernel::rowsOf(Value value, int64_t offset) {
     if (ofModel(read.getBufferAttr()))
       return make(read.getBufferAttr(), rowNumbers("", [&] { return integer(0); }), {}, {});
     if (ordered)
-      return make(read.getBufferAttr(), rowNumbers("", [&] { return row; }), {}, {});
-    return make(read.getBufferAttr(), {}, base, {});
+      return make(read.getBufferAttr(), rowNumbers("", [&] { return inMemory(read.getBuffer(), row); }), {},
+                  {});
+    return make(read.getBufferAttr(), {}, inMemory(read.getBuffer(), base), {});
   }
-  if (auto gather = dyn_cast<batch::GatherOp>(op))
-    return make(gather.getArrayAttr(),
-                rowNumbers(gather.getColumn(), [&] { return column(gather.getColumn()); }), {}, {});
+  if (auto gather = dyn_cast<batch::GatherOp>(op)) {
+    const int64_t ago = gather.getAgo().value_or(0);
+    auto number = [&] { return inMemory(gather.getArray(), column(gather.getColumn()), ago); };
+    // Numbers in a window are those of its array alone.
+    std::string name = gather.getColumn().str();
+    if (window(gather.getArray(), ago))
+      name += " of " + gather.getArray().str() + " " + std::to_string(ago);
+    return make(gather.getArrayAttr(), rowNumbers(name, number), {}, {});
+  }
   if (auto take = dyn_cast<dyn::TakeOp>(op))
     return make(take.getTensor().getDefiningOp<dyn::GetOp>().getParamAttr(),
                 rowNumbers("", [&] { return element(take.getIndex(), {}); }), {}, {});

@@ -416,11 +416,11 @@ void StageToKernel::storeOut(Operation *op, Value scalar, ValueRange at) {
   SmallVector<Value> indices;
   StringRef buffer;
   if (auto scatter = dyn_cast<batch::ScatterOp>(op)) {
-    indices.push_back(column(scatter.getColumn()));
     buffer = scatter.getBuffer();
+    indices.push_back(inMemory(buffer, column(scatter.getColumn())));
   } else {
-    indices.push_back(row);
     buffer = cast<batch::WriteOp>(op).getBuffer();
+    indices.push_back(inMemory(buffer, row));
   }
   llvm::append_range(indices, at);
   kernel::StoreOp::create(b, op->getLoc(), scalar, buffer, indices);

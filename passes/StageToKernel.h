@@ -105,6 +105,10 @@ private:
   mlir::Value someOf(batch::SegmentOp op);
   mlir::Value constantElement(mlir::DenseElementsAttr dense, mlir::ValueRange at);
   mlir::Value column(llvm::StringRef name);
+  /// Where row `row` of an array lies, which was written `ago` levels before: only of buffers that do not
+  /// keep all rows that is not at its number.
+  mlir::Value inMemory(llvm::StringRef array, mlir::Value row, int64_t ago = 0);
+  mlir::Value window(llvm::StringRef array, int64_t ago);
   /// Whether a buffer has one row, for the whole model.
   bool ofModel(mlir::FlatSymbolRefAttr buffer);
   mlir::Value localOf(mlir::Value value);
@@ -171,6 +175,8 @@ private:
   mlir::Value tileUnit; ///< the unit's place in its tile
   llvm::StringMap<mlir::Value> columnCache;
   llvm::StringMap<mlir::Value> rowNumbersOf; ///< by column
+  llvm::DenseMap<mlir::Attribute, mlir::Value> windows; ///< by space, levels that are kept, and `ago`
+  llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, mlir::Value> inWindows; ///< rows less windows
 };
 
 } // namespace dbc::passes

@@ -11,3 +11,9 @@
 #include "ir/Batch/BatchAttrs.h.inc"
 #define GET_OP_CLASSES
 #include "ir/Batch/BatchOps.h.inc"
+
+namespace dbc::batch {
+/// Whether the rows of a space run by level of a recursion, and lie one level behind the other: there is no
+/// order list.
+bool liesInSteps(kernel::SpaceOp space);
+} // namespace dbc::batch

@@ -68,11 +68,16 @@ def Batch_ProgramOp : Batch_Op<"program", [Symbol, SymbolTable, NoTerminator, Si
   let assemblyFormat = "(`loss` $loss^)? $sym_name $arg_names $arg_types `->` $surface attr-dict-with-keyword $body";
 }
 
-def Batch_BufferOp : Batch_Op<"buffer", [Symbol]> {
+def Batch_BufferOp : Batch_Op<"buffer", [Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "One value of `type` for each row of a space";
-  let description = "`slot`: buffers of one slot share memory (set by batch-plan-buffers).";
-  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$space, TypeAttr:$type, OptionalAttr<I32Attr>:$slot);
-  let assemblyFormat = "$sym_name `over` $space `:` $type (`slot` $slot^)? attr-dict";
+  let description = [{
+    `slot`: buffers of one slot share memory (set by batch-plan-buffers). `live`: only the rows of the last so many time
+    steps of a recursion are kept, while it runs and behind it (set by batch-plan-steps); all without. Rows of such a space
+    lie in the order of the time steps.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$space, TypeAttr:$type, OptionalAttr<I32Attr>:$slot,
+                       OptionalAttr<I32Attr>:$live);
+  let assemblyFormat = "$sym_name `over` $space `:` $type (`live` $live^)? (`slot` $slot^)? attr-dict";
 }
 
 def Batch_OutputOp : Batch_Op<"output"> {
@@ -108,16 +113,16 @@ def Batch_ReadOp : Batch_Op<"read", [MemoryEffects<[MemRead]>]> {
   let results = (outs Batch_Number:$result);
   let assemblyFormat = "$buffer attr-dict `:` type($result)";
 }
-def Batch_GatherOp : Batch_Op<"gather", [MemoryEffects<[MemRead]>]> {
+def Batch_GatherOp : Batch_Op<"gather", [MemoryEffects<[MemRead]>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "The value of an array at the row that a column of this space names";
   let description = [{
     `array` is a buffer, a field of the batch's nodes, or an argument. `carried` names the group or scan whose recursion
-    this read is.
+    this read is. `ago`: the row was written exactly so many time steps before, 0 without; of buffers with `live` rows.
   }];
   let arguments = (ins FlatSymbolRefAttr:$array, StrAttr:$column, Batch_AccessAttr:$access,
-                       OptionalAttr<FlatSymbolRefAttr>:$carried);
+                       OptionalAttr<FlatSymbolRefAttr>:$carried, OptionalAttr<I32Attr>:$ago);
   let results = (outs Batch_Number:$result);
-  let assemblyFormat = "$array `via` $column $access (`carried` $carried^)? attr-dict `:` type($result)";
+  let assemblyFormat = "$array `via` $column $access (`carried` $carried^)? (`ago` $ago^)? attr-dict `:` type($result)";
 }
 def Batch_ColumnOp : Batch_Op<"column", [Pure]> {
   let summary = "The integer that a column of this space holds at this row";
@@ -125,22 +130,23 @@ def Batch_ColumnOp : Batch_Op<"column", [Pure]> {
   let results = (outs AnyTypeOf<[I32, I1]>:$result);
   let assemblyFormat = "$column attr-dict `:` type($result)";
 }
-def Batch_SegmentOp : Batch_Op<"segment", [MemoryEffects<[MemRead]>, AttrSizedOperandSegments]> {
+def Batch_SegmentOp : Batch_Op<"segment", [MemoryEffects<[MemRead]>, AttrSizedOperandSegments,
+                                           DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Elementwise reduction of the rows of an array that make a list of this row";
   let description = [{
     The list's elements are rows first, first + stride, ... (`length` of them) of `array`, or, with `via`, the rows of
     `array` that column `via` of space `of` names at these rows. `first`, `length` are columns of this space. Elements are
-    taken in list order. `carried` as for gather. `pick` gives the element number `index`, which is computed; outside the
+    taken in list order. `carried`, `ago` as for gather. `pick` gives the element number `index`, which is computed; outside the
     list the row's input fails, or where `when` is false gives 0. With `count` only so many elements are there, the first
     ones, or `at_end` the last; where one is needed and none is, the input fails, unless `when` is false.
   }];
   let arguments = (ins Batch_ReduceKindAttr:$kind, FlatSymbolRefAttr:$array, StrAttr:$first,
                        StrAttr:$length, I32Attr:$stride, OptionalAttr<FlatSymbolRefAttr>:$of, OptionalAttr<StrAttr>:$via,
                        Batch_AccessAttr:$access, OptionalAttr<FlatSymbolRefAttr>:$carried, Optional<I32>:$index,
-                       Optional<I1>:$when, Optional<I32>:$count, UnitAttr:$at_end);
+                       Optional<I1>:$when, Optional<I32>:$count, UnitAttr:$at_end, OptionalAttr<I32Attr>:$ago);
   let results = (outs Batch_Number:$result);
   let assemblyFormat = [{ $kind (`[` $index^ `]`)? (`when` $when^)? $array `from` $first `length` $length (`count` $count^ (`at_end` $at_end^)?)? `by` $stride (`of` $of^)? (`via` $via^)? $access (`carried` $carried^)?
-                          attr-dict `:` type($result) }];
+                          (`ago` $ago^)? attr-dict `:` type($result) }];
 }
 def Batch_WriteOp : Batch_Op<"write", [MemoryEffects<[MemWrite]>]> {
   let summary = "Sets a buffer at this row";

@@ -168,12 +168,13 @@ def Kernel_GroupOp : Kernel_Op<"group", [Symbol]> {
   let description = [{
     `cells` are the cells' names in the source, `datas` the data types of their first keys (unit: no node is a key, so an
     instance belongs to an input), `keys` the names of each one's further keys ("": messages do not tell it), `calls` their `calls` functions.
+    `level_key` (of one cell): each call lowers this further key, so a level holds the instances of one value of it, the least first.
     `of_fields`: what they give is made of numbers and fields that can be reached from their keys alone, so nodes that are
     alike in these may share an instance.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$cells, ArrayAttr:$datas, OptionalAttr<ArrayAttr>:$keys,
-                       ArrayAttr:$calls, UnitAttr:$of_fields);
-  let assemblyFormat = "$sym_name $cells `of` $datas (`keys` $keys^)? `by` $calls attr-dict";
+                       ArrayAttr:$calls, UnitAttr:$of_fields, OptionalAttr<I32Attr>:$level_key);
+  let assemblyFormat = "$sym_name $cells `of` $datas (`keys` $keys^)? `by` $calls (`level_key` $level_key^)? attr-dict";
   let extraClassDeclaration = [{
     /// The names of a cell's further keys.
     ::llvm::SmallVector<::llvm::StringRef> getFurtherKeys(unsigned cell);
@@ -185,10 +186,12 @@ def Kernel_BufferOp : Kernel_Op<"buffer", [Symbol]> {
   let summary = "One value of `type` for each row of a space";
   let description = [{
     Buffers with the same `slot` share memory: their lives do not overlap. `type` is a scalar or a static tensor of f32,
-    i32 or i1.
+    i32 or i1. `live`: only the rows of the last so many levels of the space's group are kept: indices are row numbers less
+    a `kernel.window`.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$space, TypeAttr:$type, OptionalAttr<I32Attr>:$slot);
-  let assemblyFormat = "$sym_name `over` $space `:` $type (`slot` $slot^)? attr-dict";
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$space, TypeAttr:$type, OptionalAttr<I32Attr>:$slot,
+                       OptionalAttr<I32Attr>:$live);
+  let assemblyFormat = "$sym_name `over` $space `:` $type (`live` $live^)? (`slot` $slot^)? attr-dict";
 }
 def Kernel_FieldOp : Kernel_Op<"field", [Symbol]> {
   let summary = "A column of a data type's nodes in the batch";
@@ -367,6 +370,13 @@ def Kernel_LoadOp : Kernel_Op<"load", [MemoryEffects<[MemRead]>]> {
   let arguments = (ins FlatSymbolRefAttr:$array, OptionalAttr<StrAttr>:$column, Variadic<I32>:$indices);
   let results = (outs Kernel_Scalar:$result);
   let assemblyFormat = "$array ($column^)? `[` $indices `]` attr-dict `:` type($result)";
+}
+def Kernel_WindowOp : Kernel_Op<"window", [Pure]> {
+  let summary = "What a row number is lowered by where a buffer keeps the rows of the last `live` levels";
+  let description = "For the rows of the level `ago` levels before the current one; behind the loop the current one is the last.";
+  let arguments = (ins FlatSymbolRefAttr:$space, I32Attr:$live, I32Attr:$ago);
+  let results = (outs I32:$first);
+  let assemblyFormat = "$space `live` $live `ago` $ago attr-dict";
 }
 def Kernel_StoreOp : Kernel_Op<"store", [MemoryEffects<[MemWrite]>]> {
   let summary = "Writes one scalar of a buffer";

@@ -104,6 +104,21 @@ void Ticks::keep(int32_t t, const uint8_t *alive) {
   kept[t] = static_cast<int32_t>(to - (order.data() + low));
 }
 
+void Window::begin(const Ticks &ticks, int32_t live) {
+  begin_ = ticks.begin.data();
+  live_ = live;
+  now_ = 0;
+  rows_ = ticks.begin[ticks.count];
+  largest_ = 0;
+  for (int32_t t = 0; t < ticks.count; ++t)
+    largest_ = std::max(largest_, ticks.begin[t + 1] - ticks.begin[t]);
+  const int64_t kept = static_cast<int64_t>(live) * largest_;
+  if (kept < rows_)
+    rows_ = static_cast<int32_t>(kept);
+  else
+    largest_ = -1;
+}
+
 void ticks_from_parent(Space &space, const Ticks &parent) {
   int32_t rows = space.rows();
   if (parent.count <= 1) {
@@ -241,9 +256,27 @@ bool Group::open(int32_t cell, int32_t key, int32_t outer, int32_t low, int32_t 
   return true;
 }
 
+/// Gives the instances of a cell whose calls lower a key the levels that its values are.
+void Group::level_by_key(int32_t cell) {
+  const int32_t number = info_[cell].level_key, places = static_cast<int32_t>(level_[cell].size());
+  int32_t *level = level_[cell].data(), least = INT32_MAX, most = INT32_MIN;
+  for (int32_t place = first_[cell]; place < places; ++place)
+    if (level[place] >= 0) {
+      least = std::min(least, key(cell, number, place));
+      most = std::max(most, key(cell, number, place));
+    }
+  for (int32_t place = first_[cell]; place < places; ++place)
+    if (level[place] >= 0)
+      level[place] = key(cell, number, place) - least;
+  levels_ = instances_ > 0 ? most - least + 1 : 0;
+}
+
 void Group::sort() {
   if (cyclic_)
     levels_ = instances_ > 0;
+  for (size_t c = 0; c < cells_.size(); ++c)
+    if (info_[c].level_key >= 0)
+      level_by_key(static_cast<int32_t>(c));
   if (levels_ == 0)
     levels_ = 1; // stages may ask for the range of level 0
   for (size_t c = 0; c < cells_.size(); ++c) {

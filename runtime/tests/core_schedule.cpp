@@ -320,6 +320,38 @@ TEST(Group, FixedKeys) {
             "toy: input 0: Tree node 0 (Leaf): key `t` of `state` is 5, its range is 2..5, at m.dyn:1:1");
 }
 
+/// Where calls lower a key its values are the levels, whether an instance needs another one or not.
+TEST(Group, LevelsOfAKey) {
+  Batch batch(info());
+  batch.begin_input();
+  int32_t a = leaf(batch, 0), b = leaf(batch, 0);
+  batch.finish();
+  InputStatuses statuses;
+  statuses.begin(batch.inputs());
+  ScheduleErrors errors(batch, statuses);
+  const char *const keys[] = {"t"};
+  const CellInfo cells[] = {{"state", Tree, 1, keys, 1, 2, 4, 0, /*level_key=*/0}}; // t in 2..6
+  Group group(cells, 1);
+  auto place = [&](int32_t n, int32_t t) { return group.find_fixed(0, n, t, 2, 4, "m.dyn:1:1"); };
+  // Of a, state(a, t) needs state(b, t - 1); of b nothing.
+  auto calls = [&](int32_t, int32_t p) {
+    if (group.owner(0, p) == a)
+      group.call(0, place(b, group.key(0, 0, p) - 1));
+  };
+  for (int round = 0; round < 2; ++round) {
+    group.begin(batch, batch.all(), errors);
+    group.reach(0, place(b, 5), calls);
+    group.reach(0, place(a, 4), calls);
+    group.sort();
+    EXPECT_EQ(group.levels(), 3); // 3, 4, 5
+    for (auto [n, t] : {std::pair(b, 3), std::pair(a, 4), std::pair(b, 5)})
+      EXPECT_EQ(group.cell(0).ticks.tick_of(group.cell(0).row_of[place(n, t)]), t - 3);
+    group.begin(batch, batch.all(), errors);
+    group.sort();
+    EXPECT_EQ(group.levels(), 1);
+  }
+}
+
 TEST(Group, AMillionInAChainNeedNoMachineStack) {
   Batch batch(info());
   batch.begin_input();
@@ -380,6 +412,36 @@ TEST(Ticks, FromTheParentsOutOfOrder) {
   dbc::ticks_from_parent(s, parent);
   EXPECT_EQ(rows_at(s.ticks, 0), (std::vector<int32_t>{1}));
   EXPECT_EQ(rows_at(s.ticks, 1), (std::vector<int32_t>{0, 2}));
+}
+
+/// Rows of the ticks that are kept lie apart from each other, in memory for `live` of the largest.
+TEST(Window, KeepsTheLastTicks) {
+  Ticks ticks;
+  for (int32_t t : {0, 0, 1, 1, 1, 2, 4, 4, 5, 5})
+    ticks.tick.push(t);
+  ticks.sort(10, 6);
+  for (int32_t live : {1, 2, 3}) {
+    dbc::Window window;
+    window.begin(ticks, live);
+    EXPECT_EQ(window.rows(), 3 * live);
+    std::vector<int32_t> holds(window.rows(), -1); // which row stands at a place
+    for (int32_t t = 0; t < 6; ++t) {
+      window.move(t);
+      for (int32_t row = ticks.begin[t]; row < ticks.begin[t + 1]; ++row)
+        holds[row - window.first(0)] = row;
+      for (int32_t ago = 0; ago < live && ago <= t; ++ago)
+        for (int32_t row = ticks.begin[t - ago]; row < ticks.begin[t - ago + 1]; ++row)
+          EXPECT_EQ(holds[row - window.first(ago)], row)
+              << live << " kept, tick " << t << ", " << ago << " ago";
+    }
+  }
+  // Four of the largest are more than all rows.
+  dbc::Window all;
+  all.begin(ticks, 4);
+  all.move(4);
+  EXPECT_EQ(all.rows(), 10);
+  EXPECT_EQ(all.first(0), 0);
+  EXPECT_EQ(all.first(1), 0);
 }
 
 TEST(Ticks, StepsOfScans) {

@@ -193,6 +193,29 @@ struct Ticks {
   void keep(int32_t t, const uint8_t *alive);
 };
 
+/// Where rows lie in buffers that keep those of the last few ticks of a space whose rows are in order: the
+/// memory has that many pieces, each for the largest tick, and each tick takes the place of the one that so
+/// many ticks ago was in its piece. Where that is no less than all rows, these are kept.
+class Window {
+public:
+  /// For a run: of ticks that stay as they are until it ends. Nothing is kept yet. O(ticks).
+  void begin(const Ticks &ticks, int32_t live);
+  /// Rows that there must be memory for.
+  int32_t rows() const { return rows_; }
+  /// Tick `tick` is computed now.
+  void move(int32_t tick) { now_ = tick; }
+  /// What the number of a row of the tick `ago` ticks before is lowered by, to be its place in the memory.
+  int32_t first(int32_t ago) const {
+    const int32_t tick = now_ - ago;
+    return largest_ < 0 || tick < 0 ? 0 : begin_[tick] - tick % live_ * largest_;
+  }
+
+private:
+  const int32_t *begin_ = nullptr; ///< Ticks::begin
+  int32_t live_ = 1, now_ = 0, rows_ = 0;
+  int32_t largest_ = -1; ///< rows of the largest tick; -1: all rows are kept
+};
+
 /// The places of a cell's instances by one more key. Behind the first key, a node (or the input), each key is
 /// a whole number in a range, which may depend on the keys before it: for each place of those that is asked
 /// for the table holds a block of places, one for each value in the range. So a table is an array; nothing is
@@ -250,6 +273,9 @@ struct CellInfo {
   int32_t low = 0, width = 0;
   /// What come() keeps of an instance: the site and the longest `from`; 0 where nobody asks.
   int32_t origin_size = 0;
+  /// Of the one cell of its group, whose calls all lower this further key: instances of one value of it are a
+  /// level, the least first. -1: levels are as few as there can be.
+  int32_t level_key = -1;
 };
 
 /// The rows of one cell, made by Group::sort: sorted by level, within a level by constructor, then by place.
@@ -419,6 +445,7 @@ private:
       frames_.back().level = frame.level + 1;
   }
   void add_places(int32_t cell, size_t count);
+  void level_by_key(int32_t cell);
   /// The place that stands for `place`.
   int32_t first_like(int32_t cell, int32_t place) const {
     const CellInfo &info = info_[cell];
