@@ -115,6 +115,13 @@ Expr FunctionEmitter::define(Operation *op) {
     return call(
         program_.nameOf(program_.find<kernel::GroupOp>(origin.getGroup())) + ".origin",
         {std::to_string(origin.getCell()), use(origin.getPlace()).text, std::to_string(origin.getNumber())});
+  if (auto called = dyn_cast<kernel::CalledOp>(op)) {
+    std::string keys;
+    for (Value key : called.getKeys())
+      keys += (keys.empty() ? "" : ", ") + use(key).text;
+    return call(program_.nameOf(program_.find<kernel::GroupOp>(called.getGroup())) + ".called",
+                {std::to_string(called.getCell()), "{" + keys + "}"});
+  }
   if (auto order = dyn_cast<kernel::OrderOp>(op))
     return orderedRow(order);
   if (auto window = dyn_cast<kernel::WindowOp>(op))
@@ -247,7 +254,7 @@ void FunctionEmitter::emitOp(Operation *op) {
       .Default([&](Operation *o) {
         if (isa<kernel::KernelDialect>(o->getDialect()) &&
             !isa<kernel::LoadOp, kernel::ReadOp, kernel::CountOp, kernel::RowOfOp, kernel::OrderOp,
-                 kernel::OriginOp, kernel::FunctionOp, kernel::WindowOp>(o))
+                 kernel::OriginOp, kernel::CalledOp, kernel::FunctionOp, kernel::WindowOp>(o))
           return emitStructure(o);
         if (o->getNumResults() != 1) {
           unsupported(o);

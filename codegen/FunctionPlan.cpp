@@ -97,7 +97,7 @@ std::string FunctionEmitter::columnName(StringRef space, StringRef column) {
 
 static bool readsMemory(Operation *op) {
   return isa<kernel::LoadOp, kernel::ReadOp, kernel::CountOp, kernel::RowOfOp, kernel::OrderOp,
-             kernel::OriginOp>(op);
+             kernel::OriginOp, kernel::CalledOp>(op);
 }
 
 static bool isExpression(Operation *op) {

@@ -132,7 +132,7 @@ std::optional<Program::KeyRange> Program::fixedRange(kernel::GroupOp group, unsi
 }
 
 bool Program::canShare(kernel::GroupOp group) const {
-  if (!group.getOfFields())
+  if (!group.getOfFields() || asked.contains(group))
     return false;
   for (unsigned cell = 0; cell < group.getCells().size(); ++cell)
     if (!group.getFurtherKeys(cell).empty() && !fixedRange(group, cell))
@@ -442,6 +442,8 @@ void ModelNames::findUses(Program &p) {
         use(*rows.getArray());
     } else if (isa<kernel::ReachOp>(op))
       p.reaches = true;
+    else if (auto called = dyn_cast<kernel::CalledOp>(op))
+      p.asked.insert(p.find<kernel::GroupOp>(called.getGroup()));
   });
   for (kernel::WeightsOp op : p.weights)
     if (packedSlot(op) < 0) {

@@ -114,7 +114,8 @@ struct Program {
   llvm::StringMap<std::string> givenBy; ///< field or argument -> member
   kernel::ScheduleOp schedule;
   kernel::RunOp run;
-  bool reaches = false; ///< has kernel.reach
+  bool reaches = false;                    ///< has kernel.reach
+  llvm::DenseSet<mlir::Operation *> asked; ///< groups of kernel.called
   /// Members that say where rows lie in buffers that keep those of the last levels.
   struct Window {
     kernel::SpaceOp space;

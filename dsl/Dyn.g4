@@ -72,7 +72,7 @@ expr    : orExpr (DOTDOT orExpr)* ;
 orExpr  : andExpr (OROR andExpr)* ;
 andExpr : cmpExpr (ANDAND cmpExpr)* ;
 cmpExpr : addExpr ((EQEQ | NE | LT | LE | GT | GE) addExpr)* ;
-addExpr : mulExpr ((PLUS | MINUS) mulExpr)* ;
+addExpr : mulExpr ((PLUS | MINUS | PLUSPLUS) mulExpr)* ;
 mulExpr : unary ((STAR | SLASH | PERCENT | AT) unary)* ;
 unary   : (MINUS | NOT) unary | postfix ;
 
@@ -98,7 +98,7 @@ primary
     | FALSE
     | ID
     | LPAREN expr (COMMA expr?)* RPAREN
-    | LBRACKET expr (COMMA expr?)* RBRACKET
+    | LBRACKET (expr (COMMA expr?)*)? RBRACKET
     | cond
     | matchExpr
     ;
@@ -147,6 +147,7 @@ GE       : '>=' ;
 LT       : '<' ;
 GT       : '>' ;
 EQ       : '=' ;
+PLUSPLUS : '++' ;
 PLUS     : '+' ;
 MINUS    : '-' ;
 STAR     : '*' ;

@@ -47,6 +47,8 @@ const char *spelling(BinaryExpr::Op op) {
     return ">=";
   case Op::Add:
     return "+";
+  case Op::Append:
+    return "++";
   case Op::Sub:
     return "-";
   case Op::Mul:
@@ -248,6 +250,8 @@ Sexp sexp(const Expr &e) {
       s.add(sexp(*a));
     if (c.axis)
       s.add(Sexp::list("axis").add(sexp(*c.axis)));
+    for (const NamedArg &setting : c.settings)
+      s.add(Sexp::list(setting.name.text).add(sexp(*setting.value)));
     return s;
   }
   case Expr::Kind::Subscript:

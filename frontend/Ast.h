@@ -153,7 +153,7 @@ struct TupleExpr : Expr {
   static bool classof(const Expr *e) { return e->kind == Kind::Tuple; }
 };
 
-/// `[a, b, ..]`, at least one: tensors joined along axis 0 (T3).
+/// `[a, b, ..]`: tensors joined along axis 0 (T3); `[]` is the empty list (L3).
 struct JoinExpr : Expr {
   std::vector<ExprPtr> elements;
   JoinExpr(SourceRange r, std::vector<ExprPtr> elements)
@@ -221,7 +221,7 @@ struct UnaryExpr : Expr {
 };
 
 struct BinaryExpr : Expr {
-  enum class Op { Or, And, Eq, Ne, Lt, Le, Gt, Ge, Add, Sub, Mul, Div, Mod, MatMul };
+  enum class Op { Or, And, Eq, Ne, Lt, Le, Gt, Ge, Add, Sub, Append, Mul, Div, Mod, MatMul };
   Op op;
   SourceRange opRange;
   ExprPtr lhs, rhs;
@@ -247,13 +247,21 @@ struct MemberExpr : Expr {
   static bool classof(const Expr *e) { return e->kind == Kind::Member; }
 };
 
+/// `name = value` among the arguments of a call.
+struct NamedArg {
+  Ident name;
+  ExprPtr value;
+  SourceRange range;
+};
+
 /// `callee(args, axis = a)`. The callee is a name, a member, a subscript of a table of layers (`ops[k](x)`),
 /// or `index[n]`.
 struct CallExpr : Expr {
   ExprPtr callee;
-  std::vector<ExprPtr> args; ///< the positional ones
-  ExprPtr axis;              ///< null if not given
-  SourceRange axisRange;     ///< `axis = a`
+  std::vector<ExprPtr> args;      ///< the positional ones
+  ExprPtr axis;                   ///< null if not given
+  SourceRange axisRange;          ///< `axis = a`
+  std::vector<NamedArg> settings; ///< `stride = s`, `padding = p`, each at most once
   CallExpr(SourceRange r, ExprPtr callee) : Expr(Kind::Call, r), callee(std::move(callee)) {}
   static bool classof(const Expr *e) { return e->kind == Kind::Call; }
 };

@@ -97,7 +97,7 @@ std::unique_ptr<Init> AstBuilder::init(P::ExprContext *ctx) {
     if (!name || name->name != k.name)
       continue;
     init->kind = k.kind;
-    bool fits = call->args.size() == k.arguments && !call->axis;
+    bool fits = call->args.size() == k.arguments && !call->axis && call->settings.empty();
     if (fits && k.arguments == 2)
       fits = signedNumber(*call->args[0], init->first) && signedNumber(*call->args[1], init->second);
     if (!fits)

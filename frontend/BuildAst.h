@@ -58,6 +58,7 @@ private:
   ExprPtr postfix(P::PostfixContext *ctx);
   ExprPtr trailer(ExprPtr base, P::TrailerContext *ctx);
   ExprPtr call(ExprPtr callee, P::TrailerContext *ctx);
+  void setting(CallExpr &call, const Expr &name, P::CallArgContext *ctx);
   ExprPtr subscript(ExprPtr base, P::TrailerContext *ctx);
   ExprPtr recordLiteral(ExprPtr base, P::TrailerContext *ctx);
   ExprPtr primary(P::PrimaryContext *ctx);

@@ -76,6 +76,8 @@ static BinaryExpr::Op binaryOp(size_t token) {
     return Op::Add;
   case DynParser::MINUS:
     return Op::Sub;
+  case DynParser::PLUSPLUS:
+    return Op::Append;
   case DynParser::STAR:
     return Op::Mul;
   case DynParser::SLASH:
@@ -243,19 +245,34 @@ ExprPtr AstBuilder::call(ExprPtr callee, P::TrailerContext *ctx) {
       result->args.push_back(std::move(first));
       continue;
     }
-    auto *name = first->as<NameExpr>();
-    if (!name || name->name != "axis")
-      diags_
-          .error(first->range,
-                 "`" + text(first->range) + " =` names an argument; only `axis` is given by name")
-          .hint("give arguments in order; equality is written `==`");
-    else if (result->axis)
-      diags_.error(range(a), "`axis` is given a second time")
-          .note(result->axisRange, "here it is given first");
-    result->axis = expr(a->expr(1));
-    result->axisRange = range(a);
+    setting(*result, *first, a);
   }
   return result;
+}
+
+void AstBuilder::setting(CallExpr &call, const Expr &name, P::CallArgContext *ctx) {
+  auto *known = name.as<NameExpr>();
+  std::string called = known ? known->name : "";
+  ExprPtr value = expr(ctx->expr(1));
+  auto twice = [&](SourceRange first) {
+    diags_.error(range(ctx), "`" + called + "` is given a second time").note(first, "here it is given first");
+  };
+  if (called == "stride" || called == "padding") {
+    for (const NamedArg &other : call.settings)
+      if (other.name.text == called)
+        return twice(other.range);
+    call.settings.push_back({{called, name.range}, std::move(value), range(ctx)});
+    return;
+  }
+  if (called != "axis")
+    diags_
+        .error(name.range, "`" + text(name.range) +
+                               " =` names an argument; only `axis`, `stride` and `padding` are given by name")
+        .hint("give arguments in order; equality is written `==`");
+  else if (call.axis)
+    twice(call.axisRange);
+  call.axis = std::move(value);
+  call.axisRange = range(ctx);
 }
 
 ExprPtr AstBuilder::subscript(ExprPtr base, P::TrailerContext *ctx) {

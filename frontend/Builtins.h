@@ -100,6 +100,7 @@ enum class Typing {
   Put,
   Slice,
   TopK,
+  Conv2d,
   CrossEntropy,
   Len,
   Zip,
@@ -107,8 +108,8 @@ enum class Typing {
   Nodes,
   Conversion,
   Div,
-  Binder, ///< cannot be called: `map scan scan_back fold`
-  NotYet  ///< not supported yet
+  Every,
+  Binder ///< cannot be called: `map scan scan_back fold`
 };
 
 struct BuiltinInfo {
@@ -118,7 +119,7 @@ struct BuiltinInfo {
   bool takesAxis = false;
   bool isBinder = false;   ///< may be used as `name(x in xs) ..`
   bool wantsState = false; ///< scan, scan_back, fold
-  Typing typing = Typing::NotYet;
+  Typing typing = Typing::Binder;
   const char *usage = "";  ///< `pow(x, y)`, for messages
   const char *rule = "T2"; ///< cited where a call is wrong
 };

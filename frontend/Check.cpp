@@ -38,10 +38,6 @@ void Checker::run() {
 // Reports
 //===--------------------------------------------------------------------===//
 
-void Checker::notSupported(SourceRange range, const std::string &what, const std::string &rule) {
-  error(range, what + " not supported yet", rule);
-}
-
 std::string Checker::quote(SourceRange range) const {
   constexpr size_t kLongest = 40;
   std::string text(diags_->sources().text(range));

@@ -234,8 +234,13 @@ const Type *Checker::inferScan(BinderExpr &expr, Builtin builtin) {
           "S1");
     return fail();
   }
-  if (holdsList(state) && builtin != Builtin::Fold) {
-    error(expr.start->range, "the state is " + quote(state) + "; states of scans hold no lists", "C6");
+  if (holdsList(state) && builtin != Builtin::Fold && expr.condition) {
+    error(expr.condition->range,
+          "this ends a `" + expr.name.text + "` whose state is " + quote(state) +
+              "; a list that a `while` ends has no lists for elements",
+          "S4")
+        .note(expr.start->range, "the state begins here")
+        .hint("a `fold` that stops may have it, and gives the last state");
     return fail();
   }
   if (!coerce(*expr.body.result, state)) {

@@ -80,10 +80,8 @@ const Type *Checker::callBuiltin(CallExpr &expr, const BuiltinInfo &info) {
     error(expr.axisRange, name + " takes no `axis`", info.rule);
     return give(fail());
   }
-  if (info.typing == Typing::NotYet) {
-    notSupported(expr.callee->range, name + " is", info.rule);
+  if (info.typing != Typing::Conv2d && !refuseSettings(expr, name, info.rule))
     return give(fail());
-  }
   if (!fine)
     return give(fail());
   auto owned = std::make_unique<Call>();
@@ -132,6 +130,10 @@ const Type *Checker::typeBuiltin(CallExpr &expr, const BuiltinInfo &info, Call &
     return typeSlice(expr);
   case Typing::TopK:
     return typeTopK(expr);
+  case Typing::Every:
+    return typeEvery(expr);
+  case Typing::Conv2d:
+    return typeConv2d(expr, call);
   case Typing::CrossEntropy:
     return typeCrossEntropy(expr);
   case Typing::Len:
@@ -143,7 +145,6 @@ const Type *Checker::typeBuiltin(CallExpr &expr, const BuiltinInfo &info, Call &
     return typeDiv(expr);
   case Typing::Conversion:
   case Typing::Binder:
-  case Typing::NotYet:
     break; // callBuiltin has dealt with them
   }
   return fail();
@@ -260,8 +261,11 @@ const Type *Checker::typeReduction(CallExpr &expr, const BuiltinInfo &info, Call
   Expr &arg = *expr.args[0];
   std::string name = std::string("`") + info.name + "`";
   // The result of these has the type of what is reduced, which may be literals still.
-  if (info.id != Builtin::Sum && info.id != Builtin::Max && info.id != Builtin::Min)
+  bool untyped = arg.type->isList() && arg.type->element->isUnknown();
+  if ((info.id != Builtin::Sum && info.id != Builtin::Max && info.id != Builtin::Min) || untyped)
     settle(arg);
+  if (arg.type->isError())
+    return fail();
   if (arg.type->isList())
     return typeListReduction(expr, info);
   if (!arg.type->isTensor())
@@ -562,37 +566,6 @@ const Type *Checker::typeCrossEntropy(CallExpr &expr) {
     return type->extents[0] == classes ? types_.f32() : mismatch(type->extents[0]);
   return wrongArgument(
       label, info, "a label `index[" + classes.str() + "]` or a distribution `f32[" + classes.str() + "]`");
-}
-
-const Type *Checker::typeList(CallExpr &expr, const BuiltinInfo &info) {
-  if (info.typing == Typing::Nodes) {
-    if (!expr.args[0]->type->isNode()) {
-      settle(*expr.args[0]);
-      return wrongArgument(*expr.args[0], info, "a node");
-    }
-    return types_.list(expr.args[0]->type);
-  }
-  std::vector<const Type *> parts;
-  for (ExprPtr &arg : expr.args) {
-    bool table = arg->type->isTable() && (info.typing == Typing::Zip || info.typing == Typing::Len);
-    if (!arg->type->isList() && !table) {
-      settle(*arg);
-      Diagnostic &diagnostic = error(arg->range,
-                                     std::string("`") + info.name + "` takes " +
-                                         (info.typing == Typing::Zip ? "lists" : "a list") + ", but " +
-                                         quote(*arg) + " is " + quote(arg->type),
-                                     info.rule);
-      if (info.typing == Typing::Len && arg->type->isTensor())
-        diagnostic.hint("its extent is `" + arg->type->extents[0].str() + "`");
-      return fail();
-    }
-    parts.push_back(arg->type->element);
-  }
-  if (info.typing == Typing::Len) {
-    settle(*expr.args[0]);
-    return types_.integer();
-  }
-  return info.typing == Typing::Zip ? types_.list(types_.tuple(std::move(parts))) : expr.args[0]->type;
 }
 
 } // namespace dbc::frontend

@@ -10,6 +10,16 @@ void Checker::inferArguments(CallExpr &expr) {
     value(*arg);
   if (expr.axis)
     value(*expr.axis);
+  for (NamedArg &setting : expr.settings)
+    value(*setting.value);
+}
+
+bool Checker::refuseSettings(CallExpr &expr, const std::string &what, const std::string &rule) {
+  for (NamedArg &setting : expr.settings) {
+    value(*setting.value);
+    error(setting.range, what + " takes no `" + setting.name.text + "`", rule);
+  }
+  return expr.settings.empty();
 }
 
 const Type *Checker::inferCall(CallExpr &expr) {
@@ -225,6 +235,7 @@ const Type *Checker::callFunction(CallExpr &expr, const FuncInfo &func, const Ex
     value(*expr.axis);
     error(expr.axisRange, kind + " " + name + " takes no `axis`", "C1");
   }
+  refuseSettings(expr, kind + " " + name, "C1");
   auto settleAll = [&] {
     for (ExprPtr &arg : expr.args)
       settle(*arg);
@@ -294,7 +305,7 @@ const Type *Checker::callFunction(CallExpr &expr, const FuncInfo &func, const Ex
 const Type *Checker::convert(CallExpr &expr, Builtin builtin, std::optional<Shape> bound) {
   inferArguments(expr);
   const BuiltinInfo &info = builtinInfo(builtin);
-  if (expr.args.size() != 1 || expr.axis) {
+  if (expr.args.size() != 1 || expr.axis || !expr.settings.empty()) {
     error(expr.range, std::string("`") + info.usage + "` takes one argument", "T4");
     return fail();
   }

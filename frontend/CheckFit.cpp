@@ -10,6 +10,8 @@ namespace dbc::frontend {
 //===--------------------------------------------------------------------===//
 
 bool Checker::hasLiteral(const Type *type) {
+  if (type->isUnknown())
+    return true;
   if (type->isNumber())
     return type->scalar == Scalar::IntLiteral || type->scalar == Scalar::FloatLiteral;
   if (type->isList())
@@ -27,6 +29,8 @@ const Type *Checker::withScalar(const Type *type, Scalar scalar, const Shape &bo
 const Type *Checker::defaulted(const Type *type) {
   if (!hasLiteral(type))
     return type;
+  if (type->isUnknown())
+    return types_.error();
   if (type->isNumber())
     return withScalar(type, type->scalar == Scalar::IntLiteral ? Scalar::Int : Scalar::F32);
   if (type->isList())
@@ -38,7 +42,7 @@ const Type *Checker::defaulted(const Type *type) {
 }
 
 bool Checker::assignable(const Type *from, const Type *to) const {
-  if (from == to || from->isError() || to->isError())
+  if (from == to || from->isError() || to->isError() || from->isUnknown())
     return true;
   if (from->kind != to->kind)
     return false;
@@ -94,9 +98,9 @@ std::optional<std::pair<Scalar, Shape>> Checker::unifyScalars(const Type *a, con
 }
 
 const Type *Checker::unify(const Type *a, const Type *b) {
-  if (a == b || b->isError())
+  if (a == b || b->isError() || b->isUnknown())
     return a;
-  if (a->isError())
+  if (a->isError() || a->isUnknown())
     return b;
   if (a->kind != b->kind)
     return nullptr;
@@ -184,6 +188,10 @@ void Checker::push(Expr &expr, const Type *type) {
   }
   case Expr::Kind::Binary: {
     auto &binary = static_cast<BinaryExpr &>(expr);
+    if (binary.op == BinaryExpr::Op::Append) {
+      push(*binary.lhs, type);
+      return push(*binary.rhs, type);
+    }
     if (index)
       pushIndex(expr, type);
     bool whole = index || type->scalar == Scalar::Int;
@@ -218,6 +226,8 @@ void Checker::push(Expr &expr, const Type *type) {
   case Expr::Kind::Join:
     for (ExprPtr &element : static_cast<JoinExpr &>(expr).elements)
       scalarOf(*element);
+    if (type->isList() && type->element->isError())
+      untypedList(expr);
     return;
   case Expr::Kind::Binder: {
     auto &binder = static_cast<BinderExpr &>(expr);
@@ -255,6 +265,12 @@ void Checker::push(Expr &expr, const Type *type) {
   default:
     return;
   }
+}
+
+void Checker::untypedList(Expr &expr) {
+  error(expr.range, "nothing says of what `[]` is the empty list", "L3")
+      .hint("give it a name with a type: `let xs: [f32] = [];`");
+  expr.type = fail();
 }
 
 void Checker::settle(Expr &expr) {

@@ -9,7 +9,8 @@
 //   CheckSubscript.cpp  `x[..]`
 //   CheckBinders.cpp    `sum(x in xs) ..`, scans, ranges
 //   CheckCalls.cpp      calls of functions and layers, conversions
-//   CheckBuiltins.cpp   calls of built-in functions
+//   CheckBuiltins.cpp   calls of built-in functions; of `conv2d` in CheckConv2d.cpp, of lists in
+//                       CheckLists.cpp
 //   CheckCalling.cpp    what the graph of calls must not do: recursion of fns, cells in themselves
 //   CheckSizes.cpp      what becomes far larger than its text: values, layers, fns that are put in
 //   CheckStructure.cpp  structural and computed values; across calls in CheckStructureCalls.cpp
@@ -22,6 +23,7 @@
 #include "frontend/Modules.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <set>
 #include <unordered_map>
@@ -102,8 +104,6 @@ private:
   Diagnostic &error(SourceRange range, std::string message, std::string rule) {
     return diags_->error(range, std::move(message), std::move(rule));
   }
-  /// The one error for what the language has and this compiler does not run yet.
-  void notSupported(SourceRange range, const std::string &what, const std::string &rule);
   /// Source text in backticks; what is long or spans lines is cut.
   std::string quote(SourceRange range) const;
   std::string quote(const Expr &expr) const { return quote(expr.range); }
@@ -180,6 +180,8 @@ private:
   void push(Expr &expr, const Type *type);
   void pushBlock(Block &block, const Type *type);
   void pushIndex(Expr &expr, const Type *type);
+  /// Reports a `[]` whose place asks for no type.
+  void untypedList(Expr &expr);
   /// Literals that no place asked become int or f32.
   void settle(Expr &expr);
   const Type *value(Expr &expr); ///< infer and settle
@@ -233,6 +235,7 @@ private:
   const Type *inferComparison(BinaryExpr &expr);
   const Type *inferArithmetic(BinaryExpr &expr);
   const Type *inferMatMul(BinaryExpr &expr);
+  const Type *inferAppend(BinaryExpr &expr);
   const Type *inferJoin(JoinExpr &expr);
   const Type *inferJoinRank1(JoinExpr &expr, const Type *element);
   /// Makes the operands numbers of one scalar kind and gives that kind; reports what does not fit. Widened
@@ -277,6 +280,8 @@ private:
   const Type *callBinding(CallExpr &expr, Expr &callee, Binding *binding, const Expr *receiver);
   const Type *convert(CallExpr &expr, Builtin builtin, std::optional<Shape> bound);
   void inferArguments(CallExpr &expr);
+  /// Reports `stride` and `padding`, and gives false, where they are given.
+  bool refuseSettings(CallExpr &expr, const std::string &what, const std::string &rule);
   /// Takes dims from where they stand alone in `declared` (T5).
   static void matchDims(const Type *declared, const Type *actual, const std::set<const DimVar *> &dims,
                         DimMap &map);
@@ -304,7 +309,14 @@ private:
   const Type *typeSlice(CallExpr &expr);
   const Type *typeTopK(CallExpr &expr);
   const Type *typeCrossEntropy(CallExpr &expr);
+  //===-- CheckLists.cpp --------------------------------------------------===//
   const Type *typeList(CallExpr &expr, const BuiltinInfo &info);
+  const Type *typeEvery(CallExpr &expr);
+  //===-- CheckConv2d.cpp -------------------------------------------------===//
+  const Type *typeConv2d(CallExpr &expr, Call &call);
+  /// What the setting says for both axes of a picture, or `otherwise`; nothing after a report.
+  std::optional<std::array<Shape, 2>> forBothAxes(CallExpr &expr, const std::string &name, Shape otherwise);
+  //===-- CheckBuiltins.cpp -----------------------------------------------===//
   const Type *typeDiv(CallExpr &expr);
   /// The axis that `axis = k` names, else `otherwise`; nothing after a report.
   std::optional<int> axisOf(CallExpr &expr, const Type *tensor, int otherwise);

@@ -175,6 +175,8 @@ const Type *Checker::inferBinary(BinaryExpr &expr) {
     return inferComparison(expr);
   case Op::MatMul:
     return inferMatMul(expr);
+  case Op::Append:
+    return inferAppend(expr);
   default:
     return inferArithmetic(expr);
   }
@@ -233,6 +235,39 @@ const Type *Checker::inferArithmetic(BinaryExpr &expr) {
   }
   auto extents = broadcast({expr.lhs.get(), expr.rhs.get()}, expr.opRange, what);
   return extents ? types_.number(*scalar, *extents) : fail();
+}
+
+const Type *Checker::inferAppend(BinaryExpr &expr) {
+  Expr *operands[] = {expr.lhs.get(), expr.rhs.get()};
+  auto settleBoth = [&] {
+    for (Expr *operand : operands)
+      settle(*operand);
+  };
+  for (Expr *operand : operands) {
+    if (operand->type->isList())
+      continue;
+    settleBoth();
+    Diagnostic &diagnostic = error(
+        operand->range, "`++` joins lists, but " + quote(*operand) + " is " + quote(operand->type), "L3");
+    if (operand->type->isNumber())
+      diagnostic.hint("`[a, b]` joins tensors; a list of x alone is `map(_ in 0..1) x`");
+    return fail();
+  }
+  if (!refuseLayer(*operands[0]) || !refuseLayer(*operands[1]))
+    return fail();
+  const Type *type = unify(operands[0]->type, operands[1]->type);
+  if (!type) {
+    settleBoth();
+    noteOperands(error(expr.opRange,
+                       "`++` joins lists of one type, but these are " + quote(operands[0]->type) + " and " +
+                           quote(operands[1]->type),
+                       "L3"),
+                 {operands[0], operands[1]});
+    return fail();
+  }
+  for (Expr *operand : operands)
+    push(*operand, type);
+  return type;
 }
 
 const Type *Checker::inferMatMul(BinaryExpr &expr) {
@@ -299,14 +334,19 @@ const Type *Checker::inferMatMul(BinaryExpr &expr) {
 //===--------------------------------------------------------------------===//
 
 const Type *Checker::inferJoin(JoinExpr &expr) {
+  if (expr.elements.empty())
+    return types_.list(types_.unknown());
   bool fine = true;
   for (ExprPtr &element : expr.elements) {
     const Type *type = infer(*element);
     if (type->isError()) {
       fine = false;
     } else if (!type->isNumber()) {
+      settle(*element);
       error(element->range, "`[..]` joins tensors, but " + quote(*element) + " is " + quote(type), "T3")
-          .hint("there is no list literal: lists come from fields, ranges, `map` and scans");
+          .hint(type->isList()
+                    ? "`xs ++ ys` joins lists"
+                    : "there is no list literal but `[]`: lists come from fields, ranges, `map` and scans");
       return fail();
     }
   }

@@ -184,7 +184,7 @@ Known StructureChecker::evalForm(const Expr &expr) {
   case Expr::Kind::Join: {
     for (const ExprPtr &element : static_cast<const JoinExpr &>(expr).elements)
       eval(*element);
-    return Known();
+    return Known(); // the empty list: nothing is known of elements
   }
   case Expr::Kind::If:
     return evalIf(static_cast<const IfExpr &>(expr));
@@ -203,6 +203,13 @@ Known StructureChecker::evalForm(const Expr &expr) {
     auto &binary = static_cast<const BinaryExpr &>(expr);
     Known lhs = eval(*binary.lhs), rhs = eval(*binary.rhs), result = all({lhs, rhs});
     using Op = BinaryExpr::Op;
+    if (binary.op == Op::Append) {
+      requireLength(*binary.lhs, lhs, "joined to another");
+      requireLength(*binary.rhs, rhs, "joined to another");
+      result = either(lhs, rhs);
+      result.ownValue = nullptr;
+      return result;
+    }
     if (lhs.number && rhs.number && (binary.op == Op::Add || binary.op == Op::Sub || binary.op == Op::Mul))
       result.number = binary.op == Op::Add   ? *lhs.number + *rhs.number
                       : binary.op == Op::Sub ? *lhs.number - *rhs.number
@@ -301,13 +308,13 @@ Known StructureChecker::evalBinder(const BinderExpr &expr) {
   }
   if (expr.state) {
     requireLength(*expr.list, list, "gone through by a `" + expr.name.text + "`");
-    requireLengths(*expr.start, eval(*expr.start), "the state of a `fold`");
+    requireLengths(*expr.start, eval(*expr.start), "the state of a `" + expr.name.text + "`");
     Known state =
         ofType(expr.start->type, true, expr.state->range, "this is the state of a `" + expr.name.text + "`");
     bind(*expr.state, state);
     if (expr.condition)
       eval(*expr.condition);
-    requireLengths(*expr.body.result, block(expr.body), "the state of a `fold`");
+    requireLengths(*expr.body.result, block(expr.body), "the state of a `" + expr.name.text + "`");
     if (builtin == Builtin::Fold)
       return state;
     Known states;

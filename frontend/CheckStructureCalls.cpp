@@ -159,6 +159,15 @@ Known StructureChecker::evalBuiltin(const CallExpr &expr, const Call &call, cons
             .hint("go down the fields of the node");
     return ofType(expr.type, false, {}, "");
   }
+  case Builtin::Every: {
+    if (cell_)
+      if (Diagnostic *diagnostic = error(expr.range, "`every` does not stand inside cells", "C5"))
+        diagnostic->note(cell_->decl->name.range, "this is inside the cell `" + cell_->name + "`");
+    Known pair, result;
+    pair.parts = {Known(), args[0]};
+    result.element = std::make_shared<Known>(std::move(pair));
+    return result;
+  }
   case Builtin::CrossEntropy:
   case Builtin::BinaryCrossEntropy:
     checkOrigin(expr, args[0]);

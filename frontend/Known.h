@@ -24,7 +24,7 @@ struct Known {
   size_t ownKey = 0; ///< a key of the cell being checked: its number among the arguments, from 1; else 0
   const Binding *ownValue = nullptr;    ///< the value given to the cell being checked that it is, unchanged
   std::optional<Shape> number;          ///< a whole number, in dims and the unknowns of frontend/Descent.h
-  std::shared_ptr<const Known> element; ///< of a list
+  std::shared_ptr<const Known> element; ///< of a list; null for `[]`
   SourceRange ends; ///< of a list: the `while` that its length depends on; invalid where it is structural
   std::vector<Known> parts; ///< of a tuple or record
 
@@ -57,6 +57,8 @@ inline Known either(const Known &a, const Known &b) {
     result.ends = b.ends;
   if (a.element && b.element)
     result.element = std::make_shared<Known>(either(*a.element, *b.element));
+  else if (b.element) // a is `[]`
+    result.element = b.element;
   for (size_t i = 0; i < result.parts.size() && i < b.parts.size(); ++i)
     result.parts[i] = either(a.parts[i], b.parts[i]);
   return result;

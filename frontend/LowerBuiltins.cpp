@@ -55,6 +55,8 @@ Values Lowering::builtin(const CallExpr &expr, const Call &call) {
     return {movingSlice(expr)};
   case Builtin::TopK:
     return topK(expr);
+  case Builtin::Conv2d:
+    return {convolution(expr, call)};
   case Builtin::CrossEntropy:
     return {crossEntropy(expr)};
   case Builtin::BinaryCrossEntropy:
@@ -73,6 +75,8 @@ Values Lowering::builtin(const CallExpr &expr, const Call &call) {
     mlir::Value node = lowerOne(*expr.args[0]);
     return {dyn::NodesOp::create(builder_, at, dyn::ListType::get(node.getType()), node)};
   }
+  case Builtin::Every:
+    return every(expr);
   default:
     return {elementwise(expr, call.builtin)};
   }
@@ -145,7 +149,7 @@ mlir::Value Lowering::elementwise(const CallExpr &expr, Builtin builtin) {
   case Builtin::Div:
     return integer(at, dyn::IntKind::Div, x[0], x[1]);
   default:
-    assert(false && "the checker refuses what is not supported yet");
+    assert(false && "every elementwise function is handled");
     return x[0];
   }
 }
@@ -281,6 +285,34 @@ Values Lowering::topK(const CallExpr &expr) {
     results.push_back(along);
   }
   return results;
+}
+
+/// The windows, one a row, times what each place shows of the picture, one a column.
+mlir::Value Lowering::convolution(const CallExpr &expr, const Call &call) {
+  mlir::Location at = place(expr.range);
+  mlir::Value x = lowerOne(*expr.args[0]), windows = lowerOne(*expr.args[1]);
+  llvm::ArrayRef<int64_t> window = dyn::extents(windows.getType());
+  mlir::Type type = numberType(expr.type, expr.range);
+  llvm::SmallVector<int64_t> extents(dyn::extents(type)), shown(window.drop_front()), padding;
+  shown.append(extents.begin() + 1, extents.end());
+  for (unsigned axis = 0; axis < 2; ++axis) {
+    padding.push_back(number(call.padding[axis], expr.range));
+    int64_t room = dyn::extents(x.getType())[1 + axis] + 2 * padding[axis] - window[2 + axis];
+    if (room < 0 || padding[axis] < 0) // reported where sizes are bound
+      return constant(at, 0, type);
+  }
+  double patches = 1;
+  for (int64_t extent : shown)
+    patches *= static_cast<double>(extent);
+  if (patches >= 2147483648.0) {
+    diags_.error(expr.range, "`conv2d` looks at more than 2^31 elements at these sizes", "T1");
+    return constant(at, 0, type);
+  }
+  int64_t terms = window[1] * window[2] * window[3], places = extents[1] * extents[2];
+  mlir::Value seen =
+      dyn::PatchesOp::create(builder_, at, withExtents(x.getType(), shown), x, call.stride, padding);
+  return reshape(
+      at, product(at, reshape(at, windows, {window[0], terms}), reshape(at, seen, {terms, places})), extents);
 }
 
 //===--------------------------------------------------------------------===//

@@ -31,7 +31,7 @@ Values Lowering::lower(const Expr &expr) {
     return values;
   }
   case Expr::Kind::Join:
-    return {join(*expr.as<JoinExpr>())};
+    return expr.type->isList() ? emptyLists(expr) : Values{join(*expr.as<JoinExpr>())};
   case Expr::Kind::If:
     return ifElse(*expr.as<IfExpr>());
   case Expr::Kind::Match:
@@ -41,7 +41,7 @@ Values Lowering::lower(const Expr &expr) {
   case Expr::Kind::Unary:
     return {unary(*expr.as<UnaryExpr>())};
   case Expr::Kind::Binary:
-    return {binary(*expr.as<BinaryExpr>())};
+    return expr.type->isList() ? append(*expr.as<BinaryExpr>()) : Values{binary(*expr.as<BinaryExpr>())};
   case Expr::Kind::Range:
     return range(*expr.as<RangeExpr>());
   case Expr::Kind::Member:

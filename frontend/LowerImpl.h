@@ -184,6 +184,7 @@ private:
   mlir::Value put(const CallExpr &expr);
   mlir::Value movingSlice(const CallExpr &expr);
   Values topK(const CallExpr &expr);
+  mlir::Value convolution(const CallExpr &expr, const Call &call);
   /// 0 1 2 .. along the first of `extents`, which are 1 from the second on.
   mlir::Value positions(const CallExpr &expr, llvm::ArrayRef<int64_t> extents);
   mlir::Value function(mlir::Location at, dyn::FunctionKind kind, mlir::Value x);
@@ -202,7 +203,12 @@ private:
   /// Whether a step follows on number `step` of `last` + 1, as the binder's `while` says of the state.
   mlir::Value goesOn(const BinderExpr &expr, mlir::Value step, mlir::Value last, const Values &state);
   Values range(const RangeExpr &expr);
+  /// `[]`: one empty list a component of the element.
+  Values emptyLists(const Expr &expr);
+  mlir::Value emptyList(mlir::Location at, dyn::ListType type);
+  Values append(const BinaryExpr &expr);
   Values zip(const CallExpr &expr);
+  Values every(const CallExpr &expr);
   /// Lists whose lengths are known to be equal as `dyn.map` asks it: results of one operation, else zipped
   /// here.
   Values together(mlir::Location at, Values lists);

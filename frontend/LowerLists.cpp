@@ -5,6 +5,13 @@
 
 namespace dbc::frontend {
 
+static llvm::SmallVector<mlir::Type> elementTypes(const Values &lists) {
+  llvm::SmallVector<mlir::Type> types;
+  for (mlir::Value list : lists)
+    types.push_back(llvm::cast<dyn::ListType>(list.getType()).getElement());
+  return types;
+}
+
 mlir::Value Lowering::length(mlir::Location at, mlir::Value list) {
   return dyn::LenOp::create(builder_, at, builder_.getI32Type(), list);
 }
@@ -13,6 +20,56 @@ Values Lowering::range(const RangeExpr &expr) {
   mlir::Value low = lowerOne(*expr.low), high = lowerOne(*expr.high);
   return {dyn::RangeOp::create(builder_, place(expr.range), dyn::ListType::get(builder_.getI32Type()), low,
                                high)};
+}
+
+Values Lowering::emptyLists(const Expr &expr) {
+  Values lists;
+  for (mlir::Type type : flatTypes(expr.type, expr.range))
+    lists.push_back(emptyList(place(expr.range), llvm::cast<dyn::ListType>(type)));
+  return lists;
+}
+
+mlir::Value Lowering::emptyList(mlir::Location at, dyn::ListType type) {
+  mlir::Type element = type.getElement();
+  if (llvm::isa<dyn::NodeType>(element)) // of which there is none to map to
+    return dyn::EmptyOp::create(builder_, at, type);
+  mlir::Value none = dyn::RangeOp::create(builder_, at, dyn::ListType::get(builder_.getI32Type()),
+                                          intConstant(at, 0), intConstant(at, 0));
+  auto map = dyn::MapOp::create(builder_, at, mlir::TypeRange{type}, none);
+  fill(map.getBody(), {builder_.getI32Type()}, at, [&](mlir::Block &) {
+    auto list = llvm::dyn_cast<dyn::ListType>(element);
+    return Values{list ? emptyList(at, list) : constant(at, 0, element)};
+  });
+  return map.getResult(0);
+}
+
+/// The list of all positions, each of which takes its element from one of the two lists.
+Values Lowering::append(const BinaryExpr &expr) {
+  mlir::Location at = place(expr.opRange);
+  mlir::Type i32 = builder_.getI32Type();
+  Values first = together(at, lower(*expr.lhs)), second = together(at, lower(*expr.rhs));
+  mlir::Value count = length(at, first[0]);
+  mlir::Value all = integer(at, dyn::IntKind::Add, count, length(at, second[0]));
+  mlir::Value positions =
+      dyn::RangeOp::create(builder_, at, dyn::ListType::get(i32), intConstant(at, 0), all);
+  auto map = dyn::MapOp::create(builder_, at, mlir::ValueRange(first).getTypes(), positions);
+  fill(map.getBody(), {i32}, at, [&](mlir::Block &block) {
+    mlir::Value position = block.getArgument(0);
+    mlir::Value inFirst =
+        mlir::arith::CmpIOp::create(builder_, at, mlir::arith::CmpIPredicate::slt, position, count);
+    auto choice = dyn::IfOp::create(builder_, at, elementTypes(first), inFirst);
+    auto elements = [&](const Values &lists, mlir::Value index) {
+      Values taken;
+      for (auto [list, type] : llvm::zip(lists, elementTypes(lists)))
+        taken.push_back(dyn::AtOp::create(builder_, at, type, list, index, mlir::Value()));
+      return taken;
+    };
+    fill(choice.getThen(), {}, at, [&](mlir::Block &) { return elements(first, position); });
+    fill(choice.getOtherwise(), {}, at,
+         [&](mlir::Block &) { return elements(second, integer(at, dyn::IntKind::Sub, position, count)); });
+    return Values(choice.getResults());
+  });
+  return Values(map.getResults());
 }
 
 Values Lowering::zip(const CallExpr &expr) {
@@ -31,18 +88,23 @@ Values Lowering::together(mlir::Location at, Values lists) {
   return Values(dyn::ZipOp::create(builder_, at, mlir::ValueRange(lists)).getResults());
 }
 
-static llvm::SmallVector<mlir::Type> elementTypes(const Values &lists) {
-  llvm::SmallVector<mlir::Type> types;
-  for (mlir::Value list : lists)
-    types.push_back(llvm::cast<dyn::ListType>(list.getType()).getElement());
-  return types;
-}
-
 mlir::Value Lowering::reduceList(mlir::Location at, Builtin builtin, mlir::Value list) {
   mlir::Type element = llvm::cast<dyn::ListType>(list.getType()).getElement();
   mlir::Type type = builtin == Builtin::ArgMax ? mlir::Type(builder_.getI32Type()) : element;
   return harmless(dyn::ReduceListOp::create(builder_, at, type, reduceKind(builtin), list,
                                             /*when=*/mlir::Value()));
+}
+
+/// The call itself, which gives lists then: of the nodes, and of what it gives.
+Values Lowering::every(const CallExpr &expr) {
+  auto call = lower(*expr.args[0]).front().getDefiningOp<dyn::CallOp>();
+  llvm::SmallVector<mlir::Type> lists{dyn::ListType::get(call.getKeys()[0].getType())};
+  for (mlir::Type type : call.getResultTypes())
+    lists.push_back(dyn::ListType::get(type));
+  auto all = dyn::CallOp::create(builder_, place(expr.range), lists, call.getCallee(), call.getKeys(),
+                                 call.getValues(), mlir::IntegerAttr(), mlir::ValueRange(), /*every=*/true);
+  call.erase();
+  return Values(all.getResults());
 }
 
 Values Lowering::binder(const BinderExpr &expr) {

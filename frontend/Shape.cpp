@@ -118,6 +118,17 @@ std::optional<Shape> Shape::dividedBy(const Shape &divisor) const {
   return sumOf(std::move(parts));
 }
 
+std::optional<Shape> Shape::flooredBy(int64_t divisor) const {
+  int64_t number = 0;
+  for (const Term &term : terms_)
+    if (term.dims.empty())
+      number = term.coefficient;
+  std::optional<Shape> quotient = (*this - Shape(number)).dividedBy(Shape(divisor));
+  if (!quotient)
+    return std::nullopt;
+  return *quotient + Shape(number / divisor - (number % divisor < 0));
+}
+
 std::optional<int64_t> Shape::constant() const {
   if (overflowed())
     return std::nullopt;

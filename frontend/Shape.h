@@ -47,6 +47,9 @@ public:
   Shape operator*(const Shape &o) const;
   /// Term by term by a divisor of one term; nothing if that leaves a fraction, or the divisor is a sum or 0.
   std::optional<Shape> dividedBy(const Shape &divisor) const;
+  /// The quotient by a number >= 1 rounded down, at every size; nothing if a term with dims leaves a
+  /// fraction.
+  std::optional<Shape> flooredBy(int64_t divisor) const;
 
   bool overflowed() const { return excess_ != Excess::None; }
   /// Of a shape that has overflowed, by what: `does not fit 64 bits`, as said of what was written.

@@ -51,6 +51,7 @@ std::string scalarName(const Type &type) {
 std::string Type::str() const {
   switch (kind) {
   case Kind::Error:
+  case Kind::Unknown:
     return "?";
   case Kind::Number:
     return scalarName(*this) + (extents.empty() ? "" : shapeList(extents));
@@ -90,6 +91,12 @@ bool TypeContext::Less::operator()(const Type &a, const Type &b) const {
 const Type *TypeContext::intern(Type type) { return &*types_.insert(std::move(type)).first; }
 
 const Type *TypeContext::error() { return intern(Type()); }
+
+const Type *TypeContext::unknown() {
+  Type type;
+  type.kind = Type::Kind::Unknown;
+  return intern(std::move(type));
+}
 
 const Type *TypeContext::number(Scalar scalar, std::vector<Shape> extents, Shape bound) {
   Type type;

@@ -14,6 +14,7 @@
 #include "frontend/Builtins.h"
 #include "frontend/Shape.h"
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <set>
@@ -44,7 +45,8 @@ struct Type {
     Layer, ///< of a param only
     List,
     Table, ///< [layer; count]
-    Tuple
+    Tuple,
+    Unknown ///< element of `[]` whose place has not been seen yet; exists while checking only, as literals do
   };
   Kind kind = Kind::Error;
 
@@ -72,6 +74,7 @@ struct Type {
   bool isTuple() const { return kind == Kind::Tuple; }
   bool isRecord() const { return kind == Kind::Record; }
   bool isNode() const { return kind == Kind::Data; }
+  bool isUnknown() const { return kind == Kind::Unknown; }
   /// Of a cell's parameter: whether it is a key; else it is a value (C2).
   bool isKey() const {
     return isNode() || isScalar(Scalar::Int) || isScalar(Scalar::Index) || isScalar(Scalar::Bool);
@@ -86,6 +89,7 @@ struct Type {
 class TypeContext {
 public:
   const Type *error();
+  const Type *unknown();
   const Type *number(Scalar scalar, std::vector<Shape> extents = {}, Shape bound = {});
   const Type *f32(std::vector<Shape> extents = {}) { return number(Scalar::F32, std::move(extents)); }
   const Type *integer(std::vector<Shape> extents = {}) { return number(Scalar::Int, std::move(extents)); }
@@ -171,6 +175,9 @@ struct Call : Binding {
   DimMap dims;        ///< a fn's own dims, in the caller's
   int axis = kNoAxis; ///< of reductions, softmax, split: from 0; kNoAxis means all axes
   static constexpr int kNoAxis = -1;
+  /// Of `conv2d`: along the rows and the columns of the picture.
+  std::array<int64_t, 2> stride = {1, 1};
+  std::array<Shape, 2> padding;
 };
 
 /// What a SubscriptExpr's `resolved` is, one part for each of its subs. On lists there is just one.

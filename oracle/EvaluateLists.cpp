@@ -140,6 +140,18 @@ void Evaluation::leaveOutAll(mlir::ValueRange lists, Block &body) {
     leaveOut(i, body, Values(body.getNumArguments()));
 }
 
+/// The first two lengths that differ of lists, or of lists in them; none if all are equal.
+static std::optional<std::pair<int64_t, int64_t>> unequalLengths(const Value &a, const Value &b) {
+  if (!a.isList() || !b.isList())
+    return std::nullopt;
+  if (a.elements().size() != b.elements().size())
+    return std::pair<int64_t, int64_t>(a.elements().size(), b.elements().size());
+  for (auto [x, y] : llvm::zip(a.elements(), b.elements()))
+    if (auto lengths = unequalLengths(x, y))
+      return lengths;
+  return std::nullopt;
+}
+
 Values Evaluation::scan(ScanOp op) {
   int64_t n = length(op.getLists());
   if (n < 0) {
@@ -157,7 +169,12 @@ Values Evaluation::scan(ScanOp op) {
   bool stops = op.getStops() && !isOfStructure(); // before any arithmetic all steps are gone through
   for (; steps < n && goesOn(stops, state); ++steps) {
     sure &= !op.getStops() || !state.back().unknown();
-    state = element(place(steps), body, ofStep(op.getLists(), place(steps), state));
+    Values next = element(place(steps), body, ofStep(op.getLists(), place(steps), state));
+    for (auto [a, b] : llvm::zip(state, next))
+      if (auto lengths = unequalLengths(a, b))
+        return fail(op, Fault::state_length, op.getBack() ? "scan_back" : "scan", lengths->first,
+                    lengths->second);
+    state = std::move(next);
     for (size_t r = 0; r < state.size(); ++r)
       lists[r][place(steps)] = state[r];
   }
@@ -173,18 +190,6 @@ Values Evaluation::scan(ScanOp op) {
   if (!isOfStructure() && (!sure || (op.getStops() && n > 0 && !state.empty() && state.back().unknown())))
     return {};
   return results;
-}
-
-/// The first two lengths that differ of lists, or of lists in them; none if all are equal.
-static std::optional<std::pair<int64_t, int64_t>> unequalLengths(const Value &a, const Value &b) {
-  if (!a.isList() || !b.isList())
-    return std::nullopt;
-  if (a.elements().size() != b.elements().size())
-    return std::pair<int64_t, int64_t>(a.elements().size(), b.elements().size());
-  for (auto [x, y] : llvm::zip(a.elements(), b.elements()))
-    if (auto lengths = unequalLengths(x, y))
-      return lengths;
-  return std::nullopt;
 }
 
 Values Evaluation::fold(FoldOp op) {
@@ -205,7 +210,7 @@ Values Evaluation::fold(FoldOp op) {
     Values next = taken ? element(i, body, arguments) : leaveOut(i, body, arguments);
     for (auto [a, b] : llvm::zip(state, next))
       if (auto lengths = unequalLengths(a, b))
-        return fail(op, Fault::state_length, "", lengths->first, lengths->second);
+        return fail(op, Fault::state_length, "fold", lengths->first, lengths->second);
     if (taken)
       state = std::move(next);
   }

@@ -158,6 +158,7 @@ bool Evaluation::evaluateNumbers(Operation *op, Values &results) {
       })
       .Case([&](BroadcastOp o) { return results = broadcast(o), true; })
       .Case([&](TransposeOp o) { return results = transpose(o), true; })
+      .Case([&](PatchesOp o) { return results = patches(o), true; })
       .Case([&](ReduceOp o) { return results = reduce(o), true; })
       .Case([&](SoftmaxOp o) { return results = softmax(o), true; })
       .Case([&](TopKOp o) { return results = topK(o), true; })
@@ -369,6 +370,19 @@ Values Evaluation::transpose(TransposeOp op) {
   std::vector<double> out;
   each(op.getType().getShape(),
        [&](llvm::ArrayRef<int64_t> index) { out.push_back(x.at(place(index, stride))); });
+  return {Value::tensor(op.getType().getShape().vec(), std::move(out))};
+}
+
+Values Evaluation::patches(PatchesOp op) {
+  const Value &x = value(op.getX());
+  auto stride = op.getStride(), padding = op.getPadding();
+  int64_t height = x.shape()[1], width = x.shape()[2];
+  std::vector<double> out;
+  each(op.getType().getShape(), [&](llvm::ArrayRef<int64_t> at) {
+    int64_t row = at[3] * stride[0] + at[1] - padding[0], column = at[4] * stride[1] + at[2] - padding[1];
+    bool inside = row >= 0 && row < height && column >= 0 && column < width;
+    out.push_back(inside ? x.at((at[0] * height + row) * width + column) : 0);
+  });
   return {Value::tensor(op.getType().getShape().vec(), std::move(out))};
 }
 

@@ -64,7 +64,7 @@ void Evaluation::trace(Operation *op) {
   for (mlir::Value result : op->getResults())
     results.push_back(value(result));
   auto call = dyn_cast<dyn::CallOp>(op);
-  auto cell = call ? interpreter_.symbols_.lookup<CellOp>(call.getCallee()) : CellOp();
+  auto cell = call && !call.getEvery() ? interpreter_.symbols_.lookup<CellOp>(call.getCallee()) : CellOp();
   trace(op->getLoc(), text, op->getResultTypes(), results, cell ? cell.getSurface() : Type());
 }
 
@@ -129,6 +129,7 @@ bool Evaluation::evaluateStructure(Operation *op, Values &results) {
         bool same = value(o.getA()).node() == value(o.getB()).node();
         return results = {Value::number(same)}, true;
       })
+      .Case([&](EmptyOp) { return results = {Value::list({})}, true; })
       .Case([&](RangeOp o) { return results = range(o), true; })
       .Case([&](LenOp o) {
         double length = static_cast<double>(value(o.getList()).elements().size());
@@ -334,12 +335,47 @@ Values Evaluation::call(dyn::CallOp op) {
                                                        : static_cast<int32_t>(value(key).at(0)));
   if (!give(op, callee) || !withinRanges(op, callee))
     return {};
+  if (instance_)
+    interpreter_.memo(*instance_).calls.push_back(callee);
   auto state = [&] { return interpreter_.memo(callee).state; };
   if (state() == Interpreter::Memo::Done ||
       (computesCalls && state() == Interpreter::Memo::New && interpreter_.computeWithin(callee)))
-    return interpreter_.memo(callee).values;
+    return op.getEvery() ? every(callee) : interpreter_.memo(callee).values;
   needs.push_back(callee);
   return {};
+}
+
+/// The nodes of all instances of a cell that one leads to, and what they give; the one has its values.
+Values Evaluation::every(const Interpreter::Instance &start) {
+  using Known = std::tuple<Operation *, int32_t, Interpreter::Keys>;
+  auto known = [](const Interpreter::Instance &instance) {
+    return Known{dyn::CellOp(instance.cell).getOperation(), instance.context, instance.keys};
+  };
+  std::set<Known> seen{known(start)};
+  std::vector<Interpreter::Instance> open{start};
+  std::map<int32_t, const Interpreter::Memo *> found; // by the node
+  while (!open.empty()) {
+    Interpreter::Instance next = open.back();
+    open.pop_back();
+    const Interpreter::Memo &memo = interpreter_.memo(next);
+    if (next.cell == start.cell && std::equal(next.keys.begin() + 1, next.keys.end(), start.keys.begin() + 1))
+      found[next.keys[0]] = &memo;
+    for (const Interpreter::Instance &callee : memo.calls)
+      if (seen.insert(known(callee)).second)
+        open.push_back(callee);
+  }
+  std::vector<Values> lists(1 + interpreter_.memo(start).values.size());
+  for (auto &[node, memo] : found) {
+    if (memo->state != Interpreter::Memo::Done || memo->values.size() + 1 != lists.size())
+      return {}; // a failure, which was told
+    lists[0].push_back(Value::node(node));
+    for (size_t n = 1; n < lists.size(); ++n)
+      lists[n].push_back(memo->values[n - 1]);
+  }
+  Values results;
+  for (Values &list : lists)
+    results.push_back(Value::list(std::move(list)));
+  return results;
 }
 
 Values Evaluation::match(MatchOp op) {

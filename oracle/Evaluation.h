@@ -57,6 +57,7 @@ private:
   Values field(dyn::FieldOp op);
   Value columnValue(int32_t table, int32_t row, int32_t column, mlir::Type type, mlir::Operation *reader);
   Values call(dyn::CallOp op);
+  Values every(const Interpreter::Instance &start);
   std::optional<std::pair<int32_t, int32_t>> rangeOf(const Interpreter::Instance &instance, unsigned key);
   bool withinRanges(dyn::CallOp op, const Interpreter::Instance &callee);
   bool give(dyn::CallOp op, Interpreter::Instance &callee);
@@ -91,6 +92,7 @@ private:
   Values take(dyn::TakeOp op);
   Values broadcast(dyn::BroadcastOp op);
   Values transpose(dyn::TransposeOp op);
+  Values patches(dyn::PatchesOp op);
   Values reduce(dyn::ReduceOp op);
   Values softmax(dyn::SoftmaxOp op);
   Values constant(mlir::arith::ConstantOp op);

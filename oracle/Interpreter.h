@@ -101,6 +101,7 @@ private:
     std::vector<Value> values;
     std::vector<Value> given;          ///< the values that it is given; unknown before they are computed
     std::optional<CallSite> reachedBy; ///< where its values change
+    std::vector<Instance> calls;       ///< what its body calls, in any order, also more than once
     int walks = 0;                     ///< of its body
   };
   Memo &memo(const Instance &instance) {

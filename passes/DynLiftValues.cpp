@@ -40,8 +40,14 @@ struct Recursion {
 struct Lifting {
   explicit Lifting(ModuleOp module) : module(module), cells(module) {
     auto cellOf = [&](StringAttr name) { return cells.table().lookup<dyn::CellOp>(name); };
+    llvm::DenseSet<Operation *> asked; // which of their calls are made
+    module.walk([&](Call call) {
+      if (call.getEvery())
+        asked.insert(calleeOf(call));
+    });
     for (auto &group : dyn::recursions(module, cellOf)) {
-      if (llvm::all_of(group, [](dyn::CellOp cell) { return cell.getValues().empty(); }))
+      if (llvm::all_of(group,
+                       [&](dyn::CellOp cell) { return cell.getValues().empty() && !asked.contains(cell); }))
         continue;
       auto recursion = std::make_shared<Recursion>(group);
       for (dyn::CellOp cell : group)
@@ -98,10 +104,10 @@ private:
   }
 
   /// What tells a call from outside of a recursion from others: where its values are computed. Where values
-  /// change, each call is one of its own.
+  /// change, or it is asked which calls it leads to, each call is one of its own.
   Frame frameOf(Call call) {
     auto recursion = recursionOf.find(calleeOf(call));
-    if (recursion == recursionOf.end() || recursion->second->changes())
+    if (recursion == recursionOf.end() || recursion->second->changes() || call.getEvery())
       return LiftedCells::frameAround(call);
     if (llvm::all_of(call.getValues(), [](Value value) { return LiftedCells::isOfModel(value); }))
       return {}; // the same everywhere
@@ -183,13 +189,34 @@ private:
     for (Value value : call.getValues()) // what makes it elsewhere must not be the first to fail
       if (dyn::isStructural(value) && makingMayFail(value))
         dyn::NeedOp::create(b, value.getLoc(), value);
-    auto plain = Call::create(b, call.getLoc(), call.getResultTypes(), copy.cells[callee].getSymName(), keys,
-                              ValueRange(), recursion.changes() ? b.getI32IntegerAttr(0) : IntegerAttr(),
-                              ValueRange());
-    call->replaceAllUsesWith(plain);
+    TypeRange types = call.getResultTypes();
+    auto plain = Call::create(b, call.getLoc(), call.getEvery() ? types.take_front() : types,
+                              copy.cells[callee].getSymName(), keys, ValueRange(),
+                              recursion.changes() ? b.getI32IntegerAttr(0) : IntegerAttr(), ValueRange(),
+                              call.getEvery());
+    SmallVector<Value> results(plain.getResults());
+    if (call.getEvery())
+      llvm::append_range(results, ofEvery(b, plain, types.drop_front()));
+    call->replaceAllUsesWith(results);
     cells.lifted.erase(call);
     cells.lifted.insert(plain);
     call->erase();
+  }
+
+  /// What the instances give whose nodes a call with `every` gives.
+  static ValueRange ofEvery(OpBuilder &b, Call call, TypeRange lists) {
+    auto map = dyn::MapOp::create(b, call.getLoc(), lists, call.getResult(0));
+    Block &body = map.getBody().emplaceBlock();
+    SmallVector<Value> keys(call.getKeys());
+    keys[0] = body.addArgument(keys[0].getType(), call.getLoc());
+    SmallVector<Type> types;
+    for (Type list : lists)
+      types.push_back(cast<dyn::ListType>(list).getElement());
+    OpBuilder inside = OpBuilder::atBlockEnd(&body);
+    auto each = Call::create(inside, call.getLoc(), types, call.getCallee(), keys, ValueRange(),
+                             IntegerAttr(), ValueRange());
+    dyn::YieldOp::create(inside, call.getLoc(), each.getResults());
+    return map.getResults();
   }
 
   Copy &copyFor(Recursion &recursion, dyn::CellOp callee, const Frame &frame, Call call) {
@@ -197,12 +224,13 @@ private:
     size_t hash = llvm::hash_combine(callee.getOperation(), frame.function,
                                      llvm::hash_combine_range(given.begin(), given.end()));
     SmallVector<Copy *> &alike = copiesLike[hash];
-    if (!recursion.changes())
+    if (!recursion.changes() && !call.getEvery())
       for (Copy *copy : alike)
         if (copy->frame == frame && copy->callee == callee && copy->given == given)
           return *copy;
     Copy &copy = copies.emplace_back(recursion, callee, frame, given);
-    alike.push_back(&copy);
+    if (!call.getEvery()) // whose copy is of that call alone
+      alike.push_back(&copy);
     if (copies.size() == kMostCopies && !tooMany) {
       refuse(call.getLoc())
           << "cells are copied for each call that gives them values of its own: here more than "

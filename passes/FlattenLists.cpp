@@ -416,26 +416,35 @@ Known Walk::stepOf(const ListInfo &list, Value j) {
   return Known::placed(list.live, list.atEnd ? sub(list.taken, j) : add(list.taken, j));
 }
 
+/// The nodes of a node's own type that can be reached from it.
+ListInfo Walk::reached(Location loc, dyn::NodeType type, Value node) {
+  StringRef data = type.getData().getValue();
+  SpaceInfo *space = f.addSpace(loc, data.str() + ".nodes", kernel::SpaceKind::States, nullptr);
+  space->addColumn("node");
+  space->used = true;
+  Type i32 = b.getI32Type();
+  auto reach = kernel::ReachOp::create(b, loc, i32, i32, space->name, data, node);
+  ListInfo info;
+  info.from = From::Column;
+  info.of = space->name;
+  info.via = "node";
+  info.first = reach.getFirst();
+  info.length = reach.getLength();
+  info.element = type;
+  return info;
+}
+
 void Walk::listOp(Operation *op, Place at) {
   Location loc = op->getLoc();
   auto list = [&](Value v) { return known(v).list; };
-  if (auto nodes = dyn_cast<dyn::NodesOp>(op)) {
-    SpaceInfo *space = f.addSpace(loc, f.dataOf(nodes.getNode().getType()).getSymName().str() + ".nodes",
-                                  kernel::SpaceKind::States, nullptr);
-    space->addColumn("node");
-    space->used = true;
-    Type i32 = b.getI32Type();
-    auto reach = kernel::ReachOp::create(b, loc, i32, i32, space->name,
-                                         cast<dyn::NodeType>(nodes.getNode().getType()).getData().getValue(),
-                                         structural(nodes.getNode()));
+  if (auto nodes = dyn_cast<dyn::NodesOp>(op))
+    return set(nodes.getResult(),
+               Known::of(reached(loc, nodes.getNode().getType(), structural(nodes.getNode()))));
+  if (auto empty = dyn_cast<dyn::EmptyOp>(op)) {
     ListInfo info;
-    info.from = From::Column;
-    info.of = space->name;
-    info.via = "node";
-    info.first = reach.getFirst();
-    info.length = reach.getLength();
-    info.element = nodes.getNode().getType();
-    return set(nodes.getResult(), Known::of(info));
+    info.first = info.length = integer(0);
+    info.element = empty.getType().getElement();
+    return set(empty.getResult(), Known::of(info));
   }
   if (auto range = dyn_cast<dyn::RangeOp>(op)) {
     ListInfo info;

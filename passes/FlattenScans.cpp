@@ -34,12 +34,32 @@ void Walk::recurrenceCalls(Operation *op, const std::vector<ListInfo> &lists, Va
       continue;
     }
     ListInfo info;
-    info.element = cast<dyn::ListType>(result.getType()).getElement();
     info.from = From::Rows;
     info.first = integer(0);
+    if (isa<dyn::ListType>(init[k].getType()))
+      info = listOfStates(op->getLoc(), lists[0].length, [&](Value) { return stateOf(k).list; });
+    info.element = cast<dyn::ListType>(result.getType()).getElement();
     info.length = lists[0].length;
     set(result, Known::of(info));
   }
+}
+
+/// The list of the lists that states hold; `state` gives that of a position.
+ListInfo Walk::listOfStates(Location loc, Value length, function_ref<ListInfo(Value)> state) {
+  SpaceInfo *bounds = f.addSpace(loc, "states.bounds", kernel::SpaceKind::States, nullptr);
+  bounds->addColumn("first");
+  bounds->addColumn("length");
+  bounds->used = true;
+  Value first = kernel::CountOp::create(b, loc, b.getI32Type(), bounds->name);
+  claim(loc, length, bounds);
+  ListInfo inner;
+  loop(loc, length, [&](Value j) {
+    inner = state(j);
+    kernel::PushOp::create(b, loc, bounds->name, ValueRange{inner.first, inner.length});
+  });
+  ListInfo list = listOfLists(inner, *bounds, "first", "length");
+  list.first = first;
+  return list;
 }
 
 /// A list with the lengths of another, whose elements are not known yet.
@@ -129,7 +149,7 @@ void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &b
         continue;
       }
       ListInfo list = known(value).list, next = listOf(n, add(k, integer(1)));
-      checkLengths(loc, list, next);
+      checkLengths(loc, list, next, fold ? "fold" : back ? "scan_back" : "scan");
       copyInto(loc, list, next, inner);
     }
     push(inner);
@@ -141,6 +161,16 @@ void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &b
     info.element = init[k].getType();
     Value last = add(first, length);
     if (isa<dyn::ListType>(init[k].getType())) {
+      if (!fold) { // state 0 is the start
+        info = listOfStates(loc, length, [&](Value j) {
+          Value state = back ? sub(length, j) : add(j, integer(1));
+          return carriedBy("", listOf(k, state));
+        });
+        info.element = init[k].getType();
+        info.length = length;
+        set(result, Known::of(info));
+        continue;
+      }
       ListInfo list = listOf(k, length);
       list = carriedBy("", list);
       if (stops && !result.use_empty())
@@ -252,13 +282,13 @@ void Walk::copyInto(Location loc, const ListInfo &list, const ListInfo &to, Plac
 }
 
 /// A state's lists are as long as those of the state before.
-void Walk::checkLengths(Location loc, const ListInfo &list, const ListInfo &before) {
+void Walk::checkLengths(Location loc, const ListInfo &list, const ListInfo &before, StringRef what) {
   check(loc, kernel::Fault::StateLength,
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, before.length, list.length), "",
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, before.length, list.length), what,
         {before.length, list.length});
   if (list.inner)
     loop(loc, list.length,
-         [&](Value j) { checkLengths(loc, element(list, j).list, element(before, j).list); });
+         [&](Value j) { checkLengths(loc, element(list, j).list, element(before, j).list, what); });
 }
 
 /// The list of the state behind the last step that was taken, of `count` steps: which rows these are is

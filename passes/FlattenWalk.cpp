@@ -170,7 +170,8 @@ void Walk::op(Operation *op, Place at) {
     return indexing ? returned(op, at) : void();
   if (isa<dyn::YieldOp, dyn::NeedOp>(op))
     return;
-  if (isa<dyn::NodesOp, dyn::RangeOp, dyn::LenOp, dyn::ZipOp, dyn::ReverseOp, dyn::SliceOp, dyn::AtOp>(op))
+  if (isa<dyn::NodesOp, dyn::EmptyOp, dyn::RangeOp, dyn::LenOp, dyn::ZipOp, dyn::ReverseOp, dyn::SliceOp,
+          dyn::AtOp>(op))
     return listOp(op, at);
   if (structuralOp(op, at))
     return;
@@ -241,7 +242,7 @@ ListInfo Walk::lengthsIn(Value list, Place at, llvm::DenseSet<Operation *> &walk
   if (!isa<dyn::ListType>(cast<dyn::ListType>(list.getType()).getElement()))
     for (Value from = list; from; from = dyn::lengthFrom(from))
       list = from;
-  if (auto call = list.getDefiningOp<dyn::CallOp>()) { // not made here
+  if (auto call = list.getDefiningOp<dyn::CallOp>(); call && !call.getEvery()) { // not made here
     for (Value key : call.getKeys())
       walkFor(key, at, walked);
     calledLists(call, at);
@@ -272,6 +273,8 @@ void Walk::walkFor(Value value, Place at, llvm::DenseSet<Operation *> &walked) {
 
 void Walk::call(dyn::CallOp op, Place at) {
   Flattening::Cell &cell = f.cells[op.getCalleeAttr().getAttr()];
+  if (op.getEvery() && (indexing || func.getKind() == kernel::FuncKind::Place)) // it is called elsewhere
+    return every(op, cell);
   Value place = placeIn(cell, op.getLoc(), op.getKeys());
   if (!indexing) {
     SmallVector<Value> origin;
@@ -279,7 +282,7 @@ void Walk::call(dyn::CallOp op, Place at) {
       origin.push_back(asColumn(structural(number)));
     kernel::CallOp::create(b, op.getLoc(), cell.group, cell.number, place, op.getSiteAttr(), origin,
                            op.getSite() ? b.getStringAttr(placeOf(cell.op.getLoc())) : StringAttr());
-    return calledLists(op, at);
+    return op.getEvery() ? every(op, cell) : calledLists(op, at);
   }
   // The relation: the callee's row for each row here.
   Value row = kernel::RowOfOp::create(b, op.getLoc(), cell.space->name, place);
@@ -300,6 +303,37 @@ void Walk::call(dyn::CallOp op, Place at) {
         kernel::LoadOp::create(b, op.getLoc(), i32, cell.space->name, b.getStringAttr(cell.lengths[k]), row);
     set(result, Known::of(info));
   }
+}
+
+/// The nodes that can be reached from the call's own and for which the cell is called with its further keys.
+void Walk::every(dyn::CallOp op, Flattening::Cell &cell) {
+  Location loc = op.getLoc();
+  auto node = cast<dyn::NodeType>(op.getKeys()[0].getType());
+  ListInfo reached = this->reached(loc, node, structural(op.getKeys()[0])), called;
+  SpaceInfo *space =
+      f.addSpace(loc, cell.op.getSymName().str() + ".every", kernel::SpaceKind::States, nullptr);
+  space->addColumn("node");
+  space->used = true;
+  SmallVector<Value> keys;
+  for (Value key : op.getKeys())
+    keys.push_back(asColumn(structural(key)));
+  called = reached;
+  called.of = space->name;
+  called.first = kernel::CountOp::create(b, loc, b.getI32Type(), space->name);
+  claim(loc, reached.length, space);
+  loop(loc, reached.length, [&](Value j) {
+    keys[0] = element(reached, j).scalar;
+    Value is = kernel::CalledOp::create(b, loc, b.getI1Type(), cell.group, cell.number, keys);
+    auto cond = kernel::IfOp::create(b, loc, TypeRange(), is);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(&cond.getThen().emplaceBlock());
+    kernel::PushOp::create(b, loc, space->name, keys[0]);
+    kernel::YieldOp::create(b, loc, ValueRange());
+    b.setInsertionPointToEnd(&cond.getOtherwise().emplaceBlock());
+    kernel::YieldOp::create(b, loc, ValueRange());
+  });
+  called.length = sub(kernel::CountOp::create(b, loc, b.getI32Type(), space->name), called.first);
+  set(op.getResult(0), Known::of(called));
 }
 
 void Walk::match(dyn::MatchOp op, Place at) {

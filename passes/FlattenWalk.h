@@ -47,6 +47,8 @@ private:
   void caller(dyn::CallerOp op);
   void call(dyn::CallOp op, Place at);
   void calledLists(dyn::CallOp op, Place at);
+  void every(dyn::CallOp op, Flattening::Cell &cell);
+  ListInfo reached(mlir::Location loc, dyn::NodeType type, mlir::Value node);
   ListInfo lengthsIn(mlir::Value list, Place at, llvm::DenseSet<mlir::Operation *> &walked);
   void walkFor(mlir::Value value, Place at, llvm::DenseSet<mlir::Operation *> &walked);
   void match(dyn::MatchOp op, Place at);
@@ -85,7 +87,9 @@ private:
   static ListInfo carriedBy(llvm::StringRef loop, ListInfo list);
   ListInfo lastList(mlir::Location loc, llvm::StringRef name, const ListInfo &first, mlir::Value period,
                     mlir::Value states, const Known &count, Place at);
-  void checkLengths(mlir::Location loc, const ListInfo &list, const ListInfo &before);
+  void checkLengths(mlir::Location loc, const ListInfo &list, const ListInfo &before, llvm::StringRef what);
+  ListInfo listOfStates(mlir::Location loc, mlir::Value length,
+                        llvm::function_ref<ListInfo(mlir::Value)> state);
   void copyInto(mlir::Location loc, const ListInfo &list, const ListInfo &to, Place at);
   void copyRows(mlir::Location loc, const ListInfo &list, const ListInfo &copy, Place at);
   Known segment(mlir::Location loc, mlir::Type type, llvm::StringRef name, batch::ReduceKind kind,

@@ -279,7 +279,7 @@ Value FrameCopy::length(Value list) {
       list = dyn::initOf(owner)[argument.getArgNumber() - dyn::listsOf(owner).size()];
       continue;
     }
-    if (auto call = dyn_cast<dyn::CallOp>(op)) { // the callee says
+    if (auto call = dyn_cast<dyn::CallOp>(op); call && !call.getEvery()) { // the callee says
       auto callee = cells.symbols.lookup<dyn::CellOp>(call.getCallee());
       FrameKeys keys;
       for (Value key : call.getKeys())

@@ -12,6 +12,12 @@ using namespace mlir;
 
 namespace dbc::passes {
 
+/// The call of the cell that says how long a list is; null if there is none.
+static dyn::CallOp calleeSays(Value list) {
+  auto call = list.getDefiningOp<dyn::CallOp>();
+  return call && !call.getEvery() ? call : dyn::CallOp();
+}
+
 namespace {
 /// Lengths that ask no more than they must.
 struct Lengths {
@@ -23,7 +29,7 @@ struct Lengths {
 
   Value plain(Value list) {
     auto len = dyn::LenOp::create(b, list.getLoc(), b.getI32Type(), list);
-    if (!list.getDefiningOp<dyn::CallOp>())
+    if (!calleeSays(list))
       done.insert(len);
     return len;
   }
@@ -102,7 +108,7 @@ Value Lengths::ofElement(Value list, Value position) {
     return ofArms(op, list, [&](Lengths &there, Value arm) { return there.ofElement(arm, position); });
   if (auto fold = dyn_cast_or_null<dyn::FoldOp>(op)) // states keep their lengths
     return ofElement(fold.getInit()[cast<OpResult>(list).getResultNumber()], position);
-  if (auto call = dyn_cast_or_null<dyn::CallOp>(op))
+  if (dyn::CallOp call = calleeSays(list))
     return of(elementOfCallee(b, call, cast<OpResult>(list).getResultNumber(), position));
   if (auto map = dyn_cast_or_null<dyn::MapOp>(op)) {
     IRMapping inside;
@@ -206,7 +212,7 @@ LogicalResult LiftedCells::cleanRanges() {
       while (dyn::LenOp len = nextLength(range, done)) {
         OpBuilder b(len);
         Value length;
-        if (auto call = len.getList().getDefiningOp<dyn::CallOp>())
+        if (dyn::CallOp call = calleeSays(len.getList()))
           length = inCallee(b, call, cast<OpResult>(len.getList()).getResultNumber(),
                             [](FrameCopy &inside, Value list) { return inside.length(list); });
         else
@@ -216,7 +222,7 @@ LogicalResult LiftedCells::cleanRanges() {
         eraseUnused(range);
       }
       dyn::CallOp left;
-      range.walk([&](dyn::CallOp call) { left = call; });
+      range.walk([&](dyn::CallOp call) { left = call.getEvery() ? left : call; });
       if (left)
         return refuse(left.getLoc()) << "the range of a key depends on what a cell computes";
     }

@@ -185,6 +185,8 @@ Value StageToKernel::expression(Operation *op, Value value, ValueRange at) {
   }
   if (auto transpose = dyn_cast<dyn::TransposeOp>(op))
     return element(transpose.getX(), llvm::to_vector_of<Value>(llvm::reverse(at)));
+  if (auto patches = dyn_cast<dyn::PatchesOp>(op))
+    return patch(patches, at);
   if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::ReshapeOp>(op)) {
     auto from = dyn::extents(op->getOperand(0).getType()), to = dyn::extents(value.getType());
     Value linear = integer(0);
@@ -237,6 +239,28 @@ Value StageToKernel::expression(Operation *op, Value value, ValueRange at) {
   emitError(op->getLoc(), "`") << op->getName().stripDialect() << "` has no kernel";
   failed_ = true;
   return dyn::scalar(value.getType()).isF32() ? real(0) : integer(0);
+}
+
+/// An element of the picture, or 0 beside it, where nothing is read.
+Value StageToKernel::patch(dyn::PatchesOp op, ValueRange at) {
+  auto picture = dyn::extents(op.getX().getType());
+  SmallVector<Value> source{at[0]};
+  Value inside;
+  for (unsigned axis = 0; axis < 2; ++axis) {
+    Value window = addInt(mulInt(at[3 + axis], op.getStride()[axis]), at[1 + axis]);
+    source.push_back(addInt(window, integer(-op.getPadding()[axis])));
+    if (op.getPadding()[axis] == 0)
+      continue;
+    Value &place = source.back();
+    Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, place, integer(0));
+    Value high = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, place, integer(picture[1 + axis]));
+    Value there = arith::AndIOp::create(b, loc, low, high);
+    inside = inside ? arith::AndIOp::create(b, loc, inside, there).getResult() : there;
+    place = arith::MaxSIOp::create(b, loc, place, integer(0));
+    place = arith::MinSIOp::create(b, loc, place, integer(picture[1 + axis] - 1));
+  }
+  Value x = element(op.getX(), source);
+  return inside ? arith::SelectOp::create(b, loc, inside, x, real(0)).getResult() : x;
 }
 
 Value StageToKernel::checkedInt(kernel::IntKind kind, Value x, Value y, Location at) {

@@ -102,6 +102,7 @@ private:
   /// `value` where `condition` holds, else an error of this row's input, and 0.
   mlir::Value checked(mlir::Location at, kernel::Fault fault, mlir::Value condition, mlir::Value value,
                       mlir::ValueRange numbers, llvm::StringRef what = "");
+  mlir::Value patch(dyn::PatchesOp op, mlir::ValueRange at);
   mlir::Value someOf(batch::SegmentOp op);
   mlir::Value constantElement(mlir::DenseElementsAttr dense, mlir::ValueRange at);
   mlir::Value column(llvm::StringRef name);

@@ -360,7 +360,17 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto cell = symbols.lookupNearestSymbolFrom<CellOp>(*this, getCalleeAttr());
   if (!cell)
     return emitOpError("calls @") << getCallee() << ", which is no cell";
-  auto results = llvm::map_range(cell.getResults(), [](Attribute t) { return cast<TypeAttr>(t).getValue(); });
+  auto results =
+      llvm::map_to_vector(cell.getResults(), [](Attribute t) { return cast<TypeAttr>(t).getValue(); });
+  if (getEvery()) {
+    if (getKeys().empty() || !isa<NodeType>(getKeys()[0].getType()))
+      return emitOpError("is of every node, but @") << getCallee() << " has none for its first key";
+    if (getNumResults() == 1)
+      results.clear();
+    results.insert(results.begin(), getKeys()[0].getType());
+    for (Type &result : results)
+      result = ListType::get(result);
+  }
   SmallVector<Type> given(getKeys().getTypes());
   llvm::append_range(given, getValues().getTypes());
   if (getValues().size() != cell.getValues().size() ||
@@ -527,6 +537,17 @@ LogicalResult TransposeOp::verify() {
       getType().getElementType() != getX().getType().getElementType())
     return emitOpError("gives ") << getType() << ", not the transpose";
   return success();
+}
+
+LogicalResult PatchesOp::verify() {
+  ArrayRef<int64_t> from = getX().getType().getShape(), to = getType().getShape();
+  bool fits = from.size() == 3 && to.size() == 5 && getStride().size() == 2 && getPadding().size() == 2 &&
+              from[0] == to[0] && getX().getType().getElementType() == getType().getElementType();
+  for (unsigned axis = 0; fits && axis < 2; ++axis) {
+    int64_t room = from[1 + axis] + 2 * getPadding()[axis] - to[1 + axis], stride = getStride()[axis];
+    fits = stride >= 1 && getPadding()[axis] >= 0 && room >= 0 && to[3 + axis] == room / stride + 1;
+  }
+  return fits ? success() : emitOpError("does not give ") << getType() << " of " << getX().getType();
 }
 
 LogicalResult ReduceOp::verify() {

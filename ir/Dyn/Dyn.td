@@ -226,11 +226,15 @@ def Dyn_CallOp : Dyn_Op<"call", [AlwaysSpeculatable, AttrSizedOperandSegments, D
     what an adjoint sums over. A call with a `site` is what `dyn.site` and `dyn.caller` tell of the callee, with its
     `origin`: the caller's keys and the positions in the binders around it. So it stays, whether its results are used or not,
     and where it is computed by another cell it tells the same.
+    With `every` the first result is the list of the first keys, nodes, of all instances of the callee that the call leads to,
+    itself included, in the order of their numbers; the further keys are those of the call. The other results are the lists
+    of what these instances give (LANGUAGE C5); `dyn-lift-values` leaves the nodes alone, in calls of cells that nothing else
+    calls from outside.
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Dyn_Flat>:$keys, Variadic<Dyn_Flat>:$values,
-                       OptionalAttr<I32Attr>:$site, Variadic<Dyn_Flat>:$origin);
+                       OptionalAttr<I32Attr>:$site, Variadic<Dyn_Flat>:$origin, UnitAttr:$every);
   let results = (outs Variadic<Dyn_Flat>:$results);
-  let assemblyFormat = "$callee `(` $keys `)` (`given` `(` $values^ `)`)? (`from` $site^ `(` $origin `)`)? attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "(`every` $every^)? $callee `(` $keys `)` (`given` `(` $values^ `)`)? (`from` $site^ `(` $origin `)`)? attr-dict `:` functional-type(operands, results)";
 }
 
 def Dyn_NeedOp : Dyn_Op<"need", [MemoryEffects<[MemWrite]>]> {
@@ -324,6 +328,13 @@ def Dyn_RangeOp : Dyn_Op<"range", [Pure]> {
   let assemblyFormat = "$low `to` $high attr-dict `:` type($result)";
 }
 
+def Dyn_EmptyOp : Dyn_Op<"empty", [Pure]> {
+  let summary = "The empty list of nodes";
+  let arguments = (ins);
+  let results = (outs Dyn_AnyList:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
 def Dyn_LenOp : Dyn_Op<"len", [Pure]> {
   let summary = "The length of a list";
   let arguments = (ins Dyn_AnyList:$list);
@@ -406,8 +417,9 @@ def Dyn_ScanOp : Dyn_Op<"scan", [RecursiveMemoryEffects, SingleBlock, AttrSizedO
     The block's arguments are the elements and then the states; it yields the next states. With `back` the lists are
     walked from their end and the result stands in the lists' order (LANGUAGE L2). With `stops` the last state, an i1, says
     whether there is a further step: where it is false the results end (LANGUAGE S4), and their length is computed.
+    A list in the state keeps its length, else the input fails (LANGUAGE C6); then the scan does not stop.
   }];
-  let arguments = (ins Variadic<Dyn_AnyList>:$lists, Variadic<Dyn_Number>:$init, UnitAttr:$back, UnitAttr:$stops);
+  let arguments = (ins Variadic<Dyn_AnyList>:$lists, Variadic<Dyn_Flat>:$init, UnitAttr:$back, UnitAttr:$stops);
   let results = (outs Variadic<Dyn_AnyList>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "(`back` $back^)? (`stops` $stops^)? `(` $lists `)` `from` `(` $init `)` attr-dict `:` `(` type($lists) `)` `,` `(` type($init) `)` `->` `(` type($results) `)` $body";
@@ -486,6 +498,19 @@ def Dyn_TransposeOp : Dyn_Op<"transpose", [Pure]> {
   let arguments = (ins AnyStaticShapeTensor:$x);
   let results = (outs AnyStaticShapeTensor:$result);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Dyn_PatchesOp : Dyn_Op<"patches", [Pure]> {
+  let summary = "What a window sees that is moved over a picture: the operand of a convolution's product";
+  let description = [{
+    Of `x[channel, row, column]` element [channel, i, j, y, x] of the result is
+    x[channel, y * stride[0] + i - padding[0], x * stride[1] + j - padding[1]], and 0 outside of the picture. The window is as
+    large as the result says.
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$x, DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$padding);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = "$x `stride` $stride `padding` $padding attr-dict `:` type($x) `->` type($result)";
   let hasVerifier = 1;
 }
 

@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // Which operations may fail an input (LANGUAGE E2), and how they do no harm where they are not to count.
-#include "ir/Dyn/Dyn.h"
+#include "ir/Dyn/Binders.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 
@@ -38,10 +38,10 @@ static bool hasLengthsOf(Value list, Value other) {
                       body.getArgument(number));
 }
 
-/// Whether every list in a fold's state has in each step the length that it had.
-static bool keepsLengths(FoldOp fold) {
-  Block &body = fold.getBody().front();
-  auto states = body.getArguments().drop_front(fold.getLists().size());
+/// Whether every list in the state of a scan or fold has in each step the length that it had.
+static bool keepsLengths(Operation *recurrence) {
+  Block &body = recurrence->getRegion(0).front();
+  auto states = body.getArguments().drop_front(listsOf(recurrence).size());
   return llvm::all_of(llvm::zip(states, body.getTerminator()->getOperands()), [](auto pair) {
     auto [state, next] = pair;
     return hasLengthsOf(next, state);
@@ -55,8 +55,8 @@ bool dbc::dyn::mayFail(Operation *op) {
   }
   if (auto zip = dyn_cast<ZipOp>(op))
     return !llvm::all_equal(llvm::map_range(zip.getLists(), lengthOf));
-  if (auto fold = dyn_cast<FoldOp>(op))
-    return !keepsLengths(fold);
+  if (isRecurrence(op))
+    return !keepsLengths(op);
   if (auto take = dyn_cast<TakeOp>(op))
     return take.getChecked();
   if (auto ints = dyn_cast<IntOp>(op))

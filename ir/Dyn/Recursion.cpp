@@ -55,7 +55,7 @@ bool isOfFields(ArrayRef<CellOp> recursion, function_ref<CellOp(StringAttr)> cel
   auto knowsMore = [](Operation *op) {
     auto call = dyn_cast<CallOp>(op);
     return isa<SameOp, NodesOp, ArgumentOp, SiteOp, CallerOp>(op) ||
-           (call && (call.getSite() || !call.getValues().empty()));
+           (call && (call.getSite() || call.getEvery() || !call.getValues().empty()));
   };
   auto ofFields = [&](CellOp cell) {
     ValueRange keys = cell.getKeys();

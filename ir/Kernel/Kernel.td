@@ -534,6 +534,12 @@ def Kernel_OriginOp : Kernel_Op<"origin", [MemoryEffects<[MemRead]>]> {
   let results = (outs I32:$result);
   let assemblyFormat = "$group $cell `[` $place `]` $number attr-dict";
 }
+def Kernel_CalledOp : Kernel_Op<"called", [MemoryEffects<[MemRead]>]> {
+  let summary = "Whether an instance is one that is called, by its node or input and its further keys";
+  let arguments = (ins FlatSymbolRefAttr:$group, I32Attr:$cell, Variadic<I32>:$keys);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$group $cell `(` $keys `)` attr-dict";
+}
 def Kernel_RowOfOp : Kernel_Op<"row_of", [MemoryEffects<[MemRead]>]> {
   let summary = "The row of an instance in its cell's space, by its place";
   let arguments = (ins FlatSymbolRefAttr:$space, I32:$place);

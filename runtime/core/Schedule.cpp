@@ -271,6 +271,25 @@ void Group::level_by_key(int32_t cell) {
   levels_ = instances_ > 0 ? most - least + 1 : 0;
 }
 
+bool Group::called(int32_t cell, std::initializer_list<int32_t> keys) const {
+  const CellInfo &info = info_[cell];
+  const int32_t *key = keys.begin();
+  int32_t place = *key++;
+  if (info.width > 0) {
+    uint32_t number = static_cast<uint32_t>(*key) - static_cast<uint32_t>(info.low);
+    if (number >= static_cast<uint32_t>(info.width))
+      return false;
+    place = place * info.width + static_cast<int32_t>(number);
+  } else {
+    for (int32_t k = 0; k < info.key_count; ++k, ++key) {
+      const KeyTable &table = this->table(cell, k);
+      if (!table.has(place) || (place = table.find(place, *key)) < 0)
+        return false;
+    }
+  }
+  return level_[cell][place] >= 0;
+}
+
 void Group::sort() {
   if (cyclic_)
     levels_ = instances_ > 0;

@@ -217,12 +217,12 @@ m.dyn:2:25: error: expected an argument or `)` after `(`, found `,`
 )");
 }
 
-TEST(ExprErrors, EmptyJoin) {
+TEST(ExprErrors, JoinOfNothing) {
   EXPECT_EQ(syntaxErrors(R"(model m;
-fn f(a: f32) -> f32 { [] })"),
+fn f(a: f32) -> f32 { [,] })"),
             R"(
-m.dyn:2:24: error: expected an expression after `[`, found `]`
-    fn f(a: f32) -> f32 { [] }
+m.dyn:2:24: error: expected an expression or `]` after `[`, found `,`
+    fn f(a: f32) -> f32 { [,] }
                            ^
 )");
 }
@@ -283,7 +283,7 @@ TEST(ExprErrors, NamedArgument) {
   EXPECT_EQ(syntaxErrors(R"(model m;
 fn f(a: f32) -> f32 { g(x = 1) })"),
             R"(
-m.dyn:2:25: error: `x =` names an argument; only `axis` is given by name
+m.dyn:2:25: error: `x =` names an argument; only `axis`, `stride` and `padding` are given by name
     fn f(a: f32) -> f32 { g(x = 1) }
                             ^
 hint: give arguments in order; equality is written `==`

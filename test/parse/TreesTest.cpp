@@ -43,6 +43,7 @@ TEST(Trees, Postfix) {
 // A last comma may stand before `)`, `]` and `}`.
 TEST(Trees, LastCommas) {
   EXPECT_EQ(exprTree("f(a,)[1,] + [b,]"), "(+ (at (call f a) 1) (join b))");
+  EXPECT_EQ(exprTree("xs ++ [] - y ++ [z]"), "(++ (- (++ xs (join)) y) (join z))");
   EXPECT_EQ(exprTree("(a, b,)"), "(tuple a b)");
   EXPECT_EQ(exprTree("S { a = 1, }"), "(record S (a 1))");
   EXPECT_EQ(exprTree("map((a, b,) in xs,) a"), "(binder map (tuple a b) xs a)");

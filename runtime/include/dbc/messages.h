@@ -26,7 +26,7 @@ enum class Fault : uint8_t {
   conversion,    ///< int(x) of an x that is no number of 32 bits
   memory,        ///< a = length of a list, b = bytes that its rows take, c = bytes that an input may have
   key,           ///< `what` is the key and its cell; a = its value, which lies outside b .. c - 1
-  state_length,  ///< a = length of a list in a fold's state, b = after a step
+  state_length,  ///< a = length of a list in the state of a `what`, b = after a step
   table          ///< `what` is the key and its cell; a = values in its range, b, c = bytes as of memory
 };
 
@@ -53,10 +53,10 @@ inline std::string lengths_differ(int64_t a, int64_t b, const char *at) {
   return "lists of lengths " + std::to_string(a) + " and " + std::to_string(b) + " are zipped" + place(at);
 }
 
-/// A list in the state of a fold.
-inline std::string state_length_changes(int64_t a, int64_t b, const char *at) {
-  return "a list in the state of the `fold` has length " + std::to_string(a) + ", and " + std::to_string(b) +
-         " after a step; its length stays" + place(at);
+/// A list in a state; `what` is "fold", "scan" or "scan_back".
+inline std::string state_length_changes(const char *what, int64_t a, int64_t b, const char *at) {
+  return "a list in the state of the `" + std::string(what) + "` has length " + std::to_string(a) + ", and " +
+         std::to_string(b) + " after a step; its length stays" + place(at);
 }
 
 /// `what` is "max", "min", "mean" or "argmax".
@@ -157,7 +157,7 @@ inline std::string fault_text(Fault fault, const char *what, int64_t a, int64_t 
   case Fault::key:
     return key_outside(what, a, b, c, at);
   case Fault::state_length:
-    return state_length_changes(a, b, at);
+    return state_length_changes(what, a, b, at);
   case Fault::table:
     return table_too_large(what, a, b, c, at);
   }

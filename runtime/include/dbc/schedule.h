@@ -403,6 +403,10 @@ public:
     return origin_[cell][static_cast<size_t>(place) * info_[cell].origin_size + number];
   }
 
+  /// Whether the instance with these keys, the node or input first, was visited; also after sort(). Not with
+  /// `shared`, where one instance stands for others.
+  bool called(int32_t cell, std::initializer_list<int32_t> keys) const;
+
   /// Gives every visited instance its row. O(places + levels * arms).
   void sort();
   /// After sort(): a cell's instances as the rows of a space: column 0 is the node or input, the next ones

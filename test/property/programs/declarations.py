@@ -331,6 +331,18 @@ class Declarations(Expressions):
     def entry(self, tags, head, *parts):
         self.declare(tags, head.split("(")[0], ("loss " if "loss" in tags else "entry ") + head, *parts, kind="entry")
 
+    def labels(self, root, cell, scope):
+        """What each call that one leads to gives, beside its node."""
+        inner = Scope([Variable("n", root), Variable("z", cell.gives)], scope.cells)
+        self.entry(
+            "entry for every call",
+            f"labels(t: {root}) -> [f32[d]] {{ map((n, z) in every({cell.name}(t",
+            *(self.values(cell, scope) if cell.given else []),
+            "))) ",
+            self.block("vec", inner, 1),
+            " }",
+        )
+
     def entries(self, cells):
         root = self.random.choice([cell.takes for cell in cells if not cell.given])
         scope = Scope([Variable("t", root, True)], cells)
@@ -446,6 +458,9 @@ class Declarations(Expressions):
                 f"viewed(ts: [{root}]) -> [f32[d]] {{ map(t in ts) {{ view(t) }} }}",
             ),
         ]
+        labelled = [cell for cell in cells if cell.takes == root and cell.name.startswith(("cell", "given"))]
+        if labelled:
+            options.append(lambda: self.labels(root, self.random.choice(labelled), scope))
         for option in self.random.sample(options, 3):
             option()
         self.declare("fn on nodes", "view", f"fn view(t: {root}) -> f32[d] ", self.block("vec", scope, 1))

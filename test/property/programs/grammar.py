@@ -386,6 +386,26 @@ DEEP = {
         ("binder without braces", "tanh(sum(#x in @xs) tanh(<vec|x:elem>))"),
         ("zip of three lists", "sum((#x, #y, #z) in zip(@xs, reverse(@xs), 0..len(@xs))) {vec|x:elem,y:elem,z:int}"),
         ("range by the input", "tanh(sum(#i in 0..minimum(maximum(<int>, 0), 3)) {vec|i:int})", 2),
+        ("joined lists", "tanh(sum(#x in @xs ++ reverse(@xs)) {vec|x:elem})"),
+        (
+            "scan of a list",
+            "tanh(sum(#p in scan(#x in @xs, #hs = <list.>) { map(#h in #hs) {vec!|h:vec,hs:vecs,x:elem} }) { sum(#r in #p) {vec|r:vec} })",
+            2,
+        ),
+        (
+            "scan_back of a list",
+            "tanh(sum((#p, #a) in scan_back(#i in 0..3, (#hs, #q) = (<list.>, <vec.>)) "
+            "{ (map(#h in #hs) {vec!|h:vec,q:vec,i:int}, <vec!|q:vec,hs:vecs>) }) { sum(#p) * #a })",
+        ),
+        (
+            "convolution",
+            "tanh(reshape(conv2d(reshape(<mat>, 1, d, d), reshape([<vec>, <vec>, <vec>], 1, 1, 3, d), padding = (1, 0)), d))",
+            2,
+        ),
+        (
+            "convolution with a stride",
+            "(<vec> * tanh(reshape(conv2d(reshape([<vec>, <vec>], 1, 2, d), reshape(<vec>, 1, 1, 1, d), stride = 2), 1)))",
+        ),
         ("empty range", "(<vec> + sum(#i in 2..2) {vec|i:int})", 0.5),
         ("logsumexp of an empty list", "exp(clip(logsumexp(#x in @xs) {vec|x:elem}, -2.0, 1.0))"),
         ("filter on sum", "sum(#x in @xs if <bool|x:elem>) {vec|x:elem}", 2),
@@ -491,6 +511,9 @@ DEEP = {
         ("nn.LSTM run", "run.run(<list>)"),
         ("nn.LSTM run", "run.run_back(<list>)"),
         ("nn.BiLSTM", "map(#x in both(<list>)) { tanh(W2 @ #x) }"),
+        ("joined lists", "(<list> ++ <list>)", 2),
+        ("empty list", "(if <bool> {list} else { [] })"),
+        ("empty list", "([] ++ <list>)", 0.5),
     ],
     "f32": of("f32", ELEMENTWISE)
     + [

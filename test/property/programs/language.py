@@ -50,6 +50,7 @@ PATTERNS = {
     ">": r" > ",
     ">=": " >= ",
     "+": r" \+ ",
+    "++": r" \+\+ ",
     "-": " - ",
     "*": r" \* ",
     "/": " / ",
@@ -75,6 +76,8 @@ PATTERNS = {
     "true": r"\btrue\b",
     "false": r"\bfalse\b",
     "parentheses": r"\(\(",
+    "stride": r", stride = ",
+    "padding": r", padding = ",
     "join": r"[(@] ?\[[^\]]+, ",
     "if": r"\bif ",
     "else if": r"\} else if ",
@@ -128,17 +131,17 @@ GRAMMAR = {
     "orExpr": ["||"],
     "andExpr": ["&&"],
     "cmpExpr": ["==", "!=", "<", "<=", ">", ">="],
-    "addExpr": ["+", "-"],
+    "addExpr": ["+", "-", "++"],
     "mulExpr": ["*", "/", "%", "@"],
     "unary": ["sign", "!"],
     "postfix": ["field", "binder with a block", "binder without braces"],
     "trailer": ["field", "method", "call", "a, b", "record expression"],
-    "callArg": ["call", "axis", "last comma"],
+    "callArg": ["call", "axis", "stride", "padding", "last comma"],
     "sub": ["axes of a slice: a", "a..", "..b", "a..b", "whole", "from the end"],
     "fieldInit": ["record expression"],
     "primary": [
         *("number without a point", "number with a point", "number with an exponent", "true", "false", "parentheses"),
-        *("tuple", "join", "if", "match"),
+        *("tuple", "join", "empty list", "if", "match"),
     ],
     "cond": ["if", "else if"],
     "matchExpr": ["match"],
@@ -158,8 +161,8 @@ RULES = {
     ],
     "C3": ["measure by `by`", "measure of two keys", "measure that is kept", "call of a cell", "mutually recursive cells"],
     "C4": ["value given to a cell", "value that is handed on", "list given to a cell", "cell of several nodes"],
-    "C5": ["value that changes"],
-    "C6": ["cell of list", "fold of a list", "fold of lists of lists", "fn of lists", "entry of a list", "scan of a record"],
+    "C5": ["value that changes", "entry for every call"],
+    "C6": ["cell of list", "fold of a list", "fold of lists of lists", "fn of lists", "entry of a list", "scan of a record", "scan of a list", "scan_back of a list"],
     "S1": [
         *("equality of nodes", "comparison of ints", "bool of the input", "int arithmetic", "div", "remainder", "index conversion"),
         *("structural if of a node", "structural if of an int", "structural sum", "structural max", "structural min"),
@@ -186,7 +189,8 @@ RULES = {
         *(f"{how} of a {what}" for how in ("scan", "scan_back", "fold") for what in ("tensor", "record", "tuple")),
         *("filter on scan", "filter on scan_back", "filter on fold", "fold of a number", "reverse"),
     ],
-    "L3": ["empty range", "logsumexp of an empty list", "sum over a list", "fold of a tensor", "any over a list", "all over a list"],
+    "L3": ["empty range", "logsumexp of an empty list", "sum over a list", "fold of a tensor", "any over a list", "all over a list", "joined lists", "empty list"],
+    "T2": ["convolution", "convolution with a stride"],
     "T3": [
         *("join", "join of numbers", "join of matrices", "split", "split along an axis", "slice of tensor", "slice of matrix"),
         *("slice up to a place", "whole axis", "element from the end", "list up to a place", "rows of a tensor of indices"),
@@ -194,14 +198,10 @@ RULES = {
     ],
 }
 
-# Not supported yet.
-LATER = {"conv2d", "every"}
-
-
 def builtins(root):
     """The names of the built-in functions."""
     with open(f"{root}/frontend/Builtins.cpp") as file:
-        return set(re.findall(r'^ +\{Builtin::\w+, "(\w+)"', file.read(), re.M)) - LATER
+        return set(re.findall(r'^ +\{Builtin::\w+, "(\w+)"', file.read(), re.M))
 
 
 def grammar_rules(root):
