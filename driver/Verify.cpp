@@ -29,6 +29,10 @@ namespace dbc::driver {
 constexpr double kBound = 1e-4, kTf32Bound = 5e-3;
 /// Inputs with a decision nearer than this are not compared: rounding may turn it.
 constexpr double kMargin = 1e-3;
+/// Where too few of those drawn are valid, so many more are drawn for each one asked for, small ones: fewer
+/// lists must fit each other there.
+constexpr int64_t kSmallDrawsPerInput = 180;
+constexpr int64_t kMostDrawsPerInput = kDrawsPerInput + kSmallDrawsPerInput;
 
 namespace {
 
@@ -59,6 +63,13 @@ struct Finding {
     return middle == nodes.end() ? 0 : *middle;
   }
 };
+
+DrawOptions smallSizes(DrawOptions sizes) {
+  sizes.most_nodes = sizes.big_nodes = 6;
+  sizes.most_elements = 2;
+  sizes.most_arg_elements = 3;
+  return sizes;
+}
 
 /// Draws input `number` and lets the oracle compute it. One in four has cycles, where the model allows them.
 Status drawInput(const ModelInfo &info, const EntryInfo &entry, uint64_t seed, int64_t number,
@@ -143,9 +154,11 @@ bool Verifier::draw(int64_t count, uint64_t seed, const DrawOptions &sizes) {
     finding.nodes.push_back(each.instance.nodes.size());
   };
   std::vector<Drawn> near;
-  for (int64_t number = 0; finding.valid < count && number < kDrawsPerInput * count; ++number) {
+  const DrawOptions small = smallSizes(sizes);
+  for (int64_t number = 0; finding.valid < count && number < kMostDrawsPerInput * count; ++number) {
+    const DrawOptions &wanted = number < kDrawsPerInput * count ? sizes : small;
     Drawn each;
-    if (Status status = drawInput(info, entry, seed, number, sizes, oracle, each); !status.ok()) {
+    if (Status status = drawInput(info, entry, seed, number, wanted, oracle, each); !status.ok()) {
       printError(entry.name + ": " + status.message);
       return false;
     }
@@ -164,7 +177,8 @@ bool Verifier::draw(int64_t count, uint64_t seed, const DrawOptions &sizes) {
       if (++times == 1)
         first = message;
     }
-    keep(std::move(each));
+    if (each.expected.status.ok() || number < kDrawsPerInput * count)
+      keep(std::move(each));
   }
   // A decision may stand in an arm that is not chosen: where nothing better is to be had, such inputs do.
   for (size_t i = 0; finding.valid < count && i < near.size(); ++i) {
@@ -177,7 +191,7 @@ bool Verifier::draw(int64_t count, uint64_t seed, const DrawOptions &sizes) {
   auto most = std::max_element(refused.begin(), refused.end(),
                                [](const auto &a, const auto &b) { return a.second.first < b.second.first; });
   printError(entry.name + ": only " + std::to_string(finding.valid) + " of " +
-             std::to_string(kDrawsPerInput * count) + " random inputs are valid; most of the others (" +
+             std::to_string(kMostDrawsPerInput * count) + " random inputs are valid; most of the others (" +
              std::to_string(most->second.first) + ") fail like this one: " + most->second.second);
   return false;
 }
@@ -465,7 +479,7 @@ Exit verifyCommand(const Options &options) {
       exit = reportMismatch(verifier, options, *loaded.weights, entry);
     if (finding.unclear) {
       printError(entry.name + ": only " + std::to_string(finding.valid - finding.unclear) + " of " +
-                 std::to_string(kDrawsPerInput * options.count) +
+                 std::to_string(kMostDrawsPerInput * options.count) +
                  " random inputs are valid; the others have a decision too near to call");
       exit = kUserError;
     }
