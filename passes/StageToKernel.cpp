@@ -108,8 +108,15 @@ void StageToKernel::findActions() {
       materialise(found->x);
   for (Value value : joined)
     kept.remove(value);
-  // Arithmetic that several loops want is done once.
+  // Arithmetic that several loops want is done once. So is what ends a chain of many steps: an expression is
+  // walked from its end, and the machine's stack must hold that.
+  llvm::DenseMap<Value, int> steps;
   for (Operation &op : body) {
+    int longest = 0;
+    for (Value operand : op.getOperands())
+      longest = std::max(longest, kept.contains(operand) ? 0 : steps.lookup(operand));
+    for (Value result : op.getResults())
+      steps[result] = longest + 1;
     if (!isa<arith::ArithDialect, math::MathDialect>(op.getDialect()) &&
         !isa<dyn::FunctionOp, dyn::IntOp, dyn::NarrowOp>(op))
       continue;
@@ -118,6 +125,8 @@ void StageToKernel::findActions() {
     Value value = op.getResult(0);
     if (tiles.contains(value))
       continue;
+    if (steps[value] >= kMostSteps)
+      materialise(value);
     bool elementwise = llvm::all_of(value.getUsers(), [&](Operation *user) {
       return isa<batch::WriteOp, batch::ScatterOp>(user) ||
              (!isSpecial(user) && user->getNumResults() == 1 &&

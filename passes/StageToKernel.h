@@ -35,6 +35,8 @@ private:
   /// Elements that are a whole number of vectors on every machine; a part is of two such, since GCC writes
   /// loops of 16 short steps out, number by number, before it thinks of vectors.
   static constexpr int64_t kWholeVectors = 16, kPart = 2 * kWholeVectors;
+  /// Operations that follow on each other in one expression, at most: more are kept in between.
+  static constexpr int kMostSteps = 256;
   using Indices = llvm::SmallVector<mlir::Value, 4>;
 
   /// One thing to compute: an elementwise value (with its places) or an op with a loop structure of its own.
