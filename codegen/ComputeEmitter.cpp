@@ -40,7 +40,7 @@ std::string ComputeEmitter::sizeOf(kernel::BufferOp buffer) {
   int64_t stride = strideOf(buffer);
   std::string count = program_.rows(program_.find<kernel::SpaceOp>(buffer.getSpace()));
   if (buffer.getLive())
-    count = program_.window(buffer.getSpace(), *buffer.getLive()) + ".rows()";
+    count = program_.window(buffer.getSpace(), *buffer.getLive()).name + ".rows()";
   std::string rows = "size_t(" + count + ")";
   return stride == 1 ? rows : rows + " * " + std::to_string(stride);
 }
@@ -167,10 +167,9 @@ void ComputeEmitter::one(Operation &op, const std::string &outerTick) {
         out_.blank();
         std::string end = apart(op, group + ".levels()");
         out_.open("for (int32_t " + tick + " = 0; " + tick + " < " + end + "; ++" + tick + ")");
-        if (outerTick.empty())
-          for (const Program::Window &window : program_.windows)
-            if (program_.groupOf(window.space).getSymName() == levels.getGroup())
-              out_.line(window.name + ".move(" + tick + ");");
+        for (const Program::Window &window : program_.windows)
+          if (window.loop == levels)
+            out_.line(window.name + ".move(" + tick + ");");
         ticks_[levels.getGroup()] = tick;
         block(levels.getBody().front(), tick);
         ticks_.erase(levels.getGroup());

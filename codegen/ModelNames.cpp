@@ -54,6 +54,14 @@ int64_t ModelNames::traffic(kernel::FuncOp stage, StringRef what) const {
   return figure("reals") * bytes("real") + figure("bytes");
 }
 
+static bool launches(kernel::LevelsOp loop, kernel::FuncOp stage) {
+  return loop
+      .walk([&](kernel::LaunchOp launch) {
+        return launch.getFunc() == stage.getSymName() ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 //===-- A program's parts -------------------------------------------------------------------------------===//
 
 kernel::SpaceOp Program::inputSpace() const {
@@ -63,12 +71,17 @@ kernel::SpaceOp Program::inputSpace() const {
   return {};
 }
 
-const std::string &Program::window(StringRef space, int64_t live) const {
-  auto found = llvm::find_if(windows, [&](const Window &w) {
-    return w.live == live && kernel::SpaceOp(w.space).getSymName() == space;
-  });
-  assert(found != windows.end() && "a buffer keeps so many levels");
-  return found->name;
+const Program::Window &Program::window(StringRef space, int64_t live, kernel::FuncOp stage) const {
+  const Window *found = nullptr;
+  for (const Window &window : windows)
+    if (window.live == live && kernel::SpaceOp(window.space).getSymName() == space) {
+      if (!found)
+        found = &window;
+      if (stage && launches(window.loop, stage))
+        return window;
+    }
+  assert(found && "a buffer keeps so many levels");
+  return *found;
 }
 
 int Program::stageNumber(kernel::FuncOp func) const {
@@ -353,15 +366,22 @@ void ModelNames::addMembers(Program &p) {
     p.needs[group] = p.members.fresh("need_" + p.names[group]);
   }
   name(p.buffers, "_values");
-  for (kernel::BufferOp buffer : p.buffers) {
-    auto space = p.find<kernel::SpaceOp>(buffer.getSpace());
-    if (!buffer.getLive() || llvm::any_of(p.windows, [&](const Program::Window &w) {
-          return w.space == space && w.live == *buffer.getLive();
-        }))
-      continue;
-    std::string wish = p.names[space] + "_last" + std::to_string(*buffer.getLive());
-    p.windows.push_back({space, *buffer.getLive(), p.members.fresh(wish)});
-  }
+  if (p.run)
+    p.run.walk([&](kernel::LaunchOp launch) {
+      for (auto loop = launch->getParentOfType<kernel::LevelsOp>(); loop;
+           loop = loop->getParentOfType<kernel::LevelsOp>())
+        p.find<kernel::FuncOp>(launch.getFunc()).walk([&](kernel::WindowOp op) {
+          auto space = p.find<kernel::SpaceOp>(op.getSpace());
+          int64_t live = op.getLive();
+          if (p.groupOf(space).getSymName() != loop.getGroup() ||
+              llvm::any_of(p.windows, [&](const Program::Window &w) {
+                return w.space == space && w.live == live && w.loop == loop;
+              }))
+            return;
+          std::string wish = p.names[space] + "_last" + std::to_string(live);
+          p.windows.push_back({space, live, loop, p.members.fresh(wish)});
+        });
+    });
   name(p.fields, "_field");
   name(p.inputs, "_argument");
   name(p.weights, "_packed");

@@ -116,10 +116,12 @@ struct Program {
   kernel::RunOp run;
   bool reaches = false;                    ///< has kernel.reach
   llvm::DenseSet<mlir::Operation *> asked; ///< groups of kernel.called
-  /// Members that say where rows lie in buffers that keep those of the last levels.
+  /// Members that say where rows lie in buffers that keep those of the last levels. Loops that run side by
+  /// side are at different levels, so each has its own.
   struct Window {
     kernel::SpaceOp space;
     int64_t live; ///< levels
+    kernel::LevelsOp loop;
     std::string name;
   };
   std::vector<Window> windows;
@@ -130,8 +132,9 @@ struct Program {
   }
   const std::string &nameOf(mlir::Operation *op) const { return names.find(op)->second; }
   kernel::SpaceOp inputSpace() const;
-  /// The member that is the window of a space's buffers that keep `live` levels.
-  const std::string &window(llvm::StringRef space, int64_t live) const;
+  /// The window of a space's buffers that keep `live` levels: of the loop that runs `stage`, or behind the
+  /// loops any of them, as all are at the last level there.
+  const Window &window(llvm::StringRef space, int64_t live, kernel::FuncOp stage = {}) const;
   int stageNumber(kernel::FuncOp func) const;
   /// Number of the column, or -1.
   int column(kernel::SpaceOp space, llvm::StringRef name) const;
