@@ -9,13 +9,13 @@ using namespace mlir;
 
 namespace dbc::codegen {
 
-/// The words and the code, as dyn-order-errors made them.
-static std::pair<ArrayAttr, DenseI32ArrayAttr> errorsOf(const ModelNames &model, const Program &program) {
-  auto entries = ModuleOp(model.module)->getAttrOfType<DictionaryAttr>("kernel.errors");
-  auto entry = entries ? entries.getAs<ArrayAttr>(kernel::ProgramOp(program.op).getSymName()) : ArrayAttr();
-  if (!entry)
-    return {};
-  return {cast<ArrayAttr>(entry[0]), cast<DenseI32ArrayAttr>(entry[1])};
+/// As dyn-order-errors made it; null where that pass was not run.
+static kernel::EvaluationOp evaluationOf(const ModelNames &model, const Program &program) {
+  StringRef name = kernel::ProgramOp(program.op).getSymName();
+  for (auto op : ModuleOp(model.module).getOps<kernel::EvaluationOp>())
+    if (op.getEntry() == name)
+      return op;
+  return {};
 }
 
 /// An array, as many to a line as there is room for.
@@ -33,13 +33,13 @@ static void array(Writer &out, StringRef head, const std::vector<std::string> &p
 }
 
 void emitOrder(const ModelNames &model, const Program &program, Writer &out) {
-  auto [texts, steps] = errorsOf(model, program);
-  if (!steps)
+  kernel::EvaluationOp evaluation = evaluationOf(model, program);
+  if (!evaluation)
     return;
   std::vector<std::string> code, words;
-  for (int32_t number : steps.asArrayRef())
+  for (int32_t number : evaluation.getCode())
     code.push_back(std::to_string(number));
-  for (Attribute word : texts)
+  for (Attribute word : evaluation.getWords())
     words.push_back(quoted(cast<StringAttr>(word).getValue()));
   out.line("namespace " + program.space + " {");
   out.comment("What is evaluated of an input's structure, in order: of several errors the first is told.");
@@ -50,7 +50,7 @@ void emitOrder(const ModelNames &model, const Program &program, Writer &out) {
 }
 
 std::string orderOf(const ModelNames &model, const Program &program) {
-  return errorsOf(model, program).second ? "{" + program.space + "::kOrder, " + program.space + "::kWords}"
+  return evaluationOf(model, program) ? "{" + program.space + "::kOrder, " + program.space + "::kWords}"
                                          : "";
 }
 

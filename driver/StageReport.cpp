@@ -208,7 +208,7 @@ private:
 } // namespace
 
 static std::string describe(const passes::MovedProduct &product) {
-  using To = passes::MovedProduct::To;
+  using To = dyn::MovedTo;
   switch (product.to) {
   case To::BehindSum:
     return "once behind the sum at " + product.of + ", not for each element";
@@ -225,7 +225,7 @@ static std::string describe(const passes::MovedProduct &product) {
 
 void printMoves(llvm::raw_ostream &out, ModuleOp batch) {
   for (const passes::MovedProduct &product : passes::movedProducts(batch))
-    out << product.place << ": the product with `" << product.matrix << "` is computed " << describe(product)
+    out << product.place << ": the product with `" << product.params << "` is computed " << describe(product)
         << "\n";
 }
 
@@ -233,7 +233,7 @@ llvm::json::Value movesToJson(ModuleOp batch) {
   llvm::json::Array all;
   for (const passes::MovedProduct &product : passes::movedProducts(batch))
     all.push_back(llvm::json::Object{
-        {"place", product.place}, {"matrix", product.matrix}, {"computed", describe(product)}});
+        {"place", product.place}, {"matrix", product.params}, {"computed", describe(product)}});
   return all;
 }
 

@@ -2,18 +2,22 @@
 //
 // dyn-order-errors: the steps of a walk through an input's structure in the order of evaluation. What numbers
 // are computed does not matter to it: all that is no structure is one unknown value.
-#include "passes/DynOrderErrors.h"
 #include "ir/Dyn/Binders.h"
 #include "ir/Dyn/Numbers.h"
 #include "ir/Dyn/Recursion.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/Flatten.h"
+#include "passes/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
 namespace dbc::passes {
+
+#define GEN_PASS_DEF_DYNORDERERRORS
+#include "passes/Passes.h.inc"
+
 namespace {
 
 /// As dbc::Step, dbc::Logic, dbc::Reduction and dbc::Binder in the runtime's first_error.h.
@@ -45,6 +49,7 @@ enum class Step {
   Owner,
   Key,
   Call,
+  Every,
   Reach,
   Return
 };
@@ -119,8 +124,8 @@ public:
     }
   }
 
-  /// The words and the code of dbc::EvaluationOrder.
-  ArrayAttr run() {
+  /// kernel.evaluation, of the words and the code of dbc::EvaluationOrder.
+  void create(OpBuilder &b) {
     functions.insert({entry, 0});
     SmallVector<SmallVector<int32_t>> bodies;
     for (size_t f = 0; f < functions.size(); ++f) // grows
@@ -134,11 +139,10 @@ public:
         body[place] += whole.size();
       llvm::append_range(whole, body);
     }
-    Builder b(module.getContext());
     SmallVector<StringRef> texts;
     for (const auto &[text, number] : words)
       texts.push_back(text);
-    return b.getArrayAttr({b.getStrArrayAttr(texts), b.getDenseI32ArrayAttr(whole)});
+    kernel::EvaluationOp::create(b, entry.getLoc(), entry.getSymName(), b.getStrArrayAttr(texts), whole);
   }
 
 private:
@@ -273,6 +277,11 @@ private:
           put(Step::Nodes, {define(o.getResult()), node, table(o.getNode().getType())});
         })
         .Case<dyn::MapOp, dyn::FilterOp, dyn::ScanOp, dyn::FoldOp>([&](auto o) { binder(o); })
+        .Case([&](dyn::EmptyOp o) {
+          int32_t none = count++;
+          put(Step::Constant, {none, 0});
+          put(Step::Range, {define(o.getResult()), none, none, place(o.getLoc())});
+        })
         .Case([&](dyn::RangeOp o) {
           int32_t low = slot(o.getLow()), high = slot(o.getHigh());
           put(Step::Range, {define(o.getResult()), low, high, place(o.getLoc())});
@@ -446,7 +455,7 @@ private:
       list(op.getKeys());
     }
     ranges(op, callee, gives);
-    put(Step::Call, {f, number, gives, where});
+    put(op.getEvery() ? Step::Every : Step::Call, {f, number, gives, where});
     list(op.getKeys());
     list(op.getValues());
     results(op.getResults());
@@ -500,16 +509,7 @@ private:
   llvm::DenseMap<Value, int32_t> slots;
 };
 
-struct DynOrderErrorsPass : PassWrapper<DynOrderErrorsPass, OperationPass<ModuleOp>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DynOrderErrorsPass)
-  StringRef getArgument() const override { return "dyn-order-errors"; }
-  StringRef getDescription() const override {
-    return "Keep the order of evaluation, for telling an input's first error (LANGUAGE E2)";
-  }
-  void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<kernel::KernelDialect>();
-  }
-
+struct DynOrderErrorsPass : impl::DynOrderErrorsBase<DynOrderErrorsPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     int64_t numbers = 0;
@@ -520,14 +520,10 @@ struct DynOrderErrorsPass : PassWrapper<DynOrderErrorsPass, OperationPass<Module
         for (BlockArgument key : cell.getKeys())
           key.setLoc(dyn::numbered(key.getLoc(), numbers++));
     });
-    NamedAttrList entries;
-    for (dyn::EntryOp entry : module.getOps<dyn::EntryOp>())
-      entries.set(entry.getSymName(), Order(module, entry).run());
-    module->setAttr("kernel.errors", entries.getDictionary(module.getContext()));
+    OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
+    for (dyn::EntryOp entry : llvm::to_vector(module.getOps<dyn::EntryOp>()))
+      Order(module, entry).create(b);
   }
 };
 } // namespace
-
-std::unique_ptr<Pass> createDynOrderErrors() { return std::make_unique<DynOrderErrorsPass>(); }
-
 } // namespace dbc::passes

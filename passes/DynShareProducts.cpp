@@ -7,7 +7,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/CallSharing.h"
 #include "passes/MovedProducts.h"
-#include "passes/ProductPasses.h"
+#include "passes/Passes.h"
 #include "passes/Products.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -16,7 +16,7 @@ using namespace mlir;
 
 namespace dbc::passes {
 #define GEN_PASS_DEF_DYNSHAREPRODUCTS
-#include "passes/ProductPasses.h.inc"
+#include "passes/Passes.h.inc"
 
 namespace {
 
@@ -124,7 +124,7 @@ public:
     for (auto [key, group] : order) {
       Operation *place = placeAt(key.second, here);
       if (key.second < here)
-        all.push_back(moved(product, MovedProduct::To::Outside, dyn::sourcePlace(place->getLoc())));
+        all.push_back(moved(product, dyn::MovedTo::Outside, dyn::sourcePlace(place->getLoc())));
       OpBuilder b(place);
       Value part = createProduct(b, loc, cut(b, *group), joined(b, *group));
       if (bias && !sum && key.second < here)
@@ -316,7 +316,7 @@ struct DynShareProductsPass : impl::DynShareProductsBase<DynShareProductsPass> {
       splitProducts(func, Origins(func, isShared));
     for (Operation *func : funcs) {
       for (auto [product, call] : lastProducts(func, Origins(func, isKept)))
-        say(MovedProduct::To::Nowhere, product, call);
+        say(dyn::MovedTo::Nowhere, product, call);
       for (auto [product, call] : lastProducts(func, Origins(func, isShared)))
         shared.push_back({product, call, 0});
     }
@@ -325,7 +325,7 @@ struct DynShareProductsPass : impl::DynShareProductsBase<DynShareProductsPass> {
   }
 
   /// Of all products that a value of a call's results is made by.
-  void say(MovedProduct::To to, Value value, Operation *call) {
+  void say(dyn::MovedTo to, Value value, Operation *call) {
     llvm::SetVector<Operation *> made;
     made.insert(value.getDefiningOp());
     for (size_t n = 0; n < made.size(); ++n) { // grows while it is walked
@@ -368,7 +368,7 @@ struct DynShareProductsPass : impl::DynShareProductsBase<DynShareProductsPass> {
     SymbolTable names(getOperation());
     llvm::MapVector<Operation *, FurtherResults> cells;
     for (Shared &each : shared) {
-      say(MovedProduct::To::ByInstance, each.value, each.call);
+      say(dyn::MovedTo::ByInstance, each.value, each.call);
       auto cell = names.lookup<dyn::CellOp>(cast<dyn::CallOp>(each.call).getCallee());
       each.number = cells.try_emplace(cell, cell).first->second.numberOf(each.value, each.call);
     }

@@ -8,7 +8,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/MovedProducts.h"
-#include "passes/ProductPasses.h"
+#include "passes/Passes.h"
 #include "passes/Products.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -16,7 +16,7 @@ using namespace mlir;
 
 namespace dbc::passes {
 #define GEN_PASS_DEF_DYNSUMOPERANDS
-#include "passes/ProductPasses.h.inc"
+#include "passes/Passes.h.inc"
 
 namespace {
 
@@ -40,7 +40,7 @@ public:
     map.erase();
     eraseUnused(element);
     return llvm::map_to_vector(
-        behind, [&](linalg::ContractOp product) { return moved(product, MovedProduct::To::BehindSum, sum); });
+        behind, [&](linalg::ContractOp product) { return moved(product, dyn::MovedTo::BehindSum, sum); });
   }
 
 private:

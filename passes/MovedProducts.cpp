@@ -8,9 +8,6 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-static constexpr const char *kName = "dyn.moved_products";
-static constexpr const char *kTo[] = {"behind_sum", "by_instance", "outside", "nowhere"};
-
 /// "message.first.W": the parameters that a value is made of.
 static void addNames(Value value, std::string &names) {
   Operation *op = value.getDefiningOp();
@@ -22,36 +19,30 @@ static void addNames(Value value, std::string &names) {
       addNames(operand, names);
 }
 
-MovedProduct moved(linalg::ContractOp product, MovedProduct::To to, StringRef of) {
+MovedProduct moved(linalg::ContractOp product, dyn::MovedTo to, StringRef of) {
   std::string names;
   auto found = matVec(product);
   for (Value operand : found ? ValueRange(found->weights) : ValueRange(product->getOperands().take_front(2)))
     addNames(operand, names);
-  return {to, dyn::sourcePlace(product.getLoc()), names, of.str()};
+  return {product.getLoc(), dyn::sourcePlace(product.getLoc()), names, to, of.str()};
 }
 
 std::vector<MovedProduct> movedProducts(ModuleOp module) {
   std::vector<MovedProduct> products;
-  if (auto all = module->getAttrOfType<ArrayAttr>(kName))
-    for (auto each : all.getAsRange<ArrayAttr>()) {
-      auto text = [&](unsigned n) { return cast<StringAttr>(each[n]).getValue().str(); };
-      auto to = llvm::find(kTo, text(2)) - std::begin(kTo);
-      products.push_back({static_cast<MovedProduct::To>(to), text(0), text(1), text(3)});
-    }
+  for (auto op : module.getOps<dyn::MovedProductOp>())
+    products.push_back({op.getLoc(), dyn::sourcePlace(op.getLoc()), op.getParams().str(), op.getTo(),
+                        op.getOf().str()});
+  llvm::sort(products);
   return products;
 }
 
 void addMoved(ModuleOp module, ArrayRef<MovedProduct> products) {
   std::vector<MovedProduct> known = movedProducts(module);
   std::set<MovedProduct> all(known.begin(), known.end());
-  all.insert(products.begin(), products.end());
-  if (all.empty())
-    return;
-  Builder b(module.getContext());
-  SmallVector<Attribute> entries;
-  for (const MovedProduct &each : all)
-    entries.push_back(b.getStrArrayAttr({each.place, each.matrix, kTo[static_cast<int>(each.to)], each.of}));
-  module->setAttr(kName, b.getArrayAttr(entries));
+  OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
+  for (const MovedProduct &each : products)
+    if (all.insert(each).second)
+      dyn::MovedProductOp::create(b, each.loc, each.params, each.to, each.of);
 }
 
 } // namespace dbc::passes

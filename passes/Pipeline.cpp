@@ -3,9 +3,7 @@
 // The pipeline: which passes make what of a model, in order.
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
-#include "passes/DynOrderErrors.h"
 #include "passes/Passes.h"
-#include "passes/ProductPasses.h"
 
 using namespace mlir;
 
@@ -71,8 +69,6 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
 
 void registerPasses() {
   registerDbcPasses();
-  registerPass([] { return createDynOrderErrors(); });
-  registerDbcProductPasses();
   PassPipelineRegistration<>("dbc-pipeline", "All passes from dyn to kernel",
                              [](OpPassManager &pm) { buildPipeline(pm); });
   PassPipelineRegistration<>("dbc-pipeline-cuda", "All passes from dyn to kernel, for an NVIDIA GPU",

@@ -106,10 +106,15 @@ def Dyn_ReduceKind : Dyn_Enum<"ReduceKind", "reductions of lists and of tensor a
     I32EnumCase<"Min", 3, "min">, I32EnumCase<"LogSumExp", 4, "logsumexp">, I32EnumCase<"ArgMax", 5, "argmax">,
     I32EnumCase<"Any", 6, "any">, I32EnumCase<"All", 7, "all">]>;
 
+def Dyn_MovedTo : Dyn_Enum<"MovedTo", "where a product of the source is computed", [
+    I32EnumCase<"BehindSum", 0, "behind_sum">, I32EnumCase<"ByInstance", 1, "by_instance">,
+    I32EnumCase<"Outside", 2, "outside">, I32EnumCase<"Nowhere", 3, "nowhere">]>;
+
 // In an operation they stand bare: `dyn.int add %a, %b`.
 def Dyn_IntKindAttr : EnumAttr<Dyn_Dialect, Dyn_IntKind, "int_kind">;
 def Dyn_FunctionKindAttr : EnumAttr<Dyn_Dialect, Dyn_FunctionKind, "function_kind">;
 def Dyn_ReduceKindAttr : EnumAttr<Dyn_Dialect, Dyn_ReduceKind, "reduce_kind">;
+def Dyn_MovedToAttr : EnumAttr<Dyn_Dialect, Dyn_MovedTo, "moved_to">;
 
 def Dyn_InitAttr : AttrDef<Dyn_Dialect, "Init"> {
   let mnemonic = "init";
@@ -148,6 +153,18 @@ def Dyn_ParamOp : Dyn_Op<"param", [Symbol, HasParent<"::mlir::ModuleOp">]> {
   let description = "A const (LANGUAGE N7) has no initialiser and no gradient.";
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$type, OptionalAttr<Dyn_InitAttr>:$init, UnitAttr:$constant);
   let assemblyFormat = "(`const` $constant^)? $sym_name `:` $type (`=` $init^)? attr-dict";
+}
+
+def Dyn_MovedProductOp : Dyn_Op<"moved_product", [HasParent<"::mlir::ModuleOp">]> {
+  let summary = "What became of a product of the source, for reports";
+  let description = [{
+    Its location is the product's; `params` are the parameters that it multiplies by. It is computed: `behind_sum`, once
+    behind the sum at the place `of`; `by_instance`, once for each instance of the cell `of`; `outside`, a part of it once
+    outside the binder at `of`; `nowhere`, by those that read instances of the cell `of`, each of which is taken to have
+    one reader.
+  }];
+  let arguments = (ins StrAttr:$params, Dyn_MovedToAttr:$to, StrAttr:$of);
+  let assemblyFormat = "$params $to $of attr-dict";
 }
 
 class Dyn_FuncLike<string m> : Dyn_Op<m, [Symbol, HasParent<"::mlir::ModuleOp">, IsolatedFromAbove, SingleBlock]> {

@@ -128,6 +128,17 @@ static LogicalResult verifyLoop(Operation *op, Region &body, ValueRange init) {
   return success();
 }
 
+LogicalResult EvaluationOp::verify() {
+  ArrayRef<int32_t> code = getCode();
+  int64_t size = code.size(), functions = size > 0 ? code[0] : 0;
+  if (functions < 1 || size <= functions)
+    return emitOpError("has no code of its entry");
+  for (int32_t place : code.slice(1, functions))
+    if (place <= functions || place >= size)
+      return emitOpError("has a function at ") << place << ", outside of its code";
+  return success();
+}
+
 LogicalResult ForOp::verify() { return verifyLoop(*this, getBody(), getInit()); }
 
 LogicalResult LanesOp::verify() {

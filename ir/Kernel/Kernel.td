@@ -129,6 +129,17 @@ def Kernel_ParamOp : Kernel_Op<"param", [Symbol]> {
   let assemblyFormat = "$sym_name `:` $type (`=` $init^)? attr-dict";
 }
 
+def Kernel_EvaluationOp : Kernel_Op<"evaluation", [HasParent<"::mlir::ModuleOp">]> {
+  let summary = "The order in which an entry evaluates an input's structure, for telling the first error (LANGUAGE E2)";
+  let description = [{
+    Made before any pass moves anything; a program of that name has it. `words` and `code` are those that the runtime's
+    dbc/first_error.h describes (dbc::EvaluationOrder).
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$entry, StrArrayAttr:$words, DenseI32ArrayAttr:$code);
+  let assemblyFormat = "$entry `words` $words `code` $code attr-dict";
+  let hasVerifier = 1;
+}
+
 def Kernel_ProgramOp : Kernel_Op<"program", [Symbol, SymbolTable, NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "How one entry or loss is computed for a batch";
   let description = [{

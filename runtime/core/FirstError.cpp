@@ -5,6 +5,7 @@
 #include "FirstErrorWalk.h"
 
 #include <algorithm>
+#include <set>
 
 namespace dbc {
 
@@ -47,7 +48,7 @@ int32_t Walk::context(const int32_t *p) {
 }
 
 /// False where the callee's values are not there yet: then it is walked, and this call met again.
-bool Walk::call(const int32_t *p, bool only_reach) {
+bool Walk::call(const int32_t *p, Step what) {
   const int32_t f = p[0], number = p[1], changes = p[3];
   const int32_t of = context(p);
   Name name{f, of};
@@ -56,8 +57,11 @@ bool Walk::call(const int32_t *p, bool only_reach) {
   for (int32_t n = *rest++; n > 0; --n)
     keys.push_back(value(*rest++).number);
   name.insert(name.end(), keys.begin(), keys.end());
-  Instance &instance = instances_[name];
-  if (only_reach) {
+  auto &called = *instances_.try_emplace(name).first;
+  Instance &instance = called.second;
+  if (Instance *caller = frames_.back().instance)
+    caller->calls.push_back(&called);
+  if (what == Step::Reach) {
     const Frame &frame = frames_.back();
     std::vector<int32_t> site{frame.function, frame.context, number};
     site.insert(site.end(), frame.keys.begin(), frame.keys.end());
@@ -84,9 +88,38 @@ bool Walk::call(const int32_t *p, bool only_reach) {
     return false;
   }
   rest += 1 + *rest; // what is given
-  for (const Value &result : instance.results)
+  for (const Value &result : what == Step::Every ? every(called) : instance.results)
     set(*++rest, result);
   return true;
+}
+
+/// The nodes of all instances of a function that one leads to, and what they give, which is there already.
+Values Walk::every(const std::pair<const Name, Instance> &start) const {
+  using Called = const std::pair<const Name, Instance> *;
+  std::set<Called> seen{&start};
+  std::vector<Called> open{&start};
+  std::map<int32_t, const Instance *> found; // by the node
+  const auto further = [](const Name &name) { return name.begin() + 3; };
+  while (!open.empty()) {
+    const Called next = open.back();
+    open.pop_back();
+    const Name &name = next->first;
+    if (name[0] == start.first[0] && std::equal(further(name), name.end(), further(start.first)))
+      found[name[2]] = &next->second;
+    for (const Called callee : next->second.calls)
+      if (seen.insert(callee).second)
+        open.push_back(callee);
+  }
+  std::vector<Values> lists(1 + start.second.results.size());
+  for (const auto &[node, instance] : found) {
+    lists[0].push_back(number(node));
+    for (size_t n = 0; n < instance->results.size(); ++n)
+      lists[1 + n].push_back(instance->results[n]);
+  }
+  Values results;
+  for (Values &list : lists)
+    results.push_back(list_of(std::move(list)));
+  return results;
 }
 
 /// "Tree node 3, t = 2".
@@ -251,15 +284,16 @@ void Walk::step() {
       fail(Fault::key, p[4], word(p[3]), x, low, high);
     return;
   }
-  case Step::Call: {
+  case Step::Call:
+  case Step::Every: {
     const int32_t keys = p[4], given = p[5 + keys], results = p[6 + keys + given];
-    if (call(p, false) && status_.ok())
+    if (call(p, what) && status_.ok())
       go_on(7 + keys + given + results);
     return;
   }
   case Step::Reach: {
     go_on(5 + p[4]);
-    call(p, true);
+    call(p, what);
     return;
   }
   case Step::Return: {

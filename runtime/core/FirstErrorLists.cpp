@@ -243,18 +243,24 @@ void Walk::next(const int32_t *p) {
     gives.push_back(frame.values[p[1 + i]]);
   switch (loop.binder) {
   case Binder::Map:
-  case Binder::Scan:
     for (int32_t i = 0; i < loop.results; ++i)
-      loop.gathered[i].push_back(loop.binder == Binder::Map ? gives[i] : Value());
+      loop.gathered[i].push_back(gives[i]);
     break;
   case Binder::Filter:
     for (int32_t i = 0; gives[0].known() && gives[0].number != 0 && i < loop.results; ++i)
       loop.gathered[i].push_back(loop.lists[i].is_list() ? (*loop.lists[i].list)[loop.position()] : Value());
     break;
+  case Binder::Scan:
   case Binder::Fold:
     for (size_t i = 0; i < gives.size(); ++i)
       if (auto lengths = unequal_lengths(loop.state[i], gives[i]))
-        return fail(Fault::state_length, loop.at, "", lengths->first, lengths->second);
+        return fail(Fault::state_length, loop.at,
+                    loop.binder == Binder::Fold ? "fold"
+                    : loop.back                 ? "scan_back"
+                                                : "scan",
+                    lengths->first, lengths->second);
+    for (int32_t i = 0; loop.binder == Binder::Scan && i < loop.results; ++i)
+      loop.gathered[i].push_back(gives[i].is_list() ? gives[i] : Value());
     break;
   }
   ++loop.done;

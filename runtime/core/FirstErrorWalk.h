@@ -57,14 +57,15 @@ struct Loop {
   int64_t position() const { return back ? count - 1 - done : done; }
 };
 
+/// The key of an instance: function, context, keys.
+using Name = std::vector<int32_t>;
+
 struct Instance {
   enum { New, Open, Done } state = New;
   Values results;
   std::vector<int32_t> reached_by; ///< where its values change: which call led to it
+  std::vector<const std::pair<const Name, Instance> *> calls; ///< in any order, also more than once
 };
-
-/// The key of an instance: function, context, keys.
-using Name = std::vector<int32_t>;
 
 struct Owner {
   int32_t table, row;
@@ -154,7 +155,8 @@ private:
   bool arguments(Loop &loop);
   void finish(Loop &loop);
   void nodes(int32_t r, int32_t node, int32_t table);
-  bool call(const int32_t *p, bool only_reach);
+  bool call(const int32_t *p, Step what);
+  Values every(const std::pair<const Name, Instance> &start) const;
   void cycle(const Instance *again);
   std::string words(const Frame &frame) const;
   std::vector<int32_t> coordinates() const;

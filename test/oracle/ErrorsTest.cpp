@@ -116,14 +116,14 @@ entry steps(is: [int]) -> f32 { fold(i in is, s = 0.0) { s + E[i + int(s * 0)] +
   const std::string tree =
       R"({"nodes": [{"T": {"n": 7, "x": 0, "kids": [1, 2]}}, {"T": {"n": 8, "x": 0, "kids": []}},
                               {"T": {"n": 9, "x": 0, "kids": []}}], "args": {"t": 0}})";
-  EXPECT_EQ(model.error("first", tree), "m: input 0: node 0: index 7 is outside 0..3, at m.dyn:3:25");
-  EXPECT_EQ(model.error("other", tree), "m: input 0: node 1: index 8 is outside 0..3, at m.dyn:3:25");
+  EXPECT_EQ(model.error("first", tree), "m: input 0: node 0 (T): index 7 is outside 0..3, at m.dyn:3:25");
+  EXPECT_EQ(model.error("other", tree), "m: input 0: node 1 (T): index 8 is outside 0..3, at m.dyn:3:25");
   EXPECT_EQ(model.error("structure", R"({"nodes": [{"T": {"n": 0, "x": 9, "kids": []}}], "args": {"t": 0}})"),
             "m: input 0: `div` of 1 by 0, at m.dyn:8:46");
   EXPECT_EQ(model.error("back", R"({"args": {"is": [7, 1, 8]}})"),
             "m: input 0: index 8 is outside 0..3, at m.dyn:9:70");
   EXPECT_EQ(model.error("steps", R"({"args": {"is": [3, 9]}})"),
-            "m: input 0: index 4 is outside 0..3, at m.dyn:10:83");
+            "m: input 0: index 4 is outside 0..3, at m.dyn:10:82");
 }
 
 // What is not asked for may be missing, and what `&&` does not reach cannot fail.

@@ -61,6 +61,8 @@ enum class Step : int32_t {
   Key,      ///< x, low, high, word of the key, at
   Call,     ///< function, number of the call, gives (0 nothing, 1 inside a recursion, 2 from outside), word
             ///< of the place of the cell; count and keys; count and what is given; count and results
+  Every,    ///< as Call, but the results are lists: the nodes of all instances of the function that the
+            ///< call leads to, with its further keys; and what these give
   Reach,    ///< as Call up to the keys: an instance whose values change is reached by this call
   Return    ///< count, values
 };
