@@ -8,8 +8,8 @@
 // CHECK: dyn.take {{.*}} checked {{.*}} loc(#[[TAKE:.*]])
 // CHECK: } loc(#[[MAP:.*]])
 // CHECK: kernel.evaluation @e words ["e", "", "{{.*}}:26:11", "{{.*}}:29:12", "{{.*}}:32:10"]
-// One function, which begins at 2: six values, its name, no data type and no keys. The arguments: value 2 is leaf 0, 3 is leaf 1.
-// CHECK-SAME: code [1, 2, 6, 0, -1, 0, 4, 2, 0, 1, 4, 3, 1, 1,
+// One function, which begins at 2: five values, its name, no data type and no keys. The arguments: value 2 is leaf 0, 3 is leaf 1.
+// CHECK-SAME: code [1, 2, 5, 0, -1, 0, 4, 2, 0, 1, 4, 3, 1, 1,
 // A map, number 2, which ends before 37, at word 2; of one list, value 2; no states; its element is not known; the result is 4.
 // CHECK-SAME: 18, 0, 2, 0, 37, 2, 1, 2, 0, 1, 1, 4,
 // Its body: event 0; a take of 5 rows whose number is not known, at word 3; event 1; it gives one value, not known.
