@@ -107,6 +107,7 @@ LineResult OracleRunner::result(int32_t input) {
   oracle::Outcome outcome = interpreter.run(entry.name, batch, input);
   result.status = reader.in_lines(outcome.status);
   result.margin = outcome.margin;
+  result.tooLarge = outcome.tooLarge;
   for (Status &failure : outcome.failures)
     result.failures.push_back(reader.in_lines(std::move(failure)));
   if (result.status.ok())

@@ -29,6 +29,7 @@ struct LineResult {
   // The oracle only:
   std::vector<Status> failures; ///< all that is wrong with the line
   double margin = std::numeric_limits<double>::infinity();
+  bool tooLarge = false; ///< see oracle::Outcome
 };
 
 /// A message without the number of its input, which depends on the run.

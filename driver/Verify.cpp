@@ -197,9 +197,9 @@ bool Verifier::draw(int64_t count, uint64_t seed, const DrawOptions &sizes) {
 }
 
 /// An input that the oracle refuses must be refused for the same reason, unless a decision is too near to
-/// call.
+/// call, or it is one of memory, which each counts by itself.
 void Verifier::keep(Drawn each) {
-  if (each.expected.status.code == Code::limit)
+  if (each.expected.status.code == Code::limit || each.expected.tooLarge)
     return;
   if (!each.expected.status.ok()) {
     each.near = each.expected.margin < kMargin;
@@ -373,7 +373,7 @@ bool Verifier::failsAlone(const Instance &instance) {
   if (!oracle.compute({line}, expected).ok() || !one.compute({line}, alone).ok() ||
       !two.compute({line, line}, beside).ok())
     return false;
-  if (expected[0].status.ok() && !usable(expected[0]))
+  if (expected[0].tooLarge || (expected[0].status.ok() && !usable(expected[0])))
     return false;
   auto isWrong = [&](const LineResult &other) {
     return finding.comparesBits ? !sameBits(alone[0], other) : !differs(expected[0], other).empty();

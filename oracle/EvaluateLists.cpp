@@ -14,8 +14,10 @@ namespace dbc::oracle {
 Values Evaluation::range(RangeOp op) {
   int64_t low = value(op.getLow()).integer(), high = value(op.getHigh()).integer();
   int64_t bytes = (high - low) * static_cast<int64_t>(sizeof(Value));
-  if (bytes > kMostBytes)
+  if (bytes > kMostBytes) {
+    interpreter_.outcome_.tooLarge = true;
     return fail(op, Fault::memory, "", high - low, bytes, kMostBytes);
+  }
   Values elements;
   for (int64_t i = low; i < high; ++i)
     elements.push_back(Value::number(static_cast<double>(i)));

@@ -252,6 +252,7 @@ std::optional<std::pair<int32_t, int32_t>> Evaluation::rangeOf(const Interpreter
   // As compiled code does (dbc::Group::open): a table takes memory for the whole range.
   int64_t length = range ? std::max<int64_t>(0, int64_t(range->second) - range->first) : 0;
   if (length * KeyTable::kBytes > kMostBytes) {
+    interpreter_.outcome_.tooLarge = true;
     BlockArgument argument = cell.getBody().getArgument(key);
     std::string what = messages::key_name(sourceName(argument.getLoc()), cell.getSymName().str());
     inner.report(

@@ -38,6 +38,9 @@ struct Outcome {
   /// How near the nearest computed decision (argmax, comparison or truncation of an f32) was to going the
   /// other way.
   double margin = std::numeric_limits<double>::infinity();
+  /// Whether some list or table takes more memory than one input may have. Each way of computing counts the
+  /// lists that it makes itself, so another one may say something else of the input.
+  bool tooLarge = false;
 };
 
 /// The value that a `let` gave at one instance, or at one element or step of a binder there.
