@@ -294,8 +294,11 @@ private:
   }
 
   /// A stage in front of the loop that writes rows may run in the loop, level by level, where that is as
-  /// cheap and nobody else waits for it.
+  /// cheap and nobody else waits for it: where levels are time steps, each of which has all nodes. Levels of a
+  /// tree have few.
   bool addBefore(batch::StageOp stage, Life &life) {
+    if (recursion.key < 0)
+      return false;
     Operation *unit = isa<batch::TogetherOp>(loop->getParentOp()) ? loop->getParentOp() : loop.getOperation();
     if (stage->getParentOp() != program || !stage->isBeforeInBlock(unit) || stage.getWhen() ||
         !runsByLevel(program.lookupSymbol<kernel::SpaceOp>(stage.getSpace()), /*already=*/false) ||

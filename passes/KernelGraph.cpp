@@ -31,7 +31,13 @@ std::string whyNot(kernel::RunOp run, SymbolTable &names) {
     }
     if (reason.empty())
       return WalkResult::advance();
-    reason += ", at " + dyn::sourcePlace(op->getLoc());
+    // A loop's place is that of the scan or cell that it goes over, not that of its first stage.
+    Operation *place = op;
+    if (auto steps = dyn_cast<kernel::StepsOp>(op))
+      place = names.lookup(steps.getSpace());
+    else if (auto levels = dyn_cast<kernel::LevelsOp>(op))
+      place = names.lookup(levels.getGroup());
+    reason += ", at " + dyn::sourcePlace(place->getLoc());
     return WalkResult::interrupt();
   });
   return reason;
