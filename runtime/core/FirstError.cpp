@@ -151,25 +151,56 @@ void Walk::cycle(const Instance *again) {
 // --- events
 // ----------------------------------------------------------------------------------------------------------
 
-/// Whether an error was where the walk is.
-bool Walk::is_at(const ComputedError &error) const {
-  const std::vector<int32_t> here = coordinates();
-  for (size_t i = 0; i + 1 < error.at.size(); i += 2)
-    for (size_t k = 0; k + 1 < here.size(); k += 2)
-      if (here[k] == error.at[i]) {
-        if (here[k + 1] != error.at[i + 1])
-          return false;
-        break; // further ones are of contexts
-      }
-  return true;
+void Walk::know(int32_t number) {
+  const ComputedError &error = (*errors_)[number];
+  std::vector<int32_t> coordinates, values;
+  for (size_t i = 0; i + 1 < error.at.size(); i += 2) {
+    coordinates.push_back(error.at[i]);
+    values.push_back(error.at[i + 1]);
+  }
+  std::vector<Alike> &alike = alike_[error.event];
+  auto at = std::find_if(alike.begin(), alike.end(),
+                         [&](const Alike &each) { return each.coordinates == coordinates; });
+  if (at == alike.end())
+    at = alike.insert(at, {std::move(coordinates), {}});
+  at->first.try_emplace(std::move(values), number);
 }
 
+/// An error was here if its coordinates have the values that they have here, where the inner context counts.
 void Walk::event(int32_t number) {
-  for (size_t i = 0; errors_ && i < errors_->size(); ++i)
-    if ((*errors_)[i].event == number && is_at((*errors_)[i])) {
-      found_ = static_cast<int32_t>(i);
-      return;
+  const auto at = alike_.find(number);
+  if (at == alike_.end())
+    return;
+  const std::vector<int32_t> here = coordinates();
+  const auto value_of = [&](int32_t coordinate) -> const int32_t * {
+    for (size_t k = 0; k + 1 < here.size(); k += 2)
+      if (here[k] == coordinate)
+        return &here[k + 1];
+    return nullptr;
+  };
+  const auto find = [&](int32_t error) {
+    if (found_ < 0 || error < found_)
+      found_ = error;
+  };
+  for (const Alike &alike : at->second) {
+    std::vector<const int32_t *> values;
+    for (const int32_t coordinate : alike.coordinates)
+      values.push_back(value_of(coordinate));
+    if (std::find(values.begin(), values.end(), nullptr) == values.end()) {
+      std::vector<int32_t> wanted;
+      for (const int32_t *value : values)
+        wanted.push_back(*value);
+      if (const auto error = alike.first.find(wanted); error != alike.first.end())
+        find(error->second);
+      continue;
     }
+    // A coordinate that is not known here, as of a list that passes made, says nothing.
+    count(static_cast<int64_t>(alike.first.size()));
+    for (const auto &[known, error] : alike.first)
+      if (std::equal(values.begin(), values.end(), known.begin(),
+                     [](const int32_t *a, int32_t b) { return a == nullptr || *a == b; }))
+        find(error);
+  }
 }
 
 void Walk::step() {

@@ -91,7 +91,10 @@ class Walk {
 public:
   Walk(const EvaluationOrder &order, const Batch &batch, int32_t entry, int32_t input,
        const std::vector<ComputedError> *errors)
-      : order_(order), code_(order.code), batch_(batch), entry_(entry), input_(input), errors_(errors) {}
+      : order_(order), code_(order.code), batch_(batch), entry_(entry), input_(input), errors_(errors) {
+    for (size_t i = 0; errors && i < errors->size(); ++i)
+      know(static_cast<int32_t>(i));
+  }
 
   /// Until something is found, or everything was gone through.
   void run() {
@@ -161,13 +164,19 @@ private:
   std::string words(const Frame &frame) const;
   std::vector<int32_t> coordinates() const;
   int32_t context(const int32_t *p);
-  bool is_at(const ComputedError &error) const;
+  void know(int32_t error);
 
   const EvaluationOrder &order_;
   const int32_t *code_;
   const Batch &batch_;
   int32_t entry_, input_;
   const std::vector<ComputedError> *errors_; ///< null: errors of the structure are looked for
+  /// The errors of an event whose `at` has the same coordinates: by their values the first one.
+  struct Alike {
+    std::vector<int32_t> coordinates;
+    std::map<std::vector<int32_t>, int32_t> first;
+  };
+  std::map<int32_t, std::vector<Alike>> alike_; ///< by event
   Status status_;
   int32_t found_ = -1;
   int64_t steps_ = 0;

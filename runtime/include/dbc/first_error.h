@@ -91,8 +91,8 @@ struct ComputedError {
 };
 
 /// The first error of an input that structure alone decides; ok if there is none. `entry` is the number in
-/// ModelInfo::entries; the batch must have been validated. Ok, too, where the walk would take too long: then
-/// the input is too large for a session. May throw std::bad_alloc.
+/// ModelInfo::entries; the batch must have been validated. Ok, too, where the walk would take more than some
+/// seconds. May throw std::bad_alloc.
 Status first_error(const EvaluationOrder &order, const Batch &batch, int32_t entry, int32_t input);
 
 /// The number of the first of several computed errors of an input that has no other ones; -1 if none of them
