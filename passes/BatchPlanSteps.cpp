@@ -193,8 +193,9 @@ struct BufferUses {
         of[scatter.getBuffer()].push_back(op);
       else if (auto output = dyn_cast<batch::OutputOp>(op))
         whole.insert(output.getBuffer());
-      else if (auto stage = dyn_cast<batch::StageOp>(op); stage && stage.getWhen())
-        whole.insert(*stage.getWhen());
+      else if (!isa<batch::BufferOp>(op)) // that of a stage's `when`, or of who knows what
+        for (NamedAttribute attribute : op->getAttrs())
+          attribute.getValue().walk([&](FlatSymbolRefAttr symbol) { whole.insert(symbol.getValue()); });
     });
   }
   llvm::StringMap<SmallVector<Operation *>> of;
@@ -286,7 +287,7 @@ private:
     if (!inside)
       return !isOfGroup(home) && recursion.namesLast(space, column);
     std::optional<int64_t> down = recursion.levelsDown(space, column);
-    if (!down || *down > kMost)
+    if (!down || *down > kMostBack)
       return false;
     life.live = std::max(life.live, *down + 1);
     life.reads.push_back({read, *down});
@@ -344,8 +345,8 @@ private:
     });
   }
 
-  /// How far back a level may read: where it is further, as many levels are kept as are saved.
-  static constexpr int64_t kMost = 4;
+  /// How far back a level may read. No more levels are kept than there are.
+  static constexpr int64_t kMostBack = 1 << 20;
 
   batch::ProgramOp program;
   const BufferUses &uses;
