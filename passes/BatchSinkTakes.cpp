@@ -26,7 +26,7 @@ struct BatchSinkTakesPass : impl::BatchSinkTakesBase<BatchSinkTakesPass> {
         batch::WriteOp write = writes.lookup(read.getBuffer());
         Operation *made = write ? write.getValue().getDefiningOp() : nullptr;
         auto take = dyn_cast_or_null<dyn::TakeOp>(made);
-        if (made && (take ? isMovable(take) : isOfColumns(made)))
+        if (made && (take ? isMovable(take) : isOfColumns(made, kMostSteps)))
           sink(made, read);
       }
     });
@@ -38,13 +38,19 @@ struct BatchSinkTakesPass : impl::BatchSinkTakesBase<BatchSinkTakesPass> {
            isa_and_nonnull<batch::ColumnOp, batch::ReadOp>(take.getIndex().getDefiningOp());
   }
 
+  /// Operations on the way from a column to a value that is computed again by each reader: a conversion, a
+  /// broadcast and a product.
+  static constexpr int kMostSteps = 3;
+
   /// A column as a number, also at all places of a tensor, times a parameter: `f32(len(xs)) * b`. To compute
   /// it costs less than to read it, and it may be wanted step by step though it is known before the first.
-  static bool isOfColumns(Operation *op) {
-    auto isCheap = [](Value v) {
+  static bool isOfColumns(Operation *op, int steps) {
+    auto isCheap = [&](Value v) {
       return v.getDefiningOp<batch::ColumnOp>() || v.getDefiningOp<dyn::GetOp>() ||
-             (v.getDefiningOp() && isOfColumns(v.getDefiningOp()));
+             (v.getDefiningOp() && isOfColumns(v.getDefiningOp(), steps - 1));
     };
+    if (steps == 0)
+      return false;
     if (isa<dyn::BroadcastOp>(op) && !dyn::extents(op->getOperand(0).getType()).empty())
       return false;
     return isa<arith::SIToFPOp, dyn::BroadcastOp, arith::MulFOp>(op) &&
