@@ -38,7 +38,7 @@ public:
       if (auto call = dyn_cast<dyn::CallOp>(op); call && counts(call))
         for (Value result : call.getResults())
           if (dyn::isNumber(result.getType()))
-            origins[result] = {call, false};
+            origins[result] = {call, false, 0};
       add(op);
     });
   }
@@ -52,7 +52,10 @@ private:
   struct Origin {
     Operation *call = nullptr;
     bool product = false;
+    int steps = 0; ///< operations on the longest way from it
   };
+  /// What is longer is not followed: expressions are walked from their ends.
+  static constexpr int kMostSteps = 256;
 
   static bool isPure(Operation *op) {
     auto isNumber = [](Type type) { return dyn::isNumber(type); };
@@ -77,7 +80,10 @@ private:
       if (at->second.call)
         made.call = at->second.call;
       made.product |= at->second.product;
+      made.steps = std::max(made.steps, at->second.steps + 1);
     }
+    if (made.steps > kMostSteps)
+      return;
     for (Value result : op->getResults())
       origins[result] = made;
   }
@@ -343,7 +349,8 @@ struct DynShareProductsPass : impl::DynShareProductsBase<DynShareProductsPass> {
       if (ProductSplit split(product, origins); split.isWorthwhile())
         splits.push_back(std::move(split));
     });
-    for (ProductSplit &split : splits)
+    // Later ones first: their parts may be what earlier ones give, which is replaced when these are cut.
+    for (ProductSplit &split : llvm::reverse(splits))
       split.rewrite(all);
   }
 
@@ -377,11 +384,14 @@ struct DynShareProductsPass : impl::DynShareProductsBase<DynShareProductsPass> {
     SmallVector<dyn::CallOp> calls;
     getOperation().walk([&](dyn::CallOp call) { calls.push_back(call); });
     llvm::DenseMap<Operation *, Operation *> full;
-    for (dyn::CallOp call : calls)
+    for (dyn::CallOp call : calls) {
+      if (call.getEvery())
+        continue; // gives the nodes alone
       if (auto at = cells.find(names.lookup<dyn::CellOp>(call.getCallee())); at != cells.end()) {
         Operation *old = call;
         full[old] = at->second.addTo(call);
       }
+    }
     for (const Shared &each : shared) {
       Value(each.value).replaceAllUsesWith(full.lookup(each.call)->getResult(each.number));
       eraseUnused(each.value);
