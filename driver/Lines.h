@@ -17,6 +17,8 @@ namespace dbc::driver {
 
 /// For each valid input asked for, so many are drawn at most.
 constexpr int64_t kDrawsPerInput = 20;
+/// Lists of one input in ten have up to so many elements.
+constexpr int32_t kLongElements = 30;
 /// Inputs that take the oracle more steps are not drawn: a cell that calls itself with several values one
 /// level below has many times more instances with each level.
 constexpr int64_t kSteps = 300000;

@@ -14,9 +14,6 @@ namespace dbc::driver {
 
 namespace {
 
-/// Lists of one input in ten have up to so many elements.
-constexpr int32_t kLongElements = 30;
-
 /// Tells whether an entry takes an input.
 class Judge {
 public:

@@ -64,6 +64,11 @@ struct Finding {
   }
 };
 
+DrawOptions largeSizes(DrawOptions sizes) {
+  sizes.long_elements = kLongElements;
+  return sizes;
+}
+
 DrawOptions smallSizes(DrawOptions sizes) {
   sizes.most_nodes = sizes.big_nodes = 6;
   sizes.most_elements = 2;
@@ -154,9 +159,9 @@ bool Verifier::draw(int64_t count, uint64_t seed, const DrawOptions &sizes) {
     finding.nodes.push_back(each.instance.nodes.size());
   };
   std::vector<Drawn> near;
-  const DrawOptions small = smallSizes(sizes);
+  const DrawOptions large = largeSizes(sizes), small = smallSizes(sizes);
   for (int64_t number = 0; finding.valid < count && number < kMostDrawsPerInput * count; ++number) {
-    const DrawOptions &wanted = number < kDrawsPerInput * count ? sizes : small;
+    const DrawOptions &wanted = number < kDrawsPerInput * count ? large : small;
     Drawn each;
     if (Status status = drawInput(info, entry, seed, number, wanted, oracle, each); !status.ok()) {
       printError(entry.name + ": " + status.message);
@@ -215,7 +220,7 @@ void Verifier::keep(Drawn each) {
 bool Verifier::drawWrong(int64_t count, uint64_t seed, const DrawOptions &sizes) {
   for (int64_t number = 0; number < count; ++number) {
     Drawn each;
-    if (Status status = draw_instance(info, entry, seed, number, each.instance, sizes); !status.ok()) {
+    if (Status status = draw_instance(info, entry, seed, number, each.instance, largeSizes(sizes)); !status.ok()) {
       printError(entry.name + ": " + status.message);
       return false;
     }
