@@ -5,6 +5,7 @@
 #include "ir/Dyn/Binders.h"
 #include "ir/Dyn/Numbers.h"
 #include "ir/Dyn/Recursion.h"
+#include "ir/Dyn/Structural.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/Flatten.h"
 #include "passes/Passes.h"
@@ -171,16 +172,6 @@ private:
     return at->second.at((ctor + "/" + field).str());
   }
 
-  bool isStructural(Value value) {
-    auto [at, fresh] = structural.try_emplace(value);
-    if (fresh) {
-      bool answer = dyn::isStructural(value);
-      structural[value] = answer;
-      return answer;
-    }
-    return at->second;
-  }
-
   void put(Step step, std::initializer_list<int32_t> operands) {
     code.push_back(static_cast<int32_t>(step));
     llvm::append_range(code, operands);
@@ -204,7 +195,7 @@ private:
   void here(int32_t place) { code[place] = code.size(); }
 
   bool isComputed(Value value) {
-    return !isa<dyn::ListType, dyn::NodeType>(value.getType()) && !isStructural(value);
+    return !isa<dyn::ListType, dyn::NodeType>(value.getType()) && !structural.has(value);
   }
   int32_t slot(Value value) {
     if (isComputed(value))
@@ -320,7 +311,7 @@ private:
           slots[o.getResult()] = slot(o.getValue());
         })
         .Default([&](Operation *o) { number(o); });
-    if (dyn::mayFailComputed(op))
+    if (dyn::mayFailComputed(op, structural))
       put(Step::Event, {static_cast<int32_t>(dyn::numberOf(op->getLoc()).value_or(-1))});
   }
 
@@ -500,7 +491,7 @@ private:
   llvm::MapVector<std::string, int32_t, std::map<std::string, unsigned>> words;
   llvm::MapVector<Operation *, int32_t> functions;
   llvm::DenseMap<int32_t, SmallVector<int32_t>> jumps; ///< of each function: where places stand in its code
-  llvm::DenseMap<Value, bool> structural;
+  dyn::Structural structural;
   int32_t calls = 0;
 
   // Of the current function.
@@ -513,8 +504,9 @@ struct DynOrderErrorsPass : impl::DynOrderErrorsBase<DynOrderErrorsPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     int64_t numbers = 0;
+    dyn::Structural structural;
     module.walk([&](Operation *op) {
-      if (dyn::isBinder(op) || dyn::mayFailComputed(op))
+      if (dyn::isBinder(op) || dyn::mayFailComputed(op, structural))
         op->setLoc(dyn::numbered(op->getLoc(), numbers++));
       if (auto cell = dyn_cast<dyn::CellOp>(op))
         for (BlockArgument key : cell.getKeys())

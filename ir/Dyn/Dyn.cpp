@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // The `dyn` dialect: registration, printing of functions and matches, verifiers.
-#include "ir/Dyn/Dyn.h"
+#include "ir/Dyn/Structural.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -122,68 +122,60 @@ bool dbc::dyn::isEnded(Value list) {
   return false;
 }
 
-namespace {
-/// Answers for one value, each that it depends on once.
-struct Structure {
-  bool has(Value value) {
-    auto known = answers.find(value);
-    if (known != answers.end())
-      return known->second;
-    bool answer = find(value);
-    answers[value] = answer;
-    return answer;
-  }
+bool Structural::has(Value value) {
+  auto known = answers.find(value);
+  if (known != answers.end())
+    return known->second;
+  bool answer = find(value);
+  answers[value] = answer;
+  return answer;
+}
 
-private:
-  bool find(Value value) {
-    Type type = value.getType();
-    while (auto list = dyn_cast<ListType>(type))
-      type = list.getElement();
-    if (isa<NodeType>(type))
-      return true;
-    if (!type.isInteger(32) && !type.isInteger(1))
-      return false;
-    if (auto argument = dyn_cast<BlockArgument>(value))
-      return isStructuralArgument(argument);
-    Operation *op = value.getDefiningOp();
-    unsigned result = cast<OpResult>(value).getResultNumber();
-    if (isa<FieldOp, ArgumentOp, SiteOp, CallerOp, LenOp, RangeOp, arith::ConstantOp>(op))
-      return true;
-    if (isa<CallOp, ScanOp, FoldOp, GetOp>(op))
-      return false;
-    if (auto reduce = dyn_cast<ReduceListOp>(op))
-      return reduce.getKind() != ReduceKind::ArgMax && has(reduce.getList()) && !isEnded(reduce.getList());
-    if (auto map = dyn_cast<MapOp>(op))
-      return has(map.getBody().front().getTerminator()->getOperand(result));
-    if (isa<FilterOp, ZipOp>(op))
-      return has(op->getOperand(result));
-    // What arms give is structural if each arm's is, for structure decides between them.
-    if (isa<MatchOp, IfOp>(op))
-      return llvm::all_of(op->getRegions(),
-                          [&](Region &arm) { return has(arm.front().getTerminator()->getOperand(result)); });
-    return llvm::all_of(op->getOperands(), [&](Value v) { return has(v); });
-  }
+bool Structural::find(Value value) {
+  Type type = value.getType();
+  while (auto list = dyn_cast<ListType>(type))
+    type = list.getElement();
+  if (isa<NodeType>(type))
+    return true;
+  if (!type.isInteger(32) && !type.isInteger(1))
+    return false;
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return findArgument(argument);
+  Operation *op = value.getDefiningOp();
+  unsigned result = cast<OpResult>(value).getResultNumber();
+  if (isa<FieldOp, ArgumentOp, SiteOp, CallerOp, LenOp, RangeOp, arith::ConstantOp>(op))
+    return true;
+  if (isa<CallOp, ScanOp, FoldOp, GetOp>(op))
+    return false;
+  if (auto reduce = dyn_cast<ReduceListOp>(op))
+    return reduce.getKind() != ReduceKind::ArgMax && has(reduce.getList()) && !isEnded(reduce.getList());
+  if (auto map = dyn_cast<MapOp>(op))
+    return has(map.getBody().front().getTerminator()->getOperand(result));
+  if (isa<FilterOp, ZipOp>(op))
+    return has(op->getOperand(result));
+  // What arms give is structural if each arm's is, for structure decides between them.
+  if (isa<MatchOp, IfOp>(op))
+    return llvm::all_of(op->getRegions(),
+                        [&](Region &arm) { return has(arm.front().getTerminator()->getOperand(result)); });
+  return llvm::all_of(op->getOperands(), [&](Value v) { return has(v); });
+}
 
-  bool isStructuralArgument(BlockArgument argument) {
-    Operation *owner = argument.getOwner()->getParentOp();
-    unsigned number = argument.getArgNumber();
-    if (auto cell = dyn_cast<CellOp>(owner)) // a list that is given is structural as far as it can be
-      return number < cell.getKeys().size() || isa<ListType>(argument.getType());
-    if (isa<EntryOp>(owner))
-      return true;
-    // An element of a list; the states of scans and folds are computed.
-    if (auto scan = dyn_cast<ScanOp>(owner))
-      return number < scan.getLists().size() && has(scan.getLists()[number]);
-    if (auto fold = dyn_cast<FoldOp>(owner))
-      return number < fold.getLists().size() && has(fold.getLists()[number]);
-    return has(owner->getOperand(number));
-  }
+bool Structural::findArgument(BlockArgument argument) {
+  Operation *owner = argument.getOwner()->getParentOp();
+  unsigned number = argument.getArgNumber();
+  if (auto cell = dyn_cast<CellOp>(owner)) // a list that is given is structural as far as it can be
+    return number < cell.getKeys().size() || isa<ListType>(argument.getType());
+  if (isa<EntryOp>(owner))
+    return true;
+  // An element of a list; the states of scans and folds are computed.
+  if (auto scan = dyn_cast<ScanOp>(owner))
+    return number < scan.getLists().size() && has(scan.getLists()[number]);
+  if (auto fold = dyn_cast<FoldOp>(owner))
+    return number < fold.getLists().size() && has(fold.getLists()[number]);
+  return has(owner->getOperand(number));
+}
 
-  llvm::DenseMap<Value, bool> answers;
-};
-} // namespace
-
-bool dbc::dyn::isStructural(Value value) { return Structure().has(value); }
+bool dbc::dyn::isStructural(Value value) { return Structural().has(value); }
 
 //===-- Declarations -------------------------------------------------------------------------------===//
 

@@ -2,6 +2,7 @@
 //
 // Which operations may fail an input (LANGUAGE E2), and how they do no harm where they are not to count.
 #include "ir/Dyn/Binders.h"
+#include "ir/Dyn/Structural.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 
@@ -98,10 +99,16 @@ static bool asksSome(Operation *op) {
 }
 
 bool dbc::dyn::mayFailComputed(Operation *op) {
+  Structural structural;
+  return mayFailComputed(op, structural);
+}
+
+bool dbc::dyn::mayFailComputed(Operation *op, Structural &structural) {
   if (asksSome(op))
     return mayFail(op);
-  return mayFail(op) &&
-         llvm::any_of(asked(op), [&](auto operand) { return !isStructural(op->getOperand(operand.first)); });
+  return mayFail(op) && llvm::any_of(asked(op), [&](auto operand) {
+           return !structural.has(op->getOperand(operand.first));
+         });
 }
 
 /// `x` where `when` holds, else numbers that are all `instead`.
