@@ -62,7 +62,7 @@ std::string Type::str() const {
   case Kind::Layer:
     return qualified(layer->file, layer->name) + (arguments.empty() ? "" : shapeList(arguments));
   case Kind::List:
-    return "[" + element->str() + "]";
+    return element->kind == Kind::Unknown ? "[]" : "[" + element->str() + "]";
   case Kind::Table:
     return "[" + element->str() + "; " + count.str() + "]";
   case Kind::Tuple: {
