@@ -283,7 +283,7 @@ Values Evaluation::softmaxList(SoftmaxListOp op) {
   if (elements.empty())
     return {value(op.getList())};
   if (llvm::any_of(elements, [](const Value &v) { return v.unknown(); }))
-    return {};
+    return {Value::list(Values(elements.size()))}; // as long, for what goes through it
   std::vector<std::vector<double>> weights(elements.size(), std::vector<double>(elements[0].size()));
   for (int64_t i = 0; i < elements[0].size(); ++i) {
     double most = -INFINITY, sum = 0;
