@@ -161,7 +161,10 @@ bool Verifier::draw(int64_t count, uint64_t seed, const DrawOptions &sizes) {
   std::vector<Drawn> near;
   const DrawOptions large = largeSizes(sizes), small = smallSizes(sizes);
   for (int64_t number = 0; finding.valid < count && number < kMostDrawsPerInput * count; ++number) {
-    const DrawOptions &wanted = number < kDrawsPerInput * count ? large : small;
+    const bool isLarge = number < kDrawsPerInput * count;
+    if (!isLarge && finding.valid + static_cast<int64_t>(near.size()) >= count)
+      break; // those with a near decision do then: small ones have one too
+    const DrawOptions &wanted = isLarge ? large : small;
     Drawn each;
     if (Status status = drawInput(info, entry, seed, number, wanted, oracle, each); !status.ok()) {
       printError(entry.name + ": " + status.message);
@@ -182,7 +185,7 @@ bool Verifier::draw(int64_t count, uint64_t seed, const DrawOptions &sizes) {
       if (++times == 1)
         first = message;
     }
-    if (each.expected.status.ok() || number < kDrawsPerInput * count)
+    if (each.expected.status.ok() || isLarge)
       keep(std::move(each));
   }
   // A decision may stand in an arm that is not chosen: where nothing better is to be had, such inputs do.
