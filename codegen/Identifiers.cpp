@@ -113,7 +113,8 @@ std::string NameScope::fresh(StringRef wish, ArrayRef<StringRef> suffixes) {
   std::string name = identifier(wish), candidate = name;
   // No two underscores in a row.
   StringRef before = name.back() == '_' ? "n" : isDigit(name.back()) ? "_" : "";
-  for (unsigned n = 2; !free(candidate, suffixes); ++n)
+  unsigned first = 2, &n = suffixes.empty() ? next_.try_emplace(name, first).first->second : first;
+  for (; !free(candidate, suffixes); ++n)
     candidate = name + before.str() + utostr(n);
   taken_.insert(candidate);
   for (StringRef suffix : suffixes)

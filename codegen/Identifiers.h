@@ -40,6 +40,7 @@ private:
   bool free(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> suffixes) const;
   const NameScope *outer_;
   llvm::StringSet<> taken_, avoided_;
+  llvm::StringMap<unsigned> next_; ///< by a name without suffixes: the numbers below are taken, and stay so
 };
 
 } // namespace dbc::codegen
