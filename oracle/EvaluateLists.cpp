@@ -245,7 +245,7 @@ int64_t Evaluation::bound(mlir::Value list) {
 
 Values Evaluation::reduceList(ReduceListOp op) {
   const Values &elements = value(op.getList()).elements();
-  bool isOpen = isOfStructure() && !isStructural(op.getResult());
+  bool isOpen = isOfStructure() && !interpreter_.structural_.has(op.getResult());
   if (isOpen ? !elements.empty() : llvm::any_of(elements, [](const Value &v) { return v.unknown(); }))
     return {};
   Type type = op.getResult().getType();

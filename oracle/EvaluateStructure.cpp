@@ -42,7 +42,7 @@ static Value lengthsOf(const Value &value) {
 }
 
 void Evaluation::bind(mlir::Value to, Value value) {
-  values_[to] = isOfStructure() && !interpreter_.isStructural(to) ? lengthsOf(value) : std::move(value);
+  values_[to] = isOfStructure() && !interpreter_.structural_.has(to) ? lengthsOf(value) : std::move(value);
 }
 
 void Evaluation::report(Status failure) {

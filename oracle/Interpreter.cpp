@@ -92,16 +92,6 @@ std::optional<Status> Interpreter::firstFailure(dyn::EntryOp entry) {
   return steps_ > limit_ ? outcome_.failures.front() : first_;
 }
 
-bool Interpreter::isStructural(mlir::Value value) {
-  auto [at, fresh] = structural_.try_emplace(value);
-  if (fresh) {
-    bool structural = dyn::isStructural(value);
-    structural_[value] = structural;
-    return structural;
-  }
-  return at->second;
-}
-
 /// Computes the entry, and what it needs.
 void Interpreter::walk(dyn::EntryOp entry) {
   // The arguments: one value a leaf. One that is absent fails only where it is used; so it is unknown here,

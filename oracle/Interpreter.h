@@ -6,6 +6,7 @@
 
 #include "ir/Dyn/Dyn.h"
 #include "ir/Dyn/Recursion.h"
+#include "ir/Dyn/Structural.h"
 #include "oracle/Value.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
@@ -122,7 +123,6 @@ private:
   void forget();
   void walk(dyn::EntryOp entry);
   std::optional<Status> firstFailure(dyn::EntryOp entry);
-  bool isStructural(mlir::Value value);
   const Recursion *recursionOf(mlir::Operation *cell) const {
     auto at = recursions_.find(cell);
     return at == recursions_.end() ? nullptr : at->second.get();
@@ -164,8 +164,8 @@ private:
   std::vector<Instance> stack_;          ///< of instances to compute
   int within_ = 0;                       ///< walks that wait for an instance to be computed
   Phase phase_ = Phase::All;
-  std::optional<Status> first_;                  ///< failure, unless all are wanted
-  llvm::DenseMap<mlir::Value, bool> structural_; ///< what is known of values
+  std::optional<Status> first_; ///< failure, unless all are wanted
+  dyn::Structural structural_;
   Outcome outcome_;
 };
 
