@@ -59,8 +59,6 @@ bool Walk::call(const int32_t *p, Step what) {
   name.insert(name.end(), keys.begin(), keys.end());
   auto &called = *instances_.try_emplace(name).first;
   Instance &instance = called.second;
-  if (Instance *caller = frames_.back().instance)
-    caller->calls.push_back(&called);
   if (what == Step::Reach) {
     const Frame &frame = frames_.back();
     std::vector<int32_t> site{frame.function, frame.context, number};
@@ -87,6 +85,8 @@ bool Walk::call(const int32_t *p, Step what) {
     enter(f, of, std::move(keys), given, &instance);
     return false;
   }
+  if (Instance *caller = frames_.back().instance)
+    caller->calls.push_back(&called);
   rest += 1 + *rest; // what is given
   for (const Value &result : what == Step::Every ? every(called) : instance.results)
     set(*++rest, result);
@@ -151,8 +151,7 @@ void Walk::cycle(const Instance *again) {
 // --- events
 // ----------------------------------------------------------------------------------------------------------
 
-void Walk::know(int32_t number) {
-  const ComputedError &error = (*errors_)[number];
+void Walk::know(const ComputedError &error, int32_t number) {
   std::vector<int32_t> coordinates, values;
   for (size_t i = 0; i + 1 < error.at.size(); i += 2) {
     coordinates.push_back(error.at[i]);

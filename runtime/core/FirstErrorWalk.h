@@ -89,11 +89,12 @@ struct Context {
 
 class Walk {
 public:
+  /// Null for `errors`: those of the structure are looked for.
   Walk(const EvaluationOrder &order, const Batch &batch, int32_t entry, int32_t input,
        const std::vector<ComputedError> *errors)
-      : order_(order), code_(order.code), batch_(batch), entry_(entry), input_(input), errors_(errors) {
+      : order_(order), code_(order.code), batch_(batch), entry_(entry), input_(input) {
     for (size_t i = 0; errors && i < errors->size(); ++i)
-      know(static_cast<int32_t>(i));
+      know((*errors)[i], static_cast<int32_t>(i));
   }
 
   /// Until something is found, or everything was gone through.
@@ -164,14 +165,13 @@ private:
   std::string words(const Frame &frame) const;
   std::vector<int32_t> coordinates() const;
   int32_t context(const int32_t *p);
-  void know(int32_t error);
+  void know(const ComputedError &error, int32_t number);
 
   const EvaluationOrder &order_;
   const int32_t *code_;
   const Batch &batch_;
   int32_t entry_, input_;
-  const std::vector<ComputedError> *errors_; ///< null: errors of the structure are looked for
-  /// The errors of an event whose `at` has the same coordinates: by their values the first one.
+  /// The computed errors of an event whose `at` has the same coordinates: by their values the first one.
   struct Alike {
     std::vector<int32_t> coordinates;
     std::map<std::vector<int32_t>, int32_t> first;
