@@ -15,7 +15,7 @@
 
 namespace dbc::driver {
 
-/// For each valid input asked for, so many are drawn at most.
+/// For each valid input asked for, so many of the usual sizes are drawn at most.
 constexpr int64_t kDrawsPerInput = 20;
 /// Lists of one input in ten have up to so many elements.
 constexpr int32_t kLongElements = 30;

@@ -45,6 +45,7 @@ struct Drawn {
 
 /// What was found about one entry.
 struct Finding {
+  int64_t tried = 0; ///< inputs that were drawn for the valid ones
   int64_t valid = 0, redrawn = 0;
   int64_t wrong = 0, several = 0; ///< inputs that the oracle refuses; for which there are several reasons
   int64_t unclear = 0;            ///< of the valid ones: near, and something else comes out
@@ -165,6 +166,7 @@ bool Verifier::draw(int64_t count, uint64_t seed, const DrawOptions &sizes) {
     if (!isLarge && finding.valid + static_cast<int64_t>(near.size()) >= count)
       break; // those with a near decision do then: small ones have one too
     const DrawOptions &wanted = isLarge ? large : small;
+    ++finding.tried;
     Drawn each;
     if (Status status = drawInput(info, entry, seed, number, wanted, oracle, each); !status.ok()) {
       printError(entry.name + ": " + status.message);
@@ -198,9 +200,9 @@ bool Verifier::draw(int64_t count, uint64_t seed, const DrawOptions &sizes) {
     return true;
   auto most = std::max_element(refused.begin(), refused.end(),
                                [](const auto &a, const auto &b) { return a.second.first < b.second.first; });
-  printError(entry.name + ": only " + std::to_string(finding.valid) + " of " +
-             std::to_string(kMostDrawsPerInput * count) + " random inputs are valid; most of the others (" +
-             std::to_string(most->second.first) + ") fail like this one: " + most->second.second);
+  printError(entry.name + ": only " + std::to_string(finding.valid) + " of " + std::to_string(finding.tried) +
+             " random inputs are valid; most of the others (" + std::to_string(most->second.first) +
+             ") fail like this one: " + most->second.second);
   return false;
 }
 
@@ -223,7 +225,8 @@ void Verifier::keep(Drawn each) {
 bool Verifier::drawWrong(int64_t count, uint64_t seed, const DrawOptions &sizes) {
   for (int64_t number = 0; number < count; ++number) {
     Drawn each;
-    if (Status status = draw_instance(info, entry, seed, number, each.instance, largeSizes(sizes)); !status.ok()) {
+    if (Status status = draw_instance(info, entry, seed, number, each.instance, largeSizes(sizes));
+        !status.ok()) {
       printError(entry.name + ": " + status.message);
       return false;
     }
@@ -487,7 +490,7 @@ Exit verifyCommand(const Options &options) {
       exit = reportMismatch(verifier, options, *loaded.weights, entry);
     if (finding.unclear) {
       printError(entry.name + ": only " + std::to_string(finding.valid - finding.unclear) + " of " +
-                 std::to_string(kMostDrawsPerInput * options.count) +
+                 std::to_string(finding.tried) +
                  " random inputs are valid; the others have a decision too near to call");
       exit = kUserError;
     }
