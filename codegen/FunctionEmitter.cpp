@@ -125,10 +125,11 @@ Expr FunctionEmitter::define(Operation *op) {
   if (auto order = dyn_cast<kernel::OrderOp>(op))
     return orderedRow(order);
   if (auto window = dyn_cast<kernel::WindowOp>(op))
-    return call("plan." +
-                    program_.window(window.getSpace(), window.getLive(), op->getParentOfType<kernel::FuncOp>()).name +
-                    ".first",
-                {std::to_string(window.getAgo())});
+    return call(
+        "plan." +
+            program_.window(window.getSpace(), window.getLive(), op->getParentOfType<kernel::FuncOp>()).name +
+            ".first",
+        {std::to_string(window.getAgo())});
   if (auto e = arithmetic(op, model_.f64(), [this](Value value) { return use(value); }))
     return *e;
   unsupported(op);

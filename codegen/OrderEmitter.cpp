@@ -50,8 +50,7 @@ void emitOrder(const ModelNames &model, const Program &program, Writer &out) {
 }
 
 std::string orderOf(const ModelNames &model, const Program &program) {
-  return evaluationOf(model, program) ? "{" + program.space + "::kOrder, " + program.space + "::kWords}"
-                                         : "";
+  return evaluationOf(model, program) ? "{" + program.space + "::kOrder, " + program.space + "::kWords}" : "";
 }
 
 std::string eventOfRow(const ModelNames &model, const Program &program, Operation *check, std::string row,

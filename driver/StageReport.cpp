@@ -312,12 +312,9 @@ llvm::json::Value toJson(const ProgramReport &program) {
   llvm::json::Array memory;
   for (const MemoryReport &rows : program.memory)
     memory.push_back(llvm::json::Object{{"rows", rows.rows}, {"bytes", rows.bytes}, {"live", rows.live}});
-  return llvm::json::Object{{"entry", program.entry},
-                            {"loss", program.loss},
-                            {"tables", std::move(tables)},
-                            {"memory", std::move(memory)},
-                            {"stages", std::move(stages)},
-                            {"repeated", std::move(repeats)}};
+  return llvm::json::Object{{"entry", program.entry},      {"loss", program.loss},
+                            {"tables", std::move(tables)}, {"memory", std::move(memory)},
+                            {"stages", std::move(stages)}, {"repeated", std::move(repeats)}};
 }
 
 } // namespace dbc::driver

@@ -295,8 +295,8 @@ private:
   }
 
   /// A stage in front of the loop that writes rows may run in the loop, level by level, where that is as
-  /// cheap and nobody else waits for it: where levels are time steps, each of which has all nodes. Levels of a
-  /// tree have few.
+  /// cheap and nobody else waits for it: where levels are time steps, each of which has all nodes. Levels of
+  /// a tree have few.
   bool addBefore(batch::StageOp stage, Life &life) {
     if (recursion.key < 0)
       return false;

@@ -30,8 +30,8 @@ MovedProduct moved(linalg::ContractOp product, dyn::MovedTo to, StringRef of) {
 std::vector<MovedProduct> movedProducts(ModuleOp module) {
   std::vector<MovedProduct> products;
   for (auto op : module.getOps<dyn::MovedProductOp>())
-    products.push_back({op.getLoc(), dyn::sourcePlace(op.getLoc()), op.getParams().str(), op.getTo(),
-                        op.getOf().str()});
+    products.push_back(
+        {op.getLoc(), dyn::sourcePlace(op.getLoc()), op.getParams().str(), op.getTo(), op.getOf().str()});
   llvm::sort(products);
   return products;
 }

@@ -177,7 +177,7 @@ private:
   Indices cacheAt;
   mlir::Value tileUnit; ///< the unit's place in its tile
   llvm::StringMap<mlir::Value> columnCache;
-  llvm::StringMap<mlir::Value> rowNumbersOf; ///< by column
+  llvm::StringMap<mlir::Value> rowNumbersOf;            ///< by column
   llvm::DenseMap<mlir::Attribute, mlir::Value> windows; ///< by space, levels that are kept, and `ago`
   llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, mlir::Value> inWindows; ///< rows less windows
 };

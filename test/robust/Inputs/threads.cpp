@@ -54,9 +54,8 @@ int main() {
   std::thread first([&] { thread(0); }), second([&] { thread(1); });
   first.join();
   second.join();
-  std::puts(wrong == 0 && seen()
-                ? "some runs of both threads, the others refused"
-                : "no runs, none refused, or other failures");
+  std::puts(wrong == 0 && seen() ? "some runs of both threads, the others refused"
+                                 : "no runs, none refused, or other failures");
   rows::Batch batch;
   fill(batch, 3);
   const bool right = session.total(batch).ok() && session.total_result()[2] == 8 && session.failed() == 0;
