@@ -2,6 +2,7 @@
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "frontend/LowerImpl.h"
+#include "ir/Dyn/Recursion.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -103,6 +104,7 @@ void Lowering::simplify(mlir::ModuleOp module) {
     mlir::IRRewriter rewriter(&context_);
     mlir::DominanceInfo dominance(module);
     mlir::eliminateCommonSubExpressions(rewriter, dominance, module, &changed);
+    changed |= dyn::dropUnusedValues(module);
   }
 }
 

@@ -1,5 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "ir/Dyn/Recursion.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -69,6 +70,73 @@ bool isOfFields(ArrayRef<CellOp> recursion, function_ref<CellOp(StringAttr)> cel
   return llvm::all_of(recursion, ofFields) && llvm::all_of(recursions(first, cellOf), [&](auto &needed) {
            return llvm::all_of(needed, ofFields);
          });
+}
+
+bool dropUnusedValues(ModuleOp module) {
+  SymbolTable symbols(module);
+  // A value is used if anything but a call has it, or a call that gives it as a value that is used.
+  llvm::DenseMap<Value, SmallVector<BlockArgument>> handedOnFrom;
+  SmallVector<BlockArgument> used;
+  llvm::DenseSet<Value> known;
+  auto use = [&](BlockArgument value) {
+    if (known.insert(value).second)
+      used.push_back(value);
+  };
+  SmallVector<CellOp> cells(module.getOps<CellOp>());
+  for (CellOp cell : cells) {
+    for (Region &range : cell.getRanges())
+      for (auto [value, inRange] :
+           llvm::zip_equal(cell.getValues(), range.getArguments().take_back(cell.getValues().size())))
+        if (!inRange.use_empty())
+          use(value);
+    for (BlockArgument value : cell.getValues())
+      for (OpOperand &operand : value.getUses()) {
+        auto call = dyn_cast<CallOp>(operand.getOwner());
+        OperandRange given = call ? call.getValues() : OperandRange(nullptr, 0);
+        unsigned first = given.empty() ? 0 : given.getBeginOperandIndex(), at = operand.getOperandNumber();
+        if (given.empty() || at < first || at >= first + given.size())
+          use(value);
+        else
+          handedOnFrom[symbols.lookup<CellOp>(call.getCallee()).getValues()[at - first]].push_back(value);
+      }
+  }
+  while (!used.empty())
+    for (BlockArgument from : handedOnFrom.lookup(used.pop_back_val()))
+      use(from);
+
+  llvm::MapVector<Operation *, BitVector> unused; // of each cell that has any: which of its values
+  for (CellOp cell : cells) {
+    BitVector which(cell.getValues().size());
+    for (auto [i, value] : llvm::enumerate(cell.getValues()))
+      which[i] = !known.contains(value);
+    if (which.any())
+      unused[cell] = which;
+  }
+  if (unused.empty())
+    return false;
+  module.walk([&](CallOp call) {
+    auto which = unused.find(symbols.lookup<CellOp>(call.getCallee()));
+    if (which == unused.end())
+      return;
+    for (int i = which->second.size() - 1; i >= 0; --i)
+      if (which->second[i])
+        call.getValuesMutable().erase(i);
+  });
+  for (auto &[op, which] : unused) {
+    auto cell = cast<CellOp>(op);
+    unsigned keys = cell.getKeys().size(), left = which.size() - which.count();
+    for (int i = which.size() - 1; i >= 0; --i)
+      if (which[i]) {
+        for (Region &range : cell.getRanges())
+          range.eraseArgument(range.getNumArguments() - which.size() + i);
+        cell.getBody().eraseArgument(keys + i);
+      }
+    if (left)
+      cell.setValueCount(left);
+    else
+      cell.removeValueCountAttr();
+  }
+  return true;
 }
 
 GivenValues::GivenValues(ArrayRef<CellOp> recursion) {

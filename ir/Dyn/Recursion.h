@@ -17,6 +17,10 @@ std::vector<std::vector<CellOp>> recursions(mlir::Operation *root,
 /// is given to a cell, or an argument of the entry is read, by them or by what they call.
 bool isOfFields(llvm::ArrayRef<CellOp> recursion, llvm::function_ref<CellOp(mlir::StringAttr)> cellOf);
 
+/// Takes values away from the cells that do nothing with them but hand them on to each other, and from the
+/// calls that give them. Whether there were any. `module` is verified and has all cells that its calls name.
+bool dropUnusedValues(mlir::ModuleOp module);
+
 /// Values that are given to the cells of one recursion.
 class GivenValues {
 public:
