@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// A function with a stack of its own, which runs in turns: what shim.h makes threads of.
+// A function with a stack of its own, which runs in turns: what the shim makes threads of.
 #pragma once
 
 #include <cstddef>
