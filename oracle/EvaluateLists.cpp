@@ -78,13 +78,13 @@ int64_t Evaluation::length(ValueRange lists) {
 
 Values Evaluation::map(MapOp op) {
   std::vector<Values> lists(op.getNumResults());
-  for (int64_t i = 0, n = length(op.getLists()); i < n; ++i) {
-    Values arguments;
-    for (mlir::Value list : op.getLists())
-      arguments.push_back(value(list).elements()[i]);
-    Values results = element(i, op.getBody().front(), arguments);
+  const int64_t elements = length(op.getLists());
+  for (Values &list : lists)
+    list.reserve(std::max<int64_t>(elements, 0));
+  for (int64_t i = 0; i < elements; ++i) {
+    Values results = element(i, op.getBody().front(), ofStep(op.getLists(), i, {}));
     for (size_t r = 0; r < results.size(); ++r)
-      lists[r].push_back(results[r]);
+      lists[r].push_back(std::move(results[r]));
   }
   // Structure is tested for what a `while` leaves out, too (LANGUAGE S4).
   if (mlir::Value list = op.getLists()[0]; isEnded(list) && length(op.getLists()) >= 0)
@@ -99,9 +99,7 @@ Values Evaluation::map(MapOp op) {
 Values Evaluation::filter(FilterOp op) {
   std::vector<Values> lists(op.getNumResults());
   for (int64_t i = 0, n = length(op.getLists()); i < n; ++i) {
-    Values arguments;
-    for (mlir::Value list : op.getLists())
-      arguments.push_back(value(list).elements()[i]);
+    Values arguments = ofStep(op.getLists(), i, {});
     Values stays = element(i, op.getBody().front(), arguments);
     if (stays.front().unknown())
       return {};
@@ -122,6 +120,7 @@ static bool goesOn(bool stops, const Values &state) {
 /// The lists' elements in a step, and the state.
 Values Evaluation::ofStep(mlir::ValueRange lists, int64_t i, const Values &state) {
   Values arguments;
+  arguments.reserve(lists.size() + state.size());
   for (mlir::Value list : lists)
     arguments.push_back(value(list).elements()[i]);
   llvm::append_range(arguments, state);

@@ -26,6 +26,7 @@ Values Evaluation::block(Block &block, const Values &arguments) {
       trace(&op);
   }
   Values results;
+  results.reserve(block.getTerminator()->getNumOperands());
   for (mlir::Value v : block.getTerminator()->getOperands())
     results.push_back(value(v));
   return results;
@@ -36,6 +37,7 @@ static Value lengthsOf(const Value &value) {
   if (!value.isList())
     return Value();
   Values elements;
+  elements.reserve(value.elements().size());
   for (const Value &element : value.elements())
     elements.push_back(lengthsOf(element));
   return Value::list(std::move(elements));
@@ -223,6 +225,7 @@ Values Evaluation::field(FieldOp op) {
 
 Values Evaluation::keyValues(Block &block, llvm::ArrayRef<int32_t> keys, const Values &given) {
   Values values;
+  values.reserve(keys.size() + given.size());
   for (auto [argument, key] : llvm::zip(block.getArguments(), keys))
     values.push_back(isa<NodeType>(argument.getType()) ? Value::node(key) : Value::number(key));
   llvm::append_range(values, given);

@@ -108,13 +108,18 @@ private:
   /// Elementwise over operands of one shape.
   template <class F> Values elementwise(mlir::Operation *op, F &&f) {
     const Value &a = value(op->getOperand(0));
-    std::vector<double> out(a.size());
-    for (int64_t i = 0; i < a.size(); ++i) {
+    const Value &b = value(op->getOperand(op->getNumOperands() > 1 ? 1 : 0));
+    auto at = [&](int64_t i) {
       if constexpr (std::is_invocable_v<F, double>)
-        out[i] = f(a.at(i));
+        return f(a.at(i));
       else
-        out[i] = f(a.at(i), value(op->getOperand(1)).at(i));
-    }
+        return f(a.at(i), b.at(i));
+    };
+    if (a.isScalar())
+      return {Value::number(at(0))};
+    std::vector<double> out(a.size());
+    for (int64_t i = 0; i < a.size(); ++i)
+      out[i] = at(i);
     return {Value::tensor(a.shape(), std::move(out))};
   }
   /// One reduction of `numbers`, for lists and tensor axes; the caller has dealt with the empty list.

@@ -57,6 +57,7 @@ public:
   bool unknown() const { return kind == Kind::Unknown; }
   bool isList() const { return kind == Kind::List; }
   bool isNode() const { return kind == Kind::Node; }
+  bool isScalar() const { return kind == Kind::Number && !tensor_; }
 
   double scalar() const {
     assert(kind == Kind::Number && !tensor_);

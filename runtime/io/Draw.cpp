@@ -41,6 +41,8 @@ public:
     most_numbers_ = options.most_elements;
     most_arg_ = options.most_arg_elements;
     bool lengthens = io::Random(~seed, number).chance(10); // by itself, so that the others are drawn as ever
+    // Where all lists are equally long, lists in lists would have very many elements.
+    lengthens &= !equal_ || !has_lists_in_lists();
     if (lengthens && options.long_elements > 0 && !options.length && std::min(most_numbers_, most_arg_) > 0)
       most_numbers_ = most_arg_ = std::max({most_numbers_, most_arg_, options.long_elements});
     if (options.depth && options.depth->least > 1)
@@ -195,15 +197,21 @@ private:
     case TypeInfo::Form::List: {
       int64_t each = needed(type.parts[0]);
       bool asked = arg || each == 0;
-      int64_t n = list_length(each == 0 ? most_numbers(most) : most, left, finite(each), asked);
+      if (inside_ > 0) // the outermost is long, if any
+        most = std::min(most, arg ? options_.most_arg_elements : options_.most_elements);
+      else if (each == 0)
+        most = most_numbers(most);
+      int64_t n = list_length(most, left, finite(each), asked);
       if (equal_ && !(options_.length && asked && !arg))
         n = each > 0 ? std::min(length, std::max<int64_t>(left, 0) / each) : length;
       if (each >= never || (heights_ && height_needed(type.parts[0]) > below_))
         n = 0;
       left -= n * each;
       Value list = Value::group(Value::Kind::List, {});
+      ++inside_;
       for (int64_t k = 0; k < n; ++k)
         list.parts.push_back(skeleton(type.parts[0], most, length, left, arg));
+      --inside_;
       return list;
     }
     case TypeInfo::Form::Tuple:
@@ -247,6 +255,24 @@ private:
 
   /// Lists of numbers may be longer than those that need nodes.
   int32_t most_numbers(int32_t most) const { return std::max(most, most_numbers_); }
+
+  /// How deep lists are in each other.
+  static int lists_in(const TypeInfo &type) {
+    int deepest = 0;
+    for (const TypeInfo &part : type.parts)
+      deepest = std::max(deepest, lists_in(part));
+    return deepest + (type.form == TypeInfo::Form::List);
+  }
+  bool has_lists_in_lists() const {
+    bool found = false;
+    for (const ArgInfo &arg : entry_.args)
+      found |= lists_in(arg.type) > 1;
+    for (const DataInfo &data : model_.datas)
+      for (const ConstructorInfo &constructor : data.constructors)
+        for (const FieldInfo &field : constructor.fields)
+          found |= lists_in(field.type) > 1;
+    return found;
+  }
 
   /// Nodes on the longest way down that a value of this type must have.
   int64_t height_needed(const TypeInfo &type) const {
@@ -505,6 +531,7 @@ private:
   int64_t nodes_ = 0, depth_ = 0;           ///< see nodes() and depth()
   int64_t below_ = never;                   ///< nodes that ways down from a field may have
   int32_t most_numbers_ = 0, most_arg_ = 0; ///< elements of lists of numbers in fields, and of arguments
+  int inside_ = 0;                          ///< lists around the one that is drawn
   bool equal_ = false, filled_ = false, negative_ = false;
   int share_ = 0; ///< percent
   Split split_ = Split::Even;

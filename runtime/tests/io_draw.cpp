@@ -290,7 +290,8 @@ TEST(Draw, LengthsAreKept) {
   }
 }
 
-// Long lists come beside the others, which are drawn as ever.
+// Long lists come beside the others, which are drawn as ever. The model has lists in lists: only where not
+// all are equally long.
 TEST(Draw, LongLists) {
   ModelInfo model = kinds_model();
   DrawOptions options;
@@ -303,8 +304,8 @@ TEST(Draw, LongLists) {
     longer +=
         instance_json(model, model.entries[0], usual) != instance_json(model, model.entries[0], instance);
   }
-  EXPECT_GT(longer, 8);
-  EXPECT_LT(longer, 40);
+  EXPECT_GT(longer, 4);
+  EXPECT_LT(longer, 20);
 }
 
 // A chain is drawn without the machine's stack; a size that cannot be says which one can.

@@ -47,8 +47,8 @@ struct DrawOptions {
   int32_t big_nodes = 200;   ///< one in 25 may be this large; at most 1000
   int32_t most_elements = 6; ///< in lists of a field
   int32_t most_arg_elements = 12; ///< in lists of an argument
-  int32_t long_elements = 0;      ///< one input in ten has lists of numbers, and of arguments, this long
-  bool cycles = false; ///< some references between nodes lead anywhere, so that most inputs have cycles
+  int32_t long_elements = 0; ///< one input in ten has outermost lists of numbers, and of arguments, this long
+  bool cycles = false;       ///< some references between nodes lead anywhere, so that most inputs have cycles
 
   // What is set here holds for every input, in place of the numbers above; at most 1,000,000 each.
   std::optional<DrawRange> nodes;  ///< how many nodes
