@@ -15,10 +15,22 @@ Status LineRunner::compute(const std::vector<std::string> &lines, std::vector<Li
   reader.clear(batch);
   for (const std::string &line : lines)
     (void)reader.append(line, batch); // what is wrong with a line is the status of its input
+  return compute(results);
+}
+
+Status LineRunner::compute(const std::vector<Line> &lines, std::vector<LineResult> &results) {
+  reader.clear(batch);
+  for (const Line &line : lines)
+    (void)reader.append(*line, batch);
+  return compute(results);
+}
+
+/// What is in the batch.
+Status LineRunner::compute(std::vector<LineResult> &results) {
   if (Status status = computeBatch(); !status.ok())
     return status;
-  for (size_t i = 0; i < lines.size(); ++i) {
-    results.push_back(result(static_cast<int32_t>(i)));
+  for (int32_t i = 0; i < batch.inputs(); ++i) {
+    results.push_back(result(i));
     print(results.back());
   }
   return Status();

@@ -46,6 +46,10 @@ public:
         batch(info) {}
   virtual ~LineRunner() = default;
   Status compute(const std::vector<std::string> &lines, std::vector<LineResult> &results);
+  /// The same of lines that were read before, by this or another runner of the entry.
+  using Line = std::shared_ptr<const InstanceReader::Line>;
+  Status compute(const std::vector<Line> &lines, std::vector<LineResult> &results);
+  Line read(const std::string &line) { return reader.read(line); }
 
   const ModelInfo &info;
   const EntryInfo &entry;
@@ -57,6 +61,7 @@ protected:
   virtual LineResult result(int32_t input) = 0;
   /// The printed form of an outcome.
   void print(LineResult &result) const;
+  Status compute(std::vector<LineResult> &results);
 
   const int32_t number;
   const Real real;

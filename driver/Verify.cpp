@@ -38,7 +38,7 @@ namespace {
 
 struct Drawn {
   Instance instance;
-  std::string line;
+  LineRunner::Line line;
   LineResult expected; ///< the oracle's
   bool near = false;   ///< a decision is too near to call: f32 may take the other one
 };
@@ -84,9 +84,9 @@ Status drawInput(const ModelInfo &info, const EntryInfo &entry, uint64_t seed, i
     options.cycles = cycles;
     if (Status status = draw_instance(info, entry, seed, number, drawn.instance, options); !status.ok())
       return status;
-    drawn.line = instance_json(info, entry, drawn.instance);
+    drawn.line = oracle.read(instance_json(info, entry, drawn.instance));
     std::vector<LineResult> results;
-    if (Status status = oracle.compute({drawn.line}, results); !status.ok())
+    if (Status status = oracle.compute(std::vector{drawn.line}, results); !status.ok())
       return status;
     drawn.expected = std::move(results[0]);
     if (drawn.expected.status.ok())
@@ -231,9 +231,9 @@ bool Verifier::drawWrong(int64_t count, uint64_t seed, const DrawOptions &sizes)
       return false;
     }
     spoil(info, entry, each.instance, seed, number);
-    each.line = instance_json(info, entry, each.instance);
+    each.line = oracle.read(instance_json(info, entry, each.instance));
     std::vector<LineResult> results;
-    if (Status status = oracle.compute({each.line}, results); !status.ok()) {
+    if (Status status = oracle.compute(std::vector{each.line}, results); !status.ok()) {
       printError(entry.name + ": " + status.message);
       return false;
     }
@@ -248,7 +248,7 @@ bool Verifier::drawWrong(int64_t count, uint64_t seed, const DrawOptions &sizes)
 Status Verifier::run(CompiledRunner &runner, const std::vector<size_t> &order, size_t batch,
                      std::vector<LineResult> &results) {
   results.assign(drawn.size(), LineResult());
-  std::vector<std::string> lines;
+  std::vector<LineRunner::Line> lines;
   std::vector<LineResult> part;
   for (size_t begin = 0; begin < order.size(); begin += batch) {
     size_t end = std::min(begin + batch, order.size());
@@ -378,11 +378,11 @@ Status Verifier::compare() {
 
 /// Whether the input shows a mismatch by itself: alone, or beside a copy of itself.
 bool Verifier::failsAlone(const Instance &instance) {
-  std::string line = instance_json(info, entry, instance);
+  LineRunner::Line line = oracle.read(instance_json(info, entry, instance));
   std::vector<LineResult> expected, alone, beside;
   two.session.share_subtrees(finding.shared);
-  if (!oracle.compute({line}, expected).ok() || !one.compute({line}, alone).ok() ||
-      !two.compute({line, line}, beside).ok())
+  if (!oracle.compute(std::vector{line}, expected).ok() || !one.compute(std::vector{line}, alone).ok() ||
+      !two.compute(std::vector{line, line}, beside).ok())
     return false;
   if (expected[0].tooLarge || (expected[0].status.ok() && !usable(expected[0])))
     return false;

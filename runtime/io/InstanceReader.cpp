@@ -14,6 +14,15 @@ namespace dbc {
 
 using namespace io;
 
+class InstanceReader::Line {
+public:
+  std::string text; ///< of a line that is wrong; the others have what follows
+  std::vector<Token> tokens;
+  std::vector<uint64_t> node_tokens, arg_tokens;
+  std::vector<Constructor> constructors;
+  float weight = 1;
+};
+
 struct InstanceReader::State {
   State(const ModelInfo &model, const EntryInfo &entry, int64_t first_line)
       : schema(model, entry), tape(schema.texts), check(schema, tape), line(first_line) {
@@ -57,6 +66,8 @@ struct InstanceReader::State {
   }
 
   bool read(std::string_view text);
+  bool read(const Line &line);
+  template <class Text> Status append(const Text &line, Batch &batch);
   bool read_top(uint64_t &nodes_at, uint64_t &args_at);
   bool read_constructors(uint64_t nodes_at);
   bool decide_constructors();
@@ -75,6 +86,17 @@ bool InstanceReader::State::read(std::string_view text) {
     return fail("the line is empty");
   return tape.parse(text, schema.depth, message) && read_top(nodes_at, args_at) &&
          read_constructors(nodes_at) && check_fields() && check_args(args_at);
+}
+
+bool InstanceReader::State::read(const Line &line) {
+  if (line.tokens.empty())
+    return read(line.text);
+  tape.put_back(line.tokens);
+  node_tokens = line.node_tokens;
+  arg_tokens = line.arg_tokens;
+  constructors = line.constructors;
+  weight = line.weight;
+  return true;
 }
 
 /// Finds the values of "nodes" and "args" (0 where there is none: token 0 is the line's object) and the
@@ -332,19 +354,17 @@ InstanceReader::InstanceReader(const ModelInfo &model, const EntryInfo &entry, i
     : state_(std::make_unique<State>(model, entry, first_line)) {}
 InstanceReader::~InstanceReader() = default;
 
-Status InstanceReader::append(std::string_view line, Batch &batch) {
-  State &s = *state_;
-  int64_t number = s.line++;
+template <class Text> Status InstanceReader::State::append(const Text &text, Batch &batch) {
+  int64_t number = line++;
   Status status = guarded([&]() -> Status {
-    if (s.schema.entry_number < 0)
-      return Status::error(Code::bad_call,
-                           s.schema.model.name + " has no entry `" + s.schema.entry.name + "`");
-    if (s.read(line))
+    if (schema.entry_number < 0)
+      return Status::error(Code::bad_call, schema.model.name + " has no entry `" + schema.entry.name + "`");
+    if (read(text))
       return Status();
     Status bad = Status::error(Code::bad_input,
-                               s.schema.model.name + ": line " + std::to_string(number) + ": " + s.message);
-    bad.node = s.bad_node;
-    bad.field = s.bad_field;
+                               schema.model.name + ": line " + std::to_string(number) + ": " + message);
+    bad.node = bad_node;
+    bad.field = bad_field;
     return bad;
   });
   Status placed = guarded([&]() -> Status {
@@ -353,12 +373,12 @@ Status InstanceReader::append(std::string_view line, Batch &batch) {
       InputStatuses none;
       return batch.validate(nullptr, 0, none);
     }
-    s.weights.push_back(status.ok() ? s.weight : 1);
-    s.failed.push_back(!status.ok());
-    s.lines.push_back(number);
+    weights.push_back(status.ok() ? weight : 1);
+    failed.push_back(!status.ok());
+    lines.push_back(number);
     status.input = input;
     if (status.ok())
-      s.emit(batch);
+      emit(batch);
     else
       batch.fail(input, status);
     return Status();
@@ -366,6 +386,19 @@ Status InstanceReader::append(std::string_view line, Batch &batch) {
   if (status.ok() && placed.ok())
     status.input = -1;
   return placed.ok() ? status : placed;
+}
+
+Status InstanceReader::append(std::string_view line, Batch &batch) { return state_->append(line, batch); }
+Status InstanceReader::append(const Line &line, Batch &batch) { return state_->append(line, batch); }
+
+std::shared_ptr<const InstanceReader::Line> InstanceReader::read(std::string_view text) {
+  State &s = *state_;
+  auto line = std::make_shared<Line>();
+  if (s.schema.entry_number < 0 || !s.read(text))
+    line->text = text;
+  else
+    *line = {"", s.tape.tokens(), s.node_tokens, s.arg_tokens, s.constructors, s.weight};
+  return line;
 }
 
 void InstanceReader::clear(Batch &batch) {

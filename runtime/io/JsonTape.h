@@ -44,6 +44,10 @@ public:
     Json k = tokens_[i].kind;
     return k == Json::Object || k == Json::Array ? tokens_[i].end : i + 1;
   }
+  /// What was parsed, to be put back without its text. Of texts that are not known there is nothing then.
+  const std::vector<Token> &tokens() const { return tokens_; }
+  void put_back(const std::vector<Token> &tokens) { tokens_ = tokens; }
+
   uint32_t known_count() const { return static_cast<uint32_t>(known_.size()); }
   std::string_view text(uint32_t number) const;
   std::string_view text(const Token &t) const { return text(t.extra); }

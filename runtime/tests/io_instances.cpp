@@ -171,6 +171,32 @@ TEST(Instances, AnEntryWithoutArgumentsNeedsNothing) {
 }
 
 // A wrong line is an input of its own and changes nothing in its neighbours.
+// What was read once is appended like its text: by another reader, several times, whether right or wrong.
+TEST(Instances, ALineThatWasReadIsAppendedLikeItsText) {
+  ModelInfo model = kinds_model();
+  const EntryInfo &entry = model.entries[0];
+  Batch texts(model), lines(model);
+  InstanceReader reader(model, entry), by_text(model, entry), by_line(model, entry);
+  for (uint64_t i = 0; i < 20; ++i) {
+    Instance instance;
+    ASSERT_TRUE(draw_instance(model, entry, 1, i, instance).ok());
+    std::string text = instance_json(model, entry, instance);
+    if (i % 5 == 3)
+      text.replace(text.find("args"), 4, "arks");
+    std::shared_ptr<const InstanceReader::Line> line = reader.read(text);
+    (void)reader.read("{}"); // leaves nothing of the line in the reader
+    for (int times = 0; times < 2; ++times) {
+      Status expected = by_text.append(text, texts), status = by_line.append(*line, lines);
+      EXPECT_EQ(status.ok(), i % 5 != 3);
+      EXPECT_EQ(status.message, expected.message);
+      if (status.ok()) {
+        EXPECT_EQ(written(entry, lines), written(entry, texts));
+      }
+    }
+  }
+  EXPECT_EQ(by_line.weights(), by_text.weights());
+}
+
 TEST(Instances, AWrongLineKeepsItsPlace) {
   ModelInfo model = tree_model();
   Batch batch(model);
