@@ -4,7 +4,7 @@
 
 #include "driver/Commands.h"
 #include "driver/SharedModel.h"
-#include "frontend/Diagnostics.h"
+#include "frontend/syntax/Diagnostics.h"
 #include "llvm/Support/raw_ostream.h"
 #include <dbc/io/safetensors.h>
 

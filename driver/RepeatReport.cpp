@@ -4,7 +4,7 @@
 #include "ir/Dyn/Binders.h"
 #include "ir/Dyn/Recursion.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "passes/Repeats.h"
+#include "passes/dyn/Repeats.h"
 
 using namespace mlir;
 

@@ -6,7 +6,7 @@
 #include "ir/Kernel/Kernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "passes/MovedProducts.h"
+#include "passes/dyn/MovedProducts.h"
 #include <dbc/schedule.h>
 
 using namespace mlir;

@@ -4,7 +4,7 @@
 
 #include "driver/Commands.h"
 #include "driver/Files.h"
-#include "frontend/Diagnostics.h"
+#include "frontend/syntax/Diagnostics.h"
 #include "llvm/Support/raw_ostream.h"
 #include <CLI/CLI.hpp>
 #include <algorithm>

@@ -122,7 +122,7 @@ def DynShareProducts : Pass<"dyn-share-products", "::mlir::ModuleOp"> {
     Instances are taken to be fewer than the rows that read them where the caller is repeated for something that is no
     matter to the callee, and where references lead to it: a graph has at least as many of them as nodes. In a recursion
     that goes down the structure a node is taken to have one parent, so nothing moves from caller to callee. See
-    passes/CallSharing.h.
+    passes/dyn/CallSharing.h.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect", "::mlir::linalg::LinalgDialect"];
 }
@@ -167,7 +167,7 @@ def DynToBatch : Pass<"dyn-to-batch", "::mlir::ModuleOp"> {
   let summary = "Flatten each entry to a program over the rows of a batch";
   let description = [{
     Each binder, arm and cell becomes a space, each call site a column, each arithmetic op a stage of its own. See
-    passes/Flatten.h.
+    passes/lower/Flatten.h.
   }];
   let dependentDialects = ["::dbc::batch::BatchDialect", "::dbc::kernel::KernelDialect"];
 }

@@ -2,8 +2,8 @@
 // words.
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
-#include "frontend/Check.h"
-#include "frontend/Modules.h"
+#include "frontend/check/Check.h"
+#include "frontend/syntax/Modules.h"
 
 #include <cstdlib>
 #include <sstream>

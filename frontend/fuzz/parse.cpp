@@ -1,7 +1,7 @@
 // libFuzzer: whatever the text, the parser gives a tree or an error, and both can be printed.
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
-#include "frontend/Parse.h"
+#include "frontend/syntax/Parse.h"
 
 #include <cstdlib>
 #include <sstream>

@@ -105,6 +105,26 @@ std::string dbc::dyn::sourceName(Location loc) {
   return {};
 }
 
+SmallVector<SmallVector<int>> dbc::dyn::columnNumbers(DataOp data) {
+  llvm::DenseMap<std::pair<Attribute, Attribute>, int> seen; // by name and type
+  SmallVector<SmallVector<int>> numbers;
+  for (CtorOp ctor : data.getCtors()) {
+    numbers.emplace_back();
+    for (auto [field, type] : llvm::zip(ctor.getFields(), ctor.getTypes()))
+      numbers.back().push_back(seen.try_emplace({field, type}, seen.size()).first->second);
+  }
+  return numbers;
+}
+
+bool dbc::dyn::startsWithNode(CellOp cell) {
+  Block &body = cell.getBody().front();
+  return body.getNumArguments() > 0 && isa<NodeType>(body.getArgument(0).getType());
+}
+
+Block::BlockArgListType dbc::dyn::furtherKeys(CellOp cell) {
+  return cell.getBody().getArguments().drop_front(startsWithNode(cell) ? 1 : 0);
+}
+
 Value dbc::dyn::lengthFrom(Value list) {
   Operation *op = list.getDefiningOp();
   if (auto zip = dyn_cast_or_null<ZipOp>(op))

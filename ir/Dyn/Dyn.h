@@ -59,3 +59,14 @@ void guard(mlir::Operation *op, mlir::Value when);
 #include "ir/Dyn/DynTypes.h.inc"
 #define GET_OP_CLASSES
 #include "ir/Dyn/DynOps.h.inc"
+
+namespace dbc::dyn {
+/// The numbers of the columns that the values of fields are kept in, over all constructors of a data type, in
+/// order: fields of one name and type share one. The same numbering is printed into the model's interface.
+llvm::SmallVector<llvm::SmallVector<int>> columnNumbers(DataOp data);
+
+/// Whether the first key of a cell is a node; if not, an instance belongs to an input.
+bool startsWithNode(CellOp cell);
+/// The keys of a cell behind its node or input.
+mlir::Block::BlockArgListType furtherKeys(CellOp cell);
+} // namespace dbc::dyn

@@ -1,7 +1,7 @@
 // Arithmetic on symbolic extents.
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
-#include "frontend/Shape.h"
+#include "frontend/check/Shape.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // Binding of dims (N5) and what the checker leaves for that moment.
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
-#include "frontend/Check.h"
-#include "frontend/Modules.h"
+#include "frontend/check/Check.h"
+#include "frontend/syntax/Modules.h"
 
 #include <gtest/gtest.h>
 

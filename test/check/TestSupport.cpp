@@ -3,8 +3,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "TestSupport.h"
 
-#include "frontend/Check.h"
-#include "frontend/Modules.h"
+#include "frontend/check/Check.h"
+#include "frontend/syntax/Modules.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -157,7 +157,7 @@ def table(text, heading):
 
 
 def check_builtins(text, root, all_blocks):
-    with open(os.path.join(root, "frontend/Builtins.cpp")) as file:
+    with open(os.path.join(root, "frontend/check/Builtins.cpp")) as file:
         source = file.read()
     names = set(re.findall(r'^ +\{Builtin::\w+, "(\w+)"', source, flags=re.M))
     rows = table(text, "Built-in functions")

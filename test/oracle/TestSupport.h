@@ -4,7 +4,7 @@
 #ifndef DBC_TEST_ORACLE_TESTSUPPORT_H
 #define DBC_TEST_ORACLE_TESTSUPPORT_H
 
-#include "frontend/Lower.h"
+#include "frontend/lower/Lower.h"
 #include "mlir/IR/MLIRContext.h"
 #include "oracle/Interpreter.h"
 #include <dbc/weights.h>

@@ -1,7 +1,7 @@
 // How diagnostics are sorted, counted and printed.
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
-#include "frontend/Diagnostics.h"
+#include "frontend/syntax/Diagnostics.h"
 
 #include <gtest/gtest.h>
 

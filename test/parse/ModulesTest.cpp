@@ -1,7 +1,7 @@
 // Imports: where they are looked for, what they may be (N2), and what is said if they may not.
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
-#include "frontend/Modules.h"
+#include "frontend/syntax/Modules.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "TestSupport.h"
 
-#include "frontend/Parse.h"
+#include "frontend/syntax/Parse.h"
 
 #include <gtest/gtest.h>
 

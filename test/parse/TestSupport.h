@@ -4,7 +4,7 @@
 #ifndef DBC_TEST_PARSE_TESTSUPPORT_H
 #define DBC_TEST_PARSE_TESTSUPPORT_H
 
-#include "frontend/Ast.h"
+#include "frontend/syntax/Ast.h"
 
 #include <string>
 

@@ -200,7 +200,7 @@ RULES = {
 
 def builtins(root):
     """The names of the built-in functions."""
-    with open(f"{root}/frontend/Builtins.cpp") as file:
+    with open(f"{root}/frontend/check/Builtins.cpp") as file:
         return set(re.findall(r'^ +\{Builtin::\w+, "(\w+)"', file.read(), re.M))
 
 

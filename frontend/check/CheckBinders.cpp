@@ -1,0 +1,259 @@
+// Binders: `map`, reductions, `softmax`, scans and folds over lists; ranges (section 7 of the language).
+//
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "frontend/check/CheckImpl.h"
+
+namespace dbc::frontend {
+
+bool Checker::holdsList(const Type *type) { return holds(type, &Type::isList); }
+
+bool Checker::holdsNode(const Type *type) { return holds(type, &Type::isNode); }
+
+const Type *Checker::inferRange(RangeExpr &expr) {
+  infer(*expr.low);
+  infer(*expr.high);
+  bool low = require(*expr.low, types_.integer(), "a range's bound is");
+  bool high = require(*expr.high, types_.integer(), "a range's bound is");
+  if (!low || !high)
+    return fail();
+  // `0..n` with n a shape has elements index[n] (C2).
+  std::optional<Shape> from = CheckedProgram::asShape(*expr.low), to = CheckedProgram::asShape(*expr.high);
+  bool positive = to && !(to->constant() && *to->constant() < 1);
+  if (from && from->constant() == 0 && positive)
+    return types_.list(types_.index(*to));
+  return types_.list(types_.integer());
+}
+
+const Type *Checker::inferBinder(BinderExpr &expr) {
+  const BuiltinInfo *info = findBuiltin(expr.name.text);
+  if (!info || !info->isBinder) {
+    std::vector<std::string> binders;
+    for (const std::string &name : builtinNames())
+      if (findBuiltin(name)->isBinder)
+        binders.push_back(name);
+    Diagnostic &diagnostic =
+        error(expr.name.range, "`" + expr.name.text + "` does not go through a list (`x in xs`)", "L1");
+    std::string near = didYouMean(expr.name.text, binders);
+    if (near.empty())
+      near = idiomFor(expr.name.text);
+    diagnostic.hint(near.empty()
+                        ? "those that do: `map sum mean max min logsumexp softmax argmax any all scan "
+                          "scan_back fold`"
+                        : near);
+    return fail();
+  }
+  expr.resolved = builtinBinding(info->id);
+  if (info->wantsState != static_cast<bool>(expr.state)) {
+    if (expr.state)
+      error(expr.state->range, std::string("`") + info->name + "` has no state", "L2")
+          .hint("`scan`, `scan_back` and `fold` do");
+    else
+      error(expr.name.range, std::string("`") + info->name + "` needs a state and its start", "L2")
+          .hint(std::string("write `") + info->usage + "`");
+    return fail();
+  }
+  return info->wantsState ? inferScan(expr, info->id) : inferReducer(expr, info->id);
+}
+
+/// Layers are bound one by one, straight from their table: which it is must be seen.
+bool Checker::bindsTables(const Pattern &pattern, const Expr &list) {
+  if (list.type->isTable() || !list.type->isList() || !holdsLayer(list.type))
+    return true;
+  auto *call = list.as<CallExpr>();
+  auto *zip = call ? static_cast<const Call *>(call->resolved) : nullptr;
+  if (zip && zip->target == Call::Target::Builtin && zip->builtin == Builtin::Zip &&
+      pattern.kind == Pattern::Kind::Tuple && pattern.elements.size() == call->args.size()) {
+    bool fine = true;
+    for (size_t i = 0; i < call->args.size(); ++i)
+      fine &= bindsTables(*pattern.elements[i], *call->args[i]);
+    return fine;
+  }
+  error(list.range, "layers are taken straight from their table", "N3")
+      .hint("write `(l, x) in zip(layers, xs)`");
+  return false;
+}
+
+const Type *Checker::bindElement(BinderExpr &expr) {
+  const Type *list = expr.list->type;
+  if (!list->isList() && !list->isTable() && !list->isError()) {
+    Diagnostic &diagnostic = error(expr.list->range,
+                                   "`" + expr.name.text + "(.. in ..)` goes through a list, but " +
+                                       quote(*expr.list) + " is " + quote(list),
+                                   "L1");
+    Builtin builtin = expr.resolved->builtin;
+    bool whole = builtin != Builtin::Map && builtin != Builtin::Scan && builtin != Builtin::ScanBack &&
+                 builtin != Builtin::Fold;
+    if (list->isTensor())
+      diagnostic.hint((whole ? "reductions take a tensor as it is: `" + expr.name.text + "(x)`; its rows are "
+                             : "its rows are ") +
+                      std::string("`x[i]` with `i in 0..") + list->extents[0].str() + "`");
+    else if (list->isScalar() && list->scalar != Scalar::F32 && list->scalar != Scalar::Bool)
+      diagnostic.hint("write `0.." + std::string(diags_->sources().text(expr.list->range)) + "`");
+    else if (list->isNode())
+      diagnostic.hint("`nodes(t)` is the list of its nodes");
+  }
+  const Type *element = list->isList() || list->isTable() ? list->element : types_.error();
+  if (!bindsTables(*expr.element, *expr.list))
+    element = types_.error();
+  bindPattern(*expr.element, element, Binding::LocalKind::Element);
+  if (expr.filter) {
+    infer(*expr.filter);
+    require(*expr.filter, types_.boolean(), "a filter is");
+  }
+  return element;
+}
+
+const Type *Checker::inferReducer(BinderExpr &expr, Builtin builtin) {
+  value(*expr.list);
+  size_t mark = locals_.size();
+  bindElement(expr);
+  inferBlock(expr.body);
+  leaveScope(mark);
+  Expr &body = *expr.body.result;
+  if (body.type->isError())
+    return fail();
+  if (builtin == Builtin::Map) {
+    if (!refuseLayer(body))
+      return fail();
+    return types_.list(body.type);
+  }
+  const Type *result = reduceElement(builtin, body.type, body.range, quote(body));
+  if (builtin == Builtin::Mean || builtin == Builtin::LogSumExp)
+    coerce(body, result);
+  else if (builtin == Builtin::Softmax)
+    coerce(body, result->isError() ? result : result->element);
+  else if (builtin == Builtin::ArgMax)
+    settle(body);
+  return result;
+}
+
+const Type *Checker::reduceElement(Builtin builtin, const Type *element, SourceRange range,
+                                   const std::string &what) {
+  std::string name = std::string("`") + builtinInfo(builtin).name + "`";
+  auto refuse = [&](const std::string &takes) {
+    Diagnostic &diagnostic = error(
+        range, name + " of a list takes " + takes + ", but " + what + " is " + quote(defaulted(element)),
+        element->isNumber() ? "T4" : "L1");
+    if (element->isNumber() && element->scalar != Scalar::F32 && builtin != Builtin::Any &&
+        builtin != Builtin::All)
+      diagnostic.hint(element->scalar == Scalar::Bool ? "write `f32(c)` or `int(c)`, which are 0 or 1"
+                                                      : "write `f32(i)`");
+    if (element->isRecord() && !element->record->fields.empty())
+      diagnostic.hint("take one of its parts: `." + element->record->fields[0].name + "`");
+    return fail();
+  };
+  bool number = element->isNumber() && element->scalar != Scalar::Bool;
+  bool real = number && (element->scalar == Scalar::F32 || hasLiteral(element));
+  switch (builtin) {
+  case Builtin::Sum:
+  case Builtin::Max:
+  case Builtin::Min:
+    if (!number)
+      return refuse("numbers or tensors of one shape");
+    return element->scalar == Scalar::Index ? withScalar(element, Scalar::Int) : element;
+  case Builtin::Mean:
+  case Builtin::LogSumExp:
+  case Builtin::Softmax: {
+    if (!real)
+      return refuse("`f32`, or tensors of it");
+    const Type *type = withScalar(element, Scalar::F32);
+    return builtin == Builtin::Softmax ? types_.list(type) : type;
+  }
+  case Builtin::ArgMax:
+    if (!number || !element->isScalar())
+      return refuse("scalars");
+    return types_.integer();
+  default: // any, all
+    if (!element->isScalar(Scalar::Bool))
+      return refuse("`bool`");
+    return element;
+  }
+}
+
+const Type *Checker::inferScan(BinderExpr &expr, Builtin builtin) {
+  value(*expr.list);
+  infer(*expr.start);
+  const Type *state = refuseLayer(*expr.start) ? expr.start->type : types_.error();
+
+  // A literal start takes the body's type (T4): that is found by checking the body once with the literal.
+  if (hasLiteral(state)) {
+    DiagnosticEngine scratch(diags_->sources());
+    DiagnosticEngine *outer = std::exchange(diags_, &scratch);
+    bool wasTrying = std::exchange(trying_, true);
+    size_t mark = locals_.size();
+    bindElement(expr);
+    bindPattern(*expr.state, state, Binding::LocalKind::State);
+    const Type *next = inferBlock(expr.body);
+    leaveScope(mark);
+    trying_ = wasTrying;
+    diags_ = outer;
+    const Type *both = next->isError() ? nullptr : unify(state, next);
+    state = defaulted(both ? both : state);
+    // Inside another trial only the type matters; checking twice at each level would take 2^levels.
+    if (trying_)
+      return next->isError() ? fail() : builtin == Builtin::Fold ? state : types_.list(state);
+  }
+  if (state->isError())
+    settle(*expr.start);
+  else
+    require(*expr.start, state, "the state is");
+
+  size_t mark = locals_.size();
+  bindElement(expr);
+  bindPattern(*expr.state, state, Binding::LocalKind::State);
+  if (expr.condition) {
+    // The condition is of the state alone: no element is there yet.
+    std::vector<const Binding *> elements;
+    for (size_t i = mark; i < locals_.size() && locals_[i]->local == Binding::LocalKind::Element; ++i)
+      if (used_.erase(locals_[i]))
+        elements.push_back(locals_[i]);
+    uint64_t once = times_; // lowered for the first state, and for each further one
+    times_ = times_ > UINT64_MAX / 2 ? UINT64_MAX : 2 * times_;
+    infer(*expr.condition);
+    times_ = once;
+    for (size_t i = mark; i < locals_.size() && locals_[i]->local == Binding::LocalKind::Element; ++i)
+      if (used_.count(locals_[i]))
+        error(expr.condition->range,
+              "`while` looks at the state, but " + quote(*expr.condition) + " uses the element `" +
+                  locals_[i]->name + "`",
+              "S4")
+            .note(locals_[i]->range, "`" + locals_[i]->name + "` is bound here")
+            .hint("keep what it needs in the state");
+    used_.insert(elements.begin(), elements.end());
+    require(*expr.condition, types_.boolean(), "the condition of `while` is");
+  }
+  inferBlock(expr.body);
+  leaveScope(mark);
+
+  if (state->isError() || expr.body.result->type->isError()) {
+    settle(*expr.body.result);
+    return fail();
+  }
+  if (holdsNode(state)) {
+    error(expr.start->range, "the state is " + quote(state) + ", which holds nodes; states hold numbers",
+          "S1");
+    return fail();
+  }
+  if (holdsList(state) && builtin != Builtin::Fold && expr.condition) {
+    error(expr.condition->range,
+          "this ends a `" + expr.name.text + "` whose state is " + quote(state) +
+              "; a list that a `while` ends has no lists for elements",
+          "S4")
+        .note(expr.start->range, "the state begins here")
+        .hint("a `fold` that stops may have it, and gives the last state");
+    return fail();
+  }
+  if (!coerce(*expr.body.result, state)) {
+    Expr &body = *expr.body.result;
+    settle(body);
+    Diagnostic &diagnostic =
+        error(body.range,
+              "the next state is " + quote(body.type) + ", but the state begins as " + quote(state), "L2");
+    diagnostic.note(expr.start->range, "it begins here");
+    diagnostic.hint(hintFor(body, body.type, state));
+    return fail();
+  }
+  return builtin == Builtin::Fold ? state : types_.list(state);
+}
+
+} // namespace dbc::frontend

@@ -1,0 +1,101 @@
+// What the graph of calls must not do (C1, C6).
+//
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "frontend/check/CheckImpl.h"
+#include "frontend/check/Components.h"
+
+#include <algorithm>
+
+namespace dbc::frontend {
+
+void Checker::checkCallGraph() {
+  bool finite = checkFnRecursion();
+  findRecursiveCells();
+  for (const FuncInfo *cell : recursive_)
+    if (holdsList(cell->result))
+      error(cell->decl->result->range,
+            "cell `" + cell->name + "` is recursive and gives " + quote(cell->result) +
+                "; results of recursive cells hold no lists",
+            "C6");
+  if (finite)
+    checkExpansion();
+}
+
+namespace {
+
+/// Depth-first search for a chain of calls from `from` to `goal` through functions that `through` admits.
+bool findChain(const FuncInfo *from, const FuncInfo *goal,
+               const std::map<const FuncInfo *, std::vector<CallSite>> &calls,
+               const std::function<bool(const FuncInfo *)> &through, std::set<const FuncInfo *> &seen,
+               std::vector<CallSite> &chain) {
+  auto at = calls.find(from);
+  if (at == calls.end())
+    return false;
+  for (const CallSite &call : at->second) {
+    if (!through(call.callee))
+      continue;
+    chain.push_back(call);
+    if (call.callee == goal)
+      return true;
+    if (seen.insert(call.callee).second && findChain(call.callee, goal, calls, through, seen, chain))
+      return true;
+    chain.pop_back();
+  }
+  return false;
+}
+
+} // namespace
+
+bool Checker::checkFnRecursion() {
+  auto isFn = [](const FuncInfo *func) { return func->decl->funcKind == FuncDecl::FuncKind::Fn; };
+  Graph<const FuncInfo> graph;
+  for (const auto &[caller, sites] : calls_)
+    for (const CallSite &site : sites)
+      if (isFn(caller) && isFn(site.callee))
+        graph.edge(caller, site.callee);
+  std::map<const FuncInfo *, size_t> circleOf;
+  auto circles = graph.circles();
+  for (size_t i = 0; i < circles.size(); ++i)
+    for (const FuncInfo *func : circles[i])
+      circleOf[func] = i;
+  std::set<const FuncInfo *> reported;
+  for (const FuncInfo &func : out_.funcInfos) {
+    auto circle = circleOf.find(&func);
+    if (circle == circleOf.end() || reported.count(&func))
+      continue;
+    auto isInside = [&](const FuncInfo *other) {
+      auto at = circleOf.find(other);
+      return at != circleOf.end() && at->second == circle->second;
+    };
+    std::set<const FuncInfo *> seen;
+    std::vector<CallSite> chain;
+    findChain(&func, &func, calls_, isInside, seen, chain);
+    std::string message = "fn `" + func.name + "` calls itself";
+    if (chain.size() > 1) {
+      message = "fn `" + func.name + "` calls itself by way of ";
+      for (size_t i = 0; i + 1 < chain.size(); ++i)
+        message += (i ? ", `" : "`") + chain[i].callee->name + "`";
+    }
+    Diagnostic &diagnostic =
+        error(func.decl->name.range, message + "; a fn is an abbreviation, only cells are recursive", "C1");
+    for (const CallSite &call : chain) {
+      reported.insert(call.callee);
+      diagnostic.note(call.range, "`" + call.callee->name + "` is called here");
+    }
+    diagnostic.hint("make it a `cell`");
+  }
+  return circles.empty();
+}
+
+void Checker::findRecursiveCells() {
+  Graph<const FuncInfo> graph;
+  for (const auto &[caller, sites] : calls_)
+    for (const CallSite &site : sites)
+      graph.edge(caller, site.callee);
+  for (const auto &circle : graph.circles())
+    for (const FuncInfo *func : circle)
+      if (func->decl->funcKind == FuncDecl::FuncKind::Cell)
+        recursive_.insert(func);
+}
+
+} // namespace dbc::frontend

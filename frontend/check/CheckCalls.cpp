@@ -1,0 +1,335 @@
+// Calls of functions and of layers, and conversions.
+//
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "frontend/check/CheckImpl.h"
+
+namespace dbc::frontend {
+
+void Checker::inferArguments(CallExpr &expr) {
+  for (ExprPtr &arg : expr.args)
+    value(*arg);
+  if (expr.axis)
+    value(*expr.axis);
+  for (NamedArg &setting : expr.settings)
+    value(*setting.value);
+}
+
+bool Checker::refuseSettings(CallExpr &expr, const std::string &what, const std::string &rule) {
+  for (NamedArg &setting : expr.settings) {
+    value(*setting.value);
+    error(setting.range, what + " takes no `" + setting.name.text + "`", rule);
+  }
+  return expr.settings.empty();
+}
+
+const Type *Checker::inferCall(CallExpr &expr) {
+  Expr &callee = *expr.callee;
+  if (auto *name = callee.as<NameExpr>())
+    return callNamed(expr, *name);
+  if (auto *member = callee.as<MemberExpr>())
+    return callMember(expr, *member);
+  if (auto *subscript = callee.as<SubscriptExpr>()) {
+    auto *base = subscript->base->as<NameExpr>();
+    if (base && base->name == "index" && lookup("index") == builtinBinding(Builtin::Index)) {
+      base->resolved = builtinBinding(Builtin::Index);
+      std::optional<Shape> bound;
+      if (subscript->subs.size() == 1 && !subscript->subs[0].isSlice)
+        bound = resolveShape(*subscript->subs[0].index);
+      else
+        error(subscript->range, "`index[n]` takes one extent", "T4");
+      return convert(expr, Builtin::Index, bound);
+    }
+  }
+  infer(callee);
+  settle(callee);
+  if (callee.type->isLayer())
+    return callLayer(expr, callee, "call", callee.range);
+  inferArguments(expr);
+  if (!callee.type->isError())
+    error(callee.range, quote(callee) + " is " + quote(callee.type) + ", which cannot be called", "C1");
+  return fail();
+}
+
+const Type *Checker::callNamed(CallExpr &expr, NameExpr &callee) {
+  Binding *binding = lookup(callee.name);
+  if (binding)
+    return callBinding(expr, callee, binding, nullptr);
+  inferArguments(expr);
+  inferName(callee); // reports
+  return fail();
+}
+
+const Type *Checker::callMember(CallExpr &expr, MemberExpr &callee) {
+  if (moduleNamed(*callee.base)) {
+    auto &module = static_cast<NameExpr &>(*callee.base);
+    Binding *binding = lookupIn({module.name, module.range}, callee.member);
+    if (binding)
+      return callBinding(expr, callee, binding, nullptr);
+    inferArguments(expr);
+    return fail();
+  }
+  const Type *base = value(*callee.base);
+  const std::string &name = callee.member.text;
+  if (base->kind == Type::Kind::Layer) {
+    const Binding *member = base->layer->member(name);
+    if (!member || member->kind != Binding::Kind::Param || member->type->kind != Type::Kind::Layer)
+      return callLayer(expr, *callee.base, name, callee.member.range);
+    infer(callee); // a layer inside the layer
+    return callLayer(expr, callee, "call", callee.range);
+  }
+  inferArguments(expr);
+  if (base->isError())
+    return fail();
+  Diagnostic &diagnostic = error(
+      callee.member.range, quote(*callee.base) + " is " + quote(base) + "; only layers have functions", "N3");
+  Binding *function = lookup(name);
+  bool callable =
+      function && (function->kind == Binding::Kind::Func || function->kind == Binding::Kind::Builtin);
+  if (callable)
+    diagnostic.hint("write `" + name + "(" + std::string(diags_->sources().text(callee.base->range)) +
+                    (expr.args.empty() ? ")`" : ", ..)`"));
+  else
+    diagnostic.hint(idiomFor(name));
+  return fail();
+}
+
+const Type *Checker::callBinding(CallExpr &expr, Expr &callee, Binding *binding, const Expr *receiver) {
+  callee.resolved = binding;
+  if (binding->kind == Binding::Kind::Func)
+    return callFunction(expr, *binding->func, receiver);
+  if (binding->kind == Binding::Kind::Builtin)
+    return callBuiltin(expr, builtinInfo(binding->builtin));
+  if (binding->type && binding->type->kind == Type::Kind::Layer) {
+    callee.type = binding->type;
+    return callLayer(expr, callee, "call", callee.range);
+  }
+  inferArguments(expr);
+  if (binding->type && binding->type->isError() && binding->kind != Binding::Kind::Data)
+    return fail();
+  std::string message = quote(callee);
+  std::string rule = "C1", hint;
+  switch (binding->kind) {
+  case Binding::Kind::Record:
+    message += " is a record, which is not called";
+    rule = "T5";
+    hint = "write `" + std::string(diags_->sources().text(callee.range)) + " { .. }`";
+    break;
+  case Binding::Kind::Data:
+    message += " is data, which comes from the application; programs never build it";
+    rule = "D1";
+    break;
+  case Binding::Kind::Layer:
+    message += " is a layer, not one of its instances";
+    rule = "N3";
+    hint = "declare a param of it: `param p: " + std::string(diags_->sources().text(callee.range)) +
+           (binding->layer->dims.empty() ? ";`" : "[..];`");
+    break;
+  case Binding::Kind::Module:
+    message += " is a module, which is not called";
+    rule = "N2";
+    break;
+  default:
+    message += binding->type ? " is " + quote(binding->type) + ", which cannot be called"
+                             : " is a number, which cannot be called";
+    break;
+  }
+  Diagnostic &diagnostic = error(callee.range, message, rule);
+  if (binding->range.valid())
+    diagnostic.note(binding->range, "`" + binding->name + "` is declared here");
+  diagnostic.hint(hint);
+  return fail();
+}
+
+const Type *Checker::callLayer(CallExpr &expr, const Expr &layer, const std::string &function,
+                               SourceRange range) {
+  const LayerInfo &info = *layer.type->layer;
+  const Binding *member = info.member(function);
+  if (member && member->kind == Binding::Kind::Func) {
+    use(member);
+    if (expr.callee.get() != &layer) // `fwd(x)`: there `fwd` stays the parameter
+      expr.callee->resolved = const_cast<Binding *>(member);
+    return callFunction(expr, *member->func, &layer);
+  }
+  inferArguments(expr);
+  std::vector<std::string> names;
+  std::string list;
+  for (const Binding *candidate : info.members)
+    if (candidate->kind == Binding::Kind::Func) {
+      names.push_back(candidate->name);
+      list += (list.empty() ? "`" : ", `") + candidate->name + "`";
+    }
+  std::string near = didYouMean(function, names);
+  Diagnostic &diagnostic =
+      member ? error(range, "`" + function + "` of layer `" + info.name + "` is no function", "N3")
+             : error(range, "layer `" + info.name + "` has no function `" + function + "`", "N3");
+  diagnostic.note(info.decl->name.range, "`" + info.name + "` is declared here");
+  diagnostic.hint(!near.empty() ? near : list.empty() ? "it has no functions" : "its functions: " + list);
+  return fail();
+}
+
+//===--------------------------------------------------------------------===//
+// Dims of functions and records
+//===--------------------------------------------------------------------===//
+
+void Checker::matchExtent(const Shape &declared, const Shape &actual, const std::set<const DimVar *> &dims,
+                          DimMap &map) {
+  const DimVar *dim = declared.singleDim();
+  if (dim && dims.count(dim))
+    map.emplace(dim, actual);
+}
+
+void Checker::matchDims(const Type *declared, const Type *actual, const std::set<const DimVar *> &dims,
+                        DimMap &map) {
+  if (declared->kind != actual->kind || dims.empty())
+    return;
+  switch (declared->kind) {
+  case Type::Kind::Number:
+    if (declared->rank() == actual->rank())
+      for (size_t i = 0; i < declared->rank(); ++i)
+        matchExtent(declared->extents[i], actual->extents[i], dims, map);
+    if (declared->scalar == Scalar::Index && actual->scalar == Scalar::Index)
+      matchExtent(declared->bound, actual->bound, dims, map);
+    break;
+  case Type::Kind::Record:
+    if (declared->record == actual->record)
+      for (size_t i = 0; i < declared->arguments.size(); ++i)
+        matchExtent(declared->arguments[i], actual->arguments[i], dims, map);
+    break;
+  case Type::Kind::List:
+    matchDims(declared->element, actual->element, dims, map);
+    break;
+  case Type::Kind::Tuple:
+    for (size_t i = 0; i < declared->parts.size() && i < actual->parts.size(); ++i)
+      matchDims(declared->parts[i], actual->parts[i], dims, map);
+    break;
+  default:
+    break;
+  }
+}
+
+bool Checker::requireAllDims(const std::vector<const DimVar *> &dims, const DimMap &map, SourceRange range,
+                             const std::string &what) {
+  bool fine = true;
+  for (const DimVar *dim : dims) {
+    if (map.count(dim))
+      continue;
+    fine = false;
+    if (notInferable_.count(dim))
+      continue;
+    error(range, "the dim `" + dim->name + "` of " + what + " cannot be taken from what is given", "T5")
+        .note(dim->range, "`" + dim->name + "` is declared here");
+  }
+  return fine;
+}
+
+//===--------------------------------------------------------------------===//
+// Functions
+//===--------------------------------------------------------------------===//
+
+const Type *Checker::callFunction(CallExpr &expr, const FuncInfo &func, const Expr *receiver) {
+  bool fine = true;
+  for (ExprPtr &arg : expr.args)
+    fine &= !infer(*arg)->isError();
+  std::string kind = spelling(func.decl->funcKind), name = "`" + func.name + "`";
+  if (expr.axis) {
+    value(*expr.axis);
+    error(expr.axisRange, kind + " " + name + " takes no `axis`", "C1");
+  }
+  refuseSettings(expr, kind + " " + name, "C1");
+  auto settleAll = [&] {
+    for (ExprPtr &arg : expr.args)
+      settle(*arg);
+  };
+  if (func.decl->funcKind == FuncDecl::FuncKind::Entry || func.decl->funcKind == FuncDecl::FuncKind::Loss) {
+    settleAll();
+    error(expr.callee->range,
+          kind + " " + name + " cannot be called; entries and losses are for the application", "C1")
+        .note(func.decl->name.range, name + " is declared here")
+        .hint("put what both need into a `fn`, a recursion into a `cell`");
+    return fail();
+  }
+  size_t wanted = func.arguments.size();
+  if (expr.args.size() != wanted) {
+    settleAll();
+    error(expr.range,
+          kind + " " + name + " takes " + std::to_string(wanted) +
+              (wanted == 1 ? " argument" : " arguments") + ", not " + std::to_string(expr.args.size()),
+          "C1")
+        .note(func.decl->name.range, name + " is declared here");
+    return fail();
+  }
+
+  DimMap dims;
+  if (receiver)
+    dims = func.layer->bind(receiver->type->arguments);
+  std::vector<const Type *> types;
+  std::set<const DimVar *> own(func.dims.begin(), func.dims.end());
+  DimMap ownMap;
+  for (size_t i = 0; i < wanted; ++i) {
+    types.push_back(types_.substitute(func.arguments[i]->type, dims));
+    matchDims(types[i], expr.args[i]->type, own, ownMap);
+  }
+  bool complete = true;
+  for (const DimVar *dim : func.dims)
+    complete &= ownMap.count(dim) > 0;
+  if (!complete && fine)
+    requireAllDims(func.dims, ownMap, expr.range, kind + " " + name);
+  if (!complete) {
+    settleAll();
+    return fail();
+  }
+  dims.insert(ownMap.begin(), ownMap.end());
+  for (size_t i = 0; i < wanted; ++i) // whether an int key is in its range is for the scheduler to say (C2)
+    require(*expr.args[i],
+            func.decl->args[i].ranged() ? types_.integer() : types_.substitute(func.arguments[i]->type, dims),
+            "`" + func.arguments[i]->name + "` of " + name + " is", func.arguments[i]->range);
+
+  auto owned = std::make_unique<Call>();
+  owned->kind = Binding::Kind::Call;
+  owned->name = func.name;
+  owned->target = Call::Target::Function;
+  owned->func = &func;
+  owned->receiver = receiver;
+  owned->dims = std::move(ownMap);
+  expr.resolved = owned.get();
+  out_.bindings.push_back(std::move(owned));
+  if (func_ && !trying_)
+    calls_[func_].push_back({funcs_[func.decl], expr.range, times_, depth_});
+  return types_.substitute(func.result, dims);
+}
+
+//===--------------------------------------------------------------------===//
+// Conversions
+//===--------------------------------------------------------------------===//
+
+const Type *Checker::convert(CallExpr &expr, Builtin builtin, std::optional<Shape> bound) {
+  inferArguments(expr);
+  const BuiltinInfo &info = builtinInfo(builtin);
+  if (expr.args.size() != 1 || expr.axis || !expr.settings.empty()) {
+    error(expr.range, std::string("`") + info.usage + "` takes one argument", "T4");
+    return fail();
+  }
+  Expr &arg = *expr.args[0];
+  std::string what = "`" + std::string(builtin == Builtin::Index ? "index[n]" : info.name) + "`";
+  if (!requireNumber(arg, what) || (builtin == Builtin::Index && !bound))
+    return fail();
+  Scalar scalar = builtin == Builtin::F32    ? Scalar::F32
+                  : builtin == Builtin::Int  ? Scalar::Int
+                  : builtin == Builtin::Bool ? Scalar::Bool
+                                             : Scalar::Index;
+  if (builtin == Builtin::Index && arg.type->scalar != Scalar::Int && arg.type->scalar != Scalar::Index) {
+    error(arg.range, what + " narrows ints, but " + quote(arg) + " is " + quote(arg.type), "T4")
+        .hint("`int(x)` makes an int of a number or bool");
+    return fail();
+  }
+  auto owned = std::make_unique<Call>();
+  owned->kind = Binding::Kind::Call;
+  owned->name = info.name;
+  owned->target = Call::Target::Conversion;
+  owned->builtin = builtin;
+  expr.resolved = owned.get();
+  out_.bindings.push_back(std::move(owned));
+  return withScalar(arg.type, scalar, bound.value_or(Shape()));
+}
+
+} // namespace dbc::frontend

@@ -1,0 +1,578 @@
+// Declarations: what they introduce, and what is wrong with them before any body is looked at.
+//
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "frontend/check/CheckImpl.h"
+#include "frontend/check/Components.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace dbc::frontend {
+
+//===--------------------------------------------------------------------===//
+// Collecting names
+//===--------------------------------------------------------------------===//
+
+DimVar *Checker::newDim(const Ident &name) {
+  out_.dimVars.emplace_back();
+  DimVar *dim = &out_.dimVars.back();
+  dim->name = name.text;
+  dim->range = name.range;
+  dim->serial = static_cast<uint32_t>(out_.dimVars.size());
+  return dim;
+}
+
+void Checker::declareDims(const std::vector<Ident> &dims, std::vector<const DimVar *> &infos,
+                          std::map<std::string, Binding *> &names) {
+  for (const Ident &name : dims) {
+    Binding *binding = newBinding(Binding::Kind::Dim, name);
+    DimVar *dim = newDim(name);
+    binding->shape = Shape(dim);
+    infos.push_back(dim);
+    declare(names, binding);
+    watched_.push_back({binding, "dim"});
+  }
+}
+
+void Checker::collectFile(File &file) {
+  auto &scope = files_[&file];
+  scope = std::make_unique<FileScope>();
+  scope->file = &file;
+  for (Import &import : file.imports) {
+    Binding *binding = newBinding(Binding::Kind::Module, import.name());
+    binding->module = import.file;
+    declare(scope->names, binding);
+    watched_.push_back({binding, "import"});
+  }
+  for (DeclPtr &decl : file.decls) {
+    if (findBuiltin(decl->name.text))
+      error(decl->name.range, "`" + decl->name.text + "` is the name of a built-in function", "N6")
+          .hint("choose another name");
+    collectDecl(*decl, *scope, nullptr);
+  }
+}
+
+void Checker::collectDecl(Decl &decl, FileScope &scope, LayerScope *layer) {
+  auto &names = layer ? layer->names : scope.names;
+  bool isModel = &program_.main() == scope.file && !layer;
+  Binding *binding = nullptr;
+  switch (decl.kind) {
+  case Decl::Kind::Dim:
+    binding = newBinding(Binding::Kind::Dim, decl.name);
+    if (isModel)
+      out_.dims.push_back(binding);
+    watched_.push_back({binding, "dim"});
+    break;
+  case Decl::Kind::Const:
+    binding = newBinding(Binding::Kind::Const, decl.name);
+    if (isModel && static_cast<ConstDecl &>(decl).annotation)
+      out_.params.push_back(binding);
+    break;
+  case Decl::Kind::Param:
+    binding = newBinding(Binding::Kind::Param, decl.name);
+    if (isModel)
+      out_.params.push_back(binding);
+    watched_.push_back({binding, "param"});
+    break;
+  case Decl::Kind::Data: {
+    binding = newBinding(Binding::Kind::Data, decl.name);
+    out_.dataInfos.emplace_back();
+    DataInfo &info = out_.dataInfos.back();
+    info.name = decl.name.text;
+    info.decl = static_cast<DataDecl *>(&decl);
+    dataOf_[&decl] = &info;
+    binding->data = &info;
+    binding->type = types_.data(&info);
+    break;
+  }
+  case Decl::Kind::Record: {
+    binding = newBinding(Binding::Kind::Record, decl.name);
+    out_.recordInfos.emplace_back();
+    RecordInfo &info = out_.recordInfos.back();
+    info.name = decl.name.text;
+    info.decl = static_cast<RecordDecl *>(&decl);
+    info.file = scope.file;
+    recordOf_[&decl] = &info;
+    declareDims(info.decl->dims, info.dims, recordDims_[&info]);
+    binding->record = &info;
+    break;
+  }
+  case Decl::Kind::Layer:
+    binding = newBinding(Binding::Kind::Layer, decl.name);
+    collectLayer(static_cast<LayerDecl &>(decl), scope);
+    binding->layer = layerOf_[&decl];
+    break;
+  case Decl::Kind::Func: {
+    binding = newBinding(Binding::Kind::Func, decl.name);
+    out_.funcInfos.emplace_back();
+    FuncInfo &info = out_.funcInfos.back();
+    info.name = decl.name.text;
+    info.decl = static_cast<FuncDecl *>(&decl);
+    info.file = scope.file;
+    info.layer = layer ? layer->info : nullptr;
+    funcs_[&decl] = &info;
+    out_.allFunctions.push_back(&info);
+    if (isModel)
+      out_.functions.push_back(&info);
+    declareDims(info.decl->dims, info.dims, funcDims_[&info]);
+    binding->func = &info;
+    break;
+  }
+  }
+  binding->decl = &decl;
+  if (layer)
+    binding->layer = layer->info;
+  decl.resolved = binding;
+  declare(names, binding);
+  if (layer)
+    layer->info->members.push_back(binding);
+}
+
+void Checker::collectLayer(LayerDecl &decl, FileScope &scope) {
+  out_.layerInfos.emplace_back();
+  LayerInfo &info = out_.layerInfos.back();
+  info.name = decl.name.text;
+  info.decl = &decl;
+  info.file = scope.file;
+  layerOf_[&decl] = &info;
+  auto &layer = layers_[&info];
+  layer = std::make_unique<LayerScope>();
+  layer->info = &info;
+  layer->file = &scope;
+  declareDims(decl.dims, info.dims, layer->names);
+  for (DeclPtr &member : decl.members)
+    collectDecl(*member, scope, layer.get());
+}
+
+void Checker::inScope(FileScope *file, LayerScope *layer, std::map<std::string, Binding *> *dims,
+                      const std::function<void()> &f) {
+  FileScope *oldFile = std::exchange(file_, file);
+  LayerScope *oldLayer = std::exchange(layer_, layer);
+  auto *oldDims = std::exchange(dims_, dims);
+  FuncInfo *oldFunc = std::exchange(func_, nullptr);
+  BodySize *oldSize = std::exchange(size_, nullptr);
+  Locals oldLocals = std::exchange(locals_, {});
+  f();
+  file_ = oldFile;
+  layer_ = oldLayer;
+  dims_ = oldDims;
+  func_ = oldFunc;
+  size_ = oldSize;
+  locals_ = std::move(oldLocals);
+}
+
+//===--------------------------------------------------------------------===//
+// Dims and consts
+//===--------------------------------------------------------------------===//
+
+void Checker::resolveDims(File &file) {
+  FileScope *scope = scopeOf(&file);
+  inScope(scope, nullptr, nullptr, [&] {
+    for (DeclPtr &decl : file.decls)
+      if (decl->kind == Decl::Kind::Dim)
+        resolveDim(*decl->resolved);
+      else if (decl->kind == Decl::Kind::Const)
+        resolveConst(*decl->resolved);
+  });
+}
+
+void Checker::resolveDim(Binding &dim) {
+  int &state = dimState_[&dim];
+  if (state == 2)
+    return;
+  auto *decl = static_cast<const DimDecl *>(dim.decl);
+  if (state == 1) {
+    error(decl->name.range, "dim `" + dim.name + "` is made of itself", "N5");
+    return;
+  }
+  state = 1;
+  // Whatever goes wrong below, the name stands for some extent.
+  DimVar *own = newDim(decl->name);
+  dim.shape = Shape(own);
+  if (decl->value) {
+    std::optional<Shape> value = resolveShape(*decl->value);
+    std::optional<int64_t> number = value ? value->constant() : std::nullopt;
+    if (number && *number < 1)
+      error(decl->value->range,
+            "dim `" + dim.name + "` is " + std::to_string(*number) + "; every dim is at least 1", "T1");
+    if (number)
+      own->defaultValue = *number;
+    else if (value && value->substitute({{own, Shape()}}) == *value) // else it is made of itself
+      dim.shape = *value;
+  }
+  dimState_[&dim] = 2;
+}
+
+void Checker::resolveConst(Binding &binding) {
+  auto *decl = static_cast<const ConstDecl *>(binding.decl);
+  if (!decl->value) {
+    binding.type = types_.error();
+    return; // a tensor: resolveMembers
+  }
+  const Expr *value = decl->value.get();
+  double sign = 1;
+  while (auto *unary = value->as<UnaryExpr>()) {
+    sign = -sign;
+    value = unary->operand.get();
+  }
+  if (auto *number = value->as<NumberExpr>())
+    binding.value = sign * number->value;
+}
+
+//===--------------------------------------------------------------------===//
+// Data, records, params
+//===--------------------------------------------------------------------===//
+
+void Checker::resolveMembers(FileScope &scope) {
+  File *file = const_cast<File *>(scope.file);
+  // Signatures ask what records hold: those come first.
+  auto resolve = [&](std::vector<DeclPtr> &decls) {
+    for (DeclPtr &decl : decls) {
+      if (decl->kind == Decl::Kind::Data)
+        resolveData(static_cast<DataDecl &>(*decl));
+      else if (decl->kind == Decl::Kind::Record)
+        resolveRecord(static_cast<RecordDecl &>(*decl));
+    }
+    for (DeclPtr &decl : decls) {
+      if (decl->kind == Decl::Kind::Param || decl->kind == Decl::Kind::Const)
+        resolveParam(*decl->resolved);
+      else if (decl->kind == Decl::Kind::Func)
+        resolveSignature(*funcs_[decl.get()]);
+    }
+  };
+  inScope(&scope, nullptr, nullptr, [&] { resolve(file->decls); });
+  for (DeclPtr &decl : file->decls)
+    if (auto *layer = decl->as<LayerDecl>())
+      inScope(&scope, layers_[layerOf_[layer]].get(), nullptr, [&] { resolve(layer->members); });
+}
+
+void Checker::resolveData(DataDecl &decl) {
+  constexpr size_t kMostConstructors = 256; // which one a node is, is a byte
+  DataInfo &info = *dataOf_[&decl];
+  out_.datas.push_back(&info);
+  if (decl.constructors.size() > kMostConstructors)
+    error(decl.constructors[kMostConstructors].name.range,
+          "`" + decl.name.text + "` has " + std::to_string(decl.constructors.size()) +
+              " constructors; a data type has at most " + std::to_string(kMostConstructors),
+          "D1");
+  for (Constructor &constructor : decl.constructors) {
+    int first = info.constructorIndex(constructor.name.text);
+    if (first >= 0)
+      error(constructor.name.range,
+            "`" + decl.name.text + "` has two constructors `" + constructor.name.text + "`", "N1")
+          .note(info.constructors[first].range, "first declared here");
+    ConstructorInfo built;
+    built.name = constructor.name.text;
+    built.range = constructor.name.range;
+    for (Field &field : constructor.fields) {
+      int twice = built.fieldIndex(field.name.text);
+      if (twice >= 0)
+        error(field.name.range, "`" + built.name + "` has two fields `" + field.name.text + "`", "N1")
+            .note(built.fields[twice].range, "first declared here");
+      built.fields.push_back(
+          {field.name.text, field.name.range, resolveType(*field.annotation, TypePlace::Field)});
+    }
+    info.constructors.push_back(std::move(built));
+  }
+}
+
+void Checker::resolveRecord(RecordDecl &decl) {
+  RecordInfo &info = *recordOf_[&decl];
+  auto *outer = std::exchange(dims_, &recordDims_[&info]);
+  std::vector<const Type *> places;
+  if (decl.fields.empty())
+    error(decl.name.range, "record `" + info.name + "` has no fields", "T5");
+  for (Field &field : decl.fields) {
+    int twice = info.fieldIndex(field.name.text);
+    if (twice >= 0)
+      error(field.name.range, "`" + info.name + "` has two fields `" + field.name.text + "`", "N1")
+          .note(info.fields[twice].range, "first declared here");
+    const Type *type = resolveType(*field.annotation, TypePlace::Other);
+    info.fields.push_back({field.name.text, field.name.range, type});
+    places.push_back(type);
+  }
+  checkDimsInferable(info.dims, places, "record `" + info.name + "`");
+  dims_ = outer;
+}
+
+void Checker::checkDimsInferable(const std::vector<const DimVar *> &dims,
+                                 const std::vector<const Type *> &places, const std::string &what) {
+  std::set<const DimVar *> own(dims.begin(), dims.end());
+  DimMap found;
+  for (const Type *type : places)
+    matchDims(type, type, own, found);
+  for (const DimVar *dim : dims)
+    if (!found.count(dim)) {
+      notInferable_.insert(dim);
+      error(dim->range,
+            "no extent of " + what + " is just `" + dim->name +
+                "`; its dims are taken from where they stand alone",
+            "T5")
+          .hint("leave `" + dim->name + "` out, or write an extent of its own");
+    }
+}
+
+void Checker::resolveParam(Binding &binding) {
+  if (auto *decl = binding.decl->as<ConstDecl>()) {
+    if (!decl->annotation)
+      return;
+    binding.type = resolveType(*decl->annotation, TypePlace::Const);
+    return;
+  }
+  auto *decl = static_cast<const ParamDecl *>(binding.decl);
+  binding.type = resolveType(*decl->annotation, TypePlace::Param);
+  if (decl->init && (binding.type->kind == Type::Kind::Layer || binding.type->kind == Type::Kind::Table))
+    error(decl->init->range, "`" + binding.name + "` is a layer; only its own params can be given a start",
+          "N6");
+  if (decl->init && decl->init->kind == Init::Kind::Glorot && binding.type->isNumber() &&
+      binding.type->rank() < 2)
+    error(decl->init->range,
+          "`" + binding.name + "` is " + quote(binding.type) + "; `glorot` is over the last two axes", "N6")
+        .hint("write `uniform(low, high)` or `normal(mean, deviation)`");
+  if (decl->init)
+    checkInit(*decl->init);
+}
+
+void Checker::checkInit(const Init &init) {
+  for (double number : {init.first, init.second})
+    if (!(std::fabs(number) <= std::numeric_limits<float>::max())) {
+      error(init.range, "a param starts from numbers that `f32` holds", "N6");
+      return;
+    }
+  if (init.kind == Init::Kind::Uniform && init.first > init.second)
+    error(init.range, "`uniform(low, high)` goes from the lower to the higher number", "N6");
+  if (init.kind == Init::Kind::Normal && init.second < 0)
+    error(init.range, "the deviation of `normal(mean, deviation)` is not negative", "N6");
+}
+
+namespace {
+
+/// What a record or layer is directly made of.
+void addParts(const Type *type, std::vector<const void *> &parts) {
+  if (type->kind == Type::Kind::Record)
+    parts.push_back(type->record);
+  if (type->kind == Type::Kind::Layer)
+    parts.push_back(type->layer);
+  if (type->element)
+    addParts(type->element, parts);
+  for (const Type *part : type->parts)
+    addParts(part, parts);
+}
+
+/// The records or layers that contain themselves.
+std::set<const void *> inCircles(const std::map<const void *, std::vector<const void *>> &graph) {
+  Graph<const void> edges;
+  for (const auto &[from, parts] : graph)
+    for (const void *part : parts)
+      edges.edge(from, part);
+  std::set<const void *> result;
+  for (const auto &circle : edges.circles())
+    result.insert(circle.begin(), circle.end());
+  return result;
+}
+
+/// Depth-first search for a way from `start` back to itself.
+bool reaches(const void *from, const void *start, std::map<const void *, std::vector<const void *>> &graph,
+             std::set<const void *> &seen, std::vector<const void *> &chain) {
+  for (const void *next : graph[from]) {
+    if (next == start)
+      return true;
+    if (!seen.insert(next).second)
+      continue;
+    chain.push_back(next);
+    if (reaches(next, start, graph, seen, chain))
+      return true;
+    chain.pop_back();
+  }
+  return false;
+}
+
+} // namespace
+
+void Checker::checkRecordsFinite() {
+  std::map<const void *, std::vector<const void *>> graph;
+  for (RecordInfo &info : out_.recordInfos)
+    for (FieldInfo &field : info.fields)
+      addParts(field.type, graph[&info]);
+  std::set<const void *> infinite = inCircles(graph);
+  for (RecordInfo &info : out_.recordInfos)
+    if (infinite.count(&info))
+      error(info.decl->name.range, "record `" + info.name + "` contains itself", "T5")
+          .hint("recursive structure is `data`, which comes from the application");
+  if (infinite.empty())
+    checkRecordSizes();
+}
+
+bool Checker::checkLayersFinite() {
+  std::map<const void *, std::vector<const void *>> graph;
+  for (LayerInfo &info : out_.layerInfos)
+    for (const Binding *member : info.members)
+      if (member->kind == Binding::Kind::Param)
+        addParts(member->type, graph[&info]);
+  std::set<const void *> infinite = inCircles(graph);
+  std::set<const void *> reported; // a circle is one error
+  for (LayerInfo &info : out_.layerInfos) {
+    if (!infinite.count(&info) || reported.count(&info))
+      continue;
+    std::set<const void *> seen;
+    std::vector<const void *> chain;
+    reaches(&info, &info, graph, seen, chain);
+    reported.insert(chain.begin(), chain.end());
+    reported.insert(&info);
+    std::string text = "`" + info.name + "`";
+    for (const void *via : chain)
+      text += " has `" + static_cast<const LayerInfo *>(via)->name + "`, which";
+    Diagnostic &diagnostic = error(info.decl->name.range,
+                                   "layer " + text + (chain.empty() ? " contains itself" : " has it again") +
+                                       "; a layer is a fixed set of params",
+                                   "N3");
+    const void *first = chain.empty() ? &info : chain[0];
+    for (const Binding *member : info.members)
+      if (member->kind == Binding::Kind::Param && member->type->layer == first)
+        diagnostic.note(member->range, "through this param");
+  }
+  if (reported.empty())
+    checkParamCount();
+  return reported.empty();
+}
+
+//===--------------------------------------------------------------------===//
+// Functions
+//===--------------------------------------------------------------------===//
+
+void Checker::resolveSignature(FuncInfo &func) {
+  auto *decl = const_cast<FuncDecl *>(func.decl);
+  auto *outer = std::exchange(dims_, &funcDims_[&func]);
+  std::vector<const Type *> places;
+  for (size_t i = 0; i < decl->args.size(); ++i) {
+    FuncArg &arg = decl->args[i];
+    Binding *binding = newBinding(Binding::Kind::Local, arg.name);
+    binding->local = Binding::LocalKind::Argument;
+    binding->index = static_cast<unsigned>(i);
+    for (const Binding *earlier : func.arguments)
+      if (earlier->name == arg.name.text)
+        error(arg.name.range, "`" + arg.name.text + "` is declared twice", "N1")
+            .note(earlier->range, "first declared here");
+    if (arg.ranged())
+      binding->type = typeOfRange(func, arg);
+    else
+      binding->type = boundedType(*arg.annotation, TypePlace::Argument);
+    places.push_back(binding->type);
+    arg.resolved = binding;
+    func.arguments.push_back(binding);
+    watched_.push_back({binding, "parameter"});
+    if (arg.ranged() && decl->funcKind != FuncDecl::FuncKind::Cell)
+      error(arg.range, "`" + arg.name.text + "` states a range; only keys of cells do", "C2")
+          .hint("write `" + arg.name.text + ": int`");
+  }
+  checkDimsInferable(func.dims, places, "`" + func.name + "`");
+  resolveFuncResult(func);
+  if (decl->funcKind == FuncDecl::FuncKind::Cell)
+    resolveCellArguments(func);
+  dims_ = outer;
+}
+
+void Checker::resolveFuncResult(FuncInfo &func) {
+  auto *decl = const_cast<FuncDecl *>(func.decl);
+  bool loss = decl->funcKind == FuncDecl::FuncKind::Loss;
+  if (!decl->result) {
+    func.result = types_.f32();
+    return;
+  }
+  func.result = boundedType(*decl->result, TypePlace::Other);
+  const Type *result = func.result;
+  if (loss && !result->isError() && !result->isScalar(Scalar::F32) &&
+      !(result->isTuple() && result->parts[0]->isScalar(Scalar::F32)))
+    error(decl->result->range,
+          "loss `" + func.name + "` gives " + quote(result) +
+              "; the first part of a loss's tuple is its `f32`",
+          "G3")
+        .hint("write `-> (f32, ..)`, or no type at all");
+  if (decl->funcKind == FuncDecl::FuncKind::Cell && holdsNode(result))
+    error(decl->result->range, "cell `" + func.name + "` gives nodes; what a cell keeps is numbers", "C1")
+        .hint("make it a `fn`");
+}
+
+const Type *Checker::typeOfRange(const FuncInfo &func, FuncArg &arg) {
+  // `0..n` with n a shape has elements index[n] (C2). The bounds are inferred later, when all signatures are
+  // known; here their names say enough.
+  std::function<bool(const Expr &)> isShape = [&](const Expr &expr) {
+    if (auto *number = expr.as<NumberExpr>())
+      return number->isInteger;
+    if (auto *name = expr.as<NameExpr>()) {
+      for (const Binding *earlier : func.arguments)
+        if (earlier->name == name->name)
+          return false;
+      Binding *binding = lookup(name->name);
+      return binding && (binding->kind == Binding::Kind::Dim ||
+                         (binding->kind == Binding::Kind::Const && !binding->type));
+    }
+    auto *binary = expr.as<BinaryExpr>();
+    using Op = BinaryExpr::Op;
+    return binary &&
+           (binary->op == Op::Add || binary->op == Op::Sub || binary->op == Op::Mul ||
+            binary->op == Op::Div) &&
+           isShape(*binary->lhs) && isShape(*binary->rhs);
+  };
+  auto *low = arg.low->as<NumberExpr>();
+  if (!low || !low->isInteger || low->integer != 0 || !isShape(*arg.high))
+    return types_.integer();
+  std::optional<Shape> high = resolveShape(*arg.high);
+  if (!high)
+    return types_.error();
+  return high->constant() && *high->constant() < 1 ? types_.integer() : types_.index(*high);
+}
+
+void Checker::resolveCellArguments(FuncInfo &func) {
+  const FuncDecl *decl = func.decl;
+  bool key = false;
+  for (const FuncArg &arg : decl->args) {
+    const Type *type = arg.resolved->type;
+    key |= type->isError() || type->isKey();
+    if (type->isScalar(Scalar::Int) && !arg.ranged())
+      error(arg.range,
+            "key `" + arg.name.text + "` of cell `" + func.name +
+                "` is a plain `int`; int keys state their range",
+            "C2")
+          .hint("write `" + arg.name.text + " in 0..n`");
+    else if ((type->isRecord() || type->isTuple()) && holdsNode(type))
+      error(arg.range, "`" + arg.name.text + "` holds nodes; records and tuples given to cells hold none",
+            "C2")
+          .hint("make the node a parameter of its own");
+  }
+  if (!key)
+    error(decl->name.range, "cell `" + func.name + "` has no key; a cell is kept for each node, index or int",
+          "C2")
+        .hint("make it a `fn`");
+}
+
+void Checker::checkFunction(FuncInfo &func) {
+  auto *decl = const_cast<FuncDecl *>(func.decl);
+  LayerScope *layer = func.layer ? layers_[func.layer].get() : nullptr;
+  inScope(scopeOf(func.file), layer, &funcDims_[&func], [&] {
+    func_ = &func;
+    size_ = &sizes_[&func];
+    for (FuncArg &arg : decl->args) {
+      if (arg.ranged()) {
+        require(*arg.low, (infer(*arg.low), types_.integer()), "a range's bound is");
+        require(*arg.high, (infer(*arg.high), types_.integer()), "a range's bound is");
+      }
+      locals_.push(arg.resolved);
+    }
+    if (decl->measure) {
+      infer(*decl->measure);
+      require(*decl->measure, types_.integer(), "a measure is");
+    }
+    inferBlock(decl->body);
+    const std::string place = std::string(spelling(decl->funcKind)) + " `" + func.name + "` gives";
+    const Expr &gives = *decl->body.result;
+    if (!decl->result && gives.type && gives.type->isTuple() && gives.type->parts[0]->isScalar(Scalar::F32))
+      reportMismatch(gives, func.result, place)
+          .hint("what a loss gives beside its number stands in its type: `-> " + gives.type->str() + "`");
+    else
+      require(*decl->body.result, func.result, place, decl->result ? decl->result->range : SourceRange());
+  });
+}
+
+} // namespace dbc::frontend

@@ -1,0 +1,462 @@
+// Blocks, patterns, names, members, records.
+//
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "frontend/check/CheckImpl.h"
+
+#include <algorithm>
+
+namespace dbc::frontend {
+
+const Type *Checker::infer(Expr &expr) {
+  ++depth_;
+  if (size_ && !trying_)
+    size_->meet(times_, depth_);
+  expr.type = inferUnchecked(expr);
+  --depth_;
+  if (!isBounded(expr.type, expr.range))
+    expr.type = fail();
+  return expr.type;
+}
+
+const Type *Checker::inferUnchecked(Expr &expr) {
+  switch (expr.kind) {
+  case Expr::Kind::Number:
+    return types_.number(static_cast<NumberExpr &>(expr).isInteger ? Scalar::IntLiteral
+                                                                   : Scalar::FloatLiteral);
+  case Expr::Kind::Bool:
+    return types_.boolean();
+  case Expr::Kind::Name:
+    return inferName(static_cast<NameExpr &>(expr));
+  case Expr::Kind::Tuple:
+    return inferTuple(static_cast<TupleExpr &>(expr));
+  case Expr::Kind::Join:
+    return inferJoin(static_cast<JoinExpr &>(expr));
+  case Expr::Kind::If:
+    return inferIf(static_cast<IfExpr &>(expr));
+  case Expr::Kind::Match:
+    return inferMatch(static_cast<MatchExpr &>(expr));
+  case Expr::Kind::Binder:
+    return inferBinder(static_cast<BinderExpr &>(expr));
+  case Expr::Kind::Unary:
+    return inferUnary(static_cast<UnaryExpr &>(expr));
+  case Expr::Kind::Binary:
+    return inferBinary(static_cast<BinaryExpr &>(expr));
+  case Expr::Kind::Range:
+    return inferRange(static_cast<RangeExpr &>(expr));
+  case Expr::Kind::Member:
+    return inferMember(static_cast<MemberExpr &>(expr));
+  case Expr::Kind::Call:
+    return inferCall(static_cast<CallExpr &>(expr));
+  case Expr::Kind::Subscript:
+    return inferSubscript(static_cast<SubscriptExpr &>(expr));
+  case Expr::Kind::Record:
+    return inferRecord(static_cast<RecordExpr &>(expr));
+  }
+  return fail();
+}
+
+//===--------------------------------------------------------------------===//
+// Names
+//===--------------------------------------------------------------------===//
+
+const Type *Checker::inferName(NameExpr &expr) {
+  Binding *binding = lookup(expr.name);
+  if (!binding) {
+    for (const DataInfo &data : out_.dataInfos) {
+      int constructor = data.constructorIndex(expr.name);
+      if (constructor < 0)
+        continue;
+      error(expr.range,
+            "`" + expr.name + "` is a constructor of `" + data.name +
+                "`; data comes from the application, programs never build it",
+            "D1")
+          .note(data.constructors[constructor].range, "declared here")
+          .hint("constructors stand in the arms of a `match`");
+      return fail();
+    }
+    unknownName(expr.range, expr.name);
+    return fail();
+  }
+  expr.resolved = binding;
+  return valueOfBinding(expr, binding);
+}
+
+const Type *Checker::valueOfBinding(Expr &expr, Binding *binding) {
+  auto refuse = [&](const std::string &what, const char *rule, const std::string &hint) {
+    Diagnostic &diagnostic = error(expr.range, quote(expr) + " is " + what + ", not a value", rule);
+    if (binding->range.valid())
+      diagnostic.note(binding->range, "`" + binding->name + "` is declared here");
+    if (!hint.empty())
+      diagnostic.hint(hint);
+    return fail();
+  };
+  switch (binding->kind) {
+  case Binding::Kind::Local:
+    return binding->type;
+  case Binding::Kind::Dim:
+    return types_.number(Scalar::IntLiteral);
+  case Binding::Kind::Const:
+    if (binding->type)
+      return binding->type;
+    return types_.number(CheckedProgram::asShape(*static_cast<const ConstDecl *>(binding->decl)->value)
+                             ? Scalar::IntLiteral
+                             : Scalar::FloatLiteral);
+  case Binding::Kind::Param:
+    return binding->type;
+  case Binding::Kind::Func:
+    return refuse((binding->func->decl->funcKind == FuncDecl::FuncKind::Entry ? "an " : "a ") +
+                      std::string(spelling(binding->func->decl->funcKind)),
+                  "C1", "call it: `" + std::string(diags_->sources().text(expr.range)) + "(..)`");
+  case Binding::Kind::Data:
+    return refuse("a data type", "D1", "");
+  case Binding::Kind::Record:
+    return refuse("a record type", "T5", "a record is made by `" + binding->name + " { .. }`");
+  case Binding::Kind::Layer:
+    return refuse("a layer", "N3", "declare a param of it: `param p: " + binding->name + "[..];`");
+  case Binding::Kind::Module:
+    return refuse("a module", "N2", "its names are used as `" + binding->name + ".name`");
+  default:
+    return refuse("a built-in function", "N1",
+                  std::string("call it: `") + builtinInfo(binding->builtin).usage + "`");
+  }
+}
+
+FileScope *Checker::moduleNamed(const Expr &expr) {
+  auto *name = expr.as<NameExpr>();
+  if (!name)
+    return nullptr;
+  if (locals_.find(name->name))
+    return nullptr;
+  if (layer_ && layer_->names.count(name->name))
+    return nullptr;
+  auto at = file_->names.find(name->name);
+  if (at == file_->names.end() || at->second->kind != Binding::Kind::Module)
+    return nullptr;
+  return scopeOf(at->second->module);
+}
+
+const Type *Checker::inferMember(MemberExpr &expr) {
+  if (moduleNamed(*expr.base)) {
+    auto &module = static_cast<NameExpr &>(*expr.base);
+    Binding *binding = lookupIn({module.name, module.range}, expr.member);
+    if (!binding)
+      return fail();
+    expr.resolved = binding;
+    return valueOfBinding(expr, binding);
+  }
+  const Type *base = value(*expr.base);
+  const std::string &name = expr.member.text;
+  switch (base->kind) {
+  case Type::Kind::Error:
+    return fail();
+  case Type::Kind::Data:
+    return inferNodeField(expr, *base->data);
+  case Type::Kind::Record: {
+    int field = base->record->fieldIndex(name);
+    if (field < 0) {
+      std::vector<std::string> names;
+      for (const FieldInfo &info : base->record->fields)
+        names.push_back(info.name);
+      std::string near = didYouMean(name, names);
+      error(expr.member.range, "record `" + base->record->name + "` has no `" + name + "`", "T5")
+          .note(base->record->decl->name.range, "`" + base->record->name + "` is declared here")
+          .hint(near);
+      return fail();
+    }
+    DimMap bindings;
+    for (size_t i = 0; i < base->arguments.size(); ++i)
+      bindings[base->record->dims[i]] = base->arguments[i];
+    Binding *binding = newBinding(Binding::Kind::Field, expr.member);
+    binding->range = base->record->fields[field].range;
+    binding->record = base->record;
+    binding->index = static_cast<unsigned>(field);
+    binding->type = types_.substitute(base->record->fields[field].type, bindings);
+    expr.resolved = binding;
+    return binding->type;
+  }
+  case Type::Kind::Layer: {
+    const Binding *member = base->layer->member(name);
+    if (!member) {
+      std::vector<std::string> names;
+      for (const Binding *candidate : base->layer->members)
+        names.push_back(candidate->name);
+      std::string near = didYouMean(name, names);
+      error(expr.member.range, "layer `" + base->layer->name + "` has no `" + name + "`", "N3")
+          .note(base->layer->decl->name.range, "`" + base->layer->name + "` is declared here")
+          .hint(near);
+      return fail();
+    }
+    use(member);
+    expr.resolved = const_cast<Binding *>(member);
+    return types_.substitute(valueOfBinding(expr, expr.resolved), base->layer->bind(base->arguments));
+  }
+  case Type::Kind::Tuple:
+    error(expr.member.range, quote(*expr.base) + " is a tuple; tuples are taken apart by patterns", "T5")
+        .hint("write `let (a, b) = ..;`");
+    return fail();
+  default:
+    break;
+  }
+  Diagnostic &diagnostic =
+      error(expr.member.range, quote(*expr.base) + " is " + quote(base) + ", which has no `" + name + "`",
+            base->isList() ? "L1" : "T5");
+  if (name == "T" && base->isTensor())
+    diagnostic.hint("write `transpose(x)`");
+  else if (findBuiltin(name))
+    diagnostic.hint(std::string("write `") + findBuiltin(name)->usage + "`");
+  else if (!idiomFor(name).empty())
+    diagnostic.hint(idiomFor(name));
+  return fail();
+}
+
+const Type *Checker::inferNodeField(MemberExpr &expr, const DataInfo &data) {
+  const std::string &name = expr.member.text;
+  const FieldInfo *first = nullptr, *other = nullptr;
+  std::vector<const ConstructorInfo *> without;
+  std::vector<std::string> names;
+  for (const ConstructorInfo &constructor : data.constructors) {
+    for (const FieldInfo &field : constructor.fields)
+      names.push_back(field.name);
+    int field = constructor.fieldIndex(name);
+    if (field < 0)
+      without.push_back(&constructor);
+    else if (!first)
+      first = &constructor.fields[field];
+    else if (constructor.fields[field].type != first->type)
+      other = &constructor.fields[field];
+  }
+  if (!first) {
+    std::string near = didYouMean(name, names);
+    Diagnostic &diagnostic =
+        error(expr.member.range, "`" + data.name + "` has no field `" + name + "`", "T6");
+    diagnostic.note(data.decl->name.range, "`" + data.name + "` is declared here");
+    if (!near.empty())
+      diagnostic.hint(near);
+    return fail();
+  }
+  if (!without.empty()) {
+    Diagnostic &diagnostic = error(expr.member.range,
+                                   "not every constructor of `" + data.name + "` has a field `" + name +
+                                       "`, which " + quote(expr) + " needs",
+                                   "T6");
+    for (const ConstructorInfo *constructor : without)
+      diagnostic.note(constructor->range, "`" + constructor->name + "` has none");
+    diagnostic.hint("`match` on " + quote(*expr.base) + ", and bind `" + name + "` in the arms that have it");
+    return fail();
+  }
+  if (other) {
+    error(expr.member.range, "field `" + name + "` has more than one type in `" + data.name + "`", "T6")
+        .note(first->range, "here it is " + quote(first->type))
+        .note(other->range, "here it is " + quote(other->type))
+        .hint("`match` on " + quote(*expr.base));
+    return fail();
+  }
+  Binding *binding = newBinding(Binding::Kind::Field, expr.member);
+  binding->range = first->range;
+  binding->data = &data;
+  binding->type = first->type;
+  expr.resolved = binding;
+  return first->type;
+}
+
+//===--------------------------------------------------------------------===//
+// Records and tuples
+//===--------------------------------------------------------------------===//
+
+const Type *Checker::inferRecord(RecordExpr &expr) {
+  for (FieldInit &field : expr.fields)
+    infer(*field.value);
+  Binding *binding = expr.module ? lookupIn(expr.module, expr.record) : lookup(expr.record.text);
+  if (!binding) {
+    if (!expr.module)
+      unknownName(expr.record.range, expr.record.text);
+    return fail();
+  }
+  SourceRange name = expr.module ? expr.module.range.to(expr.record.range) : expr.record.range;
+  if (binding->kind != Binding::Kind::Record) {
+    Diagnostic &diagnostic = error(name, quote(name) + " is not a record", "T5");
+    if (binding->range.valid())
+      diagnostic.note(binding->range, "`" + binding->name + "` is declared here");
+    return fail();
+  }
+  expr.resolved = binding;
+  const RecordInfo &record = *binding->record;
+  std::vector<std::string> names;
+  for (const FieldInfo &field : record.fields)
+    names.push_back(field.name);
+
+  bool fine = true, known = true;
+  std::map<std::string, const FieldInit *> given;
+  std::set<const DimVar *> dims(record.dims.begin(), record.dims.end());
+  DimMap bindings;
+  for (FieldInit &field : expr.fields) {
+    int index = record.fieldIndex(field.name.text);
+    if (index < 0) {
+      std::string near = didYouMean(field.name.text, names);
+      error(field.name.range, "record `" + record.name + "` has no `" + field.name.text + "`", "T5")
+          .note(record.decl->name.range, "`" + record.name + "` is declared here")
+          .hint(near);
+      fine = known = false;
+      continue;
+    }
+    auto [at, isNew] = given.emplace(field.name.text, &field);
+    if (!isNew) {
+      error(field.name.range, "`" + field.name.text + "` is given twice", "T5")
+          .note(at->second->name.range, "first given here");
+      fine = false;
+      continue;
+    }
+    fine &= !field.value->type->isError();
+    matchDims(record.fields[index].type, field.value->type, dims, bindings);
+  }
+  std::string missing;
+  for (const std::string &field : names)
+    if (!given.count(field))
+      missing += (missing.empty() ? "`" : ", `") + field + "`";
+  if (!missing.empty() && known) {
+    error(name, quote(name) + " is made without " + missing, "T5")
+        .note(record.decl->name.range, "`" + record.name + "` is declared here");
+    fine = false;
+  }
+  if (!fine || !requireAllDims(record.dims, bindings, expr.range, "record `" + record.name + "`"))
+    return fail();
+  for (FieldInit &field : expr.fields) {
+    const Type *type = types_.substitute(record.fields[record.fieldIndex(field.name.text)].type, bindings);
+    fine &= require(*field.value, type, "`" + field.name.text + "` of `" + record.name + "` is",
+                    record.fields[record.fieldIndex(field.name.text)].range);
+  }
+  if (!fine)
+    return fail();
+  std::vector<Shape> arguments;
+  for (const DimVar *dim : record.dims)
+    arguments.push_back(bindings[dim]);
+  return types_.record(&record, std::move(arguments));
+}
+
+const Type *Checker::inferTuple(TupleExpr &expr) {
+  std::vector<const Type *> parts;
+  bool fine = true;
+  for (ExprPtr &element : expr.elements) {
+    parts.push_back(infer(*element));
+    fine &= refuseLayer(*element) && !parts.back()->isError();
+  }
+  return fine ? types_.tuple(std::move(parts)) : fail();
+}
+
+//===--------------------------------------------------------------------===//
+// Blocks and patterns
+//===--------------------------------------------------------------------===//
+
+const Type *Checker::inferBlock(Block &block) {
+  size_t mark = locals_.size();
+  for (Let &let : block.lets)
+    inferLet(let);
+  const Type *type = infer(*block.result);
+  leaveScope(mark);
+  return type;
+}
+
+void Checker::leaveScope(size_t mark) { locals_.leave(mark); }
+
+namespace {
+
+void collectNames(const Pattern &pattern, std::vector<const Ident *> &names) {
+  if (pattern.kind == Pattern::Kind::Name)
+    names.push_back(&pattern.name);
+  for (const PatternPtr &element : pattern.elements)
+    collectNames(*element, names);
+}
+
+} // namespace
+
+bool Checker::holdsLayer(const Type *type) {
+  return holds(type, [](const Type *part) { return part->isLayer() || part->isTable(); });
+}
+
+bool Checker::refuseLayer(const Expr &expr) {
+  if (!holdsLayer(expr.type))
+    return true;
+  error(expr.range,
+        quote(expr) +
+            (expr.type->isLayer()   ? " is a layer"
+             : expr.type->isTable() ? " is a table of layers"
+                                    : " holds layers") +
+            ", which is no value",
+        "N3")
+      .hint("call its functions where they are needed");
+  return false;
+}
+
+void Checker::inferLet(Let &let) {
+  auto *outerCall = std::exchange(splitCall_, nullptr);
+  size_t outerCount = std::exchange(splitCount_, 0);
+  if (let.pattern->kind == Pattern::Kind::Tuple) {
+    splitCall_ = let.value.get();
+    splitCount_ = let.pattern->elements.size();
+  }
+  infer(*let.value);
+  splitCall_ = outerCall;
+  splitCount_ = outerCount;
+
+  const Type *type = let.value->type;
+  if (let.annotation) {
+    type = boundedType(*let.annotation, TypePlace::Other);
+    require(*let.value, type, quote(let.pattern->range) + " is declared");
+  } else {
+    settle(*let.value);
+    type = let.value->type;
+  }
+  if (!refuseLayer(*let.value))
+    type = fail();
+  std::vector<const Ident *> names;
+  collectNames(*let.pattern, names);
+  for (size_t i = 0; i < names.size(); ++i)
+    for (size_t k = 0; k < i; ++k)
+      if (names[i]->text == names[k]->text)
+        error(names[i]->range, "`" + names[i]->text + "` is declared twice", "N1")
+            .note(names[k]->range, "first declared here");
+  bindPattern(*let.pattern, type, Binding::LocalKind::Let);
+}
+
+void Checker::bindPattern(Pattern &pattern, const Type *type, Binding::LocalKind kind) {
+  pattern.type = type;
+  if (pattern.kind == Pattern::Kind::Name) {
+    pattern.resolved = declareLocal(pattern.name, type, kind);
+    return;
+  }
+  if (pattern.kind == Pattern::Kind::Wildcard)
+    return;
+  bool fits = type->isTuple() && type->parts.size() == pattern.elements.size();
+  if (!fits && !type->isError()) {
+    std::string wants = std::to_string(pattern.elements.size());
+    Diagnostic &diagnostic = error(
+        pattern.range,
+        type->isTuple() ? "the pattern takes " + wants + " parts, its value " + quote(type) + " has " +
+                              std::to_string(type->parts.size())
+                        : "the pattern takes a tuple of " + wants + " parts, its value is " + quote(type),
+        "T5");
+    if (type->isTensor())
+      diagnostic.hint("`split(x)` cuts a tensor into parts");
+  }
+  for (size_t i = 0; i < pattern.elements.size(); ++i)
+    bindPattern(*pattern.elements[i], fits ? type->parts[i] : types_.error(), kind);
+}
+
+Binding *Checker::declareLocal(const Ident &name, const Type *type, Binding::LocalKind kind) {
+  if (const Binding *local = kind == Binding::LocalKind::Let ? nullptr : locals_.first(name.text)) {
+    Diagnostic &diagnostic = error(
+        name.range, "`" + name.text + "` is a name here already; names of binders and arms are new", "N1");
+    diagnostic.note(local->range, "`" + name.text + "` is declared here");
+    diagnostic.hint(kind == Binding::LocalKind::ArmField ? "rename it: `" + name.text + " = other`"
+                                                         : "choose another name");
+  }
+  Binding *binding = newBinding(Binding::Kind::Local, name);
+  binding->type = type;
+  binding->local = kind;
+  locals_.push(binding);
+  if (kind == Binding::LocalKind::Let && !trying_)
+    watched_.push_back({binding, "let"});
+  return binding;
+}
+
+} // namespace dbc::frontend

@@ -1,0 +1,399 @@
+// The checker's inside: one class, its parts by concern in Check*.cpp. Nobody but those includes this.
+//
+//   Check.cpp           the order of the work, scopes and names, unused things, bindDims
+//   CheckDecls.cpp      dims, consts, data, records, layers, params, signatures
+//   CheckTypes.cpp      types as written; which type fits where; numbers take the type their place asks
+//   CheckExpr.cpp       blocks, patterns, names, members, records
+//   CheckControl.cpp    if, match
+//   CheckOperators.cpp  operators, broadcasting, joins
+//   CheckSubscript.cpp  `x[..]`
+//   CheckBinders.cpp    `sum(x in xs) ..`, scans, ranges
+//   CheckCalls.cpp      calls of functions and layers, conversions
+//   CheckBuiltins.cpp   calls of built-in functions; of `conv2d` in CheckConv2d.cpp, of lists in
+//                       CheckLists.cpp
+//   CheckCalling.cpp    what the graph of calls must not do: recursion of fns, cells in themselves
+//   CheckSizes.cpp      what becomes far larger than its text: values, layers, fns that are put in
+//   CheckStructure.cpp  structural and computed values; across calls in CheckStructureCalls.cpp
+//
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#ifndef DBC_FRONTEND_CHECKIMPL_H
+#define DBC_FRONTEND_CHECKIMPL_H
+
+#include "frontend/check/Check.h"
+#include "frontend/syntax/Modules.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <set>
+#include <unordered_map>
+
+namespace dbc::frontend {
+
+/// The names that a file declares at its top.
+struct FileScope {
+  const File *file = nullptr;
+  std::map<std::string, Binding *> names;
+};
+
+/// The names that a layer declares: dims and members.
+struct LayerScope {
+  LayerInfo *info = nullptr;
+  FileScope *file = nullptr;
+  std::map<std::string, Binding *> names;
+};
+
+/// One call of a function, for the graph of calls.
+struct CallSite {
+  FuncInfo *callee = nullptr;
+  SourceRange range;
+  uint64_t times = 1; ///< how often it stands in what the caller becomes: a `while` stands there twice
+  unsigned depth = 0; ///< how many expressions it lies in
+};
+
+/// How large a function is, without those that it calls.
+struct BodySize {
+  uint64_t written = 0, met = 0; ///< expressions in the text, and in what is made of it
+  unsigned depth = 0;            ///< how many lie inside one another
+  void meet(uint64_t times, unsigned at) {
+    ++written;
+    met = met + times < met ? UINT64_MAX : met + times;
+    depth = std::max(depth, at);
+  }
+};
+
+/// The names in scope of a function, innermost last.
+class Locals {
+public:
+  void push(Binding *binding) {
+    all_.push_back(binding);
+    byName_[binding->name].push_back(binding);
+  }
+  /// Forgets all but the first `count`.
+  void leave(size_t count) {
+    for (; all_.size() > count; all_.pop_back())
+      byName_[all_.back()->name].pop_back();
+  }
+  /// The innermost of a name, the outermost; null if there is none.
+  Binding *find(const std::string &name) const { return at(name, /*last=*/true); }
+  Binding *first(const std::string &name) const { return at(name, /*last=*/false); }
+  size_t size() const { return all_.size(); }
+  Binding *operator[](size_t i) const { return all_[i]; }
+  const std::vector<Binding *> &all() const { return all_; }
+
+private:
+  Binding *at(const std::string &name, bool last) const {
+    auto found = byName_.find(name);
+    if (found == byName_.end() || found->second.empty())
+      return nullptr;
+    return last ? found->second.back() : found->second.front();
+  }
+  std::vector<Binding *> all_;
+  std::unordered_map<std::string, std::vector<Binding *>> byName_;
+};
+
+class Checker {
+public:
+  Checker(Program &program, DiagnosticEngine &diags, CheckedProgram &out)
+      : program_(program), diags_(&diags), out_(out), types_(out.types) {}
+
+  void run();
+
+private:
+  //===-- Check.cpp: reports ----------------------------------------------===//
+  Diagnostic &error(SourceRange range, std::string message, std::string rule) {
+    return diags_->error(range, std::move(message), std::move(rule));
+  }
+  /// Source text in backticks; what is long or spans lines is cut.
+  std::string quote(SourceRange range) const;
+  std::string quote(const Expr &expr) const { return quote(expr.range); }
+  /// A type in backticks.
+  static std::string quote(const Type *type) { return "`" + type->str() + "`"; }
+  const Type *fail() { return types_.error(); }
+
+  //===-- Check.cpp: scopes -----------------------------------------------===//
+  Binding *newBinding(Binding::Kind kind, const Ident &name);
+  /// Enters a name in a file or layer; reports a second one of the same name (N1).
+  void declare(std::map<std::string, Binding *> &names, Binding *binding);
+  /// What a name means at this point, or null. Marks it as used.
+  Binding *lookup(const std::string &name);
+  /// Reports a name that means nothing, with the idiom or nearest name.
+  void unknownName(SourceRange range, const std::string &name, const std::string &what = "");
+  std::vector<std::string> namesInScope() const;
+  /// What a built-in name means.
+  Binding *builtinBinding(Builtin id);
+  /// The file scope that an import's name stands for, or null.
+  FileScope *scopeOf(const File *file);
+  /// `module.name`; reports what is wrong. Null if there is no such module or name.
+  Binding *lookupIn(const Ident &module, const Ident &name);
+  void warnUnused();
+  void use(const Binding *binding) { used_.insert(binding); }
+
+  //===-- CheckDecls.cpp --------------------------------------------------===//
+  void collectFile(File &file);
+  void collectLayer(LayerDecl &decl, FileScope &scope);
+  void collectDecl(Decl &decl, FileScope &scope, LayerScope *layer);
+  DimVar *newDim(const Ident &name);
+  /// Creates the dims of a record, layer or fn and enters them in `names`.
+  void declareDims(const std::vector<Ident> &dims, std::vector<const DimVar *> &infos,
+                   std::map<std::string, Binding *> &names);
+  void resolveDims(File &file);
+  void resolveDim(Binding &dim);
+  void resolveConst(Binding &binding);
+  void resolveData(DataDecl &decl);
+  void resolveRecord(RecordDecl &decl);
+  void checkInit(const Init &init);
+  void resolveParam(Binding &binding);
+  void resolveSignature(FuncInfo &func);
+  const Type *typeOfRange(const FuncInfo &func, FuncArg &arg);
+  void resolveCellArguments(FuncInfo &func);
+  void resolveFuncResult(FuncInfo &func);
+  void resolveMembers(FileScope &scope);
+  void checkRecordsFinite();
+  bool checkLayersFinite(); ///< false after a report
+  void checkFunction(FuncInfo &func);
+  /// Dims of a fn or record that no part of it shows alone as an extent (T5).
+  void checkDimsInferable(const std::vector<const DimVar *> &dims, const std::vector<const Type *> &places,
+                          const std::string &what);
+  /// `f` with the names of the file (and layer) in scope, and no locals.
+  void inScope(FileScope *file, LayerScope *layer, std::map<std::string, Binding *> *dims,
+               const std::function<void()> &f);
+
+  //===-- CheckTypes.cpp --------------------------------------------------===//
+  /// Where a type stands, for what may be written there.
+  enum class TypePlace { Param, Const, Field, Argument, Other };
+  const Type *resolveType(TypeExpr &expr, TypePlace place);
+  /// What to write in place of the name of a type that there is not; empty where that is not known.
+  std::string hintForType(const std::string &name);
+  const Type *resolveNamed(TypeExpr &expr, TypePlace place);
+  /// An extent or layer argument; reports what is no shape, inexact divisions and what overflows (T1).
+  std::optional<Shape> resolveShape(Expr &expr);
+  std::optional<Shape> resolveShapeParts(Expr &expr); ///< the same without a look for overflow
+  static bool hasLiteral(const Type *type);
+  const Type *defaulted(const Type *type);
+  const Type *withScalar(const Type *type, Scalar scalar, const Shape &bound = {});
+  bool assignable(const Type *from, const Type *to) const;
+  /// The type that both fit, or null. Literals give way.
+  const Type *unify(const Type *a, const Type *b);
+  std::optional<std::pair<Scalar, Shape>> unifyScalars(const Type *a, const Type *b);
+  /// Gives literals inside the expression the type that its place asks.
+  void push(Expr &expr, const Type *type);
+  void pushBlock(Block &block, const Type *type);
+  void pushIndex(Expr &expr, const Type *type);
+  /// Reports a `[]` whose place asks for no type.
+  void untypedList(Expr &expr);
+  /// Literals that no place asked become int or f32.
+  void settle(Expr &expr);
+  const Type *value(Expr &expr); ///< infer and settle
+  bool coerce(Expr &expr, const Type *type);
+  /// coerce, or report: "`e` is .., but `place` ..", and where that was declared.
+  bool require(Expr &expr, const Type *type, const std::string &place, SourceRange declared = {});
+  /// True for dims, number consts, whole numbers and + - * / of them, also where a `/` leaves a rest.
+  static bool madeOfDims(const Expr &expr);
+  Diagnostic &reportMismatch(const Expr &expr, const Type *type, const std::string &place);
+  static std::string ruleFor(const Type *a, const Type *b);
+  std::string hintFor(const Expr &expr, const Type *from, const Type *to) const;
+  /// Requires `shape` >= 0 at every size: proven, wrong (an error at once), or left for when sizes are bound.
+  bool requireNonNegative(const Shape &shape, SourceRange range, const std::string &message,
+                          const std::string &rule);
+
+  //===-- CheckExpr.cpp ---------------------------------------------------===//
+  const Type *infer(Expr &expr);
+  const Type *inferUnchecked(Expr &expr);
+  const Type *inferName(NameExpr &expr);
+  const Type *valueOfBinding(Expr &expr, Binding *binding);
+  const Type *inferMember(MemberExpr &expr);
+  const Type *inferNodeField(MemberExpr &expr, const DataInfo &data);
+  const Type *inferRecord(RecordExpr &expr);
+  const Type *inferTuple(TupleExpr &expr);
+  const Type *inferBlock(Block &block);
+  void inferLet(Let &let);
+  /// Reports a layer where a value must stand, and gives false.
+  bool bindsTables(const Pattern &pattern, const Expr &list);
+  /// Whether it is a layer or a table of them, or has such parts.
+  static bool holdsLayer(const Type *type);
+  bool refuseLayer(const Expr &expr);
+  void bindPattern(Pattern &pattern, const Type *type, Binding::LocalKind kind);
+  /// Enters a local. Names of binders and arms must be new (N1).
+  Binding *declareLocal(const Ident &name, const Type *type, Binding::LocalKind kind);
+  void leaveScope(size_t mark);
+  /// If the expression names a module (`nn` of `nn.x`), that module.
+  FileScope *moduleNamed(const Expr &expr);
+
+  //===-- CheckControl.cpp ------------------------------------------------===//
+  const Type *inferIf(IfExpr &expr);
+  const Type *inferMatch(MatchExpr &expr);
+  void bindArm(MatchArm &arm, const ConstructorInfo &constructor);
+  void checkExhaustive(const MatchExpr &expr, const DataInfo &data);
+  /// One type for all arms; reports the first that does not fit.
+  const Type *unifyArms(const std::vector<Block *> &arms, const char *what);
+
+  //===-- CheckOperators.cpp ----------------------------------------------===//
+  const Type *inferUnary(UnaryExpr &expr);
+  const Type *inferBinary(BinaryExpr &expr);
+  const Type *inferLogical(BinaryExpr &expr);
+  const Type *inferComparison(BinaryExpr &expr);
+  const Type *inferArithmetic(BinaryExpr &expr);
+  const Type *inferMatMul(BinaryExpr &expr);
+  const Type *inferAppend(BinaryExpr &expr);
+  const Type *inferJoin(JoinExpr &expr);
+  const Type *inferJoinRank1(JoinExpr &expr, const Type *element);
+  /// Makes the operands numbers of one scalar kind and gives that kind; reports what does not fit. Widened
+  /// index becomes int.
+  std::optional<Scalar> commonScalar(const std::vector<Expr *> &operands, SourceRange range,
+                                     const std::string &what);
+  std::optional<std::vector<Shape>> broadcast(const std::vector<Expr *> &operands, SourceRange range,
+                                              const std::string &what);
+  bool requireNumber(const Expr &expr, const std::string &what);
+  Diagnostic &noteOperands(Diagnostic &diagnostic, const std::vector<const Expr *> &operands);
+  /// Where types differ in dims of one name, says which each means.
+  void noteNamesakes(Diagnostic &diagnostic, const Type *a, const Type *b);
+
+  //===-- CheckSubscript.cpp ----------------------------------------------===//
+  const Type *inferSubscript(SubscriptExpr &expr);
+  const Type *subscriptList(SubscriptExpr &expr, const Type *list, Subscripts &info);
+  const Type *subscriptTable(SubscriptExpr &expr, const Type *table, Subscripts &info);
+  const Type *subscriptTensor(SubscriptExpr &expr, const Type *tensor, Subscripts &info);
+  bool subscriptSlice(Sub &sub, const Shape &extent, Subscripts::Part &part);
+  const Type *subscriptIndex(Sub &sub, const Shape &extent, Subscripts::Part &part);
+  /// What stands for an axis of this extent: an int, an index, or a tensor of them. Null where it was
+  /// refused.
+  const Type *indexInto(Expr &expr, const Shape &extent, Subscripts::Part &part);
+
+  //===-- CheckBinders.cpp ------------------------------------------------===//
+  const Type *inferBinder(BinderExpr &expr);
+  const Type *inferReducer(BinderExpr &expr, Builtin builtin);
+  const Type *inferScan(BinderExpr &expr, Builtin builtin);
+  const Type *bindElement(BinderExpr &expr);
+  const Type *reduceElement(Builtin builtin, const Type *element, SourceRange range, const std::string &what);
+  const Type *inferRange(RangeExpr &expr);
+  /// True if a value of the type may be the state of a scan or the result of a recursive cell (C6).
+  static bool holdsList(const Type *type);
+  static bool holdsNode(const Type *type);
+
+  //===-- CheckCalls.cpp --------------------------------------------------===//
+  const Type *inferCall(CallExpr &expr);
+  const Type *callFunction(CallExpr &expr, const FuncInfo &func, const Expr *receiver);
+  const Type *callLayer(CallExpr &expr, const Expr &layer, const std::string &function, SourceRange range);
+  const Type *callNamed(CallExpr &expr, NameExpr &callee);
+  const Type *callMember(CallExpr &expr, MemberExpr &callee);
+  const Type *callBinding(CallExpr &expr, Expr &callee, Binding *binding, const Expr *receiver);
+  const Type *convert(CallExpr &expr, Builtin builtin, std::optional<Shape> bound);
+  void inferArguments(CallExpr &expr);
+  /// Reports `stride` and `padding`, and gives false, where they are given.
+  bool refuseSettings(CallExpr &expr, const std::string &what, const std::string &rule);
+  /// Takes dims from where they stand alone in `declared` (T5).
+  static void matchDims(const Type *declared, const Type *actual, const std::set<const DimVar *> &dims,
+                        DimMap &map);
+  static void matchExtent(const Shape &declared, const Shape &actual, const std::set<const DimVar *> &dims,
+                          DimMap &map);
+  bool requireAllDims(const std::vector<const DimVar *> &dims, const DimMap &map, SourceRange range,
+                      const std::string &what);
+
+  //===-- CheckBuiltins.cpp -----------------------------------------------===//
+  const Type *callBuiltin(CallExpr &expr, const BuiltinInfo &info);
+  const Type *typeBuiltin(CallExpr &expr, const BuiltinInfo &info, Call &call);
+  const Type *typeElementwise(CallExpr &expr, const BuiltinInfo &info);
+  const Type *typeSelect(CallExpr &expr, const BuiltinInfo &info);
+  /// Of a reduction or softmax whose argument is a list.
+  const Type *typeListReduction(CallExpr &expr, const BuiltinInfo &info);
+  const Type *typeReduction(CallExpr &expr, const BuiltinInfo &info, Call &call);
+  const Type *typeSoftmax(CallExpr &expr, const BuiltinInfo &info, Call &call);
+  const Type *typeSplit(CallExpr &expr, Call &call);
+  const Type *typeTranspose(CallExpr &expr);
+  const Type *typeReshape(CallExpr &expr);
+  const Type *typeFilled(CallExpr &expr, const BuiltinInfo &info);
+  const Type *typeIota(CallExpr &expr);
+  const Type *typeDropout(CallExpr &expr);
+  const Type *typePut(CallExpr &expr);
+  const Type *typeSlice(CallExpr &expr);
+  const Type *typeTopK(CallExpr &expr);
+  const Type *typeCrossEntropy(CallExpr &expr);
+  //===-- CheckLists.cpp --------------------------------------------------===//
+  const Type *typeList(CallExpr &expr, const BuiltinInfo &info);
+  const Type *typeEvery(CallExpr &expr);
+  //===-- CheckConv2d.cpp -------------------------------------------------===//
+  const Type *typeConv2d(CallExpr &expr, Call &call);
+  /// What the setting says for both axes of a picture, or `otherwise`; nothing after a report.
+  std::optional<std::array<Shape, 2>> forBothAxes(CallExpr &expr, const std::string &name, Shape otherwise);
+  //===-- CheckBuiltins.cpp -----------------------------------------------===//
+  const Type *typeDiv(CallExpr &expr);
+  /// The axis that `axis = k` names, else `otherwise`; nothing after a report.
+  std::optional<int> axisOf(CallExpr &expr, const Type *tensor, int otherwise);
+  /// All arguments from `first` on as shapes.
+  std::optional<std::vector<Shape>> shapeArguments(CallExpr &expr, size_t first);
+  bool requireFloat(Expr &expr, const std::string &what);
+  const Type *wrongArgument(const Expr &expr, const BuiltinInfo &info, const std::string &takes);
+
+  //===-- CheckCalling.cpp ------------------------------------------------===//
+  void checkCallGraph();
+  bool checkFnRecursion(); ///< false after a report
+  void findRecursiveCells();
+
+  //===-- CheckSizes.cpp --------------------------------------------------===//
+  /// Of how many numbers, tensors, nodes and lists of these a value is made; what is beyond kMostParts is
+  /// kMostParts + 1.
+  size_t partsOf(const Type *type);
+  /// Reports a type whose values have too many parts, or an extent that no shape holds, and gives false.
+  bool isBounded(const Type *type, SourceRange range);
+  /// resolveType, and the error type if what it gives is not bounded.
+  const Type *boundedType(TypeExpr &expr, TypePlace place);
+  void checkRecordSizes();
+  void checkParamCount();
+  void checkExpansion();
+  /// What a function becomes where the fns that it calls are put in.
+  struct Expanded {
+    uint64_t added = 0; ///< expressions beyond those that are written
+    unsigned depth = 0; ///< how many lie inside one another
+    const CallSite *largest = nullptr;
+  };
+  Expanded expand(const FuncInfo *func);
+  void reportExpansion(const FuncInfo &func, const std::string &problem);
+
+  //===-- CheckStructure.cpp ----------------------------------------------===//
+  void checkStructure();
+
+  //===-- State -----------------------------------------------------------===//
+  Program &program_;
+  DiagnosticEngine *diags_; ///< a scratch one while the body of a scan is tried out
+  CheckedProgram &out_;
+  TypeContext &types_;
+
+  std::map<const File *, std::unique_ptr<FileScope>> files_;
+  std::map<const LayerInfo *, std::unique_ptr<LayerScope>> layers_;
+  std::map<const Decl *, FuncInfo *> funcs_;
+  std::map<const Decl *, LayerInfo *> layerOf_;
+  std::map<const Decl *, RecordInfo *> recordOf_;
+  std::map<const Decl *, DataInfo *> dataOf_;
+  std::map<const FuncInfo *, std::map<std::string, Binding *>> funcDims_;
+  std::map<const RecordInfo *, std::map<std::string, Binding *>> recordDims_;
+  std::map<Builtin, Binding *> builtins_;
+  std::set<const DimVar *> notInferable_;   ///< reported where they are declared
+  std::map<const Binding *, int> dimState_; ///< 1: being resolved, 2: done
+  std::set<const Binding *> used_;
+  /// What is warned about if unused: the binding and what it is ("let", "parameter", ..).
+  std::vector<std::pair<const Binding *, const char *>> watched_;
+  std::map<const FuncInfo *, std::vector<CallSite>> calls_;
+  std::map<const FuncInfo *, BodySize> sizes_;
+  std::map<const FuncInfo *, Expanded> expanded_;
+  std::unordered_map<const Type *, size_t> parts_;
+  std::map<const RecordInfo *, size_t> recordParts_;
+  std::set<const FuncInfo *> recursive_; ///< cells that may need other instances of themselves
+
+  // Where the checker is.
+  FileScope *file_ = nullptr;
+  LayerScope *layer_ = nullptr;
+  std::map<std::string, Binding *> *dims_ = nullptr; ///< own dims of the fn or record
+  FuncInfo *func_ = nullptr;
+  BodySize *size_ = nullptr; ///< of func_
+  uint64_t times_ = 1;       ///< see CallSite
+  unsigned depth_ = 0;
+  Locals locals_;
+  const Expr *splitCall_ = nullptr; ///< a call that a tuple pattern takes apart, and into how many parts
+  size_t splitCount_ = 0;
+  bool trying_ = false; ///< diagnostics go to a scratch engine
+};
+
+} // namespace dbc::frontend
+
+#endif // DBC_FRONTEND_CHECKIMPL_H

@@ -1,0 +1,425 @@
+// Which values are structural and which computed (S1), and what must be structural (S2): keys, bounds,
+// filters.
+//
+// A fn is an abbreviation, so whether a value in it is structural depends on the call. Bodies are therefore
+// followed from entries, losses and cells through calls of fns; what is known about a value is a `Known`, a
+// tree that has the form of the value's type. What a fn gives for the same Known arguments is kept.
+//
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "frontend/check/CheckStructure.h"
+
+#include <algorithm>
+
+namespace dbc::frontend {
+
+Diagnostic *StructureChecker::error(SourceRange range, const std::string &message, const std::string &rule) {
+  uint64_t place = (static_cast<uint64_t>(range.file) << 32) | range.begin;
+  if (!reported_.insert({place, rule}).second)
+    return nullptr;
+  Diagnostic &diagnostic = diags_.error(range, message, rule);
+  if (!callers_.empty())
+    diagnostic.note(callers_.back(), "in this call");
+  return &diagnostic;
+}
+
+void StructureChecker::run() {
+  for (const FuncInfo *func : out_.allFunctions)
+    if (func->decl->funcKind != FuncDecl::FuncKind::Fn)
+      root(*func);
+  // Functions that nothing calls are checked as if their arguments came from the input; those of a library
+  // only matter where they are called.
+  for (const FuncInfo *func : out_.allFunctions)
+    if (func->file == &main_ && !seen_.count(func))
+      root(*func);
+  reportOwnCycles();
+  descent_.finish();
+  reportChangingLists();
+  descent_.report(diags_);
+}
+
+void StructureChecker::root(const FuncInfo &func) {
+  bool isCell = func.decl->funcKind == FuncDecl::FuncKind::Cell;
+  cell_ = isCell ? &func : nullptr;
+  std::vector<Known> args;
+  for (const Binding *arg : func.arguments) {
+    // Values given to a cell are computed inside; keys are structural (C2).
+    bool key = arg->type->isKey();
+    args.push_back(ofType(arg->type, isCell && !key && !arg->type->isList(), arg->range,
+                          "`" + arg->name + "` is a value given to a cell"));
+    args.back().ownKey = isCell && key ? args.size() : 0;
+    args.back().ownValue = isCell && !key ? arg : nullptr;
+  }
+  if (isCell)
+    keys(func, args);
+  Known result = body(func, args);
+  if (isCell)
+    requireLengths(*func.decl->body.result, result, "given by a cell");
+  cell_ = nullptr;
+}
+
+/// The ranges of keys, and the measure.
+void StructureChecker::keys(const FuncInfo &cell, std::vector<Known> &args) {
+  Env outer = std::exchange(env_, {});
+  std::vector<Descent::Number> numbers;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const FuncArg &arg = cell.decl->args[i];
+    const Type *type = cell.arguments[i]->type;
+    Known low, high;
+    if (arg.ranged()) {
+      low = eval(*arg.low);
+      high = eval(*arg.high);
+      requireStructural(*arg.low, low, "the bound " + quote_(*arg.low) + " of a key's range", "");
+      requireStructural(*arg.high, high, "the bound " + quote_(*arg.high) + " of a key's range", "");
+    } else if (type->isScalar(Scalar::Index)) {
+      low.number = Shape();
+      high.number = type->bound;
+    }
+    if (arg.ranged() || type->isScalar(Scalar::Index))
+      args[i].number = descent_.unknown(arg.name.text, low.number, high.number);
+    numbers.push_back(args[i].number);
+    env_[cell.arguments[i]] = args[i];
+  }
+  Known measure;
+  if (const Expr *stated = cell.decl->measure.get()) {
+    measure = eval(*stated);
+    requireStructural(*stated, measure, "the measure " + quote_(*stated), "");
+  }
+  descent_.cell(cell, std::move(numbers), cell.decl->measure != nullptr, measure.number);
+  env_ = std::move(outer);
+}
+
+Known StructureChecker::ofType(const Type *type, bool computed, SourceRange where, const std::string &why) {
+  Known known;
+  if (type->isList()) {
+    known.element = std::make_shared<Known>(ofType(type->element, computed, where, why));
+    return known;
+  }
+  if (type->isRecord())
+    for (const FieldInfo &field : type->record->fields)
+      known.parts.push_back(ofType(field.type, computed, where, why));
+  for (const Type *part : type->parts)
+    known.parts.push_back(ofType(part, computed, where, why));
+  if (type->isNumber() && computed)
+    known.mark(where, why);
+  return known;
+}
+
+Known StructureChecker::body(const FuncInfo &func, const std::vector<Known> &args) {
+  seen_.insert(&func);
+  std::string key = std::to_string(reinterpret_cast<uintptr_t>(&func)) + "/" +
+                    std::to_string(reinterpret_cast<uintptr_t>(cell_)) + "/";
+  for (const Known &arg : args) {
+    appendKey(arg, key);
+    key += ',';
+  }
+  appendKey(layer_, key);
+  auto kept = results_.find(key);
+  if (kept != results_.end())
+    return kept->second;
+  Env outer = std::exchange(env_, {});
+  for (size_t i = 0; i < args.size(); ++i)
+    env_[func.arguments[i]] = args[i];
+  Known result = block(func.decl->body);
+  env_ = std::move(outer);
+  return results_[key] = result;
+}
+
+Known StructureChecker::block(const Block &block) {
+  for (const Let &let : block.lets)
+    bind(*let.pattern, eval(*let.value));
+  return eval(*block.result);
+}
+
+void StructureChecker::bind(const Pattern &pattern, const Known &known) {
+  if (pattern.kind == Pattern::Kind::Name) {
+    env_[pattern.resolved] = known;
+    return;
+  }
+  for (size_t i = 0; i < pattern.elements.size(); ++i)
+    bind(*pattern.elements[i], i < known.parts.size() ? known.parts[i] : known);
+}
+
+//===--------------------------------------------------------------------===//
+// Expressions
+//===--------------------------------------------------------------------===//
+
+Known StructureChecker::eval(const Expr &expr) {
+  Known known = evalForm(expr);
+  const Type *type = expr.type;
+  if (type && type->isNumber()) {
+    if (type->isTensor())
+      known.mark(expr.range, quote_(expr) + " is a tensor");
+    else if (type->scalar == Scalar::F32)
+      known.mark(expr.range, quote_(expr) + " is `f32`");
+  }
+  if (known.computed)
+    out_.computed.insert(&expr);
+  return known;
+}
+
+Known StructureChecker::all(const std::vector<Known> &operands) {
+  Known result;
+  for (const Known &operand : operands)
+    result.taint(operand);
+  return result;
+}
+
+Known StructureChecker::evalForm(const Expr &expr) {
+  switch (expr.kind) {
+  case Expr::Kind::Number: {
+    Known known;
+    known.number = CheckedProgram::asShape(expr);
+    return known;
+  }
+  case Expr::Kind::Bool:
+    return Known();
+  case Expr::Kind::Name:
+    return evalName(expr);
+  case Expr::Kind::Tuple: {
+    Known result;
+    for (const ExprPtr &element : static_cast<const TupleExpr &>(expr).elements)
+      result.parts.push_back(eval(*element));
+    return result;
+  }
+  case Expr::Kind::Join: {
+    for (const ExprPtr &element : static_cast<const JoinExpr &>(expr).elements)
+      eval(*element);
+    return Known(); // the empty list: nothing is known of elements
+  }
+  case Expr::Kind::If:
+    return evalIf(static_cast<const IfExpr &>(expr));
+  case Expr::Kind::Match:
+    return evalMatch(static_cast<const MatchExpr &>(expr));
+  case Expr::Kind::Binder:
+    return evalBinder(static_cast<const BinderExpr &>(expr));
+  case Expr::Kind::Unary: {
+    auto &unary = static_cast<const UnaryExpr &>(expr);
+    Known operand = eval(*unary.operand), result = all({operand});
+    if (unary.op == UnaryExpr::Op::Minus && operand.number)
+      result.number = Shape() - *operand.number;
+    return result;
+  }
+  case Expr::Kind::Binary: {
+    auto &binary = static_cast<const BinaryExpr &>(expr);
+    Known lhs = eval(*binary.lhs), rhs = eval(*binary.rhs), result = all({lhs, rhs});
+    using Op = BinaryExpr::Op;
+    if (binary.op == Op::Append) {
+      requireLength(*binary.lhs, lhs, "joined to another");
+      requireLength(*binary.rhs, rhs, "joined to another");
+      result = either(lhs, rhs);
+      result.ownValue = nullptr;
+      return result;
+    }
+    if (lhs.number && rhs.number && (binary.op == Op::Add || binary.op == Op::Sub || binary.op == Op::Mul))
+      result.number = binary.op == Op::Add   ? *lhs.number + *rhs.number
+                      : binary.op == Op::Sub ? *lhs.number - *rhs.number
+                                             : *lhs.number * *rhs.number;
+    return result;
+  }
+  case Expr::Kind::Range: {
+    auto &range = static_cast<const RangeExpr &>(expr);
+    Known low = eval(*range.low), high = eval(*range.high), element, result;
+    requireStructural(*range.low, low, "the bound " + quote_(*range.low) + " of a range", "");
+    requireStructural(*range.high, high, "the bound " + quote_(*range.high) + " of a range", "");
+    if (cell_)
+      element.number = descent_.unknown("element", low.number, high.number);
+    result.element = std::make_shared<Known>(element);
+    return result;
+  }
+  case Expr::Kind::Member:
+    return evalMember(static_cast<const MemberExpr &>(expr));
+  case Expr::Kind::Call:
+    return evalCall(static_cast<const CallExpr &>(expr));
+  case Expr::Kind::Subscript:
+    return evalSubscript(static_cast<const SubscriptExpr &>(expr));
+  case Expr::Kind::Record:
+    return evalRecord(static_cast<const RecordExpr &>(expr));
+  }
+  return Known();
+}
+
+Known StructureChecker::evalName(const Expr &expr) {
+  if (auto at = env_.find(expr.resolved); at != env_.end())
+    return at->second;
+  Known known; // a dim or a const
+  known.number = CheckedProgram::asShape(expr);
+  return known;
+}
+
+Known StructureChecker::evalMember(const MemberExpr &expr) {
+  if (!expr.resolved || expr.resolved->kind != Binding::Kind::Field)
+    return Known(); // a const or param of a layer or module
+  Known base = eval(*expr.base);
+  if (expr.resolved->record)
+    return expr.resolved->index < base.parts.size() ? base.parts[expr.resolved->index] : Known();
+  Known field = ofType(expr.type, false, {}, "");
+  field.taint(base);
+  return field;
+}
+
+Known StructureChecker::evalRecord(const RecordExpr &expr) {
+  Known result;
+  const RecordInfo &record = *expr.type->record;
+  result.parts.resize(record.fields.size());
+  for (const FieldInit &field : expr.fields)
+    result.parts[record.fieldIndex(field.name.text)] = eval(*field.value);
+  return result;
+}
+
+Known StructureChecker::evalIf(const IfExpr &expr) {
+  Known condition = eval(*expr.condition);
+  Known first = block(expr.thenBlock), second = block(expr.elseBlock);
+  requireLengths(*expr.thenBlock.result, first, "given by an arm");
+  requireLengths(*expr.elseBlock.result, second, "given by an arm");
+  Known result = either(first, second);
+  if (condition.computed) {
+    if (holds(expr.type, &Type::isNode))
+      if (Diagnostic *diagnostic = error(expr.range, "an `if` on a computed value cannot give nodes", "S3")) {
+        diagnostic->note(condition.where, condition.why);
+        diagnostic->hint("structure must be known before any arithmetic; give what is computed at the nodes");
+      }
+    markAll(result, condition);
+  }
+  return result;
+}
+
+Known StructureChecker::evalMatch(const MatchExpr &expr) {
+  eval(*expr.subject);
+  Known result;
+  bool first = true;
+  for (const MatchArm &arm : expr.arms) {
+    for (const ArmField &field : arm.fields)
+      env_[field.resolved] = ofType(field.resolved->type, false, {}, "");
+    Known value = block(arm.body);
+    requireLengths(*arm.body.result, value, "given by an arm");
+    result = first ? value : either(result, value);
+    first = false;
+  }
+  return result;
+}
+
+Known StructureChecker::evalBinder(const BinderExpr &expr) {
+  Known list = eval(*expr.list);
+  Builtin builtin = expr.resolved->builtin;
+  bind(*expr.element, list.element ? *list.element : Known());
+  if (expr.filter) {
+    requireLength(*expr.list, list, "filtered");
+    requireStructural(*expr.filter, eval(*expr.filter), "a filter", "");
+  }
+  if (expr.state) {
+    requireLength(*expr.list, list, "gone through by a `" + expr.name.text + "`");
+    requireLengths(*expr.start, eval(*expr.start), "the state of a `" + expr.name.text + "`");
+    Known state =
+        ofType(expr.start->type, true, expr.state->range, "this is the state of a `" + expr.name.text + "`");
+    bind(*expr.state, state);
+    if (expr.condition)
+      eval(*expr.condition);
+    requireLengths(*expr.body.result, block(expr.body), "the state of a `" + expr.name.text + "`");
+    if (builtin == Builtin::Fold)
+      return state;
+    Known states;
+    states.element = std::make_shared<Known>(state);
+    if (expr.condition)
+      states.ends = expr.condition->range;
+    return states;
+  }
+  Known value = block(expr.body);
+  requireLengths(*expr.body.result, value, "an element of a list");
+  if (holds(expr.body.result->type, &Type::isList))
+    requireLength(*expr.list, list, "mapped to lists");
+  if (builtin == Builtin::Map || builtin == Builtin::Softmax) {
+    Known result;
+    result.element = std::make_shared<Known>(std::move(value));
+    result.ends = list.ends;
+    return result;
+  }
+  Known result;
+  result.taint(value);
+  if (builtin == Builtin::ArgMax)
+    result.mark(expr.range, quote_(expr) + " is an `argmax`");
+  markEnded(result, *expr.list, list);
+  return result;
+}
+
+Known StructureChecker::evalSubscript(const SubscriptExpr &expr) {
+  Known base = eval(*expr.base);
+  bool list = expr.base->type->isList();
+  if (list)
+    requireLength(*expr.base, base, "indexed");
+  for (const Sub &sub : expr.subs) {
+    for (const Expr *bound : {sub.low.get(), sub.high.get()})
+      if (bound) {
+        Known known = eval(*bound);
+        if (list)
+          requireStructural(*bound, known, "the bound " + quote_(*bound) + " of a list's slice", "");
+      }
+    if (!sub.index)
+      continue;
+    Known index = eval(*sub.index);
+    if (list) {
+      Known element = base.element ? *base.element : Known();
+      if (index.computed) {
+        if (holds(expr.type, &Type::isNode))
+          if (Diagnostic *diagnostic = error(sub.index->range, "a computed index cannot choose a node", "S3"))
+            diagnostic->note(index.where, index.why);
+        if (expr.type->isList())
+          if (Diagnostic *diagnostic = error(sub.index->range, "a computed index cannot choose a list", "S3"))
+            diagnostic->note(index.where, index.why).hint("its length must be known before any arithmetic");
+        markAll(element, index);
+      }
+      return element;
+    }
+  }
+  if (list) {
+    Known slice = base;
+    slice.ownValue = nullptr;
+    return slice;
+  }
+  if (expr.base->type->isTable())
+    return Known();
+  Known result;
+  result.mark(expr.range, quote_(expr) + " is an element of a tensor");
+  return result;
+}
+
+/// What a list is reduced to is computed where its length is (S4).
+void StructureChecker::markEnded(Known &result, const Expr &expr, const Known &list) {
+  if (list.ends.valid())
+    result.mark(list.ends, "a `while` ends " + quote_(expr));
+}
+
+/// A list that a `while` ends has no length before the arithmetic is done (S4).
+void StructureChecker::requireLength(const Expr &expr, const Known &list, const std::string &use) {
+  if (!list.ends.valid())
+    return;
+  Diagnostic *diagnostic =
+      error(expr.range, "the length of " + quote_(expr) + " is computed; the list cannot be " + use, "S4");
+  if (!diagnostic)
+    return;
+  diagnostic->note(list.ends, "this `while` ends it");
+  diagnostic->hint("it can be returned by an entry, mapped and reduced; a `fold` gives the last state");
+}
+
+void StructureChecker::requireLengths(const Expr &expr, const Known &value, const std::string &use) {
+  requireLength(expr, value, use);
+  for (const Known &part : value.parts)
+    requireLengths(expr, part, use);
+}
+
+void StructureChecker::requireStructural(const Expr &expr, const Known &known, const std::string &what,
+                                         const std::string &hint) {
+  if (!known.computed)
+    return;
+  Diagnostic *diagnostic =
+      error(expr.range, what + " is computed; it must be known before any arithmetic", "S2");
+  if (!diagnostic)
+    return;
+  diagnostic->note(known.where, known.why);
+  diagnostic->hint(hint);
+}
+
+void Checker::checkStructure() {
+  StructureChecker(out_, program_.main(), *diags_, [this](const Expr &expr) { return quote(expr); }).run();
+}
+
+} // namespace dbc::frontend

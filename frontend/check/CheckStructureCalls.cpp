@@ -1,0 +1,281 @@
+// Which values are structural, across calls: of fns, cells and built-in functions. See CheckStructure.cpp.
+//
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "frontend/check/CheckStructure.h"
+
+#include "frontend/check/Components.h"
+
+#include <algorithm>
+
+namespace dbc::frontend {
+
+Known StructureChecker::evalCall(const CallExpr &expr) {
+  auto &call = static_cast<const Call &>(*expr.resolved);
+  std::vector<Known> args;
+  for (const ExprPtr &arg : expr.args)
+    args.push_back(eval(*arg));
+  switch (call.target) {
+  case Call::Target::Conversion: {
+    Known result = all(args);
+    if (call.builtin != Builtin::Bool && !args.empty())
+      result.number = args[0].number;
+    return result;
+  }
+  case Call::Target::Builtin:
+    return evalBuiltin(expr, call, args);
+  case Call::Target::Function:
+    break;
+  }
+  Known layer = call.func->layer ? call.receiver ? evalLayer(*call.receiver) : layer_ : Known();
+  if (call.func->decl->funcKind == FuncDecl::FuncKind::Cell) {
+    requireStructural(expr, layer, "which layer of a table the cell `" + call.func->name + "` is of",
+                      "if it may be computed, make `" + call.func->name + "` a `fn`");
+    return evalCell(expr, call, args);
+  }
+  callers_.push_back(expr.range);
+  std::swap(layer_, layer);
+  Known result = body(*call.func, args);
+  std::swap(layer_, layer);
+  callers_.pop_back();
+  return result;
+}
+
+/// Which of a table's layers an expression stands for; structural where there is but one.
+Known StructureChecker::evalLayer(const Expr &expr) {
+  if (auto *subscript = expr.as<SubscriptExpr>()) {
+    Known layer = evalLayer(*subscript->base);
+    if (subscript->subs[0].index)
+      layer.taint(eval(*subscript->subs[0].index));
+    return layer;
+  }
+  if (auto *member = expr.as<MemberExpr>(); member && member->base->type && member->base->type->isLayer())
+    return evalLayer(*member->base);
+  // A member of the layer that the function is of, or the element of a table; else a param of the file.
+  return expr.resolved && (expr.resolved->layer || expr.resolved->kind == Binding::Kind::Local) ? layer_
+                                                                                                : Known();
+}
+
+Known StructureChecker::evalCell(const CallExpr &expr, const Call &call, const std::vector<Known> &args) {
+  bool own = !args.empty(), same = own;
+  size_t keys = 0;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const Binding &parameter = *call.func->arguments[i];
+    if (!parameter.type->isKey()) {
+      requireElements(*expr.args[i], parameter.type, args[i], call.func->name);
+      continue;
+    }
+    requireStructural(*expr.args[i], args[i],
+                      "the key " + quote_(*expr.args[i]) + " of cell `" + call.func->name + "`",
+                      "if the value may be computed, make `" + call.func->name + "` a `fn`");
+    ++keys;
+    own &= args[i].ownKey > 0;
+    same &= args[i].ownKey == i + 1;
+  }
+  if (cell_) {
+    descent_.call(*cell_, *call.func, expr.range, args);
+    GivenCall given{cell_, call.func, {}, {}};
+    for (size_t i = 0; i < args.size(); ++i) {
+      given.values.push_back(args[i].ownValue);
+      given.ranges.push_back(expr.args[i]->range);
+    }
+    givenCalls_.push_back(std::move(given));
+  }
+  if (cell_ && own) {
+    ownCalls_[cell_].push_back({const_cast<FuncInfo *>(call.func), expr.range, 1, 0});
+    if (call.func == cell_ && same)
+      if (Diagnostic *diagnostic = error(expr.range,
+                                         quote_(expr) + " needs itself: cell `" + cell_->name +
+                                             "` is called with its own " + (keys == 1 ? "key" : "keys"),
+                                         "C3"))
+        diagnostic->hint("a recursion goes down a field of its node, or along a list, or lowers an int key");
+  }
+  return ofType(expr.type, true, expr.range, quote_(expr) + " is the result of a cell");
+}
+
+/// Of a value given to a cell: lengths of lists, and whole numbers in them, are structure (C2).
+void StructureChecker::requireElements(const Expr &expr, const Type *type, const Known &value,
+                                       const std::string &cell) {
+  if (type->isList()) {
+    requireLength(expr, value, "given to a cell");
+    if (!value.element)
+      return;
+    if (type->element->isKey())
+      requireStructural(expr, *value.element,
+                        "an element of the list " + quote_(expr) + " given to cell `" + cell + "`",
+                        "if it may be computed, make `" + cell + "` a `fn`");
+    else
+      requireElements(expr, type->element, *value.element, cell);
+    return;
+  }
+  std::vector<const Type *> parts = type->parts;
+  if (type->isRecord())
+    for (const FieldInfo &field : type->record->fields)
+      parts.push_back(field.type);
+  for (size_t i = 0; i < parts.size() && i < value.parts.size(); ++i)
+    requireElements(expr, parts[i], value.parts[i], cell);
+}
+
+Known StructureChecker::evalBuiltin(const CallExpr &expr, const Call &call, const std::vector<Known> &args) {
+  switch (call.builtin) {
+  case Builtin::Maximum:
+  case Builtin::Minimum:
+  case Builtin::Div:
+    return all(args);
+  case Builtin::Sum:
+  case Builtin::Max:
+  case Builtin::Min:
+  case Builtin::Any:
+  case Builtin::All: {
+    if (!args[0].element)
+      break;
+    Known result;
+    result.taint(*args[0].element);
+    markEnded(result, *expr.args[0], args[0]);
+    return result;
+  }
+  case Builtin::Len:
+    requireLength(*expr.args[0], args[0], "asked for its length");
+    return Known();
+  case Builtin::Reverse: {
+    requireLength(*expr.args[0], args[0], "reversed");
+    Known reversed = args[0];
+    reversed.ownValue = nullptr;
+    return reversed;
+  }
+  case Builtin::Zip: {
+    for (size_t i = 0; i < args.size(); ++i)
+      requireLength(*expr.args[i], args[i], "zipped");
+    Known pair;
+    for (const Known &list : args)
+      pair.parts.push_back(list.element ? *list.element : Known());
+    Known result;
+    result.element = std::make_shared<Known>(std::move(pair));
+    return result;
+  }
+  case Builtin::Nodes: {
+    if (cell_)
+      if (Diagnostic *diagnostic = error(expr.range, "`nodes` does not stand inside cells", "D3"))
+        diagnostic->note(cell_->decl->name.range, "this is inside the cell `" + cell_->name + "`")
+            .hint("go down the fields of the node");
+    return ofType(expr.type, false, {}, "");
+  }
+  case Builtin::Every: {
+    if (cell_)
+      if (Diagnostic *diagnostic = error(expr.range, "`every` does not stand inside cells", "C5"))
+        diagnostic->note(cell_->decl->name.range, "this is inside the cell `" + cell_->name + "`");
+    Known pair, result;
+    pair.parts = {Known(), args[0]};
+    result.element = std::make_shared<Known>(std::move(pair));
+    return result;
+  }
+  case Builtin::CrossEntropy:
+  case Builtin::BinaryCrossEntropy:
+    checkOrigin(expr, args[0]);
+    return Known();
+  case Builtin::Softmax:
+  case Builtin::LogSoftmax:
+  case Builtin::Sigmoid: {
+    Known result = ofType(expr.type, true, expr.range, quote_(expr) + " is computed");
+    result.origin = call.builtin;
+    result.originRange = expr.range;
+    result.ends = args[0].ends;
+    return result;
+  }
+  case Builtin::Split:
+    return ofType(expr.type, true, expr.range, quote_(expr) + " is made of a tensor");
+  default:
+    break;
+  }
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i].computed)
+      return ofType(expr.type, true, args[i].where, args[i].why);
+    if (args[i].element)
+      return ofType(expr.type, true, expr.args[i]->range,
+                    quote_(*expr.args[i]) + " is `" + expr.args[i]->type->str() + "`");
+  }
+  return ofType(expr.type, true, expr.range, quote_(expr) + " is computed");
+}
+
+void StructureChecker::checkOrigin(const CallExpr &expr, const Known &logits) {
+  bool soft = logits.origin == Builtin::Softmax || logits.origin == Builtin::LogSoftmax;
+  bool binary = expr.resolved->builtin == Builtin::BinaryCrossEntropy;
+  if (!(binary ? logits.origin == Builtin::Sigmoid : soft))
+    return;
+  std::string loss = builtinInfo(expr.resolved->builtin).name, made = builtinInfo(logits.origin).name;
+  Diagnostic *diagnostic = error(expr.args[0]->range,
+                                 "`" + loss + "` takes " + (binary ? "a logit" : "logits") + ", but " +
+                                     quote_(*expr.args[0]) + " is what `" + made + "` gives",
+                                 "E1");
+  if (!diagnostic)
+    return;
+  diagnostic->note(logits.originRange, "`" + made + "` stands here");
+  diagnostic->hint("leave `" + made + "` out: `" + loss + "` has it built in");
+}
+
+/// Values that change along a recursion hold no lists (C6).
+void StructureChecker::reportChangingLists() {
+  HandedOn handedOn;
+  std::map<const Binding *, unsigned> numbers;
+  std::set<const FuncInfo *> callees;
+  for (const GivenCall &call : givenCalls_) {
+    if (!callees.insert(call.callee).second)
+      continue;
+    for (const Binding *parameter : call.callee->arguments)
+      if (!parameter->type->isKey())
+        numbers[parameter] = handedOn.add(callees.size());
+  }
+  auto isInside = [&](const GivenCall &call) { return descent_.inOneRecursion(call.caller, call.callee); };
+  for (const GivenCall &call : givenCalls_)
+    for (size_t i = 0; isInside(call) && i < call.values.size(); ++i) {
+      const Binding *parameter = call.callee->arguments[i];
+      if (parameter->type->isKey())
+        continue;
+      if (call.values[i])
+        handedOn.handOn(numbers[call.values[i]], numbers[parameter]);
+      else
+        handedOn.change(numbers[parameter]);
+    }
+  handedOn.finish();
+  for (const GivenCall &call : givenCalls_)
+    for (size_t i = 0; isInside(call) && i < call.values.size(); ++i) {
+      const Binding *parameter = call.callee->arguments[i];
+      if (!parameter->type->isKey() && holds(parameter->type, &Type::isList) &&
+          handedOn.changes(numbers[parameter]))
+        if (Diagnostic *diagnostic =
+                error(call.ranges[i],
+                      "the value `" + parameter->name + "` of cell `" + call.callee->name +
+                          "` holds a list and changes along the recursion",
+                      "C6"))
+          diagnostic->note(parameter->range, "`" + parameter->name + "` is `" + parameter->type->str() + "`")
+              .hint("hand the list on as it is, and an int key that says where in it");
+    }
+}
+
+void StructureChecker::reportOwnCycles() {
+  Graph<const FuncInfo> graph;
+  for (auto &[cell, calls] : ownCalls_)
+    for (const CallSite &call : calls)
+      graph.edge(cell, call.callee);
+  std::map<const FuncInfo *, size_t> circleOf;
+  auto circles = graph.circles();
+  for (size_t i = 0; i < circles.size(); ++i)
+    for (const FuncInfo *cell : circles[i])
+      circleOf[cell] = i;
+  std::set<size_t> reported; // a circle is one remark
+  for (auto &[cell, calls] : ownCalls_)
+    for (const CallSite &call : calls) {
+      auto from = circleOf.find(cell), to = circleOf.find(call.callee);
+      bool back = from != circleOf.end() && to != circleOf.end() && from->second == to->second;
+      if (!back || call.callee == cell) // of itself: an error already
+        continue;
+      if (!reported.insert(from->second).second)
+        break;
+      diags_.remark(call.range,
+                    "cell `" + cell->name + "` may need itself by way of `" + call.callee->name +
+                        "`, which is given the same " + (cell->arguments.size() == 1 ? "node" : "keys") +
+                        "; tested for each batch",
+                    "C3");
+    }
+}
+
+} // namespace dbc::frontend

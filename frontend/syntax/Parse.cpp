@@ -1,0 +1,148 @@
+// Drives ANTLR: one declaration at a time, so that a syntax error in one leaves the others readable and
+// ANTLR's tree of one is freed before the next is read.
+//
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "frontend/syntax/Parse.h"
+
+#include "frontend/syntax/BuildAst.h"
+#include "frontend/syntax/SyntaxErrors.h"
+#include "frontend/syntax/Tokens.h"
+
+#include "DynLexer.h"
+#include "DynParser.h"
+#include "antlr4-runtime.h"
+
+namespace dbc::frontend {
+
+using antlr4::Token;
+using syntax::DynParser;
+
+namespace {
+
+class FileParser {
+public:
+  FileParser(uint32_t file, DiagnosticEngine &diags)
+      : diags_(diags), places_(file, diags.sources().file(file)), input_(std::string(places_.text())),
+        lexer_(&input_), tokens_(&lexer_), parser_(&tokens_),
+        errors_(std::make_shared<SyntaxErrors>(places_, diags)), builder_(places_, diags) {
+    lexer_.removeErrorListeners();
+    parser_.removeErrorListeners();
+    parser_.setErrorHandler(errors_);
+  }
+
+  std::unique_ptr<File> parse();
+
+private:
+  Token *here() { return tokens_.LT(1); }
+  size_t next() { return here()->getType(); }
+  void skipToDeclaration();
+  void wrongStart();
+
+  /// Runs a rule of the grammar at the current token and hands its tree to `build`. After a syntax error goes
+  /// on to the next declaration.
+  template <typename Rule, typename Build> void read(Rule rule, Build build) {
+    size_t start = tokens_.index();
+    try {
+      auto *tree = (parser_.*rule)();
+      build(tree);
+    } catch (const antlr4::ParseCancellationException &) {
+      tokens_.seek(std::max(errors_->stoppedAt(), start));
+      if (tokens_.index() == start && next() != Token::EOF)
+        tokens_.consume();
+      skipToDeclaration();
+    }
+    // Frees the tree; the parser thinks it begins anew, only the tokens stay where they are.
+    size_t index = tokens_.index();
+    parser_.reset();
+    tokens_.seek(index);
+  }
+
+  DiagnosticEngine &diags_;
+  Places places_;
+  antlr4::ANTLRInputStream input_;
+  syntax::DynLexer lexer_;
+  antlr4::CommonTokenStream tokens_;
+  DynParser parser_;
+  std::shared_ptr<SyntaxErrors> errors_;
+  AstBuilder builder_;
+};
+
+/// A reserved word that no name follows may be meant as a name itself; it is no place to go on.
+void FileParser::skipToDeclaration() {
+  auto begins = [&] {
+    size_t name = tokens_.LA(2);
+    return (beginsDeclaration(next()) || next() == DynParser::IMPORT) &&
+           (name == DynParser::ID || name == DynParser::BINDER);
+  };
+  while (next() != Token::EOF && !begins())
+    tokens_.consume();
+}
+
+/// A token at which neither an import nor a declaration begins.
+void FileParser::wrongStart() {
+  Diagnostic &d =
+      diags_.error(places_.of(here()), "expected a declaration, found " + foundText(here(), places_, diags_));
+  if (next() == DynParser::ID || next() == DynParser::BINDER) {
+    std::string word(diags_.sources().text(places_.of(here())));
+    if (word == "def" || word == "fun" || word == "func" || word == "function")
+      d.hint("functions are declared by `fn` and `cell`");
+    else
+      d.hint(didYouMean(word, {"dim", "const", "param", "data", "record", "layer", "fn", "cell", "entry",
+                               "loss", "import"}));
+  } else if (next() == DynParser::RBRACE) {
+    d.hint("no `{` is open here");
+  } else if (next() == DynParser::STAR && tokens_.LA(2) == DynParser::SLASH) {
+    d.hint("comments do not nest; the first `*/` ends one");
+  }
+}
+
+std::unique_ptr<File> FileParser::parse() {
+  size_t errorsBefore = diags_.errorCount();
+  auto file = std::make_unique<File>();
+  file->id = places_.file();
+  tokens_.fill();
+  if (!prepareTokens(tokens_.getTokens(), places_, diags_))
+    return nullptr;
+
+  if (next() == DynParser::MODEL || next() == DynParser::MODULE) {
+    read(&DynParser::header, [&](auto *tree) { builder_.header(tree, *file); });
+  } else {
+    diags_
+        .error(places_.of(here()),
+               "expected `model` or `module`, found " + foundText(here(), places_, diags_))
+        .hint("a file begins with `model name;`, a library with `module name;`");
+    if (!beginsDeclaration(next()))
+      skipToDeclaration();
+  }
+  while (next() != Token::EOF) {
+    if (next() == DynParser::IMPORT) {
+      if (!file->decls.empty())
+        diags_.error(places_.of(here()), "this import stands behind declarations; imports come first");
+      read(&DynParser::importDecl, [&](auto *tree) { builder_.import(tree, *file); });
+    } else if (beginsDeclaration(next())) {
+      read(&DynParser::decl, [&](auto *tree) { builder_.decl(tree, file->decls); });
+    } else {
+      // A brace too many is often what an earlier mistake left over.
+      if (next() != DynParser::RBRACE || diags_.errorCount() == errorsBefore)
+        wrongStart();
+      tokens_.consume();
+      skipToDeclaration();
+    }
+  }
+  return diags_.errorCount() == errorsBefore ? std::move(file) : nullptr;
+}
+
+} // namespace
+
+std::unique_ptr<File> parseFile(uint32_t file, DiagnosticEngine &diags) {
+  if (!checkText(file, diags))
+    return nullptr;
+  try {
+    return FileParser(file, diags).parse();
+  } catch (const std::exception &e) {
+    diags.error({file, 0, 0}, std::string("the parser failed: ") + e.what() + "; this is a bug of dbc");
+    return nullptr;
+  }
+}
+
+} // namespace dbc::frontend

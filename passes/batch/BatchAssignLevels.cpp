@@ -1,0 +1,113 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// batch-assign-levels: loops around stages, and the ticks of the spaces that they run over.
+#include "mlir/IR/Builders.h"
+#include "passes/Passes.h"
+#include "passes/batch/StageGraph.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+#define GEN_PASS_DEF_BATCHASSIGNLEVELS
+#include "passes/Passes.h.inc"
+
+namespace {
+struct Nesting {
+  explicit Nesting(batch::ProgramOp program) : program(program), names(program), b(program.getContext()) {
+    program.walk([&](kernel::ScheduleOp op) { schedule = op; });
+  }
+
+  void run() {
+    SmallVector<batch::StageOp> stages(program.getBody().front().getOps<batch::StageOp>());
+    Block *body = &program.getBody().front();
+    SmallVector<Operation *> open; ///< the loops around the place reached
+    for (batch::StageOp stage : stages) {
+      auto loops = stage->getAttrOfType<ArrayAttr>("loops");
+      stage->removeAttr("loops");
+      SmallVector<StringRef> carriers;
+      if (loops)
+        for (Attribute loop : loops)
+          carriers.push_back(cast<FlatSymbolRefAttr>(cast<ArrayAttr>(loop)[0]).getValue());
+      // Neighbours in one loop share it. Two runs of one carrier may, too: a read of an earlier tick stays
+      // one.
+      unsigned shared = 0;
+      while (shared < open.size() && shared < carriers.size() && carrierOf(open[shared]) == carriers[shared])
+        ++shared;
+      open.truncate(shared);
+      while (open.size() < carriers.size()) {
+        Block *inside = open.empty() ? body : &open.back()->getRegion(0).front();
+        b.setInsertionPointToEnd(inside);
+        open.push_back(makeLoop(stage.getLoc(), carriers[open.size()]));
+      }
+      stage->moveBefore(open.empty() ? body : &open.back()->getRegion(0).front(),
+                        open.empty() ? body->end() : open.back()->getRegion(0).front().end());
+      if (!carriers.empty())
+        tick(space(stage.getSpace()), carriers);
+    }
+    declareTicks();
+  }
+
+  Operation *makeLoop(Location loc, StringRef carrier) {
+    Operation *loop = names.lookup<kernel::GroupOp>(carrier)
+                          ? batch::LevelsOp::create(b, loc, carrier).getOperation()
+                          : batch::StepsOp::create(b, loc, carrier).getOperation();
+    loop->getRegion(0).emplaceBlock();
+    return loop;
+  }
+
+  static StringRef carrierOf(Operation *loop) {
+    if (auto levels = dyn_cast<batch::LevelsOp>(loop))
+      return levels.getGroup();
+    return cast<batch::StepsOp>(loop).getSpace();
+  }
+
+  kernel::SpaceOp space(StringRef name) { return names.lookup<kernel::SpaceOp>(name); }
+  kernel::SpaceOp parentOf(kernel::SpaceOp s) {
+    return s.getParent() ? space(*s.getParent()) : kernel::SpaceOp();
+  }
+
+  /// The rows of `s` run by tick of the innermost of `carriers`.
+  void tick(kernel::SpaceOp s, ArrayRef<StringRef> carriers) {
+    auto steps = space(carriers.back());
+    for (; s; s = parentOf(s)) {
+      s.setTicked(true);
+      if (s.getKind() == kernel::SpaceKind::Steps && s != steps)
+        nested.insert(s); // a scan without a loop of its own: its steps lie in the ticks of the loop outside
+      else if (steps && s != steps)
+        s.setStepsOf(steps.getSymName());
+      if (s == steps) {
+        // The scan's own ticks nest in those of the rows that own it.
+        if (carriers.size() > 1) {
+          nested.insert(s);
+          tick(parentOf(s), carriers.drop_back());
+        }
+        return;
+      }
+      if (s.getKind() == kernel::SpaceKind::Instances)
+        return;
+    }
+  }
+
+  /// Adds to the schedule what finds the ticks, outer spaces first (they are declared first).
+  void declareTicks() {
+    b.setInsertionPointToEnd(&schedule.getBody().front());
+    for (auto s : program.getBody().front().getOps<kernel::SpaceOp>())
+      if ((s.getTicked() || s.getKept()) && s.getKind() != kernel::SpaceKind::Instances)
+        kernel::TicksOp::create(b, s.getLoc(), s.getSymName(), nested.contains(s));
+  }
+
+  batch::ProgramOp program;
+  SymbolTable names;
+  kernel::ScheduleOp schedule;
+  OpBuilder b;
+  DenseSet<Operation *> nested;
+};
+
+struct BatchAssignLevelsPass : impl::BatchAssignLevelsBase<BatchAssignLevelsPass> {
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<batch::ProgramOp>())
+      Nesting(program).run();
+  }
+};
+} // namespace
+} // namespace dbc::passes

@@ -1,0 +1,281 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// batch-fold-tables: what depends on one index and parameters alone is computed when the model is made, for
+// every value that the index may have, and looked up in a run. Which stages these are is found for whole
+// buffers, before stages are fused.
+#include "ir/Batch/Batch.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/Passes.h"
+#include "passes/batch/StageGraph.h"
+#include "llvm/ADT/MapVector.h"
+
+#include <algorithm>
+#include <map>
+
+using namespace mlir;
+
+namespace dbc::passes {
+#define GEN_PASS_DEF_BATCHFOLDTABLES
+#include "passes/Passes.h.inc"
+
+namespace {
+
+/// What the values of a stage depend on.
+struct Dependence {
+  bool folds = true;      ///< on parameters, and on `column` if it is not empty
+  std::string column;     ///< of the stage's space
+  int64_t extent = 0;     ///< the column is below it; 0: not known
+  bool expensive = false; ///< there is more to it than moving numbers and adding them
+
+  void merge(const Dependence &other) {
+    folds &= other.folds && (column.empty() || other.column.empty() || column == other.column);
+    if (column.empty())
+      column = other.column;
+    bound(other.extent);
+    expensive |= other.expensive;
+  }
+  void bound(int64_t n) {
+    if (n > 0)
+      extent = extent ? std::min(extent, n) : n;
+  }
+  /// Whether there is a row for each value of the index, and it pays.
+  bool makesTable() const { return folds && !column.empty() && extent > 0 && expensive; }
+};
+
+/// A buffer that one stage writes, at its own row.
+struct Made {
+  Made(batch::BufferOp buffer, batch::StageOp stage, Dependence on)
+      : buffer(buffer), stage(stage), on(std::move(on)) {}
+  batch::BufferOp buffer;
+  batch::StageOp stage;
+  Dependence on;
+  enum { Undecided, Table, InPlace } state = Undecided;
+  // What uses it:
+  SmallVector<batch::ReadOp> reads; ///< at their own row
+  bool elsewhere = false;           ///< anything else
+
+  int64_t numbersOfTable() {
+    int64_t n = on.extent;
+    for (int64_t extent : dyn::extents(buffer.getType()))
+      n *= extent;
+    return n;
+  }
+};
+
+class Folding {
+public:
+  Folding(batch::ProgramOp program, int64_t &numbersLeft)
+      : program(program), symbols(program), left(numbersLeft) {}
+
+  void run() {
+    findMade();
+    while (Made *next = smallestWanted()) {
+      int64_t numbers = next->numbersOfTable();
+      next->state = numbers <= left ? Made::Table : Made::InPlace;
+      if (next->state == Made::Table)
+        left -= numbers;
+    }
+    SmallVector<std::pair<Made *, batch::BufferOp>> folded;
+    for (auto &[name, m] : made)
+      if (m.state == Made::Table)
+        folded.push_back({&m, tableOf(m, spaceOf(m))});
+    for (auto [m, table] : folded)
+      lookUp(*m, table);
+  }
+
+private:
+  void findMade() {
+    // What is written by several stages, or at other rows, depends on more.
+    llvm::StringMap<batch::WriteOp> writes = soleWrites(program);
+    for (auto stage : program.getBody().front().getOps<batch::StageOp>()) {
+      Dependence on = dependenceOf(stage);
+      for (auto write : stage.getBody().front().getOps<batch::WriteOp>())
+        if (writes.lookup(write.getBuffer()))
+          made.insert({write.getBufferAttr().getAttr(),
+                       Made(symbols.lookup<batch::BufferOp>(write.getBuffer()), stage, on)});
+    }
+    auto all = SymbolTable::getSymbolUses(&program.getBody());
+    assert(all && "the uses of a program's symbols are known");
+    for (SymbolTable::SymbolUse use : *all) {
+      auto used = made.find(use.getSymbolRef().getRootReference());
+      if (used == made.end())
+        continue;
+      if (auto read = dyn_cast<batch::ReadOp>(use.getUser()))
+        used->second.reads.push_back(read);
+      else if (!isa<batch::WriteOp>(use.getUser()))
+        used->second.elsewhere = true;
+    }
+  }
+
+  bool isOfModel(StringRef space) {
+    return symbols.lookup<kernel::SpaceOp>(space).getKind() == kernel::SpaceKind::Model;
+  }
+
+  Dependence dependenceOf(batch::StageOp stage) {
+    Dependence all;
+    if (isOfModel(stage.getSpace()))
+      return all; // is computed once as it is
+    for (Operation &op : stage.getBody().front())
+      all.merge(dependenceOf(op));
+    return all;
+  }
+
+  /// What one op adds to what its operands depend on.
+  Dependence dependenceOf(Operation &op) {
+    Dependence on;
+    if (auto read = dyn_cast<batch::ReadOp>(op)) {
+      auto source = made.find(read.getBufferAttr().getAttr());
+      on.folds = source != made.end();
+      if (on.folds)
+        on = source->second.on;
+    } else if (auto column = dyn_cast<batch::ColumnOp>(op)) {
+      on.folds = column.getType().isInteger(32);
+      on.column = column.getColumn().str();
+    } else if (auto take = dyn_cast<dyn::TakeOp>(op)) {
+      on.folds = !mayFail(op);
+      // Of rows that are there for every value of the column: the structure functions have seen to that.
+      if (take.getIndex().getDefiningOp<batch::ColumnOp>())
+        on.bound(dyn::extents(take.getTensor().getType())[0]);
+    } else if (!isa<batch::WriteOp>(op)) {
+      on.folds = isMemoryEffectFree(&op) && !mayFail(op);
+      on.expensive = isa<linalg::ContractOp, dyn::FunctionOp, dyn::ReduceOp, dyn::SoftmaxOp>(op) ||
+                     isa<math::MathDialect>(op.getDialect());
+    }
+    return on;
+  }
+
+  /// Whether the op can be an error of the input in hand, so that there may be values that must not be
+  /// computed.
+  static bool mayFail(Operation &op) {
+    if (auto integer = dyn_cast<dyn::IntOp>(op))
+      return integer.getKind() != dyn::IntKind::Max && integer.getKind() != dyn::IntKind::Min;
+    if (auto take = dyn_cast<dyn::TakeOp>(op))
+      return take.getChecked();
+    return isa<dyn::NarrowOp, arith::FPToSIOp>(op);
+  }
+
+  /// Whether what is computed in a run asks for the buffer: not where only tables are made of it.
+  bool isWanted(Made &m) {
+    auto isTable = [&](batch::WriteOp write) {
+      auto reader = made.find(write.getBufferAttr().getAttr());
+      return reader != made.end() && reader->second.on.makesTable() && reader->second.state != Made::InPlace;
+    };
+    return m.elsewhere || llvm::any_of(m.reads, [&](batch::ReadOp read) {
+             auto writes = read->getBlock()->getOps<batch::WriteOp>();
+             return writes.empty() || !llvm::all_of(writes, isTable);
+           });
+  }
+
+  Made *smallestWanted() {
+    Made *best = nullptr;
+    int64_t least = 0;
+    for (auto &[name, m] : made) {
+      if (m.state != Made::Undecided || !m.on.makesTable() || !isWanted(m))
+        continue;
+      int64_t numbers = m.numbersOfTable();
+      if (!best || numbers < least)
+        best = &m, least = numbers;
+    }
+    return best;
+  }
+
+  /// The space with a row for each value of what `made` depends on.
+  kernel::SpaceOp spaceOf(Made &m) {
+    std::string name = "table." + m.buffer.getSpace().str() + "." + m.on.column;
+    kernel::SpaceOp &space = spaces[{name, m.on.extent}];
+    if (space)
+      return space;
+    OpBuilder b(program.getContext());
+    b.setInsertionPointToStart(&program.getBody().front());
+    space = kernel::SpaceOp::create(b, m.stage.getLoc(), name, kernel::SpaceKind::Model, FlatSymbolRefAttr(),
+                                    b.getStrArrayAttr({m.on.column}), FlatSymbolRefAttr(), IntegerAttr(),
+                                    /*ticked=*/false, /*steps_of=*/FlatSymbolRefAttr(), /*kept=*/false,
+                                    b.getI32IntegerAttr(m.on.extent));
+    symbols.insert(space);
+    return space;
+  }
+
+  /// What a table is called: after the buffer that its rows end up in, where there is one.
+  static std::string nameOf(Made &m) {
+    StringRef name = m.buffer.getSymName();
+    for (batch::ReadOp read : m.reads)
+      for (Operation *user : read->getUsers())
+        if (auto scatter = dyn_cast<batch::ScatterOp>(user))
+          name = scatter.getBuffer();
+    return "table." + name.str();
+  }
+
+  /// The buffer with the values over `space`; makes it, with all that it is computed from, unless it is
+  /// there.
+  batch::BufferOp tableOf(Made &m, kernel::SpaceOp space) {
+    auto key = std::make_pair(m.buffer.getOperation(), space.getOperation());
+    if (batch::BufferOp known = tables.lookup(key))
+      return known;
+    llvm::StringMap<batch::BufferOp> sources;
+    for (auto read : m.stage.getBody().front().getOps<batch::ReadOp>()) {
+      Made &source = made.find(read.getBufferAttr().getAttr())->second;
+      if (!isOfModel(source.buffer.getSpace()))
+        sources[read.getBuffer()] = tableOf(source, space);
+    }
+    OpBuilder b(m.buffer);
+    auto table = batch::BufferOp::create(b, m.buffer.getLoc(), nameOf(m), space.getSymName(),
+                                         m.buffer.getType(), /*slot=*/IntegerAttr(), /*live=*/IntegerAttr());
+    symbols.insert(table);
+    b.setInsertionPoint(m.stage); // what it reads of the model is there
+    auto stage = cast<batch::StageOp>(b.clone(*m.stage));
+    stage.setSymName("table." + m.stage.getSymName().str());
+    stage.setSpace(space.getSymName());
+    stage.removeWhenAttr();
+    symbols.insert(stage);
+    for (Operation &op : llvm::make_early_inc_range(stage.getBody().front())) {
+      if (auto read = dyn_cast<batch::ReadOp>(op)) {
+        if (batch::BufferOp source = sources.lookup(read.getBuffer()))
+          read.setBuffer(source.getSymName());
+      } else if (auto write = dyn_cast<batch::WriteOp>(op)) {
+        if (write.getBuffer() == m.buffer.getSymName())
+          write.setBuffer(table.getSymName());
+        else
+          write.erase();
+      }
+    }
+    return tables[key] = table;
+  }
+
+  /// Rows of the buffer are rows of its table, by the index.
+  void lookUp(Made &m, batch::BufferOp table) {
+    auto gather = [&](Operation *before) {
+      OpBuilder b(before);
+      return batch::GatherOp::create(b, before->getLoc(), m.buffer.getType(), table.getSymName(), m.on.column,
+                                     batch::Access::Unknown, FlatSymbolRefAttr(), /*ago=*/IntegerAttr())
+          .getResult();
+    };
+    for (batch::ReadOp read : m.reads) {
+      read.replaceAllUsesWith(gather(read));
+      read.erase();
+    }
+    for (auto write : m.stage.getBody().front().getOps<batch::WriteOp>())
+      if (write.getBuffer() == m.buffer.getSymName())
+        write.getValueMutable().assign(gather(write));
+  }
+
+  batch::ProgramOp program;
+  SymbolTable symbols;
+  int64_t &left;                          ///< numbers that tables may still have
+  llvm::MapVector<StringAttr, Made> made; ///< by the buffer's name
+  std::map<std::pair<std::string, int64_t>, kernel::SpaceOp> spaces;
+  llvm::DenseMap<std::pair<Operation *, Operation *>, batch::BufferOp> tables;
+};
+
+struct BatchFoldTablesPass : impl::BatchFoldTablesBase<BatchFoldTablesPass> {
+  using BatchFoldTablesBase::BatchFoldTablesBase;
+  void runOnOperation() override {
+    int64_t numbersLeft = numbers;
+    for (auto program : getOperation().getOps<batch::ProgramOp>())
+      Folding(program, numbersLeft).run();
+  }
+};
+} // namespace
+} // namespace dbc::passes

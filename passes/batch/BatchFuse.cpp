@@ -1,0 +1,322 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// batch-fuse: one stage instead of several, values in registers instead of buffers.
+#include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/Passes.h"
+#include "passes/batch/StageGraph.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringSet.h"
+#include <deque>
+#include <set>
+
+using namespace mlir;
+
+namespace dbc::passes {
+#define GEN_PASS_DEF_BATCHFUSE
+#include "passes/Passes.h.inc"
+
+namespace {
+
+/// One stage or loop of a block, and what the stages inside read and write.
+struct Unit {
+  Operation *op = nullptr;
+  size_t place = 0; ///< the later in the block, the greater; not the number among the units
+  llvm::StringSet<> reads, writes;
+  Operation *firstWrite = nullptr; ///< of a stage that others were appended to: its writes stand last
+  llvm::StringMap<Value> written;  ///< then: what it writes at its row
+};
+
+/// Puts the stages of one block together. Units are found by what they touch, not by going through the block.
+class BlockFusion {
+public:
+  explicit BlockFusion(Block &block) : block(block) {
+    for (Operation *op = block.getParentOp(); op; op = op->getParentOp()) {
+      if (auto levels = dyn_cast<batch::LevelsOp>(op))
+        around.insert(levels.getGroup());
+      else if (auto steps = dyn_cast<batch::StepsOp>(op))
+        around.insert(steps.getSpace());
+    }
+  }
+
+  /// Moves each stage up into an earlier one over the same space, as early as what it reads allows. Where
+  /// that is too early, the earlier one may move down to it.
+  void run() {
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      if (!isa<batch::StageOp, batch::LevelsOp, batch::StepsOp>(op))
+        continue;
+      StageAccess mine = accessesOf(&op);
+      auto stage = dyn_cast<batch::StageOp>(op);
+      Unit *unit = stage ? targetFor(stage, mine) : nullptr;
+      if (unit) {
+        merge(*unit, stage, mine);
+        continue;
+      }
+      unit = &units.emplace_back();
+      unit->op = &op;
+      unit->place = ++places;
+      touch(*unit, mine);
+      if (stage)
+        alike[keyOf(stage)].insert(unit);
+    }
+  }
+
+private:
+  /// What stages that may be put together have in common: the space and the truths that say which rows.
+  using Key = std::pair<StringRef, StringRef>;
+  static Key keyOf(batch::StageOp stage) { return {stage.getSpace(), stage.getWhen().value_or("")}; }
+  struct Later {
+    bool operator()(const Unit *a, const Unit *b) const { return a->place > b->place; }
+  };
+  /// Units over one space, last first. Those that something behind them needs, or needs them, never move.
+  struct Alike {
+    std::set<Unit *, Later> all, movable;
+    void insert(Unit *unit) {
+      all.insert(unit);
+      movable.insert(unit);
+    }
+    void erase(Unit *unit) {
+      all.erase(unit);
+      movable.erase(unit);
+    }
+  };
+
+  /// Whether a read is of what is written in this tick; a loop is not around itself, and has run when what
+  /// follows it starts.
+  bool isOfThisTick(const StageRead &read) const {
+    return read.carried.empty() || !around.contains(read.carried);
+  }
+
+  /// The unit that a stage may be put together with, the last one of those that may; it has been moved behind
+  /// all that the stage reads. Null if there is none.
+  Unit *targetFor(batch::StageOp stage, const StageAccess &mine) {
+    size_t from = 0;                  // the last unit that writes what the stage reads
+    SmallVector<StringRef> otherRows; // rows of a stage are computed in any order, so these must come before
+    for (const StageRead &read : mine.reads) {
+      if (!isOfThisTick(read))
+        continue;
+      from = std::max(from, lastWrite.lookup(read.array));
+      if (!read.own)
+        otherRows.push_back(read.array);
+    }
+    auto isOpen = [&](const Unit *unit) {
+      return llvm::none_of(otherRows, [&](StringRef array) { return unit->writes.contains(array); });
+    };
+    auto at = alike.find(keyOf(stage));
+    if (at == alike.end())
+      return nullptr;
+    Alike &candidates = at->second;
+    for (Unit *unit : candidates.all) {
+      if (unit->place < from)
+        break;
+      if (isOpen(unit))
+        return unit;
+    }
+    for (auto next = candidates.movable.begin(); next != candidates.movable.end();) {
+      Unit *unit = *next++;
+      if (unit->place >= from)
+        continue;
+      if (isNeededBehind(*unit)) {
+        candidates.movable.erase(unit);
+      } else if (isOpen(unit)) {
+        candidates.erase(unit);
+        unit->op->moveBefore(stage);
+        moveToEnd(*unit);
+        candidates.insert(unit);
+        return unit;
+      }
+    }
+    return nullptr;
+  }
+
+  /// Whether the order of a unit and those behind it counts.
+  bool isNeededBehind(const Unit &unit) const {
+    auto any = [&](const llvm::StringSet<> &arrays, const llvm::StringMap<size_t> &last) {
+      return llvm::any_of(arrays,
+                          [&](const auto &array) { return last.lookup(array.getKey()) > unit.place; });
+    };
+    return any(unit.reads, lastWrite) || any(unit.writes, lastWrite) || any(unit.writes, lastRead);
+  }
+
+  void touch(Unit &unit, const StageAccess &access) {
+    auto touched = [&](StringRef array, llvm::StringSet<> &mine, llvm::StringMap<size_t> &last) {
+      mine.insert(array);
+      size_t &place = last[array];
+      place = std::max(place, unit.place);
+    };
+    for (const StageRead &read : access.reads)
+      touched(read.array, unit.reads, lastRead);
+    for (StringRef array : access.writes)
+      touched(array, unit.writes, lastWrite);
+  }
+
+  void moveToEnd(Unit &unit) {
+    unit.place = ++places;
+    for (const auto &array : unit.reads)
+      lastRead[array.getKey()] = unit.place;
+    for (const auto &array : unit.writes)
+      lastWrite[array.getKey()] = unit.place;
+  }
+
+  /// Appends `stage` to a unit; what that wrote at its row is not read again. Writes stand last, so that
+  /// equal reads are seen to be equal.
+  void merge(Unit &unit, batch::StageOp stage, StageAccess &access) {
+    Block &into = cast<batch::StageOp>(unit.op).getBody().front();
+    if (!unit.firstWrite) {
+      SmallVector<Operation *> writes;
+      for (Operation &op : into)
+        if (isa<batch::WriteOp, batch::ScatterOp>(op))
+          writes.push_back(&op);
+      for (Operation *op : writes)
+        appendWrite(unit, op);
+    }
+    llvm::erase_if(access.reads,
+                   [&](const StageRead &read) { return read.own && unit.written.count(read.array); });
+    SmallVector<Operation *> writes;
+    for (Operation &op : llvm::make_early_inc_range(stage.getBody().front())) {
+      if (auto read = dyn_cast<batch::ReadOp>(op))
+        if (Value value = unit.written.lookup(read.getBuffer())) {
+          read.replaceAllUsesWith(value);
+          continue;
+        }
+      if (isa<batch::WriteOp, batch::ScatterOp>(op))
+        writes.push_back(&op);
+      else if (unit.firstWrite)
+        op.moveBefore(unit.firstWrite);
+      else
+        op.moveBefore(&into, into.end());
+    }
+    for (Operation *op : writes)
+      appendWrite(unit, op);
+    stage.erase();
+    touch(unit, access);
+  }
+
+  static void appendWrite(Unit &unit, Operation *op) {
+    Block &into = cast<batch::StageOp>(unit.op).getBody().front();
+    op->moveBefore(&into, into.end());
+    if (!unit.firstWrite)
+      unit.firstWrite = op;
+    if (auto write = dyn_cast<batch::WriteOp>(op))
+      unit.written[write.getBuffer()] = write.getValue();
+  }
+
+  Block &block;
+  llvm::StringSet<> around; ///< what carries the loops that the block is in
+  std::deque<Unit> units;
+  llvm::DenseMap<Key, Alike> alike;
+  llvm::StringMap<size_t> lastRead, lastWrite; ///< of each array: the place of the last unit that does
+  size_t places = 0;
+};
+
+/// Removes writes to buffers that nobody reads, and what only they needed.
+class Unread {
+public:
+  explicit Unread(batch::ProgramOp program) : program(program) {}
+
+  void drop() {
+    program.walk([&](Operation *op) {
+      if (StringRef array = written(op); !array.empty())
+        writes[array].push_back(op);
+      if (auto output = dyn_cast<batch::OutputOp>(op))
+        ++reads[output.getBuffer()];
+      if (auto stage = dyn_cast<batch::StageOp>(op))
+        for (const StageRead &read : accessesOf(stage).reads)
+          ++reads[read.array];
+    });
+    for (const auto &array : writes)
+      if (!reads.lookup(array.getKey()))
+        open.push_back(array.getKey());
+    eraseUnread();
+    eraseUnread();
+    SmallVector<Operation *> unused; // to begin with
+    program.walk([&](batch::StageOp stage) {
+      for (Operation &op : stage.getBody().front())
+        if (op.use_empty() && isOpTriviallyDead(&op))
+          unused.push_back(&op);
+    });
+    llvm::for_each(unused, [&](Operation *op) { erase(op); });
+    eraseEmpty();
+  }
+
+private:
+  static StringRef written(Operation *op) {
+    if (auto write = dyn_cast<batch::WriteOp>(op))
+      return write.getBuffer();
+    if (auto scatter = dyn_cast<batch::ScatterOp>(op))
+      return scatter.getBuffer();
+    return {};
+  }
+
+  void noLongerRead(StringRef array) {
+    unsigned &count = reads[array];
+    if (--count == 0)
+      open.push_back(array);
+  }
+
+  /// An op that nothing uses, and what then has no use either.
+  void erase(Operation *op) {
+    SmallVector<Operation *> unused = {op};
+    while (!unused.empty()) {
+      op = unused.pop_back_val();
+      llvm::SmallSetVector<Operation *, 4> sources;
+      for (Value operand : op->getOperands())
+        if (Operation *source = operand.getDefiningOp())
+          sources.insert(source);
+      SmallVector<StageRead> read = accessesOf(op).reads;
+      op->erase();
+      for (const StageRead &each : read)
+        noLongerRead(each.array);
+      for (Operation *source : sources)
+        if (source->use_empty() && isOpTriviallyDead(source))
+          unused.push_back(source);
+    }
+  }
+
+  void eraseUnread() {
+    while (!open.empty())
+      for (Operation *op : std::exchange(writes[open.pop_back_val()], {}))
+        erase(op);
+  }
+
+  void eraseEmpty() {
+    do {
+      eraseUnread();
+      program.walk([&](batch::StageOp stage) {
+        if (!stage.getBody().front().empty())
+          return;
+        std::optional<StringRef> when = stage.getWhen();
+        stage.erase();
+        if (when)
+          noLongerRead(*when);
+      });
+    } while (!open.empty());
+    program.walk([&](Operation *op) {
+      if (isa<batch::LevelsOp, batch::StepsOp>(op) && op->getRegion(0).front().empty())
+        op->erase();
+    });
+    for (auto buffer : llvm::make_early_inc_range(program.getBody().front().getOps<batch::BufferOp>()))
+      if (!reads.lookup(buffer.getSymName()))
+        buffer.erase();
+  }
+
+  batch::ProgramOp program;
+  llvm::StringMap<unsigned> reads; ///< of each array: how often it is read
+  llvm::StringMap<SmallVector<Operation *>> writes;
+  SmallVector<StringRef> open; ///< arrays that are not read any more, whose writes stand
+};
+
+struct BatchFusePass : impl::BatchFuseBase<BatchFusePass> {
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<batch::ProgramOp>()) {
+      BlockFusion(program.getBody().front()).run();
+      program.walk([&](Operation *op) {
+        if (isa<batch::LevelsOp, batch::StepsOp>(op))
+          BlockFusion(op->getRegion(0).front()).run();
+      });
+      Unread(program).drop();
+    }
+  }
+};
+} // namespace
+} // namespace dbc::passes

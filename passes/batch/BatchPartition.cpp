@@ -1,0 +1,103 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// batch-partition: which loops each stage runs in. What needs no result of a recursion runs before it, what
+// the recursion does not need runs after it, the rest by level or step (LANGUAGE B2).
+#include "mlir/IR/Builders.h"
+#include "passes/Passes.h"
+#include "passes/batch/StageGraph.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+#define GEN_PASS_DEF_BATCHPARTITION
+#include "passes/Passes.h.inc"
+
+namespace {
+
+/// One loop around a stage: the group or scan that carries it, and a number that tells two runs of one
+/// carrier apart.
+struct Loop {
+  StringRef carrier;
+  unsigned run;
+};
+
+struct Partition {
+  explicit Partition(batch::ProgramOp program)
+      : names(program), context(program.getContext()), graph(program), loops(graph.stages.size()) {}
+
+  void run() {
+    SmallVector<unsigned> all;
+    for (unsigned n = 0; n < graph.stages.size(); ++n)
+      all.push_back(n);
+    search(all, {});
+    OpBuilder b(context);
+    for (auto [stage, around] : llvm::zip(graph.stages, loops)) {
+      SmallVector<Attribute> attrs;
+      for (Loop loop : around)
+        attrs.push_back(b.getArrayAttr(
+            {FlatSymbolRefAttr::get(b.getContext(), loop.carrier), b.getI32IntegerAttr(loop.run)}));
+      stage->setAttr("loops", b.getArrayAttr(attrs));
+    }
+  }
+
+  /// Finds the loops among `subset`, whose edges carried by `outer` loops do not count any more.
+  void search(ArrayRef<unsigned> subset, SmallVector<StringRef> outer) {
+    auto follow = [&](const StageGraph::Edge &e) { return !llvm::is_contained(outer, e.carried); };
+    for (auto &component : graph.components(subset, follow)) {
+      StringRef carrier = carrierOf(component, outer);
+      if (carrier.empty())
+        continue;
+      unsigned run = runs++;
+      for (unsigned n : component)
+        loops[n].push_back({carrier, run});
+      SmallVector<StringRef> inside = outer;
+      inside.push_back(carrier);
+      search(component, inside);
+    }
+  }
+
+  /// The outermost loop that closes cycles in a component: a recursion group, else the outermost scan. Empty
+  /// if there is no cycle.
+  StringRef carrierOf(ArrayRef<unsigned> component, ArrayRef<StringRef> outer) {
+    llvm::SetVector<StringRef> carriers;
+    llvm::DenseSet<unsigned> inside(component.begin(), component.end());
+    for (unsigned n : component)
+      for (const StageGraph::Edge &e : graph.into[n])
+        if (!e.carried.empty() && inside.contains(e.from) && !llvm::is_contained(outer, e.carried))
+          carriers.insert(e.carried);
+    StringRef best;
+    unsigned bestDepth = ~0u;
+    for (StringRef carrier : carriers) {
+      unsigned depth = 0; // a group stands outside every scan
+      if (auto space = names.lookup<kernel::SpaceOp>(carrier))
+        for (; space; space = parentOf(space))
+          ++depth;
+      if (depth < bestDepth) {
+        best = carrier;
+        bestDepth = depth;
+      }
+    }
+    assert((component.size() == 1 || !best.empty()) && "only carried reads close cycles");
+    return best;
+  }
+
+  kernel::SpaceOp parentOf(kernel::SpaceOp space) {
+    return space.getParent() ? names.lookup<kernel::SpaceOp>(*space.getParent()) : kernel::SpaceOp();
+  }
+
+  SymbolTable names;
+  MLIRContext *context;
+  StageGraph graph;
+  SmallVector<SmallVector<Loop>> loops; ///< of each stage, outermost first
+  unsigned runs = 0;
+};
+
+struct BatchPartitionPass : impl::BatchPartitionBase<BatchPartitionPass> {
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<batch::ProgramOp>())
+      Partition(program).run();
+  }
+};
+} // namespace
+} // namespace dbc::passes

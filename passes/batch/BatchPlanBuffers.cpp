@@ -1,0 +1,77 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// batch-plan-buffers: buffers whose lives do not overlap share memory.
+#include "mlir/IR/Builders.h"
+#include "passes/Passes.h"
+#include "passes/batch/StageGraph.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+#define GEN_PASS_DEF_BATCHPLANBUFFERS
+#include "passes/Passes.h.inc"
+
+namespace {
+struct BatchPlanBuffersPass : impl::BatchPlanBuffersBase<BatchPlanBuffersPass> {
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<batch::ProgramOp>())
+      plan(program);
+  }
+
+  /// A life goes from the first unit (a stage, an outermost loop as a whole, or loops that may run at the
+  /// same time) that touches a buffer to the last.
+  struct Life {
+    int first = -1, last = -1;
+  };
+
+  static void plan(batch::ProgramOp program) {
+    llvm::StringMap<Life> lives;
+    llvm::StringSet<> outputs;
+    int time = 0;
+    auto touch = [&](StringRef array) {
+      Life &life = lives[array];
+      if (life.first < 0)
+        life.first = time;
+      life.last = time;
+    };
+    for (Operation &op : program.getBody().front()) {
+      if (auto output = dyn_cast<batch::OutputOp>(op))
+        outputs.insert(output.getBuffer());
+      if (!isa<batch::StageOp, batch::LevelsOp, batch::StepsOp, batch::TogetherOp>(op))
+        continue;
+      StageAccess access = accessesOf(&op);
+      for (const StageRead &read : access.reads)
+        touch(read.array);
+      for (StringRef array : access.writes)
+        touch(array);
+      ++time;
+    }
+    // First fit. Slots of different element types stay apart; outputs and what is computed at load have none.
+    struct Slot {
+      Type element;
+      int busyUntil;
+    };
+    SmallVector<Slot> slots;
+    SmallVector<batch::BufferOp> buffers(program.getBody().front().getOps<batch::BufferOp>());
+    llvm::stable_sort(buffers, [&](batch::BufferOp a, batch::BufferOp b) {
+      return lives[a.getSymName()].first < lives[b.getSymName()].first;
+    });
+    for (batch::BufferOp buffer : buffers) {
+      auto space = program.lookupSymbol<kernel::SpaceOp>(buffer.getSpace());
+      if (outputs.contains(buffer.getSymName()) || space.getKind() == kernel::SpaceKind::Model)
+        continue;
+      Life life = lives[buffer.getSymName()];
+      Type element = dyn::scalar(buffer.getType());
+      unsigned n = 0;
+      while (n < slots.size() && (slots[n].element != element || slots[n].busyUntil >= life.first))
+        ++n;
+      if (n == slots.size())
+        slots.push_back({element, 0});
+      slots[n].busyUntil = life.last;
+      buffer.setSlot(n);
+    }
+  }
+};
+} // namespace
+} // namespace dbc::passes

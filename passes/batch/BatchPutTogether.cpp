@@ -1,0 +1,112 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// batch-put-together: loops that may run at the same time.
+#include "mlir/IR/Builders.h"
+#include "passes/Passes.h"
+#include "passes/batch/StageGraph.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+#define GEN_PASS_DEF_BATCHPUTTOGETHER
+#include "passes/Passes.h.inc"
+
+namespace {
+
+/// The stages and loops of a program, in order, and which of the loops may be put together.
+class Loops {
+public:
+  explicit Loops(Block &program) {
+    for (Operation &op : program)
+      if (isa<batch::StageOp, batch::LevelsOp, batch::StepsOp, batch::TogetherOp>(op))
+        units.push_back({&op, accessesOf(&op), mayJoin(&op)});
+  }
+
+  /// Puts each loop and all later ones that may run at the same time together. What stands before a loop
+  /// that was looked at stays as it is.
+  void join() {
+    // From the last on: behind most loops stands one that needs them and that all later ones need.
+    for (size_t n = units.size(); n > 0; --n)
+      if (units[n - 1].joins)
+        units[n - 1].alone = together(n - 1).size() == 1;
+    for (size_t n = 0; n < units.size(); ++n)
+      if (units[n].joins && !units[n].alone)
+        joinAt(n);
+  }
+
+private:
+  struct Unit {
+    Operation *op;
+    StageAccess access;
+    bool joins;         ///< a loop that may be put together with others
+    bool alone = false; ///< but with none of those behind it
+  };
+
+  /// Not where a loop chooses which rows of a space are kept.
+  static bool mayJoin(Operation *unit) {
+    if (!isa<batch::LevelsOp, batch::StepsOp>(unit))
+      return false;
+    bool chooses = false;
+    unit->walk([&](batch::StageOp stage) { chooses |= stage.getWhen().has_value(); });
+    return !chooses;
+  }
+
+  /// A loop and all later ones that may run at the same time, by number. `passed` gets the stages that must
+  /// stand before them.
+  SmallVector<size_t> together(size_t first, SmallVectorImpl<size_t> *passed = nullptr) {
+    SmallVector<size_t> loops{first}, open;
+    Touched stays; ///< the loops, and what must stay behind them
+    stays.add(units[first].access);
+    for (size_t n = first + 1; n < units.size(); ++n) {
+      const Unit &unit = units[n];
+      bool free = !stays.orderCounts(unit.access);
+      if (!free && unit.alone && loops.size() == 1)
+        break; // all that follow need this one
+      if (free && isa<batch::StageOp>(unit.op)) {
+        open.push_back(n);
+        continue;
+      }
+      stays.add(unit.access);
+      if (!free || !unit.joins)
+        continue;
+      loops.push_back(n);
+      if (passed)
+        passed->append(open);
+      open.clear();
+    }
+    return loops;
+  }
+
+  void joinAt(size_t first) {
+    SmallVector<size_t> before, loops = together(first, &before);
+    if (loops.size() == 1)
+      return;
+    Operation *at = units[first].op;
+    OpBuilder b(at);
+    for (size_t n : before)
+      units[n].op->moveBefore(at);
+    auto together = batch::TogetherOp::create(b, at->getLoc());
+    Block *body = &together.getBody().emplaceBlock();
+    for (size_t n : loops)
+      units[n].op->moveBefore(body, body->end());
+    // What is behind it now, without what went before it or into it.
+    llvm::DenseSet<size_t> gone(before.begin(), before.end());
+    gone.insert(loops.begin(), loops.end());
+    size_t left = first + 1;
+    for (size_t n = first + 1; n < units.size(); ++n)
+      if (!gone.contains(n))
+        units[left++] = std::move(units[n]);
+    units.resize(left);
+  }
+
+  std::vector<Unit> units;
+};
+
+struct BatchPutTogetherPass : impl::BatchPutTogetherBase<BatchPutTogetherPass> {
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<batch::ProgramOp>())
+      Loops(program.getBody().front()).join();
+  }
+};
+} // namespace
+} // namespace dbc::passes

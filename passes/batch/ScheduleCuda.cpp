@@ -1,0 +1,76 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// schedule-cuda: rows of a block and units of a tile of each stage for an NVIDIA GPU.
+#include "ir/Kernel/Kernel.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "passes/Passes.h"
+#include "passes/batch/StageSize.h"
+
+#include <algorithm>
+
+using namespace mlir;
+
+namespace dbc::passes {
+#define GEN_PASS_DEF_SCHEDULECUDA
+#include "passes/Passes.h.inc"
+
+namespace {
+struct ScheduleCudaPass : impl::ScheduleCudaBase<ScheduleCudaPass> {
+  using Base::Base;
+  /// Shared memory that every card gives a block without being asked.
+  static constexpr int64_t kScratchBytes = 48 << 10;
+  /// Rows that share each load of a weight; rows that are a warp's each; and of other stages.
+  static constexpr int64_t kProductRows = 8, kReducedRows = kernel::kWarps, kOtherRows = 32;
+  /// Rows are always dealt in blocks.
+  static constexpr int64_t kFewestRows = 2;
+  /// Units of a tile: one gate of them is a strip of the matrix units; of half as many, two gates are.
+  static constexpr int64_t kUnits = 16, kFewUnits = 8;
+  /// What a block of threads can keep of a matrix for a whole loop, on an H100, beside scratch.
+  static constexpr int64_t kKeptBytes = 200 << 10;
+
+  /// Fewer where a block can then keep its tile of the weights.
+  static int64_t unitsOf(const StageSize &size) {
+    if (size.tiled.empty())
+      return 0;
+    int64_t bytes = 0;
+    for (const TiledProduct &product : size.tiled)
+      bytes += product.gates * kUnits * product.inputs * 4;
+    return bytes <= kKeptBytes || bytes / kUnits * kFewUnits > kKeptBytes ? kUnits : kFewUnits;
+  }
+
+  /// Whether a row has a reduction to one number that the lanes of a warp would share, see kernel-deal-lanes.
+  static bool reduces(batch::StageOp stage) {
+    bool found = false;
+    stage.walk([&](Operation *op) {
+      if (auto softmax = dyn_cast<dyn::SoftmaxOp>(op))
+        found |= dyn::extents(softmax.getX().getType())[softmax.getAxis()] >= kernel::kLanes;
+      else if (auto reduce = dyn_cast<dyn::ReduceOp>(op))
+        found |= reduce.getKind() != dyn::ReduceKind::ArgMax && dyn::extents(reduce.getType()).empty() &&
+                 reduce.getX().getType().getNumElements() >= kernel::kLanes;
+      else if (auto contract = dyn_cast<linalg::ContractOp>(op))
+        found |= dyn::extents(contract->getResult(0).getType()).empty() &&
+                 llvm::product_of(contract.getStaticLoopRanges()) >= kernel::kLanes;
+      else if (auto segment = dyn_cast<batch::SegmentOp>(op))
+        found |= segment.getKind() != batch::ReduceKind::Pick &&
+                 segment.getKind() != batch::ReduceKind::ArgMax && dyn::extents(segment.getType()).empty();
+    });
+    return found;
+  }
+
+  void runOnOperation() override {
+    getOperation().walk([&](batch::StageOp stage) {
+      if (!stage.getSchedule())
+        stage.setScheduleAttr(schedule(stage));
+    });
+  }
+
+  batch::ScheduleAttr schedule(batch::StageOp stage) {
+    StageSize size = sizeOf(stage, realBytes);
+    int64_t units = unitsOf(size);
+    int64_t most = size.product ? kProductRows : reduces(stage) ? kReducedRows : kOtherRows;
+    int64_t rows = std::clamp(kScratchBytes / (size.scratch - size.spared), kFewestRows, most);
+    return batch::ScheduleAttr::get(stage.getContext(), rows, /*grain=*/1, units);
+  }
+};
+} // namespace
+} // namespace dbc::passes

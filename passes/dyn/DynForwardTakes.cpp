@@ -1,0 +1,129 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// dyn-forward-takes: binders over a list of rows of a parameter go through the row numbers instead.
+#include "ir/Dyn/Binders.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/Passes.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+#define GEN_PASS_DEF_DYNFORWARDTAKES
+#include "passes/Passes.h.inc"
+
+namespace {
+
+/// A list whose elements are rows of a parameter: `take` is how a row is taken by an element of `numbers`.
+struct Rows {
+  Value numbers;
+  dyn::TakeOp take;
+
+  explicit operator bool() const { return bool(take); }
+};
+
+struct DynForwardTakesPass : impl::DynForwardTakesBase<DynForwardTakesPass> {
+  void runOnOperation() override {
+    getOperation().walk([](Operation *op) {
+      if (auto at = dyn_cast<dyn::AtOp>(op)) {
+        if (Rows rows = rowsOf(at.getList()); rows && !at.getWhen() && dyn::isStructural(at.getIndex()))
+          forward(at, rows);
+      } else if (isa<dyn::MapOp>(op) || dyn::isRecurrence(op)) {
+        unzip(op);
+        for (auto [n, list] : llvm::enumerate(dyn::listsOf(op)))
+          if (Rows rows = rowsOf(list))
+            forward(op, n, rows);
+      }
+    });
+  }
+
+  /// The numbers of the rows that a list consists of, if they are rows of a parameter by the elements of
+  /// another list; also from its end, or a slice of it.
+  static Rows rowsOf(Value list) {
+    if (auto reverse = list.getDefiningOp<dyn::ReverseOp>()) {
+      Rows rows = rowsOf(reverse.getList());
+      if (rows) {
+        OpBuilder b(reverse);
+        rows.numbers = dyn::ReverseOp::create(b, reverse.getLoc(), rows.numbers);
+      }
+      return rows;
+    }
+    if (auto slice = list.getDefiningOp<dyn::SliceOp>()) {
+      Rows rows = rowsOf(slice.getList());
+      if (rows) {
+        OpBuilder b(slice);
+        rows.numbers = dyn::SliceOp::create(b, slice.getLoc(), rows.numbers.getType(), rows.numbers,
+                                            slice.getLow(), slice.getHigh());
+      }
+      return rows;
+    }
+    if (dyn::TakeOp take = takenIn(list)) {
+      auto map = list.getDefiningOp<dyn::MapOp>();
+      return {map.getLists()[cast<BlockArgument>(take.getIndex()).getArgNumber()], take};
+    }
+    return {};
+  }
+
+  /// What a list's elements are, if a map takes them from a parameter by an element alone.
+  static dyn::TakeOp takenIn(Value list) {
+    auto map = list.getDefiningOp<dyn::MapOp>();
+    if (!map)
+      return {};
+    Block &body = map.getBody().front();
+    Value element = body.getTerminator()->getOperand(cast<OpResult>(list).getResultNumber());
+    auto take = element.getDefiningOp<dyn::TakeOp>();
+    auto index = take ? dyn_cast<BlockArgument>(take.getIndex()) : BlockArgument();
+    bool plain = index && index.getOwner() == &body && !take.getChecked() &&
+                 take.getTensor().getDefiningOp<dyn::GetOp>();
+    return plain ? take : dyn::TakeOp();
+  }
+
+  /// A binder over the results of one `zip` with rows among them goes through one with their numbers.
+  static void unzip(Operation *binder) {
+    ValueRange lists = dyn::listsOf(binder);
+    auto zip = lists.empty() ? dyn::ZipOp() : lists[0].getDefiningOp<dyn::ZipOp>();
+    if (!zip || !llvm::all_of(lists, [&](Value list) { return list.getDefiningOp() == zip; }))
+      return;
+    SmallVector<Rows> rows = llvm::map_to_vector(zip.getLists(), [](Value list) { return rowsOf(list); });
+    if (llvm::none_of(rows, [](const Rows &each) { return bool(each); }))
+      return;
+    SmallVector<Value> numbers(zip.getLists());
+    for (auto [n, each] : llvm::enumerate(rows))
+      if (each)
+        numbers[n] = each.numbers;
+    OpBuilder b(zip);
+    auto of = dyn::ZipOp::create(b, zip.getLoc(), numbers);
+    for (unsigned n = 0, end = lists.size(); n < end; ++n) {
+      unsigned from = cast<OpResult>(dyn::listsOf(binder)[n]).getResultNumber();
+      if (rows[from])
+        forward(binder, n, {of.getResult(from), rows[from].take});
+      else
+        binder->setOperand(n, of.getResult(from));
+    }
+  }
+
+  static void forward(dyn::AtOp at, Rows rows) {
+    OpBuilder b(at);
+    IRMapping mapping;
+    mapping.map(rows.take.getIndex(), dyn::AtOp::create(b, at.getLoc(), rows.take.getIndex().getType(),
+                                                        rows.numbers, at.getIndex(), Value()));
+    b.clone(*rows.take.getTensor().getDefiningOp(), mapping);
+    at.replaceAllUsesWith(b.clone(*rows.take, mapping)->getResult(0));
+  }
+
+  static void forward(Operation *binder, unsigned list, Rows rows) {
+    Block &body = binder->getRegion(0).front();
+    BlockArgument row = body.getArgument(list);
+    Value element = rows.take.getIndex();
+    BlockArgument index = body.insertArgument(list, element.getType(), element.getLoc());
+    OpBuilder b = OpBuilder::atBlockBegin(&body);
+    IRMapping mapping;
+    mapping.map(element, index);
+    b.clone(*rows.take.getTensor().getDefiningOp(), mapping);
+    row.replaceAllUsesWith(b.clone(*rows.take, mapping)->getResult(0));
+    body.eraseArgument(list + 1);
+    binder->setOperand(list, rows.numbers);
+  }
+};
+} // namespace
+} // namespace dbc::passes

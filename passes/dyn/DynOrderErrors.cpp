@@ -1,0 +1,521 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// dyn-order-errors: the steps of a walk through an input's structure in the order of evaluation. What numbers
+// are computed does not matter to it: all that is no structure is one unknown value.
+#include "ir/Dyn/Binders.h"
+#include "ir/Dyn/Numbers.h"
+#include "ir/Dyn/Recursion.h"
+#include "ir/Dyn/Structural.h"
+#include "ir/Kernel/Kernel.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/Passes.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+
+#define GEN_PASS_DEF_DYNORDERERRORS
+#include "passes/Passes.h.inc"
+
+namespace {
+
+/// As dbc::Step, dbc::Logic, dbc::Reduction and dbc::Binder in the runtime's first_error.h.
+enum class Step {
+  Constant,
+  Unknown,
+  Move,
+  Field,
+  Argument,
+  Int,
+  Logic,
+  Select,
+  Narrow,
+  Range,
+  Length,
+  Zip,
+  Reverse,
+  Slice,
+  At,
+  Some,
+  Reduce,
+  Event,
+  Begin,
+  Next,
+  Jump,
+  Unless,
+  Switch,
+  Nodes,
+  Owner,
+  Key,
+  Call,
+  Every,
+  Reach,
+  Return
+};
+enum class Logic { And, Or, Xor, Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, Largest, Least };
+enum class Binder { Map, Filter, Scan, Fold };
+
+/// Whose the messages of a step are: a node of a data type, or one of these.
+enum class Owner { Own = -1, Input = -2, OfCall = -3 };
+
+std::optional<Logic> logicOf(Operation *op) {
+  using P = arith::CmpIPredicate;
+  if (auto compare = dyn_cast<arith::CmpIOp>(op))
+    switch (compare.getPredicate()) {
+    case P::eq:
+      return Logic::Equal;
+    case P::ne:
+      return Logic::NotEqual;
+    case P::slt:
+    case P::ult:
+      return Logic::Less;
+    case P::sle:
+    case P::ule:
+      return Logic::LessEqual;
+    case P::sgt:
+    case P::ugt:
+      return Logic::Greater;
+    case P::sge:
+    case P::uge:
+      return Logic::GreaterEqual;
+    }
+  return llvm::TypeSwitch<Operation *, std::optional<Logic>>(op)
+      .Case([](arith::AndIOp) { return Logic::And; })
+      .Case([](arith::OrIOp) { return Logic::Or; })
+      .Case([](arith::XOrIOp) { return Logic::Xor; })
+      .Case([](arith::MaxSIOp) { return Logic::Largest; })
+      .Case([](arith::MinSIOp) { return Logic::Least; })
+      .Case([](dyn::SameOp) { return Logic::Equal; })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+/// The number in dbc::Reduction of a reduction that gives structure.
+int reductionOf(dyn::ReduceKind kind) {
+  switch (kind) {
+  case dyn::ReduceKind::Sum:
+    return 0;
+  case dyn::ReduceKind::Max:
+    return 1;
+  case dyn::ReduceKind::Min:
+    return 2;
+  case dyn::ReduceKind::Any:
+    return 3;
+  case dyn::ReduceKind::All:
+    return 4;
+  default:
+    llvm_unreachable("the others give what is computed");
+  }
+}
+
+/// The steps of one entry.
+class Order {
+public:
+  Order(ModuleOp module, dyn::EntryOp entry) : module(module), entry(entry) {
+    for (dyn::DataOp data : module.getOps<dyn::DataOp>())
+      tables.try_emplace(data.getSymName(), tables.size());
+    auto cellOf = [&](StringAttr name) { return module.lookupSymbol<dyn::CellOp>(name); };
+    for (auto &group : dyn::recursions(entry, cellOf)) {
+      if (llvm::all_of(group, [](dyn::CellOp cell) { return cell.getValues().empty(); }))
+        continue;
+      auto recursion = std::make_shared<Recursion>(group);
+      for (dyn::CellOp cell : group)
+        recursions[cell] = recursion;
+    }
+  }
+
+  /// kernel.evaluation, of the words and the code of dbc::EvaluationOrder.
+  void create(OpBuilder &b) {
+    functions.insert({entry, 0});
+    SmallVector<SmallVector<int32_t>> bodies;
+    for (size_t f = 0; f < functions.size(); ++f) // grows
+      bodies.push_back(function(functions.begin()[f].first));
+    SmallVector<int32_t> whole{static_cast<int32_t>(bodies.size())};
+    whole.append(bodies.size(), 0);
+    for (auto [f, body] : llvm::enumerate(bodies)) {
+      whole[1 + f] = whole.size();
+      // Places in the code were counted from the function's beginning.
+      for (int32_t place : jumps[f])
+        body[place] += whole.size();
+      llvm::append_range(whole, body);
+    }
+    SmallVector<StringRef> texts;
+    for (const auto &[text, number] : words)
+      texts.push_back(text);
+    kernel::EvaluationOp::create(b, entry.getLoc(), entry.getSymName(), b.getStrArrayAttr(texts), whole);
+  }
+
+private:
+  struct Recursion {
+    explicit Recursion(std::vector<dyn::CellOp> cells) : cells(std::move(cells)), values(this->cells) {}
+    std::vector<dyn::CellOp> cells;
+    dyn::GivenValues values;
+  };
+
+  int32_t word(const std::string &text) {
+    return words.insert({text, static_cast<int32_t>(words.size())}).first->second;
+  }
+  int32_t place(Location loc) { return word(dyn::sourcePlace(loc)); }
+  int32_t table(Type node) { return tables.lookup(cast<dyn::NodeType>(node).getData().getValue()); }
+
+  /// The column of a field; without a constructor of the first one that has it.
+  int32_t columnOf(dyn::DataOp data, StringRef ctor, StringRef field) {
+    auto [at, fresh] = columns.try_emplace(data);
+    if (fresh)
+      for (auto [op, numbers] : llvm::zip(data.getCtors(), dyn::columnNumbers(data)))
+        for (auto [name, number] : llvm::zip(op.getFields(), numbers)) {
+          std::string text = "/" + cast<StringAttr>(name).str();
+          at->second.try_emplace(op.getName().str() + text, number);
+          at->second.try_emplace(text, number);
+        }
+    return at->second.at((ctor + "/" + field).str());
+  }
+
+  void put(Step step, std::initializer_list<int32_t> operands) {
+    code.push_back(static_cast<int32_t>(step));
+    llvm::append_range(code, operands);
+  }
+  void list(ValueRange values) {
+    code.push_back(values.size());
+    for (Value value : values)
+      code.push_back(slot(value));
+  }
+  void results(ValueRange values) {
+    code.push_back(values.size());
+    for (Value value : values)
+      code.push_back(define(value));
+  }
+  /// Room for a place in the code that is not known yet.
+  int32_t placeLater() {
+    jumps[current].push_back(code.size());
+    code.push_back(0);
+    return code.size() - 1;
+  }
+  void here(int32_t place) { code[place] = code.size(); }
+
+  bool isComputed(Value value) {
+    return !isa<dyn::ListType, dyn::NodeType>(value.getType()) && !structural.has(value);
+  }
+  int32_t slot(Value value) {
+    if (isComputed(value))
+      return unknown;
+    assert(slots.contains(value) && "structure is there before its uses");
+    return slots.lookup(value);
+  }
+  int32_t define(Value value) {
+    if (isComputed(value))
+      return dropped;
+    return slots[value] = count++;
+  }
+
+  SmallVector<int32_t> function(Operation *function) {
+    current = functions.lookup(function);
+    code.clear();
+    slots.clear();
+    count = 0;
+    Block &body = function->getRegion(0).front();
+    auto cell = dyn_cast<dyn::CellOp>(function);
+    SmallVector<int32_t> head{0, word(cast<SymbolOpInterface>(function).getName().str()), -1, 0};
+    if (cell) {
+      head[3] = cell.getKeys().size();
+      if (dyn::startsWithNode(cell))
+        head[2] = table(body.getArgument(0).getType());
+      for (BlockArgument key : cell.getKeys()) {
+        head.push_back(dyn::numberOf(key.getLoc()).value_or(-1));
+        head.push_back(word(dyn::sourceName(key.getLoc())));
+      }
+      for (BlockArgument argument : body.getArguments())
+        slots[argument] = count++;
+    }
+    llvm::append_range(code, head);
+    unknown = count++;
+    dropped = count++;
+    if (!cell)
+      for (BlockArgument argument : body.getArguments())
+        if (!argument.use_empty())
+          put(Step::Argument, {define(argument), static_cast<int32_t>(argument.getArgNumber()), word("")});
+    block(body);
+    code.push_back(static_cast<int32_t>(Step::Return));
+    list(body.getTerminator()->getOperands());
+    code[0] = count;
+    return code;
+  }
+
+  void block(Block &block) {
+    for (Operation &each : block.without_terminator())
+      op(&each);
+  }
+
+  void op(Operation *op) {
+    llvm::TypeSwitch<Operation *>(op)
+        .Case([&](dyn::FieldOp o) {
+          dyn::DataOp data = module.lookupSymbol<dyn::DataOp>(o.getNode().getType().getData());
+          int32_t column = columnOf(data, o.getCtor().value_or(""), o.getName());
+          int32_t node = slot(o.getNode());
+          put(Step::Field,
+              {define(o.getResult()), node, table(o.getNode().getType()), column, place(o.getLoc())});
+        })
+        .Case([&](dyn::CallOp o) { call(o); })
+        .Case([&](dyn::MatchOp o) { match(o); })
+        .Case([&](dyn::IfOp o) {
+          put(Step::Unless, {slot(o.getCondition())});
+          int32_t otherwise = placeLater();
+          arms(o, {{&o.getThen(), -1}, {&o.getOtherwise(), otherwise}});
+        })
+        .Case([&](dyn::NodesOp o) {
+          int32_t node = slot(o.getNode());
+          put(Step::Nodes, {define(o.getResult()), node, table(o.getNode().getType())});
+        })
+        .Case<dyn::MapOp, dyn::FilterOp, dyn::ScanOp, dyn::FoldOp>([&](auto o) { binder(o); })
+        .Case([&](dyn::EmptyOp o) {
+          int32_t none = count++;
+          put(Step::Constant, {none, 0});
+          put(Step::Range, {define(o.getResult()), none, none, place(o.getLoc())});
+        })
+        .Case([&](dyn::RangeOp o) {
+          int32_t low = slot(o.getLow()), high = slot(o.getHigh());
+          put(Step::Range, {define(o.getResult()), low, high, place(o.getLoc())});
+        })
+        .Case([&](dyn::LenOp o) {
+          int32_t list = slot(o.getList());
+          put(Step::Length, {define(o.getResult()), list});
+        })
+        .Case([&](dyn::ZipOp o) {
+          put(Step::Zip, {place(o.getLoc())});
+          list(o.getLists());
+          for (auto [result, list] : llvm::zip(o.getResults(), o.getLists()))
+            slots[result] = slot(list);
+        })
+        .Case([&](dyn::ReverseOp o) {
+          int32_t list = slot(o.getList());
+          put(Step::Reverse, {define(o.getResult()), list});
+        })
+        .Case([&](dyn::SliceOp o) {
+          int32_t list = slot(o.getList()), low = slot(o.getLow()), high = slot(o.getHigh());
+          put(Step::Slice, {define(o.getResult()), list, low, high, place(o.getLoc())});
+        })
+        .Case([&](dyn::AtOp o) {
+          int32_t list = slot(o.getList()), index = slot(o.getIndex());
+          put(Step::At, {define(o.getResult()), list, index, place(o.getLoc())});
+        })
+        .Case([&](dyn::SoftmaxListOp o) { slots[o.getResult()] = slot(o.getList()); })
+        .Case([&](dyn::ReduceListOp o) { reduce(o); })
+        .Case([&](dyn::TakeOp o) {
+          int32_t extent = dyn::extents(o.getTensor().getType())[0];
+          if (o.getChecked() && o.getIndex().getType().isInteger(32))
+            put(Step::Narrow, {slot(o.getIndex()), extent, place(o.getLoc())});
+        })
+        .Case([&](dyn::NarrowOp o) {
+          put(Step::Narrow, {slot(o.getValue()), static_cast<int32_t>(o.getBound()), place(o.getLoc())});
+          slots[o.getResult()] = slot(o.getValue());
+        })
+        .Default([&](Operation *o) { number(o); });
+    if (dyn::mayFailComputed(op, structural))
+      put(Step::Event, {static_cast<int32_t>(dyn::numberOf(op->getLoc()).value_or(-1))});
+  }
+
+  /// Arithmetic of the structure.
+  void number(Operation *op) {
+    if (op->getNumResults() != 1 || isComputed(op->getResult(0)))
+      return;
+    Value result = op->getResult(0);
+    auto of = [&](unsigned operand) { return slot(op->getOperand(operand)); };
+    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+      auto attr = cast<IntegerAttr>(constant.getValue());
+      int64_t number = attr.getType().isInteger(1) ? attr.getValue().getZExtValue() : attr.getInt();
+      return put(Step::Constant, {define(result), static_cast<int32_t>(number)});
+    }
+    if (auto ints = dyn_cast<dyn::IntOp>(op)) {
+      int32_t a = of(0), b = of(1);
+      return put(Step::Int,
+                 {define(result), static_cast<int32_t>(ints.getKind()), a, b, place(op->getLoc())});
+    }
+    if (auto logic = logicOf(op)) {
+      int32_t a = of(0), b = of(1);
+      return put(Step::Logic, {define(result), static_cast<int32_t>(*logic), a, b});
+    }
+    if (isa<arith::SelectOp>(op)) {
+      int32_t condition = of(0), a = of(1), b = of(2);
+      return put(Step::Select, {define(result), condition, a, b});
+    }
+    if (isa<arith::ExtUIOp>(op)) {
+      slots[result] = of(0);
+      return;
+    }
+    llvm_unreachable("structure is made by no other operation");
+  }
+
+  void reduce(dyn::ReduceListOp op) {
+    using dyn::ReduceKind;
+    ReduceKind kind = op.getKind();
+    if (kind == ReduceKind::Mean || kind == ReduceKind::Max || kind == ReduceKind::Min ||
+        kind == ReduceKind::ArgMax)
+      put(Step::Some, {slot(op.getList()), word(dyn::stringifyReduceKind(kind).str()), place(op.getLoc())});
+    if (isComputed(op.getResult()))
+      return;
+    int32_t list = slot(op.getList());
+    put(Step::Reduce, {define(op.getResult()), reductionOf(kind), list, place(op.getLoc())});
+  }
+
+  /// Arms one behind the other, each with the place that leads to it; -1: it follows.
+  void arms(Operation *op, ArrayRef<std::pair<Region *, int32_t>> arms) {
+    SmallVector<int32_t> to = llvm::map_to_vector(op->getResults(), [&](Value v) { return define(v); });
+    SmallVector<int32_t> ends;
+    for (auto [region, place] : arms) {
+      if (place >= 0)
+        here(place);
+      block(region->front());
+      for (auto [result, value] : llvm::zip(to, region->front().getTerminator()->getOperands()))
+        if (result != dropped)
+          put(Step::Move, {result, slot(value)});
+      put(Step::Jump, {});
+      ends.push_back(placeLater());
+    }
+    for (int32_t end : ends)
+      here(end);
+  }
+
+  void match(dyn::MatchOp op) {
+    dyn::DataOp data = module.lookupSymbol<dyn::DataOp>(op.getNode().getType().getData());
+    auto ctors = data.getCtors();
+    put(Step::Switch,
+        {slot(op.getNode()), table(op.getNode().getType()), static_cast<int32_t>(ctors.size())});
+    int32_t first = code.size();
+    for (size_t k = 0; k < ctors.size(); ++k)
+      placeLater();
+    SmallVector<int32_t> to = llvm::map_to_vector(op->getResults(), [&](Value v) { return define(v); });
+    SmallVector<int32_t> ends;
+    llvm::DenseSet<int32_t> taken;
+    for (auto [name, region] : llvm::zip(op.getCtors(), op.getArms())) {
+      StringRef wanted = cast<StringAttr>(name).getValue();
+      for (auto [k, ctor] : llvm::enumerate(ctors))
+        if ((wanted == "_" || ctor.getName() == wanted) && taken.insert(k).second)
+          here(first + k);
+      block(region.front());
+      for (auto [result, value] : llvm::zip(to, region.front().getTerminator()->getOperands()))
+        if (result != dropped)
+          put(Step::Move, {result, slot(value)});
+      put(Step::Jump, {});
+      ends.push_back(placeLater());
+    }
+    for (int32_t end : ends)
+      here(end);
+  }
+
+  template <class Op> void binder(Op op) {
+    Block &body = op.getBody().front();
+    bool back = false;
+    Binder kind = Binder::Map;
+    SmallVector<Value> states;
+    if constexpr (std::is_same_v<Op, dyn::ScanOp>) {
+      kind = Binder::Scan;
+      back = op.getBack();
+    } else if constexpr (std::is_same_v<Op, dyn::FoldOp>) {
+      kind = Binder::Fold;
+    } else if constexpr (std::is_same_v<Op, dyn::FilterOp>) {
+      kind = Binder::Filter;
+    }
+    if (dyn::isRecurrence(op))
+      llvm::append_range(states, dyn::initOf(op));
+    put(Step::Begin,
+        {static_cast<int32_t>(kind), static_cast<int32_t>(dyn::numberOf(op.getLoc()).value_or(-1)), back});
+    int32_t end = placeLater();
+    code.push_back(place(op.getLoc()));
+    list(dyn::listsOf(op));
+    list(states);
+    for (BlockArgument argument : body.getArguments())
+      code.push_back(define(argument));
+    results(op->getResults());
+    block(body);
+    code.push_back(static_cast<int32_t>(Step::Next));
+    list(body.getTerminator()->getOperands());
+    here(end);
+  }
+
+  void call(dyn::CallOp op) {
+    auto callee = module.lookupSymbol<dyn::CellOp>(op.getCalleeAttr());
+    int32_t f = functions.insert({callee, static_cast<int32_t>(functions.size())}).first->second;
+    auto recursion = recursions.find(callee);
+    int32_t gives = 0, number = ++calls;
+    if (recursion != recursions.end())
+      gives = llvm::is_contained(recursion->second->cells, op->getParentOfType<dyn::CellOp>()) ? 1 : 2;
+    int32_t where = place(callee.getLoc());
+    if (gives && recursion->second->values.changes(callee)) {
+      put(Step::Reach, {f, number, gives, where});
+      list(op.getKeys());
+    }
+    ranges(op, callee, gives);
+    put(op.getEvery() ? Step::Every : Step::Call, {f, number, gives, where});
+    list(op.getKeys());
+    list(op.getValues());
+    results(op.getResults());
+  }
+
+  /// Keys that are numbers must be in their ranges, which are told at the callee's node.
+  void ranges(dyn::CallOp op, dyn::CellOp callee, int32_t gives) {
+    bool any = false;
+    for (auto [argument, key] : llvm::zip(callee.getKeys(), op.getKeys())) {
+      Region *range = callee.getRange(argument.getArgNumber());
+      if (!range)
+        continue;
+      if (!std::exchange(any, true)) {
+        if (dyn::startsWithNode(callee))
+          put(Step::Owner, {table(op.getKeys()[0].getType()), slot(op.getKeys()[0])});
+        else
+          put(Step::Owner, {static_cast<int32_t>(gives == 0   ? Owner::Input
+                                                 : gives == 1 ? Owner::OfCall
+                                                              : Owner::Own),
+                            0});
+      }
+      Block &body = range->front();
+      SmallVector<Value> given(op.getKeys().take_front(argument.getArgNumber()));
+      llvm::append_range(given, op.getValues());
+      for (auto [inner, value] : llvm::zip(body.getArguments(), given))
+        slots[inner] = slot(value);
+      block(body);
+      auto bounds = body.getTerminator()->getOperands();
+      std::string name =
+          "`" + dyn::sourceName(argument.getLoc()) + "` of `" + callee.getSymName().str() + "`";
+      put(Step::Key, {slot(key), slot(bounds[0]), slot(bounds[1]), word(name), place(op.getLoc())});
+    }
+    if (any)
+      put(Step::Owner, {static_cast<int32_t>(Owner::Own), 0});
+  }
+
+  ModuleOp module;
+  dyn::EntryOp entry;
+  llvm::StringMap<int32_t> tables; ///< data type -> its number
+  llvm::DenseMap<Operation *, llvm::StringMap<int32_t>> columns;
+  llvm::DenseMap<Operation *, std::shared_ptr<Recursion>> recursions;
+  llvm::MapVector<std::string, int32_t, std::map<std::string, unsigned>> words;
+  llvm::MapVector<Operation *, int32_t> functions;
+  llvm::DenseMap<int32_t, SmallVector<int32_t>> jumps; ///< of each function: where places stand in its code
+  dyn::Structural structural;
+  int32_t calls = 0;
+
+  // Of the current function.
+  int32_t current = 0, count = 0, unknown = 0, dropped = 0;
+  SmallVector<int32_t> code;
+  llvm::DenseMap<Value, int32_t> slots;
+};
+
+struct DynOrderErrorsPass : impl::DynOrderErrorsBase<DynOrderErrorsPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    int64_t numbers = 0;
+    dyn::Structural structural;
+    module.walk([&](Operation *op) {
+      if (dyn::isBinder(op) || dyn::mayFailComputed(op, structural))
+        op->setLoc(dyn::numbered(op->getLoc(), numbers++));
+      if (auto cell = dyn_cast<dyn::CellOp>(op))
+        for (BlockArgument key : cell.getKeys())
+          key.setLoc(dyn::numbered(key.getLoc(), numbers++));
+    });
+    OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
+    for (dyn::EntryOp entry : llvm::to_vector(module.getOps<dyn::EntryOp>()))
+      Order(module, entry).create(b);
+  }
+};
+} // namespace
+} // namespace dbc::passes

@@ -1,0 +1,117 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+
+#include "passes/dyn/Repeats.h"
+#include "mlir/IR/Matchers.h"
+#include "passes/dyn/Varying.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+
+namespace {
+
+/// Whether dyn-hoist made the binder for what may fail: it has one element at most.
+bool isOnce(Operation *binder) {
+  auto range = dyn::listsOf(binder)[0].getDefiningOp<dyn::RangeOp>();
+  auto count = range ? range.getHigh().getDefiningOp<dyn::IntOp>() : dyn::IntOp();
+  return count && count.getKind() == dyn::IntKind::Min && matchPattern(count.getB(), m_One()) &&
+         matchPattern(range.getLow(), m_Zero());
+}
+
+/// What one binder repeats.
+class Repeated {
+public:
+  Repeated(Operation *binder, llvm::DenseSet<Operation *> &told, SmallVectorImpl<Repeat> &repeats)
+      : binder(binder), told(told), repeats(repeats), uses(binder, Varying::Elements::Computed),
+        varying(binder) {}
+
+  void find() { find(binder->getRegion(0).front()); }
+
+private:
+  Operation *binder;
+  llvm::DenseSet<Operation *> &told; ///< work, and what is made of it
+  SmallVectorImpl<Repeat> &repeats;
+  Varying uses, varying;
+
+  void find(Block &block) {
+    for (Operation &op : block) {
+      if (op.getNumRegions() && isa<dyn::DynDialect>(op.getDialect())) {
+        for (Region &region : op.getRegions())
+          find(region.front());
+        continue;
+      }
+      if (told.contains(&op) || op.hasTrait<OpTrait::IsTerminator>())
+        continue;
+      bool follows =
+          llvm::any_of(op.getOperands(), [&](Value v) { return told.contains(v.getDefiningOp()); });
+      if (!follows && (!isWork(&op) || uses.has(&op) || isOfModel(&op)))
+        continue;
+      if (!follows)
+        tell(&op);
+      told.insert(&op);
+    }
+  }
+
+  /// All that an operation is made of, as far as it is made in this function.
+  static llvm::SetVector<Value> madeOf(Operation *op) {
+    llvm::SetVector<Value> values;
+    auto add = [&](Operation *of) {
+      of->walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          if (!of->isAncestor(operand.getParentRegion()->getParentOp()))
+            values.insert(operand);
+      });
+    };
+    add(op);
+    for (size_t n = 0; n < values.size(); ++n) // grows while it is walked
+      if (Operation *of = values[n].getDefiningOp())
+        add(of);
+    return values;
+  }
+
+  /// What is made of parameters alone is computed when the model is made.
+  static bool isOfModel(Operation *op) {
+    return llvm::all_of(madeOf(op), [](Value value) {
+      return value.getDefiningOp() && !isa<dyn::ArgumentOp, dyn::CallOp>(value.getDefiningOp());
+    });
+  }
+
+  void tell(Operation *op) {
+    auto add = [&](Repeat::Why why, Operation *cause) { repeats.push_back({op, binder, why, cause}); };
+    const llvm::SetVector<Value> from = madeOf(op);
+    for (Operation *around = op->getParentOp(); around != binder; around = around->getParentOp()) {
+      if (isa<dyn::IfOp, dyn::MatchOp>(around))
+        return add(Repeat::Why::Arm, around);
+      if (dyn::isRecurrence(around) && dyn::stops(around))
+        return add(Repeat::Why::While, around);
+      for (auto [list, element] : llvm::zip(dyn::listsOf(around), around->getRegion(0).getArguments())) {
+        if (!from.contains(element) || !varying.has(list))
+          continue;
+        std::optional<Source> source = sourceOf(list, varying);
+        bool mayFail =
+            llvm::any_of(from, [](Value v) { return v.getDefiningOp() && fails(v.getDefiningOp()); });
+        if (source && !source->path.empty() && mayFail)
+          return add(Repeat::Why::Fails, source->path.front());
+        return add(Repeat::Why::List, around);
+      }
+    }
+    if (llvm::any_of(from, [](Value v) { return isa<dyn::ListType>(v.getType()) && dyn::isEnded(v); }))
+      add(Repeat::Why::Ended, op);
+  }
+};
+
+} // namespace
+
+SmallVector<Repeat> findRepeats(Operation *function) {
+  SmallVector<Repeat> repeats;
+  llvm::DenseSet<Operation *> told;
+  // The innermost binder first: what cannot leave it cannot leave those around it.
+  function->walk([&](Operation *op) {
+    if (dyn::isBinder(op) && !isOnce(op))
+      Repeated(op, told, repeats).find();
+  });
+  return repeats;
+}
+
+} // namespace dbc::passes

@@ -1,0 +1,114 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+
+#include "passes/dyn/Varying.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+
+Varying::Varying(Operation *binder, Elements elements) : elements(elements) {
+  Block &body = binder->getRegion(0).front();
+  values.insert(body.args_begin(), body.args_end());
+  visit(body);
+}
+
+bool Varying::uses(Operation *op) const {
+  return dyn::anyInside(op, [&](Operation *inner) {
+    return llvm::any_of(inner->getOperands(), [&](Value v) { return has(v); });
+  });
+}
+
+bool Varying::has(Operation *op) const { return !isPlain(op) || uses(op); }
+
+void Varying::add(Operation *op) {
+  op->walk([&](Operation *inner) {
+    values.insert(inner->result_begin(), inner->result_end());
+    for (Region &region : inner->getRegions())
+      values.insert(region.args_begin(), region.args_end());
+  });
+}
+
+bool Varying::elementsVary(Value list) const {
+  if (!has(list))
+    return false;
+  return elements == Elements::AsTheirList || !(dyn::isStructural(list) || sourceOf(list, *this));
+}
+
+void Varying::visit(Block &block) {
+  for (Operation &op : block) {
+    bool varies = has(&op);
+    if (varies && dyn::isBinder(&op)) {
+      ValueRange lists = dyn::listsOf(&op);
+      for (BlockArgument argument : op.getRegion(0).getArguments())
+        if (argument.getArgNumber() >= lists.size() || elementsVary(lists[argument.getArgNumber()]))
+          values.insert(argument);
+    }
+    if (varies)
+      for (Region &region : op.getRegions())
+        visit(region.front());
+    if (varies)
+      values.insert(op.result_begin(), op.result_end());
+  }
+}
+
+bool isPlain(Operation *op) {
+  if (op->hasTrait<OpTrait::IsTerminator>() || !isMemoryEffectFree(op))
+    return false;
+  return !dyn::anyInside(op, [](Operation *inner) {
+    auto call = dyn_cast<dyn::CallOp>(inner);
+    return call && !call.getValues().empty();
+  });
+}
+
+bool fails(Operation *op) { return dyn::anyInside(op, dyn::mayFail); }
+
+/// How many numbers are added up for each number of the result.
+static int64_t summed(linalg::ContractOp product) {
+  auto maps = product.getIndexingMapsArray();
+  SmallVector<int64_t> extents(maps[0].getNumDims(), 1);
+  for (auto [map, operand] : llvm::zip(maps, product.getOperands()))
+    for (auto [result, extent] : llvm::zip(map.getResults(), dyn::extents(operand.getType())))
+      extents[cast<AffineDimExpr>(result).getPosition()] = extent;
+  for (AffineExpr kept : maps[2].getResults())
+    extents[cast<AffineDimExpr>(kept).getPosition()] = 1;
+  return llvm::product_of(extents);
+}
+
+int64_t numbersIn(Type type) { return dyn::isNumber(type) ? llvm::product_of(dyn::extents(type)) : 0; }
+
+bool isWork(Operation *op) {
+  return dyn::anyInside(op, [](Operation *inner) {
+    bool work = isa<dyn::FunctionOp, dyn::SoftmaxOp, dyn::SoftmaxListOp, dyn::TopKOp>(inner) ||
+                (isa<math::MathDialect>(inner->getDialect()) && !isa<math::AbsFOp>(inner)) ||
+                dyn::isRecurrence(inner);
+    if (auto product = dyn_cast<linalg::ContractOp>(inner))
+      work = summed(product) >= kWorth;
+    else if (auto reduce = dyn_cast<dyn::ReduceOp>(inner))
+      work = numbersIn(reduce.getX().getType()) >= kWorth * numbersIn(reduce.getType());
+    else if (auto reduce = dyn_cast<dyn::ReduceListOp>(inner))
+      work = !dyn::isStructural(reduce.getResult());
+    return work;
+  });
+}
+
+std::optional<Source> sourceOf(Value list, const Varying &varying) {
+  Source source;
+  while (varying.has(list)) {
+    auto result = dyn_cast<OpResult>(list);
+    if (!result)
+      return std::nullopt;
+    Operation *op = result.getOwner();
+    if (isa<dyn::FilterOp, dyn::ReverseOp, dyn::SliceOp>(op))
+      source.path.push_back(op);
+    else if (!isa<dyn::ZipOp>(op))
+      return std::nullopt;
+    list = op->getOperand(result.getResultNumber());
+  }
+  source.list = list;
+  return source;
+}
+
+} // namespace dbc::passes

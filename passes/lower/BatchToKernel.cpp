@@ -1,0 +1,212 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// batch-to-kernel: programs, stages and loops of `batch` become those of `kernel`. Stage bodies are in
+// StageToKernel.cpp.
+#include "passes/Passes.h"
+#include "passes/batch/StageGraph.h"
+#include "passes/lower/StageToKernel.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+#define GEN_PASS_DEF_BATCHTOKERNEL
+#include "passes/Passes.h.inc"
+
+namespace {
+
+/// What a launch moves for each row, for the profile and the report: real numbers, bytes of other numbers,
+/// and rows read through an index; and what its products compute. The elements of segments depend on the
+/// input and are not counted.
+struct Traffic {
+  struct Amount {
+    int64_t reals = 0, bytes = 0;
+    void add(Type type) {
+      int64_t n = 1;
+      for (int64_t extent : dyn::extents(type))
+        n *= extent;
+      Type number = getElementTypeOrSelf(type);
+      if (number.isF32())
+        reals += n;
+      else
+        bytes += number.isInteger(1) ? n : 4 * n;
+    }
+  } read, written;
+  int64_t gathers = 0, operations = 0;
+
+  explicit Traffic(batch::StageOp stage) {
+    stage.walk([&](Operation *op) {
+      if (auto r = dyn_cast<batch::ReadOp>(op)) {
+        read.add(r.getType());
+      } else if (auto g = dyn_cast<batch::GatherOp>(op)) {
+        read.add(g.getType());
+        ++gathers;
+      } else if (auto take = dyn_cast<dyn::TakeOp>(op)) {
+        if (take.getTensor().getDefiningOp<dyn::GetOp>()) {
+          read.add(take.getType());
+          ++gathers;
+        }
+      } else if (auto product = dyn_cast<linalg::ContractOp>(op)) {
+        int64_t n = 2;
+        for (int64_t extent : product.getStaticLoopRanges())
+          n *= extent;
+        operations += n;
+      } else if (isa<batch::WriteOp, batch::ScatterOp>(op)) {
+        written.add(op->getOperand(0).getType());
+      }
+    });
+  }
+
+  void describe(kernel::FuncOp func) const {
+    Builder b(func.getContext());
+    auto set = [&](StringRef name, int64_t n) { func->setAttr(name, b.getI64IntegerAttr(n)); };
+    set("reals_read", read.reals);
+    set("bytes_read", read.bytes);
+    set("reals_written", written.reals);
+    set("bytes_written", written.bytes);
+    set("gathers", gathers);
+    set("operations", operations);
+  }
+};
+
+struct Lowering {
+  Lowering(batch::ProgramOp from) : from(from), b(from) {}
+
+  LogicalResult run() {
+    to = kernel::ProgramOp::create(b, from.getLoc(), from.getSymName(), from.getArgNames(),
+                                   from.getArgTypes(), from.getSurface(), from.getLoss());
+    Block *body = &to.getBody().emplaceBlock();
+    b.setInsertionPointToEnd(body);
+    auto run = kernel::RunOp::create(b, from.getLoc());
+    run.getBody().emplaceBlock();
+    b.setInsertionPoint(run);
+    from.walk([&](batch::StageOp stage) {
+      if (stage.getWhen())
+        truths.insert(*stage.getWhen());
+    });
+    SmallVector<Operation *> order;
+    for (Operation &op : llvm::make_early_inc_range(from.getBody().front())) {
+      if (isa<batch::StageOp, batch::LevelsOp, batch::StepsOp, batch::TogetherOp>(op))
+        order.push_back(&op);
+      else if (auto buffer = dyn_cast<batch::BufferOp>(op))
+        kernel::BufferOp::create(b, op.getLoc(), buffer.getSymName(), buffer.getSpace(), buffer.getType(),
+                                 buffer.getSlotAttr(), buffer.getLiveAttr());
+      else if (auto output = dyn_cast<batch::OutputOp>(op))
+        kernel::OutputOp::create(b, op.getLoc(), output.getLeaf(), output.getBuffer(), output.getDepth(),
+                                 output.getKept());
+      else
+        op.moveBefore(run);
+    }
+    // Functions before the schedule, which stays in front of the run.
+    for (auto schedule : llvm::make_early_inc_range(body->getOps<kernel::ScheduleOp>()))
+      schedule->moveBefore(run);
+    SymbolTable names(to);
+    Operation *schedule = &*std::prev(run->getIterator());
+    PackedWeights packed{{}, OpBuilder(b.getContext()), &names};
+    packed.declare.setInsertionPoint(*to.getOps<kernel::FuncOp>().begin());
+    // Stage bodies look arrays up in the program that is being taken apart.
+    for (auto space : to.getOps<kernel::SpaceOp>())
+      spaces[space.getSymName()] = space;
+    functions.setInsertionPoint(schedule);
+    OpBuilder launches = OpBuilder::atBlockEnd(&run.getBody().front());
+    for (Operation *op : order)
+      if (failed(lower(op, launches, packed)))
+        return failure();
+    from.erase();
+    return success();
+  }
+
+  LogicalResult lower(Operation *op, OpBuilder &launches, PackedWeights &packed) {
+    if (auto stage = dyn_cast<batch::StageOp>(op))
+      return lowerStage(stage, launches, packed);
+    if (auto together = dyn_cast<batch::TogetherOp>(op))
+      return lowerTogether(together, launches, packed);
+    Operation *loop;
+    if (auto levels = dyn_cast<batch::LevelsOp>(op))
+      loop = kernel::LevelsOp::create(launches, op->getLoc(), levels.getGroup(), /*persistent=*/false,
+                                      ArrayAttr());
+    else
+      loop = kernel::StepsOp::create(launches, op->getLoc(), cast<batch::StepsOp>(op).getSpace(),
+                                     /*persistent=*/false, ArrayAttr());
+    OpBuilder inside = OpBuilder::atBlockEnd(&loop->getRegion(0).emplaceBlock());
+    for (Operation &inner : llvm::make_early_inc_range(op->getRegion(0).front()))
+      if (failed(lower(&inner, inside, packed)))
+        return failure();
+    return success();
+  }
+
+  LogicalResult lowerTogether(batch::TogetherOp op, OpBuilder &launches, PackedWeights &packed) {
+    auto together = kernel::TogetherOp::create(launches, op.getLoc());
+    OpBuilder inside = OpBuilder::atBlockEnd(&together.getBody().emplaceBlock());
+    for (Operation &loop : llvm::make_early_inc_range(op.getBody().front()))
+      if (failed(lower(&loop, inside, packed)))
+        return failure();
+    // Which failure of an input is told depends on the order of launches.
+    bool mayFail = false;
+    together.walk([&](kernel::LaunchOp launch) {
+      SymbolTable::lookupNearestSymbolFrom(to, launch.getFuncAttr())->walk([&](Operation *inner) {
+        mayFail |= isa<kernel::CheckOp, kernel::IntOp>(inner);
+      });
+    });
+    if (mayFail) {
+      for (Operation &loop : llvm::make_early_inc_range(together.getBody().front()))
+        loop.moveBefore(together);
+      together.erase();
+    }
+    return success();
+  }
+
+  LogicalResult lowerStage(batch::StageOp stage, OpBuilder &launches, PackedWeights &packed) {
+    Type i32 = functions.getI32Type();
+    std::string name = "stage." + stage.getSymName().str();
+    auto func = kernel::FuncOp::create(functions, stage.getLoc(), name, kernel::FuncKind::Stage,
+                                       stage.getSpaceAttr(), docOf(stage));
+    Block *body = &func.getBody().emplaceBlock();
+    body->addArgument(i32, NameLoc::get(functions.getStringAttr("begin")));
+    body->addArgument(i32, NameLoc::get(functions.getStringAttr("end")));
+    Traffic(stage).describe(func);
+    if (auto schedule = stage.getSchedule())
+      func->setAttr("grain", functions.getI64IntegerAttr(schedule->getGrain()));
+    if (stage.getBlas())
+      func->setAttr("blas", functions.getUnitAttr());
+    kernel::LaunchOp::create(launches, stage.getLoc(), name, stage.getWhen().has_value());
+    for (StringRef written : accessesOf(stage).writes)
+      if (truths.contains(written))
+        kernel::KeepOp::create(launches, stage.getLoc(), stage.getSpace(), written);
+    if (failed(StageToKernel(stage, func, spaces[stage.getSpace()], packed).run()))
+      return failure();
+    kernel::dropUnreadLocals(func);
+    return success();
+  }
+
+  /// What the stage computes, for the reader of the emitted code.
+  ArrayAttr docOf(batch::StageOp stage) {
+    SmallVector<Attribute> lines;
+    auto line = [&](const Twine &text) { lines.push_back(functions.getStringAttr(text)); };
+    stage.walk([&](Operation *op) {
+      if (auto gather = dyn_cast<batch::GatherOp>(op))
+        line("reads " + gather.getArray() + " of the rows in `" + gather.getColumn() + "` (" +
+             batch::stringifyAccess(gather.getAccess()) + ")");
+      else if (auto segment = dyn_cast<batch::SegmentOp>(op))
+        line(batch::stringifyReduceKind(segment.getKind()) + " of " + segment.getArray() + " over a list");
+    });
+    return functions.getArrayAttr(lines);
+  }
+
+  batch::ProgramOp from;
+  kernel::ProgramOp to;
+  OpBuilder b;
+  OpBuilder functions{b.getContext()};
+  llvm::StringMap<kernel::SpaceOp> spaces;
+  llvm::StringSet<> truths; ///< buffers that say which rows there are
+};
+
+struct BatchToKernelPass : impl::BatchToKernelBase<BatchToKernelPass> {
+  void runOnOperation() override {
+    for (auto program : llvm::to_vector(getOperation().getOps<batch::ProgramOp>()))
+      if (failed(Lowering(program).run()))
+        return signalPassFailure();
+  }
+};
+} // namespace
+} // namespace dbc::passes

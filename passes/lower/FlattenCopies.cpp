@@ -1,0 +1,164 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Lists whose elements are put into rows of their own: those of arms that lie in different places, those that
+// computed numbers are read from, and results of entries.
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/lower/FlattenWalk.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+
+/// A space whose rows are elements of structural lists, copied.
+SpaceInfo *Walk::copiesOf(Location loc, const ListInfo &list, StringRef name) {
+  SpaceInfo *space = f.addSpace(loc, name, kernel::SpaceKind::States, nullptr);
+  space->addColumn(isa<dyn::NodeType>(list.element) ? "node" : "value");
+  space->used = true;
+  return space;
+}
+
+ListInfo Walk::copyStructural(Location loc, const ListInfo &list, SpaceInfo *copies) {
+  ListInfo copy;
+  copy.from = From::Column;
+  copy.of = copies->name;
+  copy.via = copies->columns[0];
+  copy.element = list.element;
+  copy.length = list.length;
+  copy.first = kernel::CountOp::create(b, loc, b.getI32Type(), copies->name);
+  claim(loc, list.length, copies);
+  loop(loc, list.length,
+       [&](Value j) { kernel::PushOp::create(b, loc, copies->name, asColumn(element(list, j).scalar)); });
+  return copy;
+}
+
+/// Copies into rows of `buffer`, reserved here.
+ListInfo Walk::copyComputed(Location loc, const ListInfo &list, StringRef buffer, Place at) {
+  ListInfo copy;
+  copy.from = From::Rows;
+  copy.array = buffer;
+  copy.element = list.element;
+  copy.length = list.length;
+  claim(loc, list.length, f.bufferSpace[buffer]);
+  copy.first = kernel::ReserveOp::create(b, loc, b.getI32Type(), f.bufferSpace[buffer]->name, list.length);
+  copyRows(loc, list, copy, at);
+  return copy;
+}
+
+/// The elements of `list` into the rows that `copy` is made of.
+void Walk::copyRows(Location loc, const ListInfo &list, const ListInfo &copy, Place at) {
+  assert(!list.ends() && "the checker lets no list be copied whose length is computed");
+  SpaceInfo *copies = f.addSpace(loc, at.space->name + ".copy", kernel::SpaceKind::Elements, at.space);
+  loop(loc, list.length, [&](Value j) {
+    Place inner{copies, kernel::CountOp::create(b, loc, b.getI32Type(), copies->name)};
+    column(copies, at.row, "parent");
+    write(loc, Value(), element(list, j), copy.array, inner, add(copy.first, j));
+    push(inner);
+  });
+}
+
+/// A structural list as one that stages read.
+ListInfo Walk::asComputed(Operation *op, const ListInfo &list, Place at) {
+  std::string name = label(op, at) + ".list";
+  SpaceInfo *rows = f.addSpace(op->getLoc(), name, kernel::SpaceKind::States, at.space);
+  rows->used = true;
+  ListInfo all = list, copy;
+  all.live.clear(); // also what a `while` leaves out
+  copy = copyComputed(op->getLoc(), all, f.addBuffer(name, rows, list.element), at);
+  copy.live = list.live;
+  copy.count = list.count;
+  copy.taken = list.taken;
+  copy.owner = list.owner;
+  copy.atEnd = list.atEnd;
+  return copy;
+}
+
+/// Where lists of one type are copied to that lie in different places. In the walk that writes calls of
+/// computed elements only the number counts.
+Walk::Copies Walk::copiesFor(Location loc, const ListInfo &list, bool structural, const std::string &name,
+                             Place at) {
+  Copies copies;
+  if (list.inner) {
+    copies.rows = f.addSpace(loc, name + ".bounds", kernel::SpaceKind::States, nullptr);
+    for (const char *bound : {"first", "length"})
+      copies.rows->addColumn(bound);
+    copies.rows->used = true;
+    copies.inner = std::make_shared<Copies>(copiesFor(loc, *list.inner, structural, name, at));
+  } else if (structural) {
+    copies.rows = copiesOf(loc, list, name);
+  } else if (indexing) {
+    SpaceInfo *rows = f.addSpace(loc, name, kernel::SpaceKind::States, at.space);
+    rows->used = true;
+    copies.buffer = f.addBuffer(name, rows, list.element);
+  }
+  return copies;
+}
+
+ListInfo Walk::copyTo(Location loc, const ListInfo &list, const Copies &copies, Place at) {
+  if (copies.inner) {
+    SpaceInfo *bounds = copies.rows;
+    Value first = kernel::CountOp::create(b, loc, b.getI32Type(), bounds->name);
+    claim(loc, list.length, bounds);
+    ListInfo inner;
+    loop(loc, list.length, [&](Value j) {
+      inner = copyTo(loc, element(list, j).list, *copies.inner, at);
+      kernel::PushOp::create(b, loc, bounds->name, ValueRange{inner.first, inner.length});
+    });
+    ListInfo copy = listOfLists(inner, *bounds, "first", "length");
+    copy.element = list.element;
+    copy.first = first;
+    copy.length = list.length;
+    return copy;
+  }
+  if (copies.rows)
+    return copyStructural(loc, list, copies.rows);
+  if (indexing)
+    return copyComputed(loc, list, copies.buffer, at);
+  ListInfo copy = list;
+  copy.from = From::Rows;
+  copy.first = integer(0);
+  copy.stride = 1;
+  return copy;
+}
+
+/// Lists that are result n of the arms of `op`: where they lie in different places, each arm copies its own
+/// to a common one.
+void Walk::joinLists(Operation *op, unsigned n, std::vector<Arm> &arms, Place at) {
+  const ListInfo &one = arms[0].yields[n].list;
+  if (llvm::all_of(arms, [&](Arm &arm) { return arm.yields[n].list.sameSource(one); }))
+    return;
+  bool structural = llvm::all_of(arms, [&](Arm &arm) { return isStructural(arm.yields[n].list); });
+  Copies copies =
+      copiesFor(op->getLoc(), one, structural, (at.space ? at.space->name + "." : "") + "list", at);
+  for (Arm &arm : arms) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(arm.block);
+    ListInfo &list = arm.yields[n].list;
+    list = copyTo(op->getLoc(), list, copies, arm.at);
+  }
+}
+
+/// A list that an entry returns: a space of its own, so that its rows stand in the outputs' order.
+void Walk::returnList(Location loc, unsigned leaf, const ListInfo &list, Place at, unsigned depth) {
+  std::string name = leaf ? "result." + std::to_string(leaf) : "result";
+  SpaceInfo *space = f.addSpace(loc, name + ".list", kernel::SpaceKind::Elements, at.space);
+  std::string buffer;
+  if (list.from != From::Lists) {
+    Type flat = isa<dyn::NodeType>(list.element) ? Type(b.getI32Type()) : list.element;
+    buffer = f.addBuffer(name, space, flat);
+    batch::OutputOp::create(f.declare, loc, leaf, buffer, depth, /*kept=*/list.ends());
+  }
+  claim(loc, list.length, space);
+  loop(loc, list.length, [&](Value j) {
+    Place inner{space, kernel::CountOp::create(b, loc, b.getI32Type(), space->name)};
+    column(space, at.row, "parent");
+    if (list.ends())
+      keep(loc, space, stepOf(list, j));
+    if (buffer.empty())
+      returnList(loc, leaf, element(list, j).list, inner, depth + 1);
+    else
+      write(loc, Value(), element(list, j), buffer, inner);
+    push(inner);
+  });
+}
+
+} // namespace dbc::passes

@@ -1,0 +1,332 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Ops with loops of their own: products, contractions, joins; reductions are in StageReductions.cpp. Every
+// sum runs in the order of its index.
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Products.h"
+#include "passes/lower/StageToKernel.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+
+void StageToKernel::emitSpecial(Operation *op) {
+  if (auto product = dyn_cast<linalg::ContractOp>(op)) {
+    auto found = matVec(product);
+    if (found && packs(found->weights))
+      return this->product(product, operandsOf(product), {}, localOf(resultOf(product)));
+    if (auto matrices = matMul(product))
+      return multiply(product, *matrices);
+    return contract(product);
+  }
+  if (auto r = dyn_cast<dyn::ReduceOp>(op))
+    return reduce(r);
+  if (auto s = dyn_cast<dyn::SoftmaxOp>(op))
+    return softmax(s);
+  if (auto s = dyn_cast<batch::SegmentOp>(op))
+    return segment(s);
+  if (auto top = dyn_cast<dyn::TopKOp>(op))
+    return topK(top);
+  join(op);
+}
+
+//===-- Products
+//----------------------------------------------------------------------------------------------===//
+
+bool StageToKernel::addressable(Value value) {
+  if (kept.contains(value))
+    return true;
+  Operation *op = value.getDefiningOp();
+  if (isa<batch::ReadOp, batch::GatherOp>(op))
+    return true;
+  if (auto take = dyn_cast<dyn::TakeOp>(op))
+    return take.getTensor().getDefiningOp<dyn::GetOp>() && dyn::extents(take.getIndex().getType()).empty();
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    return slice.getSourceType().getRank() == 1 && addressable(slice.getSource());
+  if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op))
+    return addressable(op->getOperand(0));
+  return false;
+}
+
+/// Scratch with one row number for each row of the block; of numbers that have a name, made once.
+Value StageToKernel::rowNumbers(StringRef name, function_ref<Value()> number) {
+  if (Value known = rowNumbersOf.lookup(name))
+    return known;
+  Value numbers;
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&func.getBody().front());
+    numbers = kernel::LocalOp::create(
+        b, loc, kernel::LocalType::get(b.getContext(), {blockRows}, b.getI32Type()), kernel::MemoryAttr());
+  }
+  rows([&] { kernel::WriteOp::create(b, loc, number(), numbers, ValueRange(i)); });
+  if (!name.empty())
+    rowNumbersOf[name] = numbers;
+  return numbers;
+}
+
+Value StageToKernel::rowsOf(Value value, int64_t offset) {
+  auto make = [&](FlatSymbolRefAttr array, Value via, Value from, Value local) {
+    return kernel::RowsOp::create(b, value.getLoc(), kernel::RowsType::get(b.getContext()), array, via, from,
+                                  local, offset);
+  };
+  if (kept.contains(value))
+    return make({}, {}, {}, localOf(value));
+  Operation *op = value.getDefiningOp();
+  if (auto get = dyn_cast<dyn::GetOp>(op))
+    return make(get.getParamAttr(), rowNumbers("", [&] { return integer(0); }), {}, {});
+  if (auto read = dyn_cast<batch::ReadOp>(op)) {
+    if (ofModel(read.getBufferAttr()))
+      return make(read.getBufferAttr(), rowNumbers("", [&] { return integer(0); }), {}, {});
+    if (ordered)
+      return make(read.getBufferAttr(), rowNumbers("", [&] { return inMemory(read.getBuffer(), row); }), {},
+                  {});
+    return make(read.getBufferAttr(), {}, inMemory(read.getBuffer(), base), {});
+  }
+  if (auto gather = dyn_cast<batch::GatherOp>(op)) {
+    const int64_t ago = gather.getAgo().value_or(0);
+    auto number = [&] { return inMemory(gather.getArray(), column(gather.getColumn()), ago); };
+    // Numbers in a window are those of its array alone.
+    std::string name = gather.getColumn().str();
+    if (window(gather.getArray(), ago))
+      name += " of " + gather.getArray().str() + " " + std::to_string(ago);
+    return make(gather.getArrayAttr(), rowNumbers(name, number), {}, {});
+  }
+  if (auto take = dyn_cast<dyn::TakeOp>(op))
+    return make(take.getTensor().getDefiningOp<dyn::GetOp>().getParamAttr(),
+                rowNumbers("", [&] { return element(take.getIndex(), {}); }), {}, {});
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    return rowsOf(slice.getSource(), offset + slice.getStaticOffsets()[0]);
+  return rowsOf(op->getOperand(0), offset);
+}
+
+/// The symbol of the packed form of a product's matrix and bias, declared once a program.
+std::string StageToKernel::pack(linalg::ContractOp op) {
+  Value weights = matVec(op)->weights;
+  FlatSymbolRefAttr init;
+  if (arith::AddFOp sum = biasedSum(op)) {
+    Value other = sum.getLhs() == op->getResult(0) ? sum.getRhs() : sum.getLhs();
+    init = other.getDefiningOp<dyn::GetOp>().getParamAttr();
+  }
+  IntegerAttr gates, width;
+  if (auto shape = tiles.find(resultOf(op)); shape != tiles.end()) {
+    gates = b.getI64IntegerAttr(shape->second.gates);
+    width = b.getI64IntegerAttr(tileUnits);
+  }
+  SmallVector<Attribute> parts;
+  SmallVector<int64_t> places, blocks; ///< of the parts; the latter with what they are of their parameters
+  bool isCut = false;
+  std::optional<int64_t> tables;
+  std::string key;
+  Type type = weights.getType();
+  std::function<void(Value, int64_t, int64_t)> place = [&](Value v, int64_t row, int64_t column) {
+    tensor::ExtractSliceOp slice = weightSlice(v);
+    if (auto get = (slice ? slice.getSource() : v).getDefiningOp<dyn::GetOp>()) {
+      parts.push_back(get.getParamAttr());
+      places.append({row, column});
+      isCut |= slice != nullptr;
+      blocks.append({row, column});
+      llvm::append_range(blocks, slice ? slice.getStaticOffsets() : ArrayRef<int64_t>{0, 0});
+      llvm::append_range(blocks, dyn::extents(v.getType()).take_back(2));
+      return;
+    }
+    auto concat = v.getDefiningOp<tensor::ConcatOp>();
+    for (Value input : concat.getInputs()) {
+      place(input, row, column);
+      (concat.getDim() == 0 ? row : column) += dyn::extents(input.getType())[concat.getDim()];
+    }
+  };
+  if (auto take = weights.getDefiningOp<dyn::TakeOp>()) {
+    type = take.getTensor().getType();
+    tables = dyn::extents(type)[0];
+    type = RankedTensorType::get(dyn::extents(type).drop_front(), b.getF32Type());
+    weights = take.getTensor();
+  }
+  place(weights, 0, 0);
+  if (isCut)
+    places = std::move(blocks);
+  llvm::raw_string_ostream out(key);
+  out << b.getArrayAttr(parts) << tables.has_value();
+  if (init)
+    out << " init " << init;
+  if (gates)
+    out << " gates " << gates << " width " << width;
+  llvm::interleaveComma(places, out);
+  std::string &symbol = packed.symbols[key];
+  if (symbol.empty()) {
+    std::string name;
+    for (Attribute part : parts)
+      name += (name.empty() ? "" : "_") + cast<FlatSymbolRefAttr>(part).getValue().str();
+    auto op = kernel::WeightsOp::create(packed.declare, loc, "packed." + name, b.getArrayAttr(parts), places,
+                                        dyn::extents(type)[0], dyn::extents(type)[1],
+                                        tables ? b.getI64IntegerAttr(*tables) : IntegerAttr(), init, gates,
+                                        width, kernel::ContractAttr());
+    op->remove();
+    packed.names->insert(op, packed.declare.getInsertionPoint());
+    symbol = op.getSymName().str();
+  }
+  return symbol;
+}
+
+Value StageToKernel::resultOf(linalg::ContractOp op) {
+  Value sum = biased.lookup(op->getResult(0));
+  return sum ? sum : op->getResult(0);
+}
+
+StageToKernel::Operands StageToKernel::operandsOf(linalg::ContractOp op) {
+  auto [weights, x] = *matVec(op);
+  Operands operands;
+  auto segment = [&](Value part) {
+    operands.segments.push_back(rowsOf(part, 0));
+    operands.lengths.push_back(dyn::extents(part.getType())[0]);
+  };
+  if (joined.contains(x))
+    for (Value part : x.getDefiningOp<tensor::ConcatOp>().getInputs())
+      segment(part);
+  else
+    segment(x);
+  if (auto take = weights.getDefiningOp<dyn::TakeOp>())
+    operands.table = rowNumbers("", [&] { return element(take.getIndex(), {}); });
+  else if (auto sum = x.getDefiningOp<batch::SegmentOp>();
+           sum && sum.getKind() == batch::ReduceKind::Sum && !sum.getCount() && !sum.getWhen())
+    // Of a leaf's children: nothing need be multiplied.
+    operands.some = rowNumbers(sum.getLength(), [&] { return column(sum.getLength()); });
+  operands.weights = pack(op);
+  return operands;
+}
+
+void StageToKernel::product(linalg::ContractOp op, const Operands &operands, Value tile, Value into) {
+  kernel::ProductOp::create(b, op.getLoc(), count, operands.segments, operands.lengths, operands.weights,
+                            operands.table, operands.some, tile, /*sums=*/Value(), into);
+}
+
+void StageToKernel::multiply(linalg::ContractOp op, const MatMul &product) {
+  SmallVector<Value> parts;
+  if (joined.contains(product.b))
+    llvm::append_range(parts, product.b.getDefiningOp<tensor::ConcatOp>().getInputs());
+  else
+    parts.push_back(product.b);
+  SmallVector<Value> b;
+  SmallVector<int64_t> lengths;
+  for (Value part : parts) {
+    b.push_back(rowsOf(part, 0));
+    lengths.push_back(dyn::extents(part.getType())[0]);
+  }
+  Value a = rowsOf(product.a, 0);
+  rows([&] {
+    kernel::MultiplyOp::create(this->b, op.getLoc(), i, count, a, product.height, b, lengths, product.outputs,
+                               localOf(op->getResult(0)));
+  });
+}
+
+/// Any other contraction: loops over outputs and then over what is summed; the last output axis innermost, in
+/// vectors, where there is one.
+void StageToKernel::contract(linalg::ContractOp op) {
+  auto maps = op.getIndexingMapsArray();
+  AffineMap &out = maps[2];
+  unsigned dims = out.getNumDims();
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  SmallVector<unsigned> outer, summed;
+  std::optional<unsigned> inner;
+  for (unsigned n = 0; n < out.getNumResults(); ++n)
+    (n + 1 == out.getNumResults() ? (void)(inner = out.getDimPosition(n))
+                                  : outer.push_back(out.getDimPosition(n)));
+  for (unsigned d = 0; d < dims; ++d)
+    if (d != inner && !llvm::is_contained(outer, d))
+      summed.push_back(d);
+  Value result = op->getResult(0);
+  auto operand = [&](unsigned n, ArrayRef<Value> at) {
+    SmallVector<Value> indices;
+    for (unsigned r = 0; r < maps[n].getNumResults(); ++r)
+      indices.push_back(at[maps[n].getDimPosition(r)]);
+    return element(op.getOperand(n), indices, false);
+  };
+  auto shapeOf = [&](ArrayRef<unsigned> which) {
+    return llvm::map_to_vector(which, [&](unsigned d) { return extents[d]; });
+  };
+  auto product = [&](ArrayRef<Value> at) {
+    return arith::MulFOp::create(b, op.getLoc(), operand(0, at), operand(1, at)).getResult();
+  };
+  rows([&] {
+    SmallVector<Value> at(dims);
+    if (!inner) {
+      // A scalar: sums in a register.
+      std::function<Value(unsigned, Value)> sum = [&](unsigned n, Value acc) -> Value {
+        if (n == summed.size())
+          return arith::AddFOp::create(b, op.getLoc(), acc, product(at));
+        auto next = [&](Value k, ValueRange so) -> SmallVector<Value> {
+          at[summed[n]] = k;
+          return {sum(n + 1, so[0])};
+        };
+        return counted(integer(0), integer(extents[summed[n]]), "k", acc, next)[0];
+      };
+      store(sum(0, real(0)), result, {});
+      return;
+    }
+    loops(
+        shapeOf(outer),
+        [&](ValueRange o) {
+          for (auto [d, v] : llvm::zip(outer, o))
+            at[d] = v;
+          auto place = [&] {
+            return llvm::to_vector(llvm::map_range(llvm::seq(out.getNumResults()),
+                                                   [&](unsigned n) { return at[out.getDimPosition(n)]; }));
+          };
+          loops({extents[*inner]}, [&](ValueRange j) {
+            at[*inner] = j[0];
+            store(real(0), result, place());
+          });
+          loops(
+              shapeOf(summed),
+              [&](ValueRange k) {
+                for (auto [d, v] : llvm::zip(summed, k))
+                  at[d] = v;
+                loops({extents[*inner]}, [&](ValueRange j) {
+                  at[*inner] = j[0];
+                  SmallVector<Value> where{i};
+                  llvm::append_range(where, place());
+                  Value before =
+                      kernel::ReadOp::create(b, op.getLoc(), b.getF32Type(), localOf(result), where);
+                  store(arith::AddFOp::create(b, op.getLoc(), before, product(at)), result, place());
+                });
+              },
+              /*vector=*/false);
+        },
+        /*vector=*/false);
+  });
+}
+
+//===-- Joins -------------------------------------------------------------------------------------------===//
+
+/// Joins in memory: the parts one after the other.
+void StageToKernel::join(Operation *op) {
+  Value result = op->getResult(0);
+  rows([&] {
+    if (auto elements = dyn_cast<tensor::FromElementsOp>(op)) {
+      auto shape = dyn::extents(result.getType());
+      for (auto [n, value] : llvm::enumerate(elements.getElements())) {
+        SmallVector<Value> at(shape.size());
+        int64_t rest = n;
+        for (int64_t axis = shape.size(); axis-- > 0; rest /= shape[axis])
+          at[axis] = integer(rest % shape[axis]);
+        store(element(value, {}, false), result, at);
+      }
+      return;
+    }
+    auto concat = cast<tensor::ConcatOp>(op);
+    int64_t offset = 0;
+    for (Value part : concat.getInputs()) {
+      auto shape = dyn::extents(part.getType());
+      loops(shape, [&](ValueRange at) {
+        SmallVector<Value> to(at.begin(), at.end());
+        to[concat.getDim()] = addInt(to[concat.getDim()], integer(offset));
+        store(element(part, at, false), result, to);
+      });
+      offset += shape[concat.getDim()];
+    }
+  });
+}
+
+} // namespace dbc::passes
