@@ -352,7 +352,9 @@ static unsigned char fence_byte(const unsigned char *at) {
 }
 void put_fence(void *memory, size_t bytes, bool up) {
   auto *const at = static_cast<unsigned char *>(memory);
-  for (size_t n = 0; up && !Machine::own().resting() && n < bytes; ++n)
+  if (!up || Machine::own().resting())
+    return;
+  for (size_t n = 0; n < bytes; ++n)
     at[n] = fence_byte(at + n);
 }
 size_t untouched(const void *memory, size_t bytes) {
