@@ -85,19 +85,31 @@ if config.dbc_sanitize:
 models = os.path.join(config.dbc_source_root, "test", "models")
 # Models that together have every operation and every form of kernels that the whole set has.
 SCHEMES = ["[0-9][0135]_*", "07_*", "12_*", "24_*", "36_*"]
+
+# How many of what is drawn at random: in a run, in a full one, which takes two hours of two cores, and under sanitizers.
+# Any other number by lit's parameter of that name: `lit --param programs=2000`.
+NUMBERS = {
+    "n": (200, 500, 50),  # inputs of a model
+    "programs": (100, 500, 30),  # programs
+    "tensorprograms": (10, 50, 5),  # programs of nothing but tensors
+    "mutants": (300, 3000, 100),  # mutated models
+    "cudainputs": (3, 10, 3),  # inputs of a model on a device
+    "cudaseeds": (1, 3, 1),  # orders of turns on a device
+    "cudaprograms": (20, 60, 20),  # programs on a device
+}
+
+
+def number(name):
+    standard = NUMBERS[name][2 if config.dbc_sanitize else 1 if full else 0]
+    return lit_config.params.get(name, str(standard))
+
+
 config.substitutions += [
-    ("%n", "1000" if full else "200"),
-    # Random programs and mutated models: how many, which, and the compiler that is quickest at what runs only once.
-    ("%programs", "2000" if full and not config.dbc_sanitize else "100"),
-    ("%tensorprograms", "200" if full and not config.dbc_sanitize else "10"),
-    ("%mutants", "10000" if full and not config.dbc_sanitize else "300"),
-    # On a device: inputs of a model, orders of turns, random programs, which models nvcc compiles, which have products in other ways too.
-    ("%cudainputs", "40" if full and not config.dbc_sanitize else "3"),
-    ("%cudaprograms", "200" if full else "20"),
-    ("%cudaseeds", "3" if full and not config.dbc_sanitize else "1"),
+    *((f"%{name}", number(name)) for name in NUMBERS),
     ("%shimmodels", " ".join(f"{models}/{name}.dyn" for name in (["*"] if full else SCHEMES))),
     ("%cudamodels", "*" if full else "[0-9][05]_*"),
     ("%cudaways", "*" if full else "[0-9]5_*"),
+    ("%compilers", lit_config.params.get("compilers", " ".join(map(os.path.basename, filter(None, (config.cxx, clangxx)))))),
     ("%forms", "--verify" if full and not config.dbc_sanitize else ""),
     ("%seed", lit_config.params.get("seed", "1")),
     ("%quickcxx", clangxx if clangxx and not config.dbc_sanitize else config.cxx),

@@ -4,8 +4,8 @@
 #
 # The run fails if a program fails, if the checker refuses one, if the median structure has fewer than 20 nodes, or if a
 # construct of the language, an alternative of its grammar or a built-in function occurred too rarely: fewer than 20 times in
-# 2,000 programs, which is what `scripts/test --full` runs, and fewer than 5 times in shorter runs of 100 and more. Programs of
-# nothing but tensors (--tensors) have no structures; they are compiled with optimisation, for what compilers make of loops.
+# 2,000 programs, and fewer than 5 times in shorter runs of 100 and more. Programs of nothing but tensors (--tensors) have no
+# structures; they are compiled with optimisation, for what compilers make of loops.
 #
 # Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 import argparse
@@ -30,6 +30,7 @@ def main():
     parser.add_argument("--dbc", required=True, help="the compiler")
     parser.add_argument("--programs", type=int, default=100)
     parser.add_argument("--seed", type=int, help="another one every time unless given")
+    parser.add_argument("--from", dest="first", type=int, default=0, help="without the first so many, where a run was cut off")
     parser.add_argument("--only", type=int, help="of these programs, only the one with this number")
     parser.add_argument("--unit", type=int, default=10, help="programs to a translation unit")
     parser.add_argument("--structures", type=int, default=20, help="random inputs an entry")
@@ -50,8 +51,7 @@ def main():
         drawn = Declarations(number, seed, counts.tags)
         programs.append(drawn.tensor_program() if options.tensors else drawn.program())
         counts.add(programs[-1])
-    if options.only is not None:
-        programs = [programs[options.only]]
+    programs = programs[options.first :] if options.only is None else [programs[options.only]]
     if options.show:
         for program in programs:
             print(f"// program {program.number} of seed {seed}\n" + tidy(merged([program])[0]))
