@@ -2,36 +2,37 @@
 //
 // One name analysis a target, an emitter a file.
 #include "codegen/Codegen.h"
-#include "codegen/DeviceKernels.h"
-#include "codegen/Emitters.h"
-#include <optional>
+#include "codegen/cpu/Emitters.h"
+#include "codegen/cuda/CudaCode.h"
+#include "codegen/cuda/DeviceMemory.h"
 
 namespace dbc::codegen {
 
 mlir::FailureOr<Generated> generate(mlir::ModuleOp kernelModule, mlir::ModuleOp forDevice,
                                     const Options &options) {
   ModelNames model(kernelModule, options);
-  std::optional<ModelNames> device;
-  std::optional<DeviceKernels> kernels;
+  std::unique_ptr<CudaCode> device;
   Generated generated;
   if (forDevice) {
-    device.emplace(forDevice, options);
-    model.device = &*device;
-    mlir::FailureOr<DeviceKernels> made = DeviceKernels::make(*device);
+    mlir::FailureOr<std::unique_ptr<CudaCode>> made = CudaCode::make(model, forDevice);
     if (failed(made))
       return mlir::failure();
-    device->kernels = &kernels.emplace(std::move(*made));
-    generated.kernels = emitKernels(*device);
-    generated.deviceHeader = emitDeviceHeader(*device);
-    generated.blas = usesBlas(*device);
+    device = std::move(*made);
+    generated.kernels = device->kernels();
+    generated.deviceHeader = device->header();
+    generated.blas = device->usesBlas();
   }
-  mlir::FailureOr<std::string> source = emitSource(model);
+  mlir::FailureOr<std::string> source = emitSource(model, device.get());
   if (failed(source))
     return mlir::failure();
   generated.source = *source;
   generated.header = emitHeader(model);
-  generated.manifest = emitManifest(model);
+  generated.manifest = emitManifest(model, device.get());
   return generated;
+}
+
+MemoryPlan planMemory(mlir::ModuleOp kernelModule, mlir::ModuleOp forDevice, const Options &options) {
+  return planMemory(ModelNames(kernelModule, options), ModelNames(forDevice, options));
 }
 
 } // namespace dbc::codegen

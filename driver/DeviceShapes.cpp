@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
 #include "driver/DeviceShapes.h"
-#include "codegen/DeviceArrays.h"
+#include "codegen/cuda/DeviceArrays.h"
 #include "driver/DeviceReport.h"
 #include "ir/Kernel/Kernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

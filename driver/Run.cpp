@@ -2,7 +2,7 @@
 //
 // `dbc run` and `dbc interpret`: JSON lines in, JSON lines out, by compiled code or by the oracle.
 
-#include "codegen/Surface.h"
+#include "codegen/common/Surface.h"
 #include "driver/Commands.h"
 #include "driver/EntryPredictor.h"
 #include "driver/Files.h"

@@ -1,0 +1,536 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Collects a module's parts and gives them names: first the interface, then program by program.
+#include "codegen/common/ModelNames.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/xxhash.h"
+#include <map>
+
+using namespace llvm;
+using namespace mlir;
+
+namespace dbc::codegen {
+
+static int64_t product(const std::vector<int64_t> &extents) {
+  int64_t n = 1;
+  for (int64_t e : extents)
+    n *= e;
+  return n;
+}
+int64_t Param::size() const { return product(shape); }
+int64_t Array::rowSize() const { return product(extents); }
+
+Type scalarOf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? tensor.getElementType() : type;
+}
+
+std::vector<int64_t> extentsOf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? tensor.getShape().vec() : std::vector<int64_t>();
+}
+
+std::string pointee(Type element, bool field) {
+  if (element.isF32())
+    return field ? "float" : "real";
+  return element.isInteger(1) ? "uint8_t" : "int32_t";
+}
+
+std::string ModelNames::variant() const {
+  std::string text = real().str();
+  if (auto dims = ModuleOp(module)->getAttrOfType<DictionaryAttr>("dyn.dims"))
+    for (NamedAttribute dim : dims)
+      text += " " + dim.getName().str() + "=" + std::to_string(cast<IntegerAttr>(dim.getValue()).getInt());
+  return "dims_" + utohexstr(xxh3_64bits(text), /*LowerCase=*/true).substr(0, 8);
+}
+
+int64_t ModelNames::traffic(kernel::FuncOp stage, StringRef what) const {
+  auto figure = [&](StringRef unit) {
+    auto value = stage->getAttrOfType<IntegerAttr>((unit + "_" + what).str());
+    return value ? value.getInt() : 0;
+  };
+  return figure("reals") * bytes("real") + figure("bytes");
+}
+
+static bool launches(kernel::LevelsOp loop, kernel::FuncOp stage) {
+  return loop
+      .walk([&](kernel::LaunchOp launch) {
+        return launch.getFunc() == stage.getSymName() ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+//===-- A program's parts -------------------------------------------------------------------------------===//
+
+kernel::SpaceOp Program::inputSpace() const {
+  for (kernel::SpaceOp space : spaces)
+    if (space.getKind() == kernel::SpaceKind::Inputs)
+      return space;
+  return {};
+}
+
+const Program::Window &Program::window(StringRef space, int64_t live, kernel::FuncOp stage) const {
+  const Window *found = nullptr;
+  for (const Window &window : windows)
+    if (window.live == live && kernel::SpaceOp(window.space).getSymName() == space) {
+      if (!found)
+        found = &window;
+      if (stage && launches(window.loop, stage))
+        return window;
+    }
+  assert(found && "a buffer keeps so many levels");
+  return *found;
+}
+
+int Program::stageNumber(kernel::FuncOp func) const {
+  for (auto [number, stage] : llvm::enumerate(stages))
+    if (stage == func)
+      return number;
+  return -1;
+}
+
+int Program::column(kernel::SpaceOp space, StringRef name) const {
+  for (auto [number, column] : llvm::enumerate(space.getColumns()))
+    if (cast<StringAttr>(column).getValue() == name)
+      return number;
+  return -1;
+}
+
+kernel::SpaceOp Program::parent(kernel::SpaceOp space) const {
+  return space.getParent() ? find<kernel::SpaceOp>(*space.getParent()) : kernel::SpaceOp();
+}
+
+kernel::GroupOp Program::groupOf(kernel::SpaceOp space) const {
+  for (; space; space = parent(space))
+    if (space.getGroup())
+      return find<kernel::GroupOp>(*space.getGroup());
+  return {};
+}
+
+std::pair<kernel::GroupOp, unsigned> Program::cellOf(kernel::FuncOp func) const {
+  if (func.getKind() == kernel::FuncKind::Place) {
+    auto key = *func.getBody().getOps<kernel::KeyOp>().begin();
+    return {find<kernel::GroupOp>(key.getGroup()), key.getCell()};
+  }
+  for (kernel::GroupOp group : groups)
+    for (auto [number, calls] : llvm::enumerate(group.getCalls()))
+      if (cast<FlatSymbolRefAttr>(calls).getValue() == func.getSymName())
+        return {group, number};
+  llvm_unreachable("each such function is of a cell");
+}
+
+std::optional<Program::KeyRange> Program::fixedRange(kernel::GroupOp group, unsigned cell) const {
+  constexpr int64_t kWidest = 16;
+  if (group.getFurtherKeys(cell).size() != 1)
+    return std::nullopt;
+  for (kernel::FuncOp func : funcs) {
+    if (func.getKind() != kernel::FuncKind::Place || cellOf(func) != std::pair(group, cell))
+      continue;
+    auto key = *func.getBody().getOps<kernel::KeyOp>().begin();
+    if (key.getData())
+      return std::nullopt;
+    Operation *yield = key.getRange().front().getTerminator();
+    APInt low, high;
+    if (!matchPattern(yield->getOperand(0), m_ConstantInt(&low)) ||
+        !matchPattern(yield->getOperand(1), m_ConstantInt(&high)))
+      return std::nullopt;
+    int64_t width = high.getSExtValue() - low.getSExtValue();
+    if (width < 1 || width > kWidest)
+      return std::nullopt;
+    return KeyRange{low.getSExtValue(), width};
+  }
+  return std::nullopt;
+}
+
+bool Program::canShare(kernel::GroupOp group) const {
+  if (!group.getOfFields() || asked.contains(group))
+    return false;
+  for (unsigned cell = 0; cell < group.getCells().size(); ++cell)
+    if (!group.getFurtherKeys(cell).empty() && !fixedRange(group, cell))
+      return false;
+  return true;
+}
+
+std::string Program::ticks(kernel::SpaceOp space) const {
+  if (space.getKind() == kernel::SpaceKind::Instances)
+    return nameOf(groupOf(space)) + ".cell(" + std::to_string(*space.getCell()) + ").ticks";
+  return nameOf(space) + ".ticks";
+}
+
+std::string Program::rows(kernel::SpaceOp space) const {
+  if (space.getKind() == kernel::SpaceKind::Model)
+    return std::to_string(space.getExtent().value_or(1));
+  if (space.getKind() == kernel::SpaceKind::States && space.getColumns().empty())
+    return nameOf(space);
+  return nameOf(space) + ".rows()";
+}
+
+//===-- The interface -----------------------------------------------------------------------------------===//
+
+ModelNames::ModelNames(ModuleOp module, const Options &options) : module(module), options(options) {
+  source = module.getSymName() ? module.getSymName()->str() : "model";
+  name = identifier(source);
+  // What stands in the model's namespace, and the methods of Batch and Session.
+  NameScope scope, methods;
+  for (StringRef word :
+       {"Batch", "Weights", "Model", "Session", "info", "code", "param", "dims", "types", "math"})
+    scope.reserve(word);
+  for (StringRef word : {"Batch", "Session", "begin_input", "clear", "raw", "borrow", "borrow_inputs",
+                         "inputs", "status", "failed", "threads", "profile", "batch_", "session_", "run"})
+    methods.reserve(word);
+  scope.reserve(name);
+
+  for (auto op : module.getOps<kernel::DataOp>())
+    addData(op, scope);
+  for (Data &data : datas)
+    for (Constructor &constructor : data.constructors) {
+      constructor.name = methods.fresh({constructor.source, data.source + "_" + constructor.source});
+      constructor.builder = scope.fresh(constructor.source + "Builder");
+      NameScope setters;
+      for (StringRef word :
+           {StringRef("id"), StringRef("id_"), StringRef("batch_"), StringRef(constructor.builder)})
+        setters.reserve(word);
+      for (Field &field : constructor.fields)
+        field.name = setters.fresh(field.source);
+    }
+  for (const Data &data : datas)
+    if (StringRef(data.name).ends_with("_result"))
+      methods.reserve(data.name); // a function <entry>_result in the namespace would hide it
+  NameScope paramScope;
+  for (auto op : module.getOps<kernel::ParamOp>()) {
+    Param param;
+    param.op = op;
+    param.number = params.size();
+    param.path = op.getSymName().str();
+    param.name = paramScope.fresh(param.path);
+    param.shape = extentsOf(op.getType());
+    params.push_back(param);
+  }
+  for (auto op : module.getOps<kernel::ProgramOp>())
+    addProgram(op, scope, methods);
+  numberChecks();
+}
+
+void ModelNames::numberChecks() {
+  std::map<std::pair<StringRef, int>, int> numbers; // of a stage's name and its check
+  for (const auto &program : programs)
+    for (kernel::FuncOp stage : program->stages) {
+      int inStage = 0;
+      stage.walk([&](Operation *op) {
+        if (isa<kernel::CheckOp, kernel::IntOp>(op))
+          checks_[op] = numbers.try_emplace({stage.getSymName(), inStage++}, numbers.size()).first->second;
+      });
+    }
+}
+
+/// What stands behind a list's name in structs of flat arrays.
+static ArrayRef<StringRef> offsets(int depth) {
+  static const StringRef suffixes[] = {"_offsets", "_offsets1", "_offsets2", "_offsets3"};
+  assert(depth <= int(std::size(suffixes)) && "the checker allows no deeper lists");
+  return ArrayRef(suffixes).take_front(depth);
+}
+
+void ModelNames::addData(kernel::DataOp op, NameScope &scope) {
+  Data data;
+  data.op = op;
+  data.number = datas.size();
+  data.source = op.getSymName().str();
+  data.name = scope.fresh(data.source);
+  data.arrays = scope.fresh(data.source + "Arrays");
+  for (auto ctor : op.getBody().getOps<kernel::CtorOp>()) {
+    Constructor constructor;
+    constructor.source = ctor.getName().str();
+    for (auto [name, type, column] : llvm::zip(ctor.getFields(), ctor.getTypes(), ctor.getColumns())) {
+      StringRef field = cast<StringAttr>(name).getValue();
+      Type fieldType = cast<TypeAttr>(type).getValue();
+      constructor.fields.push_back({field.str(), "", fieldType, column});
+      if (data.columns.size() <= size_t(column))
+        data.columns.resize(column + 1);
+      Column &into = data.columns[column];
+      into.source = field.str();
+      into.type = fieldType;
+      into.constructors.push_back(constructor.source);
+    }
+    data.constructors.push_back(std::move(constructor));
+  }
+  NameScope columns;
+  for (StringRef word : {"count", "begin", "kinds"})
+    columns.reserve(word);
+  columns.reserve(data.arrays);
+  for (Column &column : data.columns)
+    column.name = columns.fresh({column.source, column.constructors.front() + "_" + column.source},
+                                offsets(flatten(column.type, "")[0].depth));
+  datas.push_back(std::move(data));
+}
+
+const Data &ModelNames::data(StringRef source) const {
+  for (const Data &data : datas)
+    if (data.source == source)
+      return data;
+  llvm_unreachable("no such data type");
+}
+
+const Param *ModelNames::param(StringRef path) const {
+  for (const Param &param : params)
+    if (param.path == path)
+      return &param;
+  return nullptr;
+}
+
+//===-- Programs ----------------------------------------------------------------------------------------===//
+
+void ModelNames::addProgram(kernel::ProgramOp op, NameScope &scope, NameScope &methods) {
+  auto program = std::make_unique<Program>();
+  program->op = op;
+  program->number = programs.size();
+  program->source = op.getSymName().str();
+  program->name = methods.fresh({program->source, program->source + "_entry"},
+                                {"_result", "_profile", "_into", "_arrays"});
+  program->result = scope.fresh(capitalised(program->source) + "Result", {"Shape"});
+  program->arrays = scope.fresh(capitalised(program->source) + "Arrays");
+  program->space = scope.fresh(program->source + "_code");
+
+  NameScope parameters;
+  for (StringRef word : {"batch_", "row", "out"})
+    parameters.reserve(word);
+  unsigned leafNumber = 0;
+  for (auto [argument, type] : llvm::zip(op.getArgNames(), op.getArgTypes())) {
+    Argument a;
+    a.source = cast<StringAttr>(argument).getValue().str();
+    a.type = cast<TypeAttr>(type).getValue();
+    a.leaves = flatten(a.type, a.source);
+    for (size_t i = 0; i < a.leaves.size(); ++i)
+      a.setters.push_back(methods.fresh("argument_" + program->name + "_" + utostr(leafNumber++)));
+    for (const std::string &setter : a.setters)
+      parameters.reserve(setter);
+    program->arguments.push_back(std::move(a));
+  }
+  for (Argument &a : program->arguments)
+    for (const Leaf &leaf : a.leaves)
+      a.names.push_back(parameters.fresh(leaf.path, offsets(leaf.depth)));
+  NameScope parts;
+  std::vector<Leaf> leaves = flatten(op.getSurface(), "");
+  for (Leaf &leaf : leaves) {
+    std::string wish = leaf.path.empty() ? "values" : isDigit(leaf.path[0]) ? "part" + leaf.path : leaf.path;
+    std::string part = parts.fresh(wish);
+    program->results.push_back({leaf, leaves.size() == 1 ? std::string() : part});
+  }
+
+  addMembers(*program);
+  addGiven(*program);
+  addSlots(*program);
+  findUses(*program);
+  programs.push_back(std::move(program));
+}
+
+void ModelNames::addMembers(Program &p) {
+  for (StringRef word :
+       {"schedule", "compute", "bind", "errors", "batch", "node_set", "see_fields", "Plan", "math", "arrays",
+        "teams", "begun", "device", "status", "launched", "report", "begin_on", "finish_on", "decides"})
+    p.members.reserve(word);
+  for (StringRef word : kNoArrays)
+    p.members.reserve(word);
+  for (StringRef word :
+       {"run", "row", "once", "level", "step", "launch", "stages", "kScratch", "loop", "worker"})
+    p.members.avoid(word);
+  for (Operation &op : p.op.getBody().front()) {
+    if (auto symbol = op.getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName()))
+      p.symbols[symbol.getValue()] = &op;
+    llvm::TypeSwitch<Operation *>(&op)
+        .Case<kernel::SpaceOp>([&](auto o) { p.spaces.push_back(o); })
+        .Case<kernel::GroupOp>([&](auto o) { p.groups.push_back(o); })
+        .Case<kernel::BufferOp>([&](auto o) { p.buffers.push_back(o); })
+        .Case<kernel::FieldOp>([&](auto o) { p.fields.push_back(o); })
+        .Case<kernel::ArgumentOp>([&](auto o) { p.inputs.push_back(o); })
+        .Case<kernel::WeightsOp>([&](auto o) { p.weights.push_back(o); })
+        .Case<kernel::OutputOp>([&](auto o) { p.outputs.push_back(o); })
+        .Case<kernel::FuncOp>([&](auto o) { p.funcs.push_back(o); })
+        .Case<kernel::ScheduleOp>([&](auto o) { p.schedule = o; })
+        .Case<kernel::RunOp>([&](auto o) { p.run = o; });
+  }
+  // Spaces and groups first: their names are read most.
+  auto name = [&](auto &ops, StringRef second) {
+    for (auto op : ops)
+      p.names[op] = p.members.fresh({op.getSymName(), (op.getSymName() + second).str()});
+  };
+  if (kernel::SpaceOp inputs = p.inputSpace())
+    p.names[inputs] = p.members.fresh("inputs"); // `input` is one of them
+  for (kernel::SpaceOp space : p.spaces)
+    if (space.getKind() != kernel::SpaceKind::Inputs)
+      p.names[space] = p.members.fresh({space.getSymName(), (space.getSymName() + "_rows").str()});
+  for (kernel::GroupOp group : p.groups) {
+    StringRef symbol = group.getSymName();
+    p.names[group] = p.members.fresh({symbol, (symbol + "_group").str()}, {"_cells", "_keys"});
+    p.needs[group] = p.members.fresh("need_" + p.names[group]);
+  }
+  name(p.buffers, "_values");
+  if (p.run)
+    p.run.walk([&](kernel::LaunchOp launch) {
+      for (auto loop = launch->getParentOfType<kernel::LevelsOp>(); loop;
+           loop = loop->getParentOfType<kernel::LevelsOp>())
+        p.find<kernel::FuncOp>(launch.getFunc()).walk([&](kernel::WindowOp op) {
+          auto space = p.find<kernel::SpaceOp>(op.getSpace());
+          int64_t live = op.getLive();
+          if (p.groupOf(space).getSymName() != loop.getGroup() ||
+              llvm::any_of(p.windows, [&](const Program::Window &w) {
+                return w.space == space && w.live == live && w.loop == loop;
+              }))
+            return;
+          std::string wish = p.names[space] + "_last" + std::to_string(live);
+          p.windows.push_back({space, live, loop, p.members.fresh(wish)});
+        });
+    });
+  name(p.fields, "_field");
+  name(p.inputs, "_argument");
+  name(p.weights, "_packed");
+  // Stages are free functions beside the plan, all others its methods.
+  NameScope stages;
+  for (StringRef word : {"Plan", "stages", "kScratch", "math"})
+    stages.reserve(word);
+  for (kernel::GroupOp group : p.groups)
+    stages.reserve(p.names[group] + "_cells");
+  for (kernel::FuncOp func : p.funcs) {
+    bool isStage = func.getKind() == kernel::FuncKind::Stage;
+    p.names[func] =
+        (isStage ? stages : p.members).fresh({func.getSymName(), (func.getSymName() + "_function").str()});
+  }
+}
+
+void ModelNames::addGiven(Program &p) {
+  p.op.walk([&](kernel::RequireOp require) {
+    StringRef symbol = require.getArray();
+    if (p.givenBy.contains(symbol))
+      return;
+    std::string wish, view;
+    if (auto field = p.find<kernel::FieldOp>(symbol)) {
+      std::string column = std::to_string(field.getColumn());
+      wish = "given_" + field.getData().str() + "_" + column;
+      view = "run.batch.column(" + std::to_string(data(field.getData()).number) + ", " + column + ")";
+    } else {
+      std::string leaf = std::to_string(p.find<kernel::ArgumentOp>(symbol).getLeaf());
+      wish = "given_argument_" + leaf;
+      view = "run.arg(" + leaf + ")";
+    }
+    auto same = find_if(p.given, [&](const auto &given) { return given.second == view; });
+    if (same == p.given.end())
+      same = p.given.insert(same, {p.members.fresh(wish), view});
+    p.givenBy[symbol] = same->first;
+  });
+}
+
+void ModelNames::addSlots(Program &p) {
+  std::map<int64_t, size_t> numbered; // slot in the IR (model buffers apart) -> in p.slots
+  int sessionSlots = 0;
+  for (kernel::BufferOp buffer : p.buffers) {
+    bool ofModel = p.find<kernel::SpaceOp>(buffer.getSpace()).getKind() == kernel::SpaceKind::Model;
+    if (buffer.getSlot() && !ofModel) {
+      auto [it, fresh] = numbered.try_emplace(*buffer.getSlot(), p.slots.size());
+      if (!fresh) {
+        p.slots[it->second].buffers.push_back(buffer);
+        continue;
+      }
+    }
+    p.slots.push_back({{buffer}, ofModel ? int(params.size()) + modelSlots_++ : sessionSlots++, ofModel});
+  }
+}
+
+/// Which stages are launched, which parameters are read as arrays, which matrices are packed.
+void ModelNames::findUses(Program &p) {
+  p.op.walk([&](kernel::LaunchOp launch) {
+    auto func = p.find<kernel::FuncOp>(launch.getFunc());
+    bool ofModel = p.find<kernel::SpaceOp>(*func.getSpace()).getKind() == kernel::SpaceKind::Model;
+    auto &list = ofModel ? p.modelStages : p.stages;
+    if (!is_contained(list, func))
+      list.push_back(func);
+  });
+  auto use = [&](StringRef symbol) {
+    if (p.symbols.contains(symbol) && !p.find<kernel::WeightsOp>(symbol))
+      return;
+    for (Param &param : params)
+      if (param.path == symbol && !p.params.contains(symbol)) {
+        param.raw = true;
+        p.params[symbol] = p.members.fresh({param.name, "param_" + param.name});
+      }
+  };
+  p.op.walk([&](Operation *op) {
+    if (auto load = dyn_cast<kernel::LoadOp>(op))
+      use(load.getArray());
+    else if (auto rows = dyn_cast<kernel::RowsOp>(op)) {
+      if (rows.getArray())
+        use(*rows.getArray());
+    } else if (isa<kernel::ReachOp>(op))
+      p.reaches = true;
+    else if (auto called = dyn_cast<kernel::CalledOp>(op))
+      p.asked.insert(p.find<kernel::GroupOp>(called.getGroup()));
+  });
+  for (kernel::WeightsOp op : p.weights)
+    if (packedSlot(op) < 0) {
+      int next = packed.empty() ? 0 : packed.back().number + packed.back().op.getTables().value_or(1);
+      packed.push_back({op, next});
+    }
+}
+
+int ModelNames::packedSlot(kernel::WeightsOp op) const {
+  for (const PackedSlot &slot : packed) {
+    kernel::WeightsOp other = slot.op;
+    if (other.getParts() == op.getParts() && other.getPlaces() == op.getPlaces() &&
+        other.getOut() == op.getOut() && other.getIn() == op.getIn() && other.getTables() == op.getTables() &&
+        other.getInit() == op.getInit() && other.getGates() == op.getGates() &&
+        other.getWidth() == op.getWidth() && other.getContract() == op.getContract())
+      return slot.number;
+  }
+  return -1;
+}
+
+int Program::originSize(kernel::GroupOp group, unsigned cell) const {
+  int size = 0;
+  op->walk([&](kernel::CallOp call) {
+    if (call.getSite() && call.getGroup() == group.getSymName() && call.getCell() == cell)
+      size = std::max<int>(size, 1 + call.getOrigin().size());
+  });
+  return size;
+}
+
+std::string ModelNames::tableOf(kernel::GroupOp group, unsigned cell) const {
+  StringRef name = group.getDataOf(cell);
+  return std::to_string(name.empty() ? datas.size() : data(name).number);
+}
+
+Array ModelNames::array(const Program &p, StringRef symbol) const {
+  Array a;
+  auto describe = [&](Array::Kind kind, Type type, bool field) {
+    a.kind = kind;
+    a.element = scalarOf(type);
+    a.extents = extentsOf(type);
+    a.pointee = pointee(a.element, field);
+  };
+  if (auto buffer = p.find<kernel::BufferOp>(symbol)) {
+    describe(Array::Buffer, buffer.getType(), false);
+    a.member = p.nameOf(buffer);
+    for (auto [number, slot] : llvm::enumerate(p.slots))
+      if (is_contained(slot.buffers, buffer))
+        a.slot = number;
+  } else if (auto field = p.find<kernel::FieldOp>(symbol)) {
+    describe(Array::Field, field.getType(), true);
+    a.member = p.nameOf(field);
+    if (field.getPart() == kernel::FieldPart::Kind)
+      a.pointee = "uint8_t";
+  } else if (auto argument = p.find<kernel::ArgumentOp>(symbol)) {
+    describe(Array::Argument, argument.getType(), true);
+    a.member = p.nameOf(argument);
+  } else {
+    const codegen::Param *param = this->param(symbol);
+    assert(param && "unknown array");
+    auto op = param->op;
+    describe(Array::Param, op.getType(), false);
+    a.scalarParam = a.extents.empty();
+    if (!a.extents.empty())
+      a.extents.erase(a.extents.begin()); // the first axis is the row
+    a.member = p.params.find(symbol)->second;
+  }
+  return a;
+}
+
+} // namespace dbc::codegen

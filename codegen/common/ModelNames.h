@@ -1,0 +1,226 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The name analysis that all emitters share: what a model consists of, and how each thing is called in C++.
+#pragma once
+
+#include "codegen/common/Identifiers.h"
+#include "codegen/common/Options.h"
+#include "codegen/common/Surface.h"
+#include "ir/Kernel/Kernel.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+#include <memory>
+#include <optional>
+
+namespace dbc::codegen {
+
+struct Field {
+  std::string source, name; ///< the source's name; the setter's name
+  mlir::Type type;
+  int column;
+};
+struct Constructor {
+  std::string source, name, builder; ///< "Leaf"; the batch's method; the class it gives
+  std::vector<Field> fields;
+};
+/// One array of a data type's table: fields of one name and type.
+struct Column {
+  std::string source, name;
+  mlir::Type type;
+  std::vector<std::string> constructors; ///< that have it
+};
+struct Data {
+  kernel::DataOp op;
+  int number;
+  std::string source, name, arrays; ///< the handle struct; the struct of flat arrays
+  std::vector<Constructor> constructors;
+  std::vector<Column> columns;
+};
+struct Param {
+  kernel::ParamOp op;
+  int number;
+  std::string path, name;
+  std::vector<int64_t> shape;
+  bool raw = false; ///< read as an array by some program: the Model holds a copy
+  int64_t size() const;
+};
+struct Argument {
+  std::string source;
+  mlir::Type type;
+  std::vector<Leaf> leaves;
+  std::vector<std::string> names;   ///< a parameter's name a leaf
+  std::vector<std::string> setters; ///< a private method of Batch a leaf
+};
+/// Part of a result: a leaf with its C++ name and type.
+struct Result {
+  Leaf leaf;
+  std::string name; ///< member of the result struct; "" if the entry has one result
+};
+
+/// What loads, stores and products name: how its rows look in memory.
+struct Array {
+  enum Kind { Buffer, Field, Argument, Param } kind;
+  std::string member;           ///< of the plan
+  std::string pointee;          ///< C++ type of a number
+  mlir::Type element;           ///< f32, i32 or i1
+  std::vector<int64_t> extents; ///< of a row
+  int slot = -1;                ///< Buffer: those of one slot share memory
+  bool scalarParam = false;     ///< Param of rank 0: it has no row index
+  int64_t rowSize() const;
+};
+
+/// Buffers that share memory.
+struct Slot {
+  std::vector<kernel::BufferOp> buffers;
+  int number; ///< in the session, or for buffers of the model in the Model
+  bool ofModel;
+};
+
+/// What a program's `Arrays` on a device has besides arrays: nothing of a model is called so.
+constexpr llvm::StringLiteral kNoArrays[] = {"faults", "scratch", "counters", "blas"};
+
+/// A `kernel.program` with all its names.
+struct Program {
+  kernel::ProgramOp op;
+  int number;
+  std::string source; ///< the entry's name
+  std::string name;   ///< its methods' names
+  std::string result; ///< class of its results
+  std::string arrays; ///< struct of flat arguments
+  std::string space;  ///< namespace of its plan and stages
+  std::vector<Argument> arguments;
+  std::vector<Result> results;
+
+  NameScope members;                                    ///< of the plan; outer scope of its functions
+  llvm::DenseMap<mlir::Operation *, std::string> names; ///< members and functions
+  llvm::StringMap<mlir::Operation *> symbols;
+  std::vector<kernel::SpaceOp> spaces;
+  std::vector<kernel::GroupOp> groups;
+  std::vector<kernel::BufferOp> buffers;
+  std::vector<kernel::FieldOp> fields;
+  std::vector<kernel::ArgumentOp> inputs;
+  std::vector<kernel::WeightsOp> weights;
+  std::vector<kernel::OutputOp> outputs;
+  std::vector<kernel::FuncOp> funcs;
+  std::vector<Slot> slots;
+  std::vector<kernel::FuncOp> stages;                   ///< in the order of their launches
+  std::vector<kernel::FuncOp> modelStages;              ///< run when the model is made
+  llvm::StringMap<std::string> params;                  ///< path -> member, for those read as arrays
+  llvm::DenseMap<mlir::Operation *, std::string> needs; ///< a group's function for calls from outside
+  /// Members that say whether a required field or argument is given, and the views that they point to.
+  std::vector<std::pair<std::string, std::string>> given;
+  llvm::StringMap<std::string> givenBy; ///< field or argument -> member
+  kernel::ScheduleOp schedule;
+  kernel::RunOp run;
+  bool reaches = false;                    ///< has kernel.reach
+  llvm::DenseSet<mlir::Operation *> asked; ///< groups of kernel.called
+  /// Members that say where rows lie in buffers that keep those of the last levels. Loops that run side by
+  /// side are at different levels, so each has its own.
+  struct Window {
+    kernel::SpaceOp space;
+    int64_t live; ///< levels
+    kernel::LevelsOp loop;
+    std::string name;
+  };
+  std::vector<Window> windows;
+
+  template <class Op> Op find(llvm::StringRef symbol) const {
+    auto it = symbols.find(symbol);
+    return it == symbols.end() ? Op() : llvm::dyn_cast<Op>(it->second);
+  }
+  const std::string &nameOf(mlir::Operation *op) const { return names.find(op)->second; }
+  kernel::SpaceOp inputSpace() const;
+  /// The window of a space's buffers that keep `live` levels: of the loop that runs `stage`, or behind the
+  /// loops any of them, as all are at the last level there.
+  const Window &window(llvm::StringRef space, int64_t live, kernel::FuncOp stage = {}) const;
+  int stageNumber(kernel::FuncOp func) const;
+  /// Number of the column, or -1.
+  int column(kernel::SpaceOp space, llvm::StringRef name) const;
+  /// The range low .. low + width - 1 of a cell's only further key, if it is the same for every node, and so
+  /// narrow that each node may have a place for each value.
+  struct KeyRange {
+    int64_t low, width;
+  };
+  std::optional<KeyRange> fixedRange(kernel::GroupOp group, unsigned cell) const;
+  /// Whether nodes that are alike may share instances of a group's cells: dbc::Group can do that where a
+  /// node's places are as many for each.
+  bool canShare(kernel::GroupOp group) const;
+  /// The group whose levels order a space's rows: its own, or that of the space it lies in.
+  kernel::GroupOp groupOf(kernel::SpaceOp space) const;
+  /// The cell that a `calls` or `place` function is of: its group and number in it.
+  std::pair<kernel::GroupOp, unsigned> cellOf(kernel::FuncOp func) const;
+  /// How many numbers are kept of where an instance of a cell was called from; 0 where nobody asks.
+  int originSize(kernel::GroupOp group, unsigned cell) const;
+  kernel::SpaceOp parent(kernel::SpaceOp space) const;
+  /// C++ for the Ticks of a space.
+  std::string ticks(kernel::SpaceOp space) const;
+  /// C++ for the number of rows of a space.
+  std::string rows(kernel::SpaceOp space) const;
+};
+
+/// A packed matrix of the Model; programs that multiply with the same parameters share it.
+struct PackedSlot {
+  kernel::WeightsOp op;
+  int number; ///< first slot; it takes `tables` of them
+};
+
+class ModelNames {
+public:
+  ModelNames(mlir::ModuleOp module, const Options &options);
+
+  mlir::ModuleOp module;
+  const Options &options;
+  std::string source; ///< the model's name
+  std::string name;   ///< its identifier
+  std::vector<Data> datas;
+  std::vector<Param> params;
+  std::vector<std::unique_ptr<Program>> programs;
+  std::vector<PackedSlot> packed;
+
+  mlir::MLIRContext *context() const { return mlir::ModuleOp(module).getContext(); }
+  /// The model's namespace. Not at the top, where C has functions of any short name: `random`, `index`.
+  std::string space() const { return "dbc::models::" + name; }
+  /// An inner namespace that tells apart what was made of one source for different dims and numbers.
+  std::string variant() const;
+  bool f64() const { return options.real == Real::F64; }
+  /// Of a number of this C++ type (Array::pointee).
+  int64_t bytes(llvm::StringRef pointee) const {
+    return pointee == "uint8_t" ? 1 : pointee == "real" && f64() ? 8 : 4;
+  }
+  /// The number of a check in fault records: check n of a stage has the same one in all programs that have a
+  /// stage of this name, so that they can have its kernel in common.
+  int check(mlir::Operation *op) const {
+    auto found = checks_.find(op);
+    assert(found != checks_.end() && "a check of a stage");
+    return found->second;
+  }
+  /// What a row of a stage moves, in bytes: `what` is "read" or "written".
+  int64_t traffic(kernel::FuncOp stage, llvm::StringRef what) const;
+  llvm::StringRef real() const { return f64() ? "double" : "float"; }
+  const Data &data(llvm::StringRef source) const;
+  const Param *param(llvm::StringRef path) const;
+  int packedSlot(kernel::WeightsOp op) const;
+  /// C++ for the table that a cell's first key numbers: its data type, or the inputs.
+  std::string tableOf(kernel::GroupOp group, unsigned cell) const;
+  /// The array that a symbol names in a program: a buffer, field, argument or parameter.
+  Array array(const Program &program, llvm::StringRef symbol) const;
+
+private:
+  void addData(kernel::DataOp op, NameScope &scope);
+  void addProgram(kernel::ProgramOp op, NameScope &scope, NameScope &methods);
+  void addMembers(Program &program);
+  void addGiven(Program &program);
+  void addSlots(Program &program);
+  void findUses(Program &program);
+  void numberChecks();
+  int modelSlots_ = 0;
+  llvm::DenseMap<mlir::Operation *, int> checks_;
+};
+
+/// C++ type of numbers in memory: `real` for f32 in buffers and parameters, float in fields.
+std::string pointee(mlir::Type element, bool field);
+/// Scalar type and extents of a kernel type.
+mlir::Type scalarOf(mlir::Type type);
+std::vector<int64_t> extentsOf(mlir::Type type);
+
+} // namespace dbc::codegen

@@ -1,0 +1,136 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// `void Plan::compute(dbc::Run &run)`.
+#include "codegen/common/RunEmitter.h"
+#include "codegen/cpu/Emitters.h"
+
+using namespace llvm;
+using namespace mlir;
+
+namespace dbc::codegen {
+
+namespace {
+
+class ComputeEmitter : public RunEmitter {
+public:
+  using RunEmitter::RunEmitter;
+  void emit();
+
+private:
+  void memory();
+  std::string work(Operation &loop);
+  void outputs();
+  void together(Block &loops) override;
+  void keep(kernel::KeepOp op, const std::string &ticks, const std::string &tick) override;
+};
+
+} // namespace
+
+void ComputeEmitter::emit() {
+  out_.comment("The stages in order, over all rows or tick by tick.");
+  out_.open("void Plan::compute(dbc::Run &run)");
+  out_.line("bind(run.model);");
+  out_.line("errors = &run.errors;");
+  memory();
+  kernel::RunOp run = program_.run;
+  if (!program_.stages.empty()) {
+    out_.blank();
+    out_.line("dbc::prepare_scratch(run, kScratch);");
+    bool together = run && !run.getBody().front().getOps<kernel::TogetherOp>().empty();
+    out_.open("auto launch = [&](int32_t stage, int32_t begin, int32_t end" +
+              std::string(together ? ", int32_t worker = dbc::kAllWorkers" : "") + ")");
+    out_.line("dbc::launch(run, *this, stages, stage, begin, end, kScratch" +
+              std::string(together ? ", worker" : "") + ");");
+    out_.close("};");
+  }
+  if (run)
+    block(run.getBody().front(), "");
+  outputs();
+  out_.close();
+  out_.blank();
+}
+
+/// Rows of buffers.
+void ComputeEmitter::memory() {
+  for (const Program::Window &window : program_.windows)
+    out_.line(window.name + ".begin(" + commas({program_.ticks(window.space), std::to_string(window.live)}) +
+              ");");
+  for (const Slot &slot : program_.slots) {
+    if (slot.ofModel)
+      continue;
+    SharedMemory shared = sharedMemory(slot);
+    std::string memory =
+        "run.buffer<" + shared.type + ">(" + std::to_string(slot.number) + ", " + shared.size + ");";
+    if (slot.buffers.size() == 1) {
+      out_.line(member(slot.buffers.front()) + " = " + memory);
+      continue;
+    }
+    out_.line(shared.type + " *" + shared.name + " = " + memory);
+    for (const std::string &line : shared.members)
+      out_.line(line);
+  }
+}
+
+void ComputeEmitter::keep(kernel::KeepOp op, const std::string &ticks, const std::string &tick) {
+  std::string alive = member(program_.find<kernel::BufferOp>(op.getAlive()));
+  out_.line(ticks + ".keep(" + tick + ", " + alive + ");");
+}
+
+/// Launches and operations of an outermost loop, as `dbc::Work`.
+std::string ComputeEmitter::work(Operation &loop) {
+  std::string ticks, operations;
+  if (auto levels = dyn_cast<kernel::LevelsOp>(loop))
+    ticks = program_.nameOf(program_.find<kernel::GroupOp>(levels.getGroup())) + ".levels()";
+  else
+    ticks = program_.nameOf(program_.find<kernel::SpaceOp>(cast<kernel::StepsOp>(loop).getSpace())) +
+            ".ticks.count";
+  loop.walk([&](kernel::LaunchOp launch) {
+    auto func = program_.find<kernel::FuncOp>(launch.getFunc());
+    auto ofRow = func->getAttrOfType<IntegerAttr>("operations");
+    if (program_.stageNumber(func) < 0 || !ofRow || ofRow.getInt() == 0)
+      return; // ran when the model was made, or has no products
+    operations += (operations.empty() ? "" : " + ") + std::string("stages[") +
+                  std::to_string(program_.stageNumber(func)) + "].cost.operations * " +
+                  program_.rows(program_.find<kernel::SpaceOp>(*func.getSpace()));
+  });
+  return "{" + commas({ticks, operations.empty() ? "0" : operations}) + "}";
+}
+
+void ComputeEmitter::together(Block &loops) {
+  std::vector<std::string> works;
+  for (Operation &loop : loops)
+    works.push_back(work(loop));
+  out_.blank();
+  out_.comment("These loops need nothing of one another.");
+  std::string name = locals_.fresh("works");
+  out_.line("const dbc::Work " + name + "[] = {");
+  for (const std::string &work : works)
+    out_.line("    " + work + ",");
+  out_.line("};");
+  out_.open("dbc::side_by_side(run, " + name + ", [&](int32_t loop, int32_t worker)");
+  worker_ = "worker";
+  for (auto [number, loop] : llvm::enumerate(loops)) {
+    std::string condition = "if (loop == " + std::to_string(number) + ")";
+    if (number == 0)
+      out_.open(condition);
+    else
+      out_.otherwise(number + 1 < works.size() ? condition + " " : "");
+    one(loop, "");
+  }
+  out_.close();
+  worker_.clear();
+  out_.close("});");
+}
+
+void ComputeEmitter::outputs() {
+  if (!program_.outputs.empty())
+    out_.blank();
+  for (kernel::OutputOp output : program_.outputs)
+    give(output, model_.array(program_, output.getBuffer()).member);
+}
+
+void emitCompute(const ModelNames &model, const Program &program, Writer &out) {
+  ComputeEmitter(model, program, out).emit();
+}
+
+} // namespace dbc::codegen

@@ -1,0 +1,61 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// A `kernel.func` as a C++ function of the host.
+#pragma once
+
+#include "codegen/common/FunctionEmitter.h"
+
+namespace dbc::codegen {
+
+/// Structure functions are methods of the program's plan; stage functions are free and take the plan, so that
+/// compilers can clone them for several instruction sets.
+class CpuFunctionEmitter : public FunctionEmitter {
+public:
+  CpuFunctionEmitter(const ModelNames &model, const Program &program, kernel::FuncOp func);
+
+  /// The declaration inside the plan: "void calls_encode(int32_t t);". Structure functions only.
+  std::string declaration();
+  /// Bytes of scratch memory that the function needs; after emit().
+  int64_t scratch() const { return scratch_; }
+  bool hasProduct() const { return hasProduct_; }
+
+private:
+  std::string parameters(bool declaration);
+  void print(Writer &out, llvm::StringRef body) override;
+  void emitStageHead(Writer &out) override;
+  std::string arraySource(llvm::StringRef symbol) override;
+  std::string columnSource(kernel::SpaceOp space, llvm::StringRef column) override;
+  std::string weightsAlias(kernel::WeightsOp weights, const std::string &name) override;
+  Expr orderedRow(kernel::OrderOp op) override;
+  std::optional<Expr> hostExpression(mlir::Operation *op) override;
+  void emitBlocks(kernel::BlocksOp op) override;
+
+  // ProductEmitter.cpp
+  void emitLocal(kernel::LocalOp op) override;
+  void emitProduct(kernel::ProductOp op) override;
+  void emitMultiply(kernel::MultiplyOp op) override;
+  std::string scratchPointer(llvm::StringRef type, int64_t bytes);
+  std::string rowsOf(kernel::RowsOp op, int64_t length, mlir::Value count, int64_t block);
+
+  // StructureEmitter.cpp
+  void emitCheck(kernel::CheckOp op) override;
+  void emitInt(kernel::IntOp op) override;
+  void emitStructure(mlir::Operation *op) override;
+  void emitClaim(kernel::ClaimOp op);
+  void emitPlace(kernel::PlaceOp op);
+  void emitKey(kernel::KeyOp op);
+  void emitPlaced(mlir::Value result, const std::string &text);
+  void emitFault(const std::string &arguments);
+  void emitError(const std::string &call);
+  std::string leave();
+  std::string inRow(const std::string &row);
+  /// "table, row" of the node or input that the function runs for, see ScheduleErrors.
+  std::string place();
+
+  std::string at_;         ///< of a `place` function: the parameter that says where the call stands
+  int placeArgument_ = -1; ///< the parameter that errors are reported at, if any are
+  int64_t scratch_ = 0, stack_ = 0;
+  bool usesScratch_ = false, hasProduct_ = false;
+};
+
+} // namespace dbc::codegen

@@ -1,0 +1,263 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// NAME.h: the typed interface of a compiled model, in the model's names.
+#include "codegen/cpu/HeaderEmitter.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/Twine.h"
+
+using namespace llvm;
+using namespace mlir;
+
+namespace dbc::codegen {
+
+std::string HeaderEmitter::emit() {
+  out_.comment("The interface of the model `" + model_.source + "`, compiled by dbc" +
+               (model_.options.source.empty() ? "" : " from " + model_.options.source) +
+               ". Not to be edited.");
+  out_.line("//");
+  usage();
+  out_.line("#pragma once");
+  out_.blank();
+  out_.line("#include <dbc/results.h>");
+  out_.line("#include <dbc/runtime.h>");
+  out_.blank();
+  out_.line("#include <algorithm>");
+  out_.line("#include <cstddef>");
+  out_.line("#include <cstdint>");
+  out_.line("#include <vector>");
+  out_.blank();
+  out_.line("namespace " + model_.space() + " {");
+  out_.comment(
+      "The model compiled for other dims has other symbols: no program links this header with that code.");
+  out_.line("inline namespace " + model_.variant() + " {");
+  out_.raw("\n");
+  out_.doc("What the model says about itself, and its code, for hosts that work on any model. Both live as "
+           "long as the "
+           "program.");
+  out_.line("const dbc::ModelInfo &info();");
+  out_.line("const dbc::ModelCode &code();");
+  out_.blank();
+  constants();
+  handles();
+  builders();
+  flatArrays();
+  batch();
+  weights();
+  results();
+  session();
+  out_.line("} // namespace " + model_.variant());
+  out_.line("} // namespace " + model_.space());
+  return out_.text();
+}
+
+void HeaderEmitter::usage() {
+  const Program *first = model_.programs.empty() ? nullptr : model_.programs.front().get();
+  out_.comment("How it goes together; each thing borrows what stands above it, which must live longer:");
+  out_.line("//   namespace " + model_.name + " = " + model_.space() + ";");
+  out_.line("//   " + model_.name +
+            "::Weights weights;             // yours to fill or to load; given away with nothing");
+  out_.line("//   " + model_.name +
+            "::Model model;                 // an immutable snapshot, shared by any number of threads");
+  out_.line("//   dbc::Status made = " + model_.name + "::Model::make(weights, &model);");
+  out_.line("//   " + model_.name +
+            "::Session session(model, 2);   // one thread's scratch memory, results, and 2 workers");
+  out_.line("//   " + model_.name +
+            "::Batch batch;                 // the inputs; clear() and fill it again for the next run");
+  if (first) {
+    out_.line("//   dbc::Status ran = session." + first->name + "(batch);");
+    out_.line("//   auto result = session." + first->name +
+              "_result(); // valid until the next run of that entry");
+  }
+  out_.comment("Every call reports by value; nothing throws or aborts. An input that is wrong gets a status "
+               "of its own "
+               "(Session::status), the others are computed as if alone.");
+}
+
+void HeaderEmitter::constants() {
+  if (auto dims = mlir::ModuleOp(model_.module)->getAttrOfType<DictionaryAttr>("dyn.dims")) {
+    out_.doc("The dims of the source, as they were bound.");
+    out_.line("namespace dims {");
+    NameScope scope;
+    for (NamedAttribute dim : dims)
+      out_.line("constexpr int64_t " + scope.fresh(dim.getName().getValue()) + " = " +
+                std::to_string(cast<IntegerAttr>(dim.getValue()).getInt()) + ";");
+    out_.line("} // namespace dims");
+    out_.blank();
+  }
+  if (model_.params.empty())
+    return;
+  out_.doc("Numbers of the parameters, for dbc::Weights.");
+  out_.line("namespace param {");
+  Lines lines;
+  for (const Param &param : model_.params) {
+    kernel::ParamOp op = param.op;
+    lines.push_back({"constexpr int32_t " + param.name + " = " + std::to_string(param.number) + ";",
+                     "`" + param.path + "`, " + shapeText(param.shape) + (op.getInit() ? "" : ", a const")});
+  }
+  out_.aligned(lines);
+  out_.line("} // namespace param");
+  out_.blank();
+}
+
+void HeaderEmitter::handles() {
+  for (const Data &data : model_.datas) {
+    out_.doc("A node of `data " + data.source +
+             "`. Valid until its batch is cleared; `id` is its number among the nodes "
+             "of this type in the batch, -1 for none.");
+    out_.open("struct " + data.name);
+    out_.line("int32_t id = -1;");
+    out_.close("};");
+    out_.blank();
+  }
+}
+
+//===-- Weights and model -------------------------------------------------------------------------------===//
+
+void HeaderEmitter::weights() {
+  out_.doc("The master copies of all parameters, float, row-major, changed by their owner only. Load them "
+           "with the readers "
+           "of <dbc/io/safetensors.h>, draw() them, or fill each through its method and mark_given(). For "
+           "one thread at a "
+           "time. May throw std::bad_alloc when it is made.");
+  out_.open("class Weights : public dbc::Weights");
+  out_.label("public:");
+  out_.line("Weights() : dbc::Weights(::" + model_.space() + "::info()) {}");
+  NameScope methods;
+  for (StringRef word :
+       {"info", "count", "find", "size", "data", "set", "mark_given", "given", "draw", "check", "Weights"})
+    methods.reserve(word);
+  for (const Param &param : model_.params) {
+    std::string name = methods.fresh(param.name);
+    out_.doc("`" + param.path + "`: " + shapeText(param.shape));
+    out_.line("float *" + name + "() { return data(param::" + param.name + "); }");
+  }
+  out_.close("};");
+  out_.blank();
+  out_.doc("An immutable snapshot of weights in the form that the stages read. Independent of the Weights "
+           "that it was made "
+           "from; any number of sessions and threads may share it.");
+  out_.open("class Model : public dbc::Model");
+  out_.label("public:");
+  out_.doc("Fails with bad_weights, naming all parameters that are not given, or with limit if there is no "
+           "memory.");
+  out_.open("static dbc::Status make(const dbc::Weights &weights, Model *model)");
+  out_.line("return dbc::Model::make(::" + model_.space() + "::code(), weights, model);");
+  out_.close();
+  out_.close("};");
+  out_.blank();
+}
+
+//===-- Results -----------------------------------------------------------------------------------------===//
+
+std::string HeaderEmitter::resultType(const Result &result) {
+  const Leaf &leaf = result.leaf;
+  std::string number = leaf.element.elem == Elem::F32 ? model_.real().str() : "int32_t";
+  if (leaf.depth > 0)
+    return "dbc::Lists<" + number + ", " + std::to_string(leaf.element.size()) + ", " +
+           std::to_string(leaf.depth) + ">";
+  if (leaf.element.scalar())
+    return "dbc::Scalars<" + number + ">";
+  return "dbc::Tensors<" + number + ", " + std::to_string(leaf.element.size()) + ">";
+}
+
+void HeaderEmitter::results() {
+  for (const auto &program : model_.programs) {
+    kernel::ProgramOp op = program->op;
+    std::string what = std::string(op.getLoss() ? "the loss" : "the entry") + " `" + program->source +
+                       "`: `" + spelling(op.getSurface()) + "` for each input";
+    if (program->results.size() == 1) {
+      const Result &result = program->results[0];
+      out_.doc("Results of " + what +
+               (result.leaf.element.elem == Elem::Node ? ", as `id` of the handle." : "."));
+      out_.line("using " + program->result + " = " + resultType(result) + ";");
+    } else {
+      out_.doc("Results of " + what + ", one member a component.");
+      out_.open("struct " + program->result);
+      Lines lines;
+      for (const Result &result : program->results) {
+        Element e = result.leaf.element;
+        lines.push_back(
+            {resultType(result) + " " + result.name + ";",
+             "`" + result.leaf.path + "`" + (e.elem == Elem::Node ? ", as `id` of a " + e.data : "")});
+      }
+      out_.aligned(lines);
+      out_.close("};");
+    }
+    if (program->results.size() == 1 && program->results[0].leaf.depth <= 1 &&
+        !program->results[0].leaf.element.scalar()) {
+      std::vector<std::string> extents;
+      for (int64_t extent : program->results[0].leaf.element.extents)
+        extents.push_back(std::to_string(extent));
+      out_.line("constexpr int64_t " + program->result + "Shape[] = {" + commas(extents) + "};");
+    }
+    out_.doc("The same, read from outputs of the caller; of those of another entry there are none.");
+    std::vector<std::string> values;
+    for (unsigned number = 0; number < program->results.size(); ++number)
+      values.push_back("{results, " + std::to_string(number) + "}");
+    Writer body(2);
+    body.line("const dbc::Outputs &results = out.of(::" + model_.space() + "::info().entries[" +
+              std::to_string(program->number) + "]);");
+    body.line("return " + (values.size() == 1 ? values[0] : "{" + commas(values) + "}") + ";");
+    out_.function("inline " + program->result + " " + program->name + "_result(const dbc::Outputs &out)",
+                  body.text());
+    out_.blank();
+  }
+}
+
+void HeaderEmitter::session() {
+  out_.doc("One thread's runs: scratch memory, results, and `threads` workers of its own, the caller being "
+           "one. Borrows the "
+           "model. May be moved, also while a run has begun; what it is moved from has no model. A run of a "
+           "batch no larger than those before allocates nothing. Bits of results depend neither on the "
+           "number of threads nor on what else is in the batch.");
+  out_.open("class Session");
+  out_.label("public:");
+  out_.line("explicit Session(const Model &model, int32_t threads = 1) : session_(model, threads) {}");
+  out_.line(
+      "explicit Session(const Model &&, int32_t = 1) = delete; // it would be gone before the first run");
+  for (const auto &program : model_.programs) {
+    kernel::ProgramOp op = program->op;
+    std::string number = std::to_string(program->number), name = program->name;
+    out_.blank();
+    out_.doc(std::string("Runs the ") + (op.getLoss() ? "loss" : "entry") + " `" + program->source +
+             "` on all inputs of the batch. The status tells of the run as a whole; for single inputs see "
+             "status().");
+    out_.line("dbc::Status " + name + "(Batch &batch) { return session_.run(" + number + ", batch.raw()); }");
+    out_.doc("The same into outputs of the caller, who may hand in memory of his own: prepare them by "
+             "`out.prepare(info().entries[" +
+             number + "], code().f64)`, then out.use_values(...).");
+    out_.line("dbc::Status " + name + "(Batch &batch, dbc::Outputs &out) { return session_.run(" + number +
+              ", batch.raw(), out); }");
+    out_.doc("Results of the last run; they belong to the session and are valid until its next run of this "
+             "entry, wherever the session is moved to. Inputs that failed have zeros and empty lists, and so "
+             "have inputs that were not there, and all before the first run.");
+    std::string result = "::" + model_.space() + "::";
+    out_.line(result + program->result + " " + name + "_result() const { return " + result + name +
+              "_result(session_.outputs(" + number + ")); }");
+    out_.doc("What the last run did, stage by stage; see dbc/io/profile.h for a table of it.");
+    out_.line("const dbc::RunProfile &" + name + "_profile() const { return session_.profile(" + number +
+              "); }");
+  }
+  out_.blank();
+  out_.doc("Status of an input in the last run, until the next one; of an input that it did not have "
+           "bad_call, until the calling thread asks again.");
+  out_.line("const dbc::Status &status(int32_t input) const { return session_.status(input); }");
+  out_.doc("Number of inputs of the last run that failed.");
+  out_.line("int32_t failed() const { return session_.failed(); }");
+  out_.line("int32_t threads() const { return session_.threads(); }");
+  out_.doc("Whether profiles of runs from now on say how long each stage took.");
+  out_.line("void time_stages(bool on) { session_.time_stages(on); }");
+  out_.doc("Whether runs from now on compute once what nodes of a batch have in common; see "
+           "dbc::Session::share_subtrees.");
+  out_.line("void share_subtrees(bool on) { session_.share_subtrees(on); }");
+  out_.doc("The untyped session, for hosts.");
+  out_.line("dbc::Session &raw() { return session_; }");
+  out_.label("private:");
+  out_.line("dbc::Session session_;");
+  out_.close("};");
+  out_.blank();
+}
+
+std::string emitHeader(const ModelNames &model) { return HeaderEmitter(model).emit(); }
+
+} // namespace dbc::codegen

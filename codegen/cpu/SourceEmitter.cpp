@@ -1,0 +1,272 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// NAME.cpp as a whole, and its tables: what the model says about itself, how it is made from weights, its
+// entries.
+#include "codegen/common/MatrixText.h"
+#include "codegen/common/Order.h"
+#include "codegen/cpu/Emitters.h"
+#include "llvm/ADT/StringExtras.h"
+#include <charconv>
+
+using namespace llvm;
+using namespace mlir;
+
+namespace dbc::codegen {
+
+/// A number of the IR's attributes, as short as it reads back.
+static std::string number(double value) {
+  char text[64];
+  return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
+}
+
+static std::string braces(const std::vector<int64_t> &extents) {
+  std::vector<std::string> parts;
+  for (int64_t extent : extents)
+    parts.push_back(std::to_string(extent));
+  return "{" + commas(parts) + "}";
+}
+
+static std::string typeInfo(const ModelNames &model, Type type) {
+  if (auto list = dyn_cast<dyn::ListType>(type))
+    return "types::list(" + typeInfo(model, list.getElement()) + ")";
+  if (auto record = dyn_cast<dyn::RecordType>(type)) {
+    std::vector<std::string> names, parts;
+    for (Attribute name : record.getNames())
+      names.push_back(quoted(cast<StringAttr>(name).getValue()));
+    for (Type part : record.getTypes())
+      parts.push_back(typeInfo(model, part));
+    return "types::record(" + quoted(record.getName().getValue()) + ", {" + commas(names) + "}, {" +
+           commas(parts) + "})";
+  }
+  if (auto tuple = dyn_cast<TupleType>(type)) {
+    std::vector<std::string> parts;
+    for (Type part : tuple.getTypes())
+      parts.push_back(typeInfo(model, part));
+    return "types::tuple({" + commas(parts) + "})";
+  }
+  Element e = element(type);
+  std::string extents = e.scalar() ? "" : ", " + braces(e.extents);
+  switch (e.elem) {
+  case Elem::Index:
+    return "types::index(" + std::to_string(e.bound) + extents + ")";
+  case Elem::Node:
+    return "types::node(" + std::to_string(model.data(e.data).number) + ")";
+  case Elem::Int:
+    return "types::value(dbc::Elem::Int" + extents + ")";
+  case Elem::Bool:
+    return "types::value(dbc::Elem::Bool" + extents + ")";
+  case Elem::F32:
+    return "types::value(dbc::Elem::F32" + extents + ")";
+  }
+  llvm_unreachable("all elements handled");
+}
+
+/// `make_info()`: data types, parameters, entries.
+static void emitInfo(const ModelNames &model, Writer &out) {
+  out.comment("What the model says about itself.");
+  out.open("dbc::ModelInfo make_info()");
+  out.line("namespace types = dbc::types;");
+  out.line("dbc::ModelInfo model;");
+  out.line("model.name = " + quoted(model.source) + ";");
+  for (const Data &data : model.datas) {
+    out.line("model.datas.push_back({" + quoted(data.source) + ", {}, " +
+             std::to_string(data.columns.size()) + "});");
+    for (const Constructor &constructor : data.constructors) {
+      std::vector<std::string> fields;
+      for (const Field &field : constructor.fields)
+        fields.push_back("{" + quoted(field.source) + ", " + typeInfo(model, field.type) + ", " +
+                         std::to_string(field.column) + "}");
+      out.line("model.datas.back().constructors.push_back({" + quoted(constructor.source) + ", {" +
+               commas(fields) + "}});");
+    }
+  }
+  for (const Param &param : model.params) {
+    kernel::ParamOp op = param.op;
+    std::string init = "types::init(dbc::InitInfo::Kind::Normal, 0, 1), true";
+    if (auto how = dyn_cast_or_null<dyn::InitAttr>(op.getInitAttr()))
+      init = "types::init(dbc::InitInfo::Kind::" + capitalised(dyn::stringifyInitKind(how.getKind())) + ", " +
+             number(how.getA().getValueAsDouble()) + ", " + number(how.getB().getValueAsDouble()) +
+             "), false";
+    out.line("model.params.push_back({" + quoted(param.path) + ", " + braces(param.shape) + ", " + init +
+             "});");
+  }
+  for (const auto &program : model.programs) {
+    kernel::ProgramOp op = program->op;
+    out.line("model.entries.push_back({" + quoted(program->source) + ", " +
+             (op.getLoss() ? "true" : "false") + ", {}, " + typeInfo(model, op.getSurface()) + "});");
+    for (const Argument &argument : program->arguments)
+      out.line("model.entries.back().args.push_back({" + quoted(argument.source) + ", " +
+               typeInfo(model, argument.type) + "});");
+  }
+  out.line("return model;");
+  out.close();
+  out.blank();
+}
+
+/// `make_model`
+static void emitMakeModel(const ModelNames &model, const DeviceCode *device, Writer &out) {
+  out.comment("From weights to what the stages read.");
+  out.open(
+      "void make_model([[maybe_unused]] const dbc::Weights &weights, [[maybe_unused]] dbc::Model &model)");
+  for (const Param &param : model.params)
+    if (param.raw || (device && device->readsArray(param)))
+      out.line("model.add_param<real>(" + std::to_string(param.number) + ", weights, param::" + param.name +
+               ");");
+  for (const PackedSlot &slot : model.packed) {
+    kernel::WeightsOp op = slot.op;
+    std::string slotText = std::to_string(slot.number), last;
+    if (op.getTables()) {
+      out.line("for (int32_t table = 0; table < " + std::to_string(*op.getTables()) + "; ++table)");
+      slotText += " + table";
+      last = ", table";
+    }
+    out.line((op.getTables() ? "  " : "") +
+             ("dbc::pack_parts<real>(model, " + slotText + ", weights, " + matrixText(model, op)) + last +
+             ");");
+  }
+  if (device)
+    device->makeModel(out);
+  for (const auto &program : model.programs) {
+    if (program->modelStages.empty())
+      continue;
+    out.comment("What `" + program->source + "` computes once for the model.");
+    for (const Slot &slot : program->slots)
+      if (slot.ofModel) {
+        kernel::BufferOp buffer = slot.buffers.front();
+        std::string rows = program->rows(program->find<kernel::SpaceOp>(buffer.getSpace()));
+        out.line("model.add_buffer<" + pointee(scalarOf(buffer.getType()), false) + ">(" +
+                 std::to_string(slot.number) + ", size_t(" + rows + ") * " +
+                 std::to_string(model.array(*program, buffer.getSymName()).rowSize()) + ");");
+      }
+    std::string plan = program->name + "_plan", scratch = program->name + "_scratch",
+                code = program->space + "::";
+    out.line(code + "Plan " + plan + ";");
+    out.line(plan + ".bind(model);");
+    out.line("dbc::Scratch " + scratch + ";");
+    for (kernel::FuncOp stage : program->modelStages) {
+      auto tiles = stage->getAttrOfType<IntegerAttr>("tiles");
+      out.line(code + program->nameOf(stage) + "(" + plan + ", 0, " +
+               program->rows(program->find<kernel::SpaceOp>(*stage.getSpace())) + ", " +
+               (tiles ? "0, " + std::to_string(tiles.getInt()) + ", " : "") + scratch + ".get<char>(" + code +
+               "kScratch));");
+    }
+  }
+  out.close();
+  out.blank();
+}
+
+/// The table of entries by which hosts find the code.
+static void emitCode(const ModelNames &model, const DeviceCode *device, Writer &out) {
+  out.open("dbc::ModelCode code_of_model()");
+  out.line("dbc::ModelCode model;");
+  out.line("model.info = &info();");
+  out.line(std::string("model.f64 = ") + (model.f64() ? "true" : "false") + ";");
+  if (model.options.bf16) {
+    std::vector<std::string> rounded;
+    for (const PackedSlot &slot : model.packed)
+      for (Attribute part : kernel::WeightsOp(slot.op).getParts()) {
+        std::string name = "param::" + model.param(cast<FlatSymbolRefAttr>(part).getValue())->name;
+        if (!is_contained(rounded, name))
+          rounded.push_back(name);
+      }
+    out.line("model.bf16_params = {" + commas(rounded) + "};");
+  }
+  out.line("model.make_model = make_model;");
+  if (device)
+    device->code(out);
+  for (const auto &program : model.programs) {
+    std::vector<std::string> reads, arguments, shared;
+    auto add = [](std::vector<std::string> &list, const std::string &text) {
+      if (!is_contained(list, text))
+        list.push_back(text);
+    };
+    for (kernel::FieldOp field : program->fields)
+      if (field.getPart() != kernel::FieldPart::Kind) {
+        std::string column = "{" + std::to_string(model.data(field.getData()).number) + ", " +
+                             std::to_string(field.getColumn()) + "}";
+        add(reads, column);
+        if (field.getInCells())
+          add(shared, column);
+      }
+    if (program->reaches) // nodes(t) follows all references
+      for (const Data &data : model.datas)
+        for (auto [number, column] : llvm::enumerate(data.columns))
+          if (flatten(column.type, "")[0].element.elem == Elem::Node)
+            add(reads, "{" + std::to_string(data.number) + ", " + std::to_string(number) + "}");
+    for (kernel::ArgumentOp argument : program->inputs)
+      add(arguments, std::to_string(argument.getLeaf()));
+    out.blank();
+    out.comment(program->source);
+    out.line("model.entries.push_back({});");
+    out.line("model.entries.back().entry = " + std::to_string(program->number) + ";");
+    out.line("model.entries.back().reads = {" + commas(reads) + "};");
+    out.line("model.entries.back().reads_args = {" + commas(arguments) + "};");
+    bool shares = llvm::any_of(program->groups, [&](kernel::GroupOp g) { return program->canShare(g); });
+    out.line(std::string("model.entries.back().shares = ") + (shares ? "true;" : "false;"));
+    if (shares)
+      out.line("model.entries.back().shared_reads = {" + commas(shared) + "};");
+    if (!program->stages.empty()) {
+      out.line("for (const auto &stage : " + program->space + "::stages)");
+      out.line("  model.entries.back().stages.push_back(stage.name);");
+    }
+    if (std::string order = orderOf(model, *program); !order.empty())
+      out.line("model.entries.back().order = " + order + ";");
+    out.line("model.entries.back().make_plan = dbc::make_plan<" + program->space + "::Plan>;");
+  }
+  out.line("return model;");
+  out.close();
+  out.blank();
+}
+
+FailureOr<std::string> emitSource(const ModelNames &model, const DeviceCode *device) {
+  Writer out;
+  out.comment("The model `" + model.source + "`, compiled by dbc" +
+              (model.options.source.empty() ? "" : " from " + model.options.source) + ". Not to be edited.");
+  out.line("#include \"" + model.source + ".h\"");
+  if (device)
+    out.line("#include \"" + model.source + ".cuh\"");
+  out.blank();
+  if (device)
+    device->includes(out);
+  out.line("#include <dbc/generated.h>");
+  out.blank();
+  out.line("#include <array>");
+  out.blank();
+  out.line("namespace " + model.space() + " {");
+  out.line("inline namespace " + model.variant() + " {");
+  out.line("namespace {");
+  out.raw("\n");
+  out.line("using real = " + model.real() + "; ///< of arithmetic; numbers of the batch are float");
+  out.line("namespace math = dbc::math;");
+  out.blank();
+  emitInfo(model, out);
+  for (const auto &program : model.programs) {
+    if (failed(emitProgram(model, *program, device, out)))
+      return failure();
+    emitOrder(model, *program, out);
+  }
+  emitMakeModel(model, device, out);
+  emitCode(model, device, out);
+  out.line("} // namespace");
+  out.blank();
+  out.open("const dbc::ModelInfo &info()");
+  out.line("static const dbc::ModelInfo model = make_info();");
+  out.line("return model;");
+  out.close();
+  out.blank();
+  out.open("const dbc::ModelCode &code()");
+  out.line("static const dbc::ModelCode model = code_of_model();");
+  out.line("return model;");
+  out.close();
+  out.blank();
+  out.line("} // namespace " + model.variant());
+  out.line("} // namespace " + model.space());
+  out.blank();
+  out.line("extern \"C\" const dbc::ModelInfo *dbc_model_" + model.source + "() { return &" + model.space() +
+           "::info(); }");
+  out.line("extern \"C\" const dbc::ModelCode *dbc_code_" + model.source + "() { return &" + model.space() +
+           "::code(); }");
+  return out.text();
+}
+
+} // namespace dbc::codegen

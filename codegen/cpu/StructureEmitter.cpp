@@ -1,0 +1,267 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// What only structure functions do: calls, rows of spaces, and checks that fail an input.
+#include "codegen/common/Order.h"
+#include "codegen/cpu/CpuFunctionEmitter.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace llvm;
+using namespace mlir;
+
+namespace dbc::codegen {
+
+std::string CpuFunctionEmitter::place() {
+  auto argument = [&](unsigned number) {
+    placeArgument_ = number;
+    return values_[func_.getBody().getArgument(number)].text;
+  };
+  std::string args = std::to_string(model_.datas.size());
+  switch (func_.getKind()) {
+  case kernel::FuncKind::Roots:
+    return args + ", " + argument(0);
+  case kernel::FuncKind::Calls:
+  case kernel::FuncKind::Place: {
+    auto [group, cell] = program_.cellOf(func_);
+    return model_.tableOf(group, cell) + ", " + argument(0);
+  }
+  case kernel::FuncKind::Index: {
+    auto space = program_.find<kernel::SpaceOp>(*func_.getSpace());
+    if (space.getKind() == kernel::SpaceKind::Inputs)
+      return args + ", " + argument(1);
+    if (space.getKind() == kernel::SpaceKind::Instances)
+      return model_.tableOf(program_.groupOf(space), *space.getCell()) + ", " + argument(1);
+    return placeOfRow(model_, program_, space, argument(0), "");
+  }
+  case kernel::FuncKind::Stage:
+    break;
+  }
+  return args + ", 0";
+}
+
+/// Inside a stage an error is recorded and the work goes on; the first of the values is then the row of the
+/// space.
+void CpuFunctionEmitter::emitCheck(kernel::CheckOp op) {
+  std::vector<std::string> numbers;
+  for (Value value : op.getValues())
+    numbers.push_back(use(value).text);
+  std::string at = place();
+  if (isStage()) {
+    assert(!numbers.empty() && "a check in a stage names its row");
+    at = commas({eventOfRow(model_, program_, op, numbers[0], "plan."), inRow(numbers[0])});
+    numbers.erase(numbers.begin());
+  }
+  std::string fault = "dbc::Fault::" + kernel::stringifyFault(op.getFault()).str();
+  std::string text = commas({at, fault, quoted(op.getWhere()), quoted(op.getWhat())});
+  for (const std::string &number : numbers)
+    text += ", " + number;
+  body("if (" + negated(use(op.getCondition())).text + ")", [&] { emitFault(text); });
+}
+
+/// Where a stage is wrong: the row of its space, and the node or input that it is of.
+std::string CpuFunctionEmitter::inRow(const std::string &row) {
+  auto space = program_.find<kernel::SpaceOp>(*func_.getSpace());
+  return commas({row, placeOfRow(model_, program_, space, row, "plan.")});
+}
+
+/// Records a fault; a structure function leaves there.
+void CpuFunctionEmitter::emitFault(const std::string &arguments) {
+  emitError((isStage() ? "fault_in_row(" : "fault(") + arguments + ")");
+}
+
+void CpuFunctionEmitter::emitError(const std::string &call) {
+  bool place = func_.getKind() == kernel::FuncKind::Place;
+  out_->line((isStage() ? "plan.errors->" : place ? "errors->" : "return errors->") + call + ";");
+  if (place)
+    out_->line(leave());
+}
+
+std::string CpuFunctionEmitter::leave() {
+  return func_.getKind() == kernel::FuncKind::Place ? "return -1;" : "return;";
+}
+
+/// What a row of a space takes: a number a column, and its values in all buffers.
+static int64_t bytesOfRow(const ModelNames &model, const Program &program, StringRef symbol) {
+  int64_t bytes = 4 * program.find<kernel::SpaceOp>(symbol).getColumns().size();
+  for (kernel::BufferOp buffer : program.buffers)
+    if (buffer.getSpace() == symbol) {
+      Array array = model.array(program, buffer.getSymName());
+      bytes += array.rowSize() * model.bytes(array.pointee);
+    }
+  return bytes;
+}
+
+/// What a round of a loop that only writes calls counts as: so long loops end, too.
+static constexpr int64_t kRoundBytes = 8;
+
+void CpuFunctionEmitter::emitClaim(kernel::ClaimOp op) {
+  int64_t bytes = op.getSpaces().empty() ? kRoundBytes : 0;
+  for (Attribute space : op.getSpaces())
+    bytes += bytesOfRow(model_, program_, cast<FlatSymbolRefAttr>(space).getValue());
+  std::string call =
+      "budget->claim(" +
+      commas({place(), use(op.getCount()).text, std::to_string(bytes), "*errors", quoted(op.getWhere())}) +
+      ")";
+  body("if (!" + call + ")", [&] { out_->line(leave()); });
+}
+
+/// A place that may turn out not to exist: then the error is told already.
+void CpuFunctionEmitter::emitPlaced(Value result, const std::string &text) {
+  std::string name = scope_->fresh("place");
+  values_[result] = {name};
+  out_->line("const int32_t " + name + " = " + text + ";");
+  body("if (" + name + " < 0)", [&] { out_->line(leave()); });
+}
+
+void CpuFunctionEmitter::emitPlace(kernel::PlaceOp op) {
+  auto func = program_.find<kernel::FuncOp>(op.getFunc());
+  auto [group, cell] = program_.cellOf(func);
+  std::vector<std::string> arguments;
+  if (group.getDataOf(cell).empty())
+    arguments.push_back(call("batch->input_of", {place()}).text);
+  for (Value key : op.getKeys())
+    arguments.push_back(use(key).text);
+  arguments.push_back(quoted(op.getWhere()));
+  emitPlaced(op.getResult(), program_.nameOf(func) + "(" + commas(arguments) + ")");
+}
+
+void CpuFunctionEmitter::emitKey(kernel::KeyOp op) {
+  std::string group = program_.nameOf(program_.find<kernel::GroupOp>(op.getGroup()));
+  std::string key = std::to_string(op.getCell()) + ", " + std::to_string(op.getKey()),
+              outer = use(op.getOuter()).text;
+  if (auto range = program_.fixedRange(program_.find<kernel::GroupOp>(op.getGroup()), op.getCell()))
+    return emitPlaced(op.getResult(),
+                      group + ".find_fixed(" +
+                          commas({std::to_string(op.getCell()), outer, use(op.getValue()).text,
+                                  std::to_string(range->low), std::to_string(range->width), at_}) +
+                          ")");
+  body("if (!" + group + ".has(" + commas({key, outer}) + "))", [&] {
+    std::string low, high;
+    auto open = [&] {
+      std::string call =
+          group + ".open(" + commas({key, outer, low, high, "*budget", quoted(op.getWhere())}) + ")";
+      body("if (!" + call + ")", [&] { out_->line(leave()); });
+    };
+    if (op.getData()) {
+      std::string begin = scope_->fresh("begin"), input = scope_->fresh("input"),
+                  table = std::to_string(model_.data(*op.getData()).number);
+      out_->line("const int32_t " + input + " = batch->input_of(" + place() + ");");
+      out_->line("const int32_t *" + begin + " = batch->begin(" + table + ");");
+      low = begin + "[" + input + "]";
+      high = begin + "[" + input + " + 1]";
+      return open();
+    }
+    emitBlock(op.getRange().front(), [&](ValueRange bounds) {
+      low = use(bounds[0]).text;
+      high = use(bounds[1]).text;
+      open();
+    });
+  });
+  emitPlaced(op.getResult(), group + ".find(" + commas({key, outer, use(op.getValue()).text, at_}) + ")");
+}
+
+void CpuFunctionEmitter::emitInt(kernel::IntOp op) {
+  assert(isStage() == bool(op.getRow()) && "arithmetic in a stage names its row");
+  std::string at = place();
+  if (isStage()) {
+    std::string row = use(op.getRow()).text;
+    at = commas({eventOfRow(model_, program_, op, row, "plan."), inRow(row)});
+  }
+  std::string a = use(op.getA()).text, b = use(op.getB()).text, name = nameValue(op.getResult());
+  std::string fault = "dbc::Fault::overflow";
+  if (op.getKind() == kernel::IntKind::Div)
+    fault = inside(use(op.getB()), Bind::Add) + " == 0 ? dbc::Fault::zero_division : dbc::Fault::overflow";
+  else if (op.getKind() == kernel::IntKind::Rem)
+    fault = "dbc::Fault::zero_division";
+  out_->line("int32_t " + name + " = 0;");
+  body("if (!dbc::checked_" + intFunction(op.getKind()).str() + "(" + commas({a, b, "&" + name}) + "))", [&] {
+    emitFault(commas({at, fault, quoted(op.getWhere()), quoted(intWord(op.getKind())), a, b}));
+  });
+}
+
+void CpuFunctionEmitter::emitStructure(Operation *op) {
+  auto space = [&](StringRef symbol) { return program_.find<kernel::SpaceOp>(symbol); };
+  if (isStage()) {
+    unsupported(op);
+    return;
+  }
+  llvm::TypeSwitch<Operation *>(op)
+      .Case<kernel::ClaimOp>([&](auto o) { emitClaim(o); })
+      .Case<kernel::PlaceOp>([&](auto o) { emitPlace(o); })
+      .Case<kernel::KeyOp>([&](auto o) { emitKey(o); })
+      .Case<kernel::InputOp>([&](kernel::InputOp o) {
+        std::string text = "batch->input_of(" + place() + ")";
+        out_->line("const int32_t " + nameValue(o.getResult(), "input") + " = " + text + ";");
+      })
+      .Case<kernel::CallOp>([&](kernel::CallOp o) {
+        auto group = program_.find<kernel::GroupOp>(o.getGroup());
+        std::string cell = std::to_string(o.getCell()), place = use(o.getPlace()).text;
+        bool inside = func_.getKind() == kernel::FuncKind::Calls &&
+                      llvm::any_of(group.getCalls(), [&](Attribute calls) {
+                        return cast<FlatSymbolRefAttr>(calls).getValue() == func_.getSymName();
+                      });
+        if (o.getSite()) {
+          std::string origin;
+          for (Value number : o.getOrigin())
+            origin += (origin.empty() ? "" : ", ") + use(number).text;
+          std::string call =
+              program_.nameOf(group) + ".come(" +
+              commas({cell, place, std::to_string(*o.getSite()), "{" + origin + "}", quoted(*o.getWhere())}) +
+              ")";
+          body("if (!" + call + ")", [&] { out_->line(leave()); });
+        }
+        out_->line((inside ? program_.nameOf(group) + ".call(" : program_.needs.at(group) + "(") + cell +
+                   ", " + place + ");");
+      })
+      .Case<kernel::PushOp>([&](kernel::PushOp o) {
+        std::vector<std::string> parts = {program_.nameOf(space(o.getSpace()))};
+        for (Value value : o.getValues())
+          parts.push_back(use(value).text);
+        out_->line("dbc::push(" + commas(parts) + ");");
+      })
+      .Case<kernel::SetOp>([&](kernel::SetOp o) {
+        std::string value = use(o.getValue()).text;
+        out_->line(program_.nameOf(space(o.getSpace())) + ".column(" +
+                   std::to_string(program_.column(space(o.getSpace()), o.getColumn())) + ")[" +
+                   use(o.getRow()).text + "] = " + value + ";");
+      })
+      .Case<kernel::ReserveOp>([&](kernel::ReserveOp o) {
+        std::string count = use(o.getCount()).text;
+        std::string call = "dbc::reserve(" + program_.nameOf(space(o.getSpace())) + ", " + count + ");";
+        if (o.getFirst().use_empty())
+          out_->line(call);
+        else
+          out_->line("const int32_t " + nameValue(o.getFirst(), "first") + " = " + call);
+      })
+      .Case<kernel::ReachOp>([&](kernel::ReachOp o) {
+        std::string data = std::to_string(model_.data(o.getData()).number),
+                    rows = program_.nameOf(space(o.getSpace()));
+        std::string column = std::to_string(program_.column(space(o.getSpace()), "node"));
+        out_->line("node_set.collect(" + commas({data, data, use(o.getNode()).text}) +
+                   ", [this](int32_t data, int32_t node) { see_fields(data, node); });");
+        if (!o.getFirst().use_empty())
+          out_->line("const int32_t " + nameValue(o.getFirst(), "first") + " = " + rows + ".rows();");
+        if (!o.getLength().use_empty())
+          out_->line("const int32_t " + nameValue(o.getLength(), "length") + " = node_set.count();");
+        out_->line(rows + ".column(" + column + ").append(node_set.nodes(), node_set.count());");
+      })
+      .Case<kernel::RequireOp>([&](kernel::RequireOp o) {
+        std::string row = use(o.getNode()).text, table, column;
+        if (auto field = program_.find<kernel::FieldOp>(o.getArray())) {
+          table = std::to_string(model_.data(field.getData()).number);
+          column = std::to_string(field.getColumn());
+        } else {
+          auto argument = program_.find<kernel::ArgumentOp>(o.getArray());
+          table = std::to_string(model_.datas.size());
+          column = "batch->arg_column(" + std::to_string(program_.number) + ", " +
+                   std::to_string(argument.getLeaf()) + ")";
+        }
+        std::string arguments = commas({table, row, column});
+        if (!o.getWhere().empty())
+          arguments += ", " + quoted(o.getWhere());
+        body("if (!" + program_.givenBy.at(o.getArray()) + ".has(" + row + "))",
+             [&] { emitError("missing(" + arguments + ")"); });
+      })
+      .Default([&](Operation *o) { unsupported(o); });
+}
+
+} // namespace dbc::codegen

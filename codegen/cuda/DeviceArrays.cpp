@@ -1,0 +1,186 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+
+#include "codegen/cuda/DeviceArrays.h"
+#include "codegen/common/Writer.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+using namespace mlir;
+
+namespace dbc::codegen {
+
+DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
+  NameScope members;
+  for (StringRef word : kNoArrays)
+    members.reserve(word);
+  auto addArray = [&](StringRef symbol) {
+    if (program.find<kernel::BufferOp>(symbol))
+      return; // all of them are there
+    bool param = model.array(program, symbol).kind == Array::Param;
+    auto &list = param ? params : fields;
+    if (!is_contained(list, symbol.str()))
+      list.push_back(symbol.str());
+  };
+  buffers = program.buffers;
+  for (kernel::FuncOp func : program.stages)
+    func.walk([&](Operation *op) {
+      if (auto load = dyn_cast<kernel::LoadOp>(op)) {
+        if (!load.getColumn())
+          return addArray(load.getArray());
+        auto space = program.find<kernel::SpaceOp>(load.getArray());
+        for (const Column &known : columns)
+          if (known.space == space && known.column == *load.getColumn())
+            return;
+        columns.push_back({space, load.getColumn()->str(), ""});
+      } else if (auto store = dyn_cast<kernel::StoreOp>(op)) {
+        addArray(store.getArray());
+      } else if (auto rows = dyn_cast<kernel::RowsOp>(op)) {
+        if (rows.getArray())
+          addArray(*rows.getArray());
+      } else if (auto product = dyn_cast<kernel::ProductOp>(op)) {
+        auto matrix = program.find<kernel::WeightsOp>(product.getWeights());
+        if (!is_contained(weights, matrix))
+          weights.push_back(matrix);
+      } else if (auto gemm = dyn_cast<kernel::GemmOp>(op)) {
+        auto matrix = program.find<kernel::WeightsOp>(gemm.getWeights());
+        if (!is_contained(weights, matrix))
+          weights.push_back(matrix);
+        blas = true;
+      } else if (auto order = dyn_cast<kernel::OrderOp>(op)) {
+        auto space = program.find<kernel::SpaceOp>(order.getSpace());
+        if (this->order(space).empty())
+          orders.push_back({space, "?"});
+      } else if (isa<kernel::CheckOp, kernel::IntOp>(op)) {
+        checks.push_back(op);
+      }
+    });
+  // Arrays are called as in the plan; the others make way for them.
+  for (kernel::BufferOp buffer : buffers)
+    members.reserve(model.array(program, buffer.getSymName()).member);
+  for (auto *list : {&fields, &params})
+    for (const std::string &symbol : *list)
+      members.reserve(model.array(program, symbol).member);
+  for (kernel::WeightsOp matrix : weights)
+    members.reserve(program.nameOf(matrix));
+  for (Column &column : columns)
+    column.member = members.fresh(program.nameOf(column.space) + "_" + column.column);
+  for (auto &[space, member] : orders)
+    member = members.fresh(program.nameOf(space) + "_order");
+  // Whole loops.
+  NameScope kernels;
+  auto ticksOf = [&](kernel::SpaceOp space) {
+    for (const auto &[known, member] : ticks)
+      if (known == space)
+        return member;
+    ticks.push_back({space, members.fresh(program.nameOf(space) + "_ticks")});
+    return ticks.back().second;
+  };
+  auto add = [&](Operation *op, const std::string &name, std::optional<ArrayAttr> awaits) {
+    Loop loop;
+    loop.op = op;
+    loop.name = kernels.fresh(name);
+    op->walk([&](kernel::CopyAsyncOp copy) {
+      auto matrix = program.find<kernel::WeightsOp>(copy.getWeights());
+      loop.keeps.push_back({matrix, matrix.getTileCount(), matrix.getTileBytes()});
+    });
+    loop.awaits = awaits.has_value();
+    for (Attribute buffer : awaits ? awaits->getValue() : ArrayRef<Attribute>())
+      loop.awaited.push_back(cast<FlatSymbolRefAttr>(buffer).getValue().str());
+    op->walk([&](kernel::LaunchOp launch) {
+      auto func = program.find<kernel::FuncOp>(launch.getFunc());
+      if (program.stageNumber(func) < 0)
+        return;
+      loop.stages.push_back(func);
+      loop.ticks.push_back(ticksOf(program.find<kernel::SpaceOp>(*func.getSpace())));
+    });
+    if (!loop.stages.empty())
+      loops.push_back(std::move(loop));
+  };
+  if (kernel::RunOp run = program.run) {
+    graph = run.getGraph() && !program.stages.empty();
+    run.walk([&](Operation *op) {
+      if (auto levels = dyn_cast<kernel::LevelsOp>(op); levels && levels.getPersistent())
+        add(op, "levels_" + program.nameOf(program.find<kernel::GroupOp>(levels.getGroup())),
+            levels.getAwaits());
+      else if (auto steps = dyn_cast<kernel::StepsOp>(op); steps && steps.getPersistent())
+        add(op, "steps_" + program.nameOf(program.find<kernel::SpaceOp>(steps.getSpace())),
+            steps.getAwaits());
+    });
+  }
+}
+
+std::vector<DeviceArrays::Member> DeviceArrays::members(const ModelNames &model,
+                                                        const Program &program) const {
+  std::vector<Member> members;
+  auto add = [&](const std::string &type, const std::string &name, const std::string &comment) {
+    members.push_back({type, name, comment});
+  };
+  for (const std::string &symbol : fields) {
+    Array array = model.array(program, symbol);
+    add(columnType(array), array.member, "of the batch");
+  }
+  for (const Column &column : columns)
+    add("const int32_t *", column.member, "rows of " + program.nameOf(column.space));
+  for (const auto &[space, member] : orders)
+    add("const int32_t *", member, "position -> row; null: in order");
+  for (kernel::BufferOp buffer : buffers) {
+    Array array = model.array(program, buffer.getSymName());
+    auto space = program.find<kernel::SpaceOp>(buffer.getSpace());
+    bool ofModel = space.getKind() == kernel::SpaceKind::Model;
+    std::string shape = array.extents.empty() ? "" : ": " + shapeText(array.extents);
+    add((ofModel ? "const " : "") + array.pointee + " *", array.member,
+        (ofModel ? "of the model" : program.nameOf(space)) + shape);
+  }
+  for (const std::string &symbol : params)
+    add("const real *", model.array(program, symbol).member, shapeText(model.param(symbol)->shape));
+  for (kernel::WeightsOp matrix : weights)
+    add(matrix.getContract() ? "dbc::cuda::Fragments" : "dbc::cuda::Matrix<real>", program.nameOf(matrix),
+        (matrix.getTables() ? std::to_string(*matrix.getTables()) + " of " : "") +
+            std::to_string(matrix.getOut()) + " x " + std::to_string(matrix.getIn()));
+  for (const auto &[space, member] : ticks)
+    add("const int32_t *", member, "rows of each tick and team of " + program.nameOf(space));
+  if (!loops.empty())
+    add("int32_t *", "counters", "of the teams in whole loops");
+  if (blas)
+    add("dbc::cuda::Blas *", "blas", "the library of products; the host's");
+  add("dbc::cuda::Faults", "faults", "what kernels find wrong");
+  add("dbc::cuda::BlockScratch", "scratch", "of blocks of threads");
+  return members;
+}
+
+const DeviceArrays::Loop *DeviceArrays::loop(Operation *op) const {
+  auto found = find_if(loops, [&](const Loop &loop) { return loop.op == op; });
+  return found == loops.end() ? nullptr : &*found;
+}
+
+const DeviceArrays::Loop *DeviceArrays::loopOf(kernel::FuncOp stage) const {
+  auto found = find_if(loops, [&](const Loop &loop) { return is_contained(loop.stages, stage); });
+  return found == loops.end() ? nullptr : &*found;
+}
+
+bool DeviceArrays::isAwaited(StringRef buffer) const {
+  return any_of(loops, [&](const Loop &loop) { return is_contained(loop.awaited, buffer); });
+}
+
+const std::string &DeviceArrays::column(kernel::SpaceOp space, StringRef name) const {
+  auto found = find_if(columns, [&](const Column &c) { return c.space == space && c.column == name; });
+  return found->member;
+}
+
+std::string DeviceArrays::order(kernel::SpaceOp space) const {
+  for (const auto &[known, member] : orders)
+    if (known == space)
+      return member;
+  return "";
+}
+
+int64_t deviceRowSize(const ModelNames &model, const Program &program, StringRef symbol) {
+  int64_t size = model.array(program, symbol).rowSize();
+  auto buffer = program.find<kernel::BufferOp>(symbol);
+  if (!buffer || size < 16 || !scalarOf(buffer.getType()).isF32() ||
+      program.find<kernel::SpaceOp>(buffer.getSpace()).getKind() == kernel::SpaceKind::Model)
+    return size;
+  return (size + 3) / 4 * 4;
+}
+
+} // namespace dbc::codegen

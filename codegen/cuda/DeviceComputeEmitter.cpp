@@ -1,0 +1,587 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// `dbc::Status Plan::begin_on(dbc::Run &run, dbc::cuda::Context &device)`: copies and launches; and
+// `finish_on`: results, and what went wrong.
+#include "codegen/common/Order.h"
+#include "codegen/common/RunEmitter.h"
+#include "codegen/cuda/DeviceMemory.h"
+#include "codegen/cuda/Emitters.h"
+#include "codegen/cuda/KernelEmitter.h"
+
+using namespace llvm;
+using namespace mlir;
+
+namespace dbc::codegen {
+
+namespace {
+
+class DeviceComputeEmitter : public RunEmitter {
+public:
+  /// `kernels` is null where only the regions are asked for.
+  DeviceComputeEmitter(const ModelNames &model, const Program &program, const DeviceKernels *kernels,
+                       Writer &out)
+      : RunEmitter(model, program, out), kernels_(kernels), arrays_(model, program) {}
+  void emitAll();
+  std::vector<DeviceRegion> regions();
+
+private:
+  void stages();
+  void findScratch();
+  void report();
+  void emit();
+  void finish();
+  void leave(kernel::OutputOp output);
+  void constants();
+  void deal();
+  bool isAwaited(const Slot &slot);
+  size_t dealtNumber(kernel::FuncOp stage);
+  void begin();
+  DeviceRegion fieldRegion(const std::string &symbol);
+  DeviceRegion rowsRegion(const Slot &slot);
+  DeviceRegion scratchRegion();
+  std::string keptOf(kernel::SpaceOp space);
+  std::string member(kernel::BufferOp buffer) override { return "arrays." + RunEmitter::member(buffer); }
+  void together(Block &loops) override { block(loops, ""); }
+  std::string apart(Operation &loop, const std::string &ticks) override;
+  void rest(Operation &loop, const std::string &ticks) override;
+  void keep(kernel::KeepOp op, const std::string &ticks, const std::string &tick) override;
+  int64_t strideOf(kernel::BufferOp buffer) override {
+    return deviceRowSize(model_, program_, buffer.getSymName());
+  }
+
+  const DeviceKernels *kernels_;
+  DeviceArrays arrays_;
+  int64_t scratch_ = 0;
+  std::vector<MemoryPlan::Term> scratchBlocks_; ///< of each stage that has scratch in global memory
+  std::map<Operation *, std::pair<std::string, std::string>>
+      loops_; ///< that may be one launch: their stages, and how many ticks are apart
+  llvm::DenseMap<Operation *, std::string> kept_;
+};
+
+} // namespace
+
+/// What a block of threads needs at most of scratch in global memory, and how many blocks there are.
+void DeviceComputeEmitter::findScratch() {
+  for (kernel::FuncOp stage : program_.stages) {
+    if (kernel::gemmOf(stage))
+      continue;
+    KernelEmitter emitter(model_, program_, arrays_, stage);
+    Writer nowhere;
+    if (failed(emitter.emit(nowhere)) || emitter.blockScratch() == 0)
+      continue;
+    scratch_ = std::max(scratch_, emitter.blockScratch());
+    scratchBlocks_.push_back(
+        {"blocks", stage.getSpace()->str(), 0, -1, emitter.rows(), emitter.tiles(), kScratchBlocks});
+  }
+  for (MemoryPlan::Term &blocks : scratchBlocks_)
+    blocks.bytes = scratch_;
+}
+
+/// The table of stages.
+void DeviceComputeEmitter::stages() {
+  if (program_.stages.empty())
+    return;
+  out_.comment(std::string("Name, what launches it, and for one row: bytes read and written, gathers, "
+                           "operations of products") +
+                   (arrays_.graph ? "; what launches it for a graph." : "."),
+               "///");
+  out_.line("const dbc::cuda::Stage<" + kernelsOf(program_) + "::Arrays> device_stages[] = {");
+  for (kernel::FuncOp stage : program_.stages) {
+    auto attribute = [&](StringRef name) {
+      auto value = stage->getAttrOfType<IntegerAttr>(name);
+      return std::to_string(value ? value.getInt() : 0);
+    };
+    out_.line(
+        "    {" +
+        commas({quoted(stage.getSymName()),
+                kernels_->function(program_, stage, launchOf(program_.nameOf(stage))),
+                std::to_string(model_.traffic(stage, "read")),
+                std::to_string(model_.traffic(stage, "written")), attribute("gathers"),
+                attribute("operations")}) +
+        (arrays_.graph ? ", " + kernels_->function(program_, stage, recordOf(program_.nameOf(stage))) : "") +
+        "},");
+  }
+  out_.line("};");
+  out_.blank();
+}
+
+/// What a fault record says, in words.
+void DeviceComputeEmitter::report() {
+  if (arrays_.checks.empty())
+    return;
+  out_.comment("A check that failed on the device.");
+  out_.open("void Plan::report(const dbc::cuda::FaultRecord &fault)");
+  out_.line("const int32_t row = fault.place.row;");
+  out_.line("switch (fault.site) {");
+  for (Operation *op : arrays_.checks) {
+    auto func = op->getParentOfType<kernel::FuncOp>();
+    auto space = program_.find<kernel::SpaceOp>(*func.getSpace());
+    std::vector<std::string> arguments = {eventOfRow(model_, program_, op, "row", ""), "row",
+                                          placeOfRow(model_, program_, space, "row", "")};
+    size_t numbers = 2;
+    if (auto check = dyn_cast<kernel::CheckOp>(op)) {
+      arguments.insert(arguments.end(), {"dbc::Fault::" + kernel::stringifyFault(check.getFault()).str(),
+                                         quoted(check.getWhere()), quoted(check.getWhat())});
+      numbers = check.getValues().size() - 1;
+    } else {
+      auto arithmetic = cast<kernel::IntOp>(op);
+      std::string fault = "dbc::Fault::overflow";
+      if (arithmetic.getKind() == kernel::IntKind::Div)
+        fault = "fault.numbers[1] == 0 ? dbc::Fault::zero_division : dbc::Fault::overflow";
+      else if (arithmetic.getKind() == kernel::IntKind::Rem)
+        fault = "dbc::Fault::zero_division";
+      arguments.insert(arguments.end(),
+                       {fault, quoted(arithmetic.getWhere()), quoted(intWord(arithmetic.getKind()))});
+    }
+    for (size_t n = 0; n < numbers; ++n)
+      arguments.push_back("fault.numbers[" + std::to_string(n) + "]");
+    out_.line("case " + std::to_string(model_.check(op)) + ":");
+    out_.line("  return errors->fault_in_row(" + commas(arguments) + ");");
+  }
+  out_.line("default:");
+  out_.line("  return;");
+  out_.line("}");
+  out_.close();
+  out_.blank();
+}
+
+void DeviceComputeEmitter::constants() {
+  for (const std::string &symbol : arrays_.params)
+    out_.line("arrays." + model_.array(program_, symbol).member + " = device.constant<real>(" +
+              std::to_string(model_.param(symbol)->number) + ");");
+  for (kernel::WeightsOp matrix : arrays_.weights) {
+    if (matrix.getContract()) {
+      out_.line("arrays." + program_.nameOf(matrix) + " = device.fragments(" +
+                commas({std::to_string(model_.packedSlot(matrix)), std::to_string(matrix.getBlockCount()),
+                        std::to_string(matrix.getStripCount()), std::to_string(matrix.getTileCount())}) +
+                ");");
+      continue;
+    }
+    std::vector<std::string> arguments = {std::to_string(model_.packedSlot(matrix)),
+                                          std::to_string(matrix.getIn()), std::to_string(matrix.getOut())};
+    if (matrix.getTables())
+      arguments.push_back(std::to_string(*matrix.getTables()));
+    out_.line("arrays." + program_.nameOf(matrix) + " = device.matrix<real>(" + commas(arguments) + ");");
+  }
+  for (const Slot &slot : program_.slots)
+    if (slot.ofModel) {
+      Array array = model_.array(program_, kernel::BufferOp(slot.buffers.front()).getSymName());
+      out_.line("arrays." + array.member + " = device.constant<" + array.pointee + ">(" +
+                std::to_string(slot.number) + ");");
+    }
+}
+
+/// A field's or argument's array: the rows of the part's inputs.
+DeviceRegion DeviceComputeEmitter::fieldRegion(const std::string &symbol) {
+  Array array = model_.array(program_, symbol);
+  const int64_t bytes = array.rowSize() * model_.bytes(array.pointee);
+  DeviceRegion region{"input", "arrays." + array.member, "", array.member, "", {}, {}};
+  std::string view, rows, column;
+  kernel::FieldPart part;
+  Operation *op;
+  if (auto argument = program_.find<kernel::ArgumentOp>(symbol)) {
+    op = argument;
+    part = argument.getPart();
+    column = argument.getName().str();
+    view = "run.arg(" + std::to_string(argument.getLeaf()) + ")";
+    rows = "run.range";
+    region.terms.push_back({"inputs", "", bytes});
+  } else {
+    auto field = program_.find<kernel::FieldOp>(symbol);
+    op = field;
+    part = field.getPart();
+    column = field.getData().str() + "." + field.getName().str();
+    std::string table = std::to_string(model_.data(field.getData()).number);
+    view = "run.batch.column(" + table + ", " + std::to_string(field.getColumn()) + ")";
+    rows = "run.batch.rows(" + table + ", run.range)";
+    region.terms.push_back({"nodes", field.getData().str(), bytes});
+  }
+  auto level = op->getAttrOfType<IntegerAttr>("level");
+  if (part == kernel::FieldPart::Items) {
+    rows = "dbc::cuda::elements(" + view + ", " + rows + ")";
+    region.terms = {{"elements", column, bytes}};
+  } else if ((part == kernel::FieldPart::Begin || part == kernel::FieldPart::End) && level &&
+             level.getInt() > 0) {
+    rows = "dbc::cuda::elements(" + view + ", " + rows + ", " + std::to_string(level.getInt()) + ")";
+    region.terms = {{"elements", column, bytes, level.getInt()}};
+  }
+  region.size = rows + ", " + std::to_string(array.rowSize());
+  if ((part == kernel::FieldPart::Value || part == kernel::FieldPart::Items) && array.pointee == "float")
+    region.device = view + ".device" + (array.rowSize() % 4 == 0 ? ", /*align=*/16" : ""); // see Chunks
+  return region;
+}
+
+/// Buffers, of which several may share memory.
+DeviceRegion DeviceComputeEmitter::rowsRegion(const Slot &slot) {
+  SharedMemory shared = sharedMemory(slot);
+  const bool alone = slot.buffers.size() == 1;
+  DeviceRegion region{"rows",
+                      alone ? member(slot.buffers.front()) : shared.name,
+                      alone ? "" : shared.type,
+                      "",
+                      shared.size,
+                      alone ? std::vector<std::string>() : shared.members,
+                      {}};
+  region.awaited = isAwaited(slot);
+  for (kernel::BufferOp buffer : slot.buffers) {
+    Array array = model_.array(program_, buffer.getSymName());
+    std::string of = buffer.getSpace().str();
+    const int64_t bytes = strideOf(buffer) * model_.bytes(array.pointee);
+    auto same = llvm::find_if(region.terms, [&](const MemoryPlan::Term &term) { return term.of == of; });
+    if (same == region.terms.end())
+      region.terms.push_back({"rows", of, bytes});
+    else
+      same->bytes = std::max(same->bytes, bytes);
+  }
+  return region;
+}
+
+/// Scratch of blocks of threads.
+DeviceRegion DeviceComputeEmitter::scratchRegion() {
+  std::vector<std::string> blocks;
+  for (const MemoryPlan::Term &term : scratchBlocks_)
+    blocks.push_back(
+        "dbc::cuda::blocks_of(" +
+        commas({"0", program_.rows(program_.find<kernel::SpaceOp>(term.of)), std::to_string(term.rows),
+                std::to_string(term.tiles), std::to_string(term.most)}) +
+        ")");
+  std::string most = blocks.size() == 1 ? blocks[0] : "std::max({" + commas(blocks) + "})";
+  return {"rows", "arrays.scratch.memory", "", "", "size_t(" + most + ") * " + std::to_string(scratch_),
+          {},     scratchBlocks_};
+}
+
+/// The array where the host puts the rows of a space that stay.
+std::string DeviceComputeEmitter::keptOf(kernel::SpaceOp space) {
+  std::string &name = kept_[space];
+  if (name.empty())
+    name = locals_.fresh(program_.nameOf(space) + "_kept");
+  return name;
+}
+
+std::vector<DeviceRegion> DeviceComputeEmitter::regions() {
+  findScratch();
+  std::vector<DeviceRegion> regions;
+  auto isResult = [&](const Slot &slot) {
+    return llvm::any_of(program_.outputs, [&](kernel::OutputOp output) {
+      return output.getBuffer() == kernel::BufferOp(slot.buffers.front()).getSymName();
+    });
+  };
+  for (const Slot &slot : program_.slots)
+    if (!slot.ofModel && isResult(slot)) {
+      regions.push_back(rowsRegion(slot));
+      regions.back().kind = "result";
+    }
+  for (const std::string &symbol : arrays_.fields)
+    regions.push_back(fieldRegion(symbol));
+  for (const DeviceArrays::Column &column : arrays_.columns) {
+    kernel::SpaceOp space = column.space;
+    regions.push_back(
+        {"input",
+         "arrays." + column.member,
+         "",
+         program_.nameOf(space) + "[" + std::to_string(program_.column(space, column.column)) + "]",
+         "size_t(" + program_.rows(space) + ")",
+         {},
+         {{"rows", space.getSymName().str(), 4}}});
+  }
+  for (auto [space, member] : arrays_.orders) {
+    std::string ticks = program_.ticks(space);
+    regions.push_back({"input",
+                       "arrays." + member,
+                       "",
+                       ticks + ".rows()",
+                       ticks + ".order.size()",
+                       {},
+                       {{"order", space.getSymName().str(), 4}}});
+  }
+  for (auto [number, dealt] : llvm::enumerate(arrays_.ticks)) {
+    auto [space, member] = dealt;
+    std::string of = "(" + std::to_string(number) + ")";
+    regions.push_back({"input",
+                       "arrays." + member,
+                       "",
+                       "teams.bounds" + of,
+                       "teams.size" + of,
+                       {},
+                       {{"ticks", space.getSymName().str(), 4}}});
+  }
+  if (!arrays_.loops.empty())
+    regions.push_back({"zeros",
+                       "arrays.counters",
+                       "",
+                       "",
+                       std::to_string(arrays_.loops.size()) + " * dbc::cuda::kCounters",
+                       {},
+                       {{"part", "", int64_t(arrays_.loops.size()) * kCounterBytes}}});
+  // What is awaited lies together.
+  for (bool awaited : {true, false})
+    for (const Slot &slot : program_.slots)
+      if (!slot.ofModel && !isResult(slot) && isAwaited(slot) == awaited)
+        regions.push_back(rowsRegion(slot));
+  if (scratch_ > 0)
+    regions.push_back(scratchRegion());
+  if (arrays_.blas) {
+    std::string workspace = locals_.fresh("blas_workspace");
+    regions.push_back({"rows",
+                       workspace,
+                       "unsigned char",
+                       "",
+                       "dbc::cuda::kBlasWorkspace",
+                       {"arrays.blas = device.blas(" + workspace + ");"},
+                       {{"part", "", kBlasWorkspace}}});
+  }
+  llvm::SmallPtrSet<Operation *, 4> kept;
+  if (kernel::RunOp run = program_.run)
+    run.walk([&](kernel::KeepOp op) {
+      auto space = program_.find<kernel::SpaceOp>(op.getSpace());
+      if (kept.insert(space).second)
+        regions.push_back({"decided",
+                           keptOf(space),
+                           "int32_t",
+                           "",
+                           "size_t(" + program_.rows(space) + ")",
+                           {},
+                           {{"rows", space.getSymName().str(), 4}}});
+    });
+  return regions;
+}
+
+/// Which rows each team of blocks has in whole loops.
+void DeviceComputeEmitter::deal() {
+  if (arrays_.loops.empty())
+    return;
+  int64_t tiles = 1;
+  for (const DeviceArrays::Loop &loop : arrays_.loops)
+    for (kernel::FuncOp stage : loop.stages)
+      tiles = std::max(tiles, KernelEmitter(model_, program_, arrays_, stage).tiles());
+  out_.comment("Inputs are dealt to teams of blocks of threads, and with them their rows.");
+  out_.line("teams.begin(run, device.teams(/*tiles=*/" + std::to_string(tiles) + "));");
+  for (const auto &[space, member] : arrays_.ticks) {
+    auto [table, owner] = ownerOfRow(model_, program_, space, "row", "");
+    out_.line("teams.deal(" +
+              commas({program_.ticks(space), table, "[&](int32_t row) { return " + owner + "; }"}) + ");");
+  }
+}
+
+bool DeviceComputeEmitter::isAwaited(const Slot &slot) {
+  return llvm::any_of(slot.buffers,
+                      [&](kernel::BufferOp buffer) { return arrays_.isAwaited(buffer.getSymName()); });
+}
+
+/// The number of the space of a stage in a whole loop among those that are dealt.
+size_t DeviceComputeEmitter::dealtNumber(kernel::FuncOp stage) {
+  auto space = program_.find<kernel::SpaceOp>(*stage.getSpace());
+  return llvm::find_if(arrays_.ticks, [&](const auto &dealt) { return dealt.first == space; }) -
+         arrays_.ticks.begin();
+}
+
+/// Bytes of each row of an array; 0 where it is no rows, or such of several spaces.
+static int64_t rowBytes(const DeviceRegion &region) {
+  return region.terms.size() == 1 && region.terms[0].count == "rows" ? region.terms[0].bytes : 0;
+}
+
+/// All the memory of a part, and what the host has of it.
+void DeviceComputeEmitter::begin() {
+  deal();
+  const std::vector<DeviceRegion> all = regions();
+  if (scratch_ > 0)
+    out_.line("arrays.scratch.bytes = " + std::to_string(scratch_) + ";");
+  for (const DeviceRegion &region : all)
+    if (!region.type.empty())
+      out_.line(region.type + " *" + region.member + " = nullptr;");
+  if (all.empty())
+    return out_.line("begun = device.begin({});");
+  const std::pair<const char *, const char *> kinds[] = {
+      {"result", "Results."},
+      {"input", "The batch, and how its rows are found."},
+      {"zeros", "Counters of teams."},
+      {"rows", "Values, one a row."},
+      {"decided", "Which rows a `while` keeps."},
+  };
+  out_.line("begun = device.begin({");
+  for (auto [kind, comment] : kinds) {
+    bool first = true;
+    for (const DeviceRegion &region : all) {
+      if (region.kind != kind)
+        continue;
+      if (first)
+        out_.line("    // " + std::string(comment));
+      first = false;
+      std::string text = "dbc::cuda::" + region.kind + "(&" + region.member + ", " +
+                         (region.from.empty() ? "" : region.from + ", ") + region.size +
+                         (region.device.empty() ? "" : ", " + region.device) + ")";
+      // Kernels may write these: where they are wrong, the CPU says which array it was.
+      if (region.kind == "rows" || region.kind == "result")
+        text += ".named(" +
+                quoted(StringRef(region.member).split("arrays.").second.empty()
+                           ? region.member
+                           : region.member.substr(StringRef("arrays.").size())) +
+                ", " + std::to_string(rowBytes(region)) + ")";
+      out_.line("    " + (region.awaited ? "dbc::cuda::awaited(" + text + ")" : text) + ",");
+    }
+  }
+  out_.line("});");
+  for (const DeviceRegion &region : all)
+    for (const std::string &line : region.assigned)
+      out_.line(line);
+}
+
+void DeviceComputeEmitter::keep(kernel::KeepOp op, const std::string &ticks, const std::string &tick) {
+  auto alive = program_.find<kernel::BufferOp>(op.getAlive());
+  auto space = program_.find<kernel::SpaceOp>(op.getSpace());
+  out_.line("if (const uint8_t *kept = device.fetch(" + commas({member(alive), sizeOf(alive)}) + "))");
+  out_.line("  " + ticks + ".keep(" + tick + ", kept);");
+  if (std::string order = arrays_.order(space); !order.empty())
+    out_.line("arrays." + order + " = device.put(" +
+              commas({keptOf(space), ticks + ".order.data()", ticks + ".order.size()"}) + ");");
+}
+
+/// Of a loop that may be one launch those that the session wants so.
+std::string DeviceComputeEmitter::apart(Operation &op, const std::string &ticks) {
+  const DeviceArrays::Loop *loop = arrays_.loop(&op);
+  if (!loop)
+    return ticks;
+  std::vector<std::string> stages;
+  for (kernel::FuncOp stage : loop->stages) {
+    KernelEmitter emitter(model_, program_, arrays_, stage);
+    std::string begin = program_.ticks(program_.find<kernel::SpaceOp>(*stage.getSpace())) + ".begin.data()";
+    stages.push_back(
+        "{" +
+        commas({std::to_string(program_.stageNumber(stage)), begin,
+                "teams.bounds(" + std::to_string(dealtNumber(stage)) + ")", std::to_string(emitter.rows()),
+                std::to_string(emitter.tiles()), emitter.widens() ? "true" : "false"}) +
+        "}");
+  }
+  std::string name = locals_.fresh(loop->name), end = locals_.fresh(loop->name + "_apart");
+  loops_[&op] = {name, end};
+  out_.line("const dbc::cuda::StageOfLoop " + name + "[] = {" + commas(stages) + "};");
+  out_.line("const int32_t " + end + " = device.apart(" + commas({name, ticks}) + ");");
+  return end;
+}
+
+/// The others at once.
+void DeviceComputeEmitter::rest(Operation &op, const std::string &ticks) {
+  const DeviceArrays::Loop *loop = arrays_.loop(&op);
+  if (!loop)
+    return;
+  const auto &[stages, apart] = loops_.at(&op);
+  out_.line("device.launch_loop(" +
+            commas({"run", "arrays", "device_stages", stages, "teams", apart, ticks,
+                    kernels_->function(program_, loop->op, launchOf(loop->name))}) +
+            ");");
+}
+
+void DeviceComputeEmitter::emit() {
+  out_.comment("The same on a CUDA device: begins all of it.");
+  out_.open("dbc::Status Plan::begin_on(dbc::Run &run, dbc::cuda::Context &device)");
+  out_.line("if (dbc::Status status = device.serves(run); !status.ok())");
+  out_.line("  return status;");
+  out_.line("arrays = {};");
+  begin();
+  constants();
+  if (arrays_.graph)
+    out_.line("device.collect(run);");
+  if (!program_.stages.empty()) {
+    out_.open("auto launch = [&](int32_t stage, int32_t begin, int32_t end)");
+    out_.line("device.launch(run, arrays, device_stages, stage, begin, end);");
+    out_.close("};");
+  }
+  if (kernel::RunOp run = program_.run)
+    block(run.getBody().front(), "");
+  if (arrays_.graph)
+    out_.line("device.launch_graph(arrays, device_stages);");
+  out_.blank();
+  out_.line("device.copy_out();");
+  out_.line("return device.status();");
+  out_.close();
+  out_.blank();
+  finish();
+}
+
+/// The device's results, and what went wrong there.
+void DeviceComputeEmitter::finish() {
+  out_.comment("Waits for it, and gives its results.");
+  out_.open("dbc::Status Plan::finish_on(dbc::Run &run, dbc::cuda::Context &device)");
+  out_.line("dbc::Status status = device.finish(begun);");
+  if (!arrays_.checks.empty()) {
+    out_.comment("More was wrong than there was room to say: now there is.");
+    out_.open("while (status.ok() && device.again())");
+    if (decides(program_))
+      out_.line("schedule(run); // computing has changed what it made");
+    out_.line("status = begin_on(run, device);");
+    out_.line("if (status.ok())");
+    out_.line("  status = device.finish(begun);");
+    out_.close();
+  }
+  out_.line("if (!status.ok())");
+  out_.line("  return status;");
+  if (!arrays_.checks.empty()) {
+    out_.line("errors = &run.errors;");
+    out_.line("int32_t launched = -1;");
+    out_.open("for (const dbc::cuda::FaultRecord &fault : device.found())");
+    out_.line("if (fault.launch != launched)");
+    out_.line("  run.errors.begin_launch();");
+    out_.line("launched = fault.launch;");
+    out_.line("report(fault);");
+    out_.close();
+  }
+  if (!program_.outputs.empty()) {
+    out_.open("if (device.leaves_results())");
+    for (kernel::OutputOp output : program_.outputs)
+      leave(output);
+    out_.line("return dbc::Status();");
+    out_.close();
+  }
+  for (kernel::OutputOp output : program_.outputs)
+    give(output, "device.on_host(" + member(program_.find<kernel::BufferOp>(output.getBuffer())) + ")");
+  out_.line("return dbc::Status();");
+  out_.close();
+  out_.blank();
+}
+
+/// The same where they are to stay.
+void DeviceComputeEmitter::leave(kernel::OutputOp output) {
+  auto buffer = program_.find<kernel::BufferOp>(output.getBuffer());
+  auto space = program_.find<kernel::SpaceOp>(buffer.getSpace());
+  const int64_t size = model_.array(program_, output.getBuffer()).rowSize();
+  const std::string inputs = program_.nameOf(program_.inputSpace()) + "[0]";
+  std::vector<std::string> arguments = {"run", std::to_string(output.getLeaf()), member(buffer)};
+  if (output.getKept())
+    arguments.insert(arguments.end(), {program_.nameOf(space), inputs});
+  else
+    arguments.insert(arguments.end(), {output.getDepth() == 0 ? inputs : "nullptr", program_.rows(space)});
+  arguments.push_back(std::to_string(size));
+  if (strideOf(buffer) != size)
+    arguments.push_back(std::to_string(strideOf(buffer)));
+  out_.line(std::string("device.leave") + (output.getKept() ? "_kept" : "") + "(" + commas(arguments) + ");");
+}
+
+void DeviceComputeEmitter::emitAll() {
+  stages();
+  report();
+  emit();
+}
+
+void emitComputeOn(const ModelNames &model, const Program &program, const DeviceKernels &kernels,
+                   Writer &out) {
+  DeviceComputeEmitter(model, program, &kernels, out).emitAll();
+}
+
+std::vector<DeviceRegion> deviceRegions(const ModelNames &model, const Program &program) {
+  Writer nowhere;
+  return DeviceComputeEmitter(model, program, nullptr, nowhere).regions();
+}
+
+bool decides(const Program &program) {
+  kernel::RunOp run = program.run;
+  bool any = false;
+  if (run)
+    run.walk([&](kernel::KeepOp) { any = true; });
+  return any;
+}
+
+bool hasChecks(const ModelNames &model, const Program &program) {
+  return !DeviceArrays(model, program).checks.empty();
+}
+
+} // namespace dbc::codegen

@@ -1,0 +1,509 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+
+#include "codegen/cuda/DeviceKernels.h"
+#include "codegen/cuda/KernelEmitter.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+using namespace mlir;
+
+namespace dbc::codegen {
+
+//===-- Stages ------------------------------------------------------------------------------------------===//
+
+/// A kernel's first line: with so many blocks on a processor at once a thread has kernel::registersOf them.
+static std::string boundsOf(const std::string &blocks) {
+  return "__global__ void __launch_bounds__(dbc::cuda::kThreads, " + blocks + ")";
+}
+
+/// The same of a stage's own kernel, which may have wide tiles.
+static std::string boundsOf(const ModelNames &model, kernel::FuncOp stage, const KernelEmitter &emitter) {
+  auto blocks = [&](bool wide) {
+    return std::to_string(kernel::residentBlocks(stage, model.bytes("real"), wide));
+  };
+  if (!emitter.widens())
+    return boundsOf(blocks(false));
+  return boundsOf("kRows == " + std::to_string(emitter.rows()) + " ? " + blocks(false) + " : " +
+                  blocks(true));
+}
+
+/// A call of a stage's function. Its matrices are those of the batch, or what a loop keeps of them.
+static std::string callOf(const KernelEmitter &emitter, const Program &program, const std::string &function,
+                          const std::string &rows, const std::string &begin, const std::string &end,
+                          const std::string &launch, const llvm::StringMap<std::string> &kept = {},
+                          const std::string &team = "dbc::cuda::Grid()") {
+  std::vector<std::string> arguments = {"arrays"};
+  for (kernel::WeightsOp matrix : emitter.matrices()) {
+    auto own = kept.find(matrix.getSymName());
+    arguments.push_back(own != kept.end() ? own->second : "arrays." + program.nameOf(matrix));
+  }
+  if (emitter.loop())
+    arguments.push_back(team);
+  arguments.insert(arguments.end(), {begin, end});
+  if (emitter.checks())
+    arguments.push_back(launch);
+  return function + (emitter.widens() ? "<" + rows + ">" : "") + "(" + commas(arguments) + ");";
+}
+
+/// What a stage's launch does: in wide tiles where that makes enough blocks of threads. Rows and parameters
+/// are words of its source.
+static void emitLaunch(KernelEmitter &emitter, const std::string &kernel, const std::string &begin,
+                       const std::string &end, const std::vector<std::string> &parameters, Writer &out) {
+  auto launch = [&](const std::string &name, const std::string &blocks, int64_t shared) {
+    std::vector<std::string> arguments = {name, blocks, std::to_string(shared), "stream"};
+    arguments.insert(arguments.end(), parameters.begin(), parameters.end());
+    return "dbc::cuda::launch(" + commas(arguments) + ");";
+  };
+  auto blocksOf = [&](int64_t rows) {
+    std::vector<std::string> parts = {begin, end, std::to_string(rows), std::to_string(emitter.tiles())};
+    if (emitter.blockScratch() > 0)
+      parts.push_back(std::to_string(kScratchBlocks));
+    return "dbc::cuda::blocks_of(" + commas(parts) + ")";
+  };
+  if (!emitter.widens())
+    return out.line(launch(kernel, blocksOf(emitter.rows()), emitter.sharedBytes()));
+  out.line("const int32_t wide_blocks = " + blocksOf(emitter.wideRows()) + ";");
+  const std::string wideKernel = kernel + "<" + std::to_string(emitter.wideRows()) + ">";
+  std::string condition = "wide_blocks >= wide";
+  if (emitter.wideSharedBytes() > kernel::kSharedOfAll)
+    condition +=
+        " && dbc::cuda::give_shared(" + commas({wideKernel, std::to_string(emitter.wideSharedBytes())}) + ")";
+  out.line("if (" + condition + ")");
+  out.line("  return " + launch(wideKernel, "wide_blocks", emitter.wideSharedBytes()));
+  out.line(launch(kernel + "<" + std::to_string(emitter.rows()) + ">", blocksOf(emitter.rows()),
+                  emitter.sharedBytes()));
+}
+
+/// The head of a function that launches a stage, of which some have no wide tiles.
+static std::string parametersOf(KernelEmitter &emitter, std::string parameters) {
+  if (!emitter.widens())
+    parameters.replace(parameters.find("int32_t wide"), StringRef("int32_t wide").size(), "int32_t /*wide*/");
+  return parameters;
+}
+
+/// Behind a stage's kernel: the function `head` that launches it.
+static void emitLauncher(KernelEmitter &emitter, const std::string &head, const std::string &kernel,
+                         const std::string &begin, const std::string &end,
+                         const std::vector<std::string> &parameters, Writer &out) {
+  out.line("} // namespace");
+  out.blank();
+  out.open("void " + parametersOf(emitter, head));
+  emitLaunch(emitter, kernel, begin, end, parameters, out);
+  out.close();
+  out.blank();
+}
+
+/// The kernel of a stage that finds its arrays and its rows in memory, and what launches it.
+static void emitForGraph(const ModelNames &model, const Program &program, kernel::FuncOp stage,
+                         KernelEmitter &emitter, Writer &out) {
+  std::string kernel = "node_of_" + program.nameOf(stage);
+  out.line("namespace {");
+  out.comment("The same in a graph: arrays and rows are those of the batch in hand.");
+  if (emitter.widens())
+    out.line("template <int32_t kRows>");
+  out.line(boundsOf(model, stage, emitter));
+  out.open(kernel + "(const Arrays *given, const int32_t *rows" +
+           (emitter.checks() ? ", int32_t launch)" : ", int32_t)"));
+  out.line("const Arrays arrays = *given;"); // the addresses come all at once, and are not read again
+  out.line(callOf(emitter, program, program.nameOf(stage), "kRows", "rows[0]", "rows[1]", "launch"));
+  out.close();
+  emitLauncher(emitter, recordOf(program.nameOf(stage)) + kRecordParameters, kernel, "0", "expected",
+               {"given", "rows", "launch"}, out);
+}
+
+/// A stage that a library computes: what has it do so.
+static void emitGemm(const ModelNames &model, const Program &program, kernel::FuncOp stage,
+                     kernel::GemmOp gemm, Writer &out) {
+  auto matrix = program.find<kernel::WeightsOp>(gemm.getWeights());
+  auto row = [&](StringRef symbol) {
+    std::string stride = std::to_string(deviceRowSize(model, program, symbol));
+    return "arrays." + model.array(program, symbol).member + " + int64_t(begin) * " + stride + ", " + stride;
+  };
+  out.comment("By cuBLAS: rows of " + std::to_string(matrix.getIn()) + " times a matrix of " +
+              std::to_string(matrix.getOut()) + " x " + std::to_string(matrix.getIn()) +
+              (matrix.getInit() ? ", plus its bias" : "") +
+              (gemm.getTf32() ? ", operands may be cut to tf32" : "") +
+              "; the order of additions is its own.");
+  std::string parameters = kLaunchParameters;
+  for (StringRef unused : {"wide", "stream"})
+    parameters.replace(parameters.find(unused), unused.size(),
+                       (unused == "stream" ? " /*" : "/*") + unused.str() + "*/");
+  out.open("void " + launchOf(program.nameOf(stage)) + parameters);
+  out.line("arrays.blas->gemm(dbc::cuda::Gemm<real>{" +
+           commas({"end - begin", row(gemm.getFrom()), "arrays." + program.nameOf(matrix),
+                   matrix.getInit() ? "/*biased=*/true" : "/*biased=*/false", row(gemm.getTo())}) +
+           "}" +
+           (model.f64()      ? ""
+            : gemm.getTf32() ? ", /*tf32=*/true"
+                             : ", /*tf32=*/false") +
+           ");");
+  out.close();
+  out.blank();
+}
+
+/// A stage's function, its kernel, and what launches that.
+static FailureOr<DeviceKernel> emitStage(const ModelNames &model, const Program &program,
+                                         const DeviceArrays &arrays, kernel::FuncOp stage) {
+  DeviceKernel made(stage, program.nameOf(stage));
+  Writer out;
+  if (kernel::GemmOp gemm = kernel::gemmOf(stage)) {
+    emitGemm(model, program, stage, gemm, out);
+    made.text = out.text();
+    return made;
+  }
+  KernelEmitter emitter(model, program, arrays, stage);
+  std::string kernel = "kernel_of_" + made.name;
+  Writer function;
+  if (failed(emitter.emit(function)))
+    return failure();
+  out.line("namespace {");
+  out.raw(function.text());
+  if (emitter.widens())
+    out.line("template <int32_t kRows>");
+  out.line(boundsOf(model, stage, emitter));
+  out.open(kernel + "(const Arrays arrays, int32_t begin, int32_t end)");
+  out.line(callOf(emitter, program, made.name, "kRows", "begin", "end", "arrays.faults.launch"));
+  out.close();
+  emitLauncher(emitter, launchOf(made.name) + kLaunchParameters, kernel, "begin", "end",
+               {"arrays", "begin", "end"}, out);
+  made.text = out.text();
+  made.sharedBytes = emitter.sharedBytes();
+  if (arrays.graph) {
+    Writer node;
+    emitForGraph(model, program, stage, emitter, node);
+    made.forGraph = node.text();
+  }
+  return made;
+}
+
+//===-- Whole loops -------------------------------------------------------------------------------------===//
+
+namespace {
+
+/// A loop over levels or steps as one kernel: what is in it, op by op.
+class LoopEmitter {
+public:
+  /// `number` is that of the loop's counters, `shared` the bytes of shared memory that its stages need.
+  LoopEmitter(const ModelNames &model, const Program &program, const DeviceArrays &arrays,
+              const DeviceKernels &kernels, const DeviceArrays::Loop &loop, int64_t number, int64_t shared,
+              Writer &out)
+      : model_(model), program_(program), arrays_(arrays), kernels_(kernels), loop_(loop), number_(number),
+        shared_(shared), all_(shared), out_(out) {
+    for (StringRef word : {"arrays", "loop", "tick", "team", "at", "kKeeps", "Team"})
+      names_.reserve(word);
+  }
+  void emit();
+
+private:
+  void kernel();
+  void first(kernel::FirstOp op);
+  void stage(size_t number);
+  void launch();
+
+  const ModelNames &model_;
+  const Program &program_;
+  const DeviceArrays &arrays_;
+  const DeviceKernels &kernels_;
+  const DeviceArrays::Loop &loop_;
+  const int64_t number_, shared_;
+  int64_t all_, tiles_ = 1; ///< bytes with what is kept; blocks that keep different tiles
+  Writer &out_;
+  NameScope names_;
+  llvm::StringMap<std::string> kept_; ///< a matrix's name in the kernel
+};
+} // namespace
+
+void LoopEmitter::emit() {
+  out_.line("namespace {");
+  kernel();
+  out_.line("} // namespace");
+  out_.blank();
+  out_.open("void " + launchOf(loop_.name) + kLoopParameters);
+  launch();
+  out_.close();
+  out_.blank();
+}
+
+void LoopEmitter::kernel() {
+  const bool keeps = !loop_.keeps.empty();
+  std::string comment =
+      "Levels or steps loop.first .. loop.ticks - 1 in one launch. Behind each stage the blocks "
+      "of a team wait for each other";
+  comment += loop_.awaits ? ", or for the numbers that they need." : ".";
+  if (keeps)
+    comment += " With kKeeps each keeps its tiles of matrices in shared memory.";
+  out_.comment(comment);
+  const int64_t blocks = kernel::residentBlocks(loop_.stages.front(), model_.bytes("real"));
+  out_.line(keeps ? "template <bool kKeeps, class Team>" : "template <class Team>");
+  out_.line(boundsOf(std::to_string(blocks)));
+  out_.open(loop_.name + "(const Arrays arrays, const dbc::cuda::WholeLoop loop)");
+  out_.line("Team team(loop, arrays.counters, " + std::to_string(number_) + ");");
+  Block &body = loop_.op->getRegion(0).front();
+  for (auto op : body.getOps<kernel::FirstOp>())
+    first(op);
+  out_.open("for (int32_t tick = loop.first; tick < loop.ticks; ++tick)");
+  out_.line("const int32_t at = team.at(tick);");
+  size_t number = 0;
+  for (Operation &op : body) {
+    if (isa<kernel::LaunchOp>(op))
+      stage(number++);
+    else if (isa<kernel::TeamBarrierOp>(op))
+      out_.line("team.wait();");
+    else
+      assert(isa<kernel::FirstOp>(op) && "a whole loop has nothing else");
+  }
+  out_.close();
+  out_.close();
+}
+
+void LoopEmitter::first(kernel::FirstOp op) {
+  for (DeviceArrays::Kept keep : loop_.keeps) {
+    std::string member = program_.nameOf(keep.matrix);
+    kept_[keep.matrix.getSymName()] = names_.fresh(member);
+    out_.line("dbc::cuda::Fragments " + kept_[keep.matrix.getSymName()] + " = arrays." + member + ";");
+  }
+  out_.open("if (kKeeps)");
+  size_t number = 0;
+  for (Operation &each : op.getBody().front()) {
+    if (isa<kernel::WaitCopiesOp>(each)) {
+      out_.line("dbc::cuda::wait_for_copies();");
+    } else if (isa<kernel::BarrierOp>(each)) {
+      out_.line("__syncthreads();");
+    } else {
+      assert(isa<kernel::CopyAsyncOp>(each) && "nothing else comes first");
+      DeviceArrays::Kept keep = loop_.keeps[number++];
+      std::string name = kept_[keep.matrix.getSymName()], memory = names_.fresh("kept_" + name);
+      out_.line("DBC_KEPT(float, " + commas({memory, std::to_string(all_), std::to_string(keep.bytes / 4)}) +
+                ");");
+      out_.line(name + " = dbc::cuda::copy_async(" +
+                commas({name, std::to_string(keep.tiles), memory, "team"}) + ");");
+      all_ += keep.bytes;
+      tiles_ = std::max(tiles_, keep.tiles);
+    }
+  }
+  out_.close();
+}
+
+/// Each stage of each tick counts as a launch of its own.
+void LoopEmitter::stage(size_t number) {
+  kernel::FuncOp stage = loop_.stages[number];
+  std::string launch = "arrays.faults.launch + tick - loop.first";
+  if (loop_.stages.size() > 1)
+    launch = "arrays.faults.launch + (tick - loop.first) * " + std::to_string(loop_.stages.size()) +
+             (number > 0 ? " + " + std::to_string(number) : "");
+  KernelEmitter emitter(model_, program_, arrays_, stage);
+  std::string bounds = "arrays." + loop_.ticks[number];
+  out_.line("team.begins(" +
+            commas({quoted(stage.getSymName().drop_front(StringRef("stage.").size())), "tick",
+                    bounds + "[at]", std::to_string(emitter.rows()), std::to_string(emitter.tiles())}) +
+            ");");
+  const std::string space = kernels_.commonSpace(stage);
+  out_.line(callOf(emitter, program_, (space.empty() ? "" : space + "::") + program_.nameOf(stage),
+                   std::to_string(emitter.rows()), bounds + "[at]", bounds + "[at + 1]", launch, kept_,
+                   "team"));
+}
+
+/// By values where the session wants that and the loop can; with the matrices in shared memory where the
+/// device has so much, and blocks for all tiles.
+void LoopEmitter::launch() {
+  const bool keeps = !loop_.keeps.empty();
+  auto kernel = [&](bool keeping, bool awaiting) {
+    return loop_.name + "<" + (keeps ? (keeping ? "true, " : "false, ") : "") +
+           (awaiting ? "dbc::cuda::AwaitingTeam" : "dbc::cuda::CountingTeam") + ">";
+  };
+  auto call = [&](bool keeping, bool awaiting) {
+    return "dbc::cuda::launch_cooperative(" +
+           commas({kernel(keeping, awaiting), "loop", std::to_string(keeping ? all_ : shared_), "stream",
+                   "arrays", "loop"}) +
+           ");";
+  };
+  auto fits = [&](bool awaiting) {
+    return "dbc::cuda::blocks_of_team(" + commas({kernel(true, awaiting), "loop", std::to_string(all_)}) +
+           ") >= " + std::to_string(tiles_);
+  };
+  auto keepIfItFits = [&](bool awaiting) {
+    if (!keeps)
+      return;
+    out_.line("if (" + fits(awaiting) + ")");
+    out_.line("  return " + call(true, awaiting));
+  };
+  if (loop_.awaits) {
+    out_.open("if (loop.by_value)");
+    keepIfItFits(true);
+    out_.line("return " + call(false, true));
+    out_.close();
+  }
+  keepIfItFits(false);
+  out_.line(call(false, false));
+}
+
+//===-- Of several entries ------------------------------------------------------------------------------===//
+
+/// Finds the members of `Arrays` that a kernel's text names: where texts are the same these are.
+static void findUses(DeviceKernel &kernel, const std::vector<DeviceArrays::Member> &members) {
+  StringRef text = kernel.text;
+  for (const DeviceArrays::Member &member : members) {
+    const std::string words = "arrays." + member.name;
+    for (size_t at = text.find(words); at != StringRef::npos; at = text.find(words, at + 1)) {
+      const char next = text.substr(at + words.size()).front();
+      if (isAlnum(next) || next == '_')
+        continue; // a longer name
+      kernel.uses.push_back(member);
+      break;
+    }
+  }
+}
+
+/// What is the same in programs that can have a kernel in common.
+static std::string keyOf(const DeviceKernel &kernel) {
+  std::string key = kernel.text;
+  for (const DeviceArrays::Member &member : kernel.uses)
+    key += member.type + " " + member.name + ";";
+  return key;
+}
+
+/// Whether kCommon::Arrays can have all that a kernel names.
+bool DeviceKernels::takes(const DeviceKernel &kernel) const {
+  size_t more = 0;
+  for (const DeviceArrays::Member &member : kernel.uses) {
+    auto known = commonMembers_.find(member.name);
+    more += known == commonMembers_.end();
+    if (known != commonMembers_.end() && known->second.type != member.type)
+      return false;
+  }
+  return commonMembers_.size() + more <= kMostMembers;
+}
+
+/// Moves the kernels that several programs have from their lists to common_.
+void DeviceKernels::takeCommon(std::vector<std::vector<DeviceKernel>> &all) {
+  StringMap<int> programs; // that have a kernel
+  for (const auto &kernels : all)
+    for (const DeviceKernel &kernel : kernels)
+      ++programs[keyOf(kernel)];
+  StringMap<std::pair<size_t, size_t>> taken; // where in common_
+  for (auto [program, kernels] : enumerate(all)) {
+    for (const DeviceKernel &kernel : kernels) {
+      const std::string key = keyOf(kernel);
+      if (programs[key] < 2)
+        continue;
+      auto at = taken.find(key);
+      if (at == taken.end()) {
+        if (!takes(kernel))
+          continue;
+        auto hasName = [&](const CommonKernels &space) {
+          return any_of(space.kernels, [&](const DeviceKernel &other) { return other.name == kernel.name; });
+        };
+        size_t space = 0;
+        for (kernel::FuncOp stage : kernel.calls) // which are to stand before
+          space = std::max(space, spaces_.lookup(stage));
+        while (space < common_.size() && hasName(common_[space]))
+          ++space;
+        if (space == common_.size())
+          common_.push_back({kCommon + (space > 0 ? std::to_string(space + 1) : std::string())});
+        at = taken.try_emplace(key, space, common_[space].kernels.size()).first;
+        common_[space].kernels.push_back(kernel);
+      }
+      auto [space, number] = at->second;
+      if (std::string &forGraph = common_[space].kernels[number].forGraph; forGraph.empty())
+        forGraph = kernel.forGraph;
+      for (const DeviceArrays::Member &member : kernel.uses) {
+        CommonMember &known = commonMembers_[member.name];
+        known.type = member.type;
+        if (!is_contained(known.comments, member.comment))
+          known.comments.push_back(member.comment);
+      }
+      spaces_[kernel.op] = space;
+      common_[space].programs.resize(all.size());
+      common_[space].programs.set(program);
+    }
+    erase_if(kernels, [&](const DeviceKernel &kernel) { return spaces_.contains(kernel.op); });
+  }
+}
+
+/// Deals the members of a program's arrays to kCommon::Arrays and its own.
+void DeviceKernels::addMembers(const Program &program, std::vector<DeviceArrays::Member> members) {
+  std::vector<DeviceArrays::Member> &own = ownMembers_.emplace_back();
+  for (DeviceArrays::Member &member : members) {
+    auto common = commonMembers_.find(member.name);
+    if (!hasCommon(program) || common == commonMembers_.end() || common->second.type != member.type) {
+      own.push_back(std::move(member));
+    } else if (none_of(members_, [&](const auto &other) { return other.name == member.name; })) {
+      member.comment = join(common->second.comments, " or ");
+      members_.push_back(std::move(member));
+    }
+  }
+}
+
+FailureOr<DeviceKernels> DeviceKernels::make(const ModelNames &model) {
+  DeviceKernels made;
+  std::vector<DeviceArrays> arrays;
+  std::vector<std::vector<DeviceArrays::Member>> members;
+  llvm::DenseMap<Operation *, int64_t> shared;
+  // Those of programs that can have some in common, and the others.
+  std::vector<std::vector<DeviceKernel>> stages(model.programs.size()), loops(model.programs.size());
+  auto add = [&](size_t program, DeviceKernel kernel, std::vector<std::vector<DeviceKernel>> &kernels) {
+    if (members[program].size() > kMostOfProgram) {
+      made.own_[program].push_back(std::move(kernel));
+    } else {
+      findUses(kernel, members[program]);
+      kernels[program].push_back(std::move(kernel));
+    }
+  };
+  auto takeCommon = [&](std::vector<std::vector<DeviceKernel>> &kernels) {
+    made.takeCommon(kernels);
+    for (auto [program, rest] : enumerate(kernels))
+      append_range(made.own_[program], std::move(rest));
+  };
+
+  made.own_.resize(model.programs.size());
+  for (auto [number, program] : enumerate(model.programs)) {
+    members.push_back(arrays.emplace_back(model, *program).members(model, *program));
+    for (kernel::FuncOp stage : program->stages) {
+      FailureOr<DeviceKernel> kernel = emitStage(model, *program, arrays.back(), stage);
+      if (failed(kernel))
+        return failure();
+      shared[stage] = kernel->sharedBytes;
+      add(number, std::move(*kernel), stages);
+    }
+  }
+  takeCommon(stages);
+
+  for (auto [number, program] : enumerate(model.programs))
+    for (auto [counters, loop] : enumerate(arrays[number].loops)) {
+      int64_t most = 0;
+      for (kernel::FuncOp stage : loop.stages)
+        most = std::max(most, shared[stage]);
+      DeviceKernel kernel(loop.op, loop.name);
+      Writer out;
+      LoopEmitter(model, *program, arrays[number], made, loop, counters, most, out).emit();
+      kernel.text = out.text();
+      kernel.calls = loop.stages;
+      // What calls a stage that a program has for itself is its own.
+      if (all_of(loop.stages, [&](kernel::FuncOp stage) { return made.spaces_.contains(stage); }))
+        add(number, std::move(kernel), loops);
+      else
+        made.own_[number].push_back(std::move(kernel));
+    }
+  takeCommon(loops);
+
+  for (auto [number, program] : enumerate(model.programs))
+    made.addMembers(*program, std::move(members[number]));
+  return made;
+}
+
+bool DeviceKernels::hasCommon(const Program &program) const {
+  return any_of(program.stages, [&](kernel::FuncOp stage) { return spaces_.contains(stage); });
+}
+
+std::string DeviceKernels::commonSpace(Operation *op) const {
+  auto space = spaces_.find(op);
+  return space == spaces_.end() ? "" : common_[space->second].space;
+}
+
+std::string DeviceKernels::function(const Program &program, Operation *op, const std::string &name) const {
+  const std::string space = commonSpace(op);
+  return space.empty() ? kernelsOf(program) + "::" + name
+                       : "dbc::cuda::given_base<cuda_kernels::" + space + "::" + name + ">";
+}
+
+} // namespace dbc::codegen

@@ -1,0 +1,29 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The memory of a part of a batch on a device: its arrays, in C++ and as a sum over what a batch has.
+#pragma once
+
+#include "codegen/common/MemoryPlan.h"
+#include "codegen/cuda/DeviceArrays.h"
+
+namespace dbc::codegen {
+
+/// An array as dbc::cuda::Region has it.
+struct DeviceRegion {
+  std::string kind;                    ///< result, input, zeros, rows, decided
+  std::string member;                  ///< the pointer that gets its address, in C++
+  std::string type;                    ///< C++ of a local pointer that is to be declared for it; else ""
+  std::string from;                    ///< input: where the host has it, in C++
+  std::string size;                    ///< elements, or rows and the elements of one, in C++
+  std::vector<std::string> assigned;   ///< lines that set what is in it, when it has its place
+  std::vector<MemoryPlan::Term> terms; ///< the largest of these counts
+  std::string device = "";             ///< input: whose memory it may be in already, in C++
+  bool awaited = false;                ///< blocks of threads may wait for its numbers
+};
+
+/// All arrays of a program of the model for the device, in the order of their kinds.
+std::vector<DeviceRegion> deviceRegions(const ModelNames &model, const Program &program);
+
+MemoryPlan planMemory(const ModelNames &host, const ModelNames &device);
+
+} // namespace dbc::codegen

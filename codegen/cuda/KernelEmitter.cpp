@@ -1,0 +1,396 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+
+#include "codegen/cuda/KernelEmitter.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+using namespace mlir;
+
+namespace dbc::codegen {
+
+KernelEmitter::KernelEmitter(const ModelNames &model, const Program &program, const DeviceArrays &arrays,
+                             kernel::FuncOp func)
+    : FunctionEmitter(model, program, func), arrays_(arrays) {
+  for (StringRef word :
+       {"arrays", "launch", "threadIdx", "blockIdx", "blockDim", "gridDim", "kRows", "team", "Team"})
+    top_.reserve(word);
+}
+
+int64_t KernelEmitter::rows() const {
+  int64_t rows = 1;
+  kernel::FuncOp(func_).walk([&](kernel::BlocksOp blocks) { rows = blocks.getSize(); });
+  return rows;
+}
+
+bool KernelEmitter::checks() const {
+  bool found = false;
+  kernel::FuncOp(func_).walk([&](Operation *op) { found |= isa<kernel::CheckOp, kernel::IntOp>(op); });
+  return found;
+}
+
+int64_t KernelEmitter::tiles() const {
+  auto tiles = kernel::FuncOp(func_)->getAttrOfType<IntegerAttr>("tiles");
+  return tiles ? tiles.getInt() : 1;
+}
+
+std::vector<kernel::WeightsOp> KernelEmitter::matrices() const {
+  std::vector<kernel::WeightsOp> found;
+  kernel::FuncOp(func_).walk([&](kernel::ProductOp product) {
+    auto matrix = program_.find<kernel::WeightsOp>(product.getWeights());
+    if (product.getSums() && !is_contained(found, matrix))
+      found.push_back(matrix);
+  });
+  return found;
+}
+
+int64_t KernelEmitter::wideRows() const {
+  auto rows = kernel::FuncOp(func_)->getAttrOfType<IntegerAttr>("wide");
+  return rows ? rows.getInt() : 0;
+}
+
+std::string KernelEmitter::arraySource(StringRef symbol) {
+  return "arrays." + model_.array(program_, symbol).member;
+}
+
+/// Of the batch's columns a part has some rows.
+std::string KernelEmitter::arrayType(const Array &array, const std::string &pointer) {
+  return array.kind == Array::Field || array.kind == Array::Argument ? "const " + columnType(array) + " "
+                                                                     : pointer;
+}
+
+/// In a loop that is one launch other stages write a batch's buffers, and other blocks do.
+bool KernelEmitter::restricts(StringRef symbol) {
+  auto buffer = program_.find<kernel::BufferOp>(symbol);
+  return !buffer || program_.find<kernel::SpaceOp>(buffer.getSpace()).getKind() == kernel::SpaceKind::Model;
+}
+
+/// Whether the stage's own loop may be run by blocks that wait for a buffer's numbers: its team reads and
+/// writes them.
+bool KernelEmitter::isAwaited(StringRef symbol) const {
+  return loop() && is_contained(loop()->awaited, symbol);
+}
+
+std::string KernelEmitter::reading(StringRef symbol, const std::string &element) {
+  return isAwaited(symbol) ? "team.read(" + element + ")" : element;
+}
+
+std::string KernelEmitter::writing(StringRef symbol, const std::string &element, const std::string &value) {
+  if (isAwaited(symbol))
+    return "team.write(" + element + ", " + value + ");";
+  if (arrays_.isAwaited(symbol))
+    return element + " = dbc::cuda::settled(" + value + ");";
+  return FunctionEmitter::writing(symbol, element, value);
+}
+
+std::string KernelEmitter::columnSource(kernel::SpaceOp space, StringRef column) {
+  return "arrays." + arrays_.column(space, column);
+}
+
+std::string KernelEmitter::weightsAlias(kernel::WeightsOp weights, const std::string &name) {
+  if (weights.getContract())
+    return ""; // a parameter
+  return "const dbc::cuda::Matrix<real> " + name + " = arrays." + program_.nameOf(weights) + ";";
+}
+
+Expr KernelEmitter::orderedRow(kernel::OrderOp op) {
+  std::string order = arrays_.order(program_.find<kernel::SpaceOp>(op.getSpace()));
+  return call("dbc::cuda::row_at", {"arrays." + order, use(op.getPosition()).text});
+}
+
+void KernelEmitter::emitStageHead(Writer &out) {
+  std::string shape = "A block of threads: " + std::to_string(rows()) + " rows";
+  if (widens())
+    shape = "A block of threads: " + std::to_string(rows()) + " or " + std::to_string(wideRows()) + " rows";
+  if (tiles() > 1)
+    shape += " of one of " + std::to_string(tiles()) + " tiles";
+  if (!sums_.empty())
+    shape += "; " + sums_;
+  out.comment(shape + ".");
+  std::vector<std::string> parameters = {"const Arrays &arrays"};
+  for (kernel::WeightsOp matrix : matrices())
+    parameters.push_back("const dbc::cuda::Fragments &" +
+                         aliases_.at("weights " + matrix.getSymName().str()).name);
+  if (loop())
+    parameters.push_back("const Team &team");
+  parameters.insert(parameters.end(), {"int32_t begin", "int32_t end"});
+  if (checks())
+    parameters.push_back("int32_t launch");
+  if (widens() || loop())
+    out.line(widens() && loop() ? "template <int32_t kRows, class Team>"
+             : widens()         ? "template <int32_t kRows>"
+                                : "template <class Team>");
+  out.open("__device__ __forceinline__ void " + program_.nameOf(func_) + "(" + commas(parameters) + ")");
+}
+
+/// Of tiles that blocks share each has one.
+void KernelEmitter::emitFor(kernel::ForOp op) {
+  if (tiles() == 1 || op.getLow() != func_.getBody().getArgument(2))
+    return FunctionEmitter::emitFor(op);
+  std::string tile = nameValue(op.getBody().getArgument(0), "tile");
+  out_->line("const int32_t " + tile + " = " + work_ + ".tile();");
+  emitBlock(op.getBody().front(), [](ValueRange) {});
+}
+
+void KernelEmitter::emitBlocks(kernel::BlocksOp op) {
+  std::string size = rowsText(), tiles = std::to_string(this->tiles());
+  NameScope inner(scope_), *outer = scope_;
+  scope_ = &inner;
+  work_ = scope_->fresh("work");
+  out_->open("for (dbc::cuda::Work " + work_ + "((end - begin + " +
+             (widens() ? "kRows - 1" : std::to_string(op.getSize() - 1)) + ") / " + size + ", " + tiles +
+             (loop() ? ", team" : "") + "); " + work_ + ".any(); " + work_ + ".next())");
+  std::string first = nameValue(op.getBody().getArgument(0), "first");
+  std::string count = nameValue(op.getBody().getArgument(1), "count");
+  out_->line("const int32_t " + first + " = begin + " + work_ + ".part() * " + size + ";");
+  out_->line("const int32_t " + count + " = std::min(" + size + ", end - " + first + ");");
+  emitBlock(op.getBody().front(), [](ValueRange) {});
+  out_->close();
+  scope_ = outer;
+}
+
+void KernelEmitter::emitOfThreads(Operation *op) {
+  if (isa<kernel::BarrierOp>(op))
+    return out_->line("__syncthreads();");
+  if (auto warps = dyn_cast<kernel::WarpsOp>(op))
+    return emitWarps(warps);
+  if (auto lanes = dyn_cast<kernel::LanesOp>(op))
+    return emitLanes(lanes);
+  auto threads = cast<kernel::ThreadsOp>(op);
+  std::string count = inside(use(threads.getCount()), Bind::Add);
+  NameScope inner(scope_), *outer = scope_;
+  scope_ = &inner;
+  std::string name = nameValue(threads.getBody().getArgument(0), "n");
+  body("for (int32_t " + name + " = threadIdx.x; " + name + " < " + count + "; " + name + " += blockDim.x)",
+       [&] { emitBlock(threads.getBody().front(), [](ValueRange) {}); });
+  scope_ = outer;
+}
+
+void KernelEmitter::emitWarps(kernel::WarpsOp op) {
+  std::string count = inside(use(op.getCount()), Bind::Add);
+  NameScope inner(scope_), *outer = scope_;
+  scope_ = &inner;
+  std::string name = nameValue(op.getBody().getArgument(0), "n");
+  out_->open("for (int32_t " + name + " = threadIdx.x / dbc::cuda::kWarp; " + name + " < " + count + "; " +
+             name + " += dbc::cuda::kWarps)");
+  lane_ = scope_->fresh("lane");
+  out_->line("const int32_t " + lane_ + " = threadIdx.x % dbc::cuda::kWarp;");
+  emitBlock(op.getBody().front(), [](ValueRange) {});
+  lane_ = "";
+  out_->close();
+  scope_ = outer;
+}
+
+void KernelEmitter::emitLanes(kernel::LanesOp op) {
+  static constexpr struct {
+    const char *function, *role;
+  } kinds[] = {{"sum_of_lanes", "sum"}, {"most_of_lanes", "most"}, {"least_of_lanes", "least"}};
+  Block &block = op.getBody().front();
+  std::string carried, function, at;
+  if (op.getCombine()) {
+    function = kinds[int(*op.getCombine())].function;
+    Value soFar = block.getArgument(1);
+    std::string start = use(op.getInit()).text;
+    carried = nameValue(op.getResult(),
+                        sourceName(soFar).empty() ? kinds[int(*op.getCombine())].role : sourceName(soFar));
+    values_[soFar] = {carried};
+    out_->line(declare(op.getResult(), carried) + " = " + start + ";");
+    if (*op.getCombine() != kernel::Combine::Add) { // of equals the first: zeros have two signs
+      at = scope_->fresh(carried + "_at");
+      out_->line("int32_t " + at + " = -1;");
+    }
+    sayHowToAdd("of a row each lane of a warp has every 32nd number, then those 16, 8, 4, 2 and 1 apart put "
+                "theirs together");
+  }
+  std::string lane = std::exchange(lane_, ""), low = use(op.getLow()).text,
+              high = inside(use(op.getHigh()), Bind::Add);
+  NameScope inner(scope_), *outer = scope_;
+  scope_ = &inner;
+  std::string name = nameCounter(block.getArgument(0));
+  body("for (int32_t " + name + " = " + (low == "0" ? "" : low + " + ") + lane + "; " + name + " < " + high +
+           "; " + name + " += dbc::cuda::kWarp)",
+       [&] {
+         emitBlock(block, [&](ValueRange values) {
+           if (values.empty())
+             return;
+           std::string before = at.empty() ? "" : scope_->fresh("before");
+           if (!at.empty())
+             out_->line("const " + scalarType(values[0].getType()) + " " + before + " = " + carried + ";");
+           out_->line(assignment(carried, values[0]));
+           if (!at.empty())
+             body("if (" + carried + " != " + before + ")", [&] { out_->line(at + " = " + name + ";"); });
+         });
+       });
+  scope_ = outer;
+  lane_ = lane;
+  if (!carried.empty())
+    out_->line(carried + " = dbc::cuda::" + function + "(" + carried + (at.empty() ? "" : ", " + at) + ");");
+}
+
+void KernelEmitter::emitWrite(const std::string &statement) {
+  if (lane_.empty())
+    return out_->line(statement);
+  body("if (" + lane_ + " == 0)", [&] { out_->line(statement); });
+}
+
+void KernelEmitter::emitLocal(kernel::LocalOp op) {
+  if (op->use_empty())
+    return;
+  ArrayRef<int64_t> shape = op.getType().getShape();
+  int64_t count = 1;
+  std::string extents;
+  for (auto [axis, extent] : llvm::enumerate(shape)) {
+    count *= extent;
+    extents +=
+        (axis > 0 ? " * " : "") + (axis == 0 && kernel::isOfRows(op) ? rowsText() : std::to_string(extent));
+  }
+  std::string element = pointee(op.getType().getElement(), false), name = nameValue(op.getResult());
+  if (op.getMemory() == kernel::Memory::Shared) {
+    std::string offset = std::to_string(sharedBytes_);
+    if (!widens() || !kernel::isOfRows(op)) {
+      assert(sharedBytesOfRow_ == 0 && "what all rows share lies before what each has");
+      sharedBytes_ += (count * model_.bytes(element) + 15) / 16 * 16;
+    } else {
+      if (sharedBytesOfRow_ > 0)
+        offset += " + kRows * " + std::to_string(sharedBytesOfRow_);
+      sharedBytesOfRow_ += (count / shape.front() * model_.bytes(element) + 3) / 4 * 4;
+    }
+    out_->line("DBC_SHARED(" + commas({element, name, offset, extents}) + ");");
+    return;
+  }
+  out_->line(element + " *const " + name + " = dbc::cuda::block_scratch<" + element + ">(arrays.scratch, " +
+             std::to_string(blockScratch_) + ");");
+  blockScratch_ += (count * model_.bytes(element) + 255) / 256 * 256;
+}
+
+//===-- Products ----------------------------------------------------------------------------------------===//
+
+std::string KernelEmitter::segment(Value value, int64_t length, bool onUnits) {
+  auto op = value.getDefiningOp<kernel::RowsOp>();
+  auto plus = [](const std::string &base, const std::string &offset) {
+    return offset == "0" ? base : base + " + " + offset;
+  };
+  std::string base, via = "nullptr", offset = std::to_string(op.getOffset());
+  int64_t stride;
+  if (Value local = op.getLocal()) {
+    stride = rowSize(cast<kernel::LocalType>(local.getType()));
+    base = plus(use(local).text, offset);
+  } else {
+    stride = strideOf(*op.getArray());
+    base = arrayName(*op.getArray());
+    if (op.getVia())
+      via = use(op.getVia()).text;
+    else if (op.getFrom())
+      base = plus(base, "int64_t(" + use(op.getFrom()).text + ")" +
+                            (stride == 1 ? "" : " * " + std::to_string(stride)));
+    base = plus(base, offset);
+  }
+  bool chunks = onUnits && stride % 4 == 0 && op.getOffset() % 4 == 0;
+  std::vector<std::string> arguments = {base, via, std::to_string(stride), std::to_string(length)};
+  if (op.getArray() && isAwaited(*op.getArray()))
+    arguments.push_back("team");
+  return call(chunks ? "dbc::cuda::chunks" : "dbc::cuda::segment", arguments).text;
+}
+
+/// "1 chunk", "8 chunks".
+static std::string counted(int64_t n, StringRef what) {
+  return std::to_string(n) + " " + what.str() + (n == 1 ? "" : "s");
+}
+
+void KernelEmitter::sayHowToAdd(const std::string &words) {
+  if (StringRef(sums_).find(words) == StringRef::npos)
+    sums_ += (sums_.empty() ? "" : "; ") + words;
+}
+
+void KernelEmitter::emitProduct(kernel::ProductOp op) {
+  auto weights = program_.find<kernel::WeightsOp>(op.getWeights());
+  std::string name = aliases_.at("weights " + op.getWeights().str()).name;
+  int64_t gates = weights.getGates().value_or(1), units = weights.getOut() / gates;
+  std::string number = op.getTile() ? use(op.getTile()).text : "0";
+  std::string tile = op.getTile()
+                         ? call("dbc::cuda::tile_of", {number, std::to_string(gates), std::to_string(units),
+                                                       std::to_string(*weights.getWidth())})
+                               .text
+                         : call("dbc::cuda::all_of", {std::to_string(weights.getOut())}).text;
+  kernel::ContractAttr contract = op.getSums() ? weights.getContractAttr() : kernel::ContractAttr();
+  std::string function = op.getTable() ? "product_of_tables" : "product",
+              sums = "sums of products run in the order of their inputs";
+  std::vector<std::string> arguments = {use(op.getCount()).text};
+  if (contract) {
+    std::string instruction = kernel::stringifyInstruction(contract.getInstruction()).str();
+    function = "MatrixUnits<" +
+               commas({"dbc::cuda::Math::" + instruction, std::to_string(contract.getChunks()),
+                       std::to_string(contract.getStrips())}) +
+               ">::" + (widens() ? "template " : "") + "product<" + rowsText() + ">";
+    sums = "products on the matrix units (" + instruction + ") in " + counted(contract.getChunks(), "chunk");
+    arguments.insert(arguments.end(), {name, number, tile, use(op.getSums()).text, use(op.getInto()).text});
+  } else {
+    if (op.getTable())
+      arguments.push_back(use(op.getTable()).text);
+    arguments.insert(arguments.end(), {name, tile, use(op.getInto()).text});
+  }
+  sayHowToAdd(sums);
+  for (auto [x, length] : llvm::zip(op.getX(), op.getLengths()))
+    arguments.push_back(segment(x, length, contract != nullptr));
+  out_->line("dbc::cuda::" + function + "(" + commas(arguments) + ");");
+}
+
+void KernelEmitter::emitMultiply(kernel::MultiplyOp op) {
+  auto into = cast<kernel::LocalType>(op.getInto().getType());
+  std::string row = use(op.getRow()).text, y = use(op.getInto()).text;
+  if (row != "0")
+    y += " + " + row + " * " + std::to_string(rowSize(into));
+  int64_t inputs = 0;
+  for (int64_t length : op.getLengths())
+    inputs += length;
+  std::vector<std::string> arguments = {row, std::to_string(op.getHeight()), std::to_string(op.getOutputs()),
+                                        y, segment(op.getA(), inputs)};
+  for (auto [part, length] : llvm::zip(op.getB(), op.getLengths()))
+    arguments.push_back(segment(part, length));
+  out_->line("dbc::cuda::multiply(" + commas(arguments) + ");");
+}
+
+//===-- What is wrong -----------------------------------------------------------------------------------===//
+
+std::string KernelEmitter::fault(Operation *op, const std::string &row,
+                                 const std::vector<std::string> &numbers) {
+  Operation *dealt = op->getParentOp();
+  while (!isa<kernel::ThreadsOp, kernel::WarpsOp>(dealt))
+    dealt = dealt->getParentOp();
+  int loop = 0;
+  func_.walk<WalkOrder::PreOrder>([&](Operation *other) {
+    if (other == dealt)
+      return WalkResult::interrupt();
+    loop += isa<kernel::ThreadsOp, kernel::WarpsOp>(other);
+    return WalkResult::advance();
+  });
+  std::string iteration = use(dealt->getRegion(0).getArgument(0)).text;
+  std::string place = "{" + commas({row, std::to_string(loop), iteration}) + "}";
+  std::vector<std::string> arguments = {"arrays.faults", "launch", std::to_string(model_.check(op)), place};
+  arguments.insert(arguments.end(), numbers.begin(), numbers.end());
+  return "dbc::cuda::fault(" + commas(arguments) + ");";
+}
+
+std::string KernelEmitter::ofOneThread(const Expr &condition) {
+  return lane_.empty() ? condition.text : inside(condition, Bind::LogicalAnd) + " && " + lane_ + " == 0";
+}
+
+void KernelEmitter::emitCheck(kernel::CheckOp op) {
+  std::vector<std::string> numbers;
+  for (Value value : op.getValues())
+    numbers.push_back(use(value).text);
+  std::string row = numbers.front();
+  numbers.erase(numbers.begin());
+  std::string text = fault(op, row, numbers);
+  body("if (" + ofOneThread(negated(use(op.getCondition()))) + ")", [&] { out_->line(text); });
+}
+
+void KernelEmitter::emitInt(kernel::IntOp op) {
+  std::string row = use(op.getRow()).text, a = use(op.getA()).text, b = use(op.getB()).text,
+              name = nameValue(op.getResult());
+  out_->line("int32_t " + name + " = 0;");
+  Expr fails = {"!dbc::cuda::checked_" + intFunction(op.getKind()).str() + "(" + commas({a, b, "&" + name}) +
+                ")"};
+  body("if (" + ofOneThread(fails) + ")", [&] { out_->line(fault(op, row, {a, b})); });
+}
+
+} // namespace dbc::codegen
