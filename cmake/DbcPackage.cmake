@@ -18,4 +18,4 @@ export(EXPORT dbcTargets NAMESPACE dbc:: FILE ${PROJECT_BINARY_DIR}/${package}/d
 # What dbc and generated code read: the runtime's headers, the library of modules and the constants of devices
 # (driver/Files.cpp looks for them).
 install(DIRECTORY runtime/include/dbc DESTINATION include)
-install(DIRECTORY dsl/lib driver/devices DESTINATION share/dbc)
+install(DIRECTORY dsl/lib cost/devices DESTINATION share/dbc)

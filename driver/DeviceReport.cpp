@@ -1,11 +1,20 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
 #include "driver/DeviceReport.h"
+#include "codegen/cuda/DeviceArrays.h"
 #include "llvm/ADT/STLExtras.h"
+#include <dbc/cuda/arrays.h>
+#include <dbc/cuda/blas.h>
 
 using namespace mlir;
 
 namespace dbc::driver {
+
+// What a batch takes, as codegen plans it, is what the runtime makes of it.
+static_assert(codegen::kCounterBytes == cuda::kCounters * sizeof(int32_t) &&
+                  codegen::kBlasWorkspace == cuda::kBlasWorkspace &&
+                  codegen::biasBehind(5) == cuda::bias_behind(5),
+              "the memory formula is the runtime's");
 
 static ProductReport reportProduct(kernel::ProductOp product, SymbolTable &names) {
   auto matrix = names.lookup<kernel::WeightsOp>(product.getWeights());
@@ -27,21 +36,15 @@ static ProductReport reportGemm(kernel::GemmOp gemm, SymbolTable &names) {
   return report;
 }
 
-std::string stageName(kernel::FuncOp kernel) {
-  return kernel.getSymName().drop_front(StringRef("stage.").size()).str();
-}
-
 static KernelReport reportKernel(kernel::FuncOp func, SymbolTable &names, int64_t realBytes) {
   KernelReport report;
-  report.name = stageName(func);
+  report.name = func.getStageName().str();
   report.shared = kernel::blockBytes(func, kernel::Memory::Shared, realBytes);
   report.global = kernel::blockBytes(func, kernel::Memory::Global, realBytes);
   report.byRow = kernel::computesByRow(func);
   report.registers = kernel::registersOf(kernel::residentBlocks(func, realBytes));
-  if (auto tiles = func->getAttrOfType<IntegerAttr>("tiles"))
-    report.tiles = tiles.getInt();
-  if (auto wide = func->getAttrOfType<IntegerAttr>("wide"))
-    report.wide = wide.getInt();
+  report.tiles = func.getTiles().value_or(1);
+  report.wide = func.getWide().value_or(0);
   report.wideShared = kernel::blockBytes(func, kernel::Memory::Shared, realBytes, report.wide > 0);
   report.wideRegisters = kernel::registersOf(kernel::residentBlocks(func, realBytes, report.wide > 0));
   func.walk([&](Operation *op) {
@@ -64,8 +67,8 @@ std::vector<DeviceReport> reportKernels(ModuleOp kernels, int64_t realBytes) {
     DeviceReport report{program.getSymName().str(), {}, ""};
     SymbolTable names(program);
     program.walk([&](kernel::RunOp run) {
-      if (auto apart = run->getAttrOfType<StringAttr>("apart"))
-        report.noGraph = apart.getValue().str();
+      if (auto apart = run.getApart())
+        report.noGraph = apart->str();
     });
     program.walk([&](kernel::LaunchOp launch) {
       auto func = names.lookup<kernel::FuncOp>(launch.getFunc());
@@ -74,22 +77,21 @@ std::vector<DeviceReport> reportKernels(ModuleOp kernels, int64_t realBytes) {
       KernelReport kernel = reportKernel(func, names, realBytes);
       kernel.launch = "once";
       for (Operation *loop = launch->getParentOp(); loop != program; loop = loop->getParentOp()) {
-        if (!isa<kernel::LevelsOp, kernel::StepsOp>(loop))
+        auto ticks = dyn_cast<kernel::TickLoopInterface>(loop);
+        if (!ticks)
           continue;
-        auto apart = loop->getAttrOfType<StringAttr>("apart");
         loop->walk([&](kernel::CopyAsyncOp copy) {
           auto matrix = names.lookup<kernel::WeightsOp>(copy.getWeights());
           for (ProductReport &product : kernel.products)
             if (matrix.getSymName().drop_front(StringRef("packed.").size()) == product.matrix)
               product.kept = matrix.getTileBytes();
         });
-        if (auto counts = loop->getAttrOfType<StringAttr>("counts"))
-          kernel.launch =
-              "with its whole loop; blocks wait for each other behind it, as " + counts.getValue().str();
-        else if (loop->hasAttr("persistent"))
+        if (auto counts = ticks.getCounts())
+          kernel.launch = "with its whole loop; blocks wait for each other behind it, as " + counts->str();
+        else if (ticks.getPersistent())
           kernel.launch = "with its whole loop; blocks wait for the numbers that they need";
-        else if (apart)
-          kernel.launch = "each time: " + apart.getValue().str();
+        else if (auto apart = ticks.getApart())
+          kernel.launch = "each time: " + apart->str();
       }
       report.kernels.push_back(std::move(kernel));
     });

@@ -22,8 +22,6 @@ struct ProductReport {
   bool blas = false;         ///< cuBLAS computes it
   int64_t kept = 0;          ///< bytes that a block of threads keeps of it in shared memory for a whole loop
 };
-/// The name of the stage that a kernel computes.
-std::string stageName(kernel::FuncOp kernel);
 
 struct KernelReport {
   std::string name;   ///< of the stage

@@ -110,7 +110,7 @@ static Surroundings find() {
     return {joinPath(prefix, "share/dbc/lib"), joinPath(prefix, "include"),
             joinPath(prefix, "share/dbc/devices")};
   return {joinPath(DBC_SOURCE_DIR, "dsl/lib"), joinPath(DBC_SOURCE_DIR, "runtime/include"),
-          joinPath(DBC_SOURCE_DIR, "driver/devices")};
+          joinPath(DBC_SOURCE_DIR, "cost/devices")};
 }
 
 const Surroundings &surroundings() {

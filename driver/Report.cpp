@@ -3,9 +3,9 @@
 // `dbc report`: how a model is computed. What the passes decided comes from the `batch` level; with --input
 // the model is run too, and what its stages did is counted; or, for a device, predicted from its constants.
 
+#include "cost/EntryPredictor.h"
 #include "driver/Commands.h"
 #include "driver/DeviceReport.h"
-#include "driver/EntryPredictor.h"
 #include "driver/Files.h"
 #include "driver/Lines.h"
 #include "driver/StageReport.h"
@@ -118,7 +118,7 @@ static Exit reportDevice(const Options &options, ModelUnit &unit, llvm::json::Ob
 /// Schedules the input on the CPU, which tells the rows of each level, and predicts what its batches take on
 /// a device. Computes it only where computed values say which rows there are.
 static Exit predictInput(const Options &options, ModelUnit &device, llvm::json::Object &json) {
-  llvm::Expected<DeviceConstants> constants = readDevice(options.device);
+  llvm::Expected<cost::DeviceConstants> constants = cost::readDevice(surroundings().devices, options.device);
   if (!constants)
     return fail(constants.takeError());
   mlir::OwningOpRef<mlir::ModuleOp> kernels;
@@ -134,13 +134,13 @@ static Exit predictInput(const Options &options, ModelUnit &device, llvm::json::
     return exit;
   if (Exit exit = load(onCpu, unit, loaded, entry))
     return exit;
-  const EntryPredictor predictor(std::move(*constants), *kernels, loaded.info().entries[entry].name);
+  const cost::EntryPredictor predictor(std::move(*constants), *kernels, loaded.info().entries[entry].name);
   CompiledRunner runner(loaded.model, entry, /*threads=*/1);
   LaunchLog log;
   log.compute = predictor.program().keeps;
   runner.session.log_launches(&log);
   runner.session.limit_part(options.batch); // a device computes a batch in one part
-  std::vector<Prediction> batches;
+  std::vector<cost::Prediction> batches;
   Exit exit = eachBatch(options, [&](const std::vector<std::string> &lines) {
     std::vector<LineResult> results;
     if (Status status = runner.compute(lines, results); !status.ok())
@@ -157,7 +157,7 @@ static Exit predictInput(const Options &options, ModelUnit &device, llvm::json::
     printError(options.countInput + ": has no inputs");
     return kUserError;
   }
-  const Prediction prediction = mean(batches);
+  const cost::Prediction prediction = mean(batches);
   if (!options.json)
     print(llvm::outs() << "\n", predictor.device(), predictor.program(), prediction);
   json["prediction"] = toJson(predictor.device(), predictor.program(), prediction);
@@ -175,7 +175,9 @@ Exit reportCommand(const Options &options) {
   if ((!options.device.empty() || !options.countInput.empty()) && findEntry(info, options.entry) < 0)
     return kUserError;
   if (!options.device.empty())
-    if (llvm::Expected<DeviceConstants> constants = readDevice(options.device); !constants)
+    if (llvm::Expected<cost::DeviceConstants> constants =
+            cost::readDevice(surroundings().devices, options.device);
+        !constants)
       return fail(constants.takeError());
   mlir::OwningOpRef<mlir::ModuleOp> batch;
   if (Exit exit = unit.transform("batch", batch))

@@ -3,8 +3,8 @@
 // `dbc run` and `dbc interpret`: JSON lines in, JSON lines out, by compiled code or by the oracle.
 
 #include "codegen/common/Surface.h"
+#include "cost/EntryPredictor.h"
 #include "driver/Commands.h"
-#include "driver/EntryPredictor.h"
 #include "driver/Files.h"
 #include "driver/Lines.h"
 #include "oracle/Describe.h"
@@ -113,7 +113,7 @@ class ProfiledRunner : public CompiledRunner {
 public:
   using CompiledRunner::CompiledRunner;
   /// From now on. Times are of a card, or `onCpu`; inputs may share instances if `share`.
-  void predict(EntryPredictor by, bool onCpu, bool share) {
+  void predict(cost::EntryPredictor by, bool onCpu, bool share) {
     predictor.emplace(std::move(by));
     shares = share;
     predicted.measured_on = onCpu ? "cpu" : "card";
@@ -129,13 +129,14 @@ protected:
       // Where stages are timed there is no graph.
       const bool loops = context->path() == cuda::Path::Persistent;
       const int64_t dealt = shares && context->teams() <= 1 ? 1 : batch.inputs();
-      predictor->add(log, profile.stages, dealt, loops ? DevicePath::Loops : DevicePath::Levels, predicted);
+      predictor->add(log, profile.stages, dealt, loops ? cost::DevicePath::Loops : cost::DevicePath::Levels,
+                     predicted);
     }
     return status;
   }
 
 private:
-  std::optional<EntryPredictor> predictor;
+  std::optional<cost::EntryPredictor> predictor;
   bool shares = false;
   LaunchLog log;
   PredictedProfile predicted;
@@ -153,9 +154,9 @@ static void print(llvm::raw_ostream &out, const PredictedProfile &predicted) {
 }
 
 Exit runCommand(const Options &options) {
-  std::optional<DeviceConstants> constants;
+  std::optional<cost::DeviceConstants> constants;
   if (!options.device.empty()) {
-    llvm::Expected<DeviceConstants> read = readDevice(options.device);
+    llvm::Expected<cost::DeviceConstants> read = cost::readDevice(surroundings().devices, options.device);
     if (!read)
       return fail(read.takeError());
     constants = std::move(*read);
@@ -172,7 +173,7 @@ Exit runCommand(const Options &options) {
     mlir::OwningOpRef<mlir::ModuleOp> kernels;
     if (Exit exit = unit.transform("kernel", kernels, {}, /*device=*/true))
       return exit;
-    runner.predict(EntryPredictor(std::move(*constants), *kernels, runner.entry.name),
+    runner.predict(cost::EntryPredictor(std::move(*constants), *kernels, runner.entry.name),
                    options.model.target == "cuda-on-cpu", options.share);
   }
   Exit exit = stream(options, runner, options.batch);

@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The constants of the cost model (driver/DeviceCost.h), each measured by a kernel of its own. Prints one
+// The constants of the cost model (cost/DeviceCost.h), each measured by a kernel of its own. Prints one
 // line of JSON, by the names that a device's file has.
 #include <dbc/cuda/kernels.h>
 

@@ -46,12 +46,12 @@ std::string ModelNames::variant() const {
   return "dims_" + utohexstr(xxh3_64bits(text), /*LowerCase=*/true).substr(0, 8);
 }
 
-int64_t ModelNames::traffic(kernel::FuncOp stage, StringRef what) const {
-  auto figure = [&](StringRef unit) {
-    auto value = stage->getAttrOfType<IntegerAttr>((unit + "_" + what).str());
-    return value ? value.getInt() : 0;
-  };
-  return figure("reals") * bytes("real") + figure("bytes");
+int64_t ModelNames::bytesRead(kernel::FuncOp stage) const {
+  return stage.getRealsRead().value_or(0) * bytes("real") + stage.getBytesRead().value_or(0);
+}
+
+int64_t ModelNames::bytesWritten(kernel::FuncOp stage) const {
+  return stage.getRealsWritten().value_or(0) * bytes("real") + stage.getBytesWritten().value_or(0);
 }
 
 static bool launches(kernel::LevelsOp loop, kernel::FuncOp stage) {

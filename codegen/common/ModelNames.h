@@ -194,8 +194,9 @@ public:
     assert(found != checks_.end() && "a check of a stage");
     return found->second;
   }
-  /// What a row of a stage moves, in bytes: `what` is "read" or "written".
-  int64_t traffic(kernel::FuncOp stage, llvm::StringRef what) const;
+  /// What a row of a stage moves.
+  int64_t bytesRead(kernel::FuncOp stage) const;
+  int64_t bytesWritten(kernel::FuncOp stage) const;
   llvm::StringRef real() const { return f64() ? "double" : "float"; }
   const Data &data(llvm::StringRef source) const;
   const Param *param(llvm::StringRef path) const;

@@ -86,8 +86,7 @@ std::string ComputeEmitter::work(Operation &loop) {
             ".ticks.count";
   loop.walk([&](kernel::LaunchOp launch) {
     auto func = program_.find<kernel::FuncOp>(launch.getFunc());
-    auto ofRow = func->getAttrOfType<IntegerAttr>("operations");
-    if (program_.stageNumber(func) < 0 || !ofRow || ofRow.getInt() == 0)
+    if (program_.stageNumber(func) < 0 || func.getOperations().value_or(0) == 0)
       return; // ran when the model was made, or has no products
     operations += (operations.empty() ? "" : " + ") + std::string("stages[") +
                   std::to_string(program_.stageNumber(func)) + "].cost.operations * " +

@@ -143,12 +143,12 @@ static void stage(json::OStream &j, const ModelNames &model, kernel::FuncOp func
         for (Attribute line : func.getDocAttr())
           j.value(cast<StringAttr>(line).getValue());
     });
-    j.attribute("bytes_read", model.traffic(func, "read"));
-    j.attribute("bytes_written", model.traffic(func, "written"));
-    if (auto gathers = func->getAttrOfType<IntegerAttr>("gathers"))
-      j.attribute("gathers", gathers.getInt());
-    if (auto operations = func->getAttrOfType<IntegerAttr>("operations"))
-      j.attribute("operations", operations.getInt());
+    j.attribute("bytes_read", model.bytesRead(func));
+    j.attribute("bytes_written", model.bytesWritten(func));
+    if (auto gathers = func.getGathers())
+      j.attribute("gathers", int64_t(*gathers));
+    if (auto operations = func.getOperations())
+      j.attribute("operations", int64_t(*operations));
   });
 }
 

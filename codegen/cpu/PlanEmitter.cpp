@@ -365,17 +365,13 @@ LogicalResult PlanEmitter::functions() {
 //===-- Stages ------------------------------------------------------------------------------------------===//
 
 std::string PlanEmitter::cost(kernel::FuncOp stage, const CpuFunctionEmitter &emitter) {
-  auto attribute = [&](StringRef name) {
-    auto value = stage->getAttrOfType<IntegerAttr>(name);
-    return std::to_string(value ? value.getInt() : 0);
-  };
   // Where no schedule says it: a row with a product is worth a second thread much sooner than a few
   // additions.
-  std::string grain = stage->hasAttr("grain") ? attribute("grain") : emitter.hasProduct() ? "16" : "256";
+  const int64_t grain = stage.getGrain().value_or(emitter.hasProduct() ? 16 : 256);
   return "{" +
-         commas({std::to_string(model_.traffic(stage, "read")),
-                 std::to_string(model_.traffic(stage, "written")), attribute("gathers"),
-                 attribute("operations"), grain}) +
+         commas({std::to_string(model_.bytesRead(stage)),
+                 std::to_string(model_.bytesWritten(stage)), std::to_string(stage.getGathers().value_or(0)),
+                 std::to_string(stage.getOperations().value_or(0)), std::to_string(grain)}) +
          "}";
 }
 
@@ -388,9 +384,9 @@ LogicalResult PlanEmitter::stages() {
       return failure();
     out_.blank();
     scratch = std::max(scratch, emitter.scratch());
-    auto tiles = func->getAttrOfType<IntegerAttr>("tiles");
+    std::optional<int64_t> tiles = func.getTiles();
     lines.push_back("{" + quoted(func.getSymName()) + ", " + program_.nameOf(func) + ", " +
-                    (tiles ? std::to_string(tiles.getInt()) + ", " : "") + cost(func, emitter) + "}");
+                    (tiles ? std::to_string(*tiles) + ", " : "") + cost(func, emitter) + "}");
     return success();
   };
   for (kernel::FuncOp func : program_.modelStages)

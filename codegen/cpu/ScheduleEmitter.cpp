@@ -25,10 +25,12 @@ std::string arrayOf(const ModelNames &model, const Program &program, Operation *
   std::string view, part;
   kernel::FieldPart which;
   StringRef symbol;
+  int64_t level = 0;
   if (isArgument) {
     auto argument = cast<kernel::ArgumentOp>(op);
     view = "run.arg(" + std::to_string(argument.getLeaf()) + ")";
     which = argument.getPart();
+    level = argument.getLevel().value_or(0);
     symbol = argument.getSymName();
   } else {
     auto field = cast<kernel::FieldOp>(op);
@@ -37,10 +39,10 @@ std::string arrayOf(const ModelNames &model, const Program &program, Operation *
       return "run.batch.kinds(" + data + ")";
     view = "run.batch.column(" + data + ", " + std::to_string(field.getColumn()) + ")";
     which = field.getPart();
+    level = field.getLevel().value_or(0);
     symbol = field.getSymName();
   }
-  auto level = op->getAttrOfType<IntegerAttr>("level");
-  std::string lists = ".lists[" + std::to_string(level ? level.getInt() : 0) + "]";
+  std::string lists = ".lists[" + std::to_string(level) + "]";
   if (which == kernel::FieldPart::Begin)
     return view + lists + ".begin";
   if (which == kernel::FieldPart::End)

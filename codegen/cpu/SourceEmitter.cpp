@@ -144,10 +144,10 @@ static void emitMakeModel(const ModelNames &model, const DeviceCode *device, Wri
     out.line(plan + ".bind(model);");
     out.line("dbc::Scratch " + scratch + ";");
     for (kernel::FuncOp stage : program->modelStages) {
-      auto tiles = stage->getAttrOfType<IntegerAttr>("tiles");
+      std::optional<int64_t> tiles = kernel::FuncOp(stage).getTiles();
       out.line(code + program->nameOf(stage) + "(" + plan + ", 0, " +
                program->rows(program->find<kernel::SpaceOp>(*stage.getSpace())) + ", " +
-               (tiles ? "0, " + std::to_string(tiles.getInt()) + ", " : "") + scratch + ".get<char>(" + code +
+               (tiles ? "0, " + std::to_string(*tiles) + ", " : "") + scratch + ".get<char>(" + code +
                "kScratch));");
     }
   }

@@ -87,17 +87,13 @@ void DeviceComputeEmitter::stages() {
                "///");
   out_.line("const dbc::cuda::Stage<" + kernelsOf(program_) + "::Arrays> device_stages[] = {");
   for (kernel::FuncOp stage : program_.stages) {
-    auto attribute = [&](StringRef name) {
-      auto value = stage->getAttrOfType<IntegerAttr>(name);
-      return std::to_string(value ? value.getInt() : 0);
-    };
     out_.line(
         "    {" +
         commas({quoted(stage.getSymName()),
                 kernels_->function(program_, stage, launchOf(program_.nameOf(stage))),
-                std::to_string(model_.traffic(stage, "read")),
-                std::to_string(model_.traffic(stage, "written")), attribute("gathers"),
-                attribute("operations")}) +
+                std::to_string(model_.bytesRead(stage)),
+                std::to_string(model_.bytesWritten(stage)), std::to_string(stage.getGathers().value_or(0)),
+                std::to_string(stage.getOperations().value_or(0))}) +
         (arrays_.graph ? ", " + kernels_->function(program_, stage, recordOf(program_.nameOf(stage))) : "") +
         "},");
   }
@@ -178,32 +174,30 @@ DeviceRegion DeviceComputeEmitter::fieldRegion(const std::string &symbol) {
   DeviceRegion region{"input", "arrays." + array.member, "", array.member, "", {}, {}};
   std::string view, rows, column;
   kernel::FieldPart part;
-  Operation *op;
+  int64_t level = 0;
   if (auto argument = program_.find<kernel::ArgumentOp>(symbol)) {
-    op = argument;
     part = argument.getPart();
+    level = argument.getLevel().value_or(0);
     column = argument.getName().str();
     view = "run.arg(" + std::to_string(argument.getLeaf()) + ")";
     rows = "run.range";
     region.terms.push_back({"inputs", "", bytes});
   } else {
     auto field = program_.find<kernel::FieldOp>(symbol);
-    op = field;
     part = field.getPart();
+    level = field.getLevel().value_or(0);
     column = field.getData().str() + "." + field.getName().str();
     std::string table = std::to_string(model_.data(field.getData()).number);
     view = "run.batch.column(" + table + ", " + std::to_string(field.getColumn()) + ")";
     rows = "run.batch.rows(" + table + ", run.range)";
     region.terms.push_back({"nodes", field.getData().str(), bytes});
   }
-  auto level = op->getAttrOfType<IntegerAttr>("level");
   if (part == kernel::FieldPart::Items) {
     rows = "dbc::cuda::elements(" + view + ", " + rows + ")";
     region.terms = {{"elements", column, bytes}};
-  } else if ((part == kernel::FieldPart::Begin || part == kernel::FieldPart::End) && level &&
-             level.getInt() > 0) {
-    rows = "dbc::cuda::elements(" + view + ", " + rows + ", " + std::to_string(level.getInt()) + ")";
-    region.terms = {{"elements", column, bytes, level.getInt()}};
+  } else if ((part == kernel::FieldPart::Begin || part == kernel::FieldPart::End) && level > 0) {
+    rows = "dbc::cuda::elements(" + view + ", " + rows + ", " + std::to_string(level) + ")";
+    region.terms = {{"elements", column, bytes, level}};
   }
   region.size = rows + ", " + std::to_string(array.rowSize());
   if ((part == kernel::FieldPart::Value || part == kernel::FieldPart::Items) && array.pointee == "float")

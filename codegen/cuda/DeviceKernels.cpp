@@ -294,8 +294,8 @@ void LoopEmitter::stage(size_t number) {
   KernelEmitter emitter(model_, program_, arrays_, stage);
   std::string bounds = "arrays." + loop_.ticks[number];
   out_.line("team.begins(" +
-            commas({quoted(stage.getSymName().drop_front(StringRef("stage.").size())), "tick",
-                    bounds + "[at]", std::to_string(emitter.rows()), std::to_string(emitter.tiles())}) +
+            commas({quoted(stage.getStageName()), "tick", bounds + "[at]", std::to_string(emitter.rows()),
+                    std::to_string(emitter.tiles())}) +
             ");");
   const std::string space = kernels_.commonSpace(stage);
   out_.line(callOf(emitter, program_, (space.empty() ? "" : space + "::") + program_.nameOf(stage),

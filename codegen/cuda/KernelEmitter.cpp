@@ -29,8 +29,7 @@ bool KernelEmitter::checks() const {
 }
 
 int64_t KernelEmitter::tiles() const {
-  auto tiles = kernel::FuncOp(func_)->getAttrOfType<IntegerAttr>("tiles");
-  return tiles ? tiles.getInt() : 1;
+  return kernel::FuncOp(func_).getTiles().value_or(1);
 }
 
 std::vector<kernel::WeightsOp> KernelEmitter::matrices() const {
@@ -44,8 +43,7 @@ std::vector<kernel::WeightsOp> KernelEmitter::matrices() const {
 }
 
 int64_t KernelEmitter::wideRows() const {
-  auto rows = kernel::FuncOp(func_)->getAttrOfType<IntegerAttr>("wide");
-  return rows ? rows.getInt() : 0;
+  return kernel::FuncOp(func_).getWide().value_or(0);
 }
 
 std::string KernelEmitter::arraySource(StringRef symbol) {

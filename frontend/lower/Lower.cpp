@@ -237,7 +237,7 @@ void Lowering::lowerCell(const FuncInfo &func, LayerInstance self, const std::st
   unsigned ranges = llvm::count_if(keys, [](const Binding *key) { return !key->type->isNode(); });
   auto cell = dyn::CellOp::create(
       builder_, place(range), symbol, builder_.getTypeArrayAttr(flatTypes(func.result, range)),
-      surfaceType(func.result, range), mlir::IntegerAttr(), ranges + self.tables.size());
+      surfaceType(func.result, range), ranges + self.tables.size());
   mlir::OpBuilder::InsertionGuard guard(builder_);
   mlir::Block &body = cell.getBody().emplaceBlock();
   lowerRanges(func, cell);

@@ -58,6 +58,15 @@ def Batch_ScheduleAttr : AttrDef<Batch_Dialect, "Schedule"> {
 }
 def Batch_Number : Type<CPred<"::dbc::dyn::isNumber($_self)">, "number">;
 
+def Batch_LoopAttr : AttrDef<Batch_Dialect, "Loop"> {
+  let mnemonic = "loop";
+  let summary = "A loop that a stage is to stand in";
+  let description = [{
+    `carrier`: the recursion group or scan that it goes over. Stages of different `run`s of one carrier need not share a loop.
+  }];
+  let parameters = (ins "::mlir::FlatSymbolRefAttr":$carrier, "int64_t":$run);
+  let assemblyFormat = "`<` $carrier `,` $run `>`";
+}
 class Batch_Op<string m, list<Trait> t = []> : Op<Batch_Dialect, m, t>;
 
 def Batch_ProgramOp : Batch_Op<"program", [Symbol, SymbolTable, NoTerminator, SingleBlock, NoRegionArguments]> {
@@ -99,11 +108,17 @@ def Batch_StageOp : Batch_Op<"stage", [SingleBlock, NoTerminator, NoRegionArgume
     for the manifest: nothing refers to it. With `when` it is run for the rows only for which that buffer over its space
     holds, in any tick: what a `while` has ended is not computed (LANGUAGE S4). `blas`: it is one product, of its row of a
     buffer and a matrix of parameters, and the parameter that is added to it as its bias if there is one, written to another
-    buffer, for all rows: on a GPU a library computes it.
+    buffer, for all rows: on a GPU a library computes it. `loops`, outermost first, is what batch-partition found and
+    batch-assign-levels makes.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$space, OptionalAttr<FlatSymbolRefAttr>:$when,
-                       OptionalAttr<Batch_ScheduleAttr>:$schedule, UnitAttr:$blas);
+                       OptionalAttr<Batch_ScheduleAttr>:$schedule, UnitAttr:$blas,
+                       OptionalAttr<TypedArrayAttrBase<Batch_LoopAttr, "loops">>:$loops);
   let regions = (region SizedRegion<1>:$body);
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::llvm::StringRef":$space), [{
+    build($_builder, $_state, $_builder.getStringAttr(name), ::mlir::FlatSymbolRefAttr::get($_builder.getContext(), space),
+          nullptr, nullptr, nullptr, nullptr);
+  }]>];
   let assemblyFormat = "$sym_name `over` $space (`blas` $blas^)? (`when` $when^)? (`schedule` $schedule^)? attr-dict-with-keyword $body";
 }
 

@@ -181,15 +181,23 @@ def Dyn_CellOp : Dyn_FuncLike<"cell"> {
     behind the last, structurally. `results` are the flat types; `surface` is the type in the source. An instance is one
     tuple of keys; only called instances are computed, a call outside of a range fails the input (LANGUAGE C2).
     The last `value_count` arguments are values, which each call from outside of the recursion gives to all instances that
-    it leads to (LANGUAGE C4); instances of different calls are different. `dyn-lift-values` makes keys of them.
+    it leads to (LANGUAGE C4); instances of different calls are different. `dyn-lift-values` makes keys of them, and tells
+    of a cell that it makes: `source_name`, what the source calls it, and `frame`, which keys stand for the
+    values that it is given (the first, and how many).
     ```mlir
     dyn.cell @encode(%t: !dyn.node<@Tree>) -> (tensor<150xf32>, tensor<150xf32>) { ... dyn.return %h, %c : ... }
     dyn.cell @state(%v: !dyn.node<@Atom>, %t: i32) -> (tensor<100xf32>) { ... }
       range { ^bb0(%v: !dyn.node<@Atom>): ... dyn.yield %zero, %five : i32, i32 }
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, TypeArrayAttr:$results, TypeAttr:$surface, OptionalAttr<I32Attr>:$value_count);
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeArrayAttr:$results, TypeAttr:$surface, OptionalAttr<I32Attr>:$value_count,
+                       OptionalAttr<StrAttr>:$source_name, OptionalAttr<DenseI64ArrayAttr>:$frame);
   let regions = (region SizedRegion<1>:$body, VariadicRegion<SizedRegion<1>>:$ranges);
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::mlir::ArrayAttr":$results, "::mlir::Type":$surface,
+                                 "unsigned":$ranges), [{
+    build($_builder, $_state, $_builder.getStringAttr(name), results, ::mlir::TypeAttr::get(surface), nullptr, nullptr, nullptr,
+          ranges);
+  }]>];
   let extraClassDeclaration = [{
     static ::llvm::StringRef getKeyword() { return "cell"; }
     ::mlir::Block::BlockArgListType getKeys();

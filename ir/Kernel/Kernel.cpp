@@ -16,6 +16,7 @@ using namespace dbc::kernel;
 #define GET_ATTRDEF_CLASSES
 #include "ir/Kernel/KernelAttrs.cpp.inc"
 #define GET_TYPEDEF_CLASSES
+#include "ir/Kernel/KernelInterfaces.cpp.inc"
 #include "ir/Kernel/KernelTypes.cpp.inc"
 
 void KernelDialect::initialize() {
@@ -85,6 +86,8 @@ void FuncOp::print(OpAsmPrinter &printer) {
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
+
+StringRef FuncOp::getStageName() { return getSymName().drop_front(StringRef("stage.").size()); }
 
 SmallVector<StringRef> GroupOp::getFurtherKeys(unsigned cell) {
   SmallVector<StringRef> names;
@@ -195,7 +198,7 @@ int64_t blockBytes(LocalOp local, int64_t realBytes, bool wide) {
     count *= extent;
   const int64_t bytes = count * (element.isF32() ? realBytes : element.isInteger(1) ? 1 : 4);
   // Where a block may have more rows, what one has begins at a multiple of 4.
-  if (local->getParentOfType<FuncOp>()->hasAttr("wide") && isOfRows(local))
+  if (local->getParentOfType<FuncOp>().getWide() && isOfRows(local))
     return (wide ? kWideRows : shape.front()) * llvm::alignTo(bytes / shape.front(), 4);
   return llvm::alignTo(bytes, 16);
 }
@@ -250,8 +253,8 @@ int64_t residentBlocks(FuncOp func, int64_t realBytes, bool wide) {
   auto program = func->getParentOfType<ProgramOp>();
   int64_t blocks = ownBlocks(func, program, realBytes);
   program.walk([&](LaunchOp launch) {
-    Operation *loop = launch->getParentOp();
-    if (launch.getFunc() != func.getSymName() || !loop->hasAttr("persistent"))
+    auto loop = dyn_cast<TickLoopInterface>(launch->getParentOp());
+    if (launch.getFunc() != func.getSymName() || !loop || !loop.getPersistent())
       return;
     loop->walk([&](LaunchOp other) {
       blocks = std::min(blocks, ownBlocks(program.lookupSymbol<FuncOp>(other.getFunc()), program, realBytes));

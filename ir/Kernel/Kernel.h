@@ -19,6 +19,7 @@
 #include "ir/Kernel/KernelAttrs.h.inc"
 #define GET_TYPEDEF_CLASSES
 #include "ir/Kernel/KernelTypes.h.inc"
+#include "ir/Kernel/KernelInterfaces.h.inc"
 #define GET_OP_CLASSES
 #include "ir/Kernel/KernelOps.h.inc"
 

@@ -209,18 +209,18 @@ def Kernel_FieldOp : Kernel_Op<"field", [Symbol]> {
   let description = [{
     Row n belongs to node n. `value`: the field itself; `begin`, `end`: the bounds of node n's list in `items`;
     `items`: the elements, whose rows are numbered by those bounds; `kind`: the constructor numbers.
-    In lists of lists the attribute `level` (default 0) says which level's `begin` and `end` are meant. `in_cells`: a cell
+    In lists of lists `level` (absent: 0) says which level's `begin` and `end` are meant. `in_cells`: a cell
     reads it.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$data, I32Attr:$column, StrAttr:$name,
-      Kernel_FieldPartAttr:$part, TypeAttr:$type, UnitAttr:$in_cells);
+      Kernel_FieldPartAttr:$part, TypeAttr:$type, OptionalAttr<I32Attr>:$level, UnitAttr:$in_cells);
   let assemblyFormat = "$sym_name `=` $data $name $column $part `:` $type attr-dict";
 }
 def Kernel_ArgumentOp : Kernel_Op<"argument", [Symbol]> {
   let summary = "An argument of the entry; row i belongs to input i";
-  let description = "`leaf` is the number of the flat component over all arguments.";
+  let description = "`leaf` is the number of the flat component over all arguments. `level`: see kernel.field.";
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$name, I32Attr:$leaf,
-      Kernel_FieldPartAttr:$part, TypeAttr:$type);
+      Kernel_FieldPartAttr:$part, TypeAttr:$type, OptionalAttr<I32Attr>:$level);
   let assemblyFormat = "$sym_name `=` $name $leaf $part `:` $type attr-dict";
 }
 def Kernel_WeightsOp : Kernel_Op<"weights", [Symbol]> {
@@ -275,14 +275,27 @@ def Kernel_FuncOp : Kernel_Op<"func", [Symbol, SingleBlock, NoTerminator]> {
     | `stage` with `tiles` | begin, end, tile_begin, tile_end | these tiles of these rows: all tiles make the stage, in any order, but on a CPU the last one behind the one before, by one thread; a GPU's blocks compute what both have twice, alike |
     `doc` lines are printed as the function's comment.
     `blas`: it is one product, which a GPU leaves to a library.
-    `wide`: on a GPU a launch of many rows may have blocks of so many instead, with scratch for them.
-    A stage's attributes are for one row, for the profile: `reals_read` and `reals_written` numbers of the emitter's type,
-    `bytes_read` and `bytes_written` of other numbers, `gathers`, `operations` of products (two a multiply-add); `grain` is the number of rows that are worth a thread.
+    `tiles`: how many there are (absent: 1). `wide`: on a GPU a launch of many rows may have blocks of so many instead, with
+    scratch for them. `grain`: the number of rows that are worth a thread.
+    The others are for one row, for the profile: `reals_read` and `reals_written` numbers of the emitter's type,
+    `bytes_read` and `bytes_written` of other numbers, `gathers`, `operations` of products (two a multiply-add).
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Kernel_FuncKindAttr:$kind,
-      OptionalAttr<FlatSymbolRefAttr>:$space, OptionalAttr<StrArrayAttr>:$doc);
+      OptionalAttr<FlatSymbolRefAttr>:$space, OptionalAttr<StrArrayAttr>:$doc, UnitAttr:$blas, OptionalAttr<I64Attr>:$tiles,
+      OptionalAttr<I64Attr>:$wide, OptionalAttr<I64Attr>:$grain, OptionalAttr<I64Attr>:$reals_read,
+      OptionalAttr<I64Attr>:$reals_written, OptionalAttr<I64Attr>:$bytes_read, OptionalAttr<I64Attr>:$bytes_written,
+      OptionalAttr<I64Attr>:$gathers, OptionalAttr<I64Attr>:$operations);
   let regions = (region SizedRegion<1>:$body);
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "FuncKind":$kind, "::mlir::FlatSymbolRefAttr":$space,
+                                 "::mlir::ArrayAttr":$doc), [{
+    build($_builder, $_state, $_builder.getStringAttr(name), FuncKindAttr::get($_builder.getContext(), kind), space, doc,
+          nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
+  }]>];
   let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    /// What a stage is called in reports: its symbol without "stage.".
+    ::llvm::StringRef getStageName();
+  }];
 }
 def Kernel_YieldOp : Kernel_Op<"yield", [Pure, Terminator]> {
   let summary = "The values of a region";
@@ -610,11 +623,12 @@ def Kernel_ScheduleOp : Kernel_Op<"schedule", [NoTerminator, SingleBlock, NoRegi
 def Kernel_RunOp : Kernel_Op<"run", [HasParent<"ProgramOp">, NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "The stages, in order";
   let description = [{
-    `graph`: on a GPU all launches may be one graph, the same for all batches with as many levels and steps. Else the
-    attribute `apart` says why not.
+    `graph`: on a GPU all launches may be one graph, the same for all batches with as many levels and steps. Else `apart` says
+    why not.
   }];
-  let arguments = (ins UnitAttr:$graph);
+  let arguments = (ins UnitAttr:$graph, OptionalAttr<StrAttr>:$apart);
   let regions = (region SizedRegion<1>:$body);
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, /*graph=*/nullptr, /*apart=*/nullptr); }]>];
   let assemblyFormat = "(`graph` $graph^)? $body attr-dict";
 }
 def Kernel_StartOp : Kernel_Op<"start", [HasParent<"ScheduleOp">]> {
@@ -652,24 +666,46 @@ def Kernel_KeepOp : Kernel_Op<"keep"> {
   let arguments = (ins FlatSymbolRefAttr:$space, FlatSymbolRefAttr:$alive);
   let assemblyFormat = "$space `by` $alive attr-dict";
 }
-def Kernel_LevelsOp : Kernel_Op<"levels", [NoTerminator, SingleBlock, NoRegionArguments]> {
-  let summary = "For each level of a group, in order";
+def Kernel_TickLoopInterface : OpInterface<"TickLoopInterface"> {
+  let cppNamespace = "::dbc::kernel";
   let description = [{
+    A loop over the levels of a recursion or the steps of a scan, around launches.
+
     `persistent`: on a GPU one launch may run the whole loop; a `kernel.first` and `kernel.team_barrier` in it are of such a
-    launch alone. Else the attribute `apart` says why not. With `awaits` blocks may pass these barriers when all of their own
-    threads have come: what blocks of threads hand each other in the loop are numbers of these buffers, each written once, in
-    memory that nobody writes before, so that who needs a number can wait until it is there. Else the attribute `counts` says
-    why not.
+    launch alone. Else `apart` says why not. With `awaits` blocks may pass these barriers when all of their own threads have
+    come: what blocks of threads hand each other in the loop are numbers of these buffers, each written once, in memory that
+    nobody writes before, so that who needs a number can wait until it is there. Else `counts` says why not.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$group, UnitAttr:$persistent, OptionalAttr<FlatSymbolRefArrayAttr>:$awaits);
+  let methods = [
+    InterfaceMethod<"What it goes over: a group, or a space of steps.", "::llvm::StringRef", "getCarrier">,
+    InterfaceMethod<"", "bool", "getPersistent">, InterfaceMethod<"", "void", "setPersistent", (ins "bool":$value)>,
+    InterfaceMethod<"", "::std::optional<::mlir::ArrayAttr>", "getAwaits">,
+    InterfaceMethod<"", "void", "setAwaitsAttr", (ins "::mlir::ArrayAttr":$buffers)>,
+    InterfaceMethod<"", "::std::optional<::llvm::StringRef>", "getApart">,
+    InterfaceMethod<"", "void", "setApart", (ins "::std::optional<::llvm::StringRef>":$reason)>,
+    InterfaceMethod<"", "::std::optional<::llvm::StringRef>", "getCounts">,
+    InterfaceMethod<"", "void", "setCounts", (ins "::std::optional<::llvm::StringRef>":$reason)>];
+}
+def Kernel_LevelsOp : Kernel_Op<"levels", [NoTerminator, SingleBlock, NoRegionArguments, Kernel_TickLoopInterface]> {
+  let summary = "For each level of a group, in order";
+  let arguments = (ins FlatSymbolRefAttr:$group, UnitAttr:$persistent, OptionalAttr<FlatSymbolRefArrayAttr>:$awaits,
+                       OptionalAttr<StrAttr>:$apart, OptionalAttr<StrAttr>:$counts);
   let regions = (region SizedRegion<1>:$body);
+  let extraClassDeclaration = "::llvm::StringRef getCarrier() { return getGroup(); }";
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$group), [{
+    build($_builder, $_state, ::mlir::FlatSymbolRefAttr::get($_builder.getContext(), group), nullptr, nullptr, nullptr, nullptr);
+  }]>];
   let assemblyFormat = "(`persistent` $persistent^)? $group (`awaits` $awaits^)? $body attr-dict";
 }
-def Kernel_StepsOp : Kernel_Op<"steps", [NoTerminator, SingleBlock, NoRegionArguments]> {
+def Kernel_StepsOp : Kernel_Op<"steps", [NoTerminator, SingleBlock, NoRegionArguments, Kernel_TickLoopInterface]> {
   let summary = "For each step of a scan, in order; inside another loop: the steps that belong to its current tick";
-  let description = "`persistent`, `awaits`: see kernel.levels.";
-  let arguments = (ins FlatSymbolRefAttr:$space, UnitAttr:$persistent, OptionalAttr<FlatSymbolRefArrayAttr>:$awaits);
+  let arguments = (ins FlatSymbolRefAttr:$space, UnitAttr:$persistent, OptionalAttr<FlatSymbolRefArrayAttr>:$awaits,
+                       OptionalAttr<StrAttr>:$apart, OptionalAttr<StrAttr>:$counts);
   let regions = (region SizedRegion<1>:$body);
+  let extraClassDeclaration = "::llvm::StringRef getCarrier() { return getSpace(); }";
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$space), [{
+    build($_builder, $_state, ::mlir::FlatSymbolRefAttr::get($_builder.getContext(), space), nullptr, nullptr, nullptr, nullptr);
+  }]>];
   let assemblyFormat = "(`persistent` $persistent^)? $space (`awaits` $awaits^)? $body attr-dict";
 }
 def Kernel_FirstOp : Kernel_Op<"first", [NoTerminator, SingleBlock, NoRegionArguments]> {

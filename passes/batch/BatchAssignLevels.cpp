@@ -22,12 +22,11 @@ struct Nesting {
     Block *body = &program.getBody().front();
     SmallVector<Operation *> open; ///< the loops around the place reached
     for (batch::StageOp stage : stages) {
-      auto loops = stage->getAttrOfType<ArrayAttr>("loops");
-      stage->removeAttr("loops");
       SmallVector<StringRef> carriers;
-      if (loops)
-        for (Attribute loop : loops)
-          carriers.push_back(cast<FlatSymbolRefAttr>(cast<ArrayAttr>(loop)[0]).getValue());
+      if (ArrayAttr loops = stage.getLoopsAttr())
+        for (auto loop : loops.getAsRange<batch::LoopAttr>())
+          carriers.push_back(loop.getCarrier().getValue());
+      stage.removeLoopsAttr();
       // Neighbours in one loop share it. Two runs of one carrier may, too: a read of an earlier tick stays
       // one.
       unsigned shared = 0;

@@ -93,8 +93,7 @@ private:
   batch::StageOp makeStage(StringRef what, Location loc) {
     std::string name = what.empty() ? stage_.getSymName().str() : fresh(what);
     b_.setInsertionPoint(stage_);
-    auto made = batch::StageOp::create(b_, loc, name, stage_.getSpace(), FlatSymbolRefAttr(),
-                                       batch::ScheduleAttr(), false);
+    auto made = batch::StageOp::create(b_, loc, name, stage_.getSpace());
     made.getBody().emplaceBlock();
     return made;
   }

@@ -21,12 +21,9 @@ struct Order {
   explicit Order(batch::ProgramOp program) : graph(program) {
     for (batch::StageOp stage : graph.stages) {
       auto &around = loops.emplace_back();
-      if (auto attr = stage->getAttrOfType<ArrayAttr>("loops"))
-        for (Attribute loop : attr) {
-          auto pair = cast<ArrayAttr>(loop);
-          around.push_back(
-              {cast<FlatSymbolRefAttr>(pair[0]).getValue(), cast<IntegerAttr>(pair[1]).getInt()});
-        }
+      if (ArrayAttr attr = stage.getLoopsAttr())
+        for (auto loop : attr.getAsRange<batch::LoopAttr>())
+          around.push_back({loop.getCarrier().getValue(), loop.getRun()});
     }
   }
 

@@ -35,9 +35,9 @@ struct Partition {
     for (auto [stage, around] : llvm::zip(graph.stages, loops)) {
       SmallVector<Attribute> attrs;
       for (Loop loop : around)
-        attrs.push_back(b.getArrayAttr(
-            {FlatSymbolRefAttr::get(b.getContext(), loop.carrier), b.getI32IntegerAttr(loop.run)}));
-      stage->setAttr("loops", b.getArrayAttr(attrs));
+        attrs.push_back(
+            batch::LoopAttr::get(context, FlatSymbolRefAttr::get(context, loop.carrier), loop.run));
+      stage.setLoopsAttr(b.getArrayAttr(attrs));
     }
   }
 

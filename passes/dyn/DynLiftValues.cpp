@@ -408,7 +408,7 @@ private:
         if (!cells.table().lookup(wanted))
           (void)cells.table().rename(cell, wanted);
         if (cell.getSymName() != name)
-          cell->setAttr("source_name", StringAttr::get(cell.getContext(), name));
+          cell.setSourceName(name);
       }
   }
 

@@ -92,7 +92,7 @@ dyn::CellOp LiftedCells::makeCell(StringRef name, Location loc, TypeRange result
   auto isNumber = [](Value key) { return !isa<dyn::NodeType>(key.getType()); };
   unsigned ranges =
       llvm::count_if(own, isNumber) + frame.binders.size() + over.size() + llvm::count_if(others, isNumber);
-  auto cell = dyn::CellOp::create(b, loc, name, b.getTypeArrayAttr(results), surface, IntegerAttr(), ranges);
+  auto cell = dyn::CellOp::create(b, loc, name, b.getTypeArrayAttr(results), surface, ranges);
   symbols.insert(cell);
   Block &body = cell.getBody().emplaceBlock();
   unsigned number = 0;
@@ -183,7 +183,7 @@ SmallVector<Value> LiftedCells::keysFor(dyn::CellOp cell, ValueRange frame, Valu
 void LiftedCells::markContexts() {
   for (auto [cell, context] : contexts)
     if (context.count)
-      cell->setAttr("context", DenseI64ArrayAttr::get(cell->getContext(), {context.first, context.count}));
+      cast<dyn::CellOp>(cell).setFrame(ArrayRef<int64_t>{context.first, context.count});
 }
 
 SmallVector<Type> LiftedCells::resultsOf(dyn::CellOp cell) {

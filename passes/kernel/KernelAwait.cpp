@@ -180,7 +180,7 @@ struct KernelAwaitPass : impl::KernelAwaitBase<KernelAwaitPass> {
     SetVector<Attribute> buffers;
     StringRef reason = whyCount(loop, launches, realBytes, buffers);
     if (!reason.empty()) {
-      loop->setAttr("counts", StringAttr::get(loop.getContext(), reason));
+      loop.setCounts(reason);
       return;
     }
     loop.setAwaitsAttr(ArrayAttr::get(loop.getContext(), buffers.getArrayRef()));

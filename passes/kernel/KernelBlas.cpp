@@ -18,7 +18,7 @@ struct KernelBlasPass : impl::KernelBlasBase<KernelBlasPass> {
     for (auto program : getOperation().getOps<kernel::ProgramOp>()) {
       SymbolTable names(program);
       for (auto func : program.getOps<kernel::FuncOp>())
-        if (func->hasAttr("blas"))
+        if (func.getBlas())
           call(func, names);
       dropUnused(program);
     }
@@ -39,7 +39,7 @@ struct KernelBlasPass : impl::KernelBlasBase<KernelBlasPass> {
     Block &body = func.getBody().front();
     body.clear();
     body.eraseArguments(2, body.getNumArguments() - 2); // tiles
-    func->removeAttr("tiles");
+    func.removeTilesAttr();
     OpBuilder b = OpBuilder::atBlockEnd(&body);
     kernel::GemmOp::create(b, loc, body.getArgument(0), body.getArgument(1), from, matrix, to,
                            tf32 ? b.getUnitAttr() : UnitAttr());

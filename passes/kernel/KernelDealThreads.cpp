@@ -540,7 +540,7 @@ void Dealer::widen() {
     }
   });
   if (units && shared && rows == kernel::kUnitRows && bytes <= kMostShared)
-    func_->setAttr("wide", b_.getI64IntegerAttr(kernel::kWideRows));
+    func_.setWide(kernel::kWideRows);
 }
 
 struct KernelDealThreadsPass : impl::KernelDealThreadsBase<KernelDealThreadsPass> {

@@ -50,7 +50,7 @@ struct KernelGraphPass : impl::KernelGraphBase<KernelGraphPass> {
       std::string reason = whyNot(run, names);
       run.setGraph(reason.empty());
       if (!reason.empty())
-        run->setAttr("apart", StringAttr::get(run.getContext(), reason));
+        run.setApart(reason);
     });
   }
 };

@@ -59,7 +59,7 @@ SmallVector<FlatSymbolRefAttr> kept(Block &body, SymbolTable &names) {
     scratch = std::max(scratch, kernel::blockBytes(func, kernel::Memory::Shared, kRealBytes));
     func.walk([&](kernel::ProductOp product) {
       auto matrix = names.lookup<kernel::WeightsOp>(product.getWeights());
-      bool own = product.getSums() && (!matrix.getGates() || func->hasAttr("tiles"));
+      bool own = product.getSums() && (!matrix.getGates() || func.getTiles());
       auto [known, isNew] = fits.try_emplace(product.getWeightsAttr(), own);
       known->second &= own;
     });
@@ -111,7 +111,7 @@ struct KernelPersistPass : impl::KernelPersistBase<KernelPersistPass> {
         StringRef reason = whyNot(body, name, names);
         loop.setPersistent(reason.empty());
         if (!reason.empty())
-          loop->setAttr("apart", StringAttr::get(loop.getContext(), reason));
+          loop.setApart(reason);
         else
           persist(body, names);
       };

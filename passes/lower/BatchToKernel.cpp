@@ -58,14 +58,12 @@ struct Traffic {
   }
 
   void describe(kernel::FuncOp func) const {
-    Builder b(func.getContext());
-    auto set = [&](StringRef name, int64_t n) { func->setAttr(name, b.getI64IntegerAttr(n)); };
-    set("reals_read", read.reals);
-    set("bytes_read", read.bytes);
-    set("reals_written", written.reals);
-    set("bytes_written", written.bytes);
-    set("gathers", gathers);
-    set("operations", operations);
+    func.setRealsRead(read.reals);
+    func.setBytesRead(read.bytes);
+    func.setRealsWritten(written.reals);
+    func.setBytesWritten(written.bytes);
+    func.setGathers(gathers);
+    func.setOperations(operations);
   }
 };
 
@@ -123,11 +121,9 @@ struct Lowering {
       return lowerTogether(together, launches, packed);
     Operation *loop;
     if (auto levels = dyn_cast<batch::LevelsOp>(op))
-      loop = kernel::LevelsOp::create(launches, op->getLoc(), levels.getGroup(), /*persistent=*/false,
-                                      ArrayAttr());
+      loop = kernel::LevelsOp::create(launches, op->getLoc(), levels.getGroup());
     else
-      loop = kernel::StepsOp::create(launches, op->getLoc(), cast<batch::StepsOp>(op).getSpace(),
-                                     /*persistent=*/false, ArrayAttr());
+      loop = kernel::StepsOp::create(launches, op->getLoc(), cast<batch::StepsOp>(op).getSpace());
     OpBuilder inside = OpBuilder::atBlockEnd(&loop->getRegion(0).emplaceBlock());
     for (Operation &inner : llvm::make_early_inc_range(op->getRegion(0).front()))
       if (failed(lower(&inner, inside, packed)))
@@ -166,9 +162,8 @@ struct Lowering {
     body->addArgument(i32, NameLoc::get(functions.getStringAttr("end")));
     Traffic(stage).describe(func);
     if (auto schedule = stage.getSchedule())
-      func->setAttr("grain", functions.getI64IntegerAttr(schedule->getGrain()));
-    if (stage.getBlas())
-      func->setAttr("blas", functions.getUnitAttr());
+      func.setGrain(schedule->getGrain());
+    func.setBlas(stage.getBlas());
     kernel::LaunchOp::create(launches, stage.getLoc(), name, stage.getWhen().has_value());
     for (StringRef written : accessesOf(stage).writes)
       if (truths.contains(written))

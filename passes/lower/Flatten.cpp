@@ -111,10 +111,10 @@ std::string Flattening::fieldArray(dyn::DataOp data, StringRef ctor, StringRef f
       element = declare.getI32Type();
     auto op = kernel::FieldOp::create(declare, entry.getLoc(), it->second, data.getSymName(), column,
                                       part == kernel::FieldPart::Kind ? "" : field, part, element,
-                                      /*in_cells=*/false);
+                                      /*level=*/{}, /*in_cells=*/false);
     declared[it->second] = op;
     if (level)
-      op->setAttr("level", declare.getI32IntegerAttr(level));
+      op.setLevel(level);
   }
   return it->second;
 }
@@ -128,10 +128,11 @@ std::string Flattening::argumentArray(unsigned leaf, StringRef name, kernel::Fie
     Type element = scalarElement(type);
     if (isa<dyn::NodeType>(element) || part == kernel::FieldPart::Begin || part == kernel::FieldPart::End)
       element = declare.getI32Type();
-    auto op = kernel::ArgumentOp::create(declare, entry.getLoc(), it->second, name, leaf, part, element);
+    auto op = kernel::ArgumentOp::create(declare, entry.getLoc(), it->second, name, leaf, part, element,
+                                         /*level=*/{});
     declared[it->second] = op;
     if (level)
-      op->setAttr("level", declare.getI32IntegerAttr(level));
+      op.setLevel(level);
   }
   return it->second;
 }
@@ -285,16 +286,15 @@ LogicalResult Flattening::run() {
     bool further = false;
     for (StringAttr name : group) {
       dyn::CellOp cell = ops.emplace_back(cells[name].op);
-      auto source = cell->getAttrOfType<StringAttr>("source_name");
-      cellNames.push_back(source ? source.getValue() : name.getValue());
+      cellNames.push_back(cell.getSourceName().value_or(name.getValue()));
       datas.push_back(dyn::startsWithNode(cell)
                           ? Attribute(cast<dyn::NodeType>(cell.getBody().getArgument(0).getType()).getData())
                           : UnitAttr::get(context));
       ArrayRef<std::string> columns = cells[name].space->columns;
       SmallVector<StringRef> names(columns.slice(1, cells[name].space->given - 1));
-      if (auto context = cell->getAttrOfType<DenseI64ArrayAttr>("context")) // not the source's: without names
-        for (int64_t k = 0; k < context[1]; ++k)
-          if (int64_t number = context[0] + k - dyn::startsWithNode(cell); number >= 0)
+      if (std::optional<ArrayRef<int64_t>> frame = cell.getFrame()) // not the source's: without names
+        for (int64_t k = 0; k < (*frame)[1]; ++k)
+          if (int64_t number = (*frame)[0] + k - dyn::startsWithNode(cell); number >= 0)
             names[number] = "";
       keys.push_back(declare.getStrArrayAttr(names));
       further |= cells[name].space->given > 1;

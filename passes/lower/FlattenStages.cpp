@@ -198,8 +198,7 @@ batch::StageOp Walk::stage(Location loc, StringRef name, Place at) {
 batch::StageOp Walk::stageOfAll(Location loc, StringRef name, Place at) {
   for (SpaceInfo *space = at.space; space; space = space->parent)
     space->used = true;
-  auto stage = batch::StageOp::create(f.stages, loc, f.unique(name), at.space->name, FlatSymbolRefAttr(),
-                                      batch::ScheduleAttr());
+  auto stage = batch::StageOp::create(f.stages, loc, f.unique(name), at.space->name);
   stage.getBody().emplaceBlock();
   return stage;
 }

@@ -182,7 +182,7 @@ void StageToKernel::shareTiles() {
   };
   loop.getLowMutable().assign(bound("tile_begin"));
   loop.getHighMutable().assign(bound("tile_end"));
-  func->setAttr("tiles", b.getI64IntegerAttr(count));
+  func.setTiles(count);
 }
 
 } // namespace dbc::passes

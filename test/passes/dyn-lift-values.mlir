@@ -115,7 +115,7 @@ dyn.cell @down(%t: !dyn.node<@Tree>, %above: f32) -> (f32) attributes {surface =
 // CHECK: dyn.argument 1 : f32
 // CHECK: math.exp
 // CHECK-LABEL: dyn.cell @score.2(%arg0: !dyn.node<@Tree>, %arg1: i32) -> (f32)
-// CHECK-SAME: context = array<i64: 1, 1>
+// CHECK-SAME: frame = array<i64: 1, 1>
 // CHECK-SAME: source_name = "score"
 // CHECK: dyn.call @each.score.given(%arg1) : (i32) -> f32
 // CHECK: } range {

@@ -1,10 +1,10 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
-#include "driver/EntryPredictor.h"
-#include "driver/DeviceShapes.h"
+#include "cost/EntryPredictor.h"
+#include "cost/DeviceShapes.h"
 #include "llvm/ADT/STLExtras.h"
 
-namespace dbc::driver {
+namespace dbc::cost {
 
 EntryPredictor::EntryPredictor(DeviceConstants device, mlir::ModuleOp kernels, llvm::StringRef entry)
     : device_(std::move(device)) {
@@ -28,7 +28,7 @@ Prediction EntryPredictor::predict(const LaunchLog &log, const std::vector<Stage
     const size_t stage = stageOf(kernel, stages);
     ticks.push_back(stage < log.rows.size() ? log.rows[stage] : std::vector<int32_t>());
   }
-  return driver::predict(device_, program_, ticks, inputs);
+  return cost::predict(device_, program_, ticks, inputs);
 }
 
 void EntryPredictor::add(const LaunchLog &log, const std::vector<StageProfile> &stages, int64_t inputs,
@@ -57,4 +57,4 @@ void EntryPredictor::add(const LaunchLog &log, const std::vector<StageProfile> &
   }
 }
 
-} // namespace dbc::driver
+} // namespace dbc::cost

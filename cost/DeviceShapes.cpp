@@ -1,18 +1,15 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
-#include "driver/DeviceShapes.h"
-#include "codegen/cuda/DeviceArrays.h"
-#include "driver/DeviceReport.h"
+#include "cost/DeviceShapes.h"
 #include "ir/Kernel/Kernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include <dbc/cuda/arrays.h>
-#include <dbc/cuda/blas.h>
 
 using namespace mlir;
 
-namespace dbc::driver {
+namespace dbc::cost {
 
 static std::optional<int64_t> constant(Value value) {
   APInt number;
@@ -66,10 +63,6 @@ static int64_t elementsOf(Value count) {
 }
 
 // The compiler plans for the matrix units and blocks of threads that the runtime has.
-static_assert(codegen::kCounterBytes == cuda::kCounters * sizeof(int32_t) &&
-                  codegen::kBlasWorkspace == cuda::kBlasWorkspace &&
-                  codegen::biasBehind(5) == cuda::bias_behind(5),
-              "the memory formula is the runtime's");
 static_assert(kernel::kStrip == cuda::kStrip && kernel::kBlock == cuda::kBlock &&
               kernel::kUnitRows == cuda::kUnitRows && kernel::kWarps == cuda::kWarps &&
               kernel::kLanes == cuda::kWarp && kernel::kWideRows == cuda::kWideRows);
@@ -89,16 +82,12 @@ static ProductShape shapeOf(kernel::ProductOp product, SymbolTable &names) {
 
 static KernelShape shapeOf(kernel::FuncOp func, SymbolTable &names) {
   KernelShape shape;
-  shape.name = stageName(func);
+  shape.name = func.getStageName().str();
   shape.threads = cuda::kThreads;
-  auto figure = [&](StringRef name) {
-    auto value = func->getAttrOfType<IntegerAttr>(name);
-    return value ? value.getInt() : 0;
-  };
-  shape.wide = figure("wide");
-  shape.tiles = std::max<int64_t>(1, figure("tiles"));
-  shape.bytesRead = figure("reals_read") * int64_t(sizeof(float)) + figure("bytes_read");
-  shape.bytesWritten = figure("reals_written") * int64_t(sizeof(float)) + figure("bytes_written");
+  shape.wide = func.getWide().value_or(0);
+  shape.tiles = func.getTiles().value_or(1);
+  shape.bytesRead = func.getRealsRead().value_or(0) * sizeof(float) + func.getBytesRead().value_or(0);
+  shape.bytesWritten = func.getRealsWritten().value_or(0) * sizeof(float) + func.getBytesWritten().value_or(0);
   shape.shared = kernel::blockBytes(func, kernel::Memory::Shared, sizeof(float));
   shape.wideShared = kernel::blockBytes(func, kernel::Memory::Shared, sizeof(float), shape.wide > 0);
   shape.resident = kernel::residentBlocks(func, sizeof(float));
@@ -169,7 +158,8 @@ std::vector<ProgramShape> shapesOf(ModuleOp kernels) {
     program.walk([&](Operation *op) {
       // What the host decides in the course of a run cannot be in a graph; else `apart` says why not.
       shape.keeps |= isa<kernel::KeepOp>(op);
-      if (isa<kernel::KeepOp>(op) || (isa<kernel::RunOp>(op) && op->hasAttr("apart")))
+      auto run = dyn_cast<kernel::RunOp>(op);
+      if (isa<kernel::KeepOp>(op) || (run && run.getApart()))
         shape.graph = false;
       auto launch = dyn_cast<kernel::LaunchOp>(op);
       if (!launch)
@@ -179,9 +169,9 @@ std::vector<ProgramShape> shapesOf(ModuleOp kernels) {
         return;
       KernelShape kernel = shapeOf(func, names);
       for (Operation *loop = launch->getParentOp(); loop != program; loop = loop->getParentOp())
-        if (loop->hasAttr("persistent")) {
+        if (auto ticks = dyn_cast<kernel::TickLoopInterface>(loop); ticks && ticks.getPersistent()) {
           putIn(*loop, func, names, kernel);
-          kernel.awaits = loop->hasAttr("awaits");
+          kernel.awaits = ticks.getAwaits().has_value();
           if (!is_contained(loops, loop))
             loops.push_back(loop);
           kernel.loop = static_cast<int32_t>(llvm::find(loops, loop) - loops.begin());
@@ -193,4 +183,4 @@ std::vector<ProgramShape> shapesOf(ModuleOp kernels) {
   return shapes;
 }
 
-} // namespace dbc::driver
+} // namespace dbc::cost

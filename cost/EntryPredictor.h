@@ -3,12 +3,12 @@
 // What the batches of a run take on a device, by the cost model and the launches that the run wrote down.
 #pragma once
 
-#include "driver/DeviceCost.h"
+#include "cost/DeviceCost.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <dbc/io/profile.h>
 #include <dbc/profile.h>
 
-namespace dbc::driver {
+namespace dbc::cost {
 
 /// Predicts batches of an entry.
 class EntryPredictor {
@@ -35,4 +35,4 @@ private:
   ProgramShape program_;
 };
 
-} // namespace dbc::driver
+} // namespace dbc::cost

@@ -2,12 +2,12 @@
 //
 // The cost model: its formula on round numbers, and what must hold of every device and kernel.
 
-#include "driver/DeviceCost.h"
+#include "cost/DeviceCost.h"
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <random>
 
-using namespace dbc::driver;
+using namespace dbc::cost;
 
 namespace {
 
@@ -292,7 +292,7 @@ TEST(DeviceCost, MoreRowsNeverTakeLess) {
 // The constants of the devices that come along are whole, and say of each whether it was measured.
 TEST(DeviceCost, KnownDevicesAreWhole) {
   for (const char *name : {"h100", "h200"}) {
-    llvm::Expected<DeviceConstants> device = readDevice(name);
+    llvm::Expected<DeviceConstants> device = readDevice(DBC_DEVICES, name);
     ASSERT_TRUE(bool(device)) << llvm::toString(device.takeError());
     EXPECT_EQ(device->device, name);
     EXPECT_EQ(device->processors, 132);
