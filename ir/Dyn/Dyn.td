@@ -269,6 +269,17 @@ def Dyn_NeedOp : Dyn_Op<"need", [MemoryEffects<[MemWrite]>]> {
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
+def Dyn_OptimizationBarrierOp : Dyn_Op<"optimization_barrier", [Pure, SameOperandsAndResultType]> {
+  let summary = "The same number, of which nothing is known until there are stages";
+  let description = [{
+    A constant that a call gives must not decide here what a cell computes: what the source says of an untaken arm, such as
+    that a field must be given, stands all the same. `dyn-to-batch` drops it.
+  }];
+  let arguments = (ins Dyn_Number:$value);
+  let results = (outs Dyn_Number:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
 def Dyn_SiteOp : Dyn_Op<"site", [Pure]> {
   let summary = "The `site` of the call that led to an instance; an instance that two calls lead to fails the input";
   let description = "Of cells whose values change along the recursion (LANGUAGE C5): what they are depends on the call.";

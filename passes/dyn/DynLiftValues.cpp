@@ -176,9 +176,32 @@ private:
     return false;
   }
 
+  /// What a call is given is computed elsewhere, and only where the call is made. What stands outside of the
+  /// call's arm may fail an input where the arm is not taken, too.
+  static void needOutside(Call call) {
+    llvm::SetVector<Operation *> open;
+    auto add = [&](Value value) {
+      if (Operation *op = value.getDefiningOp())
+        open.insert(op);
+    };
+    llvm::for_each(call.getValues(), add);
+    for (size_t n = 0; n < open.size(); ++n) {
+      Operation *op = open[n];
+      llvm::for_each(op->getOperands(), add);
+      if (op->getBlock() == call->getBlock() || !(isa<Call, dyn::FieldOp>(op) || dyn::mayFail(op)))
+        continue;
+      OpBuilder b(op->getContext());
+      b.setInsertionPointAfter(op);
+      Value result = op->getResult(0);
+      if (llvm::none_of(result.getUsers(), [](Operation *user) { return isa<dyn::NeedOp>(user); }))
+        dyn::NeedOp::create(b, op->getLoc(), result);
+    }
+  }
+
   void rewrite(Call call) {
     if (tooMany)
       return;
+    needOutside(call);
     dyn::CellOp callee = calleeOf(call);
     Recursion &recursion = *recursionOf[callee];
     Frame frame = frameOf(call);
@@ -287,6 +310,14 @@ private:
       cells.makeValues(name, call.getLoc(), frame, list);
   }
 
+  /// A number that may be a constant, as one that nobody knows.
+  static Value hidden(OpBuilder &b, Value value) {
+    if (!dyn::isNumber(value.getType()) || !dyn::scalar(value.getType()).isF32() ||
+        !LiftedCells::isOfModel(value))
+      return value;
+    return dyn::OptimizationBarrierOp::create(b, value.getLoc(), value);
+  }
+
   /// A value of the call from outside, in a cell with the copy's context.
   Value fromOutside(OpBuilder &b, Copy &copy, dyn::CellOp in, Value value) {
     FrameCopy outside(cells, b, copy.frame, cells.keysOf(in, copy.frame));
@@ -311,7 +342,7 @@ private:
       if (copy.recursion.values.changes(value))
         map.map(value, changing.getResult(number++));
       else if (!value.use_empty())
-        map.map(value, fromOutside(b, copy, into, copy.outside(cell, value)));
+        map.map(value, hidden(b, fromOutside(b, copy, into, copy.outside(cell, value))));
     }
     for (Operation &op : cell.getBody().front())
       b.clone(op, map);
@@ -332,6 +363,7 @@ private:
   /// A call inside of a recursion that gives values that change (LANGUAGE C5): a cell computes them, for the
   /// keys of the caller and those of the positions of the call that they depend on.
   void rewriteInside(Call call, Copy &copy) {
+    needOutside(call);
     auto caller = call->getParentOfType<dyn::CellOp>();
     auto isCaller = [&](dyn::CellOp cell) { return copy.cells[cell] == caller; };
     std::string name = llvm::find_if(copy.recursion.cells, isCaller)->getSymName().str() + ".gives";

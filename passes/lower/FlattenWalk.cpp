@@ -140,6 +140,8 @@ void Walk::op(Operation *op, Place at) {
     return set(argument.getResult(),
                this->argument(op->getLoc(), argument.getType(), argument.getLeaf(), input));
   }
+  if (auto barrier = dyn_cast<dyn::OptimizationBarrierOp>(op))
+    return set(barrier.getResult(), known(barrier.getValue()));
   if (auto site = dyn_cast<dyn::SiteOp>(op))
     return this->site(site);
   if (auto caller = dyn_cast<dyn::CallerOp>(op))
