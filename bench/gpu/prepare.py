@@ -59,7 +59,7 @@ class Preparation:
             shutil.copy(os.path.join(self.root, "bench", "gpu", name), self.path(name))
         for part in ("include", "core", "cuda", "io"):
             shutil.copytree(os.path.join(self.root, "runtime", part), self.path("runtime", part))
-        for name in glob.glob(os.path.join(self.root, "driver", "devices", "*.json")):
+        for name in glob.glob(os.path.join(self.root, "cost", "devices", "*.json")):
             shutil.copy(name, self.path("devices", os.path.basename(name)))
         # The readers of JSON lines need it.
         for folder in ("/usr/include", "/usr/local/include"):

@@ -30,7 +30,7 @@ manifest = {"commit": "abc", "device": "h100", "checks": [], "times": [case], "p
 with open(os.path.join(folder, "manifest.json"), "w") as file:
     json.dump(manifest, file)
 os.makedirs(os.path.join(folder, "devices"), exist_ok=True)
-with open(os.path.join(root, "driver", "devices", "h100.json")) as file, \
+with open(os.path.join(root, "cost", "devices", "h100.json")) as file, \
         open(os.path.join(folder, "devices", "h100.json"), "w") as copy:
     copy.write(file.read())
 run.device_name = lambda on_cpu: "h100"
