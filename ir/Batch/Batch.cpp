@@ -44,8 +44,87 @@ template <class Read> static LogicalResult verifyAgo(Read read, SymbolTableColle
     return read.emitOpError("reads rows of a time step that are not kept");
   return success();
 }
-LogicalResult GatherOp::verifySymbolUses(SymbolTableCollection &symbols) { return verifyAgo(*this, symbols); }
+
+FlatSymbolRefAttr dbc::batch::rowsOf(Operation *array) {
+  if (auto buffer = dyn_cast<BufferOp>(array))
+    return buffer.getSpaceAttr();
+  auto field = dyn_cast<dbc::kernel::FieldOp>(array);
+  auto argument = dyn_cast<dbc::kernel::ArgumentOp>(array);
+  assert((field || argument) && "an array of the batch");
+  if ((field ? field.getPart() : argument.getPart()) == dbc::kernel::FieldPart::Items)
+    return FlatSymbolRefAttr::get(array);
+  return field ? field.getDataAttr() : FlatSymbolRefAttr();
+}
+
+/// What is wrong with the columns of a relation, and with what it leads to.
+template <class Relation>
+static LogicalResult verifyRelation(Relation relation, ArrayRef<StringRef> columns,
+                                    SymbolTableCollection &symbols) {
+  auto from = symbols.lookupNearestSymbolFrom<dbc::kernel::SpaceOp>(relation, relation.getFromAttr());
+  if (!from)
+    return relation.emitOpError("is from ") << relation.getFromAttr() << ", which is no space";
+  for (StringRef column : columns)
+    if (llvm::none_of(from.getColumns().template getAsValueRange<StringAttr>(),
+                      [&](StringRef c) { return c == column; }))
+      return relation.emitOpError("names its rows by `")
+             << column << "`, which is no column of " << relation.getFromAttr();
+  if (!relation.getToAttr())
+    return success();
+  Operation *to = symbols.lookupNearestSymbolFrom(relation, relation.getToAttr());
+  if (!to) // a data type is the module's
+    to = symbols.lookupSymbolIn(relation->template getParentOfType<ModuleOp>(), relation.getToAttr());
+  if (!isa_and_nonnull<dbc::kernel::SpaceOp, dbc::dyn::DataOp, dbc::kernel::DataOp, dbc::kernel::FieldOp,
+                       dbc::kernel::ArgumentOp>(to))
+    return relation.emitOpError("leads to ") << relation.getToAttr() << ", which has no rows";
+  return success();
+}
+LogicalResult RelationOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyRelation(*this, {getColumn()}, symbols);
+}
+LogicalResult ListRelationOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (getStride() != 1 && getStride() != -1)
+    return emitOpError("has a stride that is neither 1 nor -1");
+  return verifyRelation(*this, {getFirst(), getLength()}, symbols);
+}
+
+/// Whether a stage over `from` may reach rows of an array by a relation.
+template <class Relation>
+static LogicalResult verifyReaches(Operation *op, FlatSymbolRefAttr name, FlatSymbolRefAttr from,
+                                   FlatSymbolRefAttr array, SymbolTableCollection &symbols) {
+  auto relation = symbols.lookupNearestSymbolFrom<Relation>(op, name);
+  if (!relation)
+    return op->emitOpError("goes by ") << name << ", which is no relation of its kind";
+  if (relation.getFromAttr() != from)
+    return op->emitOpError("goes by ")
+           << name << ", which is from " << relation.getFromAttr() << ", not from " << from;
+  if (!array)
+    return success();
+  Operation *to = symbols.lookupNearestSymbolFrom(op, array);
+  if (!isa_and_nonnull<BufferOp, dbc::kernel::FieldOp, dbc::kernel::ArgumentOp>(to))
+    return op->emitOpError() << array << " is no array";
+  if (FlatSymbolRefAttr rows = dbc::batch::rowsOf(to); rows != relation.getToAttr())
+    return op->emitOpError("goes by ") << name << ", which does not lead to the rows of " << array;
+  return success();
+}
+static FlatSymbolRefAttr stageSpace(Operation *op) { return op->getParentOfType<StageOp>().getSpaceAttr(); }
+
+LogicalResult GatherOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (failed(verifyReaches<RelationOp>(*this, getRelationAttr(), stageSpace(*this), getArrayAttr(), symbols)))
+    return failure();
+  return verifyAgo(*this, symbols);
+}
+LogicalResult ScatterOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyReaches<RelationOp>(*this, getRelationAttr(), stageSpace(*this), getBufferAttr(), symbols);
+}
 LogicalResult SegmentOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (failed(verifyReaches<ListRelationOp>(*this, getListAttr(), stageSpace(*this),
+                                           getViaAttr() ? FlatSymbolRefAttr() : getArrayAttr(), symbols)))
+    return failure();
+  if (getViaAttr()) {
+    auto list = symbols.lookupNearestSymbolFrom<ListRelationOp>(*this, getListAttr());
+    if (failed(verifyReaches<RelationOp>(*this, getViaAttr(), list.getToAttr(), getArrayAttr(), symbols)))
+      return failure();
+  }
   return verifyAgo(*this, symbols);
 }
 
@@ -53,6 +132,16 @@ LogicalResult SegmentOp::verifySymbolUses(SymbolTableCollection &symbols) {
 #include "ir/Batch/BatchOps.cpp.inc"
 
 namespace dbc::batch {
+
+Access accessOf(RelationOp relation) {
+  if (!relation.getMultiplicity())
+    return Access::Unknown;
+  return *relation.getMultiplicity() == Multiplicity::OneToOne ? Access::Unique : Access::Shared;
+}
+
+Access accessOf(ListRelationOp list, bool via) {
+  return via ? Access::Shared : list.getStride() == 1 ? Access::Contiguous : Access::Strided;
+}
 
 bool liesInSteps(kernel::SpaceOp space) {
   using kernel::SpaceKind;

@@ -13,6 +13,14 @@
 #include "ir/Batch/BatchOps.h.inc"
 
 namespace dbc::batch {
+/// What the rows of an array of the batch (a buffer, field or argument) belong to, as a relation's `to` names
+/// it: a space, a data type, the elements of the array itself; null for the inputs.
+mlir::FlatSymbolRefAttr rowsOf(mlir::Operation *array);
+
+/// How the rows lie that a stage reaches by a relation, or by a list relation and, with `via`, one more.
+Access accessOf(RelationOp relation);
+Access accessOf(ListRelationOp list, bool via);
+
 /// Whether the rows of a space run by level of a recursion, and lie one level behind the other: there is no
 /// order list.
 bool liesInSteps(kernel::SpaceOp space);

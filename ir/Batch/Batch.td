@@ -24,25 +24,26 @@ def Batch_Dialect : Dialect {
     space, reading and writing buffers through explicit ops that carry an access class. A stage runs once, or inside
     `batch.levels` (levels of a recursion) and `batch.steps` (steps of a scan).
 
-    A call site of the model is a column of its space: the RELATION from the caller's rows to the callee's rows.
-    `carried` on a read names the loop whose earlier ticks wrote what is read.
+    Rows of two spaces are joined by a RELATION (`batch.relation`, `batch.list_relation`): a call of the model by one from the
+    caller's rows to the callee's rows, a list by one from its owner's rows to those of its elements. What a stage reads or
+    writes at other rows than its own it names by a relation. `carried` on a read names the loop whose earlier ticks wrote
+    what is read.
   }];
   let useDefaultAttributePrinterParser = 1;
   let dependentDialects = ["::dbc::dyn::DynDialect", "::dbc::kernel::KernelDialect"];
 }
 
 class Batch_Enum<string n, string d, list<I32EnumCase> c> : I32Enum<n, d, c> { let cppNamespace = "::dbc::batch"; }
-def Batch_Access : Batch_Enum<"Access", "how the rows read or written by a stage lie", [
-    I32EnumCase<"Unknown", 0, "unknown">,
-    I32EnumCase<"Contiguous", 1, "contiguous">,
-    I32EnumCase<"Strided", 2, "strided">,
-    I32EnumCase<"Unique", 3, "unique">,
-    I32EnumCase<"Shared", 4, "shared">]>;
+def Batch_Multiplicity : Batch_Enum<"Multiplicity", "how many rows a relation joins with one", [
+    I32EnumCase<"OneToOne", 0, "one_to_one">, I32EnumCase<"ManyToOne", 1, "many_to_one">]>;
+def Batch_Access : Batch_Enum<"Access", "how the rows that a stage reads or writes lie, as reports say it", [
+    I32EnumCase<"Unknown", 0, "unknown">, I32EnumCase<"Contiguous", 1, "contiguous">, I32EnumCase<"Strided", 2, "strided">,
+    I32EnumCase<"Unique", 3, "unique">, I32EnumCase<"Shared", 4, "shared">]>;
 def Batch_ReduceKind : Batch_Enum<"ReduceKind", "reductions of a segment", [
     I32EnumCase<"Sum", 0, "sum">, I32EnumCase<"Mean", 1, "mean">, I32EnumCase<"Max", 2, "max">,
     I32EnumCase<"Min", 3, "min">, I32EnumCase<"LogSumExp", 4, "logsumexp">, I32EnumCase<"ArgMax", 5, "argmax">,
     I32EnumCase<"Any", 6, "any">, I32EnumCase<"All", 7, "all">, I32EnumCase<"Pick", 8, "pick">]>;
-def Batch_AccessAttr : EnumAttr<Batch_Dialect, Batch_Access, "access">;
+def Batch_MultiplicityAttr : EnumAttr<Batch_Dialect, Batch_Multiplicity, "multiplicity">;
 def Batch_ReduceKindAttr : EnumAttr<Batch_Dialect, Batch_ReduceKind, "reduce_kind">;
 
 def Batch_ScheduleAttr : AttrDef<Batch_Dialect, "Schedule"> {
@@ -89,6 +90,29 @@ def Batch_BufferOp : Batch_Op<"buffer", [Symbol, DeclareOpInterfaceMethods<Symbo
   let assemblyFormat = "$sym_name `over` $space `:` $type (`live` $live^)? (`slot` $slot^)? attr-dict";
 }
 
+def Batch_RelationOp : Batch_Op<"relation", [Symbol, HasParent<"ProgramOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Each row of a space names one row of another";
+  let description = [{
+    `column` of `from` has the number of the row of `to`: a space, a data type (the rows are the batch's nodes), or a field or
+    argument that is a list (its elements); without, the inputs of the batch. `multiplicity`, set by
+    batch-classify-accesses: whether no two rows name the same one. The name in the source is the column's, the place the
+    operation's location.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$from, OptionalAttr<FlatSymbolRefAttr>:$to, StrAttr:$column,
+                       OptionalAttr<Batch_MultiplicityAttr>:$multiplicity);
+  let assemblyFormat = "$sym_name `:` $from `->` ($to^)? `by` $column (`,` $multiplicity^)? attr-dict";
+}
+def Batch_ListRelationOp : Batch_Op<"list_relation", [Symbol, HasParent<"ProgramOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Each row of a space names the rows of a list, in order";
+  let description = [{
+    They are rows first, first + stride, ... of `to` (as for batch.relation), `length` of them; `first` and `length` are
+    columns of `from`. `stride` is 1, or -1 for a list that is turned round.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$from, OptionalAttr<FlatSymbolRefAttr>:$to, StrAttr:$first,
+                       StrAttr:$length, I32Attr:$stride);
+  let assemblyFormat = "$sym_name `:` $from `->` ($to^)? `by` $first `,` $length `stride` $stride attr-dict";
+}
+
 def Batch_OutputOp : Batch_Op<"output"> {
   let summary = "Where a flat result of the entry lies";
   let description = [{
@@ -129,15 +153,14 @@ def Batch_ReadOp : Batch_Op<"read", [MemoryEffects<[MemRead]>]> {
   let assemblyFormat = "$buffer attr-dict `:` type($result)";
 }
 def Batch_GatherOp : Batch_Op<"gather", [MemoryEffects<[MemRead]>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "The value of an array at the row that a column of this space names";
+  let summary = "The value of an array at the row that this one is joined with";
   let description = [{
-    `array` is a buffer, a field of the batch's nodes, or an argument. `carried` names the group or scan whose recursion
+    `array`, over the relation's `to`, is a buffer, a field of the batch's nodes, or an argument. `carried` names the group or scan whose recursion
     this read is. `ago`: the row was written exactly so many time steps before, 0 without; of buffers with `live` rows.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$array, StrAttr:$column, Batch_AccessAttr:$access,
-                       OptionalAttr<FlatSymbolRefAttr>:$carried, OptionalAttr<I32Attr>:$ago);
+  let arguments = (ins FlatSymbolRefAttr:$array, FlatSymbolRefAttr:$relation, OptionalAttr<FlatSymbolRefAttr>:$carried, OptionalAttr<I32Attr>:$ago);
   let results = (outs Batch_Number:$result);
-  let assemblyFormat = "$array `via` $column $access (`carried` $carried^)? (`ago` $ago^)? attr-dict `:` type($result)";
+  let assemblyFormat = "$array `via` $relation (`carried` $carried^)? (`ago` $ago^)? attr-dict `:` type($result)";
 }
 def Batch_ColumnOp : Batch_Op<"column", [Pure]> {
   let summary = "The integer that a column of this space holds at this row";
@@ -149,18 +172,16 @@ def Batch_SegmentOp : Batch_Op<"segment", [MemoryEffects<[MemRead]>, AttrSizedOp
                                            DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Elementwise reduction of the rows of an array that make a list of this row";
   let description = [{
-    The list's elements are rows first, first + stride, ... (`length` of them) of `array`, or, with `via`, the rows of
-    `array` that column `via` of space `of` names at these rows. `first`, `length` are columns of this space. Elements are
-    taken in list order. `carried`, `ago` as for gather. `pick` gives the element number `index`, which is computed; outside the
+    The list's elements are the rows of `array` that the list relation names, or with `via`, a relation, those that the rows
+    that it names are joined with. Elements are taken in list order. `carried`, `ago` as for gather. `pick` gives the element number `index`, which is computed; outside the
     list the row's input fails, or where `when` is false gives 0. With `count` only so many elements are there, the first
     ones, or `at_end` the last; where one is needed and none is, the input fails, unless `when` is false.
   }];
-  let arguments = (ins Batch_ReduceKindAttr:$kind, FlatSymbolRefAttr:$array, StrAttr:$first,
-                       StrAttr:$length, I32Attr:$stride, OptionalAttr<FlatSymbolRefAttr>:$of, OptionalAttr<StrAttr>:$via,
-                       Batch_AccessAttr:$access, OptionalAttr<FlatSymbolRefAttr>:$carried, Optional<I32>:$index,
+  let arguments = (ins Batch_ReduceKindAttr:$kind, FlatSymbolRefAttr:$array, FlatSymbolRefAttr:$list,
+                       OptionalAttr<FlatSymbolRefAttr>:$via, OptionalAttr<FlatSymbolRefAttr>:$carried, Optional<I32>:$index,
                        Optional<I1>:$when, Optional<I32>:$count, UnitAttr:$at_end, OptionalAttr<I32Attr>:$ago);
   let results = (outs Batch_Number:$result);
-  let assemblyFormat = [{ $kind (`[` $index^ `]`)? (`when` $when^)? $array `from` $first `length` $length (`count` $count^ (`at_end` $at_end^)?)? `by` $stride (`of` $of^)? (`via` $via^)? $access (`carried` $carried^)?
+  let assemblyFormat = [{ $kind (`[` $index^ `]`)? (`when` $when^)? $array `over` $list (`via` $via^)? (`count` $count^ (`at_end` $at_end^)?)? (`carried` $carried^)?
                           (`ago` $ago^)? attr-dict `:` type($result) }];
 }
 def Batch_WriteOp : Batch_Op<"write", [MemoryEffects<[MemWrite]>]> {
@@ -168,11 +189,10 @@ def Batch_WriteOp : Batch_Op<"write", [MemoryEffects<[MemWrite]>]> {
   let arguments = (ins Batch_Number:$value, FlatSymbolRefAttr:$buffer);
   let assemblyFormat = "$value `,` $buffer attr-dict `:` type($value)";
 }
-def Batch_ScatterOp : Batch_Op<"scatter", [MemoryEffects<[MemWrite]>]> {
-  let summary = "Sets a buffer at the row that a column of this space names; no two rows name the same";
-  let arguments = (ins Batch_Number:$value, FlatSymbolRefAttr:$buffer, StrAttr:$column,
-                       Batch_AccessAttr:$access);
-  let assemblyFormat = "$value `,` $buffer `via` $column $access attr-dict `:` type($value)";
+def Batch_ScatterOp : Batch_Op<"scatter", [MemoryEffects<[MemWrite]>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Sets a buffer at the row that this one is joined with; in one tick no two rows are joined with the same";
+  let arguments = (ins Batch_Number:$value, FlatSymbolRefAttr:$buffer, FlatSymbolRefAttr:$relation);
+  let assemblyFormat = "$value `,` $buffer `via` $relation attr-dict `:` type($value)";
 }
 
 def Batch_LevelsOp : Batch_Op<"levels", [NoTerminator, SingleBlock, NoRegionArguments]> {

@@ -1,7 +1,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// batch-classify-accesses: how the rows of each gather and scatter lie, from how the structure functions push
-// rows.
+// batch-classify-accesses: the multiplicity of each relation, from how the structure functions push rows. A
+// gather whose relation leads from each row to its like becomes a read; relations and columns that are not
+// used go.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "passes/Passes.h"
@@ -25,29 +26,40 @@ struct Classify {
   }
 
   void run() {
-    program.walk([&](Operation *op) {
-      if (auto gather = dyn_cast<batch::GatherOp>(op)) {
-        StringRef space = stageSpace(op);
-        if (alignedWith(space, gather.getColumn(), gather.getArray())) {
-          OpBuilder b(op);
-          auto read = batch::ReadOp::create(b, op->getLoc(), gather.getType(), gather.getArray());
-          gather.replaceAllUsesWith(read.getResult());
-          gather.erase();
-          return;
-        }
-        gather.setAccess(classOf(space, gather.getColumn()));
-      } else if (auto scatter = dyn_cast<batch::ScatterOp>(op)) {
-        scatter.setAccess(classOf(stageSpace(op), scatter.getColumn()));
-      } else if (auto segment = dyn_cast<batch::SegmentOp>(op)) {
-        segment.setAccess(segment.getVia()           ? batch::Access::Shared
-                          : segment.getStride() == 1 ? batch::Access::Contiguous
-                                                     : batch::Access::Strided);
-      }
+    program.walk([&](batch::GatherOp gather) {
+      auto relation = names.lookup<batch::RelationOp>(gather.getRelation());
+      if (!alignedWith(relation.getFrom(), relation.getColumn(), gather.getArray()))
+        return;
+      OpBuilder b(gather);
+      auto read = batch::ReadOp::create(b, gather.getLoc(), gather.getType(), gather.getArray());
+      gather.replaceAllUsesWith(read.getResult());
+      gather.erase();
     });
+    dropRelations();
+    for (auto relation : program.getBody().front().getOps<batch::RelationOp>())
+      relation.setMultiplicity(multiplicityOf(relation.getFrom(), relation.getColumn()));
     dropColumns();
   }
 
-  StringRef stageSpace(Operation *op) { return op->getParentOfType<batch::StageOp>().getSpace(); }
+  /// Removes relations by which no stage goes.
+  void dropRelations() {
+    llvm::StringSet<> used;
+    program.walk([&](Operation *op) {
+      if (auto gather = dyn_cast<batch::GatherOp>(op)) {
+        used.insert(gather.getRelation());
+      } else if (auto scatter = dyn_cast<batch::ScatterOp>(op)) {
+        used.insert(scatter.getRelation());
+      } else if (auto segment = dyn_cast<batch::SegmentOp>(op)) {
+        used.insert(segment.getList());
+        if (segment.getVia())
+          used.insert(*segment.getVia());
+      }
+    });
+    for (Operation &op : llvm::make_early_inc_range(program.getBody().front()))
+      if (isa<batch::RelationOp, batch::ListRelationOp>(op) &&
+          !used.contains(SymbolTable::getSymbolName(&op).getValue()))
+        names.erase(&op);
+  }
 
   kernel::SpaceOp space(StringRef name) { return names.lookup<kernel::SpaceOp>(name); }
 
@@ -60,14 +72,14 @@ struct Classify {
     return group.getFurtherKeys(*instances.getCell()).size();
   }
 
-  batch::Access classOf(StringRef spaceName, StringRef column) {
+  batch::Multiplicity multiplicityOf(StringRef spaceName, StringRef column) {
     kernel::SpaceOp s = space(spaceName);
     if (column == "parent" && s.getKind() == kernel::SpaceKind::Arm)
-      return batch::Access::Unique; // an arm has each row of its parent at most once
+      return batch::Multiplicity::OneToOne; // an arm has each row of its parent at most once
     if (column == "node" && s.getKind() == kernel::SpaceKind::Instances && furtherKeys(s) == 0)
-      return batch::Access::Unique;
+      return batch::Multiplicity::OneToOne;
     if (column == "input" && s.getKind() == kernel::SpaceKind::Inputs)
-      return batch::Access::Unique;
+      return batch::Multiplicity::OneToOne;
     if (Value value = pushed(spaceName, column)) {
       // Rows reserved for this row alone.
       SmallVector<Value> terms{value};
@@ -79,12 +91,12 @@ struct Classify {
         else if (term.getDefiningOp<kernel::ReserveOp>())
           reserved = true;
         else if (!isa<BlockArgument>(term) && !term.getDefiningOp<arith::ConstantOp>())
-          return batch::Access::Shared;
+          return batch::Multiplicity::ManyToOne;
       }
       if (reserved)
-        return batch::Access::Unique;
+        return batch::Multiplicity::OneToOne;
     }
-    return batch::Access::Shared;
+    return batch::Multiplicity::ManyToOne;
   }
 
   /// Whether row r of `spaceName` names row r of the array's space: both are pushed once a round by loops of
@@ -137,17 +149,13 @@ struct Classify {
     llvm::StringSet<> used;
     auto use = [&](StringRef s, StringRef column) { used.insert((s + "/" + column).str()); };
     program.walk([&](Operation *op) {
-      if (auto gather = dyn_cast<batch::GatherOp>(op))
-        use(stageSpace(op), gather.getColumn());
-      else if (auto scatter = dyn_cast<batch::ScatterOp>(op))
-        use(stageSpace(op), scatter.getColumn());
-      else if (auto column = dyn_cast<batch::ColumnOp>(op))
-        use(stageSpace(op), column.getColumn());
-      else if (auto segment = dyn_cast<batch::SegmentOp>(op)) {
-        use(stageSpace(op), segment.getFirst());
-        use(stageSpace(op), segment.getLength());
-        if (segment.getVia())
-          use(*segment.getOf(), *segment.getVia());
+      if (auto relation = dyn_cast<batch::RelationOp>(op)) {
+        use(relation.getFrom(), relation.getColumn());
+      } else if (auto list = dyn_cast<batch::ListRelationOp>(op)) {
+        use(list.getFrom(), list.getFirst());
+        use(list.getFrom(), list.getLength());
+      } else if (auto column = dyn_cast<batch::ColumnOp>(op)) {
+        use(column->getParentOfType<batch::StageOp>().getSpace(), column.getColumn());
       } else if (auto load = dyn_cast<kernel::LoadOp>(op)) {
         if (load.getColumn())
           use(load.getArray(), *load.getColumn());

@@ -244,12 +244,26 @@ private:
     return tables[key] = table;
   }
 
+  /// From the rows of a stage to those of a table, by the index.
+  FlatSymbolRefAttr relationTo(batch::BufferOp table, batch::StageOp stage, StringRef column) {
+    std::string name = ("rel." + stage.getSpace() + "." + column + "." + table.getSpace()).str();
+    if (!symbols.lookup(name)) {
+      OpBuilder b(table);
+      symbols.insert(batch::RelationOp::create(b, stage.getLoc(), b.getStringAttr(name), stage.getSpaceAttr(),
+                                               table.getSpaceAttr(), b.getStringAttr(column),
+                                               batch::MultiplicityAttr()));
+    }
+    return FlatSymbolRefAttr::get(program.getContext(), name);
+  }
+
   /// Rows of the buffer are rows of its table, by the index.
   void lookUp(Made &m, batch::BufferOp table) {
     auto gather = [&](Operation *before) {
       OpBuilder b(before);
-      return batch::GatherOp::create(b, before->getLoc(), m.buffer.getType(), table.getSymName(), m.on.column,
-                                     batch::Access::Unknown, FlatSymbolRefAttr(), /*ago=*/IntegerAttr())
+      return batch::GatherOp::create(
+                 b, before->getLoc(), m.buffer.getType(), FlatSymbolRefAttr::get(table),
+                 relationTo(table, before->getParentOfType<batch::StageOp>(), m.on.column),
+                 FlatSymbolRefAttr(), /*ago=*/IntegerAttr())
           .getResult();
     };
     for (batch::ReadOp read : m.reads) {

@@ -266,22 +266,26 @@ private:
       if (isa<batch::WriteOp, batch::ScatterOp>(op))
         fits = inside || addBefore(stage, life);
       else if (auto gather = dyn_cast<batch::GatherOp>(op))
-        fits = addRead(gather, stage.getSpace(), gather.getColumn(), inside, life);
+        fits = addRead(gather, program.lookupSymbol<batch::RelationOp>(gather.getRelation()), inside, life);
       else if (auto segment = dyn_cast<batch::SegmentOp>(op))
-        fits = addRead(segment, segment.getOf().value_or(""), segment.getVia().value_or(""), inside, life);
+        fits = addRead(segment,
+                       segment.getVia() ? program.lookupSymbol<batch::RelationOp>(*segment.getVia())
+                                        : batch::RelationOp(),
+                       inside, life);
       if (!fits)
         return std::nullopt;
     }
     return life;
   }
 
-  /// A read of the rows that `column` of `space` names. False where that is of any level.
-  template <class Read> bool addRead(Read read, StringRef space, StringRef column, bool inside, Life &life) {
+  /// A read of the rows that a relation leads to. False where these are of any level.
+  template <class Read> bool addRead(Read read, batch::RelationOp relation, bool inside, Life &life) {
     std::optional<StringRef> carried = read.getCarried();
     if (inside && !carried)
       return true; // of this level
-    if (column.empty() || (inside && *carried != loop.getGroup()))
+    if (!relation || (inside && *carried != loop.getGroup()))
       return false;
+    StringRef space = relation.getFrom(), column = relation.getColumn();
     auto home = program.lookupSymbol<kernel::SpaceOp>(space);
     life.byKey = true;
     if (!inside)

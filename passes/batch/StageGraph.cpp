@@ -44,12 +44,12 @@ bool mayRepeat(batch::StageOp stage) {
   auto replaces = [&](const StageRead &read) {
     return (read.own || read.carried.empty()) && llvm::is_contained(access.writes, read.array);
   };
-  // Through a column what is read is of an earlier tick, unless it is written through the same one; equal
-  // numbers stand in one column.
+  // By a relation what is read is of an earlier tick, unless it is written by the same one; equal numbers
+  // stand in one column, which has one relation to a space.
   bool updates = false;
   stage.walk([&](batch::GatherOp gather) {
     for (auto scatter : stage.getBody().front().getOps<batch::ScatterOp>())
-      updates |= scatter.getBuffer() == gather.getArray() && scatter.getColumn() == gather.getColumn();
+      updates |= scatter.getBuffer() == gather.getArray() && scatter.getRelation() == gather.getRelation();
   });
   return !updates && llvm::none_of(access.reads, replaces);
 }

@@ -92,9 +92,10 @@ struct Lowering {
       else if (auto output = dyn_cast<batch::OutputOp>(op))
         kernel::OutputOp::create(b, op.getLoc(), output.getLeaf(), output.getBuffer(), output.getDepth(),
                                  output.getKept());
-      else
+      else if (!isa<batch::RelationOp, batch::ListRelationOp>(op))
         op.moveBefore(run);
     }
+    relations.emplace(from);
     // Functions before the schedule, which stays in front of the run.
     for (auto schedule : llvm::make_early_inc_range(body->getOps<kernel::ScheduleOp>()))
       schedule->moveBefore(run);
@@ -168,10 +169,14 @@ struct Lowering {
     for (StringRef written : accessesOf(stage).writes)
       if (truths.contains(written))
         kernel::KeepOp::create(launches, stage.getLoc(), stage.getSpace(), written);
-    if (failed(StageToKernel(stage, func, spaces[stage.getSpace()], packed).run()))
+    if (failed(StageToKernel(stage, func, spaces[stage.getSpace()], *relations, packed).run()))
       return failure();
     kernel::dropUnreadLocals(func);
     return success();
+  }
+
+  batch::RelationOp relationOf(batch::GatherOp gather) {
+    return relations->lookup<batch::RelationOp>(gather.getRelation());
   }
 
   /// What the stage computes, for the reader of the emitted code.
@@ -180,8 +185,8 @@ struct Lowering {
     auto line = [&](const Twine &text) { lines.push_back(functions.getStringAttr(text)); };
     stage.walk([&](Operation *op) {
       if (auto gather = dyn_cast<batch::GatherOp>(op))
-        line("reads " + gather.getArray() + " of the rows in `" + gather.getColumn() + "` (" +
-             batch::stringifyAccess(gather.getAccess()) + ")");
+        line("reads " + gather.getArray() + " of the rows in `" + relationOf(gather).getColumn() + "` (" +
+             batch::stringifyAccess(batch::accessOf(relationOf(gather))) + ")");
       else if (auto segment = dyn_cast<batch::SegmentOp>(op))
         line(batch::stringifyReduceKind(segment.getKind()) + " of " + segment.getArray() + " over a list");
     });
@@ -193,7 +198,8 @@ struct Lowering {
   OpBuilder b;
   OpBuilder functions{b.getContext()};
   llvm::StringMap<kernel::SpaceOp> spaces;
-  llvm::StringSet<> truths; ///< buffers that say which rows there are
+  std::optional<SymbolTable> relations; ///< what is left in `from`
+  llvm::StringSet<> truths;             ///< buffers that say which rows there are
 };
 
 struct BatchToKernelPass : impl::BatchToKernelBase<BatchToKernelPass> {

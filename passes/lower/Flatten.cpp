@@ -71,6 +71,35 @@ std::string Flattening::addBuffer(StringRef name, SpaceInfo *space, Type type) {
   return symbol;
 }
 
+static std::string nameOf(FlatSymbolRefAttr rows) { return rows ? rows.getValue().str() : ""; }
+
+FlatSymbolRefAttr Flattening::relation(Location loc, StringRef from, StringRef column, StringRef array) {
+  FlatSymbolRefAttr to = batch::rowsOf(declared.lookup(array));
+  FlatSymbolRefAttr &known = relations[(from + "/" + column + "/" + nameOf(to)).str()];
+  if (!known)
+    known = FlatSymbolRefAttr::get(
+        batch::RelationOp::create(declare, loc,
+                                  declare.getStringAttr(unique(("rel." + from + "." + column).str())),
+                                  FlatSymbolRefAttr::get(context, from), to, declare.getStringAttr(column),
+                                  batch::MultiplicityAttr())
+            .getOperation());
+  return known;
+}
+
+FlatSymbolRefAttr Flattening::listRelation(Location loc, StringRef from, StringRef first, StringRef length,
+                                           int stride, FlatSymbolRefAttr to) {
+  FlatSymbolRefAttr &known =
+      relations[(from + "/" + first + "/" + length + "/" + Twine(stride) + "/" + nameOf(to)).str()];
+  if (!known)
+    known = FlatSymbolRefAttr::get(
+        batch::ListRelationOp::create(declare, loc,
+                                      declare.getStringAttr(unique(("list." + from + "." + first).str())),
+                                      FlatSymbolRefAttr::get(context, from), to, declare.getStringAttr(first),
+                                      declare.getStringAttr(length), declare.getI32IntegerAttr(stride))
+            .getOperation());
+  return known;
+}
+
 dyn::DataOp Flattening::dataOf(Type node) {
   return symbols.lookup<dyn::DataOp>(cast<dyn::NodeType>(node).getData().getAttr());
 }

@@ -152,6 +152,11 @@ private:
   SpaceInfo *addSpace(mlir::Location loc, llvm::StringRef name, kernel::SpaceKind kind, SpaceInfo *parent);
   std::string unique(llvm::StringRef name);
   std::string addBuffer(llvm::StringRef name, SpaceInfo *space, mlir::Type type);
+  /// The relation from a space by one of its columns to the rows of an array; the list relation by two.
+  mlir::FlatSymbolRefAttr relation(mlir::Location loc, llvm::StringRef from, llvm::StringRef column,
+                                   llvm::StringRef array);
+  mlir::FlatSymbolRefAttr listRelation(mlir::Location loc, llvm::StringRef from, llvm::StringRef first,
+                                       llvm::StringRef length, int stride, mlir::FlatSymbolRefAttr to);
   /// The symbol of a field's array, declared when first used.
   std::string fieldArray(dyn::DataOp data, llvm::StringRef ctor, llvm::StringRef field,
                          kernel::FieldPart part, mlir::Type type, int level = 0);
@@ -172,8 +177,9 @@ private:
   std::deque<SpaceInfo> spaces;
   llvm::StringMap<int> names;
   llvm::StringMap<SpaceInfo *> bufferSpace;
-  llvm::StringMap<std::string> arrays;         ///< fields and arguments declared so far
-  llvm::StringMap<mlir::Operation *> declared; ///< buffers, fields, arguments, by name
+  llvm::StringMap<std::string> arrays;                ///< fields and arguments declared so far
+  llvm::StringMap<mlir::Operation *> declared;        ///< buffers, fields, arguments, by name
+  llvm::StringMap<mlir::FlatSymbolRefAttr> relations; ///< by what they join, and how
   llvm::DenseMap<mlir::Operation *, llvm::StringMap<int>> fieldColumns; ///< of a data type: see columnOf
   llvm::SmallVector<std::string> argumentNames;                         ///< of each flat argument
   bool failed = false;

@@ -360,14 +360,16 @@ void Walk::keep(Location loc, SpaceInfo *space, const Known &taken, Value after)
     alive = load(inside, loc, Value(), taken, at);
   if (!outer.empty()) {
     Value around =
-        batch::GatherOp::create(inside, loc, b.getI1Type(), outer, space->columns[0], batch::Access::Unknown,
-                                FlatSymbolRefAttr(), /*ago=*/IntegerAttr());
+        batch::GatherOp::create(inside, loc, b.getI1Type(), FlatSymbolRefAttr::get(f.context, outer),
+                                f.relation(loc, space->name, space->columns[0], outer), FlatSymbolRefAttr(),
+                                /*ago=*/IntegerAttr());
     alive = alive ? arith::AndIOp::create(inside, loc, alive, around).getResult() : around;
   }
   batch::WriteOp::create(inside, loc, alive, space->alive);
   if (after)
     batch::ScatterOp::create(inside, loc, arith::ConstantOp::create(inside, loc, b.getBoolAttr(false)),
-                             taken.array, column(space, after, "after"), batch::Access::Unknown);
+                             FlatSymbolRefAttr::get(f.context, taken.array),
+                             f.relation(loc, space->name, column(space, after, "after"), taken.array));
 }
 
 /// How many steps were taken, for each row outside.
@@ -381,7 +383,8 @@ std::string Walk::countSteps(Location loc, StringRef name, Place at, Place inner
   Value so_far = load(inside, loc, Value(), Known::placed(count, at.row, inner.space->name), inner);
   Value more = arith::AddIOp::create(inside, loc, so_far,
                                      arith::ConstantOp::create(inside, loc, b.getI32IntegerAttr(1)));
-  batch::ScatterOp::create(inside, loc, more, count, inner.space->columns[0], batch::Access::Unknown);
+  batch::ScatterOp::create(inside, loc, more, FlatSymbolRefAttr::get(f.context, count),
+                           f.relation(loc, inner.space->name, inner.space->columns[0], count));
   return count;
 }
 

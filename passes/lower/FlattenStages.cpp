@@ -214,11 +214,12 @@ Value Walk::load(OpBuilder &builder, Location loc, Value source, const Known &k,
     Type type = source ? source.getType() : typeOf(k.array);
     if (home == f.modelSpace || (home == at.space && k.scalar == at.row))
       return batch::ReadOp::create(builder, loc, type, k.array);
-    return batch::GatherOp::create(
-        builder, loc, type, k.array,
-        column(at.space, k.scalar, source ? dyn::sourceName(source.getLoc()) : ""), batch::Access::Unknown,
-        k.carried.empty() ? FlatSymbolRefAttr() : FlatSymbolRefAttr::get(f.context, k.carried),
-        /*ago=*/IntegerAttr());
+    std::string by = column(at.space, k.scalar, source ? dyn::sourceName(source.getLoc()) : "");
+    return batch::GatherOp::create(builder, loc, type, FlatSymbolRefAttr::get(f.context, k.array),
+                                   f.relation(loc, at.space->name, by, k.array),
+                                   k.carried.empty() ? FlatSymbolRefAttr()
+                                                     : FlatSymbolRefAttr::get(f.context, k.carried),
+                                   /*ago=*/IntegerAttr());
   }
   case Kind::Model:
     return cloneModel(builder, k.scalar);
@@ -294,8 +295,8 @@ void Walk::write(Location loc, Value source, const Known &value, StringRef buffe
     batch::WriteOp::create(inside, loc, loaded, buffer);
     return;
   }
-  batch::ScatterOp::create(inside, loc, loaded, buffer, column(at.space, row, "after"),
-                           batch::Access::Unknown);
+  batch::ScatterOp::create(inside, loc, loaded, FlatSymbolRefAttr::get(f.context, buffer),
+                           f.relation(loc, at.space->name, column(at.space, row, "after"), buffer));
 }
 
 } // namespace dbc::passes

@@ -137,7 +137,7 @@ Value StageToKernel::expression(Operation *op, Value value, ValueRange at) {
   }
   if (auto gather = dyn_cast<batch::GatherOp>(op))
     return loaded(gather.getArray(),
-                  inMemory(gather.getArray(), column(gather.getColumn()), gather.getAgo().value_or(0)), at);
+                  inMemory(gather.getArray(), column(columnOf(gather)), gather.getAgo().value_or(0)), at);
   if (auto get = dyn_cast<dyn::GetOp>(op))
     return loaded(get.getParam(), Value(), at);
   if (auto col = dyn_cast<batch::ColumnOp>(op)) {

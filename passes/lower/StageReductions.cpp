@@ -151,9 +151,12 @@ void StageToKernel::topK(dyn::TopKOp op) {
 //------------------------------------------------------------------------------------===//
 
 Value StageToKernel::segmentRow(batch::SegmentOp op, Value first, Value k) {
-  Value r = op.getStride() == 1 ? addInt(first, k) : arith::SubIOp::create(b, loc, first, k).getResult();
-  if (op.getVia())
-    r = kernel::LoadOp::create(b, loc, b.getI32Type(), *op.getOf(), op.getViaAttr(), ValueRange(r));
+  Value r =
+      listOf(op).getStride() == 1 ? addInt(first, k) : arith::SubIOp::create(b, loc, first, k).getResult();
+  if (op.getVia()) {
+    auto via = relations.lookup<batch::RelationOp>(*op.getVia());
+    r = kernel::LoadOp::create(b, loc, b.getI32Type(), via.getFrom(), via.getColumnAttr(), ValueRange(r));
+  }
   return inMemory(op.getArray(), r, op.getAgo().value_or(0));
 }
 
@@ -197,12 +200,12 @@ void StageToKernel::segment(batch::SegmentOp op) {
     return pick(op);
   Reduction fold = reduction(static_cast<dyn::ReduceKind>(op.getKind()), elementType, at_);
   rows([&] {
-    Value first = column(op.getFirst()), length = column(op.getLength());
+    Value first = column(listOf(op).getFirst()), length = column(listOf(op).getLength());
     if (op.getCount()) {
       Value there = someOf(op);
       if (op.getAtEnd()) { // the others come first
         Value absent = arith::SubIOp::create(b, at_, length, there);
-        first = op.getStride() == 1 ? addInt(first, absent)
+        first = listOf(op).getStride() == 1 ? addInt(first, absent)
                                     : arith::SubIOp::create(b, at_, first, absent).getResult();
       }
       length = there;
@@ -264,7 +267,8 @@ void StageToKernel::pick(batch::SegmentOp op) {
   Location at_ = op.getLoc();
   Type type = elementTypeOf(op.getArray());
   rows([&] {
-    Value first = column(op.getFirst()), length = column(op.getLength()), index = element(op.getIndex(), {});
+    Value first = column(listOf(op).getFirst()), length = column(listOf(op).getLength()),
+          index = element(op.getIndex(), {});
     Value low = arith::CmpIOp::create(b, at_, arith::CmpIPredicate::sge, index, integer(0));
     Value high = arith::CmpIOp::create(b, at_, arith::CmpIPredicate::slt, index, length);
     Value inside = arith::AndIOp::create(b, at_, low, high);

@@ -87,9 +87,9 @@ Value StageToKernel::rowsOf(Value value, int64_t offset) {
   }
   if (auto gather = dyn_cast<batch::GatherOp>(op)) {
     const int64_t ago = gather.getAgo().value_or(0);
-    auto number = [&] { return inMemory(gather.getArray(), column(gather.getColumn()), ago); };
+    auto number = [&] { return inMemory(gather.getArray(), column(columnOf(gather)), ago); };
     // Numbers in a window are those of its array alone.
-    std::string name = gather.getColumn().str();
+    std::string name = columnOf(gather).str();
     if (window(gather.getArray(), ago))
       name += " of " + gather.getArray().str() + " " + std::to_string(ago);
     return make(gather.getArrayAttr(), rowNumbers(name, number), {}, {});
@@ -192,7 +192,7 @@ StageToKernel::Operands StageToKernel::operandsOf(linalg::ContractOp op) {
   else if (auto sum = x.getDefiningOp<batch::SegmentOp>();
            sum && sum.getKind() == batch::ReduceKind::Sum && !sum.getCount() && !sum.getWhen())
     // Of a leaf's children: nothing need be multiplied.
-    operands.some = rowNumbers(sum.getLength(), [&] { return column(sum.getLength()); });
+    operands.some = rowNumbers(listOf(sum).getLength(), [&] { return column(listOf(sum).getLength()); });
   operands.weights = pack(op);
   return operands;
 }

@@ -14,9 +14,9 @@ using namespace mlir;
 namespace dbc::passes {
 
 StageToKernel::StageToKernel(batch::StageOp stage, kernel::FuncOp func, kernel::SpaceOp space,
-                             PackedWeights &packed)
-    : stage(stage), func(func), space(space), packed(packed), b(stage.getContext()), loc(stage.getLoc()),
-      blockRows(stage.getSchedule() ? stage.getSchedule()->getRows() : 1),
+                             const SymbolTable &relations, PackedWeights &packed)
+    : stage(stage), func(func), space(space), relations(relations), packed(packed), b(stage.getContext()),
+      loc(stage.getLoc()), blockRows(stage.getSchedule() ? stage.getSchedule()->getRows() : 1),
       tileUnits(stage.getSchedule() ? stage.getSchedule()->getUnits() : 0),
       ordered(space.getKind() == kernel::SpaceKind::Steps || space.getStepsOf() || space.getKept()),
       repeats(mayRepeat(stage)) {}
@@ -426,7 +426,7 @@ void StageToKernel::storeOut(Operation *op, Value scalar, ValueRange at) {
   StringRef buffer;
   if (auto scatter = dyn_cast<batch::ScatterOp>(op)) {
     buffer = scatter.getBuffer();
-    indices.push_back(inMemory(buffer, column(scatter.getColumn())));
+    indices.push_back(inMemory(buffer, column(columnOf(scatter))));
   } else {
     buffer = cast<batch::WriteOp>(op).getBuffer();
     indices.push_back(inMemory(buffer, row));

@@ -28,7 +28,9 @@ struct PackedWeights {
 
 class StageToKernel {
 public:
-  StageToKernel(batch::StageOp stage, kernel::FuncOp func, kernel::SpaceOp space, PackedWeights &packed);
+  /// `relations` are those of the stage's program.
+  StageToKernel(batch::StageOp stage, kernel::FuncOp func, kernel::SpaceOp space,
+                const mlir::SymbolTable &relations, PackedWeights &packed);
   mlir::LogicalResult run();
 
 private:
@@ -47,6 +49,14 @@ private:
     llvm::SmallVector<mlir::Value> gates;        ///< of a tiled product: gates to be kept for later
     bool done = false;
   };
+
+  /// The column by which the stage's rows name others.
+  template <class Access> llvm::StringRef columnOf(Access op) {
+    return relations.lookup<batch::RelationOp>(op.getRelation()).getColumn();
+  }
+  batch::ListRelationOp listOf(batch::SegmentOp op) {
+    return relations.lookup<batch::ListRelationOp>(op.getList());
+  }
 
   // Deciding
   void findActions();
@@ -153,6 +163,7 @@ private:
   batch::StageOp stage;
   kernel::FuncOp func;
   kernel::SpaceOp space;
+  const mlir::SymbolTable &relations;
   PackedWeights &packed;
   mlir::OpBuilder b;
   mlir::Location loc;

@@ -14,6 +14,8 @@ module {
     kernel.space inputs @input ["input"]
     kernel.space inputs @some ["input"] kept
     kernel.argument @arg.x = "x" 0 value : tensor<16xf32>
+    batch.relation @number : @input -> by "input"
+    batch.relation @some_number : @some -> by "input"
     batch.buffer @h over @input : tensor<16xf32>
     batch.buffer @y over @input : tensor<32xf32>
     batch.buffer @z over @input : tensor<32xf32>
@@ -22,7 +24,7 @@ module {
     // CHECK: batch.buffer @gathered.y over @input : tensor<32xf32>
 
     // CHECK: batch.stage @gathered.operands over @input {
-    // CHECK-NEXT: %[[X:.*]] = batch.gather @arg.x via "input"
+    // CHECK-NEXT: %[[X:.*]] = batch.gather @arg.x via @number
     // CHECK-NEXT: batch.write %[[X]], @gathered.x
     // CHECK-NEXT: }
     // CHECK: batch.stage @gathered.product over @input blas {
@@ -41,7 +43,7 @@ module {
       %zero = arith.constant dense<0.0> : tensor<32xf32>
       %W = dyn.get @W : tensor<32x16xf32>
       %b = dyn.get @b : tensor<32xf32>
-      %x = batch.gather @arg.x via "input" shared : tensor<16xf32>
+      %x = batch.gather @arg.x via @number : tensor<16xf32>
       %wx = linalg.contract indexing_maps = [#mk, #k, #m] ins(%W, %x : tensor<32x16xf32>, tensor<16xf32>) outs(%zero : tensor<32xf32>) -> tensor<32xf32>
       %s = arith.addf %wx, %b : tensor<32xf32>
       %t = math.tanh %s : tensor<32xf32>
@@ -115,7 +117,7 @@ module {
     batch.stage @kept over @some {
       %zero = arith.constant dense<0.0> : tensor<32xf32>
       %W = dyn.get @W : tensor<32x16xf32>
-      %x = batch.gather @arg.x via "input" shared : tensor<16xf32>
+      %x = batch.gather @arg.x via @some_number : tensor<16xf32>
       %wx = linalg.contract indexing_maps = [#mk, #k, #m] ins(%W, %x : tensor<32x16xf32>, tensor<16xf32>) outs(%zero : tensor<32xf32>) -> tensor<32xf32>
       batch.write %wx, @k : tensor<32xf32>
     }

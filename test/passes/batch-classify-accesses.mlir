@@ -3,12 +3,15 @@
 //
 // Children may be shared, an arm has each row of its parent once.
 
-// TREE: batch.gather @encode.value via "row_of" shared
-// TREE: batch.scatter %{{.*}}, @encode.value via "parent" unique
+// TREE: batch.relation @[[CHILD:.*]] : @encode.Node -> @encode by "row_of", many_to_one
+// TREE: batch.relation @[[PARENT:.*]] : @encode.Node -> @encode by "parent", one_to_one
+// TREE: batch.gather @encode.value via @[[CHILD]]
+// TREE: batch.scatter %{{.*}}, @encode.value via @[[PARENT]]
 
-// States belong to one owner each, so theirs are unique too.
-// SCAN: batch.gather @input.scan.state0 via {{.*}} unique carried @input.scan
-// SCAN: batch.scatter %{{.*}}, @input.scan.state0 via {{.*}} unique
+// States belong to one owner each, so theirs are joined with one row each, too.
+// SCAN: batch.relation @[[BEFORE:.*]] : @input.scan -> @input.scan.states by "{{.*}}", one_to_one
+// SCAN: batch.gather @input.scan.state0 via @[[BEFORE]] carried @input.scan
+// SCAN: batch.scatter %{{.*}}, @input.scan.state0 via
 
 // The list that is returned lies as the map made it: its gather is not needed, nor its column.
 // SCAN: batch.stage @{{.*}} over @result.list {

@@ -17,6 +17,7 @@ module {
   batch.program @p ["x"] [tensor<4xf32>] -> tensor<4xf32> {
     kernel.space inputs @input ["input"]
     kernel.space elements @leaf in @input ["parent", "word", "other"]
+    batch.relation @parent : @leaf -> @input by "parent"
     // CHECK: batch.buffer @table.product over @table.leaf.word : tensor<4xf32>
     // CHECK: batch.buffer @table.sum over @table.leaf.word : tensor<4xf32>
     // SMALL: batch.buffer @table.product over @table.leaf.word : tensor<4xf32>
@@ -93,12 +94,12 @@ module {
       batch.write %w, @whole : i32
     }
     // CHECK: batch.stage @uses over @leaf {
-    // CHECK-DAG: batch.gather @table.sum via "word" unknown : tensor<4xf32>
-    // CHECK-DAG: batch.gather @table.product via "word" unknown : tensor<4xf32>
+    // CHECK-DAG: batch.gather @table.sum via @rel.leaf.word.table.leaf.word : tensor<4xf32>
+    // CHECK-DAG: batch.gather @table.product via @rel.leaf.word.table.leaf.word : tensor<4xf32>
     // SMALL: batch.stage @leaf.sum over @leaf {
-    // SMALL-NEXT: batch.gather @table.product via "word" unknown : tensor<4xf32>
+    // SMALL-NEXT: batch.gather @table.product via @rel.leaf.word.table.leaf.word : tensor<4xf32>
     // SMALL: batch.stage @uses over @leaf {
-    // SMALL-DAG: batch.gather @table.product via "word" unknown : tensor<4xf32>
+    // SMALL-DAG: batch.gather @table.product via @rel.leaf.word.table.leaf.word : tensor<4xf32>
     // SMALL-DAG: batch.read @sum
     batch.stage @uses over @leaf {
       %product = batch.read @product : tensor<4xf32>
@@ -112,7 +113,7 @@ module {
       %b = arith.addf %twice, %both : tensor<4xf32>
       %c = arith.addf %a, %b : tensor<4xf32>
       %d = arith.addf %c, %numbers : tensor<4xf32>
-      batch.scatter %d, @state via "parent" unknown : tensor<4xf32>
+      batch.scatter %d, @state via @parent : tensor<4xf32>
     }
   }
 }

@@ -5,10 +5,10 @@
 // CHECK-NOT: batch.buffer @encode.Node
 // CHECK: batch.levels @group0 {
 // CHECK-NEXT: batch.stage @encode.Node.addf over @encode.Node {
-// CHECK-NEXT: %[[L:.*]] = batch.gather @encode.value via "row_of"
-// CHECK-NEXT: %[[R:.*]] = batch.gather @encode.value via "row_of2"
+// CHECK-NEXT: %[[L:.*]] = batch.gather @encode.value via @rel.encode.Node.row_of
+// CHECK-NEXT: %[[R:.*]] = batch.gather @encode.value via @rel.encode.Node.row_of2
 // CHECK-NEXT: %[[S:.*]] = arith.addf %[[L]], %[[R]]
 // CHECK-NEXT: %[[H:.*]] = math.tanh %[[S]]
-// CHECK-NEXT: batch.scatter %[[H]], @encode.value via "parent"
+// CHECK-NEXT: batch.scatter %[[H]], @encode.value via @rel.encode.Node.parent
 // CHECK-NEXT: }
 // CHECK-NEXT: }

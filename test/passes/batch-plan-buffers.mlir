@@ -5,7 +5,7 @@
 // The steps of a scan overlap each other, and what is behind the scan does not.
 
 // CHECK: batch.buffer @input.scan.state0 over @input.scan.states : f32 slot [[#STATE:]]
-// CHECK-NEXT: batch.buffer @input.scan.addf.2 over @input.scan : f32 slot [[#ADD:]]
+// CHECK: batch.buffer @input.scan.addf.2 over @input.scan : f32 slot [[#ADD:]]
 // CHECK-NEXT: batch.buffer @input.scan.tanh.2 over @input.scan : f32 slot [[#ADD + 1]]
 // CHECK: batch.buffer @input.map.exp.2 over @input.map : f32 slot [[#ADD]]
 // CHECK: batch.buffer @result over @result.list : f32{{$}}

@@ -12,12 +12,12 @@
 // CHECK: batch.levels @[[GROUP]] {
 // CHECK-NEXT: batch.stage @{{.*}} over @state.then
 // CHECK: batch.stage @{{.*}} over @state.else.map
-// CHECK-NEXT: batch.gather @state.value via "row_of" shared carried @[[GROUP]] ago 1
+// CHECK-NEXT: batch.gather @state.value via @{{.*}} carried @[[GROUP]] ago 1
 // CHECK: batch.write %{{.*}}, @[[MESSAGE]]
 // CHECK: batch.gather @state.value via {{.*}} carried @[[GROUP]] ago 1
 // The entry reads the last level.
 // CHECK: batch.stage @{{.*}} over @input
-// CHECK-NEXT: batch.gather @state.value via "row_of" shared :
+// CHECK-NEXT: batch.gather @state.value via @{{[^ ]*}} :
 dyn.data @Cell { dyn.ctor "Cell" ["x", "near"] [f32, !dyn.list<!dyn.node<@Cell>>] }
 dyn.cell @state(%v: !dyn.node<@Cell>, %t: i32) -> (f32) attributes {surface = f32} {
   %zero = arith.constant 0 : i32

@@ -9,6 +9,7 @@ module {
   batch.program @p ["x"] [tensor<8xf32>] -> tensor<8xf32> {
     kernel.space inputs @input ["input", "kind"]
     kernel.space elements @other in @input ["parent", "row"]
+    batch.relation @parent : @other -> @input by "parent"
     batch.buffer @matrix over @input : tensor<8x8xf32>
     batch.buffer @number over @input : i32
     batch.buffer @row over @input : tensor<8xf32>
@@ -49,7 +50,7 @@ module {
     // CHECK-LABEL: batch.stage @elsewhere
     // CHECK-NEXT: batch.gather @row
     batch.stage @elsewhere over @other {
-      %r = batch.gather @row via "parent" shared : tensor<8xf32>
+      %r = batch.gather @row via @parent : tensor<8xf32>
       batch.write %r, @far : tensor<8xf32>
     }
   }

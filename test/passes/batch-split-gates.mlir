@@ -11,6 +11,7 @@ module {
   batch.program @p ["x"] [tensor<16xf32>] -> tensor<16xf32> {
     kernel.space inputs @input ["input"]
     kernel.argument @arg.x = "x" 0 value : tensor<16xf32>
+    batch.relation @number : @input -> by "input"
     batch.buffer @wx over @input : tensor<32xf32>
     batch.buffer @h over @input : tensor<16xf32>
     batch.buffer @all over @input : tensor<32xf32>
@@ -31,7 +32,7 @@ module {
       %zero = arith.constant dense<0.0> : tensor<32xf32>
       %U = dyn.get @U : tensor<32x16xf32>
       %b = dyn.get @b : tensor<32xf32>
-      %x = batch.gather @arg.x via "input" shared : tensor<16xf32>
+      %x = batch.gather @arg.x via @number : tensor<16xf32>
       %wx = batch.read @wx : tensor<32xf32>
       %ux = linalg.contract indexing_maps = [#mk, #k, #m] ins(%U, %x : tensor<32x16xf32>, tensor<16xf32>) outs(%zero : tensor<32xf32>) -> tensor<32xf32>
       %s = arith.addf %ux, %wx : tensor<32xf32>
@@ -52,7 +53,7 @@ module {
       %zero = arith.constant dense<0.0> : tensor<32xf32>
       %U = dyn.get @U : tensor<32x16xf32>
       %b = dyn.get @b : tensor<32xf32>
-      %x = batch.gather @arg.x via "input" shared : tensor<16xf32>
+      %x = batch.gather @arg.x via @number : tensor<16xf32>
       %ux = linalg.contract indexing_maps = [#mk, #k, #m] ins(%U, %x : tensor<32x16xf32>, tensor<16xf32>) outs(%zero : tensor<32xf32>) -> tensor<32xf32>
       %s = arith.addf %ux, %b : tensor<32xf32>
       %i = tensor.extract_slice %s[0] [16] [1] : tensor<32xf32> to tensor<16xf32>

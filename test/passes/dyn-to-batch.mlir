@@ -24,7 +24,7 @@
 
 // One stage an op; a recursive read is carried by its group.
 // CHECK: batch.stage @encode.Node.addf over @encode.Node
-// CHECK-NEXT: batch.gather @encode.value via "row_of" unknown carried @group0
-// CHECK-NEXT: batch.gather @encode.value via "row_of2" unknown carried @group0
+// CHECK-NEXT: batch.gather @encode.value via @rel.encode.Node.row_of carried @group0
+// CHECK-NEXT: batch.gather @encode.value via @rel.encode.Node.row_of2 carried @group0
 // CHECK: batch.stage @encode.Node.copy over @encode.Node
-// CHECK: batch.scatter %{{.*}}, @encode.value via "parent"
+// CHECK: batch.scatter %{{.*}}, @encode.value via @rel.encode.Node.parent

@@ -10,6 +10,7 @@
 module @m {
   batch.program @p ["t"] [tensor<32xf32>] -> f32 {
     kernel.space inputs @input ["input", "first", "length"]
+    batch.list_relation @own_list : @input -> @input by "first", "length" stride 1
     batch.buffer @x over @input : tensor<32xf32>
     batch.buffer @y over @input : tensor<31xf32>
     batch.buffer @of_x over @input : f32
@@ -29,7 +30,7 @@ module @m {
     }
     // ROWS: batch.stage @list over @input schedule <rows = 8, grain = 1>
     batch.stage @list over @input {
-      %s = batch.segment logsumexp @of_x from "first" length "length" by 1 contiguous : f32
+      %s = batch.segment logsumexp @of_x over @own_list : f32
       batch.write %s, @of_list : f32
     }
     // ROWS: batch.stage @place over @input schedule <rows = 32, grain = 1>

@@ -1,0 +1,106 @@
+// RUN: dbc-opt %s -split-input-file -verify-diagnostics
+// What a relation joins must be there, and a stage may go by no other one than of its own rows to those of the array.
+
+kernel.data @Tree {
+  kernel.ctor "Tree" ["x"] [f32] in [0]
+}
+batch.program @p ["t"] [!dyn.node<@Tree>] -> f32 {
+  kernel.space inputs @input ["input"]
+  // expected-error @+1 {{'batch.relation' op is from @nothing, which is no space}}
+  batch.relation @r : @nothing -> @input by "parent"
+}
+
+// -----
+
+batch.program @p ["x"] [f32] -> f32 {
+  kernel.space inputs @input ["input"]
+  // expected-error @+1 {{'batch.relation' op names its rows by `parent`, which is no column of @input}}
+  batch.relation @r : @input -> @input by "parent"
+}
+
+// -----
+
+batch.program @p ["x"] [f32] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.func roots @roots(%arg0: i32) {
+  }
+  // expected-error @+1 {{'batch.relation' op leads to @roots, which has no rows}}
+  batch.relation @r : @input -> @roots by "input"
+}
+
+// -----
+
+batch.program @p ["x"] [f32] -> f32 {
+  kernel.space inputs @input ["input", "first", "length"]
+  kernel.space elements @element in @input ["parent"]
+  // expected-error @+1 {{'batch.list_relation' op names its rows by `count`, which is no column of @input}}
+  batch.list_relation @r : @input -> @element by "first", "count" stride 1
+}
+
+// -----
+
+batch.program @p ["x"] [f32] -> f32 {
+  kernel.space inputs @input ["input", "first", "length"]
+  kernel.space elements @element in @input ["parent"]
+  // expected-error @+1 {{'batch.list_relation' op has a stride that is neither 1 nor -1}}
+  batch.list_relation @r : @input -> @element by "first", "length" stride 2
+}
+
+// -----
+
+batch.program @p ["x"] [f32] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.space elements @element in @input ["parent"]
+  batch.buffer @x over @input : f32
+  batch.buffer @y over @element : f32
+  batch.relation @parent : @element -> @input by "parent"
+  batch.stage @s over @element {
+    // expected-error @+1 {{'batch.gather' op goes by @x, which is no relation of its kind}}
+    %x = batch.gather @x via @x : f32
+    batch.write %x, @y : f32
+  }
+}
+
+// -----
+
+batch.program @p ["x"] [f32] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.space elements @element in @input ["parent"]
+  batch.buffer @x over @input : f32
+  batch.relation @parent : @element -> @input by "parent"
+  batch.stage @s over @input {
+    // expected-error @+1 {{'batch.gather' op goes by @parent, which is from @element, not from @input}}
+    %x = batch.gather @x via @parent : f32
+    batch.write %x, @x : f32
+  }
+}
+
+// -----
+
+batch.program @p ["x"] [f32] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.space elements @element in @input ["parent"]
+  batch.buffer @y over @element : f32
+  batch.relation @parent : @element -> @input by "parent"
+  batch.stage @s over @element {
+    %y = batch.read @y : f32
+    // expected-error @+1 {{'batch.scatter' op goes by @parent, which does not lead to the rows of @y}}
+    batch.scatter %y, @y via @parent : f32
+  }
+}
+
+// -----
+
+batch.program @p ["x"] [f32] -> f32 {
+  kernel.space inputs @input ["input", "first", "length"]
+  kernel.space elements @element in @input ["parent"]
+  batch.buffer @x over @input : f32
+  batch.buffer @y over @element : f32
+  batch.list_relation @all : @input -> @element by "first", "length" stride 1
+  batch.relation @input_of : @input -> @input by "input"
+  batch.stage @s over @input {
+    // expected-error @+1 {{'batch.segment' op goes by @input_of, which is from @input, not from @element}}
+    %x = batch.segment sum @x over @all via @input_of : f32
+    batch.write %x, @x : f32
+  }
+}
