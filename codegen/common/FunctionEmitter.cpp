@@ -73,7 +73,7 @@ Expr FunctionEmitter::define(Operation *op) {
     return {text};
   }
   if (auto function = dyn_cast<kernel::FunctionOp>(op))
-    return call("math::" + kernel::stringifyFunctionKind(function.getKind()).str(),
+    return call("math::" + dyn::stringifyFunctionKind(function.getKind()).str(),
                 {use(function.getX()).text});
   if (auto order = dyn_cast<kernel::OrderOp>(op))
     return orderedRow(order);
@@ -240,7 +240,7 @@ static StringRef roleOfCarried(Value next) {
   Operation *op = next.getDefiningOp();
   auto checked = dyn_cast_or_null<kernel::IntOp>(op);
   if (isa_and_nonnull<arith::AddFOp, arith::AddIOp>(op) ||
-      (checked && checked.getKind() == kernel::IntKind::Add))
+      (checked && checked.getKind() == dyn::IntKind::Add))
     return "sum";
   if (isa_and_nonnull<arith::MaximumFOp, arith::MaxSIOp>(op))
     return "most";
@@ -422,12 +422,12 @@ int64_t rowSize(kernel::LocalType type) {
   return n;
 }
 
-StringRef intFunction(kernel::IntKind kind) {
+StringRef intFunction(dyn::IntKind kind) {
   static constexpr StringRef functions[] = {"add", "sub", "mul", "div", "mod"};
   return functions[unsigned(kind)];
 }
 
-StringRef intWord(kernel::IntKind kind) {
+StringRef intWord(dyn::IntKind kind) {
   static constexpr StringRef words[] = {"+", "-", "*", "div", "%"};
   return words[unsigned(kind)];
 }

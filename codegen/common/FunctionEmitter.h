@@ -125,8 +125,8 @@ protected:
 /// The product's operand as C++ names it: elements of a row.
 int64_t rowSize(kernel::LocalType type);
 /// Of whole numbers in a stage: the function's name behind "checked_", and the operator in messages.
-llvm::StringRef intFunction(kernel::IntKind kind);
-llvm::StringRef intWord(kernel::IntKind kind);
+llvm::StringRef intFunction(dyn::IntKind kind);
+llvm::StringRef intWord(dyn::IntKind kind);
 /// The name that the source gave a value, without what made it unique; "" if it has none.
 std::string sourceName(mlir::Value value);
 /// C++ type of a scalar value: real, int32_t or bool.

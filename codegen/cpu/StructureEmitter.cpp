@@ -168,9 +168,9 @@ void CpuFunctionEmitter::emitInt(kernel::IntOp op) {
   }
   std::string a = use(op.getA()).text, b = use(op.getB()).text, name = nameValue(op.getResult());
   std::string fault = "dbc::Fault::overflow";
-  if (op.getKind() == kernel::IntKind::Div)
+  if (op.getKind() == dyn::IntKind::Div)
     fault = inside(use(op.getB()), Bind::Add) + " == 0 ? dbc::Fault::zero_division : dbc::Fault::overflow";
-  else if (op.getKind() == kernel::IntKind::Rem)
+  else if (op.getKind() == dyn::IntKind::Rem)
     fault = "dbc::Fault::zero_division";
   out_->line("int32_t " + name + " = 0;");
   body("if (!dbc::checked_" + intFunction(op.getKind()).str() + "(" + commas({a, b, "&" + name}) + "))", [&] {

@@ -122,9 +122,9 @@ void DeviceComputeEmitter::report() {
     } else {
       auto arithmetic = cast<kernel::IntOp>(op);
       std::string fault = "dbc::Fault::overflow";
-      if (arithmetic.getKind() == kernel::IntKind::Div)
+      if (arithmetic.getKind() == dyn::IntKind::Div)
         fault = "fault.numbers[1] == 0 ? dbc::Fault::zero_division : dbc::Fault::overflow";
-      else if (arithmetic.getKind() == kernel::IntKind::Rem)
+      else if (arithmetic.getKind() == dyn::IntKind::Rem)
         fault = "dbc::Fault::zero_division";
       arguments.insert(arguments.end(),
                        {fault, quoted(arithmetic.getWhere()), quoted(intWord(arithmetic.getKind()))});

@@ -121,14 +121,6 @@ mlir::Value Lowering::elementwise(const CallExpr &expr, Builtin builtin) {
     return math::TanhOp::create(builder_, at, x[0]);
   case Builtin::Pow:
     return math::PowFOp::create(builder_, at, x[0], x[1]);
-  case Builtin::Sigmoid:
-    return function(at, dyn::FunctionKind::Sigmoid, x[0]);
-  case Builtin::Relu:
-    return function(at, dyn::FunctionKind::Relu, x[0]);
-  case Builtin::Gelu:
-    return function(at, dyn::FunctionKind::Gelu, x[0]);
-  case Builtin::Softplus:
-    return function(at, dyn::FunctionKind::Softplus, x[0]);
   case Builtin::Abs:
     if (real)
       return math::AbsFOp::create(builder_, at, x[0]);
@@ -148,9 +140,11 @@ mlir::Value Lowering::elementwise(const CallExpr &expr, Builtin builtin) {
     return x[0]; // the same value; its gradient is not asked for here
   case Builtin::Div:
     return integer(at, dyn::IntKind::Div, x[0], x[1]);
-  default:
-    assert(false && "every elementwise function is handled");
-    return x[0];
+  default: { // those that math lacks have their names
+    std::optional<dyn::FunctionKind> kind = dyn::symbolizeFunctionKind(builtinInfo(builtin).name);
+    assert(kind && "every elementwise function is handled");
+    return function(at, *kind, x[0]);
+  }
   }
 }
 

@@ -7,44 +7,12 @@
 
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
-include "mlir/IR/EnumAttr.td"
+include "Batch/BatchBase.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-def Batch_Dialect : Dialect {
-  let name = "batch";
-  let cppNamespace = "::dbc::batch";
-  let summary = "When and where a batch is computed";
-  let description = [{
-    One `batch.program` an entry or loss. Every binder, match arm and cell of the model is a SPACE of rows
-    (`kernel.space`); what makes the rows from the structure of a batch is integer code that is final already and kept
-    as `kernel.func`. What the passes of this dialect decide about are the STAGES: each computes row-level values over one
-    space, reading and writing buffers through explicit ops that carry an access class. A stage runs once, or inside
-    `batch.levels` (levels of a recursion) and `batch.steps` (steps of a scan).
-
-    Rows of two spaces are joined by a RELATION (`batch.relation`, `batch.list_relation`): a call of the model by one from the
-    caller's rows to the callee's rows, a list by one from its owner's rows to those of its elements. What a stage reads or
-    writes at other rows than its own it names by a relation. `carried` on a read names the loop whose earlier ticks wrote
-    what is read.
-  }];
-  let useDefaultAttributePrinterParser = 1;
-  let dependentDialects = ["::dbc::dyn::DynDialect", "::dbc::kernel::KernelDialect"];
-}
-
-class Batch_Enum<string n, string d, list<I32EnumCase> c> : I32Enum<n, d, c> { let cppNamespace = "::dbc::batch"; }
-def Batch_Multiplicity : Batch_Enum<"Multiplicity", "how many rows a relation joins with one", [
-    I32EnumCase<"OneToOne", 0, "one_to_one">, I32EnumCase<"ManyToOne", 1, "many_to_one">]>;
-def Batch_Access : Batch_Enum<"Access", "how the rows that a stage reads or writes lie, as reports say it", [
-    I32EnumCase<"Unknown", 0, "unknown">, I32EnumCase<"Contiguous", 1, "contiguous">, I32EnumCase<"Strided", 2, "strided">,
-    I32EnumCase<"Unique", 3, "unique">, I32EnumCase<"Shared", 4, "shared">]>;
-def Batch_ReduceKind : Batch_Enum<"ReduceKind", "reductions of a segment", [
-    I32EnumCase<"Sum", 0, "sum">, I32EnumCase<"Mean", 1, "mean">, I32EnumCase<"Max", 2, "max">,
-    I32EnumCase<"Min", 3, "min">, I32EnumCase<"LogSumExp", 4, "logsumexp">, I32EnumCase<"ArgMax", 5, "argmax">,
-    I32EnumCase<"Any", 6, "any">, I32EnumCase<"All", 7, "all">, I32EnumCase<"Pick", 8, "pick">]>;
-def Batch_MultiplicityAttr : EnumAttr<Batch_Dialect, Batch_Multiplicity, "multiplicity">;
-def Batch_ReduceKindAttr : EnumAttr<Batch_Dialect, Batch_ReduceKind, "reduce_kind">;
 
 def Batch_ScheduleAttr : AttrDef<Batch_Dialect, "Schedule"> {
   let mnemonic = "schedule";

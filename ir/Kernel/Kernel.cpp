@@ -144,6 +144,12 @@ LogicalResult EvaluationOp::verify() {
 
 LogicalResult ForOp::verify() { return verifyLoop(*this, getBody(), getInit()); }
 
+LogicalResult IntOp::verify() {
+  if (getKind() == dbc::dyn::IntKind::Max || getKind() == dbc::dyn::IntKind::Min)
+    return emitOpError("cannot fail: arith has it");
+  return success();
+}
+
 LogicalResult LanesOp::verify() {
   if (!(*this)->getParentOfType<WarpsOp>() || (*this)->getParentOfType<LanesOp>())
     return emitOpError("is no loop of a warp");

@@ -31,9 +31,9 @@ std::optional<int64_t> below(Value value, Value key) {
   if (auto op = value.getDefiningOp<kernel::IntOp>()) {
     from = op.getA();
     less = constantOf(op.getB());
-    if (less && op.getKind() == kernel::IntKind::Add)
+    if (less && op.getKind() == dyn::IntKind::Add)
       less = -*less;
-    else if (op.getKind() != kernel::IntKind::Sub)
+    else if (op.getKind() != dyn::IntKind::Sub)
       return std::nullopt;
   }
   if (!less)

@@ -361,7 +361,7 @@ void Walk::reduceList(dyn::ReduceListOp op, Place at) {
   }
   if (integers) {
     Reduction fold(b, loc, kind, op.getType(), [&](Value x, Value y) -> Value {
-      return kernel::IntOp::create(b, loc, b.getI32Type(), kernel::IntKind::Add, x, y,
+      return kernel::IntOp::create(b, loc, b.getI32Type(), dyn::IntKind::Add, x, y,
                                    b.getStringAttr(dyn::sourcePlace(loc)), /*row=*/Value());
     });
     Value whole = fold.over(
@@ -459,7 +459,7 @@ void Walk::listOp(Operation *op, Place at) {
       info.length = arith::MaxSIOp::create(b, loc, high, info.first);
     } else { // what is empty has no length that could overflow
       Value last = arith::MaxSIOp::create(b, loc, high, info.first);
-      info.length = kernel::IntOp::create(b, loc, b.getI32Type(), kernel::IntKind::Sub, last, info.first,
+      info.length = kernel::IntOp::create(b, loc, b.getI32Type(), dyn::IntKind::Sub, last, info.first,
                                           b.getStringAttr(dyn::sourcePlace(loc)), /*row=*/Value());
     }
     info.element = b.getI32Type();

@@ -225,7 +225,7 @@ ListInfo Walk::reserve(Location loc, const ListInfo &like, const Copies &copies,
     list.array = copies.buffer;
     Value all = like.length;
     if (times)
-      all = kernel::IntOp::create(b, loc, b.getI32Type(), kernel::IntKind::Mul, times, like.length,
+      all = kernel::IntOp::create(b, loc, b.getI32Type(), dyn::IntKind::Mul, times, like.length,
                                   b.getStringAttr(dyn::sourcePlace(loc)), /*row=*/Value());
     claim(loc, all, f.bufferSpace[list.array]);
     list.first = kernel::ReserveOp::create(b, loc, b.getI32Type(), f.bufferSpace[list.array]->name, all);
@@ -267,7 +267,7 @@ Walk::StateList Walk::stateList(Location loc, StringRef name, const ListInfo &li
   kept.first = reserve(loc, list, copies, states);
   kept.period = list.length;
   if (list.inner) // of each state as many rows
-    kept.period = kernel::IntOp::create(b, loc, b.getI32Type(), kernel::IntKind::Div, sub(count(), before),
+    kept.period = kernel::IntOp::create(b, loc, b.getI32Type(), dyn::IntKind::Div, sub(count(), before),
                                         states, b.getStringAttr(dyn::sourcePlace(loc)), /*row=*/Value());
   copyInto(loc, list, kept.first, at);
   kept.first = carriedBy(carried, kept.first);

@@ -102,7 +102,7 @@ bool Walk::structuralOp(Operation *op, Place at) {
       result = arith::MinSIOp::create(b, loc, x, y);
       break;
     default:
-      result = kernel::IntOp::create(b, loc, b.getI32Type(), static_cast<kernel::IntKind>(integer.getKind()),
+      result = kernel::IntOp::create(b, loc, b.getI32Type(), integer.getKind(),
                                      x, y, where, /*row=*/Value());
     }
   } else {

@@ -14,13 +14,6 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-// The dialects have the kinds in one order.
-static_assert(unsigned(kernel::IntKind::Rem) == unsigned(dyn::IntKind::Rem) &&
-              unsigned(kernel::IntKind::Div) == unsigned(dyn::IntKind::Div) &&
-              unsigned(kernel::IntKind::Mul) == unsigned(dyn::IntKind::Mul) &&
-              unsigned(kernel::FunctionKind::Softplus) == unsigned(dyn::FunctionKind::Softplus) &&
-              unsigned(kernel::FunctionKind::Gelu) == unsigned(dyn::FunctionKind::Gelu));
-
 Value StageToKernel::integer(int64_t value) {
   return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(value)).getResult();
 }
@@ -201,7 +194,7 @@ Value StageToKernel::expression(Operation *op, Value value, ValueRange at) {
     return element(take.getTensor(), source);
   }
   if (auto function = dyn_cast<dyn::FunctionOp>(op))
-    return kernel::FunctionOp::create(b, op->getLoc(), static_cast<kernel::FunctionKind>(function.getKind()),
+    return kernel::FunctionOp::create(b, op->getLoc(), function.getKind(),
                                       element(function.getX(), at));
   if (auto integers = dyn_cast<dyn::IntOp>(op)) {
     Value x = element(integers.getA(), at), y = element(integers.getB(), at);
@@ -209,7 +202,7 @@ Value StageToKernel::expression(Operation *op, Value value, ValueRange at) {
       return arith::MaxSIOp::create(b, loc, x, y);
     if (integers.getKind() == dyn::IntKind::Min)
       return arith::MinSIOp::create(b, loc, x, y);
-    return checkedInt(static_cast<kernel::IntKind>(integers.getKind()), x, y, op->getLoc());
+    return checkedInt(integers.getKind(), x, y, op->getLoc());
   }
   if (auto narrow = dyn_cast<dyn::NarrowOp>(op)) {
     Value x = element(narrow.getValue(), at), bound = integer(narrow.getBound());
@@ -263,7 +256,7 @@ Value StageToKernel::patch(dyn::PatchesOp op, ValueRange at) {
   return inside ? arith::SelectOp::create(b, loc, inside, x, real(0)).getResult() : x;
 }
 
-Value StageToKernel::checkedInt(kernel::IntKind kind, Value x, Value y, Location at) {
+Value StageToKernel::checkedInt(dyn::IntKind kind, Value x, Value y, Location at) {
   return kernel::IntOp::create(b, at, b.getI32Type(), kind, x, y, b.getStringAttr(dyn::sourcePlace(at)), row);
 }
 

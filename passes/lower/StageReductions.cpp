@@ -14,7 +14,7 @@ namespace dbc::passes {
 
 Reduction StageToKernel::reduction(dyn::ReduceKind kind, Type element, Location at) {
   return Reduction(b, at, kind, element,
-                   [this, at](Value x, Value y) { return checkedInt(kernel::IntKind::Add, x, y, at); });
+                   [this, at](Value x, Value y) { return checkedInt(dyn::IntKind::Add, x, y, at); });
 }
 
 Value StageToKernel::reduced(dyn::ReduceKind kind, Type elementType, int64_t length, Location at,

@@ -110,7 +110,7 @@ private:
   mlir::Value element(mlir::Value value, mlir::ValueRange at, bool cached = true);
   mlir::Value expression(mlir::Operation *op, mlir::Value value, mlir::ValueRange at);
   /// Checked arithmetic of whole numbers: what fails is an error of this row's input.
-  mlir::Value checkedInt(kernel::IntKind kind, mlir::Value a, mlir::Value b, mlir::Location at);
+  mlir::Value checkedInt(dyn::IntKind kind, mlir::Value a, mlir::Value b, mlir::Location at);
   /// `value` where `condition` holds, else an error of this row's input, and 0.
   mlir::Value checked(mlir::Location at, kernel::Fault fault, mlir::Value condition, mlir::Value value,
                       mlir::ValueRange numbers, llvm::StringRef what = "");
