@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // From a `kernel` module to the files of a compiled model. Nothing here reads `dyn` or `batch` ops: what an
-// entry computes is said by `kernel` alone (of `dyn` only the surface types of declarations are used).
+// entry computes is said by `kernel` alone (of `dyn` only surface types and shared enums are used).
 // cpu/ prints what every compiled model has, cuda/ the kernels and what hands a batch over to them, common/
 // what both need.
 #pragma once

@@ -86,8 +86,10 @@ static KernelShape shapeOf(kernel::FuncOp func, SymbolTable &names) {
   shape.threads = cuda::kThreads;
   shape.wide = func.getWide().value_or(0);
   shape.tiles = func.getTiles().value_or(1);
-  shape.bytesRead = func.getRealsRead().value_or(0) * sizeof(float) + func.getBytesRead().value_or(0);
-  shape.bytesWritten = func.getRealsWritten().value_or(0) * sizeof(float) + func.getBytesWritten().value_or(0);
+  shape.bytesRead =
+      func.getRealsRead().value_or(0) * int64_t(sizeof(float)) + func.getBytesRead().value_or(0);
+  shape.bytesWritten =
+      func.getRealsWritten().value_or(0) * int64_t(sizeof(float)) + func.getBytesWritten().value_or(0);
   shape.shared = kernel::blockBytes(func, kernel::Memory::Shared, sizeof(float));
   shape.wideShared = kernel::blockBytes(func, kernel::Memory::Shared, sizeof(float), shape.wide > 0);
   shape.resident = kernel::residentBlocks(func, sizeof(float));

@@ -151,7 +151,8 @@ def DynLiftValues : Pass<"dyn-lift-values", "::mlir::ModuleOp"> {
   let description = [{
     A recursion is copied for each call from outside that gives it values. The keys of the caller, and the positions in
     the binders around the call that the values depend on, become keys of the copy; values are read from a cell that has
-    these keys.
+    these keys. What may fail where it stood still does: `dyn.need` keeps it there. A constant that is given is hidden by
+    `dyn.optimization_barrier`, so that it does not take away an arm that reads fields.
     ```mlir
     dyn.entry @answer(%t: !dyn.node<@Tree>, %x: f32) { %q = exp %x ... dyn.call @score(%t) given (%q) }
     ==>
@@ -166,7 +167,7 @@ def DynLiftValues : Pass<"dyn-lift-values", "::mlir::ModuleOp"> {
 def DynToBatch : Pass<"dyn-to-batch", "::mlir::ModuleOp"> {
   let summary = "Flatten each entry to a program over the rows of a batch";
   let description = [{
-    Each binder, arm and cell becomes a space, each call site a column, each arithmetic op a stage of its own. See
+    Each binder, arm and cell becomes a space, each call site a relation, each arithmetic op a stage of its own. See
     passes/lower/Flatten.h.
   }];
   let dependentDialects = ["::dbc::batch::BatchDialect", "::dbc::kernel::KernelDialect"];
@@ -186,14 +187,14 @@ def BatchFoldTables : Pass<"batch-fold-tables", "::mlir::ModuleOp"> {
   let description = [{
     A value of a stage that depends on parameters and one column alone, which is below a known bound since it takes a row of
     something, and that has a product, a reduction or a function like tanh in it, becomes a buffer over a space of the
-    model with a row for each value of the column. Stages read it through that column.
+    model with a row for each value of the column. Stages read it by the relation that the column makes.
     ```mlir
     batch.stage @leaf over @Leaf { %w = batch.column "word"  %x = dyn.take %E[%w]  %y = contract(%W, %x)  write %y, @leaf }
     batch.stage @next over @Leaf { %y = batch.read @leaf ... }
     ==>
     kernel.space model @table.Leaf.word ["word"] extent 1000
     batch.stage @table.leaf over @table.Leaf.word { ... write %y, @table.leaf }
-    batch.stage @next over @Leaf { %y = batch.gather @table.leaf via "word" ... }
+    batch.stage @next over @Leaf { %y = batch.gather @table.leaf via @rel.Leaf.word ... }
     ```
     All tables of the module together have at most `numbers` numbers; the smallest come first. Parameters must not change while
     the model lives: inference only.
@@ -246,9 +247,9 @@ def BatchBlas : Pass<"batch-blas", "::mlir::ModuleOp"> {
     is made of it. What is written as it is goes there at once; all else is in the stage behind, relu too, as the library's
     makes 0 of what is no number. What is only read is read again where it is needed, the rest is handed on through buffers.
     ```mlir
-    batch.stage @s over @rows { %x = batch.gather @a via "word"  %y = contract(W, %x) + b  %z = tanh %y  write %z, @z }
+    batch.stage @s over @rows { %x = batch.gather @a via @rel.rows.word  %y = contract(W, %x) + b  %z = tanh %y  write %z, @z }
     ==>
-    batch.stage @s.operands over @rows { %x = batch.gather @a via "word"  write %x, @s.x }
+    batch.stage @s.operands over @rows { %x = batch.gather @a via @rel.rows.word  write %x, @s.x }
     batch.stage @s.product over @rows blas { %x = batch.read @s.x  %y = contract(W, %x) + b  write %y, @s.y }
     batch.stage @s over @rows { %y = batch.read @s.y  %z = tanh %y  write %z, @z }
     ```
@@ -258,14 +259,11 @@ def BatchBlas : Pass<"batch-blas", "::mlir::ModuleOp"> {
 }
 
 def BatchClassifyAccesses : Pass<"batch-classify-accesses", "::mlir::ModuleOp"> {
-  let summary = "Say for each gather and scatter how its rows lie, and drop those not needed";
+  let summary = "Say of each relation how many rows it joins with one, and drop those not needed";
   let description = [{
-    | class | rows |
-    |---|---|
-    | contiguous | consecutive: the access needs no index array |
-    | strided | first + j * stride |
-    | unique | no row twice, in any order |
-    | shared | anything |
+    A relation is `one_to_one` where no two rows name the same one, as far as the functions that push its column show, else
+    `many_to_one`. A gather from the rows of a space that lie like the stage's own becomes a read. Then relations by which no
+    stage goes are erased, and columns that nobody reads.
   }];
 }
 
@@ -288,13 +286,13 @@ def BatchPlanSteps : Pass<"batch-plan-steps", "::mlir::ModuleOp"> {
     writes some of the rows before the loop moves into it.
     ```mlir
     batch.buffer @state.h over @state : f32
-    batch.stage @state.copy over @state.then { ... scatter %x, @state.h via "parent" }
-    batch.levels @state.group { batch.stage @state over @state.else { %h = gather @state.h via "s" carried @state.group  ... scatter %y, @state.h via "parent" } }
+    batch.stage @state.copy over @state.then { ... scatter %x, @state.h via @rel.parent }
+    batch.levels @state.group { batch.stage @state over @state.else { %h = gather @state.h via @rel.s carried @state.group  ... scatter %y, @state.h via @rel.parent } }
     ==>
     batch.buffer @state.h over @state : f32 live 2
     batch.levels @state.group {
       batch.stage @state.copy over @state.then { ... }
-      batch.stage @state over @state.else { %h = gather @state.h via "s" carried @state.group ago 1  ... }
+      batch.stage @state over @state.else { %h = gather @state.h via @rel.s carried @state.group ago 1  ... }
     }
     ```
     Inference on a CPU only: a gradient needs other rows, and blocks of a GPU's threads may wait for numbers of which each is

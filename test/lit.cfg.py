@@ -3,7 +3,8 @@
 # Features: `data` (real data lies in $DBC_DATA), `clang++`, `full` (scripts/test --full), `sanitizers`,
 # `aarch64` (a cross compiler for 64-bit ARM and qemu-user),
 # `nvcc`, `cuobjdump`, `card` (an NVIDIA card), `torch` (PyTorch), `bench` (dbc-bench, which needs OpenBLAS).
-# Substitutions beside the tools: %n (how many random inputs `dbc verify` draws), %programs, %mutants and %seed (of the random ones),
+# Substitutions beside the tools: %n (how many random inputs `dbc verify` draws), %programs, %tensorprograms, %mutants and %seed (of
+# the random ones), %compilers (of elementwise_full.test),
 # %quickcxx (the compiler that is quickest at what runs once), %cuda* (what is run on a device), %nvcc, %cuobjdump, %cxx, %clangxx, %root (the sources), %build,
 # %examples, %data, %python, %runtime (what a program needs to compile and link against the runtime).
 import os
@@ -109,7 +110,7 @@ config.substitutions += [
     ("%shimmodels", " ".join(f"{models}/{name}.dyn" for name in (["*"] if full else SCHEMES))),
     ("%cudamodels", "*" if full else "[0-9][05]_*"),
     ("%cudaways", "*" if full else "[0-9]5_*"),
-    ("%compilers", lit_config.params.get("compilers", " ".join(map(os.path.basename, filter(None, (config.cxx, clangxx)))))),
+    ("%compilers", lit_config.params.get("compilers", " ".join(filter(None, (config.cxx, clangxx))))),
     ("%forms", "--verify" if full and not config.dbc_sanitize else ""),
     ("%seed", lit_config.params.get("seed", "1")),
     ("%quickcxx", clangxx if clangxx and not config.dbc_sanitize else config.cxx),

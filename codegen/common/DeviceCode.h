@@ -10,8 +10,8 @@
 namespace dbc::codegen {
 
 /// The parts of NAME.cpp and NAME.json that hand the work of a batch over to a device. The emitters of cpu/
-/// ask for them where they belong, and know nothing of what is in them; programs and parameters are those of
-/// the host's model.
+/// ask for them where they belong; beside that they know how NAME.cuh is called and what a manifest says of a
+/// GPU. Programs and parameters are those of the host's model.
 class DeviceCode {
 public:
   virtual ~DeviceCode() = default;

@@ -73,8 +73,7 @@ Expr FunctionEmitter::define(Operation *op) {
     return {text};
   }
   if (auto function = dyn_cast<kernel::FunctionOp>(op))
-    return call("math::" + dyn::stringifyFunctionKind(function.getKind()).str(),
-                {use(function.getX()).text});
+    return call("math::" + dyn::stringifyFunctionKind(function.getKind()).str(), {use(function.getX()).text});
   if (auto order = dyn_cast<kernel::OrderOp>(op))
     return orderedRow(order);
   if (std::optional<Expr> known = hostExpression(op))
@@ -423,13 +422,26 @@ int64_t rowSize(kernel::LocalType type) {
 }
 
 StringRef intFunction(dyn::IntKind kind) {
-  static constexpr StringRef functions[] = {"add", "sub", "mul", "div", "mod"};
-  return functions[unsigned(kind)];
+  return kind == dyn::IntKind::Rem ? "mod" : dyn::stringifyIntKind(kind);
 }
 
 StringRef intWord(dyn::IntKind kind) {
-  static constexpr StringRef words[] = {"+", "-", "*", "div", "%"};
-  return words[unsigned(kind)];
+  switch (kind) {
+  case dyn::IntKind::Add:
+    return "+";
+  case dyn::IntKind::Sub:
+    return "-";
+  case dyn::IntKind::Mul:
+    return "*";
+  case dyn::IntKind::Div:
+    return "div";
+  case dyn::IntKind::Rem:
+    return "%";
+  case dyn::IntKind::Max:
+  case dyn::IntKind::Min:
+    break;
+  }
+  llvm_unreachable("these cannot fail");
 }
 
 } // namespace dbc::codegen

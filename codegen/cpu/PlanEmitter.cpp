@@ -369,8 +369,8 @@ std::string PlanEmitter::cost(kernel::FuncOp stage, const CpuFunctionEmitter &em
   // additions.
   const int64_t grain = stage.getGrain().value_or(emitter.hasProduct() ? 16 : 256);
   return "{" +
-         commas({std::to_string(model_.bytesRead(stage)),
-                 std::to_string(model_.bytesWritten(stage)), std::to_string(stage.getGathers().value_or(0)),
+         commas({std::to_string(model_.bytesRead(stage)), std::to_string(model_.bytesWritten(stage)),
+                 std::to_string(stage.getGathers().value_or(0)),
                  std::to_string(stage.getOperations().value_or(0)), std::to_string(grain)}) +
          "}";
 }

@@ -98,13 +98,12 @@ DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
   };
   if (kernel::RunOp run = program.run) {
     graph = run.getGraph() && !program.stages.empty();
-    run.walk([&](Operation *op) {
-      if (auto levels = dyn_cast<kernel::LevelsOp>(op); levels && levels.getPersistent())
-        add(op, "levels_" + program.nameOf(program.find<kernel::GroupOp>(levels.getGroup())),
-            levels.getAwaits());
-      else if (auto steps = dyn_cast<kernel::StepsOp>(op); steps && steps.getPersistent())
-        add(op, "steps_" + program.nameOf(program.find<kernel::SpaceOp>(steps.getSpace())),
-            steps.getAwaits());
+    run.walk([&](kernel::TickLoopInterface loop) {
+      if (loop.getPersistent())
+        add(loop,
+            (isa<kernel::LevelsOp>(loop) ? "levels_" : "steps_") +
+                program.nameOf(program.symbols.lookup(loop.getCarrier())),
+            loop.getAwaits());
     });
   }
 }

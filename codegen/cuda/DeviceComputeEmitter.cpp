@@ -91,8 +91,8 @@ void DeviceComputeEmitter::stages() {
         "    {" +
         commas({quoted(stage.getSymName()),
                 kernels_->function(program_, stage, launchOf(program_.nameOf(stage))),
-                std::to_string(model_.bytesRead(stage)),
-                std::to_string(model_.bytesWritten(stage)), std::to_string(stage.getGathers().value_or(0)),
+                std::to_string(model_.bytesRead(stage)), std::to_string(model_.bytesWritten(stage)),
+                std::to_string(stage.getGathers().value_or(0)),
                 std::to_string(stage.getOperations().value_or(0))}) +
         (arrays_.graph ? ", " + kernels_->function(program_, stage, recordOf(program_.nameOf(stage))) : "") +
         "},");

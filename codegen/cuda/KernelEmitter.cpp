@@ -28,9 +28,7 @@ bool KernelEmitter::checks() const {
   return found;
 }
 
-int64_t KernelEmitter::tiles() const {
-  return kernel::FuncOp(func_).getTiles().value_or(1);
-}
+int64_t KernelEmitter::tiles() const { return kernel::FuncOp(func_).getTiles().value_or(1); }
 
 std::vector<kernel::WeightsOp> KernelEmitter::matrices() const {
   std::vector<kernel::WeightsOp> found;
@@ -42,9 +40,7 @@ std::vector<kernel::WeightsOp> KernelEmitter::matrices() const {
   return found;
 }
 
-int64_t KernelEmitter::wideRows() const {
-  return kernel::FuncOp(func_).getWide().value_or(0);
-}
+int64_t KernelEmitter::wideRows() const { return kernel::FuncOp(func_).getWide().value_or(0); }
 
 std::string KernelEmitter::arraySource(StringRef symbol) {
   return "arrays." + model_.array(program_, symbol).member;

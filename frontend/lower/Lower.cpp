@@ -235,9 +235,9 @@ void Lowering::lowerCell(const FuncInfo &func, LayerInstance self, const std::st
   SourceRange range = func.decl->name.range;
   auto [keys, values] = parametersOf(func);
   unsigned ranges = llvm::count_if(keys, [](const Binding *key) { return !key->type->isNode(); });
-  auto cell = dyn::CellOp::create(
-      builder_, place(range), symbol, builder_.getTypeArrayAttr(flatTypes(func.result, range)),
-      surfaceType(func.result, range), ranges + self.tables.size());
+  auto cell = dyn::CellOp::create(builder_, place(range), symbol,
+                                  builder_.getTypeArrayAttr(flatTypes(func.result, range)),
+                                  surfaceType(func.result, range), ranges + self.tables.size());
   mlir::OpBuilder::InsertionGuard guard(builder_);
   mlir::Block &body = cell.getBody().emplaceBlock();
   lowerRanges(func, cell);

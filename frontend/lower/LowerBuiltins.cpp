@@ -140,11 +140,10 @@ mlir::Value Lowering::elementwise(const CallExpr &expr, Builtin builtin) {
     return x[0]; // the same value; its gradient is not asked for here
   case Builtin::Div:
     return integer(at, dyn::IntKind::Div, x[0], x[1]);
-  default: { // those that math lacks have their names
-    std::optional<dyn::FunctionKind> kind = dyn::symbolizeFunctionKind(builtinInfo(builtin).name);
-    assert(kind && "every elementwise function is handled");
-    return function(at, *kind, x[0]);
-  }
+  default: // those that math lacks have their names
+    if (auto kind = dyn::symbolizeFunctionKind(builtinInfo(builtin).name))
+      return function(at, *kind, x[0]);
+    llvm_unreachable("every elementwise function is handled");
   }
 }
 

@@ -4,6 +4,7 @@
 #include "ir/Batch/Batch.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -51,6 +52,8 @@ FlatSymbolRefAttr dbc::batch::rowsOf(Operation *array) {
   auto field = dyn_cast<dbc::kernel::FieldOp>(array);
   auto argument = dyn_cast<dbc::kernel::ArgumentOp>(array);
   assert((field || argument) && "an array of the batch");
+  assert((field ? field.getLevel() : argument.getLevel()).value_or(0) == 0 &&
+         "bounds of inner lists have no rows");
   if ((field ? field.getPart() : argument.getPart()) == dbc::kernel::FieldPart::Items)
     return FlatSymbolRefAttr::get(array);
   return field ? field.getDataAttr() : FlatSymbolRefAttr();
@@ -73,8 +76,10 @@ static LogicalResult verifyRelation(Relation relation, ArrayRef<StringRef> colum
   Operation *to = symbols.lookupNearestSymbolFrom(relation, relation.getToAttr());
   if (!to) // a data type is the module's
     to = symbols.lookupSymbolIn(relation->template getParentOfType<ModuleOp>(), relation.getToAttr());
-  if (!isa_and_nonnull<dbc::kernel::SpaceOp, dbc::dyn::DataOp, dbc::kernel::DataOp, dbc::kernel::FieldOp,
-                       dbc::kernel::ArgumentOp>(to))
+  auto isList = [](auto array) { return array && array.getPart() == dbc::kernel::FieldPart::Items; };
+  if (!isa_and_nonnull<dbc::kernel::SpaceOp, dbc::dyn::DataOp, dbc::kernel::DataOp>(to) &&
+      !isList(dyn_cast_or_null<dbc::kernel::FieldOp>(to)) &&
+      !isList(dyn_cast_or_null<dbc::kernel::ArgumentOp>(to)))
     return relation.emitOpError("leads to ") << relation.getToAttr() << ", which has no rows";
   return success();
 }
@@ -91,6 +96,8 @@ LogicalResult ListRelationOp::verifySymbolUses(SymbolTableCollection &symbols) {
 template <class Relation>
 static LogicalResult verifyReaches(Operation *op, FlatSymbolRefAttr name, FlatSymbolRefAttr from,
                                    FlatSymbolRefAttr array, SymbolTableCollection &symbols) {
+  if (!from)
+    return op->emitOpError("stands in no stage");
   auto relation = symbols.lookupNearestSymbolFrom<Relation>(op, name);
   if (!relation)
     return op->emitOpError("goes by ") << name << ", which is no relation of its kind";
@@ -106,7 +113,23 @@ static LogicalResult verifyReaches(Operation *op, FlatSymbolRefAttr name, FlatSy
     return op->emitOpError("goes by ") << name << ", which does not lead to the rows of " << array;
   return success();
 }
-static FlatSymbolRefAttr stageSpace(Operation *op) { return op->getParentOfType<StageOp>().getSpaceAttr(); }
+/// The space of the stage that an operation stands in; null where it stands in none.
+static FlatSymbolRefAttr stageSpace(Operation *op) {
+  auto stage = op->getParentOfType<StageOp>();
+  return stage ? stage.getSpaceAttr() : FlatSymbolRefAttr();
+}
+
+LogicalResult ProgramOp::verifyRegions() {
+  llvm::StringMap<RelationOp> known;
+  for (auto relation : getBody().front().getOps<RelationOp>()) {
+    std::string what =
+        (relation.getFrom() + "/" + relation.getColumn() + "/" + relation.getTo().value_or("")).str();
+    if (auto [other, isNew] = known.try_emplace(what, relation); !isNew)
+      return relation.emitOpError("joins what ")
+             << FlatSymbolRefAttr::get(other->second.getOperation()) << " joins already";
+  }
+  return success();
+}
 
 LogicalResult GatherOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (failed(verifyReaches<RelationOp>(*this, getRelationAttr(), stageSpace(*this), getArrayAttr(), symbols)))

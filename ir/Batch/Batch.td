@@ -43,6 +43,7 @@ def Batch_ProgramOp : Batch_Op<"program", [Symbol, SymbolTable, NoTerminator, Si
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$arg_names, TypeArrayAttr:$arg_types, TypeAttr:$surface,
                        UnitAttr:$loss);
   let regions = (region SizedRegion<1>:$body);
+  let hasRegionVerifier = 1;
   let assemblyFormat = "(`loss` $loss^)? $sym_name $arg_names $arg_types `->` $surface attr-dict-with-keyword $body";
 }
 
@@ -61,7 +62,7 @@ def Batch_BufferOp : Batch_Op<"buffer", [Symbol, DeclareOpInterfaceMethods<Symbo
 def Batch_RelationOp : Batch_Op<"relation", [Symbol, HasParent<"ProgramOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Each row of a space names one row of another";
   let description = [{
-    `column` of `from` has the number of the row of `to`: a space, a data type (the rows are the batch's nodes), or a field or
+    Of one column there is one relation to the rows of `to`. `column` of `from` has the number of the row of `to`: a space, a data type (the rows are the batch's nodes), or a field or
     argument that is a list (its elements); without, the inputs of the batch. `multiplicity`, set by
     batch-classify-accesses: whether no two rows name the same one. The name in the source is the column's, the place the
     operation's location.

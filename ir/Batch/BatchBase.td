@@ -17,7 +17,7 @@ def Batch_Dialect : Dialect {
     One `batch.program` an entry or loss. Every binder, match arm and cell of the model is a SPACE of rows
     (`kernel.space`); what makes the rows from the structure of a batch is integer code that is final already and kept
     as `kernel.func`. What the passes of this dialect decide about are the STAGES: each computes row-level values over one
-    space, reading and writing buffers through explicit ops that carry an access class. A stage runs once, or inside
+    space, reading and writing buffers through explicit ops that name their relation. A stage runs once, or inside
     `batch.levels` (levels of a recursion) and `batch.steps` (steps of a scan).
 
     Rows of two spaces are joined by a RELATION (`batch.relation`, `batch.list_relation`): a call of the model by one from the

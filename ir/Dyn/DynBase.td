@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The `dyn` dialect itself, and its enums. What all dialects say in the same words is here alone.
+// The `dyn` dialect itself, and its enums. Those that the other dialects use too are here alone.
 
 #ifndef DBC_DYN_BASE
 #define DBC_DYN_BASE

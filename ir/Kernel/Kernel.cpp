@@ -13,10 +13,10 @@ using namespace dbc::kernel;
 
 #include "ir/Kernel/KernelDialect.cpp.inc"
 #include "ir/Kernel/KernelEnums.cpp.inc"
+#include "ir/Kernel/KernelInterfaces.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "ir/Kernel/KernelAttrs.cpp.inc"
 #define GET_TYPEDEF_CLASSES
-#include "ir/Kernel/KernelInterfaces.cpp.inc"
 #include "ir/Kernel/KernelTypes.cpp.inc"
 
 void KernelDialect::initialize() {

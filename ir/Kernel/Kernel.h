@@ -18,8 +18,8 @@
 #define GET_ATTRDEF_CLASSES
 #include "ir/Kernel/KernelAttrs.h.inc"
 #define GET_TYPEDEF_CLASSES
-#include "ir/Kernel/KernelTypes.h.inc"
 #include "ir/Kernel/KernelInterfaces.h.inc"
+#include "ir/Kernel/KernelTypes.h.inc"
 #define GET_OP_CLASSES
 #include "ir/Kernel/KernelOps.h.inc"
 

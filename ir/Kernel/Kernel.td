@@ -622,14 +622,15 @@ def Kernel_TickLoopInterface : OpInterface<"TickLoopInterface"> {
     nobody writes before, so that who needs a number can wait until it is there. Else `counts` says why not.
   }];
   let methods = [
-    InterfaceMethod<"What it goes over: a group, or a space of steps.", "::llvm::StringRef", "getCarrier">,
-    InterfaceMethod<"", "bool", "getPersistent">, InterfaceMethod<"", "void", "setPersistent", (ins "bool":$value)>,
-    InterfaceMethod<"", "::std::optional<::mlir::ArrayAttr>", "getAwaits">,
-    InterfaceMethod<"", "void", "setAwaitsAttr", (ins "::mlir::ArrayAttr":$buffers)>,
-    InterfaceMethod<"", "::std::optional<::llvm::StringRef>", "getApart">,
-    InterfaceMethod<"", "void", "setApart", (ins "::std::optional<::llvm::StringRef>":$reason)>,
-    InterfaceMethod<"", "::std::optional<::llvm::StringRef>", "getCounts">,
-    InterfaceMethod<"", "void", "setCounts", (ins "::std::optional<::llvm::StringRef>":$reason)>];
+    InterfaceMethod<"The name of what it goes over: a group, or a space of steps.", "::llvm::StringRef", "getCarrier">,
+    InterfaceMethod<"Whether one launch may run it.", "bool", "getPersistent">,
+    InterfaceMethod<"Sets that.", "void", "setPersistent", (ins "bool":$value)>,
+    InterfaceMethod<"Buffers whose numbers blocks of threads wait for.", "::std::optional<::mlir::ArrayAttr>", "getAwaits">,
+    InterfaceMethod<"Sets these.", "void", "setAwaitsAttr", (ins "::mlir::ArrayAttr":$buffers)>,
+    InterfaceMethod<"Why it is not persistent.", "::std::optional<::llvm::StringRef>", "getApart">,
+    InterfaceMethod<"Sets that.", "void", "setApart", (ins "::std::optional<::llvm::StringRef>":$reason)>,
+    InterfaceMethod<"Why blocks of threads wait for each other at barriers.", "::std::optional<::llvm::StringRef>", "getCounts">,
+    InterfaceMethod<"Sets that.", "void", "setCounts", (ins "::std::optional<::llvm::StringRef>":$reason)>];
 }
 def Kernel_LevelsOp : Kernel_Op<"levels", [NoTerminator, SingleBlock, NoRegionArguments, Kernel_TickLoopInterface]> {
   let summary = "For each level of a group, in order";

@@ -246,14 +246,20 @@ private:
 
   /// From the rows of a stage to those of a table, by the index.
   FlatSymbolRefAttr relationTo(batch::BufferOp table, batch::StageOp stage, StringRef column) {
+    auto relations = program.getBody().front().getOps<batch::RelationOp>();
+    auto found = llvm::find_if(relations, [&](batch::RelationOp other) {
+      return other.getFromAttr() == stage.getSpaceAttr() && other.getToAttr() == table.getSpaceAttr() &&
+             other.getColumn() == column;
+    });
+    if (found != relations.end())
+      return FlatSymbolRefAttr::get((*found).getOperation());
+    OpBuilder b(table);
     std::string name = ("rel." + stage.getSpace() + "." + column + "." + table.getSpace()).str();
-    if (!symbols.lookup(name)) {
-      OpBuilder b(table);
-      symbols.insert(batch::RelationOp::create(b, stage.getLoc(), b.getStringAttr(name), stage.getSpaceAttr(),
-                                               table.getSpaceAttr(), b.getStringAttr(column),
-                                               batch::MultiplicityAttr()));
-    }
-    return FlatSymbolRefAttr::get(program.getContext(), name);
+    auto made =
+        batch::RelationOp::create(b, stage.getLoc(), b.getStringAttr(name), stage.getSpaceAttr(),
+                                  table.getSpaceAttr(), b.getStringAttr(column), batch::MultiplicityAttr());
+    symbols.insert(made); // gives it another name where this one is taken
+    return FlatSymbolRefAttr::get(made.getOperation());
   }
 
   /// Rows of the buffer are rows of its table, by the index.
@@ -261,7 +267,7 @@ private:
     auto gather = [&](Operation *before) {
       OpBuilder b(before);
       return batch::GatherOp::create(
-                 b, before->getLoc(), m.buffer.getType(), FlatSymbolRefAttr::get(table),
+                 b, before->getLoc(), m.buffer.getType(), FlatSymbolRefAttr::get(table.getOperation()),
                  relationTo(table, before->getParentOfType<batch::StageOp>(), m.on.column),
                  FlatSymbolRefAttr(), /*ago=*/IntegerAttr())
           .getResult();

@@ -5,9 +5,11 @@
 // A call from outside of a recursion that gives values starts instances of its own (LANGUAGE C2, C4). What
 // tells them from those of other calls is where the call stands: in the source, in which instance, at which
 // positions of the binders around it. So the recursion is copied for each such call: the caller's keys and
-// these positions are further keys of the copy's cells, their CONTEXT. Where a cell uses a value it calls a
-// cell that has the context alone for keys, and whose body computes the value. Where values change on the way
-// down (C5), an instance keeps which call led to it, and asks a cell of what that call gives.
+// these positions are further keys of the copy's cells, their CONTEXT (`frame` of the cell). Where a cell
+// uses a value it calls a cell that has the context alone for keys, and whose body computes the value. Where
+// values change on the way down (C5), an instance keeps which call led to it, and asks a cell of what that
+// call gives.
+#include "ir/Dyn/Binders.h"
 #include "ir/Dyn/Recursion.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/Passes.h"
@@ -187,15 +189,23 @@ private:
     llvm::for_each(call.getValues(), add);
     for (size_t n = 0; n < open.size(); ++n) {
       Operation *op = open[n];
-      llvm::for_each(op->getOperands(), add);
-      if (op->getBlock() == call->getBlock() || !(isa<Call, dyn::FieldOp>(op) || dyn::mayFail(op)))
+      op->walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          if (!op->isProperAncestor(operand.getParentBlock()->getParentOp()) &&
+              operand.getParentBlock()->getParentOp() != op)
+            add(operand);
+      });
+      if (op->getBlock() == call->getBlock() || !dyn::anyInside(op, dyn::mayFail))
         continue;
       OpBuilder b(op->getContext());
       b.setInsertionPointAfter(op);
-      Value result = op->getResult(0);
-      if (llvm::none_of(result.getUsers(), [](Operation *user) { return isa<dyn::NeedOp>(user); }))
-        dyn::NeedOp::create(b, op->getLoc(), result);
+      need(b, op->getResult(0));
     }
+  }
+
+  static void need(OpBuilder &b, Value value) {
+    if (llvm::none_of(value.getUsers(), [](Operation *user) { return isa<dyn::NeedOp>(user); }))
+      dyn::NeedOp::create(b, value.getLoc(), value);
   }
 
   void rewrite(Call call) {
@@ -211,7 +221,7 @@ private:
     OpBuilder b(call);
     for (Value value : call.getValues()) // what makes it elsewhere must not be the first to fail
       if (dyn::isStructural(value) && makingMayFail(value))
-        dyn::NeedOp::create(b, value.getLoc(), value);
+        need(b, value);
     TypeRange types = call.getResultTypes();
     auto plain = Call::create(b, call.getLoc(), call.getEvery() ? types.take_front() : types,
                               copy.cells[callee].getSymName(), keys, ValueRange(),
@@ -310,12 +320,22 @@ private:
       cells.makeValues(name, call.getLoc(), frame, list);
   }
 
-  /// A number that may be a constant, as one that nobody knows.
-  static Value hidden(OpBuilder &b, Value value) {
-    if (!dyn::isNumber(value.getType()) || !dyn::scalar(value.getType()).isF32() ||
-        !LiftedCells::isOfModel(value))
-      return value;
-    return dyn::OptimizationBarrierOp::create(b, value.getLoc(), value);
+  /// A number that is made of constants alone, as one that nobody knows: what follows from it is not to
+  /// decide what the copy computes. Of parameters nothing is known anyway.
+  static Value unknown(OpBuilder &b, Value value) {
+    llvm::SetVector<Operation *> open;
+    auto isConstant = [&](Value part) {
+      Operation *op = part.getDefiningOp();
+      if (!op || op->getNumRegions() || isa<dyn::GetOp, dyn::ArgumentOp>(op) ||
+          !dyn::isNumber(part.getType()) || isa<Call, dyn::SiteOp, dyn::CallerOp>(op))
+        return false;
+      open.insert(op);
+      return true;
+    };
+    bool constant = isConstant(value);
+    for (size_t n = 0; constant && n < open.size(); ++n)
+      constant = llvm::all_of(open[n]->getOperands(), isConstant);
+    return constant ? dyn::OptimizationBarrierOp::create(b, value.getLoc(), value).getResult() : value;
   }
 
   /// A value of the call from outside, in a cell with the copy's context.
@@ -342,7 +362,7 @@ private:
       if (copy.recursion.values.changes(value))
         map.map(value, changing.getResult(number++));
       else if (!value.use_empty())
-        map.map(value, hidden(b, fromOutside(b, copy, into, copy.outside(cell, value))));
+        map.map(value, unknown(b, fromOutside(b, copy, into, copy.outside(cell, value))));
     }
     for (Operation &op : cell.getBody().front())
       b.clone(op, map);

@@ -165,16 +165,11 @@ struct KernelAwaitPass : impl::KernelAwaitBase<KernelAwaitPass> {
       SymbolTable names(program);
       for (auto run : program.getOps<kernel::RunOp>()) {
         Launches launches(run, names);
-        run.walk([&](Operation *op) {
-          if (auto levels = dyn_cast<kernel::LevelsOp>(op))
-            decide(levels, launches);
-          else if (auto steps = dyn_cast<kernel::StepsOp>(op))
-            decide(steps, launches);
-        });
+        run.walk([&](kernel::TickLoopInterface loop) { decide(loop, launches); });
       }
     }
   }
-  template <class Loop> void decide(Loop loop, Launches &launches) {
+  void decide(kernel::TickLoopInterface loop, Launches &launches) {
     if (!loop.getPersistent())
       return;
     SetVector<Attribute> buffers;

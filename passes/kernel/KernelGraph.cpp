@@ -21,8 +21,7 @@ std::string whyNot(kernel::RunOp run, SymbolTable &names) {
     auto launch = dyn_cast<kernel::LaunchOp>(op);
     if (isa<kernel::KeepOp>(op) || (launch && launch.getKept()))
       reason = "a `while` says which rows there are";
-    else if (isa<kernel::LevelsOp, kernel::StepsOp>(op) &&
-             !isa<kernel::RunOp, kernel::TogetherOp>(op->getParentOp()))
+    else if (isa<kernel::TickLoopInterface>(op) && !isa<kernel::RunOp, kernel::TogetherOp>(op->getParentOp()))
       reason = "a loop stands in another one";
     else if (kernel::GemmOp gemm =
                  launch ? kernel::gemmOf(names.lookup<kernel::FuncOp>(launch.getFunc())) : kernel::GemmOp()) {
@@ -33,10 +32,8 @@ std::string whyNot(kernel::RunOp run, SymbolTable &names) {
       return WalkResult::advance();
     // A loop's place is that of the scan or cell that it goes over, not that of its first stage.
     Operation *place = op;
-    if (auto steps = dyn_cast<kernel::StepsOp>(op))
-      place = names.lookup(steps.getSpace());
-    else if (auto levels = dyn_cast<kernel::LevelsOp>(op))
-      place = names.lookup(levels.getGroup());
+    if (auto loop = dyn_cast<kernel::TickLoopInterface>(op))
+      place = names.lookup(loop.getCarrier());
     reason += ", at " + dyn::sourcePlace(place->getLoc());
     return WalkResult::interrupt();
   });

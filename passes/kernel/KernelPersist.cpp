@@ -106,21 +106,18 @@ struct KernelPersistPass : impl::KernelPersistBase<KernelPersistPass> {
   }
   void visit(Block &ops, SymbolTable &names) {
     for (Operation &op : ops) {
-      auto decide = [&](auto loop, StringRef name) {
-        Block &body = loop.getBody().front();
-        StringRef reason = whyNot(body, name, names);
-        loop.setPersistent(reason.empty());
-        if (!reason.empty())
-          loop.setApart(reason);
-        else
-          persist(body, names);
-      };
-      if (auto levels = dyn_cast<kernel::LevelsOp>(op))
-        decide(levels, levels.getGroup());
-      else if (auto steps = dyn_cast<kernel::StepsOp>(op))
-        decide(steps, steps.getSpace());
-      else if (auto together = dyn_cast<kernel::TogetherOp>(op))
+      if (auto together = dyn_cast<kernel::TogetherOp>(op))
         visit(together.getBody().front(), names);
+      auto loop = dyn_cast<kernel::TickLoopInterface>(op);
+      if (!loop)
+        continue;
+      Block &body = loop->getRegion(0).front();
+      StringRef reason = whyNot(body, loop.getCarrier(), names);
+      loop.setPersistent(reason.empty());
+      if (!reason.empty())
+        loop.setApart(reason);
+      else
+        persist(body, names);
     }
   }
 };

@@ -48,10 +48,11 @@ Flattening::Flattening(ModuleOp module, const SymbolTable &symbols, dyn::EntryOp
 }
 
 std::string Flattening::unique(StringRef name) {
-  // What a program declares hides a parameter of that name, which its stages may read.
+  // What a program declares hides a parameter of that name, which its stages may read, and a data type, which
+  // a relation may lead to.
   auto [at, isNew] = names.try_emplace(name, 0);
   if (isNew)
-    at->second = symbols.lookup<dyn::ParamOp>(name) ? 1 : 0;
+    at->second = isa_and_nonnull<dyn::ParamOp, dyn::DataOp>(symbols.lookup(name)) ? 1 : 0;
   int n = at->second++;
   std::string result = n ? (name + "." + Twine(n + 1)).str() : name.str();
   if (n)

@@ -400,16 +400,16 @@ Known Walk::segment(Location loc, Type type, StringRef name, batch::ReduceKind k
   };
   bool via = list.from == From::Via;
   Known count = list.ends() ? Known::placed(list.count, list.owner) : Known();
-  // One after the other: in this order the space gets columns.
-  Value there = loaded(count), if_ = loaded(when), number = loaded(index);
+  // The order in which the space gets columns, which the emitted code shows.
+  Value countValue = loaded(count), whenValue = loaded(when), indexValue = loaded(index);
   std::string length = column(at.space, list.length, "length"), first = column(at.space, list.first, "first");
   FlatSymbolRefAttr elements =
       f.listRelation(loc, at.space->name, first, length, list.stride,
                      via ? symbol(list.of) : batch::rowsOf(f.declared.lookup(list.array)));
-  Value result =
-      batch::SegmentOp::create(inside, loc, type, kind, list.array, elements.getValue(),
-                               via ? f.relation(loc, list.of, list.via, list.array) : FlatSymbolRefAttr(),
-                               symbol(list.carried), number, if_, there, list.atEnd, /*ago=*/IntegerAttr());
+  Value result = batch::SegmentOp::create(
+      inside, loc, type, kind, list.array, elements.getValue(),
+      via ? f.relation(loc, list.of, list.via, list.array) : FlatSymbolRefAttr(), symbol(list.carried),
+      indexValue, whenValue, countValue, list.atEnd, /*ago=*/IntegerAttr());
   std::string buffer = f.addBuffer(stage.getSymName(), at.space, result.getType());
   own[buffer] = true;
   batch::WriteOp::create(inside, loc, result, buffer);

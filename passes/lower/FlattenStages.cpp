@@ -102,8 +102,7 @@ bool Walk::structuralOp(Operation *op, Place at) {
       result = arith::MinSIOp::create(b, loc, x, y);
       break;
     default:
-      result = kernel::IntOp::create(b, loc, b.getI32Type(), integer.getKind(),
-                                     x, y, where, /*row=*/Value());
+      result = kernel::IntOp::create(b, loc, b.getI32Type(), integer.getKind(), x, y, where, /*row=*/Value());
     }
   } else {
     IRMapping mapping;

@@ -194,8 +194,7 @@ Value StageToKernel::expression(Operation *op, Value value, ValueRange at) {
     return element(take.getTensor(), source);
   }
   if (auto function = dyn_cast<dyn::FunctionOp>(op))
-    return kernel::FunctionOp::create(b, op->getLoc(), function.getKind(),
-                                      element(function.getX(), at));
+    return kernel::FunctionOp::create(b, op->getLoc(), function.getKind(), element(function.getX(), at));
   if (auto integers = dyn_cast<dyn::IntOp>(op)) {
     Value x = element(integers.getA(), at), y = element(integers.getB(), at);
     if (integers.getKind() == dyn::IntKind::Max)

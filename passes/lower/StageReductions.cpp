@@ -206,7 +206,7 @@ void StageToKernel::segment(batch::SegmentOp op) {
       if (op.getAtEnd()) { // the others come first
         Value absent = arith::SubIOp::create(b, at_, length, there);
         first = listOf(op).getStride() == 1 ? addInt(first, absent)
-                                    : arith::SubIOp::create(b, at_, first, absent).getResult();
+                                            : arith::SubIOp::create(b, at_, first, absent).getResult();
       }
       length = there;
     }

@@ -104,3 +104,38 @@ batch.program @p ["x"] [f32] -> f32 {
     batch.write %x, @x : f32
   }
 }
+
+// -----
+
+batch.program @p ["x"] [f32] -> f32 {
+  kernel.space inputs @input ["input", "first", "length"]
+  kernel.space elements @element in @input ["parent"]
+  batch.buffer @x over @input : f32
+  batch.list_relation @all : @input -> @element by "first", "length" stride 1
+  batch.stage @s over @input {
+    // expected-error @+1 {{'batch.segment' op goes by @all, which does not lead to the rows of @x}}
+    %x = batch.segment sum @x over @all : f32
+    batch.write %x, @x : f32
+  }
+}
+
+// -----
+
+// Of one column to the same rows there is one relation: two would not be seen to be the same.
+batch.program @p ["x"] [f32] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.space elements @element in @input ["parent"]
+  batch.relation @parent : @element -> @input by "parent"
+  // expected-error @+1 {{'batch.relation' op joins what @parent joins already}}
+  batch.relation @again : @element -> @input by "parent"
+}
+
+// -----
+
+batch.program @p ["x"] [f32] -> f32 {
+  kernel.space inputs @input ["input"]
+  batch.buffer @x over @input : f32
+  batch.relation @self : @input -> @input by "input"
+  // expected-error @+1 {{'batch.gather' op stands in no stage}}
+  %x = batch.gather @x via @self : f32
+}

@@ -3,9 +3,9 @@
 # the oracle, on random structures and in several batchings. A failure is cut down and printed with what draws it again.
 #
 # The run fails if a program fails, if the checker refuses one, if the median structure has fewer than 20 nodes, or if a
-# construct of the language, an alternative of its grammar or a built-in function occurred too rarely: fewer than 20 times in
-# 2,000 programs, and fewer than 5 times in shorter runs of 100 and more. Programs of nothing but tensors (--tensors) have no
-# structures; they are compiled with optimisation, for what compilers make of loops.
+# construct of the language, an alternative of its grammar or a built-in function occurred too rarely, in runs of 100 programs and
+# more: fewer than once in 100 programs, or fewer than 5 times. Programs of nothing but tensors (--tensors) have no structures;
+# they are compiled with optimisation, for what compilers make of loops.
 #
 # Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 import argparse
@@ -117,7 +117,7 @@ def main():
     if options.tensors:
         rare = counts.tensors(len(programs)) if len(programs) >= 10 else []
     else:
-        rare = counts.table(20 if len(programs) >= 2000 else 5) if len(programs) >= 100 else []
+        rare = counts.table(max(5, options.programs // 100)) if options.programs >= 100 else []
     bad = [f"{verdicts[what]} programs are {what}" for what in ("failure", "refused") if verdicts[what]]
     if verdicts["unfit"] > 0.02 * len(programs):
         bad.append("too many programs are unfit")

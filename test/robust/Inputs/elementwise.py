@@ -4,7 +4,8 @@
 # processor has, with the oracle. Each operation is an entry with a result for every length of the last axis, so that each
 # shape has a loop of its own; the number of axes goes round, so that each operation meets each length and each number of axes.
 #
-# elementwise.py DBC some|all [COMPILER..]: without compilers those of the list below are tried. `every` instead of `all` takes
+# elementwise.py DBC some|all [COMPILER..]: without compilers those of the list below are tried; one that is
+# given must be there. `every` instead of `all` takes
 # each length with each number of axes: hours.
 #
 # Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
@@ -115,6 +116,7 @@ def main():
         for compiler in compilers:
             if not shutil.which(compiler):
                 print(f"{compiler}: not installed")
+                failed += compiler in sys.argv[3:]
                 continue
             for name, needs in SETS.items():
                 if not flags.issuperset(needs):
