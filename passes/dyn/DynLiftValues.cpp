@@ -157,50 +157,42 @@ private:
     Value initially(BlockArgument value) { return given[value.getArgNumber() - callee.getKeys().size()]; }
   };
 
+  /// The operations that values are made of, those that a region reads too, each before what it is made of.
+  static llvm::SetVector<Operation *> sourcesOf(ValueRange values) {
+    llvm::SetVector<Operation *> sources;
+    auto add = [&](Value value) {
+      if (Operation *op = value.getDefiningOp())
+        sources.insert(op);
+    };
+    llvm::for_each(values, add);
+    for (size_t n = 0; n < sources.size(); ++n) {
+      Operation *op = sources[n];
+      op->walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          if (!op->isAncestor(operand.getParentBlock()->getParentOp()))
+            add(operand);
+      });
+    }
+    return sources;
+  }
+
   /// Whether what a value is made of may fail an input, but for fields, which every node has.
   static bool makingMayFail(Value value) {
-    llvm::SetVector<Operation *> open;
-    auto add = [&](Value operand) {
-      if (Operation *op = operand.getDefiningOp())
-        open.insert(op);
-    };
-    add(value);
-    for (size_t n = 0; n < open.size(); ++n) {
-      WalkResult found = open[n]->walk([&](Operation *inner) {
-        if (dyn::mayFail(inner) && !isa<dyn::FieldOp>(inner))
-          return WalkResult::interrupt();
-        llvm::for_each(inner->getOperands(), add);
-        return WalkResult::advance();
-      });
-      if (found.wasInterrupted())
-        return true;
-    }
-    return false;
+    return llvm::any_of(sourcesOf(value), [](Operation *op) {
+      return dyn::anyInside(
+          op, [](Operation *inner) { return dyn::mayFail(inner) && !isa<dyn::FieldOp>(inner); });
+    });
   }
 
   /// What a call is given is computed elsewhere, and only where the call is made. What stands outside of the
   /// call's arm may fail an input where the arm is not taken, too.
   static void needOutside(Call call) {
-    llvm::SetVector<Operation *> open;
-    auto add = [&](Value value) {
-      if (Operation *op = value.getDefiningOp())
-        open.insert(op);
-    };
-    llvm::for_each(call.getValues(), add);
-    for (size_t n = 0; n < open.size(); ++n) {
-      Operation *op = open[n];
-      op->walk([&](Operation *inner) {
-        for (Value operand : inner->getOperands())
-          if (!op->isProperAncestor(operand.getParentBlock()->getParentOp()) &&
-              operand.getParentBlock()->getParentOp() != op)
-            add(operand);
-      });
-      if (op->getBlock() == call->getBlock() || !dyn::anyInside(op, dyn::mayFail))
-        continue;
-      OpBuilder b(op->getContext());
-      b.setInsertionPointAfter(op);
-      need(b, op->getResult(0));
-    }
+    for (Operation *op : sourcesOf(call.getValues()))
+      if (op->getBlock() != call->getBlock() && dyn::anyInside(op, dyn::mayFail)) {
+        OpBuilder b(op->getContext());
+        b.setInsertionPointAfter(op);
+        need(b, op->getResult(0));
+      }
   }
 
   static void need(OpBuilder &b, Value value) {
@@ -323,19 +315,10 @@ private:
   /// A number that is made of constants alone, as one that nobody knows: what follows from it is not to
   /// decide what the copy computes. Of parameters nothing is known anyway.
   static Value unknown(OpBuilder &b, Value value) {
-    llvm::SetVector<Operation *> open;
-    auto isConstant = [&](Value part) {
-      Operation *op = part.getDefiningOp();
-      if (!op || op->getNumRegions() || isa<dyn::GetOp, dyn::ArgumentOp>(op) ||
-          !dyn::isNumber(part.getType()) || isa<Call, dyn::SiteOp, dyn::CallerOp>(op))
-        return false;
-      open.insert(op);
-      return true;
-    };
-    bool constant = isConstant(value);
-    for (size_t n = 0; constant && n < open.size(); ++n)
-      constant = llvm::all_of(open[n]->getOperands(), isConstant);
-    return constant ? dyn::OptimizationBarrierOp::create(b, value.getLoc(), value).getResult() : value;
+    if (!dyn::isNumber(value.getType()) || !LiftedCells::isOfModel(value) ||
+        llvm::any_of(sourcesOf(value), [](Operation *op) { return isa<dyn::GetOp>(op); }))
+      return value;
+    return dyn::OptimizationBarrierOp::create(b, value.getLoc(), value);
   }
 
   /// A value of the call from outside, in a cell with the copy's context.
