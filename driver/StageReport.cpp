@@ -189,24 +189,20 @@ private:
     return "nothing is known of the rows: the index array stays";
   }
 
-  template <class Access> batch::RelationOp relationOf(Access access) {
-    return symbols.lookup<batch::RelationOp>(access.getRelation());
-  }
-
   void access(Operation *op, std::vector<AccessReport> &to) {
     auto add = [&](const char *what, StringRef array, batch::Access access, bool list) {
       to.push_back({what, array.str(), batch::stringifyAccess(access).str(), why(access, list),
                     dyn::sourcePlace(op->getLoc())});
     };
     if (auto gather = dyn_cast<batch::GatherOp>(op))
-      add("reads", gather.getArray(), batch::accessOf(relationOf(gather)), false);
+      add("reads", gather.getArray(), batch::accessOf(batch::relationOf(symbols, gather)), false);
     else if (auto segment = dyn_cast<batch::SegmentOp>(op))
       add("reads", segment.getArray(),
           batch::accessOf(symbols.lookup<batch::ListRelationOp>(segment.getList()),
                           segment.getVia().has_value()),
           true);
     else if (auto scatter = dyn_cast<batch::ScatterOp>(op))
-      add("writes", scatter.getBuffer(), batch::accessOf(relationOf(scatter)), false);
+      add("writes", scatter.getBuffer(), batch::accessOf(batch::relationOf(symbols, scatter)), false);
   }
 
   batch::ProgramOp program;

@@ -145,6 +145,8 @@ LogicalResult SegmentOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return failure();
   if (getViaAttr()) {
     auto list = symbols.lookupNearestSymbolFrom<ListRelationOp>(*this, getListAttr());
+    if (!list.getToAttr())
+      return emitOpError("goes on from the inputs, which are no space");
     if (failed(verifyReaches<RelationOp>(*this, getViaAttr(), list.getToAttr(), getArrayAttr(), symbols)))
       return failure();
   }

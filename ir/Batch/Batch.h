@@ -17,6 +17,11 @@ namespace dbc::batch {
 /// it: a space, a data type, the elements of the array itself; null for the inputs.
 mlir::FlatSymbolRefAttr rowsOf(mlir::Operation *array);
 
+/// The relation by which a gather or scatter goes; `symbols` are those of its program.
+template <class Op> RelationOp relationOf(const mlir::SymbolTable &symbols, Op op) {
+  return symbols.lookup<RelationOp>(op.getRelation());
+}
+
 /// How the rows lie that a stage reaches by a relation, or by a list relation and, with `via`, one more.
 Access accessOf(RelationOp relation);
 Access accessOf(ListRelationOp list, bool via);

@@ -175,20 +175,18 @@ struct Lowering {
     return success();
   }
 
-  batch::RelationOp relationOf(batch::GatherOp gather) {
-    return relations->lookup<batch::RelationOp>(gather.getRelation());
-  }
-
   /// What the stage computes, for the reader of the emitted code.
   ArrayAttr docOf(batch::StageOp stage) {
     SmallVector<Attribute> lines;
     auto line = [&](const Twine &text) { lines.push_back(functions.getStringAttr(text)); };
     stage.walk([&](Operation *op) {
-      if (auto gather = dyn_cast<batch::GatherOp>(op))
-        line("reads " + gather.getArray() + " of the rows in `" + relationOf(gather).getColumn() + "` (" +
-             batch::stringifyAccess(batch::accessOf(relationOf(gather))) + ")");
-      else if (auto segment = dyn_cast<batch::SegmentOp>(op))
+      if (auto gather = dyn_cast<batch::GatherOp>(op)) {
+        batch::RelationOp relation = batch::relationOf(*relations, gather);
+        line("reads " + gather.getArray() + " of the rows in `" + relation.getColumn() + "` (" +
+             batch::stringifyAccess(batch::accessOf(relation)) + ")");
+      } else if (auto segment = dyn_cast<batch::SegmentOp>(op)) {
         line(batch::stringifyReduceKind(segment.getKind()) + " of " + segment.getArray() + " over a list");
+      }
     });
     return functions.getArrayAttr(lines);
   }

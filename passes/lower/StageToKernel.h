@@ -51,9 +51,7 @@ private:
   };
 
   /// The column by which the stage's rows name others.
-  template <class Access> llvm::StringRef columnOf(Access op) {
-    return relations.lookup<batch::RelationOp>(op.getRelation()).getColumn();
-  }
+  template <class Op> llvm::StringRef columnOf(Op op) { return batch::relationOf(relations, op).getColumn(); }
   batch::ListRelationOp listOf(batch::SegmentOp op) {
     return relations.lookup<batch::ListRelationOp>(op.getList());
   }

@@ -139,3 +139,17 @@ batch.program @p ["x"] [f32] -> f32 {
   // expected-error @+1 {{'batch.gather' op stands in no stage}}
   %x = batch.gather @x via @self : f32
 }
+
+// -----
+
+batch.program @p ["x"] [f32] -> f32 {
+  kernel.space inputs @input ["input", "first", "length"]
+  batch.buffer @x over @input : f32
+  batch.list_relation @all : @input -> by "first", "length" stride 1
+  batch.relation @self : @input -> @input by "input"
+  batch.stage @s over @input {
+    // expected-error @+1 {{'batch.segment' op goes on from the inputs, which are no space}}
+    %x = batch.segment sum @x over @all via @self : f32
+    batch.write %x, @x : f32
+  }
+}
