@@ -87,7 +87,7 @@ models = os.path.join(config.dbc_source_root, "test", "models")
 # Models that together have every operation and every form of kernels that the whole set has.
 SCHEMES = ["[0-9][0135]_*", "07_*", "12_*", "24_*", "36_*"]
 
-# How many of what is drawn at random: in a run, in a full one, which takes two hours of two cores, and under sanitizers.
+# How many of what is drawn at random: in a run, in a full one, and under sanitizers.
 # Any other number by lit's parameter of that name: `lit --param programs=2000`.
 NUMBERS = {
     "n": (200, 500, 50),  # inputs of a model

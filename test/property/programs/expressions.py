@@ -35,14 +35,15 @@ class Cell:
 
 
 class Scope:
-    """What can be named at a place."""
+    """What can be named at a place. `around`: names that stand there too, but not for what is drawn."""
 
-    def __init__(self, variables=(), cells=()):
+    def __init__(self, variables=(), cells=(), around=()):
         self.variables, self.cells = list(variables), list(cells)
+        self.names = {v.text for v in self.variables}.union(around)
         self.usable, self.rarest = {}, {}  # found so far: whether by template, how rare by kind
 
     def plus(self, *more):
-        return Scope(self.variables + list(more), self.cells)
+        return Scope(self.variables + list(more), self.cells, self.names)
 
     def of(self, kind):
         return [v for v in self.variables if v.kind == kind]
@@ -161,8 +162,8 @@ class Expressions:
     def values(self, cell, scope):
         """What a cell is given. Not of lists, which may be a state: those hold none of what cells are given. Lists that it is
         given, and what it is given beside them, are of no states, which may be what a recursion gives."""
-        plain = Scope([v for v in scope.variables if v.kind not in grammar.ELEMENT and v.kind[0] != "["])
-        still = Scope([v for v in plain.variables if v.kind not in ("vec", "f32", "rec", "lst", "tup", "mat")])
+        plain = Scope([v for v in scope.variables if v.kind not in grammar.ELEMENT and v.kind[0] != "["], around=scope.names)
+        still = Scope([v for v in plain.variables if v.kind not in ("vec", "f32", "rec", "lst", "tup", "mat")], around=scope.names)
         parts = []
         for name, kind in cell.given.items():
             if cell.recursive and (not cell.changing or kind == "vecs"):
@@ -259,7 +260,7 @@ class Expressions:
                 continue
             # A field binds its own name where nothing is called so.
             taken = {v.text for v in scope.variables}
-            own = {field for field, _ in fields if field not in taken and self.chance(0.2)}
+            own = {field for field, _ in fields if field not in taken and self.chance(0.2)} - scope.names
             bound = [(field, Variable(field if field in own else self.name(field), its, True)) for field, its in fields]
             pattern = Piece(
                 "pattern",
