@@ -90,13 +90,13 @@ SCHEMES = ["[0-9][0135]_*", "07_*", "12_*", "24_*", "36_*"]
 # How many of what is drawn at random: in a run, in a full one, and under sanitizers.
 # Any other number by lit's parameter of that name: `lit --param programs=2000`.
 NUMBERS = {
-    "n": (200, 500, 50),  # inputs of a model
-    "programs": (100, 500, 30),  # programs
-    "tensorprograms": (10, 50, 5),  # programs of nothing but tensors
-    "mutants": (300, 3000, 100),  # mutated models
+    "n": (200, 400, 30),  # inputs of a model
+    "programs": (100, 250, 20),  # programs
+    "tensorprograms": (10, 40, 4),  # programs of nothing but tensors
+    "mutants": (300, 1000, 50),  # mutated models
     "cudainputs": (3, 10, 3),  # inputs of a model on a device
     "cudaseeds": (1, 3, 1),  # orders of turns on a device
-    "cudaprograms": (20, 60, 20),  # programs on a device
+    "cudaprograms": (20, 40, 8),  # programs on a device
 }
 
 
