@@ -11,7 +11,7 @@ namespace dbc::passes {
 
 /// A space whose rows are elements of structural lists, copied.
 SpaceInfo *Walk::copiesOf(Location loc, const ListInfo &list, StringRef name) {
-  SpaceInfo *space = f.addSpace(loc, name, kernel::SpaceKind::States, nullptr);
+  SpaceInfo *space = program.addSpace(loc, name, kernel::SpaceKind::States, nullptr);
   space->addColumn(isa<dyn::NodeType>(list.element) ? "node" : "value");
   space->used = true;
   return space;
@@ -32,24 +32,24 @@ ListInfo Walk::copyStructural(Location loc, const ListInfo &list, SpaceInfo *cop
 }
 
 /// Copies into rows of `buffer`, reserved here.
-ListInfo Walk::copyComputed(Location loc, const ListInfo &list, StringRef buffer, Place at) {
+ListInfo Walk::copyComputed(Location loc, const ListInfo &list, StringRef buffer, RowContext at) {
   ListInfo copy;
   copy.from = From::Rows;
   copy.array = buffer;
   copy.element = list.element;
   copy.length = list.length;
-  claim(loc, list.length, f.bufferSpace[buffer]);
-  copy.first = kernel::ReserveOp::create(b, loc, b.getI32Type(), f.bufferSpace[buffer]->name, list.length);
+  claim(loc, list.length, program.spaceOf(buffer));
+  copy.first = kernel::ReserveOp::create(b, loc, b.getI32Type(), program.spaceOf(buffer)->name, list.length);
   copyRows(loc, list, copy, at);
   return copy;
 }
 
 /// The elements of `list` into the rows that `copy` is made of.
-void Walk::copyRows(Location loc, const ListInfo &list, const ListInfo &copy, Place at) {
+void Walk::copyRows(Location loc, const ListInfo &list, const ListInfo &copy, RowContext at) {
   assert(!list.ends() && "the checker lets no list be copied whose length is computed");
-  SpaceInfo *copies = f.addSpace(loc, at.space->name + ".copy", kernel::SpaceKind::Elements, at.space);
+  SpaceInfo *copies = program.addSpace(loc, at.space->name + ".copy", kernel::SpaceKind::Elements, at.space);
   loop(loc, list.length, [&](Value j) {
-    Place inner{copies, kernel::CountOp::create(b, loc, b.getI32Type(), copies->name)};
+    RowContext inner{copies, kernel::CountOp::create(b, loc, b.getI32Type(), copies->name)};
     column(copies, at.row, "parent");
     write(loc, Value(), element(list, j), copy.array, inner, add(copy.first, j));
     push(inner);
@@ -57,13 +57,13 @@ void Walk::copyRows(Location loc, const ListInfo &list, const ListInfo &copy, Pl
 }
 
 /// A structural list as one that stages read.
-ListInfo Walk::asComputed(Operation *op, const ListInfo &list, Place at) {
+ListInfo Walk::asComputed(Operation *op, const ListInfo &list, RowContext at) {
   std::string name = label(op, at) + ".list";
-  SpaceInfo *rows = f.addSpace(op->getLoc(), name, kernel::SpaceKind::States, at.space);
+  SpaceInfo *rows = program.addSpace(op->getLoc(), name, kernel::SpaceKind::States, at.space);
   rows->used = true;
   ListInfo all = list, copy;
   all.live.clear(); // also what a `while` leaves out
-  copy = copyComputed(op->getLoc(), all, f.addBuffer(name, rows, list.element), at);
+  copy = copyComputed(op->getLoc(), all, program.addBuffer(name, rows, list.element), at);
   copy.live = list.live;
   copy.count = list.count;
   copy.taken = list.taken;
@@ -75,10 +75,10 @@ ListInfo Walk::asComputed(Operation *op, const ListInfo &list, Place at) {
 /// Where lists of one type are copied to that lie in different places. In the walk that writes calls of
 /// computed elements only the number counts.
 Walk::Copies Walk::copiesFor(Location loc, const ListInfo &list, bool structural, const std::string &name,
-                             Place at) {
+                             RowContext at) {
   Copies copies;
   if (list.inner) {
-    copies.rows = f.addSpace(loc, name + ".bounds", kernel::SpaceKind::States, nullptr);
+    copies.rows = program.addSpace(loc, name + ".bounds", kernel::SpaceKind::States, nullptr);
     for (const char *bound : {"first", "length"})
       copies.rows->addColumn(bound);
     copies.rows->used = true;
@@ -86,14 +86,14 @@ Walk::Copies Walk::copiesFor(Location loc, const ListInfo &list, bool structural
   } else if (structural) {
     copies.rows = copiesOf(loc, list, name);
   } else if (indexing) {
-    SpaceInfo *rows = f.addSpace(loc, name, kernel::SpaceKind::States, at.space);
+    SpaceInfo *rows = program.addSpace(loc, name, kernel::SpaceKind::States, at.space);
     rows->used = true;
-    copies.buffer = f.addBuffer(name, rows, list.element);
+    copies.buffer = program.addBuffer(name, rows, list.element);
   }
   return copies;
 }
 
-ListInfo Walk::copyTo(Location loc, const ListInfo &list, const Copies &copies, Place at) {
+ListInfo Walk::copyTo(Location loc, const ListInfo &list, const Copies &copies, RowContext at) {
   if (copies.inner) {
     SpaceInfo *bounds = copies.rows;
     Value first = kernel::CountOp::create(b, loc, b.getI32Type(), bounds->name);
@@ -122,11 +122,11 @@ ListInfo Walk::copyTo(Location loc, const ListInfo &list, const Copies &copies, 
 
 /// Lists that are result n of the arms of `op`: where they lie in different places, each arm copies its own
 /// to a common one.
-void Walk::joinLists(Operation *op, unsigned n, std::vector<Arm> &arms, Place at) {
+void Walk::joinLists(Operation *op, unsigned n, std::vector<Arm> &arms, RowContext at) {
   const ListInfo &one = arms[0].yields[n].list;
   if (llvm::all_of(arms, [&](Arm &arm) { return arm.yields[n].list.sameSource(one); }))
     return;
-  bool structural = llvm::all_of(arms, [&](Arm &arm) { return isStructural(arm.yields[n].list); });
+  bool structural = llvm::all_of(arms, [&](Arm &arm) { return arm.yields[n].list.isStructural(); });
   Copies copies =
       copiesFor(op->getLoc(), one, structural, (at.space ? at.space->name + "." : "") + "list", at);
   for (Arm &arm : arms) {
@@ -138,18 +138,18 @@ void Walk::joinLists(Operation *op, unsigned n, std::vector<Arm> &arms, Place at
 }
 
 /// A list that an entry returns: a space of its own, so that its rows stand in the outputs' order.
-void Walk::returnList(Location loc, unsigned leaf, const ListInfo &list, Place at, unsigned depth) {
+void Walk::returnList(Location loc, unsigned leaf, const ListInfo &list, RowContext at, unsigned depth) {
   std::string name = leaf ? "result." + std::to_string(leaf) : "result";
-  SpaceInfo *space = f.addSpace(loc, name + ".list", kernel::SpaceKind::Elements, at.space);
+  SpaceInfo *space = program.addSpace(loc, name + ".list", kernel::SpaceKind::Elements, at.space);
   std::string buffer;
   if (list.from != From::Lists) {
     Type flat = isa<dyn::NodeType>(list.element) ? Type(b.getI32Type()) : list.element;
-    buffer = f.addBuffer(name, space, flat);
-    batch::OutputOp::create(f.declare, loc, leaf, buffer, depth, /*kept=*/list.ends());
+    buffer = program.addBuffer(name, space, flat);
+    program.addOutput(loc, leaf, buffer, depth, /*kept=*/list.ends());
   }
   claim(loc, list.length, space);
   loop(loc, list.length, [&](Value j) {
-    Place inner{space, kernel::CountOp::create(b, loc, b.getI32Type(), space->name)};
+    RowContext inner{space, kernel::CountOp::create(b, loc, b.getI32Type(), space->name)};
     column(space, at.row, "parent");
     if (list.ends())
       keep(loc, space, stepOf(list, j));

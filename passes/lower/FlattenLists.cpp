@@ -24,21 +24,21 @@ Value Walk::positionRow(const ListInfo &list, Value j) {
   return list.stride == 1 ? add(list.first, j) : sub(list.first, j);
 }
 
-Known Walk::element(const ListInfo &list, Value j) {
+AbstractValue Walk::element(const ListInfo &list, Value j) {
   Location loc = j.getLoc();
   auto loaded = [&](StringRef array, StringAttr column, Value row) {
     Type type = list.element.isInteger(1) ? Type(b.getI1Type()) : Type(b.getI32Type());
-    return Known::structural(kernel::LoadOp::create(b, loc, type, array, column, row));
+    return AbstractValue::structural(kernel::LoadOp::create(b, loc, type, array, column, row));
   };
   switch (list.from) {
   case From::Range:
-    return Known::structural(positionRow(list, j));
+    return AbstractValue::structural(positionRow(list, j));
   case From::Items:
     return loaded(list.array, StringAttr(), positionRow(list, j));
   case From::Column:
     return loaded(list.of, b.getStringAttr(list.via), positionRow(list, j));
   case From::Rows:
-    return indexing ? Known::placed(list.array, positionRow(list, j), list.carried) : Known();
+    return indexing ? AbstractValue::stored(list.array, positionRow(list, j), list.carried) : AbstractValue();
   case From::Lists: {
     Value p = positionRow(list, j);
     ListInfo inner = *list.inner;
@@ -51,14 +51,14 @@ Known Walk::element(const ListInfo &list, Value j) {
       inner.first = kernel::LoadOp::create(b, loc, i32, list.of, b.getStringAttr(list.firsts), p);
       inner.length = kernel::LoadOp::create(b, loc, i32, list.of, b.getStringAttr(list.lengths), p);
     }
-    return Known::of(inner);
+    return AbstractValue::of(inner);
   }
   case From::Via: {
     if (!indexing)
-      return Known();
+      return AbstractValue();
     Value row = kernel::LoadOp::create(b, loc, b.getI32Type(), list.of, b.getStringAttr(list.via),
                                        positionRow(list, j));
-    return Known::placed(list.array, row, list.carried);
+    return AbstractValue::stored(list.array, row, list.carried);
   }
   }
   llvm_unreachable("all kinds of lists are handled");
@@ -104,7 +104,7 @@ bool Walk::isOwn(Operation *binder) {
 void Walk::claim(Location loc, Value count, ArrayRef<SpaceInfo *> spaces) {
   SmallVector<Attribute> names;
   for (SpaceInfo *space : spaces)
-    names.push_back(FlatSymbolRefAttr::get(f.context, space->name));
+    names.push_back(program.symbol(space->name));
   kernel::ClaimOp::create(b, loc, b.getArrayAttr(names), count, dyn::sourcePlace(loc));
 }
 
@@ -120,7 +120,7 @@ void Walk::mapCalls(dyn::MapOp op, const std::vector<ListInfo> &lists) {
   for (Value result : op.getResults()) {
     kept.push_back(!result.use_empty() && (isList(result) || isStructural(result)));
     if (kept.back() && !rows)
-      rows = f.addSpace(op.getLoc(), "map", kernel::SpaceKind::States, nullptr);
+      rows = program.addSpace(op.getLoc(), "map", kernel::SpaceKind::States, nullptr);
   }
   std::vector<ListInfo> infos(op.getNumResults());
   Value first =
@@ -149,7 +149,7 @@ void Walk::mapCalls(dyn::MapOp op, const std::vector<ListInfo> &lists) {
     loop(op.getLoc(), lists[0].length, [&](Value j) {
       for (auto [arg, list] : llvm::zip(body.getArguments(), lists))
         set(arg, element(list, j));
-      block(body, Place());
+      block(body, RowContext());
       SmallVector<Value> values;
       for (auto [k, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
         if (!kept[k])
@@ -170,11 +170,11 @@ void Walk::mapCalls(dyn::MapOp op, const std::vector<ListInfo> &lists) {
     infos[k].element = cast<dyn::ListType>(result.getType()).getElement();
     infos[k].first = first;
     infos[k].length = lists[0].length;
-    set(result, Known::of(infos[k]));
+    set(result, AbstractValue::of(infos[k]));
   }
 }
 
-void Walk::map(dyn::MapOp op, Place at) {
+void Walk::map(dyn::MapOp op, RowContext at) {
   Block &body = op.getBody().front();
   std::vector<ListInfo> lists;
   for (Value list : op.getLists())
@@ -183,12 +183,12 @@ void Walk::map(dyn::MapOp op, Place at) {
   if (!indexing)
     return mapCalls(op, lists);
 
-  SpaceInfo *space = f.addSpace(op.getLoc(), label(op, at), kernel::SpaceKind::Elements, at.space);
+  SpaceInfo *space = program.addSpace(op.getLoc(), label(op, at), kernel::SpaceKind::Elements, at.space);
   Value base = kernel::CountOp::create(b, op.getLoc(), b.getI32Type(), space->name);
-  std::vector<Known> yielded;
+  std::vector<AbstractValue> yielded;
   SmallVector<std::string> columns(op.getNumResults());
   kernel::ForOp elements = loop(op.getLoc(), lists[0].length, [&](Value j) {
-    Place inner{space, kernel::CountOp::create(b, op.getLoc(), b.getI32Type(), space->name)};
+    RowContext inner{space, kernel::CountOp::create(b, op.getLoc(), b.getI32Type(), space->name)};
     column(space, at.row, "parent");
     if (lists[0].ends())
       keep(op.getLoc(), space, stepOf(lists[0], j));
@@ -196,7 +196,7 @@ void Walk::map(dyn::MapOp op, Place at) {
       set(arg, element(list, j));
     block(body, inner);
     for (auto [k, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
-      Known result = known(value);
+      AbstractValue result = known(value);
       if (result.is(Kind::List)) {
         result.list = listOfLists(result.list, *space, column(space, result.list.first, "first"),
                                   column(space, result.list.length, "length"));
@@ -204,11 +204,11 @@ void Walk::map(dyn::MapOp op, Place at) {
         continue;
       }
       if (isOfConstants(result))
-        result = Known::structural(structural(value));
+        result = AbstractValue::structural(structural(value));
       if (result.is(Kind::Model)) { // the same for every element, but a list wants rows
-        std::string buffer = f.addBuffer(space->name + ".value", space, value.getType());
+        std::string buffer = program.addBuffer(space->name + ".value", space, value.getType());
         write(op.getLoc(), value, result, buffer, inner);
-        result = Known::placed(buffer, inner.row);
+        result = AbstractValue::stored(buffer, inner.row);
       }
       if (result.is(Kind::Structural) || result.scalar != inner.row)
         columns[k] = column(space, result.scalar, dyn::sourceName(value.getLoc()));
@@ -232,7 +232,7 @@ void Walk::map(dyn::MapOp op, Place at) {
     info.length = lists[0].length;
     info.element = cast<dyn::ListType>(result.getType()).getElement();
     if (yielded[k].is(Kind::List)) {
-      set(result, Known::of(info));
+      set(result, AbstractValue::of(info));
       continue;
     }
     info.of = space->name;
@@ -240,25 +240,25 @@ void Walk::map(dyn::MapOp op, Place at) {
     info.array = yielded[k].array;
     info.carried = yielded[k].carried;
     info.from = yielded[k].is(Kind::Structural) ? From::Column : columns[k].empty() ? From::Rows : From::Via;
-    set(result, Known::of(info));
+    set(result, AbstractValue::of(info));
   }
 }
 
 /// The elements that stay are rows of a space: structural ones themselves, computed ones as the row that they
 /// lie in.
-void Walk::filter(dyn::FilterOp op, Place at) {
+void Walk::filter(dyn::FilterOp op, RowContext at) {
   Location loc = op.getLoc();
   Block &body = op.getBody().front();
   std::vector<ListInfo> lists;
   for (Value list : op.getLists())
     lists.push_back(known(list).list);
-  SpaceInfo *stay = f.addSpace(loc, (at.space ? at.space->name + "." : "") + "filtered",
-                               kernel::SpaceKind::States, nullptr);
+  SpaceInfo *stay = program.addSpace(loc, (at.space ? at.space->name + "." : "") + "filtered",
+                                     kernel::SpaceKind::States, nullptr);
   stay->used = true;
   std::vector<int> columnOf(lists.size(), -1);
   for (auto [k, list] : llvm::enumerate(lists)) {
     std::string number = k ? std::to_string(k + 1) : "";
-    if (!indexing && !isStructural(list) && list.from != From::Lists)
+    if (!indexing && !list.isStructural() && list.from != From::Lists)
       continue;
     columnOf[k] = stay->columns.size();
     if (list.from == From::Lists)
@@ -269,11 +269,12 @@ void Walk::filter(dyn::FilterOp op, Place at) {
   }
   Value first = kernel::CountOp::create(b, loc, b.getI32Type(), stay->name);
   SpaceInfo *candidates =
-      indexing ? f.addSpace(loc, at.space->name + ".filter", kernel::SpaceKind::Elements, at.space) : nullptr;
+      indexing ? program.addSpace(loc, at.space->name + ".filter", kernel::SpaceKind::Elements, at.space)
+               : nullptr;
   if (!isOwn(op))
     claim(loc, lists[0].length, stay);
   loop(loc, lists[0].length, [&](Value j) {
-    Place inner;
+    RowContext inner;
     if (indexing) {
       inner = {candidates, kernel::CountOp::create(b, loc, b.getI32Type(), candidates->name)};
       column(candidates, at.row, "parent");
@@ -281,7 +282,7 @@ void Walk::filter(dyn::FilterOp op, Place at) {
     }
     SmallVector<Value> values;
     for (auto [k, list] : llvm::enumerate(lists)) {
-      Known each = element(list, j);
+      AbstractValue each = element(list, j);
       set(body.getArgument(k), each);
       if (columnOf[k] < 0)
         continue;
@@ -320,12 +321,12 @@ void Walk::filter(dyn::FilterOp op, Place at) {
     info.first = first;
     info.length = length;
     if (lists[k].from == From::Lists) {
-      set(result, Known::of(info));
+      set(result, AbstractValue::of(info));
       continue;
     }
     info.of = stay->name;
     info.via = columnOf[k] < 0 ? "" : stay->columns[columnOf[k]];
-    if (isStructural(lists[k])) {
+    if (lists[k].isStructural()) {
       info.from = From::Column;
     } else if (indexing) {
       info.from = From::Via;
@@ -335,16 +336,16 @@ void Walk::filter(dyn::FilterOp op, Place at) {
       info.from = From::Rows;
       info.first = integer(0);
     }
-    set(result, Known::of(info));
+    set(result, AbstractValue::of(info));
   }
 }
 
-void Walk::reduceList(dyn::ReduceListOp op, Place at) {
+void Walk::reduceList(dyn::ReduceListOp op, RowContext at) {
   using dyn::ReduceKind;
   Location loc = op.getLoc();
   ListInfo list = known(op.getList()).list;
   ReduceKind kind = op.getKind();
-  bool integers = isStructural(list);
+  bool integers = list.isStructural();
   // The position of the largest is computed even where the numbers are structure (S1), and so is what is made
   // of a list that a `while` ends (S4).
   if (integers && (kind == ReduceKind::ArgMax || !dyn::isStructural(op.getResult()))) {
@@ -353,7 +354,7 @@ void Walk::reduceList(dyn::ReduceListOp op, Place at) {
       list = asComputed(op, list, at);
   }
   if (!integers && !indexing)
-    return set(op.getResult(), Known());
+    return set(op.getResult(), AbstractValue());
   if (kind == ReduceKind::Mean || kind == ReduceKind::Max || kind == ReduceKind::Min ||
       kind == ReduceKind::ArgMax) {
     Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, list.length, integer(0));
@@ -381,50 +382,48 @@ void Walk::reduceList(dyn::ReduceListOp op, Place at) {
         },
         [&](Value j) { return element(list, j).scalar; },
         /*length=*/[]() -> Value { llvm_unreachable("no mean of whole numbers"); });
-    return set(op.getResult(), Known::structural(whole));
+    return set(op.getResult(), AbstractValue::structural(whole));
   }
   set(op.getResult(), segment(op.getLoc(), op.getType(), label(op, at), static_cast<batch::ReduceKind>(kind),
-                              list, at, {}, op.getWhen() ? known(op.getWhen()) : Known()));
+                              list, at, {}, op.getWhen() ? known(op.getWhen()) : AbstractValue()));
 }
 
 /// A stage that reduces the rows of a list, or picks the one at `index`.
-Known Walk::segment(Location loc, Type type, StringRef name, batch::ReduceKind kind, const ListInfo &list,
-                    Place at, const Known &index, const Known &when) {
+AbstractValue Walk::segment(Location loc, Type type, StringRef name, batch::ReduceKind kind,
+                            const ListInfo &list, RowContext at, const AbstractValue &index,
+                            const AbstractValue &when) {
   batch::StageOp stage = this->stage(loc, name, at);
   OpBuilder inside = OpBuilder::atBlockEnd(&stage.getBody().front());
-  auto loaded = [&](const Known &k) {
+  auto loaded = [&](const AbstractValue &k) {
     return k.is(Kind::Nothing) ? Value() : load(inside, loc, Value(), k, at);
   };
-  auto symbol = [&](const std::string &s) {
-    return s.empty() ? FlatSymbolRefAttr() : FlatSymbolRefAttr::get(f.context, s);
-  };
   bool via = list.from == From::Via;
-  Known count = list.ends() ? Known::placed(list.count, list.owner) : Known();
+  AbstractValue count = list.ends() ? AbstractValue::stored(list.count, list.owner) : AbstractValue();
   // The order in which the space gets columns, which the emitted code shows.
   Value countValue = loaded(count), whenValue = loaded(when), indexValue = loaded(index);
   std::string length = column(at.space, list.length, "length"), first = column(at.space, list.first, "first");
   FlatSymbolRefAttr elements =
-      f.listRelation(loc, at.space->name, first, length, list.stride,
-                     via ? symbol(list.of) : batch::rowsOf(f.declared.lookup(list.array)));
+      program.listRelation(loc, at.space->name, first, length, list.stride,
+                           via ? program.symbol(list.of) : program.rowsOf(list.array));
   Value result = batch::SegmentOp::create(
       inside, loc, type, kind, list.array, elements.getValue(),
-      via ? f.relation(loc, list.of, list.via, list.array) : FlatSymbolRefAttr(), symbol(list.carried),
-      indexValue, whenValue, countValue, list.atEnd, /*ago=*/IntegerAttr());
-  std::string buffer = f.addBuffer(stage.getSymName(), at.space, result.getType());
+      via ? program.relation(loc, list.of, list.via, list.array) : FlatSymbolRefAttr(),
+      program.symbol(list.carried), indexValue, whenValue, countValue, list.atEnd, /*ago=*/IntegerAttr());
+  std::string buffer = program.addBuffer(stage.getSymName(), at.space, result.getType());
   own[buffer] = true;
   batch::WriteOp::create(inside, loc, result, buffer);
-  return Known::placed(buffer, at.row);
+  return AbstractValue::stored(buffer, at.row);
 }
 
 /// Whether the element at a position of a list that a `while` ends is there.
-Known Walk::stepOf(const ListInfo &list, Value j) {
-  return Known::placed(list.live, list.atEnd ? sub(list.taken, j) : add(list.taken, j));
+AbstractValue Walk::stepOf(const ListInfo &list, Value j) {
+  return AbstractValue::stored(list.live, list.atEnd ? sub(list.taken, j) : add(list.taken, j));
 }
 
 /// The nodes of a node's own type that can be reached from it.
 ListInfo Walk::reached(Location loc, dyn::NodeType type, Value node) {
   StringRef data = type.getData().getValue();
-  SpaceInfo *space = f.addSpace(loc, data.str() + ".nodes", kernel::SpaceKind::States, nullptr);
+  SpaceInfo *space = program.addSpace(loc, data.str() + ".nodes", kernel::SpaceKind::States, nullptr);
   space->addColumn("node");
   space->used = true;
   Type i32 = b.getI32Type();
@@ -439,17 +438,17 @@ ListInfo Walk::reached(Location loc, dyn::NodeType type, Value node) {
   return info;
 }
 
-void Walk::listOp(Operation *op, Place at) {
+void Walk::listOp(Operation *op, RowContext at) {
   Location loc = op->getLoc();
   auto list = [&](Value v) { return known(v).list; };
   if (auto nodes = dyn_cast<dyn::NodesOp>(op))
     return set(nodes.getResult(),
-               Known::of(reached(loc, nodes.getNode().getType(), structural(nodes.getNode()))));
+               AbstractValue::of(reached(loc, nodes.getNode().getType(), structural(nodes.getNode()))));
   if (auto empty = dyn_cast<dyn::EmptyOp>(op)) {
     ListInfo info;
     info.first = info.length = integer(0);
     info.element = empty.getType().getElement();
-    return set(empty.getResult(), Known::of(info));
+    return set(empty.getResult(), AbstractValue::of(info));
   }
   if (auto range = dyn_cast<dyn::RangeOp>(op)) {
     ListInfo info;
@@ -463,10 +462,10 @@ void Walk::listOp(Operation *op, Place at) {
                                           b.getStringAttr(dyn::sourcePlace(loc)), /*row=*/Value());
     }
     info.element = b.getI32Type();
-    return set(range.getResult(), Known::of(info));
+    return set(range.getResult(), AbstractValue::of(info));
   }
   if (auto len = dyn_cast<dyn::LenOp>(op)) {
-    return set(len.getResult(), Known::structural(list(len.getList()).length));
+    return set(len.getResult(), AbstractValue::structural(list(len.getList()).length));
   }
   if (auto zip = dyn_cast<dyn::ZipOp>(op)) {
     ListInfo *first = nullptr;
@@ -474,7 +473,7 @@ void Walk::listOp(Operation *op, Place at) {
     for (Value v : zip.getLists())
       infos.push_back(list(v));
     for (auto [info, result] : llvm::zip(infos, zip.getResults())) {
-      set(result, Known::of(info));
+      set(result, AbstractValue::of(info));
       if (first && first->length != info.length)
         check(loc, kernel::Fault::Lengths,
               arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, first->length, info.length), "zip",
@@ -489,7 +488,7 @@ void Walk::listOp(Operation *op, Place at) {
     Value last = sub(info.length, integer(1));
     info.first = info.stride == 1 ? add(info.first, last) : sub(info.first, last);
     info.stride = -info.stride;
-    return set(reverse.getResult(), Known::of(info));
+    return set(reverse.getResult(), AbstractValue::of(info));
   }
   if (auto slice = dyn_cast<dyn::SliceOp>(op)) {
     ListInfo info = list(slice.getList());
@@ -503,17 +502,17 @@ void Walk::listOp(Operation *op, Place at) {
           {low, high, info.length});
     info.first = info.stride == 1 ? add(info.first, low) : sub(info.first, low);
     info.length = arith::MaxSIOp::create(b, loc, sub(high, low), integer(0)); // empty, like a range
-    return set(slice.getResult(), Known::of(info));
+    return set(slice.getResult(), AbstractValue::of(info));
   }
   auto at_ = cast<dyn::AtOp>(op);
   ListInfo info = list(at_.getList());
   if (!isStructural(at_.getIndex())) {
     if (!indexing)
-      return set(at_.getResult(), Known());
+      return set(at_.getResult(), AbstractValue());
     return set(at_.getResult(),
                segment(loc, at_.getType(), label(at_, at), batch::ReduceKind::Pick,
-                       isStructural(info) ? asComputed(op, info, at) : info, at, known(at_.getIndex()),
-                       at_.getWhen() ? known(at_.getWhen()) : Known()));
+                       info.isStructural() ? asComputed(op, info, at) : info, at, known(at_.getIndex()),
+                       at_.getWhen() ? known(at_.getWhen()) : AbstractValue()));
   }
   Value index = structural(at_.getIndex());
   Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, index, integer(0));
@@ -521,11 +520,6 @@ void Walk::listOp(Operation *op, Place at) {
   check(loc, kernel::Fault::ListIndex, arith::AndIOp::create(b, loc, low, high), "index",
         {index, info.length});
   set(at_.getResult(), element(info, index));
-}
-
-bool Walk::isStructural(const ListInfo &list) {
-  From from = leafOf(list).from;
-  return from == From::Range || from == From::Items || from == From::Column;
 }
 
 /// As columns hold it: truths are 0 and 1.

@@ -16,8 +16,8 @@ void Walk::recurrenceCalls(Operation *op, const std::vector<ListInfo> &lists, Va
   // Of a list in the state only the lengths count, which are those of the first one.
   auto stateOf = [&](size_t k) {
     if (!isa<dyn::ListType>(init[k].getType()))
-      return Known();
-    return Known::of(lengthsOf(known(init[k]).list));
+      return AbstractValue();
+    return AbstractValue::of(lengthsOf(known(init[k]).list));
   };
   if (callsCells(body)) {
     if (!isOwn(op))
@@ -25,7 +25,7 @@ void Walk::recurrenceCalls(Operation *op, const std::vector<ListInfo> &lists, Va
     loop(op->getLoc(), lists[0].length, [&](Value j) {
       for (auto [k, arg] : llvm::enumerate(body.getArguments()))
         set(arg, k < lists.size() ? element(lists[k], j) : stateOf(k - lists.size()));
-      block(body, Place());
+      block(body, RowContext());
     });
   }
   for (auto [k, result] : llvm::enumerate(op->getResults())) {
@@ -40,13 +40,13 @@ void Walk::recurrenceCalls(Operation *op, const std::vector<ListInfo> &lists, Va
       info = listOfStates(op->getLoc(), lists[0].length, [&](Value) { return stateOf(k).list; });
     info.element = cast<dyn::ListType>(result.getType()).getElement();
     info.length = lists[0].length;
-    set(result, Known::of(info));
+    set(result, AbstractValue::of(info));
   }
 }
 
 /// The list of the lists that states hold; `state` gives that of a position.
 ListInfo Walk::listOfStates(Location loc, Value length, function_ref<ListInfo(Value)> state) {
-  SpaceInfo *bounds = f.addSpace(loc, "states.bounds", kernel::SpaceKind::States, nullptr);
+  SpaceInfo *bounds = program.addSpace(loc, "states.bounds", kernel::SpaceKind::States, nullptr);
   bounds->addColumn("first");
   bounds->addColumn("length");
   bounds->used = true;
@@ -78,7 +78,7 @@ ListInfo Walk::lengthsOf(ListInfo list) {
 /// being the initial state, so that the empty list and the first step are no special cases. Where the last
 /// state says whether there is a further step, a step's row is there if its state before says so.
 void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &body, bool back, bool stops,
-                      Place at) {
+                      RowContext at) {
   Location loc = op->getLoc();
   bool fold = isa<dyn::FoldOp>(op);
   std::vector<ListInfo> infos;
@@ -88,10 +88,10 @@ void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &b
     return recurrenceCalls(op, infos, init, body, fold);
 
   std::string name = label(op, at);
-  SpaceInfo *states = f.addSpace(loc, name + ".states", kernel::SpaceKind::States, at.space);
+  SpaceInfo *states = program.addSpace(loc, name + ".states", kernel::SpaceKind::States, at.space);
   std::optional<int64_t> number = dyn::numberOf(loc);
-  SpaceInfo *steps = f.addSpace(back && number ? dyn::numbered(loc, dyn::reversed(*number)) : loc, name,
-                                kernel::SpaceKind::Steps, at.space);
+  SpaceInfo *steps = program.addSpace(back && number ? dyn::numbered(loc, dyn::reversed(*number)) : loc, name,
+                                      kernel::SpaceKind::Steps, at.space);
   states->used = steps->used = true;
   Value length = infos[0].length;
   if (!isOwn(op))
@@ -107,11 +107,11 @@ void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &b
     if (isa<dyn::ListType>(value.getType())) {
       kept[k] = stateList(loc, name + "." + (part.empty() ? "list" + std::to_string(k) : part),
                           known(value).list, steps->name, rows, at);
-      buffers.push_back(leafOf(kept[k].first).array);
+      buffers.push_back(kept[k].first.leaf().array);
       continue;
     }
-    buffers.push_back(f.addBuffer(name + "." + (part.empty() ? "state" + std::to_string(k) : part), states,
-                                  value.getType()));
+    buffers.push_back(program.addBuffer(name + "." + (part.empty() ? "state" + std::to_string(k) : part),
+                                        states, value.getType()));
     write(loc, value, known(value), buffers.back(), at, first);
   }
   // The list of state number k stands behind those of the states before it.
@@ -122,14 +122,14 @@ void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &b
   };
   std::string count;
   loop(loc, length, [&](Value k) {
-    Place inner{steps, kernel::CountOp::create(b, loc, b.getI32Type(), steps->name)};
+    RowContext inner{steps, kernel::CountOp::create(b, loc, b.getI32Type(), steps->name)};
     column(steps, at.row, "parent");
     column(steps, k, "step");
     Value j = back ? sub(sub(length, integer(1)), k) : k;
     Value before = add(first, k), after = add(before, integer(1));
     if (stops) {
       column(steps, before, "before");
-      keep(loc, steps, Known::placed(buffers.back(), before, steps->name), after);
+      keep(loc, steps, AbstractValue::stored(buffers.back(), before, steps->name), after);
       count = countSteps(loc, name + ".count", at, inner);
     }
     for (auto [n, arg] : llvm::enumerate(body.getArguments())) {
@@ -137,9 +137,9 @@ void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &b
       if (n < infos.size())
         set(arg, element(infos[n], j));
       else if (isa<dyn::ListType>(arg.getType()))
-        set(arg, Known::of(listOf(state, k)));
+        set(arg, AbstractValue::of(listOf(state, k)));
       else
-        set(arg, Known::placed(buffers[state], before, steps->name));
+        set(arg, AbstractValue::stored(buffers[state], before, steps->name));
     }
     block(body, inner);
     column(steps, before, "before");
@@ -164,31 +164,31 @@ void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &b
       if (!fold) { // state 0 is the start
         info = listOfStates(loc, length, [&](Value j) {
           Value state = back ? sub(length, j) : add(j, integer(1));
-          return carriedBy("", listOf(k, state));
+          return listOf(k, state).carriedBy("");
         });
         info.element = init[k].getType();
         info.length = length;
-        set(result, Known::of(info));
+        set(result, AbstractValue::of(info));
         continue;
       }
       ListInfo list = listOf(k, length);
-      list = carriedBy("", list);
+      list = list.carriedBy("");
       if (stops && !result.use_empty())
-        list = lastList(loc, buffers[k] + ".last", carriedBy("", kept[k].first), kept[k].period, rows,
-                        Known::placed(count, at.row), at);
-      set(result, Known::of(list));
+        list = lastList(loc, buffers[k] + ".last", kept[k].first.carriedBy(""), kept[k].period, rows,
+                        AbstractValue::stored(count, at.row), at);
+      set(result, AbstractValue::of(list));
       continue;
     }
     if (fold && stops) { // the state behind the last step that was taken
       info.first = first;
       info.length = rows;
-      set(result, result.use_empty() ? Known()
+      set(result, result.use_empty() ? AbstractValue()
                                      : segment(loc, result.getType(), label(op, at), batch::ReduceKind::Pick,
-                                               info, at, Known::placed(count, at.row)));
+                                               info, at, AbstractValue::stored(count, at.row)));
       continue;
     }
     if (fold) {
-      set(result, Known::placed(buffers[k], last));
+      set(result, AbstractValue::stored(buffers[k], last));
       continue;
     }
     info.first = back ? last : add(first, integer(1));
@@ -201,18 +201,8 @@ void Walk::recurrence(Operation *op, ValueRange lists, ValueRange init, Block &b
       info.count = count;
       info.owner = at.row;
     }
-    set(result, Known::of(info));
+    set(result, AbstractValue::of(info));
   }
-}
-
-const ListInfo &Walk::leafOf(const ListInfo &list) { return list.inner ? leafOf(*list.inner) : list; }
-
-/// The list, read as what a loop carries; where that has ended, `loop` is empty.
-ListInfo Walk::carriedBy(StringRef loop, ListInfo list) {
-  if (list.inner)
-    list.inner = std::make_shared<ListInfo>(carriedBy(loop, *list.inner));
-  list.carried = loop.str();
-  return list;
 }
 
 /// Rows for a list with the lengths of `like`.
@@ -227,8 +217,8 @@ ListInfo Walk::reserve(Location loc, const ListInfo &like, const Copies &copies,
     if (times)
       all = kernel::IntOp::create(b, loc, b.getI32Type(), dyn::IntKind::Mul, times, like.length,
                                   b.getStringAttr(dyn::sourcePlace(loc)), /*row=*/Value());
-    claim(loc, all, f.bufferSpace[list.array]);
-    list.first = kernel::ReserveOp::create(b, loc, b.getI32Type(), f.bufferSpace[list.array]->name, all);
+    claim(loc, all, program.spaceOf(list.array));
+    list.first = kernel::ReserveOp::create(b, loc, b.getI32Type(), program.spaceOf(list.array)->name, all);
     return list;
   }
   SpaceInfo *bounds = copies.rows;
@@ -254,13 +244,13 @@ ListInfo Walk::reserve(Location loc, const ListInfo &like, const Copies &copies,
 
 /// Rows for the lists of `states` states, one behind the other; the first is a copy of `list`.
 Walk::StateList Walk::stateList(Location loc, StringRef name, const ListInfo &list, StringRef carried,
-                                Value states, Place at) {
+                                Value states, RowContext at) {
   Copies copies = copiesFor(loc, list, /*structural=*/false, name.str(), at);
   const Copies *leaf = &copies;
   while (leaf->inner)
     leaf = leaf->inner.get();
   auto count = [&]() -> Value {
-    return kernel::CountOp::create(b, loc, b.getI32Type(), f.bufferSpace[leaf->buffer]->name);
+    return kernel::CountOp::create(b, loc, b.getI32Type(), program.spaceOf(leaf->buffer)->name);
   };
   StateList kept;
   Value before = list.inner ? count() : Value();
@@ -270,12 +260,12 @@ Walk::StateList Walk::stateList(Location loc, StringRef name, const ListInfo &li
     kept.period = kernel::IntOp::create(b, loc, b.getI32Type(), dyn::IntKind::Div, sub(count(), before),
                                         states, b.getStringAttr(dyn::sourcePlace(loc)), /*row=*/Value());
   copyInto(loc, list, kept.first, at);
-  kept.first = carriedBy(carried, kept.first);
+  kept.first = kept.first.carriedBy(carried);
   return kept;
 }
 
 /// The elements of a list into the rows of one with the same lengths.
-void Walk::copyInto(Location loc, const ListInfo &list, const ListInfo &to, Place at) {
+void Walk::copyInto(Location loc, const ListInfo &list, const ListInfo &to, RowContext at) {
   if (!list.inner)
     return copyRows(loc, list, to, at);
   loop(loc, list.length, [&](Value j) { copyInto(loc, element(list, j).list, element(to, j).list, at); });
@@ -295,9 +285,9 @@ void Walk::checkLengths(Location loc, const ListInfo &list, const ListInfo &befo
 /// computed, so its elements are picked. `first` is that of the first state; those of the others lie `period`
 /// rows apart.
 ListInfo Walk::lastList(Location loc, StringRef name, const ListInfo &first, Value period, Value states,
-                        const Known &count, Place at) {
+                        const AbstractValue &count, RowContext at) {
   if (first.inner) {
-    SpaceInfo *bounds = f.addSpace(loc, (name + ".bounds").str(), kernel::SpaceKind::States, nullptr);
+    SpaceInfo *bounds = program.addSpace(loc, (name + ".bounds").str(), kernel::SpaceKind::States, nullptr);
     for (const char *bound : {"first", "length"})
       bounds->addColumn(bound);
     bounds->used = true;
@@ -316,7 +306,7 @@ ListInfo Walk::lastList(Location loc, StringRef name, const ListInfo &first, Val
   }
   ListInfo all = first; // from the first state's to the last one's
   all.length = add(arith::MulIOp::create(b, loc, sub(states, integer(1)), period).getResult(), first.length);
-  SpaceInfo *space = f.addSpace(loc, name, kernel::SpaceKind::Elements, at.space);
+  SpaceInfo *space = program.addSpace(loc, name, kernel::SpaceKind::Elements, at.space);
   ListInfo last;
   last.from = From::Rows;
   last.element = first.element;
@@ -324,18 +314,18 @@ ListInfo Walk::lastList(Location loc, StringRef name, const ListInfo &first, Val
   last.first = kernel::CountOp::create(b, loc, b.getI32Type(), space->name);
   claim(loc, first.length, space);
   loop(loc, first.length, [&](Value j) {
-    Place inner{space, kernel::CountOp::create(b, loc, b.getI32Type(), space->name)};
+    RowContext inner{space, kernel::CountOp::create(b, loc, b.getI32Type(), space->name)};
     column(space, at.row, "parent");
-    std::string place = f.addBuffer((name + ".place").str(), space, b.getI32Type());
+    std::string place = program.addBuffer((name + ".place").str(), space, b.getI32Type());
     batch::StageOp stage = this->stage(loc, place, inner);
     OpBuilder inside = OpBuilder::atBlockEnd(&stage.getBody().front());
     Value steps = load(inside, loc, Value(), count, inner);
-    Value apart = load(inside, loc, Value(), Known::structural(period), inner);
-    Value number = load(inside, loc, Value(), Known::structural(j), inner);
+    Value apart = load(inside, loc, Value(), AbstractValue::structural(period), inner);
+    Value number = load(inside, loc, Value(), AbstractValue::structural(j), inner);
     Value begin = arith::MulIOp::create(inside, loc, steps, apart);
     batch::WriteOp::create(inside, loc, arith::AddIOp::create(inside, loc, begin, number).getResult(), place);
     last.array = segment(loc, first.element, name, batch::ReduceKind::Pick, all, inner,
-                         Known::placed(place, inner.row))
+                         AbstractValue::stored(place, inner.row))
                      .array;
     push(inner);
   });
@@ -345,46 +335,46 @@ ListInfo Walk::lastList(Location loc, StringRef name, const ListInfo &first, Val
 std::string Walk::aliveIn(SpaceInfo *space) {
   bool known = !space || !space->alive.empty() || !space->parent;
   if (!known && !aliveIn(space->parent).empty())
-    keep(f.entry.getLoc(), space, {}, {});
+    keep(program.loc(), space, {}, {});
   return space ? space->alive : std::string();
 }
 
-void Walk::keep(Location loc, SpaceInfo *space, const Known &taken, Value after) {
+void Walk::keep(Location loc, SpaceInfo *space, const AbstractValue &taken, Value after) {
   std::string outer = aliveIn(space->parent);
-  space->alive = f.addBuffer(space->name + ".alive", space, b.getI1Type());
-  Place at{space, {}};
+  space->alive = program.addBuffer(space->name + ".alive", space, b.getI1Type());
+  RowContext at{space, {}};
   batch::StageOp stage = stageOfAll(loc, space->alive, at);
   OpBuilder inside = OpBuilder::atBlockEnd(&stage.getBody().front());
   Value alive;
   if (!taken.is(Kind::Nothing))
     alive = load(inside, loc, Value(), taken, at);
   if (!outer.empty()) {
-    Value around =
-        batch::GatherOp::create(inside, loc, b.getI1Type(), FlatSymbolRefAttr::get(f.context, outer),
-                                f.relation(loc, space->name, space->columns[0], outer), FlatSymbolRefAttr(),
-                                /*ago=*/IntegerAttr());
+    Value around = batch::GatherOp::create(inside, loc, b.getI1Type(), program.symbol(outer),
+                                           program.relation(loc, space->name, space->columns[0], outer),
+                                           FlatSymbolRefAttr(),
+                                           /*ago=*/IntegerAttr());
     alive = alive ? arith::AndIOp::create(inside, loc, alive, around).getResult() : around;
   }
   batch::WriteOp::create(inside, loc, alive, space->alive);
   if (after)
     batch::ScatterOp::create(inside, loc, arith::ConstantOp::create(inside, loc, b.getBoolAttr(false)),
-                             FlatSymbolRefAttr::get(f.context, taken.array),
-                             f.relation(loc, space->name, column(space, after, "after"), taken.array));
+                             program.symbol(taken.array),
+                             program.relation(loc, space->name, column(space, after, "after"), taken.array));
 }
 
 /// How many steps were taken, for each row outside.
-std::string Walk::countSteps(Location loc, StringRef name, Place at, Place inner) {
-  std::string count = f.addBuffer(name, at.space, b.getI32Type());
+std::string Walk::countSteps(Location loc, StringRef name, RowContext at, RowContext inner) {
+  std::string count = program.addBuffer(name, at.space, b.getI32Type());
   batch::StageOp none = stage(loc, count, at);
   OpBuilder before = OpBuilder::atBlockEnd(&none.getBody().front());
   batch::WriteOp::create(before, loc, arith::ConstantOp::create(before, loc, b.getI32IntegerAttr(0)), count);
   batch::StageOp one = stage(loc, count, inner);
   OpBuilder inside = OpBuilder::atBlockEnd(&one.getBody().front());
-  Value so_far = load(inside, loc, Value(), Known::placed(count, at.row, inner.space->name), inner);
+  Value so_far = load(inside, loc, Value(), AbstractValue::stored(count, at.row, inner.space->name), inner);
   Value more = arith::AddIOp::create(inside, loc, so_far,
                                      arith::ConstantOp::create(inside, loc, b.getI32IntegerAttr(1)));
-  batch::ScatterOp::create(inside, loc, more, FlatSymbolRefAttr::get(f.context, count),
-                           f.relation(loc, inner.space->name, inner.space->columns[0], count));
+  batch::ScatterOp::create(inside, loc, more, program.symbol(count),
+                           program.relation(loc, inner.space->name, inner.space->columns[0], count));
   return count;
 }
 

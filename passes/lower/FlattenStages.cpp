@@ -11,7 +11,7 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-Known Walk::known(Value value) {
+AbstractValue Walk::known(Value value) {
   auto it = env.find(value);
   assert(it != env.end() && "a value is walked before its uses");
   return it->second;
@@ -37,7 +37,7 @@ Value Walk::sub(Value x, Value y) {
 
 /// Whether a value of the model is a whole number or truth made of constants: comparisons of what arms give
 /// are not folded before the arms are walked.
-bool Walk::isOfConstants(const Known &k) {
+bool Walk::isOfConstants(const AbstractValue &k) {
   if (!k.is(Kind::Model) || !k.scalar.getType().isSignlessInteger())
     return false;
   if (auto at = ofConstants.find(k.scalar); at != ofConstants.end())
@@ -51,13 +51,13 @@ bool Walk::isOfConstants(const Known &k) {
 }
 
 Value Walk::structural(Value value) {
-  Known k = known(value);
+  AbstractValue k = known(value);
   if (k.is(Kind::Structural))
     return k.scalar;
   if (isOfConstants(k))
     return cloneModel(b, k.scalar);
   emitError(value.getLoc(), "structure is asked of what is computed; the checker should have refused this");
-  f.failed = true;
+  failed = true;
   return integer(0);
 }
 
@@ -66,14 +66,14 @@ void Walk::check(Location loc, kernel::Fault fault, Value condition, StringRef w
 }
 
 /// Integer ops on structural integers: part of the structure function.
-bool Walk::structuralOp(Operation *op, Place at) {
+bool Walk::structuralOp(Operation *op, RowContext at) {
   if (!isa<dyn::IntOp, dyn::NarrowOp, dyn::SameOp>(op) &&
       !isa<arith::CmpIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp, arith::SelectOp, arith::ExtUIOp,
            arith::MaxSIOp, arith::MinSIOp>(op))
     return false;
   bool any = false;
   for (Value operand : op->getOperands()) {
-    Known k = known(operand);
+    AbstractValue k = known(operand);
     if (!k.is(Kind::Structural) && !isOfConstants(k))
       return false;
     any |= k.is(Kind::Structural);
@@ -110,7 +110,7 @@ bool Walk::structuralOp(Operation *op, Place at) {
       mapping.map(v, operand(n));
     result = b.clone(*op, mapping)->getResult(0);
   }
-  set(op->getResult(0), Known::structural(result));
+  set(op->getResult(0), AbstractValue::structural(result));
   return true;
 }
 
@@ -137,26 +137,26 @@ static bool hasNoAxes(Type type) {
   return tensor && tensor.getRank() == 0;
 }
 
-void Walk::computed(Operation *op, Place at) {
+void Walk::computed(Operation *op, RowContext at) {
   if (auto extract = dyn_cast<tensor::ExtractOp>(op); extract && hasNoAxes(extract.getTensor().getType()))
-    if (Known k = known(extract.getTensor()); k.is(Kind::Placed) || k.is(Kind::Nothing)) {
+    if (AbstractValue k = known(extract.getTensor()); k.is(Kind::Stored) || k.is(Kind::Nothing)) {
       set(extract.getResult(), k);
       return;
     }
   bool model = llvm::all_of(op->getOperands(), [&](Value v) { return known(v).is(Kind::Model); });
   if (model && (!usesParam(op) || isWeights(op->getResult(0)))) {
     for (Value result : op->getResults())
-      set(result, Known::model(result));
+      set(result, AbstractValue::model(result));
     return;
   }
   if (!indexing) {
     for (Value result : op->getResults())
-      set(result, Known());
+      set(result, AbstractValue());
     return;
   }
   // Made of parameters alone: computed once, when the model is loaded.
   if (model)
-    at = {f.modelSpace, integer(0)};
+    at = {program.modelSpace(), integer(0)};
   if (auto take = dyn_cast<dyn::TakeOp>(op))
     if (take.getChecked() && known(take.getIndex()).is(Kind::Structural))
       checkIndex(op->getLoc(), known(take.getIndex()).scalar, dyn::extents(take.getTensor().getType())[0]);
@@ -172,52 +172,49 @@ void Walk::computed(Operation *op, Place at) {
     Value number = value;
     if (hasNoAxes(value.getType()))
       number = tensor::ExtractOp::create(inside, op->getLoc(), value, ValueRange());
-    std::string buffer = f.addBuffer(stage.getSymName(), at.space, number.getType());
+    std::string buffer = program.addBuffer(stage.getSymName(), at.space, number.getType());
     own[buffer] = true;
     batch::WriteOp::create(inside, op->getLoc(), number, buffer);
-    set(result, Known::placed(buffer, at.row));
+    set(result, AbstractValue::stored(buffer, at.row));
   }
 }
 
-std::string Walk::label(Operation *op, Place at) {
+std::string Walk::label(Operation *op, RowContext at) {
   std::string name = op->getNumResults() ? dyn::sourceName(op->getResult(0).getLoc()) : std::string();
   if (name.empty())
     name = op->getName().stripDialect().str();
   return at.space->name + "." + name;
 }
 
-batch::StageOp Walk::stage(Location loc, StringRef name, Place at) {
+batch::StageOp Walk::stage(Location loc, StringRef name, RowContext at) {
   std::string alive = aliveIn(at.space);
   batch::StageOp stage = stageOfAll(loc, name, at);
   if (!alive.empty())
-    stage.setWhenAttr(FlatSymbolRefAttr::get(f.context, alive));
+    stage.setWhenAttr(program.symbol(alive));
   return stage;
 }
 
-batch::StageOp Walk::stageOfAll(Location loc, StringRef name, Place at) {
+batch::StageOp Walk::stageOfAll(Location loc, StringRef name, RowContext at) {
   for (SpaceInfo *space = at.space; space; space = space->parent)
     space->used = true;
-  auto stage = batch::StageOp::create(f.stages, loc, f.unique(name), at.space->name);
-  stage.getBody().emplaceBlock();
-  return stage;
+  return made.emplace_back(program.addStage(loc, name, at.space));
 }
 
-Value Walk::load(OpBuilder &builder, Location loc, Value source, const Known &k, Place at) {
+Value Walk::load(OpBuilder &builder, Location loc, Value source, const AbstractValue &k, RowContext at) {
   switch (k.kind) {
   case Kind::Structural:
     return batch::ColumnOp::create(builder, loc, k.scalar.getType(),
                                    column(at.space, k.scalar, source ? dyn::sourceName(source.getLoc()) : ""))
         .getResult();
-  case Kind::Placed: {
-    SpaceInfo *home = f.bufferSpace.lookup(k.array);
-    Type type = source ? source.getType() : typeOf(k.array);
-    if (home == f.modelSpace || (home == at.space && k.scalar == at.row))
+  case Kind::Stored: {
+    SpaceInfo *home = program.spaceOf(k.array);
+    Type type = source ? source.getType() : program.typeOf(k.array);
+    if (home == program.modelSpace() || (home == at.space && k.scalar == at.row))
       return batch::ReadOp::create(builder, loc, type, k.array);
     std::string by = column(at.space, k.scalar, source ? dyn::sourceName(source.getLoc()) : "");
-    return batch::GatherOp::create(builder, loc, type, FlatSymbolRefAttr::get(f.context, k.array),
-                                   f.relation(loc, at.space->name, by, k.array),
-                                   k.carried.empty() ? FlatSymbolRefAttr()
-                                                     : FlatSymbolRefAttr::get(f.context, k.carried),
+    return batch::GatherOp::create(builder, loc, type, program.symbol(k.array),
+                                   program.relation(loc, at.space->name, by, k.array),
+                                   program.symbol(k.carried),
                                    /*ago=*/IntegerAttr());
   }
   case Kind::Model:
@@ -226,16 +223,6 @@ Value Walk::load(OpBuilder &builder, Location loc, Value source, const Known &k,
     break;
   }
   llvm_unreachable("only numbers are loaded");
-}
-
-/// The type of a row of a declared array.
-Type Walk::typeOf(StringRef array) {
-  Operation *op = f.declared.lookup(array);
-  if (auto buffer = dyn_cast<batch::BufferOp>(op))
-    return buffer.getType();
-  if (auto field = dyn_cast<kernel::FieldOp>(op))
-    return field.getType();
-  return cast<kernel::ArgumentOp>(op).getType();
 }
 
 Value Walk::cloneModel(OpBuilder &builder, Value source) {
@@ -269,7 +256,7 @@ std::string Walk::column(SpaceInfo *space, Value value, StringRef hint) {
   return space->columns[it->second];
 }
 
-void Walk::push(Place at) {
+void Walk::push(RowContext at) {
   SpaceInfo *space = at.space;
   bool existing = space->kind == kernel::SpaceKind::Instances || space->kind == kernel::SpaceKind::Inputs;
   if (!space->used && !existing)
@@ -285,17 +272,18 @@ void Walk::push(Place at) {
     kernel::SetOp::create(b, func.getLoc(), space->name, name, at.row, value);
 }
 
-void Walk::write(Location loc, Value source, const Known &value, StringRef buffer, Place at, Value row) {
+void Walk::write(Location loc, Value source, const AbstractValue &value, StringRef buffer, RowContext at,
+                 Value row) {
   batch::StageOp stage = this->stage(loc, (at.space->name + "." + "copy"), at);
   OpBuilder inside = OpBuilder::atBlockEnd(&stage.getBody().front());
   Value loaded = load(inside, loc, source, value, at);
-  SpaceInfo *home = f.bufferSpace.lookup(buffer);
+  SpaceInfo *home = program.spaceOf(buffer);
   if (!row || (home == at.space && row == at.row)) {
     batch::WriteOp::create(inside, loc, loaded, buffer);
     return;
   }
-  batch::ScatterOp::create(inside, loc, loaded, FlatSymbolRefAttr::get(f.context, buffer),
-                           f.relation(loc, at.space->name, column(at.space, row, "after"), buffer));
+  batch::ScatterOp::create(inside, loc, loaded, program.symbol(buffer),
+                           program.relation(loc, at.space->name, column(at.space, row, "after"), buffer));
 }
 
 } // namespace dbc::passes

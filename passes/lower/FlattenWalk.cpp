@@ -11,9 +11,9 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-Walk::Walk(Flattening &f, kernel::FuncOp func, Operation *owner, bool indexing, SpaceInfo *space)
-    : f(f), func(func), owner(owner), indexing(indexing), b(f.context),
-      before(&f.program.getBody().front().back()) {
+Walk::Walk(ProgramWriter &program, CellMap &cells, kernel::FuncOp func, Operation *owner, SpaceInfo *space)
+    : program(program), cells(cells), func(func), owner(owner),
+      indexing(func.getKind() == kernel::FuncKind::Index), b(func.getContext()) {
   Block &body = func.getBody().front();
   b.setInsertionPointToEnd(&body);
   if (indexing) {
@@ -26,14 +26,20 @@ Walk::Walk(Flattening &f, kernel::FuncOp func, Operation *owner, bool indexing, 
   }
 }
 
-void Walk::run(Region &region) {
+LogicalResult Walk::run() {
+  auto cell = dyn_cast<dyn::CellOp>(owner);
+  if (func.getKind() == kernel::FuncKind::Place) {
+    place(cells[cell.getSymNameAttr()]);
+    return failure(failed);
+  }
+  Region &region = owner->getRegion(0);
   auto arguments = func.getBody().getArguments().drop_front(indexing ? 1 : 0);
   Value key = arguments[0];
-  if (auto cell = dyn_cast<dyn::CellOp>(owner)) {
+  if (cell) {
     bindKeys(cell, region.front(), SmallVector<Value>(arguments));
     // Instances of a node's one key are no more than the input has nodes.
     if (!indexing && !dyn::furtherKeys(cell).empty())
-      claim(cell.getLoc(), integer(1), f.cells[cell.getSymNameAttr()].space);
+      claim(cell.getLoc(), integer(1), cells[cell.getSymNameAttr()].space);
   } else {
     for (BlockArgument argument : region.getArguments())
       if (!argument.use_empty())
@@ -42,12 +48,13 @@ void Walk::run(Region &region) {
   block(region.front(), top);
   if (indexing)
     push(top);
+  return failure(failed);
 }
 
 /// A flat argument of the entry.
-Known Walk::argument(Location loc, Type type, unsigned leaf, Value input) {
+AbstractValue Walk::argument(Location loc, Type type, unsigned leaf, Value input) {
   return fromArray(loc, type, input, [&](kernel::FieldPart part, int level) {
-    return f.argumentArray(leaf, f.argumentNames[leaf], part, type, level);
+    return program.argumentArray(leaf, part, type, level);
   });
 }
 
@@ -59,11 +66,11 @@ void Walk::bindKeys(dyn::CellOp cell, Block &block, ValueRange numbers) {
     Value number = numbers[first + argument.getArgNumber()];
     if (argument.getType().isInteger(1))
       number = arith::CmpIOp::create(b, argument.getLoc(), arith::CmpIPredicate::ne, number, integer(0));
-    set(argument, Known::structural(number));
+    set(argument, AbstractValue::structural(number));
   }
 }
 
-void Walk::place(Flattening::Cell &cell) {
+void Walk::place(CellInfo &cell) {
   auto arguments = SmallVector<Value>(func.getBody().getArguments());
   Value place = arguments[0];
   for (auto [k, key] : llvm::enumerate(dyn::furtherKeys(cell.op))) {
@@ -89,7 +96,7 @@ void Walk::place(Flattening::Cell &cell) {
 }
 
 /// A value that the batch holds: a field of node `row`, or an argument of input `row`.
-Known Walk::fromArray(Location loc, Type type, Value row, ArrayOf array) {
+AbstractValue Walk::fromArray(Location loc, Type type, Value row, ArrayOf array) {
   using kernel::FieldPart;
   if (auto list = dyn_cast<dyn::ListType>(type)) {
     std::string begin = array(FieldPart::Begin, 0), end = array(FieldPart::End, 0);
@@ -99,15 +106,15 @@ Known Walk::fromArray(Location loc, Type type, Value row, ArrayOf array) {
     info.first = kernel::LoadOp::create(b, loc, i32, begin, StringAttr(), row);
     Value last = kernel::LoadOp::create(b, loc, i32, end, StringAttr(), row);
     info.length = sub(last, info.first);
-    return Known::of(info);
+    return AbstractValue::of(info);
   }
   std::string symbol = array(FieldPart::Value, 0);
   kernel::RequireOp::create(b, loc, symbol, row, dyn::sourcePlace(loc));
   if (isa<dyn::NodeType>(type) || type.isInteger(32) || type.isInteger(1)) {
     Type loaded = type.isInteger(1) ? Type(b.getI1Type()) : Type(b.getI32Type());
-    return Known::structural(kernel::LoadOp::create(b, loc, loaded, symbol, StringAttr(), row));
+    return AbstractValue::structural(kernel::LoadOp::create(b, loc, loaded, symbol, StringAttr(), row));
   }
-  return Known::placed(symbol, row);
+  return AbstractValue::stored(symbol, row);
 }
 
 /// What the elements of a list in the batch are; its bounds are not set.
@@ -127,12 +134,12 @@ ListInfo Walk::storedList(dyn::ListType type, int level, ArrayOf array) {
   return info;
 }
 
-void Walk::block(Block &block, Place at) {
+void Walk::block(Block &block, RowContext at) {
   for (Operation &each : block)
     op(&each, at);
 }
 
-void Walk::op(Operation *op, Place at) {
+void Walk::op(Operation *op, RowContext at) {
   if (auto field = dyn_cast<dyn::FieldOp>(op))
     return this->field(field, at);
   if (auto argument = dyn_cast<dyn::ArgumentOp>(op)) {
@@ -180,19 +187,17 @@ void Walk::op(Operation *op, Place at) {
   computed(op, at);
 }
 
-void Walk::field(dyn::FieldOp op, Place at) {
-  dyn::DataOp data = f.dataOf(op.getNode().getType());
+void Walk::field(dyn::FieldOp op, RowContext at) {
+  dyn::DataOp data = program.dataOf(op.getNode().getType());
   StringRef ctor = op.getCtor().value_or("");
   set(op.getResult(),
       fromArray(op.getLoc(), op.getType(), structural(op.getNode()), [&](kernel::FieldPart part, int level) {
-        std::string array = f.fieldArray(data, ctor, op.getName(), part, op.getType(), level);
-        if (isa<dyn::CellOp>(owner))
-          cast<kernel::FieldOp>(f.declared.lookup(array)).setInCells(true);
-        return array;
+        return program.fieldArray(data, ctor, op.getName(), part, op.getType(), level,
+                                  /*inCells=*/isa<dyn::CellOp>(owner));
       }));
 }
 
-Value Walk::placeIn(Flattening::Cell &cell, Location loc, ValueRange keys) {
+Value Walk::placeIn(CellInfo &cell, Location loc, ValueRange keys) {
   if (keys.empty())
     return kernel::InputOp::create(b, loc, b.getI32Type());
   if (cell.place.empty())
@@ -205,42 +210,42 @@ Value Walk::placeIn(Flattening::Cell &cell, Location loc, ValueRange keys) {
 
 /// Which call led to an instance of a cell whose values change.
 void Walk::site(dyn::SiteOp op) {
-  Flattening::Cell &cell = f.cells[op.getCellAttr().getAttr()];
+  CellInfo &cell = cells[op.getCellAttr().getAttr()];
   Value place = placeIn(cell, op.getLoc(), op.getKeys());
-  set(op.getResult(), Known::structural(kernel::OriginOp::create(b, op.getLoc(), b.getI32Type(), cell.group,
-                                                                 cell.number, place, 0)));
+  set(op.getResult(), AbstractValue::structural(kernel::OriginOp::create(b, op.getLoc(), b.getI32Type(),
+                                                                         cell.group, cell.number, place, 0)));
 }
 
 void Walk::caller(dyn::CallerOp op) {
   Location loc = op.getLoc();
-  Flattening::Cell &cell = f.cells[op.getCellAttr().getAttr()];
+  CellInfo &cell = cells[op.getCellAttr().getAttr()];
   Value place = placeIn(cell, loc, op.getKeys());
   for (auto [n, result] : llvm::enumerate(op.getResults())) {
     Value number = kernel::OriginOp::create(b, loc, b.getI32Type(), cell.group, cell.number, place, 1 + n);
     if (result.getType().isInteger(1))
       number = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, number, integer(0));
-    set(result, Known::structural(number));
+    set(result, AbstractValue::structural(number));
   }
 }
 
 /// In the walk that writes calls: how long the lists are that a call gives is structure. The callee says,
 /// which is no recursive cell (LANGUAGE C6): of its body only that is walked which lengths depend on.
-void Walk::calledLists(dyn::CallOp op, Place at) {
-  Block &body = f.cells[op.getCalleeAttr().getAttr()].op.getBody().front();
+void Walk::calledLists(dyn::CallOp op, RowContext at) {
+  Block &body = cells[op.getCalleeAttr().getAttr()].op.getBody().front();
   llvm::DenseSet<Operation *> walked; // for these keys
   for (auto [k, result] : llvm::enumerate(op.getResults())) {
     if (!isa<dyn::ListType>(result.getType())) {
-      set(result, Known());
+      set(result, AbstractValue());
       continue;
     }
     // Not of a cell without lists: it may be the one that is being walked.
     for (auto [argument, key] : llvm::zip(body.getArguments(), op.getKeys()))
-      set(argument, Known::structural(structural(key)));
-    set(result, Known::of(lengthsIn(body.getTerminator()->getOperand(k), at, walked)));
+      set(argument, AbstractValue::structural(structural(key)));
+    set(result, AbstractValue::of(lengthsIn(body.getTerminator()->getOperand(k), at, walked)));
   }
 }
 
-ListInfo Walk::lengthsIn(Value list, Place at, llvm::DenseSet<Operation *> &walked) {
+ListInfo Walk::lengthsIn(Value list, RowContext at, llvm::DenseSet<Operation *> &walked) {
   if (!isa<dyn::ListType>(cast<dyn::ListType>(list.getType()).getElement()))
     for (Value from = list; from; from = dyn::lengthFrom(from))
       list = from;
@@ -261,7 +266,7 @@ ListInfo Walk::lengthsIn(Value list, Place at, llvm::DenseSet<Operation *> &walk
 }
 
 /// Walks what a value is made of.
-void Walk::walkFor(Value value, Place at, llvm::DenseSet<Operation *> &walked) {
+void Walk::walkFor(Value value, RowContext at, llvm::DenseSet<Operation *> &walked) {
   Operation *op = value.getDefiningOp();
   if (!op || !walked.insert(op).second)
     return;
@@ -273,8 +278,8 @@ void Walk::walkFor(Value value, Place at, llvm::DenseSet<Operation *> &walked) {
   this->op(op, at);
 }
 
-void Walk::call(dyn::CallOp op, Place at) {
-  Flattening::Cell &cell = f.cells[op.getCalleeAttr().getAttr()];
+void Walk::call(dyn::CallOp op, RowContext at) {
+  CellInfo &cell = cells[op.getCalleeAttr().getAttr()];
   if (op.getEvery() && (indexing || func.getKind() == kernel::FuncKind::Place)) // it is called elsewhere
     return every(op, cell);
   Value place = placeIn(cell, op.getLoc(), op.getKeys());
@@ -290,11 +295,11 @@ void Walk::call(dyn::CallOp op, Place at) {
   Value row = kernel::RowOfOp::create(b, op.getLoc(), cell.space->name, place);
   std::string carried;
   if (auto mine = dyn_cast<dyn::CellOp>(owner))
-    if (f.cells[mine.getSymNameAttr()].group == cell.group)
+    if (cells[mine.getSymNameAttr()].group == cell.group)
       carried = cell.group;
   for (auto [k, result] : llvm::enumerate(op.getResults())) {
     if (!isa<dyn::ListType>(result.getType())) {
-      set(result, Known::placed(cell.results[k], row, carried));
+      set(result, AbstractValue::stored(cell.results[k], row, carried));
       continue;
     }
     ListInfo info = cell.lists[k];
@@ -303,17 +308,17 @@ void Walk::call(dyn::CallOp op, Place at) {
         kernel::LoadOp::create(b, op.getLoc(), i32, cell.space->name, b.getStringAttr(cell.firsts[k]), row);
     info.length =
         kernel::LoadOp::create(b, op.getLoc(), i32, cell.space->name, b.getStringAttr(cell.lengths[k]), row);
-    set(result, Known::of(info));
+    set(result, AbstractValue::of(info));
   }
 }
 
 /// The nodes that can be reached from the call's own and for which the cell is called with its further keys.
-void Walk::every(dyn::CallOp op, Flattening::Cell &cell) {
+void Walk::every(dyn::CallOp op, CellInfo &cell) {
   Location loc = op.getLoc();
   auto node = cast<dyn::NodeType>(op.getKeys()[0].getType());
   ListInfo reached = this->reached(loc, node, structural(op.getKeys()[0])), called;
   SpaceInfo *space =
-      f.addSpace(loc, cell.op.getSymName().str() + ".every", kernel::SpaceKind::States, nullptr);
+      program.addSpace(loc, cell.op.getSymName().str() + ".every", kernel::SpaceKind::States, nullptr);
   space->addColumn("node");
   space->used = true;
   SmallVector<Value> keys;
@@ -335,11 +340,11 @@ void Walk::every(dyn::CallOp op, Flattening::Cell &cell) {
     kernel::YieldOp::create(b, loc, ValueRange());
   });
   called.length = sub(kernel::CountOp::create(b, loc, b.getI32Type(), space->name), called.first);
-  set(op.getResult(0), Known::of(called));
+  set(op.getResult(0), AbstractValue::of(called));
 }
 
-void Walk::match(dyn::MatchOp op, Place at) {
-  dyn::DataOp data = f.dataOf(op.getNode().getType());
+void Walk::match(dyn::MatchOp op, RowContext at) {
+  dyn::DataOp data = program.dataOf(op.getNode().getType());
   llvm::StringMap<int> numbers;
   for (auto [n, ctor] : llvm::enumerate(data.getCtors()))
     numbers[ctor.getName()] = n;
@@ -353,7 +358,8 @@ void Walk::match(dyn::MatchOp op, Place at) {
   if (regions.size() == 1)
     return only(op, *regions[0], at);
   Value node = structural(op.getNode());
-  std::string kinds = f.fieldArray(data, "", "", kernel::FieldPart::Kind, b.getI32Type());
+  std::string kinds =
+      program.fieldArray(data, "", "", kernel::FieldPart::Kind, b.getI32Type(), 0, /*inCells=*/false);
   Value kind = kernel::LoadOp::create(b, op.getLoc(), b.getI32Type(), kinds, StringAttr(), node);
   branch(
       op, regions, names,
@@ -366,7 +372,7 @@ void Walk::match(dyn::MatchOp op, Place at) {
 }
 
 /// A match with one arm: its region is simply computed.
-void Walk::only(Operation *op, Region &region, Place at) {
+void Walk::only(Operation *op, Region &region, RowContext at) {
   block(region.front(), at);
   for (auto [result, value] : llvm::zip(op->getResults(), region.front().getTerminator()->getOperands()))
     set(result, known(value));
@@ -375,12 +381,12 @@ void Walk::only(Operation *op, Region &region, Place at) {
 /// Match and if: each arm is a space of its own in the space outside. Integer results come out of the
 /// structure function's own branch, computed ones go to a buffer of the space outside.
 void Walk::branch(Operation *op, ArrayRef<Region *> regions, ArrayRef<std::string> names,
-                  function_ref<Value(unsigned)> isArm, Place at) {
+                  function_ref<Value(unsigned)> isArm, RowContext at) {
   std::vector<std::string> buffers(op->getNumResults());
   for (auto [buffer, result] : llvm::zip(buffers, op->getResults()))
     if (indexing && dyn::isNumber(result.getType()) &&
         !allStructural(regions, cast<OpResult>(result).getResultNumber())) {
-      buffer = f.addBuffer(label(op, at), at.space, result.getType());
+      buffer = program.addBuffer(label(op, at), at.space, result.getType());
       own[buffer] = true;
     }
   std::vector<Arm> arms;
@@ -426,16 +432,16 @@ void Walk::branch(Operation *op, ArrayRef<Region *> regions, ArrayRef<std::strin
   SmallVector<Value> outs = withResults(cond, types, values, 0);
   for (auto [k, result] : llvm::enumerate(op->getResults())) {
     if (!buffers[k].empty())
-      set(result, Known::placed(buffers[k], at.row));
+      set(result, AbstractValue::stored(buffers[k], at.row));
     else if (places[k].scalar >= 0)
-      set(result, Known::structural(outs[places[k].scalar]));
+      set(result, AbstractValue::structural(outs[places[k].scalar]));
     else if (places[k].first >= 0) {
       ListInfo info = arms[0].yields[k].list;
       info.first = outs[places[k].first];
       info.length = outs[places[k].length];
-      set(result, Known::of(info));
+      set(result, AbstractValue::of(info));
     } else
-      set(result, Known());
+      set(result, AbstractValue());
   }
 }
 
@@ -456,21 +462,21 @@ bool Walk::isStructural(Value value) {
   if (isa<dyn::NodeType>(list ? list.getElement() : value.getType()))
     return true;
   if (auto it = env.find(value); it != env.end())
-    return it->second.is(Kind::Structural) || (it->second.is(Kind::List) && isStructural(it->second.list)) ||
+    return it->second.is(Kind::Structural) || (it->second.is(Kind::List) && it->second.list.isStructural()) ||
            isOfConstants(it->second);
   return dyn::isStructural(value);
 }
 
 /// Writes the chain of branches; the last arm is the innermost `else`.
 kernel::IfOp Walk::walkArms(Operation *op, ArrayRef<Region *> regions, ArrayRef<std::string> names,
-                            function_ref<Value(unsigned)> isArm, ArrayRef<std::string> buffers, Place at,
+                            function_ref<Value(unsigned)> isArm, ArrayRef<std::string> buffers, RowContext at,
                             std::vector<Arm> &arms) {
   auto walkArm = [&](Block &block) {
     unsigned n = arms.size();
     Arm arm{at, &block, {}};
     if (indexing) {
       arm.at.space =
-          f.addSpace(op->getLoc(), at.space->name + "." + names[n], kernel::SpaceKind::Arm, at.space);
+          program.addSpace(op->getLoc(), at.space->name + "." + names[n], kernel::SpaceKind::Arm, at.space);
       arm.at.row = kernel::CountOp::create(b, op->getLoc(), b.getI32Type(), arm.at.space->name);
       column(arm.at.space, at.row, "parent");
       arm.at.space->used = false;
@@ -478,11 +484,11 @@ kernel::IfOp Walk::walkArms(Operation *op, ArrayRef<Region *> regions, ArrayRef<
     Block &source = regions[n]->front();
     this->block(source, arm.at);
     for (auto [r, value] : llvm::enumerate(source.getTerminator()->getOperands())) {
-      Known result = known(value);
+      AbstractValue result = known(value);
       if (!buffers[r].empty())
         write(op->getLoc(), value, result, buffers[r], arm.at, at.row);
       else if (result.is(Kind::Model) && isStructural(value))
-        result = Known::structural(structural(value));
+        result = AbstractValue::structural(structural(value));
       arm.yields.push_back(result);
     }
     arms.push_back(std::move(arm));
@@ -523,18 +529,18 @@ SmallVector<Value> Walk::withResults(kernel::IfOp cond, TypeRange types, ArrayRe
 }
 
 /// Results of a cell go to its buffers; those of an entry to outputs.
-void Walk::returned(Operation *op, Place at) {
+void Walk::returned(Operation *op, RowContext at) {
   auto cell = dyn_cast<dyn::CellOp>(owner);
   llvm::StringMap<std::string> renamed;
   llvm::StringSet<> inLists; // buffers that keep their names
   for (Value value : op->getOperands())
-    if (Known result = known(value); result.is(Kind::List))
-      inLists.insert(leafOf(result.list).array);
+    if (AbstractValue result = known(value); result.is(Kind::List))
+      inLists.insert(result.list.leaf().array);
   for (auto [k, value] : llvm::enumerate(op->getOperands())) {
-    Known result = known(value);
+    AbstractValue result = known(value);
     if (result.is(Kind::List)) {
       if (cell) {
-        Flattening::Cell &mine = f.cells[cell.getSymNameAttr()];
+        CellInfo &mine = cells[cell.getSymNameAttr()];
         mine.lists[k] = result.list;
         mine.firsts[k] = column(at.space, result.list.first, "first");
         mine.lengths[k] = column(at.space, result.list.length, "length");
@@ -545,19 +551,19 @@ void Walk::returned(Operation *op, Place at) {
     }
     std::string target;
     if (cell) {
-      target = f.cells[cell.getSymNameAttr()].results[k];
+      target = cells[cell.getSymNameAttr()].results[k];
     } else {
-      target = f.addBuffer(op->getNumOperands() == 1 ? "result" : "result." + std::to_string(k), at.space,
-                           value.getType());
-      batch::OutputOp::create(f.declare, op->getLoc(), k, target, 0, /*kept=*/false);
+      target = program.addBuffer(op->getNumOperands() == 1 ? "result" : "result." + std::to_string(k),
+                                 at.space, value.getType());
+      program.addOutput(op->getLoc(), k, target, 0, /*kept=*/false);
     }
     // A buffer made here at the same row simply becomes the result.
-    if (result.is(Kind::Placed)) {
+    if (result.is(Kind::Stored)) {
       if (auto it = renamed.find(result.array); it != renamed.end())
         result.array = it->second;
       if (own.lookup(result.array) && !inLists.contains(result.array) && result.scalar == at.row &&
-          f.bufferSpace[result.array] == at.space) {
-        f.declared.lookup(result.array)->erase();
+          program.spaceOf(result.array) == at.space) {
+        program.removeBuffer(result.array);
         own[result.array] = false;
         renamed[result.array] = target;
         continue;
@@ -573,15 +579,15 @@ void Walk::rename(const llvm::StringMap<std::string> &names) {
     return;
   llvm::DenseMap<Attribute, Attribute> symbols;
   for (const auto &[from, to] : names)
-    symbols[FlatSymbolRefAttr::get(f.context, from)] = FlatSymbolRefAttr::get(f.context, to);
+    symbols[program.symbol(from)] = program.symbol(to);
   auto renameIn = [&](Operation *op) {
     for (NamedAttribute attr : llvm::to_vector(op->getAttrs()))
       if (Attribute to = symbols.lookup(attr.getValue()))
         op->setAttr(attr.getName(), to);
   };
   func.walk(renameIn);
-  for (Operation *stage = before->getNextNode(); stage; stage = stage->getNextNode())
-    stage->walk(renameIn);
+  for (batch::StageOp stage : made)
+    stage.walk(renameIn);
 }
 
 } // namespace dbc::passes

@@ -1,0 +1,118 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// What dyn-to-batch knows about values, lists, index sets and cells while it writes the program of a batch:
+// the data that the classes of Flatten*.h hand to each other.
+#pragma once
+
+#include "ir/Dyn/Dyn.h"
+#include "ir/Kernel/Kernel.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
+#include <memory>
+#include <string>
+
+namespace dbc::passes {
+
+/// A list of one input, in terms of the rows of a batch. Element j is row or value `first + j * stride`.
+struct ListInfo {
+  enum class From {
+    Range,  ///< the integer itself
+    Items,  ///< an int or node: row of the int array `array`
+    Column, ///< an int or node: column `via` at the row of space `of`
+    Rows,   ///< computed: row of `array`
+    Via,    ///< computed: row of `array` that column `via` of space `of` names at the row
+    Lists,  ///< a list like `inner`, whose bounds stand in the int arrays `firsts` and `lastEnds`, or in
+            ///< columns `firsts` and `lengths` of space `of`
+  };
+  From from = From::Range;
+  mlir::Value first, length; ///< i32, in the function being written
+  int stride = 1;
+  std::string array, of, via, carried;
+  std::shared_ptr<const ListInfo> inner;
+  std::string firsts, lastEnds, lengths;
+  mlir::Type element; ///< flat type
+  /// Of a list that a `while` ends: `length` is then what it may have at most. Row `taken` + j of the truths
+  /// `live` says whether element j is there, or `atEnd` row `taken` - j, since the last steps came first; row
+  /// `owner` of `count` how many there are.
+  std::string live, count;
+  mlir::Value taken, owner;
+  bool atEnd = false;
+
+  bool ends() const { return !live.empty(); }
+  /// Whether the structure function knows the elements, those of the innermost lists.
+  bool isStructural() const;
+  /// Whether two lists differ in nothing but first and length.
+  bool sameSource(const ListInfo &other) const;
+  /// The innermost list.
+  const ListInfo &leaf() const { return inner ? inner->leaf() : *this; }
+  /// The list, read as what a loop carries; where that has ended, `loop` is empty.
+  ListInfo carriedBy(llvm::StringRef loop) const;
+};
+
+/// What a flat value of one input is in the batch.
+struct AbstractValue {
+  enum class Kind {
+    Nothing,    ///< computed, in the walk that writes calls
+    Structural, ///< `scalar`, an i32 or i1 in the function being written; a node is its number
+    Stored,     ///< row `scalar` of `array`
+    Model, ///< made of constants and parameters alone: `scalar` of the `dyn` function is cloned where it is
+           ///< used
+    List,
+  };
+  Kind kind = Kind::Nothing;
+  mlir::Value scalar;
+  std::string array;
+  std::string carried; ///< loop that a Stored value is carried by, or empty
+  ListInfo list;
+
+  static AbstractValue structural(mlir::Value value);
+  static AbstractValue stored(std::string array, mlir::Value row, std::string carried = {});
+  static AbstractValue model(mlir::Value origin);
+  static AbstractValue of(ListInfo list);
+  bool is(Kind k) const { return kind == k; }
+};
+
+/// A space under construction: its columns, and the values that a row's push (or set) writes to them.
+struct SpaceInfo {
+  SpaceInfo(std::string name, kernel::SpaceKind kind, mlir::Location loc, SpaceInfo *parent)
+      : name(std::move(name)), kind(kind), loc(loc), parent(parent) {}
+
+  std::string name;
+  kernel::SpaceKind kind;
+  mlir::Location loc; ///< in the source, for reports
+  SpaceInfo *parent;
+  /// Adds a column; a name that is taken gets the next free number from 2 on behind it.
+  void addColumn(std::string name);
+
+  std::vector<std::string> columns;
+  llvm::StringMap<int> numbers;          ///< of the names of columns: the last that a further one got
+  llvm::SmallVector<mlir::Value> values; ///< one a column while its row is being made
+  llvm::DenseMap<mlir::Value, unsigned> columnOf;
+  std::string group; ///< instances: the group and the cell's number in it
+  int cell = -1;
+  std::string alive; ///< buffer that says which rows there are; empty: all
+  size_t given = 1; ///< how many of the columns are set when a row is made: the owner, and an instance's keys
+  bool used = false; ///< a stage or a column needs its rows
+};
+
+/// Where code is being written: the innermost space and its row. Without a space in the walk that writes
+/// calls.
+struct RowContext {
+  SpaceInfo *space = nullptr;
+  mlir::Value row;
+};
+
+/// A cell of the program, and where its results lie.
+struct CellInfo {
+  dyn::CellOp op;
+  std::string group;
+  int number = 0;    ///< in the group
+  std::string place; ///< its `place` function, if it has further keys
+  SpaceInfo *space = nullptr;
+  std::vector<std::string> results;         ///< buffer of each flat result; empty for a list result
+  std::vector<ListInfo> lists;              ///< of each flat list result: its source; see firsts and lengths
+  std::vector<std::string> firsts, lengths; ///< columns of `space` that hold a list result's bounds
+};
+using CellMap = llvm::MapVector<mlir::StringAttr, CellInfo>; ///< by name, callees first
+
+} // namespace dbc::passes

@@ -1,0 +1,76 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#pragma once
+
+#include "ir/Batch/Batch.h"
+#include "mlir/IR/Builders.h"
+#include "passes/lower/FlattenInfo.h"
+#include <deque>
+
+namespace dbc::passes {
+
+/// Writes the `batch.program` of an entry or loss: its declarations of spaces, buffers, arrays and relations,
+/// its functions' heads and its stages' heads, each under a name of its own.
+class ProgramWriter {
+public:
+  /// Starts the program at the end of the module. `symbols` are those of the module before any program was
+  /// written.
+  ProgramWriter(mlir::ModuleOp module, const mlir::SymbolTable &symbols, dyn::EntryOp entry);
+
+  mlir::Location loc() { return entry.getLoc(); }
+  mlir::OpBuilder &declarations() { return declare; } ///< of what a program has in front of its stages
+  mlir::OpBuilder &schedule() { return order; }       ///< of the order in which functions run
+
+  std::string unique(llvm::StringRef name);
+  /// The reference to a symbol; none to an empty one.
+  mlir::FlatSymbolRefAttr symbol(llvm::StringRef name);
+
+  SpaceInfo *addSpace(mlir::Location loc, llvm::StringRef name, kernel::SpaceKind kind, SpaceInfo *parent);
+  /// What is made of parameters alone lies in the one row of this space.
+  SpaceInfo *modelSpace() { return &spaces.front(); }
+  /// Declares the spaces, when all their columns are known.
+  void declareSpaces();
+
+  std::string addBuffer(llvm::StringRef name, SpaceInfo *space, mlir::Type type);
+  void removeBuffer(llvm::StringRef name);
+  SpaceInfo *spaceOf(llvm::StringRef buffer) { return bufferSpace.lookup(buffer); }
+  void addOutput(mlir::Location loc, unsigned leaf, llvm::StringRef buffer, unsigned depth, bool kept);
+
+  /// The symbol of a field's array, declared when first used; `inCells`: it is read for instances.
+  std::string fieldArray(dyn::DataOp data, llvm::StringRef ctor, llvm::StringRef field,
+                         kernel::FieldPart part, mlir::Type type, int level, bool inCells);
+  /// That of a flat argument's array.
+  std::string argumentArray(unsigned leaf, kernel::FieldPart part, mlir::Type type, int level);
+  /// The type of a row of a declared array, and what its rows are.
+  mlir::Type typeOf(llvm::StringRef array);
+  mlir::FlatSymbolRefAttr rowsOf(llvm::StringRef array) { return batch::rowsOf(declared.lookup(array)); }
+  dyn::DataOp dataOf(mlir::Type node);
+
+  /// The relation from a space by one of its columns to the rows of an array; the list relation by two.
+  mlir::FlatSymbolRefAttr relation(mlir::Location loc, llvm::StringRef from, llvm::StringRef column,
+                                   llvm::StringRef array);
+  mlir::FlatSymbolRefAttr listRelation(mlir::Location loc, llvm::StringRef from, llvm::StringRef first,
+                                       llvm::StringRef length, int stride, mlir::FlatSymbolRefAttr to);
+
+  /// A function without arguments; it runs for the rows of `space`, if that is given.
+  kernel::FuncOp addFunction(kernel::FuncKind kind, llvm::StringRef name, SpaceInfo *space);
+  batch::StageOp addStage(mlir::Location loc, llvm::StringRef name, SpaceInfo *space);
+
+private:
+  int columnOf(dyn::DataOp data, llvm::StringRef ctor, llvm::StringRef field);
+
+  const mlir::SymbolTable &symbols;
+  dyn::EntryOp entry;
+  mlir::MLIRContext *context;
+  batch::ProgramOp program;
+  mlir::OpBuilder declare, order, stages; ///< where declarations, the schedule and stages go
+  std::deque<SpaceInfo> spaces;
+  llvm::StringMap<int> names;
+  llvm::StringMap<SpaceInfo *> bufferSpace;
+  llvm::StringMap<std::string> arrays;                ///< fields and arguments declared so far
+  llvm::StringMap<mlir::Operation *> declared;        ///< buffers, fields, arguments, by name
+  llvm::StringMap<mlir::FlatSymbolRefAttr> relations; ///< by what they join, and how
+  llvm::DenseMap<mlir::Operation *, llvm::StringMap<int>> fieldColumns; ///< of a data type: see columnOf
+  llvm::SmallVector<std::string> argumentNames;                         ///< of each flat argument
+};
+
+} // namespace dbc::passes
