@@ -25,9 +25,10 @@ ListInfo Walk::copyStructural(Location loc, const ListInfo &list, SpaceInfo *cop
   copy.element = list.element;
   copy.length = list.length;
   copy.first = kernel::CountOp::create(b, loc, b.getI32Type(), copies->name);
-  claim(loc, list.length, copies);
-  loop(loc, list.length,
-       [&](Value j) { kernel::PushOp::create(b, loc, copies->name, asColumn(element(list, j).scalar)); });
+  structure.claim(loc, list.length, copies);
+  structure.loop(loc, list.length, [&](Value j) {
+    kernel::PushOp::create(b, loc, copies->name, structure.asColumn(element(list, j).scalar));
+  });
   return copy;
 }
 
@@ -38,7 +39,7 @@ ListInfo Walk::copyComputed(Location loc, const ListInfo &list, StringRef buffer
   copy.array = buffer;
   copy.element = list.element;
   copy.length = list.length;
-  claim(loc, list.length, program.spaceOf(buffer));
+  structure.claim(loc, list.length, program.spaceOf(buffer));
   copy.first = kernel::ReserveOp::create(b, loc, b.getI32Type(), program.spaceOf(buffer)->name, list.length);
   copyRows(loc, list, copy, at);
   return copy;
@@ -48,27 +49,27 @@ ListInfo Walk::copyComputed(Location loc, const ListInfo &list, StringRef buffer
 void Walk::copyRows(Location loc, const ListInfo &list, const ListInfo &copy, RowContext at) {
   assert(!list.ends() && "the checker lets no list be copied whose length is computed");
   SpaceInfo *copies = program.addSpace(loc, at.space->name + ".copy", kernel::SpaceKind::Elements, at.space);
-  loop(loc, list.length, [&](Value j) {
+  structure.loop(loc, list.length, [&](Value j) {
     RowContext inner{copies, kernel::CountOp::create(b, loc, b.getI32Type(), copies->name)};
-    column(copies, at.row, "parent");
-    write(loc, Value(), element(list, j), copy.array, inner, add(copy.first, j));
-    push(inner);
+    stages.column(copies, at.row, "parent");
+    stages.write(loc, Value(), element(list, j), copy.array, inner, structure.add(copy.first, j));
+    stages.push(inner);
   });
 }
 
 /// A structural list as one that stages read.
 ListInfo Walk::asComputed(Operation *op, const ListInfo &list, RowContext at) {
-  std::string name = label(op, at) + ".list";
+  std::string name = stages.label(op, at) + ".list";
   SpaceInfo *rows = program.addSpace(op->getLoc(), name, kernel::SpaceKind::States, at.space);
   rows->used = true;
   ListInfo all = list, copy;
-  all.live.clear(); // also what a `while` leaves out
+  all.end.live.clear(); // also what a `while` leaves out
   copy = copyComputed(op->getLoc(), all, program.addBuffer(name, rows, list.element), at);
-  copy.live = list.live;
-  copy.count = list.count;
-  copy.taken = list.taken;
-  copy.owner = list.owner;
-  copy.atEnd = list.atEnd;
+  copy.end.live = list.end.live;
+  copy.end.count = list.end.count;
+  copy.end.taken = list.end.taken;
+  copy.end.owner = list.end.owner;
+  copy.end.atEnd = list.end.atEnd;
   return copy;
 }
 
@@ -85,7 +86,7 @@ Walk::Copies Walk::copiesFor(Location loc, const ListInfo &list, bool structural
     copies.inner = std::make_shared<Copies>(copiesFor(loc, *list.inner, structural, name, at));
   } else if (structural) {
     copies.rows = copiesOf(loc, list, name);
-  } else if (indexing) {
+  } else if (structure.isIndex()) {
     SpaceInfo *rows = program.addSpace(loc, name, kernel::SpaceKind::States, at.space);
     rows->used = true;
     copies.buffer = program.addBuffer(name, rows, list.element);
@@ -97,13 +98,13 @@ ListInfo Walk::copyTo(Location loc, const ListInfo &list, const Copies &copies, 
   if (copies.inner) {
     SpaceInfo *bounds = copies.rows;
     Value first = kernel::CountOp::create(b, loc, b.getI32Type(), bounds->name);
-    claim(loc, list.length, bounds);
+    structure.claim(loc, list.length, bounds);
     ListInfo inner;
-    loop(loc, list.length, [&](Value j) {
+    structure.loop(loc, list.length, [&](Value j) {
       inner = copyTo(loc, element(list, j).list, *copies.inner, at);
       kernel::PushOp::create(b, loc, bounds->name, ValueRange{inner.first, inner.length});
     });
-    ListInfo copy = listOfLists(inner, *bounds, "first", "length");
+    ListInfo copy = ListInfo::ofLists(inner, *bounds, "first", "length");
     copy.element = list.element;
     copy.first = first;
     copy.length = list.length;
@@ -111,11 +112,11 @@ ListInfo Walk::copyTo(Location loc, const ListInfo &list, const Copies &copies, 
   }
   if (copies.rows)
     return copyStructural(loc, list, copies.rows);
-  if (indexing)
+  if (structure.isIndex())
     return copyComputed(loc, list, copies.buffer, at);
   ListInfo copy = list;
   copy.from = From::Rows;
-  copy.first = integer(0);
+  copy.first = structure.integer(0);
   copy.stride = 1;
   return copy;
 }
@@ -147,17 +148,16 @@ void Walk::returnList(Location loc, unsigned leaf, const ListInfo &list, RowCont
     buffer = program.addBuffer(name, space, flat);
     program.addOutput(loc, leaf, buffer, depth, /*kept=*/list.ends());
   }
-  claim(loc, list.length, space);
-  loop(loc, list.length, [&](Value j) {
+  structure.claim(loc, list.length, space);
+  structure.loop(loc, list.length, [&](Value j) {
     RowContext inner{space, kernel::CountOp::create(b, loc, b.getI32Type(), space->name)};
-    column(space, at.row, "parent");
-    if (list.ends())
-      keep(loc, space, stepOf(list, j));
+    stages.column(space, at.row, "parent");
+    stages.keepElement(loc, space, list, j);
     if (buffer.empty())
       returnList(loc, leaf, element(list, j).list, inner, depth + 1);
     else
-      write(loc, Value(), element(list, j), buffer, inner);
-    push(inner);
+      stages.write(loc, Value(), element(list, j), buffer, inner);
+    stages.push(inner);
   });
 }
 

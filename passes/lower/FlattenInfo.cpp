@@ -5,6 +5,26 @@ using namespace mlir;
 
 namespace dbc::passes {
 
+ListInfo ListInfo::ofColumn(const SpaceInfo &space, std::string column) {
+  ListInfo list;
+  list.from = From::Column;
+  list.of = space.name;
+  list.via = std::move(column);
+  return list;
+}
+
+ListInfo ListInfo::ofLists(const ListInfo &inner, const SpaceInfo &space, std::string firsts,
+                           std::string lengths) {
+  assert(!inner.ends() && "the checker lets no element be a list whose length is computed");
+  ListInfo list;
+  list.from = From::Lists;
+  list.inner = std::make_shared<ListInfo>(inner);
+  list.of = space.name;
+  list.firsts = std::move(firsts);
+  list.lengths = std::move(lengths);
+  return list;
+}
+
 bool ListInfo::isStructural() const {
   From from = leaf().from;
   return from == From::Range || from == From::Items || from == From::Column;
@@ -22,36 +42,6 @@ ListInfo ListInfo::carriedBy(StringRef loop) const {
     list.inner = std::make_shared<ListInfo>(inner->carriedBy(loop));
   list.carried = loop.str();
   return list;
-}
-
-AbstractValue AbstractValue::structural(Value value) {
-  AbstractValue result;
-  result.kind = Kind::Structural;
-  result.scalar = value;
-  return result;
-}
-
-AbstractValue AbstractValue::stored(std::string array, Value row, std::string carried) {
-  AbstractValue result;
-  result.kind = Kind::Stored;
-  result.scalar = row;
-  result.array = std::move(array);
-  result.carried = std::move(carried);
-  return result;
-}
-
-AbstractValue AbstractValue::model(Value origin) {
-  AbstractValue result;
-  result.kind = Kind::Model;
-  result.scalar = origin;
-  return result;
-}
-
-AbstractValue AbstractValue::of(ListInfo list) {
-  AbstractValue result;
-  result.kind = Kind::List;
-  result.list = std::move(list);
-  return result;
 }
 
 void SpaceInfo::addColumn(std::string name) {

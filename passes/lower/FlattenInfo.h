@@ -13,6 +13,8 @@
 
 namespace dbc::passes {
 
+struct SpaceInfo;
+
 /// A list of one input, in terms of the rows of a batch. Element j is row or value `first + j * stride`.
 struct ListInfo {
   enum class From {
@@ -34,11 +36,19 @@ struct ListInfo {
   /// Of a list that a `while` ends: `length` is then what it may have at most. Row `taken` + j of the truths
   /// `live` says whether element j is there, or `atEnd` row `taken` - j, since the last steps came first; row
   /// `owner` of `count` how many there are.
-  std::string live, count;
-  mlir::Value taken, owner;
-  bool atEnd = false;
+  struct End {
+    std::string live, count;
+    mlir::Value taken, owner;
+    bool atEnd = false;
+  } end;
 
-  bool ends() const { return !live.empty(); }
+  /// A list whose elements stand in a column of a space, and one of lists like `inner`, whose bounds stand in
+  /// two. Their own bounds are not set.
+  static ListInfo ofColumn(const SpaceInfo &space, std::string column);
+  static ListInfo ofLists(const ListInfo &inner, const SpaceInfo &space, std::string firsts,
+                          std::string lengths);
+
+  bool ends() const { return !end.live.empty(); }
   /// Whether the structure function knows the elements, those of the innermost lists.
   bool isStructural() const;
   /// Whether two lists differ in nothing but first and length.
@@ -65,10 +75,12 @@ struct AbstractValue {
   std::string carried; ///< loop that a Stored value is carried by, or empty
   ListInfo list;
 
-  static AbstractValue structural(mlir::Value value);
-  static AbstractValue stored(std::string array, mlir::Value row, std::string carried = {});
-  static AbstractValue model(mlir::Value origin);
-  static AbstractValue of(ListInfo list);
+  static AbstractValue structural(mlir::Value value) { return {Kind::Structural, value, {}, {}, {}}; }
+  static AbstractValue stored(std::string array, mlir::Value row, std::string carried = {}) {
+    return {Kind::Stored, row, std::move(array), std::move(carried), {}};
+  }
+  static AbstractValue model(mlir::Value origin) { return {Kind::Model, origin, {}, {}, {}}; }
+  static AbstractValue of(ListInfo list) { return {Kind::List, {}, {}, {}, std::move(list)}; }
   bool is(Kind k) const { return kind == k; }
 };
 

@@ -1,192 +1,21 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
-//
-// Numbers: integers of the structure are computed in the structure function, everything else becomes stages,
-// one an op.
+#include "passes/lower/FlattenStages.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "passes/Products.h"
-#include "passes/lower/FlattenWalk.h"
 
 using namespace mlir;
 
 namespace dbc::passes {
 
-AbstractValue Walk::known(Value value) {
-  auto it = env.find(value);
-  assert(it != env.end() && "a value is walked before its uses");
-  return it->second;
-}
+using Kind = AbstractValue::Kind;
 
-Value Walk::integer(int64_t value) {
-  return arith::ConstantOp::create(b, func.getLoc(), b.getI32IntegerAttr(value)).getResult();
-}
-
-bool Walk::isZero(Value v) {
-  auto constant = v.getDefiningOp<arith::ConstantOp>();
-  auto attr = constant ? dyn_cast<IntegerAttr>(constant.getValue()) : IntegerAttr();
-  return attr && attr.getInt() == 0;
-}
-
-/// Sums of row numbers cannot overflow: a batch has fewer than 2^31 rows.
-Value Walk::add(Value x, Value y) {
-  return isZero(x) ? y : isZero(y) ? x : arith::AddIOp::create(b, y.getLoc(), x, y).getResult();
-}
-Value Walk::sub(Value x, Value y) {
-  return isZero(y) ? x : arith::SubIOp::create(b, y.getLoc(), x, y).getResult();
-}
-
-/// Whether a value of the model is a whole number or truth made of constants: comparisons of what arms give
-/// are not folded before the arms are walked.
-bool Walk::isOfConstants(const AbstractValue &k) {
-  if (!k.is(Kind::Model) || !k.scalar.getType().isSignlessInteger())
-    return false;
-  if (auto at = ofConstants.find(k.scalar); at != ofConstants.end())
-    return at->second;
-  Operation *op = k.scalar.getDefiningOp();
-  bool result =
-      isa<arith::ConstantOp>(op) ||
-      (isa<arith::ArithDialect>(op->getDialect()) &&
-       llvm::all_of(op->getOperands(), [&](Value operand) { return isOfConstants(known(operand)); }));
-  return ofConstants[k.scalar] = result;
-}
-
-Value Walk::structural(Value value) {
-  AbstractValue k = known(value);
-  if (k.is(Kind::Structural))
-    return k.scalar;
-  if (isOfConstants(k))
-    return cloneModel(b, k.scalar);
-  emitError(value.getLoc(), "structure is asked of what is computed; the checker should have refused this");
-  failed = true;
-  return integer(0);
-}
-
-void Walk::check(Location loc, kernel::Fault fault, Value condition, StringRef what, ValueRange values) {
-  kernel::CheckOp::create(b, loc, fault, condition, what, dyn::sourcePlace(loc), values);
-}
-
-/// Integer ops on structural integers: part of the structure function.
-bool Walk::structuralOp(Operation *op, RowContext at) {
-  if (!isa<dyn::IntOp, dyn::NarrowOp, dyn::SameOp>(op) &&
-      !isa<arith::CmpIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp, arith::SelectOp, arith::ExtUIOp,
-           arith::MaxSIOp, arith::MinSIOp>(op))
-    return false;
-  bool any = false;
-  for (Value operand : op->getOperands()) {
-    AbstractValue k = known(operand);
-    if (!k.is(Kind::Structural) && !isOfConstants(k))
-      return false;
-    any |= k.is(Kind::Structural);
-  }
-  Type type = op->getResult(0).getType();
-  if (!type.isInteger(32) && !type.isInteger(1))
-    return false;
-  if (!any && !isa<dyn::IntOp, dyn::NarrowOp>(op))
-    return false;
-  Location loc = op->getLoc();
-  auto operand = [&](unsigned n) { return structural(op->getOperand(n)); };
-  StringAttr where = b.getStringAttr(dyn::sourcePlace(loc));
-  Value result;
-  if (auto same = dyn_cast<dyn::SameOp>(op)) {
-    result = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, operand(0), operand(1));
-  } else if (auto narrow = dyn_cast<dyn::NarrowOp>(op)) {
-    result = operand(0);
-    checkIndex(loc, result, narrow.getBound());
-  } else if (auto integer = dyn_cast<dyn::IntOp>(op)) {
-    Value x = operand(0), y = operand(1);
-    switch (integer.getKind()) {
-    case dyn::IntKind::Max:
-      result = arith::MaxSIOp::create(b, loc, x, y);
-      break;
-    case dyn::IntKind::Min:
-      result = arith::MinSIOp::create(b, loc, x, y);
-      break;
-    default:
-      result = kernel::IntOp::create(b, loc, b.getI32Type(), integer.getKind(), x, y, where, /*row=*/Value());
-    }
-  } else {
-    IRMapping mapping;
-    for (auto [n, v] : llvm::enumerate(op->getOperands()))
-      mapping.map(v, operand(n));
-    result = b.clone(*op, mapping)->getResult(0);
-  }
-  set(op->getResult(0), AbstractValue::structural(result));
-  return true;
-}
-
-/// `value` must be 0 .. bound - 1.
-void Walk::checkIndex(Location loc, Value value, int64_t bound) {
-  Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, value, integer(0));
-  Value high = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, value, integer(bound));
-  check(loc, kernel::Fault::Index, arith::AndIOp::create(b, loc, low, high), "index",
-        {value, integer(bound)});
-}
-
-bool Walk::usesParam(Operation *op) {
-  if (auto at = ofParams.find(op); at != ofParams.end())
-    return at->second;
-  bool result = isa<dyn::GetOp>(op) || llvm::any_of(op->getOperands(), [&](Value v) {
-                  return v.getDefiningOp() && usesParam(v.getDefiningOp());
-                });
-  return ofParams[op] = result;
-}
-
-/// A tensor without axes; there are no buffers of these, its one number is kept instead.
-static bool hasNoAxes(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && tensor.getRank() == 0;
-}
-
-void Walk::computed(Operation *op, RowContext at) {
-  if (auto extract = dyn_cast<tensor::ExtractOp>(op); extract && hasNoAxes(extract.getTensor().getType()))
-    if (AbstractValue k = known(extract.getTensor()); k.is(Kind::Stored) || k.is(Kind::Nothing)) {
-      set(extract.getResult(), k);
-      return;
-    }
-  bool model = llvm::all_of(op->getOperands(), [&](Value v) { return known(v).is(Kind::Model); });
-  if (model && (!usesParam(op) || isWeights(op->getResult(0)))) {
-    for (Value result : op->getResults())
-      set(result, AbstractValue::model(result));
-    return;
-  }
-  if (!indexing) {
-    for (Value result : op->getResults())
-      set(result, AbstractValue());
-    return;
-  }
-  // Made of parameters alone: computed once, when the model is loaded.
-  if (model)
-    at = {program.modelSpace(), integer(0)};
-  if (auto take = dyn_cast<dyn::TakeOp>(op))
-    if (take.getChecked() && known(take.getIndex()).is(Kind::Structural))
-      checkIndex(op->getLoc(), known(take.getIndex()).scalar, dyn::extents(take.getTensor().getType())[0]);
-  batch::StageOp stage = this->stage(op->getLoc(), label(op, at), at);
-  OpBuilder inside = OpBuilder::atBlockEnd(&stage.getBody().front());
-  IRMapping mapping;
-  for (Value operand : op->getOperands())
-    if (!mapping.contains(operand))
-      mapping.map(operand, load(inside, op->getLoc(), operand, known(operand), at));
-  Operation *clone = inside.clone(*op, mapping);
-  clone->removeAttr("checked");
-  for (auto [result, value] : llvm::zip(op->getResults(), clone->getResults())) {
-    Value number = value;
-    if (hasNoAxes(value.getType()))
-      number = tensor::ExtractOp::create(inside, op->getLoc(), value, ValueRange());
-    std::string buffer = program.addBuffer(stage.getSymName(), at.space, number.getType());
-    own[buffer] = true;
-    batch::WriteOp::create(inside, op->getLoc(), number, buffer);
-    set(result, AbstractValue::stored(buffer, at.row));
-  }
-}
-
-std::string Walk::label(Operation *op, RowContext at) {
+std::string StageWriter::label(Operation *op, RowContext at) {
   std::string name = op->getNumResults() ? dyn::sourceName(op->getResult(0).getLoc()) : std::string();
   if (name.empty())
     name = op->getName().stripDialect().str();
   return at.space->name + "." + name;
 }
 
-batch::StageOp Walk::stage(Location loc, StringRef name, RowContext at) {
+batch::StageOp StageWriter::stage(Location loc, StringRef name, RowContext at) {
   std::string alive = aliveIn(at.space);
   batch::StageOp stage = stageOfAll(loc, name, at);
   if (!alive.empty())
@@ -194,55 +23,76 @@ batch::StageOp Walk::stage(Location loc, StringRef name, RowContext at) {
   return stage;
 }
 
-batch::StageOp Walk::stageOfAll(Location loc, StringRef name, RowContext at) {
+/// A stage for all rows, whether or not they are there.
+batch::StageOp StageWriter::stageOfAll(Location loc, StringRef name, RowContext at) {
   for (SpaceInfo *space = at.space; space; space = space->parent)
     space->used = true;
   return made.emplace_back(program.addStage(loc, name, at.space));
 }
 
-Value Walk::load(OpBuilder &builder, Location loc, Value source, const AbstractValue &k, RowContext at) {
-  switch (k.kind) {
+Value StageWriter::load(OpBuilder &inside, Location loc, Value source, const AbstractValue &what,
+                        RowContext at) {
+  switch (what.kind) {
   case Kind::Structural:
-    return batch::ColumnOp::create(builder, loc, k.scalar.getType(),
-                                   column(at.space, k.scalar, source ? dyn::sourceName(source.getLoc()) : ""))
+    return batch::ColumnOp::create(
+               inside, loc, what.scalar.getType(),
+               column(at.space, what.scalar, source ? dyn::sourceName(source.getLoc()) : ""))
         .getResult();
   case Kind::Stored: {
-    SpaceInfo *home = program.spaceOf(k.array);
-    Type type = source ? source.getType() : program.typeOf(k.array);
-    if (home == program.modelSpace() || (home == at.space && k.scalar == at.row))
-      return batch::ReadOp::create(builder, loc, type, k.array);
-    std::string by = column(at.space, k.scalar, source ? dyn::sourceName(source.getLoc()) : "");
-    return batch::GatherOp::create(builder, loc, type, program.symbol(k.array),
-                                   program.relation(loc, at.space->name, by, k.array),
-                                   program.symbol(k.carried),
-                                   /*ago=*/IntegerAttr());
+    SpaceInfo *home = program.spaceOf(what.array);
+    Type type = source ? source.getType() : program.typeOf(what.array);
+    if (home == program.modelSpace() || (home == at.space && what.scalar == at.row))
+      return batch::ReadOp::create(inside, loc, type, what.array);
+    std::string by = column(at.space, what.scalar, source ? dyn::sourceName(source.getLoc()) : "");
+    return batch::GatherOp::create(inside, loc, type, program.symbol(what.array),
+                                   program.relation(loc, at.space->name, by, what.array),
+                                   program.symbol(what.carried), /*ago=*/IntegerAttr());
   }
   case Kind::Model:
-    return cloneModel(builder, k.scalar);
+    return env.cloneModel(inside, what.scalar);
   default:
     break;
   }
   llvm_unreachable("only numbers are loaded");
 }
 
-Value Walk::cloneModel(OpBuilder &builder, Value source) {
-  IRMapping cloned;
-  return cloneModel(builder, source, cloned);
+void StageWriter::write(Location loc, Value source, const AbstractValue &what, StringRef buffer,
+                        RowContext at, Value row) {
+  batch::StageOp stage = this->stage(loc, (at.space->name + "." + "copy"), at);
+  OpBuilder inside = OpBuilder::atBlockEnd(&stage.getBody().front());
+  Value loaded = load(inside, loc, source, what, at);
+  if (!row || (program.spaceOf(buffer) == at.space && row == at.row)) {
+    batch::WriteOp::create(inside, loc, loaded, buffer);
+    return;
+  }
+  batch::ScatterOp::create(inside, loc, loaded, program.symbol(buffer),
+                           program.relation(loc, at.space->name, column(at.space, row, "after"), buffer));
 }
 
-Value Walk::cloneModel(OpBuilder &builder, Value source, IRMapping &cloned) {
-  if (Value known = cloned.lookupOrNull(source))
-    return known;
-  Operation *op = source.getDefiningOp();
-  IRMapping mapping;
-  for (Value operand : op->getOperands())
-    // What an arm gives is known by the arm's value: the match around it stays behind.
-    mapping.map(operand, cloneModel(builder, known(operand).scalar, cloned));
-  cloned.map(op->getResults(), builder.clone(*op, mapping)->getResults());
-  return cloned.lookup(source);
+AbstractValue StageWriter::segment(Location loc, Type type, StringRef name, batch::ReduceKind kind,
+                                   const ListInfo &list, RowContext at, const AbstractValue &index,
+                                   const AbstractValue &when) {
+  batch::StageOp stage = this->stage(loc, name, at);
+  OpBuilder inside = OpBuilder::atBlockEnd(&stage.getBody().front());
+  auto loaded = [&](const AbstractValue &what) {
+    return what.is(Kind::Nothing) ? Value() : load(inside, loc, Value(), what, at);
+  };
+  bool via = list.from == ListInfo::From::Via;
+  AbstractValue count = list.ends() ? AbstractValue::stored(list.end.count, list.end.owner) : AbstractValue();
+  // The order in which the space gets columns, which the emitted code shows.
+  Value countValue = loaded(count), whenValue = loaded(when), indexValue = loaded(index);
+  std::string length = column(at.space, list.length, "length"), first = column(at.space, list.first, "first");
+  FlatSymbolRefAttr elements =
+      program.listRelation(loc, at.space->name, first, length, list.stride,
+                           via ? program.symbol(list.of) : program.rowsOf(list.array));
+  Value result = batch::SegmentOp::create(
+      inside, loc, type, kind, list.array, elements.getValue(),
+      via ? program.relation(loc, list.of, list.via, list.array) : FlatSymbolRefAttr(),
+      program.symbol(list.carried), indexValue, whenValue, countValue, list.end.atEnd, /*ago=*/IntegerAttr());
+  return writeOwn(inside, stage, result, at);
 }
 
-std::string Walk::column(SpaceInfo *space, Value value, StringRef hint) {
+std::string StageWriter::column(SpaceInfo *space, Value value, StringRef hint) {
   auto [it, isNew] = space->columnOf.try_emplace(value, space->columns.size());
   if (isNew) {
     std::string base = hint.empty() ? dyn::sourceName(value.getLoc()) : hint.str();
@@ -256,34 +106,102 @@ std::string Walk::column(SpaceInfo *space, Value value, StringRef hint) {
   return space->columns[it->second];
 }
 
-void Walk::push(RowContext at) {
+void StageWriter::push(RowContext at) {
   SpaceInfo *space = at.space;
   bool existing = space->kind == kernel::SpaceKind::Instances || space->kind == kernel::SpaceKind::Inputs;
   if (!space->used && !existing)
     return;
+  Location loc = structure.function().getLoc();
   SmallVector<Value> values;
   for (Value value : space->values)
-    values.push_back(asColumn(value));
-  if (!existing) {
-    kernel::PushOp::create(b, func.getLoc(), space->name, values);
-    return;
-  }
+    values.push_back(structure.asColumn(value));
+  if (!existing)
+    return structure.push(loc, space, values);
   for (auto [name, value] : llvm::drop_begin(llvm::zip(space->columns, values), space->given))
-    kernel::SetOp::create(b, func.getLoc(), space->name, name, at.row, value);
+    kernel::SetOp::create(b, loc, space->name, name, at.row, value);
 }
 
-void Walk::write(Location loc, Value source, const AbstractValue &value, StringRef buffer, RowContext at,
-                 Value row) {
-  batch::StageOp stage = this->stage(loc, (at.space->name + "." + "copy"), at);
+kernel::ForOp StageWriter::rows(Location loc, SpaceInfo *space, Value length, RowContext outer,
+                                function_ref<void(RowContext, Value)> body) {
+  return structure.loop(loc, length, [&](Value j) {
+    RowContext inner{space, structure.count(loc, space)};
+    column(space, outer.row, "parent");
+    body(inner, j);
+    push(inner);
+  });
+}
+
+/// The buffer that says which rows of a space there are; empty: all.
+std::string StageWriter::aliveIn(SpaceInfo *space) {
+  bool known = !space || !space->alive.empty() || !space->parent;
+  if (!known && !aliveIn(space->parent).empty())
+    keep(program.loc(), space, {}, {});
+  return space ? space->alive : std::string();
+}
+
+void StageWriter::keep(Location loc, SpaceInfo *space, const AbstractValue &taken, Value after) {
+  std::string outer = aliveIn(space->parent);
+  space->alive = program.addBuffer(space->name + ".alive", space, b.getI1Type());
+  RowContext at{space, {}};
+  batch::StageOp stage = stageOfAll(loc, space->alive, at);
   OpBuilder inside = OpBuilder::atBlockEnd(&stage.getBody().front());
-  Value loaded = load(inside, loc, source, value, at);
-  SpaceInfo *home = program.spaceOf(buffer);
-  if (!row || (home == at.space && row == at.row)) {
-    batch::WriteOp::create(inside, loc, loaded, buffer);
-    return;
+  Value alive;
+  if (!taken.is(Kind::Nothing))
+    alive = load(inside, loc, Value(), taken, at);
+  if (!outer.empty()) {
+    Value around = batch::GatherOp::create(inside, loc, b.getI1Type(), program.symbol(outer),
+                                           program.relation(loc, space->name, space->columns[0], outer),
+                                           FlatSymbolRefAttr(),
+                                           /*ago=*/IntegerAttr());
+    alive = alive ? arith::AndIOp::create(inside, loc, alive, around).getResult() : around;
   }
-  batch::ScatterOp::create(inside, loc, loaded, program.symbol(buffer),
-                           program.relation(loc, at.space->name, column(at.space, row, "after"), buffer));
+  batch::WriteOp::create(inside, loc, alive, space->alive);
+  if (after)
+    batch::ScatterOp::create(inside, loc, arith::ConstantOp::create(inside, loc, b.getBoolAttr(false)),
+                             program.symbol(taken.array),
+                             program.relation(loc, space->name, column(space, after, "after"), taken.array));
+}
+
+void StageWriter::keepElement(Location loc, SpaceInfo *space, const ListInfo &list, Value j) {
+  if (!list.ends())
+    return;
+  Value row = list.end.atEnd ? structure.sub(list.end.taken, j) : structure.add(list.end.taken, j);
+  keep(loc, space, AbstractValue::stored(list.end.live, row));
+}
+
+std::string StageWriter::addOwnBuffer(StringRef name, SpaceInfo *space, Type type) {
+  std::string buffer = program.addBuffer(name, space, type);
+  own.insert(buffer);
+  return buffer;
+}
+
+AbstractValue StageWriter::writeOwn(OpBuilder &inside, batch::StageOp stage, Value value, RowContext at) {
+  std::string buffer = addOwnBuffer(stage.getSymName(), at.space, value.getType());
+  batch::WriteOp::create(inside, stage.getLoc(), value, buffer);
+  return AbstractValue::stored(buffer, at.row);
+}
+
+bool StageWriter::isOwn(const AbstractValue &what, RowContext at) {
+  return own.contains(what.array) && what.scalar == at.row && program.spaceOf(what.array) == at.space;
+}
+
+void StageWriter::rename(const llvm::StringMap<std::string> &names) {
+  if (names.empty())
+    return;
+  llvm::DenseMap<Attribute, Attribute> symbols;
+  for (const auto &[from, to] : names) {
+    symbols[program.symbol(from)] = program.symbol(to);
+    program.removeBuffer(from);
+    own.erase(from);
+  }
+  auto renameIn = [&](Operation *op) {
+    for (NamedAttribute attr : llvm::to_vector(op->getAttrs()))
+      if (Attribute to = symbols.lookup(attr.getValue()))
+        op->setAttr(attr.getName(), to);
+  };
+  structure.function().walk(renameIn);
+  for (batch::StageOp stage : made)
+    stage.walk(renameIn);
 }
 
 } // namespace dbc::passes

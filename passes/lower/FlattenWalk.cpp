@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // Structure: fields, calls, matches and what a function returns. Lists are in FlattenLists.cpp, scans in
-// FlattenScans.cpp, stages in FlattenStages.cpp.
+// FlattenScans.cpp.
 #include "passes/lower/FlattenWalk.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/StringSet.h"
@@ -12,43 +12,42 @@ using namespace mlir;
 namespace dbc::passes {
 
 Walk::Walk(ProgramWriter &program, CellMap &cells, kernel::FuncOp func, Operation *owner, SpaceInfo *space)
-    : program(program), cells(cells), func(func), owner(owner),
-      indexing(func.getKind() == kernel::FuncKind::Index), b(func.getContext()) {
-  Block &body = func.getBody().front();
-  b.setInsertionPointToEnd(&body);
-  if (indexing) {
-    top.space = space;
-    top.row = body.getArgument(0);
-    for (auto [column, argument] : llvm::enumerate(body.getArguments().drop_front())) {
-      space->values.push_back(argument);
-      space->columnOf[argument] = column;
-    }
+    : program(program), cells(cells), structure(func, owner), env(structure), stages(program, structure, env),
+      arithmetic(program, structure, env, stages), b(structure.builder()) {
+  if (!structure.isIndex())
+    return;
+  Region &body = func.getBody();
+  top = {space, body.getArgument(0)};
+  for (auto [column, argument] : llvm::enumerate(body.getArguments().drop_front())) {
+    space->values.push_back(argument);
+    space->columnOf[argument] = column;
   }
 }
 
 LogicalResult Walk::run() {
-  auto cell = dyn_cast<dyn::CellOp>(owner);
-  if (func.getKind() == kernel::FuncKind::Place) {
+  auto cell = dyn_cast<dyn::CellOp>(structure.owner());
+  if (structure.is(kernel::FuncKind::Place)) {
     place(cells[cell.getSymNameAttr()]);
-    return failure(failed);
+    return failure(env.hasFailed());
   }
-  Region &region = owner->getRegion(0);
-  auto arguments = func.getBody().getArguments().drop_front(indexing ? 1 : 0);
+  Region &region = structure.owner()->getRegion(0);
+  auto arguments = structure.function().getBody().getArguments().drop_front(structure.isIndex() ? 1 : 0);
   Value key = arguments[0];
   if (cell) {
     bindKeys(cell, region.front(), SmallVector<Value>(arguments));
     // Instances of a node's one key are no more than the input has nodes.
-    if (!indexing && !dyn::furtherKeys(cell).empty())
-      claim(cell.getLoc(), integer(1), cells[cell.getSymNameAttr()].space);
+    if (!structure.isIndex() && !dyn::furtherKeys(cell).empty())
+      structure.claim(cell.getLoc(), structure.integer(1), cells[cell.getSymNameAttr()].space);
   } else {
     for (BlockArgument argument : region.getArguments())
       if (!argument.use_empty())
-        set(argument, this->argument(argument.getLoc(), argument.getType(), argument.getArgNumber(), key));
+        env.set(argument,
+                this->argument(argument.getLoc(), argument.getType(), argument.getArgNumber(), key));
   }
   block(region.front(), top);
-  if (indexing)
-    push(top);
-  return failure(failed);
+  if (structure.isIndex())
+    stages.push(top);
+  return failure(env.hasFailed());
 }
 
 /// A flat argument of the entry.
@@ -65,13 +64,14 @@ void Walk::bindKeys(dyn::CellOp cell, Block &block, ValueRange numbers) {
   for (BlockArgument argument : block.getArguments()) {
     Value number = numbers[first + argument.getArgNumber()];
     if (argument.getType().isInteger(1))
-      number = arith::CmpIOp::create(b, argument.getLoc(), arith::CmpIPredicate::ne, number, integer(0));
-    set(argument, AbstractValue::structural(number));
+      number =
+          arith::CmpIOp::create(b, argument.getLoc(), arith::CmpIPredicate::ne, number, structure.integer(0));
+    env.set(argument, AbstractValue::structural(number));
   }
 }
 
 void Walk::place(CellInfo &cell) {
-  auto arguments = SmallVector<Value>(func.getBody().getArguments());
+  auto arguments = SmallVector<Value>(structure.function().getBody().getArguments());
   Value place = arguments[0];
   for (auto [k, key] : llvm::enumerate(dyn::furtherKeys(cell.op))) {
     FlatSymbolRefAttr data;
@@ -89,7 +89,7 @@ void Walk::place(CellInfo &cell) {
     block(range, top);
     SmallVector<Value> bounds;
     for (Value bound : range.getTerminator()->getOperands())
-      bounds.push_back(structural(bound));
+      bounds.push_back(env.structural(bound));
     kernel::YieldOp::create(b, key.getLoc(), bounds);
   }
   kernel::YieldOp::create(b, cell.op.getLoc(), place);
@@ -105,7 +105,7 @@ AbstractValue Walk::fromArray(Location loc, Type type, Value row, ArrayOf array)
     Type i32 = b.getI32Type();
     info.first = kernel::LoadOp::create(b, loc, i32, begin, StringAttr(), row);
     Value last = kernel::LoadOp::create(b, loc, i32, end, StringAttr(), row);
-    info.length = sub(last, info.first);
+    info.length = structure.sub(last, info.first);
     return AbstractValue::of(info);
   }
   std::string symbol = array(FieldPart::Value, 0);
@@ -144,11 +144,11 @@ void Walk::op(Operation *op, RowContext at) {
     return this->field(field, at);
   if (auto argument = dyn_cast<dyn::ArgumentOp>(op)) {
     Value input = kernel::InputOp::create(b, op->getLoc(), b.getI32Type());
-    return set(argument.getResult(),
-               this->argument(op->getLoc(), argument.getType(), argument.getLeaf(), input));
+    return env.set(argument.getResult(),
+                   this->argument(op->getLoc(), argument.getType(), argument.getLeaf(), input));
   }
   if (auto barrier = dyn_cast<dyn::OptimizationBarrierOp>(op))
-    return set(barrier.getResult(), known(barrier.getValue()));
+    return env.set(barrier.getResult(), env.lookup(barrier.getValue()));
   if (auto site = dyn_cast<dyn::SiteOp>(op))
     return this->site(site);
   if (auto caller = dyn_cast<dyn::CallerOp>(op))
@@ -158,7 +158,7 @@ void Walk::op(Operation *op, RowContext at) {
   if (auto match = dyn_cast<dyn::MatchOp>(op))
     return this->match(match, at);
   if (auto cond = dyn_cast<dyn::IfOp>(op)) {
-    Value condition = structural(cond.getCondition());
+    Value condition = env.structural(cond.getCondition());
     return branch(
         op, {&cond.getThen(), &cond.getOtherwise()}, {"then", "else"}, [&](unsigned) { return condition; },
         at);
@@ -176,35 +176,34 @@ void Walk::op(Operation *op, RowContext at) {
   if (auto reduce = dyn_cast<dyn::ReduceListOp>(op))
     return reduceList(reduce, at);
   if (isa<dyn::ReturnOp>(op))
-    return indexing ? returned(op, at) : void();
+    return structure.isIndex() ? returned(op, at) : void();
   if (isa<dyn::YieldOp, dyn::NeedOp>(op))
     return;
   if (isa<dyn::NodesOp, dyn::EmptyOp, dyn::RangeOp, dyn::LenOp, dyn::ZipOp, dyn::ReverseOp, dyn::SliceOp,
           dyn::AtOp>(op))
     return listOp(op, at);
-  if (structuralOp(op, at))
-    return;
-  computed(op, at);
+  arithmetic.operation(op, at);
 }
 
 void Walk::field(dyn::FieldOp op, RowContext at) {
   dyn::DataOp data = program.dataOf(op.getNode().getType());
   StringRef ctor = op.getCtor().value_or("");
-  set(op.getResult(),
-      fromArray(op.getLoc(), op.getType(), structural(op.getNode()), [&](kernel::FieldPart part, int level) {
-        return program.fieldArray(data, ctor, op.getName(), part, op.getType(), level,
-                                  /*inCells=*/isa<dyn::CellOp>(owner));
-      }));
+  env.set(op.getResult(),
+          fromArray(op.getLoc(), op.getType(), env.structural(op.getNode()),
+                    [&](kernel::FieldPart part, int level) {
+                      return program.fieldArray(data, ctor, op.getName(), part, op.getType(), level,
+                                                /*inCells=*/isa<dyn::CellOp>(structure.owner()));
+                    }));
 }
 
 Value Walk::placeIn(CellInfo &cell, Location loc, ValueRange keys) {
   if (keys.empty())
     return kernel::InputOp::create(b, loc, b.getI32Type());
   if (cell.place.empty())
-    return structural(keys[0]);
+    return env.structural(keys[0]);
   SmallVector<Value> numbers;
   for (Value key : keys)
-    numbers.push_back(asColumn(structural(key)));
+    numbers.push_back(structure.asColumn(env.structural(key)));
   return kernel::PlaceOp::create(b, loc, b.getI32Type(), cell.place, numbers, dyn::sourcePlace(loc));
 }
 
@@ -212,8 +211,8 @@ Value Walk::placeIn(CellInfo &cell, Location loc, ValueRange keys) {
 void Walk::site(dyn::SiteOp op) {
   CellInfo &cell = cells[op.getCellAttr().getAttr()];
   Value place = placeIn(cell, op.getLoc(), op.getKeys());
-  set(op.getResult(), AbstractValue::structural(kernel::OriginOp::create(b, op.getLoc(), b.getI32Type(),
-                                                                         cell.group, cell.number, place, 0)));
+  env.set(op.getResult(), AbstractValue::structural(kernel::OriginOp::create(
+                              b, op.getLoc(), b.getI32Type(), cell.group, cell.number, place, 0)));
 }
 
 void Walk::caller(dyn::CallerOp op) {
@@ -223,8 +222,8 @@ void Walk::caller(dyn::CallerOp op) {
   for (auto [n, result] : llvm::enumerate(op.getResults())) {
     Value number = kernel::OriginOp::create(b, loc, b.getI32Type(), cell.group, cell.number, place, 1 + n);
     if (result.getType().isInteger(1))
-      number = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, number, integer(0));
-    set(result, AbstractValue::structural(number));
+      number = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, number, structure.integer(0));
+    env.set(result, AbstractValue::structural(number));
   }
 }
 
@@ -235,13 +234,13 @@ void Walk::calledLists(dyn::CallOp op, RowContext at) {
   llvm::DenseSet<Operation *> walked; // for these keys
   for (auto [k, result] : llvm::enumerate(op.getResults())) {
     if (!isa<dyn::ListType>(result.getType())) {
-      set(result, AbstractValue());
+      env.set(result, AbstractValue());
       continue;
     }
     // Not of a cell without lists: it may be the one that is being walked.
     for (auto [argument, key] : llvm::zip(body.getArguments(), op.getKeys()))
-      set(argument, AbstractValue::structural(structural(key)));
-    set(result, AbstractValue::of(lengthsIn(body.getTerminator()->getOperand(k), at, walked)));
+      env.set(argument, AbstractValue::structural(env.structural(key)));
+    env.set(result, AbstractValue::of(lengthsIn(body.getTerminator()->getOperand(k), at, walked)));
   }
 }
 
@@ -256,10 +255,10 @@ ListInfo Walk::lengthsIn(Value list, RowContext at, llvm::DenseSet<Operation *> 
   } else {
     walkFor(list, at, walked);
   }
-  ListInfo info = known(list).list;
+  ListInfo info = env.lookup(list).list;
   if (info.from != From::Lists) { // of its elements only the length counts
     info.from = From::Rows;
-    info.first = integer(0);
+    info.first = structure.integer(0);
     info.stride = 1;
   }
   return info;
@@ -280,13 +279,14 @@ void Walk::walkFor(Value value, RowContext at, llvm::DenseSet<Operation *> &walk
 
 void Walk::call(dyn::CallOp op, RowContext at) {
   CellInfo &cell = cells[op.getCalleeAttr().getAttr()];
-  if (op.getEvery() && (indexing || func.getKind() == kernel::FuncKind::Place)) // it is called elsewhere
+  if (op.getEvery() &&
+      (structure.isIndex() || structure.is(kernel::FuncKind::Place))) // it is called elsewhere
     return every(op, cell);
   Value place = placeIn(cell, op.getLoc(), op.getKeys());
-  if (!indexing) {
+  if (!structure.isIndex()) {
     SmallVector<Value> origin;
     for (Value number : op.getOrigin())
-      origin.push_back(asColumn(structural(number)));
+      origin.push_back(structure.asColumn(env.structural(number)));
     kernel::CallOp::create(b, op.getLoc(), cell.group, cell.number, place, op.getSiteAttr(), origin,
                            op.getSite() ? b.getStringAttr(dyn::sourcePlace(cell.op.getLoc())) : StringAttr());
     return op.getEvery() ? every(op, cell) : calledLists(op, at);
@@ -294,12 +294,12 @@ void Walk::call(dyn::CallOp op, RowContext at) {
   // The relation: the callee's row for each row here.
   Value row = kernel::RowOfOp::create(b, op.getLoc(), cell.space->name, place);
   std::string carried;
-  if (auto mine = dyn_cast<dyn::CellOp>(owner))
+  if (auto mine = dyn_cast<dyn::CellOp>(structure.owner()))
     if (cells[mine.getSymNameAttr()].group == cell.group)
       carried = cell.group;
   for (auto [k, result] : llvm::enumerate(op.getResults())) {
     if (!isa<dyn::ListType>(result.getType())) {
-      set(result, AbstractValue::stored(cell.results[k], row, carried));
+      env.set(result, AbstractValue::stored(cell.results[k], row, carried));
       continue;
     }
     ListInfo info = cell.lists[k];
@@ -308,7 +308,7 @@ void Walk::call(dyn::CallOp op, RowContext at) {
         kernel::LoadOp::create(b, op.getLoc(), i32, cell.space->name, b.getStringAttr(cell.firsts[k]), row);
     info.length =
         kernel::LoadOp::create(b, op.getLoc(), i32, cell.space->name, b.getStringAttr(cell.lengths[k]), row);
-    set(result, AbstractValue::of(info));
+    env.set(result, AbstractValue::of(info));
   }
 }
 
@@ -316,19 +316,19 @@ void Walk::call(dyn::CallOp op, RowContext at) {
 void Walk::every(dyn::CallOp op, CellInfo &cell) {
   Location loc = op.getLoc();
   auto node = cast<dyn::NodeType>(op.getKeys()[0].getType());
-  ListInfo reached = this->reached(loc, node, structural(op.getKeys()[0])), called;
+  ListInfo reached = this->reached(loc, node, env.structural(op.getKeys()[0])), called;
   SpaceInfo *space =
       program.addSpace(loc, cell.op.getSymName().str() + ".every", kernel::SpaceKind::States, nullptr);
   space->addColumn("node");
   space->used = true;
   SmallVector<Value> keys;
   for (Value key : op.getKeys())
-    keys.push_back(asColumn(structural(key)));
+    keys.push_back(structure.asColumn(env.structural(key)));
   called = reached;
   called.of = space->name;
   called.first = kernel::CountOp::create(b, loc, b.getI32Type(), space->name);
-  claim(loc, reached.length, space);
-  loop(loc, reached.length, [&](Value j) {
+  structure.claim(loc, reached.length, space);
+  structure.loop(loc, reached.length, [&](Value j) {
     keys[0] = element(reached, j).scalar;
     Value is = kernel::CalledOp::create(b, loc, b.getI1Type(), cell.group, cell.number, keys);
     auto cond = kernel::IfOp::create(b, loc, TypeRange(), is);
@@ -339,8 +339,8 @@ void Walk::every(dyn::CallOp op, CellInfo &cell) {
     b.setInsertionPointToEnd(&cond.getOtherwise().emplaceBlock());
     kernel::YieldOp::create(b, loc, ValueRange());
   });
-  called.length = sub(kernel::CountOp::create(b, loc, b.getI32Type(), space->name), called.first);
-  set(op.getResult(0), AbstractValue::of(called));
+  called.length = structure.sub(kernel::CountOp::create(b, loc, b.getI32Type(), space->name), called.first);
+  env.set(op.getResult(0), AbstractValue::of(called));
 }
 
 void Walk::match(dyn::MatchOp op, RowContext at) {
@@ -357,7 +357,7 @@ void Walk::match(dyn::MatchOp op, RowContext at) {
   }
   if (regions.size() == 1)
     return only(op, *regions[0], at);
-  Value node = structural(op.getNode());
+  Value node = env.structural(op.getNode());
   std::string kinds =
       program.fieldArray(data, "", "", kernel::FieldPart::Kind, b.getI32Type(), 0, /*inCells=*/false);
   Value kind = kernel::LoadOp::create(b, op.getLoc(), b.getI32Type(), kinds, StringAttr(), node);
@@ -366,7 +366,7 @@ void Walk::match(dyn::MatchOp op, RowContext at) {
       [&](unsigned n) -> Value {
         StringRef ctor = cast<StringAttr>(op.getCtors()[n]).getValue();
         return arith::CmpIOp::create(b, op.getLoc(), arith::CmpIPredicate::eq, kind,
-                                     integer(numbers.at(ctor)));
+                                     structure.integer(numbers.at(ctor)));
       },
       at);
 }
@@ -375,7 +375,7 @@ void Walk::match(dyn::MatchOp op, RowContext at) {
 void Walk::only(Operation *op, Region &region, RowContext at) {
   block(region.front(), at);
   for (auto [result, value] : llvm::zip(op->getResults(), region.front().getTerminator()->getOperands()))
-    set(result, known(value));
+    env.set(result, env.lookup(value));
 }
 
 /// Match and if: each arm is a space of its own in the space outside. Integer results come out of the
@@ -384,21 +384,20 @@ void Walk::branch(Operation *op, ArrayRef<Region *> regions, ArrayRef<std::strin
                   function_ref<Value(unsigned)> isArm, RowContext at) {
   std::vector<std::string> buffers(op->getNumResults());
   for (auto [buffer, result] : llvm::zip(buffers, op->getResults()))
-    if (indexing && dyn::isNumber(result.getType()) &&
+    if (structure.isIndex() && dyn::isNumber(result.getType()) &&
         !allStructural(regions, cast<OpResult>(result).getResultNumber())) {
-      buffer = program.addBuffer(label(op, at), at.space, result.getType());
-      own[buffer] = true;
+      buffer = stages.addOwnBuffer(stages.label(op, at), at.space, result.getType());
     }
   std::vector<Arm> arms;
   kernel::IfOp cond = walkArms(op, regions, names, isArm, buffers, at, arms);
   for (auto [k, result] : llvm::enumerate(op->getResults()))
     if (isa<dyn::ListType>(result.getType()))
       joinLists(op, k, arms, at);
-  if (indexing)
+  if (structure.isIndex())
     for (Arm &arm : arms) {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToEnd(arm.block);
-      push(arm.at);
+      stages.push(arm.at);
     }
 
   // Integers of the arms become results of the branch.
@@ -432,16 +431,16 @@ void Walk::branch(Operation *op, ArrayRef<Region *> regions, ArrayRef<std::strin
   SmallVector<Value> outs = withResults(cond, types, values, 0);
   for (auto [k, result] : llvm::enumerate(op->getResults())) {
     if (!buffers[k].empty())
-      set(result, AbstractValue::stored(buffers[k], at.row));
+      env.set(result, AbstractValue::stored(buffers[k], at.row));
     else if (places[k].scalar >= 0)
-      set(result, AbstractValue::structural(outs[places[k].scalar]));
+      env.set(result, AbstractValue::structural(outs[places[k].scalar]));
     else if (places[k].first >= 0) {
       ListInfo info = arms[0].yields[k].list;
       info.first = outs[places[k].first];
       info.length = outs[places[k].length];
-      set(result, AbstractValue::of(info));
+      env.set(result, AbstractValue::of(info));
     } else
-      set(result, AbstractValue());
+      env.set(result, AbstractValue());
   }
 }
 
@@ -453,18 +452,7 @@ bool Walk::allStructural(ArrayRef<Region *> regions, unsigned result) {
   if (!type.isInteger(32) && !type.isInteger(1))
     return false;
   return llvm::all_of(
-      regions, [&](Region *r) { return isStructural(r->front().getTerminator()->getOperand(result)); });
-}
-
-/// Also of values whose region is not walked yet.
-bool Walk::isStructural(Value value) {
-  auto list = dyn_cast<dyn::ListType>(value.getType());
-  if (isa<dyn::NodeType>(list ? list.getElement() : value.getType()))
-    return true;
-  if (auto it = env.find(value); it != env.end())
-    return it->second.is(Kind::Structural) || (it->second.is(Kind::List) && it->second.list.isStructural()) ||
-           isOfConstants(it->second);
-  return dyn::isStructural(value);
+      regions, [&](Region *r) { return env.isStructural(r->front().getTerminator()->getOperand(result)); });
 }
 
 /// Writes the chain of branches; the last arm is the innermost `else`.
@@ -474,21 +462,21 @@ kernel::IfOp Walk::walkArms(Operation *op, ArrayRef<Region *> regions, ArrayRef<
   auto walkArm = [&](Block &block) {
     unsigned n = arms.size();
     Arm arm{at, &block, {}};
-    if (indexing) {
+    if (structure.isIndex()) {
       arm.at.space =
           program.addSpace(op->getLoc(), at.space->name + "." + names[n], kernel::SpaceKind::Arm, at.space);
       arm.at.row = kernel::CountOp::create(b, op->getLoc(), b.getI32Type(), arm.at.space->name);
-      column(arm.at.space, at.row, "parent");
+      stages.column(arm.at.space, at.row, "parent");
       arm.at.space->used = false;
     }
     Block &source = regions[n]->front();
     this->block(source, arm.at);
     for (auto [r, value] : llvm::enumerate(source.getTerminator()->getOperands())) {
-      AbstractValue result = known(value);
+      AbstractValue result = env.lookup(value);
       if (!buffers[r].empty())
-        write(op->getLoc(), value, result, buffers[r], arm.at, at.row);
-      else if (result.is(Kind::Model) && isStructural(value))
-        result = AbstractValue::structural(structural(value));
+        stages.write(op->getLoc(), value, result, buffers[r], arm.at, at.row);
+      else if (result.is(Kind::Model) && env.isStructural(value))
+        result = AbstractValue::structural(env.structural(value));
       arm.yields.push_back(result);
     }
     arms.push_back(std::move(arm));
@@ -530,20 +518,20 @@ SmallVector<Value> Walk::withResults(kernel::IfOp cond, TypeRange types, ArrayRe
 
 /// Results of a cell go to its buffers; those of an entry to outputs.
 void Walk::returned(Operation *op, RowContext at) {
-  auto cell = dyn_cast<dyn::CellOp>(owner);
+  auto cell = dyn_cast<dyn::CellOp>(structure.owner());
   llvm::StringMap<std::string> renamed;
   llvm::StringSet<> inLists; // buffers that keep their names
   for (Value value : op->getOperands())
-    if (AbstractValue result = known(value); result.is(Kind::List))
+    if (AbstractValue result = env.lookup(value); result.is(Kind::List))
       inLists.insert(result.list.leaf().array);
   for (auto [k, value] : llvm::enumerate(op->getOperands())) {
-    AbstractValue result = known(value);
+    AbstractValue result = env.lookup(value);
     if (result.is(Kind::List)) {
       if (cell) {
         CellInfo &mine = cells[cell.getSymNameAttr()];
         mine.lists[k] = result.list;
-        mine.firsts[k] = column(at.space, result.list.first, "first");
-        mine.lengths[k] = column(at.space, result.list.length, "length");
+        mine.firsts[k] = stages.column(at.space, result.list.first, "first");
+        mine.lengths[k] = stages.column(at.space, result.list.length, "length");
       } else {
         returnList(op->getLoc(), k, result.list, at, 1);
       }
@@ -561,33 +549,14 @@ void Walk::returned(Operation *op, RowContext at) {
     if (result.is(Kind::Stored)) {
       if (auto it = renamed.find(result.array); it != renamed.end())
         result.array = it->second;
-      if (own.lookup(result.array) && !inLists.contains(result.array) && result.scalar == at.row &&
-          program.spaceOf(result.array) == at.space) {
-        program.removeBuffer(result.array);
-        own[result.array] = false;
+      if (stages.isOwn(result, at) && !inLists.contains(result.array)) {
         renamed[result.array] = target;
         continue;
       }
     }
-    write(op->getLoc(), value, result, target, at);
+    stages.write(op->getLoc(), value, result, target, at);
   }
-  rename(renamed);
-}
-
-void Walk::rename(const llvm::StringMap<std::string> &names) {
-  if (names.empty())
-    return;
-  llvm::DenseMap<Attribute, Attribute> symbols;
-  for (const auto &[from, to] : names)
-    symbols[program.symbol(from)] = program.symbol(to);
-  auto renameIn = [&](Operation *op) {
-    for (NamedAttribute attr : llvm::to_vector(op->getAttrs()))
-      if (Attribute to = symbols.lookup(attr.getValue()))
-        op->setAttr(attr.getName(), to);
-  };
-  func.walk(renameIn);
-  for (batch::StageOp stage : made)
-    stage.walk(renameIn);
+  stages.rename(renamed);
 }
 
 } // namespace dbc::passes

@@ -1,0 +1,119 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "passes/lower/FlattenArithmetic.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/Products.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+
+using Kind = AbstractValue::Kind;
+
+/// A tensor without axes; there are no buffers of these, its one number is kept instead.
+static bool hasNoAxes(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.getRank() == 0;
+}
+
+void Arithmetic::operation(Operation *op, RowContext at) {
+  if (isStructural(op))
+    return env.set(op->getResult(0), AbstractValue::structural(structural(op)));
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op); extract && hasNoAxes(extract.getTensor().getType()))
+    if (AbstractValue k = env.lookup(extract.getTensor()); k.is(Kind::Stored) || k.is(Kind::Nothing))
+      return env.set(extract.getResult(), k);
+  bool model = isModel(op);
+  if (model && (!usesParam(op) || isWeights(op->getResult(0)))) {
+    for (Value result : op->getResults())
+      env.set(result, AbstractValue::model(result));
+  } else if (!structure.isIndex()) {
+    for (Value result : op->getResults())
+      env.set(result, AbstractValue());
+  } else {
+    // Made of parameters alone: computed once, when the model is loaded.
+    computed(op, model ? RowContext{program.modelSpace(), structure.integer(0)} : at);
+  }
+}
+
+/// Whether the structure function computes it: an operation on integers or truths that it knows.
+bool Arithmetic::isStructural(Operation *op) {
+  if (!isa<dyn::IntOp, dyn::NarrowOp, dyn::SameOp>(op) &&
+      !isa<arith::CmpIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp, arith::SelectOp, arith::ExtUIOp,
+           arith::MaxSIOp, arith::MinSIOp>(op))
+    return false;
+  bool any = false;
+  for (Value operand : op->getOperands()) {
+    AbstractValue k = env.lookup(operand);
+    if (!k.is(Kind::Structural) && !env.isOfConstants(k))
+      return false;
+    any |= k.is(Kind::Structural);
+  }
+  Type type = op->getResult(0).getType();
+  return (type.isInteger(32) || type.isInteger(1)) && (any || isa<dyn::IntOp, dyn::NarrowOp>(op));
+}
+
+Value Arithmetic::structural(Operation *op) {
+  OpBuilder &b = structure.builder();
+  Location loc = op->getLoc();
+  auto operand = [&](unsigned n) { return env.structural(op->getOperand(n)); };
+  if (isa<dyn::SameOp>(op))
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, operand(0), operand(1));
+  if (auto narrow = dyn_cast<dyn::NarrowOp>(op)) {
+    Value result = operand(0);
+    structure.checkIndex(loc, result, narrow.getBound());
+    return result;
+  }
+  if (auto integer = dyn_cast<dyn::IntOp>(op)) {
+    Value x = operand(0), y = operand(1);
+    switch (integer.getKind()) {
+    case dyn::IntKind::Max:
+      return arith::MaxSIOp::create(b, loc, x, y);
+    case dyn::IntKind::Min:
+      return arith::MinSIOp::create(b, loc, x, y);
+    default:
+      return structure.checked(loc, integer.getKind(), x, y);
+    }
+  }
+  IRMapping mapping;
+  for (auto [n, v] : llvm::enumerate(op->getOperands()))
+    mapping.map(v, operand(n));
+  return b.clone(*op, mapping)->getResult(0);
+}
+
+/// Whether it is made of constants and parameters alone.
+bool Arithmetic::isModel(Operation *op) {
+  return llvm::all_of(op->getOperands(), [&](Value v) { return env.lookup(v).is(Kind::Model); });
+}
+
+bool Arithmetic::usesParam(Operation *op) {
+  if (auto at = ofParams.find(op); at != ofParams.end())
+    return at->second;
+  bool result = isa<dyn::GetOp>(op) || llvm::any_of(op->getOperands(), [&](Value v) {
+                  return v.getDefiningOp() && usesParam(v.getDefiningOp());
+                });
+  return ofParams[op] = result;
+}
+
+/// A stage of its own.
+void Arithmetic::computed(Operation *op, RowContext at) {
+  Location loc = op->getLoc();
+  if (auto take = dyn_cast<dyn::TakeOp>(op); take && take.getChecked())
+    if (AbstractValue index = env.lookup(take.getIndex()); index.is(Kind::Structural))
+      structure.checkIndex(loc, index.scalar, dyn::extents(take.getTensor().getType())[0]);
+  batch::StageOp stage = stages.stage(loc, StageWriter::label(op, at), at);
+  OpBuilder inside = OpBuilder::atBlockEnd(&stage.getBody().front());
+  IRMapping mapping;
+  for (Value operand : op->getOperands())
+    if (!mapping.contains(operand))
+      mapping.map(operand, stages.load(inside, loc, operand, env.lookup(operand), at));
+  Operation *clone = inside.clone(*op, mapping);
+  clone->removeAttr("checked");
+  for (auto [result, value] : llvm::zip(op->getResults(), clone->getResults())) {
+    Value number = value;
+    if (hasNoAxes(value.getType()))
+      number = tensor::ExtractOp::create(inside, loc, value, ValueRange());
+    env.set(result, stages.writeOwn(inside, stage, number, at));
+  }
+}
+
+} // namespace dbc::passes

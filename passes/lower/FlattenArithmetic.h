@@ -1,0 +1,31 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#pragma once
+
+#include "passes/lower/FlattenStages.h"
+
+namespace dbc::passes {
+
+/// Operations on numbers: those on integers of the structure are computed in the structure function, those on
+/// the model's own numbers where they are used, all others in a stage each.
+class Arithmetic {
+public:
+  Arithmetic(ProgramWriter &program, StructureWriter &structure, Environment &env, StageWriter &stages)
+      : program(program), structure(structure), env(env), stages(stages) {}
+
+  void operation(mlir::Operation *op, RowContext at);
+
+private:
+  bool isStructural(mlir::Operation *op);
+  mlir::Value structural(mlir::Operation *op);
+  bool isModel(mlir::Operation *op);
+  bool usesParam(mlir::Operation *op);
+  void computed(mlir::Operation *op, RowContext at);
+
+  ProgramWriter &program;
+  StructureWriter &structure;
+  Environment &env;
+  StageWriter &stages;
+  llvm::DenseMap<mlir::Operation *, bool> ofParams; ///< see usesParam
+};
+
+} // namespace dbc::passes
