@@ -1,164 +1,100 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
-//
-// Lists whose elements are put into rows of their own: those of arms that lie in different places, those that
-// computed numbers are read from, and results of entries.
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "passes/lower/FlattenWalk.h"
+#include "passes/lower/FlattenCopies.h"
 
 using namespace mlir;
 
 namespace dbc::passes {
 
-/// A space whose rows are elements of structural lists, copied.
-SpaceInfo *Walk::copiesOf(Location loc, const ListInfo &list, StringRef name) {
-  SpaceInfo *space = program.addSpace(loc, name, kernel::SpaceKind::States, nullptr);
-  space->addColumn(isa<dyn::NodeType>(list.element) ? "node" : "value");
-  space->used = true;
-  return space;
+ListCopies::Target ListCopies::addTarget(Location loc, const ListInfo &list, bool structural,
+                                         const std::string &name, RowContext at) {
+  Target target;
+  if (list.inner) {
+    target.rows = lists.addBounds(loc, name);
+    target.inner = std::make_shared<Target>(addTarget(loc, *list.inner, structural, name, at));
+  } else if (structural) {
+    target.rows = program.addSpace(loc, name, kernel::SpaceKind::States, nullptr);
+    target.rows->addColumn(isa<dyn::NodeType>(list.element) ? "node" : "value");
+    target.rows->used = true;
+  } else if (structure.isIndex()) {
+    SpaceInfo *rows = program.addSpace(loc, name, kernel::SpaceKind::States, at.space);
+    rows->used = true;
+    target.buffer = program.addBuffer(name, rows, list.element);
+  }
+  return target;
 }
 
-ListInfo Walk::copyStructural(Location loc, const ListInfo &list, SpaceInfo *copies) {
-  ListInfo copy;
-  copy.from = From::Column;
-  copy.of = copies->name;
-  copy.via = copies->columns[0];
+ListInfo ListCopies::copyTo(Location loc, const ListInfo &list, const Target &target, RowContext at) {
+  if (target.inner)
+    return lists.listOfLists(loc, target.rows, list.length, list.element, [&](Value j) {
+      return copyTo(loc, lists.element(list, j).list, *target.inner, at);
+    });
+  if (target.rows)
+    return copyStructural(loc, list, target.rows);
+  return structure.isIndex() ? copyComputed(loc, list, target.buffer, at) : lists.lengthsOf(list);
+}
+
+ListInfo ListCopies::copyStructural(Location loc, const ListInfo &list, const SpaceInfo *target) {
+  ListInfo copy = ListInfo::ofColumn(*target, target->columns[0]);
   copy.element = list.element;
   copy.length = list.length;
-  copy.first = kernel::CountOp::create(b, loc, b.getI32Type(), copies->name);
-  structure.claim(loc, list.length, copies);
+  copy.first = structure.count(loc, target);
+  structure.claim(loc, list.length, target);
   structure.loop(loc, list.length, [&](Value j) {
-    kernel::PushOp::create(b, loc, copies->name, structure.asColumn(element(list, j).scalar));
+    structure.push(loc, target, structure.asColumn(lists.element(list, j).scalar));
   });
   return copy;
 }
 
 /// Copies into rows of `buffer`, reserved here.
-ListInfo Walk::copyComputed(Location loc, const ListInfo &list, StringRef buffer, RowContext at) {
-  ListInfo copy;
-  copy.from = From::Rows;
-  copy.array = buffer;
-  copy.element = list.element;
-  copy.length = list.length;
-  structure.claim(loc, list.length, program.spaceOf(buffer));
-  copy.first = kernel::ReserveOp::create(b, loc, b.getI32Type(), program.spaceOf(buffer)->name, list.length);
-  copyRows(loc, list, copy, at);
+ListInfo ListCopies::copyComputed(Location loc, const ListInfo &list, StringRef buffer, RowContext at) {
+  ListInfo copy = reserveRows(loc, list, buffer, list.length);
+  copyInto(loc, list, copy, at);
   return copy;
 }
 
-/// The elements of `list` into the rows that `copy` is made of.
-void Walk::copyRows(Location loc, const ListInfo &list, const ListInfo &copy, RowContext at) {
+ListInfo ListCopies::reserveRows(Location loc, const ListInfo &like, StringRef buffer, Value rows) {
+  ListInfo list;
+  list.from = ListInfo::From::Rows;
+  list.array = buffer.str();
+  list.element = like.element;
+  list.length = like.length;
+  structure.claim(loc, rows, program.spaceOf(buffer));
+  list.first = structure.reserve(loc, program.spaceOf(buffer), rows);
+  return list;
+}
+
+ListInfo ListCopies::reserve(Location loc, const ListInfo &like, const Target &target, Value times) {
+  if (target.inner)
+    return lists.listOfLists(
+        loc, target.rows, like.length, like.element,
+        [&](Value j) { return reserve(loc, lists.element(like, j).list, *target.inner, {}); }, times);
+  Value rows = times ? structure.checked(loc, dyn::IntKind::Mul, times, like.length) : like.length;
+  return reserveRows(loc, like, target.buffer, rows);
+}
+
+void ListCopies::copyInto(Location loc, const ListInfo &list, const ListInfo &to, RowContext at) {
+  if (list.inner) {
+    structure.loop(loc, list.length, [&](Value j) {
+      copyInto(loc, lists.element(list, j).list, lists.element(to, j).list, at);
+    });
+    return;
+  }
   assert(!list.ends() && "the checker lets no list be copied whose length is computed");
   SpaceInfo *copies = program.addSpace(loc, at.space->name + ".copy", kernel::SpaceKind::Elements, at.space);
-  structure.loop(loc, list.length, [&](Value j) {
-    RowContext inner{copies, kernel::CountOp::create(b, loc, b.getI32Type(), copies->name)};
-    stages.column(copies, at.row, "parent");
-    stages.write(loc, Value(), element(list, j), copy.array, inner, structure.add(copy.first, j));
-    stages.push(inner);
+  stages.rows(loc, copies, list.length, at, [&](RowContext inner, Value j) {
+    stages.write(loc, Value(), lists.element(list, j), to.array, inner, structure.add(to.first, j));
   });
 }
 
-/// A structural list as one that stages read.
-ListInfo Walk::asComputed(Operation *op, const ListInfo &list, RowContext at) {
-  std::string name = stages.label(op, at) + ".list";
+ListInfo ListCopies::asComputed(Operation *op, const ListInfo &list, RowContext at) {
+  std::string name = StageWriter::label(op, at) + ".list";
   SpaceInfo *rows = program.addSpace(op->getLoc(), name, kernel::SpaceKind::States, at.space);
   rows->used = true;
-  ListInfo all = list, copy;
-  all.end.live.clear(); // also what a `while` leaves out
-  copy = copyComputed(op->getLoc(), all, program.addBuffer(name, rows, list.element), at);
-  copy.end.live = list.end.live;
-  copy.end.count = list.end.count;
-  copy.end.taken = list.end.taken;
-  copy.end.owner = list.end.owner;
-  copy.end.atEnd = list.end.atEnd;
+  ListInfo all = list;
+  all.end = {}; // also what a `while` leaves out
+  ListInfo copy = copyComputed(op->getLoc(), all, program.addBuffer(name, rows, list.element), at);
+  copy.end = list.end;
   return copy;
-}
-
-/// Where lists of one type are copied to that lie in different places. In the walk that writes calls of
-/// computed elements only the number counts.
-Walk::Copies Walk::copiesFor(Location loc, const ListInfo &list, bool structural, const std::string &name,
-                             RowContext at) {
-  Copies copies;
-  if (list.inner) {
-    copies.rows = program.addSpace(loc, name + ".bounds", kernel::SpaceKind::States, nullptr);
-    for (const char *bound : {"first", "length"})
-      copies.rows->addColumn(bound);
-    copies.rows->used = true;
-    copies.inner = std::make_shared<Copies>(copiesFor(loc, *list.inner, structural, name, at));
-  } else if (structural) {
-    copies.rows = copiesOf(loc, list, name);
-  } else if (structure.isIndex()) {
-    SpaceInfo *rows = program.addSpace(loc, name, kernel::SpaceKind::States, at.space);
-    rows->used = true;
-    copies.buffer = program.addBuffer(name, rows, list.element);
-  }
-  return copies;
-}
-
-ListInfo Walk::copyTo(Location loc, const ListInfo &list, const Copies &copies, RowContext at) {
-  if (copies.inner) {
-    SpaceInfo *bounds = copies.rows;
-    Value first = kernel::CountOp::create(b, loc, b.getI32Type(), bounds->name);
-    structure.claim(loc, list.length, bounds);
-    ListInfo inner;
-    structure.loop(loc, list.length, [&](Value j) {
-      inner = copyTo(loc, element(list, j).list, *copies.inner, at);
-      kernel::PushOp::create(b, loc, bounds->name, ValueRange{inner.first, inner.length});
-    });
-    ListInfo copy = ListInfo::ofLists(inner, *bounds, "first", "length");
-    copy.element = list.element;
-    copy.first = first;
-    copy.length = list.length;
-    return copy;
-  }
-  if (copies.rows)
-    return copyStructural(loc, list, copies.rows);
-  if (structure.isIndex())
-    return copyComputed(loc, list, copies.buffer, at);
-  ListInfo copy = list;
-  copy.from = From::Rows;
-  copy.first = structure.integer(0);
-  copy.stride = 1;
-  return copy;
-}
-
-/// Lists that are result n of the arms of `op`: where they lie in different places, each arm copies its own
-/// to a common one.
-void Walk::joinLists(Operation *op, unsigned n, std::vector<Arm> &arms, RowContext at) {
-  const ListInfo &one = arms[0].yields[n].list;
-  if (llvm::all_of(arms, [&](Arm &arm) { return arm.yields[n].list.sameSource(one); }))
-    return;
-  bool structural = llvm::all_of(arms, [&](Arm &arm) { return arm.yields[n].list.isStructural(); });
-  Copies copies =
-      copiesFor(op->getLoc(), one, structural, (at.space ? at.space->name + "." : "") + "list", at);
-  for (Arm &arm : arms) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToEnd(arm.block);
-    ListInfo &list = arm.yields[n].list;
-    list = copyTo(op->getLoc(), list, copies, arm.at);
-  }
-}
-
-/// A list that an entry returns: a space of its own, so that its rows stand in the outputs' order.
-void Walk::returnList(Location loc, unsigned leaf, const ListInfo &list, RowContext at, unsigned depth) {
-  std::string name = leaf ? "result." + std::to_string(leaf) : "result";
-  SpaceInfo *space = program.addSpace(loc, name + ".list", kernel::SpaceKind::Elements, at.space);
-  std::string buffer;
-  if (list.from != From::Lists) {
-    Type flat = isa<dyn::NodeType>(list.element) ? Type(b.getI32Type()) : list.element;
-    buffer = program.addBuffer(name, space, flat);
-    program.addOutput(loc, leaf, buffer, depth, /*kept=*/list.ends());
-  }
-  structure.claim(loc, list.length, space);
-  structure.loop(loc, list.length, [&](Value j) {
-    RowContext inner{space, kernel::CountOp::create(b, loc, b.getI32Type(), space->name)};
-    stages.column(space, at.row, "parent");
-    stages.keepElement(loc, space, list, j);
-    if (buffer.empty())
-      returnList(loc, leaf, element(list, j).list, inner, depth + 1);
-    else
-      stages.write(loc, Value(), element(list, j), buffer, inner);
-    stages.push(inner);
-  });
 }
 
 } // namespace dbc::passes

@@ -1,7 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Structure: fields, calls, matches and what a function returns. Lists are in FlattenLists.cpp, scans in
-// FlattenScans.cpp.
+// Structure: fields, calls, matches and what a function returns.
 #include "passes/lower/FlattenWalk.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/StringSet.h"
@@ -13,7 +12,10 @@ namespace dbc::passes {
 
 Walk::Walk(ProgramWriter &program, CellMap &cells, kernel::FuncOp func, Operation *owner, SpaceInfo *space)
     : program(program), cells(cells), structure(func, owner), env(structure), stages(program, structure, env),
-      arithmetic(program, structure, env, stages), b(structure.builder()) {
+      arithmetic(program, structure, env, stages), lists(program, structure),
+      copies(program, structure, stages, lists), listOperations(structure, env, stages, lists, copies),
+      binders(program, structure, env, stages, lists, *this),
+      recurrences(program, structure, env, stages, lists, copies, *this), b(structure.builder()) {
   if (!structure.isIndex())
     return;
   Region &body = func.getBody();
@@ -44,7 +46,7 @@ LogicalResult Walk::run() {
         env.set(argument,
                 this->argument(argument.getLoc(), argument.getType(), argument.getArgNumber(), key));
   }
-  block(region.front(), top);
+  walkBlock(region.front(), top);
   if (structure.isIndex())
     stages.push(top);
   return failure(env.hasFailed());
@@ -52,7 +54,7 @@ LogicalResult Walk::run() {
 
 /// A flat argument of the entry.
 AbstractValue Walk::argument(Location loc, Type type, unsigned leaf, Value input) {
-  return fromArray(loc, type, input, [&](kernel::FieldPart part, int level) {
+  return lists.fromArray(loc, type, input, [&](kernel::FieldPart part, int level) {
     return program.argumentArray(leaf, part, type, level);
   });
 }
@@ -86,7 +88,7 @@ void Walk::place(CellInfo &cell) {
     b.setInsertionPointToEnd(&op.getRange().emplaceBlock());
     Block &range = cell.op.getRange(key.getArgNumber())->front();
     bindKeys(cell.op, range, arguments);
-    block(range, top);
+    walkBlock(range, top);
     SmallVector<Value> bounds;
     for (Value bound : range.getTerminator()->getOperands())
       bounds.push_back(env.structural(bound));
@@ -95,105 +97,56 @@ void Walk::place(CellInfo &cell) {
   kernel::YieldOp::create(b, cell.op.getLoc(), place);
 }
 
-/// A value that the batch holds: a field of node `row`, or an argument of input `row`.
-AbstractValue Walk::fromArray(Location loc, Type type, Value row, ArrayOf array) {
-  using kernel::FieldPart;
-  if (auto list = dyn_cast<dyn::ListType>(type)) {
-    std::string begin = array(FieldPart::Begin, 0), end = array(FieldPart::End, 0);
-    kernel::RequireOp::create(b, loc, begin, row, dyn::sourcePlace(loc));
-    ListInfo info = storedList(list, 0, array);
-    Type i32 = b.getI32Type();
-    info.first = kernel::LoadOp::create(b, loc, i32, begin, StringAttr(), row);
-    Value last = kernel::LoadOp::create(b, loc, i32, end, StringAttr(), row);
-    info.length = structure.sub(last, info.first);
-    return AbstractValue::of(info);
-  }
-  std::string symbol = array(FieldPart::Value, 0);
-  kernel::RequireOp::create(b, loc, symbol, row, dyn::sourcePlace(loc));
-  if (isa<dyn::NodeType>(type) || type.isInteger(32) || type.isInteger(1)) {
-    Type loaded = type.isInteger(1) ? Type(b.getI1Type()) : Type(b.getI32Type());
-    return AbstractValue::structural(kernel::LoadOp::create(b, loc, loaded, symbol, StringAttr(), row));
-  }
-  return AbstractValue::stored(symbol, row);
+void Walk::walkBlock(Block &block, RowContext at) {
+  for (Operation &op : block)
+    walkOperation(&op, at);
 }
 
-/// What the elements of a list in the batch are; its bounds are not set.
-ListInfo Walk::storedList(dyn::ListType type, int level, ArrayOf array) {
-  ListInfo info;
-  info.element = type.getElement();
-  if (auto inner = dyn_cast<dyn::ListType>(info.element)) {
-    info.from = From::Lists;
-    info.firsts = array(kernel::FieldPart::Begin, level + 1);
-    info.lastEnds = array(kernel::FieldPart::End, level + 1);
-    info.inner = std::make_shared<ListInfo>(storedList(inner, level + 1, array));
-    return info;
-  }
-  info.array = array(kernel::FieldPart::Items, 0);
-  bool integer = isa<dyn::NodeType>(info.element) || info.element.isInteger(32) || info.element.isInteger(1);
-  info.from = integer ? From::Items : From::Rows;
-  return info;
-}
-
-void Walk::block(Block &block, RowContext at) {
-  for (Operation &each : block)
-    op(&each, at);
-}
-
-void Walk::op(Operation *op, RowContext at) {
-  if (auto field = dyn_cast<dyn::FieldOp>(op))
-    return this->field(field, at);
-  if (auto argument = dyn_cast<dyn::ArgumentOp>(op)) {
-    Value input = kernel::InputOp::create(b, op->getLoc(), b.getI32Type());
-    return env.set(argument.getResult(),
-                   this->argument(op->getLoc(), argument.getType(), argument.getLeaf(), input));
-  }
-  if (auto barrier = dyn_cast<dyn::OptimizationBarrierOp>(op))
-    return env.set(barrier.getResult(), env.lookup(barrier.getValue()));
-  if (auto site = dyn_cast<dyn::SiteOp>(op))
-    return this->site(site);
-  if (auto caller = dyn_cast<dyn::CallerOp>(op))
-    return this->caller(caller);
-  if (auto call = dyn_cast<dyn::CallOp>(op))
-    return this->call(call, at);
-  if (auto match = dyn_cast<dyn::MatchOp>(op))
-    return this->match(match, at);
-  if (auto cond = dyn_cast<dyn::IfOp>(op)) {
-    Value condition = env.structural(cond.getCondition());
-    return branch(
-        op, {&cond.getThen(), &cond.getOtherwise()}, {"then", "else"}, [&](unsigned) { return condition; },
-        at);
-  }
-  if (auto map = dyn_cast<dyn::MapOp>(op))
-    return this->map(map, at);
-  if (auto filter = dyn_cast<dyn::FilterOp>(op))
-    return this->filter(filter, at);
-  if (auto scan = dyn_cast<dyn::ScanOp>(op))
-    return recurrence(op, scan.getLists(), scan.getInit(), scan.getBody().front(), scan.getBack(),
-                      scan.getStops(), at);
-  if (auto fold = dyn_cast<dyn::FoldOp>(op))
-    return recurrence(op, fold.getLists(), fold.getInit(), fold.getBody().front(), false, fold.getStops(),
-                      at);
-  if (auto reduce = dyn_cast<dyn::ReduceListOp>(op))
-    return reduceList(reduce, at);
-  if (isa<dyn::ReturnOp>(op))
-    return structure.isIndex() ? returned(op, at) : void();
-  if (isa<dyn::YieldOp, dyn::NeedOp>(op))
-    return;
-  if (isa<dyn::NodesOp, dyn::EmptyOp, dyn::RangeOp, dyn::LenOp, dyn::ZipOp, dyn::ReverseOp, dyn::SliceOp,
-          dyn::AtOp>(op))
-    return listOp(op, at);
-  arithmetic.operation(op, at);
+void Walk::walkOperation(Operation *op, RowContext at) {
+  llvm::TypeSwitch<Operation *>(op)
+      .Case([&](dyn::FieldOp op) { field(op, at); })
+      .Case([&](dyn::ArgumentOp op) {
+        Value input = kernel::InputOp::create(b, op.getLoc(), b.getI32Type());
+        env.set(op.getResult(), argument(op.getLoc(), op.getType(), op.getLeaf(), input));
+      })
+      .Case([&](dyn::OptimizationBarrierOp op) { env.set(op.getResult(), env.lookup(op.getValue())); })
+      .Case([&](dyn::SiteOp op) { site(op); })
+      .Case([&](dyn::CallerOp op) { caller(op); })
+      .Case([&](dyn::CallOp op) { call(op, at); })
+      .Case([&](dyn::MatchOp op) { match(op, at); })
+      .Case([&](dyn::IfOp op) {
+        Value condition = env.structural(op.getCondition());
+        branch(
+            op, {&op.getThen(), &op.getOtherwise()}, {"then", "else"}, [&](unsigned) { return condition; },
+            at);
+      })
+      .Case([&](dyn::MapOp op) { binders.map(op, at); })
+      .Case([&](dyn::FilterOp op) { binders.filter(op, at); })
+      .Case([&](dyn::ScanOp op) { recurrences.scan(op, at); })
+      .Case([&](dyn::FoldOp op) { recurrences.fold(op, at); })
+      .Case([&](dyn::ReduceListOp op) { listOperations.reduce(op, at); })
+      .Case([&](dyn::NodesOp op) { listOperations.nodes(op); })
+      .Case([&](dyn::EmptyOp op) { listOperations.empty(op); })
+      .Case([&](dyn::RangeOp op) { listOperations.range(op); })
+      .Case([&](dyn::LenOp op) { listOperations.length(op); })
+      .Case([&](dyn::ZipOp op) { listOperations.zip(op); })
+      .Case([&](dyn::ReverseOp op) { listOperations.reverse(op); })
+      .Case([&](dyn::SliceOp op) { listOperations.slice(op); })
+      .Case([&](dyn::AtOp op) { listOperations.at(op, at); })
+      .Case([&](dyn::ReturnOp op) { returned(op, at); })
+      .Case<dyn::YieldOp, dyn::NeedOp>([](Operation *) {})
+      .Default([&](Operation *op) { arithmetic.operation(op, at); });
 }
 
 void Walk::field(dyn::FieldOp op, RowContext at) {
   dyn::DataOp data = program.dataOf(op.getNode().getType());
   StringRef ctor = op.getCtor().value_or("");
   env.set(op.getResult(),
-          fromArray(op.getLoc(), op.getType(), env.structural(op.getNode()),
-                    [&](kernel::FieldPart part, int level) {
-                      return program.fieldArray(data, ctor, op.getName(), part, op.getType(), level,
-                                                /*inCells=*/isa<dyn::CellOp>(structure.owner()));
-                    }));
+          lists.fromArray(op.getLoc(), op.getType(), env.structural(op.getNode()),
+                          [&](kernel::FieldPart part, int level) {
+                            return program.fieldArray(data, ctor, op.getName(), part, op.getType(), level,
+                                                      /*inCells=*/isa<dyn::CellOp>(structure.owner()));
+                          }));
 }
 
 Value Walk::placeIn(CellInfo &cell, Location loc, ValueRange keys) {
@@ -274,7 +227,7 @@ void Walk::walkFor(Value value, RowContext at, llvm::DenseSet<Operation *> &walk
       if (!op->isAncestor(operand.getParentBlock()->getParentOp()))
         walkFor(operand, at, walked);
   });
-  this->op(op, at);
+  walkOperation(op, at);
 }
 
 void Walk::call(dyn::CallOp op, RowContext at) {
@@ -316,7 +269,7 @@ void Walk::call(dyn::CallOp op, RowContext at) {
 void Walk::every(dyn::CallOp op, CellInfo &cell) {
   Location loc = op.getLoc();
   auto node = cast<dyn::NodeType>(op.getKeys()[0].getType());
-  ListInfo reached = this->reached(loc, node, env.structural(op.getKeys()[0])), called;
+  ListInfo reached = lists.reached(loc, node, env.structural(op.getKeys()[0])), called;
   SpaceInfo *space =
       program.addSpace(loc, cell.op.getSymName().str() + ".every", kernel::SpaceKind::States, nullptr);
   space->addColumn("node");
@@ -329,7 +282,7 @@ void Walk::every(dyn::CallOp op, CellInfo &cell) {
   called.first = kernel::CountOp::create(b, loc, b.getI32Type(), space->name);
   structure.claim(loc, reached.length, space);
   structure.loop(loc, reached.length, [&](Value j) {
-    keys[0] = element(reached, j).scalar;
+    keys[0] = lists.element(reached, j).scalar;
     Value is = kernel::CalledOp::create(b, loc, b.getI1Type(), cell.group, cell.number, keys);
     auto cond = kernel::IfOp::create(b, loc, TypeRange(), is);
     OpBuilder::InsertionGuard guard(b);
@@ -373,7 +326,7 @@ void Walk::match(dyn::MatchOp op, RowContext at) {
 
 /// A match with one arm: its region is simply computed.
 void Walk::only(Operation *op, Region &region, RowContext at) {
-  block(region.front(), at);
+  walkBlock(region.front(), at);
   for (auto [result, value] : llvm::zip(op->getResults(), region.front().getTerminator()->getOperands()))
     env.set(result, env.lookup(value));
 }
@@ -470,7 +423,7 @@ kernel::IfOp Walk::walkArms(Operation *op, ArrayRef<Region *> regions, ArrayRef<
       arm.at.space->used = false;
     }
     Block &source = regions[n]->front();
-    this->block(source, arm.at);
+    walkBlock(source, arm.at);
     for (auto [r, value] : llvm::enumerate(source.getTerminator()->getOperands())) {
       AbstractValue result = env.lookup(value);
       if (!buffers[r].empty())
@@ -518,6 +471,8 @@ SmallVector<Value> Walk::withResults(kernel::IfOp cond, TypeRange types, ArrayRe
 
 /// Results of a cell go to its buffers; those of an entry to outputs.
 void Walk::returned(Operation *op, RowContext at) {
+  if (!structure.isIndex())
+    return;
   auto cell = dyn_cast<dyn::CellOp>(structure.owner());
   llvm::StringMap<std::string> renamed;
   llvm::StringSet<> inLists; // buffers that keep their names
@@ -557,6 +512,46 @@ void Walk::returned(Operation *op, RowContext at) {
     stages.write(op->getLoc(), value, result, target, at);
   }
   stages.rename(renamed);
+}
+
+/// Lists that are result n of the arms of `op`: where they lie in different places, each arm copies its own
+/// to a common one.
+void Walk::joinLists(Operation *op, unsigned n, std::vector<Arm> &arms, RowContext at) {
+  const ListInfo &one = arms[0].yields[n].list;
+  if (llvm::all_of(arms, [&](Arm &arm) { return arm.yields[n].list.sameSource(one); }))
+    return;
+  bool structural = llvm::all_of(arms, [&](Arm &arm) { return arm.yields[n].list.isStructural(); });
+  ListCopies::Target target =
+      copies.addTarget(op->getLoc(), one, structural, (at.space ? at.space->name + "." : "") + "list", at);
+  for (Arm &arm : arms) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(arm.block);
+    ListInfo &list = arm.yields[n].list;
+    list = copies.copyTo(op->getLoc(), list, target, arm.at);
+  }
+}
+
+/// A list that an entry returns: a space of its own, so that its rows stand in the outputs' order.
+void Walk::returnList(Location loc, unsigned leaf, const ListInfo &list, RowContext at, unsigned depth) {
+  std::string name = leaf ? "result." + std::to_string(leaf) : "result";
+  SpaceInfo *space = program.addSpace(loc, name + ".list", kernel::SpaceKind::Elements, at.space);
+  std::string buffer;
+  if (list.from != From::Lists) {
+    Type flat = isa<dyn::NodeType>(list.element) ? Type(b.getI32Type()) : list.element;
+    buffer = program.addBuffer(name, space, flat);
+    program.addOutput(loc, leaf, buffer, depth, /*kept=*/list.ends());
+  }
+  structure.claim(loc, list.length, space);
+  structure.loop(loc, list.length, [&](Value j) {
+    RowContext inner{space, kernel::CountOp::create(b, loc, b.getI32Type(), space->name)};
+    stages.column(space, at.row, "parent");
+    stages.keepElement(loc, space, list, j);
+    if (buffer.empty())
+      returnList(loc, leaf, lists.element(list, j).list, inner, depth + 1);
+    else
+      stages.write(loc, Value(), lists.element(list, j), buffer, inner);
+    stages.push(inner);
+  });
 }
 
 } // namespace dbc::passes
