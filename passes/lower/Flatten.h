@@ -4,6 +4,21 @@
 // The second writes its `index` function, which makes the rows of all spaces, and one `batch.stage` an
 // arithmetic op. Flattening follows Blelloch's nested data parallelism: a binder is a space whose rows are
 // (row outside, element).
+//
+// A walk (FlattenWalk.h) is put together from classes of one duty each, each of which uses those before it:
+//   ProgramWriter    FlattenProgram.h      declares what the program is made of
+//   StructureWriter  FlattenStructure.h    writes the calls or index function
+//   Environment      FlattenEnvironment.h  knows the abstract value of each value
+//   StageWriter      FlattenStages.h       writes stages, and the columns they read
+//   Arithmetic       FlattenArithmetic.h   operations on numbers
+//   Lists            FlattenLists.h        where the elements of a list lie
+//   ListCopies       FlattenCopies.h       lists in rows of their own
+//   ListOperations   FlattenListOps.h      operations on lists without a body
+//   Binders          FlattenBinders.h      map and filter
+//   Recurrences      FlattenRecurrences.h  scan and fold
+//   Branches         FlattenBranches.h     match and if
+//   Calls            FlattenCalls.h        call sites and keys
+//   Results          FlattenResults.h      what a function returns
 #pragma once
 
 #include "passes/lower/FlattenProgram.h"

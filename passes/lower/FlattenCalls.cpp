@@ -1,0 +1,181 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "passes/lower/FlattenCalls.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+
+void Calls::bindKeys(dyn::CellOp cell, Block &block, ValueRange numbers) {
+  unsigned first = dyn::startsWithNode(cell) ? 0 : 1;
+  for (BlockArgument argument : block.getArguments()) {
+    Value number = numbers[first + argument.getArgNumber()];
+    env.set(argument,
+            AbstractValue::structural(structure.fromColumn(argument.getLoc(), argument.getType(), number)));
+  }
+}
+
+void Calls::placeFunction() {
+  CellInfo &cell = cells[structure.ownerCell().getSymNameAttr()];
+  SmallVector<Value> arguments(structure.function().getBody().getArguments());
+  Value place = arguments[0];
+  for (auto [k, key] : llvm::enumerate(dyn::furtherKeys(cell.op))) {
+    FlatSymbolRefAttr data;
+    if (auto node = dyn_cast<dyn::NodeType>(key.getType()))
+      data = node.getData();
+    auto op = kernel::KeyOp::create(b, key.getLoc(), b.getI32Type(), cell.group, cell.number, k, place,
+                                    arguments[k + 1], data, dyn::sourcePlace(key.getLoc()));
+    place = op.getResult();
+    if (data)
+      continue;
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(&op.getRange().emplaceBlock());
+    Block &range = cell.op.getRange(key.getArgNumber())->front();
+    bindKeys(cell.op, range, arguments);
+    walker.walkBlock(range, RowContext());
+    SmallVector<Value> bounds;
+    for (Value bound : range.getTerminator()->getOperands())
+      bounds.push_back(env.structural(bound));
+    kernel::YieldOp::create(b, key.getLoc(), bounds);
+  }
+  kernel::YieldOp::create(b, cell.op.getLoc(), place);
+}
+
+/// The place of the instance of a cell that has these keys.
+Value Calls::placeIn(CellInfo &cell, Location loc, ValueRange keys) {
+  if (keys.empty())
+    return kernel::InputOp::create(b, loc, b.getI32Type());
+  if (cell.place.empty())
+    return env.structural(keys[0]);
+  return kernel::PlaceOp::create(b, loc, b.getI32Type(), cell.place, asColumns(keys), dyn::sourcePlace(loc));
+}
+
+SmallVector<Value> Calls::asColumns(ValueRange values) {
+  SmallVector<Value> numbers;
+  for (Value value : values)
+    numbers.push_back(structure.asColumn(env.structural(value)));
+  return numbers;
+}
+
+void Calls::site(dyn::SiteOp op) {
+  CellInfo &cell = infoOf(op.getCellAttr());
+  Value place = placeIn(cell, op.getLoc(), op.getKeys());
+  env.set(op.getResult(), AbstractValue::structural(originOf(cell, op.getLoc(), place, 0)));
+}
+
+void Calls::caller(dyn::CallerOp op) {
+  Location loc = op.getLoc();
+  CellInfo &cell = infoOf(op.getCellAttr());
+  Value place = placeIn(cell, loc, op.getKeys());
+  for (auto [n, result] : llvm::enumerate(op.getResults())) {
+    Value number = originOf(cell, loc, place, 1 + n);
+    env.set(result, AbstractValue::structural(structure.fromColumn(loc, result.getType(), number)));
+  }
+}
+
+Value Calls::originOf(CellInfo &cell, Location loc, Value place, unsigned number) {
+  return kernel::OriginOp::create(b, loc, b.getI32Type(), cell.group, cell.number, place, number);
+}
+
+void Calls::call(dyn::CallOp op, RowContext at) {
+  CellInfo &cell = infoOf(op.getCalleeAttr());
+  // The instances of an `every` are called elsewhere.
+  if (op.getEvery() && (structure.isIndex() || structure.is(kernel::FuncKind::Place)))
+    return every(op, cell);
+  Value place = placeIn(cell, op.getLoc(), op.getKeys());
+  if (structure.isIndex())
+    return results(op, cell, place);
+  kernel::CallOp::create(b, op.getLoc(), cell.group, cell.number, place, op.getSiteAttr(),
+                         asColumns(op.getOrigin()),
+                         op.getSite() ? b.getStringAttr(dyn::sourcePlace(cell.op.getLoc())) : StringAttr());
+  return op.getEvery() ? every(op, cell) : calledLists(op, at);
+}
+
+/// What a call gives, in the rows of the callee: the relation is the callee's row for each row here.
+void Calls::results(dyn::CallOp op, CellInfo &cell, Value place) {
+  Location loc = op.getLoc();
+  Value row = kernel::RowOfOp::create(b, loc, cell.space->name, place);
+  std::string carried;
+  if (dyn::CellOp mine = structure.ownerCell())
+    if (cells[mine.getSymNameAttr()].group == cell.group)
+      carried = cell.group;
+  for (auto [k, result] : llvm::enumerate(op.getResults())) {
+    if (!isa<dyn::ListType>(result.getType())) {
+      env.set(result, AbstractValue::stored(cell.results[k], row, carried));
+      continue;
+    }
+    ListInfo info = cell.lists[k];
+    info.first = structure.loadColumn(loc, b.getI32Type(), cell.space->name, cell.firsts[k], row);
+    info.length = structure.loadColumn(loc, b.getI32Type(), cell.space->name, cell.lengths[k], row);
+    env.set(result, AbstractValue::of(info));
+  }
+}
+
+/// The nodes that can be reached from the call's own and for which the cell is called with its further keys.
+void Calls::every(dyn::CallOp op, CellInfo &cell) {
+  Location loc = op.getLoc();
+  auto node = cast<dyn::NodeType>(op.getKeys()[0].getType());
+  ListInfo reached = lists.reached(loc, node, env.structural(op.getKeys()[0]));
+  SpaceInfo *space =
+      program.addSpace(loc, cell.op.getSymName().str() + ".every", kernel::SpaceKind::States, nullptr);
+  space->addColumn("node");
+  space->used = true;
+  SmallVector<Value> keys = asColumns(op.getKeys());
+  ListInfo called = reached;
+  called.of = space->name;
+  called.first = structure.count(loc, space);
+  structure.claim(loc, reached.length, space);
+  structure.loop(loc, reached.length, [&](Value j) {
+    keys[0] = lists.element(reached, j).scalar;
+    Value isCalled = kernel::CalledOp::create(b, loc, b.getI1Type(), cell.group, cell.number, keys);
+    structure.when(loc, isCalled, [&] { structure.push(loc, space, keys[0]); });
+  });
+  called.length = structure.sub(structure.count(loc, space), called.first);
+  env.set(op.getResult(0), AbstractValue::of(called));
+}
+
+/// In the walk that writes calls: how long the lists are that a call gives is structure. The callee says,
+/// which is no recursive cell (LANGUAGE C6): of its body only that is walked which lengths depend on.
+void Calls::calledLists(dyn::CallOp op, RowContext at) {
+  Block &body = infoOf(op.getCalleeAttr()).op.getBody().front();
+  llvm::DenseSet<Operation *> walked; // for these keys
+  for (auto [k, result] : llvm::enumerate(op.getResults())) {
+    if (!isa<dyn::ListType>(result.getType())) {
+      env.set(result, AbstractValue());
+      continue;
+    }
+    // Not of a cell without lists: it may be the one that is being walked.
+    for (auto [argument, key] : llvm::zip(body.getArguments(), op.getKeys()))
+      env.set(argument, AbstractValue::structural(env.structural(key)));
+    env.set(result, AbstractValue::of(lengthsIn(body.getTerminator()->getOperand(k), at, walked)));
+  }
+}
+
+ListInfo Calls::lengthsIn(Value list, RowContext at, llvm::DenseSet<Operation *> &walked) {
+  if (!isa<dyn::ListType>(cast<dyn::ListType>(list.getType()).getElement()))
+    for (Value from = list; from; from = dyn::lengthFrom(from))
+      list = from;
+  if (auto call = list.getDefiningOp<dyn::CallOp>(); call && !call.getEvery()) { // not made here
+    for (Value key : call.getKeys())
+      walkFor(key, at, walked);
+    calledLists(call, at);
+  } else {
+    walkFor(list, at, walked);
+  }
+  ListInfo info = env.lookup(list).list;
+  return info.from == ListInfo::From::Lists ? info : lists.lengthsOf(info);
+}
+
+/// Walks what a value is made of.
+void Calls::walkFor(Value value, RowContext at, llvm::DenseSet<Operation *> &walked) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !walked.insert(op).second)
+    return;
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (!op->isAncestor(operand.getParentBlock()->getParentOp()))
+        walkFor(operand, at, walked);
+  });
+  walker.walkOperation(op, at);
+}
+
+} // namespace dbc::passes
