@@ -101,8 +101,7 @@ struct Lowering {
       schedule->moveBefore(run);
     SymbolTable names(to);
     Operation *schedule = &*std::prev(run->getIterator());
-    PackedWeights packed{{}, OpBuilder(b.getContext()), &names};
-    packed.declare.setInsertionPoint(*to.getOps<kernel::FuncOp>().begin());
+    PackedWeights packed(names, *to.getOps<kernel::FuncOp>().begin());
     // Stage bodies look arrays up in the program that is being taken apart.
     for (auto space : to.getOps<kernel::SpaceOp>())
       spaces[space.getSymName()] = space;

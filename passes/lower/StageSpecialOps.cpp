@@ -102,72 +102,17 @@ Value StageToKernel::rowsOf(Value value, int64_t offset) {
   return rowsOf(op->getOperand(0), offset);
 }
 
-/// The symbol of the packed form of a product's matrix and bias, declared once a program.
+/// The symbol of the packed form of a product's matrix and bias.
 std::string StageToKernel::pack(linalg::ContractOp op) {
-  Value weights = matVec(op)->weights;
   FlatSymbolRefAttr init;
   if (arith::AddFOp sum = biasedSum(op)) {
     Value other = sum.getLhs() == op->getResult(0) ? sum.getRhs() : sum.getLhs();
     init = other.getDefiningOp<dyn::GetOp>().getParamAttr();
   }
-  IntegerAttr gates, width;
-  if (auto shape = tiles.find(resultOf(op)); shape != tiles.end()) {
-    gates = b.getI64IntegerAttr(shape->second.gates);
-    width = b.getI64IntegerAttr(tileUnits);
-  }
-  SmallVector<Attribute> parts;
-  SmallVector<int64_t> places, blocks; ///< of the parts; the latter with what they are of their parameters
-  bool isCut = false;
-  std::optional<int64_t> tables;
-  std::string key;
-  Type type = weights.getType();
-  std::function<void(Value, int64_t, int64_t)> place = [&](Value v, int64_t row, int64_t column) {
-    tensor::ExtractSliceOp slice = weightSlice(v);
-    if (auto get = (slice ? slice.getSource() : v).getDefiningOp<dyn::GetOp>()) {
-      parts.push_back(get.getParamAttr());
-      places.append({row, column});
-      isCut |= slice != nullptr;
-      blocks.append({row, column});
-      llvm::append_range(blocks, slice ? slice.getStaticOffsets() : ArrayRef<int64_t>{0, 0});
-      llvm::append_range(blocks, dyn::extents(v.getType()).take_back(2));
-      return;
-    }
-    auto concat = v.getDefiningOp<tensor::ConcatOp>();
-    for (Value input : concat.getInputs()) {
-      place(input, row, column);
-      (concat.getDim() == 0 ? row : column) += dyn::extents(input.getType())[concat.getDim()];
-    }
-  };
-  if (auto take = weights.getDefiningOp<dyn::TakeOp>()) {
-    type = take.getTensor().getType();
-    tables = dyn::extents(type)[0];
-    type = RankedTensorType::get(dyn::extents(type).drop_front(), b.getF32Type());
-    weights = take.getTensor();
-  }
-  place(weights, 0, 0);
-  if (isCut)
-    places = std::move(blocks);
-  llvm::raw_string_ostream out(key);
-  out << b.getArrayAttr(parts) << tables.has_value();
-  if (init)
-    out << " init " << init;
-  if (gates)
-    out << " gates " << gates << " width " << width;
-  llvm::interleaveComma(places, out);
-  std::string &symbol = packed.symbols[key];
-  if (symbol.empty()) {
-    std::string name;
-    for (Attribute part : parts)
-      name += (name.empty() ? "" : "_") + cast<FlatSymbolRefAttr>(part).getValue().str();
-    auto op = kernel::WeightsOp::create(packed.declare, loc, "packed." + name, b.getArrayAttr(parts), places,
-                                        dyn::extents(type)[0], dyn::extents(type)[1],
-                                        tables ? b.getI64IntegerAttr(*tables) : IntegerAttr(), init, gates,
-                                        width, kernel::ContractAttr());
-    op->remove();
-    packed.names->insert(op, packed.declare.getInsertionPoint());
-    symbol = op.getSymName().str();
-  }
-  return symbol;
+  std::optional<int64_t> gates;
+  if (auto shape = tiles.find(resultOf(op)); shape != tiles.end())
+    gates = shape->second.gates;
+  return packed.symbolOf(loc, matVec(op)->weights, init, gates, tileUnits);
 }
 
 Value StageToKernel::resultOf(linalg::ContractOp op) {

@@ -13,18 +13,12 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Builders.h"
 #include "passes/Products.h"
+#include "passes/lower/PackedWeights.h"
 #include "passes/lower/Reductions.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace dbc::passes {
-
-/// What stages of a program share: the packed weights made so far.
-struct PackedWeights {
-  llvm::StringMap<std::string> symbols; ///< by contents
-  mlir::OpBuilder declare;              ///< where `kernel.weights` go
-  mlir::SymbolTable *names = nullptr;
-};
 
 class StageToKernel {
 public:

@@ -1,0 +1,77 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "passes/lower/PackedWeights.h"
+#include "ir/Kernel/Kernel.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+
+namespace {
+/// The parameters that a matrix is put together from, and where each lies in it.
+struct Parts {
+  SmallVector<Attribute> symbols;
+  SmallVector<int64_t> places, blocks; ///< of the parts; the latter with what they are of their parameters
+  bool isCut = false;
+
+  void add(Value v, int64_t row, int64_t column) {
+    tensor::ExtractSliceOp slice = weightSlice(v);
+    if (auto get = (slice ? slice.getSource() : v).getDefiningOp<dyn::GetOp>()) {
+      symbols.push_back(get.getParamAttr());
+      places.append({row, column});
+      isCut |= slice != nullptr;
+      blocks.append({row, column});
+      llvm::append_range(blocks, slice ? slice.getStaticOffsets() : ArrayRef<int64_t>{0, 0});
+      llvm::append_range(blocks, dyn::extents(v.getType()).take_back(2));
+      return;
+    }
+    auto concat = v.getDefiningOp<tensor::ConcatOp>();
+    for (Value input : concat.getInputs()) {
+      add(input, row, column);
+      (concat.getDim() == 0 ? row : column) += dyn::extents(input.getType())[concat.getDim()];
+    }
+  }
+};
+} // namespace
+
+std::string PackedWeights::symbolOf(Location at, Value weights, FlatSymbolRefAttr init,
+                                    std::optional<int64_t> gates, int64_t width) {
+  Type type = weights.getType();
+  IntegerAttr tables, gatesAttr, widthAttr;
+  if (auto take = weights.getDefiningOp<dyn::TakeOp>()) {
+    auto table = dyn::extents(take.getTensor().getType());
+    tables = declare.getI64IntegerAttr(table[0]);
+    type = RankedTensorType::get(table.drop_front(), declare.getF32Type());
+    weights = take.getTensor();
+  }
+  if (gates) {
+    gatesAttr = declare.getI64IntegerAttr(*gates);
+    widthAttr = declare.getI64IntegerAttr(width);
+  }
+  Parts parts;
+  parts.add(weights, 0, 0);
+  ArrayAttr symbolsOfParts = declare.getArrayAttr(parts.symbols);
+  ArrayRef<int64_t> places = parts.isCut ? parts.blocks : parts.places;
+  std::string key;
+  llvm::raw_string_ostream out(key);
+  out << symbolsOfParts << bool(tables);
+  if (init)
+    out << " init " << init;
+  if (gates)
+    out << " gates " << gatesAttr << " width " << widthAttr;
+  llvm::interleaveComma(places, out);
+  std::string &symbol = symbols[key];
+  if (symbol.empty()) {
+    std::string name;
+    for (Attribute part : parts.symbols)
+      name += (name.empty() ? "" : "_") + cast<FlatSymbolRefAttr>(part).getValue().str();
+    auto op = kernel::WeightsOp::create(declare, at, "packed." + name, symbolsOfParts, places,
+                                        dyn::extents(type)[0], dyn::extents(type)[1], tables, init, gatesAttr,
+                                        widthAttr, kernel::ContractAttr());
+    op->remove();
+    names.insert(op, declare.getInsertionPoint());
+    symbol = op.getSymName().str();
+  }
+  return symbol;
+}
+
+} // namespace dbc::passes

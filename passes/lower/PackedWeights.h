@@ -1,0 +1,29 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The packed form of the matrices that a program's products read.
+#pragma once
+
+#include "mlir/IR/SymbolTable.h"
+#include "passes/Products.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace dbc::passes {
+
+/// Declares packed weights, once a program for all products by the same matrix.
+class PackedWeights {
+public:
+  /// Declarations get names from `names` and stand before `before`.
+  PackedWeights(mlir::SymbolTable &names, mlir::Operation *before) : names(names), declare(before) {}
+
+  /// The symbol of a packed matrix, or table of matrices. Its products start from the parameter `init`, if it
+  /// is not null, and are computed in tiles of `width` units for each of their gates, if there are `gates`.
+  std::string symbolOf(mlir::Location at, mlir::Value weights, mlir::FlatSymbolRefAttr init,
+                       std::optional<int64_t> gates, int64_t width);
+
+private:
+  mlir::SymbolTable &names;
+  mlir::OpBuilder declare;
+  llvm::StringMap<std::string> symbols; ///< by contents
+};
+
+} // namespace dbc::passes
