@@ -4,11 +4,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
-#include "passes/Products.h"
 #include "passes/lower/StageToKernel.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -88,11 +85,12 @@ Value StageToKernel::element(Value value, ValueRange at, bool cached) {
   if (here)
     if (Value known = cache.lookup(value))
       return known;
-  if (productOf(value) && !kept.contains(value)) {
-    assert(caching && llvm::equal(cacheAt, at) && "a gate that is not kept is used in its tile alone");
+  if (plan.productOf(value) && !plan.isMaterialised(value)) {
+    assert(caching && llvm::equal(cacheAt, at) &&
+           "a gate that is not materialised is used in its tile alone");
     return cache[value] = gateElement(value);
   }
-  if (kept.contains(value)) {
+  if (plan.isMaterialised(value)) {
     SmallVector<Value> indices{i};
     llvm::append_range(indices, at);
     return kernel::ReadOp::create(b, value.getLoc(), dyn::scalar(value.getType()), localOf(value), indices);

@@ -4,9 +4,7 @@
 // sum runs in the order of its index.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "passes/Products.h"
 #include "passes/lower/StageToKernel.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -16,7 +14,7 @@ void StageToKernel::emitSpecial(Operation *op) {
   if (auto product = dyn_cast<linalg::ContractOp>(op)) {
     auto found = matVec(product);
     if (found && packs(found->weights))
-      return this->product(product, operandsOf(product), {}, localOf(resultOf(product)));
+      return this->product(product, operandsOf(product), {}, localOf(plan.resultOf(product->getResult(0))));
     if (auto matrices = matMul(product))
       return multiply(product, *matrices);
     return contract(product);
@@ -34,21 +32,6 @@ void StageToKernel::emitSpecial(Operation *op) {
 
 //===-- Products
 //----------------------------------------------------------------------------------------------===//
-
-bool StageToKernel::addressable(Value value) {
-  if (kept.contains(value))
-    return true;
-  Operation *op = value.getDefiningOp();
-  if (isa<batch::ReadOp, batch::GatherOp>(op))
-    return true;
-  if (auto take = dyn_cast<dyn::TakeOp>(op))
-    return take.getTensor().getDefiningOp<dyn::GetOp>() && dyn::extents(take.getIndex().getType()).empty();
-  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
-    return slice.getSourceType().getRank() == 1 && addressable(slice.getSource());
-  if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op))
-    return addressable(op->getOperand(0));
-  return false;
-}
 
 /// Scratch with one row number for each row of the block; of numbers that have a name, made once.
 Value StageToKernel::rowNumbers(StringRef name, function_ref<Value()> number) {
@@ -72,7 +55,7 @@ Value StageToKernel::rowsOf(Value value, int64_t offset) {
     return kernel::RowsOp::create(b, value.getLoc(), kernel::RowsType::get(b.getContext()), array, via, from,
                                   local, offset);
   };
-  if (kept.contains(value))
+  if (plan.isMaterialised(value))
     return make({}, {}, {}, localOf(value));
   Operation *op = value.getDefiningOp();
   if (auto get = dyn_cast<dyn::GetOp>(op))
@@ -110,28 +93,18 @@ std::string StageToKernel::pack(linalg::ContractOp op) {
     init = other.getDefiningOp<dyn::GetOp>().getParamAttr();
   }
   std::optional<int64_t> gates;
-  if (auto shape = tiles.find(resultOf(op)); shape != tiles.end())
-    gates = shape->second.gates;
-  return packed.symbolOf(loc, matVec(op)->weights, init, gates, tileUnits);
-}
-
-Value StageToKernel::resultOf(linalg::ContractOp op) {
-  Value sum = biased.lookup(op->getResult(0));
-  return sum ? sum : op->getResult(0);
+  if (Value result = plan.resultOf(op->getResult(0)); plan.isTiled(result))
+    gates = plan.gatesOfTiled(result).gates;
+  return packed.symbolOf(loc, matVec(op)->weights, init, gates, plan.unitsOfTile());
 }
 
 StageToKernel::Operands StageToKernel::operandsOf(linalg::ContractOp op) {
   auto [weights, x] = *matVec(op);
   Operands operands;
-  auto segment = [&](Value part) {
+  for (Value part : plan.partsOf(x)) {
     operands.segments.push_back(rowsOf(part, 0));
     operands.lengths.push_back(dyn::extents(part.getType())[0]);
-  };
-  if (joined.contains(x))
-    for (Value part : x.getDefiningOp<tensor::ConcatOp>().getInputs())
-      segment(part);
-  else
-    segment(x);
+  }
   if (auto take = weights.getDefiningOp<dyn::TakeOp>())
     operands.table = rowNumbers("", [&] { return element(take.getIndex(), {}); });
   else if (auto sum = x.getDefiningOp<batch::SegmentOp>();
@@ -148,14 +121,9 @@ void StageToKernel::product(linalg::ContractOp op, const Operands &operands, Val
 }
 
 void StageToKernel::multiply(linalg::ContractOp op, const MatMul &product) {
-  SmallVector<Value> parts;
-  if (joined.contains(product.b))
-    llvm::append_range(parts, product.b.getDefiningOp<tensor::ConcatOp>().getInputs());
-  else
-    parts.push_back(product.b);
   SmallVector<Value> b;
   SmallVector<int64_t> lengths;
-  for (Value part : parts) {
+  for (Value part : plan.partsOf(product.b)) {
     b.push_back(rowsOf(part, 0));
     lengths.push_back(dyn::extents(part.getType())[0]);
   }

@@ -6,7 +6,6 @@
 // are no multiple of it overlaps the one before.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "passes/Products.h"
 #include "passes/lower/StageToKernel.h"
 
 using namespace mlir;
@@ -16,81 +15,29 @@ namespace dbc::passes {
 /// Tiles of a thread: the last one may need what the one before left in its place, see kernel.weights.
 static constexpr int64_t kFewestTiles = 2;
 
-void StageToKernel::findTiles() {
-  if (tileUnits == 0)
-    return;
-  for (auto op : stage.getBody().front().getOps<linalg::ContractOp>()) {
-    auto found = matVec(op);
-    if (!found || !packs(found->weights))
-      continue;
-    Value result = resultOf(op);
-    auto shape = gatesOf(result);
-    if (!shape || shape->units < tileUnits)
-      continue;
-    tiles[result] = *shape;
-    // What is wanted at other places than its own is kept as a whole.
-    for (Operation *user : result.getUsers())
-      if (auto slice = dyn_cast<tensor::ExtractSliceOp>(user))
-        if (!llvm::all_of(slice->getUsers(), [&](Operation *u) { return isElementwise(u, slice.getType()); }))
-          materialise(slice);
-  }
-}
-
-Value StageToKernel::productOf(Value value) {
-  if (tiles.contains(value))
-    return value;
-  auto slice = value.getDefiningOp<tensor::ExtractSliceOp>();
-  return slice && tiles.contains(slice.getSource()) ? slice.getSource() : Value();
-}
-
-SmallVector<int64_t> StageToKernel::shapeOf(const Action &action) {
-  if (isTiled(action))
-    return {tiles[action.value].units};
-  return llvm::to_vector(dyn::extents(action.value.getType()));
-}
-
-/// Gates of the group's products that something outside of the group uses are kept.
-void StageToKernel::keepGates(ArrayRef<Action *> group) {
-  for (auto &action : actions) {
-    if (action->done || llvm::is_contained(group, action.get()))
-      continue;
-    SmallVector<Touch> touched;
-    needs(*action, touched);
-    for (const Touch &t : touched)
-      if (productOf(t.value) && !kept.contains(t.value) && llvm::is_contained(group, actionFor(t.value))) {
-        materialise(t.value);
-        locals[t.value] = localFor(t.value, dyn::extents(t.value.getType()));
-      }
-  }
-  for (Action *action : group)
-    if (isTiled(*action))
-      for (Value value : kept)
-        if (productOf(value) == action->value)
-          action->gates.push_back(value);
-}
-
 /// A gate of the current unit.
 Value StageToKernel::gateElement(Value gate) {
-  Value product = productOf(gate);
+  Value product = plan.productOf(gate);
   auto slice = gate.getDefiningOp<tensor::ExtractSliceOp>();
-  int64_t number = gate == product ? 0 : slice.getStaticOffsets()[0] / tiles[product].units;
+  int64_t number = gate == product ? 0 : slice.getStaticOffsets()[0] / plan.gatesOfTiled(product).units;
   return kernel::ReadOp::create(b, gate.getLoc(), dyn::scalar(gate.getType()), tileLocals[product],
                                 ValueRange{i, integer(number), tileUnit});
 }
 
-void StageToKernel::emitTiles(ArrayRef<Action *> group) {
-  keepGates(group);
+void StageToKernel::emitTiles(const StageStep &step) {
+  for (Value gate : step.gates)
+    locals[gate] = localFor(gate, dyn::extents(gate.getType()));
   struct Product {
     linalg::ContractOp op;
     Operands operands;
     Value into;
   };
   SmallVector<Product> products;
-  int64_t units = shapeOf(*group[0])[0];
-  for (Action *action : group)
-    if (isTiled(*action)) {
+  int64_t units = plan.shapeOf(*step.actions[0])[0], tileUnits = plan.unitsOfTile();
+  for (const Action *action : step.actions)
+    if (plan.isTiled(*action)) {
       auto op = cast<linalg::ContractOp>(action->op);
-      Value into = localFor(action->value, {tiles[action->value].gates, tileUnits});
+      Value into = localFor(action->value, {plan.gatesOfTiled(action->value).gates, tileUnits});
       tileLocals[action->value] = into;
       products.push_back({op, operandsOf(op), into});
     }
@@ -100,7 +47,7 @@ void StageToKernel::emitTiles(ArrayRef<Action *> group) {
     rows([&] {
       loops({tileUnits}, [&](ValueRange at) {
         tileUnit = at[0];
-        emitElements(group, unitAt(first, at[0]));
+        emitElements(step.actions, unitAt(first, at[0]));
       });
     });
   });

@@ -1,22 +1,14 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // Lowers the body of one stage to loops over rows and elements.
-//
-// Row-level tensors become either expressions, written where they are used, or MATERIALISED values, kept in
-// scratch for the rows of a block. Materialised are results of products, reductions and joins, what these
-// need in memory, and what several loops use. Elementwise values of one shape are computed in one loop
-// (fusion); each is computed once there.
 #pragma once
 
 #include "ir/Batch/Batch.h"
 #include "ir/Kernel/Kernel.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Builders.h"
-#include "passes/Products.h"
 #include "passes/lower/PackedWeights.h"
 #include "passes/lower/Reductions.h"
-#include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/SetVector.h"
+#include "passes/lower/StageOrder.h"
 
 namespace dbc::passes {
 
@@ -31,18 +23,7 @@ private:
   /// Elements that are a whole number of vectors on every machine; a part is of two such, since GCC writes
   /// loops of 16 short steps out, number by number, before it thinks of vectors.
   static constexpr int64_t kWholeVectors = 16, kPart = 2 * kWholeVectors;
-  /// Operations that follow on each other in one expression, at most: more are kept in between.
-  static constexpr int kMostSteps = 256;
   using Indices = llvm::SmallVector<mlir::Value, 4>;
-
-  /// One thing to compute: an elementwise value (with its places) or an op with a loop structure of its own.
-  struct Action {
-    mlir::Value value;                           ///< what is computed; null for an op alone
-    mlir::Operation *op = nullptr;               ///< special op, or null
-    llvm::SmallVector<mlir::Operation *> writes; ///< writes and scatters of an elementwise value
-    llvm::SmallVector<mlir::Value> gates;        ///< of a tiled product: gates to be kept for later
-    bool done = false;
-  };
 
   /// The column by which the stage's rows name others.
   template <class Op> llvm::StringRef columnOf(Op op) { return batch::relationOf(relations, op).getColumn(); }
@@ -50,35 +31,13 @@ private:
     return relations.lookup<batch::ListRelationOp>(op.getList());
   }
 
-  // Deciding
-  void findActions();
-  bool isSpecial(mlir::Operation *op);
-  bool loadable(mlir::Value value);
-  /// Whether its rows lie in memory one element after the other, so that a product can read them in place.
-  bool addressable(mlir::Value value);
-  void materialise(mlir::Value value);
-  struct Touch {
-    mlir::Value value;
-    bool same; ///< at the very indices of the one that touches
-  };
-  void touches(mlir::Value value, bool same, llvm::SmallVectorImpl<Touch> &out, bool root = true);
-  bool ready(const Action &action, llvm::ArrayRef<Action *> group);
-  void needs(const Action &action, llvm::SmallVectorImpl<Touch> &out);
-  /// The action that computes a materialised value or a gate.
-  Action *actionFor(mlir::Value value);
   mlir::Value localFor(mlir::Value value, llvm::ArrayRef<int64_t> shape);
 
   // Tiles, see StageTiles.cpp
-  void findTiles();
-  bool isTiled(const Action &action) { return action.op && tiles.contains(action.value); }
-  llvm::SmallVector<int64_t> shapeOf(const Action &action);
-  /// The tiled product that a value is a gate of, or null.
-  mlir::Value productOf(mlir::Value value);
-  void keepGates(llvm::ArrayRef<Action *> group);
-  void emitTiles(llvm::ArrayRef<Action *> group);
+  void emitTiles(const StageStep &step);
   /// Lets callers choose which tiles are computed, where all of the stage is one loop over them.
   void shareTiles();
-  void emitElements(llvm::ArrayRef<Action *> group, mlir::ValueRange at);
+  void emitElements(llvm::ArrayRef<const Action *> group, mlir::ValueRange at);
   /// Runs what it is given for each element.
   using EachElement = llvm::function_ref<void(llvm::function_ref<void(mlir::ValueRange)>)>;
   void inVectors(llvm::ArrayRef<int64_t> shape, llvm::function_ref<void(EachElement)> body);
@@ -88,8 +47,8 @@ private:
   mlir::Value gateElement(mlir::Value gate);
 
   // Writing
-  void emitAll();
-  void emitGroup(llvm::ArrayRef<Action *> group);
+  void emitAll(const StageOrder &order);
+  void emitGroup(llvm::ArrayRef<const Action *> group);
   void emitSpecial(mlir::Operation *op);
   void rows(llvm::function_ref<void()> body);
   void loops(llvm::ArrayRef<int64_t> shape, llvm::function_ref<void(mlir::ValueRange)> body,
@@ -118,8 +77,6 @@ private:
   bool ofModel(mlir::FlatSymbolRefAttr buffer);
   mlir::Value localOf(mlir::Value value);
 
-  /// Result of a product, its bias included.
-  mlir::Value resultOf(mlir::linalg::ContractOp op);
   /// What a product multiplies, found once for all its tiles.
   struct Operands {
     llvm::SmallVector<mlir::Value> segments;
@@ -160,18 +117,11 @@ private:
   mlir::OpBuilder b;
   mlir::Location loc;
   int64_t blockRows;
-  int64_t tileUnits; ///< 0: no tiles
   bool ordered, repeats;
-  std::vector<std::unique_ptr<Action>> actions;
-  llvm::DenseMap<mlir::Value, Action *> actionOf;
-  llvm::SetVector<mlir::Value> kept;               ///< materialised values
-  llvm::DenseMap<mlir::Value, mlir::Value> locals; ///< their scratch
-  llvm::DenseMap<mlir::Value, mlir::Value>
-      biased;                               ///< product -> the sum with its bias, materialised in its stead
-  llvm::DenseMap<mlir::Value, Gates> tiles; ///< results of products that are computed tile by tile
-  llvm::DenseMap<mlir::Value, mlir::Value> tileLocals; ///< their scratch for one tile
+  StagePlan plan;
+  llvm::DenseMap<mlir::Value, mlir::Value> locals;     ///< scratch of materialised values
+  llvm::DenseMap<mlir::Value, mlir::Value> tileLocals; ///< scratch of tiled products, for one tile
   llvm::SmallVector<kernel::ForOp> tileLoops;
-  llvm::DenseSet<mlir::Value> joined; ///< joins that a product makes itself, of segments
   bool failed_ = false;
   // Where code is being written
   mlir::Value base, count, i, row;

@@ -1,0 +1,255 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "passes/lower/StagePlan.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+
+/// Operations that follow on each other in one expression, at most: more are materialised in between.
+static constexpr int kMostSteps = 256;
+
+StagePlan::StagePlan(batch::StageOp stage)
+    : body(stage.getBody().front()), tileUnits(stage.getSchedule() ? stage.getSchedule()->getUnits() : 0) {
+  // A product with a bias starts from it.
+  for (auto op : body.getOps<linalg::ContractOp>()) {
+    if (arith::AddFOp sum = biasedSum(op))
+      biased[op->getResult(0)] = sum.getResult();
+  }
+  findTiles();
+  for (Operation &op : body) {
+    materialiseResults(&op);
+    materialiseOperands(&op);
+  }
+  materialiseRowsOfProducts();
+  for (Value value : joined)
+    materialised_.remove(value);
+  materialiseShared();
+  listActions();
+}
+
+/// Whether a join of parameters serves products alone, which pack it.
+static bool onlyPacked(Operation *op) {
+  return llvm::all_of(op->getUsers(), [&](Operation *user) {
+    if (auto product = dyn_cast<linalg::ContractOp>(user)) {
+      auto found = matVec(product);
+      return found && found->weights == op->getResult(0) &&
+             dyn::extents(found->weights.getType()).size() == 2;
+    }
+    return isa<tensor::ConcatOp>(user) && onlyPacked(user);
+  });
+}
+
+bool StagePlan::isSpecial(Operation *op) {
+  if (isa<tensor::ConcatOp>(op) && isWeights(op->getResult(0)))
+    return !onlyPacked(op);
+  return isa<linalg::ContractOp, dyn::ReduceOp, dyn::SoftmaxOp, dyn::TopKOp, batch::SegmentOp,
+             tensor::ConcatOp, tensor::FromElementsOp>(op) &&
+         !isWeights(op->getResult(0));
+}
+
+bool StagePlan::loadable(Value value) const {
+  if (materialised_.contains(value))
+    return true;
+  Operation *op = value.getDefiningOp();
+  if (isa<batch::ReadOp, batch::GatherOp, dyn::GetOp, batch::ColumnOp, arith::ConstantOp, linalg::FillOp>(op))
+    return true;
+  if (isa<tensor::ExtractSliceOp, tensor::ExtractOp, dyn::TransposeOp, dyn::BroadcastOp, tensor::SplatOp,
+          tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::ReshapeOp, dyn::TakeOp>(op))
+    return loadable(op->getOperand(0));
+  return false;
+}
+
+bool StagePlan::addressable(Value value) const {
+  if (materialised_.contains(value))
+    return true;
+  Operation *op = value.getDefiningOp();
+  if (isa<batch::ReadOp, batch::GatherOp>(op))
+    return true;
+  if (auto take = dyn_cast<dyn::TakeOp>(op))
+    return take.getTensor().getDefiningOp<dyn::GetOp>() && dyn::extents(take.getIndex().getType()).empty();
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    return slice.getSourceType().getRank() == 1 && addressable(slice.getSource());
+  if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op))
+    return addressable(op->getOperand(0));
+  return false;
+}
+
+//===-- Tiles -------------------------------------------------------------------------------------------===//
+
+void StagePlan::findTiles() {
+  if (tileUnits == 0)
+    return;
+  for (auto op : body.getOps<linalg::ContractOp>()) {
+    auto found = matVec(op);
+    if (!found || !packs(found->weights))
+      continue;
+    Value result = resultOf(op->getResult(0));
+    auto shape = gatesOf(result);
+    if (!shape || shape->units < tileUnits)
+      continue;
+    tiles[result] = *shape;
+    // What is wanted at other places than its own is materialised as a whole.
+    for (Operation *user : result.getUsers())
+      if (auto slice = dyn_cast<tensor::ExtractSliceOp>(user))
+        if (!llvm::all_of(slice->getUsers(), [&](Operation *u) { return isElementwise(u, slice.getType()); }))
+          materialise(slice);
+  }
+}
+
+Value StagePlan::productOf(Value gate) const {
+  if (isTiled(gate))
+    return gate;
+  auto slice = gate.getDefiningOp<tensor::ExtractSliceOp>();
+  return slice && isTiled(slice.getSource()) ? slice.getSource() : Value();
+}
+
+SmallVector<int64_t> StagePlan::shapeOf(const Action &action) const {
+  if (isTiled(action))
+    return {gatesOfTiled(action.value).units};
+  return llvm::to_vector(dyn::extents(action.value.getType()));
+}
+
+//===-- What is materialised ----------------------------------------------------------------------------===//
+
+Value StagePlan::resultOf(Value product) const {
+  Value sum = biased.lookup(product);
+  return sum ? sum : product;
+}
+
+void StagePlan::materialiseResults(Operation *op) {
+  if (!isSpecial(op))
+    return;
+  for (Value result : op->getResults())
+    if (Value whole = resultOf(result); !isTiled(whole))
+      materialise(whole);
+}
+
+/// The join behind an operand that its product makes itself, or null.
+static tensor::ConcatOp joinedByProduct(linalg::ContractOp product, Value operand) {
+  auto concat = operand.getDefiningOp<tensor::ConcatOp>();
+  if (!product || !concat || !operand.hasOneUse())
+    return {};
+  if (auto matrices = matMul(product))
+    return operand == matrices->b && concat.getDim() == 0 ? concat : tensor::ConcatOp();
+  auto found = matVec(product);
+  return found && packs(found->weights) ? concat : tensor::ConcatOp();
+}
+
+/// What an op reads more than once is not computed each time.
+void StagePlan::materialiseOperands(Operation *op) {
+  auto product = dyn_cast<linalg::ContractOp>(op);
+  auto reduce = dyn_cast<dyn::ReduceOp>(op);
+  if (!product && !isa<dyn::SoftmaxOp, dyn::TopKOp>(op) &&
+      !(reduce && reduce.getKind() == dyn::ReduceKind::LogSumExp))
+    return;
+  for (Value operand : op->getOperands().take_front(product ? 2 : 1)) {
+    if (isWeights(operand))
+      continue;
+    if (tensor::ConcatOp concat = joinedByProduct(product, operand)) {
+      joined.insert(operand);
+      for (Value part : concat.getInputs())
+        if (!addressable(part))
+          materialise(part);
+    } else if (!loadable(operand)) {
+      materialise(operand);
+    }
+  }
+}
+
+/// Operands of products by the kernel must lie in memory row by row.
+void StagePlan::materialiseRowsOfProducts() {
+  for (auto op : body.getOps<linalg::ContractOp>())
+    if (auto found = matMul(op))
+      for (Value operand : {found->a, found->b})
+        if (!joined.contains(operand) && !addressable(operand) && !operand.getDefiningOp<dyn::GetOp>())
+          materialise(operand);
+  for (auto op : body.getOps<linalg::ContractOp>())
+    if (auto found = matVec(op);
+        found && packs(found->weights) && !joined.contains(found->x) && !addressable(found->x))
+      materialise(found->x);
+}
+
+/// Arithmetic that several loops want is done once. So is what ends a chain of many steps: an expression is
+/// walked from its end, and the machine's stack must hold that.
+void StagePlan::materialiseShared() {
+  llvm::DenseMap<Value, int> steps;
+  for (Operation &op : body) {
+    int longest = 0;
+    for (Value operand : op.getOperands())
+      longest = std::max(longest, materialised_.contains(operand) ? 0 : steps.lookup(operand));
+    for (Value result : op.getResults())
+      steps[result] = longest + 1;
+    if (!isa<arith::ArithDialect, math::MathDialect>(op.getDialect()) &&
+        !isa<dyn::FunctionOp, dyn::IntOp, dyn::NarrowOp>(op))
+      continue;
+    if (isa<arith::ConstantOp>(op))
+      continue;
+    Value value = op.getResult(0);
+    if (isTiled(value))
+      continue;
+    if (steps[value] >= kMostSteps)
+      materialise(value);
+    bool elementwise = llvm::all_of(value.getUsers(), [&](Operation *user) {
+      return isa<batch::WriteOp, batch::ScatterOp>(user) ||
+             (!isSpecial(user) && user->getNumResults() == 1 &&
+              dyn::extents(user->getResult(0).getType()) == dyn::extents(value.getType()) &&
+              !isa<dyn::TransposeOp>(user));
+    });
+    if (!value.hasOneUse() || !elementwise)
+      if (!value.use_empty() && !(value.hasOneUse() && isa<dyn::ReduceOp>(*value.user_begin())))
+        materialise(value);
+  }
+}
+
+SmallVector<Value> StagePlan::partsOf(Value operand) const {
+  if (joined.contains(operand))
+    return llvm::to_vector_of<Value>(operand.getDefiningOp<tensor::ConcatOp>().getInputs());
+  return {operand};
+}
+
+//===-- Actions -----------------------------------------------------------------------------------------===//
+
+void StagePlan::listActions() {
+  auto action = [&](Value value, Operation *op) {
+    actions_.push_back(std::make_unique<Action>());
+    actions_.back()->value = value;
+    actions_.back()->op = op;
+    return actions_.back().get();
+  };
+  for (Value value : materialised_)
+    if (value.getDefiningOp()->getBlock() != &body) // a constant, which stands outside
+      actionOf[value] = action(value, nullptr);
+  for (Operation &op : body) {
+    if (isa<batch::WriteOp, batch::ScatterOp>(op)) {
+      Value value = op.getOperand(0);
+      Action *&known = actionOf[value];
+      if (!known || known->op)
+        action(value, nullptr)->writes.push_back(&op);
+      else
+        known->writes.push_back(&op);
+      continue;
+    }
+    if (op.getNumResults() != 1)
+      continue;
+    Value value = op.getResult(0);
+    if (isSpecial(&op) && !joined.contains(value)) {
+      Value whole = resultOf(value);
+      actionOf[whole] = action(whole, &op);
+    } else if (materialised_.contains(value) && !actionOf.count(value) && !productOf(value))
+      actionOf[value] = action(value, nullptr);
+  }
+}
+
+const Action *StagePlan::actionFor(Value value) const {
+  Value product = productOf(value);
+  return actionOf.lookup(product ? product : value);
+}
+
+bool StagePlan::computes(const Action &action) const {
+  return isMaterialised(action.value) && actionOf.lookup(action.value) == &action;
+}
+
+} // namespace dbc::passes

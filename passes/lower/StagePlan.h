@@ -1,0 +1,82 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// What is decided of a stage before its code is written.
+//
+// Row-level tensors become either expressions, written where they are used, or MATERIALISED values, in
+// scratch for the rows of a block. Materialised are results of products, reductions and joins, what these
+// need in memory, and what several loops use. Elementwise values of one shape are computed in one loop
+// (fusion); each is computed once there.
+#pragma once
+
+#include "ir/Batch/Batch.h"
+#include "passes/Products.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace dbc::passes {
+
+/// One thing to compute: an elementwise value (with its places) or an op with a loop structure of its own.
+struct Action {
+  mlir::Value value;                           ///< what is computed
+  mlir::Operation *op = nullptr;               ///< special op, or null
+  llvm::SmallVector<mlir::Operation *> writes; ///< writes and scatters of an elementwise value
+};
+
+/// Decides which values of a stage are materialised and which products are computed tile by tile, and lists
+/// the actions. Writes nothing.
+class StagePlan {
+public:
+  explicit StagePlan(batch::StageOp stage);
+
+  /// Whether an op has a loop structure of its own.
+  static bool isSpecial(mlir::Operation *op);
+
+  bool isMaterialised(mlir::Value value) const { return materialised_.contains(value); }
+  llvm::ArrayRef<mlir::Value> materialised() const { return materialised_.getArrayRef(); }
+  /// For a gate: what later loops read of a tiled product.
+  void materialise(mlir::Value value) { materialised_.insert(value); }
+
+  /// In the order of the program.
+  llvm::ArrayRef<std::unique_ptr<Action>> actions() const { return actions_; }
+  /// The action that computes a materialised value or a gate; null for what is only loaded.
+  const Action *actionFor(mlir::Value value) const;
+  /// Whether the action is the one that computes its value into scratch; others read it there.
+  bool computes(const Action &action) const;
+
+  /// Of a product: the sum with its bias where it is computed in the product's stead.
+  mlir::Value resultOf(mlir::Value product) const;
+  /// The parts of a join that a product makes itself, of segments; the value alone where it is none.
+  llvm::SmallVector<mlir::Value> partsOf(mlir::Value operand) const;
+
+  /// Whether the result of a product is computed tile by tile.
+  bool isTiled(mlir::Value result) const { return tiles.contains(result); }
+  bool isTiled(const Action &action) const { return action.op && isTiled(action.value); }
+  Gates gatesOfTiled(mlir::Value result) const { return tiles.lookup(result); }
+  int64_t unitsOfTile() const { return tileUnits; }
+  /// The tiled product that a value is a gate of, or null.
+  mlir::Value productOf(mlir::Value gate) const;
+  /// The shape of the loops that compute an action's elements.
+  llvm::SmallVector<int64_t> shapeOf(const Action &action) const;
+
+private:
+  void findTiles();
+  void materialiseResults(mlir::Operation *op);
+  void materialiseOperands(mlir::Operation *op);
+  void materialiseRowsOfProducts();
+  void materialiseShared();
+  void listActions();
+  /// Whether an element can be read from memory wherever it is wanted, without arithmetic.
+  bool loadable(mlir::Value value) const;
+  /// Whether its rows lie in memory one element after the other, so that a product can read them in place.
+  bool addressable(mlir::Value value) const;
+
+  mlir::Block &body;
+  int64_t tileUnits; ///< 0: no tiles
+  std::vector<std::unique_ptr<Action>> actions_;
+  llvm::DenseMap<mlir::Value, Action *> actionOf;
+  llvm::SetVector<mlir::Value> materialised_;
+  llvm::DenseMap<mlir::Value, mlir::Value> biased; ///< product -> the sum with its bias
+  llvm::DenseMap<mlir::Value, Gates> tiles;        ///< results of tiled products
+  llvm::DenseSet<mlir::Value> joined;              ///< joins that a product makes itself
+};
+
+} // namespace dbc::passes
