@@ -14,7 +14,7 @@ namespace dbc::passes {
 /// taken in order, one after the other.
 class Reduction {
 public:
-  /// a + b of whole numbers, checked where the caller says how.
+  /// a + b of integers, checked where the caller says how.
   using AddInts = std::function<mlir::Value(mlir::Value a, mlir::Value b)>;
   using Next = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value k, mlir::ValueRange soFar)>;
   /// A loop over k from 0 or 1 to behind the last element, that carries values; gives the last ones.

@@ -11,75 +11,6 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-Value StageToKernel::integer(int64_t value) {
-  return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(value)).getResult();
-}
-Value StageToKernel::real(double value) {
-  return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value)).getResult();
-}
-Value StageToKernel::addInt(Value x, Value y) {
-  auto zero = [](Value v) {
-    auto constant = v.getDefiningOp<arith::ConstantOp>();
-    return constant && cast<IntegerAttr>(constant.getValue()).getInt() == 0;
-  };
-  return zero(x) ? y : zero(y) ? x : arith::AddIOp::create(b, loc, x, y).getResult();
-}
-Value StageToKernel::mulInt(Value x, int64_t y) {
-  return y == 1 ? x : arith::MulIOp::create(b, loc, x, integer(y)).getResult();
-}
-
-/// A column of the stage's space at the current row, loaded once a row.
-Value StageToKernel::column(StringRef name) {
-  if (space.getExtent()) // of a table: the row's own number
-    return row;
-  Value &known = columnCache[name];
-  if (!known) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointAfterValue(row);
-    Location at = NameLoc::get(b.getStringAttr(name), loc);
-    known = kernel::LoadOp::create(b, at, b.getI32Type(), space.getSymName(), b.getStringAttr(name),
-                                   ValueRange(row));
-  }
-  return known;
-}
-
-Value StageToKernel::window(StringRef array, int64_t ago) {
-  auto buffer = func->getParentOfType<kernel::ProgramOp>().lookupSymbol<kernel::BufferOp>(array);
-  if (!buffer || !buffer.getLive())
-    return {};
-  auto number = [&](int64_t n) { return b.getI32IntegerAttr(n); };
-  Value &known = windows[b.getArrayAttr({buffer.getSpaceAttr(), buffer.getLiveAttr(), number(ago)})];
-  if (!known) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(&func.getBody().front());
-    known = kernel::WindowOp::create(b, loc, b.getI32Type(), buffer.getSpaceAttr(), buffer.getLiveAttr(),
-                                     number(ago));
-  }
-  return known;
-}
-
-Value StageToKernel::inMemory(StringRef array, Value row, int64_t ago) {
-  Value first = window(array, ago);
-  if (!first)
-    return row;
-  Value &known = inWindows[{row, first}];
-  if (!known) { // beside the row, so that it is outside of loops over its elements
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointAfterValue(row);
-    known = arith::SubIOp::create(b, loc, row, first);
-  }
-  return known;
-}
-
-bool StageToKernel::ofModel(FlatSymbolRefAttr buffer) {
-  // In the program being written: the spaces have moved there already.
-  auto array = SymbolTable::lookupNearestSymbolFrom<kernel::BufferOp>(func, buffer);
-  if (!array)
-    return false;
-  auto home = SymbolTable::lookupNearestSymbolFrom<kernel::SpaceOp>(func, array.getSpaceAttr());
-  return home.getKind() == kernel::SpaceKind::Model && !home.getExtent();
-}
-
 Value StageToKernel::element(Value value, ValueRange at, bool cached) {
   bool here = cached && caching && llvm::equal(cacheAt, at);
   if (here)
@@ -91,7 +22,7 @@ Value StageToKernel::element(Value value, ValueRange at, bool cached) {
     return cache[value] = gateElement(value);
   }
   if (plan.isMaterialised(value)) {
-    SmallVector<Value> indices{i};
+    SmallVector<Value> indices{i()};
     llvm::append_range(indices, at);
     return kernel::ReadOp::create(b, value.getLoc(), dyn::scalar(value.getType()), localOf(value), indices);
   }
@@ -124,7 +55,7 @@ Value StageToKernel::expression(Operation *op, Value value, ValueRange at) {
   };
   if (auto read = dyn_cast<batch::ReadOp>(op)) {
     return loaded(read.getBuffer(),
-                  ofModel(read.getBufferAttr()) ? integer(0) : inMemory(read.getBuffer(), row), at);
+                  ofModel(read.getBufferAttr()) ? integer(0) : inMemory(read.getBuffer(), row()), at);
   }
   if (auto gather = dyn_cast<batch::GatherOp>(op))
     return loaded(gather.getArray(),
@@ -251,19 +182,6 @@ Value StageToKernel::patch(dyn::PatchesOp op, ValueRange at) {
   }
   Value x = element(op.getX(), source);
   return inside ? arith::SelectOp::create(b, loc, inside, x, real(0)).getResult() : x;
-}
-
-Value StageToKernel::checkedInt(dyn::IntKind kind, Value x, Value y, Location at) {
-  return kernel::IntOp::create(b, at, b.getI32Type(), kind, x, y, b.getStringAttr(dyn::sourcePlace(at)), row);
-}
-
-Value StageToKernel::checked(Location at, kernel::Fault fault, Value condition, Value value,
-                             ValueRange numbers, StringRef what) {
-  SmallVector<Value> values{row};
-  llvm::append_range(values, numbers);
-  kernel::CheckOp::create(b, at, fault, condition, what, dyn::sourcePlace(at), values);
-  Value zero = value.getType().isInteger(32) ? integer(0) : real(0);
-  return arith::SelectOp::create(b, at, condition, value, zero);
 }
 
 /// Numbers as first + step * place, if they are; of floats every one must come out exactly.

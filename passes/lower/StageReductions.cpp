@@ -3,9 +3,7 @@
 // Reductions inside stages: of a tensor's axis, of the rows of a list, and softmax.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "passes/lower/Reductions.h"
 #include "passes/lower/StageToKernel.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include <limits>
 
 using namespace mlir;
@@ -46,17 +44,14 @@ void StageToKernel::reduce(dyn::ReduceOp op) {
       return store(result, op.getResult(), {});
     }
     int64_t axis = *op.getAxis();
-    loops(
-        dyn::extents(op.getType()),
-        [&](ValueRange at) {
-          Value result = reduced(op.getKind(), type, shape[axis], op.getLoc(), [&](Value k) {
-            SmallVector<Value> full(at.begin(), at.end());
-            full.insert(full.begin() + axis, k);
-            return element(op.getX(), full, false);
-          });
-          store(result, op.getResult(), at);
-        },
-        /*vector=*/false);
+    nest(dyn::extents(op.getType()), [&](ValueRange at) {
+      Value result = reduced(op.getKind(), type, shape[axis], op.getLoc(), [&](Value k) {
+        SmallVector<Value> full(at.begin(), at.end());
+        full.insert(full.begin() + axis, k);
+        return element(op.getX(), full, false);
+      });
+      store(result, op.getResult(), at);
+    });
   });
 }
 
@@ -67,37 +62,34 @@ void StageToKernel::softmax(dyn::SoftmaxOp op) {
   outer.erase(outer.begin() + axis);
   Location at_ = op.getLoc();
   rows([&] {
-    loops(
-        outer,
-        [&](ValueRange at) {
-          auto x = [&](Value k) {
-            SmallVector<Value> full(at.begin(), at.end());
-            full.insert(full.begin() + axis, k);
-            return full;
-          };
-          Value largest = reduced(dyn::ReduceKind::Max, b.getF32Type(), shape[axis], at_,
-                                  [&](Value k) { return element(op.getX(), x(k), false); });
-          auto add = [&](Value k, ValueRange so) -> SmallVector<Value> {
-            Value e = math::ExpOp::create(
-                b, at_, arith::SubFOp::create(b, at_, element(op.getX(), x(k), false), largest));
-            if (!op.getLog())
-              store(e, op.getResult(), x(k));
-            return {arith::AddFOp::create(b, at_, so[0], e)};
-          };
-          Value sum = counted(integer(0), integer(shape[axis]), "k", real(0), add)[0];
-          Value log = op.getLog() ? math::LogOp::create(b, at_, sum).getResult() : Value();
-          loops({shape[axis]}, [&](ValueRange k) {
-            if (op.getLog()) {
-              Value shifted = arith::SubFOp::create(b, at_, element(op.getX(), x(k[0]), false), largest);
-              return store(arith::SubFOp::create(b, at_, shifted, log), op.getResult(), x(k[0]));
-            }
-            SmallVector<Value> where{i};
-            llvm::append_range(where, x(k[0]));
-            Value e = kernel::ReadOp::create(b, at_, b.getF32Type(), localOf(op.getResult()), where);
-            store(arith::DivFOp::create(b, at_, e, sum), op.getResult(), x(k[0]));
-          });
-        },
-        /*vector=*/false);
+    nest(outer, [&](ValueRange at) {
+      auto x = [&](Value k) {
+        SmallVector<Value> full(at.begin(), at.end());
+        full.insert(full.begin() + axis, k);
+        return full;
+      };
+      Value largest = reduced(dyn::ReduceKind::Max, b.getF32Type(), shape[axis], at_,
+                              [&](Value k) { return element(op.getX(), x(k), false); });
+      auto add = [&](Value k, ValueRange so) -> SmallVector<Value> {
+        Value e = math::ExpOp::create(
+            b, at_, arith::SubFOp::create(b, at_, element(op.getX(), x(k), false), largest));
+        if (!op.getLog())
+          store(e, op.getResult(), x(k));
+        return {arith::AddFOp::create(b, at_, so[0], e)};
+      };
+      Value sum = counted(integer(0), integer(shape[axis]), "k", real(0), add)[0];
+      Value log = op.getLog() ? math::LogOp::create(b, at_, sum).getResult() : Value();
+      loops({shape[axis]}, [&](ValueRange k) {
+        if (op.getLog()) {
+          Value shifted = arith::SubFOp::create(b, at_, element(op.getX(), x(k[0]), false), largest);
+          return store(arith::SubFOp::create(b, at_, shifted, log), op.getResult(), x(k[0]));
+        }
+        SmallVector<Value> where{i()};
+        llvm::append_range(where, x(k[0]));
+        Value e = kernel::ReadOp::create(b, at_, b.getF32Type(), localOf(op.getResult()), where);
+        store(arith::DivFOp::create(b, at_, e, sum), op.getResult(), x(k[0]));
+      });
+    });
   });
 }
 
@@ -150,24 +142,6 @@ void StageToKernel::topK(dyn::TopKOp op) {
 //===-- Segments and joins
 //------------------------------------------------------------------------------------===//
 
-Value StageToKernel::segmentRow(batch::SegmentOp op, Value first, Value k) {
-  Value r =
-      listOf(op).getStride() == 1 ? addInt(first, k) : arith::SubIOp::create(b, loc, first, k).getResult();
-  if (op.getVia()) {
-    auto via = relations.lookup<batch::RelationOp>(*op.getVia());
-    r = kernel::LoadOp::create(b, loc, b.getI32Type(), via.getFrom(), via.getColumnAttr(), ValueRange(r));
-  }
-  return inMemory(op.getArray(), r, op.getAgo().value_or(0));
-}
-
-/// Of the numbers in an array of the program.
-Type StageToKernel::elementTypeOf(StringRef array) {
-  Operation *declaration = func->getParentOfType<kernel::ProgramOp>().lookupSymbol(array);
-  return llvm::TypeSwitch<Operation *, Type>(declaration)
-      .Case<kernel::BufferOp, kernel::FieldOp, kernel::ArgumentOp>(
-          [](auto op) { return dyn::scalar(op.getType()); });
-}
-
 /// How many rows a list has whose length is computed: where one is needed, it is an error that there is none.
 Value StageToKernel::someOf(batch::SegmentOp op) {
   Value count = element(op.getCount(), {});
@@ -217,28 +191,24 @@ void StageToKernel::segment(batch::SegmentOp op) {
       return kernel::LoadOp::create(b, at_, elementType, op.getArray(), StringAttr(), indices);
     };
     auto read = [&](ValueRange at) -> Value {
-      SmallVector<Value> where{i};
+      SmallVector<Value> where{i()};
       llvm::append_range(where, at);
       return kernel::ReadOp::create(b, at_, dyn::scalar(op.getType()), localOf(result), where);
     };
     if (!fold.isFold() || shape.empty()) {
       // Element by element, each in list order.
-      return loops(
-          shape,
-          [&](ValueRange at) {
-            Value whole = fold.over(
-                [&](int64_t from, ValueRange init, Reduction::Next next) {
-                  return counted(integer(from), length, "e", init, next);
-                },
-                [&](Value k) { return load(segmentRow(op, first, k), at); }, count);
-            store(whole, result, at);
-          },
-          /*vector=*/false);
+      return nest(shape, [&](ValueRange at) {
+        Value whole =
+            fold.over([&](int64_t from, ValueRange init,
+                          Reduction::Next next) { return counted(integer(from), length, "e", init, next); },
+                      [&](Value k) { return load(rowOfList(op, first, k), at); }, count);
+        store(whole, result, at);
+      });
     }
     // Row by row, as they lie in memory.
     auto take = [&](EachElement each) {
       if (fold.startsWithFirst()) {
-        Value r = segmentRow(op, first, integer(0));
+        Value r = rowOfList(op, first, integer(0));
         each([&](ValueRange at) { store(load(r, at), result, at); });
       } else {
         Value start = fold.start();
@@ -246,7 +216,7 @@ void StageToKernel::segment(batch::SegmentOp op) {
       }
       counted(integer(fold.startsWithFirst()), length, "e", ValueRange(),
               [&](Value k, ValueRange) -> SmallVector<Value> {
-                Value r = segmentRow(op, first, k);
+                Value r = rowOfList(op, first, k);
                 each([&](ValueRange at) { store(fold.next(read(at), load(r, at)), result, at); });
                 return {};
               });
@@ -287,7 +257,7 @@ void StageToKernel::pick(batch::SegmentOp op) {
           [&](ValueRange at) { store(type.isF32() ? real(0) : integer(0), op.getResult(), at); });
     kernel::YieldOp::create(b, at_, ValueRange());
     b.setInsertionPointToEnd(&some.getThen().emplaceBlock());
-    Value from = segmentRow(op, first, place);
+    Value from = rowOfList(op, first, place);
     loops(dyn::extents(op.getType()), [&](ValueRange at) {
       SmallVector<Value> indices{from};
       llvm::append_range(indices, at);

@@ -40,11 +40,12 @@ Value StageToKernel::rowNumbers(StringRef name, function_ref<Value()> number) {
   Value numbers;
   {
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(&func.getBody().front());
-    numbers = kernel::LocalOp::create(
-        b, loc, kernel::LocalType::get(b.getContext(), {blockRows}, b.getI32Type()), kernel::MemoryAttr());
+    b.setInsertionPointToStart(&entry());
+    numbers = kernel::LocalOp::create(b, loc,
+                                      kernel::LocalType::get(b.getContext(), {rowsOfBlock()}, b.getI32Type()),
+                                      kernel::MemoryAttr());
   }
-  rows([&] { kernel::WriteOp::create(b, loc, number(), numbers, ValueRange(i)); });
+  rows([&] { kernel::WriteOp::create(b, loc, number(), numbers, ValueRange(i())); });
   if (!name.empty())
     rowNumbersOf[name] = numbers;
   return numbers;
@@ -63,10 +64,10 @@ Value StageToKernel::rowsOf(Value value, int64_t offset) {
   if (auto read = dyn_cast<batch::ReadOp>(op)) {
     if (ofModel(read.getBufferAttr()))
       return make(read.getBufferAttr(), rowNumbers("", [&] { return integer(0); }), {}, {});
-    if (ordered)
-      return make(read.getBufferAttr(), rowNumbers("", [&] { return inMemory(read.getBuffer(), row); }), {},
+    if (isOrdered())
+      return make(read.getBufferAttr(), rowNumbers("", [&] { return inMemory(read.getBuffer(), row()); }), {},
                   {});
-    return make(read.getBufferAttr(), {}, inMemory(read.getBuffer(), base), {});
+    return make(read.getBufferAttr(), {}, inMemory(read.getBuffer(), base()), {});
   }
   if (auto gather = dyn_cast<batch::GatherOp>(op)) {
     const int64_t ago = gather.getAgo().value_or(0);
@@ -116,7 +117,7 @@ StageToKernel::Operands StageToKernel::operandsOf(linalg::ContractOp op) {
 }
 
 void StageToKernel::product(linalg::ContractOp op, const Operands &operands, Value tile, Value into) {
-  kernel::ProductOp::create(b, op.getLoc(), count, operands.segments, operands.lengths, operands.weights,
+  kernel::ProductOp::create(b, op.getLoc(), count(), operands.segments, operands.lengths, operands.weights,
                             operands.table, operands.some, tile, /*sums=*/Value(), into);
 }
 
@@ -129,8 +130,8 @@ void StageToKernel::multiply(linalg::ContractOp op, const MatMul &product) {
   }
   Value a = rowsOf(product.a, 0);
   rows([&] {
-    kernel::MultiplyOp::create(this->b, op.getLoc(), i, count, a, product.height, b, lengths, product.outputs,
-                               localOf(op->getResult(0)));
+    kernel::MultiplyOp::create(this->b, op.getLoc(), i(), count(), a, product.height, b, lengths,
+                               product.outputs, localOf(op->getResult(0)));
   });
 }
 
@@ -178,36 +179,29 @@ void StageToKernel::contract(linalg::ContractOp op) {
       store(sum(0, real(0)), result, {});
       return;
     }
-    loops(
-        shapeOf(outer),
-        [&](ValueRange o) {
-          for (auto [d, v] : llvm::zip(outer, o))
-            at[d] = v;
-          auto place = [&] {
-            return llvm::to_vector(llvm::map_range(llvm::seq(out.getNumResults()),
-                                                   [&](unsigned n) { return at[out.getDimPosition(n)]; }));
-          };
-          loops({extents[*inner]}, [&](ValueRange j) {
-            at[*inner] = j[0];
-            store(real(0), result, place());
-          });
-          loops(
-              shapeOf(summed),
-              [&](ValueRange k) {
-                for (auto [d, v] : llvm::zip(summed, k))
-                  at[d] = v;
-                loops({extents[*inner]}, [&](ValueRange j) {
-                  at[*inner] = j[0];
-                  SmallVector<Value> where{i};
-                  llvm::append_range(where, place());
-                  Value before =
-                      kernel::ReadOp::create(b, op.getLoc(), b.getF32Type(), localOf(result), where);
-                  store(arith::AddFOp::create(b, op.getLoc(), before, product(at)), result, place());
-                });
-              },
-              /*vector=*/false);
-        },
-        /*vector=*/false);
+    nest(shapeOf(outer), [&](ValueRange o) {
+      for (auto [d, v] : llvm::zip(outer, o))
+        at[d] = v;
+      auto place = [&] {
+        return llvm::to_vector(llvm::map_range(llvm::seq(out.getNumResults()),
+                                               [&](unsigned n) { return at[out.getDimPosition(n)]; }));
+      };
+      loops({extents[*inner]}, [&](ValueRange j) {
+        at[*inner] = j[0];
+        store(real(0), result, place());
+      });
+      nest(shapeOf(summed), [&](ValueRange k) {
+        for (auto [d, v] : llvm::zip(summed, k))
+          at[d] = v;
+        loops({extents[*inner]}, [&](ValueRange j) {
+          at[*inner] = j[0];
+          SmallVector<Value> where{i()};
+          llvm::append_range(where, place());
+          Value before = kernel::ReadOp::create(b, op.getLoc(), b.getF32Type(), localOf(result), where);
+          store(arith::AddFOp::create(b, op.getLoc(), before, product(at)), result, place());
+        });
+      });
+    });
   });
 }
 

@@ -21,7 +21,7 @@ Value StageToKernel::gateElement(Value gate) {
   auto slice = gate.getDefiningOp<tensor::ExtractSliceOp>();
   int64_t number = gate == product ? 0 : slice.getStaticOffsets()[0] / plan.gatesOfTiled(product).units;
   return kernel::ReadOp::create(b, gate.getLoc(), dyn::scalar(gate.getType()), tileLocals[product],
-                                ValueRange{i, integer(number), tileUnit});
+                                ValueRange{i(), integer(number), tileUnit});
 }
 
 void StageToKernel::emitTiles(const StageStep &step) {
@@ -54,52 +54,6 @@ void StageToKernel::emitTiles(const StageStep &step) {
   tileLoops.push_back(loop);
 }
 
-/// Work element by element: `body` is given what runs it in loops over the shape. Rows longer than a part
-/// that are no whole number of vectors are computed in parts of such, each from beginning to end: what two
-/// parts have in common comes out twice the same. Stages that compute few rows in all do without.
-void StageToKernel::inVectors(ArrayRef<int64_t> shape, function_ref<void(EachElement)> body) {
-  if (!repeats || shape.empty() || shape.back() <= kPart || shape.back() % kWholeVectors == 0)
-    return body([&](function_ref<void(ValueRange)> element) { loops(shape, element); });
-  loops(
-      shape.drop_back(),
-      [&](ValueRange outer) {
-        overlapping(shape.back(), kPart, "part", [&](Value, Value first) {
-          body([&](function_ref<void(ValueRange)> element) {
-            loops({kPart}, [&](ValueRange at) {
-              Indices all(outer.begin(), outer.end());
-              all.push_back(unitAt(first, at[0]));
-              element(all);
-            });
-          });
-        });
-      },
-      /*vector=*/false);
-}
-
-/// A loop over parts of `size` of the units, whose counter is called `name`; `body` is given it and the
-/// part's first unit. The last part overlaps the one before where the units are no multiple.
-kernel::ForOp StageToKernel::overlapping(int64_t units, int64_t size, StringRef name,
-                                         function_ref<void(Value, Value)> body) {
-  OpBuilder::InsertionGuard guard(b);
-  auto loop = kernel::ForOp::create(b, loc, TypeRange(), integer(0), integer((units + size - 1) / size),
-                                    ValueRange(), UnitAttr());
-  Block *block = &loop.getBody().emplaceBlock();
-  Value number = block->addArgument(b.getI32Type(), NameLoc::get(b.getStringAttr(name), loc));
-  b.setInsertionPointToEnd(block);
-  Value first = mulInt(number, size);
-  if (units % size != 0)
-    first =
-        arith::MinSIOp::create(b, NameLoc::get(b.getStringAttr("from"), loc), first, integer(units - size));
-  body(number, first);
-  b.setInsertionPointToEnd(block);
-  kernel::YieldOp::create(b, loc, ValueRange());
-  return loop;
-}
-
-Value StageToKernel::unitAt(Value first, Value number) {
-  return arith::AddIOp::create(b, NameLoc::get(b.getStringAttr("unit"), loc), first, number);
-}
-
 /// Tiles are computed by several threads where none needs what another one makes, and what comes before them
 /// is cheap enough to be done by each: it has no products and writes nothing but scratch.
 void StageToKernel::shareTiles() {
@@ -124,9 +78,7 @@ void StageToKernel::shareTiles() {
   if (writes || count < 2 * kFewestTiles)
     return;
   Block &entry = func.getBody().front();
-  auto bound = [&](StringRef name) {
-    return entry.addArgument(b.getI32Type(), NameLoc::get(b.getStringAttr(name), loc));
-  };
+  auto bound = [&](StringRef name) { return entry.addArgument(b.getI32Type(), named(name)); };
   loop.getLowMutable().assign(bound("tile_begin"));
   loop.getHighMutable().assign(bound("tile_end"));
   func.setTiles(count);

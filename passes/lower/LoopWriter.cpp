@@ -1,0 +1,98 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "passes/lower/LoopWriter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+
+/// Elements that are a whole number of vectors on every machine; a part is of two such, since GCC writes
+/// loops of 16 short steps out, one by one, before it thinks of vectors.
+static constexpr int64_t kWholeVectors = 16, kPart = 2 * kWholeVectors;
+
+Value LoopWriter::integer(int64_t value) {
+  return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(value)).getResult();
+}
+Value LoopWriter::real(double value) {
+  return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value)).getResult();
+}
+Value LoopWriter::addInt(Value x, Value y) {
+  auto zero = [](Value v) {
+    auto constant = v.getDefiningOp<arith::ConstantOp>();
+    return constant && cast<IntegerAttr>(constant.getValue()).getInt() == 0;
+  };
+  return zero(x) ? y : zero(y) ? x : arith::AddIOp::create(b, loc, x, y).getResult();
+}
+Value LoopWriter::mulInt(Value x, int64_t y) {
+  return y == 1 ? x : arith::MulIOp::create(b, loc, x, integer(y)).getResult();
+}
+
+kernel::ForOp LoopWriter::loop(Value low, Value high, StringRef name, ValueRange init, Reduction::Next body) {
+  OpBuilder::InsertionGuard guard(b);
+  auto loop = kernel::ForOp::create(b, loc, init.getTypes(), low, high, init, UnitAttr());
+  Block *block = &loop.getBody().emplaceBlock();
+  Value k = block->addArgument(b.getI32Type(), named(name));
+  for (Type type : init.getTypes())
+    block->addArgument(type, named("so_far"));
+  b.setInsertionPointToEnd(block);
+  SmallVector<Value> next = body(k, block->getArguments().drop_front());
+  b.setInsertionPointToEnd(block);
+  kernel::YieldOp::create(b, loc, next);
+  return loop;
+}
+
+SmallVector<Value> LoopWriter::counted(Value low, Value high, StringRef name, ValueRange init,
+                                       Reduction::Next body) {
+  return llvm::to_vector_of<Value>(loop(low, high, name, init, body).getResults());
+}
+
+void LoopWriter::nest(ArrayRef<int64_t> shape, AtElement body, bool vector) {
+  OpBuilder::InsertionGuard guard(b);
+  SmallVector<Value, 4> at;
+  static const char *names[] = {"j", "k", "l", "m"};
+  for (auto [axis, extent] : llvm::enumerate(shape)) {
+    bool inner = vector && axis + 1 == shape.size();
+    auto loop = kernel::ForOp::create(b, loc, TypeRange(), integer(0), integer(extent), ValueRange(),
+                                      inner ? b.getUnitAttr() : UnitAttr());
+    Block *block = &loop.getBody().emplaceBlock();
+    at.push_back(block->addArgument(b.getI32Type(), named(names[axis % 4])));
+    b.setInsertionPointToEnd(block);
+    kernel::YieldOp::create(b, loc, ValueRange());
+    b.setInsertionPointToStart(block);
+  }
+  body(at);
+}
+
+kernel::ForOp LoopWriter::overlapping(int64_t units, int64_t size, StringRef name,
+                                      function_ref<void(Value, Value)> body) {
+  auto part = [&](Value number, ValueRange) -> SmallVector<Value> {
+    Value first = mulInt(number, size);
+    if (units % size != 0)
+      first = arith::MinSIOp::create(b, named("from"), first, integer(units - size));
+    body(number, first);
+    return {};
+  };
+  return loop(integer(0), integer((units + size - 1) / size), name, ValueRange(), part);
+}
+
+Value LoopWriter::unitAt(Value first, Value place) {
+  return arith::AddIOp::create(b, named("unit"), first, place);
+}
+
+void LoopWriter::inVectors(ArrayRef<int64_t> shape, function_ref<void(EachElement)> body) {
+  if (!repeats || shape.empty() || shape.back() <= kPart || shape.back() % kWholeVectors == 0)
+    return body([&](AtElement element) { loops(shape, element); });
+  nest(shape.drop_back(), [&](ValueRange outer) {
+    overlapping(shape.back(), kPart, "part", [&](Value, Value first) {
+      body([&](AtElement element) {
+        loops({kPart}, [&](ValueRange at) {
+          SmallVector<Value, 4> all(outer.begin(), outer.end());
+          all.push_back(unitAt(first, at[0]));
+          element(all);
+        });
+      });
+    });
+  });
+}
+
+} // namespace dbc::passes

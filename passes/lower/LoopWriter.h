@@ -1,0 +1,55 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#pragma once
+
+#include "ir/Kernel/Kernel.h"
+#include "mlir/IR/Builders.h"
+#include "passes/lower/Reductions.h"
+
+namespace dbc::passes {
+
+/// Writes constants, integer arithmetic and loops where its builder stands.
+class LoopWriter {
+public:
+  /// `repeats`: whether elements may be computed twice.
+  LoopWriter(mlir::Location loc, bool repeats) : b(loc.getContext()), loc(loc), repeats(repeats) {}
+
+  mlir::OpBuilder b;        ///< for ops that have no method here
+  const mlir::Location loc; ///< of what has no place of its own in the source
+
+  /// The place of a value that has a name in the emitted code.
+  mlir::Location named(llvm::StringRef name) { return mlir::NameLoc::get(b.getStringAttr(name), loc); }
+  mlir::Value integer(int64_t value);
+  mlir::Value real(double value);
+  mlir::Value addInt(mlir::Value x, mlir::Value y);
+  mlir::Value mulInt(mlir::Value x, int64_t y);
+
+  /// A loop low .. high - 1 with carried values; its counter is called `name`.
+  kernel::ForOp loop(mlir::Value low, mlir::Value high, llvm::StringRef name, mlir::ValueRange init,
+                     Reduction::Next body);
+  /// The same; gives the last values.
+  llvm::SmallVector<mlir::Value> counted(mlir::Value low, mlir::Value high, llvm::StringRef name,
+                                         mlir::ValueRange init, Reduction::Next body);
+  /// What is done for the element at some indices, and what does it for all elements.
+  using AtElement = llvm::function_ref<void(mlir::ValueRange at)>;
+  using EachElement = llvm::function_ref<void(AtElement)>;
+
+  /// A loop nest over a shape.
+  void nest(llvm::ArrayRef<int64_t> shape, AtElement body, bool vector = false);
+  /// The same; the innermost loop may run in vectors.
+  void loops(llvm::ArrayRef<int64_t> shape, AtElement body) { nest(shape, body, /*vector=*/true); }
+  /// A loop over parts of `size` of the units, whose counter is called `name`; `body` is given it and the
+  /// part's first unit. The last part overlaps the one before where the units are no multiple.
+  kernel::ForOp overlapping(int64_t units, int64_t size, llvm::StringRef name,
+                            llvm::function_ref<void(mlir::Value number, mlir::Value first)> body);
+  /// The unit at a place of a part.
+  mlir::Value unitAt(mlir::Value first, mlir::Value place);
+  /// Work element by element: `body` is given what runs it in loops over the shape. Rows longer than a part
+  /// that are no whole number of vectors are computed in parts of such, each from beginning to end: what two
+  /// parts have in common comes out twice the same. Stages that compute few rows in all do without.
+  void inVectors(llvm::ArrayRef<int64_t> shape, llvm::function_ref<void(EachElement)> body);
+
+private:
+  bool repeats;
+};
+
+} // namespace dbc::passes

@@ -1,0 +1,148 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "passes/lower/RowWriter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/batch/StageGraph.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+
+RowWriter::RowWriter(batch::StageOp stage, kernel::FuncOp func, kernel::SpaceOp space,
+                     const SymbolTable &relations)
+    : LoopWriter(stage.getLoc(), mayRepeat(stage)), func(func), space(space), relations(relations),
+      blockRows(stage.getSchedule() ? stage.getSchedule()->getRows() : 1),
+      ordered(space.getKind() == kernel::SpaceKind::Steps || space.getStepsOf() || space.getKept()) {}
+
+void RowWriter::blocks(function_ref<void()> body) {
+  b.setInsertionPointToEnd(&entry());
+  Value begin = entry().getArgument(0), end = entry().getArgument(1);
+  if (space.getKind() == kernel::SpaceKind::Model && !space.getExtent()) {
+    // A row of its own. (A loop around it would also be one that LLVM 22 thinks of making vectors of, in time
+    // that doubles with each element of an unrolled maximum.)
+    base_ = begin;
+    count_ = integer(1);
+    body();
+  } else if (blockRows == 1) {
+    loop(begin, end, "p", ValueRange(), [&](Value p, ValueRange) -> SmallVector<Value> {
+      base_ = p;
+      count_ = integer(1);
+      body();
+      return {};
+    });
+  } else {
+    auto blocks = kernel::BlocksOp::create(b, loc, begin, end, blockRows);
+    Block *block = &blocks.getBody().emplaceBlock();
+    base_ = block->addArgument(b.getI32Type(), named("first"));
+    count_ = block->addArgument(b.getI32Type(), named("count"));
+    b.setInsertionPointToEnd(block);
+    body();
+    b.setInsertionPointToEnd(block);
+    kernel::YieldOp::create(b, loc, ValueRange());
+  }
+}
+
+void RowWriter::rows(function_ref<void()> body) {
+  OpBuilder::InsertionGuard guard(b);
+  columns.clear();
+  auto at = [&](Value row) {
+    return ordered ? kernel::OrderOp::create(b, loc, b.getI32Type(), space.getSymName(), row).getResult()
+                   : row;
+  };
+  if (blockRows == 1) {
+    i_ = integer(0);
+    row_ = at(base_);
+    body();
+    return;
+  }
+  loop(integer(0), count_, "i", ValueRange(), [&](Value i, ValueRange) -> SmallVector<Value> {
+    i_ = i;
+    row_ = at(addInt(base_, i));
+    body();
+    return {};
+  });
+  columns.clear();
+}
+
+Value RowWriter::column(StringRef name) {
+  if (space.getExtent()) // of a table: the row's own number
+    return row_;
+  Value &known = columns[name];
+  if (!known) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfterValue(row_);
+    known = kernel::LoadOp::create(b, named(name), b.getI32Type(), space.getSymName(), b.getStringAttr(name),
+                                   ValueRange(row_));
+  }
+  return known;
+}
+
+Value RowWriter::rowOfList(batch::SegmentOp op, Value first, Value k) {
+  Value r =
+      listOf(op).getStride() == 1 ? addInt(first, k) : arith::SubIOp::create(b, loc, first, k).getResult();
+  if (op.getVia()) {
+    auto via = relations.lookup<batch::RelationOp>(*op.getVia());
+    r = kernel::LoadOp::create(b, loc, b.getI32Type(), via.getFrom(), via.getColumnAttr(), ValueRange(r));
+  }
+  return inMemory(op.getArray(), r, op.getAgo().value_or(0));
+}
+
+Value RowWriter::window(StringRef array, int64_t ago) {
+  auto buffer = func->getParentOfType<kernel::ProgramOp>().lookupSymbol<kernel::BufferOp>(array);
+  if (!buffer || !buffer.getLive())
+    return {};
+  auto number = [&](int64_t n) { return b.getI32IntegerAttr(n); };
+  Value &known = windows[b.getArrayAttr({buffer.getSpaceAttr(), buffer.getLiveAttr(), number(ago)})];
+  if (!known) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&entry());
+    known = kernel::WindowOp::create(b, loc, b.getI32Type(), buffer.getSpaceAttr(), buffer.getLiveAttr(),
+                                     number(ago));
+  }
+  return known;
+}
+
+Value RowWriter::inMemory(StringRef array, Value row, int64_t ago) {
+  Value first = window(array, ago);
+  if (!first)
+    return row;
+  Value &known = inWindows[{row, first}];
+  if (!known) { // beside the row, so that it is outside of loops over its elements
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfterValue(row);
+    known = arith::SubIOp::create(b, loc, row, first);
+  }
+  return known;
+}
+
+bool RowWriter::ofModel(FlatSymbolRefAttr buffer) {
+  // In the program being written: the spaces have moved there already.
+  auto array = SymbolTable::lookupNearestSymbolFrom<kernel::BufferOp>(func, buffer);
+  if (!array)
+    return false;
+  auto home = SymbolTable::lookupNearestSymbolFrom<kernel::SpaceOp>(func, array.getSpaceAttr());
+  return home.getKind() == kernel::SpaceKind::Model && !home.getExtent();
+}
+
+Type RowWriter::elementTypeOf(StringRef array) {
+  Operation *declaration = func->getParentOfType<kernel::ProgramOp>().lookupSymbol(array);
+  return llvm::TypeSwitch<Operation *, Type>(declaration)
+      .Case<kernel::BufferOp, kernel::FieldOp, kernel::ArgumentOp>(
+          [](auto op) { return dyn::scalar(op.getType()); });
+}
+
+Value RowWriter::checkedInt(dyn::IntKind kind, Value x, Value y, Location at) {
+  return kernel::IntOp::create(b, at, b.getI32Type(), kind, x, y, b.getStringAttr(dyn::sourcePlace(at)),
+                               row_);
+}
+
+Value RowWriter::checked(Location at, kernel::Fault fault, Value condition, Value value, ValueRange numbers,
+                         StringRef what) {
+  SmallVector<Value> values{row_};
+  llvm::append_range(values, numbers);
+  kernel::CheckOp::create(b, at, fault, condition, what, dyn::sourcePlace(at), values);
+  Value zero = value.getType().isInteger(32) ? integer(0) : real(0);
+  return arith::SelectOp::create(b, at, condition, value, zero);
+}
+
+} // namespace dbc::passes
