@@ -1,8 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
-//
-// The order of a stage's code, and its elementwise values. The ops with loops of their own are in
-// StageSpecialOps.cpp, scalar expressions in StageExpressions.cpp.
 #include "passes/lower/StageToKernel.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 
@@ -10,102 +8,74 @@ namespace dbc::passes {
 
 StageToKernel::StageToKernel(batch::StageOp stage, kernel::FuncOp func, kernel::SpaceOp space,
                              const SymbolTable &relations, PackedWeights &packed)
-    : RowWriter(stage, func, space, relations), func(func), packed(packed), plan(stage) {}
+    : func(func), plan(stage), w(stage, func, space, relations), locals(plan, w),
+      expressions(plan, w, locals), reductions(w, locals, expressions),
+      products(plan, w, locals, expressions, packed), groups(plan, w, locals, expressions),
+      tiles(plan, w, locals, products, groups) {}
 
 LogicalResult StageToKernel::run() {
   for (Value value : plan.materialised())
-    locals[value] = localFor(value, dyn::extents(value.getType()));
+    locals.make(value);
   StageOrder order(plan); // may materialise gates: their scratch is made with their tiles
-  blocks([&] { emitAll(order); });
-  shareTiles();
-  return success(order.isComplete() && !failed_);
-}
-
-/// Scratch for a value of each row of the block.
-Value StageToKernel::localFor(Value value, ArrayRef<int64_t> shape) {
-  SmallVector<int64_t> all{rowsOfBlock()};
-  llvm::append_range(all, shape);
-  OpBuilder::InsertionGuard guard(b);
-  auto at = llvm::find_if(entry(), [](Operation &op) { return !isa<kernel::LocalOp>(op); });
-  b.setInsertionPoint(&entry(), at);
-  return kernel::LocalOp::create(b, value.getLoc(),
-                                 kernel::LocalType::get(b.getContext(), all, dyn::scalar(value.getType())),
-                                 kernel::MemoryAttr());
-}
-
-void StageToKernel::emitAll(const StageOrder &order) {
-  for (const StageStep &step : order.steps()) {
-    if (llvm::any_of(step.actions, [&](const Action *action) { return plan.isTiled(*action); }))
-      emitTiles(step);
-    else if (Operation *op = step.actions[0]->op)
-      emitSpecial(op);
-    else
-      emitGroup(step.actions);
-  }
-}
-
-void StageToKernel::emitGroup(ArrayRef<const Action *> group) {
-  rows([&] {
-    inVectors(dyn::extents(group[0]->value.getType()),
-              [&](EachElement each) { each([&](ValueRange at) { emitElements(group, at); }); });
+  w.blocks([&] {
+    for (const StageStep &step : order.steps())
+      write(step);
   });
+  tiles.share(func);
+  return success(order.isComplete() && !expressions.hasFailed());
 }
 
-/// One element of all values of a group.
-void StageToKernel::emitElements(ArrayRef<const Action *> group, ValueRange at) {
-  cache.clear();
-  cacheAt.assign(at.begin(), at.end());
-  caching = true;
-  // In the order of the program, so that what one needs of another is there.
-  for (auto &action : plan.actions()) {
-    if (!llvm::is_contained(group, action.get()))
-      continue;
-    if (plan.isTiled(*action)) {
-      for (Value gate : plan.materialised())
-        if (plan.productOf(gate) == action->value) {
-          cache[gate] = gateElement(gate);
-          store(cache[gate], gate, at);
-        }
-      continue;
+void StageToKernel::write(const StageStep &step) {
+  const Action &first = *step.actions[0];
+  if (llvm::any_of(step.actions, [&](const Action *action) { return plan.isTiled(*action); }))
+    tiles.write(step);
+  else if (first.op)
+    writeSpecial(first.op);
+  else
+    groups.write(step.actions);
+}
+
+void StageToKernel::writeSpecial(Operation *op) {
+  if (auto product = dyn_cast<linalg::ContractOp>(op))
+    return products.write(product);
+  if (auto r = dyn_cast<dyn::ReduceOp>(op))
+    return reductions.reduce(r);
+  if (auto s = dyn_cast<dyn::SoftmaxOp>(op))
+    return reductions.softmax(s);
+  if (auto s = dyn_cast<batch::SegmentOp>(op))
+    return reductions.segment(s);
+  if (auto top = dyn_cast<dyn::TopKOp>(op))
+    return reductions.topK(top);
+  join(op);
+}
+
+/// Joins in memory: the parts one after the other.
+void StageToKernel::join(Operation *op) {
+  Value result = op->getResult(0);
+  w.rows([&] {
+    if (auto elements = dyn_cast<tensor::FromElementsOp>(op)) {
+      auto shape = dyn::extents(result.getType());
+      for (auto [n, value] : llvm::enumerate(elements.getElements())) {
+        SmallVector<Value> at(shape.size());
+        int64_t rest = n;
+        for (int64_t axis = shape.size(); axis-- > 0; rest /= shape[axis])
+          at[axis] = w.integer(rest % shape[axis]);
+        locals.write(expressions.element(value, {}, false), result, at);
+      }
+      return;
     }
-    bool mine = plan.computes(*action);
-    Value scalar = mine && !cache.count(action->value)
-                       ? expression(action->value.getDefiningOp(), action->value, at)
-                       : element(action->value, at);
-    if (mine) {
-      cache[action->value] = scalar;
-      store(scalar, action->value, at);
+    auto concat = cast<tensor::ConcatOp>(op);
+    int64_t offset = 0;
+    for (Value part : concat.getInputs()) {
+      auto shape = dyn::extents(part.getType());
+      w.loops(shape, [&](ValueRange at) {
+        SmallVector<Value> to(at.begin(), at.end());
+        to[concat.getDim()] = w.addInt(to[concat.getDim()], w.integer(offset));
+        locals.write(expressions.element(part, at, false), result, to);
+      });
+      offset += shape[concat.getDim()];
     }
-    for (Operation *write : action->writes)
-      storeOut(write, scalar, at);
-  }
-  cache.clear();
-  caching = false;
-}
-
-void StageToKernel::store(Value scalar, Value value, ValueRange at) {
-  SmallVector<Value> indices{i()};
-  llvm::append_range(indices, at);
-  kernel::WriteOp::create(b, loc, scalar, localOf(value), indices);
-}
-
-void StageToKernel::storeOut(Operation *op, Value scalar, ValueRange at) {
-  SmallVector<Value> indices;
-  StringRef buffer;
-  if (auto scatter = dyn_cast<batch::ScatterOp>(op)) {
-    buffer = scatter.getBuffer();
-    indices.push_back(inMemory(buffer, column(columnOf(scatter))));
-  } else {
-    buffer = cast<batch::WriteOp>(op).getBuffer();
-    indices.push_back(inMemory(buffer, row()));
-  }
-  llvm::append_range(indices, at);
-  kernel::StoreOp::create(b, op->getLoc(), scalar, buffer, indices);
-}
-
-Value StageToKernel::localOf(Value value) {
-  assert(locals.count(value) && "a materialised value has scratch");
-  return locals[value];
+  });
 }
 
 } // namespace dbc::passes

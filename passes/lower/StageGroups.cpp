@@ -1,0 +1,56 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "passes/lower/StageGroups.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+
+void StageGroups::write(Group group) {
+  w.rows([&] {
+    w.inVectors(plan.shapeOf(*group[0]), [&](LoopWriter::EachElement each) {
+      each([&](ValueRange at) { writeElements(group, at); });
+    });
+  });
+}
+
+void StageGroups::writeElements(Group group, ValueRange at) {
+  expressions.begin(at);
+  // In the order of the program, so that what one needs of another is there.
+  for (auto &action : plan.actions()) {
+    if (!llvm::is_contained(group, action.get()))
+      continue;
+    if (plan.isTiled(*action)) {
+      for (Value gate : plan.materialised())
+        if (plan.productOf(gate) == action->value)
+          locals.write(expressions.gate(gate), gate, at);
+      continue;
+    }
+    Value scalar;
+    if (plan.computes(*action)) {
+      scalar = expressions.computed(action->value, at);
+      locals.write(scalar, action->value, at);
+    } else {
+      scalar = expressions.element(action->value, at);
+    }
+    for (Operation *write : action->writes)
+      store(write, scalar, at);
+  }
+  expressions.end();
+}
+
+/// Stores an element in the buffer that a write or scatter names.
+void StageGroups::store(Operation *op, Value scalar, ValueRange at) {
+  SmallVector<Value> indices;
+  StringRef buffer;
+  if (auto scatter = dyn_cast<batch::ScatterOp>(op)) {
+    buffer = scatter.getBuffer();
+    indices.push_back(w.inMemory(buffer, w.column(w.columnOf(scatter))));
+  } else {
+    buffer = cast<batch::WriteOp>(op).getBuffer();
+    indices.push_back(w.inMemory(buffer, w.row()));
+  }
+  llvm::append_range(indices, at);
+  kernel::StoreOp::create(w.b, op->getLoc(), scalar, buffer, indices);
+}
+
+} // namespace dbc::passes
