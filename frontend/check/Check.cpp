@@ -9,7 +9,8 @@ namespace dbc::frontend {
 
 std::unique_ptr<CheckedProgram> check(Program &program, DiagnosticEngine &diags) {
   auto out = std::make_unique<CheckedProgram>();
-  Checker(program, diags, *out).run();
+  Reporter reporter(diags);
+  Checker(program, reporter, *out).run();
   return out;
 }
 
@@ -28,30 +29,10 @@ void Checker::run() {
   if (finite)
     checkCallGraph();
   // Structure is followed through whole calls: that needs a tree without holes. So does what is unused.
-  if (!diags_->hasErrors())
+  if (!reporter_.shown().hasErrors())
     checkStructure();
-  if (!diags_->hasErrors())
+  if (!reporter_.shown().hasErrors())
     warnUnused();
-}
-
-//===--------------------------------------------------------------------===//
-// Reports
-//===--------------------------------------------------------------------===//
-
-std::string Checker::quote(SourceRange range) const {
-  constexpr size_t kLongest = 40;
-  std::string text(diags_->sources().text(range));
-  size_t end = text.find('\n');
-  if (end != std::string::npos || text.size() > kLongest) {
-    text = text.substr(0, std::min(end, kLongest - 3));
-    // Do not cut a character of several bytes in two.
-    while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0x80))
-      text.pop_back();
-    while (!text.empty() && text.back() == ' ')
-      text.pop_back();
-    text += " ..";
-  }
-  return "`" + text + "`";
 }
 
 //===--------------------------------------------------------------------===//
@@ -169,8 +150,8 @@ void Checker::warnUnused() {
   for (auto &[binding, what] : watched_) {
     if (used_.count(binding))
       continue;
-    Diagnostic &diagnostic =
-        diags_->warning(binding->range, std::string(what) + " `" + binding->name + "` is not used", "E2");
+    Diagnostic &diagnostic = reporter_.shown().warning(
+        binding->range, std::string(what) + " `" + binding->name + "` is not used", "E2");
     if (binding->kind == Binding::Kind::Local && binding->local == Binding::LocalKind::Let)
       diagnostic.hint("leave it out, or write `_`");
   }

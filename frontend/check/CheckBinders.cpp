@@ -88,7 +88,7 @@ const Type *Checker::bindElement(BinderExpr &expr) {
                              : "its rows are ") +
                       std::string("`x[i]` with `i in 0..") + list->extents[0].str() + "`");
     else if (list->isScalar() && list->scalar != Scalar::F32 && list->scalar != Scalar::Bool)
-      diagnostic.hint("write `0.." + std::string(diags_->sources().text(expr.list->range)) + "`");
+      diagnostic.hint("write `0.." + reporter_.text(expr.list->range) + "`");
     else if (list->isNode())
       diagnostic.hint("`nodes(t)` is the list of its nodes");
   }
@@ -170,6 +170,16 @@ const Type *Checker::reduceElement(Builtin builtin, const Type *element, SourceR
   }
 }
 
+const Type *Checker::tryNextState(BinderExpr &expr, const Type *state) {
+  Reporter::Trial trial(reporter_);
+  size_t mark = locals_.size();
+  bindElement(expr);
+  bindPattern(*expr.state, state, Binding::LocalKind::State);
+  const Type *next = inferBlock(expr.body);
+  leaveScope(mark);
+  return next;
+}
+
 const Type *Checker::inferScan(BinderExpr &expr, Builtin builtin) {
   value(*expr.list);
   infer(*expr.start);
@@ -177,20 +187,11 @@ const Type *Checker::inferScan(BinderExpr &expr, Builtin builtin) {
 
   // A literal start takes the body's type (T4): that is found by checking the body once with the literal.
   if (hasLiteral(state)) {
-    DiagnosticEngine scratch(diags_->sources());
-    DiagnosticEngine *outer = std::exchange(diags_, &scratch);
-    bool wasTrying = std::exchange(trying_, true);
-    size_t mark = locals_.size();
-    bindElement(expr);
-    bindPattern(*expr.state, state, Binding::LocalKind::State);
-    const Type *next = inferBlock(expr.body);
-    leaveScope(mark);
-    trying_ = wasTrying;
-    diags_ = outer;
+    const Type *next = tryNextState(expr, state);
     const Type *both = next->isError() ? nullptr : unify(state, next);
     state = defaulted(both ? both : state);
     // Inside another trial only the type matters; checking twice at each level would take 2^levels.
-    if (trying_)
+    if (reporter_.isTrying())
       return next->isError() ? fail() : builtin == Builtin::Fold ? state : types_.list(state);
   }
   if (state->isError())

@@ -86,7 +86,7 @@ const Type *Checker::callMember(CallExpr &expr, MemberExpr &callee) {
   bool callable =
       function && (function->kind == Binding::Kind::Func || function->kind == Binding::Kind::Builtin);
   if (callable)
-    diagnostic.hint("write `" + name + "(" + std::string(diags_->sources().text(callee.base->range)) +
+    diagnostic.hint("write `" + name + "(" + reporter_.text(callee.base->range) +
                     (expr.args.empty() ? ")`" : ", ..)`"));
   else
     diagnostic.hint(idiomFor(name));
@@ -112,7 +112,7 @@ const Type *Checker::callBinding(CallExpr &expr, Expr &callee, Binding *binding,
   case Binding::Kind::Record:
     message += " is a record, which is not called";
     rule = "T5";
-    hint = "write `" + std::string(diags_->sources().text(callee.range)) + " { .. }`";
+    hint = "write `" + reporter_.text(callee.range) + " { .. }`";
     break;
   case Binding::Kind::Data:
     message += " is data, which comes from the application; programs never build it";
@@ -121,7 +121,7 @@ const Type *Checker::callBinding(CallExpr &expr, Expr &callee, Binding *binding,
   case Binding::Kind::Layer:
     message += " is a layer, not one of its instances";
     rule = "N3";
-    hint = "declare a param of it: `param p: " + std::string(diags_->sources().text(callee.range)) +
+    hint = "declare a param of it: `param p: " + reporter_.text(callee.range) +
            (binding->layer->dims.empty() ? ";`" : "[..];`");
     break;
   case Binding::Kind::Module:
@@ -293,7 +293,7 @@ const Type *Checker::callFunction(CallExpr &expr, const FuncInfo &func, const Ex
   owned->dims = std::move(ownMap);
   expr.resolved = owned.get();
   out_.bindings.push_back(std::move(owned));
-  if (func_ && !trying_)
+  if (func_ && !reporter_.isTrying())
     calls_[func_].push_back({funcs_[func.decl], expr.range, times_, depth_});
   return types_.substitute(func.result, dims);
 }

@@ -29,7 +29,7 @@ const Type *Checker::unifyArms(const std::vector<Block *> &arms, const char *wha
                     quote(defaulted(result.type)) + ", an earlier one " + quote(defaulted(type)),
                 ruleFor(type, result.type));
       diagnostic.note(first->range, "this gives " + quote(defaulted(first->type)));
-      noteNamesakes(diagnostic, result.type, type);
+      reporter_.noteNamesakes(diagnostic, result.type, type);
       std::string hint = hintFor(result, result.type, type);
       diagnostic.hint(hint.empty() ? hintFor(*first, first->type, result.type) : hint);
       return fail();

@@ -9,7 +9,7 @@ namespace dbc::frontend {
 
 const Type *Checker::infer(Expr &expr) {
   ++depth_;
-  if (size_ && !trying_)
+  if (size_ && !reporter_.isTrying())
     size_->meet(times_, depth_);
   expr.type = inferUnchecked(expr);
   --depth_;
@@ -106,7 +106,7 @@ const Type *Checker::valueOfBinding(Expr &expr, Binding *binding) {
   case Binding::Kind::Func:
     return refuse((binding->func->decl->funcKind == FuncDecl::FuncKind::Entry ? "an " : "a ") +
                       std::string(spelling(binding->func->decl->funcKind)),
-                  "C1", "call it: `" + std::string(diags_->sources().text(expr.range)) + "(..)`");
+                  "C1", "call it: `" + reporter_.text(expr.range) + "(..)`");
   case Binding::Kind::Data:
     return refuse("a data type", "D1", "");
   case Binding::Kind::Record:
@@ -454,7 +454,7 @@ Binding *Checker::declareLocal(const Ident &name, const Type *type, Binding::Loc
   binding->type = type;
   binding->local = kind;
   locals_.push(binding);
-  if (kind == Binding::LocalKind::Let && !trying_)
+  if (kind == Binding::LocalKind::Let && !reporter_.isTrying())
     watched_.push_back({binding, "let"});
   return binding;
 }

@@ -348,9 +348,8 @@ std::string Checker::hintFor(const Expr &expr, const Type *from, const Type *to)
     std::string extents;
     for (const Shape &extent : to->extents)
       extents += (extents.empty() ? "" : ", ") + extent.str();
-    return number->value == 0
-               ? "write `zeros(" + extents + ")`"
-               : "write `fill(" + std::string(diags_->sources().text(expr.range)) + ", " + extents + ")`";
+    return number->value == 0 ? "write `zeros(" + extents + ")`"
+                              : "write `fill(" + reporter_.text(expr.range) + ", " + extents + ")`";
   }
   std::string source = quote(expr);
   std::string inner = source.find("..`") == std::string::npos ? source.substr(1, source.size() - 2) : "..";
@@ -371,7 +370,7 @@ Diagnostic &Checker::reportMismatch(const Expr &expr, const Type *type, const st
                                  quote(expr) + " is " + quote(expr.type ? expr.type : types_.error()) +
                                      ", but " + place + " " + quote(type),
                                  ruleFor(expr.type, type));
-  noteNamesakes(diagnostic, expr.type, type);
+  reporter_.noteNamesakes(diagnostic, expr.type, type);
   diagnostic.hint(hintFor(expr, expr.type, type));
   return diagnostic;
 }
@@ -386,7 +385,7 @@ bool Checker::requireNonNegative(const Shape &shape, SourceRange range, const st
     error(range, message, rule);
     return false;
   }
-  if (func_ && !trying_)
+  if (func_ && !reporter_.isTrying())
     func_->sizeChecks.push_back({range, shape, message, rule});
   return true;
 }

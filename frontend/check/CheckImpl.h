@@ -19,7 +19,7 @@
 #ifndef DBC_FRONTEND_CHECKIMPL_H
 #define DBC_FRONTEND_CHECKIMPL_H
 
-#include "frontend/check/Check.h"
+#include "frontend/check/CheckerBase.h"
 #include "frontend/syntax/Modules.h"
 
 #include <algorithm>
@@ -92,25 +92,14 @@ private:
   std::unordered_map<std::string, std::vector<Binding *>> byName_;
 };
 
-class Checker {
+class Checker : CheckerBase {
 public:
-  Checker(Program &program, DiagnosticEngine &diags, CheckedProgram &out)
-      : program_(program), diags_(&diags), out_(out), types_(out.types) {}
+  Checker(Program &program, Reporter &reporter, CheckedProgram &out)
+      : CheckerBase(out, reporter), program_(program) {}
 
   void run();
 
 private:
-  //===-- Check.cpp: reports ----------------------------------------------===//
-  Diagnostic &error(SourceRange range, std::string message, std::string rule) {
-    return diags_->error(range, std::move(message), std::move(rule));
-  }
-  /// Source text in backticks; what is long or spans lines is cut.
-  std::string quote(SourceRange range) const;
-  std::string quote(const Expr &expr) const { return quote(expr.range); }
-  /// A type in backticks.
-  static std::string quote(const Type *type) { return "`" + type->str() + "`"; }
-  const Type *fail() { return types_.error(); }
-
   //===-- Check.cpp: scopes -----------------------------------------------===//
   Binding *newBinding(Binding::Kind kind, const Ident &name);
   /// Enters a name in a file or layer; reports a second one of the same name (N1).
@@ -245,9 +234,6 @@ private:
   std::optional<std::vector<Shape>> broadcast(const std::vector<Expr *> &operands, SourceRange range,
                                               const std::string &what);
   bool requireNumber(const Expr &expr, const std::string &what);
-  Diagnostic &noteOperands(Diagnostic &diagnostic, const std::vector<const Expr *> &operands);
-  /// Where types differ in dims of one name, says which each means.
-  void noteNamesakes(Diagnostic &diagnostic, const Type *a, const Type *b);
 
   //===-- CheckSubscript.cpp ----------------------------------------------===//
   const Type *inferSubscript(SubscriptExpr &expr);
@@ -263,6 +249,8 @@ private:
   //===-- CheckBinders.cpp ------------------------------------------------===//
   const Type *inferBinder(BinderExpr &expr);
   const Type *inferReducer(BinderExpr &expr, Builtin builtin);
+  /// The type of the next state, for a state of this type; nothing is reported.
+  const Type *tryNextState(BinderExpr &expr, const Type *state);
   const Type *inferScan(BinderExpr &expr, Builtin builtin);
   const Type *bindElement(BinderExpr &expr);
   const Type *reduceElement(Builtin builtin, const Type *element, SourceRange range, const std::string &what);
@@ -355,9 +343,6 @@ private:
 
   //===-- State -----------------------------------------------------------===//
   Program &program_;
-  DiagnosticEngine *diags_; ///< a scratch one while the body of a scan is tried out
-  CheckedProgram &out_;
-  TypeContext &types_;
 
   std::map<const File *, std::unique_ptr<FileScope>> files_;
   std::map<const LayerInfo *, std::unique_ptr<LayerScope>> layers_;
@@ -391,7 +376,6 @@ private:
   Locals locals_;
   const Expr *splitCall_ = nullptr; ///< a call that a tuple pattern takes apart, and into how many parts
   size_t splitCount_ = 0;
-  bool trying_ = false; ///< diagnostics go to a scratch engine
 };
 
 } // namespace dbc::frontend

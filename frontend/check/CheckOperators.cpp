@@ -7,43 +7,6 @@
 
 namespace dbc::frontend {
 
-Diagnostic &Checker::noteOperands(Diagnostic &diagnostic, const std::vector<const Expr *> &operands) {
-  for (const Expr *operand : operands)
-    diagnostic.note(operand->range, quote(*operand) + " is " + quote(operand->type));
-  if (operands.size() == 2)
-    noteNamesakes(diagnostic, operands[0]->type, operands[1]->type);
-  return diagnostic;
-}
-
-static void collectDims(const Type *type, std::vector<const DimVar *> &dims) {
-  std::vector<Shape> shapes = type->extents;
-  shapes.insert(shapes.end(), type->arguments.begin(), type->arguments.end());
-  shapes.push_back(type->bound);
-  shapes.push_back(type->count);
-  for (const Shape &shape : shapes)
-    for (const Shape::Term &term : shape.terms())
-      dims.insert(dims.end(), term.dims.begin(), term.dims.end());
-  if (type->element)
-    collectDims(type->element, dims);
-  for (const Type *part : type->parts)
-    collectDims(part, dims);
-}
-
-void Checker::noteNamesakes(Diagnostic &diagnostic, const Type *a, const Type *b) {
-  if (!a || !b)
-    return;
-  std::vector<const DimVar *> left, right;
-  collectDims(a, left);
-  collectDims(b, right);
-  for (const DimVar *one : left)
-    for (const DimVar *other : right)
-      if (one != other && one->name == other->name) {
-        diagnostic.note(one->range, "the first `" + one->name + "` is this dim");
-        diagnostic.note(other->range, "the other one is this");
-        return;
-      }
-}
-
 bool Checker::requireNumber(const Expr &expr, const std::string &what) {
   if (expr.type->isError())
     return false;

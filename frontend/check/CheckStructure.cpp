@@ -16,7 +16,7 @@ Diagnostic *StructureChecker::error(SourceRange range, const std::string &messag
   uint64_t place = (static_cast<uint64_t>(range.file) << 32) | range.begin;
   if (!reported_.insert({place, rule}).second)
     return nullptr;
-  Diagnostic &diagnostic = diags_.error(range, message, rule);
+  Diagnostic &diagnostic = reporter_.error(range, message, rule);
   if (!callers_.empty())
     diagnostic.note(callers_.back(), "in this call");
   return &diagnostic;
@@ -34,7 +34,7 @@ void StructureChecker::run() {
   reportOwnCycles();
   descent_.finish();
   reportChangingLists();
-  descent_.report(diags_);
+  descent_.report(reporter_.shown());
 }
 
 void StructureChecker::root(const FuncInfo &func) {
@@ -68,8 +68,8 @@ void StructureChecker::keys(const FuncInfo &cell, std::vector<Known> &args) {
     if (arg.ranged()) {
       low = eval(*arg.low);
       high = eval(*arg.high);
-      requireStructural(*arg.low, low, "the bound " + quote_(*arg.low) + " of a key's range", "");
-      requireStructural(*arg.high, high, "the bound " + quote_(*arg.high) + " of a key's range", "");
+      requireStructural(*arg.low, low, "the bound " + quote(*arg.low) + " of a key's range", "");
+      requireStructural(*arg.high, high, "the bound " + quote(*arg.high) + " of a key's range", "");
     } else if (type->isScalar(Scalar::Index)) {
       low.number = Shape();
       high.number = type->bound;
@@ -82,7 +82,7 @@ void StructureChecker::keys(const FuncInfo &cell, std::vector<Known> &args) {
   Known measure;
   if (const Expr *stated = cell.decl->measure.get()) {
     measure = eval(*stated);
-    requireStructural(*stated, measure, "the measure " + quote_(*stated), "");
+    requireStructural(*stated, measure, "the measure " + quote(*stated), "");
   }
   descent_.cell(cell, std::move(numbers), cell.decl->measure != nullptr, measure.number);
   env_ = std::move(outer);
@@ -148,9 +148,9 @@ Known StructureChecker::eval(const Expr &expr) {
   const Type *type = expr.type;
   if (type && type->isNumber()) {
     if (type->isTensor())
-      known.mark(expr.range, quote_(expr) + " is a tensor");
+      known.mark(expr.range, quote(expr) + " is a tensor");
     else if (type->scalar == Scalar::F32)
-      known.mark(expr.range, quote_(expr) + " is `f32`");
+      known.mark(expr.range, quote(expr) + " is `f32`");
   }
   if (known.computed)
     out_.computed.insert(&expr);
@@ -219,8 +219,8 @@ Known StructureChecker::evalForm(const Expr &expr) {
   case Expr::Kind::Range: {
     auto &range = static_cast<const RangeExpr &>(expr);
     Known low = eval(*range.low), high = eval(*range.high), element, result;
-    requireStructural(*range.low, low, "the bound " + quote_(*range.low) + " of a range", "");
-    requireStructural(*range.high, high, "the bound " + quote_(*range.high) + " of a range", "");
+    requireStructural(*range.low, low, "the bound " + quote(*range.low) + " of a range", "");
+    requireStructural(*range.high, high, "the bound " + quote(*range.high) + " of a range", "");
     if (cell_)
       element.number = descent_.unknown("element", low.number, high.number);
     result.element = std::make_shared<Known>(element);
@@ -336,7 +336,7 @@ Known StructureChecker::evalBinder(const BinderExpr &expr) {
   Known result;
   result.taint(value);
   if (builtin == Builtin::ArgMax)
-    result.mark(expr.range, quote_(expr) + " is an `argmax`");
+    result.mark(expr.range, quote(expr) + " is an `argmax`");
   markEnded(result, *expr.list, list);
   return result;
 }
@@ -351,7 +351,7 @@ Known StructureChecker::evalSubscript(const SubscriptExpr &expr) {
       if (bound) {
         Known known = eval(*bound);
         if (list)
-          requireStructural(*bound, known, "the bound " + quote_(*bound) + " of a list's slice", "");
+          requireStructural(*bound, known, "the bound " + quote(*bound) + " of a list's slice", "");
       }
     if (!sub.index)
       continue;
@@ -378,14 +378,14 @@ Known StructureChecker::evalSubscript(const SubscriptExpr &expr) {
   if (expr.base->type->isTable())
     return Known();
   Known result;
-  result.mark(expr.range, quote_(expr) + " is an element of a tensor");
+  result.mark(expr.range, quote(expr) + " is an element of a tensor");
   return result;
 }
 
 /// What a list is reduced to is computed where its length is (S4).
 void StructureChecker::markEnded(Known &result, const Expr &expr, const Known &list) {
   if (list.ends.valid())
-    result.mark(list.ends, "a `while` ends " + quote_(expr));
+    result.mark(list.ends, "a `while` ends " + quote(expr));
 }
 
 /// A list that a `while` ends has no length before the arithmetic is done (S4).
@@ -393,7 +393,7 @@ void StructureChecker::requireLength(const Expr &expr, const Known &list, const 
   if (!list.ends.valid())
     return;
   Diagnostic *diagnostic =
-      error(expr.range, "the length of " + quote_(expr) + " is computed; the list cannot be " + use, "S4");
+      error(expr.range, "the length of " + quote(expr) + " is computed; the list cannot be " + use, "S4");
   if (!diagnostic)
     return;
   diagnostic->note(list.ends, "this `while` ends it");
@@ -418,8 +418,6 @@ void StructureChecker::requireStructural(const Expr &expr, const Known &known, c
   diagnostic->hint(hint);
 }
 
-void Checker::checkStructure() {
-  StructureChecker(out_, program_.main(), *diags_, [this](const Expr &expr) { return quote(expr); }).run();
-}
+void Checker::checkStructure() { StructureChecker(out_, program_.main(), reporter_).run(); }
 
 } // namespace dbc::frontend

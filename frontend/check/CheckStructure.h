@@ -14,9 +14,8 @@ namespace dbc::frontend {
 
 class StructureChecker {
 public:
-  StructureChecker(CheckedProgram &out, const File &main, DiagnosticEngine &diags,
-                   const std::function<std::string(const Expr &)> &quote)
-      : out_(out), main_(main), diags_(diags), quote_(quote) {}
+  StructureChecker(CheckedProgram &out, const File &main, Reporter &reporter)
+      : out_(out), main_(main), reporter_(reporter) {}
 
   void run();
 
@@ -52,12 +51,13 @@ private:
   void checkOrigin(const CallExpr &expr, const Known &logits);
   void reportOwnCycles();
   void reportChangingLists();
+  std::string quote(const Expr &expr) const { return reporter_.quote(expr); }
+  /// Null where the rule is reported for this place already.
   Diagnostic *error(SourceRange range, const std::string &message, const std::string &rule);
 
   CheckedProgram &out_;
   const File &main_;
-  DiagnosticEngine &diags_;
-  std::function<std::string(const Expr &)> quote_;
+  Reporter &reporter_;
   Env env_;
   const FuncInfo *cell_ = nullptr; ///< the cell whose body is followed, through fns
   Known layer_;                    ///< of which layer of a table the function is that is followed

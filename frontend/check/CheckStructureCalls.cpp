@@ -65,7 +65,7 @@ Known StructureChecker::evalCell(const CallExpr &expr, const Call &call, const s
       continue;
     }
     requireStructural(*expr.args[i], args[i],
-                      "the key " + quote_(*expr.args[i]) + " of cell `" + call.func->name + "`",
+                      "the key " + quote(*expr.args[i]) + " of cell `" + call.func->name + "`",
                       "if the value may be computed, make `" + call.func->name + "` a `fn`");
     ++keys;
     own &= args[i].ownKey > 0;
@@ -84,12 +84,12 @@ Known StructureChecker::evalCell(const CallExpr &expr, const Call &call, const s
     ownCalls_[cell_].push_back({const_cast<FuncInfo *>(call.func), expr.range, 1, 0});
     if (call.func == cell_ && same)
       if (Diagnostic *diagnostic = error(expr.range,
-                                         quote_(expr) + " needs itself: cell `" + cell_->name +
+                                         quote(expr) + " needs itself: cell `" + cell_->name +
                                              "` is called with its own " + (keys == 1 ? "key" : "keys"),
                                          "C3"))
         diagnostic->hint("a recursion goes down a field of its node, or along a list, or lowers an int key");
   }
-  return ofType(expr.type, true, expr.range, quote_(expr) + " is the result of a cell");
+  return ofType(expr.type, true, expr.range, quote(expr) + " is the result of a cell");
 }
 
 /// Of a value given to a cell: lengths of lists, and whole numbers in them, are structure (C2).
@@ -101,7 +101,7 @@ void StructureChecker::requireElements(const Expr &expr, const Type *type, const
       return;
     if (type->element->isKey())
       requireStructural(expr, *value.element,
-                        "an element of the list " + quote_(expr) + " given to cell `" + cell + "`",
+                        "an element of the list " + quote(expr) + " given to cell `" + cell + "`",
                         "if it may be computed, make `" + cell + "` a `fn`");
     else
       requireElements(expr, type->element, *value.element, cell);
@@ -175,14 +175,14 @@ Known StructureChecker::evalBuiltin(const CallExpr &expr, const Call &call, cons
   case Builtin::Softmax:
   case Builtin::LogSoftmax:
   case Builtin::Sigmoid: {
-    Known result = ofType(expr.type, true, expr.range, quote_(expr) + " is computed");
+    Known result = ofType(expr.type, true, expr.range, quote(expr) + " is computed");
     result.origin = call.builtin;
     result.originRange = expr.range;
     result.ends = args[0].ends;
     return result;
   }
   case Builtin::Split:
-    return ofType(expr.type, true, expr.range, quote_(expr) + " is made of a tensor");
+    return ofType(expr.type, true, expr.range, quote(expr) + " is made of a tensor");
   default:
     break;
   }
@@ -191,9 +191,9 @@ Known StructureChecker::evalBuiltin(const CallExpr &expr, const Call &call, cons
       return ofType(expr.type, true, args[i].where, args[i].why);
     if (args[i].element)
       return ofType(expr.type, true, expr.args[i]->range,
-                    quote_(*expr.args[i]) + " is `" + expr.args[i]->type->str() + "`");
+                    quote(*expr.args[i]) + " is `" + expr.args[i]->type->str() + "`");
   }
-  return ofType(expr.type, true, expr.range, quote_(expr) + " is computed");
+  return ofType(expr.type, true, expr.range, quote(expr) + " is computed");
 }
 
 void StructureChecker::checkOrigin(const CallExpr &expr, const Known &logits) {
@@ -204,7 +204,7 @@ void StructureChecker::checkOrigin(const CallExpr &expr, const Known &logits) {
   std::string loss = builtinInfo(expr.resolved->builtin).name, made = builtinInfo(logits.origin).name;
   Diagnostic *diagnostic = error(expr.args[0]->range,
                                  "`" + loss + "` takes " + (binary ? "a logit" : "logits") + ", but " +
-                                     quote_(*expr.args[0]) + " is what `" + made + "` gives",
+                                     quote(*expr.args[0]) + " is what `" + made + "` gives",
                                  "E1");
   if (!diagnostic)
     return;
@@ -270,11 +270,12 @@ void StructureChecker::reportOwnCycles() {
         continue;
       if (!reported.insert(from->second).second)
         break;
-      diags_.remark(call.range,
-                    "cell `" + cell->name + "` may need itself by way of `" + call.callee->name +
-                        "`, which is given the same " + (cell->arguments.size() == 1 ? "node" : "keys") +
-                        "; tested for each batch",
-                    "C3");
+      reporter_.shown().remark(call.range,
+                               "cell `" + cell->name + "` may need itself by way of `" + call.callee->name +
+                                   "`, which is given the same " +
+                                   (cell->arguments.size() == 1 ? "node" : "keys") +
+                                   "; tested for each batch",
+                               "C3");
     }
 }
 

@@ -22,7 +22,7 @@ const Type *Checker::inferSubscript(SubscriptExpr &expr) {
   auto *name = expr.base->as<NameExpr>();
   if (name && name->name == "index" && lookup(name->name) == builtinBinding(Builtin::Index)) {
     error(expr.range, quote(expr) + " is a conversion, not a value", "T4")
-        .hint("call it: `" + std::string(diags_->sources().text(expr.range)) + "(i)`");
+        .hint("call it: `" + reporter_.text(expr.range) + "(i)`");
     return fail();
   }
   const Type *base = infer(*expr.base); // of literals, it stays literal
@@ -55,7 +55,7 @@ const Type *Checker::inferSubscript(SubscriptExpr &expr) {
 const Type *Checker::subscriptList(SubscriptExpr &expr, const Type *list, Subscripts &info) {
   if (expr.subs.size() != 1) {
     error(expr.range, quote(*expr.base) + " is a list, which has one axis", "T3")
-        .hint("write `" + std::string(diags_->sources().text(expr.base->range)) + "[i][k]`");
+        .hint("write `" + reporter_.text(expr.base->range) + "[i][k]`");
     return fail();
   }
   Sub &sub = expr.subs[0];
@@ -85,9 +85,7 @@ const Type *Checker::subscriptList(SubscriptExpr &expr, const Type *list, Subscr
 const Type *Checker::subscriptTable(SubscriptExpr &expr, const Type *table, Subscripts &info) {
   Sub &sub = expr.subs[0];
   if (expr.subs.size() != 1 || sub.isSlice) {
-    error(expr.range,
-          "of a table of layers one is taken: `" + std::string(diags_->sources().text(expr.base->range)) +
-              "[i]`",
+    error(expr.range, "of a table of layers one is taken: `" + reporter_.text(expr.base->range) + "[i]`",
           "N3");
     return fail();
   }
