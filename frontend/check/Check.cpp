@@ -20,7 +20,7 @@ void Checker::run() {
   for (auto &file : program_.files)
     resolveDims(*file);
   for (auto &file : program_.files)
-    resolveMembers(*files_[file.get()]);
+    resolveMembers(*file);
   checkRecordsFinite();
   bool finite = checkLayersFinite();
 
@@ -32,129 +32,7 @@ void Checker::run() {
   if (!reporter_.shown().hasErrors())
     checkStructure();
   if (!reporter_.shown().hasErrors())
-    warnUnused();
-}
-
-//===--------------------------------------------------------------------===//
-// Scopes
-//===--------------------------------------------------------------------===//
-
-Binding *Checker::newBinding(Binding::Kind kind, const Ident &name) {
-  out_.bindings.push_back(std::make_unique<Binding>());
-  Binding *binding = out_.bindings.back().get();
-  binding->kind = kind;
-  binding->name = name.text;
-  binding->range = name.range;
-  return binding;
-}
-
-void Checker::declare(std::map<std::string, Binding *> &names, Binding *binding) {
-  auto [at, isNew] = names.emplace(binding->name, binding);
-  if (!isNew)
-    error(binding->range, "`" + binding->name + "` is declared twice", "N1")
-        .note(at->second->range, "first declared here");
-}
-
-Binding *Checker::builtinBinding(Builtin id) {
-  Binding *&binding = builtins_[id];
-  if (!binding) {
-    binding = newBinding(Binding::Kind::Builtin, {builtinInfo(id).name, {}});
-    binding->builtin = id;
-  }
-  return binding;
-}
-
-Binding *Checker::lookup(const std::string &name) {
-  if (Binding *local = locals_.find(name)) {
-    use(local);
-    return local;
-  }
-  std::map<std::string, Binding *> *scopes[] = {dims_, layer_ ? &layer_->names : nullptr,
-                                                file_ ? &file_->names : nullptr};
-  for (auto *scope : scopes) {
-    if (!scope)
-      continue;
-    auto at = scope->find(name);
-    if (at != scope->end()) {
-      use(at->second);
-      return at->second;
-    }
-  }
-  if (const BuiltinInfo *info = findBuiltin(name))
-    return builtinBinding(info->id);
-  return nullptr;
-}
-
-std::vector<std::string> Checker::namesInScope() const {
-  std::vector<std::string> names;
-  for (const Binding *local : locals_.all())
-    names.push_back(local->name);
-  for (auto *scope : {dims_, layer_ ? &layer_->names : nullptr, file_ ? &file_->names : nullptr})
-    if (scope)
-      for (auto &entry : *scope)
-        names.push_back(entry.first);
-  names.insert(names.end(), builtinNames().begin(), builtinNames().end());
-  return names;
-}
-
-void Checker::unknownName(SourceRange range, const std::string &name, const std::string &what) {
-  Diagnostic &diagnostic = error(range, "`" + name + "` is not declared" + what, "N1");
-  std::string idiom = idiomFor(name);
-  if (!idiom.empty()) {
-    diagnostic.hint(idiom);
-    return;
-  }
-  std::string near = didYouMean(name, namesInScope());
-  if (!near.empty())
-    diagnostic.hint(near);
-}
-
-FileScope *Checker::scopeOf(const File *file) {
-  auto at = files_.find(file);
-  return at == files_.end() ? nullptr : at->second.get();
-}
-
-Binding *Checker::lookupIn(const Ident &module, const Ident &name) {
-  Binding *binding = lookup(module.text);
-  if (!binding) {
-    unknownName(module.range, module.text);
-    return nullptr;
-  }
-  if (binding->kind != Binding::Kind::Module) {
-    error(module.range, "`" + module.text + "` is not an imported module", "N2");
-    return nullptr;
-  }
-  FileScope *scope = scopeOf(binding->module);
-  if (!scope)
-    return nullptr;
-  auto at = scope->names.find(name.text);
-  if (at != scope->names.end() && at->second->kind != Binding::Kind::Module) {
-    use(at->second);
-    return at->second;
-  }
-  std::vector<std::string> candidates;
-  for (auto &entry : scope->names)
-    candidates.push_back(entry.first);
-  Diagnostic &diagnostic = error(name.range, "module `" + module.text + "` has no `" + name.text + "`", "N2");
-  std::string near = didYouMean(name.text, candidates);
-  if (!near.empty())
-    diagnostic.hint(near);
-  return nullptr;
-}
-
-//===--------------------------------------------------------------------===//
-// Unused things
-//===--------------------------------------------------------------------===//
-
-void Checker::warnUnused() {
-  for (auto &[binding, what] : watched_) {
-    if (used_.count(binding))
-      continue;
-    Diagnostic &diagnostic = reporter_.shown().warning(
-        binding->range, std::string(what) + " `" + binding->name + "` is not used", "E2");
-    if (binding->kind == Binding::Kind::Local && binding->local == Binding::LocalKind::Let)
-      diagnostic.hint("leave it out, or write `_`");
-  }
+    scopes_.warnUnused();
 }
 
 //===--------------------------------------------------------------------===//

@@ -42,7 +42,7 @@ const Type *Checker::inferBinder(BinderExpr &expr) {
                         : near);
     return fail();
   }
-  expr.resolved = builtinBinding(info->id);
+  expr.resolved = scopes_.builtinBinding(info->id);
   if (info->wantsState != static_cast<bool>(expr.state)) {
     if (expr.state)
       error(expr.state->range, std::string("`") + info->name + "` has no state", "L2")
@@ -95,7 +95,7 @@ const Type *Checker::bindElement(BinderExpr &expr) {
   const Type *element = list->isList() || list->isTable() ? list->element : types_.error();
   if (!bindsTables(*expr.element, *expr.list))
     element = types_.error();
-  bindPattern(*expr.element, element, Binding::LocalKind::Element);
+  scopes_.bindPattern(*expr.element, element, Binding::LocalKind::Element);
   if (expr.filter) {
     infer(*expr.filter);
     require(*expr.filter, types_.boolean(), "a filter is");
@@ -105,10 +105,10 @@ const Type *Checker::bindElement(BinderExpr &expr) {
 
 const Type *Checker::inferReducer(BinderExpr &expr, Builtin builtin) {
   value(*expr.list);
-  size_t mark = locals_.size();
+  size_t mark = scopes_.mark();
   bindElement(expr);
   inferBlock(expr.body);
-  leaveScope(mark);
+  scopes_.leave(mark);
   Expr &body = *expr.body.result;
   if (body.type->isError())
     return fail();
@@ -172,11 +172,11 @@ const Type *Checker::reduceElement(Builtin builtin, const Type *element, SourceR
 
 const Type *Checker::tryNextState(BinderExpr &expr, const Type *state) {
   Reporter::Trial trial(reporter_);
-  size_t mark = locals_.size();
+  size_t mark = scopes_.mark();
   bindElement(expr);
-  bindPattern(*expr.state, state, Binding::LocalKind::State);
+  scopes_.bindPattern(*expr.state, state, Binding::LocalKind::State);
   const Type *next = inferBlock(expr.body);
-  leaveScope(mark);
+  scopes_.leave(mark);
   return next;
 }
 
@@ -199,32 +199,28 @@ const Type *Checker::inferScan(BinderExpr &expr, Builtin builtin) {
   else
     require(*expr.start, state, "the state is");
 
-  size_t mark = locals_.size();
+  size_t mark = scopes_.mark();
   bindElement(expr);
-  bindPattern(*expr.state, state, Binding::LocalKind::State);
+  scopes_.bindPattern(*expr.state, state, Binding::LocalKind::State);
   if (expr.condition) {
     // The condition is of the state alone: no element is there yet.
-    std::vector<const Binding *> elements;
-    for (size_t i = mark; i < locals_.size() && locals_[i]->local == Binding::LocalKind::Element; ++i)
-      if (used_.erase(locals_[i]))
-        elements.push_back(locals_[i]);
-    uint64_t once = times_; // lowered for the first state, and for each further one
-    times_ = times_ > UINT64_MAX / 2 ? UINT64_MAX : 2 * times_;
-    infer(*expr.condition);
-    times_ = once;
-    for (size_t i = mark; i < locals_.size() && locals_[i]->local == Binding::LocalKind::Element; ++i)
-      if (used_.count(locals_[i]))
-        error(expr.condition->range,
-              "`while` looks at the state, but " + quote(*expr.condition) + " uses the element `" +
-                  locals_[i]->name + "`",
-              "S4")
-            .note(locals_[i]->range, "`" + locals_[i]->name + "` is bound here")
-            .hint("keep what it needs in the state");
-    used_.insert(elements.begin(), elements.end());
+    std::vector<const Binding *> elements = scopes_.elementsUsed(mark, [&] {
+      uint64_t once = times_; // lowered for the first state, and for each further one
+      times_ = times_ > UINT64_MAX / 2 ? UINT64_MAX : 2 * times_;
+      infer(*expr.condition);
+      times_ = once;
+    });
+    for (const Binding *element : elements)
+      error(expr.condition->range,
+            "`while` looks at the state, but " + quote(*expr.condition) + " uses the element `" +
+                element->name + "`",
+            "S4")
+          .note(element->range, "`" + element->name + "` is bound here")
+          .hint("keep what it needs in the state");
     require(*expr.condition, types_.boolean(), "the condition of `while` is");
   }
   inferBlock(expr.body);
-  leaveScope(mark);
+  scopes_.leave(mark);
 
   if (state->isError() || expr.body.result->type->isError()) {
     settle(*expr.body.result);

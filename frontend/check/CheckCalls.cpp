@@ -30,8 +30,8 @@ const Type *Checker::inferCall(CallExpr &expr) {
     return callMember(expr, *member);
   if (auto *subscript = callee.as<SubscriptExpr>()) {
     auto *base = subscript->base->as<NameExpr>();
-    if (base && base->name == "index" && lookup("index") == builtinBinding(Builtin::Index)) {
-      base->resolved = builtinBinding(Builtin::Index);
+    if (base && base->name == "index" && scopes_.lookup("index") == scopes_.builtinBinding(Builtin::Index)) {
+      base->resolved = scopes_.builtinBinding(Builtin::Index);
       std::optional<Shape> bound;
       if (subscript->subs.size() == 1 && !subscript->subs[0].isSlice)
         bound = resolveShape(*subscript->subs[0].index);
@@ -51,7 +51,7 @@ const Type *Checker::inferCall(CallExpr &expr) {
 }
 
 const Type *Checker::callNamed(CallExpr &expr, NameExpr &callee) {
-  Binding *binding = lookup(callee.name);
+  Binding *binding = scopes_.lookup(callee.name);
   if (binding)
     return callBinding(expr, callee, binding, nullptr);
   inferArguments(expr);
@@ -60,9 +60,9 @@ const Type *Checker::callNamed(CallExpr &expr, NameExpr &callee) {
 }
 
 const Type *Checker::callMember(CallExpr &expr, MemberExpr &callee) {
-  if (moduleNamed(*callee.base)) {
+  if (scopes_.moduleNamed(*callee.base)) {
     auto &module = static_cast<NameExpr &>(*callee.base);
-    Binding *binding = lookupIn({module.name, module.range}, callee.member);
+    Binding *binding = scopes_.lookupIn({module.name, module.range}, callee.member);
     if (binding)
       return callBinding(expr, callee, binding, nullptr);
     inferArguments(expr);
@@ -82,7 +82,7 @@ const Type *Checker::callMember(CallExpr &expr, MemberExpr &callee) {
     return fail();
   Diagnostic &diagnostic = error(
       callee.member.range, quote(*callee.base) + " is " + quote(base) + "; only layers have functions", "N3");
-  Binding *function = lookup(name);
+  Binding *function = scopes_.lookup(name);
   bool callable =
       function && (function->kind == Binding::Kind::Func || function->kind == Binding::Kind::Builtin);
   if (callable)
@@ -145,7 +145,7 @@ const Type *Checker::callLayer(CallExpr &expr, const Expr &layer, const std::str
   const LayerInfo &info = *layer.type->layer;
   const Binding *member = info.member(function);
   if (member && member->kind == Binding::Kind::Func) {
-    use(member);
+    scopes_.use(member);
     if (expr.callee.get() != &layer) // `fwd(x)`: there `fwd` stays the parameter
       expr.callee->resolved = const_cast<Binding *>(member);
     return callFunction(expr, *member->func, &layer);
@@ -293,8 +293,8 @@ const Type *Checker::callFunction(CallExpr &expr, const FuncInfo &func, const Ex
   owned->dims = std::move(ownMap);
   expr.resolved = owned.get();
   out_.bindings.push_back(std::move(owned));
-  if (func_ && !reporter_.isTrying())
-    calls_[func_].push_back({funcs_[func.decl], expr.range, times_, depth_});
+  if (scopes_.function() && !reporter_.isTrying())
+    calls_[scopes_.function()].push_back({funcs_[func.decl], expr.range, times_, depth_});
   return types_.substitute(func.result, dims);
 }
 

@@ -87,7 +87,7 @@ const Type *Checker::inferMatch(MatchExpr &expr) {
   const MatchArm *wildcard = nullptr;
   bool allKnown = true;
   for (MatchArm &arm : expr.arms) {
-    size_t mark = locals_.size();
+    size_t mark = scopes_.mark();
     if (wildcard)
       error(arm.patternRange, "this arm is never reached: `_` before it takes what is left", "T6")
           .note(wildcard->patternRange, "`_` stands here");
@@ -107,7 +107,7 @@ const Type *Checker::inferMatch(MatchExpr &expr) {
             .note(data.decl->name.range, "`" + data.name + "` is declared here")
             .hint(near);
         for (ArmField &field : arm.fields)
-          field.resolved = declareLocal(field.name, types_.error(), Binding::LocalKind::ArmField);
+          field.resolved = scopes_.declareLocal(field.name, types_.error(), Binding::LocalKind::ArmField);
       } else {
         if (!isNew)
           error(arm.constructor.range, "`" + arm.constructor.text + "` has two arms", "T6")
@@ -117,7 +117,7 @@ const Type *Checker::inferMatch(MatchExpr &expr) {
     }
     inferBlock(arm.body);
     bodies.push_back(&arm.body);
-    leaveScope(mark);
+    scopes_.leave(mark);
   }
   if (!wildcard && allKnown) // a misspelt arm is one error
     checkExhaustive(expr, data);
@@ -142,7 +142,7 @@ void Checker::bindArm(MatchArm &arm, const ConstructorInfo &constructor) {
         error(field.field.range, "`" + field.field.text + "` is bound twice", "T6")
             .note(arm.fields[k].field.range, "first bound here");
     const Type *type = index < 0 ? types_.error() : constructor.fields[index].type;
-    field.resolved = declareLocal(field.name, type, Binding::LocalKind::ArmField);
+    field.resolved = scopes_.declareLocal(field.name, type, Binding::LocalKind::ArmField);
     field.resolved->index = static_cast<unsigned>(std::max(index, 0));
   }
 }

@@ -14,42 +14,30 @@ namespace dbc::frontend {
 // Collecting names
 //===--------------------------------------------------------------------===//
 
-DimVar *Checker::newDim(const Ident &name) {
-  out_.dimVars.emplace_back();
-  DimVar *dim = &out_.dimVars.back();
-  dim->name = name.text;
-  dim->range = name.range;
-  dim->serial = static_cast<uint32_t>(out_.dimVars.size());
-  return dim;
-}
-
-void Checker::declareDims(const std::vector<Ident> &dims, std::vector<const DimVar *> &infos,
-                          std::map<std::string, Binding *> &names) {
+void Checker::declareDims(const std::vector<Ident> &dims, std::vector<const DimVar *> &infos, Names &names) {
   for (const Ident &name : dims) {
-    Binding *binding = newBinding(Binding::Kind::Dim, name);
-    DimVar *dim = newDim(name);
+    Binding *binding = scopes_.newBinding(Binding::Kind::Dim, name);
+    DimVar *dim = scopes_.newDim(name);
     binding->shape = Shape(dim);
     infos.push_back(dim);
-    declare(names, binding);
-    watched_.push_back({binding, "dim"});
+    scopes_.declare(names, binding);
+    scopes_.watch(binding, "dim");
   }
 }
 
 void Checker::collectFile(File &file) {
-  auto &scope = files_[&file];
-  scope = std::make_unique<FileScope>();
-  scope->file = &file;
+  FileScope &scope = scopes_.of(file);
   for (Import &import : file.imports) {
-    Binding *binding = newBinding(Binding::Kind::Module, import.name());
+    Binding *binding = scopes_.newBinding(Binding::Kind::Module, import.name());
     binding->module = import.file;
-    declare(scope->names, binding);
-    watched_.push_back({binding, "import"});
+    scopes_.declare(scope.names, binding);
+    scopes_.watch(binding, "import");
   }
   for (DeclPtr &decl : file.decls) {
     if (findBuiltin(decl->name.text))
       error(decl->name.range, "`" + decl->name.text + "` is the name of a built-in function", "N6")
           .hint("choose another name");
-    collectDecl(*decl, *scope, nullptr);
+    collectDecl(*decl, scope, nullptr);
   }
 }
 
@@ -59,24 +47,24 @@ void Checker::collectDecl(Decl &decl, FileScope &scope, LayerScope *layer) {
   Binding *binding = nullptr;
   switch (decl.kind) {
   case Decl::Kind::Dim:
-    binding = newBinding(Binding::Kind::Dim, decl.name);
+    binding = scopes_.newBinding(Binding::Kind::Dim, decl.name);
     if (isModel)
       out_.dims.push_back(binding);
-    watched_.push_back({binding, "dim"});
+    scopes_.watch(binding, "dim");
     break;
   case Decl::Kind::Const:
-    binding = newBinding(Binding::Kind::Const, decl.name);
+    binding = scopes_.newBinding(Binding::Kind::Const, decl.name);
     if (isModel && static_cast<ConstDecl &>(decl).annotation)
       out_.params.push_back(binding);
     break;
   case Decl::Kind::Param:
-    binding = newBinding(Binding::Kind::Param, decl.name);
+    binding = scopes_.newBinding(Binding::Kind::Param, decl.name);
     if (isModel)
       out_.params.push_back(binding);
-    watched_.push_back({binding, "param"});
+    scopes_.watch(binding, "param");
     break;
   case Decl::Kind::Data: {
-    binding = newBinding(Binding::Kind::Data, decl.name);
+    binding = scopes_.newBinding(Binding::Kind::Data, decl.name);
     out_.dataInfos.emplace_back();
     DataInfo &info = out_.dataInfos.back();
     info.name = decl.name.text;
@@ -87,24 +75,24 @@ void Checker::collectDecl(Decl &decl, FileScope &scope, LayerScope *layer) {
     break;
   }
   case Decl::Kind::Record: {
-    binding = newBinding(Binding::Kind::Record, decl.name);
+    binding = scopes_.newBinding(Binding::Kind::Record, decl.name);
     out_.recordInfos.emplace_back();
     RecordInfo &info = out_.recordInfos.back();
     info.name = decl.name.text;
     info.decl = static_cast<RecordDecl *>(&decl);
     info.file = scope.file;
     recordOf_[&decl] = &info;
-    declareDims(info.decl->dims, info.dims, recordDims_[&info]);
+    declareDims(info.decl->dims, info.dims, scopes_.dimsOf(info));
     binding->record = &info;
     break;
   }
   case Decl::Kind::Layer:
-    binding = newBinding(Binding::Kind::Layer, decl.name);
+    binding = scopes_.newBinding(Binding::Kind::Layer, decl.name);
     collectLayer(static_cast<LayerDecl &>(decl), scope);
     binding->layer = layerOf_[&decl];
     break;
   case Decl::Kind::Func: {
-    binding = newBinding(Binding::Kind::Func, decl.name);
+    binding = scopes_.newBinding(Binding::Kind::Func, decl.name);
     out_.funcInfos.emplace_back();
     FuncInfo &info = out_.funcInfos.back();
     info.name = decl.name.text;
@@ -115,7 +103,7 @@ void Checker::collectDecl(Decl &decl, FileScope &scope, LayerScope *layer) {
     out_.allFunctions.push_back(&info);
     if (isModel)
       out_.functions.push_back(&info);
-    declareDims(info.decl->dims, info.dims, funcDims_[&info]);
+    declareDims(info.decl->dims, info.dims, scopes_.dimsOf(info));
     binding->func = &info;
     break;
   }
@@ -124,7 +112,7 @@ void Checker::collectDecl(Decl &decl, FileScope &scope, LayerScope *layer) {
   if (layer)
     binding->layer = layer->info;
   decl.resolved = binding;
-  declare(names, binding);
+  scopes_.declare(names, binding);
   if (layer)
     layer->info->members.push_back(binding);
 }
@@ -136,30 +124,11 @@ void Checker::collectLayer(LayerDecl &decl, FileScope &scope) {
   info.decl = &decl;
   info.file = scope.file;
   layerOf_[&decl] = &info;
-  auto &layer = layers_[&info];
-  layer = std::make_unique<LayerScope>();
-  layer->info = &info;
-  layer->file = &scope;
-  declareDims(decl.dims, info.dims, layer->names);
+  LayerScope &layer = scopes_.of(info);
+  layer.info = &info;
+  declareDims(decl.dims, info.dims, layer.names);
   for (DeclPtr &member : decl.members)
-    collectDecl(*member, scope, layer.get());
-}
-
-void Checker::inScope(FileScope *file, LayerScope *layer, std::map<std::string, Binding *> *dims,
-                      const std::function<void()> &f) {
-  FileScope *oldFile = std::exchange(file_, file);
-  LayerScope *oldLayer = std::exchange(layer_, layer);
-  auto *oldDims = std::exchange(dims_, dims);
-  FuncInfo *oldFunc = std::exchange(func_, nullptr);
-  BodySize *oldSize = std::exchange(size_, nullptr);
-  Locals oldLocals = std::exchange(locals_, {});
-  f();
-  file_ = oldFile;
-  layer_ = oldLayer;
-  dims_ = oldDims;
-  func_ = oldFunc;
-  size_ = oldSize;
-  locals_ = std::move(oldLocals);
+    collectDecl(*member, scope, &layer);
 }
 
 //===--------------------------------------------------------------------===//
@@ -167,8 +136,7 @@ void Checker::inScope(FileScope *file, LayerScope *layer, std::map<std::string, 
 //===--------------------------------------------------------------------===//
 
 void Checker::resolveDims(File &file) {
-  FileScope *scope = scopeOf(&file);
-  inScope(scope, nullptr, nullptr, [&] {
+  scopes_.inScope(scopes_.of(file), nullptr, [&] {
     for (DeclPtr &decl : file.decls)
       if (decl->kind == Decl::Kind::Dim)
         resolveDim(*decl->resolved);
@@ -188,7 +156,7 @@ void Checker::resolveDim(Binding &dim) {
   }
   state = 1;
   // Whatever goes wrong below, the name stands for some extent.
-  DimVar *own = newDim(decl->name);
+  DimVar *own = scopes_.newDim(decl->name);
   dim.shape = Shape(own);
   if (decl->value) {
     std::optional<Shape> value = resolveShape(*decl->value);
@@ -224,27 +192,28 @@ void Checker::resolveConst(Binding &binding) {
 // Data, records, params
 //===--------------------------------------------------------------------===//
 
-void Checker::resolveMembers(FileScope &scope) {
-  File *file = const_cast<File *>(scope.file);
+void Checker::resolveMembers(File &file) {
   // Signatures ask what records hold: those come first.
   auto resolve = [&](std::vector<DeclPtr> &decls) {
     for (DeclPtr &decl : decls) {
       if (decl->kind == Decl::Kind::Data)
         resolveData(static_cast<DataDecl &>(*decl));
       else if (decl->kind == Decl::Kind::Record)
-        resolveRecord(static_cast<RecordDecl &>(*decl));
+        scopes_.withDims(scopes_.dimsOf(*recordOf_[decl.get()]),
+                         [&] { resolveRecord(static_cast<RecordDecl &>(*decl)); });
     }
     for (DeclPtr &decl : decls) {
       if (decl->kind == Decl::Kind::Param || decl->kind == Decl::Kind::Const)
         resolveParam(*decl->resolved);
       else if (decl->kind == Decl::Kind::Func)
-        resolveSignature(*funcs_[decl.get()]);
+        scopes_.withDims(scopes_.dimsOf(*funcs_[decl.get()]), [&] { resolveSignature(*funcs_[decl.get()]); });
     }
   };
-  inScope(&scope, nullptr, nullptr, [&] { resolve(file->decls); });
-  for (DeclPtr &decl : file->decls)
+  FileScope &scope = scopes_.of(file);
+  scopes_.inScope(scope, nullptr, [&] { resolve(file.decls); });
+  for (DeclPtr &decl : file.decls)
     if (auto *layer = decl->as<LayerDecl>())
-      inScope(&scope, layers_[layerOf_[layer]].get(), nullptr, [&] { resolve(layer->members); });
+      scopes_.inScope(scope, &scopes_.of(*layerOf_[layer]), [&] { resolve(layer->members); });
 }
 
 void Checker::resolveData(DataDecl &decl) {
@@ -279,7 +248,6 @@ void Checker::resolveData(DataDecl &decl) {
 
 void Checker::resolveRecord(RecordDecl &decl) {
   RecordInfo &info = *recordOf_[&decl];
-  auto *outer = std::exchange(dims_, &recordDims_[&info]);
   std::vector<const Type *> places;
   if (decl.fields.empty())
     error(decl.name.range, "record `" + info.name + "` has no fields", "T5");
@@ -293,7 +261,6 @@ void Checker::resolveRecord(RecordDecl &decl) {
     places.push_back(type);
   }
   checkDimsInferable(info.dims, places, "record `" + info.name + "`");
-  dims_ = outer;
 }
 
 void Checker::checkDimsInferable(const std::vector<const DimVar *> &dims,
@@ -443,11 +410,10 @@ bool Checker::checkLayersFinite() {
 
 void Checker::resolveSignature(FuncInfo &func) {
   auto *decl = const_cast<FuncDecl *>(func.decl);
-  auto *outer = std::exchange(dims_, &funcDims_[&func]);
   std::vector<const Type *> places;
   for (size_t i = 0; i < decl->args.size(); ++i) {
     FuncArg &arg = decl->args[i];
-    Binding *binding = newBinding(Binding::Kind::Local, arg.name);
+    Binding *binding = scopes_.newBinding(Binding::Kind::Local, arg.name);
     binding->local = Binding::LocalKind::Argument;
     binding->index = static_cast<unsigned>(i);
     for (const Binding *earlier : func.arguments)
@@ -461,7 +427,7 @@ void Checker::resolveSignature(FuncInfo &func) {
     places.push_back(binding->type);
     arg.resolved = binding;
     func.arguments.push_back(binding);
-    watched_.push_back({binding, "parameter"});
+    scopes_.watch(binding, "parameter");
     if (arg.ranged() && decl->funcKind != FuncDecl::FuncKind::Cell)
       error(arg.range, "`" + arg.name.text + "` states a range; only keys of cells do", "C2")
           .hint("write `" + arg.name.text + ": int`");
@@ -470,7 +436,6 @@ void Checker::resolveSignature(FuncInfo &func) {
   resolveFuncResult(func);
   if (decl->funcKind == FuncDecl::FuncKind::Cell)
     resolveCellArguments(func);
-  dims_ = outer;
 }
 
 void Checker::resolveFuncResult(FuncInfo &func) {
@@ -504,7 +469,7 @@ const Type *Checker::typeOfRange(const FuncInfo &func, FuncArg &arg) {
       for (const Binding *earlier : func.arguments)
         if (earlier->name == name->name)
           return false;
-      Binding *binding = lookup(name->name);
+      Binding *binding = scopes_.lookup(name->name);
       return binding && (binding->kind == Binding::Kind::Dim ||
                          (binding->kind == Binding::Kind::Const && !binding->type));
     }
@@ -549,16 +514,14 @@ void Checker::resolveCellArguments(FuncInfo &func) {
 
 void Checker::checkFunction(FuncInfo &func) {
   auto *decl = const_cast<FuncDecl *>(func.decl);
-  LayerScope *layer = func.layer ? layers_[func.layer].get() : nullptr;
-  inScope(scopeOf(func.file), layer, &funcDims_[&func], [&] {
-    func_ = &func;
+  scopes_.inFunction(func, [&] {
     size_ = &sizes_[&func];
     for (FuncArg &arg : decl->args) {
       if (arg.ranged()) {
         require(*arg.low, (infer(*arg.low), types_.integer()), "a range's bound is");
         require(*arg.high, (infer(*arg.high), types_.integer()), "a range's bound is");
       }
-      locals_.push(arg.resolved);
+      scopes_.enterArgument(arg.resolved);
     }
     if (decl->measure) {
       infer(*decl->measure);

@@ -60,7 +60,7 @@ const Type *Checker::inferUnchecked(Expr &expr) {
 //===--------------------------------------------------------------------===//
 
 const Type *Checker::inferName(NameExpr &expr) {
-  Binding *binding = lookup(expr.name);
+  Binding *binding = scopes_.lookup(expr.name);
   if (!binding) {
     for (const DataInfo &data : out_.dataInfos) {
       int constructor = data.constructorIndex(expr.name);
@@ -74,7 +74,7 @@ const Type *Checker::inferName(NameExpr &expr) {
           .hint("constructors stand in the arms of a `match`");
       return fail();
     }
-    unknownName(expr.range, expr.name);
+    scopes_.unknownName(expr.range, expr.name);
     return fail();
   }
   expr.resolved = binding;
@@ -121,24 +121,10 @@ const Type *Checker::valueOfBinding(Expr &expr, Binding *binding) {
   }
 }
 
-FileScope *Checker::moduleNamed(const Expr &expr) {
-  auto *name = expr.as<NameExpr>();
-  if (!name)
-    return nullptr;
-  if (locals_.find(name->name))
-    return nullptr;
-  if (layer_ && layer_->names.count(name->name))
-    return nullptr;
-  auto at = file_->names.find(name->name);
-  if (at == file_->names.end() || at->second->kind != Binding::Kind::Module)
-    return nullptr;
-  return scopeOf(at->second->module);
-}
-
 const Type *Checker::inferMember(MemberExpr &expr) {
-  if (moduleNamed(*expr.base)) {
+  if (scopes_.moduleNamed(*expr.base)) {
     auto &module = static_cast<NameExpr &>(*expr.base);
-    Binding *binding = lookupIn({module.name, module.range}, expr.member);
+    Binding *binding = scopes_.lookupIn({module.name, module.range}, expr.member);
     if (!binding)
       return fail();
     expr.resolved = binding;
@@ -166,7 +152,7 @@ const Type *Checker::inferMember(MemberExpr &expr) {
     DimMap bindings;
     for (size_t i = 0; i < base->arguments.size(); ++i)
       bindings[base->record->dims[i]] = base->arguments[i];
-    Binding *binding = newBinding(Binding::Kind::Field, expr.member);
+    Binding *binding = scopes_.newBinding(Binding::Kind::Field, expr.member);
     binding->range = base->record->fields[field].range;
     binding->record = base->record;
     binding->index = static_cast<unsigned>(field);
@@ -186,7 +172,7 @@ const Type *Checker::inferMember(MemberExpr &expr) {
           .hint(near);
       return fail();
     }
-    use(member);
+    scopes_.use(member);
     expr.resolved = const_cast<Binding *>(member);
     return types_.substitute(valueOfBinding(expr, expr.resolved), base->layer->bind(base->arguments));
   }
@@ -251,7 +237,7 @@ const Type *Checker::inferNodeField(MemberExpr &expr, const DataInfo &data) {
         .hint("`match` on " + quote(*expr.base));
     return fail();
   }
-  Binding *binding = newBinding(Binding::Kind::Field, expr.member);
+  Binding *binding = scopes_.newBinding(Binding::Kind::Field, expr.member);
   binding->range = first->range;
   binding->data = &data;
   binding->type = first->type;
@@ -266,10 +252,11 @@ const Type *Checker::inferNodeField(MemberExpr &expr, const DataInfo &data) {
 const Type *Checker::inferRecord(RecordExpr &expr) {
   for (FieldInit &field : expr.fields)
     infer(*field.value);
-  Binding *binding = expr.module ? lookupIn(expr.module, expr.record) : lookup(expr.record.text);
+  Binding *binding =
+      expr.module ? scopes_.lookupIn(expr.module, expr.record) : scopes_.lookup(expr.record.text);
   if (!binding) {
     if (!expr.module)
-      unknownName(expr.record.range, expr.record.text);
+      scopes_.unknownName(expr.record.range, expr.record.text);
     return fail();
   }
   SourceRange name = expr.module ? expr.module.range.to(expr.record.range) : expr.record.range;
@@ -348,15 +335,13 @@ const Type *Checker::inferTuple(TupleExpr &expr) {
 //===--------------------------------------------------------------------===//
 
 const Type *Checker::inferBlock(Block &block) {
-  size_t mark = locals_.size();
+  size_t mark = scopes_.mark();
   for (Let &let : block.lets)
     inferLet(let);
   const Type *type = infer(*block.result);
-  leaveScope(mark);
+  scopes_.leave(mark);
   return type;
 }
-
-void Checker::leaveScope(size_t mark) { locals_.leave(mark); }
 
 namespace {
 
@@ -415,48 +400,7 @@ void Checker::inferLet(Let &let) {
       if (names[i]->text == names[k]->text)
         error(names[i]->range, "`" + names[i]->text + "` is declared twice", "N1")
             .note(names[k]->range, "first declared here");
-  bindPattern(*let.pattern, type, Binding::LocalKind::Let);
-}
-
-void Checker::bindPattern(Pattern &pattern, const Type *type, Binding::LocalKind kind) {
-  pattern.type = type;
-  if (pattern.kind == Pattern::Kind::Name) {
-    pattern.resolved = declareLocal(pattern.name, type, kind);
-    return;
-  }
-  if (pattern.kind == Pattern::Kind::Wildcard)
-    return;
-  bool fits = type->isTuple() && type->parts.size() == pattern.elements.size();
-  if (!fits && !type->isError()) {
-    std::string wants = std::to_string(pattern.elements.size());
-    Diagnostic &diagnostic = error(
-        pattern.range,
-        type->isTuple() ? "the pattern takes " + wants + " parts, its value " + quote(type) + " has " +
-                              std::to_string(type->parts.size())
-                        : "the pattern takes a tuple of " + wants + " parts, its value is " + quote(type),
-        "T5");
-    if (type->isTensor())
-      diagnostic.hint("`split(x)` cuts a tensor into parts");
-  }
-  for (size_t i = 0; i < pattern.elements.size(); ++i)
-    bindPattern(*pattern.elements[i], fits ? type->parts[i] : types_.error(), kind);
-}
-
-Binding *Checker::declareLocal(const Ident &name, const Type *type, Binding::LocalKind kind) {
-  if (const Binding *local = kind == Binding::LocalKind::Let ? nullptr : locals_.first(name.text)) {
-    Diagnostic &diagnostic = error(
-        name.range, "`" + name.text + "` is a name here already; names of binders and arms are new", "N1");
-    diagnostic.note(local->range, "`" + name.text + "` is declared here");
-    diagnostic.hint(kind == Binding::LocalKind::ArmField ? "rename it: `" + name.text + " = other`"
-                                                         : "choose another name");
-  }
-  Binding *binding = newBinding(Binding::Kind::Local, name);
-  binding->type = type;
-  binding->local = kind;
-  locals_.push(binding);
-  if (kind == Binding::LocalKind::Let && !reporter_.isTrying())
-    watched_.push_back({binding, "let"});
-  return binding;
+  scopes_.bindPattern(*let.pattern, type, Binding::LocalKind::Let);
 }
 
 } // namespace dbc::frontend

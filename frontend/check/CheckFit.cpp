@@ -385,8 +385,8 @@ bool Checker::requireNonNegative(const Shape &shape, SourceRange range, const st
     error(range, message, rule);
     return false;
   }
-  if (func_ && !reporter_.isTrying())
-    func_->sizeChecks.push_back({range, shape, message, rule});
+  if (scopes_.function() && !reporter_.isTrying())
+    scopes_.function()->sizeChecks.push_back({range, shape, message, rule});
   return true;
 }
 

@@ -19,7 +19,7 @@
 #ifndef DBC_FRONTEND_CHECKIMPL_H
 #define DBC_FRONTEND_CHECKIMPL_H
 
-#include "frontend/check/CheckerBase.h"
+#include "frontend/check/Scopes.h"
 #include "frontend/syntax/Modules.h"
 
 #include <algorithm>
@@ -29,19 +29,6 @@
 #include <unordered_map>
 
 namespace dbc::frontend {
-
-/// The names that a file declares at its top.
-struct FileScope {
-  const File *file = nullptr;
-  std::map<std::string, Binding *> names;
-};
-
-/// The names that a layer declares: dims and members.
-struct LayerScope {
-  LayerInfo *info = nullptr;
-  FileScope *file = nullptr;
-  std::map<std::string, Binding *> names;
-};
 
 /// One call of a function, for the graph of calls.
 struct CallSite {
@@ -62,70 +49,20 @@ struct BodySize {
   }
 };
 
-/// The names in scope of a function, innermost last.
-class Locals {
-public:
-  void push(Binding *binding) {
-    all_.push_back(binding);
-    byName_[binding->name].push_back(binding);
-  }
-  /// Forgets all but the first `count`.
-  void leave(size_t count) {
-    for (; all_.size() > count; all_.pop_back())
-      byName_[all_.back()->name].pop_back();
-  }
-  /// The innermost of a name, the outermost; null if there is none.
-  Binding *find(const std::string &name) const { return at(name, /*last=*/true); }
-  Binding *first(const std::string &name) const { return at(name, /*last=*/false); }
-  size_t size() const { return all_.size(); }
-  Binding *operator[](size_t i) const { return all_[i]; }
-  const std::vector<Binding *> &all() const { return all_; }
-
-private:
-  Binding *at(const std::string &name, bool last) const {
-    auto found = byName_.find(name);
-    if (found == byName_.end() || found->second.empty())
-      return nullptr;
-    return last ? found->second.back() : found->second.front();
-  }
-  std::vector<Binding *> all_;
-  std::unordered_map<std::string, std::vector<Binding *>> byName_;
-};
-
 class Checker : CheckerBase {
 public:
   Checker(Program &program, Reporter &reporter, CheckedProgram &out)
-      : CheckerBase(out, reporter), program_(program) {}
+      : CheckerBase(out, reporter), program_(program), scopes_(out, reporter) {}
 
   void run();
 
 private:
-  //===-- Check.cpp: scopes -----------------------------------------------===//
-  Binding *newBinding(Binding::Kind kind, const Ident &name);
-  /// Enters a name in a file or layer; reports a second one of the same name (N1).
-  void declare(std::map<std::string, Binding *> &names, Binding *binding);
-  /// What a name means at this point, or null. Marks it as used.
-  Binding *lookup(const std::string &name);
-  /// Reports a name that means nothing, with the idiom or nearest name.
-  void unknownName(SourceRange range, const std::string &name, const std::string &what = "");
-  std::vector<std::string> namesInScope() const;
-  /// What a built-in name means.
-  Binding *builtinBinding(Builtin id);
-  /// The file scope that an import's name stands for, or null.
-  FileScope *scopeOf(const File *file);
-  /// `module.name`; reports what is wrong. Null if there is no such module or name.
-  Binding *lookupIn(const Ident &module, const Ident &name);
-  void warnUnused();
-  void use(const Binding *binding) { used_.insert(binding); }
-
   //===-- CheckDecls.cpp --------------------------------------------------===//
   void collectFile(File &file);
   void collectLayer(LayerDecl &decl, FileScope &scope);
   void collectDecl(Decl &decl, FileScope &scope, LayerScope *layer);
-  DimVar *newDim(const Ident &name);
   /// Creates the dims of a record, layer or fn and enters them in `names`.
-  void declareDims(const std::vector<Ident> &dims, std::vector<const DimVar *> &infos,
-                   std::map<std::string, Binding *> &names);
+  void declareDims(const std::vector<Ident> &dims, std::vector<const DimVar *> &infos, Names &names);
   void resolveDims(File &file);
   void resolveDim(Binding &dim);
   void resolveConst(Binding &binding);
@@ -137,16 +74,13 @@ private:
   const Type *typeOfRange(const FuncInfo &func, FuncArg &arg);
   void resolveCellArguments(FuncInfo &func);
   void resolveFuncResult(FuncInfo &func);
-  void resolveMembers(FileScope &scope);
+  void resolveMembers(File &file);
   void checkRecordsFinite();
   bool checkLayersFinite(); ///< false after a report
   void checkFunction(FuncInfo &func);
   /// Dims of a fn or record that no part of it shows alone as an extent (T5).
   void checkDimsInferable(const std::vector<const DimVar *> &dims, const std::vector<const Type *> &places,
                           const std::string &what);
-  /// `f` with the names of the file (and layer) in scope, and no locals.
-  void inScope(FileScope *file, LayerScope *layer, std::map<std::string, Binding *> *dims,
-               const std::function<void()> &f);
 
   //===-- CheckTypes.cpp --------------------------------------------------===//
   /// Where a type stands, for what may be written there.
@@ -202,12 +136,6 @@ private:
   /// Whether it is a layer or a table of them, or has such parts.
   static bool holdsLayer(const Type *type);
   bool refuseLayer(const Expr &expr);
-  void bindPattern(Pattern &pattern, const Type *type, Binding::LocalKind kind);
-  /// Enters a local. Names of binders and arms must be new (N1).
-  Binding *declareLocal(const Ident &name, const Type *type, Binding::LocalKind kind);
-  void leaveScope(size_t mark);
-  /// If the expression names a module (`nn` of `nn.x`), that module.
-  FileScope *moduleNamed(const Expr &expr);
 
   //===-- CheckControl.cpp ------------------------------------------------===//
   const Type *inferIf(IfExpr &expr);
@@ -343,21 +271,14 @@ private:
 
   //===-- State -----------------------------------------------------------===//
   Program &program_;
+  Scopes scopes_;
 
-  std::map<const File *, std::unique_ptr<FileScope>> files_;
-  std::map<const LayerInfo *, std::unique_ptr<LayerScope>> layers_;
   std::map<const Decl *, FuncInfo *> funcs_;
   std::map<const Decl *, LayerInfo *> layerOf_;
   std::map<const Decl *, RecordInfo *> recordOf_;
   std::map<const Decl *, DataInfo *> dataOf_;
-  std::map<const FuncInfo *, std::map<std::string, Binding *>> funcDims_;
-  std::map<const RecordInfo *, std::map<std::string, Binding *>> recordDims_;
-  std::map<Builtin, Binding *> builtins_;
   std::set<const DimVar *> notInferable_;   ///< reported where they are declared
   std::map<const Binding *, int> dimState_; ///< 1: being resolved, 2: done
-  std::set<const Binding *> used_;
-  /// What is warned about if unused: the binding and what it is ("let", "parameter", ..).
-  std::vector<std::pair<const Binding *, const char *>> watched_;
   std::map<const FuncInfo *, std::vector<CallSite>> calls_;
   std::map<const FuncInfo *, BodySize> sizes_;
   std::map<const FuncInfo *, Expanded> expanded_;
@@ -366,14 +287,9 @@ private:
   std::set<const FuncInfo *> recursive_; ///< cells that may need other instances of themselves
 
   // Where the checker is.
-  FileScope *file_ = nullptr;
-  LayerScope *layer_ = nullptr;
-  std::map<std::string, Binding *> *dims_ = nullptr; ///< own dims of the fn or record
-  FuncInfo *func_ = nullptr;
-  BodySize *size_ = nullptr; ///< of func_
+  BodySize *size_ = nullptr; ///< of the function that is checked
   uint64_t times_ = 1;       ///< see CallSite
   unsigned depth_ = 0;
-  Locals locals_;
   const Expr *splitCall_ = nullptr; ///< a call that a tuple pattern takes apart, and into how many parts
   size_t splitCount_ = 0;
 };

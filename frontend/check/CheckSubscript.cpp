@@ -20,7 +20,7 @@ int64_t fromEnd(const Expr &expr) {
 
 const Type *Checker::inferSubscript(SubscriptExpr &expr) {
   auto *name = expr.base->as<NameExpr>();
-  if (name && name->name == "index" && lookup(name->name) == builtinBinding(Builtin::Index)) {
+  if (name && name->name == "index" && scopes_.lookup(name->name) == scopes_.builtinBinding(Builtin::Index)) {
     error(expr.range, quote(expr) + " is a conversion, not a value", "T4")
         .hint("call it: `" + reporter_.text(expr.range) + "(i)`");
     return fail();

@@ -26,9 +26,9 @@ std::optional<Shape> Checker::resolveShapeParts(Expr &expr) {
     return std::nullopt;
   }
   if (auto *name = expr.as<NameExpr>()) {
-    Binding *binding = lookup(name->name);
+    Binding *binding = scopes_.lookup(name->name);
     if (!binding) {
-      unknownName(expr.range, name->name);
+      scopes_.unknownName(expr.range, name->name);
       return std::nullopt;
     }
     name->resolved = binding;
@@ -173,21 +173,21 @@ std::string Checker::hintForType(const std::string &name) {
            binding->kind == Binding::Kind::Layer;
   };
   std::vector<std::string> types = {"f32", "int", "bool", "index"};
-  if (file_)
-    for (auto &[candidate, binding] : file_->names) {
+  if (FileScope *file = scopes_.file())
+    for (auto &[candidate, binding] : file->names) {
       if (isType(binding))
         types.push_back(candidate);
       if (binding->kind == Binding::Kind::Data && binding->data->constructorIndex(name) >= 0)
         return "`" + name + "` is a constructor; its type is `" + candidate + "`";
-      if (FileScope *module = binding->kind == Binding::Kind::Module ? scopeOf(binding->module) : nullptr)
-        if (auto at = module->names.find(name); at != module->names.end() && isType(at->second))
+      if (binding->kind == Binding::Kind::Module)
+        if (Names &names = scopes_.of(*binding->module).names; names.count(name) && isType(names[name]))
           return "write `" + candidate + "." + name + "`";
     }
   return didYouMean(name, types);
 }
 
 const Type *Checker::resolveNamed(TypeExpr &expr, TypePlace place) {
-  Binding *binding = expr.module ? lookupIn(expr.module, expr.name) : lookup(expr.name.text);
+  Binding *binding = expr.module ? scopes_.lookupIn(expr.module, expr.name) : scopes_.lookup(expr.name.text);
   if (!binding && !expr.module)
     error(expr.name.range, "there is no type `" + expr.name.text + "`", "N1")
         .hint(hintForType(expr.name.text));

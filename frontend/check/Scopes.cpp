@@ -1,0 +1,245 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "frontend/check/Scopes.h"
+
+#include <utility>
+
+namespace dbc::frontend {
+
+//===--------------------------------------------------------------------===//
+// Declaring
+//===--------------------------------------------------------------------===//
+
+Binding *Scopes::newBinding(Binding::Kind kind, const Ident &name) {
+  out_.bindings.push_back(std::make_unique<Binding>());
+  Binding *binding = out_.bindings.back().get();
+  binding->kind = kind;
+  binding->name = name.text;
+  binding->range = name.range;
+  return binding;
+}
+
+DimVar *Scopes::newDim(const Ident &name) {
+  out_.dimVars.emplace_back();
+  DimVar *dim = &out_.dimVars.back();
+  dim->name = name.text;
+  dim->range = name.range;
+  dim->serial = static_cast<uint32_t>(out_.dimVars.size());
+  return dim;
+}
+
+void Scopes::declare(Names &names, Binding *binding) {
+  auto [at, isNew] = names.emplace(binding->name, binding);
+  if (!isNew)
+    error(binding->range, "`" + binding->name + "` is declared twice", "N1")
+        .note(at->second->range, "first declared here");
+}
+
+Binding *Scopes::declareLocal(const Ident &name, const Type *type, Binding::LocalKind kind) {
+  if (const Binding *local = kind == Binding::LocalKind::Let ? nullptr : locals_.first(name.text)) {
+    Diagnostic &diagnostic = error(
+        name.range, "`" + name.text + "` is a name here already; names of binders and arms are new", "N1");
+    diagnostic.note(local->range, "`" + name.text + "` is declared here");
+    diagnostic.hint(kind == Binding::LocalKind::ArmField ? "rename it: `" + name.text + " = other`"
+                                                         : "choose another name");
+  }
+  Binding *binding = newBinding(Binding::Kind::Local, name);
+  binding->type = type;
+  binding->local = kind;
+  locals_.push(binding);
+  if (kind == Binding::LocalKind::Let && !reporter_.isTrying())
+    watch(binding, "let");
+  return binding;
+}
+
+void Scopes::bindPattern(Pattern &pattern, const Type *type, Binding::LocalKind kind) {
+  pattern.type = type;
+  if (pattern.kind == Pattern::Kind::Name) {
+    pattern.resolved = declareLocal(pattern.name, type, kind);
+    return;
+  }
+  if (pattern.kind == Pattern::Kind::Wildcard)
+    return;
+  bool fits = type->isTuple() && type->parts.size() == pattern.elements.size();
+  if (!fits && !type->isError()) {
+    std::string wants = std::to_string(pattern.elements.size());
+    Diagnostic &diagnostic = error(
+        pattern.range,
+        type->isTuple() ? "the pattern takes " + wants + " parts, its value " + quote(type) + " has " +
+                              std::to_string(type->parts.size())
+                        : "the pattern takes a tuple of " + wants + " parts, its value is " + quote(type),
+        "T5");
+    if (type->isTensor())
+      diagnostic.hint("`split(x)` cuts a tensor into parts");
+  }
+  for (size_t i = 0; i < pattern.elements.size(); ++i)
+    bindPattern(*pattern.elements[i], fits ? type->parts[i] : types_.error(), kind);
+}
+
+//===--------------------------------------------------------------------===//
+// Looking up
+//===--------------------------------------------------------------------===//
+
+Binding *Scopes::lookup(const std::string &name) {
+  if (Binding *local = locals_.find(name)) {
+    use(local);
+    return local;
+  }
+  Names *scopes[] = {dims_, layer_ ? &layer_->names : nullptr, file_ ? &file_->names : nullptr};
+  for (auto *scope : scopes) {
+    if (!scope)
+      continue;
+    auto at = scope->find(name);
+    if (at != scope->end()) {
+      use(at->second);
+      return at->second;
+    }
+  }
+  if (const BuiltinInfo *info = findBuiltin(name))
+    return builtinBinding(info->id);
+  return nullptr;
+}
+
+Binding *Scopes::lookupIn(const Ident &module, const Ident &name) {
+  Binding *binding = lookup(module.text);
+  if (!binding) {
+    unknownName(module.range, module.text);
+    return nullptr;
+  }
+  if (binding->kind != Binding::Kind::Module) {
+    error(module.range, "`" + module.text + "` is not an imported module", "N2");
+    return nullptr;
+  }
+  FileScope &scope = of(*binding->module);
+  auto at = scope.names.find(name.text);
+  if (at != scope.names.end() && at->second->kind != Binding::Kind::Module) {
+    use(at->second);
+    return at->second;
+  }
+  std::vector<std::string> candidates;
+  for (auto &entry : scope.names)
+    candidates.push_back(entry.first);
+  Diagnostic &diagnostic = error(name.range, "module `" + module.text + "` has no `" + name.text + "`", "N2");
+  std::string near = didYouMean(name.text, candidates);
+  if (!near.empty())
+    diagnostic.hint(near);
+  return nullptr;
+}
+
+void Scopes::unknownName(SourceRange range, const std::string &name) {
+  Diagnostic &diagnostic = error(range, "`" + name + "` is not declared", "N1");
+  std::string idiom = idiomFor(name);
+  if (!idiom.empty()) {
+    diagnostic.hint(idiom);
+    return;
+  }
+  std::string near = didYouMean(name, namesInScope());
+  if (!near.empty())
+    diagnostic.hint(near);
+}
+
+std::vector<std::string> Scopes::namesInScope() const {
+  std::vector<std::string> names;
+  for (const Binding *local : locals_.all())
+    names.push_back(local->name);
+  for (auto *scope : {dims_, layer_ ? &layer_->names : nullptr, file_ ? &file_->names : nullptr})
+    if (scope)
+      for (auto &entry : *scope)
+        names.push_back(entry.first);
+  names.insert(names.end(), builtinNames().begin(), builtinNames().end());
+  return names;
+}
+
+Binding *Scopes::builtinBinding(Builtin id) {
+  Binding *&binding = builtins_[id];
+  if (!binding) {
+    binding = newBinding(Binding::Kind::Builtin, {builtinInfo(id).name, {}});
+    binding->builtin = id;
+  }
+  return binding;
+}
+
+FileScope *Scopes::moduleNamed(const Expr &expr) {
+  auto *name = expr.as<NameExpr>();
+  if (!name)
+    return nullptr;
+  if (locals_.find(name->name))
+    return nullptr;
+  if (layer_ && layer_->names.count(name->name))
+    return nullptr;
+  auto at = file_->names.find(name->name);
+  if (at == file_->names.end() || at->second->kind != Binding::Kind::Module)
+    return nullptr;
+  return &of(*at->second->module);
+}
+
+//===--------------------------------------------------------------------===//
+// Where the checker is
+//===--------------------------------------------------------------------===//
+
+FileScope &Scopes::of(const File &file) {
+  FileScope &scope = files_[&file];
+  scope.file = &file;
+  return scope;
+}
+
+void Scopes::inScope(FileScope &file, LayerScope *layer, const std::function<void()> &f) {
+  FileScope *outerFile = std::exchange(file_, &file);
+  LayerScope *outerLayer = std::exchange(layer_, layer);
+  Names *outerDims = std::exchange(dims_, nullptr);
+  FuncInfo *outerFunc = std::exchange(func_, nullptr);
+  Locals outerLocals = std::exchange(locals_, {});
+  f();
+  file_ = outerFile;
+  layer_ = outerLayer;
+  dims_ = outerDims;
+  func_ = outerFunc;
+  locals_ = std::move(outerLocals);
+}
+
+void Scopes::inFunction(FuncInfo &func, const std::function<void()> &f) {
+  LayerScope *layer = func.layer ? &of(*func.layer) : nullptr;
+  inScope(of(*func.file), layer, [&] {
+    dims_ = &dimsOf(func);
+    func_ = &func;
+    f();
+  });
+}
+
+void Scopes::withDims(Names &dims, const std::function<void()> &f) {
+  Names *outer = std::exchange(dims_, &dims);
+  f();
+  dims_ = outer;
+}
+
+//===--------------------------------------------------------------------===//
+// Use
+//===--------------------------------------------------------------------===//
+
+std::vector<const Binding *> Scopes::elementsUsed(size_t mark, const std::function<void()> &f) {
+  std::vector<const Binding *> elements, before, used;
+  for (size_t i = mark; i < locals_.all().size() && locals_.all()[i]->local == Binding::LocalKind::Element;
+       ++i)
+    elements.push_back(locals_.all()[i]);
+  for (const Binding *element : elements)
+    if (used_.erase(element))
+      before.push_back(element);
+  f();
+  for (const Binding *element : elements)
+    if (used_.count(element))
+      used.push_back(element);
+  used_.insert(before.begin(), before.end());
+  return used;
+}
+
+void Scopes::warnUnused() {
+  for (auto &[binding, what] : watched_) {
+    if (used_.count(binding))
+      continue;
+    Diagnostic &diagnostic = reporter_.shown().warning(
+        binding->range, std::string(what) + " `" + binding->name + "` is not used", "E2");
+    if (binding->kind == Binding::Kind::Local && binding->local == Binding::LocalKind::Let)
+      diagnostic.hint("leave it out, or write `_`");
+  }
+}
+
+} // namespace dbc::frontend
