@@ -5,15 +5,11 @@
 
 namespace dbc::frontend {
 
-bool Checker::holdsList(const Type *type) { return holds(type, &Type::isList); }
-
-bool Checker::holdsNode(const Type *type) { return holds(type, &Type::isNode); }
-
 const Type *Checker::inferRange(RangeExpr &expr) {
   infer(*expr.low);
   infer(*expr.high);
-  bool low = require(*expr.low, types_.integer(), "a range's bound is");
-  bool high = require(*expr.high, types_.integer(), "a range's bound is");
+  bool low = coercion_.require(*expr.low, types_.integer(), "a range's bound is");
+  bool high = coercion_.require(*expr.high, types_.integer(), "a range's bound is");
   if (!low || !high)
     return fail();
   // `0..n` with n a shape has elements index[n] (C2).
@@ -98,7 +94,7 @@ const Type *Checker::bindElement(BinderExpr &expr) {
   scopes_.bindPattern(*expr.element, element, Binding::LocalKind::Element);
   if (expr.filter) {
     infer(*expr.filter);
-    require(*expr.filter, types_.boolean(), "a filter is");
+    coercion_.require(*expr.filter, types_.boolean(), "a filter is");
   }
   return element;
 }
@@ -113,17 +109,17 @@ const Type *Checker::inferReducer(BinderExpr &expr, Builtin builtin) {
   if (body.type->isError())
     return fail();
   if (builtin == Builtin::Map) {
-    if (!refuseLayer(body))
+    if (!coercion_.refuseLayer(body))
       return fail();
     return types_.list(body.type);
   }
   const Type *result = reduceElement(builtin, body.type, body.range, quote(body));
   if (builtin == Builtin::Mean || builtin == Builtin::LogSumExp)
-    coerce(body, result);
+    coercion_.coerce(body, result);
   else if (builtin == Builtin::Softmax)
-    coerce(body, result->isError() ? result : result->element);
+    coercion_.coerce(body, result->isError() ? result : result->element);
   else if (builtin == Builtin::ArgMax)
-    settle(body);
+    coercion_.settle(body);
   return result;
 }
 
@@ -131,9 +127,10 @@ const Type *Checker::reduceElement(Builtin builtin, const Type *element, SourceR
                                    const std::string &what) {
   std::string name = std::string("`") + builtinInfo(builtin).name + "`";
   auto refuse = [&](const std::string &takes) {
-    Diagnostic &diagnostic = error(
-        range, name + " of a list takes " + takes + ", but " + what + " is " + quote(defaulted(element)),
-        element->isNumber() ? "T4" : "L1");
+    Diagnostic &diagnostic = error(range,
+                                   name + " of a list takes " + takes + ", but " + what + " is " +
+                                       quote(rules_.defaulted(element)),
+                                   element->isNumber() ? "T4" : "L1");
     if (element->isNumber() && element->scalar != Scalar::F32 && builtin != Builtin::Any &&
         builtin != Builtin::All)
       diagnostic.hint(element->scalar == Scalar::Bool ? "write `f32(c)` or `int(c)`, which are 0 or 1"
@@ -143,20 +140,20 @@ const Type *Checker::reduceElement(Builtin builtin, const Type *element, SourceR
     return fail();
   };
   bool number = element->isNumber() && element->scalar != Scalar::Bool;
-  bool real = number && (element->scalar == Scalar::F32 || hasLiteral(element));
+  bool real = number && (element->scalar == Scalar::F32 || TypeRules::hasLiteral(element));
   switch (builtin) {
   case Builtin::Sum:
   case Builtin::Max:
   case Builtin::Min:
     if (!number)
       return refuse("numbers or tensors of one shape");
-    return element->scalar == Scalar::Index ? withScalar(element, Scalar::Int) : element;
+    return element->scalar == Scalar::Index ? rules_.withScalar(element, Scalar::Int) : element;
   case Builtin::Mean:
   case Builtin::LogSumExp:
   case Builtin::Softmax: {
     if (!real)
       return refuse("`f32`, or tensors of it");
-    const Type *type = withScalar(element, Scalar::F32);
+    const Type *type = rules_.withScalar(element, Scalar::F32);
     return builtin == Builtin::Softmax ? types_.list(type) : type;
   }
   case Builtin::ArgMax:
@@ -183,21 +180,21 @@ const Type *Checker::tryNextState(BinderExpr &expr, const Type *state) {
 const Type *Checker::inferScan(BinderExpr &expr, Builtin builtin) {
   value(*expr.list);
   infer(*expr.start);
-  const Type *state = refuseLayer(*expr.start) ? expr.start->type : types_.error();
+  const Type *state = coercion_.refuseLayer(*expr.start) ? expr.start->type : types_.error();
 
   // A literal start takes the body's type (T4): that is found by checking the body once with the literal.
-  if (hasLiteral(state)) {
+  if (TypeRules::hasLiteral(state)) {
     const Type *next = tryNextState(expr, state);
-    const Type *both = next->isError() ? nullptr : unify(state, next);
-    state = defaulted(both ? both : state);
+    const Type *both = next->isError() ? nullptr : rules_.unify(state, next);
+    state = rules_.defaulted(both ? both : state);
     // Inside another trial only the type matters; checking twice at each level would take 2^levels.
     if (reporter_.isTrying())
       return next->isError() ? fail() : builtin == Builtin::Fold ? state : types_.list(state);
   }
   if (state->isError())
-    settle(*expr.start);
+    coercion_.settle(*expr.start);
   else
-    require(*expr.start, state, "the state is");
+    coercion_.require(*expr.start, state, "the state is");
 
   size_t mark = scopes_.mark();
   bindElement(expr);
@@ -217,13 +214,13 @@ const Type *Checker::inferScan(BinderExpr &expr, Builtin builtin) {
             "S4")
           .note(element->range, "`" + element->name + "` is bound here")
           .hint("keep what it needs in the state");
-    require(*expr.condition, types_.boolean(), "the condition of `while` is");
+    coercion_.require(*expr.condition, types_.boolean(), "the condition of `while` is");
   }
   inferBlock(expr.body);
   scopes_.leave(mark);
 
   if (state->isError() || expr.body.result->type->isError()) {
-    settle(*expr.body.result);
+    coercion_.settle(*expr.body.result);
     return fail();
   }
   if (holdsNode(state)) {
@@ -240,14 +237,14 @@ const Type *Checker::inferScan(BinderExpr &expr, Builtin builtin) {
         .hint("a `fold` that stops may have it, and gives the last state");
     return fail();
   }
-  if (!coerce(*expr.body.result, state)) {
+  if (!coercion_.coerce(*expr.body.result, state)) {
     Expr &body = *expr.body.result;
-    settle(body);
+    coercion_.settle(body);
     Diagnostic &diagnostic =
         error(body.range,
               "the next state is " + quote(body.type) + ", but the state begins as " + quote(state), "L2");
     diagnostic.note(expr.start->range, "it begins here");
-    diagnostic.hint(hintFor(body, body.type, state));
+    diagnostic.hint(coercion_.hintFor(body, body.type, state));
     return fail();
   }
   return builtin == Builtin::Fold ? state : types_.list(state);

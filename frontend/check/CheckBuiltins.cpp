@@ -18,13 +18,13 @@ const Type *Checker::wrongArgument(const Expr &expr, const BuiltinInfo &info, co
 }
 
 bool Checker::requireFloat(Expr &expr, const std::string &what) {
-  if (expr.type->isNumber() && hasLiteral(expr.type))
-    push(expr, withScalar(expr.type, Scalar::F32));
+  if (expr.type->isNumber() && TypeRules::hasLiteral(expr.type))
+    coercion_.push(expr, rules_.withScalar(expr.type, Scalar::F32));
   if (!requireNumber(expr, what))
     return false;
   if (expr.type->scalar == Scalar::F32)
     return true;
-  std::string hint = hintFor(expr, expr.type, withScalar(expr.type, Scalar::F32));
+  std::string hint = coercion_.hintFor(expr, expr.type, rules_.withScalar(expr.type, Scalar::F32));
   error(expr.range, what + " takes `f32`, but " + quote(expr) + " is " + quote(expr.type), "T4").hint(hint);
   return false;
 }
@@ -47,7 +47,7 @@ const Type *Checker::callBuiltin(CallExpr &expr, const BuiltinInfo &info) {
     fine &= !infer(*expr.args[i])->isError();
   auto give = [&](const Type *type) {
     for (size_t i = 0; i < values; ++i)
-      settle(*expr.args[i]);
+      coercion_.settle(*expr.args[i]);
     return type;
   };
   if (info.id == Builtin::Index) {
@@ -178,7 +178,7 @@ const Type *Checker::typeElementwise(CallExpr &expr, const BuiltinInfo &info) {
 const Type *Checker::typeSelect(CallExpr &expr, const BuiltinInfo &info) {
   Expr &condition = *expr.args[0];
   if (!condition.type->isNumber() || condition.type->scalar != Scalar::Bool) {
-    settle(condition);
+    coercion_.settle(condition);
     return wrongArgument(condition, info, "a `bool` or a tensor of it first");
   }
   std::vector<Expr *> choices = {expr.args[1].get(), expr.args[2].get()};
@@ -209,7 +209,7 @@ const Type *Checker::typeDiv(CallExpr &expr) {
   if (!scalar)
     return fail();
   for (Expr *arg : args)
-    settle(*arg);
+    coercion_.settle(*arg);
   for (Expr *arg : args)
     if (arg->type->scalar == Scalar::F32) {
       error(arg->range, "`div` takes ints, but " + quote(*arg) + " is " + quote(arg->type), "T4")
@@ -263,7 +263,7 @@ const Type *Checker::typeReduction(CallExpr &expr, const BuiltinInfo &info, Call
   // The result of these has the type of what is reduced, which may be literals still.
   bool untyped = arg.type->isList() && arg.type->element->isUnknown();
   if ((info.id != Builtin::Sum && info.id != Builtin::Max && info.id != Builtin::Min) || untyped)
-    settle(arg);
+    coercion_.settle(arg);
   if (arg.type->isError())
     return fail();
   if (arg.type->isList())
@@ -313,7 +313,7 @@ const Type *Checker::typeReduction(CallExpr &expr, const BuiltinInfo &info, Call
 
 const Type *Checker::typeSoftmax(CallExpr &expr, const BuiltinInfo &info, Call &call) {
   Expr &arg = *expr.args[0];
-  settle(arg);
+  coercion_.settle(arg);
   if (arg.type->isList() && info.id == Builtin::Softmax)
     return typeListReduction(expr, info);
   if (!arg.type->isTensor())
@@ -335,10 +335,10 @@ const Type *Checker::typeSplit(CallExpr &expr, Call &call) {
   constexpr int64_t kMostParts = 1024;
   Expr &arg = *expr.args[0];
   const BuiltinInfo &info = builtinInfo(Builtin::Split);
-  settle(arg);
+  coercion_.settle(arg);
   std::optional<int64_t> count;
   if (expr.args.size() == 2) {
-    settle(*expr.args[1]);
+    coercion_.settle(*expr.args[1]);
     std::optional<Shape> shape = CheckedProgram::asShape(*expr.args[1]);
     count = shape ? shape->constant() : std::nullopt;
     if (!count || *count < 1 || *count > kMostParts) {
@@ -392,13 +392,13 @@ std::optional<std::vector<Shape>> Checker::shapeArguments(CallExpr &expr, size_t
   std::vector<Shape> shapes;
   bool fine = true;
   for (size_t i = first; i < expr.args.size(); ++i) {
-    std::optional<Shape> shape = resolveShape(*expr.args[i]);
+    std::optional<Shape> shape = shapes_.resolveShape(*expr.args[i]);
     fine &= shape.has_value();
     if (!shape)
       continue;
-    fine &= requireNonNegative(*shape - Shape(1), expr.args[i]->range,
-                               "extent " + quote(*expr.args[i]) + " is below 1; every extent is at least 1",
-                               "T1");
+    fine &= shapes_.requireNonNegative(
+        *shape - Shape(1), expr.args[i]->range,
+        "extent " + quote(*expr.args[i]) + " is below 1; every extent is at least 1", "T1");
     shapes.push_back(*shape);
   }
   if (!fine)
@@ -444,7 +444,7 @@ const Type *Checker::typeFilled(CallExpr &expr, const BuiltinInfo &info) {
     return types_.f32(std::move(*shapes));
   const Type *value = expr.args[0]->type;
   if (!value->isScalar()) {
-    settle(*expr.args[0]);
+    coercion_.settle(*expr.args[0]);
     return wrongArgument(*expr.args[0], info, "a scalar first, then the extents");
   }
   return types_.number(value->scalar, std::move(*shapes), value->bound);
@@ -471,7 +471,7 @@ const Type *Checker::typePut(CallExpr &expr) {
   if (!scalar)
     return fail();
   std::vector<Shape> extents(x.type->extents.begin() + 1, x.type->extents.end());
-  settle(row);
+  coercion_.settle(row);
   if (row.type->extents != extents) {
     const Type *wanted = types_.number(x.type->scalar, extents, x.type->bound);
     noteOperands(error(row.range,
@@ -489,20 +489,20 @@ const Type *Checker::typeSlice(CallExpr &expr) {
   const BuiltinInfo &info = builtinInfo(Builtin::Slice);
   if (!x.type->isTensor())
     return wrongArgument(x, info, "a tensor first");
-  if (!require(start, types_.integer(), "a slice starts at"))
+  if (!coercion_.require(start, types_.integer(), "a slice starts at"))
     return fail();
   auto shapes = shapeArguments(expr, 2);
   if (!shapes)
     return fail();
   Shape whole = x.type->extents[0];
-  if (!requireNonNegative(
+  if (!shapes_.requireNonNegative(
           whole - (*shapes)[0], expr.args[2]->range,
           "the slice has extent `" + (*shapes)[0].str() + "`, the axis only `" + whole.str() + "`", "T3"))
     return fail();
   if (std::optional<Shape> fixed = CheckedProgram::asShape(start);
-      fixed &&
-      !requireNonNegative(whole - (*shapes)[0] - *fixed, start.range,
-                          "the slice ends behind the axis, which has extent `" + whole.str() + "`", "T3"))
+      fixed && !shapes_.requireNonNegative(
+                   whole - (*shapes)[0] - *fixed, start.range,
+                   "the slice ends behind the axis, which has extent `" + whole.str() + "`", "T3"))
     return fail();
   std::vector<Shape> extents = x.type->extents;
   extents[0] = (*shapes)[0];
@@ -512,7 +512,7 @@ const Type *Checker::typeSlice(CallExpr &expr) {
 const Type *Checker::typeTopK(CallExpr &expr) {
   Expr &x = *expr.args[0];
   const BuiltinInfo &info = builtinInfo(Builtin::TopK);
-  settle(x);
+  coercion_.settle(x);
   if (!x.type->isTensor() || x.type->scalar == Scalar::Bool)
     return wrongArgument(x, info, "a tensor of numbers");
   auto shapes = shapeArguments(expr, 1);
@@ -521,8 +521,9 @@ const Type *Checker::typeTopK(CallExpr &expr) {
   Shape all(1), k = (*shapes)[0];
   for (const Shape &extent : x.type->extents)
     all = all * extent;
-  if (!requireNonNegative(all - k, expr.args[1]->range,
-                          "`topk` takes `" + k.str() + "` of only `" + all.str() + "` elements", "T1"))
+  if (!shapes_.requireNonNegative(all - k, expr.args[1]->range,
+                                  "`topk` takes `" + k.str() + "` of only `" + all.str() + "` elements",
+                                  "T1"))
     return fail();
   std::vector<const Type *> parts = {types_.number(x.type->scalar, {k}, x.type->bound)};
   for (const Shape &extent : x.type->extents)
@@ -537,19 +538,19 @@ const Type *Checker::typeTopK(CallExpr &expr) {
 const Type *Checker::typeCrossEntropy(CallExpr &expr) {
   Expr &logits = *expr.args[0], &label = *expr.args[1];
   const BuiltinInfo &info = builtinInfo(Builtin::CrossEntropy);
-  settle(logits);
+  coercion_.settle(logits);
   if (!logits.type->isTensor() || logits.type->rank() != 1) {
-    settle(label);
+    coercion_.settle(label);
     return wrongArgument(logits, info, "logits with one axis");
   }
   if (!requireFloat(logits, "`cross_entropy`"))
     return fail();
   Shape classes = logits.type->extents[0];
-  if (hasLiteral(label.type) && label.type->isScalar(Scalar::IntLiteral)) {
-    push(label, types_.index(classes));
+  if (TypeRules::hasLiteral(label.type) && label.type->isScalar(Scalar::IntLiteral)) {
+    coercion_.push(label, types_.index(classes));
     return types_.f32();
   }
-  settle(label);
+  coercion_.settle(label);
   const Type *type = label.type;
   if (type->isScalar(Scalar::Int))
     return types_.f32();

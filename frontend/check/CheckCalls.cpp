@@ -34,14 +34,14 @@ const Type *Checker::inferCall(CallExpr &expr) {
       base->resolved = scopes_.builtinBinding(Builtin::Index);
       std::optional<Shape> bound;
       if (subscript->subs.size() == 1 && !subscript->subs[0].isSlice)
-        bound = resolveShape(*subscript->subs[0].index);
+        bound = shapes_.resolveShape(*subscript->subs[0].index);
       else
         error(subscript->range, "`index[n]` takes one extent", "T4");
       return convert(expr, Builtin::Index, bound);
     }
   }
   infer(callee);
-  settle(callee);
+  coercion_.settle(callee);
   if (callee.type->isLayer())
     return callLayer(expr, callee, "call", callee.range);
   inferArguments(expr);
@@ -171,57 +171,6 @@ const Type *Checker::callLayer(CallExpr &expr, const Expr &layer, const std::str
 // Dims of functions and records
 //===--------------------------------------------------------------------===//
 
-void Checker::matchExtent(const Shape &declared, const Shape &actual, const std::set<const DimVar *> &dims,
-                          DimMap &map) {
-  const DimVar *dim = declared.singleDim();
-  if (dim && dims.count(dim))
-    map.emplace(dim, actual);
-}
-
-void Checker::matchDims(const Type *declared, const Type *actual, const std::set<const DimVar *> &dims,
-                        DimMap &map) {
-  if (declared->kind != actual->kind || dims.empty())
-    return;
-  switch (declared->kind) {
-  case Type::Kind::Number:
-    if (declared->rank() == actual->rank())
-      for (size_t i = 0; i < declared->rank(); ++i)
-        matchExtent(declared->extents[i], actual->extents[i], dims, map);
-    if (declared->scalar == Scalar::Index && actual->scalar == Scalar::Index)
-      matchExtent(declared->bound, actual->bound, dims, map);
-    break;
-  case Type::Kind::Record:
-    if (declared->record == actual->record)
-      for (size_t i = 0; i < declared->arguments.size(); ++i)
-        matchExtent(declared->arguments[i], actual->arguments[i], dims, map);
-    break;
-  case Type::Kind::List:
-    matchDims(declared->element, actual->element, dims, map);
-    break;
-  case Type::Kind::Tuple:
-    for (size_t i = 0; i < declared->parts.size() && i < actual->parts.size(); ++i)
-      matchDims(declared->parts[i], actual->parts[i], dims, map);
-    break;
-  default:
-    break;
-  }
-}
-
-bool Checker::requireAllDims(const std::vector<const DimVar *> &dims, const DimMap &map, SourceRange range,
-                             const std::string &what) {
-  bool fine = true;
-  for (const DimVar *dim : dims) {
-    if (map.count(dim))
-      continue;
-    fine = false;
-    if (notInferable_.count(dim))
-      continue;
-    error(range, "the dim `" + dim->name + "` of " + what + " cannot be taken from what is given", "T5")
-        .note(dim->range, "`" + dim->name + "` is declared here");
-  }
-  return fine;
-}
-
 //===--------------------------------------------------------------------===//
 // Functions
 //===--------------------------------------------------------------------===//
@@ -238,7 +187,7 @@ const Type *Checker::callFunction(CallExpr &expr, const FuncInfo &func, const Ex
   refuseSettings(expr, kind + " " + name, "C1");
   auto settleAll = [&] {
     for (ExprPtr &arg : expr.args)
-      settle(*arg);
+      coercion_.settle(*arg);
   };
   if (func.decl->funcKind == FuncDecl::FuncKind::Entry || func.decl->funcKind == FuncDecl::FuncKind::Loss) {
     settleAll();
@@ -267,22 +216,23 @@ const Type *Checker::callFunction(CallExpr &expr, const FuncInfo &func, const Ex
   DimMap ownMap;
   for (size_t i = 0; i < wanted; ++i) {
     types.push_back(types_.substitute(func.arguments[i]->type, dims));
-    matchDims(types[i], expr.args[i]->type, own, ownMap);
+    DimInference::match(types[i], expr.args[i]->type, own, ownMap);
   }
   bool complete = true;
   for (const DimVar *dim : func.dims)
     complete &= ownMap.count(dim) > 0;
   if (!complete && fine)
-    requireAllDims(func.dims, ownMap, expr.range, kind + " " + name);
+    inference_.requireAll(func.dims, ownMap, expr.range, kind + " " + name);
   if (!complete) {
     settleAll();
     return fail();
   }
   dims.insert(ownMap.begin(), ownMap.end());
   for (size_t i = 0; i < wanted; ++i) // whether an int key is in its range is for the scheduler to say (C2)
-    require(*expr.args[i],
-            func.decl->args[i].ranged() ? types_.integer() : types_.substitute(func.arguments[i]->type, dims),
-            "`" + func.arguments[i]->name + "` of " + name + " is", func.arguments[i]->range);
+    coercion_.require(*expr.args[i],
+                      func.decl->args[i].ranged() ? types_.integer()
+                                                  : types_.substitute(func.arguments[i]->type, dims),
+                      "`" + func.arguments[i]->name + "` of " + name + " is", func.arguments[i]->range);
 
   auto owned = std::make_unique<Call>();
   owned->kind = Binding::Kind::Call;
@@ -329,7 +279,7 @@ const Type *Checker::convert(CallExpr &expr, Builtin builtin, std::optional<Shap
   owned->builtin = builtin;
   expr.resolved = owned.get();
   out_.bindings.push_back(std::move(owned));
-  return withScalar(arg.type, scalar, bound.value_or(Shape()));
+  return rules_.withScalar(arg.type, scalar, bound.value_or(Shape()));
 }
 
 } // namespace dbc::frontend

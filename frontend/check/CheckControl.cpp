@@ -14,24 +14,24 @@ const Type *Checker::unifyArms(const std::vector<Block *> &arms, const char *wha
     const Expr &result = *arm->result;
     if (result.type->isError())
       continue;
-    if (!refuseLayer(result))
+    if (!coercion_.refuseLayer(result))
       return fail();
     if (!type) {
       type = result.type;
       first = &result;
       continue;
     }
-    const Type *both = unify(type, result.type);
+    const Type *both = rules_.unify(type, result.type);
     if (!both) {
-      Diagnostic &diagnostic =
-          error(result.range,
-                std::string("the arms of ") + what + " differ: this one gives " +
-                    quote(defaulted(result.type)) + ", an earlier one " + quote(defaulted(type)),
-                ruleFor(type, result.type));
-      diagnostic.note(first->range, "this gives " + quote(defaulted(first->type)));
+      Diagnostic &diagnostic = error(result.range,
+                                     std::string("the arms of ") + what + " differ: this one gives " +
+                                         quote(rules_.defaulted(result.type)) + ", an earlier one " +
+                                         quote(rules_.defaulted(type)),
+                                     Coercion::ruleFor(type, result.type));
+      diagnostic.note(first->range, "this gives " + quote(rules_.defaulted(first->type)));
       reporter_.noteNamesakes(diagnostic, result.type, type);
-      std::string hint = hintFor(result, result.type, type);
-      diagnostic.hint(hint.empty() ? hintFor(*first, first->type, result.type) : hint);
+      std::string hint = coercion_.hintFor(result, result.type, type);
+      diagnostic.hint(hint.empty() ? coercion_.hintFor(*first, first->type, result.type) : hint);
       return fail();
     }
     type = both;
@@ -50,21 +50,21 @@ const Type *Checker::unifyArms(const std::vector<Block *> &arms, const char *wha
         break;
     }
   for (Block *arm : arms)
-    coerce(*arm->result, type);
+    coercion_.coerce(*arm->result, type);
   return type;
 }
 
 const Type *Checker::inferIf(IfExpr &expr) {
   infer(*expr.condition);
   if (expr.condition->type->isTensor()) {
-    settle(*expr.condition);
+    coercion_.settle(*expr.condition);
     error(expr.condition->range,
           "the condition " + quote(*expr.condition) + " is " + quote(expr.condition->type) +
               "; `if` asks one `bool`",
           "S3")
         .hint("elementwise: `select(c, x, y)`; or `any(c)`, `all(c)`");
   } else {
-    require(*expr.condition, types_.boolean(), "a condition is");
+    coercion_.require(*expr.condition, types_.boolean(), "a condition is");
   }
   inferBlock(expr.thenBlock);
   inferBlock(expr.elseBlock);

@@ -20,7 +20,7 @@ std::optional<std::array<Shape, 2>> Checker::forBothAxes(CallExpr &expr, const s
     return std::nullopt;
   }
   for (size_t axis = 0; axis < 2; ++axis) {
-    std::optional<Shape> shape = resolveShape(pair ? *pair->elements[axis] : *given->value);
+    std::optional<Shape> shape = shapes_.resolveShape(pair ? *pair->elements[axis] : *given->value);
     if (!shape)
       return std::nullopt;
     both[axis] = *shape;
@@ -62,11 +62,13 @@ const Type *Checker::typeConv2d(CallExpr &expr, Call &call) {
     }
     const Shape &beside = (*padding)[axis];
     Shape room = picture[1 + axis] + beside + beside - window[2 + axis];
-    if (!requireNonNegative(beside, expr.range, "`padding` is below 0: `" + beside.str() + "`", "T2") ||
-        !requireNonNegative(room, expr.range,
-                            "the window, `" + window[2 + axis].str() + "`, is larger than the picture, `" +
-                                (picture[1 + axis] + beside + beside).str() + "` with its padding",
-                            "T2"))
+    if (!shapes_.requireNonNegative(beside, expr.range, "`padding` is below 0: `" + beside.str() + "`",
+                                    "T2") ||
+        !shapes_.requireNonNegative(room, expr.range,
+                                    "the window, `" + window[2 + axis].str() +
+                                        "`, is larger than the picture, `" +
+                                        (picture[1 + axis] + beside + beside).str() + "` with its padding",
+                                    "T2"))
       return fail();
     std::optional<Shape> steps = room.flooredBy(*step);
     if (!steps) {

@@ -139,37 +139,10 @@ void Checker::resolveDims(File &file) {
   scopes_.inScope(scopes_.of(file), nullptr, [&] {
     for (DeclPtr &decl : file.decls)
       if (decl->kind == Decl::Kind::Dim)
-        resolveDim(*decl->resolved);
+        shapes_.resolveDim(*decl->resolved);
       else if (decl->kind == Decl::Kind::Const)
         resolveConst(*decl->resolved);
   });
-}
-
-void Checker::resolveDim(Binding &dim) {
-  int &state = dimState_[&dim];
-  if (state == 2)
-    return;
-  auto *decl = static_cast<const DimDecl *>(dim.decl);
-  if (state == 1) {
-    error(decl->name.range, "dim `" + dim.name + "` is made of itself", "N5");
-    return;
-  }
-  state = 1;
-  // Whatever goes wrong below, the name stands for some extent.
-  DimVar *own = scopes_.newDim(decl->name);
-  dim.shape = Shape(own);
-  if (decl->value) {
-    std::optional<Shape> value = resolveShape(*decl->value);
-    std::optional<int64_t> number = value ? value->constant() : std::nullopt;
-    if (number && *number < 1)
-      error(decl->value->range,
-            "dim `" + dim.name + "` is " + std::to_string(*number) + "; every dim is at least 1", "T1");
-    if (number)
-      own->defaultValue = *number;
-    else if (value && value->substitute({{own, Shape()}}) == *value) // else it is made of itself
-      dim.shape = *value;
-  }
-  dimState_[&dim] = 2;
 }
 
 void Checker::resolveConst(Binding &binding) {
@@ -260,24 +233,7 @@ void Checker::resolveRecord(RecordDecl &decl) {
     info.fields.push_back({field.name.text, field.name.range, type});
     places.push_back(type);
   }
-  checkDimsInferable(info.dims, places, "record `" + info.name + "`");
-}
-
-void Checker::checkDimsInferable(const std::vector<const DimVar *> &dims,
-                                 const std::vector<const Type *> &places, const std::string &what) {
-  std::set<const DimVar *> own(dims.begin(), dims.end());
-  DimMap found;
-  for (const Type *type : places)
-    matchDims(type, type, own, found);
-  for (const DimVar *dim : dims)
-    if (!found.count(dim)) {
-      notInferable_.insert(dim);
-      error(dim->range,
-            "no extent of " + what + " is just `" + dim->name +
-                "`; its dims are taken from where they stand alone",
-            "T5")
-          .hint("leave `" + dim->name + "` out, or write an extent of its own");
-    }
+  inference_.checkInferable(info.dims, places, "record `" + info.name + "`");
 }
 
 void Checker::resolveParam(Binding &binding) {
@@ -432,7 +388,7 @@ void Checker::resolveSignature(FuncInfo &func) {
       error(arg.range, "`" + arg.name.text + "` states a range; only keys of cells do", "C2")
           .hint("write `" + arg.name.text + ": int`");
   }
-  checkDimsInferable(func.dims, places, "`" + func.name + "`");
+  inference_.checkInferable(func.dims, places, "`" + func.name + "`");
   resolveFuncResult(func);
   if (decl->funcKind == FuncDecl::FuncKind::Cell)
     resolveCellArguments(func);
@@ -483,7 +439,7 @@ const Type *Checker::typeOfRange(const FuncInfo &func, FuncArg &arg) {
   auto *low = arg.low->as<NumberExpr>();
   if (!low || !low->isInteger || low->integer != 0 || !isShape(*arg.high))
     return types_.integer();
-  std::optional<Shape> high = resolveShape(*arg.high);
+  std::optional<Shape> high = shapes_.resolveShape(*arg.high);
   if (!high)
     return types_.error();
   return high->constant() && *high->constant() < 1 ? types_.integer() : types_.index(*high);
@@ -518,23 +474,24 @@ void Checker::checkFunction(FuncInfo &func) {
     size_ = &sizes_[&func];
     for (FuncArg &arg : decl->args) {
       if (arg.ranged()) {
-        require(*arg.low, (infer(*arg.low), types_.integer()), "a range's bound is");
-        require(*arg.high, (infer(*arg.high), types_.integer()), "a range's bound is");
+        coercion_.require(*arg.low, (infer(*arg.low), types_.integer()), "a range's bound is");
+        coercion_.require(*arg.high, (infer(*arg.high), types_.integer()), "a range's bound is");
       }
       scopes_.enterArgument(arg.resolved);
     }
     if (decl->measure) {
       infer(*decl->measure);
-      require(*decl->measure, types_.integer(), "a measure is");
+      coercion_.require(*decl->measure, types_.integer(), "a measure is");
     }
     inferBlock(decl->body);
     const std::string place = std::string(spelling(decl->funcKind)) + " `" + func.name + "` gives";
     const Expr &gives = *decl->body.result;
     if (!decl->result && gives.type && gives.type->isTuple() && gives.type->parts[0]->isScalar(Scalar::F32))
-      reportMismatch(gives, func.result, place)
+      coercion_.reportMismatch(gives, func.result, place)
           .hint("what a loss gives beside its number stands in its type: `-> " + gives.type->str() + "`");
     else
-      require(*decl->body.result, func.result, place, decl->result ? decl->result->range : SourceRange());
+      coercion_.require(*decl->body.result, func.result, place,
+                        decl->result ? decl->result->range : SourceRange());
   });
 }
 

@@ -18,6 +18,12 @@ const Type *Checker::infer(Expr &expr) {
   return expr.type;
 }
 
+const Type *Checker::value(Expr &expr) {
+  infer(expr);
+  coercion_.settle(expr);
+  return expr.type;
+}
+
 const Type *Checker::inferUnchecked(Expr &expr) {
   switch (expr.kind) {
   case Expr::Kind::Number:
@@ -294,7 +300,7 @@ const Type *Checker::inferRecord(RecordExpr &expr) {
       continue;
     }
     fine &= !field.value->type->isError();
-    matchDims(record.fields[index].type, field.value->type, dims, bindings);
+    DimInference::match(record.fields[index].type, field.value->type, dims, bindings);
   }
   std::string missing;
   for (const std::string &field : names)
@@ -305,12 +311,12 @@ const Type *Checker::inferRecord(RecordExpr &expr) {
         .note(record.decl->name.range, "`" + record.name + "` is declared here");
     fine = false;
   }
-  if (!fine || !requireAllDims(record.dims, bindings, expr.range, "record `" + record.name + "`"))
+  if (!fine || !inference_.requireAll(record.dims, bindings, expr.range, "record `" + record.name + "`"))
     return fail();
   for (FieldInit &field : expr.fields) {
     const Type *type = types_.substitute(record.fields[record.fieldIndex(field.name.text)].type, bindings);
-    fine &= require(*field.value, type, "`" + field.name.text + "` of `" + record.name + "` is",
-                    record.fields[record.fieldIndex(field.name.text)].range);
+    fine &= coercion_.require(*field.value, type, "`" + field.name.text + "` of `" + record.name + "` is",
+                              record.fields[record.fieldIndex(field.name.text)].range);
   }
   if (!fine)
     return fail();
@@ -325,7 +331,7 @@ const Type *Checker::inferTuple(TupleExpr &expr) {
   bool fine = true;
   for (ExprPtr &element : expr.elements) {
     parts.push_back(infer(*element));
-    fine &= refuseLayer(*element) && !parts.back()->isError();
+    fine &= coercion_.refuseLayer(*element) && !parts.back()->isError();
   }
   return fine ? types_.tuple(std::move(parts)) : fail();
 }
@@ -354,24 +360,6 @@ void collectNames(const Pattern &pattern, std::vector<const Ident *> &names) {
 
 } // namespace
 
-bool Checker::holdsLayer(const Type *type) {
-  return holds(type, [](const Type *part) { return part->isLayer() || part->isTable(); });
-}
-
-bool Checker::refuseLayer(const Expr &expr) {
-  if (!holdsLayer(expr.type))
-    return true;
-  error(expr.range,
-        quote(expr) +
-            (expr.type->isLayer()   ? " is a layer"
-             : expr.type->isTable() ? " is a table of layers"
-                                    : " holds layers") +
-            ", which is no value",
-        "N3")
-      .hint("call its functions where they are needed");
-  return false;
-}
-
 void Checker::inferLet(Let &let) {
   auto *outerCall = std::exchange(splitCall_, nullptr);
   size_t outerCount = std::exchange(splitCount_, 0);
@@ -386,12 +374,12 @@ void Checker::inferLet(Let &let) {
   const Type *type = let.value->type;
   if (let.annotation) {
     type = boundedType(*let.annotation, TypePlace::Other);
-    require(*let.value, type, quote(let.pattern->range) + " is declared");
+    coercion_.require(*let.value, type, quote(let.pattern->range) + " is declared");
   } else {
-    settle(*let.value);
+    coercion_.settle(*let.value);
     type = let.value->type;
   }
-  if (!refuseLayer(*let.value))
+  if (!coercion_.refuseLayer(*let.value))
     type = fail();
   std::vector<const Ident *> names;
   collectNames(*let.pattern, names);

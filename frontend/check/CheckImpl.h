@@ -19,7 +19,8 @@
 #ifndef DBC_FRONTEND_CHECKIMPL_H
 #define DBC_FRONTEND_CHECKIMPL_H
 
-#include "frontend/check/Scopes.h"
+#include "frontend/check/Coercion.h"
+#include "frontend/check/DimInference.h"
 #include "frontend/syntax/Modules.h"
 
 #include <algorithm>
@@ -52,7 +53,9 @@ struct BodySize {
 class Checker : CheckerBase {
 public:
   Checker(Program &program, Reporter &reporter, CheckedProgram &out)
-      : CheckerBase(out, reporter), program_(program), scopes_(out, reporter) {}
+      : CheckerBase(out, reporter), program_(program), scopes_(out, reporter),
+        shapes_(out, reporter, scopes_), inference_(out, reporter), rules_(out.types),
+        coercion_(out, reporter, shapes_, rules_) {}
 
   void run();
 
@@ -64,7 +67,6 @@ private:
   /// Creates the dims of a record, layer or fn and enters them in `names`.
   void declareDims(const std::vector<Ident> &dims, std::vector<const DimVar *> &infos, Names &names);
   void resolveDims(File &file);
-  void resolveDim(Binding &dim);
   void resolveConst(Binding &binding);
   void resolveData(DataDecl &decl);
   void resolveRecord(RecordDecl &decl);
@@ -78,9 +80,6 @@ private:
   void checkRecordsFinite();
   bool checkLayersFinite(); ///< false after a report
   void checkFunction(FuncInfo &func);
-  /// Dims of a fn or record that no part of it shows alone as an extent (T5).
-  void checkDimsInferable(const std::vector<const DimVar *> &dims, const std::vector<const Type *> &places,
-                          const std::string &what);
 
   //===-- CheckTypes.cpp --------------------------------------------------===//
   /// Where a type stands, for what may be written there.
@@ -89,36 +88,7 @@ private:
   /// What to write in place of the name of a type that there is not; empty where that is not known.
   std::string hintForType(const std::string &name);
   const Type *resolveNamed(TypeExpr &expr, TypePlace place);
-  /// An extent or layer argument; reports what is no shape, inexact divisions and what overflows (T1).
-  std::optional<Shape> resolveShape(Expr &expr);
-  std::optional<Shape> resolveShapeParts(Expr &expr); ///< the same without a look for overflow
-  static bool hasLiteral(const Type *type);
-  const Type *defaulted(const Type *type);
-  const Type *withScalar(const Type *type, Scalar scalar, const Shape &bound = {});
-  bool assignable(const Type *from, const Type *to) const;
-  /// The type that both fit, or null. Literals give way.
-  const Type *unify(const Type *a, const Type *b);
-  std::optional<std::pair<Scalar, Shape>> unifyScalars(const Type *a, const Type *b);
-  /// Gives literals inside the expression the type that its place asks.
-  void push(Expr &expr, const Type *type);
-  void pushBlock(Block &block, const Type *type);
-  void pushIndex(Expr &expr, const Type *type);
-  /// Reports a `[]` whose place asks for no type.
-  void untypedList(Expr &expr);
-  /// Literals that no place asked become int or f32.
-  void settle(Expr &expr);
   const Type *value(Expr &expr); ///< infer and settle
-  bool coerce(Expr &expr, const Type *type);
-  /// coerce, or report: "`e` is .., but `place` ..", and where that was declared.
-  bool require(Expr &expr, const Type *type, const std::string &place, SourceRange declared = {});
-  /// True for dims, number consts, whole numbers and + - * / of them, also where a `/` leaves a rest.
-  static bool madeOfDims(const Expr &expr);
-  Diagnostic &reportMismatch(const Expr &expr, const Type *type, const std::string &place);
-  static std::string ruleFor(const Type *a, const Type *b);
-  std::string hintFor(const Expr &expr, const Type *from, const Type *to) const;
-  /// Requires `shape` >= 0 at every size: proven, wrong (an error at once), or left for when sizes are bound.
-  bool requireNonNegative(const Shape &shape, SourceRange range, const std::string &message,
-                          const std::string &rule);
 
   //===-- CheckExpr.cpp ---------------------------------------------------===//
   const Type *infer(Expr &expr);
@@ -131,11 +101,6 @@ private:
   const Type *inferTuple(TupleExpr &expr);
   const Type *inferBlock(Block &block);
   void inferLet(Let &let);
-  /// Reports a layer where a value must stand, and gives false.
-  bool bindsTables(const Pattern &pattern, const Expr &list);
-  /// Whether it is a layer or a table of them, or has such parts.
-  static bool holdsLayer(const Type *type);
-  bool refuseLayer(const Expr &expr);
 
   //===-- CheckControl.cpp ------------------------------------------------===//
   const Type *inferIf(IfExpr &expr);
@@ -175,6 +140,8 @@ private:
   const Type *indexInto(Expr &expr, const Shape &extent, Subscripts::Part &part);
 
   //===-- CheckBinders.cpp ------------------------------------------------===//
+  /// Reports layers that are not taken straight from their table, and gives false.
+  bool bindsTables(const Pattern &pattern, const Expr &list);
   const Type *inferBinder(BinderExpr &expr);
   const Type *inferReducer(BinderExpr &expr, Builtin builtin);
   /// The type of the next state, for a state of this type; nothing is reported.
@@ -183,9 +150,6 @@ private:
   const Type *bindElement(BinderExpr &expr);
   const Type *reduceElement(Builtin builtin, const Type *element, SourceRange range, const std::string &what);
   const Type *inferRange(RangeExpr &expr);
-  /// True if a value of the type may be the state of a scan or the result of a recursive cell (C6).
-  static bool holdsList(const Type *type);
-  static bool holdsNode(const Type *type);
 
   //===-- CheckCalls.cpp --------------------------------------------------===//
   const Type *inferCall(CallExpr &expr);
@@ -198,13 +162,6 @@ private:
   void inferArguments(CallExpr &expr);
   /// Reports `stride` and `padding`, and gives false, where they are given.
   bool refuseSettings(CallExpr &expr, const std::string &what, const std::string &rule);
-  /// Takes dims from where they stand alone in `declared` (T5).
-  static void matchDims(const Type *declared, const Type *actual, const std::set<const DimVar *> &dims,
-                        DimMap &map);
-  static void matchExtent(const Shape &declared, const Shape &actual, const std::set<const DimVar *> &dims,
-                          DimMap &map);
-  bool requireAllDims(const std::vector<const DimVar *> &dims, const DimMap &map, SourceRange range,
-                      const std::string &what);
 
   //===-- CheckBuiltins.cpp -----------------------------------------------===//
   const Type *callBuiltin(CallExpr &expr, const BuiltinInfo &info);
@@ -272,13 +229,15 @@ private:
   //===-- State -----------------------------------------------------------===//
   Program &program_;
   Scopes scopes_;
+  ShapeResolver shapes_;
+  DimInference inference_;
+  TypeRules rules_;
+  Coercion coercion_;
 
   std::map<const Decl *, FuncInfo *> funcs_;
   std::map<const Decl *, LayerInfo *> layerOf_;
   std::map<const Decl *, RecordInfo *> recordOf_;
   std::map<const Decl *, DataInfo *> dataOf_;
-  std::set<const DimVar *> notInferable_;   ///< reported where they are declared
-  std::map<const Binding *, int> dimState_; ///< 1: being resolved, 2: done
   std::map<const FuncInfo *, std::vector<CallSite>> calls_;
   std::map<const FuncInfo *, BodySize> sizes_;
   std::map<const FuncInfo *, Expanded> expanded_;

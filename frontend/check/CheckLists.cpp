@@ -10,7 +10,7 @@ namespace dbc::frontend {
 const Type *Checker::typeList(CallExpr &expr, const BuiltinInfo &info) {
   if (info.typing == Typing::Nodes) {
     if (!expr.args[0]->type->isNode()) {
-      settle(*expr.args[0]);
+      coercion_.settle(*expr.args[0]);
       return wrongArgument(*expr.args[0], info, "a node");
     }
     return types_.list(expr.args[0]->type);
@@ -19,7 +19,7 @@ const Type *Checker::typeList(CallExpr &expr, const BuiltinInfo &info) {
   for (ExprPtr &arg : expr.args) {
     bool table = arg->type->isTable() && (info.typing == Typing::Zip || info.typing == Typing::Len);
     if (!arg->type->isList() && !table) {
-      settle(*arg);
+      coercion_.settle(*arg);
       Diagnostic &diagnostic = error(arg->range,
                                      std::string("`") + info.name + "` takes " +
                                          (info.typing == Typing::Zip ? "lists" : "a list") + ", but " +
@@ -32,7 +32,7 @@ const Type *Checker::typeList(CallExpr &expr, const BuiltinInfo &info) {
     parts.push_back(arg->type->element);
   }
   if (info.typing == Typing::Len) {
-    settle(*expr.args[0]);
+    coercion_.settle(*expr.args[0]);
     return types_.integer();
   }
   return info.typing == Typing::Zip ? types_.list(types_.tuple(std::move(parts))) : expr.args[0]->type;
@@ -49,7 +49,7 @@ static const FuncInfo *calledCell(const Expr &expr) {
 
 const Type *Checker::typeEvery(CallExpr &expr) {
   Expr &arg = *expr.args[0];
-  settle(arg);
+  coercion_.settle(arg);
   if (arg.type->isError())
     return fail();
   const FuncInfo *cell = calledCell(arg);

@@ -14,7 +14,7 @@ bool Checker::requireNumber(const Expr &expr, const std::string &what) {
     return true;
   Diagnostic &diagnostic =
       error(expr.range, quote(expr) + " is " + quote(expr.type) + "; " + what + " takes numbers and tensors",
-            ruleFor(expr.type, expr.type));
+            Coercion::ruleFor(expr.type, expr.type));
   if (expr.type->isList())
     diagnostic.hint("go through the list: `map(x in xs) ..`, or reduce it: `sum(x in xs) ..`");
   if (expr.type->isRecord())
@@ -43,14 +43,14 @@ std::optional<Scalar> Checker::commonScalar(const std::vector<Expr *> &operands,
       from = operand;
       continue;
     }
-    auto both = unifyScalars(common, scalar);
+    auto both = TypeRules::unifyScalars(common, scalar);
     if (!both) {
       const Expr *whole =
           common->scalar == Scalar::F32 || common->scalar == Scalar::FloatLiteral ? operand : from;
-      settle(*operand);
+      coercion_.settle(*operand);
       Diagnostic &diagnostic = error(range,
-                                     what + " meets " + quote(defaulted(common)) + " and " +
-                                         quote(defaulted(scalar)) + "; nothing converts by itself",
+                                     what + " meets " + quote(rules_.defaulted(common)) + " and " +
+                                         quote(rules_.defaulted(scalar)) + "; nothing converts by itself",
                                      "T4");
       noteOperands(diagnostic, {from, operand});
       std::string text = quote(*whole);
@@ -60,13 +60,13 @@ std::optional<Scalar> Checker::commonScalar(const std::vector<Expr *> &operands,
       return std::nullopt;
     }
     common = types_.number(both->first, {}, both->second);
-    if (!hasLiteral(scalar) && from->type && hasLiteral(from->type))
+    if (!TypeRules::hasLiteral(scalar) && from->type && TypeRules::hasLiteral(from->type))
       from = operand;
   }
   Scalar scalar = common->scalar == Scalar::Index ? Scalar::Int : common->scalar;
   for (Expr *operand : operands)
-    if (hasLiteral(operand->type) && scalar != operand->type->scalar)
-      push(*operand, withScalar(operand->type, scalar));
+    if (TypeRules::hasLiteral(operand->type) && scalar != operand->type->scalar)
+      coercion_.push(*operand, rules_.withScalar(operand->type, scalar));
   return scalar;
 }
 
@@ -109,11 +109,11 @@ const Type *Checker::inferUnary(UnaryExpr &expr) {
   if (expr.op == UnaryExpr::Op::Not) {
     if (operand->isNumber() && operand->scalar == Scalar::Bool)
       return operand;
-    require(*expr.operand, types_.boolean(), "`!` takes");
+    coercion_.require(*expr.operand, types_.boolean(), "`!` takes");
     return fail();
   }
   std::optional<Scalar> scalar = commonScalar({expr.operand.get()}, expr.range, "`-`");
-  return scalar ? withScalar(expr.operand->type, *scalar) : fail();
+  return scalar ? rules_.withScalar(expr.operand->type, *scalar) : fail();
 }
 
 const Type *Checker::inferBinary(BinaryExpr &expr) {
@@ -121,8 +121,8 @@ const Type *Checker::inferBinary(BinaryExpr &expr) {
   infer(*expr.lhs);
   infer(*expr.rhs);
   if (expr.lhs->type->isError() || expr.rhs->type->isError()) {
-    settle(*expr.lhs);
-    settle(*expr.rhs);
+    coercion_.settle(*expr.lhs);
+    coercion_.settle(*expr.rhs);
     return fail();
   }
   switch (expr.op) {
@@ -149,7 +149,7 @@ const Type *Checker::inferLogical(BinaryExpr &expr) {
   std::string what = std::string("`") + spelling(expr.op) + "`";
   for (Expr *operand : {expr.lhs.get(), expr.rhs.get()})
     if (!operand->type->isNumber() || operand->type->scalar != Scalar::Bool) {
-      require(*operand, types_.boolean(), what + " takes");
+      coercion_.require(*operand, types_.boolean(), what + " takes");
       return fail();
     }
   auto extents = broadcast({expr.lhs.get(), expr.rhs.get()}, expr.opRange, what);
@@ -171,8 +171,8 @@ const Type *Checker::inferComparison(BinaryExpr &expr) {
                rhs->scalar == Scalar::Bool;
   if (!bools && !commonScalar({expr.lhs.get(), expr.rhs.get()}, expr.opRange, what))
     return fail();
-  settle(*expr.lhs);
-  settle(*expr.rhs);
+  coercion_.settle(*expr.lhs);
+  coercion_.settle(*expr.rhs);
   auto extents = broadcast({expr.lhs.get(), expr.rhs.get()}, expr.opRange, what);
   return extents ? types_.boolean(*extents) : fail();
 }
@@ -184,15 +184,15 @@ const Type *Checker::inferArithmetic(BinaryExpr &expr) {
   if (!scalar)
     return fail();
   if (expr.op == Op::Div && *scalar == Scalar::Int) {
-    settle(*expr.lhs);
-    settle(*expr.rhs);
+    coercion_.settle(*expr.lhs);
+    coercion_.settle(*expr.rhs);
     noteOperands(error(expr.opRange, "`/` on ints", "T4"), {expr.lhs.get(), expr.rhs.get()})
         .hint("`div(a, b)` floors; `f32(a) / f32(b)` divides");
     return fail();
   }
   if (expr.op == Op::Mod && (*scalar == Scalar::F32 || *scalar == Scalar::FloatLiteral)) {
-    settle(*expr.lhs);
-    settle(*expr.rhs);
+    coercion_.settle(*expr.lhs);
+    coercion_.settle(*expr.rhs);
     noteOperands(error(expr.opRange, "`%` takes ints", "T4"), {expr.lhs.get(), expr.rhs.get()});
     return fail();
   }
@@ -204,7 +204,7 @@ const Type *Checker::inferAppend(BinaryExpr &expr) {
   Expr *operands[] = {expr.lhs.get(), expr.rhs.get()};
   auto settleBoth = [&] {
     for (Expr *operand : operands)
-      settle(*operand);
+      coercion_.settle(*operand);
   };
   for (Expr *operand : operands) {
     if (operand->type->isList())
@@ -216,9 +216,9 @@ const Type *Checker::inferAppend(BinaryExpr &expr) {
       diagnostic.hint("`[a, b]` joins tensors; a list of x alone is `map(_ in 0..1) x`");
     return fail();
   }
-  if (!refuseLayer(*operands[0]) || !refuseLayer(*operands[1]))
+  if (!coercion_.refuseLayer(*operands[0]) || !coercion_.refuseLayer(*operands[1]))
     return fail();
-  const Type *type = unify(operands[0]->type, operands[1]->type);
+  const Type *type = rules_.unify(operands[0]->type, operands[1]->type);
   if (!type) {
     settleBoth();
     noteOperands(error(expr.opRange,
@@ -229,14 +229,14 @@ const Type *Checker::inferAppend(BinaryExpr &expr) {
     return fail();
   }
   for (Expr *operand : operands)
-    push(*operand, type);
+    coercion_.push(*operand, type);
   return type;
 }
 
 const Type *Checker::inferMatMul(BinaryExpr &expr) {
   Expr *operands[] = {expr.lhs.get(), expr.rhs.get()};
   for (Expr *operand : operands) {
-    settle(*operand);
+    coercion_.settle(*operand);
     if (!requireNumber(*operand, "`@`"))
       return fail();
     if (!operand->type->isTensor()) {
@@ -305,7 +305,7 @@ const Type *Checker::inferJoin(JoinExpr &expr) {
     if (type->isError()) {
       fine = false;
     } else if (!type->isNumber()) {
-      settle(*element);
+      coercion_.settle(*element);
       error(element->range, "`[..]` joins tensors, but " + quote(*element) + " is " + quote(type), "T3")
           .hint(type->isList()
                     ? "`xs ++ ys` joins lists"
@@ -319,12 +319,12 @@ const Type *Checker::inferJoin(JoinExpr &expr) {
   size_t rank = 1;
   for (ExprPtr &element : expr.elements) {
     const Type *type = element->type;
-    auto both = unifyScalars(common, types_.number(type->scalar, {}, type->bound));
+    auto both = TypeRules::unifyScalars(common, types_.number(type->scalar, {}, type->bound));
     if (!both) {
-      settle(*expr.elements[0]);
-      settle(*element);
+      coercion_.settle(*expr.elements[0]);
+      coercion_.settle(*element);
       noteOperands(error(element->range,
-                         "`[..]` joins " + quote(defaulted(common)) + " and " +
+                         "`[..]` joins " + quote(rules_.defaulted(common)) + " and " +
                              quote(types_.number(element->type->scalar, {}, type->bound)) +
                              "; nothing converts by itself",
                          "T4"),
@@ -336,7 +336,7 @@ const Type *Checker::inferJoin(JoinExpr &expr) {
     rank = std::max(rank, type->rank());
   }
   for (ExprPtr &element : expr.elements)
-    push(*element, withScalar(element->type, common->scalar, common->bound));
+    coercion_.push(*element, rules_.withScalar(element->type, common->scalar, common->bound));
   if (rank == 1)
     return inferJoinRank1(expr, common);
 

@@ -66,13 +66,13 @@ const Type *Checker::subscriptList(SubscriptExpr &expr, const Type *list, Subscr
     infer(*bound);
     end = fromEnd(*bound) > 0;
     if (bound->type->isTensor() && bound->type->scalar != Scalar::F32) {
-      settle(*bound);
+      coercion_.settle(*bound);
       error(bound->range, quote(*bound) + " is " + quote(bound->type) + "; a list is indexed by one `int`",
             "T3")
           .hint("a tensor of indices gathers the rows of a tensor");
       return false;
     }
-    return require(*bound, types_.integer(), "a list is indexed by");
+    return coercion_.require(*bound, types_.integer(), "a list is indexed by");
   };
   if (sub.isSlice) {
     bool low = whole(sub.low.get(), part.lowFromEnd), high = whole(sub.high.get(), part.highFromEnd);
@@ -148,7 +148,7 @@ bool Checker::subscriptSlice(Sub &sub, const Shape &extent, Subscripts::Part &pa
       return extent - Shape(k);
     }
     std::optional<Shape> shape = CheckedProgram::asShape(*expr);
-    if (!shape && !madeOfDims(*expr)) // else that it leaves a rest has been reported
+    if (!shape && !ShapeResolver::madeOfDims(*expr)) // else that it leaves a rest has been reported
       error(expr->range,
             "the bound " + quote(*expr) + " of a tensor's slice is not made of dims, consts and numbers",
             "T3")
@@ -163,13 +163,13 @@ bool Checker::subscriptSlice(Sub &sub, const Shape &extent, Subscripts::Part &pa
   part.begin = *low;
   part.extent = *high - *low;
   std::string axis = quote(sub.range);
-  if (!requireNonNegative(*low, sub.range, "the slice " + axis + " begins before 0", "T3") ||
-      !requireNonNegative(
+  if (!shapes_.requireNonNegative(*low, sub.range, "the slice " + axis + " begins before 0", "T3") ||
+      !shapes_.requireNonNegative(
           extent - *high, sub.range,
           "the slice " + axis + " ends behind the axis, which has extent `" + extent.str() + "`", "T3"))
     return false;
-  return requireNonNegative(part.extent - Shape(1), sub.range,
-                            "the slice " + axis + " is empty; every extent is at least 1", "T1");
+  return shapes_.requireNonNegative(part.extent - Shape(1), sub.range,
+                                    "the slice " + axis + " is empty; every extent is at least 1", "T1");
 }
 
 const Type *Checker::subscriptIndex(Sub &sub, const Shape &extent, Subscripts::Part &part) {
@@ -199,8 +199,8 @@ const Type *Checker::indexInto(Expr &expr, const Shape &extent, Subscripts::Part
     part.begin = *fixed;
     std::string message =
         "index " + quote(expr) + " is out of range: the axis has extent `" + extent.str() + "`";
-    if (!requireNonNegative(*fixed, expr.range, message, "T4") ||
-        !requireNonNegative(extent - *fixed - Shape(1), expr.range, message, "T4"))
+    if (!shapes_.requireNonNegative(*fixed, expr.range, message, "T4") ||
+        !shapes_.requireNonNegative(extent - *fixed - Shape(1), expr.range, message, "T4"))
       return nullptr;
     return type;
   }

@@ -9,69 +9,6 @@ namespace dbc::frontend {
 // Types as written
 //===--------------------------------------------------------------------===//
 
-std::optional<Shape> Checker::resolveShape(Expr &expr) {
-  std::optional<Shape> shape = resolveShapeParts(expr);
-  if (!shape || !shape->overflowed())
-    return shape;
-  error(expr.range, quote(expr) + " " + shape->excess(), "T1");
-  return std::nullopt;
-}
-
-std::optional<Shape> Checker::resolveShapeParts(Expr &expr) {
-  expr.type = types_.integer();
-  if (auto *number = expr.as<NumberExpr>()) {
-    if (number->isInteger)
-      return Shape(number->integer);
-    error(expr.range, quote(expr) + " is no whole number; extents are", "T1");
-    return std::nullopt;
-  }
-  if (auto *name = expr.as<NameExpr>()) {
-    Binding *binding = scopes_.lookup(name->name);
-    if (!binding) {
-      scopes_.unknownName(expr.range, name->name);
-      return std::nullopt;
-    }
-    name->resolved = binding;
-    if (binding->kind == Binding::Kind::Dim) {
-      if (binding->decl)
-        resolveDim(*binding);
-      return binding->shape;
-    }
-    if (std::optional<Shape> shape = CheckedProgram::asShape(expr))
-      return shape;
-    Diagnostic &diagnostic = error(
-        expr.range,
-        "`" + name->name + "` is no dim; extents are made of dims, whole number consts and numbers", "T1");
-    if (binding->range.valid())
-      diagnostic.note(binding->range, "`" + name->name + "` is declared here");
-    return std::nullopt;
-  }
-  if (auto *unary = expr.as<UnaryExpr>(); unary && unary->op == UnaryExpr::Op::Minus) {
-    std::optional<Shape> operand = resolveShape(*unary->operand);
-    return operand ? std::optional<Shape>(Shape() - *operand) : std::nullopt;
-  }
-  if (auto *binary = expr.as<BinaryExpr>()) {
-    using Op = BinaryExpr::Op;
-    Op op = binary->op;
-    if (op == Op::Add || op == Op::Sub || op == Op::Mul || op == Op::Div) {
-      std::optional<Shape> lhs = resolveShape(*binary->lhs), rhs = resolveShape(*binary->rhs);
-      if (!lhs || !rhs)
-        return std::nullopt;
-      if (op != Op::Div)
-        return op == Op::Add ? *lhs + *rhs : op == Op::Sub ? *lhs - *rhs : *lhs * *rhs;
-      if (std::optional<Shape> quotient = lhs->dividedBy(*rhs))
-        return quotient;
-      error(expr.range, "`" + lhs->str() + "` does not divide by `" + rhs->str() + "` at every size", "T1")
-          .hint("make the whole of its part: `dim part, whole = " + rhs->str() + " * part;`");
-      return std::nullopt;
-    }
-  }
-  error(expr.range,
-        quote(expr) + " is no shape; extents are made of dims, whole number consts and numbers by + - * /",
-        "T1");
-  return std::nullopt;
-}
-
 /// As the runtime's kMaxListDepth.
 static constexpr size_t kDeepestLists = 4;
 
@@ -91,10 +28,10 @@ const Type *Checker::resolveType(TypeExpr &expr, TypePlace place) {
                                                         : Scalar::Index;
     std::optional<Shape> bound = Shape();
     if (expr.bound)
-      bound = resolveShape(*expr.bound);
+      bound = shapes_.resolveShape(*expr.bound);
     std::vector<Shape> extents;
     for (ExprPtr &part : expr.shape) {
-      std::optional<Shape> extent = resolveShape(*part);
+      std::optional<Shape> extent = shapes_.resolveShape(*part);
       if (!extent) {
         bound = std::nullopt;
         continue;
@@ -132,13 +69,13 @@ const Type *Checker::resolveType(TypeExpr &expr, TypePlace place) {
   case TypeExpr::Kind::Table:
     if (place == TypePlace::Param) {
       const Type *element = resolveType(*expr.elements[0], place);
-      std::optional<Shape> count = resolveShape(*expr.count);
+      std::optional<Shape> count = shapes_.resolveShape(*expr.count);
       if (!element->isError() && !element->isLayer())
         error(expr.elements[0]->range, "a table holds layers, not " + quote(element), "N3")
             .hint("a tensor has its number in front: `f32[n, m]`");
       else if (!element->isError() && count &&
-               requireNonNegative(*count - Shape(1), expr.count->range,
-                                  "a table of " + quote(*expr.count) + " layers is empty", "N3"))
+               shapes_.requireNonNegative(*count - Shape(1), expr.count->range,
+                                          "a table of " + quote(*expr.count) + " layers is empty", "N3"))
         result = types_.table(element, *count);
     } else {
       error(expr.range, "a table of layers is the type of a param only", "N3");
@@ -197,7 +134,7 @@ const Type *Checker::resolveNamed(TypeExpr &expr, TypePlace place) {
   std::vector<Shape> arguments;
   bool fine = true;
   for (ExprPtr &argument : expr.shape) {
-    std::optional<Shape> shape = resolveShape(*argument);
+    std::optional<Shape> shape = shapes_.resolveShape(*argument);
     fine &= shape.has_value();
     arguments.push_back(shape.value_or(Shape()));
   }

@@ -264,6 +264,12 @@ struct FuncInfo {
 /// Whether the type, or one of which it is made (of elements, parts, fields of records), is such. Also of a
 /// record that contains itself, which is an error of its own.
 bool holds(const Type *type, const std::function<bool(const Type *)> &is);
+inline bool holdsList(const Type *type) { return holds(type, &Type::isList); }
+inline bool holdsNode(const Type *type) { return holds(type, &Type::isNode); }
+/// A layer, or a table of them.
+inline bool holdsLayer(const Type *type) {
+  return holds(type, [](const Type *part) { return part->isLayer() || part->isTable(); });
+}
 
 } // namespace dbc::frontend
 
