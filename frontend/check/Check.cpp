@@ -21,13 +21,17 @@ void Checker::run() {
     resolveDims(*file);
   for (auto &file : program_.files)
     resolveMembers(*file);
-  checkRecordsFinite();
-  bool finite = checkLayersFinite();
+  sizes_.checkRecords();
+  bool layersFinite = sizes_.checkLayers();
 
   for (FuncInfo &func : out_.funcInfos)
     checkFunction(func);
-  if (finite)
-    checkCallGraph();
+  if (layersFinite) {
+    bool fnsFinite = calls_.checkFns();
+    calls_.checkCells();
+    if (fnsFinite)
+      Expansion(out_, reporter_, calls_).check();
+  }
   // Structure is followed through whole calls: that needs a tree without holes. So does what is unused.
   if (!reporter_.shown().hasErrors())
     checkStructure();

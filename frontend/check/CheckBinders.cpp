@@ -202,10 +202,7 @@ const Type *Checker::inferScan(BinderExpr &expr, Builtin builtin) {
   if (expr.condition) {
     // The condition is of the state alone: no element is there yet.
     std::vector<const Binding *> elements = scopes_.elementsUsed(mark, [&] {
-      uint64_t once = times_; // lowered for the first state, and for each further one
-      times_ = times_ > UINT64_MAX / 2 ? UINT64_MAX : 2 * times_;
-      infer(*expr.condition);
-      times_ = once;
+      calls_.twice([&] { infer(*expr.condition); }); // for the first state, and for each further one
     });
     for (const Binding *element : elements)
       error(expr.condition->range,

@@ -222,7 +222,7 @@ const Type *Checker::callFunction(CallExpr &expr, const FuncInfo &func, const Ex
   for (const DimVar *dim : func.dims)
     complete &= ownMap.count(dim) > 0;
   if (!complete && fine)
-    inference_.requireAll(func.dims, ownMap, expr.range, kind + " " + name);
+    dims_.requireAll(func.dims, ownMap, expr.range, kind + " " + name);
   if (!complete) {
     settleAll();
     return fail();
@@ -243,8 +243,7 @@ const Type *Checker::callFunction(CallExpr &expr, const FuncInfo &func, const Ex
   owned->dims = std::move(ownMap);
   expr.resolved = owned.get();
   out_.bindings.push_back(std::move(owned));
-  if (scopes_.function() && !reporter_.isTrying())
-    calls_[scopes_.function()].push_back({funcs_[func.decl], expr.range, times_, depth_});
+  calls_.add(func, expr.range);
   return types_.substitute(func.result, dims);
 }
 

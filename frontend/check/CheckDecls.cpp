@@ -2,7 +2,6 @@
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "frontend/check/CheckImpl.h"
-#include "frontend/check/Components.h"
 
 #include <algorithm>
 #include <cmath>
@@ -212,8 +211,8 @@ void Checker::resolveData(DataDecl &decl) {
       if (twice >= 0)
         error(field.name.range, "`" + built.name + "` has two fields `" + field.name.text + "`", "N1")
             .note(built.fields[twice].range, "first declared here");
-      built.fields.push_back(
-          {field.name.text, field.name.range, resolveType(*field.annotation, TypePlace::Field)});
+      built.fields.push_back({field.name.text, field.name.range,
+                              resolver_.resolve(*field.annotation, TypeResolver::Place::Field)});
     }
     info.constructors.push_back(std::move(built));
   }
@@ -229,22 +228,22 @@ void Checker::resolveRecord(RecordDecl &decl) {
     if (twice >= 0)
       error(field.name.range, "`" + info.name + "` has two fields `" + field.name.text + "`", "N1")
           .note(info.fields[twice].range, "first declared here");
-    const Type *type = resolveType(*field.annotation, TypePlace::Other);
+    const Type *type = resolver_.resolve(*field.annotation, TypeResolver::Place::Other);
     info.fields.push_back({field.name.text, field.name.range, type});
     places.push_back(type);
   }
-  inference_.checkInferable(info.dims, places, "record `" + info.name + "`");
+  dims_.checkInferable(info.dims, places, "record `" + info.name + "`");
 }
 
 void Checker::resolveParam(Binding &binding) {
   if (auto *decl = binding.decl->as<ConstDecl>()) {
     if (!decl->annotation)
       return;
-    binding.type = resolveType(*decl->annotation, TypePlace::Const);
+    binding.type = resolver_.resolve(*decl->annotation, TypeResolver::Place::Const);
     return;
   }
   auto *decl = static_cast<const ParamDecl *>(binding.decl);
-  binding.type = resolveType(*decl->annotation, TypePlace::Param);
+  binding.type = resolver_.resolve(*decl->annotation, TypeResolver::Place::Param);
   if (decl->init && (binding.type->kind == Type::Kind::Layer || binding.type->kind == Type::Kind::Table))
     error(decl->init->range, "`" + binding.name + "` is a layer; only its own params can be given a start",
           "N6");
@@ -269,97 +268,6 @@ void Checker::checkInit(const Init &init) {
     error(init.range, "the deviation of `normal(mean, deviation)` is not negative", "N6");
 }
 
-namespace {
-
-/// What a record or layer is directly made of.
-void addParts(const Type *type, std::vector<const void *> &parts) {
-  if (type->kind == Type::Kind::Record)
-    parts.push_back(type->record);
-  if (type->kind == Type::Kind::Layer)
-    parts.push_back(type->layer);
-  if (type->element)
-    addParts(type->element, parts);
-  for (const Type *part : type->parts)
-    addParts(part, parts);
-}
-
-/// The records or layers that contain themselves.
-std::set<const void *> inCircles(const std::map<const void *, std::vector<const void *>> &graph) {
-  Graph<const void> edges;
-  for (const auto &[from, parts] : graph)
-    for (const void *part : parts)
-      edges.edge(from, part);
-  std::set<const void *> result;
-  for (const auto &circle : edges.circles())
-    result.insert(circle.begin(), circle.end());
-  return result;
-}
-
-/// Depth-first search for a way from `start` back to itself.
-bool reaches(const void *from, const void *start, std::map<const void *, std::vector<const void *>> &graph,
-             std::set<const void *> &seen, std::vector<const void *> &chain) {
-  for (const void *next : graph[from]) {
-    if (next == start)
-      return true;
-    if (!seen.insert(next).second)
-      continue;
-    chain.push_back(next);
-    if (reaches(next, start, graph, seen, chain))
-      return true;
-    chain.pop_back();
-  }
-  return false;
-}
-
-} // namespace
-
-void Checker::checkRecordsFinite() {
-  std::map<const void *, std::vector<const void *>> graph;
-  for (RecordInfo &info : out_.recordInfos)
-    for (FieldInfo &field : info.fields)
-      addParts(field.type, graph[&info]);
-  std::set<const void *> infinite = inCircles(graph);
-  for (RecordInfo &info : out_.recordInfos)
-    if (infinite.count(&info))
-      error(info.decl->name.range, "record `" + info.name + "` contains itself", "T5")
-          .hint("recursive structure is `data`, which comes from the application");
-  if (infinite.empty())
-    checkRecordSizes();
-}
-
-bool Checker::checkLayersFinite() {
-  std::map<const void *, std::vector<const void *>> graph;
-  for (LayerInfo &info : out_.layerInfos)
-    for (const Binding *member : info.members)
-      if (member->kind == Binding::Kind::Param)
-        addParts(member->type, graph[&info]);
-  std::set<const void *> infinite = inCircles(graph);
-  std::set<const void *> reported; // a circle is one error
-  for (LayerInfo &info : out_.layerInfos) {
-    if (!infinite.count(&info) || reported.count(&info))
-      continue;
-    std::set<const void *> seen;
-    std::vector<const void *> chain;
-    reaches(&info, &info, graph, seen, chain);
-    reported.insert(chain.begin(), chain.end());
-    reported.insert(&info);
-    std::string text = "`" + info.name + "`";
-    for (const void *via : chain)
-      text += " has `" + static_cast<const LayerInfo *>(via)->name + "`, which";
-    Diagnostic &diagnostic = error(info.decl->name.range,
-                                   "layer " + text + (chain.empty() ? " contains itself" : " has it again") +
-                                       "; a layer is a fixed set of params",
-                                   "N3");
-    const void *first = chain.empty() ? &info : chain[0];
-    for (const Binding *member : info.members)
-      if (member->kind == Binding::Kind::Param && member->type->layer == first)
-        diagnostic.note(member->range, "through this param");
-  }
-  if (reported.empty())
-    checkParamCount();
-  return reported.empty();
-}
-
 //===--------------------------------------------------------------------===//
 // Functions
 //===--------------------------------------------------------------------===//
@@ -379,7 +287,7 @@ void Checker::resolveSignature(FuncInfo &func) {
     if (arg.ranged())
       binding->type = typeOfRange(func, arg);
     else
-      binding->type = boundedType(*arg.annotation, TypePlace::Argument);
+      binding->type = resolver_.resolveBounded(*arg.annotation, TypeResolver::Place::Argument);
     places.push_back(binding->type);
     arg.resolved = binding;
     func.arguments.push_back(binding);
@@ -388,7 +296,7 @@ void Checker::resolveSignature(FuncInfo &func) {
       error(arg.range, "`" + arg.name.text + "` states a range; only keys of cells do", "C2")
           .hint("write `" + arg.name.text + ": int`");
   }
-  inference_.checkInferable(func.dims, places, "`" + func.name + "`");
+  dims_.checkInferable(func.dims, places, "`" + func.name + "`");
   resolveFuncResult(func);
   if (decl->funcKind == FuncDecl::FuncKind::Cell)
     resolveCellArguments(func);
@@ -401,7 +309,7 @@ void Checker::resolveFuncResult(FuncInfo &func) {
     func.result = types_.f32();
     return;
   }
-  func.result = boundedType(*decl->result, TypePlace::Other);
+  func.result = resolver_.resolveBounded(*decl->result, TypeResolver::Place::Other);
   const Type *result = func.result;
   if (loss && !result->isError() && !result->isScalar(Scalar::F32) &&
       !(result->isTuple() && result->parts[0]->isScalar(Scalar::F32)))
@@ -471,7 +379,6 @@ void Checker::resolveCellArguments(FuncInfo &func) {
 void Checker::checkFunction(FuncInfo &func) {
   auto *decl = const_cast<FuncDecl *>(func.decl);
   scopes_.inFunction(func, [&] {
-    size_ = &sizes_[&func];
     for (FuncArg &arg : decl->args) {
       if (arg.ranged()) {
         coercion_.require(*arg.low, (infer(*arg.low), types_.integer()), "a range's bound is");

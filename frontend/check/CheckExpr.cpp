@@ -8,12 +8,10 @@
 namespace dbc::frontend {
 
 const Type *Checker::infer(Expr &expr) {
-  ++depth_;
-  if (size_ && !reporter_.isTrying())
-    size_->meet(times_, depth_);
+  calls_.enterExpression();
   expr.type = inferUnchecked(expr);
-  --depth_;
-  if (!isBounded(expr.type, expr.range))
+  calls_.leaveExpression();
+  if (!sizes_.isBounded(expr.type, expr.range))
     expr.type = fail();
   return expr.type;
 }
@@ -311,7 +309,7 @@ const Type *Checker::inferRecord(RecordExpr &expr) {
         .note(record.decl->name.range, "`" + record.name + "` is declared here");
     fine = false;
   }
-  if (!fine || !inference_.requireAll(record.dims, bindings, expr.range, "record `" + record.name + "`"))
+  if (!fine || !dims_.requireAll(record.dims, bindings, expr.range, "record `" + record.name + "`"))
     return fail();
   for (FieldInit &field : expr.fields) {
     const Type *type = types_.substitute(record.fields[record.fieldIndex(field.name.text)].type, bindings);
@@ -373,7 +371,7 @@ void Checker::inferLet(Let &let) {
 
   const Type *type = let.value->type;
   if (let.annotation) {
-    type = boundedType(*let.annotation, TypePlace::Other);
+    type = resolver_.resolveBounded(*let.annotation, TypeResolver::Place::Other);
     coercion_.require(*let.value, type, quote(let.pattern->range) + " is declared");
   } else {
     coercion_.settle(*let.value);

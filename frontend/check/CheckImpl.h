@@ -21,6 +21,8 @@
 
 #include "frontend/check/Coercion.h"
 #include "frontend/check/DimInference.h"
+#include "frontend/check/Expansion.h"
+#include "frontend/check/TypeResolver.h"
 #include "frontend/syntax/Modules.h"
 
 #include <algorithm>
@@ -31,31 +33,13 @@
 
 namespace dbc::frontend {
 
-/// One call of a function, for the graph of calls.
-struct CallSite {
-  FuncInfo *callee = nullptr;
-  SourceRange range;
-  uint64_t times = 1; ///< how often it stands in what the caller becomes: a `while` stands there twice
-  unsigned depth = 0; ///< how many expressions it lies in
-};
-
-/// How large a function is, without those that it calls.
-struct BodySize {
-  uint64_t written = 0, met = 0; ///< expressions in the text, and in what is made of it
-  unsigned depth = 0;            ///< how many lie inside one another
-  void meet(uint64_t times, unsigned at) {
-    ++written;
-    met = met + times < met ? UINT64_MAX : met + times;
-    depth = std::max(depth, at);
-  }
-};
-
 class Checker : CheckerBase {
 public:
   Checker(Program &program, Reporter &reporter, CheckedProgram &out)
       : CheckerBase(out, reporter), program_(program), scopes_(out, reporter),
-        shapes_(out, reporter, scopes_), inference_(out, reporter), rules_(out.types),
-        coercion_(out, reporter, shapes_, rules_) {}
+        shapes_(out, reporter, scopes_), dims_(out, reporter), rules_(out.types),
+        coercion_(out, reporter, shapes_, rules_), sizes_(out, reporter),
+        resolver_(out, reporter, scopes_, shapes_, sizes_), calls_(out, reporter, scopes_) {}
 
   void run();
 
@@ -77,17 +61,8 @@ private:
   void resolveCellArguments(FuncInfo &func);
   void resolveFuncResult(FuncInfo &func);
   void resolveMembers(File &file);
-  void checkRecordsFinite();
-  bool checkLayersFinite(); ///< false after a report
   void checkFunction(FuncInfo &func);
 
-  //===-- CheckTypes.cpp --------------------------------------------------===//
-  /// Where a type stands, for what may be written there.
-  enum class TypePlace { Param, Const, Field, Argument, Other };
-  const Type *resolveType(TypeExpr &expr, TypePlace place);
-  /// What to write in place of the name of a type that there is not; empty where that is not known.
-  std::string hintForType(const std::string &name);
-  const Type *resolveNamed(TypeExpr &expr, TypePlace place);
   const Type *value(Expr &expr); ///< infer and settle
 
   //===-- CheckExpr.cpp ---------------------------------------------------===//
@@ -198,31 +173,6 @@ private:
   bool requireFloat(Expr &expr, const std::string &what);
   const Type *wrongArgument(const Expr &expr, const BuiltinInfo &info, const std::string &takes);
 
-  //===-- CheckCalling.cpp ------------------------------------------------===//
-  void checkCallGraph();
-  bool checkFnRecursion(); ///< false after a report
-  void findRecursiveCells();
-
-  //===-- CheckSizes.cpp --------------------------------------------------===//
-  /// Of how many numbers, tensors, nodes and lists of these a value is made; what is beyond kMostParts is
-  /// kMostParts + 1.
-  size_t partsOf(const Type *type);
-  /// Reports a type whose values have too many parts, or an extent that no shape holds, and gives false.
-  bool isBounded(const Type *type, SourceRange range);
-  /// resolveType, and the error type if what it gives is not bounded.
-  const Type *boundedType(TypeExpr &expr, TypePlace place);
-  void checkRecordSizes();
-  void checkParamCount();
-  void checkExpansion();
-  /// What a function becomes where the fns that it calls are put in.
-  struct Expanded {
-    uint64_t added = 0; ///< expressions beyond those that are written
-    unsigned depth = 0; ///< how many lie inside one another
-    const CallSite *largest = nullptr;
-  };
-  Expanded expand(const FuncInfo *func);
-  void reportExpansion(const FuncInfo &func, const std::string &problem);
-
   //===-- CheckStructure.cpp ----------------------------------------------===//
   void checkStructure();
 
@@ -230,25 +180,18 @@ private:
   Program &program_;
   Scopes scopes_;
   ShapeResolver shapes_;
-  DimInference inference_;
+  DimInference dims_;
   TypeRules rules_;
   Coercion coercion_;
+  Sizes sizes_;
+  TypeResolver resolver_;
+  CallGraph calls_;
 
   std::map<const Decl *, FuncInfo *> funcs_;
   std::map<const Decl *, LayerInfo *> layerOf_;
   std::map<const Decl *, RecordInfo *> recordOf_;
   std::map<const Decl *, DataInfo *> dataOf_;
-  std::map<const FuncInfo *, std::vector<CallSite>> calls_;
-  std::map<const FuncInfo *, BodySize> sizes_;
-  std::map<const FuncInfo *, Expanded> expanded_;
-  std::unordered_map<const Type *, size_t> parts_;
-  std::map<const RecordInfo *, size_t> recordParts_;
-  std::set<const FuncInfo *> recursive_; ///< cells that may need other instances of themselves
 
-  // Where the checker is.
-  BodySize *size_ = nullptr; ///< of the function that is checked
-  uint64_t times_ = 1;       ///< see CallSite
-  unsigned depth_ = 0;
   const Expr *splitCall_ = nullptr; ///< a call that a tuple pattern takes apart, and into how many parts
   size_t splitCount_ = 0;
 };

@@ -66,7 +66,11 @@ private:
   std::map<std::string, Known> results_;
   std::set<std::pair<uint64_t, std::string>> reported_;
   /// Cells that call another (or themselves) with their own node.
-  std::map<const FuncInfo *, std::vector<CallSite>> ownCalls_;
+  struct OwnCall {
+    const FuncInfo *callee;
+    SourceRange range;
+  };
+  std::map<const FuncInfo *, std::vector<OwnCall>> ownCalls_;
   /// Calls of cells in cells: of each argument the caller's own value that it is, or null, and where it is.
   struct GivenCall {
     const FuncInfo *caller, *callee;

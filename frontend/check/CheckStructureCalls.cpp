@@ -81,7 +81,7 @@ Known StructureChecker::evalCell(const CallExpr &expr, const Call &call, const s
     givenCalls_.push_back(std::move(given));
   }
   if (cell_ && own) {
-    ownCalls_[cell_].push_back({const_cast<FuncInfo *>(call.func), expr.range, 1, 0});
+    ownCalls_[cell_].push_back({call.func, expr.range});
     if (call.func == cell_ && same)
       if (Diagnostic *diagnostic = error(expr.range,
                                          quote(expr) + " needs itself: cell `" + cell_->name +
@@ -254,7 +254,7 @@ void StructureChecker::reportChangingLists() {
 void StructureChecker::reportOwnCycles() {
   Graph<const FuncInfo> graph;
   for (auto &[cell, calls] : ownCalls_)
-    for (const CallSite &call : calls)
+    for (const OwnCall &call : calls)
       graph.edge(cell, call.callee);
   std::map<const FuncInfo *, size_t> circleOf;
   auto circles = graph.circles();
@@ -263,7 +263,7 @@ void StructureChecker::reportOwnCycles() {
       circleOf[cell] = i;
   std::set<size_t> reported; // a circle is one remark
   for (auto &[cell, calls] : ownCalls_)
-    for (const CallSite &call : calls) {
+    for (const OwnCall &call : calls) {
       auto from = circleOf.find(cell), to = circleOf.find(call.callee);
       bool back = from != circleOf.end() && to != circleOf.end() && from->second == to->second;
       if (!back || call.callee == cell) // of itself: an error already

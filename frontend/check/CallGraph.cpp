@@ -1,33 +1,41 @@
-// What the graph of calls must not do (C1, C6).
-//
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
-#include "frontend/check/CheckImpl.h"
-#include "frontend/check/Components.h"
+#include "frontend/check/CallGraph.h"
 
-#include <algorithm>
+#include "frontend/check/Components.h"
 
 namespace dbc::frontend {
 
-void Checker::checkCallGraph() {
-  bool finite = checkFnRecursion();
-  findRecursiveCells();
-  for (const FuncInfo *cell : recursive_)
-    if (holdsList(cell->result))
-      error(cell->decl->result->range,
-            "cell `" + cell->name + "` is recursive and gives " + quote(cell->result) +
-                "; results of recursive cells hold no lists",
-            "C6");
-  if (finite)
-    checkExpansion();
+void CallGraph::enterExpression() {
+  ++depth_;
+  if (!scopes_.function() || reporter_.isTrying())
+    return;
+  BodySize &size = sizes_[scopes_.function()];
+  ++size.written;
+  size.met = size.met + times_ < size.met ? UINT64_MAX : size.met + times_;
+  size.depth = std::max(size.depth, depth_);
 }
 
-namespace {
+void CallGraph::twice(const std::function<void()> &f) {
+  uint64_t once = times_;
+  times_ = times_ > UINT64_MAX / 2 ? UINT64_MAX : 2 * times_;
+  f();
+  times_ = once;
+}
+
+void CallGraph::add(const FuncInfo &callee, SourceRange range) {
+  if (scopes_.function() && !reporter_.isTrying())
+    calls_[scopes_.function()].push_back({&callee, range, times_, depth_});
+}
+
+BodySize CallGraph::sizeOf(const FuncInfo *func) const {
+  auto at = sizes_.find(func);
+  return at == sizes_.end() ? BodySize() : at->second;
+}
 
 /// Depth-first search for a chain of calls from `from` to `goal` through functions that `through` admits.
-bool findChain(const FuncInfo *from, const FuncInfo *goal,
-               const std::map<const FuncInfo *, std::vector<CallSite>> &calls,
-               const std::function<bool(const FuncInfo *)> &through, std::set<const FuncInfo *> &seen,
-               std::vector<CallSite> &chain) {
+static bool findChain(const FuncInfo *from, const FuncInfo *goal, const CallGraph::Calls &calls,
+                      const std::function<bool(const FuncInfo *)> &through, std::set<const FuncInfo *> &seen,
+                      std::vector<CallSite> &chain) {
   auto at = calls.find(from);
   if (at == calls.end())
     return false;
@@ -44,9 +52,7 @@ bool findChain(const FuncInfo *from, const FuncInfo *goal,
   return false;
 }
 
-} // namespace
-
-bool Checker::checkFnRecursion() {
+bool CallGraph::checkFns() {
   auto isFn = [](const FuncInfo *func) { return func->decl->funcKind == FuncDecl::FuncKind::Fn; };
   Graph<const FuncInfo> graph;
   for (const auto &[caller, sites] : calls_)
@@ -87,15 +93,22 @@ bool Checker::checkFnRecursion() {
   return circles.empty();
 }
 
-void Checker::findRecursiveCells() {
+void CallGraph::checkCells() {
   Graph<const FuncInfo> graph;
   for (const auto &[caller, sites] : calls_)
     for (const CallSite &site : sites)
       graph.edge(caller, site.callee);
+  std::set<const FuncInfo *> recursive; // these may need other instances of themselves
   for (const auto &circle : graph.circles())
     for (const FuncInfo *func : circle)
       if (func->decl->funcKind == FuncDecl::FuncKind::Cell)
-        recursive_.insert(func);
+        recursive.insert(func);
+  for (const FuncInfo *cell : recursive)
+    if (holdsList(cell->result))
+      error(cell->decl->result->range,
+            "cell `" + cell->name + "` is recursive and gives " + quote(cell->result) +
+                "; results of recursive cells hold no lists",
+            "C6");
 }
 
 } // namespace dbc::frontend
