@@ -381,16 +381,16 @@ void Checker::checkFunction(FuncInfo &func) {
   scopes_.inFunction(func, [&] {
     for (FuncArg &arg : decl->args) {
       if (arg.ranged()) {
-        coercion_.require(*arg.low, (infer(*arg.low), types_.integer()), "a range's bound is");
-        coercion_.require(*arg.high, (infer(*arg.high), types_.integer()), "a range's bound is");
+        coercion_.require(*arg.low, (expressions_.infer(*arg.low), types_.integer()), "a range's bound is");
+        coercion_.require(*arg.high, (expressions_.infer(*arg.high), types_.integer()), "a range's bound is");
       }
       scopes_.enterArgument(arg.resolved);
     }
     if (decl->measure) {
-      infer(*decl->measure);
+      expressions_.infer(*decl->measure);
       coercion_.require(*decl->measure, types_.integer(), "a measure is");
     }
-    inferBlock(decl->body);
+    expressions_.inferBlock(decl->body);
     const std::string place = std::string(spelling(decl->funcKind)) + " `" + func.name + "` gives";
     const Expr &gives = *decl->body.result;
     if (!decl->result && gives.type && gives.type->isTuple() && gives.type->parts[0]->isScalar(Scalar::F32))

@@ -1,69 +1,13 @@
-// Blocks, patterns, names, members, records.
-//
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
-#include "frontend/check/CheckImpl.h"
-
-#include <algorithm>
+#include "frontend/check/NameTyper.h"
 
 namespace dbc::frontend {
-
-const Type *Checker::infer(Expr &expr) {
-  calls_.enterExpression();
-  expr.type = inferUnchecked(expr);
-  calls_.leaveExpression();
-  if (!sizes_.isBounded(expr.type, expr.range))
-    expr.type = fail();
-  return expr.type;
-}
-
-const Type *Checker::value(Expr &expr) {
-  infer(expr);
-  coercion_.settle(expr);
-  return expr.type;
-}
-
-const Type *Checker::inferUnchecked(Expr &expr) {
-  switch (expr.kind) {
-  case Expr::Kind::Number:
-    return types_.number(static_cast<NumberExpr &>(expr).isInteger ? Scalar::IntLiteral
-                                                                   : Scalar::FloatLiteral);
-  case Expr::Kind::Bool:
-    return types_.boolean();
-  case Expr::Kind::Name:
-    return inferName(static_cast<NameExpr &>(expr));
-  case Expr::Kind::Tuple:
-    return inferTuple(static_cast<TupleExpr &>(expr));
-  case Expr::Kind::Join:
-    return inferJoin(static_cast<JoinExpr &>(expr));
-  case Expr::Kind::If:
-    return inferIf(static_cast<IfExpr &>(expr));
-  case Expr::Kind::Match:
-    return inferMatch(static_cast<MatchExpr &>(expr));
-  case Expr::Kind::Binder:
-    return inferBinder(static_cast<BinderExpr &>(expr));
-  case Expr::Kind::Unary:
-    return inferUnary(static_cast<UnaryExpr &>(expr));
-  case Expr::Kind::Binary:
-    return inferBinary(static_cast<BinaryExpr &>(expr));
-  case Expr::Kind::Range:
-    return inferRange(static_cast<RangeExpr &>(expr));
-  case Expr::Kind::Member:
-    return inferMember(static_cast<MemberExpr &>(expr));
-  case Expr::Kind::Call:
-    return inferCall(static_cast<CallExpr &>(expr));
-  case Expr::Kind::Subscript:
-    return inferSubscript(static_cast<SubscriptExpr &>(expr));
-  case Expr::Kind::Record:
-    return inferRecord(static_cast<RecordExpr &>(expr));
-  }
-  return fail();
-}
 
 //===--------------------------------------------------------------------===//
 // Names
 //===--------------------------------------------------------------------===//
 
-const Type *Checker::inferName(NameExpr &expr) {
+const Type *NameTyper::inferName(NameExpr &expr) {
   Binding *binding = scopes_.lookup(expr.name);
   if (!binding) {
     for (const DataInfo &data : out_.dataInfos) {
@@ -85,7 +29,7 @@ const Type *Checker::inferName(NameExpr &expr) {
   return valueOfBinding(expr, binding);
 }
 
-const Type *Checker::valueOfBinding(Expr &expr, Binding *binding) {
+const Type *NameTyper::valueOfBinding(Expr &expr, Binding *binding) {
   auto refuse = [&](const std::string &what, const char *rule, const std::string &hint) {
     Diagnostic &diagnostic = error(expr.range, quote(expr) + " is " + what + ", not a value", rule);
     if (binding->range.valid())
@@ -125,7 +69,11 @@ const Type *Checker::valueOfBinding(Expr &expr, Binding *binding) {
   }
 }
 
-const Type *Checker::inferMember(MemberExpr &expr) {
+//===--------------------------------------------------------------------===//
+// Members
+//===--------------------------------------------------------------------===//
+
+const Type *NameTyper::inferMember(MemberExpr &expr) {
   if (scopes_.moduleNamed(*expr.base)) {
     auto &module = static_cast<NameExpr &>(*expr.base);
     Binding *binding = scopes_.lookupIn({module.name, module.range}, expr.member);
@@ -135,51 +83,15 @@ const Type *Checker::inferMember(MemberExpr &expr) {
     return valueOfBinding(expr, binding);
   }
   const Type *base = value(*expr.base);
-  const std::string &name = expr.member.text;
   switch (base->kind) {
   case Type::Kind::Error:
     return fail();
   case Type::Kind::Data:
     return inferNodeField(expr, *base->data);
-  case Type::Kind::Record: {
-    int field = base->record->fieldIndex(name);
-    if (field < 0) {
-      std::vector<std::string> names;
-      for (const FieldInfo &info : base->record->fields)
-        names.push_back(info.name);
-      std::string near = didYouMean(name, names);
-      error(expr.member.range, "record `" + base->record->name + "` has no `" + name + "`", "T5")
-          .note(base->record->decl->name.range, "`" + base->record->name + "` is declared here")
-          .hint(near);
-      return fail();
-    }
-    DimMap bindings;
-    for (size_t i = 0; i < base->arguments.size(); ++i)
-      bindings[base->record->dims[i]] = base->arguments[i];
-    Binding *binding = scopes_.newBinding(Binding::Kind::Field, expr.member);
-    binding->range = base->record->fields[field].range;
-    binding->record = base->record;
-    binding->index = static_cast<unsigned>(field);
-    binding->type = types_.substitute(base->record->fields[field].type, bindings);
-    expr.resolved = binding;
-    return binding->type;
-  }
-  case Type::Kind::Layer: {
-    const Binding *member = base->layer->member(name);
-    if (!member) {
-      std::vector<std::string> names;
-      for (const Binding *candidate : base->layer->members)
-        names.push_back(candidate->name);
-      std::string near = didYouMean(name, names);
-      error(expr.member.range, "layer `" + base->layer->name + "` has no `" + name + "`", "N3")
-          .note(base->layer->decl->name.range, "`" + base->layer->name + "` is declared here")
-          .hint(near);
-      return fail();
-    }
-    scopes_.use(member);
-    expr.resolved = const_cast<Binding *>(member);
-    return types_.substitute(valueOfBinding(expr, expr.resolved), base->layer->bind(base->arguments));
-  }
+  case Type::Kind::Record:
+    return inferRecordField(expr, base);
+  case Type::Kind::Layer:
+    return inferLayerMember(expr, base);
   case Type::Kind::Tuple:
     error(expr.member.range, quote(*expr.base) + " is a tuple; tuples are taken apart by patterns", "T5")
         .hint("write `let (a, b) = ..;`");
@@ -187,6 +99,7 @@ const Type *Checker::inferMember(MemberExpr &expr) {
   default:
     break;
   }
+  const std::string &name = expr.member.text;
   Diagnostic &diagnostic =
       error(expr.member.range, quote(*expr.base) + " is " + quote(base) + ", which has no `" + name + "`",
             base->isList() ? "L1" : "T5");
@@ -199,7 +112,50 @@ const Type *Checker::inferMember(MemberExpr &expr) {
   return fail();
 }
 
-const Type *Checker::inferNodeField(MemberExpr &expr, const DataInfo &data) {
+const Type *NameTyper::inferRecordField(MemberExpr &expr, const Type *type) {
+  const RecordInfo &record = *type->record;
+  const std::string &name = expr.member.text;
+  int field = record.fieldIndex(name);
+  if (field < 0) {
+    std::vector<std::string> names;
+    for (const FieldInfo &info : record.fields)
+      names.push_back(info.name);
+    error(expr.member.range, "record `" + record.name + "` has no `" + name + "`", "T5")
+        .note(record.decl->name.range, "`" + record.name + "` is declared here")
+        .hint(didYouMean(name, names));
+    return fail();
+  }
+  DimMap bindings;
+  for (size_t i = 0; i < type->arguments.size(); ++i)
+    bindings[record.dims[i]] = type->arguments[i];
+  Binding *binding = scopes_.newBinding(Binding::Kind::Field, expr.member);
+  binding->range = record.fields[field].range;
+  binding->record = &record;
+  binding->index = static_cast<unsigned>(field);
+  binding->type = types_.substitute(record.fields[field].type, bindings);
+  expr.resolved = binding;
+  return binding->type;
+}
+
+const Type *NameTyper::inferLayerMember(MemberExpr &expr, const Type *type) {
+  const LayerInfo &layer = *type->layer;
+  const std::string &name = expr.member.text;
+  const Binding *member = layer.member(name);
+  if (!member) {
+    std::vector<std::string> names;
+    for (const Binding *candidate : layer.members)
+      names.push_back(candidate->name);
+    error(expr.member.range, "layer `" + layer.name + "` has no `" + name + "`", "N3")
+        .note(layer.decl->name.range, "`" + layer.name + "` is declared here")
+        .hint(didYouMean(name, names));
+    return fail();
+  }
+  scopes_.use(member);
+  expr.resolved = const_cast<Binding *>(member);
+  return types_.substitute(valueOfBinding(expr, expr.resolved), layer.bind(type->arguments));
+}
+
+const Type *NameTyper::inferNodeField(MemberExpr &expr, const DataInfo &data) {
   const std::string &name = expr.member.text;
   const FieldInfo *first = nullptr, *other = nullptr;
   std::vector<const ConstructorInfo *> without;
@@ -250,10 +206,10 @@ const Type *Checker::inferNodeField(MemberExpr &expr, const DataInfo &data) {
 }
 
 //===--------------------------------------------------------------------===//
-// Records and tuples
+// Records
 //===--------------------------------------------------------------------===//
 
-const Type *Checker::inferRecord(RecordExpr &expr) {
+const Type *NameTyper::inferRecord(RecordExpr &expr) {
   for (FieldInit &field : expr.fields)
     infer(*field.value);
   Binding *binding =
@@ -272,21 +228,38 @@ const Type *Checker::inferRecord(RecordExpr &expr) {
   }
   expr.resolved = binding;
   const RecordInfo &record = *binding->record;
+  std::optional<DimMap> dims = dimsOfFields(expr, record, name);
+  if (!dims)
+    return fail();
+  bool fine = true;
+  for (FieldInit &field : expr.fields) {
+    const FieldInfo &declared = record.fields[record.fieldIndex(field.name.text)];
+    const Type *type = types_.substitute(declared.type, *dims);
+    fine &= coercion_.require(*field.value, type, "`" + field.name.text + "` of `" + record.name + "` is",
+                              declared.range);
+  }
+  if (!fine)
+    return fail();
+  std::vector<Shape> arguments;
+  for (const DimVar *dim : record.dims)
+    arguments.push_back((*dims)[dim]);
+  return types_.record(&record, std::move(arguments));
+}
+
+std::optional<DimMap> NameTyper::dimsOfFields(RecordExpr &expr, const RecordInfo &record, SourceRange name) {
   std::vector<std::string> names;
   for (const FieldInfo &field : record.fields)
     names.push_back(field.name);
-
   bool fine = true, known = true;
   std::map<std::string, const FieldInit *> given;
-  std::set<const DimVar *> dims(record.dims.begin(), record.dims.end());
+  std::set<const DimVar *> own(record.dims.begin(), record.dims.end());
   DimMap bindings;
   for (FieldInit &field : expr.fields) {
     int index = record.fieldIndex(field.name.text);
     if (index < 0) {
-      std::string near = didYouMean(field.name.text, names);
       error(field.name.range, "record `" + record.name + "` has no `" + field.name.text + "`", "T5")
           .note(record.decl->name.range, "`" + record.name + "` is declared here")
-          .hint(near);
+          .hint(didYouMean(field.name.text, names));
       fine = known = false;
       continue;
     }
@@ -298,7 +271,7 @@ const Type *Checker::inferRecord(RecordExpr &expr) {
       continue;
     }
     fine &= !field.value->type->isError();
-    DimInference::match(record.fields[index].type, field.value->type, dims, bindings);
+    DimInference::match(record.fields[index].type, field.value->type, own, bindings);
   }
   std::string missing;
   for (const std::string &field : names)
@@ -310,83 +283,8 @@ const Type *Checker::inferRecord(RecordExpr &expr) {
     fine = false;
   }
   if (!fine || !dims_.requireAll(record.dims, bindings, expr.range, "record `" + record.name + "`"))
-    return fail();
-  for (FieldInit &field : expr.fields) {
-    const Type *type = types_.substitute(record.fields[record.fieldIndex(field.name.text)].type, bindings);
-    fine &= coercion_.require(*field.value, type, "`" + field.name.text + "` of `" + record.name + "` is",
-                              record.fields[record.fieldIndex(field.name.text)].range);
-  }
-  if (!fine)
-    return fail();
-  std::vector<Shape> arguments;
-  for (const DimVar *dim : record.dims)
-    arguments.push_back(bindings[dim]);
-  return types_.record(&record, std::move(arguments));
-}
-
-const Type *Checker::inferTuple(TupleExpr &expr) {
-  std::vector<const Type *> parts;
-  bool fine = true;
-  for (ExprPtr &element : expr.elements) {
-    parts.push_back(infer(*element));
-    fine &= coercion_.refuseLayer(*element) && !parts.back()->isError();
-  }
-  return fine ? types_.tuple(std::move(parts)) : fail();
-}
-
-//===--------------------------------------------------------------------===//
-// Blocks and patterns
-//===--------------------------------------------------------------------===//
-
-const Type *Checker::inferBlock(Block &block) {
-  size_t mark = scopes_.mark();
-  for (Let &let : block.lets)
-    inferLet(let);
-  const Type *type = infer(*block.result);
-  scopes_.leave(mark);
-  return type;
-}
-
-namespace {
-
-void collectNames(const Pattern &pattern, std::vector<const Ident *> &names) {
-  if (pattern.kind == Pattern::Kind::Name)
-    names.push_back(&pattern.name);
-  for (const PatternPtr &element : pattern.elements)
-    collectNames(*element, names);
-}
-
-} // namespace
-
-void Checker::inferLet(Let &let) {
-  auto *outerCall = std::exchange(splitCall_, nullptr);
-  size_t outerCount = std::exchange(splitCount_, 0);
-  if (let.pattern->kind == Pattern::Kind::Tuple) {
-    splitCall_ = let.value.get();
-    splitCount_ = let.pattern->elements.size();
-  }
-  infer(*let.value);
-  splitCall_ = outerCall;
-  splitCount_ = outerCount;
-
-  const Type *type = let.value->type;
-  if (let.annotation) {
-    type = resolver_.resolveBounded(*let.annotation, TypeResolver::Place::Other);
-    coercion_.require(*let.value, type, quote(let.pattern->range) + " is declared");
-  } else {
-    coercion_.settle(*let.value);
-    type = let.value->type;
-  }
-  if (!coercion_.refuseLayer(*let.value))
-    type = fail();
-  std::vector<const Ident *> names;
-  collectNames(*let.pattern, names);
-  for (size_t i = 0; i < names.size(); ++i)
-    for (size_t k = 0; k < i; ++k)
-      if (names[i]->text == names[k]->text)
-        error(names[i]->range, "`" + names[i]->text + "` is declared twice", "N1")
-            .note(names[k]->range, "first declared here");
-  scopes_.bindPattern(*let.pattern, type, Binding::LocalKind::Let);
+    return std::nullopt;
+  return bindings;
 }
 
 } // namespace dbc::frontend

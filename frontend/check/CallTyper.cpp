@@ -1,28 +1,9 @@
-// Calls of functions and of layers, and conversions.
-//
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
-#include "frontend/check/CheckImpl.h"
+#include "frontend/check/CallTyper.h"
 
 namespace dbc::frontend {
 
-void Checker::inferArguments(CallExpr &expr) {
-  for (ExprPtr &arg : expr.args)
-    value(*arg);
-  if (expr.axis)
-    value(*expr.axis);
-  for (NamedArg &setting : expr.settings)
-    value(*setting.value);
-}
-
-bool Checker::refuseSettings(CallExpr &expr, const std::string &what, const std::string &rule) {
-  for (NamedArg &setting : expr.settings) {
-    value(*setting.value);
-    error(setting.range, what + " takes no `" + setting.name.text + "`", rule);
-  }
-  return expr.settings.empty();
-}
-
-const Type *Checker::inferCall(CallExpr &expr) {
+const Type *CallTyper::inferCall(CallExpr &expr) {
   Expr &callee = *expr.callee;
   if (auto *name = callee.as<NameExpr>())
     return callNamed(expr, *name);
@@ -37,35 +18,35 @@ const Type *Checker::inferCall(CallExpr &expr) {
         bound = shapes_.resolveShape(*subscript->subs[0].index);
       else
         error(subscript->range, "`index[n]` takes one extent", "T4");
-      return convert(expr, Builtin::Index, bound);
+      return builtins_.convert(expr, Builtin::Index, bound);
     }
   }
   infer(callee);
   coercion_.settle(callee);
   if (callee.type->isLayer())
     return callLayer(expr, callee, "call", callee.range);
-  inferArguments(expr);
+  operands_.inferArguments(expr);
   if (!callee.type->isError())
     error(callee.range, quote(callee) + " is " + quote(callee.type) + ", which cannot be called", "C1");
   return fail();
 }
 
-const Type *Checker::callNamed(CallExpr &expr, NameExpr &callee) {
+const Type *CallTyper::callNamed(CallExpr &expr, NameExpr &callee) {
   Binding *binding = scopes_.lookup(callee.name);
   if (binding)
-    return callBinding(expr, callee, binding, nullptr);
-  inferArguments(expr);
-  inferName(callee); // reports
+    return callBinding(expr, callee, binding);
+  operands_.inferArguments(expr);
+  names_.inferName(callee); // reports
   return fail();
 }
 
-const Type *Checker::callMember(CallExpr &expr, MemberExpr &callee) {
+const Type *CallTyper::callMember(CallExpr &expr, MemberExpr &callee) {
   if (scopes_.moduleNamed(*callee.base)) {
     auto &module = static_cast<NameExpr &>(*callee.base);
     Binding *binding = scopes_.lookupIn({module.name, module.range}, callee.member);
     if (binding)
-      return callBinding(expr, callee, binding, nullptr);
-    inferArguments(expr);
+      return callBinding(expr, callee, binding);
+    operands_.inferArguments(expr);
     return fail();
   }
   const Type *base = value(*callee.base);
@@ -77,7 +58,7 @@ const Type *Checker::callMember(CallExpr &expr, MemberExpr &callee) {
     infer(callee); // a layer inside the layer
     return callLayer(expr, callee, "call", callee.range);
   }
-  inferArguments(expr);
+  operands_.inferArguments(expr);
   if (base->isError())
     return fail();
   Diagnostic &diagnostic = error(
@@ -93,17 +74,17 @@ const Type *Checker::callMember(CallExpr &expr, MemberExpr &callee) {
   return fail();
 }
 
-const Type *Checker::callBinding(CallExpr &expr, Expr &callee, Binding *binding, const Expr *receiver) {
+const Type *CallTyper::callBinding(CallExpr &expr, Expr &callee, Binding *binding) {
   callee.resolved = binding;
   if (binding->kind == Binding::Kind::Func)
-    return callFunction(expr, *binding->func, receiver);
+    return callFunction(expr, *binding->func, nullptr);
   if (binding->kind == Binding::Kind::Builtin)
-    return callBuiltin(expr, builtinInfo(binding->builtin));
+    return builtins_.callBuiltin(expr, builtinInfo(binding->builtin));
   if (binding->type && binding->type->kind == Type::Kind::Layer) {
     callee.type = binding->type;
     return callLayer(expr, callee, "call", callee.range);
   }
-  inferArguments(expr);
+  operands_.inferArguments(expr);
   if (binding->type && binding->type->isError() && binding->kind != Binding::Kind::Data)
     return fail();
   std::string message = quote(callee);
@@ -140,8 +121,8 @@ const Type *Checker::callBinding(CallExpr &expr, Expr &callee, Binding *binding,
   return fail();
 }
 
-const Type *Checker::callLayer(CallExpr &expr, const Expr &layer, const std::string &function,
-                               SourceRange range) {
+const Type *CallTyper::callLayer(CallExpr &expr, const Expr &layer, const std::string &function,
+                                 SourceRange range) {
   const LayerInfo &info = *layer.type->layer;
   const Binding *member = info.member(function);
   if (member && member->kind == Binding::Kind::Func) {
@@ -150,7 +131,7 @@ const Type *Checker::callLayer(CallExpr &expr, const Expr &layer, const std::str
       expr.callee->resolved = const_cast<Binding *>(member);
     return callFunction(expr, *member->func, &layer);
   }
-  inferArguments(expr);
+  operands_.inferArguments(expr);
   std::vector<std::string> names;
   std::string list;
   for (const Binding *candidate : info.members)
@@ -168,71 +149,26 @@ const Type *Checker::callLayer(CallExpr &expr, const Expr &layer, const std::str
 }
 
 //===--------------------------------------------------------------------===//
-// Dims of functions and records
-//===--------------------------------------------------------------------===//
-
-//===--------------------------------------------------------------------===//
 // Functions
 //===--------------------------------------------------------------------===//
 
-const Type *Checker::callFunction(CallExpr &expr, const FuncInfo &func, const Expr *receiver) {
-  bool fine = true;
+const Type *CallTyper::callFunction(CallExpr &expr, const FuncInfo &func, const Expr *receiver) {
   for (ExprPtr &arg : expr.args)
-    fine &= !infer(*arg)->isError();
-  std::string kind = spelling(func.decl->funcKind), name = "`" + func.name + "`";
-  if (expr.axis) {
-    value(*expr.axis);
-    error(expr.axisRange, kind + " " + name + " takes no `axis`", "C1");
-  }
-  refuseSettings(expr, kind + " " + name, "C1");
-  auto settleAll = [&] {
-    for (ExprPtr &arg : expr.args)
-      coercion_.settle(*arg);
-  };
-  if (func.decl->funcKind == FuncDecl::FuncKind::Entry || func.decl->funcKind == FuncDecl::FuncKind::Loss) {
-    settleAll();
-    error(expr.callee->range,
-          kind + " " + name + " cannot be called; entries and losses are for the application", "C1")
-        .note(func.decl->name.range, name + " is declared here")
-        .hint("put what both need into a `fn`, a recursion into a `cell`");
+    infer(*arg);
+  if (!isCallable(expr, func))
     return fail();
-  }
-  size_t wanted = func.arguments.size();
-  if (expr.args.size() != wanted) {
-    settleAll();
-    error(expr.range,
-          kind + " " + name + " takes " + std::to_string(wanted) +
-              (wanted == 1 ? " argument" : " arguments") + ", not " + std::to_string(expr.args.size()),
-          "C1")
-        .note(func.decl->name.range, name + " is declared here");
-    return fail();
-  }
-
   DimMap dims;
   if (receiver)
     dims = func.layer->bind(receiver->type->arguments);
-  std::vector<const Type *> types;
-  std::set<const DimVar *> own(func.dims.begin(), func.dims.end());
-  DimMap ownMap;
-  for (size_t i = 0; i < wanted; ++i) {
-    types.push_back(types_.substitute(func.arguments[i]->type, dims));
-    DimInference::match(types[i], expr.args[i]->type, own, ownMap);
-  }
-  bool complete = true;
-  for (const DimVar *dim : func.dims)
-    complete &= ownMap.count(dim) > 0;
-  if (!complete && fine)
-    dims_.requireAll(func.dims, ownMap, expr.range, kind + " " + name);
-  if (!complete) {
-    settleAll();
+  std::optional<DimMap> own = ownDims(expr, func, dims);
+  if (!own)
     return fail();
-  }
-  dims.insert(ownMap.begin(), ownMap.end());
-  for (size_t i = 0; i < wanted; ++i) // whether an int key is in its range is for the scheduler to say (C2)
-    coercion_.require(*expr.args[i],
-                      func.decl->args[i].ranged() ? types_.integer()
-                                                  : types_.substitute(func.arguments[i]->type, dims),
-                      "`" + func.arguments[i]->name + "` of " + name + " is", func.arguments[i]->range);
+  dims.insert(own->begin(), own->end());
+  for (size_t i = 0; i < expr.args.size(); ++i) // whether an int key is in its range, the scheduler says (C2)
+    coercion_.require(
+        *expr.args[i],
+        func.decl->args[i].ranged() ? types_.integer() : types_.substitute(func.arguments[i]->type, dims),
+        "`" + func.arguments[i]->name + "` of `" + func.name + "` is", func.arguments[i]->range);
 
   auto owned = std::make_unique<Call>();
   owned->kind = Binding::Kind::Call;
@@ -240,45 +176,63 @@ const Type *Checker::callFunction(CallExpr &expr, const FuncInfo &func, const Ex
   owned->target = Call::Target::Function;
   owned->func = &func;
   owned->receiver = receiver;
-  owned->dims = std::move(ownMap);
+  owned->dims = std::move(*own);
   expr.resolved = owned.get();
   out_.bindings.push_back(std::move(owned));
   calls_.add(func, expr.range);
   return types_.substitute(func.result, dims);
 }
 
-//===--------------------------------------------------------------------===//
-// Conversions
-//===--------------------------------------------------------------------===//
+void CallTyper::settleArguments(CallExpr &expr) {
+  for (ExprPtr &arg : expr.args)
+    coercion_.settle(*arg);
+}
 
-const Type *Checker::convert(CallExpr &expr, Builtin builtin, std::optional<Shape> bound) {
-  inferArguments(expr);
-  const BuiltinInfo &info = builtinInfo(builtin);
-  if (expr.args.size() != 1 || expr.axis || !expr.settings.empty()) {
-    error(expr.range, std::string("`") + info.usage + "` takes one argument", "T4");
-    return fail();
+bool CallTyper::isCallable(CallExpr &expr, const FuncInfo &func) {
+  std::string kind = spelling(func.decl->funcKind), name = "`" + func.name + "`";
+  if (expr.axis) {
+    value(*expr.axis);
+    error(expr.axisRange, kind + " " + name + " takes no `axis`", "C1");
   }
-  Expr &arg = *expr.args[0];
-  std::string what = "`" + std::string(builtin == Builtin::Index ? "index[n]" : info.name) + "`";
-  if (!requireNumber(arg, what) || (builtin == Builtin::Index && !bound))
-    return fail();
-  Scalar scalar = builtin == Builtin::F32    ? Scalar::F32
-                  : builtin == Builtin::Int  ? Scalar::Int
-                  : builtin == Builtin::Bool ? Scalar::Bool
-                                             : Scalar::Index;
-  if (builtin == Builtin::Index && arg.type->scalar != Scalar::Int && arg.type->scalar != Scalar::Index) {
-    error(arg.range, what + " narrows ints, but " + quote(arg) + " is " + quote(arg.type), "T4")
-        .hint("`int(x)` makes an int of a number or bool");
-    return fail();
+  operands_.refuseSettings(expr, kind + " " + name, "C1");
+  if (func.decl->funcKind == FuncDecl::FuncKind::Entry || func.decl->funcKind == FuncDecl::FuncKind::Loss) {
+    settleArguments(expr);
+    error(expr.callee->range,
+          kind + " " + name + " cannot be called; entries and losses are for the application", "C1")
+        .note(func.decl->name.range, name + " is declared here")
+        .hint("put what both need into a `fn`, a recursion into a `cell`");
+    return false;
   }
-  auto owned = std::make_unique<Call>();
-  owned->kind = Binding::Kind::Call;
-  owned->name = info.name;
-  owned->target = Call::Target::Conversion;
-  owned->builtin = builtin;
-  expr.resolved = owned.get();
-  out_.bindings.push_back(std::move(owned));
-  return rules_.withScalar(arg.type, scalar, bound.value_or(Shape()));
+  size_t wanted = func.arguments.size();
+  if (expr.args.size() == wanted)
+    return true;
+  settleArguments(expr);
+  error(expr.range,
+        kind + " " + name + " takes " + std::to_string(wanted) + (wanted == 1 ? " argument" : " arguments") +
+            ", not " + std::to_string(expr.args.size()),
+        "C1")
+      .note(func.decl->name.range, name + " is declared here");
+  return false;
+}
+
+std::optional<DimMap> CallTyper::ownDims(CallExpr &expr, const FuncInfo &func, const DimMap &layerDims) {
+  std::set<const DimVar *> own(func.dims.begin(), func.dims.end());
+  DimMap map;
+  bool fine = true;
+  for (size_t i = 0; i < expr.args.size(); ++i) {
+    fine &= !expr.args[i]->type->isError();
+    DimInference::match(types_.substitute(func.arguments[i]->type, layerDims), expr.args[i]->type, own, map);
+  }
+  bool complete = true;
+  for (const DimVar *dim : func.dims)
+    complete &= map.count(dim) > 0;
+  if (complete)
+    return map;
+  if (fine) // else that is why
+    dims_.requireAll(func.dims, map, expr.range,
+                     std::string(spelling(func.decl->funcKind)) + " `" + func.name + "`");
+  settleArguments(expr);
+  return std::nullopt;
 }
 
 } // namespace dbc::frontend

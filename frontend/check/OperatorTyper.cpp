@@ -1,108 +1,15 @@
-// Operators, broadcasting, joins.
-//
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
-#include "frontend/check/CheckImpl.h"
+#include "frontend/check/OperatorTyper.h"
 
 #include <algorithm>
 
 namespace dbc::frontend {
 
-bool Checker::requireNumber(const Expr &expr, const std::string &what) {
-  if (expr.type->isError())
-    return false;
-  if (expr.type->isNumber())
-    return true;
-  Diagnostic &diagnostic =
-      error(expr.range, quote(expr) + " is " + quote(expr.type) + "; " + what + " takes numbers and tensors",
-            Coercion::ruleFor(expr.type, expr.type));
-  if (expr.type->isList())
-    diagnostic.hint("go through the list: `map(x in xs) ..`, or reduce it: `sum(x in xs) ..`");
-  if (expr.type->isRecord())
-    diagnostic.hint(
-        "take one of its parts: `" +
-        std::string(expr.type->record->fields.empty() ? "x" : "." + expr.type->record->fields[0].name) + "`");
-  return false;
-}
-
-std::optional<Scalar> Checker::commonScalar(const std::vector<Expr *> &operands, SourceRange range,
-                                            const std::string &what) {
-  const Type *common = nullptr;
-  const Expr *from = nullptr;
-  for (Expr *operand : operands) {
-    if (!requireNumber(*operand, what))
-      return std::nullopt;
-    if (operand->type->scalar == Scalar::Bool) {
-      error(operand->range, quote(*operand) + " is " + quote(operand->type) + "; " + what + " takes numbers",
-            "T4")
-          .hint("write `f32(c)` or `int(c)`, which are 0 or 1");
-      return std::nullopt;
-    }
-    const Type *scalar = types_.number(operand->type->scalar, {}, operand->type->bound);
-    if (!common) {
-      common = scalar;
-      from = operand;
-      continue;
-    }
-    auto both = TypeRules::unifyScalars(common, scalar);
-    if (!both) {
-      const Expr *whole =
-          common->scalar == Scalar::F32 || common->scalar == Scalar::FloatLiteral ? operand : from;
-      coercion_.settle(*operand);
-      Diagnostic &diagnostic = error(range,
-                                     what + " meets " + quote(rules_.defaulted(common)) + " and " +
-                                         quote(rules_.defaulted(scalar)) + "; nothing converts by itself",
-                                     "T4");
-      noteOperands(diagnostic, {from, operand});
-      std::string text = quote(*whole);
-      diagnostic.hint("write `f32(" +
-                      (text.find(" ..`") == std::string::npos ? text.substr(1, text.size() - 2) : "..") +
-                      ")`");
-      return std::nullopt;
-    }
-    common = types_.number(both->first, {}, both->second);
-    if (!TypeRules::hasLiteral(scalar) && from->type && TypeRules::hasLiteral(from->type))
-      from = operand;
-  }
-  Scalar scalar = common->scalar == Scalar::Index ? Scalar::Int : common->scalar;
-  for (Expr *operand : operands)
-    if (TypeRules::hasLiteral(operand->type) && scalar != operand->type->scalar)
-      coercion_.push(*operand, rules_.withScalar(operand->type, scalar));
-  return scalar;
-}
-
-std::optional<std::vector<Shape>> Checker::broadcast(const std::vector<Expr *> &operands, SourceRange range,
-                                                     const std::string &what) {
-  std::vector<Shape> result;
-  for (Expr *operand : operands) {
-    std::vector<Shape> extents = operand->type->extents;
-    // Aligned at the last axis; an axis stretches only if it is missing or literally 1 (T2).
-    size_t rank = std::max(result.size(), extents.size());
-    result.insert(result.begin(), rank - result.size(), Shape(1));
-    extents.insert(extents.begin(), rank - extents.size(), Shape(1));
-    for (size_t i = 0; i < rank; ++i) {
-      if (result[i] == extents[i] || extents[i].isOne())
-        continue;
-      if (result[i].isOne()) {
-        result[i] = extents[i];
-        continue;
-      }
-      std::vector<const Expr *> all(operands.begin(), operands.end());
-      noteOperands(
-          error(range,
-                "shapes differ in " + what + ": `" + result[i].str() + "` and `" + extents[i].str() + "`",
-                "T2"),
-          all);
-      return std::nullopt;
-    }
-  }
-  return result;
-}
-
 //===--------------------------------------------------------------------===//
 // Operators
 //===--------------------------------------------------------------------===//
 
-const Type *Checker::inferUnary(UnaryExpr &expr) {
+const Type *OperatorTyper::inferUnary(UnaryExpr &expr) {
   const Type *operand = infer(*expr.operand);
   if (operand->isError())
     return fail();
@@ -112,11 +19,11 @@ const Type *Checker::inferUnary(UnaryExpr &expr) {
     coercion_.require(*expr.operand, types_.boolean(), "`!` takes");
     return fail();
   }
-  std::optional<Scalar> scalar = commonScalar({expr.operand.get()}, expr.range, "`-`");
+  std::optional<Scalar> scalar = operands_.commonScalar({expr.operand.get()}, expr.range, "`-`");
   return scalar ? rules_.withScalar(expr.operand->type, *scalar) : fail();
 }
 
-const Type *Checker::inferBinary(BinaryExpr &expr) {
+const Type *OperatorTyper::inferBinary(BinaryExpr &expr) {
   using Op = BinaryExpr::Op;
   infer(*expr.lhs);
   infer(*expr.rhs);
@@ -145,18 +52,18 @@ const Type *Checker::inferBinary(BinaryExpr &expr) {
   }
 }
 
-const Type *Checker::inferLogical(BinaryExpr &expr) {
+const Type *OperatorTyper::inferLogical(BinaryExpr &expr) {
   std::string what = std::string("`") + spelling(expr.op) + "`";
   for (Expr *operand : {expr.lhs.get(), expr.rhs.get()})
     if (!operand->type->isNumber() || operand->type->scalar != Scalar::Bool) {
       coercion_.require(*operand, types_.boolean(), what + " takes");
       return fail();
     }
-  auto extents = broadcast({expr.lhs.get(), expr.rhs.get()}, expr.opRange, what);
+  auto extents = operands_.broadcast({expr.lhs.get(), expr.rhs.get()}, expr.opRange, what);
   return extents ? types_.boolean(*extents) : fail();
 }
 
-const Type *Checker::inferComparison(BinaryExpr &expr) {
+const Type *OperatorTyper::inferComparison(BinaryExpr &expr) {
   std::string what = std::string("`") + spelling(expr.op) + "`";
   bool equality = expr.op == BinaryExpr::Op::Eq || expr.op == BinaryExpr::Op::Ne;
   const Type *lhs = expr.lhs->type, *rhs = expr.rhs->type;
@@ -169,18 +76,18 @@ const Type *Checker::inferComparison(BinaryExpr &expr) {
   }
   bool bools = equality && lhs->isNumber() && rhs->isNumber() && lhs->scalar == Scalar::Bool &&
                rhs->scalar == Scalar::Bool;
-  if (!bools && !commonScalar({expr.lhs.get(), expr.rhs.get()}, expr.opRange, what))
+  if (!bools && !operands_.commonScalar({expr.lhs.get(), expr.rhs.get()}, expr.opRange, what))
     return fail();
   coercion_.settle(*expr.lhs);
   coercion_.settle(*expr.rhs);
-  auto extents = broadcast({expr.lhs.get(), expr.rhs.get()}, expr.opRange, what);
+  auto extents = operands_.broadcast({expr.lhs.get(), expr.rhs.get()}, expr.opRange, what);
   return extents ? types_.boolean(*extents) : fail();
 }
 
-const Type *Checker::inferArithmetic(BinaryExpr &expr) {
+const Type *OperatorTyper::inferArithmetic(BinaryExpr &expr) {
   using Op = BinaryExpr::Op;
   std::string what = std::string("`") + spelling(expr.op) + "`";
-  std::optional<Scalar> scalar = commonScalar({expr.lhs.get(), expr.rhs.get()}, expr.opRange, what);
+  std::optional<Scalar> scalar = operands_.commonScalar({expr.lhs.get(), expr.rhs.get()}, expr.opRange, what);
   if (!scalar)
     return fail();
   if (expr.op == Op::Div && *scalar == Scalar::Int) {
@@ -196,11 +103,11 @@ const Type *Checker::inferArithmetic(BinaryExpr &expr) {
     noteOperands(error(expr.opRange, "`%` takes ints", "T4"), {expr.lhs.get(), expr.rhs.get()});
     return fail();
   }
-  auto extents = broadcast({expr.lhs.get(), expr.rhs.get()}, expr.opRange, what);
+  auto extents = operands_.broadcast({expr.lhs.get(), expr.rhs.get()}, expr.opRange, what);
   return extents ? types_.number(*scalar, *extents) : fail();
 }
 
-const Type *Checker::inferAppend(BinaryExpr &expr) {
+const Type *OperatorTyper::inferAppend(BinaryExpr &expr) {
   Expr *operands[] = {expr.lhs.get(), expr.rhs.get()};
   auto settleBoth = [&] {
     for (Expr *operand : operands)
@@ -233,11 +140,11 @@ const Type *Checker::inferAppend(BinaryExpr &expr) {
   return type;
 }
 
-const Type *Checker::inferMatMul(BinaryExpr &expr) {
+const Type *OperatorTyper::inferMatMul(BinaryExpr &expr) {
   Expr *operands[] = {expr.lhs.get(), expr.rhs.get()};
   for (Expr *operand : operands) {
     coercion_.settle(*operand);
-    if (!requireNumber(*operand, "`@`"))
+    if (!operands_.requireNumber(*operand, "`@`"))
       return fail();
     if (!operand->type->isTensor()) {
       noteOperands(error(expr.opRange, "`@` takes tensors; " + quote(*operand) + " is a scalar", "T2"),
@@ -296,7 +203,7 @@ const Type *Checker::inferMatMul(BinaryExpr &expr) {
 // Joins
 //===--------------------------------------------------------------------===//
 
-const Type *Checker::inferJoin(JoinExpr &expr) {
+const Type *OperatorTyper::inferJoin(JoinExpr &expr) {
   if (expr.elements.empty())
     return types_.list(types_.unknown());
   bool fine = true;
@@ -361,7 +268,7 @@ const Type *Checker::inferJoin(JoinExpr &expr) {
   return types_.number(common->scalar, std::move(extents), common->bound);
 }
 
-const Type *Checker::inferJoinRank1(JoinExpr &expr, const Type *element) {
+const Type *OperatorTyper::inferJoinRank1(JoinExpr &expr, const Type *element) {
   Shape length;
   for (ExprPtr &part : expr.elements)
     length = length + (part->type->isScalar() ? Shape(1) : part->type->extents[0]);

@@ -1,14 +1,10 @@
-// `x[i, a..b]`, `xs[-1]`, `ws[..-1]` (T3, T4).
-//
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
-#include "frontend/check/CheckImpl.h"
+#include "frontend/check/SubscriptTyper.h"
 
 namespace dbc::frontend {
 
-namespace {
-
 /// k of a literal -k: it counts from the end. Else 0.
-int64_t fromEnd(const Expr &expr) {
+static int64_t fromEnd(const Expr &expr) {
   auto *unary = expr.as<UnaryExpr>();
   if (!unary || unary->op != UnaryExpr::Op::Minus)
     return 0;
@@ -16,9 +12,7 @@ int64_t fromEnd(const Expr &expr) {
   return number && number->isInteger ? number->integer : 0;
 }
 
-} // namespace
-
-const Type *Checker::inferSubscript(SubscriptExpr &expr) {
+const Type *SubscriptTyper::inferSubscript(SubscriptExpr &expr) {
   auto *name = expr.base->as<NameExpr>();
   if (name && name->name == "index" && scopes_.lookup(name->name) == scopes_.builtinBinding(Builtin::Index)) {
     error(expr.range, quote(expr) + " is a conversion, not a value", "T4")
@@ -38,10 +32,7 @@ const Type *Checker::inferSubscript(SubscriptExpr &expr) {
     return subscriptTensor(expr, base, info);
   if (base->isTable())
     return subscriptTable(expr, base, info);
-  for (Sub &sub : expr.subs)
-    for (Expr *part : {sub.index.get(), sub.low.get(), sub.high.get()})
-      if (part)
-        value(*part);
+  inferSubs(expr);
   if (!base->isError()) {
     Diagnostic &diagnostic = error(
         expr.range,
@@ -52,7 +43,14 @@ const Type *Checker::inferSubscript(SubscriptExpr &expr) {
   return fail();
 }
 
-const Type *Checker::subscriptList(SubscriptExpr &expr, const Type *list, Subscripts &info) {
+void SubscriptTyper::inferSubs(SubscriptExpr &expr) {
+  for (Sub &sub : expr.subs)
+    for (Expr *part : {sub.index.get(), sub.low.get(), sub.high.get()})
+      if (part)
+        value(*part);
+}
+
+const Type *SubscriptTyper::subscriptList(SubscriptExpr &expr, const Type *list, Subscripts &info) {
   if (expr.subs.size() != 1) {
     error(expr.range, quote(*expr.base) + " is a list, which has one axis", "T3")
         .hint("write `" + reporter_.text(expr.base->range) + "[i][k]`");
@@ -82,14 +80,14 @@ const Type *Checker::subscriptList(SubscriptExpr &expr, const Type *list, Subscr
 }
 
 /// One of a table's layers.
-const Type *Checker::subscriptTable(SubscriptExpr &expr, const Type *table, Subscripts &info) {
+const Type *SubscriptTyper::subscriptTable(SubscriptExpr &expr, const Type *table, Subscripts &info) {
   Sub &sub = expr.subs[0];
   if (expr.subs.size() != 1 || sub.isSlice) {
     error(expr.range, "of a table of layers one is taken: `" + reporter_.text(expr.base->range) + "[i]`",
           "N3");
     return fail();
   }
-  const Type *index = subscriptIndex(sub, table->count, info.parts[0]);
+  const Type *index = indexInto(*sub.index, table->count, info.parts[0]);
   if (index && !index->isScalar()) {
     error(sub.index->range, "a table of layers is indexed by one `int`", "N3");
     return fail();
@@ -97,17 +95,14 @@ const Type *Checker::subscriptTable(SubscriptExpr &expr, const Type *table, Subs
   return index ? table->element : fail();
 }
 
-const Type *Checker::subscriptTensor(SubscriptExpr &expr, const Type *tensor, Subscripts &info) {
+const Type *SubscriptTyper::subscriptTensor(SubscriptExpr &expr, const Type *tensor, Subscripts &info) {
   if (expr.subs.size() > tensor->rank()) {
     error(expr.range,
           quote(*expr.base) + " is " + quote(tensor) + ", which has " + std::to_string(tensor->rank()) +
               (tensor->rank() == 1 ? " axis" : " axes") + ", but is given " +
               std::to_string(expr.subs.size()),
           "T3");
-    for (Sub &sub : expr.subs)
-      for (Expr *part : {sub.index.get(), sub.low.get(), sub.high.get()})
-        if (part)
-          value(*part);
+    inferSubs(expr);
     return fail();
   }
   std::vector<Shape> extents;
@@ -121,7 +116,7 @@ const Type *Checker::subscriptTensor(SubscriptExpr &expr, const Type *tensor, Su
         fine = false;
       continue;
     }
-    const Type *index = subscriptIndex(sub, tensor->extents[i], info.parts[i]);
+    const Type *index = indexInto(*sub.index, tensor->extents[i], info.parts[i]);
     if (!index) {
       fine = false;
     } else if (index->isTensor() && expr.subs.size() > 1) {
@@ -137,7 +132,7 @@ const Type *Checker::subscriptTensor(SubscriptExpr &expr, const Type *tensor, Su
   return types_.number(tensor->scalar, std::move(extents), tensor->bound);
 }
 
-bool Checker::subscriptSlice(Sub &sub, const Shape &extent, Subscripts::Part &part) {
+bool SubscriptTyper::subscriptSlice(Sub &sub, const Shape &extent, Subscripts::Part &part) {
   auto bound = [&](Expr *expr, const Shape &otherwise, bool &end) -> std::optional<Shape> {
     if (!expr)
       return otherwise;
@@ -172,11 +167,7 @@ bool Checker::subscriptSlice(Sub &sub, const Shape &extent, Subscripts::Part &pa
                                     "the slice " + axis + " is empty; every extent is at least 1", "T1");
 }
 
-const Type *Checker::subscriptIndex(Sub &sub, const Shape &extent, Subscripts::Part &part) {
-  return indexInto(*sub.index, extent, part);
-}
-
-const Type *Checker::indexInto(Expr &expr, const Shape &extent, Subscripts::Part &part) {
+const Type *SubscriptTyper::indexInto(Expr &expr, const Shape &extent, Subscripts::Part &part) {
   const Type *type = value(expr);
   if (type->isError())
     return nullptr;
