@@ -1,7 +1,5 @@
-// The order of the checker's work; scopes and names; what is unused; binding of sizes.
-//
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
-#include "frontend/check/CheckImpl.h"
+#include "frontend/check/Checker.h"
 
 #include <algorithm>
 
@@ -9,34 +7,8 @@ namespace dbc::frontend {
 
 std::unique_ptr<CheckedProgram> check(Program &program, DiagnosticEngine &diags) {
   auto out = std::make_unique<CheckedProgram>();
-  Reporter reporter(diags);
-  Checker(program, reporter, *out).run();
+  Checker(program, diags, *out).run();
   return out;
-}
-
-void Checker::run() {
-  for (auto &file : program_.files)
-    collectFile(*file);
-  for (auto &file : program_.files)
-    resolveDims(*file);
-  for (auto &file : program_.files)
-    resolveMembers(*file);
-  sizes_.checkRecords();
-  bool layersFinite = sizes_.checkLayers();
-
-  for (FuncInfo &func : out_.funcInfos)
-    checkFunction(func);
-  if (layersFinite) {
-    bool fnsFinite = calls_.checkFns();
-    calls_.checkCells();
-    if (fnsFinite)
-      Expansion(out_, reporter_, calls_).check();
-  }
-  // Structure is followed through whole calls: that needs a tree without holes. So does what is unused.
-  if (!reporter_.shown().hasErrors())
-    checkStructure();
-  if (!reporter_.shown().hasErrors())
-    scopes_.warnUnused();
 }
 
 //===--------------------------------------------------------------------===//

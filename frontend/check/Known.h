@@ -1,5 +1,5 @@
-// What is known about a value before any arithmetic (S1): the form in which CheckStructure.cpp follows values
-// through a model.
+// What is known about a value before any arithmetic (S1): the form in which StructureChecker.cpp follows
+// values through a model.
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #ifndef DBC_FRONTEND_KNOWN_H

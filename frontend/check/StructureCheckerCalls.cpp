@@ -1,7 +1,7 @@
-// Which values are structural, across calls: of fns, cells and built-in functions. See CheckStructure.cpp.
+// Which values are structural, across calls: of fns, cells and built-in functions. See StructureChecker.cpp.
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
-#include "frontend/check/CheckStructure.h"
+#include "frontend/check/StructureChecker.h"
 
 #include "frontend/check/Components.h"
 

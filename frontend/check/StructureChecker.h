@@ -1,14 +1,15 @@
-// The inside of CheckStructure.cpp and CheckStructureCalls.cpp: one class that follows what is known about
-// values.
+// The inside of StructureChecker.cpp and StructureCheckerCalls.cpp: one class that follows what is known
+// about values.
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
-#ifndef DBC_FRONTEND_CHECKSTRUCTURE_H
-#define DBC_FRONTEND_CHECKSTRUCTURE_H
+#ifndef DBC_FRONTEND_STRUCTURECHECKER_H
+#define DBC_FRONTEND_STRUCTURECHECKER_H
 
-#include "frontend/check/CheckImpl.h"
+#include "frontend/check/Check.h"
 #include "frontend/check/Descent.h"
 #include "frontend/check/HandedOn.h"
 #include "frontend/check/Known.h"
+#include "frontend/check/Reporter.h"
 
 namespace dbc::frontend {
 
@@ -83,4 +84,4 @@ private:
 
 } // namespace dbc::frontend
 
-#endif // DBC_FRONTEND_CHECKSTRUCTURE_H
+#endif // DBC_FRONTEND_STRUCTURECHECKER_H

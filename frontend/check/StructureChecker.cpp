@@ -6,7 +6,7 @@
 // tree that has the form of the value's type. What a fn gives for the same Known arguments is kept.
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
-#include "frontend/check/CheckStructure.h"
+#include "frontend/check/StructureChecker.h"
 
 #include <algorithm>
 
@@ -417,7 +417,5 @@ void StructureChecker::requireStructural(const Expr &expr, const Known &known, c
   diagnostic->note(known.where, known.why);
   diagnostic->hint(hint);
 }
-
-void Checker::checkStructure() { StructureChecker(out_, program_.main(), reporter_).run(); }
 
 } // namespace dbc::frontend
