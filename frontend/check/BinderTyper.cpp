@@ -121,10 +121,6 @@ const Type *BinderTyper::inferReducer(BinderExpr &expr, Builtin builtin) {
   return result;
 }
 
-//===--------------------------------------------------------------------===//
-// Scans and folds
-//===--------------------------------------------------------------------===//
-
 const Type *BinderTyper::inferScan(BinderExpr &expr, Builtin builtin) {
   value(*expr.list);
   infer(*expr.start);

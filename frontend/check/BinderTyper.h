@@ -10,7 +10,7 @@ namespace dbc::frontend {
 class BinderTyper : Typer {
 public:
   BinderTyper(const TypingContext &context, Inference &inference, ReductionTyper &reductions)
-      : Typer(context, inference), reductions_(reductions), calls_(context.calls) {}
+      : Typer(context, inference), reductions_(reductions) {}
 
   const Type *inferBinder(BinderExpr &expr);
   const Type *inferRange(RangeExpr &expr);
@@ -29,7 +29,6 @@ private:
   bool bindsTables(const Pattern &pattern, const Expr &list);
 
   ReductionTyper &reductions_;
-  CallGraph &calls_;
 };
 
 } // namespace dbc::frontend

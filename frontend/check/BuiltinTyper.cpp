@@ -156,10 +156,6 @@ const Type *BuiltinTyper::convert(CallExpr &expr, Builtin builtin, std::optional
   return rules_.withScalar(arg.type, scalar, bound.value_or(Shape()));
 }
 
-//===--------------------------------------------------------------------===//
-// Elementwise
-//===--------------------------------------------------------------------===//
-
 const Type *BuiltinTyper::typeElementwise(CallExpr &expr, const BuiltinInfo &info) {
   std::string what = std::string("`") + info.name + "`";
   std::vector<Expr *> args;
@@ -226,10 +222,6 @@ const Type *BuiltinTyper::typeDiv(CallExpr &expr) {
   return extents ? types_.integer(*extents) : fail();
 }
 
-//===--------------------------------------------------------------------===//
-// Losses
-//===--------------------------------------------------------------------===//
-
 const Type *BuiltinTyper::typeCrossEntropy(CallExpr &expr) {
   Expr &logits = *expr.args[0], &label = *expr.args[1];
   const BuiltinInfo &info = builtinInfo(Builtin::CrossEntropy);
@@ -263,10 +255,6 @@ const Type *BuiltinTyper::typeCrossEntropy(CallExpr &expr) {
   return operands_.wrongArgument(
       label, info, "a label `index[" + classes.str() + "]` or a distribution `f32[" + classes.str() + "]`");
 }
-
-//===--------------------------------------------------------------------===//
-// Lists
-//===--------------------------------------------------------------------===//
 
 const Type *BuiltinTyper::typeList(CallExpr &expr, const BuiltinInfo &info) {
   if (info.typing == Typing::Nodes) {

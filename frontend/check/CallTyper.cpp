@@ -41,7 +41,7 @@ const Type *CallTyper::callNamed(CallExpr &expr, NameExpr &callee) {
 }
 
 const Type *CallTyper::callMember(CallExpr &expr, MemberExpr &callee) {
-  if (scopes_.moduleNamed(*callee.base)) {
+  if (scopes_.namesModule(*callee.base)) {
     auto &module = static_cast<NameExpr &>(*callee.base);
     Binding *binding = scopes_.lookupIn({module.name, module.range}, callee.member);
     if (binding)
@@ -147,10 +147,6 @@ const Type *CallTyper::callLayer(CallExpr &expr, const Expr &layer, const std::s
   diagnostic.hint(!near.empty() ? near : list.empty() ? "it has no functions" : "its functions: " + list);
   return fail();
 }
-
-//===--------------------------------------------------------------------===//
-// Functions
-//===--------------------------------------------------------------------===//
 
 const Type *CallTyper::callFunction(CallExpr &expr, const FuncInfo &func, const Expr *receiver) {
   for (ExprPtr &arg : expr.args)

@@ -12,8 +12,7 @@ class CallTyper : Typer {
 public:
   CallTyper(const TypingContext &context, Inference &inference, Operands &operands, NameTyper &names,
             BuiltinTyper &builtins)
-      : Typer(context, inference), operands_(operands), names_(names), builtins_(builtins),
-        dims_(context.dims), calls_(context.calls) {}
+      : Typer(context, inference), operands_(operands), names_(names), builtins_(builtins) {}
 
   const Type *inferCall(CallExpr &expr);
 
@@ -33,8 +32,6 @@ private:
   Operands &operands_;
   NameTyper &names_;
   BuiltinTyper &builtins_;
-  DimInference &dims_;
-  CallGraph &calls_;
 };
 
 } // namespace dbc::frontend

@@ -10,8 +10,8 @@ Checker::Checker(Program &program, DiagnosticEngine &diags, CheckedProgram &out)
       shapes_(out, reporter_, scopes_), dims_(out, reporter_), rules_(out.types),
       coercion_(out, reporter_, shapes_, rules_), sizes_(out, reporter_),
       resolver_(out, reporter_, scopes_, shapes_, sizes_), calls_(out, reporter_, scopes_),
-      expressions_({out, reporter_, scopes_, shapes_, dims_, rules_, coercion_, calls_}, resolver_, sizes_),
-      functions_(out, reporter_, scopes_, shapes_, resolver_, dims_, coercion_, expressions_),
+      context_{out, reporter_, scopes_, shapes_, dims_, rules_, coercion_, calls_},
+      expressions_(context_, resolver_, sizes_), functions_(context_, expressions_, resolver_),
       collector_(out, reporter_, scopes_, program.main()),
       declarations_(out, reporter_, scopes_, collector_, shapes_, resolver_, dims_, functions_) {}
 

@@ -39,6 +39,7 @@ private:
   Sizes sizes_;
   TypeResolver resolver_;
   CallGraph calls_;
+  TypingContext context_;
   ExpressionTyper expressions_;
   FunctionChecker functions_;
   Collector collector_;

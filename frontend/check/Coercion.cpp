@@ -28,10 +28,6 @@ bool Coercion::require(Expr &expr, const Type *type, const std::string &place, S
   return false;
 }
 
-//===--------------------------------------------------------------------===//
-// Literals take the type that their place asks
-//===--------------------------------------------------------------------===//
-
 static bool isIndex(const Type *type) { return type->isNumber() && type->scalar == Scalar::Index; }
 
 void Coercion::push(Expr &expr, const Type *type) {
@@ -177,10 +173,6 @@ void Coercion::untypedList(Expr &expr) {
       .hint("give it a name with a type: `let xs: [f32] = [];`");
   expr.type = fail();
 }
-
-//===--------------------------------------------------------------------===//
-// Words
-//===--------------------------------------------------------------------===//
 
 Diagnostic &Coercion::reportMismatch(const Expr &expr, const Type *type, const std::string &place) {
   Diagnostic &diagnostic = error(expr.range,

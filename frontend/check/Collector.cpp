@@ -4,23 +4,23 @@
 namespace dbc::frontend {
 
 void Collector::collectFile(File &file) {
-  FileScope &scope = scopes_.of(file);
+  Names &names = scopes_.namesOf(file);
   for (Import &import : file.imports) {
     Binding *binding = scopes_.newBinding(Binding::Kind::Module, import.name());
     binding->module = import.file;
-    scopes_.declare(scope.names, binding);
+    scopes_.declare(names, binding);
     scopes_.watch(binding, "import");
   }
   for (DeclPtr &decl : file.decls) {
     if (findBuiltin(decl->name.text))
       error(decl->name.range, "`" + decl->name.text + "` is the name of a built-in function", "N6")
           .hint("choose another name");
-    collectDecl(*decl, scope, nullptr);
+    collectDecl(*decl, file, nullptr);
   }
 }
 
-void Collector::collectDecl(Decl &decl, FileScope &scope, LayerScope *layer) {
-  bool isModel = &main_ == scope.file && !layer;
+void Collector::collectDecl(Decl &decl, const File &file, LayerInfo *layer) {
+  bool isModel = &main_ == &file && !layer;
   Binding *binding = nullptr;
   switch (decl.kind) {
   case Decl::Kind::Dim:
@@ -46,23 +46,23 @@ void Collector::collectDecl(Decl &decl, FileScope &scope, LayerScope *layer) {
     break;
   case Decl::Kind::Record:
     binding = scopes_.newBinding(Binding::Kind::Record, decl.name);
-    collectRecord(static_cast<RecordDecl &>(decl), *binding, scope);
+    collectRecord(static_cast<RecordDecl &>(decl), *binding, file);
     break;
   case Decl::Kind::Layer:
     binding = scopes_.newBinding(Binding::Kind::Layer, decl.name);
-    collectLayer(static_cast<LayerDecl &>(decl), *binding, scope);
+    collectLayer(static_cast<LayerDecl &>(decl), *binding, file);
     break;
   case Decl::Kind::Func:
     binding = scopes_.newBinding(Binding::Kind::Func, decl.name);
-    collectFunc(static_cast<FuncDecl &>(decl), *binding, scope, layer);
+    collectFunc(static_cast<FuncDecl &>(decl), *binding, file, layer);
     break;
   }
   binding->decl = &decl;
   decl.resolved = binding;
-  scopes_.declare(layer ? layer->names : scope.names, binding);
+  scopes_.declare(layer ? scopes_.namesOf(*layer) : scopes_.namesOf(file), binding);
   if (layer) {
-    binding->layer = layer->info;
-    layer->info->members.push_back(binding);
+    binding->layer = layer;
+    layer->members.push_back(binding);
   }
 }
 
@@ -75,41 +75,39 @@ void Collector::collectData(DataDecl &decl, Binding &binding) {
   binding.type = types_.data(&info);
 }
 
-void Collector::collectRecord(RecordDecl &decl, Binding &binding, FileScope &scope) {
+void Collector::collectRecord(RecordDecl &decl, Binding &binding, const File &file) {
   RecordInfo &info = out_.recordInfos.emplace_back();
   info.name = decl.name.text;
   info.decl = &decl;
-  info.file = scope.file;
+  info.file = &file;
   records_[&decl] = &info;
-  declareDims(decl.dims, info.dims, scopes_.dimsOf(info));
+  declareDims(decl.dims, info.dims, scopes_.namesOf(info));
   binding.record = &info;
 }
 
-void Collector::collectLayer(LayerDecl &decl, Binding &binding, FileScope &scope) {
+void Collector::collectLayer(LayerDecl &decl, Binding &binding, const File &file) {
   LayerInfo &info = out_.layerInfos.emplace_back();
   info.name = decl.name.text;
   info.decl = &decl;
-  info.file = scope.file;
+  info.file = &file;
   layers_[&decl] = &info;
-  LayerScope &layer = scopes_.of(info);
-  layer.info = &info;
-  declareDims(decl.dims, info.dims, layer.names);
+  declareDims(decl.dims, info.dims, scopes_.namesOf(info));
   for (DeclPtr &member : decl.members)
-    collectDecl(*member, scope, &layer);
+    collectDecl(*member, file, &info);
   binding.layer = &info;
 }
 
-void Collector::collectFunc(FuncDecl &decl, Binding &binding, FileScope &scope, LayerScope *layer) {
+void Collector::collectFunc(FuncDecl &decl, Binding &binding, const File &file, LayerInfo *layer) {
   FuncInfo &info = out_.funcInfos.emplace_back();
   info.name = decl.name.text;
   info.decl = &decl;
-  info.file = scope.file;
-  info.layer = layer ? layer->info : nullptr;
+  info.file = &file;
+  info.layer = layer;
   funcs_[&decl] = &info;
   out_.allFunctions.push_back(&info);
-  if (&main_ == scope.file && !layer)
+  if (&main_ == &file && !layer)
     out_.functions.push_back(&info);
-  declareDims(decl.dims, info.dims, scopes_.dimsOf(info));
+  declareDims(decl.dims, info.dims, scopes_.namesOf(info));
   binding.func = &info;
 }
 

@@ -22,11 +22,11 @@ public:
   FuncInfo &infoOf(const FuncDecl &decl) { return *funcs_.at(&decl); }
 
 private:
-  void collectDecl(Decl &decl, FileScope &scope, LayerScope *layer);
+  void collectDecl(Decl &decl, const File &file, LayerInfo *layer);
   void collectData(DataDecl &decl, Binding &binding);
-  void collectRecord(RecordDecl &decl, Binding &binding, FileScope &scope);
-  void collectLayer(LayerDecl &decl, Binding &binding, FileScope &scope);
-  void collectFunc(FuncDecl &decl, Binding &binding, FileScope &scope, LayerScope *layer);
+  void collectRecord(RecordDecl &decl, Binding &binding, const File &file);
+  void collectLayer(LayerDecl &decl, Binding &binding, const File &file);
+  void collectFunc(FuncDecl &decl, Binding &binding, const File &file, LayerInfo *layer);
   /// Creates the dims of a record, layer or fn and enters them in `names`.
   void declareDims(const std::vector<Ident> &dims, std::vector<const DimVar *> &infos, Names &names);
 

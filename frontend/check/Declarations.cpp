@@ -7,7 +7,7 @@
 namespace dbc::frontend {
 
 void Declarations::resolveDims(File &file) {
-  scopes_.inScope(scopes_.of(file), nullptr, [&] {
+  scopes_.inScope(file, nullptr, [&] {
     for (DeclPtr &decl : file.decls)
       if (decl->kind == Decl::Kind::Dim)
         shapes_.resolveDim(*decl->resolved);
@@ -33,11 +33,10 @@ void Declarations::resolveConst(Binding &binding) {
 }
 
 void Declarations::resolveMembers(File &file) {
-  FileScope &scope = scopes_.of(file);
-  scopes_.inScope(scope, nullptr, [&] { resolveAll(file.decls); });
+  scopes_.inScope(file, nullptr, [&] { resolveAll(file.decls); });
   for (DeclPtr &decl : file.decls)
     if (auto *layer = decl->as<LayerDecl>())
-      scopes_.inScope(scope, &scopes_.of(collector_.infoOf(*layer)), [&] { resolveAll(layer->members); });
+      scopes_.inScope(file, &collector_.infoOf(*layer), [&] { resolveAll(layer->members); });
 }
 
 void Declarations::resolveAll(std::vector<DeclPtr> &decls) {
@@ -46,13 +45,13 @@ void Declarations::resolveAll(std::vector<DeclPtr> &decls) {
     if (auto *data = decl->as<DataDecl>())
       resolveData(*data);
     else if (auto *record = decl->as<RecordDecl>())
-      scopes_.withDims(scopes_.dimsOf(collector_.infoOf(*record)), [&] { resolveRecord(*record); });
+      scopes_.withDims(scopes_.namesOf(collector_.infoOf(*record)), [&] { resolveRecord(*record); });
   for (DeclPtr &decl : decls)
     if (decl->kind == Decl::Kind::Param || decl->kind == Decl::Kind::Const) {
       resolveParam(*decl->resolved);
     } else if (auto *func = decl->as<FuncDecl>()) {
       FuncInfo &info = collector_.infoOf(*func);
-      scopes_.withDims(scopes_.dimsOf(info), [&] { functions_.resolveSignature(info); });
+      scopes_.withDims(scopes_.namesOf(info), [&] { functions_.resolveSignature(info); });
     }
 }
 

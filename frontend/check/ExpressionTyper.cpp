@@ -4,9 +4,9 @@
 namespace dbc::frontend {
 
 ExpressionTyper::ExpressionTyper(const TypingContext &context, TypeResolver &resolver, Sizes &sizes)
-    : Typer(context, *this), resolver_(resolver), sizes_(sizes), calls_(context.calls),
-      operands_(context, *this), names_(context, *this), operators_(context, *this, operands_),
-      subscripts_(context, *this), branches_(context, *this), reductions_(context, *this, operands_),
+    : Typer(context, *this), resolver_(resolver), sizes_(sizes), operands_(context, *this),
+      names_(context, *this), operators_(context, *this, operands_), subscripts_(context, *this),
+      branches_(context, *this), reductions_(context, *this, operands_),
       binders_(context, *this, reductions_), builtins_(context, *this, operands_, reductions_, subscripts_),
       functionCalls_(context, *this, operands_, names_, builtins_) {}
 
@@ -65,10 +65,6 @@ const Type *ExpressionTyper::inferTuple(TupleExpr &expr) {
   }
   return fine ? types_.tuple(std::move(parts)) : fail();
 }
-
-//===--------------------------------------------------------------------===//
-// Blocks
-//===--------------------------------------------------------------------===//
 
 const Type *ExpressionTyper::inferBlock(Block &block) {
   size_t mark = scopes_.mark();

@@ -26,7 +26,6 @@ private:
 
   TypeResolver &resolver_;
   Sizes &sizes_;
-  CallGraph &calls_;
   Operands operands_;
   NameTyper names_;
   OperatorTyper operators_;

@@ -132,7 +132,7 @@ void FunctionChecker::checkBody(FuncInfo &func) {
 }
 
 void FunctionChecker::requireInteger(Expr &expr, const std::string &place) {
-  inference_.infer(expr);
+  infer(expr);
   coercion_.require(expr, types_.integer(), place);
 }
 

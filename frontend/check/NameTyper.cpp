@@ -3,10 +3,6 @@
 
 namespace dbc::frontend {
 
-//===--------------------------------------------------------------------===//
-// Names
-//===--------------------------------------------------------------------===//
-
 const Type *NameTyper::inferName(NameExpr &expr) {
   Binding *binding = scopes_.lookup(expr.name);
   if (!binding) {
@@ -69,12 +65,8 @@ const Type *NameTyper::valueOfBinding(Expr &expr, Binding *binding) {
   }
 }
 
-//===--------------------------------------------------------------------===//
-// Members
-//===--------------------------------------------------------------------===//
-
 const Type *NameTyper::inferMember(MemberExpr &expr) {
-  if (scopes_.moduleNamed(*expr.base)) {
+  if (scopes_.namesModule(*expr.base)) {
     auto &module = static_cast<NameExpr &>(*expr.base);
     Binding *binding = scopes_.lookupIn({module.name, module.range}, expr.member);
     if (!binding)
@@ -204,10 +196,6 @@ const Type *NameTyper::inferNodeField(MemberExpr &expr, const DataInfo &data) {
   expr.resolved = binding;
   return first->type;
 }
-
-//===--------------------------------------------------------------------===//
-// Records
-//===--------------------------------------------------------------------===//
 
 const Type *NameTyper::inferRecord(RecordExpr &expr) {
   for (FieldInit &field : expr.fields)

@@ -9,8 +9,7 @@ namespace dbc::frontend {
 /// Names, members of nodes, records, layers and modules, and record literals.
 class NameTyper : Typer {
 public:
-  NameTyper(const TypingContext &context, Inference &inference)
-      : Typer(context, inference), dims_(context.dims) {}
+  NameTyper(const TypingContext &context, Inference &inference) : Typer(context, inference) {}
 
   const Type *inferName(NameExpr &expr);
   const Type *inferMember(MemberExpr &expr);
@@ -23,8 +22,6 @@ private:
   const Type *inferLayerMember(MemberExpr &expr, const Type *layer);
   /// The dims of the record from the fields that are given; nothing after a report.
   std::optional<DimMap> dimsOfFields(RecordExpr &expr, const RecordInfo &record, SourceRange name);
-
-  DimInference &dims_;
 };
 
 } // namespace dbc::frontend

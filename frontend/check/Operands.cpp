@@ -5,10 +5,6 @@
 
 namespace dbc::frontend {
 
-//===--------------------------------------------------------------------===//
-// Numbers and tensors
-//===--------------------------------------------------------------------===//
-
 bool Operands::requireNumber(const Expr &expr, const std::string &what) {
   if (expr.type->isError())
     return false;
@@ -111,10 +107,6 @@ std::optional<std::vector<Shape>> Operands::broadcast(const std::vector<Expr *> 
   }
   return result;
 }
-
-//===--------------------------------------------------------------------===//
-// Arguments of calls
-//===--------------------------------------------------------------------===//
 
 void Operands::inferArguments(CallExpr &expr) {
   for (ExprPtr &arg : expr.args)

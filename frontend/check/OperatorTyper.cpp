@@ -5,10 +5,6 @@
 
 namespace dbc::frontend {
 
-//===--------------------------------------------------------------------===//
-// Operators
-//===--------------------------------------------------------------------===//
-
 const Type *OperatorTyper::inferUnary(UnaryExpr &expr) {
   const Type *operand = infer(*expr.operand);
   if (operand->isError())
@@ -198,10 +194,6 @@ const Type *OperatorTyper::inferMatMul(BinaryExpr &expr) {
     result.push_back(b.back());
   return types_.f32(std::move(result));
 }
-
-//===--------------------------------------------------------------------===//
-// Joins
-//===--------------------------------------------------------------------===//
 
 const Type *OperatorTyper::inferJoin(JoinExpr &expr) {
   if (expr.elements.empty())

@@ -84,8 +84,7 @@ Binding *Scopes::lookup(const std::string &name) {
     use(local);
     return local;
   }
-  Names *scopes[] = {dims_, layer_ ? &layer_->names : nullptr, file_ ? &file_->names : nullptr};
-  for (auto *scope : scopes) {
+  for (Names *scope : {dims_, layer_, file_}) {
     if (!scope)
       continue;
     auto at = scope->find(name);
@@ -109,39 +108,31 @@ Binding *Scopes::lookupIn(const Ident &module, const Ident &name) {
     error(module.range, "`" + module.text + "` is not an imported module", "N2");
     return nullptr;
   }
-  FileScope &scope = of(*binding->module);
-  auto at = scope.names.find(name.text);
-  if (at != scope.names.end() && at->second->kind != Binding::Kind::Module) {
+  Names &names = namesOf(*binding->module);
+  auto at = names.find(name.text);
+  if (at != names.end() && at->second->kind != Binding::Kind::Module) {
     use(at->second);
     return at->second;
   }
   std::vector<std::string> candidates;
-  for (auto &entry : scope.names)
+  for (auto &entry : names)
     candidates.push_back(entry.first);
   Diagnostic &diagnostic = error(name.range, "module `" + module.text + "` has no `" + name.text + "`", "N2");
-  std::string near = didYouMean(name.text, candidates);
-  if (!near.empty())
-    diagnostic.hint(near);
+  diagnostic.hint(didYouMean(name.text, candidates));
   return nullptr;
 }
 
 void Scopes::unknownName(SourceRange range, const std::string &name) {
   Diagnostic &diagnostic = error(range, "`" + name + "` is not declared", "N1");
   std::string idiom = idiomFor(name);
-  if (!idiom.empty()) {
-    diagnostic.hint(idiom);
-    return;
-  }
-  std::string near = didYouMean(name, namesInScope());
-  if (!near.empty())
-    diagnostic.hint(near);
+  diagnostic.hint(idiom.empty() ? didYouMean(name, namesInScope()) : idiom);
 }
 
 std::vector<std::string> Scopes::namesInScope() const {
   std::vector<std::string> names;
   for (const Binding *local : locals_.all())
     names.push_back(local->name);
-  for (auto *scope : {dims_, layer_ ? &layer_->names : nullptr, file_ ? &file_->names : nullptr})
+  for (Names *scope : {dims_, layer_, file_})
     if (scope)
       for (auto &entry : *scope)
         names.push_back(entry.first);
@@ -158,33 +149,21 @@ Binding *Scopes::builtinBinding(Builtin id) {
   return binding;
 }
 
-FileScope *Scopes::moduleNamed(const Expr &expr) {
+bool Scopes::namesModule(const Expr &expr) const {
   auto *name = expr.as<NameExpr>();
-  if (!name)
-    return nullptr;
-  if (locals_.find(name->name))
-    return nullptr;
-  if (layer_ && layer_->names.count(name->name))
-    return nullptr;
-  auto at = file_->names.find(name->name);
-  if (at == file_->names.end() || at->second->kind != Binding::Kind::Module)
-    return nullptr;
-  return &of(*at->second->module);
+  if (!name || locals_.find(name->name) || (layer_ && layer_->count(name->name)))
+    return false;
+  auto at = file_->find(name->name);
+  return at != file_->end() && at->second->kind == Binding::Kind::Module;
 }
 
 //===--------------------------------------------------------------------===//
 // Where the checker is
 //===--------------------------------------------------------------------===//
 
-FileScope &Scopes::of(const File &file) {
-  FileScope &scope = files_[&file];
-  scope.file = &file;
-  return scope;
-}
-
-void Scopes::inScope(FileScope &file, LayerScope *layer, const std::function<void()> &f) {
-  FileScope *outerFile = std::exchange(file_, &file);
-  LayerScope *outerLayer = std::exchange(layer_, layer);
+void Scopes::inScope(const File &file, const LayerInfo *layer, const std::function<void()> &f) {
+  Names *outerFile = std::exchange(file_, &namesOf(file));
+  Names *outerLayer = std::exchange(layer_, layer ? &namesOf(*layer) : nullptr);
   Names *outerDims = std::exchange(dims_, nullptr);
   FuncInfo *outerFunc = std::exchange(func_, nullptr);
   Locals outerLocals = std::exchange(locals_, {});
@@ -197,9 +176,8 @@ void Scopes::inScope(FileScope &file, LayerScope *layer, const std::function<voi
 }
 
 void Scopes::inFunction(FuncInfo &func, const std::function<void()> &f) {
-  LayerScope *layer = func.layer ? &of(*func.layer) : nullptr;
-  inScope(of(*func.file), layer, [&] {
-    dims_ = &dimsOf(func);
+  inScope(*func.file, func.layer, [&] {
+    dims_ = &namesOf(func);
     func_ = &func;
     f();
   });

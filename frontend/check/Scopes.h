@@ -11,18 +11,6 @@ namespace dbc::frontend {
 
 using Names = std::map<std::string, Binding *>;
 
-/// The names that a file declares at its top.
-struct FileScope {
-  const File *file = nullptr;
-  Names names;
-};
-
-/// The names that a layer declares: dims and members.
-struct LayerScope {
-  LayerInfo *info = nullptr;
-  Names names;
-};
-
 /// The names in scope of a function, innermost last.
 class Locals {
 public:
@@ -76,23 +64,23 @@ public:
   void unknownName(SourceRange range, const std::string &name);
   /// What a built-in name means.
   Binding *builtinBinding(Builtin id);
-  /// If the expression names a module (`nn` of `nn.x`), that module.
-  FileScope *moduleNamed(const Expr &expr);
+  /// Whether the expression names a module (`nn` of `nn.x`).
+  bool namesModule(const Expr &expr) const;
 
   //===-- Where the checker is --------------------------------------------===//
-  /// The scope of a file, made where there is none yet; of a layer.
-  FileScope &of(const File &file);
-  LayerScope &of(const LayerInfo &layer) { return layers_[&layer]; }
-  /// The own dims of a fn, of a record.
-  Names &dimsOf(const FuncInfo &func) { return funcDims_[&func]; }
-  Names &dimsOf(const RecordInfo &record) { return recordDims_[&record]; }
+  /// What a file declares at its top; a layer, its dims and members; a fn or record, its dims.
+  Names &namesOf(const File &file) { return files_[&file]; }
+  Names &namesOf(const LayerInfo &layer) { return layers_[&layer]; }
+  Names &namesOf(const FuncInfo &func) { return funcDims_[&func]; }
+  Names &namesOf(const RecordInfo &record) { return recordDims_[&record]; }
   /// `f` with the names of the file (and layer) in scope, and no locals.
-  void inScope(FileScope &file, LayerScope *layer, const std::function<void()> &f);
+  void inScope(const File &file, const LayerInfo *layer, const std::function<void()> &f);
   /// The same with those of a function.
   void inFunction(FuncInfo &func, const std::function<void()> &f);
   /// `f` with the own dims of a fn or record in scope too.
   void withDims(Names &dims, const std::function<void()> &f);
-  FileScope *file() const { return file_; }
+  /// What the file declares that the checker is in.
+  Names &fileNames() { return *file_; }
   FuncInfo *function() const { return func_; } ///< whose body is checked; null outside
   /// How many locals there are; `leave` forgets all behind so many.
   size_t mark() const { return locals_.all().size(); }
@@ -109,8 +97,8 @@ public:
 private:
   std::vector<std::string> namesInScope() const;
 
-  std::map<const File *, FileScope> files_;
-  std::map<const LayerInfo *, LayerScope> layers_;
+  std::map<const File *, Names> files_;
+  std::map<const LayerInfo *, Names> layers_;
   std::map<const FuncInfo *, Names> funcDims_;
   std::map<const RecordInfo *, Names> recordDims_;
   std::map<Builtin, Binding *> builtins_;
@@ -118,8 +106,7 @@ private:
   std::vector<std::pair<const Binding *, const char *>> watched_;
 
   // Where the checker is.
-  FileScope *file_ = nullptr;
-  LayerScope *layer_ = nullptr;
+  Names *file_ = nullptr, *layer_ = nullptr;
   Names *dims_ = nullptr; ///< own dims of the fn or record
   FuncInfo *func_ = nullptr;
   Locals locals_;

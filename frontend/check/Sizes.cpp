@@ -58,10 +58,6 @@ bool Sizes::isBounded(const Type *type, SourceRange range) {
   return false;
 }
 
-//===--------------------------------------------------------------------===//
-// What holds itself
-//===--------------------------------------------------------------------===//
-
 namespace {
 
 /// What a record or layer is directly made of.
@@ -152,10 +148,6 @@ bool Sizes::checkLayers() {
     checkParamCount();
   return reported.empty();
 }
-
-//===--------------------------------------------------------------------===//
-// What holds too much
-//===--------------------------------------------------------------------===//
 
 /// Of records that hold each other the innermost is reported.
 void Sizes::checkRecordSizes() {

@@ -187,10 +187,6 @@ const Type *TensorTyper::typeTopK(CallExpr &expr) {
   return types_.tuple(std::move(parts));
 }
 
-//===--------------------------------------------------------------------===//
-// Convolution (T2)
-//===--------------------------------------------------------------------===//
-
 const Type *TensorTyper::typeConv2d(CallExpr &expr, Call &call) {
   Expr &x = *expr.args[0], &K = *expr.args[1];
   const BuiltinInfo &info = builtinInfo(Builtin::Conv2d);

@@ -179,16 +179,15 @@ std::string TypeResolver::hintFor(const std::string &name) {
            binding->kind == Binding::Kind::Layer;
   };
   std::vector<std::string> types = {"f32", "int", "bool", "index"};
-  if (FileScope *file = scopes_.file())
-    for (auto &[candidate, binding] : file->names) {
-      if (isType(binding))
-        types.push_back(candidate);
-      if (binding->kind == Binding::Kind::Data && binding->data->constructorIndex(name) >= 0)
-        return "`" + name + "` is a constructor; its type is `" + candidate + "`";
-      if (binding->kind == Binding::Kind::Module)
-        if (Names &names = scopes_.of(*binding->module).names; names.count(name) && isType(names[name]))
-          return "write `" + candidate + "." + name + "`";
-    }
+  for (auto &[candidate, binding] : scopes_.fileNames()) {
+    if (isType(binding))
+      types.push_back(candidate);
+    if (binding->kind == Binding::Kind::Data && binding->data->constructorIndex(name) >= 0)
+      return "`" + name + "` is a constructor; its type is `" + candidate + "`";
+    if (binding->kind == Binding::Kind::Module)
+      if (Names &names = scopes_.namesOf(*binding->module); names.count(name) && isType(names[name]))
+        return "write `" + candidate + "." + name + "`";
+  }
   return didYouMean(name, types);
 }
 

@@ -26,7 +26,8 @@ class Typer : protected CheckerBase {
 protected:
   Typer(const TypingContext &context, Inference &inference)
       : CheckerBase(context.out, context.reporter), inference_(inference), scopes_(context.scopes),
-        shapes_(context.shapes), rules_(context.rules), coercion_(context.coercion) {}
+        shapes_(context.shapes), dims_(context.dims), rules_(context.rules), coercion_(context.coercion),
+        calls_(context.calls) {}
 
   const Type *infer(Expr &expr) { return inference_.infer(expr); }
   /// infer, where no place asks literals for a type.
@@ -39,8 +40,10 @@ protected:
   Inference &inference_;
   Scopes &scopes_;
   ShapeResolver &shapes_;
+  DimInference &dims_;
   TypeRules &rules_;
   Coercion &coercion_;
+  CallGraph &calls_;
 };
 
 } // namespace dbc::frontend
