@@ -26,11 +26,9 @@ const Type *BranchTyper::inferMatch(MatchExpr &expr) {
   const Type *subject = value(*expr.subject);
   if (subject->isError())
     return fail();
-  if (!subject->isNode()) {
-    error(expr.subject->range, "`match` takes a node, but " + quote(*expr.subject) + " is " + quote(subject),
-          "T6");
-    return fail();
-  }
+  if (!subject->isNode())
+    return refuse(expr.subject->range,
+                  "`match` takes a node, but " + quote(*expr.subject) + " is " + quote(subject), "T6");
   const DataInfo &data = *subject->data;
   expr.resolved = data.decl->resolved;
   std::vector<Block *> bodies;

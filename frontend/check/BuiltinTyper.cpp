@@ -129,10 +129,8 @@ const Type *BuiltinTyper::typeBuiltin(CallExpr &expr, const BuiltinInfo &info, C
 const Type *BuiltinTyper::convert(CallExpr &expr, Builtin builtin, std::optional<Shape> bound) {
   operands_.inferArguments(expr);
   const BuiltinInfo &info = builtinInfo(builtin);
-  if (expr.args.size() != 1 || expr.axis || !expr.settings.empty()) {
-    error(expr.range, std::string("`") + info.usage + "` takes one argument", "T4");
-    return fail();
-  }
+  if (expr.args.size() != 1 || expr.axis || !expr.settings.empty())
+    return refuse(expr.range, std::string("`") + info.usage + "` takes one argument", "T4");
   Expr &arg = *expr.args[0];
   std::string what = "`" + std::string(builtin == Builtin::Index ? "index[n]" : info.name) + "`";
   if (!operands_.requireNumber(arg, what) || (builtin == Builtin::Index && !bound))
@@ -141,11 +139,9 @@ const Type *BuiltinTyper::convert(CallExpr &expr, Builtin builtin, std::optional
                   : builtin == Builtin::Int  ? Scalar::Int
                   : builtin == Builtin::Bool ? Scalar::Bool
                                              : Scalar::Index;
-  if (builtin == Builtin::Index && arg.type->scalar != Scalar::Int && arg.type->scalar != Scalar::Index) {
-    error(arg.range, what + " narrows ints, but " + quote(arg) + " is " + quote(arg.type), "T4")
-        .hint("`int(x)` makes an int of a number or bool");
-    return fail();
-  }
+  if (builtin == Builtin::Index && arg.type->scalar != Scalar::Int && arg.type->scalar != Scalar::Index)
+    return refuse(arg.range, what + " narrows ints, but " + quote(arg) + " is " + quote(arg.type), "T4",
+                  "`int(x)` makes an int of a number or bool");
   auto owned = std::make_unique<Call>();
   owned->kind = Binding::Kind::Call;
   owned->name = info.name;
@@ -198,10 +194,8 @@ const Type *BuiltinTyper::typeDropout(CallExpr &expr) {
     return fail();
   if (!rate.type->isScalar())
     return operands_.wrongArgument(rate, info, "a rate that is one number");
-  if (auto *number = rate.as<NumberExpr>(); number && !(number->value < 1)) {
-    error(rate.range, "`dropout` divides by 1 - p: the rate p is at least 0 and below 1", "G2");
-    return fail();
-  }
+  if (auto *number = rate.as<NumberExpr>(); number && !(number->value < 1))
+    return refuse(rate.range, "`dropout` divides by 1 - p: the rate p is at least 0 and below 1", "G2");
   return x.type;
 }
 
@@ -213,11 +207,9 @@ const Type *BuiltinTyper::typeDiv(CallExpr &expr) {
   for (Expr *arg : args)
     coercion_.settle(*arg);
   for (Expr *arg : args)
-    if (arg->type->scalar == Scalar::F32) {
-      error(arg->range, "`div` takes ints, but " + quote(*arg) + " is " + quote(arg->type), "T4")
-          .hint("numbers with a point are divided by `/`");
-      return fail();
-    }
+    if (arg->type->scalar == Scalar::F32)
+      return refuse(arg->range, "`div` takes ints, but " + quote(*arg) + " is " + quote(arg->type), "T4",
+                    "numbers with a point are divided by `/`");
   auto extents = operands_.broadcast(args, expr.callee->range, "`div`");
   return extents ? types_.integer(*extents) : fail();
 }
@@ -302,11 +294,9 @@ const Type *BuiltinTyper::typeEvery(CallExpr &expr) {
   if (arg.type->isError())
     return fail();
   const FuncInfo *cell = calledCell(arg);
-  if (!cell) {
-    error(arg.range, "`every` takes the call of a cell, but this is " + quote(arg), "C5")
-        .hint("write `every(down(t, x))`; `nodes(t)` is the list of a tree's nodes");
-    return fail();
-  }
+  if (!cell)
+    return refuse(arg.range, "`every` takes the call of a cell, but this is " + quote(arg), "C5",
+                  "write `every(down(t, x))`; `nodes(t)` is the list of a tree's nodes");
   auto isKey = [](const Binding *argument) { return argument->type->isKey(); };
   auto key = std::find_if(cell->arguments.begin(), cell->arguments.end(), isKey);
   auto keys = std::count_if(cell->arguments.begin(), cell->arguments.end(), isKey);

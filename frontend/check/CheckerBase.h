@@ -20,6 +20,11 @@ protected:
   }
   /// Source text, or a type, in backticks.
   template <typename T> std::string quote(const T &what) const { return reporter_.quote(what); }
+  /// Reports, and gives the type of what is wrong.
+  const Type *refuse(SourceRange range, std::string message, std::string rule, std::string hint = "") {
+    error(range, std::move(message), std::move(rule)).hint(std::move(hint));
+    return fail();
+  }
   /// The type of what has been reported.
   const Type *fail() const { return types_.error(); }
 

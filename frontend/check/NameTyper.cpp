@@ -85,9 +85,8 @@ const Type *NameTyper::inferMember(MemberExpr &expr) {
   case Type::Kind::Layer:
     return inferLayerMember(expr, base);
   case Type::Kind::Tuple:
-    error(expr.member.range, quote(*expr.base) + " is a tuple; tuples are taken apart by patterns", "T5")
-        .hint("write `let (a, b) = ..;`");
-    return fail();
+    return refuse(expr.member.range, quote(*expr.base) + " is a tuple; tuples are taken apart by patterns",
+                  "T5", "write `let (a, b) = ..;`");
   default:
     break;
   }

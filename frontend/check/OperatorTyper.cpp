@@ -205,11 +205,11 @@ const Type *OperatorTyper::inferJoin(JoinExpr &expr) {
       fine = false;
     } else if (!type->isNumber()) {
       coercion_.settle(*element);
-      error(element->range, "`[..]` joins tensors, but " + quote(*element) + " is " + quote(type), "T3")
-          .hint(type->isList()
-                    ? "`xs ++ ys` joins lists"
-                    : "there is no list literal but `[]`: lists come from fields, ranges, `map` and scans");
-      return fail();
+      return refuse(
+          element->range, "`[..]` joins tensors, but " + quote(*element) + " is " + quote(type), "T3",
+          type->isList()
+              ? "`xs ++ ys` joins lists"
+              : "there is no list literal but `[]`: lists come from fields, ranges, `map` and scans");
     }
   }
   if (!fine)

@@ -32,16 +32,13 @@ const Type *ReductionTyper::typeReduction(CallExpr &expr, const BuiltinInfo &inf
                        : info.id == Builtin::Mean ? "add the parts by `+` and divide"
                        : info.id == Builtin::Max  ? "elementwise is `maximum(a, b)`"
                                                   : "elementwise is `minimum(a, b)`";
-    error(arg.range, name + " directly of a join goes over all elements of all its parts", "E1")
-        .hint(hint + "; if all elements are meant, write `axis = 0`, or name the join with `let`");
-    return fail();
+    return refuse(arg.range, name + " directly of a join goes over all elements of all its parts", "E1",
+                  hint + "; if all elements are meant, write `axis = 0`, or name the join with `let`");
   }
-  if (info.id == Builtin::ArgMax && !expr.axis && arg.type->rank() != 1) {
-    error(arg.range, "`argmax` without an axis takes one axis, but " + quote(arg) + " is " + quote(arg.type),
-          "L1")
-        .hint("write `argmax(x, axis = 0)`");
-    return fail();
-  }
+  if (info.id == Builtin::ArgMax && !expr.axis && arg.type->rank() != 1)
+    return refuse(arg.range,
+                  "`argmax` without an axis takes one axis, but " + quote(arg) + " is " + quote(arg.type),
+                  "L1", "write `argmax(x, axis = 0)`");
   std::optional<int> axis = operands_.axisOf(expr, arg.type, info.id == Builtin::ArgMax ? 0 : Call::kNoAxis);
   if (!axis)
     return fail();
@@ -78,9 +75,8 @@ const Type *ReductionTyper::typeListReduction(CallExpr &expr, const BuiltinInfo 
   Expr &arg = *expr.args[0];
   if (expr.axis) {
     value(*expr.axis);
-    error(expr.axisRange, quote(arg) + " is a list, which has no axes", "L1")
-        .hint("`" + std::string(info.name) + "` of a list takes its elements together; leave `axis` out");
-    return fail();
+    return refuse(expr.axisRange, quote(arg) + " is a list, which has no axes", "L1",
+                  "`" + std::string(info.name) + "` of a list takes its elements together; leave `axis` out");
   }
   return reduceElement(info.id, arg.type->element, arg.range, "an element of " + quote(arg));
 }

@@ -14,11 +14,9 @@ static int64_t fromEnd(const Expr &expr) {
 
 const Type *SubscriptTyper::inferSubscript(SubscriptExpr &expr) {
   auto *name = expr.base->as<NameExpr>();
-  if (name && name->name == "index" && scopes_.lookup(name->name) == scopes_.builtinBinding(Builtin::Index)) {
-    error(expr.range, quote(expr) + " is a conversion, not a value", "T4")
-        .hint("call it: `" + reporter_.text(expr.range) + "(i)`");
-    return fail();
-  }
+  if (name && name->name == "index" && scopes_.lookup(name->name) == scopes_.builtinBinding(Builtin::Index))
+    return refuse(expr.range, quote(expr) + " is a conversion, not a value", "T4",
+                  "call it: `" + reporter_.text(expr.range) + "(i)`");
   const Type *base = infer(*expr.base); // of literals, it stays literal
   auto owned = std::make_unique<Subscripts>();
   Subscripts &info = *owned;
@@ -51,11 +49,9 @@ void SubscriptTyper::inferSubs(SubscriptExpr &expr) {
 }
 
 const Type *SubscriptTyper::subscriptList(SubscriptExpr &expr, const Type *list, Subscripts &info) {
-  if (expr.subs.size() != 1) {
-    error(expr.range, quote(*expr.base) + " is a list, which has one axis", "T3")
-        .hint("write `" + reporter_.text(expr.base->range) + "[i][k]`");
-    return fail();
-  }
+  if (expr.subs.size() != 1)
+    return refuse(expr.range, quote(*expr.base) + " is a list, which has one axis", "T3",
+                  "write `" + reporter_.text(expr.base->range) + "[i][k]`");
   Sub &sub = expr.subs[0];
   Subscripts::Part &part = info.parts[0];
   auto whole = [&](Expr *bound, bool &end) {
@@ -82,16 +78,12 @@ const Type *SubscriptTyper::subscriptList(SubscriptExpr &expr, const Type *list,
 /// One of a table's layers.
 const Type *SubscriptTyper::subscriptTable(SubscriptExpr &expr, const Type *table, Subscripts &info) {
   Sub &sub = expr.subs[0];
-  if (expr.subs.size() != 1 || sub.isSlice) {
-    error(expr.range, "of a table of layers one is taken: `" + reporter_.text(expr.base->range) + "[i]`",
-          "N3");
-    return fail();
-  }
+  if (expr.subs.size() != 1 || sub.isSlice)
+    return refuse(expr.range,
+                  "of a table of layers one is taken: `" + reporter_.text(expr.base->range) + "[i]`", "N3");
   const Type *index = indexInto(*sub.index, table->count, info.parts[0]);
-  if (index && !index->isScalar()) {
-    error(sub.index->range, "a table of layers is indexed by one `int`", "N3");
-    return fail();
-  }
+  if (index && !index->isScalar())
+    return refuse(sub.index->range, "a table of layers is indexed by one `int`", "N3");
   return index ? table->element : fail();
 }
 

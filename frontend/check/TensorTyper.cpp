@@ -15,21 +15,17 @@ const Type *TensorTyper::typeSplit(CallExpr &expr, Call &call) {
     coercion_.settle(*expr.args[1]);
     std::optional<Shape> shape = CheckedProgram::asShape(*expr.args[1]);
     count = shape ? shape->constant() : std::nullopt;
-    if (!count || *count < 1 || *count > kMostParts) {
-      error(expr.args[1]->range,
-            "the number of parts is a number from 1 to 1024, not " + quote(*expr.args[1]), "T3");
-      return fail();
-    }
+    if (!count || *count < 1 || *count > kMostParts)
+      return refuse(expr.args[1]->range,
+                    "the number of parts is a number from 1 to 1024, not " + quote(*expr.args[1]), "T3");
   } else if (size_t parts = inference_.partsAsked(expr)) {
     count = static_cast<int64_t>(parts);
   }
   if (!arg.type->isTensor())
     return operands_.wrongArgument(arg, info, "a tensor");
-  if (!count) {
-    error(expr.range, "into how many parts `split` cuts is not said", "T3")
-        .hint("write `let (a, b) = split(x);`, or `split(x, 2)`");
-    return fail();
-  }
+  if (!count)
+    return refuse(expr.range, "into how many parts `split` cuts is not said", "T3",
+                  "write `let (a, b) = split(x);`, or `split(x, 2)`");
   std::optional<int> axis = operands_.axisOf(expr, arg.type, 0);
   if (!axis)
     return fail();
@@ -211,10 +207,9 @@ const Type *TensorTyper::typeConv2d(CallExpr &expr, Call &call) {
   std::vector<Shape> extents = {window[0]};
   for (size_t axis = 0; axis < 2; ++axis) {
     std::optional<int64_t> step = (*stride)[axis].constant();
-    if (!step || *step < 1) {
-      error(expr.range, "a `stride` is a number from 1 on, not `" + (*stride)[axis].str() + "`", "T2");
-      return fail();
-    }
+    if (!step || *step < 1)
+      return refuse(expr.range, "a `stride` is a number from 1 on, not `" + (*stride)[axis].str() + "`",
+                    "T2");
     const Shape &beside = (*padding)[axis];
     Shape room = picture[1 + axis] + beside + beside - window[2 + axis];
     if (!shapes_.requireNonNegative(beside, expr.range, "`padding` is below 0: `" + beside.str() + "`",

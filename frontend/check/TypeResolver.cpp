@@ -67,25 +67,20 @@ const Type *TypeResolver::resolveList(TypeExpr &expr, Place place) {
     error(expr.range, "lists in lists are at most " + std::to_string(kDeepestLists) + " deep", "D2");
   if (place != Place::Param && place != Place::Const)
     return result;
-  error(expr.range, "a param is a tensor of `f32` or a layer, not a list", "N4")
-      .hint("a table of n layers is `[L; n]`, a tensor has its number in front: `f32[n, m]`");
-  return types_.error();
+  return refuse(expr.range, "a param is a tensor of `f32` or a layer, not a list", "N4",
+                "a table of n layers is `[L; n]`, a tensor has its number in front: `f32[n, m]`");
 }
 
 const Type *TypeResolver::resolveTable(TypeExpr &expr, Place place) {
-  if (place != Place::Param) {
-    error(expr.range, "a table of layers is the type of a param only", "N3");
-    return types_.error();
-  }
+  if (place != Place::Param)
+    return refuse(expr.range, "a table of layers is the type of a param only", "N3");
   const Type *element = resolve(*expr.elements[0], place);
   std::optional<Shape> count = shapes_.resolveShape(*expr.count);
   if (element->isError())
     return element;
-  if (!element->isLayer()) {
-    error(expr.elements[0]->range, "a table holds layers, not " + quote(element), "N3")
-        .hint("a tensor has its number in front: `f32[n, m]`");
-    return types_.error();
-  }
+  if (!element->isLayer())
+    return refuse(expr.elements[0]->range, "a table holds layers, not " + quote(element), "N3",
+                  "a tensor has its number in front: `f32[n, m]`");
   if (!count || !shapes_.requireNonNegative(*count - Shape(1), expr.count->range,
                                             "a table of " + quote(*expr.count) + " layers is empty", "N3"))
     return types_.error();
