@@ -79,7 +79,7 @@ enum class Builtin {
   Div
 };
 
-/// How the type of a call is found (CheckBuiltins.cpp has one function for each).
+/// How the type of a call is found (BuiltinTyper has one function for each, or hands it on).
 enum class Typing {
   FloatUnary,  ///< f32 in, the same out
   Arithmetic,  ///< f32 or int, broadcast

@@ -22,7 +22,7 @@ void Descent::cell(const FuncInfo &cell, std::vector<Number> keys, bool stated, 
 }
 
 void Descent::call(const FuncInfo &caller, const FuncInfo &callee, SourceRange range,
-                   const std::vector<Known> &keys) {
+                   const std::vector<AbstractValue> &keys) {
   Call made{&caller, &callee, range, {}, false};
   for (size_t k = 0; k < keys.size(); ++k) {
     made.keys.push_back(keys[k].number);

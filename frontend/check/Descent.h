@@ -1,13 +1,8 @@
-// Whether recursions end (C3): each call inside one lowers a measure, or keeps it and goes on to another
-// node. What is not proven here is tested by the scheduler for each batch, and remarked.
-//
-// Keys, and the elements of ranges, are unknowns of polynomials (frontend/check/Shape.h); ranges bound them.
-//
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #ifndef DBC_FRONTEND_DESCENT_H
 #define DBC_FRONTEND_DESCENT_H
 
-#include "frontend/check/Known.h"
+#include "frontend/check/AbstractValue.h"
 #include "frontend/syntax/Diagnostics.h"
 
 #include <deque>
@@ -15,19 +10,23 @@
 
 namespace dbc::frontend {
 
+/// Whether recursions end (C3): each call inside one lowers a measure, or keeps it and goes on to another
+/// node. What is not proven here is tested by the scheduler for each batch, and remarked.
+///
+/// Keys, and the elements of ranges, are unknowns of polynomials (frontend/check/Shape.h); ranges bound them.
 class Descent {
 public:
   using Number = std::optional<Shape>;
 
-  /// An unknown whole number low .. high - 1; bounds that are not known have no number.
+  /// An unknown integer low .. high - 1; bounds that are not known have no number.
   Shape unknown(const std::string &name, Number low, Number high);
 
-  /// A cell, by its keys: the unknown of each that is a whole number, no number for others. `measure` is what
+  /// A cell, by its keys: the unknown of each that is an integer, no number for others. `measure` is what
   /// `by` says.
   void cell(const FuncInfo &cell, std::vector<Number> keys, bool stated, Number measure);
   /// A call inside the body of a cell: what is known of the keys given.
   void call(const FuncInfo &caller, const FuncInfo &callee, SourceRange range,
-            const std::vector<Known> &keys);
+            const std::vector<AbstractValue> &keys);
   /// After all calls are told: finds the recursions.
   void finish();
   /// Remarks a call of each recursion over numbers that does not end for all that is known.

@@ -2,8 +2,8 @@
 // filters.
 //
 // A fn is an abbreviation, so whether a value in it is structural depends on the call. Bodies are therefore
-// followed from entries, losses and cells through calls of fns; what is known about a value is a `Known`, a
-// tree that has the form of the value's type. What a fn gives for the same Known arguments is kept.
+// followed from entries, losses and cells through calls of fns; an AbstractValue is a tree
+// that has the form of the value's type. What a fn gives for the same abstract values is kept.
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "frontend/check/StructureChecker.h"
@@ -40,7 +40,7 @@ void StructureChecker::run() {
 void StructureChecker::root(const FuncInfo &func) {
   bool isCell = func.decl->funcKind == FuncDecl::FuncKind::Cell;
   cell_ = isCell ? &func : nullptr;
-  std::vector<Known> args;
+  std::vector<AbstractValue> args;
   for (const Binding *arg : func.arguments) {
     // Values given to a cell are computed inside; keys are structural (C2).
     bool key = arg->type->isKey();
@@ -51,20 +51,20 @@ void StructureChecker::root(const FuncInfo &func) {
   }
   if (isCell)
     keys(func, args);
-  Known result = body(func, args);
+  AbstractValue result = body(func, args);
   if (isCell)
     requireLengths(*func.decl->body.result, result, "given by a cell");
   cell_ = nullptr;
 }
 
 /// The ranges of keys, and the measure.
-void StructureChecker::keys(const FuncInfo &cell, std::vector<Known> &args) {
+void StructureChecker::keys(const FuncInfo &cell, std::vector<AbstractValue> &args) {
   Env outer = std::exchange(env_, {});
   std::vector<Descent::Number> numbers;
   for (size_t i = 0; i < args.size(); ++i) {
     const FuncArg &arg = cell.decl->args[i];
     const Type *type = cell.arguments[i]->type;
-    Known low, high;
+    AbstractValue low, high;
     if (arg.ranged()) {
       low = eval(*arg.low);
       high = eval(*arg.high);
@@ -79,7 +79,7 @@ void StructureChecker::keys(const FuncInfo &cell, std::vector<Known> &args) {
     numbers.push_back(args[i].number);
     env_[cell.arguments[i]] = args[i];
   }
-  Known measure;
+  AbstractValue measure;
   if (const Expr *stated = cell.decl->measure.get()) {
     measure = eval(*stated);
     requireStructural(*stated, measure, "the measure " + quote(*stated), "");
@@ -88,27 +88,28 @@ void StructureChecker::keys(const FuncInfo &cell, std::vector<Known> &args) {
   env_ = std::move(outer);
 }
 
-Known StructureChecker::ofType(const Type *type, bool computed, SourceRange where, const std::string &why) {
-  Known known;
+AbstractValue StructureChecker::ofType(const Type *type, bool computed, SourceRange where,
+                                       const std::string &why) {
+  AbstractValue value;
   if (type->isList()) {
-    known.element = std::make_shared<Known>(ofType(type->element, computed, where, why));
-    return known;
+    value.element = std::make_shared<AbstractValue>(ofType(type->element, computed, where, why));
+    return value;
   }
   if (type->isRecord())
     for (const FieldInfo &field : type->record->fields)
-      known.parts.push_back(ofType(field.type, computed, where, why));
+      value.parts.push_back(ofType(field.type, computed, where, why));
   for (const Type *part : type->parts)
-    known.parts.push_back(ofType(part, computed, where, why));
+    value.parts.push_back(ofType(part, computed, where, why));
   if (type->isNumber() && computed)
-    known.mark(where, why);
-  return known;
+    value.mark(where, why);
+  return value;
 }
 
-Known StructureChecker::body(const FuncInfo &func, const std::vector<Known> &args) {
+AbstractValue StructureChecker::body(const FuncInfo &func, const std::vector<AbstractValue> &args) {
   seen_.insert(&func);
   std::string key = std::to_string(reinterpret_cast<uintptr_t>(&func)) + "/" +
                     std::to_string(reinterpret_cast<uintptr_t>(cell_)) + "/";
-  for (const Known &arg : args) {
+  for (const AbstractValue &arg : args) {
     appendKey(arg, key);
     key += ',';
   }
@@ -119,64 +120,64 @@ Known StructureChecker::body(const FuncInfo &func, const std::vector<Known> &arg
   Env outer = std::exchange(env_, {});
   for (size_t i = 0; i < args.size(); ++i)
     env_[func.arguments[i]] = args[i];
-  Known result = block(func.decl->body);
+  AbstractValue result = block(func.decl->body);
   env_ = std::move(outer);
   return results_[key] = result;
 }
 
-Known StructureChecker::block(const Block &block) {
+AbstractValue StructureChecker::block(const Block &block) {
   for (const Let &let : block.lets)
     bind(*let.pattern, eval(*let.value));
   return eval(*block.result);
 }
 
-void StructureChecker::bind(const Pattern &pattern, const Known &known) {
+void StructureChecker::bind(const Pattern &pattern, const AbstractValue &value) {
   if (pattern.kind == Pattern::Kind::Name) {
-    env_[pattern.resolved] = known;
+    env_[pattern.resolved] = value;
     return;
   }
   for (size_t i = 0; i < pattern.elements.size(); ++i)
-    bind(*pattern.elements[i], i < known.parts.size() ? known.parts[i] : known);
+    bind(*pattern.elements[i], i < value.parts.size() ? value.parts[i] : value);
 }
 
 //===--------------------------------------------------------------------===//
 // Expressions
 //===--------------------------------------------------------------------===//
 
-Known StructureChecker::eval(const Expr &expr) {
-  Known known = evalForm(expr);
+AbstractValue StructureChecker::eval(const Expr &expr) {
+  AbstractValue value = evalForm(expr);
   const Type *type = expr.type;
   if (type && type->isNumber()) {
     if (type->isTensor())
-      known.mark(expr.range, quote(expr) + " is a tensor");
+      value.mark(expr.range, quote(expr) + " is a tensor");
     else if (type->scalar == Scalar::F32)
-      known.mark(expr.range, quote(expr) + " is `f32`");
+      value.mark(expr.range, quote(expr) + " is `f32`");
   }
-  if (known.computed)
+  if (value.computed)
     out_.computed.insert(&expr);
-  return known;
+  return value;
 }
 
-Known StructureChecker::all(const std::vector<Known> &operands) {
-  Known result;
-  for (const Known &operand : operands)
+AbstractValue StructureChecker::all(const std::vector<AbstractValue> &operands) {
+  AbstractValue result;
+  for (const AbstractValue &operand : operands)
     result.taint(operand);
   return result;
 }
 
-Known StructureChecker::evalForm(const Expr &expr) {
+AbstractValue StructureChecker::evalForm(const Expr &expr) {
   switch (expr.kind) {
   case Expr::Kind::Number: {
-    Known known;
-    known.number = CheckedProgram::asShape(expr);
-    return known;
+    AbstractValue value;
+    value.number = CheckedProgram::asShape(expr);
+    return value;
   }
   case Expr::Kind::Bool:
-    return Known();
+    return AbstractValue();
   case Expr::Kind::Name:
     return evalName(expr);
   case Expr::Kind::Tuple: {
-    Known result;
+    AbstractValue result;
     for (const ExprPtr &element : static_cast<const TupleExpr &>(expr).elements)
       result.parts.push_back(eval(*element));
     return result;
@@ -184,7 +185,7 @@ Known StructureChecker::evalForm(const Expr &expr) {
   case Expr::Kind::Join: {
     for (const ExprPtr &element : static_cast<const JoinExpr &>(expr).elements)
       eval(*element);
-    return Known(); // the empty list: nothing is known of elements
+    return AbstractValue(); // the empty list: nothing is known of elements
   }
   case Expr::Kind::If:
     return evalIf(static_cast<const IfExpr &>(expr));
@@ -194,14 +195,14 @@ Known StructureChecker::evalForm(const Expr &expr) {
     return evalBinder(static_cast<const BinderExpr &>(expr));
   case Expr::Kind::Unary: {
     auto &unary = static_cast<const UnaryExpr &>(expr);
-    Known operand = eval(*unary.operand), result = all({operand});
+    AbstractValue operand = eval(*unary.operand), result = all({operand});
     if (unary.op == UnaryExpr::Op::Minus && operand.number)
       result.number = Shape() - *operand.number;
     return result;
   }
   case Expr::Kind::Binary: {
     auto &binary = static_cast<const BinaryExpr &>(expr);
-    Known lhs = eval(*binary.lhs), rhs = eval(*binary.rhs), result = all({lhs, rhs});
+    AbstractValue lhs = eval(*binary.lhs), rhs = eval(*binary.rhs), result = all({lhs, rhs});
     using Op = BinaryExpr::Op;
     if (binary.op == Op::Append) {
       requireLength(*binary.lhs, lhs, "joined to another");
@@ -218,12 +219,12 @@ Known StructureChecker::evalForm(const Expr &expr) {
   }
   case Expr::Kind::Range: {
     auto &range = static_cast<const RangeExpr &>(expr);
-    Known low = eval(*range.low), high = eval(*range.high), element, result;
+    AbstractValue low = eval(*range.low), high = eval(*range.high), element, result;
     requireStructural(*range.low, low, "the bound " + quote(*range.low) + " of a range", "");
     requireStructural(*range.high, high, "the bound " + quote(*range.high) + " of a range", "");
     if (cell_)
       element.number = descent_.unknown("element", low.number, high.number);
-    result.element = std::make_shared<Known>(element);
+    result.element = std::make_shared<AbstractValue>(element);
     return result;
   }
   case Expr::Kind::Member:
@@ -235,30 +236,30 @@ Known StructureChecker::evalForm(const Expr &expr) {
   case Expr::Kind::Record:
     return evalRecord(static_cast<const RecordExpr &>(expr));
   }
-  return Known();
+  return AbstractValue();
 }
 
-Known StructureChecker::evalName(const Expr &expr) {
+AbstractValue StructureChecker::evalName(const Expr &expr) {
   if (auto at = env_.find(expr.resolved); at != env_.end())
     return at->second;
-  Known known; // a dim or a const
-  known.number = CheckedProgram::asShape(expr);
-  return known;
+  AbstractValue value; // a dim or a const
+  value.number = CheckedProgram::asShape(expr);
+  return value;
 }
 
-Known StructureChecker::evalMember(const MemberExpr &expr) {
+AbstractValue StructureChecker::evalMember(const MemberExpr &expr) {
   if (!expr.resolved || expr.resolved->kind != Binding::Kind::Field)
-    return Known(); // a const or param of a layer or module
-  Known base = eval(*expr.base);
+    return AbstractValue(); // a const or param of a layer or module
+  AbstractValue base = eval(*expr.base);
   if (expr.resolved->record)
-    return expr.resolved->index < base.parts.size() ? base.parts[expr.resolved->index] : Known();
-  Known field = ofType(expr.type, false, {}, "");
+    return expr.resolved->index < base.parts.size() ? base.parts[expr.resolved->index] : AbstractValue();
+  AbstractValue field = ofType(expr.type, false, {}, "");
   field.taint(base);
   return field;
 }
 
-Known StructureChecker::evalRecord(const RecordExpr &expr) {
-  Known result;
+AbstractValue StructureChecker::evalRecord(const RecordExpr &expr) {
+  AbstractValue result;
   const RecordInfo &record = *expr.type->record;
   result.parts.resize(record.fields.size());
   for (const FieldInit &field : expr.fields)
@@ -266,12 +267,12 @@ Known StructureChecker::evalRecord(const RecordExpr &expr) {
   return result;
 }
 
-Known StructureChecker::evalIf(const IfExpr &expr) {
-  Known condition = eval(*expr.condition);
-  Known first = block(expr.thenBlock), second = block(expr.elseBlock);
+AbstractValue StructureChecker::evalIf(const IfExpr &expr) {
+  AbstractValue condition = eval(*expr.condition);
+  AbstractValue first = block(expr.thenBlock), second = block(expr.elseBlock);
   requireLengths(*expr.thenBlock.result, first, "given by an arm");
   requireLengths(*expr.elseBlock.result, second, "given by an arm");
-  Known result = either(first, second);
+  AbstractValue result = either(first, second);
   if (condition.computed) {
     if (holds(expr.type, &Type::isNode))
       if (Diagnostic *diagnostic = error(expr.range, "an `if` on a computed value cannot give nodes", "S3")) {
@@ -283,14 +284,14 @@ Known StructureChecker::evalIf(const IfExpr &expr) {
   return result;
 }
 
-Known StructureChecker::evalMatch(const MatchExpr &expr) {
+AbstractValue StructureChecker::evalMatch(const MatchExpr &expr) {
   eval(*expr.subject);
-  Known result;
+  AbstractValue result;
   bool first = true;
   for (const MatchArm &arm : expr.arms) {
     for (const ArmField &field : arm.fields)
       env_[field.resolved] = ofType(field.resolved->type, false, {}, "");
-    Known value = block(arm.body);
+    AbstractValue value = block(arm.body);
     requireLengths(*arm.body.result, value, "given by an arm");
     result = first ? value : either(result, value);
     first = false;
@@ -298,10 +299,10 @@ Known StructureChecker::evalMatch(const MatchExpr &expr) {
   return result;
 }
 
-Known StructureChecker::evalBinder(const BinderExpr &expr) {
-  Known list = eval(*expr.list);
+AbstractValue StructureChecker::evalBinder(const BinderExpr &expr) {
+  AbstractValue list = eval(*expr.list);
   Builtin builtin = expr.resolved->builtin;
-  bind(*expr.element, list.element ? *list.element : Known());
+  bind(*expr.element, list.element ? *list.element : AbstractValue());
   if (expr.filter) {
     requireLength(*expr.list, list, "filtered");
     requireStructural(*expr.filter, eval(*expr.filter), "a filter", "");
@@ -309,7 +310,7 @@ Known StructureChecker::evalBinder(const BinderExpr &expr) {
   if (expr.state) {
     requireLength(*expr.list, list, "gone through by a `" + expr.name.text + "`");
     requireLengths(*expr.start, eval(*expr.start), "the state of a `" + expr.name.text + "`");
-    Known state =
+    AbstractValue state =
         ofType(expr.start->type, true, expr.state->range, "this is the state of a `" + expr.name.text + "`");
     bind(*expr.state, state);
     if (expr.condition)
@@ -317,23 +318,23 @@ Known StructureChecker::evalBinder(const BinderExpr &expr) {
     requireLengths(*expr.body.result, block(expr.body), "the state of a `" + expr.name.text + "`");
     if (builtin == Builtin::Fold)
       return state;
-    Known states;
-    states.element = std::make_shared<Known>(state);
+    AbstractValue states;
+    states.element = std::make_shared<AbstractValue>(state);
     if (expr.condition)
       states.ends = expr.condition->range;
     return states;
   }
-  Known value = block(expr.body);
+  AbstractValue value = block(expr.body);
   requireLengths(*expr.body.result, value, "an element of a list");
   if (holds(expr.body.result->type, &Type::isList))
     requireLength(*expr.list, list, "mapped to lists");
   if (builtin == Builtin::Map || builtin == Builtin::Softmax) {
-    Known result;
-    result.element = std::make_shared<Known>(std::move(value));
+    AbstractValue result;
+    result.element = std::make_shared<AbstractValue>(std::move(value));
     result.ends = list.ends;
     return result;
   }
-  Known result;
+  AbstractValue result;
   result.taint(value);
   if (builtin == Builtin::ArgMax)
     result.mark(expr.range, quote(expr) + " is an `argmax`");
@@ -341,23 +342,23 @@ Known StructureChecker::evalBinder(const BinderExpr &expr) {
   return result;
 }
 
-Known StructureChecker::evalSubscript(const SubscriptExpr &expr) {
-  Known base = eval(*expr.base);
+AbstractValue StructureChecker::evalSubscript(const SubscriptExpr &expr) {
+  AbstractValue base = eval(*expr.base);
   bool list = expr.base->type->isList();
   if (list)
     requireLength(*expr.base, base, "indexed");
   for (const Sub &sub : expr.subs) {
     for (const Expr *bound : {sub.low.get(), sub.high.get()})
       if (bound) {
-        Known known = eval(*bound);
+        AbstractValue value = eval(*bound);
         if (list)
-          requireStructural(*bound, known, "the bound " + quote(*bound) + " of a list's slice", "");
+          requireStructural(*bound, value, "the bound " + quote(*bound) + " of a list's slice", "");
       }
     if (!sub.index)
       continue;
-    Known index = eval(*sub.index);
+    AbstractValue index = eval(*sub.index);
     if (list) {
-      Known element = base.element ? *base.element : Known();
+      AbstractValue element = base.element ? *base.element : AbstractValue();
       if (index.computed) {
         if (holds(expr.type, &Type::isNode))
           if (Diagnostic *diagnostic = error(sub.index->range, "a computed index cannot choose a node", "S3"))
@@ -371,25 +372,25 @@ Known StructureChecker::evalSubscript(const SubscriptExpr &expr) {
     }
   }
   if (list) {
-    Known slice = base;
+    AbstractValue slice = base;
     slice.ownValue = nullptr;
     return slice;
   }
   if (expr.base->type->isTable())
-    return Known();
-  Known result;
+    return AbstractValue();
+  AbstractValue result;
   result.mark(expr.range, quote(expr) + " is an element of a tensor");
   return result;
 }
 
 /// What a list is reduced to is computed where its length is (S4).
-void StructureChecker::markEnded(Known &result, const Expr &expr, const Known &list) {
+void StructureChecker::markEnded(AbstractValue &result, const Expr &expr, const AbstractValue &list) {
   if (list.ends.valid())
     result.mark(list.ends, "a `while` ends " + quote(expr));
 }
 
 /// A list that a `while` ends has no length before the arithmetic is done (S4).
-void StructureChecker::requireLength(const Expr &expr, const Known &list, const std::string &use) {
+void StructureChecker::requireLength(const Expr &expr, const AbstractValue &list, const std::string &use) {
   if (!list.ends.valid())
     return;
   Diagnostic *diagnostic =
@@ -400,21 +401,21 @@ void StructureChecker::requireLength(const Expr &expr, const Known &list, const 
   diagnostic->hint("it can be returned by an entry, mapped and reduced; a `fold` gives the last state");
 }
 
-void StructureChecker::requireLengths(const Expr &expr, const Known &value, const std::string &use) {
+void StructureChecker::requireLengths(const Expr &expr, const AbstractValue &value, const std::string &use) {
   requireLength(expr, value, use);
-  for (const Known &part : value.parts)
+  for (const AbstractValue &part : value.parts)
     requireLengths(expr, part, use);
 }
 
-void StructureChecker::requireStructural(const Expr &expr, const Known &known, const std::string &what,
-                                         const std::string &hint) {
-  if (!known.computed)
+void StructureChecker::requireStructural(const Expr &expr, const AbstractValue &value,
+                                         const std::string &what, const std::string &hint) {
+  if (!value.computed)
     return;
   Diagnostic *diagnostic =
       error(expr.range, what + " is computed; it must be known before any arithmetic", "S2");
   if (!diagnostic)
     return;
-  diagnostic->note(known.where, known.why);
+  diagnostic->note(value.where, value.why);
   diagnostic->hint(hint);
 }
 

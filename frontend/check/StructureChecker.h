@@ -1,18 +1,17 @@
-// The inside of StructureChecker.cpp and StructureCheckerCalls.cpp: one class that follows what is known
-// about values.
-//
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #ifndef DBC_FRONTEND_STRUCTURECHECKER_H
 #define DBC_FRONTEND_STRUCTURECHECKER_H
 
+#include "frontend/check/AbstractValue.h"
 #include "frontend/check/Check.h"
 #include "frontend/check/Descent.h"
-#include "frontend/check/HandedOn.h"
-#include "frontend/check/Known.h"
+#include "frontend/check/InvariantParameters.h"
 #include "frontend/check/Reporter.h"
 
 namespace dbc::frontend {
 
+/// Which values are structural and which computed (S1), and what must be structural (S2): follows abstract
+/// values through whole calls. Those across calls are in StructureCheckerCalls.cpp.
 class StructureChecker {
 public:
   StructureChecker(CheckedProgram &out, const File &main, Reporter &reporter)
@@ -21,35 +20,36 @@ public:
   void run();
 
 private:
-  using Env = std::map<const Binding *, Known>;
+  using Env = std::map<const Binding *, AbstractValue>;
 
-  Known ofType(const Type *type, bool computed, SourceRange where, const std::string &why);
+  AbstractValue ofType(const Type *type, bool computed, SourceRange where, const std::string &why);
   void root(const FuncInfo &func);
-  void keys(const FuncInfo &cell, std::vector<Known> &args);
-  Known body(const FuncInfo &func, const std::vector<Known> &args);
-  Known block(const Block &block);
-  void bind(const Pattern &pattern, const Known &known);
-  Known eval(const Expr &expr);
-  Known evalForm(const Expr &expr);
-  Known evalName(const Expr &expr);
-  Known evalMember(const MemberExpr &expr);
-  Known evalIf(const IfExpr &expr);
-  Known evalMatch(const MatchExpr &expr);
-  Known evalBinder(const BinderExpr &expr);
-  Known evalSubscript(const SubscriptExpr &expr);
-  Known evalRecord(const RecordExpr &expr);
-  Known evalCall(const CallExpr &expr);
-  Known evalLayer(const Expr &expr);
-  Known evalCell(const CallExpr &expr, const Call &call, const std::vector<Known> &args);
-  Known evalBuiltin(const CallExpr &expr, const Call &call, const std::vector<Known> &args);
-  static Known all(const std::vector<Known> &operands);
-  void requireStructural(const Expr &expr, const Known &known, const std::string &what,
+  void keys(const FuncInfo &cell, std::vector<AbstractValue> &args);
+  AbstractValue body(const FuncInfo &func, const std::vector<AbstractValue> &args);
+  AbstractValue block(const Block &block);
+  void bind(const Pattern &pattern, const AbstractValue &value);
+  AbstractValue eval(const Expr &expr);
+  AbstractValue evalForm(const Expr &expr);
+  AbstractValue evalName(const Expr &expr);
+  AbstractValue evalMember(const MemberExpr &expr);
+  AbstractValue evalIf(const IfExpr &expr);
+  AbstractValue evalMatch(const MatchExpr &expr);
+  AbstractValue evalBinder(const BinderExpr &expr);
+  AbstractValue evalSubscript(const SubscriptExpr &expr);
+  AbstractValue evalRecord(const RecordExpr &expr);
+  AbstractValue evalCall(const CallExpr &expr);
+  AbstractValue evalLayer(const Expr &expr);
+  AbstractValue evalCell(const CallExpr &expr, const Call &call, const std::vector<AbstractValue> &args);
+  AbstractValue evalBuiltin(const CallExpr &expr, const Call &call, const std::vector<AbstractValue> &args);
+  static AbstractValue all(const std::vector<AbstractValue> &operands);
+  void requireStructural(const Expr &expr, const AbstractValue &value, const std::string &what,
                          const std::string &hint);
-  void requireElements(const Expr &expr, const Type *type, const Known &value, const std::string &cell);
-  void markEnded(Known &result, const Expr &expr, const Known &list);
-  void requireLength(const Expr &expr, const Known &list, const std::string &use);
-  void requireLengths(const Expr &expr, const Known &value, const std::string &use);
-  void checkOrigin(const CallExpr &expr, const Known &logits);
+  void requireElements(const Expr &expr, const Type *type, const AbstractValue &value,
+                       const std::string &cell);
+  void markEnded(AbstractValue &result, const Expr &expr, const AbstractValue &list);
+  void requireLength(const Expr &expr, const AbstractValue &list, const std::string &use);
+  void requireLengths(const Expr &expr, const AbstractValue &value, const std::string &use);
+  void checkOrigin(const CallExpr &expr, const AbstractValue &logits);
   void reportOwnCycles();
   void reportChangingLists();
   std::string quote(const Expr &expr) const { return reporter_.quote(expr); }
@@ -61,10 +61,10 @@ private:
   Reporter &reporter_;
   Env env_;
   const FuncInfo *cell_ = nullptr; ///< the cell whose body is followed, through fns
-  Known layer_;                    ///< of which layer of a table the function is that is followed
+  AbstractValue layer_;            ///< of which layer of a table the function is that is followed
   std::vector<SourceRange> callers_;
   std::set<const FuncInfo *> seen_;
-  std::map<std::string, Known> results_;
+  std::map<std::string, AbstractValue> results_;
   std::set<std::pair<uint64_t, std::string>> reported_;
   /// Cells that call another (or themselves) with their own node.
   struct OwnCall {

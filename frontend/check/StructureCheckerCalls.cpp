@@ -9,14 +9,14 @@
 
 namespace dbc::frontend {
 
-Known StructureChecker::evalCall(const CallExpr &expr) {
+AbstractValue StructureChecker::evalCall(const CallExpr &expr) {
   auto &call = static_cast<const Call &>(*expr.resolved);
-  std::vector<Known> args;
+  std::vector<AbstractValue> args;
   for (const ExprPtr &arg : expr.args)
     args.push_back(eval(*arg));
   switch (call.target) {
   case Call::Target::Conversion: {
-    Known result = all(args);
+    AbstractValue result = all(args);
     if (call.builtin != Builtin::Bool && !args.empty())
       result.number = args[0].number;
     return result;
@@ -26,7 +26,8 @@ Known StructureChecker::evalCall(const CallExpr &expr) {
   case Call::Target::Function:
     break;
   }
-  Known layer = call.func->layer ? call.receiver ? evalLayer(*call.receiver) : layer_ : Known();
+  AbstractValue layer =
+      call.func->layer ? call.receiver ? evalLayer(*call.receiver) : layer_ : AbstractValue();
   if (call.func->decl->funcKind == FuncDecl::FuncKind::Cell) {
     requireStructural(expr, layer, "which layer of a table the cell `" + call.func->name + "` is of",
                       "if it may be computed, make `" + call.func->name + "` a `fn`");
@@ -34,16 +35,16 @@ Known StructureChecker::evalCall(const CallExpr &expr) {
   }
   callers_.push_back(expr.range);
   std::swap(layer_, layer);
-  Known result = body(*call.func, args);
+  AbstractValue result = body(*call.func, args);
   std::swap(layer_, layer);
   callers_.pop_back();
   return result;
 }
 
 /// Which of a table's layers an expression stands for; structural where there is but one.
-Known StructureChecker::evalLayer(const Expr &expr) {
+AbstractValue StructureChecker::evalLayer(const Expr &expr) {
   if (auto *subscript = expr.as<SubscriptExpr>()) {
-    Known layer = evalLayer(*subscript->base);
+    AbstractValue layer = evalLayer(*subscript->base);
     if (subscript->subs[0].index)
       layer.taint(eval(*subscript->subs[0].index));
     return layer;
@@ -51,11 +52,13 @@ Known StructureChecker::evalLayer(const Expr &expr) {
   if (auto *member = expr.as<MemberExpr>(); member && member->base->type && member->base->type->isLayer())
     return evalLayer(*member->base);
   // A member of the layer that the function is of, or the element of a table; else a param of the file.
-  return expr.resolved && (expr.resolved->layer || expr.resolved->kind == Binding::Kind::Local) ? layer_
-                                                                                                : Known();
+  return expr.resolved && (expr.resolved->layer || expr.resolved->kind == Binding::Kind::Local)
+             ? layer_
+             : AbstractValue();
 }
 
-Known StructureChecker::evalCell(const CallExpr &expr, const Call &call, const std::vector<Known> &args) {
+AbstractValue StructureChecker::evalCell(const CallExpr &expr, const Call &call,
+                                         const std::vector<AbstractValue> &args) {
   bool own = !args.empty(), same = own;
   size_t keys = 0;
   for (size_t i = 0; i < args.size(); ++i) {
@@ -92,8 +95,8 @@ Known StructureChecker::evalCell(const CallExpr &expr, const Call &call, const s
   return ofType(expr.type, true, expr.range, quote(expr) + " is the result of a cell");
 }
 
-/// Of a value given to a cell: lengths of lists, and whole numbers in them, are structure (C2).
-void StructureChecker::requireElements(const Expr &expr, const Type *type, const Known &value,
+/// Of a value given to a cell: lengths of lists, and integers in them, are structure (C2).
+void StructureChecker::requireElements(const Expr &expr, const Type *type, const AbstractValue &value,
                                        const std::string &cell) {
   if (type->isList()) {
     requireLength(expr, value, "given to a cell");
@@ -115,7 +118,8 @@ void StructureChecker::requireElements(const Expr &expr, const Type *type, const
     requireElements(expr, parts[i], value.parts[i], cell);
 }
 
-Known StructureChecker::evalBuiltin(const CallExpr &expr, const Call &call, const std::vector<Known> &args) {
+AbstractValue StructureChecker::evalBuiltin(const CallExpr &expr, const Call &call,
+                                            const std::vector<AbstractValue> &args) {
   switch (call.builtin) {
   case Builtin::Maximum:
   case Builtin::Minimum:
@@ -128,28 +132,28 @@ Known StructureChecker::evalBuiltin(const CallExpr &expr, const Call &call, cons
   case Builtin::All: {
     if (!args[0].element)
       break;
-    Known result;
+    AbstractValue result;
     result.taint(*args[0].element);
     markEnded(result, *expr.args[0], args[0]);
     return result;
   }
   case Builtin::Len:
     requireLength(*expr.args[0], args[0], "asked for its length");
-    return Known();
+    return AbstractValue();
   case Builtin::Reverse: {
     requireLength(*expr.args[0], args[0], "reversed");
-    Known reversed = args[0];
+    AbstractValue reversed = args[0];
     reversed.ownValue = nullptr;
     return reversed;
   }
   case Builtin::Zip: {
     for (size_t i = 0; i < args.size(); ++i)
       requireLength(*expr.args[i], args[i], "zipped");
-    Known pair;
-    for (const Known &list : args)
-      pair.parts.push_back(list.element ? *list.element : Known());
-    Known result;
-    result.element = std::make_shared<Known>(std::move(pair));
+    AbstractValue pair;
+    for (const AbstractValue &list : args)
+      pair.parts.push_back(list.element ? *list.element : AbstractValue());
+    AbstractValue result;
+    result.element = std::make_shared<AbstractValue>(std::move(pair));
     return result;
   }
   case Builtin::Nodes: {
@@ -163,19 +167,19 @@ Known StructureChecker::evalBuiltin(const CallExpr &expr, const Call &call, cons
     if (cell_)
       if (Diagnostic *diagnostic = error(expr.range, "`every` does not stand inside cells", "C5"))
         diagnostic->note(cell_->decl->name.range, "this is inside the cell `" + cell_->name + "`");
-    Known pair, result;
-    pair.parts = {Known(), args[0]};
-    result.element = std::make_shared<Known>(std::move(pair));
+    AbstractValue pair, result;
+    pair.parts = {AbstractValue(), args[0]};
+    result.element = std::make_shared<AbstractValue>(std::move(pair));
     return result;
   }
   case Builtin::CrossEntropy:
   case Builtin::BinaryCrossEntropy:
     checkOrigin(expr, args[0]);
-    return Known();
+    return AbstractValue();
   case Builtin::Softmax:
   case Builtin::LogSoftmax:
   case Builtin::Sigmoid: {
-    Known result = ofType(expr.type, true, expr.range, quote(expr) + " is computed");
+    AbstractValue result = ofType(expr.type, true, expr.range, quote(expr) + " is computed");
     result.origin = call.builtin;
     result.originRange = expr.range;
     result.ends = args[0].ends;
@@ -196,7 +200,7 @@ Known StructureChecker::evalBuiltin(const CallExpr &expr, const Call &call, cons
   return ofType(expr.type, true, expr.range, quote(expr) + " is computed");
 }
 
-void StructureChecker::checkOrigin(const CallExpr &expr, const Known &logits) {
+void StructureChecker::checkOrigin(const CallExpr &expr, const AbstractValue &logits) {
   bool soft = logits.origin == Builtin::Softmax || logits.origin == Builtin::LogSoftmax;
   bool binary = expr.resolved->builtin == Builtin::BinaryCrossEntropy;
   if (!(binary ? logits.origin == Builtin::Sigmoid : soft))
@@ -214,7 +218,7 @@ void StructureChecker::checkOrigin(const CallExpr &expr, const Known &logits) {
 
 /// Values that change along a recursion hold no lists (C6).
 void StructureChecker::reportChangingLists() {
-  HandedOn handedOn;
+  InvariantParameters invariants;
   std::map<const Binding *, unsigned> numbers;
   std::set<const FuncInfo *> callees;
   for (const GivenCall &call : givenCalls_) {
@@ -222,7 +226,7 @@ void StructureChecker::reportChangingLists() {
       continue;
     for (const Binding *parameter : call.callee->arguments)
       if (!parameter->type->isKey())
-        numbers[parameter] = handedOn.add(callees.size());
+        numbers[parameter] = invariants.add(callees.size());
   }
   auto isInside = [&](const GivenCall &call) { return descent_.inOneRecursion(call.caller, call.callee); };
   for (const GivenCall &call : givenCalls_)
@@ -231,16 +235,16 @@ void StructureChecker::reportChangingLists() {
       if (parameter->type->isKey())
         continue;
       if (call.values[i])
-        handedOn.handOn(numbers[call.values[i]], numbers[parameter]);
+        invariants.handOn(numbers[call.values[i]], numbers[parameter]);
       else
-        handedOn.change(numbers[parameter]);
+        invariants.change(numbers[parameter]);
     }
-  handedOn.finish();
+  invariants.finish();
   for (const GivenCall &call : givenCalls_)
     for (size_t i = 0; isInside(call) && i < call.values.size(); ++i) {
       const Binding *parameter = call.callee->arguments[i];
       if (!parameter->type->isKey() && holds(parameter->type, &Type::isList) &&
-          handedOn.changes(numbers[parameter]))
+          invariants.changes(numbers[parameter]))
         if (Diagnostic *diagnostic =
                 error(call.ranges[i],
                       "the value `" + parameter->name + "` of cell `" + call.callee->name +

@@ -1,9 +1,6 @@
-// What is known about a value before any arithmetic (S1): the form in which StructureChecker.cpp follows
-// values through a model.
-//
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
-#ifndef DBC_FRONTEND_KNOWN_H
-#define DBC_FRONTEND_KNOWN_H
+#ifndef DBC_FRONTEND_ABSTRACTVALUE_H
+#define DBC_FRONTEND_ABSTRACTVALUE_H
 
 #include "frontend/check/Builtins.h"
 #include "frontend/check/Types.h"
@@ -15,7 +12,8 @@
 
 namespace dbc::frontend {
 
-struct Known {
+/// What is known about a value before any arithmetic (S1); a tree that has the form of its type.
+struct AbstractValue {
   bool computed = false;
   SourceRange where; ///< what made it computed, and why
   std::string why;
@@ -23,10 +21,10 @@ struct Known {
   SourceRange originRange;
   size_t ownKey = 0; ///< a key of the cell being checked: its number among the arguments, from 1; else 0
   const Binding *ownValue = nullptr; ///< the value given to the cell being checked that it is, unchanged
-  std::optional<Shape> number;       ///< a whole number, in dims and the unknowns of frontend/check/Descent.h
-  std::shared_ptr<const Known> element; ///< of a list; null for `[]`
+  std::optional<Shape> number;       ///< an integer, in dims and the unknowns of frontend/check/Descent.h
+  std::shared_ptr<const AbstractValue> element; ///< of a list; null for `[]`
   SourceRange ends; ///< of a list: the `while` that its length depends on; invalid where it is structural
-  std::vector<Known> parts; ///< of a tuple or record
+  std::vector<AbstractValue> parts; ///< of a tuple or record
 
   void mark(SourceRange range, const std::string &text) {
     if (computed)
@@ -35,15 +33,15 @@ struct Known {
     where = range;
     why = text;
   }
-  void taint(const Known &other) {
+  void taint(const AbstractValue &other) {
     if (other.computed)
       mark(other.where, other.why);
   }
 };
 
 /// What holds whichever of two values it is.
-inline Known either(const Known &a, const Known &b) {
-  Known result = a;
+inline AbstractValue either(const AbstractValue &a, const AbstractValue &b) {
+  AbstractValue result = a;
   result.taint(b);
   result.ownKey = a.ownKey == b.ownKey ? a.ownKey : 0;
   result.ownValue = a.ownValue == b.ownValue ? a.ownValue : nullptr;
@@ -56,7 +54,7 @@ inline Known either(const Known &a, const Known &b) {
   if (b.ends.valid())
     result.ends = b.ends;
   if (a.element && b.element)
-    result.element = std::make_shared<Known>(either(*a.element, *b.element));
+    result.element = std::make_shared<AbstractValue>(either(*a.element, *b.element));
   else if (b.element) // a is `[]`
     result.element = b.element;
   for (size_t i = 0; i < result.parts.size() && i < b.parts.size(); ++i)
@@ -65,32 +63,32 @@ inline Known either(const Known &a, const Known &b) {
 }
 
 /// All numbers of a value become computed.
-inline void markAll(Known &known, const Known &why) {
-  known.taint(why);
-  if (known.element) {
-    Known element = *known.element;
+inline void markAll(AbstractValue &value, const AbstractValue &why) {
+  value.taint(why);
+  if (value.element) {
+    AbstractValue element = *value.element;
     markAll(element, why);
-    known.element = std::make_shared<Known>(element);
+    value.element = std::make_shared<AbstractValue>(element);
   }
-  for (Known &part : known.parts)
+  for (AbstractValue &part : value.parts)
     markAll(part, why);
 }
 
 /// Two values with the same key are the same to every check.
-inline void appendKey(const Known &known, std::string &key) {
-  key += known.computed ? 'c' : 's';
-  key += static_cast<char>('A' + static_cast<int>(known.origin));
-  key += std::to_string(known.ownKey);
-  if (known.ownValue)
-    key += "v" + std::to_string(reinterpret_cast<uintptr_t>(known.ownValue));
-  if (known.number)
-    key += "=" + known.number->str() + ";";
-  if (known.element) {
-    key += known.ends.valid() ? 'w' : '-';
+inline void appendKey(const AbstractValue &value, std::string &key) {
+  key += value.computed ? 'c' : 's';
+  key += static_cast<char>('A' + static_cast<int>(value.origin));
+  key += std::to_string(value.ownKey);
+  if (value.ownValue)
+    key += "v" + std::to_string(reinterpret_cast<uintptr_t>(value.ownValue));
+  if (value.number)
+    key += "=" + value.number->str() + ";";
+  if (value.element) {
+    key += value.ends.valid() ? 'w' : '-';
     key += '[';
-    appendKey(*known.element, key);
+    appendKey(*value.element, key);
   }
-  for (const Known &part : known.parts) {
+  for (const AbstractValue &part : value.parts) {
     key += '(';
     appendKey(part, key);
   }
@@ -98,4 +96,4 @@ inline void appendKey(const Known &known, std::string &key) {
 
 } // namespace dbc::frontend
 
-#endif // DBC_FRONTEND_KNOWN_H
+#endif // DBC_FRONTEND_ABSTRACTVALUE_H

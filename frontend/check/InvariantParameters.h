@@ -1,10 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
-//
-// Which values that cells of one recursion are given stay the same in all of it (LANGUAGE C4): those that
-// every call inside hands on, from one parameter to another. On `dyn` it is GivenValues in
-// ir/Dyn/Recursion.h.
-#ifndef DBC_FRONTEND_HANDEDON_H
-#define DBC_FRONTEND_HANDEDON_H
+#ifndef DBC_FRONTEND_INVARIANTPARAMETERS_H
+#define DBC_FRONTEND_INVARIANTPARAMETERS_H
 
 #include <set>
 #include <utility>
@@ -12,7 +8,10 @@
 
 namespace dbc::frontend {
 
-class HandedOn {
+/// Which values that cells of one recursion are given stay the same in all of it (LANGUAGE C4): those that
+/// every call inside hands on, from one parameter to another. On `dyn` it is GivenValues in
+/// ir/Dyn/Recursion.h.
+class InvariantParameters {
 public:
   /// A parameter of a cell, by the cell's number; gives the parameter's.
   unsigned add(unsigned cell) {
@@ -51,4 +50,4 @@ private:
 
 } // namespace dbc::frontend
 
-#endif // DBC_FRONTEND_HANDEDON_H
+#endif // DBC_FRONTEND_INVARIANTPARAMETERS_H
