@@ -49,7 +49,7 @@ const Type *BinderTyper::inferRange(RangeExpr &expr) {
   return types_.list(types_.integer());
 }
 
-const Type *BinderTyper::bindElement(BinderExpr &expr) {
+void BinderTyper::bindElement(BinderExpr &expr) {
   const Type *list = expr.list->type;
   if (!list->isList() && !list->isTable() && !list->isError()) {
     Diagnostic &diagnostic = error(expr.list->range,
@@ -76,7 +76,6 @@ const Type *BinderTyper::bindElement(BinderExpr &expr) {
     infer(*expr.filter);
     coercion_.require(*expr.filter, types_.boolean(), "a filter is");
   }
-  return element;
 }
 
 /// Layers are bound one by one, straight from their table: which it is must be seen.

@@ -24,7 +24,8 @@ private:
   void inferCondition(BinderExpr &expr, size_t mark);
   /// Whether what the body gives may be the state; reports.
   bool checkState(BinderExpr &expr, Builtin builtin, const Type *state);
-  const Type *bindElement(BinderExpr &expr);
+  /// Binds the element, and checks the filter.
+  void bindElement(BinderExpr &expr);
   /// Reports layers that are not taken straight from their table, and gives false.
   bool bindsTables(const Pattern &pattern, const Expr &list);
 

@@ -50,11 +50,10 @@ const Type *BranchTyper::inferMatch(MatchExpr &expr) {
         std::vector<std::string> names;
         for (const ConstructorInfo &constructor : data.constructors)
           names.push_back(constructor.name);
-        std::string near = didYouMean(arm.constructor.text, names);
         error(arm.constructor.range, "`" + data.name + "` has no constructor `" + arm.constructor.text + "`",
               "T6")
             .note(data.decl->name.range, "`" + data.name + "` is declared here")
-            .hint(near);
+            .hint(didYouMean(arm.constructor.text, names));
         for (ArmField &field : arm.fields)
           field.resolved = scopes_.declareLocal(field.name, types_.error(), Binding::LocalKind::ArmField);
       } else {
@@ -81,10 +80,9 @@ void BranchTyper::bindArm(MatchArm &arm, const ConstructorInfo &constructor) {
       std::vector<std::string> names;
       for (const FieldInfo &candidate : constructor.fields)
         names.push_back(candidate.name);
-      std::string near = didYouMean(field.field.text, names);
       error(field.field.range, "`" + constructor.name + "` has no field `" + field.field.text + "`", "T6")
           .note(constructor.range, "`" + constructor.name + "` is declared here")
-          .hint(near);
+          .hint(didYouMean(field.field.text, names));
     }
     for (size_t k = 0; k < i; ++k)
       if (arm.fields[k].field.text == field.field.text)

@@ -11,10 +11,6 @@ std::unique_ptr<CheckedProgram> check(Program &program, DiagnosticEngine &diags)
   return out;
 }
 
-//===--------------------------------------------------------------------===//
-// Shapes of expressions
-//===--------------------------------------------------------------------===//
-
 std::optional<Shape> CheckedProgram::asShape(const Expr &expr) {
   if (auto *number = expr.as<NumberExpr>()) {
     if (!number->isInteger)
@@ -52,10 +48,6 @@ std::optional<Shape> CheckedProgram::asShape(const Expr &expr) {
   }
   return std::nullopt;
 }
-
-//===--------------------------------------------------------------------===//
-// Sizes
-//===--------------------------------------------------------------------===//
 
 std::optional<DimValues> bindDims(const CheckedProgram &program, const std::map<std::string, int64_t> &given,
                                   DiagnosticEngine &diags) {
@@ -95,11 +87,8 @@ std::optional<DimValues> bindDims(const CheckedProgram &program, const std::map<
   for (auto &[name, value] : given) {
     if (std::find(names.begin(), names.end(), name) != names.end())
       continue;
-    Diagnostic &diagnostic =
-        diags.error(SourceRange(), "`-D" + name + "`: the model has no dim of this name", "N5");
-    std::string near = didYouMean(name, names);
-    if (!near.empty())
-      diagnostic.hint(near);
+    diags.error(SourceRange(), "`-D" + name + "`: the model has no dim of this name", "N5")
+        .hint(didYouMean(name, names));
   }
   if (diags.errorCount() != before)
     return std::nullopt;

@@ -30,8 +30,7 @@ const Type *NameTyper::valueOfBinding(Expr &expr, Binding *binding) {
     Diagnostic &diagnostic = error(expr.range, quote(expr) + " is " + what + ", not a value", rule);
     if (binding->range.valid())
       diagnostic.note(binding->range, "`" + binding->name + "` is declared here");
-    if (!hint.empty())
-      diagnostic.hint(hint);
+    diagnostic.hint(hint);
     return fail();
   };
   switch (binding->kind) {
@@ -98,7 +97,7 @@ const Type *NameTyper::inferMember(MemberExpr &expr) {
     diagnostic.hint("write `transpose(x)`");
   else if (findBuiltin(name))
     diagnostic.hint(std::string("write `") + findBuiltin(name)->usage + "`");
-  else if (!idiomFor(name).empty())
+  else
     diagnostic.hint(idiomFor(name));
   return fail();
 }
@@ -163,12 +162,9 @@ const Type *NameTyper::inferNodeField(MemberExpr &expr, const DataInfo &data) {
       other = &constructor.fields[field];
   }
   if (!first) {
-    std::string near = didYouMean(name, names);
-    Diagnostic &diagnostic =
-        error(expr.member.range, "`" + data.name + "` has no field `" + name + "`", "T6");
-    diagnostic.note(data.decl->name.range, "`" + data.name + "` is declared here");
-    if (!near.empty())
-      diagnostic.hint(near);
+    error(expr.member.range, "`" + data.name + "` has no field `" + name + "`", "T6")
+        .note(data.decl->name.range, "`" + data.name + "` is declared here")
+        .hint(didYouMean(name, names));
     return fail();
   }
   if (!without.empty()) {

@@ -1,5 +1,3 @@
-// The checker's way to report.
-//
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #ifndef DBC_FRONTEND_REPORTER_H
 #define DBC_FRONTEND_REPORTER_H

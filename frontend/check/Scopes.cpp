@@ -5,10 +5,6 @@
 
 namespace dbc::frontend {
 
-//===--------------------------------------------------------------------===//
-// Declaring
-//===--------------------------------------------------------------------===//
-
 Binding *Scopes::newBinding(Binding::Kind kind, const Ident &name) {
   out_.bindings.push_back(std::make_unique<Binding>());
   Binding *binding = out_.bindings.back().get();
@@ -74,10 +70,6 @@ void Scopes::bindPattern(Pattern &pattern, const Type *type, Binding::LocalKind 
   for (size_t i = 0; i < pattern.elements.size(); ++i)
     bindPattern(*pattern.elements[i], fits ? type->parts[i] : types_.error(), kind);
 }
-
-//===--------------------------------------------------------------------===//
-// Looking up
-//===--------------------------------------------------------------------===//
 
 Binding *Scopes::lookup(const std::string &name) {
   if (Binding *local = locals_.find(name)) {
@@ -157,10 +149,6 @@ bool Scopes::namesModule(const Expr &expr) const {
   return at != file_->end() && at->second->kind == Binding::Kind::Module;
 }
 
-//===--------------------------------------------------------------------===//
-// Where the checker is
-//===--------------------------------------------------------------------===//
-
 void Scopes::inScope(const File &file, const LayerInfo *layer, const std::function<void()> &f) {
   Names *outerFile = std::exchange(file_, &namesOf(file));
   Names *outerLayer = std::exchange(layer_, layer ? &namesOf(*layer) : nullptr);
@@ -188,10 +176,6 @@ void Scopes::withDims(Names &dims, const std::function<void()> &f) {
   f();
   dims_ = outer;
 }
-
-//===--------------------------------------------------------------------===//
-// Use
-//===--------------------------------------------------------------------===//
 
 std::vector<const Binding *> Scopes::elementsUsed(size_t mark, const std::function<void()> &f) {
   std::vector<const Binding *> elements, before, used;

@@ -21,7 +21,7 @@ struct TypingContext {
   CallGraph &calls;
 };
 
-/// Base of the classes that each type one kind of expression.
+/// Base of the classes that type expressions, or what these are made of.
 class Typer : protected CheckerBase {
 protected:
   Typer(const TypingContext &context, Inference &inference)
