@@ -234,11 +234,9 @@ const Type *BuiltinTyper::typeCrossEntropy(CallExpr &expr) {
   if (type->isScalar(Scalar::Int))
     return types_.f32();
   auto mismatch = [&](const Shape &other) {
-    noteOperands(
-        error(expr.callee->range,
-              "`cross_entropy` of `" + classes.str() + "` logits and a label of `" + other.str() + "`", "T1"),
-        {&logits, &label});
-    return fail();
+    return refuseOperands(
+        {&logits, &label}, expr.callee->range,
+        "`cross_entropy` of `" + classes.str() + "` logits and a label of `" + other.str() + "`", "T1");
   };
   if (type->isScalar(Scalar::Index))
     return (classes - type->bound).noNegativeTerm() ? types_.f32() : mismatch(type->bound);

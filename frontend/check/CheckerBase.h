@@ -15,14 +15,17 @@ protected:
   Diagnostic &error(SourceRange range, std::string message, std::string rule) {
     return reporter_.error(range, std::move(message), std::move(rule));
   }
-  Diagnostic &noteOperands(Diagnostic &diagnostic, const std::vector<const Expr *> &operands) {
-    return reporter_.noteOperands(diagnostic, operands);
-  }
   /// Source text, or a type, in backticks.
   template <typename T> std::string quote(const T &what) const { return reporter_.quote(what); }
   /// Reports, and gives the type of what is wrong.
   const Type *refuse(SourceRange range, std::string message, std::string rule, std::string hint = "") {
     error(range, std::move(message), std::move(rule)).hint(std::move(hint));
+    return fail();
+  }
+  /// The same, with a note of the type of each operand.
+  const Type *refuseOperands(const std::vector<const Expr *> &operands, SourceRange range,
+                             std::string message, std::string rule, std::string hint = "") {
+    reporter_.noteOperands(error(range, std::move(message), std::move(rule)), operands).hint(std::move(hint));
     return fail();
   }
   /// The type of what has been reported.

@@ -48,11 +48,7 @@ const Type *FunctionChecker::typeOfRange(const FuncInfo &func, FuncArg &arg) {
                          (binding->kind == Binding::Kind::Const && !binding->type));
     }
     auto *binary = expr.as<BinaryExpr>();
-    using Op = BinaryExpr::Op;
-    return binary &&
-           (binary->op == Op::Add || binary->op == Op::Sub || binary->op == Op::Mul ||
-            binary->op == Op::Div) &&
-           isShape(*binary->lhs) && isShape(*binary->rhs);
+    return binary && ShapeResolver::isShapeOp(binary->op) && isShape(*binary->lhs) && isShape(*binary->rhs);
   };
   auto *low = arg.low->as<NumberExpr>();
   if (!low || !low->isInteger || low->integer != 0 || !isShape(*arg.high))

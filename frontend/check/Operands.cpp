@@ -62,7 +62,7 @@ std::optional<Scalar> Operands::commonScalar(const std::vector<Expr *> &operands
                                      what + " meets " + quote(rules_.defaulted(common)) + " and " +
                                          quote(rules_.defaulted(scalar)) + "; nothing converts by itself",
                                      "T4");
-      noteOperands(diagnostic, {from, operand});
+      reporter_.noteOperands(diagnostic, {from, operand});
       std::string text = quote(*whole);
       diagnostic.hint("write `f32(" +
                       (text.find(" ..`") == std::string::npos ? text.substr(1, text.size() - 2) : "..") +
@@ -97,7 +97,7 @@ std::optional<std::vector<Shape>> Operands::broadcast(const std::vector<Expr *> 
         continue;
       }
       std::vector<const Expr *> all(operands.begin(), operands.end());
-      noteOperands(
+      reporter_.noteOperands(
           error(range,
                 "shapes differ in " + what + ": `" + result[i].str() + "` and `" + extents[i].str() + "`",
                 "T2"),

@@ -66,9 +66,8 @@ const Type *OperatorTyper::inferComparison(BinaryExpr &expr) {
   if (equality && lhs->isNode() && rhs->isNode()) {
     if (lhs == rhs)
       return types_.boolean();
-    noteOperands(error(expr.opRange, what + " compares nodes of two types, which are never the same", "S1"),
-                 {expr.lhs.get(), expr.rhs.get()});
-    return fail();
+    return refuseOperands({expr.lhs.get(), expr.rhs.get()}, expr.opRange,
+                          what + " compares nodes of two types, which are never the same", "S1");
   }
   bool bools = equality && lhs->isNumber() && rhs->isNumber() && lhs->scalar == Scalar::Bool &&
                rhs->scalar == Scalar::Bool;
@@ -89,15 +88,13 @@ const Type *OperatorTyper::inferArithmetic(BinaryExpr &expr) {
   if (expr.op == Op::Div && *scalar == Scalar::Int) {
     coercion_.settle(*expr.lhs);
     coercion_.settle(*expr.rhs);
-    noteOperands(error(expr.opRange, "`/` on ints", "T4"), {expr.lhs.get(), expr.rhs.get()})
-        .hint("`div(a, b)` floors; `f32(a) / f32(b)` divides");
-    return fail();
+    return refuseOperands({expr.lhs.get(), expr.rhs.get()}, expr.opRange, "`/` on ints", "T4",
+                          "`div(a, b)` floors; `f32(a) / f32(b)` divides");
   }
   if (expr.op == Op::Mod && (*scalar == Scalar::F32 || *scalar == Scalar::FloatLiteral)) {
     coercion_.settle(*expr.lhs);
     coercion_.settle(*expr.rhs);
-    noteOperands(error(expr.opRange, "`%` takes ints", "T4"), {expr.lhs.get(), expr.rhs.get()});
-    return fail();
+    return refuseOperands({expr.lhs.get(), expr.rhs.get()}, expr.opRange, "`%` takes ints", "T4");
   }
   auto extents = operands_.broadcast({expr.lhs.get(), expr.rhs.get()}, expr.opRange, what);
   return extents ? types_.number(*scalar, *extents) : fail();
@@ -124,12 +121,10 @@ const Type *OperatorTyper::inferAppend(BinaryExpr &expr) {
   const Type *type = rules_.unify(operands[0]->type, operands[1]->type);
   if (!type) {
     settleBoth();
-    noteOperands(error(expr.opRange,
-                       "`++` joins lists of one type, but these are " + quote(operands[0]->type) + " and " +
-                           quote(operands[1]->type),
-                       "L3"),
-                 {operands[0], operands[1]});
-    return fail();
+    return refuseOperands({operands[0], operands[1]}, expr.opRange,
+                          "`++` joins lists of one type, but these are " + quote(operands[0]->type) +
+                              " and " + quote(operands[1]->type),
+                          "L3");
   }
   for (Expr *operand : operands)
     coercion_.push(*operand, type);
@@ -142,19 +137,14 @@ const Type *OperatorTyper::inferMatMul(BinaryExpr &expr) {
     coercion_.settle(*operand);
     if (!operands_.requireNumber(*operand, "`@`"))
       return fail();
-    if (!operand->type->isTensor()) {
-      noteOperands(error(expr.opRange, "`@` takes tensors; " + quote(*operand) + " is a scalar", "T2"),
-                   {operands[0], operands[1]})
-          .hint("a scalar is multiplied by `*`");
-      return fail();
-    }
-    if (operand->type->scalar != Scalar::F32) {
-      noteOperands(error(expr.opRange,
-                         "`@` takes `f32`, but " + quote(*operand) + " is " + quote(operand->type), "T4"),
-                   {operands[0], operands[1]})
-          .hint("write `f32(..)`");
-      return fail();
-    }
+    if (!operand->type->isTensor())
+      return refuseOperands({operands[0], operands[1]}, expr.opRange,
+                            "`@` takes tensors; " + quote(*operand) + " is a scalar", "T2",
+                            "a scalar is multiplied by `*`");
+    if (operand->type->scalar != Scalar::F32)
+      return refuseOperands({operands[0], operands[1]}, expr.opRange,
+                            "`@` takes `f32`, but " + quote(*operand) + " is " + quote(operand->type), "T4",
+                            "write `f32(..)`");
   }
   std::vector<Shape> a = operands[0]->type->extents, b = operands[1]->type->extents;
   bool vectorLeft = a.size() == 1, vectorRight = b.size() == 1;
@@ -165,12 +155,10 @@ const Type *OperatorTyper::inferMatMul(BinaryExpr &expr) {
   Shape inner = a.back(), other = b[b.size() - 2];
   if (inner != other) {
     std::string axis = vectorRight || b.size() == 2 ? "axis 0" : "the last axis but one";
-    noteOperands(error(expr.opRange,
-                       "shapes differ in `@`: the last axis on the left is `" + inner.str() + "`, " + axis +
-                           " on the right is `" + other.str() + "`",
-                       "T2"),
-                 {operands[0], operands[1]});
-    return fail();
+    return refuseOperands({operands[0], operands[1]}, expr.opRange,
+                          "shapes differ in `@`: the last axis on the left is `" + inner.str() + "`, " +
+                              axis + " on the right is `" + other.str() + "`",
+                          "T2");
   }
   std::vector<Shape> left(a.begin(), a.end() - 2), right(b.begin(), b.end() - 2);
   size_t rank = std::max(left.size(), right.size());
@@ -178,14 +166,11 @@ const Type *OperatorTyper::inferMatMul(BinaryExpr &expr) {
   right.insert(right.begin(), rank - right.size(), Shape(1));
   std::vector<Shape> result;
   for (size_t i = 0; i < rank; ++i) {
-    if (left[i] != right[i] && !left[i].isOne() && !right[i].isOne()) {
-      noteOperands(
-          error(expr.opRange,
-                "shapes differ in `@`: the leading axes `" + left[i].str() + "` and `" + right[i].str() + "`",
-                "T2"),
-          {operands[0], operands[1]});
-      return fail();
-    }
+    if (left[i] != right[i] && !left[i].isOne() && !right[i].isOne())
+      return refuseOperands({operands[0], operands[1]}, expr.opRange,
+                            "shapes differ in `@`: the leading axes `" + left[i].str() + "` and `" +
+                                right[i].str() + "`",
+                            "T2");
     result.push_back(left[i].isOne() ? right[i] : left[i]);
   }
   if (!vectorLeft)
@@ -222,14 +207,11 @@ const Type *OperatorTyper::inferJoin(JoinExpr &expr) {
     if (!both) {
       coercion_.settle(*expr.elements[0]);
       coercion_.settle(*element);
-      noteOperands(error(element->range,
-                         "`[..]` joins " + quote(rules_.defaulted(common)) + " and " +
-                             quote(types_.number(element->type->scalar, {}, type->bound)) +
-                             "; nothing converts by itself",
-                         "T4"),
-                   {expr.elements[0].get(), element.get()})
-          .hint("write `f32(..)`");
-      return fail();
+      return refuseOperands({expr.elements[0].get(), element.get()}, element->range,
+                            "`[..]` joins " + quote(rules_.defaulted(common)) + " and " +
+                                quote(types_.number(element->type->scalar, {}, type->bound)) +
+                                "; nothing converts by itself",
+                            "T4", "write `f32(..)`");
     }
     common = types_.number(both->first, {}, both->second);
     rank = std::max(rank, type->rank());
@@ -242,17 +224,14 @@ const Type *OperatorTyper::inferJoin(JoinExpr &expr) {
   const Expr &first = *expr.elements[0];
   Shape length;
   for (ExprPtr &element : expr.elements) {
-    bool fits = element->type->rank() == rank && first.type->rank() == rank &&
-                std::equal(element->type->extents.begin() + 1, element->type->extents.end(),
-                           first.type->extents.begin() + 1);
-    if (!fits) {
-      noteOperands(error(element->range,
-                         "`[..]` joins along axis 0: all other axes must agree, but these are " +
-                             quote(first.type) + " and " + quote(element->type),
-                         "T3"),
-                   {&first, element.get()});
-      return fail();
-    }
+    bool agrees = element->type->rank() == rank && first.type->rank() == rank &&
+                  std::equal(element->type->extents.begin() + 1, element->type->extents.end(),
+                             first.type->extents.begin() + 1);
+    if (!agrees)
+      return refuseOperands({&first, element.get()}, element->range,
+                            "`[..]` joins along axis 0: all other axes must agree, but these are " +
+                                quote(first.type) + " and " + quote(element->type),
+                            "T3");
     length = length + element->type->extents[0];
   }
   std::vector<Shape> extents = first.type->extents;

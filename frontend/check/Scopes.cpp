@@ -55,8 +55,8 @@ void Scopes::bindPattern(Pattern &pattern, const Type *type, Binding::LocalKind 
   }
   if (pattern.kind == Pattern::Kind::Wildcard)
     return;
-  bool fits = type->isTuple() && type->parts.size() == pattern.elements.size();
-  if (!fits && !type->isError()) {
+  bool matches = type->isTuple() && type->parts.size() == pattern.elements.size();
+  if (!matches && !type->isError()) {
     std::string wants = std::to_string(pattern.elements.size());
     Diagnostic &diagnostic = error(
         pattern.range,
@@ -68,7 +68,7 @@ void Scopes::bindPattern(Pattern &pattern, const Type *type, Binding::LocalKind 
       diagnostic.hint("`split(x)` cuts a tensor into parts");
   }
   for (size_t i = 0; i < pattern.elements.size(); ++i)
-    bindPattern(*pattern.elements[i], fits ? type->parts[i] : types_.error(), kind);
+    bindPattern(*pattern.elements[i], matches ? type->parts[i] : types_.error(), kind);
 }
 
 Binding *Scopes::lookup(const std::string &name) {

@@ -52,21 +52,19 @@ std::optional<Shape> ShapeResolver::resolveShapeParts(Expr &expr) {
     std::optional<Shape> operand = resolveShape(*unary->operand);
     return operand ? std::optional<Shape>(Shape() - *operand) : std::nullopt;
   }
-  if (auto *binary = expr.as<BinaryExpr>()) {
+  if (auto *binary = expr.as<BinaryExpr>(); binary && isShapeOp(binary->op)) {
     using Op = BinaryExpr::Op;
     Op op = binary->op;
-    if (op == Op::Add || op == Op::Sub || op == Op::Mul || op == Op::Div) {
-      std::optional<Shape> lhs = resolveShape(*binary->lhs), rhs = resolveShape(*binary->rhs);
-      if (!lhs || !rhs)
-        return std::nullopt;
-      if (op != Op::Div)
-        return op == Op::Add ? *lhs + *rhs : op == Op::Sub ? *lhs - *rhs : *lhs * *rhs;
-      if (std::optional<Shape> quotient = lhs->dividedBy(*rhs))
-        return quotient;
-      error(expr.range, "`" + lhs->str() + "` does not divide by `" + rhs->str() + "` at every size", "T1")
-          .hint("make the whole of its part: `dim part, whole = " + rhs->str() + " * part;`");
+    std::optional<Shape> lhs = resolveShape(*binary->lhs), rhs = resolveShape(*binary->rhs);
+    if (!lhs || !rhs)
       return std::nullopt;
-    }
+    if (op != Op::Div)
+      return op == Op::Add ? *lhs + *rhs : op == Op::Sub ? *lhs - *rhs : *lhs * *rhs;
+    if (std::optional<Shape> quotient = lhs->dividedBy(*rhs))
+      return quotient;
+    error(expr.range, "`" + lhs->str() + "` does not divide by `" + rhs->str() + "` at every size", "T1")
+        .hint("make the whole of its part: `dim part, whole = " + rhs->str() + " * part;`");
+    return std::nullopt;
   }
   error(expr.range,
         quote(expr) + " is no shape; extents are made of dims, whole number consts and numbers by + - * /",
@@ -96,16 +94,18 @@ std::optional<Shape> ShapeResolver::resolveShapeName(NameExpr &expr) {
   return std::nullopt;
 }
 
+bool ShapeResolver::isShapeOp(BinaryExpr::Op op) {
+  using Op = BinaryExpr::Op;
+  return op == Op::Add || op == Op::Sub || op == Op::Mul || op == Op::Div;
+}
+
 bool ShapeResolver::madeOfDims(const Expr &expr) {
   if (auto *unary = expr.as<UnaryExpr>())
     return unary->op == UnaryExpr::Op::Minus && madeOfDims(*unary->operand);
   auto *binary = expr.as<BinaryExpr>();
   if (!binary)
     return CheckedProgram::asShape(expr).has_value();
-  using Op = BinaryExpr::Op;
-  bool fits =
-      binary->op == Op::Add || binary->op == Op::Sub || binary->op == Op::Mul || binary->op == Op::Div;
-  return fits && madeOfDims(*binary->lhs) && madeOfDims(*binary->rhs);
+  return isShapeOp(binary->op) && madeOfDims(*binary->lhs) && madeOfDims(*binary->rhs);
 }
 
 bool ShapeResolver::requireNonNegative(const Shape &shape, SourceRange range, const std::string &message,

@@ -15,6 +15,7 @@ public:
   void resolveDim(Binding &dim);
   /// An extent or layer argument; reports what is no shape, inexact divisions and what overflows (T1).
   std::optional<Shape> resolveShape(Expr &expr);
+  static bool isShapeOp(BinaryExpr::Op op); ///< + - * /
   /// True for dims, number consts, integers and + - * / of them, also where a `/` leaves a rest.
   static bool madeOfDims(const Expr &expr);
   /// Requires `shape` >= 0 at every size: proven, wrong (an error at once), or left for when sizes are bound.

@@ -34,13 +34,11 @@ const Type *TensorTyper::typeSplit(CallExpr &expr, Call &call) {
   std::optional<Shape> part = whole.dividedBy(Shape(*count));
   if (!part) {
     const DimVar *dim = whole.singleDim();
-    Diagnostic &diagnostic =
-        error(expr.range,
-              "`" + whole.str() + "` does not divide by " + std::to_string(*count) + " at every size", "T1");
-    diagnostic.note(arg.range, quote(arg) + " is " + quote(arg.type));
-    diagnostic.hint("make the whole of its part: `dim part, " + (dim ? dim->name : std::string("whole")) +
-                    " = " + std::to_string(*count) + " * part;`");
-    return fail();
+    return refuseOperands(
+        {&arg}, expr.range,
+        "`" + whole.str() + "` does not divide by " + std::to_string(*count) + " at every size", "T1",
+        "make the whole of its part: `dim part, " + (dim ? dim->name : std::string("whole")) + " = " +
+            std::to_string(*count) + " * part;`");
   }
   std::vector<Shape> extents = arg.type->extents;
   extents[*axis] = *part;
@@ -70,20 +68,15 @@ const Type *TensorTyper::typeReshape(CallExpr &expr) {
     before = before * extent;
   for (const Shape &extent : *shapes)
     after = after * extent;
-  if (before.overflowed() || after.overflowed()) {
-    error(expr.range,
-          "the number of elements of `reshape` " + (before.overflowed() ? before : after).excess(), "T1")
-        .note(arg.range, quote(arg) + " is " + quote(arg.type));
-    return fail();
-  }
-  if (before != after) {
-    error(expr.range,
-          "`reshape` keeps the number of elements: there are `" + before.str() + "`, the new shape holds `" +
-              after.str() + "`",
-          "T1")
-        .note(arg.range, quote(arg) + " is " + quote(arg.type));
-    return fail();
-  }
+  if (before.overflowed() || after.overflowed())
+    return refuseOperands(
+        {&arg}, expr.range,
+        "the number of elements of `reshape` " + (before.overflowed() ? before : after).excess(), "T1");
+  if (before != after)
+    return refuseOperands({&arg}, expr.range,
+                          "`reshape` keeps the number of elements: there are `" + before.str() +
+                              "`, the new shape holds `" + after.str() + "`",
+                          "T1");
   return types_.number(arg.type->scalar, std::move(*shapes), arg.type->bound);
 }
 
@@ -126,12 +119,10 @@ const Type *TensorTyper::typePut(CallExpr &expr) {
   coercion_.settle(row);
   if (row.type->extents != extents) {
     const Type *wanted = types_.number(x.type->scalar, extents, x.type->bound);
-    noteOperands(error(row.range,
-                       "`put` replaces a row of " + quote(x) + ", which is " + quote(wanted) + ", but " +
-                           quote(row) + " is " + quote(row.type),
-                       "T3"),
-                 {&x});
-    return fail();
+    return refuseOperands({&x}, row.range,
+                          "`put` replaces a row of " + quote(x) + ", which is " + quote(wanted) + ", but " +
+                              quote(row) + " is " + quote(row.type),
+                          "T3");
   }
   return types_.number(*scalar == Scalar::Index ? Scalar::Int : *scalar, x.type->extents);
 }
@@ -193,14 +184,11 @@ const Type *TensorTyper::typeConv2d(CallExpr &expr, Call &call) {
   if (K.type->rank() != 4)
     return operands_.wrongArgument(K, info, "windows `f32[out, channels, rows, columns]`");
   const std::vector<Shape> &picture = x.type->extents, &window = K.type->extents;
-  if (picture[0] != window[1]) {
-    noteOperands(error(expr.callee->range,
-                       "shapes differ in `conv2d`: the picture has `" + picture[0].str() +
-                           "` channels, the windows take `" + window[1].str() + "`",
-                       "T2"),
-                 {&x, &K});
-    return fail();
-  }
+  if (picture[0] != window[1])
+    return refuseOperands({&x, &K}, expr.callee->range,
+                          "shapes differ in `conv2d`: the picture has `" + picture[0].str() +
+                              "` channels, the windows take `" + window[1].str() + "`",
+                          "T2");
   auto stride = forBothAxes(expr, "stride", Shape(1)), padding = forBothAxes(expr, "padding", Shape());
   if (!stride || !padding)
     return fail();
@@ -221,15 +209,11 @@ const Type *TensorTyper::typeConv2d(CallExpr &expr, Call &call) {
                                     "T2"))
       return fail();
     std::optional<Shape> steps = room.flooredBy(*step);
-    if (!steps) {
-      noteOperands(error(expr.range,
-                         "`" + room.str() + "` does not divide by the stride " + std::to_string(*step) +
-                             " at every size",
-                         "T1"),
-                   {&x, &K})
-          .hint("make the whole of its part: `dim part, whole = " + std::to_string(*step) + " * part;`");
-      return fail();
-    }
+    if (!steps)
+      return refuseOperands(
+          {&x, &K}, expr.range,
+          "`" + room.str() + "` does not divide by the stride " + std::to_string(*step) + " at every size",
+          "T1", "make the whole of its part: `dim part, whole = " + std::to_string(*step) + " * part;`");
     extents.push_back(*steps + Shape(1));
     call.stride[axis] = *step;
     call.padding[axis] = beside;

@@ -38,7 +38,7 @@ enum class Scalar { F32, Int, Bool, Index, IntLiteral, FloatLiteral };
 
 struct Type {
   enum class Kind {
-    Error,  ///< of an expression with an error: fits everything, so that nothing follows from it
+    Error,  ///< of an expression with an error: assignable to everything, so that nothing follows from it
     Number, ///< scalar (rank 0) or tensor of f32, int, bool, index[bound]
     Data,   ///< a node
     Record,
