@@ -59,11 +59,7 @@ bool CallGraph::checkFns() {
     for (const CallSite &site : sites)
       if (isFn(caller) && isFn(site.callee))
         graph.edge(caller, site.callee);
-  std::map<const FuncInfo *, size_t> circleOf;
-  auto circles = graph.circles();
-  for (size_t i = 0; i < circles.size(); ++i)
-    for (const FuncInfo *func : circles[i])
-      circleOf[func] = i;
+  std::map<const FuncInfo *, size_t> circleOf = graph.circleNumbers();
   std::set<const FuncInfo *> reported;
   for (const FuncInfo &func : out_.funcInfos) {
     auto circle = circleOf.find(&func);
@@ -90,7 +86,7 @@ bool CallGraph::checkFns() {
     }
     diagnostic.hint("make it a `cell`");
   }
-  return circles.empty();
+  return circleOf.empty();
 }
 
 void CallGraph::checkCells() {
@@ -98,13 +94,8 @@ void CallGraph::checkCells() {
   for (const auto &[caller, sites] : calls_)
     for (const CallSite &site : sites)
       graph.edge(caller, site.callee);
-  std::set<const FuncInfo *> recursive; // these may need other instances of themselves
-  for (const auto &circle : graph.circles())
-    for (const FuncInfo *func : circle)
-      if (func->decl->funcKind == FuncDecl::FuncKind::Cell)
-        recursive.insert(func);
-  for (const FuncInfo *cell : recursive)
-    if (holdsList(cell->result))
+  for (const auto &[cell, circle] : graph.circleNumbers())
+    if (cell->decl->funcKind == FuncDecl::FuncKind::Cell && holdsList(cell->result))
       error(cell->decl->result->range,
             "cell `" + cell->name + "` is recursive and gives " + quote(cell->result) +
                 "; results of recursive cells hold no lists",

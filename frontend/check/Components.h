@@ -26,6 +26,8 @@ public:
   std::vector<std::vector<T *>> components() const;
   /// Those that reach themselves: components of several, or of one with an edge to itself.
   std::vector<std::vector<T *>> circles() const;
+  /// Of each that reaches itself, which of the circles it lies in.
+  std::map<T *, size_t> circleNumbers() const;
 
 private:
   size_t numberOf(T *object) {
@@ -101,6 +103,15 @@ template <typename T> std::vector<std::vector<T *>> Graph<T>::circles() const {
     if (component.size() > 1 || std::find(next.begin(), next.end(), number) != next.end())
       result.push_back(std::move(component));
   }
+  return result;
+}
+
+template <typename T> std::map<T *, size_t> Graph<T>::circleNumbers() const {
+  std::map<T *, size_t> result;
+  std::vector<std::vector<T *>> found = circles();
+  for (size_t i = 0; i < found.size(); ++i)
+    for (T *member : found[i])
+      result[member] = i;
   return result;
 }
 

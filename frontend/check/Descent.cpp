@@ -125,11 +125,7 @@ const Descent::Call *Descent::openCall(const Recursion &recursion, const Measure
     stays.push_back(call);
     graph.edge(call->caller, call->callee);
   }
-  std::map<const FuncInfo *, size_t> circleOf;
-  auto circles = graph.circles();
-  for (size_t i = 0; i < circles.size(); ++i)
-    for (const FuncInfo *cell : circles[i])
-      circleOf[cell] = i;
+  std::map<const FuncInfo *, size_t> circleOf = graph.circleNumbers();
   for (const Call *call : stays) {
     auto from = circleOf.find(call->caller), to = circleOf.find(call->callee);
     if (from != circleOf.end() && to != circleOf.end() && from->second == to->second)

@@ -73,15 +73,12 @@ void addParts(const Type *type, std::vector<const void *> &parts) {
 }
 
 /// The records or layers that contain themselves.
-std::set<const void *> inCircles(const std::map<const void *, std::vector<const void *>> &graph) {
+std::map<const void *, size_t> inCircles(const std::map<const void *, std::vector<const void *>> &graph) {
   Graph<const void> edges;
   for (const auto &[from, parts] : graph)
     for (const void *part : parts)
       edges.edge(from, part);
-  std::set<const void *> result;
-  for (const auto &circle : edges.circles())
-    result.insert(circle.begin(), circle.end());
-  return result;
+  return edges.circleNumbers();
 }
 
 /// Depth-first search for a way from `start` back to itself.
@@ -107,7 +104,7 @@ void Sizes::checkRecords() {
   for (RecordInfo &info : out_.recordInfos)
     for (FieldInfo &field : info.fields)
       addParts(field.type, graph[&info]);
-  std::set<const void *> infinite = inCircles(graph);
+  std::map<const void *, size_t> infinite = inCircles(graph);
   for (RecordInfo &info : out_.recordInfos)
     if (infinite.count(&info))
       error(info.decl->name.range, "record `" + info.name + "` contains itself", "T5")
@@ -122,7 +119,7 @@ bool Sizes::checkLayers() {
     for (const Binding *member : info.members)
       if (member->kind == Binding::Kind::Param)
         addParts(member->type, graph[&info]);
-  std::set<const void *> infinite = inCircles(graph);
+  std::map<const void *, size_t> infinite = inCircles(graph);
   std::set<const void *> reported; // a circle is one error
   for (LayerInfo &info : out_.layerInfos) {
     if (!infinite.count(&info) || reported.count(&info))

@@ -260,11 +260,7 @@ void StructureChecker::reportOwnCycles() {
   for (auto &[cell, calls] : ownCalls_)
     for (const OwnCall &call : calls)
       graph.edge(cell, call.callee);
-  std::map<const FuncInfo *, size_t> circleOf;
-  auto circles = graph.circles();
-  for (size_t i = 0; i < circles.size(); ++i)
-    for (const FuncInfo *cell : circles[i])
-      circleOf[cell] = i;
+  std::map<const FuncInfo *, size_t> circleOf = graph.circleNumbers();
   std::set<size_t> reported; // a circle is one remark
   for (auto &[cell, calls] : ownCalls_)
     for (const OwnCall &call : calls) {
