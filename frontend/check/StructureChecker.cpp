@@ -31,9 +31,9 @@ void StructureChecker::run() {
   for (const FuncInfo *func : out_.allFunctions)
     if (func->file == &main_ && !seen_.count(func))
       root(*func);
-  reportOwnCycles();
+  cellCalls_.remarkOwnCycles();
   descent_.finish();
-  reportChangingLists();
+  cellCalls_.reportChangingLists(descent_);
   descent_.report(reporter_.shown());
 }
 

@@ -2,11 +2,7 @@
 #ifndef DBC_FRONTEND_STRUCTURECHECKER_H
 #define DBC_FRONTEND_STRUCTURECHECKER_H
 
-#include "frontend/check/AbstractValue.h"
-#include "frontend/check/Check.h"
-#include "frontend/check/Descent.h"
-#include "frontend/check/InvariantParameters.h"
-#include "frontend/check/Reporter.h"
+#include "frontend/check/CellCalls.h"
 
 namespace dbc::frontend {
 
@@ -15,7 +11,7 @@ namespace dbc::frontend {
 class StructureChecker {
 public:
   StructureChecker(CheckedProgram &out, const File &main, Reporter &reporter)
-      : out_(out), main_(main), reporter_(reporter) {}
+      : out_(out), main_(main), reporter_(reporter), cellCalls_(out, reporter) {}
 
   void run();
 
@@ -50,8 +46,6 @@ private:
   void requireLength(const Expr &expr, const AbstractValue &list, const std::string &use);
   void requireLengths(const Expr &expr, const AbstractValue &value, const std::string &use);
   void checkOrigin(const CallExpr &expr, const AbstractValue &logits);
-  void reportOwnCycles();
-  void reportChangingLists();
   std::string quote(const Expr &expr) const { return reporter_.quote(expr); }
   /// Null where the rule is reported for this place already.
   Diagnostic *error(SourceRange range, const std::string &message, const std::string &rule);
@@ -66,19 +60,7 @@ private:
   std::set<const FuncInfo *> seen_;
   std::map<std::string, AbstractValue> results_;
   std::set<std::pair<uint64_t, std::string>> reported_;
-  /// Cells that call another (or themselves) with their own node.
-  struct OwnCall {
-    const FuncInfo *callee;
-    SourceRange range;
-  };
-  std::map<const FuncInfo *, std::vector<OwnCall>> ownCalls_;
-  /// Calls of cells in cells: of each argument the caller's own value that it is, or null, and where it is.
-  struct GivenCall {
-    const FuncInfo *caller, *callee;
-    std::vector<const Binding *> values;
-    std::vector<SourceRange> ranges;
-  };
-  std::vector<GivenCall> givenCalls_;
+  CellCalls cellCalls_;
   Descent descent_;
 };
 

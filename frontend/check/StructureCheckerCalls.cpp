@@ -3,8 +3,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "frontend/check/StructureChecker.h"
 
-#include "frontend/check/Components.h"
-
 #include <algorithm>
 
 namespace dbc::frontend {
@@ -76,15 +74,10 @@ AbstractValue StructureChecker::evalCell(const CallExpr &expr, const Call &call,
   }
   if (cell_) {
     descent_.call(*cell_, *call.func, expr.range, args);
-    GivenCall given{cell_, call.func, {}, {}};
-    for (size_t i = 0; i < args.size(); ++i) {
-      given.values.push_back(args[i].ownValue);
-      given.ranges.push_back(expr.args[i]->range);
-    }
-    givenCalls_.push_back(std::move(given));
+    cellCalls_.add(*cell_, *call.func, expr, args);
   }
   if (cell_ && own) {
-    ownCalls_[cell_].push_back({call.func, expr.range});
+    cellCalls_.addOwn(*cell_, *call.func, expr.range);
     if (call.func == cell_ && same)
       if (Diagnostic *diagnostic = error(expr.range,
                                          quote(expr) + " needs itself: cell `" + cell_->name +
@@ -214,69 +207,6 @@ void StructureChecker::checkOrigin(const CallExpr &expr, const AbstractValue &lo
     return;
   diagnostic->note(logits.originRange, "`" + made + "` stands here");
   diagnostic->hint("leave `" + made + "` out: `" + loss + "` has it built in");
-}
-
-/// Values that change along a recursion hold no lists (C6).
-void StructureChecker::reportChangingLists() {
-  InvariantParameters invariants;
-  std::map<const Binding *, unsigned> numbers;
-  std::set<const FuncInfo *> callees;
-  for (const GivenCall &call : givenCalls_) {
-    if (!callees.insert(call.callee).second)
-      continue;
-    for (const Binding *parameter : call.callee->arguments)
-      if (!parameter->type->isKey())
-        numbers[parameter] = invariants.add(callees.size());
-  }
-  auto isInside = [&](const GivenCall &call) { return descent_.inOneRecursion(call.caller, call.callee); };
-  for (const GivenCall &call : givenCalls_)
-    for (size_t i = 0; isInside(call) && i < call.values.size(); ++i) {
-      const Binding *parameter = call.callee->arguments[i];
-      if (parameter->type->isKey())
-        continue;
-      if (call.values[i])
-        invariants.handOn(numbers[call.values[i]], numbers[parameter]);
-      else
-        invariants.change(numbers[parameter]);
-    }
-  invariants.finish();
-  for (const GivenCall &call : givenCalls_)
-    for (size_t i = 0; isInside(call) && i < call.values.size(); ++i) {
-      const Binding *parameter = call.callee->arguments[i];
-      if (!parameter->type->isKey() && holds(parameter->type, &Type::isList) &&
-          invariants.changes(numbers[parameter]))
-        if (Diagnostic *diagnostic =
-                error(call.ranges[i],
-                      "the value `" + parameter->name + "` of cell `" + call.callee->name +
-                          "` holds a list and changes along the recursion",
-                      "C6"))
-          diagnostic->note(parameter->range, "`" + parameter->name + "` is `" + parameter->type->str() + "`")
-              .hint("hand the list on as it is, and an int key that says where in it");
-    }
-}
-
-void StructureChecker::reportOwnCycles() {
-  Graph<const FuncInfo> graph;
-  for (auto &[cell, calls] : ownCalls_)
-    for (const OwnCall &call : calls)
-      graph.edge(cell, call.callee);
-  std::map<const FuncInfo *, size_t> circleOf = graph.circleNumbers();
-  std::set<size_t> reported; // a circle is one remark
-  for (auto &[cell, calls] : ownCalls_)
-    for (const OwnCall &call : calls) {
-      auto from = circleOf.find(cell), to = circleOf.find(call.callee);
-      bool back = from != circleOf.end() && to != circleOf.end() && from->second == to->second;
-      if (!back || call.callee == cell) // of itself: an error already
-        continue;
-      if (!reported.insert(from->second).second)
-        break;
-      reporter_.shown().remark(call.range,
-                               "cell `" + cell->name + "` may need itself by way of `" + call.callee->name +
-                                   "`, which is given the same " +
-                                   (cell->arguments.size() == 1 ? "node" : "keys") +
-                                   "; tested for each batch",
-                               "C3");
-    }
 }
 
 } // namespace dbc::frontend
