@@ -24,13 +24,13 @@ struct Program;
 /// as long as the tree is read. Annotations are complete only if no error was reported.
 ///
 /// Where what is annotated:
-///   Expr::type           of every expression; an expression that names no value (callee, module, layer
-///   function)
-///                        has none. A number literal has the type its place asks.
+///   Expr::type           of every expression; one that names no value (callee, module, layer function) has
+///                        none. A number literal has the type its place asks.
 ///   NameExpr, TypeExpr   resolved: the Binding of the name
-///   MemberExpr           resolved: Field (of node or record), Param / Const / Func (of a layer or module),
-///   .. CallExpr             resolved: a Call BinderExpr           resolved: Builtin MatchExpr resolved:
-///   Data; arms name constructors (DataInfo::constructorIndex), their fields'
+///   MemberExpr           resolved: Field (of node or record), Param / Const / Func (of a layer or module)
+///   CallExpr             resolved: a Call
+///   BinderExpr           resolved: Builtin
+///   MatchExpr            resolved: Data; arms name constructors (DataInfo::constructorIndex), their fields'
 ///                        `resolved` are Locals with `index` = position in the constructor
 ///   SubscriptExpr        resolved: a Subscripts (null for the callee `index[n]`)
 ///   RecordExpr           type: the Record type; fields are named, in any order
