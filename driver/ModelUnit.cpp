@@ -126,6 +126,7 @@ Exit ModelUnit::transform(const std::string &until, mlir::OwningOpRef<mlir::Modu
       return exit;
   result = meaning_->clone();
   mlir::PassManager passes(&context_);
+  passes.enableVerifier(options_.verifyEach); // a tenth of the time; what comes out is verified in any case
   const int64_t realBytes = options_.f64 ? 8 : 4;
   passes::buildPipeline(passes, {until, static_cast<int64_t>(options_.tableBudget) / realBytes,
                                  device ? passes::Target::Cuda : passes::Target::Cpu, realBytes,
@@ -155,6 +156,8 @@ Exit ModelUnit::transform(const std::string &until, mlir::OwningOpRef<mlir::Modu
       return kUserError;
     throw std::logic_error("a pass failed");
   }
+  if (mlir::failed(mlir::verify(*result)))
+    throw std::logic_error("the passes made what is not valid");
   return kFine;
 }
 

@@ -13,6 +13,18 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
+#include "llvm/Config/abi-breaking.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Debug.h"
+
+#if !LLVM_ENABLE_ABI_BREAKING_CHECKS // else LLVM has assertions, and this option itself
+static llvm::cl::opt<std::string> debugOnly("debug-only", llvm::cl::desc("Let this pass say what it decides"),
+                                            llvm::cl::value_desc("pass"),
+                                            llvm::cl::callback([](const std::string &pass) {
+                                              llvm::DebugFlag = true;
+                                              llvm::setCurrentDebugType(pass.c_str());
+                                            }));
+#endif
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;

@@ -243,6 +243,8 @@ private:
         ->expected(1)
         ->take_all()
         ->allow_extra_args(false);
+    compile->add_flag("--verify-each", o.model.verifyEach,
+                      "verify what each pass makes, not the last one alone");
     addReal(compile);
     addWeightType(compile);
     addTables(compile);

@@ -11,14 +11,16 @@ def DynOrderErrors : Pass<"dyn-order-errors", "::mlir::ModuleOp"> {
   let summary = "Keep the order of evaluation, for telling an input's first error (LANGUAGE E2)";
   let description = [{
     Before any pass moves anything, the structure of each entry, and of what it calls, is written down as steps that the
-    runtime can walk through: what is tested there, and which operations may fail by what is computed. These, binders, and
-    keys of cells get numbers in their locations, see ir/Dyn/Numbers.h.
+    runtime can walk through: what is tested there, and which operations may fail by what is computed. Afterwards each entry
+    has a `kernel.evaluation`, and these operations, binders and keys of cells have numbers in their locations, see
+    ir/Dyn/Numbers.h.
     ```mlir
     dyn.entry @e(%xs) { %x = dyn.at %xs[0] ... }
     ==>
     kernel.evaluation @e words ["e", "", "e.dyn:3:4"] code array<i32: ...>
     ```
   }];
+  let statistics = [Statistic<"numbered", "numbered", "Binders, keys and operations that got a number">];
   let dependentDialects = ["::dbc::kernel::KernelDialect"];
 }
 
@@ -26,7 +28,9 @@ def DynDecompose : Pass<"dyn-decompose", "::mlir::ModuleOp"> {
   let summary = "Write list ops that batching does not know by those that it does";
   let description = [{
     `dyn.softmax_list` becomes a logsumexp of the list and a map: exp(x - logsumexp). Elementwise over tensors, stable.
+    Afterwards no `dyn.softmax_list` is left.
   }];
+  let statistics = [Statistic<"decomposed", "decomposed", "Operations written by others">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
@@ -55,7 +59,13 @@ def DynHoist : Pass<"dyn-hoist", "::mlir::ModuleOp"> {
     dyn.map (%xs) { ^bb0(%x): %m = dyn.at %ms[0] ... }
     ```
     A `while` may leave out the first step as well: then what is computed there must do no harm (LANGUAGE S4).
+
+    Afterwards each operation directly in the body of a binder uses a value of that body, may fail an input, or does more
+    than to give its results.
   }];
+  let statistics = [
+    Statistic<"movedOps", "moved-ops", "Operations moved out of a binder">,
+    Statistic<"madeMaps", "made-maps", "Maps made of what may fail, and of what an inner binder computes from its elements">];
 }
 
 def DynForwardTakes : Pass<"dyn-forward-takes", "::mlir::ModuleOp"> {
@@ -69,8 +79,12 @@ def DynForwardTakes : Pass<"dyn-forward-takes", "::mlir::ModuleOp"> {
     ```
     The rows are read where they lie, and what is made of them is seen to depend on the number alone. Lists that are
     reversed, sliced or zipped with others are such lists too: the numbers are reversed, sliced and zipped instead. One
-    element of such a list is the row that one number names.
+    element of such a list is the row that one number names. Afterwards no map, scan or fold goes through such a list, as it
+    is, reversed or sliced; a `dyn.take` that is `checked` stays in its map.
   }];
+  let statistics = [
+    Statistic<"forwardedLists", "forwarded-lists", "Lists of rows whose numbers a binder goes through">,
+    Statistic<"forwardedElements", "forwarded-elements", "Elements of such lists that are taken by their number">];
 }
 
 def DynSplitScans : Pass<"dyn-split-scans", "::mlir::ModuleOp"> {
@@ -82,8 +96,13 @@ def DynSplitScans : Pass<"dyn-split-scans", "::mlir::ModuleOp"> {
     %as = dyn.map (%xs) { ^bb0(%x): contract(%W, %x) }
     dyn.scan (%xs, %as) from (%h) { ^bb0(%x, %a, %s): ... %b = contract(%U, %s) ... }
     ```
-    The map runs once over all elements of a batch; the scan runs by step.
+    The map runs once over all elements of a batch; the scan runs by step. Afterwards, in a scan or fold without a `while`,
+    what uses the state takes real numbers of the body that do not depend on it only where they are elements, constants,
+    made of parameters alone, fields, results of calls, or made of one index that can have a table (batch-fold-tables).
   }];
+  let statistics = [
+    Statistic<"splitScans", "split-scans", "Scans and folds that have a map before them now">,
+    Statistic<"handedLists", "handed-lists", "Lists that these maps give">];
 }
 
 def DynSumOperands : Pass<"dyn-sum-operands", "::mlir::ModuleOp"> {
@@ -101,7 +120,11 @@ def DynSumOperands : Pass<"dyn-sum-operands", "::mlir::ModuleOp"> {
     product moves where adding its operands up costs less than multiplying each, so matrices that differ by element stay;
     not where something else needs it for each element, a `while` ends the list, or the list has one element at most.
     Of lists whose length is the input's, a model is taken to have as many elements as rows with a list.
+    Afterwards a `dyn.moved_product` names each product that stands behind a sum now.
   }];
+  let statistics = [
+    Statistic<"rewrittenSums", "rewritten-sums", "Sums and means of operands instead of products">,
+    Statistic<"productsBehind", "products-behind", "Products that stand behind a sum now">];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
@@ -122,8 +145,12 @@ def DynShareProducts : Pass<"dyn-share-products", "::mlir::ModuleOp"> {
     Instances are taken to be fewer than the rows that read them where the caller is repeated for something that is no
     matter to the callee, and where references lead to it: a graph has at least as many of them as nodes. In a recursion
     that goes down the structure a node is taken to have one parent, so nothing moves from caller to callee. See
-    passes/dyn/CallSharing.h.
+    passes/dyn/CallSharing.h. Afterwards a `dyn.moved_product` says of each product that moved, and of each that stayed as
+    an instance is taken to have one reader, where it is computed.
   }];
+  let statistics = [
+    Statistic<"cutProducts", "cut-products", "Products cut where their parts are known">,
+    Statistic<"furtherResults", "further-results", "Results that cells give besides those of the source">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect", "::mlir::linalg::LinalgDialect"];
 }
 
@@ -142,7 +169,11 @@ def DynMergeProducts : Pass<"dyn-merge-products", "::mlir::ModuleOp"> {
     ==>
     %ks, %vs = dyn.map (%ys) { ^bb0(%y): contract(%K, %y), contract(%V, %y) }
     ```
+    Afterwards no block has two products in use of matrices of parameters with one vector.
   }];
+  let statistics = [
+    Statistic<"mergedProducts", "merged-products", "Products that became part of another one">,
+    Statistic<"mergedMaps", "merged-maps", "Maps that became part of another one">];
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
@@ -160,7 +191,11 @@ def DynLiftValues : Pass<"dyn-lift-values", "::mlir::ModuleOp"> {
     dyn.cell @score(%t: !dyn.node<@Tree>) { %q = dyn.call @answer.score.given() ... }
     dyn.entry @answer(%t: !dyn.node<@Tree>, %x: f32) { ... dyn.call @score(%t) }
     ```
+    Afterwards no cell is given values, and no call gives any.
   }];
+  let statistics = [
+    Statistic<"liftedCalls", "lifted-calls", "Calls from outside that are of a copy now">,
+    Statistic<"copiedRecursions", "copied-recursions", "Copies of recursions">];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
@@ -168,18 +203,21 @@ def DynToBatch : Pass<"dyn-to-batch", "::mlir::ModuleOp"> {
   let summary = "Flatten each entry to a program over the rows of a batch";
   let description = [{
     Each binder, arm and cell becomes a space, each call site a relation, each arithmetic op a stage of its own. See
-    passes/lower/Flatten.h.
+    passes/lower/Flatten.h. Afterwards each entry is a `batch.program`, and no `dyn.data`, `dyn.param`, `dyn.cell` or
+    `dyn.entry` is left.
   }];
+  let statistics = [Statistic<"madeStages", "made-stages", "Stages of all programs">];
   let dependentDialects = ["::dbc::batch::BatchDialect", "::dbc::kernel::KernelDialect"];
 }
 
 def BatchSinkTakes : Pass<"batch-sink-takes", "::mlir::ModuleOp"> {
   let summary = "Take rows of parameters where they are used";
   let description = [{
-    A buffer that holds nothing but `dyn.take` of a parameter, at an index that is a column or a buffer of the same space, is
-    not read by other stages over that space: they take the row themselves. A matrix for each row would be moved through
-    memory otherwise, and products with it could not use packed weights.
+    Afterwards a buffer that holds nothing but a `dyn.take` of a parameter, not `checked`, at an index that is a column or a
+    buffer of the same space, is not read by other stages over that space: they take the row themselves. A matrix for each
+    row would be moved through memory otherwise, and products with it could not use packed weights.
   }];
+  let statistics = [Statistic<"sunkReads", "sunk-reads", "Reads of buffers that became what was written there">];
 }
 
 def BatchFoldTables : Pass<"batch-fold-tables", "::mlir::ModuleOp"> {
@@ -196,10 +234,13 @@ def BatchFoldTables : Pass<"batch-fold-tables", "::mlir::ModuleOp"> {
     batch.stage @table.leaf over @table.Leaf.word { ... write %y, @table.leaf }
     batch.stage @next over @Leaf { %y = batch.gather @table.leaf via @rel.Leaf.word ... }
     ```
-    All tables of the module together have at most `numbers` numbers; the smallest come first. Parameters must not change while
-    the model lives: inference only.
+    Afterwards all tables that a run looks up have at most `numbers` numbers together; the smallest came first. Parameters
+    must not change while the model lives: inference only.
   }];
   let options = [Option<"numbers", "numbers", "int64_t", "64 << 20", "numbers that all tables together may have">];
+  let statistics = [
+    Statistic<"foldedTables", "folded-tables", "Tables that a run looks up">,
+    Statistic<"tableNumbers", "table-numbers", "Numbers in these tables">];
 }
 
 def BatchPartition : Pass<"batch-partition", "::mlir::ModuleOp"> {
@@ -207,18 +248,28 @@ def BatchPartition : Pass<"batch-partition", "::mlir::ModuleOp"> {
   let description = [{
     The stages and what they read from each other form a graph. A strongly connected component with a cycle is a loop:
     the edges that close it are reads carried by a recursion group or a scan. Inside a loop the edges carried by it are
-    dropped and the search goes on, so scans inside a recursion nest. All else runs once. Sets the attribute `loops` of
-    each stage, outermost first.
+    dropped and the search goes on, so scans inside a recursion nest. All else runs once. Afterwards each stage has its
+    loops in the attribute `loops`, outermost first.
   }];
+  let statistics = [Statistic<"foundLoops", "found-loops", "Loops that stages run in">];
 }
 
 def BatchOrderStages : Pass<"batch-order-stages", "::mlir::ModuleOp"> {
   let summary = "Put the stages in an order in which every value is there before it is read";
-  let description = "Stages of one loop stand together; among the possible orders the source's is kept.";
+  let description = [{
+    Afterwards each stage stands behind those that it reads from, but for reads that a loop around both carries, and stages
+    of one loop stand together; among the possible orders the source's is kept.
+  }];
+  let statistics = [Statistic<"movedStages", "moved-stages", "Stages that changed their place">];
 }
 
 def BatchAssignLevels : Pass<"batch-assign-levels", "::mlir::ModuleOp"> {
   let summary = "Nest the stages in `batch.levels` and `batch.steps` and say which spaces run by tick";
+  let description = [{
+    Afterwards no stage has the attribute `loops`: it stands in these loops. A space is `ticked` where a stage over it
+    stands in a loop, and the schedule has a `kernel.ticks` for it, unless its rows are instances.
+  }];
+  let statistics = [Statistic<"madeLoops", "made-loops", "Loops made around stages">];
 }
 
 def BatchFuse : Pass<"batch-fuse", "::mlir::ModuleOp"> {
@@ -226,16 +277,21 @@ def BatchFuse : Pass<"batch-fuse", "::mlir::ModuleOp"> {
   let description = [{
     Two stages merge if no stage between them needs the first and is needed by the second: the second moves up to the
     first, or, where it must stay behind a stage between them, the first down to it. A value that the fused stage wrote
-    is not read back; a buffer that nobody reads any more disappears.
+    is not read back. Afterwards each buffer is read by a stage or is an output.
   }];
+  let statistics = [
+    Statistic<"fusedStages", "fused-stages", "Stages that became part of another one">,
+    Statistic<"droppedBuffers", "dropped-buffers", "Buffers that nobody reads any more">];
 }
 
 def BatchSplitGates : Pass<"batch-split-gates", "::mlir::ModuleOp"> {
   let summary = "Compute gate by gate what is cut into gates afterwards";
   let description = [{
     `split(f(x, y))` becomes f of the slices of x and y, for elementwise f, where nothing uses f(x, y) as a whole and the
-    slices are of equal size, one after the other. The sum of a product and its bias stays: it is cut where it is made.
+    slices are of equal size, one after the other. Afterwards nothing elementwise is used by such slices alone, but for
+    constants and the sum of a product and its bias, which is cut where it is made.
   }];
+  let statistics = [Statistic<"splitOps", "split-ops", "Operations computed gate by gate">];
 }
 
 def BatchBlas : Pass<"batch-blas", "::mlir::ModuleOp"> {
@@ -254,17 +310,24 @@ def BatchBlas : Pass<"batch-blas", "::mlir::ModuleOp"> {
     batch.stage @s over @rows { %y = batch.read @s.y  %z = tanh %y  write %z, @z }
     ```
     Stages for rows that a `while` keeps stay whole. A CPU has the same stages, and computes each by its own loops.
+    Afterwards each stage with `blas` has one product and one write, and takes the vector from one read.
   }];
   let options = [Option<"weights", "weights", "int64_t", "1", "numbers of a matrix from which its products are taken">];
+  let statistics = [
+    Statistic<"cutStages", "cut-stages", "Stages cut into parts">,
+    Statistic<"productStages", "product-stages", "Stages of one product each">];
 }
 
 def BatchClassifyAccesses : Pass<"batch-classify-accesses", "::mlir::ModuleOp"> {
   let summary = "Say of each relation how many rows it joins with one, and drop those not needed";
   let description = [{
     A relation is `one_to_one` where no two rows name the same one, as far as the functions that push its column show, else
-    `many_to_one`. A gather from the rows of a space that lie like the stage's own becomes a read. Then relations by which no
-    stage goes are erased, and columns that nobody reads.
+    `many_to_one`. A gather from the rows of a space that lie like the stage's own becomes a read. Afterwards a stage goes by
+    each relation, and columns that nobody reads are left only where the schedule fills them in.
   }];
+  let statistics = [
+    Statistic<"alignedGathers", "aligned-gathers", "Gathers that became reads">,
+    Statistic<"droppedColumns", "dropped-columns", "Columns that nobody reads">];
 }
 
 def BatchPutTogether : Pass<"batch-put-together", "::mlir::ModuleOp"> {
@@ -272,7 +335,9 @@ def BatchPutTogether : Pass<"batch-put-together", "::mlir::ModuleOp"> {
   let description = [{
     Outermost loops of which none needs what another one makes, as the two directions of a bidirectional network, are put
     into one `together`; stages between them that the first does not need go before it.
+    Afterwards no loop in a `together` touches what another one in it writes.
   }];
+  let statistics = [Statistic<"joinedLoops", "joined-loops", "Loops put together with others">];
 }
 
 def BatchPlanSteps : Pass<"batch-plan-steps", "::mlir::ModuleOp"> {
@@ -283,7 +348,8 @@ def BatchPlanSteps : Pass<"batch-plan-steps", "::mlir::ModuleOp"> {
     is of rows that lie a constant number of levels back (`ago`). That is known of one cell whose calls all lower a secondary
     key, an integer: the instances of a level are then those of one value of the key (`level_key` of the group). Behind the
     loop rows of the last level may be read: through calls with the greatest key that there is. A stage without products that
-    writes some of the rows before the loop moves into it.
+    writes some of the rows before the loop moves into it. Afterwards each read of such a buffer that its loop carries has
+    `ago`.
     ```mlir
     batch.buffer @state.h over @state : f32
     batch.stage @state.copy over @state.then { ... scatter %x, @state.h via @rel.parent }
@@ -298,10 +364,20 @@ def BatchPlanSteps : Pass<"batch-plan-steps", "::mlir::ModuleOp"> {
     Inference on a CPU only: a gradient needs other rows, and blocks of a GPU's threads may wait for numbers of which each is
     written once.
   }];
+  let statistics = [
+    Statistic<"plannedBuffers", "planned-buffers", "Buffers that keep some levels alone">,
+    Statistic<"movedStages", "moved-stages", "Stages moved into a loop">];
 }
 
 def BatchPlanBuffers : Pass<"batch-plan-buffers", "::mlir::ModuleOp"> {
   let summary = "Give buffers slots; buffers whose lives do not overlap share one";
+  let description = [{
+    Afterwards each buffer has a slot, but for outputs and what is computed when the model is made; buffers of one slot
+    have numbers of one type, and each is touched for the last time before the next one is touched at all.
+  }];
+  let statistics = [
+    Statistic<"usedSlots", "used-slots", "Slots of all programs">,
+    Statistic<"sharedBuffers", "shared-buffers", "Buffers that got a slot of another one">];
 }
 
 def ScheduleCpu : Pass<"schedule-cpu", "::mlir::ModuleOp"> {
@@ -314,7 +390,12 @@ def ScheduleCpu : Pass<"schedule-cpu", "::mlir::ModuleOp"> {
       counts as 1.25, 1.08 and 1.03 times as dear, as it has too few independent sums for a row or two; more than 6 panels
       do not fit the registers.
     * `grain`: rows that make 200,000 operations.
+
+    Afterwards each stage has a `schedule`; one that it had stays.
   }];
+  let statistics = [
+    Statistic<"blockedStages", "blocked-stages", "Stages whose blocks have several rows">,
+    Statistic<"tiledStages", "tiled-stages", "Stages computed in tiles of units">];
 }
 
 def ScheduleCuda : Pass<"schedule-cuda", "::mlir::ModuleOp"> {
@@ -324,12 +405,24 @@ def ScheduleCuda : Pass<"schedule-cuda", "::mlir::ModuleOp"> {
       number, or one of a list; else 32. Fewer, but two at least, where scratch would take more than 48 KiB.
     * `units`: 16 where a product's result is used element by element: each tile is a block of threads. 8 where such a block
       can keep its weights in shared memory for a whole loop, and one of 16 units cannot.
+
+    Afterwards each stage has a `schedule`; one that it had stays.
   }];
   let options = [Option<"realBytes", "real-bytes", "int64_t", "4", "bytes of a number of the emitter's type">];
+  let statistics = [
+    Statistic<"shortenedBlocks", "shortened-blocks", "Stages with fewer rows in a block, as scratch is short">,
+    Statistic<"tiledStages", "tiled-stages", "Stages computed in tiles of units">];
 }
 
 def BatchToKernel : Pass<"batch-to-kernel", "::mlir::ModuleOp"> {
   let summary = "Lower stages to loops; decides nothing";
+  let description = [{
+    Loops of one `together` come apart where they may fail an input: which failure is told depends on their order.
+    Afterwards no operation of `batch` is left: each stage is a `kernel.func` that one `kernel.launch` runs.
+  }];
+  let statistics = [
+    Statistic<"loweredStages", "lowered-stages", "Stages lowered to loops">,
+    Statistic<"partedTogethers", "parted-togethers", "Togethers taken apart, as their loops may fail an input">];
   let dependentDialects = ["::dbc::kernel::KernelDialect"];
 }
 
@@ -337,9 +430,13 @@ def KernelBlas : Pass<"kernel-blas", "::mlir::ModuleOp"> {
   let summary = "Have a library compute the stages that batch-blas made";
   let description = [{
     The loops of a stage with `blas` become one `kernel.gemm`, whose matrix has no tiles and no contract; its `init` is the
-    product's bias, which the library adds.
+    product's bias, which the library adds. Afterwards each function with `blas` is one `kernel.gemm`, and each matrix has a product
+    or a `kernel.gemm`.
   }];
   let options = [Option<"tf32", "tf32", "bool", "false", "let the library cut operands to tf32">];
+  let statistics = [
+    Statistic<"madeGemms", "made-gemms", "Products that a library computes">,
+    Statistic<"droppedMatrices", "dropped-matrices", "Matrices whose products are all the library's">];
   let dependentDialects = ["::dbc::kernel::KernelDialect"];
 }
 
@@ -347,10 +444,14 @@ def KernelMatrixUnits : Pass<"kernel-matrix-units", "::mlir::ModuleOp"> {
   let summary = "Compute products on a GPU's matrix units";
   let description = [{
     Products of rows and a matrix of f32 get a contract: how many chunks of inputs are added up, in which order, by which
-    instruction. One matrix has one, for all its products. Those whose rows each have a matrix of their own, and those of a
-    matrix whose products have operands of several lengths, stay as they are.
+    instruction. Afterwards all products of a matrix with a contract have scratch for their `sums`, and no others. Those
+    whose rows each have a matrix of their own, and those of a matrix whose products have operands of several lengths, stay
+    as they are.
   }];
   let options = [Option<"tf32", "tf32", "bool", "false", "cut operands to the 11 bits of tf32">];
+  let statistics = [
+    Statistic<"contracts", "contracts", "Matrices that got a contract">,
+    Statistic<"productsOnUnits", "products-on-units", "Products on the matrix units">];
   let dependentDialects = ["::dbc::kernel::KernelDialect"];
 }
 
@@ -367,7 +468,10 @@ def KernelFlattenLoops : Pass<"kernel-flatten-loops", "::mlir::ModuleOp"> {
     ```
     A short inner loop is one that compilers write out step by step before they think of vectors: then they must find these in
     what is left, which is slow, and which g++ 12 and before do wrongly. Nests that stretch an axis, transpose or gather stay.
+    Afterwards no such nest is left whose indices are sums and multiples of its counters, alike wherever it touches an array
+    that it writes.
   }];
+  let statistics = [Statistic<"flattenedLoops", "flattened-loops", "Loops that the one inside took over">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::dbc::kernel::KernelDialect"];
 }
 
@@ -383,7 +487,11 @@ def KernelDealLanes : Pass<"kernel-deal-lanes", "::mlir::ModuleOp"> {
     ```
     Other loops are kernel-deal-threads's. So are rows in which a lane would read what another one wrote; where a check stands
     in the loops to share; and reductions inside a loop of independent iterations, of which each is a thread's.
+    Afterwards each `kernel.lanes` stands in a `kernel.warps`, and no lane reads in a row what another one wrote there.
   }];
+  let statistics = [
+    Statistic<"warpRows", "warp-rows", "Loops over rows each of which is a warp's">,
+    Statistic<"sharedLoops", "shared-loops", "Loops in these that lanes share">];
   let dependentDialects = ["::dbc::kernel::KernelDialect"];
 }
 
@@ -395,9 +503,13 @@ def KernelDealThreads : Pass<"kernel-deal-threads", "::mlir::ModuleOp"> {
     one wrote, or replaces what another one reads. Scratch is shared memory if it all fits into 96 KiB, else the largest is
     global.
     Stages whose blocks are a tile of rows of the matrix units may have wide ones too: the attribute `wide` of the function.
-    The stages of the model itself, which run when it is made, stay as they are.
+    The stages of the model itself, which run when it is made, stay as they are. Afterwards the others' loops have no
+    `vector`, and all their locals a `memory`.
   }];
   let options = [Option<"realBytes", "real-bytes", "int64_t", "4", "bytes of a number of the emitter's type">];
+  let statistics = [
+    Statistic<"dealtLoops", "dealt-loops", "Loops that threads share">,
+    Statistic<"barriers", "barriers", "Barriers between what threads do">];
   let dependentDialects = ["::dbc::kernel::KernelDialect"];
 }
 
@@ -408,8 +520,12 @@ def KernelPersist : Pass<"kernel-persist", "::mlir::ModuleOp"> {
     memory. All their blocks of threads must be there at once, and wait for each other behind each stage: a
     `kernel.team_barrier`. First each copies those matrices for which shared memory has room beside that scratch: a
     `kernel.first`.
-    Others are launched stage by stage, and the attribute `apart` says why: a `while` drops rows, or another loop stands inside.
+    Others are launched stage by stage. Afterwards each outermost loop is `persistent`, or its attribute `apart` says why
+    not: a `while` drops rows, or another loop stands inside.
   }];
+  let statistics = [
+    Statistic<"persistentLoops", "persistent-loops", "Loops that may be one launch">,
+    Statistic<"keptMatrices", "kept-matrices", "Matrices that blocks of threads keep for a whole loop">];
   let dependentDialects = ["::dbc::kernel::KernelDialect"];
 }
 
@@ -421,7 +537,11 @@ def KernelAwait : Pass<"kernel-await", "::mlir::ModuleOp"> {
     something else was written in theirs before. Of the other loops the attribute `counts` says why blocks can only count who
     has come: whole numbers are handed on, what a check finds wrong or what was computed before may lead to rows that nobody
     writes, or a product that is not on the matrix units would wait for each of its numbers by itself.
+    Afterwards each loop that may be one launch has `awaits` or `counts`.
   }];
+  let statistics = [
+    Statistic<"awaitingLoops", "awaiting-loops", "Loops whose blocks wait for the numbers that they need">,
+    Statistic<"partedBuffers", "parted-buffers", "Buffers that got memory of their own">];
   let options = [Option<"realBytes", "real-bytes", "int64_t", "4", "bytes of a number of the emitter's type">];
 }
 
@@ -429,9 +549,11 @@ def KernelGraph : Pass<"kernel-graph", "::mlir::ModuleOp"> {
   let summary = "Find programs that a GPU may run as one graph of launches";
   let description = [{
     Which stages are launched, and how often, must follow from the number of levels and steps alone: then one graph serves
-    all batches that have as many. Others are launched one by one, and the attribute `apart` says why: a `while` drops rows,
-    a loop stands in another one, or a library computes a product, which asks the host for the number of rows.
+    all batches that have as many. Others are launched one by one. Afterwards each program's run has `graph`, or its
+    `apart` says why not: a `while` drops rows, a loop stands in another one, or a library computes a product, which asks the
+    host for the number of rows.
   }];
+  let statistics = [Statistic<"graphs", "graphs", "Programs that may run as one graph">];
 }
 
 #endif // DBC_PASSES

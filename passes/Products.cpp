@@ -16,8 +16,8 @@ namespace dbc::passes {
 tensor::ExtractSliceOp weightSlice(Value value) {
   auto slice = value.getDefiningOp<tensor::ExtractSliceOp>();
   bool cut = slice && slice.getType().getRank() == 2 && slice.getSource().getDefiningOp<dyn::GetOp>() &&
-             slice.getSourceType().getRank() == 2 && slice.getOffsets().empty() &&
-             slice.getSizes().empty() && slice.hasUnitStride();
+             slice.getSourceType().getRank() == 2 && slice.getOffsets().empty() && slice.getSizes().empty() &&
+             slice.hasUnitStride();
   return cut ? slice : tensor::ExtractSliceOp();
 }
 
@@ -119,10 +119,8 @@ arith::AddFOp biasedSum(linalg::ContractOp product) {
 }
 
 bool isElementwise(Operation *user, Type type) {
-  if (isa<batch::WriteOp, batch::ScatterOp>(user))
-    return true;
-  return (isa<arith::ArithDialect, math::MathDialect>(user->getDialect()) || isa<dyn::FunctionOp>(user)) &&
-         user->getNumResults() == 1 && dyn::extents(user->getResult(0).getType()) == dyn::extents(type);
+  return batch::isWrite(user) || (dyn::isRowOp(user, dyn::RowKind::Elementwise) &&
+                                  dyn::extents(user->getResult(0).getType()) == dyn::extents(type));
 }
 
 std::optional<Gates> gatesOf(Value result) {

@@ -3,7 +3,7 @@
 // How passes recognise the products that packed weights serve.
 #pragma once
 
-#include "ir/Dyn/Dyn.h"
+#include "ir/Dyn/RowOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -19,9 +19,8 @@ inline bool isWeights(mlir::Value value) {
   mlir::Operation *op = value.getDefiningOp();
   if (!op || mlir::isa<dyn::GetOp>(op))
     return op != nullptr;
-  return weightSlice(value) ||
-         (mlir::isa<mlir::tensor::ConcatOp>(op) &&
-          llvm::all_of(op->getOperands(), [](mlir::Value v) { return isWeights(v); }));
+  return weightSlice(value) || (mlir::isa<mlir::tensor::ConcatOp>(op) &&
+                                llvm::all_of(op->getOperands(), [](mlir::Value v) { return isWeights(v); }));
 }
 
 /// Weights again at the builder's place, which may be in another function.

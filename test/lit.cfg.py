@@ -1,6 +1,7 @@
 # How lit runs the tests in this folder. Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #
 # Features: `data` (real data lies in $DBC_DATA), `clang++`, `full` (scripts/test --full), `sanitizers`,
+# `asserts` (LLVM has assertions, and with them statistics of passes),
 # `aarch64` (a cross compiler for 64-bit ARM and qemu-user),
 # `nvcc`, `cuobjdump`, `card` (an NVIDIA card), `torch` (PyTorch), `bench` (dbc-bench, which needs OpenBLAS).
 # Substitutions beside the tools: %n (how many random inputs `dbc verify` draws), %programs, %tensorprograms, %mutants and %seed (of
@@ -28,6 +29,8 @@ if full:
     config.available_features.add("full")
 if config.dbc_sanitize:
     config.available_features.add("sanitizers")
+if config.llvm_assertions in ("ON", "1", "TRUE"):
+    config.available_features.add("asserts")
 
 data = os.environ.get("DBC_DATA") or os.path.join(config.dbc_source_root, "..", "shared", "data")
 if os.path.isdir(data):

@@ -219,7 +219,7 @@ void ModelNames::numberChecks() {
     for (kernel::FuncOp stage : program->stages) {
       int inStage = 0;
       stage.walk([&](Operation *op) {
-        if (isa<kernel::CheckOp, kernel::IntOp>(op))
+        if (op->hasTrait<kernel::FailsInput>())
           checks_[op] = numbers.try_emplace({stage.getSymName(), inStage++}, numbers.size()).first->second;
       });
     }
@@ -327,7 +327,7 @@ void ModelNames::addProgram(kernel::ProgramOp op, NameScope &scope, NameScope &m
 
 void ModelNames::addMembers(Program &p) {
   for (StringRef word :
-       {"schedule", "compute", "bind", "errors", "batch", "node_set", "see_fields", "Plan", "math", "arrays",
+       {"schedule", "compute", "bind", "errors", "budget", "batch", "node_set", "see_fields", "Plan", "math", "arrays",
         "teams", "begun", "device", "status", "launched", "report", "begin_on", "finish_on", "decides"})
     p.members.reserve(word);
   for (StringRef word : kNoArrays)

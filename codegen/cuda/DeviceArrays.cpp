@@ -50,7 +50,7 @@ DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
         auto space = program.find<kernel::SpaceOp>(order.getSpace());
         if (this->order(space).empty())
           orders.push_back({space, "?"});
-      } else if (isa<kernel::CheckOp, kernel::IntOp>(op)) {
+      } else if (op->hasTrait<kernel::FailsInput>()) {
         checks.push_back(op);
       }
     });

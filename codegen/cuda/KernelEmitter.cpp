@@ -24,7 +24,7 @@ int64_t KernelEmitter::rows() const {
 
 bool KernelEmitter::checks() const {
   bool found = false;
-  kernel::FuncOp(func_).walk([&](Operation *op) { found |= isa<kernel::CheckOp, kernel::IntOp>(op); });
+  kernel::FuncOp(func_).walk([&](Operation *op) { found |= op->hasTrait<kernel::FailsInput>(); });
   return found;
 }
 

@@ -2,6 +2,7 @@
 //
 // The `batch` dialect: registration, verifiers.
 #include "ir/Batch/Batch.h"
+#include "ir/Kernel/Verify.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/StringMap.h"
@@ -9,9 +10,12 @@
 
 using namespace mlir;
 using namespace dbc::batch;
+namespace dyn = dbc::dyn;
+namespace kernel = dbc::kernel;
 
 #include "ir/Batch/BatchDialect.cpp.inc"
 #include "ir/Batch/BatchEnums.cpp.inc"
+#include "ir/Batch/BatchInterfaces.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "ir/Batch/BatchAttrs.cpp.inc"
 
@@ -26,17 +30,54 @@ void BatchDialect::initialize() {
       >();
 }
 
+LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t grain,
+                                   int64_t units) {
+  if (rows < 1 || grain < 1 || units < 0)
+    return emitError() << "a schedule has one row or more, for a block and for a thread";
+  return success();
+}
+
 LogicalResult BufferOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (!getLive())
-    return success();
-  auto space = symbols.lookupNearestSymbolFrom<dbc::kernel::SpaceOp>(*this, getSpaceAttr());
-  if (*getLive() < 1 || !space || !liesInSteps(space))
+  auto space = kernel::lookUp<kernel::SpaceOp>(*this, getSpaceAttr(), "space", symbols);
+  if (failed(space))
+    return failure();
+  if (getLive() && (*getLive() < 1 || !liesInSteps(*space)))
     return emitOpError("keeps the rows of some time steps, but its rows do not lie in the order of these");
   return success();
 }
 
+LogicalResult OutputOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto buffer = kernel::lookUp<BufferOp>(*this, getBufferAttr(), "buffer", symbols);
+  return failed(buffer) ? failure() : kernel::verifyOutput(*this, *buffer);
+}
+
+/// What has loops is the group of a recursion, or a scan.
+static LogicalResult verifyCarrier(Operation *op, FlatSymbolRefAttr name, SymbolTableCollection &symbols) {
+  Operation *carrier = symbols.lookupNearestSymbolFrom(op, name);
+  auto space = dyn_cast_or_null<kernel::SpaceOp>(carrier);
+  if (isa_and_nonnull<kernel::GroupOp>(carrier) || (space && kernel::isOfSteps(space)))
+    return success();
+  return op->emitOpError("names ") << name << ", which is no group or space of steps";
+}
+
+LogicalResult StageOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (failed(kernel::lookUp<kernel::SpaceOp>(*this, getSpaceAttr(), "space", symbols)))
+    return failure();
+  if (ArrayAttr loops = getLoopsAttr())
+    for (auto loop : loops.getAsRange<LoopAttr>())
+      if (failed(verifyCarrier(*this, loop.getCarrier(), symbols)))
+        return failure();
+  if (!getWhen())
+    return success();
+  return kernel::lookUp<BufferOp>(*this, getWhenAttr(), "truth for each row", symbols, [&](BufferOp buffer) {
+    return buffer.getSpaceAttr() == getSpaceAttr() && buffer.getType().isInteger(1);
+  });
+}
+
 /// `ago` says where rows lie in buffers of which not all are kept.
 template <class Read> static LogicalResult verifyAgo(Read read, SymbolTableCollection &symbols) {
+  if (read.getCarried() && failed(verifyCarrier(read, read.getCarriedAttr(), symbols)))
+    return failure();
   if (!read.getAgo())
     return success();
   auto buffer = symbols.lookupNearestSymbolFrom<BufferOp>(read, read.getArrayAttr());
@@ -87,7 +128,7 @@ LogicalResult RelationOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyRelation(*this, {getColumn()}, symbols);
 }
 LogicalResult ListRelationOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (getStride() != 1 && getStride() != -1)
+  if (int64_t stride = getStrideAttr().getInt(); stride != 1 && stride != -1)
     return emitOpError("has a stride that is neither 1 nor -1");
   return verifyRelation(*this, {getFirst(), getLength()}, symbols);
 }
@@ -109,6 +150,8 @@ static LogicalResult verifyReaches(Operation *op, FlatSymbolRefAttr name, FlatSy
   Operation *to = symbols.lookupNearestSymbolFrom(op, array);
   if (!isa_and_nonnull<BufferOp, dbc::kernel::FieldOp, dbc::kernel::ArgumentOp>(to))
     return op->emitOpError() << array << " is no array";
+  if (auto level = to->getAttrOfType<IntegerAttr>("level"); level && level.getInt() != 0)
+    return op->emitOpError() << array << " bounds lists in lists, which no row names";
   if (FlatSymbolRefAttr rows = dbc::batch::rowsOf(to); rows != relation.getToAttr())
     return op->emitOpError("goes by ") << name << ", which does not lead to the rows of " << array;
   return success();
@@ -131,14 +174,93 @@ LogicalResult ProgramOp::verifyRegions() {
   return success();
 }
 
+LogicalResult ProgramOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return kernel::verifyInterface(*this, symbols);
+}
+
+/// Checks that a value is what an array has for each row.
+static LogicalResult verifyValue(Operation *op, FlatSymbolRefAttr array, Type value,
+                                 SymbolTableCollection &symbols) {
+  Type row = kernel::rowType(symbols.lookupNearestSymbolFrom(op, array));
+  if (value == row)
+    return success();
+  return op->emitOpError("is of ") << value << ", but " << array << " has rows of " << row;
+}
+
+/// Whether a stage may read another space's rows as its own: the model has one row; rows that are made side
+/// by side have the same numbers, which batch-classify-accesses finds.
+static bool readsAsOwn(kernel::SpaceOp mine, kernel::SpaceOp other) {
+  using kernel::SpaceKind;
+  auto isMade = [](kernel::SpaceOp space) {
+    SpaceKind kind = space.getKind();
+    return kind == SpaceKind::Elements || kind == SpaceKind::Arm || kind == SpaceKind::States;
+  };
+  return (other.getKind() == SpaceKind::Model && !other.getExtent()) || (isMade(mine) && isMade(other));
+}
+
+/// Checks what a stage reads or writes at its own row.
+static LogicalResult verifyOwnRow(Operation *op, FlatSymbolRefAttr name, Type value,
+                                  SymbolTableCollection &symbols) {
+  FlatSymbolRefAttr space = stageSpace(op);
+  if (!space)
+    return op->emitOpError("stands in no stage");
+  auto buffer = kernel::lookUp<BufferOp>(op, name, "buffer", symbols);
+  if (failed(buffer) || failed(verifyValue(op, name, value, symbols)))
+    return failure();
+  auto spaceOf = [&](FlatSymbolRefAttr each) {
+    return symbols.lookupNearestSymbolFrom<kernel::SpaceOp>(op, each);
+  };
+  if (buffer->getSpaceAttr() == space ||
+      (isa<ReadOp>(op) && readsAsOwn(spaceOf(space), spaceOf(buffer->getSpaceAttr()))))
+    return success();
+  return op->emitOpError("is over ") << space << ", but " << name << " over " << buffer->getSpaceAttr();
+}
+
+LogicalResult ReadOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyOwnRow(*this, getBufferAttr(), getType(), symbols);
+}
+LogicalResult WriteOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyOwnRow(*this, getBufferAttr(), getValue().getType(), symbols);
+}
+LogicalResult ColumnOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  FlatSymbolRefAttr space = stageSpace(*this);
+  if (!space)
+    return emitOpError("stands in no stage");
+  return kernel::verifyColumn(*this, symbols.lookupNearestSymbolFrom<kernel::SpaceOp>(*this, space),
+                              getColumn());
+}
+
 LogicalResult GatherOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (failed(verifyReaches<RelationOp>(*this, getRelationAttr(), stageSpace(*this), getArrayAttr(), symbols)))
+    return failure();
+  if (failed(verifyValue(*this, getArrayAttr(), getType(), symbols)))
     return failure();
   return verifyAgo(*this, symbols);
 }
 LogicalResult ScatterOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyReaches<RelationOp>(*this, getRelationAttr(), stageSpace(*this), getBufferAttr(), symbols);
+  if (failed(kernel::lookUp<BufferOp>(*this, getBufferAttr(), "buffer", symbols)))
+    return failure();
+  if (failed(
+          verifyReaches<RelationOp>(*this, getRelationAttr(), stageSpace(*this), getBufferAttr(), symbols)))
+    return failure();
+  return verifyValue(*this, getBufferAttr(), getValue().getType(), symbols);
 }
+
+LogicalResult SegmentOp::verify() {
+  if ((getKind() == ReduceKind::Pick) != bool(getIndex()))
+    return emitOpError(getIndex() ? "has an index, but picks nothing" : "picks nothing by an index");
+  return success();
+}
+
+/// Whether a segment gives `result` of rows of a type. The kinds of both dialects are in one order; only this
+/// one picks.
+static bool givesOf(ReduceKind kind, Type result, Type row) {
+  auto reduction = static_cast<dyn::ReduceKind>(kind);
+  if (kind != ReduceKind::Pick && !dyn::takes(reduction, dyn::scalar(row)))
+    return false;
+  return kind == ReduceKind::ArgMax ? result.isInteger(32) && dyn::extents(row).empty() : result == row;
+}
+
 LogicalResult SegmentOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (failed(verifyReaches<ListRelationOp>(*this, getListAttr(), stageSpace(*this),
                                            getViaAttr() ? FlatSymbolRefAttr() : getArrayAttr(), symbols)))
@@ -150,7 +272,24 @@ LogicalResult SegmentOp::verifySymbolUses(SymbolTableCollection &symbols) {
     if (failed(verifyReaches<RelationOp>(*this, getViaAttr(), list.getToAttr(), getArrayAttr(), symbols)))
       return failure();
   }
+  Type row = kernel::rowType(symbols.lookupNearestSymbolFrom(*this, getArrayAttr()));
+  if (!givesOf(getKind(), getType(), row))
+    return emitOpError("gives ") << getType() << " for the " << stringifyReduceKind(getKind()) << " of "
+                                 << getArrayAttr() << ", which has rows of " << row;
   return verifyAgo(*this, symbols);
+}
+
+LogicalResult LevelsOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return kernel::lookUp<kernel::GroupOp>(*this, getGroupAttr(), "group", symbols);
+}
+LogicalResult StepsOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return kernel::lookUp<kernel::SpaceOp>(*this, getSpaceAttr(), "space of steps", symbols, kernel::isOfSteps);
+}
+LogicalResult TogetherOp::verify() {
+  for (Operation &op : getBody().front())
+    if (!isa<LoopOpInterface>(op))
+      return emitOpError("holds ") << op.getName() << ", which is no loop";
+  return success();
 }
 
 #define GET_OP_CLASSES

@@ -7,6 +7,13 @@
 
 #include "ir/Batch/BatchDialect.h.inc"
 #include "ir/Batch/BatchEnums.h.inc"
+#include "ir/Batch/BatchInterfaces.h.inc"
+
+namespace dbc::batch {
+/// See BatchInterfaces.td.
+template <class Op> class Scheduled : public mlir::OpTrait::TraitBase<Op, Scheduled> {};
+} // namespace dbc::batch
+
 #define GET_ATTRDEF_CLASSES
 #include "ir/Batch/BatchAttrs.h.inc"
 #define GET_OP_CLASSES
@@ -16,6 +23,12 @@ namespace dbc::batch {
 /// What the rows of an array of the batch (a buffer, field or argument) belong to, as a relation's `to` names
 /// it: a space, a data type, the elements of the array itself; null for the inputs.
 mlir::FlatSymbolRefAttr rowsOf(mlir::Operation *array);
+
+/// Whether an operation of a stage writes an array of the batch.
+inline bool isWrite(mlir::Operation *op) {
+  auto access = mlir::dyn_cast<AccessOpInterface>(op);
+  return access && access.isWrite();
+}
 
 /// The relation by which a gather or scatter goes; `symbols` are those of its program.
 template <class Op> RelationOp relationOf(const mlir::SymbolTable &symbols, Op op) {

@@ -8,6 +8,8 @@
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "Batch/BatchBase.td"
+include "Batch/BatchInterfaces.td"
+include "Dyn/DynInterfaces.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
@@ -24,8 +26,10 @@ def Batch_ScheduleAttr : AttrDef<Batch_Dialect, "Schedule"> {
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$grain, DefaultValuedParameter<"int64_t", "0">:$units);
   let assemblyFormat = "`<` `rows` `=` $rows `,` `grain` `=` $grain (`,` `units` `=` $units^)? `>`";
+  let genVerifyDecl = 1;
 }
 def Batch_Number : Type<CPred<"::dbc::dyn::isNumber($_self)">, "number">;
+def Batch_Stored : Type<CPred<"::dbc::dyn::isNumber(::dbc::kernel::stored($_self))">, "number or node">;
 
 def Batch_LoopAttr : AttrDef<Batch_Dialect, "Loop"> {
   let mnemonic = "loop";
@@ -38,7 +42,11 @@ def Batch_LoopAttr : AttrDef<Batch_Dialect, "Loop"> {
 }
 class Batch_Op<string m, list<Trait> t = []> : Op<Batch_Dialect, m, t>;
 
-def Batch_ProgramOp : Batch_Op<"program", [Symbol, SymbolTable, NoTerminator, SingleBlock, NoRegionArguments]> {
+/// An operation that names symbols.
+class Batch_UserOp<string m, list<Trait> t = []>
+    : Batch_Op<m, !listconcat(t, [DeclareOpInterfaceMethods<SymbolUserOpInterface>])>;
+
+def Batch_ProgramOp : Batch_UserOp<"program", [Symbol, SymbolTable, NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "One entry or loss for a whole batch";
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$arg_names, TypeArrayAttr:$arg_types, TypeAttr:$surface,
                        UnitAttr:$loss);
@@ -54,8 +62,8 @@ def Batch_BufferOp : Batch_Op<"buffer", [Symbol, DeclareOpInterfaceMethods<Symbo
     steps of a recursion are kept, while it runs and behind it (set by batch-plan-steps); all without. Rows of such a space
     lie in the order of the time steps.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$space, TypeAttr:$type, OptionalAttr<I32Attr>:$slot,
-                       OptionalAttr<I32Attr>:$live);
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$space, TypeAttrOf<Batch_Stored>:$type,
+                       OptionalAttr<ConfinedAttr<I32Attr, [IntNonNegative]>>:$slot, OptionalAttr<I32Attr>:$live);
   let assemblyFormat = "$sym_name `over` $space `:` $type (`live` $live^)? (`slot` $slot^)? attr-dict";
 }
 
@@ -82,7 +90,7 @@ def Batch_ListRelationOp : Batch_Op<"list_relation", [Symbol, HasParent<"Program
   let assemblyFormat = "$sym_name `:` $from `->` ($to^)? `by` $first `,` $length `stride` $stride attr-dict";
 }
 
-def Batch_OutputOp : Batch_Op<"output"> {
+def Batch_OutputOp : Batch_UserOp<"output", [HasParent<"ProgramOp">]> {
   let summary = "Where a flat result of the entry lies";
   let description = [{
     `depth` is the number of enclosing lists: the chain of parent rows leads to the input. `kept`: of the rows those count
@@ -92,7 +100,7 @@ def Batch_OutputOp : Batch_Op<"output"> {
   let assemblyFormat = "$leaf `=` $buffer `depth` $depth (`kept` $kept^)? attr-dict";
 }
 
-def Batch_StageOp : Batch_Op<"stage", [SingleBlock, NoTerminator, NoRegionArguments]> {
+def Batch_StageOp : Batch_UserOp<"stage", [ParentOneOf<["ProgramOp", "LevelsOp", "StepsOp"]>, SingleBlock, NoTerminator, NoRegionArguments, Batch_Scheduled]> {
   let summary = "Row-level code over a space";
   let description = [{
     The region is computed for each row, in any order of rows: no row reads what another row of the same tick writes.
@@ -115,13 +123,17 @@ def Batch_StageOp : Batch_Op<"stage", [SingleBlock, NoTerminator, NoRegionArgume
   let assemblyFormat = "$sym_name `over` $space (`blas` $blas^)? (`when` $when^)? (`schedule` $schedule^)? attr-dict-with-keyword $body";
 }
 
-def Batch_ReadOp : Batch_Op<"read", [MemoryEffects<[MemRead]>]> {
+def Batch_ReadOp : Batch_UserOp<"read", [MemoryEffects<[MemRead]>, Batch_AccessOpInterface]> {
   let summary = "The value of a buffer at this row";
   let arguments = (ins FlatSymbolRefAttr:$buffer);
   let results = (outs Batch_Number:$result);
   let assemblyFormat = "$buffer attr-dict `:` type($result)";
+  let extraClassDeclaration = [{
+    ::mlir::FlatSymbolRefAttr getArrayAttr() { return getBufferAttr(); }
+    bool isWrite() { return false; }
+  }];
 }
-def Batch_GatherOp : Batch_Op<"gather", [MemoryEffects<[MemRead]>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Batch_GatherOp : Batch_Op<"gather", [MemoryEffects<[MemRead]>, Batch_AccessOpInterface, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "The value of an array at the row that this one is joined with";
   let description = [{
     `array`, over the relation's `to`, is a buffer, a field of the batch's nodes, or an argument. `carried` names the group or scan whose recursion
@@ -130,14 +142,19 @@ def Batch_GatherOp : Batch_Op<"gather", [MemoryEffects<[MemRead]>, DeclareOpInte
   let arguments = (ins FlatSymbolRefAttr:$array, FlatSymbolRefAttr:$relation, OptionalAttr<FlatSymbolRefAttr>:$carried, OptionalAttr<I32Attr>:$ago);
   let results = (outs Batch_Number:$result);
   let assemblyFormat = "$array `via` $relation (`carried` $carried^)? (`ago` $ago^)? attr-dict `:` type($result)";
+  let extraClassDeclaration = [{
+    ::llvm::SmallVector<::mlir::FlatSymbolRefAttr> getRelations() { return {getRelationAttr()}; }
+    bool isWrite() { return false; }
+  }];
 }
-def Batch_ColumnOp : Batch_Op<"column", [Pure]> {
+def Batch_ColumnOp : Batch_UserOp<"column", [Pure]> {
   let summary = "The integer that a column of this space holds at this row";
   let arguments = (ins StrAttr:$column);
   let results = (outs AnyTypeOf<[I32, I1]>:$result);
   let assemblyFormat = "$column attr-dict `:` type($result)";
 }
-def Batch_SegmentOp : Batch_Op<"segment", [MemoryEffects<[MemRead]>, AttrSizedOperandSegments,
+def Batch_SegmentOp : Batch_Op<"segment", [MemoryEffects<[MemRead]>, AttrSizedOperandSegments, Dyn_RowOpInterface,
+                                           Batch_AccessOpInterface,
                                            DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Elementwise reduction of the rows of an array that make a list of this row";
   let description = [{
@@ -152,34 +169,57 @@ def Batch_SegmentOp : Batch_Op<"segment", [MemoryEffects<[MemRead]>, AttrSizedOp
   let results = (outs Batch_Number:$result);
   let assemblyFormat = [{ $kind (`[` $index^ `]`)? (`when` $when^)? $array `over` $list (`via` $via^)? (`count` $count^ (`at_end` $at_end^)?)? (`carried` $carried^)?
                           (`ago` $ago^)? attr-dict `:` type($result) }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::llvm::SmallVector<::mlir::FlatSymbolRefAttr> getRelations() {
+      if (getViaAttr())
+        return {getListAttr(), getViaAttr()};
+      return {getListAttr()};
+    }
+    bool isWrite() { return false; }
+    ::dbc::dyn::RowKind getRowKind() { return ::dbc::dyn::RowKind::Reduction; }
+  }];
 }
-def Batch_WriteOp : Batch_Op<"write", [MemoryEffects<[MemWrite]>]> {
+def Batch_WriteOp : Batch_UserOp<"write", [MemoryEffects<[MemWrite]>, Batch_AccessOpInterface]> {
   let summary = "Sets a buffer at this row";
   let arguments = (ins Batch_Number:$value, FlatSymbolRefAttr:$buffer);
   let assemblyFormat = "$value `,` $buffer attr-dict `:` type($value)";
+  let extraClassDeclaration = [{
+    ::mlir::FlatSymbolRefAttr getArrayAttr() { return getBufferAttr(); }
+    bool isWrite() { return true; }
+  }];
 }
-def Batch_ScatterOp : Batch_Op<"scatter", [MemoryEffects<[MemWrite]>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Batch_ScatterOp : Batch_Op<"scatter", [MemoryEffects<[MemWrite]>, Batch_AccessOpInterface,
+                                           DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Sets a buffer at the row that this one is joined with; in one tick no two rows are joined with the same";
   let arguments = (ins Batch_Number:$value, FlatSymbolRefAttr:$buffer, FlatSymbolRefAttr:$relation);
   let assemblyFormat = "$value `,` $buffer `via` $relation attr-dict `:` type($value)";
+  let extraClassDeclaration = [{
+    ::mlir::FlatSymbolRefAttr getArrayAttr() { return getBufferAttr(); }
+    ::llvm::SmallVector<::mlir::FlatSymbolRefAttr> getRelations() { return {getRelationAttr()}; }
+    bool isWrite() { return true; }
+  }];
 }
 
-def Batch_LevelsOp : Batch_Op<"levels", [NoTerminator, SingleBlock, NoRegionArguments]> {
+def Batch_LevelsOp : Batch_UserOp<"levels", [NoTerminator, SingleBlock, NoRegionArguments, Batch_Scheduled, Batch_LoopOpInterface]> {
   let summary = "Its stages run for each level of a recursion group, in order";
   let arguments = (ins FlatSymbolRefAttr:$group);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$group $body attr-dict";
+  let extraClassDeclaration = "::llvm::StringRef getCarrier() { return getGroup(); }";
 }
-def Batch_StepsOp : Batch_Op<"steps", [NoTerminator, SingleBlock, NoRegionArguments]> {
+def Batch_StepsOp : Batch_UserOp<"steps", [NoTerminator, SingleBlock, NoRegionArguments, Batch_Scheduled, Batch_LoopOpInterface]> {
   let summary = "Its stages run for each step of a scan, in order";
   let arguments = (ins FlatSymbolRefAttr:$space);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$space $body attr-dict";
+  let extraClassDeclaration = "::llvm::StringRef getCarrier() { return getSpace(); }";
 }
-def Batch_TogetherOp : Batch_Op<"together", [NoTerminator, SingleBlock, NoRegionArguments]> {
+def Batch_TogetherOp : Batch_Op<"together", [NoTerminator, SingleBlock, NoRegionArguments, Batch_Scheduled]> {
   let summary = "Its loops need nothing of one another: they may run at the same time";
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$body attr-dict";
+  let hasVerifier = 1;
 }
 
 #endif // DBC_BATCH

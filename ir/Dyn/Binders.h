@@ -7,30 +7,22 @@
 
 namespace dbc::dyn {
 
-inline bool isBinder(mlir::Operation *op) { return mlir::isa<MapOp, FilterOp, ScanOp, FoldOp>(op); }
-inline bool isRecurrence(mlir::Operation *op) { return mlir::isa<ScanOp, FoldOp>(op); }
+inline bool isBinder(mlir::Operation *op) { return mlir::isa<BinderOpInterface>(op); }
+inline bool isRecurrence(mlir::Operation *op) { return mlir::isa<RecurrenceOpInterface>(op); }
 
 /// The lists that a binder goes through together.
 inline mlir::ValueRange listsOf(mlir::Operation *binder) {
-  if (auto scan = mlir::dyn_cast<ScanOp>(binder))
-    return scan.getLists();
-  if (auto fold = mlir::dyn_cast<FoldOp>(binder))
-    return fold.getLists();
-  return binder->getOperands();
+  return mlir::cast<BinderOpInterface>(binder).getLists();
 }
 
 /// The state that a scan or fold begins with.
 inline mlir::ValueRange initOf(mlir::Operation *recurrence) {
-  if (auto scan = mlir::dyn_cast<ScanOp>(recurrence))
-    return scan.getInit();
-  return mlir::cast<FoldOp>(recurrence).getInit();
+  return mlir::cast<RecurrenceOpInterface>(recurrence).getInit();
 }
 
 /// Whether a `while` may end it: its last state then says whether there is a further step.
 inline bool stops(mlir::Operation *recurrence) {
-  if (auto scan = mlir::dyn_cast<ScanOp>(recurrence))
-    return scan.getStops();
-  return mlir::cast<FoldOp>(recurrence).getStops();
+  return mlir::cast<RecurrenceOpInterface>(recurrence).getStops();
 }
 
 /// Whether `is(inner)` holds of an operation or of one that is in it.
@@ -44,13 +36,9 @@ template <class Predicate> bool anyInside(mlir::Operation *op, Predicate is) {
 
 /// Lets a binder go through one more list, of the length of the others; gives its elements.
 inline mlir::BlockArgument addList(mlir::Operation *binder, mlir::Value list) {
-  unsigned number = listsOf(binder).size();
-  if (auto map = mlir::dyn_cast<MapOp>(binder))
-    map.getListsMutable().append(list);
-  else if (auto scan = mlir::dyn_cast<ScanOp>(binder))
-    scan.getListsMutable().append(list);
-  else
-    mlir::cast<FoldOp>(binder).getListsMutable().append(list);
+  auto lists = mlir::cast<BinderOpInterface>(binder).getListsMutable();
+  unsigned number = lists.size();
+  lists.append(list);
   mlir::Type element = mlir::cast<ListType>(list.getType()).getElement();
   return binder->getRegion(0).insertArgument(number, element, list.getLoc());
 }

@@ -49,10 +49,17 @@ bool mayFailComputed(mlir::Operation *op);
 /// Lets an operation that may fail by what is computed do no harm where `when` does not hold: what it gives
 /// there must not be used (LANGUAGE S3, S4). Leaves others as they are.
 void guard(mlir::Operation *op, mlir::Value when);
+
+/// An operand that a check looks at, and the number that does no harm there.
+struct CheckedOperand {
+  unsigned number;
+  int64_t harmless;
+};
 } // namespace dbc::dyn
 
 #include "ir/Dyn/DynDialect.h.inc"
 #include "ir/Dyn/DynEnums.h.inc"
+#include "ir/Dyn/DynInterfaces.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "ir/Dyn/DynAttrs.h.inc"
 #define GET_TYPEDEF_CLASSES
@@ -64,6 +71,12 @@ namespace dbc::dyn {
 /// The numbers of the columns that the values of fields are kept in, over all constructors of a data type, in
 /// order: fields of one name and type share one. The same numbering is printed into the model's interface.
 llvm::SmallVector<llvm::SmallVector<int>> columnNumbers(DataOp data);
+
+/// Whether a reduction takes numbers of a scalar type.
+bool takes(ReduceKind kind, mlir::Type scalar);
+
+/// Checks that a type names data types alone that the module has, in this dialect or in `kernel`.
+llvm::LogicalResult verifyNodes(mlir::Operation *op, mlir::Type type, mlir::SymbolTableCollection &symbols);
 
 /// Whether the first key of a cell is a node; if not, an instance belongs to an input.
 bool startsWithNode(CellOp cell);

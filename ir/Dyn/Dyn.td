@@ -9,6 +9,7 @@ include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinTypes.td"
 include "Dyn/DynBase.td"
+include "Dyn/DynInterfaces.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
@@ -53,6 +54,14 @@ def Dyn_AnyList : Type<CPred<"::llvm::isa<::dbc::dyn::ListType>($_self)">, "list
 def Dyn_Number : Type<CPred<"::dbc::dyn::isNumber($_self)">,
     "f32, i32 or i1, or a statically shaped tensor of one of them">;
 def Dyn_Flat : Type<CPred<"::dbc::dyn::isFlat($_self)">, "flat type (number, node, or list of these)">;
+def Dyn_Ints : Type<And<[Dyn_Number.predicate, CPred<"::dbc::dyn::scalar($_self).isInteger(32)">]>,
+    "i32, or a statically shaped tensor of it">;
+def Dyn_Reals : Type<And<[Dyn_Number.predicate, CPred<"::dbc::dyn::scalar($_self).isF32()">]>,
+    "f32, or a statically shaped tensor of it">;
+def Dyn_Key : AnyTypeOf<[Dyn_AnyNode, I32, I1]>;
+class Dyn_ListOf<Type element> : Type<And<[Dyn_AnyList.predicate,
+    SubstLeaves<"$_self", "::llvm::cast<::dbc::dyn::ListType>($_self).getElement()", element.predicate>]>,
+    "list of " # element.summary, "::dbc::dyn::ListType">;
 
 //===-- Attributes --------------------------------------------------------------------------------------------===//
 
@@ -69,12 +78,22 @@ def Dyn_InitAttr : AttrDef<Dyn_Dialect, "Init"> {
 
 class Dyn_Op<string m, list<Trait> t = []> : Op<Dyn_Dialect, m, t>;
 
+/// An operation that names symbols.
+class Dyn_UserOp<string m, list<Trait> t = []>
+    : Dyn_Op<m, !listconcat(t, [DeclareOpInterfaceMethods<SymbolUserOpInterface>])>;
+
+/// An operation on the numbers of one row.
+class Dyn_RowOp<string m, string kind, list<Trait> t = []> : Dyn_Op<m, !listconcat([Pure, Dyn_RowOpInterface], t)> {
+  let extraClassDeclaration = "RowKind getRowKind() { return RowKind::" # kind # "; }";
+}
+
 def Dyn_DataOp : Dyn_Op<"data", [Symbol, HasParent<"::mlir::ModuleOp">, NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "A data type: what the application feeds in";
   let description = "Holds one `dyn.ctor` a constructor, in the order of the source; a node's kind is its number.";
   let arguments = (ins SymbolNameAttr:$sym_name);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name $body attr-dict";
+  let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     ::llvm::SmallVector<CtorOp> getCtors();
     /// The constructor called `name`, or null.
@@ -82,7 +101,7 @@ def Dyn_DataOp : Dyn_Op<"data", [Symbol, HasParent<"::mlir::ModuleOp">, NoTermin
   }];
 }
 
-def Dyn_CtorOp : Dyn_Op<"ctor", [HasParent<"DataOp">]> {
+def Dyn_CtorOp : Dyn_UserOp<"ctor", [HasParent<"DataOp">]> {
   let summary = "A constructor with the surface types of its fields";
   let arguments = (ins StrAttr:$name, StrArrayAttr:$fields, TypeArrayAttr:$types);
   let assemblyFormat = "$name $fields $types attr-dict";
@@ -92,8 +111,9 @@ def Dyn_CtorOp : Dyn_Op<"ctor", [HasParent<"DataOp">]> {
 def Dyn_ParamOp : Dyn_Op<"param", [Symbol, HasParent<"::mlir::ModuleOp">]> {
   let summary = "A parameter or a tensor const, by its path";
   let description = "A const (LANGUAGE N7) has no initialiser and no gradient.";
-  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$type, OptionalAttr<Dyn_InitAttr>:$init, UnitAttr:$constant);
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<Dyn_Number>:$type, OptionalAttr<Dyn_InitAttr>:$init, UnitAttr:$constant);
   let assemblyFormat = "(`const` $constant^)? $sym_name `:` $type (`=` $init^)? attr-dict";
+  let hasVerifier = 1;
 }
 
 def Dyn_MovedProductOp : Dyn_Op<"moved_product", [HasParent<"::mlir::ModuleOp">]> {
@@ -108,7 +128,7 @@ def Dyn_MovedProductOp : Dyn_Op<"moved_product", [HasParent<"::mlir::ModuleOp">]
   let assemblyFormat = "$params $to $of attr-dict";
 }
 
-class Dyn_FuncLike<string m> : Dyn_Op<m, [Symbol, HasParent<"::mlir::ModuleOp">, IsolatedFromAbove, SingleBlock]> {
+class Dyn_FuncLike<string m> : Dyn_UserOp<m, [Symbol, HasParent<"::mlir::ModuleOp">, IsolatedFromAbove, SingleBlock]> {
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -165,7 +185,8 @@ def Dyn_ReturnOp : Dyn_Op<"return", [Pure, Terminator, ParentOneOf<["CellOp", "E
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }
 
-def Dyn_YieldOp : Dyn_Op<"yield", [Pure, Terminator]> {
+def Dyn_YieldOp : Dyn_Op<"yield", [Pure, Terminator,
+    ParentOneOf<["CellOp", "MatchOp", "IfOp", "MapOp", "FilterOp", "ScanOp", "FoldOp"]>]> {
   let summary = "The value of a region";
   let arguments = (ins Variadic<Dyn_Flat>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
@@ -173,7 +194,7 @@ def Dyn_YieldOp : Dyn_Op<"yield", [Pure, Terminator]> {
 
 //===-- Structure ---------------------------------------------------------------------------------------------===//
 
-def Dyn_FieldOp : Dyn_Op<"field", [Pure]> {
+def Dyn_FieldOp : Dyn_UserOp<"field", [Pure, Dyn_FailureOpInterface]> {
   let summary = "A field of a node";
   let description = [{
     `ctor` is set where the constructor is known (inside a match arm, or a type with one constructor); otherwise every
@@ -182,10 +203,9 @@ def Dyn_FieldOp : Dyn_Op<"field", [Pure]> {
   let arguments = (ins Dyn_AnyNode:$node, StrAttr:$name, OptionalAttr<StrAttr>:$ctor);
   let results = (outs Dyn_Flat:$result);
   let assemblyFormat = "$node $name (`of` $ctor^)? attr-dict `:` type($node) `->` type($result)";
-  let hasVerifier = 1;
 }
 
-def Dyn_CallOp : Dyn_Op<"call", [AlwaysSpeculatable, AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Dyn_CallOp : Dyn_Op<"call", [AlwaysSpeculatable, Dyn_FailureOpInterface, AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "The value of a cell at its keys, given values";
   let description = [{
     A call site is a RELATION from the caller's instances to the callee's: lowered to a column of rows, its transpose is
@@ -198,7 +218,7 @@ def Dyn_CallOp : Dyn_Op<"call", [AlwaysSpeculatable, AttrSizedOperandSegments, D
     calls from outside.
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Dyn_Flat>:$keys, Variadic<Dyn_Flat>:$values,
-                       OptionalAttr<I32Attr>:$site, Variadic<Dyn_Flat>:$origin, UnitAttr:$every);
+                       OptionalAttr<I32Attr>:$site, Variadic<Dyn_Key>:$origin, UnitAttr:$every);
   let results = (outs Variadic<Dyn_Flat>:$results);
   let assemblyFormat = "(`every` $every^)? $callee `(` $keys `)` (`given` `(` $values^ `)`)? (`from` $site^ `(` $origin `)`)? attr-dict `:` functional-type(operands, results)";
 }
@@ -221,7 +241,7 @@ def Dyn_OptimizationBarrierOp : Dyn_Op<"optimization_barrier", [Pure, SameOperan
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
-def Dyn_SiteOp : Dyn_Op<"site", [Pure]> {
+def Dyn_SiteOp : Dyn_UserOp<"site", [Pure, Dyn_FailureOpInterface]> {
   let summary = "The `site` of the call that led to an instance; an instance that two calls lead to fails the input";
   let description = "Of cells whose values change along the recursion (LANGUAGE C5): what they are depends on the call.";
   let arguments = (ins FlatSymbolRefAttr:$cell, Variadic<Dyn_Flat>:$keys);
@@ -229,14 +249,14 @@ def Dyn_SiteOp : Dyn_Op<"site", [Pure]> {
   let assemblyFormat = "$cell `(` $keys `)` attr-dict `:` type($keys)";
 }
 
-def Dyn_CallerOp : Dyn_Op<"caller", [Pure]> {
+def Dyn_CallerOp : Dyn_UserOp<"caller", [Pure, Dyn_FailureOpInterface]> {
   let summary = "The origin of the call that led to an instance, or the first values of it; `caller` is the cell that calls";
   let arguments = (ins FlatSymbolRefAttr:$cell, Variadic<Dyn_Flat>:$keys, FlatSymbolRefAttr:$caller);
   let results = (outs Variadic<Dyn_Flat>:$results);
   let assemblyFormat = "$cell `(` $keys `)` `of` $caller attr-dict `:` functional-type($keys, $results)";
 }
 
-def Dyn_ArgumentOp : Dyn_Op<"argument", [Pure]> {
+def Dyn_ArgumentOp : Dyn_Op<"argument", [Pure, Dyn_FailureOpInterface]> {
   let summary = "A flat argument of the entry that is being computed, inside a cell";
   let description = "Cells that `dyn-lift-values` made of an entry's operations read its arguments so.";
   let arguments = (ins I32Attr:$leaf);
@@ -244,7 +264,7 @@ def Dyn_ArgumentOp : Dyn_Op<"argument", [Pure]> {
   let assemblyFormat = "$leaf attr-dict `:` type($result)";
 }
 
-def Dyn_MatchOp : Dyn_Op<"match", [RecursiveMemoryEffects, SingleBlock, NoRegionArguments]> {
+def Dyn_MatchOp : Dyn_UserOp<"match", [RecursiveMemoryEffects, SingleBlock, NoRegionArguments]> {
   let summary = "One arm by the node's constructor";
   let description = [{
     One region a name in `ctors`; the name `_` (last) stands for all others. Exhaustive. Only the arm of the node's
@@ -266,7 +286,8 @@ def Dyn_IfOp : Dyn_Op<"if", [RecursiveMemoryEffects, SingleBlock, NoRegionArgume
   let hasVerifier = 1;
 }
 
-def Dyn_NodesOp : Dyn_Op<"nodes", [Pure]> {
+def Dyn_NodesOp : Dyn_Op<"nodes", [Pure, Dyn_FailureOpInterface,
+    TypesMatchWith<"the result is a list of the node's type", "node", "result", "::dbc::dyn::ListType::get($_self)">]> {
   let summary = "All nodes of the same type that can be reached (LANGUAGE D3)";
   let description = "Each once, in the application's numbering. Only in entries and losses.";
   let arguments = (ins Dyn_AnyNode:$node);
@@ -274,41 +295,43 @@ def Dyn_NodesOp : Dyn_Op<"nodes", [Pure]> {
   let assemblyFormat = "$node attr-dict `:` type($node) `->` type($result)";
 }
 
-def Dyn_SameOp : Dyn_Op<"same", [Pure]> {
+def Dyn_SameOp : Dyn_Op<"same", [Pure, SameTypeOperands]> {
   let summary = "Whether two references are the same node";
   let arguments = (ins Dyn_AnyNode:$a, Dyn_AnyNode:$b);
   let results = (outs I1:$result);
   let assemblyFormat = "$a `,` $b attr-dict `:` type($a) `,` type($b)";
 }
 
-def Dyn_IntOp : Dyn_Op<"int", [Pure, SameOperandsAndResultType]> {
+def Dyn_IntOp : Dyn_RowOp<"int", "Elementwise", [SameOperandsAndResultType,
+    DeclareOpInterfaceMethods<Dyn_FailureOpInterface, ["mayFail", "getCheckedOperands"]>]> {
   let summary = "32-bit integer arithmetic; overflow and division by 0 are errors of the input";
   let description = "`div` and `rem` floor. On tensors elementwise.";
-  let arguments = (ins Dyn_IntKindAttr:$kind, Dyn_Number:$a, Dyn_Number:$b);
-  let results = (outs Dyn_Number:$result);
+  let arguments = (ins Dyn_IntKindAttr:$kind, Dyn_Ints:$a, Dyn_Ints:$b);
+  let results = (outs Dyn_Ints:$result);
   let assemblyFormat = "$kind $a `,` $b attr-dict `:` type($result)";
 }
 
-def Dyn_NarrowOp : Dyn_Op<"narrow", [Pure, SameOperandsAndResultType]> {
+def Dyn_NarrowOp : Dyn_RowOp<"narrow", "Elementwise", [SameOperandsAndResultType,
+    DeclareOpInterfaceMethods<Dyn_FailureOpInterface, ["getCheckedOperands"]>]> {
   let summary = "Integers that must be 0 .. bound - 1, else the input fails (LANGUAGE T4)";
-  let arguments = (ins Dyn_Number:$value, I64Attr:$bound);
-  let results = (outs Dyn_Number:$result);
+  let arguments = (ins Dyn_Ints:$value, ConfinedAttr<I64Attr, [IntPositive]>:$bound);
+  let results = (outs Dyn_Ints:$result);
   let assemblyFormat = "$value `below` $bound attr-dict `:` type($value)";
 }
 
 //===-- Lists -------------------------------------------------------------------------------------------------===//
 
-def Dyn_RangeOp : Dyn_Op<"range", [Pure]> {
+def Dyn_RangeOp : Dyn_Op<"range", [Pure, DeclareOpInterfaceMethods<Dyn_FailureOpInterface, ["mayFail"]>]> {
   let summary = "The integers low .. high - 1; empty if high <= low";
   let arguments = (ins I32:$low, I32:$high);
-  let results = (outs Dyn_AnyList:$result);
+  let results = (outs Dyn_ListOf<I32>:$result);
   let assemblyFormat = "$low `to` $high attr-dict `:` type($result)";
 }
 
-def Dyn_EmptyOp : Dyn_Op<"empty", [Pure]> {
+def Dyn_EmptyOp : Dyn_UserOp<"empty", [Pure]> {
   let summary = "The empty list of nodes";
   let arguments = (ins);
-  let results = (outs Dyn_AnyList:$result);
+  let results = (outs Dyn_ListOf<Dyn_AnyNode>:$result);
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
@@ -319,7 +342,7 @@ def Dyn_LenOp : Dyn_Op<"len", [Pure]> {
   let assemblyFormat = "$list attr-dict `:` type($list)";
 }
 
-def Dyn_ZipOp : Dyn_Op<"zip", [Pure]> {
+def Dyn_ZipOp : Dyn_Op<"zip", [Pure, DeclareOpInterfaceMethods<Dyn_FailureOpInterface, ["mayFail"]>]> {
   let summary = "The same lists, after a test that their lengths are equal";
   let arguments = (ins Variadic<Dyn_AnyList>:$lists);
   let results = (outs Variadic<Dyn_AnyList>:$results);
@@ -338,14 +361,16 @@ def Dyn_ReverseOp : Dyn_Op<"reverse", [Pure, SameOperandsAndResultType]> {
   let assemblyFormat = "$list attr-dict `:` type($list)";
 }
 
-def Dyn_SliceOp : Dyn_Op<"slice", [Pure]> {
+def Dyn_SliceOp : Dyn_Op<"slice", [Pure, Dyn_FailureOpInterface, AllTypesMatch<["list", "result"]>]> {
   let summary = "Elements low .. high - 1; outside the list the input fails";
   let arguments = (ins Dyn_AnyList:$list, I32:$low, I32:$high);
   let results = (outs Dyn_AnyList:$result);
   let assemblyFormat = "$list `from` $low `to` $high attr-dict `:` type($list) `->` type($result)";
 }
 
-def Dyn_AtOp : Dyn_Op<"at", [Pure]> {
+def Dyn_AtOp : Dyn_Op<"at", [Pure, DeclareOpInterfaceMethods<Dyn_FailureOpInterface, ["getCheckedOperands"]>,
+    TypesMatchWith<"the result is an element of the list", "list", "result",
+                   "::llvm::cast<::dbc::dyn::ListType>($_self).getElement()">]> {
   let summary = "One element; outside the list the input fails";
   let description = [{
     The index of a list of numbers may be computed (LANGUAGE S3). Where the computed `when` is given and false nothing
@@ -356,7 +381,7 @@ def Dyn_AtOp : Dyn_Op<"at", [Pure]> {
   let assemblyFormat = "$list `[` $index `]` (`when` $when^)? attr-dict `:` type($list) `->` type($result)";
 }
 
-def Dyn_MapOp : Dyn_Op<"map", [RecursiveMemoryEffects, SingleBlock]> {
+def Dyn_MapOp : Dyn_Op<"map", [RecursiveMemoryEffects, SingleBlock, Dyn_BinderOpInterface]> {
   let summary = "A value for each element of lists of one length";
   let description = [{
     The lists have one length (one list, or results of one `dyn.zip`, or of one scan or map). The block's arguments are
@@ -372,7 +397,7 @@ def Dyn_MapOp : Dyn_Op<"map", [RecursiveMemoryEffects, SingleBlock]> {
   let hasVerifier = 1;
 }
 
-def Dyn_FilterOp : Dyn_Op<"filter", [RecursiveMemoryEffects, SingleBlock]> {
+def Dyn_FilterOp : Dyn_Op<"filter", [RecursiveMemoryEffects, SingleBlock, Dyn_BinderOpInterface]> {
   let summary = "The elements of lists of one length for which a condition holds";
   let description = [{
     The block's arguments are the elements, in order; it yields whether they stay. The condition is structural (LANGUAGE
@@ -388,7 +413,8 @@ def Dyn_FilterOp : Dyn_Op<"filter", [RecursiveMemoryEffects, SingleBlock]> {
   let hasVerifier = 1;
 }
 
-def Dyn_ScanOp : Dyn_Op<"scan", [RecursiveMemoryEffects, SingleBlock, AttrSizedOperandSegments]> {
+def Dyn_ScanOp : Dyn_Op<"scan", [RecursiveMemoryEffects, SingleBlock, AttrSizedOperandSegments, Dyn_BinderOpInterface,
+    Dyn_RecurrenceOpInterface, DeclareOpInterfaceMethods<Dyn_FailureOpInterface, ["mayFail"]>]> {
   let summary = "All states of a recurrence along lists of one length, but the first";
   let description = [{
     The block's arguments are the elements and then the states; it yields the next states. With `back` the lists are
@@ -403,7 +429,8 @@ def Dyn_ScanOp : Dyn_Op<"scan", [RecursiveMemoryEffects, SingleBlock, AttrSizedO
   let hasVerifier = 1;
 }
 
-def Dyn_FoldOp : Dyn_Op<"fold", [RecursiveMemoryEffects, SingleBlock, AttrSizedOperandSegments]> {
+def Dyn_FoldOp : Dyn_Op<"fold", [RecursiveMemoryEffects, SingleBlock, AttrSizedOperandSegments, Dyn_BinderOpInterface,
+    Dyn_RecurrenceOpInterface, DeclareOpInterfaceMethods<Dyn_FailureOpInterface, ["mayFail"]>]> {
   let summary = "The last state of a recurrence along lists of one length; the first where they are empty";
   let description = [{
     `stops` as for `dyn.scan`. A list in the state keeps its length, else the input fails (LANGUAGE C6).
@@ -415,7 +442,7 @@ def Dyn_FoldOp : Dyn_Op<"fold", [RecursiveMemoryEffects, SingleBlock, AttrSizedO
   let hasVerifier = 1;
 }
 
-def Dyn_ReduceListOp : Dyn_Op<"reduce_list", [Pure]> {
+def Dyn_ReduceListOp : Dyn_Op<"reduce_list", [Pure, DeclareOpInterfaceMethods<Dyn_FailureOpInterface, ["mayFail", "getCheckedOperands"]>]> {
   let summary = "Elementwise reduction over the elements of a list";
   let description = [{
     In list order. Empty: `sum` 0, `logsumexp` -inf, `any` false, `all` true; `mean max min argmax` fail the input
@@ -425,12 +452,13 @@ def Dyn_ReduceListOp : Dyn_Op<"reduce_list", [Pure]> {
   let arguments = (ins Dyn_ReduceKindAttr:$kind, Dyn_AnyList:$list, Optional<I1>:$when);
   let results = (outs Dyn_Number:$result);
   let assemblyFormat = "$kind $list (`when` $when^)? attr-dict `:` type($list) `->` type($result)";
+  let hasVerifier = 1;
 }
 
 def Dyn_SoftmaxListOp : Dyn_Op<"softmax_list", [Pure, SameOperandsAndResultType]> {
   let summary = "Elementwise softmax over the elements of a list: the list of weights";
-  let arguments = (ins Dyn_AnyList:$list);
-  let results = (outs Dyn_AnyList:$result);
+  let arguments = (ins Dyn_ListOf<Dyn_Reals>:$list);
+  let results = (outs Dyn_ListOf<Dyn_Reals>:$result);
   let assemblyFormat = "$list attr-dict `:` type($list)";
 }
 
@@ -443,7 +471,7 @@ def Dyn_GetOp : Dyn_Op<"get", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInter
   let assemblyFormat = "$param attr-dict `:` type($result)";
 }
 
-def Dyn_TakeOp : Dyn_Op<"take", [Pure]> {
+def Dyn_TakeOp : Dyn_RowOp<"take", "View", [DeclareOpInterfaceMethods<Dyn_FailureOpInterface, ["mayFail", "getCheckedOperands"]>]> {
   let summary = "Rows of a tensor along axis 0 by a dynamic index";
   let description = [{
     An `i32` index drops axis 0; a tensor of indices puts its shape in front. `checked` where the index is not known to
@@ -455,14 +483,14 @@ def Dyn_TakeOp : Dyn_Op<"take", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Dyn_FunctionOp : Dyn_Op<"function", [Pure, SameOperandsAndResultType]> {
+def Dyn_FunctionOp : Dyn_RowOp<"function", "Elementwise", [SameOperandsAndResultType]> {
   let summary = "Elementwise functions of f32 that `math` lacks";
-  let arguments = (ins Dyn_FunctionKindAttr:$kind, Dyn_Number:$x);
-  let results = (outs Dyn_Number:$result);
+  let arguments = (ins Dyn_FunctionKindAttr:$kind, Dyn_Reals:$x);
+  let results = (outs Dyn_Reals:$result);
   let assemblyFormat = "$kind $x attr-dict `:` type($x)";
 }
 
-def Dyn_BroadcastOp : Dyn_Op<"broadcast", [Pure]> {
+def Dyn_BroadcastOp : Dyn_RowOp<"broadcast", "View"> {
   let summary = "NumPy's broadcast of a scalar or tensor to a tensor's shape";
   let arguments = (ins Dyn_Number:$x);
   let results = (outs AnyStaticShapeTensor:$result);
@@ -470,7 +498,7 @@ def Dyn_BroadcastOp : Dyn_Op<"broadcast", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Dyn_TransposeOp : Dyn_Op<"transpose", [Pure]> {
+def Dyn_TransposeOp : Dyn_RowOp<"transpose", "View"> {
   let summary = "All axes in reverse order";
   let arguments = (ins AnyStaticShapeTensor:$x);
   let results = (outs AnyStaticShapeTensor:$result);
@@ -478,7 +506,7 @@ def Dyn_TransposeOp : Dyn_Op<"transpose", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Dyn_PatchesOp : Dyn_Op<"patches", [Pure]> {
+def Dyn_PatchesOp : Dyn_RowOp<"patches", "View"> {
   let summary = "What a window sees that is moved over a picture: the operand of a convolution's product";
   let description = [{
     Of `x[channel, row, column]` element [channel, i, j, y, x] of the result is
@@ -491,7 +519,7 @@ def Dyn_PatchesOp : Dyn_Op<"patches", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Dyn_ReduceOp : Dyn_Op<"reduce", [Pure]> {
+def Dyn_ReduceOp : Dyn_RowOp<"reduce", "Reduction", [DeclareOpInterfaceMethods<Dyn_FailureOpInterface, ["mayFail", "getCheckedOperands"]>]> {
   let summary = "Reduction of a tensor along one axis, or of all its elements";
   let description = [{
     Without `axis` over all elements in row-major order, giving a scalar. With it the axis is dropped. Elements are
@@ -503,19 +531,21 @@ def Dyn_ReduceOp : Dyn_Op<"reduce", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Dyn_TopKOp : Dyn_Op<"topk", [Pure]> {
+def Dyn_TopKOp : Dyn_RowOp<"topk", "Reduction"> {
   let summary = "Where the largest elements of a vector stand, the largest first; of equals the first (LANGUAGE G1)";
   let description = "As many as the result has. A NaN is none of them; where nothing else is left the place is 0.";
-  let arguments = (ins AnyStaticShapeTensor:$x);
-  let results = (outs AnyStaticShapeTensor:$result);
+  let arguments = (ins StaticShapeTensorOf<[F32, I32]>:$x);
+  let results = (outs StaticShapeTensorOf<[I32]>:$result);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($result)";
+  let hasVerifier = 1;
 }
 
-def Dyn_SoftmaxOp : Dyn_Op<"softmax", [Pure, SameOperandsAndResultType]> {
+def Dyn_SoftmaxOp : Dyn_RowOp<"softmax", "Reduction", [SameOperandsAndResultType]> {
   let summary = "Softmax along an axis; with `log` its logarithm";
-  let arguments = (ins AnyStaticShapeTensor:$x, I64Attr:$axis, UnitAttr:$log);
-  let results = (outs AnyStaticShapeTensor:$result);
+  let arguments = (ins StaticShapeTensorOf<[F32]>:$x, I64Attr:$axis, UnitAttr:$log);
+  let results = (outs StaticShapeTensorOf<[F32]>:$result);
   let assemblyFormat = "(`log` $log^)? $x `axis` $axis attr-dict `:` type($x)";
+  let hasVerifier = 1;
 }
 
 #endif // DBC_DYN

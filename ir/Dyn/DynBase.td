@@ -59,6 +59,13 @@ def Dyn_ReduceKind : Dyn_Enum<"ReduceKind", "reductions of lists and of tensor a
     I32EnumCase<"Min", 3, "min">, I32EnumCase<"LogSumExp", 4, "logsumexp">, I32EnumCase<"ArgMax", 5, "argmax">,
     I32EnumCase<"Any", 6, "any">, I32EnumCase<"All", 7, "all">]>;
 
+def Dyn_RowKind : Dyn_Enum<"RowKind", "what an element of a row operation's result is made of", [
+    I32EnumCase<"Elementwise", 0, "elementwise">, // the operands' elements at its place; scalars stand at each
+    I32EnumCase<"View", 1, "view">,               // one element of the first operand, found by its place
+    I32EnumCase<"Join", 2, "join">,               // one element of one of the operands
+    I32EnumCase<"Reduction", 3, "reduction">,     // many elements of one operand
+    I32EnumCase<"Product", 4, "product">]>;       // a sum of products of two operands' elements
+
 def Dyn_MovedTo : Dyn_Enum<"MovedTo", "where a product of the source is computed", [
     I32EnumCase<"BehindSum", 0, "behind_sum">, I32EnumCase<"ByInstance", 1, "by_instance">,
     I32EnumCase<"Outside", 2, "outside">, I32EnumCase<"Nowhere", 3, "nowhere">]>;

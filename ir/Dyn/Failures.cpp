@@ -49,47 +49,49 @@ static bool keepsLengths(Operation *recurrence) {
   });
 }
 
-bool dbc::dyn::mayFail(Operation *op) {
-  if (auto range = dyn_cast<RangeOp>(op)) {
-    auto isConstant = [](Value v) { return v.getDefiningOp<arith::ConstantOp>() != nullptr; };
-    return !isConstant(range.getLow()) || !isConstant(range.getHigh());
+using CheckedOperands = SmallVector<CheckedOperand>;
+static bool isInts(Type type) { return scalar(type).isInteger(32); }
+
+bool RangeOp::mayFail() {
+  auto isConstant = [](Value v) { return v.getDefiningOp<arith::ConstantOp>() != nullptr; };
+  return !isConstant(getLow()) || !isConstant(getHigh());
+}
+bool ZipOp::mayFail() { return !llvm::all_equal(llvm::map_range(getLists(), lengthOf)); }
+bool ScanOp::mayFail() { return !keepsLengths(*this); }
+bool FoldOp::mayFail() { return !keepsLengths(*this); }
+
+bool IntOp::mayFail() { return getKind() != IntKind::Max && getKind() != IntKind::Min; }
+CheckedOperands IntOp::getCheckedOperands() { // nothing is divided by 0
+  return {{0, 0}, {1, getKind() == IntKind::Div || getKind() == IntKind::Rem}};
+}
+CheckedOperands NarrowOp::getCheckedOperands() { return {{0, 0}}; }
+
+bool TakeOp::mayFail() { return getChecked(); }
+CheckedOperands TakeOp::getCheckedOperands() { return {{1, 0}}; }
+CheckedOperands AtOp::getCheckedOperands() { return {{1, 0}}; }
+
+bool ReduceOp::mayFail() { return getKind() == ReduceKind::Sum && isInts(getType()); }
+CheckedOperands ReduceOp::getCheckedOperands() { return {{0, 0}}; }
+
+bool ReduceListOp::mayFail() {
+  switch (getKind()) {
+  case ReduceKind::Sum:
+    return isInts(getType());
+  case ReduceKind::LogSumExp:
+  case ReduceKind::Any:
+  case ReduceKind::All:
+    return false;
+  default:
+    return true; // of the empty list
   }
-  if (auto zip = dyn_cast<ZipOp>(op))
-    return !llvm::all_equal(llvm::map_range(zip.getLists(), lengthOf));
-  if (isRecurrence(op))
-    return !keepsLengths(op);
-  if (auto take = dyn_cast<TakeOp>(op))
-    return take.getChecked();
-  if (auto ints = dyn_cast<IntOp>(op))
-    return ints.getKind() != IntKind::Max && ints.getKind() != IntKind::Min;
-  auto isInts = [](Type type) { return scalar(type).isInteger(32); };
-  if (auto reduce = dyn_cast<ReduceOp>(op))
-    return reduce.getKind() == ReduceKind::Sum && isInts(reduce.getType());
-  if (auto reduce = dyn_cast<ReduceListOp>(op))
-    switch (reduce.getKind()) {
-    case ReduceKind::Sum:
-      return isInts(reduce.getType());
-    case ReduceKind::LogSumExp:
-    case ReduceKind::Any:
-    case ReduceKind::All:
-      return false;
-    default:
-      return true; // of the empty list
-    }
-  return isa<FieldOp, ArgumentOp, SiteOp, CallerOp, NodesOp, CallOp, NarrowOp, arith::FPToSIOp, SliceOp,
-             AtOp>(op);
+}
+CheckedOperands ReduceListOp::getCheckedOperands() {
+  return getKind() == ReduceKind::Sum ? CheckedOperands{{0, 0}} : CheckedOperands();
 }
 
-/// The operands that what is computed must fit, and what does no harm instead of each.
-static SmallVector<std::pair<unsigned, int64_t>> asked(Operation *op) {
-  if (auto ints = dyn_cast<IntOp>(op)) // nothing is divided by 0
-    return {{0, 0}, {1, ints.getKind() == IntKind::Div || ints.getKind() == IntKind::Rem}};
-  auto list = dyn_cast<ReduceListOp>(op);
-  if (isa<NarrowOp, arith::FPToSIOp, ReduceOp>(op) || (list && list.getKind() == ReduceKind::Sum))
-    return {{0, 0}};
-  if (isa<AtOp, TakeOp>(op))
-    return {{1, 0}};
-  return {};
+bool dbc::dyn::mayFail(Operation *op) {
+  auto failure = dyn_cast<FailureOpInterface>(op);
+  return failure && failure.mayFail();
 }
 
 /// Whether it must not be empty, and a `while` says whether it is.
@@ -104,11 +106,11 @@ bool dbc::dyn::mayFailComputed(Operation *op) {
 }
 
 bool dbc::dyn::mayFailComputed(Operation *op, Structural &structural) {
-  if (asksSome(op))
+  if (!mayFail(op) || asksSome(op))
     return mayFail(op);
-  return mayFail(op) && llvm::any_of(asked(op), [&](auto operand) {
-           return !structural.has(op->getOperand(operand.first));
-         });
+  return llvm::any_of(cast<FailureOpInterface>(op).getCheckedOperands(), [&](CheckedOperand checked) {
+    return !structural.has(op->getOperand(checked.number));
+  });
 }
 
 /// `x` where `when` holds, else numbers that are all `instead`.
@@ -141,7 +143,7 @@ void dbc::dyn::guard(Operation *op, Value when) {
     return guarded(at);
   if (asksSome(op))
     return guarded(cast<ReduceListOp>(op));
-  for (auto [number, instead] : asked(op))
+  for (auto [number, instead] : cast<FailureOpInterface>(op).getCheckedOperands())
     if (Value x = op->getOperand(number); !isStructural(x))
       op->setOperand(number, select(b, op->getLoc(), when, x, instead));
 }

@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The `kernel` dialect: registration, printing, verifiers.
+// The `kernel` dialect: registration, printing. Verifiers are in KernelVerify*.cpp.
 #include "ir/Kernel/Kernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -121,71 +121,14 @@ int64_t WeightsOp::getStripCount() {
 
 int64_t WeightsOp::getTileBytes() { return getBlockCount() * getStripCount() * kBlock * kStrip * 4; }
 
-static LogicalResult verifyLoop(Operation *op, Region &body, ValueRange init) {
-  if (body.getNumArguments() != 1 + init.size() || !body.getArgument(0).getType().isInteger(32))
-    return op->emitOpError("needs a counter and one argument a carried value");
-  auto yield = dyn_cast<YieldOp>(body.front().getTerminator());
-  if (!yield || !llvm::equal(yield.getOperandTypes(), init.getTypes()) ||
-      !llvm::equal(op->getResultTypes(), init.getTypes()))
-    return op->emitOpError("does not yield its carried values");
-  return success();
-}
-
-LogicalResult EvaluationOp::verify() {
-  ArrayRef<int32_t> code = getCode();
-  int64_t size = code.size(), functions = size > 0 ? code[0] : 0;
-  if (functions < 1 || size <= functions)
-    return emitOpError("has no code of its entry");
-  for (int32_t place : code.slice(1, functions))
-    if (place <= functions || place >= size)
-      return emitOpError("has a function at ") << place << ", outside of its code";
-  return success();
-}
-
-LogicalResult ForOp::verify() { return verifyLoop(*this, getBody(), getInit()); }
-
-LogicalResult IntOp::verify() {
-  if (getKind() == dbc::dyn::IntKind::Max || getKind() == dbc::dyn::IntKind::Min)
-    return emitOpError("cannot fail: arith has it");
-  return success();
-}
-
-LogicalResult LanesOp::verify() {
-  if (!(*this)->getParentOfType<WarpsOp>() || (*this)->getParentOfType<LanesOp>())
-    return emitOpError("is no loop of a warp");
-  return verifyLoop(*this, getBody(), getInit() ? ValueRange(getInit()) : ValueRange());
-}
-
-LogicalResult IfOp::verify() {
-  for (Region *region : {&getThen(), &getOtherwise()}) {
-    auto yield = dyn_cast<YieldOp>(region->front().getTerminator());
-    if (!yield || !llvm::equal(yield.getOperandTypes(), getResultTypes()))
-      return emitOpError("has a region that does not yield its results");
-  }
-  return success();
-}
-
-LogicalResult ProductOp::verify() {
-  if (!getTile())
-    return success();
-  auto counter = dyn_cast<BlockArgument>(getTile());
-  Operation *loop = counter ? counter.getOwner()->getParentOp() : nullptr;
-  if (!isa_and_nonnull<ForOp>(loop) || counter.getArgNumber() != 0)
-    return emitOpError("computes a tile that is not the counter of a loop");
-  for (Operation *user : getInto().getUsers()) {
-    bool writes =
-        user->getNumOperands() > 0 && isa<WriteOp, ProductOp, MultiplyOp>(user) &&
-        (isa<WriteOp>(user) ? cast<WriteOp>(user).getLocal() : user->getOperands().back()) == getInto();
-    if (writes && user != *this && loop->isAncestor(user))
-      return emitOpError("computes tiles into what another operation in their loop writes");
-  }
-  return success();
-}
-
 #define GET_OP_CLASSES
 #include "ir/Kernel/KernelOps.cpp.inc"
 
 namespace dbc::kernel {
+
+Type stored(Type type) { return isa<dyn::NodeType>(type) ? IntegerType::get(type.getContext(), 32) : type; }
+
+Type rowType(Operation *array) { return stored(array->getAttrOfType<TypeAttr>("type").getValue()); }
 
 bool isValue(Operation *op) {
   return op->getNumRegions() == 0 && (isMemoryEffectFree(op) || isa<LoadOp, ReadOp, OrderOp>(op));

@@ -15,6 +15,12 @@
 
 #include "ir/Kernel/KernelDialect.h.inc"
 #include "ir/Kernel/KernelEnums.h.inc"
+
+namespace dbc::kernel {
+/// See KernelInterfaces.td.
+template <class Op> class FailsInput : public mlir::OpTrait::TraitBase<Op, FailsInput> {};
+} // namespace dbc::kernel
+
 #define GET_ATTRDEF_CLASSES
 #include "ir/Kernel/KernelAttrs.h.inc"
 #define GET_TYPEDEF_CLASSES
@@ -27,6 +33,11 @@ namespace dbc::kernel {
 
 /// Erases the locals of a function that are only written, and what writes them.
 void dropUnreadLocals(FuncOp func);
+
+/// The type of a number or node in memory: a node is its number there.
+mlir::Type stored(mlir::Type type);
+/// What a buffer, field or argument has for each row, and a parameter in all.
+mlir::Type rowType(mlir::Operation *array);
 
 /// Whether all that an op does is to make a value of what it reads: each thread may do it for itself.
 bool isValue(mlir::Operation *op);

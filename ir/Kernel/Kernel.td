@@ -9,6 +9,7 @@ include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "Dyn/DynBase.td"
 include "Kernel/KernelBase.td"
+include "Kernel/KernelInterfaces.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
@@ -28,7 +29,9 @@ def Kernel_Local : Type<CPred<"::llvm::isa<::dbc::kernel::LocalType>($_self)">, 
 def Kernel_Rows : Type<CPred<"::llvm::isa<::dbc::kernel::RowsType>($_self)">, "rows", "::dbc::kernel::RowsType">,
     BuildableType<"$_builder.getType<::dbc::kernel::RowsType>()">;
 def Kernel_Scalar : AnyTypeOf<[F32, I32, I1]>;
+def Kernel_Stored : Type<CPred<"::dbc::dyn::isNumber(::dbc::kernel::stored($_self))">, "number or node">;
 
+def Kernel_Positive : ConfinedAttr<I64Attr, [IntPositive]>;
 
 def Kernel_ContractAttr : AttrDef<Kernel_Dialect, "Contract"> {
   let mnemonic = "contract";
@@ -49,28 +52,33 @@ def Kernel_ContractAttr : AttrDef<Kernel_Dialect, "Contract"> {
 
 class Kernel_Op<string m, list<Trait> t = []> : Op<Kernel_Dialect, m, t>;
 
+/// An operation that names symbols.
+class Kernel_UserOp<string m, list<Trait> t = []>
+    : Kernel_Op<m, !listconcat(t, [DeclareOpInterfaceMethods<SymbolUserOpInterface>])>;
+
 //===-- Interface ---------------------------------------------------------------------------------------------===//
 
-def Kernel_DataOp : Kernel_Op<"data", [Symbol, NoTerminator, SingleBlock, NoRegionArguments]> {
+def Kernel_DataOp : Kernel_Op<"data", [Symbol, HasParent<"::mlir::ModuleOp">, NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "A data type of the model's interface; its constructors in order";
   let arguments = (ins SymbolNameAttr:$sym_name);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name $body attr-dict";
 }
-def Kernel_CtorOp : Kernel_Op<"ctor", [HasParent<"DataOp">]> {
+def Kernel_CtorOp : Kernel_UserOp<"ctor", [HasParent<"DataOp">]> {
   let summary = "A constructor; `columns` numbers its fields' columns in the data type";
   let description = "Surface types are those of `dyn` (`!dyn.index`, `!dyn.list`, ...).";
   let arguments = (ins StrAttr:$name, StrArrayAttr:$fields, TypeArrayAttr:$types, DenseI32ArrayAttr:$columns);
   let assemblyFormat = "$name $fields $types `in` $columns attr-dict";
+  let hasVerifier = 1;
 }
-def Kernel_ParamOp : Kernel_Op<"param", [Symbol]> {
+def Kernel_ParamOp : Kernel_Op<"param", [Symbol, HasParent<"::mlir::ModuleOp">]> {
   let summary = "A parameter or tensor const, by its path";
   let description = "`init` is `#dyn.init` or absent (a const). Its rows lie along the first axis, so it can be loaded like any array.";
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$type, OptionalAttr<AnyAttr>:$init);
   let assemblyFormat = "$sym_name `:` $type (`=` $init^)? attr-dict";
 }
 
-def Kernel_EvaluationOp : Kernel_Op<"evaluation", [HasParent<"::mlir::ModuleOp">]> {
+def Kernel_EvaluationOp : Kernel_UserOp<"evaluation", [HasParent<"::mlir::ModuleOp">]> {
   let summary = "The order in which an entry evaluates an input's structure, for telling the first error (LANGUAGE E2)";
   let description = [{
     Made before any pass moves anything; a program of that name has it. `words` and `code` are those that the runtime's
@@ -81,7 +89,7 @@ def Kernel_EvaluationOp : Kernel_Op<"evaluation", [HasParent<"::mlir::ModuleOp">
   let hasVerifier = 1;
 }
 
-def Kernel_ProgramOp : Kernel_Op<"program", [Symbol, SymbolTable, NoTerminator, SingleBlock, NoRegionArguments]> {
+def Kernel_ProgramOp : Kernel_UserOp<"program", [Symbol, SymbolTable, NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "How one entry or loss is computed for a batch";
   let description = [{
     `arg_types` and `surface` are the surface types in the source. `kernel.output` says where each flat result lies.
@@ -94,7 +102,7 @@ def Kernel_ProgramOp : Kernel_Op<"program", [Symbol, SymbolTable, NoTerminator, 
 
 //===-- Arrays ------------------------------------------------------------------------------------------------===//
 
-def Kernel_SpaceOp : Kernel_Op<"space", [Symbol]> {
+def Kernel_SpaceOp : Kernel_UserOp<"space", [Symbol]> {
   let summary = "A set of rows with int32 columns";
   let description = [{
     * `inputs`: the inputs that have not failed; column `input` is the input's number.
@@ -114,8 +122,9 @@ def Kernel_SpaceOp : Kernel_Op<"space", [Symbol]> {
       OptionalAttr<FlatSymbolRefAttr>:$parent, StrArrayAttr:$columns, OptionalAttr<FlatSymbolRefAttr>:$group,
       OptionalAttr<I32Attr>:$cell, UnitAttr:$ticked, OptionalAttr<FlatSymbolRefAttr>:$steps_of, UnitAttr:$kept, OptionalAttr<I32Attr>:$extent);
   let assemblyFormat = "$kind $sym_name (`in` $parent^)? $columns (`group` $group^ `cell` $cell)? (`ticked` $ticked^)? (`steps` $steps_of^)? (`kept` $kept^)? (`extent` $extent^)? attr-dict";
+  let hasVerifier = 1;
 }
-def Kernel_GroupOp : Kernel_Op<"group", [Symbol]> {
+def Kernel_GroupOp : Kernel_UserOp<"group", [Symbol]> {
   let summary = "Cells that call each other; levelled together";
   let description = [{
     `cells` are the cells' names in the source, `datas` the data types of their first keys (unit: no node is a key, so an
@@ -124,8 +133,10 @@ def Kernel_GroupOp : Kernel_Op<"group", [Symbol]> {
     `of_fields`: what they give is made of numbers and fields that can be reached from their keys alone, so nodes that are
     alike in these may share an instance.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$cells, ArrayAttr:$datas, OptionalAttr<ArrayAttr>:$keys,
-                       ArrayAttr:$calls, UnitAttr:$of_fields, OptionalAttr<I32Attr>:$level_key);
+  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$cells,
+                       TypedArrayAttrBase<AnyAttrOf<[FlatSymbolRefAttr, UnitAttr]>, "data types">:$datas,
+                       OptionalAttr<TypedArrayAttrBase<StrArrayAttr, "names of keys of each cell">>:$keys,
+                       FlatSymbolRefArrayAttr:$calls, UnitAttr:$of_fields, OptionalAttr<I32Attr>:$level_key);
   let assemblyFormat = "$sym_name $cells `of` $datas (`keys` $keys^)? `by` $calls (`level_key` $level_key^)? attr-dict";
   let extraClassDeclaration = [{
     /// The names of a cell's further keys.
@@ -133,19 +144,21 @@ def Kernel_GroupOp : Kernel_Op<"group", [Symbol]> {
     /// The data type of a cell's first key; empty if that is the input.
     ::llvm::StringRef getDataOf(unsigned cell);
   }];
+  let hasVerifier = 1;
 }
-def Kernel_BufferOp : Kernel_Op<"buffer", [Symbol]> {
+def Kernel_BufferOp : Kernel_UserOp<"buffer", [Symbol, HasParent<"ProgramOp">]> {
   let summary = "One value of `type` for each row of a space";
   let description = [{
     Buffers with the same `slot` share memory: their lives do not overlap. `type` is a scalar or a static tensor of f32,
     i32 or i1. `live`: only the rows of the last so many levels of the space's group are kept: indices are row numbers less
     a `kernel.window`.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$space, TypeAttr:$type, OptionalAttr<I32Attr>:$slot,
-                       OptionalAttr<I32Attr>:$live);
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$space, TypeAttrOf<Kernel_Stored>:$type,
+                       OptionalAttr<ConfinedAttr<I32Attr, [IntNonNegative]>>:$slot,
+                       OptionalAttr<ConfinedAttr<I32Attr, [IntPositive]>>:$live);
   let assemblyFormat = "$sym_name `over` $space `:` $type (`live` $live^)? (`slot` $slot^)? attr-dict";
 }
-def Kernel_FieldOp : Kernel_Op<"field", [Symbol]> {
+def Kernel_FieldOp : Kernel_UserOp<"field", [Symbol]> {
   let summary = "A column of a data type's nodes in the batch";
   let description = [{
     Row n belongs to node n. `value`: the field itself; `begin`, `end`: the bounds of node n's list in `items`;
@@ -163,8 +176,9 @@ def Kernel_ArgumentOp : Kernel_Op<"argument", [Symbol]> {
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$name, I32Attr:$leaf,
       Kernel_FieldPartAttr:$part, TypeAttr:$type, OptionalAttr<I32Attr>:$level);
   let assemblyFormat = "$sym_name `=` $name $leaf $part `:` $type attr-dict";
+  let hasVerifier = 1;
 }
-def Kernel_WeightsOp : Kernel_Op<"weights", [Symbol]> {
+def Kernel_WeightsOp : Kernel_UserOp<"weights", [Symbol, HasParent<"ProgramOp">]> {
   let summary = "A matrix of parameters, packed at load for products";
   let description = [{
     The matrix has `out` rows (outputs) and `in` columns (inputs). It is made of `parts`, names of parameters of rank 2;
@@ -177,8 +191,9 @@ def Kernel_WeightsOp : Kernel_Op<"weights", [Symbol]> {
   // Where parts are blocks of parameters, `places` has six numbers a part: where it stands, and the first row, first column,
   // rows and columns of the block.
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefArrayAttr:$parts,
-                       DenseI64ArrayAttr:$places, I64Attr:$out, I64Attr:$in, OptionalAttr<I64Attr>:$tables,
-                       OptionalAttr<FlatSymbolRefAttr>:$init, OptionalAttr<I64Attr>:$gates, OptionalAttr<I64Attr>:$width,
+                       DenseI64ArrayAttr:$places, Kernel_Positive:$out, Kernel_Positive:$in,
+                       OptionalAttr<Kernel_Positive>:$tables, OptionalAttr<FlatSymbolRefAttr>:$init,
+                       OptionalAttr<Kernel_Positive>:$gates, OptionalAttr<Kernel_Positive>:$width,
                        OptionalAttr<Kernel_ContractAttr>:$contract);
   let assemblyFormat = "$sym_name `=` $parts `at` $places `:` $out `by` $in (`tables` $tables^)? (`init` $init^)? (`gates` $gates^ `in` `tiles` `of` $width)? (`contract` $contract^)? attr-dict";
   let extraClassDeclaration = [{
@@ -190,8 +205,9 @@ def Kernel_WeightsOp : Kernel_Op<"weights", [Symbol]> {
     /// Bytes of a tile.
     int64_t getTileBytes();
   }];
+  let hasVerifier = 1;
 }
-def Kernel_OutputOp : Kernel_Op<"output"> {
+def Kernel_OutputOp : Kernel_UserOp<"output", [HasParent<"ProgramOp">]> {
   let summary = "Where a flat result of the entry lies";
   let description = [{
     Row r of `buffer`'s space belongs to the input that its chain of `parent` columns (one an enclosing list, `depth`
@@ -203,7 +219,7 @@ def Kernel_OutputOp : Kernel_Op<"output"> {
 
 //===-- Functions ---------------------------------------------------------------------------------------------===//
 
-def Kernel_FuncOp : Kernel_Op<"func", [Symbol, SingleBlock, NoTerminator]> {
+def Kernel_FuncOp : Kernel_UserOp<"func", [Symbol, SingleBlock, NoTerminator]> {
   let summary = "A function of the program";
   let description = [{
     | kind | arguments | called for |
@@ -237,8 +253,10 @@ def Kernel_FuncOp : Kernel_Op<"func", [Symbol, SingleBlock, NoTerminator]> {
     /// What a stage is called in reports: its symbol without "stage.".
     ::llvm::StringRef getStageName();
   }];
+  let hasVerifier = 1;
 }
-def Kernel_YieldOp : Kernel_Op<"yield", [Pure, Terminator]> {
+def Kernel_YieldOp : Kernel_Op<"yield", [Pure, Terminator,
+    ParentOneOf<["FuncOp", "ForOp", "IfOp", "BlocksOp", "ThreadsOp", "WarpsOp", "LanesOp", "KeyOp"]>]> {
   let summary = "The values of a region";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
@@ -272,9 +290,10 @@ def Kernel_IfOp : Kernel_Op<"if", [SingleBlock, NoRegionArguments, RecursiveMemo
 def Kernel_BlocksOp : Kernel_Op<"blocks", [SingleBlock, RecursiveMemoryEffects]> {
   let summary = "Rows begin .. end - 1 in blocks of at most `size`";
   let description = "The block's arguments are the first row of the block and the number of its rows.";
-  let arguments = (ins I32:$begin, I32:$end, I64Attr:$size);
+  let arguments = (ins I32:$begin, I32:$end, Kernel_Positive:$size);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$begin `to` $end `by` $size attr-dict-with-keyword $body";
+  let hasVerifier = 1;
 }
 
 def Kernel_ThreadsOp : Kernel_Op<"threads", [SingleBlock, RecursiveMemoryEffects]> {
@@ -286,6 +305,7 @@ def Kernel_ThreadsOp : Kernel_Op<"threads", [SingleBlock, RecursiveMemoryEffects
   let arguments = (ins I32:$count);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$count attr-dict-with-keyword $body";
+  let hasVerifier = 1;
 }
 def Kernel_BarrierOp : Kernel_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "The threads of a GPU's block wait for each other, and see what each wrote before";
@@ -304,6 +324,7 @@ def Kernel_WarpsOp : Kernel_Op<"warps", [SingleBlock, RecursiveMemoryEffects]> {
   let arguments = (ins I32:$count);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$count attr-dict-with-keyword $body";
+  let hasVerifier = 1;
 }
 def Kernel_LanesOp : Kernel_Op<"lanes", [SingleBlock, RecursiveMemoryEffects]> {
   let summary = "A loop low .. high - 1, whose iterations the lanes of a warp share";
@@ -325,7 +346,7 @@ def Kernel_LanesOp : Kernel_Op<"lanes", [SingleBlock, RecursiveMemoryEffects]> {
 
 //===-- Memory ------------------------------------------------------------------------------------------------===//
 
-def Kernel_LoadOp : Kernel_Op<"load", [MemoryEffects<[MemRead]>]> {
+def Kernel_LoadOp : Kernel_UserOp<"load", [MemoryEffects<[MemRead]>]> {
   let summary = "One scalar of an array";
   let description = [{
     `array` is a buffer, field, argument, parameter, or `@space::@column`-less column written `@space` with `column`.
@@ -336,14 +357,15 @@ def Kernel_LoadOp : Kernel_Op<"load", [MemoryEffects<[MemRead]>]> {
   let results = (outs Kernel_Scalar:$result);
   let assemblyFormat = "$array ($column^)? `[` $indices `]` attr-dict `:` type($result)";
 }
-def Kernel_WindowOp : Kernel_Op<"window", [Pure]> {
+def Kernel_WindowOp : Kernel_UserOp<"window", [Pure]> {
   let summary = "What a row number is lowered by where a buffer keeps the rows of the last `live` levels";
   let description = "For the rows of the level `ago` levels before the current one; behind the loop the current one is the last.";
-  let arguments = (ins FlatSymbolRefAttr:$space, I32Attr:$live, I32Attr:$ago);
+  let arguments = (ins FlatSymbolRefAttr:$space, ConfinedAttr<I32Attr, [IntPositive]>:$live,
+                       ConfinedAttr<I32Attr, [IntNonNegative]>:$ago);
   let results = (outs I32:$first);
   let assemblyFormat = "$space `live` $live `ago` $ago attr-dict";
 }
-def Kernel_StoreOp : Kernel_Op<"store", [MemoryEffects<[MemWrite]>]> {
+def Kernel_StoreOp : Kernel_UserOp<"store", [MemoryEffects<[MemWrite]>]> {
   let summary = "Writes one scalar of a buffer";
   let arguments = (ins Kernel_Scalar:$value, FlatSymbolRefAttr:$array, Variadic<I32>:$indices);
   let assemblyFormat = "$value `,` $array `[` $indices `]` attr-dict `:` type($value)";
@@ -353,31 +375,35 @@ def Kernel_LocalOp : Kernel_Op<"local", [MemoryEffects<[MemAlloc]>]> {
   let arguments = (ins OptionalAttr<Kernel_MemoryAttr>:$memory);
   let results = (outs Kernel_Local:$result);
   let assemblyFormat = "(`in` $memory^)? attr-dict `:` type($result)";
+  let hasVerifier = 1;
 }
 def Kernel_ReadOp : Kernel_Op<"read", [MemoryEffects<[MemRead]>]> {
   let summary = "One scalar of a local";
   let arguments = (ins Kernel_Local:$local, Variadic<I32>:$indices);
   let results = (outs Kernel_Scalar:$result);
   let assemblyFormat = "$local `[` $indices `]` attr-dict `:` type($local) `->` type($result)";
+  let hasVerifier = 1;
 }
 def Kernel_WriteOp : Kernel_Op<"write", [MemoryEffects<[MemWrite]>]> {
   let summary = "Writes one scalar of a local";
   let arguments = (ins Kernel_Scalar:$value, Kernel_Local:$local, Variadic<I32>:$indices);
   let assemblyFormat = "$value `,` $local `[` $indices `]` attr-dict `:` type($value) `,` type($local)";
+  let hasVerifier = 1;
 }
-def Kernel_RowsOp : Kernel_Op<"rows", [Pure, AttrSizedOperandSegments]> {
+def Kernel_RowsOp : Kernel_UserOp<"rows", [Pure, AttrSizedOperandSegments]> {
   let summary = "Where the rows of a product's operand lie";
   let description = [{
     Row i of the block is row `via`[i] of `array` (a buffer, field, argument or parameter of f32), or row `from` + i where
     there is no `via`; or row i of the local. It starts at element `offset` of that row.
   }];
   let arguments = (ins OptionalAttr<FlatSymbolRefAttr>:$array, Optional<Kernel_Local>:$via, Optional<I32>:$from,
-                       Optional<Kernel_Local>:$local, I64Attr:$offset);
+                       Optional<Kernel_Local>:$local, ConfinedAttr<I64Attr, [IntNonNegative]>:$offset);
   let results = (outs Kernel_Rows:$result);
   let assemblyFormat = "($array^)? (`via` $via^ `:` type($via))? (`from` $from^)? (`local` $local^ `:` type($local))? `at` $offset attr-dict";
   let builders = [];
+  let hasVerifier = 1;
 }
-def Kernel_ProductOp : Kernel_Op<"product", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+def Kernel_ProductOp : Kernel_UserOp<"product", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Rows times packed weights";
   let description = [{
     into[i][o] = init[o] + sum over k in order of x[i][k] * weights[o][k]; x[i] is made of the segments `x`, of the given
@@ -402,12 +428,13 @@ def Kernel_MultiplyOp : Kernel_Op<"multiply", [MemoryEffects<[MemRead, MemWrite]
     of one row or one column. b's rows k are those of the operands `b`, of which each has `lengths` of them, one behind the
     other. The block has `count` rows.
   }];
-  let arguments = (ins I32:$row, I32:$count, Kernel_Rows:$a, I64Attr:$height, Variadic<Kernel_Rows>:$b,
-                       DenseI64ArrayAttr:$lengths, I64Attr:$outputs, Kernel_Local:$into);
+  let arguments = (ins I32:$row, I32:$count, Kernel_Rows:$a, Kernel_Positive:$height, Variadic<Kernel_Rows>:$b,
+                       DenseI64ArrayAttr:$lengths, Kernel_Positive:$outputs, Kernel_Local:$into);
   let assemblyFormat = "$row `of` $count `rows` $a `height` $height `by` `(` $b `)` $lengths `outputs` $outputs `into` $into attr-dict `:` type($into)";
+  let hasVerifier = 1;
 }
 
-def Kernel_GemmOp : Kernel_Op<"gemm", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Kernel_GemmOp : Kernel_UserOp<"gemm", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Rows of an array times a matrix, by a library of the GPU's vendor";
   let description = [{
     Rows begin .. end - 1: to[row][o] = sum over k of from[row][k] * weights[o][k], in the library's order, which may depend on
@@ -421,23 +448,23 @@ def Kernel_GemmOp : Kernel_Op<"gemm", [MemoryEffects<[MemRead, MemWrite]>]> {
 
 //===-- Structure ---------------------------------------------------------------------------------------------===//
 
-def Kernel_CountOp : Kernel_Op<"count", [MemoryEffects<[MemRead]>]> {
+def Kernel_CountOp : Kernel_UserOp<"count", [MemoryEffects<[MemRead]>]> {
   let summary = "The number of rows that a space has so far: the row of the next push";
   let arguments = (ins FlatSymbolRefAttr:$space);
   let results = (outs I32:$result);
   let assemblyFormat = "$space attr-dict";
 }
-def Kernel_PushOp : Kernel_Op<"push", [MemoryEffects<[MemWrite]>]> {
+def Kernel_PushOp : Kernel_UserOp<"push", [MemoryEffects<[MemWrite]>]> {
   let summary = "Adds a row: one value a column";
   let arguments = (ins FlatSymbolRefAttr:$space, Variadic<I32>:$values);
   let assemblyFormat = "$space `(` $values `)` attr-dict";
 }
-def Kernel_SetOp : Kernel_Op<"set", [MemoryEffects<[MemWrite]>]> {
+def Kernel_SetOp : Kernel_UserOp<"set", [MemoryEffects<[MemWrite]>]> {
   let summary = "Sets a column of an existing row (of an instances or inputs space)";
   let arguments = (ins FlatSymbolRefAttr:$space, StrAttr:$column, I32:$row, I32:$value);
   let assemblyFormat = "$space $column `[` $row `]` `,` $value attr-dict";
 }
-def Kernel_ClaimOp : Kernel_Op<"claim", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Kernel_ClaimOp : Kernel_UserOp<"claim", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "`count` rows in each of `spaces` are coming; an input that asks for too much memory fails here";
   let description = [{
     Stands before loops whose length the size of the input does not bound: over ranges, and over a list once for each of
@@ -447,7 +474,7 @@ def Kernel_ClaimOp : Kernel_Op<"claim", [MemoryEffects<[MemRead, MemWrite]>]> {
   let arguments = (ins FlatSymbolRefArrayAttr:$spaces, I32:$count, StrAttr:$where);
   let assemblyFormat = "$spaces $count `at` $where attr-dict";
 }
-def Kernel_ReserveOp : Kernel_Op<"reserve", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Kernel_ReserveOp : Kernel_UserOp<"reserve", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Adds `count` rows to a space of kind `states`; gives the first";
   let arguments = (ins FlatSymbolRefAttr:$space, I32:$count);
   let results = (outs I32:$first);
@@ -458,7 +485,7 @@ def Kernel_InputOp : Kernel_Op<"input", [Pure]> {
   let results = (outs I32:$result);
   let assemblyFormat = "attr-dict";
 }
-def Kernel_PlaceOp : Kernel_Op<"place", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Kernel_PlaceOp : Kernel_UserOp<"place", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "The place of an instance in its cell's table";
   let description = [{
     `func` is the cell's `place` function; of a cell without a node for a key the input is that of the function this stands
@@ -468,7 +495,7 @@ def Kernel_PlaceOp : Kernel_Op<"place", [MemoryEffects<[MemRead, MemWrite]>]> {
   let results = (outs I32:$result);
   let assemblyFormat = "$func `(` $keys `)` `at` $where attr-dict";
 }
-def Kernel_KeyOp : Kernel_Op<"key", [MemoryEffects<[MemRead, MemWrite]>, NoRegionArguments]> {
+def Kernel_KeyOp : Kernel_UserOp<"key", [MemoryEffects<[MemRead, MemWrite]>, NoRegionArguments]> {
   let summary = "The place of one more key: only in `place` functions";
   let description = [{
     `outer` is the place of the keys before, `value` the key number `key` behind the first. The region yields the key's
@@ -480,8 +507,9 @@ def Kernel_KeyOp : Kernel_Op<"key", [MemoryEffects<[MemRead, MemWrite]>, NoRegio
   let regions = (region MaxSizedRegion<1>:$range);
   let results = (outs I32:$result);
   let assemblyFormat = "$group $cell $key `[` $outer `]` `=` $value (`of` $data^)? `at` $where attr-dict-with-keyword $range";
+  let hasVerifier = 1;
 }
-def Kernel_CallOp : Kernel_Op<"call", [MemoryEffects<[MemWrite]>]> {
+def Kernel_CallOp : Kernel_UserOp<"call", [MemoryEffects<[MemWrite]>]> {
   let summary = "Says that a cell is called";
   let description = [{
     `place` is the node, or what `kernel.place` says where the cell has further keys. Inside a `calls` function of the same
@@ -492,31 +520,32 @@ def Kernel_CallOp : Kernel_Op<"call", [MemoryEffects<[MemWrite]>]> {
   let arguments = (ins FlatSymbolRefAttr:$group, I32Attr:$cell, I32:$place, OptionalAttr<I32Attr>:$site,
                        Variadic<I32>:$origin, OptionalAttr<StrAttr>:$where);
   let assemblyFormat = "$group $cell `(` $place `)` (`from` $site^ `(` $origin `)` `at` $where)? attr-dict";
+  let hasVerifier = 1;
 }
-def Kernel_OriginOp : Kernel_Op<"origin", [MemoryEffects<[MemRead]>]> {
+def Kernel_OriginOp : Kernel_UserOp<"origin", [MemoryEffects<[MemRead]>]> {
   let summary = "Where an instance was called from: 0 its site, 1 and on its origin";
   let arguments = (ins FlatSymbolRefAttr:$group, I32Attr:$cell, I32:$place, I32Attr:$number);
   let results = (outs I32:$result);
   let assemblyFormat = "$group $cell `[` $place `]` $number attr-dict";
 }
-def Kernel_CalledOp : Kernel_Op<"called", [MemoryEffects<[MemRead]>]> {
+def Kernel_CalledOp : Kernel_UserOp<"called", [MemoryEffects<[MemRead]>]> {
   let summary = "Whether an instance is one that is called, by its node or input and its further keys";
   let arguments = (ins FlatSymbolRefAttr:$group, I32Attr:$cell, Variadic<I32>:$keys);
   let results = (outs I1:$result);
   let assemblyFormat = "$group $cell `(` $keys `)` attr-dict";
 }
-def Kernel_RowOfOp : Kernel_Op<"row_of", [MemoryEffects<[MemRead]>]> {
+def Kernel_RowOfOp : Kernel_UserOp<"row_of", [MemoryEffects<[MemRead]>]> {
   let summary = "The row of an instance in its cell's space, by its place";
   let arguments = (ins FlatSymbolRefAttr:$space, I32:$place);
   let results = (outs I32:$result);
   let assemblyFormat = "$space `(` $place `)` attr-dict";
 }
-def Kernel_RequireOp : Kernel_Op<"require", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Kernel_RequireOp : Kernel_UserOp<"require", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "The field must be given at this node (or the argument for this input), else the input fails";
   let arguments = (ins FlatSymbolRefAttr:$array, I32:$node, DefaultValuedAttr<StrAttr, "\"\"">:$where);
   let assemblyFormat = "$array `[` $node `]` (`at` $where^)? attr-dict";
 }
-def Kernel_CheckOp : Kernel_Op<"check", [MemoryEffects<[MemWrite]>]> {
+def Kernel_CheckOp : Kernel_Op<"check", [MemoryEffects<[MemWrite]>, Kernel_FailsInput]> {
   let summary = "The condition must hold, else the input fails and the function is left";
   let description = [{
     `fault` says what is wrong, `values` are its numbers and `what` its word, as `dbc::Fault` in the runtime's messages.h
@@ -526,8 +555,9 @@ def Kernel_CheckOp : Kernel_Op<"check", [MemoryEffects<[MemWrite]>]> {
   }];
   let arguments = (ins Kernel_FaultAttr:$fault, I1:$condition, StrAttr:$what, StrAttr:$where, Variadic<I32>:$values);
   let assemblyFormat = "$fault $condition `,` $what `at` $where `(` $values `)` attr-dict";
+  let hasVerifier = 1;
 }
-def Kernel_IntOp : Kernel_Op<"int", [MemoryEffects<[MemWrite]>]> {
+def Kernel_IntOp : Kernel_Op<"int", [MemoryEffects<[MemWrite]>, Kernel_FailsInput]> {
   let summary = "Checked integer arithmetic: overflow or division by 0 fails the input";
   let description = [{
     In a stage `row`, the row of its space, says which input; the work goes on with 0. `max` and `min` cannot fail: they are
@@ -538,7 +568,7 @@ def Kernel_IntOp : Kernel_Op<"int", [MemoryEffects<[MemWrite]>]> {
   let assemblyFormat = "$kind $a `,` $b `at` $where (`row` $row^)? attr-dict";
   let hasVerifier = 1;
 }
-def Kernel_ReachOp : Kernel_Op<"reach", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Kernel_ReachOp : Kernel_UserOp<"reach", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Lists the nodes of the same data type that can be reached (LANGUAGE D3)";
   let description = "The nodes stand in the column `node` of `space` (kind `states`) from row `first` on, in the application's order.";
   let arguments = (ins FlatSymbolRefAttr:$space, FlatSymbolRefAttr:$data, I32:$node);
@@ -551,7 +581,7 @@ def Kernel_FunctionOp : Kernel_Op<"function", [Pure, SameOperandsAndResultType]>
   let results = (outs F32:$result);
   let assemblyFormat = "$kind $x attr-dict `:` type($x)";
 }
-def Kernel_OrderOp : Kernel_Op<"order", [MemoryEffects<[MemRead]>]> {
+def Kernel_OrderOp : Kernel_UserOp<"order", [MemoryEffects<[MemRead]>]> {
   let summary = "The row at a position of a space's order list";
   let arguments = (ins FlatSymbolRefAttr:$space, I32:$position);
   let results = (outs I32:$row);
@@ -576,22 +606,22 @@ def Kernel_RunOp : Kernel_Op<"run", [HasParent<"ProgramOp">, NoTerminator, Singl
   let builders = [OpBuilder<(ins), [{ build($_builder, $_state, /*graph=*/nullptr, /*apart=*/nullptr); }]>];
   let assemblyFormat = "(`graph` $graph^)? $body attr-dict";
 }
-def Kernel_StartOp : Kernel_Op<"start", [HasParent<"ScheduleOp">]> {
+def Kernel_StartOp : Kernel_UserOp<"start", [HasParent<"ScheduleOp">]> {
   let summary = "Calls a `roots` function for each input that has not failed; finds all instances that they need";
   let arguments = (ins FlatSymbolRefAttr:$func);
   let assemblyFormat = "$func attr-dict";
 }
-def Kernel_SortOp : Kernel_Op<"sort", [HasParent<"ScheduleOp">]> {
+def Kernel_SortOp : Kernel_UserOp<"sort", [HasParent<"ScheduleOp">]> {
   let summary = "Sorts the instances of a group by level and arm: sets the rows of its `instances` spaces";
   let arguments = (ins FlatSymbolRefAttr:$group);
   let assemblyFormat = "$group attr-dict";
 }
-def Kernel_IndexOp : Kernel_Op<"index", [HasParent<"ScheduleOp">]> {
+def Kernel_IndexOp : Kernel_UserOp<"index", [HasParent<"ScheduleOp">]> {
   let summary = "Calls an `index` function for each row of its space, in order";
   let arguments = (ins FlatSymbolRefAttr:$func);
   let assemblyFormat = "$func attr-dict";
 }
-def Kernel_TicksOp : Kernel_Op<"ticks", [HasParent<"ScheduleOp">]> {
+def Kernel_TicksOp : Kernel_UserOp<"ticks", [HasParent<"ScheduleOp">]> {
   let summary = "Finds the row ranges of a space's ticks";
   let description = [{
     For a space of kind `steps`: ticks are (tick of the owner in `space`'s parent, step), numbered one after the other; makes
@@ -600,39 +630,18 @@ def Kernel_TicksOp : Kernel_Op<"ticks", [HasParent<"ScheduleOp">]> {
   let arguments = (ins FlatSymbolRefAttr:$space, UnitAttr:$nested);
   let assemblyFormat = "(`nested` $nested^)? $space attr-dict";
 }
-def Kernel_LaunchOp : Kernel_Op<"launch"> {
+def Kernel_LaunchOp : Kernel_UserOp<"launch", [ParentOneOf<["RunOp", "LevelsOp", "StepsOp"]>]> {
   let summary = "Runs a stage: over all rows of its space, or over those of the current tick inside a loop";
   let description = "`kept`: of these, over those that were kept.";
   let arguments = (ins FlatSymbolRefAttr:$func, UnitAttr:$kept);
   let assemblyFormat = "(`kept` $kept^)? $func attr-dict";
 }
-def Kernel_KeepOp : Kernel_Op<"keep"> {
+def Kernel_KeepOp : Kernel_UserOp<"keep", [ParentOneOf<["RunOp", "LevelsOp", "StepsOp"]>]> {
   let summary = "Of the rows that a launch here would run over, those are kept for which `alive` holds, in their order";
   let arguments = (ins FlatSymbolRefAttr:$space, FlatSymbolRefAttr:$alive);
   let assemblyFormat = "$space `by` $alive attr-dict";
 }
-def Kernel_TickLoopInterface : OpInterface<"TickLoopInterface"> {
-  let cppNamespace = "::dbc::kernel";
-  let description = [{
-    A loop over the levels of a recursion or the steps of a scan, around launches.
-
-    `persistent`: on a GPU one launch may run the whole loop; a `kernel.first` and `kernel.team_barrier` in it are of such a
-    launch alone. Else `apart` says why not. With `awaits` blocks may pass these barriers when all of their own threads have
-    come: what blocks of threads hand each other in the loop are numbers of these buffers, each written once, in memory that
-    nobody writes before, so that who needs a number can wait until it is there. Else `counts` says why not.
-  }];
-  let methods = [
-    InterfaceMethod<"The name of what it goes over: a group, or a space of steps.", "::llvm::StringRef", "getCarrier">,
-    InterfaceMethod<"Whether one launch may run it.", "bool", "getPersistent">,
-    InterfaceMethod<"Sets that.", "void", "setPersistent", (ins "bool":$value)>,
-    InterfaceMethod<"Buffers whose numbers blocks of threads wait for.", "::std::optional<::mlir::ArrayAttr>", "getAwaits">,
-    InterfaceMethod<"Sets these.", "void", "setAwaitsAttr", (ins "::mlir::ArrayAttr":$buffers)>,
-    InterfaceMethod<"Why it is not persistent.", "::std::optional<::llvm::StringRef>", "getApart">,
-    InterfaceMethod<"Sets that.", "void", "setApart", (ins "::std::optional<::llvm::StringRef>":$reason)>,
-    InterfaceMethod<"Why blocks of threads wait for each other at barriers.", "::std::optional<::llvm::StringRef>", "getCounts">,
-    InterfaceMethod<"Sets that.", "void", "setCounts", (ins "::std::optional<::llvm::StringRef>":$reason)>];
-}
-def Kernel_LevelsOp : Kernel_Op<"levels", [NoTerminator, SingleBlock, NoRegionArguments, Kernel_TickLoopInterface]> {
+def Kernel_LevelsOp : Kernel_UserOp<"levels", [NoTerminator, SingleBlock, NoRegionArguments, Kernel_TickLoopInterface]> {
   let summary = "For each level of a group, in order";
   let arguments = (ins FlatSymbolRefAttr:$group, UnitAttr:$persistent, OptionalAttr<FlatSymbolRefArrayAttr>:$awaits,
                        OptionalAttr<StrAttr>:$apart, OptionalAttr<StrAttr>:$counts);
@@ -643,7 +652,7 @@ def Kernel_LevelsOp : Kernel_Op<"levels", [NoTerminator, SingleBlock, NoRegionAr
   }]>];
   let assemblyFormat = "(`persistent` $persistent^)? $group (`awaits` $awaits^)? $body attr-dict";
 }
-def Kernel_StepsOp : Kernel_Op<"steps", [NoTerminator, SingleBlock, NoRegionArguments, Kernel_TickLoopInterface]> {
+def Kernel_StepsOp : Kernel_UserOp<"steps", [NoTerminator, SingleBlock, NoRegionArguments, Kernel_TickLoopInterface]> {
   let summary = "For each step of a scan, in order; inside another loop: the steps that belong to its current tick";
   let arguments = (ins FlatSymbolRefAttr:$space, UnitAttr:$persistent, OptionalAttr<FlatSymbolRefArrayAttr>:$awaits,
                        OptionalAttr<StrAttr>:$apart, OptionalAttr<StrAttr>:$counts);
@@ -654,7 +663,7 @@ def Kernel_StepsOp : Kernel_Op<"steps", [NoTerminator, SingleBlock, NoRegionArgu
   }]>];
   let assemblyFormat = "(`persistent` $persistent^)? $space (`awaits` $awaits^)? $body attr-dict";
 }
-def Kernel_FirstOp : Kernel_Op<"first", [NoTerminator, SingleBlock, NoRegionArguments]> {
+def Kernel_FirstOp : Kernel_Op<"first", [ParentOneOf<["LevelsOp", "StepsOp"]>, NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "What each block of threads does first where a whole loop is one launch";
   let description = [{
     Where a card has the shared memory for it; else it is left out, and products read their matrices where they are.
@@ -662,7 +671,7 @@ def Kernel_FirstOp : Kernel_Op<"first", [NoTerminator, SingleBlock, NoRegionArgu
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$body attr-dict";
 }
-def Kernel_CopyAsyncOp : Kernel_Op<"copy_async", [HasParent<"FirstOp">]> {
+def Kernel_CopyAsyncOp : Kernel_UserOp<"copy_async", [HasParent<"FirstOp">]> {
   let summary = "Begins to copy a matrix into shared memory, where the block of threads keeps it for the loop";
   let description = [{
     Of a matrix in tiles that blocks share the tile that the block computes. Products of the loop read the copy. It is there
@@ -675,7 +684,7 @@ def Kernel_WaitCopiesOp : Kernel_Op<"wait_copies", [HasParent<"FirstOp">]> {
   let summary = "Until all copies are there that the thread began";
   let assemblyFormat = "attr-dict";
 }
-def Kernel_TeamBarrierOp : Kernel_Op<"team_barrier"> {
+def Kernel_TeamBarrierOp : Kernel_Op<"team_barrier", [ParentOneOf<["LevelsOp", "StepsOp"]>]> {
   let summary = "Where a whole loop is one launch: the blocks of threads that have the same inputs wait for each other";
   let description = "All blocks of the launch, or a team of them to which some inputs were dealt; teams do not wait for each other.";
   let assemblyFormat = "attr-dict";
@@ -684,6 +693,7 @@ def Kernel_TogetherOp : Kernel_Op<"together", [NoTerminator, SingleBlock, NoRegi
   let summary = "Its loops need nothing of one another, and no input fails in them: they may run at the same time";
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$body attr-dict";
+  let hasVerifier = 1;
 }
 
 #endif // DBC_KERNEL

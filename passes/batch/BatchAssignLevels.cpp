@@ -4,6 +4,9 @@
 #include "mlir/IR/Builders.h"
 #include "passes/Passes.h"
 #include "passes/batch/StageGraph.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "batch-assign-levels"
 
 using namespace mlir;
 
@@ -20,7 +23,7 @@ struct Nesting {
   void run() {
     SmallVector<batch::StageOp> stages(program.getBody().front().getOps<batch::StageOp>());
     Block *body = &program.getBody().front();
-    SmallVector<Operation *> open; ///< the loops around the place reached
+    SmallVector<batch::LoopOpInterface> open; ///< the loops around the place reached
     for (batch::StageOp stage : stages) {
       SmallVector<StringRef> carriers;
       if (ArrayAttr loops = stage.getLoopsAttr())
@@ -30,12 +33,15 @@ struct Nesting {
       // Neighbours in one loop share it. Two runs of one carrier may, too: a read of an earlier tick stays
       // one.
       unsigned shared = 0;
-      while (shared < open.size() && shared < carriers.size() && carrierOf(open[shared]) == carriers[shared])
+      while (shared < open.size() && shared < carriers.size() &&
+             open[shared].getCarrier() == carriers[shared])
         ++shared;
       open.truncate(shared);
       while (open.size() < carriers.size()) {
         Block *inside = open.empty() ? body : &open.back()->getRegion(0).front();
         b.setInsertionPointToEnd(inside);
+        LDBG() << "@" << stage.getSymName() << " is the first in a loop of @" << carriers[open.size()];
+        ++madeLoops;
         open.push_back(makeLoop(stage.getLoc(), carriers[open.size()]));
       }
       stage->moveBefore(open.empty() ? body : &open.back()->getRegion(0).front(),
@@ -46,18 +52,12 @@ struct Nesting {
     declareTicks();
   }
 
-  Operation *makeLoop(Location loc, StringRef carrier) {
-    Operation *loop = names.lookup<kernel::GroupOp>(carrier)
-                          ? batch::LevelsOp::create(b, loc, carrier).getOperation()
-                          : batch::StepsOp::create(b, loc, carrier).getOperation();
+  batch::LoopOpInterface makeLoop(Location loc, StringRef carrier) {
+    auto loop = cast<batch::LoopOpInterface>(names.lookup<kernel::GroupOp>(carrier)
+                                                 ? batch::LevelsOp::create(b, loc, carrier).getOperation()
+                                                 : batch::StepsOp::create(b, loc, carrier).getOperation());
     loop->getRegion(0).emplaceBlock();
     return loop;
-  }
-
-  static StringRef carrierOf(Operation *loop) {
-    if (auto levels = dyn_cast<batch::LevelsOp>(loop))
-      return levels.getGroup();
-    return cast<batch::StepsOp>(loop).getSpace();
   }
 
   kernel::SpaceOp space(StringRef name) { return names.lookup<kernel::SpaceOp>(name); }
@@ -100,12 +100,16 @@ struct Nesting {
   kernel::ScheduleOp schedule;
   OpBuilder b;
   DenseSet<Operation *> nested;
+  unsigned madeLoops = 0;
 };
 
 struct BatchAssignLevelsPass : impl::BatchAssignLevelsBase<BatchAssignLevelsPass> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<batch::ProgramOp>())
-      Nesting(program).run();
+    for (auto program : getOperation().getOps<batch::ProgramOp>()) {
+      Nesting nesting(program);
+      nesting.run();
+      madeLoops += nesting.madeLoops;
+    }
   }
 };
 } // namespace

@@ -8,6 +8,9 @@
 #include "passes/Products.h"
 #include "passes/batch/StageGraph.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "batch-blas"
 
 using namespace mlir;
 
@@ -217,8 +220,13 @@ struct BatchBlasPass : impl::BatchBlasBase<BatchBlasPass> {
         for (auto product : stage.getBody().front().getOps<linalg::ContractOp>())
           if (takes(product))
             taken.insert(product);
-        if (!taken.empty())
-          Splitter(stage, program, names, taken).run();
+        if (taken.empty())
+          continue;
+        LDBG() << taken.size() << " products of @" << stage.getSymName() << " have " << weights.getValue()
+               << " weights or more";
+        ++cutStages;
+        productStages += taken.size();
+        Splitter(stage, program, names, taken).run();
       }
     }
   }

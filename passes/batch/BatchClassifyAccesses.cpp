@@ -8,6 +8,9 @@
 #include "passes/Passes.h"
 #include "passes/batch/StageGraph.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "batch-classify-accesses"
 
 using namespace mlir;
 
@@ -30,6 +33,9 @@ struct Classify {
       auto relation = names.lookup<batch::RelationOp>(gather.getRelation());
       if (!alignedWith(relation.getFrom(), relation.getColumn(), gather.getArray()))
         return;
+      LDBG() << "rows of @" << gather.getArray() << " lie like those that @" << relation.getSymName()
+             << " leads from";
+      ++alignedGathers;
       OpBuilder b(gather);
       auto read = batch::ReadOp::create(b, gather.getLoc(), gather.getType(), gather.getArray());
       gather.replaceAllUsesWith(read.getResult());
@@ -44,16 +50,9 @@ struct Classify {
   /// Removes relations by which no stage goes.
   void dropRelations() {
     llvm::StringSet<> used;
-    program.walk([&](Operation *op) {
-      if (auto gather = dyn_cast<batch::GatherOp>(op)) {
-        used.insert(gather.getRelation());
-      } else if (auto scatter = dyn_cast<batch::ScatterOp>(op)) {
-        used.insert(scatter.getRelation());
-      } else if (auto segment = dyn_cast<batch::SegmentOp>(op)) {
-        used.insert(segment.getList());
-        if (segment.getVia())
-          used.insert(*segment.getVia());
-      }
+    program.walk([&](batch::AccessOpInterface access) {
+      for (FlatSymbolRefAttr relation : access.getRelations())
+        used.insert(relation.getValue());
     });
     for (Operation &op : llvm::make_early_inc_range(program.getBody().front()))
       if (isa<batch::RelationOp, batch::ListRelationOp>(op) &&
@@ -186,9 +185,11 @@ struct Classify {
         if (!left.contains(set.getColumnAttr()))
           set.erase();
       s.setColumnsAttr(b.getArrayAttr(kept));
+      droppedColumns += dropped.size();
     }
   }
 
+  unsigned alignedGathers = 0, droppedColumns = 0;
   batch::ProgramOp program;
   SymbolTable names;
   llvm::StringMap<SmallVector<kernel::PushOp>> pushes;
@@ -197,8 +198,12 @@ struct Classify {
 
 struct BatchClassifyAccessesPass : impl::BatchClassifyAccessesBase<BatchClassifyAccessesPass> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<batch::ProgramOp>())
-      Classify(program).run();
+    for (auto program : getOperation().getOps<batch::ProgramOp>()) {
+      Classify classify(program);
+      classify.run();
+      alignedGathers += classify.alignedGathers;
+      droppedColumns += classify.droppedColumns;
+    }
   }
 };
 } // namespace

@@ -4,6 +4,7 @@
 // every value that the index may have, and looked up in a run. Which stages these are is found for whole
 // buffers, before stages are fused.
 #include "ir/Batch/Batch.h"
+#include "ir/Dyn/RowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Builders.h"
@@ -11,9 +12,12 @@
 #include "passes/Passes.h"
 #include "passes/batch/StageGraph.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Support/DebugLog.h"
 
 #include <algorithm>
 #include <map>
+
+#define DEBUG_TYPE "batch-fold-tables"
 
 using namespace mlir;
 
@@ -70,10 +74,13 @@ public:
   Folding(batch::ProgramOp program, int64_t &numbersLeft)
       : program(program), symbols(program), left(numbersLeft) {}
 
-  void run() {
+  /// Gives how many tables a run looks up.
+  size_t run() {
     findMade();
     while (Made *next = smallestWanted()) {
       int64_t numbers = next->numbersOfTable();
+      LDBG() << "@" << next->buffer.getSymName() << " by \"" << next->on.column << "\" would have " << numbers
+             << " numbers, of " << left << " left";
       next->state = numbers <= left ? Made::Table : Made::InPlace;
       if (next->state == Made::Table)
         left -= numbers;
@@ -84,6 +91,7 @@ public:
         folded.push_back({&m, tableOf(m, spaceOf(m))});
     for (auto [m, table] : folded)
       lookUp(*m, table);
+    return folded.size();
   }
 
 private:
@@ -135,26 +143,17 @@ private:
       on.folds = column.getType().isInteger(32);
       on.column = column.getColumn().str();
     } else if (auto take = dyn_cast<dyn::TakeOp>(op)) {
-      on.folds = !mayFail(op);
+      on.folds = !dyn::mayFail(&op);
       // Of rows that are there for every value of the column: the structure functions have seen to that.
       if (take.getIndex().getDefiningOp<batch::ColumnOp>())
         on.bound(dyn::extents(take.getTensor().getType())[0]);
     } else if (!isa<batch::WriteOp>(op)) {
-      on.folds = isMemoryEffectFree(&op) && !mayFail(op);
-      on.expensive = isa<linalg::ContractOp, dyn::FunctionOp, dyn::ReduceOp, dyn::SoftmaxOp>(op) ||
-                     isa<math::MathDialect>(op.getDialect());
+      // What can be an error of the input in hand must not be computed for values that no input has.
+      on.folds = isMemoryEffectFree(&op) && !dyn::mayFail(&op);
+      on.expensive = dyn::isRowOp(&op, dyn::RowKind::Product) || dyn::isRowOp(&op, dyn::RowKind::Reduction) ||
+                     isa<dyn::FunctionOp>(op) || isa<math::MathDialect>(op.getDialect());
     }
     return on;
-  }
-
-  /// Whether the op can be an error of the input in hand, so that there may be values that must not be
-  /// computed.
-  static bool mayFail(Operation &op) {
-    if (auto integer = dyn_cast<dyn::IntOp>(op))
-      return integer.getKind() != dyn::IntKind::Max && integer.getKind() != dyn::IntKind::Min;
-    if (auto take = dyn_cast<dyn::TakeOp>(op))
-      return take.getChecked();
-    return isa<dyn::NarrowOp, arith::FPToSIOp>(op);
   }
 
   /// Whether what is computed in a run asks for the buffer: not where only tables are made of it.
@@ -294,7 +293,8 @@ struct BatchFoldTablesPass : impl::BatchFoldTablesBase<BatchFoldTablesPass> {
   void runOnOperation() override {
     int64_t numbersLeft = numbers;
     for (auto program : getOperation().getOps<batch::ProgramOp>())
-      Folding(program, numbersLeft).run();
+      foldedTables += Folding(program, numbersLeft).run();
+    tableNumbers += numbers.getValue() - numbersLeft;
   }
 };
 } // namespace

@@ -7,8 +7,11 @@
 #include "passes/batch/StageGraph.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/DebugLog.h"
 #include <deque>
 #include <set>
+
+#define DEBUG_TYPE "batch-fuse"
 
 using namespace mlir;
 
@@ -31,25 +34,24 @@ struct Unit {
 class BlockFusion {
 public:
   explicit BlockFusion(Block &block) : block(block) {
-    for (Operation *op = block.getParentOp(); op; op = op->getParentOp()) {
-      if (auto levels = dyn_cast<batch::LevelsOp>(op))
-        around.insert(levels.getGroup());
-      else if (auto steps = dyn_cast<batch::StepsOp>(op))
-        around.insert(steps.getSpace());
-    }
+    for (Operation *op = block.getParentOp(); op; op = op->getParentOp())
+      if (auto loop = dyn_cast<batch::LoopOpInterface>(op))
+        around.insert(loop.getCarrier());
   }
 
   /// Moves each stage up into an earlier one over the same space, as early as what it reads allows. Where
-  /// that is too early, the earlier one may move down to it.
-  void run() {
+  /// that is too early, the earlier one may move down to it. Gives how many stages are part of others now.
+  unsigned run() {
+    unsigned merged = 0;
     for (Operation &op : llvm::make_early_inc_range(block)) {
-      if (!isa<batch::StageOp, batch::LevelsOp, batch::StepsOp>(op))
+      if (!op.hasTrait<batch::Scheduled>())
         continue;
       StageAccess mine = accessesOf(&op);
       auto stage = dyn_cast<batch::StageOp>(op);
       Unit *unit = stage ? targetFor(stage, mine) : nullptr;
       if (unit) {
         merge(*unit, stage, mine);
+        ++merged;
         continue;
       }
       unit = &units.emplace_back();
@@ -59,6 +61,7 @@ public:
       if (stage)
         alike[keyOf(stage)].insert(unit);
     }
+    return merged;
   }
 
 private:
@@ -161,11 +164,12 @@ private:
   /// Appends `stage` to a unit; what that wrote at its row is not read again. Writes stand last, so that
   /// equal reads are seen to be equal.
   void merge(Unit &unit, batch::StageOp stage, StageAccess &access) {
+    LDBG() << "@" << stage.getSymName() << " goes into @" << cast<batch::StageOp>(unit.op).getSymName();
     Block &into = cast<batch::StageOp>(unit.op).getBody().front();
     if (!unit.firstWrite) {
       SmallVector<Operation *> writes;
       for (Operation &op : into)
-        if (isa<batch::WriteOp, batch::ScatterOp>(op))
+        if (batch::isWrite(&op))
           writes.push_back(&op);
       for (Operation *op : writes)
         appendWrite(unit, op);
@@ -179,7 +183,7 @@ private:
           read.replaceAllUsesWith(value);
           continue;
         }
-      if (isa<batch::WriteOp, batch::ScatterOp>(op))
+      if (batch::isWrite(&op))
         writes.push_back(&op);
       else if (unit.firstWrite)
         op.moveBefore(unit.firstWrite);
@@ -214,10 +218,11 @@ class Unread {
 public:
   explicit Unread(batch::ProgramOp program) : program(program) {}
 
-  void drop() {
+  /// Gives how many buffers are gone.
+  unsigned drop() {
     program.walk([&](Operation *op) {
-      if (StringRef array = written(op); !array.empty())
-        writes[array].push_back(op);
+      if (batch::isWrite(op))
+        writes[cast<batch::AccessOpInterface>(op).getArray()].push_back(op);
       if (auto output = dyn_cast<batch::OutputOp>(op))
         ++reads[output.getBuffer()];
       if (auto stage = dyn_cast<batch::StageOp>(op))
@@ -228,7 +233,6 @@ public:
       if (!reads.lookup(array.getKey()))
         open.push_back(array.getKey());
     eraseUnread();
-    eraseUnread();
     SmallVector<Operation *> unused; // to begin with
     program.walk([&](batch::StageOp stage) {
       for (Operation &op : stage.getBody().front())
@@ -237,17 +241,10 @@ public:
     });
     llvm::for_each(unused, [&](Operation *op) { erase(op); });
     eraseEmpty();
+    return eraseBuffers();
   }
 
 private:
-  static StringRef written(Operation *op) {
-    if (auto write = dyn_cast<batch::WriteOp>(op))
-      return write.getBuffer();
-    if (auto scatter = dyn_cast<batch::ScatterOp>(op))
-      return scatter.getBuffer();
-    return {};
-  }
-
   void noLongerRead(StringRef array) {
     unsigned &count = reads[array];
     if (--count == 0)
@@ -292,12 +289,19 @@ private:
       });
     } while (!open.empty());
     program.walk([&](Operation *op) {
-      if (isa<batch::LevelsOp, batch::StepsOp>(op) && op->getRegion(0).front().empty())
+      if (isa<batch::LoopOpInterface>(op) && op->getRegion(0).front().empty())
         op->erase();
     });
+  }
+
+  unsigned eraseBuffers() {
+    unsigned gone = 0;
     for (auto buffer : llvm::make_early_inc_range(program.getBody().front().getOps<batch::BufferOp>()))
-      if (!reads.lookup(buffer.getSymName()))
+      if (!reads.lookup(buffer.getSymName())) {
         buffer.erase();
+        ++gone;
+      }
+    return gone;
   }
 
   batch::ProgramOp program;
@@ -309,12 +313,12 @@ private:
 struct BatchFusePass : impl::BatchFuseBase<BatchFusePass> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<batch::ProgramOp>()) {
-      BlockFusion(program.getBody().front()).run();
+      fusedStages += BlockFusion(program.getBody().front()).run();
       program.walk([&](Operation *op) {
-        if (isa<batch::LevelsOp, batch::StepsOp>(op))
-          BlockFusion(op->getRegion(0).front()).run();
+        if (isa<batch::LoopOpInterface>(op))
+          fusedStages += BlockFusion(op->getRegion(0).front()).run();
       });
-      Unread(program).drop();
+      droppedBuffers += Unread(program).drop();
     }
   }
 };

@@ -5,7 +5,10 @@
 #include "passes/batch/StageGraph.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/DebugLog.h"
 #include <set>
+
+#define DEBUG_TYPE "batch-order-stages"
 
 using namespace mlir;
 
@@ -106,8 +109,14 @@ struct BatchOrderStagesPass : impl::BatchOrderStagesBase<BatchOrderStagesPass> {
         return signalPassFailure();
       }
       Block &body = program.getBody().front();
-      for (unsigned n : sorted)
-        order.graph.stages[n]->moveBefore(&body, body.end());
+      for (auto [place, n] : llvm::enumerate(sorted)) {
+        batch::StageOp stage = order.graph.stages[n];
+        stage->moveBefore(&body, body.end());
+        if (n == place)
+          continue;
+        LDBG() << "@" << stage.getSymName() << " goes from place " << n << " to " << place;
+        ++movedStages;
+      }
     }
   }
 };

@@ -6,6 +6,9 @@
 #include "passes/Passes.h"
 #include "passes/batch/StageGraph.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "batch-partition"
 
 using namespace mlir;
 
@@ -48,6 +51,8 @@ struct Partition {
       StringRef carrier = carrierOf(component, outer);
       if (carrier.empty())
         continue;
+      LDBG() << "@" << carrier << " carries a loop of " << component.size() << " stages, inside of "
+             << outer.size() << " others";
       unsigned run = runs++;
       for (unsigned n : component)
         loops[n].push_back({carrier, run});
@@ -95,8 +100,11 @@ struct Partition {
 
 struct BatchPartitionPass : impl::BatchPartitionBase<BatchPartitionPass> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<batch::ProgramOp>())
-      Partition(program).run();
+    for (auto program : getOperation().getOps<batch::ProgramOp>()) {
+      Partition partition(program);
+      partition.run();
+      foundLoops += partition.runs;
+    }
   }
 };
 } // namespace

@@ -5,6 +5,9 @@
 #include "passes/Passes.h"
 #include "passes/batch/StageGraph.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "batch-plan-buffers"
 
 using namespace mlir;
 
@@ -25,7 +28,7 @@ struct BatchPlanBuffersPass : impl::BatchPlanBuffersBase<BatchPlanBuffersPass> {
     int first = -1, last = -1;
   };
 
-  static void plan(batch::ProgramOp program) {
+  void plan(batch::ProgramOp program) {
     llvm::StringMap<Life> lives;
     llvm::StringSet<> outputs;
     int time = 0;
@@ -38,7 +41,7 @@ struct BatchPlanBuffersPass : impl::BatchPlanBuffersBase<BatchPlanBuffersPass> {
     for (Operation &op : program.getBody().front()) {
       if (auto output = dyn_cast<batch::OutputOp>(op))
         outputs.insert(output.getBuffer());
-      if (!isa<batch::StageOp, batch::LevelsOp, batch::StepsOp, batch::TogetherOp>(op))
+      if (!op.hasTrait<batch::Scheduled>())
         continue;
       StageAccess access = accessesOf(&op);
       for (const StageRead &read : access.reads)
@@ -68,9 +71,14 @@ struct BatchPlanBuffersPass : impl::BatchPlanBuffersBase<BatchPlanBuffersPass> {
         ++n;
       if (n == slots.size())
         slots.push_back({element, 0});
+      else
+        ++sharedBuffers;
+      LDBG() << "@" << buffer.getSymName() << " has slot " << n << " from " << life.first << " to "
+             << life.last;
       slots[n].busyUntil = life.last;
       buffer.setSlot(n);
     }
+    usedSlots += slots.size();
   }
 };
 } // namespace

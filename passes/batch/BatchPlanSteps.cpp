@@ -6,6 +6,9 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
 #include "passes/batch/StageGraph.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "batch-plan-steps"
 
 using namespace mlir;
 
@@ -181,16 +184,8 @@ private:
 struct BufferUses {
   explicit BufferUses(batch::ProgramOp program) {
     program.walk([&](Operation *op) {
-      if (auto read = dyn_cast<batch::ReadOp>(op))
-        of[read.getBuffer()].push_back(op);
-      else if (auto gather = dyn_cast<batch::GatherOp>(op))
-        of[gather.getArray()].push_back(op);
-      else if (auto segment = dyn_cast<batch::SegmentOp>(op))
-        of[segment.getArray()].push_back(op);
-      else if (auto write = dyn_cast<batch::WriteOp>(op))
-        of[write.getBuffer()].push_back(op);
-      else if (auto scatter = dyn_cast<batch::ScatterOp>(op))
-        of[scatter.getBuffer()].push_back(op);
+      if (auto access = dyn_cast<batch::AccessOpInterface>(op))
+        of[access.getArray()].push_back(op);
       else if (auto output = dyn_cast<batch::OutputOp>(op))
         whole.insert(output.getBuffer());
       else if (!isa<batch::BufferOp>(op)) // that of a stage's `when`, or of who knows what
@@ -224,6 +219,8 @@ public:
     }
     taken.insert(mine.begin(), mine.end());
   }
+
+  unsigned plannedBuffers = 0, movedStages = 0;
 
 private:
   /// What a buffer's rows are kept for.
@@ -263,7 +260,7 @@ private:
       auto stage = cast<batch::StageOp>(op->getParentOp());
       const bool inside = loop->isProperAncestor(stage);
       bool fits = inside;
-      if (isa<batch::WriteOp, batch::ScatterOp>(op))
+      if (batch::isWrite(op))
         fits = inside || addBefore(stage, life);
       else if (auto gather = dyn_cast<batch::GatherOp>(op))
         fits = addRead(gather, program.lookupSymbol<batch::RelationOp>(gather.getRelation()), inside, life);
@@ -325,6 +322,9 @@ private:
 
   void apply(batch::BufferOp buffer, const Life &life) {
     Builder b(program.getContext());
+    LDBG() << "@" << buffer.getSymName() << " keeps " << life.live << " levels of @" << loop.getGroup()
+           << "; " << life.before.size() << " stages before the loop write it";
+    ++plannedBuffers;
     buffer.setLive(life.live);
     if (life.byKey)
       recursion.group.setLevelKey(recursion.key);
@@ -335,6 +335,7 @@ private:
         continue; // for another of its buffers
       runByLevel(program.lookupSymbol<kernel::SpaceOp>(stage.getSpace()));
       stage->moveBefore(&loop.getBody().front(), loop.getBody().front().begin());
+      ++movedStages;
     }
   }
 
@@ -368,8 +369,12 @@ struct BatchPlanStepsPass : impl::BatchPlanStepsBase<BatchPlanStepsPass> {
         if (isa<batch::ProgramOp, batch::TogetherOp>(loop->getParentOp()))
           loops.push_back(loop);
       });
-      for (batch::LevelsOp loop : loops)
-        LoopPlan(program, uses, loop).run(taken);
+      for (batch::LevelsOp loop : loops) {
+        LoopPlan plan(program, uses, loop);
+        plan.run(taken);
+        plannedBuffers += plan.plannedBuffers;
+        movedStages += plan.movedStages;
+      }
     }
   }
 };

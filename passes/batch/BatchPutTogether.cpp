@@ -4,6 +4,9 @@
 #include "mlir/IR/Builders.h"
 #include "passes/Passes.h"
 #include "passes/batch/StageGraph.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "batch-put-together"
 
 using namespace mlir;
 
@@ -18,20 +21,22 @@ class Loops {
 public:
   explicit Loops(Block &program) {
     for (Operation &op : program)
-      if (isa<batch::StageOp, batch::LevelsOp, batch::StepsOp, batch::TogetherOp>(op))
+      if (op.hasTrait<batch::Scheduled>())
         units.push_back({&op, accessesOf(&op), mayJoin(&op)});
   }
 
   /// Puts each loop and all later ones that may run at the same time together. What stands before a loop
-  /// that was looked at stays as it is.
-  void join() {
+  /// that was looked at stays as it is. Gives how many are together with others.
+  size_t join() {
     // From the last on: behind most loops stands one that needs them and that all later ones need.
     for (size_t n = units.size(); n > 0; --n)
       if (units[n - 1].joins)
         units[n - 1].alone = together(n - 1).size() == 1;
+    size_t joined = 0;
     for (size_t n = 0; n < units.size(); ++n)
       if (units[n].joins && !units[n].alone)
-        joinAt(n);
+        joined += joinAt(n);
+    return joined;
   }
 
 private:
@@ -44,7 +49,7 @@ private:
 
   /// Not where a loop chooses which rows of a space are kept.
   static bool mayJoin(Operation *unit) {
-    if (!isa<batch::LevelsOp, batch::StepsOp>(unit))
+    if (!isa<batch::LoopOpInterface>(unit))
       return false;
     bool chooses = false;
     unit->walk([&](batch::StageOp stage) { chooses |= stage.getWhen().has_value(); });
@@ -77,10 +82,13 @@ private:
     return loops;
   }
 
-  void joinAt(size_t first) {
+  size_t joinAt(size_t first) {
     SmallVector<size_t> before, loops = together(first, &before);
     if (loops.size() == 1)
-      return;
+      return 0;
+    LDBG() << loops.size() << " loops run together, the first of @"
+           << cast<batch::LoopOpInterface>(units[first].op).getCarrier() << "; " << before.size()
+           << " stages go before them";
     Operation *at = units[first].op;
     OpBuilder b(at);
     for (size_t n : before)
@@ -97,6 +105,7 @@ private:
       if (!gone.contains(n))
         units[left++] = std::move(units[n]);
     units.resize(left);
+    return loops.size();
   }
 
   std::vector<Unit> units;
@@ -105,7 +114,7 @@ private:
 struct BatchPutTogetherPass : impl::BatchPutTogetherBase<BatchPutTogetherPass> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<batch::ProgramOp>())
-      Loops(program.getBody().front()).join();
+      joinedLoops += Loops(program.getBody().front()).join();
   }
 };
 } // namespace

@@ -8,6 +8,9 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
 #include "passes/batch/StageGraph.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "batch-sink-takes"
 
 using namespace mlir;
 
@@ -18,7 +21,7 @@ namespace dbc::passes {
 namespace {
 struct BatchSinkTakesPass : impl::BatchSinkTakesBase<BatchSinkTakesPass> {
   void runOnOperation() override {
-    getOperation().walk([](batch::ProgramOp program) {
+    getOperation().walk([&](batch::ProgramOp program) {
       llvm::StringMap<batch::WriteOp> writes = soleWrites(program);
       SmallVector<batch::ReadOp> reads;
       program.walk([&](batch::ReadOp read) { reads.push_back(read); });
@@ -57,10 +60,13 @@ struct BatchSinkTakesPass : impl::BatchSinkTakesBase<BatchSinkTakesPass> {
            llvm::all_of(op->getOperands(), isCheap);
   }
 
-  static void sink(Operation *made, batch::ReadOp read) {
+  void sink(Operation *made, batch::ReadOp read) {
     auto from = made->getParentOfType<batch::StageOp>(), to = read->getParentOfType<batch::StageOp>();
     if (from == to || from.getSpace() != to.getSpace())
       return;
+    LDBG() << "@" << to.getSymName() << " has the " << made->getName() << " of @" << read.getBuffer()
+           << " itself";
+    ++sunkReads;
     OpBuilder b(read);
     IRMapping map;
     read.replaceAllUsesWith(copy(made, b, map)->getResult(0));

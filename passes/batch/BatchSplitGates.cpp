@@ -7,6 +7,9 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Passes.h"
 #include "passes/Products.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "batch-split-gates"
 
 using namespace mlir;
 
@@ -17,11 +20,15 @@ namespace dbc::passes {
 namespace {
 struct BatchSplitGatesPass : impl::BatchSplitGatesBase<BatchSplitGatesPass> {
   void runOnOperation() override {
-    getOperation().walk([](batch::StageOp stage) {
+    getOperation().walk([&](batch::StageOp stage) {
       // From the last op on, so that what is split hands its slices on to its operands.
       for (Operation &op : llvm::make_early_inc_range(llvm::reverse(stage.getBody().front())))
-        if (isCutAfterwards(&op))
+        if (isCutAfterwards(&op)) {
+          LDBG() << op.getName() << " of @" << stage.getSymName() << " is computed in "
+                 << gatesOf(op.getResult(0))->gates << " gates";
+          ++splitOps;
           split(&op);
+        }
     });
   }
 

@@ -6,8 +6,11 @@
 #include "ir/Batch/Batch.h"
 #include "passes/Passes.h"
 #include "passes/batch/StageSize.h"
+#include "llvm/Support/DebugLog.h"
 
 #include <algorithm>
+
+#define DEBUG_TYPE "schedule-cpu"
 
 using namespace mlir;
 
@@ -52,9 +55,13 @@ struct ScheduleCpuPass : impl::ScheduleCpuBase<ScheduleCpuPass> {
   }
 
   void runOnOperation() override {
-    getOperation().walk([](batch::StageOp stage) {
-      if (!stage.getSchedule())
-        stage.setScheduleAttr(schedule(stage));
+    getOperation().walk([&](batch::StageOp stage) {
+      if (stage.getSchedule())
+        return;
+      batch::ScheduleAttr chosen = schedule(stage);
+      stage.setScheduleAttr(chosen);
+      blockedStages += chosen.getRows() > 1;
+      tiledStages += chosen.getUnits() > 0;
     });
   }
 
@@ -71,6 +78,8 @@ struct ScheduleCpuPass : impl::ScheduleCpuBase<ScheduleCpuPass> {
         rows -= rows % kRowsTogether;
     }
     int64_t grain = std::max<int64_t>(1, kGrainOps / size.operations);
+    LDBG() << "@" << stage.getSymName() << ": " << rows << " rows of " << size.scratch << " bytes each, "
+           << units << " units, a grain of " << grain << " rows of " << size.operations << " operations each";
     return batch::ScheduleAttr::get(stage.getContext(), rows, grain, units);
   }
 };

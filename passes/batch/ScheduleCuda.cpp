@@ -5,8 +5,11 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "passes/Passes.h"
 #include "passes/batch/StageSize.h"
+#include "llvm/Support/DebugLog.h"
 
 #include <algorithm>
+
+#define DEBUG_TYPE "schedule-cuda"
 
 using namespace mlir;
 
@@ -69,6 +72,10 @@ struct ScheduleCudaPass : impl::ScheduleCudaBase<ScheduleCudaPass> {
     int64_t units = unitsOf(size);
     int64_t most = size.product ? kProductRows : reduces(stage) ? kReducedRows : kOtherRows;
     int64_t rows = std::clamp(kScratchBytes / (size.scratch - size.spared), kFewestRows, most);
+    LDBG() << "@" << stage.getSymName() << ": " << rows << " rows of at most " << most << ", "
+           << size.scratch - size.spared << " bytes each, and " << units << " units";
+    shortenedBlocks += rows < most;
+    tiledStages += units > 0;
     return batch::ScheduleAttr::get(stage.getContext(), rows, /*grain=*/1, units);
   }
 };

@@ -12,16 +12,14 @@ StageAccess accessesOf(Operation *op) {
   op->walk([&](Operation *inner) {
     if (auto stage = dyn_cast<batch::StageOp>(inner); stage && stage.getWhen())
       access.reads.push_back({*stage.getWhen(), {}, true});
-    else if (auto read = dyn_cast<batch::ReadOp>(inner))
-      access.reads.push_back({read.getBuffer(), {}, true});
-    else if (auto gather = dyn_cast<batch::GatherOp>(inner))
-      access.reads.push_back({gather.getArray(), carried(gather.getCarriedAttr()), false});
-    else if (auto segment = dyn_cast<batch::SegmentOp>(inner))
-      access.reads.push_back({segment.getArray(), carried(segment.getCarriedAttr()), false});
-    else if (auto write = dyn_cast<batch::WriteOp>(inner))
-      access.writes.push_back(write.getBuffer());
-    else if (auto scatter = dyn_cast<batch::ScatterOp>(inner))
-      access.writes.push_back(scatter.getBuffer());
+    auto touches = dyn_cast<batch::AccessOpInterface>(inner);
+    if (!touches)
+      return;
+    if (touches.isWrite())
+      access.writes.push_back(touches.getArray());
+    else
+      access.reads.push_back(
+          {touches.getArray(), carried(touches.getCarriedAttr()), touches.getRelations().empty()});
   });
   return access;
 }

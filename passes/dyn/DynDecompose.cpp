@@ -6,6 +6,9 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Builders.h"
 #include "passes/Passes.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "dyn-decompose"
 
 using namespace mlir;
 
@@ -16,7 +19,9 @@ namespace dbc::passes {
 namespace {
 struct DynDecomposePass : impl::DynDecomposeBase<DynDecomposePass> {
   void runOnOperation() override {
-    getOperation().walk([](dyn::SoftmaxListOp op) {
+    getOperation().walk([&](dyn::SoftmaxListOp op) {
+      LDBG() << "the softmax at " << dyn::sourcePlace(op.getLoc()) << " becomes maps and reductions";
+      ++decomposed;
       OpBuilder b(op);
       Location loc = op.getLoc();
       Type element = op.getList().getType().getElement();

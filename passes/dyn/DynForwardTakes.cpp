@@ -5,6 +5,9 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Passes.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "dyn-forward-takes"
 
 using namespace mlir;
 
@@ -24,7 +27,7 @@ struct Rows {
 
 struct DynForwardTakesPass : impl::DynForwardTakesBase<DynForwardTakesPass> {
   void runOnOperation() override {
-    getOperation().walk([](Operation *op) {
+    getOperation().walk([&](Operation *op) {
       if (auto at = dyn_cast<dyn::AtOp>(op)) {
         if (Rows rows = rowsOf(at.getList()); rows && !at.getWhen() && dyn::isStructural(at.getIndex()))
           forward(at, rows);
@@ -79,7 +82,7 @@ struct DynForwardTakesPass : impl::DynForwardTakesBase<DynForwardTakesPass> {
   }
 
   /// A binder over the results of one `zip` with rows among them goes through one with their numbers.
-  static void unzip(Operation *binder) {
+  void unzip(Operation *binder) {
     ValueRange lists = dyn::listsOf(binder);
     auto zip = lists.empty() ? dyn::ZipOp() : lists[0].getDefiningOp<dyn::ZipOp>();
     if (!zip || !llvm::all_of(lists, [&](Value list) { return list.getDefiningOp() == zip; }))
@@ -102,7 +105,9 @@ struct DynForwardTakesPass : impl::DynForwardTakesBase<DynForwardTakesPass> {
     }
   }
 
-  static void forward(dyn::AtOp at, Rows rows) {
+  void forward(dyn::AtOp at, Rows rows) {
+    LDBG() << "the element at " << dyn::sourcePlace(at.getLoc()) << " is taken by its number";
+    ++forwardedElements;
     OpBuilder b(at);
     IRMapping mapping;
     mapping.map(rows.take.getIndex(), dyn::AtOp::create(b, at.getLoc(), rows.take.getIndex().getType(),
@@ -111,7 +116,10 @@ struct DynForwardTakesPass : impl::DynForwardTakesBase<DynForwardTakesPass> {
     at.replaceAllUsesWith(b.clone(*rows.take, mapping)->getResult(0));
   }
 
-  static void forward(Operation *binder, unsigned list, Rows rows) {
+  void forward(Operation *binder, unsigned list, Rows rows) {
+    LDBG() << "the " << binder->getName() << " at " << dyn::sourcePlace(binder->getLoc())
+           << " goes through the row numbers of its list " << list;
+    ++forwardedLists;
     Block &body = binder->getRegion(0).front();
     BlockArgument row = body.getArgument(list);
     Value element = rows.take.getIndex();

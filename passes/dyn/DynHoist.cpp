@@ -9,6 +9,9 @@
 #include "passes/dyn/Integers.h"
 #include "passes/dyn/Varying.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "dyn-hoist"
 
 using namespace mlir;
 
@@ -25,11 +28,13 @@ public:
 
   void hoist() {
     hoistPlain();
-    splitInnerBinders(binder);
+    madeMaps += splitInnerBinders(binder);
     hoistPlain();
     if (!hasElement() || stops())
       hoistGuarded();
   }
+
+  unsigned movedOps = 0, madeMaps = 0;
 
 private:
   Operation *binder;
@@ -45,8 +50,12 @@ private:
     bool some = hasElement();
     for (Operation &op : llvm::make_early_inc_range(body.front()))
       if (isInvariant(op) &&
-          (!fails(&op) || (some && !(stops() && dyn::anyInside(&op, dyn::mayFailComputed)))))
+          (!fails(&op) || (some && !(stops() && dyn::anyInside(&op, dyn::mayFailComputed))))) {
+        LDBG() << op.getName() << " at " << dyn::sourcePlace(op.getLoc()) << " leaves a "
+               << binder->getName();
         op.moveBefore(binder);
+        ++movedOps;
+      }
   }
 
   bool hasElement() {
@@ -119,6 +128,9 @@ private:
       need(op);
 
     Location loc = binder->getLoc();
+    LDBG() << "a map of one element gives " << results.size() << " values of " << moved.size()
+           << " operations of the " << binder->getName() << " at " << dyn::sourcePlace(loc);
+    ++madeMaps;
     OpBuilder b(binder);
     Value length = dyn::LenOp::create(b, loc, b.getI32Type(), dyn::listsOf(binder)[0]);
     Value zero = integer(b, loc, 0);
@@ -158,9 +170,13 @@ private:
 struct DynHoistPass : impl::DynHoistBase<DynHoistPass> {
   void runOnOperation() override {
     // Innermost binders first, so that an op climbs as far as it can.
-    getOperation().walk<WalkOrder::PostOrder>([](Operation *binder) {
-      if (dyn::isBinder(binder))
-        Invariants(binder).hoist();
+    getOperation().walk<WalkOrder::PostOrder>([&](Operation *binder) {
+      if (!dyn::isBinder(binder))
+        return;
+      Invariants invariants(binder);
+      invariants.hoist();
+      movedOps += invariants.movedOps;
+      madeMaps += invariants.madeMaps;
     });
   }
 };

@@ -15,8 +15,11 @@
 #include "passes/Passes.h"
 #include "passes/Refusal.h"
 #include "passes/dyn/FrameCopy.h"
+#include "llvm/Support/DebugLog.h"
 #include <deque>
 #include <unordered_map>
+
+#define DEBUG_TYPE "dyn-lift-values"
 
 using namespace mlir;
 
@@ -73,6 +76,9 @@ struct Lifting {
     cells.markContexts();
     return cells.cleanRanges();
   }
+
+  unsigned liftedCalls = 0;
+  size_t madeCopies() const { return copies.size(); }
 
 private:
   using Call = dyn::CallOp;
@@ -203,6 +209,7 @@ private:
   void rewrite(Call call) {
     if (tooMany)
       return;
+    ++liftedCalls;
     needOutside(call);
     dyn::CellOp callee = calleeOf(call);
     Recursion &recursion = *recursionOf[callee];
@@ -254,6 +261,9 @@ private:
         if (copy->frame == frame && copy->callee == callee && copy->given == given)
           return *copy;
     Copy &copy = copies.emplace_back(recursion, callee, frame, given);
+    LDBG() << "copy " << copies.size() << " is of the recursion of @" << callee.getSymName()
+           << ", for the call at " << dyn::sourcePlace(call.getLoc()) << " and what it depends on in "
+           << frame.binders.size() << " binders";
     if (!call.getEvery()) // whose copy is of that call alone
       alike.push_back(&copy);
     if (copies.size() == kMostCopies && !tooMany) {
@@ -461,8 +471,11 @@ private:
 
 struct DynLiftValuesPass : impl::DynLiftValuesBase<DynLiftValuesPass> {
   void runOnOperation() override {
-    if (failed(Lifting(getOperation()).run()))
+    Lifting lifting(getOperation());
+    if (failed(lifting.run()))
       return signalPassFailure();
+    liftedCalls += lifting.liftedCalls;
+    copiedRecursions += lifting.madeCopies();
     getOperation().walk([](Operation *op) { op->removeAttr("position"); });
   }
 };

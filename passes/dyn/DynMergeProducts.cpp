@@ -7,7 +7,10 @@
 #include "passes/Products.h"
 #include "passes/dyn/MergedMaps.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Support/DebugLog.h"
 #include <map>
+
+#define DEBUG_TYPE "dyn-merge-products"
 
 using namespace mlir;
 
@@ -21,7 +24,7 @@ struct DynMergeProductsPass : impl::DynMergeProductsBase<DynMergeProductsPass> {
     for (Operation &func : *getOperation().getBody()) {
       if (!isa<dyn::CellOp, dyn::EntryOp>(func))
         continue;
-      mergeMaps(&func);
+      mergedMaps += mergeMaps(&func);
       findLate(&func);
       SmallVector<arith::AddFOp> sums;
       func.walk([&](arith::AddFOp add) { sums.push_back(add); });
@@ -75,6 +78,9 @@ struct DynMergeProductsPass : impl::DynMergeProductsBase<DynMergeProductsPass> {
     // Both are computed where the sum is; a product that was moved out of a binder stays there.
     if (add.getLhs().getParentBlock() != add->getBlock() || add.getRhs().getParentBlock() != add->getBlock())
       return;
+    LDBG() << "the sum at " << dyn::sourcePlace(add.getLoc()) << " is one product of "
+           << (late.contains(l->x) ? "late" : "early") << " vectors";
+    mergedProducts += 2;
     OpBuilder b(add);
     Value sum = createProduct(b, add.getLhs().getLoc(), join(b, add.getLoc(), {l->weights, r->weights}, 1),
                               join(b, add.getLoc(), {l->x, r->x}, 0));
@@ -94,6 +100,9 @@ struct DynMergeProductsPass : impl::DynMergeProductsBase<DynMergeProductsPass> {
     for (auto &[x, products] : byOperand) {
       if (products.size() < 2)
         continue;
+      LDBG() << products.size() << " products of one vector, the first at "
+             << dyn::sourcePlace(products[0].getLoc());
+      mergedProducts += products.size();
       OpBuilder b(products[0]);
       SmallVector<Value> weights;
       for (linalg::ContractOp op : products)

@@ -11,6 +11,9 @@
 #include "passes/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "dyn-order-errors"
 
 using namespace mlir;
 
@@ -143,6 +146,8 @@ public:
     SmallVector<StringRef> texts;
     for (const auto &[text, number] : words)
       texts.push_back(text);
+    LDBG() << "@" << entry.getSymName() << ": " << bodies.size() << " functions in " << whole.size()
+           << " words of code";
     kernel::EvaluationOp::create(b, entry.getLoc(), entry.getSymName(), b.getStrArrayAttr(texts), whole);
   }
 
@@ -512,6 +517,7 @@ struct DynOrderErrorsPass : impl::DynOrderErrorsBase<DynOrderErrorsPass> {
         for (BlockArgument key : cell.getKeys())
           key.setLoc(dyn::numbered(key.getLoc(), numbers++));
     });
+    numbered += numbers;
     OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
     for (dyn::EntryOp entry : llvm::to_vector(module.getOps<dyn::EntryOp>()))
       Order(module, entry).create(b);

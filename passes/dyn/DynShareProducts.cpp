@@ -11,6 +11,9 @@
 #include "passes/dyn/MovedProducts.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "dyn-share-products"
 
 using namespace mlir;
 
@@ -120,6 +123,7 @@ public:
 
   void rewrite(SmallVectorImpl<MovedProduct> &all) {
     Location loc = product.getLoc();
+    LDBG() << "the product at " << dyn::sourcePlace(loc) << " is cut into " << groups.size() << " parts";
     unsigned here = depthOf(product);
     // Outer ones first: what is added up outside a binder is added there.
     SmallVector<std::pair<Key, Group *>> order;
@@ -224,8 +228,9 @@ public:
     return at->second;
   }
 
-  /// Computes them in the cell.
-  void add() {
+  /// Computes them in the cell; gives how many there are.
+  unsigned add() {
+    LDBG() << "@" << cell.getSymName() << " gives " << values.size() << " further results";
     Operation *end = cell.getBody().front().getTerminator();
     OpBuilder b(end);
     SmallVector<Attribute> types(cell.getResults().getValue());
@@ -239,6 +244,7 @@ public:
     end->setOperands(results);
     cell.setResultsAttr(b.getArrayAttr(types));
     cell.setSurface(withProducts(cell.getSurface()));
+    return values.size();
   }
 
   /// The type of the cell's value with the further results in it, which the source does not name.
@@ -309,6 +315,8 @@ private:
 
 struct DynShareProductsPass : impl::DynShareProductsBase<DynShareProductsPass> {
   void runOnOperation() override {
+    shared.clear();
+    all.clear();
     CallSharing sharing(getOperation());
     SmallVector<Operation *> funcs;
     for (Operation &func : *getOperation().getBody())
@@ -349,6 +357,7 @@ struct DynShareProductsPass : impl::DynShareProductsBase<DynShareProductsPass> {
       if (ProductSplit split(product, origins); split.isWorthwhile())
         splits.push_back(std::move(split));
     });
+    cutProducts += splits.size();
     // Later ones first: their parts may be what earlier ones give, which is replaced when these are cut.
     for (ProductSplit &split : llvm::reverse(splits))
       split.rewrite(all);
@@ -380,7 +389,7 @@ struct DynShareProductsPass : impl::DynShareProductsBase<DynShareProductsPass> {
       each.number = cells.try_emplace(cell, cell).first->second.numberOf(each.value, each.call);
     }
     for (auto &[cell, results] : cells)
-      results.add();
+      furtherResults += results.add();
     SmallVector<dyn::CallOp> calls;
     getOperation().walk([&](dyn::CallOp call) { calls.push_back(call); });
     llvm::DenseMap<Operation *, Operation *> full;

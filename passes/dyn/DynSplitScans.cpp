@@ -8,6 +8,9 @@
 #include "passes/Passes.h"
 #include "passes/Products.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "dyn-split-scans"
 
 using namespace mlir;
 
@@ -73,6 +76,10 @@ struct DynSplitScansPass : impl::DynSplitScansBase<DynSplitScansPass> {
 
     OpBuilder b(scan);
     Location loc = scan.getLoc();
+    LDBG() << "a map before the scan at " << dyn::sourcePlace(loc) << " gives " << handed.size()
+           << " values of " << early.size() << " operations";
+    ++splitScans;
+    handedLists += handed.size();
     SmallVector<Type> types;
     for (Value value : handed)
       types.push_back(dyn::ListType::get(value.getType()));

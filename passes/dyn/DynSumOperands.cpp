@@ -11,6 +11,9 @@
 #include "passes/Products.h"
 #include "passes/dyn/MovedProducts.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "dyn-sum-operands"
 
 using namespace mlir;
 
@@ -254,6 +257,7 @@ bool isShort(Value list) {
 
 struct DynSumOperandsPass : impl::DynSumOperandsBase<DynSumOperandsPass> {
   void runOnOperation() override {
+    all.clear();
     SmallVector<dyn::ReduceListOp> reductions; // inner ones first, so that a product climbs as far as it can
     getOperation().walk<WalkOrder::PostOrder>([&](dyn::ReduceListOp op) { reductions.push_back(op); });
     for (dyn::ReduceListOp reduce : reductions)
@@ -270,8 +274,13 @@ struct DynSumOperandsPass : impl::DynSumOperandsBase<DynSumOperandsPass> {
       return;
     Block &body = map.getBody().front();
     Value element = body.getTerminator()->getOperand(cast<OpResult>(list).getResultNumber());
-    if (SumOfMap sum(reduce, map, element); sum.movesProducts())
-      llvm::append_range(all, sum.rewrite());
+    if (SumOfMap sum(reduce, map, element); sum.movesProducts()) {
+      LDBG() << "the sum at " << dyn::sourcePlace(reduce.getLoc()) << " is one of operands, not of products";
+      SmallVector<MovedProduct> behind = sum.rewrite();
+      ++rewrittenSums;
+      productsBehind += behind.size();
+      llvm::append_range(all, behind);
+    }
   }
 
   SmallVector<MovedProduct> all;

@@ -38,7 +38,9 @@ public:
   InnerBody(Operation *inner, Operation *outer, Varying &varying, SmallVectorImpl<Operation *> &dead)
       : inner(inner), outer(outer), varying(varying), dead(dead), body(inner->getRegion(0).front()) {}
 
-  void split() {
+  /// Gives how many maps it made.
+  unsigned split() {
+    unsigned maps = 0;
     for (Value list : dyn::listsOf(inner)) {
       std::optional<Source> source = sourceOf(list, varying);
       bool late = source && !source->path.empty() && isInside(source->list); // perhaps behind what chooses
@@ -54,8 +56,9 @@ public:
           done[m] = true;
         }
       if (!group.empty())
-        splitGroup(group);
+        maps += splitGroup(group);
     }
+    return maps;
   }
 
 private:
@@ -69,7 +72,8 @@ private:
 
   bool isInside(Value value) const { return outer->isAncestor(value.getParentRegion()->getParentOp()); }
 
-  void splitGroup(ArrayRef<unsigned> numbers) {
+  /// Whether it made a map.
+  bool splitGroup(ArrayRef<unsigned> numbers) {
     findEarly(numbers);
     findMoved();
     llvm::SetVector<Value> handed;
@@ -79,7 +83,7 @@ private:
                          [&](Operation *user) { return !moved.contains(body.findAncestorOpInBlock(*user)); }))
           handed.insert(result);
     if (handed.empty())
-      return;
+      return false;
     SmallVector<Value> lists = mapOf(numbers, handed.getArrayRef());
     const Path path = sources[numbers[0]]->path; // a filter in it is replaced by another one
     for (Operation *op : llvm::reverse(path))
@@ -90,6 +94,7 @@ private:
       value.replaceAllUsesWith(argument);
     }
     dead.append(early.begin(), early.end());
+    return true;
   }
 
   /// What may fail is computed for chosen elements only.
@@ -210,26 +215,29 @@ private:
   }
 };
 
-void splitIn(Block &body, Operation *outer, Varying &varying, SmallVectorImpl<Operation *> &dead) {
+unsigned splitIn(Block &body, Operation *outer, Varying &varying, SmallVectorImpl<Operation *> &dead) {
+  unsigned maps = 0;
   for (Operation &op : llvm::make_early_inc_range(body)) {
     // Of steps that a `while` leaves out nothing is computed.
     bool splits = isa<dyn::MapOp>(op) || (dyn::isRecurrence(&op) && !dyn::stops(&op));
     if (!splits || !varying.has(&op))
       continue;
-    splitIn(op.getRegion(0).front(), outer, varying, dead);
-    InnerBody(&op, outer, varying, dead).split();
+    maps += splitIn(op.getRegion(0).front(), outer, varying, dead);
+    maps += InnerBody(&op, outer, varying, dead).split();
   }
+  return maps;
 }
 
 } // namespace
 
-void splitInnerBinders(Operation *outer) {
+unsigned splitInnerBinders(Operation *outer) {
   Varying varying(outer);
   SmallVector<Operation *> dead; // erased last: `varying` knows values by their addresses
-  splitIn(outer->getRegion(0).front(), outer, varying, dead);
+  unsigned maps = splitIn(outer->getRegion(0).front(), outer, varying, dead);
   for (Operation *op : llvm::reverse(dead))
     if (op->use_empty())
       op->erase();
+  return maps;
 }
 
 } // namespace dbc::passes

@@ -8,7 +8,7 @@
 namespace dbc::passes {
 
 /// Moves what binders in the body of `outer` compute from their own elements, without its variables, into
-/// maps before them. These then need no variable of `outer` at all.
-void splitInnerBinders(mlir::Operation *outer);
+/// maps before them. These then need no variable of `outer` at all. Gives how many maps it made.
+unsigned splitInnerBinders(mlir::Operation *outer);
 
 } // namespace dbc::passes

@@ -50,9 +50,9 @@ static dyn::MapOp merge(dyn::MapOp first, dyn::MapOp second) {
   return both;
 }
 
-/// Gives whether it merged any.
-static bool mergeIn(Block &block) {
-  bool merged = false;
+/// Gives how many it merged into others.
+static unsigned mergeIn(Block &block) {
+  unsigned merged = 0;
   llvm::DenseMap<Value, SmallVector<dyn::MapOp>> mapsOver; // by the first of the lists
   for (auto map : llvm::make_early_inc_range(block.getOps<dyn::MapOp>())) {
     if (!hasProduct(map))
@@ -65,19 +65,20 @@ static bool mergeIn(Block &block) {
       continue;
     }
     *other = merge(*other, map);
-    merged = true;
+    ++merged;
   }
   return merged;
 }
 
-void mergeMaps(Operation *root) {
-  bool merged = false;
-  root->walk([&](Block *block) { merged |= mergeIn(*block); });
+unsigned mergeMaps(Operation *root) {
+  unsigned merged = 0;
+  root->walk([&](Block *block) { merged += mergeIn(*block); });
   if (!merged)
-    return;
+    return 0;
   IRRewriter rewriter(root->getContext());
   DominanceInfo dominance(root);
   eliminateCommonSubExpressions(rewriter, dominance, root); // what several maps computed
+  return merged;
 }
 
 } // namespace dbc::passes

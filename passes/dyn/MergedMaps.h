@@ -8,7 +8,7 @@
 namespace dbc::passes {
 
 /// Merges maps over the same lists that have products with parameters, in all blocks under `root`. A map that
-/// needs what stands behind the first of them stays.
-void mergeMaps(mlir::Operation *root);
+/// needs what stands behind the first of them stays. Gives how many were merged into others.
+unsigned mergeMaps(mlir::Operation *root);
 
 } // namespace dbc::passes

@@ -5,6 +5,9 @@
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "kernel-await"
 
 using namespace mlir;
 
@@ -116,7 +119,7 @@ StringRef whyCount(Operation *loop, Launches &launches, int64_t realBytes, SetVe
     loop->walk([&](kernel::LaunchOp launch) { launches.stage(launch).walk(visitor); });
   };
   visit([&](Operation *op) {
-    checks |= isa<kernel::CheckOp, kernel::IntOp>(op);
+    checks |= op->hasTrait<kernel::FailsInput>();
     if (auto store = dyn_cast<kernel::StoreOp>(op))
       written.insert(store.getArray());
   });
@@ -175,14 +178,20 @@ struct KernelAwaitPass : impl::KernelAwaitBase<KernelAwaitPass> {
     SetVector<Attribute> buffers;
     StringRef reason = whyCount(loop, launches, realBytes, buffers);
     if (!reason.empty()) {
+      LDBG() << "blocks of the loop of @" << loop.getCarrier() << " count: " << reason;
       loop.setCounts(reason);
       return;
     }
+    LDBG() << "blocks of the loop of @" << loop.getCarrier() << " wait for numbers of " << buffers.size()
+           << " buffers";
+    ++awaitingLoops;
     loop.setAwaitsAttr(ArrayAttr::get(loop.getContext(), buffers.getArrayRef()));
     for (Attribute name : buffers)
       if (auto buffer = launches.names.lookup<kernel::BufferOp>(cast<FlatSymbolRefAttr>(name).getValue());
-          sharesMemory(buffer, loop, launches))
+          sharesMemory(buffer, loop, launches)) {
         setApart(buffer);
+        ++partedBuffers;
+      }
   }
 };
 } // namespace

@@ -3,6 +3,9 @@
 // kernel-blas: stages that are one product become a call of a library.
 #include "ir/Kernel/Kernel.h"
 #include "passes/Passes.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "kernel-blas"
 
 using namespace mlir;
 
@@ -20,7 +23,7 @@ struct KernelBlasPass : impl::KernelBlasBase<KernelBlasPass> {
       for (auto func : program.getOps<kernel::FuncOp>())
         if (func.getBlas())
           call(func, names);
-      dropUnused(program);
+      droppedMatrices += dropUnused(program);
     }
   }
 
@@ -36,6 +39,9 @@ struct KernelBlasPass : impl::KernelBlasBase<KernelBlasPass> {
     FlatSymbolRefAttr from = rows.getArrayAttr(), to = store.getArrayAttr(),
                       matrix = plain(names.lookup<kernel::WeightsOp>(product.getWeights()), names);
     Location loc = product.getLoc();
+    LDBG() << "@" << func.getSymName() << " has the library multiply " << from << " with " << matrix
+           << " into " << to;
+    ++madeGemms;
     Block &body = func.getBody().front();
     body.clear();
     body.eraseArguments(2, body.getNumArguments() - 2); // tiles
@@ -60,8 +66,8 @@ struct KernelBlasPass : impl::KernelBlasBase<KernelBlasPass> {
     return FlatSymbolRefAttr::get(made.getSymNameAttr());
   }
 
-  /// Nothing is laid out for products that are gone.
-  static void dropUnused(kernel::ProgramOp program) {
+  /// Nothing is laid out for products that are gone. Gives how many matrices are gone with them.
+  static unsigned dropUnused(kernel::ProgramOp program) {
     llvm::DenseSet<StringRef> used;
     program.walk([&](Operation *op) {
       if (auto product = dyn_cast<kernel::ProductOp>(op))
@@ -69,9 +75,13 @@ struct KernelBlasPass : impl::KernelBlasBase<KernelBlasPass> {
       else if (auto gemm = dyn_cast<kernel::GemmOp>(op))
         used.insert(gemm.getWeights());
     });
+    unsigned gone = 0;
     for (auto matrix : llvm::make_early_inc_range(program.getOps<kernel::WeightsOp>()))
-      if (!used.contains(matrix.getSymName()))
+      if (!used.contains(matrix.getSymName())) {
         matrix.erase();
+        ++gone;
+      }
+    return gone;
   }
 };
 } // namespace

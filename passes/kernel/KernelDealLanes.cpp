@@ -8,6 +8,9 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallBitVector.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "kernel-deal-lanes"
 
 using namespace mlir;
 
@@ -61,15 +64,14 @@ public:
           reduces |= !loop.getVector();
         }
       }
-      fine &=
-          kernel::isValue(op) ||
-          isa<kernel::ForOp, kernel::IfOp, kernel::YieldOp, kernel::WriteOp, kernel::CheckOp, kernel::IntOp>(
-              op);
+      fine &= kernel::isValue(op) || op->hasTrait<kernel::FailsInput>() ||
+              isa<kernel::ForOp, kernel::IfOp, kernel::YieldOp, kernel::WriteOp>(op);
     });
     return fine && reduces && keepsApart();
   }
 
-  void deal() {
+  /// Gives how many loops the lanes share.
+  size_t deal() {
     OpBuilder b(rows_);
     auto warps = kernel::WarpsOp::create(b, rows_.getLoc(), rows_.getHigh());
     warps.getBody().takeBody(rows_.getBody());
@@ -86,6 +88,7 @@ public:
       loop.erase();
     }
     rows_.erase();
+    return shared_.size();
   }
 
 private:
@@ -139,19 +142,23 @@ struct KernelDealLanesPass : impl::KernelDealLanesBase<KernelDealLanesPass> {
       for (auto func : program.getOps<kernel::FuncOp>())
         if (func.getKind() == kernel::FuncKind::Stage &&
             names.lookup<kernel::SpaceOp>(*func.getSpace()).getKind() != kernel::SpaceKind::Model)
-          func.walk([](kernel::BlocksOp blocks) { deal(blocks); });
+          func.walk([&](kernel::BlocksOp blocks) { deal(func, blocks); });
     }
   }
 
-  static void deal(kernel::BlocksOp blocks) {
+  void deal(kernel::FuncOp func, kernel::BlocksOp blocks) {
     SmallVector<kernel::ForOp> loops;
     blocks.walk([&](kernel::ForOp loop) {
       if (loop.getHigh() == blocks.getBody().getArgument(1))
         loops.push_back(loop);
     });
     for (kernel::ForOp loop : loops)
-      if (Row row(loop); row.isOfWarp())
-        row.deal();
+      if (Row row(loop); row.isOfWarp()) {
+        size_t shared = row.deal();
+        LDBG() << "@" << func.getSymName() << ": a row is a warp's, whose lanes share " << shared << " loops";
+        ++warpRows;
+        sharedLoops += shared;
+      }
   }
 };
 } // namespace

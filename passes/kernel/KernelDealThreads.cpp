@@ -10,7 +10,10 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/DebugLog.h"
 #include <set>
+
+#define DEBUG_TYPE "kernel-deal-threads"
 
 using namespace mlir;
 
@@ -265,6 +268,8 @@ public:
     widen();
   }
 
+  unsigned dealtLoops = 0, barriers = 0;
+
 private:
   void dealRows(Block &block);
   void dealWhole(kernel::ForOp rows);
@@ -299,13 +304,20 @@ void Dealer::dealRows(Block &block) {
       dealRows(loop.getBody().front());
     } else if (!multiplies) {
       SmallVector<Nest> nests;
-      if (cutIntoNests(loop, nests))
+      if (cutIntoNests(loop, nests)) {
+        LDBG() << "@" << func_.getSymName() << ": an element of " << nests.size() << " nests is a thread's";
+        dealtLoops += nests.size();
         for (const Nest &nest : nests)
           dealNest(loop, nest);
-      else if (std::optional<int64_t> extent = Columns::of(loop, memory_))
+      } else if (std::optional<int64_t> extent = Columns::of(loop, memory_)) {
+        LDBG() << "@" << func_.getSymName() << ": one of " << *extent << " places of a row is a thread's";
+        ++dealtLoops;
         dealColumns(loop, *extent);
-      else
+      } else {
+        LDBG() << "@" << func_.getSymName() << ": a row is a thread's";
+        ++dealtLoops;
         dealWhole(loop);
+      }
       loop.erase();
     }
   }
@@ -480,6 +492,7 @@ void Dealer::setBarriers(Block &block, Touched &pending) {
     if (pending.conflictsWith(touched)) {
       b_.setInsertionPoint(&op);
       kernel::BarrierOp::create(b_, op.getLoc());
+      ++barriers;
       pending = Touched();
       any = true;
     }
@@ -504,6 +517,7 @@ void Dealer::setBarriers(Block &block, Touched &pending) {
     else
       b_.setInsertionPointToEnd(&block);
     kernel::BarrierOp::create(b_, block.getParentOp()->getLoc());
+    ++barriers;
     pending = Touched();
   }
 }
@@ -562,7 +576,10 @@ struct KernelDealThreadsPass : impl::KernelDealThreadsBase<KernelDealThreadsPass
                 "has no blocks of rows to deal to threads: its schedule must have two rows or more");
             return signalPassFailure();
           }
-          Dealer(func, memory).run(realBytes);
+          Dealer dealer(func, memory);
+          dealer.run(realBytes);
+          dealtLoops += dealer.dealtLoops;
+          barriers += dealer.barriers;
         }
     }
   }

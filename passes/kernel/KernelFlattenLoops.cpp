@@ -6,6 +6,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/Passes.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "kernel-flatten-loops"
 
 using namespace mlir;
 
@@ -41,7 +44,8 @@ public:
   /// The nest whose inner loop is `inner`, if it has that form.
   static std::optional<Nest> of(kernel::ForOp inner, const SymbolTable &names) {
     auto outer = dyn_cast<kernel::ForOp>(inner->getParentOp());
-    if (!inner.getVector() || !outer || outer.getNumResults() != 0 || inner.getNumResults() != 0)
+    if (!inner.getVector() || !outer || outer.getVector() || outer.getNumResults() != 0 ||
+        inner.getNumResults() != 0)
       return std::nullopt;
     if (&outer.getBody().front().front() != inner ||
         inner->getNextNode() != outer.getBody().front().getTerminator())
@@ -63,6 +67,8 @@ public:
 
   void flatten() {
     auto func = outer->getParentOfType<kernel::FuncOp>();
+    LDBG() << "@" << func.getSymName() << ": " << *constantOf(outer.getHigh()) << " times " << steps
+           << " iterations are one loop";
     OpBuilder b = OpBuilder::atBlockBegin(&func.getBody().front());
     Location loc = inner.getLoc();
     auto integer = [&](int64_t value) {
@@ -120,7 +126,7 @@ private:
       touch(write.getLocal().getAsOpaquePointer(), write.getIndices(), true);
       return writes(write.getValue(), placeOf(write.getLocal(), write.getIndices()));
     }
-    if (!kernel::isValue(&op) && !isa<kernel::CheckOp, kernel::IntOp>(op))
+    if (!kernel::isValue(&op) && !op.hasTrait<kernel::FailsInput>())
       return false;
     Growth all; // a function of its operands, each of which must follow from the number of the iteration
     for (Value operand : op.getOperands()) {
@@ -204,6 +210,7 @@ struct KernelFlattenLoopsPass : impl::KernelFlattenLoopsBase<KernelFlattenLoopsP
             if (!nest || !nest->isFlat())
               break;
             nest->flatten();
+            ++flattenedLoops;
           }
       }
     }

@@ -4,6 +4,9 @@
 #include "ir/Dyn/Dyn.h"
 #include "ir/Kernel/Kernel.h"
 #include "passes/Passes.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "kernel-graph"
 
 using namespace mlir;
 
@@ -42,9 +45,12 @@ std::string whyNot(kernel::RunOp run, SymbolTable &names) {
 
 struct KernelGraphPass : impl::KernelGraphBase<KernelGraphPass> {
   void runOnOperation() override {
-    getOperation().walk([](kernel::RunOp run) {
+    getOperation().walk([&](kernel::RunOp run) {
       SymbolTable names(run->getParentOp());
       std::string reason = whyNot(run, names);
+      LDBG() << "@" << run->getParentOfType<kernel::ProgramOp>().getSymName() << ": "
+             << (reason.empty() ? "one graph" : reason);
+      graphs += reason.empty();
       run.setGraph(reason.empty());
       if (!reason.empty())
         run.setApart(reason);

@@ -3,6 +3,9 @@
 // kernel-matrix-units: which products a GPU's matrix units compute, and in which order they add.
 #include "ir/Kernel/Kernel.h"
 #include "passes/Passes.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "kernel-matrix-units"
 
 using namespace mlir;
 
@@ -49,6 +52,10 @@ struct KernelMatrixUnitsPass : impl::KernelMatrixUnitsBase<KernelMatrixUnitsPass
     int64_t outputs = matrix.getGates() ? *matrix.getGates() * *matrix.getWidth() : matrix.getOut();
     int64_t all = llvm::divideCeil(outputs, kernel::kStrip),
             strips = llvm::divideCeil(all, llvm::divideCeil(all, kMostStrips));
+    LDBG() << "@" << matrix.getSymName() << " has " << products.size() << " products, in " << chunks
+           << " chunks of " << blocks << " blocks and " << strips << " of " << all << " strips at once";
+    ++contracts;
+    productsOnUnits += products.size();
     matrix.setContractAttr(kernel::ContractAttr::get(
         &getContext(), tf32 ? kernel::Instruction::TF32 : kernel::Instruction::TF32x3, chunks, strips,
         lengths));

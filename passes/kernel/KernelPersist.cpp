@@ -3,6 +3,9 @@
 // kernel-persist: which loops over levels or steps a GPU may run in one launch.
 #include "ir/Kernel/Kernel.h"
 #include "passes/Passes.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "kernel-persist"
 
 using namespace mlir;
 
@@ -76,8 +79,8 @@ SmallVector<FlatSymbolRefAttr> kept(Block &body, SymbolTable &names) {
   return all;
 }
 
-/// Says what such a launch does besides its stages.
-void persist(Block &body, SymbolTable &names) {
+/// Says what such a launch does besides its stages; gives how many matrices it keeps.
+size_t persist(Block &body, SymbolTable &names) {
   SmallVector<FlatSymbolRefAttr> keeps = kept(body, names);
   for (auto launch : llvm::to_vector(body.getOps<kernel::LaunchOp>())) {
     OpBuilder builder(body.getParent()->getContext());
@@ -85,7 +88,7 @@ void persist(Block &body, SymbolTable &names) {
     kernel::TeamBarrierOp::create(builder, launch.getLoc());
   }
   if (keeps.empty())
-    return;
+    return 0;
   OpBuilder builder = OpBuilder::atBlockBegin(&body);
   Location loc = body.getParentOp()->getLoc();
   auto first = kernel::FirstOp::create(builder, loc);
@@ -94,6 +97,7 @@ void persist(Block &body, SymbolTable &names) {
     kernel::CopyAsyncOp::create(builder, loc, matrix);
   kernel::WaitCopiesOp::create(builder, loc);
   kernel::BarrierOp::create(builder, loc);
+  return keeps.size();
 }
 
 struct KernelPersistPass : impl::KernelPersistBase<KernelPersistPass> {
@@ -114,10 +118,16 @@ struct KernelPersistPass : impl::KernelPersistBase<KernelPersistPass> {
       Block &body = loop->getRegion(0).front();
       StringRef reason = whyNot(body, loop.getCarrier(), names);
       loop.setPersistent(reason.empty());
-      if (!reason.empty())
+      if (!reason.empty()) {
+        LDBG() << "the loop of @" << loop.getCarrier() << " is no launch: " << reason;
         loop.setApart(reason);
-      else
-        persist(body, names);
+        continue;
+      }
+      size_t matrices = persist(body, names);
+      LDBG() << "the loop of @" << loop.getCarrier() << " may be one launch, which keeps " << matrices
+             << " matrices";
+      ++persistentLoops;
+      keptMatrices += matrices;
     }
   }
 };

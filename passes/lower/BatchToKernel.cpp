@@ -6,6 +6,9 @@
 #include "passes/batch/StageGraph.h"
 #include "passes/lower/StageToKernel.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "batch-to-kernel"
 
 using namespace mlir;
 
@@ -51,7 +54,7 @@ struct Traffic {
         for (int64_t extent : product.getStaticLoopRanges())
           n *= extent;
         operations += n;
-      } else if (isa<batch::WriteOp, batch::ScatterOp>(op)) {
+      } else if (batch::isWrite(op)) {
         written.add(op->getOperand(0).getType());
       }
     });
@@ -84,7 +87,7 @@ struct Lowering {
     });
     SmallVector<Operation *> order;
     for (Operation &op : llvm::make_early_inc_range(from.getBody().front())) {
-      if (isa<batch::StageOp, batch::LevelsOp, batch::StepsOp, batch::TogetherOp>(op))
+      if (op.hasTrait<batch::Scheduled>())
         order.push_back(&op);
       else if (auto buffer = dyn_cast<batch::BufferOp>(op))
         kernel::BufferOp::create(b, op.getLoc(), buffer.getSymName(), buffer.getSpace(), buffer.getType(),
@@ -100,8 +103,9 @@ struct Lowering {
     for (auto schedule : llvm::make_early_inc_range(body->getOps<kernel::ScheduleOp>()))
       schedule->moveBefore(run);
     SymbolTable names(to);
-    Operation *schedule = &*std::prev(run->getIterator());
-    PackedWeights packed(names, *to.getOps<kernel::FuncOp>().begin());
+    Operation *schedule = run->getPrevNode() ? run->getPrevNode() : run.getOperation();
+    auto declared = to.getOps<kernel::FuncOp>();
+    PackedWeights packed(names, declared.empty() ? run.getOperation() : (*declared.begin()).getOperation());
     // Stage bodies look arrays up in the program that is being taken apart.
     for (auto space : to.getOps<kernel::SpaceOp>())
       spaces[space.getSymName()] = space;
@@ -141,10 +145,13 @@ struct Lowering {
     bool mayFail = false;
     together.walk([&](kernel::LaunchOp launch) {
       SymbolTable::lookupNearestSymbolFrom(to, launch.getFuncAttr())->walk([&](Operation *inner) {
-        mayFail |= isa<kernel::CheckOp, kernel::IntOp>(inner);
+        mayFail |= inner->hasTrait<kernel::FailsInput>();
       });
     });
     if (mayFail) {
+      LDBG() << "the loops at " << dyn::sourcePlace(op.getLoc())
+             << " may fail an input: one runs after the other";
+      ++partedTogethers;
       for (Operation &loop : llvm::make_early_inc_range(together.getBody().front()))
         loop.moveBefore(together);
       together.erase();
@@ -171,6 +178,7 @@ struct Lowering {
     if (failed(StageToKernel(stage, func, spaces[stage.getSpace()], *relations, packed).run()))
       return failure();
     kernel::dropUnreadLocals(func);
+    ++loweredStages;
     return success();
   }
 
@@ -190,6 +198,7 @@ struct Lowering {
     return functions.getArrayAttr(lines);
   }
 
+  unsigned loweredStages = 0, partedTogethers = 0;
   batch::ProgramOp from;
   kernel::ProgramOp to;
   OpBuilder b;
@@ -201,9 +210,13 @@ struct Lowering {
 
 struct BatchToKernelPass : impl::BatchToKernelBase<BatchToKernelPass> {
   void runOnOperation() override {
-    for (auto program : llvm::to_vector(getOperation().getOps<batch::ProgramOp>()))
-      if (failed(Lowering(program).run()))
+    for (auto program : llvm::to_vector(getOperation().getOps<batch::ProgramOp>())) {
+      Lowering lowering(program);
+      if (failed(lowering.run()))
         return signalPassFailure();
+      loweredStages += lowering.loweredStages;
+      partedTogethers += lowering.partedTogethers;
+    }
   }
 };
 } // namespace

@@ -4,6 +4,9 @@
 // Flatten*.cpp.
 #include "passes/Passes.h"
 #include "passes/lower/Flatten.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "dyn-to-batch"
 
 using namespace mlir;
 
@@ -20,6 +23,13 @@ struct DynToBatchPass : impl::DynToBatchBase<DynToBatchPass> {
     for (dyn::EntryOp entry : entries)
       if (failed(Flattening(module, symbols, entry).run()))
         return signalPassFailure();
+    for (auto program : module.getOps<batch::ProgramOp>()) {
+      Block &body = program.getBody().front();
+      size_t stages = llvm::range_size(body.getOps<batch::StageOp>());
+      LDBG() << "@" << program.getSymName() << " has " << stages << " stages over "
+             << llvm::range_size(body.getOps<kernel::SpaceOp>()) << " spaces";
+      madeStages += stages;
+    }
     for (Operation &op : llvm::make_early_inc_range(*module.getBody())) {
       if (auto data = dyn_cast<dyn::DataOp>(op))
         declareData(data);

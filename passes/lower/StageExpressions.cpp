@@ -236,7 +236,7 @@ Value StageExpressions::arithmetic(Operation *op, Value value, ValueRange at) {
         w.checked(op->getLoc(), kernel::Fault::Conversion, arith::AndIOp::create(b, loc, low, high), x, {});
     return arith::FPToSIOp::create(b, loc, b.getI32Type(), fits);
   }
-  if (isa<arith::ArithDialect, math::MathDialect>(op->getDialect())) {
+  if (dyn::isRowOp(op, dyn::RowKind::Elementwise)) {
     // Elementwise: the same op on scalars.
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())

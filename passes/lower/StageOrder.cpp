@@ -95,8 +95,7 @@ void StageOrder::addNeeds(Value value, bool same, bool root, SmallVectorImpl<Nee
     return;
   }
   Operation *op = value.getDefiningOp();
-  bool elementwise =
-      isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) || isa<dyn::FunctionOp, dyn::IntOp>(op);
+  bool elementwise = dyn::isRowOp(op, dyn::RowKind::Elementwise);
   for (Value operand : op->getOperands())
     for (Value part : plan.partsOf(operand))
       addNeeds(part, same && elementwise && dyn::extents(part.getType()) == dyn::extents(value.getType()),

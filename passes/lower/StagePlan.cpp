@@ -45,9 +45,8 @@ static bool onlyPacked(Operation *op) {
 bool StagePlan::isSpecial(Operation *op) {
   if (isa<tensor::ConcatOp>(op) && isWeights(op->getResult(0)))
     return !onlyPacked(op);
-  return isa<linalg::ContractOp, dyn::ReduceOp, dyn::SoftmaxOp, dyn::TopKOp, batch::SegmentOp,
-             tensor::ConcatOp, tensor::FromElementsOp>(op) &&
-         !isWeights(op->getResult(0));
+  auto row = dyn_cast<dyn::RowOpInterface>(op);
+  return row && row.getRowKind() >= dyn::RowKind::Join && !isWeights(op->getResult(0));
 }
 
 bool StagePlan::loadable(Value value) const {
@@ -56,10 +55,7 @@ bool StagePlan::loadable(Value value) const {
   Operation *op = value.getDefiningOp();
   if (isa<batch::ReadOp, batch::GatherOp, dyn::GetOp, batch::ColumnOp, arith::ConstantOp, linalg::FillOp>(op))
     return true;
-  if (isa<tensor::ExtractSliceOp, tensor::ExtractOp, dyn::TransposeOp, dyn::BroadcastOp, tensor::SplatOp,
-          tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::ReshapeOp, dyn::TakeOp>(op))
-    return loadable(op->getOperand(0));
-  return false;
+  return dyn::isRowOp(op, dyn::RowKind::View) && !isa<dyn::PatchesOp>(op) && loadable(op->getOperand(0));
 }
 
 bool StagePlan::addressable(Value value) const {
@@ -182,10 +178,7 @@ void StagePlan::materialiseShared() {
       longest = std::max(longest, materialised_.contains(operand) ? 0 : steps.lookup(operand));
     for (Value result : op.getResults())
       steps[result] = longest + 1;
-    if (!isa<arith::ArithDialect, math::MathDialect>(op.getDialect()) &&
-        !isa<dyn::FunctionOp, dyn::IntOp, dyn::NarrowOp>(op))
-      continue;
-    if (isa<arith::ConstantOp>(op))
+    if (!dyn::isRowOp(&op, dyn::RowKind::Elementwise) || isa<arith::ConstantOp>(op))
       continue;
     Value value = op.getResult(0);
     if (isTiled(value))
@@ -193,7 +186,7 @@ void StagePlan::materialiseShared() {
     if (steps[value] >= kMostSteps)
       materialise(value);
     bool elementwise = llvm::all_of(value.getUsers(), [&](Operation *user) {
-      return isa<batch::WriteOp, batch::ScatterOp>(user) ||
+      return batch::isWrite(user) ||
              (!isSpecial(user) && user->getNumResults() == 1 &&
               dyn::extents(user->getResult(0).getType()) == dyn::extents(value.getType()) &&
               !isa<dyn::TransposeOp>(user));
@@ -223,7 +216,7 @@ void StagePlan::listActions() {
     if (value.getDefiningOp()->getBlock() != &body) // a constant, which stands outside
       actionOf[value] = action(value, nullptr);
   for (Operation &op : body) {
-    if (isa<batch::WriteOp, batch::ScatterOp>(op)) {
+    if (batch::isWrite(&op)) {
       Value value = op.getOperand(0);
       Action *&known = actionOf[value];
       if (!known || known->op)

@@ -54,7 +54,8 @@ void StageTiles::share(kernel::FuncOp func) {
   func.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (op == loop)
       return WalkResult::skip();
-    writes |= isa<kernel::StoreOp, kernel::CheckOp, kernel::IntOp, kernel::ProductOp, kernel::MultiplyOp>(op);
+    writes |= op->hasTrait<kernel::FailsInput>() ||
+              isa<kernel::StoreOp, kernel::ProductOp, kernel::MultiplyOp>(op);
     return WalkResult::advance();
   });
   auto tiles = loop.getHigh().getDefiningOp<arith::ConstantOp>();

@@ -5,6 +5,7 @@
 // f32, each written once, and none of another row than it should be; their memory is then their own.
 
 module @m {
+  kernel.param @W : tensor<4x4xf32> = #dyn.init<constant, 0.0, 0.0>
   // CHECK: kernel.program @e
   kernel.program @e [] [] -> f32 {
     kernel.space inputs @input ["input", "after"]
@@ -21,7 +22,6 @@ module @m {
     kernel.buffer @count over @scan : i32 slot 2
     kernel.buffer @chosen over @input : i32 slot 4
     kernel.buffer @wide over @scan : tensor<4xf32> slot 5
-    kernel.param @W : tensor<4x4xf32> = #dyn.init<constant, 0.0, 0.0>
     kernel.weights @packed.W = [@W] at [0, 0] : 4 by 4
     kernel.func stage @begin(%begin: i32, %end: i32) over @input {
       %zero = arith.constant 0 : i32

@@ -6,6 +6,9 @@
 // the products of others, and with another bias it is another one. What is begun by the host for so many rows is no part of a graph.
 
 module @m {
+  kernel.param @W : tensor<64x32xf32>
+  kernel.param @V : tensor<64x32xf32>
+  kernel.param @b : tensor<64xf32>
   kernel.program @p [] [] -> f32 {
     kernel.space inputs @input ["input"]
     kernel.buffer @x over @input : tensor<32xf32>

@@ -29,7 +29,7 @@ module @m {
   }
   kernel.program @dropping [] [] -> f32 {
     kernel.space inputs @input ["input"]
-    kernel.space steps @scan in @input ["parent", "step"] ticked
+    kernel.space steps @scan in @input ["parent", "step"] ticked kept
     kernel.buffer @alive over @scan : i1
     kernel.func stage @own(%begin: i32, %end: i32) over @scan {
     }
@@ -43,7 +43,7 @@ module @m {
     }
   }
   kernel.program @dropped [] [] -> f32 {
-    kernel.space inputs @input ["input"]
+    kernel.space inputs @input ["input"] kept
     kernel.func stage @own(%begin: i32, %end: i32) over @input {
     }
     // CHECK: kernel.run {

@@ -5,12 +5,12 @@
 // a block of threads has warps where there are enough blocks of 16, and the operands' lengths.
 
 module @m {
+  kernel.param @U : tensor<750x300xf32> = #dyn.init<constant, 0.0, 0.0>
+  kernel.param @V : tensor<5x40xf32> = #dyn.init<constant, 0.0, 0.0>
+  kernel.param @T : tensor<3x5x40xf32> = #dyn.init<constant, 0.0, 0.0>
   kernel.program @e [] [] -> f32 {
     kernel.space inputs @input ["input"]
     kernel.buffer @h over @input : tensor<150xf32>
-    kernel.param @U : tensor<750x300xf32> = #dyn.init<constant, 0.0, 0.0>
-    kernel.param @V : tensor<5x40xf32> = #dyn.init<constant, 0.0, 0.0>
-    kernel.param @T : tensor<3x5x40xf32> = #dyn.init<constant, 0.0, 0.0>
 
     // 5 gates of 16 units are 5 strips; of 19 blocks of inputs each warp has every eighth.
     // CHECK: kernel.weights @packed.U = {{.*}} contract <tf32x3, chunks = 8, strips = 5, lengths = [150, 150]>

@@ -4,14 +4,14 @@
 // is inside, or where scratch is global. Matrices are kept on the chip for the whole loop as long as there is room.
 
 module @m {
+  kernel.param @A : tensor<160x40xf32> = #dyn.init<constant, 0.0, 0.0>
+  kernel.param @B : tensor<16x4000xf32> = #dyn.init<constant, 0.0, 0.0>
   kernel.program @e [] [] -> f32 {
     kernel.space inputs @input ["input"]
     kernel.space elements @list in @input ["parent"]
-    kernel.space steps @scan in @list ["parent", "step"] ticked
+    kernel.space steps @scan in @list ["parent", "step"] ticked kept
     kernel.space steps @inner in @scan ["parent", "step"] ticked
     kernel.buffer @x over @scan : f32
-    kernel.param @A : tensor<160x40xf32> = #dyn.init<constant, 0.0, 0.0>
-    kernel.param @B : tensor<16x4000xf32> = #dyn.init<constant, 0.0, 0.0>
     kernel.weights @packed.A = [@A] at [0, 0] : 160 by 40 gates 5 in tiles of 16 contract <tf32x3, chunks = 2, strips = 5, lengths = [40]>
     kernel.weights @packed.B = [@B] at [0, 0] : 16 by 4000 contract <tf32x3, chunks = 8, strips = 1, lengths = [4000]>
     kernel.weights @packed.C = [@A] at [0, 0] : 160 by 40 gates 5 in tiles of 16 contract <tf32x3, chunks = 2, strips = 5, lengths = [40]>

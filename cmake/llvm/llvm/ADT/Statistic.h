@@ -1,0 +1,7 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// LLVM's header for a libMLIR without assertions, whose counters of passes have no fields and are not printed. The
+// compiler keeps its own assertions (-UNDEBUG), and would lay out fields here that nobody initialises.
+#define NDEBUG
+#include_next "llvm/ADT/Statistic.h"
+#undef NDEBUG

@@ -1,0 +1,17 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Operations on the numbers of one row, upstream's included.
+#pragma once
+
+#include "ir/Dyn/Dyn.h"
+
+namespace dbc::dyn {
+
+/// Lets the operations of `arith`, `math`, `tensor` and `linalg` that models are made of have the interfaces
+/// of DynInterfaces.td. Their dialects must be loaded; once a context.
+void attachUpstreamInterfaces(mlir::MLIRContext &context);
+
+/// Whether `op` makes numbers of a row's in this way.
+bool isRowOp(mlir::Operation *op, RowKind kind);
+
+} // namespace dbc::dyn

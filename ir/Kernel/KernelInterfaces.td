@@ -1,0 +1,35 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// What passes over kernels ask of operations.
+
+#ifndef DBC_KERNEL_INTERFACES
+#define DBC_KERNEL_INTERFACES
+
+include "mlir/IR/OpBase.td"
+
+def Kernel_TickLoopInterface : OpInterface<"TickLoopInterface"> {
+  let cppNamespace = "::dbc::kernel";
+  let description = [{
+    A loop over the levels of a recursion or the steps of a scan, around launches.
+
+    `persistent`: on a GPU one launch may run the whole loop; a `kernel.first` and `kernel.team_barrier` in it are of such a
+    launch alone. Else `apart` says why not. With `awaits` blocks may pass these barriers when all of their own threads have
+    come: what blocks of threads hand each other in the loop are numbers of these buffers, each written once, in memory that
+    nobody writes before, so that who needs a number can wait until it is there. Else `counts` says why not.
+  }];
+  let methods = [
+    InterfaceMethod<"The name of what it goes over: a group, or a space of steps.", "::llvm::StringRef", "getCarrier">,
+    InterfaceMethod<"Whether one launch may run it.", "bool", "getPersistent">,
+    InterfaceMethod<"Sets that.", "void", "setPersistent", (ins "bool":$value)>,
+    InterfaceMethod<"Buffers whose numbers blocks of threads wait for.", "::std::optional<::mlir::ArrayAttr>", "getAwaits">,
+    InterfaceMethod<"Sets these.", "void", "setAwaitsAttr", (ins "::mlir::ArrayAttr":$buffers)>,
+    InterfaceMethod<"Why it is not persistent.", "::std::optional<::llvm::StringRef>", "getApart">,
+    InterfaceMethod<"Sets that.", "void", "setApart", (ins "::std::optional<::llvm::StringRef>":$reason)>,
+    InterfaceMethod<"Why blocks of threads wait for each other at barriers.", "::std::optional<::llvm::StringRef>", "getCounts">,
+    InterfaceMethod<"Sets that.", "void", "setCounts", (ins "::std::optional<::llvm::StringRef>":$reason)>];
+}
+
+/// May be an error of an input: a stage with such an operation has somewhere to record it.
+def Kernel_FailsInput : NativeOpTrait<"FailsInput"> { let cppNamespace = "::dbc::kernel"; }
+
+#endif // DBC_KERNEL_INTERFACES

@@ -1,0 +1,353 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The `kernel` dialect: verifiers of what programs declare, and of the order in which functions are called.
+#include "ir/Kernel/Verify.h"
+#include "llvm/ADT/StringSet.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace dbc::kernel;
+namespace dyn = dbc::dyn;
+
+//===-- Interface ----------------------------------------------------------------------------------===//
+
+LogicalResult CtorOp::verify() {
+  if (getFields().size() != getTypes().size() || getFields().size() != getColumns().size())
+    return emitOpError("has ") << getFields().size() << " fields, " << getTypes().size() << " types and "
+                               << getColumns().size() << " columns";
+  return success();
+}
+
+LogicalResult CtorOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  for (Attribute type : getTypes())
+    if (failed(dyn::verifyNodes(*this, cast<TypeAttr>(type).getValue(), symbols)))
+      return failure();
+  return success();
+}
+
+LogicalResult EvaluationOp::verify() {
+  ArrayRef<int32_t> code = getCode();
+  int64_t size = code.size(), functions = size > 0 ? code[0] : 0;
+  if (functions < 1 || size <= functions)
+    return emitOpError("has no code of its entry");
+  for (int32_t place : code.slice(1, functions))
+    if (place <= functions || place >= size)
+      return emitOpError("has a function at ") << place << ", outside of its code";
+  return success();
+}
+
+LogicalResult EvaluationOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  Operation *entry = symbols.lookupNearestSymbolFrom(*this, getEntryAttr());
+  if (!entry || (!isa<dyn::EntryOp>(entry) && !entry->hasTrait<OpTrait::SymbolTable>()))
+    return emitOpError("names ") << getEntryAttr() << ", which is no entry or program";
+  return success();
+}
+
+LogicalResult dbc::kernel::verifyInterface(Operation *program, SymbolTableCollection &symbols) {
+  auto names = program->getAttrOfType<ArrayAttr>("arg_names");
+  auto types = program->getAttrOfType<ArrayAttr>("arg_types");
+  Type surface = program->getAttrOfType<TypeAttr>("surface").getValue();
+  if (names.size() != types.size())
+    return program->emitOpError("has ") << names.size() << " argument names and " << types.size() << " types";
+  for (Type type : types.getAsValueRange<TypeAttr>())
+    if (failed(dyn::verifyNodes(program, type, symbols)))
+      return failure();
+  if (failed(dyn::verifyNodes(program, surface, symbols)))
+    return failure();
+  SmallVector<Type> results;
+  dyn::flatten(surface, results);
+  if (program->hasAttr("loss") && (results.empty() || !results.front().isF32()))
+    return program->emitOpError("is a loss, but gives no f32 first");
+  return success();
+}
+
+LogicalResult ProgramOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyInterface(*this, symbols);
+}
+
+/// What a list at any depth holds in the end, and how deep.
+static std::pair<Type, int64_t> unpacked(Type type) {
+  int64_t depth = 0;
+  for (; isa<dyn::ListType>(type); ++depth)
+    type = cast<dyn::ListType>(type).getElement();
+  return {stored(type), depth};
+}
+
+LogicalResult dbc::kernel::verifyOutput(Operation *output, Operation *buffer) {
+  const int64_t leaf = output->getAttrOfType<IntegerAttr>("leaf").getInt();
+  const int64_t depth = output->getAttrOfType<IntegerAttr>("depth").getInt();
+  SmallVector<Type> results;
+  dyn::flatten(output->getParentOp()->getAttrOfType<TypeAttr>("surface").getValue(), results);
+  if (leaf < 0 || leaf >= static_cast<int64_t>(results.size()))
+    return output->emitOpError("is result ") << leaf << " of " << results.size();
+  if (unpacked(results[leaf]) != std::make_pair(rowType(buffer), depth))
+    return output->emitOpError("has ") << rowType(buffer) << " at depth " << depth << " for result " << leaf
+                                       << ", which is " << results[leaf];
+  return success();
+}
+
+LogicalResult OutputOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto buffer = lookUp<BufferOp>(*this, getBufferAttr(), "buffer", symbols);
+  return failed(buffer) ? failure() : verifyOutput(*this, *buffer);
+}
+
+//===-- Arrays -------------------------------------------------------------------------------------===//
+
+FailureOr<GroupOp> dbc::kernel::groupOf(Operation *op, FlatSymbolRefAttr name, uint32_t cell,
+                                        SymbolTableCollection &symbols) {
+  return lookUp<GroupOp>(op, name, "group with a cell number " + Twine(cell), symbols,
+                         [&](GroupOp group) { return cell < group.getCells().size(); });
+}
+
+FailureOr<FuncOp> dbc::kernel::funcOf(Operation *op, FlatSymbolRefAttr name, FuncKind kind,
+                                      SymbolTableCollection &symbols) {
+  return lookUp<FuncOp>(op, name, stringifyFuncKind(kind) + " function", symbols,
+                        [&](FuncOp func) { return func.getKind() == kind; });
+}
+
+LogicalResult dbc::kernel::verifyColumn(Operation *op, SpaceOp space, StringRef column) {
+  if (llvm::is_contained(space.getColumns().getAsValueRange<StringAttr>(), column))
+    return success();
+  return op->emitOpError("names column `")
+         << column << "`, which @" << space.getSymName() << " does not have";
+}
+
+LogicalResult SpaceOp::verify() {
+  const SpaceKind kind = getKind();
+  const bool ofRows = kind == SpaceKind::Elements || kind == SpaceKind::Arm || kind == SpaceKind::Steps;
+  llvm::StringSet<> columns;
+  for (StringRef column : getColumns().getAsValueRange<StringAttr>())
+    if (!columns.insert(column).second)
+      return emitOpError("has column `") << column << "` twice";
+  if (ofRows != getParent().has_value() && kind != SpaceKind::States)
+    return emitOpError(ofRows ? "has no parent" : "has a parent, but no rows that are made from others");
+  const bool ofCell = getGroup().has_value();
+  if (ofCell != getCell().has_value() || ofCell != (kind == SpaceKind::Instances))
+    return emitOpError(ofCell ? "is of a cell, but not of its instances" : "is of instances, but of no cell");
+  if (getExtent() && (kind != SpaceKind::Model || getExtentAttr().getInt() < 1 || getColumns().size() != 1))
+    return emitOpError("has an extent, but is no table");
+  StringRef first = getColumns().empty() ? "" : cast<StringAttr>(getColumns()[0]).getValue();
+  if ((ofRows && first != "parent") || (kind == SpaceKind::Inputs && first != "input") ||
+      (kind == SpaceKind::Instances && first != "node" && first != "input"))
+    return emitOpError("begins with column `") << first << "`";
+  if (kind == SpaceKind::Steps && !columns.contains("step"))
+    return emitOpError("has no column `step`");
+  return success();
+}
+
+LogicalResult SpaceOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (getParent() && failed(lookUp<SpaceOp>(*this, getParentAttr(), "space", symbols)))
+    return failure();
+  if (getStepsOf() && failed(lookUp<SpaceOp>(*this, getStepsOfAttr(), "space of steps", symbols, isOfSteps)))
+    return failure();
+  return getGroup() ? LogicalResult(groupOf(*this, getGroupAttr(), *getCell(), symbols)) : success();
+}
+
+LogicalResult GroupOp::verify() {
+  const size_t cells = getCells().size();
+  if (getDatas().size() != cells || getCalls().size() != cells || (getKeys() && getKeys()->size() != cells))
+    return emitOpError("does not tell the same of each of its ") << cells << " cells";
+  if (getLevelKey() && (cells != 1 || *getLevelKey() >= getFurtherKeys(0).size()))
+    return emitOpError("has no one cell with a further key ") << *getLevelKey();
+  return success();
+}
+
+LogicalResult GroupOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  for (auto calls : getCalls().getAsRange<FlatSymbolRefAttr>())
+    if (failed(funcOf(*this, calls, FuncKind::Calls, symbols)))
+      return failure();
+  for (Attribute each : getDatas())
+    if (auto data = dyn_cast<FlatSymbolRefAttr>(each))
+      if (failed(ofModule<DataOp>(*this, data, "data type", symbols)))
+        return failure();
+  return success();
+}
+
+LogicalResult BufferOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return lookUp<SpaceOp>(*this, getSpaceAttr(), "space", symbols);
+}
+
+/// What an array holds that is a part of values of a flat type; null if they have no such part.
+static Type partOf(Type flat, FieldPart part, int64_t level) {
+  auto [type, depth] = unpacked(flat);
+  switch (part) {
+  case FieldPart::Value:
+    return depth == 0 ? type : Type();
+  case FieldPart::Items:
+    return depth > 0 ? type : Type();
+  case FieldPart::Begin:
+  case FieldPart::End:
+    return level < depth ? IntegerType::get(type.getContext(), 32) : Type();
+  case FieldPart::Kind:
+    break;
+  }
+  return {};
+}
+
+LogicalResult FieldOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto data = ofModule<DataOp>(*this, getDataAttr(), "data type", symbols);
+  if (failed(data))
+    return failure();
+  if (getPart() == FieldPart::Kind)
+    return getType().isInteger(32) ? success() : emitOpError("holds kinds as ") << getType();
+  const int64_t number = getColumnAttr().getInt();
+  for (auto ctor : data->getBody().front().getOps<CtorOp>())
+    for (auto [field, surface, column] : llvm::zip(ctor.getFields(), ctor.getTypes(), ctor.getColumns())) {
+      SmallVector<Type> flat;
+      dyn::flatten(cast<TypeAttr>(surface).getValue(), flat);
+      if (column == number && field == getNameAttr() && flat.size() == 1 &&
+          partOf(flat[0], getPart(), getLevel().value_or(0)) == getType())
+        return success();
+    }
+  return emitOpError("is no ") << stringifyFieldPart(getPart()) << " of a field " << getNameAttr() << " of "
+                               << getDataAttr() << " in column " << number;
+}
+
+LogicalResult ArgumentOp::verify() {
+  SmallVector<Type> flat;
+  if (auto types = (*this)->getParentOp()->getAttrOfType<ArrayAttr>("arg_types"))
+    for (Type type : types.getAsValueRange<TypeAttr>())
+      dyn::flatten(type, flat);
+  if (getLeaf() < flat.size() && partOf(flat[getLeaf()], getPart(), getLevel().value_or(0)) == getType())
+    return success();
+  return emitOpError("is no ") << stringifyFieldPart(getPart()) << " of argument " << getLeaf()
+                               << " of its program";
+}
+
+LogicalResult WeightsOp::verify() {
+  const size_t parts = getParts().size(), numbers = getPlaces().size();
+  if ((numbers != 2 * parts && numbers != 6 * parts) || (getTables() && parts != 1))
+    return emitOpError("has ") << numbers << " places for " << parts << " parts";
+  const int64_t gates = getGates().value_or(1), width = getWidth().value_or(1), out = getOutAttr().getInt();
+  if (getGates().has_value() != getWidth().has_value() || out % gates != 0 || width > out / gates)
+    return emitOpError("has no tiles of ") << width << " units of " << gates << " gates";
+  if (std::optional<ContractAttr> contract = getContract()) {
+    ArrayRef<int64_t> lengths = contract->getLengths();
+    if (getTables() || contract->getChunks() < 1 || contract->getStrips() < 1 ||
+        std::accumulate(lengths.begin(), lengths.end(), int64_t(0)) != getInAttr().getInt())
+      return emitOpError("cannot be laid out by ") << getContractAttr();
+  }
+  return success();
+}
+
+/// The parts lie in the matrix and have as many numbers as it has.
+LogicalResult WeightsOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  const int64_t out = getOutAttr().getInt(), in = getInAttr().getInt();
+  const size_t numbers = getPlaces().size() / std::max<size_t>(1, getParts().size());
+  int64_t covered = 0;
+  for (auto [n, part] : llvm::enumerate(getParts().getAsRange<FlatSymbolRefAttr>())) {
+    auto param = ofModule<ParamOp>(*this, part, "parameter", symbols);
+    if (failed(param))
+      return failure();
+    ArrayRef<int64_t> at = getPlaces().slice(numbers * n, numbers), shape = dyn::extents(param->getType());
+    bool fits = dyn::scalar(param->getType()).isF32() && shape.size() == (getTables() ? 3u : 2u) &&
+                (!getTables() || shape.front() == getTablesAttr().getInt());
+    shape = shape.take_back(2);
+    if (fits && numbers == 6) { // a block of the parameter
+      fits = at[2] >= 0 && at[3] >= 0 && at[2] + at[4] <= shape[0] && at[3] + at[5] <= shape[1];
+      shape = at.take_back(2);
+    }
+    if (!fits || at[0] < 0 || at[1] < 0 || at[0] + shape[0] > out || at[1] + shape[1] > in)
+      return emitOpError("has no place for ") << part << ", which is " << param->getType();
+    covered += shape[0] * shape[1];
+  }
+  if (covered != out * in)
+    return emitOpError("has ") << out * in << " numbers, but its parts have " << covered;
+  if (!getInit())
+    return success();
+  auto init = ofModule<ParamOp>(*this, getInitAttr(), "parameter", symbols);
+  if (succeeded(init) && init->getType() != RankedTensorType::get({out}, Float32Type::get(getContext())))
+    return emitOpError("does not start from ") << getInitAttr() << ", which is " << init->getType();
+  return init;
+}
+
+//===-- Functions ----------------------------------------------------------------------------------===//
+
+LogicalResult FuncOp::verify() {
+  const FuncKind kind = getKind();
+  const size_t least = kind == FuncKind::Index ? 2 : kind == FuncKind::Stage ? (getTiles() ? 4 : 2) : 1;
+  const size_t count = getBody().getNumArguments();
+  const bool exactly = kind == FuncKind::Stage || kind == FuncKind::Roots;
+  if (count < least || (exactly && count > least) || !areWhole(getBody().getArgumentTypes()))
+    return emitOpError("has arguments that are not those of a ") << stringifyFuncKind(kind) << " function";
+  if (getSpace().has_value() != (kind == FuncKind::Index || kind == FuncKind::Stage))
+    return emitOpError(getSpace() ? "is over a space, but not called for its rows" : "is over no space");
+  Block &body = getBody().front();
+  auto yield = body.empty() ? YieldOp() : dyn_cast<YieldOp>(body.back());
+  if (kind != FuncKind::Place)
+    return yield ? emitOpError("yields something, but gives no place") : success();
+  const bool isPlace = yield && yield.getNumOperands() == 1 && areWhole(yield.getOperandTypes());
+  return isPlace ? success() : emitOpError("does not yield a place");
+}
+
+LogicalResult FuncOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return getSpace() ? LogicalResult(lookUp<SpaceOp>(*this, getSpaceAttr(), "space", symbols)) : success();
+}
+
+//===-- Order --------------------------------------------------------------------------------------===//
+
+LogicalResult StartOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return funcOf(*this, getFuncAttr(), FuncKind::Roots, symbols);
+}
+
+LogicalResult SortOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return lookUp<GroupOp>(*this, getGroupAttr(), "group", symbols);
+}
+
+LogicalResult IndexOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return funcOf(*this, getFuncAttr(), FuncKind::Index, symbols);
+}
+
+LogicalResult TicksOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return lookUp<SpaceOp>(*this, getSpaceAttr(), "space with ticks", symbols,
+                         [](SpaceOp space) { return space.getTicked() || space.getKept(); });
+}
+
+static bool isKept(SpaceOp space) { return space.getKept(); }
+
+LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto func = funcOf(*this, getFuncAttr(), FuncKind::Stage, symbols);
+  if (failed(func) || !getKept())
+    return func;
+  return lookUp<SpaceOp>(*this, func->getSpaceAttr(), "space of kept rows", symbols, isKept);
+}
+
+LogicalResult KeepOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (failed(lookUp<SpaceOp>(*this, getSpaceAttr(), "space of kept rows", symbols, isKept)))
+    return failure();
+  return lookUp<BufferOp>(*this, getAliveAttr(), "truth for each row", symbols, [&](BufferOp buffer) {
+    return buffer.getSpaceAttr() == getSpaceAttr() && buffer.getType().isInteger(1);
+  });
+}
+
+static LogicalResult verifyAwaits(TickLoopInterface loop, SymbolTableCollection &symbols) {
+  if (std::optional<ArrayAttr> awaits = loop.getAwaits())
+    for (auto buffer : awaits->getAsRange<FlatSymbolRefAttr>())
+      if (failed(lookUp<BufferOp>(loop, buffer, "buffer", symbols)))
+        return failure();
+  return success();
+}
+
+LogicalResult LevelsOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (failed(lookUp<GroupOp>(*this, getGroupAttr(), "group", symbols)))
+    return failure();
+  return verifyAwaits(*this, symbols);
+}
+
+LogicalResult StepsOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (failed(lookUp<SpaceOp>(*this, getSpaceAttr(), "space of steps", symbols, isOfSteps)))
+    return failure();
+  return verifyAwaits(*this, symbols);
+}
+
+LogicalResult CopyAsyncOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return lookUp<WeightsOp>(*this, getWeightsAttr(), "weights for matrix units", symbols,
+                           [](WeightsOp weights) { return weights.getContract().has_value(); });
+}
+
+LogicalResult TogetherOp::verify() {
+  for (Operation &op : getBody().front())
+    if (!isa<TickLoopInterface>(op))
+      return emitOpError("holds ") << op.getName() << ", which is no loop";
+  return success();
+}

@@ -1,0 +1,399 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The `kernel` dialect: verifiers of what functions are made of.
+#include "ir/Kernel/Verify.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace dbc::kernel;
+namespace dyn = dbc::dyn;
+
+static bool isInStage(Operation *op) {
+  auto func = op->getParentOfType<FuncOp>();
+  return func && func.getKind() == FuncKind::Stage;
+}
+
+//===-- Control flow -------------------------------------------------------------------------------===//
+
+static LogicalResult verifyLoop(Operation *op, Region &body, ValueRange init) {
+  TypeRange arguments = body.getArgumentTypes();
+  if (arguments.empty() || !arguments.front().isInteger(32) ||
+      !llvm::equal(arguments.drop_front(), init.getTypes()))
+    return op->emitOpError("needs a counter and one argument a carried value");
+  auto yield = body.front().empty() ? YieldOp() : dyn_cast<YieldOp>(body.front().back());
+  if (!yield || !llvm::equal(yield.getOperandTypes(), init.getTypes()) ||
+      !llvm::equal(op->getResultTypes(), init.getTypes()))
+    return op->emitOpError("does not yield its carried values");
+  return success();
+}
+
+LogicalResult ForOp::verify() { return verifyLoop(*this, getBody(), getInit()); }
+
+LogicalResult LanesOp::verify() {
+  if (!(*this)->getParentOfType<WarpsOp>() || (*this)->getParentOfType<LanesOp>())
+    return emitOpError("is no loop of a warp");
+  return verifyLoop(*this, getBody(), getInit() ? ValueRange(getInit()) : ValueRange());
+}
+
+LogicalResult IfOp::verify() {
+  for (Region *region : {&getThen(), &getOtherwise()}) {
+    auto yield = dyn_cast<YieldOp>(region->front().getTerminator());
+    if (!yield || !llvm::equal(yield.getOperandTypes(), getResultTypes()))
+      return emitOpError("has a region that does not yield its results");
+  }
+  return success();
+}
+
+/// Loops that carry nothing, of which a round is told by so many numbers.
+static LogicalResult verifyRounds(Operation *op, unsigned numbers) {
+  Block &body = op->getRegion(0).front();
+  auto yield = dyn_cast<YieldOp>(body.back());
+  if (body.getNumArguments() != numbers || !areWhole(body.getArgumentTypes()) || !yield ||
+      yield.getNumOperands() != 0)
+    return op->emitOpError("does not take ") << numbers << " i32 and yield nothing";
+  return success();
+}
+
+LogicalResult BlocksOp::verify() { return verifyRounds(*this, 2); }
+
+static LogicalResult verifyDealt(Operation *op) {
+  if (!op->getParentOfType<BlocksOp>())
+    return op->emitOpError("stands in no block of rows");
+  return verifyRounds(op, 1);
+}
+LogicalResult ThreadsOp::verify() { return verifyDealt(*this); }
+LogicalResult WarpsOp::verify() { return verifyDealt(*this); }
+
+//===-- Memory -------------------------------------------------------------------------------------===//
+
+/// An array that a function reads: its program's, or a parameter.
+static FailureOr<Operation *> arrayOf(Operation *op, FlatSymbolRefAttr name, SymbolTableCollection &symbols) {
+  Operation *array = symbols.lookupNearestSymbolFrom(op, name);
+  if (isa_and_nonnull<BufferOp, FieldOp, ArgumentOp>(array))
+    return array;
+  auto param = ofModule<ParamOp>(op, name, "array", symbols);
+  if (failed(param))
+    return failure();
+  return param->getOperation();
+}
+
+/// Whether `type` is an element of an array, which has an index for the row, and one an axis of it.
+static LogicalResult verifyElement(Operation *op, Operation *array, Type type, size_t indices) {
+  Type row = rowType(array);
+  const bool isParam = isa<ParamOp>(array); // its row is its first axis
+  if (type == dyn::scalar(row) && indices == dyn::extents(row).size() + (isParam ? 0 : 1))
+    return success();
+  return op->emitOpError("is of ") << type << " by " << indices << " indices, but @"
+                                   << SymbolTable::getSymbolName(array).getValue() << " has "
+                                   << (isParam ? "" : "rows of ") << row;
+}
+
+LogicalResult LoadOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (getColumn()) {
+    auto space = lookUp<SpaceOp>(*this, getArrayAttr(), "space", symbols);
+    if (failed(space) || failed(verifyColumn(*this, *space, *getColumn())))
+      return failure();
+    if (getIndices().size() != 1 || getType().isF32())
+      return emitOpError("is of ") << getType() << " by " << getIndices().size()
+                                   << " indices, but in a column";
+    return success();
+  }
+  auto array = arrayOf(*this, getArrayAttr(), symbols);
+  return failed(array) ? failure() : verifyElement(*this, *array, getType(), getIndices().size());
+}
+
+LogicalResult WindowOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (getAgo() >= getLive())
+    return emitOpError("is of a level that is not kept");
+  return lookUp<SpaceOp>(*this, getSpaceAttr(), "space", symbols);
+}
+
+LogicalResult StoreOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto buffer = lookUp<BufferOp>(*this, getArrayAttr(), "buffer", symbols);
+  return failed(buffer) ? failure()
+                        : verifyElement(*this, *buffer, getValue().getType(), getIndices().size());
+}
+
+LogicalResult LocalOp::verify() {
+  LocalType type = getType();
+  if (type.getShape().empty() || llvm::any_of(type.getShape(), [](int64_t extent) { return extent < 1; }) ||
+      !dyn::isNumber(type.getElement()) || !dyn::extents(type.getElement()).empty())
+    return emitOpError("is no array of numbers: ") << type;
+  return success();
+}
+
+static LogicalResult verifyElement(Operation *op, LocalType local, Type type, size_t indices) {
+  if (type == local.getElement() && indices == local.getShape().size())
+    return success();
+  return op->emitOpError("is of ") << type << " by " << indices << " indices, but in " << local;
+}
+
+LogicalResult ReadOp::verify() {
+  return verifyElement(*this, getLocal().getType(), getType(), getIndices().size());
+}
+
+LogicalResult WriteOp::verify() {
+  return verifyElement(*this, getLocal().getType(), getValue().getType(), getIndices().size());
+}
+
+/// Whether a local is one number for each row of a block.
+static bool areNumbers(Value local) {
+  auto type = cast<LocalType>(local.getType());
+  return type.getShape().size() == 1 && type.getElement().isInteger(32);
+}
+
+LogicalResult RowsOp::verify() {
+  const bool ofArray = getArray() && bool(getVia()) != bool(getFrom()) && !getLocal();
+  const bool ofLocal = !getArray() && !getVia() && !getFrom() && getLocal();
+  if (!ofArray && !ofLocal)
+    return emitOpError("is neither of an array, via a local or from a row on, nor of a local");
+  if (getVia() && !areNumbers(getVia()))
+    return emitOpError("goes via ") << getVia().getType() << ", which is no row number for each row";
+  if (getLocal() && !getLocal().getType().getElement().isF32())
+    return emitOpError("is not of f32");
+  return success();
+}
+
+LogicalResult RowsOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (!getArray())
+    return success();
+  auto array = arrayOf(*this, getArrayAttr(), symbols);
+  if (succeeded(array) && !dyn::scalar(rowType(*array)).isF32())
+    return emitOpError("is not of f32");
+  return array;
+}
+
+LogicalResult ProductOp::verify() {
+  if (getX().size() != getLengths().size())
+    return emitOpError("has ") << getX().size() << " operands and " << getLengths().size() << " lengths";
+  for (Value numbers : {getTable(), getSome()})
+    if (numbers && !areNumbers(numbers))
+      return emitOpError("asks ") << numbers.getType() << ", which is no number for each row";
+  if (!getTile())
+    return success();
+  auto counter = dyn_cast<BlockArgument>(getTile());
+  Operation *loop = counter ? counter.getOwner()->getParentOp() : nullptr;
+  if (!isa_and_nonnull<ForOp>(loop) || counter.getArgNumber() != 0)
+    return emitOpError("computes a tile that is not the counter of a loop");
+  for (Operation *user : getInto().getUsers()) {
+    bool writes =
+        user->getNumOperands() > 0 && isa<WriteOp, ProductOp, MultiplyOp>(user) &&
+        (isa<WriteOp>(user) ? cast<WriteOp>(user).getLocal() : user->getOperands().back()) == getInto();
+    if (writes && user != *this && loop->isAncestor(user))
+      return emitOpError("computes tiles into what another operation in their loop writes");
+  }
+  return success();
+}
+
+LogicalResult ProductOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto weights = lookUp<WeightsOp>(*this, getWeightsAttr(), "weights", symbols);
+  if (failed(weights))
+    return failure();
+  int64_t inputs = std::accumulate(getLengths().begin(), getLengths().end(), int64_t(0));
+  if (inputs != weights->getInAttr().getInt())
+    return emitOpError("multiplies ") << inputs << " numbers with " << getWeightsAttr() << ", which has "
+                                      << weights->getIn() << " inputs";
+  if (bool(getTable()) != weights->getTables().has_value())
+    return emitOpError(getTable() ? "chooses from " : "does not choose from ") << getWeightsAttr();
+  if (bool(getSums()) != weights->getContract().has_value())
+    return emitOpError(getSums() ? "knows no order of sums of " : "has no room for the sums of ")
+           << getWeightsAttr();
+  if (getTile() && !weights->getGates())
+    return emitOpError("computes a tile of ") << getWeightsAttr() << ", which has none";
+  SmallVector<int64_t> row{weights->getOutAttr().getInt()};
+  if (getTile())
+    row = {weights->getGatesAttr().getInt(), weights->getWidthAttr().getInt()};
+  LocalType into = getInto().getType();
+  if (into.getShape().drop_front() != ArrayRef(row) || !into.getElement().isF32())
+    return emitOpError("does not give the outputs of ") << getWeightsAttr() << " into " << into;
+  return success();
+}
+
+LogicalResult MultiplyOp::verify() {
+  if (getB().size() != getLengths().size())
+    return emitOpError("has ") << getB().size() << " operands and " << getLengths().size() << " lengths";
+  LocalType into = getInto().getType();
+  int64_t size = 1;
+  for (int64_t extent : into.getShape().drop_front())
+    size *= extent;
+  if (size != getHeightAttr().getInt() * getOutputsAttr().getInt() || !into.getElement().isF32())
+    return emitOpError("does not give ") << getHeight() << " by " << getOutputs() << " numbers into " << into;
+  return success();
+}
+
+LogicalResult GemmOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto weights = lookUp<WeightsOp>(*this, getWeightsAttr(), "plain weights", symbols,
+                                   [](WeightsOp each) { return !each.getGates() && !each.getTables(); });
+  if (failed(weights))
+    return failure();
+  auto isVector = [&](BufferOp buffer, int64_t length) {
+    return buffer.getType() == RankedTensorType::get({length}, Float32Type::get(getContext()));
+  };
+  auto from = lookUp<BufferOp>(*this, getFromAttr(), "buffer of inputs", symbols, [&](BufferOp buffer) {
+    return isVector(buffer, weights->getInAttr().getInt());
+  });
+  if (failed(from))
+    return failure();
+  return lookUp<BufferOp>(*this, getToAttr(), "buffer of outputs", symbols,
+                          [&](BufferOp buffer) { return isVector(buffer, weights->getOutAttr().getInt()); });
+}
+
+//===-- Structure ----------------------------------------------------------------------------------===//
+
+LogicalResult CountOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (getResult().use_empty()) // dyn-to-batch also counts rows of spaces that turn out to be of no use
+    return success();
+  return lookUp<SpaceOp>(*this, getSpaceAttr(), "space", symbols);
+}
+
+LogicalResult PushOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto space = lookUp<SpaceOp>(*this, getSpaceAttr(), "space that grows", symbols, [](SpaceOp space) {
+    return space.getKind() != SpaceKind::Inputs && space.getKind() != SpaceKind::Instances &&
+           space.getKind() != SpaceKind::Model;
+  });
+  if (failed(space))
+    return failure();
+  if (getValues().size() != space->getColumns().size())
+    return emitOpError("has ") << getValues().size() << " values, but " << getSpaceAttr() << " has "
+                               << space->getColumns().size() << " columns";
+  return success();
+}
+
+LogicalResult SetOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto space =
+      lookUp<SpaceOp>(*this, getSpaceAttr(), "space of inputs or instances", symbols, [](SpaceOp space) {
+        return space.getKind() == SpaceKind::Inputs || space.getKind() == SpaceKind::Instances;
+      });
+  return failed(space) ? failure() : verifyColumn(*this, *space, getColumn());
+}
+
+LogicalResult ClaimOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  for (auto space : getSpaces().getAsRange<FlatSymbolRefAttr>())
+    if (failed(lookUp<SpaceOp>(*this, space, "space", symbols)))
+      return failure();
+  return success();
+}
+
+static bool isOfStates(SpaceOp space) { return space.getKind() == SpaceKind::States; }
+
+LogicalResult ReserveOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return lookUp<SpaceOp>(*this, getSpaceAttr(), "space of states", symbols, isOfStates);
+}
+
+/// A function has an argument for the input where its cell has no node for a key.
+LogicalResult PlaceOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto func = funcOf(*this, getFuncAttr(), FuncKind::Place, symbols);
+  if (failed(func))
+    return failure();
+  const size_t keys = getKeys().size(), arguments = func->getBody().getNumArguments();
+  if (keys != arguments && keys + 1 != arguments)
+    return emitOpError("has ") << keys << " keys, but " << getFuncAttr() << " has " << arguments
+                               << " arguments";
+  return success();
+}
+
+LogicalResult KeyOp::verify() {
+  auto func = (*this)->getParentOfType<FuncOp>();
+  if (!func || func.getKind() != FuncKind::Place)
+    return emitOpError("stands in no place function");
+  if (getData().has_value() != getRange().empty())
+    return emitOpError(getData() ? "has a range beside that of its nodes" : "has no range");
+  if (getRange().empty())
+    return success();
+  Block &range = getRange().front();
+  auto yield = range.empty() ? YieldOp() : dyn_cast<YieldOp>(range.back());
+  if (!yield || yield.getNumOperands() != 2 || !areWhole(yield.getOperandTypes()))
+    return emitOpError("has a range that does not yield two i32");
+  return success();
+}
+
+LogicalResult KeyOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto group = groupOf(*this, getGroupAttr(), getCell(), symbols);
+  if (failed(group))
+    return failure();
+  if (getKey() >= group->getFurtherKeys(getCell()).size())
+    return emitOpError("is further key ")
+           << getKey() << " of a cell with " << group->getFurtherKeys(getCell()).size();
+  return getData() ? LogicalResult(ofModule<DataOp>(*this, getDataAttr(), "data type", symbols)) : success();
+}
+
+LogicalResult CallOp::verify() {
+  if (getSite().has_value() != getWhere().has_value() || (!getSite() && !getOrigin().empty()))
+    return emitOpError("tells only a part of where the cell is called from");
+  return success();
+}
+
+LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return groupOf(*this, getGroupAttr(), getCell(), symbols);
+}
+
+LogicalResult OriginOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return groupOf(*this, getGroupAttr(), getCell(), symbols);
+}
+
+LogicalResult CalledOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto group = groupOf(*this, getGroupAttr(), getCell(), symbols);
+  if (failed(group))
+    return failure();
+  const size_t keys = 1 + group->getFurtherKeys(getCell()).size();
+  if (getKeys().size() != keys)
+    return emitOpError("has ") << getKeys().size() << " keys, but its cell has " << keys;
+  return success();
+}
+
+LogicalResult RowOfOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return lookUp<SpaceOp>(*this, getSpaceAttr(), "space of instances", symbols,
+                         [](SpaceOp space) { return space.getKind() == SpaceKind::Instances; });
+}
+
+LogicalResult RequireOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (!isa_and_nonnull<FieldOp, ArgumentOp>(symbols.lookupNearestSymbolFrom(*this, getArrayAttr())))
+    return emitOpError("names ") << getArrayAttr() << ", which is no field or argument";
+  return success();
+}
+
+/// How many numbers a fault has, see dbc::Fault in the runtime's messages.h.
+static size_t numbersOf(Fault fault) {
+  switch (fault) {
+  case Fault::Empty:
+  case Fault::Conversion:
+    return 0;
+  case Fault::Slice:
+    return 3;
+  case Fault::Index:
+  case Fault::ListIndex:
+  case Fault::Lengths:
+  case Fault::StateLength:
+    return 2;
+  }
+  llvm_unreachable("all faults are handled");
+}
+
+LogicalResult CheckOp::verify() {
+  const size_t numbers = numbersOf(getFault()) + (isInStage(*this) ? 1 : 0); // and the row
+  if (getValues().size() != numbers)
+    return emitOpError("has ") << getValues().size() << " values, not " << numbers << ", for "
+                               << stringifyFault(getFault());
+  return success();
+}
+
+LogicalResult IntOp::verify() {
+  if (getKind() == dyn::IntKind::Max || getKind() == dyn::IntKind::Min)
+    return emitOpError("cannot fail: arith has it");
+  if (bool(getRow()) != isInStage(*this))
+    return emitOpError(getRow() ? "has a row, but stands in no stage" : "has no row of its stage");
+  return success();
+}
+
+LogicalResult ReachOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto space = lookUp<SpaceOp>(*this, getSpaceAttr(), "space of states", symbols, isOfStates);
+  if (failed(space) || failed(verifyColumn(*this, *space, "node")))
+    return failure();
+  return ofModule<DataOp>(*this, getDataAttr(), "data type", symbols);
+}
+
+LogicalResult OrderOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return lookUp<SpaceOp>(*this, getSpaceAttr(), "space with an order list", symbols, [](SpaceOp space) {
+    return isOfSteps(space) || space.getStepsOf() || space.getKept();
+  });
+}

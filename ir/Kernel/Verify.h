@@ -1,0 +1,54 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// What the verifiers of programs have in common, those of `batch` too.
+#pragma once
+
+#include "ir/Kernel/Kernel.h"
+
+namespace dbc::kernel {
+
+/// What `op` names in its program, a `what`; with an error, if there is no such thing.
+template <class Symbol>
+llvm::FailureOr<Symbol> lookUp(mlir::Operation *op, mlir::FlatSymbolRefAttr name, const llvm::Twine &what,
+                               mlir::SymbolTableCollection &symbols,
+                               llvm::function_ref<bool(Symbol)> is = nullptr) {
+  auto found = symbols.lookupNearestSymbolFrom<Symbol>(op, name);
+  if (found && (!is || is(found)))
+    return found;
+  op->emitOpError("names ") << name << ", which is no " << what;
+  return llvm::failure();
+}
+
+/// A data type or parameter of the module that `op` names; with an error, if there is no such thing.
+template <class Symbol>
+llvm::FailureOr<Symbol> ofModule(mlir::Operation *op, mlir::FlatSymbolRefAttr name, llvm::StringRef what,
+                                 mlir::SymbolTableCollection &symbols) {
+  if (auto found = symbols.lookupSymbolIn<Symbol>(op->getParentOfType<mlir::ModuleOp>(), name))
+    return found;
+  op->emitOpError("names ") << name << ", which is no " << what;
+  return llvm::failure();
+}
+
+/// The group that `op` names, which has such a cell; a function of a kind.
+llvm::FailureOr<GroupOp> groupOf(mlir::Operation *op, mlir::FlatSymbolRefAttr name, uint32_t cell,
+                                 mlir::SymbolTableCollection &symbols);
+llvm::FailureOr<FuncOp> funcOf(mlir::Operation *op, mlir::FlatSymbolRefAttr name, FuncKind kind,
+                               mlir::SymbolTableCollection &symbols);
+
+inline bool areWhole(mlir::TypeRange types) {
+  return llvm::all_of(types, [](mlir::Type type) { return type.isInteger(32); });
+}
+
+/// Whether the steps of a scan are the rows of a space.
+inline bool isOfSteps(SpaceOp space) { return space.getKind() == SpaceKind::Steps; }
+
+/// Checks that a space has a column that `op` names.
+llvm::LogicalResult verifyColumn(mlir::Operation *op, SpaceOp space, llvm::StringRef column);
+
+/// Checks what a program says of its arguments and its result.
+llvm::LogicalResult verifyInterface(mlir::Operation *program, mlir::SymbolTableCollection &symbols);
+
+/// Checks that `buffer` can hold the flat result of the program that `output` says.
+llvm::LogicalResult verifyOutput(mlir::Operation *output, mlir::Operation *buffer);
+
+} // namespace dbc::kernel

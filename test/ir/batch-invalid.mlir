@@ -1,0 +1,444 @@
+// RUN: dbc-opt %s -split-input-file -verify-diagnostics
+// What the `batch` dialect refuses; batch-relations.mlir has what it refuses of relations.
+
+// A program's arguments have names.
+// expected-error @+1 {{'batch.program' op has 0 argument names and 1 types}}
+batch.program @p [] [f32] -> f32 {
+}
+
+// -----
+
+// They are of data types that there are.
+// expected-error @+1 {{'batch.program' op names no data type @Tree}}
+batch.program @p ["t"] [!dyn.list<!dyn.node<@Tree>>] -> f32 {
+}
+
+// -----
+
+// So is what it gives.
+// expected-error @+1 {{'batch.program' op names no data type @Tree}}
+batch.program @p [] [] -> tuple<f32, !dyn.node<@Tree>> {
+}
+
+// -----
+
+// A loss gives its number first (LANGUAGE G3).
+// expected-error @+1 {{'batch.program' op is a loss, but gives no f32 first}}
+batch.program loss @p [] [] -> i32 {
+}
+
+// -----
+
+// A buffer has rows.
+batch.program @p [] [] -> f32 {
+  // expected-error @+1 {{'batch.buffer' op names @input, which is no space}}
+  batch.buffer @x over @input : f32
+}
+
+// -----
+
+// It holds numbers.
+batch.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  // expected-error @+1 {{'batch.buffer' op attribute 'type' failed to satisfy constraint: type attribute of number or node}}
+  batch.buffer @x over @input : !dyn.list<f32>
+}
+
+// -----
+
+// Slots are counted from 0.
+batch.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  // expected-error @+1 {{'batch.buffer' op attribute 'slot' failed to satisfy constraint: 32-bit signless integer attribute whose value is non-negative}}
+  batch.buffer @x over @input : f32 slot -1
+}
+
+// -----
+
+// Only where rows lie in the order of time steps may those of some be kept.
+batch.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  // expected-error @+1 {{'batch.buffer' op keeps the rows of some time steps, but its rows do not lie in the order of these}}
+  batch.buffer @x over @input : f32 live 2
+}
+
+// -----
+
+// An output is a buffer's.
+batch.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  // expected-error @+1 {{'batch.output' op names @input, which is no buffer}}
+  batch.output 0 = @input depth 0
+}
+
+// -----
+
+// It is one of the program's results.
+batch.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  batch.buffer @x over @input : f32
+  // expected-error @+1 {{'batch.output' op is result 1 of 1}}
+  batch.output 1 = @x depth 0
+}
+
+// -----
+
+// It has the result's type.
+batch.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  batch.buffer @x over @input : i32
+  // expected-error @+1 {{'batch.output' op has 'i32' at depth 0 for result 0, which is 'f32'}}
+  batch.output 0 = @x depth 0
+}
+
+// -----
+
+// It lies as deep in lists as the result.
+batch.program @p [] [] -> !dyn.list<f32> {
+  kernel.space inputs @input ["input"]
+  batch.buffer @x over @input : f32
+  // expected-error @+1 {{'batch.output' op has 'f32' at depth 0 for result 0, which is '!dyn.list<f32>'}}
+  batch.output 0 = @x depth 0
+}
+
+// -----
+
+// It is the program's.
+// expected-error @+1 {{'batch.output' op expects parent op 'batch.program'}}
+batch.output 0 = @x depth 0
+
+// -----
+
+// A stage computes rows of a space.
+batch.program @p [] [] -> f32 {
+  // expected-error @+1 {{'batch.stage' op names @input, which is no space}}
+  batch.stage @s over @input {
+  }
+}
+
+// -----
+
+// Which of them it computes a truth of each says.
+batch.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  batch.buffer @x over @input : f32
+  // expected-error @+1 {{'batch.stage' op names @x, which is no truth for each row}}
+  batch.stage @s over @input when @x {
+  }
+}
+
+// -----
+
+// Of its own rows, not of others.
+batch.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.space states @state []
+  batch.buffer @x over @state : i1
+  // expected-error @+1 {{'batch.stage' op names @x, which is no truth for each row}}
+  batch.stage @s over @input when @x {
+  }
+}
+
+// -----
+
+// Loops go over groups and scans.
+batch.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  // expected-error @+1 {{'batch.stage' op names @input, which is no group or space of steps}}
+  batch.stage @s over @input attributes {loops = [#batch.loop<@input, 0>]} {
+  }
+}
+
+// -----
+
+// What is put together are loops.
+batch.program @p [] [] -> f32 {
+  // expected-error @+1 {{'batch.together' op holds batch.stage, which is no loop}}
+  batch.together {
+    batch.stage @s over @input {
+    }
+  }
+}
+
+// -----
+
+// A stage stands in a program or a loop.
+batch.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  batch.stage @s over @input {
+    // expected-error @+1 {{'batch.stage' op expects parent op to be one of 'batch.program, batch.levels, batch.steps'}}
+    batch.stage @t over @input {
+    }
+  }
+}
+
+// -----
+
+// A block has rows.
+batch.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  // expected-error @+1 {{a schedule has one row or more, for a block and for a thread}}
+  batch.stage @s over @input schedule <rows = 0, grain = 1> {
+  }
+}
+
+// -----
+
+// A read is of the stage's row.
+batch.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  batch.buffer @x over @input : f32
+  // expected-error @+1 {{'batch.read' op stands in no stage}}
+  %x = batch.read @x : f32
+}
+
+// -----
+
+// It is of a buffer.
+batch.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  batch.stage @s over @input {
+    // expected-error @+1 {{'batch.read' op names @input, which is no buffer}}
+    %x = batch.read @input : f32
+  }
+}
+
+// -----
+
+// It gives what the buffer has.
+batch.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  batch.buffer @x over @input : tensor<4xf32>
+  batch.stage @s over @input {
+    // expected-error @+1 {{'batch.read' op is of 'f32', but @x has rows of 'tensor<4xf32>'}}
+    %x = batch.read @x : f32
+  }
+}
+
+// -----
+
+// Rows of another space are gathered.
+batch.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.space elements @element in @input ["parent"]
+  batch.buffer @x over @input : f32
+  batch.stage @s over @element {
+    // expected-error @+1 {{'batch.read' op is over @element, but @x over @input}}
+    %x = batch.read @x : f32
+  }
+}
+
+// -----
+
+// A table has a row for each index.
+batch.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.space model @table ["row"] extent 4
+  batch.buffer @x over @table : f32
+  batch.stage @s over @input {
+    // expected-error @+1 {{'batch.read' op is over @input, but @x over @table}}
+    %x = batch.read @x : f32
+  }
+}
+
+// -----
+
+// A write is of what the buffer has.
+batch.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  batch.buffer @x over @input : i32
+  batch.stage @s over @input {
+    %x = arith.constant 0.0 : f32
+    // expected-error @+1 {{'batch.write' op is of 'f32', but @x has rows of 'i32'}}
+    batch.write %x, @x : f32
+  }
+}
+
+// -----
+
+// It is of the stage's row, however rows lie.
+batch.program @p [] [] -> f32 {
+  kernel.space model @model []
+  kernel.space inputs @input ["input"]
+  batch.buffer @x over @model : f32
+  batch.stage @s over @input {
+    %x = batch.read @x : f32
+    // expected-error @+1 {{'batch.write' op is over @input, but @x over @model}}
+    batch.write %x, @x : f32
+  }
+}
+
+// -----
+
+// A column is one of the stage's row.
+batch.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  // expected-error @+1 {{'batch.column' op stands in no stage}}
+  %x = batch.column "input" : i32
+}
+
+// -----
+
+// Its space has it.
+batch.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  batch.stage @s over @input {
+    // expected-error @+1 {{'batch.column' op names column `parent`, which @input does not have}}
+    %x = batch.column "parent" : i32
+  }
+}
+
+// -----
+
+// A gather gives what the array has.
+batch.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  batch.buffer @x over @input : f32
+  batch.relation @self : @input -> @input by "input"
+  batch.stage @s over @input {
+    // expected-error @+1 {{'batch.gather' op is of 'i32', but @x has rows of 'f32'}}
+    %x = batch.gather @x via @self : i32
+  }
+}
+
+// -----
+
+// What is carried a loop carries.
+batch.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  batch.buffer @x over @input : f32
+  batch.relation @self : @input -> @input by "input"
+  batch.stage @s over @input {
+    // expected-error @+1 {{'batch.gather' op names @input, which is no group or space of steps}}
+    %x = batch.gather @x via @self carried @input : f32
+  }
+}
+
+// -----
+
+// Of buffers that keep some time steps one is read that is kept.
+batch.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.space steps @scan in @input ["parent", "step"]
+  batch.buffer @x over @input : f32
+  batch.relation @self : @input -> @input by "input"
+  batch.stage @s over @input {
+    // expected-error @+1 {{'batch.gather' op reads rows of a time step that are not kept}}
+    %x = batch.gather @x via @self carried @scan ago 1 : f32
+  }
+}
+
+// -----
+
+// The bounds of lists in lists are no row's.
+batch.program @p ["xs"] [!dyn.list<!dyn.list<f32>>] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.argument @bounds = "xs" 0 begin : i32 {level = 1 : i32}
+  batch.relation @number : @input -> by "input"
+  batch.stage @s over @input {
+    // expected-error @+1 {{'batch.gather' op @bounds bounds lists in lists, which no row names}}
+    %x = batch.gather @bounds via @number : i32
+  }
+}
+
+// -----
+
+// A buffer is written.
+batch.program @p ["x"] [f32] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.argument @x = "x" 0 value : f32
+  batch.relation @number : @input -> by "input"
+  batch.stage @s over @input {
+    %x = batch.gather @x via @number : f32
+    // expected-error @+1 {{'batch.scatter' op names @x, which is no buffer}}
+    batch.scatter %x, @x via @number : f32
+  }
+}
+
+// -----
+
+// What is scattered is what the buffer has.
+batch.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  batch.buffer @x over @input : i32
+  batch.relation @self : @input -> @input by "input"
+  batch.stage @s over @input {
+    %x = arith.constant 0.0 : f32
+    // expected-error @+1 {{'batch.scatter' op is of 'f32', but @x has rows of 'i32'}}
+    batch.scatter %x, @x via @self : f32
+  }
+}
+
+// -----
+
+// An element is picked by its number.
+batch.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input", "first", "length"]
+  batch.buffer @x over @input : f32
+  batch.list_relation @all : @input -> @input by "first", "length" stride 1
+  batch.stage @s over @input {
+    // expected-error @+1 {{'batch.segment' op picks nothing by an index}}
+    %x = batch.segment pick @x over @all : f32
+  }
+}
+
+// -----
+
+// All elements are reduced.
+batch.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input", "first", "length"]
+  batch.buffer @x over @input : f32
+  batch.list_relation @all : @input -> @input by "first", "length" stride 1
+  batch.stage @s over @input {
+    %n = batch.column "length" : i32
+    // expected-error @+1 {{'batch.segment' op has an index, but picks nothing}}
+    %x = batch.segment sum [%n] @x over @all : f32
+  }
+}
+
+// -----
+
+// A mean is one of real numbers.
+batch.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input", "first", "length"]
+  batch.buffer @x over @input : i32
+  batch.list_relation @all : @input -> @input by "first", "length" stride 1
+  batch.stage @s over @input {
+    // expected-error @+1 {{'batch.segment' op gives 'i32' for the mean of @x, which has rows of 'i32'}}
+    %x = batch.segment mean @x over @all : i32
+  }
+}
+
+// -----
+
+// What is picked is what the array has.
+batch.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input", "first", "length"]
+  batch.buffer @x over @input : f32
+  batch.list_relation @all : @input -> @input by "first", "length" stride 1
+  batch.stage @s over @input {
+    %n = batch.column "length" : i32
+    // expected-error @+1 {{'batch.segment' op gives 'i32' for the pick of @x, which has rows of 'f32'}}
+    %x = batch.segment pick [%n] @x over @all : i32
+  }
+}
+
+// -----
+
+// Levels are those of a group.
+batch.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  // expected-error @+1 {{'batch.levels' op names @input, which is no group}}
+  batch.levels @input {
+  }
+}
+
+// -----
+
+// Steps are those of a scan.
+batch.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  // expected-error @+1 {{'batch.steps' op names @input, which is no space of steps}}
+  batch.steps @input {
+  }
+}

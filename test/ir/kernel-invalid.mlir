@@ -1,0 +1,1523 @@
+// RUN: dbc-opt %s -split-input-file -verify-diagnostics
+// What the `kernel` dialect refuses.
+
+// What cannot fail is computed without a check.
+kernel.func index @f(%a: i32, %b: i32) over @s {
+  // expected-error @+1 {{'kernel.int' op cannot fail: arith has it}}
+  %c = kernel.int max %a, %b at "m.dyn:1:1"
+}
+
+// -----
+
+// A field has a type and a column.
+kernel.data @Tree {
+  // expected-error @+1 {{'kernel.ctor' op has 1 fields, 1 types and 2 columns}}
+  kernel.ctor "Tree" ["x"] [f32] in [0, 1]
+}
+
+// -----
+
+// Its node is of a data type that there is.
+kernel.data @Tree {
+  // expected-error @+1 {{'kernel.ctor' op names no data type @Leaf}}
+  kernel.ctor "Tree" ["x"] [!dyn.node<@Leaf>] in [0]
+}
+
+// -----
+
+// Data types are the module's.
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.data' op expects parent op 'builtin.module'}}
+  kernel.data @Tree {
+  }
+}
+
+// -----
+
+// So are parameters.
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.param' op expects parent op 'builtin.module'}}
+  kernel.param @W : f32
+}
+
+// -----
+
+// There is code of the entry.
+// expected-error @+1 {{'kernel.evaluation' op has no code of its entry}}
+kernel.evaluation @p words [] code [1]
+
+// -----
+
+// Functions begin in the code.
+// expected-error @+1 {{'kernel.evaluation' op has a function at 5, outside of its code}}
+kernel.evaluation @p words [] code [1, 5, 0]
+
+// -----
+
+// What is evaluated is an entry.
+kernel.param @p : f32
+// expected-error @+1 {{'kernel.evaluation' op names @p, which is no entry or program}}
+kernel.evaluation @p words [] code [1, 2, 0]
+
+// -----
+
+// A program's arguments have names.
+// expected-error @+1 {{'kernel.program' op has 0 argument names and 1 types}}
+kernel.program @p [] [f32] -> f32 {
+}
+
+// -----
+
+// A loss gives its number first (LANGUAGE G3).
+// expected-error @+1 {{'kernel.program' op is a loss, but gives no f32 first}}
+kernel.program loss @p [] [] -> i32 {
+}
+
+// -----
+
+// Columns are told apart by their names.
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.space' op has column `x` twice}}
+  kernel.space states @s ["x", "x"]
+}
+
+// -----
+
+// Rows made from others have a parent.
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.space' op has no parent}}
+  kernel.space elements @s ["parent"]
+}
+
+// -----
+
+// Others have none.
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.space' op has a parent, but no rows that are made from others}}
+  kernel.space inputs @s in @s ["input"]
+}
+
+// -----
+
+// Instances are those of a cell.
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.space' op is of instances, but of no cell}}
+  kernel.space instances @s ["node"]
+}
+
+// -----
+
+// Only they are.
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.space' op is of a cell, but not of its instances}}
+  kernel.space inputs @s ["input"] group @g cell 0
+}
+
+// -----
+
+// A table has rows, with one number each.
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.space' op has an extent, but is no table}}
+  kernel.space model @s [] extent 4
+}
+
+// -----
+
+// What rows are made from stands first.
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  // expected-error @+1 {{'kernel.space' op begins with column `row`}}
+  kernel.space elements @s in @input ["row", "parent"]
+}
+
+// -----
+
+// Steps are numbered.
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  // expected-error @+1 {{'kernel.space' op has no column `step`}}
+  kernel.space steps @s in @input ["parent"]
+}
+
+// -----
+
+// A parent is a space.
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.space' op names @input, which is no space}}
+  kernel.space elements @s in @input ["parent"]
+}
+
+// -----
+
+// Rows that run by step run by those of a scan.
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  // expected-error @+1 {{'kernel.space' op names @input, which is no space of steps}}
+  kernel.space elements @s in @input ["parent"] ticked steps @input
+}
+
+// -----
+
+// A cell is one of its group.
+kernel.program @p [] [] -> f32 {
+  kernel.func calls @calls(%node: i32) {
+  }
+  kernel.group @g ["cell"] of [unit] by [@calls]
+  // expected-error @+1 {{'kernel.space' op names @g, which is no group with a cell number 1}}
+  kernel.space instances @s ["input"] group @g cell 1
+}
+
+// -----
+
+// A group tells of each cell what it is of, and what it calls.
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.group' op does not tell the same of each of its 1 cells}}
+  kernel.group @g ["cell"] of [unit] by []
+}
+
+// -----
+
+// One further key may be that of its levels.
+kernel.program @p [] [] -> f32 {
+  kernel.func calls @calls(%node: i32) {
+  }
+  // expected-error @+1 {{'kernel.group' op has no one cell with a further key 1}}
+  kernel.group @g ["cell"] of [unit] keys [["t"]] by [@calls] level_key 1
+}
+
+// -----
+
+// What a cell calls a function of its own says.
+kernel.program @p [] [] -> f32 {
+  kernel.func roots @roots(%input: i32) {
+  }
+  // expected-error @+1 {{'kernel.group' op names @roots, which is no calls function}}
+  kernel.group @g ["cell"] of [unit] by [@roots]
+}
+
+// -----
+
+// Its nodes are of a data type.
+kernel.program @p [] [] -> f32 {
+  kernel.func calls @calls(%node: i32) {
+  }
+  // expected-error @+1 {{'kernel.group' op names @Tree, which is no data type}}
+  kernel.group @g ["cell"] of [@Tree] by [@calls]
+}
+
+// -----
+
+// A buffer has rows.
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.buffer' op names @input, which is no space}}
+  kernel.buffer @x over @input : f32
+}
+
+// -----
+
+// It holds numbers.
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  // expected-error @+1 {{'kernel.buffer' op attribute 'type' failed to satisfy constraint: type attribute of number or node}}
+  kernel.buffer @x over @input : !dyn.list<f32>
+}
+
+// -----
+
+// Some rows of it are kept.
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  // expected-error @+1 {{'kernel.buffer' op attribute 'live' failed to satisfy constraint: 32-bit signless integer attribute whose value is positive}}
+  kernel.buffer @x over @input : f32 live 0
+}
+
+// -----
+
+// It is a program's.
+// expected-error @+1 {{'kernel.buffer' op expects parent op 'kernel.program'}}
+kernel.buffer @x over @input : f32
+
+// -----
+
+// A field is one of a data type.
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.field' op names @Tree, which is no data type}}
+  kernel.field @x = @Tree "x" 0 value : f32
+}
+
+// -----
+
+// Kinds are numbers.
+kernel.data @Tree {
+}
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.field' op holds kinds as 'f32'}}
+  kernel.field @x = @Tree "" -1 kind : f32
+}
+
+// -----
+
+// A field stands in its column.
+kernel.data @Tree {
+  kernel.ctor "Tree" ["x", "y"] [f32, f32] in [0, 1]
+}
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.field' op is no value of a field "x" of @Tree in column 1}}
+  kernel.field @x = @Tree "x" 1 value : f32
+}
+
+// -----
+
+// It has the field's type.
+kernel.data @Tree {
+  kernel.ctor "Tree" ["x"] [f32] in [0]
+}
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.field' op is no value of a field "x" of @Tree in column 0}}
+  kernel.field @x = @Tree "x" 0 value : i32
+}
+
+// -----
+
+// A list has bounds and items, no other field.
+kernel.data @Tree {
+  kernel.ctor "Tree" ["x"] [f32] in [0]
+}
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.field' op is no items of a field "x" of @Tree in column 0}}
+  kernel.field @x = @Tree "x" 0 items : f32
+}
+
+// -----
+
+// An argument is the program's.
+kernel.program @p ["x"] [f32] -> f32 {
+  // expected-error @+1 {{'kernel.argument' op is no value of argument 1 of its program}}
+  kernel.argument @x = "x" 1 value : f32
+}
+
+// -----
+
+// Lists in lists have bounds at each level, and no more.
+kernel.program @p ["xs"] [!dyn.list<f32>] -> f32 {
+  // expected-error @+1 {{'kernel.argument' op is no begin of argument 0 of its program}}
+  kernel.argument @xs = "xs" 0 begin : i32 {level = 1 : i32}
+}
+
+// -----
+
+// Each part of a matrix has a place.
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.weights' op has 3 places for 1 parts}}
+  kernel.weights @w = [@W] at [0, 0, 0] : 4 by 4
+}
+
+// -----
+
+// A matrix has outputs.
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.weights' op attribute 'out' failed to satisfy constraint: 64-bit signless integer attribute whose value is positive}}
+  kernel.weights @w = [@W] at [0, 0] : 0 by 4
+}
+
+// -----
+
+// Gates have as many units each.
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.weights' op has no tiles of 1 units of 3 gates}}
+  kernel.weights @w = [@W] at [0, 0] : 4 by 4 gates 3 in tiles of 1
+}
+
+// -----
+
+// Operands of all lengths are the inputs.
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.weights' op cannot be laid out by #kernel.contract<tf32, chunks = 1, strips = 1, lengths = [4, 4]>}}
+  kernel.weights @w = [@W] at [0, 0] : 4 by 4 contract <tf32, chunks = 1, strips = 1, lengths = [4, 4]>
+}
+
+// -----
+
+// A matrix is made of parameters.
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.weights' op names @W, which is no parameter}}
+  kernel.weights @w = [@W] at [0, 0] : 4 by 4
+}
+
+// -----
+
+// Its parts are matrices in it.
+kernel.param @W : tensor<4x4xf32>
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.weights' op has no place for @W, which is 'tensor<4x4xf32>'}}
+  kernel.weights @w = [@W] at [1, 0] : 4 by 4
+}
+
+// -----
+
+// Of blocks of parameters only the blocks are.
+kernel.param @W : tensor<4x4xf32>
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.weights' op has no place for @W, which is 'tensor<4x4xf32>'}}
+  kernel.weights @w = [@W] at [0, 0, 3, 0, 2, 4] : 2 by 4
+}
+
+// -----
+
+// A table has so many matrices.
+kernel.param @W : tensor<3x4x4xf32>
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.weights' op has no place for @W, which is 'tensor<3x4x4xf32>'}}
+  kernel.weights @w = [@W] at [0, 0] : 4 by 4 tables 2
+}
+
+// -----
+
+// The parts cover the matrix.
+kernel.param @W : tensor<4x4xf32>
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.weights' op has 32 numbers, but its parts have 16}}
+  kernel.weights @w = [@W] at [0, 0] : 8 by 4
+}
+
+// -----
+
+// Products start from a number for each output.
+kernel.param @W : tensor<4x4xf32>
+kernel.param @b : tensor<3xf32>
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.weights' op does not start from @b, which is 'tensor<3xf32>'}}
+  kernel.weights @w = [@W] at [0, 0] : 4 by 4 init @b
+}
+
+// -----
+
+// An output is a buffer's.
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.output' op names @x, which is no buffer}}
+  kernel.output 0 = @x depth 0
+}
+
+// -----
+
+// It has the result's type.
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.buffer @x over @input : i32
+  // expected-error @+1 {{'kernel.output' op has 'i32' at depth 0 for result 0, which is 'f32'}}
+  kernel.output 0 = @x depth 0
+}
+
+// -----
+
+// A function has the arguments of its kind.
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  // expected-error @+1 {{'kernel.func' op has arguments that are not those of a stage function}}
+  kernel.func stage @f(%begin: i32) over @input {
+  }
+}
+
+// -----
+
+// Where a stage has tiles it is given some of them.
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  // expected-error @+1 {{'kernel.func' op has arguments that are not those of a stage function}}
+  kernel.func stage @f(%begin: i32, %end: i32) over @input attributes {tiles = 2 : i64} {
+  }
+}
+
+// -----
+
+// Arguments are whole numbers.
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.func' op has arguments that are not those of a roots function}}
+  kernel.func roots @f(%input: f32) {
+  }
+}
+
+// -----
+
+// A stage is over rows.
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.func' op is over no space}}
+  kernel.func stage @f(%begin: i32, %end: i32) {
+  }
+}
+
+// -----
+
+// What is called for inputs is over none.
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.func' op is over a space, but not called for its rows}}
+  kernel.func roots @f(%input: i32) over @input {
+  }
+}
+
+// -----
+
+// An instance has a place.
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.func' op does not yield a place}}
+  kernel.func place @f(%node: i32) {
+  }
+}
+
+// -----
+
+// Other functions give nothing.
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.func' op yields something, but gives no place}}
+  kernel.func roots @f(%input: i32) {
+    kernel.yield %input : i32
+  }
+}
+
+// -----
+
+// A function's rows are those of a space.
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.func' op names @input, which is no space}}
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+  }
+}
+
+// -----
+
+// What is yielded is a region's of this dialect.
+kernel.schedule {
+  // expected-error @+1 {{'kernel.yield' op expects parent op to be one of 'kernel.func, kernel.for, kernel.if, kernel.blocks, kernel.threads, kernel.warps, kernel.lanes, kernel.key'}}
+  kernel.yield
+}
+
+// -----
+
+// A loop counts.
+%c = arith.constant 0 : i32
+// expected-error @+1 {{'kernel.for' op needs a counter and one argument a carried value}}
+kernel.for %c to %c {
+  kernel.yield
+}
+
+// -----
+
+// What it carries are its body's arguments.
+%c = arith.constant 0 : i32
+%x = arith.constant 0.0 : f32
+// expected-error @+1 {{'kernel.for' op needs a counter and one argument a carried value}}
+%r = kernel.for %c to %c carry(%x) : (f32) -> (f32) {
+^bb0(%k: i32, %s: i32):
+  kernel.yield %x : f32
+}
+
+// -----
+
+// It yields what it carries.
+%c = arith.constant 0 : i32
+// expected-error @+1 {{'kernel.for' op does not yield its carried values}}
+%r = kernel.for %c to %c carry(%c) : (i32) -> (i32) {
+^bb0(%k: i32, %s: i32):
+  kernel.yield
+}
+
+// -----
+
+// Both regions yield the results.
+%t = arith.constant true
+// expected-error @+1 {{'kernel.if' op has a region that does not yield its results}}
+%r = kernel.if %t -> (i32) {
+  %c = arith.constant 0 : i32
+  kernel.yield %c : i32
+} else {
+  kernel.yield
+}
+
+// -----
+
+// A block has a first row and so many.
+%c = arith.constant 0 : i32
+// expected-error @+1 {{'kernel.blocks' op does not take 2 i32 and yield nothing}}
+kernel.blocks %c to %c by 8 {
+^bb0(%first: i32):
+  kernel.yield
+}
+
+// -----
+
+// It has rows.
+%c = arith.constant 0 : i32
+// expected-error @+1 {{'kernel.blocks' op attribute 'size' failed to satisfy constraint: 64-bit signless integer attribute whose value is positive}}
+kernel.blocks %c to %c by 0 {
+^bb0(%first: i32, %count: i32):
+  kernel.yield
+}
+
+// -----
+
+// Threads are those of a block of rows.
+%c = arith.constant 0 : i32
+// expected-error @+1 {{'kernel.threads' op stands in no block of rows}}
+kernel.threads %c {
+^bb0(%n: i32):
+  kernel.yield
+}
+
+// -----
+
+// Each does what its number says.
+%c = arith.constant 0 : i32
+kernel.blocks %c to %c by 8 {
+^bb0(%first: i32, %count: i32):
+  // expected-error @+1 {{'kernel.threads' op does not take 1 i32 and yield nothing}}
+  kernel.threads %count {
+    kernel.yield
+  }
+  kernel.yield
+}
+
+// -----
+
+// So are warps.
+%c = arith.constant 0 : i32
+// expected-error @+1 {{'kernel.warps' op stands in no block of rows}}
+kernel.warps %c {
+^bb0(%n: i32):
+  kernel.yield
+}
+
+// -----
+
+// Lanes are those of a warp.
+%c = arith.constant 0 : i32
+// expected-error @+1 {{'kernel.lanes' op is no loop of a warp}}
+kernel.lanes %c to %c {
+^bb0(%k: i32):
+  kernel.yield
+}
+
+// -----
+
+// What is loaded is an array's.
+kernel.program @p [] [] -> f32 {
+  kernel.func roots @f(%input: i32) {
+    // expected-error @+1 {{'kernel.load' op names @f, which is no array}}
+    %x = kernel.load @f[%input] : f32
+  }
+}
+
+// -----
+
+// A load has an index for the row and one an axis.
+kernel.program @p ["x"] [tensor<4xf32>] -> f32 {
+  kernel.argument @x = "x" 0 value : tensor<4xf32>
+  kernel.func roots @f(%input: i32) {
+    // expected-error @+1 {{'kernel.load' op is of 'f32' by 1 indices, but @x has rows of 'tensor<4xf32>'}}
+    %x = kernel.load @x[%input] : f32
+  }
+}
+
+// -----
+
+// A parameter's row is its first axis.
+kernel.param @W : tensor<4xf32>
+kernel.program @p [] [] -> f32 {
+  kernel.func roots @f(%input: i32) {
+    // expected-error @+1 {{'kernel.load' op is of 'f32' by 2 indices, but @W has 'tensor<4xf32>'}}
+    %x = kernel.load @W[%input, %input] : f32
+  }
+}
+
+// -----
+
+// It gives what the array has.
+kernel.program @p ["x"] [f32] -> f32 {
+  kernel.argument @x = "x" 0 value : f32
+  kernel.func roots @f(%input: i32) {
+    // expected-error @+1 {{'kernel.load' op is of 'i32' by 1 indices, but @x has rows of 'f32'}}
+    %x = kernel.load @x[%input] : i32
+  }
+}
+
+// -----
+
+// A column is a space's.
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.func roots @f(%input: i32) {
+    // expected-error @+1 {{'kernel.load' op names column `parent`, which @input does not have}}
+    %x = kernel.load @input "parent"[%input] : i32
+  }
+}
+
+// -----
+
+// Columns are of whole numbers.
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.func roots @f(%input: i32) {
+    // expected-error @+1 {{'kernel.load' op is of 'f32' by 1 indices, but in a column}}
+    %x = kernel.load @input "input"[%input] : f32
+  }
+}
+
+// -----
+
+// A window is one of levels that are kept.
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    // expected-error @+1 {{'kernel.window' op is of a level that is not kept}}
+    %first = kernel.window @input live 1 ago 1
+  }
+}
+
+// -----
+
+// They are those of a space.
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    // expected-error @+1 {{'kernel.window' op names @x, which is no space}}
+    %first = kernel.window @x live 1 ago 0
+  }
+}
+
+// -----
+
+// What is stored is in a buffer.
+kernel.program @p ["x"] [i32] -> f32 {
+  kernel.argument @x = "x" 0 value : i32
+  kernel.space inputs @input ["input"]
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    // expected-error @+1 {{'kernel.store' op names @x, which is no buffer}}
+    kernel.store %begin, @x[%begin] : i32
+  }
+}
+
+// -----
+
+// It is an element of it.
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.buffer @x over @input : f32
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    // expected-error @+1 {{'kernel.store' op is of 'i32' by 1 indices, but @x has rows of 'f32'}}
+    kernel.store %begin, @x[%begin] : i32
+  }
+}
+
+// -----
+
+// Scratch has numbers.
+// expected-error @+1 {{'kernel.local' op is no array of numbers: '!kernel.local<8x0xf32>'}}
+%x = kernel.local : !kernel.local<8x0xf32>
+
+// -----
+
+// A read has an index an axis.
+%c = arith.constant 0 : i32
+%x = kernel.local : !kernel.local<8x4xf32>
+// expected-error @+1 {{'kernel.read' op is of 'f32' by 1 indices, but in '!kernel.local<8x4xf32>'}}
+%y = kernel.read %x[%c] : <8x4xf32> -> f32
+
+// -----
+
+// A write is of what the scratch has.
+%c = arith.constant 0 : i32
+%x = kernel.local : !kernel.local<8xf32>
+// expected-error @+1 {{'kernel.write' op is of 'i32' by 1 indices, but in '!kernel.local<8xf32>'}}
+kernel.write %c, %x[%c] : i32, <8xf32>
+
+// -----
+
+// Rows are those of an array or of a local.
+%x = kernel.local : !kernel.local<8xf32>
+// expected-error @+1 {{'kernel.rows' op is neither of an array, via a local or from a row on, nor of a local}}
+%r = kernel.rows @x local %x : !kernel.local<8xf32> at 0
+
+// -----
+
+// Rows of an array have numbers.
+// expected-error @+1 {{'kernel.rows' op is neither of an array, via a local or from a row on, nor of a local}}
+%r = kernel.rows @x at 0
+
+// -----
+
+// There is one for each row.
+%x = kernel.local : !kernel.local<8xf32>
+// expected-error @+1 {{'kernel.rows' op goes via '!kernel.local<8xf32>', which is no row number for each row}}
+%r = kernel.rows @x via %x : !kernel.local<8xf32> at 0
+
+// -----
+
+// Products are those of real numbers.
+%x = kernel.local : !kernel.local<8xi32>
+// expected-error @+1 {{'kernel.rows' op is not of f32}}
+%r = kernel.rows local %x : !kernel.local<8xi32> at 0
+
+// -----
+
+// Those of arrays too.
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.buffer @x over @input : tensor<4xi32>
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    // expected-error @+1 {{'kernel.rows' op is not of f32}}
+    %r = kernel.rows @x from %begin at 0
+  }
+}
+
+// -----
+
+// A row begins at an element.
+%x = kernel.local : !kernel.local<8xf32>
+// expected-error @+1 {{'kernel.rows' op attribute 'offset' failed to satisfy constraint: 64-bit signless integer attribute whose value is non-negative}}
+%r = kernel.rows local %x : !kernel.local<8xf32> at -1
+
+// -----
+
+// Each operand of a product has a length.
+%c = arith.constant 0 : i32
+%x = kernel.local : !kernel.local<8x4xf32>
+%r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
+// expected-error @+1 {{'kernel.product' op has 1 operands and 2 lengths}}
+kernel.product %c rows(%r) [2, 2] with @w into %x : <8x4xf32>
+
+// -----
+
+// Which matrix a row is multiplied with is a number.
+%c = arith.constant 0 : i32
+%x = kernel.local : !kernel.local<8x4xf32>
+%r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
+// expected-error @+1 {{'kernel.product' op asks '!kernel.local<8x4xf32>', which is no number for each row}}
+kernel.product %c rows(%r) [4] with @w table %x : !kernel.local<8x4xf32> into %x : <8x4xf32>
+
+// -----
+
+// A tile is the counter of a loop over tiles.
+%c = arith.constant 0 : i32
+%x = kernel.local : !kernel.local<8x4xf32>
+%r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
+// expected-error @+1 {{'kernel.product' op computes a tile that is not the counter of a loop}}
+kernel.product %c rows(%r) [4] with @w tile %c into %x : <8x4xf32>
+
+// -----
+
+// The last tile may take what the one before has left.
+%c = arith.constant 0 : i32
+%x = kernel.local : !kernel.local<8x1x4xf32>
+%y = kernel.local : !kernel.local<8x4xf32>
+%z = arith.constant 0.0 : f32
+kernel.for %c to %c {
+^bb0(%tile: i32):
+  %r = kernel.rows local %y : !kernel.local<8x4xf32> at 0
+  // expected-error @+1 {{'kernel.product' op computes tiles into what another operation in their loop writes}}
+  kernel.product %c rows(%r) [4] with @w tile %tile into %x : <8x1x4xf32>
+  kernel.write %z, %x[%c, %c, %c] : f32, <8x1x4xf32>
+  kernel.yield
+}
+
+// -----
+
+// A product is one with packed weights.
+kernel.param @W : tensor<4x4xf32>
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    %x = kernel.local : !kernel.local<8x4xf32>
+    %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
+    // expected-error @+1 {{'kernel.product' op names @W, which is no weights}}
+    kernel.product %end rows(%r) [4] with @W into %x : <8x4xf32>
+  }
+}
+
+// -----
+
+// Its operands are the matrix's inputs.
+kernel.param @W : tensor<4x4xf32>
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.weights @w = [@W] at [0, 0] : 4 by 4
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    %x = kernel.local : !kernel.local<8x4xf32>
+    %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
+    // expected-error @+1 {{'kernel.product' op multiplies 3 numbers with @w, which has 4 inputs}}
+    kernel.product %end rows(%r) [3] with @w into %x : <8x4xf32>
+  }
+}
+
+// -----
+
+// Of several matrices each row has its own.
+kernel.param @W : tensor<2x4x4xf32>
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.weights @w = [@W] at [0, 0] : 4 by 4 tables 2
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    %x = kernel.local : !kernel.local<8x4xf32>
+    %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
+    // expected-error @+1 {{'kernel.product' op does not choose from @w}}
+    kernel.product %end rows(%r) [4] with @w into %x : <8x4xf32>
+  }
+}
+
+// -----
+
+// There is one matrix, for all rows.
+kernel.param @W : tensor<4x4xf32>
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.weights @w = [@W] at [0, 0] : 4 by 4
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    %x = kernel.local : !kernel.local<8x4xf32>
+    %t = kernel.local : !kernel.local<8xi32>
+    %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
+    // expected-error @+1 {{'kernel.product' op chooses from @w}}
+    kernel.product %end rows(%r) [4] with @w table %t : !kernel.local<8xi32> into %x : <8x4xf32>
+  }
+}
+
+// -----
+
+// Matrix units need somewhere to add up.
+kernel.param @W : tensor<4x4xf32>
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.weights @w = [@W] at [0, 0] : 4 by 4 contract <tf32x3, chunks = 1, strips = 1, lengths = [4]>
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    %x = kernel.local : !kernel.local<8x4xf32>
+    %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
+    // expected-error @+1 {{'kernel.product' op has no room for the sums of @w}}
+    kernel.product %end rows(%r) [4] with @w into %x : <8x4xf32>
+  }
+}
+
+// -----
+
+// Matrix units add up what a contract says.
+kernel.param @W : tensor<4x4xf32>
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.weights @w = [@W] at [0, 0] : 4 by 4
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    %x = kernel.local : !kernel.local<8x4xf32>
+    %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
+    // expected-error @+1 {{'kernel.product' op knows no order of sums of @w}}
+    kernel.product %end rows(%r) [4] with @w sums %x : !kernel.local<8x4xf32> into %x : <8x4xf32>
+  }
+}
+
+// -----
+
+// A tile is one of gates.
+kernel.param @W : tensor<4x4xf32>
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.weights @w = [@W] at [0, 0] : 4 by 4
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    %x = kernel.local : !kernel.local<8x4xf32>
+    kernel.for %begin to %end {
+    ^bb0(%tile: i32):
+      %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
+      // expected-error @+1 {{'kernel.product' op computes a tile of @w, which has none}}
+      kernel.product %end rows(%r) [4] with @w tile %tile into %x : <8x4xf32>
+      kernel.yield
+    }
+  }
+}
+
+// -----
+
+// A product has room for the outputs of a row.
+kernel.param @W : tensor<4x4xf32>
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.weights @w = [@W] at [0, 0] : 4 by 4
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    %x = kernel.local : !kernel.local<8x5xf32>
+    %r = kernel.rows local %x : !kernel.local<8x5xf32> at 0
+    // expected-error @+1 {{'kernel.product' op does not give the outputs of @w into '!kernel.local<8x5xf32>'}}
+    kernel.product %end rows(%r) [4] with @w into %x : <8x5xf32>
+  }
+}
+
+// -----
+
+// Each operand of a product of two matrices has so many rows.
+%c = arith.constant 0 : i32
+%x = kernel.local : !kernel.local<8x4xf32>
+%r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
+// expected-error @+1 {{'kernel.multiply' op has 1 operands and 2 lengths}}
+kernel.multiply %c of %c rows %r height 2 by(%r) [1, 1] outputs 2 into %x : <8x4xf32>
+
+// -----
+
+// It has room for the result.
+%c = arith.constant 0 : i32
+%x = kernel.local : !kernel.local<8x4xf32>
+%r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
+// expected-error @+1 {{'kernel.multiply' op does not give 2 by 3 numbers into '!kernel.local<8x4xf32>'}}
+kernel.multiply %c of %c rows %r height 2 by(%r) [2] outputs 3 into %x : <8x4xf32>
+
+// -----
+
+// A library knows no tiles.
+kernel.param @W : tensor<4x4xf32>
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.buffer @x over @input : tensor<4xf32>
+  kernel.weights @w = [@W] at [0, 0] : 4 by 4 gates 1 in tiles of 4
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    // expected-error @+1 {{'kernel.gemm' op names @w, which is no plain weights}}
+    kernel.gemm %begin to %end rows @x with @w into @x
+  }
+}
+
+// -----
+
+// It is given the inputs of rows.
+kernel.param @W : tensor<4x3xf32>
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.buffer @x over @input : tensor<4xf32>
+  kernel.weights @w = [@W] at [0, 0] : 4 by 3
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    // expected-error @+1 {{'kernel.gemm' op names @x, which is no buffer of inputs}}
+    kernel.gemm %begin to %end rows @x with @w into @x
+  }
+}
+
+// -----
+
+// It gives their outputs.
+kernel.param @W : tensor<3x4xf32>
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.buffer @x over @input : tensor<4xf32>
+  kernel.weights @w = [@W] at [0, 0] : 3 by 4
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    // expected-error @+1 {{'kernel.gemm' op names @x, which is no buffer of outputs}}
+    kernel.gemm %begin to %end rows @x with @w into @x
+  }
+}
+
+// -----
+
+// What is counted is there.
+kernel.program @p [] [] -> f32 {
+  kernel.func roots @f(%input: i32) {
+    // expected-error @+1 {{'kernel.count' op names @s, which is no space}}
+    %n = kernel.count @s
+    kernel.claim [] %n at "m.dyn:1:1"
+  }
+}
+
+// -----
+
+// The schedule gives inputs their rows.
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.func roots @f(%input: i32) {
+    // expected-error @+1 {{'kernel.push' op names @input, which is no space that grows}}
+    kernel.push @input(%input)
+  }
+}
+
+// -----
+
+// A row has a value in each column.
+kernel.program @p [] [] -> f32 {
+  kernel.space states @s ["first", "length"]
+  kernel.func roots @f(%input: i32) {
+    // expected-error @+1 {{'kernel.push' op has 1 values, but @s has 2 columns}}
+    kernel.push @s(%input)
+  }
+}
+
+// -----
+
+// What is pushed is not set.
+kernel.program @p [] [] -> f32 {
+  kernel.space states @s ["first"]
+  kernel.func roots @f(%input: i32) {
+    // expected-error @+1 {{'kernel.set' op names @s, which is no space of inputs or instances}}
+    kernel.set @s "first"[%input], %input
+  }
+}
+
+// -----
+
+// What is set is a column.
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.func roots @f(%input: i32) {
+    // expected-error @+1 {{'kernel.set' op names column `first`, which @input does not have}}
+    kernel.set @input "first"[%input], %input
+  }
+}
+
+// -----
+
+// Rows come to spaces.
+kernel.program @p [] [] -> f32 {
+  kernel.func roots @f(%input: i32) {
+    // expected-error @+1 {{'kernel.claim' op names @s, which is no space}}
+    kernel.claim [@s] %input at "m.dyn:1:1"
+  }
+}
+
+// -----
+
+// Rows are reserved for states.
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.func roots @f(%input: i32) {
+    // expected-error @+1 {{'kernel.reserve' op names @input, which is no space of states}}
+    %first = kernel.reserve @input %input
+  }
+}
+
+// -----
+
+// A place is found by a function for that.
+kernel.program @p [] [] -> f32 {
+  kernel.func roots @f(%input: i32) {
+    // expected-error @+1 {{'kernel.place' op names @f, which is no place function}}
+    %p = kernel.place @f(%input) at "m.dyn:1:1"
+  }
+}
+
+// -----
+
+// It is given the keys.
+kernel.program @p [] [] -> f32 {
+  kernel.func place @place(%node: i32) {
+    kernel.yield %node : i32
+  }
+  kernel.func roots @f(%input: i32) {
+    // expected-error @+1 {{'kernel.place' op has 2 keys, but @place has 1 arguments}}
+    %p = kernel.place @place(%input, %input) at "m.dyn:1:1"
+  }
+}
+
+// -----
+
+// Keys are looked up where places are.
+kernel.program @p [] [] -> f32 {
+  kernel.func roots @f(%input: i32) {
+    // expected-error @+1 {{'kernel.key' op stands in no place function}}
+    %p = kernel.key @g 0 0[%input] = %input of @Tree at "m.dyn:1:1" {
+    }
+  }
+}
+
+// -----
+
+// A number has a range.
+kernel.program @p [] [] -> f32 {
+  kernel.func place @f(%node: i32, %t: i32) {
+    // expected-error @+1 {{'kernel.key' op has no range}}
+    %p = kernel.key @g 0 0[%node] = %t at "m.dyn:1:1" {
+    }
+    kernel.yield %p : i32
+  }
+}
+
+// -----
+
+// A node's range is that of its data type.
+kernel.program @p [] [] -> f32 {
+  kernel.func place @f(%node: i32, %t: i32) {
+    // expected-error @+1 {{'kernel.key' op has a range beside that of its nodes}}
+    %p = kernel.key @g 0 0[%node] = %t of @Tree at "m.dyn:1:1" {
+      kernel.yield %t, %t : i32, i32
+    }
+    kernel.yield %p : i32
+  }
+}
+
+// -----
+
+// A range has two bounds.
+kernel.program @p [] [] -> f32 {
+  kernel.func place @f(%node: i32, %t: i32) {
+    // expected-error @+1 {{'kernel.key' op has a range that does not yield two i32}}
+    %p = kernel.key @g 0 0[%node] = %t at "m.dyn:1:1" {
+      kernel.yield %t : i32
+    }
+    kernel.yield %p : i32
+  }
+}
+
+// -----
+
+// A key is one of its cell.
+kernel.program @p [] [] -> f32 {
+  kernel.func calls @calls(%node: i32, %t: i32) {
+  }
+  kernel.group @g ["cell"] of [unit] keys [["t"]] by [@calls]
+  kernel.func place @f(%node: i32, %t: i32) {
+    // expected-error @+1 {{'kernel.key' op is further key 1 of a cell with 1}}
+    %p = kernel.key @g 0 1[%node] = %t at "m.dyn:1:1" {
+      kernel.yield %t, %t : i32, i32
+    }
+    kernel.yield %p : i32
+  }
+}
+
+// -----
+
+// Its nodes are of a data type.
+kernel.program @p [] [] -> f32 {
+  kernel.func calls @calls(%node: i32, %t: i32) {
+  }
+  kernel.group @g ["cell"] of [unit] keys [["t"]] by [@calls]
+  kernel.func place @f(%node: i32, %t: i32) {
+    // expected-error @+1 {{'kernel.key' op names @Tree, which is no data type}}
+    %p = kernel.key @g 0 0[%node] = %t of @Tree at "m.dyn:1:1" {
+    }
+    kernel.yield %p : i32
+  }
+}
+
+// -----
+
+// What is called is a cell.
+kernel.program @p [] [] -> f32 {
+  kernel.func roots @f(%input: i32) {
+    // expected-error @+1 {{'kernel.call' op names @g, which is no group with a cell number 0}}
+    kernel.call @g 0(%input)
+  }
+}
+
+// -----
+
+// Where it is called from is told with its site.
+%c = arith.constant 0 : i32
+// expected-error @+1 {{'kernel.call' op tells only a part of where the cell is called from}}
+"kernel.call"(%c) {cell = 0 : i32, group = @g, site = 1 : i32} : (i32) -> ()
+
+// -----
+
+// So is that of an instance's origin.
+kernel.program @p [] [] -> f32 {
+  kernel.func roots @f(%input: i32) {
+    // expected-error @+1 {{'kernel.origin' op names @g, which is no group with a cell number 0}}
+    %o = kernel.origin @g 0[%input] 0
+  }
+}
+
+// -----
+
+// An instance is named by all its keys.
+kernel.program @p [] [] -> f32 {
+  kernel.func calls @calls(%node: i32, %t: i32) {
+  }
+  kernel.group @g ["cell"] of [unit] keys [["t"]] by [@calls]
+  kernel.func roots @f(%input: i32) {
+    // expected-error @+1 {{'kernel.called' op has 1 keys, but its cell has 2}}
+    %is = kernel.called @g 0(%input)
+  }
+}
+
+// -----
+
+// Instances have rows of their own.
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.func roots @f(%input: i32) {
+    // expected-error @+1 {{'kernel.row_of' op names @input, which is no space of instances}}
+    %row = kernel.row_of @input(%input)
+  }
+}
+
+// -----
+
+// What must be given is the application's.
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.func roots @f(%input: i32) {
+    // expected-error @+1 {{'kernel.require' op names @input, which is no field or argument}}
+    kernel.require @input[%input]
+  }
+}
+
+// -----
+
+// A message has the numbers of its fault.
+kernel.program @p [] [] -> f32 {
+  kernel.func roots @f(%input: i32) {
+    %t = arith.constant true
+    // expected-error @+1 {{'kernel.check' op has 1 values, not 2, for index}}
+    kernel.check index %t, "index" at "m.dyn:1:1" (%input)
+  }
+}
+
+// -----
+
+// In a stage it has the row in front.
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    %t = arith.constant true
+    // expected-error @+1 {{'kernel.check' op has 2 values, not 3, for index}}
+    kernel.check index %t, "index" at "m.dyn:1:1" (%begin, %end)
+  }
+}
+
+// -----
+
+// So has a computation that may fail.
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    // expected-error @+1 {{'kernel.int' op has no row of its stage}}
+    %c = kernel.int add %begin, %end at "m.dyn:1:1"
+  }
+}
+
+// -----
+
+// Elsewhere the input is known.
+kernel.program @p [] [] -> f32 {
+  kernel.func roots @f(%input: i32) {
+    // expected-error @+1 {{'kernel.int' op has a row, but stands in no stage}}
+    %c = kernel.int add %input, %input at "m.dyn:1:1" row %input
+  }
+}
+
+// -----
+
+// Nodes that are reached are rows of a space for that.
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.func roots @f(%input: i32) {
+    // expected-error @+1 {{'kernel.reach' op names @input, which is no space of states}}
+    %first, %length = kernel.reach @input @Tree(%input)
+  }
+}
+
+// -----
+
+// They stand in its column.
+kernel.program @p [] [] -> f32 {
+  kernel.space states @nodes ["first"]
+  kernel.func roots @f(%input: i32) {
+    // expected-error @+1 {{'kernel.reach' op names column `node`, which @nodes does not have}}
+    %first, %length = kernel.reach @nodes @Tree(%input)
+  }
+}
+
+// -----
+
+// They are of a data type.
+kernel.program @p [] [] -> f32 {
+  kernel.space states @nodes ["node"]
+  kernel.func roots @f(%input: i32) {
+    // expected-error @+1 {{'kernel.reach' op names @Tree, which is no data type}}
+    %first, %length = kernel.reach @nodes @Tree(%input)
+  }
+}
+
+// -----
+
+// Rows that lie in their order have no list of it.
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+    // expected-error @+1 {{'kernel.order' op names @input, which is no space with an order list}}
+    %row = kernel.order @input[%begin]
+  }
+}
+
+// -----
+
+// What starts asks for instances.
+kernel.program @p [] [] -> f32 {
+  kernel.func calls @f(%node: i32) {
+  }
+  kernel.schedule {
+    // expected-error @+1 {{'kernel.start' op names @f, which is no roots function}}
+    kernel.start @f
+  }
+}
+
+// -----
+
+// What is sorted are cells' instances.
+kernel.program @p [] [] -> f32 {
+  kernel.schedule {
+    // expected-error @+1 {{'kernel.sort' op names @g, which is no group}}
+    kernel.sort @g
+  }
+}
+
+// -----
+
+// What makes rows goes through those of a space.
+kernel.program @p [] [] -> f32 {
+  kernel.func roots @f(%input: i32) {
+  }
+  kernel.schedule {
+    // expected-error @+1 {{'kernel.index' op names @f, which is no index function}}
+    kernel.index @f
+  }
+}
+
+// -----
+
+// Ticks are those of rows that run by them.
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.schedule {
+    // expected-error @+1 {{'kernel.ticks' op names @input, which is no space with ticks}}
+    kernel.ticks @input
+  }
+}
+
+// -----
+
+// What is launched is a stage.
+kernel.program @p [] [] -> f32 {
+  kernel.func roots @f(%input: i32) {
+  }
+  kernel.run {
+    // expected-error @+1 {{'kernel.launch' op names @f, which is no stage function}}
+    kernel.launch @f
+  }
+}
+
+// -----
+
+// Where rows are kept, others are dropped.
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.func stage @f(%begin: i32, %end: i32) over @input {
+  }
+  kernel.run {
+    // expected-error @+1 {{'kernel.launch' op names @input, which is no space of kept rows}}
+    kernel.launch kept @f
+  }
+}
+
+// -----
+
+// It is launched in the order of a run.
+kernel.program @p [] [] -> f32 {
+  kernel.schedule {
+    // expected-error @+1 {{'kernel.launch' op expects parent op to be one of 'kernel.run, kernel.levels, kernel.steps'}}
+    kernel.launch @f
+  }
+}
+
+// -----
+
+// Rows are kept where others may be dropped.
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.buffer @alive over @input : i1
+  kernel.run {
+    // expected-error @+1 {{'kernel.keep' op names @input, which is no space of kept rows}}
+    kernel.keep @input by @alive
+  }
+}
+
+// -----
+
+// A truth of each says which.
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"] kept
+  kernel.buffer @alive over @input : i32
+  kernel.run {
+    // expected-error @+1 {{'kernel.keep' op names @alive, which is no truth for each row}}
+    kernel.keep @input by @alive
+  }
+}
+
+// -----
+
+// Levels are those of a group.
+kernel.program @p [] [] -> f32 {
+  kernel.run {
+    // expected-error @+1 {{'kernel.levels' op names @g, which is no group}}
+    kernel.levels @g {
+    }
+  }
+}
+
+// -----
+
+// Steps are those of a scan.
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.run {
+    // expected-error @+1 {{'kernel.steps' op names @input, which is no space of steps}}
+    kernel.steps @input {
+    }
+  }
+}
+
+// -----
+
+// What threads wait for lies in buffers.
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.space steps @scan in @input ["parent", "step"]
+  kernel.run {
+    // expected-error @+1 {{'kernel.steps' op names @input, which is no buffer}}
+    kernel.steps persistent @scan awaits [@input] {
+    }
+  }
+}
+
+// -----
+
+// What a block of threads does first stands in a loop.
+kernel.program @p [] [] -> f32 {
+  kernel.run {
+    // expected-error @+1 {{'kernel.first' op expects parent op to be one of 'kernel.levels, kernel.steps'}}
+    kernel.first {
+    }
+  }
+}
+
+// -----
+
+// So does what it waits at.
+kernel.program @p [] [] -> f32 {
+  kernel.run {
+    // expected-error @+1 {{'kernel.team_barrier' op expects parent op to be one of 'kernel.levels, kernel.steps'}}
+    kernel.team_barrier
+  }
+}
+
+// -----
+
+// It keeps matrices that are laid out for its matrix units.
+kernel.param @W : tensor<4x4xf32>
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  kernel.space steps @scan in @input ["parent", "step"]
+  kernel.weights @w = [@W] at [0, 0] : 4 by 4
+  kernel.run {
+    kernel.steps @scan {
+      kernel.first {
+        // expected-error @+1 {{'kernel.copy_async' op names @w, which is no weights for matrix units}}
+        kernel.copy_async @w
+      }
+    }
+  }
+}
+
+// -----
+
+// What is put together are loops.
+kernel.program @p [] [] -> f32 {
+  kernel.run {
+    // expected-error @+1 {{'kernel.together' op holds kernel.team_barrier, which is no loop}}
+    kernel.together {
+      kernel.team_barrier
+    }
+  }
+}
