@@ -64,6 +64,7 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
   } else {
     pm.addPass(createKernelFlattenLoops());
     pm.addPass(createCanonicalizerPass());
+    pm.addPass(createKernelShareStages());
   }
 }
 

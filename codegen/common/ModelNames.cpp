@@ -210,6 +210,7 @@ ModelNames::ModelNames(ModuleOp module, const Options &options) : module(module)
   }
   for (auto op : module.getOps<kernel::ProgramOp>())
     addProgram(op, scope, methods);
+  sharedSpace = scope.fresh("shared_code");
   numberChecks();
 }
 

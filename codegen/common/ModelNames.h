@@ -176,6 +176,7 @@ public:
   std::vector<Param> params;
   std::vector<std::unique_ptr<Program>> programs;
   std::vector<PackedSlot> packed;
+  std::string sharedSpace; ///< namespace of the stages that several programs have
 
   mlir::MLIRContext *context() const { return mlir::ModuleOp(module).getContext(); }
   /// The model's namespace. Not at the top, where C has functions of any short name: `random`, `index`.

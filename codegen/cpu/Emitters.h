@@ -6,6 +6,7 @@
 #include "codegen/common/DeviceCode.h"
 #include "codegen/common/ModelNames.h"
 #include "codegen/common/Writer.h"
+#include "codegen/cpu/SharedStages.h"
 
 namespace dbc::codegen {
 
@@ -17,8 +18,8 @@ std::string emitManifest(const ModelNames &model, const DeviceCode *device);
 // Parts of the source.
 
 /// A program's plan, stages and schedule, in a namespace of its own.
-llvm::LogicalResult emitProgram(const ModelNames &model, const Program &program, const DeviceCode *device,
-                                Writer &out);
+llvm::LogicalResult emitProgram(const ModelNames &model, const Program &program, const SharedStages &shared,
+                                const DeviceCode *device, Writer &out);
 /// `void Plan::schedule(dbc::Run &run)`
 void emitSchedule(const ModelNames &model, const Program &program, Writer &out);
 /// `void Plan::compute(dbc::Run &run)`

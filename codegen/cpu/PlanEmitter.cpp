@@ -13,8 +13,12 @@ namespace {
 
 class PlanEmitter {
 public:
-  PlanEmitter(const ModelNames &model, const Program &program, const DeviceCode *device, Writer &out)
-      : model_(model), program_(program), device_(device), out_(out) {}
+  PlanEmitter(const ModelNames &model, const Program &program, const SharedStages &shared,
+              const DeviceCode *device, Writer &out)
+      : model_(model), program_(program), shared_(shared), device_(device), out_(out),
+        members_(planMembers(model, program)) {
+    llvm::erase_if(members_, [&](const PlanMember &member) { return shared.inherits(program, member); });
+  }
   LogicalResult emit();
 
 private:
@@ -22,19 +26,20 @@ private:
   void plan();
   void fieldMembers();
   void rowMembers();
-  void valueMembers();
-  void constantMembers();
+  void section(PlanMember::Section section, const char *heading);
   void needFunctions();
   void seeFields();
   void bind();
   LogicalResult functions();
   LogicalResult stages();
-  std::string cost(kernel::FuncOp stage, const CpuFunctionEmitter &emitter);
+  std::string cost(kernel::FuncOp stage, bool hasProduct);
 
   const ModelNames &model_;
   const Program &program_;
+  const SharedStages &shared_;
   const DeviceCode *device_; ///< null: there is none
   Writer &out_;
+  std::vector<PlanMember> members_; ///< that the plan does not inherit
 };
 
 LogicalResult PlanEmitter::emit() {
@@ -104,7 +109,7 @@ void PlanEmitter::groups() {
 void PlanEmitter::plan() {
   out_.comment("How `" + program_.source +
                "` is scheduled and computed; a session keeps one from run to run.");
-  out_.open("struct Plan final : dbc::EntryPlan");
+  out_.open("struct Plan final : " + shared_.baseOf(program_));
   out_.line("void schedule(dbc::Run &run) override;");
   out_.line("void compute(dbc::Run &run) override;");
   if (device_)
@@ -119,8 +124,8 @@ void PlanEmitter::plan() {
       out_.line(CpuFunctionEmitter(model_, program_, func).declaration());
   fieldMembers();
   rowMembers();
-  valueMembers();
-  constantMembers();
+  section(PlanMember::Values, "Values, one a row.");
+  section(PlanMember::Constants, "Constants of the model.");
   out_.blank();
   out_.line("const dbc::Batch *batch = nullptr;");
   out_.line("dbc::ScheduleErrors *errors = nullptr;");
@@ -135,12 +140,7 @@ void PlanEmitter::fieldMembers() {
   out_.blank();
   if (!program_.fields.empty() || !program_.inputs.empty())
     out_.comment("The batch: a number a node, or a number an input.");
-  for (kernel::FieldOp field : program_.fields)
-    out_.line("const " + model_.array(program_, field.getSymName()).pointee + " *" + program_.nameOf(field) +
-              " = nullptr;");
-  for (kernel::ArgumentOp argument : program_.inputs)
-    out_.line("const " + model_.array(program_, argument.getSymName()).pointee + " *" +
-              program_.nameOf(argument) + " = nullptr;");
+  out_.aligned(memberLines(members_, PlanMember::Batch));
   for (const auto &[name, view] : program_.given)
     out_.line("dbc::Given " + name + ";");
 }
@@ -152,26 +152,7 @@ void PlanEmitter::rowMembers() {
     out_.line("dbc::Group " + program_.nameOf(group) + "{" + program_.nameOf(group) + "_cells, " +
               std::to_string(group.getCells().size()) + "};");
   bool once = false;
-  std::vector<std::pair<std::string, std::string>> lines;
-  for (kernel::SpaceOp space : program_.spaces) {
-    std::string name = program_.nameOf(space);
-    switch (space.getKind()) {
-    case kernel::SpaceKind::Model:
-      continue;
-    case kernel::SpaceKind::States:
-      if (space.getColumns().empty()) {
-        lines.push_back({"int32_t " + name + " = 0;", "number of rows"});
-        continue;
-      }
-      break;
-    default:
-      break;
-    }
-    std::string columns;
-    for (Attribute column : space.getColumns())
-      columns += (columns.empty() ? "" : ", ") + cast<StringAttr>(column).getValue().str();
-    lines.push_back({"dbc::Space " + name + "{" + std::to_string(space.getColumns().size()) + "};", columns});
-  }
+  std::vector<std::pair<std::string, std::string>> lines = memberLines(members_, PlanMember::Rows);
   for (const Program::Window &window : program_.windows)
     lines.push_back({"dbc::Window " + window.name + ";",
                      "the last " + (window.live == 1 ? "level" : std::to_string(window.live) + " levels") +
@@ -188,42 +169,12 @@ void PlanEmitter::rowMembers() {
   out_.aligned(lines);
 }
 
-void PlanEmitter::valueMembers() {
+/// A section of members; blank lines are between sections.
+void PlanEmitter::section(PlanMember::Section section, const char *heading) {
   out_.blank();
-  if (!program_.buffers.empty())
-    out_.comment("Values, one a row.");
-  std::vector<std::pair<std::string, std::string>> lines;
-  for (kernel::BufferOp buffer : program_.buffers) {
-    Array array = model_.array(program_, buffer.getSymName());
-    auto space = program_.find<kernel::SpaceOp>(buffer.getSpace());
-    std::string shape = array.extents.empty() ? "" : ": " + shapeText(array.extents);
-    bool ofModel = space.getKind() == kernel::SpaceKind::Model;
-    lines.push_back({array.pointee + " *" + array.member + " = nullptr;",
-                     (!ofModel            ? program_.nameOf(space)
-                      : space.getExtent() ? "table of the model, " + program_.rows(space) + " rows"
-                                          : "of the model") +
-                         shape});
-  }
-  out_.aligned(lines);
-}
-
-void PlanEmitter::constantMembers() {
-  out_.blank();
-  if (!program_.params.empty() || !program_.weights.empty())
-    out_.comment("Constants of the model.");
-  std::vector<std::pair<std::string, std::string>> lines;
-  for (const Param &param : model_.params)
-    if (auto it = program_.params.find(param.path); it != program_.params.end())
-      lines.push_back({"const real *" + it->second + " = nullptr;", shapeText(param.shape)});
-  for (kernel::WeightsOp op : program_.weights) {
-    std::string shape = std::to_string(op.getOut()) + " x " + std::to_string(op.getIn());
-    if (op.getTables())
-      lines.push_back({"std::array<const dbc::Packed<real> *, " + std::to_string(*op.getTables()) + "> " +
-                           program_.nameOf(op) + "{};",
-                       "each " + shape});
-    else
-      lines.push_back({"const dbc::Packed<real> *" + program_.nameOf(op) + " = nullptr;", shape});
-  }
+  std::vector<std::pair<std::string, std::string>> lines = memberLines(members_, section);
+  if (!lines.empty())
+    out_.comment(heading);
   out_.aligned(lines);
 }
 
@@ -364,10 +315,10 @@ LogicalResult PlanEmitter::functions() {
 
 //===-- Stages ------------------------------------------------------------------------------------------===//
 
-std::string PlanEmitter::cost(kernel::FuncOp stage, const CpuFunctionEmitter &emitter) {
+std::string PlanEmitter::cost(kernel::FuncOp stage, bool hasProduct) {
   // Where no schedule says it: a row with a product is worth a second thread much sooner than a few
   // additions.
-  const int64_t grain = stage.getGrain().value_or(emitter.hasProduct() ? 16 : 256);
+  const int64_t grain = stage.getGrain().value_or(hasProduct ? 16 : 256);
   return "{" +
          commas({std::to_string(model_.bytesRead(stage)), std::to_string(model_.bytesWritten(stage)),
                  std::to_string(stage.getGathers().value_or(0)),
@@ -378,15 +329,22 @@ std::string PlanEmitter::cost(kernel::FuncOp stage, const CpuFunctionEmitter &em
 LogicalResult PlanEmitter::stages() {
   std::vector<std::string> lines;
   int64_t scratch = 0;
+  auto add = [&](kernel::FuncOp func, const std::string &function, int64_t bytes, bool hasProduct) {
+    scratch = std::max(scratch, bytes);
+    IntegerAttr tiles = func.getTilesAttr();
+    lines.push_back("{" + quoted(func.getSymName()) + ", " + function + ", " +
+                    (tiles ? std::to_string(tiles.getInt()) + ", " : "") + cost(func, hasProduct) + "}");
+  };
   auto emitStage = [&](kernel::FuncOp func) {
+    if (const SharedStages::Code *code = shared_.codeOf(func)) {
+      add(func, "dbc::given_base<" + code->function + ">", code->scratch, code->hasProduct);
+      return success();
+    }
     CpuFunctionEmitter emitter(model_, program_, func);
     if (failed(emitter.emit(out_)))
       return failure();
     out_.blank();
-    scratch = std::max(scratch, emitter.scratch());
-    std::optional<int64_t> tiles = func.getTiles();
-    lines.push_back("{" + quoted(func.getSymName()) + ", " + program_.nameOf(func) + ", " +
-                    (tiles ? std::to_string(*tiles) + ", " : "") + cost(func, emitter) + "}");
+    add(func, program_.nameOf(func), emitter.scratch(), emitter.hasProduct());
     return success();
   };
   for (kernel::FuncOp func : program_.modelStages)
@@ -415,9 +373,9 @@ LogicalResult PlanEmitter::stages() {
 
 } // namespace
 
-LogicalResult emitProgram(const ModelNames &model, const Program &program, const DeviceCode *device,
-                          Writer &out) {
-  return PlanEmitter(model, program, device, out).emit();
+LogicalResult emitProgram(const ModelNames &model, const Program &program, const SharedStages &shared,
+                          const DeviceCode *device, Writer &out) {
+  return PlanEmitter(model, program, shared, device, out).emit();
 }
 
 } // namespace dbc::codegen

@@ -104,7 +104,8 @@ static void emitInfo(const ModelNames &model, Writer &out) {
 }
 
 /// `make_model`
-static void emitMakeModel(const ModelNames &model, const DeviceCode *device, Writer &out) {
+static void emitMakeModel(const ModelNames &model, const SharedStages &shared, const DeviceCode *device,
+                          Writer &out) {
   out.comment("From weights to what the stages read.");
   out.open(
       "void make_model([[maybe_unused]] const dbc::Weights &weights, [[maybe_unused]] dbc::Model &model)");
@@ -145,7 +146,8 @@ static void emitMakeModel(const ModelNames &model, const DeviceCode *device, Wri
     out.line("dbc::Scratch " + scratch + ";");
     for (kernel::FuncOp stage : program->modelStages) {
       std::optional<int64_t> tiles = kernel::FuncOp(stage).getTiles();
-      out.line(code + program->nameOf(stage) + "(" + plan + ", 0, " +
+      const SharedStages::Code *ofAll = shared.codeOf(stage);
+      out.line((ofAll ? ofAll->function : code + program->nameOf(stage)) + "(" + plan + ", 0, " +
                program->rows(program->find<kernel::SpaceOp>(*stage.getSpace())) + ", " +
                (tiles ? "0, " + std::to_string(*tiles) + ", " : "") + scratch + ".get<char>(" + code +
                "kScratch));");
@@ -240,12 +242,15 @@ FailureOr<std::string> emitSource(const ModelNames &model, const DeviceCode *dev
   out.line("namespace math = dbc::math;");
   out.blank();
   emitInfo(model, out);
+  SharedStages shared(model);
+  if (failed(shared.emit(out)))
+    return failure();
   for (const auto &program : model.programs) {
-    if (failed(emitProgram(model, *program, device, out)))
+    if (failed(emitProgram(model, *program, shared, device, out)))
       return failure();
     emitOrder(model, *program, out);
   }
-  emitMakeModel(model, device, out);
+  emitMakeModel(model, shared, device, out);
   emitCode(model, device, out);
   out.line("} // namespace");
   out.blank();

@@ -503,7 +503,7 @@ std::string DeviceKernels::commonSpace(Operation *op) const {
 std::string DeviceKernels::function(const Program &program, Operation *op, const std::string &name) const {
   const std::string space = commonSpace(op);
   return space.empty() ? kernelsOf(program) + "::" + name
-                       : "dbc::cuda::given_base<cuda_kernels::" + space + "::" + name + ">";
+                       : "dbc::given_base<cuda_kernels::" + space + "::" + name + ">";
 }
 
 } // namespace dbc::codegen

@@ -281,6 +281,15 @@ LogicalResult FuncOp::verify() {
 }
 
 LogicalResult FuncOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (SymbolRefAttr name = getSameAsAttr()) {
+    auto other = symbols.lookupSymbolIn<FuncOp>((*this)->getParentOfType<ModuleOp>(), name);
+    auto program = getOperation()->getParentOp();
+    bool isOther = other && other.getKind() == FuncKind::Stage && !other.getSameAs() &&
+                   other->getParentOp() != program && other->getParentOp()->isBeforeInBlock(program);
+    if (!isOther || other.getSymName() != getSymName() || other.getSpace() != getSpace() ||
+        other.getTiles() != getTiles())
+      return emitOpError("is the same as ") << name << ", which is no such stage of a program before";
+  }
   return getSpace() ? LogicalResult(lookUp<SpaceOp>(*this, getSpaceAttr(), "space", symbols)) : success();
 }
 

@@ -485,6 +485,30 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
+// What it is the same as is another program's stage.
+kernel.program @q [] [] -> f32 {
+  kernel.func roots @f(%input: i32) {
+  }
+}
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  // expected-error @+1 {{'kernel.func' op is the same as @q::@f, which is no such stage of a program before}}
+  kernel.func stage @f(%begin: i32, %end: i32) over @input attributes {same_as = @q::@f} {
+  }
+}
+
+// -----
+
+// A stage of the same program is another one.
+kernel.program @p [] [] -> f32 {
+  kernel.space inputs @input ["input"]
+  // expected-error @+1 {{'kernel.func' op is the same as @p::@f, which is no such stage of a program before}}
+  kernel.func stage @f(%begin: i32, %end: i32) over @input attributes {same_as = @p::@f} {
+  }
+}
+
+// -----
+
 // What is yielded is a region's of this dialect.
 kernel.schedule {
   // expected-error @+1 {{'kernel.yield' op expects parent op to be one of 'kernel.func, kernel.for, kernel.if, kernel.blocks, kernel.threads, kernel.warps, kernel.lanes, kernel.key'}}

@@ -107,6 +107,12 @@ inline void prepare_scratch(Run &run, size_t bytes) {
     run.scratch<char>(worker, bytes);
 }
 
+/// For generated code: a function that several entries have in common, for one whose plan, or arrays, are
+/// derived from what the function is given.
+template <auto kFunction, class... Arguments> void given_base(Arguments... arguments) {
+  kFunction(arguments...);
+}
+
 /// A stage of an entry: a function that computes rows begin .. end - 1, or of these the tiles tile_begin ..
 /// tile_end - 1 out of `tiles`.
 template <class Plan> struct Stage {

@@ -94,12 +94,6 @@ template <class Arrays> struct Stage {
                  void *stream) = nullptr;
 };
 
-/// For generated code: a function that several entries have in common, for one whose arrays are derived from
-/// those that the function is given.
-template <auto kFunction, class... Arguments> void given_base(Arguments... arguments) {
-  kFunction(arguments...);
-}
-
 /// A stage in a loop over levels or steps that is one launch.
 struct StageOfLoop {
   int32_t stage;         ///< number in the table of stages

@@ -1,0 +1,92 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "codegen/cpu/PlanMembers.h"
+#include "codegen/common/Writer.h"
+
+using namespace llvm;
+using namespace mlir;
+
+namespace dbc::codegen {
+
+static PlanMember ofSpace(const Program &program, kernel::SpaceOp space) {
+  std::string name = program.nameOf(space), columns;
+  if (space.getKind() == kernel::SpaceKind::States && space.getColumns().empty())
+    return {PlanMember::Rows, name, "int32_t " + name + " = 0;", "number of rows"};
+  for (Attribute column : space.getColumns())
+    columns += (columns.empty() ? "" : ", ") + cast<StringAttr>(column).getValue().str();
+  return {PlanMember::Rows, name,
+          "dbc::Space " + name + "{" + std::to_string(space.getColumns().size()) + "};", columns};
+}
+
+static PlanMember ofBuffer(const ModelNames &model, const Program &program, kernel::BufferOp buffer) {
+  Array array = model.array(program, buffer.getSymName());
+  auto space = program.find<kernel::SpaceOp>(buffer.getSpace());
+  std::string shape = array.extents.empty() ? "" : ": " + shapeText(array.extents);
+  std::string rows = program.nameOf(space);
+  if (space.getKind() == kernel::SpaceKind::Model)
+    rows = space.getExtent() ? "table of the model, " + program.rows(space) + " rows" : "of the model";
+  return {PlanMember::Values, array.member, array.pointee + " *" + array.member + " = nullptr;",
+          rows + shape};
+}
+
+static PlanMember ofWeights(const Program &program, kernel::WeightsOp op) {
+  std::string name = program.nameOf(op),
+              shape = std::to_string(op.getOut()) + " x " + std::to_string(op.getIn());
+  if (op.getTables())
+    return {PlanMember::Constants, name,
+            "std::array<const dbc::Packed<real> *, " + std::to_string(*op.getTables()) + "> " + name + "{};",
+            "each " + shape};
+  return {PlanMember::Constants, name, "const dbc::Packed<real> *" + name + " = nullptr;", shape};
+}
+
+std::vector<PlanMember> planMembers(const ModelNames &model, const Program &program) {
+  std::vector<PlanMember> members;
+  auto ofBatch = [&](Operation *op, StringRef symbol) {
+    const std::string &name = program.nameOf(op);
+    members.push_back({PlanMember::Batch, name,
+                       "const " + model.array(program, symbol).pointee + " *" + name + " = nullptr;", ""});
+  };
+  for (kernel::FieldOp field : program.fields)
+    ofBatch(field, field.getSymName());
+  for (kernel::ArgumentOp argument : program.inputs)
+    ofBatch(argument, argument.getSymName());
+  for (kernel::SpaceOp space : program.spaces)
+    if (space.getKind() != kernel::SpaceKind::Model)
+      members.push_back(ofSpace(program, space));
+  for (kernel::BufferOp buffer : program.buffers)
+    members.push_back(ofBuffer(model, program, buffer));
+  for (const Param &param : model.params)
+    if (auto it = program.params.find(param.path); it != program.params.end())
+      members.push_back({PlanMember::Constants, it->second, "const real *" + it->second + " = nullptr;",
+                         shapeText(param.shape)});
+  for (kernel::WeightsOp op : program.weights)
+    members.push_back(ofWeights(program, op));
+  return members;
+}
+
+std::map<std::string, std::string> membersOf(const Program &program, kernel::FuncOp stage) {
+  std::map<std::string, std::string> names;
+  stage.getBody().walk([&](Operation *op) {
+    for (NamedAttribute attribute : op->getAttrs()) {
+      auto symbol = dyn_cast<FlatSymbolRefAttr>(attribute.getValue());
+      if (!symbol)
+        continue;
+      auto known = program.symbols.find(symbol.getValue());
+      if (known != program.symbols.end())
+        names[symbol.getValue().str()] = program.nameOf(known->second);
+      else if (auto param = program.params.find(symbol.getValue()); param != program.params.end())
+        names[symbol.getValue().str()] = param->second;
+    }
+  });
+  return names;
+}
+
+std::vector<std::pair<std::string, std::string>> memberLines(ArrayRef<PlanMember> members,
+                                                             PlanMember::Section section) {
+  std::vector<std::pair<std::string, std::string>> lines;
+  for (const PlanMember &member : members)
+    if (member.section == section)
+      lines.push_back({member.declaration, member.comment});
+  return lines;
+}
+
+} // namespace dbc::codegen
