@@ -46,6 +46,30 @@ std::string sourceName(Value value) {
   return named ? named.getName().getValue().split('$').first.str() : std::string();
 }
 
+/// The number of a row, by the column that holds it.
+static std::string rowName(StringRef column) {
+  StringRef name = column.rtrim("0123456789"); // of columns of one name
+  return name.consume_back("_of") ? name.str() : column.str();
+}
+
+/// Scratch, by what is written there.
+static std::string localName(const Program &program, kernel::LocalOp local) {
+  std::string name = local.getType().getElement().isInteger(32) ? "rows" : "x";
+  for (Operation *user : local->getUsers()) {
+    if (auto product = dyn_cast<kernel::ProductOp>(user); product && product.getInto() == local.getResult())
+      return program.find<kernel::WeightsOp>(product.getWeights()).getGates().value_or(1) > 1 ? "gates"
+                                                                                              : "product";
+    if (isa<kernel::MultiplyOp>(user))
+      return "product";
+    auto write = dyn_cast<kernel::WriteOp>(user);
+    auto load = write ? write.getValue().getDefiningOp<kernel::LoadOp>() : kernel::LoadOp();
+    if (load && load.getColumn())
+      if (std::string row = rowName(*load.getColumn()); row != "row")
+        name = row + "_rows";
+  }
+  return name;
+}
+
 /// What a value without a name is called.
 std::string FunctionEmitter::wish(Value value) {
   std::string name = sourceName(value);
@@ -53,7 +77,7 @@ std::string FunctionEmitter::wish(Value value) {
     return name;
   Operation *op = value.getDefiningOp();
   if (auto load = dyn_cast_or_null<kernel::LoadOp>(op))
-    return load.getColumn() ? load.getColumn()->str() : lastPart(load.getArray()).str();
+    return load.getColumn() ? rowName(*load.getColumn()) : lastPart(load.getArray()).str();
   if (auto row = dyn_cast_or_null<kernel::RowOfOp>(op))
     return lastPart(row.getSpace()).str() + "_row";
   if (isa_and_nonnull<kernel::OrderOp>(op))
@@ -65,7 +89,7 @@ std::string FunctionEmitter::wish(Value value) {
   if (isa_and_nonnull<kernel::PlaceOp, kernel::KeyOp>(op))
     return "place";
   if (auto local = dyn_cast_or_null<kernel::LocalOp>(op))
-    return local.getType().getElement().isInteger(32) ? "rows" : "x";
+    return localName(program_, local);
   if (value.getType().isF32())
     return "x";
   return value.getType().isInteger(1) ? "holds" : "n";

@@ -91,7 +91,7 @@ void CpuFunctionEmitter::emitProduct(kernel::ProductOp op) {
     out_->line("dbc::product<real>(" + commas({count, segments[0], weights + "." + part, y}) + ");");
     return;
   }
-  std::string x = scope_->fresh("x");
+  std::string x = scope_->fresh("segments");
   for (auto [text, length] : llvm::zip(segments, op.getLengths()))
     text = "{" + text + ", " + std::to_string(length) + "}";
   out_->line("const dbc::Segment<real> " + x + "[] = {" + commas(segments) + "};");

@@ -136,8 +136,9 @@ Value ListOperations::reduceIntegers(dyn::ReduceListOp op, const ListInfo &list)
                                       UnitAttr());
     Block *block = &loop.getBody().emplaceBlock();
     Value j = block->addArgument(b.getI32Type(), NameLoc::get(b.getStringAttr("j"), loc));
+    StringRef carriedName = op.getKind() == dyn::ReduceKind::Sum ? "sum" : "best";
     block->addArguments(init.getTypes(),
-                        SmallVector<Location>(init.size(), NameLoc::get(b.getStringAttr("so_far"), loc)));
+                        SmallVector<Location>(init.size(), NameLoc::get(b.getStringAttr(carriedName), loc)));
     b.setInsertionPointToEnd(block);
     SmallVector<Value> carried = next(j, block->getArguments().drop_front());
     kernel::YieldOp::create(b, loc, carried);

@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "passes/lower/LoopWriter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -27,15 +28,31 @@ Value LoopWriter::mulInt(Value x, int64_t y) {
   return y == 1 ? x : arith::MulIOp::create(b, loc, x, integer(y)).getResult();
 }
 
+/// What a value is called that a loop carries, by what becomes of it in each round.
+static StringRef carriedName(Value next) {
+  Operation *op = next.getDefiningOp();
+  if (!op)
+    return "best";
+  return llvm::TypeSwitch<Operation *, StringRef>(op)
+      .Case<arith::AddFOp, arith::AddIOp, kernel::IntOp>([](auto) { return "sum"; })
+      .Case<arith::MaximumFOp, arith::MaxSIOp>([](auto) { return "largest"; })
+      .Case<arith::MinimumFOp, arith::MinSIOp>([](auto) { return "smallest"; })
+      .Case<arith::OrIOp>([](auto) { return "any"; })
+      .Case<arith::AndIOp>([](auto) { return "all"; })
+      .Default([](Operation *) { return "best"; });
+}
+
 kernel::ForOp LoopWriter::loop(Value low, Value high, StringRef name, ValueRange init, Reduction::Next body) {
   OpBuilder::InsertionGuard guard(b);
   auto loop = kernel::ForOp::create(b, loc, init.getTypes(), low, high, init, UnitAttr());
   Block *block = &loop.getBody().emplaceBlock();
   Value k = block->addArgument(b.getI32Type(), named(name));
   for (Type type : init.getTypes())
-    block->addArgument(type, named("so_far"));
+    block->addArgument(type, loc);
   b.setInsertionPointToEnd(block);
   SmallVector<Value> next = body(k, block->getArguments().drop_front());
+  for (auto [carried, value] : llvm::zip_equal(block->getArguments().drop_front(), next))
+    carried.setLoc(named(carriedName(value)));
   b.setInsertionPointToEnd(block);
   kernel::YieldOp::create(b, loc, next);
   return loop;

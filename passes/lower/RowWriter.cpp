@@ -71,7 +71,7 @@ Value RowWriter::column(StringRef name) {
   if (!known) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointAfterValue(row_);
-    known = kernel::LoadOp::create(b, named(name), b.getI32Type(), space.getSymName(), b.getStringAttr(name),
+    known = kernel::LoadOp::create(b, loc, b.getI32Type(), space.getSymName(), b.getStringAttr(name),
                                    ValueRange(row_));
   }
   return known;
