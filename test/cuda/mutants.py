@@ -49,7 +49,7 @@ EQUIVALENT = {
     ): "what a block keeps is there for all; the first stage has a barrier of its own before its product",
     (".*", "(levels|steps)_.*", r"team\.begins\(.*"): "it says where a block waits that waits without end",
     (".*", ".*", r"(const )?real (largest|sum|best) = \w+\[.*\];"): SOFTMAX,
-    ("40_berxit", "stage_input_x_2", r"real x6 = x2_i\[0\];"): SOFTMAX,
+    ("40_berxit", "stage_input_x_2", r"real x\d+ = product_i\[0\];"): SOFTMAX,
     (
         "16_child_sum_tree_lstm",
         "stage_encode_take",
