@@ -81,9 +81,10 @@ Expr linear(ArrayRef<Expr> indices, ArrayRef<int64_t> extents) {
 }
 
 /// `a & b` or `a | b` of bools, which loops over rows can do several at a time. Where b calls a function
-/// clang warns of that.
+/// clang warns of that: one of math, or what reads a number that another block of threads wrote.
 static Expr bitwise(const Expr &a, StringRef sign, const Expr &b) {
-  if (!StringRef(b.text).contains("math::"))
+  StringRef text = b.text;
+  if (!text.contains("math::") && !text.contains(".read("))
     return binary(a, sign, b, Bind::Bits);
   return call(sign == "&" ? "math::both" : "math::either", {a.text, b.text});
 }
