@@ -148,9 +148,7 @@ void FunctionEmitter::emitBlock(Block &block, llvm::function_ref<void(ValueRange
 }
 
 void FunctionEmitter::emitRowPointers(Operation *before) {
-  for (auto &pointer : rows_) {
-    if (pointer->before != before)
-      continue;
+  for (RowPointer *pointer : rowsBefore_.lookup(before)) {
     std::string base, type, row = use(pointer->row).text, part;
     int64_t size = 1;
     if (pointer->local) {
@@ -331,9 +329,8 @@ void FunctionEmitter::emitFor(kernel::ForOp op) {
 
 bool FunctionEmitter::onlyExpressions(Block &block) {
   return llvm::all_of(block, [&](Operation &op) {
-    for (auto &pointer : rows_)
-      if (pointer->before == &op)
-        return false;
+    if (rowsBefore_.contains(&op))
+      return false;
     return isa<kernel::YieldOp>(op) || deferred_.contains(&op);
   });
 }
@@ -401,9 +398,8 @@ void FunctionEmitter::emitIf(kernel::IfOp op) {
 kernel::IfOp FunctionEmitter::onlyIf(Block &block) {
   kernel::IfOp found;
   for (Operation &op : block) {
-    for (auto &pointer : rows_)
-      if (pointer->before == &op)
-        return {};
+    if (rowsBefore_.contains(&op))
+      return {};
     if (deferred_.contains(&op) || isa<kernel::YieldOp>(op))
       continue;
     auto condition = dyn_cast<kernel::IfOp>(op);

@@ -8,6 +8,7 @@
 #include "codegen/common/Writer.h"
 #include "llvm/ADT/DenseSet.h"
 #include <map>
+#include <tuple>
 
 namespace dbc::codegen {
 
@@ -116,6 +117,11 @@ protected:
   llvm::DenseMap<mlir::Value, Expr> values_;
   llvm::DenseSet<mlir::Operation *> deferred_, dead_; ///< printed inside their users; not at all
   std::vector<std::unique_ptr<RowPointer>> rows_;
+  /// The same by array, or local, and row; the first one of a row; by the operation in front of which they
+  /// are made, once that is known.
+  std::map<std::tuple<std::string, const void *, const void *>, RowPointer *> rowOf_;
+  llvm::DenseMap<mlir::Value, RowPointer *> firstOfRow_;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<RowPointer *, 1>> rowsBefore_;
   std::map<std::string, Alias> aliases_; ///< by symbol, or "space column"
   std::vector<std::string> aliasOrder_;
   llvm::StringSet<> stored_;

@@ -209,34 +209,35 @@ static bool isZero(Value value) {
 void FunctionEmitter::addRowUse(Operation *user, StringRef array, Value local, Value row, bool write) {
   if (isZero(row))
     return;
-  for (auto &pointer : rows_)
-    if (pointer->array == array && pointer->local == local && pointer->row == row) {
-      pointer->written |= write;
-      // The innermost block that holds all uses, before the first of them.
-      Operation *a = pointer->before, *b = user;
-      for (Block *block = a->getBlock(); block; a = block->getParentOp(), block = a->getBlock())
-        if (Operation *other = block->findAncestorOpInBlock(*b)) {
-          pointer->before = a->isBeforeInBlock(other) ? a : other;
-          return;
-        }
-      return;
-    }
+  RowPointer *&known = rowOf_[{array.str(), local.getAsOpaquePointer(), row.getAsOpaquePointer()}];
+  if (known) {
+    known->written |= write;
+    // The innermost block that holds all uses, before the first of them.
+    Operation *a = known->before, *b = user;
+    for (Block *block = a->getBlock(); block; a = block->getParentOp(), block = a->getBlock())
+      if (Operation *other = block->findAncestorOpInBlock(*b)) {
+        known->before = a->isBeforeInBlock(other) ? a : other;
+        return;
+      }
+    return;
+  }
   auto pointer = std::make_unique<RowPointer>();
   pointer->array = array.str();
   pointer->local = local;
   pointer->row = row;
   pointer->before = user;
   pointer->written = write;
+  known = pointer.get();
+  firstOfRow_.try_emplace(row, known);
   rows_.push_back(std::move(pointer));
 }
 
 /// The pointer for a row of an array; without array and local: any that is made of `row`.
 FunctionEmitter::RowPointer *FunctionEmitter::rowPointer(StringRef array, Value local, Value row) {
-  for (auto &pointer : rows_)
-    if (pointer->row == row &&
-        ((array.empty() && !local) || (pointer->array == array && pointer->local == local)))
-      return pointer.get();
-  return nullptr;
+  if (array.empty() && !local)
+    return firstOfRow_.lookup(row);
+  auto known = rowOf_.find({array.str(), local.getAsOpaquePointer(), row.getAsOpaquePointer()});
+  return known == rowOf_.end() ? nullptr : known->second;
 }
 
 void FunctionEmitter::planRows() {
@@ -274,6 +275,8 @@ void FunctionEmitter::planRows() {
         break;
       pointer->before = loop;
     }
+  for (auto &pointer : rows_)
+    rowsBefore_[pointer->before].push_back(pointer.get());
 }
 
 //===-- Aliases -----------------------------------------------------------------------------------------===//

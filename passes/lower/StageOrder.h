@@ -2,7 +2,7 @@
 #pragma once
 
 #include "passes/lower/StagePlan.h"
-#include "llvm/ADT/DenseSet.h"
+#include <set>
 
 namespace dbc::passes {
 
@@ -21,23 +21,36 @@ public:
 
   llvm::ArrayRef<StageStep> steps() const { return steps_; }
   /// Whether all actions have a step. They have unless they depend on each other in a circle.
-  bool isComplete() const { return done.size() == plan.actions().size(); }
+  bool isComplete() const { return done == nodes.size(); }
 
 private:
-  /// A materialised value or a gate that an action reads.
+  /// A materialised value or a gate that an action reads, and the number of the action that computes it.
   struct Need {
     mlir::Value value;
+    size_t source;
     bool same; ///< at the very indices at which the action's value is computed
   };
-  llvm::SmallVector<Need> needsOf(const Action &action) const;
-  void addNeeds(mlir::Value value, bool same, bool root, llvm::SmallVectorImpl<Need> &needs) const;
-  bool isReady(const Action &action, llvm::ArrayRef<const Action *> group) const;
-  bool addSpecial();
-  llvm::SmallVector<const Action *> nextGroup() const;
-  llvm::SmallVector<mlir::Value> materialiseGates(llvm::ArrayRef<const Action *> group);
+  /// An action in the graph of needs; by its number in the plan.
+  struct Node {
+    const Action *action;
+    bool alone; ///< it has loops of its own
+    llvm::SmallVector<Need> needs = {};
+    llvm::SmallVector<std::pair<size_t, bool>> readers = {}; ///< for each of their needs, and if it is `same`
+    size_t open = 0;                                         ///< needs that no step computes yet
+    size_t inGroup = 0; ///< of these: that the group in hand computes, at the same indices
+  };
+  void findNeeds();
+  void addNeeds(size_t reader, mlir::Value value, bool same, bool root);
+  bool addAlone();
+  llvm::SmallVector<size_t> nextGroup();
+  llvm::SmallVector<mlir::Value> materialiseGates(llvm::ArrayRef<size_t> group);
+  void finish(size_t number);
 
   StagePlan &plan;
-  llvm::DenseSet<const Action *> done;
+  std::vector<Node> nodes;
+  llvm::DenseMap<const Action *, size_t> numbers;
+  std::set<size_t> readyAlone, readyTogether; ///< all that they need is computed
+  size_t done = 0;
   std::vector<StageStep> steps_;
 };
 

@@ -66,6 +66,14 @@ def lets_wide(n):
     return f"param w: f32[8];\nentry e(x: f32[8]) -> f32[8] {{\nlet s0 = w;\n{lets}s{n}\n}}\n"
 
 
+def lets_of_products(n):
+    """Each let needs the one before, every second one multiplies it."""
+    lets = "let a0 = x;\n" + "".join(
+        f"let a{i + 1} = tanh(m @ a{i}) + x;\n" if i % 2 else f"let a{i + 1} = sigmoid(a{i}) * a{max(0, i - 1)};\n" for i in range(n)
+    )
+    return f"param m: f32[8, 8];\nentry e(x: f32[8]) -> f32[8] {{\n{lets}a{n}\n}}\n"
+
+
 def lets_of_sums(n):
     """Lets that no stage can hold together: each needs the elements of the one before."""
     lets = "let a0 = x;\n" + "".join(f"let a{i + 1} = tanh(x * sum(a{i}) + {i}.5);\n" for i in range(n))
@@ -219,7 +227,7 @@ def errors(n):
 FAMILIES = {
     f.__name__: f
     for f in (
-        cells_chain, cells_circle, cells_steps, cells_apart, cells_given, calls_of_a_cell, entries, lets_chain, lets_wide, lets_of_sums,
+        cells_chain, cells_circle, cells_steps, cells_apart, cells_given, calls_of_a_cell, entries, lets_chain, lets_wide, lets_of_products, lets_of_sums,
         products, params, joins, layers, layer_calls, types, constructors, matches, records, arguments, maps, folds, scans, binders, ifs,
         chosen, fns, dims, errors,
     )
