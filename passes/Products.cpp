@@ -3,7 +3,6 @@
 // Which products run with packed weights, and which of them in tiles of units.
 #include "passes/Products.h"
 #include "ir/Batch/Batch.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"

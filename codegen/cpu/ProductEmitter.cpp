@@ -91,19 +91,19 @@ void CpuFunctionEmitter::emitProduct(kernel::ProductOp op) {
     out_->line("dbc::product<real>(" + commas({count, segments[0], weights + "." + part, y}) + ");");
     return;
   }
-  std::string x = scope_->fresh("segments");
+  std::string parts = scope_->fresh("segments");
   for (auto [text, length] : llvm::zip(segments, op.getLengths()))
     text = "{" + text + ", " + std::to_string(length) + "}";
-  out_->line("const dbc::Segment<real> " + x + "[] = {" + commas(segments) + "};");
+  out_->line("const dbc::Segment<real> " + parts + "[] = {" + commas(segments) + "};");
   if (op.getTable()) {
     std::string chosen = scope_->fresh("part");
     out_->line("const auto " + chosen + " = [&](const dbc::Packed<real> &w) { return w." + part + "; };");
     out_->line("dbc::product_of_tables<real>(" +
-               commas({count, x, weights, use(op.getTable()).text, chosen, y}) + ");");
+               commas({count, parts, weights, use(op.getTable()).text, chosen, y}) + ");");
     return;
   }
   out_->line("dbc::product<real>(" +
-             commas({count, x, std::to_string(segments.size()), weights + "." + part, y}) + ");");
+             commas({count, parts, std::to_string(segments.size()), weights + "." + part, y}) + ");");
 }
 
 void CpuFunctionEmitter::emitMultiply(kernel::MultiplyOp op) {
