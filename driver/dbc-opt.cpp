@@ -13,11 +13,10 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/Passes.h"
-#include "llvm/Config/abi-breaking.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Debug.h"
 
-#if !LLVM_ENABLE_ABI_BREAKING_CHECKS // else LLVM has assertions, and this option itself
+#ifdef DBC_DEBUG_ONLY // LLVM has no assertions, and so not this option
 static llvm::cl::opt<std::string> debugOnly("debug-only", llvm::cl::desc("Let this pass say what it decides"),
                                             llvm::cl::value_desc("pass"),
                                             llvm::cl::callback([](const std::string &pass) {

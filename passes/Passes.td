@@ -415,7 +415,7 @@ def ScheduleCuda : Pass<"schedule-cuda", "::mlir::ModuleOp"> {
 }
 
 def BatchToKernel : Pass<"batch-to-kernel", "::mlir::ModuleOp"> {
-  let summary = "Lower stages to loops; decides nothing";
+  let summary = "Lower stages to loops, as their schedules say";
   let description = [{
     Loops of one `together` come apart where they may fail an input: which failure is told depends on their order.
     Afterwards no operation of `batch` is left: each stage is a `kernel.func` that one `kernel.launch` runs.

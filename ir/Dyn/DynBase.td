@@ -59,6 +59,7 @@ def Dyn_ReduceKind : Dyn_Enum<"ReduceKind", "reductions of lists and of tensor a
     I32EnumCase<"Min", 3, "min">, I32EnumCase<"LogSumExp", 4, "logsumexp">, I32EnumCase<"ArgMax", 5, "argmax">,
     I32EnumCase<"Any", 6, "any">, I32EnumCase<"All", 7, "all">]>;
 
+// From Join on a stage gives each a loop of its own; what comes before is written where it is used.
 def Dyn_RowKind : Dyn_Enum<"RowKind", "what an element of a row operation's result is made of", [
     I32EnumCase<"Elementwise", 0, "elementwise">, // the operands' elements at its place; scalars stand at each
     I32EnumCase<"View", 1, "view">,               // one element of the first operand, found by its place

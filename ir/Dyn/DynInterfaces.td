@@ -12,7 +12,7 @@ def Dyn_RowOpInterface : OpInterface<"RowOpInterface"> {
   let cppNamespace = "::dbc::dyn";
   let description = [{
     An operation that makes a number, a scalar or a tensor, of the numbers of ONE row. What passes must know of it to place
-    it, fuse it or give it loops is here, and nowhere else in lists of operations.
+    it, fuse it or give it loops is here.
   }];
   let methods = [
     InterfaceMethod<"What an element of the result is made of.", "::dbc::dyn::RowKind", "getRowKind">];
