@@ -75,7 +75,7 @@ public:
 
 private:
   /// Where the columns of a table stand in the model's batch.
-  struct Place {
+  struct BatchTable {
     int32_t table;
     std::vector<int32_t> columns;
   };
@@ -87,7 +87,7 @@ private:
   Session session_;
   Batch batch_;
   int32_t entry_;
-  std::vector<Place> places_; ///< of the tables of Inputs
+  std::vector<BatchTable> batch_tables_; ///< of the tables of Inputs
   double schedule_seconds_ = 0;
 };
 
@@ -97,41 +97,41 @@ Compiled::Compiled(const ModelCode &code, const std::string &entry, const Parame
       entry_(find(code.info->entries, entry, code.info->name)) {
   const EntryInfo &info = code.info->entries[entry_];
   for (const Table &table : batches[0].tables()) {
-    Place place;
+    BatchTable to;
     if (table.name.empty()) {
-      place.table = batch_.args();
+      to.table = batch_.args();
       for (const Column &column : table.columns)
-        place.columns.push_back(batch_.arg_column(entry_, find(info.args, column.name, entry)));
+        to.columns.push_back(batch_.arg_column(entry_, find(info.args, column.name, entry)));
     } else {
-      place.table = find(code.info->datas, table.name, code.info->name);
+      to.table = find(code.info->datas, table.name, code.info->name);
       std::vector<FieldInfo> fields;
-      for (const ConstructorInfo &constructor : code.info->datas[place.table].constructors)
+      for (const ConstructorInfo &constructor : code.info->datas[to.table].constructors)
         fields.insert(fields.end(), constructor.fields.begin(), constructor.fields.end());
       for (const Column &column : table.columns)
-        place.columns.push_back(fields[find(fields, column.name, table.name)].column);
+        to.columns.push_back(fields[find(fields, column.name, table.name)].column);
     }
-    places_.push_back(place);
+    batch_tables_.push_back(to);
   }
 }
 
 void Compiled::borrow(const Inputs &inputs) {
   batch_.clear();
   batch_.borrow_inputs(inputs.count());
-  for (size_t t = 0; t < places_.size(); ++t) {
+  for (size_t t = 0; t < batch_tables_.size(); ++t) {
     const Table &table = inputs.tables()[t];
-    const Place &place = places_[t];
+    const BatchTable &to = batch_tables_[t];
     // What it refuses, the run says.
     if (!table.name.empty())
-      batch_.borrow_nodes(place.table, table.kinds.empty() ? nullptr : table.kinds.data(), table.rows(),
+      batch_.borrow_nodes(to.table, table.kinds.empty() ? nullptr : table.kinds.data(), table.rows(),
                           table.begin.data());
-    for (size_t c = 0; c < place.columns.size(); ++c) {
+    for (size_t c = 0; c < to.columns.size(); ++c) {
       const Column &column = table.columns[c];
       if (column.is_list())
-        batch_.borrow_offsets(place.table, place.columns[c], 0, column.offsets.data(), column.offsets.size());
+        batch_.borrow_offsets(to.table, to.columns[c], 0, column.offsets.data(), column.offsets.size());
       if (column.extent > 0)
-        batch_.borrow_f32s(place.table, place.columns[c], column.floats.data(), column.floats.size());
+        batch_.borrow_f32s(to.table, to.columns[c], column.floats.data(), column.floats.size());
       else
-        batch_.borrow_ints(place.table, place.columns[c], column.ints.data(), column.ints.size());
+        batch_.borrow_ints(to.table, to.columns[c], column.ints.data(), column.ints.size());
     }
   }
 }
@@ -140,14 +140,15 @@ void Compiled::borrow(const Inputs &inputs) {
 float *Compiled::take_results(float *out) const {
   const Outputs &results = session_.outputs(entry_);
   for (int32_t input = 0; input < results.inputs(); ++input)
-    for (int32_t leaf = 0; leaf < results.leaves(); ++leaf) {
-      const ColumnInfo &info = results.leaf(leaf).info;
+    for (int32_t component = 0; component < results.components(); ++component) {
+      const ColumnInfo &info = results.component(component).info;
       int64_t begin = input, end = input + 1;
       for (int32_t depth = 0; depth < info.depth; ++depth) {
-        begin = results.offsets(leaf, depth)[begin];
-        end = results.offsets(leaf, depth)[end];
+        begin = results.offsets(component, depth)[begin];
+        end = results.offsets(component, depth)[end];
       }
-      out = std::copy(results.f32(leaf) + begin * info.extent, results.f32(leaf) + end * info.extent, out);
+      out = std::copy(results.f32(component) + begin * info.extent,
+                      results.f32(component) + end * info.extent, out);
     }
   return out;
 }

@@ -16,7 +16,7 @@ public:
   /// allocates nothing.
   virtual void pass(float *out) = 0;
 
-  /// Seconds that the last pass spent on scheduling; negative where there is nothing that could be told
+  /// Seconds that the last pass spent on scheduling; negative where it cannot be told
   /// apart.
   virtual double schedule_seconds() const { return -1; }
 

@@ -9,12 +9,12 @@
 
 namespace dbc::bench {
 
-/// One field of the nodes of a table, or one argument: a value a row or a list a row, either of whole numbers
+/// One field of the nodes of a table, or one argument: a value a row or a list a row, either of integers
 /// (indices, references) or of vectors.
 struct Column {
   std::string name;    ///< the field's or the argument's in the model
   int32_t target = -1; ///< numbers are rows of this table; -1: they are no references
-  int32_t extent = 0;  ///< numbers in a vector; 0: whole numbers
+  int32_t extent = 0;  ///< elements of a vector; 0: integers
 
   std::vector<int32_t>
       offsets;               ///< of lists: row r's are elements offsets[r] .. offsets[r + 1] - 1; else empty
@@ -26,11 +26,11 @@ struct Column {
   void end_list() { offsets.push_back(static_cast<int32_t>(ints.size())); }
 };
 
-/// A column of one whole number a row, `target` as in Column.
+/// A column of one integer a row, `target` as in Column.
 Column numbers(const std::string &name, int32_t target = -1);
-/// A column of a list of whole numbers a row.
+/// A column of a list of integers a row.
 Column lists(const std::string &name, int32_t target = -1);
-/// A column of a vector of `extent` numbers a row.
+/// A column of a vector of `extent` elements a row.
 Column vectors(const std::string &name, int32_t extent);
 
 /// The nodes of one data type of all inputs, those of an input next to each other.

@@ -47,11 +47,10 @@ struct Measurement {
   std::string products_by;        ///< the libraries that they were computed with
 };
 
-/// Runs the contestants in turns, A B C A B C ..., until each has had `seconds` on average and at least five
-/// rounds. `sgemm` is called once a round and says in GFLOP/s how fast the machine is just then. `values` as
-/// for `check`.
-/// Before each pass it waits for `pause` seconds, which are not counted: threads of the contestant before
-/// may still be awake, waiting for work, and would take processors away.
+/// Interleaves runs of the contestants, A B C A B C ..., until each has had `seconds` on average and at least
+/// five rounds. `sgemm` is called once a round and says in GFLOP/s how fast the machine is just then.
+/// `values` as for `check`. Before each pass it waits for `pause` seconds, which are not counted: threads of
+/// the contestant before may still be awake, waiting for work, and would take processors away.
 Measurement measure(std::vector<Contestant> &contestants, size_t values, double seconds,
                     const std::function<double()> &sgemm, double pause = 0);
 

@@ -23,7 +23,7 @@ const char *usage() {
          "  --seconds S       how long each implementation runs in a case (default 4; 1 with --quick)\n"
          "  --dynet DIR       a native build of DyNet's Python module, for its rows (default: what is "
          "installed)\n"
-         "  --gpu             on a card, or predictions for one; has options of its own: --gpu --help\n"
+         "  --gpu             on a GPU, or predictions for one; has options of its own: --gpu --help\n"
          "  --dump DIR        measure nothing: write the inputs of each workload to DIR/NAME.json\n"
          "  --json [FILE]     write the rows as a JSON array to FILE, or to stdout\n"
          "\n"
@@ -31,7 +31,7 @@ const char *usage() {
          "the peers (default python3). The table goes to stderr.\n";
 }
 
-/// A whole number from 1 to `most`.
+/// An integer from 1 to `most`.
 static bool read_number(const std::string &text, int32_t most, int32_t &value) {
   char *end = nullptr;
   long number = std::strtol(text.c_str(), &end, 10);

@@ -29,7 +29,7 @@ PeerProgram peer_program(const std::string &workload, const std::string &impl, i
 /// A peer that answers as peers/serve.py does. Start it, load it, then let it pass.
 class Peer final : public Implementation {
 public:
-  /// `values`: how many numbers a pass gives. `name` stands in front of errors.
+  /// `values`: how many elements a pass gives. `name` stands in front of errors.
   Peer(const std::string &name, const PeerProgram &program, size_t values);
 
   /// Starts the program. Returns an empty string, or what went wrong; `absent` says why it has nothing to

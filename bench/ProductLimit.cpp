@@ -115,10 +115,10 @@ std::string ProductLimit::libraries() const {
   }
   std::string text;
   for (size_t library = 0; library < names_.size(); ++library) {
-    char part[64];
-    std::snprintf(part, sizeof part, "%s%.0f %% %s", library ? ", " : "", 100 * shares[library] / sum,
+    char share[64];
+    std::snprintf(share, sizeof share, "%s%.0f %% %s", library ? ", " : "", 100 * shares[library] / sum,
                   names_[library].c_str());
-    text += part;
+    text += share;
   }
   return text;
 }

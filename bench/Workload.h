@@ -40,7 +40,7 @@ public:
 
   /// How many times a recursive cell or the body of a scan is computed: what scheduling is counted by.
   virtual int64_t instances(const Inputs &inputs) const = 0;
-  /// How many numbers the results of all inputs have.
+  /// How many elements the results of all inputs have.
   virtual int64_t values(const Inputs &inputs) const = 0;
   /// Floating-point operations in the products of the model, counting a multiplication and an addition as
   /// two.

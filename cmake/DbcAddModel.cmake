@@ -9,7 +9,7 @@
 #               [TARGETS cpu [cuda]]         # what it runs on, cpu if not said; where CUDA is not an enabled language, the CPU alone
 #               [GPU_MATH f32|tf32]          # how a GPU multiplies matrices, as --gpu-math
 #               [GPU_BLAS never|auto|always] # which products cuBLAS computes, as --gpu-blas; linked with cuBLASLt unless never
-#               [CUDA_ARCHITECTURES <sm> ...]) # of the cards that kernels are compiled for, "80;90" if not said
+#               [CUDA_ARCHITECTURES <sm> ...]) # of the GPUs that kernels are compiled for, "80;90" if not said
 #
 # Makes the static library <target> from a model. What links it can include "<model name>.h" and gets dbc::runtime along.
 # The model is compiled again when it, a module that it imports, or dbc itself changes; the C++ only if that changes it.
@@ -93,18 +93,18 @@ function(dbc_add_model target)
     if(NOT A_CUDA_ARCHITECTURES)
       set(A_CUDA_ARCHITECTURES 80 90)
     endif()
-    foreach(card IN LISTS A_CUDA_ARCHITECTURES)
-      if(card MATCHES "^[0-9]+" AND CMAKE_MATCH_0 LESS 80)
-        message(FATAL_ERROR "dbc_add_model(${target}): CUDA_ARCHITECTURES ${card}: kernels need the matrix units of sm_80 or later")
+    foreach(architecture IN LISTS A_CUDA_ARCHITECTURES)
+      if(architecture MATCHES "^[0-9]+" AND CMAKE_MATCH_0 LESS 80)
+        message(FATAL_ERROR "dbc_add_model(${target}): CUDA_ARCHITECTURES ${architecture}: kernels need the tensor cores of sm_80 or later")
       endif()
     endforeach()
-    list(TRANSFORM A_CUDA_ARCHITECTURES PREPEND sm_ OUTPUT_VARIABLE cards)
-    list(JOIN cards " " cards)
+    list(TRANSFORM A_CUDA_ARCHITECTURES PREPEND sm_ OUTPUT_VARIABLE architectures)
+    list(JOIN architectures " " architectures)
     set_target_properties(${target} PROPERTIES
       CUDA_ARCHITECTURES "${A_CUDA_ARCHITECTURES}" CUDA_STANDARD 17 CUDA_STANDARD_REQUIRED ON)
     # Results rely on the first; kernels call constexpr functions of the C++ library by the second.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false --expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra>)
-    target_compile_definitions(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:DBC_CUDA_ARCHITECTURES="${cards}">)
+    target_compile_definitions(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:DBC_CUDA_ARCHITECTURES="${architectures}">)
   endif()
   target_link_libraries(${target} PUBLIC dbc::runtime)
   if(cuda AND A_GPU_BLAS AND NOT A_GPU_BLAS STREQUAL "never")

@@ -101,7 +101,7 @@ llvm::Expected<DeviceConstants> readDevice(const std::string &folder, const std:
     const bool counts = into == &device.processors || into == &device.threads_per_processor ||
                         into == &device.shared_bytes_per_processor;
     if (counts && (*value < 1 || *value > 1e9 || *value != std::floor(*value)))
-      return llvm::createStringError(file + ": `" + name + "` needs a whole number from 1 to 1000000000");
+      return llvm::createStringError(file + ": `" + name + "` needs an integer from 1 to 1000000000");
     if (*value < 1e-9 || *value > 1e18)
       return llvm::createStringError(file + ": `" + name + "` needs a `value` from 1e-9 to 1e18");
     *into = *value;

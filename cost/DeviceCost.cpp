@@ -11,16 +11,16 @@ namespace dbc::cost {
 
 //===-- Prediction --------------------------------------------------------------------------------------===//
 
-bool LoopShape::keepsOn(const DeviceConstants &device) const {
-  return kept > 0 && double(shared + kept) <= device.shared_bytes_per_processor &&
+bool LoopShape::isResidentOn(const DeviceConstants &device) const {
+  return residentBytes > 0 && double(shared + residentBytes) <= device.shared_bytes_per_processor &&
          double(tiles) <= device.processors;
 }
 
 static int64_t up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 static double workOf(const DeviceConstants &device, const KernelShape &kernel, int64_t rows, int64_t block,
-                     bool inLoop, int64_t teams) {
-  const int64_t processors = static_cast<int64_t>(device.processors), own = up(rows, teams);
+                     bool inLoop, int64_t blockGroups) {
+  const int64_t processors = static_cast<int64_t>(device.processors), own = up(rows, blockGroups);
   const int64_t units = up(rows, own) * up(own, block) * kernel.tiles;
   const int64_t each = up(units, processors);
   const int64_t most = std::min(own, block); // rows of the fullest block
@@ -28,15 +28,15 @@ static double workOf(const DeviceConstants &device, const KernelShape &kernel, i
   const double hertz = device.clock_ghz * 1e9;
   const double share = std::min(device.l2_bytes_per_clock,
                                 device.l2_bytes_per_second / hertz / double(std::min(units, processors)));
-  const bool keeps = inLoop && kernel.whole.keepsOn(device);
+  const bool weightsShared = inLoop && kernel.persistent.isResidentOn(device);
   double mac = 0, weights = 0, chain = 0; // clocks
   for (const ProductShape &product : kernel.products) {
     const double matrix = double(product.outputs) * double(product.inputs);
     const bool plain = product.instruction == "ffma";
-    mac += double(plain ? most : up(most, cuda::kUnitRows) * cuda::kUnitRows) * matrix /
+    mac += double(plain ? most : up(most, cuda::kMTile) * cuda::kMTile) * matrix /
            device.rate(product.instruction);
     weights += (product.shared ? 1 : double(most)) * matrix * sizeof(float) /
-               (keeps && product.kept ? device.shared_bytes_per_clock : share);
+               (weightsShared && product.resident ? device.shared_bytes_per_clock : share);
     if (plain)
       chain += double(up(up(most, product.rowsAtOnce) * product.outputs, kernel.threads)) *
                double(product.inputs) * device.product_step_clocks;
@@ -47,12 +47,12 @@ static double workOf(const DeviceConstants &device, const KernelShape &kernel, i
   // Each tile reads its operands, and writes what is its own.
   const double bytes =
       double(most) * (double(kernel.bytesRead) + double(kernel.bytesWritten) / double(kernel.tiles)) / share;
-  const bool wide = block != kernel.rows;
+  const bool largeM = block != kernel.rows;
   double resident = std::min(device.threads_per_processor / double(kernel.threads),
-                             double(wide ? kernel.wideResident : kernel.resident));
-  const int64_t shared =
-      wide ? kernel.wideShared
-           : std::max(kernel.shared, inLoop ? kernel.whole.shared : 0) + (keeps ? kernel.whole.kept : 0);
+                             double(largeM ? kernel.largeMResident : kernel.resident));
+  const int64_t shared = largeM ? kernel.largeMShared
+                                : std::max(kernel.shared, inLoop ? kernel.persistent.shared : 0) +
+                                      (weightsShared ? kernel.persistent.residentBytes : 0);
   if (shared > 0)
     resident = std::min(resident, device.shared_bytes_per_processor / double(shared));
   const double rounds = double(up(each, std::max<int64_t>(1, static_cast<int64_t>(resident))));
@@ -60,96 +60,97 @@ static double workOf(const DeviceConstants &device, const KernelShape &kernel, i
   return clocks / (device.clock_ghz * 1e3) + rounds * device.tile_us;
 }
 
-/// Whether a launch of its own has wide tiles.
-static bool isWide(const KernelShape &kernel, int64_t rows) {
-  return kernel.wide > 0 && up(rows, kernel.wide) * kernel.tiles >= cuda::kWideBlocks;
+/// Whether a launch of its own has large-M tiles.
+static bool isLargeM(const KernelShape &kernel, int64_t rows) {
+  return kernel.largeM > 0 && up(rows, kernel.largeM) * kernel.tiles >= cuda::kLargeMBlocks;
 }
 
 double workOf(const DeviceConstants &device, const KernelShape &kernel, int64_t rows, bool inLoop,
-              int64_t teams) {
+              int64_t blockGroups) {
   if (rows <= 0)
     return 0;
-  return workOf(device, kernel, rows, !inLoop && isWide(kernel, rows) ? kernel.wide : kernel.rows, inLoop,
-                teams);
+  return workOf(device, kernel, rows, !inLoop && isLargeM(kernel, rows) ? kernel.largeM : kernel.rows, inLoop,
+                blockGroups);
 }
 
-/// Teams of blocks that inputs are dealt to, see dbc::cuda::Context::teams.
-static int64_t teamsOf(const DeviceConstants &device, const ProgramShape &program, int64_t inputs) {
+/// Block groups that inputs are distributed to, see dbc::cuda::Context::block_groups.
+static int64_t blockGroupsOf(const DeviceConstants &device, const ProgramShape &program, int64_t inputs) {
   int64_t tiles = 1;
   for (const KernelShape &kernel : program.kernels)
     if (kernel.loop >= 0)
       tiles = std::max(tiles, kernel.tiles);
   return std::clamp<int64_t>(std::min(static_cast<int64_t>(device.processors) / tiles, inputs), 1,
-                             cuda::kMostTeams);
+                             cuda::kMaxBlockGroups);
 }
 
-/// How many ticks at the beginning of each loop are launches of their own, see dbc::cuda::Context::apart.
-static std::vector<size_t> apartOf(const ProgramShape &program,
-                                   const std::vector<std::vector<int32_t>> &ticks) {
-  std::vector<size_t> apart;
-  std::vector<std::vector<bool>> wide; // of each loop its ticks
+/// How many time steps at the beginning of each loop are launches of their own, see
+/// dbc::cuda::Context::launched_prefix.
+static std::vector<size_t> launchedPrefixes(const ProgramShape &program,
+                                            const std::vector<std::vector<int32_t>> &timeSteps) {
+  std::vector<size_t> prefixes;
+  std::vector<std::vector<bool>> largeM; // of each loop its time steps
   for (size_t k = 0; k < program.kernels.size(); ++k) {
     const KernelShape &kernel = program.kernels[k];
     if (kernel.loop < 0)
       continue;
-    wide.resize(std::max(wide.size(), size_t(kernel.loop) + 1));
-    std::vector<bool> &loop = wide[kernel.loop];
-    loop.resize(ticks[k].size());
-    for (size_t tick = 0; tick < ticks[k].size(); ++tick)
-      loop[tick] = loop[tick] || isWide(kernel, ticks[k][tick]);
+    largeM.resize(std::max(largeM.size(), size_t(kernel.loop) + 1));
+    std::vector<bool> &loop = largeM[kernel.loop];
+    loop.resize(timeSteps[k].size());
+    for (size_t timeStep = 0; timeStep < timeSteps[k].size(); ++timeStep)
+      loop[timeStep] = loop[timeStep] || isLargeM(kernel, timeSteps[k][timeStep]);
   }
-  for (const std::vector<bool> &loop : wide)
-    apart.push_back(std::find(loop.begin(), loop.end(), false) - loop.begin());
-  return apart;
+  for (const std::vector<bool> &loop : largeM)
+    prefixes.push_back(std::find(loop.begin(), loop.end(), false) - loop.begin());
+  return prefixes;
 }
 
 Prediction predict(const DeviceConstants &device, const ProgramShape &program,
-                   const std::vector<std::vector<int32_t>> &ticks, int64_t inputs) {
+                   const std::vector<std::vector<int32_t>> &timeSteps, int64_t inputs) {
   Prediction prediction;
-  prediction.teams = teamsOf(device, program, inputs);
+  prediction.blockGroups = blockGroupsOf(device, program, inputs);
   prediction.us.fill(device.start_us);
   std::vector<bool> begun; // of loops
-  const std::vector<size_t> allApart = apartOf(program, ticks);
+  const std::vector<size_t> prefixes = launchedPrefixes(program, timeSteps);
   const double meet = device.grid_barrier_us + 2 * device.l2_latency_us;
   for (size_t k = 0; k < program.kernels.size(); ++k) {
     const KernelShape &kernel = program.kernels[k];
     KernelPrediction found;
-    const size_t apart = kernel.loop >= 0 ? allApart[kernel.loop] : 0;
-    int64_t launchedApart = 0;
-    for (size_t tick = 0; tick < ticks[k].size(); ++tick) {
-      const int32_t rows = ticks[k][tick];
+    const size_t prefix = kernel.loop >= 0 ? prefixes[kernel.loop] : 0;
+    int64_t prefixLaunches = 0;
+    for (size_t timeStep = 0; timeStep < timeSteps[k].size(); ++timeStep) {
+      const int32_t rows = timeSteps[k][timeStep];
       const double work = workOf(device, kernel, rows);
       PathTimes us{};
       if (rows > 0) {
-        ++found.ticks;
+        ++found.timeSteps;
         found.rows += rows;
         us.fill(std::max(device.host_launch_us, device.launch_us + work));
       }
       us[size_t(DevicePath::Graph)] =
           program.graph ? device.graph_node_us + work : us[size_t(DevicePath::Levels)];
-      if (tick < apart) {
-        launchedApart += rows > 0;
-        found.apart += us[size_t(DevicePath::Loops)];
+      if (timeStep < prefix) {
+        prefixLaunches += rows > 0;
+        found.prefix += us[size_t(DevicePath::Loops)];
       } else if (kernel.loop >= 0) {
-        us[size_t(DevicePath::Loops)] = (!kernel.awaits ? meet
-                                         : rows > 0     ? device.word_us
-                                                        : 0) +
-                                        workOf(device, kernel, rows, /*inLoop=*/true, prediction.teams);
+        us[size_t(DevicePath::Loops)] = (!kernel.syncsElements ? meet
+                                         : rows > 0            ? device.word_us
+                                                               : 0) +
+                                        workOf(device, kernel, rows, /*inLoop=*/true, prediction.blockGroups);
       }
       for (size_t path = 0; path < us.size(); ++path)
         found.us[path] += us[path];
     }
-    std::array<int64_t, 3> launches = {found.ticks, found.ticks, found.ticks};
+    std::array<int64_t, 3> launches = {found.timeSteps, found.timeSteps, found.timeSteps};
     if (kernel.loop >= 0) {
       begun.resize(std::max(begun.size(), size_t(kernel.loop) + 1));
-      const bool first = !begun[kernel.loop] && ticks[k].size() > apart;
+      const bool first = !begun[kernel.loop] && timeSteps[k].size() > prefix;
       begun[kernel.loop] = begun[kernel.loop] || first;
-      launches[size_t(DevicePath::Loops)] = launchedApart + first;
+      launches[size_t(DevicePath::Loops)] = prefixLaunches + first;
       if (first)
         found.us[size_t(DevicePath::Loops)] += device.launch_us;
-      if (first && kernel.whole.keepsOn(device)) // every processor reads what it keeps
+      if (first && kernel.persistent.isResidentOn(device)) // every processor reads what is resident there
         found.us[size_t(DevicePath::Loops)] +=
-            double(kernel.whole.kept) * device.processors / device.l2_bytes_per_second * 1e6;
+            double(kernel.persistent.residentBytes) * device.processors / device.l2_bytes_per_second * 1e6;
     }
     for (size_t path = 0; path < launches.size(); ++path) {
       prediction.us[path] += found.us[path];
@@ -173,16 +174,16 @@ Prediction mean(const std::vector<Prediction> &batches) {
   Prediction sum;
   const auto count = static_cast<int64_t>(batches.size());
   for (const Prediction &batch : batches) {
-    sum.teams = std::max(sum.teams, batch.teams);
+    sum.blockGroups = std::max(sum.blockGroups, batch.blockGroups);
     sum.kernels.resize(batch.kernels.size());
     for (size_t path = 0; path < sum.us.size(); ++path) {
       sum.us[path] += batch.us[path] / double(count);
       sum.launches[path] += batch.launches[path];
     }
     for (size_t k = 0; k < batch.kernels.size(); ++k) {
-      sum.kernels[k].ticks += batch.kernels[k].ticks;
+      sum.kernels[k].timeSteps += batch.kernels[k].timeSteps;
       sum.kernels[k].rows += batch.kernels[k].rows;
-      sum.kernels[k].apart += batch.kernels[k].apart / double(count);
+      sum.kernels[k].prefix += batch.kernels[k].prefix / double(count);
       for (size_t path = 0; path < sum.us.size(); ++path)
         sum.kernels[k].us[path] += batch.kernels[k].us[path] / double(count);
     }
@@ -192,7 +193,7 @@ Prediction mean(const std::vector<Prediction> &batches) {
   for (int64_t &launches : sum.launches)
     share(launches);
   for (KernelPrediction &kernel : sum.kernels) {
-    share(kernel.ticks);
+    share(kernel.timeSteps);
     share(kernel.rows);
   }
   return sum;
@@ -207,7 +208,7 @@ llvm::StringRef nameOf(DevicePath path) {
 static const char *meaningOf(DevicePath path) {
   return path == DevicePath::Levels  ? "a launch for each level and step"
          : path == DevicePath::Graph ? "all launches as one graph"
-                                     : "a launch for a whole loop where that can be";
+                                     : "a launch of a persistent kernel for a loop where that can be";
 }
 
 void print(llvm::raw_ostream &out, const DeviceConstants &device, const ProgramShape &program,
@@ -219,27 +220,27 @@ void print(llvm::raw_ostream &out, const DeviceConstants &device, const ProgramS
   size_t width = sizeof("with the start of a batch") - 1;
   for (const KernelShape &kernel : program.kernels)
     width = std::max(width, kernel.name.size());
-  auto line = [&](llvm::StringRef name, const std::string &ticks, const std::string &rows,
+  auto line = [&](llvm::StringRef name, const std::string &timeSteps, const std::string &rows,
                   const PathTimes &us) {
-    out << "  " << llvm::left_justify(name, width) << llvm::right_justify(ticks, 8)
+    out << "  " << llvm::left_justify(name, width) << llvm::right_justify(timeSteps, 12)
         << llvm::right_justify(rows, 9);
     for (double each : us)
       out << llvm::format("%10.1f", each);
     out << "\n";
   };
-  out << "  " << llvm::left_justify("", width) << "   ticks     rows";
+  out << "  " << llvm::left_justify("", width) << "  time steps     rows";
   for (DevicePath path : kDevicePaths)
     out << llvm::right_justify(nameOf(path), 10);
   out << "\n";
   for (auto [kernel, found] : llvm::zip(program.kernels, prediction.kernels))
-    line(kernel.name, std::to_string(found.ticks), std::to_string(found.rows), found.us);
+    line(kernel.name, std::to_string(found.timeSteps), std::to_string(found.rows), found.us);
   line("with the start of a batch", "", "", prediction.us);
   const DevicePath choice = prediction.choice();
   out << "  the choice is " << nameOf(choice) << ", " << meaningOf(choice) << ": "
       << prediction.launches[size_t(choice)]
       << (prediction.launches[size_t(choice)] == 1 ? " launch, " : " launches, ")
-      << (choice == DevicePath::Loops && prediction.teams > 1
-              ? "inputs dealt to " + std::to_string(prediction.teams) + " teams of blocks, "
+      << (choice == DevicePath::Loops && prediction.blockGroups > 1
+              ? "inputs distributed to " + std::to_string(prediction.blockGroups) + " block groups, "
               : std::string())
       << llvm::format("%.1f", prediction.us[size_t(choice)]) << " us\n";
 }
@@ -254,13 +255,20 @@ llvm::json::Value toJson(const DeviceConstants &device, const ProgramShape &prog
   };
   llvm::json::Array kernels;
   for (auto [kernel, found] : llvm::zip(program.kernels, prediction.kernels))
-    kernels.push_back(llvm::json::Object{
-        {"name", kernel.name}, {"ticks", found.ticks}, {"rows", found.rows}, {"us", byPath(found.us)}});
-  return llvm::json::Object{{"entry", program.entry},        {"device", device.device},
-                            {"constants", device.count},     {"measured_constants", device.measured},
-                            {"batches", prediction.batches}, {"kernels", std::move(kernels)},
-                            {"us", byPath(prediction.us)},   {"launches", byPath(prediction.launches)},
-                            {"teams", prediction.teams},     {"choice", nameOf(prediction.choice())}};
+    kernels.push_back(llvm::json::Object{{"name", kernel.name},
+                                         {"time_steps", found.timeSteps},
+                                         {"rows", found.rows},
+                                         {"us", byPath(found.us)}});
+  return llvm::json::Object{{"entry", program.entry},
+                            {"device", device.device},
+                            {"constants", device.count},
+                            {"measured_constants", device.measured},
+                            {"batches", prediction.batches},
+                            {"kernels", std::move(kernels)},
+                            {"us", byPath(prediction.us)},
+                            {"launches", byPath(prediction.launches)},
+                            {"block_groups", prediction.blockGroups},
+                            {"choice", nameOf(prediction.choice())}};
 }
 
 } // namespace dbc::cost

@@ -3,25 +3,27 @@
 // The cost model of a device: how long a batch takes, stage by stage, on each path. It knows constants of the
 // device, which can be measured, the shapes of the kernels and the rows of each level of the batch.
 //
-// A batch takes `start_us` and the sum over its ticks (levels, steps; a stage that runs once has one). A tick
-// of a stage cuts its rows into blocks x tiles units of work, which the device's processors share. With
-// `each` units on the busiest processor and as many rounds as it takes with those that are resident at once:
+// A batch takes `start_us` and the sum over its time steps (levels, steps; a stage that runs once has one). A
+// time step of a stage cuts its rows into blocks x tiles units of work, which the device's processors share.
+// With `each` units on the busiest processor and as many rounds as it takes with those that are resident at
+// once:
 //
 //   wait + max(each x max(mac / rate, weight bytes / share of L2, row bytes / share of L2), rounds x chain)
 //        + rounds x tile_us
 //
 // `chain` is what one thread does one behind the other. `wait` is that of the path:
-//   levels   a launch a tick: launch_us; and the host is no faster than host_launch_us
+//   levels   a launch a time step: launch_us; and the host is no faster than host_launch_us
 //   graph    the same launches as nodes of one CUDA graph: graph_node_us; also where the stage has no
-//            rows, as a graph serves all batches with as many ticks. Where there can be none the launches
-//            stay
-//   loops    a launch for a whole loop, where the report says that it can be one. In it word_us a tick with
-//            rows where blocks wait for numbers; else grid_barrier_us and two latencies a tick, also where
-//            the stage has no rows. Weights that blocks keep are read once, and then from shared memory, if
-//            a processor has room for them; fewer blocks are resident at once then.
-//            Inputs are dealt to teams of blocks: as many as have a block for each tile of the loops' stages,
-//            but no more than there are inputs; units of work are those of all teams, each with its share of
-//            the rows. Ticks at a loop's beginning that are wide are launches of their own
+//            rows, as a graph serves all batches with as many time steps. Where there can be none the
+//            launches stay
+//   loops    a launch of a persistent kernel for a loop, where the report says so. In it word_us a time step
+//            with rows where blocks wait for elements; else grid_barrier_us and two latencies a time step,
+//            also where the stage has no rows. Resident weights are read once, and then from shared
+//            memory, if a processor has room for them; fewer blocks are resident at once then.
+//            Inputs are distributed to block groups: as many as have a block for each tile of the loops'
+//            stages, but no more than there are inputs; units of work are those of all groups, each with its
+//            share of the rows. Time steps at a loop's beginning that fill large-M tiles are launches of
+//            their own
 // Copies to and from the device are not counted.
 #pragma once
 
@@ -37,11 +39,12 @@ namespace dbc::cost {
 
 /// A product of a kernel.
 struct ProductShape {
-  int64_t outputs = 0, inputs = 0; ///< of a row and a tile; on the matrix units with what fills their blocks
+  int64_t outputs = 0, inputs = 0; ///< of a row and a tile; on the tensor cores with what fills their tiles
   std::string instruction;
   int64_t rowsAtOnce = 1; ///< plain products: rows of which one thread takes an output at once
   bool shared = false;    ///< all rows of a block read the same weights, else each has a matrix of its own
-  bool kept = false;      ///< they are among what a block keeps in shared memory for a whole loop
+  bool resident =
+      false; ///< they are among the weights that are resident in shared memory in a persistent kernel
 };
 /// Work that the threads of a block share: `elements` a row, or a tile of a row; each of `operations` that
 /// one thread does one behind the other. A row that is a warp's has one for each of its lanes.
@@ -51,35 +54,35 @@ struct ElementsShape {
 
 /// A loop that may be one launch.
 struct LoopShape {
-  int64_t shared = 0; ///< of a block: bytes of shared memory for its stages
-  int64_t kept = 0;   ///< bytes there of the matrices that it keeps, each once
-  int64_t tiles = 1;  ///< of these matrices, at most: a team has a block for each, or keeps none
+  int64_t shared = 0;        ///< of a block: bytes of shared memory for its stages
+  int64_t residentBytes = 0; ///< there of the matrices that are resident, each once
+  int64_t tiles = 1;         ///< of these matrices, at most: a block group has a block for each, or none is
 
-  /// Whether blocks keep them on the device.
-  bool keepsOn(const DeviceConstants &device) const;
+  /// Whether they are resident on the device.
+  bool isResidentOn(const DeviceConstants &device) const;
 };
 
 /// What a block of threads does for a stage.
 struct KernelShape {
   std::string name;                ///< of the stage
   int64_t rows = 1, tiles = 1;     ///< of a block; blocks share tiles
-  int64_t wide = 0;                ///< rows of a block in a launch of many; 0: the same
+  int64_t largeM = 0;              ///< rows of a block in a launch of many; 0: the same
   int64_t threads = 1, shared = 0; ///< of a block; bytes of shared memory
   int64_t resident = 1;            ///< blocks that a processor's registers are for at once
-  int64_t wideShared = 0, wideResident = 1;
+  int64_t largeMShared = 0, largeMResident = 1;
   int64_t bytesRead = 0, bytesWritten = 0; ///< for a row, without weights
   std::vector<ProductShape> products;
   std::vector<ElementsShape> elements;
-  int32_t loop = -1;   ///< number of the loop that may be one launch; -1: a launch each tick
-  LoopShape whole;     ///< that loop
-  bool awaits = false; ///< there blocks wait for the numbers that they need
+  int32_t loop = -1;          ///< number of the loop that may be one launch; -1: a launch each time step
+  LoopShape persistent;       ///< that loop
+  bool syncsElements = false; ///< there blocks wait for the elements that they need
 };
 
 /// An entry or loss.
 struct ProgramShape {
   std::string entry;
   std::vector<KernelShape> kernels; ///< in the order in which they run
-  bool keeps = false;               ///< computed values say which rows there are
+  bool masked = false;              ///< computed values say which rows are active
   bool graph = true;                ///< all launches can be one graph
 };
 
@@ -92,9 +95,9 @@ llvm::StringRef nameOf(DevicePath path);
 using PathTimes = std::array<double, 3>;
 
 struct KernelPrediction {
-  int64_t ticks = 0, rows = 0; ///< with rows; in all
+  int64_t timeSteps = 0, rows = 0; ///< with rows; in all
   PathTimes us{};
-  double apart = 0; ///< of `us` in loops: ticks at the beginning of one that are launches of their own
+  double prefix = 0; ///< of `us` in loops: time steps at the beginning of one that are launches of their own
 };
 
 /// What a batch takes.
@@ -103,22 +106,22 @@ struct Prediction {
   PathTimes us{};                        ///< in all, with the start
   int64_t batches = 1;                   ///< whose mean it is
   std::array<int64_t, 3> launches{};     ///< on each path, of kernels and graphs
-  int64_t teams = 1;                     ///< in loops; of several batches the most
+  int64_t blockGroups = 1;               ///< in loops; of several batches the most
 
   /// The path that takes the least time; of equals the one with the fewest launches.
   DevicePath choice() const;
 };
 
-/// What one tick of `rows` rows takes without waiting, in microseconds; 0 without rows. More rows never take
-/// less, but where a launch's tiles become wide. In a whole loop weights are where they are kept, and rows
-/// are shared by so many teams.
+/// What one time step of `rows` rows takes without waiting, in microseconds; 0 without rows. More rows never
+/// take less, but where a launch has large-M tiles. In a persistent kernel weights are where they are
+/// resident, and rows are shared by so many block groups.
 double workOf(const DeviceConstants &device, const KernelShape &kernel, int64_t rows, bool inLoop = false,
-              int64_t teams = 1);
+              int64_t blockGroups = 1);
 
-/// Predicts a batch of so many inputs. `ticks` has the rows of each tick of each kernel; those of a loop's
-/// kernels are equally many, with 0 where a tick has none.
+/// Predicts a batch of so many inputs. `timeSteps` has the rows of each time step of each kernel; those of a
+/// loop's kernels are equally many, with 0 where a time step has none.
 Prediction predict(const DeviceConstants &device, const ProgramShape &program,
-                   const std::vector<std::vector<int32_t>> &ticks, int64_t inputs = 1);
+                   const std::vector<std::vector<int32_t>> &timeSteps, int64_t inputs = 1);
 
 /// The mean of several batches.
 Prediction mean(const std::vector<Prediction> &batches);

@@ -20,7 +20,7 @@ static std::optional<int64_t> constant(Value value) {
 /// as one iteration.
 static int64_t operationsOf(Block &block) {
   constexpr int64_t kFunction = 20; // of exp, tanh and the like
-  constexpr int64_t kMeeting = 10;  // of a warp's lanes, which put together what they have in five steps
+  constexpr int64_t kMeeting = 10;  // of a warp's lanes, which combine what they have in five steps
   int64_t operations = 0;
   for (Operation &op : block) {
     if (isa<arith::ConstantOp>(op) || op.hasTrait<OpTrait::IsTerminator>())
@@ -62,17 +62,17 @@ static int64_t elementsOf(Value count) {
   return times ? constant(times.getRhs()).value_or(1) : 1;
 }
 
-// The compiler plans for the matrix units and blocks of threads that the runtime has.
-static_assert(kernel::kStrip == cuda::kStrip && kernel::kBlock == cuda::kBlock &&
-              kernel::kUnitRows == cuda::kUnitRows && kernel::kWarps == cuda::kWarps &&
-              kernel::kLanes == cuda::kWarp && kernel::kWideRows == cuda::kWideRows);
+// The compiler plans for the tensor cores and blocks of threads that the runtime has.
+static_assert(kernel::kNTile == cuda::kNTile && kernel::kKTile == cuda::kKTile &&
+              kernel::kMTile == cuda::kMTile && kernel::kWarps == cuda::kWarps &&
+              kernel::kLanes == cuda::kWarp && kernel::kLargeMRows == cuda::kLargeMRows);
 
 /// Of a product with a matrix.
 static ProductShape shapeOf(kernel::ProductOp product, SymbolTable &names) {
   constexpr int64_t kRowsAtOnce = 4; // dbc/cuda/products.h: rows that share each load of a weight
   auto weights = names.lookup<kernel::WeightsOp>(product.getWeights());
   if (product.getSums())
-    return {weights.getStripCount() * kernel::kStrip, weights.getBlockCount() * kernel::kBlock,
+    return {weights.getNTileCount() * kernel::kNTile, weights.getKTileCount() * kernel::kKTile,
             kernel::stringifyInstruction(weights.getContract()->getInstruction()).str(), 1, true};
   const bool one = !weights.getTables();
   const int64_t outputs =
@@ -84,16 +84,16 @@ static KernelShape shapeOf(kernel::FuncOp func, SymbolTable &names) {
   KernelShape shape;
   shape.name = func.getStageName().str();
   shape.threads = cuda::kThreads;
-  shape.wide = func.getWide().value_or(0);
+  shape.largeM = func.getLargeM().value_or(0);
   shape.tiles = func.getTiles().value_or(1);
   shape.bytesRead =
       func.getRealsRead().value_or(0) * int64_t(sizeof(float)) + func.getBytesRead().value_or(0);
   shape.bytesWritten =
       func.getRealsWritten().value_or(0) * int64_t(sizeof(float)) + func.getBytesWritten().value_or(0);
   shape.shared = kernel::blockBytes(func, kernel::Memory::Shared, sizeof(float));
-  shape.wideShared = kernel::blockBytes(func, kernel::Memory::Shared, sizeof(float), shape.wide > 0);
+  shape.largeMShared = kernel::blockBytes(func, kernel::Memory::Shared, sizeof(float), shape.largeM > 0);
   shape.resident = kernel::residentBlocks(func, sizeof(float));
-  shape.wideResident = kernel::residentBlocks(func, sizeof(float), shape.wide > 0);
+  shape.largeMResident = kernel::residentBlocks(func, sizeof(float), shape.largeM > 0);
   func.walk([&](Operation *op) {
     if (auto gemm = dyn_cast<kernel::GemmOp>(op)) {
       // As if a library had tiles of 128 x 128, of which each thread has 64 sums. Not measured.
@@ -126,26 +126,26 @@ static KernelShape shapeOf(kernel::FuncOp func, SymbolTable &names) {
   return shape;
 }
 
-/// A loop that may be one launch, and what its blocks keep of a kernel's matrices in it.
+/// A loop that may be one launch, and which of a kernel's matrices are resident in it.
 static void putIn(Operation &loop, kernel::FuncOp func, SymbolTable &names, KernelShape &kernel) {
-  llvm::SmallSetVector<Attribute, 4> keeps;
+  llvm::SmallSetVector<Attribute, 4> resident;
   loop.walk([&](kernel::CopyAsyncOp copy) {
-    if (!keeps.insert(copy.getWeightsAttr()))
+    if (!resident.insert(copy.getWeightsAttr()))
       return;
     auto matrix = names.lookup<kernel::WeightsOp>(copy.getWeights());
-    kernel.whole.kept += matrix.getTileBytes();
-    kernel.whole.tiles = std::max(kernel.whole.tiles, matrix.getTileCount());
+    kernel.persistent.residentBytes += matrix.getTileBytes();
+    kernel.persistent.tiles = std::max(kernel.persistent.tiles, matrix.getTileCount());
   });
   loop.walk([&](kernel::LaunchOp launch) {
     auto stage = names.lookup<kernel::FuncOp>(launch.getFunc());
-    kernel.whole.shared =
-        std::max(kernel.whole.shared, kernel::blockBytes(stage, kernel::Memory::Shared, sizeof(float)));
+    kernel.persistent.shared =
+        std::max(kernel.persistent.shared, kernel::blockBytes(stage, kernel::Memory::Shared, sizeof(float)));
   });
   size_t number = 0; // products of two matrices of a row are none of a matrix
   func.walk([&](Operation *op) {
     auto product = dyn_cast<kernel::ProductOp>(op);
     if (product)
-      kernel.products[number].kept = keeps.contains(product.getWeightsAttr());
+      kernel.products[number].resident = resident.contains(product.getWeightsAttr());
     number += isa<kernel::ProductOp, kernel::MultiplyOp>(op);
   });
 }
@@ -158,22 +158,24 @@ std::vector<ProgramShape> shapesOf(ModuleOp kernels) {
     SymbolTable names(program);
     SmallVector<Operation *> loops;
     program.walk([&](Operation *op) {
-      // What the host decides in the course of a run cannot be in a graph; else `apart` says why not.
-      shape.keeps |= isa<kernel::KeepOp>(op);
+      // What the host decides in the course of a run cannot be in a graph; else `no_graph_reason` says why
+      // not.
+      shape.masked |= isa<kernel::MaskOp>(op);
       auto run = dyn_cast<kernel::RunOp>(op);
-      if (isa<kernel::KeepOp>(op) || (run && run.getApart()))
+      if (isa<kernel::MaskOp>(op) || (run && run.getNoGraphReason()))
         shape.graph = false;
       auto launch = dyn_cast<kernel::LaunchOp>(op);
       if (!launch)
         return;
       auto func = names.lookup<kernel::FuncOp>(launch.getFunc());
-      if (names.lookup<kernel::SpaceOp>(*func.getSpace()).getKind() == kernel::SpaceKind::Model)
+      if (names.lookup<kernel::IndexSetOp>(*func.getIndexSet()).getKind() == kernel::IndexSetKind::Model)
         return;
       KernelShape kernel = shapeOf(func, names);
       for (Operation *loop = launch->getParentOp(); loop != program; loop = loop->getParentOp())
-        if (auto ticks = dyn_cast<kernel::TickLoopInterface>(loop); ticks && ticks.getPersistent()) {
+        if (auto timeStepLoop = dyn_cast<kernel::TimeStepLoopInterface>(loop);
+            timeStepLoop && timeStepLoop.getPersistent()) {
           putIn(*loop, func, names, kernel);
-          kernel.awaits = ticks.getAwaits().has_value();
+          kernel.syncsElements = timeStepLoop.getSyncs().has_value();
           if (!is_contained(loops, loop))
             loops.push_back(loop);
           kernel.loop = static_cast<int32_t>(llvm::find(loops, loop) - loops.begin());

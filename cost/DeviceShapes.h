@@ -9,7 +9,7 @@
 namespace dbc::cost {
 
 /// The shapes of all programs of a `kernel` module that the whole pipeline for a GPU has gone over; not of
-/// kernels that run when the model is made. Numbers are f32.
+/// kernels that run when the model is made. Elements are f32.
 std::vector<ProgramShape> shapesOf(mlir::ModuleOp kernels);
 
 } // namespace dbc::cost

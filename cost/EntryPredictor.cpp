@@ -23,12 +23,12 @@ size_t EntryPredictor::stageOf(const KernelShape &kernel, const std::vector<Stag
 
 Prediction EntryPredictor::predict(const LaunchLog &log, const std::vector<StageProfile> &stages,
                                    int64_t inputs) const {
-  std::vector<std::vector<int32_t>> ticks;
+  std::vector<std::vector<int32_t>> timeSteps;
   for (const KernelShape &kernel : program_.kernels) {
     const size_t stage = stageOf(kernel, stages);
-    ticks.push_back(stage < log.rows.size() ? log.rows[stage] : std::vector<int32_t>());
+    timeSteps.push_back(stage < log.rows.size() ? log.rows[stage] : std::vector<int32_t>());
   }
-  return cost::predict(device_, program_, ticks, inputs);
+  return cost::predict(device_, program_, timeSteps, inputs);
 }
 
 void EntryPredictor::add(const LaunchLog &log, const std::vector<StageProfile> &stages, int64_t inputs,
@@ -52,8 +52,8 @@ void EntryPredictor::add(const LaunchLog &log, const std::vector<StageProfile> &
     }
     if (static_cast<size_t>(kernel.loop) == first.size()) // they are numbered as they come
       first.push_back(stage);
-    own += found.apart;
-    sum.stages_us[first[kernel.loop]] += us - found.apart;
+    own += found.prefix;
+    sum.stages_us[first[kernel.loop]] += us - found.prefix;
   }
 }
 

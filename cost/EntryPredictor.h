@@ -19,7 +19,7 @@ public:
   const DeviceConstants &device() const { return device_; }
   const ProgramShape &program() const { return program_; }
   /// Of a run of the entry, on the CPU or a device: its launches, the stages of its profile, and how many
-  /// inputs it had; 1 where they share instances, as they are dealt to teams of blocks like one.
+  /// inputs it had; 1 where they share instances, as they are distributed to block groups like one.
   Prediction predict(const LaunchLog &log, const std::vector<StageProfile> &stages, int64_t inputs) const;
 
   /// Adds what a run on a device is predicted to take on the path that it took to `sum`, stage by stage as it

@@ -19,18 +19,18 @@ static_assert(codegen::kCounterBytes == cuda::kCounters * sizeof(int32_t) &&
 static ProductReport reportProduct(kernel::ProductOp product, SymbolTable &names) {
   auto matrix = names.lookup<kernel::WeightsOp>(product.getWeights());
   ProductReport report{matrix.getSymName().drop_front(StringRef("packed.").size()).str(),
-                       dyn::sourcePlace(product.getLoc()), ""};
+                       dyn::sourceLocation(product.getLoc()), ""};
   report.bias = matrix.getInit().has_value();
   if (product.getSums()) {
     report.instruction = kernel::stringifyInstruction(matrix.getContract()->getInstruction()).str();
-    report.chunks = matrix.getContract()->getChunks();
+    report.slices = matrix.getContract()->getSlices();
   }
   return report;
 }
 
 static ProductReport reportGemm(kernel::GemmOp gemm, SymbolTable &names) {
   ProductReport report{gemm.getWeights().drop_front(StringRef("matrix.").size()).str(),
-                       dyn::sourcePlace(gemm.getLoc()), gemm.getTf32() ? "tf32" : ""};
+                       dyn::sourceLocation(gemm.getLoc()), gemm.getTf32() ? "tf32" : ""};
   report.bias = names.lookup<kernel::WeightsOp>(gemm.getWeights()).getInit().has_value();
   report.blas = true;
   return report;
@@ -44,9 +44,9 @@ static KernelReport reportKernel(kernel::FuncOp func, SymbolTable &names, int64_
   report.byRow = kernel::computesByRow(func);
   report.registers = kernel::registersOf(kernel::residentBlocks(func, realBytes));
   report.tiles = func.getTiles().value_or(1);
-  report.wide = func.getWide().value_or(0);
-  report.wideShared = kernel::blockBytes(func, kernel::Memory::Shared, realBytes, report.wide > 0);
-  report.wideRegisters = kernel::registersOf(kernel::residentBlocks(func, realBytes, report.wide > 0));
+  report.largeM = func.getLargeM().value_or(0);
+  report.largeMShared = kernel::blockBytes(func, kernel::Memory::Shared, realBytes, report.largeM > 0);
+  report.largeMRegisters = kernel::registersOf(kernel::residentBlocks(func, realBytes, report.largeM > 0));
   func.walk([&](Operation *op) {
     if (auto blocks = dyn_cast<kernel::BlocksOp>(op)) {
       report.rows = blocks.getSize();
@@ -67,31 +67,31 @@ std::vector<DeviceReport> reportKernels(ModuleOp kernels, int64_t realBytes) {
     DeviceReport report{program.getSymName().str(), {}, ""};
     SymbolTable names(program);
     program.walk([&](kernel::RunOp run) {
-      if (auto apart = run.getApart())
-        report.noGraph = apart->str();
+      if (auto reason = run.getNoGraphReason())
+        report.noGraph = reason->str();
     });
     program.walk([&](kernel::LaunchOp launch) {
       auto func = names.lookup<kernel::FuncOp>(launch.getFunc());
-      if (names.lookup<kernel::SpaceOp>(*func.getSpace()).getKind() == kernel::SpaceKind::Model)
+      if (names.lookup<kernel::IndexSetOp>(*func.getIndexSet()).getKind() == kernel::IndexSetKind::Model)
         return;
       KernelReport kernel = reportKernel(func, names, realBytes);
       kernel.launch = "once";
       for (Operation *loop = launch->getParentOp(); loop != program; loop = loop->getParentOp()) {
-        auto ticks = dyn_cast<kernel::TickLoopInterface>(loop);
-        if (!ticks)
+        auto timeStepLoop = dyn_cast<kernel::TimeStepLoopInterface>(loop);
+        if (!timeStepLoop)
           continue;
         loop->walk([&](kernel::CopyAsyncOp copy) {
           auto matrix = names.lookup<kernel::WeightsOp>(copy.getWeights());
           for (ProductReport &product : kernel.products)
             if (matrix.getSymName().drop_front(StringRef("packed.").size()) == product.matrix)
-              product.kept = matrix.getTileBytes();
+              product.residentBytes = matrix.getTileBytes();
         });
-        if (auto counts = ticks.getCounts())
-          kernel.launch = "with its whole loop; blocks wait for each other behind it, as " + counts->str();
-        else if (ticks.getPersistent())
-          kernel.launch = "with its whole loop; blocks wait for the numbers that they need";
-        else if (auto apart = ticks.getApart())
-          kernel.launch = "each time: " + apart->str();
+        if (auto reason = timeStepLoop.getBarrierReason())
+          kernel.launch = "in a persistent kernel; a barrier behind it, as " + reason->str();
+        else if (timeStepLoop.getPersistent())
+          kernel.launch = "in a persistent kernel; blocks wait for the elements that they need";
+        else if (auto whyNot = timeStepLoop.getNotPersistentReason())
+          kernel.launch = "each time: " + whyNot->str();
       }
       report.kernels.push_back(std::move(kernel));
     });
@@ -106,32 +106,32 @@ void print(llvm::raw_ostream &out, const DeviceReport &report) {
     if (kernel.rows == 0) { // no kernel of its own
       const ProductReport &product = kernel.products.front();
       out << "  " << kernel.name << ": launched " << kernel.launch << "\n    `" << product.matrix << "` ("
-          << product.place << "): by cuBLAS, " << (product.bias ? "with its bias, " : "")
+          << product.location << "): by cuBLAS, " << (product.bias ? "with its bias, " : "")
           << (product.instruction.empty() ? "" : "operands may be cut to tf32, ")
           << "in an order of its own: bits may depend on the batch\n";
       continue;
     }
-    auto either = [&](int64_t narrow, int64_t wide) {
-      return std::to_string(narrow) + (kernel.wide > 0 ? " or " + std::to_string(wide) : "");
+    auto either = [&](int64_t small, int64_t large) {
+      return std::to_string(small) + (kernel.largeM > 0 ? " or " + std::to_string(large) : "");
     };
-    out << "  " << kernel.name << ": " << either(kernel.rows, kernel.wide) << " rows a block of threads";
+    out << "  " << kernel.name << ": " << either(kernel.rows, kernel.largeM) << " rows a block of threads";
     if (kernel.tiles > 1)
       out << ", " << kernel.tiles << " tiles";
-    out << ", " << either(kernel.shared, kernel.wideShared) << " bytes shared";
+    out << ", " << either(kernel.shared, kernel.largeMShared) << " bytes shared";
     if (kernel.global > 0)
       out << " and " << kernel.global << " bytes of global memory, as they do not fit";
-    out << ", at most " << either(kernel.registers, kernel.wideRegisters) << " registers a thread";
+    out << ", at most " << either(kernel.registers, kernel.largeMRegisters) << " registers a thread";
     out << (kernel.byRow ? "; partly one thread a row" : "")
         << (kernel.byWarp ? "; partly one warp a row" : "") << "; launched " << kernel.launch << "\n";
     for (const ProductReport &product : kernel.products) {
-      out << "    `" << product.matrix << "` (" << product.place << "): ";
+      out << "    `" << product.matrix << "` (" << product.location << "): ";
       if (product.instruction.empty())
-        out << "one number at a time, not on the matrix units";
+        out << "one number at a time, not on the tensor cores";
       else
-        out << "on the matrix units, " << product.instruction << ", in " << product.chunks
-            << (product.chunks == 1 ? " chunk" : " chunks");
-      if (product.kept > 0)
-        out << "; kept for the whole loop, " << product.kept << " bytes of it in each block's shared memory";
+        out << "on the tensor cores, " << product.instruction << ", in " << product.slices
+            << (product.slices == 1 ? " split-K slice" : " split-K slices");
+      if (product.residentBytes > 0)
+        out << "; resident in each block's shared memory, " << product.residentBytes << " bytes of it";
       out << "\n";
     }
   }
@@ -144,27 +144,27 @@ llvm::json::Value toJson(const DeviceReport &report) {
   for (const KernelReport &kernel : report.kernels) {
     llvm::json::Array products;
     for (const ProductReport &product : kernel.products) {
-      llvm::json::Object object{{"matrix", product.matrix}, {"place", product.place}};
+      llvm::json::Object object{{"matrix", product.matrix}, {"location", product.location}};
       if (product.instruction.empty())
         object["instruction"] = nullptr;
       else
         object["instruction"] = product.instruction;
-      object["chunks"] = product.chunks;
+      object["slices"] = product.slices;
       object["bias"] = product.bias;
       object["blas"] = product.blas;
-      object["kept_bytes"] = product.kept;
+      object["resident_bytes"] = product.residentBytes;
       products.push_back(std::move(object));
     }
     kernels.push_back(llvm::json::Object{{"name", kernel.name},
                                          {"products", std::move(products)},
                                          {"rows", kernel.rows},
-                                         {"wide_rows", kernel.wide > 0 ? kernel.wide : kernel.rows},
+                                         {"large_m_rows", kernel.largeM > 0 ? kernel.largeM : kernel.rows},
                                          {"tiles", kernel.tiles},
                                          {"shared_bytes", kernel.shared},
-                                         {"wide_shared_bytes", kernel.wideShared},
+                                         {"large_m_shared_bytes", kernel.largeMShared},
                                          {"global_bytes", kernel.global},
                                          {"registers", kernel.registers},
-                                         {"wide_registers", kernel.wideRegisters},
+                                         {"large_m_registers", kernel.largeMRegisters},
                                          {"by_row", kernel.byRow},
                                          {"by_warp", kernel.byWarp},
                                          {"launch", kernel.launch}});
@@ -184,12 +184,12 @@ static std::string inWords(const MemoryPlan::Term &term) {
     return "row" + of;
   if (term.count == "order")
     return "row" + of + ", if they are out of order";
-  if (term.count == "ticks")
-    return "level or step" + of + " and each team of blocks, and one more";
+  if (term.count == "time_steps")
+    return "level or step" + of + " and each block group, and one more";
   if (term.count == "inputs")
     return "input";
-  if (term.count == "part")
-    return "part of a batch";
+  if (term.count == "sub_batch")
+    return "sub-batch";
   if (term.count == "nodes")
     return "node" + of;
   if (term.count == "elements")

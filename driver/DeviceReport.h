@@ -15,27 +15,27 @@ namespace dbc::driver {
 
 /// Products with a matrix.
 struct ProductReport {
-  std::string matrix, place; ///< its name, and where in the source they stand
-  std::string instruction;   ///< of the matrix units: "tf32" or "tf32x3"; empty: there is none
-  int64_t chunks = 0;        ///< that are added up apart
-  bool bias = false;         ///< a parameter is added to them
-  bool blas = false;         ///< cuBLAS computes it
-  int64_t kept = 0;          ///< bytes that a block of threads keeps of it in shared memory for a whole loop
+  std::string matrix, location; ///< its name, and where in the source they stand
+  std::string instruction;      ///< of the tensor cores: "tf32" or "tf32x3"; empty: there is none
+  int64_t slices = 0;           ///< of the inputs, of which each is added up by itself: split-K
+  bool bias = false;            ///< a parameter is added to them
+  bool blas = false;            ///< cuBLAS computes it
+  int64_t residentBytes = 0;    ///< of it in a block's shared memory, in a persistent kernel
 };
 
 struct KernelReport {
   std::string name;   ///< of the stage
   int64_t rows = 0;   ///< of a block of threads
-  int64_t wide = 0;   ///< in a launch of many rows; 0: the same
+  int64_t largeM = 0; ///< in a launch of many rows; 0: the same
   int64_t tiles = 1;  ///< that blocks share
   int64_t shared = 0; ///< bytes of shared memory of a block, of global memory if that does not do
   int64_t global = 0;
-  int64_t registers = 0;                     ///< the most that a thread may have
-  int64_t wideShared = 0, wideRegisters = 0; ///< in a launch of many rows
-  bool byRow = false;                        ///< some of it is computed by one thread for each row
-  bool byWarp = false;                       ///< some of it is computed by one warp for each row
+  int64_t registers = 0;                         ///< the most that a thread may have
+  int64_t largeMShared = 0, largeMRegisters = 0; ///< in a launch of many rows
+  bool byRow = false;                            ///< some of it is computed by one thread for each row
+  bool byWarp = false;                           ///< some of it is computed by one warp for each row
   std::vector<ProductReport> products;
-  std::string launch; ///< "once", "with its whole loop", or "each time: " and why
+  std::string launch; ///< "once", "in a persistent kernel", or "each time: " and why
 };
 
 struct DeviceReport {

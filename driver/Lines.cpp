@@ -49,17 +49,17 @@ LineResult CompiledRunner::result(int32_t input) {
 }
 
 /// Number of flat values of a type.
-static size_t leaves(const TypeInfo &type) {
+static size_t componentCount(const TypeInfo &type) {
   if (type.form == TypeInfo::Form::Value)
     return 1;
   size_t n = 0;
-  for (const TypeInfo &part : type.parts)
-    n += leaves(part);
+  for (const TypeInfo &element : type.elements)
+    n += componentCount(element);
   return n;
 }
 
 /// The oracle's flat values put together again: those of a record or tuple stand one behind the other, a list
-/// of records is as many lists as the record has leaves.
+/// of records is as many lists as the record has components.
 static Value fromFlat(const TypeInfo &type, const oracle::Value *flat, const NodeTable &nodes) {
   switch (type.form) {
   case TypeInfo::Form::Value: {
@@ -77,26 +77,26 @@ static Value fromFlat(const TypeInfo &type, const oracle::Value *flat, const Nod
     return Value::scalar(kind, flat->scalar());
   }
   case TypeInfo::Form::List: {
-    const TypeInfo &element = type.parts[0];
-    size_t width = leaves(element), length = flat->elements().size();
-    std::vector<Value> parts;
+    const TypeInfo &element = type.elements[0];
+    size_t width = componentCount(element), length = flat->elements().size();
+    std::vector<Value> elements;
     std::vector<oracle::Value> row(width);
     for (size_t i = 0; i < length; ++i) {
-      for (size_t leaf = 0; leaf < width; ++leaf)
-        row[leaf] = flat[leaf].elements()[i];
-      parts.push_back(fromFlat(element, row.data(), nodes));
+      for (size_t component = 0; component < width; ++component)
+        row[component] = flat[component].elements()[i];
+      elements.push_back(fromFlat(element, row.data(), nodes));
     }
-    return Value::group(Value::Kind::List, std::move(parts));
+    return Value::group(Value::Kind::List, std::move(elements));
   }
   case TypeInfo::Form::Tuple:
   case TypeInfo::Form::Record: {
-    std::vector<Value> parts;
-    for (const TypeInfo &part : type.parts) {
-      parts.push_back(fromFlat(part, flat, nodes));
-      flat += leaves(part);
+    std::vector<Value> elements;
+    for (const TypeInfo &element : type.elements) {
+      elements.push_back(fromFlat(element, flat, nodes));
+      flat += componentCount(element);
     }
     return Value::group(type.form == TypeInfo::Form::Tuple ? Value::Kind::Tuple : Value::Kind::Record,
-                        std::move(parts));
+                        std::move(elements));
   }
   }
   return Value();

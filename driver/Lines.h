@@ -80,7 +80,7 @@ public:
       next.emplace(*device);
     }
   }
-  std::optional<cuda::Context> context, next; ///< `next` has nothing until parts are computed in turns
+  std::optional<cuda::Context> context, next; ///< `next` has nothing until sub-batches are interleaved
   Session session;
   RunProfile profile; ///< of all batches so far
 

@@ -60,7 +60,7 @@ ModelUnit::~ModelUnit() = default;
 
 const std::vector<std::string> &ModelUnit::files() const { return front_->program->paths; }
 
-/// What is made of a model is called after it: files, with endings and parts of temporary names behind.
+/// What is made of a model is called after it: files, with endings and suffixes of temporary names behind.
 static void checkName(const frontend::Ident &name, frontend::DiagnosticEngine &diagnostics) {
   constexpr size_t most = 200;
   if (name.text.size() > most)
@@ -98,15 +98,15 @@ Exit ModelUnit::lower() {
   return kFine;
 }
 
-/// What a pass refuses is printed as the front end prints its errors: with the place in the source, in its
+/// What a pass refuses is printed as the front end prints its errors: with the location in the source, in its
 /// words.
 static mlir::LogicalResult printDiagnostic(mlir::Diagnostic &diagnostic) {
   const char *kind = diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error     ? "error"
                      : diagnostic.getSeverity() == mlir::DiagnosticSeverity::Warning ? "warning"
                                                                                      : "note";
-  if (auto place = diagnostic.getLocation()->findInstanceOf<mlir::FileLineColLoc>())
-    llvm::errs() << place.getFilename().strref() << ":" << place.getLine() << ":" << place.getColumn()
-                 << ": ";
+  if (auto location = diagnostic.getLocation()->findInstanceOf<mlir::FileLineColLoc>())
+    llvm::errs() << location.getFilename().strref() << ":" << location.getLine() << ":"
+                 << location.getColumn() << ": ";
   llvm::errs() << kind << ": " << diagnostic.str() << "\n";
   for (mlir::Diagnostic &note : diagnostic.getNotes())
     (void)printDiagnostic(note);

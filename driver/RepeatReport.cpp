@@ -34,16 +34,16 @@ static std::string variablesOf(Operation *binder) {
 
 static std::string why(const passes::Repeat &repeat) {
   using Why = passes::Repeat::Why;
-  const std::string place = dyn::sourcePlace(repeat.cause->getLoc());
+  const std::string location = dyn::sourceLocation(repeat.cause->getLoc());
   switch (repeat.why) {
   case Why::Arm:
-    return "what the arms at " + place + " compute stays in them";
+    return "what the arms at " + location + " compute stays in them";
   case Why::List:
-    return "the list at " + place + " depends on " + variablesOf(repeat.binder);
+    return "the list at " + location + " depends on " + variablesOf(repeat.binder);
   case Why::Fails:
-    return "it may fail an input, and elements are left out at " + place;
+    return "it may fail an input, and elements are left out at " + location;
   case Why::While:
-    return "a `while` may leave out steps at " + place;
+    return "a `while` may leave out steps at " + location;
   case Why::Ended:
     return "a `while` says how long its list is";
   }
@@ -61,8 +61,9 @@ std::vector<RepeatReport> reportRepeats(ModuleOp dyn, StringRef entry) {
   std::vector<RepeatReport> reports;
   for (Operation *function : functions)
     for (const passes::Repeat &repeat : passes::findRepeats(function))
-      reports.push_back({nameOf(repeat.work), dyn::sourcePlace(repeat.work->getLoc()),
-                         variablesOf(repeat.binder), dyn::sourcePlace(repeat.binder->getLoc()), why(repeat)});
+      reports.push_back({nameOf(repeat.work), dyn::sourceLocation(repeat.work->getLoc()),
+                         variablesOf(repeat.binder), dyn::sourceLocation(repeat.binder->getLoc()),
+                         why(repeat)});
   return reports;
 }
 

@@ -137,9 +137,9 @@ static Exit predictInput(const Options &options, ModelUnit &device, llvm::json::
   const cost::EntryPredictor predictor(std::move(*constants), *kernels, loaded.info().entries[entry].name);
   CompiledRunner runner(loaded.model, entry, /*threads=*/1);
   LaunchLog log;
-  log.compute = predictor.program().keeps;
+  log.compute = predictor.program().masked;
   runner.session.log_launches(&log);
-  runner.session.limit_part(options.batch); // a device computes a batch in one part
+  runner.session.limit_sub_batch(options.batch); // a device computes a batch as one sub-batch
   std::vector<cost::Prediction> batches;
   Exit exit = eachBatch(options, [&](const std::vector<std::string> &lines) {
     std::vector<LineResult> results;
@@ -171,7 +171,7 @@ Exit reportCommand(const Options &options) {
   const ModelInfo info = oracle::describe(unit.meaning());
   if (!hasEntry(info, options.entry))
     return kUserError;
-  // What would be wrong with the last part of the report is said before the first.
+  // What would be wrong with the last section of the report is said before the first.
   if ((!options.device.empty() || !options.countInput.empty()) && findEntry(info, options.entry) < 0)
     return kUserError;
   if (!options.device.empty())

@@ -49,7 +49,7 @@ static Exit stream(const Options &options, LineRunner &runner, size_t batch) {
   return failed ? kUserError : kFine;
 }
 
-/// Numbers of a tensor in nested brackets, elements of a list; of many the first.
+/// Elements of a tensor in nested brackets, or of a list; of many the first.
 static void printValue(llvm::raw_ostream &out, const oracle::Value &value) {
   constexpr int64_t kShown = 8;
   auto some = [&](int64_t count, llvm::function_ref<void(int64_t)> each) {
@@ -73,8 +73,8 @@ static void printValue(llvm::raw_ostream &out, const oracle::Value &value) {
         out << llvm::format("%.6g", value.at(first));
         return;
       }
-      int64_t part = size / shape[depth];
-      some(shape[depth], [&](int64_t i) { axis(depth + 1, first + i * part, part); });
+      int64_t inner = size / shape[depth];
+      some(shape[depth], [&](int64_t i) { axis(depth + 1, first + i * inner, inner); });
     };
     axis(0, 0, value.size());
   }
@@ -83,7 +83,7 @@ static void printValue(llvm::raw_ostream &out, const oracle::Value &value) {
 static void printTrace(const std::string &instance, const std::vector<oracle::Traced> &lets) {
   llvm::errs() << instance << "\n";
   for (const oracle::Traced &let : lets) {
-    llvm::errs() << "  " << let.place << ": " << let.name << ": " << codegen::spelling(let.type) << " = ";
+    llvm::errs() << "  " << let.location << ": " << let.name << ": " << codegen::spelling(let.type) << " = ";
     printValue(llvm::errs(), let.value);
     llvm::errs() << "\n";
   }
@@ -112,11 +112,11 @@ Exit interpretCommand(const Options &options) {
 class ProfiledRunner : public CompiledRunner {
 public:
   using CompiledRunner::CompiledRunner;
-  /// From now on. Times are of a card, or `onCpu`; inputs may share instances if `share`.
+  /// From now on. Times are of a GPU, or `onCpu`; inputs may share instances if `share`.
   void predict(cost::EntryPredictor by, bool onCpu, bool share) {
     predictor.emplace(std::move(by));
     shares = share;
-    predicted.measured_on = onCpu ? "cpu" : "card";
+    predicted.measured_on = onCpu ? "cpu" : "gpu";
     session.log_launches(&log);
   }
   /// Of all batches so far; null: there is none.
@@ -128,9 +128,9 @@ protected:
     if (status.ok() && predictor) {
       // Where stages are timed there is no graph.
       const bool loops = context->path() == cuda::Path::Persistent;
-      const int64_t dealt = shares && context->teams() <= 1 ? 1 : batch.inputs();
-      predictor->add(log, profile.stages, dealt, loops ? cost::DevicePath::Loops : cost::DevicePath::Levels,
-                     predicted);
+      const int64_t distributed = shares && context->block_groups() <= 1 ? 1 : batch.inputs();
+      predictor->add(log, profile.stages, distributed,
+                     loops ? cost::DevicePath::Loops : cost::DevicePath::Levels, predicted);
     }
     return status;
   }
@@ -149,8 +149,8 @@ static void print(llvm::raw_ostream &out, const PredictedProfile &predicted) {
       << llvm::format("%.1f", predicted.us) << " us for " << predicted.batches
       << (predicted.batches == 1 ? " batch" : " batches") << " without copies\n"
       << (predicted.measured_on == "cpu"
-              ? "measured on the CPU, which ran the kernels thread by thread: these are no times of a card\n"
-              : "measured on the card, each launch by itself: the wait for its end is part of its time\n");
+              ? "measured on the CPU, which ran the kernels thread by thread: these are no times of a GPU\n"
+              : "measured on the GPU, each launch by itself: the wait for its end is part of its time\n");
 }
 
 Exit runCommand(const Options &options) {
@@ -189,7 +189,7 @@ Exit runCommand(const Options &options) {
   if (options.profile && runner.context)
     llvm::errs() << "memory of the device: " << loaded.device()->bytes() << " bytes of the model; "
                  << runner.context->needed_bytes()
-                 << " bytes of the last batch; teams of blocks: " << runner.context->teams() << "\n";
+                 << " bytes of the last batch; block groups: " << runner.context->block_groups() << "\n";
   if (!options.profileOutput.empty())
     if (llvm::Error error = writeFile(options.profileOutput, profile_json(profile, predicted) + "\n"))
       return fail(std::move(error));

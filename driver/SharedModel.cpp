@@ -21,10 +21,10 @@ namespace fs = llvm::sys::fs;
 
 static std::vector<std::string> words(llvm::StringRef text) {
   std::vector<std::string> out;
-  llvm::SmallVector<llvm::StringRef> parts;
-  llvm::SplitString(text, parts);
-  for (llvm::StringRef part : parts)
-    out.push_back(part.str());
+  llvm::SmallVector<llvm::StringRef> tokens;
+  llvm::SplitString(text, tokens);
+  for (llvm::StringRef token : tokens)
+    out.push_back(token.str());
   return out;
 }
 
@@ -59,7 +59,7 @@ static llvm::Expected<std::vector<std::string>> kernelCommand(const std::string 
        words("-std=c++17 -O3 -DNDEBUG -fmad=false --expt-relaxed-constexpr -Xcompiler -fPIC "
              "-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90]"))
     command.push_back(flag);
-  command.push_back("-DDBC_CUDA_ARCHITECTURES=\"sm_80 sm_90\""); // what is said where a card has no code
+  command.push_back("-DDBC_CUDA_ARCHITECTURES=\"sm_80 sm_90\""); // what is said where a GPU has no code
   return command;
 }
 

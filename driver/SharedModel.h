@@ -21,7 +21,7 @@ struct GeneratedCode {
 
 /// Compiles with $CXX (else c++) and $CXXFLAGS unless the cache has the result, loads it, and returns what it
 /// offers. What is loaded stays loaded until the program ends. The object has no runtime of its own: it uses
-/// this program's. Says what is wrong: that there is no compiler or no place for the cache is the user's
+/// this program's. Says what is wrong: that there is no compiler or no folder for the cache is the user's
 /// error, that the compiler refuses the code is ours. Kernels are compiled by $CUDACXX (else nvcc), or with
 /// `onCpu` by the C++ compiler, to run on the CPU.
 Exit loadShared(const GeneratedCode &code, bool onCpu, bool verbose, const ModelCode *&loaded);

@@ -12,13 +12,13 @@ public:
 
   void spoil(Value &value, const TypeInfo &type) {
     if (type.form == TypeInfo::Form::List) {
-      if (!value.parts.empty() && seldom())
-        value.parts.resize(random_() % value.parts.size());
-      for (Value &part : value.parts)
-        spoil(part, type.parts[0]);
+      if (!value.elements.empty() && seldom())
+        value.elements.resize(random_() % value.elements.size());
+      for (Value &element : value.elements)
+        spoil(element, type.elements[0]);
     } else if (type.form != TypeInfo::Form::Value) {
-      for (size_t i = 0; i < value.parts.size(); ++i)
-        spoil(value.parts[i], type.parts[i]);
+      for (size_t i = 0; i < value.elements.size(); ++i)
+        spoil(value.elements[i], type.elements[i]);
     } else if (type.elem == Elem::Int && type.extents.empty() && seldom()) {
       static constexpr double wrong[] = {-1, 0, 7, 1000, 2147483647, -2147483648.0};
       value.number = wrong[random_() % std::size(wrong)];

@@ -46,45 +46,45 @@ private:
   StageReport stage(batch::StageOp stage) {
     StageReport report;
     report.name = stage.getSymName().str();
-    report.place = dyn::sourcePlace(stage.getLoc());
-    report.rows = rows(program.lookupSymbol<kernel::SpaceOp>(stage.getSpace()));
+    report.location = dyn::sourceLocation(stage.getLoc());
+    report.rows = rows(program.lookupSymbol<kernel::IndexSetOp>(stage.getIndexSet()));
     when(stage, report);
     stage.walk([&](Operation *op) {
       if (auto product = dyn_cast<linalg::ContractOp>(op))
-        report.products.push_back(shapesOf(product) + ", at " + dyn::sourcePlace(product.getLoc()));
+        report.products.push_back(shapesOf(product) + ", at " + dyn::sourceLocation(product.getLoc()));
       else
         access(op, report.accesses);
     });
     return report;
   }
 
-  /// What a space has a row for.
-  std::string rows(kernel::SpaceOp space) {
-    std::string parent = space.getParent() ? space.getParent()->str() : "";
-    switch (space.getKind()) {
-    case kernel::SpaceKind::Inputs:
+  /// What an index set has a row for.
+  std::string rows(kernel::IndexSetOp indexSet) {
+    std::string parent = indexSet.getParent() ? indexSet.getParent()->str() : "";
+    switch (indexSet.getKind()) {
+    case kernel::IndexSetKind::Inputs:
       return "each input";
-    case kernel::SpaceKind::Model:
-      if (auto extent = space.getExtent())
+    case kernel::IndexSetKind::Model:
+      if (auto extent = indexSet.getExtent())
         return "each of the " + std::to_string(*extent) + " values of `" +
-               cast<StringAttr>(space.getColumns()[0]).getValue().str() + "`, when the model is made";
+               cast<StringAttr>(indexSet.getIndexArrays()[0]).getValue().str() + "`, when the model is made";
       return "the model, when it is made";
-    case kernel::SpaceKind::Instances: {
-      auto group = program.lookupSymbol<kernel::GroupOp>(*space.getGroup());
-      bool one = group.getFurtherKeys(*space.getCell()).empty();
-      if (one && group.getDataOf(*space.getCell()).empty())
-        return "each input that asks for `" + space.getSymName().str() + "`";
-      return one ? "each node that `" + space.getSymName().str() + "` is called for"
-                 : "each combination of keys that `" + space.getSymName().str() + "` is called with";
+    case kernel::IndexSetKind::Instances: {
+      auto group = program.lookupSymbol<kernel::GroupOp>(*indexSet.getGroup());
+      bool one = group.getSecondaryKeys(*indexSet.getCell()).empty();
+      if (one && group.getDataOf(*indexSet.getCell()).empty())
+        return "each input that asks for `" + indexSet.getSymName().str() + "`";
+      return one ? "each node that `" + indexSet.getSymName().str() + "` is called for"
+                 : "each combination of keys that `" + indexSet.getSymName().str() + "` is called with";
     }
-    case kernel::SpaceKind::Arm:
+    case kernel::IndexSetKind::Arm:
       return "each row of `" + parent + "` that takes this arm";
-    case kernel::SpaceKind::Elements:
-      return "each element of the list at " + dyn::sourcePlace(space.getLoc());
-    case kernel::SpaceKind::Steps:
-      return "each element of the scan at " + dyn::sourcePlace(space.getLoc());
-    case kernel::SpaceKind::States:
-      return "each state of the scan at " + dyn::sourcePlace(space.getLoc());
+    case kernel::IndexSetKind::Elements:
+      return "each element of the list at " + dyn::sourceLocation(indexSet.getLoc());
+    case kernel::IndexSetKind::Steps:
+      return "each element of the scan at " + dyn::sourceLocation(indexSet.getLoc());
+    case kernel::IndexSetKind::States:
+      return "each state of the scan at " + dyn::sourceLocation(indexSet.getLoc());
     }
     return "";
   }
@@ -92,7 +92,7 @@ private:
   void when(batch::StageOp stage, StageReport &report) {
     report.when = "once";
     for (Operation *op = stage->getParentOp(); op != program; op = op->getParentOp()) {
-      if (isa<batch::TogetherOp>(op))
+      if (isa<batch::ConcurrentOp>(op))
         continue;
       std::string loop;
       if (auto levels = dyn_cast<batch::LevelsOp>(op)) {
@@ -103,7 +103,7 @@ private:
         loop = "by level of " + cells;
       } else if (auto steps = dyn_cast<batch::StepsOp>(op)) {
         loop = "by step of the scan at " +
-               dyn::sourcePlace(program.lookupSymbol<kernel::SpaceOp>(steps.getSpace()).getLoc());
+               dyn::sourceLocation(program.lookupSymbol<kernel::IndexSetOp>(steps.getIndexSet()).getLoc());
       }
       report.when = report.when == "once" ? loop : loop + ", " + report.when;
     }
@@ -115,27 +115,27 @@ private:
       auto segment = dyn_cast<batch::SegmentOp>(op);
       bool carried = (gather && gather.getCarried()) || (segment && segment.getCarried());
       if (carried && report.whyNotOnce.empty())
-        report.whyNotOnce = "it needs results of earlier ones, at " + dyn::sourcePlace(op->getLoc());
+        report.whyNotOnce = "it needs results of earlier ones, at " + dyn::sourceLocation(op->getLoc());
     });
     if (report.whyNotOnce.empty())
       report.whyNotOnce = "it stands between stages that need results of earlier ones";
   }
 
-  /// The tables of cells, by what their `place` functions say of each key.
+  /// The tables of cells, by what their `slot` functions say of each key.
   void tables(ProgramReport &report) {
     for (auto func : program.getBody().front().getOps<kernel::FuncOp>()) {
-      if (func.getKind() != kernel::FuncKind::Place)
+      if (func.getKind() != kernel::FuncKind::Slot)
         continue;
       TableReport table;
       for (auto key : func.getBody().getOps<kernel::KeyOp>()) {
         auto group = program.lookupSymbol<kernel::GroupOp>(key.getGroup());
         table.cell = cast<StringAttr>(group.getCells()[key.getCell()]).getValue();
-        std::string name = group.getFurtherKeys(key.getCell())[key.getKey()].str();
-        bool told = !name.empty();
-        name = told ? "`" + name + "`" : "a number of the caller";
-        table.place = key.getWhere();
+        std::string name = group.getSecondaryKeys(key.getCell())[key.getKey()].str();
+        bool named = !name.empty();
+        name = named ? "`" + name + "`" : "a number of the caller";
+        table.location = key.getWhere();
         if (key.getData()) {
-          table.keys.push_back(told ? "node " + name : "the node of the caller");
+          table.keys.push_back(named ? "node " + name : "the node of the caller");
           continue;
         }
         auto bounds = key.getRange().front().getTerminator()->getOperands();
@@ -152,10 +152,10 @@ private:
   /// Buffers that share memory are counted each.
   void memory(ProgramReport &report) {
     for (auto buffer : program.getBody().front().getOps<batch::BufferOp>()) {
-      auto space = program.lookupSymbol<kernel::SpaceOp>(buffer.getSpace());
-      if (space.getKind() == kernel::SpaceKind::Model)
+      auto indexSet = program.lookupSymbol<kernel::IndexSetOp>(buffer.getIndexSet());
+      if (indexSet.getKind() == kernel::IndexSetKind::Model)
         continue;
-      MemoryReport mine{rows(space),
+      MemoryReport mine{rows(indexSet),
                         dyn::scalar(buffer.getType()).isF32()        ? realBytes
                         : dyn::scalar(buffer.getType()).isInteger(1) ? 1
                                                                      : 4,
@@ -192,7 +192,7 @@ private:
   void access(Operation *op, std::vector<AccessReport> &to) {
     auto add = [&](const char *what, StringRef array, batch::Access access, bool list) {
       to.push_back({what, array.str(), batch::stringifyAccess(access).str(), why(access, list),
-                    dyn::sourcePlace(op->getLoc())});
+                    dyn::sourceLocation(op->getLoc())});
     };
     if (auto gather = dyn_cast<batch::GatherOp>(op))
       add("reads", gather.getArray(), batch::accessOf(batch::relationOf(symbols, gather)), false);
@@ -220,7 +220,8 @@ static std::string describe(const passes::MovedProduct &product) {
   case To::ByInstance:
     return "once for each `" + product.of + "`, not for each row that reads one";
   case To::Outside:
-    return "in parts: what is known outside of the list at " + product.of + " is multiplied there, once";
+    return "as a sum of products: what is known outside of the list at " + product.of +
+           " is multiplied there, once";
   case To::Nowhere:
     return "for each row that reads a `" + product.of +
            "`: the recursion goes down the structure, so each is taken to be read by one";
@@ -230,15 +231,15 @@ static std::string describe(const passes::MovedProduct &product) {
 
 void printMoves(llvm::raw_ostream &out, ModuleOp batch) {
   for (const passes::MovedProduct &product : passes::movedProducts(batch))
-    out << product.place << ": the product with `" << product.params << "` is computed " << describe(product)
-        << "\n";
+    out << product.location << ": the product with `" << product.params << "` is computed "
+        << describe(product) << "\n";
 }
 
 llvm::json::Value movesToJson(ModuleOp batch) {
   llvm::json::Array all;
   for (const passes::MovedProduct &product : passes::movedProducts(batch))
     all.push_back(llvm::json::Object{
-        {"place", product.place}, {"matrix", product.params}, {"computed", describe(product)}});
+        {"location", product.location}, {"matrix", product.params}, {"computed", describe(product)}});
   return all;
 }
 
@@ -260,26 +261,26 @@ void print(llvm::raw_ostream &out, const ProgramReport &program) {
   out << (program.loss ? "loss `" : "entry `") << program.entry << "`: " << program.stages.size()
       << " stages\n";
   for (const TableReport &table : program.tables) {
-    out << "  table of `" << table.cell << "` (" << table.place << "): a place for each node or input";
+    out << "  table of `" << table.cell << "` (" << table.location << "): a slot for each node or input";
     for (const std::string &key : table.keys)
       out << ", " << key;
-    out << "; " << KeyTable::kBytes << " bytes a place\n";
+    out << "; " << KeyTable::kBytes << " bytes a slot\n";
   }
   for (const MemoryReport &memory : program.memory)
     out << "  memory: " << memory.bytes << " bytes for " << memory.rows << ", " << keptRows(memory) << "\n";
   for (const StageReport &stage : program.stages) {
-    out << "  " << stage.name << " (" << stage.place << ")\n    a row for " << stage.rows << "; runs "
+    out << "  " << stage.name << " (" << stage.location << ")\n    a row for " << stage.rows << "; runs "
         << stage.when << "\n";
     if (!stage.whyNotOnce.empty())
       out << "    not once: " << stage.whyNotOnce << "\n";
     for (const std::string &product : stage.products)
       out << "    product " << product << "\n";
     for (const AccessReport &access : stage.accesses)
-      out << "    " << access.what << " `" << access.array << "` (" << access.access << ", " << access.place
-          << "): " << access.why << "\n";
+      out << "    " << access.what << " `" << access.array << "` (" << access.access << ", "
+          << access.location << "): " << access.why << "\n";
   }
   for (const RepeatReport &repeat : program.repeats)
-    out << "  repeated: " << repeat.what << ", at " << repeat.place << ", for each " << repeat.variables
+    out << "  repeated: " << repeat.what << ", at " << repeat.location << ", for each " << repeat.variables
         << " of " << repeat.binder << ", which it does not use: " << repeat.why << "\n";
 }
 
@@ -292,9 +293,9 @@ llvm::json::Value toJson(const ProgramReport &program) {
                                             {"array", access.array},
                                             {"access", access.access},
                                             {"why", access.why},
-                                            {"place", access.place}});
+                                            {"location", access.location}});
     stages.push_back(llvm::json::Object{{"name", stage.name},
-                                        {"place", stage.place},
+                                        {"location", stage.location},
                                         {"rows", stage.rows},
                                         {"when", stage.when},
                                         {"why_not_once", stage.whyNotOnce},
@@ -305,12 +306,12 @@ llvm::json::Value toJson(const ProgramReport &program) {
   for (const TableReport &table : program.tables)
     tables.push_back(llvm::json::Object{{"cell", table.cell},
                                         {"keys", llvm::json::Array(table.keys)},
-                                        {"place_bytes", KeyTable::kBytes},
-                                        {"place", table.place}});
+                                        {"slot_bytes", KeyTable::kBytes},
+                                        {"location", table.location}});
   llvm::json::Array repeats;
   for (const RepeatReport &repeat : program.repeats)
     repeats.push_back(llvm::json::Object{{"what", repeat.what},
-                                         {"place", repeat.place},
+                                         {"location", repeat.location},
                                          {"variables", repeat.variables},
                                          {"binder", repeat.binder},
                                          {"why", repeat.why}});

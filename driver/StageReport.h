@@ -16,13 +16,13 @@ namespace dbc::driver {
 struct AccessReport {
   std::string what; ///< "reads" or "writes" an array, by its name in the program
   std::string array;
-  std::string access; ///< "contiguous", "strided", "unique", "shared"
-  std::string why;    ///< why an index array is needed, or not
-  std::string place;  ///< file:line:column
+  std::string access;   ///< "contiguous", "strided", "unique", "shared"
+  std::string why;      ///< why an index array is needed, or not
+  std::string location; ///< file:line:column
 };
 
 struct StageReport {
-  std::string name, place;
+  std::string name, location;
   std::string rows;                  ///< what it has a row for
   std::string when;                  ///< once, or by level or step of what
   std::string whyNotOnce;            ///< empty if it runs once
@@ -34,12 +34,12 @@ struct StageReport {
 struct TableReport {
   std::string cell;
   std::vector<std::string> keys; ///< "`t` in 0..5", "`j` in a range that the input says", "node `b`"
-  std::string place;             ///< of the cell's declaration
+  std::string location;          ///< of the cell's declaration
 };
 
 /// Work that is done again for each element of a binder whose variables it does not use.
 struct RepeatReport {
-  std::string what, place;
+  std::string what, location;
   std::string variables, binder; ///< of the binder: "`x`, `s`", and where it stands
   std::string why;
 };

@@ -249,17 +249,17 @@ Status Verifier::run(CompiledRunner &runner, const std::vector<size_t> &order, s
                      std::vector<LineResult> &results) {
   results.assign(drawn.size(), LineResult());
   std::vector<LineRunner::Line> lines;
-  std::vector<LineResult> part;
+  std::vector<LineResult> some;
   for (size_t begin = 0; begin < order.size(); begin += batch) {
     size_t end = std::min(begin + batch, order.size());
     lines.clear();
-    part.clear();
+    some.clear();
     for (size_t i = begin; i < end; ++i)
       lines.push_back(drawn[order[i]].line);
-    if (Status status = runner.compute(lines, part); !status.ok())
+    if (Status status = runner.compute(lines, some); !status.ok())
       return status;
     for (size_t i = begin; i < end; ++i)
-      results[order[i]] = std::move(part[i - begin]);
+      results[order[i]] = std::move(some[i - begin]);
   }
   return Status();
 }
@@ -315,7 +315,7 @@ Status Verifier::compare() {
   for (size_t i : shuffled)
     twice.insert(twice.end(), 2, i);
   std::vector<LineResult> first, other;
-  one.session.limit_part(INT32_MAX);
+  one.session.limit_sub_batch(INT32_MAX);
   if (Status status = run(one, order, drawn.size(), first); !status.ok())
     return status;
   compareWithOracle(first);
@@ -324,48 +324,48 @@ Status Verifier::compare() {
     CompiledRunner &runner;
     const std::vector<size_t> &order;
     size_t batch;
-    int32_t part; ///< inputs of a part; 0: as the session likes
+    int32_t sub_batch; ///< inputs of a sub-batch; 0: as the session likes
     bool share = false;
     cuda::Path path = cuda::Path::Persistent; ///< of a device; and blocks of threads
-    int32_t blocks = 0, wideBlocks = 0;
-    bool turns = false; ///< parts on two contexts
-    int32_t teams = 0;  ///< of blocks in whole loops; 0: as the context likes
-    cuda::Waits waits = cuda::Waits::Values;
+    int32_t blocks = 0, largeMBlocks = 0;
+    bool interleaved = false; ///< sub-batches on two contexts
+    int32_t blockGroups = 0;  ///< in persistent kernels; 0: as the context likes
+    cuda::Waits waits = cuda::Waits::Elements;
   };
   std::vector<Way> ways = {{"one by one", one, order, 1, 0},
                            {"shuffled, with two threads", two, shuffled, drawn.size(), INT32_MAX},
                            {"shuffled, seven at a time", one, shuffled, 7, 0},
-                           {"in parts of three", one, order, drawn.size(), 3},
+                           {"in sub-batches of three", one, order, drawn.size(), 3},
                            {"sharing subtrees", two, twice, 6, 0, true}};
   if (one.context) {
     ways.push_back({"stage by stage", one, order, drawn.size(), 0, false, cuda::Path::Levels});
     ways.push_back({"as a graph, two at a time", one, shuffled, 2, 0, false, cuda::Path::Graph});
     ways.push_back(
-        {"in wide tiles", two, order, drawn.size(), 0, false, cuda::Path::Levels, 0, /*wideBlocks=*/1});
+        {"in large-M tiles", two, order, drawn.size(), 0, false, cuda::Path::Levels, 0, /*largeMBlocks=*/1});
     ways.push_back(
         {"with one block of threads", two, order, drawn.size(), 0, false, cuda::Path::Persistent, 1});
-    ways.push_back({"in parts of one, on two contexts in turns", one, shuffled, drawn.size(), 1, false,
-                    cuda::Path::Persistent, 0, 0, true});
-    const std::tuple<const char *, int32_t, cuda::Waits> teams[] = {
-        {"as one team", 1, cuda::Waits::Values},
-        {"as one team that counts", 1, cuda::Waits::Counters},
-        {"in two teams that count", 2, cuda::Waits::Counters}};
-    for (auto [how, count, waits] : teams)
+    ways.push_back({"in sub-batches of one, interleaved on two contexts", one, shuffled, drawn.size(), 1,
+                    false, cuda::Path::Persistent, 0, 0, true});
+    const std::tuple<const char *, int32_t, cuda::Waits> blockGroups[] = {
+        {"as one block group", 1, cuda::Waits::Elements},
+        {"as one block group with barriers", 1, cuda::Waits::Barriers},
+        {"in two block groups with barriers", 2, cuda::Waits::Barriers}};
+    for (auto [how, count, waits] : blockGroups)
       ways.push_back(
           {how, two, shuffled, drawn.size(), 0, false, cuda::Path::Persistent, 0, 0, false, count, waits});
   } else { // a device does not share rows among threads of the host
     ways.push_back({"with two threads", two, order, drawn.size(), 0});
   }
   for (const Way &way : ways) {
-    way.runner.session.limit_part(way.part);
+    way.runner.session.limit_sub_batch(way.sub_batch);
     way.runner.session.share_subtrees(way.share);
     if (way.runner.context) {
       way.runner.context->choose_path(way.path);
       way.runner.context->limit_blocks(way.blocks);
-      way.runner.context->widen_from(way.wideBlocks);
-      way.runner.context->deal_to(way.teams);
+      way.runner.context->large_m_from(way.largeMBlocks);
+      way.runner.context->distribute_to(way.blockGroups);
       way.runner.context->choose_waits(way.waits);
-      way.runner.session.compute_on(&*way.runner.context, way.turns ? &*way.runner.next : nullptr);
+      way.runner.session.compute_on(&*way.runner.context, way.interleaved ? &*way.runner.next : nullptr);
     }
     if (Status status = run(way.runner, way.order, way.batch, other); !status.ok())
       return status;

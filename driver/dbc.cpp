@@ -160,7 +160,7 @@ private:
     command
         ->add_option(
             "--gpu-blas", o.model.gpuBlas,
-            "which products outside of loops cuBLAS computes: never, auto (wide ones), always [never]")
+            "which products outside of loops cuBLAS computes: never, auto (large ones), always [never]")
         ->check(CLI::IsMember({"never", "auto", "always"}).description(""))
         ->default_str("");
   }

@@ -19,17 +19,17 @@ TypeInfo describeType(Type type, const DataNumbers &datas) {
   TypeInfo info;
   if (auto list = dyn_cast<dyn::ListType>(type)) {
     info.form = TypeInfo::Form::List;
-    info.parts.push_back(describeType(list.getElement(), datas));
+    info.elements.push_back(describeType(list.getElement(), datas));
   } else if (auto tuple = dyn_cast<TupleType>(type)) {
     info.form = TypeInfo::Form::Tuple;
-    for (Type part : tuple.getTypes())
-      info.parts.push_back(describeType(part, datas));
+    for (Type element : tuple.getTypes())
+      info.elements.push_back(describeType(element, datas));
   } else if (auto record = dyn_cast<RecordType>(type)) {
     info.form = TypeInfo::Form::Record;
     info.name = record.getName().str();
-    for (auto [name, part] : llvm::zip(record.getNames(), record.getTypes())) {
+    for (auto [name, element] : llvm::zip(record.getNames(), record.getTypes())) {
       info.names.push_back(cast<StringAttr>(name).str());
-      info.parts.push_back(describeType(part, datas));
+      info.elements.push_back(describeType(element, datas));
     }
   } else if (auto node = dyn_cast<NodeType>(type)) {
     info.elem = Elem::Node;
@@ -54,7 +54,7 @@ bool sameType(const TypeInfo &a, const TypeInfo &b) {
     return std::tie(t.form, t.elem, t.bound, t.data, t.extents, t.name, t.names);
   };
   return head(a) == head(b) &&
-         std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(), b.parts.end(), sameType);
+         std::equal(a.elements.begin(), a.elements.end(), b.elements.begin(), b.elements.end(), sameType);
 }
 
 dbc::DataInfo describeData(DataOp data, const DataNumbers &datas) {
@@ -159,8 +159,8 @@ std::vector<ColumnRef> oracle::columnsRead(EntryOp entry, const ModelInfo &info,
     });
   for (size_t number = 0; number < info.entries.size(); ++number)
     if (info.entries[number].name == entry.getSymName())
-      for (int32_t leaf = 0; leaf < batch.arg_leaves(static_cast<int32_t>(number)); ++leaf)
-        read.push_back({batch.args(), batch.arg_column(static_cast<int32_t>(number), leaf)});
+      for (int32_t component = 0; component < batch.arg_components(static_cast<int32_t>(number)); ++component)
+        read.push_back({batch.args(), batch.arg_column(static_cast<int32_t>(number), component)});
   auto key = [](const ColumnRef &c) { return std::pair(c.table, c.column); };
   std::sort(read.begin(), read.end(), [&](auto &a, auto &b) { return key(a) < key(b); });
   read.erase(std::unique(read.begin(), read.end(), [&](auto &a, auto &b) { return key(a) == key(b); }),

@@ -16,7 +16,7 @@ Values Evaluation::range(RangeOp op) {
   int64_t bytes = (high - low) * static_cast<int64_t>(sizeof(Value));
   if (bytes > kMostBytes) {
     interpreter_.outcome_.tooLarge = true;
-    return fail(op, Fault::memory, "", high - low, bytes, kMostBytes);
+    return fail(op, ErrorKind::memory, "", high - low, bytes, kMostBytes);
   }
   Values elements;
   for (int64_t i = low; i < high; ++i)
@@ -30,7 +30,7 @@ Values Evaluation::zip(ZipOp op) {
     lists.push_back(value(list));
     int64_t first = lists.front().elements().size(), length = lists.back().elements().size();
     if (first != length)
-      return fail(op, Fault::lengths, "", first, length);
+      return fail(op, ErrorKind::lengths, "", first, length);
   }
   return lists;
 }
@@ -44,7 +44,7 @@ Values Evaluation::slice(dyn::SliceOp op) {
   const Values &elements = value(op.getList()).elements();
   int64_t low = value(op.getLow()).integer(), high = value(op.getHigh()).integer(), length = elements.size();
   if (low < 0 || high < 0 || low > length || high > length)
-    return fail(op, Fault::slice, "", low, high, length);
+    return fail(op, ErrorKind::slice, "", low, high, length);
   if (high <= low)
     return {Value::list({})};
   return {Value::list(Values(elements.begin() + low, elements.begin() + high))};
@@ -60,7 +60,7 @@ Values Evaluation::at(AtOp op) {
     return {Value::tensor(shape.vec(), std::vector<double>(size, 0))};
   }
   if (outside)
-    return fail(op, Fault::list_index, "", index, length);
+    return fail(op, ErrorKind::list_index, "", index, length);
   return {elements[index]};
 }
 
@@ -165,22 +165,22 @@ Values Evaluation::scan(ScanOp op) {
   std::vector<Values> lists(state.size(), Values(n));
   Block &body = op.getBody().front();
   int64_t steps = 0;
-  auto place = [&](int64_t k) { return op.getBack() ? n - 1 - k : k; };
+  auto position = [&](int64_t k) { return op.getBack() ? n - 1 - k : k; };
   bool sure = true;                               // how many steps there are
   bool stops = op.getStops() && !isOfStructure(); // before any arithmetic all steps are gone through
   for (; steps < n && goesOn(stops, state); ++steps) {
     sure &= !op.getStops() || !state.back().unknown();
-    Values next = element(place(steps), body, ofStep(op.getLists(), place(steps), state));
+    Values next = element(position(steps), body, ofStep(op.getLists(), position(steps), state));
     for (auto [a, b] : llvm::zip(state, next))
       if (auto lengths = unequalLengths(a, b))
-        return fail(op, Fault::state_length, op.getBack() ? "scan_back" : "scan", lengths->first,
+        return fail(op, ErrorKind::state_length, op.getBack() ? "scan_back" : "scan", lengths->first,
                     lengths->second);
     state = std::move(next);
     for (size_t r = 0; r < state.size(); ++r)
-      lists[r][place(steps)] = state[r];
+      lists[r][position(steps)] = state[r];
   }
   for (int64_t k = steps; k < n; ++k)
-    leaveOut(place(k), body, ofStep(op.getLists(), place(k), state));
+    leaveOut(position(k), body, ofStep(op.getLists(), position(k), state));
   Values results;
   for (Values &list : lists) {
     // What was not reached is at the end, or for a scan from the back at the beginning.
@@ -211,7 +211,7 @@ Values Evaluation::fold(FoldOp op) {
     Values next = taken ? element(i, body, arguments) : leaveOut(i, body, arguments);
     for (auto [a, b] : llvm::zip(state, next))
       if (auto lengths = unequalLengths(a, b))
-        return fail(op, Fault::state_length, "fold", lengths->first, lengths->second);
+        return fail(op, ErrorKind::state_length, "fold", lengths->first, lengths->second);
     if (taken)
       state = std::move(next);
   }
@@ -261,7 +261,7 @@ Values Evaluation::reduceList(ReduceListOp op) {
         bound(op.getList()) > 0)
       nothing = 0;
     if (std::isnan(nothing))
-      return fail(op, Fault::empty, stringifyReduceKind(op.getKind()).data());
+      return fail(op, ErrorKind::empty, stringifyReduceKind(op.getKind()).data());
     return {Value::tensor(shape, std::vector<double>(size, nothing))};
   }
   bool isFloat = scalar(op.getList().getType().getElement()).isF32();
@@ -272,7 +272,7 @@ Values Evaluation::reduceList(ReduceListOp op) {
     reduced[i] = reduce(op.getKind(), numbers, isFloat);
     if (!isFloat && op.getKind() == ReduceKind::Sum)
       if (auto step = sumOverflow(numbers))
-        return fail(op, Fault::overflow, "+", step->first, step->second);
+        return fail(op, ErrorKind::overflow, "+", step->first, step->second);
   }
   return {Value::tensor(shape, std::move(reduced))};
 }

@@ -120,7 +120,7 @@ template <class F> void each(llvm::ArrayRef<int64_t> shape, F &&f) {
   }
 }
 
-int64_t place(llvm::ArrayRef<int64_t> index, llvm::ArrayRef<int64_t> stride) {
+int64_t offset(llvm::ArrayRef<int64_t> index, llvm::ArrayRef<int64_t> stride) {
   int64_t at = 0;
   for (size_t i = 0; i < index.size(); ++i)
     at += index[i] * stride[i];
@@ -152,7 +152,7 @@ bool Evaluation::evaluateNumbers(Operation *op, Values &results) {
       .Case([&](GetOp o) { return results = {interpreter_.parameter(o.getParam(), o.getType())}, true; })
       .Case([&](IntOp o) { return results = integer(o), true; })
       .Case([&](NarrowOp o) { return results = narrow(o), true; })
-      .Case([&](TakeOp o) { return results = take(o), true; })
+      .Case([&](GatherOp o) { return results = gather(o), true; })
       .Case([&](FunctionOp o) {
         return results = elementwise(op, [&](double x) { return function(o.getKind(), x); }), true;
       })
@@ -191,7 +191,7 @@ bool Evaluation::evaluateNumbers(Operation *op, Values &results) {
       .Default([](Operation *) { return false; });
 }
 
-//===-- Whole numbers ------------------------------------------------------------------------------===//
+//===-- Integers -----------------------------------------------------------------------------------===//
 
 Values Evaluation::integer(IntOp op) {
   const Value &a = value(op.getA()), &b = value(op.getB());
@@ -201,7 +201,7 @@ Values Evaluation::integer(IntOp op) {
     const char *sign = "+";
     bool divides = op.getKind() == IntKind::Div || op.getKind() == IntKind::Rem;
     if (divides && y == 0)
-      return fail(op, Fault::zero_division, op.getKind() == IntKind::Div ? "div" : "%", x);
+      return fail(op, ErrorKind::zero_division, op.getKind() == IntKind::Div ? "div" : "%", x);
     int64_t floor = divides ? x / y - (x % y != 0 && (x < 0) != (y < 0)) : 0;
     switch (op.getKind()) {
     case IntKind::Add:
@@ -227,7 +227,7 @@ Values Evaluation::integer(IntOp op) {
       break;
     }
     if (!llvm::isInt<32>(z))
-      return fail(op, Fault::overflow, sign, x, y);
+      return fail(op, ErrorKind::overflow, sign, x, y);
     out[i] = static_cast<double>(z);
   }
   return {Value::tensor(a.shape(), std::move(out))};
@@ -238,7 +238,7 @@ Values Evaluation::narrow(NarrowOp op) {
   int64_t bound = op.getBound();
   for (int64_t k = 0; k < x.size(); ++k)
     if (int64_t i = static_cast<int64_t>(x.at(k)); i < 0 || i >= bound)
-      return fail(op, Fault::index, "", i, bound);
+      return fail(op, ErrorKind::index, "", i, bound);
   return {x};
 }
 
@@ -249,7 +249,7 @@ Values Evaluation::truncate(arith::FPToSIOp op) {
   for (int64_t i = 0; i < x.size(); ++i) {
     double number = x.at(i);
     if (!(number > -2147483649.0 && number < 2147483648.0))
-      return fail(op, Fault::conversion, "");
+      return fail(op, ErrorKind::conversion, "");
     decision(std::min(number - std::floor(number), std::ceil(number) - number));
     out[i] = std::trunc(number);
   }
@@ -335,14 +335,14 @@ Values Evaluation::select(arith::SelectOp op) {
   return {Value::tensor(a.shape(), std::move(out))};
 }
 
-Values Evaluation::take(TakeOp op) {
+Values Evaluation::gather(GatherOp op) {
   const Value &tensor = value(op.getTensor()), &index = value(op.getIndex());
   int64_t extent = extents(op.getTensor().getType())[0], row = tensor.size() / extent;
   std::vector<double> out;
   for (int64_t i = 0; i < index.size(); ++i) {
     int64_t at = static_cast<int64_t>(index.at(i));
     if (at < 0 || at >= extent)
-      return fail(op, Fault::index, "", at, extent);
+      return fail(op, ErrorKind::index, "", at, extent);
     for (int64_t k = 0; k < row && !tensor.unknown(); ++k)
       out.push_back(tensor.at(at * row + k));
   }
@@ -359,7 +359,7 @@ Values Evaluation::broadcast(BroadcastOp op) {
   for (size_t i = 0, missing = to.size() - from.size(); i < from.size(); ++i)
     stride[missing + i] = from[i] == 1 ? 0 : own[i];
   std::vector<double> out;
-  each(to, [&](llvm::ArrayRef<int64_t> index) { out.push_back(x.at(place(index, stride))); });
+  each(to, [&](llvm::ArrayRef<int64_t> index) { out.push_back(x.at(offset(index, stride))); });
   return {Value::tensor(to.vec(), std::move(out))};
 }
 
@@ -369,7 +369,7 @@ Values Evaluation::transpose(TransposeOp op) {
   std::reverse(stride.begin(), stride.end());
   std::vector<double> out;
   each(op.getType().getShape(),
-       [&](llvm::ArrayRef<int64_t> index) { out.push_back(x.at(place(index, stride))); });
+       [&](llvm::ArrayRef<int64_t> index) { out.push_back(x.at(offset(index, stride))); });
   return {Value::tensor(op.getType().getShape().vec(), std::move(out))};
 }
 
@@ -389,12 +389,12 @@ Values Evaluation::patches(PatchesOp op) {
 Values Evaluation::slice(tensor::ExtractSliceOp op) {
   const Value &x = value(op.getSource());
   std::vector<int64_t> stride = strides(x.shape());
-  int64_t first = place(op.getStaticOffsets(), stride);
+  int64_t first = offset(op.getStaticOffsets(), stride);
   for (size_t i = 0; i < stride.size(); ++i)
     stride[i] *= op.getStaticStrides()[i];
   std::vector<double> out;
   each(op.getStaticSizes(),
-       [&](llvm::ArrayRef<int64_t> index) { out.push_back(x.at(first + place(index, stride))); });
+       [&](llvm::ArrayRef<int64_t> index) { out.push_back(x.at(first + offset(index, stride))); });
   return {Value::tensor(op.getType().getShape().vec(), std::move(out))};
 }
 
@@ -403,7 +403,7 @@ Values Evaluation::extract(tensor::ExtractOp op) {
   std::vector<int64_t> index;
   for (mlir::Value i : op.getIndices())
     index.push_back(value(i).integer());
-  return {Value::number(x.at(place(index, strides(x.shape()))))};
+  return {Value::number(x.at(offset(index, strides(x.shape()))))};
 }
 
 Values Evaluation::concat(tensor::ConcatOp op) {
@@ -415,9 +415,9 @@ Values Evaluation::concat(tensor::ConcatOp op) {
   for (int64_t o = 0; o < outer; ++o)
     for (mlir::Value operand : op.getInputs()) {
       const Value &x = value(operand);
-      int64_t part = x.size() / outer;
-      for (int64_t i = 0; i < part; ++i)
-        out.push_back(x.at(o * part + i));
+      int64_t inner = x.size() / outer;
+      for (int64_t i = 0; i < inner; ++i)
+        out.push_back(x.at(o * inner + i));
     }
   return {Value::tensor(shape, std::move(out))};
 }
@@ -507,13 +507,13 @@ Values Evaluation::reduce(ReduceOp op) {
   std::optional<std::pair<int64_t, int64_t>> overflow;
   each(rest, [&](llvm::ArrayRef<int64_t> index) {
     for (int64_t i = 0; i < extent; ++i)
-      line[i] = x.at(place(index, restStride) + i * step);
+      line[i] = x.at(offset(index, restStride) + i * step);
     out.push_back(reduce(op.getKind(), line, isFloat));
     if (!isFloat && op.getKind() == ReduceKind::Sum && !overflow)
       overflow = sumOverflow(line);
   });
   if (overflow)
-    return fail(op, Fault::overflow, "+", overflow->first, overflow->second);
+    return fail(op, ErrorKind::overflow, "+", overflow->first, overflow->second);
   return {Value::tensor(rest, std::move(out))};
 }
 
@@ -524,7 +524,7 @@ Values Evaluation::softmax(SoftmaxOp op) {
   rest[op.getAxis()] = 1;
   std::vector<double> out(x.size());
   each(rest, [&](llvm::ArrayRef<int64_t> index) {
-    int64_t first = place(index, stride);
+    int64_t first = offset(index, stride);
     double most = -INFINITY, sum = 0;
     for (int64_t i = 0; i < extent; ++i)
       most = std::max(most, x.at(first + i * step));
@@ -562,7 +562,7 @@ Values Evaluation::contract(linalg::ContractOp op) {
   int64_t inner = loops ? sizes.back() : 1;
   std::vector<int64_t> outer(sizes.begin(), sizes.empty() ? sizes.end() : sizes.end() - 1);
   each(outer, [&](llvm::ArrayRef<int64_t> index) {
-    int64_t a = place(index, step[0]), b = place(index, step[1]), c = place(index, step[2]);
+    int64_t a = offset(index, step[0]), b = offset(index, step[1]), c = offset(index, step[2]);
     for (int64_t i = 0; i < inner; ++i)
       out[c + i * step[2].back()] +=
           operands[0]->at(a + i * step[0].back()) * operands[1]->at(b + i * step[1].back());

@@ -70,7 +70,8 @@ void Evaluation::trace(Operation *op) {
   trace(op->getLoc(), text, op->getResultTypes(), results, cell ? cell.getSurface() : Type());
 }
 
-/// Parts of a record are told by their names, where `surface` says them, other parts by their numbers.
+/// Fields of a record are identified by their names, where `surface` says them, elements of a tuple by their
+/// numbers.
 void Evaluation::trace(Location at, const std::string &name, TypeRange types, const Values &values,
                        Type surface) {
   auto record = dyn_cast_or_null<RecordType>(surface);
@@ -80,7 +81,7 @@ void Evaluation::trace(Location at, const std::string &name, TypeRange types, co
     if (values.size() > 1)
       text += "." + (named ? cast<StringAttr>(record.getNames()[n]).getValue().str() : std::to_string(n));
     if (!each.unknown())
-      traced.push_back({sourcePlace(at), text, types[n], each});
+      traced.push_back({sourceLocation(at), text, types[n], each});
   }
 }
 
@@ -96,16 +97,16 @@ Values Evaluation::evaluate(Operation *op) {
   // A recurrence may start from an unknown state: its body is walked all the same, for the calls in it.
   bool unknown = llvm::any_of(op->getOperands(), [&](mlir::Value v) { return value(v).unknown(); });
   if (auto call = dyn_cast<dyn::CallOp>(op)) {
-    // What is given must be there as a whole. Where a failure made it unknown the instance is computed all
-    // the same, for the failures in it.
+    // Captured arguments must be there as a whole. Where a failure made one unknown the instance is computed
+    // all the same, for the failures in it.
     auto isOpen = [&](mlir::Value v) { return hasUnknown(value(v)); };
     unknown =
         llvm::any_of(call.getKeys(), isOpen) || (!needs.empty() && llvm::any_of(call.getValues(), isOpen));
   }
   if (auto reduce = dyn_cast<ReduceListOp>(op); reduce && isOfStructure())
     unknown = value(reduce.getList()).unknown();
-  if (auto take = dyn_cast<TakeOp>(op); take && isOfStructure())
-    unknown = value(take.getIndex()).unknown();
+  if (auto gather = dyn_cast<GatherOp>(op); gather && isOfStructure())
+    unknown = value(gather.getIndex()).unknown();
   if (auto map = dyn_cast<MapOp>(op); map && unknown)
     leaveOutAll(map.getLists(), map.getBody().front());
   if (unknown && !isa<ScanOp, FoldOp>(op))
@@ -151,21 +152,21 @@ bool Evaluation::evaluateStructure(Operation *op, Values &results) {
 }
 
 /// Whether what an operation tests is known before any arithmetic. What a list holds matters to sums alone.
-static bool isStructuralTest(Operation *op, Fault fault) {
-  if (auto take = dyn_cast<TakeOp>(op))
-    return isStructural(take.getIndex());
+static bool isStructuralTest(Operation *op, ErrorKind kind) {
+  if (auto gather = dyn_cast<GatherOp>(op))
+    return isStructural(gather.getIndex());
   return llvm::all_of(op->getOperands(), [&](mlir::Value v) {
-    return (isa<ListType>(v.getType()) && fault != Fault::overflow) || isStructural(v);
+    return (isa<ListType>(v.getType()) && kind != ErrorKind::overflow) || isStructural(v);
   });
 }
 
-Values Evaluation::fail(Operation *op, Fault fault, const char *what, int64_t a, int64_t b, int64_t c) {
-  bool leftEmpty = fault == Fault::empty && isEnded(op->getOperand(0)) && bound(op->getOperand(0)) != 0;
-  if (!reached_ && (leftEmpty || !isStructuralTest(op, fault)))
+Values Evaluation::fail(Operation *op, ErrorKind kind, const char *what, int64_t a, int64_t b, int64_t c) {
+  bool leftEmpty = kind == ErrorKind::empty && isEnded(op->getOperand(0)) && bound(op->getOperand(0)) != 0;
+  if (!reached_ && (leftEmpty || !isStructuralTest(op, kind)))
     return {};
-  std::string place = sourcePlace(op->getLoc());
+  std::string location = sourceLocation(op->getLoc());
   report(batch_.describe(Code::bad_input, table_, row_, -1,
-                         messages::fault_text(fault, what, a, b, c, place.c_str())));
+                         messages::error_text(kind, what, a, b, c, location.c_str())));
   return {};
 }
 
@@ -176,7 +177,7 @@ void Evaluation::decision(double margin) {
 
 //===-- Nodes --------------------------------------------------------------------------------------===//
 
-/// What a column holds at place `at` of level `level`: rows are level 0, then come elements of lists, of
+/// What a column holds at position `at` of level `level`: rows are level 0, then come elements of lists, of
 /// lists in them, and at level `info.depth` values of the given shape.
 static Value stored(const ColumnView &view, const ColumnInfo &info, llvm::ArrayRef<int64_t> shape, int64_t at,
                     int32_t level) {
@@ -207,7 +208,7 @@ Value Evaluation::columnValue(int32_t table, int32_t row, int32_t column, Type t
     type = list.getElement();
   if (view.has(row))
     return stored(view, batch_.column_info(table, column), extents(type), row, 0);
-  std::string at = reader ? sourcePlace(reader->getLoc()) : "";
+  std::string at = reader ? sourceLocation(reader->getLoc()) : "";
   report(batch_.describe_missing(table, row, column, at.c_str()));
   return {};
 }
@@ -223,17 +224,17 @@ Values Evaluation::field(FieldOp op) {
   llvm::report_fatal_error("a field is read of a constructor that does not have it");
 }
 
-Values Evaluation::keyValues(Block &block, llvm::ArrayRef<int32_t> keys, const Values &given) {
+Values Evaluation::keyValues(Block &block, llvm::ArrayRef<int32_t> keys, const Values &captured) {
   Values values;
-  values.reserve(keys.size() + given.size());
+  values.reserve(keys.size() + captured.size());
   for (auto [argument, key] : llvm::zip(block.getArguments(), keys))
     values.push_back(isa<NodeType>(argument.getType()) ? Value::node(key) : Value::number(key));
-  llvm::append_range(values, given);
+  llvm::append_range(values, captured);
   return values;
 }
 
 /// The range of a key that is a number, in terms of the keys before it. Nothing where it cannot be computed,
-/// which was told when it was tried first, or where it would need a value that is not there yet.
+/// which was reported when it was tried first, or where it would need a value that is not there yet.
 std::optional<std::pair<int32_t, int32_t>> Evaluation::rangeOf(const Interpreter::Instance &instance,
                                                                unsigned key) {
   CellOp cell = instance.cell;
@@ -244,7 +245,7 @@ std::optional<std::pair<int32_t, int32_t>> Evaluation::rangeOf(const Interpreter
   auto [table, row] = interpreter_.ownerOf(instance);
   Evaluation inner(interpreter_, table, row);
   Block &body = cell.getRange(key)->front();
-  Values bounds = inner.block(body, keyValues(body, before, interpreter_.memo(instance).given));
+  Values bounds = inner.block(body, keyValues(body, before, interpreter_.memo(instance).captured));
   if (!inner.needs.empty()) {
     llvm::append_range(needs, inner.needs);
     return {};
@@ -261,7 +262,7 @@ std::optional<std::pair<int32_t, int32_t>> Evaluation::rangeOf(const Interpreter
     inner.report(
         batch_.describe(Code::bad_input, table, row, -1,
                         messages::table_too_large(what, length, length * KeyTable::kBytes, kMostBytes,
-                                                  sourcePlace(argument.getLoc()).c_str())));
+                                                  sourceLocation(argument.getLoc()).c_str())));
     range.reset();
   }
   llvm::append_range(failures, inner.failures);
@@ -284,14 +285,14 @@ bool Evaluation::withinRanges(dyn::CallOp op, const Interpreter::Instance &calle
     std::string what = messages::key_name(sourceName(argument.getLoc()), cell.getSymName().str());
     report(batch_.describe(Code::bad_input, table, row, -1,
                            messages::key_outside(what, callee.keys[k], range->first, range->second,
-                                                 sourcePlace(op.getLoc()).c_str())));
+                                                 sourceLocation(op.getLoc()).c_str())));
     return false;
   }
   return true;
 }
 
-/// Finds out which of its instances a cell's is that is given values, and gives it them. False if a key is
-/// reached twice on the way down.
+/// Finds out which of its instances the callee is where a cell has captured arguments, and gives it them.
+/// False if a key is reached twice on the way down.
 bool Evaluation::give(dyn::CallOp op, Interpreter::Instance &callee) {
   const Interpreter::Recursion *recursion = interpreter_.recursionOf(callee.cell);
   if (!recursion)
@@ -315,19 +316,19 @@ bool Evaluation::give(dyn::CallOp op, Interpreter::Instance &callee) {
   }
   Interpreter::Memo &memo = interpreter_.memo(callee);
   if (recursion->values.changes(callee.cell)) {
-    if (memo.reachedBy && (*memo.reachedBy < site || site < *memo.reachedBy)) {
+    if (memo.discoveredBy && (*memo.discoveredBy < site || site < *memo.discoveredBy)) {
       auto [table, row] = interpreter_.ownerOf(callee);
       report(batch_.describe(Code::bad_input, table, row, -1,
                              messages::reached_twice(CellOp(callee.cell).getSymName().str(),
-                                                     sourcePlace(CellOp(callee.cell).getLoc()).c_str())));
+                                                     sourceLocation(CellOp(callee.cell).getLoc()).c_str())));
       return false;
     }
-    memo.reachedBy = site;
+    memo.discoveredBy = site;
   }
   if (memo.state == Interpreter::Memo::New) {
-    memo.given.clear();
-    for (mlir::Value given : op.getValues())
-      memo.given.push_back(value(given));
+    memo.captured.clear();
+    for (mlir::Value captured : op.getValues())
+      memo.captured.push_back(value(captured));
   }
   return true;
 }
@@ -351,11 +352,11 @@ Values Evaluation::call(dyn::CallOp op) {
 
 /// The nodes of all instances of a cell that one leads to, and what they give; the one has its values.
 Values Evaluation::every(const Interpreter::Instance &start) {
-  using Known = std::tuple<Operation *, int32_t, Interpreter::Keys>;
-  auto known = [](const Interpreter::Instance &instance) {
-    return Known{dyn::CellOp(instance.cell).getOperation(), instance.context, instance.keys};
+  using InstanceKey = std::tuple<Operation *, int32_t, Interpreter::Keys>;
+  auto keyOf = [](const Interpreter::Instance &instance) {
+    return InstanceKey{dyn::CellOp(instance.cell).getOperation(), instance.context, instance.keys};
   };
-  std::set<Known> seen{known(start)};
+  std::set<InstanceKey> seen{keyOf(start)};
   std::vector<Interpreter::Instance> open{start};
   std::map<int32_t, const Interpreter::Memo *> found; // by the node
   while (!open.empty()) {
@@ -365,13 +366,13 @@ Values Evaluation::every(const Interpreter::Instance &start) {
     if (next.cell == start.cell && std::equal(next.keys.begin() + 1, next.keys.end(), start.keys.begin() + 1))
       found[next.keys[0]] = &memo;
     for (const Interpreter::Instance &callee : memo.calls)
-      if (seen.insert(known(callee)).second)
+      if (seen.insert(keyOf(callee)).second)
         open.push_back(callee);
   }
   std::vector<Values> lists(1 + interpreter_.memo(start).values.size());
   for (auto &[node, memo] : found) {
     if (memo->state != Interpreter::Memo::Done || memo->values.size() + 1 != lists.size())
-      return {}; // a failure, which was told
+      return {}; // a failure, which was reported
     lists[0].push_back(Value::node(node));
     for (size_t n = 1; n < lists.size(); ++n)
       lists[n].push_back(memo->values[n - 1]);

@@ -32,8 +32,8 @@ public:
   /// Evaluates a block whose arguments have the given values; returns what its terminator gives.
   Values block(mlir::Block &block, const Values &arguments);
 
-  /// The arguments of a cell's body, or of a range, which has the first keys and the values.
-  static Values keyValues(mlir::Block &block, llvm::ArrayRef<int32_t> keys, const Values &given);
+  /// The arguments of a cell's body, or of a range, which has the first keys and the captured arguments.
+  static Values keyValues(mlir::Block &block, llvm::ArrayRef<int32_t> keys, const Values &captured);
 
   /// The value of a column of the arguments for this input; a failure if it is not given.
   Value argument(int32_t column, mlir::Type type) { return columnValue(table_, row_, column, type, nullptr); }
@@ -89,7 +89,7 @@ private:
   // Numbers.
   Values integer(dyn::IntOp op);
   Values narrow(dyn::NarrowOp op);
-  Values take(dyn::TakeOp op);
+  Values gather(dyn::GatherOp op);
   Values broadcast(dyn::BroadcastOp op);
   Values transpose(dyn::TransposeOp op);
   Values patches(dyn::PatchesOp op);
@@ -139,7 +139,7 @@ private:
   /// Records a failure.
   void report(Status failure);
   /// Records that the instance fails; its results are unknown.
-  Values fail(mlir::Operation *op, Fault fault, const char *what, int64_t a = 0, int64_t b = 0,
+  Values fail(mlir::Operation *op, ErrorKind kind, const char *what, int64_t a = 0, int64_t b = 0,
               int64_t c = 0);
   void decision(double margin);
   void trace(mlir::Operation *op);

@@ -25,7 +25,7 @@ Interpreter::Interpreter(ModuleOp module, WeightsView weights)
     tables_[info_.datas[i].name] = static_cast<int32_t>(i);
   auto cellOf = [&](StringAttr name) { return symbols_.lookup<dyn::CellOp>(name); };
   for (auto &cells : dyn::recursions(module, cellOf)) {
-    auto recursion = std::make_shared<Recursion>(Recursion{cells, dyn::GivenValues(cells)});
+    auto recursion = std::make_shared<Recursion>(Recursion{cells, dyn::CapturedValues(cells)});
     if (llvm::any_of(cells, [](dyn::CellOp cell) { return !cell.getValues().empty(); }))
       for (dyn::CellOp cell : cells)
         recursions_[cell] = recursion;
@@ -94,8 +94,8 @@ std::optional<Status> Interpreter::firstFailure(dyn::EntryOp entry) {
 
 /// Computes the entry, and what it needs.
 void Interpreter::walk(dyn::EntryOp entry) {
-  // The arguments: one value a leaf. One that is absent fails only where it is used; so it is unknown here,
-  // and the failure stands in the list.
+  // The arguments: one value a component. One that is absent fails only where it is used; so it is unknown
+  // here, and the failure stands in the list.
   Values arguments;
   std::vector<Status> missing;
   Block &body = entry.getBody().front();
@@ -173,10 +173,12 @@ void Interpreter::compute(const std::vector<Instance> &wanted) {
     Block &body = instance.cell.getBody().front();
     dyn::CellOp cell = instance.cell;
     if (trace_ && phase_ == Phase::All)
-      for (auto [argument, given] : llvm::zip(cell.getValues(), memo(instance).given))
-        evaluation.trace(argument.getLoc(), dyn::sourceName(argument.getLoc()), argument.getType(), {given});
+      for (auto [argument, captured] : llvm::zip(cell.getValues(), memo(instance).captured))
+        evaluation.trace(argument.getLoc(), dyn::sourceName(argument.getLoc()), argument.getType(),
+                         {captured});
     evaluation.computesCalls = ++memo(instance).walks > kPatientWalks || phase_ != Phase::All;
-    Values results = evaluation.block(body, Evaluation::keyValues(body, instance.keys, memo(instance).given));
+    Values results =
+        evaluation.block(body, Evaluation::keyValues(body, instance.keys, memo(instance).captured));
 
     bool complete = true;
     size_t first = stack_.size();
@@ -226,7 +228,7 @@ bool Interpreter::computeWithin(const Instance &wanted) {
 /// `again` is needed by the top of the stack and still open itself.
 void Interpreter::reportCycle(const Instance &again) {
   std::vector<messages::CycleStep> steps;
-  llvm::SmallPtrSet<const Memo *, 16> seen; // one wanted by two waits below the place where it was opened
+  llvm::SmallPtrSet<const Memo *, 16> seen; // one wanted by two waits below the point where it was opened
   for (size_t i = stack_.size(); i-- > 0;) {
     const Instance &at = stack_[i];
     if (memo(at).state != Memo::Open || !seen.insert(&memo(at)).second)
@@ -247,9 +249,9 @@ void Interpreter::reportCycle(const Instance &again) {
 const Value &Interpreter::parameter(llvm::StringRef path, Type type) {
   auto [at, fresh] = parameters_.try_emplace(path);
   if (fresh) {
-    llvm::ArrayRef<float> numbers = weights_(path);
+    llvm::ArrayRef<float> elements = weights_(path);
     auto shape = dyn::extents(type);
-    at->second = Value::tensor(shape.vec(), std::vector<double>(numbers.begin(), numbers.end()));
+    at->second = Value::tensor(shape.vec(), std::vector<double>(elements.begin(), elements.end()));
   }
   return at->second;
 }

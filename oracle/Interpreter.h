@@ -22,7 +22,7 @@
 
 namespace dbc::oracle {
 
-/// Gives the numbers of a parameter or tensor const by its path, row-major. They are borrowed while an
+/// Gives the elements of a parameter or tensor const by its path, row-major. They are borrowed while an
 /// interpreter lives, and there must be as many as the parameter's shape says.
 using WeightsView = std::function<llvm::ArrayRef<float>(llvm::StringRef path)>;
 
@@ -46,12 +46,12 @@ struct Outcome {
 
 /// The value that a `let` gave at one instance, or at one element or step of a binder there.
 struct Traced {
-  std::string place; ///< "tree_lstm.dyn:12:5", of what was computed
-  std::string name;  ///< of the source; parts of what has several as `state.h`, `pair.0`
-  mlir::Type type;   ///< a flat type of `dyn`
+  std::string location; ///< "tree_lstm.dyn:12:5", of what was computed
+  std::string name;     ///< of the source; components of what has several as `state.h`, `pair.0`
+  mlir::Type type;      ///< a flat type of `dyn`
   Value value;
 };
-/// What was traced while one instance was computed: the values it is given, what each `let` bound (in binders
+/// What was traced while one instance was computed: its captured arguments, what each `let` bound (in binders
 /// with positions, `h[2]`), and as `gives` what it gives: "encode(Tree node 3)", or "sentiment(input 0)".
 /// Called when the instance has its values, callees before callers.
 using Trace = std::function<void(const std::string &instance, const std::vector<Traced> &lets)>;
@@ -66,8 +66,8 @@ public:
   /// The module's description, see `describe`. Batches for `run` are made with this or an equal one.
   const ModelInfo &info() const { return info_; }
 
-  /// From now on every `let` is told. The compiler's simplifications come first: of two equal expressions one
-  /// is told.
+  /// From now on every `let` is traced. The compiler's simplifications come first: of two equal expressions
+  /// one is traced.
   void setTrace(Trace trace) { trace_ = std::move(trace); }
 
   /// From now on an input that takes more steps, each an operation evaluated, is given up with Code::limit.
@@ -79,8 +79,8 @@ public:
 private:
   friend class Evaluation;
 
-  /// A cell at its keys: nodes, by number in the batch, and whole numbers. `context`: of a cell that is given
-  /// values, the call from outside of its recursion that led to the instance; else 0.
+  /// A cell at its keys: nodes, by number in the batch, and integers. `context`: of a cell with captured
+  /// arguments, the call from outside of its recursion that led to the instance; else 0.
   using Keys = std::vector<int32_t>;
   struct Instance {
     dyn::CellOp cell;
@@ -103,18 +103,18 @@ private:
   struct Memo {
     enum { New, Open, Done } state = New;
     std::vector<Value> values;
-    std::vector<Value> given;          ///< the values that it is given; unknown before they are computed
-    std::optional<CallSite> reachedBy; ///< where its values change
-    std::vector<Instance> calls;       ///< what its body calls, in any order, also more than once
-    int walks = 0;                     ///< of its body
+    std::vector<Value> captured;          ///< its captured arguments; unknown before they are computed
+    std::optional<CallSite> discoveredBy; ///< where its values change
+    std::vector<Instance> calls;          ///< what its body calls, in any order, also more than once
+    int walks = 0;                        ///< of its body
   };
   Memo &memo(const Instance &instance) {
     return memos_[dyn::CellOp(instance.cell).getOperation()][{instance.context, instance.keys}];
   }
-  /// Of the cells that are given values: their recursion.
+  /// Of the cells with captured arguments: their recursion.
   struct Recursion {
     std::vector<dyn::CellOp> cells;
-    dyn::GivenValues values;
+    dyn::CapturedValues values;
   };
   /// What a walk is for: all that an input gives and contains; or the first failure, among those that
   /// structure alone decides, or among the others. For the first failure a body is left where a value is
@@ -160,7 +160,7 @@ private:
                  std::map<std::pair<int32_t, Keys>, std::optional<std::pair<int32_t, int32_t>>>>
       ranges_;
   std::vector<std::pair<int32_t, int32_t>> owners_; ///< of each context: what the caller belongs to
-  std::map<CallSite, int32_t> contexts_; ///< calls from outside of recursions that are given values
+  std::map<CallSite, int32_t> contexts_; ///< calls from outside of recursions with captured arguments
   std::vector<Instance> stack_;          ///< of instances to compute
   int within_ = 0;                       ///< walks that wait for an instance to be computed
   Phase phase_ = Phase::All;

@@ -17,18 +17,18 @@ namespace dbc::passes {
 enum class Target { Cpu, Cuda };
 
 /// Which products of stages that run once a library computes on a GPU, cuBLAS: none, those with a matrix of
-/// at least kWideWeights numbers, all that it can.
+/// at least kLargeWeights elements, all that it can.
 enum class Blas { Never, Auto, Always };
 /// Three launches in place of one, and operands that go through memory, must be small beside the product: a
-/// matrix of so many numbers is read in the time of a launch. Not measured. Rows are known only when a batch
+/// matrix of so many elements is read in the time of a launch. Not measured. Rows are known only when a batch
 /// is there, so they decide nothing.
-constexpr int64_t kWideWeights = 1 << 20;
+constexpr int64_t kLargeWeights = 1 << 20;
 
 struct PipelineOptions {
   /// The level behind which to stop: "dyn", "batch" or "kernel".
   llvm::StringRef until = "kernel";
-  /// Numbers that all tables which batch-fold-tables makes together may have; 0: none are made.
-  int64_t tableNumbers = BatchFoldTablesOptions().numbers;
+  /// Elements that all tables which batch-fold-tables makes together may have; 0: none are made.
+  int64_t tableElements = BatchFoldTablesOptions().elements;
   Target target = Target::Cpu;
   int64_t realBytes = 4;   ///< of a number of the emitter's type
   bool tf32 = false;       ///< Target::Cuda: products cut their operands to tf32

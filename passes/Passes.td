@@ -45,7 +45,7 @@ def DynHoist : Pass<"dyn-hoist", "::mlir::ModuleOp"> {
     dyn.map (%xs) { ^bb0(%x): %w = dyn.map (%ys, %ks) { ^bb0(%y, %k): ... %x ... } ... }
     ```
     So do products and reductions that add up four numbers or more, functions like tanh and recurrences, and what is made of
-    them, unless it has more numbers: to read what costs less takes as long as to compute it. The list must not use the outer
+    them, unless it has more elements: to read what costs less takes as long as to compute it. The list must not use the outer
     variable, but a filter, a slice or `reverse` of such a list may: they choose of the results then, where nothing can fail
     that they leave out. What steps compute that a `while` may leave out stays.
 
@@ -68,23 +68,23 @@ def DynHoist : Pass<"dyn-hoist", "::mlir::ModuleOp"> {
     Statistic<"madeMaps", "made-maps", "Maps made of what may fail, and of what an inner binder computes from its elements">];
 }
 
-def DynForwardTakes : Pass<"dyn-forward-takes", "::mlir::ModuleOp"> {
+def DynForwardGathers : Pass<"dyn-forward-gathers", "::mlir::ModuleOp"> {
   let summary = "Go through row numbers instead of a list of rows of a parameter";
   let description = [{
     ```mlir
-    %xs = dyn.map (%words) { ^bb0(%w): dyn.take %E[%w] }
+    %xs = dyn.map (%words) { ^bb0(%w): dyn.gather %E[%w] }
     dyn.scan (%xs) from (%h) { ^bb0(%x, %s): ... %x ... }
     ==>
-    dyn.scan (%words) from (%h) { ^bb0(%w, %s): %x = dyn.take %E[%w] ... %x ... }
+    dyn.scan (%words) from (%h) { ^bb0(%w, %s): %x = dyn.gather %E[%w] ... %x ... }
     ```
     The rows are read where they lie, and what is made of them is seen to depend on the number alone. Lists that are
     reversed, sliced or zipped with others are such lists too: the numbers are reversed, sliced and zipped instead. One
     element of such a list is the row that one number names. Afterwards no map, scan or fold goes through such a list, as it
-    is, reversed or sliced; a `dyn.take` that is `checked` stays in its map.
+    is, reversed or sliced; a `dyn.gather` that is `checked` stays in its map.
   }];
   let statistics = [
     Statistic<"forwardedLists", "forwarded-lists", "Lists of rows whose numbers a binder goes through">,
-    Statistic<"forwardedElements", "forwarded-elements", "Elements of such lists that are taken by their number">];
+    Statistic<"forwardedElements", "forwarded-elements", "Elements of such lists that are looked up by their number">];
 }
 
 def DynSplitScans : Pass<"dyn-split-scans", "::mlir::ModuleOp"> {
@@ -131,15 +131,15 @@ def DynSumOperands : Pass<"dyn-sum-operands", "::mlir::ModuleOp"> {
 def DynShareProducts : Pass<"dyn-share-products", "::mlir::ModuleOp"> {
   let summary = "Compute products once for each instance they are made of, not once for each row that reads it";
   let description = [{
-    A product whose vector is joined of parts is cut where the parts are known at different places: outside of a binder, in
+    A product whose vector is a join is cut where its operands are known at different points: outside of a binder, in
     another instance, here. What has products in it and is made of one call's results alone becomes a further result of the
     cell, which is computed once for each instance.
     ```mlir
     dyn.cell @state(%v, %t) { ... dyn.map (%near) { ^bb0(%u):
       %h = dyn.call @state(%u, %s)  %y = contract(%W, concat(%own, %h)) + %b ... }  dyn.return %new }
     ==>
-    dyn.cell @state(%v, %t) { ... %part = contract(slice %W, %own) + %b
-      dyn.map (%near) { ^bb0(%u): %h, %p = dyn.call @state(%u, %s)  %y = %part + %p ... }
+    dyn.cell @state(%v, %t) { ... %q = contract(slice %W, %own) + %b
+      dyn.map (%near) { ^bb0(%u): %h, %p = dyn.call @state(%u, %s)  %y = %q + %p ... }
       %product = contract(slice %W, %new)  dyn.return %new, %product }
     ```
     Instances are taken to be fewer than the rows that read them where the caller is repeated for something that is no
@@ -149,7 +149,7 @@ def DynShareProducts : Pass<"dyn-share-products", "::mlir::ModuleOp"> {
     an instance is taken to have one reader, where it is computed.
   }];
   let statistics = [
-    Statistic<"cutProducts", "cut-products", "Products cut where their parts are known">,
+    Statistic<"cutProducts", "cut-products", "Products cut where their operands are known">,
     Statistic<"furtherResults", "further-results", "Results that cells give besides those of the source">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect", "::mlir::linalg::LinalgDialect"];
 }
@@ -159,7 +159,7 @@ def DynMergeProducts : Pass<"dyn-merge-products", "::mlir::ModuleOp"> {
   let description = [{
     Products of several matrices of parameters with one vector become one product with the stacked matrix; the sum of two
     products becomes one product of the joined matrices with the joined vectors, where both vectors are known at the same
-    time (neither or both need a recursive result), so that nothing leaves the part that runs before the recursion.
+    time (neither or both need a recursive result), so that nothing leaves what runs before the recursion.
 
     Maps over the same lists that have products with parameters become one before that, where the second needs nothing that
     stands behind the first:
@@ -177,21 +177,21 @@ def DynMergeProducts : Pass<"dyn-merge-products", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
-def DynLiftValues : Pass<"dyn-lift-values", "::mlir::ModuleOp"> {
-  let summary = "Make cells of the values that are given to cells (LANGUAGE C4)";
+def DynLambdaLift : Pass<"dyn-lambda-lift", "::mlir::ModuleOp"> {
+  let summary = "Lambda lifting: make cells of the captured arguments of cells (LANGUAGE C4)";
   let description = [{
-    A recursion is copied for each call from outside that gives it values. The keys of the caller, and the positions in
+    A recursion is copied for each call from outside with captured arguments. The keys of the caller, and the positions in
     the binders around the call that the values depend on, become keys of the copy; values are read from a cell that has
-    these keys. What may fail where it stood still does: `dyn.need` keeps it there. A constant that is given is hidden by
+    these keys. What may fail where it stood still does: `dyn.need` keeps it there. A constant that is captured is hidden by
     `dyn.optimization_barrier`, so that it does not take away an arm that reads fields.
     ```mlir
-    dyn.entry @answer(%t: !dyn.node<@Tree>, %x: f32) { %q = exp %x ... dyn.call @score(%t) given (%q) }
+    dyn.entry @answer(%t: !dyn.node<@Tree>, %x: f32) { %q = exp %x ... dyn.call @score(%t) captured (%q) }
     ==>
-    dyn.cell @answer.score.given() { %x = dyn.argument 1  %q = exp %x  dyn.return %q }
-    dyn.cell @score(%t: !dyn.node<@Tree>) { %q = dyn.call @answer.score.given() ... }
+    dyn.cell @answer.score.captured() { %x = dyn.argument 1  %q = exp %x  dyn.return %q }
+    dyn.cell @score(%t: !dyn.node<@Tree>) { %q = dyn.call @answer.score.captured() ... }
     dyn.entry @answer(%t: !dyn.node<@Tree>, %x: f32) { ... dyn.call @score(%t) }
     ```
-    Afterwards no cell is given values, and no call gives any.
+    Afterwards no cell has captured arguments, and no call passes any.
   }];
   let statistics = [
     Statistic<"liftedCalls", "lifted-calls", "Calls from outside that are of a copy now">,
@@ -202,7 +202,7 @@ def DynLiftValues : Pass<"dyn-lift-values", "::mlir::ModuleOp"> {
 def DynToBatch : Pass<"dyn-to-batch", "::mlir::ModuleOp"> {
   let summary = "Flatten each entry to a program over the rows of a batch";
   let description = [{
-    Each binder, arm and cell becomes a space, each call site a relation, each arithmetic op a stage of its own. See
+    Each binder, arm and cell becomes an index set, each call site a relation, each arithmetic op a stage of its own. See
     passes/lower/Flatten.h. Afterwards each entry is a `batch.program`, and no `dyn.data`, `dyn.param`, `dyn.cell` or
     `dyn.entry` is left.
   }];
@@ -210,37 +210,37 @@ def DynToBatch : Pass<"dyn-to-batch", "::mlir::ModuleOp"> {
   let dependentDialects = ["::dbc::batch::BatchDialect", "::dbc::kernel::KernelDialect"];
 }
 
-def BatchSinkTakes : Pass<"batch-sink-takes", "::mlir::ModuleOp"> {
-  let summary = "Take rows of parameters where they are used";
+def BatchRematerialiseGathers : Pass<"batch-rematerialise-gathers", "::mlir::ModuleOp"> {
+  let summary = "Gather rows of parameters again where they are used";
   let description = [{
-    Afterwards a buffer that holds nothing but a `dyn.take` of a parameter, not `checked`, at an index that is a column or a
-    buffer of the same space, is not read by other stages over that space: they take the row themselves. A matrix for each
+    Afterwards a buffer that holds nothing but a `dyn.gather` of a parameter, not `checked`, at an index that is a `batch.index` or a
+    buffer of the same index set, is not read by other stages over that index set: they gather the row themselves. A matrix for each
     row would be moved through memory otherwise, and products with it could not use packed weights.
   }];
-  let statistics = [Statistic<"sunkReads", "sunk-reads", "Reads of buffers that became what was written there">];
+  let statistics = [Statistic<"rematerialisedReads", "rematerialised-reads", "Reads of buffers that became what was written there">];
 }
 
 def BatchFoldTables : Pass<"batch-fold-tables", "::mlir::ModuleOp"> {
   let summary = "Compute functions of one index when the model is made, for all its values (DESIGN: folding tables)";
   let description = [{
-    A value of a stage that depends on parameters and one column alone, which is below a known bound since it takes a row of
-    something, and that has a product, a reduction or a function like tanh in it, becomes a buffer over a space of the
-    model with a row for each value of the column. Stages read it by the relation that the column makes.
+    A value of a stage that depends on parameters and one index alone, which is below a known bound since it gathers a row of
+    something, and that has a product, a reduction or a function like tanh in it, becomes a buffer over an index set of the
+    model with a row for each value of the index. Stages read it by the relation that its index array makes.
     ```mlir
-    batch.stage @leaf over @Leaf { %w = batch.column "word"  %x = dyn.take %E[%w]  %y = contract(%W, %x)  write %y, @leaf }
+    batch.stage @leaf over @Leaf { %w = batch.index "word"  %x = dyn.gather %E[%w]  %y = contract(%W, %x)  write %y, @leaf }
     batch.stage @next over @Leaf { %y = batch.read @leaf ... }
     ==>
-    kernel.space model @table.Leaf.word ["word"] extent 1000
+    kernel.index_set model @table.Leaf.word ["word"] extent 1000
     batch.stage @table.leaf over @table.Leaf.word { ... write %y, @table.leaf }
     batch.stage @next over @Leaf { %y = batch.gather @table.leaf via @rel.Leaf.word ... }
     ```
-    Afterwards all tables that a run looks up have at most `numbers` numbers together; the smallest came first. Parameters
+    Afterwards all tables that a run looks up have at most `elements` elements together; the smallest came first. Parameters
     must not change while the model lives: inference only.
   }];
-  let options = [Option<"numbers", "numbers", "int64_t", "64 << 20", "numbers that all tables together may have">];
+  let options = [Option<"elements", "elements", "int64_t", "64 << 20", "elements that all tables together may have">];
   let statistics = [
     Statistic<"foldedTables", "folded-tables", "Tables that a run looks up">,
-    Statistic<"tableNumbers", "table-numbers", "Numbers in these tables">];
+    Statistic<"tableElements", "table-elements", "Elements of these tables">];
 }
 
 def BatchPartition : Pass<"batch-partition", "::mlir::ModuleOp"> {
@@ -260,20 +260,20 @@ def BatchOrderStages : Pass<"batch-order-stages", "::mlir::ModuleOp"> {
     Afterwards each stage stands behind those that it reads from, but for reads that a loop around both carries, and stages
     of one loop stand together; among the possible orders the source's is kept.
   }];
-  let statistics = [Statistic<"movedStages", "moved-stages", "Stages that changed their place">];
+  let statistics = [Statistic<"movedStages", "moved-stages", "Stages that changed their position">];
 }
 
 def BatchAssignLevels : Pass<"batch-assign-levels", "::mlir::ModuleOp"> {
-  let summary = "Nest the stages in `batch.levels` and `batch.steps` and say which spaces run by tick";
+  let summary = "Nest the stages in `batch.levels` and `batch.steps` and say which index sets run by time step";
   let description = [{
-    Afterwards no stage has the attribute `loops`: it stands in these loops. A space is `ticked` where a stage over it
-    stands in a loop, and the schedule has a `kernel.ticks` for it, unless its rows are instances.
+    Afterwards no stage has the attribute `loops`: it stands in these loops. An index set runs `by_time_step` where a stage over it
+    stands in a loop, and the schedule has a `kernel.time_steps` for it, unless its rows are instances.
   }];
   let statistics = [Statistic<"madeLoops", "made-loops", "Loops made around stages">];
 }
 
 def BatchFuse : Pass<"batch-fuse", "::mlir::ModuleOp"> {
-  let summary = "Fuse stages over one space in one loop";
+  let summary = "Fuse stages over one index set in one loop";
   let description = [{
     Two stages merge if no stage between them needs the first and is needed by the second: the second moves up to the
     first, or, where it must stay behind a stage between them, the first down to it. A value that the fused stage wrote
@@ -297,7 +297,7 @@ def BatchSplitGates : Pass<"batch-split-gates", "::mlir::ModuleOp"> {
 def BatchBlas : Pass<"batch-blas", "::mlir::ModuleOp"> {
   let summary = "Make stages of products that a library is to compute on a GPU";
   let description = [{
-    A stage that runs once, outside of all loops, and has products with a matrix of parameters of at least `weights` numbers
+    A stage that runs once, outside of all loops, and has products with a matrix of parameters of at least `weights` elements
     is cut: what such a product needs is written to a buffer, unless it is one row of a buffer already; the product is a stage
     of its own with `blas`, from buffer to buffer, which adds the product's bias too: a parameter whose sum with it is all that
     is made of it. What is written as it is goes there at once; all else is in the stage behind, relu too, as the library's
@@ -309,35 +309,35 @@ def BatchBlas : Pass<"batch-blas", "::mlir::ModuleOp"> {
     batch.stage @s.product over @rows blas { %x = batch.read @s.x  %y = contract(W, %x) + b  write %y, @s.y }
     batch.stage @s over @rows { %y = batch.read @s.y  %z = tanh %y  write %z, @z }
     ```
-    Stages for rows that a `while` keeps stay whole. A CPU has the same stages, and computes each by its own loops.
+    Stages over masked rows stay whole. A CPU has the same stages, and computes each by its own loops.
     Afterwards each stage with `blas` has one product and one write, and takes the vector from one read.
   }];
-  let options = [Option<"weights", "weights", "int64_t", "1", "numbers of a matrix from which its products are taken">];
+  let options = [Option<"weights", "weights", "int64_t", "1", "elements of a matrix from which its products are taken">];
   let statistics = [
-    Statistic<"cutStages", "cut-stages", "Stages cut into parts">,
+    Statistic<"cutStages", "cut-stages", "Stages cut into substages">,
     Statistic<"productStages", "product-stages", "Stages of one product each">];
 }
 
 def BatchClassifyAccesses : Pass<"batch-classify-accesses", "::mlir::ModuleOp"> {
   let summary = "Say of each relation how many rows it joins with one, and drop those not needed";
   let description = [{
-    A relation is `one_to_one` where no two rows name the same one, as far as the functions that push its column show, else
-    `many_to_one`. A gather from the rows of a space that lie like the stage's own becomes a read. Afterwards a stage goes by
-    each relation, and columns that nobody reads are left only where the schedule fills them in.
+    A relation is `one_to_one` where no two rows name the same one, as far as the functions that push its index array show, else
+    `many_to_one`. A gather from the rows of an index set that lie like the stage's own becomes a read. Afterwards a stage goes by
+    each relation, and index arrays that nobody reads are left only where the schedule fills them in.
   }];
   let statistics = [
     Statistic<"alignedGathers", "aligned-gathers", "Gathers that became reads">,
-    Statistic<"droppedColumns", "dropped-columns", "Columns that nobody reads">];
+    Statistic<"droppedIndexArrays", "dropped-index-arrays", "Index arrays that nobody reads">];
 }
 
-def BatchPutTogether : Pass<"batch-put-together", "::mlir::ModuleOp"> {
+def BatchMarkConcurrent : Pass<"batch-mark-concurrent", "::mlir::ModuleOp"> {
   let summary = "Find loops that may run at the same time";
   let description = [{
     Outermost loops of which none needs what another one makes, as the two directions of a bidirectional network, are put
-    into one `together`; stages between them that the first does not need go before it.
-    Afterwards no loop in a `together` touches what another one in it writes.
+    into one `concurrent`; stages between them that the first does not need go before it.
+    Afterwards no loop in a `concurrent` touches what another one in it writes.
   }];
-  let statistics = [Statistic<"joinedLoops", "joined-loops", "Loops put together with others">];
+  let statistics = [Statistic<"concurrentLoops", "concurrent-loops", "Loops that may run at the same time as others">];
 }
 
 def BatchPlanSteps : Pass<"batch-plan-steps", "::mlir::ModuleOp"> {
@@ -361,7 +361,7 @@ def BatchPlanSteps : Pass<"batch-plan-steps", "::mlir::ModuleOp"> {
       batch.stage @state over @state.else { %h = gather @state.h via @rel.s carried @state.group ago 1  ... }
     }
     ```
-    Inference on a CPU only: a gradient needs other rows, and blocks of a GPU's threads may wait for numbers of which each is
+    Inference on a CPU only: a gradient needs other rows, and blocks of a GPU's threads may wait for elements of which each is
     written once.
   }];
   let statistics = [
@@ -370,22 +370,22 @@ def BatchPlanSteps : Pass<"batch-plan-steps", "::mlir::ModuleOp"> {
 }
 
 def BatchPlanBuffers : Pass<"batch-plan-buffers", "::mlir::ModuleOp"> {
-  let summary = "Give buffers slots; buffers whose lives do not overlap share one";
+  let summary = "Give buffers storage; those whose lives do not overlap share it";
   let description = [{
-    Afterwards each buffer has a slot, but for outputs and what is computed when the model is made; buffers of one slot
-    have numbers of one type, and each is touched for the last time before the next one is touched at all.
+    Afterwards each buffer has storage, but for outputs and what is computed when the model is made; buffers of one storage
+    have elements of one type, and each is touched for the last time before the next one is touched at all.
   }];
   let statistics = [
-    Statistic<"usedSlots", "used-slots", "Slots of all programs">,
-    Statistic<"sharedBuffers", "shared-buffers", "Buffers that got a slot of another one">];
+    Statistic<"usedStorages", "used-storages", "Storages of all programs">,
+    Statistic<"sharedBuffers", "shared-buffers", "Buffers that got the storage of another one">];
 }
 
 def ScheduleCpu : Pass<"schedule-cpu", "::mlir::ModuleOp"> {
-  let summary = "Choose rows of a block, units of a tile and grain of each stage for a CPU";
+  let summary = "Choose rows of a block, channels of a tile and grain of each stage for a CPU";
   let description = [{
     * `rows`: 1 without a product. With one as many as keep the block's scratch within 256 KiB, at most 36, a multiple of
       the 6 rows that the product kernel takes at once. Elementwise values and tiled products take no scratch.
-    * `units`: 0 where no product's result is used element by element. Else the multiple of 16 with the least units
+    * `channels`: 0 where no product's result is used element by element. Else the multiple of 16 with the least channels
       computed, those computed twice where the last tile overlaps included; a tile of one, two or three panels of 16 outputs
       counts as 1.25, 1.08 and 1.03 times as dear, as it has too few independent sums for a row or two; more than 6 panels
       do not fit the registers.
@@ -395,34 +395,34 @@ def ScheduleCpu : Pass<"schedule-cpu", "::mlir::ModuleOp"> {
   }];
   let statistics = [
     Statistic<"blockedStages", "blocked-stages", "Stages whose blocks have several rows">,
-    Statistic<"tiledStages", "tiled-stages", "Stages computed in tiles of units">];
+    Statistic<"tiledStages", "tiled-stages", "Stages computed in tiles of channels">];
 }
 
 def ScheduleCuda : Pass<"schedule-cuda", "::mlir::ModuleOp"> {
-  let summary = "Choose rows of a block and units of a tile of each stage for an NVIDIA GPU";
+  let summary = "Choose rows of a block and channels of a tile of each stage for an NVIDIA GPU";
   let description = [{
     * `rows`: of a block of threads. 8 with a product; 8, as many as it has warps, where a row has a long reduction to one
       number, or one of a list; else 32. Fewer, but two at least, where scratch would take more than 48 KiB.
-    * `units`: 16 where a product's result is used element by element: each tile is a block of threads. 8 where such a block
-      can keep its weights in shared memory for a whole loop, and one of 16 units cannot.
+    * `channels`: 16 where a product's result is used element by element: each tile is a block of threads. 8 where such a block
+      can have its weights resident in shared memory in a persistent kernel, and one of 16 channels cannot.
 
     Afterwards each stage has a `schedule`; one that it had stays.
   }];
   let options = [Option<"realBytes", "real-bytes", "int64_t", "4", "bytes of a number of the emitter's type">];
   let statistics = [
     Statistic<"shortenedBlocks", "shortened-blocks", "Stages with fewer rows in a block, as scratch is short">,
-    Statistic<"tiledStages", "tiled-stages", "Stages computed in tiles of units">];
+    Statistic<"tiledStages", "tiled-stages", "Stages computed in tiles of channels">];
 }
 
 def BatchToKernel : Pass<"batch-to-kernel", "::mlir::ModuleOp"> {
   let summary = "Lower stages to loops, as their schedules say";
   let description = [{
-    Loops of one `together` come apart where they may fail an input: which failure is told depends on their order.
+    Loops of one `concurrent` run one after the other where they may fail an input: which failure is reported depends on their order.
     Afterwards no operation of `batch` is left: each stage is a `kernel.func` that one `kernel.launch` runs.
   }];
   let statistics = [
     Statistic<"loweredStages", "lowered-stages", "Stages lowered to loops">,
-    Statistic<"partedTogethers", "parted-togethers", "Togethers taken apart, as their loops may fail an input">];
+    Statistic<"sequencedGroups", "sequenced-groups", "Groups of concurrent loops that run one after the other, as they may fail an input">];
   let dependentDialects = ["::dbc::kernel::KernelDialect"];
 }
 
@@ -440,10 +440,10 @@ def KernelBlas : Pass<"kernel-blas", "::mlir::ModuleOp"> {
   let dependentDialects = ["::dbc::kernel::KernelDialect"];
 }
 
-def KernelMatrixUnits : Pass<"kernel-matrix-units", "::mlir::ModuleOp"> {
-  let summary = "Compute products on a GPU's matrix units";
+def KernelTensorCores : Pass<"kernel-tensor-cores", "::mlir::ModuleOp"> {
+  let summary = "Compute products on a GPU's tensor cores";
   let description = [{
-    Products of rows and a matrix of f32 get a contract: how many chunks of inputs are added up, in which order, by which
+    Products of rows and a matrix of f32 get a contract: how many split-K slices are added up, in which order, by which
     instruction. Afterwards all products of a matrix with a contract have scratch for their `sums`, and no others. Those
     whose rows each have a matrix of their own, and those of a matrix whose products have operands of several lengths, stay
     as they are.
@@ -451,15 +451,15 @@ def KernelMatrixUnits : Pass<"kernel-matrix-units", "::mlir::ModuleOp"> {
   let options = [Option<"tf32", "tf32", "bool", "false", "cut operands to the 11 bits of tf32">];
   let statistics = [
     Statistic<"contracts", "contracts", "Matrices that got a contract">,
-    Statistic<"productsOnUnits", "products-on-units", "Products on the matrix units">];
+    Statistic<"productsOnTensorCores", "products-on-tensor-cores", "Products on the tensor cores">];
   let dependentDialects = ["::dbc::kernel::KernelDialect"];
 }
 
 def KernelFlattenLoops : Pass<"kernel-flatten-loops", "::mlir::ModuleOp"> {
-  let summary = "Make one loop of a nest over elements that lie one after the other";
+  let summary = "Make one loop of a loop nest over elements that lie one after the other";
   let description = [{
     Two loops from 0 to constants, one directly inside the other and the inner one a `vector`, become one where each iteration
-    reads and writes at places that follow from its number in the order of the nest, and touches nothing that another one
+    reads and writes at offsets that follow from its number in the order of the loop nest, and touches nothing that another one
     writes. The last index then runs through all elements and the one before it stays, see `kernel.load`.
     ```mlir
     kernel.for %zero to %c16 { ^bb0(%j: i32): kernel.for vector %zero to %c2 { ^bb0(%k: i32): ... kernel.load @x[%row, %j, %k] ...
@@ -467,25 +467,25 @@ def KernelFlattenLoops : Pass<"kernel-flatten-loops", "::mlir::ModuleOp"> {
     kernel.for vector %zero to %c32 { ^bb0(%j: i32): ... kernel.load @x[%row, %zero, %j] ...
     ```
     A short inner loop is one that compilers write out step by step before they think of vectors: then they must find these in
-    what is left, which is slow, and which g++ 12 and before do wrongly. Nests that stretch an axis, transpose or gather stay.
-    Afterwards no such nest is left whose indices are sums and multiples of its counters, alike wherever it touches an array
+    what is left, which is slow, and which g++ 12 and before do wrongly. Loop nests that stretch an axis, transpose or gather stay.
+    Afterwards no such loop nest is left whose indices are sums and multiples of its counters, alike wherever it touches an array
     that it writes.
   }];
   let statistics = [Statistic<"flattenedLoops", "flattened-loops", "Loops that the one inside took over">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::dbc::kernel::KernelDialect"];
 }
 
-def KernelDealLanes : Pass<"kernel-deal-lanes", "::mlir::ModuleOp"> {
-  let summary = "Share the reductions of a row among the lanes of a warp";
+def KernelMapLanes : Pass<"kernel-map-lanes", "::mlir::ModuleOp"> {
+  let summary = "Map the reductions of a row to the lanes of a warp";
   let description = [{
-    A row of a block of rows is a warp's where a sum, maximum or minimum of its numbers is long: 32 numbers or more, or a list,
+    A row of a block of rows is a warp's where a sum, maximum or minimum of its elements is long: 32 elements or more, or a list,
     whose length is not known. Its lanes share these reductions, and loops of independent iterations beside them:
     ```mlir
     kernel.for %zero to %count { ^bb0(%i: i32): %s = kernel.for %zero to %n carry (%none) ... addf ...  kernel.write %s, ... }
     ==>
     kernel.warps %count { ^bb0(%i: i32): %s = kernel.lanes %zero to %n carry (%none) by add ... addf ...  kernel.write %s, ... }
     ```
-    Other loops are kernel-deal-threads's. So are rows in which a lane would read what another one wrote; where a check stands
+    Other loops are kernel-map-threads's. So are rows in which a lane would read what another one wrote; where a check stands
     in the loops to share; and reductions inside a loop of independent iterations, of which each is a thread's.
     Afterwards each `kernel.lanes` stands in a `kernel.warps`, and no lane reads in a row what another one wrote there.
   }];
@@ -495,20 +495,20 @@ def KernelDealLanes : Pass<"kernel-deal-lanes", "::mlir::ModuleOp"> {
   let dependentDialects = ["::dbc::kernel::KernelDialect"];
 }
 
-def KernelDealThreads : Pass<"kernel-deal-threads", "::mlir::ModuleOp"> {
-  let summary = "Share the loops of stages among the threads of a GPU's blocks";
+def KernelMapThreads : Pass<"kernel-map-threads", "::mlir::ModuleOp"> {
+  let summary = "Map the loops of stages to the threads of a GPU's blocks";
   let description = [{
-    A block of rows is one of threads. Its loops over rows that kernel-deal-lanes left become `kernel.threads`: of a nest of
+    A block of rows is one of threads. Its loops over rows that kernel-map-lanes left become `kernel.threads`: of a loop nest of
     independent loops each element is an iteration, of other loops each row. Barriers stand where a thread reads what another
     one wrote, or replaces what another one reads. Scratch is shared memory if it all fits into 96 KiB, else the largest is
     global.
-    Stages whose blocks are a tile of rows of the matrix units may have wide ones too: the attribute `wide` of the function.
+    Stages whose blocks are a tile of rows of the tensor cores may have large-M ones too: the attribute `large_m` of the function.
     The stages of the model itself, which run when it is made, stay as they are. Afterwards the others' loops have no
     `vector`, and all their locals a `memory`.
   }];
   let options = [Option<"realBytes", "real-bytes", "int64_t", "4", "bytes of a number of the emitter's type">];
   let statistics = [
-    Statistic<"dealtLoops", "dealt-loops", "Loops that threads share">,
+    Statistic<"mappedLoops", "mapped-loops", "Loops that threads share">,
     Statistic<"barriers", "barriers", "Barriers between what threads do">];
   let dependentDialects = ["::dbc::kernel::KernelDialect"];
 }
@@ -518,30 +518,30 @@ def KernelPersist : Pass<"kernel-persist", "::mlir::ModuleOp"> {
   let description = [{
     Outermost loops that hold launches alone, of stages over rows that the loop itself orders, whose scratch is shared
     memory. All their blocks of threads must be there at once, and wait for each other behind each stage: a
-    `kernel.team_barrier`. First each copies those matrices for which shared memory has room beside that scratch: a
+    `kernel.block_group_barrier`. First each copies those matrices for which shared memory has room beside that scratch: a
     `kernel.first`.
-    Others are launched stage by stage. Afterwards each outermost loop is `persistent`, or its attribute `apart` says why
-    not: a `while` drops rows, or another loop stands inside.
+    Others are launched stage by stage. Afterwards each outermost loop is `persistent`, or its attribute
+    `not_persistent_reason` says why not: a `while` drops rows, or another loop stands inside.
   }];
   let statistics = [
     Statistic<"persistentLoops", "persistent-loops", "Loops that may be one launch">,
-    Statistic<"keptMatrices", "kept-matrices", "Matrices that blocks of threads keep for a whole loop">];
+    Statistic<"residentMatrices", "resident-matrices", "Matrices that are resident in shared memory in such a launch">];
   let dependentDialects = ["::dbc::kernel::KernelDialect"];
 }
 
-def KernelAwait : Pass<"kernel-await", "::mlir::ModuleOp"> {
-  let summary = "Find whole loops whose blocks of threads can wait for the very numbers that they need";
+def KernelSyncElements : Pass<"kernel-sync-elements", "::mlir::ModuleOp"> {
+  let summary = "Find persistent kernels that can synchronise element by element instead of by barriers";
   let description = [{
-    Of loops that may be one launch: what a stage writes there and a stage reads there, the buffers `awaits`, must be numbers
+    Of loops that may be one launch: what a stage writes there and a stage reads there, the buffers `syncs`, must be elements
     of f32, each written once, and each that is read must be one that is written. They get memory of their own where
-    something else was written in theirs before. Of the other loops the attribute `counts` says why blocks can only count who
-    has come: whole numbers are handed on, what a check finds wrong or what was computed before may lead to rows that nobody
-    writes, or a product that is not on the matrix units would wait for each of its numbers by itself.
-    Afterwards each loop that may be one launch has `awaits` or `counts`.
+    something else was written in theirs before. Of the other loops the attribute `barrier_reason` says why blocks need
+    barriers: integers are handed on, what a check finds wrong or what was computed before may lead to rows that nobody
+    writes, or a product that is not on the tensor cores would wait for each of its elements by itself.
+    Afterwards each loop that may be one launch has `syncs` or `barrier_reason`.
   }];
   let statistics = [
-    Statistic<"awaitingLoops", "awaiting-loops", "Loops whose blocks wait for the numbers that they need">,
-    Statistic<"partedBuffers", "parted-buffers", "Buffers that got memory of their own">];
+    Statistic<"syncedLoops", "synced-loops", "Loops whose blocks wait for the elements that they need">,
+    Statistic<"unaliasedBuffers", "unaliased-buffers", "Buffers that got memory of their own">];
   let options = [Option<"realBytes", "real-bytes", "int64_t", "4", "bytes of a number of the emitter's type">];
 }
 
@@ -550,7 +550,7 @@ def KernelGraph : Pass<"kernel-graph", "::mlir::ModuleOp"> {
   let description = [{
     Which stages are launched, and how often, must follow from the number of levels and steps alone: then one graph serves
     all batches that have as many. Others are launched one by one. Afterwards each program's run has `graph`, or its
-    `apart` says why not: a `while` drops rows, a loop stands in another one, or a library computes a product, which asks the
+    `no_graph_reason` says why not: a `while` drops rows, a loop stands in another one, or a library computes a product, which asks the
     host for the number of rows.
   }];
   let statistics = [Statistic<"graphs", "graphs", "Programs that may run as one graph">];
@@ -561,7 +561,7 @@ def KernelShareStages : Pass<"kernel-share-stages", "::mlir::ModuleOp"> {
   let description = [{
     Entries and losses of a model often run the same recursion. A stage is the same as one of a program before if name and
     body are equal, and all arrays that it names have equal declarations in both programs. Not shared are stages that may
-    fail an input, for the place of a failure in the order of evaluation is the entry's, and those that find their rows by
+    fail an input, for the position of a failure in the order of evaluation is the entry's, and those that find their rows by
     the levels of a group.
     ```mlir
     kernel.program @sentiment ... { kernel.func stage @stage.encode.Node(...) { ... } }

@@ -15,10 +15,10 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createCSEPass());
   pm.addPass(createDynDecompose());
   pm.addPass(createDynHoist());
-  pm.addPass(createDynLiftValues());
+  pm.addPass(createDynLambdaLift());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  pm.addPass(createDynForwardTakes());
+  pm.addPass(createDynForwardGathers());
   pm.addPass(createDynSumOperands());
   pm.addPass(createDynShareProducts());
   pm.addPass(createDynMergeProducts());
@@ -29,8 +29,8 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
     return;
   pm.addPass(createDynToBatch());
   pm.addPass(createCanonicalizerPass());
-  pm.addPass(createBatchSinkTakes());
-  pm.addPass(createBatchFoldTables({options.tableNumbers}));
+  pm.addPass(createBatchRematerialiseGathers());
+  pm.addPass(createBatchFoldTables({options.tableElements}));
   pm.addPass(createBatchPartition());
   pm.addPass(createBatchOrderStages());
   pm.addPass(createBatchAssignLevels());
@@ -38,9 +38,9 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createCSEPass());
   pm.addPass(createBatchSplitGates());
   if (options.blas != Blas::Never)
-    pm.addPass(createBatchBlas({options.blas == Blas::Auto ? kWideWeights : 1}));
+    pm.addPass(createBatchBlas({options.blas == Blas::Auto ? kLargeWeights : 1}));
   pm.addPass(createBatchClassifyAccesses());
-  pm.addPass(createBatchPutTogether());
+  pm.addPass(createBatchMarkConcurrent());
   if (options.target == Target::Cpu)
     pm.addPass(createBatchPlanSteps());
   pm.addPass(createBatchPlanBuffers());
@@ -55,11 +55,11 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
     if (options.blas != Blas::Never)
       pm.addPass(createKernelBlas({options.tf32}));
     if (options.realBytes == 4)
-      pm.addPass(createKernelMatrixUnits({options.tf32}));
-    pm.addPass(createKernelDealLanes());
-    pm.addPass(createKernelDealThreads({options.realBytes}));
+      pm.addPass(createKernelTensorCores({options.tf32}));
+    pm.addPass(createKernelMapLanes());
+    pm.addPass(createKernelMapThreads({options.realBytes}));
     pm.addPass(createKernelPersist());
-    pm.addPass(createKernelAwait({options.realBytes}));
+    pm.addPass(createKernelSyncElements({options.realBytes}));
     pm.addPass(createKernelGraph());
   } else {
     pm.addPass(createKernelFlattenLoops());

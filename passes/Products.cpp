@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Which products run with packed weights, and which of them in tiles of units.
+// Which products run with packed weights, and which of them in tiles of channels.
 #include "passes/Products.h"
 #include "ir/Batch/Batch.h"
 #include "mlir/IR/Builders.h"
@@ -61,10 +61,10 @@ Value createProduct(OpBuilder &b, Location loc, Value weights, Value x) {
 bool packs(Value weights) {
   if (isWeights(weights))
     return dyn::extents(weights.getType()).size() == 2;
-  auto take = weights.getDefiningOp<dyn::TakeOp>();
-  return take && take.getTensor().getDefiningOp<dyn::GetOp>() &&
-         dyn::extents(take.getTensor().getType()).size() == 3 &&
-         dyn::extents(take.getIndex().getType()).empty();
+  auto gather = weights.getDefiningOp<dyn::GatherOp>();
+  return gather && gather.getTensor().getDefiningOp<dyn::GetOp>() &&
+         dyn::extents(gather.getTensor().getType()).size() == 3 &&
+         dyn::extents(gather.getIndex().getType()).empty();
 }
 
 std::optional<MatMul> matMul(linalg::ContractOp op) {
@@ -128,25 +128,26 @@ std::optional<Gates> gatesOf(Value result) {
     return std::nullopt;
   int64_t outputs = type.getNumElements();
   if (llvm::all_of(result.getUsers(), [&](Operation *user) { return isElementwise(user, type); }))
-    return outputs < kLeastUnits ? std::nullopt : std::optional(Gates{1, outputs});
+    return outputs < kMinChannels ? std::nullopt : std::optional(Gates{1, outputs});
   // More gates than these would not fit the registers together with any number of rows.
   constexpr int64_t kMostGates = 12;
-  std::optional<int64_t> units;
+  std::optional<int64_t> channels;
   bool elementwise = false;
   for (Operation *user : result.getUsers()) {
     auto slice = dyn_cast<tensor::ExtractSliceOp>(user);
     if (!slice || slice.getType().getRank() != 1 || slice.getStaticStrides()[0] != 1)
       return std::nullopt;
     int64_t length = slice.getType().getNumElements();
-    if (units.value_or(length) != length || slice.getStaticOffsets()[0] % length != 0)
+    if (channels.value_or(length) != length || slice.getStaticOffsets()[0] % length != 0)
       return std::nullopt;
-    units = length;
+    channels = length;
     elementwise |=
         llvm::any_of(slice->getUsers(), [&](Operation *u) { return isElementwise(u, slice.getType()); });
   }
-  if (!elementwise || outputs % *units != 0 || *units < kLeastUnits || outputs / *units > kMostGates)
+  if (!elementwise || outputs % *channels != 0 || *channels < kMinChannels ||
+      outputs / *channels > kMostGates)
     return std::nullopt;
-  return Gates{outputs / *units, *units};
+  return Gates{outputs / *channels, *channels};
 }
 
 } // namespace dbc::passes

@@ -23,7 +23,7 @@ inline bool isWeights(mlir::Value value) {
                                 llvm::all_of(op->getOperands(), [](mlir::Value v) { return isWeights(v); }));
 }
 
-/// Weights again at the builder's place, which may be in another function.
+/// Weights again where the builder stands, which may be in another function.
 mlir::Value cloneWeights(mlir::OpBuilder &b, mlir::Value weights);
 
 /// Whether products with this matrix run with packed weights: a matrix of parameters, or one of a table of
@@ -71,16 +71,16 @@ std::optional<MatMul> matMul(mlir::linalg::ContractOp op);
 /// there is no such sum.
 mlir::arith::AddFOp biasedSum(mlir::linalg::ContractOp product);
 
-/// A vector that is used element by element, whole or in equal parts one after the other (the gates of a
+/// A vector that is used element by element, whole or in equal slices one after the other (the gates of a
 /// cell).
 struct Gates {
-  int64_t gates, units;
+  int64_t gates, channels;
 };
 /// Recognises results of products, with their bias, that can be computed in tiles: a vector of at least
-/// `kLeastUnits` units a gate, all of whose users are elementwise, or slices of which one gate each.
+/// `kMinChannels` channels a gate, all of whose users are elementwise, or slices of which one gate each.
 std::optional<Gates> gatesOf(mlir::Value result);
-inline constexpr int64_t kLeastUnits = 16;
-/// A user that needs no more than the element at its own place.
+inline constexpr int64_t kMinChannels = 16;
+/// A user that needs no more than the element at its own position.
 bool isElementwise(mlir::Operation *user, mlir::Type type);
 
 } // namespace dbc::passes

@@ -8,7 +8,7 @@
 
 namespace dbc::passes {
 
-/// An error at a place of the source; the pass that gives it fails.
+/// An error at a location of the source; the pass that gives it fails.
 inline mlir::InFlightDiagnostic refuse(mlir::Location at) {
   mlir::InFlightDiagnostic diagnostic = mlir::emitError(at);
   diagnostic.getUnderlyingDiagnostic()->getMetadata().emplace_back(llvm::StringRef("refusal"));

@@ -3,7 +3,7 @@
 # Features: `data` (real data lies in $DBC_DATA), `clang++`, `full` (scripts/test --full), `sanitizers`,
 # `asserts` (LLVM has assertions, and with them statistics of passes),
 # `aarch64` (a cross compiler for 64-bit ARM and qemu-user),
-# `nvcc`, `cuobjdump`, `card` (an NVIDIA card), `torch` (PyTorch), `bench` (dbc-bench, which needs OpenBLAS).
+# `nvcc`, `cuobjdump`, `gpu` (an NVIDIA GPU), `torch` (PyTorch), `bench` (dbc-bench, which needs OpenBLAS).
 # Substitutions beside the tools: %n (how many random inputs `dbc verify` draws), %programs, %tensorprograms, %mutants and %seed (of
 # the random ones), %compilers (of elementwise_full.test),
 # %quickcxx (the compiler that is quickest at what runs once), %cuda* (what is run on a device), %nvcc, %cuobjdump, %cxx, %clangxx, %root (the sources), %build,
@@ -73,7 +73,7 @@ for python in (sys.executable, "/usr/bin/python3"):
         config.substitutions.append(("%torchpython", python))
         break
 if os.path.exists("/dev/nvidiactl"):
-    config.available_features.add("card")
+    config.available_features.add("gpu")
 if os.path.exists(os.path.join(config.dbc_tools_dir, "dbc-bench")):
     config.available_features.add("bench")
 
@@ -98,7 +98,7 @@ NUMBERS = {
     "tensorprograms": (10, 40, 4),  # programs of nothing but tensors
     "mutants": (300, 1000, 50),  # mutated models
     "cudainputs": (3, 10, 3),  # inputs of a model on a device
-    "cudaseeds": (1, 3, 1),  # orders of turns on a device
+    "cudaseeds": (1, 3, 1),  # interleavings on a device
     "cudaprograms": (20, 40, 8),  # programs on a device
 }
 

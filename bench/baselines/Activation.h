@@ -16,7 +16,7 @@ namespace dbc::bench {
 
 /// e^x for |x| <= 80, to 2e-7 of its value.
 BENCH_INLINE float quick_exp(float x) {
-  constexpr float kRound = 12582912.0f; // 1.5 * 2^23: adding it rounds to a whole number
+  constexpr float kRound = 12582912.0f; // 1.5 * 2^23: adding it rounds to an integer
   float t = x * 1.44269504f + kRound;
   float n = t - kRound;
   float r = x - n * 0.693147182f;

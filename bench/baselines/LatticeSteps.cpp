@@ -41,7 +41,7 @@ void plain_cell(int64_t H, const float *__restrict x, const float *__restrict u,
 }
 
 /// A character at which `words` words end: x has the gate of the words behind the others. v: the cells of the
-/// words; a: their products. `whole` and `mixed`, H numbers each, are scratch. `c` is overwritten.
+/// words; a: their products. `whole` and `mixed`, H elements each, are scratch. `c` is overwritten.
 DBC_CLONES
 void mixed_cell(int64_t H, const float *__restrict x, const float *__restrict u, const float *__restrict bias,
                 int64_t words, const float *__restrict v, const float *__restrict a, float *__restrict whole,
@@ -117,7 +117,7 @@ private:
 
   void schedule(const Inputs &batch) override;
   void sort_sentences(const Column &list);
-  void place(const Inputs &batch, const Column &list, Direction &d);
+  void map_rows(const Inputs &batch, const Column &list, Direction &d);
   float *compute(const Inputs &batch, float *out) override;
   void run(Direction &d);
   void window(const Direction &d, int32_t first, int32_t last);
@@ -130,8 +130,8 @@ private:
   int32_t sentences_ = 0, steps_ = 0;
   std::vector<int32_t> counts_;        ///< a step: the sentences that have it
   std::vector<int32_t> first_;         ///< a step: its first row; the last is behind them all
-  std::vector<int32_t> place_;         ///< a sentence: its row in each of its steps
-  std::vector<int32_t> places_;        ///< a length: the next place
+  std::vector<int32_t> position_;      ///< a sentence: its row in each of its steps
+  std::vector<int32_t> next_position_; ///< a length: the next position
   std::vector<int32_t> step_;          ///< a character
   std::vector<int32_t> row_;           ///< a character
   std::vector<float> x_;               ///< embeddings of a window
@@ -168,9 +168,10 @@ int32_t most_sentences(const std::vector<Inputs> &batches) {
 
 LatticeSteps::LatticeSteps(const Parameters &p, int32_t hidden, int32_t embed, int32_t tags,
                            const std::vector<Inputs> &batches)
-    : Batched(batches), hidden_(hidden), embed_(embed), tags_(tags), G_(p["G"].data()), D_(p["D"].data()),
-      directions_{Direction(p, "fwd.", hidden, embed, tags, most_sentences(batches), false),
-                  Direction(p, "bwd.", hidden, embed, tags, most_sentences(batches), true)} {
+    : Batched(batches), hidden_(hidden), embed_(embed), tags_(tags), G_(p["G"].data()),
+      D_(p["D"].data()), directions_{
+                             Direction(p, "fwd.", hidden, embed, tags, most_sentences(batches), false),
+                             Direction(p, "bwd.", hidden, embed, tags, most_sentences(batches), true)} {
   const size_t H = hidden, sentences = most_sentences(batches);
   size_t chars = 0, words = 0, longest = 0;
   for (const Inputs &batch : batches) {
@@ -182,9 +183,9 @@ LatticeSteps::LatticeSteps(const Parameters &p, int32_t hidden, int32_t embed, i
   }
   for (std::vector<int32_t> *numbers : {&step_, &row_})
     numbers->resize(chars);
-  for (std::vector<int32_t> *numbers : {&counts_, &first_, &places_})
+  for (std::vector<int32_t> *numbers : {&counts_, &first_, &next_position_})
     numbers->resize(longest + 2);
-  place_.resize(sentences);
+  position_.resize(sentences);
   for (Direction &d : directions_) {
     d.glyph.resize(chars);
     d.ending.resize(chars + 2);
@@ -206,7 +207,7 @@ LatticeSteps::LatticeSteps(const Parameters &p, int32_t hidden, int32_t embed, i
   whole_.resize(H);
   mixed_.resize(H);
 }
-/// Gives the sentences their places by counting: by length, longest first. `list` has their characters.
+/// Gives the sentences their positions by counting: by length, longest first. `list` has their characters.
 void LatticeSteps::sort_sentences(const Column &list) {
   const std::vector<int32_t> &offsets = list.offsets;
   sentences_ = static_cast<int32_t>(offsets.size()) - 1;
@@ -217,23 +218,23 @@ void LatticeSteps::sort_sentences(const Column &list) {
     steps_ = std::max(steps_, length);
     ++counts_[length];
   }
-  // counts_[n] becomes the number of sentences longer than n: those that take part in step n, and the place
-  // of the first of length n.
+  // counts_[n] becomes the number of sentences longer than n: those that take part in step n, and the
+  // position of the first of length n.
   int32_t longer = 0;
   for (int32_t length = steps_; length >= 0; --length) {
     const int32_t here = counts_[length];
-    places_[length] = counts_[length] = longer;
+    next_position_[length] = counts_[length] = longer;
     longer += here;
   }
   first_[0] = 0;
   for (int32_t t = 0; t < steps_; ++t)
     first_[t + 1] = first_[t] + counts_[t];
   for (int32_t s = 0; s < sentences_; ++s)
-    place_[s] = places_[offsets[s + 1] - offsets[s]]++;
+    position_[s] = next_position_[offsets[s + 1] - offsets[s]]++;
 }
 
 /// Sorts what is read in one direction by rows. A list of `list` has the characters of a sentence.
-void LatticeSteps::place(const Inputs &batch, const Column &list, Direction &d) {
+void LatticeSteps::map_rows(const Inputs &batch, const Column &list, Direction &d) {
   const std::vector<Column> &chars = batch.table(kChar).columns, &words = batch.table(kWord).columns;
   const Column &ending = chars[kEnding];
   const std::vector<int32_t> &start = words[kStart].ints;
@@ -241,7 +242,7 @@ void LatticeSteps::place(const Inputs &batch, const Column &list, Direction &d) 
   std::fill_n(d.words.begin(), rows + 2, 0);
   for (int32_t s = 0; s < sentences_; ++s)
     for (int32_t i = list.offsets[s]; i < list.offsets[s + 1]; ++i) {
-      const int32_t n = list.ints[i], row = first_[step_[n]] + place_[s];
+      const int32_t n = list.ints[i], row = first_[step_[n]] + position_[s];
       row_[n] = row;
       d.glyph[row] = chars[kGlyph].ints[n];
       d.ending[row + 1] = ending.offsets[n + 1] - ending.offsets[n];
@@ -249,7 +250,7 @@ void LatticeSteps::place(const Inputs &batch, const Column &list, Direction &d) 
   d.ending[0] = 0;
   for (int32_t row = 0; row < rows; ++row)
     d.ending[row + 1] += d.ending[row];
-  // The places of the words that begin at a row stand one further on until all words have got theirs.
+  // The positions of the words that begin at a row stand one further on until all words have got theirs.
   for (int32_t n : list.ints)
     for (int32_t e = ending.offsets[n]; e < ending.offsets[n + 1]; ++e)
       ++d.words[row_[start[ending.ints[e]]] + 2];
@@ -270,7 +271,7 @@ void LatticeSteps::schedule(const Inputs &batch) {
     step_[n] = before.offsets[n] < before.offsets[n + 1] ? step_[before.ints[before.offsets[n]]] + 1 : 0;
   sort_sentences(lists[0]);
   for (int back : {0, 1})
-    place(batch, lists[back], directions_[back]);
+    map_rows(batch, lists[back], directions_[back]);
 }
 
 /// What needs no state, for rows first .. last - 1 and the words that begin there.

@@ -20,9 +20,9 @@ namespace dbc::bench {
 std::unique_ptr<Implementation> treefc_cblas(const Parameters &parameters, int32_t hidden,
                                              const std::vector<Inputs> &batches);
 
-/// The tagger's scores, with words of `embed` numbers and `tags` scores each: sentences sorted by length, one
-/// product a step for both the words of all of them; what needs no state is one product before, and after,
-/// all steps.
+/// The tagger's scores, with words of `embed` elements and `tags` scores each: sentences sorted by length,
+/// one product a step for both the words of all of them; what needs no state is one product before, and
+/// after, all steps.
 std::unique_ptr<Implementation> tagger_cblas(const Parameters &parameters, int32_t hidden, int32_t embed,
                                              int32_t tags, const std::vector<Inputs> &batches);
 
@@ -35,7 +35,7 @@ std::unique_ptr<Implementation> ggnn_cblas(const Parameters &parameters, int32_t
                                            int32_t kinds, int32_t steps, const std::vector<Inputs> &batches);
 
 /// The scores of the lattice LSTM in both directions, position by position, with glyphs and forms of `embed`
-/// numbers and `tags` scores a character.
+/// elements and `tags` scores a character.
 std::unique_ptr<Implementation> lattice_cblas(const Parameters &parameters, int32_t hidden, int32_t embed,
                                               int32_t tags, const std::vector<Inputs> &batches);
 

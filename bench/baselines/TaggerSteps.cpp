@@ -54,9 +54,9 @@ class TaggerSteps final : public Batched<Inputs> {
 public:
   TaggerSteps(const Parameters &p, int32_t hidden, int32_t embed, int32_t tags,
               const std::vector<Inputs> &batches)
-      : Batched(batches), hidden_(hidden), embed_(embed), tags_(tags), E_(p["E"].data()),
-        directions_{Direction(p, "context.fwd.", hidden, embed, most_sentences(batches)),
-                    Direction(p, "context.bwd.", hidden, embed, most_sentences(batches))},
+      : Batched(batches), hidden_(hidden), embed_(embed), tags_(tags),
+        E_(p["E"].data()), directions_{Direction(p, "context.fwd.", hidden, embed, most_sentences(batches)),
+                                       Direction(p, "context.bwd.", hidden, embed, most_sentences(batches))},
         top_(p["H"].data(), hidden, 2 * hidden, kBlock), scores_(p["O"].data(), tags, hidden, kBlock) {
     size_t words = 0, sentences = most_sentences(batches), longest = 0;
     for (const Inputs &batch : batches) {
@@ -107,8 +107,8 @@ private:
       steps_ = std::max(steps_, length);
       ++counts_[length];
     }
-    // counts_[n] becomes the number of sentences longer than n: those that take part in step n, and the place
-    // of the first of length n.
+    // counts_[n] becomes the number of sentences longer than n: those that take part in step n, and the
+    // position of the first of length n.
     int32_t longer = 0;
     for (int32_t length = steps_; length >= 0; --length) {
       int32_t here = counts_[length];
@@ -119,9 +119,9 @@ private:
       first_[t] = row;
       row += counts_[t];
     }
-    places_.assign(counts_.begin(), counts_.end());
+    next_position_.assign(counts_.begin(), counts_.end());
     for (int32_t s = 0; s < sentences_; ++s)
-      order_[places_[offsets[s + 1] - offsets[s]]++] = s;
+      order_[next_position_[offsets[s + 1] - offsets[s]]++] = s;
   }
 
   float *compute(const Inputs &batch, float *out) override {
@@ -172,15 +172,15 @@ private:
       out += static_cast<int64_t>(filled) * tags_;
       filled = 0;
     };
-    place_.resize(sentences_);
+    position_.resize(sentences_);
     for (int32_t r = 0; r < sentences_; ++r)
-      place_[order_[r]] = r;
+      position_[order_[r]] = r;
     for (int32_t s = 0; s < sentences_; ++s) {
       int32_t length = words.offsets[s + 1] - words.offsets[s];
       for (int32_t t = 0; t < length; ++t) {
         float *x = &x_[static_cast<int64_t>(filled) * 2 * H];
-        std::memcpy(x, &h_[0][(first_[t] + place_[s]) * H], H * sizeof(float));
-        std::memcpy(x + H, &h_[1][(first_[length - 1 - t] + place_[s]) * H], H * sizeof(float));
+        std::memcpy(x, &h_[0][(first_[t] + position_[s]) * H], H * sizeof(float));
+        std::memcpy(x + H, &h_[1][(first_[length - 1 - t] + position_[s]) * H], H * sizeof(float));
         if (++filled == kBlock)
           flush();
       }
@@ -194,7 +194,7 @@ private:
   Product top_, scores_;
   // The batch at hand.
   int32_t sentences_ = 0, steps_ = 0;
-  std::vector<int32_t> order_, counts_, first_, places_, place_;
+  std::vector<int32_t> order_, counts_, first_, next_position_, position_;
   std::vector<float> x_, gates_, u_, y_, h_[2], c_;
 };
 

@@ -36,7 +36,7 @@ void TreeLevels::make(const TreeBatch &batch) {
     ++begin[level];
   }
   inner = nodes - leaves;
-  // From counts to the first row of each level, one place further on: begin[l + 1] moves to its end below.
+  // From counts to the first row of each level, one position further on: begin[l + 1] moves to its end below.
   int32_t sum = 0;
   for (int32_t l = 1; l <= levels; ++l) {
     int32_t count = begin[l];

@@ -35,11 +35,11 @@ std::string bits_of(const Outputs &results) {
   auto append = [&](const void *from, int64_t count) {
     bits.append(static_cast<const char *>(from), static_cast<size_t>(count) * sizeof(float));
   };
-  for (int32_t leaf = 0; leaf < results.leaves(); ++leaf) {
-    const Outputs::Leaf &info = results.leaf(leaf);
-    append(results.data(leaf), info.values * info.info.extent);
+  for (int32_t component = 0; component < results.components(); ++component) {
+    const Outputs::Component &info = results.component(component);
+    append(results.data(component), info.values * info.info.extent);
     for (int32_t depth = 0; depth < info.info.depth; ++depth)
-      append(results.offsets(leaf, depth), results.lists(leaf, depth) + 1);
+      append(results.offsets(component, depth), results.lists(component, depth) + 1);
   }
   return bits;
 }
@@ -51,11 +51,11 @@ int main(int argc, char **argv) {
   Program program(argv[1], *DBC_GPU_CODE());
   const std::vector<std::string> lines = read_lines(argv[2]);
   const int repeats = std::atoi(argv[4]);
-  cuda::Model on_card;
-  expect(cuda::Model::make(program.model, /*device=*/0, &on_card));
+  cuda::Model on_device;
+  expect(cuda::Model::make(program.model, /*device=*/0, &on_device));
 
   Session session(program.model);
-  cuda::Context first(on_card);
+  cuda::Context first(on_device);
   session.compute_on(&first);
   const std::vector<std::string> expected = compute(program, session, lines, lines.size());
   {
@@ -74,17 +74,17 @@ int main(int argc, char **argv) {
   };
   std::vector<std::string> backwards(lines.rbegin(), lines.rend());
   for (const NamedPath &path : kPaths)
-    for (const char *way : {"", ", few blocks", ", wide tiles", ", counted", ", two teams"}) {
+    for (const char *way : {"", ", few blocks", ", large-M tiles", ", barriers", ", two block groups"}) {
       const std::string name = std::string(path.name) + way;
       auto is = [&](const char *word) { return name.find(word) != std::string::npos; };
-      if ((is("counted") || is("teams")) && path.path != cuda::Path::Persistent)
+      if ((is("barriers") || is("block groups")) && path.path != cuda::Path::Persistent)
         continue;
-      cuda::Context context(on_card);
+      cuda::Context context(on_device);
       context.choose_path(path.path);
       context.limit_blocks(is("few") ? 3 : 0);
-      context.widen_from(is("wide") ? 1 : 0);
-      context.deal_to(is("teams") ? 2 : 0);
-      context.choose_waits(is("counted") ? cuda::Waits::Counters : cuda::Waits::Values);
+      context.large_m_from(is("large-M") ? 1 : 0);
+      context.distribute_to(is("block groups") ? 2 : 0);
+      context.choose_waits(is("barriers") ? cuda::Waits::Barriers : cuda::Waits::Elements);
       session.compute_on(&context);
       for (size_t size : {size_t(1), size_t(3), lines.size()})
         compare(name + ", batch " + std::to_string(size), compute(program, session, lines, size));
@@ -95,7 +95,7 @@ int main(int argc, char **argv) {
 
   // Nothing but the run itself: the batch is read once.
   LineBatch batch(*program.code.info, program.info(), lines, 0, lines.size());
-  cuda::Context context(on_card);
+  cuda::Context context(on_device);
   session.compute_on(&context);
   expect(session.run(program.entry, batch.batch));
   const std::string bits = bits_of(session.outputs(program.entry));

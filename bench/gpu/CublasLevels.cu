@@ -31,13 +31,13 @@ constexpr int kBlock = 256;
   expect((call) == cudaSuccess, std::string(#call ": ") + cudaGetErrorString(cudaPeekAtLastError()))
 #define BLAS(call) expect((call) == CUBLAS_STATUS_SUCCESS, #call " failed")
 
-template <class T> T *on_card(size_t count) {
+template <class T> T *on_device(size_t count) {
   void *memory = nullptr;
   CHECK(cudaMalloc(&memory, std::max<size_t>(count, 1) * sizeof(T)));
   return static_cast<T *>(memory);
 }
-template <class T> T *on_card(const std::vector<T> &values) {
-  T *memory = on_card<T>(values.size());
+template <class T> T *on_device(const std::vector<T> &values) {
+  T *memory = on_device<T>(values.size());
   CHECK(cudaMemcpy(memory, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice));
   return memory;
 }
@@ -238,7 +238,7 @@ TreeLstm::TreeLstm(const Weights &weights) {
   BLAS(cublasCreate(&blas_));
   BLAS(cublasSetStream(blas_, stream));
   constexpr size_t kWorkspace = 32 << 20;
-  BLAS(cublasSetWorkspace(blas_, on_card<char>(kWorkspace), kWorkspace));
+  BLAS(cublasSetWorkspace(blas_, on_device<char>(kWorkspace), kWorkspace));
   auto of = [&](const char *name) {
     const int32_t number = weights.find(name);
     return std::vector<float>(weights.data(number), weights.data(number) + weights.size(number));
@@ -246,11 +246,11 @@ TreeLstm::TreeLstm(const Weights &weights) {
   H_ = static_cast<int>(of("d").size() / 5);
   embed_ = static_cast<int>(of("W").size() / of("b").size());
   classes_ = static_cast<int>(of("e").size());
-  E_ = on_card(of("E"));
-  b_ = on_card(of("b"));
-  d_ = on_card(of("d"));
-  V_ = on_card(of("V"));
-  e_ = on_card(of("e"));
+  E_ = on_device(of("E"));
+  b_ = on_device(of("b"));
+  d_ = on_device(of("d"));
+  V_ = on_device(of("V"));
+  e_ = on_device(of("e"));
   W_ = matrix(of("W").data(), 3 * H_, embed_);
   U_ = matrix(of("U").data(), 5 * H_, 2 * H_);
 }
@@ -261,7 +261,7 @@ Matrix TreeLstm::matrix(const float *values, int outputs, int inputs) {
   for (int o = 0; o < outputs; ++o)
     for (int k = 0; k < inputs; ++k)
       columns[static_cast<size_t>(k) * outputs + o] = rows[static_cast<size_t>(o) * inputs + k];
-  return {on_card(rows), on_card(columns), outputs, inputs};
+  return {on_device(rows), on_device(columns), outputs, inputs};
 }
 
 void TreeLstm::reserve(const std::vector<Levels> &batches) {
@@ -274,13 +274,13 @@ void TreeLstm::reserve(const std::vector<Levels> &batches) {
     for (size_t l = 0; l + 1 < batch.begin.size(); ++l)
       level = std::max<size_t>(level, batch.begin[l + 1] - batch.begin[l]);
   }
-  index_ = on_card<int>(index);
+  index_ = on_device<int>(index);
   CHECK(cudaMallocHost(&staged_, index * sizeof(int)));
-  x_ = on_card<float>(leaves * embed_);
-  z_ = on_card<float>(std::max(leaves * 3, level * 5) * H_);
-  h_ = on_card<float>(states * H_);
-  c_ = on_card<float>(states * H_);
-  out_ = on_card<float>(trees * classes_);
+  x_ = on_device<float>(leaves * embed_);
+  z_ = on_device<float>(std::max(leaves * 3, level * 5) * H_);
+  h_ = on_device<float>(states * H_);
+  c_ = on_device<float>(states * H_);
+  out_ = on_device<float>(trees * classes_);
   CHECK(cudaMallocHost(&results, trees * classes_ * sizeof(float)));
 }
 
@@ -359,7 +359,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// Times batches in turns; `compute` is what stands between the copies.
+/// Times batches, interleaved; `compute` is what stands between the copies.
 void measure(TreeLstm &model, const std::vector<Levels> &batches, double seconds, const char *path,
              const char *math, double error, const std::function<void(size_t)> &compute, bool first) {
   cudaEvent_t events[4];

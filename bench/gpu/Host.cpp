@@ -3,9 +3,9 @@
 // host ENTRY INPUTS BATCH SECONDS: what the host does for a batch of BATCH lines on each path until all is
 // begun: it checks the batch, schedules, fills the memory that is copied from, begins copies and launches;
 // and how long it takes to hand over results. The device does nothing, and there is no driver, whose time
-// comes on top; `time` has both together. Paths take turns, and so do batches; each is filled anew, which is
-// not timed, as what was checked once is not checked again. Quartiles, in microseconds. Prints one line of
-// JSON.
+// comes on top; `time` has both together. Paths are interleaved, and so are batches; each is filled anew,
+// which is not timed, as what was checked once is not checked again. Quartiles, in microseconds. Prints one
+// line of JSON.
 #include "Lines.h"
 
 #include <dbc/cuda/shim.h>
@@ -31,8 +31,8 @@ cuda::Backend resting;
 const cuda::Backend &backend() { return resting; }
 
 /// A session of a path, and what its batches took.
-struct Turn {
-  Turn(const Program &program, const cuda::Model &on, const NamedPath &path)
+struct Contestant {
+  Contestant(const Program &program, const cuda::Model &on, const NamedPath &path)
       : path(path), context(on), session(program.model) {
     context.choose_path(path.path);
     session.compute_on(&context);
@@ -70,43 +70,44 @@ int main(int argc, char **argv) {
   expect(cuda::Model::make(program.model, /*device=*/0, &on));
   cuda::shim::Machine::own().rest();
 
-  std::deque<Turn> turns;
+  std::deque<Contestant> contestants;
   for (const NamedPath &path : kPaths)
-    turns.emplace_back(program, on, path);
+    contestants.emplace_back(program, on, path);
   LineBatch read(*code.info, program.info(), lines, 0, 0);
   int64_t nodes = 0, runs = 0;
   const double end = now_us() + 1e6 * seconds;
   for (size_t n = 0; n < batches + kLeast || (now_us() < end && n < kMost); ++n)
-    for (Turn &turn : turns) {
+    for (Contestant &contestant : contestants) {
       read.reader.clear(read.batch);
       for (size_t line = 0; line < size; ++line)
         expect(read.reader.append(lines[(n % batches * size + line) % lines.size()], read.batch));
       const double start = now_us();
-      expect(turn.session.begin(program.entry, read.batch));
+      expect(contestant.session.begin(program.entry, read.batch));
       const double took = now_us() - start;
       const double begun = now_us();
-      expect(turn.session.finish());
+      expect(contestant.session.finish());
       const double finish = now_us() - begun;
-      expect(turn.session.failed() == 0, "an input failed");
+      expect(contestant.session.failed() == 0, "an input failed");
       if (n < batches) // memory grows
         continue;
-      const RunProfile &profile = turn.session.profile(program.entry);
-      turn.host.push_back(took);
-      turn.schedule.push_back(1e-3 * static_cast<double>(profile.schedule_ns));
-      turn.finish.push_back(finish);
+      const RunProfile &profile = contestant.session.profile(program.entry);
+      contestant.host.push_back(took);
+      contestant.schedule.push_back(1e-3 * static_cast<double>(profile.schedule_ns));
+      contestant.finish.push_back(finish);
       nodes += profile.nodes;
       ++runs;
     }
   std::printf("{\"batch\": %zu, \"batches\": %zu, \"nodes\": %.1f, \"paths\": [", size, batches,
               static_cast<double>(nodes) / static_cast<double>(runs));
-  for (const Turn &turn : turns) {
-    std::printf("%s{\"path\": \"%s\", \"launches\": %lld, \"runs\": %zu, ", &turn == &turns[0] ? "" : ", ",
-                turn.path.name, static_cast<long long>(turn.context.launches()), turn.host.size());
-    print("host_us", turn.host);
+  for (const Contestant &contestant : contestants) {
+    std::printf("%s{\"path\": \"%s\", \"launches\": %lld, \"runs\": %zu, ",
+                &contestant == &contestants[0] ? "" : ", ", contestant.path.name,
+                static_cast<long long>(contestant.context.launches()), contestant.host.size());
+    print("host_us", contestant.host);
     std::printf(", ");
-    print("schedule_us", turn.schedule);
+    print("schedule_us", contestant.schedule);
     std::printf(", ");
-    print("finish_us", turn.finish);
+    print("finish_us", contestant.finish);
     std::printf("}");
   }
   std::printf("]}\n");

@@ -74,17 +74,17 @@ __global__ void spin(long long clocks) {
   }
 }
 
-__global__ void __launch_bounds__(kThreads) barriers(dbc::cuda::WholeLoop loop, int32_t *arrived) {
-  dbc::cuda::CountingTeam team(loop, arrived, 0);
-  for (int n = loop.first; n < loop.ticks; ++n)
-    team.wait();
+__global__ void __launch_bounds__(kThreads) barriers(dbc::cuda::PersistentLoop loop, int32_t *arrived) {
+  dbc::cuda::BarrierGroup block_group(loop, arrived, 0);
+  for (int n = loop.first; n < loop.time_steps; ++n)
+    block_group.wait();
 }
 
 /// Two blocks hand numbers to each other, each in memory of its own.
-__global__ void hand_over(dbc::cuda::WholeLoop loop, float *numbers) {
-  const dbc::cuda::AwaitingTeam team(loop, nullptr, 0);
-  for (int n = loop.first + team.number; n < loop.ticks; n += 2)
-    team.write(numbers[n + 1], team.read(numbers[n]) + 1);
+__global__ void hand_over(dbc::cuda::PersistentLoop loop, float *numbers) {
+  const dbc::cuda::ElementSyncGroup block_group(loop, nullptr, 0);
+  for (int n = loop.first + block_group.number; n < loop.time_steps; n += 2)
+    block_group.write(numbers[n + 1], block_group.read(numbers[n]) + 1);
 }
 
 __global__ void chase(const int *next, int count, int *out) {
@@ -249,7 +249,7 @@ void waits() {
   auto *word = reinterpret_cast<int32_t *>(buffer);
   say("grid_barrier_us", each_us(1000, [&](int count) {
         CHECK(cudaMemsetAsync(word, 0, sizeof *word, stream));
-        const dbc::cuda::WholeLoop loop = {0, count, processors, 1, false};
+        const dbc::cuda::PersistentLoop loop = {0, count, processors, 1, false};
         dbc::cuda::launch_cooperative(barriers, loop, 0, stream, loop, word);
       }));
   auto *numbers = reinterpret_cast<float *>(buffer);
@@ -270,10 +270,10 @@ void memory() {
   const double all = each_us(
       20, [&](int count) { read_l2<<<2 * processors, 1024, 0, stream>>>(quads, kBuffer / 16, count, out); });
   say("l2_bytes_per_second", kBuffer / (all * 1e-6));
-  constexpr size_t kPart = 1 << 20;
+  constexpr size_t kReadBytes = 1 << 20;
   const double one =
-      each_us(10, [&](int count) { read_l2<<<1, 1024, 0, stream>>>(quads, kPart / 16, count, out); });
-  say("l2_bytes_per_clock", a_clock(kPart, one, 1));
+      each_us(10, [&](int count) { read_l2<<<1, 1024, 0, stream>>>(quads, kReadBytes / 16, count, out); });
+  say("l2_bytes_per_clock", a_clock(kReadBytes, one, 1));
   const double shared = each_us(1 << 14, [&](int count) { read_shared<<<1, 1024, 0, stream>>>(count, out); });
   say("shared_bytes_per_clock", a_clock(1024 * sizeof(float4), shared, 1));
 }
@@ -318,7 +318,7 @@ int main() {
   CHECK(cudaMalloc(&buffer, 2 * kBuffer));
   CHECK(cudaMemset(buffer, 0, 2 * kBuffer));
   CHECK(cudaDeviceSynchronize());
-  // The clock that products run at, not that of an idle card.
+  // The clock that products run at, not that of an idle GPU.
   for (int n = 0; n < 50; ++n)
     multiply_add<<<4 * processors, 512, 0, stream>>>(1 << 14, 0.5f,
                                                      reinterpret_cast<float *>(buffer + kBuffer));

@@ -1,7 +1,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// time ENTRY INPUTS BATCH SECONDS: how long batches of BATCH lines take on each path. Batches take turns, so
-// that none finds its own rows in the device's cache; medians, in microseconds. Prints one line of JSON.
+// time ENTRY INPUTS BATCH SECONDS: how long batches of BATCH lines take on each path. Batches are
+// interleaved, so that none finds its own rows in the device's cache; medians, in microseconds. Prints one
+// line of JSON.
 #include "Watch.h"
 
 #include "Lines.h"
@@ -15,7 +16,7 @@ using namespace dbc::gpu;
 
 namespace {
 
-constexpr size_t kBatches = 8; ///< that take turns
+constexpr size_t kBatches = 8; ///< that are interleaved
 constexpr size_t kLeast = 20, kMost = 2000;
 
 double median(std::vector<double> values) {
@@ -48,14 +49,14 @@ int main(int argc, char **argv) {
   expect(size > 0 && seconds > 0, "BATCH and SECONDS are above 0");
   std::deque<LineBatch> batches =
       batches_of(*code.info, program.info(), read_lines(argv[2], kBatches * size), size, kBatches);
-  cuda::Model on_card;
-  expect(cuda::Model::make(program.model, /*device=*/0, &on_card));
+  cuda::Model on_device;
+  expect(cuda::Model::make(program.model, /*device=*/0, &on_device));
 
   int64_t nodes = 0;
   Session session(program.model);
   std::printf("{\"batch\": %zu, \"batches\": %zu, \"paths\": [", size, batches.size());
   for (const NamedPath &path : kPaths) {
-    cuda::Context context(on_card);
+    cuda::Context context(on_device);
     context.choose_path(path.path);
     session.compute_on(&context);
     for (LineBatch &batch : batches) // memory grows, modules load

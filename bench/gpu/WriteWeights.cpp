@@ -29,6 +29,6 @@ int main(int argc, char **argv) {
   expect(session.run(program.entry, batch.batch));
   const Outputs &results = session.outputs(program.entry);
   write(folder + "/expected-" + argv[3] + ".f32", results.f32(0),
-        size * static_cast<size_t>(results.leaf(0).info.extent));
+        size * static_cast<size_t>(results.component(0).info.extent));
   return 0;
 }

@@ -1,4 +1,4 @@
-"""`scripts/bench --gpu`: the workloads on a card, or where there is none what the cost model predicts for one. Part of dbc,
+"""`scripts/bench --gpu`: the workloads on a GPU, or where there is none what the cost model predicts for one. Part of dbc,
 under Apache-2.0 WITH LLVM-exception; see LICENSE."""
 import argparse
 import contextlib
@@ -14,7 +14,7 @@ from workloads import BATCHES
 
 
 def arguments():
-    parser = argparse.ArgumentParser(prog="scripts/bench", description="Times emitted kernels on a card; without one prints "
+    parser = argparse.ArgumentParser(prog="scripts/bench", description="Times emitted kernels on a GPU; without one prints "
                                      "predictions, marked as such. Method and meaning of the figures: bench/README.md.")
     parser.add_argument("--gpu", action="store_true", required=True, help="what this is")
     parser.add_argument("--quick", action="store_true", help="batches 1 and 64")
@@ -41,9 +41,9 @@ def main():
         manifest = prepare(root, folder, build, models=[], hidden=[options.hidden], batches=batches, workload=options.workload,
                            device=options.device)
         if device_name(on_cpu=False):
-            part = Times(folder, 2, False, os.path.join(folder, "results"), minutes=60, jobs=os.cpu_count())
-            part.run()
-            rows = part.rows()
+            phase = Times(folder, 2, False, os.path.join(folder, "results"), minutes=60, jobs=os.cpu_count())
+            phase.run()
+            rows = phase.rows()
         else:
             rows = rows_of(manifest, f"{manifest['predictions'][0]['device']} (predicted)", None)
         print_rows(rows)

@@ -1,4 +1,4 @@
-"""Writes the folder that `scripts/gpu-check run` needs on a machine with a card: emitted sources, the runtime's, inputs,
+"""Writes the folder that `scripts/gpu-check run` needs on a machine with a GPU: emitted sources, the runtime's, inputs,
 results of the oracle, predictions. Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE."""
 import glob
 import json
@@ -9,7 +9,7 @@ import subprocess
 from workloads import BATCHES, HIDDEN, lines_of, workloads
 
 MOST_BYTES = 48 << 20
-# One of each kind of loop and stage: sequences, trees, graphs, lattices, steps, `while`, products of tables, faults.
+# One of each kind of loop and stage: sequences, trees, graphs, lattices, steps, `while`, products of tables, runtime errors.
 MODELS = ("02_lstm_language_model 05_bilstm_crf_tagger 08_attention_decoder 10_nested_rnn 11_grid_lstm 13_treefc "
           "16_child_sum_tree_lstm 21_mv_rnn 24_expression 25_module_network 27_random_dag 29_lattice_lstm 32_ggnn "
           "33_graph_attention 37_spinn 40_berxit 44_hm_rnn").split()
@@ -34,13 +34,13 @@ class Preparation:
             raise SystemExit(f"gpu-check: dbc {' '.join(command)}: exit code {done.returncode}\n{done.stderr}")
         return done.stdout
 
-    def path(self, *parts):
-        path = os.path.join(self.folder, *parts)
+    def path(self, *names):
+        path = os.path.join(self.folder, *names)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         return path
 
-    def write(self, text, *parts):
-        with open(self.path(*parts), "w") as file:
+    def write(self, text, *names):
+        with open(self.path(*names), "w") as file:
             file.write(text)
 
     def compile(self, name, source, *options):
@@ -57,8 +57,8 @@ class Preparation:
     def copy_sources(self):
         for name in FILES:
             shutil.copy(os.path.join(self.root, "bench", "gpu", name), self.path(name))
-        for part in ("include", "core", "cuda", "io"):
-            shutil.copytree(os.path.join(self.root, "runtime", part), self.path("runtime", part))
+        for name in ("include", "core", "cuda", "io"):
+            shutil.copytree(os.path.join(self.root, "runtime", name), self.path("runtime", name))
         for name in glob.glob(os.path.join(self.root, "cost", "devices", "*.json")):
             shutil.copy(name, self.path("devices", os.path.basename(name)))
         # The readers of JSON lines need it.
@@ -69,7 +69,7 @@ class Preparation:
         raise SystemExit("gpu-check: nlohmann-json3-dev is not installed")
 
     def add_check(self, name, model, entry, inputs, expected, large=False):
-        """A case of part 1; inputs that fail are left out. One that is large takes minutes where the CPU runs the kernels."""
+        """A case of phase 1; inputs that fail are left out. One that is large takes minutes where the CPU runs the kernels."""
         pairs = [(line, result) for line, result in zip(inputs, expected) if '"error"' not in result]
         if not pairs:
             return

@@ -1,4 +1,4 @@
-"""What a part has found, kept in one file: a part that was cut goes on where it was. Part of dbc, under Apache-2.0 WITH
+"""What a phase has found, kept in one file: a phase that was cut goes on where it was. Part of dbc, under Apache-2.0 WITH
 LLVM-exception; see LICENSE."""
 import datetime
 import glob
@@ -32,14 +32,14 @@ def measure_error(found, expected):
 
 
 class Results:
-    """A part's rows by the name of what was done. The file is written anew after each."""
+    """A phase's rows by the name of what was done. The file is written anew after each."""
 
-    def __init__(self, folder, part, device, commit):
-        self.part = part
-        known = sorted(glob.glob(os.path.join(folder, f"*-{device}-{commit}-{part}.json")))
+    def __init__(self, folder, phase, device, commit):
+        self.phase = phase
+        known = sorted(glob.glob(os.path.join(folder, f"*-{device}-{commit}-{phase}.json")))
         date = datetime.date.today().isoformat()
-        self.file = known[-1] if known else os.path.join(folder, f"{date}-{device}-{commit}-{part}.json")
-        self.found = {"part": part, "device": device, "commit": commit, "date": date, "done": {}}
+        self.file = known[-1] if known else os.path.join(folder, f"{date}-{device}-{commit}-{phase}.json")
+        self.found = {"phase": phase, "device": device, "commit": commit, "date": date, "done": {}}
         if known:
             with open(self.file) as file:
                 self.found = json.load(file)

@@ -1,4 +1,4 @@
-"""The parts of `scripts/gpu-check run`: they build what they need of a prepared folder and run it on the card. Part of dbc,
+"""The phases of `scripts/gpu-check run`: they build what they need of a prepared folder and run it on the GPU. Part of dbc,
 under Apache-2.0 WITH LLVM-exception; see LICENSE."""
 import json
 import os
@@ -34,7 +34,7 @@ def device_name(on_cpu):
         return None
 
 
-class Part:
+class Phase:
     def __init__(self, folder, number, on_cpu, results, minutes, jobs):
         self.folder, self.number, self.on_cpu, self.jobs = os.path.abspath(folder), number, on_cpu, jobs
         self.end = time.monotonic() + 60 * minutes
@@ -44,10 +44,10 @@ class Part:
             raise SystemExit(f"gpu-check: {folder} is not whole; prepare it again")
         self.device = device_name(on_cpu)
         if self.device is None:
-            raise SystemExit("gpu-check: there is no card here: nvidia-smi names none; --on-cpu checks without one")
+            raise SystemExit("gpu-check: there is no GPU here: nvidia-smi names none; --on-cpu checks without one")
         self.results = Results(results, str(number), self.device, self.manifest["commit"])
         # Beside the folder, which is to travel as it was prepared.
-        self.build_folder = self.folder + ("-on-cpu" if on_cpu else "-on-card")
+        self.build_folder = self.folder + ("-on-cpu" if on_cpu else "-on-gpu")
 
     def time_left(self):
         return time.monotonic() < self.end
@@ -69,7 +69,7 @@ class Part:
         with open(log_name, "w") as log:
             wrong = subprocess.run(configure, stdout=log, stderr=log, env=environment).returncode
             if not wrong:
-                subprocess.run(["cmake", "--build", self.build_folder, "--target", f"part{self.number}", "-j", str(self.jobs),
+                subprocess.run(["cmake", "--build", self.build_folder, "--target", f"phase{self.number}", "-j", str(self.jobs),
                                 "--", *(["-k", "0"] if ninja else ["-k"])], stdout=log, stderr=log)
         self.results.take_along(log_name)
         if wrong:
@@ -83,7 +83,7 @@ class Part:
         if before is not None and not before.get("failed"):
             return
         if not self.time_left():
-            say(f"{name}: no time left; run the part again")
+            say(f"{name}: no time left; run the phase again")
             return
         start = time.monotonic()
         try:
@@ -106,12 +106,12 @@ class Part:
             raise RuntimeError(f"exit code {done.returncode}: {done.stderr.strip()[-500:]}")
         return json.loads(done.stdout.strip().splitlines()[-1])
 
-    def path(self, *parts):
-        return os.path.join(self.folder, *parts)
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
 
 
-class Correctness(Part):
-    """Part 1: are results those of the oracle, always the same bits; and the constants of the cost model."""
+class Correctness(Phase):
+    """Phase 1: are results those of the oracle, always the same bits; and the constants of the cost model."""
 
     def run(self):
         self.build()
@@ -197,12 +197,12 @@ class Correctness(Part):
             print(table([[name, f"{value:.4g}"] for name, value in constants.items()], ["constant", "measured"]))
 
 
-class Times(Part):
-    """Part 2: how long batches take, beside cuBLAS and PyTorch, and where the time goes."""
+class Times(Phase):
+    """Phase 2: how long batches take, beside cuBLAS and PyTorch, and where the time goes."""
 
     def run(self):
         if self.on_cpu:
-            raise SystemExit("gpu-check: part 2 measures times: it has no meaning on the CPU")
+            raise SystemExit("gpu-check: phase 2 measures times: it has no meaning on the CPU")
         self.build()
         # The most wanted first.
         order = sorted(self.manifest["times"], key=lambda case: (case["workload"] != "tree_lstm", case["hidden"]))
@@ -312,4 +312,4 @@ def print_rows(rows):
                 ["workload", "batch", "impl", "path", "math", "launches", "predicted us", "kernels us", "with copies us"]))
 
 
-PARTS = {1: Correctness, 2: Times}
+PHASES = {1: Correctness, 2: Times}

@@ -64,7 +64,7 @@ def pinned(batch):
     return words.pin_memory(), [level.pin_memory() for level in levels], roots.pin_memory(), rows
 
 
-def to_card(batch):
+def to_device(batch):
     words, levels, roots, rows = batch
     return words.cuda(non_blocking=True), [level.cuda(non_blocking=True) for level in levels], roots.cuda(non_blocking=True), rows
 
@@ -99,7 +99,7 @@ def measure(weights, hidden, batches, seconds):
     while len(whole) < LEAST or (time.perf_counter() - start < seconds and len(whole) < MOST):
         batch = batches[len(whole) % len(batches)]
         events[0].record()
-        there = to_card(batch)
+        there = to_device(batch)
         events[1].record()
         results = compute(weights, hidden, there)
         events[2].record()
@@ -125,8 +125,8 @@ def main():
     for math in ("f32", "tf32"):
         torch.backends.cuda.matmul.allow_tf32 = math == "tf32"
         for batch in batches:
-            results = compute(weights, hidden, to_card(batch))
-        error = float((compute(weights, hidden, to_card(batches[0])).flatten().cpu() - expected).abs().max())
+            results = compute(weights, hidden, to_device(batch))
+        error = float((compute(weights, hidden, to_device(batches[0])).flatten().cpu() - expected).abs().max())
         # Drawn weights make classes that are all nearly as likely, where a small error may be a mistake.
         spread = float(expected.max() - expected.min())
         if not error <= (min(5e-3, 1e-6 + 0.1 * spread) if math == "tf32" else min(1e-4, 1e-6 + 0.02 * spread)):

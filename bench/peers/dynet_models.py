@@ -52,14 +52,14 @@ class Cell:
         self.extent = len(M) // gates
         b = numpy.zeros(len(M), numpy.float32) if b is None else b
         add = lambda values: collection.parameters_from_numpy(numpy.ascontiguousarray(values))
-        cut = lambda matrix: [add(part) for part in numpy.split(matrix, numpy.cumsum(pieces)[:-1], axis=1)]
+        cut = lambda matrix: [add(piece) for piece in numpy.split(matrix, numpy.cumsum(pieces)[:-1], axis=1)]
         blocks = list(zip(numpy.split(M, gates), numpy.split(b, gates)))
         # The bias and the matrices of each affine map, by form.
         self.maps = {
             (False, False): [(add(b), [add(M)])],
             (False, True): [(add(b), cut(M))],
-            (True, False): [(add(part), [add(rows)]) for rows, part in blocks],
-            (True, True): [(add(part), cut(rows)) for rows, part in blocks],
+            (True, False): [(add(block), [add(rows)]) for rows, block in blocks],
+            (True, True): [(add(block), cut(rows)) for rows, block in blocks],
         }
 
     def renew(self, form):
@@ -297,10 +297,10 @@ class Lattice(Model):
         return dy.concatenate(scores)
 
 
-def rows(matrix, parts, order):
-    """Of a matrix or vector that is made of equal parts, these, in this order."""
-    blocks = numpy.split(matrix, parts)
-    return numpy.concatenate([blocks[part] for part in order])
+def rows(matrix, count, order):
+    """Of a matrix or vector that is made of equal slices, these, in this order."""
+    blocks = numpy.split(matrix, count)
+    return numpy.concatenate([blocks[number] for number in order])
 
 
 class TreeFc(Model):
@@ -357,7 +357,7 @@ class MvRnn(Model):
     def make(self, weights):
         d = len(weights["bv"])
         self.vec = self.lookup(weights["vec"].reshape(-1, d))
-        # DyNet takes the numbers of a matrix that is looked up column by column.
+        # DyNet takes the elements of a matrix that is looked up column by column.
         self.mat = self.lookup(numpy.ascontiguousarray(weights["mat"].reshape(-1, d, d).transpose(0, 2, 1)))
         self.vector = self.cell(weights["Wv"].reshape(d, 2 * d), weights["bv"], 0, 1, [d, d])
         self.Wm, self.Bm = self.parameter(weights["Wm"].reshape(d, 2 * d)), self.parameter(weights["Bm"].reshape(d, d))
@@ -375,10 +375,10 @@ class MvRnn(Model):
                 l, r = left[n], right[n]
                 v.append(self.vector(M[r] * v[l], M[l] * v[r])[0])
                 M.append(Wm * dy.concatenate([M[l], M[r]]) + Bm)
-        parts = []
+        values = []
         for root in batch["arguments.t"]:
-            parts += [v[root], dy.reshape(dy.transpose(M[root]), (d * d,))]
-        return dy.concatenate(parts)
+            values += [v[root], dy.reshape(dy.transpose(M[root]), (d * d,))]
+        return dy.concatenate(values)
 
 
 class Ggnn(Model):
@@ -407,9 +407,9 @@ class Ggnn(Model):
 
     def results(self, batch):
         dy = self.dy
-        maps = {name: [part.expr(False) for part in parts] for name, parts in self.maps.items()}
-        along = [[part.expr(False) for part in parts] for parts in self.along]
-        affine = lambda parts, x: dy.affine_transform([*parts, x])
+        maps = {name: [operand.expr(False) for operand in operands] for name, operands in self.maps.items()}
+        along = [[operand.expr(False) for operand in operands] for operands in self.along]
+        affine = lambda operands, x: dy.affine_transform([*operands, x])
         bonds, offsets = batch["Atom.bonds"], batch["Atom.bonds.offsets"]
         kind, to = batch["Bond.kind"], batch["Bond.to"]
         count = len(offsets) - 1

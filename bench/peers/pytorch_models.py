@@ -214,7 +214,7 @@ class MvRnnNodes(Model):
                 l, r = left[n], right[n]
                 v.append(linear(torch.cat((M[r] @ v[l], M[l] @ v[r])), self.Wv, self.bv).tanh())
                 M.append(torch.addmm(self.Bm, self.Wm, torch.cat((M[l], M[r]))))
-        return torch.cat([part.flatten() for root in batch["arguments.t"] for part in (v[root], M[root])])
+        return torch.cat([value.flatten() for root in batch["arguments.t"] for value in (v[root], M[root])])
 
 
 class MvRnnLevels(MvRnnNodes):
@@ -298,7 +298,7 @@ class ChildSumLevels(ChildSumNodes):
 
     @staticmethod
     def schedule(batch):
-        """For each level its nodes, their children, and the places of these children's nodes among them."""
+        """For each level its nodes, their children, and the positions of these children's nodes among them."""
         children, offsets = batch["Tree.children"], batch["Tree.children.offsets"]
         heights = []
         for begin, end in zip(offsets, offsets[1:]):
@@ -541,7 +541,7 @@ class LatticeLevels(LatticeNodes):
     @staticmethod
     def schedule(batch, argument, none):
         """For each step of a direction: its characters, those before them, the words that end there with the
-        characters that they start from and the places of those where they end, and which have any."""
+        characters that they start from and the positions of those where they end, and which have any."""
         offsets, before, ending = batch["arguments.f.offsets"], batch["Char.before"], batch["Char.ending"]
         first_before, first_ending = batch["Char.before.offsets"], batch["Char.ending.offsets"]
         order = batch["arguments." + argument]

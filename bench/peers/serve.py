@@ -83,10 +83,10 @@ def read_folder(folder):
 
 def find_model(workload, impl):
     """The class of a model."""
-    place = MODELS.get((workload, impl))
-    if not place:
+    module_path = MODELS.get((workload, impl))
+    if not module_path:
         raise ImportError("not written for this workload")
-    module, name = place.split(".")
+    module, name = module_path.split(".")
     return getattr(importlib.import_module(module), name)
 
 

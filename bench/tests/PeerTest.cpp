@@ -120,7 +120,7 @@ TEST(Peer, BadPass) {
   EXPECT_EQ(pass_error("is silent", 2), "test: its program was silent for 2 s");
 }
 
-// A peer that is gone is told nothing more, and that ends no test.
+// A peer that is gone is sent nothing more, and that ends no test.
 TEST(Peer, PassAfterTheEnd) {
   std::unique_ptr<Peer> peer = loaded(program("dies"));
   std::vector<float> out(3);

@@ -9,14 +9,14 @@
 
 namespace dbc::codegen {
 
-/// The parts of NAME.cpp and NAME.json that hand the work of a batch over to a device. The emitters of cpu/
-/// ask for them where they belong; beside that they know how NAME.cuh is called and what a manifest says of a
-/// GPU. Programs and parameters are those of the host's model.
+/// The sections of NAME.cpp and NAME.json that hand the work of a batch over to a device. The emitters of
+/// cpu/ ask for them where they belong; beside that they know how NAME.cuh is called and what a manifest says
+/// of a GPU. Programs and parameters are those of the host's model.
 class DeviceCode {
 public:
   virtual ~DeviceCode() = default;
 
-  /// `#include` lines for the device's part of the runtime.
+  /// `#include` lines for the runtime of the device.
   virtual void includes(Writer &out) const = 0;
   /// Declarations in a program's `Plan`: its functions, and its variables.
   virtual void planFunctions(const Program &program, Writer &out) const = 0;

@@ -120,10 +120,10 @@ std::string FunctionEmitter::localElement(Value local, ValueRange indices) {
 }
 
 Expr FunctionEmitter::load(kernel::LoadOp op) {
-  if (op.getColumn())
-    return {columnName(op.getArray(), *op.getColumn()) + "[" + use(op.getIndices()[0]).text + "]"};
+  if (op.getIndexArray())
+    return {indexArrayName(op.getArray(), *op.getIndexArray()) + "[" + use(op.getIndices()[0]).text + "]"};
   auto field = program_.find<kernel::FieldOp>(op.getArray());
-  if (field && field.getPart() == kernel::FieldPart::Kind &&
+  if (field && field.getArray() == kernel::FieldArray::Kind &&
       model_.data(field.getData()).constructors.size() == 1)
     return {"0"}; // such a table has no kinds
   Array array = model_.array(program_, op.getArray());
@@ -149,7 +149,7 @@ void FunctionEmitter::emitBlock(Block &block, llvm::function_ref<void(ValueRange
 
 void FunctionEmitter::emitRowPointers(Operation *before) {
   for (RowPointer *pointer : rowsBefore_.lookup(before)) {
-    std::string base, type, row = use(pointer->row).text, part;
+    std::string base, type, row = use(pointer->row).text, array;
     int64_t size = 1;
     if (pointer->local) {
       auto local = cast<kernel::LocalType>(pointer->local.getType());
@@ -157,16 +157,15 @@ void FunctionEmitter::emitRowPointers(Operation *before) {
         size *= extent;
       base = use(pointer->local).text;
       type = pointee(local.getElement(), false);
-      part = base;
+      array = base;
     } else {
-      Array array = model_.array(program_, pointer->array);
       size = strideOf(pointer->array);
       base = arrayName(pointer->array);
-      type = array.pointee;
-      part = lastPart(pointer->array).str();
+      type = model_.array(program_, pointer->array).pointee;
+      array = unqualifiedName(pointer->array).str();
     }
     bool isName = llvm::all_of(row, [](char c) { return isAlnum(c) || c == '_'; }) && !isDigit(row[0]);
-    pointer->name = scope_->fresh(isName ? part + "_" + row : part + "_row");
+    pointer->name = scope_->fresh(isName ? array + "_" + row : array + "_row");
     std::string offset = pointer->local ? "" : "int64_t(" + row + ")";
     if (pointer->local)
       offset = inside(use(pointer->row), Bind::Multiply);

@@ -38,17 +38,17 @@ protected:
   // What a target decides.
 
   virtual std::string arraySource(llvm::StringRef symbol) = 0;
-  /// What an array's local name is declared as; `pointer` to its numbers where nothing else is needed.
+  /// What an array's local name is declared as; `pointer` to its elements where nothing else is needed.
   virtual std::string arrayType(const Array &, const std::string &pointer) { return pointer; }
   /// Whether nothing but a stage's own function writes an array while it runs.
   virtual bool restricts(llvm::StringRef) { return true; }
-  virtual std::string columnSource(kernel::SpaceOp space, llvm::StringRef column) = 0;
+  virtual std::string indexArraySource(kernel::IndexSetOp indexSet, llvm::StringRef indexArray) = 0;
   /// One number of an array, and what writes it.
   virtual std::string reading(llvm::StringRef, const std::string &element) { return element; }
   virtual std::string writing(llvm::StringRef, const std::string &element, const std::string &value) {
     return element + " = " + value + ";";
   }
-  /// Numbers from row to row.
+  /// Elements from row to row.
   virtual int64_t strideOf(llvm::StringRef symbol) { return model_.array(program_, symbol).rowSize(); }
   /// Declares it; "": it is a parameter.
   virtual std::string weightsAlias(kernel::WeightsOp weights, const std::string &name) = 0;
@@ -86,7 +86,7 @@ protected:
   std::string nameValue(mlir::Value value, llvm::StringRef role = "");
   std::string nameCounter(mlir::Value counter);
   std::string arrayName(llvm::StringRef symbol);
-  std::string columnName(llvm::StringRef space, llvm::StringRef column);
+  std::string indexArrayName(llvm::StringRef indexSet, llvm::StringRef indexArray);
   bool isStage() { return func_.getKind() == kernel::FuncKind::Stage; }
 
   // Expressions.
@@ -122,7 +122,7 @@ protected:
   std::map<std::tuple<std::string, const void *, const void *>, RowPointer *> rowOf_;
   llvm::DenseMap<mlir::Value, RowPointer *> firstOfRow_;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<RowPointer *, 1>> rowsBefore_;
-  std::map<std::string, Alias> aliases_; ///< by symbol, or "space column"
+  std::map<std::string, Alias> aliases_; ///< by symbol, or "index-set array"
   std::vector<std::string> aliasOrder_;
   llvm::StringSet<> stored_;
   bool failed_ = false;
@@ -130,7 +130,7 @@ protected:
 
 /// The product's operand as C++ names it: elements of a row.
 int64_t rowSize(kernel::LocalType type);
-/// Of whole numbers in a stage: the function's name behind "checked_", and the operator in messages.
+/// Of integers in a stage: the function's name behind "checked_", and the operator in messages.
 llvm::StringRef intFunction(dyn::IntKind kind);
 llvm::StringRef intWord(dyn::IntKind kind);
 /// The name that the source gave a value, without what made it unique; "" if it has none.

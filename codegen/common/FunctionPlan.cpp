@@ -26,7 +26,7 @@ FunctionEmitter::FunctionEmitter(const ModelNames &model, const Program &program
                              stage[] = {"begin", "end", "tile_begin", "tile_end"};
   ArrayRef<StringRef> roles = func.getKind() == kernel::FuncKind::Roots   ? ArrayRef<StringRef>(roots)
                               : func.getKind() == kernel::FuncKind::Calls ? ArrayRef<StringRef>(calls)
-                              : func.getKind() == kernel::FuncKind::Place ? ArrayRef<StringRef>(calls)
+                              : func.getKind() == kernel::FuncKind::Slot  ? ArrayRef<StringRef>(calls)
                               : func.getKind() == kernel::FuncKind::Index ? ArrayRef<StringRef>(index)
                                                                           : ArrayRef<StringRef>(stage);
   for (auto [number, argument] : llvm::enumerate(func.getBody().getArguments())) {
@@ -46,10 +46,10 @@ std::string sourceName(Value value) {
   return named ? named.getName().getValue().split('$').first.str() : std::string();
 }
 
-/// The number of a row, by the column that holds it.
-static std::string rowName(StringRef column) {
-  StringRef name = column.rtrim("0123456789"); // of columns of one name
-  return name.consume_back("_of") ? name.str() : column.str();
+/// The number of a row, by the index array that holds it.
+static std::string rowName(StringRef indexArray) {
+  StringRef name = indexArray.rtrim("0123456789"); // of arrays of one name
+  return name.consume_back("_of") ? name.str() : indexArray.str();
 }
 
 /// Scratch, by what is written there.
@@ -63,8 +63,8 @@ static std::string localName(const Program &program, kernel::LocalOp local) {
       return "product";
     auto write = dyn_cast<kernel::WriteOp>(user);
     auto load = write ? write.getValue().getDefiningOp<kernel::LoadOp>() : kernel::LoadOp();
-    if (load && load.getColumn())
-      if (std::string row = rowName(*load.getColumn()); row != "row")
+    if (load && load.getIndexArray())
+      if (std::string row = rowName(*load.getIndexArray()); row != "row")
         name = row + "_rows";
   }
   return name;
@@ -77,17 +77,17 @@ std::string FunctionEmitter::wish(Value value) {
     return name;
   Operation *op = value.getDefiningOp();
   if (auto load = dyn_cast_or_null<kernel::LoadOp>(op))
-    return load.getColumn() ? rowName(*load.getColumn()) : lastPart(load.getArray()).str();
+    return load.getIndexArray() ? rowName(*load.getIndexArray()) : unqualifiedName(load.getArray()).str();
   if (auto row = dyn_cast_or_null<kernel::RowOfOp>(op))
-    return lastPart(row.getSpace()).str() + "_row";
+    return unqualifiedName(row.getIndexSet()).str() + "_row";
   if (isa_and_nonnull<kernel::OrderOp>(op))
     return "row";
   if (auto window = dyn_cast_or_null<kernel::WindowOp>(op))
-    return lastPart(window.getSpace()).str() + (window.getAgo() > 0 ? "_before" : "_now");
+    return unqualifiedName(window.getIndexSet()).str() + (window.getAgo() > 0 ? "_before" : "_now");
   if (auto origin = dyn_cast_or_null<kernel::OriginOp>(op))
     return origin.getNumber() == 0 ? "site" : "origin";
-  if (isa_and_nonnull<kernel::PlaceOp, kernel::KeyOp>(op))
-    return "place";
+  if (isa_and_nonnull<kernel::SlotOp, kernel::KeyOp>(op))
+    return "slot";
   if (auto local = dyn_cast_or_null<kernel::LocalOp>(op))
     return localName(program_, local);
   if (value.getType().isF32())
@@ -108,11 +108,11 @@ std::string FunctionEmitter::arrayName(StringRef symbol) {
   return model_.array(program_, symbol).member;
 }
 
-std::string FunctionEmitter::columnName(StringRef space, StringRef column) {
+std::string FunctionEmitter::indexArrayName(StringRef indexSet, StringRef indexArray) {
   if (isStage())
-    return aliases_.at((space + " " + column).str()).name;
-  auto op = program_.find<kernel::SpaceOp>(space);
-  return program_.nameOf(op) + "[" + std::to_string(program_.column(op, column)) + "]";
+    return aliases_.at((indexSet + " " + indexArray).str()).name;
+  auto op = program_.find<kernel::IndexSetOp>(indexSet);
+  return program_.nameOf(op) + "[" + std::to_string(program_.indexArray(op, indexArray)) + "]";
 }
 
 //===-- Inlining ----------------------------------------------------------------------------------------===//
@@ -130,8 +130,8 @@ static bool isExpression(Operation *op) {
 
 static bool writesMemory(Operation *op) {
   if (isa<kernel::StoreOp, kernel::WriteOp, kernel::ProductOp, kernel::MultiplyOp, kernel::PushOp,
-          kernel::SetOp, kernel::ReserveOp, kernel::CallOp, kernel::ReachOp, kernel::PlaceOp, kernel::KeyOp>(
-          op))
+          kernel::SetOp, kernel::ReserveOp, kernel::CallOp, kernel::DiscoverOp, kernel::SlotOp,
+          kernel::KeyOp>(op))
     return true;
   bool nested = false;
   for (Region &region : op->getRegions())
@@ -245,7 +245,7 @@ void FunctionEmitter::planRows() {
     if (dead_.contains(op))
       return;
     if (auto load = dyn_cast<kernel::LoadOp>(op)) {
-      if (load.getColumn() || load.getIndices().empty())
+      if (load.getIndexArray() || load.getIndices().empty())
         return;
       Array array = model_.array(program_, load.getArray());
       if (!array.extents.empty())
@@ -294,13 +294,13 @@ void FunctionEmitter::planAliases() {
   };
   // Two buffers in the same memory must not be declared not to overlap.
   auto shared = [&](StringRef symbol, const Array &array) {
-    if (array.kind != Array::Buffer || program_.slots[array.slot].buffers.size() < 2)
+    if (array.kind != Array::Buffer || program_.storages[array.storage].buffers.size() < 2)
       return false;
     bool other = false;
     func_.getBody().walk([&](Operation *op) {
       for (StringRef attribute : {"array"})
         if (auto name = op->getAttrOfType<FlatSymbolRefAttr>(attribute))
-          for (kernel::BufferOp buffer : program_.slots[array.slot].buffers)
+          for (kernel::BufferOp buffer : program_.storages[array.storage].buffers)
             other |= name.getValue() != symbol && buffer.getSymName() == name.getValue();
     });
     return other;
@@ -318,14 +318,14 @@ void FunctionEmitter::planAliases() {
     if (dead_.contains(op))
       return;
     if (auto load = dyn_cast<kernel::LoadOp>(op)) {
-      if (!load.getColumn())
+      if (!load.getIndexArray())
         return addArray(load.getArray());
-      auto space = program_.find<kernel::SpaceOp>(load.getArray());
-      std::string column = load.getColumn()->str(), member = program_.nameOf(space);
-      add(load.getArray().str() + " " + column,
-          {StringRef(column).ends_with("_of") ? column : column + "_of", member + "_" + column},
+      auto indexSet = program_.find<kernel::IndexSetOp>(load.getArray());
+      std::string array = load.getIndexArray()->str(), member = program_.nameOf(indexSet);
+      add(load.getArray().str() + " " + array,
+          {StringRef(array).ends_with("_of") ? array : array + "_of", member + "_" + array},
           [&](const std::string &name) {
-            return "const int32_t *" + name + " = " + columnSource(space, column) + ";";
+            return "const int32_t *" + name + " = " + indexArraySource(indexSet, array) + ";";
           });
     } else if (auto store = dyn_cast<kernel::StoreOp>(op)) {
       addArray(store.getArray());

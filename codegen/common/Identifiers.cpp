@@ -93,7 +93,7 @@ std::string identifier(StringRef name) {
   return out;
 }
 
-StringRef lastPart(StringRef symbol) {
+StringRef unqualifiedName(StringRef symbol) {
   return symbol.rsplit('.').second.empty() ? symbol : symbol.rsplit('.').second;
 }
 

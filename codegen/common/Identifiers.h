@@ -14,8 +14,8 @@ namespace dbc::codegen {
 /// name that C++ reserves (a leading or double underscore is taken apart).
 std::string identifier(llvm::StringRef name);
 
-/// The part of a symbol behind its last dot: "h" of "encode.h".
-llvm::StringRef lastPart(llvm::StringRef symbol);
+/// The name of a symbol behind its last dot: "h" of "encode.h".
+llvm::StringRef unqualifiedName(llvm::StringRef symbol);
 
 /// `name` with a capital first letter: "sentiment" -> "Sentiment".
 std::string capitalised(llvm::StringRef name);

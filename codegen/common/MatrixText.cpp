@@ -9,32 +9,33 @@ using namespace mlir;
 namespace dbc::codegen {
 
 std::string matrixText(const ModelNames &model, kernel::WeightsOp op) {
-  std::vector<std::string> parts;
-  for (auto [n, part] : llvm::enumerate(op.getParts())) {
-    const Param *param = model.param(cast<FlatSymbolRefAttr>(part).getValue());
+  std::vector<std::string> submatrices;
+  for (auto [n, symbol] : llvm::enumerate(op.getSubmatrices())) {
+    const Param *param = model.param(cast<FlatSymbolRefAttr>(symbol).getValue());
     std::vector<int64_t> shape = param->shape;
     if (op.getTables())
       shape.erase(shape.begin());
-    assert(shape.size() == 2 && "parts of packed weights are matrices");
-    size_t numbers = op.getPlaces().size() / op.getParts().size();
-    ArrayRef<int64_t> place = op.getPlaces().slice(numbers * n, numbers), block = place.drop_front(2),
+    assert(shape.size() == 2 && "packed weights are made of matrices");
+    size_t numbers = op.getPositions().size() / op.getSubmatrices().size();
+    ArrayRef<int64_t> position = op.getPositions().slice(numbers * n, numbers),
+                      block = position.drop_front(2),
                       size = block.empty() ? ArrayRef(shape) : block.take_back(2);
     std::vector<std::string> text = {"param::" + param->name};
     auto add = [&](int64_t number) { text.push_back(std::to_string(number)); };
-    for (int64_t number : {size[0], size[1], place[0], place[1]})
+    for (int64_t number : {size[0], size[1], position[0], position[1]})
       add(number);
     if (!block.empty()) {
       add(block[0] * shape[1] + block[1]);
       add(shape[1]);
     }
-    parts.push_back("{" + commas(text) + "}");
+    submatrices.push_back("{" + commas(text) + "}");
   }
   std::vector<std::string> matrix = {std::to_string(op.getOut()), std::to_string(op.getIn())};
   if (op.getInit() || op.getGates())
     matrix.push_back(op.getInit() ? "param::" + model.param(*op.getInit())->name : "-1");
   if (op.getGates())
     matrix.insert(matrix.end(), {std::to_string(*op.getGates()), std::to_string(*op.getWidth())});
-  return "{" + commas(parts) + "}, {" + commas(matrix) + "}";
+  return "{" + commas(submatrices) + "}, {" + commas(matrix) + "}";
 }
 
 } // namespace dbc::codegen

@@ -7,8 +7,8 @@
 
 namespace dbc::codegen {
 
-/// "{parts}, {outputs, inputs, ...}" of a matrix that is made of parameters, as dbc::pack_parts and
-/// dbc::cuda::lay_out_parts take it.
+/// "{submatrices}, {outputs, inputs, ...}" of a matrix that is made of parameters, as dbc::pack_submatrices
+/// and dbc::cuda::lay_out_submatrices take it.
 std::string matrixText(const ModelNames &model, kernel::WeightsOp op);
 
 } // namespace dbc::codegen

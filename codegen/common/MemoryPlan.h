@@ -9,13 +9,14 @@
 
 namespace dbc::codegen {
 
-/// How much memory a part of a batch needs on a device: `fixed` bytes and those of arrays, each rounded up to
+/// How much memory a sub-batch needs on a device: `fixed` bytes and those of arrays, each rounded up to
 /// `line` bytes. An array that a batch does not have takes none.
 struct MemoryPlan {
-  /// `bytes` for each of what is counted. Counts are: "rows" of a space; "order": rows of a space if they are
-  /// out of order; "ticks": ticks of a space, and one more; "inputs" of the part; its "nodes" of a data type;
-  /// "elements" of a list column in it, behind `level` lists in lists if that is not -1; "blocks": of threads
-  /// for the rows of a space, `rows` each, times tiles, `most` at most; "part": the part itself.
+  /// `bytes` for each of what is counted. Counts are: "rows" of an index set; "order": rows of an index set
+  /// if they are out of order; "time_steps": time steps of an index set, and one more; "inputs" of the
+  /// sub-batch; its "nodes" of a data type; "elements" of a list column in it, behind `level` lists in lists
+  /// if that is not -1; "blocks": of threads for the rows of an index set, `rows` each, times tiles, `most`
+  /// at most; "sub_batch": the sub-batch itself.
   struct Term {
     std::string count, of;
     int64_t bytes;
@@ -24,14 +25,14 @@ struct MemoryPlan {
   };
   struct Array {
     std::string name, kind;
-    std::vector<Term> largest; ///< of these; one, but where rows of several spaces share memory
+    std::vector<Term> largest; ///< of these; one, but where rows of several index sets share memory
   };
   struct Entry {
     std::string name;
     std::vector<Array> arrays;
   };
   int64_t line = 256;
-  int64_t fixed = 256 + 8192; ///< the number of faults; room for 256 of them
+  int64_t fixed = 256 + 8192; ///< the number of errors; room for 256 of them
   int64_t model = 0;          ///< constants of the model, once for all sessions
   std::vector<Entry> entries;
 };

@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Collects a module's parts and gives them names: first the interface, then program by program.
+// Collects what a module has and gives it names: first the interface, then program by program.
 #include "codegen/common/ModelNames.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"
@@ -62,19 +62,19 @@ static bool launches(kernel::LevelsOp loop, kernel::FuncOp stage) {
       .wasInterrupted();
 }
 
-//===-- A program's parts -------------------------------------------------------------------------------===//
+//===-- What a program has -------------------------------------------------------------------------------===//
 
-kernel::SpaceOp Program::inputSpace() const {
-  for (kernel::SpaceOp space : spaces)
-    if (space.getKind() == kernel::SpaceKind::Inputs)
-      return space;
+kernel::IndexSetOp Program::inputIndexSet() const {
+  for (kernel::IndexSetOp indexSet : indexSets)
+    if (indexSet.getKind() == kernel::IndexSetKind::Inputs)
+      return indexSet;
   return {};
 }
 
-const Program::Window &Program::window(StringRef space, int64_t live, kernel::FuncOp stage) const {
+const Program::Window &Program::window(StringRef indexSet, int64_t live, kernel::FuncOp stage) const {
   const Window *found = nullptr;
   for (const Window &window : windows)
-    if (window.live == live && kernel::SpaceOp(window.space).getSymName() == space) {
+    if (window.live == live && kernel::IndexSetOp(window.indexSet).getSymName() == indexSet) {
       if (!found)
         found = &window;
       if (stage && launches(window.loop, stage))
@@ -91,26 +91,26 @@ int Program::stageNumber(kernel::FuncOp func) const {
   return -1;
 }
 
-int Program::column(kernel::SpaceOp space, StringRef name) const {
-  for (auto [number, column] : llvm::enumerate(space.getColumns()))
-    if (cast<StringAttr>(column).getValue() == name)
+int Program::indexArray(kernel::IndexSetOp indexSet, StringRef name) const {
+  for (auto [number, array] : llvm::enumerate(indexSet.getIndexArrays()))
+    if (cast<StringAttr>(array).getValue() == name)
       return number;
   return -1;
 }
 
-kernel::SpaceOp Program::parent(kernel::SpaceOp space) const {
-  return space.getParent() ? find<kernel::SpaceOp>(*space.getParent()) : kernel::SpaceOp();
+kernel::IndexSetOp Program::parent(kernel::IndexSetOp indexSet) const {
+  return indexSet.getParent() ? find<kernel::IndexSetOp>(*indexSet.getParent()) : kernel::IndexSetOp();
 }
 
-kernel::GroupOp Program::groupOf(kernel::SpaceOp space) const {
-  for (; space; space = parent(space))
-    if (space.getGroup())
-      return find<kernel::GroupOp>(*space.getGroup());
+kernel::GroupOp Program::groupOf(kernel::IndexSetOp indexSet) const {
+  for (; indexSet; indexSet = parent(indexSet))
+    if (indexSet.getGroup())
+      return find<kernel::GroupOp>(*indexSet.getGroup());
   return {};
 }
 
 std::pair<kernel::GroupOp, unsigned> Program::cellOf(kernel::FuncOp func) const {
-  if (func.getKind() == kernel::FuncKind::Place) {
+  if (func.getKind() == kernel::FuncKind::Slot) {
     auto key = *func.getBody().getOps<kernel::KeyOp>().begin();
     return {find<kernel::GroupOp>(key.getGroup()), key.getCell()};
   }
@@ -123,10 +123,10 @@ std::pair<kernel::GroupOp, unsigned> Program::cellOf(kernel::FuncOp func) const 
 
 std::optional<Program::KeyRange> Program::fixedRange(kernel::GroupOp group, unsigned cell) const {
   constexpr int64_t kWidest = 16;
-  if (group.getFurtherKeys(cell).size() != 1)
+  if (group.getSecondaryKeys(cell).size() != 1)
     return std::nullopt;
   for (kernel::FuncOp func : funcs) {
-    if (func.getKind() != kernel::FuncKind::Place || cellOf(func) != std::pair(group, cell))
+    if (func.getKind() != kernel::FuncKind::Slot || cellOf(func) != std::pair(group, cell))
       continue;
     auto key = *func.getBody().getOps<kernel::KeyOp>().begin();
     if (key.getData())
@@ -148,23 +148,23 @@ bool Program::canShare(kernel::GroupOp group) const {
   if (!group.getOfFields() || asked.contains(group))
     return false;
   for (unsigned cell = 0; cell < group.getCells().size(); ++cell)
-    if (!group.getFurtherKeys(cell).empty() && !fixedRange(group, cell))
+    if (!group.getSecondaryKeys(cell).empty() && !fixedRange(group, cell))
       return false;
   return true;
 }
 
-std::string Program::ticks(kernel::SpaceOp space) const {
-  if (space.getKind() == kernel::SpaceKind::Instances)
-    return nameOf(groupOf(space)) + ".cell(" + std::to_string(*space.getCell()) + ").ticks";
-  return nameOf(space) + ".ticks";
+std::string Program::timeSteps(kernel::IndexSetOp indexSet) const {
+  if (indexSet.getKind() == kernel::IndexSetKind::Instances)
+    return nameOf(groupOf(indexSet)) + ".cell(" + std::to_string(*indexSet.getCell()) + ").time_steps";
+  return nameOf(indexSet) + ".time_steps";
 }
 
-std::string Program::rows(kernel::SpaceOp space) const {
-  if (space.getKind() == kernel::SpaceKind::Model)
-    return std::to_string(space.getExtent().value_or(1));
-  if (space.getKind() == kernel::SpaceKind::States && space.getColumns().empty())
-    return nameOf(space);
-  return nameOf(space) + ".rows()";
+std::string Program::rows(kernel::IndexSetOp indexSet) const {
+  if (indexSet.getKind() == kernel::IndexSetKind::Model)
+    return std::to_string(indexSet.getExtent().value_or(1));
+  if (indexSet.getKind() == kernel::IndexSetKind::States && indexSet.getIndexArrays().empty())
+    return nameOf(indexSet);
+  return nameOf(indexSet) + ".rows()";
 }
 
 //===-- The interface -----------------------------------------------------------------------------------===//
@@ -296,51 +296,52 @@ void ModelNames::addProgram(kernel::ProgramOp op, NameScope &scope, NameScope &m
   NameScope parameters;
   for (StringRef word : {"batch_", "row", "out"})
     parameters.reserve(word);
-  unsigned leafNumber = 0;
+  unsigned componentNumber = 0;
   for (auto [argument, type] : llvm::zip(op.getArgNames(), op.getArgTypes())) {
     Argument a;
     a.source = cast<StringAttr>(argument).getValue().str();
     a.type = cast<TypeAttr>(type).getValue();
-    a.leaves = flatten(a.type, a.source);
-    for (size_t i = 0; i < a.leaves.size(); ++i)
-      a.setters.push_back(methods.fresh("argument_" + program->name + "_" + utostr(leafNumber++)));
+    a.components = flatten(a.type, a.source);
+    for (size_t i = 0; i < a.components.size(); ++i)
+      a.setters.push_back(methods.fresh("argument_" + program->name + "_" + utostr(componentNumber++)));
     for (const std::string &setter : a.setters)
       parameters.reserve(setter);
     program->arguments.push_back(std::move(a));
   }
   for (Argument &a : program->arguments)
-    for (const Leaf &leaf : a.leaves)
-      a.names.push_back(parameters.fresh(leaf.path, offsets(leaf.depth)));
-  NameScope parts;
-  std::vector<Leaf> leaves = flatten(op.getSurface(), "");
-  for (Leaf &leaf : leaves) {
-    std::string wish = leaf.path.empty() ? "values" : isDigit(leaf.path[0]) ? "part" + leaf.path : leaf.path;
-    std::string part = parts.fresh(wish);
-    program->results.push_back({leaf, leaves.size() == 1 ? std::string() : part});
+    for (const Component &component : a.components)
+      a.names.push_back(parameters.fresh(component.path, offsets(component.depth)));
+  NameScope members;
+  std::vector<Component> components = flatten(op.getSurface(), "");
+  for (Component &component : components) {
+    StringRef path = component.path;
+    std::string wish = path.empty() ? "values" : isDigit(path[0]) ? ("element" + path).str() : path.str();
+    std::string member = members.fresh(wish);
+    program->results.push_back({component, components.size() == 1 ? std::string() : member});
   }
 
   addMembers(*program);
   addGiven(*program);
-  addSlots(*program);
+  addStorages(*program);
   findUses(*program);
   programs.push_back(std::move(program));
 }
 
 void ModelNames::addMembers(Program &p) {
-  for (StringRef word :
-       {"schedule", "compute", "bind", "errors", "budget", "batch", "node_set", "see_fields", "Plan", "math", "arrays",
-        "teams", "begun", "device", "status", "launched", "report", "begin_on", "finish_on", "decides"})
+  for (StringRef word : {"schedule",   "compute",  "bind",   "errors",   "budget",       "batch",  "node_set",
+                         "see_fields", "Plan",     "math",   "arrays",   "block_groups", "begun",  "device",
+                         "status",     "launched", "report", "begin_on", "finish_on",    "decides"})
     p.members.reserve(word);
   for (StringRef word : kNoArrays)
     p.members.reserve(word);
-  for (StringRef word :
-       {"run", "row", "once", "level", "step", "launch", "stages", "kScratch", "loop", "worker"})
+  for (StringRef word : {"run", "row", "once", "level", "step", "time_step", "launch", "stages", "kScratch",
+                         "loop", "worker", "error"})
     p.members.avoid(word);
   for (Operation &op : p.op.getBody().front()) {
     if (auto symbol = op.getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName()))
       p.symbols[symbol.getValue()] = &op;
     llvm::TypeSwitch<Operation *>(&op)
-        .Case<kernel::SpaceOp>([&](auto o) { p.spaces.push_back(o); })
+        .Case<kernel::IndexSetOp>([&](auto o) { p.indexSets.push_back(o); })
         .Case<kernel::GroupOp>([&](auto o) { p.groups.push_back(o); })
         .Case<kernel::BufferOp>([&](auto o) { p.buffers.push_back(o); })
         .Case<kernel::FieldOp>([&](auto o) { p.fields.push_back(o); })
@@ -351,16 +352,16 @@ void ModelNames::addMembers(Program &p) {
         .Case<kernel::ScheduleOp>([&](auto o) { p.schedule = o; })
         .Case<kernel::RunOp>([&](auto o) { p.run = o; });
   }
-  // Spaces and groups first: their names are read most.
+  // Index sets and groups first: their names are read most.
   auto name = [&](auto &ops, StringRef second) {
     for (auto op : ops)
       p.names[op] = p.members.fresh({op.getSymName(), (op.getSymName() + second).str()});
   };
-  if (kernel::SpaceOp inputs = p.inputSpace())
+  if (kernel::IndexSetOp inputs = p.inputIndexSet())
     p.names[inputs] = p.members.fresh("inputs"); // `input` is one of them
-  for (kernel::SpaceOp space : p.spaces)
-    if (space.getKind() != kernel::SpaceKind::Inputs)
-      p.names[space] = p.members.fresh({space.getSymName(), (space.getSymName() + "_rows").str()});
+  for (kernel::IndexSetOp indexSet : p.indexSets)
+    if (indexSet.getKind() != kernel::IndexSetKind::Inputs)
+      p.names[indexSet] = p.members.fresh({indexSet.getSymName(), (indexSet.getSymName() + "_rows").str()});
   for (kernel::GroupOp group : p.groups) {
     StringRef symbol = group.getSymName();
     p.names[group] = p.members.fresh({symbol, (symbol + "_group").str()}, {"_cells", "_keys"});
@@ -372,15 +373,15 @@ void ModelNames::addMembers(Program &p) {
       for (auto loop = launch->getParentOfType<kernel::LevelsOp>(); loop;
            loop = loop->getParentOfType<kernel::LevelsOp>())
         p.find<kernel::FuncOp>(launch.getFunc()).walk([&](kernel::WindowOp op) {
-          auto space = p.find<kernel::SpaceOp>(op.getSpace());
+          auto indexSet = p.find<kernel::IndexSetOp>(op.getIndexSet());
           int64_t live = op.getLive();
-          if (p.groupOf(space).getSymName() != loop.getGroup() ||
+          if (p.groupOf(indexSet).getSymName() != loop.getGroup() ||
               llvm::any_of(p.windows, [&](const Program::Window &w) {
-                return w.space == space && w.live == live && w.loop == loop;
+                return w.indexSet == indexSet && w.live == live && w.loop == loop;
               }))
             return;
-          std::string wish = p.names[space] + "_last" + std::to_string(live);
-          p.windows.push_back({space, live, loop, p.members.fresh(wish)});
+          std::string wish = p.names[indexSet] + "_last" + std::to_string(live);
+          p.windows.push_back({indexSet, live, loop, p.members.fresh(wish)});
         });
     });
   name(p.fields, "_field");
@@ -410,9 +411,9 @@ void ModelNames::addGiven(Program &p) {
       wish = "given_" + field.getData().str() + "_" + column;
       view = "run.batch.column(" + std::to_string(data(field.getData()).number) + ", " + column + ")";
     } else {
-      std::string leaf = std::to_string(p.find<kernel::ArgumentOp>(symbol).getLeaf());
-      wish = "given_argument_" + leaf;
-      view = "run.arg(" + leaf + ")";
+      std::string component = std::to_string(p.find<kernel::ArgumentOp>(symbol).getComponent());
+      wish = "given_argument_" + component;
+      view = "run.arg(" + component + ")";
     }
     auto same = find_if(p.given, [&](const auto &given) { return given.second == view; });
     if (same == p.given.end())
@@ -421,19 +422,20 @@ void ModelNames::addGiven(Program &p) {
   });
 }
 
-void ModelNames::addSlots(Program &p) {
-  std::map<int64_t, size_t> numbered; // slot in the IR (model buffers apart) -> in p.slots
-  int sessionSlots = 0;
+void ModelNames::addStorages(Program &p) {
+  std::map<int64_t, size_t> numbered; // storage in the IR (model buffers apart) -> in p.storages
+  int sessionStorages = 0;
   for (kernel::BufferOp buffer : p.buffers) {
-    bool ofModel = p.find<kernel::SpaceOp>(buffer.getSpace()).getKind() == kernel::SpaceKind::Model;
-    if (buffer.getSlot() && !ofModel) {
-      auto [it, fresh] = numbered.try_emplace(*buffer.getSlot(), p.slots.size());
+    bool ofModel = p.find<kernel::IndexSetOp>(buffer.getIndexSet()).getKind() == kernel::IndexSetKind::Model;
+    if (buffer.getStorage() && !ofModel) {
+      auto [it, fresh] = numbered.try_emplace(*buffer.getStorage(), p.storages.size());
       if (!fresh) {
-        p.slots[it->second].buffers.push_back(buffer);
+        p.storages[it->second].buffers.push_back(buffer);
         continue;
       }
     }
-    p.slots.push_back({{buffer}, ofModel ? int(params.size()) + modelSlots_++ : sessionSlots++, ofModel});
+    p.storages.push_back(
+        {{buffer}, ofModel ? int(params.size()) + modelStorages_++ : sessionStorages++, ofModel});
   }
 }
 
@@ -441,7 +443,7 @@ void ModelNames::addSlots(Program &p) {
 void ModelNames::findUses(Program &p) {
   p.op.walk([&](kernel::LaunchOp launch) {
     auto func = p.find<kernel::FuncOp>(launch.getFunc());
-    bool ofModel = p.find<kernel::SpaceOp>(*func.getSpace()).getKind() == kernel::SpaceKind::Model;
+    bool ofModel = p.find<kernel::IndexSetOp>(*func.getIndexSet()).getKind() == kernel::IndexSetKind::Model;
     auto &list = ofModel ? p.modelStages : p.stages;
     if (!is_contained(list, func))
       list.push_back(func);
@@ -461,26 +463,26 @@ void ModelNames::findUses(Program &p) {
     else if (auto rows = dyn_cast<kernel::RowsOp>(op)) {
       if (rows.getArray())
         use(*rows.getArray());
-    } else if (isa<kernel::ReachOp>(op))
-      p.reaches = true;
+    } else if (isa<kernel::DiscoverOp>(op))
+      p.discovers = true;
     else if (auto called = dyn_cast<kernel::CalledOp>(op))
       p.asked.insert(p.find<kernel::GroupOp>(called.getGroup()));
   });
   for (kernel::WeightsOp op : p.weights)
-    if (packedSlot(op) < 0) {
+    if (packedNumber(op) < 0) {
       int next = packed.empty() ? 0 : packed.back().number + packed.back().op.getTables().value_or(1);
       packed.push_back({op, next});
     }
 }
 
-int ModelNames::packedSlot(kernel::WeightsOp op) const {
-  for (const PackedSlot &slot : packed) {
-    kernel::WeightsOp other = slot.op;
-    if (other.getParts() == op.getParts() && other.getPlaces() == op.getPlaces() &&
+int ModelNames::packedNumber(kernel::WeightsOp op) const {
+  for (const PackedMatrix &matrix : packed) {
+    kernel::WeightsOp other = matrix.op;
+    if (other.getSubmatrices() == op.getSubmatrices() && other.getPositions() == op.getPositions() &&
         other.getOut() == op.getOut() && other.getIn() == op.getIn() && other.getTables() == op.getTables() &&
         other.getInit() == op.getInit() && other.getGates() == op.getGates() &&
         other.getWidth() == op.getWidth() && other.getContract() == op.getContract())
-      return slot.number;
+      return matrix.number;
   }
   return -1;
 }
@@ -510,13 +512,13 @@ Array ModelNames::array(const Program &p, StringRef symbol) const {
   if (auto buffer = p.find<kernel::BufferOp>(symbol)) {
     describe(Array::Buffer, buffer.getType(), false);
     a.member = p.nameOf(buffer);
-    for (auto [number, slot] : llvm::enumerate(p.slots))
-      if (is_contained(slot.buffers, buffer))
-        a.slot = number;
+    for (auto [number, storage] : llvm::enumerate(p.storages))
+      if (is_contained(storage.buffers, buffer))
+        a.storage = number;
   } else if (auto field = p.find<kernel::FieldOp>(symbol)) {
     describe(Array::Field, field.getType(), true);
     a.member = p.nameOf(field);
-    if (field.getPart() == kernel::FieldPart::Kind)
+    if (field.getArray() == kernel::FieldArray::Kind)
       a.pointee = "uint8_t";
   } else if (auto argument = p.find<kernel::ArgumentOp>(symbol)) {
     describe(Array::Argument, argument.getType(), true);

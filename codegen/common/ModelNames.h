@@ -47,13 +47,13 @@ struct Param {
 struct Argument {
   std::string source;
   mlir::Type type;
-  std::vector<Leaf> leaves;
-  std::vector<std::string> names;   ///< a parameter's name a leaf
-  std::vector<std::string> setters; ///< a private method of Batch a leaf
+  std::vector<Component> components;
+  std::vector<std::string> names;   ///< a parameter's name a component
+  std::vector<std::string> setters; ///< a private method of Batch a component
 };
-/// Part of a result: a leaf with its C++ name and type.
+/// A component of a result, with its C++ name and type.
 struct Result {
-  Leaf leaf;
+  Component component;
   std::string name; ///< member of the result struct; "" if the entry has one result
 };
 
@@ -64,20 +64,20 @@ struct Array {
   std::string pointee;          ///< C++ type of a number
   mlir::Type element;           ///< f32, i32 or i1
   std::vector<int64_t> extents; ///< of a row
-  int slot = -1;                ///< Buffer: those of one slot share memory
+  int storage = -1;             ///< Buffer: those of one storage share memory
   bool scalarParam = false;     ///< Param of rank 0: it has no row index
   int64_t rowSize() const;
 };
 
 /// Buffers that share memory.
-struct Slot {
+struct Storage {
   std::vector<kernel::BufferOp> buffers;
   int number; ///< in the session, or for buffers of the model in the Model
   bool ofModel;
 };
 
 /// What a program's `Arrays` on a device has besides arrays: nothing of a model is called so.
-constexpr llvm::StringLiteral kNoArrays[] = {"faults", "scratch", "counters", "blas"};
+constexpr llvm::StringLiteral kNoArrays[] = {"errors", "scratch", "counters", "blas"};
 
 /// A `kernel.program` with all its names.
 struct Program {
@@ -94,7 +94,7 @@ struct Program {
   NameScope members;                                    ///< of the plan; outer scope of its functions
   llvm::DenseMap<mlir::Operation *, std::string> names; ///< members and functions
   llvm::StringMap<mlir::Operation *> symbols;
-  std::vector<kernel::SpaceOp> spaces;
+  std::vector<kernel::IndexSetOp> indexSets;
   std::vector<kernel::GroupOp> groups;
   std::vector<kernel::BufferOp> buffers;
   std::vector<kernel::FieldOp> fields;
@@ -102,7 +102,7 @@ struct Program {
   std::vector<kernel::WeightsOp> weights;
   std::vector<kernel::OutputOp> outputs;
   std::vector<kernel::FuncOp> funcs;
-  std::vector<Slot> slots;
+  std::vector<Storage> storages;
   std::vector<kernel::FuncOp> stages;                   ///< in the order of their launches
   std::vector<kernel::FuncOp> modelStages;              ///< run when the model is made
   llvm::StringMap<std::string> params;                  ///< path -> member, for those read as arrays
@@ -112,12 +112,12 @@ struct Program {
   llvm::StringMap<std::string> givenBy; ///< field or argument -> member
   kernel::ScheduleOp schedule;
   kernel::RunOp run;
-  bool reaches = false;                    ///< has kernel.reach
+  bool discovers = false;                  ///< has kernel.discover
   llvm::DenseSet<mlir::Operation *> asked; ///< groups of kernel.called
   /// Members that say where rows lie in buffers that keep those of the last levels. Loops that run side by
   /// side are at different levels, so each has its own.
   struct Window {
-    kernel::SpaceOp space;
+    kernel::IndexSetOp indexSet;
     int64_t live; ///< levels
     kernel::LevelsOp loop;
     std::string name;
@@ -129,39 +129,39 @@ struct Program {
     return it == symbols.end() ? Op() : llvm::dyn_cast<Op>(it->second);
   }
   const std::string &nameOf(mlir::Operation *op) const { return names.find(op)->second; }
-  kernel::SpaceOp inputSpace() const;
-  /// The window of a space's buffers that keep `live` levels: of the loop that runs `stage`, or behind the
-  /// loops any of them, as all are at the last level there.
-  const Window &window(llvm::StringRef space, int64_t live, kernel::FuncOp stage = {}) const;
+  kernel::IndexSetOp inputIndexSet() const;
+  /// The window of an index set's buffers that keep `live` levels: of the loop that runs `stage`, or behind
+  /// the loops any of them, as all are at the last level there.
+  const Window &window(llvm::StringRef indexSet, int64_t live, kernel::FuncOp stage = {}) const;
   int stageNumber(kernel::FuncOp func) const;
-  /// Number of the column, or -1.
-  int column(kernel::SpaceOp space, llvm::StringRef name) const;
-  /// The range low .. low + width - 1 of a cell's only further key, if it is the same for every node, and so
-  /// narrow that each node may have a place for each value.
+  /// Number of an array of an index set, or -1.
+  int indexArray(kernel::IndexSetOp indexSet, llvm::StringRef name) const;
+  /// The range low .. low + width - 1 of a cell's only secondary key, if it is the same for every node, and
+  /// so narrow that each node may have a slot for each value.
   struct KeyRange {
     int64_t low, width;
   };
   std::optional<KeyRange> fixedRange(kernel::GroupOp group, unsigned cell) const;
   /// Whether nodes that are alike may share instances of a group's cells: dbc::Group can do that where a
-  /// node's places are as many for each.
+  /// node's slots are as many for each.
   bool canShare(kernel::GroupOp group) const;
-  /// The group whose levels order a space's rows: its own, or that of the space it lies in.
-  kernel::GroupOp groupOf(kernel::SpaceOp space) const;
-  /// The cell that a `calls` or `place` function is of: its group and number in it.
+  /// The group whose levels order an index set's rows: its own, or that of the index set it lies in.
+  kernel::GroupOp groupOf(kernel::IndexSetOp indexSet) const;
+  /// The cell that a `calls` or `slot` function is of: its group and number in it.
   std::pair<kernel::GroupOp, unsigned> cellOf(kernel::FuncOp func) const;
   /// How many numbers are kept of where an instance of a cell was called from; 0 where nobody asks.
   int originSize(kernel::GroupOp group, unsigned cell) const;
-  kernel::SpaceOp parent(kernel::SpaceOp space) const;
-  /// C++ for the Ticks of a space.
-  std::string ticks(kernel::SpaceOp space) const;
-  /// C++ for the number of rows of a space.
-  std::string rows(kernel::SpaceOp space) const;
+  kernel::IndexSetOp parent(kernel::IndexSetOp indexSet) const;
+  /// C++ for the TimeSteps of an index set.
+  std::string timeSteps(kernel::IndexSetOp indexSet) const;
+  /// C++ for the number of rows of an index set.
+  std::string rows(kernel::IndexSetOp indexSet) const;
 };
 
 /// A packed matrix of the Model; programs that multiply with the same parameters share it.
-struct PackedSlot {
+struct PackedMatrix {
   kernel::WeightsOp op;
-  int number; ///< first slot; it takes `tables` of them
+  int number; ///< in the Model; the first of `tables` of them
 };
 
 class ModelNames {
@@ -175,7 +175,7 @@ public:
   std::vector<Data> datas;
   std::vector<Param> params;
   std::vector<std::unique_ptr<Program>> programs;
-  std::vector<PackedSlot> packed;
+  std::vector<PackedMatrix> packed;
   std::string sharedSpace; ///< namespace of the stages that several programs have
 
   mlir::MLIRContext *context() const { return mlir::ModuleOp(module).getContext(); }
@@ -188,8 +188,8 @@ public:
   int64_t bytes(llvm::StringRef pointee) const {
     return pointee == "uint8_t" ? 1 : pointee == "real" && f64() ? 8 : 4;
   }
-  /// The number of a check in fault records: check n of a stage has the same one in all programs that have a
-  /// stage of this name, so that they can have its kernel in common.
+  /// The number of a check in records of errors: check n of a stage has the same one in all programs that
+  /// have a stage of this name, so that they can have its kernel in common.
   int check(mlir::Operation *op) const {
     auto found = checks_.find(op);
     assert(found != checks_.end() && "a check of a stage");
@@ -201,7 +201,7 @@ public:
   llvm::StringRef real() const { return f64() ? "double" : "float"; }
   const Data &data(llvm::StringRef source) const;
   const Param *param(llvm::StringRef path) const;
-  int packedSlot(kernel::WeightsOp op) const;
+  int packedNumber(kernel::WeightsOp op) const;
   /// C++ for the table that a cell's first key numbers: its data type, or the inputs.
   std::string tableOf(kernel::GroupOp group, unsigned cell) const;
   /// The array that a symbol names in a program: a buffer, field, argument or parameter.
@@ -212,14 +212,14 @@ private:
   void addProgram(kernel::ProgramOp op, NameScope &scope, NameScope &methods);
   void addMembers(Program &program);
   void addGiven(Program &program);
-  void addSlots(Program &program);
+  void addStorages(Program &program);
   void findUses(Program &program);
   void numberChecks();
-  int modelSlots_ = 0;
+  int modelStorages_ = 0;
   llvm::DenseMap<mlir::Operation *, int> checks_;
 };
 
-/// C++ type of numbers in memory: `real` for f32 in buffers and parameters, float in fields.
+/// C++ type of elements in memory: `real` for f32 in buffers and parameters, float in fields.
 std::string pointee(mlir::Type element, bool field);
 /// Scalar type and extents of a kernel type.
 mlir::Type scalarOf(mlir::Type type);

@@ -19,15 +19,15 @@ static kernel::EvaluationOp evaluationOf(const ModelNames &model, const Program 
 }
 
 /// An array, as many to a line as there is room for.
-static void array(Writer &out, StringRef head, const std::vector<std::string> &parts) {
+static void array(Writer &out, StringRef head, const std::vector<std::string> &items) {
   out.line(head + " = {");
   std::string line;
-  for (const std::string &part : parts) {
-    if (!line.empty() && 4 + line.size() + 2 + part.size() + 1 > Writer::kColumns) {
+  for (const std::string &item : items) {
+    if (!line.empty() && 4 + line.size() + 2 + item.size() + 1 > Writer::kColumns) {
       out.raw("    " + line + ",\n");
       line.clear();
     }
-    line += (line.empty() ? "" : ", ") + part;
+    line += (line.empty() ? "" : ", ") + item;
   }
   out.raw("    " + line + "};\n");
 }
@@ -42,7 +42,8 @@ void emitOrder(const ModelNames &model, const Program &program, Writer &out) {
   for (Attribute word : evaluation.getWords())
     words.push_back(quoted(cast<StringAttr>(word).getValue()));
   out.line("namespace " + program.space + " {");
-  out.comment("What is evaluated of an input's structure, in order: of several errors the first is told.");
+  out.comment(
+      "What is evaluated of an input's structure, in order: of several errors the first is reported.");
   array(out, "constexpr int32_t kOrder[]", code);
   array(out, "constexpr const char *kWords[]", words);
   out.line("} // namespace " + program.space);
@@ -55,49 +56,49 @@ std::string orderOf(const ModelNames &model, const Program &program) {
 
 std::string eventOfRow(const ModelNames &model, const Program &program, Operation *check, std::string row,
                        StringRef plan) {
-  std::vector<std::string> parts;
-  auto add = [&](int64_t number) { parts.push_back(std::to_string(number)); };
+  std::vector<std::string> items;
+  auto add = [&](int64_t number) { items.push_back(std::to_string(number)); };
   add(dyn::numberOf(check->getLoc()).value_or(-1));
-  auto space = program.find<kernel::SpaceOp>(*check->getParentOfType<kernel::FuncOp>().getSpace());
-  for (; space; space = program.parent(space)) {
-    std::string name = plan.str() + program.nameOf(space);
-    if (space.getKind() == kernel::SpaceKind::Instances)
+  auto indexSet = program.find<kernel::IndexSetOp>(*check->getParentOfType<kernel::FuncOp>().getIndexSet());
+  for (; indexSet; indexSet = program.parent(indexSet)) {
+    std::string name = plan.str() + program.nameOf(indexSet);
+    if (indexSet.getKind() == kernel::IndexSetKind::Instances)
       for (kernel::FuncOp func : program.funcs)
-        if (func.getKind() == kernel::FuncKind::Index && func.getSpace() == space.getSymName())
+        if (func.getKind() == kernel::FuncKind::Index && func.getIndexSet() == indexSet.getSymName())
           for (auto [k, key] : llvm::enumerate(func.getBody().getArguments().drop_front()))
             if (auto number = dyn::numberOf(key.getLoc())) {
               add(*number);
-              parts.push_back(name + "[" + std::to_string(k) + "][" + row + "]");
+              items.push_back(name + "[" + std::to_string(k) + "][" + row + "]");
             }
-    bool elements =
-        space.getKind() == kernel::SpaceKind::Elements || space.getKind() == kernel::SpaceKind::Steps;
-    if (auto number = dyn::numberOf(space.getLoc()); number && elements) {
+    bool elements = indexSet.getKind() == kernel::IndexSetKind::Elements ||
+                    indexSet.getKind() == kernel::IndexSetKind::Steps;
+    if (auto number = dyn::numberOf(indexSet.getLoc()); number && elements) {
       bool back = dyn::isReversed(*number);
       add(back ? dyn::reversed(*number) : *number);
-      parts.push_back("dbc::position_of(" + name + ", " + row + (back ? ", true)" : ")"));
+      items.push_back("dbc::position_of(" + name + ", " + row + (back ? ", true)" : ")"));
     }
     row = name + "[0][" + row + "]";
   }
-  return "{" + commas(parts) + "}";
+  return "{" + commas(items) + "}";
 }
 
 std::pair<std::string, std::string> ownerOfRow(const ModelNames &model, const Program &program,
-                                               kernel::SpaceOp space, std::string row, StringRef plan) {
-  while (space) {
-    std::string at = plan.str() + program.nameOf(space) + "[0][" + row + "]";
-    if (space.getKind() == kernel::SpaceKind::Instances)
-      return {model.tableOf(program.groupOf(space), *space.getCell()), at};
-    if (space.getKind() == kernel::SpaceKind::Inputs)
+                                               kernel::IndexSetOp indexSet, std::string row, StringRef plan) {
+  while (indexSet) {
+    std::string at = plan.str() + program.nameOf(indexSet) + "[0][" + row + "]";
+    if (indexSet.getKind() == kernel::IndexSetKind::Instances)
+      return {model.tableOf(program.groupOf(indexSet), *indexSet.getCell()), at};
+    if (indexSet.getKind() == kernel::IndexSetKind::Inputs)
       return {std::to_string(model.datas.size()), at};
     row = at;
-    space = program.parent(space);
+    indexSet = program.parent(indexSet);
   }
   return {std::to_string(model.datas.size()), "0"};
 }
 
-std::string placeOfRow(const ModelNames &model, const Program &program, kernel::SpaceOp space,
-                       std::string row, StringRef plan) {
-  auto [table, owner] = ownerOfRow(model, program, space, row, plan);
+std::string ownerText(const ModelNames &model, const Program &program, kernel::IndexSetOp indexSet,
+                      std::string row, StringRef plan) {
+  auto [table, owner] = ownerOfRow(model, program, indexSet, row, plan);
   return table + ", " + owner;
 }
 

@@ -13,16 +13,17 @@ namespace dbc::codegen {
 void emitOrder(const ModelNames &model, const Program &program, Writer &out);
 std::string orderOf(const ModelNames &model, const Program &program);
 
-/// What the runtime knows a check in a row of a stage's space by, as dbc::ComputedError has it:
+/// What the runtime knows a check in a row of a stage's index set by, as dbc::ComputedError has it:
 /// "{7, 3, dbc::position_of(plan.map, row)}". `plan` stands before members of the plan.
 std::string eventOfRow(const ModelNames &model, const Program &program, mlir::Operation *check,
                        std::string row, llvm::StringRef plan);
 
-/// "table, row" of what a space's row belongs to: its node or its input. `plan` stands before names of the
-/// plan's members.
+/// "table, row" of what an index set's row belongs to: its node or its input. `plan` stands before names of
+/// the plan's members.
 std::pair<std::string, std::string> ownerOfRow(const ModelNames &model, const Program &program,
-                                               kernel::SpaceOp space, std::string row, llvm::StringRef plan);
-std::string placeOfRow(const ModelNames &model, const Program &program, kernel::SpaceOp space,
-                       std::string row, llvm::StringRef plan);
+                                               kernel::IndexSetOp indexSet, std::string row,
+                                               llvm::StringRef plan);
+std::string ownerText(const ModelNames &model, const Program &program, kernel::IndexSetOp indexSet,
+                      std::string row, llvm::StringRef plan);
 
 } // namespace dbc::codegen

@@ -14,23 +14,23 @@ std::string RunEmitter::member(kernel::BufferOp buffer) {
 
 std::string RunEmitter::sizeOf(kernel::BufferOp buffer) {
   int64_t stride = strideOf(buffer);
-  std::string count = program_.rows(program_.find<kernel::SpaceOp>(buffer.getSpace()));
+  std::string count = program_.rows(program_.find<kernel::IndexSetOp>(buffer.getIndexSet()));
   if (buffer.getLive())
-    count = program_.window(buffer.getSpace(), *buffer.getLive()).name + ".rows()";
+    count = program_.window(buffer.getIndexSet(), *buffer.getLive()).name + ".rows()";
   std::string rows = "size_t(" + count + ")";
   return stride == 1 ? rows : rows + " * " + std::to_string(stride);
 }
 
 /// Buffers that share memory take what the longest needs.
-RunEmitter::SharedMemory RunEmitter::sharedMemory(const Slot &slot) {
-  Array first = model_.array(program_, kernel::BufferOp(slot.buffers.front()).getSymName());
-  bool oneType = llvm::all_of(slot.buffers, [&](kernel::BufferOp buffer) {
+RunEmitter::SharedMemory RunEmitter::sharedMemory(const Storage &storage) {
+  Array first = model_.array(program_, kernel::BufferOp(storage.buffers.front()).getSymName());
+  bool oneType = llvm::all_of(storage.buffers, [&](kernel::BufferOp buffer) {
     return model_.array(program_, buffer.getSymName()).pointee == first.pointee;
   });
   SharedMemory shared{
-      "shared" + std::to_string(slot.number), oneType ? first.pointee : "unsigned char", "", {}};
+      "shared" + std::to_string(storage.number), oneType ? first.pointee : "unsigned char", "", {}};
   std::vector<std::string> sizes;
-  for (kernel::BufferOp buffer : slot.buffers) {
+  for (kernel::BufferOp buffer : storage.buffers) {
     Array array = model_.array(program_, buffer.getSymName());
     std::string size = sizeOf(buffer) + (oneType ? "" : " * sizeof(" + array.pointee + ")");
     if (!is_contained(sizes, size))
@@ -43,67 +43,68 @@ RunEmitter::SharedMemory RunEmitter::sharedMemory(const Slot &slot) {
   return shared;
 }
 
-/// The ticks of a space that the open loops stand at, first and behind the last; empty strings where no loop
-/// orders it. Inside the loop of a recursion but outside of a scan's, those are all steps that belong to the
-/// level.
-RunEmitter::Ticks RunEmitter::openTicks(kernel::SpaceOp space) {
-  for (; space; space = program_.parent(space)) {
-    bool steps = space.getKind() == kernel::SpaceKind::Steps && space.getTicked();
-    if (!steps && !space.getGroup())
+/// The time steps of an index set that the open loops stand at, first and behind the last; empty strings
+/// where no loop orders it. Inside the loop of a recursion but outside of a scan's, those are all steps that
+/// belong to the level.
+RunEmitter::TimeSteps RunEmitter::openTimeSteps(kernel::IndexSetOp indexSet) {
+  for (; indexSet; indexSet = program_.parent(indexSet)) {
+    bool steps = indexSet.getKind() == kernel::IndexSetKind::Steps && indexSet.getByTimeStep();
+    if (!steps && !indexSet.getGroup())
       continue;
-    std::string tick = ticks_.lookup(steps ? space.getSymName() : *space.getGroup());
-    if (!tick.empty())
-      return {tick, tick + " + 1"};
-    kernel::SpaceOp parent = program_.parent(space);
+    std::string timeStep = timeSteps_.lookup(steps ? indexSet.getSymName() : *indexSet.getGroup());
+    if (!timeStep.empty())
+      return {timeStep, timeStep + " + 1"};
+    kernel::IndexSetOp parent = program_.parent(indexSet);
     if (!steps || !parent)
       return {};
-    auto [first, last] = openTicks(parent);
+    auto [first, last] = openTimeSteps(parent);
     if (first.empty())
       return {};
-    std::string ticks = program_.nameOf(space) + ".ticks.first";
-    return {ticks + "[" + first + "]", ticks + "[" + last + "]"};
+    std::string timeSteps = program_.nameOf(indexSet) + ".time_steps.first";
+    return {timeSteps + "[" + first + "]", timeSteps + "[" + last + "]"};
   }
   return {};
 }
 
-/// What is done with the kept rows of a space, tick by tick: of the loops that are open, or of all.
-void RunEmitter::eachTick(kernel::SpaceOp space,
-                          llvm::function_ref<void(const std::string &, const std::string &)> body) {
-  std::string ticks = program_.ticks(space);
-  auto [first, last] = space.getTicked() ? openTicks(space) : Ticks();
+/// What is done with the active rows of an index set, one time step after the other: of the loops that are
+/// open, or of all.
+void RunEmitter::eachTimeStep(kernel::IndexSetOp indexSet,
+                              llvm::function_ref<void(const std::string &, const std::string &)> body) {
+  std::string timeSteps = program_.timeSteps(indexSet);
+  auto [first, last] = indexSet.getByTimeStep() ? openTimeSteps(indexSet) : TimeSteps();
   if (!first.empty() && last == first + " + 1")
-    return body(ticks, first);
+    return body(timeSteps, first);
   if (first.empty())
-    first = "0", last = ticks + ".count";
-  out_.open("for (int32_t tick = " + first + "; tick < " + last + "; ++tick)");
-  body(ticks, "tick");
+    first = "0", last = timeSteps + ".count";
+  out_.open("for (int32_t time_step = " + first + "; time_step < " + last + "; ++time_step)");
+  body(timeSteps, "time_step");
   out_.close();
 }
 
 /// A launch, or a loop with all that is in it.
-void RunEmitter::one(Operation &op, const std::string &outerTick) {
+void RunEmitter::one(Operation &op, const std::string &outerTimeStep) {
   llvm::TypeSwitch<Operation *>(&op)
       .Case<kernel::LaunchOp>([&](kernel::LaunchOp launch) {
         auto func = program_.find<kernel::FuncOp>(launch.getFunc());
-        auto space = program_.find<kernel::SpaceOp>(*func.getSpace());
+        auto indexSet = program_.find<kernel::IndexSetOp>(*func.getIndexSet());
         int number = program_.stageNumber(func);
         if (number < 0)
           return; // ran when the model was made
-        std::string begin = "0", end = program_.rows(space);
-        auto [first, last] = space.getTicked() ? openTicks(space) : Ticks();
+        std::string begin = "0", end = program_.rows(indexSet);
+        auto [first, last] = indexSet.getByTimeStep() ? openTimeSteps(indexSet) : TimeSteps();
         if (!first.empty()) {
-          std::string ticks = program_.ticks(space);
-          begin = ticks + ".begin[" + first + "]";
-          end = ticks + ".begin[" + last + "]";
+          std::string timeSteps = program_.timeSteps(indexSet);
+          begin = timeSteps + ".begin[" + first + "]";
+          end = timeSteps + ".begin[" + last + "]";
         }
-        if (outerTick.empty())
+        if (outerTimeStep.empty())
           out_.blank();
         out_.comment(program_.nameOf(func));
-        if (launch.getKept())
-          return eachTick(space, [&](const std::string &ticks, const std::string &tick) {
+        if (launch.getActive())
+          return eachTimeStep(indexSet, [&](const std::string &timeSteps, const std::string &timeStep) {
             out_.line("launch(" +
-                      commas({std::to_string(number), ticks + ".begin[" + tick + "]",
-                              ticks + ".end(" + tick + ")"}) +
+                      commas({std::to_string(number), timeSteps + ".begin[" + timeStep + "]",
+                              timeSteps + ".end(" + timeStep + ")"}) +
                       ");");
           });
         std::vector<std::string> arguments = {std::to_string(number), begin, end};
@@ -111,68 +112,72 @@ void RunEmitter::one(Operation &op, const std::string &outerTick) {
           arguments.push_back(worker_);
         out_.line("launch(" + commas(arguments) + ");");
       })
-      .Case<kernel::TogetherOp>([&](kernel::TogetherOp op) { together(op.getBody().front()); })
-      .Case<kernel::KeepOp>([&](kernel::KeepOp op) {
-        eachTick(program_.find<kernel::SpaceOp>(op.getSpace()),
-                 [&](const std::string &ticks, const std::string &tick) { keep(op, ticks, tick); });
+      .Case<kernel::ConcurrentOp>([&](kernel::ConcurrentOp op) { concurrent(op.getBody().front()); })
+      .Case<kernel::MaskOp>([&](kernel::MaskOp op) {
+        eachTimeStep(program_.find<kernel::IndexSetOp>(op.getIndexSet()),
+                     [&](const std::string &timeSteps, const std::string &timeStep) {
+                       mask(op, timeSteps, timeStep);
+                     });
       })
       .Case<kernel::LevelsOp>([&](kernel::LevelsOp levels) {
         std::string group = program_.nameOf(program_.find<kernel::GroupOp>(levels.getGroup()));
-        std::string tick = outerTick.empty() ? "level" : "inner_" + outerTick;
+        std::string timeStep = outerTimeStep.empty() ? "level" : "inner_" + outerTimeStep;
         out_.blank();
-        std::string end = apart(op, group + ".levels()");
-        out_.open("for (int32_t " + tick + " = 0; " + tick + " < " + end + "; ++" + tick + ")");
+        std::string end = launchedPrefix(op, group + ".levels()");
+        out_.open("for (int32_t " + timeStep + " = 0; " + timeStep + " < " + end + "; ++" + timeStep + ")");
         for (const Program::Window &window : program_.windows)
           if (window.loop == levels)
-            out_.line(window.name + ".move(" + tick + ");");
-        ticks_[levels.getGroup()] = tick;
-        block(levels.getBody().front(), tick);
-        ticks_.erase(levels.getGroup());
+            out_.line(window.name + ".move(" + timeStep + ");");
+        timeSteps_[levels.getGroup()] = timeStep;
+        block(levels.getBody().front(), timeStep);
+        timeSteps_.erase(levels.getGroup());
         out_.close();
         rest(op, group + ".levels()");
       })
       .Case<kernel::StepsOp>([&](kernel::StepsOp steps) {
-        auto space = program_.find<kernel::SpaceOp>(steps.getSpace());
-        std::string tick = StringRef(outerTick).contains("step") ? "inner_" + outerTick : "step";
+        auto indexSet = program_.find<kernel::IndexSetOp>(steps.getIndexSet());
+        std::string timeStep = StringRef(outerTimeStep).contains("step") ? "inner_" + outerTimeStep : "step";
         // Outside every other loop all steps run, also where the same scan's other states run level by
         // level.
-        auto [begin, end] = openTicks(space);
+        auto [begin, end] = openTimeSteps(indexSet);
         if (begin.empty()) {
           begin = "0";
-          end = program_.nameOf(space) + ".ticks.count";
+          end = program_.nameOf(indexSet) + ".time_steps.count";
         }
-        if (outerTick.empty())
+        if (outerTimeStep.empty())
           out_.blank();
-        out_.open("for (int32_t " + tick + " = " + begin + "; " + tick + " < " + apart(op, end) + "; ++" +
-                  tick + ")");
-        ticks_[steps.getSpace()] = tick;
-        block(steps.getBody().front(), tick);
-        ticks_.erase(steps.getSpace());
+        out_.open("for (int32_t " + timeStep + " = " + begin + "; " + timeStep + " < " +
+                  launchedPrefix(op, end) + "; ++" + timeStep + ")");
+        timeSteps_[steps.getIndexSet()] = timeStep;
+        block(steps.getBody().front(), timeStep);
+        timeSteps_.erase(steps.getIndexSet());
         out_.close();
         rest(op, end);
       });
 }
 
 void RunEmitter::give(kernel::OutputOp output, const std::string &values) {
-  kernel::SpaceOp inputs = program_.inputSpace();
+  kernel::IndexSetOp inputs = program_.inputIndexSet();
   auto buffer = program_.find<kernel::BufferOp>(output.getBuffer());
   Array array = model_.array(program_, output.getBuffer());
-  std::string type = array.element.isF32() ? "real" : "int32_t", leaf = std::to_string(output.getLeaf());
-  auto space = program_.find<kernel::SpaceOp>(buffer.getSpace());
+  std::string type = array.element.isF32() ? "real" : "int32_t",
+              component = std::to_string(output.getComponent());
+  auto indexSet = program_.find<kernel::IndexSetOp>(buffer.getIndexSet());
   std::string size = std::to_string(array.rowSize());
   if (strideOf(buffer) != array.rowSize())
     size += ", " + std::to_string(strideOf(buffer));
-  if (output.getKept()) {
-    out_.line(
-        "dbc::give_kept_rows<" + type + ">(" +
-        commas({"run.out", leaf, program_.nameOf(space), program_.nameOf(inputs) + "[0]", values, size}) +
-        ");");
+  if (output.getActive()) {
+    out_.line("dbc::give_active_rows<" + type + ">(" +
+              commas({"run.out", component, program_.nameOf(indexSet), program_.nameOf(inputs) + "[0]",
+                      values, size}) +
+              ");");
     return;
   }
   std::string at = output.getDepth() == 0 ? program_.nameOf(inputs) + "[0]" : "nullptr";
-  out_.line("dbc::give_rows(" +
-            commas({"run.out.values<" + type + ">(" + leaf + ")", at, values, program_.rows(space), size}) +
-            ");");
+  out_.line(
+      "dbc::give_rows(" +
+      commas({"run.out.values<" + type + ">(" + component + ")", at, values, program_.rows(indexSet), size}) +
+      ");");
 }
 
 } // namespace dbc::codegen

@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The stages of a program in order, over all rows or tick by tick: what the CPU (cpu/ComputeEmitter.cpp) and
+// The stages of a program in order, over all rows or by time step: what the CPU (cpu/ComputeEmitter.cpp) and
 // a device (cuda/DeviceComputeEmitter.cpp) have in common.
 #pragma once
 
@@ -17,27 +17,27 @@ public:
   virtual ~RunEmitter() = default;
 
 protected:
-  using Ticks = std::pair<std::string, std::string>;
-  Ticks openTicks(kernel::SpaceOp space);
-  void eachTick(kernel::SpaceOp space,
-                llvm::function_ref<void(const std::string &ticks, const std::string &tick)> body);
+  using TimeSteps = std::pair<std::string, std::string>;
+  TimeSteps openTimeSteps(kernel::IndexSetOp indexSet);
+  void eachTimeStep(kernel::IndexSetOp indexSet,
+                    llvm::function_ref<void(const std::string &timeSteps, const std::string &timeStep)> body);
   /// Memory that buffers share: what its pointer is called, its C++ type, elements, and the lines that set
   /// the members to it. Of one buffer only the type and the elements matter.
   struct SharedMemory {
     std::string name, type, size;
     std::vector<std::string> members;
   };
-  SharedMemory sharedMemory(const Slot &slot);
-  void block(mlir::Block &ops, const std::string &outerTick) {
+  SharedMemory sharedMemory(const Storage &storage);
+  void block(mlir::Block &ops, const std::string &outerTimeStep) {
     for (mlir::Operation &op : ops)
-      one(op, outerTick);
+      one(op, outerTimeStep);
   }
-  void one(mlir::Operation &op, const std::string &outerTick);
-  /// Numbers from row to row of a buffer.
+  void one(mlir::Operation &op, const std::string &outerTimeStep);
+  /// Elements from row to row of a buffer.
   virtual int64_t strideOf(kernel::BufferOp buffer) {
     return model_.array(program_, buffer.getSymName()).rowSize();
   }
-  /// A number of elements: rows of the buffer times numbers of a row.
+  /// A number of elements: rows of the buffer times elements of a row.
   std::string sizeOf(kernel::BufferOp buffer);
   /// Copies rows, which lie at `values`, where the results are.
   void give(kernel::OutputOp output, const std::string &values);
@@ -45,20 +45,20 @@ protected:
   /// What the buffers are members of.
   virtual std::string member(kernel::BufferOp buffer);
   /// Loops that need nothing of one another.
-  virtual void together(mlir::Block &loops) = 0;
-  /// Of a loop of `ticks` ticks: how many of them are launched stage by stage, before the others.
-  virtual std::string apart(mlir::Operation &, const std::string &ticks) { return ticks; }
+  virtual void concurrent(mlir::Block &loops) = 0;
+  /// Of a loop of `timeSteps` time steps: how many of them are launched stage by stage, before the others.
+  virtual std::string launchedPrefix(mlir::Operation &, const std::string &timeSteps) { return timeSteps; }
   /// What runs the others.
-  virtual void rest(mlir::Operation &, const std::string & /*ticks*/) {}
-  /// Which rows a `while` keeps.
-  virtual void keep(kernel::KeepOp op, const std::string &ticks, const std::string &tick) = 0;
+  virtual void rest(mlir::Operation &, const std::string & /*timeSteps*/) {}
+  /// Which rows are active: those for which a `while` goes on.
+  virtual void mask(kernel::MaskOp op, const std::string &timeSteps, const std::string &timeStep) = 0;
 
   const ModelNames &model_;
   const Program &program_;
   Writer &out_;
   NameScope locals_{&program_.members};
-  std::string worker_;                 ///< inside loops that may run at the same time: which one runs them
-  llvm::StringMap<std::string> ticks_; ///< of the loops that are open: by the group's or the space's symbol
+  std::string worker_; ///< inside loops that may run at the same time: which one runs them
+  llvm::StringMap<std::string> timeSteps_; ///< of the open loops: by the group's or the index set's symbol
 };
 
 } // namespace dbc::codegen

@@ -41,29 +41,29 @@ Element element(Type type) {
   return e;
 }
 
-static void flattenInto(Type type, const std::string &path, int depth, std::vector<Leaf> &leaves) {
-  auto below = [&](StringRef part) { return path.empty() ? part.str() : path + "." + part.str(); };
+static void flattenInto(Type type, const std::string &path, int depth, std::vector<Component> &components) {
+  auto below = [&](StringRef name) { return path.empty() ? name.str() : path + "." + name.str(); };
   if (auto list = dyn_cast<dyn::ListType>(type)) {
-    flattenInto(list.getElement(), path, depth + 1, leaves);
+    flattenInto(list.getElement(), path, depth + 1, components);
   } else if (auto record = dyn_cast<dyn::RecordType>(type)) {
-    for (auto [name, part] : llvm::zip(record.getNames(), record.getTypes()))
-      flattenInto(part, below(cast<StringAttr>(name).getValue()), depth, leaves);
+    for (auto [name, field] : llvm::zip(record.getNames(), record.getTypes()))
+      flattenInto(field, below(cast<StringAttr>(name).getValue()), depth, components);
   } else if (auto tuple = dyn_cast<TupleType>(type)) {
-    for (auto [number, part] : llvm::enumerate(tuple.getTypes()))
-      flattenInto(part, below(utostr(number)), depth, leaves);
+    for (auto [number, element] : llvm::enumerate(tuple.getTypes()))
+      flattenInto(element, below(utostr(number)), depth, components);
   } else {
-    leaves.push_back({path, element(type), depth});
+    components.push_back({path, element(type), depth});
   }
 }
 
-std::vector<Leaf> flatten(Type surface, StringRef name) {
-  std::vector<Leaf> leaves;
-  flattenInto(surface, name.str(), 0, leaves);
-  return leaves;
+std::vector<Component> flatten(Type surface, StringRef name) {
+  std::vector<Component> components;
+  flattenInto(surface, name.str(), 0, components);
+  return components;
 }
 
-Type leafType(const Leaf &leaf, MLIRContext *context) {
-  const Element &e = leaf.element;
+Type componentType(const Component &component, MLIRContext *context) {
+  const Element &e = component.element;
   Builder builder(context);
   Type type;
   switch (e.elem) {
@@ -86,7 +86,7 @@ Type leafType(const Leaf &leaf, MLIRContext *context) {
   }
   if (!e.scalar() && e.elem != Elem::Index)
     type = RankedTensorType::get(e.extents, type);
-  for (int depth = 0; depth < leaf.depth; ++depth)
+  for (int depth = 0; depth < component.depth; ++depth)
     type = dyn::ListType::get(context, type);
   return type;
 }
@@ -97,10 +97,10 @@ std::string spelling(Type type) {
   if (auto record = dyn_cast<dyn::RecordType>(type))
     return record.getName().getValue().str();
   if (auto tuple = dyn_cast<TupleType>(type)) {
-    std::vector<std::string> parts;
-    for (Type part : tuple.getTypes())
-      parts.push_back(spelling(part));
-    return "(" + join(parts, ", ") + ")";
+    std::vector<std::string> elements;
+    for (Type element : tuple.getTypes())
+      elements.push_back(spelling(element));
+    return "(" + join(elements, ", ") + ")";
   }
   Element e = element(type);
   std::string out;

@@ -26,16 +26,16 @@ struct Element {
 };
 Element element(mlir::Type surface);
 
-/// A component of a type without records and tuples, in the order of `dbc::flatten` in the runtime.
-struct Leaf {
+/// A flattened component of a type: no record and no tuple. In the order of `dbc::flatten` in the runtime.
+struct Component {
   std::string path; ///< "state.h", "pair.0"; without the leading name where that is empty
   Element element;
   int depth = 0; ///< lists round it
 };
-std::vector<Leaf> flatten(mlir::Type surface, llvm::StringRef name);
+std::vector<Component> flatten(mlir::Type surface, llvm::StringRef name);
 
-/// The surface type of a leaf by itself: a (list of a) number, tensor or node.
-mlir::Type leafType(const Leaf &leaf, mlir::MLIRContext *context);
+/// The surface type of a component by itself: a (list of a) number, tensor or node.
+mlir::Type componentType(const Component &component, mlir::MLIRContext *context);
 
 /// How the source writes the type: "f32[3, 5]", "index[100]", "[Tree]", "State", "(f32, int)".
 std::string spelling(mlir::Type surface);

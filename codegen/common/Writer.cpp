@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Where long lines are broken: at the outermost place that makes the line fit, as late as possible; what
+// Where long lines are broken: at the outermost point that makes the line fit, as late as possible; what
 // follows stands under the start of the innermost open bracket, or four columns in.
 #include "codegen/common/Writer.h"
 #include "llvm/ADT/StringExtras.h"
@@ -32,7 +32,7 @@ bool findOuterBreak(StringRef text, size_t hanging, Break &best) {
   return false;
 }
 
-/// Finds the best place to break `text`, whose first column is `column`; `hanging` is the column for a break
+/// Finds the best point to break `text`, whose first column is `column`; `hanging` is the column for a break
 /// outside all brackets. Best is the outermost that leaves a rest which fits on one line, then the outermost.
 bool findBreak(StringRef text, size_t column, size_t hanging, bool start, Break &best) {
   constexpr size_t kDeep = 3;
@@ -172,7 +172,7 @@ void Writer::label(StringRef text) {
   text_ += '\n';
 }
 
-std::string commas(const std::vector<std::string> &parts) { return join(parts, ", "); }
+std::string commas(const std::vector<std::string> &items) { return join(items, ", "); }
 
 std::string shapeText(ArrayRef<int64_t> shape) {
   std::string out;

@@ -51,7 +51,7 @@ private:
 };
 
 /// Joins with ", ".
-std::string commas(const std::vector<std::string> &parts);
+std::string commas(const std::vector<std::string> &items);
 /// A comment for an array's shape: "450 x 300", or "scalar".
 std::string shapeText(llvm::ArrayRef<int64_t> shape);
 /// A C++ string literal.

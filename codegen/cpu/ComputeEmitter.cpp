@@ -20,14 +20,14 @@ private:
   void memory();
   std::string work(Operation &loop);
   void outputs();
-  void together(Block &loops) override;
-  void keep(kernel::KeepOp op, const std::string &ticks, const std::string &tick) override;
+  void concurrent(Block &loops) override;
+  void mask(kernel::MaskOp op, const std::string &timeSteps, const std::string &timeStep) override;
 };
 
 } // namespace
 
 void ComputeEmitter::emit() {
-  out_.comment("The stages in order, over all rows or tick by tick.");
+  out_.comment("The stages in order, over all rows or by time step.");
   out_.open("void Plan::compute(dbc::Run &run)");
   out_.line("bind(run.model);");
   out_.line("errors = &run.errors;");
@@ -36,11 +36,11 @@ void ComputeEmitter::emit() {
   if (!program_.stages.empty()) {
     out_.blank();
     out_.line("dbc::prepare_scratch(run, kScratch);");
-    bool together = run && !run.getBody().front().getOps<kernel::TogetherOp>().empty();
+    bool concurrent = run && !run.getBody().front().getOps<kernel::ConcurrentOp>().empty();
     out_.open("auto launch = [&](int32_t stage, int32_t begin, int32_t end" +
-              std::string(together ? ", int32_t worker = dbc::kAllWorkers" : "") + ")");
+              std::string(concurrent ? ", int32_t worker = dbc::kAllWorkers" : "") + ")");
     out_.line("dbc::launch(run, *this, stages, stage, begin, end, kScratch" +
-              std::string(together ? ", worker" : "") + ");");
+              std::string(concurrent ? ", worker" : "") + ");");
     out_.close("};");
   }
   if (run)
@@ -53,16 +53,16 @@ void ComputeEmitter::emit() {
 /// Rows of buffers.
 void ComputeEmitter::memory() {
   for (const Program::Window &window : program_.windows)
-    out_.line(window.name + ".begin(" + commas({program_.ticks(window.space), std::to_string(window.live)}) +
-              ");");
-  for (const Slot &slot : program_.slots) {
-    if (slot.ofModel)
+    out_.line(window.name + ".begin(" +
+              commas({program_.timeSteps(window.indexSet), std::to_string(window.live)}) + ");");
+  for (const Storage &storage : program_.storages) {
+    if (storage.ofModel)
       continue;
-    SharedMemory shared = sharedMemory(slot);
+    SharedMemory shared = sharedMemory(storage);
     std::string memory =
-        "run.buffer<" + shared.type + ">(" + std::to_string(slot.number) + ", " + shared.size + ");";
-    if (slot.buffers.size() == 1) {
-      out_.line(member(slot.buffers.front()) + " = " + memory);
+        "run.buffer<" + shared.type + ">(" + std::to_string(storage.number) + ", " + shared.size + ");";
+    if (storage.buffers.size() == 1) {
+      out_.line(member(storage.buffers.front()) + " = " + memory);
       continue;
     }
     out_.line(shared.type + " *" + shared.name + " = " + memory);
@@ -71,38 +71,39 @@ void ComputeEmitter::memory() {
   }
 }
 
-void ComputeEmitter::keep(kernel::KeepOp op, const std::string &ticks, const std::string &tick) {
+void ComputeEmitter::mask(kernel::MaskOp op, const std::string &timeSteps, const std::string &timeStep) {
   std::string alive = member(program_.find<kernel::BufferOp>(op.getAlive()));
-  out_.line(ticks + ".keep(" + tick + ", " + alive + ");");
+  out_.line(timeSteps + ".mask(" + timeStep + ", " + alive + ");");
 }
 
-/// Launches and operations of an outermost loop, as `dbc::Work`.
+/// Launches and operations of an outermost loop, as `dbc::LoopWork`.
 std::string ComputeEmitter::work(Operation &loop) {
-  std::string ticks, operations;
+  std::string timeSteps, operations;
   if (auto levels = dyn_cast<kernel::LevelsOp>(loop))
-    ticks = program_.nameOf(program_.find<kernel::GroupOp>(levels.getGroup())) + ".levels()";
+    timeSteps = program_.nameOf(program_.find<kernel::GroupOp>(levels.getGroup())) + ".levels()";
   else
-    ticks = program_.nameOf(program_.find<kernel::SpaceOp>(cast<kernel::StepsOp>(loop).getSpace())) +
-            ".ticks.count";
+    timeSteps =
+        program_.nameOf(program_.find<kernel::IndexSetOp>(cast<kernel::StepsOp>(loop).getIndexSet())) +
+        ".time_steps.count";
   loop.walk([&](kernel::LaunchOp launch) {
     auto func = program_.find<kernel::FuncOp>(launch.getFunc());
     if (program_.stageNumber(func) < 0 || func.getOperations().value_or(0) == 0)
       return; // ran when the model was made, or has no products
     operations += (operations.empty() ? "" : " + ") + std::string("stages[") +
                   std::to_string(program_.stageNumber(func)) + "].cost.operations * " +
-                  program_.rows(program_.find<kernel::SpaceOp>(*func.getSpace()));
+                  program_.rows(program_.find<kernel::IndexSetOp>(*func.getIndexSet()));
   });
-  return "{" + commas({ticks, operations.empty() ? "0" : operations}) + "}";
+  return "{" + commas({timeSteps, operations.empty() ? "0" : operations}) + "}";
 }
 
-void ComputeEmitter::together(Block &loops) {
+void ComputeEmitter::concurrent(Block &loops) {
   std::vector<std::string> works;
   for (Operation &loop : loops)
     works.push_back(work(loop));
   out_.blank();
   out_.comment("These loops need nothing of one another.");
   std::string name = locals_.fresh("works");
-  out_.line("const dbc::Work " + name + "[] = {");
+  out_.line("const dbc::LoopWork " + name + "[] = {");
   for (const std::string &work : works)
     out_.line("    " + work + ",");
   out_.line("};");

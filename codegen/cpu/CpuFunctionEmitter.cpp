@@ -11,7 +11,7 @@ namespace dbc::codegen {
 
 CpuFunctionEmitter::CpuFunctionEmitter(const ModelNames &model, const Program &program, kernel::FuncOp func)
     : FunctionEmitter(model, program, func) {
-  if (func.getKind() == kernel::FuncKind::Place)
+  if (func.getKind() == kernel::FuncKind::Slot)
     at_ = top_.fresh("at");
 }
 
@@ -19,7 +19,7 @@ CpuFunctionEmitter::CpuFunctionEmitter(const ModelNames &model, const Program &p
 std::string CpuFunctionEmitter::parameters(bool declaration) {
   std::vector<std::string> parameters;
   for (auto [number, argument] : llvm::enumerate(func_.getBody().getArguments())) {
-    bool used = declaration || !argument.use_empty() || int(number) == placeArgument_;
+    bool used = declaration || !argument.use_empty() || int(number) == ownerArgument_;
     parameters.push_back("int32_t" + (used ? " " + values_[argument].text : std::string()));
   }
   if (!at_.empty())
@@ -27,9 +27,9 @@ std::string CpuFunctionEmitter::parameters(bool declaration) {
   return commas(parameters);
 }
 
-/// What a structure function gives: of an instance its place, -1 where the input fails.
+/// What a structure function gives: of an instance its slot, -1 where the input fails.
 static std::string resultType(kernel::FuncOp func) {
-  return func.getKind() == kernel::FuncKind::Place ? "int32_t " : "void ";
+  return func.getKind() == kernel::FuncKind::Slot ? "int32_t " : "void ";
 }
 
 std::string CpuFunctionEmitter::declaration() {
@@ -52,8 +52,9 @@ std::string CpuFunctionEmitter::arraySource(StringRef symbol) {
   return "plan." + model_.array(program_, symbol).member;
 }
 
-std::string CpuFunctionEmitter::columnSource(kernel::SpaceOp space, StringRef column) {
-  return "plan." + program_.nameOf(space) + "[" + std::to_string(program_.column(space, column)) + "]";
+std::string CpuFunctionEmitter::indexArraySource(kernel::IndexSetOp indexSet, StringRef indexArray) {
+  return "plan." + program_.nameOf(indexSet) + "[" +
+         std::to_string(program_.indexArray(indexSet, indexArray)) + "]";
 }
 
 std::string CpuFunctionEmitter::weightsAlias(kernel::WeightsOp weights, const std::string &name) {
@@ -64,23 +65,23 @@ std::string CpuFunctionEmitter::weightsAlias(kernel::WeightsOp weights, const st
 }
 
 Expr CpuFunctionEmitter::orderedRow(kernel::OrderOp op) {
-  std::string ticks = program_.ticks(program_.find<kernel::SpaceOp>(op.getSpace()));
-  return call((isStage() ? "plan." : "") + ticks + ".row_at", {use(op.getPosition()).text});
+  std::string timeSteps = program_.timeSteps(program_.find<kernel::IndexSetOp>(op.getIndexSet()));
+  return call((isStage() ? "plan." : "") + timeSteps + ".row_at", {use(op.getPosition()).text});
 }
 
-/// What only the host knows: rows of spaces and instances of cells.
+/// What only the host knows: rows of index sets and instances of cells.
 std::optional<Expr> CpuFunctionEmitter::hostExpression(Operation *op) {
   if (auto count = dyn_cast<kernel::CountOp>(op))
-    return Expr{program_.rows(program_.find<kernel::SpaceOp>(count.getSpace()))};
+    return Expr{program_.rows(program_.find<kernel::IndexSetOp>(count.getIndexSet()))};
   if (auto row = dyn_cast<kernel::RowOfOp>(op)) {
-    auto space = program_.find<kernel::SpaceOp>(row.getSpace());
-    return Expr{program_.nameOf(program_.groupOf(space)) + ".cell(" + std::to_string(*space.getCell()) +
-                ").row_of[" + use(row.getPlace()).text + "]"};
+    auto indexSet = program_.find<kernel::IndexSetOp>(row.getIndexSet());
+    return Expr{program_.nameOf(program_.groupOf(indexSet)) + ".cell(" + std::to_string(*indexSet.getCell()) +
+                ").row_of[" + use(row.getSlot()).text + "]"};
   }
   if (auto origin = dyn_cast<kernel::OriginOp>(op))
     return call(
         program_.nameOf(program_.find<kernel::GroupOp>(origin.getGroup())) + ".origin",
-        {std::to_string(origin.getCell()), use(origin.getPlace()).text, std::to_string(origin.getNumber())});
+        {std::to_string(origin.getCell()), use(origin.getSlot()).text, std::to_string(origin.getNumber())});
   if (auto called = dyn_cast<kernel::CalledOp>(op)) {
     std::string keys;
     for (Value key : called.getKeys())
@@ -91,7 +92,8 @@ std::optional<Expr> CpuFunctionEmitter::hostExpression(Operation *op) {
   if (auto window = dyn_cast<kernel::WindowOp>(op))
     return call(
         "plan." +
-            program_.window(window.getSpace(), window.getLive(), op->getParentOfType<kernel::FuncOp>()).name +
+            program_.window(window.getIndexSet(), window.getLive(), op->getParentOfType<kernel::FuncOp>())
+                .name +
             ".first",
         {std::to_string(window.getAgo())});
   return std::nullopt;

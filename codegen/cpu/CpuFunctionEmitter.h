@@ -24,7 +24,7 @@ private:
   void print(Writer &out, llvm::StringRef body) override;
   void emitStageHead(Writer &out) override;
   std::string arraySource(llvm::StringRef symbol) override;
-  std::string columnSource(kernel::SpaceOp space, llvm::StringRef column) override;
+  std::string indexArraySource(kernel::IndexSetOp indexSet, llvm::StringRef indexArray) override;
   std::string weightsAlias(kernel::WeightsOp weights, const std::string &name) override;
   Expr orderedRow(kernel::OrderOp op) override;
   std::optional<Expr> hostExpression(mlir::Operation *op) override;
@@ -41,19 +41,19 @@ private:
   void emitCheck(kernel::CheckOp op) override;
   void emitInt(kernel::IntOp op) override;
   void emitStructure(mlir::Operation *op) override;
-  void emitClaim(kernel::ClaimOp op);
-  void emitPlace(kernel::PlaceOp op);
+  void emitReserveMemory(kernel::ReserveMemoryOp op);
+  void emitSlot(kernel::SlotOp op);
   void emitKey(kernel::KeyOp op);
-  void emitPlaced(mlir::Value result, const std::string &text);
-  void emitFault(const std::string &arguments);
+  void bindSlot(mlir::Value result, const std::string &text);
+  void emitRuntimeError(const std::string &arguments);
   void emitError(const std::string &call);
   std::string leave();
   std::string inRow(const std::string &row);
   /// "table, row" of the node or input that the function runs for, see ScheduleErrors.
-  std::string place();
+  std::string owner();
 
-  std::string at_;         ///< of a `place` function: the parameter that says where the call stands
-  int placeArgument_ = -1; ///< the parameter that errors are reported at, if any are
+  std::string at_;         ///< of a `slot` function: the parameter that says where the call stands
+  int ownerArgument_ = -1; ///< the parameter that errors are reported at, if any are
   int64_t scratch_ = 0, stack_ = 0;
   bool usesScratch_ = false, hasProduct_ = false;
 };

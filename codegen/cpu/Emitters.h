@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The emitters: one a file of a compiled model that any has, and the parts of the source file.
+// The emitters: one a file of a compiled model that any has, and the sections of the source file.
 #pragma once
 
 #include "codegen/common/DeviceCode.h"
@@ -15,7 +15,7 @@ std::string emitHeader(const ModelNames &model);
 mlir::FailureOr<std::string> emitSource(const ModelNames &model, const DeviceCode *device);
 std::string emitManifest(const ModelNames &model, const DeviceCode *device);
 
-// Parts of the source.
+// Sections of the source.
 
 /// A program's plan, stages and schedule, in a namespace of its own.
 llvm::LogicalResult emitProgram(const ModelNames &model, const Program &program, const SharedStages &shared,

@@ -43,12 +43,12 @@ std::string kindOf(const Element &e) {
 
 //===-- Values in ---------------------------------------------------------------------------------------===//
 
-/// A method that sets one field or leaf: `place` is "table, row, column" of dbc::Batch, `after` what it
+/// A method that sets one field or component: `target` is "table, row, column" of dbc::Batch, `after` what it
 /// returns.
 void HeaderEmitter::setter(const std::string &result, const std::string &name, Type type,
-                           const std::string &place, const std::string &after, const std::string &note) {
-  Leaf leaf = flatten(type, "")[0];
-  const Element &e = leaf.element;
+                           const std::string &target, const std::string &after, const std::string &note) {
+  Component component = flatten(type, "")[0];
+  const Element &e = component.element;
   std::string size = std::to_string(e.size()), batch = after.empty() ? "batch_." : "batch_->";
   bool isNode = e.elem == Elem::Node;
   auto head = [&](const std::string &parameter) { out_.open(result + name + "(" + parameter + ")"); };
@@ -58,41 +58,41 @@ void HeaderEmitter::setter(const std::string &result, const std::string &name, T
     out_.close();
   };
   // How many numbers an element gets; the batch refuses a last one that is not whole.
-  auto part = [&](const std::string &values) {
+  auto numbers = [&](const std::string &values) {
     return e.size() == 1 ? size : "std::min<size_t>(" + size + ", " + values + ".size() - i)";
   };
   out_.doc(note);
   std::string number = isNode ? handle(e.data) : scalarParameter(e.elem);
   StringRef plural = e.elem == Elem::F32 ? "f32s" : e.elem == Elem::Bool ? "bools" : "ints";
   std::string stored = e.elem == Elem::F32 ? "float" : e.elem == Elem::Bool ? "uint8_t" : "int32_t";
-  if (leaf.depth == 0) {
+  if (component.depth == 0) {
     if (e.scalar()) {
       head(number + " value");
       StringRef how = isNode ? "node" : e.elem == Elem::F32 ? "f32" : e.elem == Elem::Bool ? "bool" : "int";
-      out_.line(batch + "set_" + how.str() + "(" + place + ", value" + (isNode ? ".id" : "") + ");");
+      out_.line(batch + "set_" + how.str() + "(" + target + ", value" + (isNode ? ".id" : "") + ");");
     } else {
       head("dbc::View<" + stored + "> values");
-      out_.line(batch + "set_" + plural.str() + "(" + place + ", values.data(), values.size());");
+      out_.line(batch + "set_" + plural.str() + "(" + target + ", values.data(), values.size());");
     }
     return end();
   }
-  if (leaf.depth == 1) {
+  if (component.depth == 1) {
     // Elements one after the other in one array.
     head("dbc::View<" + (isNode ? number : stored) + "> values");
-    out_.line(batch + (isNode ? "set_nodes(" : "set_list(") + place + ", values.data(), values.size());");
+    out_.line(batch + (isNode ? "set_nodes(" : "set_list(") + target + ", values.data(), values.size());");
     return end();
   }
   // Lists of lists: nested vectors; the innermost hold their elements' numbers one after the other.
   std::string inner = isNode ? number : stored, vector = inner;
-  for (int depth = 0; depth < leaf.depth; ++depth)
+  for (int depth = 0; depth < component.depth; ++depth)
     vector = "std::vector<" + vector + ">";
   head("const " + vector + " &lists");
   std::string at = "lists";
-  out_.line(batch + "open_list(" + place + ");");
-  for (int depth = 1; depth < leaf.depth; ++depth) {
+  out_.line(batch + "open_list(" + target + ");");
+  for (int depth = 1; depth < component.depth; ++depth) {
     std::string next = "list" + std::to_string(depth);
     out_.open("for (const auto &" + next + " : " + at + ")");
-    out_.line(batch + "open_list(" + place + ");");
+    out_.line(batch + "open_list(" + target + ");");
     at = next;
   }
   if (isNode) {
@@ -100,9 +100,9 @@ void HeaderEmitter::setter(const std::string &result, const std::string &name, T
     out_.line("  " + batch + "push_int(value.id);");
   } else {
     out_.line("for (size_t i = 0; i < " + at + ".size(); i += " + size + ")");
-    out_.line("  " + batch + "push_" + plural.str() + "(" + at + ".data() + i, " + part(at) + ");");
+    out_.line("  " + batch + "push_" + plural.str() + "(" + at + ".data() + i, " + numbers(at) + ");");
   }
-  for (int depth = 1; depth < leaf.depth; ++depth) {
+  for (int depth = 1; depth < component.depth; ++depth) {
     out_.line(batch + "close_list();");
     out_.close();
   }
@@ -112,13 +112,14 @@ void HeaderEmitter::setter(const std::string &result, const std::string &name, T
 
 /// What a setter's documentation says of a type.
 static std::string describe(Type type) {
-  Leaf leaf = flatten(type, "")[0];
+  Component component = flatten(type, "")[0];
   std::string text = "`" + spelling(type) + "`";
-  if (leaf.element.elem == Elem::Index)
-    text += ": numbers " + kindOf(leaf.element);
-  if (!leaf.element.scalar())
-    text += std::string(leaf.depth ? "; elements of " : "; ") + std::to_string(leaf.element.size()) +
-            " numbers, row-major" + (leaf.depth ? ", one after the other" : "");
+  if (component.element.elem == Elem::Index)
+    text += ": numbers " + kindOf(component.element);
+  if (!component.element.scalar())
+    text += std::string(component.depth ? "; elements of " : "; ") +
+            std::to_string(component.element.size()) + " numbers, row-major" +
+            (component.depth ? ", one after the other" : "");
   return text;
 }
 
@@ -136,8 +137,8 @@ void HeaderEmitter::builders() {
                                             : "(dbc::Batch *, int32_t id) : id_(id) {}"));
       out_.line("operator " + handle(data.source) + "() const { return {id_}; }");
       for (const Field &field : constructor.fields) {
-        std::string place = std::to_string(data.number) + ", id_, " + std::to_string(field.column);
-        setter(constructor.builder + " &", field.name, field.type, place, "return *this;",
+        std::string target = std::to_string(data.number) + ", id_, " + std::to_string(field.column);
+        setter(constructor.builder + " &", field.name, field.type, target, "return *this;",
                describe(field.type));
       }
       out_.label("private:");
@@ -153,30 +154,30 @@ void HeaderEmitter::builders() {
 
 void HeaderEmitter::arrayMembers(Lines &lines, const std::string &name, Type type, const std::string &rows,
                                  StringRef note) {
-  Leaf leaf = flatten(type, "")[0];
-  std::string stored = leaf.element.elem == Elem::F32    ? "float"
-                       : leaf.element.elem == Elem::Bool ? "uint8_t"
-                                                         : "int32_t";
+  Component component = flatten(type, "")[0];
+  std::string stored = component.element.elem == Elem::F32    ? "float"
+                       : component.element.elem == Elem::Bool ? "uint8_t"
+                                                              : "int32_t";
   std::string last = rows;
-  for (int depth = 0; depth < leaf.depth; ++depth) {
+  for (int depth = 0; depth < component.depth; ++depth) {
     std::string offsets = name + "_offsets" + (depth ? std::to_string(depth) : "");
     lines.push_back({"const int32_t *" + offsets + " = nullptr;", last + " + 1"});
     last = offsets + "[last]";
   }
-  std::string size = leaf.element.size() == 1 ? "" : " * " + std::to_string(leaf.element.size());
+  std::string size = component.element.size() == 1 ? "" : " * " + std::to_string(component.element.size());
   lines.push_back({"const " + stored + " *" + name + " = nullptr;",
                    "`" + spelling(type) + "`, " + last + size + note.str()});
 }
 
 void HeaderEmitter::borrowColumn(const std::string &name, Type type, const std::string &table,
                                  const std::string &column, const std::string &rows) {
-  Leaf leaf = flatten(type, "")[0];
-  StringRef plural = leaf.element.elem == Elem::F32    ? "f32s"
-                     : leaf.element.elem == Elem::Bool ? "bools"
-                                                       : "ints";
+  Component component = flatten(type, "")[0];
+  StringRef plural = component.element.elem == Elem::F32    ? "f32s"
+                     : component.element.elem == Elem::Bool ? "bools"
+                                                            : "ints";
   std::string at = table + ", " + column, member = "arrays." + name;
-  std::string size = leaf.element.size() == 1 ? "" : " * " + std::to_string(leaf.element.size());
-  if (leaf.depth == 0) {
+  std::string size = component.element.size() == 1 ? "" : " * " + std::to_string(component.element.size());
+  if (component.depth == 0) {
     out_.line("if (" + member + ")");
     out_.line("  batch_.borrow_" + plural.str() + "(" + at + ", " + member + ", size_t(" + rows + ")" + size +
               ");");
@@ -184,7 +185,7 @@ void HeaderEmitter::borrowColumn(const std::string &name, Type type, const std::
   }
   out_.open("if (" + member + "_offsets)");
   std::string count = "size_t(" + rows + ")";
-  for (int depth = 0; depth < leaf.depth; ++depth) {
+  for (int depth = 0; depth < component.depth; ++depth) {
     std::string offsets = member + "_offsets" + (depth ? std::to_string(depth) : "");
     out_.line((depth ? "count = " : "size_t count = ") + ("batch_.borrow_offsets(" + at + ", ") +
               std::to_string(depth) + ", " + offsets + ", " + count + " + 1);");
@@ -227,8 +228,8 @@ void HeaderEmitter::flatArrays() {
     out_.open("struct " + program->arrays);
     Lines lines;
     for (const Argument &argument : program->arguments)
-      for (auto [leaf, name] : llvm::zip(argument.leaves, argument.names))
-        arrayMembers(lines, name, leafType(leaf, model_.context()), "inputs", "");
+      for (auto [component, name] : llvm::zip(argument.components, argument.names))
+        arrayMembers(lines, name, componentType(component, model_.context()), "inputs", "");
     out_.aligned(lines);
     out_.close("};");
     out_.blank();
@@ -240,19 +241,19 @@ void HeaderEmitter::flatArrays() {
 void HeaderEmitter::entryArguments(const Program &program) {
   std::vector<std::string> parameters, notes;
   for (const Argument &argument : program.arguments)
-    for (auto [leaf, name] : llvm::zip(argument.leaves, argument.names)) {
-      const Element &e = leaf.element;
+    for (auto [component, name] : llvm::zip(argument.components, argument.names)) {
+      const Element &e = component.element;
       std::string number = e.elem == Elem::Node ? handle(e.data) : scalarParameter(e.elem);
-      std::string stored = e.elem == Elem::Bool && (leaf.depth || !e.scalar()) ? "uint8_t" : number;
-      std::string type = leaf.depth == 0 && e.scalar() ? number : "dbc::View<" + stored + ">";
-      if (leaf.depth > 1) {
+      std::string stored = e.elem == Elem::Bool && (component.depth || !e.scalar()) ? "uint8_t" : number;
+      std::string type = component.depth == 0 && e.scalar() ? number : "dbc::View<" + stored + ">";
+      if (component.depth > 1) {
         type = stored;
-        for (int depth = 0; depth < leaf.depth; ++depth)
+        for (int depth = 0; depth < component.depth; ++depth)
           type = "std::vector<" + type + ">";
         type = "const " + type + " &";
       }
       parameters.push_back(type + (StringRef(type).ends_with("&") ? "" : " ") + name);
-      notes.push_back("`" + name + "`: " + describe(leafType(leaf, model_.context())));
+      notes.push_back("`" + name + "`: " + describe(componentType(component, model_.context())));
     }
   out_.blank();
   out_.doc("Sets the arguments of `" + program.source + "` for the newest input.");
@@ -278,8 +279,8 @@ void HeaderEmitter::borrowArguments(const Program &program) {
   out_.open("void borrow(const " + program.arrays + " &arrays)");
   int number = 0;
   for (const Argument &argument : program.arguments)
-    for (auto [leaf, name] : llvm::zip(argument.leaves, argument.names))
-      borrowColumn(name, leafType(leaf, model_.context()), "batch_.args()",
+    for (auto [component, name] : llvm::zip(argument.components, argument.names))
+      borrowColumn(name, componentType(component, model_.context()), "batch_.args()",
                    "batch_.arg_column(" + std::to_string(program.number) + ", " + std::to_string(number++) +
                        ")",
                    "batch_.inputs()");
@@ -349,11 +350,11 @@ void HeaderEmitter::batch() {
   for (const auto &program : model_.programs) {
     int number = 0;
     for (const Argument &argument : program->arguments)
-      for (auto [leaf, name] : llvm::zip(argument.leaves, argument.setters)) {
-        std::string place = "batch_.args(), batch_.inputs() - 1, batch_.arg_column(" +
-                            std::to_string(program->number) + ", " + std::to_string(number) + ")";
-        setter("void ", name, leafType(leaf, model_.context()), place, "",
-               "`" + leaf.path + "` of `" + program->source + "`");
+      for (auto [component, name] : llvm::zip(argument.components, argument.setters)) {
+        std::string target = "batch_.args(), batch_.inputs() - 1, batch_.arg_column(" +
+                             std::to_string(program->number) + ", " + std::to_string(number) + ")";
+        setter("void ", name, componentType(component, model_.context()), target, "",
+               "`" + component.path + "` of `" + program->source + "`");
         ++number;
       }
   }

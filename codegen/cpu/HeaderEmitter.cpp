@@ -150,14 +150,14 @@ void HeaderEmitter::weights() {
 //===-- Results -----------------------------------------------------------------------------------------===//
 
 std::string HeaderEmitter::resultType(const Result &result) {
-  const Leaf &leaf = result.leaf;
-  std::string number = leaf.element.elem == Elem::F32 ? model_.real().str() : "int32_t";
-  if (leaf.depth > 0)
-    return "dbc::Lists<" + number + ", " + std::to_string(leaf.element.size()) + ", " +
-           std::to_string(leaf.depth) + ">";
-  if (leaf.element.scalar())
+  const Component &component = result.component;
+  std::string number = component.element.elem == Elem::F32 ? model_.real().str() : "int32_t";
+  if (component.depth > 0)
+    return "dbc::Lists<" + number + ", " + std::to_string(component.element.size()) + ", " +
+           std::to_string(component.depth) + ">";
+  if (component.element.scalar())
     return "dbc::Scalars<" + number + ">";
-  return "dbc::Tensors<" + number + ", " + std::to_string(leaf.element.size()) + ">";
+  return "dbc::Tensors<" + number + ", " + std::to_string(component.element.size()) + ">";
 }
 
 void HeaderEmitter::results() {
@@ -168,25 +168,25 @@ void HeaderEmitter::results() {
     if (program->results.size() == 1) {
       const Result &result = program->results[0];
       out_.doc("Results of " + what +
-               (result.leaf.element.elem == Elem::Node ? ", as `id` of the handle." : "."));
+               (result.component.element.elem == Elem::Node ? ", as `id` of the handle." : "."));
       out_.line("using " + program->result + " = " + resultType(result) + ";");
     } else {
       out_.doc("Results of " + what + ", one member a component.");
       out_.open("struct " + program->result);
       Lines lines;
       for (const Result &result : program->results) {
-        Element e = result.leaf.element;
+        Element e = result.component.element;
         lines.push_back(
             {resultType(result) + " " + result.name + ";",
-             "`" + result.leaf.path + "`" + (e.elem == Elem::Node ? ", as `id` of a " + e.data : "")});
+             "`" + result.component.path + "`" + (e.elem == Elem::Node ? ", as `id` of a " + e.data : "")});
       }
       out_.aligned(lines);
       out_.close("};");
     }
-    if (program->results.size() == 1 && program->results[0].leaf.depth <= 1 &&
-        !program->results[0].leaf.element.scalar()) {
+    if (program->results.size() == 1 && program->results[0].component.depth <= 1 &&
+        !program->results[0].component.element.scalar()) {
       std::vector<std::string> extents;
-      for (int64_t extent : program->results[0].leaf.element.extents)
+      for (int64_t extent : program->results[0].component.element.extents)
         extents.push_back(std::to_string(extent));
       out_.line("constexpr int64_t " + program->result + "Shape[] = {" + commas(extents) + "};");
     }

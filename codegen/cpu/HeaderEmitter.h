@@ -21,7 +21,7 @@ private:
   void constants();
   void handles();
   void builders();
-  void setter(const std::string &result, const std::string &name, mlir::Type type, const std::string &place,
+  void setter(const std::string &result, const std::string &name, mlir::Type type, const std::string &target,
               const std::string &after, const std::string &note);
   void flatArrays();
   void arrayMembers(Lines &lines, const std::string &name, mlir::Type type, const std::string &rows,

@@ -27,19 +27,19 @@ static void typeAttributes(json::OStream &j, Type type) {
     j.attribute("form", "record");
     j.attribute("name", record.getName().getValue());
     j.attributeArray("fields", [&] {
-      for (auto [name, part] : llvm::zip(record.getNames(), record.getTypes()))
-        j.object([&, part = part, name = name] {
+      for (auto [name, type] : llvm::zip(record.getNames(), record.getTypes()))
+        j.object([&, type = type, name = name] {
           j.attribute("name", cast<StringAttr>(name).getValue());
           j.attributeBegin("type");
-          typeValue(j, part);
+          typeValue(j, type);
           j.attributeEnd();
         });
     });
   } else if (auto tuple = dyn_cast<TupleType>(type)) {
     j.attribute("form", "tuple");
-    j.attributeArray("parts", [&] {
-      for (Type part : tuple.getTypes())
-        typeValue(j, part);
+    j.attributeArray("elements", [&] {
+      for (Type element : tuple.getTypes())
+        typeValue(j, element);
     });
   } else {
     static constexpr StringRef names[] = {"index", "int", "bool", "f32", "node"};
@@ -119,15 +119,15 @@ static void params(json::OStream &j, const ModelNames &model) {
 static void order(json::OStream &j, Block &block) {
   for (Operation &op : block)
     j.object([&] {
-      if (auto together = dyn_cast<kernel::TogetherOp>(op)) {
-        j.attributeArray("together", [&] { order(j, together.getBody().front()); });
+      if (auto concurrent = dyn_cast<kernel::ConcurrentOp>(op)) {
+        j.attributeArray("concurrent", [&] { order(j, concurrent.getBody().front()); });
       } else if (auto launch = dyn_cast<kernel::LaunchOp>(op)) {
         j.attribute("stage", launch.getFunc());
       } else if (auto levels = dyn_cast<kernel::LevelsOp>(op)) {
         j.attribute("levels", levels.getGroup());
         j.attributeArray("do", [&] { order(j, levels.getBody().front()); });
       } else if (auto steps = dyn_cast<kernel::StepsOp>(op)) {
-        j.attribute("steps", steps.getSpace());
+        j.attribute("steps", steps.getIndexSet());
         j.attributeArray("do", [&] { order(j, steps.getBody().front()); });
       }
     });
@@ -136,7 +136,7 @@ static void order(json::OStream &j, Block &block) {
 static void stage(json::OStream &j, const ModelNames &model, kernel::FuncOp func, bool once) {
   j.object([&] {
     j.attribute("name", func.getSymName());
-    j.attribute("space", *func.getSpace());
+    j.attribute("index_set", *func.getIndexSet());
     j.attribute("at", once ? "load" : "run");
     j.attributeArray("doc", [&] {
       if (func.getDoc())
@@ -186,22 +186,22 @@ static void program(json::OStream &j, const ModelNames &model, const Program &p,
   j.attributeBegin("result");
   typeValue(j, op.getSurface());
   j.attributeEnd();
-  j.attributeArray("spaces", [&] {
-    for (kernel::SpaceOp space : p.spaces)
+  j.attributeArray("index_sets", [&] {
+    for (kernel::IndexSetOp indexSet : p.indexSets)
       j.object([&] {
-        j.attribute("name", space.getSymName());
-        j.attribute("kind", kernel::stringifySpaceKind(space.getKind()));
-        if (space.getParent())
-          j.attribute("parent", *space.getParent());
-        j.attributeArray("columns", [&] {
-          for (Attribute column : space.getColumns())
-            j.value(cast<StringAttr>(column).getValue());
+        j.attribute("name", indexSet.getSymName());
+        j.attribute("kind", kernel::stringifyIndexSetKind(indexSet.getKind()));
+        if (indexSet.getParent())
+          j.attribute("parent", *indexSet.getParent());
+        j.attributeArray("index_arrays", [&] {
+          for (Attribute array : indexSet.getIndexArrays())
+            j.value(cast<StringAttr>(array).getValue());
         });
-        if (space.getGroup()) {
-          kernel::GroupOp group = p.find<kernel::GroupOp>(*space.getGroup());
-          j.attribute("group", *space.getGroup());
-          if (space.getCell())
-            j.attribute("cell", cast<StringAttr>(group.getCells()[*space.getCell()]).getValue());
+        if (indexSet.getGroup()) {
+          kernel::GroupOp group = p.find<kernel::GroupOp>(*indexSet.getGroup());
+          j.attribute("group", *indexSet.getGroup());
+          if (indexSet.getCell())
+            j.attribute("cell", cast<StringAttr>(group.getCells()[*indexSet.getCell()]).getValue());
         }
       });
   });

@@ -52,7 +52,7 @@ LogicalResult PlanEmitter::emit() {
   plan();
   bind();
   needFunctions();
-  if (program_.reaches)
+  if (program_.discovers)
     seeFields();
   if (failed(functions()) || failed(stages()))
     return failure();
@@ -72,7 +72,7 @@ void PlanEmitter::groups() {
       std::vector<std::string> info = {quoted(cast<StringAttr>(name).getValue()),
                                        model_.tableOf(group, number)};
       std::vector<std::string> keys;
-      for (StringRef key : group.getFurtherKeys(number))
+      for (StringRef key : group.getSecondaryKeys(number))
         keys.push_back(quoted(key));
       if (keys.empty()) {
         StringRef data = group.getDataOf(number);
@@ -116,8 +116,8 @@ void PlanEmitter::plan() {
     device_->planFunctions(program_, out_);
   out_.line("void bind(const dbc::Model &model);");
   for (kernel::GroupOp group : program_.groups)
-    out_.line("void " + program_.needs.at(group) + "(int32_t cell, int32_t place);");
-  if (program_.reaches)
+    out_.line("void " + program_.needs.at(group) + "(int32_t cell, int32_t slot);");
+  if (program_.discovers)
     out_.line("void see_fields(int32_t data, int32_t node);");
   for (kernel::FuncOp func : program_.funcs)
     if (func.getKind() != kernel::FuncKind::Stage)
@@ -156,15 +156,16 @@ void PlanEmitter::rowMembers() {
   for (const Program::Window &window : program_.windows)
     lines.push_back({"dbc::Window " + window.name + ";",
                      "the last " + (window.live == 1 ? "level" : std::to_string(window.live) + " levels") +
-                         " of " + program_.nameOf(window.space)});
+                         " of " + program_.nameOf(window.indexSet)});
   kernel::ScheduleOp schedule = program_.schedule;
   if (schedule)
-    for (auto ticks : schedule.getBody().getOps<kernel::TicksOp>())
-      once |= !ticks.getNested() &&
-              program_.find<kernel::SpaceOp>(ticks.getSpace()).getKind() == kernel::SpaceKind::Steps;
+    for (auto timeSteps : schedule.getBody().getOps<kernel::TimeStepsOp>())
+      once |=
+          !timeSteps.getNested() &&
+          program_.find<kernel::IndexSetOp>(timeSteps.getIndexSet()).getKind() == kernel::IndexSetKind::Steps;
   if (once)
-    lines.push_back({"dbc::Ticks once;", "for scans that stand in no other loop"});
-  if (program_.reaches)
+    lines.push_back({"dbc::TimeSteps once;", "for scans that stand in no other loop"});
+  if (program_.discovers)
     lines.push_back({"dbc::NodeSet node_set;", "for nodes(t)"});
   out_.aligned(lines);
 }
@@ -184,19 +185,19 @@ void PlanEmitter::bind() {
   for (const Param &param : model_.params)
     if (auto it = program_.params.find(param.path); it != program_.params.end())
       body.line(it->second + " = model.buffer<real>(" + std::to_string(param.number) + ");");
-  for (const Slot &slot : program_.slots)
-    if (slot.ofModel) {
-      Array array = model_.array(program_, kernel::BufferOp(slot.buffers.front()).getSymName());
+  for (const Storage &storage : program_.storages)
+    if (storage.ofModel) {
+      Array array = model_.array(program_, kernel::BufferOp(storage.buffers.front()).getSymName());
       body.line(array.member + " = const_cast<" + array.pointee + " *>(model.buffer<" + array.pointee + ">(" +
-                std::to_string(slot.number) + "));");
+                std::to_string(storage.number) + "));");
     }
   for (kernel::WeightsOp op : program_.weights) {
-    std::string name = program_.nameOf(op), slot = std::to_string(model_.packedSlot(op));
+    std::string name = program_.nameOf(op), number = std::to_string(model_.packedNumber(op));
     if (op.getTables()) {
       body.line("for (int32_t table = 0; table < " + std::to_string(*op.getTables()) + "; ++table)");
-      body.line("  " + name + "[table] = &model.packed<real>(" + slot + " + table);");
+      body.line("  " + name + "[table] = &model.packed<real>(" + number + " + table);");
     } else {
-      body.line(name + " = &model.packed<real>(" + slot + ");");
+      body.line(name + " = &model.packed<real>(" + number + ");");
     }
   }
   out_.function("void Plan::bind([[maybe_unused]] const dbc::Model &model)", body.text());
@@ -219,16 +220,16 @@ void PlanEmitter::needFunctions() {
         std::string key = (range->low == 0 ? "" : low + " + ") + "inner % " + width;
         return program_.nameOf(func) + "(" + commas({"inner / " + width, key}) + ");";
       }
-      for (size_t key = 0; key < group.getFurtherKeys(cell).size(); ++key)
+      for (size_t key = 0; key < group.getSecondaryKeys(cell).size(); ++key)
         keys.push_back(name + ".key(" + commas({number, std::to_string(key), "inner"}) + ")");
       keys.insert(keys.begin(), keys.empty() ? "inner" : name + ".owner(" + number + ", inner)");
       return program_.nameOf(func) + "(" + commas(keys) + ");";
     };
-    out_.open("void Plan::" + program_.needs.at(group) + "(int32_t cell, int32_t place)");
+    out_.open("void Plan::" + program_.needs.at(group) + "(int32_t cell, int32_t slot)");
     if (group.getCalls().size() == 1) {
-      out_.line(name + ".reach(cell, place, [this](int32_t, int32_t inner) { " + calls(0) + " });");
+      out_.line(name + ".discover(cell, slot, [this](int32_t, int32_t inner) { " + calls(0) + " });");
     } else {
-      out_.open(name + ".reach(cell, place, [this](int32_t inner_cell, int32_t inner)");
+      out_.open(name + ".discover(cell, slot, [this](int32_t inner_cell, int32_t inner)");
       out_.line("switch (inner_cell) {");
       for (unsigned cell = 0; cell < group.getCalls().size(); ++cell) {
         out_.line("case " + std::to_string(cell) + ":");
@@ -259,8 +260,8 @@ void PlanEmitter::seeFields() {
     std::string number = std::to_string(data.number);
     bool any = false;
     for (auto [column, of] : llvm::enumerate(data.columns)) {
-      Leaf leaf = flatten(of.type, "")[0];
-      if (leaf.element.elem != Elem::Node)
+      Component component = flatten(of.type, "")[0];
+      if (component.element.elem != Elem::Node)
         continue;
       if (!any)
         out_.open("case " + number + ":");
@@ -278,15 +279,15 @@ void PlanEmitter::seeFields() {
       out_.open("if (const dbc::ColumnView &given = batch->column(" + number + ", " + std::to_string(column) +
                 "); " + condition + ")");
       std::string row = "node";
-      for (int depth = 0; depth < leaf.depth; ++depth) {
+      for (int depth = 0; depth < component.depth; ++depth) {
         std::string lists = "given.lists[" + std::to_string(depth) + "]", e = "e" + std::to_string(depth);
         out_.open("for (int32_t " + e + " = " + lists + ".begin[" + row + "]; " + e + " < " + lists +
                   ".end[" + row + "]; ++" + e + ")");
         row = e;
       }
-      out_.line("node_set.see(" + std::to_string(model_.data(leaf.element.data).number) + ", given.i32[" +
-                row + "]);");
-      for (int depth = 0; depth < leaf.depth; ++depth)
+      out_.line("node_set.see(" + std::to_string(model_.data(component.element.data).number) +
+                ", given.i32[" + row + "]);");
+      for (int depth = 0; depth < component.depth; ++depth)
         out_.close();
       out_.close();
     }

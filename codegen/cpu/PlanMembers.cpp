@@ -7,23 +7,23 @@ using namespace mlir;
 
 namespace dbc::codegen {
 
-static PlanMember ofSpace(const Program &program, kernel::SpaceOp space) {
-  std::string name = program.nameOf(space), columns;
-  if (space.getKind() == kernel::SpaceKind::States && space.getColumns().empty())
+static PlanMember ofIndexSet(const Program &program, kernel::IndexSetOp indexSet) {
+  std::string name = program.nameOf(indexSet), arrays;
+  if (indexSet.getKind() == kernel::IndexSetKind::States && indexSet.getIndexArrays().empty())
     return {PlanMember::Rows, name, "int32_t " + name + " = 0;", "number of rows"};
-  for (Attribute column : space.getColumns())
-    columns += (columns.empty() ? "" : ", ") + cast<StringAttr>(column).getValue().str();
+  for (Attribute array : indexSet.getIndexArrays())
+    arrays += (arrays.empty() ? "" : ", ") + cast<StringAttr>(array).getValue().str();
   return {PlanMember::Rows, name,
-          "dbc::Space " + name + "{" + std::to_string(space.getColumns().size()) + "};", columns};
+          "dbc::IndexSet " + name + "{" + std::to_string(indexSet.getIndexArrays().size()) + "};", arrays};
 }
 
 static PlanMember ofBuffer(const ModelNames &model, const Program &program, kernel::BufferOp buffer) {
   Array array = model.array(program, buffer.getSymName());
-  auto space = program.find<kernel::SpaceOp>(buffer.getSpace());
+  auto indexSet = program.find<kernel::IndexSetOp>(buffer.getIndexSet());
   std::string shape = array.extents.empty() ? "" : ": " + shapeText(array.extents);
-  std::string rows = program.nameOf(space);
-  if (space.getKind() == kernel::SpaceKind::Model)
-    rows = space.getExtent() ? "table of the model, " + program.rows(space) + " rows" : "of the model";
+  std::string rows = program.nameOf(indexSet);
+  if (indexSet.getKind() == kernel::IndexSetKind::Model)
+    rows = indexSet.getExtent() ? "table of the model, " + program.rows(indexSet) + " rows" : "of the model";
   return {PlanMember::Values, array.member, array.pointee + " *" + array.member + " = nullptr;",
           rows + shape};
 }
@@ -49,9 +49,9 @@ std::vector<PlanMember> planMembers(const ModelNames &model, const Program &prog
     ofBatch(field, field.getSymName());
   for (kernel::ArgumentOp argument : program.inputs)
     ofBatch(argument, argument.getSymName());
-  for (kernel::SpaceOp space : program.spaces)
-    if (space.getKind() != kernel::SpaceKind::Model)
-      members.push_back(ofSpace(program, space));
+  for (kernel::IndexSetOp indexSet : program.indexSets)
+    if (indexSet.getKind() != kernel::IndexSetKind::Model)
+      members.push_back(ofIndexSet(program, indexSet));
   for (kernel::BufferOp buffer : program.buffers)
     members.push_back(ofBuffer(model, program, buffer));
   for (const Param &param : model.params)

@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace dbc::codegen {
 
-/// Memory of the running thread, a whole number of cache lines.
+/// Memory of the running thread, in whole cache lines.
 std::string CpuFunctionEmitter::scratchPointer(StringRef type, int64_t bytes) {
   std::string at = scratch_ == 0 ? "scratch" : "scratch + " + std::to_string(scratch_);
   scratch_ += (bytes + 63) / 64 * 64;
@@ -45,7 +45,8 @@ static std::string plus(std::string base, int64_t offset) {
   return offset == 0 ? base : base + " + " + std::to_string(offset);
 }
 
-/// `{base, row numbers or nullptr, stride}` of an operand. `length` numbers of each of `count` rows are read.
+/// `{base, row elements or nullptr, stride}` of an operand. `length` elements of each of `count` rows are
+/// read.
 std::string CpuFunctionEmitter::rowsOf(kernel::RowsOp op, int64_t length, Value count, int64_t block) {
   auto rows = [](const std::string &base, const std::string &via, int64_t stride) {
     return "{" + base + ", " + via + ", " + std::to_string(stride) + "}";
@@ -59,7 +60,7 @@ std::string CpuFunctionEmitter::rowsOf(kernel::RowsOp op, int64_t length, Value 
   int64_t stride = array.rowSize();
   if (model_.f64() && array.pointee == "float") {
     // The operand is float, the product double.
-    std::string copy = scope_->fresh(lastPart(*op.getArray()).str() + "_copy");
+    std::string copy = scope_->fresh(unqualifiedName(*op.getArray()).str() + "_copy");
     out_->line("real *" + copy + " = " + scratchPointer("real", block * length * 8) + ";");
     out_->line("dbc::copy_rows(" +
                commas({copy, base, via, from, use(count).text, std::to_string(stride),
@@ -80,30 +81,30 @@ void CpuFunctionEmitter::emitProduct(kernel::ProductOp op) {
   for (auto [x, length] : llvm::zip(op.getX(), op.getLengths()))
     segments.push_back(rowsOf(x.getDefiningOp<kernel::RowsOp>(), length, op.getCount(), block));
   std::string count = use(op.getCount()).text, weights = aliases_.at("weights " + op.getWeights().str()).name;
-  std::string part = op.getTile() ? "tile(" + use(op.getTile()).text + ")" : "whole()";
+  std::string panels = op.getTile() ? "tile(" + use(op.getTile()).text + ")" : "whole()";
   std::string y = "{" + use(op.getInto()).text + ", nullptr, " + std::to_string(rowSize(into)) + "}";
   if (op.getSome()) {
     out_->line("dbc::product_of_some<real>(" +
-               commas({count, segments[0], use(op.getSome()).text, weights + "." + part, y}) + ");");
+               commas({count, segments[0], use(op.getSome()).text, weights + "." + panels, y}) + ");");
     return;
   }
   if (segments.size() == 1 && !op.getTable()) {
-    out_->line("dbc::product<real>(" + commas({count, segments[0], weights + "." + part, y}) + ");");
+    out_->line("dbc::product<real>(" + commas({count, segments[0], weights + "." + panels, y}) + ");");
     return;
   }
-  std::string parts = scope_->fresh("segments");
+  std::string array = scope_->fresh("segments");
   for (auto [text, length] : llvm::zip(segments, op.getLengths()))
     text = "{" + text + ", " + std::to_string(length) + "}";
-  out_->line("const dbc::Segment<real> " + parts + "[] = {" + commas(segments) + "};");
+  out_->line("const dbc::Segment<real> " + array + "[] = {" + commas(segments) + "};");
   if (op.getTable()) {
-    std::string chosen = scope_->fresh("part");
-    out_->line("const auto " + chosen + " = [&](const dbc::Packed<real> &w) { return w." + part + "; };");
+    std::string chosen = scope_->fresh("panels_of");
+    out_->line("const auto " + chosen + " = [&](const dbc::Packed<real> &w) { return w." + panels + "; };");
     out_->line("dbc::product_of_tables<real>(" +
-               commas({count, parts, weights, use(op.getTable()).text, chosen, y}) + ");");
+               commas({count, array, weights, use(op.getTable()).text, chosen, y}) + ");");
     return;
   }
   out_->line("dbc::product<real>(" +
-             commas({count, parts, std::to_string(segments.size()), weights + "." + part, y}) + ");");
+             commas({count, array, std::to_string(segments.size()), weights + "." + panels, y}) + ");");
 }
 
 void CpuFunctionEmitter::emitMultiply(kernel::MultiplyOp op) {
@@ -111,25 +112,25 @@ void CpuFunctionEmitter::emitMultiply(kernel::MultiplyOp op) {
   auto into = cast<kernel::LocalType>(op.getInto().getType());
   int64_t block = into.getShape().front(), inputs = 0;
   std::string row = use(op.getRow()).text;
-  auto matrix = [&](Value rows, int64_t numbers) {
-    return "dbc::Rows<real>" + rowsOf(rows.getDefiningOp<kernel::RowsOp>(), numbers, op.getCount(), block) +
+  auto matrix = [&](Value rows, int64_t elements) {
+    return "dbc::Rows<real>" + rowsOf(rows.getDefiningOp<kernel::RowsOp>(), elements, op.getCount(), block) +
            ".at(" + row + ")";
   };
-  std::vector<std::string> parts;
-  for (auto [part, length] : llvm::zip(op.getB(), op.getLengths())) {
-    parts.push_back("{" + matrix(part, length * op.getOutputs()) + ", " + std::to_string(length) + "}");
+  std::vector<std::string> slices;
+  for (auto [slice, length] : llvm::zip(op.getB(), op.getLengths())) {
+    slices.push_back("{" + matrix(slice, length * op.getOutputs()) + ", " + std::to_string(length) + "}");
     inputs += length;
   }
   std::string a = matrix(op.getA(), op.getHeight() * inputs), b = scope_->fresh("b");
   constexpr int64_t kLine = 64; // dbc::multiply says what memory it wants
   int64_t padded = (op.getOutputs() * model_.bytes("real") + kLine - 1) / kLine * kLine;
   std::string memory = scratchPointer("real", padded * (inputs + 1));
-  out_->line("const dbc::MatrixPart<real> " + b + "[] = {" + commas(parts) + "};");
+  out_->line("const dbc::MatrixSlice<real> " + b + "[] = {" + commas(slices) + "};");
   std::string y = use(op.getInto()).text;
   if (row != "0")
     y += " + " + row + " * " + std::to_string(rowSize(into));
   out_->line("dbc::multiply<real>(" +
-             commas({std::to_string(op.getHeight()), a, b, std::to_string(parts.size()),
+             commas({std::to_string(op.getHeight()), a, b, std::to_string(slices.size()),
                      std::to_string(op.getOutputs()), memory, y}) +
              ");");
 }

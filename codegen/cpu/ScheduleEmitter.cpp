@@ -9,43 +9,43 @@ using namespace mlir;
 
 namespace dbc::codegen {
 
-/// The spaces from just inside the inputs down to the buffer's: one an enclosing list of the result.
-static std::vector<kernel::SpaceOp> chainOf(const Program &program, kernel::OutputOp output) {
-  std::vector<kernel::SpaceOp> chain;
+/// The index sets from just inside the inputs down to the buffer's: one an enclosing list of the result.
+static std::vector<kernel::IndexSetOp> chainOf(const Program &program, kernel::OutputOp output) {
+  std::vector<kernel::IndexSetOp> chain;
   auto buffer = program.find<kernel::BufferOp>(output.getBuffer());
-  for (auto space = program.find<kernel::SpaceOp>(buffer.getSpace()); chain.size() < output.getDepth();
-       space = program.parent(space)) {
-    assert(space && "an output's space lies in lists of the inputs");
-    chain.insert(chain.begin(), space);
+  for (auto indexSet = program.find<kernel::IndexSetOp>(buffer.getIndexSet());
+       chain.size() < output.getDepth(); indexSet = program.parent(indexSet)) {
+    assert(indexSet && "an output's index set lies in lists of the inputs");
+    chain.insert(chain.begin(), indexSet);
   }
   return chain;
 }
 
 std::string arrayOf(const ModelNames &model, const Program &program, Operation *op, bool isArgument) {
-  std::string view, part;
-  kernel::FieldPart which;
+  std::string view;
+  kernel::FieldArray which;
   StringRef symbol;
   int64_t level = 0;
   if (isArgument) {
     auto argument = cast<kernel::ArgumentOp>(op);
-    view = "run.arg(" + std::to_string(argument.getLeaf()) + ")";
-    which = argument.getPart();
+    view = "run.arg(" + std::to_string(argument.getComponent()) + ")";
+    which = argument.getArray();
     level = argument.getLevel().value_or(0);
     symbol = argument.getSymName();
   } else {
     auto field = cast<kernel::FieldOp>(op);
     std::string data = std::to_string(model.data(field.getData()).number);
-    if (field.getPart() == kernel::FieldPart::Kind)
+    if (field.getArray() == kernel::FieldArray::Kind)
       return "run.batch.kinds(" + data + ")";
     view = "run.batch.column(" + data + ", " + std::to_string(field.getColumn()) + ")";
-    which = field.getPart();
+    which = field.getArray();
     level = field.getLevel().value_or(0);
     symbol = field.getSymName();
   }
   std::string lists = ".lists[" + std::to_string(level) + "]";
-  if (which == kernel::FieldPart::Begin)
+  if (which == kernel::FieldArray::Begin)
     return view + lists + ".begin";
-  if (which == kernel::FieldPart::End)
+  if (which == kernel::FieldArray::End)
     return view + lists + ".end";
   std::string type = model.array(program, symbol).pointee;
   return view + (type == "float" ? ".f32" : type == "uint8_t" ? ".u8" : ".i32");
@@ -67,23 +67,23 @@ static void emitBegin(const ModelNames &model, const Program &program, Writer &o
   for (kernel::GroupOp group : program.groups)
     out.line(program.nameOf(group) + ".begin(run.batch, run.range, run.errors" +
              (program.canShare(group) ? ", run.shared);" : ");"));
-  for (kernel::SpaceOp space : program.spaces) {
-    std::string name = program.nameOf(space);
-    if (space.getKind() == kernel::SpaceKind::Model)
+  for (kernel::IndexSetOp indexSet : program.indexSets) {
+    std::string name = program.nameOf(indexSet);
+    if (indexSet.getKind() == kernel::IndexSetKind::Model)
       continue;
-    if (space.getKind() == kernel::SpaceKind::States && space.getColumns().empty())
+    if (indexSet.getKind() == kernel::IndexSetKind::States && indexSet.getIndexArrays().empty())
       out.line(name + " = 0;");
     else
       out.line(name + ".begin();");
-    if (space.getKind() == kernel::SpaceKind::Inputs) {
-      int input = program.column(space, "input");
-      for (size_t column = 0; column < space.getColumns().size(); ++column)
+    if (indexSet.getKind() == kernel::IndexSetKind::Inputs) {
+      int input = program.indexArray(indexSet, "input");
+      for (size_t array = 0; array < indexSet.getIndexArrays().size(); ++array)
         out.line(
-            name + ".column(" + std::to_string(column) + ")" +
-            (int(column) == input ? ".append(run.inputs, run.input_count);" : ".resize(run.input_count);"));
+            name + ".array(" + std::to_string(array) + ")" +
+            (int(array) == input ? ".append(run.inputs, run.input_count);" : ".resize(run.input_count);"));
     }
   }
-  if (program.reaches)
+  if (program.discovers)
     out.line("node_set.begin(run.batch, run.range);");
 }
 
@@ -94,28 +94,28 @@ static void emitStop(Writer &out) {
 
 static void emitSort(const Program &program, kernel::GroupOp group, Writer &out) {
   out.line(program.nameOf(group) + ".sort();");
-  for (kernel::SpaceOp space : program.spaces) {
-    if (space.getKind() != kernel::SpaceKind::Instances || program.groupOf(space) != group)
+  for (kernel::IndexSetOp indexSet : program.indexSets) {
+    if (indexSet.getKind() != kernel::IndexSetKind::Instances || program.groupOf(indexSet) != group)
       continue;
-    out.line(program.nameOf(group) + ".fill(" + std::to_string(*space.getCell()) + ", " +
-             program.nameOf(space) + ");");
+    out.line(program.nameOf(group) + ".fill(" + std::to_string(*indexSet.getCell()) + ", " +
+             program.nameOf(indexSet) + ");");
   }
 }
 
-static void emitTicks(const Program &program, kernel::TicksOp op, Writer &out) {
-  auto space = program.find<kernel::SpaceOp>(op.getSpace());
-  kernel::SpaceOp parent = program.parent(space);
-  std::string name = program.nameOf(space), outer = program.ticks(parent);
-  if (space.getKind() != kernel::SpaceKind::Steps) {
-    out.line("dbc::ticks_from_parent(" + name + ", " + outer + ");");
+static void emitTimeSteps(const Program &program, kernel::TimeStepsOp op, Writer &out) {
+  auto indexSet = program.find<kernel::IndexSetOp>(op.getIndexSet());
+  kernel::IndexSetOp parent = program.parent(indexSet);
+  std::string name = program.nameOf(indexSet), outer = program.timeSteps(parent);
+  if (indexSet.getKind() != kernel::IndexSetKind::Steps) {
+    out.line("dbc::time_steps_from_parent(" + name + ", " + outer + ");");
     return;
   }
   if (!op.getNested()) {
     out.line("once.once(" + program.rows(parent) + ");");
     outer = "once";
   }
-  out.line("dbc::make_steps(" + name + ", " + outer + ", " + std::to_string(program.column(space, "step")) +
-           ");");
+  out.line("dbc::make_steps(" + name + ", " + outer + ", " +
+           std::to_string(program.indexArray(indexSet, "step")) + ");");
 }
 
 void emitSchedule(const ModelNames &model, const Program &program, Writer &out) {
@@ -140,28 +140,30 @@ void emitSchedule(const ModelNames &model, const Program &program, Writer &out) 
           })
           .Case<kernel::IndexOp>([&](kernel::IndexOp index) {
             kernel::FuncOp func = function(index.getFunc());
-            auto space = program.find<kernel::SpaceOp>(*func.getSpace());
-            std::string name = program.nameOf(space);
+            auto indexSet = program.find<kernel::IndexSetOp>(*func.getIndexSet());
+            std::string name = program.nameOf(indexSet);
             std::vector<std::string> arguments = {"row"};
-            for (unsigned column = 0; column + 1 < func.getBody().getNumArguments(); ++column)
-              arguments.push_back(name + "[" + std::to_string(column) + "][row]");
-            out.line("for (int32_t row = 0; row < " + program.rows(space) + "; ++row)");
+            for (unsigned array = 0; array + 1 < func.getBody().getNumArguments(); ++array)
+              arguments.push_back(name + "[" + std::to_string(array) + "][row]");
+            out.line("for (int32_t row = 0; row < " + program.rows(indexSet) + "; ++row)");
             out.line("  " + program.nameOf(func) + "(" + commas(arguments) + ");");
             emitStop(out);
           })
-          .Case<kernel::TicksOp>([&](kernel::TicksOp ticks) { emitTicks(program, ticks, out); });
+          .Case<kernel::TimeStepsOp>(
+              [&](kernel::TimeStepsOp timeSteps) { emitTimeSteps(program, timeSteps, out); });
     }
-  kernel::SpaceOp inputs = program.inputSpace();
+  kernel::IndexSetOp inputs = program.inputIndexSet();
   for (kernel::OutputOp output : program.outputs) {
     std::string outside = inputs ? program.nameOf(inputs) : "";
-    for (auto [depth, space] : llvm::enumerate(chainOf(program, output))) {
+    for (auto [depth, indexSet] : llvm::enumerate(chainOf(program, output))) {
       if (depth == 0)
         out.blank();
       out.line("run.out.list(" +
-               commas({std::to_string(output.getLeaf()), std::to_string(depth), program.nameOf(space) + "[0]",
-                       program.rows(space), program.nameOf(inputs) + "[0]", outside + ".rows()"}) +
+               commas({std::to_string(output.getComponent()), std::to_string(depth),
+                       program.nameOf(indexSet) + "[0]", program.rows(indexSet),
+                       program.nameOf(inputs) + "[0]", outside + ".rows()"}) +
                ");");
-      outside = program.nameOf(space);
+      outside = program.nameOf(indexSet);
     }
   }
   out.close();

@@ -20,29 +20,29 @@ static std::string number(double value) {
 }
 
 static std::string braces(const std::vector<int64_t> &extents) {
-  std::vector<std::string> parts;
+  std::vector<std::string> texts;
   for (int64_t extent : extents)
-    parts.push_back(std::to_string(extent));
-  return "{" + commas(parts) + "}";
+    texts.push_back(std::to_string(extent));
+  return "{" + commas(texts) + "}";
 }
 
 static std::string typeInfo(const ModelNames &model, Type type) {
   if (auto list = dyn_cast<dyn::ListType>(type))
     return "types::list(" + typeInfo(model, list.getElement()) + ")";
   if (auto record = dyn_cast<dyn::RecordType>(type)) {
-    std::vector<std::string> names, parts;
+    std::vector<std::string> names, fields;
     for (Attribute name : record.getNames())
       names.push_back(quoted(cast<StringAttr>(name).getValue()));
-    for (Type part : record.getTypes())
-      parts.push_back(typeInfo(model, part));
+    for (Type field : record.getTypes())
+      fields.push_back(typeInfo(model, field));
     return "types::record(" + quoted(record.getName().getValue()) + ", {" + commas(names) + "}, {" +
-           commas(parts) + "})";
+           commas(fields) + "})";
   }
   if (auto tuple = dyn_cast<TupleType>(type)) {
-    std::vector<std::string> parts;
-    for (Type part : tuple.getTypes())
-      parts.push_back(typeInfo(model, part));
-    return "types::tuple({" + commas(parts) + "})";
+    std::vector<std::string> elements;
+    for (Type element : tuple.getTypes())
+      elements.push_back(typeInfo(model, element));
+    return "types::tuple({" + commas(elements) + "})";
   }
   Element e = element(type);
   std::string extents = e.scalar() ? "" : ", " + braces(e.extents);
@@ -113,16 +113,16 @@ static void emitMakeModel(const ModelNames &model, const SharedStages &shared, c
     if (param.raw || (device && device->readsArray(param)))
       out.line("model.add_param<real>(" + std::to_string(param.number) + ", weights, param::" + param.name +
                ");");
-  for (const PackedSlot &slot : model.packed) {
-    kernel::WeightsOp op = slot.op;
-    std::string slotText = std::to_string(slot.number), last;
+  for (const PackedMatrix &matrix : model.packed) {
+    kernel::WeightsOp op = matrix.op;
+    std::string number = std::to_string(matrix.number), last;
     if (op.getTables()) {
       out.line("for (int32_t table = 0; table < " + std::to_string(*op.getTables()) + "; ++table)");
-      slotText += " + table";
+      number += " + table";
       last = ", table";
     }
     out.line((op.getTables() ? "  " : "") +
-             ("dbc::pack_parts<real>(model, " + slotText + ", weights, " + matrixText(model, op)) + last +
+             ("dbc::pack_submatrices<real>(model, " + number + ", weights, " + matrixText(model, op)) + last +
              ");");
   }
   if (device)
@@ -131,12 +131,12 @@ static void emitMakeModel(const ModelNames &model, const SharedStages &shared, c
     if (program->modelStages.empty())
       continue;
     out.comment("What `" + program->source + "` computes once for the model.");
-    for (const Slot &slot : program->slots)
-      if (slot.ofModel) {
-        kernel::BufferOp buffer = slot.buffers.front();
-        std::string rows = program->rows(program->find<kernel::SpaceOp>(buffer.getSpace()));
+    for (const Storage &storage : program->storages)
+      if (storage.ofModel) {
+        kernel::BufferOp buffer = storage.buffers.front();
+        std::string rows = program->rows(program->find<kernel::IndexSetOp>(buffer.getIndexSet()));
         out.line("model.add_buffer<" + pointee(scalarOf(buffer.getType()), false) + ">(" +
-                 std::to_string(slot.number) + ", size_t(" + rows + ") * " +
+                 std::to_string(storage.number) + ", size_t(" + rows + ") * " +
                  std::to_string(model.array(*program, buffer.getSymName()).rowSize()) + ");");
       }
     std::string plan = program->name + "_plan", scratch = program->name + "_scratch",
@@ -148,7 +148,7 @@ static void emitMakeModel(const ModelNames &model, const SharedStages &shared, c
       std::optional<int64_t> tiles = kernel::FuncOp(stage).getTiles();
       const SharedStages::Code *ofAll = shared.codeOf(stage);
       out.line((ofAll ? ofAll->function : code + program->nameOf(stage)) + "(" + plan + ", 0, " +
-               program->rows(program->find<kernel::SpaceOp>(*stage.getSpace())) + ", " +
+               program->rows(program->find<kernel::IndexSetOp>(*stage.getIndexSet())) + ", " +
                (tiles ? "0, " + std::to_string(*tiles) + ", " : "") + scratch + ".get<char>(" + code +
                "kScratch));");
     }
@@ -165,9 +165,9 @@ static void emitCode(const ModelNames &model, const DeviceCode *device, Writer &
   out.line(std::string("model.f64 = ") + (model.f64() ? "true" : "false") + ";");
   if (model.options.bf16) {
     std::vector<std::string> rounded;
-    for (const PackedSlot &slot : model.packed)
-      for (Attribute part : kernel::WeightsOp(slot.op).getParts()) {
-        std::string name = "param::" + model.param(cast<FlatSymbolRefAttr>(part).getValue())->name;
+    for (const PackedMatrix &matrix : model.packed)
+      for (Attribute symbol : kernel::WeightsOp(matrix.op).getSubmatrices()) {
+        std::string name = "param::" + model.param(cast<FlatSymbolRefAttr>(symbol).getValue())->name;
         if (!is_contained(rounded, name))
           rounded.push_back(name);
       }
@@ -183,20 +183,20 @@ static void emitCode(const ModelNames &model, const DeviceCode *device, Writer &
         list.push_back(text);
     };
     for (kernel::FieldOp field : program->fields)
-      if (field.getPart() != kernel::FieldPart::Kind) {
+      if (field.getArray() != kernel::FieldArray::Kind) {
         std::string column = "{" + std::to_string(model.data(field.getData()).number) + ", " +
                              std::to_string(field.getColumn()) + "}";
         add(reads, column);
         if (field.getInCells())
           add(shared, column);
       }
-    if (program->reaches) // nodes(t) follows all references
+    if (program->discovers) // nodes(t) follows all references
       for (const Data &data : model.datas)
         for (auto [number, column] : llvm::enumerate(data.columns))
           if (flatten(column.type, "")[0].element.elem == Elem::Node)
             add(reads, "{" + std::to_string(data.number) + ", " + std::to_string(number) + "}");
     for (kernel::ArgumentOp argument : program->inputs)
-      add(arguments, std::to_string(argument.getLeaf()));
+      add(arguments, std::to_string(argument.getComponent()));
     out.blank();
     out.comment(program->source);
     out.line("model.entries.push_back({});");

@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// What only structure functions do: calls, rows of spaces, and checks that fail an input.
+// What only structure functions do: calls, rows of index sets, and checks that fail an input.
 #include "codegen/common/Order.h"
 #include "codegen/cpu/CpuFunctionEmitter.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -10,9 +10,9 @@ using namespace mlir;
 
 namespace dbc::codegen {
 
-std::string CpuFunctionEmitter::place() {
+std::string CpuFunctionEmitter::owner() {
   auto argument = [&](unsigned number) {
-    placeArgument_ = number;
+    ownerArgument_ = number;
     return values_[func_.getBody().getArgument(number)].text;
   };
   std::string args = std::to_string(model_.datas.size());
@@ -20,17 +20,17 @@ std::string CpuFunctionEmitter::place() {
   case kernel::FuncKind::Roots:
     return args + ", " + argument(0);
   case kernel::FuncKind::Calls:
-  case kernel::FuncKind::Place: {
+  case kernel::FuncKind::Slot: {
     auto [group, cell] = program_.cellOf(func_);
     return model_.tableOf(group, cell) + ", " + argument(0);
   }
   case kernel::FuncKind::Index: {
-    auto space = program_.find<kernel::SpaceOp>(*func_.getSpace());
-    if (space.getKind() == kernel::SpaceKind::Inputs)
+    auto indexSet = program_.find<kernel::IndexSetOp>(*func_.getIndexSet());
+    if (indexSet.getKind() == kernel::IndexSetKind::Inputs)
       return args + ", " + argument(1);
-    if (space.getKind() == kernel::SpaceKind::Instances)
-      return model_.tableOf(program_.groupOf(space), *space.getCell()) + ", " + argument(1);
-    return placeOfRow(model_, program_, space, argument(0), "");
+    if (indexSet.getKind() == kernel::IndexSetKind::Instances)
+      return model_.tableOf(program_.groupOf(indexSet), *indexSet.getCell()) + ", " + argument(1);
+    return ownerText(model_, program_, indexSet, argument(0), "");
   }
   case kernel::FuncKind::Stage:
     break;
@@ -39,51 +39,51 @@ std::string CpuFunctionEmitter::place() {
 }
 
 /// Inside a stage an error is recorded and the work goes on; the first of the values is then the row of the
-/// space.
+/// index set.
 void CpuFunctionEmitter::emitCheck(kernel::CheckOp op) {
   std::vector<std::string> numbers;
   for (Value value : op.getValues())
     numbers.push_back(use(value).text);
-  std::string at = place();
+  std::string at = owner();
   if (isStage()) {
     assert(!numbers.empty() && "a check in a stage names its row");
     at = commas({eventOfRow(model_, program_, op, numbers[0], "plan."), inRow(numbers[0])});
     numbers.erase(numbers.begin());
   }
-  std::string fault = "dbc::Fault::" + kernel::stringifyFault(op.getFault()).str();
-  std::string text = commas({at, fault, quoted(op.getWhere()), quoted(op.getWhat())});
+  std::string kind = "dbc::ErrorKind::" + kernel::stringifyErrorKind(op.getError()).str();
+  std::string text = commas({at, kind, quoted(op.getWhere()), quoted(op.getWhat())});
   for (const std::string &number : numbers)
     text += ", " + number;
-  body("if (" + negated(use(op.getCondition())).text + ")", [&] { emitFault(text); });
+  body("if (" + negated(use(op.getCondition())).text + ")", [&] { emitRuntimeError(text); });
 }
 
-/// Where a stage is wrong: the row of its space, and the node or input that it is of.
+/// Where a stage is wrong: the row of its index set, and the node or input that it is of.
 std::string CpuFunctionEmitter::inRow(const std::string &row) {
-  auto space = program_.find<kernel::SpaceOp>(*func_.getSpace());
-  return commas({row, placeOfRow(model_, program_, space, row, "plan.")});
+  auto indexSet = program_.find<kernel::IndexSetOp>(*func_.getIndexSet());
+  return commas({row, ownerText(model_, program_, indexSet, row, "plan.")});
 }
 
-/// Records a fault; a structure function leaves there.
-void CpuFunctionEmitter::emitFault(const std::string &arguments) {
-  emitError((isStage() ? "fault_in_row(" : "fault(") + arguments + ")");
+/// Records an error; a structure function leaves there.
+void CpuFunctionEmitter::emitRuntimeError(const std::string &arguments) {
+  emitError((isStage() ? "error_in_row(" : "error(") + arguments + ")");
 }
 
 void CpuFunctionEmitter::emitError(const std::string &call) {
-  bool place = func_.getKind() == kernel::FuncKind::Place;
-  out_->line((isStage() ? "plan.errors->" : place ? "errors->" : "return errors->") + call + ";");
-  if (place)
+  bool isSlot = func_.getKind() == kernel::FuncKind::Slot;
+  out_->line((isStage() ? "plan.errors->" : isSlot ? "errors->" : "return errors->") + call + ";");
+  if (isSlot)
     out_->line(leave());
 }
 
 std::string CpuFunctionEmitter::leave() {
-  return func_.getKind() == kernel::FuncKind::Place ? "return -1;" : "return;";
+  return func_.getKind() == kernel::FuncKind::Slot ? "return -1;" : "return;";
 }
 
-/// What a row of a space takes: a number a column, and its values in all buffers.
+/// What a row of an index set takes: a number an index array, and its values in all buffers.
 static int64_t bytesOfRow(const ModelNames &model, const Program &program, StringRef symbol) {
-  int64_t bytes = 4 * program.find<kernel::SpaceOp>(symbol).getColumns().size();
+  int64_t bytes = 4 * program.find<kernel::IndexSetOp>(symbol).getIndexArrays().size();
   for (kernel::BufferOp buffer : program.buffers)
-    if (buffer.getSpace() == symbol) {
+    if (buffer.getIndexSet() == symbol) {
       Array array = model.array(program, buffer.getSymName());
       bytes += array.rowSize() * model.bytes(array.pointee);
     }
@@ -93,35 +93,35 @@ static int64_t bytesOfRow(const ModelNames &model, const Program &program, Strin
 /// What a round of a loop that only writes calls counts as: so long loops end, too.
 static constexpr int64_t kRoundBytes = 8;
 
-void CpuFunctionEmitter::emitClaim(kernel::ClaimOp op) {
-  int64_t bytes = op.getSpaces().empty() ? kRoundBytes : 0;
-  for (Attribute space : op.getSpaces())
-    bytes += bytesOfRow(model_, program_, cast<FlatSymbolRefAttr>(space).getValue());
+void CpuFunctionEmitter::emitReserveMemory(kernel::ReserveMemoryOp op) {
+  int64_t bytes = op.getIndexSets().empty() ? kRoundBytes : 0;
+  for (Attribute indexSet : op.getIndexSets())
+    bytes += bytesOfRow(model_, program_, cast<FlatSymbolRefAttr>(indexSet).getValue());
   std::string call =
-      "budget->claim(" +
-      commas({place(), use(op.getCount()).text, std::to_string(bytes), "*errors", quoted(op.getWhere())}) +
+      "budget->reserve(" +
+      commas({owner(), use(op.getCount()).text, std::to_string(bytes), "*errors", quoted(op.getWhere())}) +
       ")";
   body("if (!" + call + ")", [&] { out_->line(leave()); });
 }
 
-/// A place that may turn out not to exist: then the error is told already.
-void CpuFunctionEmitter::emitPlaced(Value result, const std::string &text) {
-  std::string name = scope_->fresh("place");
+/// A slot that may turn out not to exist: then the error is reported already.
+void CpuFunctionEmitter::bindSlot(Value result, const std::string &text) {
+  std::string name = scope_->fresh("slot");
   values_[result] = {name};
   out_->line("const int32_t " + name + " = " + text + ";");
   body("if (" + name + " < 0)", [&] { out_->line(leave()); });
 }
 
-void CpuFunctionEmitter::emitPlace(kernel::PlaceOp op) {
+void CpuFunctionEmitter::emitSlot(kernel::SlotOp op) {
   auto func = program_.find<kernel::FuncOp>(op.getFunc());
   auto [group, cell] = program_.cellOf(func);
   std::vector<std::string> arguments;
   if (group.getDataOf(cell).empty())
-    arguments.push_back(call("batch->input_of", {place()}).text);
+    arguments.push_back(call("batch->input_of", {owner()}).text);
   for (Value key : op.getKeys())
     arguments.push_back(use(key).text);
   arguments.push_back(quoted(op.getWhere()));
-  emitPlaced(op.getResult(), program_.nameOf(func) + "(" + commas(arguments) + ")");
+  bindSlot(op.getResult(), program_.nameOf(func) + "(" + commas(arguments) + ")");
 }
 
 void CpuFunctionEmitter::emitKey(kernel::KeyOp op) {
@@ -129,11 +129,11 @@ void CpuFunctionEmitter::emitKey(kernel::KeyOp op) {
   std::string key = std::to_string(op.getCell()) + ", " + std::to_string(op.getKey()),
               outer = use(op.getOuter()).text;
   if (auto range = program_.fixedRange(program_.find<kernel::GroupOp>(op.getGroup()), op.getCell()))
-    return emitPlaced(op.getResult(),
-                      group + ".find_fixed(" +
-                          commas({std::to_string(op.getCell()), outer, use(op.getValue()).text,
-                                  std::to_string(range->low), std::to_string(range->width), at_}) +
-                          ")");
+    return bindSlot(op.getResult(),
+                    group + ".find_fixed(" +
+                        commas({std::to_string(op.getCell()), outer, use(op.getValue()).text,
+                                std::to_string(range->low), std::to_string(range->width), at_}) +
+                        ")");
   body("if (!" + group + ".has(" + commas({key, outer}) + "))", [&] {
     std::string low, high;
     auto open = [&] {
@@ -144,7 +144,7 @@ void CpuFunctionEmitter::emitKey(kernel::KeyOp op) {
     if (op.getData()) {
       std::string begin = scope_->fresh("begin"), input = scope_->fresh("input"),
                   table = std::to_string(model_.data(*op.getData()).number);
-      out_->line("const int32_t " + input + " = batch->input_of(" + place() + ");");
+      out_->line("const int32_t " + input + " = batch->input_of(" + owner() + ");");
       out_->line("const int32_t *" + begin + " = batch->begin(" + table + ");");
       low = begin + "[" + input + "]";
       high = begin + "[" + input + " + 1]";
@@ -156,45 +156,46 @@ void CpuFunctionEmitter::emitKey(kernel::KeyOp op) {
       open();
     });
   });
-  emitPlaced(op.getResult(), group + ".find(" + commas({key, outer, use(op.getValue()).text, at_}) + ")");
+  bindSlot(op.getResult(), group + ".find(" + commas({key, outer, use(op.getValue()).text, at_}) + ")");
 }
 
 void CpuFunctionEmitter::emitInt(kernel::IntOp op) {
   assert(isStage() == bool(op.getRow()) && "arithmetic in a stage names its row");
-  std::string at = place();
+  std::string at = owner();
   if (isStage()) {
     std::string row = use(op.getRow()).text;
     at = commas({eventOfRow(model_, program_, op, row, "plan."), inRow(row)});
   }
   std::string a = use(op.getA()).text, b = use(op.getB()).text, name = nameValue(op.getResult());
-  std::string fault = "dbc::Fault::overflow";
+  std::string kind = "dbc::ErrorKind::overflow";
   if (op.getKind() == dyn::IntKind::Div)
-    fault = inside(use(op.getB()), Bind::Add) + " == 0 ? dbc::Fault::zero_division : dbc::Fault::overflow";
+    kind = inside(use(op.getB()), Bind::Add) +
+           " == 0 ? dbc::ErrorKind::zero_division : dbc::ErrorKind::overflow";
   else if (op.getKind() == dyn::IntKind::Rem)
-    fault = "dbc::Fault::zero_division";
+    kind = "dbc::ErrorKind::zero_division";
   out_->line("int32_t " + name + " = 0;");
   body("if (!dbc::checked_" + intFunction(op.getKind()).str() + "(" + commas({a, b, "&" + name}) + "))", [&] {
-    emitFault(commas({at, fault, quoted(op.getWhere()), quoted(intWord(op.getKind())), a, b}));
+    emitRuntimeError(commas({at, kind, quoted(op.getWhere()), quoted(intWord(op.getKind())), a, b}));
   });
 }
 
 void CpuFunctionEmitter::emitStructure(Operation *op) {
-  auto space = [&](StringRef symbol) { return program_.find<kernel::SpaceOp>(symbol); };
+  auto indexSet = [&](StringRef symbol) { return program_.find<kernel::IndexSetOp>(symbol); };
   if (isStage()) {
     unsupported(op);
     return;
   }
   llvm::TypeSwitch<Operation *>(op)
-      .Case<kernel::ClaimOp>([&](auto o) { emitClaim(o); })
-      .Case<kernel::PlaceOp>([&](auto o) { emitPlace(o); })
+      .Case<kernel::ReserveMemoryOp>([&](auto o) { emitReserveMemory(o); })
+      .Case<kernel::SlotOp>([&](auto o) { emitSlot(o); })
       .Case<kernel::KeyOp>([&](auto o) { emitKey(o); })
       .Case<kernel::InputOp>([&](kernel::InputOp o) {
-        std::string text = "batch->input_of(" + place() + ")";
+        std::string text = "batch->input_of(" + owner() + ")";
         out_->line("const int32_t " + nameValue(o.getResult(), "input") + " = " + text + ";");
       })
       .Case<kernel::CallOp>([&](kernel::CallOp o) {
         auto group = program_.find<kernel::GroupOp>(o.getGroup());
-        std::string cell = std::to_string(o.getCell()), place = use(o.getPlace()).text;
+        std::string cell = std::to_string(o.getCell()), slot = use(o.getSlot()).text;
         bool inside = func_.getKind() == kernel::FuncKind::Calls &&
                       llvm::any_of(group.getCalls(), [&](Attribute calls) {
                         return cast<FlatSymbolRefAttr>(calls).getValue() == func_.getSymName();
@@ -204,45 +205,45 @@ void CpuFunctionEmitter::emitStructure(Operation *op) {
           for (Value number : o.getOrigin())
             origin += (origin.empty() ? "" : ", ") + use(number).text;
           std::string call =
-              program_.nameOf(group) + ".come(" +
-              commas({cell, place, std::to_string(*o.getSite()), "{" + origin + "}", quoted(*o.getWhere())}) +
+              program_.nameOf(group) + ".set_origin(" +
+              commas({cell, slot, std::to_string(*o.getSite()), "{" + origin + "}", quoted(*o.getWhere())}) +
               ")";
           body("if (!" + call + ")", [&] { out_->line(leave()); });
         }
         out_->line((inside ? program_.nameOf(group) + ".call(" : program_.needs.at(group) + "(") + cell +
-                   ", " + place + ");");
+                   ", " + slot + ");");
       })
       .Case<kernel::PushOp>([&](kernel::PushOp o) {
-        std::vector<std::string> parts = {program_.nameOf(space(o.getSpace()))};
+        std::vector<std::string> arguments = {program_.nameOf(indexSet(o.getIndexSet()))};
         for (Value value : o.getValues())
-          parts.push_back(use(value).text);
-        out_->line("dbc::push(" + commas(parts) + ");");
+          arguments.push_back(use(value).text);
+        out_->line("dbc::push(" + commas(arguments) + ");");
       })
       .Case<kernel::SetOp>([&](kernel::SetOp o) {
         std::string value = use(o.getValue()).text;
-        out_->line(program_.nameOf(space(o.getSpace())) + ".column(" +
-                   std::to_string(program_.column(space(o.getSpace()), o.getColumn())) + ")[" +
+        out_->line(program_.nameOf(indexSet(o.getIndexSet())) + ".array(" +
+                   std::to_string(program_.indexArray(indexSet(o.getIndexSet()), o.getIndexArray())) + ")[" +
                    use(o.getRow()).text + "] = " + value + ";");
       })
       .Case<kernel::ReserveOp>([&](kernel::ReserveOp o) {
         std::string count = use(o.getCount()).text;
-        std::string call = "dbc::reserve(" + program_.nameOf(space(o.getSpace())) + ", " + count + ");";
+        std::string call = "dbc::reserve(" + program_.nameOf(indexSet(o.getIndexSet())) + ", " + count + ");";
         if (o.getFirst().use_empty())
           out_->line(call);
         else
           out_->line("const int32_t " + nameValue(o.getFirst(), "first") + " = " + call);
       })
-      .Case<kernel::ReachOp>([&](kernel::ReachOp o) {
+      .Case<kernel::DiscoverOp>([&](kernel::DiscoverOp o) {
         std::string data = std::to_string(model_.data(o.getData()).number),
-                    rows = program_.nameOf(space(o.getSpace()));
-        std::string column = std::to_string(program_.column(space(o.getSpace()), "node"));
+                    rows = program_.nameOf(indexSet(o.getIndexSet()));
+        std::string array = std::to_string(program_.indexArray(indexSet(o.getIndexSet()), "node"));
         out_->line("node_set.collect(" + commas({data, data, use(o.getNode()).text}) +
                    ", [this](int32_t data, int32_t node) { see_fields(data, node); });");
         if (!o.getFirst().use_empty())
           out_->line("const int32_t " + nameValue(o.getFirst(), "first") + " = " + rows + ".rows();");
         if (!o.getLength().use_empty())
           out_->line("const int32_t " + nameValue(o.getLength(), "length") + " = node_set.count();");
-        out_->line(rows + ".column(" + column + ").append(node_set.nodes(), node_set.count());");
+        out_->line(rows + ".array(" + array + ").append(node_set.nodes(), node_set.count());");
       })
       .Case<kernel::RequireOp>([&](kernel::RequireOp o) {
         std::string row = use(o.getNode()).text, table, column;
@@ -253,7 +254,7 @@ void CpuFunctionEmitter::emitStructure(Operation *op) {
           auto argument = program_.find<kernel::ArgumentOp>(o.getArray());
           table = std::to_string(model_.datas.size());
           column = "batch->arg_column(" + std::to_string(program_.number) + ", " +
-                   std::to_string(argument.getLeaf()) + ")";
+                   std::to_string(argument.getComponent()) + ")";
         }
         std::string arguments = commas({table, row, column});
         if (!o.getWhere().empty())

@@ -34,14 +34,14 @@ void CudaCode::planFunctions(const Program &program, Writer &out) const {
   if (decides(onDevice(program)))
     out.line("bool decides() const override { return true; }");
   if (hasChecks(model_, onDevice(program)))
-    out.line("void report(const dbc::cuda::FaultRecord &fault);");
+    out.line("void report(const dbc::cuda::ErrorRecord &error);");
 }
 
 void CudaCode::planVariables(const Program &program, Writer &out) const {
   out.line(kernelsOf(program) + "::Arrays arrays; ///< on the device");
   if (!DeviceArrays(model_, onDevice(program)).loops.empty())
-    out.line("dbc::cuda::Teams teams; ///< of blocks of threads in whole loops");
-  out.line("int64_t begun = 0; ///< number of the part that the device computes");
+    out.line("dbc::cuda::BlockGroups block_groups; ///< of persistent kernels");
+  out.line("int64_t begun = 0; ///< number of the sub-batch that the device computes");
 }
 
 void CudaCode::compute(const Program &program, Writer &out) const {
@@ -54,20 +54,20 @@ void CudaCode::makeModel(Writer &out) const {
   if (model_.packed.empty())
     return;
   out.comment("The same for a device.");
-  for (const PackedSlot &slot : model_.packed) {
-    kernel::WeightsOp op = slot.op;
+  for (const PackedMatrix &matrix : model_.packed) {
+    kernel::WeightsOp op = matrix.op;
     if (kernel::ContractAttr contract = op.getContractAttr()) {
       std::vector<std::string> lengths;
       for (int64_t length : contract.getLengths())
         lengths.push_back(std::to_string(length));
       out.line("dbc::cuda::lay_out_fragments(" +
-               commas({"model", std::to_string(slot.number), "weights", matrixText(host_, op),
-                       std::to_string(op.getStripCount()), "{" + commas(lengths) + "}",
+               commas({"model", std::to_string(matrix.number), "weights", matrixText(host_, op),
+                       std::to_string(op.getNTileCount()), "{" + commas(lengths) + "}",
                        "dbc::cuda::Math::" + kernel::stringifyInstruction(contract.getInstruction()).str()}) +
                ");");
       continue;
     }
-    out.line("dbc::cuda::lay_out_parts<real>(model, " + std::to_string(slot.number) + ", weights, " +
+    out.line("dbc::cuda::lay_out_submatrices<real>(model, " + std::to_string(matrix.number) + ", weights, " +
              matrixText(host_, op) + (op.getTables() ? ", " + std::to_string(*op.getTables()) : "") + ");");
   }
 }

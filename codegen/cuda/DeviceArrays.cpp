@@ -25,13 +25,13 @@ DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
   for (kernel::FuncOp func : program.stages)
     func.walk([&](Operation *op) {
       if (auto load = dyn_cast<kernel::LoadOp>(op)) {
-        if (!load.getColumn())
+        if (!load.getIndexArray())
           return addArray(load.getArray());
-        auto space = program.find<kernel::SpaceOp>(load.getArray());
-        for (const Column &known : columns)
-          if (known.space == space && known.column == *load.getColumn())
+        auto indexSet = program.find<kernel::IndexSetOp>(load.getArray());
+        for (const IndexArray &known : indexArrays)
+          if (known.indexSet == indexSet && known.name == *load.getIndexArray())
             return;
-        columns.push_back({space, load.getColumn()->str(), ""});
+        indexArrays.push_back({indexSet, load.getIndexArray()->str(), ""});
       } else if (auto store = dyn_cast<kernel::StoreOp>(op)) {
         addArray(store.getArray());
       } else if (auto rows = dyn_cast<kernel::RowsOp>(op)) {
@@ -47,9 +47,9 @@ DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
           weights.push_back(matrix);
         blas = true;
       } else if (auto order = dyn_cast<kernel::OrderOp>(op)) {
-        auto space = program.find<kernel::SpaceOp>(order.getSpace());
-        if (this->order(space).empty())
-          orders.push_back({space, "?"});
+        auto indexSet = program.find<kernel::IndexSetOp>(order.getIndexSet());
+        if (this->order(indexSet).empty())
+          orders.push_back({indexSet, "?"});
       } else if (op->hasTrait<kernel::FailsInput>()) {
         checks.push_back(op);
       }
@@ -62,48 +62,48 @@ DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
       members.reserve(model.array(program, symbol).member);
   for (kernel::WeightsOp matrix : weights)
     members.reserve(program.nameOf(matrix));
-  for (Column &column : columns)
-    column.member = members.fresh(program.nameOf(column.space) + "_" + column.column);
-  for (auto &[space, member] : orders)
-    member = members.fresh(program.nameOf(space) + "_order");
-  // Whole loops.
+  for (IndexArray &array : indexArrays)
+    array.member = members.fresh(program.nameOf(array.indexSet) + "_" + array.name);
+  for (auto &[indexSet, member] : orders)
+    member = members.fresh(program.nameOf(indexSet) + "_order");
+  // Persistent kernels.
   NameScope kernels;
-  auto ticksOf = [&](kernel::SpaceOp space) {
-    for (const auto &[known, member] : ticks)
-      if (known == space)
+  auto timeStepsOf = [&](kernel::IndexSetOp indexSet) {
+    for (const auto &[known, member] : timeSteps)
+      if (known == indexSet)
         return member;
-    ticks.push_back({space, members.fresh(program.nameOf(space) + "_ticks")});
-    return ticks.back().second;
+    timeSteps.push_back({indexSet, members.fresh(program.nameOf(indexSet) + "_time_steps")});
+    return timeSteps.back().second;
   };
-  auto add = [&](Operation *op, const std::string &name, std::optional<ArrayAttr> awaits) {
+  auto add = [&](Operation *op, const std::string &name, std::optional<ArrayAttr> syncs) {
     Loop loop;
     loop.op = op;
     loop.name = kernels.fresh(name);
     op->walk([&](kernel::CopyAsyncOp copy) {
       auto matrix = program.find<kernel::WeightsOp>(copy.getWeights());
-      loop.keeps.push_back({matrix, matrix.getTileCount(), matrix.getTileBytes()});
+      loop.resident.push_back({matrix, matrix.getTileCount(), matrix.getTileBytes()});
     });
-    loop.awaits = awaits.has_value();
-    for (Attribute buffer : awaits ? awaits->getValue() : ArrayRef<Attribute>())
-      loop.awaited.push_back(cast<FlatSymbolRefAttr>(buffer).getValue().str());
+    loop.syncsElements = syncs.has_value();
+    for (Attribute buffer : syncs ? syncs->getValue() : ArrayRef<Attribute>())
+      loop.synced.push_back(cast<FlatSymbolRefAttr>(buffer).getValue().str());
     op->walk([&](kernel::LaunchOp launch) {
       auto func = program.find<kernel::FuncOp>(launch.getFunc());
       if (program.stageNumber(func) < 0)
         return;
       loop.stages.push_back(func);
-      loop.ticks.push_back(ticksOf(program.find<kernel::SpaceOp>(*func.getSpace())));
+      loop.timeSteps.push_back(timeStepsOf(program.find<kernel::IndexSetOp>(*func.getIndexSet())));
     });
     if (!loop.stages.empty())
       loops.push_back(std::move(loop));
   };
   if (kernel::RunOp run = program.run) {
     graph = run.getGraph() && !program.stages.empty();
-    run.walk([&](kernel::TickLoopInterface loop) {
+    run.walk([&](kernel::TimeStepLoopInterface loop) {
       if (loop.getPersistent())
         add(loop,
             (isa<kernel::LevelsOp>(loop) ? "levels_" : "steps_") +
                 program.nameOf(program.symbols.lookup(loop.getCarrier())),
-            loop.getAwaits());
+            loop.getSyncs());
     });
   }
 }
@@ -118,17 +118,17 @@ std::vector<DeviceArrays::Member> DeviceArrays::members(const ModelNames &model,
     Array array = model.array(program, symbol);
     add(columnType(array), array.member, "of the batch");
   }
-  for (const Column &column : columns)
-    add("const int32_t *", column.member, "rows of " + program.nameOf(column.space));
-  for (const auto &[space, member] : orders)
+  for (const IndexArray &array : indexArrays)
+    add("const int32_t *", array.member, "rows of " + program.nameOf(array.indexSet));
+  for (const auto &[indexSet, member] : orders)
     add("const int32_t *", member, "position -> row; null: in order");
   for (kernel::BufferOp buffer : buffers) {
     Array array = model.array(program, buffer.getSymName());
-    auto space = program.find<kernel::SpaceOp>(buffer.getSpace());
-    bool ofModel = space.getKind() == kernel::SpaceKind::Model;
+    auto indexSet = program.find<kernel::IndexSetOp>(buffer.getIndexSet());
+    bool ofModel = indexSet.getKind() == kernel::IndexSetKind::Model;
     std::string shape = array.extents.empty() ? "" : ": " + shapeText(array.extents);
     add((ofModel ? "const " : "") + array.pointee + " *", array.member,
-        (ofModel ? "of the model" : program.nameOf(space)) + shape);
+        (ofModel ? "of the model" : program.nameOf(indexSet)) + shape);
   }
   for (const std::string &symbol : params)
     add("const real *", model.array(program, symbol).member, shapeText(model.param(symbol)->shape));
@@ -136,13 +136,13 @@ std::vector<DeviceArrays::Member> DeviceArrays::members(const ModelNames &model,
     add(matrix.getContract() ? "dbc::cuda::Fragments" : "dbc::cuda::Matrix<real>", program.nameOf(matrix),
         (matrix.getTables() ? std::to_string(*matrix.getTables()) + " of " : "") +
             std::to_string(matrix.getOut()) + " x " + std::to_string(matrix.getIn()));
-  for (const auto &[space, member] : ticks)
-    add("const int32_t *", member, "rows of each tick and team of " + program.nameOf(space));
+  for (const auto &[indexSet, member] : timeSteps)
+    add("const int32_t *", member, "rows of each time step and block_group of " + program.nameOf(indexSet));
   if (!loops.empty())
-    add("int32_t *", "counters", "of the teams in whole loops");
+    add("int32_t *", "counters", "of block groups in persistent kernels");
   if (blas)
     add("dbc::cuda::Blas *", "blas", "the library of products; the host's");
-  add("dbc::cuda::Faults", "faults", "what kernels find wrong");
+  add("dbc::cuda::Errors", "errors", "what kernels find wrong");
   add("dbc::cuda::BlockScratch", "scratch", "of blocks of threads");
   return members;
 }
@@ -157,18 +157,19 @@ const DeviceArrays::Loop *DeviceArrays::loopOf(kernel::FuncOp stage) const {
   return found == loops.end() ? nullptr : &*found;
 }
 
-bool DeviceArrays::isAwaited(StringRef buffer) const {
-  return any_of(loops, [&](const Loop &loop) { return is_contained(loop.awaited, buffer); });
+bool DeviceArrays::isSynced(StringRef buffer) const {
+  return any_of(loops, [&](const Loop &loop) { return is_contained(loop.synced, buffer); });
 }
 
-const std::string &DeviceArrays::column(kernel::SpaceOp space, StringRef name) const {
-  auto found = find_if(columns, [&](const Column &c) { return c.space == space && c.column == name; });
+const std::string &DeviceArrays::indexArray(kernel::IndexSetOp indexSet, StringRef name) const {
+  auto found = find_if(
+      indexArrays, [&](const IndexArray &array) { return array.indexSet == indexSet && array.name == name; });
   return found->member;
 }
 
-std::string DeviceArrays::order(kernel::SpaceOp space) const {
+std::string DeviceArrays::order(kernel::IndexSetOp indexSet) const {
   for (const auto &[known, member] : orders)
-    if (known == space)
+    if (known == indexSet)
       return member;
   return "";
 }
@@ -177,7 +178,7 @@ int64_t deviceRowSize(const ModelNames &model, const Program &program, StringRef
   int64_t size = model.array(program, symbol).rowSize();
   auto buffer = program.find<kernel::BufferOp>(symbol);
   if (!buffer || size < 16 || !scalarOf(buffer.getType()).isF32() ||
-      program.find<kernel::SpaceOp>(buffer.getSpace()).getKind() == kernel::SpaceKind::Model)
+      program.find<kernel::IndexSetOp>(buffer.getIndexSet()).getKind() == kernel::IndexSetKind::Model)
     return size;
   return (size + 3) / 4 * 4;
 }

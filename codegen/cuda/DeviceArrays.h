@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The names that NAME.cuh, NAME.cu and the host's part of a model share: what kernels are given, and how they
+// The names that NAME.cuh, NAME.cu and the host's code of a model share: what kernels are given, and how they
 // are launched.
 #pragma once
 
@@ -13,40 +13,41 @@ class DeviceArrays {
 public:
   DeviceArrays(const ModelNames &model, const Program &program);
 
-  struct Column {
-    kernel::SpaceOp space;
-    std::string column, member;
+  struct IndexArray {
+    kernel::IndexSetOp indexSet;
+    std::string name, member;
   };
-  std::vector<Column> columns;
-  std::vector<std::pair<kernel::SpaceOp, std::string>> orders; ///< order lists
-  std::vector<std::string> fields;                             ///< symbols of fields and arguments
-  std::vector<std::string> params;                             ///< symbols of parameters
-  std::vector<kernel::BufferOp> buffers;                       ///< those of the model too
+  std::vector<IndexArray> indexArrays;
+  std::vector<std::pair<kernel::IndexSetOp, std::string>> orders; ///< order lists
+  std::vector<std::string> fields;                                ///< symbols of fields and arguments
+  std::vector<std::string> params;                                ///< symbols of parameters
+  std::vector<kernel::BufferOp> buffers;                          ///< those of the model too
   std::vector<kernel::WeightsOp> weights;
   std::vector<mlir::Operation *> checks; ///< see ModelNames::check
 
-  /// A matrix of which each block of threads keeps a tile, that of number block % tiles; or all of it.
-  struct Kept {
+  /// A matrix of which a tile is resident in each block of threads, that of number block % tiles; or all of
+  /// it.
+  struct ResidentTile {
     kernel::WeightsOp matrix;
-    int64_t tiles, bytes; ///< of what a block keeps
+    int64_t tiles, bytes; ///< of what is resident in a block
   };
   /// A loop over levels or steps that is one launch.
   struct Loop {
     mlir::Operation *op = nullptr;
     std::string name;                   ///< of its kernel
     std::vector<kernel::FuncOp> stages; ///< in order
-    std::vector<std::string> ticks;     ///< members that hold the bounds of each one's ticks
-    std::vector<Kept> keeps;
-    bool awaits = false;              ///< whether blocks may wait for numbers of the buffers `awaited`
-    std::vector<std::string> awaited; ///< symbols
+    std::vector<std::string> timeSteps; ///< members that hold the bounds of each one's time steps
+    std::vector<ResidentTile> resident;
+    bool syncsElements = false;      ///< whether blocks may wait for elements of the buffers `synced`
+    std::vector<std::string> synced; ///< symbols
   };
   std::vector<Loop> loops;
-  std::vector<std::pair<kernel::SpaceOp, std::string>> ticks; ///< bounds of ticks: members
+  std::vector<std::pair<kernel::IndexSetOp, std::string>> timeSteps; ///< bounds of time steps: members
   const Loop *loop(mlir::Operation *op) const;
   /// That of a stage; null: none.
   const Loop *loopOf(kernel::FuncOp stage) const;
-  /// Whether numbers of a buffer are awaited in some loop.
-  bool isAwaited(llvm::StringRef buffer) const;
+  /// Whether blocks may wait for elements of a buffer in some loop.
+  bool isSynced(llvm::StringRef buffer) const;
   bool graph = false; ///< whether all launches may be one graph
   bool blas = false;  ///< whether cuBLAS computes a product
 
@@ -56,9 +57,9 @@ public:
   };
   std::vector<Member> members(const ModelNames &model, const Program &program) const;
 
-  const std::string &column(kernel::SpaceOp space, llvm::StringRef name) const;
+  const std::string &indexArray(kernel::IndexSetOp indexSet, llvm::StringRef name) const;
   /// "" if no kernel asks for it.
-  std::string order(kernel::SpaceOp space) const;
+  std::string order(kernel::IndexSetOp indexSet) const;
 };
 
 /// The namespace of a program's kernels, and what launches one of a stage or a loop.
@@ -68,14 +69,14 @@ inline std::string launchOf(const std::string &kernel) { return "launch_" + kern
 inline std::string recordOf(const std::string &stage) { return "record_" + stage; }
 /// A field or argument as kernels have it.
 inline std::string columnType(const Array &array) { return "dbc::cuda::Column<" + array.pointee + ">"; }
-/// Numbers from row to row of an array in a device's memory. Rows of buffers that are long enough for
+/// Elements from row to row of an array in a device's memory. Rows of buffers that are long enough for
 /// products begin at multiples of 16 bytes.
 int64_t deviceRowSize(const ModelNames &model, const Program &program, llvm::StringRef symbol);
 /// Blocks of threads that have scratch in global memory, at most, in one launch.
 constexpr int64_t kScratchBlocks = 512;
-/// Bytes of the counters of a whole loop, as dbc/cuda/arrays.h has them.
+/// Bytes of the counters of a persistent kernel, as dbc/cuda/arrays.h has them.
 constexpr int64_t kCounterBytes = 16 * 8 * 4;
-/// Where the bias stands behind the weights of a matrix without contract, in numbers, as dbc/cuda/arrays.h
+/// Where the bias stands behind the weights of a matrix without contract, in elements, as dbc/cuda/arrays.h
 /// has it.
 constexpr int64_t biasBehind(int64_t weights) { return (weights + 3) / 4 * 4; }
 /// Bytes that the library of products works in, as dbc/cuda/blas.h has them.

@@ -30,21 +30,21 @@ private:
   void report();
   void emit();
   void finish();
-  void leave(kernel::OutputOp output);
+  void keepResult(kernel::OutputOp output);
   void constants();
-  void deal();
-  bool isAwaited(const Slot &slot);
-  size_t dealtNumber(kernel::FuncOp stage);
+  void distribute();
+  bool isSynced(const Storage &storage);
+  size_t distributedNumber(kernel::FuncOp stage);
   void begin();
   DeviceRegion fieldRegion(const std::string &symbol);
-  DeviceRegion rowsRegion(const Slot &slot);
+  DeviceRegion rowsRegion(const Storage &storage);
   DeviceRegion scratchRegion();
-  std::string keptOf(kernel::SpaceOp space);
+  std::string activeOf(kernel::IndexSetOp indexSet);
   std::string member(kernel::BufferOp buffer) override { return "arrays." + RunEmitter::member(buffer); }
-  void together(Block &loops) override { block(loops, ""); }
-  std::string apart(Operation &loop, const std::string &ticks) override;
-  void rest(Operation &loop, const std::string &ticks) override;
-  void keep(kernel::KeepOp op, const std::string &ticks, const std::string &tick) override;
+  void concurrent(Block &loops) override { block(loops, ""); }
+  std::string launchedPrefix(Operation &loop, const std::string &timeSteps) override;
+  void rest(Operation &loop, const std::string &timeSteps) override;
+  void mask(kernel::MaskOp op, const std::string &timeSteps, const std::string &timeStep) override;
   int64_t strideOf(kernel::BufferOp buffer) override {
     return deviceRowSize(model_, program_, buffer.getSymName());
   }
@@ -54,8 +54,8 @@ private:
   int64_t scratch_ = 0;
   std::vector<MemoryPlan::Term> scratchBlocks_; ///< of each stage that has scratch in global memory
   std::map<Operation *, std::pair<std::string, std::string>>
-      loops_; ///< that may be one launch: their stages, and how many ticks are apart
-  llvm::DenseMap<Operation *, std::string> kept_;
+      loops_; ///< that may be one launch: their stages, and how many time steps are launched one by one
+  llvm::DenseMap<Operation *, std::string> active_;
 };
 
 } // namespace
@@ -71,7 +71,7 @@ void DeviceComputeEmitter::findScratch() {
       continue;
     scratch_ = std::max(scratch_, emitter.blockScratch());
     scratchBlocks_.push_back(
-        {"blocks", stage.getSpace()->str(), 0, -1, emitter.rows(), emitter.tiles(), kScratchBlocks});
+        {"blocks", stage.getIndexSet()->str(), 0, -1, emitter.rows(), emitter.tiles(), kScratchBlocks});
   }
   for (MemoryPlan::Term &blocks : scratchBlocks_)
     blocks.bytes = scratch_;
@@ -85,7 +85,7 @@ void DeviceComputeEmitter::stages() {
                            "operations of products") +
                    (arrays_.graph ? "; what launches it for a graph." : "."),
                "///");
-  out_.line("const dbc::cuda::Stage<" + kernelsOf(program_) + "::Arrays> device_stages[] = {");
+  out_.line("const dbc::cuda::DeviceStage<" + kernelsOf(program_) + "::Arrays> device_stages[] = {");
   for (kernel::FuncOp stage : program_.stages) {
     out_.line(
         "    {" +
@@ -101,38 +101,39 @@ void DeviceComputeEmitter::stages() {
   out_.blank();
 }
 
-/// What a fault record says, in words.
+/// What a record of an error says, in words.
 void DeviceComputeEmitter::report() {
   if (arrays_.checks.empty())
     return;
   out_.comment("A check that failed on the device.");
-  out_.open("void Plan::report(const dbc::cuda::FaultRecord &fault)");
-  out_.line("const int32_t row = fault.place.row;");
-  out_.line("switch (fault.site) {");
+  out_.open("void Plan::report(const dbc::cuda::ErrorRecord &error)");
+  out_.line("const int32_t row = error.position.row;");
+  out_.line("switch (error.site) {");
   for (Operation *op : arrays_.checks) {
     auto func = op->getParentOfType<kernel::FuncOp>();
-    auto space = program_.find<kernel::SpaceOp>(*func.getSpace());
+    auto indexSet = program_.find<kernel::IndexSetOp>(*func.getIndexSet());
     std::vector<std::string> arguments = {eventOfRow(model_, program_, op, "row", ""), "row",
-                                          placeOfRow(model_, program_, space, "row", "")};
+                                          ownerText(model_, program_, indexSet, "row", "")};
     size_t numbers = 2;
     if (auto check = dyn_cast<kernel::CheckOp>(op)) {
-      arguments.insert(arguments.end(), {"dbc::Fault::" + kernel::stringifyFault(check.getFault()).str(),
-                                         quoted(check.getWhere()), quoted(check.getWhat())});
+      arguments.insert(arguments.end(),
+                       {"dbc::ErrorKind::" + kernel::stringifyErrorKind(check.getError()).str(),
+                        quoted(check.getWhere()), quoted(check.getWhat())});
       numbers = check.getValues().size() - 1;
     } else {
       auto arithmetic = cast<kernel::IntOp>(op);
-      std::string fault = "dbc::Fault::overflow";
+      std::string kind = "dbc::ErrorKind::overflow";
       if (arithmetic.getKind() == dyn::IntKind::Div)
-        fault = "fault.numbers[1] == 0 ? dbc::Fault::zero_division : dbc::Fault::overflow";
+        kind = "error.numbers[1] == 0 ? dbc::ErrorKind::zero_division : dbc::ErrorKind::overflow";
       else if (arithmetic.getKind() == dyn::IntKind::Rem)
-        fault = "dbc::Fault::zero_division";
+        kind = "dbc::ErrorKind::zero_division";
       arguments.insert(arguments.end(),
-                       {fault, quoted(arithmetic.getWhere()), quoted(intWord(arithmetic.getKind()))});
+                       {kind, quoted(arithmetic.getWhere()), quoted(intWord(arithmetic.getKind()))});
     }
     for (size_t n = 0; n < numbers; ++n)
-      arguments.push_back("fault.numbers[" + std::to_string(n) + "]");
+      arguments.push_back("error.numbers[" + std::to_string(n) + "]");
     out_.line("case " + std::to_string(model_.check(op)) + ":");
-    out_.line("  return errors->fault_in_row(" + commas(arguments) + ");");
+    out_.line("  return errors->error_in_row(" + commas(arguments) + ");");
   }
   out_.line("default:");
   out_.line("  return;");
@@ -148,43 +149,43 @@ void DeviceComputeEmitter::constants() {
   for (kernel::WeightsOp matrix : arrays_.weights) {
     if (matrix.getContract()) {
       out_.line("arrays." + program_.nameOf(matrix) + " = device.fragments(" +
-                commas({std::to_string(model_.packedSlot(matrix)), std::to_string(matrix.getBlockCount()),
-                        std::to_string(matrix.getStripCount()), std::to_string(matrix.getTileCount())}) +
+                commas({std::to_string(model_.packedNumber(matrix)), std::to_string(matrix.getKTileCount()),
+                        std::to_string(matrix.getNTileCount()), std::to_string(matrix.getTileCount())}) +
                 ");");
       continue;
     }
-    std::vector<std::string> arguments = {std::to_string(model_.packedSlot(matrix)),
+    std::vector<std::string> arguments = {std::to_string(model_.packedNumber(matrix)),
                                           std::to_string(matrix.getIn()), std::to_string(matrix.getOut())};
     if (matrix.getTables())
       arguments.push_back(std::to_string(*matrix.getTables()));
     out_.line("arrays." + program_.nameOf(matrix) + " = device.matrix<real>(" + commas(arguments) + ");");
   }
-  for (const Slot &slot : program_.slots)
-    if (slot.ofModel) {
-      Array array = model_.array(program_, kernel::BufferOp(slot.buffers.front()).getSymName());
+  for (const Storage &storage : program_.storages)
+    if (storage.ofModel) {
+      Array array = model_.array(program_, kernel::BufferOp(storage.buffers.front()).getSymName());
       out_.line("arrays." + array.member + " = device.constant<" + array.pointee + ">(" +
-                std::to_string(slot.number) + ");");
+                std::to_string(storage.number) + ");");
     }
 }
 
-/// A field's or argument's array: the rows of the part's inputs.
+/// A field's or argument's array: the rows of the sub-batch's inputs.
 DeviceRegion DeviceComputeEmitter::fieldRegion(const std::string &symbol) {
   Array array = model_.array(program_, symbol);
   const int64_t bytes = array.rowSize() * model_.bytes(array.pointee);
   DeviceRegion region{"input", "arrays." + array.member, "", array.member, "", {}, {}};
   std::string view, rows, column;
-  kernel::FieldPart part;
+  kernel::FieldArray which;
   int64_t level = 0;
   if (auto argument = program_.find<kernel::ArgumentOp>(symbol)) {
-    part = argument.getPart();
+    which = argument.getArray();
     level = argument.getLevel().value_or(0);
     column = argument.getName().str();
-    view = "run.arg(" + std::to_string(argument.getLeaf()) + ")";
+    view = "run.arg(" + std::to_string(argument.getComponent()) + ")";
     rows = "run.range";
     region.terms.push_back({"inputs", "", bytes});
   } else {
     auto field = program_.find<kernel::FieldOp>(symbol);
-    part = field.getPart();
+    which = field.getArray();
     level = field.getLevel().value_or(0);
     column = field.getData().str() + "." + field.getName().str();
     std::string table = std::to_string(model_.data(field.getData()).number);
@@ -192,34 +193,35 @@ DeviceRegion DeviceComputeEmitter::fieldRegion(const std::string &symbol) {
     rows = "run.batch.rows(" + table + ", run.range)";
     region.terms.push_back({"nodes", field.getData().str(), bytes});
   }
-  if (part == kernel::FieldPart::Items) {
+  if (which == kernel::FieldArray::Items) {
     rows = "dbc::cuda::elements(" + view + ", " + rows + ")";
     region.terms = {{"elements", column, bytes}};
-  } else if ((part == kernel::FieldPart::Begin || part == kernel::FieldPart::End) && level > 0) {
+  } else if ((which == kernel::FieldArray::Begin || which == kernel::FieldArray::End) && level > 0) {
     rows = "dbc::cuda::elements(" + view + ", " + rows + ", " + std::to_string(level) + ")";
     region.terms = {{"elements", column, bytes, level}};
   }
   region.size = rows + ", " + std::to_string(array.rowSize());
-  if ((part == kernel::FieldPart::Value || part == kernel::FieldPart::Items) && array.pointee == "float")
-    region.device = view + ".device" + (array.rowSize() % 4 == 0 ? ", /*align=*/16" : ""); // see Chunks
+  if ((which == kernel::FieldArray::Value || which == kernel::FieldArray::Items) && array.pointee == "float")
+    region.device =
+        view + ".device" + (array.rowSize() % 4 == 0 ? ", /*align=*/16" : ""); // see AlignedSegment
   return region;
 }
 
 /// Buffers, of which several may share memory.
-DeviceRegion DeviceComputeEmitter::rowsRegion(const Slot &slot) {
-  SharedMemory shared = sharedMemory(slot);
-  const bool alone = slot.buffers.size() == 1;
+DeviceRegion DeviceComputeEmitter::rowsRegion(const Storage &storage) {
+  SharedMemory shared = sharedMemory(storage);
+  const bool alone = storage.buffers.size() == 1;
   DeviceRegion region{"rows",
-                      alone ? member(slot.buffers.front()) : shared.name,
+                      alone ? member(storage.buffers.front()) : shared.name,
                       alone ? "" : shared.type,
                       "",
                       shared.size,
                       alone ? std::vector<std::string>() : shared.members,
                       {}};
-  region.awaited = isAwaited(slot);
-  for (kernel::BufferOp buffer : slot.buffers) {
+  region.synced = isSynced(storage);
+  for (kernel::BufferOp buffer : storage.buffers) {
     Array array = model_.array(program_, buffer.getSymName());
-    std::string of = buffer.getSpace().str();
+    std::string of = buffer.getIndexSet().str();
     const int64_t bytes = strideOf(buffer) * model_.bytes(array.pointee);
     auto same = llvm::find_if(region.terms, [&](const MemoryPlan::Term &term) { return term.of == of; });
     if (same == region.terms.end())
@@ -236,7 +238,7 @@ DeviceRegion DeviceComputeEmitter::scratchRegion() {
   for (const MemoryPlan::Term &term : scratchBlocks_)
     blocks.push_back(
         "dbc::cuda::blocks_of(" +
-        commas({"0", program_.rows(program_.find<kernel::SpaceOp>(term.of)), std::to_string(term.rows),
+        commas({"0", program_.rows(program_.find<kernel::IndexSetOp>(term.of)), std::to_string(term.rows),
                 std::to_string(term.tiles), std::to_string(term.most)}) +
         ")");
   std::string most = blocks.size() == 1 ? blocks[0] : "std::max({" + commas(blocks) + "})";
@@ -244,60 +246,60 @@ DeviceRegion DeviceComputeEmitter::scratchRegion() {
           {},     scratchBlocks_};
 }
 
-/// The array where the host puts the rows of a space that stay.
-std::string DeviceComputeEmitter::keptOf(kernel::SpaceOp space) {
-  std::string &name = kept_[space];
+/// The array where the host puts the rows of an index set that stay.
+std::string DeviceComputeEmitter::activeOf(kernel::IndexSetOp indexSet) {
+  std::string &name = active_[indexSet];
   if (name.empty())
-    name = locals_.fresh(program_.nameOf(space) + "_kept");
+    name = locals_.fresh(program_.nameOf(indexSet) + "_active");
   return name;
 }
 
 std::vector<DeviceRegion> DeviceComputeEmitter::regions() {
   findScratch();
   std::vector<DeviceRegion> regions;
-  auto isResult = [&](const Slot &slot) {
+  auto isResult = [&](const Storage &storage) {
     return llvm::any_of(program_.outputs, [&](kernel::OutputOp output) {
-      return output.getBuffer() == kernel::BufferOp(slot.buffers.front()).getSymName();
+      return output.getBuffer() == kernel::BufferOp(storage.buffers.front()).getSymName();
     });
   };
-  for (const Slot &slot : program_.slots)
-    if (!slot.ofModel && isResult(slot)) {
-      regions.push_back(rowsRegion(slot));
+  for (const Storage &storage : program_.storages)
+    if (!storage.ofModel && isResult(storage)) {
+      regions.push_back(rowsRegion(storage));
       regions.back().kind = "result";
     }
   for (const std::string &symbol : arrays_.fields)
     regions.push_back(fieldRegion(symbol));
-  for (const DeviceArrays::Column &column : arrays_.columns) {
-    kernel::SpaceOp space = column.space;
+  for (const DeviceArrays::IndexArray &array : arrays_.indexArrays) {
+    kernel::IndexSetOp indexSet = array.indexSet;
     regions.push_back(
         {"input",
-         "arrays." + column.member,
+         "arrays." + array.member,
          "",
-         program_.nameOf(space) + "[" + std::to_string(program_.column(space, column.column)) + "]",
-         "size_t(" + program_.rows(space) + ")",
+         program_.nameOf(indexSet) + "[" + std::to_string(program_.indexArray(indexSet, array.name)) + "]",
+         "size_t(" + program_.rows(indexSet) + ")",
          {},
-         {{"rows", space.getSymName().str(), 4}}});
+         {{"rows", indexSet.getSymName().str(), 4}}});
   }
-  for (auto [space, member] : arrays_.orders) {
-    std::string ticks = program_.ticks(space);
+  for (auto [indexSet, member] : arrays_.orders) {
+    std::string timeSteps = program_.timeSteps(indexSet);
     regions.push_back({"input",
                        "arrays." + member,
                        "",
-                       ticks + ".rows()",
-                       ticks + ".order.size()",
+                       timeSteps + ".rows()",
+                       timeSteps + ".order.size()",
                        {},
-                       {{"order", space.getSymName().str(), 4}}});
+                       {{"order", indexSet.getSymName().str(), 4}}});
   }
-  for (auto [number, dealt] : llvm::enumerate(arrays_.ticks)) {
-    auto [space, member] = dealt;
+  for (auto [number, distributed] : llvm::enumerate(arrays_.timeSteps)) {
+    auto [indexSet, member] = distributed;
     std::string of = "(" + std::to_string(number) + ")";
     regions.push_back({"input",
                        "arrays." + member,
                        "",
-                       "teams.bounds" + of,
-                       "teams.size" + of,
+                       "block_groups.bounds" + of,
+                       "block_groups.size" + of,
                        {},
-                       {{"ticks", space.getSymName().str(), 4}}});
+                       {{"time_steps", indexSet.getSymName().str(), 4}}});
   }
   if (!arrays_.loops.empty())
     regions.push_back({"zeros",
@@ -306,12 +308,12 @@ std::vector<DeviceRegion> DeviceComputeEmitter::regions() {
                        "",
                        std::to_string(arrays_.loops.size()) + " * dbc::cuda::kCounters",
                        {},
-                       {{"part", "", int64_t(arrays_.loops.size()) * kCounterBytes}}});
-  // What is awaited lies together.
-  for (bool awaited : {true, false})
-    for (const Slot &slot : program_.slots)
-      if (!slot.ofModel && !isResult(slot) && isAwaited(slot) == awaited)
-        regions.push_back(rowsRegion(slot));
+                       {{"sub_batch", "", int64_t(arrays_.loops.size()) * kCounterBytes}}});
+  // What is synchronised element by element is contiguous.
+  for (bool synced : {true, false})
+    for (const Storage &storage : program_.storages)
+      if (!storage.ofModel && !isResult(storage) && isSynced(storage) == synced)
+        regions.push_back(rowsRegion(storage));
   if (scratch_ > 0)
     regions.push_back(scratchRegion());
   if (arrays_.blas) {
@@ -322,61 +324,63 @@ std::vector<DeviceRegion> DeviceComputeEmitter::regions() {
                        "",
                        "dbc::cuda::kBlasWorkspace",
                        {"arrays.blas = device.blas(" + workspace + ");"},
-                       {{"part", "", kBlasWorkspace}}});
+                       {{"sub_batch", "", kBlasWorkspace}}});
   }
-  llvm::SmallPtrSet<Operation *, 4> kept;
+  llvm::SmallPtrSet<Operation *, 4> masked;
   if (kernel::RunOp run = program_.run)
-    run.walk([&](kernel::KeepOp op) {
-      auto space = program_.find<kernel::SpaceOp>(op.getSpace());
-      if (kept.insert(space).second)
+    run.walk([&](kernel::MaskOp op) {
+      auto indexSet = program_.find<kernel::IndexSetOp>(op.getIndexSet());
+      if (masked.insert(indexSet).second)
         regions.push_back({"decided",
-                           keptOf(space),
+                           activeOf(indexSet),
                            "int32_t",
                            "",
-                           "size_t(" + program_.rows(space) + ")",
+                           "size_t(" + program_.rows(indexSet) + ")",
                            {},
-                           {{"rows", space.getSymName().str(), 4}}});
+                           {{"rows", indexSet.getSymName().str(), 4}}});
     });
   return regions;
 }
 
-/// Which rows each team of blocks has in whole loops.
-void DeviceComputeEmitter::deal() {
+/// Which rows each block group has in persistent kernels.
+void DeviceComputeEmitter::distribute() {
   if (arrays_.loops.empty())
     return;
   int64_t tiles = 1;
   for (const DeviceArrays::Loop &loop : arrays_.loops)
     for (kernel::FuncOp stage : loop.stages)
       tiles = std::max(tiles, KernelEmitter(model_, program_, arrays_, stage).tiles());
-  out_.comment("Inputs are dealt to teams of blocks of threads, and with them their rows.");
-  out_.line("teams.begin(run, device.teams(/*tiles=*/" + std::to_string(tiles) + "));");
-  for (const auto &[space, member] : arrays_.ticks) {
-    auto [table, owner] = ownerOfRow(model_, program_, space, "row", "");
-    out_.line("teams.deal(" +
-              commas({program_.ticks(space), table, "[&](int32_t row) { return " + owner + "; }"}) + ");");
+  out_.comment("Inputs are distributed to block groups, and with them their rows.");
+  out_.line("block_groups.begin(run, device.block_groups(/*tiles=*/" + std::to_string(tiles) + "));");
+  for (const auto &[indexSet, member] : arrays_.timeSteps) {
+    auto [table, owner] = ownerOfRow(model_, program_, indexSet, "row", "");
+    out_.line("block_groups.distribute(" +
+              commas({program_.timeSteps(indexSet), table, "[&](int32_t row) { return " + owner + "; }"}) +
+              ");");
   }
 }
 
-bool DeviceComputeEmitter::isAwaited(const Slot &slot) {
-  return llvm::any_of(slot.buffers,
-                      [&](kernel::BufferOp buffer) { return arrays_.isAwaited(buffer.getSymName()); });
+bool DeviceComputeEmitter::isSynced(const Storage &storage) {
+  return llvm::any_of(storage.buffers,
+                      [&](kernel::BufferOp buffer) { return arrays_.isSynced(buffer.getSymName()); });
 }
 
-/// The number of the space of a stage in a whole loop among those that are dealt.
-size_t DeviceComputeEmitter::dealtNumber(kernel::FuncOp stage) {
-  auto space = program_.find<kernel::SpaceOp>(*stage.getSpace());
-  return llvm::find_if(arrays_.ticks, [&](const auto &dealt) { return dealt.first == space; }) -
-         arrays_.ticks.begin();
+/// The number of the index set of a stage in a persistent kernel among those that are distributed.
+size_t DeviceComputeEmitter::distributedNumber(kernel::FuncOp stage) {
+  auto indexSet = program_.find<kernel::IndexSetOp>(*stage.getIndexSet());
+  return llvm::find_if(arrays_.timeSteps,
+                       [&](const auto &distributed) { return distributed.first == indexSet; }) -
+         arrays_.timeSteps.begin();
 }
 
-/// Bytes of each row of an array; 0 where it is no rows, or such of several spaces.
+/// Bytes of each row of an array; 0 where it is no rows, or such of several index sets.
 static int64_t rowBytes(const DeviceRegion &region) {
   return region.terms.size() == 1 && region.terms[0].count == "rows" ? region.terms[0].bytes : 0;
 }
 
-/// All the memory of a part, and what the host has of it.
+/// All the memory of a sub-batch, and what the host has of it.
 void DeviceComputeEmitter::begin() {
-  deal();
+  distribute();
   const std::vector<DeviceRegion> all = regions();
   if (scratch_ > 0)
     out_.line("arrays.scratch.bytes = " + std::to_string(scratch_) + ";");
@@ -388,9 +392,9 @@ void DeviceComputeEmitter::begin() {
   const std::pair<const char *, const char *> kinds[] = {
       {"result", "Results."},
       {"input", "The batch, and how its rows are found."},
-      {"zeros", "Counters of teams."},
+      {"zeros", "Counters of block groups."},
       {"rows", "Values, one a row."},
-      {"decided", "Which rows a `while` keeps."},
+      {"decided", "Which rows are active."},
   };
   out_.line("begun = device.begin({");
   for (auto [kind, comment] : kinds) {
@@ -411,7 +415,7 @@ void DeviceComputeEmitter::begin() {
                            ? region.member
                            : region.member.substr(StringRef("arrays.").size())) +
                 ", " + std::to_string(rowBytes(region)) + ")";
-      out_.line("    " + (region.awaited ? "dbc::cuda::awaited(" + text + ")" : text) + ",");
+      out_.line("    " + (region.synced ? "dbc::cuda::synced(" + text + ")" : text) + ",");
     }
   }
   out_.line("});");
@@ -420,47 +424,49 @@ void DeviceComputeEmitter::begin() {
       out_.line(line);
 }
 
-void DeviceComputeEmitter::keep(kernel::KeepOp op, const std::string &ticks, const std::string &tick) {
+void DeviceComputeEmitter::mask(kernel::MaskOp op, const std::string &timeSteps,
+                                const std::string &timeStep) {
   auto alive = program_.find<kernel::BufferOp>(op.getAlive());
-  auto space = program_.find<kernel::SpaceOp>(op.getSpace());
-  out_.line("if (const uint8_t *kept = device.fetch(" + commas({member(alive), sizeOf(alive)}) + "))");
-  out_.line("  " + ticks + ".keep(" + tick + ", kept);");
-  if (std::string order = arrays_.order(space); !order.empty())
+  auto indexSet = program_.find<kernel::IndexSetOp>(op.getIndexSet());
+  out_.line("if (const uint8_t *mask = device.fetch(" + commas({member(alive), sizeOf(alive)}) + "))");
+  out_.line("  " + timeSteps + ".mask(" + timeStep + ", mask);");
+  if (std::string order = arrays_.order(indexSet); !order.empty())
     out_.line("arrays." + order + " = device.put(" +
-              commas({keptOf(space), ticks + ".order.data()", ticks + ".order.size()"}) + ");");
+              commas({activeOf(indexSet), timeSteps + ".order.data()", timeSteps + ".order.size()"}) + ");");
 }
 
 /// Of a loop that may be one launch those that the session wants so.
-std::string DeviceComputeEmitter::apart(Operation &op, const std::string &ticks) {
+std::string DeviceComputeEmitter::launchedPrefix(Operation &op, const std::string &timeSteps) {
   const DeviceArrays::Loop *loop = arrays_.loop(&op);
   if (!loop)
-    return ticks;
+    return timeSteps;
   std::vector<std::string> stages;
   for (kernel::FuncOp stage : loop->stages) {
     KernelEmitter emitter(model_, program_, arrays_, stage);
-    std::string begin = program_.ticks(program_.find<kernel::SpaceOp>(*stage.getSpace())) + ".begin.data()";
-    stages.push_back(
-        "{" +
-        commas({std::to_string(program_.stageNumber(stage)), begin,
-                "teams.bounds(" + std::to_string(dealtNumber(stage)) + ")", std::to_string(emitter.rows()),
-                std::to_string(emitter.tiles()), emitter.widens() ? "true" : "false"}) +
-        "}");
+    std::string begin =
+        program_.timeSteps(program_.find<kernel::IndexSetOp>(*stage.getIndexSet())) + ".begin.data()";
+    stages.push_back("{" +
+                     commas({std::to_string(program_.stageNumber(stage)), begin,
+                             "block_groups.bounds(" + std::to_string(distributedNumber(stage)) + ")",
+                             std::to_string(emitter.rows()), std::to_string(emitter.tiles()),
+                             emitter.hasLargeM() ? "true" : "false"}) +
+                     "}");
   }
-  std::string name = locals_.fresh(loop->name), end = locals_.fresh(loop->name + "_apart");
+  std::string name = locals_.fresh(loop->name), end = locals_.fresh(loop->name + "_prefix");
   loops_[&op] = {name, end};
   out_.line("const dbc::cuda::StageOfLoop " + name + "[] = {" + commas(stages) + "};");
-  out_.line("const int32_t " + end + " = device.apart(" + commas({name, ticks}) + ");");
+  out_.line("const int32_t " + end + " = device.launched_prefix(" + commas({name, timeSteps}) + ");");
   return end;
 }
 
 /// The others at once.
-void DeviceComputeEmitter::rest(Operation &op, const std::string &ticks) {
+void DeviceComputeEmitter::rest(Operation &op, const std::string &timeSteps) {
   const DeviceArrays::Loop *loop = arrays_.loop(&op);
   if (!loop)
     return;
-  const auto &[stages, apart] = loops_.at(&op);
+  const auto &[stages, prefix] = loops_.at(&op);
   out_.line("device.launch_loop(" +
-            commas({"run", "arrays", "device_stages", stages, "teams", apart, ticks,
+            commas({"run", "arrays", "device_stages", stages, "block_groups", prefix, timeSteps,
                     kernels_->function(program_, loop->op, launchOf(loop->name))}) +
             ");");
 }
@@ -512,17 +518,17 @@ void DeviceComputeEmitter::finish() {
   if (!arrays_.checks.empty()) {
     out_.line("errors = &run.errors;");
     out_.line("int32_t launched = -1;");
-    out_.open("for (const dbc::cuda::FaultRecord &fault : device.found())");
-    out_.line("if (fault.launch != launched)");
+    out_.open("for (const dbc::cuda::ErrorRecord &error : device.found())");
+    out_.line("if (error.launch != launched)");
     out_.line("  run.errors.begin_launch();");
-    out_.line("launched = fault.launch;");
-    out_.line("report(fault);");
+    out_.line("launched = error.launch;");
+    out_.line("report(error);");
     out_.close();
   }
   if (!program_.outputs.empty()) {
-    out_.open("if (device.leaves_results())");
+    out_.open("if (device.keeps_results_on_device())");
     for (kernel::OutputOp output : program_.outputs)
-      leave(output);
+      keepResult(output);
     out_.line("return dbc::Status();");
     out_.close();
   }
@@ -534,20 +540,21 @@ void DeviceComputeEmitter::finish() {
 }
 
 /// The same where they are to stay.
-void DeviceComputeEmitter::leave(kernel::OutputOp output) {
+void DeviceComputeEmitter::keepResult(kernel::OutputOp output) {
   auto buffer = program_.find<kernel::BufferOp>(output.getBuffer());
-  auto space = program_.find<kernel::SpaceOp>(buffer.getSpace());
+  auto indexSet = program_.find<kernel::IndexSetOp>(buffer.getIndexSet());
   const int64_t size = model_.array(program_, output.getBuffer()).rowSize();
-  const std::string inputs = program_.nameOf(program_.inputSpace()) + "[0]";
-  std::vector<std::string> arguments = {"run", std::to_string(output.getLeaf()), member(buffer)};
-  if (output.getKept())
-    arguments.insert(arguments.end(), {program_.nameOf(space), inputs});
+  const std::string inputs = program_.nameOf(program_.inputIndexSet()) + "[0]";
+  std::vector<std::string> arguments = {"run", std::to_string(output.getComponent()), member(buffer)};
+  if (output.getActive())
+    arguments.insert(arguments.end(), {program_.nameOf(indexSet), inputs});
   else
-    arguments.insert(arguments.end(), {output.getDepth() == 0 ? inputs : "nullptr", program_.rows(space)});
+    arguments.insert(arguments.end(), {output.getDepth() == 0 ? inputs : "nullptr", program_.rows(indexSet)});
   arguments.push_back(std::to_string(size));
   if (strideOf(buffer) != size)
     arguments.push_back(std::to_string(strideOf(buffer)));
-  out_.line(std::string("device.leave") + (output.getKept() ? "_kept" : "") + "(" + commas(arguments) + ");");
+  out_.line(std::string("device.keep_") + (output.getActive() ? "active_" : "") + "result" + "(" +
+            commas(arguments) + ");");
 }
 
 void DeviceComputeEmitter::emitAll() {
@@ -570,7 +577,7 @@ bool decides(const Program &program) {
   kernel::RunOp run = program.run;
   bool any = false;
   if (run)
-    run.walk([&](kernel::KeepOp) { any = true; });
+    run.walk([&](kernel::MaskOp) { any = true; });
   return any;
 }
 

@@ -16,37 +16,37 @@ static std::string boundsOf(const std::string &blocks) {
   return "__global__ void __launch_bounds__(dbc::cuda::kThreads, " + blocks + ")";
 }
 
-/// The same of a stage's own kernel, which may have wide tiles.
+/// The same of a stage's own kernel, which may have large-M tiles.
 static std::string boundsOf(const ModelNames &model, kernel::FuncOp stage, const KernelEmitter &emitter) {
-  auto blocks = [&](bool wide) {
-    return std::to_string(kernel::residentBlocks(stage, model.bytes("real"), wide));
+  auto blocks = [&](bool largeM) {
+    return std::to_string(kernel::residentBlocks(stage, model.bytes("real"), largeM));
   };
-  if (!emitter.widens())
+  if (!emitter.hasLargeM())
     return boundsOf(blocks(false));
   return boundsOf("kRows == " + std::to_string(emitter.rows()) + " ? " + blocks(false) + " : " +
                   blocks(true));
 }
 
-/// A call of a stage's function. Its matrices are those of the batch, or what a loop keeps of them.
+/// A call of a stage's function. Its matrices are those of the batch, or what of them is resident in a loop.
 static std::string callOf(const KernelEmitter &emitter, const Program &program, const std::string &function,
                           const std::string &rows, const std::string &begin, const std::string &end,
-                          const std::string &launch, const llvm::StringMap<std::string> &kept = {},
-                          const std::string &team = "dbc::cuda::Grid()") {
+                          const std::string &launch, const llvm::StringMap<std::string> &resident = {},
+                          const std::string &block_group = "dbc::cuda::Grid()") {
   std::vector<std::string> arguments = {"arrays"};
   for (kernel::WeightsOp matrix : emitter.matrices()) {
-    auto own = kept.find(matrix.getSymName());
-    arguments.push_back(own != kept.end() ? own->second : "arrays." + program.nameOf(matrix));
+    auto own = resident.find(matrix.getSymName());
+    arguments.push_back(own != resident.end() ? own->second : "arrays." + program.nameOf(matrix));
   }
   if (emitter.loop())
-    arguments.push_back(team);
+    arguments.push_back(block_group);
   arguments.insert(arguments.end(), {begin, end});
   if (emitter.checks())
     arguments.push_back(launch);
-  return function + (emitter.widens() ? "<" + rows + ">" : "") + "(" + commas(arguments) + ");";
+  return function + (emitter.hasLargeM() ? "<" + rows + ">" : "") + "(" + commas(arguments) + ");";
 }
 
-/// What a stage's launch does: in wide tiles where that makes enough blocks of threads. Rows and parameters
-/// are words of its source.
+/// What a stage's launch does: in large-M tiles where that makes enough blocks of threads. Rows and
+/// parameters are words of its source.
 static void emitLaunch(KernelEmitter &emitter, const std::string &kernel, const std::string &begin,
                        const std::string &end, const std::vector<std::string> &parameters, Writer &out) {
   auto launch = [&](const std::string &name, const std::string &blocks, int64_t shared) {
@@ -55,29 +55,29 @@ static void emitLaunch(KernelEmitter &emitter, const std::string &kernel, const 
     return "dbc::cuda::launch(" + commas(arguments) + ");";
   };
   auto blocksOf = [&](int64_t rows) {
-    std::vector<std::string> parts = {begin, end, std::to_string(rows), std::to_string(emitter.tiles())};
+    std::vector<std::string> arguments = {begin, end, std::to_string(rows), std::to_string(emitter.tiles())};
     if (emitter.blockScratch() > 0)
-      parts.push_back(std::to_string(kScratchBlocks));
-    return "dbc::cuda::blocks_of(" + commas(parts) + ")";
+      arguments.push_back(std::to_string(kScratchBlocks));
+    return "dbc::cuda::blocks_of(" + commas(arguments) + ")";
   };
-  if (!emitter.widens())
+  if (!emitter.hasLargeM())
     return out.line(launch(kernel, blocksOf(emitter.rows()), emitter.sharedBytes()));
-  out.line("const int32_t wide_blocks = " + blocksOf(emitter.wideRows()) + ";");
-  const std::string wideKernel = kernel + "<" + std::to_string(emitter.wideRows()) + ">";
-  std::string condition = "wide_blocks >= wide";
-  if (emitter.wideSharedBytes() > kernel::kSharedOfAll)
-    condition +=
-        " && dbc::cuda::give_shared(" + commas({wideKernel, std::to_string(emitter.wideSharedBytes())}) + ")";
+  out.line("const int32_t large_m_blocks = " + blocksOf(emitter.largeMRows()) + ";");
+  const std::string largeMKernel = kernel + "<" + std::to_string(emitter.largeMRows()) + ">";
+  std::string condition = "large_m_blocks >= large_m_from";
+  if (emitter.largeMSharedBytes() > kernel::kSharedOfAll)
+    condition += " && dbc::cuda::give_shared(" +
+                 commas({largeMKernel, std::to_string(emitter.largeMSharedBytes())}) + ")";
   out.line("if (" + condition + ")");
-  out.line("  return " + launch(wideKernel, "wide_blocks", emitter.wideSharedBytes()));
+  out.line("  return " + launch(largeMKernel, "large_m_blocks", emitter.largeMSharedBytes()));
   out.line(launch(kernel + "<" + std::to_string(emitter.rows()) + ">", blocksOf(emitter.rows()),
                   emitter.sharedBytes()));
 }
 
-/// The head of a function that launches a stage, of which some have no wide tiles.
+/// The head of a function that launches a stage, of which some have no large-M tiles.
 static std::string parametersOf(KernelEmitter &emitter, std::string parameters) {
-  if (!emitter.widens())
-    parameters.replace(parameters.find("int32_t wide"), StringRef("int32_t wide").size(), "int32_t /*wide*/");
+  if (!emitter.hasLargeM())
+    parameters.replace(parameters.find("large_m_from"), StringRef("large_m_from").size(), "/*large_m_from*/");
   return parameters;
 }
 
@@ -99,7 +99,7 @@ static void emitForGraph(const ModelNames &model, const Program &program, kernel
   std::string kernel = "node_of_" + program.nameOf(stage);
   out.line("namespace {");
   out.comment("The same in a graph: arrays and rows are those of the batch in hand.");
-  if (emitter.widens())
+  if (emitter.hasLargeM())
     out.line("template <int32_t kRows>");
   out.line(boundsOf(model, stage, emitter));
   out.open(kernel + "(const Arrays *given, const int32_t *rows" +
@@ -125,7 +125,7 @@ static void emitGemm(const ModelNames &model, const Program &program, kernel::Fu
               (gemm.getTf32() ? ", operands may be cut to tf32" : "") +
               "; the order of additions is its own.");
   std::string parameters = kLaunchParameters;
-  for (StringRef unused : {"wide", "stream"})
+  for (StringRef unused : {"large_m_from", "stream"})
     parameters.replace(parameters.find(unused), unused.size(),
                        (unused == "stream" ? " /*" : "/*") + unused.str() + "*/");
   out.open("void " + launchOf(program.nameOf(stage)) + parameters);
@@ -158,11 +158,11 @@ static FailureOr<DeviceKernel> emitStage(const ModelNames &model, const Program 
     return failure();
   out.line("namespace {");
   out.raw(function.text());
-  if (emitter.widens())
+  if (emitter.hasLargeM())
     out.line("template <int32_t kRows>");
   out.line(boundsOf(model, stage, emitter));
   out.open(kernel + "(const Arrays arrays, int32_t begin, int32_t end)");
-  out.line(callOf(emitter, program, made.name, "kRows", "begin", "end", "arrays.faults.launch"));
+  out.line(callOf(emitter, program, made.name, "kRows", "begin", "end", "arrays.errors.launch"));
   out.close();
   emitLauncher(emitter, launchOf(made.name) + kLaunchParameters, kernel, "begin", "end",
                {"arrays", "begin", "end"}, out);
@@ -176,7 +176,7 @@ static FailureOr<DeviceKernel> emitStage(const ModelNames &model, const Program 
   return made;
 }
 
-//===-- Whole loops -------------------------------------------------------------------------------------===//
+//===-- Persistent kernels ------------------------------------------------------------------------------===//
 
 namespace {
 
@@ -189,7 +189,7 @@ public:
               Writer &out)
       : model_(model), program_(program), arrays_(arrays), kernels_(kernels), loop_(loop), number_(number),
         shared_(shared), all_(shared), out_(out) {
-    for (StringRef word : {"arrays", "loop", "tick", "team", "at", "kKeeps", "Team"})
+    for (StringRef word : {"arrays", "loop", "time_step", "block_group", "at", "kResident", "BlockGroup"})
       names_.reserve(word);
   }
   void emit();
@@ -206,10 +206,10 @@ private:
   const DeviceKernels &kernels_;
   const DeviceArrays::Loop &loop_;
   const int64_t number_, shared_;
-  int64_t all_, tiles_ = 1; ///< bytes with what is kept; blocks that keep different tiles
+  int64_t all_, tiles_ = 1; ///< bytes with what is resident; blocks with different tiles
   Writer &out_;
   NameScope names_;
-  llvm::StringMap<std::string> kept_; ///< a matrix's name in the kernel
+  llvm::StringMap<std::string> resident_; ///< a matrix's name in the kernel
 };
 } // namespace
 
@@ -225,44 +225,44 @@ void LoopEmitter::emit() {
 }
 
 void LoopEmitter::kernel() {
-  const bool keeps = !loop_.keeps.empty();
+  const bool resident = !loop_.resident.empty();
   std::string comment =
-      "Levels or steps loop.first .. loop.ticks - 1 in one launch. Behind each stage the blocks "
-      "of a team wait for each other";
-  comment += loop_.awaits ? ", or for the numbers that they need." : ".";
-  if (keeps)
-    comment += " With kKeeps each keeps its tiles of matrices in shared memory.";
+      "Levels or steps loop.first .. loop.time_steps - 1 in one launch. Behind each stage the blocks "
+      "of a group wait for each other";
+  comment += loop_.syncsElements ? ", or for the elements that they need." : ".";
+  if (resident)
+    comment += " With kResident its tiles of matrices are resident in shared memory.";
   out_.comment(comment);
   const int64_t blocks = kernel::residentBlocks(loop_.stages.front(), model_.bytes("real"));
-  out_.line(keeps ? "template <bool kKeeps, class Team>" : "template <class Team>");
+  out_.line(resident ? "template <bool kResident, class BlockGroup>" : "template <class BlockGroup>");
   out_.line(boundsOf(std::to_string(blocks)));
-  out_.open(loop_.name + "(const Arrays arrays, const dbc::cuda::WholeLoop loop)");
-  out_.line("Team team(loop, arrays.counters, " + std::to_string(number_) + ");");
+  out_.open(loop_.name + "(const Arrays arrays, const dbc::cuda::PersistentLoop loop)");
+  out_.line("BlockGroup block_group(loop, arrays.counters, " + std::to_string(number_) + ");");
   Block &body = loop_.op->getRegion(0).front();
   for (auto op : body.getOps<kernel::FirstOp>())
     first(op);
-  out_.open("for (int32_t tick = loop.first; tick < loop.ticks; ++tick)");
-  out_.line("const int32_t at = team.at(tick);");
+  out_.open("for (int32_t time_step = loop.first; time_step < loop.time_steps; ++time_step)");
+  out_.line("const int32_t at = block_group.at(time_step);");
   size_t number = 0;
   for (Operation &op : body) {
     if (isa<kernel::LaunchOp>(op))
       stage(number++);
-    else if (isa<kernel::TeamBarrierOp>(op))
-      out_.line("team.wait();");
+    else if (isa<kernel::BlockGroupBarrierOp>(op))
+      out_.line("block_group.wait();");
     else
-      assert(isa<kernel::FirstOp>(op) && "a whole loop has nothing else");
+      assert(isa<kernel::FirstOp>(op) && "a persistent kernel has nothing else");
   }
   out_.close();
   out_.close();
 }
 
 void LoopEmitter::first(kernel::FirstOp op) {
-  for (DeviceArrays::Kept keep : loop_.keeps) {
-    std::string member = program_.nameOf(keep.matrix);
-    kept_[keep.matrix.getSymName()] = names_.fresh(member);
-    out_.line("dbc::cuda::Fragments " + kept_[keep.matrix.getSymName()] + " = arrays." + member + ";");
+  for (DeviceArrays::ResidentTile tile : loop_.resident) {
+    std::string member = program_.nameOf(tile.matrix);
+    resident_[tile.matrix.getSymName()] = names_.fresh(member);
+    out_.line("dbc::cuda::Fragments " + resident_[tile.matrix.getSymName()] + " = arrays." + member + ";");
   }
-  out_.open("if (kKeeps)");
+  out_.open("if (kResident)");
   size_t number = 0;
   for (Operation &each : op.getBody().front()) {
     if (isa<kernel::WaitCopiesOp>(each)) {
@@ -271,69 +271,69 @@ void LoopEmitter::first(kernel::FirstOp op) {
       out_.line("__syncthreads();");
     } else {
       assert(isa<kernel::CopyAsyncOp>(each) && "nothing else comes first");
-      DeviceArrays::Kept keep = loop_.keeps[number++];
-      std::string name = kept_[keep.matrix.getSymName()], memory = names_.fresh("kept_" + name);
-      out_.line("DBC_KEPT(float, " + commas({memory, std::to_string(all_), std::to_string(keep.bytes / 4)}) +
-                ");");
+      DeviceArrays::ResidentTile tile = loop_.resident[number++];
+      std::string name = resident_[tile.matrix.getSymName()], memory = names_.fresh("resident_" + name);
+      out_.line("DBC_RESIDENT(float, " +
+                commas({memory, std::to_string(all_), std::to_string(tile.bytes / 4)}) + ");");
       out_.line(name + " = dbc::cuda::copy_async(" +
-                commas({name, std::to_string(keep.tiles), memory, "team"}) + ");");
-      all_ += keep.bytes;
-      tiles_ = std::max(tiles_, keep.tiles);
+                commas({name, std::to_string(tile.tiles), memory, "block_group"}) + ");");
+      all_ += tile.bytes;
+      tiles_ = std::max(tiles_, tile.tiles);
     }
   }
   out_.close();
 }
 
-/// Each stage of each tick counts as a launch of its own.
+/// Each stage of each time step counts as a launch of its own.
 void LoopEmitter::stage(size_t number) {
   kernel::FuncOp stage = loop_.stages[number];
-  std::string launch = "arrays.faults.launch + tick - loop.first";
+  std::string launch = "arrays.errors.launch + time_step - loop.first";
   if (loop_.stages.size() > 1)
-    launch = "arrays.faults.launch + (tick - loop.first) * " + std::to_string(loop_.stages.size()) +
+    launch = "arrays.errors.launch + (time_step - loop.first) * " + std::to_string(loop_.stages.size()) +
              (number > 0 ? " + " + std::to_string(number) : "");
   KernelEmitter emitter(model_, program_, arrays_, stage);
-  std::string bounds = "arrays." + loop_.ticks[number];
-  out_.line("team.begins(" +
-            commas({quoted(stage.getStageName()), "tick", bounds + "[at]", std::to_string(emitter.rows()),
-                    std::to_string(emitter.tiles())}) +
+  std::string bounds = "arrays." + loop_.timeSteps[number];
+  out_.line("block_group.begins(" +
+            commas({quoted(stage.getStageName()), "time_step", bounds + "[at]",
+                    std::to_string(emitter.rows()), std::to_string(emitter.tiles())}) +
             ");");
   const std::string space = kernels_.commonSpace(stage);
   out_.line(callOf(emitter, program_, (space.empty() ? "" : space + "::") + program_.nameOf(stage),
-                   std::to_string(emitter.rows()), bounds + "[at]", bounds + "[at + 1]", launch, kept_,
-                   "team"));
+                   std::to_string(emitter.rows()), bounds + "[at]", bounds + "[at + 1]", launch, resident_,
+                   "block_group"));
 }
 
-/// By values where the session wants that and the loop can; with the matrices in shared memory where the
+/// By elements where the session wants that and the loop can; with the matrices in shared memory where the
 /// device has so much, and blocks for all tiles.
 void LoopEmitter::launch() {
-  const bool keeps = !loop_.keeps.empty();
-  auto kernel = [&](bool keeping, bool awaiting) {
-    return loop_.name + "<" + (keeps ? (keeping ? "true, " : "false, ") : "") +
-           (awaiting ? "dbc::cuda::AwaitingTeam" : "dbc::cuda::CountingTeam") + ">";
+  const bool resident = !loop_.resident.empty();
+  auto kernel = [&](bool used, bool syncing) {
+    return loop_.name + "<" + (resident ? (used ? "true, " : "false, ") : "") +
+           (syncing ? "dbc::cuda::ElementSyncGroup" : "dbc::cuda::BarrierGroup") + ">";
   };
-  auto call = [&](bool keeping, bool awaiting) {
+  auto call = [&](bool used, bool syncing) {
     return "dbc::cuda::launch_cooperative(" +
-           commas({kernel(keeping, awaiting), "loop", std::to_string(keeping ? all_ : shared_), "stream",
-                   "arrays", "loop"}) +
+           commas({kernel(used, syncing), "loop", std::to_string(used ? all_ : shared_), "stream", "arrays",
+                   "loop"}) +
            ");";
   };
-  auto fits = [&](bool awaiting) {
-    return "dbc::cuda::blocks_of_team(" + commas({kernel(true, awaiting), "loop", std::to_string(all_)}) +
+  auto fits = [&](bool syncing) {
+    return "dbc::cuda::blocks_per_group(" + commas({kernel(true, syncing), "loop", std::to_string(all_)}) +
            ") >= " + std::to_string(tiles_);
   };
-  auto keepIfItFits = [&](bool awaiting) {
-    if (!keeps)
+  auto residentIfItFits = [&](bool syncing) {
+    if (!resident)
       return;
-    out_.line("if (" + fits(awaiting) + ")");
-    out_.line("  return " + call(true, awaiting));
+    out_.line("if (" + fits(syncing) + ")");
+    out_.line("  return " + call(true, syncing));
   };
-  if (loop_.awaits) {
-    out_.open("if (loop.by_value)");
-    keepIfItFits(true);
+  if (loop_.syncsElements) {
+    out_.open("if (loop.by_element)");
+    residentIfItFits(true);
     out_.line("return " + call(false, true));
     out_.close();
   }
-  keepIfItFits(false);
+  residentIfItFits(false);
   out_.line(call(false, false));
 }
 
@@ -420,7 +420,7 @@ void DeviceKernels::takeCommon(std::vector<std::vector<DeviceKernel>> &all) {
   }
 }
 
-/// Deals the members of a program's arrays to kCommon::Arrays and its own.
+/// Distributes the members of a program's arrays to kCommon::Arrays and its own.
 void DeviceKernels::addMembers(const Program &program, std::vector<DeviceArrays::Member> members) {
   std::vector<DeviceArrays::Member> &own = ownMembers_.emplace_back();
   for (DeviceArrays::Member &member : members) {

@@ -9,15 +9,15 @@
 
 namespace dbc::codegen {
 
-/// The parameters of what launches a stage, launches it for a graph, and launches a whole loop.
+/// The parameters of what launches a stage, launches it for a graph, and launches a persistent kernel.
 constexpr const char *kLaunchParameters =
-    "(const Arrays &arrays, int32_t begin, int32_t end, int32_t wide, void *stream)";
+    "(const Arrays &arrays, int32_t begin, int32_t end, int32_t large_m_from, void *stream)";
 constexpr const char *kRecordParameters = "(const Arrays *given, const int32_t *rows, int32_t launch, "
-                                          "int32_t expected, int32_t wide, void *stream)";
+                                          "int32_t expected, int32_t large_m_from, void *stream)";
 constexpr const char *kLoopParameters =
-    "(const Arrays &arrays, const dbc::cuda::WholeLoop &loop, void *stream)";
+    "(const Arrays &arrays, const dbc::cuda::PersistentLoop &loop, void *stream)";
 
-/// A kernel of a stage, or of a whole loop over levels or steps.
+/// A kernel of a stage, or a persistent one of a loop over levels or steps.
 struct DeviceKernel {
   DeviceKernel(mlir::Operation *op, std::string name) : op(op), name(std::move(name)) {}
 
@@ -25,7 +25,7 @@ struct DeviceKernel {
   std::string name;        ///< of the stage's function, or of the loop's kernel
   std::string text;        ///< C++ of its functions, and of what launches it: `Arrays` is what it is given
   std::string forGraph;    ///< the same of a stage in a graph; "" where it is in none
-  int64_t sharedBytes = 0; ///< of a stage, in shared memory, for a block of threads that is not wide
+  int64_t sharedBytes = 0; ///< of a stage, in shared memory, for a block of threads without large-M tiles
   std::vector<DeviceArrays::Member> uses; ///< members of `Arrays` that the text names
   std::vector<kernel::FuncOp> calls;      ///< stages, by a loop
   bool isLoop() const { return !llvm::isa<kernel::FuncOp>(op); }

@@ -14,22 +14,22 @@ static int64_t constantBytes(const ModelNames &model, const ModelNames &device) 
   for (const Param &param : model.params)
     if (param.raw || device.params[param.number].raw)
       bytes += param.size() * model.bytes("real");
-  for (const PackedSlot &slot : device.packed) {
-    kernel::WeightsOp op = slot.op;
-    // For the matrix units tiles are filled up, see dbc::cuda::Fragments.
+  for (const PackedMatrix &matrix : device.packed) {
+    kernel::WeightsOp op = matrix.op;
+    // For the tensor cores tiles are filled up, see dbc::cuda::Fragments.
     bytes += op.getContract()
                  ? op.getTileCount() * op.getTileBytes()
                  : biasBehind(op.getTables().value_or(1) * op.getIn() * op.getOut()) * model.bytes("real");
     bytes += op.getOut() * model.bytes("real");
   }
   for (const auto &program : model.programs)
-    for (const Slot &slot : program->slots) {
-      if (!slot.ofModel)
+    for (const Storage &storage : program->storages) {
+      if (!storage.ofModel)
         continue;
-      kernel::BufferOp buffer = slot.buffers.front();
+      kernel::BufferOp buffer = storage.buffers.front();
       Array array = model.array(*program, buffer.getSymName());
-      bytes += program->find<kernel::SpaceOp>(buffer.getSpace()).getExtent().value_or(1) * array.rowSize() *
-               model.bytes(array.pointee);
+      bytes += program->find<kernel::IndexSetOp>(buffer.getIndexSet()).getExtent().value_or(1) *
+               array.rowSize() * model.bytes(array.pointee);
     }
   return bytes;
 }

@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The memory of a part of a batch on a device: its arrays, in C++ and as a sum over what a batch has.
+// The memory of a sub-batch on a device: its arrays, in C++ and as a sum over what a batch has.
 #pragma once
 
 #include "codegen/common/MemoryPlan.h"
@@ -15,10 +15,10 @@ struct DeviceRegion {
   std::string type;                    ///< C++ of a local pointer that is to be declared for it; else ""
   std::string from;                    ///< input: where the host has it, in C++
   std::string size;                    ///< elements, or rows and the elements of one, in C++
-  std::vector<std::string> assigned;   ///< lines that set what is in it, when it has its place
+  std::vector<std::string> assigned;   ///< lines that set what is in it, when it has its address
   std::vector<MemoryPlan::Term> terms; ///< the largest of these counts
   std::string device = "";             ///< input: whose memory it may be in already, in C++
-  bool awaited = false;                ///< blocks of threads may wait for its numbers
+  bool synced = false;                 ///< blocks of threads may wait for its elements
 };
 
 /// All arrays of a program of the model for the device, in the order of their kinds.

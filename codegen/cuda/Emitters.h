@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The emitters of a model for a device: its files, and the part of NAME.cpp that begins and ends its work.
+// The emitters of a model for a device: its files, and the section of NAME.cpp that begins and ends its work.
 #pragma once
 
 #include "codegen/common/Writer.h"

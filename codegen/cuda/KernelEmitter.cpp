@@ -11,8 +11,8 @@ namespace dbc::codegen {
 KernelEmitter::KernelEmitter(const ModelNames &model, const Program &program, const DeviceArrays &arrays,
                              kernel::FuncOp func)
     : FunctionEmitter(model, program, func), arrays_(arrays) {
-  for (StringRef word :
-       {"arrays", "launch", "threadIdx", "blockIdx", "blockDim", "gridDim", "kRows", "team", "Team"})
+  for (StringRef word : {"arrays", "launch", "threadIdx", "blockIdx", "blockDim", "gridDim", "kRows",
+                         "block_group", "BlockGroup"})
     top_.reserve(word);
 }
 
@@ -40,13 +40,13 @@ std::vector<kernel::WeightsOp> KernelEmitter::matrices() const {
   return found;
 }
 
-int64_t KernelEmitter::wideRows() const { return kernel::FuncOp(func_).getWide().value_or(0); }
+int64_t KernelEmitter::largeMRows() const { return kernel::FuncOp(func_).getLargeM().value_or(0); }
 
 std::string KernelEmitter::arraySource(StringRef symbol) {
   return "arrays." + model_.array(program_, symbol).member;
 }
 
-/// Of the batch's columns a part has some rows.
+/// Of the batch's columns a sub-batch has some rows.
 std::string KernelEmitter::arrayType(const Array &array, const std::string &pointer) {
   return array.kind == Array::Field || array.kind == Array::Argument ? "const " + columnType(array) + " "
                                                                      : pointer;
@@ -55,29 +55,30 @@ std::string KernelEmitter::arrayType(const Array &array, const std::string &poin
 /// In a loop that is one launch other stages write a batch's buffers, and other blocks do.
 bool KernelEmitter::restricts(StringRef symbol) {
   auto buffer = program_.find<kernel::BufferOp>(symbol);
-  return !buffer || program_.find<kernel::SpaceOp>(buffer.getSpace()).getKind() == kernel::SpaceKind::Model;
+  return !buffer ||
+         program_.find<kernel::IndexSetOp>(buffer.getIndexSet()).getKind() == kernel::IndexSetKind::Model;
 }
 
-/// Whether the stage's own loop may be run by blocks that wait for a buffer's numbers: its team reads and
-/// writes them.
-bool KernelEmitter::isAwaited(StringRef symbol) const {
-  return loop() && is_contained(loop()->awaited, symbol);
+/// Whether the stage's own loop may be run by blocks that wait for a buffer's elements: its block group reads
+/// and writes them.
+bool KernelEmitter::isSynced(StringRef symbol) const {
+  return loop() && is_contained(loop()->synced, symbol);
 }
 
 std::string KernelEmitter::reading(StringRef symbol, const std::string &element) {
-  return isAwaited(symbol) ? "team.read(" + element + ")" : element;
+  return isSynced(symbol) ? "block_group.read(" + element + ")" : element;
 }
 
 std::string KernelEmitter::writing(StringRef symbol, const std::string &element, const std::string &value) {
-  if (isAwaited(symbol))
-    return "team.write(" + element + ", " + value + ");";
-  if (arrays_.isAwaited(symbol))
-    return element + " = dbc::cuda::settled(" + value + ");";
+  if (isSynced(symbol))
+    return "block_group.write(" + element + ", " + value + ");";
+  if (arrays_.isSynced(symbol))
+    return element + " = dbc::cuda::canonicalise_nan(" + value + ");";
   return FunctionEmitter::writing(symbol, element, value);
 }
 
-std::string KernelEmitter::columnSource(kernel::SpaceOp space, StringRef column) {
-  return "arrays." + arrays_.column(space, column);
+std::string KernelEmitter::indexArraySource(kernel::IndexSetOp indexSet, StringRef indexArray) {
+  return "arrays." + arrays_.indexArray(indexSet, indexArray);
 }
 
 std::string KernelEmitter::weightsAlias(kernel::WeightsOp weights, const std::string &name) {
@@ -87,14 +88,14 @@ std::string KernelEmitter::weightsAlias(kernel::WeightsOp weights, const std::st
 }
 
 Expr KernelEmitter::orderedRow(kernel::OrderOp op) {
-  std::string order = arrays_.order(program_.find<kernel::SpaceOp>(op.getSpace()));
+  std::string order = arrays_.order(program_.find<kernel::IndexSetOp>(op.getIndexSet()));
   return call("dbc::cuda::row_at", {"arrays." + order, use(op.getPosition()).text});
 }
 
 void KernelEmitter::emitStageHead(Writer &out) {
   std::string shape = "A block of threads: " + std::to_string(rows()) + " rows";
-  if (widens())
-    shape = "A block of threads: " + std::to_string(rows()) + " or " + std::to_string(wideRows()) + " rows";
+  if (hasLargeM())
+    shape = "A block of threads: " + std::to_string(rows()) + " or " + std::to_string(largeMRows()) + " rows";
   if (tiles() > 1)
     shape += " of one of " + std::to_string(tiles()) + " tiles";
   if (!sums_.empty())
@@ -105,14 +106,14 @@ void KernelEmitter::emitStageHead(Writer &out) {
     parameters.push_back("const dbc::cuda::Fragments &" +
                          aliases_.at("weights " + matrix.getSymName().str()).name);
   if (loop())
-    parameters.push_back("const Team &team");
+    parameters.push_back("const BlockGroup &block_group");
   parameters.insert(parameters.end(), {"int32_t begin", "int32_t end"});
   if (checks())
     parameters.push_back("int32_t launch");
-  if (widens() || loop())
-    out.line(widens() && loop() ? "template <int32_t kRows, class Team>"
-             : widens()         ? "template <int32_t kRows>"
-                                : "template <class Team>");
+  if (hasLargeM() || loop())
+    out.line(hasLargeM() && loop() ? "template <int32_t kRows, class BlockGroup>"
+             : hasLargeM()         ? "template <int32_t kRows>"
+                                   : "template <class BlockGroup>");
   out.open("__device__ __forceinline__ void " + program_.nameOf(func_) + "(" + commas(parameters) + ")");
 }
 
@@ -130,12 +131,12 @@ void KernelEmitter::emitBlocks(kernel::BlocksOp op) {
   NameScope inner(scope_), *outer = scope_;
   scope_ = &inner;
   work_ = scope_->fresh("work");
-  out_->open("for (dbc::cuda::Work " + work_ + "((end - begin + " +
-             (widens() ? "kRows - 1" : std::to_string(op.getSize() - 1)) + ") / " + size + ", " + tiles +
-             (loop() ? ", team" : "") + "); " + work_ + ".any(); " + work_ + ".next())");
+  out_->open("for (dbc::cuda::TileScheduler " + work_ + "((end - begin + " +
+             (hasLargeM() ? "kRows - 1" : std::to_string(op.getSize() - 1)) + ") / " + size + ", " + tiles +
+             (loop() ? ", block_group" : "") + "); " + work_ + ".any(); " + work_ + ".next())");
   std::string first = nameValue(op.getBody().getArgument(0), "first");
   std::string count = nameValue(op.getBody().getArgument(1), "count");
-  out_->line("const int32_t " + first + " = begin + " + work_ + ".part() * " + size + ";");
+  out_->line("const int32_t " + first + " = begin + " + work_ + ".item() * " + size + ";");
   out_->line("const int32_t " + count + " = std::min(" + size + ", end - " + first + ");");
   emitBlock(op.getBody().front(), [](ValueRange) {});
   out_->close();
@@ -192,8 +193,9 @@ void KernelEmitter::emitLanes(kernel::LanesOp op) {
       at = scope_->fresh(carried + "_at");
       out_->line("int32_t " + at + " = -1;");
     }
-    sayHowToAdd("of a row each lane of a warp has every 32nd number, then those 16, 8, 4, 2 and 1 apart put "
-                "theirs together");
+    sayHowToAdd(
+        "of a row each lane of a warp has every 32nd number, then those 16, 8, 4, 2 and 1 apart combine "
+        "theirs");
   }
   std::string lane = std::exchange(lane_, ""), low = use(op.getLow()).text,
               high = inside(use(op.getHigh()), Bind::Add);
@@ -240,7 +242,7 @@ void KernelEmitter::emitLocal(kernel::LocalOp op) {
   std::string element = pointee(op.getType().getElement(), false), name = nameValue(op.getResult());
   if (op.getMemory() == kernel::Memory::Shared) {
     std::string offset = std::to_string(sharedBytes_);
-    if (!widens() || !kernel::isOfRows(op)) {
+    if (!hasLargeM() || !kernel::isOfRows(op)) {
       assert(sharedBytesOfRow_ == 0 && "what all rows share lies before what each has");
       sharedBytes_ += (count * model_.bytes(element) + 15) / 16 * 16;
     } else {
@@ -258,7 +260,7 @@ void KernelEmitter::emitLocal(kernel::LocalOp op) {
 
 //===-- Products ----------------------------------------------------------------------------------------===//
 
-std::string KernelEmitter::segment(Value value, int64_t length, bool onUnits) {
+std::string KernelEmitter::segment(Value value, int64_t length, bool onTensorCores) {
   auto op = value.getDefiningOp<kernel::RowsOp>();
   auto plus = [](const std::string &base, const std::string &offset) {
     return offset == "0" ? base : base + " + " + offset;
@@ -278,14 +280,14 @@ std::string KernelEmitter::segment(Value value, int64_t length, bool onUnits) {
                             (stride == 1 ? "" : " * " + std::to_string(stride)));
     base = plus(base, offset);
   }
-  bool chunks = onUnits && stride % 4 == 0 && op.getOffset() % 4 == 0;
+  bool aligned = onTensorCores && stride % 4 == 0 && op.getOffset() % 4 == 0;
   std::vector<std::string> arguments = {base, via, std::to_string(stride), std::to_string(length)};
-  if (op.getArray() && isAwaited(*op.getArray()))
-    arguments.push_back("team");
-  return call(chunks ? "dbc::cuda::chunks" : "dbc::cuda::segment", arguments).text;
+  if (op.getArray() && isSynced(*op.getArray()))
+    arguments.push_back("block_group");
+  return call(aligned ? "dbc::cuda::aligned_segment" : "dbc::cuda::segment", arguments).text;
 }
 
-/// "1 chunk", "8 chunks".
+/// "1 slice", "8 slices".
 static std::string counted(int64_t n, StringRef what) {
   return std::to_string(n) + " " + what.str() + (n == 1 ? "" : "s");
 }
@@ -298,24 +300,25 @@ void KernelEmitter::sayHowToAdd(const std::string &words) {
 void KernelEmitter::emitProduct(kernel::ProductOp op) {
   auto weights = program_.find<kernel::WeightsOp>(op.getWeights());
   std::string name = aliases_.at("weights " + op.getWeights().str()).name;
-  int64_t gates = weights.getGates().value_or(1), units = weights.getOut() / gates;
+  int64_t gates = weights.getGates().value_or(1), channels = weights.getOut() / gates;
   std::string number = op.getTile() ? use(op.getTile()).text : "0";
-  std::string tile = op.getTile()
-                         ? call("dbc::cuda::tile_of", {number, std::to_string(gates), std::to_string(units),
-                                                       std::to_string(*weights.getWidth())})
-                               .text
-                         : call("dbc::cuda::all_of", {std::to_string(weights.getOut())}).text;
+  std::string tile =
+      op.getTile() ? call("dbc::cuda::tile_of", {number, std::to_string(gates), std::to_string(channels),
+                                                 std::to_string(*weights.getWidth())})
+                         .text
+                   : call("dbc::cuda::all_of", {std::to_string(weights.getOut())}).text;
   kernel::ContractAttr contract = op.getSums() ? weights.getContractAttr() : kernel::ContractAttr();
   std::string function = op.getTable() ? "product_of_tables" : "product",
               sums = "sums of products run in the order of their inputs";
   std::vector<std::string> arguments = {use(op.getCount()).text};
   if (contract) {
     std::string instruction = kernel::stringifyInstruction(contract.getInstruction()).str();
-    function = "MatrixUnits<" +
-               commas({"dbc::cuda::Math::" + instruction, std::to_string(contract.getChunks()),
-                       std::to_string(contract.getStrips())}) +
-               ">::" + (widens() ? "template " : "") + "product<" + rowsText() + ">";
-    sums = "products on the matrix units (" + instruction + ") in " + counted(contract.getChunks(), "chunk");
+    function = "TensorCores<" +
+               commas({"dbc::cuda::Math::" + instruction, std::to_string(contract.getSlices()),
+                       std::to_string(contract.getNTiles())}) +
+               ">::" + (hasLargeM() ? "template " : "") + "product<" + rowsText() + ">";
+    sums = "products on the tensor cores (" + instruction + ") in " +
+           counted(contract.getSlices(), "split-K slice");
     arguments.insert(arguments.end(), {name, number, tile, use(op.getSums()).text, use(op.getInto()).text});
   } else {
     if (op.getTable())
@@ -338,30 +341,31 @@ void KernelEmitter::emitMultiply(kernel::MultiplyOp op) {
     inputs += length;
   std::vector<std::string> arguments = {row, std::to_string(op.getHeight()), std::to_string(op.getOutputs()),
                                         y, segment(op.getA(), inputs)};
-  for (auto [part, length] : llvm::zip(op.getB(), op.getLengths()))
-    arguments.push_back(segment(part, length));
+  for (auto [slice, length] : llvm::zip(op.getB(), op.getLengths()))
+    arguments.push_back(segment(slice, length));
   out_->line("dbc::cuda::multiply(" + commas(arguments) + ");");
 }
 
 //===-- What is wrong -----------------------------------------------------------------------------------===//
 
-std::string KernelEmitter::fault(Operation *op, const std::string &row,
-                                 const std::vector<std::string> &numbers) {
-  Operation *dealt = op->getParentOp();
-  while (!isa<kernel::ThreadsOp, kernel::WarpsOp>(dealt))
-    dealt = dealt->getParentOp();
+std::string KernelEmitter::recordError(Operation *op, const std::string &row,
+                                       const std::vector<std::string> &numbers) {
+  Operation *mapped = op->getParentOp();
+  while (!isa<kernel::ThreadsOp, kernel::WarpsOp>(mapped))
+    mapped = mapped->getParentOp();
   int loop = 0;
   func_.walk<WalkOrder::PreOrder>([&](Operation *other) {
-    if (other == dealt)
+    if (other == mapped)
       return WalkResult::interrupt();
     loop += isa<kernel::ThreadsOp, kernel::WarpsOp>(other);
     return WalkResult::advance();
   });
-  std::string iteration = use(dealt->getRegion(0).getArgument(0)).text;
-  std::string place = "{" + commas({row, std::to_string(loop), iteration}) + "}";
-  std::vector<std::string> arguments = {"arrays.faults", "launch", std::to_string(model_.check(op)), place};
+  std::string iteration = use(mapped->getRegion(0).getArgument(0)).text;
+  std::string position = "{" + commas({row, std::to_string(loop), iteration}) + "}";
+  std::vector<std::string> arguments = {"arrays.errors", "launch", std::to_string(model_.check(op)),
+                                        position};
   arguments.insert(arguments.end(), numbers.begin(), numbers.end());
-  return "dbc::cuda::fault(" + commas(arguments) + ");";
+  return "dbc::cuda::record_error(" + commas(arguments) + ");";
 }
 
 std::string KernelEmitter::ofOneThread(const Expr &condition) {
@@ -374,7 +378,7 @@ void KernelEmitter::emitCheck(kernel::CheckOp op) {
     numbers.push_back(use(value).text);
   std::string row = numbers.front();
   numbers.erase(numbers.begin());
-  std::string text = fault(op, row, numbers);
+  std::string text = recordError(op, row, numbers);
   body("if (" + ofOneThread(negated(use(op.getCondition()))) + ")", [&] { out_->line(text); });
 }
 
@@ -384,7 +388,7 @@ void KernelEmitter::emitInt(kernel::IntOp op) {
   out_->line("int32_t " + name + " = 0;");
   Expr fails = {"!dbc::cuda::checked_" + intFunction(op.getKind()).str() + "(" + commas({a, b, "&" + name}) +
                 ")"};
-  body("if (" + ofOneThread(fails) + ")", [&] { out_->line(fault(op, row, {a, b})); });
+  body("if (" + ofOneThread(fails) + ")", [&] { out_->line(recordError(op, row, {a, b})); });
 }
 
 } // namespace dbc::codegen

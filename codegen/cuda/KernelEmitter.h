@@ -12,34 +12,34 @@ class KernelEmitter : public FunctionEmitter {
 public:
   KernelEmitter(const ModelNames &model, const Program &program, const DeviceArrays &arrays,
                 kernel::FuncOp func);
-  /// Bytes that a block of threads needs, of global and of shared memory; after emit(). In wide tiles it has
-  /// that many rows.
+  /// Bytes that a block of threads needs, of global and of shared memory; after emit(). In large-M tiles it
+  /// has that many rows.
   int64_t blockScratch() const { return blockScratch_; }
   int64_t sharedBytes() const { return sharedBytes_ + rows() * sharedBytesOfRow_; }
-  int64_t wideSharedBytes() const { return sharedBytes_ + wideRows() * sharedBytesOfRow_; }
+  int64_t largeMSharedBytes() const { return sharedBytes_ + largeMRows() * sharedBytesOfRow_; }
   /// Rows of a block, and tiles.
   int64_t rows() const;
   int64_t tiles() const;
   /// Whether its function and its kernel are templates of the rows of a block: those that its own kernel has,
-  /// and in wide tiles more.
-  bool widens() const { return wideRows() > 0; }
-  int64_t wideRows() const;
-  /// The matrices that matrix units read: its function is given them.
+  /// and in large-M tiles more.
+  bool hasLargeM() const { return largeMRows() > 0; }
+  int64_t largeMRows() const;
+  /// The matrices that tensor cores read: its function is given them.
   std::vector<kernel::WeightsOp> matrices() const;
   /// The loop that may be one launch with the stage in it; null: none. Then its function is a template of the
   /// blocks of threads that share its rows, see dbc/cuda/loops.h, and is given them.
   const DeviceArrays::Loop *loop() const { return arrays_.loopOf(func_); }
-  /// Whether it may find something wrong: then its function is told which launch it is in.
+  /// Whether it may find something wrong: then its function is given the launch it is in.
   bool checks() const;
 
 private:
   std::string arraySource(llvm::StringRef symbol) override;
   std::string arrayType(const Array &array, const std::string &pointer) override;
   bool restricts(llvm::StringRef symbol) override;
-  bool isAwaited(llvm::StringRef symbol) const;
+  bool isSynced(llvm::StringRef symbol) const;
   std::string reading(llvm::StringRef symbol, const std::string &element) override;
   std::string writing(llvm::StringRef symbol, const std::string &element, const std::string &value) override;
-  std::string columnSource(kernel::SpaceOp space, llvm::StringRef column) override;
+  std::string indexArraySource(kernel::IndexSetOp indexSet, llvm::StringRef indexArray) override;
   int64_t strideOf(llvm::StringRef symbol) override { return deviceRowSize(model_, program_, symbol); }
   std::string weightsAlias(kernel::WeightsOp weights, const std::string &name) override;
   Expr orderedRow(kernel::OrderOp op) override;
@@ -55,10 +55,11 @@ private:
   void emitWrite(const std::string &statement) override;
   void emitWarps(kernel::WarpsOp op);
   void emitLanes(kernel::LanesOp op);
-  std::string segment(mlir::Value rows, int64_t length, bool onUnits = false);
+  std::string segment(mlir::Value rows, int64_t length, bool onTensorCores = false);
   /// Rows of a block, as C++ says it.
-  std::string rowsText() const { return widens() ? "kRows" : std::to_string(rows()); }
-  std::string fault(mlir::Operation *op, const std::string &row, const std::vector<std::string> &numbers);
+  std::string rowsText() const { return hasLargeM() ? "kRows" : std::to_string(rows()); }
+  std::string recordError(mlir::Operation *op, const std::string &row,
+                          const std::vector<std::string> &numbers);
   /// `condition`, where one thread alone is to act on it.
   std::string ofOneThread(const Expr &condition);
   void sayHowToAdd(const std::string &words);

@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // Reads sentences as trees, `(label (label word) ..)` a line, and predicts their sentiment with the compiled
-// model: on an NVIDIA card where there is one, else on the CPU. usage: tree_lstm_demo FILE
+// model: on an NVIDIA GPU where there is one, else on the CPU. usage: tree_lstm_demo FILE
 #include "tree_lstm.h"
 #include <algorithm>
 #include <chrono>
@@ -13,7 +13,7 @@
 
 namespace tree_lstm = dbc::models::tree_lstm;
 
-/// A word's number: its place among the words seen so far.
+/// A word's number: its position among the words seen so far.
 int32_t number(const std::string &word) {
   static std::unordered_map<std::string, int32_t> known;
   int32_t last = static_cast<int32_t>(tree_lstm::dims::vocab) - 1;
@@ -75,13 +75,13 @@ int main(int argc, char **argv) {
   if (dbc::Status status = tree_lstm::Model::make(weights, &model); !status.ok())
     return std::fprintf(stderr, "%s\n", status.message.c_str()), 1;
   tree_lstm::Session session(model);
-  dbc::cuda::Model on_card;
-  dbc::Status card = dbc::cuda::Model::make(model, /*device=*/0, &on_card);
-  dbc::cuda::Context context(on_card);
-  if (card.ok())
+  dbc::cuda::Model on_device;
+  dbc::Status device = dbc::cuda::Model::make(model, /*device=*/0, &on_device);
+  dbc::cuda::Context context(on_device);
+  if (device.ok())
     session.raw().compute_on(&context);
   else
-    std::fprintf(stderr, "on the CPU: %s\n", card.message.c_str());
+    std::fprintf(stderr, "on the CPU: %s\n", device.message.c_str());
   run(session, lines, 64, 5); // the first run makes room; later ones allocate nothing
   std::printf("%zu sentences: %.0f a second in batches of 64, %.0f one by one\n", lines.size(),
               run(session, lines, 64, 0), run(session, lines, 1, 0));

@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // Makes sentences as binary trees, one a line in the form of the Stanford Sentiment Treebank, `(label (label
-// word) ..)`, with the shape statistics of its training part: 2 to 52 leaves, median 18; median depth 11.
+// word) ..)`, with the shape statistics of its training set: 2 to 52 leaves, median 18; median depth 11.
 // Words and labels are drawn uniformly.
 //
 // usage: make_trees [COUNT [SEED]]
@@ -24,13 +24,13 @@ public:
   /// Number of leaves: the treebank's quantiles, straight lines between them.
   int leaves() {
     static const struct {
-      double part, leaves;
+      double share, leaves;
     } quantiles[] = {{0, 2}, {0.1, 7}, {0.25, 12}, {0.5, 18}, {0.75, 25}, {0.9, 32}, {0.99, 43}, {1, 52}};
     double u = uniform();
     int i = 0;
-    while (u > quantiles[i + 1].part)
+    while (u > quantiles[i + 1].share)
       ++i;
-    double t = (u - quantiles[i].part) / (quantiles[i + 1].part - quantiles[i].part);
+    double t = (u - quantiles[i].share) / (quantiles[i + 1].share - quantiles[i].share);
     return static_cast<int>(quantiles[i].leaves + t * (quantiles[i + 1].leaves - quantiles[i].leaves) + 0.5);
   }
 

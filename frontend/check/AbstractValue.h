@@ -20,11 +20,11 @@ struct AbstractValue {
   Builtin origin = Builtin::None; ///< softmax, log_softmax, sigmoid: what the value was made by (E1)
   SourceRange originRange;
   size_t ownKey = 0; ///< a key of the cell being checked: its number among the arguments, from 1; else 0
-  const Binding *ownValue = nullptr; ///< the value given to the cell being checked that it is, unchanged
+  const Binding *ownValue = nullptr; ///< the captured argument of the checked cell that it is
   std::optional<Shape> number;       ///< an integer, in dims and the unknowns of frontend/check/Descent.h
   std::shared_ptr<const AbstractValue> element; ///< of a list; null for `[]`
   SourceRange ends; ///< of a list: the `while` that its length depends on; invalid where it is structural
-  std::vector<AbstractValue> parts; ///< of a tuple or record
+  std::vector<AbstractValue> elements; ///< of a tuple or record
 
   void mark(SourceRange range, const std::string &text) {
     if (computed)
@@ -57,8 +57,8 @@ inline AbstractValue either(const AbstractValue &a, const AbstractValue &b) {
     result.element = std::make_shared<AbstractValue>(either(*a.element, *b.element));
   else if (b.element) // a is `[]`
     result.element = b.element;
-  for (size_t i = 0; i < result.parts.size() && i < b.parts.size(); ++i)
-    result.parts[i] = either(a.parts[i], b.parts[i]);
+  for (size_t i = 0; i < result.elements.size() && i < b.elements.size(); ++i)
+    result.elements[i] = either(a.elements[i], b.elements[i]);
   return result;
 }
 
@@ -70,8 +70,8 @@ inline void markAll(AbstractValue &value, const AbstractValue &why) {
     markAll(element, why);
     value.element = std::make_shared<AbstractValue>(element);
   }
-  for (AbstractValue &part : value.parts)
-    markAll(part, why);
+  for (AbstractValue &element : value.elements)
+    markAll(element, why);
 }
 
 /// Two values with the same key are the same to every check.
@@ -88,9 +88,9 @@ inline void appendKey(const AbstractValue &value, std::string &key) {
     key += '[';
     appendKey(*value.element, key);
   }
-  for (const AbstractValue &part : value.parts) {
+  for (const AbstractValue &element : value.elements) {
     key += '(';
-    appendKey(part, key);
+    appendKey(element, key);
   }
 }
 

@@ -8,7 +8,7 @@ namespace dbc::frontend {
 const Type *BranchTyper::inferIf(IfExpr &expr) {
   infer(*expr.condition);
   if (expr.condition->type->isTensor()) {
-    coercion_.settle(*expr.condition);
+    coercion_.resolve(*expr.condition);
     error(expr.condition->range,
           "the condition " + quote(*expr.condition) + " is " + quote(expr.condition->type) +
               "; `if` asks one `bool`",
@@ -31,7 +31,7 @@ const Type *BranchTyper::inferMatch(MatchExpr &expr) {
                   "`match` takes a node, but " + quote(*expr.subject) + " is " + quote(subject), "T6");
   const DataInfo &data = *subject->data;
   expr.resolved = data.decl->resolved;
-  std::vector<Block *> bodies;
+  std::vector<CodeBlock *> bodies;
   std::map<std::string, const MatchArm *> seen;
   const MatchArm *wildcard = nullptr;
   bool allKnown = true;
@@ -109,10 +109,10 @@ void BranchTyper::checkExhaustive(const MatchExpr &expr, const DataInfo &data) {
       .hint("add what is missing, or `_ => ..`");
 }
 
-const Type *BranchTyper::unifyArms(const std::vector<Block *> &arms, const char *what) {
+const Type *BranchTyper::unifyArms(const std::vector<CodeBlock *> &arms, const char *what) {
   const Type *type = nullptr;
   const Expr *first = nullptr;
-  for (Block *arm : arms) {
+  for (CodeBlock *arm : arms) {
     const Expr &result = *arm->result;
     if (result.type->isError())
       continue;
@@ -140,9 +140,9 @@ const Type *BranchTyper::unifyArms(const std::vector<Block *> &arms, const char 
   }
   if (!type)
     return fail();
-  // A literal beside an index is one too if it fits at every size, else both are ints.
+  // A literal beside an index is one too if it is assignable at every size, else both are ints.
   if (type->isScalar(Scalar::Index))
-    for (Block *arm : arms) {
+    for (CodeBlock *arm : arms) {
       std::optional<Shape> literal = CheckedProgram::asShape(*arm->result);
       if (arm->result->type->isScalar(Scalar::IntLiteral) &&
           !(literal && literal->provenNonNegative() &&
@@ -151,7 +151,7 @@ const Type *BranchTyper::unifyArms(const std::vector<Block *> &arms, const char 
       if (!type->isScalar(Scalar::Index))
         break;
     }
-  for (Block *arm : arms)
+  for (CodeBlock *arm : arms)
     coercion_.coerce(*arm->result, type);
   return type;
 }

@@ -18,7 +18,7 @@ private:
   void bindArm(MatchArm &arm, const ConstructorInfo &constructor);
   void checkExhaustive(const MatchExpr &expr, const DataInfo &data);
   /// One type for all arms; reports the first that does not agree.
-  const Type *unifyArms(const std::vector<Block *> &arms, const char *what);
+  const Type *unifyArms(const std::vector<CodeBlock *> &arms, const char *what);
 };
 
 } // namespace dbc::frontend

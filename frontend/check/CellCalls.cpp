@@ -8,12 +8,12 @@ namespace dbc::frontend {
 
 void CellCalls::add(const FuncInfo &caller, const FuncInfo &callee, const CallExpr &expr,
                     const std::vector<AbstractValue> &args) {
-  GivenCall &given = givenCalls_.emplace_back();
-  given.caller = &caller;
-  given.callee = &callee;
+  CapturingCall &call = capturingCalls_.emplace_back();
+  call.caller = &caller;
+  call.callee = &callee;
   for (size_t i = 0; i < args.size(); ++i) {
-    given.values.push_back(args[i].ownValue);
-    given.ranges.push_back(expr.args[i]->range);
+    call.values.push_back(args[i].ownValue);
+    call.ranges.push_back(expr.args[i]->range);
   }
 }
 
@@ -45,27 +45,27 @@ void CellCalls::reportChangingLists(const Descent &descent) {
   InvariantParameters invariants;
   std::map<const Binding *, unsigned> numbers;
   std::set<const FuncInfo *> callees;
-  for (const GivenCall &call : givenCalls_) {
+  for (const CapturingCall &call : capturingCalls_) {
     if (!callees.insert(call.callee).second)
       continue;
     for (const Binding *parameter : call.callee->arguments)
       if (!parameter->type->isKey())
         numbers[parameter] = invariants.add(callees.size());
   }
-  auto isInside = [&](const GivenCall &call) { return descent.inOneRecursion(call.caller, call.callee); };
-  for (const GivenCall &call : givenCalls_)
+  auto isInside = [&](const CapturingCall &call) { return descent.inOneRecursion(call.caller, call.callee); };
+  for (const CapturingCall &call : capturingCalls_)
     for (size_t i = 0; isInside(call) && i < call.values.size(); ++i) {
       const Binding *parameter = call.callee->arguments[i];
       if (parameter->type->isKey())
         continue;
       if (call.values[i])
-        invariants.handOn(numbers[call.values[i]], numbers[parameter]);
+        invariants.pass(numbers[call.values[i]], numbers[parameter]);
       else
         invariants.change(numbers[parameter]);
     }
   invariants.finish();
   std::set<std::pair<uint32_t, uint32_t>> reported; // a call may be met by several ways
-  for (const GivenCall &call : givenCalls_)
+  for (const CapturingCall &call : capturingCalls_)
     for (size_t i = 0; isInside(call) && i < call.values.size(); ++i) {
       const Binding *parameter = call.callee->arguments[i];
       SourceRange range = call.ranges[i];

@@ -7,7 +7,7 @@
 
 namespace dbc::frontend {
 
-/// Calls of cells in cells, by what they are given: a cell may need itself (C3), a list may change along a
+/// Calls of cells in cells, by what they pass: a cell may need itself (C3), a list may change along a
 /// recursion (C6).
 class CellCalls : CheckerBase {
 public:
@@ -19,7 +19,7 @@ public:
   void addOwn(const FuncInfo &caller, const FuncInfo &callee, SourceRange range) {
     ownCalls_[&caller].push_back({&callee, range});
   }
-  /// After all calls are told: remarks cells that may need themselves by way of others.
+  /// After all calls are added: remarks cells that may need themselves by way of others.
   void remarkOwnCycles();
   /// Reports values that change along a recursion and hold lists.
   void reportChangingLists(const Descent &descent);
@@ -30,13 +30,13 @@ private:
     SourceRange range;
   };
   /// Of each argument the caller's own value that it is, or null, and where it is.
-  struct GivenCall {
+  struct CapturingCall {
     const FuncInfo *caller, *callee;
     std::vector<const Binding *> values;
     std::vector<SourceRange> ranges;
   };
   std::map<const FuncInfo *, std::vector<OwnCall>> ownCalls_;
-  std::vector<GivenCall> givenCalls_;
+  std::vector<CapturingCall> capturingCalls_;
 };
 
 } // namespace dbc::frontend

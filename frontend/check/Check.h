@@ -25,7 +25,7 @@ struct Program;
 ///
 /// Where what is annotated:
 ///   Expr::type           of every expression; one that names no value (callee, module, layer function) has
-///                        none. A number literal has the type its place asks.
+///                        none. A number literal has the type its context asks.
 ///   NameExpr, TypeExpr   resolved: the Binding of the name
 ///   MemberExpr           resolved: Field (of node or record), Param / Const / Func (of a layer or module)
 ///   CallExpr             resolved: a Call

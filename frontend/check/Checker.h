@@ -15,7 +15,7 @@ namespace dbc::frontend {
 ///   Scopes                    what names mean, and which are used
 ///   Collector, Declarations   what the files declare
 ///   ShapeResolver, TypeResolver, DimInference   extents and types as written; dims from what is given
-///   TypeRules, Coercion       how types relate; expressions take the type that their place asks
+///   TypeRules, Coercion       how types relate; expressions take the type that their context asks
 ///   ExpressionTyper           the types of expressions, by a class for each kind: those called ..Typer
 ///   FunctionChecker           signatures and bodies
 ///   Sizes, Expansion          what becomes far larger than its text

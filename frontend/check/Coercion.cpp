@@ -3,7 +3,7 @@
 
 namespace dbc::frontend {
 
-void Coercion::settle(Expr &expr) {
+void Coercion::resolve(Expr &expr) {
   if (expr.type && TypeRules::hasLiteral(expr.type))
     push(expr, rules_.defaulted(expr.type));
 }
@@ -12,17 +12,17 @@ bool Coercion::coerce(Expr &expr, const Type *type) {
   if (!expr.type || !type || !TypeRules::assignable(expr.type, type))
     return false;
   if (type->isError())
-    settle(expr);
+    resolve(expr);
   else
     push(expr, type);
   return true;
 }
 
-bool Coercion::require(Expr &expr, const Type *type, const std::string &place, SourceRange declared) {
+bool Coercion::require(Expr &expr, const Type *type, const std::string &asker, SourceRange declared) {
   if (coerce(expr, type))
     return true;
-  settle(expr);
-  Diagnostic &diagnostic = reportMismatch(expr, type, place);
+  resolve(expr);
+  Diagnostic &diagnostic = reportMismatch(expr, type, asker);
   if (declared.valid())
     diagnostic.note(declared, "declared here");
   return false;
@@ -67,7 +67,7 @@ void Coercion::push(Expr &expr, const Type *type) {
   case Expr::Kind::Tuple: {
     auto &tuple = static_cast<TupleExpr &>(expr);
     for (size_t i = 0; i < tuple.elements.size(); ++i)
-      push(*tuple.elements[i], type->parts[i]);
+      push(*tuple.elements[i], type->elements[i]);
     return;
   }
   case Expr::Kind::Join:
@@ -94,8 +94,8 @@ void Coercion::push(Expr &expr, const Type *type) {
   }
 }
 
-void Coercion::pushScalar(Expr &part, const Type *whole) {
-  push(part, rules_.withScalar(part.type, whole->scalar, whole->bound));
+void Coercion::pushScalar(Expr &operand, const Type *whole) {
+  push(operand, rules_.withScalar(operand.type, whole->scalar, whole->bound));
 }
 
 void Coercion::pushUnary(UnaryExpr &expr, const Type *type) {
@@ -140,7 +140,7 @@ void Coercion::pushCall(CallExpr &expr, const Type *type) {
     return push(*expr.args[0], type);
   if (builtin == Builtin::Zip) {
     for (size_t i = 0; i < expr.args.size(); ++i)
-      push(*expr.args[i], types_.list(type->element->parts[i]));
+      push(*expr.args[i], types_.list(type->element->elements[i]));
     return;
   }
   for (ExprPtr &arg : expr.args) {
@@ -174,10 +174,10 @@ void Coercion::untypedList(Expr &expr) {
   expr.type = fail();
 }
 
-Diagnostic &Coercion::reportMismatch(const Expr &expr, const Type *type, const std::string &place) {
+Diagnostic &Coercion::reportMismatch(const Expr &expr, const Type *type, const std::string &asker) {
   Diagnostic &diagnostic = error(expr.range,
                                  quote(expr) + " is " + quote(expr.type ? expr.type : types_.error()) +
-                                     ", but " + place + " " + quote(type),
+                                     ", but " + asker + " " + quote(type),
                                  ruleFor(expr.type, type));
   reporter_.noteNamesakes(diagnostic, expr.type, type);
   diagnostic.hint(hintFor(expr, expr.type, type));

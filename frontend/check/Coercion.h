@@ -7,21 +7,21 @@
 
 namespace dbc::frontend {
 
-/// Gives expressions the type that their place asks, and reports those that cannot have it (T4).
+/// Gives expressions the type that their context asks, and reports those that cannot have it (T4).
 class Coercion : CheckerBase {
 public:
   Coercion(CheckedProgram &out, Reporter &reporter, ShapeResolver &shapes, TypeRules &rules)
       : CheckerBase(out, reporter), shapes_(shapes), rules_(rules) {}
 
-  /// Gives literals inside the expression the type that its place asks.
+  /// Gives literals inside the expression the type that its context asks.
   void push(Expr &expr, const Type *type);
-  /// Literals that no place asked become int or f32.
-  void settle(Expr &expr);
+  /// Literals that no context asked become int or f32.
+  void resolve(Expr &expr);
   /// Pushes the type if the expression is assignable to it, else gives false.
   bool coerce(Expr &expr, const Type *type);
-  /// coerce, or report: "`e` is .., but `place` ..", and where that was declared.
-  bool require(Expr &expr, const Type *type, const std::string &place, SourceRange declared = {});
-  Diagnostic &reportMismatch(const Expr &expr, const Type *type, const std::string &place);
+  /// coerce, or report: "`e` is .., but `asker` ..", and where that was declared.
+  bool require(Expr &expr, const Type *type, const std::string &asker, SourceRange declared = {});
+  Diagnostic &reportMismatch(const Expr &expr, const Type *type, const std::string &asker);
   /// The rule of the language that two types break.
   static std::string ruleFor(const Type *a, const Type *b);
   /// How to make the one type of the other, or "".
@@ -30,14 +30,14 @@ public:
   bool refuseLayer(const Expr &expr);
 
 private:
-  void pushBlock(Block &block, const Type *type) { push(*block.result, type); }
+  void pushBlock(CodeBlock &block, const Type *type) { push(*block.result, type); }
   void pushIndex(Expr &expr, const Type *type);
   void pushUnary(UnaryExpr &expr, const Type *type);
   void pushBinary(BinaryExpr &expr, const Type *type);
   void pushCall(CallExpr &expr, const Type *type);
-  /// Into a part of an expression that has the shape of its own, the scalar of the whole.
-  void pushScalar(Expr &part, const Type *whole);
-  /// Reports a `[]` whose place asks for no type.
+  /// Into an operand of an expression that has the shape of its own, the scalar of the whole.
+  void pushScalar(Expr &operand, const Type *whole);
+  /// Reports a `[]` whose context asks for no type.
   void untypedList(Expr &expr);
 
   ShapeResolver &shapes_;

@@ -79,7 +79,7 @@ void Declarations::resolveData(DataDecl &decl) {
         error(field.name.range, "`" + built.name + "` has two fields `" + field.name.text + "`", "N1")
             .note(built.fields[twice].range, "first declared here");
       built.fields.push_back({field.name.text, field.name.range,
-                              resolver_.resolve(*field.annotation, TypeResolver::Place::Field)});
+                              resolver_.resolve(*field.annotation, TypeResolver::Context::Field)});
     }
     info.constructors.push_back(std::move(built));
   }
@@ -87,7 +87,7 @@ void Declarations::resolveData(DataDecl &decl) {
 
 void Declarations::resolveRecord(RecordDecl &decl) {
   RecordInfo &info = collector_.infoOf(decl);
-  std::vector<const Type *> places;
+  std::vector<const Type *> fieldTypes;
   if (decl.fields.empty())
     error(decl.name.range, "record `" + info.name + "` has no fields", "T5");
   for (Field &field : decl.fields) {
@@ -95,22 +95,22 @@ void Declarations::resolveRecord(RecordDecl &decl) {
     if (twice >= 0)
       error(field.name.range, "`" + info.name + "` has two fields `" + field.name.text + "`", "N1")
           .note(info.fields[twice].range, "first declared here");
-    const Type *type = resolver_.resolve(*field.annotation, TypeResolver::Place::Other);
+    const Type *type = resolver_.resolve(*field.annotation, TypeResolver::Context::Other);
     info.fields.push_back({field.name.text, field.name.range, type});
-    places.push_back(type);
+    fieldTypes.push_back(type);
   }
-  dims_.checkInferable(info.dims, places, "record `" + info.name + "`");
+  dims_.checkInferable(info.dims, fieldTypes, "record `" + info.name + "`");
 }
 
 void Declarations::resolveParam(Binding &binding) {
   if (auto *decl = binding.decl->as<ConstDecl>()) {
     if (!decl->annotation)
       return;
-    binding.type = resolver_.resolve(*decl->annotation, TypeResolver::Place::Const);
+    binding.type = resolver_.resolve(*decl->annotation, TypeResolver::Context::Const);
     return;
   }
   auto *decl = static_cast<const ParamDecl *>(binding.decl);
-  binding.type = resolver_.resolve(*decl->annotation, TypeResolver::Place::Param);
+  binding.type = resolver_.resolve(*decl->annotation, TypeResolver::Context::Param);
   if (decl->init)
     checkInit(binding, *decl->init);
 }

@@ -27,7 +27,7 @@ public:
   /// A call inside the body of a cell: what is known of the keys given.
   void call(const FuncInfo &caller, const FuncInfo &callee, SourceRange range,
             const std::vector<AbstractValue> &keys);
-  /// After all calls are told: finds the recursions.
+  /// After all calls are added: finds the recursions.
   void finish();
   /// Remarks a call of each recursion over numbers that does not end for all that is known.
   void report(DiagnosticEngine &diags) const;

@@ -31,8 +31,8 @@ void DimInference::match(const Type *declared, const Type *actual, const std::se
     match(declared->element, actual->element, dims, map);
     break;
   case Type::Kind::Tuple:
-    for (size_t i = 0; i < declared->parts.size() && i < actual->parts.size(); ++i)
-      match(declared->parts[i], actual->parts[i], dims, map);
+    for (size_t i = 0; i < declared->elements.size() && i < actual->elements.size(); ++i)
+      match(declared->elements[i], actual->elements[i], dims, map);
     break;
   default:
     break;
@@ -40,10 +40,10 @@ void DimInference::match(const Type *declared, const Type *actual, const std::se
 }
 
 void DimInference::checkInferable(const std::vector<const DimVar *> &dims,
-                                  const std::vector<const Type *> &places, const std::string &what) {
+                                  const std::vector<const Type *> &types, const std::string &what) {
   std::set<const DimVar *> own(dims.begin(), dims.end());
   DimMap found;
-  for (const Type *type : places)
+  for (const Type *type : types)
     match(type, type, own, found);
   for (const DimVar *dim : dims)
     if (!found.count(dim)) {

@@ -15,7 +15,7 @@ public:
   static void match(const Type *declared, const Type *actual, const std::set<const DimVar *> &dims,
                     DimMap &map);
   /// Reports dims of a fn or record that no part of it shows alone as an extent.
-  void checkInferable(const std::vector<const DimVar *> &dims, const std::vector<const Type *> &places,
+  void checkInferable(const std::vector<const DimVar *> &dims, const std::vector<const Type *> &types,
                       const std::string &what);
   /// Reports dims that `map` lacks, and gives false.
   bool requireAll(const std::vector<const DimVar *> &dims, const DimMap &map, SourceRange range,

@@ -57,16 +57,16 @@ const Type *ExpressionTyper::inferKind(Expr &expr) {
 }
 
 const Type *ExpressionTyper::inferTuple(TupleExpr &expr) {
-  std::vector<const Type *> parts;
+  std::vector<const Type *> elements;
   bool fine = true;
   for (ExprPtr &element : expr.elements) {
-    parts.push_back(infer(*element));
-    fine &= coercion_.refuseLayer(*element) && !parts.back()->isError();
+    elements.push_back(infer(*element));
+    fine &= coercion_.refuseLayer(*element) && !elements.back()->isError();
   }
-  return fine ? types_.tuple(std::move(parts)) : fail();
+  return fine ? types_.tuple(std::move(elements)) : fail();
 }
 
-const Type *ExpressionTyper::inferBlock(Block &block) {
+const Type *ExpressionTyper::inferBlock(CodeBlock &block) {
   size_t mark = scopes_.mark();
   for (Let &let : block.lets)
     inferLet(let);
@@ -84,21 +84,21 @@ static void collectNames(const Pattern &pattern, std::vector<const Ident *> &nam
 
 void ExpressionTyper::inferLet(Let &let) {
   const Expr *outerValue = std::exchange(splitValue_, nullptr);
-  size_t outerParts = std::exchange(splitParts_, 0);
+  size_t outerSlices = std::exchange(splitSlices_, 0);
   if (let.pattern->kind == Pattern::Kind::Tuple) {
     splitValue_ = let.value.get();
-    splitParts_ = let.pattern->elements.size();
+    splitSlices_ = let.pattern->elements.size();
   }
   infer(*let.value);
   splitValue_ = outerValue;
-  splitParts_ = outerParts;
+  splitSlices_ = outerSlices;
 
   const Type *type = let.value->type;
   if (let.annotation) {
-    type = resolver_.resolveBounded(*let.annotation, TypeResolver::Place::Other);
+    type = resolver_.resolveBounded(*let.annotation, TypeResolver::Context::Other);
     coercion_.require(*let.value, type, quote(let.pattern->range) + " is declared");
   } else {
-    coercion_.settle(*let.value);
+    coercion_.resolve(*let.value);
     type = let.value->type;
   }
   if (!coercion_.refuseLayer(*let.value))

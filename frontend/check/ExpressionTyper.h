@@ -16,8 +16,8 @@ public:
   ExpressionTyper(const TypingContext &context, TypeResolver &resolver, Sizes &sizes);
 
   const Type *infer(Expr &expr) override;
-  const Type *inferBlock(Block &block) override;
-  size_t partsAsked(const Expr &expr) const override { return &expr == splitValue_ ? splitParts_ : 0; }
+  const Type *inferBlock(CodeBlock &block) override;
+  size_t slicesAsked(const Expr &expr) const override { return &expr == splitValue_ ? splitSlices_ : 0; }
 
 private:
   const Type *inferKind(Expr &expr);
@@ -38,7 +38,7 @@ private:
 
   // Of the `let` whose value is inferred.
   const Expr *splitValue_ = nullptr; ///< its value, if its pattern is a tuple; else null
-  size_t splitParts_ = 0;            ///< of that pattern
+  size_t splitSlices_ = 0;           ///< of that pattern
 };
 
 } // namespace dbc::frontend

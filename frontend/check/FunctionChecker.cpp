@@ -5,7 +5,7 @@ namespace dbc::frontend {
 
 void FunctionChecker::resolveSignature(FuncInfo &func) {
   auto *decl = const_cast<FuncDecl *>(func.decl);
-  std::vector<const Type *> places;
+  std::vector<const Type *> argumentTypes;
   for (size_t i = 0; i < decl->args.size(); ++i) {
     FuncArg &arg = decl->args[i];
     Binding *binding = scopes_.newBinding(Binding::Kind::Local, arg.name);
@@ -18,8 +18,8 @@ void FunctionChecker::resolveSignature(FuncInfo &func) {
     if (arg.ranged())
       binding->type = typeOfRange(func, arg);
     else
-      binding->type = resolver_.resolveBounded(*arg.annotation, TypeResolver::Place::Argument);
-    places.push_back(binding->type);
+      binding->type = resolver_.resolveBounded(*arg.annotation, TypeResolver::Context::Argument);
+    argumentTypes.push_back(binding->type);
     arg.resolved = binding;
     func.arguments.push_back(binding);
     scopes_.watch(binding, "parameter");
@@ -27,7 +27,7 @@ void FunctionChecker::resolveSignature(FuncInfo &func) {
       error(arg.range, "`" + arg.name.text + "` states a range; only keys of cells do", "C2")
           .hint("write `" + arg.name.text + ": int`");
   }
-  dims_.checkInferable(func.dims, places, "`" + func.name + "`");
+  dims_.checkInferable(func.dims, argumentTypes, "`" + func.name + "`");
   resolveResult(func);
   if (decl->funcKind == FuncDecl::FuncKind::Cell)
     checkCellArguments(func);
@@ -66,13 +66,13 @@ void FunctionChecker::resolveResult(FuncInfo &func) {
     func.result = types_.f32();
     return;
   }
-  func.result = resolver_.resolveBounded(*decl->result, TypeResolver::Place::Other);
+  func.result = resolver_.resolveBounded(*decl->result, TypeResolver::Context::Other);
   const Type *result = func.result;
   if (loss && !result->isError() && !result->isScalar(Scalar::F32) &&
-      !(result->isTuple() && result->parts[0]->isScalar(Scalar::F32)))
+      !(result->isTuple() && result->elements[0]->isScalar(Scalar::F32)))
     error(decl->result->range,
           "loss `" + func.name + "` gives " + quote(result) +
-              "; the first part of a loss's tuple is its `f32`",
+              "; the first element of a loss's tuple is its `f32`",
           "G3")
         .hint("write `-> (f32, ..)`, or no type at all");
   if (decl->funcKind == FuncDecl::FuncKind::Cell && holdsNode(result))
@@ -116,20 +116,21 @@ void FunctionChecker::checkBody(FuncInfo &func) {
     if (decl->measure)
       requireInteger(*decl->measure, "a measure is");
     inference_.inferBlock(decl->body);
-    const std::string place = std::string(spelling(decl->funcKind)) + " `" + func.name + "` gives";
+    const std::string asker = std::string(spelling(decl->funcKind)) + " `" + func.name + "` gives";
     const Expr &gives = *decl->body.result;
-    if (!decl->result && gives.type && gives.type->isTuple() && gives.type->parts[0]->isScalar(Scalar::F32))
-      coercion_.reportMismatch(gives, func.result, place)
+    if (!decl->result && gives.type && gives.type->isTuple() &&
+        gives.type->elements[0]->isScalar(Scalar::F32))
+      coercion_.reportMismatch(gives, func.result, asker)
           .hint("what a loss gives beside its number stands in its type: `-> " + gives.type->str() + "`");
     else
-      coercion_.require(*decl->body.result, func.result, place,
+      coercion_.require(*decl->body.result, func.result, asker,
                         decl->result ? decl->result->range : SourceRange());
   });
 }
 
-void FunctionChecker::requireInteger(Expr &expr, const std::string &place) {
+void FunctionChecker::requireInteger(Expr &expr, const std::string &asker) {
   infer(expr);
-  coercion_.require(expr, types_.integer(), place);
+  coercion_.require(expr, types_.integer(), asker);
 }
 
 } // namespace dbc::frontend

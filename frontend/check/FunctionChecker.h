@@ -22,7 +22,7 @@ private:
   const Type *typeOfRange(const FuncInfo &func, FuncArg &arg);
   void resolveResult(FuncInfo &func);
   void checkCellArguments(const FuncInfo &func);
-  void requireInteger(Expr &expr, const std::string &place);
+  void requireInteger(Expr &expr, const std::string &asker);
 
   TypeResolver &resolver_;
 };

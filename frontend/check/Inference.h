@@ -6,18 +6,18 @@
 
 namespace dbc::frontend {
 
-/// The typing of any expression, for the classes that each type one kind: these ask it for the types of the
-/// parts.
+/// The typing of any expression, for the classes that each type one kind: these ask it for the types of what
+/// it is made of.
 class Inference {
 public:
   virtual ~Inference() = default;
 
-  /// Finds the type of an expression and annotates the whole of it; literals keep theirs until a place asks
+  /// Finds the type of an expression and annotates the whole of it; literals keep theirs until a context asks
   /// for one (Coercion). Reports what is wrong; the type is then the error type.
   virtual const Type *infer(Expr &expr) = 0;
-  virtual const Type *inferBlock(Block &block) = 0;
-  /// Into how many parts the `let` whose value this expression is takes it apart; 0 if none does.
-  virtual size_t partsAsked(const Expr &expr) const = 0;
+  virtual const Type *inferBlock(CodeBlock &block) = 0;
+  /// Into how many slices the `let` whose value this expression is takes it apart; 0 if none does.
+  virtual size_t slicesAsked(const Expr &expr) const = 0;
 };
 
 } // namespace dbc::frontend

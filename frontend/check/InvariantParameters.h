@@ -8,8 +8,8 @@
 
 namespace dbc::frontend {
 
-/// Which values that cells of one recursion are given stay the same in all of it (LANGUAGE C4): those that
-/// every call inside hands on, from one parameter to another. On `dyn` it is GivenValues in
+/// Which captured arguments of the cells of one recursion are loop-invariant parameters (LANGUAGE C4): every
+/// call inside passes them on, from one parameter to another. On `dyn` it is CapturedValues in
 /// ir/Dyn/Recursion.h.
 class InvariantParameters {
 public:
@@ -20,15 +20,15 @@ public:
     changed_.push_back(false);
     return same_.size() - 1;
   }
-  /// A call gives parameter `to` what its caller was given as `from`.
-  void handOn(unsigned from, unsigned to) { same_[find(from)] = find(to); }
-  /// A call gives parameter `to` something else.
+  /// A call passes its caller's parameter `from` as `to`.
+  void pass(unsigned from, unsigned to) { same_[find(from)] = find(to); }
+  /// A call passes something else as `to`.
   void change(unsigned to) { changes_.push_back(to); }
-  /// After all calls are told.
+  /// After all calls are added.
   void finish() {
     for (unsigned to : changes_)
       changed_[find(to)] = true;
-    // Two parameters of one cell that are handed on as each other take turns.
+    // Two parameters of one cell that calls pass as each other swap: neither is invariant.
     std::set<std::pair<unsigned, unsigned>> seen;
     for (unsigned n = 0; n < same_.size(); ++n)
       if (!seen.insert({cells_[n], find(n)}).second)

@@ -17,7 +17,7 @@ bool Operands::requireNumber(const Expr &expr, const std::string &what) {
     diagnostic.hint("go through the list: `map(x in xs) ..`, or reduce it: `sum(x in xs) ..`");
   if (expr.type->isRecord())
     diagnostic.hint(
-        "take one of its parts: `" +
+        "take one of its fields: `" +
         std::string(expr.type->record->fields.empty() ? "x" : "." + expr.type->record->fields[0].name) + "`");
   return false;
 }
@@ -57,7 +57,7 @@ std::optional<Scalar> Operands::commonScalar(const std::vector<Expr *> &operands
     if (!both) {
       const Expr *whole =
           common->scalar == Scalar::F32 || common->scalar == Scalar::FloatLiteral ? operand : from;
-      coercion_.settle(*operand);
+      coercion_.resolve(*operand);
       Diagnostic &diagnostic = error(range,
                                      what + " meets " + quote(rules_.defaulted(common)) + " and " +
                                          quote(rules_.defaulted(scalar)) + "; nothing converts by itself",

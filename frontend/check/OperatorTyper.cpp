@@ -24,8 +24,8 @@ const Type *OperatorTyper::inferBinary(BinaryExpr &expr) {
   infer(*expr.lhs);
   infer(*expr.rhs);
   if (expr.lhs->type->isError() || expr.rhs->type->isError()) {
-    coercion_.settle(*expr.lhs);
-    coercion_.settle(*expr.rhs);
+    coercion_.resolve(*expr.lhs);
+    coercion_.resolve(*expr.rhs);
     return fail();
   }
   switch (expr.op) {
@@ -73,8 +73,8 @@ const Type *OperatorTyper::inferComparison(BinaryExpr &expr) {
                rhs->scalar == Scalar::Bool;
   if (!bools && !operands_.commonScalar({expr.lhs.get(), expr.rhs.get()}, expr.opRange, what))
     return fail();
-  coercion_.settle(*expr.lhs);
-  coercion_.settle(*expr.rhs);
+  coercion_.resolve(*expr.lhs);
+  coercion_.resolve(*expr.rhs);
   auto extents = operands_.broadcast({expr.lhs.get(), expr.rhs.get()}, expr.opRange, what);
   return extents ? types_.boolean(*extents) : fail();
 }
@@ -86,14 +86,14 @@ const Type *OperatorTyper::inferArithmetic(BinaryExpr &expr) {
   if (!scalar)
     return fail();
   if (expr.op == Op::Div && *scalar == Scalar::Int) {
-    coercion_.settle(*expr.lhs);
-    coercion_.settle(*expr.rhs);
+    coercion_.resolve(*expr.lhs);
+    coercion_.resolve(*expr.rhs);
     return refuseOperands({expr.lhs.get(), expr.rhs.get()}, expr.opRange, "`/` on ints", "T4",
                           "`div(a, b)` floors; `f32(a) / f32(b)` divides");
   }
   if (expr.op == Op::Mod && (*scalar == Scalar::F32 || *scalar == Scalar::FloatLiteral)) {
-    coercion_.settle(*expr.lhs);
-    coercion_.settle(*expr.rhs);
+    coercion_.resolve(*expr.lhs);
+    coercion_.resolve(*expr.rhs);
     return refuseOperands({expr.lhs.get(), expr.rhs.get()}, expr.opRange, "`%` takes ints", "T4");
   }
   auto extents = operands_.broadcast({expr.lhs.get(), expr.rhs.get()}, expr.opRange, what);
@@ -102,14 +102,14 @@ const Type *OperatorTyper::inferArithmetic(BinaryExpr &expr) {
 
 const Type *OperatorTyper::inferAppend(BinaryExpr &expr) {
   Expr *operands[] = {expr.lhs.get(), expr.rhs.get()};
-  auto settleBoth = [&] {
+  auto resolveBoth = [&] {
     for (Expr *operand : operands)
-      coercion_.settle(*operand);
+      coercion_.resolve(*operand);
   };
   for (Expr *operand : operands) {
     if (operand->type->isList())
       continue;
-    settleBoth();
+    resolveBoth();
     Diagnostic &diagnostic = error(
         operand->range, "`++` joins lists, but " + quote(*operand) + " is " + quote(operand->type), "L3");
     if (operand->type->isNumber())
@@ -120,7 +120,7 @@ const Type *OperatorTyper::inferAppend(BinaryExpr &expr) {
     return fail();
   const Type *type = rules_.unify(operands[0]->type, operands[1]->type);
   if (!type) {
-    settleBoth();
+    resolveBoth();
     return refuseOperands({operands[0], operands[1]}, expr.opRange,
                           "`++` joins lists of one type, but these are " + quote(operands[0]->type) +
                               " and " + quote(operands[1]->type),
@@ -134,7 +134,7 @@ const Type *OperatorTyper::inferAppend(BinaryExpr &expr) {
 const Type *OperatorTyper::inferMatMul(BinaryExpr &expr) {
   Expr *operands[] = {expr.lhs.get(), expr.rhs.get()};
   for (Expr *operand : operands) {
-    coercion_.settle(*operand);
+    coercion_.resolve(*operand);
     if (!operands_.requireNumber(*operand, "`@`"))
       return fail();
     if (!operand->type->isTensor())
@@ -189,7 +189,7 @@ const Type *OperatorTyper::inferJoin(JoinExpr &expr) {
     if (type->isError()) {
       fine = false;
     } else if (!type->isNumber()) {
-      coercion_.settle(*element);
+      coercion_.resolve(*element);
       return refuse(
           element->range, "`[..]` joins tensors, but " + quote(*element) + " is " + quote(type), "T3",
           type->isList()
@@ -205,8 +205,8 @@ const Type *OperatorTyper::inferJoin(JoinExpr &expr) {
     const Type *type = element->type;
     auto both = TypeRules::unifyScalars(common, types_.number(type->scalar, {}, type->bound));
     if (!both) {
-      coercion_.settle(*expr.elements[0]);
-      coercion_.settle(*element);
+      coercion_.resolve(*expr.elements[0]);
+      coercion_.resolve(*element);
       return refuseOperands({expr.elements[0].get(), element.get()}, element->range,
                             "`[..]` joins " + quote(rules_.defaulted(common)) + " and " +
                                 quote(types_.number(element->type->scalar, {}, type->bound)) +
@@ -241,8 +241,8 @@ const Type *OperatorTyper::inferJoin(JoinExpr &expr) {
 
 const Type *OperatorTyper::inferJoinRank1(JoinExpr &expr, const Type *element) {
   Shape length;
-  for (ExprPtr &part : expr.elements)
-    length = length + (part->type->isScalar() ? Shape(1) : part->type->extents[0]);
+  for (ExprPtr &operand : expr.elements)
+    length = length + (operand->type->isScalar() ? Shape(1) : operand->type->extents[0]);
   return types_.number(element->scalar, {length}, element->bound);
 }
 

@@ -9,7 +9,7 @@ const Type *ReductionTyper::typeReduction(CallExpr &expr, const BuiltinInfo &inf
   // The result of these has the type of what is reduced, which may be literals still.
   bool untyped = arg.type->isList() && arg.type->element->isUnknown();
   if ((info.id != Builtin::Sum && info.id != Builtin::Max && info.id != Builtin::Min) || untyped)
-    coercion_.settle(arg);
+    coercion_.resolve(arg);
   if (arg.type->isError())
     return fail();
   if (arg.type->isList())
@@ -24,15 +24,15 @@ const Type *ReductionTyper::typeReduction(CallExpr &expr, const BuiltinInfo &inf
   }
   if ((info.id == Builtin::Mean || info.id == Builtin::LogSumExp) && !operands_.requireFloat(arg, name))
     return fail();
-  // Written for a sum over parts where a sum over all elements is what comes out (E1).
+  // Written for a sum over operands where a sum over all elements is what comes out (E1).
   bool single = info.id == Builtin::Sum || info.id == Builtin::Mean || info.id == Builtin::Max ||
                 info.id == Builtin::Min;
   if (single && !expr.axis && arg.as<JoinExpr>()) {
-    std::string hint = info.id == Builtin::Sum    ? "add the parts by `+`"
-                       : info.id == Builtin::Mean ? "add the parts by `+` and divide"
+    std::string hint = info.id == Builtin::Sum    ? "add the operands by `+`"
+                       : info.id == Builtin::Mean ? "add the operands by `+` and divide"
                        : info.id == Builtin::Max  ? "elementwise is `maximum(a, b)`"
                                                   : "elementwise is `minimum(a, b)`";
-    return refuse(arg.range, name + " directly of a join goes over all elements of all its parts", "E1",
+    return refuse(arg.range, name + " directly of a join goes over all elements of all its operands", "E1",
                   hint + "; if all elements are meant, write `axis = 0`, or name the join with `let`");
   }
   if (info.id == Builtin::ArgMax && !expr.axis && arg.type->rank() != 1)
@@ -56,7 +56,7 @@ const Type *ReductionTyper::typeReduction(CallExpr &expr, const BuiltinInfo &inf
 
 const Type *ReductionTyper::typeSoftmax(CallExpr &expr, const BuiltinInfo &info, Call &call) {
   Expr &arg = *expr.args[0];
-  coercion_.settle(arg);
+  coercion_.resolve(arg);
   if (arg.type->isList() && info.id == Builtin::Softmax)
     return typeListReduction(expr, info);
   if (!arg.type->isTensor())
@@ -94,7 +94,7 @@ const Type *ReductionTyper::reduceElement(Builtin builtin, const Type *element, 
       diagnostic.hint(element->scalar == Scalar::Bool ? "write `f32(c)` or `int(c)`, which are 0 or 1"
                                                       : "write `f32(i)`");
     if (element->isRecord() && !element->record->fields.empty())
-      diagnostic.hint("take one of its parts: `." + element->record->fields[0].name + "`");
+      diagnostic.hint("take one of its fields: `." + element->record->fields[0].name + "`");
     return fail();
   };
   bool number = element->isNumber() && element->scalar != Scalar::Bool;

@@ -39,8 +39,8 @@ static void collectDims(const Type *type, std::vector<const DimVar *> &dims) {
       dims.insert(dims.end(), term.dims.begin(), term.dims.end());
   if (type->element)
     collectDims(type->element, dims);
-  for (const Type *part : type->parts)
-    collectDims(part, dims);
+  for (const Type *element : type->elements)
+    collectDims(element, dims);
 }
 
 void Reporter::noteNamesakes(Diagnostic &diagnostic, const Type *a, const Type *b) const {

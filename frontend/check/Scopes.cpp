@@ -55,20 +55,20 @@ void Scopes::bindPattern(Pattern &pattern, const Type *type, Binding::LocalKind 
   }
   if (pattern.kind == Pattern::Kind::Wildcard)
     return;
-  bool matches = type->isTuple() && type->parts.size() == pattern.elements.size();
+  bool matches = type->isTuple() && type->elements.size() == pattern.elements.size();
   if (!matches && !type->isError()) {
     std::string wants = std::to_string(pattern.elements.size());
     Diagnostic &diagnostic = error(
         pattern.range,
-        type->isTuple() ? "the pattern takes " + wants + " parts, its value " + quote(type) + " has " +
-                              std::to_string(type->parts.size())
-                        : "the pattern takes a tuple of " + wants + " parts, its value is " + quote(type),
+        type->isTuple() ? "the pattern takes " + wants + " elements, its value " + quote(type) + " has " +
+                              std::to_string(type->elements.size())
+                        : "the pattern takes a tuple of " + wants + " elements, its value is " + quote(type),
         "T5");
     if (type->isTensor())
-      diagnostic.hint("`split(x)` cuts a tensor into parts");
+      diagnostic.hint("`split(x)` cuts a tensor into slices");
   }
   for (size_t i = 0; i < pattern.elements.size(); ++i)
-    bindPattern(*pattern.elements[i], matches ? type->parts[i] : types_.error(), kind);
+    bindPattern(*pattern.elements[i], matches ? type->elements[i] : types_.error(), kind);
 }
 
 Binding *Scopes::lookup(const std::string &name) {

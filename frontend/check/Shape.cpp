@@ -101,7 +101,7 @@ std::optional<Shape> Shape::dividedBy(const Shape &divisor) const {
   if (overflowed() || divisor.terms_.size() != 1)
     return std::nullopt;
   const Term &by = divisor.terms_[0];
-  std::vector<Term> parts;
+  std::vector<Term> quotient;
   for (const Term &term : terms_) {
     // (INT64_MIN / -1 overflows; -1 is no extent anyway.)
     if (by.coefficient < 0 || term.coefficient % by.coefficient != 0)
@@ -113,9 +113,9 @@ std::optional<Shape> Shape::dividedBy(const Shape &divisor) const {
         return std::nullopt;
       rest.erase(at);
     }
-    parts.push_back({term.coefficient / by.coefficient, std::move(rest)});
+    quotient.push_back({term.coefficient / by.coefficient, std::move(rest)});
   }
-  return sumOf(std::move(parts));
+  return sumOf(std::move(quotient));
 }
 
 std::optional<Shape> Shape::flooredBy(int64_t divisor) const {

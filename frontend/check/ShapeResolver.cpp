@@ -31,19 +31,19 @@ void ShapeResolver::resolveDim(Binding &dim) {
 }
 
 std::optional<Shape> ShapeResolver::resolveShape(Expr &expr) {
-  std::optional<Shape> shape = resolveShapeParts(expr);
+  std::optional<Shape> shape = resolveShapeUnchecked(expr);
   if (!shape || !shape->overflowed())
     return shape;
   error(expr.range, quote(expr) + " " + shape->excess(), "T1");
   return std::nullopt;
 }
 
-std::optional<Shape> ShapeResolver::resolveShapeParts(Expr &expr) {
+std::optional<Shape> ShapeResolver::resolveShapeUnchecked(Expr &expr) {
   expr.type = types_.integer();
   if (auto *number = expr.as<NumberExpr>()) {
     if (number->isInteger)
       return Shape(number->integer);
-    error(expr.range, quote(expr) + " is no whole number; extents are", "T1");
+    error(expr.range, quote(expr) + " is no integer; extents are", "T1");
     return std::nullopt;
   }
   if (auto *name = expr.as<NameExpr>())
@@ -67,8 +67,7 @@ std::optional<Shape> ShapeResolver::resolveShapeParts(Expr &expr) {
     return std::nullopt;
   }
   error(expr.range,
-        quote(expr) + " is no shape; extents are made of dims, whole number consts and numbers by + - * /",
-        "T1");
+        quote(expr) + " is no shape; extents are made of dims, integer consts and numbers by + - * /", "T1");
   return std::nullopt;
 }
 
@@ -87,8 +86,8 @@ std::optional<Shape> ShapeResolver::resolveShapeName(NameExpr &expr) {
   if (std::optional<Shape> shape = CheckedProgram::asShape(expr))
     return shape;
   Diagnostic &diagnostic =
-      error(expr.range,
-            "`" + expr.name + "` is no dim; extents are made of dims, whole number consts and numbers", "T1");
+      error(expr.range, "`" + expr.name + "` is no dim; extents are made of dims, integer consts and numbers",
+            "T1");
   if (binding->range.valid())
     diagnostic.note(binding->range, "`" + expr.name + "` is declared here");
   return std::nullopt;

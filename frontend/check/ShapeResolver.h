@@ -23,7 +23,7 @@ public:
                           const std::string &rule);
 
 private:
-  std::optional<Shape> resolveShapeParts(Expr &expr); ///< resolveShape without a look for overflow
+  std::optional<Shape> resolveShapeUnchecked(Expr &expr); ///< resolveShape without a look for overflow
   std::optional<Shape> resolveShapeName(NameExpr &expr);
 
   Scopes &scopes_;

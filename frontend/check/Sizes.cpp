@@ -5,33 +5,35 @@
 
 namespace dbc::frontend {
 
-static constexpr size_t kMostParts = 1024;   ///< of a value
-static constexpr size_t kMostParams = 16384; ///< of a model, with those of its layers
+static constexpr size_t kMostComponents = 1024; ///< of a value
+static constexpr size_t kMostParams = 16384;    ///< of a model, with those of its layers
 
-static const std::string kTooManyParts = "has more than " + std::to_string(kMostParts) +
-                                         " parts, each of a tuple or record counted as all that it holds";
-static const std::string kFewerParts = "numbers of one kind are one part as a tensor";
+static const std::string kTooManyComponents =
+    "has more than " + std::to_string(kMostComponents) +
+    " components, each of a tuple or record counted as all that it holds";
+static const std::string kFewerComponents = "numbers of one kind are one component as a tensor";
 
-size_t Sizes::partsOf(const Type *type) {
-  auto sum = [&](const auto &parts, auto typeOf) {
+size_t Sizes::componentsOf(const Type *type) {
+  auto sum = [&](const auto &elements, auto typeOf) {
     size_t count = 0;
-    for (const auto &part : parts)
-      count = std::min(count + partsOf(typeOf(part)), kMostParts + 1);
+    for (const auto &element : elements)
+      count = std::min(count + componentsOf(typeOf(element)), kMostComponents + 1);
     return count;
   };
   switch (type->kind) {
   case Type::Kind::List:
-    return partsOf(type->element);
+    return componentsOf(type->element);
   case Type::Kind::Record: {
-    auto [at, isNew] = recordParts_.try_emplace(type->record, 0); // 0 while inside: then it is infinite
+    auto [at, isNew] = recordComponents_.try_emplace(type->record, 0); // 0 while inside: then it is infinite
     if (isNew)
       at->second = sum(type->record->fields, [](const FieldInfo &field) { return field.type; });
     return at->second;
   }
   case Type::Kind::Tuple: {
-    auto known = parts_.find(type);
-    if (known == parts_.end())
-      known = parts_.emplace(type, sum(type->parts, [](const Type *part) { return part; })).first;
+    auto known = tupleComponents_.find(type);
+    if (known == tupleComponents_.end())
+      known = tupleComponents_.emplace(type, sum(type->elements, [](const Type *element) { return element; }))
+                  .first;
     return known->second;
   }
   default:
@@ -52,32 +54,33 @@ bool Sizes::isBounded(const Type *type, SourceRange range) {
     error(range, "the bound of " + quote(range) + " " + type->bound.excess(), "T1");
     return false;
   }
-  if (partsOf(type) <= kMostParts || (type->isRecord() && recordParts_[type->record] > kMostParts))
+  if (componentsOf(type) <= kMostComponents ||
+      (type->isRecord() && recordComponents_[type->record] > kMostComponents))
     return true; // a record: reported where it is declared
-  error(range, quote(range) + " " + kTooManyParts, "T5").hint(kFewerParts);
+  error(range, quote(range) + " " + kTooManyComponents, "T5").hint(kFewerComponents);
   return false;
 }
 
 namespace {
 
 /// What a record or layer is directly made of.
-void addParts(const Type *type, std::vector<const void *> &parts) {
+void addContents(const Type *type, std::vector<const void *> &contents) {
   if (type->kind == Type::Kind::Record)
-    parts.push_back(type->record);
+    contents.push_back(type->record);
   if (type->kind == Type::Kind::Layer)
-    parts.push_back(type->layer);
+    contents.push_back(type->layer);
   if (type->element)
-    addParts(type->element, parts);
-  for (const Type *part : type->parts)
-    addParts(part, parts);
+    addContents(type->element, contents);
+  for (const Type *element : type->elements)
+    addContents(element, contents);
 }
 
 /// The records or layers that contain themselves.
 std::map<const void *, size_t> inCircles(const std::map<const void *, std::vector<const void *>> &graph) {
   Graph<const void> edges;
-  for (const auto &[from, parts] : graph)
-    for (const void *part : parts)
-      edges.edge(from, part);
+  for (const auto &[from, contents] : graph)
+    for (const void *to : contents)
+      edges.edge(from, to);
   return edges.circleNumbers();
 }
 
@@ -103,7 +106,7 @@ void Sizes::checkRecords() {
   std::map<const void *, std::vector<const void *>> graph;
   for (RecordInfo &info : out_.recordInfos)
     for (FieldInfo &field : info.fields)
-      addParts(field.type, graph[&info]);
+      addContents(field.type, graph[&info]);
   std::map<const void *, size_t> infinite = inCircles(graph);
   for (RecordInfo &info : out_.recordInfos)
     if (infinite.count(&info))
@@ -118,7 +121,7 @@ bool Sizes::checkLayers() {
   for (LayerInfo &info : out_.layerInfos)
     for (const Binding *member : info.members)
       if (member->kind == Binding::Kind::Param)
-        addParts(member->type, graph[&info]);
+        addContents(member->type, graph[&info]);
   std::map<const void *, size_t> infinite = inCircles(graph);
   std::set<const void *> reported; // a circle is one error
   for (LayerInfo &info : out_.layerInfos) {
@@ -150,16 +153,17 @@ bool Sizes::checkLayers() {
 void Sizes::checkRecordSizes() {
   std::vector<const RecordInfo *> tooLarge;
   for (const RecordInfo &info : out_.recordInfos)
-    if (partsOf(types_.record(&info, {})) > kMostParts)
+    if (componentsOf(types_.record(&info, {})) > kMostComponents)
       tooLarge.push_back(&info);
   for (const RecordInfo *info : tooLarge) {
     bool holdsOther = false;
     for (const FieldInfo &field : info->fields)
-      holdsOther |= holds(field.type, [&](const Type *part) {
-        return part->isRecord() && recordParts_[part->record] > kMostParts;
+      holdsOther |= holds(field.type, [&](const Type *inner) {
+        return inner->isRecord() && recordComponents_[inner->record] > kMostComponents;
       });
     if (!holdsOther)
-      error(info->decl->name.range, "record `" + info->name + "` " + kTooManyParts, "T5").hint(kFewerParts);
+      error(info->decl->name.range, "record `" + info->name + "` " + kTooManyComponents, "T5")
+          .hint(kFewerComponents);
   }
 }
 

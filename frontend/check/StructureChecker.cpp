@@ -13,8 +13,8 @@
 namespace dbc::frontend {
 
 Diagnostic *StructureChecker::error(SourceRange range, const std::string &message, const std::string &rule) {
-  uint64_t place = (static_cast<uint64_t>(range.file) << 32) | range.begin;
-  if (!reported_.insert({place, rule}).second)
+  uint64_t location = (static_cast<uint64_t>(range.file) << 32) | range.begin;
+  if (!reported_.insert({location, rule}).second)
     return nullptr;
   Diagnostic &diagnostic = reporter_.error(range, message, rule);
   if (!callers_.empty())
@@ -42,10 +42,10 @@ void StructureChecker::root(const FuncInfo &func) {
   cell_ = isCell ? &func : nullptr;
   std::vector<AbstractValue> args;
   for (const Binding *arg : func.arguments) {
-    // Values given to a cell are computed inside; keys are structural (C2).
+    // Captured arguments of a cell are computed inside; keys are structural (C2).
     bool key = arg->type->isKey();
     args.push_back(ofType(arg->type, isCell && !key && !arg->type->isList(), arg->range,
-                          "`" + arg->name + "` is a value given to a cell"));
+                          "`" + arg->name + "` is a captured argument of a cell"));
     args.back().ownKey = isCell && key ? args.size() : 0;
     args.back().ownValue = isCell && !key ? arg : nullptr;
   }
@@ -97,9 +97,9 @@ AbstractValue StructureChecker::ofType(const Type *type, bool computed, SourceRa
   }
   if (type->isRecord())
     for (const FieldInfo &field : type->record->fields)
-      value.parts.push_back(ofType(field.type, computed, where, why));
-  for (const Type *part : type->parts)
-    value.parts.push_back(ofType(part, computed, where, why));
+      value.elements.push_back(ofType(field.type, computed, where, why));
+  for (const Type *element : type->elements)
+    value.elements.push_back(ofType(element, computed, where, why));
   if (type->isNumber() && computed)
     value.mark(where, why);
   return value;
@@ -125,7 +125,7 @@ AbstractValue StructureChecker::body(const FuncInfo &func, const std::vector<Abs
   return results_[key] = result;
 }
 
-AbstractValue StructureChecker::block(const Block &block) {
+AbstractValue StructureChecker::block(const CodeBlock &block) {
   for (const Let &let : block.lets)
     bind(*let.pattern, eval(*let.value));
   return eval(*block.result);
@@ -137,7 +137,7 @@ void StructureChecker::bind(const Pattern &pattern, const AbstractValue &value) 
     return;
   }
   for (size_t i = 0; i < pattern.elements.size(); ++i)
-    bind(*pattern.elements[i], i < value.parts.size() ? value.parts[i] : value);
+    bind(*pattern.elements[i], i < value.elements.size() ? value.elements[i] : value);
 }
 
 //===--------------------------------------------------------------------===//
@@ -179,7 +179,7 @@ AbstractValue StructureChecker::evalForm(const Expr &expr) {
   case Expr::Kind::Tuple: {
     AbstractValue result;
     for (const ExprPtr &element : static_cast<const TupleExpr &>(expr).elements)
-      result.parts.push_back(eval(*element));
+      result.elements.push_back(eval(*element));
     return result;
   }
   case Expr::Kind::Join: {
@@ -252,7 +252,8 @@ AbstractValue StructureChecker::evalMember(const MemberExpr &expr) {
     return AbstractValue(); // a const or param of a layer or module
   AbstractValue base = eval(*expr.base);
   if (expr.resolved->record)
-    return expr.resolved->index < base.parts.size() ? base.parts[expr.resolved->index] : AbstractValue();
+    return expr.resolved->index < base.elements.size() ? base.elements[expr.resolved->index]
+                                                       : AbstractValue();
   AbstractValue field = ofType(expr.type, false, {}, "");
   field.taint(base);
   return field;
@@ -261,9 +262,9 @@ AbstractValue StructureChecker::evalMember(const MemberExpr &expr) {
 AbstractValue StructureChecker::evalRecord(const RecordExpr &expr) {
   AbstractValue result;
   const RecordInfo &record = *expr.type->record;
-  result.parts.resize(record.fields.size());
+  result.elements.resize(record.fields.size());
   for (const FieldInit &field : expr.fields)
-    result.parts[record.fieldIndex(field.name.text)] = eval(*field.value);
+    result.elements[record.fieldIndex(field.name.text)] = eval(*field.value);
   return result;
 }
 
@@ -403,8 +404,8 @@ void StructureChecker::requireLength(const Expr &expr, const AbstractValue &list
 
 void StructureChecker::requireLengths(const Expr &expr, const AbstractValue &value, const std::string &use) {
   requireLength(expr, value, use);
-  for (const AbstractValue &part : value.parts)
-    requireLengths(expr, part, use);
+  for (const AbstractValue &element : value.elements)
+    requireLengths(expr, element, use);
 }
 
 void StructureChecker::requireStructural(const Expr &expr, const AbstractValue &value,

@@ -22,7 +22,7 @@ private:
   void root(const FuncInfo &func);
   void keys(const FuncInfo &cell, std::vector<AbstractValue> &args);
   AbstractValue body(const FuncInfo &func, const std::vector<AbstractValue> &args);
-  AbstractValue block(const Block &block);
+  AbstractValue block(const CodeBlock &block);
   void bind(const Pattern &pattern, const AbstractValue &value);
   AbstractValue eval(const Expr &expr);
   AbstractValue evalForm(const Expr &expr);
@@ -47,7 +47,7 @@ private:
   void requireLengths(const Expr &expr, const AbstractValue &value, const std::string &use);
   void checkOrigin(const CallExpr &expr, const AbstractValue &logits);
   std::string quote(const Expr &expr) const { return reporter_.quote(expr); }
-  /// Null where the rule is reported for this place already.
+  /// Null where the rule is reported for this location already.
   Diagnostic *error(SourceRange range, const std::string &message, const std::string &rule);
 
   CheckedProgram &out_;

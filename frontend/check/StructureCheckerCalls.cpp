@@ -88,7 +88,7 @@ AbstractValue StructureChecker::evalCell(const CallExpr &expr, const Call &call,
   return ofType(expr.type, true, expr.range, quote(expr) + " is the result of a cell");
 }
 
-/// Of a value given to a cell: lengths of lists, and integers in them, are structure (C2).
+/// Of a captured argument of a cell: lengths of lists, and integers in them, are structure (C2).
 void StructureChecker::requireElements(const Expr &expr, const Type *type, const AbstractValue &value,
                                        const std::string &cell) {
   if (type->isList()) {
@@ -103,12 +103,12 @@ void StructureChecker::requireElements(const Expr &expr, const Type *type, const
       requireElements(expr, type->element, *value.element, cell);
     return;
   }
-  std::vector<const Type *> parts = type->parts;
+  std::vector<const Type *> elements = type->elements;
   if (type->isRecord())
     for (const FieldInfo &field : type->record->fields)
-      parts.push_back(field.type);
-  for (size_t i = 0; i < parts.size() && i < value.parts.size(); ++i)
-    requireElements(expr, parts[i], value.parts[i], cell);
+      elements.push_back(field.type);
+  for (size_t i = 0; i < elements.size() && i < value.elements.size(); ++i)
+    requireElements(expr, elements[i], value.elements[i], cell);
 }
 
 AbstractValue StructureChecker::evalBuiltin(const CallExpr &expr, const Call &call,
@@ -144,7 +144,7 @@ AbstractValue StructureChecker::evalBuiltin(const CallExpr &expr, const Call &ca
       requireLength(*expr.args[i], args[i], "zipped");
     AbstractValue pair;
     for (const AbstractValue &list : args)
-      pair.parts.push_back(list.element ? *list.element : AbstractValue());
+      pair.elements.push_back(list.element ? *list.element : AbstractValue());
     AbstractValue result;
     result.element = std::make_shared<AbstractValue>(std::move(pair));
     return result;
@@ -161,7 +161,7 @@ AbstractValue StructureChecker::evalBuiltin(const CallExpr &expr, const Call &ca
       if (Diagnostic *diagnostic = error(expr.range, "`every` does not stand inside cells", "C5"))
         diagnostic->note(cell_->decl->name.range, "this is inside the cell `" + cell_->name + "`");
     AbstractValue pair, result;
-    pair.parts = {AbstractValue(), args[0]};
+    pair.elements = {AbstractValue(), args[0]};
     result.element = std::make_shared<AbstractValue>(std::move(pair));
     return result;
   }

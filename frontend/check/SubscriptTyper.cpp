@@ -23,7 +23,7 @@ const Type *SubscriptTyper::inferSubscript(SubscriptExpr &expr) {
   info.kind = Binding::Kind::Subscript;
   out_.bindings.push_back(std::move(owned));
   expr.resolved = &info;
-  info.parts.resize(expr.subs.size());
+  info.axes.resize(expr.subs.size());
   if (base->isList())
     return subscriptList(expr, base, info);
   if (base->isTensor())
@@ -43,9 +43,9 @@ const Type *SubscriptTyper::inferSubscript(SubscriptExpr &expr) {
 
 void SubscriptTyper::inferSubs(SubscriptExpr &expr) {
   for (Sub &sub : expr.subs)
-    for (Expr *part : {sub.index.get(), sub.low.get(), sub.high.get()})
-      if (part)
-        value(*part);
+    for (Expr *operand : {sub.index.get(), sub.low.get(), sub.high.get()})
+      if (operand)
+        value(*operand);
 }
 
 const Type *SubscriptTyper::subscriptList(SubscriptExpr &expr, const Type *list, Subscripts &info) {
@@ -53,14 +53,14 @@ const Type *SubscriptTyper::subscriptList(SubscriptExpr &expr, const Type *list,
     return refuse(expr.range, quote(*expr.base) + " is a list, which has one axis", "T3",
                   "write `" + reporter_.text(expr.base->range) + "[i][k]`");
   Sub &sub = expr.subs[0];
-  Subscripts::Part &part = info.parts[0];
+  Subscripts::Axis &axis = info.axes[0];
   auto whole = [&](Expr *bound, bool &end) {
     if (!bound)
       return true;
     infer(*bound);
     end = fromEnd(*bound) > 0;
     if (bound->type->isTensor() && bound->type->scalar != Scalar::F32) {
-      coercion_.settle(*bound);
+      coercion_.resolve(*bound);
       error(bound->range, quote(*bound) + " is " + quote(bound->type) + "; a list is indexed by one `int`",
             "T3")
           .hint("a tensor of indices gathers the rows of a tensor");
@@ -69,10 +69,10 @@ const Type *SubscriptTyper::subscriptList(SubscriptExpr &expr, const Type *list,
     return coercion_.require(*bound, types_.integer(), "a list is indexed by");
   };
   if (sub.isSlice) {
-    bool low = whole(sub.low.get(), part.lowFromEnd), high = whole(sub.high.get(), part.highFromEnd);
+    bool low = whole(sub.low.get(), axis.lowFromEnd), high = whole(sub.high.get(), axis.highFromEnd);
     return low && high ? list : fail();
   }
-  return whole(sub.index.get(), part.indexFromEnd) ? list->element : fail();
+  return whole(sub.index.get(), axis.indexFromEnd) ? list->element : fail();
 }
 
 /// One of a table's layers.
@@ -81,7 +81,7 @@ const Type *SubscriptTyper::subscriptTable(SubscriptExpr &expr, const Type *tabl
   if (expr.subs.size() != 1 || sub.isSlice)
     return refuse(expr.range,
                   "of a table of layers one is taken: `" + reporter_.text(expr.base->range) + "[i]`", "N3");
-  const Type *index = indexInto(*sub.index, table->count, info.parts[0]);
+  const Type *index = indexInto(*sub.index, table->count, info.axes[0]);
   if (index && !index->isScalar())
     return refuse(sub.index->range, "a table of layers is indexed by one `int`", "N3");
   return index ? table->element : fail();
@@ -102,13 +102,13 @@ const Type *SubscriptTyper::subscriptTensor(SubscriptExpr &expr, const Type *ten
   for (size_t i = 0; i < expr.subs.size(); ++i) {
     Sub &sub = expr.subs[i];
     if (sub.isSlice) {
-      if (subscriptSlice(sub, tensor->extents[i], info.parts[i]))
-        extents.push_back(info.parts[i].extent);
+      if (subscriptSlice(sub, tensor->extents[i], info.axes[i]))
+        extents.push_back(info.axes[i].extent);
       else
         fine = false;
       continue;
     }
-    const Type *index = indexInto(*sub.index, tensor->extents[i], info.parts[i]);
+    const Type *index = indexInto(*sub.index, tensor->extents[i], info.axes[i]);
     if (!index) {
       fine = false;
     } else if (index->isTensor() && expr.subs.size() > 1) {
@@ -124,7 +124,7 @@ const Type *SubscriptTyper::subscriptTensor(SubscriptExpr &expr, const Type *ten
   return types_.number(tensor->scalar, std::move(extents), tensor->bound);
 }
 
-bool SubscriptTyper::subscriptSlice(Sub &sub, const Shape &extent, Subscripts::Part &part) {
+bool SubscriptTyper::subscriptSlice(Sub &sub, const Shape &extent, Subscripts::Axis &axis) {
   auto bound = [&](Expr *expr, const Shape &otherwise, bool &end) -> std::optional<Shape> {
     if (!expr)
       return otherwise;
@@ -142,24 +142,24 @@ bool SubscriptTyper::subscriptSlice(Sub &sub, const Shape &extent, Subscripts::P
           .hint("`slice(x, start, extent)` takes a stretch of fixed extent from any start");
     return shape;
   };
-  std::optional<Shape> low = bound(sub.low.get(), Shape(), part.lowFromEnd);
-  std::optional<Shape> high = bound(sub.high.get(), extent, part.highFromEnd);
+  std::optional<Shape> low = bound(sub.low.get(), Shape(), axis.lowFromEnd);
+  std::optional<Shape> high = bound(sub.high.get(), extent, axis.highFromEnd);
   if (!low || !high)
     return false;
-  part.isStatic = true;
-  part.begin = *low;
-  part.extent = *high - *low;
-  std::string axis = quote(sub.range);
-  if (!shapes_.requireNonNegative(*low, sub.range, "the slice " + axis + " begins before 0", "T3") ||
+  axis.isStatic = true;
+  axis.begin = *low;
+  axis.extent = *high - *low;
+  std::string slice = quote(sub.range);
+  if (!shapes_.requireNonNegative(*low, sub.range, "the slice " + slice + " begins before 0", "T3") ||
       !shapes_.requireNonNegative(
           extent - *high, sub.range,
-          "the slice " + axis + " ends behind the axis, which has extent `" + extent.str() + "`", "T3"))
+          "the slice " + slice + " ends behind the axis, which has extent `" + extent.str() + "`", "T3"))
     return false;
-  return shapes_.requireNonNegative(part.extent - Shape(1), sub.range,
-                                    "the slice " + axis + " is empty; every extent is at least 1", "T1");
+  return shapes_.requireNonNegative(axis.extent - Shape(1), sub.range,
+                                    "the slice " + slice + " is empty; every extent is at least 1", "T1");
 }
 
-const Type *SubscriptTyper::indexInto(Expr &expr, const Shape &extent, Subscripts::Part &part) {
+const Type *SubscriptTyper::indexInto(Expr &expr, const Shape &extent, Subscripts::Axis &axis) {
   const Type *type = value(expr);
   if (type->isError())
     return nullptr;
@@ -175,11 +175,11 @@ const Type *SubscriptTyper::indexInto(Expr &expr, const Shape &extent, Subscript
   std::optional<Shape> fixed = CheckedProgram::asShape(expr);
   if (fixed) {
     if (int64_t k = fromEnd(expr)) {
-      part.indexFromEnd = true;
+      axis.indexFromEnd = true;
       fixed = extent - Shape(k);
     }
-    part.isStatic = true;
-    part.begin = *fixed;
+    axis.isStatic = true;
+    axis.begin = *fixed;
     std::string message =
         "index " + quote(expr) + " is out of range: the axis has extent `" + extent.str() + "`";
     if (!shapes_.requireNonNegative(*fixed, expr.range, message, "T4") ||
@@ -187,7 +187,7 @@ const Type *SubscriptTyper::indexInto(Expr &expr, const Shape &extent, Subscript
       return nullptr;
     return type;
   }
-  part.checked = type->scalar == Scalar::Int;
+  axis.checked = type->scalar == Scalar::Int;
   if (type->scalar == Scalar::Index && !(extent - type->bound).noNegativeTerm()) {
     error(expr.range,
           quote(expr) + " is `index[" + type->bound.str() + "]`, but the axis it stands for has extent `" +

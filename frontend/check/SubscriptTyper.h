@@ -14,13 +14,13 @@ public:
   const Type *inferSubscript(SubscriptExpr &expr);
   /// What stands for an axis of this extent: an int, an index, or a tensor of them. Null where it was
   /// refused.
-  const Type *indexInto(Expr &expr, const Shape &extent, Subscripts::Part &part);
+  const Type *indexInto(Expr &expr, const Shape &extent, Subscripts::Axis &axis);
 
 private:
   const Type *subscriptList(SubscriptExpr &expr, const Type *list, Subscripts &info);
   const Type *subscriptTable(SubscriptExpr &expr, const Type *table, Subscripts &info);
   const Type *subscriptTensor(SubscriptExpr &expr, const Type *tensor, Subscripts &info);
-  bool subscriptSlice(Sub &sub, const Shape &extent, Subscripts::Part &part);
+  bool subscriptSlice(Sub &sub, const Shape &extent, Subscripts::Axis &axis);
   /// Infers what stands between the brackets, of a subscript that is refused.
   void inferSubs(SubscriptExpr &expr);
 };

@@ -6,33 +6,33 @@
 namespace dbc::frontend {
 
 const Type *TensorTyper::typeSplit(CallExpr &expr, Call &call) {
-  constexpr int64_t kMostParts = 1024;
+  constexpr int64_t kMostSlices = 1024;
   Expr &arg = *expr.args[0];
   const BuiltinInfo &info = builtinInfo(Builtin::Split);
-  coercion_.settle(arg);
+  coercion_.resolve(arg);
   std::optional<int64_t> count;
   if (expr.args.size() == 2) {
-    coercion_.settle(*expr.args[1]);
+    coercion_.resolve(*expr.args[1]);
     std::optional<Shape> shape = CheckedProgram::asShape(*expr.args[1]);
     count = shape ? shape->constant() : std::nullopt;
-    if (!count || *count < 1 || *count > kMostParts)
+    if (!count || *count < 1 || *count > kMostSlices)
       return refuse(expr.args[1]->range,
-                    "the number of parts is a number from 1 to 1024, not " + quote(*expr.args[1]), "T3");
-  } else if (size_t parts = inference_.partsAsked(expr)) {
-    count = static_cast<int64_t>(parts);
+                    "the number of slices is a number from 1 to 1024, not " + quote(*expr.args[1]), "T3");
+  } else if (size_t slices = inference_.slicesAsked(expr)) {
+    count = static_cast<int64_t>(slices);
   }
   if (!arg.type->isTensor())
     return operands_.wrongArgument(arg, info, "a tensor");
   if (!count)
-    return refuse(expr.range, "into how many parts `split` cuts is not said", "T3",
+    return refuse(expr.range, "into how many slices `split` cuts is not said", "T3",
                   "write `let (a, b) = split(x);`, or `split(x, 2)`");
   std::optional<int> axis = operands_.axisOf(expr, arg.type, 0);
   if (!axis)
     return fail();
   call.axis = *axis;
   Shape whole = arg.type->extents[*axis];
-  std::optional<Shape> part = whole.dividedBy(Shape(*count));
-  if (!part) {
+  std::optional<Shape> slice = whole.dividedBy(Shape(*count));
+  if (!slice) {
     const DimVar *dim = whole.singleDim();
     return refuseOperands(
         {&arg}, expr.range,
@@ -41,7 +41,7 @@ const Type *TensorTyper::typeSplit(CallExpr &expr, Call &call) {
             std::to_string(*count) + " * part;`");
   }
   std::vector<Shape> extents = arg.type->extents;
-  extents[*axis] = *part;
+  extents[*axis] = *slice;
   const Type *piece = types_.number(arg.type->scalar, std::move(extents), arg.type->bound);
   if (*count == 1)
     return piece;
@@ -89,7 +89,7 @@ const Type *TensorTyper::typeFilled(CallExpr &expr, const BuiltinInfo &info) {
     return types_.f32(std::move(*shapes));
   const Type *value = expr.args[0]->type;
   if (!value->isScalar()) {
-    coercion_.settle(*expr.args[0]);
+    coercion_.resolve(*expr.args[0]);
     return operands_.wrongArgument(*expr.args[0], info, "a scalar first, then the extents");
   }
   return types_.number(value->scalar, std::move(*shapes), value->bound);
@@ -107,8 +107,8 @@ const Type *TensorTyper::typePut(CallExpr &expr) {
   const BuiltinInfo &info = builtinInfo(Builtin::Put);
   if (!x.type->isTensor())
     return operands_.wrongArgument(x, info, "a tensor first");
-  Subscripts::Part part;
-  if (!subscripts_.indexInto(index, x.type->extents[0], part))
+  Subscripts::Axis axis;
+  if (!subscripts_.indexInto(index, x.type->extents[0], axis))
     return fail();
   if (!index.type->isScalar())
     return operands_.wrongArgument(index, info, "the index of one row");
@@ -116,7 +116,7 @@ const Type *TensorTyper::typePut(CallExpr &expr) {
   if (!scalar)
     return fail();
   std::vector<Shape> extents(x.type->extents.begin() + 1, x.type->extents.end());
-  coercion_.settle(row);
+  coercion_.resolve(row);
   if (row.type->extents != extents) {
     const Type *wanted = types_.number(x.type->scalar, extents, x.type->bound);
     return refuseOperands({&x}, row.range,
@@ -155,7 +155,7 @@ const Type *TensorTyper::typeSlice(CallExpr &expr) {
 const Type *TensorTyper::typeTopK(CallExpr &expr) {
   Expr &x = *expr.args[0];
   const BuiltinInfo &info = builtinInfo(Builtin::TopK);
-  coercion_.settle(x);
+  coercion_.resolve(x);
   if (!x.type->isTensor() || x.type->scalar == Scalar::Bool)
     return operands_.wrongArgument(x, info, "a tensor of numbers");
   auto shapes = operands_.shapeArguments(expr, 1);
@@ -168,10 +168,10 @@ const Type *TensorTyper::typeTopK(CallExpr &expr) {
                                   "`topk` takes `" + k.str() + "` of only `" + all.str() + "` elements",
                                   "T1"))
     return fail();
-  std::vector<const Type *> parts = {types_.number(x.type->scalar, {k}, x.type->bound)};
+  std::vector<const Type *> elements = {types_.number(x.type->scalar, {k}, x.type->bound)};
   for (const Shape &extent : x.type->extents)
-    parts.push_back(types_.index(extent, {k}));
-  return types_.tuple(std::move(parts));
+    elements.push_back(types_.index(extent, {k}));
+  return types_.tuple(std::move(elements));
 }
 
 const Type *TensorTyper::typeConv2d(CallExpr &expr, Call &call) {

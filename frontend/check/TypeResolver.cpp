@@ -9,31 +9,31 @@ static constexpr size_t kDeepestLists = 4;
 /// How many lists lie in each other.
 static size_t listDepth(const Type *type) { return type->isList() ? 1 + listDepth(type->element) : 0; }
 
-const Type *TypeResolver::resolveBounded(TypeExpr &expr, Place place) {
-  const Type *type = resolve(expr, place);
+const Type *TypeResolver::resolveBounded(TypeExpr &expr, Context context) {
+  const Type *type = resolve(expr, context);
   return sizes_.isBounded(type, expr.range) ? type : expr.type = types_.error();
 }
 
-const Type *TypeResolver::resolve(TypeExpr &expr, Place place) {
+const Type *TypeResolver::resolve(TypeExpr &expr, Context context) {
   switch (expr.kind) {
   case TypeExpr::Kind::F32:
   case TypeExpr::Kind::Int:
   case TypeExpr::Kind::Bool:
   case TypeExpr::Kind::Index:
-    return expr.type = resolveNumber(expr, place);
+    return expr.type = resolveNumber(expr, context);
   case TypeExpr::Kind::Named:
-    return expr.type = resolveNamed(expr, place);
+    return expr.type = resolveNamed(expr, context);
   case TypeExpr::Kind::List:
-    return expr.type = resolveList(expr, place);
+    return expr.type = resolveList(expr, context);
   case TypeExpr::Kind::Table:
-    return expr.type = resolveTable(expr, place);
+    return expr.type = resolveTable(expr, context);
   case TypeExpr::Kind::Tuple:
-    return expr.type = resolveTuple(expr, place);
+    return expr.type = resolveTuple(expr, context);
   }
   return expr.type = types_.error();
 }
 
-const Type *TypeResolver::resolveNumber(TypeExpr &expr, Place place) {
+const Type *TypeResolver::resolveNumber(TypeExpr &expr, Context context) {
   Scalar scalar = expr.kind == TypeExpr::Kind::F32    ? Scalar::F32
                   : expr.kind == TypeExpr::Kind::Int  ? Scalar::Int
                   : expr.kind == TypeExpr::Kind::Bool ? Scalar::Bool
@@ -42,39 +42,39 @@ const Type *TypeResolver::resolveNumber(TypeExpr &expr, Place place) {
   if (expr.bound)
     bound = shapes_.resolveShape(*expr.bound);
   std::vector<Shape> extents;
-  for (ExprPtr &part : expr.shape) {
-    std::optional<Shape> extent = shapes_.resolveShape(*part);
+  for (ExprPtr &each : expr.shape) {
+    std::optional<Shape> extent = shapes_.resolveShape(*each);
     if (!extent) {
       bound = std::nullopt;
       continue;
     }
     if (extent->constant() && *extent->constant() < 1)
-      error(part->range, "this extent is " + extent->str() + "; every extent is at least 1", "T1");
+      error(each->range, "this extent is " + extent->str() + "; every extent is at least 1", "T1");
     extents.push_back(*extent);
   }
-  if ((place == Place::Param || place == Place::Const) && scalar != Scalar::F32)
+  if ((context == Context::Param || context == Context::Const) && scalar != Scalar::F32)
     error(expr.range,
-          std::string("a ") + (place == Place::Param ? "param" : "tensor const") + " holds `f32`, not " +
+          std::string("a ") + (context == Context::Param ? "param" : "tensor const") + " holds `f32`, not " +
               quote(expr.range),
           "N4");
   return bound ? types_.number(scalar, std::move(extents), *bound) : types_.error();
 }
 
-const Type *TypeResolver::resolveList(TypeExpr &expr, Place place) {
-  const Type *element = resolve(*expr.elements[0], place == Place::Field ? place : Place::Other);
+const Type *TypeResolver::resolveList(TypeExpr &expr, Context context) {
+  const Type *element = resolve(*expr.elements[0], context == Context::Field ? context : Context::Other);
   const Type *result = element->isError() ? element : types_.list(element);
   if (listDepth(result) == kDeepestLists + 1)
     error(expr.range, "lists in lists are at most " + std::to_string(kDeepestLists) + " deep", "D2");
-  if (place != Place::Param && place != Place::Const)
+  if (context != Context::Param && context != Context::Const)
     return result;
   return refuse(expr.range, "a param is a tensor of `f32` or a layer, not a list", "N4",
                 "a table of n layers is `[L; n]`, a tensor has its number in front: `f32[n, m]`");
 }
 
-const Type *TypeResolver::resolveTable(TypeExpr &expr, Place place) {
-  if (place != Place::Param)
+const Type *TypeResolver::resolveTable(TypeExpr &expr, Context context) {
+  if (context != Context::Param)
     return refuse(expr.range, "a table of layers is the type of a param only", "N3");
-  const Type *element = resolve(*expr.elements[0], place);
+  const Type *element = resolve(*expr.elements[0], context);
   std::optional<Shape> count = shapes_.resolveShape(*expr.count);
   if (element->isError())
     return element;
@@ -87,22 +87,22 @@ const Type *TypeResolver::resolveTable(TypeExpr &expr, Place place) {
   return types_.table(element, *count);
 }
 
-const Type *TypeResolver::resolveTuple(TypeExpr &expr, Place place) {
-  std::vector<const Type *> parts;
-  bool fine = place != Place::Field && place != Place::Param && place != Place::Const;
+const Type *TypeResolver::resolveTuple(TypeExpr &expr, Context context) {
+  std::vector<const Type *> elements;
+  bool fine = context != Context::Field && context != Context::Param && context != Context::Const;
   if (!fine)
     error(expr.range,
-          place == Place::Field ? "a field holds nodes, numbers, tensors and lists of these, not a tuple"
-                                : "a param is a tensor of `f32` or a layer, not a tuple",
-          place == Place::Field ? "D2" : "N4");
+          context == Context::Field ? "a field holds nodes, numbers, tensors and lists of these, not a tuple"
+                                    : "a param is a tensor of `f32` or a layer, not a tuple",
+          context == Context::Field ? "D2" : "N4");
   for (TypeExprPtr &element : expr.elements) {
-    parts.push_back(resolve(*element, Place::Other));
-    fine &= !parts.back()->isError();
+    elements.push_back(resolve(*element, Context::Other));
+    fine &= !elements.back()->isError();
   }
-  return fine ? types_.tuple(std::move(parts)) : types_.error();
+  return fine ? types_.tuple(std::move(elements)) : types_.error();
 }
 
-const Type *TypeResolver::resolveNamed(TypeExpr &expr, Place place) {
+const Type *TypeResolver::resolveNamed(TypeExpr &expr, Context context) {
   Binding *binding = expr.module ? scopes_.lookupIn(expr.module, expr.name) : scopes_.lookup(expr.name.text);
   if (!binding && !expr.module)
     error(expr.name.range, "there is no type `" + expr.name.text + "`", "N1").hint(hintFor(expr.name.text));
@@ -117,7 +117,7 @@ const Type *TypeResolver::resolveNamed(TypeExpr &expr, Place place) {
     arguments.push_back(shape.value_or(Shape()));
   }
 
-  if (!mayStand(expr, *binding, place))
+  if (!mayStand(expr, *binding, context))
     return types_.error();
   size_t wanted = binding->kind == Binding::Kind::Record  ? binding->record->dims.size()
                   : binding->kind == Binding::Kind::Layer ? binding->layer->dims.size()
@@ -140,23 +140,23 @@ const Type *TypeResolver::resolveNamed(TypeExpr &expr, Place place) {
   return types_.layer(binding->layer, std::move(arguments));
 }
 
-bool TypeResolver::mayStand(const TypeExpr &expr, const Binding &binding, Place place) {
-  bool isParam = place == Place::Param || place == Place::Const;
+bool TypeResolver::mayStand(const TypeExpr &expr, const Binding &binding, Context context) {
+  bool isParam = context == Context::Param || context == Context::Const;
   switch (binding.kind) {
   case Binding::Kind::Data:
     if (isParam)
       error(expr.range, "a param is a tensor of `f32` or a layer, not data", "N4");
     return !isParam;
   case Binding::Kind::Record:
-    if (place == Place::Field)
+    if (context == Context::Field)
       error(expr.range, "a field holds nodes, numbers, tensors and lists of these, not a record", "D2");
     if (isParam)
       error(expr.range, "a param is a tensor of `f32` or a layer, not a record", "N4");
-    return !isParam && place != Place::Field;
+    return !isParam && context != Context::Field;
   case Binding::Kind::Layer:
-    if (place != Place::Param)
+    if (context != Context::Param)
       error(expr.range, "`" + expr.name.text + "` is a layer; a layer is the type of a param only", "N3");
-    return place == Place::Param;
+    return context == Context::Param;
   default: {
     Diagnostic &diagnostic = error(expr.range, quote(expr.range) + " is no type", "N1");
     if (binding.range.valid())

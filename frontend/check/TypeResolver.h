@@ -14,19 +14,19 @@ public:
       : CheckerBase(out, reporter), scopes_(scopes), shapes_(shapes), sizes_(sizes) {}
 
   /// Where a type stands, for what may be written there.
-  enum class Place { Param, Const, Field, Argument, Other };
-  const Type *resolve(TypeExpr &expr, Place place);
+  enum class Context { Param, Const, Field, Argument, Other };
+  const Type *resolve(TypeExpr &expr, Context context);
   /// The same, and the error type if what it gives is not bounded.
-  const Type *resolveBounded(TypeExpr &expr, Place place);
+  const Type *resolveBounded(TypeExpr &expr, Context context);
 
 private:
-  const Type *resolveNumber(TypeExpr &expr, Place place);
-  const Type *resolveNamed(TypeExpr &expr, Place place);
-  const Type *resolveList(TypeExpr &expr, Place place);
-  const Type *resolveTable(TypeExpr &expr, Place place);
-  const Type *resolveTuple(TypeExpr &expr, Place place);
+  const Type *resolveNumber(TypeExpr &expr, Context context);
+  const Type *resolveNamed(TypeExpr &expr, Context context);
+  const Type *resolveList(TypeExpr &expr, Context context);
+  const Type *resolveTable(TypeExpr &expr, Context context);
+  const Type *resolveTuple(TypeExpr &expr, Context context);
   /// Reports what a type is not where it stands, and gives false.
-  bool mayStand(const TypeExpr &expr, const Binding &binding, Place place);
+  bool mayStand(const TypeExpr &expr, const Binding &binding, Context context);
   /// What to write in place of the name of a type that there is not; empty where that is not known.
   std::string hintFor(const std::string &name);
 

@@ -22,10 +22,10 @@ bool TypeRules::assignable(const Type *from, const Type *to) {
   case Type::Kind::List:
     return assignable(from->element, to->element);
   case Type::Kind::Tuple: {
-    if (from->parts.size() != to->parts.size())
+    if (from->elements.size() != to->elements.size())
       return false;
-    for (size_t i = 0; i < from->parts.size(); ++i)
-      if (!assignable(from->parts[i], to->parts[i]))
+    for (size_t i = 0; i < from->elements.size(); ++i)
+      if (!assignable(from->elements[i], to->elements[i]))
         return false;
     return true;
   }
@@ -51,15 +51,15 @@ const Type *TypeRules::unify(const Type *a, const Type *b) {
     const Type *element = unify(a->element, b->element);
     return element ? types_.list(element) : nullptr;
   }
-  if (a->isTuple() && a->parts.size() == b->parts.size()) {
-    std::vector<const Type *> parts;
-    for (size_t i = 0; i < a->parts.size(); ++i) {
-      const Type *part = unify(a->parts[i], b->parts[i]);
-      if (!part)
+  if (a->isTuple() && a->elements.size() == b->elements.size()) {
+    std::vector<const Type *> elements;
+    for (size_t i = 0; i < a->elements.size(); ++i) {
+      const Type *element = unify(a->elements[i], b->elements[i]);
+      if (!element)
         return nullptr;
-      parts.push_back(part);
+      elements.push_back(element);
     }
-    return types_.tuple(std::move(parts));
+    return types_.tuple(std::move(elements));
   }
   return nullptr;
 }
@@ -96,8 +96,8 @@ bool TypeRules::hasLiteral(const Type *type) {
     return type->scalar == Scalar::IntLiteral || type->scalar == Scalar::FloatLiteral;
   if (type->isList())
     return hasLiteral(type->element);
-  for (const Type *part : type->parts)
-    if (hasLiteral(part))
+  for (const Type *element : type->elements)
+    if (hasLiteral(element))
       return true;
   return false;
 }
@@ -111,10 +111,10 @@ const Type *TypeRules::defaulted(const Type *type) {
     return withScalar(type, type->scalar == Scalar::IntLiteral ? Scalar::Int : Scalar::F32);
   if (type->isList())
     return types_.list(defaulted(type->element));
-  std::vector<const Type *> parts;
-  for (const Type *part : type->parts)
-    parts.push_back(defaulted(part));
-  return types_.tuple(std::move(parts));
+  std::vector<const Type *> elements;
+  for (const Type *element : type->elements)
+    elements.push_back(defaulted(element));
+  return types_.tuple(std::move(elements));
 }
 
 const Type *TypeRules::withScalar(const Type *type, Scalar scalar, const Shape &bound) {

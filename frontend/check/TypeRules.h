@@ -18,7 +18,7 @@ public:
   const Type *unify(const Type *a, const Type *b);
   static std::optional<std::pair<Scalar, Shape>> unifyScalars(const Type *a, const Type *b);
   static bool hasLiteral(const Type *type);
-  /// What the type is where no place asks for one: literals are int or f32.
+  /// What the type is where no context asks for one: literals are int or f32.
   const Type *defaulted(const Type *type);
   const Type *withScalar(const Type *type, Scalar scalar, const Shape &bound = {});
 

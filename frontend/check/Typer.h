@@ -30,10 +30,10 @@ protected:
         calls_(context.calls) {}
 
   const Type *infer(Expr &expr) { return inference_.infer(expr); }
-  /// infer, where no place asks literals for a type.
+  /// infer, where no context asks literals for a type.
   const Type *value(Expr &expr) {
     infer(expr);
-    coercion_.settle(expr);
+    coercion_.resolve(expr);
     return expr.type;
   }
 

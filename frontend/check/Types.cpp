@@ -67,8 +67,8 @@ std::string Type::str() const {
     return "[" + element->str() + "; " + count.str() + "]";
   case Kind::Tuple: {
     std::string out;
-    for (const Type *part : parts)
-      out += (out.empty() ? "" : ", ") + part->str();
+    for (const Type *each : elements)
+      out += (out.empty() ? "" : ", ") + each->str();
     return "(" + out + ")";
   }
   }
@@ -83,7 +83,7 @@ std::string Type::str() const {
 bool TypeContext::Less::operator()(const Type &a, const Type &b) const {
   auto key = [](const Type &t) {
     return std::tie(t.kind, t.scalar, t.bound, t.extents, t.data, t.record, t.layer, t.arguments, t.element,
-                    t.count, t.parts);
+                    t.count, t.elements);
   };
   return key(a) < key(b);
 }
@@ -146,10 +146,10 @@ const Type *TypeContext::table(const Type *element, Shape count) {
   return intern(std::move(type));
 }
 
-const Type *TypeContext::tuple(std::vector<const Type *> parts) {
+const Type *TypeContext::tuple(std::vector<const Type *> elements) {
   Type type;
   type.kind = Type::Kind::Tuple;
-  type.parts = std::move(parts);
+  type.elements = std::move(elements);
   return intern(std::move(type));
 }
 
@@ -165,8 +165,8 @@ const Type *TypeContext::substitute(const Type *type, const DimMap &bindings) {
     argument = argument.substitute(bindings);
   if (type->element)
     result.element = substitute(type->element, bindings);
-  for (const Type *&part : result.parts)
-    part = substitute(part, bindings);
+  for (const Type *&element : result.elements)
+    element = substitute(element, bindings);
   return intern(std::move(result));
 }
 
@@ -195,9 +195,9 @@ DimMap LayerInfo::bind(const std::vector<Shape> &arguments) const {
 bool holds(const Type *type, const std::function<bool(const Type *)> &is) {
   std::set<const Type *> seen = {type};
   std::vector<const Type *> open = {type};
-  auto see = [&](const Type *part) {
-    if (part && seen.insert(part).second)
-      open.push_back(part);
+  auto see = [&](const Type *inner) {
+    if (inner && seen.insert(inner).second)
+      open.push_back(inner);
   };
   while (!open.empty()) {
     const Type *next = open.back();
@@ -205,8 +205,8 @@ bool holds(const Type *type, const std::function<bool(const Type *)> &is) {
     if (is(next))
       return true;
     see(next->element);
-    for (const Type *part : next->parts)
-      see(part);
+    for (const Type *element : next->elements)
+      see(element);
     if (next->isRecord())
       for (const FieldInfo &field : next->record->fields)
         see(field.type);

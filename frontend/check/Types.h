@@ -32,7 +32,7 @@ struct FuncInfo;
 // Types
 //===--------------------------------------------------------------------===//
 
-/// Element of a scalar or tensor. The two literal kinds exist while checking only: a number whose place has
+/// Element of a scalar or tensor. The two literal kinds exist while checking only: a number whose context has
 /// not been seen yet (T4). No annotation keeps one.
 enum class Scalar { F32, Int, Bool, Index, IntLiteral, FloatLiteral };
 
@@ -46,7 +46,8 @@ struct Type {
     List,
     Table, ///< [layer; count]
     Tuple,
-    Unknown ///< element of `[]` whose place has not been seen yet; exists while checking only, as literals do
+    Unknown ///< element of `[]` whose context has not been seen yet; exists while checking only, as literals
+            ///< do
   };
   Kind kind = Kind::Error;
 
@@ -59,9 +60,9 @@ struct Type {
   const LayerInfo *layer = nullptr;
   std::vector<Shape> arguments; ///< Record, Layer: one for each of its dims
 
-  const Type *element = nullptr;   ///< List, Table
-  Shape count;                     ///< Table
-  std::vector<const Type *> parts; ///< Tuple
+  const Type *element = nullptr;      ///< List, Table
+  Shape count;                        ///< Table
+  std::vector<const Type *> elements; ///< Tuple
 
   bool isError() const { return kind == Kind::Error; }
   bool isNumber() const { return kind == Kind::Number; }
@@ -102,7 +103,7 @@ public:
   const Type *layer(const LayerInfo *layer, std::vector<Shape> arguments);
   const Type *list(const Type *element);
   const Type *table(const Type *element, Shape count);
-  const Type *tuple(std::vector<const Type *> parts);
+  const Type *tuple(std::vector<const Type *> elements);
 
   /// The type with dims replaced.
   const Type *substitute(const Type *type, const DimMap &bindings);
@@ -120,8 +121,8 @@ private:
 //===--------------------------------------------------------------------===//
 
 /// What `resolved` points to. Names that mean the same thing share one Binding, so a Binding's address is a
-/// key for environments (of locals: one for each place that declares one, also when its function is inlined
-/// twice).
+/// key for environments (of locals: one for each location that declares one, also when its function is
+/// inlined twice).
 struct Binding {
   enum class Kind {
     Local,    ///< an argument, or a name from a let, binder, arm
@@ -180,9 +181,9 @@ struct Call : Binding {
   std::array<Shape, 2> padding;
 };
 
-/// What a SubscriptExpr's `resolved` is, one part for each of its subs. On lists there is just one.
+/// What a SubscriptExpr's `resolved` is: an axis for each of its subs. On lists there is just one.
 struct Subscripts : Binding {
-  struct Part {
+  struct Axis {
     /// An index literal -k or slice bound -k: counted from the end. `low`/`index` expressions are then -k as
     /// written; on tensors `begin` already has the true position.
     bool indexFromEnd = false, lowFromEnd = false, highFromEnd = false;
@@ -192,7 +193,7 @@ struct Subscripts : Binding {
     Shape begin;  ///< first position
     Shape extent; ///< of a slice
   };
-  std::vector<Part> parts;
+  std::vector<Axis> axes;
 };
 
 //===--------------------------------------------------------------------===//
@@ -261,14 +262,14 @@ struct FuncInfo {
   std::vector<SizeCheck> sizeChecks; ///< in its own dims, and those of its layer
 };
 
-/// Whether the type, or one of which it is made (of elements, parts, fields of records), is such. Also of a
+/// Whether the type, or one of which it is made (of elements, fields of records), is such. Also of a
 /// record that contains itself, which is an error of its own.
 bool holds(const Type *type, const std::function<bool(const Type *)> &is);
 inline bool holdsList(const Type *type) { return holds(type, &Type::isList); }
 inline bool holdsNode(const Type *type) { return holds(type, &Type::isNode); }
 /// A layer, or a table of them.
 inline bool holdsLayer(const Type *type) {
-  return holds(type, [](const Type *part) { return part->isLayer() || part->isTable(); });
+  return holds(type, [](const Type *inner) { return inner->isLayer() || inner->isTable(); });
 }
 
 } // namespace dbc::frontend

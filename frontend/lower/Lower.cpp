@@ -25,7 +25,8 @@ mlir::OwningOpRef<mlir::ModuleOp> lower(const Program &program, CheckedProgram &
 mlir::OwningOpRef<mlir::ModuleOp> Lowering::run() {
   size_t errors = diags_.errorCount();
   const File &model = program_.main();
-  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(place(model.name.range), model.name.text);
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::ModuleOp::create(location(model.name.range), model.name.text);
   module_ = *module;
   builder_.setInsertionPointToEnd(module_.getBody());
   // The generated header has constants of them.
@@ -114,7 +115,7 @@ void Lowering::simplify(mlir::ModuleOp module) {
 
 void Lowering::lowerData(const DataInfo &data) {
   mlir::OpBuilder::InsertionGuard guard(builder_);
-  auto op = dyn::DataOp::create(builder_, place(data.decl->name.range), dataSymbols_[&data]);
+  auto op = dyn::DataOp::create(builder_, location(data.decl->name.range), dataSymbols_[&data]);
   builder_.setInsertionPointToEnd(&op.getBody().emplaceBlock());
   for (const ConstructorInfo &constructor : data.constructors) {
     llvm::SmallVector<mlir::Attribute> names, types;
@@ -122,7 +123,7 @@ void Lowering::lowerData(const DataInfo &data) {
       names.push_back(builder_.getStringAttr(field.name));
       types.push_back(mlir::TypeAttr::get(surfaceType(field.type, field.range)));
     }
-    dyn::CtorOp::create(builder_, place(constructor.range), constructor.name, builder_.getArrayAttr(names),
+    dyn::CtorOp::create(builder_, location(constructor.range), constructor.name, builder_.getArrayAttr(names),
                         builder_.getArrayAttr(types));
   }
 }
@@ -179,7 +180,7 @@ void Lowering::lowerParam(const Binding &param, const LayerInstance &owner) {
   mlir::Type type = numberType(param.type, range);
   llvm::SmallVector<int64_t> extents(llvm::ArrayRef<int64_t>(owner.tables));
   llvm::append_range(extents, dyn::extents(type));
-  dyn::ParamOp::create(builder_, place(range), path, withExtents(type, extents), init, isConst);
+  dyn::ParamOp::create(builder_, location(range), path, withExtents(type, extents), init, isConst);
 }
 
 //===--------------------------------------------------------------------===//
@@ -198,7 +199,7 @@ void Lowering::bindArguments(llvm::ArrayRef<const Binding *> arguments, mlir::Bl
   for (const Binding *argument : arguments) {
     Values values;
     for (mlir::Type type : flatTypes(argument->type, argument->range))
-      values.push_back(block.addArgument(type, place(argument->range)));
+      values.push_back(block.addArgument(type, location(argument->range)));
     nameValues(values, argument->name, argument->type);
     frame_->locals[argument] = std::move(values);
   }
@@ -215,7 +216,7 @@ void Lowering::lowerEntry(const FuncInfo &func) {
   }
   SourceRange range = func.decl->name.range;
   auto entry = dyn::EntryOp::create(
-      builder_, place(range), func.name, builder_.getArrayAttr(names), builder_.getArrayAttr(types),
+      builder_, location(range), func.name, builder_.getArrayAttr(names), builder_.getArrayAttr(types),
       builder_.getTypeArrayAttr(flatTypes(func.result, range)), surfaceType(func.result, range),
       func.decl->funcKind == FuncDecl::FuncKind::Loss);
   mlir::OpBuilder::InsertionGuard guard(builder_);
@@ -223,7 +224,7 @@ void Lowering::lowerEntry(const FuncInfo &func) {
   bindArguments(Bindings(func.arguments.begin(), func.arguments.end()), body);
   builder_.setInsertionPointToEnd(&body);
   Values results = block(func.decl->body);
-  dyn::ReturnOp::create(builder_, place(func.decl->body.result->range), results);
+  dyn::ReturnOp::create(builder_, location(func.decl->body.result->range), results);
   frame_ = outer;
 }
 
@@ -235,24 +236,24 @@ void Lowering::lowerCell(const FuncInfo &func, LayerInstance self, const std::st
   SourceRange range = func.decl->name.range;
   auto [keys, values] = parametersOf(func);
   unsigned ranges = llvm::count_if(keys, [](const Binding *key) { return !key->type->isNode(); });
-  auto cell = dyn::CellOp::create(builder_, place(range), symbol,
+  auto cell = dyn::CellOp::create(builder_, location(range), symbol,
                                   builder_.getTypeArrayAttr(flatTypes(func.result, range)),
                                   surfaceType(func.result, range), ranges + self.tables.size());
   mlir::OpBuilder::InsertionGuard guard(builder_);
   mlir::Block &body = cell.getBody().emplaceBlock();
   lowerRanges(func, cell);
   bindArguments(keys, body);
-  // Which layers of the tables that the layer stands in: further keys (C2).
+  // Which layers of the tables that the layer stands in: secondary keys (C2).
   for (size_t table = 0; table < self.tables.size(); ++table)
     frame.self.at.push_back(body.addArgument(
-        builder_.getI32Type(), mlir::NameLoc::get(builder_.getStringAttr("layer"), place(range))));
+        builder_.getI32Type(), mlir::NameLoc::get(builder_.getStringAttr("layer"), location(range))));
   unsigned first = body.getNumArguments();
   bindArguments(values, body);
   if (body.getNumArguments() > first)
     cell.setValueCount(body.getNumArguments() - first);
   builder_.setInsertionPointToEnd(&body);
   Values results = block(func.decl->body);
-  dyn::ReturnOp::create(builder_, place(func.decl->body.result->range), results);
+  dyn::ReturnOp::create(builder_, location(func.decl->body.result->range), results);
   frame_ = outer;
 }
 
@@ -276,7 +277,7 @@ void Lowering::lowerRanges(const FuncInfo &func, dyn::CellOp cell) {
     bindArguments(llvm::ArrayRef(keys).take_front(k), range);
     bindArguments(values, range);
     builder_.setInsertionPointToEnd(&range);
-    mlir::Location at = place(key->range);
+    mlir::Location at = location(key->range);
     const FuncArg &arg = func.decl->args[llvm::find(func.arguments, key) - func.arguments.begin()];
     mlir::Value low, high;
     if (arg.ranged()) {
@@ -288,7 +289,7 @@ void Lowering::lowerRanges(const FuncInfo &func, dyn::CellOp cell) {
     }
     dyn::YieldOp::create(builder_, at, mlir::ValueRange{low, high});
   }
-  mlir::Location at = place(func.decl->name.range);
+  mlir::Location at = location(func.decl->name.range);
   for (size_t table = 0; table < frame_->self.tables.size(); ++table) {
     mlir::Block &range = cell.getRanges()[number++].emplaceBlock();
     bindArguments(keys, range);

@@ -18,8 +18,8 @@ namespace dbc::frontend {
 ///
 /// The module is named after the model, verified, and simplified: equal expressions are computed once (C8),
 /// what is not used is gone. It holds all data types and parameters, the entries and losses, and the cells
-/// that they need. Every operation knows its place in the source (dbc::dyn::sourcePlace); values that a `let`
-/// names carry that name (print with --mlir-use-nameloc-as-prefix).
+/// that they need. Every operation knows its location in the source (dbc::dyn::sourceLocation); values that a
+/// `let` names carry that name (print with --mlir-use-nameloc-as-prefix).
 ///
 /// Null if an error was reported. Null without one is a mistake in dbc: the module does not verify, which
 /// was reported to the context. Loads the dialects it needs into `context`.

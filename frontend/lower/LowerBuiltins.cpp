@@ -12,7 +12,7 @@ namespace arith = mlir::arith;
 namespace math = mlir::math;
 
 Values Lowering::builtin(const CallExpr &expr, const Call &call) {
-  mlir::Location at = place(expr.range);
+  mlir::Location at = location(expr.range);
   switch (call.builtin) {
   case Builtin::Sum:
   case Builtin::Mean:
@@ -91,7 +91,7 @@ mlir::Value Lowering::function(mlir::Location at, dyn::FunctionKind kind, mlir::
 }
 
 mlir::Value Lowering::elementwise(const CallExpr &expr, Builtin builtin) {
-  mlir::Location at = place(expr.range);
+  mlir::Location at = location(expr.range);
   mlir::Type type = numberType(expr.type, expr.range);
   bool real = dyn::scalar(type).isF32();
   llvm::SmallVector<mlir::Value> x;
@@ -173,7 +173,7 @@ dyn::ReduceKind Lowering::reduceKind(Builtin builtin) {
 }
 
 mlir::Value Lowering::reduction(const CallExpr &expr, const Call &call) {
-  mlir::Location at = place(expr.range);
+  mlir::Location at = location(expr.range);
   mlir::Value x = lowerOne(*expr.args[0]);
   if (llvm::isa<dyn::ListType>(x.getType()))
     return reduceList(at, call.builtin, x);
@@ -186,21 +186,21 @@ mlir::Value Lowering::reduction(const CallExpr &expr, const Call &call) {
 }
 
 Values Lowering::split(const CallExpr &expr, const Call &call) {
-  mlir::Location at = place(expr.range);
+  mlir::Location at = location(expr.range);
   mlir::Value x = lowerOne(*expr.args[0]);
-  size_t count = expr.type->isTuple() ? expr.type->parts.size() : 1;
+  size_t count = expr.type->isTuple() ? expr.type->elements.size() : 1;
   llvm::SmallVector<int64_t> sizes(dyn::extents(x.getType())), offsets(sizes.size(), 0);
   sizes[call.axis] /= static_cast<int64_t>(count);
-  Values parts;
+  Values slices;
   for (size_t i = 0; i < count; ++i) {
     offsets[call.axis] = static_cast<int64_t>(i) * sizes[call.axis];
-    parts.push_back(cut(at, x, offsets, sizes, sizes));
+    slices.push_back(cut(at, x, offsets, sizes, sizes));
   }
-  return parts;
+  return slices;
 }
 
 mlir::Value Lowering::filled(const CallExpr &expr, Builtin builtin) {
-  mlir::Location at = place(expr.range);
+  mlir::Location at = location(expr.range);
   mlir::Type type = numberType(expr.type, expr.range);
   if (builtin == Builtin::Fill)
     return stretch(at, lowerOne(*expr.args[0]), dyn::extents(type));
@@ -210,7 +210,7 @@ mlir::Value Lowering::filled(const CallExpr &expr, Builtin builtin) {
 }
 
 mlir::Value Lowering::positions(const CallExpr &expr, llvm::ArrayRef<int64_t> extents) {
-  mlir::Location at = place(expr.range);
+  mlir::Location at = location(expr.range);
   // They are numbers in the generated code.
   constexpr int64_t most = 1 << 20;
   if (extents[0] > most) {
@@ -227,7 +227,7 @@ mlir::Value Lowering::positions(const CallExpr &expr, llvm::ArrayRef<int64_t> ex
 
 /// A choice by position: row i of x is the new one where i is the index.
 mlir::Value Lowering::put(const CallExpr &expr) {
-  mlir::Location at = place(expr.range);
+  mlir::Location at = location(expr.range);
   mlir::Value x = lowerOne(*expr.args[0]), index = lowerOne(*expr.args[1]), row = lowerOne(*expr.args[2]);
   llvm::ArrayRef<int64_t> extents = dyn::extents(x.getType());
   auto *minus = expr.args[1]->as<UnaryExpr>();
@@ -244,19 +244,19 @@ mlir::Value Lowering::put(const CallExpr &expr) {
 
 /// The rows from `start` on, which must be so many.
 mlir::Value Lowering::movingSlice(const CallExpr &expr) {
-  mlir::Location at = place(expr.range);
+  mlir::Location at = location(expr.range);
   mlir::Value x = lowerOne(*expr.args[0]), start = lowerOne(*expr.args[1]);
-  int64_t whole = dyn::extents(x.getType())[0], part = dyn::extents(numberType(expr.type, expr.range))[0];
-  if (part > whole) // reported where sizes are bound
+  int64_t whole = dyn::extents(x.getType())[0], size = dyn::extents(numberType(expr.type, expr.range))[0];
+  if (size > whole) // reported where sizes are bound
     return constant(at, 0, numberType(expr.type, expr.range));
-  start = narrow(at, start, whole - part + 1);
-  mlir::Value places = integer(at, dyn::IntKind::Add, positions(expr, {part}), stretch(at, start, {part}));
-  return take(at, x, places, /*checked=*/false);
+  start = narrow(at, start, whole - size + 1);
+  mlir::Value indices = integer(at, dyn::IntKind::Add, positions(expr, {size}), stretch(at, start, {size}));
+  return gather(at, x, indices, /*checked=*/false);
 }
 
-/// The largest elements in order, and their place along each axis.
+/// The largest elements in order, and their position along each axis.
 Values Lowering::topK(const CallExpr &expr) {
-  mlir::Location at = place(expr.range);
+  mlir::Location at = location(expr.range);
   mlir::Value x = lowerOne(*expr.args[0]);
   llvm::SmallVector<int64_t> extents(dyn::extents(x.getType()));
   int64_t rest = 1;
@@ -266,11 +266,11 @@ Values Lowering::topK(const CallExpr &expr) {
   if (dyn::extents(types[0])[0] > rest) // reported where sizes are bound
     return llvm::map_to_vector(types, [&](mlir::Type type) { return constant(at, 0, type); });
   mlir::Value flat = reshape(at, x, {rest});
-  mlir::Value places = dyn::TopKOp::create(builder_, at, types[1], flat);
-  Values results{take(at, flat, places, /*checked=*/false)};
+  mlir::Value indices = dyn::TopKOp::create(builder_, at, types[1], flat);
+  Values results{gather(at, flat, indices, /*checked=*/false)};
   for (int64_t extent : extents) {
     rest /= extent;
-    mlir::Value along = places;
+    mlir::Value along = indices;
     if (rest > 1)
       along = integer(at, dyn::IntKind::Div, along, constant(at, rest, along.getType()));
     if (extents.size() > 1)
@@ -280,9 +280,9 @@ Values Lowering::topK(const CallExpr &expr) {
   return results;
 }
 
-/// The windows, one a row, times what each place shows of the picture, one a column.
+/// The windows, one a row, times what each position shows of the picture, one a column.
 mlir::Value Lowering::convolution(const CallExpr &expr, const Call &call) {
-  mlir::Location at = place(expr.range);
+  mlir::Location at = location(expr.range);
   mlir::Value x = lowerOne(*expr.args[0]), windows = lowerOne(*expr.args[1]);
   llvm::ArrayRef<int64_t> window = dyn::extents(windows.getType());
   mlir::Type type = numberType(expr.type, expr.range);
@@ -301,11 +301,12 @@ mlir::Value Lowering::convolution(const CallExpr &expr, const Call &call) {
     diags_.error(expr.range, "`conv2d` looks at more than 2^31 elements at these sizes", "T1");
     return constant(at, 0, type);
   }
-  int64_t terms = window[1] * window[2] * window[3], places = extents[1] * extents[2];
+  int64_t terms = window[1] * window[2] * window[3], positionCount = extents[1] * extents[2];
   mlir::Value seen =
       dyn::PatchesOp::create(builder_, at, withExtents(x.getType(), shown), x, call.stride, padding);
   return reshape(
-      at, product(at, reshape(at, windows, {window[0], terms}), reshape(at, seen, {terms, places})), extents);
+      at, product(at, reshape(at, windows, {window[0], terms}), reshape(at, seen, {terms, positionCount})),
+      extents);
 }
 
 //===--------------------------------------------------------------------===//
@@ -315,12 +316,12 @@ mlir::Value Lowering::convolution(const CallExpr &expr, const Call &call) {
 /// -log_softmax(z)[i], or for a distribution p: -sum(p * log_softmax(z)). Not as a difference of logsumexp(z)
 /// and z[i], which loses all digits where the logits are large.
 mlir::Value Lowering::crossEntropy(const CallExpr &expr) {
-  mlir::Location at = place(expr.range);
+  mlir::Location at = location(expr.range);
   mlir::Value z = lowerOne(*expr.args[0]), label = lowerOne(*expr.args[1]);
   mlir::Value log = dyn::SoftmaxOp::create(builder_, at, z.getType(), z, /*axis=*/0, /*log=*/true);
   mlir::Value sum;
   if (dyn::scalar(label.getType()).isInteger(32)) {
-    sum = takeAt(at, log, 0, label, expr.args[1]->type->scalar == Scalar::Int);
+    sum = gatherAt(at, log, 0, label, expr.args[1]->type->scalar == Scalar::Int);
   } else {
     mlir::Value weighted = arith::MulFOp::create(builder_, at, label, log);
     sum = dyn::ReduceOp::create(builder_, at, builder_.getF32Type(), dyn::ReduceKind::Sum, weighted,
@@ -331,7 +332,7 @@ mlir::Value Lowering::crossEntropy(const CallExpr &expr) {
 
 /// softplus(z) - z * y.
 mlir::Value Lowering::binaryCrossEntropy(const CallExpr &expr) {
-  mlir::Location at = place(expr.range);
+  mlir::Location at = location(expr.range);
   llvm::ArrayRef<int64_t> extents = dyn::extents(numberType(expr.type, expr.range));
   mlir::Value z = stretch(at, lowerOne(*expr.args[0]), extents),
               y = stretch(at, lowerOne(*expr.args[1]), extents);

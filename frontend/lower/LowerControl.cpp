@@ -18,20 +18,21 @@ void Lowering::fill(mlir::Region &region, mlir::TypeRange arguments, mlir::Locat
 }
 
 Values Lowering::ifElse(const IfExpr &expr) {
-  mlir::Location at = place(expr.range);
+  mlir::Location at = location(expr.range);
   mlir::Value condition = lowerOne(*expr.condition);
   if (!dyn::isStructural(condition))
     return choose(expr, condition);
   auto op = dyn::IfOp::create(builder_, at, flatTypes(expr.type, expr.range), condition);
-  fill(op.getThen(), {}, place(expr.thenBlock.range), [&](mlir::Block &) { return block(expr.thenBlock); });
-  fill(op.getOtherwise(), {}, place(expr.elseBlock.range),
+  fill(op.getThen(), {}, location(expr.thenBlock.range),
+       [&](mlir::Block &) { return block(expr.thenBlock); });
+  fill(op.getOtherwise(), {}, location(expr.elseBlock.range),
        [&](mlir::Block &) { return block(expr.elseBlock); });
   return Values(op.getResults());
 }
 
 /// Both arms, and then the one that the condition says (S3).
 Values Lowering::choose(const IfExpr &expr, mlir::Value condition) {
-  mlir::Location at = place(expr.range);
+  mlir::Location at = location(expr.range);
   mlir::Value other = mlir::arith::XOrIOp::create(builder_, at, condition, boolConstant(at, true));
   Values first, second, results;
   guarded(at, condition, [&] { first = block(expr.thenBlock); });
@@ -69,7 +70,7 @@ mlir::Value Lowering::harmless(mlir::Operation *op) {
 }
 
 Values Lowering::match(const MatchExpr &expr) {
-  mlir::Location at = place(expr.range);
+  mlir::Location at = location(expr.range);
   mlir::Value node = lowerOne(*expr.subject);
   const DataInfo &data = *expr.subject->type->data;
   llvm::SmallVector<mlir::Attribute> names;
@@ -79,7 +80,7 @@ Values Lowering::match(const MatchExpr &expr) {
                                  builder_.getArrayAttr(names), static_cast<unsigned>(names.size()));
   for (size_t i = 0; i < expr.arms.size(); ++i) {
     const MatchArm &arm = expr.arms[i];
-    fill(op.getArms()[i], {}, place(arm.range), [&](mlir::Block &) {
+    fill(op.getArms()[i], {}, location(arm.range), [&](mlir::Block &) {
       for (const ArmField &bound : arm.fields) {
         Values value{field(node, data, bound.field.text, bound.resolved->type, &arm.constructor.text,
                            bound.field.range)};
@@ -101,7 +102,7 @@ static bool mayFail(mlir::Operation *op) {
 /// `a && b` is `if a { b } else { false }`, `a || b` is `if a { true } else { b }`; where b cannot fail, that
 /// is `and` and `or`.
 mlir::Value Lowering::logical(const BinaryExpr &expr) {
-  mlir::Location at = place(expr.range);
+  mlir::Location at = location(expr.range);
   bool isAnd = expr.op == BinaryExpr::Op::And;
   mlir::Value a = lowerOne(*expr.lhs);
   auto both = [&](mlir::Value b) -> mlir::Value {

@@ -8,7 +8,7 @@ namespace dbc::frontend {
 Values Lowering::lower(const Expr &expr) {
   // A table of layers goes about as the list of their numbers.
   if (expr.type->isTable()) {
-    mlir::Location at = place(expr.range);
+    mlir::Location at = location(expr.range);
     auto ints = dyn::ListType::get(builder_.getI32Type());
     return {dyn::RangeOp::create(builder_, at, ints, intConstant(at, 0),
                                  intConstant(at, tableOf(expr).tables.back()))};
@@ -16,12 +16,12 @@ Values Lowering::lower(const Expr &expr) {
   // What is made of dims and numbers alone is a number now.
   if (expr.type->isScalar() && (expr.type->scalar == Scalar::Int || expr.type->scalar == Scalar::Index))
     if (std::optional<Shape> shape = CheckedProgram::asShape(expr))
-      return {intConstant(place(expr.range), number(*shape, expr.range))};
+      return {intConstant(location(expr.range), number(*shape, expr.range))};
   switch (expr.kind) {
   case Expr::Kind::Number:
-    return {constant(place(expr.range), expr.as<NumberExpr>()->value, numberType(expr.type, expr.range))};
+    return {constant(location(expr.range), expr.as<NumberExpr>()->value, numberType(expr.type, expr.range))};
   case Expr::Kind::Bool:
-    return {boolConstant(place(expr.range), expr.as<BoolExpr>()->value)};
+    return {boolConstant(location(expr.range), expr.as<BoolExpr>()->value)};
   case Expr::Kind::Name:
     return name(*expr.as<NameExpr>());
   case Expr::Kind::Tuple: {
@@ -62,7 +62,7 @@ mlir::Value Lowering::lowerOne(const Expr &expr) {
   return values.front();
 }
 
-Values Lowering::block(const Block &block) {
+Values Lowering::block(const CodeBlock &block) {
   for (const Let &let : block.lets)
     bindPattern(*let.pattern, lower(*let.value), /*named=*/true);
   return lower(*block.result);
@@ -80,7 +80,7 @@ void Lowering::bindPattern(const Pattern &pattern, Values values, bool named) {
   case Pattern::Kind::Tuple: {
     llvm::ArrayRef<mlir::Value> rest(values);
     for (const PatternPtr &element : pattern.elements) {
-      size_t count = leaves(element->type);
+      size_t count = componentCount(element->type);
       bindPattern(*element, Values(rest.take_front(count)), named);
       rest = rest.drop_front(count);
     }
@@ -96,7 +96,7 @@ void Lowering::bindPattern(const Pattern &pattern, Values values, bool named) {
 Values Lowering::name(const NameExpr &expr) { return binding(*expr.resolved, expr); }
 
 Values Lowering::binding(const Binding &binding, const Expr &expr) {
-  mlir::Location at = place(expr.range);
+  mlir::Location at = location(expr.range);
   switch (binding.kind) {
   case Binding::Kind::Local: {
     auto local = frame_->locals.find(&binding);
@@ -126,7 +126,7 @@ mlir::Value Lowering::parameter(mlir::Location at, const std::string &name, mlir
   llvm::append_range(extents, dyn::extents(type));
   mlir::Value value = dyn::GetOp::create(builder_, at, withExtents(type, extents), owner.member(name));
   for (mlir::Value which : owner.at)
-    value = take(at, value, which, /*checked=*/false);
+    value = gather(at, value, which, /*checked=*/false);
   return value;
 }
 
@@ -135,11 +135,11 @@ LayerInstance Lowering::layerOf(const Expr &expr) {
   assert(expr.type->isLayer());
   if (auto *subscript = expr.as<SubscriptExpr>()) {
     LayerInstance layer = tableOf(*subscript->base);
-    const auto &part = static_cast<const Subscripts &>(*subscript->resolved).parts[0];
-    mlir::Location at = place(expr.range);
+    const auto &axis = static_cast<const Subscripts &>(*subscript->resolved).axes[0];
+    mlir::Location at = location(expr.range);
     mlir::Value which =
-        part.isStatic ? intConstant(at, number(part.begin, expr.range)) : lowerOne(*subscript->subs[0].index);
-    if (part.checked)
+        axis.isStatic ? intConstant(at, number(axis.begin, expr.range)) : lowerOne(*subscript->subs[0].index);
+    if (axis.checked)
       which = narrow(at, which, layer.tables.back());
     layer.at.push_back(which);
     return layer;
@@ -197,8 +197,8 @@ Values Lowering::member(const MemberExpr &expr) {
   if (base && base->isLayer()) {
     if (binding.kind == Binding::Kind::Const && !binding.type)
       return this->binding(binding, expr);
-    return {
-        parameter(place(expr.range), binding.name, numberType(expr.type, expr.range), layerOf(*expr.base))};
+    return {parameter(location(expr.range), binding.name, numberType(expr.type, expr.range),
+                      layerOf(*expr.base))};
   }
   if (binding.kind != Binding::Kind::Field) // a name of a module
     return this->binding(binding, expr);
@@ -207,8 +207,9 @@ Values Lowering::member(const MemberExpr &expr) {
     return {field(values.front(), *base->data, expr.member.text, expr.type, nullptr, expr.range)};
   size_t first = 0;
   for (unsigned i = 0; i < binding.index; ++i)
-    first += leaves(base->record->fields[i].type);
-  return Values(llvm::ArrayRef(values).slice(first, leaves(base->record->fields[binding.index].type)));
+    first += componentCount(base->record->fields[i].type);
+  return Values(
+      llvm::ArrayRef(values).slice(first, componentCount(base->record->fields[binding.index].type)));
 }
 
 mlir::Value Lowering::field(mlir::Value node, const DataInfo &data, const std::string &name, const Type *type,
@@ -216,7 +217,7 @@ mlir::Value Lowering::field(mlir::Value node, const DataInfo &data, const std::s
   if (!constructor && data.constructors.size() == 1)
     constructor = &data.constructors[0].name;
   auto of = constructor ? builder_.getStringAttr(*constructor) : mlir::StringAttr();
-  return dyn::FieldOp::create(builder_, place(range), flatTypes(type, range).front(), node, name, of);
+  return dyn::FieldOp::create(builder_, location(range), flatTypes(type, range).front(), node, name, of);
 }
 
 Values Lowering::record(const RecordExpr &expr) {
@@ -262,7 +263,7 @@ Values Lowering::callFunction(const CallExpr &expr, const Call &call) {
       (parameter->type->isKey() ? keys : values).append(argument);
     keys.append(self.at.begin(), self.at.end());
     auto op =
-        dyn::CallOp::create(builder_, place(expr.range), flatTypes(expr.type, expr.range),
+        dyn::CallOp::create(builder_, location(expr.range), flatTypes(expr.type, expr.range),
                             cellSymbol(func, self), keys, values, mlir::IntegerAttr(), mlir::ValueRange());
     return Values(op.getResults());
   }
@@ -286,7 +287,7 @@ Values Lowering::callFunction(const CallExpr &expr, const Call &call) {
 mlir::Value Lowering::convert(const CallExpr &expr, const Call &call) {
   const Expr &operand = *expr.args[0];
   mlir::Value x = lowerOne(operand);
-  mlir::Location at = place(expr.range);
+  mlir::Location at = location(expr.range);
   mlir::Type to = numberType(expr.type, expr.range), from = dyn::scalar(x.getType());
   switch (call.builtin) {
   case Builtin::F32:

@@ -1,7 +1,7 @@
-// The inside of lowering: one class, its parts by concern in Lower*.cpp. Nobody but those includes this.
+// The inside of lowering: one class, by concern in Lower*.cpp. Nobody but those includes this.
 //
 //   Lower.cpp           declarations, entries, cells; the order of the work
-//   LowerTypes.cpp      extents as numbers, types, constants, places
+//   LowerTypes.cpp      extents as numbers, types, constants, locations
 //   LowerExpr.cpp       blocks, names, members, records, calls of functions
 //   LowerControl.cpp    if, match, && and ||
 //   LowerOperators.cpp  arithmetic, comparisons, broadcasting, products, joins
@@ -43,7 +43,7 @@ struct LayerInstance {
   std::string member(const std::string &name) const { return path.empty() ? name : path + "." + name; }
 };
 
-/// A function body being lowered: an entry, a cell, or a fn at the place where it is inlined.
+/// A function body being lowered: an entry, a cell, or a fn at the point where it is inlined.
 struct Frame {
   LayerInstance self;
   DimValues dims; ///< all dims in scope
@@ -99,10 +99,10 @@ private:
   /// The types of a record's fields in the current dims.
   std::vector<const Type *> fieldTypes(const Type *record);
   /// How many values a value of the type is.
-  static size_t leaves(const Type *type);
+  static size_t componentCount(const Type *type);
   LayerInstance instanceOf(const Type *layer, std::string path, SourceRange range);
 
-  mlir::Location place(SourceRange range);
+  mlir::Location location(SourceRange range);
   /// Makes printed IR speak the source's names.
   void nameValues(const Values &values, const std::string &name, const Type *type);
   mlir::Value constant(mlir::Location at, double value, mlir::Type type);
@@ -112,7 +112,7 @@ private:
   //===-- LowerExpr.cpp ---------------------------------------------------===//
   Values lower(const Expr &expr);
   mlir::Value lowerOne(const Expr &expr);
-  Values block(const Block &block);
+  Values block(const CodeBlock &block);
   void bindPattern(const Pattern &pattern, Values values, bool named);
   Values name(const NameExpr &expr);
   Values binding(const Binding &binding, const Expr &expr);
@@ -170,8 +170,8 @@ private:
   Values subscript(const SubscriptExpr &expr);
   Values subscriptList(const SubscriptExpr &expr, const Subscripts &info);
   mlir::Value subscriptTensor(const SubscriptExpr &expr, const Subscripts &info);
-  mlir::Value take(mlir::Location at, mlir::Value tensor, mlir::Value index, bool checked);
-  mlir::Value takeAt(mlir::Location at, mlir::Value tensor, size_t axis, mlir::Value index, bool checked);
+  mlir::Value gather(mlir::Location at, mlir::Value tensor, mlir::Value index, bool checked);
+  mlir::Value gatherAt(mlir::Location at, mlir::Value tensor, size_t axis, mlir::Value index, bool checked);
 
   //===-- LowerBuiltins.cpp -----------------------------------------------===//
   Values builtin(const CallExpr &expr, const Call &call);
@@ -211,7 +211,7 @@ private:
   Values every(const CallExpr &expr);
   /// Lists whose lengths are known to be equal as `dyn.map` asks it: results of one operation, else zipped
   /// here.
-  Values together(mlir::Location at, Values lists);
+  Values zipped(mlir::Location at, Values lists);
   mlir::Value length(mlir::Location at, mlir::Value list);
   mlir::Value reduceList(mlir::Location at, Builtin builtin, mlir::Value list);
 

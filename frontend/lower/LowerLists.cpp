@@ -18,14 +18,14 @@ mlir::Value Lowering::length(mlir::Location at, mlir::Value list) {
 
 Values Lowering::range(const RangeExpr &expr) {
   mlir::Value low = lowerOne(*expr.low), high = lowerOne(*expr.high);
-  return {dyn::RangeOp::create(builder_, place(expr.range), dyn::ListType::get(builder_.getI32Type()), low,
+  return {dyn::RangeOp::create(builder_, location(expr.range), dyn::ListType::get(builder_.getI32Type()), low,
                                high)};
 }
 
 Values Lowering::emptyLists(const Expr &expr) {
   Values lists;
   for (mlir::Type type : flatTypes(expr.type, expr.range))
-    lists.push_back(emptyList(place(expr.range), llvm::cast<dyn::ListType>(type)));
+    lists.push_back(emptyList(location(expr.range), llvm::cast<dyn::ListType>(type)));
   return lists;
 }
 
@@ -45,9 +45,9 @@ mlir::Value Lowering::emptyList(mlir::Location at, dyn::ListType type) {
 
 /// The list of all positions, each of which takes its element from one of the two lists.
 Values Lowering::append(const BinaryExpr &expr) {
-  mlir::Location at = place(expr.opRange);
+  mlir::Location at = location(expr.opRange);
   mlir::Type i32 = builder_.getI32Type();
-  Values first = together(at, lower(*expr.lhs)), second = together(at, lower(*expr.rhs));
+  Values first = zipped(at, lower(*expr.lhs)), second = zipped(at, lower(*expr.rhs));
   mlir::Value count = length(at, first[0]);
   mlir::Value all = integer(at, dyn::IntKind::Add, count, length(at, second[0]));
   mlir::Value positions =
@@ -76,10 +76,10 @@ Values Lowering::zip(const CallExpr &expr) {
   Values lists;
   for (const ExprPtr &arg : expr.args)
     lists.append(lower(*arg));
-  return Values(dyn::ZipOp::create(builder_, place(expr.range), mlir::ValueRange(lists)).getResults());
+  return Values(dyn::ZipOp::create(builder_, location(expr.range), mlir::ValueRange(lists)).getResults());
 }
 
-Values Lowering::together(mlir::Location at, Values lists) {
+Values Lowering::zipped(mlir::Location at, Values lists) {
   mlir::Operation *first = lists.front().getDefiningOp();
   bool one = lists.size() == 1 ||
              (first && llvm::all_of(lists, [&](mlir::Value list) { return list.getDefiningOp() == first; }));
@@ -101,14 +101,14 @@ Values Lowering::every(const CallExpr &expr) {
   llvm::SmallVector<mlir::Type> lists{dyn::ListType::get(call.getKeys()[0].getType())};
   for (mlir::Type type : call.getResultTypes())
     lists.push_back(dyn::ListType::get(type));
-  auto all = dyn::CallOp::create(builder_, place(expr.range), lists, call.getCallee(), call.getKeys(),
+  auto all = dyn::CallOp::create(builder_, location(expr.range), lists, call.getCallee(), call.getKeys(),
                                  call.getValues(), mlir::IntegerAttr(), mlir::ValueRange(), /*every=*/true);
   call.erase();
   return Values(all.getResults());
 }
 
 Values Lowering::binder(const BinderExpr &expr) {
-  mlir::Location at = place(expr.range);
+  mlir::Location at = location(expr.range);
   Builtin builtin = expr.resolved->builtin;
   switch (builtin) {
   case Builtin::Map:
@@ -128,10 +128,10 @@ Values Lowering::binder(const BinderExpr &expr) {
 
 /// The position in the list, also under a filter (L1).
 mlir::Value Lowering::argMax(const BinderExpr &expr) {
-  mlir::Location at = place(expr.range);
+  mlir::Location at = location(expr.range);
   if (!expr.filter)
     return reduceList(at, Builtin::ArgMax, map(expr, elements(expr)).front());
-  Values lists = together(at, lower(*expr.list));
+  Values lists = zipped(at, lower(*expr.list));
   mlir::Value last = length(at, lists.front());
   auto ints = dyn::ListType::get(builder_.getI32Type());
   lists.push_back(dyn::RangeOp::create(builder_, at, ints, intConstant(at, 0), last));
@@ -143,14 +143,14 @@ mlir::Value Lowering::argMax(const BinderExpr &expr) {
 }
 
 Values Lowering::elements(const BinderExpr &expr) {
-  mlir::Location at = place(expr.range);
-  Values lists = together(at, lower(*expr.list));
+  mlir::Location at = location(expr.range);
+  Values lists = zipped(at, lower(*expr.list));
   return expr.filter ? filtered(expr, lists) : lists;
 }
 
 /// Lists of one length, of which the first are those of the binder.
 Values Lowering::filtered(const BinderExpr &expr, const Values &lists) {
-  mlir::Location at = place(expr.range);
+  mlir::Location at = location(expr.range);
   auto op = dyn::FilterOp::create(builder_, at, mlir::ValueRange(lists).getTypes(), lists);
   fill(op.getBody(), elementTypes(lists), at, [&](mlir::Block &inner) {
     bindElement(expr, inner);
@@ -160,7 +160,7 @@ Values Lowering::filtered(const BinderExpr &expr, const Values &lists) {
 }
 
 Values Lowering::map(const BinderExpr &expr, const Values &lists) {
-  mlir::Location at = place(expr.range);
+  mlir::Location at = location(expr.range);
   llvm::SmallVector<mlir::Type> results;
   for (mlir::Type type : flatTypes(expr.body.result->type, expr.body.result->range))
     results.push_back(dyn::ListType::get(type));
@@ -174,13 +174,13 @@ Values Lowering::map(const BinderExpr &expr, const Values &lists) {
 
 void Lowering::bindElement(const BinderExpr &expr, mlir::Block &inner) {
   Values values(inner.getArguments());
-  values.resize(leaves(expr.list->type->element));
+  values.resize(componentCount(expr.list->type->element));
   bindPattern(*expr.element, values, /*named=*/true);
   bindTables(*expr.element, *expr.list);
 }
 
 Values Lowering::recurrence(const BinderExpr &expr, Builtin builtin) {
-  mlir::Location at = place(expr.range);
+  mlir::Location at = location(expr.range);
   Values lists = elements(expr), start = lower(*expr.start);
   size_t states = start.size();
   mlir::Value last;
@@ -192,7 +192,7 @@ Values Lowering::recurrence(const BinderExpr &expr, Builtin builtin) {
     start.push_back(goesOn(expr, intConstant(at, -1), last, start));
     auto ints = dyn::ListType::get(builder_.getI32Type());
     lists.push_back(dyn::RangeOp::create(builder_, at, ints, intConstant(at, 0), length));
-    lists = together(at, lists);
+    lists = zipped(at, lists);
   }
   llvm::SmallVector<mlir::Type> arguments = elementTypes(lists), types, results;
   for (mlir::Value state : start) {
@@ -230,7 +230,7 @@ Values Lowering::recurrence(const BinderExpr &expr, Builtin builtin) {
 
 mlir::Value Lowering::goesOn(const BinderExpr &expr, mlir::Value step, mlir::Value last,
                              const Values &state) {
-  mlir::Location at = place(expr.condition->range);
+  mlir::Location at = location(expr.condition->range);
   mlir::Value more = mlir::arith::CmpIOp::create(builder_, at, mlir::arith::CmpIPredicate::slt, step, last);
   auto op = dyn::IfOp::create(builder_, at, builder_.getI1Type(), more);
   fill(op.getThen(), {}, at, [&](mlir::Block &) {

@@ -83,7 +83,7 @@ mlir::Value Lowering::narrow(mlir::Location at, mlir::Value x, int64_t bound) {
 }
 
 mlir::Value Lowering::unary(const UnaryExpr &expr) {
-  mlir::Location at = place(expr.range);
+  mlir::Location at = location(expr.range);
   mlir::Value x = lowerOne(*expr.operand);
   if (expr.op == UnaryExpr::Op::Not)
     return arith::XOrIOp::create(builder_, at, x, constant(at, 1, x.getType()));
@@ -116,7 +116,7 @@ mlir::Value Lowering::binary(const BinaryExpr &expr) {
 
 mlir::Value Lowering::arithmetic(const BinaryExpr &expr) {
   using Op = BinaryExpr::Op;
-  mlir::Location at = place(expr.opRange);
+  mlir::Location at = location(expr.opRange);
   mlir::Type type = numberType(expr.type, expr.range);
   mlir::Value a = lowerOne(*expr.lhs), b = lowerOne(*expr.rhs);
   a = stretch(at, a, dyn::extents(type));
@@ -147,7 +147,7 @@ mlir::Value Lowering::arithmetic(const BinaryExpr &expr) {
 
 mlir::Value Lowering::comparison(const BinaryExpr &expr) {
   using Op = BinaryExpr::Op;
-  mlir::Location at = place(expr.range);
+  mlir::Location at = location(expr.range);
   mlir::Value a = lowerOne(*expr.lhs), b = lowerOne(*expr.rhs);
   if (expr.lhs->type->isNode()) {
     mlir::Value same = dyn::SameOp::create(builder_, at, builder_.getI1Type(), a, b);
@@ -184,7 +184,7 @@ mlir::Value Lowering::comparison(const BinaryExpr &expr) {
 
 mlir::Value Lowering::product(const BinaryExpr &expr) {
   mlir::Value a = lowerOne(*expr.lhs), b = lowerOne(*expr.rhs);
-  return product(place(expr.opRange), a, b);
+  return product(location(expr.opRange), a, b);
 }
 
 /// NumPy's matmul as one contraction. Its loops: the leading axes, the rows of a, the columns of b, and last
@@ -208,7 +208,7 @@ mlir::Value Lowering::product(mlir::Location at, mlir::Value a, mlir::Value b) {
   llvm::SmallVector<int64_t> result;
   for (size_t i = 0; i < leading; ++i)
     result.push_back(std::max(extentAt(al, i), extentAt(bl, i)));
-  auto place = [&](mlir::Value &x, llvm::ArrayRef<int64_t> lead, llvm::ArrayRef<mlir::AffineExpr> last) {
+  auto align = [&](mlir::Value &x, llvm::ArrayRef<int64_t> lead, llvm::ArrayRef<mlir::AffineExpr> last) {
     llvm::SmallVector<mlir::AffineExpr> axes;
     llvm::SmallVector<int64_t> kept;
     for (size_t i = leading - lead.size(); i < leading; ++i)
@@ -229,7 +229,7 @@ mlir::Value Lowering::product(mlir::Location at, mlir::Value a, mlir::Value b) {
   if (columns)
     bLast.push_back(column);
   int64_t rowCount = rows ? as[as.size() - 2] : 1, columnCount = columns ? bs.back() : 1;
-  mlir::AffineMap aMap = place(a, al, aLast), bMap = place(b, bl, bLast);
+  mlir::AffineMap aMap = align(a, al, aLast), bMap = align(b, bl, bLast);
   for (size_t i = 0; i < leading; ++i)
     outAxes.push_back(loop(i));
   if (rows) {
@@ -260,29 +260,29 @@ mlir::Value Lowering::product(mlir::Location at, mlir::Value a, mlir::Value b) {
 //===--------------------------------------------------------------------===//
 
 mlir::Value Lowering::join(const JoinExpr &expr) {
-  mlir::Location at = place(expr.range);
+  mlir::Location at = location(expr.range);
   auto type = llvm::cast<mlir::RankedTensorType>(numberType(expr.type, expr.range));
-  Values parts, scalars;
-  // Neighbouring scalars make one part.
+  Values operands, scalars;
+  // Neighbouring scalars make one operand.
   auto flush = [&] {
     if (!scalars.empty())
-      parts.push_back(tensor::FromElementsOp::create(
+      operands.push_back(tensor::FromElementsOp::create(
           builder_, at, tensorOf({static_cast<int64_t>(scalars.size())}, type.getElementType()), scalars));
     scalars.clear();
   };
   for (const ExprPtr &element : expr.elements) {
-    mlir::Value part = lowerOne(*element);
-    if (dyn::extents(part.getType()).empty()) {
-      scalars.push_back(part);
+    mlir::Value operand = lowerOne(*element);
+    if (dyn::extents(operand.getType()).empty()) {
+      scalars.push_back(operand);
       continue;
     }
     flush();
-    parts.push_back(part);
+    operands.push_back(operand);
   }
   flush();
-  if (parts.size() == 1)
-    return parts.front();
-  return tensor::ConcatOp::create(builder_, at, type, 0, parts);
+  if (operands.size() == 1)
+    return operands.front();
+  return tensor::ConcatOp::create(builder_, at, type, 0, operands);
 }
 
 } // namespace dbc::frontend

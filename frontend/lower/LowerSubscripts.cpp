@@ -17,8 +17,8 @@ Values Lowering::subscript(const SubscriptExpr &expr) {
 Values Lowering::subscriptList(const SubscriptExpr &expr, const Subscripts &info) {
   Values lists = lower(*expr.base), results;
   const Sub &sub = expr.subs[0];
-  const Subscripts::Part &part = info.parts[0];
-  mlir::Location at = place(expr.range);
+  const Subscripts::Axis &axis = info.axes[0];
+  mlir::Location at = location(expr.range);
   auto bound = [&](const Expr &bound, bool fromEnd) -> mlir::Value {
     if (!fromEnd)
       return lowerOne(bound);
@@ -26,37 +26,37 @@ Values Lowering::subscriptList(const SubscriptExpr &expr, const Subscripts &info
     return integer(at, dyn::IntKind::Sub, length(at, lists.front()), intConstant(at, back.integer));
   };
   if (!sub.isSlice) {
-    mlir::Value index = bound(*sub.index, part.indexFromEnd);
+    mlir::Value index = bound(*sub.index, axis.indexFromEnd);
     for (mlir::Value list : lists)
       results.push_back(harmless(
           dyn::AtOp::create(builder_, at, llvm::cast<dyn::ListType>(list.getType()).getElement(), list, index,
                             /*when=*/mlir::Value())));
     return results;
   }
-  mlir::Value low = sub.low ? bound(*sub.low, part.lowFromEnd) : intConstant(at, 0);
-  mlir::Value high = sub.high ? bound(*sub.high, part.highFromEnd) : length(at, lists.front());
+  mlir::Value low = sub.low ? bound(*sub.low, axis.lowFromEnd) : intConstant(at, 0);
+  mlir::Value high = sub.high ? bound(*sub.high, axis.highFromEnd) : length(at, lists.front());
   for (mlir::Value list : lists)
     results.push_back(dyn::SliceOp::create(builder_, at, list.getType(), list, low, high));
   return results;
 }
 
 /// Rows along axis 0.
-mlir::Value Lowering::take(mlir::Location at, mlir::Value tensor, mlir::Value index, bool checked) {
+mlir::Value Lowering::gather(mlir::Location at, mlir::Value tensor, mlir::Value index, bool checked) {
   llvm::SmallVector<int64_t> shape(dyn::extents(index.getType()));
   llvm::append_range(shape, dyn::extents(tensor.getType()).drop_front());
-  return dyn::TakeOp::create(builder_, at, withExtents(tensor.getType(), shape), tensor, index, checked);
+  return dyn::GatherOp::create(builder_, at, withExtents(tensor.getType(), shape), tensor, index, checked);
 }
 
 /// One position along any axis: with the axes before it as one with it, position i becomes n * r + i for each
 /// r of them.
-mlir::Value Lowering::takeAt(mlir::Location at, mlir::Value tensor, size_t axis, mlir::Value index,
-                             bool checked) {
+mlir::Value Lowering::gatherAt(mlir::Location at, mlir::Value tensor, size_t axis, mlir::Value index,
+                               bool checked) {
   if (checked && !dyn::isStructural(index)) {
     index = narrow(at, index, dyn::extents(tensor.getType())[axis]);
     checked = false;
   }
   if (axis == 0)
-    return take(at, tensor, index, checked);
+    return gather(at, tensor, index, checked);
   llvm::SmallVector<int64_t> shape(dyn::extents(tensor.getType()));
   int64_t before = 1, n = shape[axis];
   for (size_t i = 0; i < axis; ++i)
@@ -71,24 +71,24 @@ mlir::Value Lowering::takeAt(mlir::Location at, mlir::Value tensor, size_t axis,
   auto type = tensorOf({before}, builder_.getI32Type());
   mlir::Value first = mlir::arith::ConstantOp::create(
       builder_, at, mlir::DenseElementsAttr::get(type, llvm::ArrayRef<int32_t>(starts)));
-  mlir::Value places = integer(at, dyn::IntKind::Add, first, stretch(at, index, {before}));
-  mlir::Value taken = take(at, reshape(at, tensor, joined), places, false);
+  mlir::Value positions = integer(at, dyn::IntKind::Add, first, stretch(at, index, {before}));
+  mlir::Value rows = gather(at, reshape(at, tensor, joined), positions, false);
   shape.erase(shape.begin() + axis);
-  return reshape(at, taken, shape);
+  return reshape(at, rows, shape);
 }
 
 mlir::Value Lowering::subscriptTensor(const SubscriptExpr &expr, const Subscripts &info) {
-  mlir::Location at = place(expr.range);
+  mlir::Location at = location(expr.range);
   mlir::Value x = lowerOne(*expr.base);
   // What stands still is cut out at once, the axes of other indices being left whole.
   llvm::ArrayRef<int64_t> extents = dyn::extents(x.getType());
   llvm::SmallVector<int64_t> offsets(extents.size(), 0), sizes(extents), kept;
   bool fits = true;
   for (size_t i = 0; i < extents.size(); ++i) {
-    bool given = i < expr.subs.size() && info.parts[i].isStatic;
+    bool given = i < expr.subs.size() && info.axes[i].isStatic;
     if (given) {
-      offsets[i] = number(info.parts[i].begin, expr.subs[i].range);
-      sizes[i] = expr.subs[i].isSlice ? extent(info.parts[i].extent, expr.subs[i].range) : 1;
+      offsets[i] = number(info.axes[i].begin, expr.subs[i].range);
+      sizes[i] = expr.subs[i].isSlice ? extent(info.axes[i].extent, expr.subs[i].range) : 1;
       fits &= offsets[i] >= 0 && offsets[i] + sizes[i] <= extents[i]; // else checkSizes has reported it
     }
     if (!given || expr.subs[i].isSlice)
@@ -103,10 +103,10 @@ mlir::Value Lowering::subscriptTensor(const SubscriptExpr &expr, const Subscript
       ++axis;
       continue;
     }
-    if (info.parts[i].isStatic)
+    if (info.axes[i].isStatic)
       continue;
     const Expr &index = *expr.subs[i].index;
-    x = takeAt(at, x, axis, lowerOne(index), info.parts[i].checked);
+    x = gatherAt(at, x, axis, lowerOne(index), info.axes[i].checked);
     axis += index.type->rank();
   }
   return x;

@@ -1,4 +1,4 @@
-// Extents as numbers, types, constants, places.
+// Extents as numbers, types, constants, locations.
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "frontend/lower/LowerImpl.h"
@@ -103,19 +103,19 @@ std::vector<const Type *> Lowering::fieldTypes(const Type *record) {
   return types;
 }
 
-size_t Lowering::leaves(const Type *type) {
+size_t Lowering::componentCount(const Type *type) {
   size_t count = 0;
   switch (type->kind) {
   case Type::Kind::Record:
     for (const FieldInfo &field : type->record->fields)
-      count += leaves(field.type);
+      count += componentCount(field.type);
     return count;
   case Type::Kind::Tuple:
-    for (const Type *part : type->parts)
-      count += leaves(part);
+    for (const Type *element : type->elements)
+      count += componentCount(element);
     return count;
   case Type::Kind::List:
-    return leaves(type->element);
+    return componentCount(type->element);
   default:
     return 1;
   }
@@ -138,8 +138,8 @@ void Lowering::flatTypes(const Type *type, SourceRange range, llvm::SmallVectorI
       flatTypes(field, range, flat);
     return;
   case Type::Kind::Tuple:
-    for (const Type *part : type->parts)
-      flatTypes(part, range, flat);
+    for (const Type *element : type->elements)
+      flatTypes(element, range, flat);
     return;
   case Type::Kind::Layer: // one of a table: its number
     flat.push_back(builder_.getI32Type());
@@ -154,7 +154,7 @@ void Lowering::flatTypes(const Type *type, SourceRange range, llvm::SmallVectorI
 }
 
 mlir::Type Lowering::surfaceType(const Type *type, SourceRange range) {
-  llvm::SmallVector<mlir::Type> parts;
+  llvm::SmallVector<mlir::Type> elements;
   switch (type->kind) {
   case Type::Kind::Number: {
     auto flat = numberType(type, range);
@@ -170,14 +170,14 @@ mlir::Type Lowering::surfaceType(const Type *type, SourceRange range) {
     for (const FieldInfo &field : type->record->fields)
       names.push_back(builder_.getStringAttr(field.name));
     for (const Type *field : fieldTypes(type))
-      parts.push_back(surfaceType(field, range));
+      elements.push_back(surfaceType(field, range));
     return dyn::RecordType::get(&context_, builder_.getStringAttr(type->record->name),
-                                builder_.getArrayAttr(names), parts);
+                                builder_.getArrayAttr(names), elements);
   }
   case Type::Kind::Tuple:
-    for (const Type *part : type->parts)
-      parts.push_back(surfaceType(part, range));
-    return mlir::TupleType::get(&context_, parts);
+    for (const Type *element : type->elements)
+      elements.push_back(surfaceType(element, range));
+    return mlir::TupleType::get(&context_, elements);
   case Type::Kind::List:
     return dyn::ListType::get(surfaceType(type->element, range));
   default:
@@ -196,10 +196,10 @@ LayerInstance Lowering::instanceOf(const Type *layer, std::string path, SourceRa
 }
 
 //===--------------------------------------------------------------------===//
-// Places, names, constants
+// Locations, names, constants
 //===--------------------------------------------------------------------===//
 
-mlir::Location Lowering::place(SourceRange range) {
+mlir::Location Lowering::location(SourceRange range) {
   if (!range.valid())
     return builder_.getUnknownLoc();
   const SourceFile &file = diags_.sources().file(range.file);
@@ -215,8 +215,8 @@ static void componentNames(const std::string &name, const Type *type, std::vecto
       componentNames(name + "_" + field.name, field.type, names);
     return;
   case Type::Kind::Tuple:
-    for (size_t i = 0; i < type->parts.size(); ++i)
-      componentNames(name + "_" + std::to_string(i), type->parts[i], names);
+    for (size_t i = 0; i < type->elements.size(); ++i)
+      componentNames(name + "_" + std::to_string(i), type->elements[i], names);
     return;
   case Type::Kind::List:
     componentNames(name, type->element, names);

@@ -70,26 +70,26 @@ namespace {
 /// An S-expression: an atom, or a list.
 struct Sexp {
   std::string atom;
-  std::vector<Sexp> parts;
+  std::vector<Sexp> elements;
 
   Sexp(std::string atom) : atom(std::move(atom)) {}
   Sexp(const char *atom) : atom(atom) {}
   static Sexp list(std::string head) {
     Sexp s("");
-    s.parts.push_back(Sexp(std::move(head)));
+    s.elements.push_back(Sexp(std::move(head)));
     return s;
   }
-  Sexp &add(Sexp part) {
-    parts.push_back(std::move(part));
+  Sexp &add(Sexp element) {
+    elements.push_back(std::move(element));
     return *this;
   }
 
   /// Characters on one line; stops counting at `limit`.
   size_t width(size_t limit) const {
-    if (parts.empty())
+    if (elements.empty())
       return atom.size();
-    size_t sum = 1 + parts.size();
-    for (const Sexp &p : parts) {
+    size_t sum = 1 + elements.size();
+    for (const Sexp &p : elements) {
       if (sum > limit)
         break;
       sum += p.width(limit);
@@ -98,20 +98,20 @@ struct Sexp {
   }
 
   void print(std::ostream &out, size_t indent) const {
-    if (parts.empty()) {
+    if (elements.empty()) {
       out << atom;
       return;
     }
     bool oneLine = indent + width(100) <= 100;
     out << '(';
-    for (size_t i = 0; i < parts.size(); ++i) {
+    for (size_t i = 0; i < elements.size(); ++i) {
       // Atoms at the front stay beside the head.
-      bool beside = i == 0 || oneLine || (parts[i].parts.empty() && parts[i - 1].parts.empty());
+      bool beside = i == 0 || oneLine || (elements[i].elements.empty() && elements[i - 1].elements.empty());
       if (i > 0 && beside)
         out << ' ';
       if (!beside)
         out << '\n' << std::string(indent + 2, ' ');
-      parts[i].print(out, indent + 2);
+      elements[i].print(out, indent + 2);
     }
     out << ')';
   }
@@ -131,7 +131,7 @@ Sexp sexp(const Pattern &p) {
   return s;
 }
 
-Sexp sexp(const Block &b) {
+Sexp sexp(const CodeBlock &b) {
   if (!b.braces)
     return sexp(*b.result);
   Sexp s = Sexp::list("block");
@@ -411,8 +411,8 @@ void dump(const File &file, std::ostream &out) {
   out << '(' << (file.isModule ? "module " : "model ") << file.name.text << ")\n";
   for (const Import &import : file.imports) {
     out << "(import";
-    for (const Ident &part : import.path)
-      out << ' ' << part.text;
+    for (const Ident &name : import.path)
+      out << ' ' << name.text;
     out << ")\n";
   }
   for (const DeclPtr &d : file.decls) {

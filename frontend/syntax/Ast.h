@@ -44,7 +44,7 @@ template <typename Base> struct Castable {
   }
 };
 
-/// A name as written, with its place. Empty text and an invalid range where a name is left out.
+/// A name as written, with its location. Empty text and an invalid range where a name is left out.
 struct Ident {
   std::string text;
   SourceRange range;
@@ -55,7 +55,7 @@ struct Ident {
 // Patterns and blocks
 //===--------------------------------------------------------------------===//
 
-/// `x`, `_`, or `(p, q, ..)` with at least two parts.
+/// `x`, `_`, or `(p, q, ..)` with at least two elements.
 struct Pattern {
   enum class Kind { Name, Wildcard, Tuple };
   Kind kind = Kind::Wildcard;
@@ -77,7 +77,7 @@ struct Let {
 
 /// `{ lets result }`. The bodies of arms and binders, and an `else if`, are blocks too: without lets, and
 /// with `braces` false if none are written.
-struct Block {
+struct CodeBlock {
   SourceRange range; ///< with the braces
   bool braces = true;
   std::vector<Let> lets;
@@ -164,8 +164,8 @@ struct JoinExpr : Expr {
 /// `if c { .. } else { .. }`. For `else if`, elseBlock holds the inner IfExpr and has no braces.
 struct IfExpr : Expr {
   ExprPtr condition;
-  Block thenBlock, elseBlock;
-  IfExpr(SourceRange r, ExprPtr condition, Block thenBlock, Block elseBlock)
+  CodeBlock thenBlock, elseBlock;
+  IfExpr(SourceRange r, ExprPtr condition, CodeBlock thenBlock, CodeBlock elseBlock)
       : Expr(Kind::If, r), condition(std::move(condition)), thenBlock(std::move(thenBlock)),
         elseBlock(std::move(elseBlock)) {}
   static bool classof(const Expr *e) { return e->kind == Kind::If; }
@@ -184,7 +184,7 @@ struct MatchArm {
   SourceRange patternRange; ///< up to before `=>`
   Ident constructor;        ///< empty for `_`
   std::vector<ArmField> fields;
-  Block body;
+  CodeBlock body;
   bool wildcard() const { return !constructor; }
 };
 
@@ -206,7 +206,7 @@ struct BinderExpr : Expr {
   PatternPtr state;  ///< null if none
   ExprPtr start;     ///< the state's first value; null exactly if `state` is
   ExprPtr condition; ///< `while`; null if none
-  Block body;
+  CodeBlock body;
   BinderExpr(SourceRange r, Ident name) : Expr(Kind::Binder, r), name(std::move(name)) {}
   static bool classof(const Expr *e) { return e->kind == Kind::Binder; }
 };
@@ -266,7 +266,7 @@ struct CallExpr : Expr {
   static bool classof(const Expr *e) { return e->kind == Kind::Call; }
 };
 
-/// One part between the brackets of `x[i, a..b, ..]`.
+/// One subscript between the brackets of `x[i, a..b, ..]`.
 struct Sub {
   SourceRange range;
   bool isSlice = false;
@@ -321,7 +321,7 @@ struct TypeExpr {
   ExprPtr bound;                     ///< Index: n of index[n]
   std::vector<ExprPtr> shape;        ///< scalars: the tensor's extents; Named: the arguments
   Ident module, name;                ///< Named; module may be empty
-  std::vector<TypeExprPtr> elements; ///< List, Table: one; Tuple: its parts
+  std::vector<TypeExprPtr> elements; ///< List, Table: one; Tuple: all
   ExprPtr count;                     ///< Table
 
   const Type *type = nullptr;  ///< set by the checker
@@ -432,7 +432,7 @@ struct FuncDecl : Decl {
   std::vector<FuncArg> args;
   TypeExprPtr result; ///< null for a loss without a type
   ExprPtr measure;    ///< `by e`, cell only; null if none
-  Block body;
+  CodeBlock body;
   FuncDecl(SourceRange r, Ident name, FuncKind funcKind)
       : Decl(Kind::Func, r, std::move(name)), funcKind(funcKind) {}
   static bool classof(const Decl *d) { return d->kind == Kind::Func; }
@@ -469,7 +469,7 @@ const char *spelling(FuncDecl::FuncKind kind);
 const char *spelling(BinaryExpr::Op op);
 const char *spelling(UnaryExpr::Op op);
 
-/// Prints the tree as S-expressions, without places; for tests.
+/// Prints the tree as S-expressions, without locations; for tests.
 void dump(const File &file, std::ostream &out);
 void dump(const Expr &expr, std::ostream &out);
 

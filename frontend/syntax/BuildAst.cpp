@@ -16,8 +16,8 @@ void AstBuilder::header(P::HeaderContext *ctx, File &file) {
 void AstBuilder::import(P::ImportDeclContext *ctx, File &file) {
   Import import;
   import.range = range(ctx->importPath());
-  for (auto *part : ctx->importPath()->ID())
-    import.path.push_back(ident(part));
+  for (auto *name : ctx->importPath()->ID())
+    import.path.push_back(ident(name));
   file.imports.push_back(std::move(import));
 }
 
@@ -43,7 +43,7 @@ void AstBuilder::decl(P::DeclContext *ctx, std::vector<DeclPtr> &out) {
 
 void AstBuilder::consts(P::ConstDeclContext *ctx, std::vector<DeclPtr> &out) {
   Token *last = ctx->type() ? ctx->type()->stop : ctx->expr()->stop;
-  auto decl = std::make_unique<ConstDecl>(places_.of(ctx->ID()->getSymbol(), last), ident(ctx->ID()));
+  auto decl = std::make_unique<ConstDecl>(ranges_.of(ctx->ID()->getSymbol(), last), ident(ctx->ID()));
   if (ctx->type()) {
     decl->annotation = type(ctx->type());
   } else {
@@ -84,24 +84,25 @@ std::unique_ptr<Init> AstBuilder::init(P::ExprContext *ctx) {
     return init;
   auto *call = written->as<CallExpr>();
   auto *name = call ? call->callee->as<NameExpr>() : nullptr;
-  struct Known {
+  struct InitForm {
     const char *name;
     Init::Kind kind;
     size_t arguments;
     const char *use;
   };
-  static const Known known[] = {{"uniform", Init::Kind::Uniform, 2, "the bounds: `uniform(-0.1, 0.1)`"},
-                                {"normal", Init::Kind::Normal, 2, "mean and deviation: `normal(0, 0.1)`"},
-                                {"glorot", Init::Kind::Glorot, 0, "nothing: `glorot()`"}};
-  for (const Known &k : known) {
-    if (!name || name->name != k.name)
+  static const InitForm forms[] = {{"uniform", Init::Kind::Uniform, 2, "the bounds: `uniform(-0.1, 0.1)`"},
+                                   {"normal", Init::Kind::Normal, 2, "mean and deviation: `normal(0, 0.1)`"},
+                                   {"glorot", Init::Kind::Glorot, 0, "nothing: `glorot()`"}};
+  for (const InitForm &form : forms) {
+    if (!name || name->name != form.name)
       continue;
-    init->kind = k.kind;
-    bool fits = call->args.size() == k.arguments && !call->axis && call->settings.empty();
-    if (fits && k.arguments == 2)
+    init->kind = form.kind;
+    bool fits = call->args.size() == form.arguments && !call->axis && call->settings.empty();
+    if (fits && form.arguments == 2)
       fits = signedNumber(*call->args[0], init->first) && signedNumber(*call->args[1], init->second);
     if (!fits)
-      diags_.error(init->range, "`" + text(init->range) + "` does not fit; `" + k.name + "` takes " + k.use);
+      diags_.error(init->range,
+                   "`" + text(init->range) + "` does not fit; `" + form.name + "` takes " + form.use);
     return init;
   }
   diags_.error(init->range,
@@ -240,7 +241,7 @@ TypeExprPtr AstBuilder::type(P::TypeContext *ctx) {
     checkCommas(ctx, "a type");
     result->kind = TypeExpr::Kind::Tuple;
     if (result->elements.size() < 2)
-      diags_.error(result->range, "`" + text(result->range) + "` has one part; a tuple has at least two")
+      diags_.error(result->range, "`" + text(result->range) + "` has one element; a tuple has at least two")
           .hint("write the type without parentheses");
   } else if (ctx->expr()) {
     result->kind = TypeExpr::Kind::Table;
@@ -307,7 +308,7 @@ ExprPtr AstBuilder::shape(P::ExprContext *ctx) {
 void AstBuilder::checkShape(const Expr &e) {
   if (auto *number = e.as<NumberExpr>()) {
     if (!number->isInteger)
-      diags_.error(e.range, "`" + text(e.range) + "` is not a whole number, which an extent is", "T1");
+      diags_.error(e.range, "`" + text(e.range) + "` is not an integer, which an extent is", "T1");
     return;
   }
   if (e.as<NameExpr>())
@@ -325,10 +326,9 @@ void AstBuilder::checkShape(const Expr &e) {
       return checkShape(*b->rhs);
     }
   }
-  diags_.error(e.range,
-               "`" + text(e.range) +
-                   "` is no extent; extents are made of dims, consts, whole numbers and `+ - * /`",
-               "T1");
+  diags_.error(
+      e.range,
+      "`" + text(e.range) + "` is no extent; extents are made of dims, consts, integers and `+ - * /`", "T1");
 }
 
 void AstBuilder::checkCommas(antlr4::ParserRuleContext *ctx, const char *what) {

@@ -17,7 +17,7 @@ namespace dbc::frontend {
 /// looked at, but it must not be used further.
 class AstBuilder {
 public:
-  AstBuilder(const Places &places, DiagnosticEngine &diags) : places_(places), diags_(diags) {}
+  AstBuilder(const TokenRanges &ranges, DiagnosticEngine &diags) : ranges_(ranges), diags_(diags) {}
 
   void header(syntax::DynParser::HeaderContext *ctx, File &file);
   void import(syntax::DynParser::ImportDeclContext *ctx, File &file);
@@ -45,8 +45,8 @@ private:
   void checkShape(const Expr &e);
 
   // Blocks, patterns, expressions (BuildExpr.cpp)
-  Block block(P::BlockContext *ctx);
-  Block bare(ExprPtr result);
+  CodeBlock block(P::BlockContext *ctx);
+  CodeBlock bare(ExprPtr result);
   PatternPtr pattern(P::PatternContext *ctx);
   ExprPtr expr(P::ExprContext *ctx);
   ExprPtr orExpr(P::OrExprContext *ctx);
@@ -77,18 +77,18 @@ private:
   /// The comma that a rule does not allow behind its last item.
   bool endsInComma(antlr4::ParserRuleContext *ctx) const;
 
-  SourceRange range(const antlr4::ParserRuleContext *ctx) const { return places_.of(ctx); }
-  SourceRange range(antlr4::tree::TerminalNode *leaf) const { return places_.of(leaf->getSymbol()); }
+  SourceRange range(const antlr4::ParserRuleContext *ctx) const { return ranges_.of(ctx); }
+  SourceRange range(antlr4::tree::TerminalNode *leaf) const { return ranges_.of(leaf->getSymbol()); }
   std::string text(SourceRange r) const { return std::string(diags_.sources().text(r)); }
   Ident ident(antlr4::tree::TerminalNode *leaf) const { return ident(leaf->getSymbol()); }
   Ident ident(antlr4::Token *token) const {
-    SourceRange r = places_.of(token);
+    SourceRange r = ranges_.of(token);
     return {text(r), r};
   }
   /// Stands in where an error was reported.
   ExprPtr placeholder(SourceRange r) const { return std::make_unique<NumberExpr>(r, true, 0, 0.0); }
 
-  const Places &places_;
+  const TokenRanges &ranges_;
   DiagnosticEngine &diags_;
 };
 

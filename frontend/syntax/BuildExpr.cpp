@@ -13,8 +13,8 @@ namespace dbc::frontend {
 using antlr4::Token;
 using syntax::DynParser;
 
-Block AstBuilder::block(P::BlockContext *ctx) {
-  Block result;
+CodeBlock AstBuilder::block(P::BlockContext *ctx) {
+  CodeBlock result;
   result.range = range(ctx);
   for (auto *l : ctx->let())
     result.lets.push_back(
@@ -23,8 +23,8 @@ Block AstBuilder::block(P::BlockContext *ctx) {
   return result;
 }
 
-Block AstBuilder::bare(ExprPtr result) {
-  Block block;
+CodeBlock AstBuilder::bare(ExprPtr result) {
+  CodeBlock block;
   block.range = result->range;
   block.braces = false;
   block.result = std::move(result);
@@ -43,7 +43,7 @@ PatternPtr AstBuilder::pattern(P::PatternContext *ctx) {
     for (auto *element : ctx->pattern())
       result->elements.push_back(pattern(element));
     if (result->elements.size() < 2)
-      diags_.error(result->range, "`" + text(result->range) + "` has one part; a tuple has at least two")
+      diags_.error(result->range, "`" + text(result->range) + "` has one element; a tuple has at least two")
           .hint("write the pattern without parentheses");
   }
   return result;
@@ -133,7 +133,7 @@ void AstBuilder::checkOperatorAfterBinder(const Expr &lhs, SourceRange op, const
 }
 
 ExprPtr AstBuilder::binary(ExprPtr lhs, Token *op, ExprPtr rhs) {
-  SourceRange at = places_.of(op);
+  SourceRange at = ranges_.of(op);
   checkOperatorAfterBinder(*lhs, at, *rhs);
   SourceRange whole = lhs->range.to(rhs->range);
   return std::make_unique<BinaryExpr>(whole, binaryOp(op->getType()), at, std::move(lhs), std::move(rhs));
@@ -151,49 +151,49 @@ ExprPtr AstBuilder::chain(antlr4::ParserRuleContext *ctx, Build build) {
 }
 
 ExprPtr AstBuilder::expr(P::ExprContext *ctx) {
-  auto parts = ctx->orExpr();
-  ExprPtr low = orExpr(parts[0]);
-  if (parts.size() == 1)
+  auto bounds = ctx->orExpr();
+  ExprPtr low = orExpr(bounds[0]);
+  if (bounds.size() == 1)
     return low;
-  ExprPtr high = orExpr(parts[1]);
+  ExprPtr high = orExpr(bounds[1]);
   SourceRange op = range(ctx->DOTDOT(0));
   checkOperatorAfterBinder(*low, op, *high);
-  if (parts.size() > 2)
+  if (bounds.size() > 2)
     diags_.error(range(ctx->DOTDOT(1)), "a second `..` follows a range; a range is `low..high`");
   SourceRange whole = low->range.to(high->range);
   return std::make_unique<RangeExpr>(whole, std::move(low), std::move(high));
 }
 
 ExprPtr AstBuilder::orExpr(P::OrExprContext *ctx) {
-  return chain<P::AndExprContext>(ctx, [&](auto *part) { return andExpr(part); });
+  return chain<P::AndExprContext>(ctx, [&](auto *operand) { return andExpr(operand); });
 }
 
 ExprPtr AstBuilder::andExpr(P::AndExprContext *ctx) {
-  return chain<P::CmpExprContext>(ctx, [&](auto *part) { return comparison(part); });
+  return chain<P::CmpExprContext>(ctx, [&](auto *operand) { return comparison(operand); });
 }
 
 ExprPtr AstBuilder::comparison(P::CmpExprContext *ctx) {
   const auto &children = ctx->children;
   if (children.size() > 3) {
-    auto part = [&](size_t i) {
-      return text(places_.of(static_cast<antlr4::ParserRuleContext *>(children[i])));
+    auto operand = [&](size_t i) {
+      return text(ranges_.of(static_cast<antlr4::ParserRuleContext *>(children[i])));
     };
     auto op = [&](size_t i) { return ident(static_cast<antlr4::tree::TerminalNode *>(children[i])); };
     Diagnostic &d =
-        diags_.error(op(3).range, "`" + op(3).text + "` follows the comparison `" + part(0) + " " +
-                                      op(1).text + " " + part(2) + "`; comparisons do not chain");
-    d.hint("write `" + part(0) + " " + op(1).text + " " + part(2) + " && " + part(2) + " " + op(3).text +
-           " " + part(4) + "`");
+        diags_.error(op(3).range, "`" + op(3).text + "` follows the comparison `" + operand(0) + " " +
+                                      op(1).text + " " + operand(2) + "`; comparisons do not chain");
+    d.hint("write `" + operand(0) + " " + op(1).text + " " + operand(2) + " && " + operand(2) + " " +
+           op(3).text + " " + operand(4) + "`");
   }
-  return chain<P::AddExprContext>(ctx, [&](auto *part) { return sum(part); });
+  return chain<P::AddExprContext>(ctx, [&](auto *operand) { return sum(operand); });
 }
 
 ExprPtr AstBuilder::sum(P::AddExprContext *ctx) {
-  return chain<P::MulExprContext>(ctx, [&](auto *part) { return product(part); });
+  return chain<P::MulExprContext>(ctx, [&](auto *operand) { return product(operand); });
 }
 
 ExprPtr AstBuilder::product(P::MulExprContext *ctx) {
-  return chain<P::UnaryContext>(ctx, [&](auto *part) { return unary(part); });
+  return chain<P::UnaryContext>(ctx, [&](auto *operand) { return unary(operand); });
 }
 
 ExprPtr AstBuilder::unary(P::UnaryContext *ctx) {
@@ -345,14 +345,14 @@ ExprPtr AstBuilder::primary(P::PrimaryContext *ctx) {
   if (elements.size() > 1)
     return std::make_unique<TupleExpr>(whole, std::move(elements));
   if (endsInComma(ctx))
-    diags_.error(whole, "`" + text(whole) + "` has one part; a tuple has at least two");
+    diags_.error(whole, "`" + text(whole) + "` has one element; a tuple has at least two");
   elements[0]->range = whole;
   elements[0]->parenthesised = true;
   return std::move(elements[0]);
 }
 
 ExprPtr AstBuilder::number(Token *token) {
-  SourceRange at = places_.of(token);
+  SourceRange at = ranges_.of(token);
   std::string_view written = diags_.sources().text(at);
   const char *begin = written.data(), *end = begin + written.size();
   bool isInteger = written.find_first_of(".eE") == std::string_view::npos;
@@ -380,8 +380,8 @@ ExprPtr AstBuilder::number(Token *token) {
 
 ExprPtr AstBuilder::cond(P::CondContext *ctx) {
   ExprPtr condition = expr(ctx->expr());
-  Block thenBlock = block(ctx->block(0));
-  Block elseBlock;
+  CodeBlock thenBlock = block(ctx->block(0));
+  CodeBlock elseBlock;
   if (ctx->cond()) {
     elseBlock = bare(cond(ctx->cond()));
   } else if (ctx->ELSE()) {
@@ -404,7 +404,7 @@ ExprPtr AstBuilder::match(P::MatchExprContext *ctx) {
     MatchArm arm;
     if (a->ID())
       arm.constructor = ident(a->ID());
-    arm.patternRange = places_.of(a->start, a->armFields() ? a->armFields()->stop : a->start);
+    arm.patternRange = ranges_.of(a->start, a->armFields() ? a->armFields()->stop : a->start);
     if (a->armFields()) {
       checkCommas(a->armFields(), "a field");
       for (auto *f : a->armFields()->armField()) {
@@ -418,8 +418,8 @@ ExprPtr AstBuilder::match(P::MatchExprContext *ctx) {
     if (a->expr() && !a->COMMA() && i + 1 < written.size()) {
       Token *next = written[i + 1]->start;
       diags_
-          .error(missingAt(a->stop, next, places_, diags_),
-                 "expected `,` after the arm, found " + foundText(next, places_, diags_))
+          .error(missingAt(a->stop, next, ranges_, diags_),
+                 "expected `,` after the arm, found " + foundText(next, ranges_, diags_))
           .hint("only an arm in braces, or the last one, does without `,`");
     }
     arms.push_back(std::move(arm));

@@ -90,7 +90,7 @@ void printExcerpt(const SourceFile &file, SourceRange range, std::ostream &out) 
   size_t from = std::min<size_t>(range.begin - lineBegin, text.size());
   size_t to = std::clamp<size_t>(range.end > lineBegin ? range.end - lineBegin : 0, from, text.size());
 
-  // Of a line that nobody could read only the bytes round the place are looked at.
+  // Of a line that nobody could read only the bytes round the position are looked at.
   size_t begin = from > 4 * kShownColumns ? from - 4 * kShownColumns : 0;
   while (begin < from && continuesCodePoint(text[begin]))
     ++begin;
@@ -143,13 +143,13 @@ void DiagnosticEngine::print(std::ostream &out) const {
   std::vector<const Diagnostic *> order;
   for (const Diagnostic &d : diagnostics_)
     order.push_back(&d);
-  // Those without a place come first: they concern the command line, whose mistakes explain the rest. At
-  // equal places the order of the report, which is that of the addresses.
-  auto place = [](const Diagnostic *d) {
+  // Those without a location come first: they concern the command line, whose mistakes explain the rest. At
+  // equal locations the order of the report, which is that of the addresses.
+  auto location = [](const Diagnostic *d) {
     return std::make_tuple(d->range.valid(), d->range.file, d->range.begin, d);
   };
   std::sort(order.begin(), order.end(),
-            [&](const Diagnostic *a, const Diagnostic *b) { return place(a) < place(b); });
+            [&](const Diagnostic *a, const Diagnostic *b) { return location(a) < location(b); });
 
   size_t shown[2] = {0, 0}, more[2] = {0, 0}; // errors; warnings and remarks
   const Diagnostic *previous = nullptr;

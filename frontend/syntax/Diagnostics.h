@@ -19,9 +19,9 @@ namespace dbc::frontend {
 
 enum class Severity { Error, Warning, Note };
 
-/// What a diagnostic adds about another place ("declared here").
+/// What a diagnostic adds about another location ("declared here").
 struct DiagnosticNote {
-  SourceRange range; ///< may be invalid: the note is then printed without a place
+  SourceRange range; ///< may be invalid: the note is then printed without a location
   std::string message;
 };
 
@@ -30,7 +30,7 @@ struct DiagnosticNote {
 ///   `y`?");
 struct Diagnostic {
   Severity severity = Severity::Error;
-  SourceRange range; ///< may be invalid: the diagnostic is then printed without a place
+  SourceRange range; ///< may be invalid: the diagnostic is then printed without a location
   std::string message;
   std::string rule; ///< "S2"; empty for plain syntax
   std::vector<DiagnosticNote> notes;
@@ -40,7 +40,7 @@ struct Diagnostic {
   Diagnostic &hint(std::string text);
 };
 
-/// Collects the diagnostics of one run and prints them in the order of their places. Not thread-safe.
+/// Collects the diagnostics of one run and prints them in the order of their locations. Not thread-safe.
 ///
 /// A rendered diagnostic:
 ///   model.dyn:3:9: error: `y` is not declared [N1]
@@ -68,8 +68,8 @@ public:
   /// Default 20.
   void setLimit(size_t limit) { limit_ = limit; }
 
-  /// Everything reported, sorted by file and position (equal places: order of report), equal diagnostics at
-  /// one place once.
+  /// Everything reported, sorted by file and position (equal locations: order of report), equal diagnostics
+  /// at one location once.
   void print(std::ostream &out) const;
   /// What print() writes.
   std::string str() const;

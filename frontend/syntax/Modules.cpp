@@ -46,8 +46,8 @@ std::string identity(const std::string &path) {
 
 std::string spelled(const Import &import) {
   std::string name;
-  for (const Ident &part : import.path)
-    name += (name.empty() ? "" : ".") + part.text;
+  for (const Ident &ident : import.path)
+    name += (name.empty() ? "" : ".") + ident.text;
   return name;
 }
 
@@ -77,7 +77,7 @@ private:
   void reportMissing(const std::string &importer, const Import &import);
   void reportCycle(size_t first, const Import &closing);
   void checkModule(const File &file);
-  std::vector<std::string> places(const std::string &importer) const;
+  std::vector<std::string> searchPath(const std::string &importer) const;
 
   const LoadOptions &options_;
   SourceManager &sources_;
@@ -143,7 +143,7 @@ void Loader::resolve(File &file, const std::string &path, Import &import) {
         .note(import.file->name.range, "it says so here");
 }
 
-std::vector<std::string> Loader::places(const std::string &importer) const {
+std::vector<std::string> Loader::searchPath(const std::string &importer) const {
   std::vector<std::string> result = {fs::path(importer).parent_path().string()};
   result.insert(result.end(), options_.includeDirs.begin(), options_.includeDirs.end());
   if (!options_.libraryDir.empty())
@@ -151,14 +151,14 @@ std::vector<std::string> Loader::places(const std::string &importer) const {
   return result;
 }
 
-/// The first file that fits the import, or "".
+/// The first file that matches the import, or "".
 std::string Loader::find(const std::string &importer, const Import &import) {
   fs::path relative;
-  for (const Ident &part : import.path)
-    relative /= part.text;
+  for (const Ident &ident : import.path)
+    relative /= ident.text;
   relative += ".dyn";
-  for (const std::string &place : places(importer)) {
-    fs::path candidate = fs::path(place) / relative;
+  for (const std::string &directory : searchPath(importer)) {
+    fs::path candidate = fs::path(directory) / relative;
     std::error_code ignored;
     if (fs::exists(candidate, ignored) && !fs::is_directory(candidate, ignored))
       return candidate.string();
@@ -176,10 +176,10 @@ void Loader::reportMissing(const std::string &importer, const Import &import) {
   }
   std::string looked;
   std::vector<std::string> others;
-  for (const std::string &place : places(importer)) {
-    looked += (looked.empty() ? "" : ", ") + ("`" + (place.empty() ? "." : place) + "`");
+  for (const std::string &directory : searchPath(importer)) {
+    looked += (looked.empty() ? "" : ", ") + ("`" + (directory.empty() ? "." : directory) + "`");
     std::error_code problem;
-    fs::path folder = fs::path(place.empty() ? "." : place) / below;
+    fs::path folder = fs::path(directory.empty() ? "." : directory) / below;
     for (fs::directory_iterator it(folder, problem), end; !problem && it != end; it.increment(problem))
       if (it->path().extension() == ".dyn")
         others.push_back(it->path().stem().string());

@@ -22,9 +22,9 @@ namespace {
 class FileParser {
 public:
   FileParser(uint32_t file, DiagnosticEngine &diags)
-      : diags_(diags), places_(file, diags.sources().file(file)), input_(std::string(places_.text())),
+      : diags_(diags), ranges_(file, diags.sources().file(file)), input_(std::string(ranges_.text())),
         lexer_(&input_), tokens_(&lexer_), parser_(&tokens_),
-        errors_(std::make_shared<SyntaxErrors>(places_, diags)), builder_(places_, diags) {
+        errors_(std::make_shared<SyntaxErrors>(ranges_, diags)), builder_(ranges_, diags) {
     lexer_.removeErrorListeners();
     parser_.removeErrorListeners();
     parser_.setErrorHandler(errors_);
@@ -58,7 +58,7 @@ private:
   }
 
   DiagnosticEngine &diags_;
-  Places places_;
+  TokenRanges ranges_;
   antlr4::ANTLRInputStream input_;
   syntax::DynLexer lexer_;
   antlr4::CommonTokenStream tokens_;
@@ -67,7 +67,7 @@ private:
   AstBuilder builder_;
 };
 
-/// A reserved word that no name follows may be meant as a name itself; it is no place to go on.
+/// A reserved word that no name follows may be meant as a name itself; it is no point to go on from.
 void FileParser::skipToDeclaration() {
   auto begins = [&] {
     size_t name = tokens_.LA(2);
@@ -81,9 +81,9 @@ void FileParser::skipToDeclaration() {
 /// A token at which neither an import nor a declaration begins.
 void FileParser::wrongStart() {
   Diagnostic &d =
-      diags_.error(places_.of(here()), "expected a declaration, found " + foundText(here(), places_, diags_));
+      diags_.error(ranges_.of(here()), "expected a declaration, found " + foundText(here(), ranges_, diags_));
   if (next() == DynParser::ID || next() == DynParser::BINDER) {
-    std::string word(diags_.sources().text(places_.of(here())));
+    std::string word(diags_.sources().text(ranges_.of(here())));
     if (word == "def" || word == "fun" || word == "func" || word == "function")
       d.hint("functions are declared by `fn` and `cell`");
     else
@@ -99,17 +99,17 @@ void FileParser::wrongStart() {
 std::unique_ptr<File> FileParser::parse() {
   size_t errorsBefore = diags_.errorCount();
   auto file = std::make_unique<File>();
-  file->id = places_.file();
+  file->id = ranges_.file();
   tokens_.fill();
-  if (!prepareTokens(tokens_.getTokens(), places_, diags_))
+  if (!prepareTokens(tokens_.getTokens(), ranges_, diags_))
     return nullptr;
 
   if (next() == DynParser::MODEL || next() == DynParser::MODULE) {
     read(&DynParser::header, [&](auto *tree) { builder_.header(tree, *file); });
   } else {
     diags_
-        .error(places_.of(here()),
-               "expected `model` or `module`, found " + foundText(here(), places_, diags_))
+        .error(ranges_.of(here()),
+               "expected `model` or `module`, found " + foundText(here(), ranges_, diags_))
         .hint("a file begins with `model name;`, a library with `module name;`");
     if (!beginsDeclaration(next()))
       skipToDeclaration();
@@ -117,7 +117,7 @@ std::unique_ptr<File> FileParser::parse() {
   while (next() != Token::EOF) {
     if (next() == DynParser::IMPORT) {
       if (!file->decls.empty())
-        diags_.error(places_.of(here()), "this import stands behind declarations; imports come first");
+        diags_.error(ranges_.of(here()), "this import stands behind declarations; imports come first");
       read(&DynParser::importDecl, [&](auto *tree) { builder_.import(tree, *file); });
     } else if (beginsDeclaration(next())) {
       read(&DynParser::decl, [&](auto *tree) { builder_.decl(tree, file->decls); });

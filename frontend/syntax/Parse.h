@@ -15,7 +15,7 @@ namespace dbc::frontend {
 /// machine stack; whoever walks the tree recursively may rely on them: no expression is deeper than kMaxDepth
 /// + a small constant for each bracket level.
 constexpr size_t kMaxFileBytes = 8u << 20;
-constexpr unsigned kMaxBrackets = 256; ///< brackets of any kind open at one place
+constexpr unsigned kMaxBrackets = 256; ///< brackets of any kind open at one position
 constexpr unsigned kMaxDepth =
     1000; ///< operators, calls, `else if`s .. that lie inside one another in one expression
 

@@ -1,4 +1,4 @@
-// Source texts and places in them: what every diagnostic and every syntax node points at.
+// Source texts and locations in them: what every diagnostic and every syntax node points at.
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #ifndef DBC_FRONTEND_SOURCE_H

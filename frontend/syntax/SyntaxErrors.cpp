@@ -24,13 +24,13 @@ size_t tokenType(Tree *tree) {
 /// Finds out what to say about one wrong token.
 class Report {
 public:
-  Report(DynParser &parser, Token *found, const Places &places, DiagnosticEngine &diags)
-      : found_(found), places_(places), diags_(diags), vocabulary_(parser.getVocabulary()),
+  Report(DynParser &parser, Token *found, const TokenRanges &ranges, DiagnosticEngine &diags)
+      : found_(found), ranges_(ranges), diags_(diags), vocabulary_(parser.getVocabulary()),
         expected_(parser.getExpectedTokens()), ctx_(parser.getContext()) {
     if (!ctx_->children.empty())
       last_ = ctx_->children.back();
-    // What was read before the wrong token: the last finished part, in this rule or in the nearest around it
-    // that has one.
+    // What was read before the wrong token: the last finished phrase, in this rule or in the nearest around
+    // it that has one.
     auto *inner = ctx_;
     before_ = last_;
     while (!before_) {
@@ -53,15 +53,15 @@ public:
 
 private:
   size_t rule() const { return ctx_->getRuleIndex(); }
-  /// The rule that the part before the wrong token belongs to.
+  /// The rule that the phrase before the wrong token belongs to.
   size_t outerRule() const { return outer_->getRuleIndex(); }
   bool expects(size_t type) const { return expected_.contains(type); }
   bool followsArgs() const {
-    auto *part = asRule(before_);
-    return part && part->getRuleIndex() == DynParser::RuleArgs;
+    auto *phrase = asRule(before_);
+    return phrase && phrase->getRuleIndex() == DynParser::RuleArgs;
   }
   bool found(size_t type) const { return found_->getType() == type; }
-  std::string text(Token *token) const { return std::string(diags_.sources().text(places_.of(token))); }
+  std::string text(Token *token) const { return std::string(diags_.sources().text(ranges_.of(token))); }
 
   std::string expectedText() const;
   std::string closerText(size_t closer) const;
@@ -73,7 +73,7 @@ private:
   void noteOpener(Diagnostic &d) const;
 
   Token *found_;
-  const Places &places_;
+  const TokenRanges &ranges_;
   DiagnosticEngine &diags_;
   const antlr4::dfa::Vocabulary &vocabulary_;
   antlr4::misc::IntervalSet expected_;
@@ -144,7 +144,7 @@ const char *itemOf(size_t rule) {
   }
 }
 
-/// What a finished part is called in "after ..".
+/// What a finished phrase is called in "after ..".
 const char *nounOf(size_t rule) {
   switch (rule) {
   case DynParser::RuleImportPath:
@@ -262,9 +262,9 @@ std::string Report::expectedText() const {
 std::string Report::afterText() const {
   if (!before_ || !beforeToken_)
     return "";
-  if (auto *part = asRule(before_))
-    if (part->start != part->stop)
-      if (const char *noun = nounOf(part->getRuleIndex()))
+  if (auto *phrase = asRule(before_))
+    if (phrase->start != phrase->stop)
+      if (const char *noun = nounOf(phrase->getRuleIndex()))
         return std::string(" after ") + noun;
   return " after `" + text(beforeToken_) + "`";
 }
@@ -286,8 +286,8 @@ std::string Report::wordHint() const {
       {"lambda",
        "a function is `fn f(x: f32) -> f32 { .. }`; binders take an expression: `map(x in xs) exp(x)`"},
       {"class",
-       "values of several parts are `record`, nodes of the input `data`, parameters of their own `layer`"},
-      {"struct", "values of several parts are `record`, nodes of the input `data`"},
+       "values of several fields are `record`, nodes of the input `data`, parameters of their own `layer`"},
+      {"struct", "values of several fields are `record`, nodes of the input `data`"},
   };
   for (Token *token : {found_, beforeToken_})
     if (token && (token->getType() == DynParser::ID || token->getType() == DynParser::BINDER))
@@ -396,7 +396,7 @@ void Report::noteOpener(Diagnostic &d) const {
         type != DynParser::LRECORD)
       continue;
     Token *opener = dynamic_cast<antlr4::tree::TerminalNode *>(*child)->getSymbol();
-    SourceRange range = places_.of(opener);
+    SourceRange range = ranges_.of(opener);
     const SourceFile &file = diags_.sources().file(range.file);
     if (file.lineColumn(range.begin).line != file.lineColumn(d.range.begin).line)
       d.note(range, "`" + text(opener) + "` was opened here");
@@ -409,17 +409,17 @@ void Report::give() {
   // begin.
   if (found(DynParser::LRECORD) && expects(DynParser::LBRACE) && following_) {
     diags_
-        .error(places_.of(following_),
+        .error(ranges_.of(following_),
                "expected an expression or `let` after `{`, found `" + text(following_) + " =`")
         .hint(hintText());
     return;
   }
   bool missing = !expects(DynParser::NUMBER);
-  SourceRange range = missing ? missingAt(beforeToken_, found_, places_, diags_) : places_.of(found_);
+  SourceRange range = missing ? missingAt(beforeToken_, found_, ranges_, diags_) : ranges_.of(found_);
   if (found(Token::EOF))
-    range = missingAt(beforeToken_, found_, places_, diags_);
+    range = missingAt(beforeToken_, found_, ranges_, diags_);
   Diagnostic &d = diags_.error(range, "expected " + expectedText() + afterText() + ", found " +
-                                          foundText(found_, places_, diags_));
+                                          foundText(found_, ranges_, diags_));
   noteOpener(d);
   std::string hint = hintText();
   if (!hint.empty())
@@ -428,18 +428,18 @@ void Report::give() {
 
 } // namespace
 
-std::string foundText(Token *token, const Places &places, const DiagnosticEngine &diags) {
+std::string foundText(Token *token, const TokenRanges &ranges, const DiagnosticEngine &diags) {
   if (token->getType() == Token::EOF)
     return "the end of the file";
-  std::string quoted = "`" + std::string(diags.sources().text(places.of(token))) + "`";
+  std::string quoted = "`" + std::string(diags.sources().text(ranges.of(token))) + "`";
   return isReservedWord(token->getType()) ? "the reserved word " + quoted : quoted;
 }
 
-SourceRange missingAt(Token *before, Token *found, const Places &places, const DiagnosticEngine &diags) {
-  SourceRange range = places.of(found);
+SourceRange missingAt(Token *before, Token *found, const TokenRanges &ranges, const DiagnosticEngine &diags) {
+  SourceRange range = ranges.of(found);
   if (!before)
     return range;
-  SourceRange last = places.of(before);
+  SourceRange last = ranges.of(before);
   const SourceFile &file = diags.sources().file(range.file);
   if (file.lineColumn(last.end).line == file.lineColumn(range.begin).line && found->getType() != Token::EOF)
     return range;
@@ -458,7 +458,7 @@ void SyntaxErrors::reportError(antlr4::Parser *parser, const antlr4::Recognition
   reported_ = true;
   Token *found = e.getOffendingToken();
   stoppedAt_ = found->getTokenIndex();
-  Report(*static_cast<DynParser *>(parser), found, places_, diags_).give();
+  Report(*static_cast<DynParser *>(parser), found, ranges_, diags_).give();
 }
 
 } // namespace dbc::frontend

@@ -19,7 +19,7 @@ namespace dbc::frontend {
 /// wrong token say exactly what could have stood there.
 class SyntaxErrors : public antlr4::ANTLRErrorStrategy {
 public:
-  SyntaxErrors(const Places &places, DiagnosticEngine &diags) : places_(places), diags_(diags) {}
+  SyntaxErrors(const TokenRanges &ranges, DiagnosticEngine &diags) : ranges_(ranges), diags_(diags) {}
 
   /// Index of the token that stopped the last rule.
   size_t stoppedAt() const { return stoppedAt_; }
@@ -33,18 +33,18 @@ public:
   void reportError(antlr4::Parser *parser, const antlr4::RecognitionException &e) override;
 
 private:
-  const Places &places_;
+  const TokenRanges &ranges_;
   DiagnosticEngine &diags_;
   bool reported_ = false;
   size_t stoppedAt_ = 0;
 };
 
 /// A token as messages name what was found: "`;`", "the reserved word `layer`", "the end of the file".
-std::string foundText(antlr4::Token *token, const Places &places, const DiagnosticEngine &diags);
+std::string foundText(antlr4::Token *token, const TokenRanges &ranges, const DiagnosticEngine &diags);
 
 /// Where to point for a token that is missing before `found`: at `found`, or if that stands on a later line,
 /// behind what comes before it.
-SourceRange missingAt(antlr4::Token *before, antlr4::Token *found, const Places &places,
+SourceRange missingAt(antlr4::Token *before, antlr4::Token *found, const TokenRanges &ranges,
                       const DiagnosticEngine &diags);
 
 } // namespace dbc::frontend

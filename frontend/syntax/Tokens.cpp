@@ -14,10 +14,11 @@ using syntax::DynParser;
 static constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 //===--------------------------------------------------------------------===//
-// Places
+// TokenRanges
 //===--------------------------------------------------------------------===//
 
-Places::Places(uint32_t file, const SourceFile &source) : file_(file), skipped_(0), text_(source.text()) {
+TokenRanges::TokenRanges(uint32_t file, const SourceFile &source)
+    : file_(file), skipped_(0), text_(source.text()) {
   if (text_.substr(0, kByteOrderMark.size()) == kByteOrderMark) {
     skipped_ = kByteOrderMark.size();
     text_.remove_prefix(skipped_);
@@ -31,13 +32,13 @@ Places::Places(uint32_t file, const SourceFile &source) : file_(file), skipped_(
   bytes_.push_back(static_cast<uint32_t>(text_.size()));
 }
 
-uint32_t Places::byte(size_t codePoint) const {
+uint32_t TokenRanges::byte(size_t codePoint) const {
   size_t inText =
       bytes_.empty() ? std::min(codePoint, text_.size()) : bytes_[std::min(codePoint, bytes_.size() - 1)];
   return skipped_ + static_cast<uint32_t>(inText);
 }
 
-SourceRange Places::of(Token *token) const {
+SourceRange TokenRanges::of(Token *token) const {
   if (token->getType() == Token::EOF)
     return {file_, byte(text_.size()), byte(text_.size())};
   return {file_, byte(token->getStartIndex()), byte(token->getStopIndex() + 1)};
@@ -142,8 +143,8 @@ namespace {
 
 class TokenChecker {
 public:
-  TokenChecker(const std::vector<Token *> &tokens, const Places &places, DiagnosticEngine &diags)
-      : tokens_(tokens), places_(places), diags_(diags) {}
+  TokenChecker(const std::vector<Token *> &tokens, const TokenRanges &ranges, DiagnosticEngine &diags)
+      : tokens_(tokens), ranges_(ranges), diags_(diags) {}
 
   bool checkCharacters();
   bool checkNumbers();
@@ -159,7 +160,7 @@ private:
   bool opensBinder(size_t i) const;
 
   const std::vector<Token *> &tokens_;
-  const Places &places_;
+  const TokenRanges &ranges_;
   DiagnosticEngine &diags_;
 };
 
@@ -171,7 +172,7 @@ bool TokenChecker::checkCharacters() {
     size_t last = i; // a run of them is one mistake
     while (type(last + 1) == DynParser::UNKNOWN && adjacent(last))
       ++last;
-    SourceRange range = places_.of(tokens_[i], tokens_[last]);
+    SourceRange range = ranges_.of(tokens_[i], tokens_[last]);
     std::string shown = text(range);
     bool printable = std::none_of(shown.begin(), shown.end(),
                                   [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
@@ -206,7 +207,7 @@ bool TokenChecker::checkNumbers() {
   for (size_t i = 0; i + 1 < tokens_.size(); ++i) {
     if (!adjacent(i))
       continue;
-    SourceRange both = places_.of(tokens_[i], tokens_[i + 1]);
+    SourceRange both = ranges_.of(tokens_[i], tokens_[i + 1]);
     if (type(i) == DynParser::NUMBER && type(i + 1) != DynParser::DOT && type(i + 1) != DynParser::NUMBER) {
       if (type(i + 1) != DynParser::ID && type(i + 1) != DynParser::UNDERSCORE &&
           !isReservedWord(type(i + 1)))
@@ -235,7 +236,7 @@ bool TokenChecker::checkDepth() {
   struct Level {
     unsigned here = 0;    // tokens that nest, since the last separator
     unsigned inside = 0;  // the deepest bracket since then
-    unsigned deepest = 0; // of the parts between earlier separators
+    unsigned deepest = 0; // of what stands between earlier separators
     unsigned now() const { return here + inside; }
     void next() {
       deepest = std::max(deepest, now());
@@ -262,8 +263,8 @@ bool TokenChecker::checkDepth() {
       ++levels.back().here;
       if (levels.size() > kMaxBrackets) {
         diags_
-            .error(places_.of(token), "more than " + std::to_string(kMaxBrackets) + " brackets are open here")
-            .hint("give names to parts with `let`");
+            .error(ranges_.of(token), "more than " + std::to_string(kMaxBrackets) + " brackets are open here")
+            .hint("give names to subexpressions with `let`");
         return false;
       }
       levels.emplace_back();
@@ -285,10 +286,10 @@ bool TokenChecker::checkDepth() {
     }
     if (levels.back().now() > kMaxDepth) {
       diags_
-          .error(places_.of(token),
+          .error(ranges_.of(token),
                  "more than " + std::to_string(kMaxDepth) +
                      " operators, calls and brackets follow one another or lie inside one another up to here")
-          .hint("give names to parts with `let`");
+          .hint("give names to subexpressions with `let`");
       return false;
     }
   }
@@ -340,8 +341,8 @@ void TokenChecker::mark() {
 
 } // namespace
 
-bool prepareTokens(const std::vector<Token *> &tokens, const Places &places, DiagnosticEngine &diags) {
-  TokenChecker checker(tokens, places, diags);
+bool prepareTokens(const std::vector<Token *> &tokens, const TokenRanges &ranges, DiagnosticEngine &diags) {
+  TokenChecker checker(tokens, ranges, diags);
   bool characters = checker.checkCharacters();
   bool numbers = checker.checkNumbers();
   if (!characters || !numbers || !checker.checkDepth())

@@ -15,10 +15,10 @@
 
 namespace dbc::frontend {
 
-/// Turns ANTLR's places, which count code points, into byte ranges of one file.
-class Places {
+/// Turns ANTLR's positions, which count code points, into byte ranges of one file.
+class TokenRanges {
 public:
-  explicit Places(uint32_t file, const SourceFile &source);
+  explicit TokenRanges(uint32_t file, const SourceFile &source);
 
   SourceRange of(antlr4::Token *token) const;
   SourceRange of(antlr4::Token *first, antlr4::Token *last) const { return of(first).to(of(last)); }
@@ -43,7 +43,8 @@ bool checkText(uint32_t file, DiagnosticEngine &diags);
 /// Refuses characters and numbers that are none of the language, and nesting that would exhaust the machine
 /// stack; then gives the tokens that need a longer look ahead their types BINDER and LRECORD (dsl/Dyn.g4).
 /// Returns false if it reported an error.
-bool prepareTokens(const std::vector<antlr4::Token *> &tokens, const Places &places, DiagnosticEngine &diags);
+bool prepareTokens(const std::vector<antlr4::Token *> &tokens, const TokenRanges &ranges,
+                   DiagnosticEngine &diags);
 
 /// Whether a declaration begins with a token of this type.
 bool beginsDeclaration(size_t type);

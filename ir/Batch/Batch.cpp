@@ -31,17 +31,17 @@ void BatchDialect::initialize() {
 }
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t grain,
-                                   int64_t units) {
-  if (rows < 1 || grain < 1 || units < 0)
+                                   int64_t channels) {
+  if (rows < 1 || grain < 1 || channels < 0)
     return emitError() << "a schedule has one row or more, for a block and for a thread";
   return success();
 }
 
 LogicalResult BufferOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto space = kernel::lookUp<kernel::SpaceOp>(*this, getSpaceAttr(), "space", symbols);
-  if (failed(space))
+  auto indexSet = kernel::lookUp<kernel::IndexSetOp>(*this, getIndexSetAttr(), "index set", symbols);
+  if (failed(indexSet))
     return failure();
-  if (getLive() && (*getLive() < 1 || !liesInSteps(*space)))
+  if (getLive() && (*getLive() < 1 || !liesInSteps(*indexSet)))
     return emitOpError("keeps the rows of some time steps, but its rows do not lie in the order of these");
   return success();
 }
@@ -54,14 +54,14 @@ LogicalResult OutputOp::verifySymbolUses(SymbolTableCollection &symbols) {
 /// What has loops is the group of a recursion, or a scan.
 static LogicalResult verifyCarrier(Operation *op, FlatSymbolRefAttr name, SymbolTableCollection &symbols) {
   Operation *carrier = symbols.lookupNearestSymbolFrom(op, name);
-  auto space = dyn_cast_or_null<kernel::SpaceOp>(carrier);
-  if (isa_and_nonnull<kernel::GroupOp>(carrier) || (space && kernel::isOfSteps(space)))
+  auto indexSet = dyn_cast_or_null<kernel::IndexSetOp>(carrier);
+  if (isa_and_nonnull<kernel::GroupOp>(carrier) || (indexSet && kernel::isOfSteps(indexSet)))
     return success();
-  return op->emitOpError("names ") << name << ", which is no group or space of steps";
+  return op->emitOpError("names ") << name << ", which is no group or index set of steps";
 }
 
 LogicalResult StageOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (failed(kernel::lookUp<kernel::SpaceOp>(*this, getSpaceAttr(), "space", symbols)))
+  if (failed(kernel::lookUp<kernel::IndexSetOp>(*this, getIndexSetAttr(), "index set", symbols)))
     return failure();
   if (ArrayAttr loops = getLoopsAttr())
     for (auto loop : loops.getAsRange<LoopAttr>())
@@ -70,7 +70,7 @@ LogicalResult StageOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!getWhen())
     return success();
   return kernel::lookUp<BufferOp>(*this, getWhenAttr(), "truth for each row", symbols, [&](BufferOp buffer) {
-    return buffer.getSpaceAttr() == getSpaceAttr() && buffer.getType().isInteger(1);
+    return buffer.getIndexSetAttr() == getIndexSetAttr() && buffer.getType().isInteger(1);
   });
 }
 
@@ -89,43 +89,43 @@ template <class Read> static LogicalResult verifyAgo(Read read, SymbolTableColle
 
 FlatSymbolRefAttr dbc::batch::rowsOf(Operation *array) {
   if (auto buffer = dyn_cast<BufferOp>(array))
-    return buffer.getSpaceAttr();
+    return buffer.getIndexSetAttr();
   auto field = dyn_cast<dbc::kernel::FieldOp>(array);
   auto argument = dyn_cast<dbc::kernel::ArgumentOp>(array);
   assert((field || argument) && "an array of the batch");
   assert((field ? field.getLevel() : argument.getLevel()).value_or(0) == 0 &&
          "bounds of inner lists have no rows");
-  if ((field ? field.getPart() : argument.getPart()) == dbc::kernel::FieldPart::Items)
+  if ((field ? field.getArray() : argument.getArray()) == dbc::kernel::FieldArray::Items)
     return FlatSymbolRefAttr::get(array);
   return field ? field.getDataAttr() : FlatSymbolRefAttr();
 }
 
-/// What is wrong with the columns of a relation, and with what it leads to.
+/// What is wrong with the index arrays of a relation, and with what it leads to.
 template <class Relation>
-static LogicalResult verifyRelation(Relation relation, ArrayRef<StringRef> columns,
+static LogicalResult verifyRelation(Relation relation, ArrayRef<StringRef> indexArrays,
                                     SymbolTableCollection &symbols) {
-  auto from = symbols.lookupNearestSymbolFrom<dbc::kernel::SpaceOp>(relation, relation.getFromAttr());
+  auto from = symbols.lookupNearestSymbolFrom<dbc::kernel::IndexSetOp>(relation, relation.getFromAttr());
   if (!from)
-    return relation.emitOpError("is from ") << relation.getFromAttr() << ", which is no space";
-  for (StringRef column : columns)
-    if (llvm::none_of(from.getColumns().template getAsValueRange<StringAttr>(),
-                      [&](StringRef c) { return c == column; }))
+    return relation.emitOpError("is from ") << relation.getFromAttr() << ", which is no index set";
+  for (StringRef array : indexArrays)
+    if (llvm::none_of(from.getIndexArrays().template getAsValueRange<StringAttr>(),
+                      [&](StringRef other) { return other == array; }))
       return relation.emitOpError("names its rows by `")
-             << column << "`, which is no column of " << relation.getFromAttr();
+             << array << "`, which is no index array of " << relation.getFromAttr();
   if (!relation.getToAttr())
     return success();
   Operation *to = symbols.lookupNearestSymbolFrom(relation, relation.getToAttr());
   if (!to) // a data type is the module's
     to = symbols.lookupSymbolIn(relation->template getParentOfType<ModuleOp>(), relation.getToAttr());
-  auto isList = [](auto array) { return array && array.getPart() == dbc::kernel::FieldPart::Items; };
-  if (!isa_and_nonnull<dbc::kernel::SpaceOp, dbc::dyn::DataOp, dbc::kernel::DataOp>(to) &&
+  auto isList = [](auto array) { return array && array.getArray() == dbc::kernel::FieldArray::Items; };
+  if (!isa_and_nonnull<dbc::kernel::IndexSetOp, dbc::dyn::DataOp, dbc::kernel::DataOp>(to) &&
       !isList(dyn_cast_or_null<dbc::kernel::FieldOp>(to)) &&
       !isList(dyn_cast_or_null<dbc::kernel::ArgumentOp>(to)))
     return relation.emitOpError("leads to ") << relation.getToAttr() << ", which has no rows";
   return success();
 }
 LogicalResult RelationOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyRelation(*this, {getColumn()}, symbols);
+  return verifyRelation(*this, {getIndexArray()}, symbols);
 }
 LogicalResult ListRelationOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (int64_t stride = getStrideAttr().getInt(); stride != 1 && stride != -1)
@@ -133,10 +133,10 @@ LogicalResult ListRelationOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyRelation(*this, {getFirst(), getLength()}, symbols);
 }
 
-/// Whether a stage over `from` may reach rows of an array by a relation.
+/// Whether a stage over `from` may access rows of an array by a relation.
 template <class Relation>
-static LogicalResult verifyReaches(Operation *op, FlatSymbolRefAttr name, FlatSymbolRefAttr from,
-                                   FlatSymbolRefAttr array, SymbolTableCollection &symbols) {
+static LogicalResult verifyAccess(Operation *op, FlatSymbolRefAttr name, FlatSymbolRefAttr from,
+                                  FlatSymbolRefAttr array, SymbolTableCollection &symbols) {
   if (!from)
     return op->emitOpError("stands in no stage");
   auto relation = symbols.lookupNearestSymbolFrom<Relation>(op, name);
@@ -156,17 +156,17 @@ static LogicalResult verifyReaches(Operation *op, FlatSymbolRefAttr name, FlatSy
     return op->emitOpError("goes by ") << name << ", which does not lead to the rows of " << array;
   return success();
 }
-/// The space of the stage that an operation stands in; null where it stands in none.
-static FlatSymbolRefAttr stageSpace(Operation *op) {
+/// The index set of the stage that an operation stands in; null where it stands in none.
+static FlatSymbolRefAttr stageIndexSet(Operation *op) {
   auto stage = op->getParentOfType<StageOp>();
-  return stage ? stage.getSpaceAttr() : FlatSymbolRefAttr();
+  return stage ? stage.getIndexSetAttr() : FlatSymbolRefAttr();
 }
 
 LogicalResult ProgramOp::verifyRegions() {
   llvm::StringMap<RelationOp> known;
   for (auto relation : getBody().front().getOps<RelationOp>()) {
     std::string what =
-        (relation.getFrom() + "/" + relation.getColumn() + "/" + relation.getTo().value_or("")).str();
+        (relation.getFrom() + "/" + relation.getIndexArray() + "/" + relation.getTo().value_or("")).str();
     if (auto [other, isNew] = known.try_emplace(what, relation); !isNew)
       return relation.emitOpError("joins what ")
              << FlatSymbolRefAttr::get(other->second.getOperation()) << " joins already";
@@ -187,33 +187,33 @@ static LogicalResult verifyValue(Operation *op, FlatSymbolRefAttr array, Type va
   return op->emitOpError("is of ") << value << ", but " << array << " has rows of " << row;
 }
 
-/// Whether a stage may read another space's rows as its own: the model has one row; rows that are made side
-/// by side have the same numbers, which batch-classify-accesses finds.
-static bool readsAsOwn(kernel::SpaceOp mine, kernel::SpaceOp other) {
-  using kernel::SpaceKind;
-  auto isMade = [](kernel::SpaceOp space) {
-    SpaceKind kind = space.getKind();
-    return kind == SpaceKind::Elements || kind == SpaceKind::Arm || kind == SpaceKind::States;
+/// Whether a stage may read another index set's rows as its own: the model has one row; rows that are made
+/// side by side have the same numbers, which batch-classify-accesses finds.
+static bool readsAsOwn(kernel::IndexSetOp mine, kernel::IndexSetOp other) {
+  using kernel::IndexSetKind;
+  auto isMade = [](kernel::IndexSetOp indexSet) {
+    IndexSetKind kind = indexSet.getKind();
+    return kind == IndexSetKind::Elements || kind == IndexSetKind::Arm || kind == IndexSetKind::States;
   };
-  return (other.getKind() == SpaceKind::Model && !other.getExtent()) || (isMade(mine) && isMade(other));
+  return (other.getKind() == IndexSetKind::Model && !other.getExtent()) || (isMade(mine) && isMade(other));
 }
 
 /// Checks what a stage reads or writes at its own row.
 static LogicalResult verifyOwnRow(Operation *op, FlatSymbolRefAttr name, Type value,
                                   SymbolTableCollection &symbols) {
-  FlatSymbolRefAttr space = stageSpace(op);
-  if (!space)
+  FlatSymbolRefAttr indexSet = stageIndexSet(op);
+  if (!indexSet)
     return op->emitOpError("stands in no stage");
   auto buffer = kernel::lookUp<BufferOp>(op, name, "buffer", symbols);
   if (failed(buffer) || failed(verifyValue(op, name, value, symbols)))
     return failure();
-  auto spaceOf = [&](FlatSymbolRefAttr each) {
-    return symbols.lookupNearestSymbolFrom<kernel::SpaceOp>(op, each);
+  auto indexSetOf = [&](FlatSymbolRefAttr each) {
+    return symbols.lookupNearestSymbolFrom<kernel::IndexSetOp>(op, each);
   };
-  if (buffer->getSpaceAttr() == space ||
-      (isa<ReadOp>(op) && readsAsOwn(spaceOf(space), spaceOf(buffer->getSpaceAttr()))))
+  if (buffer->getIndexSetAttr() == indexSet ||
+      (isa<ReadOp>(op) && readsAsOwn(indexSetOf(indexSet), indexSetOf(buffer->getIndexSetAttr()))))
     return success();
-  return op->emitOpError("is over ") << space << ", but " << name << " over " << buffer->getSpaceAttr();
+  return op->emitOpError("is over ") << indexSet << ", but " << name << " over " << buffer->getIndexSetAttr();
 }
 
 LogicalResult ReadOp::verifySymbolUses(SymbolTableCollection &symbols) {
@@ -222,16 +222,17 @@ LogicalResult ReadOp::verifySymbolUses(SymbolTableCollection &symbols) {
 LogicalResult WriteOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyOwnRow(*this, getBufferAttr(), getValue().getType(), symbols);
 }
-LogicalResult ColumnOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  FlatSymbolRefAttr space = stageSpace(*this);
-  if (!space)
+LogicalResult IndexOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  FlatSymbolRefAttr indexSet = stageIndexSet(*this);
+  if (!indexSet)
     return emitOpError("stands in no stage");
-  return kernel::verifyColumn(*this, symbols.lookupNearestSymbolFrom<kernel::SpaceOp>(*this, space),
-                              getColumn());
+  return kernel::verifyIndexArray(*this, symbols.lookupNearestSymbolFrom<kernel::IndexSetOp>(*this, indexSet),
+                                  getIndexArray());
 }
 
 LogicalResult GatherOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (failed(verifyReaches<RelationOp>(*this, getRelationAttr(), stageSpace(*this), getArrayAttr(), symbols)))
+  if (failed(
+          verifyAccess<RelationOp>(*this, getRelationAttr(), stageIndexSet(*this), getArrayAttr(), symbols)))
     return failure();
   if (failed(verifyValue(*this, getArrayAttr(), getType(), symbols)))
     return failure();
@@ -241,7 +242,7 @@ LogicalResult ScatterOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (failed(kernel::lookUp<BufferOp>(*this, getBufferAttr(), "buffer", symbols)))
     return failure();
   if (failed(
-          verifyReaches<RelationOp>(*this, getRelationAttr(), stageSpace(*this), getBufferAttr(), symbols)))
+          verifyAccess<RelationOp>(*this, getRelationAttr(), stageIndexSet(*this), getBufferAttr(), symbols)))
     return failure();
   return verifyValue(*this, getBufferAttr(), getValue().getType(), symbols);
 }
@@ -262,14 +263,14 @@ static bool givesOf(ReduceKind kind, Type result, Type row) {
 }
 
 LogicalResult SegmentOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (failed(verifyReaches<ListRelationOp>(*this, getListAttr(), stageSpace(*this),
-                                           getViaAttr() ? FlatSymbolRefAttr() : getArrayAttr(), symbols)))
+  if (failed(verifyAccess<ListRelationOp>(*this, getListAttr(), stageIndexSet(*this),
+                                          getViaAttr() ? FlatSymbolRefAttr() : getArrayAttr(), symbols)))
     return failure();
   if (getViaAttr()) {
     auto list = symbols.lookupNearestSymbolFrom<ListRelationOp>(*this, getListAttr());
     if (!list.getToAttr())
-      return emitOpError("goes on from the inputs, which are no space");
-    if (failed(verifyReaches<RelationOp>(*this, getViaAttr(), list.getToAttr(), getArrayAttr(), symbols)))
+      return emitOpError("goes on from the inputs, which are no index set");
+    if (failed(verifyAccess<RelationOp>(*this, getViaAttr(), list.getToAttr(), getArrayAttr(), symbols)))
       return failure();
   }
   Type row = kernel::rowType(symbols.lookupNearestSymbolFrom(*this, getArrayAttr()));
@@ -283,9 +284,10 @@ LogicalResult LevelsOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return kernel::lookUp<kernel::GroupOp>(*this, getGroupAttr(), "group", symbols);
 }
 LogicalResult StepsOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return kernel::lookUp<kernel::SpaceOp>(*this, getSpaceAttr(), "space of steps", symbols, kernel::isOfSteps);
+  return kernel::lookUp<kernel::IndexSetOp>(*this, getIndexSetAttr(), "index set of steps", symbols,
+                                            kernel::isOfSteps);
 }
-LogicalResult TogetherOp::verify() {
+LogicalResult ConcurrentOp::verify() {
   for (Operation &op : getBody().front())
     if (!isa<LoopOpInterface>(op))
       return emitOpError("holds ") << op.getName() << ", which is no loop";
@@ -307,11 +309,11 @@ Access accessOf(ListRelationOp list, bool via) {
   return via ? Access::Shared : list.getStride() == 1 ? Access::Contiguous : Access::Strided;
 }
 
-bool liesInSteps(kernel::SpaceOp space) {
-  using kernel::SpaceKind;
-  return space.getTicked() && !space.getStepsOf() && !space.getKept() &&
-         (space.getKind() == SpaceKind::Instances || space.getKind() == SpaceKind::Elements ||
-          space.getKind() == SpaceKind::Arm);
+bool liesInSteps(kernel::IndexSetOp indexSet) {
+  using kernel::IndexSetKind;
+  return indexSet.getByTimeStep() && !indexSet.getStepsOf() && !indexSet.getMasked() &&
+         (indexSet.getKind() == IndexSetKind::Instances || indexSet.getKind() == IndexSetKind::Elements ||
+          indexSet.getKind() == IndexSetKind::Arm);
 }
 
 } // namespace dbc::batch

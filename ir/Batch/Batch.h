@@ -21,7 +21,7 @@ template <class Op> class Scheduled : public mlir::OpTrait::TraitBase<Op, Schedu
 
 namespace dbc::batch {
 /// What the rows of an array of the batch (a buffer, field or argument) belong to, as a relation's `to` names
-/// it: a space, a data type, the elements of the array itself; null for the inputs.
+/// it: an index set, a data type, the elements of the array itself; null for the inputs.
 mlir::FlatSymbolRefAttr rowsOf(mlir::Operation *array);
 
 /// Whether an operation of a stage writes an array of the batch.
@@ -35,11 +35,11 @@ template <class Op> RelationOp relationOf(const mlir::SymbolTable &symbols, Op o
   return symbols.lookup<RelationOp>(op.getRelation());
 }
 
-/// How the rows lie that a stage reaches by a relation, or by a list relation and, with `via`, one more.
+/// How the rows lie that a stage accesses by a relation, or by a list relation and, with `via`, one more.
 Access accessOf(RelationOp relation);
 Access accessOf(ListRelationOp list, bool via);
 
-/// Whether the rows of a space run by level of a recursion, and lie one level behind the other: there is no
-/// order list.
-bool liesInSteps(kernel::SpaceOp space);
+/// Whether the rows of an index set run by level of a recursion, and lie one level behind the other: there is
+/// no order list.
+bool liesInSteps(kernel::IndexSetOp indexSet);
 } // namespace dbc::batch

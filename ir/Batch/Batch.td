@@ -20,12 +20,12 @@ def Batch_ScheduleAttr : AttrDef<Batch_Dialect, "Schedule"> {
   let mnemonic = "schedule";
   let summary = "How a stage is computed on a target";
   let description = [{
-    `rows`: rows of a block, which share one pass over the weights. `grain`: fewest rows for a thread. `units` (0: none):
+    `rows`: rows of a block, which share one pass over the weights. `grain`: fewest rows for a thread. `channels` (0: none):
     products whose results are used element by element are computed in tiles of so many elements, all gates of a tile
     together, and what is done with them follows at once, tile by tile.
   }];
-  let parameters = (ins "int64_t":$rows, "int64_t":$grain, DefaultValuedParameter<"int64_t", "0">:$units);
-  let assemblyFormat = "`<` `rows` `=` $rows `,` `grain` `=` $grain (`,` `units` `=` $units^)? `>`";
+  let parameters = (ins "int64_t":$rows, "int64_t":$grain, DefaultValuedParameter<"int64_t", "0">:$channels);
+  let assemblyFormat = "`<` `rows` `=` $rows `,` `grain` `=` $grain (`,` `channels` `=` $channels^)? `>`";
   let genVerifyDecl = 1;
 }
 def Batch_Number : Type<CPred<"::dbc::dyn::isNumber($_self)">, "number">;
@@ -56,34 +56,35 @@ def Batch_ProgramOp : Batch_UserOp<"program", [Symbol, SymbolTable, NoTerminator
 }
 
 def Batch_BufferOp : Batch_Op<"buffer", [Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "One value of `type` for each row of a space";
+  let summary = "One value of `type` for each row of an index set";
   let description = [{
-    `slot`: buffers of one slot share memory (set by batch-plan-buffers). `live`: only the rows of the last so many time
-    steps of a recursion are kept, while it runs and behind it (set by batch-plan-steps); all without. Rows of such a space
+    `storage`: buffers of one number share memory (set by batch-plan-buffers). `live`: only the rows of the last so many time
+    steps of a recursion are kept, while it runs and behind it (set by batch-plan-steps); all without. Rows of such an index set
     lie in the order of the time steps.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$space, TypeAttrOf<Batch_Stored>:$type,
-                       OptionalAttr<ConfinedAttr<I32Attr, [IntNonNegative]>>:$slot, OptionalAttr<I32Attr>:$live);
-  let assemblyFormat = "$sym_name `over` $space `:` $type (`live` $live^)? (`slot` $slot^)? attr-dict";
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$index_set, TypeAttrOf<Batch_Stored>:$type,
+                       OptionalAttr<ConfinedAttr<I32Attr, [IntNonNegative]>>:$storage, OptionalAttr<I32Attr>:$live);
+  let assemblyFormat = "$sym_name `over` $index_set `:` $type (`live` $live^)? (`storage` $storage^)? attr-dict";
 }
 
 def Batch_RelationOp : Batch_Op<"relation", [Symbol, HasParent<"ProgramOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Each row of a space names one row of another";
+  let summary = "Each row of an index set names one row of another";
   let description = [{
-    Of one column there is one relation to the rows of `to`. `column` of `from` has the number of the row of `to`: a space, a data type (the rows are the batch's nodes), or a field or
-    argument that is a list (its elements); without, the inputs of the batch. `multiplicity`, set by
-    batch-classify-accesses: whether no two rows name the same one. The name in the source is the column's, the place the
-    operation's location.
+    Of one index array there is one relation to the rows of `to`. `index_array` of `from` has the number of the row of `to`:
+    an index set, a data type (the rows are the batch's nodes), or a field or argument that is a list (its elements);
+    without, the inputs of the batch. `multiplicity`, set by
+    batch-classify-accesses: whether no two rows name the same one. The name in the source is the index array's, its
+    location the operation's.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$from, OptionalAttr<FlatSymbolRefAttr>:$to, StrAttr:$column,
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$from, OptionalAttr<FlatSymbolRefAttr>:$to, StrAttr:$index_array,
                        OptionalAttr<Batch_MultiplicityAttr>:$multiplicity);
-  let assemblyFormat = "$sym_name `:` $from `->` ($to^)? `by` $column (`,` $multiplicity^)? attr-dict";
+  let assemblyFormat = "$sym_name `:` $from `->` ($to^)? `by` $index_array (`,` $multiplicity^)? attr-dict";
 }
 def Batch_ListRelationOp : Batch_Op<"list_relation", [Symbol, HasParent<"ProgramOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Each row of a space names the rows of a list, in order";
+  let summary = "Each row of an index set names the rows of a list, in order";
   let description = [{
     They are rows first, first + stride, ... of `to` (as for batch.relation), `length` of them; `first` and `length` are
-    columns of `from`. `stride` is 1, or -1 for a list that is turned round.
+    index arrays of `from`. `stride` is 1, or -1 for a list that is turned round.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$from, OptionalAttr<FlatSymbolRefAttr>:$to, StrAttr:$first,
                        StrAttr:$length, I32Attr:$stride);
@@ -93,34 +94,34 @@ def Batch_ListRelationOp : Batch_Op<"list_relation", [Symbol, HasParent<"Program
 def Batch_OutputOp : Batch_UserOp<"output", [HasParent<"ProgramOp">]> {
   let summary = "Where a flat result of the entry lies";
   let description = [{
-    `depth` is the number of enclosing lists: the chain of parent rows leads to the input. `kept`: of the rows those count
-    that the stages of their space were run for.
+    `depth` is the number of enclosing lists: the chain of parent rows leads to the input. `active`: of the rows those count
+    that the stages of their index set were run for.
   }];
-  let arguments = (ins I32Attr:$leaf, FlatSymbolRefAttr:$buffer, I32Attr:$depth, UnitAttr:$kept);
-  let assemblyFormat = "$leaf `=` $buffer `depth` $depth (`kept` $kept^)? attr-dict";
+  let arguments = (ins I32Attr:$component, FlatSymbolRefAttr:$buffer, I32Attr:$depth, UnitAttr:$active);
+  let assemblyFormat = "$component `=` $buffer `depth` $depth (`active` $active^)? attr-dict";
 }
 
 def Batch_StageOp : Batch_UserOp<"stage", [ParentOneOf<["ProgramOp", "LevelsOp", "StepsOp"]>, SingleBlock, NoTerminator, NoRegionArguments, Batch_Scheduled]> {
-  let summary = "Row-level code over a space";
+  let summary = "Row-level code over an index set";
   let description = [{
-    The region is computed for each row, in any order of rows: no row reads what another row of the same tick writes.
+    The region is computed for each row, in any order of rows: no row reads what another row of the same time step writes.
     It consists of `arith`, `math`, `tensor`, `linalg.contract` and the tensor ops of `dyn` on values of ONE row, and the
     reads and writes below. Sums inside run in their written order whatever the schedule says. Its name is for people and
-    for the manifest: nothing refers to it. With `when` it is run for the rows only for which that buffer over its space
-    holds, in any tick: what a `while` has ended is not computed (LANGUAGE S4). `blas`: it is one product, of its row of a
+    for the manifest: nothing refers to it. With `when` it is run for the rows only for which that buffer over its index set
+    holds, in any time step: what a `while` has ended is not computed (LANGUAGE S4). `blas`: it is one product, of its row of a
     buffer and a matrix of parameters, and the parameter that is added to it as its bias if there is one, written to another
     buffer, for all rows: on a GPU a library computes it. `loops`, outermost first, is what batch-partition found and
     batch-assign-levels makes.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$space, OptionalAttr<FlatSymbolRefAttr>:$when,
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$index_set, OptionalAttr<FlatSymbolRefAttr>:$when,
                        OptionalAttr<Batch_ScheduleAttr>:$schedule, UnitAttr:$blas,
                        OptionalAttr<TypedArrayAttrBase<Batch_LoopAttr, "loops">>:$loops);
   let regions = (region SizedRegion<1>:$body);
-  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::llvm::StringRef":$space), [{
-    build($_builder, $_state, $_builder.getStringAttr(name), ::mlir::FlatSymbolRefAttr::get($_builder.getContext(), space),
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::llvm::StringRef":$indexSet), [{
+    build($_builder, $_state, $_builder.getStringAttr(name), ::mlir::FlatSymbolRefAttr::get($_builder.getContext(), indexSet),
           nullptr, nullptr, nullptr, nullptr);
   }]>];
-  let assemblyFormat = "$sym_name `over` $space (`blas` $blas^)? (`when` $when^)? (`schedule` $schedule^)? attr-dict-with-keyword $body";
+  let assemblyFormat = "$sym_name `over` $index_set (`blas` $blas^)? (`when` $when^)? (`schedule` $schedule^)? attr-dict-with-keyword $body";
 }
 
 def Batch_ReadOp : Batch_UserOp<"read", [MemoryEffects<[MemRead]>, Batch_AccessOpInterface]> {
@@ -147,11 +148,11 @@ def Batch_GatherOp : Batch_Op<"gather", [MemoryEffects<[MemRead]>, Batch_AccessO
     bool isWrite() { return false; }
   }];
 }
-def Batch_ColumnOp : Batch_UserOp<"column", [Pure]> {
-  let summary = "The integer that a column of this space holds at this row";
-  let arguments = (ins StrAttr:$column);
+def Batch_IndexOp : Batch_UserOp<"index", [Pure]> {
+  let summary = "The integer that an index array of this index set holds at this row";
+  let arguments = (ins StrAttr:$index_array);
   let results = (outs AnyTypeOf<[I32, I1]>:$result);
-  let assemblyFormat = "$column attr-dict `:` type($result)";
+  let assemblyFormat = "$index_array attr-dict `:` type($result)";
 }
 def Batch_SegmentOp : Batch_Op<"segment", [MemoryEffects<[MemRead]>, AttrSizedOperandSegments, Dyn_RowOpInterface,
                                            Batch_AccessOpInterface,
@@ -191,7 +192,7 @@ def Batch_WriteOp : Batch_UserOp<"write", [MemoryEffects<[MemWrite]>, Batch_Acce
 }
 def Batch_ScatterOp : Batch_Op<"scatter", [MemoryEffects<[MemWrite]>, Batch_AccessOpInterface,
                                            DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Sets a buffer at the row that this one is joined with; in one tick no two rows are joined with the same";
+  let summary = "Sets a buffer at the row that this one is joined with; in one time step no two rows are joined with the same";
   let arguments = (ins Batch_Number:$value, FlatSymbolRefAttr:$buffer, FlatSymbolRefAttr:$relation);
   let assemblyFormat = "$value `,` $buffer `via` $relation attr-dict `:` type($value)";
   let extraClassDeclaration = [{
@@ -210,12 +211,12 @@ def Batch_LevelsOp : Batch_UserOp<"levels", [NoTerminator, SingleBlock, NoRegion
 }
 def Batch_StepsOp : Batch_UserOp<"steps", [NoTerminator, SingleBlock, NoRegionArguments, Batch_Scheduled, Batch_LoopOpInterface]> {
   let summary = "Its stages run for each step of a scan, in order";
-  let arguments = (ins FlatSymbolRefAttr:$space);
+  let arguments = (ins FlatSymbolRefAttr:$index_set);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$space $body attr-dict";
-  let extraClassDeclaration = "::llvm::StringRef getCarrier() { return getSpace(); }";
+  let assemblyFormat = "$index_set $body attr-dict";
+  let extraClassDeclaration = "::llvm::StringRef getCarrier() { return getIndexSet(); }";
 }
-def Batch_TogetherOp : Batch_Op<"together", [NoTerminator, SingleBlock, NoRegionArguments, Batch_Scheduled]> {
+def Batch_ConcurrentOp : Batch_Op<"concurrent", [NoTerminator, SingleBlock, NoRegionArguments, Batch_Scheduled]> {
   let summary = "Its loops need nothing of one another: they may run at the same time";
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$body attr-dict";

@@ -62,20 +62,20 @@ void dbc::dyn::flatten(Type surface, SmallVectorImpl<Type> &flat) {
   if (auto tensor = dyn_cast<IndexTensorType>(surface))
     return flat.push_back(RankedTensorType::get(tensor.getExtents(), i32));
   if (auto tuple = dyn_cast<TupleType>(surface)) {
-    for (Type part : tuple.getTypes())
-      flatten(part, flat);
+    for (Type element : tuple.getTypes())
+      flatten(element, flat);
     return;
   }
   if (auto record = dyn_cast<RecordType>(surface)) {
-    for (Type part : record.getTypes())
-      flatten(part, flat);
+    for (Type field : record.getTypes())
+      flatten(field, flat);
     return;
   }
   if (auto list = dyn_cast<ListType>(surface)) {
-    SmallVector<Type> parts;
-    flatten(list.getElement(), parts);
-    for (Type part : parts)
-      flat.push_back(ListType::get(part));
+    SmallVector<Type> components;
+    flatten(list.getElement(), components);
+    for (Type component : components)
+      flat.push_back(ListType::get(component));
     return;
   }
   flat.push_back(surface);
@@ -89,7 +89,7 @@ ArrayRef<int64_t> dbc::dyn::extents(Type number) {
 
 Type dbc::dyn::scalar(Type number) { return getElementTypeOrSelf(number); }
 
-std::string dbc::dyn::sourcePlace(Location location) {
+std::string dbc::dyn::sourceLocation(Location location) {
   auto file = location->findInstanceOf<FileLineColLoc>();
   if (!file)
     return "";
@@ -101,8 +101,8 @@ std::string dbc::dyn::sourceName(Location loc) {
   if (auto name = dyn_cast<NameLoc>(loc))
     return name.getName().str();
   if (auto fused = dyn_cast<FusedLoc>(loc))
-    for (Location part : fused.getLocations())
-      if (std::string name = sourceName(part); !name.empty())
+    for (Location each : fused.getLocations())
+      if (std::string name = sourceName(each); !name.empty())
         return name;
   return {};
 }
@@ -123,7 +123,7 @@ bool dbc::dyn::startsWithNode(CellOp cell) {
   return body.getNumArguments() > 0 && isa<NodeType>(body.getArgument(0).getType());
 }
 
-Block::BlockArgListType dbc::dyn::furtherKeys(CellOp cell) {
+Block::BlockArgListType dbc::dyn::secondaryKeys(CellOp cell) {
   return cell.getBody().getArguments().drop_front(startsWithNode(cell) ? 1 : 0);
 }
 
@@ -185,7 +185,7 @@ bool Structural::find(Value value) {
 bool Structural::findArgument(BlockArgument argument) {
   Operation *owner = argument.getOwner()->getParentOp();
   unsigned number = argument.getArgNumber();
-  if (auto cell = dyn_cast<CellOp>(owner)) // a list that is given is structural as far as it can be
+  if (auto cell = dyn_cast<CellOp>(owner)) // a captured list is structural as far as it can be
     return number < cell.getKeys().size() || isa<ListType>(argument.getType());
   if (isa<EntryOp>(owner))
     return true;

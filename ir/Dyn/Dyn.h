@@ -28,7 +28,7 @@ llvm::ArrayRef<int64_t> extents(mlir::Type number);
 mlir::Type scalar(mlir::Type number);
 /// Where an operation stands in the source, for messages: "tree_lstm.dyn:12:5", without folders; "" if not
 /// known.
-std::string sourcePlace(mlir::Location location);
+std::string sourceLocation(mlir::Location location);
 /// The source's name for a value, from its location; "" if it has none.
 std::string sourceName(mlir::Location location);
 
@@ -81,5 +81,5 @@ llvm::LogicalResult verifyNodes(mlir::Operation *op, mlir::Type type, mlir::Symb
 /// Whether the first key of a cell is a node; if not, an instance belongs to an input.
 bool startsWithNode(CellOp cell);
 /// The keys of a cell behind its node or input.
-mlir::Block::BlockArgListType furtherKeys(CellOp cell);
+mlir::Block::BlockArgListType secondaryKeys(CellOp cell);
 } // namespace dbc::dyn

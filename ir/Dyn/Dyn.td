@@ -120,7 +120,7 @@ def Dyn_MovedProductOp : Dyn_Op<"moved_product", [HasParent<"::mlir::ModuleOp">]
   let summary = "What became of a product of the source, for reports";
   let description = [{
     Its location is the product's; `params` are the parameters that it multiplies by. It is computed: `behind_sum`, once
-    behind the sum at the place `of`; `by_instance`, once for each instance of the cell `of`; `outside`, a part of it once
+    behind the sum at the location `of`; `by_instance`, once for each instance of the cell `of`; `outside`, a part of it once
     outside the binder at `of`; `nowhere`, by those that read instances of the cell `of`, each of which is taken to have
     one reader.
   }];
@@ -141,10 +141,10 @@ def Dyn_CellOp : Dyn_FuncLike<"cell"> {
     a region each in the order of the keys. A range's arguments are the keys before; it yields the least key and the one
     behind the last, structurally. `results` are the flat types; `surface` is the type in the source. An instance is one
     tuple of keys; only called instances are computed, a call outside of a range fails the input (LANGUAGE C2).
-    The last `value_count` arguments are values, which each call from outside of the recursion gives to all instances that
-    it leads to (LANGUAGE C4); instances of different calls are different. `dyn-lift-values` makes keys of them, and tells
+    The last `value_count` arguments are captured: a call from outside of the recursion gives their values to all instances
+    that it leads to (LANGUAGE C4); instances of different calls are different. `dyn-lambda-lift` makes keys of them, and tells
     of a cell that it makes: `source_name`, what the source calls it, and `frame`, which keys stand for the
-    values that it is given (the first, and how many).
+    captured arguments (the first, and how many).
     ```mlir
     dyn.cell @encode(%t: !dyn.node<@Tree>) -> (tensor<150xf32>, tensor<150xf32>) { ... dyn.return %h, %c : ... }
     dyn.cell @state(%v: !dyn.node<@Atom>, %t: i32) -> (tensor<100xf32>) { ... }
@@ -206,26 +206,26 @@ def Dyn_FieldOp : Dyn_UserOp<"field", [Pure, Dyn_FailureOpInterface]> {
 }
 
 def Dyn_CallOp : Dyn_Op<"call", [AlwaysSpeculatable, Dyn_FailureOpInterface, AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "The value of a cell at its keys, given values";
+  let summary = "The value of a cell at its keys, with captured arguments";
   let description = [{
-    A call site is a RELATION from the caller's instances to the callee's: lowered to a column of rows, its transpose is
+    A call site is a RELATION from the caller's instances to the callee's: lowered to an index array, its transpose is
     what an adjoint sums over. A call with a `site` is what `dyn.site` and `dyn.caller` tell of the callee, with its
     `origin`: the caller's keys and the positions in the binders around it. So it stays, whether its results are used or not,
     and where it is computed by another cell it tells the same.
     With `every` the first result is the list of the first keys, nodes, of all instances of the callee that the call leads to,
-    itself included, in the order of their numbers; the further keys are those of the call. The other results are the lists
-    of what these instances give (LANGUAGE C5); `dyn-lift-values` leaves the nodes alone, in calls of cells that nothing else
+    itself included, in the order of their numbers; the secondary keys are those of the call. The other results are the lists
+    of what these instances give (LANGUAGE C5); `dyn-lambda-lift` leaves the nodes alone, in calls of cells that nothing else
     calls from outside.
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<Dyn_Flat>:$keys, Variadic<Dyn_Flat>:$values,
                        OptionalAttr<I32Attr>:$site, Variadic<Dyn_Key>:$origin, UnitAttr:$every);
   let results = (outs Variadic<Dyn_Flat>:$results);
-  let assemblyFormat = "(`every` $every^)? $callee `(` $keys `)` (`given` `(` $values^ `)`)? (`from` $site^ `(` $origin `)`)? attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "(`every` $every^)? $callee `(` $keys `)` (`captured` `(` $values^ `)`)? (`from` $site^ `(` $origin `)`)? attr-dict `:` functional-type(operands, results)";
 }
 
 def Dyn_NeedOp : Dyn_Op<"need", [MemoryEffects<[MemWrite]>]> {
   let summary = "Computes a value that nothing may read, for it may fail the input";
-  let description = "Where `dyn-lift-values` lets others compute what an operation gave, this stands for its failures.";
+  let description = "Where `dyn-lambda-lift` lets others compute what an operation gave, this stands for its failures.";
   let arguments = (ins Dyn_Flat:$value);
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
@@ -258,10 +258,10 @@ def Dyn_CallerOp : Dyn_UserOp<"caller", [Pure, Dyn_FailureOpInterface]> {
 
 def Dyn_ArgumentOp : Dyn_Op<"argument", [Pure, Dyn_FailureOpInterface]> {
   let summary = "A flat argument of the entry that is being computed, inside a cell";
-  let description = "Cells that `dyn-lift-values` made of an entry's operations read its arguments so.";
-  let arguments = (ins I32Attr:$leaf);
+  let description = "Cells that `dyn-lambda-lift` made of an entry's operations read its arguments so.";
+  let arguments = (ins I32Attr:$component);
   let results = (outs Dyn_Flat:$result);
-  let assemblyFormat = "$leaf attr-dict `:` type($result)";
+  let assemblyFormat = "$component attr-dict `:` type($result)";
 }
 
 def Dyn_MatchOp : Dyn_UserOp<"match", [RecursiveMemoryEffects, SingleBlock, NoRegionArguments]> {
@@ -471,7 +471,7 @@ def Dyn_GetOp : Dyn_Op<"get", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInter
   let assemblyFormat = "$param attr-dict `:` type($result)";
 }
 
-def Dyn_TakeOp : Dyn_RowOp<"take", "View", [DeclareOpInterfaceMethods<Dyn_FailureOpInterface, ["mayFail", "getCheckedOperands"]>]> {
+def Dyn_GatherOp : Dyn_RowOp<"gather", "View", [DeclareOpInterfaceMethods<Dyn_FailureOpInterface, ["mayFail", "getCheckedOperands"]>]> {
   let summary = "Rows of a tensor along axis 0 by a dynamic index";
   let description = [{
     An `i32` index drops axis 0; a tensor of indices puts its shape in front. `checked` where the index is not known to
@@ -533,7 +533,7 @@ def Dyn_ReduceOp : Dyn_RowOp<"reduce", "Reduction", [DeclareOpInterfaceMethods<D
 
 def Dyn_TopKOp : Dyn_RowOp<"topk", "Reduction"> {
   let summary = "Where the largest elements of a vector stand, the largest first; of equals the first (LANGUAGE G1)";
-  let description = "As many as the result has. A NaN is none of them; where nothing else is left the place is 0.";
+  let description = "As many as the result has. A NaN is none of them; where nothing else is left the position is 0.";
   let arguments = (ins StaticShapeTensorOf<[F32, I32]>:$x);
   let results = (outs StaticShapeTensorOf<[I32]>:$result);
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($result)";

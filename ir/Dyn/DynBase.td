@@ -61,8 +61,8 @@ def Dyn_ReduceKind : Dyn_Enum<"ReduceKind", "reductions of lists and of tensor a
 
 // From Join on a stage gives each a loop of its own; what comes before is written where it is used.
 def Dyn_RowKind : Dyn_Enum<"RowKind", "what an element of a row operation's result is made of", [
-    I32EnumCase<"Elementwise", 0, "elementwise">, // the operands' elements at its place; scalars stand at each
-    I32EnumCase<"View", 1, "view">,               // one element of the first operand, found by its place
+    I32EnumCase<"Elementwise", 0, "elementwise">, // the operands' elements at its position; scalars stand at each
+    I32EnumCase<"View", 1, "view">,               // one element of the first operand, found by its position
     I32EnumCase<"Join", 2, "join">,               // one element of one of the operands
     I32EnumCase<"Reduction", 3, "reduction">,     // many elements of one operand
     I32EnumCase<"Product", 4, "product">]>;       // a sum of products of two operands' elements

@@ -91,7 +91,7 @@ LogicalResult CellOp::verify() {
     if (isa<NodeType>(key))
       continue;
     if (!key.isInteger(32) && !key.isInteger(1))
-      return emitOpError("has a key of type ") << key << ", neither node nor whole number";
+      return emitOpError("has a key of type ") << key << ", neither node nor integer";
     if (numbers == getRanges().size())
       return emitOpError("has a key without range");
     Block &range = getRanges()[numbers++].front();
@@ -145,7 +145,8 @@ LogicalResult EntryOp::verifySymbolUses(SymbolTableCollection &symbols) {
           if (known.insert(cell).second)
             open.push_back(cell);
       auto argument = dyn_cast<ArgumentOp>(op);
-      if (!argument || (argument.getLeaf() < types.size() && types[argument.getLeaf()] == argument.getType()))
+      if (!argument ||
+          (argument.getComponent() < types.size() && types[argument.getComponent()] == argument.getType()))
         return WalkResult::advance();
       argument.emitOpError("names no argument of @") << getSymName() << " of type " << argument.getType();
       return WalkResult::interrupt();
@@ -205,10 +206,10 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
     for (Type &result : results)
       result = ListType::get(result);
   }
-  SmallVector<Type> given(getKeys().getTypes());
-  llvm::append_range(given, getValues().getTypes());
+  SmallVector<Type> arguments(getKeys().getTypes());
+  llvm::append_range(arguments, getValues().getTypes());
   if (getValues().size() != cell.getValues().size() ||
-      !llvm::equal(given, cell.getBody().getArgumentTypes()) || !llvm::equal(getResultTypes(), results))
+      !llvm::equal(arguments, cell.getBody().getArgumentTypes()) || !llvm::equal(getResultTypes(), results))
     return emitOpError("does not have the type of @") << getCallee();
   return success();
 }
@@ -364,24 +365,24 @@ bool dbc::dyn::takes(ReduceKind kind, Type scalar) {
 
 LogicalResult ReduceListOp::verify() {
   Type element = getList().getType().getElement();
-  const bool isPlace = getKind() == ReduceKind::ArgMax;
-  if (!isNumber(element) || !takes(getKind(), scalar(element)) || (isPlace && !extents(element).empty()))
+  const bool isPosition = getKind() == ReduceKind::ArgMax;
+  if (!isNumber(element) || !takes(getKind(), scalar(element)) || (isPosition && !extents(element).empty()))
     return emitOpError("knows no ") << stringifyReduceKind(getKind()) << " of " << getList().getType();
-  if (getType() != (isPlace ? IntegerType::get(getContext(), 32) : element))
+  if (getType() != (isPosition ? IntegerType::get(getContext(), 32) : element))
     return emitOpError("gives ") << getType() << ", not the reduction of " << getList().getType();
   return success();
 }
 
 //===-- Numbers and tensors ------------------------------------------------------------------------===//
 
-LogicalResult TakeOp::verify() {
+LogicalResult GatherOp::verify() {
   auto tensor = dyn_cast<RankedTensorType>(getTensor().getType());
   if (!tensor || !scalar(getIndex().getType()).isInteger(32))
     return emitOpError("takes a tensor and i32 indices");
   SmallVector<int64_t> shape(extents(getIndex().getType()));
   llvm::append_range(shape, tensor.getShape().drop_front());
   if (extents(getType()) != ArrayRef(shape) || scalar(getType()) != tensor.getElementType())
-    return emitOpError("gives ") << getType() << ", not the rows taken";
+    return emitOpError("gives ") << getType() << ", not the rows gathered";
   return success();
 }
 
@@ -433,7 +434,7 @@ LogicalResult ReduceOp::verify() {
 LogicalResult TopKOp::verify() {
   auto from = getX().getType(), to = getType();
   if (from.getRank() != 1 || to.getRank() != 1 || to.getDimSize(0) > from.getDimSize(0))
-    return emitOpError("gives ") << to << ", not places in " << from;
+    return emitOpError("gives ") << to << ", not positions in " << from;
   return success();
 }
 

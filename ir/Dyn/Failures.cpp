@@ -66,8 +66,8 @@ CheckedOperands IntOp::getCheckedOperands() { // nothing is divided by 0
 }
 CheckedOperands NarrowOp::getCheckedOperands() { return {{0, 0}}; }
 
-bool TakeOp::mayFail() { return getChecked(); }
-CheckedOperands TakeOp::getCheckedOperands() { return {{1, 0}}; }
+bool GatherOp::mayFail() { return getChecked(); }
+CheckedOperands GatherOp::getCheckedOperands() { return {{1, 0}}; }
 CheckedOperands AtOp::getCheckedOperands() { return {{1, 0}}; }
 
 bool ReduceOp::mayFail() { return getKind() == ReduceKind::Sum && isInts(getType()); }

@@ -75,7 +75,7 @@ bool isOfFields(ArrayRef<CellOp> recursion, function_ref<CellOp(StringAttr)> cel
 bool dropUnusedValues(ModuleOp module) {
   SymbolTable symbols(module);
   // A value is used if anything but a call has it, or a call that gives it as a value that is used.
-  llvm::DenseMap<Value, SmallVector<BlockArgument>> handedOnFrom;
+  llvm::DenseMap<Value, SmallVector<BlockArgument>> passedFrom;
   SmallVector<BlockArgument> used;
   llvm::DenseSet<Value> known;
   auto use = [&](BlockArgument value) {
@@ -92,16 +92,17 @@ bool dropUnusedValues(ModuleOp module) {
     for (BlockArgument value : cell.getValues())
       for (OpOperand &operand : value.getUses()) {
         auto call = dyn_cast<CallOp>(operand.getOwner());
-        OperandRange given = call ? call.getValues() : OperandRange(nullptr, 0);
-        unsigned first = given.empty() ? 0 : given.getBeginOperandIndex(), at = operand.getOperandNumber();
-        if (given.empty() || at < first || at >= first + given.size())
+        OperandRange captured = call ? call.getValues() : OperandRange(nullptr, 0);
+        unsigned first = captured.empty() ? 0 : captured.getBeginOperandIndex(),
+                 at = operand.getOperandNumber();
+        if (captured.empty() || at < first || at >= first + captured.size())
           use(value);
         else
-          handedOnFrom[symbols.lookup<CellOp>(call.getCallee()).getValues()[at - first]].push_back(value);
+          passedFrom[symbols.lookup<CellOp>(call.getCallee()).getValues()[at - first]].push_back(value);
       }
   }
   while (!used.empty())
-    for (BlockArgument from : handedOnFrom.lookup(used.pop_back_val()))
+    for (BlockArgument from : passedFrom.lookup(used.pop_back_val()))
       use(from);
 
   llvm::MapVector<Operation *, BitVector> unused; // of each cell that has any: which of its values
@@ -139,7 +140,7 @@ bool dropUnusedValues(ModuleOp module) {
   return true;
 }
 
-GivenValues::GivenValues(ArrayRef<CellOp> recursion) {
+CapturedValues::CapturedValues(ArrayRef<CellOp> recursion) {
   llvm::StringMap<CellOp> cells;
   for (CellOp cell : recursion) {
     cells[cell.getSymName()] = cell;
@@ -154,8 +155,8 @@ GivenValues::GivenValues(ArrayRef<CellOp> recursion) {
       CellOp callee = cells.lookup(call.getCallee());
       if (!callee)
         return;
-      for (auto [value, given] : llvm::zip(callee.getValues(), call.getValues())) {
-        if (auto own = numbers_.find(given); own != numbers_.end())
+      for (auto [value, captured] : llvm::zip(callee.getValues(), call.getValues())) {
+        if (auto own = numbers_.find(captured); own != numbers_.end())
           same_[find(own->second)] = find(numbers_[value]);
         else
           changed.push_back(numbers_[value]);
@@ -164,7 +165,7 @@ GivenValues::GivenValues(ArrayRef<CellOp> recursion) {
   changed_.assign(same_.size(), false);
   for (unsigned value : changed)
     changed_[find(value)] = true;
-  // Two values of one cell that are handed on as each other take turns.
+  // Two of one cell that calls pass as each other swap: neither is invariant.
   for (CellOp cell : recursion) {
     llvm::DenseSet<unsigned> roots;
     for (BlockArgument value : cell.getValues())
@@ -173,19 +174,19 @@ GivenValues::GivenValues(ArrayRef<CellOp> recursion) {
   }
 }
 
-unsigned GivenValues::find(unsigned n) const {
+unsigned CapturedValues::find(unsigned n) const {
   while (same_[n] != n)
     n = same_[n];
   return n;
 }
 
-bool GivenValues::changes(BlockArgument value) const { return changed_[find(numbers_.lookup(value))]; }
+bool CapturedValues::changes(BlockArgument value) const { return changed_[find(numbers_.lookup(value))]; }
 
-bool GivenValues::changes(CellOp cell) const {
+bool CapturedValues::changes(CellOp cell) const {
   return llvm::any_of(cell.getValues(), [&](BlockArgument value) { return changes(value); });
 }
 
-BlockArgument GivenValues::sameIn(CellOp cell, BlockArgument value) const {
+BlockArgument CapturedValues::sameIn(CellOp cell, BlockArgument value) const {
   for (BlockArgument each : cell.getValues())
     if (find(numbers_.lookup(each)) == find(numbers_.lookup(value)))
       return each;

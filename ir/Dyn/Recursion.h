@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Which cells call each other, and what happens to the values that are given to them (LANGUAGE C4, C5).
+// Which cells call each other, and what happens to their captured arguments (LANGUAGE C4, C5).
 #pragma once
 
 #include "ir/Dyn/Dyn.h"
@@ -13,22 +13,22 @@ std::vector<std::vector<CellOp>> recursions(mlir::Operation *root,
                                             llvm::function_ref<CellOp(mlir::StringAttr)> cellOf);
 
 /// Whether what a recursion's cells give is made of numbers and of fields that can be reached from their
-/// keys: nodes that are alike in these give the same. Not so where nodes are compared or collected, a value
-/// is given to a cell, or an argument of the entry is read, by them or by what they call.
+/// keys: nodes that are alike in these give the same. Not so where nodes are compared or collected, a cell
+/// has captured arguments, or an argument of the entry is read, by them or by what they call.
 bool isOfFields(llvm::ArrayRef<CellOp> recursion, llvm::function_ref<CellOp(mlir::StringAttr)> cellOf);
 
-/// Takes values away from the cells that do nothing with them but hand them on to each other, and from the
-/// calls that give them. Whether there were any. `module` is verified and has all cells that its calls name.
+/// Removes captured arguments from the cells that do nothing with them but pass them to each other, and from
+/// the calls of these. Whether there were any. `module` is verified and has all cells that its calls name.
 bool dropUnusedValues(mlir::ModuleOp module);
 
-/// Values that are given to the cells of one recursion.
-class GivenValues {
+/// The captured arguments of the cells of one recursion, and which of them are loop-invariant parameters.
+class CapturedValues {
 public:
-  explicit GivenValues(llvm::ArrayRef<CellOp> recursion);
+  explicit CapturedValues(llvm::ArrayRef<CellOp> recursion);
 
-  /// Whether a value is not handed on unchanged by every call inside the recursion.
+  /// Whether one is no loop-invariant parameter: not every call inside the recursion passes it on unchanged.
   bool changes(mlir::BlockArgument value) const;
-  /// Whether one of a cell's values changes.
+  /// Whether one of a cell's changes.
   bool changes(CellOp cell) const;
   /// The value of `cell` that is the constant `value` of another cell of the recursion; null if none is.
   mlir::BlockArgument sameIn(CellOp cell, mlir::BlockArgument value) const;
@@ -37,7 +37,7 @@ private:
   unsigned find(unsigned n) const;
 
   llvm::DenseMap<mlir::Value, unsigned> numbers_;
-  std::vector<unsigned> same_; ///< union-find: values that are handed on as each other
+  std::vector<unsigned> same_; ///< union-find: values that calls pass as each other
   std::vector<bool> changed_;  ///< of each root
 };
 

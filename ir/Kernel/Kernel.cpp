@@ -64,8 +64,8 @@ ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &state) {
       parser.parseArgumentList(args, OpAsmParser::Delimiter::Paren, /*allowType=*/true))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("over"))) {
-    FlatSymbolRefAttr space;
-    if (parser.parseAttribute(space, "space", state.attributes))
+    FlatSymbolRefAttr indexSet;
+    if (parser.parseAttribute(indexSet, "index_set", state.attributes))
       return failure();
   }
   if (parser.parseOptionalAttrDictWithKeyword(state.attributes))
@@ -80,16 +80,16 @@ void FuncOp::print(OpAsmPrinter &printer) {
   llvm::interleaveComma(getBody().getArguments(), printer,
                         [&](BlockArgument a) { printer.printRegionArgument(a); });
   printer << ')';
-  if (getSpaceAttr())
-    printer << " over " << getSpaceAttr();
-  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {"sym_name", "kind", "space"});
+  if (getIndexSetAttr())
+    printer << " over " << getIndexSetAttr();
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {"sym_name", "kind", "index_set"});
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
 
 StringRef FuncOp::getStageName() { return getSymName().drop_front(StringRef("stage.").size()); }
 
-SmallVector<StringRef> GroupOp::getFurtherKeys(unsigned cell) {
+SmallVector<StringRef> GroupOp::getSecondaryKeys(unsigned cell) {
   SmallVector<StringRef> names;
   if (getKeys())
     for (Attribute name : cast<ArrayAttr>((*getKeys())[cell]))
@@ -103,23 +103,23 @@ StringRef GroupOp::getDataOf(unsigned cell) {
 }
 
 int64_t WeightsOp::getTileCount() {
-  int64_t units = getOut() / getGates().value_or(1);
-  return getGates() ? llvm::divideCeil(units, *getWidth()) : 1;
+  int64_t channels = getOut() / getGates().value_or(1);
+  return getGates() ? llvm::divideCeil(channels, *getWidth()) : 1;
 }
 
-int64_t WeightsOp::getBlockCount() {
-  int64_t blocks = 0;
+int64_t WeightsOp::getKTileCount() {
+  int64_t kTiles = 0;
   for (int64_t length : getContract()->getLengths())
-    blocks += llvm::divideCeil(length, kBlock);
-  return blocks;
+    kTiles += llvm::divideCeil(length, kKTile);
+  return kTiles;
 }
 
-int64_t WeightsOp::getStripCount() {
-  int64_t outputs = getGates() ? *getGates() * *getWidth() : getOut(), together = getContract()->getStrips();
-  return llvm::divideCeil(outputs, kStrip * together) * together;
+int64_t WeightsOp::getNTileCount() {
+  int64_t outputs = getGates() ? *getGates() * *getWidth() : getOut(), atOnce = getContract()->getNTiles();
+  return llvm::divideCeil(outputs, kNTile * atOnce) * atOnce;
 }
 
-int64_t WeightsOp::getTileBytes() { return getBlockCount() * getStripCount() * kBlock * kStrip * 4; }
+int64_t WeightsOp::getTileBytes() { return getKTileCount() * getNTileCount() * kKTile * kNTile * 4; }
 
 #define GET_OP_CLASSES
 #include "ir/Kernel/KernelOps.cpp.inc"
@@ -139,7 +139,7 @@ GemmOp gemmOf(FuncOp func) {
   return found.empty() ? GemmOp() : *found.begin();
 }
 
-int64_t blockBytes(LocalOp local, int64_t realBytes, bool wide) {
+int64_t blockBytes(LocalOp local, int64_t realBytes, bool largeM) {
   ArrayRef<int64_t> shape = local.getType().getShape();
   Type element = local.getType().getElement();
   int64_t count = 1;
@@ -147,15 +147,15 @@ int64_t blockBytes(LocalOp local, int64_t realBytes, bool wide) {
     count *= extent;
   const int64_t bytes = count * (element.isF32() ? realBytes : element.isInteger(1) ? 1 : 4);
   // Where a block may have more rows, what one has begins at a multiple of 4.
-  if (local->getParentOfType<FuncOp>().getWide() && isOfRows(local))
-    return (wide ? kWideRows : shape.front()) * llvm::alignTo(bytes / shape.front(), 4);
+  if (local->getParentOfType<FuncOp>().getLargeM() && isOfRows(local))
+    return (largeM ? kLargeMRows : shape.front()) * llvm::alignTo(bytes / shape.front(), 4);
   return llvm::alignTo(bytes, 16);
 }
 
-int64_t blockBytes(FuncOp func, Memory memory, int64_t realBytes, bool wide) {
+int64_t blockBytes(FuncOp func, Memory memory, int64_t realBytes, bool largeM) {
   int64_t sum = 0;
   func.walk(
-      [&](LocalOp local) { sum += local.getMemory() == memory ? blockBytes(local, realBytes, wide) : 0; });
+      [&](LocalOp local) { sum += local.getMemory() == memory ? blockBytes(local, realBytes, largeM) : 0; });
   return sum;
 }
 
@@ -185,7 +185,7 @@ static int64_t ownBlocks(FuncOp func, ProgramOp program, int64_t realBytes) {
   func.walk([&](Operation *op) {
     multiplies |= isa<ProductOp, MultiplyOp, GemmOp>(op);
     auto array = op->getAttrOfType<FlatSymbolRefAttr>("array");
-    if (!array || !arrays.insert({array, op->getAttr("column")}).second)
+    if (!array || !arrays.insert({array, op->getAttr("index_array")}).second)
       return;
     // A field's has the number too that it begins with.
     registers += isa_and_nonnull<FieldOp, ArgumentOp>(program.lookupSymbol(array.getValue())) ? 4 : 2;
@@ -196,13 +196,13 @@ static int64_t ownBlocks(FuncOp func, ProgramOp program, int64_t realBytes) {
   return blocks;
 }
 
-int64_t residentBlocks(FuncOp func, int64_t realBytes, bool wide) {
-  if (wide)
+int64_t residentBlocks(FuncOp func, int64_t realBytes, bool largeM) {
+  if (largeM)
     return 1;
   auto program = func->getParentOfType<ProgramOp>();
   int64_t blocks = ownBlocks(func, program, realBytes);
   program.walk([&](LaunchOp launch) {
-    auto loop = dyn_cast<TickLoopInterface>(launch->getParentOp());
+    auto loop = dyn_cast<TimeStepLoopInterface>(launch->getParentOp());
     if (launch.getFunc() != func.getSymName() || !loop || !loop.getPersistent())
       return;
     loop->walk([&](LaunchOp other) {
@@ -213,7 +213,7 @@ int64_t residentBlocks(FuncOp func, int64_t realBytes, bool wide) {
 }
 
 int64_t registersOf(int64_t blocks) {
-  constexpr int64_t kOfProcessor = 64 << 10, kMost = 255; // of each card since sm_80
+  constexpr int64_t kOfProcessor = 64 << 10, kMost = 255; // of each GPU since sm_80
   return std::min(kMost, kOfProcessor / (blocks * kWarps * kLanes));
 }
 

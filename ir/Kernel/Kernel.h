@@ -45,33 +45,32 @@ bool isValue(mlir::Operation *op);
 /// What a library computes of a stage, which then is all of it; null: nothing.
 GemmOp gemmOf(FuncOp func);
 
-/// A GPU's matrix units, and the blocks of threads that use them, as dbc/cuda/arrays.h has them: outputs of a
-/// strip, inputs of a block, rows that are multiplied together, warps, rows of a block of threads in wide
-/// tiles.
-constexpr int64_t kStrip = 16, kBlock = 16, kUnitRows = 8, kWarps = 8, kWideRows = 128;
+/// A GPU's tensor cores, and the blocks of threads that use them, as dbc/cuda/arrays.h has them: outputs of
+/// an N tile, inputs of a K tile, rows of an M tile, warps, rows of a block of threads in large-M tiles.
+constexpr int64_t kNTile = 16, kKTile = 16, kMTile = 8, kWarps = 8, kLargeMRows = 128;
 
 /// Lanes of a warp: threads that take each step together.
 constexpr int64_t kLanes = 32;
 
-/// Bytes of shared memory that every card with matrix units for tf32 has for a block of threads.
+/// Bytes of shared memory that every GPU with tensor cores for tf32 has for a block of threads.
 constexpr int64_t kSharedOfAll = 96 << 10;
 
 /// Bytes that a local takes in memory of a GPU's block of threads, a multiple of 16; or all locals of a
-/// function that lie in `memory`. `realBytes` are those of a number. `wide`: in its wide tiles.
-int64_t blockBytes(LocalOp local, int64_t realBytes, bool wide = false);
-int64_t blockBytes(FuncOp func, Memory memory, int64_t realBytes, bool wide = false);
-/// Whether a local has a part for each row of a block; what warps add up has none.
+/// function that lie in `memory`. `realBytes` are those of a number. `largeM`: in its large-M tiles.
+int64_t blockBytes(LocalOp local, int64_t realBytes, bool largeM = false);
+int64_t blockBytes(FuncOp func, Memory memory, int64_t realBytes, bool largeM = false);
+/// Whether a local has a slice for each row of a block; what warps add up has none.
 bool isOfRows(LocalOp local);
 
 /// Whether a thread does some of a stage's loops for a whole row.
 bool computesByRow(FuncOp func);
 
 /// How many blocks of threads a processor's registers are for at once, 4, 2 or 1: a stage's kernel is
-/// compiled so that it has no more than its share. Wide tiles have many numbers in each thread, other
+/// compiled so that it has no more than its share. Large-M tiles have many numbers in each thread, other
 /// products and what threads do for whole rows some, else there are few. A number of 8 bytes takes two
 /// registers, and so does the address of each array. Stages of a loop that may be one launch are for the
 /// fewest of them all.
-int64_t residentBlocks(FuncOp func, int64_t realBytes, bool wide = false);
+int64_t residentBlocks(FuncOp func, int64_t realBytes, bool largeM = false);
 /// The most registers of a thread where so many blocks are on a processor at once.
 int64_t registersOf(int64_t blocks);
 

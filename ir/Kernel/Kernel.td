@@ -18,7 +18,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 class Kernel_Type<string n, string m> : TypeDef<Kernel_Dialect, n> { let mnemonic = m; }
 def Kernel_LocalType : Kernel_Type<"Local", "local"> {
   let summary = "Scratch of a thread, or of a GPU's block of threads: an array of a static shape";
-  let description = "`!kernel.local<16x750xf32>`: for a block of 16 rows, 750 numbers each.";
+  let description = "`!kernel.local<16x750xf32>`: for a block of 16 rows, 750 elements each.";
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$element);
   let hasCustomAssemblyFormat = 1;
 }
@@ -35,19 +35,20 @@ def Kernel_Positive : ConfinedAttr<I64Attr, [IntPositive]>;
 
 def Kernel_ContractAttr : AttrDef<Kernel_Dialect, "Contract"> {
   let mnemonic = "contract";
-  let summary = "How a GPU's matrix units add up the products with a matrix";
+  let summary = "How a GPU's tensor cores add up the products with a matrix";
   let description = [{
     What decides the bits of a result, whichever kernel computes it, for however many rows. Operands of the given `lengths`
-    are cut into blocks of 16 inputs, each by itself. Block n belongs to chunk n mod `chunks`; a chunk is added up block by
-    block by `instruction`, then chunk after chunk is added to the bias. `tf32`: operands are rounded to 11 bits; `tf32x3`: they
-    are sums of two such, and three products are added. Outputs are computed `strips` times 16 together, which decides nothing.
+    are cut into K tiles of 16 inputs, each by itself. K tile n belongs to split-K slice n mod `slices`; a slice is added up K
+    tile by K tile by `instruction`, then slice after slice is added to the bias. `tf32`: operands are rounded to 11 bits;
+    `tf32x3`: they are sums of two such, and three products are added. `n_tiles` N tiles of 16 outputs are computed at once,
+    which decides nothing.
     ```mlir
-    #kernel.contract<tf32x3, chunks = 8, strips = 5, lengths = [150, 150]>
+    #kernel.contract<tf32x3, slices = 8, n_tiles = 5, lengths = [150, 150]>
     ```
   }];
-  let parameters = (ins EnumParameter<Kernel_Instruction>:$instruction, "int64_t":$chunks, "int64_t":$strips,
+  let parameters = (ins EnumParameter<Kernel_Instruction>:$instruction, "int64_t":$slices, "int64_t":$n_tiles,
                         ArrayRefParameter<"int64_t">:$lengths);
-  let assemblyFormat = "`<` $instruction `,` `chunks` `=` $chunks `,` `strips` `=` $strips `,` `lengths` `=` `[` $lengths `]` `>`";
+  let assemblyFormat = "`<` $instruction `,` `slices` `=` $slices `,` `n_tiles` `=` $n_tiles `,` `lengths` `=` `[` $lengths `]` `>`";
 }
 
 class Kernel_Op<string m, list<Trait> t = []> : Op<Kernel_Dialect, m, t>;
@@ -102,34 +103,35 @@ def Kernel_ProgramOp : Kernel_UserOp<"program", [Symbol, SymbolTable, NoTerminat
 
 //===-- Arrays ------------------------------------------------------------------------------------------------===//
 
-def Kernel_SpaceOp : Kernel_UserOp<"space", [Symbol]> {
-  let summary = "A set of rows with int32 columns";
+def Kernel_IndexSetOp : Kernel_UserOp<"index_set", [Symbol]> {
+  let summary = "A set of rows with int32 index arrays";
   let description = [{
-    * `inputs`: the inputs that have not failed; column `input` is the input's number.
+    * `inputs`: the inputs that have not failed; index array `input` is the input's number.
     * `instances`: instances of one cell, sorted by level, then arm; `group` and `cell` (a number in the group). The first
-      column is `node`, or `input` where no node is a key; the next ones are the further keys.
+      index array is `node`, or `input` where no node is a key; the next ones are the secondary keys.
     * `elements`, `arm`: rows made by `kernel.push` from rows of `parent`, in their order.
-    * `steps`: elements of a scan: as `elements`, run step by step; column `step` is the number of the step of its owner.
-    * `states`: rows reserved by `kernel.reserve`, or made by `kernel.push` with the columns that are pushed.
+    * `steps`: elements of a scan: as `elements`, run step by step; index array `step` is the number of the step of its owner.
+    * `states`: rows reserved by `kernel.reserve`, or made by `kernel.push` with the values that are pushed.
     * `model`: rows that are computed when the model is made. One, which every stage may read; or, for a table, `extent` of
-      them, whose one column is the row's own number.
-    `ticked`: rows are run in ranges of one tick of the innermost loop that encloses them: a level of `group` (rows are in
-    that order already), or a step of the scan `steps_of` (a space of kind `steps`, itself or an ancestor; rows are then
-    reached through an order list). `kept`: a stage may say which rows of a tick there are (`kernel.keep`); rows are then
-    reached through an order list too.
+      them, whose one index array is the row's own number.
+    `by_time_step`: rows are run in ranges of one time step of the innermost loop that encloses them: a level of `group`
+    (rows are in that order already), or a step of the scan `steps_of` (an index set of kind `steps`, itself or an ancestor;
+    rows are then reached through an order list). `masked`: a stage may say which rows of a time step are active
+    (`kernel.mask`); rows are then reached through an order list too.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, Kernel_SpaceKindAttr:$kind,
-      OptionalAttr<FlatSymbolRefAttr>:$parent, StrArrayAttr:$columns, OptionalAttr<FlatSymbolRefAttr>:$group,
-      OptionalAttr<I32Attr>:$cell, UnitAttr:$ticked, OptionalAttr<FlatSymbolRefAttr>:$steps_of, UnitAttr:$kept, OptionalAttr<I32Attr>:$extent);
-  let assemblyFormat = "$kind $sym_name (`in` $parent^)? $columns (`group` $group^ `cell` $cell)? (`ticked` $ticked^)? (`steps` $steps_of^)? (`kept` $kept^)? (`extent` $extent^)? attr-dict";
+  let arguments = (ins SymbolNameAttr:$sym_name, Kernel_IndexSetKindAttr:$kind,
+      OptionalAttr<FlatSymbolRefAttr>:$parent, StrArrayAttr:$index_arrays, OptionalAttr<FlatSymbolRefAttr>:$group,
+      OptionalAttr<I32Attr>:$cell, UnitAttr:$by_time_step, OptionalAttr<FlatSymbolRefAttr>:$steps_of,
+      UnitAttr:$masked, OptionalAttr<I32Attr>:$extent);
+  let assemblyFormat = "$kind $sym_name (`in` $parent^)? $index_arrays (`group` $group^ `cell` $cell)? (`by_time_step` $by_time_step^)? (`steps` $steps_of^)? (`masked` $masked^)? (`extent` $extent^)? attr-dict";
   let hasVerifier = 1;
 }
 def Kernel_GroupOp : Kernel_UserOp<"group", [Symbol]> {
   let summary = "Cells that call each other; levelled together";
   let description = [{
     `cells` are the cells' names in the source, `datas` the data types of their first keys (unit: no node is a key, so an
-    instance belongs to an input), `keys` the names of each one's further keys ("": messages do not tell it), `calls` their `calls` functions.
-    `level_key` (of one cell): each call lowers this further key, so a level holds the instances of one value of it, the least first.
+    instance belongs to an input), `keys` the names of each one's secondary keys ("": messages do not tell it), `calls` their `calls` functions.
+    `level_key` (of one cell): each call lowers this secondary key, so a level holds the instances of one value of it, the least first.
     `of_fields`: what they give is made of numbers and fields that can be reached from their keys alone, so nodes that are
     alike in these may share an instance.
   }];
@@ -139,24 +141,24 @@ def Kernel_GroupOp : Kernel_UserOp<"group", [Symbol]> {
                        FlatSymbolRefArrayAttr:$calls, UnitAttr:$of_fields, OptionalAttr<I32Attr>:$level_key);
   let assemblyFormat = "$sym_name $cells `of` $datas (`keys` $keys^)? `by` $calls (`level_key` $level_key^)? attr-dict";
   let extraClassDeclaration = [{
-    /// The names of a cell's further keys.
-    ::llvm::SmallVector<::llvm::StringRef> getFurtherKeys(unsigned cell);
+    /// The names of a cell's secondary keys.
+    ::llvm::SmallVector<::llvm::StringRef> getSecondaryKeys(unsigned cell);
     /// The data type of a cell's first key; empty if that is the input.
     ::llvm::StringRef getDataOf(unsigned cell);
   }];
   let hasVerifier = 1;
 }
 def Kernel_BufferOp : Kernel_UserOp<"buffer", [Symbol, HasParent<"ProgramOp">]> {
-  let summary = "One value of `type` for each row of a space";
+  let summary = "One value of `type` for each row of an index set";
   let description = [{
-    Buffers with the same `slot` share memory: their lives do not overlap. `type` is a scalar or a static tensor of f32,
-    i32 or i1. `live`: only the rows of the last so many levels of the space's group are kept: indices are row numbers less
+    Buffers with the same `storage` share memory: their lives do not overlap. `type` is a scalar or a static tensor of f32,
+    i32 or i1. `live`: only the rows of the last so many levels of the index set's group are kept: indices are row numbers less
     a `kernel.window`.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$space, TypeAttrOf<Kernel_Stored>:$type,
-                       OptionalAttr<ConfinedAttr<I32Attr, [IntNonNegative]>>:$slot,
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$index_set, TypeAttrOf<Kernel_Stored>:$type,
+                       OptionalAttr<ConfinedAttr<I32Attr, [IntNonNegative]>>:$storage,
                        OptionalAttr<ConfinedAttr<I32Attr, [IntPositive]>>:$live);
-  let assemblyFormat = "$sym_name `over` $space `:` $type (`live` $live^)? (`slot` $slot^)? attr-dict";
+  let assemblyFormat = "$sym_name `over` $index_set `:` $type (`live` $live^)? (`storage` $storage^)? attr-dict";
 }
 def Kernel_FieldOp : Kernel_UserOp<"field", [Symbol]> {
   let summary = "A column of a data type's nodes in the batch";
@@ -167,41 +169,41 @@ def Kernel_FieldOp : Kernel_UserOp<"field", [Symbol]> {
     reads it.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$data, I32Attr:$column, StrAttr:$name,
-      Kernel_FieldPartAttr:$part, TypeAttr:$type, OptionalAttr<I32Attr>:$level, UnitAttr:$in_cells);
-  let assemblyFormat = "$sym_name `=` $data $name $column $part `:` $type attr-dict";
+      Kernel_FieldArrayAttr:$array, TypeAttr:$type, OptionalAttr<I32Attr>:$level, UnitAttr:$in_cells);
+  let assemblyFormat = "$sym_name `=` $data $name $column $array `:` $type attr-dict";
 }
 def Kernel_ArgumentOp : Kernel_Op<"argument", [Symbol]> {
   let summary = "An argument of the entry; row i belongs to input i";
-  let description = "`leaf` is the number of the flat component over all arguments. `level`: see kernel.field.";
-  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$name, I32Attr:$leaf,
-      Kernel_FieldPartAttr:$part, TypeAttr:$type, OptionalAttr<I32Attr>:$level);
-  let assemblyFormat = "$sym_name `=` $name $leaf $part `:` $type attr-dict";
+  let description = "`component` numbers the flattened components of all arguments. `level`: see kernel.field.";
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$name, I32Attr:$component,
+      Kernel_FieldArrayAttr:$array, TypeAttr:$type, OptionalAttr<I32Attr>:$level);
+  let assemblyFormat = "$sym_name `=` $name $component $array `:` $type attr-dict";
   let hasVerifier = 1;
 }
 def Kernel_WeightsOp : Kernel_UserOp<"weights", [Symbol, HasParent<"ProgramOp">]> {
   let summary = "A matrix of parameters, packed at load for products";
   let description = [{
-    The matrix has `out` rows (outputs) and `in` columns (inputs). It is made of `parts`, names of parameters of rank 2;
-    part i stands at row places[2 i] and column places[2 i + 1], and the parts cover the whole. With `tables` = n the one
-    part has rank 3 and n matrices are packed. `init` is a parameter of `out` numbers that products start from (a bias),
-    or absent (0). With `gates` = g the outputs are g gates of out / g units, gate after gate, and are packed in tiles:
-    all gates of `width` neighbouring units. The last tile ends at the last unit, so it may overlap the one before; what
-    both have is then computed once where that saves work. With `contract` they are laid out for a GPU's matrix units.
+    The matrix has `out` rows (outputs) and `in` columns (inputs). It is made of `submatrices`, names of parameters of
+    rank 2: submatrix i stands at row positions[2 i] and column positions[2 i + 1], and all of them cover the whole. With
+    `tables` = n the one submatrix has rank 3 and n matrices are packed. `init` is a parameter of `out` elements that
+    products start from (a bias), or absent (0). With `gates` = g the outputs are g gates of out / g channels, gate after gate, and are packed in tiles:
+    all gates of `width` neighbouring channels. The last tile ends at the last channel, so it may overlap the one before; what
+    both have is then computed once where that saves work. With `contract` they are laid out for a GPU's tensor cores.
   }];
-  // Where parts are blocks of parameters, `places` has six numbers a part: where it stands, and the first row, first column,
-  // rows and columns of the block.
-  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefArrayAttr:$parts,
-                       DenseI64ArrayAttr:$places, Kernel_Positive:$out, Kernel_Positive:$in,
+  // Where submatrices are blocks of parameters, `positions` has six numbers for each: where it stands, and the first row,
+  // first column, rows and columns of the block.
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefArrayAttr:$submatrices,
+                       DenseI64ArrayAttr:$positions, Kernel_Positive:$out, Kernel_Positive:$in,
                        OptionalAttr<Kernel_Positive>:$tables, OptionalAttr<FlatSymbolRefAttr>:$init,
                        OptionalAttr<Kernel_Positive>:$gates, OptionalAttr<Kernel_Positive>:$width,
                        OptionalAttr<Kernel_ContractAttr>:$contract);
-  let assemblyFormat = "$sym_name `=` $parts `at` $places `:` $out `by` $in (`tables` $tables^)? (`init` $init^)? (`gates` $gates^ `in` `tiles` `of` $width)? (`contract` $contract^)? attr-dict";
+  let assemblyFormat = "$sym_name `=` $submatrices `at` $positions `:` $out `by` $in (`tables` $tables^)? (`init` $init^)? (`gates` $gates^ `in` `tiles` `of` $width)? (`contract` $contract^)? attr-dict";
   let extraClassDeclaration = [{
-    /// Of a matrix with a contract: tiles, and of each blocks of inputs and strips of outputs. These are a multiple of those that
-    /// are computed together, so the last ones may be empty.
+    /// Of a matrix with a contract: tiles, and of each K tiles of inputs and N tiles of outputs. These are a multiple of those that
+    /// are computed at once, so the last ones may be empty.
     int64_t getTileCount();
-    int64_t getBlockCount();
-    int64_t getStripCount();
+    int64_t getKTileCount();
+    int64_t getNTileCount();
     /// Bytes of a tile.
     int64_t getTileBytes();
   }];
@@ -210,11 +212,11 @@ def Kernel_WeightsOp : Kernel_UserOp<"weights", [Symbol, HasParent<"ProgramOp">]
 def Kernel_OutputOp : Kernel_UserOp<"output", [HasParent<"ProgramOp">]> {
   let summary = "Where a flat result of the entry lies";
   let description = [{
-    Row r of `buffer`'s space belongs to the input that its chain of `parent` columns (one an enclosing list, `depth`
-    of them) leads to. Depth 0: the space is `inputs`. `kept`: only rows that were kept count.
+    Row r of `buffer`'s index set belongs to the input that its chain of `parent` index arrays (one an enclosing list, `depth`
+    of them) leads to. Depth 0: the index set is `inputs`. `active`: only active rows count.
   }];
-  let arguments = (ins I32Attr:$leaf, FlatSymbolRefAttr:$buffer, I32Attr:$depth, UnitAttr:$kept);
-  let assemblyFormat = "$leaf `=` $buffer `depth` $depth (`kept` $kept^)? attr-dict";
+  let arguments = (ins I32Attr:$component, FlatSymbolRefAttr:$buffer, I32Attr:$depth, UnitAttr:$active);
+  let assemblyFormat = "$component `=` $buffer `depth` $depth (`active` $active^)? attr-dict";
 }
 
 //===-- Functions ---------------------------------------------------------------------------------------------===//
@@ -225,14 +227,14 @@ def Kernel_FuncOp : Kernel_UserOp<"func", [Symbol, SingleBlock, NoTerminator]> {
     | kind | arguments | called for |
     |---|---|---|
     | `roots` | the input's number | each input that has not failed |
-    | `calls` | the node (or input), further keys | each instance when it is first reached; adds its calls |
-    | `index` | the row, its node (or input), further keys | each row of `space`, in order; pushes rows of nested spaces |
-    | `place` | the node (or input), further keys | each call of a cell with further keys; yields the instance's place |
-    | `stage` | begin, end | a range of rows of `space` (of its order list where it is `ticked` by steps) |
+    | `calls` | the node (or input), secondary keys | each instance when it is discovered; adds its calls |
+    | `index` | the row, its node (or input), secondary keys | each row of `index_set`, in order; pushes rows of nested index sets |
+    | `slot` | the node (or input), secondary keys | each call of a cell with secondary keys; yields the instance's slot |
+    | `stage` | begin, end | a range of rows of `index_set` (of its order list where it runs `by_time_step` of a scan) |
     | `stage` with `tiles` | begin, end, tile_begin, tile_end | these tiles of these rows: all tiles make the stage, in any order, but on a CPU the last one behind the one before, by one thread; a GPU's blocks compute what both have twice, alike |
     `doc` lines are printed as the function's comment.
     `blas`: it is one product, which a GPU leaves to a library.
-    `tiles`: how many there are (absent: 1). `wide`: on a GPU a launch of many rows may have blocks of so many instead, with
+    `tiles`: how many there are (absent: 1). `large_m`: on a GPU a launch of many rows may have blocks of so many instead, with
     scratch for them. `grain`: the number of rows that are worth a thread.
     The others are for one row, for the profile: `reals_read` and `reals_written` numbers of the emitter's type,
     `bytes_read` and `bytes_written` of other numbers, `gathers`, `operations` of products (two a multiply-add).
@@ -240,14 +242,14 @@ def Kernel_FuncOp : Kernel_UserOp<"func", [Symbol, SingleBlock, NoTerminator]> {
     kernel-share-stages).
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Kernel_FuncKindAttr:$kind,
-      OptionalAttr<FlatSymbolRefAttr>:$space, OptionalAttr<StrArrayAttr>:$doc, UnitAttr:$blas, OptionalAttr<I64Attr>:$tiles,
-      OptionalAttr<I64Attr>:$wide, OptionalAttr<I64Attr>:$grain, OptionalAttr<I64Attr>:$reals_read,
+      OptionalAttr<FlatSymbolRefAttr>:$index_set, OptionalAttr<StrArrayAttr>:$doc, UnitAttr:$blas, OptionalAttr<I64Attr>:$tiles,
+      OptionalAttr<I64Attr>:$large_m, OptionalAttr<I64Attr>:$grain, OptionalAttr<I64Attr>:$reals_read,
       OptionalAttr<I64Attr>:$reals_written, OptionalAttr<I64Attr>:$bytes_read, OptionalAttr<I64Attr>:$bytes_written,
       OptionalAttr<I64Attr>:$gathers, OptionalAttr<I64Attr>:$operations, OptionalAttr<SymbolRefAttr>:$same_as);
   let regions = (region SizedRegion<1>:$body);
-  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "FuncKind":$kind, "::mlir::FlatSymbolRefAttr":$space,
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "FuncKind":$kind, "::mlir::FlatSymbolRefAttr":$indexSet,
                                  "::mlir::ArrayAttr":$doc), [{
-    build($_builder, $_state, $_builder.getStringAttr(name), FuncKindAttr::get($_builder.getContext(), kind), space, doc,
+    build($_builder, $_state, $_builder.getStringAttr(name), FuncKindAttr::get($_builder.getContext(), kind), indexSet, doc,
           nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
   }]>];
   let hasCustomAssemblyFormat = 1;
@@ -332,7 +334,7 @@ def Kernel_LanesOp : Kernel_Op<"lanes", [SingleBlock, RecursiveMemoryEffects]> {
   let summary = "A loop low .. high - 1, whose iterations the lanes of a warp share";
   let description = [{
     Lane l does iterations low + l, low + l + 32, ... in this order. It may carry a value, from `init` on, which is 0 where
-    values are added. What the lanes have in the end is put together `by` an operation: of each lane with that of the lane
+    values are added. What the lanes have in the end is combined `by` an operation: of each lane with that of the lane
     whose number has another bit of value 16, then 8, 4, 2 and 1. All lanes have the result. The order of a sum follows from
     `low` and `high` alone; of equal maxima or minima the result is `init`, or that of the first iteration, as in a loop.
     ```mlir
@@ -351,21 +353,21 @@ def Kernel_LanesOp : Kernel_Op<"lanes", [SingleBlock, RecursiveMemoryEffects]> {
 def Kernel_LoadOp : Kernel_UserOp<"load", [MemoryEffects<[MemRead]>]> {
   let summary = "One scalar of an array";
   let description = [{
-    `array` is a buffer, field, argument, parameter, or `@space::@column`-less column written `@space` with `column`.
+    `array` is a buffer, field, argument, or parameter, or with `index_array` an index set, of which that array is read.
     Indices: the row, then one an axis of the row's shape. (A parameter's row is its first axis.) Elements lie in row-major
-    order, and an index may run beyond its axis, into the next row of that axis: the place counts. So it is of locals.
+    order, and an index may run beyond its axis, into the next row of that axis: the offset counts. So it is of locals.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$array, OptionalAttr<StrAttr>:$column, Variadic<I32>:$indices);
+  let arguments = (ins FlatSymbolRefAttr:$array, OptionalAttr<StrAttr>:$index_array, Variadic<I32>:$indices);
   let results = (outs Kernel_Scalar:$result);
-  let assemblyFormat = "$array ($column^)? `[` $indices `]` attr-dict `:` type($result)";
+  let assemblyFormat = "$array ($index_array^)? `[` $indices `]` attr-dict `:` type($result)";
 }
 def Kernel_WindowOp : Kernel_UserOp<"window", [Pure]> {
   let summary = "What a row number is lowered by where a buffer keeps the rows of the last `live` levels";
   let description = "For the rows of the level `ago` levels before the current one; behind the loop the current one is the last.";
-  let arguments = (ins FlatSymbolRefAttr:$space, ConfinedAttr<I32Attr, [IntPositive]>:$live,
+  let arguments = (ins FlatSymbolRefAttr:$index_set, ConfinedAttr<I32Attr, [IntPositive]>:$live,
                        ConfinedAttr<I32Attr, [IntNonNegative]>:$ago);
   let results = (outs I32:$first);
-  let assemblyFormat = "$space `live` $live `ago` $ago attr-dict";
+  let assemblyFormat = "$index_set `live` $live `ago` $ago attr-dict";
 }
 def Kernel_StoreOp : Kernel_UserOp<"store", [MemoryEffects<[MemWrite]>]> {
   let summary = "Writes one scalar of a buffer";
@@ -412,7 +414,7 @@ def Kernel_ProductOp : Kernel_UserOp<"product", [AttrSizedOperandSegments, Memor
     lengths, one after the other. One accumulator an output, k in order. `init` is that of the weights.
     With `table` (weights with tables) row i uses matrix table[i]. With `some` x[i] is zeros where some[i] is 0 (a sum of
     nothing), and into[i] may be `init` without multiplying. With `tile` (weights with gates) only the outputs of
-    that tile are computed: into[i][g][j] is gate g of the tile's unit number j. The last tile may take what the one
+    that tile are computed: into[i][g][j] is gate g of the tile's channel number j. The last tile may take what the one
     before has from `into`: `tile` is the counter of a loop in which nothing else writes there.
     With `sums` (weights with a contract) the order of additions is the contract's, and the warps of a GPU's block of threads
     add up there.
@@ -451,46 +453,47 @@ def Kernel_GemmOp : Kernel_UserOp<"gemm", [MemoryEffects<[MemRead, MemWrite]>]> 
 //===-- Structure ---------------------------------------------------------------------------------------------===//
 
 def Kernel_CountOp : Kernel_UserOp<"count", [MemoryEffects<[MemRead]>]> {
-  let summary = "The number of rows that a space has so far: the row of the next push";
-  let arguments = (ins FlatSymbolRefAttr:$space);
+  let summary = "The number of rows that an index set has so far: the row of the next push";
+  let arguments = (ins FlatSymbolRefAttr:$index_set);
   let results = (outs I32:$result);
-  let assemblyFormat = "$space attr-dict";
+  let assemblyFormat = "$index_set attr-dict";
 }
 def Kernel_PushOp : Kernel_UserOp<"push", [MemoryEffects<[MemWrite]>]> {
-  let summary = "Adds a row: one value a column";
-  let arguments = (ins FlatSymbolRefAttr:$space, Variadic<I32>:$values);
-  let assemblyFormat = "$space `(` $values `)` attr-dict";
+  let summary = "Adds a row: one value for each index array";
+  let arguments = (ins FlatSymbolRefAttr:$index_set, Variadic<I32>:$values);
+  let assemblyFormat = "$index_set `(` $values `)` attr-dict";
 }
 def Kernel_SetOp : Kernel_UserOp<"set", [MemoryEffects<[MemWrite]>]> {
-  let summary = "Sets a column of an existing row (of an instances or inputs space)";
-  let arguments = (ins FlatSymbolRefAttr:$space, StrAttr:$column, I32:$row, I32:$value);
-  let assemblyFormat = "$space $column `[` $row `]` `,` $value attr-dict";
+  let summary = "Sets an element of an index array, at an existing row (of an instances or inputs index set)";
+  let arguments = (ins FlatSymbolRefAttr:$index_set, StrAttr:$index_array, I32:$row, I32:$value);
+  let assemblyFormat = "$index_set $index_array `[` $row `]` `,` $value attr-dict";
 }
-def Kernel_ClaimOp : Kernel_UserOp<"claim", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "`count` rows in each of `spaces` are coming; an input that asks for too much memory fails here";
+def Kernel_ReserveMemoryOp : Kernel_UserOp<"reserve_memory", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Reserves memory for `count` more rows in each of `index_sets`; an input that asks for too much fails here";
   let description = [{
     Stands before loops whose length the size of the input does not bound: over ranges, and over a list once for each of
-    several others. Without spaces the rounds of a loop that asks for instances are counted. What rows take is counted from the columns and buffers of the spaces; what one input may take is the
-    session's to say. `where` is "file:line:col" in the source.
+    several others. Without index sets the rounds of a loop that asks for instances are counted. What rows take is counted
+    from the index arrays and buffers of the index sets; what one input may take is the session's to say. `where` is
+    "file:line:col" in the source.
   }];
-  let arguments = (ins FlatSymbolRefArrayAttr:$spaces, I32:$count, StrAttr:$where);
-  let assemblyFormat = "$spaces $count `at` $where attr-dict";
+  let arguments = (ins FlatSymbolRefArrayAttr:$index_sets, I32:$count, StrAttr:$where);
+  let assemblyFormat = "$index_sets $count `at` $where attr-dict";
 }
 def Kernel_ReserveOp : Kernel_UserOp<"reserve", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Adds `count` rows to a space of kind `states`; gives the first";
-  let arguments = (ins FlatSymbolRefAttr:$space, I32:$count);
+  let summary = "Adds `count` rows to an index set of kind `states`; gives the first";
+  let arguments = (ins FlatSymbolRefAttr:$index_set, I32:$count);
   let results = (outs I32:$first);
-  let assemblyFormat = "$space $count attr-dict";
+  let assemblyFormat = "$index_set $count attr-dict";
 }
 def Kernel_InputOp : Kernel_Op<"input", [Pure]> {
   let summary = "The number of the input that a structure function runs for";
   let results = (outs I32:$result);
   let assemblyFormat = "attr-dict";
 }
-def Kernel_PlaceOp : Kernel_UserOp<"place", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "The place of an instance in its cell's table";
+def Kernel_SlotOp : Kernel_UserOp<"slot", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "The slot of an instance in its cell's table";
   let description = [{
-    `func` is the cell's `place` function; of a cell without a node for a key the input is that of the function this stands
+    `func` is the cell's `slot` function; of a cell without a node for a key the input is that of the function this stands
     in. A key outside of its range fails the input, and the function is left. `where` is "file:line:col" of the call.
   }];
   let arguments = (ins FlatSymbolRefAttr:$func, Variadic<I32>:$keys, StrAttr:$where);
@@ -498,9 +501,9 @@ def Kernel_PlaceOp : Kernel_UserOp<"place", [MemoryEffects<[MemRead, MemWrite]>]
   let assemblyFormat = "$func `(` $keys `)` `at` $where attr-dict";
 }
 def Kernel_KeyOp : Kernel_UserOp<"key", [MemoryEffects<[MemRead, MemWrite]>, NoRegionArguments]> {
-  let summary = "The place of one more key: only in `place` functions";
+  let summary = "The slot of one more key: only in `slot` functions";
   let description = [{
-    `outer` is the place of the keys before, `value` the key number `key` behind the first. The region yields the key's
+    `outer` is the slot of the keys before, `value` the key number `key` behind the first. The region yields the key's
     range (the least, and the one behind the last); it runs when `outer` is met for the first time. A node's range is that
     of the input's nodes of `data`, and the region is empty. `where` is where the key is declared.
   }];
@@ -514,33 +517,33 @@ def Kernel_KeyOp : Kernel_UserOp<"key", [MemoryEffects<[MemRead, MemWrite]>, NoR
 def Kernel_CallOp : Kernel_UserOp<"call", [MemoryEffects<[MemWrite]>]> {
   let summary = "Says that a cell is called";
   let description = [{
-    `place` is the node, or what `kernel.place` says where the cell has further keys. Inside a `calls` function of the same
+    `slot` is the node, or what `kernel.slot` says where the cell has secondary keys. Inside a `calls` function of the same
     group it adds an edge; elsewhere the instance and all that it needs are visited. With `site` the instance keeps where it
     was called from, for `kernel.origin`; another call of it fails the input, and the function is left. `where` is
     "file:line:col" of the cell.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$group, I32Attr:$cell, I32:$place, OptionalAttr<I32Attr>:$site,
+  let arguments = (ins FlatSymbolRefAttr:$group, I32Attr:$cell, I32:$slot, OptionalAttr<I32Attr>:$site,
                        Variadic<I32>:$origin, OptionalAttr<StrAttr>:$where);
-  let assemblyFormat = "$group $cell `(` $place `)` (`from` $site^ `(` $origin `)` `at` $where)? attr-dict";
+  let assemblyFormat = "$group $cell `(` $slot `)` (`from` $site^ `(` $origin `)` `at` $where)? attr-dict";
   let hasVerifier = 1;
 }
 def Kernel_OriginOp : Kernel_UserOp<"origin", [MemoryEffects<[MemRead]>]> {
   let summary = "Where an instance was called from: 0 its site, 1 and on its origin";
-  let arguments = (ins FlatSymbolRefAttr:$group, I32Attr:$cell, I32:$place, I32Attr:$number);
+  let arguments = (ins FlatSymbolRefAttr:$group, I32Attr:$cell, I32:$slot, I32Attr:$number);
   let results = (outs I32:$result);
-  let assemblyFormat = "$group $cell `[` $place `]` $number attr-dict";
+  let assemblyFormat = "$group $cell `[` $slot `]` $number attr-dict";
 }
 def Kernel_CalledOp : Kernel_UserOp<"called", [MemoryEffects<[MemRead]>]> {
-  let summary = "Whether an instance is one that is called, by its node or input and its further keys";
+  let summary = "Whether an instance is one that is called, by its node or input and its secondary keys";
   let arguments = (ins FlatSymbolRefAttr:$group, I32Attr:$cell, Variadic<I32>:$keys);
   let results = (outs I1:$result);
   let assemblyFormat = "$group $cell `(` $keys `)` attr-dict";
 }
 def Kernel_RowOfOp : Kernel_UserOp<"row_of", [MemoryEffects<[MemRead]>]> {
-  let summary = "The row of an instance in its cell's space, by its place";
-  let arguments = (ins FlatSymbolRefAttr:$space, I32:$place);
+  let summary = "The row of an instance in its cell's index set, by its slot";
+  let arguments = (ins FlatSymbolRefAttr:$index_set, I32:$slot);
   let results = (outs I32:$result);
-  let assemblyFormat = "$space `(` $place `)` attr-dict";
+  let assemblyFormat = "$index_set `(` $slot `)` attr-dict";
 }
 def Kernel_RequireOp : Kernel_UserOp<"require", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "The field must be given at this node (or the argument for this input), else the input fails";
@@ -550,19 +553,19 @@ def Kernel_RequireOp : Kernel_UserOp<"require", [MemoryEffects<[MemRead, MemWrit
 def Kernel_CheckOp : Kernel_Op<"check", [MemoryEffects<[MemWrite]>, Kernel_FailsInput]> {
   let summary = "The condition must hold, else the input fails and the function is left";
   let description = [{
-    `fault` says what is wrong, `values` are its numbers and `what` its word, as `dbc::Fault` in the runtime's messages.h
+    `error` says what is wrong, `values` are its numbers and `what` its word, as `dbc::ErrorKind` in the runtime's messages.h
     lists them; `where` is "file:line:col" in the source. The error is reported at the node or input that the function runs for.
-    In a stage the first of `values` is the row of the stage's space, to whose node or input the error belongs, and the stage
+    In a stage the first of `values` is the row of the stage's index set, to whose node or input the error belongs, and the stage
     goes on: what follows must be harmless.
   }];
-  let arguments = (ins Kernel_FaultAttr:$fault, I1:$condition, StrAttr:$what, StrAttr:$where, Variadic<I32>:$values);
-  let assemblyFormat = "$fault $condition `,` $what `at` $where `(` $values `)` attr-dict";
+  let arguments = (ins Kernel_ErrorKindAttr:$error, I1:$condition, StrAttr:$what, StrAttr:$where, Variadic<I32>:$values);
+  let assemblyFormat = "$error $condition `,` $what `at` $where `(` $values `)` attr-dict";
   let hasVerifier = 1;
 }
 def Kernel_IntOp : Kernel_Op<"int", [MemoryEffects<[MemWrite]>, Kernel_FailsInput]> {
   let summary = "Checked integer arithmetic: overflow or division by 0 fails the input";
   let description = [{
-    In a stage `row`, the row of its space, says which input; the work goes on with 0. `max` and `min` cannot fail: they are
+    In a stage `row`, the row of its index set, says which input; the work goes on with 0. `max` and `min` cannot fail: they are
     `arith`'s.
   }];
   let arguments = (ins Dyn_IntKindAttr:$kind, I32:$a, I32:$b, StrAttr:$where, Optional<I32>:$row);
@@ -570,12 +573,12 @@ def Kernel_IntOp : Kernel_Op<"int", [MemoryEffects<[MemWrite]>, Kernel_FailsInpu
   let assemblyFormat = "$kind $a `,` $b `at` $where (`row` $row^)? attr-dict";
   let hasVerifier = 1;
 }
-def Kernel_ReachOp : Kernel_UserOp<"reach", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Lists the nodes of the same data type that can be reached (LANGUAGE D3)";
-  let description = "The nodes stand in the column `node` of `space` (kind `states`) from row `first` on, in the application's order.";
-  let arguments = (ins FlatSymbolRefAttr:$space, FlatSymbolRefAttr:$data, I32:$node);
+def Kernel_DiscoverOp : Kernel_UserOp<"discover", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Discovers the nodes of the same data type that can be reached, and lists them (LANGUAGE D3)";
+  let description = "The nodes stand in the index array `node` of `index_set` (kind `states`) from row `first` on, in the application's order.";
+  let arguments = (ins FlatSymbolRefAttr:$index_set, FlatSymbolRefAttr:$data, I32:$node);
   let results = (outs I32:$first, I32:$length);
-  let assemblyFormat = "$space $data `(` $node `)` attr-dict";
+  let assemblyFormat = "$index_set $data `(` $node `)` attr-dict";
 }
 def Kernel_FunctionOp : Kernel_Op<"function", [Pure, SameOperandsAndResultType]> {
   let summary = "A function of one number that math lacks";
@@ -584,10 +587,10 @@ def Kernel_FunctionOp : Kernel_Op<"function", [Pure, SameOperandsAndResultType]>
   let assemblyFormat = "$kind $x attr-dict `:` type($x)";
 }
 def Kernel_OrderOp : Kernel_UserOp<"order", [MemoryEffects<[MemRead]>]> {
-  let summary = "The row at a position of a space's order list";
-  let arguments = (ins FlatSymbolRefAttr:$space, I32:$position);
+  let summary = "The row at a position of an index set's order list";
+  let arguments = (ins FlatSymbolRefAttr:$index_set, I32:$position);
   let results = (outs I32:$row);
-  let assemblyFormat = "$space `[` $position `]` attr-dict";
+  let assemblyFormat = "$index_set `[` $position `]` attr-dict";
 }
 
 //===-- Order -------------------------------------------------------------------------------------------------===//
@@ -600,12 +603,12 @@ def Kernel_ScheduleOp : Kernel_Op<"schedule", [NoTerminator, SingleBlock, NoRegi
 def Kernel_RunOp : Kernel_Op<"run", [HasParent<"ProgramOp">, NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "The stages, in order";
   let description = [{
-    `graph`: on a GPU all launches may be one graph, the same for all batches with as many levels and steps. Else `apart` says
-    why not.
+    `graph`: on a GPU all launches may be one graph, the same for all batches with as many levels and steps. Else
+    `no_graph_reason` says why not.
   }];
-  let arguments = (ins UnitAttr:$graph, OptionalAttr<StrAttr>:$apart);
+  let arguments = (ins UnitAttr:$graph, OptionalAttr<StrAttr>:$no_graph_reason);
   let regions = (region SizedRegion<1>:$body);
-  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, /*graph=*/nullptr, /*apart=*/nullptr); }]>];
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, /*graph=*/nullptr, /*no_graph_reason=*/nullptr); }]>];
   let assemblyFormat = "(`graph` $graph^)? $body attr-dict";
 }
 def Kernel_StartOp : Kernel_UserOp<"start", [HasParent<"ScheduleOp">]> {
@@ -614,67 +617,68 @@ def Kernel_StartOp : Kernel_UserOp<"start", [HasParent<"ScheduleOp">]> {
   let assemblyFormat = "$func attr-dict";
 }
 def Kernel_SortOp : Kernel_UserOp<"sort", [HasParent<"ScheduleOp">]> {
-  let summary = "Sorts the instances of a group by level and arm: sets the rows of its `instances` spaces";
+  let summary = "Sorts the instances of a group by level and arm: sets the rows of its `instances` index sets";
   let arguments = (ins FlatSymbolRefAttr:$group);
   let assemblyFormat = "$group attr-dict";
 }
 def Kernel_IndexOp : Kernel_UserOp<"index", [HasParent<"ScheduleOp">]> {
-  let summary = "Calls an `index` function for each row of its space, in order";
+  let summary = "Calls an `index` function for each row of its index set, in order";
   let arguments = (ins FlatSymbolRefAttr:$func);
   let assemblyFormat = "$func attr-dict";
 }
-def Kernel_TicksOp : Kernel_UserOp<"ticks", [HasParent<"ScheduleOp">]> {
-  let summary = "Finds the row ranges of a space's ticks";
+def Kernel_TimeStepsOp : Kernel_UserOp<"time_steps", [HasParent<"ScheduleOp">]> {
+  let summary = "Finds the row ranges of an index set's time steps";
   let description = [{
-    For a space of kind `steps`: ticks are (tick of the owner in `space`'s parent, step), numbered one after the other; makes
-    the order list. Without `nested` all owners belong to one tick. For other `ticked` spaces: the ticks of the parent's rows.
+    For an index set of kind `steps`: time steps are pairs (time step of the owner in the parent, step), numbered one after
+    the other; makes the order list. Without `nested` all owners belong to one time step. For other index sets that run
+    `by_time_step`: the time steps of the parent's rows.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$space, UnitAttr:$nested);
-  let assemblyFormat = "(`nested` $nested^)? $space attr-dict";
+  let arguments = (ins FlatSymbolRefAttr:$index_set, UnitAttr:$nested);
+  let assemblyFormat = "(`nested` $nested^)? $index_set attr-dict";
 }
 def Kernel_LaunchOp : Kernel_UserOp<"launch", [ParentOneOf<["RunOp", "LevelsOp", "StepsOp"]>]> {
-  let summary = "Runs a stage: over all rows of its space, or over those of the current tick inside a loop";
-  let description = "`kept`: of these, over those that were kept.";
-  let arguments = (ins FlatSymbolRefAttr:$func, UnitAttr:$kept);
-  let assemblyFormat = "(`kept` $kept^)? $func attr-dict";
+  let summary = "Runs a stage: over all rows of its index set, or over those of the current time step inside a loop";
+  let description = "`active`: of these, over the active ones.";
+  let arguments = (ins FlatSymbolRefAttr:$func, UnitAttr:$active);
+  let assemblyFormat = "(`active` $active^)? $func attr-dict";
 }
-def Kernel_KeepOp : Kernel_UserOp<"keep", [ParentOneOf<["RunOp", "LevelsOp", "StepsOp"]>]> {
-  let summary = "Of the rows that a launch here would run over, those are kept for which `alive` holds, in their order";
-  let arguments = (ins FlatSymbolRefAttr:$space, FlatSymbolRefAttr:$alive);
-  let assemblyFormat = "$space `by` $alive attr-dict";
+def Kernel_MaskOp : Kernel_UserOp<"mask", [ParentOneOf<["RunOp", "LevelsOp", "StepsOp"]>]> {
+  let summary = "Of the rows that a launch here would run over, those are active for which `alive` holds, in their order";
+  let arguments = (ins FlatSymbolRefAttr:$index_set, FlatSymbolRefAttr:$alive);
+  let assemblyFormat = "$index_set `by` $alive attr-dict";
 }
-def Kernel_LevelsOp : Kernel_UserOp<"levels", [NoTerminator, SingleBlock, NoRegionArguments, Kernel_TickLoopInterface]> {
+def Kernel_LevelsOp : Kernel_UserOp<"levels", [NoTerminator, SingleBlock, NoRegionArguments, Kernel_TimeStepLoopInterface]> {
   let summary = "For each level of a group, in order";
-  let arguments = (ins FlatSymbolRefAttr:$group, UnitAttr:$persistent, OptionalAttr<FlatSymbolRefArrayAttr>:$awaits,
-                       OptionalAttr<StrAttr>:$apart, OptionalAttr<StrAttr>:$counts);
+  let arguments = (ins FlatSymbolRefAttr:$group, UnitAttr:$persistent, OptionalAttr<FlatSymbolRefArrayAttr>:$syncs,
+                       OptionalAttr<StrAttr>:$not_persistent_reason, OptionalAttr<StrAttr>:$barrier_reason);
   let regions = (region SizedRegion<1>:$body);
   let extraClassDeclaration = "::llvm::StringRef getCarrier() { return getGroup(); }";
   let builders = [OpBuilder<(ins "::llvm::StringRef":$group), [{
     build($_builder, $_state, ::mlir::FlatSymbolRefAttr::get($_builder.getContext(), group), nullptr, nullptr, nullptr, nullptr);
   }]>];
-  let assemblyFormat = "(`persistent` $persistent^)? $group (`awaits` $awaits^)? $body attr-dict";
+  let assemblyFormat = "(`persistent` $persistent^)? $group (`syncs` $syncs^)? $body attr-dict";
 }
-def Kernel_StepsOp : Kernel_UserOp<"steps", [NoTerminator, SingleBlock, NoRegionArguments, Kernel_TickLoopInterface]> {
-  let summary = "For each step of a scan, in order; inside another loop: the steps that belong to its current tick";
-  let arguments = (ins FlatSymbolRefAttr:$space, UnitAttr:$persistent, OptionalAttr<FlatSymbolRefArrayAttr>:$awaits,
-                       OptionalAttr<StrAttr>:$apart, OptionalAttr<StrAttr>:$counts);
+def Kernel_StepsOp : Kernel_UserOp<"steps", [NoTerminator, SingleBlock, NoRegionArguments, Kernel_TimeStepLoopInterface]> {
+  let summary = "For each step of a scan, in order; inside another loop: the steps that belong to its current time step";
+  let arguments = (ins FlatSymbolRefAttr:$index_set, UnitAttr:$persistent, OptionalAttr<FlatSymbolRefArrayAttr>:$syncs,
+                       OptionalAttr<StrAttr>:$not_persistent_reason, OptionalAttr<StrAttr>:$barrier_reason);
   let regions = (region SizedRegion<1>:$body);
-  let extraClassDeclaration = "::llvm::StringRef getCarrier() { return getSpace(); }";
-  let builders = [OpBuilder<(ins "::llvm::StringRef":$space), [{
-    build($_builder, $_state, ::mlir::FlatSymbolRefAttr::get($_builder.getContext(), space), nullptr, nullptr, nullptr, nullptr);
+  let extraClassDeclaration = "::llvm::StringRef getCarrier() { return getIndexSet(); }";
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$indexSet), [{
+    build($_builder, $_state, ::mlir::FlatSymbolRefAttr::get($_builder.getContext(), indexSet), nullptr, nullptr, nullptr, nullptr);
   }]>];
-  let assemblyFormat = "(`persistent` $persistent^)? $space (`awaits` $awaits^)? $body attr-dict";
+  let assemblyFormat = "(`persistent` $persistent^)? $index_set (`syncs` $syncs^)? $body attr-dict";
 }
 def Kernel_FirstOp : Kernel_Op<"first", [ParentOneOf<["LevelsOp", "StepsOp"]>, NoTerminator, SingleBlock, NoRegionArguments]> {
-  let summary = "What each block of threads does first where a whole loop is one launch";
+  let summary = "What each block of threads does first in a persistent kernel";
   let description = [{
-    Where a card has the shared memory for it; else it is left out, and products read their matrices where they are.
+    Where a GPU has the shared memory for it; else it is left out, and products read their matrices where they are.
   }];
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$body attr-dict";
 }
 def Kernel_CopyAsyncOp : Kernel_UserOp<"copy_async", [HasParent<"FirstOp">]> {
-  let summary = "Begins to copy a matrix into shared memory, where the block of threads keeps it for the loop";
+  let summary = "Begins to copy a matrix into shared memory, where it is resident for the loop";
   let description = [{
     Of a matrix in tiles that blocks share the tile that the block computes. Products of the loop read the copy. It is there
     behind kernel.wait_copies, for the thread, and behind a kernel.barrier after that, for the block.
@@ -686,12 +690,12 @@ def Kernel_WaitCopiesOp : Kernel_Op<"wait_copies", [HasParent<"FirstOp">]> {
   let summary = "Until all copies are there that the thread began";
   let assemblyFormat = "attr-dict";
 }
-def Kernel_TeamBarrierOp : Kernel_Op<"team_barrier", [ParentOneOf<["LevelsOp", "StepsOp"]>]> {
-  let summary = "Where a whole loop is one launch: the blocks of threads that have the same inputs wait for each other";
-  let description = "All blocks of the launch, or a team of them to which some inputs were dealt; teams do not wait for each other.";
+def Kernel_BlockGroupBarrierOp : Kernel_Op<"block_group_barrier", [ParentOneOf<["LevelsOp", "StepsOp"]>]> {
+  let summary = "In a persistent kernel: the blocks of threads that have the same inputs wait for each other";
+  let description = "All blocks of the launch, or a group of them to which some inputs were distributed; groups do not wait for each other.";
   let assemblyFormat = "attr-dict";
 }
-def Kernel_TogetherOp : Kernel_Op<"together", [NoTerminator, SingleBlock, NoRegionArguments]> {
+def Kernel_ConcurrentOp : Kernel_Op<"concurrent", [NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "Its loops need nothing of one another, and no input fails in them: they may run at the same time";
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$body attr-dict";

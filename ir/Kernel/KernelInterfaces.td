@@ -7,26 +7,27 @@
 
 include "mlir/IR/OpBase.td"
 
-def Kernel_TickLoopInterface : OpInterface<"TickLoopInterface"> {
+def Kernel_TimeStepLoopInterface : OpInterface<"TimeStepLoopInterface"> {
   let cppNamespace = "::dbc::kernel";
   let description = [{
     A loop over the levels of a recursion or the steps of a scan, around launches.
 
-    `persistent`: on a GPU one launch may run the whole loop; a `kernel.first` and `kernel.team_barrier` in it are of such a
-    launch alone. Else `apart` says why not. With `awaits` blocks may pass these barriers when all of their own threads have
-    come: what blocks of threads hand each other in the loop are numbers of these buffers, each written once, in memory that
-    nobody writes before, so that who needs a number can wait until it is there. Else `counts` says why not.
+    `persistent`: on a GPU one launch of a persistent kernel may run it; a `kernel.first` and `kernel.block_group_barrier` in it
+    are of such a launch alone. Else `not_persistent_reason` says why not. With `syncs` blocks may pass these barriers when all
+    of their own threads have come: what blocks of threads hand each other in the loop are elements of these buffers, each
+    written once, in memory that nobody writes before, so that who needs an element can wait until it is there. Else
+    `barrier_reason` says why not.
   }];
   let methods = [
-    InterfaceMethod<"The name of what it goes over: a group, or a space of steps.", "::llvm::StringRef", "getCarrier">,
+    InterfaceMethod<"The name of what it goes over: a group, or an index set of steps.", "::llvm::StringRef", "getCarrier">,
     InterfaceMethod<"Whether one launch may run it.", "bool", "getPersistent">,
     InterfaceMethod<"Sets that.", "void", "setPersistent", (ins "bool":$value)>,
-    InterfaceMethod<"Buffers whose numbers blocks of threads wait for.", "::std::optional<::mlir::ArrayAttr>", "getAwaits">,
-    InterfaceMethod<"Sets these.", "void", "setAwaitsAttr", (ins "::mlir::ArrayAttr":$buffers)>,
-    InterfaceMethod<"Why it is not persistent.", "::std::optional<::llvm::StringRef>", "getApart">,
-    InterfaceMethod<"Sets that.", "void", "setApart", (ins "::std::optional<::llvm::StringRef>":$reason)>,
-    InterfaceMethod<"Why blocks of threads wait for each other at barriers.", "::std::optional<::llvm::StringRef>", "getCounts">,
-    InterfaceMethod<"Sets that.", "void", "setCounts", (ins "::std::optional<::llvm::StringRef>":$reason)>];
+    InterfaceMethod<"Buffers whose elements are synchronised one by one.", "::std::optional<::mlir::ArrayAttr>", "getSyncs">,
+    InterfaceMethod<"Sets these.", "void", "setSyncsAttr", (ins "::mlir::ArrayAttr":$buffers)>,
+    InterfaceMethod<"Why it is not persistent.", "::std::optional<::llvm::StringRef>", "getNotPersistentReason">,
+    InterfaceMethod<"Sets that.", "void", "setNotPersistentReason", (ins "::std::optional<::llvm::StringRef>":$reason)>,
+    InterfaceMethod<"Why blocks of threads wait for each other at barriers.", "::std::optional<::llvm::StringRef>", "getBarrierReason">,
+    InterfaceMethod<"Sets that.", "void", "setBarrierReason", (ins "::std::optional<::llvm::StringRef>":$reason)>];
 }
 
 /// May be an error of an input: a stage with such an operation has somewhere to record it.

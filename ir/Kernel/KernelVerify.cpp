@@ -30,9 +30,9 @@ LogicalResult EvaluationOp::verify() {
   int64_t size = code.size(), functions = size > 0 ? code[0] : 0;
   if (functions < 1 || size <= functions)
     return emitOpError("has no code of its entry");
-  for (int32_t place : code.slice(1, functions))
-    if (place <= functions || place >= size)
-      return emitOpError("has a function at ") << place << ", outside of its code";
+  for (int32_t position : code.slice(1, functions))
+    if (position <= functions || position >= size)
+      return emitOpError("has a function at ") << position << ", outside of its code";
   return success();
 }
 
@@ -74,15 +74,15 @@ static std::pair<Type, int64_t> unpacked(Type type) {
 }
 
 LogicalResult dbc::kernel::verifyOutput(Operation *output, Operation *buffer) {
-  const int64_t leaf = output->getAttrOfType<IntegerAttr>("leaf").getInt();
+  const int64_t component = output->getAttrOfType<IntegerAttr>("component").getInt();
   const int64_t depth = output->getAttrOfType<IntegerAttr>("depth").getInt();
   SmallVector<Type> results;
   dyn::flatten(output->getParentOp()->getAttrOfType<TypeAttr>("surface").getValue(), results);
-  if (leaf < 0 || leaf >= static_cast<int64_t>(results.size()))
-    return output->emitOpError("is result ") << leaf << " of " << results.size();
-  if (unpacked(results[leaf]) != std::make_pair(rowType(buffer), depth))
-    return output->emitOpError("has ") << rowType(buffer) << " at depth " << depth << " for result " << leaf
-                                       << ", which is " << results[leaf];
+  if (component < 0 || component >= static_cast<int64_t>(results.size()))
+    return output->emitOpError("is result ") << component << " of " << results.size();
+  if (unpacked(results[component]) != std::make_pair(rowType(buffer), depth))
+    return output->emitOpError("has ") << rowType(buffer) << " at depth " << depth << " for result "
+                                       << component << ", which is " << results[component];
   return success();
 }
 
@@ -105,40 +105,43 @@ FailureOr<FuncOp> dbc::kernel::funcOf(Operation *op, FlatSymbolRefAttr name, Fun
                         [&](FuncOp func) { return func.getKind() == kind; });
 }
 
-LogicalResult dbc::kernel::verifyColumn(Operation *op, SpaceOp space, StringRef column) {
-  if (llvm::is_contained(space.getColumns().getAsValueRange<StringAttr>(), column))
+LogicalResult dbc::kernel::verifyIndexArray(Operation *op, IndexSetOp indexSet, StringRef array) {
+  if (llvm::is_contained(indexSet.getIndexArrays().getAsValueRange<StringAttr>(), array))
     return success();
-  return op->emitOpError("names column `")
-         << column << "`, which @" << space.getSymName() << " does not have";
+  return op->emitOpError("names index array `")
+         << array << "`, which @" << indexSet.getSymName() << " does not have";
 }
 
-LogicalResult SpaceOp::verify() {
-  const SpaceKind kind = getKind();
-  const bool ofRows = kind == SpaceKind::Elements || kind == SpaceKind::Arm || kind == SpaceKind::Steps;
-  llvm::StringSet<> columns;
-  for (StringRef column : getColumns().getAsValueRange<StringAttr>())
-    if (!columns.insert(column).second)
-      return emitOpError("has column `") << column << "` twice";
-  if (ofRows != getParent().has_value() && kind != SpaceKind::States)
+LogicalResult IndexSetOp::verify() {
+  const IndexSetKind kind = getKind();
+  const bool ofRows =
+      kind == IndexSetKind::Elements || kind == IndexSetKind::Arm || kind == IndexSetKind::Steps;
+  llvm::StringSet<> arrays;
+  for (StringRef array : getIndexArrays().getAsValueRange<StringAttr>())
+    if (!arrays.insert(array).second)
+      return emitOpError("has index array `") << array << "` twice";
+  if (ofRows != getParent().has_value() && kind != IndexSetKind::States)
     return emitOpError(ofRows ? "has no parent" : "has a parent, but no rows that are made from others");
   const bool ofCell = getGroup().has_value();
-  if (ofCell != getCell().has_value() || ofCell != (kind == SpaceKind::Instances))
+  if (ofCell != getCell().has_value() || ofCell != (kind == IndexSetKind::Instances))
     return emitOpError(ofCell ? "is of a cell, but not of its instances" : "is of instances, but of no cell");
-  if (getExtent() && (kind != SpaceKind::Model || getExtentAttr().getInt() < 1 || getColumns().size() != 1))
+  if (getExtent() &&
+      (kind != IndexSetKind::Model || getExtentAttr().getInt() < 1 || getIndexArrays().size() != 1))
     return emitOpError("has an extent, but is no table");
-  StringRef first = getColumns().empty() ? "" : cast<StringAttr>(getColumns()[0]).getValue();
-  if ((ofRows && first != "parent") || (kind == SpaceKind::Inputs && first != "input") ||
-      (kind == SpaceKind::Instances && first != "node" && first != "input"))
-    return emitOpError("begins with column `") << first << "`";
-  if (kind == SpaceKind::Steps && !columns.contains("step"))
-    return emitOpError("has no column `step`");
+  StringRef first = getIndexArrays().empty() ? "" : cast<StringAttr>(getIndexArrays()[0]).getValue();
+  if ((ofRows && first != "parent") || (kind == IndexSetKind::Inputs && first != "input") ||
+      (kind == IndexSetKind::Instances && first != "node" && first != "input"))
+    return emitOpError("begins with index array `") << first << "`";
+  if (kind == IndexSetKind::Steps && !arrays.contains("step"))
+    return emitOpError("has no index array `step`");
   return success();
 }
 
-LogicalResult SpaceOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (getParent() && failed(lookUp<SpaceOp>(*this, getParentAttr(), "space", symbols)))
+LogicalResult IndexSetOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (getParent() && failed(lookUp<IndexSetOp>(*this, getParentAttr(), "index set", symbols)))
     return failure();
-  if (getStepsOf() && failed(lookUp<SpaceOp>(*this, getStepsOfAttr(), "space of steps", symbols, isOfSteps)))
+  if (getStepsOf() &&
+      failed(lookUp<IndexSetOp>(*this, getStepsOfAttr(), "index set of steps", symbols, isOfSteps)))
     return failure();
   return getGroup() ? LogicalResult(groupOf(*this, getGroupAttr(), *getCell(), symbols)) : success();
 }
@@ -147,8 +150,8 @@ LogicalResult GroupOp::verify() {
   const size_t cells = getCells().size();
   if (getDatas().size() != cells || getCalls().size() != cells || (getKeys() && getKeys()->size() != cells))
     return emitOpError("does not tell the same of each of its ") << cells << " cells";
-  if (getLevelKey() && (cells != 1 || *getLevelKey() >= getFurtherKeys(0).size()))
-    return emitOpError("has no one cell with a further key ") << *getLevelKey();
+  if (getLevelKey() && (cells != 1 || *getLevelKey() >= getSecondaryKeys(0).size()))
+    return emitOpError("has no one cell with a secondary key ") << *getLevelKey();
   return success();
 }
 
@@ -164,21 +167,21 @@ LogicalResult GroupOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 LogicalResult BufferOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return lookUp<SpaceOp>(*this, getSpaceAttr(), "space", symbols);
+  return lookUp<IndexSetOp>(*this, getIndexSetAttr(), "index set", symbols);
 }
 
-/// What an array holds that is a part of values of a flat type; null if they have no such part.
-static Type partOf(Type flat, FieldPart part, int64_t level) {
+/// What this array of values of a flat type holds; null if they have no such array.
+static Type elementOf(Type flat, FieldArray array, int64_t level) {
   auto [type, depth] = unpacked(flat);
-  switch (part) {
-  case FieldPart::Value:
+  switch (array) {
+  case FieldArray::Value:
     return depth == 0 ? type : Type();
-  case FieldPart::Items:
+  case FieldArray::Items:
     return depth > 0 ? type : Type();
-  case FieldPart::Begin:
-  case FieldPart::End:
+  case FieldArray::Begin:
+  case FieldArray::End:
     return level < depth ? IntegerType::get(type.getContext(), 32) : Type();
-  case FieldPart::Kind:
+  case FieldArray::Kind:
     break;
   }
   return {};
@@ -188,7 +191,7 @@ LogicalResult FieldOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto data = ofModule<DataOp>(*this, getDataAttr(), "data type", symbols);
   if (failed(data))
     return failure();
-  if (getPart() == FieldPart::Kind)
+  if (getArray() == FieldArray::Kind)
     return getType().isInteger(32) ? success() : emitOpError("holds kinds as ") << getType();
   const int64_t number = getColumnAttr().getInt();
   for (auto ctor : data->getBody().front().getOps<CtorOp>())
@@ -196,10 +199,10 @@ LogicalResult FieldOp::verifySymbolUses(SymbolTableCollection &symbols) {
       SmallVector<Type> flat;
       dyn::flatten(cast<TypeAttr>(surface).getValue(), flat);
       if (column == number && field == getNameAttr() && flat.size() == 1 &&
-          partOf(flat[0], getPart(), getLevel().value_or(0)) == getType())
+          elementOf(flat[0], getArray(), getLevel().value_or(0)) == getType())
         return success();
     }
-  return emitOpError("is no ") << stringifyFieldPart(getPart()) << " of a field " << getNameAttr() << " of "
+  return emitOpError("is no ") << stringifyFieldArray(getArray()) << " of a field " << getNameAttr() << " of "
                                << getDataAttr() << " in column " << number;
 }
 
@@ -208,38 +211,39 @@ LogicalResult ArgumentOp::verify() {
   if (auto types = (*this)->getParentOp()->getAttrOfType<ArrayAttr>("arg_types"))
     for (Type type : types.getAsValueRange<TypeAttr>())
       dyn::flatten(type, flat);
-  if (getLeaf() < flat.size() && partOf(flat[getLeaf()], getPart(), getLevel().value_or(0)) == getType())
+  if (getComponent() < flat.size() &&
+      elementOf(flat[getComponent()], getArray(), getLevel().value_or(0)) == getType())
     return success();
-  return emitOpError("is no ") << stringifyFieldPart(getPart()) << " of argument " << getLeaf()
+  return emitOpError("is no ") << stringifyFieldArray(getArray()) << " of argument " << getComponent()
                                << " of its program";
 }
 
 LogicalResult WeightsOp::verify() {
-  const size_t parts = getParts().size(), numbers = getPlaces().size();
-  if ((numbers != 2 * parts && numbers != 6 * parts) || (getTables() && parts != 1))
-    return emitOpError("has ") << numbers << " places for " << parts << " parts";
+  const size_t submatrices = getSubmatrices().size(), numbers = getPositions().size();
+  if ((numbers != 2 * submatrices && numbers != 6 * submatrices) || (getTables() && submatrices != 1))
+    return emitOpError("has ") << numbers << " positions for " << submatrices << " submatrices";
   const int64_t gates = getGates().value_or(1), width = getWidth().value_or(1), out = getOutAttr().getInt();
   if (getGates().has_value() != getWidth().has_value() || out % gates != 0 || width > out / gates)
-    return emitOpError("has no tiles of ") << width << " units of " << gates << " gates";
+    return emitOpError("has no tiles of ") << width << " channels of " << gates << " gates";
   if (std::optional<ContractAttr> contract = getContract()) {
     ArrayRef<int64_t> lengths = contract->getLengths();
-    if (getTables() || contract->getChunks() < 1 || contract->getStrips() < 1 ||
+    if (getTables() || contract->getSlices() < 1 || contract->getNTiles() < 1 ||
         std::accumulate(lengths.begin(), lengths.end(), int64_t(0)) != getInAttr().getInt())
       return emitOpError("cannot be laid out by ") << getContractAttr();
   }
   return success();
 }
 
-/// The parts lie in the matrix and have as many numbers as it has.
+/// The submatrices lie in the matrix and have as many elements as it has.
 LogicalResult WeightsOp::verifySymbolUses(SymbolTableCollection &symbols) {
   const int64_t out = getOutAttr().getInt(), in = getInAttr().getInt();
-  const size_t numbers = getPlaces().size() / std::max<size_t>(1, getParts().size());
+  const size_t numbers = getPositions().size() / std::max<size_t>(1, getSubmatrices().size());
   int64_t covered = 0;
-  for (auto [n, part] : llvm::enumerate(getParts().getAsRange<FlatSymbolRefAttr>())) {
-    auto param = ofModule<ParamOp>(*this, part, "parameter", symbols);
+  for (auto [n, symbol] : llvm::enumerate(getSubmatrices().getAsRange<FlatSymbolRefAttr>())) {
+    auto param = ofModule<ParamOp>(*this, symbol, "parameter", symbols);
     if (failed(param))
       return failure();
-    ArrayRef<int64_t> at = getPlaces().slice(numbers * n, numbers), shape = dyn::extents(param->getType());
+    ArrayRef<int64_t> at = getPositions().slice(numbers * n, numbers), shape = dyn::extents(param->getType());
     bool fits = dyn::scalar(param->getType()).isF32() && shape.size() == (getTables() ? 3u : 2u) &&
                 (!getTables() || shape.front() == getTablesAttr().getInt());
     shape = shape.take_back(2);
@@ -248,11 +252,11 @@ LogicalResult WeightsOp::verifySymbolUses(SymbolTableCollection &symbols) {
       shape = at.take_back(2);
     }
     if (!fits || at[0] < 0 || at[1] < 0 || at[0] + shape[0] > out || at[1] + shape[1] > in)
-      return emitOpError("has no place for ") << part << ", which is " << param->getType();
+      return emitOpError("has no position for ") << symbol << ", which is " << param->getType();
     covered += shape[0] * shape[1];
   }
   if (covered != out * in)
-    return emitOpError("has ") << out * in << " numbers, but its parts have " << covered;
+    return emitOpError("has ") << out * in << " elements, but its submatrices have " << covered;
   if (!getInit())
     return success();
   auto init = ofModule<ParamOp>(*this, getInitAttr(), "parameter", symbols);
@@ -268,16 +272,17 @@ LogicalResult FuncOp::verify() {
   const size_t least = kind == FuncKind::Index ? 2 : kind == FuncKind::Stage ? (getTiles() ? 4 : 2) : 1;
   const size_t count = getBody().getNumArguments();
   const bool exactly = kind == FuncKind::Stage || kind == FuncKind::Roots;
-  if (count < least || (exactly && count > least) || !areWhole(getBody().getArgumentTypes()))
+  if (count < least || (exactly && count > least) || !areIntegers(getBody().getArgumentTypes()))
     return emitOpError("has arguments that are not those of a ") << stringifyFuncKind(kind) << " function";
-  if (getSpace().has_value() != (kind == FuncKind::Index || kind == FuncKind::Stage))
-    return emitOpError(getSpace() ? "is over a space, but not called for its rows" : "is over no space");
+  if (getIndexSet().has_value() != (kind == FuncKind::Index || kind == FuncKind::Stage))
+    return emitOpError(getIndexSet() ? "is over an index set, but not called for its rows"
+                                     : "is over no index set");
   Block &body = getBody().front();
   auto yield = body.empty() ? YieldOp() : dyn_cast<YieldOp>(body.back());
-  if (kind != FuncKind::Place)
-    return yield ? emitOpError("yields something, but gives no place") : success();
-  const bool isPlace = yield && yield.getNumOperands() == 1 && areWhole(yield.getOperandTypes());
-  return isPlace ? success() : emitOpError("does not yield a place");
+  if (kind != FuncKind::Slot)
+    return yield ? emitOpError("yields something, but gives no slot") : success();
+  const bool isSlot = yield && yield.getNumOperands() == 1 && areIntegers(yield.getOperandTypes());
+  return isSlot ? success() : emitOpError("does not yield a slot");
 }
 
 LogicalResult FuncOp::verifySymbolUses(SymbolTableCollection &symbols) {
@@ -286,11 +291,12 @@ LogicalResult FuncOp::verifySymbolUses(SymbolTableCollection &symbols) {
     auto program = getOperation()->getParentOp();
     bool isOther = other && other.getKind() == FuncKind::Stage && !other.getSameAs() &&
                    other->getParentOp() != program && other->getParentOp()->isBeforeInBlock(program);
-    if (!isOther || other.getSymName() != getSymName() || other.getSpace() != getSpace() ||
+    if (!isOther || other.getSymName() != getSymName() || other.getIndexSet() != getIndexSet() ||
         other.getTiles() != getTiles())
       return emitOpError("is the same as ") << name << ", which is no such stage of a program before";
   }
-  return getSpace() ? LogicalResult(lookUp<SpaceOp>(*this, getSpaceAttr(), "space", symbols)) : success();
+  return getIndexSet() ? LogicalResult(lookUp<IndexSetOp>(*this, getIndexSetAttr(), "index set", symbols))
+                       : success();
 }
 
 //===-- Order --------------------------------------------------------------------------------------===//
@@ -307,31 +313,32 @@ LogicalResult IndexOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return funcOf(*this, getFuncAttr(), FuncKind::Index, symbols);
 }
 
-LogicalResult TicksOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return lookUp<SpaceOp>(*this, getSpaceAttr(), "space with ticks", symbols,
-                         [](SpaceOp space) { return space.getTicked() || space.getKept(); });
+LogicalResult TimeStepsOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return lookUp<IndexSetOp>(
+      *this, getIndexSetAttr(), "index set with time steps", symbols,
+      [](IndexSetOp indexSet) { return indexSet.getByTimeStep() || indexSet.getMasked(); });
 }
 
-static bool isKept(SpaceOp space) { return space.getKept(); }
+static bool isMasked(IndexSetOp indexSet) { return indexSet.getMasked(); }
 
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto func = funcOf(*this, getFuncAttr(), FuncKind::Stage, symbols);
-  if (failed(func) || !getKept())
+  if (failed(func) || !getActive())
     return func;
-  return lookUp<SpaceOp>(*this, func->getSpaceAttr(), "space of kept rows", symbols, isKept);
+  return lookUp<IndexSetOp>(*this, func->getIndexSetAttr(), "masked index set", symbols, isMasked);
 }
 
-LogicalResult KeepOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (failed(lookUp<SpaceOp>(*this, getSpaceAttr(), "space of kept rows", symbols, isKept)))
+LogicalResult MaskOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (failed(lookUp<IndexSetOp>(*this, getIndexSetAttr(), "masked index set", symbols, isMasked)))
     return failure();
   return lookUp<BufferOp>(*this, getAliveAttr(), "truth for each row", symbols, [&](BufferOp buffer) {
-    return buffer.getSpaceAttr() == getSpaceAttr() && buffer.getType().isInteger(1);
+    return buffer.getIndexSetAttr() == getIndexSetAttr() && buffer.getType().isInteger(1);
   });
 }
 
-static LogicalResult verifyAwaits(TickLoopInterface loop, SymbolTableCollection &symbols) {
-  if (std::optional<ArrayAttr> awaits = loop.getAwaits())
-    for (auto buffer : awaits->getAsRange<FlatSymbolRefAttr>())
+static LogicalResult verifySyncs(TimeStepLoopInterface loop, SymbolTableCollection &symbols) {
+  if (std::optional<ArrayAttr> syncs = loop.getSyncs())
+    for (auto buffer : syncs->getAsRange<FlatSymbolRefAttr>())
       if (failed(lookUp<BufferOp>(loop, buffer, "buffer", symbols)))
         return failure();
   return success();
@@ -340,23 +347,23 @@ static LogicalResult verifyAwaits(TickLoopInterface loop, SymbolTableCollection 
 LogicalResult LevelsOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (failed(lookUp<GroupOp>(*this, getGroupAttr(), "group", symbols)))
     return failure();
-  return verifyAwaits(*this, symbols);
+  return verifySyncs(*this, symbols);
 }
 
 LogicalResult StepsOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (failed(lookUp<SpaceOp>(*this, getSpaceAttr(), "space of steps", symbols, isOfSteps)))
+  if (failed(lookUp<IndexSetOp>(*this, getIndexSetAttr(), "index set of steps", symbols, isOfSteps)))
     return failure();
-  return verifyAwaits(*this, symbols);
+  return verifySyncs(*this, symbols);
 }
 
 LogicalResult CopyAsyncOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return lookUp<WeightsOp>(*this, getWeightsAttr(), "weights for matrix units", symbols,
+  return lookUp<WeightsOp>(*this, getWeightsAttr(), "weights for tensor cores", symbols,
                            [](WeightsOp weights) { return weights.getContract().has_value(); });
 }
 
-LogicalResult TogetherOp::verify() {
+LogicalResult ConcurrentOp::verify() {
   for (Operation &op : getBody().front())
-    if (!isa<TickLoopInterface>(op))
+    if (!isa<TimeStepLoopInterface>(op))
       return emitOpError("holds ") << op.getName() << ", which is no loop";
   return success();
 }

@@ -44,11 +44,11 @@ LogicalResult IfOp::verify() {
   return success();
 }
 
-/// Loops that carry nothing, of which a round is told by so many numbers.
+/// Loops that carry nothing, of which a round is identified by so many numbers.
 static LogicalResult verifyRounds(Operation *op, unsigned numbers) {
   Block &body = op->getRegion(0).front();
   auto yield = dyn_cast<YieldOp>(body.back());
-  if (body.getNumArguments() != numbers || !areWhole(body.getArgumentTypes()) || !yield ||
+  if (body.getNumArguments() != numbers || !areIntegers(body.getArgumentTypes()) || !yield ||
       yield.getNumOperands() != 0)
     return op->emitOpError("does not take ") << numbers << " i32 and yield nothing";
   return success();
@@ -56,13 +56,13 @@ static LogicalResult verifyRounds(Operation *op, unsigned numbers) {
 
 LogicalResult BlocksOp::verify() { return verifyRounds(*this, 2); }
 
-static LogicalResult verifyDealt(Operation *op) {
+static LogicalResult verifyMapped(Operation *op) {
   if (!op->getParentOfType<BlocksOp>())
     return op->emitOpError("stands in no block of rows");
   return verifyRounds(op, 1);
 }
-LogicalResult ThreadsOp::verify() { return verifyDealt(*this); }
-LogicalResult WarpsOp::verify() { return verifyDealt(*this); }
+LogicalResult ThreadsOp::verify() { return verifyMapped(*this); }
+LogicalResult WarpsOp::verify() { return verifyMapped(*this); }
 
 //===-- Memory -------------------------------------------------------------------------------------===//
 
@@ -89,13 +89,13 @@ static LogicalResult verifyElement(Operation *op, Operation *array, Type type, s
 }
 
 LogicalResult LoadOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (getColumn()) {
-    auto space = lookUp<SpaceOp>(*this, getArrayAttr(), "space", symbols);
-    if (failed(space) || failed(verifyColumn(*this, *space, *getColumn())))
+  if (getIndexArray()) {
+    auto indexSet = lookUp<IndexSetOp>(*this, getArrayAttr(), "index set", symbols);
+    if (failed(indexSet) || failed(verifyIndexArray(*this, *indexSet, *getIndexArray())))
       return failure();
     if (getIndices().size() != 1 || getType().isF32())
       return emitOpError("is of ") << getType() << " by " << getIndices().size()
-                                   << " indices, but in a column";
+                                   << " indices, but in an index array";
     return success();
   }
   auto array = arrayOf(*this, getArrayAttr(), symbols);
@@ -105,7 +105,7 @@ LogicalResult LoadOp::verifySymbolUses(SymbolTableCollection &symbols) {
 LogicalResult WindowOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (getAgo() >= getLive())
     return emitOpError("is of a level that is not kept");
-  return lookUp<SpaceOp>(*this, getSpaceAttr(), "space", symbols);
+  return lookUp<IndexSetOp>(*this, getIndexSetAttr(), "index set", symbols);
 }
 
 LogicalResult StoreOp::verifySymbolUses(SymbolTableCollection &symbols) {
@@ -191,7 +191,7 @@ LogicalResult ProductOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return failure();
   int64_t inputs = std::accumulate(getLengths().begin(), getLengths().end(), int64_t(0));
   if (inputs != weights->getInAttr().getInt())
-    return emitOpError("multiplies ") << inputs << " numbers with " << getWeightsAttr() << ", which has "
+    return emitOpError("multiplies ") << inputs << " elements with " << getWeightsAttr() << ", which has "
                                       << weights->getIn() << " inputs";
   if (bool(getTable()) != weights->getTables().has_value())
     return emitOpError(getTable() ? "chooses from " : "does not choose from ") << getWeightsAttr();
@@ -217,7 +217,8 @@ LogicalResult MultiplyOp::verify() {
   for (int64_t extent : into.getShape().drop_front())
     size *= extent;
   if (size != getHeightAttr().getInt() * getOutputsAttr().getInt() || !into.getElement().isF32())
-    return emitOpError("does not give ") << getHeight() << " by " << getOutputs() << " numbers into " << into;
+    return emitOpError("does not give ")
+           << getHeight() << " by " << getOutputs() << " elements into " << into;
   return success();
 }
 
@@ -241,48 +242,49 @@ LogicalResult GemmOp::verifySymbolUses(SymbolTableCollection &symbols) {
 //===-- Structure ----------------------------------------------------------------------------------===//
 
 LogicalResult CountOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (getResult().use_empty()) // dyn-to-batch also counts rows of spaces that turn out to be of no use
+  if (getResult().use_empty()) // dyn-to-batch also counts rows of index sets that turn out to be of no use
     return success();
-  return lookUp<SpaceOp>(*this, getSpaceAttr(), "space", symbols);
+  return lookUp<IndexSetOp>(*this, getIndexSetAttr(), "index set", symbols);
 }
 
 LogicalResult PushOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto space = lookUp<SpaceOp>(*this, getSpaceAttr(), "space that grows", symbols, [](SpaceOp space) {
-    return space.getKind() != SpaceKind::Inputs && space.getKind() != SpaceKind::Instances &&
-           space.getKind() != SpaceKind::Model;
-  });
-  if (failed(space))
+  auto indexSet =
+      lookUp<IndexSetOp>(*this, getIndexSetAttr(), "index set that grows", symbols, [](IndexSetOp indexSet) {
+        return indexSet.getKind() != IndexSetKind::Inputs && indexSet.getKind() != IndexSetKind::Instances &&
+               indexSet.getKind() != IndexSetKind::Model;
+      });
+  if (failed(indexSet))
     return failure();
-  if (getValues().size() != space->getColumns().size())
-    return emitOpError("has ") << getValues().size() << " values, but " << getSpaceAttr() << " has "
-                               << space->getColumns().size() << " columns";
+  if (getValues().size() != indexSet->getIndexArrays().size())
+    return emitOpError("has ") << getValues().size() << " values, but " << getIndexSetAttr() << " has "
+                               << indexSet->getIndexArrays().size() << " index arrays";
   return success();
 }
 
 LogicalResult SetOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto space =
-      lookUp<SpaceOp>(*this, getSpaceAttr(), "space of inputs or instances", symbols, [](SpaceOp space) {
-        return space.getKind() == SpaceKind::Inputs || space.getKind() == SpaceKind::Instances;
+  auto indexSet = lookUp<IndexSetOp>(
+      *this, getIndexSetAttr(), "index set of inputs or instances", symbols, [](IndexSetOp indexSet) {
+        return indexSet.getKind() == IndexSetKind::Inputs || indexSet.getKind() == IndexSetKind::Instances;
       });
-  return failed(space) ? failure() : verifyColumn(*this, *space, getColumn());
+  return failed(indexSet) ? failure() : verifyIndexArray(*this, *indexSet, getIndexArray());
 }
 
-LogicalResult ClaimOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  for (auto space : getSpaces().getAsRange<FlatSymbolRefAttr>())
-    if (failed(lookUp<SpaceOp>(*this, space, "space", symbols)))
+LogicalResult ReserveMemoryOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  for (auto indexSet : getIndexSets().getAsRange<FlatSymbolRefAttr>())
+    if (failed(lookUp<IndexSetOp>(*this, indexSet, "index set", symbols)))
       return failure();
   return success();
 }
 
-static bool isOfStates(SpaceOp space) { return space.getKind() == SpaceKind::States; }
+static bool isOfStates(IndexSetOp indexSet) { return indexSet.getKind() == IndexSetKind::States; }
 
 LogicalResult ReserveOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return lookUp<SpaceOp>(*this, getSpaceAttr(), "space of states", symbols, isOfStates);
+  return lookUp<IndexSetOp>(*this, getIndexSetAttr(), "index set of states", symbols, isOfStates);
 }
 
 /// A function has an argument for the input where its cell has no node for a key.
-LogicalResult PlaceOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto func = funcOf(*this, getFuncAttr(), FuncKind::Place, symbols);
+LogicalResult SlotOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto func = funcOf(*this, getFuncAttr(), FuncKind::Slot, symbols);
   if (failed(func))
     return failure();
   const size_t keys = getKeys().size(), arguments = func->getBody().getNumArguments();
@@ -294,15 +296,15 @@ LogicalResult PlaceOp::verifySymbolUses(SymbolTableCollection &symbols) {
 
 LogicalResult KeyOp::verify() {
   auto func = (*this)->getParentOfType<FuncOp>();
-  if (!func || func.getKind() != FuncKind::Place)
-    return emitOpError("stands in no place function");
+  if (!func || func.getKind() != FuncKind::Slot)
+    return emitOpError("stands in no slot function");
   if (getData().has_value() != getRange().empty())
     return emitOpError(getData() ? "has a range beside that of its nodes" : "has no range");
   if (getRange().empty())
     return success();
   Block &range = getRange().front();
   auto yield = range.empty() ? YieldOp() : dyn_cast<YieldOp>(range.back());
-  if (!yield || yield.getNumOperands() != 2 || !areWhole(yield.getOperandTypes()))
+  if (!yield || yield.getNumOperands() != 2 || !areIntegers(yield.getOperandTypes()))
     return emitOpError("has a range that does not yield two i32");
   return success();
 }
@@ -311,9 +313,9 @@ LogicalResult KeyOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto group = groupOf(*this, getGroupAttr(), getCell(), symbols);
   if (failed(group))
     return failure();
-  if (getKey() >= group->getFurtherKeys(getCell()).size())
-    return emitOpError("is further key ")
-           << getKey() << " of a cell with " << group->getFurtherKeys(getCell()).size();
+  if (getKey() >= group->getSecondaryKeys(getCell()).size())
+    return emitOpError("is secondary key ")
+           << getKey() << " of a cell with " << group->getSecondaryKeys(getCell()).size();
   return getData() ? LogicalResult(ofModule<DataOp>(*this, getDataAttr(), "data type", symbols)) : success();
 }
 
@@ -335,15 +337,16 @@ LogicalResult CalledOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto group = groupOf(*this, getGroupAttr(), getCell(), symbols);
   if (failed(group))
     return failure();
-  const size_t keys = 1 + group->getFurtherKeys(getCell()).size();
+  const size_t keys = 1 + group->getSecondaryKeys(getCell()).size();
   if (getKeys().size() != keys)
     return emitOpError("has ") << getKeys().size() << " keys, but its cell has " << keys;
   return success();
 }
 
 LogicalResult RowOfOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return lookUp<SpaceOp>(*this, getSpaceAttr(), "space of instances", symbols,
-                         [](SpaceOp space) { return space.getKind() == SpaceKind::Instances; });
+  return lookUp<IndexSetOp>(
+      *this, getIndexSetAttr(), "index set of instances", symbols,
+      [](IndexSetOp indexSet) { return indexSet.getKind() == IndexSetKind::Instances; });
 }
 
 LogicalResult RequireOp::verifySymbolUses(SymbolTableCollection &symbols) {
@@ -352,28 +355,28 @@ LogicalResult RequireOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
-/// How many numbers a fault has, see dbc::Fault in the runtime's messages.h.
-static size_t numbersOf(Fault fault) {
-  switch (fault) {
-  case Fault::Empty:
-  case Fault::Conversion:
+/// How many numbers an error has, see dbc::ErrorKind in the runtime's messages.h.
+static size_t numbersOf(ErrorKind kind) {
+  switch (kind) {
+  case ErrorKind::Empty:
+  case ErrorKind::Conversion:
     return 0;
-  case Fault::Slice:
+  case ErrorKind::Slice:
     return 3;
-  case Fault::Index:
-  case Fault::ListIndex:
-  case Fault::Lengths:
-  case Fault::StateLength:
+  case ErrorKind::Index:
+  case ErrorKind::ListIndex:
+  case ErrorKind::Lengths:
+  case ErrorKind::StateLength:
     return 2;
   }
-  llvm_unreachable("all faults are handled");
+  llvm_unreachable("all kinds of errors are handled");
 }
 
 LogicalResult CheckOp::verify() {
-  const size_t numbers = numbersOf(getFault()) + (isInStage(*this) ? 1 : 0); // and the row
+  const size_t numbers = numbersOf(getError()) + (isInStage(*this) ? 1 : 0); // and the row
   if (getValues().size() != numbers)
     return emitOpError("has ") << getValues().size() << " values, not " << numbers << ", for "
-                               << stringifyFault(getFault());
+                               << stringifyErrorKind(getError());
   return success();
 }
 
@@ -385,15 +388,16 @@ LogicalResult IntOp::verify() {
   return success();
 }
 
-LogicalResult ReachOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto space = lookUp<SpaceOp>(*this, getSpaceAttr(), "space of states", symbols, isOfStates);
-  if (failed(space) || failed(verifyColumn(*this, *space, "node")))
+LogicalResult DiscoverOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto indexSet = lookUp<IndexSetOp>(*this, getIndexSetAttr(), "index set of states", symbols, isOfStates);
+  if (failed(indexSet) || failed(verifyIndexArray(*this, *indexSet, "node")))
     return failure();
   return ofModule<DataOp>(*this, getDataAttr(), "data type", symbols);
 }
 
 LogicalResult OrderOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return lookUp<SpaceOp>(*this, getSpaceAttr(), "space with an order list", symbols, [](SpaceOp space) {
-    return isOfSteps(space) || space.getStepsOf() || space.getKept();
-  });
+  return lookUp<IndexSetOp>(*this, getIndexSetAttr(), "index set with an order list", symbols,
+                            [](IndexSetOp indexSet) {
+                              return isOfSteps(indexSet) || indexSet.getStepsOf() || indexSet.getMasked();
+                            });
 }

@@ -35,15 +35,15 @@ llvm::FailureOr<GroupOp> groupOf(mlir::Operation *op, mlir::FlatSymbolRefAttr na
 llvm::FailureOr<FuncOp> funcOf(mlir::Operation *op, mlir::FlatSymbolRefAttr name, FuncKind kind,
                                mlir::SymbolTableCollection &symbols);
 
-inline bool areWhole(mlir::TypeRange types) {
+inline bool areIntegers(mlir::TypeRange types) {
   return llvm::all_of(types, [](mlir::Type type) { return type.isInteger(32); });
 }
 
-/// Whether the steps of a scan are the rows of a space.
-inline bool isOfSteps(SpaceOp space) { return space.getKind() == SpaceKind::Steps; }
+/// Whether the steps of a scan are the rows of an index set.
+inline bool isOfSteps(IndexSetOp indexSet) { return indexSet.getKind() == IndexSetKind::Steps; }
 
-/// Checks that a space has a column that `op` names.
-llvm::LogicalResult verifyColumn(mlir::Operation *op, SpaceOp space, llvm::StringRef column);
+/// Checks that an index set has an index array that `op` names.
+llvm::LogicalResult verifyIndexArray(mlir::Operation *op, IndexSetOp indexSet, llvm::StringRef array);
 
 /// Checks what a program says of its arguments and its result.
 llvm::LogicalResult verifyInterface(mlir::Operation *program, mlir::SymbolTableCollection &symbols);

@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// batch-assign-levels: loops around stages, and the ticks of the spaces that they run over.
+// batch-assign-levels: loops around stages, and the time steps of the index sets that they run over.
 #include "mlir/IR/Builders.h"
 #include "passes/Passes.h"
 #include "passes/batch/StageGraph.h"
@@ -23,15 +23,15 @@ struct Nesting {
   void run() {
     SmallVector<batch::StageOp> stages(program.getBody().front().getOps<batch::StageOp>());
     Block *body = &program.getBody().front();
-    SmallVector<batch::LoopOpInterface> open; ///< the loops around the place reached
+    SmallVector<batch::LoopOpInterface> open; ///< the loops around the point reached
     for (batch::StageOp stage : stages) {
       SmallVector<StringRef> carriers;
       if (ArrayAttr loops = stage.getLoopsAttr())
         for (auto loop : loops.getAsRange<batch::LoopAttr>())
           carriers.push_back(loop.getCarrier().getValue());
       stage.removeLoopsAttr();
-      // Neighbours in one loop share it. Two runs of one carrier may, too: a read of an earlier tick stays
-      // one.
+      // Neighbours in one loop share it. Two runs of one carrier may, too: a read of an earlier time step
+      // stays one.
       unsigned shared = 0;
       while (shared < open.size() && shared < carriers.size() &&
              open[shared].getCarrier() == carriers[shared])
@@ -47,9 +47,9 @@ struct Nesting {
       stage->moveBefore(open.empty() ? body : &open.back()->getRegion(0).front(),
                         open.empty() ? body->end() : open.back()->getRegion(0).front().end());
       if (!carriers.empty())
-        tick(space(stage.getSpace()), carriers);
+        runByTimeStep(indexSet(stage.getIndexSet()), carriers);
     }
-    declareTicks();
+    declareTimeSteps();
   }
 
   batch::LoopOpInterface makeLoop(Location loc, StringRef carrier) {
@@ -60,39 +60,39 @@ struct Nesting {
     return loop;
   }
 
-  kernel::SpaceOp space(StringRef name) { return names.lookup<kernel::SpaceOp>(name); }
-  kernel::SpaceOp parentOf(kernel::SpaceOp s) {
-    return s.getParent() ? space(*s.getParent()) : kernel::SpaceOp();
+  kernel::IndexSetOp indexSet(StringRef name) { return names.lookup<kernel::IndexSetOp>(name); }
+  kernel::IndexSetOp parentOf(kernel::IndexSetOp s) {
+    return s.getParent() ? indexSet(*s.getParent()) : kernel::IndexSetOp();
   }
 
-  /// The rows of `s` run by tick of the innermost of `carriers`.
-  void tick(kernel::SpaceOp s, ArrayRef<StringRef> carriers) {
-    auto steps = space(carriers.back());
+  /// The rows of `s` run by time step of the innermost of `carriers`.
+  void runByTimeStep(kernel::IndexSetOp s, ArrayRef<StringRef> carriers) {
+    auto steps = indexSet(carriers.back());
     for (; s; s = parentOf(s)) {
-      s.setTicked(true);
-      if (s.getKind() == kernel::SpaceKind::Steps && s != steps)
-        nested.insert(s); // a scan without a loop of its own: its steps lie in the ticks of the loop outside
+      s.setByTimeStep(true);
+      if (s.getKind() == kernel::IndexSetKind::Steps && s != steps)
+        nested.insert(s); // a scan without a loop of its own: its steps lie in those of the loop outside
       else if (steps && s != steps)
         s.setStepsOf(steps.getSymName());
       if (s == steps) {
-        // The scan's own ticks nest in those of the rows that own it.
+        // The scan's own time steps nest in those of the rows that own it.
         if (carriers.size() > 1) {
           nested.insert(s);
-          tick(parentOf(s), carriers.drop_back());
+          runByTimeStep(parentOf(s), carriers.drop_back());
         }
         return;
       }
-      if (s.getKind() == kernel::SpaceKind::Instances)
+      if (s.getKind() == kernel::IndexSetKind::Instances)
         return;
     }
   }
 
-  /// Adds to the schedule what finds the ticks, outer spaces first (they are declared first).
-  void declareTicks() {
+  /// Adds to the schedule what finds the time steps, outer index sets first (they are declared first).
+  void declareTimeSteps() {
     b.setInsertionPointToEnd(&schedule.getBody().front());
-    for (auto s : program.getBody().front().getOps<kernel::SpaceOp>())
-      if ((s.getTicked() || s.getKept()) && s.getKind() != kernel::SpaceKind::Instances)
-        kernel::TicksOp::create(b, s.getLoc(), s.getSymName(), nested.contains(s));
+    for (auto s : program.getBody().front().getOps<kernel::IndexSetOp>())
+      if ((s.getByTimeStep() || s.getMasked()) && s.getKind() != kernel::IndexSetKind::Instances)
+        kernel::TimeStepsOp::create(b, s.getLoc(), s.getSymName(), nested.contains(s));
   }
 
   batch::ProgramOp program;

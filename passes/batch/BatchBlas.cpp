@@ -20,9 +20,9 @@ namespace dbc::passes {
 
 namespace {
 
-/// What costs no more than reading what it would be kept in: each part of a stage has its own.
+/// What costs no more than reading what it would be kept in: each substage has its own.
 bool isReadAgain(Operation *op) {
-  if (isa<batch::ReadOp, batch::GatherOp, batch::ColumnOp, dyn::GetOp, tensor::EmptyOp>(op) ||
+  if (isa<batch::ReadOp, batch::GatherOp, batch::IndexOp, dyn::GetOp, tensor::EmptyOp>(op) ||
       op->hasTrait<OpTrait::ConstantLike>())
     return true;
   bool isView = isa<tensor::ExtractSliceOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::SplatOp,
@@ -35,7 +35,7 @@ bool isReadAgain(Operation *op) {
          });
 }
 
-/// A stage in parts: what its products need, the products, what becomes of them.
+/// A stage cut into substages: what its products need, the products, what becomes of them.
 class Splitter {
 public:
   Splitter(batch::StageOp stage, batch::ProgramOp program, llvm::StringSet<> &names,
@@ -43,46 +43,46 @@ public:
       : stage_(stage), program_(program), names_(names), taken_(taken), b_(stage) {}
 
   void run() {
-    findTurns();
-    for (int turn = 0; turn <= last_; ++turn)
-      parts_.push_back({makeStage(turn == last_ ? "" : "operands", stage_.getLoc()), {}});
+    findPhases();
+    for (int phase = 0; phase <= last_; ++phase)
+      substages_.push_back({makeStage(phase == last_ ? "" : "operands", stage_.getLoc()), {}});
     for (Operation &op : stage_.getBody().front()) {
       if (taken_.contains(&op))
         makeProduct(cast<linalg::ContractOp>(op));
       else if (!isReadAgain(&op) && !done_.contains(&op))
-        put(&op, parts_[turns_.lookup(&op)]);
+        put(&op, substages_[phases_.lookup(&op)]);
     }
-    for (Part &part : parts_)
-      if (part.stage.getBody().front().empty())
-        part.stage.erase();
+    for (Substage &substage : substages_)
+      if (substage.stage.getBody().front().empty())
+        substage.stage.erase();
     stage_.erase();
   }
 
 private:
-  struct Part {
+  struct Substage {
     batch::StageOp stage;
     IRMapping map;
   };
 
-  /// A product is of the turn of what it needs, its result is there in the next one. All else is computed as
+  /// A product is of the phase of what it needs, its result is there in the next one. All else is computed as
   /// late as it may: operands of products are small beside results.
-  void findTurns() {
+  void findPhases() {
     Block &body = stage_.getBody().front();
     for (Operation &op : body) {
-      int turn = 0;
+      int phase = 0;
       for (Value operand : op.getOperands())
         if (Operation *from = operand.getDefiningOp(); from && from->getBlock() == &body)
-          turn = std::max(turn, turns_.lookup(from) + (taken_.contains(from) ? 1 : 0));
-      turns_[&op] = turn;
-      last_ = std::max(last_, turn + (taken_.contains(&op) ? 1 : 0));
+          phase = std::max(phase, phases_.lookup(from) + (taken_.contains(from) ? 1 : 0));
+      phases_[&op] = phase;
+      last_ = std::max(last_, phase + (taken_.contains(&op) ? 1 : 0));
     }
     for (Operation &op : llvm::reverse(body)) {
       if (taken_.contains(&op) || op.use_empty())
         continue;
-      int turn = last_;
+      int phase = last_;
       for (Operation *user : op.getUsers())
-        turn = std::min(turn, turns_.lookup(user));
-      turns_[&op] = turn;
+        phase = std::min(phase, phases_.lookup(user));
+      phases_[&op] = phase;
     }
   }
 
@@ -96,38 +96,38 @@ private:
   batch::StageOp makeStage(StringRef what, Location loc) {
     std::string name = what.empty() ? stage_.getSymName().str() : fresh(what);
     b_.setInsertionPoint(stage_);
-    auto made = batch::StageOp::create(b_, loc, name, stage_.getSpace());
+    auto made = batch::StageOp::create(b_, loc, name, stage_.getIndexSet());
     made.getBody().emplaceBlock();
     return made;
   }
 
-  void put(Operation *op, Part &part) {
+  void put(Operation *op, Substage &substage) {
     for (Value operand : op->getOperands())
-      (void)in(part, operand);
-    b_.setInsertionPointToEnd(&part.stage.getBody().front());
-    b_.clone(*op, part.map);
+      (void)in(substage, operand);
+    b_.setInsertionPointToEnd(&substage.stage.getBody().front());
+    b_.clone(*op, substage.map);
   }
 
-  /// A value of the stage in a part of it.
-  Value in(Part &part, Value value) {
+  /// A value of the stage in a substage.
+  Value in(Substage &substage, Value value) {
     Operation *op = value.getDefiningOp();
     if (!op || op->getBlock() != &stage_.getBody().front())
       return value;
-    if (Value known = part.map.lookupOrNull(value))
+    if (Value known = substage.map.lookupOrNull(value))
       return known;
     if (isReadAgain(op)) {
-      put(op, part);
-      return part.map.lookup(value);
+      put(op, substage);
+      return substage.map.lookup(value);
     }
     FlatSymbolRefAttr buffer = bufferOf(value);
-    b_.setInsertionPointToEnd(&part.stage.getBody().front());
+    b_.setInsertionPointToEnd(&substage.stage.getBody().front());
     Value read = batch::ReadOp::create(b_, value.getLoc(), value.getType(), buffer);
-    part.map.map(value, read);
+    substage.map.map(value, read);
     return read;
   }
 
-  /// Where a value is for the parts that do not compute it: what it is read from or written to, or a buffer
-  /// of its own.
+  /// Where a value is for the substages that do not compute it: what it is read from or written to, or a
+  /// buffer of its own.
   FlatSymbolRefAttr bufferOf(Value value) {
     auto [known, isNew] = buffers_.try_emplace(value);
     if (!isNew)
@@ -136,11 +136,11 @@ private:
       return known->second = read.getBufferAttr();
     for (Operation *user : value.getUsers())
       if (auto write = dyn_cast<batch::WriteOp>(user);
-          write && turns_.lookup(write) == turns_.lookup(value.getDefiningOp()))
+          write && phases_.lookup(write) == phases_.lookup(value.getDefiningOp()))
         return known->second = write.getBufferAttr();
     FlatSymbolRefAttr buffer = makeBuffer(value, "x");
     buffers_[value] = buffer;
-    Part &home = parts_[turns_.lookup(value.getDefiningOp())];
+    Substage &home = substages_[phases_.lookup(value.getDefiningOp())];
     Value computed = in(home, value);
     b_.setInsertionPointToEnd(&home.stage.getBody().front());
     batch::WriteOp::create(b_, value.getLoc(), computed, buffer);
@@ -148,15 +148,16 @@ private:
   }
 
   bool ofModel(StringRef buffer) {
-    auto space =
-        program_.lookupSymbol<kernel::SpaceOp>(program_.lookupSymbol<batch::BufferOp>(buffer).getSpace());
-    return space.getKind() == kernel::SpaceKind::Model;
+    auto indexSet = program_.lookupSymbol<kernel::IndexSetOp>(
+        program_.lookupSymbol<batch::BufferOp>(buffer).getIndexSet());
+    return indexSet.getKind() == kernel::IndexSetKind::Model;
   }
 
   FlatSymbolRefAttr makeBuffer(Value value, StringRef what) {
     b_.setInsertionPointAfter(llvm::to_vector(program_.getOps<batch::BufferOp>()).back());
-    auto buffer = batch::BufferOp::create(b_, value.getLoc(), fresh(what), stage_.getSpace(), value.getType(),
-                                          /*slot=*/IntegerAttr(), /*live=*/IntegerAttr());
+    auto buffer =
+        batch::BufferOp::create(b_, value.getLoc(), fresh(what), stage_.getIndexSet(), value.getType(),
+                                /*storage=*/IntegerAttr(), /*live=*/IntegerAttr());
     return FlatSymbolRefAttr::get(buffer.getSymNameAttr());
   }
 
@@ -177,15 +178,15 @@ private:
     if (!to)
       to = makeBuffer(result, "y");
     buffers_[result] = to;
-    Part part{makeStage("product", product.getLoc()), {}};
-    part.stage.setBlas(true);
-    part.stage->moveBefore(parts_[turns_.lookup(product) + 1].stage);
-    b_.setInsertionPointToEnd(&part.stage.getBody().front());
-    part.map.map(x, batch::ReadOp::create(b_, x.getLoc(), x.getType(), from).getResult());
-    put(product, part);
+    Substage substage{makeStage("product", product.getLoc()), {}};
+    substage.stage.setBlas(true);
+    substage.stage->moveBefore(substages_[phases_.lookup(product) + 1].stage);
+    b_.setInsertionPointToEnd(&substage.stage.getBody().front());
+    substage.map.map(x, batch::ReadOp::create(b_, x.getLoc(), x.getType(), from).getResult());
+    put(product, substage);
     if (sum)
-      put(sum, part);
-    batch::WriteOp::create(b_, product.getLoc(), part.map.lookup(result), to);
+      put(sum, substage);
+    batch::WriteOp::create(b_, product.getLoc(), substage.map.lookup(result), to);
   }
 
   batch::StageOp stage_;
@@ -193,9 +194,9 @@ private:
   llvm::StringSet<> &names_; ///< of all that the program has
   const llvm::DenseSet<Operation *> &taken_;
   OpBuilder b_;
-  llvm::DenseMap<Operation *, int> turns_;
+  llvm::DenseMap<Operation *, int> phases_;
   int last_ = 0;
-  SmallVector<Part> parts_; ///< of each turn, without its products
+  SmallVector<Substage> substages_; ///< of each phase, without its products
   llvm::DenseMap<Value, FlatSymbolRefAttr> buffers_;
   llvm::DenseSet<Operation *> done_; ///< by the stages of products: biases added, results written
 };
@@ -211,9 +212,9 @@ struct BatchBlasPass : impl::BatchBlasBase<BatchBlasPass> {
           names.insert(name.getValue());
       });
       for (auto stage : llvm::to_vector(program.getBody().front().getOps<batch::StageOp>())) {
-        auto space = program.lookupSymbol<kernel::SpaceOp>(stage.getSpace());
-        // All rows of its space, in whichever order: those of a `while` are not all.
-        if (stage.getWhen() || space.getKept() || space.getKind() == kernel::SpaceKind::Model ||
+        auto indexSet = program.lookupSymbol<kernel::IndexSetOp>(stage.getIndexSet());
+        // All rows of its index set, in whichever order: those of a `while` are not all.
+        if (stage.getWhen() || indexSet.getMasked() || indexSet.getKind() == kernel::IndexSetKind::Model ||
             !mayRepeat(stage))
           continue;
         llvm::DenseSet<Operation *> taken;

@@ -1,8 +1,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // batch-classify-accesses: the multiplicity of each relation, from how the structure functions push rows. A
-// gather whose relation leads from each row to its like becomes a read; relations and columns that are not
-// used go.
+// gather whose relation leads from each row to its like becomes a read; relations and index arrays that are
+// not used go.
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "passes/Passes.h"
@@ -21,17 +21,17 @@ namespace dbc::passes {
 namespace {
 struct Classify {
   explicit Classify(batch::ProgramOp program) : program(program), names(program) {
-    program.walk([&](kernel::PushOp push) { pushes[push.getSpace()].push_back(push); });
+    program.walk([&](kernel::PushOp push) { pushes[push.getIndexSet()].push_back(push); });
     for (auto &[name, all] : pushes)
       if (all.size() == 1)
-        for (auto [column, value] : llvm::zip(space(name).getColumns(), all[0].getValues()))
-          onlyPush[{name, cast<StringAttr>(column).getValue()}] = value;
+        for (auto [indexArray, value] : llvm::zip(indexSet(name).getIndexArrays(), all[0].getValues()))
+          onlyPush[{name, cast<StringAttr>(indexArray).getValue()}] = value;
   }
 
   void run() {
     program.walk([&](batch::GatherOp gather) {
       auto relation = names.lookup<batch::RelationOp>(gather.getRelation());
-      if (!alignedWith(relation.getFrom(), relation.getColumn(), gather.getArray()))
+      if (!alignedWith(relation.getFrom(), relation.getIndexArray(), gather.getArray()))
         return;
       LDBG() << "rows of @" << gather.getArray() << " lie like those that @" << relation.getSymName()
              << " leads from";
@@ -43,8 +43,8 @@ struct Classify {
     });
     dropRelations();
     for (auto relation : program.getBody().front().getOps<batch::RelationOp>())
-      relation.setMultiplicity(multiplicityOf(relation.getFrom(), relation.getColumn()));
-    dropColumns();
+      relation.setMultiplicity(multiplicityOf(relation.getFrom(), relation.getIndexArray()));
+    dropIndexArrays();
   }
 
   /// Removes relations by which no stage goes.
@@ -60,26 +60,29 @@ struct Classify {
         names.erase(&op);
   }
 
-  kernel::SpaceOp space(StringRef name) { return names.lookup<kernel::SpaceOp>(name); }
+  kernel::IndexSetOp indexSet(StringRef name) { return names.lookup<kernel::IndexSetOp>(name); }
 
-  /// The value that the only push of a space writes to a column; null where there are several pushes.
-  Value pushed(StringRef spaceName, StringRef column) { return onlyPush.lookup({spaceName, column}); }
-
-  /// How many keys the cell has behind its node or input.
-  size_t furtherKeys(kernel::SpaceOp instances) {
-    auto group = names.lookup<kernel::GroupOp>(*instances.getGroup());
-    return group.getFurtherKeys(*instances.getCell()).size();
+  /// The value that the only push of an index set writes to an index array; null where there are several
+  /// pushes.
+  Value pushed(StringRef indexSetName, StringRef indexArray) {
+    return onlyPush.lookup({indexSetName, indexArray});
   }
 
-  batch::Multiplicity multiplicityOf(StringRef spaceName, StringRef column) {
-    kernel::SpaceOp s = space(spaceName);
-    if (column == "parent" && s.getKind() == kernel::SpaceKind::Arm)
+  /// How many keys the cell has behind its node or input.
+  size_t secondaryKeys(kernel::IndexSetOp instances) {
+    auto group = names.lookup<kernel::GroupOp>(*instances.getGroup());
+    return group.getSecondaryKeys(*instances.getCell()).size();
+  }
+
+  batch::Multiplicity multiplicityOf(StringRef indexSetName, StringRef indexArray) {
+    kernel::IndexSetOp s = indexSet(indexSetName);
+    if (indexArray == "parent" && s.getKind() == kernel::IndexSetKind::Arm)
       return batch::Multiplicity::OneToOne; // an arm has each row of its parent at most once
-    if (column == "node" && s.getKind() == kernel::SpaceKind::Instances && furtherKeys(s) == 0)
+    if (indexArray == "node" && s.getKind() == kernel::IndexSetKind::Instances && secondaryKeys(s) == 0)
       return batch::Multiplicity::OneToOne;
-    if (column == "input" && s.getKind() == kernel::SpaceKind::Inputs)
+    if (indexArray == "input" && s.getKind() == kernel::IndexSetKind::Inputs)
       return batch::Multiplicity::OneToOne;
-    if (Value value = pushed(spaceName, column)) {
+    if (Value value = pushed(indexSetName, indexArray)) {
       // Rows reserved for this row alone.
       SmallVector<Value> terms{value};
       bool reserved = false;
@@ -98,14 +101,14 @@ struct Classify {
     return batch::Multiplicity::ManyToOne;
   }
 
-  /// Whether row r of `spaceName` names row r of the array's space: both are pushed once a round by loops of
-  /// one length side by side, and the column is the first row of the one plus the counter of the other. So
-  /// are their rows equal in number from the start of the batch on.
-  bool alignedWith(StringRef spaceName, StringRef column, StringRef array) {
+  /// Whether row r of `indexSetName` names row r of the array's index set: both are pushed once a round by
+  /// loops of one length side by side, and the index is the first row of the one plus the counter of the
+  /// other. So are their rows equal in number from the start of the batch on.
+  bool alignedWith(StringRef indexSetName, StringRef indexArray, StringRef array) {
     auto buffer = names.lookup<batch::BufferOp>(array);
-    Value value = pushed(spaceName, column);
-    if (!buffer || !value || space(spaceName).getKind() == kernel::SpaceKind::Steps ||
-        space(spaceName).getKept())
+    Value value = pushed(indexSetName, indexArray);
+    if (!buffer || !value || indexSet(indexSetName).getKind() == kernel::IndexSetKind::Steps ||
+        indexSet(indexSetName).getMasked())
       return false;
     auto sum = value.getDefiningOp<arith::AddIOp>();
     if (!sum)
@@ -116,15 +119,16 @@ struct Classify {
       count = sum.getRhs().getDefiningOp<kernel::CountOp>();
       counter = dyn_cast<BlockArgument>(sum.getLhs());
     }
-    if (!count || !counter || count.getSpace() != buffer.getSpace() || pushes[buffer.getSpace()].size() != 1)
+    if (!count || !counter || count.getIndexSet() != buffer.getIndexSet() ||
+        pushes[buffer.getIndexSet()].size() != 1)
       return false;
-    auto mine = dyn_cast<kernel::ForOp>(pushes[spaceName][0]->getParentOp());
-    auto theirs = dyn_cast<kernel::ForOp>(pushes[buffer.getSpace()][0]->getParentOp());
+    auto mine = dyn_cast<kernel::ForOp>(pushes[indexSetName][0]->getParentOp());
+    auto theirs = dyn_cast<kernel::ForOp>(pushes[buffer.getIndexSet()][0]->getParentOp());
     return mine && theirs && mine != theirs && counter.getOwner()->getParentOp() == mine &&
            mine->getBlock() == theirs->getBlock() && mine.getHigh() == theirs.getHigh() &&
            count->getBlock() == theirs->getBlock() && count->isBeforeInBlock(theirs) &&
            isZero(mine.getLow()) && isZero(theirs.getLow()) &&
-           space(buffer.getSpace()).getKind() != kernel::SpaceKind::Steps;
+           indexSet(buffer.getIndexSet()).getKind() != kernel::IndexSetKind::Steps;
   }
 
   static bool isZero(Value value) {
@@ -143,35 +147,35 @@ struct Classify {
     return rest;
   }
 
-  /// Removes columns that no stage, list or loop reads any more.
-  void dropColumns() {
+  /// Removes index arrays that no stage, list or loop reads any more.
+  void dropIndexArrays() {
     llvm::StringSet<> used;
-    auto use = [&](StringRef s, StringRef column) { used.insert((s + "/" + column).str()); };
+    auto use = [&](StringRef s, StringRef indexArray) { used.insert((s + "/" + indexArray).str()); };
     program.walk([&](Operation *op) {
       if (auto relation = dyn_cast<batch::RelationOp>(op)) {
-        use(relation.getFrom(), relation.getColumn());
+        use(relation.getFrom(), relation.getIndexArray());
       } else if (auto list = dyn_cast<batch::ListRelationOp>(op)) {
         use(list.getFrom(), list.getFirst());
         use(list.getFrom(), list.getLength());
-      } else if (auto column = dyn_cast<batch::ColumnOp>(op)) {
-        use(column->getParentOfType<batch::StageOp>().getSpace(), column.getColumn());
+      } else if (auto index = dyn_cast<batch::IndexOp>(op)) {
+        use(index->getParentOfType<batch::StageOp>().getIndexSet(), index.getIndexArray());
       } else if (auto load = dyn_cast<kernel::LoadOp>(op)) {
-        if (load.getColumn())
-          use(load.getArray(), *load.getColumn());
+        if (load.getIndexArray())
+          use(load.getArray(), *load.getIndexArray());
       }
     });
     llvm::StringMap<SmallVector<kernel::SetOp>> sets;
-    program.walk([&](kernel::SetOp set) { sets[set.getSpace()].push_back(set); });
+    program.walk([&](kernel::SetOp set) { sets[set.getIndexSet()].push_back(set); });
     OpBuilder b(program.getContext());
-    for (auto s : program.getBody().front().getOps<kernel::SpaceOp>()) {
+    for (auto s : program.getBody().front().getOps<kernel::IndexSetOp>()) {
       SmallVector<Attribute> kept;
       SmallVector<unsigned> dropped;
       // What the schedule fills in is there in any case.
-      size_t given = s.getKind() == kernel::SpaceKind::Instances ? 1 + furtherKeys(s) : 1;
-      for (auto [n, name] : llvm::enumerate(s.getColumns())) {
-        StringRef column = cast<StringAttr>(name).getValue();
-        bool fixed = n < given || (s.getKind() == kernel::SpaceKind::Steps && column == "step");
-        if (fixed || used.contains((s.getSymName() + "/" + column).str()))
+      size_t given = s.getKind() == kernel::IndexSetKind::Instances ? 1 + secondaryKeys(s) : 1;
+      for (auto [n, name] : llvm::enumerate(s.getIndexArrays())) {
+        StringRef indexArray = cast<StringAttr>(name).getValue();
+        bool fixed = n < given || (s.getKind() == kernel::IndexSetKind::Steps && indexArray == "step");
+        if (fixed || used.contains((s.getSymName() + "/" + indexArray).str()))
           kept.push_back(name);
         else
           dropped.push_back(n);
@@ -182,18 +186,18 @@ struct Classify {
         push->setOperands(without(push.getValues(), dropped));
       llvm::DenseSet<Attribute> left(kept.begin(), kept.end());
       for (kernel::SetOp set : sets[s.getSymName()])
-        if (!left.contains(set.getColumnAttr()))
+        if (!left.contains(set.getIndexArrayAttr()))
           set.erase();
-      s.setColumnsAttr(b.getArrayAttr(kept));
-      droppedColumns += dropped.size();
+      s.setIndexArraysAttr(b.getArrayAttr(kept));
+      droppedIndexArrays += dropped.size();
     }
   }
 
-  unsigned alignedGathers = 0, droppedColumns = 0;
+  unsigned alignedGathers = 0, droppedIndexArrays = 0;
   batch::ProgramOp program;
   SymbolTable names;
   llvm::StringMap<SmallVector<kernel::PushOp>> pushes;
-  llvm::DenseMap<std::pair<StringRef, StringRef>, Value> onlyPush; ///< of each column of a space pushed once
+  llvm::DenseMap<std::pair<StringRef, StringRef>, Value> onlyPush; ///< of arrays of index sets pushed once
 };
 
 struct BatchClassifyAccessesPass : impl::BatchClassifyAccessesBase<BatchClassifyAccessesPass> {
@@ -202,7 +206,7 @@ struct BatchClassifyAccessesPass : impl::BatchClassifyAccessesBase<BatchClassify
       Classify classify(program);
       classify.run();
       alignedGathers += classify.alignedGathers;
-      droppedColumns += classify.droppedColumns;
+      droppedIndexArrays += classify.droppedIndexArrays;
     }
   }
 };

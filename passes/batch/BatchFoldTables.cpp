@@ -29,15 +29,16 @@ namespace {
 
 /// What the values of a stage depend on.
 struct Dependence {
-  bool folds = true;      ///< on parameters, and on `column` if it is not empty
-  std::string column;     ///< of the stage's space
-  int64_t extent = 0;     ///< the column is below it; 0: not known
-  bool expensive = false; ///< there is more to it than moving numbers and adding them
+  bool folds = true;      ///< on parameters, and on `indexArray` if it is not empty
+  std::string indexArray; ///< of the stage's index set
+  int64_t extent = 0;     ///< its elements are below it; 0: not known
+  bool expensive = false; ///< there is more to it than moving elements and adding them
 
   void merge(const Dependence &other) {
-    folds &= other.folds && (column.empty() || other.column.empty() || column == other.column);
-    if (column.empty())
-      column = other.column;
+    folds &=
+        other.folds && (indexArray.empty() || other.indexArray.empty() || indexArray == other.indexArray);
+    if (indexArray.empty())
+      indexArray = other.indexArray;
     bound(other.extent);
     expensive |= other.expensive;
   }
@@ -46,7 +47,7 @@ struct Dependence {
       extent = extent ? std::min(extent, n) : n;
   }
   /// Whether there is a row for each value of the index, and it pays.
-  bool makesTable() const { return folds && !column.empty() && extent > 0 && expensive; }
+  bool makesTable() const { return folds && !indexArray.empty() && extent > 0 && expensive; }
 };
 
 /// A buffer that one stage writes, at its own row.
@@ -61,7 +62,7 @@ struct Made {
   SmallVector<batch::ReadOp> reads; ///< at their own row
   bool elsewhere = false;           ///< anything else
 
-  int64_t numbersOfTable() {
+  int64_t elementsOfTable() {
     int64_t n = on.extent;
     for (int64_t extent : dyn::extents(buffer.getType()))
       n *= extent;
@@ -71,24 +72,24 @@ struct Made {
 
 class Folding {
 public:
-  Folding(batch::ProgramOp program, int64_t &numbersLeft)
-      : program(program), symbols(program), left(numbersLeft) {}
+  Folding(batch::ProgramOp program, int64_t &elementsLeft)
+      : program(program), symbols(program), left(elementsLeft) {}
 
   /// Gives how many tables a run looks up.
   size_t run() {
     findMade();
     while (Made *next = smallestWanted()) {
-      int64_t numbers = next->numbersOfTable();
-      LDBG() << "@" << next->buffer.getSymName() << " by \"" << next->on.column << "\" would have " << numbers
-             << " numbers, of " << left << " left";
-      next->state = numbers <= left ? Made::Table : Made::InPlace;
+      int64_t elements = next->elementsOfTable();
+      LDBG() << "@" << next->buffer.getSymName() << " by \"" << next->on.indexArray << "\" would have "
+             << elements << " elements, of " << left << " left";
+      next->state = elements <= left ? Made::Table : Made::InPlace;
       if (next->state == Made::Table)
-        left -= numbers;
+        left -= elements;
     }
     SmallVector<std::pair<Made *, batch::BufferOp>> folded;
     for (auto &[name, m] : made)
       if (m.state == Made::Table)
-        folded.push_back({&m, tableOf(m, spaceOf(m))});
+        folded.push_back({&m, tableOf(m, indexSetOf(m))});
     for (auto [m, table] : folded)
       lookUp(*m, table);
     return folded.size();
@@ -118,13 +119,13 @@ private:
     }
   }
 
-  bool isOfModel(StringRef space) {
-    return symbols.lookup<kernel::SpaceOp>(space).getKind() == kernel::SpaceKind::Model;
+  bool isOfModel(StringRef indexSet) {
+    return symbols.lookup<kernel::IndexSetOp>(indexSet).getKind() == kernel::IndexSetKind::Model;
   }
 
   Dependence dependenceOf(batch::StageOp stage) {
     Dependence all;
-    if (isOfModel(stage.getSpace()))
+    if (isOfModel(stage.getIndexSet()))
       return all; // is computed once as it is
     for (Operation &op : stage.getBody().front())
       all.merge(dependenceOf(op));
@@ -139,14 +140,14 @@ private:
       on.folds = source != made.end();
       if (on.folds)
         on = source->second.on;
-    } else if (auto column = dyn_cast<batch::ColumnOp>(op)) {
-      on.folds = column.getType().isInteger(32);
-      on.column = column.getColumn().str();
-    } else if (auto take = dyn_cast<dyn::TakeOp>(op)) {
+    } else if (auto index = dyn_cast<batch::IndexOp>(op)) {
+      on.folds = index.getType().isInteger(32);
+      on.indexArray = index.getIndexArray().str();
+    } else if (auto gather = dyn_cast<dyn::GatherOp>(op)) {
       on.folds = !dyn::mayFail(&op);
-      // Of rows that are there for every value of the column: the structure functions have seen to that.
-      if (take.getIndex().getDefiningOp<batch::ColumnOp>())
-        on.bound(dyn::extents(take.getTensor().getType())[0]);
+      // Of rows that are there for every value of the index: the structure functions have seen to that.
+      if (gather.getIndex().getDefiningOp<batch::IndexOp>())
+        on.bound(dyn::extents(gather.getTensor().getType())[0]);
     } else if (!isa<batch::WriteOp>(op)) {
       // What can be an error of the input in hand must not be computed for values that no input has.
       on.folds = isMemoryEffectFree(&op) && !dyn::mayFail(&op);
@@ -174,27 +175,28 @@ private:
     for (auto &[name, m] : made) {
       if (m.state != Made::Undecided || !m.on.makesTable() || !isWanted(m))
         continue;
-      int64_t numbers = m.numbersOfTable();
-      if (!best || numbers < least)
-        best = &m, least = numbers;
+      int64_t elements = m.elementsOfTable();
+      if (!best || elements < least)
+        best = &m, least = elements;
     }
     return best;
   }
 
-  /// The space with a row for each value of what `made` depends on.
-  kernel::SpaceOp spaceOf(Made &m) {
-    std::string name = "table." + m.buffer.getSpace().str() + "." + m.on.column;
-    kernel::SpaceOp &space = spaces[{name, m.on.extent}];
-    if (space)
-      return space;
+  /// The index set with a row for each value of what `made` depends on.
+  kernel::IndexSetOp indexSetOf(Made &m) {
+    std::string name = "table." + m.buffer.getIndexSet().str() + "." + m.on.indexArray;
+    kernel::IndexSetOp &indexSet = indexSets[{name, m.on.extent}];
+    if (indexSet)
+      return indexSet;
     OpBuilder b(program.getContext());
     b.setInsertionPointToStart(&program.getBody().front());
-    space = kernel::SpaceOp::create(b, m.stage.getLoc(), name, kernel::SpaceKind::Model, FlatSymbolRefAttr(),
-                                    b.getStrArrayAttr({m.on.column}), FlatSymbolRefAttr(), IntegerAttr(),
-                                    /*ticked=*/false, /*steps_of=*/FlatSymbolRefAttr(), /*kept=*/false,
-                                    b.getI32IntegerAttr(m.on.extent));
-    symbols.insert(space);
-    return space;
+    indexSet = kernel::IndexSetOp::create(b, m.stage.getLoc(), name, kernel::IndexSetKind::Model,
+                                          FlatSymbolRefAttr(), b.getStrArrayAttr({m.on.indexArray}),
+                                          FlatSymbolRefAttr(), IntegerAttr(),
+                                          /*by_time_step=*/false, /*steps_of=*/FlatSymbolRefAttr(),
+                                          /*masked=*/false, b.getI32IntegerAttr(m.on.extent));
+    symbols.insert(indexSet);
+    return indexSet;
   }
 
   /// What a table is called: after the buffer that its rows end up in, where there is one.
@@ -207,26 +209,27 @@ private:
     return "table." + name.str();
   }
 
-  /// The buffer with the values over `space`; makes it, with all that it is computed from, unless it is
+  /// The buffer with the values over `indexSet`; makes it, with all that it is computed from, unless it is
   /// there.
-  batch::BufferOp tableOf(Made &m, kernel::SpaceOp space) {
-    auto key = std::make_pair(m.buffer.getOperation(), space.getOperation());
+  batch::BufferOp tableOf(Made &m, kernel::IndexSetOp indexSet) {
+    auto key = std::make_pair(m.buffer.getOperation(), indexSet.getOperation());
     if (batch::BufferOp known = tables.lookup(key))
       return known;
     llvm::StringMap<batch::BufferOp> sources;
     for (auto read : m.stage.getBody().front().getOps<batch::ReadOp>()) {
       Made &source = made.find(read.getBufferAttr().getAttr())->second;
-      if (!isOfModel(source.buffer.getSpace()))
-        sources[read.getBuffer()] = tableOf(source, space);
+      if (!isOfModel(source.buffer.getIndexSet()))
+        sources[read.getBuffer()] = tableOf(source, indexSet);
     }
     OpBuilder b(m.buffer);
-    auto table = batch::BufferOp::create(b, m.buffer.getLoc(), nameOf(m), space.getSymName(),
-                                         m.buffer.getType(), /*slot=*/IntegerAttr(), /*live=*/IntegerAttr());
+    auto table =
+        batch::BufferOp::create(b, m.buffer.getLoc(), nameOf(m), indexSet.getSymName(), m.buffer.getType(),
+                                /*storage=*/IntegerAttr(), /*live=*/IntegerAttr());
     symbols.insert(table);
     b.setInsertionPoint(m.stage); // what it reads of the model is there
     auto stage = cast<batch::StageOp>(b.clone(*m.stage));
     stage.setSymName("table." + m.stage.getSymName().str());
-    stage.setSpace(space.getSymName());
+    stage.setIndexSet(indexSet.getSymName());
     stage.removeWhenAttr();
     symbols.insert(stage);
     for (Operation &op : llvm::make_early_inc_range(stage.getBody().front())) {
@@ -244,19 +247,19 @@ private:
   }
 
   /// From the rows of a stage to those of a table, by the index.
-  FlatSymbolRefAttr relationTo(batch::BufferOp table, batch::StageOp stage, StringRef column) {
+  FlatSymbolRefAttr relationTo(batch::BufferOp table, batch::StageOp stage, StringRef indexArray) {
     auto relations = program.getBody().front().getOps<batch::RelationOp>();
     auto found = llvm::find_if(relations, [&](batch::RelationOp other) {
-      return other.getFromAttr() == stage.getSpaceAttr() && other.getToAttr() == table.getSpaceAttr() &&
-             other.getColumn() == column;
+      return other.getFromAttr() == stage.getIndexSetAttr() && other.getToAttr() == table.getIndexSetAttr() &&
+             other.getIndexArray() == indexArray;
     });
     if (found != relations.end())
       return FlatSymbolRefAttr::get((*found).getOperation());
     OpBuilder b(table);
-    std::string name = ("rel." + stage.getSpace() + "." + column + "." + table.getSpace()).str();
-    auto made =
-        batch::RelationOp::create(b, stage.getLoc(), b.getStringAttr(name), stage.getSpaceAttr(),
-                                  table.getSpaceAttr(), b.getStringAttr(column), batch::MultiplicityAttr());
+    std::string name = ("rel." + stage.getIndexSet() + "." + indexArray + "." + table.getIndexSet()).str();
+    auto made = batch::RelationOp::create(b, stage.getLoc(), b.getStringAttr(name), stage.getIndexSetAttr(),
+                                          table.getIndexSetAttr(), b.getStringAttr(indexArray),
+                                          batch::MultiplicityAttr());
     symbols.insert(made); // gives it another name where this one is taken
     return FlatSymbolRefAttr::get(made.getOperation());
   }
@@ -267,7 +270,7 @@ private:
       OpBuilder b(before);
       return batch::GatherOp::create(
                  b, before->getLoc(), m.buffer.getType(), FlatSymbolRefAttr::get(table.getOperation()),
-                 relationTo(table, before->getParentOfType<batch::StageOp>(), m.on.column),
+                 relationTo(table, before->getParentOfType<batch::StageOp>(), m.on.indexArray),
                  FlatSymbolRefAttr(), /*ago=*/IntegerAttr())
           .getResult();
     };
@@ -282,19 +285,19 @@ private:
 
   batch::ProgramOp program;
   SymbolTable symbols;
-  int64_t &left;                          ///< numbers that tables may still have
+  int64_t &left;                          ///< elements that tables may still have
   llvm::MapVector<StringAttr, Made> made; ///< by the buffer's name
-  std::map<std::pair<std::string, int64_t>, kernel::SpaceOp> spaces;
+  std::map<std::pair<std::string, int64_t>, kernel::IndexSetOp> indexSets;
   llvm::DenseMap<std::pair<Operation *, Operation *>, batch::BufferOp> tables;
 };
 
 struct BatchFoldTablesPass : impl::BatchFoldTablesBase<BatchFoldTablesPass> {
   using BatchFoldTablesBase::BatchFoldTablesBase;
   void runOnOperation() override {
-    int64_t numbersLeft = numbers;
+    int64_t elementsLeft = elements;
     for (auto program : getOperation().getOps<batch::ProgramOp>())
-      foldedTables += Folding(program, numbersLeft).run();
-    tableNumbers += numbers.getValue() - numbersLeft;
+      foldedTables += Folding(program, elementsLeft).run();
+    tableElements += elements.getValue() - elementsLeft;
   }
 };
 } // namespace

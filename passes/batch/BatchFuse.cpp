@@ -24,13 +24,13 @@ namespace {
 /// One stage or loop of a block, and what the stages inside read and write.
 struct Unit {
   Operation *op = nullptr;
-  size_t place = 0; ///< the later in the block, the greater; not the number among the units
+  size_t position = 0; ///< the later in the block, the greater; not the number among the units
   llvm::StringSet<> reads, writes;
   Operation *firstWrite = nullptr; ///< of a stage that others were appended to: its writes stand last
   llvm::StringMap<Value> written;  ///< then: what it writes at its row
 };
 
-/// Puts the stages of one block together. Units are found by what they touch, not by going through the block.
+/// Fuses the stages of one block. Units are found by what they touch, not by going through the block.
 class BlockFusion {
 public:
   explicit BlockFusion(Block &block) : block(block) {
@@ -39,7 +39,7 @@ public:
         around.insert(loop.getCarrier());
   }
 
-  /// Moves each stage up into an earlier one over the same space, as early as what it reads allows. Where
+  /// Moves each stage up into an earlier one over the same index set, as early as what it reads allows. Where
   /// that is too early, the earlier one may move down to it. Gives how many stages are part of others now.
   unsigned run() {
     unsigned merged = 0;
@@ -56,7 +56,7 @@ public:
       }
       unit = &units.emplace_back();
       unit->op = &op;
-      unit->place = ++places;
+      unit->position = ++positions;
       touch(*unit, mine);
       if (stage)
         alike[keyOf(stage)].insert(unit);
@@ -65,13 +65,13 @@ public:
   }
 
 private:
-  /// What stages that may be put together have in common: the space and the truths that say which rows.
+  /// What stages that may be fused have in common: the index set and the truths that say which rows.
   using Key = std::pair<StringRef, StringRef>;
-  static Key keyOf(batch::StageOp stage) { return {stage.getSpace(), stage.getWhen().value_or("")}; }
+  static Key keyOf(batch::StageOp stage) { return {stage.getIndexSet(), stage.getWhen().value_or("")}; }
   struct Later {
-    bool operator()(const Unit *a, const Unit *b) const { return a->place > b->place; }
+    bool operator()(const Unit *a, const Unit *b) const { return a->position > b->position; }
   };
-  /// Units over one space, last first. Those that something behind them needs, or needs them, never move.
+  /// Units over one index set, last first. Those that something behind them needs, or needs them, never move.
   struct Alike {
     std::set<Unit *, Later> all, movable;
     void insert(Unit *unit) {
@@ -84,19 +84,19 @@ private:
     }
   };
 
-  /// Whether a read is of what is written in this tick; a loop is not around itself, and has run when what
-  /// follows it starts.
-  bool isOfThisTick(const StageRead &read) const {
+  /// Whether a read is of what is written in this time step; a loop is not around itself, and has run when
+  /// what follows it starts.
+  bool isOfThisTimeStep(const StageRead &read) const {
     return read.carried.empty() || !around.contains(read.carried);
   }
 
-  /// The unit that a stage may be put together with, the last one of those that may; it has been moved behind
+  /// The unit that a stage may be fused with, the last one of those that may; it has been moved behind
   /// all that the stage reads. Null if there is none.
   Unit *targetFor(batch::StageOp stage, const StageAccess &mine) {
     size_t from = 0;                  // the last unit that writes what the stage reads
     SmallVector<StringRef> otherRows; // rows of a stage are computed in any order, so these must come before
     for (const StageRead &read : mine.reads) {
-      if (!isOfThisTick(read))
+      if (!isOfThisTimeStep(read))
         continue;
       from = std::max(from, lastWrite.lookup(read.array));
       if (!read.own)
@@ -110,14 +110,14 @@ private:
       return nullptr;
     Alike &candidates = at->second;
     for (Unit *unit : candidates.all) {
-      if (unit->place < from)
+      if (unit->position < from)
         break;
       if (isOpen(unit))
         return unit;
     }
     for (auto next = candidates.movable.begin(); next != candidates.movable.end();) {
       Unit *unit = *next++;
-      if (unit->place >= from)
+      if (unit->position >= from)
         continue;
       if (isNeededBehind(*unit)) {
         candidates.movable.erase(unit);
@@ -136,7 +136,7 @@ private:
   bool isNeededBehind(const Unit &unit) const {
     auto any = [&](const llvm::StringSet<> &arrays, const llvm::StringMap<size_t> &last) {
       return llvm::any_of(arrays,
-                          [&](const auto &array) { return last.lookup(array.getKey()) > unit.place; });
+                          [&](const auto &array) { return last.lookup(array.getKey()) > unit.position; });
     };
     return any(unit.reads, lastWrite) || any(unit.writes, lastWrite) || any(unit.writes, lastRead);
   }
@@ -144,8 +144,8 @@ private:
   void touch(Unit &unit, const StageAccess &access) {
     auto touched = [&](StringRef array, llvm::StringSet<> &mine, llvm::StringMap<size_t> &last) {
       mine.insert(array);
-      size_t &place = last[array];
-      place = std::max(place, unit.place);
+      size_t &position = last[array];
+      position = std::max(position, unit.position);
     };
     for (const StageRead &read : access.reads)
       touched(read.array, unit.reads, lastRead);
@@ -154,11 +154,11 @@ private:
   }
 
   void moveToEnd(Unit &unit) {
-    unit.place = ++places;
+    unit.position = ++positions;
     for (const auto &array : unit.reads)
-      lastRead[array.getKey()] = unit.place;
+      lastRead[array.getKey()] = unit.position;
     for (const auto &array : unit.writes)
-      lastWrite[array.getKey()] = unit.place;
+      lastWrite[array.getKey()] = unit.position;
   }
 
   /// Appends `stage` to a unit; what that wrote at its row is not read again. Writes stand last, so that
@@ -209,8 +209,8 @@ private:
   llvm::StringSet<> around; ///< what carries the loops that the block is in
   std::deque<Unit> units;
   llvm::DenseMap<Key, Alike> alike;
-  llvm::StringMap<size_t> lastRead, lastWrite; ///< of each array: the place of the last unit that does
-  size_t places = 0;
+  llvm::StringMap<size_t> lastRead, lastWrite; ///< of each array: the position of the last unit that does
+  size_t positions = 0;
 };
 
 /// Removes writes to buffers that nobody reads, and what only they needed.

@@ -109,12 +109,12 @@ struct BatchOrderStagesPass : impl::BatchOrderStagesBase<BatchOrderStagesPass> {
         return signalPassFailure();
       }
       Block &body = program.getBody().front();
-      for (auto [place, n] : llvm::enumerate(sorted)) {
+      for (auto [position, n] : llvm::enumerate(sorted)) {
         batch::StageOp stage = order.graph.stages[n];
         stage->moveBefore(&body, body.end());
-        if (n == place)
+        if (n == position)
           continue;
-        LDBG() << "@" << stage.getSymName() << " goes from place " << n << " to " << place;
+        LDBG() << "@" << stage.getSymName() << " goes from position " << n << " to " << position;
         ++movedStages;
       }
     }

@@ -75,8 +75,8 @@ struct Partition {
     unsigned bestDepth = ~0u;
     for (StringRef carrier : carriers) {
       unsigned depth = 0; // a group stands outside every scan
-      if (auto space = names.lookup<kernel::SpaceOp>(carrier))
-        for (; space; space = parentOf(space))
+      if (auto indexSet = names.lookup<kernel::IndexSetOp>(carrier))
+        for (; indexSet; indexSet = parentOf(indexSet))
           ++depth;
       if (depth < bestDepth) {
         best = carrier;
@@ -87,8 +87,9 @@ struct Partition {
     return best;
   }
 
-  kernel::SpaceOp parentOf(kernel::SpaceOp space) {
-    return space.getParent() ? names.lookup<kernel::SpaceOp>(*space.getParent()) : kernel::SpaceOp();
+  kernel::IndexSetOp parentOf(kernel::IndexSetOp indexSet) {
+    return indexSet.getParent() ? names.lookup<kernel::IndexSetOp>(*indexSet.getParent())
+                                : kernel::IndexSetOp();
   }
 
   SymbolTable names;

@@ -50,35 +50,36 @@ struct BatchPlanBuffersPass : impl::BatchPlanBuffersBase<BatchPlanBuffersPass> {
         touch(array);
       ++time;
     }
-    // First fit. Slots of different element types stay apart; outputs and what is computed at load have none.
-    struct Slot {
+    // First fit. Storages of different element types stay apart; outputs and what is computed at load have
+    // none.
+    struct Storage {
       Type element;
       int busyUntil;
     };
-    SmallVector<Slot> slots;
+    SmallVector<Storage> storages;
     SmallVector<batch::BufferOp> buffers(program.getBody().front().getOps<batch::BufferOp>());
     llvm::stable_sort(buffers, [&](batch::BufferOp a, batch::BufferOp b) {
       return lives[a.getSymName()].first < lives[b.getSymName()].first;
     });
     for (batch::BufferOp buffer : buffers) {
-      auto space = program.lookupSymbol<kernel::SpaceOp>(buffer.getSpace());
-      if (outputs.contains(buffer.getSymName()) || space.getKind() == kernel::SpaceKind::Model)
+      auto indexSet = program.lookupSymbol<kernel::IndexSetOp>(buffer.getIndexSet());
+      if (outputs.contains(buffer.getSymName()) || indexSet.getKind() == kernel::IndexSetKind::Model)
         continue;
       Life life = lives[buffer.getSymName()];
       Type element = dyn::scalar(buffer.getType());
       unsigned n = 0;
-      while (n < slots.size() && (slots[n].element != element || slots[n].busyUntil >= life.first))
+      while (n < storages.size() && (storages[n].element != element || storages[n].busyUntil >= life.first))
         ++n;
-      if (n == slots.size())
-        slots.push_back({element, 0});
+      if (n == storages.size())
+        storages.push_back({element, 0});
       else
         ++sharedBuffers;
-      LDBG() << "@" << buffer.getSymName() << " has slot " << n << " from " << life.first << " to "
+      LDBG() << "@" << buffer.getSymName() << " has storage " << n << " from " << life.first << " to "
              << life.last;
-      slots[n].busyUntil = life.last;
-      buffer.setSlot(n);
+      storages[n].busyUntil = life.last;
+      buffer.setStorage(n);
     }
-    usedSlots += slots.size();
+    usedStorages += storages.size();
   }
 };
 } // namespace

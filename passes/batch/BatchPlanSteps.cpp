@@ -45,7 +45,7 @@ std::optional<int64_t> below(Value value, Value key) {
   return rest ? std::optional(*rest + *less) : std::nullopt;
 }
 
-/// The cell of a recursion whose calls all lower one of its further keys, and who calls it. Where there is
+/// The cell of a recursion whose calls all lower one of its secondary keys, and who calls it. Where there is
 /// such a key, the instances of a level may be those of one value of it: then a call goes as many levels down
 /// as it lowers the key.
 class Recursion {
@@ -53,56 +53,56 @@ public:
   Recursion(batch::ProgramOp program, kernel::GroupOp group) : group(group), program(program) {
     if (group.getCells().size() != 1)
       return;
-    keys = group.getFurtherKeys(0).size();
+    keys = group.getSecondaryKeys(0).size();
     for (int64_t k = 0; k < keys && key < 0; ++k)
       if (isLowered(k))
         key = k;
   }
 
   kernel::GroupOp group;
-  int64_t key = -1; ///< number of the further key that each call lowers; -1: there is none
+  int64_t key = -1; ///< number of the secondary key that each call lowers; -1: there is none
 
-  /// How many levels a row that `column` of `space` names lies below the row that has it; nothing where that
-  /// is not known or not always the same. Of spaces that lie in the cell's.
-  std::optional<int64_t> levelsDown(StringRef space, StringRef column) {
-    return commonOf(space, column, /*copies=*/0, [&](kernel::PlaceOp place) -> std::optional<int64_t> {
-      auto func = place->getParentOfType<kernel::FuncOp>();
-      auto home = program.lookupSymbol<kernel::SpaceOp>(*func.getSpace());
-      if (home.getKind() != kernel::SpaceKind::Instances || home.getGroup() != group.getSymName())
+  /// How many levels a row that `indexArray` of `indexSet` names lies below the row that has it; nothing
+  /// where that is not known or not always the same. Of index sets that lie in the cell's.
+  std::optional<int64_t> levelsDown(StringRef indexSet, StringRef indexArray) {
+    return commonOf(indexSet, indexArray, /*copies=*/0, [&](kernel::SlotOp slot) -> std::optional<int64_t> {
+      auto func = slot->getParentOfType<kernel::FuncOp>();
+      auto home = program.lookupSymbol<kernel::IndexSetOp>(*func.getIndexSet());
+      if (home.getKind() != kernel::IndexSetKind::Instances || home.getGroup() != group.getSymName())
         return std::nullopt;
-      return below(keyOf(place), func.getBody().getArgument(2 + key));
+      return below(keyOf(slot), func.getBody().getArgument(2 + key));
     });
   }
 
-  /// Whether `column` of a space outside names rows of the last level only.
-  bool namesLast(StringRef space, StringRef column) {
+  /// Whether `indexArray` of an index set outside names rows of the last level only.
+  bool namesLast(StringRef indexSet, StringRef indexArray) {
     std::optional<int64_t> last = greatest();
-    auto ofPlace = [&](kernel::PlaceOp place) { return constantOf(keyOf(place)); };
-    return last && commonOf(space, column, /*copies=*/4, ofPlace) == last;
+    auto ofSlot = [&](kernel::SlotOp slot) { return constantOf(keyOf(slot)); };
+    return last && commonOf(indexSet, indexArray, /*copies=*/4, ofSlot) == last;
   }
 
 private:
-  /// The key that the call at `place` gives.
-  Value keyOf(kernel::PlaceOp place) {
-    auto given = place.getKeys();
+  /// The key that the call of `slot` gives.
+  Value keyOf(kernel::SlotOp slot) {
+    auto given = slot.getKeys();
     return given[given.size() - keys + key];
   }
 
   bool isLowered(int64_t k) {
     key = k; // what keyOf looks at
     bool lowered = startsAtConstant(k);
-    eachCall([&](kernel::FuncOp caller, kernel::PlaceOp place) {
+    eachCall([&](kernel::FuncOp caller, kernel::SlotOp slot) {
       if (!isOwn(caller))
         return;
       std::optional<int64_t> less =
-          place ? below(keyOf(place), caller.getBody().getArgument(1 + k)) : std::nullopt;
+          slot ? below(keyOf(slot), caller.getBody().getArgument(1 + k)) : std::nullopt;
       lowered &= less && *less > 0;
     });
     key = -1;
     return lowered;
   }
 
-  /// There are as many levels as values between the least and the greatest key, which tables have places for.
+  /// There are as many levels as values between the least and the greatest key, which tables have slots for.
   bool startsAtConstant(int64_t k) {
     bool constant = false;
     program.walk([&](kernel::KeyOp op) {
@@ -116,10 +116,10 @@ private:
     return llvm::is_contained(group.getCalls(), FlatSymbolRefAttr::get(caller.getSymNameAttr()));
   }
 
-  void eachCall(function_ref<void(kernel::FuncOp caller, kernel::PlaceOp place)> visit) {
+  void eachCall(function_ref<void(kernel::FuncOp caller, kernel::SlotOp slot)> visit) {
     program.walk([&](kernel::CallOp call) {
       if (call.getGroup() == group.getSymName())
-        visit(call->getParentOfType<kernel::FuncOp>(), call.getPlace().getDefiningOp<kernel::PlaceOp>());
+        visit(call->getParentOfType<kernel::FuncOp>(), call.getSlot().getDefiningOp<kernel::SlotOp>());
     });
   }
 
@@ -127,10 +127,10 @@ private:
   std::optional<int64_t> greatest() {
     std::optional<int64_t> most;
     bool constant = key >= 0;
-    eachCall([&](kernel::FuncOp caller, kernel::PlaceOp place) {
+    eachCall([&](kernel::FuncOp caller, kernel::SlotOp slot) {
       if (!constant || isOwn(caller))
         return;
-      std::optional<int64_t> number = place ? constantOf(keyOf(place)) : std::nullopt;
+      std::optional<int64_t> number = slot ? constantOf(keyOf(slot)) : std::nullopt;
       constant = number.has_value();
       if (constant)
         most = std::max(most.value_or(*number), *number);
@@ -138,25 +138,25 @@ private:
     return constant ? most : std::nullopt;
   }
 
-  /// What `number` says of each instance of the cell that a column may name, if it is the same of all. The
-  /// column may have been copied from another one, whichever row of that, at most `copies` times.
-  std::optional<int64_t> commonOf(StringRef space, StringRef column, int copies,
-                                  function_ref<std::optional<int64_t>(kernel::PlaceOp)> number) {
+  /// What `number` says of each instance of the cell that an index array may name, if it is the same of all.
+  /// The array may have been copied from another one, whichever row of that, at most `copies` times.
+  std::optional<int64_t> commonOf(StringRef indexSet, StringRef indexArray, int copies,
+                                  function_ref<std::optional<int64_t>(kernel::SlotOp)> number) {
     std::optional<int64_t> common;
     bool same = key >= 0;
     auto see = [&](Value value) {
       auto row = value.getDefiningOp<kernel::RowOfOp>();
-      if (auto load = value.getDefiningOp<kernel::LoadOp>(); copies > 0 && load && load.getColumn()) {
-        std::optional<int64_t> theirs = commonOf(load.getArray(), *load.getColumn(), copies - 1, number);
+      if (auto load = value.getDefiningOp<kernel::LoadOp>(); copies > 0 && load && load.getIndexArray()) {
+        std::optional<int64_t> theirs = commonOf(load.getArray(), *load.getIndexArray(), copies - 1, number);
         same &= theirs && (!common || common == theirs);
         common = theirs;
         return;
       }
-      auto home = row ? program.lookupSymbol<kernel::SpaceOp>(row.getSpace()) : kernel::SpaceOp();
-      auto place = row ? row.getPlace().getDefiningOp<kernel::PlaceOp>() : kernel::PlaceOp();
+      auto home = row ? program.lookupSymbol<kernel::IndexSetOp>(row.getIndexSet()) : kernel::IndexSetOp();
+      auto slot = row ? row.getSlot().getDefiningOp<kernel::SlotOp>() : kernel::SlotOp();
       std::optional<int64_t> mine;
-      if (home && place && home.getGroup() == group.getSymName())
-        mine = number(place);
+      if (home && slot && home.getGroup() == group.getSymName())
+        mine = number(slot);
       same &= mine && (!common || common == mine);
       common = mine;
     };
@@ -164,12 +164,12 @@ private:
       if (!same)
         return;
       if (auto set = dyn_cast<kernel::SetOp>(op)) {
-        if (set.getSpace() == space && set.getColumn() == column)
+        if (set.getIndexSet() == indexSet && set.getIndexArray() == indexArray)
           see(set.getValue());
-      } else if (auto push = dyn_cast<kernel::PushOp>(op); push && push.getSpace() == space) {
-        auto columns = program.lookupSymbol<kernel::SpaceOp>(space).getColumns();
-        for (auto [name, value] : llvm::zip(columns, push.getValues()))
-          if (cast<StringAttr>(name).getValue() == column)
+      } else if (auto push = dyn_cast<kernel::PushOp>(op); push && push.getIndexSet() == indexSet) {
+        auto indexArrays = program.lookupSymbol<kernel::IndexSetOp>(indexSet).getIndexArrays();
+        for (auto [name, value] : llvm::zip(indexArrays, push.getValues()))
+          if (cast<StringAttr>(name).getValue() == indexArray)
             see(value);
       }
     });
@@ -204,17 +204,17 @@ public:
       : program(program), uses(uses), loop(loop),
         recursion(program, program.lookupSymbol<kernel::GroupOp>(loop.getGroup())) {}
 
-  /// Marks the buffers; `taken` are the spaces of which another loop's buffers keep some levels.
+  /// Marks the buffers; `taken` are the index sets of which another loop's buffers keep some levels.
   void run(DenseSet<Operation *> &taken) {
     DenseSet<Operation *> mine;
     for (auto buffer : program.getBody().front().getOps<batch::BufferOp>()) {
-      auto space = program.lookupSymbol<kernel::SpaceOp>(buffer.getSpace());
-      if (taken.contains(space) || !runsByLevel(space, /*already=*/true) ||
+      auto indexSet = program.lookupSymbol<kernel::IndexSetOp>(buffer.getIndexSet());
+      if (taken.contains(indexSet) || !runsByLevel(indexSet, /*already=*/true) ||
           uses.whole.contains(buffer.getSymName()))
         continue;
       if (std::optional<Life> life = lifeOf(buffer)) {
         apply(buffer, *life);
-        mine.insert(space);
+        mine.insert(indexSet);
       }
     }
     taken.insert(mine.begin(), mine.end());
@@ -231,26 +231,28 @@ private:
     SmallVector<batch::StageOp> before;                 ///< stages that write some rows before the loop
   };
 
-  kernel::SpaceOp parentOf(kernel::SpaceOp space) {
-    return space.getParent() ? program.lookupSymbol<kernel::SpaceOp>(*space.getParent()) : kernel::SpaceOp();
+  kernel::IndexSetOp parentOf(kernel::IndexSetOp indexSet) {
+    return indexSet.getParent() ? program.lookupSymbol<kernel::IndexSetOp>(*indexSet.getParent())
+                                : kernel::IndexSetOp();
   }
 
-  /// Whether rows of a space belong to instances of the loop's group.
-  bool isOfGroup(kernel::SpaceOp space) {
-    while (space && !space.getGroup())
-      space = parentOf(space);
-    return space && space.getGroup() == loop.getGroup();
+  /// Whether rows of an index set belong to instances of the loop's group.
+  bool isOfGroup(kernel::IndexSetOp indexSet) {
+    while (indexSet && !indexSet.getGroup())
+      indexSet = parentOf(indexSet);
+    return indexSet && indexSet.getGroup() == loop.getGroup();
   }
 
-  /// Whether the rows of a space lie one level of the loop's group behind the other, and run so `already`.
-  bool runsByLevel(kernel::SpaceOp space, bool already) {
-    using kernel::SpaceKind;
-    if (!space || space.getStepsOf() || space.getKept() || (already && !space.getTicked()))
+  /// Whether the rows of an index set lie one level of the loop's group behind the other, and run so
+  /// `already`.
+  bool runsByLevel(kernel::IndexSetOp indexSet, bool already) {
+    using kernel::IndexSetKind;
+    if (!indexSet || indexSet.getStepsOf() || indexSet.getMasked() || (already && !indexSet.getByTimeStep()))
       return false;
-    if (space.getKind() == SpaceKind::Instances)
-      return space.getTicked() && space.getGroup() == loop.getGroup();
-    return (space.getKind() == SpaceKind::Arm || space.getKind() == SpaceKind::Elements) &&
-           runsByLevel(parentOf(space), already);
+    if (indexSet.getKind() == IndexSetKind::Instances)
+      return indexSet.getByTimeStep() && indexSet.getGroup() == loop.getGroup();
+    return (indexSet.getKind() == IndexSetKind::Arm || indexSet.getKind() == IndexSetKind::Elements) &&
+           runsByLevel(parentOf(indexSet), already);
   }
 
   /// Nothing where all rows must be kept.
@@ -282,12 +284,12 @@ private:
       return true; // of this level
     if (!relation || (inside && *carried != loop.getGroup()))
       return false;
-    StringRef space = relation.getFrom(), column = relation.getColumn();
-    auto home = program.lookupSymbol<kernel::SpaceOp>(space);
+    StringRef indexSet = relation.getFrom(), indexArray = relation.getIndexArray();
+    auto home = program.lookupSymbol<kernel::IndexSetOp>(indexSet);
     life.byKey = true;
     if (!inside)
-      return !isOfGroup(home) && recursion.namesLast(space, column);
-    std::optional<int64_t> down = recursion.levelsDown(space, column);
+      return !isOfGroup(home) && recursion.namesLast(indexSet, indexArray);
+    std::optional<int64_t> down = recursion.levelsDown(indexSet, indexArray);
     if (!down || *down > kMostBack)
       return false;
     life.live = std::max(life.live, *down + 1);
@@ -301,12 +303,13 @@ private:
   bool addBefore(batch::StageOp stage, Life &life) {
     if (recursion.key < 0)
       return false;
-    Operation *unit = isa<batch::TogetherOp>(loop->getParentOp()) ? loop->getParentOp() : loop.getOperation();
+    Operation *unit =
+        isa<batch::ConcurrentOp>(loop->getParentOp()) ? loop->getParentOp() : loop.getOperation();
     if (stage->getParentOp() != program || !stage->isBeforeInBlock(unit) || stage.getWhen() ||
-        !runsByLevel(program.lookupSymbol<kernel::SpaceOp>(stage.getSpace()), /*already=*/false) ||
+        !runsByLevel(program.lookupSymbol<kernel::IndexSetOp>(stage.getIndexSet()), /*already=*/false) ||
         !stage.getBody().front().getOps<linalg::ContractOp>().empty())
       return false;
-    Touched touched;
+    AccessSet touched;
     touched.add(accessesOf(stage));
     for (Operation *other = stage->getNextNode(); other != unit; other = other->getNextNode())
       if (touched.orderCounts(accessesOf(other)))
@@ -333,20 +336,20 @@ private:
     for (batch::StageOp stage : llvm::reverse(life.before)) {
       if (loop->isAncestor(stage))
         continue; // for another of its buffers
-      runByLevel(program.lookupSymbol<kernel::SpaceOp>(stage.getSpace()));
+      runByLevel(program.lookupSymbol<kernel::IndexSetOp>(stage.getIndexSet()));
       stage->moveBefore(&loop.getBody().front(), loop.getBody().front().begin());
       ++movedStages;
     }
   }
 
-  void runByLevel(kernel::SpaceOp space) {
-    if (space.getTicked())
+  void runByLevel(kernel::IndexSetOp indexSet) {
+    if (indexSet.getByTimeStep())
       return;
-    runByLevel(parentOf(space));
-    space.setTicked(true);
+    runByLevel(parentOf(indexSet));
+    indexSet.setByTimeStep(true);
     program.walk([&](kernel::ScheduleOp schedule) {
       OpBuilder b = OpBuilder::atBlockEnd(&schedule.getBody().front());
-      kernel::TicksOp::create(b, space.getLoc(), space.getSymName(), /*nested=*/false);
+      kernel::TimeStepsOp::create(b, indexSet.getLoc(), indexSet.getSymName(), /*nested=*/false);
     });
   }
 
@@ -366,7 +369,7 @@ struct BatchPlanStepsPass : impl::BatchPlanStepsBase<BatchPlanStepsPass> {
       DenseSet<Operation *> taken;
       SmallVector<batch::LevelsOp> loops;
       program.walk([&](batch::LevelsOp loop) {
-        if (isa<batch::ProgramOp, batch::TogetherOp>(loop->getParentOp()))
+        if (isa<batch::ProgramOp, batch::ConcurrentOp>(loop->getParentOp()))
           loops.push_back(loop);
       });
       for (batch::LevelsOp loop : loops) {

@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // batch-split-gates: what is computed for all gates of a cell, to be cut into gates after it, is computed
-// gate by gate. Then the gates of a unit meet where its activations are computed.
+// gate by gate. Then the gates of a channel meet where its activations are computed.
 #include "ir/Batch/Batch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -1,8 +1,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// schedule-cpu: rows of a block, units of a tile and grain of a stage. A stage with a product computes blocks
-// of rows, so that one pass over the packed weights serves several; one without goes row by row, and its
-// values stay in the first-level cache.
+// schedule-cpu: rows of a block, channels of a tile and grain of a stage. A stage with a product computes
+// blocks of rows, so that one pass over the packed weights serves several; one without goes row by row, and
+// its values stay in the first-level cache.
 #include "ir/Batch/Batch.h"
 #include "passes/Passes.h"
 #include "passes/batch/StageSize.h"
@@ -24,7 +24,7 @@ struct ScheduleCpuPass : impl::ScheduleCpuBase<ScheduleCpuPass> {
   static constexpr int64_t kScratchBytes = 256 << 10;
   static constexpr int64_t kMostRows = 36;
   /// Rows that share each load of a weight in the runtime's product kernel: a block is a multiple of them.
-  static constexpr int64_t kRowsTogether = 6;
+  static constexpr int64_t kRowsAtOnce = 6;
   /// Work that repays waking a thread.
   static constexpr int64_t kGrainOps = 200'000;
   /// Outputs of a panel, the unit of packed weights: one cache line of f32.
@@ -32,24 +32,24 @@ struct ScheduleCpuPass : impl::ScheduleCpuBase<ScheduleCpuPass> {
   /// Panels of one tile, of each gate one or more, that the registers hold.
   static constexpr int64_t kMostPanels = 6;
 
-  /// Units of a tile: those whose products take fewest panels (a last tile has panels of its own where that
-  /// saves some, see dbc::Packed), and whose last tile computes few activations a second time. With less than
-  /// four panels to a tile there are too few independent sums in a block of a row or two to hide the latency
-  /// of an addition.
-  static int64_t unitsOfTile(Gates shape) {
+  /// Channels of a tile: those whose products take fewest panels (a last tile has panels of its own where
+  /// that saves some, see dbc::Packed), and whose last tile computes few activations a second time. With less
+  /// than four panels to a tile there are too few independent sums in a block of a row or two to hide the
+  /// latency of an addition.
+  static int64_t channelsOfTile(Gates shape) {
     static constexpr double kFewPanels[] = {0, 1.25, 1.08, 1.03};
-    static constexpr double kActivations = 0.1; // of a gate and 16 units, beside a panel's products
+    static constexpr double kActivations = 0.1; // of a gate and 16 channels, beside a panel's products
     int64_t best = kPanel;
     double least = 0;
-    for (int64_t units = kPanel; units <= shape.units; units += kPanel) {
-      int64_t panels = shape.gates * units / kPanel;
-      if (panels > kMostPanels && units > kPanel)
+    for (int64_t channels = kPanel; channels <= shape.channels; channels += kPanel) {
+      int64_t panels = shape.gates * channels / kPanel;
+      if (panels > kMostPanels && channels > kPanel)
         break;
-      int64_t tiles = (shape.units + units - 1) / units, rest = shape.units % units;
-      int64_t all = shape.units / units * panels + (shape.gates * rest + kPanel - 1) / kPanel;
+      int64_t tiles = (shape.channels + channels - 1) / channels, rest = shape.channels % channels;
+      int64_t all = shape.channels / channels * panels + (shape.gates * rest + kPanel - 1) / kPanel;
       double cost = double(all) * (panels < 4 ? kFewPanels[panels] : 1) + kActivations * tiles * panels;
-      if (units == kPanel || cost <= least)
-        best = units, least = cost;
+      if (channels == kPanel || cost <= least)
+        best = channels, least = cost;
     }
     return best;
   }
@@ -61,26 +61,27 @@ struct ScheduleCpuPass : impl::ScheduleCpuBase<ScheduleCpuPass> {
       batch::ScheduleAttr chosen = schedule(stage);
       stage.setScheduleAttr(chosen);
       blockedStages += chosen.getRows() > 1;
-      tiledStages += chosen.getUnits() > 0;
+      tiledStages += chosen.getChannels() > 0;
     });
   }
 
   static batch::ScheduleAttr schedule(batch::StageOp stage) {
     StageSize size = sizeOf(stage);
-    int64_t rows = 1, units = 0;
+    int64_t rows = 1, channels = 0;
     for (Gates shape : size.tiled) {
-      int64_t here = unitsOfTile(shape);
-      units = units == 0 ? here : std::min(units, here);
+      int64_t here = channelsOfTile(shape);
+      channels = channels == 0 ? here : std::min(channels, here);
     }
     if (size.product) {
       rows = std::clamp<int64_t>(kScratchBytes / size.scratch, 1, kMostRows);
-      if (rows > kRowsTogether)
-        rows -= rows % kRowsTogether;
+      if (rows > kRowsAtOnce)
+        rows -= rows % kRowsAtOnce;
     }
     int64_t grain = std::max<int64_t>(1, kGrainOps / size.operations);
     LDBG() << "@" << stage.getSymName() << ": " << rows << " rows of " << size.scratch << " bytes each, "
-           << units << " units, a grain of " << grain << " rows of " << size.operations << " operations each";
-    return batch::ScheduleAttr::get(stage.getContext(), rows, grain, units);
+           << channels << " channels, a grain of " << grain << " rows of " << size.operations
+           << " operations each";
+    return batch::ScheduleAttr::get(stage.getContext(), rows, grain, channels);
   }
 };
 } // namespace

@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// schedule-cuda: rows of a block and units of a tile of each stage for an NVIDIA GPU.
+// schedule-cuda: rows of a block and channels of a tile of each stage for an NVIDIA GPU.
 #include "ir/Kernel/Kernel.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "passes/Passes.h"
@@ -20,28 +20,29 @@ namespace dbc::passes {
 namespace {
 struct ScheduleCudaPass : impl::ScheduleCudaBase<ScheduleCudaPass> {
   using Base::Base;
-  /// Shared memory that every card gives a block without being asked.
+  /// Shared memory that every GPU gives a block without being asked.
   static constexpr int64_t kScratchBytes = 48 << 10;
   /// Rows that share each load of a weight; rows that are a warp's each; and of other stages.
   static constexpr int64_t kProductRows = 8, kReducedRows = kernel::kWarps, kOtherRows = 32;
-  /// Rows are always dealt in blocks.
+  /// Rows are always mapped in blocks.
   static constexpr int64_t kFewestRows = 2;
-  /// Units of a tile: one gate of them is a strip of the matrix units; of half as many, two gates are.
-  static constexpr int64_t kUnits = 16, kFewUnits = 8;
-  /// What a block of threads can keep of a matrix for a whole loop, on an H100, beside scratch.
-  static constexpr int64_t kKeptBytes = 200 << 10;
+  /// Channels of a tile: one gate of them is an N tile of the tensor cores; of half as many, two gates are.
+  static constexpr int64_t kChannels = 16, kFewChannels = 8;
+  /// What of a matrix can be resident in a block's shared memory, on an H100, beside scratch.
+  static constexpr int64_t kResidentBytes = 200 << 10;
 
-  /// Fewer where a block can then keep its tile of the weights.
-  static int64_t unitsOf(const StageSize &size) {
+  /// Fewer where a block's tile of the weights can then be resident.
+  static int64_t channelsOf(const StageSize &size) {
     if (size.tiled.empty())
       return 0;
     int64_t bytes = 0;
     for (const TiledProduct &product : size.tiled)
-      bytes += product.gates * kUnits * product.inputs * 4;
-    return bytes <= kKeptBytes || bytes / kUnits * kFewUnits > kKeptBytes ? kUnits : kFewUnits;
+      bytes += product.gates * kChannels * product.inputs * 4;
+    return bytes <= kResidentBytes || bytes / kChannels * kFewChannels > kResidentBytes ? kChannels
+                                                                                        : kFewChannels;
   }
 
-  /// Whether a row has a reduction to one number that the lanes of a warp would share, see kernel-deal-lanes.
+  /// Whether a row has a reduction to one number that the lanes of a warp would share, see kernel-map-lanes.
   static bool reduces(batch::StageOp stage) {
     bool found = false;
     stage.walk([&](Operation *op) {
@@ -69,14 +70,14 @@ struct ScheduleCudaPass : impl::ScheduleCudaBase<ScheduleCudaPass> {
 
   batch::ScheduleAttr schedule(batch::StageOp stage) {
     StageSize size = sizeOf(stage, realBytes);
-    int64_t units = unitsOf(size);
+    int64_t channels = channelsOf(size);
     int64_t most = size.product ? kProductRows : reduces(stage) ? kReducedRows : kOtherRows;
     int64_t rows = std::clamp(kScratchBytes / (size.scratch - size.spared), kFewestRows, most);
     LDBG() << "@" << stage.getSymName() << ": " << rows << " rows of at most " << most << ", "
-           << size.scratch - size.spared << " bytes each, and " << units << " units";
+           << size.scratch - size.spared << " bytes each, and " << channels << " channels";
     shortenedBlocks += rows < most;
-    tiledStages += units > 0;
-    return batch::ScheduleAttr::get(stage.getContext(), rows, /*grain=*/1, units);
+    tiledStages += channels > 0;
+    return batch::ScheduleAttr::get(stage.getContext(), rows, /*grain=*/1, channels);
   }
 };
 } // namespace

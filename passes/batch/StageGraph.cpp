@@ -24,14 +24,14 @@ StageAccess accessesOf(Operation *op) {
   return access;
 }
 
-void Touched::add(const StageAccess &access) {
+void AccessSet::add(const StageAccess &access) {
   for (const StageRead &read : access.reads)
     reads.insert(read.array);
   for (StringRef array : access.writes)
     writes.insert(array);
 }
 
-bool Touched::orderCounts(const StageAccess &other) const {
+bool AccessSet::orderCounts(const StageAccess &other) const {
   return llvm::any_of(other.reads, [&](const StageRead &read) { return writes.contains(read.array); }) ||
          llvm::any_of(other.writes,
                       [&](StringRef array) { return writes.contains(array) || reads.contains(array); });
@@ -42,8 +42,8 @@ bool mayRepeat(batch::StageOp stage) {
   auto replaces = [&](const StageRead &read) {
     return (read.own || read.carried.empty()) && llvm::is_contained(access.writes, read.array);
   };
-  // By a relation what is read is of an earlier tick, unless it is written by the same one; equal numbers
-  // stand in one column, which has one relation to a space.
+  // By a relation what is read is of an earlier time step, unless it is written by the same one; equal
+  // numbers stand in one index array, which has one relation to an index set.
   bool updates = false;
   stage.walk([&](batch::GatherOp gather) {
     for (auto scatter : stage.getBody().front().getOps<batch::ScatterOp>())

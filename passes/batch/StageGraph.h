@@ -14,7 +14,7 @@ namespace dbc::passes {
 struct StageRead {
   llvm::StringRef array;
   llvm::StringRef carried; ///< the loop that carries the read, or empty
-  bool own;                ///< of this very row, not through a column or a list
+  bool own;                ///< of this very row, not through an index array or a list
 };
 
 /// The arrays that the stages inside `op` (a stage or a loop) read and write.
@@ -25,7 +25,7 @@ struct StageAccess {
 StageAccess accessesOf(mlir::Operation *op);
 
 /// What some stages read and write, all together.
-struct Touched {
+struct AccessSet {
   llvm::StringSet<> reads, writes;
 
   void add(const StageAccess &access);

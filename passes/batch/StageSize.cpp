@@ -32,7 +32,7 @@ StageSize sizeOf(batch::StageOp stage, int64_t realBytes) {
   stage.walk([&](Operation *op) {
     for (Value value : op->getResults())
       if (auto tensor = dyn_cast<RankedTensorType>(value.getType())) {
-        bool parameter = op->getNumOperands() == 0 || isWeights(value) || isa<dyn::TakeOp>(op);
+        bool parameter = op->getNumOperands() == 0 || isWeights(value) || isa<dyn::GatherOp>(op);
         if (parameter)
           continue;
         size.operations += tensor.getNumElements();

@@ -84,7 +84,7 @@ Readers CallSharing::readersOf(dyn::CallOp call) const {
   }
   if (!references)
     return Readers::One;
-  // A number that is not handed on as it is: a step, or a place.
+  // A number that is not passed on unchanged: a step, or a position.
   auto isStep = [](Value key) { return key.getType().isInteger(32) && !isa<BlockArgument>(key); };
   auto inside = caller ? recursion.find(caller.getSymNameAttr()) : recursion.end();
   bool same = inside != recursion.end() && inside->second == recursion.lookup(call.getCalleeAttr().getAttr());

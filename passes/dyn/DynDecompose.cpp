@@ -20,7 +20,7 @@ namespace {
 struct DynDecomposePass : impl::DynDecomposeBase<DynDecomposePass> {
   void runOnOperation() override {
     getOperation().walk([&](dyn::SoftmaxListOp op) {
-      LDBG() << "the softmax at " << dyn::sourcePlace(op.getLoc()) << " becomes maps and reductions";
+      LDBG() << "the softmax at " << dyn::sourceLocation(op.getLoc()) << " becomes maps and reductions";
       ++decomposed;
       OpBuilder b(op);
       Location loc = op.getLoc();
@@ -39,9 +39,9 @@ struct DynDecomposePass : impl::DynDecomposeBase<DynDecomposePass> {
       Value sum = dyn::ReduceListOp::create(b, loc, element, dyn::ReduceKind::Sum, map.getResult(0), Value());
       auto weights = dyn::MapOp::create(b, loc, TypeRange(op.getType()), map.getResults());
       body = &weights.getBody().emplaceBlock();
-      Value part = body->addArgument(element, loc);
+      Value numerator = body->addArgument(element, loc);
       b.setInsertionPointToEnd(body);
-      Value whole = arith::DivFOp::create(b, loc, part, sum);
+      Value whole = arith::DivFOp::create(b, loc, numerator, sum);
       dyn::YieldOp::create(b, loc, whole);
       op.replaceAllUsesWith(weights.getResult(0));
       op.erase();

@@ -51,7 +51,7 @@ private:
     for (Operation &op : llvm::make_early_inc_range(body.front()))
       if (isInvariant(op) &&
           (!fails(&op) || (some && !(stops() && dyn::anyInside(&op, dyn::mayFailComputed))))) {
-        LDBG() << op.getName() << " at " << dyn::sourcePlace(op.getLoc()) << " leaves a "
+        LDBG() << op.getName() << " at " << dyn::sourceLocation(op.getLoc()) << " leaves a "
                << binder->getName();
         op.moveBefore(binder);
         ++movedOps;
@@ -129,7 +129,7 @@ private:
 
     Location loc = binder->getLoc();
     LDBG() << "a map of one element gives " << results.size() << " values of " << moved.size()
-           << " operations of the " << binder->getName() << " at " << dyn::sourcePlace(loc);
+           << " operations of the " << binder->getName() << " at " << dyn::sourceLocation(loc);
     ++madeMaps;
     OpBuilder b(binder);
     Value length = dyn::LenOp::create(b, loc, b.getI32Type(), dyn::listsOf(binder)[0]);

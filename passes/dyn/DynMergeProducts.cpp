@@ -64,8 +64,8 @@ struct DynMergeProductsPass : impl::DynMergeProductsBase<DynMergeProductsPass> {
     return found && isWeights(found->weights) ? found : std::nullopt;
   }
 
-  static Value join(OpBuilder &b, Location loc, ArrayRef<Value> parts, int64_t axis) {
-    return tensor::ConcatOp::create(b, loc, axis, parts);
+  static Value join(OpBuilder &b, Location loc, ArrayRef<Value> operands, int64_t axis) {
+    return tensor::ConcatOp::create(b, loc, axis, operands);
   }
 
   /// W x + U h  ==>  [W U] [x; h]
@@ -78,7 +78,7 @@ struct DynMergeProductsPass : impl::DynMergeProductsBase<DynMergeProductsPass> {
     // Both are computed where the sum is; a product that was moved out of a binder stays there.
     if (add.getLhs().getParentBlock() != add->getBlock() || add.getRhs().getParentBlock() != add->getBlock())
       return;
-    LDBG() << "the sum at " << dyn::sourcePlace(add.getLoc()) << " is one product of "
+    LDBG() << "the sum at " << dyn::sourceLocation(add.getLoc()) << " is one product of "
            << (late.contains(l->x) ? "late" : "early") << " vectors";
     mergedProducts += 2;
     OpBuilder b(add);
@@ -101,7 +101,7 @@ struct DynMergeProductsPass : impl::DynMergeProductsBase<DynMergeProductsPass> {
       if (products.size() < 2)
         continue;
       LDBG() << products.size() << " products of one vector, the first at "
-             << dyn::sourcePlace(products[0].getLoc());
+             << dyn::sourceLocation(products[0].getLoc());
       mergedProducts += products.size();
       OpBuilder b(products[0]);
       SmallVector<Value> weights;
@@ -112,11 +112,11 @@ struct DynMergeProductsPass : impl::DynMergeProductsBase<DynMergeProductsPass> {
       int64_t offset = 0;
       for (linalg::ContractOp op : products) {
         auto type = cast<RankedTensorType>(op.getResult(0).getType());
-        Value part = tensor::ExtractSliceOp::create(b, op.getLoc(), type, all, ValueRange(), ValueRange(),
-                                                    ValueRange(), ArrayRef<int64_t>{offset}, type.getShape(),
-                                                    ArrayRef<int64_t>{1});
+        Value slice = tensor::ExtractSliceOp::create(b, op.getLoc(), type, all, ValueRange(), ValueRange(),
+                                                     ValueRange(), ArrayRef<int64_t>{offset}, type.getShape(),
+                                                     ArrayRef<int64_t>{1});
         offset += type.getShape()[0];
-        op.getResult(0).replaceAllUsesWith(part);
+        op.getResult(0).replaceAllUsesWith(slice);
       }
       // Only now: new ops stand before the first of them.
       for (linalg::ContractOp op : products)

@@ -54,7 +54,7 @@ enum class Step {
   Key,
   Call,
   Every,
-  Reach,
+  Discover,
   Return
 };
 enum class Logic { And, Or, Xor, Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, Largest, Least };
@@ -138,9 +138,9 @@ public:
     whole.append(bodies.size(), 0);
     for (auto [f, body] : llvm::enumerate(bodies)) {
       whole[1 + f] = whole.size();
-      // Places in the code were counted from the function's beginning.
-      for (int32_t place : jumps[f])
-        body[place] += whole.size();
+      // Targets in the code were counted from the function's beginning.
+      for (int32_t target : jumps[f])
+        body[target] += whole.size();
       llvm::append_range(whole, body);
     }
     SmallVector<StringRef> texts;
@@ -155,13 +155,13 @@ private:
   struct Recursion {
     explicit Recursion(std::vector<dyn::CellOp> cells) : cells(std::move(cells)), values(this->cells) {}
     std::vector<dyn::CellOp> cells;
-    dyn::GivenValues values;
+    dyn::CapturedValues values;
   };
 
   int32_t word(const std::string &text) {
     return words.insert({text, static_cast<int32_t>(words.size())}).first->second;
   }
-  int32_t place(Location loc) { return word(dyn::sourcePlace(loc)); }
+  int32_t location(Location loc) { return word(dyn::sourceLocation(loc)); }
   int32_t table(Type node) { return tables.lookup(cast<dyn::NodeType>(node).getData().getValue()); }
 
   /// The column of a field; without a constructor of the first one that has it.
@@ -184,40 +184,40 @@ private:
   void list(ValueRange values) {
     code.push_back(values.size());
     for (Value value : values)
-      code.push_back(slot(value));
+      code.push_back(registerOf(value));
   }
   void results(ValueRange values) {
     code.push_back(values.size());
     for (Value value : values)
       code.push_back(define(value));
   }
-  /// Room for a place in the code that is not known yet.
-  int32_t placeLater() {
+  /// Room for the target of a jump that is not known yet.
+  int32_t targetLater() {
     jumps[current].push_back(code.size());
     code.push_back(0);
     return code.size() - 1;
   }
-  void here(int32_t place) { code[place] = code.size(); }
+  void here(int32_t target) { code[target] = code.size(); }
 
   bool isComputed(Value value) {
     return !isa<dyn::ListType, dyn::NodeType>(value.getType()) && !structural.has(value);
   }
-  int32_t slot(Value value) {
+  int32_t registerOf(Value value) {
     if (isComputed(value))
       return unknown;
-    assert(slots.contains(value) && "structure is there before its uses");
-    return slots.lookup(value);
+    assert(registers.contains(value) && "structure is there before its uses");
+    return registers.lookup(value);
   }
   int32_t define(Value value) {
     if (isComputed(value))
       return dropped;
-    return slots[value] = count++;
+    return registers[value] = count++;
   }
 
   SmallVector<int32_t> function(Operation *function) {
     current = functions.lookup(function);
     code.clear();
-    slots.clear();
+    registers.clear();
     count = 0;
     Block &body = function->getRegion(0).front();
     auto cell = dyn_cast<dyn::CellOp>(function);
@@ -231,7 +231,7 @@ private:
         head.push_back(word(dyn::sourceName(key.getLoc())));
       }
       for (BlockArgument argument : body.getArguments())
-        slots[argument] = count++;
+        registers[argument] = count++;
     }
     llvm::append_range(code, head);
     unknown = count++;
@@ -257,63 +257,65 @@ private:
         .Case([&](dyn::FieldOp o) {
           dyn::DataOp data = module.lookupSymbol<dyn::DataOp>(o.getNode().getType().getData());
           int32_t column = columnOf(data, o.getCtor().value_or(""), o.getName());
-          int32_t node = slot(o.getNode());
+          int32_t node = registerOf(o.getNode());
           put(Step::Field,
-              {define(o.getResult()), node, table(o.getNode().getType()), column, place(o.getLoc())});
+              {define(o.getResult()), node, table(o.getNode().getType()), column, location(o.getLoc())});
         })
         .Case([&](dyn::CallOp o) { call(o); })
         .Case([&](dyn::MatchOp o) { match(o); })
         .Case([&](dyn::IfOp o) {
-          put(Step::Unless, {slot(o.getCondition())});
-          int32_t otherwise = placeLater();
+          put(Step::Unless, {registerOf(o.getCondition())});
+          int32_t otherwise = targetLater();
           arms(o, {{&o.getThen(), -1}, {&o.getOtherwise(), otherwise}});
         })
         .Case([&](dyn::NodesOp o) {
-          int32_t node = slot(o.getNode());
+          int32_t node = registerOf(o.getNode());
           put(Step::Nodes, {define(o.getResult()), node, table(o.getNode().getType())});
         })
         .Case<dyn::MapOp, dyn::FilterOp, dyn::ScanOp, dyn::FoldOp>([&](auto o) { binder(o); })
         .Case([&](dyn::EmptyOp o) {
           int32_t none = count++;
           put(Step::Constant, {none, 0});
-          put(Step::Range, {define(o.getResult()), none, none, place(o.getLoc())});
+          put(Step::Range, {define(o.getResult()), none, none, location(o.getLoc())});
         })
         .Case([&](dyn::RangeOp o) {
-          int32_t low = slot(o.getLow()), high = slot(o.getHigh());
-          put(Step::Range, {define(o.getResult()), low, high, place(o.getLoc())});
+          int32_t low = registerOf(o.getLow()), high = registerOf(o.getHigh());
+          put(Step::Range, {define(o.getResult()), low, high, location(o.getLoc())});
         })
         .Case([&](dyn::LenOp o) {
-          int32_t list = slot(o.getList());
+          int32_t list = registerOf(o.getList());
           put(Step::Length, {define(o.getResult()), list});
         })
         .Case([&](dyn::ZipOp o) {
-          put(Step::Zip, {place(o.getLoc())});
+          put(Step::Zip, {location(o.getLoc())});
           list(o.getLists());
           for (auto [result, list] : llvm::zip(o.getResults(), o.getLists()))
-            slots[result] = slot(list);
+            registers[result] = registerOf(list);
         })
         .Case([&](dyn::ReverseOp o) {
-          int32_t list = slot(o.getList());
+          int32_t list = registerOf(o.getList());
           put(Step::Reverse, {define(o.getResult()), list});
         })
         .Case([&](dyn::SliceOp o) {
-          int32_t list = slot(o.getList()), low = slot(o.getLow()), high = slot(o.getHigh());
-          put(Step::Slice, {define(o.getResult()), list, low, high, place(o.getLoc())});
+          int32_t list = registerOf(o.getList()), low = registerOf(o.getLow()),
+                  high = registerOf(o.getHigh());
+          put(Step::Slice, {define(o.getResult()), list, low, high, location(o.getLoc())});
         })
         .Case([&](dyn::AtOp o) {
-          int32_t list = slot(o.getList()), index = slot(o.getIndex());
-          put(Step::At, {define(o.getResult()), list, index, place(o.getLoc())});
+          int32_t list = registerOf(o.getList()), index = registerOf(o.getIndex());
+          put(Step::At, {define(o.getResult()), list, index, location(o.getLoc())});
         })
-        .Case([&](dyn::SoftmaxListOp o) { slots[o.getResult()] = slot(o.getList()); })
+        .Case([&](dyn::SoftmaxListOp o) { registers[o.getResult()] = registerOf(o.getList()); })
         .Case([&](dyn::ReduceListOp o) { reduce(o); })
-        .Case([&](dyn::TakeOp o) {
+        .Case([&](dyn::GatherOp o) {
           int32_t extent = dyn::extents(o.getTensor().getType())[0];
           if (o.getChecked() && o.getIndex().getType().isInteger(32))
-            put(Step::Narrow, {slot(o.getIndex()), extent, place(o.getLoc())});
+            put(Step::Narrow, {registerOf(o.getIndex()), extent, location(o.getLoc())});
         })
         .Case([&](dyn::NarrowOp o) {
-          put(Step::Narrow, {slot(o.getValue()), static_cast<int32_t>(o.getBound()), place(o.getLoc())});
-          slots[o.getResult()] = slot(o.getValue());
+          put(Step::Narrow,
+              {registerOf(o.getValue()), static_cast<int32_t>(o.getBound()), location(o.getLoc())});
+          registers[o.getResult()] = registerOf(o.getValue());
         })
         .Default([&](Operation *o) { number(o); });
     if (dyn::mayFailComputed(op, structural))
@@ -325,7 +327,7 @@ private:
     if (op->getNumResults() != 1 || isComputed(op->getResult(0)))
       return;
     Value result = op->getResult(0);
-    auto of = [&](unsigned operand) { return slot(op->getOperand(operand)); };
+    auto of = [&](unsigned operand) { return registerOf(op->getOperand(operand)); };
     if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
       auto attr = cast<IntegerAttr>(constant.getValue());
       int64_t number = attr.getType().isInteger(1) ? attr.getValue().getZExtValue() : attr.getInt();
@@ -334,7 +336,7 @@ private:
     if (auto ints = dyn_cast<dyn::IntOp>(op)) {
       int32_t a = of(0), b = of(1);
       return put(Step::Int,
-                 {define(result), static_cast<int32_t>(ints.getKind()), a, b, place(op->getLoc())});
+                 {define(result), static_cast<int32_t>(ints.getKind()), a, b, location(op->getLoc())});
     }
     if (auto logic = logicOf(op)) {
       int32_t a = of(0), b = of(1);
@@ -345,7 +347,7 @@ private:
       return put(Step::Select, {define(result), condition, a, b});
     }
     if (isa<arith::ExtUIOp>(op)) {
-      slots[result] = of(0);
+      registers[result] = of(0);
       return;
     }
     llvm_unreachable("structure is made by no other operation");
@@ -356,26 +358,27 @@ private:
     ReduceKind kind = op.getKind();
     if (kind == ReduceKind::Mean || kind == ReduceKind::Max || kind == ReduceKind::Min ||
         kind == ReduceKind::ArgMax)
-      put(Step::Some, {slot(op.getList()), word(dyn::stringifyReduceKind(kind).str()), place(op.getLoc())});
+      put(Step::Some,
+          {registerOf(op.getList()), word(dyn::stringifyReduceKind(kind).str()), location(op.getLoc())});
     if (isComputed(op.getResult()))
       return;
-    int32_t list = slot(op.getList());
-    put(Step::Reduce, {define(op.getResult()), reductionOf(kind), list, place(op.getLoc())});
+    int32_t list = registerOf(op.getList());
+    put(Step::Reduce, {define(op.getResult()), reductionOf(kind), list, location(op.getLoc())});
   }
 
-  /// Arms one behind the other, each with the place that leads to it; -1: it follows.
+  /// Arms one behind the other, each with the target that leads to it; -1: it follows.
   void arms(Operation *op, ArrayRef<std::pair<Region *, int32_t>> arms) {
     SmallVector<int32_t> to = llvm::map_to_vector(op->getResults(), [&](Value v) { return define(v); });
     SmallVector<int32_t> ends;
-    for (auto [region, place] : arms) {
-      if (place >= 0)
-        here(place);
+    for (auto [region, target] : arms) {
+      if (target >= 0)
+        here(target);
       block(region->front());
       for (auto [result, value] : llvm::zip(to, region->front().getTerminator()->getOperands()))
         if (result != dropped)
-          put(Step::Move, {result, slot(value)});
+          put(Step::Move, {result, registerOf(value)});
       put(Step::Jump, {});
-      ends.push_back(placeLater());
+      ends.push_back(targetLater());
     }
     for (int32_t end : ends)
       here(end);
@@ -385,10 +388,10 @@ private:
     dyn::DataOp data = module.lookupSymbol<dyn::DataOp>(op.getNode().getType().getData());
     auto ctors = data.getCtors();
     put(Step::Switch,
-        {slot(op.getNode()), table(op.getNode().getType()), static_cast<int32_t>(ctors.size())});
+        {registerOf(op.getNode()), table(op.getNode().getType()), static_cast<int32_t>(ctors.size())});
     int32_t first = code.size();
     for (size_t k = 0; k < ctors.size(); ++k)
-      placeLater();
+      targetLater();
     SmallVector<int32_t> to = llvm::map_to_vector(op->getResults(), [&](Value v) { return define(v); });
     SmallVector<int32_t> ends;
     llvm::DenseSet<int32_t> taken;
@@ -400,9 +403,9 @@ private:
       block(region.front());
       for (auto [result, value] : llvm::zip(to, region.front().getTerminator()->getOperands()))
         if (result != dropped)
-          put(Step::Move, {result, slot(value)});
+          put(Step::Move, {result, registerOf(value)});
       put(Step::Jump, {});
-      ends.push_back(placeLater());
+      ends.push_back(targetLater());
     }
     for (int32_t end : ends)
       here(end);
@@ -425,8 +428,8 @@ private:
       llvm::append_range(states, dyn::initOf(op));
     put(Step::Begin,
         {static_cast<int32_t>(kind), static_cast<int32_t>(dyn::numberOf(op.getLoc()).value_or(-1)), back});
-    int32_t end = placeLater();
-    code.push_back(place(op.getLoc()));
+    int32_t end = targetLater();
+    code.push_back(location(op.getLoc()));
     list(dyn::listsOf(op));
     list(states);
     for (BlockArgument argument : body.getArguments())
@@ -445,9 +448,9 @@ private:
     int32_t gives = 0, number = ++calls;
     if (recursion != recursions.end())
       gives = llvm::is_contained(recursion->second->cells, op->getParentOfType<dyn::CellOp>()) ? 1 : 2;
-    int32_t where = place(callee.getLoc());
+    int32_t where = location(callee.getLoc());
     if (gives && recursion->second->values.changes(callee)) {
-      put(Step::Reach, {f, number, gives, where});
+      put(Step::Discover, {f, number, gives, where});
       list(op.getKeys());
     }
     ranges(op, callee, gives);
@@ -457,7 +460,7 @@ private:
     results(op.getResults());
   }
 
-  /// Keys that are numbers must be in their ranges, which are told at the callee's node.
+  /// Keys that are numbers must be in their ranges, which are found at the callee's node.
   void ranges(dyn::CallOp op, dyn::CellOp callee, int32_t gives) {
     bool any = false;
     for (auto [argument, key] : llvm::zip(callee.getKeys(), op.getKeys())) {
@@ -466,7 +469,7 @@ private:
         continue;
       if (!std::exchange(any, true)) {
         if (dyn::startsWithNode(callee))
-          put(Step::Owner, {table(op.getKeys()[0].getType()), slot(op.getKeys()[0])});
+          put(Step::Owner, {table(op.getKeys()[0].getType()), registerOf(op.getKeys()[0])});
         else
           put(Step::Owner, {static_cast<int32_t>(gives == 0   ? Owner::Input
                                                  : gives == 1 ? Owner::OfCall
@@ -474,15 +477,16 @@ private:
                             0});
       }
       Block &body = range->front();
-      SmallVector<Value> given(op.getKeys().take_front(argument.getArgNumber()));
-      llvm::append_range(given, op.getValues());
-      for (auto [inner, value] : llvm::zip(body.getArguments(), given))
-        slots[inner] = slot(value);
+      SmallVector<Value> arguments(op.getKeys().take_front(argument.getArgNumber()));
+      llvm::append_range(arguments, op.getValues());
+      for (auto [inner, value] : llvm::zip(body.getArguments(), arguments))
+        registers[inner] = registerOf(value);
       block(body);
       auto bounds = body.getTerminator()->getOperands();
       std::string name =
           "`" + dyn::sourceName(argument.getLoc()) + "` of `" + callee.getSymName().str() + "`";
-      put(Step::Key, {slot(key), slot(bounds[0]), slot(bounds[1]), word(name), place(op.getLoc())});
+      put(Step::Key,
+          {registerOf(key), registerOf(bounds[0]), registerOf(bounds[1]), word(name), location(op.getLoc())});
     }
     if (any)
       put(Step::Owner, {static_cast<int32_t>(Owner::Own), 0});
@@ -495,14 +499,15 @@ private:
   llvm::DenseMap<Operation *, std::shared_ptr<Recursion>> recursions;
   llvm::MapVector<std::string, int32_t, std::map<std::string, unsigned>> words;
   llvm::MapVector<Operation *, int32_t> functions;
-  llvm::DenseMap<int32_t, SmallVector<int32_t>> jumps; ///< of each function: where places stand in its code
+  llvm::DenseMap<int32_t, SmallVector<int32_t>>
+      jumps; ///< of each function: where the targets of jumps stand in its code
   dyn::Structural structural;
   int32_t calls = 0;
 
   // Of the current function.
   int32_t current = 0, count = 0, unknown = 0, dropped = 0;
   SmallVector<int32_t> code;
-  llvm::DenseMap<Value, int32_t> slots;
+  llvm::DenseMap<Value, int32_t> registers;
 };
 
 struct DynOrderErrorsPass : impl::DynOrderErrorsBase<DynOrderErrorsPass> {

@@ -94,7 +94,7 @@ private:
   llvm::DenseMap<Value, Origin> origins;
 };
 
-/// Cuts a product whose vector is joined of parts that are known at different places.
+/// Cuts a product whose vector is a join of operands that are known at different points.
 class ProductSplit {
 public:
   ProductSplit(linalg::ContractOp product, const Origins &origins) : product(product) {
@@ -105,16 +105,16 @@ public:
     weights = found->weights;
     unsigned here = depthOf(product);
     int64_t column = 0;
-    for (Value part : join.getInputs()) {
-      Operation *call = origins.callOf(part);
-      unsigned depth = call && depthOf(call) == here ? here : std::min(depthOf(part), here);
+    for (Value operand : join.getInputs()) {
+      Operation *call = origins.callOf(operand);
+      unsigned depth = call && depthOf(call) == here ? here : std::min(depthOf(operand), here);
       Group &group = groups[{call, depth}];
-      int64_t size = dyn::extents(part.getType())[0];
+      int64_t size = dyn::extents(operand.getType())[0];
       if (!group.runs.empty() && group.runs.back().second == column)
         group.runs.back().second += size;
       else
         group.runs.push_back({column, column + size});
-      group.parts.push_back(part);
+      group.operands.push_back(operand);
       column += size;
     }
   }
@@ -123,7 +123,8 @@ public:
 
   void rewrite(SmallVectorImpl<MovedProduct> &all) {
     Location loc = product.getLoc();
-    LDBG() << "the product at " << dyn::sourcePlace(loc) << " is cut into " << groups.size() << " parts";
+    LDBG() << "the product at " << dyn::sourceLocation(loc) << " is cut into " << groups.size()
+           << " products";
     unsigned here = depthOf(product);
     // Outer ones first: what is added up outside a binder is added there.
     SmallVector<std::pair<Key, Group *>> order;
@@ -132,14 +133,14 @@ public:
     llvm::stable_sort(order, [](const auto &a, const auto &b) { return a.first.second < b.first.second; });
     Value sum, bias = biasOf();
     for (auto [key, group] : order) {
-      Operation *place = placeAt(key.second, here);
+      Operation *point = insertionPoint(key.second, here);
       if (key.second < here)
-        all.push_back(moved(product, dyn::MovedTo::Outside, dyn::sourcePlace(place->getLoc())));
-      OpBuilder b(place);
-      Value part = createProduct(b, loc, cut(b, *group), joined(b, *group));
+        all.push_back(moved(product, dyn::MovedTo::Outside, dyn::sourceLocation(point->getLoc())));
+      OpBuilder b(point);
+      Value summand = createProduct(b, loc, cut(b, *group), joined(b, *group));
       if (bias && !sum && key.second < here)
-        part = arith::AddFOp::create(b, loc, part, cloneWeights(b, std::exchange(bias, {})));
-      sum = sum ? arith::AddFOp::create(b, loc, sum, part).getResult() : part;
+        summand = arith::AddFOp::create(b, loc, summand, cloneWeights(b, std::exchange(bias, {})));
+      sum = sum ? arith::AddFOp::create(b, loc, sum, summand).getResult() : summand;
     }
     Value whole = product->getResult(0);
     if (Operation *add = biasOf() && !bias ? *whole.user_begin() : nullptr) {
@@ -158,7 +159,7 @@ private:
   using Key = std::pair<Operation *, unsigned>;
   struct Group {
     SmallVector<std::pair<int64_t, int64_t>> runs; ///< columns of the matrix
-    SmallVector<Value> parts;
+    SmallVector<Value> operands;
   };
 
   static bool isCuttable(Value weights) {
@@ -177,12 +178,12 @@ private:
   }
 
   /// Where something is computed that needs values known in so many binders.
-  Operation *placeAt(unsigned depth, unsigned here) {
-    Operation *place = product;
-    for (; here > depth; place = place->getParentOp())
-      if (dyn::isBinder(place->getParentOp()))
+  Operation *insertionPoint(unsigned depth, unsigned here) {
+    Operation *point = product;
+    for (; here > depth; point = point->getParentOp())
+      if (dyn::isBinder(point->getParentOp()))
         --here;
-    return place;
+    return point;
   }
 
   Value cut(OpBuilder &b, const Group &group) {
@@ -201,14 +202,15 @@ private:
   }
 
   Value joined(OpBuilder &b, const Group &group) {
-    return group.parts.size() == 1
-               ? group.parts[0]
-               : tensor::ConcatOp::create(b, product.getLoc(), 0, group.parts).getResult();
+    return group.operands.size() == 1
+               ? group.operands[0]
+               : tensor::ConcatOp::create(b, product.getLoc(), 0, group.operands).getResult();
   }
 
   linalg::ContractOp product;
   Value weights;
-  llvm::MapVector<Key, Group> groups; ///< by the call that the parts are made of, and how deep they are known
+  llvm::MapVector<Key, Group>
+      groups; ///< by the call that the operands are made of, and how deep they are known
 };
 
 /// What callers make of a cell's results, as further results of it.
@@ -358,7 +360,7 @@ struct DynShareProductsPass : impl::DynShareProductsBase<DynShareProductsPass> {
         splits.push_back(std::move(split));
     });
     cutProducts += splits.size();
-    // Later ones first: their parts may be what earlier ones give, which is replaced when these are cut.
+    // Later ones first: their operands may be what earlier ones give, which is replaced when these are cut.
     for (ProductSplit &split : llvm::reverse(splits))
       split.rewrite(all);
   }

@@ -76,7 +76,7 @@ struct DynSplitScansPass : impl::DynSplitScansBase<DynSplitScansPass> {
 
     OpBuilder b(scan);
     Location loc = scan.getLoc();
-    LDBG() << "a map before the scan at " << dyn::sourcePlace(loc) << " gives " << handed.size()
+    LDBG() << "a map before the scan at " << dyn::sourceLocation(loc) << " gives " << handed.size()
            << " values of " << early.size() << " operations";
     ++splitScans;
     handedLists += handed.size();
@@ -104,8 +104,8 @@ struct DynSplitScansPass : impl::DynSplitScansBase<DynSplitScansPass> {
         op->erase();
   }
 
-  /// Whether a value inside a binder is made of parameters and one whole number of an element alone, which is
-  /// below a known bound since a row of something is taken by it: that can become a table
+  /// Whether a value inside a binder is made of parameters and one integer of an element alone, which is
+  /// below a known bound since a row of something is looked up by it: that can become a table
   /// (batch-fold-tables), to be read where it is used.
   static bool isOfIndex(Value value) {
     Block *body = value.getParentBlock();
@@ -125,8 +125,8 @@ struct DynSplitScansPass : impl::DynSplitScansBase<DynSplitScansPass> {
       if (!op || !dyn::isNumber(source.getType()) || isa<dyn::FieldOp, dyn::CallOp>(op) ||
           (op->getNumRegions() && isa<dyn::DynDialect>(op->getDialect())))
         return false;
-      if (auto take = dyn_cast<dyn::TakeOp>(op))
-        bounded |= isa<BlockArgument>(take.getIndex());
+      if (auto gather = dyn_cast<dyn::GatherOp>(op))
+        bounded |= isa<BlockArgument>(gather.getIndex());
       sources.insert(op->operand_begin(), op->operand_end());
     }
     return bounded;

@@ -38,7 +38,7 @@ public:
     addSums();
     Value all = total(element, Value());
     reduce.replaceAllUsesWith(all);
-    std::string sum = dyn::sourcePlace(reduce.getLoc());
+    std::string sum = dyn::sourceLocation(reduce.getLoc());
     reduce.erase();
     map.erase();
     eraseUnused(element);
@@ -69,7 +69,7 @@ private:
     return operand && work >= 2 * operand.getNumElements() ? varied : nullptr;
   }
 
-  /// The scalar that a tensor has at all places.
+  /// The scalar that a tensor has at all positions.
   static Value scalarOf(Value v) {
     auto broadcast = v.getDefiningOp<dyn::BroadcastOp>();
     return broadcast && dyn::extents(broadcast.getX().getType()).empty() ? broadcast.getX() : Value();
@@ -95,7 +95,7 @@ private:
     bool first = isInvariant(op->getOperand(0)), second = isInvariant(op->getOperand(1));
     if (first || second)
       return {Kind::Scaled, &op->getOpOperand(first ? 1 : 0)};
-    // One factor is the same number at all places of a row.
+    // One factor is the same number at all positions of a row.
     unsigned by = scalarOf(op->getOperand(0)) && !hasProduct(op->getOperand(0)) ? 0 : 1;
     if (weight)
       return {Kind::Addend};
@@ -275,7 +275,8 @@ struct DynSumOperandsPass : impl::DynSumOperandsBase<DynSumOperandsPass> {
     Block &body = map.getBody().front();
     Value element = body.getTerminator()->getOperand(cast<OpResult>(list).getResultNumber());
     if (SumOfMap sum(reduce, map, element); sum.movesProducts()) {
-      LDBG() << "the sum at " << dyn::sourcePlace(reduce.getLoc()) << " is one of operands, not of products";
+      LDBG() << "the sum at " << dyn::sourceLocation(reduce.getLoc())
+             << " is one of operands, not of products";
       SmallVector<MovedProduct> behind = sum.rewrite();
       ++rewrittenSums;
       productsBehind += behind.size();

@@ -144,8 +144,8 @@ Operation *createArms(OpBuilder &b, Operation *like, ValueRange operands, Type t
   return b.create(state);
 }
 
-/// `part` of a result of an `if` or `match`, taken in each arm.
-Value FrameCopy::ofArms(Operation *op, Value result, Type type, function_ref<Value(Value)> part) {
+/// What `inArm` makes of a result of an `if` or `match`, in each arm.
+Value FrameCopy::ofArms(Operation *op, Value result, Type type, function_ref<Value(Value)> inArm) {
   SmallVector<Value> operands;
   for (Value operand : op->getOperands())
     operands.push_back(get(operand));
@@ -154,7 +154,7 @@ Value FrameCopy::ofArms(Operation *op, Value result, Type type, function_ref<Val
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(&into.emplaceBlock());
     IRMapping outer = map;
-    Value yielded = part(arm.front().getTerminator()->getOperand(cast<OpResult>(result).getResultNumber()));
+    Value yielded = inArm(arm.front().getTerminator()->getOperand(cast<OpResult>(result).getResultNumber()));
     dyn::YieldOp::create(b, op->getLoc(), yielded);
     map = std::move(outer);
   }
@@ -189,8 +189,8 @@ Value FrameCopy::element(Value list, Value position) {
     }
     if (auto slice = dyn_cast<dyn::SliceOp>(op)) { // of positions: it may fail as it did
       Location loc = op->getLoc();
-      Value place = dyn::AtOp::create(b, loc, b.getI32Type(), positionsIn(slice), position, Value());
-      return element(slice.getList(), place);
+      Value index = dyn::AtOp::create(b, loc, b.getI32Type(), positionsIn(slice), position, Value());
+      return element(slice.getList(), index);
     }
     if (auto fold = dyn_cast<dyn::FoldOp>(op)) {
       auto calls = countingMap(state(op, number, length(fold.getLists()[0])));
@@ -260,7 +260,7 @@ Value FrameCopy::state(Operation *recurrence, unsigned number, Value steps) {
   Value init = dyn::initOf(recurrence)[number];
   if (dyn::CellOp elements = states.lists[number])
     return LiftedCells::listOfCalls(b, loc, init.getType(), length(init), elements, keys);
-  return LiftedCells::call(b, loc, states.numbers, keys).getResult(states.place[number]);
+  return LiftedCells::call(b, loc, states.numbers, keys).getResult(states.position[number]);
 }
 
 Value FrameCopy::length(Value list) {

@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Code moved into the cells of dyn-lift-values.
+// Code moved into the cells of dyn-lambda-lift.
 #pragma once
 
 #include "passes/dyn/LiftedCells.h"
@@ -14,7 +14,7 @@ mlir::Operation *createArms(mlir::OpBuilder &b, mlir::Operation *like, mlir::Val
 /// Copies what a frame computes to where its keys are known.
 class FrameCopy {
 public:
-  /// `repeated`: for several steps or elements of one place of the frame, which share what it computes.
+  /// `repeated`: for several steps or elements of one point of the frame, which share what it computes.
   FrameCopy(LiftedCells &cells, mlir::OpBuilder &b, const Frame &frame, const FrameKeys &keys,
             bool repeated = false)
       : cells(cells), b(b), frame(frame), at(keys), repeated(repeated) {}
@@ -41,7 +41,7 @@ private:
   void share(mlir::Value value);
   mlir::Value taken(mlir::Operation *op);
   mlir::Value ofArms(mlir::Operation *op, mlir::Value result, mlir::Type type,
-                     llvm::function_ref<mlir::Value(mlir::Value)> part);
+                     llvm::function_ref<mlir::Value(mlir::Value)> inArm);
 
   LiftedCells &cells;
   mlir::OpBuilder &b;

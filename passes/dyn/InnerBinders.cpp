@@ -12,9 +12,9 @@ namespace dbc::passes {
 
 namespace {
 
-/// Whether a value can be an element of a list that is handed on: numbers that are computed, and lists of
+/// Whether a value can be an element of a list for an inner binder: numbers that are computed, and lists of
 /// them whose length is structure.
-bool isHandedOn(Value value) {
+bool canBeElement(Value value) {
   Type type = value.getType();
   if (isa<dyn::ListType>(type) && dyn::isEnded(value))
     return false;
@@ -129,11 +129,11 @@ private:
         op, [](Operation *nested) { return dyn::mayFail(nested) && !isa<dyn::FieldOp>(nested); });
   }
 
-  /// Work, and what is made of it, unless that has more numbers.
+  /// Work, and what is made of it, unless that has more elements.
   void findMoved() {
     moved.clear();
     for (Operation *op : early)
-      if (llvm::all_of(op->getResults(), isHandedOn) && (isWork(op) || isMadeOfMoved(op)))
+      if (llvm::all_of(op->getResults(), canBeElement) && (isWork(op) || isMadeOfMoved(op)))
         moved.insert(op);
   }
 
@@ -142,10 +142,10 @@ private:
     op->walk([&](Operation *nested) {
       for (Value operand : nested->getOperands())
         if (moved.contains(operand.getDefiningOp()))
-          before = std::max<int64_t>({before, numbersIn(operand.getType()), 1});
+          before = std::max<int64_t>({before, elementsIn(operand.getType()), 1});
     });
     for (Type type : op->getResultTypes())
-      after += numbersIn(type);
+      after += elementsIn(type);
     return before && after <= before;
   }
 

@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Whole numbers in `dyn`.
+// Integers in `dyn`.
 #pragma once
 
 #include "ir/Dyn/Dyn.h"

@@ -79,7 +79,8 @@ bool LiftedCells::isOfModel(Value value) {
 }
 
 dyn::CellOp LiftedCells::makeCell(StringRef name, Location loc, TypeRange results, Type surface,
-                                  const Frame &frame, dyn::CellOp like, ValueRange given, ValueRange over) {
+                                  const Frame &frame, dyn::CellOp like, ValueRange captured,
+                                  ValueRange over) {
   OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
   auto outer = dyn_cast_or_null<dyn::CellOp>(frame.function);
   SmallVector<Value> own, others;
@@ -144,7 +145,7 @@ dyn::CellOp LiftedCells::makeCell(StringRef name, Location loc, TypeRange result
     addKey(key.getType(), key.getLoc(), [&, k = k](OpBuilder &inside, Block &range) {
       FrameCopy copy(*this, inside, frame, inFrame(range));
       Block &source = like.getRange(k)->front();
-      for (auto [argument, value] : llvm::zip(source.getArguments().drop_front(k), given))
+      for (auto [argument, value] : llvm::zip(source.getArguments().drop_front(k), captured))
         for (Operation *user : argument.getUsers()) {
           if (isa<dyn::LenOp>(user))
             copy.map.map(user->getResult(0), copy.length(value));

@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Cells made of parts of functions, for dyn-lift-values: what a function computes for an instance of it, at
+// Cells made of parts of functions, for dyn-lambda-lift: what a function computes for an instance of it, at
 // positions in binders around it, computed by a cell that has these for keys.
 #pragma once
 
@@ -52,10 +52,10 @@ public:
   static bool isComputed(mlir::Value value) { return !isOfModel(value) && !dyn::isStructural(value); }
 
   /// A new cell whose keys are those of a frame and of `like`, if there is one; with an empty body and the
-  /// ranges of its keys. Of `like`'s values, `given` in the frame, ranges may be made. `over` are lists of
-  /// the frame: a key more, behind those of the frame, for the position in each.
+  /// ranges of its keys. Of `like`'s captured arguments, `captured` in the frame, ranges may be made. `over`
+  /// are lists of the frame: a key more, behind those of the frame, for the position in each.
   dyn::CellOp makeCell(llvm::StringRef name, mlir::Location loc, mlir::TypeRange results, mlir::Type surface,
-                       const Frame &frame, dyn::CellOp like = {}, mlir::ValueRange given = {},
+                       const Frame &frame, dyn::CellOp like = {}, mlir::ValueRange captured = {},
                        mlir::ValueRange over = {});
   /// In the body of such a cell: the keys of the frame.
   FrameKeys keysOf(dyn::CellOp cell, const Frame &frame);
@@ -91,7 +91,7 @@ public:
   mlir::LogicalResult cleanRanges();
 
   mlir::SymbolTable &table() { return symbols; }
-  /// Calls that were given values.
+  /// Calls that had captured arguments.
   llvm::DenseSet<mlir::Operation *> lifted;
 
 private:
@@ -100,7 +100,7 @@ private:
   struct States {
     Frame outer;
     dyn::CellOp numbers;                  ///< gives those that are no lists; null if there are none
-    llvm::SmallVector<unsigned> place;    ///< of each state that is none: where among these
+    llvm::SmallVector<unsigned> position; ///< of each state that is none: where among these
     llvm::SmallVector<dyn::CellOp> lists; ///< of each state that is one: a cell of its elements
     bool done = false;
   };

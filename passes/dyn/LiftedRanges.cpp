@@ -36,7 +36,7 @@ struct Lengths {
   Value of(Value list);
   Value countOf(dyn::FilterOp filter);
   Value ofElement(Value list, Value position);
-  Value ofArms(Operation *op, Value list, function_ref<Value(Lengths &, Value)> part);
+  Value ofArms(Operation *op, Value list, function_ref<Value(Lengths &, Value)> inArm);
 };
 } // namespace
 
@@ -86,7 +86,7 @@ Value Lengths::countOf(dyn::FilterOp filter) {
 }
 
 /// An `if` or `match` like `op`, each arm of which gives a number made of the list that it gives there.
-Value Lengths::ofArms(Operation *op, Value list, function_ref<Value(Lengths &, Value)> part) {
+Value Lengths::ofArms(Operation *op, Value list, function_ref<Value(Lengths &, Value)> inArm) {
   unsigned number = cast<OpResult>(list).getResultNumber();
   Operation *copy = createArms(b, op, op->getOperands(), b.getI32Type());
   for (auto [arm, into] : llvm::zip(op->getRegions(), copy->getRegions())) {
@@ -96,7 +96,7 @@ Value Lengths::ofArms(Operation *op, Value list, function_ref<Value(Lengths &, V
       inside.clone(each, map);
     Lengths there{inside, done, elementOfCallee};
     Value given = map.lookupOrDefault(arm.front().getTerminator()->getOperand(number));
-    dyn::YieldOp::create(inside, op->getLoc(), part(there, given));
+    dyn::YieldOp::create(inside, op->getLoc(), inArm(there, given));
   }
   return copy->getResult(0);
 }
@@ -128,8 +128,8 @@ Value Lengths::ofElement(Value list, Value position) {
     return ofElement(reverse.getList(), sub(b, op->getLoc(), last, position));
   }
   if (auto slice = dyn_cast_or_null<dyn::SliceOp>(op)) {
-    Value place = dyn::IntOp::create(b, op->getLoc(), dyn::IntKind::Add, slice.getLow(), position);
-    return ofElement(slice.getList(), place);
+    Value index = dyn::IntOp::create(b, op->getLoc(), dyn::IntKind::Add, slice.getLow(), position);
+    return ofElement(slice.getList(), index);
   }
   return plain(elementOf(b, list, position));
 }
@@ -196,10 +196,10 @@ static void mapPositions(Region &range) {
 LogicalResult LiftedCells::cleanRanges() {
   // What a list is that a call gives, the callee says.
   auto inCallee = [&](OpBuilder &b, dyn::CallOp call, unsigned number,
-                      function_ref<Value(FrameCopy &, Value)> part) {
+                      function_ref<Value(FrameCopy &, Value)> make) {
     auto callee = symbols.lookup<dyn::CellOp>(call.getCallee());
     FrameCopy inside(*this, b, {callee, {}}, FrameKeys{SmallVector<Value>(call.getKeys()), {}});
-    return part(inside, callee.getBody().front().getTerminator()->getOperand(number));
+    return make(inside, callee.getBody().front().getTerminator()->getOperand(number));
   };
   auto elementOfCallee = [&](OpBuilder &b, dyn::CallOp call, unsigned number, Value position) {
     return inCallee(b, call, number,

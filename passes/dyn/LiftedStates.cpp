@@ -10,8 +10,8 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-static std::string nameIn(Operation *function, const Twine &part) {
-  return (SymbolTable::getSymbolName(function).getValue() + "." + part).str();
+static std::string nameIn(Operation *function, const Twine &name) {
+  return (SymbolTable::getSymbolName(function).getValue() + "." + name).str();
 }
 
 Value LiftedCells::listOfCalls(OpBuilder &b, Location loc, Type type, Value length, dyn::CellOp cell,
@@ -50,7 +50,7 @@ LiftedCells::States LiftedCells::statesOf(Operation *recurrence, const Frame &ou
   SmallVector<Type> numbers;
   for (Value init : dyn::initOf(recurrence)) {
     auto list = dyn_cast<dyn::ListType>(init.getType());
-    entry.place.push_back(numbers.size());
+    entry.position.push_back(numbers.size());
     entry.lists.push_back(list ? makeStates("states.element", list.getElement(), init) : dyn::CellOp());
     if (!list)
       numbers.push_back(init.getType());
@@ -85,7 +85,7 @@ void LiftedCells::fillStates(Operation *recurrence, const States &entry, dyn::Ce
   FrameKeys keys = keysOf(cell, entry.outer);
   Value steps = body.getArgument(contexts.lookup(cell).first + keys.all().size());
   Value position = cell == entry.numbers ? Value() : body.getArguments().back();
-  auto part = [&](FrameCopy &copy, Value state) {
+  auto stateIn = [&](FrameCopy &copy, Value state) {
     return position ? copy.element(state, position) : copy.get(state);
   };
   Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, steps, integer(b, loc, 0));
@@ -95,7 +95,7 @@ void LiftedCells::fillStates(Operation *recurrence, const States &entry, dyn::Ce
   FrameCopy start(*this, then, entry.outer, keys);
   SmallVector<Value> init;
   for (unsigned k : numbers)
-    init.push_back(part(start, dyn::initOf(recurrence)[k]));
+    init.push_back(stateIn(start, dyn::initOf(recurrence)[k]));
   dyn::YieldOp::create(then, loc, init);
 
   // In the step: at its position. Elements of a list share what it computes.
@@ -117,9 +117,10 @@ void LiftedCells::fillStates(Operation *recurrence, const States &entry, dyn::Ce
   if (!position)
     step.operations(source);
   for (unsigned k : numbers) {
-    next.push_back(part(step, source.getTerminator()->getOperand(k)));
+    next.push_back(stateIn(step, source.getTerminator()->getOperand(k)));
     if (dyn::stops(recurrence)) // what is left out changes nothing
-      next.back() = chosen(otherwise, loc, step.get(ofStates.back()), next.back(), part(step, ofStates[k]));
+      next.back() =
+          chosen(otherwise, loc, step.get(ofStates.back()), next.back(), stateIn(step, ofStates[k]));
   }
   dyn::YieldOp::create(otherwise, loc, next);
   dyn::ReturnOp::create(b, loc, cond.getResults());
@@ -217,7 +218,7 @@ void LiftedCells::readStates(Operation *recurrence, const States &entry) {
     dyn::CallOp numbers = entry.numbers ? call(at, loc, entry.numbers, keys) : dyn::CallOp();
     for (auto [k, init] : llvm::enumerate(dyn::initOf(recurrence))) {
       if (!entry.lists[k]) {
-        results.push_back(numbers.getResult(entry.place[k]));
+        results.push_back(numbers.getResult(entry.position[k]));
         continue;
       }
       Value elements = dyn::LenOp::create(at, loc, at.getI32Type(), init);

@@ -14,7 +14,7 @@ static void addNames(Value value, std::string &names) {
   if (auto get = dyn_cast_or_null<dyn::GetOp>(op))
     names =
         names.empty() || names == get.getParam() ? get.getParam().str() : names + ", " + get.getParam().str();
-  else if (isa_and_nonnull<tensor::ExtractSliceOp, tensor::ConcatOp, dyn::TakeOp>(op))
+  else if (isa_and_nonnull<tensor::ExtractSliceOp, tensor::ConcatOp, dyn::GatherOp>(op))
     for (Value operand : op->getOperands())
       addNames(operand, names);
 }
@@ -24,14 +24,14 @@ MovedProduct moved(linalg::ContractOp product, dyn::MovedTo to, StringRef of) {
   auto found = matVec(product);
   for (Value operand : found ? ValueRange(found->weights) : ValueRange(product->getOperands().take_front(2)))
     addNames(operand, names);
-  return {product.getLoc(), dyn::sourcePlace(product.getLoc()), names, to, of.str()};
+  return {product.getLoc(), dyn::sourceLocation(product.getLoc()), names, to, of.str()};
 }
 
 std::vector<MovedProduct> movedProducts(ModuleOp module) {
   std::vector<MovedProduct> products;
   for (auto op : module.getOps<dyn::MovedProductOp>())
     products.push_back(
-        {op.getLoc(), dyn::sourcePlace(op.getLoc()), op.getParams().str(), op.getTo(), op.getOf().str()});
+        {op.getLoc(), dyn::sourceLocation(op.getLoc()), op.getParams().str(), op.getTo(), op.getOf().str()});
   llvm::sort(products);
   return products;
 }

@@ -15,12 +15,12 @@ namespace dbc::passes {
 /// A product of the source, and where it is computed, as dyn.moved_product says it.
 struct MovedProduct {
   mlir::Location loc;
-  std::string place, params; ///< in the source, and the parameters that it multiplies by
+  std::string location, params; ///< in the source, and the parameters that it multiplies by
   dyn::MovedTo to;
   std::string of;
 
   bool operator<(const MovedProduct &o) const {
-    return std::tie(place, params, to, of) < std::tie(o.place, o.params, o.to, o.of);
+    return std::tie(location, params, to, of) < std::tie(o.location, o.params, o.to, o.of);
   }
 };
 
@@ -29,7 +29,7 @@ MovedProduct moved(mlir::linalg::ContractOp product, dyn::MovedTo to, llvm::Stri
 
 /// Adds dyn.moved_product to a module; what it says already is not said twice.
 void addMoved(mlir::ModuleOp module, llvm::ArrayRef<MovedProduct> products);
-/// All that a module says, by place.
+/// All that a module says, by location.
 std::vector<MovedProduct> movedProducts(mlir::ModuleOp module);
 
 } // namespace dbc::passes

@@ -22,15 +22,15 @@ bool isOnce(Operation *binder) {
 /// What one binder repeats.
 class Repeated {
 public:
-  Repeated(Operation *binder, llvm::DenseSet<Operation *> &told, SmallVectorImpl<Repeat> &repeats)
-      : binder(binder), told(told), repeats(repeats), uses(binder, Varying::Elements::Computed),
+  Repeated(Operation *binder, llvm::DenseSet<Operation *> &reported, SmallVectorImpl<Repeat> &repeats)
+      : binder(binder), reported(reported), repeats(repeats), uses(binder, Varying::Elements::Computed),
         varying(binder) {}
 
   void find() { find(binder->getRegion(0).front()); }
 
 private:
   Operation *binder;
-  llvm::DenseSet<Operation *> &told; ///< work, and what is made of it
+  llvm::DenseSet<Operation *> &reported; ///< work, and what is made of it
   SmallVectorImpl<Repeat> &repeats;
   Varying uses, varying;
 
@@ -41,15 +41,15 @@ private:
           find(region.front());
         continue;
       }
-      if (told.contains(&op) || op.hasTrait<OpTrait::IsTerminator>())
+      if (reported.contains(&op) || op.hasTrait<OpTrait::IsTerminator>())
         continue;
       bool follows =
-          llvm::any_of(op.getOperands(), [&](Value v) { return told.contains(v.getDefiningOp()); });
+          llvm::any_of(op.getOperands(), [&](Value v) { return reported.contains(v.getDefiningOp()); });
       if (!follows && (!isWork(&op) || uses.has(&op) || isOfModel(&op)))
         continue;
       if (!follows)
-        tell(&op);
-      told.insert(&op);
+        report(&op);
+      reported.insert(&op);
     }
   }
 
@@ -77,7 +77,7 @@ private:
     });
   }
 
-  void tell(Operation *op) {
+  void report(Operation *op) {
     auto add = [&](Repeat::Why why, Operation *cause) { repeats.push_back({op, binder, why, cause}); };
     const llvm::SetVector<Value> from = madeOf(op);
     for (Operation *around = op->getParentOp(); around != binder; around = around->getParentOp()) {
@@ -105,11 +105,11 @@ private:
 
 SmallVector<Repeat> findRepeats(Operation *function) {
   SmallVector<Repeat> repeats;
-  llvm::DenseSet<Operation *> told;
+  llvm::DenseSet<Operation *> reported;
   // The innermost binder first: what cannot leave it cannot leave those around it.
   function->walk([&](Operation *op) {
     if (dyn::isBinder(op) && !isOnce(op))
-      Repeated(op, told, repeats).find();
+      Repeated(op, reported, repeats).find();
   });
   return repeats;
 }

@@ -65,7 +65,7 @@ bool isPlain(Operation *op) {
 
 bool fails(Operation *op) { return dyn::anyInside(op, dyn::mayFail); }
 
-/// How many numbers are added up for each number of the result.
+/// How many elements are added up for each element of the result.
 static int64_t summed(linalg::ContractOp product) {
   auto maps = product.getIndexingMapsArray();
   SmallVector<int64_t> extents(maps[0].getNumDims(), 1);
@@ -77,7 +77,7 @@ static int64_t summed(linalg::ContractOp product) {
   return llvm::product_of(extents);
 }
 
-int64_t numbersIn(Type type) { return dyn::isNumber(type) ? llvm::product_of(dyn::extents(type)) : 0; }
+int64_t elementsIn(Type type) { return dyn::isNumber(type) ? llvm::product_of(dyn::extents(type)) : 0; }
 
 bool isWork(Operation *op) {
   return dyn::anyInside(op, [](Operation *inner) {
@@ -87,7 +87,7 @@ bool isWork(Operation *op) {
     if (auto product = dyn_cast<linalg::ContractOp>(inner))
       work = summed(product) >= kWorth;
     else if (auto reduce = dyn_cast<dyn::ReduceOp>(inner))
-      work = numbersIn(reduce.getX().getType()) >= kWorth * numbersIn(reduce.getType());
+      work = elementsIn(reduce.getX().getType()) >= kWorth * elementsIn(reduce.getType());
     else if (auto reduce = dyn_cast<dyn::ReduceListOp>(inner))
       work = !dyn::isStructural(reduce.getResult());
     return work;

@@ -32,18 +32,19 @@ private:
   llvm::DenseSet<mlir::Value> values;
 };
 
-/// Whether an operation does nothing but to give its results, the same whenever it is computed. Calls that
-/// give values count as others until they are lifted: an instance that two of them reach fails (LANGUAGE C5).
+/// Whether an operation does nothing but to give its results, the same whenever it is computed. Calls with
+/// captured arguments count as others until they are lifted: an instance that two of them reach fails
+/// (LANGUAGE C5).
 bool isPlain(mlir::Operation *op);
 
 /// Whether an operation, or one that is in it, may fail an input.
 bool fails(mlir::Operation *op);
 
 /// How many elements a tensor has, 1 of a number; 0 of a list, of which nothing is known.
-int64_t numbersIn(mlir::Type type);
+int64_t elementsIn(mlir::Type type);
 
 /// Whether computing an operation costs more than to read what it gives from memory: products and reductions
-/// that add up `kWorth` numbers or more, functions like tanh, recurrences, and binders with such in them.
+/// that add up `kWorth` elements or more, functions like tanh, recurrences, and binders with such in them.
 bool isWork(mlir::Operation *op);
 inline constexpr int64_t kWorth = 4;
 

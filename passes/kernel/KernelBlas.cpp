@@ -27,7 +27,7 @@ struct KernelBlasPass : impl::KernelBlasBase<KernelBlasPass> {
     }
   }
 
-  /// The stage's loops read rows of one array and write those of another, all rows of its space.
+  /// The stage's loops read rows of one array and write those of another, all rows of its index set.
   void call(kernel::FuncOp func, SymbolTable &names) {
     kernel::ProductOp product;
     kernel::StoreOp store;
@@ -55,8 +55,8 @@ struct KernelBlasPass : impl::KernelBlasBase<KernelBlasPass> {
   static FlatSymbolRefAttr plain(kernel::WeightsOp matrix, SymbolTable &names) {
     assert(!matrix.getTables() && "batch-blas takes products of one matrix");
     for (auto known : matrix->getParentOp()->getRegion(0).getOps<kernel::WeightsOp>())
-      if (known.getSymName().starts_with("matrix.") && known.getParts() == matrix.getParts() &&
-          known.getPlaces() == matrix.getPlaces() && known.getInit() == matrix.getInit())
+      if (known.getSymName().starts_with("matrix.") && known.getSubmatrices() == matrix.getSubmatrices() &&
+          known.getPositions() == matrix.getPositions() && known.getInit() == matrix.getInit())
         return FlatSymbolRefAttr::get(known.getSymNameAttr());
     auto made = cast<kernel::WeightsOp>(matrix->clone());
     made.removeGatesAttr();

@@ -39,10 +39,10 @@ struct Growth {
 };
 
 /// Two loops, one directly inside the other, the inner one of independent iterations.
-class Nest {
+class LoopNest {
 public:
-  /// The nest whose inner loop is `inner`, if it has that form.
-  static std::optional<Nest> of(kernel::ForOp inner, const SymbolTable &names) {
+  /// The loop nest whose inner loop is `inner`, if it has that form.
+  static std::optional<LoopNest> of(kernel::ForOp inner, const SymbolTable &names) {
     auto outer = dyn_cast<kernel::ForOp>(inner->getParentOp());
     if (!inner.getVector() || !outer || outer.getVector() || outer.getNumResults() != 0 ||
         inner.getNumResults() != 0)
@@ -53,16 +53,16 @@ public:
     for (kernel::ForOp loop : {outer, inner})
       if (constantOf(loop.getLow()) != 0 || !constantOf(loop.getHigh()))
         return std::nullopt;
-    return Nest(outer, inner, names);
+    return LoopNest(outer, inner, names);
   }
 
   /// Whether all that an iteration reads, computes and writes follows from its number in the order of the
-  /// nest, and no iteration touches what another one writes.
+  /// loop nest, and no iteration touches what another one writes.
   bool isFlat() {
     for (Operation &op : inner.getBody().front().without_terminator())
       if (!follow(op))
         return false;
-    return llvm::all_of(places, [](auto &array) { return !array.second.written || array.second.same; });
+    return llvm::all_of(accesses, [](auto &array) { return !array.second.written || array.second.same; });
   }
 
   void flatten() {
@@ -84,14 +84,14 @@ public:
   }
 
 private:
-  /// The places of one array that the nest touches. `same`: in each row the same one; what rows have lies
-  /// apart.
-  struct Places {
+  /// The accesses of the loop nest to one array. `same`: in each row the same one; what rows have
+  /// lies apart.
+  struct Accesses {
     SmallVector<Value> indices; ///< of the first access
     bool written = false, same = true;
   };
 
-  Nest(kernel::ForOp outer, kernel::ForOp inner, const SymbolTable &names)
+  LoopNest(kernel::ForOp outer, kernel::ForOp inner, const SymbolTable &names)
       : outer(outer), inner(inner), names(names), steps(*constantOf(inner.getHigh())) {
     growths[outer.getBody().getArgument(0)] = {1, 0};
     growths[inner.getBody().getArgument(0)] = {0, 1};
@@ -108,23 +108,23 @@ private:
     if (auto factor = isa<arith::MulIOp>(op) ? constantOf(op.getOperand(1)) : std::nullopt)
       return grows(op, growth(op.getOperand(0)) * *factor);
     if (auto load = dyn_cast<kernel::LoadOp>(op)) {
-      Growth place =
-          load.getColumn() ? growth(load.getIndices()[0]) : placeOf(load.getArray(), load.getIndices());
-      if (!load.getColumn())
+      Growth offset =
+          load.getIndexArray() ? growth(load.getIndices()[0]) : offsetOf(load.getArray(), load.getIndices());
+      if (!load.getIndexArray())
         touch(load.getArrayAttr().getAttr().getAsOpaquePointer(), load.getIndices(), false);
-      return depends(op, place);
+      return depends(op, offset);
     }
     if (auto read = dyn_cast<kernel::ReadOp>(op)) {
       touch(read.getLocal().getAsOpaquePointer(), read.getIndices(), false);
-      return depends(op, placeOf(read.getLocal(), read.getIndices()));
+      return depends(op, offsetOf(read.getLocal(), read.getIndices()));
     }
     if (auto store = dyn_cast<kernel::StoreOp>(op)) {
       touch(store.getArrayAttr().getAttr().getAsOpaquePointer(), store.getIndices(), true);
-      return writes(store.getValue(), placeOf(store.getArray(), store.getIndices()));
+      return writes(store.getValue(), offsetOf(store.getArray(), store.getIndices()));
     }
     if (auto write = dyn_cast<kernel::WriteOp>(op)) {
       touch(write.getLocal().getAsOpaquePointer(), write.getIndices(), true);
-      return writes(write.getValue(), placeOf(write.getLocal(), write.getIndices()));
+      return writes(write.getValue(), offsetOf(write.getLocal(), write.getIndices()));
     }
     if (!kernel::isValue(&op) && !op.hasTrait<kernel::FailsInput>())
       return false;
@@ -143,27 +143,27 @@ private:
       growths[result] = growth;
     return true;
   }
-  /// What is read at a place.
-  bool depends(Operation &op, const Growth &place) {
-    return inOrder(place) && grows(op, place.stays() ? Growth() : Growth{steps, 1, false});
+  /// What is read at an offset.
+  bool depends(Operation &op, const Growth &offset) {
+    return inOrder(offset) && grows(op, offset.stays() ? Growth() : Growth{steps, 1, false});
   }
-  /// Each iteration must write at a place of its own.
-  bool writes(Value value, const Growth &place) {
-    return inOrder(growth(value)) && inOrder(place) && place.affine && place.inner != 0;
+  /// Each iteration must write at an offset of its own.
+  bool writes(Value value, const Growth &offset) {
+    return inOrder(growth(value)) && inOrder(offset) && offset.affine && offset.inner != 0;
   }
 
-  /// The growth of a place, in elements from the beginning of an array. Places of locals whose first axis is
-  /// one of rows are of this kind too.
-  Growth placeOf(ArrayRef<int64_t> extents, ValueRange indices) const {
-    Growth place;
+  /// The growth of an offset, in elements from the beginning of an array. Offsets of locals whose first axis
+  /// is one of rows are of this kind too.
+  Growth offsetOf(ArrayRef<int64_t> extents, ValueRange indices) const {
+    Growth offset;
     for (auto [axis, index] : llvm::enumerate(indices))
-      place = place * (axis == 0 ? 1 : extents[axis - 1]) + growth(index);
-    return place;
+      offset = offset * (axis == 0 ? 1 : extents[axis - 1]) + growth(index);
+    return offset;
   }
-  Growth placeOf(Value local, ValueRange indices) const {
-    return placeOf(cast<kernel::LocalType>(local.getType()).getShape().drop_front(), indices);
+  Growth offsetOf(Value local, ValueRange indices) const {
+    return offsetOf(cast<kernel::LocalType>(local.getType()).getShape().drop_front(), indices);
   }
-  Growth placeOf(StringRef array, ValueRange indices) {
+  Growth offsetOf(StringRef array, ValueRange indices) {
     SmallVector<int64_t> extents;
     Operation *declared = names.lookup(array);
     if (!declared) // a parameter's row is its first axis
@@ -172,11 +172,11 @@ private:
     llvm::append_range(extents, dyn::extents(type));
     if (isa<kernel::ParamOp>(declared) && !extents.empty())
       extents.erase(extents.begin());
-    return placeOf(extents, indices);
+    return offsetOf(extents, indices);
   }
 
   void touch(const void *array, ValueRange indices, bool write) {
-    Places &known = places.try_emplace(array).first->second;
+    Accesses &known = accesses.try_emplace(array).first->second;
     if (known.indices.empty())
       known.indices = llvm::to_vector(indices);
     if (indices.empty())
@@ -191,7 +191,7 @@ private:
   const SymbolTable &names;
   int64_t steps; ///< of the inner loop
   llvm::DenseMap<Value, Growth> growths;
-  llvm::DenseMap<const void *, Places> places;
+  llvm::DenseMap<const void *, Accesses> accesses;
 };
 
 struct KernelFlattenLoopsPass : impl::KernelFlattenLoopsBase<KernelFlattenLoopsPass> {
@@ -206,10 +206,10 @@ struct KernelFlattenLoopsPass : impl::KernelFlattenLoopsBase<KernelFlattenLoopsP
         });
         for (kernel::ForOp loop : vectors)
           while (true) {
-            std::optional<Nest> nest = Nest::of(loop, names);
-            if (!nest || !nest->isFlat())
+            std::optional<LoopNest> loopNest = LoopNest::of(loop, names);
+            if (!loopNest || !loopNest->isFlat())
               break;
-            nest->flatten();
+            loopNest->flatten();
             ++flattenedLoops;
           }
       }

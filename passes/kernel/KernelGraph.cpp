@@ -22,22 +22,23 @@ std::string whyNot(kernel::RunOp run, SymbolTable &names) {
   std::string reason;
   run.walk([&](Operation *op) {
     auto launch = dyn_cast<kernel::LaunchOp>(op);
-    if (isa<kernel::KeepOp>(op) || (launch && launch.getKept()))
+    if (isa<kernel::MaskOp>(op) || (launch && launch.getActive()))
       reason = "a `while` says which rows there are";
-    else if (isa<kernel::TickLoopInterface>(op) && !isa<kernel::RunOp, kernel::TogetherOp>(op->getParentOp()))
+    else if (isa<kernel::TimeStepLoopInterface>(op) &&
+             !isa<kernel::RunOp, kernel::ConcurrentOp>(op->getParentOp()))
       reason = "a loop stands in another one";
     else if (kernel::GemmOp gemm =
                  launch ? kernel::gemmOf(names.lookup<kernel::FuncOp>(launch.getFunc())) : kernel::GemmOp()) {
-      reason = "cuBLAS computes a product, at " + dyn::sourcePlace(gemm.getLoc());
+      reason = "cuBLAS computes a product, at " + dyn::sourceLocation(gemm.getLoc());
       return WalkResult::interrupt();
     }
     if (reason.empty())
       return WalkResult::advance();
-    // A loop's place is that of the scan or cell that it goes over, not that of its first stage.
-    Operation *place = op;
-    if (auto loop = dyn_cast<kernel::TickLoopInterface>(op))
-      place = names.lookup(loop.getCarrier());
-    reason += ", at " + dyn::sourcePlace(place->getLoc());
+    // A loop's location is that of the scan or cell that it goes over, not that of its first stage.
+    Operation *located = op;
+    if (auto loop = dyn_cast<kernel::TimeStepLoopInterface>(op))
+      located = names.lookup(loop.getCarrier());
+    reason += ", at " + dyn::sourceLocation(located->getLoc());
     return WalkResult::interrupt();
   });
   return reason;
@@ -53,7 +54,7 @@ struct KernelGraphPass : impl::KernelGraphBase<KernelGraphPass> {
       graphs += reason.empty();
       run.setGraph(reason.empty());
       if (!reason.empty())
-        run.setApart(reason);
+        run.setNoGraphReason(reason);
     });
   }
 };

@@ -15,14 +15,15 @@ namespace dbc::passes {
 
 namespace {
 
-/// The loop that orders a space's rows: a group, or a scan's space.
-StringRef orderedBy(kernel::SpaceOp space, SymbolTable &names) {
-  while (space) {
-    if (space.getKind() == kernel::SpaceKind::Steps && space.getTicked())
-      return space.getSymName();
-    if (space.getGroup())
-      return *space.getGroup();
-    space = space.getParent() ? names.lookup<kernel::SpaceOp>(*space.getParent()) : kernel::SpaceOp();
+/// The loop that orders an index set's rows: a group, or a scan's index set.
+StringRef orderedBy(kernel::IndexSetOp indexSet, SymbolTable &names) {
+  while (indexSet) {
+    if (indexSet.getKind() == kernel::IndexSetKind::Steps && indexSet.getByTimeStep())
+      return indexSet.getSymName();
+    if (indexSet.getGroup())
+      return *indexSet.getGroup();
+    indexSet =
+        indexSet.getParent() ? names.lookup<kernel::IndexSetOp>(*indexSet.getParent()) : kernel::IndexSetOp();
   }
   return "";
 }
@@ -31,13 +32,13 @@ StringRef orderedBy(kernel::SpaceOp space, SymbolTable &names) {
 StringRef whyNot(Block &body, StringRef loop, SymbolTable &names) {
   for (Operation &op : body) {
     auto launch = dyn_cast<kernel::LaunchOp>(op);
-    if (isa<kernel::KeepOp>(op) || (launch && launch.getKept()))
+    if (isa<kernel::MaskOp>(op) || (launch && launch.getActive()))
       return "a `while` says which rows there are";
     if (!launch)
       return "another loop stands in it";
     auto func = names.lookup<kernel::FuncOp>(launch.getFunc());
-    auto space = names.lookup<kernel::SpaceOp>(*func.getSpace());
-    if (!space.getTicked() || orderedBy(space, names) != loop)
+    auto indexSet = names.lookup<kernel::IndexSetOp>(*func.getIndexSet());
+    if (!indexSet.getByTimeStep() || orderedBy(indexSet, names) != loop)
       return "a stage of it runs over rows that it does not order";
     bool shared = true;
     func.walk([&](kernel::LocalOp local) { shared &= local.getMemory() == kernel::Memory::Shared; });
@@ -47,14 +48,15 @@ StringRef whyNot(Block &body, StringRef loop, SymbolTable &names) {
   return "";
 }
 
-/// Bytes of shared memory that a block of threads may have on an H100; on a card with less nothing is kept.
+/// Bytes of shared memory that a block of threads may have on an H100; on a GPU with less nothing is
+/// resident.
 constexpr int64_t kMostShared = 227 << 10;
-/// Of the numbers that matrix units multiply.
+/// Of the numbers that tensor cores multiply.
 constexpr int64_t kRealBytes = 4;
 
 /// The matrices that fit beside the scratch of a loop's stages, in the order of these. Of a matrix in tiles a
-/// block of threads keeps one: all its products must be by tiles that blocks share.
-SmallVector<FlatSymbolRefAttr> kept(Block &body, SymbolTable &names) {
+/// block of threads has one: all its products must be by tiles that blocks share.
+SmallVector<FlatSymbolRefAttr> residentIn(Block &body, SymbolTable &names) {
   int64_t scratch = 0;
   llvm::MapVector<Attribute, bool> fits;
   for (auto launch : body.getOps<kernel::LaunchOp>()) {
@@ -79,25 +81,25 @@ SmallVector<FlatSymbolRefAttr> kept(Block &body, SymbolTable &names) {
   return all;
 }
 
-/// Says what such a launch does besides its stages; gives how many matrices it keeps.
+/// Says what such a launch does besides its stages; gives how many matrices are resident.
 size_t persist(Block &body, SymbolTable &names) {
-  SmallVector<FlatSymbolRefAttr> keeps = kept(body, names);
+  SmallVector<FlatSymbolRefAttr> resident = residentIn(body, names);
   for (auto launch : llvm::to_vector(body.getOps<kernel::LaunchOp>())) {
     OpBuilder builder(body.getParent()->getContext());
     builder.setInsertionPointAfter(launch);
-    kernel::TeamBarrierOp::create(builder, launch.getLoc());
+    kernel::BlockGroupBarrierOp::create(builder, launch.getLoc());
   }
-  if (keeps.empty())
+  if (resident.empty())
     return 0;
   OpBuilder builder = OpBuilder::atBlockBegin(&body);
   Location loc = body.getParentOp()->getLoc();
   auto first = kernel::FirstOp::create(builder, loc);
   builder.createBlock(&first.getBody());
-  for (FlatSymbolRefAttr matrix : keeps)
+  for (FlatSymbolRefAttr matrix : resident)
     kernel::CopyAsyncOp::create(builder, loc, matrix);
   kernel::WaitCopiesOp::create(builder, loc);
   kernel::BarrierOp::create(builder, loc);
-  return keeps.size();
+  return resident.size();
 }
 
 struct KernelPersistPass : impl::KernelPersistBase<KernelPersistPass> {
@@ -110,9 +112,9 @@ struct KernelPersistPass : impl::KernelPersistBase<KernelPersistPass> {
   }
   void visit(Block &ops, SymbolTable &names) {
     for (Operation &op : ops) {
-      if (auto together = dyn_cast<kernel::TogetherOp>(op))
-        visit(together.getBody().front(), names);
-      auto loop = dyn_cast<kernel::TickLoopInterface>(op);
+      if (auto concurrent = dyn_cast<kernel::ConcurrentOp>(op))
+        visit(concurrent.getBody().front(), names);
+      auto loop = dyn_cast<kernel::TimeStepLoopInterface>(op);
       if (!loop)
         continue;
       Block &body = loop->getRegion(0).front();
@@ -120,14 +122,14 @@ struct KernelPersistPass : impl::KernelPersistBase<KernelPersistPass> {
       loop.setPersistent(reason.empty());
       if (!reason.empty()) {
         LDBG() << "the loop of @" << loop.getCarrier() << " is no launch: " << reason;
-        loop.setApart(reason);
+        loop.setNotPersistentReason(reason);
         continue;
       }
       size_t matrices = persist(body, names);
-      LDBG() << "the loop of @" << loop.getCarrier() << " may be one launch, which keeps " << matrices
-             << " matrices";
+      LDBG() << "the loop of @" << loop.getCarrier() << " may be one launch, with " << matrices
+             << " resident matrices";
       ++persistentLoops;
-      keptMatrices += matrices;
+      residentMatrices += matrices;
     }
   }
 };

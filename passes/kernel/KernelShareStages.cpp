@@ -20,13 +20,13 @@ namespace dbc::passes {
 namespace {
 
 /// A stage, with the symbols of its program.
-struct Stage {
+struct StageFunc {
   kernel::FuncOp func;
   const SymbolTable *symbols;
 };
 
 /// What a stage names in its program, each once.
-SmallVector<Operation *> declarationsOf(Stage stage) {
+SmallVector<Operation *> declarationsOf(StageFunc stage) {
   llvm::SetVector<Operation *> found;
   auto add = [&](Attribute attribute) {
     attribute.walk([&](FlatSymbolRefAttr symbol) {
@@ -39,17 +39,17 @@ SmallVector<Operation *> declarationsOf(Stage stage) {
   // What a buffer's rows are.
   for (size_t n = 0; n < found.size(); ++n)
     if (auto buffer = dyn_cast<kernel::BufferOp>(found[n]))
-      found.insert(stage.symbols->lookup(buffer.getSpace()));
+      found.insert(stage.symbols->lookup(buffer.getIndexSet()));
   return found.takeVector();
 }
 
 /// Whether an entry's stage can be another one's too.
-bool canBeShared(Stage stage) {
+bool canBeShared(StageFunc stage) {
   WalkResult result = stage.func.getBody().walk([&](Operation *op) {
     bool own = op->hasTrait<kernel::FailsInput>() || isa<kernel::WindowOp>(op);
     if (auto order = dyn_cast<kernel::OrderOp>(op))
-      own |=
-          stage.symbols->lookup<kernel::SpaceOp>(order.getSpace()).getKind() == kernel::SpaceKind::Instances;
+      own |= stage.symbols->lookup<kernel::IndexSetOp>(order.getIndexSet()).getKind() ==
+             kernel::IndexSetKind::Instances;
     return own ? WalkResult::interrupt() : WalkResult::advance();
   });
   return !result.wasInterrupted();
@@ -59,29 +59,29 @@ bool canBeShared(Stage stage) {
 bool sameDeclaration(Operation *a, Operation *b) {
   NamedAttrList ofA(a->getAttrDictionary()), ofB(b->getAttrDictionary());
   for (NamedAttrList *attributes : {&ofA, &ofB})
-    attributes->erase("slot");
+    attributes->erase("storage");
   return a->getName() == b->getName() &&
          ofA.getDictionary(a->getContext()) == ofB.getDictionary(b->getContext());
 }
 
 /// Whether the same of the declared buffers share memory.
-bool sameSlots(ArrayRef<Operation *> a, ArrayRef<Operation *> b) {
+bool sameStorage(ArrayRef<Operation *> a, ArrayRef<Operation *> b) {
   llvm::DenseMap<Attribute, Attribute> forward, back;
   for (auto [ofA, ofB] : llvm::zip_equal(a, b)) {
     auto bufferA = dyn_cast<kernel::BufferOp>(ofA);
     if (!bufferA)
       continue;
-    Attribute slotA = bufferA.getSlotAttr(), slotB = cast<kernel::BufferOp>(ofB).getSlotAttr();
-    if (!slotA != !slotB)
+    Attribute storageA = bufferA.getStorageAttr(), storageB = cast<kernel::BufferOp>(ofB).getStorageAttr();
+    if (!storageA != !storageB)
       return false;
-    if (slotA && (forward.try_emplace(slotA, slotB).first->second != slotB ||
-                  back.try_emplace(slotB, slotA).first->second != slotA))
+    if (storageA && (forward.try_emplace(storageA, storageB).first->second != storageB ||
+                     back.try_emplace(storageB, storageA).first->second != storageA))
       return false;
   }
   return true;
 }
 
-bool isSame(Stage a, Stage b) {
+bool isSame(StageFunc a, StageFunc b) {
   if (a.func->getAttrDictionary() != b.func->getAttrDictionary() ||
       !OperationEquivalence::isRegionEquivalentTo(&a.func.getBody(), &b.func.getBody(),
                                                   OperationEquivalence::IgnoreLocations))
@@ -90,21 +90,21 @@ bool isSame(Stage a, Stage b) {
   return ofA.size() == ofB.size() &&
          llvm::all_of(llvm::zip_equal(ofA, ofB),
                       [](auto pair) { return sameDeclaration(std::get<0>(pair), std::get<1>(pair)); }) &&
-         sameSlots(ofA, ofB);
+         sameStorage(ofA, ofB);
 }
 
 struct KernelShareStagesPass : impl::KernelShareStagesBase<KernelShareStagesPass> {
   void runOnOperation() override {
-    std::deque<SymbolTable> symbols;                       ///< of each program
-    llvm::MapVector<StringAttr, SmallVector<Stage>> known; ///< the first of each kind, by name
+    std::deque<SymbolTable> symbols;                           ///< of each program
+    llvm::MapVector<StringAttr, SmallVector<StageFunc>> known; ///< the first of each kind, by name
     for (auto program : getOperation().getOps<kernel::ProgramOp>()) {
       symbols.emplace_back(program);
       for (auto func : program.getBody().front().getOps<kernel::FuncOp>()) {
-        Stage stage{func, &symbols.back()};
+        StageFunc stage{func, &symbols.back()};
         if (func.getKind() != kernel::FuncKind::Stage || !canBeShared(stage))
           continue;
-        SmallVector<Stage> &alike = known[func.getSymNameAttr()];
-        auto *first = llvm::find_if(alike, [&](Stage other) { return isSame(other, stage); });
+        SmallVector<StageFunc> &alike = known[func.getSymNameAttr()];
+        auto *first = llvm::find_if(alike, [&](StageFunc other) { return isSame(other, stage); });
         if (first == alike.end())
           alike.push_back(stage);
         else

@@ -44,9 +44,9 @@ struct Traffic {
       } else if (auto g = dyn_cast<batch::GatherOp>(op)) {
         read.add(g.getType());
         ++gathers;
-      } else if (auto take = dyn_cast<dyn::TakeOp>(op)) {
-        if (take.getTensor().getDefiningOp<dyn::GetOp>()) {
-          read.add(take.getType());
+      } else if (auto gather = dyn_cast<dyn::GatherOp>(op)) {
+        if (gather.getTensor().getDefiningOp<dyn::GetOp>()) {
+          read.add(gather.getType());
           ++gathers;
         }
       } else if (auto product = dyn_cast<linalg::ContractOp>(op)) {
@@ -90,11 +90,11 @@ struct Lowering {
       if (op.hasTrait<batch::Scheduled>())
         order.push_back(&op);
       else if (auto buffer = dyn_cast<batch::BufferOp>(op))
-        kernel::BufferOp::create(b, op.getLoc(), buffer.getSymName(), buffer.getSpace(), buffer.getType(),
-                                 buffer.getSlotAttr(), buffer.getLiveAttr());
+        kernel::BufferOp::create(b, op.getLoc(), buffer.getSymName(), buffer.getIndexSet(), buffer.getType(),
+                                 buffer.getStorageAttr(), buffer.getLiveAttr());
       else if (auto output = dyn_cast<batch::OutputOp>(op))
-        kernel::OutputOp::create(b, op.getLoc(), output.getLeaf(), output.getBuffer(), output.getDepth(),
-                                 output.getKept());
+        kernel::OutputOp::create(b, op.getLoc(), output.getComponent(), output.getBuffer(), output.getDepth(),
+                                 output.getActive());
       else if (!isa<batch::RelationOp, batch::ListRelationOp>(op))
         op.moveBefore(run);
     }
@@ -107,8 +107,8 @@ struct Lowering {
     auto declared = to.getOps<kernel::FuncOp>();
     PackedWeights packed(names, declared.empty() ? run.getOperation() : (*declared.begin()).getOperation());
     // Stage bodies look arrays up in the program that is being taken apart.
-    for (auto space : to.getOps<kernel::SpaceOp>())
-      spaces[space.getSymName()] = space;
+    for (auto indexSet : to.getOps<kernel::IndexSetOp>())
+      indexSets[indexSet.getSymName()] = indexSet;
     functions.setInsertionPoint(schedule);
     OpBuilder launches = OpBuilder::atBlockEnd(&run.getBody().front());
     for (Operation *op : order)
@@ -121,13 +121,13 @@ struct Lowering {
   LogicalResult lower(Operation *op, OpBuilder &launches, PackedWeights &packed) {
     if (auto stage = dyn_cast<batch::StageOp>(op))
       return lowerStage(stage, launches, packed);
-    if (auto together = dyn_cast<batch::TogetherOp>(op))
-      return lowerTogether(together, launches, packed);
+    if (auto concurrent = dyn_cast<batch::ConcurrentOp>(op))
+      return lowerConcurrent(concurrent, launches, packed);
     Operation *loop;
     if (auto levels = dyn_cast<batch::LevelsOp>(op))
       loop = kernel::LevelsOp::create(launches, op->getLoc(), levels.getGroup());
     else
-      loop = kernel::StepsOp::create(launches, op->getLoc(), cast<batch::StepsOp>(op).getSpace());
+      loop = kernel::StepsOp::create(launches, op->getLoc(), cast<batch::StepsOp>(op).getIndexSet());
     OpBuilder inside = OpBuilder::atBlockEnd(&loop->getRegion(0).emplaceBlock());
     for (Operation &inner : llvm::make_early_inc_range(op->getRegion(0).front()))
       if (failed(lower(&inner, inside, packed)))
@@ -135,26 +135,26 @@ struct Lowering {
     return success();
   }
 
-  LogicalResult lowerTogether(batch::TogetherOp op, OpBuilder &launches, PackedWeights &packed) {
-    auto together = kernel::TogetherOp::create(launches, op.getLoc());
-    OpBuilder inside = OpBuilder::atBlockEnd(&together.getBody().emplaceBlock());
+  LogicalResult lowerConcurrent(batch::ConcurrentOp op, OpBuilder &launches, PackedWeights &packed) {
+    auto concurrent = kernel::ConcurrentOp::create(launches, op.getLoc());
+    OpBuilder inside = OpBuilder::atBlockEnd(&concurrent.getBody().emplaceBlock());
     for (Operation &loop : llvm::make_early_inc_range(op.getBody().front()))
       if (failed(lower(&loop, inside, packed)))
         return failure();
-    // Which failure of an input is told depends on the order of launches.
+    // Which failure of an input is reported depends on the order of launches.
     bool mayFail = false;
-    together.walk([&](kernel::LaunchOp launch) {
+    concurrent.walk([&](kernel::LaunchOp launch) {
       SymbolTable::lookupNearestSymbolFrom(to, launch.getFuncAttr())->walk([&](Operation *inner) {
         mayFail |= inner->hasTrait<kernel::FailsInput>();
       });
     });
     if (mayFail) {
-      LDBG() << "the loops at " << dyn::sourcePlace(op.getLoc())
+      LDBG() << "the loops at " << dyn::sourceLocation(op.getLoc())
              << " may fail an input: one runs after the other";
-      ++partedTogethers;
-      for (Operation &loop : llvm::make_early_inc_range(together.getBody().front()))
-        loop.moveBefore(together);
-      together.erase();
+      ++sequencedGroups;
+      for (Operation &loop : llvm::make_early_inc_range(concurrent.getBody().front()))
+        loop.moveBefore(concurrent);
+      concurrent.erase();
     }
     return success();
   }
@@ -163,7 +163,7 @@ struct Lowering {
     Type i32 = functions.getI32Type();
     std::string name = "stage." + stage.getSymName().str();
     auto func = kernel::FuncOp::create(functions, stage.getLoc(), name, kernel::FuncKind::Stage,
-                                       stage.getSpaceAttr(), docOf(stage));
+                                       stage.getIndexSetAttr(), docOf(stage));
     Block *body = &func.getBody().emplaceBlock();
     body->addArgument(i32, NameLoc::get(functions.getStringAttr("begin")));
     body->addArgument(i32, NameLoc::get(functions.getStringAttr("end")));
@@ -174,8 +174,8 @@ struct Lowering {
     kernel::LaunchOp::create(launches, stage.getLoc(), name, stage.getWhen().has_value());
     for (StringRef written : accessesOf(stage).writes)
       if (truths.contains(written))
-        kernel::KeepOp::create(launches, stage.getLoc(), stage.getSpace(), written);
-    if (failed(StageToKernel(stage, func, spaces[stage.getSpace()], *relations, packed).run()))
+        kernel::MaskOp::create(launches, stage.getLoc(), stage.getIndexSet(), written);
+    if (failed(StageToKernel(stage, func, indexSets[stage.getIndexSet()], *relations, packed).run()))
       return failure();
     kernel::dropUnreadLocals(func);
     ++loweredStages;
@@ -189,7 +189,7 @@ struct Lowering {
     stage.walk([&](Operation *op) {
       if (auto gather = dyn_cast<batch::GatherOp>(op)) {
         batch::RelationOp relation = batch::relationOf(*relations, gather);
-        line("reads " + gather.getArray() + " of the rows in `" + relation.getColumn() + "` (" +
+        line("reads " + gather.getArray() + " of the rows in `" + relation.getIndexArray() + "` (" +
              batch::stringifyAccess(batch::accessOf(relation)) + ")");
       } else if (auto segment = dyn_cast<batch::SegmentOp>(op)) {
         line(batch::stringifyReduceKind(segment.getKind()) + " of " + segment.getArray() + " over a list");
@@ -198,12 +198,12 @@ struct Lowering {
     return functions.getArrayAttr(lines);
   }
 
-  unsigned loweredStages = 0, partedTogethers = 0;
+  unsigned loweredStages = 0, sequencedGroups = 0;
   batch::ProgramOp from;
   kernel::ProgramOp to;
   OpBuilder b;
   OpBuilder functions{b.getContext()};
-  llvm::StringMap<kernel::SpaceOp> spaces;
+  llvm::StringMap<kernel::IndexSetOp> indexSets;
   std::optional<SymbolTable> relations; ///< what is left in `from`
   llvm::StringSet<> truths;             ///< buffers that say which rows there are
 };
@@ -215,7 +215,7 @@ struct BatchToKernelPass : impl::BatchToKernelBase<BatchToKernelPass> {
       if (failed(lowering.run()))
         return signalPassFailure();
       loweredStages += lowering.loweredStages;
-      partedTogethers += lowering.partedTogethers;
+      sequencedGroups += lowering.sequencedGroups;
     }
   }
 };

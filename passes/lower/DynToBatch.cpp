@@ -27,7 +27,7 @@ struct DynToBatchPass : impl::DynToBatchBase<DynToBatchPass> {
       Block &body = program.getBody().front();
       size_t stages = llvm::range_size(body.getOps<batch::StageOp>());
       LDBG() << "@" << program.getSymName() << " has " << stages << " stages over "
-             << llvm::range_size(body.getOps<kernel::SpaceOp>()) << " spaces";
+             << llvm::range_size(body.getOps<kernel::IndexSetOp>()) << " index sets";
       madeStages += stages;
     }
     for (Operation &op : llvm::make_early_inc_range(*module.getBody())) {

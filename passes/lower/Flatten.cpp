@@ -10,8 +10,8 @@ namespace dbc::passes {
 
 LogicalResult Flattening::run() {
   findCells();
-  inputs = program.addSpace(entry.getLoc(), "input", kernel::SpaceKind::Inputs, nullptr);
-  inputs->addColumn("input");
+  inputs = program.addIndexSet(entry.getLoc(), "input", kernel::IndexSetKind::Inputs, nullptr);
+  inputs->addArray("input");
   for (auto [n, group] : llvm::enumerate(groups)) {
     std::string symbol = program.unique("group" + std::to_string(n));
     for (auto [i, name] : llvm::enumerate(group)) {
@@ -28,7 +28,7 @@ LogicalResult Flattening::run() {
   writeIndex();
   if (failed)
     return failure();
-  program.declareSpaces();
+  program.declareIndexSets();
   return success();
 }
 
@@ -45,7 +45,7 @@ void Flattening::findCells() {
 
 /// The name of each flat component of a surface type, "" for a plain value: h, c for a State.
 static void componentNames(Type surface, const std::string &prefix, SmallVectorImpl<std::string> &names) {
-  auto join = [&](StringRef part) { return prefix.empty() ? part.str() : prefix + "." + part.str(); };
+  auto join = [&](StringRef name) { return prefix.empty() ? name.str() : prefix + "." + name.str(); };
   if (auto record = dyn_cast<dyn::RecordType>(surface)) {
     for (auto [name, type] : llvm::zip(record.getNames(), record.getTypes()))
       componentNames(type, join(cast<StringAttr>(name).getValue()), names);
@@ -61,17 +61,17 @@ static void componentNames(Type surface, const std::string &prefix, SmallVectorI
 
 void Flattening::declareCell(CellInfo &cell) {
   StringRef name = cell.op.getSymName();
-  cell.space = program.addSpace(cell.op.getLoc(), name, kernel::SpaceKind::Instances, nullptr);
-  cell.space->addColumn(dyn::startsWithNode(cell.op) ? "node" : "input");
-  for (BlockArgument key : dyn::furtherKeys(cell.op)) {
-    std::string column = dyn::sourceName(key.getLoc());
-    while (column.empty() || cell.space->numbers.count(column))
-      column += column.empty() ? "key" : "_";
-    cell.space->addColumn(column);
+  cell.indexSet = program.addIndexSet(cell.op.getLoc(), name, kernel::IndexSetKind::Instances, nullptr);
+  cell.indexSet->addArray(dyn::startsWithNode(cell.op) ? "node" : "input");
+  for (BlockArgument key : dyn::secondaryKeys(cell.op)) {
+    std::string name = dyn::sourceName(key.getLoc());
+    while (name.empty() || cell.indexSet->numbers.count(name))
+      name += name.empty() ? "key" : "_";
+    cell.indexSet->addArray(name);
   }
-  cell.space->given = cell.space->columns.size();
-  cell.space->group = cell.group;
-  cell.space->cell = cell.number;
+  cell.indexSet->given = cell.indexSet->arrays.size();
+  cell.indexSet->group = cell.group;
+  cell.indexSet->cell = cell.number;
   SmallVector<std::string> names;
   componentNames(cell.op.getSurface(), "", names);
   cell.lists.resize(names.size());
@@ -81,14 +81,14 @@ void Flattening::declareCell(CellInfo &cell) {
     Type flat = cast<TypeAttr>(type).getValue();
     cell.results.push_back(isa<dyn::ListType>(flat)
                                ? std::string()
-                               : program.addBuffer((name + "." + component).str(), cell.space, flat));
+                               : program.addBuffer((name + "." + component).str(), cell.indexSet, flat));
   }
 }
 
 /// A function that runs for inputs, or for the instances of a cell.
-kernel::FuncOp Flattening::addFunction(kernel::FuncKind kind, const std::string &name, SpaceInfo *space,
+kernel::FuncOp Flattening::addFunction(kernel::FuncKind kind, const std::string &name, IndexSetInfo *indexSet,
                                        dyn::CellOp cell) {
-  kernel::FuncOp func = program.addFunction(kind, name, space);
+  kernel::FuncOp func = program.addFunction(kind, name, indexSet);
   Builder b(entry.getContext());
   auto add = [&](StringRef name, BlockArgument key = {}) {
     Location loc = NameLoc::get(b.getStringAttr(name));
@@ -105,22 +105,22 @@ kernel::FuncOp Flattening::addFunction(kernel::FuncKind kind, const std::string 
   }
   add(owner.empty() ? "node" : owner, node);
   if (cell)
-    for (BlockArgument key : dyn::furtherKeys(cell)) {
+    for (BlockArgument key : dyn::secondaryKeys(cell)) {
       std::string name = dyn::sourceName(key.getLoc());
       add(name.empty() ? "key" : name, key);
     }
   return func;
 }
 
-void Flattening::walk(kernel::FuncOp func, Operation *owner, SpaceInfo *space) {
-  failed |= mlir::failed(Walk(program, cells, func, owner, space).run());
+void Flattening::walk(kernel::FuncOp func, Operation *owner, IndexSetInfo *indexSet) {
+  failed |= mlir::failed(Walk(program, cells, func, owner, indexSet).run());
 }
 
 void Flattening::writeCalls() {
   for (auto &[name, cell] : cells)
-    if (!dyn::furtherKeys(cell.op).empty()) {
-      auto func = addFunction(kernel::FuncKind::Place, "place." + name.str(), nullptr, cell.op);
-      cell.place = func.getSymName();
+    if (!dyn::secondaryKeys(cell.op).empty()) {
+      auto func = addFunction(kernel::FuncKind::Slot, "slot." + name.str(), nullptr, cell.op);
+      cell.slot = func.getSymName();
       walk(func, cell.op, nullptr);
     }
   for (auto &[name, cell] : cells) {
@@ -146,14 +146,14 @@ void Flattening::declareGroup(ArrayRef<StringAttr> group) {
     datas.push_back(dyn::startsWithNode(cell)
                         ? Attribute(cast<dyn::NodeType>(cell.getBody().getArgument(0).getType()).getData())
                         : declare.getUnitAttr());
-    ArrayRef<std::string> columns = cells[name].space->columns;
-    SmallVector<StringRef> names(columns.slice(1, cells[name].space->given - 1));
+    ArrayRef<std::string> arrays = cells[name].indexSet->arrays;
+    SmallVector<StringRef> names(arrays.slice(1, cells[name].indexSet->given - 1));
     if (std::optional<ArrayRef<int64_t>> frame = cell.getFrame()) // not the source's: without names
       for (int64_t k = 0; k < (*frame)[1]; ++k)
         if (int64_t number = (*frame)[0] + k - dyn::startsWithNode(cell); number >= 0)
           names[number] = "";
     keys.push_back(declare.getStrArrayAttr(names));
-    further |= cells[name].space->given > 1;
+    further |= cells[name].indexSet->given > 1;
   }
   StringRef symbol = cells[group[0]].group;
   auto cellOf = [&](StringAttr name) { return cells[name].op; };
@@ -166,13 +166,13 @@ void Flattening::declareGroup(ArrayRef<StringAttr> group) {
 
 /// Callees first, so that a caller knows where a callee's lists lie.
 void Flattening::writeIndex() {
-  auto index = [&](const std::string &name, Operation *owner, SpaceInfo *space, dyn::CellOp cell) {
-    auto func = addFunction(kernel::FuncKind::Index, name, space, cell);
-    walk(func, owner, space);
+  auto index = [&](const std::string &name, Operation *owner, IndexSetInfo *indexSet, dyn::CellOp cell) {
+    auto func = addFunction(kernel::FuncKind::Index, name, indexSet, cell);
+    walk(func, owner, indexSet);
     kernel::IndexOp::create(program.schedule(), entry.getLoc(), func.getSymName());
   };
   for (auto &[name, cell] : cells)
-    index("index." + name.str(), cell.op, cell.space, cell.op);
+    index("index." + name.str(), cell.op, cell.indexSet, cell.op);
   index("index", entry, inputs, {});
 }
 

@@ -31,7 +31,7 @@ void Arithmetic::operation(Operation *op, RowContext at) {
       env.set(result, AbstractValue());
   } else {
     // Made of parameters alone: computed once, when the model is loaded.
-    computed(op, model ? RowContext{program.modelSpace(), structure.integer(0)} : at);
+    computed(op, model ? RowContext{program.modelIndexSet(), structure.integer(0)} : at);
   }
 }
 
@@ -97,9 +97,9 @@ bool Arithmetic::usesParam(Operation *op) {
 /// A stage of its own.
 void Arithmetic::computed(Operation *op, RowContext at) {
   Location loc = op->getLoc();
-  if (auto take = dyn_cast<dyn::TakeOp>(op); take && take.getChecked())
-    if (AbstractValue index = env.lookup(take.getIndex()); index.is(Kind::Structural))
-      structure.checkIndex(loc, index.scalar, dyn::extents(take.getTensor().getType())[0]);
+  if (auto gather = dyn_cast<dyn::GatherOp>(op); gather && gather.getChecked())
+    if (AbstractValue index = env.lookup(gather.getIndex()); index.is(Kind::Structural))
+      structure.checkIndex(loc, index.scalar, dyn::extents(gather.getTensor().getType())[0]);
   batch::StageOp stage = stages.stage(loc, StageWriter::label(op, at), at);
   OpBuilder inside = OpBuilder::atBlockEnd(&stage.getBody().front());
   IRMapping mapping;

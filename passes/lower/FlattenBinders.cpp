@@ -16,11 +16,12 @@ void Binders::map(dyn::MapOp op, RowContext at) {
     return mapCalls(op, sources);
 
   Value length = sources[0].length;
-  SpaceInfo *space = program.addSpace(loc, StageWriter::label(op, at), kernel::SpaceKind::Elements, at.space);
-  Value first = structure.count(loc, space);
+  IndexSetInfo *indexSet =
+      program.addIndexSet(loc, StageWriter::label(op, at), kernel::IndexSetKind::Elements, at.indexSet);
+  Value first = structure.count(loc, indexSet);
   std::vector<ListInfo> results;
-  kernel::ForOp loop = stages.rows(loc, space, length, at, [&](RowContext inner, Value j) {
-    stages.keepElement(loc, space, sources[0], j);
+  kernel::ForOp loop = stages.rows(loc, indexSet, length, at, [&](RowContext inner, Value j) {
+    stages.keepElement(loc, indexSet, sources[0], j);
     for (auto [arg, list] : llvm::zip(body.getArguments(), sources))
       env.set(arg, lists.element(list, j));
     walker.walkBlock(body, inner);
@@ -30,10 +31,10 @@ void Binders::map(dyn::MapOp op, RowContext at) {
         results.back().end = sources[0].end;
     }
   });
-  if (space->used) {
+  if (indexSet->used) {
     OpBuilder::InsertionGuard guard(structure.builder());
     structure.builder().setInsertionPoint(loop);
-    structure.claimFor(op, length, space);
+    structure.reserveMemoryFor(op, length, indexSet);
   }
   for (auto [info, result] : llvm::zip(results, op.getResults())) {
     info.first = first;
@@ -43,38 +44,38 @@ void Binders::map(dyn::MapOp op, RowContext at) {
   }
 }
 
-/// The list of what a body yields at each row of its space. Its bounds are not set.
+/// The list of what a body yields at each row of its index set. Its bounds are not set.
 ListInfo Binders::listOfYielded(Location loc, Value value, RowContext at) {
   AbstractValue yielded = env.lookup(value);
-  SpaceInfo *space = at.space;
+  IndexSetInfo *indexSet = at.indexSet;
   if (yielded.is(Kind::List)) {
-    // The order in which the space gets columns, which the emitted code shows.
-    std::string length = stages.column(space, yielded.list.length, "length");
-    std::string first = stages.column(space, yielded.list.first, "first");
-    return ListInfo::ofLists(yielded.list, *space, first, length);
+    // The order in which the index set gets its arrays, which the emitted code shows.
+    std::string length = stages.indexArray(indexSet, yielded.list.length, "length");
+    std::string first = stages.indexArray(indexSet, yielded.list.first, "first");
+    return ListInfo::ofLists(yielded.list, *indexSet, first, length);
   }
   if (env.isOfConstants(yielded))
     yielded = AbstractValue::structural(env.structural(value));
   if (yielded.is(Kind::Model)) { // the same for every element, but a list wants rows
-    std::string buffer = program.addBuffer(space->name + ".value", space, value.getType());
+    std::string buffer = program.addBuffer(indexSet->name + ".value", indexSet, value.getType());
     stages.write(loc, value, yielded, buffer, at);
     yielded = AbstractValue::stored(buffer, at.row);
   }
   bool structural = yielded.is(Kind::Structural), here = !structural && yielded.scalar == at.row;
   ListInfo list;
-  list.from = structural ? From::Column : here ? From::Rows : From::Via;
-  list.of = space->name;
+  list.from = structural ? From::IndexArray : here ? From::Rows : From::Via;
+  list.of = indexSet->name;
   list.array = yielded.array;
   list.carried = yielded.carried;
   if (here)
-    space->used = true;
+    indexSet->used = true;
   else
-    list.via = stages.column(space, yielded.scalar, dyn::sourceName(value.getLoc()));
+    list.via = stages.indexArray(indexSet, yielded.scalar, dyn::sourceName(value.getLoc()));
   return list;
 }
 
-/// In the walk that writes calls. Structural results, and the bounds of lists, lie in rows of a space, for
-/// calls may need them; of others only the length counts.
+/// In the walk that writes calls. Structural results, and the bounds of lists, lie in rows of an index set,
+/// for calls may need them; of others only the length counts.
 void Binders::mapCalls(dyn::MapOp op, ArrayRef<ListInfo> sources) {
   Location loc = op.getLoc();
   Block &body = op.getBody().front();
@@ -82,12 +83,12 @@ void Binders::mapCalls(dyn::MapOp op, ArrayRef<ListInfo> sources) {
   auto isList = [](Value result) {
     return isa<dyn::ListType>(cast<dyn::ListType>(result.getType()).getElement());
   };
-  SpaceInfo *rows = nullptr;
+  IndexSetInfo *rows = nullptr;
   SmallVector<bool> kept;
   for (Value result : op.getResults()) {
     kept.push_back(!result.use_empty() && (isList(result) || env.isStructural(result)));
     if (kept.back() && !rows)
-      rows = program.addSpace(loc, "map", kernel::SpaceKind::States, nullptr);
+      rows = program.addIndexSet(loc, "map", kernel::IndexSetKind::States, nullptr);
   }
   std::vector<ListInfo> infos(op.getNumResults());
   Value first = rows ? structure.count(loc, rows) : structure.integer(0);
@@ -97,18 +98,19 @@ void Binders::mapCalls(dyn::MapOp op, ArrayRef<ListInfo> sources) {
       continue;
     rows->used = true;
     auto add = [&](const char *name) {
-      rows->addColumn(name + (k ? std::to_string(k + 1) : ""));
-      return rows->columns.back();
+      rows->addArray(name + (k ? std::to_string(k + 1) : ""));
+      return rows->arrays.back();
     };
     if (isList(op.getResult(k))) {
       info.firsts = add("first");
       info.lengths = add("length");
     } else {
-      info = ListInfo::ofColumn(*rows, add("value"));
+      info = ListInfo::ofIndexArray(*rows, add("value"));
     }
   }
   if (rows || callsCells(body)) {
-    structure.claimFor(op, length, rows ? ArrayRef<const SpaceInfo *>(rows) : ArrayRef<const SpaceInfo *>());
+    structure.reserveMemoryFor(
+        op, length, rows ? ArrayRef<const IndexSetInfo *>(rows) : ArrayRef<const IndexSetInfo *>());
     structure.loop(loc, length, [&](Value j) {
       for (auto [arg, list] : llvm::zip(body.getArguments(), sources))
         env.set(arg, lists.element(list, j));
@@ -118,7 +120,7 @@ void Binders::mapCalls(dyn::MapOp op, ArrayRef<ListInfo> sources) {
         if (!kept[k])
           continue;
         if (!isList(op.getResult(k))) {
-          values.push_back(structure.asColumn(env.structural(value)));
+          values.push_back(structure.asIndex(env.structural(value)));
           continue;
         }
         ListInfo inner = env.lookup(value).list;
@@ -138,33 +140,34 @@ void Binders::mapCalls(dyn::MapOp op, ArrayRef<ListInfo> sources) {
   }
 }
 
-/// The elements that stay are rows of a space: structural ones themselves, computed ones as the row that they
-/// lie in.
+/// The elements that stay are rows of an index set: structural ones themselves, computed ones as the row that
+/// they lie in.
 void Binders::filter(dyn::FilterOp op, RowContext at) {
   Location loc = op.getLoc();
   Block &body = op.getBody().front();
   std::vector<ListInfo> sources = env.lists(op.getLists());
   Value all = sources[0].length;
-  SpaceInfo *stay = program.addSpace(loc, (at.space ? at.space->name + "." : "") + "filtered",
-                                     kernel::SpaceKind::States, nullptr);
+  IndexSetInfo *stay = program.addIndexSet(loc, (at.indexSet ? at.indexSet->name + "." : "") + "filtered",
+                                           kernel::IndexSetKind::States, nullptr);
   stay->used = true;
-  std::vector<int> columnOf(sources.size(), -1); // the first one of each list
+  std::vector<int> arrayOf(sources.size(), -1); // the first one of each list
   for (auto [k, list] : llvm::enumerate(sources)) {
     std::string number = k ? std::to_string(k + 1) : "";
     if (!structure.isIndex() && !list.isStructural() && list.from != From::Lists)
       continue;
-    columnOf[k] = stay->columns.size();
+    arrayOf[k] = stay->arrays.size();
     if (list.from == From::Lists)
       for (const char *bound : {"first", "length"})
-        stay->addColumn(bound + number);
+        stay->addArray(bound + number);
     else
-      stay->addColumn("element" + number);
+      stay->addArray("element" + number);
   }
   Value first = structure.count(loc, stay);
-  SpaceInfo *candidates = structure.isIndex() ? program.addSpace(loc, at.space->name + ".filter",
-                                                                 kernel::SpaceKind::Elements, at.space)
-                                              : nullptr;
-  structure.claimFor(op, all, stay);
+  IndexSetInfo *candidates = structure.isIndex()
+                                 ? program.addIndexSet(loc, at.indexSet->name + ".filter",
+                                                       kernel::IndexSetKind::Elements, at.indexSet)
+                                 : nullptr;
+  structure.reserveMemoryFor(op, all, stay);
   auto element = [&](RowContext inner, Value j) {
     if (candidates)
       candidates->used = false;
@@ -172,7 +175,7 @@ void Binders::filter(dyn::FilterOp op, RowContext at) {
     for (auto [k, list] : llvm::enumerate(sources)) {
       AbstractValue each = lists.element(list, j);
       env.set(body.getArgument(k), each);
-      if (columnOf[k] < 0)
+      if (arrayOf[k] < 0)
         continue;
       if (each.is(Kind::List))
         values.append({each.list.first, each.list.length});
@@ -182,8 +185,8 @@ void Binders::filter(dyn::FilterOp op, RowContext at) {
     walker.walkBlock(body, inner);
     structure.when(loc, env.structural(body.getTerminator()->getOperand(0)), [&] {
       for (Value &value : values)
-        value = structure.asColumn(value);
-      if (stay->columns.empty()) // only how many they are counts
+        value = structure.asIndex(value);
+      if (stay->arrays.empty()) // only how many they are counts
         structure.reserve(loc, stay, structure.integer(1));
       else
         structure.push(loc, stay, values);
@@ -195,7 +198,7 @@ void Binders::filter(dyn::FilterOp op, RowContext at) {
     structure.loop(loc, all, [&](Value j) { element(RowContext(), j); });
   Value length = structure.sub(structure.count(loc, stay), first);
   for (auto [k, result] : llvm::enumerate(op.getResults())) {
-    ListInfo info = listOfFiltered(sources[k], *stay, columnOf[k]);
+    ListInfo info = listOfFiltered(sources[k], *stay, arrayOf[k]);
     info.first = info.from == From::Rows ? structure.integer(0) : first;
     info.length = length;
     info.element = sources[k].element;
@@ -203,12 +206,12 @@ void Binders::filter(dyn::FilterOp op, RowContext at) {
   }
 }
 
-/// The list of those elements of `source` that stay; `column` holds them or where they lie. Its bounds are
-/// not set.
-ListInfo Binders::listOfFiltered(const ListInfo &source, const SpaceInfo &stay, int column) {
+/// The list of those elements of `source` that stay; index array `array` holds them or where they lie. Its
+/// bounds are not set.
+ListInfo Binders::listOfFiltered(const ListInfo &source, const IndexSetInfo &stay, int array) {
   if (source.from == From::Lists)
-    return ListInfo::ofLists(*source.inner, stay, stay.columns[column], stay.columns[column + 1]);
-  ListInfo info = ListInfo::ofColumn(stay, column < 0 ? "" : stay.columns[column]);
+    return ListInfo::ofLists(*source.inner, stay, stay.arrays[array], stay.arrays[array + 1]);
+  ListInfo info = ListInfo::ofIndexArray(stay, array < 0 ? "" : stay.arrays[array]);
   if (source.isStructural())
     return info;
   info.from = structure.isIndex() ? From::Via : From::Rows;

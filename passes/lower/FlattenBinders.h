@@ -7,7 +7,7 @@
 
 namespace dbc::passes {
 
-/// Map and filter: their bodies are computed for the rows of a space, one for each element.
+/// Map and filter: their bodies are computed for the rows of an index set, one for each element.
 class Binders {
 public:
   Binders(ProgramWriter &program, StructureWriter &structure, Environment &env, StageWriter &stages,
@@ -20,7 +20,7 @@ public:
 private:
   void mapCalls(dyn::MapOp op, llvm::ArrayRef<ListInfo> sources);
   ListInfo listOfYielded(mlir::Location loc, mlir::Value value, RowContext at);
-  ListInfo listOfFiltered(const ListInfo &source, const SpaceInfo &stay, int column);
+  ListInfo listOfFiltered(const ListInfo &source, const IndexSetInfo &stay, int array);
 
   ProgramWriter &program;
   StructureWriter &structure;

@@ -29,7 +29,7 @@ void Branches::match(dyn::MatchOp op, RowContext at) {
   }
   Value node = env.structural(op.getNode());
   std::string kinds =
-      program.fieldArray(data, "", "", kernel::FieldPart::Kind, b.getI32Type(), 0, /*inCells=*/false);
+      program.fieldArray(data, "", "", kernel::FieldArray::Kind, b.getI32Type(), 0, /*inCells=*/false);
   Value kind = structure.load(op.getLoc(), b.getI32Type(), kinds, node);
   auto isArm = [&](unsigned n) -> Value {
     StringRef ctor = cast<StringAttr>(op.getCtors()[n]).getValue();
@@ -49,9 +49,9 @@ void Branches::write(Branch branch) {
   Operation *op = branch.op;
   for (auto [k, result] : llvm::enumerate(op->getResults())) {
     bool computed = structure.isIndex() && dyn::isNumber(result.getType()) && !allStructural(branch, k);
-    branch.buffers.push_back(
-        computed ? stages.addOwnBuffer(StageWriter::label(op, branch.at), branch.at.space, result.getType())
-                 : std::string());
+    branch.buffers.push_back(computed ? stages.addOwnBuffer(StageWriter::label(op, branch.at),
+                                                            branch.at.indexSet, result.getType())
+                                      : std::string());
   }
   kernel::IfOp cond = walkArms(branch);
   for (auto [k, result] : llvm::enumerate(op->getResults()))
@@ -98,11 +98,11 @@ void Branches::walkArm(Branch &branch, Block &block) {
   RowContext outer = branch.at;
   Arm arm{outer, &block, {}};
   if (structure.isIndex()) {
-    arm.at.space =
-        program.addSpace(loc, outer.space->name + "." + branch.names[n], kernel::SpaceKind::Arm, outer.space);
-    arm.at.row = structure.count(loc, arm.at.space);
-    stages.column(arm.at.space, outer.row, "parent");
-    arm.at.space->used = false;
+    arm.at.indexSet = program.addIndexSet(loc, outer.indexSet->name + "." + branch.names[n],
+                                          kernel::IndexSetKind::Arm, outer.indexSet);
+    arm.at.row = structure.count(loc, arm.at.indexSet);
+    stages.indexArray(arm.at.indexSet, outer.row, "parent");
+    arm.at.indexSet->used = false;
   }
   Block &source = branch.regions[n]->front();
   walker.walkBlock(source, arm.at);
@@ -117,7 +117,7 @@ void Branches::walkArm(Branch &branch, Block &block) {
   branch.arms.push_back(std::move(arm));
 }
 
-/// A list as result: where those of the arms lie in different places, each arm copies its own to a common
+/// A list as result: where those of the arms lie in different arrays, each arm copies its own to a common
 /// one.
 void Branches::joinLists(Branch &branch, unsigned result) {
   Location loc = branch.op->getLoc();
@@ -126,7 +126,7 @@ void Branches::joinLists(Branch &branch, unsigned result) {
   if (llvm::all_of(branch.arms, [&](Arm &arm) { return listOf(arm).sameSource(one); }))
     return;
   bool structural = llvm::all_of(branch.arms, [&](Arm &arm) { return listOf(arm).isStructural(); });
-  std::string name = (branch.at.space ? branch.at.space->name + "." : "") + "list";
+  std::string name = (branch.at.indexSet ? branch.at.indexSet->name + "." : "") + "list";
   ListCopies::Target target = copies.addTarget(loc, one, structural, name, branch.at);
   for (Arm &arm : branch.arms) {
     OpBuilder::InsertionGuard guard(b);

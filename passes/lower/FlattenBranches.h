@@ -6,8 +6,8 @@
 
 namespace dbc::passes {
 
-/// Match and if: each arm is a space of its own in the space outside. Integer results come out of the
-/// structure function's own branch, computed ones go to a buffer of the space outside.
+/// Match and if: each arm is an index set of its own in the index set outside. Integer results come out of
+/// the structure function's own branch, computed ones go to a buffer of the index set outside.
 class Branches {
 public:
   Branches(ProgramWriter &program, StructureWriter &structure, Environment &env, StageWriter &stages,
@@ -19,7 +19,7 @@ public:
   void branch(dyn::IfOp op, RowContext at);
 
 private:
-  /// An arm that was walked; its rows are pushed when nothing more can need a column of them.
+  /// An arm that was walked; its rows are pushed when nothing more can need an index array of them.
   struct Arm {
     RowContext at;
     mlir::Block *block; ///< of the structure function

@@ -10,21 +10,21 @@ void Calls::bindKeys(dyn::CellOp cell, Block &block, ValueRange numbers) {
   for (BlockArgument argument : block.getArguments()) {
     Value number = numbers[first + argument.getArgNumber()];
     env.set(argument,
-            AbstractValue::structural(structure.fromColumn(argument.getLoc(), argument.getType(), number)));
+            AbstractValue::structural(structure.fromIndex(argument.getLoc(), argument.getType(), number)));
   }
 }
 
-void Calls::placeFunction() {
+void Calls::slotFunction() {
   CellInfo &cell = cells[structure.ownerCell().getSymNameAttr()];
   SmallVector<Value> arguments(structure.function().getBody().getArguments());
-  Value place = arguments[0];
-  for (auto [k, key] : llvm::enumerate(dyn::furtherKeys(cell.op))) {
+  Value slot = arguments[0];
+  for (auto [k, key] : llvm::enumerate(dyn::secondaryKeys(cell.op))) {
     FlatSymbolRefAttr data;
     if (auto node = dyn_cast<dyn::NodeType>(key.getType()))
       data = node.getData();
-    auto op = kernel::KeyOp::create(b, key.getLoc(), b.getI32Type(), cell.group, cell.number, k, place,
-                                    arguments[k + 1], data, dyn::sourcePlace(key.getLoc()));
-    place = op.getResult();
+    auto op = kernel::KeyOp::create(b, key.getLoc(), b.getI32Type(), cell.group, cell.number, k, slot,
+                                    arguments[k + 1], data, dyn::sourceLocation(key.getLoc()));
+    slot = op.getResult();
     if (data)
       continue;
     OpBuilder::InsertionGuard guard(b);
@@ -37,63 +37,63 @@ void Calls::placeFunction() {
       bounds.push_back(env.structural(bound));
     kernel::YieldOp::create(b, key.getLoc(), bounds);
   }
-  kernel::YieldOp::create(b, cell.op.getLoc(), place);
+  kernel::YieldOp::create(b, cell.op.getLoc(), slot);
 }
 
-/// The place of the instance of a cell that has these keys.
-Value Calls::placeIn(CellInfo &cell, Location loc, ValueRange keys) {
+/// The slot of the instance of a cell that has these keys.
+Value Calls::slotIn(CellInfo &cell, Location loc, ValueRange keys) {
   if (keys.empty())
     return kernel::InputOp::create(b, loc, b.getI32Type());
-  if (cell.place.empty())
+  if (cell.slot.empty())
     return env.structural(keys[0]);
-  return kernel::PlaceOp::create(b, loc, b.getI32Type(), cell.place, asColumns(keys), dyn::sourcePlace(loc));
+  return kernel::SlotOp::create(b, loc, b.getI32Type(), cell.slot, asIndices(keys), dyn::sourceLocation(loc));
 }
 
-SmallVector<Value> Calls::asColumns(ValueRange values) {
+SmallVector<Value> Calls::asIndices(ValueRange values) {
   SmallVector<Value> numbers;
   for (Value value : values)
-    numbers.push_back(structure.asColumn(env.structural(value)));
+    numbers.push_back(structure.asIndex(env.structural(value)));
   return numbers;
 }
 
 void Calls::site(dyn::SiteOp op) {
   CellInfo &cell = infoOf(op.getCellAttr());
-  Value place = placeIn(cell, op.getLoc(), op.getKeys());
-  env.set(op.getResult(), AbstractValue::structural(originOf(cell, op.getLoc(), place, 0)));
+  Value slot = slotIn(cell, op.getLoc(), op.getKeys());
+  env.set(op.getResult(), AbstractValue::structural(originOf(cell, op.getLoc(), slot, 0)));
 }
 
 void Calls::caller(dyn::CallerOp op) {
   Location loc = op.getLoc();
   CellInfo &cell = infoOf(op.getCellAttr());
-  Value place = placeIn(cell, loc, op.getKeys());
+  Value slot = slotIn(cell, loc, op.getKeys());
   for (auto [n, result] : llvm::enumerate(op.getResults())) {
-    Value number = originOf(cell, loc, place, 1 + n);
-    env.set(result, AbstractValue::structural(structure.fromColumn(loc, result.getType(), number)));
+    Value number = originOf(cell, loc, slot, 1 + n);
+    env.set(result, AbstractValue::structural(structure.fromIndex(loc, result.getType(), number)));
   }
 }
 
-Value Calls::originOf(CellInfo &cell, Location loc, Value place, unsigned number) {
-  return kernel::OriginOp::create(b, loc, b.getI32Type(), cell.group, cell.number, place, number);
+Value Calls::originOf(CellInfo &cell, Location loc, Value slot, unsigned number) {
+  return kernel::OriginOp::create(b, loc, b.getI32Type(), cell.group, cell.number, slot, number);
 }
 
 void Calls::call(dyn::CallOp op, RowContext at) {
   CellInfo &cell = infoOf(op.getCalleeAttr());
   // The instances of an `every` are called elsewhere.
-  if (op.getEvery() && (structure.isIndex() || structure.is(kernel::FuncKind::Place)))
+  if (op.getEvery() && (structure.isIndex() || structure.is(kernel::FuncKind::Slot)))
     return every(op, cell);
-  Value place = placeIn(cell, op.getLoc(), op.getKeys());
+  Value slot = slotIn(cell, op.getLoc(), op.getKeys());
   if (structure.isIndex())
-    return results(op, cell, place);
-  kernel::CallOp::create(b, op.getLoc(), cell.group, cell.number, place, op.getSiteAttr(),
-                         asColumns(op.getOrigin()),
-                         op.getSite() ? b.getStringAttr(dyn::sourcePlace(cell.op.getLoc())) : StringAttr());
+    return results(op, cell, slot);
+  kernel::CallOp::create(
+      b, op.getLoc(), cell.group, cell.number, slot, op.getSiteAttr(), asIndices(op.getOrigin()),
+      op.getSite() ? b.getStringAttr(dyn::sourceLocation(cell.op.getLoc())) : StringAttr());
   return op.getEvery() ? every(op, cell) : calledLists(op, at);
 }
 
 /// What a call gives, in the rows of the callee: the relation is the callee's row for each row here.
-void Calls::results(dyn::CallOp op, CellInfo &cell, Value place) {
+void Calls::results(dyn::CallOp op, CellInfo &cell, Value slot) {
   Location loc = op.getLoc();
-  Value row = kernel::RowOfOp::create(b, loc, cell.space->name, place);
+  Value row = kernel::RowOfOp::create(b, loc, cell.indexSet->name, slot);
   std::string carried;
   if (dyn::CellOp mine = structure.ownerCell())
     if (cells[mine.getSymNameAttr()].group == cell.group)
@@ -104,32 +104,33 @@ void Calls::results(dyn::CallOp op, CellInfo &cell, Value place) {
       continue;
     }
     ListInfo info = cell.lists[k];
-    info.first = structure.loadColumn(loc, b.getI32Type(), cell.space->name, cell.firsts[k], row);
-    info.length = structure.loadColumn(loc, b.getI32Type(), cell.space->name, cell.lengths[k], row);
+    info.first = structure.loadIndex(loc, b.getI32Type(), cell.indexSet->name, cell.firsts[k], row);
+    info.length = structure.loadIndex(loc, b.getI32Type(), cell.indexSet->name, cell.lengths[k], row);
     env.set(result, AbstractValue::of(info));
   }
 }
 
-/// The nodes that can be reached from the call's own and for which the cell is called with its further keys.
+/// The nodes that can be reached from the call's own and for which the cell is called with its secondary
+/// keys.
 void Calls::every(dyn::CallOp op, CellInfo &cell) {
   Location loc = op.getLoc();
   auto node = cast<dyn::NodeType>(op.getKeys()[0].getType());
-  ListInfo reached = lists.reached(loc, node, env.structural(op.getKeys()[0]));
-  SpaceInfo *space =
-      program.addSpace(loc, cell.op.getSymName().str() + ".every", kernel::SpaceKind::States, nullptr);
-  space->addColumn("node");
-  space->used = true;
-  SmallVector<Value> keys = asColumns(op.getKeys());
-  ListInfo called = reached;
-  called.of = space->name;
-  called.first = structure.count(loc, space);
-  structure.claim(loc, reached.length, space);
-  structure.loop(loc, reached.length, [&](Value j) {
-    keys[0] = lists.element(reached, j).scalar;
+  ListInfo reachable = lists.reachable(loc, node, env.structural(op.getKeys()[0]));
+  IndexSetInfo *indexSet =
+      program.addIndexSet(loc, cell.op.getSymName().str() + ".every", kernel::IndexSetKind::States, nullptr);
+  indexSet->addArray("node");
+  indexSet->used = true;
+  SmallVector<Value> keys = asIndices(op.getKeys());
+  ListInfo called = reachable;
+  called.of = indexSet->name;
+  called.first = structure.count(loc, indexSet);
+  structure.reserveMemory(loc, reachable.length, indexSet);
+  structure.loop(loc, reachable.length, [&](Value j) {
+    keys[0] = lists.element(reachable, j).scalar;
     Value isCalled = kernel::CalledOp::create(b, loc, b.getI1Type(), cell.group, cell.number, keys);
-    structure.when(loc, isCalled, [&] { structure.push(loc, space, keys[0]); });
+    structure.when(loc, isCalled, [&] { structure.push(loc, indexSet, keys[0]); });
   });
-  called.length = structure.sub(structure.count(loc, space), called.first);
+  called.length = structure.sub(structure.count(loc, indexSet), called.first);
   env.set(op.getResult(0), AbstractValue::of(called));
 }
 

@@ -17,10 +17,10 @@ public:
         b(structure.builder()) {}
 
   /// The arguments of a cell's body, or of a range, which has the first ones: `numbers` are the instance's
-  /// node or input and its further keys, as int32.
+  /// node or input and its secondary keys, as int32.
   void bindKeys(dyn::CellOp cell, mlir::Block &block, mlir::ValueRange numbers);
-  /// Writes a `place` function: from the keys of an instance to its place.
-  void placeFunction();
+  /// Writes a `slot` function: from the keys of an instance to its slot.
+  void slotFunction();
   void call(dyn::CallOp op, RowContext at);
   /// Which call led to an instance of a cell whose values change, and with what.
   void site(dyn::SiteOp op);
@@ -28,10 +28,10 @@ public:
 
 private:
   CellInfo &infoOf(mlir::FlatSymbolRefAttr cell) { return cells[cell.getAttr()]; }
-  mlir::Value placeIn(CellInfo &cell, mlir::Location loc, mlir::ValueRange keys);
-  mlir::Value originOf(CellInfo &cell, mlir::Location loc, mlir::Value place, unsigned number);
-  llvm::SmallVector<mlir::Value> asColumns(mlir::ValueRange values);
-  void results(dyn::CallOp op, CellInfo &cell, mlir::Value place);
+  mlir::Value slotIn(CellInfo &cell, mlir::Location loc, mlir::ValueRange keys);
+  mlir::Value originOf(CellInfo &cell, mlir::Location loc, mlir::Value slot, unsigned number);
+  llvm::SmallVector<mlir::Value> asIndices(mlir::ValueRange values);
+  void results(dyn::CallOp op, CellInfo &cell, mlir::Value slot);
   void every(dyn::CallOp op, CellInfo &cell);
   void calledLists(dyn::CallOp op, RowContext at);
   ListInfo lengthsIn(mlir::Value list, RowContext at, llvm::DenseSet<mlir::Operation *> &walked);

@@ -12,11 +12,11 @@ ListCopies::Target ListCopies::addTarget(Location loc, const ListInfo &list, boo
     target.rows = lists.addBounds(loc, name);
     target.inner = std::make_shared<Target>(addTarget(loc, *list.inner, structural, name, at));
   } else if (structural) {
-    target.rows = program.addSpace(loc, name, kernel::SpaceKind::States, nullptr);
-    target.rows->addColumn(isa<dyn::NodeType>(list.element) ? "node" : "value");
+    target.rows = program.addIndexSet(loc, name, kernel::IndexSetKind::States, nullptr);
+    target.rows->addArray(isa<dyn::NodeType>(list.element) ? "node" : "value");
     target.rows->used = true;
   } else if (structure.isIndex()) {
-    SpaceInfo *rows = program.addSpace(loc, name, kernel::SpaceKind::States, at.space);
+    IndexSetInfo *rows = program.addIndexSet(loc, name, kernel::IndexSetKind::States, at.indexSet);
     rows->used = true;
     target.buffer = program.addBuffer(name, rows, list.element);
   }
@@ -33,14 +33,14 @@ ListInfo ListCopies::copyTo(Location loc, const ListInfo &list, const Target &ta
   return structure.isIndex() ? copyComputed(loc, list, target.buffer, at) : lists.lengthsOf(list);
 }
 
-ListInfo ListCopies::copyStructural(Location loc, const ListInfo &list, const SpaceInfo *target) {
-  ListInfo copy = ListInfo::ofColumn(*target, target->columns[0]);
+ListInfo ListCopies::copyStructural(Location loc, const ListInfo &list, const IndexSetInfo *target) {
+  ListInfo copy = ListInfo::ofIndexArray(*target, target->arrays[0]);
   copy.element = list.element;
   copy.length = list.length;
   copy.first = structure.count(loc, target);
-  structure.claim(loc, list.length, target);
+  structure.reserveMemory(loc, list.length, target);
   structure.loop(loc, list.length, [&](Value j) {
-    structure.push(loc, target, structure.asColumn(lists.element(list, j).scalar));
+    structure.push(loc, target, structure.asIndex(lists.element(list, j).scalar));
   });
   return copy;
 }
@@ -58,8 +58,8 @@ ListInfo ListCopies::reserveRows(Location loc, const ListInfo &like, StringRef b
   list.array = buffer.str();
   list.element = like.element;
   list.length = like.length;
-  structure.claim(loc, rows, program.spaceOf(buffer));
-  list.first = structure.reserve(loc, program.spaceOf(buffer), rows);
+  structure.reserveMemory(loc, rows, program.indexSetOf(buffer));
+  list.first = structure.reserve(loc, program.indexSetOf(buffer), rows);
   return list;
 }
 
@@ -80,7 +80,8 @@ void ListCopies::copyInto(Location loc, const ListInfo &list, const ListInfo &to
     return;
   }
   assert(!list.ends() && "the checker lets no list be copied whose length is computed");
-  SpaceInfo *copies = program.addSpace(loc, at.space->name + ".copy", kernel::SpaceKind::Elements, at.space);
+  IndexSetInfo *copies =
+      program.addIndexSet(loc, at.indexSet->name + ".copy", kernel::IndexSetKind::Elements, at.indexSet);
   stages.rows(loc, copies, list.length, at, [&](RowContext inner, Value j) {
     stages.write(loc, Value(), lists.element(list, j), to.array, inner, structure.add(to.first, j));
   });
@@ -88,7 +89,7 @@ void ListCopies::copyInto(Location loc, const ListInfo &list, const ListInfo &to
 
 ListInfo ListCopies::asComputed(Operation *op, const ListInfo &list, RowContext at) {
   std::string name = StageWriter::label(op, at) + ".list";
-  SpaceInfo *rows = program.addSpace(op->getLoc(), name, kernel::SpaceKind::States, at.space);
+  IndexSetInfo *rows = program.addIndexSet(op->getLoc(), name, kernel::IndexSetKind::States, at.indexSet);
   rows->used = true;
   ListInfo all = list;
   all.end = {}; // also what a `while` leaves out

@@ -6,7 +6,7 @@
 
 namespace dbc::passes {
 
-/// Lists whose elements are put into rows of their own: those of arms that lie in different places, those of
+/// Lists whose elements are put into rows of their own: those of arms that lie in different arrays, those of
 /// the states of recurrences, and those that computed numbers are read from.
 class ListCopies {
 public:
@@ -15,11 +15,11 @@ public:
 
   /// Where lists of one type are copied to.
   struct Target {
-    SpaceInfo *rows = nullptr; ///< of structural elements, or of the bounds of lists
-    std::string buffer;        ///< of computed elements
+    IndexSetInfo *rows = nullptr; ///< of structural elements, or of the bounds of lists
+    std::string buffer;           ///< of computed elements
     std::shared_ptr<Target> inner;
 
-    const Target &leaf() const { return inner ? inner->leaf() : *this; }
+    const Target &innermost() const { return inner ? inner->innermost() : *this; }
   };
   /// A target for lists like `list`. In the walk that writes calls of computed elements only the number
   /// counts.
@@ -35,7 +35,7 @@ public:
   ListInfo asComputed(mlir::Operation *op, const ListInfo &list, RowContext at);
 
 private:
-  ListInfo copyStructural(mlir::Location loc, const ListInfo &list, const SpaceInfo *target);
+  ListInfo copyStructural(mlir::Location loc, const ListInfo &list, const IndexSetInfo *target);
   ListInfo copyComputed(mlir::Location loc, const ListInfo &list, llvm::StringRef buffer, RowContext at);
   ListInfo reserveRows(mlir::Location loc, const ListInfo &like, llvm::StringRef buffer, mlir::Value rows);
 

@@ -5,29 +5,29 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-ListInfo ListInfo::ofColumn(const SpaceInfo &space, std::string column) {
+ListInfo ListInfo::ofIndexArray(const IndexSetInfo &indexSet, std::string array) {
   ListInfo list;
-  list.from = From::Column;
-  list.of = space.name;
-  list.via = std::move(column);
+  list.from = From::IndexArray;
+  list.of = indexSet.name;
+  list.via = std::move(array);
   return list;
 }
 
-ListInfo ListInfo::ofLists(const ListInfo &inner, const SpaceInfo &space, std::string firsts,
+ListInfo ListInfo::ofLists(const ListInfo &inner, const IndexSetInfo &indexSet, std::string firsts,
                            std::string lengths) {
   assert(!inner.ends() && "the checker lets no element be a list whose length is computed");
   ListInfo list;
   list.from = From::Lists;
   list.inner = std::make_shared<ListInfo>(inner);
-  list.of = space.name;
+  list.of = indexSet.name;
   list.firsts = std::move(firsts);
   list.lengths = std::move(lengths);
   return list;
 }
 
 bool ListInfo::isStructural() const {
-  From from = leaf().from;
-  return from == From::Range || from == From::Items || from == From::Column;
+  From from = innermost().from;
+  return from == From::Range || from == From::Items || from == From::IndexArray;
 }
 
 bool ListInfo::sameSource(const ListInfo &o) const {
@@ -44,7 +44,7 @@ ListInfo ListInfo::carriedBy(StringRef loop) const {
   return list;
 }
 
-void SpaceInfo::addColumn(std::string name) {
+void IndexSetInfo::addArray(std::string name) {
   auto [taken, isNew] = numbers.try_emplace(name, 1);
   if (!isNew) {
     std::string base = name;
@@ -53,7 +53,7 @@ void SpaceInfo::addColumn(std::string name) {
       name = base + std::to_string(++number);
     while (!numbers.try_emplace(name, 1).second);
   }
-  columns.push_back(std::move(name));
+  arrays.push_back(std::move(name));
 }
 
 } // namespace dbc::passes

@@ -13,18 +13,18 @@
 
 namespace dbc::passes {
 
-struct SpaceInfo;
+struct IndexSetInfo;
 
 /// A list of one input, in terms of the rows of a batch. Element j is row or value `first + j * stride`.
 struct ListInfo {
   enum class From {
-    Range,  ///< the integer itself
-    Items,  ///< an int or node: row of the int array `array`
-    Column, ///< an int or node: column `via` at the row of space `of`
-    Rows,   ///< computed: row of `array`
-    Via,    ///< computed: row of `array` that column `via` of space `of` names at the row
-    Lists,  ///< a list like `inner`, whose bounds stand in the int arrays `firsts` and `lastEnds`, or in
-            ///< columns `firsts` and `lengths` of space `of`
+    Range,      ///< the integer itself
+    Items,      ///< an int or node: row of the int array `array`
+    IndexArray, ///< an int or node: index array `via` at the row of index set `of`
+    Rows,       ///< computed: row of `array`
+    Via,        ///< computed: row of `array` that index array `via` of index set `of` names at the row
+    Lists,      ///< a list like `inner`, whose bounds stand in the int arrays `firsts` and `lastEnds`, or in
+                ///< index arrays `firsts` and `lengths` of index set `of`
   };
   From from = From::Range;
   mlir::Value first, length; ///< i32, in the function being written
@@ -42,10 +42,10 @@ struct ListInfo {
     bool atEnd = false;
   } end;
 
-  /// A list whose elements stand in a column of a space, and one of lists like `inner`, whose bounds stand in
-  /// two. Their own bounds are not set.
-  static ListInfo ofColumn(const SpaceInfo &space, std::string column);
-  static ListInfo ofLists(const ListInfo &inner, const SpaceInfo &space, std::string firsts,
+  /// A list whose elements stand in an index array, and one of lists like `inner`, whose bounds
+  /// stand in two. Their own bounds are not set.
+  static ListInfo ofIndexArray(const IndexSetInfo &indexSet, std::string array);
+  static ListInfo ofLists(const ListInfo &inner, const IndexSetInfo &indexSet, std::string firsts,
                           std::string lengths);
 
   bool ends() const { return !end.live.empty(); }
@@ -54,7 +54,7 @@ struct ListInfo {
   /// Whether two lists differ in nothing but first and length.
   bool sameSource(const ListInfo &other) const;
   /// The innermost list.
-  const ListInfo &leaf() const { return inner ? inner->leaf() : *this; }
+  const ListInfo &innermost() const { return inner ? inner->innermost() : *this; }
   /// The list, read as what a loop carries; where that has ended, `loop` is empty.
   ListInfo carriedBy(llvm::StringRef loop) const;
 };
@@ -84,33 +84,34 @@ struct AbstractValue {
   bool is(Kind k) const { return kind == k; }
 };
 
-/// A space under construction: its columns, and the values that a row's push (or set) writes to them.
-struct SpaceInfo {
-  SpaceInfo(std::string name, kernel::SpaceKind kind, mlir::Location loc, SpaceInfo *parent)
+/// An index set under construction: its index arrays, and the values that a row's push (or set) writes to
+/// them.
+struct IndexSetInfo {
+  IndexSetInfo(std::string name, kernel::IndexSetKind kind, mlir::Location loc, IndexSetInfo *parent)
       : name(std::move(name)), kind(kind), loc(loc), parent(parent) {}
 
   std::string name;
-  kernel::SpaceKind kind;
+  kernel::IndexSetKind kind;
   mlir::Location loc; ///< in the source, for reports
-  SpaceInfo *parent;
-  /// Adds a column; a name that is taken gets the next free number from 2 on behind it.
-  void addColumn(std::string name);
+  IndexSetInfo *parent;
+  /// Adds an index array; a name that is taken gets the next free number from 2 on behind it.
+  void addArray(std::string name);
 
-  std::vector<std::string> columns;
-  llvm::StringMap<int> numbers;          ///< of the names of columns: the last that a further one got
-  llvm::SmallVector<mlir::Value> values; ///< one a column while its row is being made
-  llvm::DenseMap<mlir::Value, unsigned> columnOf;
+  std::vector<std::string> arrays;
+  llvm::StringMap<int> numbers;          ///< of the names of arrays: the last that a further one got
+  llvm::SmallVector<mlir::Value> values; ///< one an array while its row is being made
+  llvm::DenseMap<mlir::Value, unsigned> arrayOf;
   std::string group; ///< instances: the group and the cell's number in it
   int cell = -1;
   std::string alive; ///< buffer that says which rows there are; empty: all
-  size_t given = 1; ///< how many of the columns are set when a row is made: the owner, and an instance's keys
-  bool used = false; ///< a stage or a column needs its rows
+  size_t given = 1;  ///< how many of the arrays are set when a row is made: the owner, and an instance's keys
+  bool used = false; ///< a stage or an index array needs its rows
 };
 
-/// Where code is being written: the innermost space and its row. Without a space in the walk that writes
-/// calls.
+/// Where code is being written: the innermost index set and its row. Without an index set in the walk that
+/// writes calls.
 struct RowContext {
-  SpaceInfo *space = nullptr;
+  IndexSetInfo *indexSet = nullptr;
   mlir::Value row;
 };
 
@@ -118,12 +119,12 @@ struct RowContext {
 struct CellInfo {
   dyn::CellOp op;
   std::string group;
-  int number = 0;    ///< in the group
-  std::string place; ///< its `place` function, if it has further keys
-  SpaceInfo *space = nullptr;
+  int number = 0;   ///< in the group
+  std::string slot; ///< its `slot` function, if it has secondary keys
+  IndexSetInfo *indexSet = nullptr;
   std::vector<std::string> results;         ///< buffer of each flat result; empty for a list result
   std::vector<ListInfo> lists;              ///< of each flat list result: its source; see firsts and lengths
-  std::vector<std::string> firsts, lengths; ///< columns of `space` that hold a list result's bounds
+  std::vector<std::string> firsts, lengths; ///< index arrays of `indexSet` that hold a list result's bounds
 };
 using CellMap = llvm::MapVector<mlir::StringAttr, CellInfo>; ///< by name, callees first
 

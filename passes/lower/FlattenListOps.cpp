@@ -14,7 +14,7 @@ static_assert(unsigned(batch::ReduceKind::All) == unsigned(dyn::ReduceKind::All)
               unsigned(batch::ReduceKind::Pick) == unsigned(dyn::ReduceKind::All) + 1);
 
 void ListOperations::nodes(dyn::NodesOp op) {
-  ListInfo nodes = lists.reached(op.getLoc(), op.getNode().getType(), env.structural(op.getNode()));
+  ListInfo nodes = lists.reachable(op.getLoc(), op.getNode().getType(), env.structural(op.getNode()));
   env.set(op.getResult(), AbstractValue::of(nodes));
 }
 
@@ -48,7 +48,7 @@ void ListOperations::zip(dyn::ZipOp op) {
   for (auto [info, result] : llvm::zip(infos, op.getResults())) {
     env.set(result, AbstractValue::of(info));
     if (first != info.length)
-      structure.check(loc, kernel::Fault::Lengths,
+      structure.check(loc, kernel::ErrorKind::Lengths,
                       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, first, info.length), "zip",
                       {first, info.length});
   }
@@ -71,8 +71,8 @@ void ListOperations::slice(dyn::SliceOp op) {
     Value high = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, bound, info.length);
     return arith::AndIOp::create(b, loc, low, high).getResult();
   };
-  structure.check(loc, kernel::Fault::Slice, arith::AndIOp::create(b, loc, fits(low), fits(high)), "slice",
-                  {low, high, info.length});
+  structure.check(loc, kernel::ErrorKind::Slice, arith::AndIOp::create(b, loc, fits(low), fits(high)),
+                  "slice", {low, high, info.length});
   info.first = lists.positionRow(info, low);
   info.length =
       arith::MaxSIOp::create(b, loc, structure.sub(high, low), structure.integer(0)); // empty, like a range
@@ -94,7 +94,7 @@ void ListOperations::at(dyn::AtOp op, RowContext at) {
   Value index = env.structural(op.getIndex());
   Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, index, structure.integer(0));
   Value high = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, index, info.length);
-  structure.check(loc, kernel::Fault::ListIndex, arith::AndIOp::create(b, loc, low, high), "index",
+  structure.check(loc, kernel::ErrorKind::ListIndex, arith::AndIOp::create(b, loc, low, high), "index",
                   {index, info.length});
   env.set(op.getResult(), lists.element(info, index));
 }
@@ -117,7 +117,7 @@ void ListOperations::reduce(dyn::ReduceListOp op, RowContext at) {
   if (kind == ReduceKind::Mean || kind == ReduceKind::Max || kind == ReduceKind::Min ||
       kind == ReduceKind::ArgMax) {
     Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, list.length, structure.integer(0));
-    structure.check(loc, kernel::Fault::Empty, some, dyn::stringifyReduceKind(kind), {});
+    structure.check(loc, kernel::ErrorKind::Empty, some, dyn::stringifyReduceKind(kind), {});
   }
   env.set(op.getResult(),
           integers ? AbstractValue::structural(reduceIntegers(op, list))

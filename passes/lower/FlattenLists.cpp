@@ -8,19 +8,19 @@ namespace dbc::passes {
 using From = ListInfo::From;
 
 AbstractValue Lists::fromArray(Location loc, Type type, Value row, ArrayOf array) {
-  using kernel::FieldPart;
+  using kernel::FieldArray;
   OpBuilder &b = structure.builder();
   if (auto list = dyn_cast<dyn::ListType>(type)) {
-    std::string begin = array(FieldPart::Begin, 0), end = array(FieldPart::End, 0);
-    kernel::RequireOp::create(b, loc, begin, row, dyn::sourcePlace(loc));
+    std::string begin = array(FieldArray::Begin, 0), end = array(FieldArray::End, 0);
+    kernel::RequireOp::create(b, loc, begin, row, dyn::sourceLocation(loc));
     ListInfo info = storedList(list, 0, array);
     info.first = structure.load(loc, b.getI32Type(), begin, row);
     Value last = structure.load(loc, b.getI32Type(), end, row);
     info.length = structure.sub(last, info.first);
     return AbstractValue::of(info);
   }
-  std::string symbol = array(FieldPart::Value, 0);
-  kernel::RequireOp::create(b, loc, symbol, row, dyn::sourcePlace(loc));
+  std::string symbol = array(FieldArray::Value, 0);
+  kernel::RequireOp::create(b, loc, symbol, row, dyn::sourceLocation(loc));
   if (isa<dyn::NodeType>(type) || type.isInteger(32) || type.isInteger(1)) {
     Type loaded = type.isInteger(1) ? Type(b.getI1Type()) : Type(b.getI32Type());
     return AbstractValue::structural(structure.load(loc, loaded, symbol, row));
@@ -34,27 +34,28 @@ ListInfo Lists::storedList(dyn::ListType type, int level, ArrayOf array) {
   info.element = type.getElement();
   if (auto inner = dyn_cast<dyn::ListType>(info.element)) {
     info.from = From::Lists;
-    info.firsts = array(kernel::FieldPart::Begin, level + 1);
-    info.lastEnds = array(kernel::FieldPart::End, level + 1);
+    info.firsts = array(kernel::FieldArray::Begin, level + 1);
+    info.lastEnds = array(kernel::FieldArray::End, level + 1);
     info.inner = std::make_shared<ListInfo>(storedList(inner, level + 1, array));
     return info;
   }
-  info.array = array(kernel::FieldPart::Items, 0);
+  info.array = array(kernel::FieldArray::Items, 0);
   bool integer = isa<dyn::NodeType>(info.element) || info.element.isInteger(32) || info.element.isInteger(1);
   info.from = integer ? From::Items : From::Rows;
   return info;
 }
 
-ListInfo Lists::reached(Location loc, dyn::NodeType type, Value node) {
+ListInfo Lists::reachable(Location loc, dyn::NodeType type, Value node) {
   StringRef data = type.getData().getValue();
-  SpaceInfo *space = program.addSpace(loc, data.str() + ".nodes", kernel::SpaceKind::States, nullptr);
-  space->addColumn("node");
-  space->used = true;
+  IndexSetInfo *indexSet =
+      program.addIndexSet(loc, data.str() + ".nodes", kernel::IndexSetKind::States, nullptr);
+  indexSet->addArray("node");
+  indexSet->used = true;
   OpBuilder &b = structure.builder();
-  auto reach = kernel::ReachOp::create(b, loc, b.getI32Type(), b.getI32Type(), space->name, data, node);
-  ListInfo info = ListInfo::ofColumn(*space, "node");
-  info.first = reach.getFirst();
-  info.length = reach.getLength();
+  auto found = kernel::DiscoverOp::create(b, loc, b.getI32Type(), b.getI32Type(), indexSet->name, data, node);
+  ListInfo info = ListInfo::ofIndexArray(*indexSet, "node");
+  info.first = found.getFirst();
+  info.length = found.getLength();
   info.element = type;
   return info;
 }
@@ -77,12 +78,12 @@ AbstractValue Lists::element(const ListInfo &list, Value j) {
     return AbstractValue::structural(row);
   case From::Items:
     return AbstractValue::structural(structure.load(loc, loaded(), list.array, row));
-  case From::Column:
-    return AbstractValue::structural(structure.loadColumn(loc, loaded(), list.of, list.via, row));
+  case From::IndexArray:
+    return AbstractValue::structural(structure.loadIndex(loc, loaded(), list.of, list.via, row));
   case From::Rows:
     return AbstractValue::stored(list.array, row, list.carried);
   case From::Via:
-    return AbstractValue::stored(list.array, structure.loadColumn(loc, i32, list.of, list.via, row),
+    return AbstractValue::stored(list.array, structure.loadIndex(loc, i32, list.of, list.via, row),
                                  list.carried);
   case From::Lists: {
     ListInfo inner = *list.inner;
@@ -91,8 +92,8 @@ AbstractValue Lists::element(const ListInfo &list, Value j) {
       Value last = structure.load(loc, i32, list.lastEnds, row);
       inner.length = structure.sub(last, inner.first);
     } else {
-      inner.first = structure.loadColumn(loc, i32, list.of, list.firsts, row);
-      inner.length = structure.loadColumn(loc, i32, list.of, list.lengths, row);
+      inner.first = structure.loadIndex(loc, i32, list.of, list.firsts, row);
+      inner.length = structure.loadIndex(loc, i32, list.of, list.lengths, row);
     }
     return AbstractValue::of(inner);
   }
@@ -111,20 +112,21 @@ ListInfo Lists::lengthsOf(ListInfo list) {
   return list;
 }
 
-SpaceInfo *Lists::addBounds(Location loc, StringRef name) {
-  SpaceInfo *bounds = program.addSpace(loc, (name + ".bounds").str(), kernel::SpaceKind::States, nullptr);
+IndexSetInfo *Lists::addBounds(Location loc, StringRef name) {
+  IndexSetInfo *bounds =
+      program.addIndexSet(loc, (name + ".bounds").str(), kernel::IndexSetKind::States, nullptr);
   for (const char *bound : {"first", "length"})
-    bounds->addColumn(bound);
+    bounds->addArray(bound);
   bounds->used = true;
   return bounds;
 }
 
-ListInfo Lists::listOfLists(Location loc, const SpaceInfo *bounds, Value length, Type type,
+ListInfo Lists::listOfLists(Location loc, const IndexSetInfo *bounds, Value length, Type type,
                             function_ref<ListInfo(Value)> element, Value times) {
   Value first = structure.count(loc, bounds);
   ListInfo inner;
   auto one = [&] {
-    structure.claim(loc, length, bounds);
+    structure.reserveMemory(loc, length, bounds);
     structure.loop(loc, length, [&](Value j) {
       inner = element(j);
       structure.push(loc, bounds, {inner.first, inner.length});

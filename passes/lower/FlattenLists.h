@@ -12,12 +12,12 @@ class Lists {
 public:
   Lists(ProgramWriter &program, StructureWriter &structure) : program(program), structure(structure) {}
 
-  /// The symbol of an array of a field or argument: of a part, on a level of lists in lists.
-  using ArrayOf = llvm::function_ref<std::string(kernel::FieldPart, int level)>;
+  /// The symbol of an array of a field or argument: which one, and on which level of lists in lists.
+  using ArrayOf = llvm::function_ref<std::string(kernel::FieldArray, int level)>;
   /// A value that the batch holds: a field of node `row`, or an argument of input `row`.
   AbstractValue fromArray(mlir::Location loc, mlir::Type type, mlir::Value row, ArrayOf array);
   /// The nodes of a node's own type that can be reached from it.
-  ListInfo reached(mlir::Location loc, dyn::NodeType type, mlir::Value node);
+  ListInfo reachable(mlir::Location loc, dyn::NodeType type, mlir::Value node);
 
   /// The element of a list at position `j` (i32).
   AbstractValue element(const ListInfo &list, mlir::Value j);
@@ -26,11 +26,11 @@ public:
   /// A list with the lengths of another, whose elements are not known yet.
   ListInfo lengthsOf(ListInfo list);
 
-  /// A space for the bounds of lists.
-  SpaceInfo *addBounds(mlir::Location loc, llvm::StringRef name);
+  /// An index set for the bounds of lists.
+  IndexSetInfo *addBounds(mlir::Location loc, llvm::StringRef name);
   /// A list of `length` lists, each of type `type`; `element` makes the one at a position, its bounds go to
   /// rows of `bounds`. If `times` is given, as many such lists lie one behind the other; gives the first.
-  ListInfo listOfLists(mlir::Location loc, const SpaceInfo *bounds, mlir::Value length, mlir::Type type,
+  ListInfo listOfLists(mlir::Location loc, const IndexSetInfo *bounds, mlir::Value length, mlir::Type type,
                        llvm::function_ref<ListInfo(mlir::Value j)> element, mlir::Value times = {});
 
 private:

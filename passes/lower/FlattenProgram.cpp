@@ -12,8 +12,8 @@ ProgramWriter::ProgramWriter(ModuleOp module, const SymbolTable &symbols, dyn::E
     SmallVector<Type> flat;
     dyn::flatten(cast<TypeAttr>(surface).getValue(), flat);
     std::string label = cast<StringAttr>(name).getValue().str();
-    for (unsigned leaf = 0; leaf < flat.size(); ++leaf)
-      argumentNames.push_back(flat.size() > 1 ? label + "." + std::to_string(leaf) : label);
+    for (unsigned component = 0; component < flat.size(); ++component)
+      argumentNames.push_back(flat.size() > 1 ? label + "." + std::to_string(component) : label);
   }
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   program = batch::ProgramOp::create(builder, loc(), entry.getSymName(), entry.getArgNames(),
@@ -23,7 +23,7 @@ ProgramWriter::ProgramWriter(ModuleOp module, const SymbolTable &symbols, dyn::E
   auto schedule = kernel::ScheduleOp::create(stages, loc());
   order.setInsertionPointToEnd(&schedule.getBody().emplaceBlock());
   declare.setInsertionPoint(schedule);
-  addSpace(loc(), "model", kernel::SpaceKind::Model, nullptr);
+  addIndexSet(loc(), "model", kernel::IndexSetKind::Model, nullptr);
 }
 
 std::string ProgramWriter::unique(StringRef name) {
@@ -40,76 +40,80 @@ FlatSymbolRefAttr ProgramWriter::symbol(StringRef name) {
   return name.empty() ? FlatSymbolRefAttr() : FlatSymbolRefAttr::get(context, name);
 }
 
-SpaceInfo *ProgramWriter::addSpace(Location loc, StringRef name, kernel::SpaceKind kind, SpaceInfo *parent) {
-  return &spaces.emplace_back(unique(name), kind, loc, parent);
+IndexSetInfo *ProgramWriter::addIndexSet(Location loc, StringRef name, kernel::IndexSetKind kind,
+                                         IndexSetInfo *parent) {
+  return &indexSets.emplace_back(unique(name), kind, loc, parent);
 }
 
-void ProgramWriter::declareSpaces() {
+void ProgramWriter::declareIndexSets() {
   OpBuilder front = OpBuilder::atBlockBegin(&program.getBody().front());
-  for (SpaceInfo &space : spaces) {
-    if (!space.used && space.kind != kernel::SpaceKind::Inputs && space.kind != kernel::SpaceKind::Instances)
+  for (IndexSetInfo &indexSet : indexSets) {
+    if (!indexSet.used && indexSet.kind != kernel::IndexSetKind::Inputs &&
+        indexSet.kind != kernel::IndexSetKind::Instances)
       continue;
-    SmallVector<StringRef> columns(space.columns.begin(), space.columns.end());
-    kernel::SpaceOp::create(front, space.loc, space.name, space.kind,
-                            symbol(space.parent ? space.parent->name : ""), front.getStrArrayAttr(columns),
-                            symbol(space.group),
-                            space.group.empty() ? IntegerAttr() : front.getI32IntegerAttr(space.cell),
-                            /*ticked=*/false, /*steps_of=*/FlatSymbolRefAttr(), /*kept=*/!space.alive.empty(),
-                            /*extent=*/IntegerAttr());
+    SmallVector<StringRef> arrays(indexSet.arrays.begin(), indexSet.arrays.end());
+    kernel::IndexSetOp::create(
+        front, indexSet.loc, indexSet.name, indexSet.kind,
+        symbol(indexSet.parent ? indexSet.parent->name : ""), front.getStrArrayAttr(arrays),
+        symbol(indexSet.group),
+        indexSet.group.empty() ? IntegerAttr() : front.getI32IntegerAttr(indexSet.cell),
+        /*by_time_step=*/false, /*steps_of=*/FlatSymbolRefAttr(), /*masked=*/!indexSet.alive.empty(),
+        /*extent=*/IntegerAttr());
   }
 }
 
-std::string ProgramWriter::addBuffer(StringRef name, SpaceInfo *space, Type type) {
+std::string ProgramWriter::addBuffer(StringRef name, IndexSetInfo *indexSet, Type type) {
   std::string symbol = unique(name);
-  declared[symbol] = batch::BufferOp::create(declare, loc(), symbol, space->name, type,
-                                             /*slot=*/IntegerAttr(), /*live=*/IntegerAttr());
-  bufferSpace[symbol] = space;
+  declared[symbol] = batch::BufferOp::create(declare, loc(), symbol, indexSet->name, type,
+                                             /*storage=*/IntegerAttr(), /*live=*/IntegerAttr());
+  bufferIndexSet[symbol] = indexSet;
   return symbol;
 }
 
 void ProgramWriter::removeBuffer(StringRef name) {
   declared.lookup(name)->erase();
   declared.erase(name);
-  bufferSpace.erase(name);
+  bufferIndexSet.erase(name);
 }
 
-void ProgramWriter::addOutput(Location loc, unsigned leaf, StringRef buffer, unsigned depth, bool kept) {
-  batch::OutputOp::create(declare, loc, leaf, buffer, depth, kept);
+void ProgramWriter::addOutput(Location loc, unsigned component, StringRef buffer, unsigned depth,
+                              bool active) {
+  batch::OutputOp::create(declare, loc, component, buffer, depth, active);
 }
 
-static StringRef partName(kernel::FieldPart part) {
-  return part == kernel::FieldPart::Value   ? ""
-         : part == kernel::FieldPart::Begin ? ".begin"
-         : part == kernel::FieldPart::End   ? ".end"
-         : part == kernel::FieldPart::Items ? ".items"
-                                            : ".kind";
+static StringRef arraySuffix(kernel::FieldArray which) {
+  return which == kernel::FieldArray::Value   ? ""
+         : which == kernel::FieldArray::Begin ? ".begin"
+         : which == kernel::FieldArray::End   ? ".end"
+         : which == kernel::FieldArray::Items ? ".items"
+                                              : ".kind";
 }
 
 /// ".begin", of the lists in lists ".begin2".
-static std::string partName(kernel::FieldPart part, int level) {
-  return partName(part).str() + (level ? std::to_string(level + 1) : "");
+static std::string arraySuffix(kernel::FieldArray which, int level) {
+  return arraySuffix(which).str() + (level ? std::to_string(level + 1) : "");
 }
 
 /// The type of a row of an array of a field or argument of type `type`.
-static Type rowType(kernel::FieldPart part, Type type) {
+static Type rowType(kernel::FieldArray which, Type type) {
   while (auto list = dyn_cast<dyn::ListType>(type))
     type = list.getElement();
   bool integer =
-      isa<dyn::NodeType>(type) || part == kernel::FieldPart::Begin || part == kernel::FieldPart::End;
+      isa<dyn::NodeType>(type) || which == kernel::FieldArray::Begin || which == kernel::FieldArray::End;
   return integer ? IntegerType::get(type.getContext(), 32) : type;
 }
 
 std::string ProgramWriter::fieldArray(dyn::DataOp data, StringRef ctor, StringRef field,
-                                      kernel::FieldPart part, Type type, int level, bool inCells) {
-  bool isKind = part == kernel::FieldPart::Kind;
+                                      kernel::FieldArray which, Type type, int level, bool inCells) {
+  bool isKind = which == kernel::FieldArray::Kind;
   int column = isKind ? -1 : columnOf(data, ctor, field);
-  std::string base = data.getSymName().str(), suffix = partName(part, level);
+  std::string base = data.getSymName().str(), suffix = arraySuffix(which, level);
   auto [it, isNew] = arrays.try_emplace(base + "/" + std::to_string(column) + suffix);
   std::string &array = it->second;
   if (isNew) {
     array = unique((isKind ? base : base + "." + field.str()) + suffix);
-    auto op = kernel::FieldOp::create(declare, loc(), array, base, column, isKind ? "" : field, part,
-                                      rowType(part, type), /*level=*/{}, /*in_cells=*/false);
+    auto op = kernel::FieldOp::create(declare, loc(), array, base, column, isKind ? "" : field, which,
+                                      rowType(which, type), /*level=*/{}, /*in_cells=*/false);
     if (level)
       op.setLevel(level);
     declared[array] = op;
@@ -119,13 +123,13 @@ std::string ProgramWriter::fieldArray(dyn::DataOp data, StringRef ctor, StringRe
   return array;
 }
 
-std::string ProgramWriter::argumentArray(unsigned leaf, kernel::FieldPart part, Type type, int level) {
-  std::string name = argumentNames[leaf], suffix = partName(part, level);
-  auto [it, isNew] = arrays.try_emplace("/arg/" + std::to_string(leaf) + suffix);
+std::string ProgramWriter::argumentArray(unsigned component, kernel::FieldArray which, Type type, int level) {
+  std::string name = argumentNames[component], suffix = arraySuffix(which, level);
+  auto [it, isNew] = arrays.try_emplace("/arg/" + std::to_string(component) + suffix);
   std::string &array = it->second;
   if (isNew) {
     array = unique("arg." + name + suffix);
-    auto op = kernel::ArgumentOp::create(declare, loc(), array, name, leaf, part, rowType(part, type),
+    auto op = kernel::ArgumentOp::create(declare, loc(), array, name, component, which, rowType(which, type),
                                          /*level=*/{});
     if (level)
       op.setLevel(level);
@@ -162,14 +166,15 @@ int ProgramWriter::columnOf(dyn::DataOp data, StringRef ctor, StringRef field) {
 
 static std::string nameOf(FlatSymbolRefAttr rows) { return rows ? rows.getValue().str() : ""; }
 
-FlatSymbolRefAttr ProgramWriter::relation(Location loc, StringRef from, StringRef column, StringRef array) {
+FlatSymbolRefAttr ProgramWriter::relation(Location loc, StringRef from, StringRef indexArray,
+                                          StringRef array) {
   FlatSymbolRefAttr to = rowsOf(array);
-  FlatSymbolRefAttr &known = relations[(from + "/" + column + "/" + nameOf(to)).str()];
+  FlatSymbolRefAttr &known = relations[(from + "/" + indexArray + "/" + nameOf(to)).str()];
   if (!known)
     known = FlatSymbolRefAttr::get(
-        batch::RelationOp::create(declare, loc,
-                                  declare.getStringAttr(unique(("rel." + from + "." + column).str())),
-                                  symbol(from), to, declare.getStringAttr(column), batch::MultiplicityAttr())
+        batch::RelationOp::create(
+            declare, loc, declare.getStringAttr(unique(("rel." + from + "." + indexArray).str())),
+            symbol(from), to, declare.getStringAttr(indexArray), batch::MultiplicityAttr())
             .getOperation());
   return known;
 }
@@ -188,15 +193,15 @@ FlatSymbolRefAttr ProgramWriter::listRelation(Location loc, StringRef from, Stri
   return known;
 }
 
-kernel::FuncOp ProgramWriter::addFunction(kernel::FuncKind kind, StringRef name, SpaceInfo *space) {
-  auto func = kernel::FuncOp::create(declare, loc(), unique(name), kind, symbol(space ? space->name : ""),
-                                     ArrayAttr());
+kernel::FuncOp ProgramWriter::addFunction(kernel::FuncKind kind, StringRef name, IndexSetInfo *indexSet) {
+  auto func = kernel::FuncOp::create(declare, loc(), unique(name), kind,
+                                     symbol(indexSet ? indexSet->name : ""), ArrayAttr());
   func.getBody().emplaceBlock();
   return func;
 }
 
-batch::StageOp ProgramWriter::addStage(Location loc, StringRef name, SpaceInfo *space) {
-  auto stage = batch::StageOp::create(stages, loc, unique(name), space->name);
+batch::StageOp ProgramWriter::addStage(Location loc, StringRef name, IndexSetInfo *indexSet) {
+  auto stage = batch::StageOp::create(stages, loc, unique(name), indexSet->name);
   stage.getBody().emplaceBlock();
   return stage;
 }

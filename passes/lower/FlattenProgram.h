@@ -8,8 +8,8 @@
 
 namespace dbc::passes {
 
-/// Writes the `batch.program` of an entry or loss: its declarations of spaces, buffers, arrays and relations,
-/// its functions' heads and its stages' heads, each under a name of its own.
+/// Writes the `batch.program` of an entry or loss: its declarations of index sets, buffers, arrays and
+/// relations, its functions' heads and its stages' heads, each under a name of its own.
 class ProgramWriter {
 public:
   /// Starts the program at the end of the module. `symbols` are those of the module before any program was
@@ -24,36 +24,38 @@ public:
   /// The reference to a symbol; none to an empty one.
   mlir::FlatSymbolRefAttr symbol(llvm::StringRef name);
 
-  SpaceInfo *addSpace(mlir::Location loc, llvm::StringRef name, kernel::SpaceKind kind, SpaceInfo *parent);
-  /// What is made of parameters alone lies in the one row of this space.
-  SpaceInfo *modelSpace() { return &spaces.front(); }
-  /// Declares the spaces, when all their columns are known.
-  void declareSpaces();
+  IndexSetInfo *addIndexSet(mlir::Location loc, llvm::StringRef name, kernel::IndexSetKind kind,
+                            IndexSetInfo *parent);
+  /// What is made of parameters alone lies in the one row of this index set.
+  IndexSetInfo *modelIndexSet() { return &indexSets.front(); }
+  /// Declares the index sets, when all their arrays are known.
+  void declareIndexSets();
 
-  std::string addBuffer(llvm::StringRef name, SpaceInfo *space, mlir::Type type);
+  std::string addBuffer(llvm::StringRef name, IndexSetInfo *indexSet, mlir::Type type);
   void removeBuffer(llvm::StringRef name);
-  SpaceInfo *spaceOf(llvm::StringRef buffer) { return bufferSpace.lookup(buffer); }
-  void addOutput(mlir::Location loc, unsigned leaf, llvm::StringRef buffer, unsigned depth, bool kept);
+  IndexSetInfo *indexSetOf(llvm::StringRef buffer) { return bufferIndexSet.lookup(buffer); }
+  void addOutput(mlir::Location loc, unsigned component, llvm::StringRef buffer, unsigned depth, bool active);
 
   /// The symbol of a field's array, declared when first used; `inCells`: it is read for instances.
   std::string fieldArray(dyn::DataOp data, llvm::StringRef ctor, llvm::StringRef field,
-                         kernel::FieldPart part, mlir::Type type, int level, bool inCells);
+                         kernel::FieldArray which, mlir::Type type, int level, bool inCells);
   /// That of a flat argument's array.
-  std::string argumentArray(unsigned leaf, kernel::FieldPart part, mlir::Type type, int level);
+  std::string argumentArray(unsigned component, kernel::FieldArray which, mlir::Type type, int level);
   /// The type of a row of a declared array, and what its rows are.
   mlir::Type typeOf(llvm::StringRef array);
   mlir::FlatSymbolRefAttr rowsOf(llvm::StringRef array) { return batch::rowsOf(declared.lookup(array)); }
   dyn::DataOp dataOf(mlir::Type node);
 
-  /// The relation from a space by one of its columns to the rows of an array; the list relation by two.
-  mlir::FlatSymbolRefAttr relation(mlir::Location loc, llvm::StringRef from, llvm::StringRef column,
+  /// The relation from an index set by one of its index arrays to the rows of an array; the list relation by
+  /// two.
+  mlir::FlatSymbolRefAttr relation(mlir::Location loc, llvm::StringRef from, llvm::StringRef indexArray,
                                    llvm::StringRef array);
   mlir::FlatSymbolRefAttr listRelation(mlir::Location loc, llvm::StringRef from, llvm::StringRef first,
                                        llvm::StringRef length, int stride, mlir::FlatSymbolRefAttr to);
 
-  /// A function without arguments; it runs for the rows of `space`, if that is given.
-  kernel::FuncOp addFunction(kernel::FuncKind kind, llvm::StringRef name, SpaceInfo *space);
-  batch::StageOp addStage(mlir::Location loc, llvm::StringRef name, SpaceInfo *space);
+  /// A function without arguments; it runs for the rows of `indexSet`, if that is given.
+  kernel::FuncOp addFunction(kernel::FuncKind kind, llvm::StringRef name, IndexSetInfo *indexSet);
+  batch::StageOp addStage(mlir::Location loc, llvm::StringRef name, IndexSetInfo *indexSet);
 
 private:
   int columnOf(dyn::DataOp data, llvm::StringRef ctor, llvm::StringRef field);
@@ -63,9 +65,9 @@ private:
   mlir::MLIRContext *context;
   batch::ProgramOp program;
   mlir::OpBuilder declare, order, stages; ///< where declarations, the schedule and stages go
-  std::deque<SpaceInfo> spaces;
+  std::deque<IndexSetInfo> indexSets;
   llvm::StringMap<int> names;
-  llvm::StringMap<SpaceInfo *> bufferSpace;
+  llvm::StringMap<IndexSetInfo *> bufferIndexSet;
   llvm::StringMap<std::string> arrays;                ///< fields and arguments declared so far
   llvm::StringMap<mlir::Operation *> declared;        ///< buffers, fields, arguments, by name
   llvm::StringMap<mlir::FlatSymbolRefAttr> relations; ///< by what they join, and how

@@ -7,9 +7,9 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-/// One scan or fold. The states of an owner with n elements are n + 1 rows of a space of their own, the first
-/// being the initial state, so that the empty list and the first step are no special cases. Where the last
-/// state says whether there is a further step, a step's row is there if its state before says so.
+/// One scan or fold. The states of an owner with n elements are n + 1 rows of an index set of their own, the
+/// first being the initial state, so that the empty list and the first step are no special cases. Where the
+/// last state says whether there is a further step, a step's row is there if its state before says so.
 struct Recurrences::Recurrence {
   Operation *op;
   std::vector<ListInfo> sources;
@@ -21,7 +21,7 @@ struct Recurrences::Recurrence {
   Location loc = op->getLoc();
   Value length = sources[0].length;
   std::string name = {};
-  SpaceInfo *states = nullptr, *steps = nullptr;
+  IndexSetInfo *states = nullptr, *steps = nullptr;
   Value rows = {}, first = {};            ///< of the states: how many, and the first
   std::vector<std::string> buffers = {};  ///< one a state
   std::vector<StateList> stateLists = {}; ///< one a state, for those that are lists
@@ -56,7 +56,7 @@ void Recurrences::calls(Recurrence &r) {
     return r.isList(k) ? AbstractValue::of(lists.lengthsOf(env.lookup(r.init[k]).list)) : AbstractValue();
   };
   if (callsCells(r.body)) {
-    structure.claimFor(r.op, r.length, {});
+    structure.reserveMemoryFor(r.op, r.length, {});
     structure.loop(r.loc, r.length, [&](Value j) {
       for (auto [k, arg] : llvm::enumerate(r.body.getArguments()))
         env.set(arg, k < r.sources.size() ? lists.element(r.sources[k], j) : stateOf(k - r.sources.size()));
@@ -87,25 +87,25 @@ ListInfo Recurrences::listOfStates(Recurrence &r, unsigned k, function_ref<ListI
 /// Rows for the states and the steps, and the first state.
 void Recurrences::begin(Recurrence &r) {
   r.name = StageWriter::label(r.op, r.at);
-  r.states = program.addSpace(r.loc, r.name + ".states", kernel::SpaceKind::States, r.at.space);
+  r.states = program.addIndexSet(r.loc, r.name + ".states", kernel::IndexSetKind::States, r.at.indexSet);
   std::optional<int64_t> number = dyn::numberOf(r.loc);
-  r.steps = program.addSpace(r.back && number ? dyn::numbered(r.loc, dyn::reversed(*number)) : r.loc, r.name,
-                             kernel::SpaceKind::Steps, r.at.space);
+  r.steps = program.addIndexSet(r.back && number ? dyn::numbered(r.loc, dyn::reversed(*number)) : r.loc,
+                                r.name, kernel::IndexSetKind::Steps, r.at.indexSet);
   r.states->used = r.steps->used = true;
-  structure.claimFor(r.op, r.length, {r.states, r.steps});
+  structure.reserveMemoryFor(r.op, r.length, {r.states, r.steps});
   r.rows = structure.add(r.length, structure.integer(1));
   r.first = structure.reserve(r.loc, r.states, r.rows);
   r.stateLists.resize(r.init.size());
   for (auto [k, value] : llvm::enumerate(r.init)) {
-    std::string part = dyn::sourceName(r.body.getArgument(r.sources.size() + k).getLoc());
+    std::string state = dyn::sourceName(r.body.getArgument(r.sources.size() + k).getLoc());
     if (r.stops && k + 1 == r.init.size())
-      part = "goes_on";
-    if (part.empty())
-      part = (r.isList(k) ? "list" : "state") + std::to_string(k);
-    std::string name = r.name + "." + part;
+      state = "goes_on";
+    if (state.empty())
+      state = (r.isList(k) ? "list" : "state") + std::to_string(k);
+    std::string name = r.name + "." + state;
     if (r.isList(k)) {
       r.stateLists[k] = stateList(r, name, env.lookup(value).list);
-      r.buffers.push_back(r.stateLists[k].first.leaf().array);
+      r.buffers.push_back(r.stateLists[k].first.innermost().array);
     } else {
       r.buffers.push_back(program.addBuffer(name, r.states, value.getType()));
       stages.write(r.loc, value, env.lookup(value), r.buffers.back(), r.at, r.first);
@@ -115,11 +115,11 @@ void Recurrences::begin(Recurrence &r) {
 
 /// Step k: from the state before it to the one after it.
 void Recurrences::step(Recurrence &r, RowContext inner, Value k) {
-  stages.column(r.steps, k, "step");
+  stages.indexArray(r.steps, k, "step");
   Value j = r.back ? structure.sub(structure.sub(r.length, structure.integer(1)), k) : k;
   Value before = structure.add(r.first, k), after = structure.add(before, structure.integer(1));
   if (r.stops) {
-    stages.column(r.steps, before, "before");
+    stages.indexArray(r.steps, before, "before");
     stages.keep(r.loc, r.steps, AbstractValue::stored(r.buffers.back(), before, r.steps->name), after);
     countSteps(r, inner);
   }
@@ -133,7 +133,7 @@ void Recurrences::step(Recurrence &r, RowContext inner, Value k) {
       env.set(arg, AbstractValue::stored(r.buffers[state], before, r.steps->name));
   }
   walker.walkBlock(r.body, inner);
-  stages.column(r.steps, before, "before");
+  stages.indexArray(r.steps, before, "before");
   for (auto [n, value] : llvm::enumerate(r.body.getTerminator()->getOperands())) {
     if (!r.isList(n)) {
       stages.write(r.loc, value, env.lookup(value), r.buffers[n], inner, after);
@@ -148,19 +148,19 @@ void Recurrences::step(Recurrence &r, RowContext inner, Value k) {
 /// How many steps were taken, for each row outside.
 void Recurrences::countSteps(Recurrence &r, RowContext inner) {
   Location loc = r.loc;
-  r.count = program.addBuffer(r.name + ".count", r.at.space, b.getI32Type());
+  r.count = program.addBuffer(r.name + ".count", r.at.indexSet, b.getI32Type());
   batch::StageOp none = stages.stage(loc, r.count, r.at);
   OpBuilder before = OpBuilder::atBlockEnd(&none.getBody().front());
   batch::WriteOp::create(before, loc, arith::ConstantOp::create(before, loc, b.getI32IntegerAttr(0)),
                          r.count);
   batch::StageOp one = stages.stage(loc, r.count, inner);
   OpBuilder inside = OpBuilder::atBlockEnd(&one.getBody().front());
-  Value soFar =
-      stages.load(inside, loc, Value(), AbstractValue::stored(r.count, r.at.row, inner.space->name), inner);
+  Value soFar = stages.load(inside, loc, Value(),
+                            AbstractValue::stored(r.count, r.at.row, inner.indexSet->name), inner);
   Value more = arith::AddIOp::create(inside, loc, soFar,
                                      arith::ConstantOp::create(inside, loc, b.getI32IntegerAttr(1)));
   batch::ScatterOp::create(inside, loc, more, program.symbol(r.count),
-                           program.relation(loc, inner.space->name, inner.space->columns[0], r.count));
+                           program.relation(loc, inner.indexSet->name, inner.indexSet->arrays[0], r.count));
 }
 
 /// What result k is: of a scan the states after each step, of a fold the one after the last.
@@ -205,7 +205,7 @@ AbstractValue Recurrences::result(Recurrence &r, unsigned k) {
 /// Rows for the lists of all states, one behind the other; the first is a copy of `list`.
 Recurrences::StateList Recurrences::stateList(Recurrence &r, const std::string &name, const ListInfo &list) {
   ListCopies::Target target = copies.addTarget(r.loc, list, /*structural=*/false, name, r.at);
-  const SpaceInfo *elements = program.spaceOf(target.leaf().buffer);
+  const IndexSetInfo *elements = program.indexSetOf(target.innermost().buffer);
   StateList result;
   Value before = list.inner ? structure.count(r.loc, elements) : Value();
   result.first = copies.reserve(r.loc, list, target, r.rows);
@@ -237,26 +237,27 @@ ListInfo Recurrences::lastList(Recurrence &r, const std::string &name, const Lis
   all.length = structure.add(
       arith::MulIOp::create(b, loc, structure.sub(r.rows, structure.integer(1)), period).getResult(),
       first.length);
-  SpaceInfo *space = program.addSpace(loc, name, kernel::SpaceKind::Elements, r.at.space);
+  IndexSetInfo *indexSet = program.addIndexSet(loc, name, kernel::IndexSetKind::Elements, r.at.indexSet);
   ListInfo last;
   last.from = ListInfo::From::Rows;
   last.element = first.element;
   last.length = first.length;
-  last.first = structure.count(loc, space);
-  structure.claim(loc, first.length, space);
-  stages.rows(loc, space, first.length, r.at, [&](RowContext inner, Value j) {
-    std::string place = program.addBuffer(name + ".place", space, b.getI32Type());
-    batch::StageOp stage = stages.stage(loc, place, inner);
+  last.first = structure.count(loc, indexSet);
+  structure.reserveMemory(loc, first.length, indexSet);
+  stages.rows(loc, indexSet, first.length, r.at, [&](RowContext inner, Value j) {
+    std::string position = program.addBuffer(name + ".position", indexSet, b.getI32Type());
+    batch::StageOp stage = stages.stage(loc, position, inner);
     OpBuilder inside = OpBuilder::atBlockEnd(&stage.getBody().front());
     auto load = [&](const AbstractValue &what) { return stages.load(inside, loc, Value(), what, inner); };
     Value steps = load(AbstractValue::stored(r.count, r.at.row));
-    Value apart = load(AbstractValue::structural(period));
+    Value distance = load(AbstractValue::structural(period));
     Value number = load(AbstractValue::structural(j));
-    Value begin = arith::MulIOp::create(inside, loc, steps, apart);
-    batch::WriteOp::create(inside, loc, arith::AddIOp::create(inside, loc, begin, number).getResult(), place);
+    Value begin = arith::MulIOp::create(inside, loc, steps, distance);
+    batch::WriteOp::create(inside, loc, arith::AddIOp::create(inside, loc, begin, number).getResult(),
+                           position);
     last.array = stages
                      .segment(loc, first.element, name, batch::ReduceKind::Pick, all, inner,
-                              AbstractValue::stored(place, inner.row))
+                              AbstractValue::stored(position, inner.row))
                      .array;
   });
   return last;
@@ -264,7 +265,7 @@ ListInfo Recurrences::lastList(Recurrence &r, const std::string &name, const Lis
 
 /// A state's lists are as long as those of the state before.
 void Recurrences::checkLengths(Location loc, const ListInfo &list, const ListInfo &before, StringRef what) {
-  structure.check(loc, kernel::Fault::StateLength,
+  structure.check(loc, kernel::ErrorKind::StateLength,
                   arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, before.length, list.length), what,
                   {before.length, list.length});
   if (list.inner)

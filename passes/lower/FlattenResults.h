@@ -16,9 +16,10 @@ public:
   void returned(dyn::ReturnOp op, RowContext at);
 
 private:
-  std::string addTarget(dyn::ReturnOp op, unsigned leaf, SpaceInfo *space);
-  void returnList(mlir::Location loc, unsigned leaf, const ListInfo &list, RowContext at);
-  void outputList(mlir::Location loc, unsigned leaf, const ListInfo &list, RowContext at, unsigned depth);
+  std::string addTarget(dyn::ReturnOp op, unsigned component, IndexSetInfo *indexSet);
+  void returnList(mlir::Location loc, unsigned component, const ListInfo &list, RowContext at);
+  void outputList(mlir::Location loc, unsigned component, const ListInfo &list, RowContext at,
+                  unsigned depth);
 
   ProgramWriter &program;
   CellMap &cells;

@@ -12,11 +12,11 @@ std::string StageWriter::label(Operation *op, RowContext at) {
   std::string name = op->getNumResults() ? dyn::sourceName(op->getResult(0).getLoc()) : std::string();
   if (name.empty())
     name = op->getName().stripDialect().str();
-  return at.space->name + "." + name;
+  return at.indexSet->name + "." + name;
 }
 
 batch::StageOp StageWriter::stage(Location loc, StringRef name, RowContext at) {
-  std::string alive = aliveIn(at.space);
+  std::string alive = aliveIn(at.indexSet);
   batch::StageOp stage = stageOfAll(loc, name, at);
   if (!alive.empty())
     stage.setWhenAttr(program.symbol(alive));
@@ -25,27 +25,27 @@ batch::StageOp StageWriter::stage(Location loc, StringRef name, RowContext at) {
 
 /// A stage for all rows, whether or not they are there.
 batch::StageOp StageWriter::stageOfAll(Location loc, StringRef name, RowContext at) {
-  for (SpaceInfo *space = at.space; space; space = space->parent)
-    space->used = true;
-  return made.emplace_back(program.addStage(loc, name, at.space));
+  for (IndexSetInfo *indexSet = at.indexSet; indexSet; indexSet = indexSet->parent)
+    indexSet->used = true;
+  return made.emplace_back(program.addStage(loc, name, at.indexSet));
 }
 
 Value StageWriter::load(OpBuilder &inside, Location loc, Value source, const AbstractValue &what,
                         RowContext at) {
   switch (what.kind) {
   case Kind::Structural:
-    return batch::ColumnOp::create(
+    return batch::IndexOp::create(
                inside, loc, what.scalar.getType(),
-               column(at.space, what.scalar, source ? dyn::sourceName(source.getLoc()) : ""))
+               indexArray(at.indexSet, what.scalar, source ? dyn::sourceName(source.getLoc()) : ""))
         .getResult();
   case Kind::Stored: {
-    SpaceInfo *home = program.spaceOf(what.array);
+    IndexSetInfo *home = program.indexSetOf(what.array);
     Type type = source ? source.getType() : program.typeOf(what.array);
-    if (home == program.modelSpace() || (home == at.space && what.scalar == at.row))
+    if (home == program.modelIndexSet() || (home == at.indexSet && what.scalar == at.row))
       return batch::ReadOp::create(inside, loc, type, what.array);
-    std::string by = column(at.space, what.scalar, source ? dyn::sourceName(source.getLoc()) : "");
+    std::string by = indexArray(at.indexSet, what.scalar, source ? dyn::sourceName(source.getLoc()) : "");
     return batch::GatherOp::create(inside, loc, type, program.symbol(what.array),
-                                   program.relation(loc, at.space->name, by, what.array),
+                                   program.relation(loc, at.indexSet->name, by, what.array),
                                    program.symbol(what.carried), /*ago=*/IntegerAttr());
   }
   case Kind::Model:
@@ -58,15 +58,16 @@ Value StageWriter::load(OpBuilder &inside, Location loc, Value source, const Abs
 
 void StageWriter::write(Location loc, Value source, const AbstractValue &what, StringRef buffer,
                         RowContext at, Value row) {
-  batch::StageOp stage = this->stage(loc, (at.space->name + "." + "copy"), at);
+  batch::StageOp stage = this->stage(loc, (at.indexSet->name + "." + "copy"), at);
   OpBuilder inside = OpBuilder::atBlockEnd(&stage.getBody().front());
   Value loaded = load(inside, loc, source, what, at);
-  if (!row || (program.spaceOf(buffer) == at.space && row == at.row)) {
+  if (!row || (program.indexSetOf(buffer) == at.indexSet && row == at.row)) {
     batch::WriteOp::create(inside, loc, loaded, buffer);
     return;
   }
-  batch::ScatterOp::create(inside, loc, loaded, program.symbol(buffer),
-                           program.relation(loc, at.space->name, column(at.space, row, "after"), buffer));
+  batch::ScatterOp::create(
+      inside, loc, loaded, program.symbol(buffer),
+      program.relation(loc, at.indexSet->name, indexArray(at.indexSet, row, "after"), buffer));
 }
 
 AbstractValue StageWriter::segment(Location loc, Type type, StringRef name, batch::ReduceKind kind,
@@ -79,11 +80,12 @@ AbstractValue StageWriter::segment(Location loc, Type type, StringRef name, batc
   };
   bool via = list.from == ListInfo::From::Via;
   AbstractValue count = list.ends() ? AbstractValue::stored(list.end.count, list.end.owner) : AbstractValue();
-  // The order in which the space gets columns, which the emitted code shows.
+  // The order in which the index set gets its arrays, which the emitted code shows.
   Value countValue = loaded(count), whenValue = loaded(when), indexValue = loaded(index);
-  std::string length = column(at.space, list.length, "length"), first = column(at.space, list.first, "first");
+  std::string length = indexArray(at.indexSet, list.length, "length"),
+              first = indexArray(at.indexSet, list.first, "first");
   FlatSymbolRefAttr elements =
-      program.listRelation(loc, at.space->name, first, length, list.stride,
+      program.listRelation(loc, at.indexSet->name, first, length, list.stride,
                            via ? program.symbol(list.of) : program.rowsOf(list.array));
   Value result = batch::SegmentOp::create(
       inside, loc, type, kind, list.array, elements.getValue(),
@@ -92,97 +94,99 @@ AbstractValue StageWriter::segment(Location loc, Type type, StringRef name, batc
   return writeOwn(inside, stage, result, at);
 }
 
-std::string StageWriter::column(SpaceInfo *space, Value value, StringRef hint) {
-  auto [it, isNew] = space->columnOf.try_emplace(value, space->columns.size());
+std::string StageWriter::indexArray(IndexSetInfo *indexSet, Value value, StringRef hint) {
+  auto [it, isNew] = indexSet->arrayOf.try_emplace(value, indexSet->arrays.size());
   if (isNew) {
     std::string base = hint.empty() ? dyn::sourceName(value.getLoc()) : hint.str();
     if (base.empty())
       base = value.getDefiningOp() ? value.getDefiningOp()->getName().stripDialect().str() : "row";
-    space->addColumn(std::move(base));
-    space->values.push_back(value);
+    indexSet->addArray(std::move(base));
+    indexSet->values.push_back(value);
   }
-  for (SpaceInfo *each = space; each; each = each->parent)
+  for (IndexSetInfo *each = indexSet; each; each = each->parent)
     each->used = true;
-  return space->columns[it->second];
+  return indexSet->arrays[it->second];
 }
 
 void StageWriter::push(RowContext at) {
-  SpaceInfo *space = at.space;
-  bool existing = space->kind == kernel::SpaceKind::Instances || space->kind == kernel::SpaceKind::Inputs;
-  if (!space->used && !existing)
+  IndexSetInfo *indexSet = at.indexSet;
+  bool existing =
+      indexSet->kind == kernel::IndexSetKind::Instances || indexSet->kind == kernel::IndexSetKind::Inputs;
+  if (!indexSet->used && !existing)
     return;
   Location loc = structure.function().getLoc();
   SmallVector<Value> values;
-  for (Value value : space->values)
-    values.push_back(structure.asColumn(value));
+  for (Value value : indexSet->values)
+    values.push_back(structure.asIndex(value));
   if (!existing)
-    return structure.push(loc, space, values);
-  for (auto [name, value] : llvm::drop_begin(llvm::zip(space->columns, values), space->given))
-    kernel::SetOp::create(b, loc, space->name, name, at.row, value);
+    return structure.push(loc, indexSet, values);
+  for (auto [name, value] : llvm::drop_begin(llvm::zip(indexSet->arrays, values), indexSet->given))
+    kernel::SetOp::create(b, loc, indexSet->name, name, at.row, value);
 }
 
-kernel::ForOp StageWriter::rows(Location loc, SpaceInfo *space, Value length, RowContext outer,
+kernel::ForOp StageWriter::rows(Location loc, IndexSetInfo *indexSet, Value length, RowContext outer,
                                 function_ref<void(RowContext, Value)> body) {
   return structure.loop(loc, length, [&](Value j) {
-    RowContext inner{space, structure.count(loc, space)};
-    column(space, outer.row, "parent");
+    RowContext inner{indexSet, structure.count(loc, indexSet)};
+    indexArray(indexSet, outer.row, "parent");
     body(inner, j);
     push(inner);
   });
 }
 
-/// The buffer that says which rows of a space there are; empty: all.
-std::string StageWriter::aliveIn(SpaceInfo *space) {
-  bool known = !space || !space->alive.empty() || !space->parent;
-  if (!known && !aliveIn(space->parent).empty())
-    keep(program.loc(), space, {}, {});
-  return space ? space->alive : std::string();
+/// The buffer that says which rows of an index set there are; empty: all.
+std::string StageWriter::aliveIn(IndexSetInfo *indexSet) {
+  bool known = !indexSet || !indexSet->alive.empty() || !indexSet->parent;
+  if (!known && !aliveIn(indexSet->parent).empty())
+    keep(program.loc(), indexSet, {}, {});
+  return indexSet ? indexSet->alive : std::string();
 }
 
-void StageWriter::keep(Location loc, SpaceInfo *space, const AbstractValue &taken, Value after) {
-  std::string outer = aliveIn(space->parent);
-  space->alive = program.addBuffer(space->name + ".alive", space, b.getI1Type());
-  RowContext at{space, {}};
-  batch::StageOp stage = stageOfAll(loc, space->alive, at);
+void StageWriter::keep(Location loc, IndexSetInfo *indexSet, const AbstractValue &taken, Value after) {
+  std::string outer = aliveIn(indexSet->parent);
+  indexSet->alive = program.addBuffer(indexSet->name + ".alive", indexSet, b.getI1Type());
+  RowContext at{indexSet, {}};
+  batch::StageOp stage = stageOfAll(loc, indexSet->alive, at);
   OpBuilder inside = OpBuilder::atBlockEnd(&stage.getBody().front());
   Value alive;
   if (!taken.is(Kind::Nothing))
     alive = load(inside, loc, Value(), taken, at);
   if (!outer.empty()) {
     Value around = batch::GatherOp::create(inside, loc, b.getI1Type(), program.symbol(outer),
-                                           program.relation(loc, space->name, space->columns[0], outer),
+                                           program.relation(loc, indexSet->name, indexSet->arrays[0], outer),
                                            FlatSymbolRefAttr(),
                                            /*ago=*/IntegerAttr());
     alive = alive ? arith::AndIOp::create(inside, loc, alive, around).getResult() : around;
   }
-  batch::WriteOp::create(inside, loc, alive, space->alive);
+  batch::WriteOp::create(inside, loc, alive, indexSet->alive);
   if (after)
-    batch::ScatterOp::create(inside, loc, arith::ConstantOp::create(inside, loc, b.getBoolAttr(false)),
-                             program.symbol(taken.array),
-                             program.relation(loc, space->name, column(space, after, "after"), taken.array));
+    batch::ScatterOp::create(
+        inside, loc, arith::ConstantOp::create(inside, loc, b.getBoolAttr(false)),
+        program.symbol(taken.array),
+        program.relation(loc, indexSet->name, indexArray(indexSet, after, "after"), taken.array));
 }
 
-void StageWriter::keepElement(Location loc, SpaceInfo *space, const ListInfo &list, Value j) {
+void StageWriter::keepElement(Location loc, IndexSetInfo *indexSet, const ListInfo &list, Value j) {
   if (!list.ends())
     return;
   Value row = list.end.atEnd ? structure.sub(list.end.taken, j) : structure.add(list.end.taken, j);
-  keep(loc, space, AbstractValue::stored(list.end.live, row));
+  keep(loc, indexSet, AbstractValue::stored(list.end.live, row));
 }
 
-std::string StageWriter::addOwnBuffer(StringRef name, SpaceInfo *space, Type type) {
-  std::string buffer = program.addBuffer(name, space, type);
+std::string StageWriter::addOwnBuffer(StringRef name, IndexSetInfo *indexSet, Type type) {
+  std::string buffer = program.addBuffer(name, indexSet, type);
   own.insert(buffer);
   return buffer;
 }
 
 AbstractValue StageWriter::writeOwn(OpBuilder &inside, batch::StageOp stage, Value value, RowContext at) {
-  std::string buffer = addOwnBuffer(stage.getSymName(), at.space, value.getType());
+  std::string buffer = addOwnBuffer(stage.getSymName(), at.indexSet, value.getType());
   batch::WriteOp::create(inside, stage.getLoc(), value, buffer);
   return AbstractValue::stored(buffer, at.row);
 }
 
 bool StageWriter::isOwn(const AbstractValue &what, RowContext at) {
-  return own.contains(what.array) && what.scalar == at.row && program.spaceOf(what.array) == at.space;
+  return own.contains(what.array) && what.scalar == at.row && program.indexSetOf(what.array) == at.indexSet;
 }
 
 void StageWriter::rename(const llvm::StringMap<std::string> &names) {

@@ -7,7 +7,7 @@
 
 namespace dbc::passes {
 
-/// Writes stages, and the rows and columns of spaces that they read.
+/// Writes stages, and the rows and arrays of index sets that they read.
 class StageWriter {
 public:
   StageWriter(ProgramWriter &program, StructureWriter &structure, Environment &env)
@@ -15,12 +15,12 @@ public:
 
   /// What a stage of an operation is called.
   static std::string label(mlir::Operation *op, RowContext at);
-  /// Starts a stage over the space at `at`, for the rows that are there.
+  /// Starts a stage over the index set at `at`, for the rows that are there.
   batch::StageOp stage(mlir::Location loc, llvm::StringRef name, RowContext at);
   /// A value at this row, inside a stage; `source` gives its type and name, if it is known.
   mlir::Value load(mlir::OpBuilder &inside, mlir::Location loc, mlir::Value source, const AbstractValue &what,
                    RowContext at);
-  /// Writes a value into `buffer` at this row, or through a column, in a stage of its own.
+  /// Writes a value into `buffer` at this row, or through an index array, in a stage of its own.
   void write(mlir::Location loc, mlir::Value source, const AbstractValue &what, llvm::StringRef buffer,
              RowContext at, mlir::Value row = {});
   /// A stage that reduces the rows of a list, or picks the one at `index`.
@@ -28,23 +28,23 @@ public:
                         const ListInfo &list, RowContext at, const AbstractValue &index = {},
                         const AbstractValue &when = {});
 
-  /// The column of a space that holds `value` at each row.
-  std::string column(SpaceInfo *space, mlir::Value value, llvm::StringRef hint);
-  /// Makes the row, when no more columns of it can be asked for.
+  /// The array of an index set that holds `value` at each row.
+  std::string indexArray(IndexSetInfo *indexSet, mlir::Value value, llvm::StringRef hint);
+  /// Makes the row, when no more arrays of it can be asked for.
   void push(RowContext at);
-  /// A loop that makes `length` rows of `space` inside the row at `outer`; `body` writes what one needs.
-  kernel::ForOp rows(mlir::Location loc, SpaceInfo *space, mlir::Value length, RowContext outer,
+  /// A loop that makes `length` rows of `indexSet` inside the row at `outer`; `body` writes what one needs.
+  kernel::ForOp rows(mlir::Location loc, IndexSetInfo *indexSet, mlir::Value length, RowContext outer,
                      llvm::function_ref<void(RowContext inner, mlir::Value j)> body);
 
-  /// Makes the buffer that says which rows of a space there are: those for which `taken` holds, if it is
+  /// Makes the buffer that says which rows of an index set there are: those for which `taken` holds, if it is
   /// given, and whose parent is there. With `after`, rows of a recurrence: until a step is computed, none
   /// follows it, in row `after` of the same truths.
-  void keep(mlir::Location loc, SpaceInfo *space, const AbstractValue &taken, mlir::Value after = {});
+  void keep(mlir::Location loc, IndexSetInfo *indexSet, const AbstractValue &taken, mlir::Value after = {});
   /// The same for a row that is the element at `j` of a list, which a `while` may end.
-  void keepElement(mlir::Location loc, SpaceInfo *space, const ListInfo &list, mlir::Value j);
+  void keepElement(mlir::Location loc, IndexSetInfo *indexSet, const ListInfo &list, mlir::Value j);
 
   /// Adds a buffer that may be renamed to a result's, and writes a value to it at the end of a stage.
-  std::string addOwnBuffer(llvm::StringRef name, SpaceInfo *space, mlir::Type type);
+  std::string addOwnBuffer(llvm::StringRef name, IndexSetInfo *indexSet, mlir::Type type);
   AbstractValue writeOwn(mlir::OpBuilder &inside, batch::StageOp stage, mlir::Value value, RowContext at);
   /// Whether a value is a buffer made in this walk, at this very row.
   bool isOwn(const AbstractValue &what, RowContext at);
@@ -52,7 +52,7 @@ public:
   void rename(const llvm::StringMap<std::string> &names);
 
 private:
-  std::string aliveIn(SpaceInfo *space);
+  std::string aliveIn(IndexSetInfo *indexSet);
   batch::StageOp stageOfAll(mlir::Location loc, llvm::StringRef name, RowContext at);
 
   ProgramWriter &program;

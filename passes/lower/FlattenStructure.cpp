@@ -29,17 +29,17 @@ Value StructureWriter::sub(Value x, Value y) {
 }
 
 Value StructureWriter::checked(Location loc, dyn::IntKind kind, Value x, Value y) {
-  return kernel::IntOp::create(b, loc, b.getI32Type(), kind, x, y, b.getStringAttr(dyn::sourcePlace(loc)),
+  return kernel::IntOp::create(b, loc, b.getI32Type(), kind, x, y, b.getStringAttr(dyn::sourceLocation(loc)),
                                /*row=*/Value());
 }
 
-Value StructureWriter::asColumn(Value value) {
+Value StructureWriter::asIndex(Value value) {
   return value.getType().isInteger(1)
              ? arith::ExtUIOp::create(b, value.getLoc(), b.getI32Type(), value).getResult()
              : value;
 }
 
-Value StructureWriter::fromColumn(Location loc, Type type, Value number) {
+Value StructureWriter::fromIndex(Location loc, Type type, Value number) {
   return type.isInteger(1)
              ? arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, number, integer(0)).getResult()
              : number;
@@ -68,34 +68,35 @@ void StructureWriter::when(Location loc, Value condition, function_ref<void()> b
   kernel::YieldOp::create(b, loc, ValueRange());
 }
 
-void StructureWriter::check(Location loc, kernel::Fault fault, Value condition, StringRef what,
+void StructureWriter::check(Location loc, kernel::ErrorKind kind, Value condition, StringRef what,
                             ValueRange values) {
-  kernel::CheckOp::create(b, loc, fault, condition, what, dyn::sourcePlace(loc), values);
+  kernel::CheckOp::create(b, loc, kind, condition, what, dyn::sourceLocation(loc), values);
 }
 
 void StructureWriter::checkIndex(Location loc, Value value, int64_t bound) {
   Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, value, integer(0));
   Value high = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, value, integer(bound));
-  check(loc, kernel::Fault::Index, arith::AndIOp::create(b, loc, low, high), "index",
+  check(loc, kernel::ErrorKind::Index, arith::AndIOp::create(b, loc, low, high), "index",
         {value, integer(bound)});
 }
 
-void StructureWriter::claim(Location loc, Value count, ArrayRef<const SpaceInfo *> spaces) {
+void StructureWriter::reserveMemory(Location loc, Value count, ArrayRef<const IndexSetInfo *> indexSets) {
   SmallVector<Attribute> names;
-  for (const SpaceInfo *space : spaces)
-    names.push_back(FlatSymbolRefAttr::get(b.getContext(), space->name));
-  kernel::ClaimOp::create(b, loc, b.getArrayAttr(names), count, dyn::sourcePlace(loc));
+  for (const IndexSetInfo *indexSet : indexSets)
+    names.push_back(FlatSymbolRefAttr::get(b.getContext(), indexSet->name));
+  kernel::ReserveMemoryOp::create(b, loc, b.getArrayAttr(names), count, dyn::sourceLocation(loc));
 }
 
-void StructureWriter::claimFor(Operation *binder, Value count, ArrayRef<const SpaceInfo *> spaces) {
+void StructureWriter::reserveMemoryFor(Operation *binder, Value count,
+                                       ArrayRef<const IndexSetInfo *> indexSets) {
   if (!isOwn(binder))
-    claim(binder->getLoc(), count, spaces);
+    reserveMemory(binder->getLoc(), count, indexSets);
 }
 
 /// Whether a binder goes, once, through a field or argument of what this function runs for, so that all its
 /// rows together are no more than the input has.
 bool StructureWriter::isOwn(Operation *binder) {
-  if (dyn::CellOp cell = ownerCell(); cell && !dyn::furtherKeys(cell).empty())
+  if (dyn::CellOp cell = ownerCell(); cell && !dyn::secondaryKeys(cell).empty())
     return false; // a node has several instances
   for (Operation *around = binder->getParentOp(); around != ownerOp; around = around->getParentOp())
     if (!around || dyn::isBinder(around))

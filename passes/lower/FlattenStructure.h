@@ -6,8 +6,8 @@
 
 namespace dbc::passes {
 
-/// Writes the structure function of a cell or entry, which is its calls, roots, place or index function:
-/// integers, loops, checks, and rows of spaces. It knows no value of the `dyn` function.
+/// Writes the structure function of a cell or entry, which is its calls, roots, slot or index function:
+/// integers, loops, checks, and rows of index sets. It knows no value of the `dyn` function.
 class StructureWriter {
 public:
   /// `owner` is the cell or entry.
@@ -27,42 +27,43 @@ public:
   mlir::Value sub(mlir::Value x, mlir::Value y);
   /// An operation on i32 that fails where the result is none.
   mlir::Value checked(mlir::Location loc, dyn::IntKind kind, mlir::Value x, mlir::Value y);
-  /// As columns hold it: truths are 0 and 1.
-  mlir::Value asColumn(mlir::Value value);
-  /// As columns hold it, to a value of type `type`.
-  mlir::Value fromColumn(mlir::Location loc, mlir::Type type, mlir::Value number);
+  /// As index arrays hold it: truths are 0 and 1.
+  mlir::Value asIndex(mlir::Value value);
+  /// As index arrays hold it, to a value of type `type`.
+  mlir::Value fromIndex(mlir::Location loc, mlir::Type type, mlir::Value number);
 
-  /// Row `row` of an array, or of a column of a space.
+  /// Row `row` of an array, or of one of an index set.
   mlir::Value load(mlir::Location loc, mlir::Type type, llvm::StringRef array, mlir::Value row) {
     return kernel::LoadOp::create(b, loc, type, array, mlir::StringAttr(), row);
   }
-  mlir::Value loadColumn(mlir::Location loc, mlir::Type type, llvm::StringRef space, llvm::StringRef column,
-                         mlir::Value row) {
-    return kernel::LoadOp::create(b, loc, type, space, b.getStringAttr(column), row);
+  mlir::Value loadIndex(mlir::Location loc, mlir::Type type, llvm::StringRef indexSet,
+                        llvm::StringRef indexArray, mlir::Value row) {
+    return kernel::LoadOp::create(b, loc, type, indexSet, b.getStringAttr(indexArray), row);
   }
-  /// How many rows a space has so far, which is the number of the next one.
-  mlir::Value count(mlir::Location loc, const SpaceInfo *space) {
-    return kernel::CountOp::create(b, loc, b.getI32Type(), space->name);
+  /// How many rows an index set has so far, which is the number of the next one.
+  mlir::Value count(mlir::Location loc, const IndexSetInfo *indexSet) {
+    return kernel::CountOp::create(b, loc, b.getI32Type(), indexSet->name);
   }
-  mlir::Value reserve(mlir::Location loc, const SpaceInfo *space, mlir::Value rows) {
-    return kernel::ReserveOp::create(b, loc, b.getI32Type(), space->name, rows);
+  mlir::Value reserve(mlir::Location loc, const IndexSetInfo *indexSet, mlir::Value rows) {
+    return kernel::ReserveOp::create(b, loc, b.getI32Type(), indexSet->name, rows);
   }
-  void push(mlir::Location loc, const SpaceInfo *space, mlir::ValueRange values) {
-    kernel::PushOp::create(b, loc, space->name, values);
+  void push(mlir::Location loc, const IndexSetInfo *indexSet, mlir::ValueRange values) {
+    kernel::PushOp::create(b, loc, indexSet->name, values);
   }
 
   /// A loop 0 .. length - 1; `body` writes one round.
   kernel::ForOp loop(mlir::Location loc, mlir::Value length, llvm::function_ref<void(mlir::Value)> body);
   /// What `body` writes is done where the condition holds.
   void when(mlir::Location loc, mlir::Value condition, llvm::function_ref<void()> body);
-  void check(mlir::Location loc, kernel::Fault fault, mlir::Value condition, llvm::StringRef what,
+  void check(mlir::Location loc, kernel::ErrorKind kind, mlir::Value condition, llvm::StringRef what,
              mlir::ValueRange values);
   /// `value` must be 0 .. bound - 1.
   void checkIndex(mlir::Location loc, mlir::Value value, int64_t bound);
-  /// The input must be allowed `count` rows in each of `spaces`.
-  void claim(mlir::Location loc, mlir::Value count, llvm::ArrayRef<const SpaceInfo *> spaces);
+  /// The input must be allowed `count` rows in each of `indexSets`.
+  void reserveMemory(mlir::Location loc, mlir::Value count, llvm::ArrayRef<const IndexSetInfo *> indexSets);
   /// The same for the rows of a binder, if it goes through what can be longer than the input.
-  void claimFor(mlir::Operation *binder, mlir::Value count, llvm::ArrayRef<const SpaceInfo *> spaces);
+  void reserveMemoryFor(mlir::Operation *binder, mlir::Value count,
+                        llvm::ArrayRef<const IndexSetInfo *> indexSets);
 
 private:
   bool isOwn(mlir::Operation *binder);

@@ -6,7 +6,8 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-Walk::Walk(ProgramWriter &program, CellMap &cells, kernel::FuncOp func, Operation *owner, SpaceInfo *space)
+Walk::Walk(ProgramWriter &program, CellMap &cells, kernel::FuncOp func, Operation *owner,
+           IndexSetInfo *indexSet)
     : program(program), cells(cells), structure(func, owner), env(structure), stages(program, structure, env),
       arithmetic(program, structure, env, stages), lists(program, structure),
       copies(program, structure, stages, lists), listOperations(structure, env, stages, lists, copies),
@@ -18,16 +19,16 @@ Walk::Walk(ProgramWriter &program, CellMap &cells, kernel::FuncOp func, Operatio
   if (!structure.isIndex())
     return;
   Region &body = func.getBody();
-  top = {space, body.getArgument(0)};
-  for (auto [column, argument] : llvm::enumerate(body.getArguments().drop_front())) {
-    space->values.push_back(argument);
-    space->columnOf[argument] = column;
+  top = {indexSet, body.getArgument(0)};
+  for (auto [array, argument] : llvm::enumerate(body.getArguments().drop_front())) {
+    indexSet->values.push_back(argument);
+    indexSet->arrayOf[argument] = array;
   }
 }
 
 LogicalResult Walk::run() {
-  if (structure.is(kernel::FuncKind::Place))
-    calls.placeFunction();
+  if (structure.is(kernel::FuncKind::Slot))
+    calls.slotFunction();
   else
     body();
   return failure(env.hasFailed());
@@ -39,8 +40,8 @@ void Walk::body() {
   if (dyn::CellOp cell = structure.ownerCell()) {
     calls.bindKeys(cell, region.front(), SmallVector<Value>(arguments));
     // Instances of a node's one key are no more than the input has nodes.
-    if (!structure.isIndex() && !dyn::furtherKeys(cell).empty())
-      structure.claim(cell.getLoc(), structure.integer(1), cells[cell.getSymNameAttr()].space);
+    if (!structure.isIndex() && !dyn::secondaryKeys(cell).empty())
+      structure.reserveMemory(cell.getLoc(), structure.integer(1), cells[cell.getSymNameAttr()].indexSet);
   } else {
     for (BlockArgument argument : region.getArguments())
       if (!argument.use_empty())
@@ -61,7 +62,8 @@ void Walk::walkOperation(Operation *op, RowContext at) {
       .Case([&](dyn::FieldOp op) { field(op); })
       .Case([&](dyn::ArgumentOp op) {
         OpBuilder &b = structure.builder();
-        bindArgument(op.getResult(), op.getLeaf(), kernel::InputOp::create(b, op.getLoc(), b.getI32Type()));
+        bindArgument(op.getResult(), op.getComponent(),
+                     kernel::InputOp::create(b, op.getLoc(), b.getI32Type()));
       })
       .Case([&](dyn::OptimizationBarrierOp op) { env.set(op.getResult(), env.lookup(op.getValue())); })
       .Case([&](dyn::SiteOp op) { calls.site(op); })
@@ -88,9 +90,9 @@ void Walk::walkOperation(Operation *op, RowContext at) {
 }
 
 /// A flat argument of the entry.
-void Walk::bindArgument(Value value, unsigned leaf, Value input) {
-  auto array = [&](kernel::FieldPart part, int level) {
-    return program.argumentArray(leaf, part, value.getType(), level);
+void Walk::bindArgument(Value value, unsigned component, Value input) {
+  auto array = [&](kernel::FieldArray which, int level) {
+    return program.argumentArray(component, which, value.getType(), level);
   };
   env.set(value, lists.fromArray(value.getLoc(), value.getType(), input, array));
 }
@@ -98,8 +100,8 @@ void Walk::bindArgument(Value value, unsigned leaf, Value input) {
 void Walk::field(dyn::FieldOp op) {
   dyn::DataOp data = program.dataOf(op.getNode().getType());
   bool inCells = bool(structure.ownerCell());
-  auto array = [&](kernel::FieldPart part, int level) {
-    return program.fieldArray(data, op.getCtor().value_or(""), op.getName(), part, op.getType(), level,
+  auto array = [&](kernel::FieldArray which, int level) {
+    return program.fieldArray(data, op.getCtor().value_or(""), op.getName(), which, op.getType(), level,
                               inCells);
   };
   env.set(op.getResult(), lists.fromArray(op.getLoc(), op.getType(), env.structural(op.getNode()), array));

@@ -15,15 +15,16 @@ namespace dbc::passes {
 /// for it.
 class Walk : private BodyWalker {
 public:
-  /// `func` is to be filled for `owner`; an index function makes the rows of `space`.
-  Walk(ProgramWriter &program, CellMap &cells, kernel::FuncOp func, mlir::Operation *owner, SpaceInfo *space);
+  /// `func` is to be filled for `owner`; an index function makes the rows of `indexSet`.
+  Walk(ProgramWriter &program, CellMap &cells, kernel::FuncOp func, mlir::Operation *owner,
+       IndexSetInfo *indexSet);
   mlir::LogicalResult run();
 
 private:
   void walkBlock(mlir::Block &block, RowContext at) override;
   void walkOperation(mlir::Operation *op, RowContext at) override;
   void body();
-  void bindArgument(mlir::Value value, unsigned leaf, mlir::Value input);
+  void bindArgument(mlir::Value value, unsigned component, mlir::Value input);
   void field(dyn::FieldOp op);
 
   ProgramWriter &program;

@@ -7,9 +7,9 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-/// Elements that are a whole number of vectors on every machine; a part is of two such, since GCC writes
+/// Elements that fill vectors on every machine; a slice is of two such, since GCC writes
 /// loops of 16 short steps out, one by one, before it thinks of vectors.
-static constexpr int64_t kWholeVectors = 16, kPart = 2 * kWholeVectors;
+static constexpr int64_t kWholeVectors = 16, kSlice = 2 * kWholeVectors;
 
 Value LoopWriter::integer(int64_t value) {
   return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(value)).getResult();
@@ -63,7 +63,7 @@ SmallVector<Value> LoopWriter::counted(Value low, Value high, StringRef name, Va
   return llvm::to_vector_of<Value>(loop(low, high, name, init, body).getResults());
 }
 
-void LoopWriter::nest(ArrayRef<int64_t> shape, AtElement body, bool vector) {
+void LoopWriter::loopNest(ArrayRef<int64_t> shape, AtElement body, bool vector) {
   OpBuilder::InsertionGuard guard(b);
   SmallVector<Value, 4> at;
   static const char *names[] = {"j", "k", "l", "m"};
@@ -80,31 +80,31 @@ void LoopWriter::nest(ArrayRef<int64_t> shape, AtElement body, bool vector) {
   body(at);
 }
 
-kernel::ForOp LoopWriter::overlapping(int64_t units, int64_t size, StringRef name,
+kernel::ForOp LoopWriter::overlapping(int64_t channels, int64_t size, StringRef name,
                                       function_ref<void(Value, Value)> body) {
-  auto part = [&](Value number, ValueRange) -> SmallVector<Value> {
+  auto slice = [&](Value number, ValueRange) -> SmallVector<Value> {
     Value first = mulInt(number, size);
-    if (units % size != 0)
-      first = arith::MinSIOp::create(b, named("from"), first, integer(units - size));
+    if (channels % size != 0)
+      first = arith::MinSIOp::create(b, named("from"), first, integer(channels - size));
     body(number, first);
     return {};
   };
-  return loop(integer(0), integer((units + size - 1) / size), name, ValueRange(), part);
+  return loop(integer(0), integer((channels + size - 1) / size), name, ValueRange(), slice);
 }
 
-Value LoopWriter::unitAt(Value first, Value place) {
-  return arith::AddIOp::create(b, named("unit"), first, place);
+Value LoopWriter::channelAt(Value first, Value position) {
+  return arith::AddIOp::create(b, named("channel"), first, position);
 }
 
 void LoopWriter::inVectors(ArrayRef<int64_t> shape, function_ref<void(EachElement)> body) {
-  if (!repeats || shape.empty() || shape.back() <= kPart || shape.back() % kWholeVectors == 0)
+  if (!repeats || shape.empty() || shape.back() <= kSlice || shape.back() % kWholeVectors == 0)
     return body([&](AtElement element) { loops(shape, element); });
-  nest(shape.drop_back(), [&](ValueRange outer) {
-    overlapping(shape.back(), kPart, "part", [&](Value, Value first) {
+  loopNest(shape.drop_back(), [&](ValueRange outer) {
+    overlapping(shape.back(), kSlice, "slice", [&](Value, Value first) {
       body([&](AtElement element) {
-        loops({kPart}, [&](ValueRange at) {
+        loops({kSlice}, [&](ValueRange at) {
           SmallVector<Value, 4> all(outer.begin(), outer.end());
-          all.push_back(unitAt(first, at[0]));
+          all.push_back(channelAt(first, at[0]));
           element(all);
         });
       });

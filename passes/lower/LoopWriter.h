@@ -14,9 +14,9 @@ public:
   LoopWriter(mlir::Location loc, bool repeats) : b(loc.getContext()), loc(loc), repeats(repeats) {}
 
   mlir::OpBuilder b;        ///< for ops that have no method here
-  const mlir::Location loc; ///< of what has no place of its own in the source
+  const mlir::Location loc; ///< of what has no location of its own in the source
 
-  /// The place of a value that has a name in the emitted code.
+  /// The location of a value that has a name in the emitted code.
   mlir::Location named(llvm::StringRef name) { return mlir::NameLoc::get(b.getStringAttr(name), loc); }
   mlir::Value integer(int64_t value);
   mlir::Value real(double value);
@@ -34,18 +34,18 @@ public:
   using EachElement = llvm::function_ref<void(AtElement)>;
 
   /// A loop nest over a shape.
-  void nest(llvm::ArrayRef<int64_t> shape, AtElement body, bool vector = false);
+  void loopNest(llvm::ArrayRef<int64_t> shape, AtElement body, bool vector = false);
   /// The same; the innermost loop may run in vectors.
-  void loops(llvm::ArrayRef<int64_t> shape, AtElement body) { nest(shape, body, /*vector=*/true); }
-  /// A loop over parts of `size` of the units, whose counter is called `name`; `body` is given it and the
-  /// part's first unit. The last part overlaps the one before where the units are no multiple.
-  kernel::ForOp overlapping(int64_t units, int64_t size, llvm::StringRef name,
+  void loops(llvm::ArrayRef<int64_t> shape, AtElement body) { loopNest(shape, body, /*vector=*/true); }
+  /// A loop over slices of `size` of the channels, whose counter is called `name`; `body` is given it and the
+  /// slice's first channel. The last slice overlaps the one before where the channels are no multiple.
+  kernel::ForOp overlapping(int64_t channels, int64_t size, llvm::StringRef name,
                             llvm::function_ref<void(mlir::Value number, mlir::Value first)> body);
-  /// The unit at a place of a part.
-  mlir::Value unitAt(mlir::Value first, mlir::Value place);
-  /// Work element by element: `body` is given what runs it in loops over the shape. Rows longer than a part
-  /// that are no whole number of vectors are computed in parts of such, each from beginning to end: what two
-  /// parts have in common comes out twice the same. Stages that compute few rows in all do without.
+  /// The channel at a position of a slice.
+  mlir::Value channelAt(mlir::Value first, mlir::Value position);
+  /// Work element by element: `body` is given what runs it in loops over the shape. Rows longer than a slice
+  /// that do not fill vectors are computed in slices of such, each from beginning to end: what two
+  /// slices have in common comes out twice the same. Stages that compute few rows in all do without.
   void inVectors(llvm::ArrayRef<int64_t> shape, llvm::function_ref<void(EachElement)> body);
 
 private:

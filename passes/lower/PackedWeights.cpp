@@ -7,17 +7,17 @@ using namespace mlir;
 namespace dbc::passes {
 
 namespace {
-/// The parameters that a matrix is put together from, and where each lies in it.
-struct Parts {
+/// The parameters that a matrix is assembled from, and where each lies in it.
+struct Submatrices {
   SmallVector<Attribute> symbols;
-  SmallVector<int64_t> places, blocks; ///< of the parts; the latter with what they are of their parameters
+  SmallVector<int64_t> positions, blocks; ///< of each; the latter with what it is of its parameter
   bool isCut = false;
 
   void add(Value v, int64_t row, int64_t column) {
     tensor::ExtractSliceOp slice = weightSlice(v);
     if (auto get = (slice ? slice.getSource() : v).getDefiningOp<dyn::GetOp>()) {
       symbols.push_back(get.getParamAttr());
-      places.append({row, column});
+      positions.append({row, column});
       isCut |= slice != nullptr;
       blocks.append({row, column});
       llvm::append_range(blocks, slice ? slice.getStaticOffsets() : ArrayRef<int64_t>{0, 0});
@@ -37,34 +37,34 @@ std::string PackedWeights::symbolOf(Location at, Value weights, FlatSymbolRefAtt
                                     std::optional<int64_t> gates, int64_t width) {
   Type type = weights.getType();
   IntegerAttr tables, gatesAttr, widthAttr;
-  if (auto take = weights.getDefiningOp<dyn::TakeOp>()) {
-    auto table = dyn::extents(take.getTensor().getType());
+  if (auto gather = weights.getDefiningOp<dyn::GatherOp>()) {
+    auto table = dyn::extents(gather.getTensor().getType());
     tables = declare.getI64IntegerAttr(table[0]);
     type = RankedTensorType::get(table.drop_front(), declare.getF32Type());
-    weights = take.getTensor();
+    weights = gather.getTensor();
   }
   if (gates) {
     gatesAttr = declare.getI64IntegerAttr(*gates);
     widthAttr = declare.getI64IntegerAttr(width);
   }
-  Parts parts;
-  parts.add(weights, 0, 0);
-  ArrayAttr symbolsOfParts = declare.getArrayAttr(parts.symbols);
-  ArrayRef<int64_t> places = parts.isCut ? parts.blocks : parts.places;
+  Submatrices submatrices;
+  submatrices.add(weights, 0, 0);
+  ArrayAttr submatrixSymbols = declare.getArrayAttr(submatrices.symbols);
+  ArrayRef<int64_t> positions = submatrices.isCut ? submatrices.blocks : submatrices.positions;
   std::string key;
   llvm::raw_string_ostream out(key);
-  out << symbolsOfParts << bool(tables);
+  out << submatrixSymbols << bool(tables);
   if (init)
     out << " init " << init;
   if (gates)
     out << " gates " << gatesAttr << " width " << widthAttr;
-  llvm::interleaveComma(places, out);
+  llvm::interleaveComma(positions, out);
   std::string &symbol = symbols[key];
   if (symbol.empty()) {
     std::string name;
-    for (Attribute part : parts.symbols)
-      name += (name.empty() ? "" : "_") + cast<FlatSymbolRefAttr>(part).getValue().str();
-    auto op = kernel::WeightsOp::create(declare, at, "packed." + name, symbolsOfParts, places,
+    for (Attribute each : submatrices.symbols)
+      name += (name.empty() ? "" : "_") + cast<FlatSymbolRefAttr>(each).getValue().str();
+    auto op = kernel::WeightsOp::create(declare, at, "packed." + name, submatrixSymbols, positions,
                                         dyn::extents(type)[0], dyn::extents(type)[1], tables, init, gatesAttr,
                                         widthAttr, kernel::ContractAttr());
     op->remove();

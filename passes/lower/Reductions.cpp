@@ -83,7 +83,7 @@ Value Reduction::logSumExp(Loop loop, function_ref<Value(Value)> element) {
   return arith::AddFOp::create(b, at, shift, log);
 }
 
-/// The place of the first of the largest; a nan is larger than all numbers.
+/// The position of the first of the largest; a nan is larger than all numbers.
 Value Reduction::argMax(Loop loop, function_ref<Value(Value)> element) {
   Value zero = arith::ConstantOp::create(b, at, b.getI32IntegerAttr(0));
   SmallVector<Value, 2> first{element(zero), zero};

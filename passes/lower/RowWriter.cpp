@@ -8,16 +8,17 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-RowWriter::RowWriter(batch::StageOp stage, kernel::FuncOp func, kernel::SpaceOp space,
+RowWriter::RowWriter(batch::StageOp stage, kernel::FuncOp func, kernel::IndexSetOp indexSet,
                      const SymbolTable &relations)
-    : LoopWriter(stage.getLoc(), mayRepeat(stage)), func(func), space(space), relations(relations),
+    : LoopWriter(stage.getLoc(), mayRepeat(stage)), func(func), indexSet(indexSet), relations(relations),
       blockRows(stage.getSchedule() ? stage.getSchedule()->getRows() : 1),
-      ordered(space.getKind() == kernel::SpaceKind::Steps || space.getStepsOf() || space.getKept()) {}
+      ordered(indexSet.getKind() == kernel::IndexSetKind::Steps || indexSet.getStepsOf() ||
+              indexSet.getMasked()) {}
 
 void RowWriter::blocks(function_ref<void()> body) {
   b.setInsertionPointToEnd(&entry());
   Value begin = entry().getArgument(0), end = entry().getArgument(1);
-  if (space.getKind() == kernel::SpaceKind::Model && !space.getExtent()) {
+  if (indexSet.getKind() == kernel::IndexSetKind::Model && !indexSet.getExtent()) {
     // A row of its own. (A loop around it would also be one that LLVM 22 thinks of making vectors of, in time
     // that doubles with each element of an unrolled maximum.)
     base_ = begin;
@@ -44,9 +45,9 @@ void RowWriter::blocks(function_ref<void()> body) {
 
 void RowWriter::rows(function_ref<void()> body) {
   OpBuilder::InsertionGuard guard(b);
-  columns.clear();
+  indices.clear();
   auto at = [&](Value row) {
-    return ordered ? kernel::OrderOp::create(b, loc, b.getI32Type(), space.getSymName(), row).getResult()
+    return ordered ? kernel::OrderOp::create(b, loc, b.getI32Type(), indexSet.getSymName(), row).getResult()
                    : row;
   };
   if (blockRows == 1) {
@@ -61,17 +62,17 @@ void RowWriter::rows(function_ref<void()> body) {
     body();
     return {};
   });
-  columns.clear();
+  indices.clear();
 }
 
-Value RowWriter::column(StringRef name) {
-  if (space.getExtent()) // of a table: the row's own number
+Value RowWriter::index(StringRef name) {
+  if (indexSet.getExtent()) // of a table: the row's own number
     return row_;
-  Value &known = columns[name];
+  Value &known = indices[name];
   if (!known) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointAfterValue(row_);
-    known = kernel::LoadOp::create(b, loc, b.getI32Type(), space.getSymName(), b.getStringAttr(name),
+    known = kernel::LoadOp::create(b, loc, b.getI32Type(), indexSet.getSymName(), b.getStringAttr(name),
                                    ValueRange(row_));
   }
   return known;
@@ -82,7 +83,7 @@ Value RowWriter::rowOfList(batch::SegmentOp op, Value first, Value k) {
       listOf(op).getStride() == 1 ? addInt(first, k) : arith::SubIOp::create(b, loc, first, k).getResult();
   if (op.getVia()) {
     auto via = relations.lookup<batch::RelationOp>(*op.getVia());
-    r = kernel::LoadOp::create(b, loc, b.getI32Type(), via.getFrom(), via.getColumnAttr(), ValueRange(r));
+    r = kernel::LoadOp::create(b, loc, b.getI32Type(), via.getFrom(), via.getIndexArrayAttr(), ValueRange(r));
   }
   return inMemory(op.getArray(), r, op.getAgo().value_or(0));
 }
@@ -92,11 +93,11 @@ Value RowWriter::window(StringRef array, int64_t ago) {
   if (!buffer || !buffer.getLive())
     return {};
   auto number = [&](int64_t n) { return b.getI32IntegerAttr(n); };
-  Value &known = windows[b.getArrayAttr({buffer.getSpaceAttr(), buffer.getLiveAttr(), number(ago)})];
+  Value &known = windows[b.getArrayAttr({buffer.getIndexSetAttr(), buffer.getLiveAttr(), number(ago)})];
   if (!known) {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(&entry());
-    known = kernel::WindowOp::create(b, loc, b.getI32Type(), buffer.getSpaceAttr(), buffer.getLiveAttr(),
+    known = kernel::WindowOp::create(b, loc, b.getI32Type(), buffer.getIndexSetAttr(), buffer.getLiveAttr(),
                                      number(ago));
   }
   return known;
@@ -116,12 +117,12 @@ Value RowWriter::inMemory(StringRef array, Value row, int64_t ago) {
 }
 
 bool RowWriter::ofModel(FlatSymbolRefAttr buffer) {
-  // In the program being written: the spaces have moved there already.
+  // In the program being written: the index sets have moved there already.
   auto array = SymbolTable::lookupNearestSymbolFrom<kernel::BufferOp>(func, buffer);
   if (!array)
     return false;
-  auto home = SymbolTable::lookupNearestSymbolFrom<kernel::SpaceOp>(func, array.getSpaceAttr());
-  return home.getKind() == kernel::SpaceKind::Model && !home.getExtent();
+  auto home = SymbolTable::lookupNearestSymbolFrom<kernel::IndexSetOp>(func, array.getIndexSetAttr());
+  return home.getKind() == kernel::IndexSetKind::Model && !home.getExtent();
 }
 
 Type RowWriter::elementTypeOf(StringRef array) {
@@ -132,15 +133,15 @@ Type RowWriter::elementTypeOf(StringRef array) {
 }
 
 Value RowWriter::checkedInt(dyn::IntKind kind, Value x, Value y, Location at) {
-  return kernel::IntOp::create(b, at, b.getI32Type(), kind, x, y, b.getStringAttr(dyn::sourcePlace(at)),
+  return kernel::IntOp::create(b, at, b.getI32Type(), kind, x, y, b.getStringAttr(dyn::sourceLocation(at)),
                                row_);
 }
 
-Value RowWriter::checked(Location at, kernel::Fault fault, Value condition, Value value, ValueRange numbers,
-                         StringRef what) {
+Value RowWriter::checked(Location at, kernel::ErrorKind kind, Value condition, Value value,
+                         ValueRange numbers, StringRef what) {
   SmallVector<Value> values{row_};
   llvm::append_range(values, numbers);
-  kernel::CheckOp::create(b, at, fault, condition, what, dyn::sourcePlace(at), values);
+  kernel::CheckOp::create(b, at, kind, condition, what, dyn::sourceLocation(at), values);
   Value zero = value.getType().isInteger(32) ? integer(0) : real(0);
   return arith::SelectOp::create(b, at, condition, value, zero);
 }

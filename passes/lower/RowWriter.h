@@ -11,7 +11,7 @@ namespace dbc::passes {
 class RowWriter : public LoopWriter {
 public:
   /// `relations` are those of the stage's program.
-  RowWriter(batch::StageOp stage, kernel::FuncOp func, kernel::SpaceOp space,
+  RowWriter(batch::StageOp stage, kernel::FuncOp func, kernel::IndexSetOp indexSet,
             const mlir::SymbolTable &relations);
 
   /// `body` once for each block of the function's rows, with `base` and `count` set.
@@ -21,21 +21,21 @@ public:
   int64_t rowsOfBlock() const { return blockRows; }
   mlir::Value base() const { return base_; }   ///< the block's first row
   mlir::Value count() const { return count_; } ///< rows of the block
-  mlir::Value i() const { return i_; }         ///< the row's place in its block
+  mlir::Value i() const { return i_; }         ///< the row's position in its block
   mlir::Value row() const { return row_; }
   /// Whether rows are taken in an order of their own, so that those of a block are no neighbours.
   bool isOrdered() const { return ordered; }
 
-  /// The column by which the stage's rows name others.
-  template <class Op> llvm::StringRef columnOf(Op op) const {
-    return batch::relationOf(relations, op).getColumn();
+  /// The index array by which the stage's rows name others.
+  template <class Op> llvm::StringRef indexArrayOf(Op op) const {
+    return batch::relationOf(relations, op).getIndexArray();
   }
   batch::ListRelationOp listOf(batch::SegmentOp op) const {
     return relations.lookup<batch::ListRelationOp>(op.getList());
   }
-  /// A column of the stage's space at the current row, loaded once a row.
-  mlir::Value column(llvm::StringRef name);
-  /// The row at place `k` of a list whose first one is `first`.
+  /// What an array of the stage's index set holds at the current row, loaded once a row.
+  mlir::Value index(llvm::StringRef name);
+  /// The row at position `k` of a list whose first one is `first`.
   mlir::Value rowOfList(batch::SegmentOp op, mlir::Value first, mlir::Value k);
 
   /// Where row `row` of an array lies, which was written `ago` levels before: it is at its number unless the
@@ -51,7 +51,7 @@ public:
   /// Checked arithmetic of integers: what fails is an error of this row's input.
   mlir::Value checkedInt(dyn::IntKind kind, mlir::Value x, mlir::Value y, mlir::Location at);
   /// `value` where `condition` holds, else an error of this row's input, and 0.
-  mlir::Value checked(mlir::Location at, kernel::Fault fault, mlir::Value condition, mlir::Value value,
+  mlir::Value checked(mlir::Location at, kernel::ErrorKind kind, mlir::Value condition, mlir::Value value,
                       mlir::ValueRange numbers, llvm::StringRef what = "");
 
   /// Where what serves all blocks is written.
@@ -59,13 +59,13 @@ public:
 
 private:
   kernel::FuncOp func;
-  kernel::SpaceOp space;
+  kernel::IndexSetOp indexSet;
   const mlir::SymbolTable &relations;
   int64_t blockRows;
   bool ordered;
   mlir::Value base_, count_, i_, row_;
-  llvm::StringMap<mlir::Value> columns;                 ///< of the current row
-  llvm::DenseMap<mlir::Attribute, mlir::Value> windows; ///< by space, live levels and `ago`
+  llvm::StringMap<mlir::Value> indices;                 ///< of the current row, by array
+  llvm::DenseMap<mlir::Attribute, mlir::Value> windows; ///< by index set, live levels and `ago`
   llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, mlir::Value> inWindows; ///< rows less windows
 };
 

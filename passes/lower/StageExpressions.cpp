@@ -78,7 +78,7 @@ static SmallVector<Value> delinearise(LoopWriter &w, Value linear, ArrayRef<int6
   return at;
 }
 
-/// Numbers as first + step * place, if they are; of floats every one must come out exactly.
+/// Numbers as first + step * index, if they are; of floats every one must come out exactly.
 static std::optional<std::pair<double, double>> progression(DenseElementsAttr dense) {
   SmallVector<double> values;
   if (dense.getElementType().isInteger(32))
@@ -109,8 +109,8 @@ static Value constantElement(LoopWriter &w, DenseElementsAttr dense, ValueRange 
     auto [first, step] = *known;
     if (type.isInteger(32))
       return w.addInt(w.mulInt(linear, step), w.integer(first));
-    Value place = arith::SIToFPOp::create(b, loc, type, linear);
-    return arith::AddFOp::create(b, loc, arith::MulFOp::create(b, loc, place, w.real(step)), w.real(first));
+    Value index = arith::SIToFPOp::create(b, loc, type, linear);
+    return arith::AddFOp::create(b, loc, arith::MulFOp::create(b, loc, index, w.real(step)), w.real(first));
   }
   SmallVector<TypedAttr> values;
   for (TypedAttr v : dense.getValues<TypedAttr>())
@@ -140,12 +140,13 @@ Value StageExpressions::loaded(Operation *op, Value value, ValueRange at) {
   }
   if (auto gather = dyn_cast<batch::GatherOp>(op))
     return load(gather.getArray(),
-                w.inMemory(gather.getArray(), w.column(w.columnOf(gather)), gather.getAgo().value_or(0)), at);
+                w.inMemory(gather.getArray(), w.index(w.indexArrayOf(gather)), gather.getAgo().value_or(0)),
+                at);
   if (auto get = dyn_cast<dyn::GetOp>(op))
     return load(get.getParam(), Value(), at);
-  if (auto col = dyn_cast<batch::ColumnOp>(op)) {
-    Value v = w.column(col.getColumn());
-    if (col.getType().isInteger(1))
+  if (auto index = dyn_cast<batch::IndexOp>(op)) {
+    Value v = w.index(index.getIndexArray());
+    if (index.getType().isInteger(1))
       return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, v, w.integer(0));
     return v;
   }
@@ -160,7 +161,7 @@ Value StageExpressions::loaded(Operation *op, Value value, ValueRange at) {
   return {};
 }
 
-/// What has the elements of another value at other places.
+/// What has the elements of another value at other positions.
 Value StageExpressions::viewed(Operation *op, Value value, ValueRange at) {
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
     auto dropped = slice.getDroppedDims();
@@ -175,7 +176,7 @@ Value StageExpressions::viewed(Operation *op, Value value, ValueRange at) {
     for (Value index : extract.getIndices()) {
       APInt constant;
       [[maybe_unused]] bool known = matchPattern(index, m_ConstantInt(&constant));
-      assert(known && "elements are extracted at constants; dyn.take does the rest");
+      assert(known && "elements are extracted at constants; dyn.gather does the rest");
       source.push_back(w.integer(constant.getSExtValue()));
     }
     return element(extract.getTensor(), source);
@@ -200,11 +201,11 @@ Value StageExpressions::viewed(Operation *op, Value value, ValueRange at) {
     Value linear = linearise(w, at, to);
     return element(op->getOperand(0), delinearise(w, linear, from));
   }
-  if (auto take = dyn_cast<dyn::TakeOp>(op)) {
-    size_t rank = dyn::extents(take.getIndex().getType()).size();
-    SmallVector<Value> source{element(take.getIndex(), at.take_front(rank), rank == at.size())};
+  if (auto gather = dyn_cast<dyn::GatherOp>(op)) {
+    size_t rank = dyn::extents(gather.getIndex().getType()).size();
+    SmallVector<Value> source{element(gather.getIndex(), at.take_front(rank), rank == at.size())};
     llvm::append_range(source, at.drop_front(rank));
-    return element(take.getTensor(), source);
+    return element(gather.getTensor(), source);
   }
   return {};
 }
@@ -224,15 +225,15 @@ Value StageExpressions::arithmetic(Operation *op, Value value, ValueRange at) {
     Value x = element(narrow.getValue(), at), bound = w.integer(narrow.getBound());
     Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, x, w.integer(0));
     Value high = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, bound);
-    return w.checked(op->getLoc(), kernel::Fault::Index, arith::AndIOp::create(b, loc, low, high), x,
+    return w.checked(op->getLoc(), kernel::ErrorKind::Index, arith::AndIOp::create(b, loc, low, high), x,
                      {x, bound});
   }
   if (auto whole = dyn_cast<arith::FPToSIOp>(op)) {
     Value x = element(whole.getIn(), dyn::extents(whole.getIn().getType()).empty() ? ValueRange() : at);
     Value low = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGE, x, w.real(-2147483648.0));
     Value high = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, x, w.real(2147483648.0));
-    Value fits =
-        w.checked(op->getLoc(), kernel::Fault::Conversion, arith::AndIOp::create(b, loc, low, high), x, {});
+    Value fits = w.checked(op->getLoc(), kernel::ErrorKind::Conversion,
+                           arith::AndIOp::create(b, loc, low, high), x, {});
     return arith::FPToSIOp::create(b, loc, b.getI32Type(), fits);
   }
   if (dyn::isRowOp(op, dyn::RowKind::Elementwise)) {
@@ -258,14 +259,14 @@ Value StageExpressions::patch(dyn::PatchesOp op, ValueRange at) {
     source.push_back(w.addInt(window, w.integer(-op.getPadding()[axis])));
     if (op.getPadding()[axis] == 0)
       continue;
-    Value &place = source.back();
-    Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, place, w.integer(0));
+    Value &position = source.back();
+    Value low = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, position, w.integer(0));
     Value high =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, place, w.integer(picture[1 + axis]));
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, position, w.integer(picture[1 + axis]));
     Value there = arith::AndIOp::create(b, loc, low, high);
     inside = inside ? arith::AndIOp::create(b, loc, inside, there).getResult() : there;
-    place = arith::MaxSIOp::create(b, loc, place, w.integer(0));
-    place = arith::MinSIOp::create(b, loc, place, w.integer(picture[1 + axis] - 1));
+    position = arith::MaxSIOp::create(b, loc, position, w.integer(0));
+    position = arith::MinSIOp::create(b, loc, position, w.integer(picture[1 + axis] - 1));
   }
   Value x = element(op.getX(), source);
   return inside ? arith::SelectOp::create(b, loc, inside, x, w.real(0)).getResult() : x;

@@ -44,7 +44,7 @@ void StageGroups::store(Operation *op, Value scalar, ValueRange at) {
   StringRef buffer;
   if (auto scatter = dyn_cast<batch::ScatterOp>(op)) {
     buffer = scatter.getBuffer();
-    indices.push_back(w.inMemory(buffer, w.column(w.columnOf(scatter))));
+    indices.push_back(w.inMemory(buffer, w.index(w.indexArrayOf(scatter))));
   } else {
     buffer = cast<batch::WriteOp>(op).getBuffer();
     indices.push_back(w.inMemory(buffer, w.row()));

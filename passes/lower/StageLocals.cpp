@@ -40,15 +40,15 @@ void StageLocals::write(Value scalar, Value value, ValueRange at) {
 }
 
 Value StageLocals::makeTile(Value product) {
-  return tiles[product] = scratch(product, {plan.gatesOfTiled(product).gates, plan.unitsOfTile()});
+  return tiles[product] = scratch(product, {plan.gatesOfTiled(product).gates, plan.channelsOfTile()});
 }
 
 Value StageLocals::readGate(Value gate) {
   Value product = plan.productOf(gate);
   auto slice = gate.getDefiningOp<tensor::ExtractSliceOp>();
-  int64_t number = gate == product ? 0 : slice.getStaticOffsets()[0] / plan.gatesOfTiled(product).units;
+  int64_t number = gate == product ? 0 : slice.getStaticOffsets()[0] / plan.gatesOfTiled(product).channels;
   return kernel::ReadOp::create(w.b, gate.getLoc(), dyn::scalar(gate.getType()), tiles.lookup(product),
-                                ValueRange{w.i(), w.integer(number), unit});
+                                ValueRange{w.i(), w.integer(number), channel});
 }
 
 } // namespace dbc::passes

@@ -20,8 +20,8 @@ public:
 
   /// Makes scratch for a tile of a product's result.
   mlir::Value makeTile(mlir::Value product);
-  /// Gates are read at this place of their tile from here on.
-  void setUnit(mlir::Value place) { unit = place; }
+  /// Gates are read at this position of their tile from here on.
+  void setChannel(mlir::Value position) { channel = position; }
   mlir::Value readGate(mlir::Value gate);
 
 private:
@@ -30,7 +30,7 @@ private:
   const StagePlan &plan;
   RowWriter &w;
   llvm::DenseMap<mlir::Value, mlir::Value> locals, tiles;
-  mlir::Value unit;
+  mlir::Value channel;
 };
 
 } // namespace dbc::passes

@@ -34,13 +34,13 @@ void StageOrder::findNeeds() {
     const Action &action = *nodes[number].action;
     if (action.op)
       for (Value operand : action.op->getOperands())
-        for (Value part : plan.partsOf(operand))
-          addNeeds(number, part, /*same=*/false, /*root=*/false);
+        for (Value each : plan.joinedOperands(operand))
+          addNeeds(number, each, /*same=*/false, /*root=*/false);
     else
       addNeeds(number, action.value, /*same=*/true,
                /*root=*/!plan.isMaterialised(action.value) || plan.computes(action));
     if (nodes[number].open == 0)
-      (nodes[number].alone ? readyAlone : readyTogether).insert(number);
+      (nodes[number].alone ? readyAlone : readyFused).insert(number);
   }
 }
 
@@ -60,20 +60,20 @@ void StageOrder::addNeeds(size_t reader, Value value, bool same, bool root) {
   Operation *op = value.getDefiningOp();
   bool elementwise = dyn::isRowOp(op, dyn::RowKind::Elementwise);
   for (Value operand : op->getOperands())
-    for (Value part : plan.partsOf(operand))
-      addNeeds(reader, part,
-               same && elementwise && dyn::extents(part.getType()) == dyn::extents(value.getType()),
+    for (Value each : plan.joinedOperands(operand))
+      addNeeds(reader, each,
+               same && elementwise && dyn::extents(each.getType()) == dyn::extents(value.getType()),
                /*root=*/false);
 }
 
 /// An action is computed: what reads it needs that no more.
 void StageOrder::finish(size_t number) {
   ++done;
-  (nodes[number].alone ? readyAlone : readyTogether).erase(number);
+  (nodes[number].alone ? readyAlone : readyFused).erase(number);
   for (auto [reader, same] : nodes[number].readers) {
     nodes[reader].inGroup = 0;
     if (--nodes[reader].open == 0)
-      (nodes[reader].alone ? readyAlone : readyTogether).insert(reader);
+      (nodes[reader].alone ? readyAlone : readyFused).insert(reader);
   }
 }
 
@@ -95,7 +95,7 @@ bool StageOrder::addAlone() {
 /// All actions of one shape that can be computed now, each after those that it needs of the group.
 SmallVector<size_t> StageOrder::nextGroup() {
   SmallVector<size_t> group;
-  std::set<size_t> candidates = readyTogether;
+  std::set<size_t> candidates = readyFused;
   bool grew = true;
   while (grew) {
     grew = false;

@@ -6,14 +6,14 @@
 
 namespace dbc::passes {
 
-/// What is written together: a special op alone, or a group of actions whose elements are computed in the
+/// What is fused: a special op alone, or a group of actions whose elements are computed in the
 /// same loops.
 struct StageStep {
   llvm::SmallVector<const Action *> actions;
   llvm::SmallVector<mlir::Value> gates; ///< of the group's products: materialised for later steps
 };
 
-/// Decides which actions of a stage are computed together, and in what order: each after what it needs.
+/// Decides which actions of a stage are fused, and in what order: each after what it needs.
 class StageOrder {
 public:
   /// Gates that later steps need are materialised in `plan`.
@@ -49,7 +49,7 @@ private:
   StagePlan &plan;
   std::vector<Node> nodes;
   llvm::DenseMap<const Action *, size_t> numbers;
-  std::set<size_t> readyAlone, readyTogether; ///< all that they need is computed
+  std::set<size_t> readyAlone, readyFused; ///< all that they need is computed
   size_t done = 0;
   std::vector<StageStep> steps_;
 };

@@ -11,7 +11,8 @@ namespace dbc::passes {
 static constexpr int kMostSteps = 256;
 
 StagePlan::StagePlan(batch::StageOp stage)
-    : body(stage.getBody().front()), tileUnits(stage.getSchedule() ? stage.getSchedule()->getUnits() : 0) {
+    : body(stage.getBody().front()),
+      tileChannels(stage.getSchedule() ? stage.getSchedule()->getChannels() : 0) {
   // A product with a bias starts from it.
   for (auto op : body.getOps<linalg::ContractOp>()) {
     if (arith::AddFOp sum = biasedSum(op))
@@ -52,7 +53,7 @@ bool StagePlan::loadable(Value value) const {
   if (materialised_.contains(value))
     return true;
   Operation *op = value.getDefiningOp();
-  if (isa<batch::ReadOp, batch::GatherOp, dyn::GetOp, batch::ColumnOp, arith::ConstantOp, linalg::FillOp>(op))
+  if (isa<batch::ReadOp, batch::GatherOp, dyn::GetOp, batch::IndexOp, arith::ConstantOp, linalg::FillOp>(op))
     return true;
   return dyn::isRowOp(op, dyn::RowKind::View) && !isa<dyn::PatchesOp>(op) && loadable(op->getOperand(0));
 }
@@ -63,8 +64,9 @@ bool StagePlan::addressable(Value value) const {
   Operation *op = value.getDefiningOp();
   if (isa<batch::ReadOp, batch::GatherOp>(op))
     return true;
-  if (auto take = dyn_cast<dyn::TakeOp>(op))
-    return take.getTensor().getDefiningOp<dyn::GetOp>() && dyn::extents(take.getIndex().getType()).empty();
+  if (auto gather = dyn_cast<dyn::GatherOp>(op))
+    return gather.getTensor().getDefiningOp<dyn::GetOp>() &&
+           dyn::extents(gather.getIndex().getType()).empty();
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
     return slice.getSourceType().getRank() == 1 && addressable(slice.getSource());
   if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op))
@@ -75,7 +77,7 @@ bool StagePlan::addressable(Value value) const {
 //===-- Tiles -------------------------------------------------------------------------------------------===//
 
 void StagePlan::findTiles() {
-  if (tileUnits == 0)
+  if (tileChannels == 0)
     return;
   for (auto op : body.getOps<linalg::ContractOp>()) {
     auto found = matVec(op);
@@ -83,10 +85,10 @@ void StagePlan::findTiles() {
       continue;
     Value result = resultOf(op->getResult(0));
     auto shape = gatesOf(result);
-    if (!shape || shape->units < tileUnits)
+    if (!shape || shape->channels < tileChannels)
       continue;
     tiles[result] = *shape;
-    // What is wanted at other places than its own is materialised as a whole.
+    // What is wanted at other positions than its own is materialised as a whole.
     for (Operation *user : result.getUsers())
       if (auto slice = dyn_cast<tensor::ExtractSliceOp>(user))
         if (!llvm::all_of(slice->getUsers(), [&](Operation *u) { return isElementwise(u, slice.getType()); }))
@@ -103,7 +105,7 @@ Value StagePlan::productOf(Value gate) const {
 
 SmallVector<int64_t> StagePlan::shapeOf(const Action &action) const {
   if (isTiled(action))
-    return {gatesOfTiled(action.value).units};
+    return {gatesOfTiled(action.value).channels};
   return llvm::to_vector(dyn::extents(action.value.getType()));
 }
 
@@ -145,9 +147,9 @@ void StagePlan::materialiseOperands(Operation *op) {
       continue;
     if (tensor::ConcatOp concat = joinedByProduct(product, operand)) {
       joined.insert(operand);
-      for (Value part : concat.getInputs())
-        if (!addressable(part))
-          materialise(part);
+      for (Value input : concat.getInputs())
+        if (!addressable(input))
+          materialise(input);
     } else if (!loadable(operand)) {
       materialise(operand);
     }
@@ -196,7 +198,7 @@ void StagePlan::materialiseShared() {
   }
 }
 
-SmallVector<Value> StagePlan::partsOf(Value operand) const {
+SmallVector<Value> StagePlan::joinedOperands(Value operand) const {
   if (joined.contains(operand))
     return llvm::to_vector_of<Value>(operand.getDefiningOp<tensor::ConcatOp>().getInputs());
   return {operand};

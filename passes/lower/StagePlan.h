@@ -14,7 +14,7 @@
 
 namespace dbc::passes {
 
-/// One thing to compute: an elementwise value (with its places) or an op with a loop structure of its own.
+/// One thing to compute: an elementwise value (with its positions) or an op with a loop structure of its own.
 struct Action {
   mlir::Value value;                           ///< what is computed
   mlir::Operation *op = nullptr;               ///< special op, or null
@@ -44,14 +44,14 @@ public:
 
   /// Of a product: the sum with its bias where it is computed in the product's stead.
   mlir::Value resultOf(mlir::Value product) const;
-  /// The parts of a join that a product makes itself, of segments; the value alone where it is none.
-  llvm::SmallVector<mlir::Value> partsOf(mlir::Value operand) const;
+  /// The operands of a join that a product makes itself, of segments; the value alone where it is none.
+  llvm::SmallVector<mlir::Value> joinedOperands(mlir::Value operand) const;
 
   /// Whether the result of a product is computed tile by tile.
   bool isTiled(mlir::Value result) const { return tiles.contains(result); }
   bool isTiled(const Action &action) const { return action.op && isTiled(action.value); }
   Gates gatesOfTiled(mlir::Value result) const { return tiles.lookup(result); }
-  int64_t unitsOfTile() const { return tileUnits; }
+  int64_t channelsOfTile() const { return tileChannels; }
   /// The tiled product that a value is a gate of, or null.
   mlir::Value productOf(mlir::Value gate) const;
   /// The shape of the loops that compute an action's elements.
@@ -70,7 +70,7 @@ private:
   bool addressable(mlir::Value value) const;
 
   mlir::Block &body;
-  int64_t tileUnits; ///< 0: no tiles
+  int64_t tileChannels; ///< 0: no tiles
   std::vector<std::unique_ptr<Action>> actions_;
   llvm::DenseMap<mlir::Value, Action *> actionOf;
   llvm::SetVector<mlir::Value> materialised_;

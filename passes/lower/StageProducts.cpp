@@ -53,16 +53,16 @@ Value StageProducts::rowsOf(Value value, int64_t offset) {
   }
   if (auto gather = dyn_cast<batch::GatherOp>(op)) {
     const int64_t ago = gather.getAgo().value_or(0);
-    auto number = [&] { return w.inMemory(gather.getArray(), w.column(w.columnOf(gather)), ago); };
+    auto number = [&] { return w.inMemory(gather.getArray(), w.index(w.indexArrayOf(gather)), ago); };
     // Numbers in a window are those of its array alone.
-    std::string name = w.columnOf(gather).str();
+    std::string name = w.indexArrayOf(gather).str();
     if (w.window(gather.getArray(), ago))
       name += " of " + gather.getArray().str() + " " + std::to_string(ago);
     return make(gather.getArrayAttr(), rowNumbers(name, number), {}, {});
   }
-  if (auto take = dyn_cast<dyn::TakeOp>(op))
-    return make(take.getTensor().getDefiningOp<dyn::GetOp>().getParamAttr(),
-                rowNumbers("", [&] { return expressions.element(take.getIndex(), {}); }), {}, {});
+  if (auto gather = dyn_cast<dyn::GatherOp>(op))
+    return make(gather.getTensor().getDefiningOp<dyn::GetOp>().getParamAttr(),
+                rowNumbers("", [&] { return expressions.element(gather.getIndex(), {}); }), {}, {});
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
     return rowsOf(slice.getSource(), offset + slice.getStaticOffsets()[0]);
   return rowsOf(op->getOperand(0), offset);
@@ -70,9 +70,9 @@ Value StageProducts::rowsOf(Value value, int64_t offset) {
 
 void StageProducts::addSegments(Value operand, SmallVectorImpl<Value> &segments,
                                 SmallVectorImpl<int64_t> &lengths) {
-  for (Value part : plan.partsOf(operand)) {
-    segments.push_back(rowsOf(part, 0));
-    lengths.push_back(dyn::extents(part.getType())[0]);
+  for (Value each : plan.joinedOperands(operand)) {
+    segments.push_back(rowsOf(each, 0));
+    lengths.push_back(dyn::extents(each.getType())[0]);
   }
 }
 
@@ -85,20 +85,19 @@ std::string StageProducts::pack(linalg::ContractOp op) {
   std::optional<int64_t> gates;
   if (Value result = plan.resultOf(op->getResult(0)); plan.isTiled(result))
     gates = plan.gatesOfTiled(result).gates;
-  return packed.symbolOf(loc, matVec(op)->weights, init, gates, plan.unitsOfTile());
+  return packed.symbolOf(loc, matVec(op)->weights, init, gates, plan.channelsOfTile());
 }
 
 StageProducts::Operands StageProducts::operandsOf(linalg::ContractOp op) {
   auto [weights, x] = *matVec(op);
   Operands operands;
   addSegments(x, operands.segments, operands.lengths);
-  if (auto take = weights.getDefiningOp<dyn::TakeOp>())
-    operands.table = rowNumbers("", [&] { return expressions.element(take.getIndex(), {}); });
+  if (auto gather = weights.getDefiningOp<dyn::GatherOp>())
+    operands.table = rowNumbers("", [&] { return expressions.element(gather.getIndex(), {}); });
   else if (auto sum = x.getDefiningOp<batch::SegmentOp>();
            sum && sum.getKind() == batch::ReduceKind::Sum && !sum.getCount() && !sum.getWhen())
     // Of a leaf's children: nothing need be multiplied.
-    operands.some =
-        rowNumbers(w.listOf(sum).getLength(), [&] { return w.column(w.listOf(sum).getLength()); });
+    operands.some = rowNumbers(w.listOf(sum).getLength(), [&] { return w.index(w.listOf(sum).getLength()); });
   operands.weights = pack(op);
   return operands;
 }
@@ -164,24 +163,24 @@ void StageProducts::contract(linalg::ContractOp op) {
       locals.write(sum(0, w.real(0)), result, {});
       return;
     }
-    w.nest(shapeOf(outer), [&](ValueRange o) {
+    w.loopNest(shapeOf(outer), [&](ValueRange o) {
       for (auto [d, v] : llvm::zip(outer, o))
         at[d] = v;
-      auto place = [&] {
+      auto position = [&] {
         return llvm::to_vector(llvm::map_range(llvm::seq(out.getNumResults()),
                                                [&](unsigned n) { return at[out.getDimPosition(n)]; }));
       };
       w.loops({extents[*inner]}, [&](ValueRange j) {
         at[*inner] = j[0];
-        locals.write(w.real(0), result, place());
+        locals.write(w.real(0), result, position());
       });
-      w.nest(shapeOf(summed), [&](ValueRange k) {
+      w.loopNest(shapeOf(summed), [&](ValueRange k) {
         for (auto [d, v] : llvm::zip(summed, k))
           at[d] = v;
         w.loops({extents[*inner]}, [&](ValueRange j) {
           at[*inner] = j[0];
-          Value before = locals.read(result, place());
-          locals.write(arith::AddFOp::create(b, op.getLoc(), before, product(at)), result, place());
+          Value before = locals.read(result, position());
+          locals.write(arith::AddFOp::create(b, op.getLoc(), before, product(at)), result, position());
         });
       });
     });

@@ -37,7 +37,7 @@ private:
   std::string pack(mlir::linalg::ContractOp op);
   /// Where the rows of a value lie, from the element `offset` on.
   mlir::Value rowsOf(mlir::Value value, int64_t offset);
-  /// An operand's parts, which lie in memory one by one, and how long they are.
+  /// What an operand is joined of, which lies in memory one by one, and how long each is.
   void addSegments(mlir::Value operand, llvm::SmallVectorImpl<mlir::Value> &segments,
                    llvm::SmallVectorImpl<int64_t> &lengths);
   mlir::Value rowNumbers(llvm::StringRef name, llvm::function_ref<mlir::Value()> number);
@@ -49,7 +49,7 @@ private:
   StageLocals &locals;
   StageExpressions &expressions;
   PackedWeights &packed;
-  llvm::StringMap<mlir::Value> rowNumbersOf; ///< by column
+  llvm::StringMap<mlir::Value> rowNumbersOf; ///< by index array
 };
 
 } // namespace dbc::passes

@@ -44,7 +44,7 @@ void StageReductions::reduce(dyn::ReduceOp op) {
       return locals.write(result, op.getResult(), {});
     }
     int64_t axis = *op.getAxis();
-    w.nest(dyn::extents(op.getType()), [&](ValueRange at) {
+    w.loopNest(dyn::extents(op.getType()), [&](ValueRange at) {
       Value result = reduced(op.getKind(), type, shape[axis], op.getLoc(), [&](Value k) {
         SmallVector<Value> full(at.begin(), at.end());
         full.insert(full.begin() + axis, k);
@@ -62,7 +62,7 @@ void StageReductions::softmax(dyn::SoftmaxOp op) {
   outer.erase(outer.begin() + axis);
   Location at_ = op.getLoc();
   w.rows([&] {
-    w.nest(outer, [&](ValueRange at) {
+    w.loopNest(outer, [&](ValueRange at) {
       auto x = [&](Value k) {
         SmallVector<Value> full(at.begin(), at.end());
         full.insert(full.begin() + axis, k);
@@ -154,7 +154,7 @@ Value StageReductions::someOf(batch::SegmentOp op) {
                                             arith::ConstantOp::create(b, op.getLoc(), b.getBoolAttr(true)));
       some = arith::OrIOp::create(b, op.getLoc(), some, unasked);
     }
-    return w.checked(op.getLoc(), kernel::Fault::Empty, some, count, {}, dyn::stringifyReduceKind(kind));
+    return w.checked(op.getLoc(), kernel::ErrorKind::Empty, some, count, {}, dyn::stringifyReduceKind(kind));
   }
   default:
     return count;
@@ -171,7 +171,7 @@ void StageReductions::segment(batch::SegmentOp op) {
     return pick(op);
   Reduction fold = reduction(static_cast<dyn::ReduceKind>(op.getKind()), elementType, at_);
   w.rows([&] {
-    Value first = w.column(w.listOf(op).getFirst()), length = w.column(w.listOf(op).getLength());
+    Value first = w.index(w.listOf(op).getFirst()), length = w.index(w.listOf(op).getLength());
     if (op.getCount()) {
       Value there = someOf(op);
       if (op.getAtEnd()) { // the others come first
@@ -189,7 +189,7 @@ void StageReductions::segment(batch::SegmentOp op) {
     };
     if (!fold.isFold() || shape.empty()) {
       // Element by element, each in list order.
-      return w.nest(shape, [&](ValueRange at) {
+      return w.loopNest(shape, [&](ValueRange at) {
         Value whole = fold.over(
             [&](int64_t from, ValueRange init, Reduction::Next next) {
               return w.counted(w.integer(from), length, "e", init, next);
@@ -223,7 +223,7 @@ void StageReductions::segment(batch::SegmentOp op) {
       }
     };
     if (shape.size() == 1)
-      w.inVectors(shape, take); // a part of all rows, then the next one: a list's rows are few, mostly
+      w.inVectors(shape, take); // a slice of all rows, then the next one: a list's rows are few, mostly
     else
       take([&](LoopWriter::AtElement element) { w.loops(shape, element); });
   });
@@ -234,7 +234,7 @@ void StageReductions::pick(batch::SegmentOp op) {
   Location at_ = op.getLoc();
   Type type = w.elementTypeOf(op.getArray());
   w.rows([&] {
-    Value first = w.column(w.listOf(op).getFirst()), length = w.column(w.listOf(op).getLength()),
+    Value first = w.index(w.listOf(op).getFirst()), length = w.index(w.listOf(op).getLength()),
           index = expressions.element(op.getIndex(), {});
     Value low = arith::CmpIOp::create(b, at_, arith::CmpIPredicate::sge, index, w.integer(0));
     Value high = arith::CmpIOp::create(b, at_, arith::CmpIPredicate::slt, index, length);
@@ -246,7 +246,7 @@ void StageReductions::pick(batch::SegmentOp op) {
           arith::XOrIOp::create(b, at_, asked, arith::ConstantOp::create(b, at_, b.getBoolAttr(true)));
       fine = arith::OrIOp::create(b, at_, inside, not_);
     }
-    Value place = w.checked(at_, kernel::Fault::ListIndex, fine, index, {index, length});
+    Value position = w.checked(at_, kernel::ErrorKind::ListIndex, fine, index, {index, length});
     auto some = kernel::IfOp::create(b, at_, TypeRange(), inside);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(&some.getOtherwise().emplaceBlock());
@@ -255,7 +255,7 @@ void StageReductions::pick(batch::SegmentOp op) {
     });
     kernel::YieldOp::create(b, at_, ValueRange());
     b.setInsertionPointToEnd(&some.getThen().emplaceBlock());
-    Value from = w.rowOfList(op, first, place);
+    Value from = w.rowOfList(op, first, position);
     w.loops(dyn::extents(op.getType()), [&](ValueRange at) {
       SmallVector<Value> indices{from};
       llvm::append_range(indices, at);

@@ -24,14 +24,14 @@ void StageTiles::write(const StageStep &step) {
       Value into = locals.makeTile(action->value);
       tiled.push_back({op, products.operandsOf(op), into});
     }
-  int64_t units = plan.shapeOf(*step.actions[0])[0], size = plan.unitsOfTile();
-  auto loop = w.overlapping(units, size, "tile", [&](Value tile, Value first) {
+  int64_t channels = plan.shapeOf(*step.actions[0])[0], size = plan.channelsOfTile();
+  auto loop = w.overlapping(channels, size, "tile", [&](Value tile, Value first) {
     for (Product &product : tiled)
       products.multiplyPacked(product.op, product.operands, tile, product.into);
     w.rows([&] {
       w.loops({size}, [&](ValueRange at) {
-        locals.setUnit(at[0]);
-        groups.writeElements(step.actions, w.unitAt(first, at[0]));
+        locals.setChannel(at[0]);
+        groups.writeElements(step.actions, w.channelAt(first, at[0]));
       });
     });
   });
@@ -54,8 +54,8 @@ void StageTiles::share(kernel::FuncOp func) {
   func.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (op == loop)
       return WalkResult::skip();
-    writes |= op->hasTrait<kernel::FailsInput>() ||
-              isa<kernel::StoreOp, kernel::ProductOp, kernel::MultiplyOp>(op);
+    writes |=
+        op->hasTrait<kernel::FailsInput>() || isa<kernel::StoreOp, kernel::ProductOp, kernel::MultiplyOp>(op);
     return WalkResult::advance();
   });
   auto tiles = loop.getHigh().getDefiningOp<arith::ConstantOp>();

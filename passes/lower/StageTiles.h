@@ -7,10 +7,10 @@
 
 namespace dbc::passes {
 
-/// Writes products whose results are used element by element: all gates of a tile of units are computed
+/// Writes products whose results are used element by element: all gates of a tile of channels are computed
 /// together, and what is done with them follows at once, while they are in the first-level cache. Loops over
 /// a tile have as many steps whatever the sizes of the model are, so they run in whole vectors; the last tile
-/// of units that are no multiple of it overlaps the one before.
+/// of channels that are no multiple of it overlaps the one before.
 class StageTiles {
 public:
   StageTiles(const StagePlan &plan, RowWriter &w, StageLocals &locals, StageProducts &products,

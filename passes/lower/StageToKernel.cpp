@@ -6,9 +6,9 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-StageToKernel::StageToKernel(batch::StageOp stage, kernel::FuncOp func, kernel::SpaceOp space,
+StageToKernel::StageToKernel(batch::StageOp stage, kernel::FuncOp func, kernel::IndexSetOp indexSet,
                              const SymbolTable &relations, PackedWeights &packed)
-    : func(func), plan(stage), w(stage, func, space, relations), locals(plan, w),
+    : func(func), plan(stage), w(stage, func, indexSet, relations), locals(plan, w),
       expressions(plan, w, locals), reductions(w, locals, expressions),
       products(plan, w, locals, expressions, packed), groups(plan, w, locals, expressions),
       tiles(plan, w, locals, products, groups) {}
@@ -49,7 +49,7 @@ void StageToKernel::writeSpecial(Operation *op) {
   join(op);
 }
 
-/// Joins in memory: the parts one after the other.
+/// Joins in memory: the operands one after the other.
 void StageToKernel::join(Operation *op) {
   Value result = op->getResult(0);
   w.rows([&] {
@@ -66,12 +66,12 @@ void StageToKernel::join(Operation *op) {
     }
     auto concat = cast<tensor::ConcatOp>(op);
     int64_t offset = 0;
-    for (Value part : concat.getInputs()) {
-      auto shape = dyn::extents(part.getType());
+    for (Value input : concat.getInputs()) {
+      auto shape = dyn::extents(input.getType());
       w.loops(shape, [&](ValueRange at) {
         SmallVector<Value> to(at.begin(), at.end());
         to[concat.getDim()] = w.addInt(to[concat.getDim()], w.integer(offset));
-        locals.write(expressions.element(part, at, false), result, to);
+        locals.write(expressions.element(input, at, false), result, to);
       });
       offset += shape[concat.getDim()];
     }

@@ -11,7 +11,7 @@ namespace dbc::passes {
 class StageToKernel {
 public:
   /// `relations` are those of the stage's program.
-  StageToKernel(batch::StageOp stage, kernel::FuncOp func, kernel::SpaceOp space,
+  StageToKernel(batch::StageOp stage, kernel::FuncOp func, kernel::IndexSetOp indexSet,
                 const mlir::SymbolTable &relations, PackedWeights &packed);
   mlir::LogicalResult run();
 

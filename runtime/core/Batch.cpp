@@ -29,13 +29,13 @@ void flatten_into(const TypeInfo &type, const std::string &name, int32_t depth,
     return;
   }
   case TypeInfo::Form::List:
-    flatten_into(type.parts[0], name, depth + 1, out);
+    flatten_into(type.elements[0], name, depth + 1, out);
     return;
   case TypeInfo::Form::Tuple:
   case TypeInfo::Form::Record:
-    for (size_t i = 0; i < type.parts.size(); ++i) {
+    for (size_t i = 0; i < type.elements.size(); ++i) {
       bool record = type.form == TypeInfo::Form::Record;
-      flatten_into(type.parts[i], name + "." + (record ? type.names[i] : std::to_string(i)), depth, out);
+      flatten_into(type.elements[i], name + "." + (record ? type.names[i] : std::to_string(i)), depth, out);
     }
   }
 }
@@ -73,13 +73,13 @@ Batch::Batch(const ModelInfo &info) : info_(&info) {
   for (const EntryInfo &entry : info.entries) {
     arg_columns_.emplace_back();
     for (const ArgInfo &arg : entry.args)
-      for (const ColumnInfo &leaf : flatten(arg.type, arg.name)) {
+      for (const ColumnInfo &component : flatten(arg.type, arg.name)) {
         size_t c = 0;
-        while (c < arguments->columns.size() && !same_type(arguments->columns[c].info, leaf))
+        while (c < arguments->columns.size() && !same_type(arguments->columns[c].info, component))
           ++c;
         if (c == arguments->columns.size()) {
           arguments->columns.emplace_back();
-          arguments->columns.back().info = leaf;
+          arguments->columns.back().info = component;
         }
         arg_columns_.back().push_back(static_cast<int32_t>(c));
       }
@@ -187,7 +187,7 @@ std::string Batch::node_name(int32_t data, int32_t node) const {
   return type + "node " + std::to_string(node_number(data, node));
 }
 
-std::string Batch::place(int32_t table, int32_t row, Status &status) const {
+std::string Batch::describe_row(int32_t table, int32_t row, Status &status) const {
   if (row < 0 || row >= rows(table))
     return info_->name + ": ";
   status.input = input_of(table, row);
@@ -209,7 +209,7 @@ std::string Batch::place(int32_t table, int32_t row, Status &status) const {
 Status Batch::describe(Code code, int32_t table, int32_t row, int32_t column, const std::string &what) const {
   Status status;
   status.code = code;
-  status.message = place(table, row, status);
+  status.message = describe_row(table, row, status);
   if (has(table, column)) {
     status.field = tables_[table]->columns[column].info.name;
     status.message += (table == args() ? "argument `" : "field `") + status.field + "`: ";
@@ -221,7 +221,7 @@ Status Batch::describe(Code code, int32_t table, int32_t row, int32_t column, co
 Status Batch::describe_missing(int32_t table, int32_t row, int32_t column, const char *at) const {
   Status status;
   status.code = Code::bad_input;
-  status.message = place(table, row, status);
+  status.message = describe_row(table, row, status);
   status.field = column_info(table, column).name;
   status.message +=
       (table == args() ? "argument `" : "field `") + status.field + "` " + messages::missing_field(at);
@@ -293,8 +293,8 @@ void Batch::number_node(int32_t data, int32_t node, int32_t number) {
   });
 }
 
-Batch::Column *Batch::column_for(int32_t table, int32_t row, int32_t column, int32_t depth, Fits fits,
-                                 size_t count, const void *values) {
+Batch::Column *Batch::column_for(int32_t table, int32_t row, int32_t column, int32_t depth,
+                                 Assignable assignable, size_t count, const void *values) {
   if (table < 0 || table > args() || column < 0 || column >= columns(table)) {
     misuse("no such column");
     return nullptr;
@@ -313,7 +313,7 @@ Batch::Column *Batch::column_for(int32_t table, int32_t row, int32_t column, int
     return nullptr;
   }
   if (c.borrowed || (depth == 0) != (c.info.depth == 0) || (depth > 0 && depth > c.info.depth) ||
-      !fits(c.info.elem)) {
+      !assignable(c.info.elem)) {
     misuse("`" + c.info.name + "` is set as something that it is not");
     return nullptr;
   }
@@ -346,7 +346,7 @@ Batch::Column *Batch::column_for(int32_t table, int32_t row, int32_t column, int
 }
 
 namespace {
-/// Writes one value of `extent` numbers at row `row` of a column that may yet be shorter.
+/// Writes one value of `extent` elements at row `row` of a column that may yet be shorter.
 template <class T> void put(Array<T> &to, int32_t row, int64_t extent, const T *values) {
   size_t at = static_cast<size_t>(row) * extent;
   to.extend(at + extent, T());
@@ -432,13 +432,13 @@ bool Batch::borrow_nodes(int32_t data, const uint8_t *kinds, int32_t count, cons
   return true;
 }
 
-Batch::Column *Batch::borrowed_column(int32_t table, int32_t column, Fits fits) {
+Batch::Column *Batch::borrowed_column(int32_t table, int32_t column, Assignable assignable) {
   if (!flat_ || table < 0 || table > args() || column < 0 || column >= columns(table)) {
     misuse(flat_ ? "no such column" : "an array is borrowed without borrow_inputs");
     return nullptr;
   }
   Column &c = tables_[table]->columns[column];
-  if (!fits(c.info.elem)) {
+  if (!assignable(c.info.elem)) {
     misuse("`" + c.info.name + "` is borrowed as something that it is not");
     return nullptr;
   }

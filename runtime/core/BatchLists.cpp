@@ -17,10 +17,10 @@ template <class T> void put_element(Array<T> &to, int64_t position, int64_t exte
 }
 } // namespace
 
-/// Makes a place for one more element of a row's list and returns its position among the column's values. A
+/// Makes room for one more element of a row's list and returns its position among the column's values. A
 /// list that can no longer grow where it is, because another follows it, moves to the end and gets room to
 /// double.
-int64_t Batch::append_slot(Column &c, int32_t row) {
+int64_t Batch::append_position(Column &c, int32_t row) {
   ListLevel &l = c.lists[0];
   l.begin.extend(static_cast<size_t>(row) + 1, 0);
   l.end.extend(static_cast<size_t>(row) + 1, 0);
@@ -89,7 +89,7 @@ void Batch::append_ints(int32_t table, int32_t row, int32_t column, const int32_
     if (c && c->info.depth != 1)
       return misuse("`" + c->info.name + "` is a list of lists, use open_list");
     if (c)
-      put_element(c->values.i32, append_slot(*c, row), c->info.extent, values);
+      put_element(c->values.i32, append_position(*c, row), c->info.extent, values);
   });
 }
 void Batch::append_bools(int32_t table, int32_t row, int32_t column, const uint8_t *values, size_t count) {
@@ -98,7 +98,7 @@ void Batch::append_bools(int32_t table, int32_t row, int32_t column, const uint8
     if (c && c->info.depth != 1)
       return misuse("`" + c->info.name + "` is a list of lists, use open_list");
     if (c)
-      put_element(c->values.u8, append_slot(*c, row), c->info.extent, values);
+      put_element(c->values.u8, append_position(*c, row), c->info.extent, values);
   });
 }
 void Batch::append_f32s(int32_t table, int32_t row, int32_t column, const float *values, size_t count) {
@@ -107,17 +107,17 @@ void Batch::append_f32s(int32_t table, int32_t row, int32_t column, const float 
     if (c && c->info.depth != 1)
       return misuse("`" + c->info.name + "` is a list of lists, use open_list");
     if (c)
-      put_element(c->values.f32, append_slot(*c, row), c->info.extent, values);
+      put_element(c->values.f32, append_position(*c, row), c->info.extent, values);
   });
 }
 
 template <class T>
-void Batch::set_whole_list(int32_t table, int32_t row, int32_t column, Fits fits, Array<T> Numbers::*numbers,
-                           const T *values, size_t count) {
+void Batch::set_whole_list(int32_t table, int32_t row, int32_t column, Assignable assignable,
+                           Array<T> Numbers::*numbers, const T *values, size_t count) {
   guarded([&] {
     const auto extent = static_cast<size_t>(column_info(table, column).extent);
     // What is wrong with it is the last element, which is not whole.
-    Column *c = column_for(table, row, column, 1, fits, count % extent > 0 ? count % extent : extent,
+    Column *c = column_for(table, row, column, 1, assignable, count % extent > 0 ? count % extent : extent,
                            count > 0 ? static_cast<const void *>(values) : this);
     if (c && c->info.depth != 1)
       return misuse("`" + c->info.name + "` is a list of lists, use open_list");
@@ -173,7 +173,7 @@ void Batch::open_list(int32_t table, int32_t row, int32_t column) {
   });
 }
 
-Batch::Column *Batch::pushable(Fits fits, size_t count, const void *values) {
+Batch::Column *Batch::pushable(Assignable assignable, size_t count, const void *values) {
   if (open_.table < 0) {
     // After a mistake in open_list, which is recorded, its elements are dropped quietly.
     if (whole_.ok() && statuses_.failed() == 0)
@@ -181,7 +181,7 @@ Batch::Column *Batch::pushable(Fits fits, size_t count, const void *values) {
     return nullptr;
   }
   Column &c = tables_[open_.table]->columns[open_.column];
-  if (open_depth_ != c.info.depth || !fits(c.info.elem)) {
+  if (open_depth_ != c.info.depth || !assignable(c.info.elem)) {
     misuse("`" + c.info.name + "`: what is pushed is no element of the open list");
     return nullptr;
   }

@@ -218,7 +218,7 @@ void Batch::test_column(int32_t table, int32_t column) {
         // A list of lists whose levels were checked one by one covers one range of values, as borrowed
         // offsets rise and streamed lists are contiguous; but hostile offsets need not rise, so every list is
         // looked at.
-        struct Place {
+        struct Span {
           int32_t at, end;
         } stack[kMaxListDepth];
         int32_t level = 0;
@@ -234,7 +234,7 @@ void Batch::test_column(int32_t table, int32_t column) {
         };
         torn = !enter(row);
         while (!torn && wrong < 0 && level >= 0) {
-          Place &p = stack[level];
+          Span &p = stack[level];
           if (level + 1 == c.info.depth) {
             if (test_values)
               wrong = test.first_wrong(p.at * c.info.extent, p.end * c.info.extent);
@@ -258,7 +258,7 @@ void Batch::test_column(int32_t table, int32_t column) {
   }
 }
 
-/// Asks for the first lines of whole numbers and of lists, all at the same time: a small batch that lies
+/// Asks for the first lines of integers and of lists, all at the same time: a small batch that lies
 /// somewhere in the caller's memory is waited for once, not array by array.
 void Batch::fetch(const ColumnRef *columns, size_t count) const {
   auto lines = [](const void *memory) { // an address behind the array does no harm

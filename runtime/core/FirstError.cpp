@@ -59,18 +59,18 @@ bool Walk::call(const int32_t *p, Step what) {
   name.insert(name.end(), keys.begin(), keys.end());
   auto &called = *instances_.try_emplace(name).first;
   Instance &instance = called.second;
-  if (what == Step::Reach) {
+  if (what == Step::Discover) {
     const Frame &frame = frames_.back();
     std::vector<int32_t> site{frame.function, frame.context, number};
     site.insert(site.end(), frame.keys.begin(), frame.keys.end());
     for (const Loop &loop : frame.loops)
       site.push_back(static_cast<int32_t>(loop.position()));
-    if (!instance.reached_by.empty() && instance.reached_by != site) {
+    if (!instance.discovered_by.empty() && instance.discovered_by != site) {
       const Owner owner = owner_of(f, of, keys);
       status_ = batch_.describe(Code::bad_input, owner.table, owner.row, -1,
                                 messages::reached_twice(word(function(f)[1]), word(changes)));
     }
-    instance.reached_by = std::move(site);
+    instance.discovered_by = std::move(site);
     return true;
   }
   if (instance.state == Instance::Open) {
@@ -79,15 +79,15 @@ bool Walk::call(const int32_t *p, Step what) {
   }
   if (instance.state == Instance::New) {
     instance.state = Instance::Open;
-    Values given;
+    Values captured;
     for (int32_t n = *rest++; n > 0; --n)
-      given.push_back(value(*rest++));
-    enter(f, of, std::move(keys), given, &instance);
+      captured.push_back(value(*rest++));
+    enter(f, of, std::move(keys), captured, &instance);
     return false;
   }
   if (Instance *caller = frames_.back().instance)
     caller->calls.push_back(&called);
-  rest += 1 + *rest; // what is given
+  rest += 1 + *rest; // the captured arguments
   for (const Value &result : what == Step::Every ? every(called) : instance.results)
     set(*++rest, result);
   return true;
@@ -238,7 +238,7 @@ void Walk::step() {
     go_on(3);
     const Value &x = value(p[0]);
     if (x.known() && (x.number < 0 || x.number >= p[1]))
-      fail(Fault::index, p[2], "", x.number, p[1]);
+      fail(ErrorKind::index, p[2], "", x.number, p[1]);
     return;
   }
   case Step::Range:
@@ -268,7 +268,7 @@ void Walk::step() {
   case Step::Some:
     go_on(3);
     if (value(p[0]).is_list() && value(p[0]).list->empty())
-      fail(Fault::empty, p[2], word(p[1]));
+      fail(ErrorKind::empty, p[2], word(p[1]));
     return;
   case Step::Reduce:
     go_on(4);
@@ -311,17 +311,17 @@ void Walk::step() {
     go_on(5);
     const int32_t x = value(p[0]).number, low = value(p[1]).number, high = value(p[2]).number;
     if (x < low || x >= high)
-      fail(Fault::key, p[4], word(p[3]), x, low, high);
+      fail(ErrorKind::key, p[4], word(p[3]), x, low, high);
     return;
   }
   case Step::Call:
   case Step::Every: {
-    const int32_t keys = p[4], given = p[5 + keys], results = p[6 + keys + given];
+    const int32_t keys = p[4], captured = p[5 + keys], results = p[6 + keys + captured];
     if (call(p, what) && status_.ok())
-      go_on(7 + keys + given + results);
+      go_on(7 + keys + captured + results);
     return;
   }
-  case Step::Reach: {
+  case Step::Discover: {
     go_on(5 + p[4]);
     call(p, what);
     return;

@@ -43,13 +43,13 @@ void Walk::integer(const int32_t *p) {
     return set(p[0], Value());
   const int64_t x = a.number, y = b.number;
   if ((p[1] == Div || p[1] == Rem) && y == 0)
-    return fail(Fault::zero_division, p[4], words[p[1]], x);
+    return fail(ErrorKind::zero_division, p[4], words[p[1]], x);
   const bool divides = p[1] == Div || p[1] == Rem;
   const int64_t floor = divides ? x / y - (x % y != 0 && (x < 0) != (y < 0)) : 0;
   const int64_t results[] = {x + y, x - y, x * y, floor, x - floor * y, std::max(x, y), std::min(x, y)};
   const int64_t z = results[p[1]];
   if (!fits(z))
-    return fail(Fault::overflow, p[4], words[p[1]], x, y);
+    return fail(ErrorKind::overflow, p[4], words[p[1]], x, y);
   set(p[0], number(z));
 }
 
@@ -90,7 +90,7 @@ void Walk::logic(const int32_t *p) {
 void Walk::range(const int32_t *p) {
   const int64_t low = value(p[1]).number, high = value(p[2]).number;
   if (high > low && !fits(high - low))
-    return fail(Fault::overflow, p[3], "-", high, low);
+    return fail(ErrorKind::overflow, p[3], "-", high, low);
   count(std::max<int64_t>(0, high - low));
   Values elements;
   for (int64_t i = low; i < high && steps_ < kMost; ++i)
@@ -102,7 +102,7 @@ void Walk::zip(const int32_t *p) {
   for (int32_t i = 1; i < p[1]; ++i) {
     const Value &first = value(p[2]), &other = value(p[2 + i]);
     if (first.is_list() && other.is_list() && first.list->size() != other.list->size())
-      return fail(Fault::lengths, p[0], "", static_cast<int64_t>(first.list->size()),
+      return fail(ErrorKind::lengths, p[0], "", static_cast<int64_t>(first.list->size()),
                   static_cast<int64_t>(other.list->size()));
   }
 }
@@ -115,7 +115,7 @@ void Walk::slice(const int32_t *p) {
   const int64_t low = value(p[2]).number, high = value(p[3]).number,
                 length = static_cast<int64_t>(elements.size());
   if (low < 0 || high < 0 || low > length || high > length)
-    return fail(Fault::slice, p[4], "", low, high, length);
+    return fail(ErrorKind::slice, p[4], "", low, high, length);
   count(std::max<int64_t>(0, high - low));
   set(p[0], list_of(high > low ? Values(elements.begin() + low, elements.begin() + high) : Values()));
 }
@@ -126,7 +126,7 @@ void Walk::element(const int32_t *p) {
     return set(p[0], Value());
   const int64_t length = static_cast<int64_t>(list.list->size());
   if (index.number < 0 || index.number >= length)
-    return fail(Fault::list_index, p[3], "", index.number, length);
+    return fail(ErrorKind::list_index, p[3], "", index.number, length);
   set(p[0], Value((*list.list)[index.number]));
 }
 
@@ -142,7 +142,7 @@ void Walk::reduce(const int32_t *p) {
   for (const Value &v : *list.list) {
     if (kind == Reduction::Sum) {
       if (!fits(result + v.number))
-        return fail(Fault::overflow, p[3], "+", result, v.number);
+        return fail(ErrorKind::overflow, p[3], "+", result, v.number);
       result += v.number;
     } else if (first) {
       result = v.number;
@@ -254,7 +254,7 @@ void Walk::next(const int32_t *p) {
   case Binder::Fold:
     for (size_t i = 0; i < gives.size(); ++i)
       if (auto lengths = unequal_lengths(loop.state[i], gives[i]))
-        return fail(Fault::state_length, loop.at,
+        return fail(ErrorKind::state_length, loop.at,
                     loop.binder == Binder::Fold ? "fold"
                     : loop.back                 ? "scan_back"
                                                 : "scan",

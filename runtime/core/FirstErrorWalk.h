@@ -63,7 +63,7 @@ using Name = std::vector<int32_t>;
 struct Instance {
   enum { New, Open, Done } state = New;
   Values results;
-  std::vector<int32_t> reached_by; ///< where its values change: which call led to it
+  std::vector<int32_t> discovered_by; ///< where its values change: which call led to it
   std::vector<const std::pair<const Name, Instance> *> calls; ///< in any order, also more than once
 };
 
@@ -81,7 +81,7 @@ struct Frame {
   std::vector<Loop> loops;
 };
 
-/// A call from outside of a recursion that gives values: who called, and where.
+/// A call from outside of a recursion with captured arguments: who called, and where.
 struct Context {
   Owner owner;
   std::vector<int32_t> coordinates; ///< pairs, as in ComputedError
@@ -116,7 +116,8 @@ private:
     return context > 0 ? contexts_[context - 1].owner : Owner{batch_.args(), input_};
   }
 
-  void enter(int32_t f, int32_t context, std::vector<int32_t> keys, const Values &given, Instance *instance) {
+  void enter(int32_t f, int32_t context, std::vector<int32_t> keys, const Values &captured,
+             Instance *instance) {
     const int32_t *head = function(f);
     const Owner owner = owner_of(f, context, keys);
     Frame frame{
@@ -124,7 +125,7 @@ private:
         {}};
     for (size_t k = 0; k < frame.keys.size(); ++k)
       frame.values[k] = number(frame.keys[k]);
-    std::copy(given.begin(), given.end(), frame.values.begin() + frame.keys.size());
+    std::copy(captured.begin(), captured.end(), frame.values.begin() + frame.keys.size());
     waiting_ += frame.values.size();
     if (waiting_ > kMostValues)
       steps_ = kMost; // it is given up
@@ -135,12 +136,12 @@ private:
     const Owner &owner = frames_.back().owner;
     status_ = batch_.describe(Code::bad_input, owner.table, owner.row, -1, what);
   }
-  void fail(Fault fault, int32_t at, const char *what, int64_t a = 0, int64_t b = 0, int64_t c = 0) {
-    fail(messages::fault_text(fault, what, a, b, c, word(at)));
+  void fail(ErrorKind kind, int32_t at, const char *what, int64_t a = 0, int64_t b = 0, int64_t c = 0) {
+    fail(messages::error_text(kind, what, a, b, c, word(at)));
   }
 
-  Value &value(int32_t slot) { return frames_.back().values[slot]; }
-  void set(int32_t slot, Value value) { frames_.back().values[slot] = std::move(value); }
+  Value &value(int32_t r) { return frames_.back().values[r]; }
+  void set(int32_t r, Value value) { frames_.back().values[r] = std::move(value); }
   void count(int64_t elements) { steps_ += kElement * elements; }
 
   void step();

@@ -83,15 +83,15 @@ size_t Model::packed_bytes() const {
   return n;
 }
 
-template <> Packed<float> &Model::add_packed<float>(int32_t slot) {
-  if (static_cast<size_t>(slot) >= packed32_.size())
-    packed32_.resize(slot + 1);
-  return packed32_[slot];
+template <> Packed<float> &Model::add_packed<float>(int32_t number) {
+  if (static_cast<size_t>(number) >= packed32_.size())
+    packed32_.resize(number + 1);
+  return packed32_[number];
 }
-template <> Packed<double> &Model::add_packed<double>(int32_t slot) {
-  if (static_cast<size_t>(slot) >= packed64_.size())
-    packed64_.resize(slot + 1);
-  return packed64_[slot];
+template <> Packed<double> &Model::add_packed<double>(int32_t number) {
+  if (static_cast<size_t>(number) >= packed64_.size())
+    packed64_.resize(number + 1);
+  return packed64_[number];
 }
 
 } // namespace dbc

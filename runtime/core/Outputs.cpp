@@ -11,25 +11,25 @@ Outputs &Outputs::operator=(Outputs &&other) noexcept {
   entry_ = std::exchange(other.entry_, nullptr);
   f64_ = other.f64_;
   inputs_ = std::exchange(other.inputs_, 0);
-  part_ = std::exchange(other.part_, Range());
-  leaves_ = std::exchange(other.leaves_, {});
+  sub_batch_ = std::exchange(other.sub_batch_, Range());
+  components_ = std::exchange(other.components_, {});
   wrong_ = std::exchange(other.wrong_, std::nullopt);
   return *this;
 }
 
-size_t Outputs::number_bytes(const Slot &slot) const {
-  return slot.leaf.info.elem == Elem::F32 && f64_ ? sizeof(double) : sizeof(float);
+size_t Outputs::number_bytes(const Storage &storage) const {
+  return storage.component.info.elem == Elem::F32 && f64_ ? sizeof(double) : sizeof(float);
 }
 
 void Outputs::prepare(const EntryInfo &entry, bool f64) {
-  if (entry_ == &entry && f64_ == f64 && !leaves_.empty())
+  if (entry_ == &entry && f64_ == f64 && !components_.empty())
     return;
   std::vector<ColumnInfo> infos = flatten(entry.result, "");
-  leaves_.clear();
-  leaves_.resize(infos.size());
+  components_.clear();
+  components_.resize(infos.size());
   for (size_t i = 0; i < infos.size(); ++i) {
-    leaves_[i].leaf.info = infos[i];
-    std::string &name = leaves_[i].leaf.info.name; // of a tuple's part: "0", not ".0"
+    components_[i].component.info = infos[i];
+    std::string &name = components_[i].component.info.name; // of a tuple's element: "0", not ".0"
     if (!name.empty() && name[0] == '.')
       name.erase(0, 1);
   }
@@ -40,19 +40,19 @@ void Outputs::prepare(const EntryInfo &entry, bool f64) {
 void Outputs::begin(int32_t inputs) {
   // Where there is no memory for offsets there are no results, rather than some of another batch.
   inputs_ = 0;
-  for (Slot &slot : leaves_) {
-    slot.leaf.values = 0;
-    slot.memory = nullptr;
-    slot.first_value = 0;
-    for (Lists &lists : slot.lists) {
+  for (Storage &storage : components_) {
+    storage.component.values = 0;
+    storage.memory = nullptr;
+    storage.first_value = 0;
+    for (Lists &lists : storage.lists) {
       lists.first = lists.count = 0;
       lists.offsets = nullptr;
     }
   }
-  for (Slot &slot : leaves_) {
-    slot.leaf.values = slot.leaf.info.depth == 0 ? inputs : 0;
-    for (int32_t d = 0; d < slot.leaf.info.depth; ++d) {
-      Lists &lists = slot.lists[d];
+  for (Storage &storage : components_) {
+    storage.component.values = storage.component.info.depth == 0 ? inputs : 0;
+    for (int32_t d = 0; d < storage.component.info.depth; ++d) {
+      Lists &lists = storage.lists[d];
       const int64_t count = d == 0 ? inputs : 0;
       lists.own.assign(static_cast<size_t>(count) + 1, 0);
       lists.count = count;
@@ -62,65 +62,65 @@ void Outputs::begin(int32_t inputs) {
   inputs_ = inputs;
 }
 
-bool Outputs::is_one_part() const {
-  for (const Slot &slot : leaves_)
-    for (int32_t d = 0; d < slot.leaf.info.depth; ++d)
-      if (slot.caller || slot.lists[d].caller)
+bool Outputs::is_one_sub_batch() const {
+  for (const Storage &storage : components_)
+    for (int32_t d = 0; d < storage.component.info.depth; ++d)
+      if (storage.caller || storage.lists[d].caller)
         return true;
   return false;
 }
 
-void Outputs::begin_part(Range inputs) {
-  part_ = inputs;
-  for (Slot &slot : leaves_) {
-    const int32_t depth = slot.leaf.info.depth;
+void Outputs::begin_sub_batch(Range inputs) {
+  sub_batch_ = inputs;
+  for (Storage &storage : components_) {
+    const int32_t depth = storage.component.info.depth;
     if (depth > 0)
-      slot.first_value = slot.leaf.values;
+      storage.first_value = storage.component.values;
     for (int32_t d = 0; d < depth; ++d)
-      slot.lists[d].first = d == 0 ? inputs.begin : slot.lists[d].count;
+      storage.lists[d].first = d == 0 ? inputs.begin : storage.lists[d].count;
   }
 }
 
-void Outputs::leave_part(Part &part) const {
-  part.inputs = part_;
-  part.first_values.resize(leaves_.size());
-  part.first_lists.resize(leaves_.size());
-  for (size_t i = 0; i < leaves_.size(); ++i) {
-    part.first_values[i] = leaves_[i].first_value;
+void Outputs::leave_sub_batch(SubBatch &sub_batch) const {
+  sub_batch.inputs = sub_batch_;
+  sub_batch.first_values.resize(components_.size());
+  sub_batch.first_lists.resize(components_.size());
+  for (size_t i = 0; i < components_.size(); ++i) {
+    sub_batch.first_values[i] = components_[i].first_value;
     for (int32_t d = 0; d < kMaxListDepth; ++d)
-      part.first_lists[i][d] = leaves_[i].lists[d].first;
+      sub_batch.first_lists[i][d] = components_[i].lists[d].first;
   }
 }
 
-void Outputs::enter_part(const Part &part) {
-  part_ = part.inputs;
-  for (size_t i = 0; i < leaves_.size(); ++i) {
-    leaves_[i].first_value = part.first_values[i];
+void Outputs::enter_sub_batch(const SubBatch &sub_batch) {
+  sub_batch_ = sub_batch.inputs;
+  for (size_t i = 0; i < components_.size(); ++i) {
+    components_[i].first_value = sub_batch.first_values[i];
     for (int32_t d = 0; d < kMaxListDepth; ++d)
-      leaves_[i].lists[d].first = part.first_lists[i][d];
+      components_[i].lists[d].first = sub_batch.first_lists[i][d];
   }
 }
 
-void Outputs::use_values(int32_t leaf, void *memory, size_t capacity) {
-  if (!has(leaf)) {
-    wrong_ = {leaf, -1};
+void Outputs::use_values(int32_t component, void *memory, size_t capacity) {
+  if (!has(component)) {
+    wrong_ = {component, -1};
     return;
   }
-  leaves_[leaf].caller = memory;
-  leaves_[leaf].capacity = capacity;
+  components_[component].caller = memory;
+  components_[component].capacity = capacity;
 }
-void Outputs::use_offsets(int32_t leaf, int32_t depth, int32_t *memory, size_t capacity) {
-  if (!has(leaf, depth)) {
-    wrong_ = {leaf, depth};
+void Outputs::use_offsets(int32_t component, int32_t depth, int32_t *memory, size_t capacity) {
+  if (!has(component, depth)) {
+    wrong_ = {component, depth};
     return;
   }
-  leaves_[leaf].lists[depth].caller = memory;
-  leaves_[leaf].lists[depth].capacity = capacity;
+  components_[component].lists[depth].caller = memory;
+  components_[component].lists[depth].capacity = capacity;
 }
 
-const Outputs::Leaf &Outputs::leaf(int32_t number) const {
-  static const Leaf none;
-  return has(number) ? leaves_[number].leaf : none;
+const Outputs::Component &Outputs::component(int32_t number) const {
+  static const Component none;
+  return has(number) ? components_[number].component : none;
 }
 
 const Outputs &Outputs::of(const EntryInfo &entry) const {
@@ -128,11 +128,11 @@ const Outputs &Outputs::of(const EntryInfo &entry) const {
   return entry_ == &entry ? *this : none;
 }
 
-void Outputs::list(int32_t leaf, int32_t depth, const int32_t *parent, int32_t rows, const int32_t *inputs,
-                   int32_t parents) {
-  Slot &slot = leaves_[leaf];
-  Lists &lists = slot.lists[depth];
-  int64_t end = depth == 0 ? part_.end : lists.first + parents;
+void Outputs::list(int32_t component, int32_t depth, const int32_t *parent, int32_t rows,
+                   const int32_t *inputs, int32_t parents) {
+  Storage &storage = components_[component];
+  Lists &lists = storage.lists[depth];
+  int64_t end = depth == 0 ? sub_batch_.end : lists.first + parents;
   if (depth > 0)
     lists.count = end;
   lists.own.resize(static_cast<size_t>(lists.count) + 1);
@@ -143,54 +143,56 @@ void Outputs::list(int32_t leaf, int32_t depth, const int32_t *parent, int32_t r
   for (int64_t i = lists.first; i < end; ++i)
     if (__builtin_add_overflow(offsets[i], offsets[i + 1], &offsets[i + 1]))
       throw std::bad_alloc();
-  if (depth + 1 == slot.leaf.info.depth)
-    slot.leaf.values = slot.first_value + rows;
+  if (depth + 1 == storage.component.info.depth)
+    storage.component.values = storage.first_value + rows;
 }
 
-void Outputs::shorten(int32_t leaf, const int32_t *parent, const int32_t *rows, int32_t count,
+void Outputs::shorten(int32_t component, const int32_t *parent, const int32_t *rows, int32_t count,
                       const int32_t *inputs) {
-  Slot &slot = leaves_[leaf];
-  Lists &lists = slot.lists[0];
-  std::fill(lists.offsets + part_.begin + 1, lists.offsets + part_.end + 1, 0);
+  Storage &storage = components_[component];
+  Lists &lists = storage.lists[0];
+  std::fill(lists.offsets + sub_batch_.begin + 1, lists.offsets + sub_batch_.end + 1, 0);
   for (int32_t r = 0; r < count; ++r)
     ++lists.offsets[inputs[parent[rows[r]]] + 1];
-  for (int64_t i = part_.begin; i < part_.end; ++i)
+  for (int64_t i = sub_batch_.begin; i < sub_batch_.end; ++i)
     lists.offsets[i + 1] += lists.offsets[i];
-  slot.leaf.values = slot.first_value + count;
+  storage.component.values = storage.first_value + count;
 }
 
 Status Outputs::commit() {
   if (wrong_) {
-    const std::string of = wrong_->depth < 0 ? "output number " + std::to_string(wrong_->leaf)
+    const std::string of = wrong_->depth < 0 ? "output number " + std::to_string(wrong_->component)
                                              : "lists of depth " + std::to_string(wrong_->depth) +
-                                                   " of output number " + std::to_string(wrong_->leaf);
+                                                   " of output number " + std::to_string(wrong_->component);
     return Status::error(Code::bad_call, "memory was handed in for " + of + ", which there " +
                                              (wrong_->depth < 0 ? "is" : "are") +
                                              " not (or not before prepare)");
   }
   // First whether everything fits, so that nothing is half-written.
-  for (Slot &slot : leaves_) {
-    std::string name = slot.leaf.info.name.empty() ? "the output" : "output `" + slot.leaf.info.name + "`";
+  for (Storage &storage : components_) {
+    std::string name =
+        storage.component.info.name.empty() ? "the output" : "output `" + storage.component.info.name + "`";
     auto small = [&](const char *what, size_t wanted, size_t given) {
       return Status::error(Code::bad_call, name + " needs room for " + std::to_string(wanted) + " " + what +
                                                ", " + std::to_string(given) + " were given");
     };
-    size_t numbers = static_cast<size_t>(slot.leaf.values * slot.leaf.info.extent);
-    if (slot.caller && slot.capacity < numbers)
-      return small("numbers", numbers, slot.capacity);
-    for (int32_t d = 0; d < slot.leaf.info.depth; ++d) {
-      Lists &lists = slot.lists[d];
+    size_t numbers = static_cast<size_t>(storage.component.values * storage.component.info.extent);
+    if (storage.caller && storage.capacity < numbers)
+      return small("numbers", numbers, storage.capacity);
+    for (int32_t d = 0; d < storage.component.info.depth; ++d) {
+      Lists &lists = storage.lists[d];
       if (lists.caller && lists.capacity < static_cast<size_t>(lists.count) + 1)
         return small("offsets", static_cast<size_t>(lists.count) + 1, lists.capacity);
     }
   }
-  for (Slot &slot : leaves_) {
-    size_t bytes = static_cast<size_t>(slot.leaf.values * slot.leaf.info.extent) * number_bytes(slot);
-    if (!slot.caller)
-      slot.own.resize(bytes);
-    slot.memory = slot.caller ? slot.caller : slot.own.data();
-    for (int32_t d = 0; d < slot.leaf.info.depth; ++d) {
-      Lists &lists = slot.lists[d];
+  for (Storage &storage : components_) {
+    size_t bytes =
+        static_cast<size_t>(storage.component.values * storage.component.info.extent) * number_bytes(storage);
+    if (!storage.caller)
+      storage.own.resize(bytes);
+    storage.memory = storage.caller ? storage.caller : storage.own.data();
+    for (int32_t d = 0; d < storage.component.info.depth; ++d) {
+      Lists &lists = storage.lists[d];
       if (!lists.caller)
         continue;
       std::copy(lists.own.begin(), lists.own.begin() + lists.count + 1, lists.caller);
@@ -201,29 +203,29 @@ Status Outputs::commit() {
 }
 
 void Outputs::blank(int32_t input) {
-  for (Slot &slot : leaves_) {
-    if (slot.memory == nullptr)
+  for (Storage &storage : components_) {
+    if (storage.memory == nullptr)
       continue; // on a device, which has seen to it
     int64_t first = input, last = input + 1;
-    for (int32_t d = 0; d < slot.leaf.info.depth; ++d) {
-      first = slot.lists[d].offsets[first];
-      last = slot.lists[d].offsets[last];
+    for (int32_t d = 0; d < storage.component.info.depth; ++d) {
+      first = storage.lists[d].offsets[first];
+      last = storage.lists[d].offsets[last];
     }
-    size_t bytes = static_cast<size_t>(slot.leaf.info.extent) * number_bytes(slot);
-    std::memset(static_cast<unsigned char *>(slot.memory) + first * bytes, 0,
+    size_t bytes = static_cast<size_t>(storage.component.info.extent) * number_bytes(storage);
+    std::memset(static_cast<unsigned char *>(storage.memory) + first * bytes, 0,
                 static_cast<size_t>(last - first) * bytes);
   }
 }
 
-double Outputs::number(int32_t leaf, size_t i) const {
-  if (!has(leaf) || leaves_[leaf].memory == nullptr)
+double Outputs::number(int32_t component, size_t i) const {
+  if (!has(component) || components_[component].memory == nullptr)
     return 0;
-  const Slot &slot = leaves_[leaf];
-  if (i >= static_cast<size_t>(slot.leaf.values * slot.leaf.info.extent))
+  const Storage &storage = components_[component];
+  if (i >= static_cast<size_t>(storage.component.values * storage.component.info.extent))
     return 0;
-  if (slot.leaf.info.elem != Elem::F32)
-    return i32(leaf)[i];
-  return f64_ ? f64(leaf)[i] : static_cast<double>(f32(leaf)[i]);
+  if (storage.component.info.elem != Elem::F32)
+    return i32(component)[i];
+  return f64_ ? f64(component)[i] : static_cast<double>(f32(component)[i]);
 }
 
 } // namespace dbc

@@ -68,7 +68,7 @@ float to_float(Bf16 x) {
 }
 
 /// Output number `at` of the packed order: a row of a matrix and its bias.
-template <class Real> void Packed<Real>::place(const Real *w, Real bias, size_t at) {
+template <class Real> void Packed<Real>::pack_output(const Real *w, Real bias, size_t at) {
   constexpr size_t width = kPanelBytes / sizeof(Real);
   bias_[at] = bias;
   if (inputs_ == 0)
@@ -92,15 +92,15 @@ void Packed<Real>::pack(const Real *w, int32_t outputs, int32_t inputs, const Re
   finite_ = true;
   last_at_ = -1;
   for (int32_t o = 0; o < outputs; ++o)
-    place(w + static_cast<size_t>(o) * inputs, bias ? bias[o] : Real(0), o);
+    pack_output(w + static_cast<size_t>(o) * inputs, bias ? bias[o] : Real(0), o);
 }
 
 template <class Real>
-void Packed<Real>::pack_tiles(const Real *w, int32_t gates, int32_t units, int32_t width, int32_t inputs,
+void Packed<Real>::pack_tiles(const Real *w, int32_t gates, int32_t channels, int32_t width, int32_t inputs,
                               const Real *bias) {
   constexpr int32_t panel = kPanelBytes / sizeof(Real);
   const auto padded = [](int32_t outputs) { return (outputs + panel - 1) / panel * panel; };
-  const int32_t tiles = (units + width - 1) / width, rest = units % width;
+  const int32_t tiles = (channels + width - 1) / width, rest = channels % width;
   const bool dense = rest != 0 && padded(gates * rest) < gates * width;
   tile_ = gates * width;
   last_at_ = dense ? tiles - 1 : -1;
@@ -110,26 +110,26 @@ void Packed<Real>::pack_tiles(const Real *w, int32_t gates, int32_t units, int32
   bf16_ = Array<Bf16Pair>();
   weights_.assign(outputs * inputs, Real(0));
   bias_.assign(outputs, Real(0));
-  outputs_ = gates * units;
+  outputs_ = gates * channels;
   inputs_ = inputs;
   finite_ = true;
-  const auto put = [&](int32_t gate, int32_t unit, size_t at) {
-    const int32_t o = gate * units + unit;
-    place(w + static_cast<size_t>(o) * inputs, bias ? bias[o] : Real(0), at);
+  const auto put = [&](int32_t gate, int32_t channel, size_t at) {
+    const int32_t o = gate * channels + channel;
+    pack_output(w + static_cast<size_t>(o) * inputs, bias ? bias[o] : Real(0), at);
   };
   for (int32_t t = 0; t < tiles; ++t)
     for (int32_t g = 0; g < gates && t != last_at_; ++g)
       for (int32_t j = 0; j < width; ++j)
-        put(g, std::min(t * width, units - width) + j, static_cast<size_t>(t) * tile_ + g * width + j);
+        put(g, std::min(t * width, channels - width) + j, static_cast<size_t>(t) * tile_ + g * width + j);
   if (!dense)
     return;
   last_.outputs = tile_;
-  last_.units = rest;
-  last_.place.resize(static_cast<size_t>(gates) * rest);
+  last_.channels = rest;
+  last_.positions.resize(static_cast<size_t>(gates) * rest);
   for (int32_t g = 0; g < gates; ++g)
     for (int32_t j = 0; j < rest; ++j) {
-      put(g, units - rest + j, static_cast<size_t>(last_at_) * tile_ + g * rest + j);
-      last_.place[g * rest + j] = g * width + width - rest + j;
+      put(g, channels - rest + j, static_cast<size_t>(last_at_) * tile_ + g * rest + j);
+      last_.positions[g * rest + j] = g * width + width - rest + j;
     }
 }
 
@@ -148,10 +148,10 @@ template <class Real> void Packed<Real>::round_to_bf16() {
 
 namespace {
 
-/// Moves what the tile before the last one left in a row of y to where the last one has it: each gate's units
-/// are `units` further on. What comes from the gate behind is written over.
+/// Moves what the tile before the last one left in a row of y to where the last one has it: each gate's
+/// channels are `channels` further on. What comes from the gate behind is written over.
 template <class Real> void take_over(const LastTile &last, Real *y) {
-  std::memmove(y, y + last.units, static_cast<size_t>(last.outputs - last.units) * sizeof(Real));
+  std::memmove(y, y + last.channels, static_cast<size_t>(last.outputs - last.channels) * sizeof(Real));
 }
 
 template <class Real>
@@ -180,12 +180,13 @@ template <class Real> void bias_alone(const Panels<Real> &w, Real *y) {
   if (w.last != nullptr)
     take_over(*w.last, y);
   for (int32_t o = 0; o < w.outputs; ++o)
-    y[w.last ? w.last->place[o] : o] = w.bias[o];
+    y[w.last ? w.last->positions[o] : o] = w.bias[o];
 }
 
 namespace {
 
-/// Copies a panel's columns of some rows of a matrix: `width` numbers of each row, `here` of which are there.
+/// Copies a panel's columns of some rows of a matrix: `width` elements of each row, `here` of which are
+/// there.
 template <class Real>
 inline __attribute__((always_inline)) void copy_panel(const Real *from, int64_t stride, int32_t rows,
                                                       int32_t here, Real *to) {
@@ -207,14 +208,14 @@ DBC_CLONES void copy_columns(const double *from, int64_t stride, int32_t rows, i
   copy_panel(from, stride, rows, here, to);
 }
 
-/// Numbers of a cache line, as the compiler adds and multiplies them on any machine.
+/// A vector of a cache line, as the compiler adds and multiplies them on any machine.
 template <class Real> struct Line;
 template <> struct Line<float> {
-  using Numbers = float __attribute__((vector_size(kPanelBytes)));
+  using Vector = float __attribute__((vector_size(kPanelBytes)));
   using Bits = uint32_t __attribute__((vector_size(kPanelBytes)));
 };
 template <> struct Line<double> {
-  using Numbers = double __attribute__((vector_size(kPanelBytes)));
+  using Vector = double __attribute__((vector_size(kPanelBytes)));
   using Bits = uint64_t __attribute__((vector_size(kPanelBytes)));
 };
 
@@ -222,7 +223,7 @@ template <> struct Line<double> {
 template <class Real>
 inline __attribute__((always_inline)) void dots(int32_t rows, const Real *a, const Real *x, int32_t inputs,
                                                 Real *y) {
-  using Numbers = typename Line<Real>::Numbers;
+  using Vector = typename Line<Real>::Vector;
   using Bits = typename Line<Real>::Bits;
   constexpr int32_t width = kPanelBytes / sizeof(Real);
   if (inputs < width) {
@@ -239,7 +240,7 @@ inline __attribute__((always_inline)) void dots(int32_t rows, const Real *a, con
   for (int32_t l = 0; l < width; ++l)
     counts[l] -= last + l >= whole;
   for (int32_t r = 0; r < rows; ++r, a += inputs) {
-    Numbers sums{}, left, right;
+    Vector sums{}, left, right;
     auto multiply_line = [&](int32_t k) __attribute__((always_inline)) {
       std::memcpy(&left, a + k, sizeof left);
       std::memcpy(&right, x + k, sizeof right);
@@ -251,7 +252,7 @@ inline __attribute__((always_inline)) void dots(int32_t rows, const Real *a, con
     }
     if (whole < inputs) {
       multiply_line(last);
-      sums += reinterpret_cast<Numbers>(reinterpret_cast<Bits>(left) & counts);
+      sums += reinterpret_cast<Vector>(reinterpret_cast<Bits>(left) & counts);
     }
     for (int32_t half = width / 2; half > 0; half /= 2)
       for (int32_t l = 0; l < half; ++l)
@@ -269,15 +270,15 @@ DBC_CLONES void all_dots(int32_t rows, const double *a, const double *x, int32_t
 } // namespace
 
 template <class Real>
-void multiply(int32_t rows, const Real *a, const MatrixPart<Real> *b, int32_t parts, int32_t outputs,
+void multiply(int32_t rows, const Real *a, const MatrixSlice<Real> *b, int32_t slices, int32_t outputs,
               Real *memory, Real *y) {
   constexpr int32_t width = kPanelBytes / sizeof(Real);
   if (outputs == 1) {
     int32_t inputs = 0;
-    for (int32_t p = 0; p < parts; inputs += b[p++].inputs)
-      if (parts > 1)
-        std::copy_n(b[p].numbers, b[p].inputs, memory + inputs);
-    return all_dots(rows, a, parts > 1 ? memory : b[0].numbers, inputs, y);
+    for (int32_t p = 0; p < slices; inputs += b[p++].inputs)
+      if (slices > 1)
+        std::copy_n(b[p].elements, b[p].inputs, memory + inputs);
+    return all_dots(rows, a, slices > 1 ? memory : b[0].elements, inputs, y);
   }
   const int32_t padded = (outputs + width - 1) / width * width;
   std::fill(memory, memory + padded, Real(0));
@@ -285,8 +286,8 @@ void multiply(int32_t rows, const Real *a, const MatrixPart<Real> *b, int32_t pa
   Real *to = memory + padded;
   for (int32_t first = 0; first < outputs; first += width) {
     inputs = 0;
-    for (int32_t p = 0; p < parts; ++p) {
-      copy_columns(b[p].numbers + first, outputs, b[p].inputs, std::min(width, outputs - first), to);
+    for (int32_t p = 0; p < slices; ++p) {
+      copy_columns(b[p].elements + first, outputs, b[p].inputs, std::min(width, outputs - first), to);
       to += static_cast<int64_t>(b[p].inputs) * width;
       inputs += b[p].inputs;
     }
@@ -299,9 +300,9 @@ template class Packed<float>;
 template class Packed<double>;
 template void bias_alone<float>(const Panels<float> &, float *);
 template void bias_alone<double>(const Panels<double> &, double *);
-template void multiply<float>(int32_t, const float *, const MatrixPart<float> *, int32_t, int32_t, float *,
+template void multiply<float>(int32_t, const float *, const MatrixSlice<float> *, int32_t, int32_t, float *,
                               float *);
-template void multiply<double>(int32_t, const double *, const MatrixPart<double> *, int32_t, int32_t,
+template void multiply<double>(int32_t, const double *, const MatrixSlice<double> *, int32_t, int32_t,
                                double *, double *);
 
 } // namespace dbc

@@ -9,10 +9,10 @@
 
 namespace dbc {
 
-int32_t position_of(const Space &space, int32_t row, bool back) noexcept {
-  const int32_t *parents = space[0];
+int32_t position_of(const IndexSet &index_set, int32_t row, bool back) noexcept {
+  const int32_t *parents = index_set[0];
   int32_t end = row;
-  while (back ? end + 1 < space.rows() && parents[end + 1] == parents[row]
+  while (back ? end + 1 < index_set.rows() && parents[end + 1] == parents[row]
               : end > 0 && parents[end - 1] == parents[row])
     end += back ? 1 : -1;
   return back ? end - row : row - end;
@@ -46,21 +46,21 @@ void ScheduleErrors::remember(size_t input, int32_t p) noexcept {
   }
 }
 
-void ScheduleErrors::settle(const EvaluationOrder &order, int32_t entry) noexcept {
+void ScheduleErrors::select_first(const EvaluationOrder &order, int32_t entry) noexcept {
   if (order.code == nullptr)
     return;
   try {
     for (int32_t input : failed_)
       if (Status first = first_error(order, batch_, entry, input); !first.ok())
         statuses_.replace(input, std::move(first));
-    settle_computed(order, entry);
+    select_first_computed(order, entry);
   } catch (const std::bad_alloc &) {
     // Then what was met first stays.
   }
 }
 
 /// Inputs that stages found something wrong with.
-void ScheduleErrors::settle_computed(const EvaluationOrder &order, int32_t entry) {
+void ScheduleErrors::select_first_computed(const EvaluationOrder &order, int32_t entry) {
   auto key = [](const Computed &c) { return std::make_tuple(c.input, c.from.launch, c.from.row); };
   std::stable_sort(computed_.begin(), computed_.end(),
                    [&](const Computed &a, const Computed &b) { return key(a) < key(b); });
@@ -76,7 +76,7 @@ void ScheduleErrors::settle_computed(const EvaluationOrder &order, int32_t entry
       continue;
     const Computed &c = computed_[begin + number];
     statuses_.replace(input, batch_.describe(Code::bad_input, c.table, c.row, -1,
-                                             messages::fault_text(c.fault, c.what, c.a, c.b, c.c, c.at)));
+                                             messages::error_text(c.kind, c.what, c.a, c.b, c.c, c.at)));
   }
 }
 
@@ -96,20 +96,20 @@ void ScheduleErrors::missing(int32_t table, int32_t row, int32_t column, const c
   }
 }
 
-void ScheduleErrors::fault(int32_t table, int32_t row, Fault fault, const char *at, const char *what,
+void ScheduleErrors::error(int32_t table, int32_t row, ErrorKind kind, const char *at, const char *what,
                            int64_t a, int64_t b, int64_t c) noexcept {
   try {
-    fail(table, row, messages::fault_text(fault, what, a, b, c, at));
+    fail(table, row, messages::error_text(kind, what, a, b, c, at));
   } catch (const std::bad_alloc &) {
     add_wordless(table, row);
   }
 }
 
-void ScheduleErrors::fault_in_row(std::initializer_list<int32_t> event, int32_t p, int32_t table, int32_t row,
-                                  Fault fault, const char *at, const char *what, int64_t a, int64_t b,
+void ScheduleErrors::error_in_row(std::initializer_list<int32_t> event, int32_t p, int32_t table, int32_t row,
+                                  ErrorKind kind, const char *at, const char *what, int64_t a, int64_t b,
                                   int64_t c) noexcept {
   try {
-    std::string text = messages::fault_text(fault, what, a, b, c, at);
+    std::string text = messages::error_text(kind, what, a, b, c, at);
     Status status = batch_.describe(Code::bad_input, table, row, -1, text);
     const int32_t input = status.input;
     add(std::move(status), p);
@@ -119,7 +119,7 @@ void ScheduleErrors::fault_in_row(std::initializer_list<int32_t> event, int32_t 
                          row,
                          {launch_, p},
                          {*event.begin(), std::vector<int32_t>(event.begin() + 1, event.end())},
-                         fault,
+                         kind,
                          at,
                          what,
                          a,

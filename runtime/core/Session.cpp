@@ -133,8 +133,8 @@ void Session::share_subtrees(bool on) {
 void Session::limit_input(int64_t bytes) {
   set([&](State &state) { state.input_bytes_ = bytes; });
 }
-void Session::limit_part(int32_t inputs) {
-  set([&](State &state) { state.part_inputs_ = inputs; });
+void Session::limit_sub_batch(int32_t inputs) {
+  set([&](State &state) { state.sub_batch_inputs_ = inputs; });
 }
 void Session::compute_on(cuda::Context *device, cuda::Context *next) {
   set([&](State &state) {

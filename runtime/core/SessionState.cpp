@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The course of a run: check, schedule, again without the inputs that failed, compute; in parts, of which a
-// device may compute one while the next is scheduled.
+// The course of a run: check, schedule, again without the inputs that failed, compute; in sub-batches, of
+// which a device may compute one while the next is scheduled.
 #include "SessionState.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ int64_t now_ns() {
 }
 
 constexpr const char *kBegun = "a run has begun that is not finished";
-/// So many inputs are one part in the first run of an entry.
+/// So many inputs are one sub-batch in the first run of an entry.
 constexpr int32_t kUntried = 8;
 } // namespace
 
@@ -127,7 +127,7 @@ Status Session::State::run(int32_t entry, Batch &batch, Outputs *out) {
     if (shares_ && model_.code().entries[entry].shares)
       try {
         return run_checked(entry, batch, into, /*share=*/true);
-      } catch (const std::bad_alloc &) { // there may be enough for a part at a time
+      } catch (const std::bad_alloc &) { // there may be enough for a sub-batch at a time
       }
     return run_checked(entry, batch, into, /*share=*/false);
   });
@@ -141,7 +141,7 @@ Status Session::State::begin(int32_t entry, Batch &batch) {
       return wrong;
     prepare(entry);
     Status started = start(entry, batch, entries_[entry].out, shares_ && model_.code().entries[entry].shares);
-    return started.ok() ? begin_part(parts_[0], batch.all()) : started;
+    return started.ok() ? begin_sub_batch(sub_batches_[0], batch.all()) : started;
   });
   begun_ = status.ok();
   return status;
@@ -153,10 +153,10 @@ Status Session::State::finish() {
   begun_ = false;
   return guarded(current_.entry, inputs_, nullptr, [&] {
     if (current_.batch->fill() != current_.fill) {
-      parts_[0].begun = false; // the context waits for it when it is next used
+      sub_batches_[0].begun = false; // the context waits for it when it is next used
       return not_now("the batch was changed between begin() and finish()");
     }
-    Status status = finish_part(parts_[0]);
+    Status status = finish_sub_batch(sub_batches_[0]);
     if (shared_in_vain())
       return run_checked(current_.entry, *current_.batch, *current_.out, /*share=*/false);
     if (status.ok())
@@ -171,45 +171,48 @@ Status Session::State::run_checked(int32_t number, Batch &batch, Outputs &out, b
   if (Status status = start(number, batch, out, share); !status.ok())
     return status;
   const Entry &entry = entries_[number];
-  if (entry.part == 0 && part_inputs_ == 0 && device_ == nullptr && !share && !out.is_one_part() &&
-      batch.inputs() > kUntried) {
-    // All in one part may take far more memory than all in good ones: the first input says what these are.
-    Status status = begin_part(parts_[0], {0, 1});
+  if (entry.sub_batch == 0 && sub_batch_inputs_ == 0 && device_ == nullptr && !share &&
+      !out.is_one_sub_batch() && batch.inputs() > kUntried) {
+    // The whole batch at once may take far more memory than good sub-batches: the first input says what these
+    // are.
+    Status status = begin_sub_batch(sub_batches_[0], {0, 1});
     if (status.ok())
       status = start(number, batch, out, share);
     if (!status.ok())
       return status;
   }
-  const bool in_turns = device_ != nullptr && next_ != nullptr && !entry.plan->decides();
-  Part *before = nullptr; // on a device
+  const bool interleaved = device_ != nullptr && next_ != nullptr && !entry.plan->decides();
+  SubBatch *before = nullptr; // on a device
   Range range;
   do {
     const int32_t left = batch.inputs() - range.end;
-    const int32_t most = part_inputs_ > 0 ? part_inputs_ : entry.part > 0 && !device_ ? entry.part : left;
-    range = {range.end, range.end + (share || out.is_one_part() ? left : std::min(most, left))};
-    Part &part = parts_[before == &parts_[0] ? 1 : 0];
-    Status status = begin_part(part, range);
+    const int32_t most = sub_batch_inputs_ > 0             ? sub_batch_inputs_
+                         : entry.sub_batch > 0 && !device_ ? entry.sub_batch
+                                                           : left;
+    range = {range.end, range.end + (share || out.is_one_sub_batch() ? left : std::min(most, left))};
+    SubBatch &sub_batch = sub_batches_[before == &sub_batches_[0] ? 1 : 0];
+    Status status = begin_sub_batch(sub_batch, range);
     if (before != nullptr) { // also where this one failed: the device must be done with the batch
-      Status done = finish_part(*before);
+      Status done = finish_sub_batch(*before);
       if (status.ok())
         status = std::move(done);
     }
-    before = in_turns ? &part : nullptr;
-    if (status.ok() && !in_turns)
-      status = finish_part(part);
+    before = interleaved ? &sub_batch : nullptr;
+    if (status.ok() && !interleaved)
+      status = finish_sub_batch(sub_batch);
     if (!status.ok())
       return status;
     if (shared_in_vain())
       return run_checked(number, batch, out, /*share=*/false);
   } while (range.end < batch.inputs());
   if (before != nullptr)
-    if (Status status = finish_part(*before); !status.ok())
+    if (Status status = finish_sub_batch(*before); !status.ok())
       return status;
   complete();
   return Status();
 }
 
-/// Checks the batch, and readies everything for its parts.
+/// Checks the batch, and readies everything for its sub-batches.
 Status Session::State::start(int32_t number, Batch &batch, Outputs &out, bool share) {
   const int64_t begin = now_ns();
   const EntryCode &code = model_.code().entries[number];
@@ -227,8 +230,8 @@ Status Session::State::start(int32_t number, Batch &batch, Outputs &out, bool sh
     log_->rows.clear();
 
   entry.reads.assign(code.reads.begin(), code.reads.end());
-  for (int32_t leaf : code.reads_args)
-    entry.reads.push_back({batch.args(), batch.arg_column(code.entry, leaf)});
+  for (int32_t component : code.reads_args)
+    entry.reads.push_back({batch.args(), batch.arg_column(code.entry, component)});
   Status whole = batch.validate(entry.reads.data(), entry.reads.size(), statuses_);
   if (!whole.ok())
     return whole;
@@ -261,7 +264,7 @@ Status Session::State::start(int32_t number, Batch &batch, Outputs &out, bool sh
 
 void Session::State::complete() {
   const EntryCode &code = model_.code().entries[current_.entry];
-  current_.errors->settle(code.order, code.entry);
+  current_.errors->select_first(code.order, code.entry);
   for (int32_t input = 0; statuses_.failed() > 0 && input < statuses_.inputs(); ++input)
     if (!statuses_[input].ok())
       current_.out->blank(input);
@@ -269,16 +272,16 @@ void Session::State::complete() {
   profile.schedule_ns = current_.host_ns - profile.compute_ns;
 }
 
-/// From what a part of `inputs` inputs took: how many the next ones should have. What stages hand on should
-/// stay in the caches near the core. But weights are read once a launch, where they are large it takes many
-/// rows to repay that; and where launches are small, a smaller part would have smaller ones.
+/// From what a sub-batch of `inputs` inputs took: how many the next ones should have. What stages hand on
+/// should stay in the caches near the core. But weights are read once a launch, where they are large it takes
+/// many rows to repay that; and where launches are small, a smaller sub-batch would have smaller ones.
 void Session::State::learn(Entry &entry, int32_t inputs) {
   constexpr size_t kBytes = 3 << 20;
   constexpr double kOperations = 4e6; // of a launch: some ten microseconds
   const size_t most = std::max(kBytes, model_.packed_bytes()) * static_cast<size_t>(pool_.threads());
   int32_t fit = 1;
   while (fit < (1 << 30) &&
-         memory_.part_bytes() / static_cast<size_t>(inputs) * static_cast<size_t>(2 * fit) <= most)
+         memory_.sub_batch_bytes() / static_cast<size_t>(inputs) * static_cast<size_t>(2 * fit) <= most)
     fit *= 2;
   double operations = 0, launches = 0;
   for (const StageProfile &stage : entry.profile.stages) {
@@ -288,39 +291,39 @@ void Session::State::learn(Entry &entry, int32_t inputs) {
   while (fit < (1 << 30) && operations > 0 && operations / launches * fit / inputs < kOperations)
     fit *= 2;
   // A little more than before is not worth new memory.
-  if (fit < entry.part || fit / 4 >= entry.part)
-    entry.part = fit;
+  if (fit < entry.sub_batch || fit / 4 >= entry.sub_batch)
+    entry.sub_batch = fit;
 }
 
-/// Schedules a part, and computes it, or has a device begin to.
-Status Session::State::begin_part(Part &part, Range inputs) {
+/// Schedules a sub-batch, and computes it, or has a device begin to.
+Status Session::State::begin_sub_batch(SubBatch &sub_batch, Range inputs) {
   const int64_t begin = now_ns();
   const EntryCode &code = model_.code().entries[current_.entry];
   Entry &entry = entries_[current_.entry];
-  const bool second = &part == &parts_[1];
+  const bool second = &sub_batch == &sub_batches_[1];
   if (second && !entry.next)
     entry.next = code.make_plan();
-  part.plan = second ? entry.next.get() : entry.plan.get();
-  part.device = second ? next_ : device_;
-  part.begun = false;
+  sub_batch.plan = second ? entry.next.get() : entry.plan.get();
+  sub_batch.device = second ? next_ : device_;
+  sub_batch.begun = false;
   Outputs &out = *current_.out;
-  part.run.emplace(Run{model_, *current_.batch, memory_, statuses_, pool_, *current_.errors, budget_, out,
-                       entry.profile.stages.data(), timed_, code.entry, inputs});
-  Run &run = *part.run;
+  sub_batch.run.emplace(Run{model_, *current_.batch, memory_, statuses_, pool_, *current_.errors, budget_,
+                            out, entry.profile.stages.data(), timed_, code.entry, inputs});
+  Run &run = *sub_batch.run;
   run.log = log_;
   run.shared = current_.share ? &shared_ : nullptr;
-  out.begin_part(inputs);
+  out.begin_sub_batch(inputs);
   // Every round that fails drops at least one input, so this ends; mostly after one round, or two.
   for (;;) {
-    part.live.clear();
+    sub_batch.live.clear();
     for (int32_t input = inputs.begin; input < inputs.end; ++input)
       if (statuses_[input].ok())
-        part.live.push(input);
-    run.inputs = part.live.data();
-    run.input_count = static_cast<int32_t>(part.live.size());
+        sub_batch.live.push(input);
+    run.inputs = sub_batch.live.data();
+    run.input_count = static_cast<int32_t>(sub_batch.live.size());
     run.errors.begin_round();
     budget_.begin(run.batch, inputs, input_bytes_);
-    part.plan->schedule(run);
+    sub_batch.plan->schedule(run);
     if (!run.errors.any())
       break;
     if (run.shared) {
@@ -335,15 +338,15 @@ Status Session::State::begin_part(Part &part, Range inputs) {
     return status;
   }
   const int64_t scheduled = now_ns();
-  memory_.begin_part();
-  if (part.device != nullptr) {
-    out.leave_part(part.out);
-    status = part.plan->begin_on(run, *part.device);
-    part.begun = status.ok();
+  memory_.begin_sub_batch();
+  if (sub_batch.device != nullptr) {
+    out.leave_sub_batch(sub_batch.out);
+    status = sub_batch.plan->begin_on(run, *sub_batch.device);
+    sub_batch.begun = status.ok();
   } else {
-    part.plan->compute(run);
+    sub_batch.plan->compute(run);
     entry.profile.buffer_bytes =
-        std::max(entry.profile.buffer_bytes, static_cast<int64_t>(memory_.part_bytes()));
+        std::max(entry.profile.buffer_bytes, static_cast<int64_t>(memory_.sub_batch_bytes()));
     if (run.input_count > 0 && !run.shared)
       learn(entry, run.input_count);
   }
@@ -353,14 +356,14 @@ Status Session::State::begin_part(Part &part, Range inputs) {
   return status;
 }
 
-/// Waits for the device, if it computes the part.
-Status Session::State::finish_part(Part &part) {
-  if (!part.begun)
+/// Waits for the device, if it computes the sub-batch.
+Status Session::State::finish_sub_batch(SubBatch &sub_batch) {
+  if (!sub_batch.begun)
     return Status();
   const int64_t begin = now_ns();
-  part.begun = false;
-  current_.out->enter_part(part.out);
-  Status status = part.plan->finish_on(*part.run, *part.device);
+  sub_batch.begun = false;
+  current_.out->enter_sub_batch(sub_batch.out);
+  Status status = sub_batch.plan->finish_on(*sub_batch.run, *sub_batch.device);
   const int64_t ns = now_ns() - begin;
   entries_[current_.entry].profile.compute_ns += ns;
   current_.host_ns += ns;

@@ -33,26 +33,26 @@ public:
 
   // Settings.
   int64_t input_bytes_ = int64_t(1) << 30;
-  int32_t part_inputs_ = 0;
+  int32_t sub_batch_inputs_ = 0;
   LaunchLog *log_ = nullptr;
   cuda::Context *device_ = nullptr, *next_ = nullptr;
   bool timed_ = false, shares_ = false;
 
 private:
   struct Entry {
-    std::unique_ptr<EntryPlan> plan, next; ///< `next`: of parts on the second context
+    std::unique_ptr<EntryPlan> plan, next; ///< `next`: of sub-batches on the second context
     std::vector<ColumnRef> reads;
     Outputs out;
     RunProfile profile;
-    int32_t part = 0; ///< inputs of a part; 0 before the first run
+    int32_t sub_batch = 0; ///< inputs of a sub-batch; 0 before the first run
   };
-  /// A part that was scheduled; of two one may be scheduled while a device computes the other.
-  struct Part {
+  /// A sub-batch that was scheduled; of two one may be scheduled while a device computes the other.
+  struct SubBatch {
     EntryPlan *plan = nullptr;
     cuda::Context *device = nullptr;
     std::optional<Run> run;
     IntColumn live;
-    Outputs::Part out;
+    Outputs::SubBatch out;
     bool begun = false; ///< computed by a device, and not yet finished
   };
   /// The run in hand.
@@ -75,8 +75,8 @@ private:
   Status not_now(const char *what) const;
   Status run_checked(int32_t entry, Batch &batch, Outputs &out, bool share);
   Status start(int32_t entry, Batch &batch, Outputs &out, bool share);
-  Status begin_part(Part &part, Range inputs);
-  Status finish_part(Part &part);
+  Status begin_sub_batch(SubBatch &sub_batch, Range inputs);
+  Status finish_sub_batch(SubBatch &sub_batch);
   bool shared_in_vain() const { return current_.share && statuses_.failed() > current_.failed_before; }
   void complete();
   void learn(Entry &entry, int32_t inputs);
@@ -93,7 +93,7 @@ private:
   InputStatuses statuses_;
   Budget budget_;
   SharedNodes shared_;
-  Part parts_[2];
+  SubBatch sub_batches_[2];
   Current current_;
   bool begun_ = false;
 };

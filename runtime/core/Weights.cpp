@@ -109,7 +109,7 @@ Status Weights::set(const std::string &name, const float *values, size_t count) 
                                                 std::to_string(count) + " were given");
   if (values == nullptr && count > 0)
     return Status::error(Code::bad_weights, info_->name + ": parameter `" + name +
-                                                "`: no numbers are given, but a null pointer");
+                                                "`: no elements are given, but a null pointer");
   std::copy(values, values + count, data(p));
   given_[p] = true;
   return Status();

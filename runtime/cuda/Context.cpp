@@ -71,23 +71,25 @@ Status Model::make(const dbc::Model &model, int32_t device, Model *made, const A
     size_t needed = 0;
     auto upload = [&](std::vector<Constant> &to, int32_t count, auto &&array) {
       to.resize(static_cast<size_t>(count));
-      for (int32_t slot = 0; slot < count; ++slot) {
-        const Array<unsigned char> &from = array(slot);
+      for (int32_t number = 0; number < count; ++number) {
+        const Array<unsigned char> &from = array(number);
         if (from.empty())
           continue;
         needed += from.size();
-        to[slot] = {room ? on.memory_.allocate(from.size()) : nullptr, from.size()};
-        room = to[slot].data != nullptr;
+        to[number] = {room ? on.memory_.allocate(from.size()) : nullptr, from.size()};
+        room = to[number].data != nullptr;
         if (!room)
           continue;
         on.bytes_ += from.size();
-        on.backend_->copy(to[slot].data, from.data(), from.size(), stream);
+        on.backend_->copy(to[number].data, from.data(), from.size(), stream);
       }
     };
     upload(
-        on.buffers_, model.buffers(), [&](int32_t slot) -> const auto & { return model.raw_buffer(slot); });
+        on.buffers_,
+        model.buffers(), [&](int32_t number) -> const auto & { return model.raw_buffer(number); });
     upload(
-        on.matrices_, model.matrices(), [&](int32_t slot) -> const auto & { return model.raw_matrix(slot); });
+        on.matrices_,
+        model.matrices(), [&](int32_t number) -> const auto & { return model.raw_matrix(number); });
     Status begun = on.backend_->begun(), status = on.backend_->wait(stream);
     if (!begun.ok())
       status = std::move(begun);
@@ -133,7 +135,7 @@ Range elements(const ColumnView &view, Range rows, int32_t levels) {
 
 //===-- Context -----------------------------------------------------------------------------------------===//
 
-/// The number of faults.
+/// The number of errors.
 constexpr size_t kHeader = lines(sizeof(int32_t));
 
 Context::~Context() {
@@ -145,9 +147,9 @@ Context::~Context() {
   }
   blas_.reset();
   graphs_.clear(*backend_, memory_);
-  fence(false);
+  guard(false);
   arena_.release(memory_);
-  fault_memory_.release(memory_);
+  error_memory_.release(memory_);
   staging_.release(HostMemory{*backend_});
   if (stream_ != nullptr && stream_ != options_.stream)
     backend_->close(stream_);
@@ -169,17 +171,17 @@ Status Context::serves(const Run &run) const {
     return Status::error(Code::bad_call,
                          name + ": the model was made anew, and the context's is as it was before");
   const int32_t inputs = run.range.end - run.range.begin;
-  if (leaves_ && inputs < run.batch.inputs())
+  if (keeps_results_ && inputs < run.batch.inputs())
     return Status::error(
         Code::bad_call,
-        name + ": results stay on the device only of a batch that is one part, not of parts of " +
+        name + ": results stay on the device only of a batch that is one sub-batch, not of sub-batches of " +
             std::to_string(inputs) + " of " + std::to_string(run.batch.inputs()) + " inputs");
   return Status();
 }
 
 /// Has a stream on the device, and the device as the calling thread's current one; the first time it may
 /// fail, which stays.
-void Context::reach() {
+void Context::use_device() {
   if (backend_ != nullptr) {
     if (stream_ != nullptr)
       backend_->use(model_.device());
@@ -194,7 +196,7 @@ void Context::reach() {
   check(backend_->open(model_.device(), options_.stream == nullptr ? &stream_ : nullptr));
   if (status_.ok() && options_.stream != nullptr)
     stream_ = options_.stream;
-  together_ = status_.ok() ? backend_->together(model_.device()) : 0;
+  co_resident_ = status_.ok() ? backend_->co_resident(model_.device()) : 0;
 }
 
 /// Where it had nothing to do, what is wrong with the device is not of this context's making.
@@ -204,7 +206,7 @@ Status Context::failed_before() const {
 }
 
 void Context::open() {
-  reach();
+  use_device();
   // What a device failed at it does not get over: the status stays (CUDA calls such errors sticky).
   if (Status before = failed_before(); !before.ok()) {
     status_ = Status();
@@ -218,50 +220,51 @@ void Context::open() {
       check(wait());
   }
   if (stream_ != nullptr)
-    (void)backend_->begun(); // of what this context began all is told
+    (void)backend_->begun(); // of what this context began all is reported
   busy_ = false;
-  ++part_;
+  ++sub_batch_;
   found_.clear();
-  left_.clear();
+  staying_.clear();
   again_ = false;
   launches_ = 0;
-  fault_launches_ = 0;
-  taken_ = path_ == Path::Persistent && together_ > 0 ? Path::Persistent : Path::Levels;
+  error_launches_ = 0;
+  taken_ = path_ == Path::Persistent && co_resident_ > 0 ? Path::Persistent : Path::Levels;
   collecting_ = false;
   nodes_.clear();
-  most_teams_ = 0;
+  max_block_groups_ = 0;
 }
 
-int32_t Context::teams(int32_t tiles) const {
+int32_t Context::block_groups(int32_t tiles) const {
   if (path_ != Path::Persistent || model_.empty())
     return 1;
-  int32_t blocks = backend_ != nullptr ? together_ : model_.host().code().cuda().together(model_.device());
+  int32_t blocks =
+      backend_ != nullptr ? co_resident_ : model_.host().code().cuda().co_resident(model_.device());
   if (most_blocks_ > 0)
     blocks = std::min(blocks, most_blocks_);
-  return std::clamp(std::min(blocks, teams_ > 0 ? teams_ : blocks / tiles), 1, kMostTeams);
+  return std::clamp(std::min(blocks, block_groups_ > 0 ? block_groups_ : blocks / tiles), 1, kMaxBlockGroups);
 }
 
-/// As many blocks for each team as the team with the most rows has work for.
-WholeLoop Context::whole_loop(const StageOfLoop *loop, size_t stages, int32_t teams, int32_t first,
-                              int32_t ticks) {
+/// As many blocks for each group as the group with the most rows has work for.
+PersistentLoop Context::persistent_loop(const StageOfLoop *loop, size_t stages, int32_t block_groups,
+                                        int32_t first, int32_t time_steps) {
   int64_t blocks = 1;
   for (const StageOfLoop *stage = loop; stage != loop + stages; ++stage)
-    for (int32_t n = first * teams; n < ticks * teams; ++n)
+    for (int32_t n = first * block_groups; n < time_steps * block_groups; ++n)
       blocks = std::max(blocks, (int64_t(stage->bounds[n + 1]) - stage->bounds[n] + stage->rows - 1) /
                                     stage->rows * stage->tiles);
-  most_teams_ = std::max(most_teams_, teams);
-  blocks = std::min<int64_t>(blocks * teams, most_blocks_ > 0 ? most_blocks_ : 1 << 20);
-  return {first, ticks, static_cast<int32_t>(blocks), teams, waits_ == Waits::Values};
+  max_block_groups_ = std::max(max_block_groups_, block_groups);
+  blocks = std::min<int64_t>(blocks * block_groups, most_blocks_ > 0 ? most_blocks_ : 1 << 20);
+  return {first, time_steps, static_cast<int32_t>(blocks), block_groups, waits_ == Waits::Elements};
 }
 
-static void place(const Region &region, const void *address) {
+static void set_address(const Region &region, const void *address) {
   std::memcpy(region.at, &address, sizeof address);
 }
 
-/// What an array takes: where a fence is to stand behind it, a byte more at least.
-size_t Context::room(size_t bytes) const { return lines(bytes + (backend_->fence != nullptr ? 1 : 0)); }
+/// What an array takes: where a guard zone is to stand behind it, a byte more at least.
+size_t Context::room(size_t bytes) const { return lines(bytes + (backend_->guard != nullptr ? 1 : 0)); }
 
-/// Room for all, and the places of what a part has besides its arrays.
+/// Room for all, and the addresses of what a sub-batch has besides its arrays.
 bool Context::reserve(std::initializer_list<Region> regions) {
   for (const Region &region : regions) {
     if (region.device >= 0 && region.device != model_.device()) {
@@ -278,9 +281,9 @@ bool Context::reserve(std::initializer_list<Region> regions) {
       return false;
     }
   }
-  constexpr size_t faults = kFaults * sizeof(FaultRecord);
+  constexpr size_t errors = kErrors * sizeof(ErrorRecord);
   size_t bytes[4] = {}; // of each kind
-  needed_ = kHeader + lines(faults);
+  needed_ = kHeader + lines(errors);
   decided_bytes_ = 0;
   for (const Region &region : regions) {
     bytes[region.kind] += room(region.bytes);
@@ -290,17 +293,17 @@ bool Context::reserve(std::initializer_list<Region> regions) {
   }
   result_bytes_ = bytes[Region::Result];
   const size_t header = room(kHeader), in = header + bytes[Region::Input];
-  const size_t all = result_bytes_ + in + room(faults) + bytes[Region::Rows] + bytes[Region::Decided];
-  fence(false);
-  fences_.clear();
+  const size_t all = result_bytes_ + in + room(errors) + bytes[Region::Rows] + bytes[Region::Decided];
+  guard(false);
+  guard_zones_.clear();
   if (!arena_.reserve(memory_, all, options_.limit_bytes)) {
     check(memory_.missing("the batch", all, options_.limit_bytes));
     return false;
   }
-  const size_t more_faults = fault_capacity_ > kFaults ? fault_capacity_ * sizeof(FaultRecord) : 0;
-  if (!fault_memory_.reserve(memory_, more_faults)) {
-    check(memory_.missing("what is wrong with the batch", more_faults, 0));
-    fault_capacity_ = kFaults;
+  const size_t more_errors = error_capacity_ > kErrors ? error_capacity_ * sizeof(ErrorRecord) : 0;
+  if (!error_memory_.reserve(memory_, more_errors)) {
+    check(memory_.missing("what is wrong with the batch", more_errors, 0));
+    error_capacity_ = kErrors;
     return false;
   }
   const size_t staged = in + result_bytes_ + header + decided_bytes_;
@@ -312,7 +315,7 @@ bool Context::reserve(std::initializer_list<Region> regions) {
   results_ = arena_.data();
   header_ = reinterpret_cast<int32_t *>(results_ + result_bytes_);
   records_ =
-      reinterpret_cast<FaultRecord *>(more_faults > 0 ? fault_memory_.data() : results_ + result_bytes_ + in);
+      reinterpret_cast<ErrorRecord *>(more_errors > 0 ? error_memory_.data() : results_ + result_bytes_ + in);
   host_results_ = staging_.data() + in;
   host_decided_ = host_results_ + result_bytes_ + header;
   return true;
@@ -322,14 +325,14 @@ int64_t Context::begin(std::initializer_list<Region> regions) {
   open();
   if (!status_.ok() || !reserve(regions)) {
     for (const Region &region : regions)
-      place(region, nullptr);
-    return part_;
+      set_address(region, nullptr);
+    return sub_batch_;
   }
   if (backend_->poison != nullptr)
     backend_->poison(arena_.data(), arena_.bytes());
-  const bool fenced = backend_->fence != nullptr;
+  const bool guarded = backend_->guard != nullptr;
   const size_t header = room(kHeader), in = static_cast<size_t>(host_results_ - staging_.data());
-  constexpr size_t records = kFaults * sizeof(FaultRecord);
+  constexpr size_t records = kErrors * sizeof(ErrorRecord);
   // Where the next array of each kind begins.
   size_t at[4] = {};
   at[Region::Input] = result_bytes_ + header;
@@ -339,15 +342,15 @@ int64_t Context::begin(std::initializer_list<Region> regions) {
   for (const Region &region : regions)
     if (region.kind == Region::Rows)
       at[Region::Decided] += room(region.bytes);
-  if (fenced)
-    fences_ = {{result_bytes_ + kHeader, kHeader, "number of faults", 0},
-               {result_bytes_ + in + records, records, "faults", sizeof(FaultRecord)}};
+  if (guarded)
+    guard_zones_ = {{result_bytes_ + kHeader, kHeader, "number of errors", 0},
+                    {result_bytes_ + in + records, records, "errors", sizeof(ErrorRecord)}};
   std::memset(staging_.data(), 0, kHeader);
   for (const Region &region : regions) {
     size_t &begin = at[region.kind];
     const bool elsewhere =
         region.kind == Region::Input && region.bytes == 0 && (region.from == nullptr || region.device >= 0);
-    place(region, elsewhere ? region.from : arena_.data() + begin);
+    set_address(region, elsewhere ? region.from : arena_.data() + begin);
     if (region.kind == Region::Input && region.bytes > 0) {
       unsigned char *staged = staging_.data() + (begin - result_bytes_);
       if (region.from != nullptr)
@@ -355,10 +358,10 @@ int64_t Context::begin(std::initializer_list<Region> regions) {
       else
         std::memset(staged, 0, region.bytes);
     }
-    if (fenced)
-      fences_.push_back({begin + region.bytes, region.bytes, region.name, region.row});
+    if (guarded)
+      guard_zones_.push_back({begin + region.bytes, region.bytes, region.name, region.row});
     const size_t next = begin + room(region.bytes);
-    if (region.awaited && taken_ == Path::Persistent && waits_ == Waits::Values) {
+    if (region.synced && taken_ == Path::Persistent && waits_ == Waits::Elements) {
       if (unset[1] != begin) { // arrays behind each other are filled at once
         fill(unset[0], unset[1]);
         unset[0] = begin;
@@ -371,8 +374,8 @@ int64_t Context::begin(std::initializer_list<Region> regions) {
   backend_->copy(header_, staging_.data(), in, stream_);
   busy_ = true;
   deciding_ = false;
-  fence(true);
-  return part_;
+  guard(true);
+  return sub_batch_;
 }
 
 /// Nobody has written there, and kernels see it.
@@ -381,32 +384,32 @@ void Context::fill(size_t begin, size_t end) {
     backend_->fill(arena_.data() + begin, end - begin, stream_);
 }
 
-/// Kernels that touch what is behind an array are told; copies go from one array to the next.
-void Context::fence(bool up) {
-  for (const Fence &fence : fences_)
-    backend_->fence(arena_.data() + fence.end, fence.bytes(), up);
+/// Kernels that touch what is behind an array are reported; copies go from one array to the next.
+void Context::guard(bool up) {
+  for (const GuardZone &zone : guard_zones_)
+    backend_->guard(arena_.data() + zone.end, zone.bytes(), up);
 }
 
-void Context::look_at_fences(const char *kernel) {
+void Context::check_guard_zones(const char *kernel) {
   if (backend_->untouched == nullptr || !status_.ok())
     return;
-  for (const Fence &fence : fences_) {
-    const size_t untouched = backend_->untouched(arena_.data() + fence.end, fence.bytes());
-    if (untouched == fence.bytes())
+  for (const GuardZone &zone : guard_zones_) {
+    const size_t untouched = backend_->untouched(arena_.data() + zone.end, zone.bytes());
+    if (untouched == zone.bytes())
       continue;
-    const std::string name = fence.name != nullptr ? std::string("array `") + fence.name + "`" : "an array";
-    const std::string where = fence.row > 0
-                                  ? "row " + std::to_string((fence.array + untouched) / fence.row) + " of " +
-                                        name + ", which has " + std::to_string(fence.array / fence.row)
+    const std::string name = zone.name != nullptr ? std::string("array `") + zone.name + "`" : "an array";
+    const std::string where = zone.row > 0
+                                  ? "row " + std::to_string((zone.array + untouched) / zone.row) + " of " +
+                                        name + ", which has " + std::to_string(zone.array / zone.row)
                                   : std::to_string(untouched) + " bytes behind " + name;
     return check(Status::error(Code::internal, std::string("kernel `") + kernel + "` has written " + where));
   }
 }
 
-Faults Context::faults() {
+Errors Context::errors() {
   if (!status_.ok())
     return {};
-  return {records_, header_, fault_capacity_, static_cast<int32_t>(fault_launches_)};
+  return {records_, header_, error_capacity_, static_cast<int32_t>(error_launches_)};
 }
 
 Blas *Context::blas(void *workspace) {
@@ -436,7 +439,7 @@ void Context::launch_nodes(const GraphSource &source) {
     return;
   check(graphs_.run(*backend_, memory_, stream_, source, nodes_));
   launches_ += status_.ok();
-  look_at_fences("of a graph");
+  check_guard_zones("of a graph");
 }
 
 const uint8_t *Context::fetch(const uint8_t *from, size_t count) {
@@ -474,14 +477,14 @@ void Context::copy_out() {
     check(blas_->status());
   if (!status_.ok())
     return;
-  fence(false);
-  const size_t skipped = leaves_ ? result_bytes_ : 0;
+  guard(false);
+  const size_t skipped = keeps_results_ ? result_bytes_ : 0;
   backend_->copy(host_results_ + skipped, results_ + skipped, result_bytes_ + kHeader - skipped, stream_);
   check(backend_->begun());
 }
 
-Status Context::finish(int64_t part) {
-  if (part != part_)
+Status Context::finish(int64_t sub_batch) {
+  if (sub_batch != sub_batch_)
     return Status::error(Code::bad_call,
                          model_.host().info().name + ": another run has begun on the context in between");
   if (stream_ != nullptr) {
@@ -490,29 +493,29 @@ Status Context::finish(int64_t part) {
   }
   busy_ = false;
   if (status_.ok())
-    read_faults();
+    read_errors();
   return status_;
 }
 
 /// Threads write records down in any order, each of them its own in that of the program.
-void Context::read_faults() {
+void Context::read_errors() {
   int32_t count = 0;
   std::memcpy(&count, host_results_ + result_bytes_, sizeof count);
   if (count == 0)
     return;
-  if (count > fault_capacity_) {
-    fault_capacity_ = count;
+  if (count > error_capacity_) {
+    error_capacity_ = count;
     again_ = true;
     return;
   }
   found_.resize(static_cast<size_t>(count));
-  backend_->copy(found_.data(), records_, found_.size() * sizeof(FaultRecord), stream_);
+  backend_->copy(found_.data(), records_, found_.size() * sizeof(ErrorRecord), stream_);
   check(wait());
-  auto key = [](const FaultRecord &r) {
-    return std::tie(r.launch, r.place.row, r.place.loop, r.place.iteration);
+  auto key = [](const ErrorRecord &r) {
+    return std::tie(r.launch, r.position.row, r.position.loop, r.position.iteration);
   };
   std::stable_sort(found_.begin(), found_.end(),
-                   [&](const FaultRecord &a, const FaultRecord &b) { return key(a) < key(b); });
+                   [&](const ErrorRecord &a, const ErrorRecord &b) { return key(a) < key(b); });
 }
 
 /// For all that was begun.
@@ -522,7 +525,7 @@ Status Context::wait() {
 }
 
 Status Context::copy_to_host(void *to, const void *from, size_t bytes) {
-  reach();
+  use_device();
   if (stream_ == nullptr || status_.code == Code::internal)
     return status_;
   if (Status before = failed_before(); !before.ok()) {

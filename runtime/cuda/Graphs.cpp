@@ -17,8 +17,8 @@ struct Graphs::Graph {
   size_t rows = 0, bytes = 0;    ///< where the rows begin; all of it
   unsigned char *host = nullptr; ///< staging
   unsigned char *device = nullptr;
-  int32_t wide = 0;     ///< as its source has it
-  void *made = nullptr; ///< the backend's
+  int32_t large_m_from = 0; ///< as its source has it
+  void *made = nullptr;     ///< the backend's
 
   void release(const Backend &backend, const DeviceMemory &memory) {
     if (made != nullptr)
@@ -77,7 +77,7 @@ Status Graphs::record(const Backend &backend, const GraphSource &source, Graph &
   const auto *rows = reinterpret_cast<const int32_t *>(graph.device + graph.rows);
   for (size_t n = 0; n < graph.numbers.size(); ++n)
     source.record(source.stages, graph.numbers[n], graph.device, rows + 2 * n, static_cast<int32_t>(n),
-                  graph.expected[n], source.wide, stream);
+                  graph.expected[n], source.large_m_from, stream);
   ++made_;
   return backend.end_capture(stream, &graph.made);
 }
@@ -114,8 +114,8 @@ Status Graphs::run(const Backend &backend, const DeviceMemory &memory, void *str
 
   std::memcpy(graph->host, source.arrays, source.bytes);
   auto *rows = reinterpret_cast<int32_t *>(graph->host + graph->rows);
-  const bool as_wide = std::exchange(graph->wide, source.wide) == source.wide;
-  bool roomy = graph->made != nullptr && as_wide;
+  const bool as_large = std::exchange(graph->large_m_from, source.large_m_from) == source.large_m_from;
+  bool roomy = graph->made != nullptr && as_large;
   for (size_t n = 0; n < nodes.size(); ++n) {
     rows[2 * n] = nodes[n].begin;
     rows[2 * n + 1] = nodes[n].end;

@@ -79,13 +79,13 @@ public:
     int64_t length = list_length(most_arg_, left, each, true);
     for (const ArgInfo &arg : entry_.args)
       instance_.args.push_back(skeleton_of(arg.type, most_arg_, length, left, each, true));
-    std::vector<Slot> slots;
+    std::vector<Reference> references;
     for (Value &arg : instance_.args)
-      collect(arg, slots);
-    fill(slots, budget, options_.depth.value_or(DrawRange{1, never}));
+      collect(arg, references);
+    fill(references, budget, options_.depth.value_or(DrawRange{1, never}));
     nodes_ = static_cast<int64_t>(instance_.nodes.size());
-    for (const Slot &slot : slots)
-      depth_ = std::max(depth_, height_[slot.value->number]);
+    for (const Reference &reference : references)
+      depth_ = std::max(depth_, height_[reference.value->number]);
     if (!instance_.nodes.empty() && random_.chance(10))
       add_stray();
     if (options_.cycles)
@@ -101,7 +101,7 @@ public:
 private:
   enum class Split { Even, Uneven, Chain, Random };
   /// A reference that is still to be drawn; `value` stays where it is until it is.
-  struct Slot {
+  struct Reference {
     Value *value;
     int32_t data;
   };
@@ -128,8 +128,8 @@ private:
       return nullptr;
     if (type.form == TypeInfo::Form::Value)
       return type.elem == Elem::Node && sizes_.least[type.data] >= never ? &model_.datas[type.data] : nullptr;
-    for (const TypeInfo &part : type.parts)
-      if (const DataInfo *bad = endless(part))
+    for (const TypeInfo &element : type.elements)
+      if (const DataInfo *bad = endless(element))
         return bad;
     return nullptr;
   }
@@ -141,8 +141,8 @@ private:
     if (type.form == TypeInfo::Form::Value)
       return type.elem == Elem::Node ? sizes_.least[type.data] : 0;
     int64_t n = 0;
-    for (const TypeInfo &part : type.parts)
-      n += needed(part);
+    for (const TypeInfo &element : type.elements)
+      n += needed(element);
     return n;
   }
 
@@ -151,8 +151,8 @@ private:
     if (type.form == TypeInfo::Form::Value)
       return 0;
     int64_t n = 0;
-    for (const TypeInfo &part : type.parts)
-      n += type.form == TypeInfo::Form::List ? finite(needed(part)) : needed_by_lists(part);
+    for (const TypeInfo &element : type.elements)
+      n += type.form == TypeInfo::Form::List ? finite(needed(element)) : needed_by_lists(element);
     return n;
   }
   static int64_t finite(int64_t nodes) { return nodes < never ? nodes : 0; }
@@ -195,7 +195,7 @@ private:
         return Value::scalar(Value::Kind::Node, -1 - type.data); // the data type, until collect() finds it
       return numbers(type);
     case TypeInfo::Form::List: {
-      int64_t each = needed(type.parts[0]);
+      int64_t each = needed(type.elements[0]);
       bool asked = arg || each == 0;
       if (inside_ > 0) // the outermost is long, if any
         most = std::min(most, arg ? options_.most_arg_elements : options_.most_elements);
@@ -204,13 +204,13 @@ private:
       int64_t n = list_length(most, left, finite(each), asked);
       if (equal_ && !(options_.length && asked && !arg))
         n = each > 0 ? std::min(length, std::max<int64_t>(left, 0) / each) : length;
-      if (each >= never || (heights_ && height_needed(type.parts[0]) > below_))
+      if (each >= never || (heights_ && height_needed(type.elements[0]) > below_))
         n = 0;
       left -= n * each;
       Value list = Value::group(Value::Kind::List, {});
       ++inside_;
       for (int64_t k = 0; k < n; ++k)
-        list.parts.push_back(skeleton(type.parts[0], most, length, left, arg));
+        list.elements.push_back(skeleton(type.elements[0], most, length, left, arg));
       --inside_;
       return list;
     }
@@ -220,8 +220,8 @@ private:
     }
     Value group =
         Value::group(type.form == TypeInfo::Form::Tuple ? Value::Kind::Tuple : Value::Kind::Record, {});
-    for (const TypeInfo &part : type.parts)
-      group.parts.push_back(skeleton(part, most, length, left, arg));
+    for (const TypeInfo &element : type.elements)
+      group.elements.push_back(skeleton(element, most, length, left, arg));
     return group;
   }
 
@@ -259,8 +259,8 @@ private:
   /// How deep lists are in each other.
   static int lists_in(const TypeInfo &type) {
     int deepest = 0;
-    for (const TypeInfo &part : type.parts)
-      deepest = std::max(deepest, lists_in(part));
+    for (const TypeInfo &element : type.elements)
+      deepest = std::max(deepest, lists_in(element));
     return deepest + (type.form == TypeInfo::Form::List);
   }
   bool has_lists_in_lists() const {
@@ -281,36 +281,36 @@ private:
     if (type.form == TypeInfo::Form::Value)
       return type.elem == Elem::Node ? heights_->least[type.data] : 0;
     int64_t n = 0;
-    for (const TypeInfo &part : type.parts)
-      n = std::max(n, height_needed(part));
+    for (const TypeInfo &element : type.elements)
+      n = std::max(n, height_needed(element));
     return n;
   }
 
   /// The references of a skeleton that lies where it will stay.
-  static void collect(Value &value, std::vector<Slot> &slots) {
+  static void collect(Value &value, std::vector<Reference> &references) {
     if (value.kind == Value::Kind::Node)
-      slots.push_back({&value, static_cast<int32_t>(-1 - value.number)});
-    for (Value &part : value.parts)
-      collect(part, slots);
+      references.push_back({&value, static_cast<int32_t>(-1 - value.number)});
+    for (Value &element : value.elements)
+      collect(element, references);
   }
 
-  /// How many of `extra` nodes each slot gets beyond what it needs.
-  std::vector<int64_t> shares(const std::vector<Slot> &slots, int64_t extra) {
-    std::vector<int64_t> weight(slots.size());
+  /// How many of `extra` nodes each reference gets beyond what it needs.
+  std::vector<int64_t> shares(const std::vector<Reference> &references, int64_t extra) {
+    std::vector<int64_t> weight(references.size());
     int64_t total = 0, last = -1;
     Split split = split_ == Split::Random ? static_cast<Split>(random_.below(3)) : split_;
-    int64_t chosen = slots.empty() ? 0 : random_.below(static_cast<int64_t>(slots.size()));
-    for (size_t i = 0; i < slots.size(); ++i) {
-      if (sizes_.most[slots[i].data] <= sizes_.least[slots[i].data])
+    int64_t chosen = references.empty() ? 0 : random_.below(static_cast<int64_t>(references.size()));
+    for (size_t i = 0; i < references.size(); ++i) {
+      if (sizes_.most[references[i].data] <= sizes_.least[references[i].data])
         continue;
       int64_t w = random_.between(1, 8);
       weight[i] = split == Split::Even ? 1 : w * w;
       total += weight[i];
-      // A chain goes on at one slot: the last that can grow, up to a random one.
+      // A chain goes on at one reference: the last that can grow, up to a random one.
       if (last < 0 || static_cast<int64_t>(i) <= chosen)
         last = static_cast<int64_t>(i);
     }
-    std::vector<int64_t> share(slots.size());
+    std::vector<int64_t> share(references.size());
     if (total == 0)
       return share;
     if (split == Split::Chain) {
@@ -318,37 +318,37 @@ private:
       return share;
     }
     int64_t given = 0;
-    for (size_t i = 0; i < slots.size(); ++i)
+    for (size_t i = 0; i < references.size(); ++i)
       given += share[i] = extra * weight[i] / total;
     share[last] += extra - given;
     return share;
   }
 
-  /// A node whose children are being drawn, or what the first slots of all stand in.
+  /// A node whose children are being drawn, or what the first references of all stand in.
   struct Frame {
     Instance::Node drawn;
-    Value *result = nullptr; ///< where the node's number goes; null for the first slots
-    std::vector<Slot> slots;
-    std::vector<int64_t> share; ///< nodes of each slot beyond what it needs
-    DrawRange below;            ///< how many nodes the longest way down from a slot may have
-    size_t carrier = 0;         ///< the slot that must reach `below.least`
+    Value *result = nullptr; ///< where the node's number goes; null for the first references
+    std::vector<Reference> references;
+    std::vector<int64_t> share; ///< nodes of each reference beyond what it needs
+    DrawRange below;            ///< how many nodes the longest way down from a reference may have
+    size_t carrier = 0;         ///< the reference that must reach `below.least`
     size_t next = 0;
-    int64_t spare = 0;               ///< what earlier slots left
-    int64_t allowed = 0, before = 0; ///< of the slot in hand; nodes that were there before it
+    int64_t spare = 0;               ///< what earlier references left
+    int64_t allowed = 0, before = 0; ///< of the reference in hand; nodes that were there before it
   };
 
-  /// Draws what the slots refer to, about `budget` nodes in all, with ways down of `depth` nodes.
-  void fill(std::vector<Slot> slots, int64_t budget, DrawRange depth) {
+  /// Draws what the references refer to, about `budget` nodes in all, with ways down of `depth` nodes.
+  void fill(std::vector<Reference> references, int64_t budget, DrawRange depth) {
     std::vector<Frame> stack(1);
-    begin(stack.back(), std::move(slots), budget, depth);
+    begin(stack.back(), std::move(references), budget, depth);
     draw_below(std::move(stack));
   }
 
-  /// Draws what the frames' slots refer to.
+  /// Draws what the frames' references refer to.
   void draw_below(std::vector<Frame> stack) {
     while (!stack.empty()) {
       Frame &frame = stack.back();
-      if (frame.next == frame.slots.size()) {
+      if (frame.next == frame.references.size()) {
         if (frame.result)
           finish(frame);
         stack.pop_back();
@@ -360,40 +360,40 @@ private:
         continue;
       }
       size_t i = frame.next++;
-      Slot slot = frame.slots[i];
+      Reference reference = frame.references[i];
       DrawRange below = {i == frame.carrier ? frame.below.least : 1, frame.below.most};
-      frame.allowed = sizes_.least[slot.data] + frame.share[i] + frame.spare;
+      frame.allowed = sizes_.least[reference.data] + frame.share[i] + frame.spare;
       // Large subtrees are drawn, small ones may be something that is there already, of any size.
-      if (frame.share[i] <= 4 && below.least <= 1 && !made_[slot.data].empty() && random_.chance(share_))
-        if (int32_t made = any_made(slot.data, below.most); made >= 0) {
-          slot.value->number = made;
+      if (frame.share[i] <= 4 && below.least <= 1 && !made_[reference.data].empty() && random_.chance(share_))
+        if (int32_t made = any_made(reference.data, below.most); made >= 0) {
+          reference.value->number = made;
           frame.spare = frame.allowed;
           continue;
         }
       frame.before = static_cast<int64_t>(instance_.nodes.size());
       int64_t allowed = frame.allowed; // the frame moves
-      node(stack.emplace_back(), slot, allowed, below);
+      node(stack.emplace_back(), reference, allowed, below);
     }
   }
 
-  /// Shares a budget among slots.
-  void begin(Frame &frame, std::vector<Slot> slots, int64_t budget, DrawRange below) {
-    frame.slots = std::move(slots);
+  /// Shares a budget among references.
+  void begin(Frame &frame, std::vector<Reference> references, int64_t budget, DrawRange below) {
+    frame.references = std::move(references);
     frame.below = below;
     int64_t extra = budget;
-    for (const Slot &slot : frame.slots)
-      extra -= sizes_.least[slot.data];
+    for (const Reference &reference : frame.references)
+      extra -= sizes_.least[reference.data];
     extra = std::max<int64_t>(extra, 0);
     std::vector<size_t> reaching;
-    for (size_t i = 0; heights_ && i < frame.slots.size(); ++i)
-      if (heights_->most[frame.slots[i].data] >= below.least)
+    for (size_t i = 0; heights_ && i < frame.references.size(); ++i)
+      if (heights_->most[frame.references[i].data] >= below.least)
         reaching.push_back(i);
-    int64_t kept = 0; // for the slot that must reach far down
+    int64_t kept = 0; // for the reference that must reach far down
     if (!reaching.empty()) {
       frame.carrier = reaching[random_.below(static_cast<int64_t>(reaching.size()))];
       kept = std::min(extra, 3 * (below.least - 1));
     }
-    frame.share = shares(frame.slots, extra - kept);
+    frame.share = shares(frame.references, extra - kept);
     if (kept)
       frame.share[frame.carrier] += kept;
   }
@@ -439,12 +439,12 @@ private:
   }
 
   /// Draws a node but for what it refers to.
-  void node(Frame &frame, Slot slot, int64_t budget, DrawRange depth) {
-    frame.result = slot.value;
-    frame.drawn.data = slot.data;
-    frame.drawn.kind = constructor(slot.data, budget, depth);
-    const std::vector<FieldInfo> &fields = model_.datas[slot.data].constructors[frame.drawn.kind].fields;
-    int64_t left = budget - sizes_.ctor_least[slot.data][frame.drawn.kind], each = 0;
+  void node(Frame &frame, Reference reference, int64_t budget, DrawRange depth) {
+    frame.result = reference.value;
+    frame.drawn.data = reference.data;
+    frame.drawn.kind = constructor(reference.data, budget, depth);
+    const std::vector<FieldInfo> &fields = model_.datas[reference.data].constructors[frame.drawn.kind].fields;
+    int64_t left = budget - sizes_.ctor_least[reference.data][frame.drawn.kind], each = 0;
     for (const FieldInfo &field : fields)
       each += needed_by_lists(field.type);
     if (heights_) // what the longest way down needs is not for lists
@@ -456,17 +456,17 @@ private:
       frame.drawn.fields.push_back(
           skeleton_of(field.type, options_.most_elements, length, left, each, false));
     frame.drawn.given.assign(fields.size(), true);
-    std::vector<Slot> slots;
+    std::vector<Reference> references;
     for (Value &field : frame.drawn.fields)
-      collect(field, slots);
-    begin(frame, std::move(slots), budget - 1, {std::max<int64_t>(depth.least - 1, 1), depth.most - 1});
+      collect(field, references);
+    begin(frame, std::move(references), budget - 1, {std::max<int64_t>(depth.least - 1, 1), depth.most - 1});
   }
 
   /// Numbers a node whose children are drawn.
   void finish(Frame &frame) {
     int64_t height = 1;
-    for (const Slot &slot : frame.slots)
-      height = std::max(height, 1 + height_[slot.value->number]);
+    for (const Reference &reference : frame.references)
+      height = std::max(height, 1 + height_[reference.value->number]);
     int32_t index = static_cast<int32_t>(instance_.nodes.size());
     frame.result->number = index;
     made_[frame.drawn.data].push_back(index);
@@ -489,32 +489,32 @@ private:
       const std::vector<int32_t> &made = made_[instance_.nodes[static_cast<size_t>(value.number)].data];
       value.number = made[random_.below(static_cast<int64_t>(made.size()))];
     }
-    for (Value &part : value.parts)
-      bend(part);
+    for (Value &element : value.elements)
+      bend(element);
   }
 
   /// Renumbers the nodes at random, which makes references go forward too.
   void permute() {
     size_t n = instance_.nodes.size();
-    std::vector<int32_t> place(n);
-    std::iota(place.begin(), place.end(), 0);
+    std::vector<int32_t> new_number(n);
+    std::iota(new_number.begin(), new_number.end(), 0);
     for (size_t i = n; i > 1; --i)
-      std::swap(place[i - 1], place[random_.below(static_cast<int64_t>(i))]);
+      std::swap(new_number[i - 1], new_number[random_.below(static_cast<int64_t>(i))]);
     std::vector<Instance::Node> nodes(n);
     for (size_t i = 0; i < n; ++i) {
       for (Value &field : instance_.nodes[i].fields)
-        renumber(field, place);
-      nodes[place[i]] = std::move(instance_.nodes[i]);
+        renumber(field, new_number);
+      nodes[new_number[i]] = std::move(instance_.nodes[i]);
     }
     for (Value &arg : instance_.args)
-      renumber(arg, place);
+      renumber(arg, new_number);
     instance_.nodes = std::move(nodes);
   }
-  static void renumber(Value &value, const std::vector<int32_t> &place) {
+  static void renumber(Value &value, const std::vector<int32_t> &new_number) {
     if (value.kind == Value::Kind::Node)
-      value.number = place[static_cast<size_t>(value.number)];
-    for (Value &part : value.parts)
-      renumber(part, place);
+      value.number = new_number[static_cast<size_t>(value.number)];
+    for (Value &element : value.elements)
+      renumber(element, new_number);
   }
 
   const ModelInfo &model_;

@@ -43,7 +43,7 @@ void Sizes::count(const TypeInfo &field, const std::vector<int64_t> &old_most, i
                   int64_t &high) const {
   const TypeInfo *type = &field;
   int64_t few = 1, many = 1;
-  for (; type->form == TypeInfo::Form::List; type = &type->parts[0]) {
+  for (; type->form == TypeInfo::Form::List; type = &type->elements[0]) {
     few *= fewest_;
     many = std::min(never, many * elements_);
   }

@@ -26,15 +26,15 @@ struct ColumnSource {
   const Batch &batch;
   int32_t table, input;
   const std::vector<int32_t> &first;   ///< index of the input's first node of each data type
-  const std::vector<int32_t> &columns; ///< by leaf
+  const std::vector<int32_t> &columns; ///< by component
   bool &stray;                         ///< set where a reference leaves the input
 
-  std::pair<int64_t, int64_t> range(int32_t leaf, int32_t depth, int64_t row) const {
-    const ColumnView::Lists &lists = batch.column(table, columns[leaf]).lists[depth];
+  std::pair<int64_t, int64_t> range(int32_t component, int32_t depth, int64_t row) const {
+    const ColumnView::Lists &lists = batch.column(table, columns[component]).lists[depth];
     return {lists.begin[row], lists.end[row]};
   }
-  double number(int32_t leaf, const TypeInfo &type, int64_t i) const {
-    const ColumnView &view = batch.column(table, columns[leaf]);
+  double number(int32_t component, const TypeInfo &type, int64_t i) const {
+    const ColumnView &view = batch.column(table, columns[component]);
     if (type.elem == Elem::F32)
       return view.f32[i];
     if (type.elem == Elem::Bool)
@@ -130,11 +130,11 @@ Status get_instance(const EntryInfo &entry, Batch &batch, int32_t input, Instanc
         }
       }
     }
-    int32_t leaf = 0;
+    int32_t component = 0;
     for (const ArgInfo &arg : entry.args) {
       std::vector<int32_t> columns;
-      for (int32_t i = 0; i < io::leaf_count(arg.type); ++i) {
-        columns.push_back(batch.arg_column(number, leaf++));
+      for (int32_t i = 0; i < io::component_count(arg.type); ++i) {
+        columns.push_back(batch.arg_column(number, component++));
         if (!batch.column(batch.args(), columns.back()).has(input))
           return io::failure(model.name + ": argument `" + arg.name + "` of input " + std::to_string(input) +
                                  " is not set",

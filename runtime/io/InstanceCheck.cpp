@@ -47,8 +47,8 @@ std::string ValueCheck::shown_token(uint64_t i) const {
   case Json::Float: {
     std::string text;
     append_f64(text, t.number);
-    // A whole number written with a point shows as it was meant to be read.
-    if (!t.whole && text.find_first_of(".en") == std::string::npos)
+    // An integer written with a point shows as it was meant to be read.
+    if (!t.integral && text.find_first_of(".en") == std::string::npos)
       text += ".0";
     return text;
   }
@@ -63,11 +63,10 @@ std::string ValueCheck::shown_token(uint64_t i) const {
   return "";
 }
 
-bool ValueCheck::whole_number(uint64_t i, const std::string &wanted) {
+bool ValueCheck::integer(uint64_t i, const std::string &wanted) {
   const Token &t = tape_[i];
-  if (t.kind == Json::Float && !t.whole)
-    return fail(shown_token(i) + " is not a whole number; " + wanted +
-                " is written without point and exponent");
+  if (t.kind == Json::Float && !t.integral)
+    return fail(shown_token(i) + " is not an integer; " + wanted + " is written without point and exponent");
   if (t.kind == Json::Float || (t.kind == Json::Int && (t.integer < std::numeric_limits<int32_t>::min() ||
                                                         t.integer > std::numeric_limits<int32_t>::max())))
     return fail(shown_token(i) + " is beyond 32 bits; " + wanted + " is expected");
@@ -85,14 +84,14 @@ bool ValueCheck::number(const TypeInfo &type, uint64_t i) {
     TypeInfo scalar = type;
     scalar.extents.clear();
     std::string name = type_name(schema_.model, scalar);
-    if (!whole_number(i, "an " + name))
+    if (!integer(i, "an " + name))
       return false;
     return fail(std::to_string(t.integer) + " is out of range for " + name);
   }
   case Elem::Int:
     if (t.kind == Json::Int && t.integer == static_cast<int32_t>(t.integer))
       return true;
-    return whole_number(i, "an int");
+    return integer(i, "an int");
   case Elem::Bool:
     return t.kind == Json::True || t.kind == Json::False ||
            fail("expected true or false, found " + shown_token(i));
@@ -111,7 +110,7 @@ bool ValueCheck::number(const TypeInfo &type, uint64_t i) {
         (*table_)[static_cast<size_t>(t.integer)].data == type.data)
       return true;
     const std::string &wanted = schema_.model.datas[type.data].name;
-    if (!whole_number(i, "the number of a " + wanted + " in \"nodes\""))
+    if (!integer(i, "the number of a " + wanted + " in \"nodes\""))
       return false;
     if (t.integer < 0 || t.integer >= static_cast<int64_t>(count))
       return fail("there is no node " + std::to_string(t.integer) + ", the line has " +
@@ -146,20 +145,20 @@ bool ValueCheck::record(const TypeInfo &type, uint64_t i) {
   std::vector<bool> seen(type.names.size());
   for (uint64_t at = i + 1; at < t.end; at = tape_.next(at + 1)) {
     std::string key(tape_.text(tape_[at]));
-    size_t part = 0;
-    while (part < type.names.size() && type.names[part] != key)
-      ++part;
-    if (part == type.names.size())
+    size_t field = 0;
+    while (field < type.names.size() && type.names[field] != key)
+      ++field;
+    if (field == type.names.size())
       return fail(type.name + " has no field `" + shown(key) + "`" + hint(key, type.names, "its fields are"));
-    if (seen[part])
+    if (seen[field])
       return fail("field `" + key + "` of " + type.name + " stands twice");
-    seen[part] = true;
-    if (!value(type.parts[part], at + 1))
+    seen[field] = true;
+    if (!value(type.elements[field], at + 1))
       return inside("." + key);
   }
-  for (size_t part = 0; part < seen.size(); ++part)
-    if (!seen[part])
-      return fail("field `" + type.names[part] + "` of " + type.name + " is missing");
+  for (size_t field = 0; field < seen.size(); ++field)
+    if (!seen[field])
+      return fail("field `" + type.names[field] + "` of " + type.name + " is missing");
   return true;
 }
 
@@ -176,14 +175,14 @@ bool ValueCheck::value(const TypeInfo &type, uint64_t i) {
                   shown_token(i));
     break;
   case TypeInfo::Form::Tuple:
-    if (t.kind != Json::Array || t.extra != type.parts.size())
-      return fail("expected an array of " + std::to_string(type.parts.size()) + ", a tuple " +
+    if (t.kind != Json::Array || t.extra != type.elements.size())
+      return fail("expected an array of " + std::to_string(type.elements.size()) + ", a tuple " +
                   type_name(schema_.model, type) + ", found " + shown_token(i));
     break;
   }
   uint64_t at = i + 1;
   for (uint32_t k = 0; k < t.extra; ++k, at = tape_.next(at))
-    if (!value(type.parts[type.form == TypeInfo::Form::List ? 0 : k], at))
+    if (!value(type.elements[type.form == TypeInfo::Form::List ? 0 : k], at))
       return inside("[" + std::to_string(k) + "]");
   return true;
 }

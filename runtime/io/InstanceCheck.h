@@ -16,15 +16,15 @@ public:
   /// What the line's table of nodes holds; references are checked against it.
   void set_table(const std::vector<Constructor> *table) { table_ = table; }
 
-  /// Whether the value at token `i` is of this type. If not, `what` says why and `place` where in the value
+  /// Whether the value at token `i` is of this type. If not, `what` says why and `path` where in the value
   /// ("[3].h", empty for the value itself).
   bool value(const TypeInfo &type, uint64_t i);
-  std::string what, place;
+  std::string what, path;
 
   /// The token in words: "0.5", "a string", "an array of 3".
   std::string shown_token(uint64_t i) const;
   /// A number that is no float: an integer token within int32, or false with `what` set.
-  bool whole_number(uint64_t i, const std::string &wanted);
+  bool integer(uint64_t i, const std::string &wanted);
 
 private:
   bool scalar(const TypeInfo &type, uint64_t i);
@@ -33,12 +33,12 @@ private:
   bool number(const TypeInfo &type, uint64_t i);
   bool fail(std::string text) {
     what = std::move(text);
-    place.clear();
+    path.clear();
     return false;
   }
-  /// Puts a step in front of the place of a failure found further in.
+  /// Puts a step in front of the path of a failure found further in.
   bool inside(const std::string &step) {
-    place = step + place;
+    path = step + path;
     return false;
   }
 

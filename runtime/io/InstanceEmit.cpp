@@ -7,25 +7,26 @@
 namespace dbc::io {
 
 namespace {
-void paths_from(const TypeInfo &type, std::vector<LeafPath::Step> &steps, std::vector<LeafPath> &paths) {
+void paths_from(const TypeInfo &type, std::vector<ComponentPath::Step> &steps,
+                std::vector<ComponentPath> &paths) {
   if (type.form == TypeInfo::Form::Value) {
     paths.push_back({steps, &type});
     return;
   }
-  for (size_t p = 0; p < type.parts.size(); ++p) {
+  for (size_t p = 0; p < type.elements.size(); ++p) {
     bool list = type.form == TypeInfo::Form::List;
     bool record = type.form == TypeInfo::Form::Record;
     steps.push_back(
-        {list ? LeafPath::each : static_cast<int32_t>(p), record ? type.names[p] : std::string()});
-    paths_from(type.parts[p], steps, paths);
+        {list ? ComponentPath::each : static_cast<int32_t>(p), record ? type.names[p] : std::string()});
+    paths_from(type.elements[p], steps, paths);
     steps.pop_back();
   }
 }
 } // namespace
 
-std::vector<LeafPath> leaf_paths(const TypeInfo &type) {
-  std::vector<LeafPath> paths;
-  std::vector<LeafPath::Step> steps;
+std::vector<ComponentPath> component_paths(const TypeInfo &type) {
+  std::vector<ComponentPath> paths;
+  std::vector<ComponentPath::Step> steps;
   paths_from(type, steps, paths);
   return paths;
 }
@@ -39,7 +40,7 @@ void Emitter::gather(const TypeInfo &type, uint64_t token) {
   ints_.clear();
   bools_.clear();
   floats_.clear();
-  // The nested arrays' shape is checked: their numbers stand in the tape in row-major order.
+  // The nested arrays' shape is checked: their elements stand in the tape in row-major order.
   for (uint64_t end = tape_.next(token); token < end; ++token) {
     const Token &t = tape_[token];
     if (t.kind == Json::Array)
@@ -108,10 +109,10 @@ void Emitter::whole_list(int32_t table, int32_t row, int32_t column, const TypeI
   batch_.set_list(table, row, column, ints_.data(), ints_.size());
 }
 
-uint64_t Emitter::part(const LeafPath::Step &step, uint64_t token) const {
+uint64_t Emitter::element_of(const ComponentPath::Step &step, uint64_t token) const {
   uint64_t at = token + 1;
   if (tape_[token].kind == Json::Array) {
-    for (int32_t k = 0; k < step.part; ++k)
+    for (int32_t k = 0; k < step.element; ++k)
       at = tape_.next(at);
     return at;
   }
@@ -120,11 +121,11 @@ uint64_t Emitter::part(const LeafPath::Step &step, uint64_t token) const {
   return at + 1;
 }
 
-void Emitter::lists(int32_t table, int32_t row, int32_t column, const LeafPath &path, size_t step,
+void Emitter::lists(int32_t table, int32_t row, int32_t column, const ComponentPath &path, size_t step,
                     uint64_t token) {
   for (; step < path.steps.size(); ++step) {
-    if (path.steps[step].part != LeafPath::each) {
-      token = part(path.steps[step], token);
+    if (path.steps[step].element != ComponentPath::each) {
+      token = element_of(path.steps[step], token);
       continue;
     }
     batch_.open_list(table, row, column);
@@ -134,27 +135,28 @@ void Emitter::lists(int32_t table, int32_t row, int32_t column, const LeafPath &
     batch_.close_list();
     return;
   }
-  push(*path.leaf, token);
+  push(*path.component, token);
 }
 
-void Emitter::leaf(int32_t table, int32_t row, int32_t column, const LeafPath &path, uint64_t token) {
+void Emitter::component(int32_t table, int32_t row, int32_t column, const ComponentPath &path,
+                        uint64_t token) {
   for (size_t step = 0; step < path.steps.size(); ++step) {
-    if (path.steps[step].part == LeafPath::each)
+    if (path.steps[step].element == ComponentPath::each)
       return lists(table, row, column, path, step, token);
-    token = part(path.steps[step], token);
+    token = element_of(path.steps[step], token);
   }
-  set(table, row, column, *path.leaf, token);
+  set(table, row, column, *path.component, token);
 }
 
 void Emitter::field(int32_t table, int32_t row, int32_t column, const TypeInfo &type, uint64_t token) {
   if (type.form == TypeInfo::Form::Value)
     return set(table, row, column, type, token);
-  const TypeInfo &element = type.parts[0];
+  const TypeInfo &element = type.elements[0];
   if (element.form == TypeInfo::Form::Value && element.extents.empty() && element.elem != Elem::Bool &&
       element.elem != Elem::F32)
     return whole_list(table, row, column, element, token);
-  for (const LeafPath &path : leaf_paths(type))
-    leaf(table, row, column, path, token);
+  for (const ComponentPath &path : component_paths(type))
+    component(table, row, column, path, token);
 }
 
 } // namespace dbc::io

@@ -62,7 +62,7 @@ struct InstanceReader::State {
   /// "field `children`[3]: ..." for a value that did not pass.
   std::string value_failure(const char *what, const std::string &name) {
     bad_field = name;
-    return std::string(what) + " `" + name + "`" + check.place + ": " + check.what;
+    return std::string(what) + " `" + name + "`" + check.path + ": " + check.what;
   }
 
   bool read(std::string_view text);
@@ -191,15 +191,15 @@ void InstanceReader::State::refer(const TypeInfo &type, uint64_t token, std::vec
   uint64_t at = token + 1;
   for (uint32_t k = 0; k < t.extra; ++k) {
     if (type.form == TypeInfo::Form::List) {
-      refer(type.parts[0], at, decided);
+      refer(type.elements[0], at, decided);
     } else if (type.form == TypeInfo::Form::Tuple) {
-      if (k < type.parts.size())
-        refer(type.parts[k], at, decided);
+      if (k < type.elements.size())
+        refer(type.elements[k], at, decided);
     } else {
       std::string_view key = tape.text(tape[at++]);
       for (size_t p = 0; p < type.names.size(); ++p)
         if (type.names[p] == key)
-          refer(type.parts[p], at, decided);
+          refer(type.elements[p], at, decided);
     }
     at = tape.next(at);
   }
@@ -342,11 +342,12 @@ void InstanceReader::State::emit(Batch &batch) {
         if (names[f] == tape[at].extra)
           emitter.field(c.data, numbers[n], info.fields[f].column, info.fields[f].type, at + 1);
   }
-  int32_t leaf = 0, input = batch.inputs() - 1;
+  int32_t component = 0, input = batch.inputs() - 1;
   for (size_t a = 0; a < arg_tokens.size(); ++a) {
     const TypeInfo &type = schema.entry.args[a].type;
-    for (const LeafPath &path : leaf_paths(type))
-      emitter.leaf(batch.args(), input, batch.arg_column(schema.entry_number, leaf++), path, arg_tokens[a]);
+    for (const ComponentPath &path : component_paths(type))
+      emitter.component(batch.args(), input, batch.arg_column(schema.entry_number, component++), path,
+                        arg_tokens[a]);
   }
 }
 

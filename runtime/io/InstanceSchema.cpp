@@ -18,16 +18,16 @@ int nesting(const TypeInfo &type) {
   if (type.form == TypeInfo::Form::Value)
     return static_cast<int>(type.extents.size());
   int most = 0;
-  for (const TypeInfo &part : type.parts)
-    most = std::max(most, nesting(part));
+  for (const TypeInfo &element : type.elements)
+    most = std::max(most, nesting(element));
   return most + 1;
 }
 
 namespace {
 size_t most_names(const TypeInfo &type) {
   size_t most = type.names.size();
-  for (const TypeInfo &part : type.parts)
-    most = std::max(most, most_names(part));
+  for (const TypeInfo &element : type.elements)
+    most = std::max(most, most_names(element));
   return most;
 }
 } // namespace
@@ -72,7 +72,7 @@ Schema::Schema(const ModelInfo &model, const EntryInfo &entry) : model(model), e
       deepest = std::max(deepest, 2 + nesting(arg.type));
     }
   }
-  // A few more, so that one pair of brackets too many is told at its field.
+  // A few more, so that one pair of brackets too many is reported at its field.
   depth = deepest + 4;
 
   for (size_t d = 0; d < model.datas.size(); ++d)
@@ -96,8 +96,8 @@ Schema::Schema(const ModelInfo &model, const EntryInfo &entry) : model(model), e
     types.pop_back();
     for (const std::string &name : t->names)
       number(name);
-    for (const TypeInfo &part : t->parts)
-      types.push_back(&part);
+    for (const TypeInfo &element : t->elements)
+      types.push_back(&element);
   }
   constructors.resize(texts.size());
   other_args.resize(texts.size());
@@ -107,10 +107,10 @@ std::string type_name(const ModelInfo &model, const TypeInfo &type) {
   std::string text;
   switch (type.form) {
   case TypeInfo::Form::List:
-    return "[" + type_name(model, type.parts[0]) + "]";
+    return "[" + type_name(model, type.elements[0]) + "]";
   case TypeInfo::Form::Tuple:
-    for (const TypeInfo &part : type.parts)
-      text += (text.empty() ? "(" : ", ") + type_name(model, part);
+    for (const TypeInfo &element : type.elements)
+      text += (text.empty() ? "(" : ", ") + type_name(model, element);
     return text + ")";
   case TypeInfo::Form::Record:
     return type.name;

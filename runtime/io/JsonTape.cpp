@@ -22,7 +22,7 @@ struct TapeHandler : JsonEvents {
       Token &around = tape.tokens_[open.back()];
       if ((around.kind == Json::Array) == (t.kind != Json::Key)) {
         if (around.extra == std::numeric_limits<uint32_t>::max()) {
-          error = "an array or object with more than 4294967295 parts";
+          error = "an array or object with more than 4294967295 elements";
           return false;
         }
         ++around.extra;
@@ -79,7 +79,7 @@ struct TapeHandler : JsonEvents {
   bool number_float(double v, const std::string &text) {
     Token t(Json::Float);
     t.number = v;
-    t.whole = text.find_first_of(".eE") == std::string::npos;
+    t.integral = text.find_first_of(".eE") == std::string::npos;
     // Straight from the text: going through the double could round twice. Beyond float's range the conversion
     // below gives 0 or infinity, which the reader of an f32 tells apart.
     float f = 0;

@@ -17,7 +17,7 @@ enum class Json : uint8_t { Null, True, False, Int, Float, String, Key, Object, 
 
 struct Token {
   Json kind;
-  bool whole = false; ///< Float: written without point and exponent, that is, an integer beyond 64 bits
+  bool integral = false; ///< Float: written without point and exponent, that is, an integer beyond 64 bits
   uint32_t extra = 0; ///< Float: the bits of the value as float; String, Key: number of the text; Object: its
                       ///< keys; Array: its elements
   union {

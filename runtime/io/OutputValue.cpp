@@ -9,21 +9,21 @@ namespace {
 struct OutputSource {
   const Outputs &outputs;
   const NodeTable *nodes;
-  std::pair<int64_t, int64_t> range(int32_t leaf, int32_t depth, int64_t row) const {
-    if (row < 0 || row >= outputs.lists(leaf, depth)) // of an input that is not there
+  std::pair<int64_t, int64_t> range(int32_t component, int32_t depth, int64_t row) const {
+    if (row < 0 || row >= outputs.lists(component, depth)) // of an input that is not there
       return {0, 0};
-    const int32_t *offsets = outputs.offsets(leaf, depth);
+    const int32_t *offsets = outputs.offsets(component, depth);
     return {offsets[row], offsets[row + 1]};
   }
-  double number(int32_t leaf, const TypeInfo &type, int64_t i) const {
-    double v = outputs.number(leaf, static_cast<size_t>(i));
+  double number(int32_t component, const TypeInfo &type, int64_t i) const {
+    double v = outputs.number(component, static_cast<size_t>(i));
     return type.elem == Elem::Node && nodes ? nodes->index(type.data, static_cast<int32_t>(v)) : v;
   }
 };
 } // namespace
 
 Value output_value(const Outputs &outputs, const EntryInfo &entry, int32_t input, const NodeTable *nodes) {
-  std::vector<int64_t> rows(static_cast<size_t>(io::leaf_count(entry.result)), input);
+  std::vector<int64_t> rows(static_cast<size_t>(io::component_count(entry.result)), input);
   return io::value_tree(OutputSource{outputs, nodes}, entry.result, 0, 0, rows);
 }
 

@@ -12,8 +12,8 @@ namespace {
 
 template <class Body> void each_value(Value &value, const TypeInfo &type, Body &&body) {
   body(value, type);
-  for (size_t i = 0; i < value.parts.size(); ++i)
-    each_value(value.parts[i], type.parts[type.form == TypeInfo::Form::List ? 0 : i], body);
+  for (size_t i = 0; i < value.elements.size(); ++i)
+    each_value(value.elements[i], type.elements[type.form == TypeInfo::Form::List ? 0 : i], body);
 }
 
 class Shrinker {
@@ -62,7 +62,7 @@ private:
     weight = Weight(instance.nodes.size(), 0, 0);
     each_site(instance, [&](Value &value, const TypeInfo &) {
       if (value.kind == Value::Kind::List)
-        std::get<1>(weight) += value.parts.size();
+        std::get<1>(weight) += value.elements.size();
       else if (value.kind != Value::Kind::Node)
         std::get<2>(weight) += cost(value.number);
       for (double v : value.data)
@@ -83,7 +83,8 @@ private:
         return;
       switch (value.kind) {
       case Value::Kind::List:
-        edits = value.parts.empty() ? 0 : 3 + static_cast<int>(std::min<size_t>(value.parts.size(), 16));
+        edits =
+            value.elements.empty() ? 0 : 3 + static_cast<int>(std::min<size_t>(value.elements.size(), 16));
         break;
       case Value::Kind::Node:
         edits = static_cast<int>(others(best_, value).size());
@@ -137,20 +138,20 @@ private:
     each_site(candidate, [&](Value &value, const TypeInfo &) {
       if (at++ != site)
         return;
-      std::vector<Value> &parts = value.parts;
-      ptrdiff_t half = static_cast<ptrdiff_t>(parts.size() / 2);
+      std::vector<Value> &elements = value.elements;
+      ptrdiff_t half = static_cast<ptrdiff_t>(elements.size() / 2);
       if (value.kind == Value::Kind::Node) {
         value.number = others(candidate, value)[static_cast<size_t>(edit)];
       } else if (value.kind != Value::Kind::List) {
         simplify(value, edit);
       } else if (edit == 0) {
-        parts.clear();
+        elements.clear();
       } else if (edit == 1) {
-        parts.erase(parts.begin() + half, parts.end());
+        elements.erase(elements.begin() + half, elements.end());
       } else if (edit == 2) {
-        parts.erase(parts.begin(), parts.begin() + half);
+        elements.erase(elements.begin(), elements.begin() + half);
       } else {
-        parts.erase(parts.begin() + (edit - 3));
+        elements.erase(elements.begin() + (edit - 3));
       }
     });
     drop_unreferenced(candidate);
@@ -197,18 +198,18 @@ private:
         if (node.given[f])
           each_value(node.fields[f], model_.datas[node.data].constructors[node.kind].fields[f].type, visit);
     }
-    std::vector<size_t> place(instance.nodes.size());
+    std::vector<size_t> new_number(instance.nodes.size());
     size_t kept = 0;
     for (size_t n = 0; n < instance.nodes.size(); ++n)
       if (reached[n]) {
         if (kept != n)
           instance.nodes[kept] = std::move(instance.nodes[n]);
-        place[n] = kept++;
+        new_number[n] = kept++;
       }
     instance.nodes.resize(kept);
     each_site(instance, [&](Value &value, const TypeInfo &) {
       if (value.kind == Value::Kind::Node)
-        value.number = static_cast<double>(place[static_cast<size_t>(value.number)]);
+        value.number = static_cast<double>(new_number[static_cast<size_t>(value.number)]);
     });
   }
 

@@ -42,15 +42,15 @@ void append_tensor(std::string &to, const Value &value, Elem elem, Real real, si
   to += ']';
 }
 
-/// One leaf of a type, gathered over all elements of the lists around it.
+/// One component of a type, gathered over all elements of the lists around it.
 struct Distance {
   double difference = 0, scale = 1;
-  std::vector<Distance> parts; ///< of a tuple or record
+  std::vector<Distance> elements; ///< of a tuple or record
 
   double worst() const {
     double most = difference / scale;
-    for (const Distance &part : parts)
-      most = std::max(most, part.worst());
+    for (const Distance &element : elements)
+      most = std::max(most, element.worst());
     return most;
   }
 };
@@ -76,7 +76,7 @@ void compare(double a, double b, bool exact, Distance &to) {
 
 void compare(const Value &a, const Value &b, Distance &to) {
   if (a.kind != b.kind || a.extents != b.extents || a.data.size() != b.data.size() ||
-      a.parts.size() != b.parts.size()) {
+      a.elements.size() != b.elements.size()) {
     to.difference = infinity;
     return;
   }
@@ -92,14 +92,14 @@ void compare(const Value &a, const Value &b, Distance &to) {
       compare(a.data[i], b.data[i], a.element != Value::Kind::Number || b.element != Value::Kind::Number, to);
     return;
   case Value::Kind::List:
-    for (size_t i = 0; i < a.parts.size(); ++i)
-      compare(a.parts[i], b.parts[i], to);
+    for (size_t i = 0; i < a.elements.size(); ++i)
+      compare(a.elements[i], b.elements[i], to);
     return;
   case Value::Kind::Tuple:
   case Value::Kind::Record:
-    to.parts.resize(std::max(to.parts.size(), a.parts.size()));
-    for (size_t i = 0; i < a.parts.size(); ++i)
-      compare(a.parts[i], b.parts[i], to.parts[i]);
+    to.elements.resize(std::max(to.elements.size(), a.elements.size()));
+    for (size_t i = 0; i < a.elements.size(); ++i)
+      compare(a.elements[i], b.elements[i], to.elements[i]);
   }
 }
 
@@ -116,21 +116,21 @@ void append_json(std::string &to, const Value &value, const TypeInfo &type, Real
   case TypeInfo::Form::List:
   case TypeInfo::Form::Tuple:
     to += '[';
-    for (size_t i = 0; i < value.parts.size(); ++i) {
+    for (size_t i = 0; i < value.elements.size(); ++i) {
       if (i)
         to += ", ";
-      append_json(to, value.parts[i], type.parts[type.form == TypeInfo::Form::List ? 0 : i], real);
+      append_json(to, value.elements[i], type.elements[type.form == TypeInfo::Form::List ? 0 : i], real);
     }
     to += ']';
     return;
   case TypeInfo::Form::Record:
     to += '{';
-    for (size_t i = 0; i < value.parts.size(); ++i) {
+    for (size_t i = 0; i < value.elements.size(); ++i) {
       if (i)
         to += ", ";
       io::append_string(to, type.names[i]);
       to += ": ";
-      append_json(to, value.parts[i], type.parts[i], real);
+      append_json(to, value.elements[i], type.elements[i], real);
     }
     to += '}';
   }

@@ -22,48 +22,49 @@ inline Value::Kind kind_of(Elem elem) {
   return Value::Kind::Int;
 }
 
-/// Number of leaves of a type, as `flatten` counts them.
-inline int32_t leaf_count(const TypeInfo &type) {
+/// Number of components of a type, as `flatten` counts them.
+inline int32_t component_count(const TypeInfo &type) {
   if (type.form == TypeInfo::Form::Value)
     return 1;
   int32_t n = 0;
-  for (const TypeInfo &part : type.parts)
-    n += leaf_count(part);
+  for (const TypeInfo &element : type.elements)
+    n += component_count(element);
   return n;
 }
 
-/// Builds the value of `type` whose leaves are `leaf`, `leaf` + 1, ...; `rows[i]` is the row (or list, or
-/// element) that leaf i stands at, since the lists of two leaves need not lie alike. A Source has
-///   range(leaf, depth, row) -> pair(begin, end): the elements of list `row` at that depth;
-///   number(leaf, type, i) -> double: number i of the leaf's array.
+/// Builds the value of `type` whose components are `component`, `component` + 1, ...; `rows[i]` is the row
+/// (or list, or element) that component i stands at, since the lists of two components need not lie alike. A
+/// Source has
+///   range(component, depth, row) -> pair(begin, end): the elements of list `row` at that depth;
+///   number(component, type, i) -> double: number i of the component's array.
 template <class Source>
-Value value_tree(const Source &source, const TypeInfo &type, int32_t leaf, int32_t depth,
+Value value_tree(const Source &source, const TypeInfo &type, int32_t component, int32_t depth,
                  const std::vector<int64_t> &rows) {
   switch (type.form) {
   case TypeInfo::Form::Value: {
-    int64_t n = type.size(), at = rows[leaf] * n;
+    int64_t n = type.size(), at = rows[component] * n;
     if (type.extents.empty())
-      return Value::scalar(kind_of(type.elem), source.number(leaf, type, at));
+      return Value::scalar(kind_of(type.elem), source.number(component, type, at));
     std::vector<double> data(static_cast<size_t>(n));
     for (int64_t i = 0; i < n; ++i)
-      data[i] = source.number(leaf, type, at + i);
+      data[i] = source.number(component, type, at + i);
     return Value::tensor(type.extents, std::move(data), kind_of(type.elem));
   }
   case TypeInfo::Form::List: {
-    int32_t leaves = leaf_count(type.parts[0]);
+    int32_t components = component_count(type.elements[0]);
     std::vector<int64_t> inner(rows.size());
     int64_t length = 0;
-    for (int32_t i = 0; i < leaves; ++i) {
-      auto [begin, end] = source.range(leaf + i, depth, rows[leaf + i]);
-      inner[leaf + i] = begin;
+    for (int32_t i = 0; i < components; ++i) {
+      auto [begin, end] = source.range(component + i, depth, rows[component + i]);
+      inner[component + i] = begin;
       length = end - begin;
     }
     Value list = Value::group(Value::Kind::List, {});
-    list.parts.reserve(static_cast<size_t>(length));
+    list.elements.reserve(static_cast<size_t>(length));
     for (int64_t k = 0; k < length; ++k) {
-      list.parts.push_back(value_tree(source, type.parts[0], leaf, depth + 1, inner));
-      for (int32_t i = 0; i < leaves; ++i)
-        ++inner[leaf + i];
+      list.elements.push_back(value_tree(source, type.elements[0], component, depth + 1, inner));
+      for (int32_t i = 0; i < components; ++i)
+        ++inner[component + i];
     }
     return list;
   }
@@ -73,9 +74,9 @@ Value value_tree(const Source &source, const TypeInfo &type, int32_t leaf, int32
   }
   Value group =
       Value::group(type.form == TypeInfo::Form::Tuple ? Value::Kind::Tuple : Value::Kind::Record, {});
-  for (const TypeInfo &part : type.parts) {
-    group.parts.push_back(value_tree(source, part, leaf, depth, rows));
-    leaf += leaf_count(part);
+  for (const TypeInfo &element : type.elements) {
+    group.elements.push_back(value_tree(source, element, component, depth, rows));
+    component += component_count(element);
   }
   return group;
 }

@@ -35,18 +35,18 @@ std::vector<int32_t> elements(const ColumnView &view, int32_t row) {
 // --- flattening
 // -----------------------------------------------------------------------------------------------------
 
-TEST(Flatten, RecordsAndTuplesBecomeLeavesListsGoInward) {
+TEST(Flatten, RecordsAndTuplesBecomeComponentsListsGoInward) {
   dbc::TypeInfo pair;
   pair.form = dbc::TypeInfo::Form::Record;
   pair.name = "Pair";
   pair.names = {"a", "b"};
-  pair.parts = {scalar(dbc::Elem::F32), list(scalar(dbc::Elem::Int))};
-  auto leaves = dbc::flatten(list(pair), "p");
-  ASSERT_EQ(leaves.size(), 2u);
-  EXPECT_EQ(leaves[0].name, "p.a");
-  EXPECT_EQ(leaves[0].depth, 1);
-  EXPECT_EQ(leaves[1].name, "p.b");
-  EXPECT_EQ(leaves[1].depth, 2);
+  pair.elements = {scalar(dbc::Elem::F32), list(scalar(dbc::Elem::Int))};
+  auto components = dbc::flatten(list(pair), "p");
+  ASSERT_EQ(components.size(), 2u);
+  EXPECT_EQ(components[0].name, "p.a");
+  EXPECT_EQ(components[0].depth, 1);
+  EXPECT_EQ(components[1].name, "p.b");
+  EXPECT_EQ(components[1].depth, 2);
 }
 
 // --- built
@@ -112,7 +112,7 @@ TEST(Built, AFieldOfSomeNodesHasABytePerNode) {
   EXPECT_EQ(batch.begin(Tree)[2], 3);
 }
 
-TEST(Built, ListsMayGrowInTurns) {
+TEST(Built, ListsMayGrowInterleaved) {
   Batch batch(info());
   batch.begin_input();
   constexpr int kBags = 7, kTrees = 200;
@@ -433,7 +433,7 @@ TEST(Borrowed, NodesMayBeBorrowedAgain) {
   InputStatuses statuses;
   ASSERT_TRUE(validate(batch, statuses).ok());
   ASSERT_EQ(statuses.failed(), 0);
-  std::vector<int32_t> begin = {0, 1, 4}; // the same nodes, dealt differently
+  std::vector<int32_t> begin = {0, 1, 4}; // the same nodes, distributed differently
   EXPECT_TRUE(batch.borrow_nodes(Tree, flat.kinds.data(), 4, begin.data()));
   ASSERT_TRUE(validate(batch, statuses).ok());
   EXPECT_EQ(statuses.failed(), 2);

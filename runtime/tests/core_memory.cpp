@@ -170,18 +170,18 @@ TEST(Memory, WithoutThreads) {
 // Rows have numbers of 32 bits: one more is no row, however much memory there is. None of this memory is
 // touched.
 TEST(Memory, NoMoreRowsThanNumbers) {
-  dbc::Space space(1);
-  dbc::IntColumn &rows = space.column(0);
+  dbc::IndexSet index_set(1);
+  dbc::IntColumn &rows = index_set.array(0);
   try {
     rows.reserve(size_t(INT32_MAX) + 2);
   } catch (const std::bad_alloc &) {
     GTEST_SKIP() << "8 GiB cannot be had";
   }
   rows.resize(INT32_MAX - 1);
-  dbc::push(space, 7);
-  EXPECT_EQ(space.rows(), INT32_MAX);
-  EXPECT_THROW(dbc::push(space, 7), std::bad_alloc);
-  EXPECT_EQ(space.rows(), INT32_MAX);
+  dbc::push(index_set, 7);
+  EXPECT_EQ(index_set.rows(), INT32_MAX);
+  EXPECT_THROW(dbc::push(index_set, 7), std::bad_alloc);
+  EXPECT_EQ(index_set.rows(), INT32_MAX);
 }
 
 } // namespace

@@ -146,18 +146,18 @@ TEST(Results, OfAnotherEntryOrType) {
   EXPECT_EQ(&out.of(info().entries[0]) == &out, false);
   ASSERT_TRUE(session.run(0, batch, out).ok());
   EXPECT_EQ(&out.of(info().entries[0]), &out);
-  EXPECT_EQ(out.of(info().entries[1]).leaves(), 0);
+  EXPECT_EQ(out.of(info().entries[1]).components(), 0);
   EXPECT_EQ(out.f64(0), nullptr);
   EXPECT_EQ(out.i32(0), nullptr);
   EXPECT_EQ(out.offsets(0, 0), nullptr);
   for (int32_t wrong : kWrong) {
     EXPECT_EQ(out.f32(wrong), nullptr);
-    EXPECT_EQ(out.leaf(wrong).values, 0);
+    EXPECT_EQ(out.component(wrong).values, 0);
     EXPECT_EQ(out.offsets(wrong, 0), nullptr);
     EXPECT_EQ(out.offsets(0, wrong), nullptr);
     EXPECT_EQ(out.lists(wrong, 0) + out.lists(0, wrong), 0);
     EXPECT_EQ(out.number(wrong, 0), 0);
-    EXPECT_EQ(session.outputs(wrong).leaves(), 0);
+    EXPECT_EQ(session.outputs(wrong).components(), 0);
     EXPECT_EQ(session.profile(wrong).stages.size(), 0u);
   }
   EXPECT_EQ(out.number(0, 3), 0);
@@ -165,7 +165,7 @@ TEST(Results, OfAnotherEntryOrType) {
   // What it was moved from has nothing, and can be used again.
   Outputs moved = std::move(out);
   EXPECT_EQ(moved.number(0, 2), 3);
-  EXPECT_EQ(out.leaves() + out.inputs(), 0);
+  EXPECT_EQ(out.components() + out.inputs(), 0);
   EXPECT_EQ(out.f32(0), nullptr);
   ASSERT_TRUE(session.run(0, batch, out).ok());
   EXPECT_EQ(out.number(0, 2), 3);
@@ -308,7 +308,7 @@ TEST(Misuse, PlacesOfABatch) {
     EXPECT_EQ(batch.column_info(Tree, wrong).name, "");
     EXPECT_EQ(batch.arg_column(wrong, 0), -1);
     EXPECT_EQ(batch.arg_column(0, wrong), -1);
-    EXPECT_EQ(batch.arg_leaves(wrong), 0);
+    EXPECT_EQ(batch.arg_components(wrong), 0);
     EXPECT_EQ(batch.rows(wrong), 0);
     EXPECT_EQ(batch.begin(wrong), nullptr);
     EXPECT_EQ(batch.kinds(wrong), nullptr);
@@ -411,7 +411,7 @@ TEST(Misuse, MovedSessions) {
   Batch batch(info());
   fill(batch, 3);
   Session session(model, 2);
-  session.limit_part(1);
+  session.limit_sub_batch(1);
   ASSERT_TRUE(session.run(0, batch).ok());
   const float *results = session.outputs(0).f32(0);
   Session moved = std::move(session);
@@ -422,10 +422,10 @@ TEST(Misuse, MovedSessions) {
   EXPECT_EQ(session.begin(0, batch).code, Code::bad_call);
   EXPECT_EQ(session.finish().code, Code::bad_call);
   EXPECT_EQ(session.status(0).message, "the session was moved from");
-  EXPECT_EQ(session.outputs(0).leaves() + session.failed() + session.threads(), 0);
+  EXPECT_EQ(session.outputs(0).components() + session.failed() + session.threads(), 0);
   EXPECT_TRUE(session.profile(0).stages.empty());
   EXPECT_TRUE(session.model().empty());
-  session.limit_part(3);
+  session.limit_sub_batch(3);
   // Between begin() and finish().
   ASSERT_TRUE(moved.begin(1, batch).ok());
   EXPECT_EQ(moved.status(0).message, "toy: a run has begun that is not finished");
@@ -482,7 +482,7 @@ class MeetingPlan : public dbc::EntryPlan {
   void compute(dbc::Run &) override {}
 };
 
-// The second thread in a session is told so, and changes nothing.
+// The second thread in a session gets an error, and changes nothing.
 TEST(Misuse, TwoThreadsInASession) {
   dbc::ModelCode waiting = code();
   waiting.entries[0].make_plan = dbc::make_plan<MeetingPlan>;
@@ -506,9 +506,9 @@ TEST(Misuse, TwoThreadsInASession) {
   EXPECT_EQ(session.begin(1, other).message, why);
   EXPECT_EQ(session.finish().message, why);
   EXPECT_EQ(session.status(0).message, why);
-  EXPECT_EQ(session.outputs(0).leaves() + session.failed(), 0);
+  EXPECT_EQ(session.outputs(0).components() + session.failed(), 0);
   EXPECT_TRUE(session.profile(0).stages.empty());
-  session.limit_part(1);
+  session.limit_sub_batch(1);
   here.out = true;
   thread.join();
   EXPECT_TRUE(first.ok()) << first.message;

@@ -33,7 +33,7 @@ inline dbc::TypeInfo scalar(dbc::Elem elem, int32_t bound = 0, int32_t data = -1
 inline dbc::TypeInfo list(dbc::TypeInfo element) {
   dbc::TypeInfo t;
   t.form = dbc::TypeInfo::Form::List;
-  t.parts.push_back(std::move(element));
+  t.elements.push_back(std::move(element));
   return t;
 }
 
@@ -112,9 +112,9 @@ public:
       int32_t begin = lists_ ? roots.lists[0].begin[input] : input,
               end = lists_ ? roots.lists[0].end[input] : input + 1;
       for (int32_t e = begin; e < end; ++e) {
-        group_.reach(0, roots.i32[e], calls);
-        out_.column(0).push(i);
-        out_.column(1).push(roots.i32[e]);
+        group_.discover(0, roots.i32[e], calls);
+        out_.array(0).push(i);
+        out_.array(1).push(roots.i32[e]);
       }
     }
     if (run.errors.any())
@@ -126,9 +126,9 @@ public:
     for (dbc::IntColumn *c : {&left_, &right_})
       c->assign(cell.count, -1);
     for (int32_t row = 0; row < cell.count; ++row)
-      if (kinds[cell.place[row]] == Node) {
-        left_[row] = cell.row_of[l.i32[cell.place[row]]];
-        right_[row] = cell.row_of[r.i32[cell.place[row]]];
+      if (kinds[cell.slot[row]] == Node) {
+        left_[row] = cell.row_of[l.i32[cell.slot[row]]];
+        right_[row] = cell.row_of[r.i32[cell.slot[row]]];
       }
   }
 
@@ -140,14 +140,14 @@ public:
     const dbc::Packed<float> &w = run.model.packed<float>(0);
     for (int32_t level = 0; level < cell.levels; ++level) {
       for (int32_t row = cell.first(level, Leaf); row < cell.last(level, Leaf); ++row)
-        h[row] = leaf[cell.place[row]];
+        h[row] = leaf[cell.slot[row]];
       int32_t first = cell.first(level, Node), rows = cell.last(level, Node) - first;
       if (rows == 0)
         continue;
       ++run.stages[0].launches;
       const dbc::Shares shares = dbc::share_out(rows, 1, run.pool.threads());
-      run.pool.run(shares.rows, [&](int32_t part, int32_t) {
-        const dbc::Share share = dbc::share_of(shares, part, first, first + rows, 1);
+      run.pool.run(shares.rows, [&](int32_t item, int32_t) {
+        const dbc::Share share = dbc::share_of(shares, item, first, first + rows, 1);
         dbc::Segment<float> x[2] = {{{h, left_.data() + share.begin, 1}, 1},
                                     {{h, right_.data() + share.begin, 1}, 1}};
         dbc::product<float>(share.end - share.begin, x, 2, w.whole(), {h + share.begin, nullptr, 1});
@@ -162,7 +162,7 @@ private:
   static constexpr dbc::CellInfo cells_[1] = {{"add", Tree, 2}};
   bool lists_;
   dbc::Group group_{cells_, 1};
-  dbc::Space out_{2};
+  dbc::IndexSet out_{2};
   dbc::IntColumn left_, right_;
 };
 

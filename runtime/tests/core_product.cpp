@@ -63,12 +63,12 @@ void against_double(int32_t outputs, const std::vector<int32_t> &lengths, int32_
       index.back()[i] = (i * 7 + static_cast<int32_t>(s)) % rows;
     segments.push_back({{x.back().data(), s % 2 ? nullptr : index.back().data(), stride}, lengths[s]});
   }
-  std::vector<int32_t> place(rows);
+  std::vector<int32_t> to_row(rows);
   for (int32_t i = 0; i < rows; ++i)
-    place[i] = rows - 1 - i;
+    to_row[i] = rows - 1 - i;
   std::vector<Real> y(static_cast<size_t>(rows) * (outputs + 1), Real(99));
   dbc::product<Real>(rows, segments.data(), static_cast<int32_t>(segments.size()), packed.whole(),
-                     {y.data(), place.data(), outputs + 1});
+                     {y.data(), to_row.data(), outputs + 1});
   double eps = std::numeric_limits<Real>::epsilon();
   for (int32_t i = 0; i < rows; ++i) {
     for (int32_t o = 0; o < outputs; ++o) {
@@ -77,11 +77,11 @@ void against_double(int32_t outputs, const std::vector<int32_t> &lengths, int32_
       for (const Segment<Real> &s : segments)
         for (int32_t j = 0; j < s.length; ++j, ++k)
           sum += double(s.rows.at(i)[j]) * w[static_cast<size_t>(o) * inputs + k];
-      ASSERT_NEAR(y[static_cast<size_t>(place[i]) * (outputs + 1) + o], sum, eps * inputs * 2)
+      ASSERT_NEAR(y[static_cast<size_t>(to_row[i]) * (outputs + 1) + o], sum, eps * inputs * 2)
           << i << " " << o;
     }
     // What lies behind a row's outputs is not touched.
-    ASSERT_EQ(y[static_cast<size_t>(place[i]) * (outputs + 1) + outputs], Real(99));
+    ASSERT_EQ(y[static_cast<size_t>(to_row[i]) * (outputs + 1) + outputs], Real(99));
   }
 }
 
@@ -140,39 +140,39 @@ TEST_P(Product, ARowsBitsDoNotDependOnTheOthers) {
   same_bits<double>(61, 75);
 }
 
-/// All gates of a unit have the bits that the same outputs have in a matrix packed as a whole, the units of
-/// the last tile, some of which the tile before has too, included; and so have rows of zeros that are not
-/// multiplied.
-template <class Real> void tiles(int32_t gates, int32_t units, int32_t width, int32_t rows) {
+/// All gates of a channel have the bits that the same outputs have in a matrix packed as a whole, the
+/// channels of the last tile, some of which the tile before has too, included; and so have rows of zeros that
+/// are not multiplied.
+template <class Real> void tiles(int32_t gates, int32_t channels, int32_t width, int32_t rows) {
   constexpr int32_t kInputs = 29;
-  auto w = drawn<Real>(static_cast<size_t>(gates) * units * kInputs, 1);
-  auto bias = drawn<Real>(gates * units, 2), x = drawn<Real>(rows * kInputs, 3);
+  auto w = drawn<Real>(static_cast<size_t>(gates) * channels * kInputs, 1);
+  auto bias = drawn<Real>(gates * channels, 2), x = drawn<Real>(rows * kInputs, 3);
   std::vector<int32_t> some(rows, 1); // a row in three is zeros
   for (int32_t i = 1; i < rows; i += 3) {
     some[i] = 0;
     std::fill_n(&x[i * kInputs], kInputs, Real(0));
   }
   Packed<Real> whole, tiled;
-  whole.pack(w.data(), gates * units, kInputs, bias.data());
-  tiled.pack_tiles(w.data(), gates, units, width, kInputs, bias.data());
-  std::vector<Real> expected(rows * gates * units), y(rows * gates * width), y_some = y;
+  whole.pack(w.data(), gates * channels, kInputs, bias.data());
+  tiled.pack_tiles(w.data(), gates, channels, width, kInputs, bias.data());
+  std::vector<Real> expected(rows * gates * channels), y(rows * gates * width), y_some = y;
   Rows<Real> in{x.data(), nullptr, kInputs};
-  dbc::product<Real>(rows, in, whole.whole(), {expected.data(), nullptr, gates * units});
-  for (int32_t t = 0; t * width < units; ++t) {
+  dbc::product<Real>(rows, in, whole.whole(), {expected.data(), nullptr, gates * channels});
+  for (int32_t t = 0; t * width < channels; ++t) {
     dbc::product<Real>(rows, in, tiled.tile(t), {y.data(), nullptr, gates * width});
     dbc::product_of_some<Real>(rows, in, some.data(), tiled.tile(t), {y_some.data(), nullptr, gates * width});
     ASSERT_EQ(y_some, y) << "tile " << t;
-    int32_t first = std::min(t * width, units - width);
+    int32_t first = std::min(t * width, channels - width);
     for (int32_t i = 0; i < rows; ++i)
       for (int32_t g = 0; g < gates; ++g)
-        ASSERT_EQ(std::memcmp(&y[(i * gates + g) * width], &expected[(i * gates + g) * units + first],
+        ASSERT_EQ(std::memcmp(&y[(i * gates + g) * width], &expected[(i * gates + g) * channels + first],
                               width * sizeof(Real)),
                   0)
             << "row " << i << " gate " << g << " tile " << t;
   }
 }
 
-TEST(Packed, TheLastTileHasOnlyItsOwnUnitsWhereThatSavesPanels) {
+TEST(Packed, TheLastTileHasOnlyItsOwnChannelsWhereThatSavesPanels) {
   auto w = drawn<float>(5 * 150, 1);
   Packed<float> packed;
   packed.pack_tiles(w.data(), 5, 150, 16, 1); // 5 x 6 outputs, 2 panels in place of 5
@@ -186,12 +186,12 @@ TEST(Packed, TheLastTileHasOnlyItsOwnUnitsWhereThatSavesPanels) {
 
 TEST_P(Product, TilesHoldTheSameBits) {
   for (int32_t gates : {1, 2, 3, 5, 6, 7, 12})
-    for (int32_t units : {16, 37, 48, 150})
+    for (int32_t channels : {16, 37, 48, 150})
       for (int32_t rows : {1, 2, 6, 7, 20}) {
-        tiles<float>(gates, units, 16, rows);
-        tiles<double>(gates, units, 16, rows);
-        if (units >= 32)
-          tiles<float>(gates, units, 32, rows);
+        tiles<float>(gates, channels, 16, rows);
+        tiles<double>(gates, channels, 16, rows);
+        if (channels >= 32)
+          tiles<float>(gates, channels, 32, rows);
       }
 }
 
@@ -207,29 +207,29 @@ TEST_P(Product, RowsOfSeveralTables) {
   }
   for (int32_t rows : {1, 2, 63, 64, 65, 150}) {
     auto a = drawn<float>(rows * kFirst, 1), b = drawn<float>(rows * kSecond, 2);
-    std::vector<int32_t> table(rows), index(rows), place(rows);
+    std::vector<int32_t> table(rows), index(rows), to_row(rows);
     for (int32_t i = 0; i < rows; ++i) {
       table[i] = (i * i + 3 * i) % kTables;
       index[i] = (i * 11) % rows;
-      place[i] = rows - 1 - i;
+      to_row[i] = rows - 1 - i;
     }
     Segment<float> x[] = {{{a.data(), index.data(), kFirst}, kFirst},
                           {{b.data(), nullptr, kSecond}, kSecond}};
     std::vector<float> y(rows * kOutputs), alone(kOutputs);
     dbc::product_of_tables<float>(rows, x, tables.data(), table.data(),
                                   [](const Packed<float> &w) { return w.whole(); },
-                                  {y.data(), place.data(), kOutputs});
+                                  {y.data(), to_row.data(), kOutputs});
     for (int32_t i = 0; i < rows; ++i) {
       Segment<float> one[] = {{{a.data() + index[i] * kFirst, nullptr, kFirst}, kFirst},
                               {{b.data() + i * kSecond, nullptr, kSecond}, kSecond}};
       dbc::product<float>(1, one, 2, packed[table[i]].whole(), {alone.data(), nullptr, kOutputs});
-      ASSERT_EQ(std::memcmp(alone.data(), &y[place[i] * kOutputs], kOutputs * sizeof(float)), 0)
+      ASSERT_EQ(std::memcmp(alone.data(), &y[to_row[i] * kOutputs], kOutputs * sizeof(float)), 0)
           << rows << " " << i;
     }
   }
 }
 
-/// A product of matrices that are not packed has the bits of the packed one, whatever parts b comes in. With
+/// A product of matrices that are not packed has the bits of the packed one, whatever slices b comes in. With
 /// one column, whose sums are in another order, numbers are chosen so that there is nothing to round.
 TEST_P(Product, MatricesThatAreNotPacked) {
   for (int32_t height : {1, 7, 40})
@@ -249,9 +249,9 @@ TEST_P(Product, MatricesThatAreNotPacked) {
                             RowsOut<float>{expected.data(), nullptr, outputs});
         std::vector<float> memory((inputs + 1) * ((outputs + 15) / 16 * 16));
         for (int32_t first : {inputs, 1}) {
-          const dbc::MatrixPart<float> parts[] = {{b.data(), first},
-                                                  {b.data() + first * outputs, inputs - first}};
-          dbc::multiply<float>(height, a.data(), parts, first == inputs ? 1 : 2, outputs, memory.data(),
+          const dbc::MatrixSlice<float> slices[] = {{b.data(), first},
+                                                    {b.data() + first * outputs, inputs - first}};
+          dbc::multiply<float>(height, a.data(), slices, first == inputs ? 1 : 2, outputs, memory.data(),
                                y.data());
           ASSERT_EQ(std::memcmp(y.data(), expected.data(), y.size() * sizeof(float)), 0)
               << height << " " << inputs << " " << outputs << " " << first;
@@ -265,13 +265,13 @@ TEST_P(Product, InfinitiesTimesAVector) {
   for (int32_t at : {0, 7, 15, 16, 20}) {
     std::vector<float> a(2 * kInputs, 1.0f), b(kInputs, 2.0f), y(2), memory(2 * 16 * (kInputs + 1));
     a[at] = INFINITY;
-    const dbc::MatrixPart<float> part{b.data(), kInputs};
-    dbc::multiply<float>(2, a.data(), &part, 1, 1, memory.data(), y.data());
+    const dbc::MatrixSlice<float> slice{b.data(), kInputs};
+    dbc::multiply<float>(2, a.data(), &slice, 1, 1, memory.data(), y.data());
     EXPECT_EQ(y[0], INFINITY) << at;
     EXPECT_EQ(y[1], 2.0f * kInputs) << at;
     a[at] = 1;
     b[at] = -INFINITY;
-    dbc::multiply<float>(2, a.data(), &part, 1, 1, memory.data(), y.data());
+    dbc::multiply<float>(2, a.data(), &slice, 1, 1, memory.data(), y.data());
     EXPECT_EQ(y[0], -INFINITY) << at;
     EXPECT_EQ(y[1], -INFINITY) << at;
   }
@@ -288,20 +288,20 @@ TEST_P(Product, RowsOfNothing) {
     packed.pack(w.data(), kOutputs, kInputs, bias.data());
     for (int32_t rows : {1, 6, 64, 150}) {
       auto x = drawn<float>(rows * kInputs, 3);
-      std::vector<int32_t> some(rows), place(rows);
+      std::vector<int32_t> some(rows), to_row(rows);
       for (int32_t i = 0; i < rows; ++i) {
         some[i] = i % 3;
-        place[i] = rows - 1 - i;
+        to_row[i] = rows - 1 - i;
         if (some[i] == 0)
           std::fill_n(x.data() + i * kInputs, kInputs, 0.0f);
       }
       std::vector<float> y(rows * kOutputs), all(rows * kOutputs);
-      RowsOut<float> to{y.data(), place.data(), kOutputs};
+      RowsOut<float> to{y.data(), to_row.data(), kOutputs};
       dbc::product_of_some<float>(rows, {x.data(), nullptr, kInputs}, some.data(), packed.whole(), to);
       to.base = all.data();
       dbc::product<float>(rows, Rows<float>{x.data(), nullptr, kInputs}, packed.whole(), to);
       ASSERT_EQ(std::memcmp(y.data(), all.data(), y.size() * sizeof(float)), 0) << rows << " " << finite;
-      EXPECT_EQ(std::isnan(y[place[0] * kOutputs + 3]), !finite);
+      EXPECT_EQ(std::isnan(y[to_row[0] * kOutputs + 3]), !finite);
     }
   }
 }
@@ -371,15 +371,15 @@ TEST_P(Product, Bf16GivesTheBitsOfRoundedWeights) {
   EXPECT_EQ(packed.tile(1).bf16 - packed.tile(0).bf16, 32 * 8 / 2);
   packed.pack(w.data(), 40, 8);
   EXPECT_EQ(packed.whole().bf16, nullptr);
-  // A last tile of its own units only, and of an odd number of inputs.
-  constexpr int32_t kGates = 5, kUnits = 22, kIn = 7, kRows = 9;
-  auto exact = drawn<float>(kGates * kUnits * kIn, 3), rows = drawn<float>(kRows * kIn, 4);
+  // A last tile of its own channels only, and of an odd number of inputs.
+  constexpr int32_t kGates = 5, kChannels = 22, kIn = 7, kRows = 9;
+  auto exact = drawn<float>(kGates * kChannels * kIn, 3), rows = drawn<float>(kRows * kIn, 4);
   Packed<float> a, b;
-  a.pack_tiles(exact.data(), kGates, kUnits, 16, kIn);
+  a.pack_tiles(exact.data(), kGates, kChannels, 16, kIn);
   a.round_to_bf16();
   for (float &weight : exact)
     weight = dbc::to_float(dbc::to_bf16(weight));
-  b.pack_tiles(exact.data(), kGates, kUnits, 16, kIn);
+  b.pack_tiles(exact.data(), kGates, kChannels, 16, kIn);
   EXPECT_NE(a.tile(1).last, nullptr);
   std::vector<float> of_a(kRows * kGates * 16), of_b = of_a;
   for (int32_t t = 0; t < 2; ++t) {

@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Levels, rows, steps, reachability and whole numbers.
+// Levels, rows, steps, reachability and integers.
 #include "core_models.h"
 
 #include <gtest/gtest.h>
@@ -17,11 +17,11 @@ using dbc::Batch;
 using dbc::CellInfo;
 using dbc::CellRows;
 using dbc::Group;
+using dbc::IndexSet;
 using dbc::InputStatuses;
 using dbc::NodeSet;
 using dbc::ScheduleErrors;
-using dbc::Space;
-using dbc::Ticks;
+using dbc::TimeSteps;
 
 constexpr CellInfo kCell[] = {{"add", Tree, 2}};
 
@@ -45,7 +45,7 @@ struct Visit {
       }
     };
     for (int32_t r : roots)
-      group.reach(0, r, calls);
+      group.discover(0, r, calls);
     group.sort();
   }
 };
@@ -66,7 +66,7 @@ TEST(Group, RowsAreSortedByLevelConstructorNode) {
   EXPECT_EQ(v.group.levels(), 4);
   EXPECT_EQ(v.group.instances(), 6);
   EXPECT_EQ(cell.count, 6);
-  EXPECT_EQ(std::vector<int32_t>(cell.place, cell.place + 6), (std::vector<int32_t>{0, 1, 2, 4, 5, 6}));
+  EXPECT_EQ(std::vector<int32_t>(cell.slot, cell.slot + 6), (std::vector<int32_t>{0, 1, 2, 4, 5, 6}));
   EXPECT_EQ(std::vector<int32_t>(cell.row_of, cell.row_of + 7), (std::vector<int32_t>{0, 1, 2, -1, 3, 4, 5}));
   EXPECT_EQ(cell.first(0), 0);
   EXPECT_EQ(cell.first(1), 3);
@@ -75,7 +75,7 @@ TEST(Group, RowsAreSortedByLevelConstructorNode) {
   EXPECT_EQ(cell.first(0, Node), 3);
   EXPECT_EQ(cell.last(1, Node), 4);
   EXPECT_EQ(cell.last(3, Node), 6);
-  EXPECT_EQ(cell.ticks.tick_of(5), 3);
+  EXPECT_EQ(cell.time_steps.time_step_of(5), 3);
 }
 
 /// Levels and rows against a plain computation, on random DAGs, visited from all nodes in random order.
@@ -109,11 +109,11 @@ TEST(Group, RandomGraphs) {
     ASSERT_EQ(cell.count, n);
     EXPECT_EQ(v.group.levels(), 1 + *std::max_element(level.begin(), level.end()));
     for (int row = 0; row < n; ++row) {
-      int32_t m = cell.place[row];
+      int32_t m = cell.slot[row];
       ASSERT_EQ(cell.row_of[m], row);
-      ASSERT_EQ(cell.ticks.tick_of(row), level[m]);
+      ASSERT_EQ(cell.time_steps.time_step_of(row), level[m]);
       if (row > 0) {
-        int32_t p = cell.place[row - 1];
+        int32_t p = cell.slot[row - 1];
         auto key = [&](int32_t x) { return std::make_tuple(level[x], kids[x].first >= 0, x); };
         ASSERT_LT(key(p), key(m));
       }
@@ -198,7 +198,7 @@ TEST(Group, MutualCells) {
   ScheduleErrors errors(batch, statuses);
   Group group(cells, 2);
   group.begin(batch, batch.all(), errors);
-  group.reach(0, last, [&](int32_t cell, int32_t n) {
+  group.discover(0, last, [&](int32_t cell, int32_t n) {
     if (batch.kinds(Tree)[n] == Node)
       group.call(1 - cell, batch.column(Tree, left).i32[n]);
   });
@@ -206,16 +206,16 @@ TEST(Group, MutualCells) {
   EXPECT_EQ(group.levels(), 6);
   EXPECT_EQ(group.cell(0).count, 3);
   EXPECT_EQ(group.cell(1).count, 3);
-  EXPECT_EQ(group.cell(0).place[0], 1);
+  EXPECT_EQ(group.cell(0).slot[0], 1);
   EXPECT_EQ(group.cell(0).row_of[5], 2);
-  EXPECT_EQ(group.cell(0).ticks.tick_of(0), 1);
-  EXPECT_EQ(group.cell(1).place[0], 0);
+  EXPECT_EQ(group.cell(0).time_steps.time_step_of(0), 1);
+  EXPECT_EQ(group.cell(1).slot[0], 0);
   EXPECT_EQ(group.cell(1).first(1) - group.cell(1).first(0), 1);
 }
 
-// Keys behind the node are places in tables: for each place of the keys before, as many as its range has
+// Keys behind the node are slots in tables: for each slot of the keys before, as many as its range has
 // values.
-TEST(Group, FurtherKeys) {
+TEST(Group, SecondaryKeys) {
   Batch batch(info());
   batch.begin_input();
   int32_t a = leaf(batch, 0);
@@ -233,7 +233,7 @@ TEST(Group, FurtherKeys) {
   group.begin(batch, batch.all(), errors);
 
   // Of node n: i in 0..n + 2, j in i..3.
-  auto place = [&](int32_t n, int32_t i, int32_t j) {
+  auto slot = [&](int32_t n, int32_t i, int32_t j) {
     if (!group.has(0, 0, n) && !group.open(0, 0, n, 0, n + 2, budget, "m.dyn:1:1"))
       return -1;
     int32_t outer = group.find(0, 0, n, i, "m.dyn:2:1");
@@ -247,15 +247,15 @@ TEST(Group, FurtherKeys) {
   auto calls = [&](int32_t, int32_t p) {
     int32_t n = group.owner(0, p), i = group.key(0, 0, p), j = group.key(0, 1, p);
     if (j > i)
-      group.call(0, place(n, i, j - 1));
+      group.call(0, slot(n, i, j - 1));
   };
-  group.reach(0, place(b, 1, 2), calls);
-  group.reach(0, place(a, 0, 2), calls);
+  group.discover(0, slot(b, 1, 2), calls);
+  group.discover(0, slot(a, 0, 2), calls);
   EXPECT_FALSE(errors.any());
   group.sort();
   EXPECT_EQ(group.levels(), 3);
   EXPECT_EQ(group.instances(), 5);
-  Space rows(4);
+  IndexSet rows(4);
   rows.begin();
   group.fill(0, rows);
   ASSERT_EQ(rows.rows(), 5);
@@ -264,14 +264,14 @@ TEST(Group, FurtherKeys) {
     all.push_back({rows[0][row], rows[1][row], rows[2][row]});
   // By level; within a level in the order in which the tables were opened.
   EXPECT_EQ(all, (std::vector<std::vector<int32_t>>{{b, 1, 1}, {a, 0, 0}, {b, 1, 2}, {a, 0, 1}, {a, 0, 2}}));
-  EXPECT_EQ(group.cell(0).row_of[place(a, 0, 1)], 3);
+  EXPECT_EQ(group.cell(0).row_of[slot(a, 0, 1)], 3);
 
-  EXPECT_EQ(place(a, 2, 2), -1);
+  EXPECT_EQ(slot(a, 2, 2), -1);
   EXPECT_EQ(statuses[0].message,
             "toy: input 0: Tree node 0 (Leaf): key `i` of `span` is 2, its range is 0..2, "
             "at m.dyn:2:1");
   budget.begin(batch, batch.all(), 2 * dbc::KeyTable::kBytes);
-  EXPECT_EQ(place(b, 0, 0), -1);
+  EXPECT_EQ(slot(b, 0, 0), -1);
   EXPECT_EQ(
       statuses[1].message,
       "toy: input 1: Tree node 0 (Leaf): the range of key `j` of `span` has 3 values, whose table takes " +
@@ -279,7 +279,7 @@ TEST(Group, FurtherKeys) {
           std::to_string(2 * dbc::KeyTable::kBytes) + " in all, at m.dyn:1:2");
 }
 
-// A key with the same few values for every node: each node has a place for each, in the order of nodes.
+// A key with the same few values for every node: each node has a slot for each, in the order of nodes.
 TEST(Group, FixedKeys) {
   Batch batch(info());
   batch.begin_input();
@@ -292,30 +292,30 @@ TEST(Group, FixedKeys) {
   const CellInfo cells[] = {{"state", Tree, 1, keys, 1, 2, 3}}; // t in 2..5
   Group group(cells, 1);
   group.begin(batch, batch.all(), errors);
-  auto place = [&](int32_t n, int32_t t) { return group.find_fixed(0, n, t, 2, 3, "m.dyn:1:1"); };
+  auto slot = [&](int32_t n, int32_t t) { return group.find_fixed(0, n, t, 2, 3, "m.dyn:1:1"); };
   // state(n, t) needs state(b, t - 1) and then itself at t - 1.
   auto calls = [&](int32_t, int32_t p) {
     int32_t n = group.owner(0, p), t = group.key(0, 0, p);
     if (t > 2) {
-      group.call(0, place(b, t - 1));
-      group.call(0, place(n, t - 1));
+      group.call(0, slot(b, t - 1));
+      group.call(0, slot(n, t - 1));
     }
   };
-  group.reach(0, place(a, 4), calls);
+  group.discover(0, slot(a, 4), calls);
   group.sort();
   EXPECT_EQ(group.levels(), 3);
-  Space rows(2);
+  IndexSet rows(2);
   rows.begin();
   group.fill(0, rows);
   std::vector<std::vector<int32_t>> all;
   for (int32_t row = 0; row < rows.rows(); ++row)
     all.push_back({rows[0][row], rows[1][row]});
   EXPECT_EQ(all, (std::vector<std::vector<int32_t>>{{a, 2}, {b, 2}, {a, 3}, {b, 3}, {a, 4}}));
-  EXPECT_EQ(group.cell(0).row_of[place(b, 3)], 3);
-  EXPECT_EQ(group.cell(0).row_of[place(b, 4)], -1);
+  EXPECT_EQ(group.cell(0).row_of[slot(b, 3)], 3);
+  EXPECT_EQ(group.cell(0).row_of[slot(b, 4)], -1);
   EXPECT_FALSE(errors.any());
-  EXPECT_EQ(place(a, 5), -1);
-  EXPECT_EQ(place(a, 1), -1);
+  EXPECT_EQ(slot(a, 5), -1);
+  EXPECT_EQ(slot(a, 1), -1);
   EXPECT_EQ(statuses[0].message,
             "toy: input 0: Tree node 0 (Leaf): key `t` of `state` is 5, its range is 2..5, at m.dyn:1:1");
 }
@@ -332,20 +332,20 @@ TEST(Group, LevelsOfAKey) {
   const char *const keys[] = {"t"};
   const CellInfo cells[] = {{"state", Tree, 1, keys, 1, 2, 4, 0, /*level_key=*/0}}; // t in 2..6
   Group group(cells, 1);
-  auto place = [&](int32_t n, int32_t t) { return group.find_fixed(0, n, t, 2, 4, "m.dyn:1:1"); };
+  auto slot = [&](int32_t n, int32_t t) { return group.find_fixed(0, n, t, 2, 4, "m.dyn:1:1"); };
   // Of a, state(a, t) needs state(b, t - 1); of b nothing.
   auto calls = [&](int32_t, int32_t p) {
     if (group.owner(0, p) == a)
-      group.call(0, place(b, group.key(0, 0, p) - 1));
+      group.call(0, slot(b, group.key(0, 0, p) - 1));
   };
   for (int round = 0; round < 2; ++round) {
     group.begin(batch, batch.all(), errors);
-    group.reach(0, place(b, 5), calls);
-    group.reach(0, place(a, 4), calls);
+    group.discover(0, slot(b, 5), calls);
+    group.discover(0, slot(a, 4), calls);
     group.sort();
     EXPECT_EQ(group.levels(), 3); // 3, 4, 5
     for (auto [n, t] : {std::pair(b, 3), std::pair(a, 4), std::pair(b, 5)})
-      EXPECT_EQ(group.cell(0).ticks.tick_of(group.cell(0).row_of[place(n, t)]), t - 3);
+      EXPECT_EQ(group.cell(0).time_steps.time_step_of(group.cell(0).row_of[slot(n, t)]), t - 3);
     group.begin(batch, batch.all(), errors);
     group.sort();
     EXPECT_EQ(group.levels(), 1);
@@ -363,170 +363,170 @@ TEST(Group, AMillionInAChainNeedNoMachineStack) {
   v.from({last});
   EXPECT_EQ(v.group.levels(), kLength);
   EXPECT_EQ(v.group.cell(0).count, kLength);
-  EXPECT_EQ(v.group.cell(0).place[kLength - 1], last);
+  EXPECT_EQ(v.group.cell(0).slot[kLength - 1], last);
 }
 
-// --- Ticks
+// --- TimeSteps
 // ----------------------------------------------------------------------------------------------------------
 
-Space space_of(const std::vector<int32_t> &parents, const std::vector<int32_t> &positions = {}) {
-  Space s(2);
+IndexSet index_set_of(const std::vector<int32_t> &parents, const std::vector<int32_t> &positions = {}) {
+  IndexSet s(2);
   for (int32_t p : parents)
-    s.column(0).push(p);
+    s.array(0).push(p);
   for (int32_t p : positions)
-    s.column(1).push(p);
+    s.array(1).push(p);
   return s;
 }
 
-Ticks ticks_of(const std::vector<int32_t> &ticks, int32_t count) {
-  Ticks t;
-  for (int32_t x : ticks)
-    t.tick.push(x);
-  t.sort(static_cast<int32_t>(ticks.size()), count);
+TimeSteps time_steps_of(const std::vector<int32_t> &time_steps, int32_t count) {
+  TimeSteps t;
+  for (int32_t x : time_steps)
+    t.time_step.push(x);
+  t.sort(static_cast<int32_t>(time_steps.size()), count);
   return t;
 }
 
-std::vector<int32_t> rows_at(const Ticks &t, int32_t tick) {
+std::vector<int32_t> rows_at(const TimeSteps &t, int32_t time_step) {
   std::vector<int32_t> rows;
-  for (int32_t p = t.begin[tick]; p < t.begin[tick + 1]; ++p)
+  for (int32_t p = t.begin[time_step]; p < t.begin[time_step + 1]; ++p)
     rows.push_back(t.row_at(p));
   return rows;
 }
 
-TEST(Ticks, FromTheParentsInOrder) {
-  Ticks parent = ticks_of({0, 0, 1, 2}, 3);
-  Space s = space_of({0, 0, 1, 3, 3});
-  dbc::ticks_from_parent(s, parent);
-  EXPECT_TRUE(s.ticks.in_order);
-  EXPECT_EQ(s.ticks.count, 3);
-  EXPECT_EQ(rows_at(s.ticks, 0), (std::vector<int32_t>{0, 1, 2}));
-  EXPECT_TRUE(rows_at(s.ticks, 1).empty());
-  EXPECT_EQ(rows_at(s.ticks, 2), (std::vector<int32_t>{3, 4}));
-  EXPECT_EQ(s.ticks.rows(), nullptr);
+TEST(TimeSteps, FromTheParentsInOrder) {
+  TimeSteps parent = time_steps_of({0, 0, 1, 2}, 3);
+  IndexSet s = index_set_of({0, 0, 1, 3, 3});
+  dbc::time_steps_from_parent(s, parent);
+  EXPECT_TRUE(s.time_steps.in_order);
+  EXPECT_EQ(s.time_steps.count, 3);
+  EXPECT_EQ(rows_at(s.time_steps, 0), (std::vector<int32_t>{0, 1, 2}));
+  EXPECT_TRUE(rows_at(s.time_steps, 1).empty());
+  EXPECT_EQ(rows_at(s.time_steps, 2), (std::vector<int32_t>{3, 4}));
+  EXPECT_EQ(s.time_steps.rows(), nullptr);
 }
 
-TEST(Ticks, FromTheParentsOutOfOrder) {
-  Ticks parent = ticks_of({1, 0, 1}, 2);
+TEST(TimeSteps, FromTheParentsOutOfOrder) {
+  TimeSteps parent = time_steps_of({1, 0, 1}, 2);
   EXPECT_FALSE(parent.in_order);
-  Space s = space_of({0, 1, 2});
-  dbc::ticks_from_parent(s, parent);
-  EXPECT_EQ(rows_at(s.ticks, 0), (std::vector<int32_t>{1}));
-  EXPECT_EQ(rows_at(s.ticks, 1), (std::vector<int32_t>{0, 2}));
+  IndexSet s = index_set_of({0, 1, 2});
+  dbc::time_steps_from_parent(s, parent);
+  EXPECT_EQ(rows_at(s.time_steps, 0), (std::vector<int32_t>{1}));
+  EXPECT_EQ(rows_at(s.time_steps, 1), (std::vector<int32_t>{0, 2}));
 }
 
-/// Rows of the ticks that are kept lie apart from each other, in memory for `live` of the largest.
-TEST(Window, KeepsTheLastTicks) {
-  Ticks ticks;
+/// Rows of the time steps that are kept lie apart from each other, in memory for `live` of the largest.
+TEST(Window, KeepsTheLastTimeSteps) {
+  TimeSteps time_steps;
   for (int32_t t : {0, 0, 1, 1, 1, 2, 4, 4, 5, 5})
-    ticks.tick.push(t);
-  ticks.sort(10, 6);
+    time_steps.time_step.push(t);
+  time_steps.sort(10, 6);
   for (int32_t live : {1, 2, 3}) {
     dbc::Window window;
-    window.begin(ticks, live);
+    window.begin(time_steps, live);
     EXPECT_EQ(window.rows(), 3 * live);
-    std::vector<int32_t> holds(window.rows(), -1); // which row stands at a place
+    std::vector<int32_t> holds(window.rows(), -1); // which row stands at a position
     for (int32_t t = 0; t < 6; ++t) {
       window.move(t);
-      for (int32_t row = ticks.begin[t]; row < ticks.begin[t + 1]; ++row)
+      for (int32_t row = time_steps.begin[t]; row < time_steps.begin[t + 1]; ++row)
         holds[row - window.first(0)] = row;
       for (int32_t ago = 0; ago < live && ago <= t; ++ago)
-        for (int32_t row = ticks.begin[t - ago]; row < ticks.begin[t - ago + 1]; ++row)
+        for (int32_t row = time_steps.begin[t - ago]; row < time_steps.begin[t - ago + 1]; ++row)
           EXPECT_EQ(holds[row - window.first(ago)], row)
-              << live << " kept, tick " << t << ", " << ago << " ago";
+              << live << " kept, time step " << t << ", " << ago << " ago";
     }
   }
   // Four of the largest are more than all rows.
   dbc::Window all;
-  all.begin(ticks, 4);
+  all.begin(time_steps, 4);
   all.move(4);
   EXPECT_EQ(all.rows(), 10);
   EXPECT_EQ(all.first(0), 0);
   EXPECT_EQ(all.first(1), 0);
 }
 
-TEST(Ticks, StepsOfScans) {
-  Ticks parent;
+TEST(TimeSteps, StepsOfScans) {
+  TimeSteps parent;
   parent.once(3);
   // Scans of 2, 0 and 3 elements.
-  Space s = space_of({0, 0, 2, 2, 2}, {0, 1, 0, 1, 2});
+  IndexSet s = index_set_of({0, 0, 2, 2, 2}, {0, 1, 0, 1, 2});
   dbc::make_steps(s, parent, 1);
-  EXPECT_EQ(s.ticks.count, 3);
-  EXPECT_EQ(s.ticks.first[0], 0);
-  EXPECT_EQ(s.ticks.first[1], 3);
-  EXPECT_EQ(rows_at(s.ticks, 0), (std::vector<int32_t>{0, 2}));
-  EXPECT_EQ(rows_at(s.ticks, 1), (std::vector<int32_t>{1, 3}));
-  EXPECT_EQ(rows_at(s.ticks, 2), (std::vector<int32_t>{4}));
+  EXPECT_EQ(s.time_steps.count, 3);
+  EXPECT_EQ(s.time_steps.first[0], 0);
+  EXPECT_EQ(s.time_steps.first[1], 3);
+  EXPECT_EQ(rows_at(s.time_steps, 0), (std::vector<int32_t>{0, 2}));
+  EXPECT_EQ(rows_at(s.time_steps, 1), (std::vector<int32_t>{1, 3}));
+  EXPECT_EQ(rows_at(s.time_steps, 2), (std::vector<int32_t>{4}));
 }
 
-// Of each tick those rows that are alive come first, in their order; ticks do not touch each other.
-TEST(Ticks, KeepsWhatIsAlive) {
-  Ticks ticks;
+// Of each time step those rows that are alive come first, in their order; time steps do not touch each other.
+TEST(TimeSteps, MasksWhatIsNotAlive) {
+  TimeSteps time_steps;
   for (int32_t row : {0, 1, 0, 1, 1, 0})
-    ticks.tick.push(row);
-  ticks.sort(6, 2);
+    time_steps.time_step.push(row);
+  time_steps.sort(6, 2);
   const uint8_t first[] = {1, 0, 0, 0, 0, 1}, second[] = {0, 0, 0, 1, 0, 0}, third[] = {0, 0, 0, 0, 0, 1};
-  ticks.keep(0, first);
-  ticks.keep(1, second);
+  time_steps.mask(0, first);
+  time_steps.mask(1, second);
   auto rows = [&](int32_t t) {
     std::vector<int32_t> all;
-    for (int32_t p = ticks.begin[t]; p < ticks.end(t); ++p)
-      all.push_back(ticks.row_at(p));
+    for (int32_t p = time_steps.begin[t]; p < time_steps.end(t); ++p)
+      all.push_back(time_steps.row_at(p));
     return all;
   };
   EXPECT_EQ(rows(0), (std::vector<int32_t>{0, 5}));
   EXPECT_EQ(rows(1), std::vector<int32_t>{3});
-  // Rows in order get a list of their order; a new batch forgets what was kept.
-  ticks.once(6);
-  ticks.keep(0, third);
+  // Rows in order get a list of their order; a new batch forgets what was active.
+  time_steps.once(6);
+  time_steps.mask(0, third);
   EXPECT_EQ(rows(0), std::vector<int32_t>{5});
-  ticks.once(4);
-  EXPECT_TRUE(ticks.in_order);
-  EXPECT_TRUE(ticks.kept.empty());
+  time_steps.once(4);
+  EXPECT_TRUE(time_steps.in_order);
+  EXPECT_TRUE(time_steps.active.empty());
 }
 
-TEST(Ticks, NoElements) {
-  Ticks parent;
+TEST(TimeSteps, NoElements) {
+  TimeSteps parent;
   parent.once(3);
-  Space s = space_of({}, {});
+  IndexSet s = index_set_of({}, {});
   dbc::make_steps(s, parent, 1);
-  EXPECT_EQ(s.ticks.count, 0);
-  EXPECT_EQ(s.ticks.first[1], 0);
+  EXPECT_EQ(s.time_steps.count, 0);
+  EXPECT_EQ(s.time_steps.first[1], 0);
 }
 
 /// A scan inside a scan inside the levels of a recursion: steps are numbered over the whole run, and running
 /// them in the nested loops that generated code has, each row comes once, after those it needs.
-TEST(Ticks, ScansInsideScansInsideLevels) {
+TEST(TimeSteps, ScansInsideScansInsideLevels) {
   std::mt19937 random(3);
   for (int round = 0; round < 100; ++round) {
     int owners = 1 + static_cast<int>(random() % 8), levels = 1 + static_cast<int>(random() % 3);
     std::vector<int32_t> level(owners);
     for (int32_t &l : level)
       l = static_cast<int32_t>(random() % levels);
-    Ticks outer = ticks_of(level, levels);
-    Space scan(2), inner(2);
+    TimeSteps outer = time_steps_of(level, levels);
+    IndexSet scan(2), inner(2);
     for (int o = 0; o < owners; ++o)
       for (int k = 0, n = static_cast<int>(random() % 4); k < n; ++k) {
-        scan.column(0).push(o);
-        scan.column(1).push(k);
+        scan.array(0).push(o);
+        scan.array(1).push(k);
       }
     for (int r = 0; r < scan.rows(); ++r)
       for (int k = 0, n = static_cast<int>(random() % 3); k < n; ++k) {
-        inner.column(0).push(r);
-        inner.column(1).push(n - 1 - k); // backwards, as scan_back counts
+        inner.array(0).push(r);
+        inner.array(1).push(n - 1 - k); // backwards, as scan_back counts
       }
     dbc::make_steps(scan, outer, 1);
-    dbc::make_steps(inner, scan.ticks, 1);
-    ASSERT_EQ(inner.ticks.first.size(), static_cast<size_t>(scan.ticks.count) + 1);
+    dbc::make_steps(inner, scan.time_steps, 1);
+    ASSERT_EQ(inner.time_steps.first.size(), static_cast<size_t>(scan.time_steps.count) + 1);
     std::vector<int> done(inner.rows(), 0);
     int seen = 0;
     for (int32_t t = 0; t < outer.count; ++t)
-      for (int32_t s = scan.ticks.first[t]; s < scan.ticks.first[t + 1]; ++s)
-        for (int32_t u = inner.ticks.first[s]; u < inner.ticks.first[s + 1]; ++u)
-          for (int32_t row : rows_at(inner.ticks, u)) {
+      for (int32_t s = scan.time_steps.first[t]; s < scan.time_steps.first[t + 1]; ++s)
+        for (int32_t u = inner.time_steps.first[s]; u < inner.time_steps.first[s + 1]; ++u)
+          for (int32_t row : rows_at(inner.time_steps, u)) {
             ++seen;
             ++done[row];
             int32_t r = inner[0][row];
-            ASSERT_EQ(scan.ticks.tick_of(r), s);
+            ASSERT_EQ(scan.time_steps.time_step_of(r), s);
             ASSERT_EQ(level[scan[0][r]], t);
             // the step before lies one row further on, as these scans run backwards
             if (inner[1][row] > 0) {
@@ -577,7 +577,7 @@ TEST(NodeSet, ReachableNodesByNumberThroughCyclesAndOtherTypes) {
 // --- errors and numbers
 // ---------------------------------------------------------------------------------------------
 
-TEST(ScheduleErrors, NameModelInputNodeFieldAndPlace) {
+TEST(ScheduleErrors, NameModelInputNodeFieldAndLocation) {
   Batch batch(info());
   batch.begin_input();
   batch.begin_input();
@@ -590,7 +590,7 @@ TEST(ScheduleErrors, NameModelInputNodeFieldAndPlace) {
   EXPECT_FALSE(errors.any());
   errors.missing(Tree, 1, left, "toy.dyn:6:11");
   errors.missing(Tree, 1, right);
-  errors.fault(batch.args(), 0, dbc::Fault::empty, "toy.dyn:9:1", "max");
+  errors.error(batch.args(), 0, dbc::ErrorKind::empty, "toy.dyn:9:1", "max");
   EXPECT_TRUE(errors.any());
   EXPECT_EQ(statuses[1].message,
             "toy: input 1: Tree node 1 (Node): field `left` is not given, at toy.dyn:6:11");
@@ -600,7 +600,7 @@ TEST(ScheduleErrors, NameModelInputNodeFieldAndPlace) {
   EXPECT_FALSE(errors.any());
 }
 
-TEST(Checked, WholeNumbers) {
+TEST(Checked, Integers) {
   int32_t r;
   EXPECT_TRUE(dbc::checked_add(1, 2, &r));
   EXPECT_EQ(r, 3);
@@ -644,13 +644,13 @@ TEST(Errors, OfOneLaunchTheLeastRowStays) {
   errors.begin_launch();
   errors.fail(Tree, 0, "later");
   EXPECT_EQ(statuses[0].message, "toy: input 0: Tree node 2 (Leaf): first");
-  // Of a launch the least row of its space stays, and of a row the first.
+  // Of a launch the least row of its index set stays, and of a row the first.
   for (int32_t p : {12, 10, 11, 10})
-    errors.fault_in_row({7}, p, Tree, 17 - p, dbc::Fault::empty, "toy.dyn:9:1", p == 10 ? "max" : "min");
-  errors.fault_in_row({7}, 10, Tree, 5, dbc::Fault::empty, "toy.dyn:9:1", "mean");
+    errors.error_in_row({7}, p, Tree, 17 - p, dbc::ErrorKind::empty, "toy.dyn:9:1", p == 10 ? "max" : "min");
+  errors.error_in_row({7}, 10, Tree, 5, dbc::ErrorKind::empty, "toy.dyn:9:1", "mean");
   EXPECT_EQ(statuses[1].message, "toy: input 1: Tree node 3 (Leaf): `max` of an empty list, at toy.dyn:9:1");
   errors.begin_launch();
-  errors.fault_in_row({7}, 0, Tree, 4, dbc::Fault::empty, "toy.dyn:9:1", "min");
+  errors.error_in_row({7}, 0, Tree, 4, dbc::ErrorKind::empty, "toy.dyn:9:1", "min");
   EXPECT_EQ(statuses[1].message, "toy: input 1: Tree node 3 (Leaf): `max` of an empty list, at toy.dyn:9:1");
   EXPECT_EQ(statuses.failed(), 2);
 }

@@ -22,18 +22,18 @@ using dbc::Status;
 
 /// A random tree of `leaves` leaves; adds up what they hold.
 int32_t grow(Batch &batch, std::mt19937 &random, int leaves, double *sum) {
-  std::vector<int32_t> parts;
+  std::vector<int32_t> roots;
   for (int i = 0; i < leaves; ++i) {
     float v = static_cast<float>(random() % 16);
     *sum += v;
-    parts.push_back(leaf(batch, v));
+    roots.push_back(leaf(batch, v));
   }
-  while (parts.size() > 1) {
-    size_t at = random() % (parts.size() - 1);
-    parts[at] = node(batch, parts[at], parts[at + 1]);
-    parts.erase(parts.begin() + static_cast<long>(at) + 1);
+  while (roots.size() > 1) {
+    size_t at = random() % (roots.size() - 1);
+    roots[at] = node(batch, roots[at], roots[at + 1]);
+    roots.erase(roots.begin() + static_cast<long>(at) + 1);
   }
-  return parts[0];
+  return roots[0];
 }
 
 std::vector<double> fill(Batch &batch, int inputs, unsigned seed) {
@@ -55,7 +55,7 @@ TEST(Session, RunsABatch) {
   ASSERT_TRUE(session.run(0, batch).ok());
   EXPECT_EQ(session.failed(), 0);
   const Outputs &out = session.outputs(0);
-  ASSERT_EQ(out.leaves(), 1);
+  ASSERT_EQ(out.components(), 1);
   for (int i = 0; i < 50; ++i)
     EXPECT_EQ(out.f32(0)[i], expected[i]);
   EXPECT_EQ(session.profile(0).rounds, 1);
@@ -110,7 +110,8 @@ TEST(Session, InputsThatFailLeaveTheOthersAlone) {
   EXPECT_EQ(session.outputs(0).f32(0)[2], expected[2]);
 }
 
-// Inputs that take no memory fit into a part however many they are, in every run (clean under sanitizers).
+// Inputs that take no memory fit into a sub-batch however many they are, in every run (clean under
+// sanitizers).
 TEST(Session, InputsOfNothing) {
   Model model = sums();
   Session session(model);
@@ -121,11 +122,12 @@ TEST(Session, InputsOfNothing) {
   }
   for (int run = 0; run < 3; ++run) {
     ASSERT_TRUE(session.run(1, batch).ok());
-    EXPECT_EQ(session.outputs(1).leaf(0).values, 0);
+    EXPECT_EQ(session.outputs(1).component(0).values, 0);
   }
 }
 
-// However the batch is cut into parts; the input that fails stands at the end of one, at its start, or alone.
+// However the batch is cut into sub-batches; the input that fails stands at the end of one, at its start, or
+// alone.
 TEST(Session, ListsOfResults) {
   Model model = sums();
   Session session(model);
@@ -141,14 +143,14 @@ TEST(Session, ListsOfResults) {
   batch.append_int(batch.args(), 4, column, batch.add_node(Tree, Leaf)); // no value
   batch.begin_input();
   batch.append_int(batch.args(), 5, column, leaf(batch, 7));
-  for (int32_t part : {0, 5, 4, 2, 1}) {
-    session.limit_part(part);
+  for (int32_t sub_batch : {0, 5, 4, 2, 1}) {
+    session.limit_sub_batch(sub_batch);
     ASSERT_TRUE(session.run(1, batch).ok());
     const Outputs &out = session.outputs(1);
     EXPECT_EQ(out.lists(0, 0), 6);
     EXPECT_EQ(std::vector<int32_t>(out.offsets(0, 0), out.offsets(0, 0) + 7),
               (std::vector<int32_t>{0, 0, 1, 3, 6, 6, 7}));
-    EXPECT_EQ(out.leaf(0).values, 7);
+    EXPECT_EQ(out.component(0).values, 7);
     EXPECT_EQ(std::vector<float>(out.f32(0), out.f32(0) + 7),
               (std::vector<float>{10, 20, 21, 30, 31, 32, 7}));
     EXPECT_EQ(out.number(0, 3), 30);
@@ -157,11 +159,12 @@ TEST(Session, ListsOfResults) {
   }
 }
 
-// Lists that go to the caller's memory go there as a whole or not at all, however small the parts should be.
+// Lists that go to the caller's memory go there as a whole or not at all, however small the sub-batches
+// should be.
 TEST(Session, CallersLists) {
   Model model = sums();
   Session session(model);
-  session.limit_part(1);
+  session.limit_sub_batch(1);
   Batch batch(info());
   int32_t column = batch.arg_column(1, 0);
   for (int i = 0; i < 3; ++i) {
@@ -182,8 +185,8 @@ TEST(Session, CallersLists) {
   EXPECT_EQ(std::vector<int32_t>(offsets, offsets + 4), (std::vector<int32_t>{0, 1, 2, 3}));
 }
 
-// A part is as large as its buffers allow, once it is known what an input takes in them.
-TEST(Session, PartsOfALargeBatch) {
+// A sub-batch is as large as its buffers allow, once it is known what an input takes in them.
+TEST(Session, SubBatchesOfALargeBatch) {
   Model model = sums();
   Session session(model);
   Batch batch(info());
@@ -194,17 +197,17 @@ TEST(Session, PartsOfALargeBatch) {
       EXPECT_EQ(session.outputs(0).f32(0)[i], expected[i]);
     return session.profile(0).stages[0].launches;
   };
-  session.limit_part(5000);
+  session.limit_sub_batch(5000);
   const int64_t whole = launches();
-  session.limit_part(0);
+  session.limit_sub_batch(0);
   EXPECT_EQ(launches(), whole); // a number a node: all fits
-  session.limit_part(50);
+  session.limit_sub_batch(50);
   EXPECT_GT(launches(), 50 * whole);
 }
 
-// The first run knows after one input how large parts should be: it does not take the memory of the whole
-// batch.
-TEST(Session, TheFirstRunIsInParts) {
+// The first run knows after one input how large sub-batches should be: it does not take the memory of the
+// whole batch.
+TEST(Session, TheFirstRunIsInSubBatches) {
   Model model = sums();
   Session session(model);
   Batch batch(info());
@@ -214,7 +217,7 @@ TEST(Session, TheFirstRunIsInParts) {
   const int64_t first = session.profile(0).buffer_bytes;
   EXPECT_EQ(session.outputs(0).f32(0)[0], expected[0]);
   EXPECT_EQ(session.outputs(0).f32(0)[inputs - 1], expected[inputs - 1]);
-  session.limit_part(inputs);
+  session.limit_sub_batch(inputs);
   EXPECT_TRUE(session.run(0, batch).ok());
   EXPECT_GT(first, 0);
   EXPECT_LT(2 * first, session.profile(0).buffer_bytes);
@@ -245,12 +248,12 @@ TEST(Session, WrongCalls) {
   Session session(model), empty(none);
   Batch batch(info());
   // Results before the first run: there are none.
-  EXPECT_EQ(session.outputs(0).leaves(), 0);
+  EXPECT_EQ(session.outputs(0).components(), 0);
   EXPECT_EQ(session.outputs(7).inputs(), 0);
   EXPECT_EQ(session.profile(0).stages.size(), 0u);
   EXPECT_EQ(session.run(7, batch).message, "toy: there is no entry number 7");
   EXPECT_EQ(empty.run(0, batch).code, Code::bad_call);
-  EXPECT_EQ(empty.outputs(0).leaves(), 0);
+  EXPECT_EQ(empty.outputs(0).components(), 0);
   dbc::ModelInfo other = info();
   other.name = "other";
   Batch foreign(other);
@@ -338,12 +341,12 @@ TEST(Pool, EveryChunkOnceOnItsWorker) {
 TEST(Shares, EveryTileOfEveryRowOnce) {
   for (int32_t rows : {1, 2, 5, 36, 37, 1000})
     for (int32_t tiles : {1, 4, 5, 10, 17})
-      for (int32_t parts : {1, 2, 3, 4, 7, 16}) {
-        const dbc::Shares shares = dbc::share_out(rows, tiles, parts);
-        ASSERT_LE(shares.rows * shares.tiles, parts);
+      for (int32_t threads : {1, 2, 3, 4, 7, 16}) {
+        const dbc::Shares shares = dbc::share_out(rows, tiles, threads);
+        ASSERT_LE(shares.rows * shares.tiles, threads);
         std::vector<int> done(static_cast<size_t>(rows) * tiles);
-        for (int32_t part = 0; part < shares.rows * shares.tiles; ++part) {
-          const dbc::Share share = dbc::share_of(shares, part, 100, 100 + rows, tiles);
+        for (int32_t item = 0; item < shares.rows * shares.tiles; ++item) {
+          const dbc::Share share = dbc::share_of(shares, item, 100, 100 + rows, tiles);
           // The last two tiles may overlap: one thread has both.
           EXPECT_TRUE(tiles == 1 || share.tile_end - share.tile_begin >= 2);
           for (int32_t row = share.begin; row < share.end; ++row)
@@ -351,7 +354,7 @@ TEST(Shares, EveryTileOfEveryRowOnce) {
               ++done[static_cast<size_t>(row - 100) * tiles + tile];
         }
         for (int count : done)
-          ASSERT_EQ(count, 1) << rows << " rows, " << tiles << " tiles, " << parts << " parts";
+          ASSERT_EQ(count, 1) << rows << " rows, " << tiles << " tiles, " << threads << " threads";
       }
 }
 
@@ -363,26 +366,26 @@ TEST(Shares, ThreadsKeepTheirTilesAndAllHaveWork) {
   EXPECT_EQ(dbc::share_out(10, 3, 5).rows, 5);
   EXPECT_EQ(dbc::share_out(10, 1, 5).rows, 5);
   EXPECT_EQ(dbc::share_out(3, 1, 5).rows, 3);
-  // Eight threads for eight tiles: two tiles each are four parts, so there are two of the rows.
+  // Eight threads for eight tiles: two tiles each are four items, so there are two of the rows.
   EXPECT_EQ(dbc::share_out(100, 8, 8).rows, 2);
   EXPECT_EQ(dbc::share_out(100, 8, 8).tiles, 4);
 }
 
-TEST(Shares, LoopsRunApartWhereThatIsSooner) {
-  auto apart = [](std::initializer_list<dbc::Work> works, int32_t threads) {
-    return dbc::worth_apart(works.begin(), static_cast<int32_t>(works.size()), threads);
+TEST(Shares, LoopsRunConcurrentlyWhereThatIsSooner) {
+  auto concurrent = [](std::initializer_list<dbc::LoopWork> works, int32_t threads) {
+    return dbc::worth_concurrent(works.begin(), static_cast<int32_t>(works.size()), threads);
   };
-  const dbc::Work small{50, 50 * int64_t(100'000)}, large{50, 50 * int64_t(100'000'000)};
-  EXPECT_FALSE(apart({small, small}, 1));
-  EXPECT_TRUE(apart({small, small}, 2));
-  EXPECT_TRUE(apart({large, large}, 2));
+  const dbc::LoopWork small{50, 50 * int64_t(100'000)}, large{50, 50 * int64_t(100'000'000)};
+  EXPECT_FALSE(concurrent({small, small}, 1));
+  EXPECT_TRUE(concurrent({small, small}, 2));
+  EXPECT_TRUE(concurrent({large, large}, 2));
   // Steps too small to be shared leave the other threads idle either way; large ones would not.
-  EXPECT_TRUE(apart({small, small}, 8));
-  EXPECT_FALSE(apart({large, large}, 8));
+  EXPECT_TRUE(concurrent({small, small}, 8));
+  EXPECT_FALSE(concurrent({large, large}, 8));
   // One large loop is shared by both threads rather than left to one.
-  EXPECT_FALSE(apart({small, large}, 2));
-  EXPECT_FALSE(apart({large, large, large}, 2));
-  EXPECT_TRUE(apart({large, large, large, large}, 2));
+  EXPECT_FALSE(concurrent({small, large}, 2));
+  EXPECT_FALSE(concurrent({large, large, large}, 2));
+  EXPECT_TRUE(concurrent({large, large, large, large}, 2));
 }
 
 } // namespace

@@ -156,7 +156,7 @@ TEST(Sharing, RunsComputeOnce) {
   }
 }
 
-// Ways around are found, and told, as without sharing.
+// Ways around are found, and reported, as without sharing.
 TEST(Sharing, RunsOfCycles) {
   const dbc::Model model = sums();
   dbc::Session plain(model), sharing(model);

@@ -30,7 +30,7 @@ TEST(CudaBlas, MultipliesRowsAndLeavesWhatLiesBetweenThem) {
   EXPECT_EQ(f64.y, (std::vector<double>{14, 140, -1, 32, 320, -1}));
 }
 
-TEST(CudaBlas, AddsTheBiasToEachRowWhereTold) {
+TEST(CudaBlas, AddsTheBiasToEachRowWhereSet) {
   Small<float> f32;
   f32.gemm.biased = true;
   library()->gemm(f32.gemm, /*tf32=*/false);
@@ -50,7 +50,7 @@ TEST(CudaBlas, FindsTheBiasOfAMatrixAtAMultipleOf16Bytes) {
   }
 }
 
-TEST(CudaBlas, CutsOperandsToElevenBitsOnlyWhereTold) {
+TEST(CudaBlas, CutsOperandsToElevenBitsOnlyWhereSet) {
   Small<float> small;
   const float fine = 1 + 1.f / 4096; // of 13 bits
   small.x[0] = fine;

@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// What a part of a batch has of its columns.
+// What a sub-batch has of its columns.
 #include "cuda_models.h"
 
 namespace {
@@ -10,30 +10,30 @@ using dbc::cuda::lines;
 
 using CudaColumns = CudaContext;
 
-// Of a column the rows of a part arrive, and are had by their numbers in the whole; one that a device has
-// already stays where it is.
-TEST_F(CudaColumns, RowsOfAPart) {
+// Of a column the rows of a sub-batch arrive, and are had by their numbers in the whole; one that a device
+// has already stays where it is.
+TEST_F(CudaColumns, RowsOfASubBatch) {
   Context context(on_);
   std::vector<float> numbers(300);
   for (size_t n = 0; n < numbers.size(); ++n)
     numbers[n] = static_cast<float>(n);
   dbc::cuda::Column<float> some, last, none, absent, there;
   const float *const from = numbers.data();
-  card.copied = 0;
-  const int64_t part = context.begin({input(&some, from, {10, 20}, 3), input(&last, from, {299, 300}, 1),
-                                      input(&none, from, {300, 300}, 1),
-                                      input(&absent, static_cast<const float *>(nullptr), {10, 20}, 3),
-                                      input(&there, from, {10, 20}, 3, /*device=*/0)});
+  gpu.copied = 0;
+  const int64_t sub_batch = context.begin({input(&some, from, {10, 20}, 3), input(&last, from, {299, 300}, 1),
+                                           input(&none, from, {300, 300}, 1),
+                                           input(&absent, static_cast<const float *>(nullptr), {10, 20}, 3),
+                                           input(&there, from, {10, 20}, 3, /*device=*/0)});
   ASSERT_TRUE(context.status().ok());
-  EXPECT_EQ(context.needed_bytes(), 256 + lines(256 * sizeof(FaultRecord)) + 256 + 256);
-  EXPECT_EQ(card.copied, room(256) + 2 * room(4) + 3 * room(0));
+  EXPECT_EQ(context.needed_bytes(), 256 + lines(256 * sizeof(ErrorRecord)) + 256 + 256);
+  EXPECT_EQ(gpu.copied, room(256) + 2 * room(4) + 3 * room(0));
   EXPECT_EQ(std::vector<float>(some + 30, some + 60), std::vector<float>(from + 30, from + 60));
   EXPECT_EQ(some[59], 59);
   EXPECT_EQ(last[299], 299);
   EXPECT_EQ(absent.data, nullptr);
   EXPECT_EQ(there + 30, from + 30);
   context.copy_out();
-  EXPECT_TRUE(context.finish(part).ok());
+  EXPECT_TRUE(context.finish(sub_batch).ok());
 }
 
 // Rows behind the last one that has a field are copied too, whatever is there: there is memory for them, as
@@ -51,13 +51,13 @@ TEST_F(CudaColumns, RowsBehindTheLastThatHasTheField) {
   Context context(on_);
   for (const dbc::Range rows : {dbc::Range{0, batch.rows(Bag)}, dbc::Range{4000, batch.rows(Bag)}}) {
     dbc::cuda::Column<float> column;
-    const int64_t part = context.begin({input(&column, batch.column(Bag, x).f32, rows, 3)});
+    const int64_t sub_batch = context.begin({input(&column, batch.column(Bag, x).f32, rows, 3)});
     ASSERT_TRUE(context.status().ok());
     if (rows.begin == 0) {
       EXPECT_EQ(column[2], 3);
     }
     context.copy_out();
-    EXPECT_TRUE(context.finish(part).ok());
+    EXPECT_TRUE(context.finish(sub_batch).ok());
   }
 }
 

@@ -39,20 +39,20 @@ TEST(CudaModel, OfAModelThatWasNeverMade) {
 }
 
 TEST(CudaModel, OnADeviceThatIsNotThere) {
-  card = Card();
+  gpu = FakeGpu();
   const dbc::Model model = device_model();
   dbc::cuda::Model on;
   const Status status = dbc::cuda::Model::make(model, 1, &on);
   EXPECT_EQ(status.code, Code::bad_call);
   EXPECT_EQ(status.message, "toy: CUDA on the CPU: there is no device 1, only device 0");
   EXPECT_TRUE(on.empty());
-  EXPECT_EQ(card.streams, 0);
+  EXPECT_EQ(gpu.streams, 0);
 }
 
 // Constants arrive as they are, where there are any, the bias of a matrix in its place; bytes() is what the
 // device gave, and all of it goes back.
 TEST_F(CudaContext, ConstantsOfAModel) {
-  EXPECT_EQ(on_.bytes(), card.bytes);
+  EXPECT_EQ(on_.bytes(), gpu.bytes);
   EXPECT_EQ(on_.bytes(), (3 + 100 + 5) * sizeof(float));
   EXPECT_EQ(on_.device(), 0);
   EXPECT_EQ(&on_.host(), &model_);
@@ -60,27 +60,27 @@ TEST_F(CudaContext, ConstantsOfAModel) {
   EXPECT_EQ(on_.buffer<float>(1), nullptr);
   EXPECT_EQ(on_.matrix<float>(0)[1], 4);
   EXPECT_EQ(on_.matrix<float>(0)[dbc::cuda::bias_behind(2)], 0.5f);
-  EXPECT_EQ(card.streams, 0);
+  EXPECT_EQ(gpu.streams, 0);
   dbc::cuda::Model other = std::move(on_);
   EXPECT_TRUE(on_.empty());
-  EXPECT_EQ(other.bytes(), card.bytes);
+  EXPECT_EQ(other.bytes(), gpu.bytes);
   other = dbc::cuda::Model();
-  EXPECT_EQ(card.bytes, 0u);
+  EXPECT_EQ(gpu.bytes, 0u);
 }
 
 // A model that does not fit says so, leaves nothing behind, and can be made when there is room.
 TEST_F(CudaContext, ModelsWithoutMemory) {
   on_ = dbc::cuda::Model();
   for (int32_t granted = 0; granted < 3; ++granted) {
-    card.refusing = granted;
+    gpu.refusing = granted;
     const Status status = dbc::cuda::Model::make(model_, 0, &on_);
     EXPECT_EQ(status.code, Code::limit);
     EXPECT_EQ(status.message,
               "toy: not enough memory on the device for the model: 432 bytes are needed, 1234 "
               "are available");
     EXPECT_TRUE(on_.empty());
-    EXPECT_EQ(card.bytes, 0u);
-    EXPECT_EQ(card.streams, 0);
+    EXPECT_EQ(gpu.bytes, 0u);
+    EXPECT_EQ(gpu.streams, 0);
   }
   EXPECT_TRUE(dbc::cuda::Model::make(model_, 0, &on_).ok());
 }
@@ -118,8 +118,8 @@ TEST_F(CudaContext, TwoShareAModel) {
     EXPECT_TRUE(b.run(0, batch_).ok());
     EXPECT_TRUE(right(a) && right(b));
   }
-  EXPECT_EQ(card.streams, 2);
-  EXPECT_EQ(for_a.bytes() + for_b.bytes() + on_.bytes(), card.bytes);
+  EXPECT_EQ(gpu.streams, 2);
+  EXPECT_EQ(for_a.bytes() + for_b.bytes() + on_.bytes(), gpu.bytes);
 }
 
 // A context of a model that was never made is a wrong call, not a crash.
@@ -141,13 +141,13 @@ TEST_F(CudaContext, NothingIsAllocatedInSteadyState) {
   session.compute_on(&context);
   fill(100);
   ASSERT_TRUE(session.run(0, batch_).ok());
-  const int32_t before = card.allocations;
+  const int32_t before = gpu.allocations;
   for (int32_t inputs : {100, 3, 99, 100}) {
     fill(inputs);
     ASSERT_TRUE(session.run(0, batch_).ok());
     EXPECT_TRUE(right(session));
   }
-  EXPECT_EQ(card.allocations, before);
+  EXPECT_EQ(gpu.allocations, before);
 }
 
 // bytes() is what the device gave, also when memory has grown; all of it goes back at the end.
@@ -161,16 +161,16 @@ TEST_F(CudaContext, BytesAreThoseOfTheDevice) {
     for (int32_t inputs : {1, 1000, 10000}) {
       fill(inputs);
       ASSERT_TRUE(session.run(0, batch_).ok());
-      EXPECT_EQ(context.bytes() + on_.bytes(), card.bytes) << inputs;
+      EXPECT_EQ(context.bytes() + on_.bytes(), gpu.bytes) << inputs;
       EXPECT_GT(context.bytes(), before);
       before = context.bytes();
     }
     EXPECT_GE(before, 3 * 10000 * sizeof(float));
   }
-  EXPECT_EQ(card.bytes, on_.bytes());
-  EXPECT_EQ(card.device.size(), 3u);
-  EXPECT_TRUE(card.host.empty());
-  EXPECT_EQ(card.streams, 0);
+  EXPECT_EQ(gpu.bytes, on_.bytes());
+  EXPECT_EQ(gpu.device.size(), 3u);
+  EXPECT_TRUE(gpu.host.empty());
+  EXPECT_EQ(gpu.streams, 0);
 }
 
 // Whichever memory is refused, the run says so and gives zeros; with room again it computes.
@@ -183,12 +183,12 @@ TEST_F(CudaContext, RefusedMemoryIsALimit) {
       session.compute_on(&context);
       fill(4);
       for (int32_t round = 0; round < 2; ++round) { // memory to begin with, and where it is to grow
-        card.refusing = granted;
-        card.refusals = 2; // what is needed and a quarter, and what is needed
+        gpu.refusing = granted;
+        gpu.refusals = 2; // what is needed and a quarter, and what is needed
         const Status status = session.run(0, batch_);
-        done = card.refusing >= 0;
-        card.refusing = -1;
-        card.refusals = 1;
+        done = gpu.refusing >= 0;
+        gpu.refusing = -1;
+        gpu.refusals = 1;
         if (!done) {
           EXPECT_EQ(status.code, Code::limit);
           const size_t device = status.message.find("toy: not enough memory on the device for the batch: ");
@@ -198,15 +198,15 @@ TEST_F(CudaContext, RefusedMemoryIsALimit) {
           EXPECT_EQ(session.status(3).message, status.message);
           EXPECT_EQ(session.outputs(0).f32(0)[3], 0);
         }
-        EXPECT_EQ(context.bytes() + on_.bytes(), card.bytes);
+        EXPECT_EQ(context.bytes() + on_.bytes(), gpu.bytes);
         const Status again = session.run(0, batch_);
         ASSERT_TRUE(again.ok()) << again.message << ", after " << granted << " requests";
         EXPECT_TRUE(right(session));
         fill(200);
       }
     }
-    EXPECT_EQ(card.bytes, on_.bytes());
-    EXPECT_TRUE(card.host.empty());
+    EXPECT_EQ(gpu.bytes, on_.bytes());
+    EXPECT_TRUE(gpu.host.empty());
   }
 }
 
@@ -217,11 +217,11 @@ TEST_F(CudaContext, AFailureOfTheDeviceStays) {
   session.compute_on(&context);
   fill(4);
   ASSERT_TRUE(session.run(0, batch_).ok());
-  card.failing = 0;
+  gpu.failing = 0;
   for (int32_t round = 0; round < 3; ++round) {
     const Status status = session.run(0, batch_);
     EXPECT_EQ(status.code, Code::internal);
-    EXPECT_EQ(status.message, "toy: the card is on fire");
+    EXPECT_EQ(status.message, "toy: the GPU is on fire");
     EXPECT_EQ(session.outputs(0).f32(0)[3], 0);
   }
   Context other(on_);
@@ -248,14 +248,14 @@ TEST_F(CudaContext, LimitOfBytes) {
       EXPECT_TRUE(right(session));
     } else {
       EXPECT_EQ(status.code, Code::limit);
-      const size_t needed = room(256) + room(256 * sizeof(FaultRecord)) + 3 * room(inputs * sizeof(float));
+      const size_t needed = room(256) + room(256 * sizeof(ErrorRecord)) + 3 * room(inputs * sizeof(float));
       EXPECT_EQ(status.message, "toy: not enough memory on the device for the batch: " +
                                     std::to_string(needed) + " bytes are needed, 40000 may be held");
       EXPECT_EQ(session.status(7).message, status.message);
       EXPECT_EQ(session.outputs(0).f32(0)[7], 0);
     }
     EXPECT_LE(context.bytes(), options.limit_bytes);
-    EXPECT_EQ(context.bytes() + on_.bytes(), card.bytes);
+    EXPECT_EQ(context.bytes() + on_.bytes(), gpu.bytes);
   }
 }
 
@@ -265,9 +265,9 @@ TEST_F(CudaContext, NeededAndAvailableBytes) {
   Context context(on_);
   session.compute_on(&context);
   fill(10);
-  card.refusing = 0;
-  card.refusals = 2;
-  const size_t needed = room(256) + room(256 * sizeof(FaultRecord)) + 3 * room(10 * sizeof(float));
+  gpu.refusing = 0;
+  gpu.refusals = 2;
+  const size_t needed = room(256) + room(256 * sizeof(ErrorRecord)) + 3 * room(10 * sizeof(float));
   EXPECT_EQ(session.run(0, batch_).message,
             "toy: not enough memory on the device for the batch: " + std::to_string(needed) +
                 " bytes are needed, 1234 are available");
@@ -308,7 +308,7 @@ struct Pool {
 TEST_F(CudaContext, MemoryOfAnAllocator) {
   Pool pool;
   on_ = dbc::cuda::Model();
-  const int32_t before = card.allocations;
+  const int32_t before = gpu.allocations;
   {
     dbc::cuda::Model on;
     ASSERT_TRUE(dbc::cuda::Model::make(model_, 0, &on, pool.allocator()).ok());
@@ -327,7 +327,7 @@ TEST_F(CudaContext, MemoryOfAnAllocator) {
     EXPECT_EQ(pool.given, 3 + 2);
   }
   EXPECT_TRUE(pool.held.empty());
-  EXPECT_EQ(card.allocations - before, 2); // of the host
+  EXPECT_EQ(gpu.allocations - before, 2); // of the host
   // What it gives must lie right.
   pool.offset = 16;
   const Status status = dbc::cuda::Model::make(model_, 0, &on_, pool.allocator());
@@ -344,7 +344,7 @@ TEST_F(CudaContext, StreamOfTheCaller) {
   {
     dbc::Session session(model_);
     dbc::cuda::ContextOptions options;
-    options.stream = card.lent = &stream;
+    options.stream = gpu.lent = &stream;
     Context context(on_, options);
     session.compute_on(&context);
     fill(9);
@@ -352,20 +352,20 @@ TEST_F(CudaContext, StreamOfTheCaller) {
       ASSERT_TRUE(session.run(0, batch_).ok());
       EXPECT_TRUE(right(session));
     }
-    EXPECT_EQ(card.streams, 0);
+    EXPECT_EQ(gpu.streams, 0);
   }
-  EXPECT_EQ(card.streams, 0);
+  EXPECT_EQ(gpu.streams, 0);
 }
 
 //===-- Memory and copies -------------------------------------------------------------------------------===//
 
-using dbc::cuda::awaited;
 using dbc::cuda::decided;
 using dbc::cuda::input;
 using dbc::cuda::kUnset;
 using dbc::cuda::lines;
 using dbc::cuda::result;
 using dbc::cuda::rows;
+using dbc::cuda::synced;
 using dbc::cuda::zeros;
 
 // All memory is one reservation on the device and one on the host, a quarter more than is needed: batches
@@ -374,21 +374,21 @@ TEST_F(CudaContext, OneReservationThatGrowsBetweenBatches) {
   dbc::Session session(model_);
   Context context(on_);
   session.compute_on(&context);
-  // The header and room for faults; results, leaves and values.
+  // The header and room for errors; results, leaves and values.
   const auto sum = [](int32_t inputs, size_t (*size)(size_t)) {
-    return size(256) + size(256 * sizeof(FaultRecord)) + size(inputs * sizeof(float)) +
+    return size(256) + size(256 * sizeof(ErrorRecord)) + size(inputs * sizeof(float)) +
            2 * size(inputs * sizeof(int32_t));
   };
   for (int32_t inputs : {100, 125, 1000, 1240, 1600}) {
     const size_t held = context.bytes(), needed = sum(inputs, room);
-    const int32_t before = card.allocations;
+    const int32_t before = gpu.allocations;
     fill(inputs);
     ASSERT_TRUE(session.run(0, batch_).ok());
     EXPECT_EQ(context.needed_bytes(), sum(inputs, [](size_t bytes) { return lines(bytes); })) << inputs;
     EXPECT_EQ(context.bytes(), needed <= held ? held : lines(needed + needed / 4)) << inputs;
-    EXPECT_EQ(card.allocations - before, needed <= held ? 0 : 2) << inputs;
-    EXPECT_EQ(card.device.size(), 3u + 1u);
-    EXPECT_EQ(card.host.size(), 1u);
+    EXPECT_EQ(gpu.allocations - before, needed <= held ? 0 : 2) << inputs;
+    EXPECT_EQ(gpu.device.size(), 3u + 1u);
+    EXPECT_EQ(gpu.host.size(), 1u);
   }
 }
 
@@ -399,9 +399,9 @@ TEST_F(CudaContext, TwoCopies) {
   session.compute_on(&context);
   for (int32_t inputs : {1, 100, 0}) {
     fill(inputs);
-    card.copies = 0;
+    gpu.copies = 0;
     ASSERT_TRUE(session.run(0, batch_).ok());
-    EXPECT_EQ(card.copies, 2);
+    EXPECT_EQ(gpu.copies, 2);
   }
 }
 
@@ -411,10 +411,11 @@ TEST_F(CudaContext, NoRoomForMoreThanIsNeeded) {
   Context context(on_);
   session.compute_on(&context);
   fill(100);
-  card.refusing = 0;
+  gpu.refusing = 0;
   ASSERT_TRUE(session.run(0, batch_).ok());
-  const size_t fences = counting().fence == nullptr ? 0 : 3 * 256; // behind the header, two arrays, records
-  EXPECT_LE(context.bytes(), context.needed_bytes() + fences);
+  const size_t guard_zones =
+      counting().guard == nullptr ? 0 : 3 * 256; // behind the header, two arrays, records
+  EXPECT_LE(context.bytes(), context.needed_bytes() + guard_zones);
 }
 
 // Arrays arrive in one piece each, where any load may begin; one that is not there has no address. Results
@@ -431,33 +432,33 @@ TEST_F(CudaContext, CopiesArrays) {
   uint8_t *flags = nullptr;
   int32_t *counters = nullptr;
   float *first = nullptr, *second = nullptr;
-  const int64_t part =
+  const int64_t sub_batch =
       context.begin({result(&sums, 40), result(&flags, 3), input(&ints_at, ints, 3),
                      input(&none_at, static_cast<const uint8_t *>(nullptr), 5), rows(&between, 10),
                      input(&doubles_at, doubles.data(), doubles.size()), input(&byte_at, &byte, 1),
-                     zeros(&counters, 1000), awaited(rows(&first, 7)), awaited(rows(&second, 300))});
+                     zeros(&counters, 1000), synced(rows(&first, 7)), synced(rows(&second, 300))});
   ASSERT_TRUE(context.status().ok());
   EXPECT_EQ(ints_at[2], 3);
   EXPECT_EQ(std::vector<double>(doubles_at, doubles_at + 77), doubles);
   EXPECT_EQ(*byte_at, 9);
   EXPECT_EQ(none_at, nullptr);
-  const void *all[] = {sums,     flags, ints_at, doubles_at, byte_at, between, context.faults().records,
+  const void *all[] = {sums,     flags, ints_at, doubles_at, byte_at, between, context.errors().records,
                        counters, first, second};
   for (const void *at : all)
     EXPECT_EQ(reinterpret_cast<uintptr_t>(at) % 256, 0u);
   EXPECT_EQ(std::count(counters, counters + 1000, 0), 1000);
-  EXPECT_EQ(*context.faults().count, 0);
+  EXPECT_EQ(*context.errors().count, 0);
   const std::vector<uint32_t> unset(300, kUnset); // arrays behind each other are filled at once
   EXPECT_EQ(std::memcmp(first, unset.data(), 7 * sizeof(float)), 0);
   EXPECT_EQ(std::memcmp(second, unset.data(), 300 * sizeof(float)), 0);
-  EXPECT_EQ(card.fills, counting().fence != nullptr || second - first == 64 ? 1 : 2);
+  EXPECT_EQ(gpu.fills, counting().guard != nullptr || second - first == 64 ? 1 : 2);
 
   std::fill(sums, sums + 40, 2.5);
   std::fill(flags, flags + 3, uint8_t(7));
   std::fill(between, between + 10, 3.5);
   EXPECT_EQ(std::vector<double>(doubles_at, doubles_at + 77), doubles); // none lies in another one
   context.copy_out();
-  (void)context.finish(part);
+  (void)context.finish(sub_batch);
   ASSERT_TRUE(context.status().ok());
   EXPECT_NE(context.on_host(sums), sums);
   EXPECT_EQ(std::vector<double>(context.on_host(sums), context.on_host(sums) + 40),
@@ -466,34 +467,35 @@ TEST_F(CudaContext, CopiesArrays) {
 }
 
 // With a sanitizer a kernel that leaves its array is found, though all are one piece of memory.
-TEST_F(CudaContext, FencesBetweenArrays) {
+TEST_F(CudaContext, GuardZonesBetweenArrays) {
   if (counting().untouched != nullptr)
     GTEST_SKIP() << "no sanitizer";
 #ifdef DBC_FIBER_ASAN
-  // It may be told to heed no fences (allow_user_poisoning=0).
+  // It may be set to heed no guard zones (allow_user_poisoning=0).
   alignas(8) static char probe[8];
   __asan_poison_memory_region(probe, sizeof probe);
   const bool heeded = __asan_address_is_poisoned(probe) != 0;
   __asan_unpoison_memory_region(probe, sizeof probe);
   if (!heeded)
-    GTEST_SKIP() << "the sanitizer heeds no fences";
+    GTEST_SKIP() << "the sanitizer heeds no guard zones";
 #endif
   Context context(on_);
   const std::vector<float> numbers(64, 1);
   const float *in = nullptr;
   float *sums = nullptr, *values = nullptr;
-  const int64_t part = context.begin({result(&sums, 3), input(&in, numbers.data(), 64), rows(&values, 64)});
+  const int64_t sub_batch =
+      context.begin({result(&sums, 3), input(&in, numbers.data(), 64), rows(&values, 64)});
   values[63] = in[63] + 1;
-  const void *const ends[] = {sums + 3, in + 64, values + 64, context.faults().count + 64};
+  const void *const ends[] = {sums + 3, in + 64, values + 64, context.errors().count + 64};
   for (const void *end : ends)
     EXPECT_DEATH(values[0] = *static_cast<const volatile float *>(end), "use-after-poison");
   context.copy_out();
-  (void)context.finish(part);
+  (void)context.finish(sub_batch);
   EXPECT_TRUE(context.status().ok());
 }
 
-// Without one a kernel that has written behind its array is told at once, with the array's name and the row;
-// the run is a mistake in dbc, and has no results.
+// Without one a kernel that has written behind its array is reported at once, with the array's name and the
+// row; the run is a mistake in dbc, and has no results.
 TEST_F(CudaContext, WritesBehindAnArray) {
   if (counting().untouched == nullptr)
     GTEST_SKIP() << "the sanitizer looks";
@@ -502,9 +504,9 @@ TEST_F(CudaContext, WritesBehindAnArray) {
   for (int32_t beyond : {0, 1, 2}) {
     Context context(on_);
     session.compute_on(&context);
-    card.rows_beyond = beyond;
+    gpu.rows_beyond = beyond;
     const Status ran = session.run(0, batch_);
-    card.rows_beyond = 0;
+    gpu.rows_beyond = 0;
     EXPECT_EQ(ran.ok(), beyond == 0);
     if (beyond == 0)
       continue;
@@ -520,20 +522,20 @@ TEST_F(CudaContext, WritesBehindAnArray) {
     const int32_t *in = nullptr;
     double *sums = nullptr;
     unsigned char *flags = nullptr;
-    const int64_t part = context.begin(
+    const int64_t sub_batch = context.begin(
         {result(&sums, 3).named("sums", 8), input(&in, ints.data(), 64), rows(&flags, 70).named("flags", 7)});
     unsigned char *const at[] = {reinterpret_cast<unsigned char *>(sums + 3) + 1,
                                  reinterpret_cast<unsigned char *>(const_cast<int32_t *>(in + 64)),
                                  flags + 70, flags + 70 + 9,
-                                 reinterpret_cast<unsigned char *>(context.faults().count) + 256};
+                                 reinterpret_cast<unsigned char *>(context.errors().count) + 256};
     *at[way] ^= 1;
-    context.look_at_fences("mend");
+    context.check_guard_zones("mend");
     context.copy_out();
-    (void)context.finish(part);
+    (void)context.finish(sub_batch);
     const char *const words[] = {"row 3 of array `sums`, which has 3", "0 bytes behind an array",
                                  "row 10 of array `flags`, which has 10",
                                  "row 11 of array `flags`, which has 10",
-                                 "0 bytes behind array `number of faults`"};
+                                 "0 bytes behind array `number of errors`"};
     EXPECT_EQ(context.status().message, std::string("toy: kernel `mend` has written ") + words[way]);
   }
 }
@@ -545,15 +547,15 @@ TEST_F(CudaContext, AFailureFromBefore) {
   session.compute_on(&context);
   fill(4);
   ASSERT_TRUE(session.run(0, batch_).ok());
-  card.failed_before = Status::error(Code::limit, "the card was on fire");
+  gpu.failed_before = Status::error(Code::limit, "the GPU was on fire");
   for (int32_t round = 0; round < 2; ++round) {
     const Status status = session.run(0, batch_);
     EXPECT_EQ(status.code, Code::limit);
-    EXPECT_EQ(status.message, "toy: the card was on fire");
+    EXPECT_EQ(status.message, "toy: the GPU was on fire");
     float number = 0;
     EXPECT_EQ(context.copy_to_host(&number, &number, 0).message, status.message);
   }
-  card.failed_before = Status();
+  gpu.failed_before = Status();
   ASSERT_TRUE(session.run(0, batch_).ok());
   EXPECT_TRUE(right(session));
 }
@@ -568,9 +570,9 @@ TEST_F(CudaContext, FetchesAndPuts) {
       bytes[i] = static_cast<uint8_t>(i * 7);
     const uint8_t *at = nullptr;
     int32_t *one = nullptr, *other = nullptr;
-    const int64_t part =
+    const int64_t sub_batch =
         context.begin({input(&at, bytes.data(), bytes.size()), decided(&one, 1000), decided(&other, 500)});
-    const int32_t before = card.allocations;
+    const int32_t before = gpu.allocations;
     for (int32_t n = 0; n < 10; ++n) {
       const uint8_t *found = context.fetch(at, bytes.size());
       ASSERT_NE(found, nullptr);
@@ -585,14 +587,14 @@ TEST_F(CudaContext, FetchesAndPuts) {
     EXPECT_EQ(context.put(one, nullptr, 0), one);
     // What is staged for one is not overwritten by the next while its copy may be under way.
     ASSERT_NE(context.fetch(at, bytes.size()), nullptr);
-    card.events.clear();
+    gpu.events.clear();
     const int32_t number = 5;
     for (int32_t n = 0; n < 3; ++n)
       EXPECT_EQ(context.put(one, &number, 1), one);
-    EXPECT_EQ(card.events, std::vector<std::string>({"copy 0", "wait 0", "copy 0", "wait 0", "copy 0"}));
-    EXPECT_EQ(card.allocations, before); // never inside a batch
+    EXPECT_EQ(gpu.events, std::vector<std::string>({"copy 0", "wait 0", "copy 0", "wait 0", "copy 0"}));
+    EXPECT_EQ(gpu.allocations, before); // never inside a batch
     context.copy_out();
-    (void)context.finish(part);
+    (void)context.finish(sub_batch);
     EXPECT_TRUE(context.status().ok());
   }
   // More than was reserved is a mistake in dbc.
@@ -606,15 +608,15 @@ TEST_F(CudaContext, FetchesAndPuts) {
 // After a failure nothing more is asked of the device, and nobody gets an address.
 TEST_F(CudaContext, NothingHappensAfterAFailure) {
   Context context(on_);
-  card.refusing = 0;
-  card.refusals = 2;
+  gpu.refusing = 0;
+  gpu.refusals = 2;
   const int32_t number = 1;
   const int32_t *at = &number;
   float *value = nullptr, *sum = nullptr;
   int32_t *one = nullptr;
-  const int64_t part =
+  const int64_t sub_batch =
       context.begin({result(&sum, 10), input(&at, &number, 1), rows(&value, 10), decided(&one, 1)});
-  const int32_t before = card.allocations, copies = card.copies;
+  const int32_t before = gpu.allocations, copies = gpu.copies;
   const uint8_t byte = 0;
   EXPECT_EQ(at, nullptr);
   EXPECT_EQ(value, nullptr);
@@ -623,12 +625,12 @@ TEST_F(CudaContext, NothingHappensAfterAFailure) {
   EXPECT_EQ(context.fetch(&byte, 1), nullptr);
   EXPECT_EQ(context.constant<float>(0), nullptr);
   EXPECT_EQ(context.matrix<float>(0, 2, 1).weights, nullptr);
-  EXPECT_EQ(context.faults().records, nullptr);
+  EXPECT_EQ(context.errors().records, nullptr);
   context.copy_out();
-  (void)context.finish(part);
+  (void)context.finish(sub_batch);
   EXPECT_EQ(context.on_host(sum), nullptr);
-  EXPECT_EQ(card.allocations, before);
-  EXPECT_EQ(card.copies, copies);
+  EXPECT_EQ(gpu.allocations, before);
+  EXPECT_EQ(gpu.copies, copies);
   EXPECT_EQ(context.status().message.rfind("toy: not enough memory on the device for the batch: ", 0), 0u);
   EXPECT_FALSE(context.again());
 }

@@ -53,9 +53,9 @@ TEST_F(CudaTensors, OnTheHostAndOnTheDevice) {
   dbc::Session session(model_);
   Context context(on_);
   session.compute_on(&context);
-  dbc::Session in_parts(model_);
-  in_parts.compute_on(&context);
-  in_parts.limit_part(30);
+  dbc::Session in_sub_batches(model_);
+  in_sub_batches.compute_on(&context);
+  in_sub_batches.limit_sub_batch(30);
   size_t needed = 0;
   for (const DLDeviceType where : {kDLCPU, kDLCUDAHost, kDLCUDA, kDLCUDAManaged}) {
     flat(100);
@@ -67,8 +67,8 @@ TEST_F(CudaTensors, OnTheHostAndOnTheDevice) {
       needed = context.needed_bytes();
     const bool there = where == kDLCUDA || where == kDLCUDAManaged;
     EXPECT_EQ(context.needed_bytes(), there ? needed - dbc::cuda::lines(100 * sizeof(float)) : needed);
-    ASSERT_TRUE(in_parts.run(0, batch_).ok());
-    EXPECT_TRUE(right(in_parts));
+    ASSERT_TRUE(in_sub_batches.run(0, batch_).ok());
+    EXPECT_TRUE(right(in_sub_batches));
   }
   // Where another device computes, or none does, it cannot be read.
   Tensor elsewhere(values_, {100}, kDLFloat, kDLCUDA);
@@ -116,7 +116,7 @@ TEST_F(CudaTensors, ThatDoNotFit) {
   EXPECT_EQ(borrow(Tensor(values_, {9}, kDLFloat)).message, "toy: the tensor for `value` has 9 rows, not 10");
   EXPECT_EQ(borrow(Tensor(values_, {}, kDLFloat)).message, "toy: the tensor for `value` has 1 rows, not 10");
   EXPECT_EQ(borrow(Tensor(values_, {10, 2}, kDLFloat)).message,
-            "toy: the tensor for `value` has 2 numbers a row, not 1");
+            "toy: the tensor for `value` has 2 elements a row, not 1");
   EXPECT_EQ(borrow(Tensor(values_, {10}, kDLFloat, kDLVulkan)).message,
             "toy: the tensor for `value` is neither on the host nor on a CUDA device");
   Tensor odd(values_, {9}, kDLFloat);
@@ -156,9 +156,9 @@ TEST_F(CudaTensors, FetchedFromTheDevice) {
     fetched.push_back(copy);
     return copy->dl_tensor;
   };
-  std::vector<int32_t> places(begin_), roots(roots_);
+  std::vector<int32_t> offsets(begin_), roots(roots_);
   std::vector<uint8_t> kinds(kinds_);
-  const DLTensor &begin = fetch(Tensor(places, {101}, kDLInt, kDLCUDA));
+  const DLTensor &begin = fetch(Tensor(offsets, {101}, kDLInt, kDLCUDA));
   const DLTensor &kind = fetch(Tensor(kinds, {100}, kDLUInt, kDLCUDAManaged));
   const DLTensor &root = fetch(Tensor(roots, {100, 1}, kDLInt, kDLCUDA));
   EXPECT_EQ(root.device.device_type, kDLCPU);
@@ -171,7 +171,7 @@ TEST_F(CudaTensors, FetchedFromTheDevice) {
   EXPECT_EQ(root.dtype.bits, 32);
   EXPECT_EQ(root.dtype.lanes, 1);
   // It is a copy: what becomes of the device's is not felt.
-  std::fill(places.begin(), places.end(), -1);
+  std::fill(offsets.begin(), offsets.end(), -1);
   std::fill(kinds.begin(), kinds.end(), uint8_t(9));
   std::fill(roots.begin(), roots.end(), -1);
   batch_.clear();
@@ -202,7 +202,7 @@ TEST_F(CudaTensors, FetchedFromTheDevice) {
             "toy: the tensor for `t` has 10 rows, not 100");
   EXPECT_EQ(dbc::borrow_tensor(batch_, Tree, value, root).message,
             "toy: the tensor for `value` does not hold 32-bit floats");
-  // Of no numbers nothing is read.
+  // Of no elements nothing is read.
   std::vector<int32_t> none;
   EXPECT_EQ(fetch(Tensor(none, {0, 5}, kDLInt, kDLCUDA)).shape[1], 5);
   batch_.clear();
@@ -214,17 +214,17 @@ TEST_F(CudaTensors, FetchedFromTheDevice) {
 TEST_F(CudaTensors, FetchedInTheOrderOfTheStream) {
   char lent = 0;
   dbc::cuda::ContextOptions options;
-  options.stream = card.lent = &lent;
+  options.stream = gpu.lent = &lent;
   Context context(on_, options);
   dbc::Session session(model_);
   session.compute_on(&context);
   const auto fetch = [&] {
     DLManagedTensor *copy = nullptr;
-    const int32_t copies = card.copies, waits = card.waits;
+    const int32_t copies = gpu.copies, waits = gpu.waits;
     const Status status = dbc::fetch_tensor(context, Tensor(roots_, {100}, kDLInt, kDLCUDA), &copy);
     ASSERT_TRUE(status.ok()) << status.message;
-    EXPECT_EQ(card.copies, copies + 1);
-    EXPECT_EQ(card.waits, waits + 1);
+    EXPECT_EQ(gpu.copies, copies + 1);
+    EXPECT_EQ(gpu.waits, waits + 1);
     EXPECT_TRUE(
         std::equal(roots_.begin(), roots_.begin() + 100, static_cast<int32_t *>(copy->dl_tensor.data)));
     copy->deleter(copy);
@@ -237,8 +237,8 @@ TEST_F(CudaTensors, FetchedInTheOrderOfTheStream) {
   ASSERT_TRUE(session.finish().ok());
   EXPECT_TRUE(right(session));
   // A batch that was too large is no reason.
-  card.refusing = 0;
-  card.refusals = 2;
+  gpu.refusing = 0;
+  gpu.refusals = 2;
   flat(10000);
   ASSERT_TRUE(borrow(Tensor(values_, {10000}, kDLFloat)).ok());
   EXPECT_EQ(session.run(0, batch_).code, Code::limit);
@@ -267,28 +267,28 @@ TEST_F(CudaTensors, ThatAreNotFetched) {
   EXPECT_EQ(said(strided), "toy: the tensor is not compact: stride 2 of axis 0, not 1");
   EXPECT_EQ(said(Tensor(ints, {10, -1}, kDLInt, kDLCUDA)), "toy: the tensor has an axis of length -1");
   EXPECT_EQ(said(Tensor(ints, {INT64_MAX / 2, 4}, kDLInt, kDLCUDA)),
-            "toy: the tensor has more numbers than there can be");
+            "toy: the tensor has more elements than there can be");
   Tensor halves(ints, {10}, kDLInt, kDLCUDA);
   halves.dtype.bits = 4;
-  EXPECT_EQ(said(halves), "toy: the tensor holds numbers that are no whole bytes");
+  EXPECT_EQ(said(halves), "toy: the tensor holds elements that are no whole bytes");
   const Tensor fine(ints, {10}, kDLInt, kDLCUDA);
   const dbc::cuda::Model never;
   Context of_none(never);
   EXPECT_EQ(said(fine, &of_none), "the context's model was never made");
-  card.no_device = Status::error(Code::limit, "there is no driver");
+  gpu.no_device = Status::error(Code::limit, "there is no driver");
   EXPECT_EQ(said(fine), "toy: there is no driver");
   EXPECT_EQ(said(fine), "toy: there is no driver");
-  card.no_device = Status();
+  gpu.no_device = Status();
   // What the device fails at it does not get over.
   Context failing(on_);
-  card.failing = 0;
-  EXPECT_EQ(said(fine, &failing), "toy: the card is on fire");
-  EXPECT_EQ(said(fine, &failing), "toy: the card is on fire");
+  gpu.failing = 0;
+  EXPECT_EQ(said(fine, &failing), "toy: the GPU is on fire");
+  EXPECT_EQ(said(fine, &failing), "toy: the GPU is on fire");
   dbc::Session session(model_);
   session.compute_on(&failing);
   flat(10);
   ASSERT_TRUE(borrow(Tensor(values_, {10}, kDLFloat)).ok());
-  EXPECT_EQ(session.run(0, batch_).message, "toy: the card is on fire");
+  EXPECT_EQ(session.run(0, batch_).message, "toy: the GPU is on fire");
 }
 
 // What kernels load 16 bytes at a time must lie so, wherever it comes from.

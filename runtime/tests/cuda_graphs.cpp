@@ -9,8 +9,8 @@ namespace {
 
 using dbc::cuda::Graphs;
 using dbc::cuda::Path;
+using dbc::cuda::PersistentLoop;
 using dbc::cuda::Waits;
-using dbc::cuda::WholeLoop;
 
 //===-- A model with levels -----------------------------------------------------------------------------===//
 
@@ -18,11 +18,11 @@ using dbc::cuda::WholeLoop;
 /// of the first level is an input's value, of the others 2 x + 1 of one of the level before, and the result
 /// one of the last. Rows below 0 are wrong.
 struct ClimbArrays {
-  const int32_t *from = nullptr, *ticks = nullptr;
+  const int32_t *from = nullptr, *time_steps = nullptr;
   dbc::cuda::Column<float> value;
   float *sums = nullptr, *result = nullptr;
   int32_t *counters = nullptr;
-  dbc::cuda::Faults faults;
+  dbc::cuda::Errors errors;
 };
 
 template <class Of>
@@ -35,18 +35,18 @@ __device__ void each_row(int32_t begin, int32_t end, const Of &of,
 __device__ void take(const ClimbArrays &arrays, int32_t begin, int32_t end, int32_t) {
   each_row(begin, end, [&](int32_t row) { arrays.sums[row] = arrays.value[arrays.from[row]]; });
 }
-template <class Team>
-__device__ void climb_by(const ClimbArrays &arrays, const Team &team, int32_t begin, int32_t end,
+template <class BlockGroup>
+__device__ void climb_by(const ClimbArrays &arrays, const BlockGroup &block_group, int32_t begin, int32_t end,
                          int32_t launch) {
   each_row(
       begin, end,
       [&](int32_t row) {
-        const float sum = 2 * team.read(arrays.sums[arrays.from[row]]) + 1;
-        team.write(arrays.sums[row], sum);
+        const float sum = 2 * block_group.read(arrays.sums[arrays.from[row]]) + 1;
+        block_group.write(arrays.sums[row], sum);
         if (sum < 0)
-          dbc::cuda::fault(arrays.faults, launch, 7, {row, 0, 0});
+          dbc::cuda::record_error(arrays.errors, launch, 7, {row, 0, 0});
       },
-      team);
+      block_group);
 }
 __device__ void climb(const ClimbArrays &arrays, int32_t begin, int32_t end, int32_t launch) {
   climb_by(arrays, dbc::cuda::Grid(), begin, end, launch);
@@ -58,31 +58,33 @@ __device__ void give(const ClimbArrays &arrays, int32_t begin, int32_t end, int3
 using StageFunction = void (*)(const ClimbArrays &, int32_t, int32_t, int32_t);
 template <StageFunction kStage>
 __global__ void by_itself(const ClimbArrays arrays, int32_t begin, int32_t end) {
-  kStage(arrays, begin, end, arrays.faults.launch);
+  kStage(arrays, begin, end, arrays.errors.launch);
 }
 template <StageFunction kStage>
 __global__ void in_a_graph(const ClimbArrays *arrays, const int32_t *rows, int32_t launch) {
   kStage(*arrays, rows[0], rows[1], launch);
 }
-template <class Team> __global__ void whole(const ClimbArrays arrays, const WholeLoop loop) {
-  Team team(loop, arrays.counters, 0);
-  for (int32_t tick = loop.first; tick < loop.ticks; ++tick) {
-    const int32_t at = team.at(tick);
-    climb_by(arrays, team, arrays.ticks[at], arrays.ticks[at + 1], arrays.faults.launch + tick - loop.first);
-    team.wait();
+template <class BlockGroup> __global__ void persistent(const ClimbArrays arrays, const PersistentLoop loop) {
+  BlockGroup block_group(loop, arrays.counters, 0);
+  for (int32_t time_step = loop.first; time_step < loop.time_steps; ++time_step) {
+    const int32_t at = block_group.at(time_step);
+    climb_by(arrays, block_group, arrays.time_steps[at], arrays.time_steps[at + 1],
+             arrays.errors.launch + time_step - loop.first);
+    block_group.wait();
   }
 }
-std::vector<WholeLoop> loops; ///< that were launched
-void launch_whole(const ClimbArrays &arrays, const WholeLoop &loop, void *stream) {
+std::vector<PersistentLoop> loops; ///< that were launched
+void launch_persistent(const ClimbArrays &arrays, const PersistentLoop &loop, void *stream) {
   loops.push_back(loop);
-  if (loop.by_value)
-    return dbc::cuda::launch_cooperative(whole<dbc::cuda::AwaitingTeam>, loop, 0, stream, arrays, loop);
-  dbc::cuda::launch_cooperative(whole<dbc::cuda::CountingTeam>, loop, 0, stream, arrays, loop);
+  if (loop.by_element)
+    return dbc::cuda::launch_cooperative(persistent<dbc::cuda::ElementSyncGroup>, loop, 0, stream, arrays,
+                                         loop);
+  dbc::cuda::launch_cooperative(persistent<dbc::cuda::BarrierGroup>, loop, 0, stream, arrays, loop);
 }
 std::vector<int32_t> blocks_in_graphs; ///< of each launch that a graph was made of
-int32_t wide_in_graphs = 0;            ///< what the last one was told
+int32_t large_m_in_graphs = 0;         ///< what the last one was given
 
-template <StageFunction kStage> dbc::cuda::Stage<ClimbArrays> stage_of(const char *name) {
+template <StageFunction kStage> dbc::cuda::DeviceStage<ClimbArrays> stage_of(const char *name) {
   return {name,
           [](const ClimbArrays &arrays, int32_t begin, int32_t end, int32_t, void *stream) {
             dbc::cuda::launch(by_itself<kStage>, dbc::cuda::blocks_of(begin, end, 8, 1), 0, stream, arrays,
@@ -92,68 +94,69 @@ template <StageFunction kStage> dbc::cuda::Stage<ClimbArrays> stage_of(const cha
           4,
           1,
           2,
-          [](const ClimbArrays *arrays, const int32_t *rows, int32_t launch, int32_t expected, int32_t wide,
-             void *stream) {
-            wide_in_graphs = wide;
+          [](const ClimbArrays *arrays, const int32_t *rows, int32_t launch, int32_t expected,
+             int32_t large_m_from, void *stream) {
+            large_m_in_graphs = large_m_from;
             blocks_in_graphs.push_back(dbc::cuda::blocks_of(0, expected, 8, 1));
             dbc::cuda::launch(in_a_graph<kStage>, blocks_in_graphs.back(), 0, stream, arrays, rows, launch);
           }};
 }
-const dbc::cuda::Stage<ClimbArrays> climb_stages[] = {stage_of<take>("take"), stage_of<climb>("climb"),
-                                                      stage_of<give>("give")};
+const dbc::cuda::DeviceStage<ClimbArrays> climb_stages[] = {stage_of<take>("take"), stage_of<climb>("climb"),
+                                                            stage_of<give>("give")};
 
 class ClimbPlan : public dbc::EntryPlan {
 public:
   static std::vector<int32_t> widths; ///< rows of each level; for a batch of inputs one of them at least
 
   void schedule(dbc::Run &run) override {
-    ticks_ = {0};
+    time_steps_ = {0};
     for (int32_t width : widths)
-      ticks_.push_back(ticks_.back() + (run.input_count > 0 ? width : 0));
+      time_steps_.push_back(time_steps_.back() + (run.input_count > 0 ? width : 0));
     inner_.count = static_cast<int32_t>(widths.size()) - 1;
-    inner_.begin.assign(ticks_.size() - 1, 0);
-    std::copy(ticks_.begin() + 1, ticks_.end(), inner_.begin.data());
+    inner_.begin.assign(time_steps_.size() - 1, 0);
+    std::copy(time_steps_.begin() + 1, time_steps_.end(), inner_.begin.data());
     from_.clear();
     for (size_t level = 0; level < widths.size(); ++level)
-      for (int32_t n = 0; n < ticks_[level + 1] - ticks_[level]; ++n)
+      for (int32_t n = 0; n < time_steps_[level + 1] - time_steps_[level]; ++n)
         from_.push_back(level == 0 ? run.arg(0).i32[run.inputs[n % run.input_count]]
-                                   : ticks_[level - 1] + n % widths[level - 1]);
+                                   : time_steps_[level - 1] + n % widths[level - 1]);
     for (int32_t i = 0; i < run.input_count; ++i)
-      from_.push_back(ticks_[widths.size() - 1] + i % widths.back());
+      from_.push_back(time_steps_[widths.size() - 1] + i % widths.back());
   }
   void compute(dbc::Run &) override {}
   Status begin_on(dbc::Run &run, Context &device) override {
-    const int32_t levels = static_cast<int32_t>(widths.size()), rows = ticks_.back();
+    const int32_t levels = static_cast<int32_t>(widths.size()), rows = time_steps_.back();
     arrays_ = {};
-    teams_.begin(run, device.teams(1));
-    teams_.deal(inner_, run.batch.args(), [&](int32_t row) { return owner(run, row); });
-    part_ = device.begin({
+    block_groups_.begin(run, device.block_groups(1));
+    block_groups_.distribute(inner_, run.batch.args(), [&](int32_t row) { return owner(run, row); });
+    sub_batch_ = device.begin({
         dbc::cuda::result(&arrays_.result, size_t(run.input_count)),
         dbc::cuda::input(&arrays_.from, from_.data(), from_.size()),
-        dbc::cuda::input(&arrays_.ticks, teams_.bounds(0), teams_.size(0)),
+        dbc::cuda::input(&arrays_.time_steps, block_groups_.bounds(0), block_groups_.size(0)),
         dbc::cuda::input(&arrays_.value, run.batch.column(Tree, value).f32, run.batch.rows(Tree, run.range),
                          1),
         dbc::cuda::zeros(&arrays_.counters, dbc::cuda::kCounters),
-        dbc::cuda::awaited(dbc::cuda::rows(&arrays_.sums, size_t(rows))),
+        dbc::cuda::synced(dbc::cuda::rows(&arrays_.sums, size_t(rows))),
     });
     device.collect(run);
-    device.launch(run, arrays_, climb_stages, 0, 0, ticks_[1]);
-    const dbc::cuda::StageOfLoop loop[] = {{1, ticks_.data() + 1, teams_.bounds(0), 8, 1, false}};
-    const int32_t apart = device.apart(loop, levels - 1);
-    for (int32_t level = 1; level <= apart; ++level)
-      device.launch(run, arrays_, climb_stages, 1, ticks_[level], ticks_[level + 1]);
-    device.launch_loop(run, arrays_, climb_stages, loop, teams_, apart, levels - 1, launch_whole);
+    device.launch(run, arrays_, climb_stages, 0, 0, time_steps_[1]);
+    const dbc::cuda::StageOfLoop loop[] = {{1, time_steps_.data() + 1, block_groups_.bounds(0), 8, 1, false}};
+    const int32_t prefix = device.launched_prefix(loop, levels - 1);
+    for (int32_t level = 1; level <= prefix; ++level)
+      device.launch(run, arrays_, climb_stages, 1, time_steps_[level], time_steps_[level + 1]);
+    device.launch_loop(run, arrays_, climb_stages, loop, block_groups_, prefix, levels - 1,
+                       launch_persistent);
     device.launch(run, arrays_, climb_stages, 2, rows, rows + run.input_count);
     device.launch_graph(arrays_, climb_stages);
     device.copy_out();
     return device.status();
   }
   Status finish_on(dbc::Run &run, Context &device) override {
-    Status status = device.finish(part_);
+    Status status = device.finish(sub_batch_);
     while (status.ok() && device.again()) {
       status = begin_on(run, device);
       if (status.ok())
-        status = device.finish(part_);
+        status = device.finish(sub_batch_);
     }
     if (!status.ok())
       return status;
@@ -170,14 +173,14 @@ public:
 
 private:
   int32_t owner(const dbc::Run &run, int32_t row) const {
-    const auto level = std::upper_bound(ticks_.begin(), ticks_.end(), row) - 1;
+    const auto level = std::upper_bound(time_steps_.begin(), time_steps_.end(), row) - 1;
     return run.inputs[owner_of(row - *level, level[1] - *level)];
   }
-  std::vector<int32_t> ticks_, from_;
-  dbc::Ticks inner_; ///< of the loop
-  dbc::cuda::Teams teams_;
+  std::vector<int32_t> time_steps_, from_;
+  dbc::TimeSteps inner_; ///< of the loop
+  dbc::cuda::BlockGroups block_groups_;
   ClimbArrays arrays_;
-  int64_t part_ = 0;
+  int64_t sub_batch_ = 0;
 };
 std::vector<int32_t> ClimbPlan::widths;
 int32_t (*ClimbPlan::owner_of)(int32_t, int32_t) = ClimbPlan::first_input;
@@ -195,7 +198,7 @@ const dbc::ModelCode &climbing_code() {
 class CudaGraphs : public CudaContext {
 protected:
   void SetUp() override {
-    card = Card();
+    gpu = FakeGpu();
     blocks_in_graphs.clear();
     loops.clear();
     ClimbPlan::owner_of = ClimbPlan::first_input;
@@ -243,7 +246,7 @@ TEST_F(CudaGraphs, OneLaunchABatch) {
     EXPECT_EQ(session_.profile(0).stages[1].rows, 2 * inputs + 4);
   }
   EXPECT_EQ(context_->graphs().made(), 1);
-  EXPECT_EQ(card.graphs, 1);
+  EXPECT_EQ(gpu.graphs, 1);
   for (Path path : {Path::Levels, Path::Persistent, Path::Graph}) {
     context_->choose_path(path);
     EXPECT_TRUE(climbs(5, {5, 10, 1, 3}));
@@ -262,7 +265,7 @@ TEST_F(CudaGraphs, OneForEachNumberOfLevels) {
     }
   EXPECT_EQ(context_->graphs().made(), 2);
   EXPECT_EQ(context_->graphs().count(), 2u);
-  EXPECT_EQ(card.graphs, 2);
+  EXPECT_EQ(gpu.graphs, 2);
 }
 
 // So many are kept; the one that was not used for longest makes room. Its memory goes back.
@@ -280,12 +283,12 @@ TEST_F(CudaGraphs, OnlyTheLastOnesAreKept) {
   EXPECT_TRUE(of_levels(2));
   EXPECT_EQ(context_->graphs().made(), int64_t(Graphs::kMost) + 2);
   EXPECT_EQ(context_->graphs().count(), Graphs::kMost);
-  EXPECT_EQ(card.graphs, int32_t(Graphs::kMost));
-  EXPECT_EQ(context_->bytes() + on_.bytes(), card.bytes);
+  EXPECT_EQ(gpu.graphs, int32_t(Graphs::kMost));
+  EXPECT_EQ(context_->bytes() + on_.bytes(), gpu.bytes);
   context_.reset();
-  EXPECT_EQ(card.graphs, 0);
-  EXPECT_EQ(card.bytes, on_.bytes());
-  EXPECT_TRUE(card.host.empty());
+  EXPECT_EQ(gpu.graphs, 0);
+  EXPECT_EQ(gpu.bytes, on_.bytes());
+  EXPECT_TRUE(gpu.host.empty());
 }
 
 // Memory may move as batches grow: a graph finds it. It is made anew where it has too few blocks of threads,
@@ -305,18 +308,18 @@ TEST_F(CudaGraphs, BatchesGrow) {
   EXPECT_TRUE(climbs(2000, {2048, 1000}));
   EXPECT_EQ(context_->graphs().made(), 3);
   EXPECT_EQ(context_->graphs().count(), 1u);
-  EXPECT_EQ(card.graphs, 1);
-  EXPECT_EQ(context_->bytes() + on_.bytes(), card.bytes);
+  EXPECT_EQ(gpu.graphs, 1);
+  EXPECT_EQ(context_->bytes() + on_.bytes(), gpu.bytes);
 }
 
-// A graph is of tiles as wide as the context says; told otherwise it is made anew.
-TEST_F(CudaGraphs, WideTiles) {
+// A graph is of tiles as large as the context says; where that changes it is made anew.
+TEST_F(CudaGraphs, LargeMTiles) {
   EXPECT_TRUE(climbs(3, {3, 2}));
-  EXPECT_EQ(wide_in_graphs, dbc::cuda::kWideBlocks);
-  context_->widen_from(7);
+  EXPECT_EQ(large_m_in_graphs, dbc::cuda::kLargeMBlocks);
+  context_->large_m_from(7);
   EXPECT_TRUE(climbs(3, {3, 2}));
   EXPECT_TRUE(climbs(2, {2, 2}));
-  EXPECT_EQ(wide_in_graphs, 7);
+  EXPECT_EQ(large_m_in_graphs, 7);
   EXPECT_EQ(context_->graphs().made(), 2);
   EXPECT_EQ(context_->graphs().count(), 1u);
 }
@@ -326,29 +329,29 @@ TEST_F(CudaGraphs, WideTiles) {
 TEST_F(CudaGraphs, OfALentStream) {
   char stream = 0;
   dbc::cuda::ContextOptions options;
-  options.stream = card.lent = &stream;
+  options.stream = gpu.lent = &stream;
   Context context(on_, options);
   context.choose_path(Path::Graph);
   session_.compute_on(&context);
-  const int32_t streams = card.streams, opened = card.opened;
+  const int32_t streams = gpu.streams, opened = gpu.opened;
   for (int32_t inputs : {3, 2})
     EXPECT_TRUE(climbs(inputs, {inputs, 2}));
   EXPECT_EQ(context.graphs().made(), 1);
-  EXPECT_EQ(card.streams, streams);
-  EXPECT_EQ(card.opened, opened + 1);
+  EXPECT_EQ(gpu.streams, streams);
+  EXPECT_EQ(gpu.opened, opened + 1);
   session_.compute_on(nullptr);
 }
 
 // In steady state a graph asks for no memory.
 TEST_F(CudaGraphs, NothingIsAllocatedInSteadyState) {
   EXPECT_TRUE(climbs(20, {20, 30, 10}));
-  const int32_t before = card.allocations;
+  const int32_t before = gpu.allocations;
   for (int32_t inputs : {20, 3, 19})
     EXPECT_TRUE(climbs(inputs, {inputs, 30, 10}));
-  EXPECT_EQ(card.allocations, before);
+  EXPECT_EQ(gpu.allocations, before);
 }
 
-// A level without rows has its place in the graph; where nothing has rows nothing is launched.
+// A level without rows has its node in the graph; where nothing has rows nothing is launched.
 TEST_F(CudaGraphs, StagesWithoutRows) {
   EXPECT_TRUE(climbs(0, {1, 1}));
   EXPECT_EQ(context_->launches(), 0);
@@ -368,10 +371,10 @@ TEST_F(CudaGraphs, FindsWhatIsWrong) {
     ClimbPlan::widths = {inputs, inputs, inputs};
     fill(inputs, [](int32_t i) { return i % 2 == 0 ? -5.f : 1.f; });
     EXPECT_TRUE(session_.run(0, batch_).ok());
-    std::vector<std::pair<int32_t, int32_t>> places;
-    for (const FaultRecord &record : context_->found())
-      places.emplace_back(record.launch, record.place.row);
-    return places;
+    std::vector<std::pair<int32_t, int32_t>> errors;
+    for (const ErrorRecord &record : context_->found())
+      errors.emplace_back(record.launch, record.position.row);
+    return errors;
   };
   for (int32_t inputs : {10, 6, 1000, 10}) { // of 1000 inputs there are more than there was room for
     const auto expected = run(Path::Levels, inputs);
@@ -414,13 +417,13 @@ TEST_F(CudaGraphs, RefusedMemoryIsALimit) {
   EXPECT_TRUE(climbs(3, {3, 2}));
   context_->choose_path(Path::Graph);
   for (int32_t granted : {0, 1}) {
-    card.refusing = granted;
+    gpu.refusing = granted;
     const Status status = session_.run(0, batch_);
-    EXPECT_EQ(card.refusing, -1);
+    EXPECT_EQ(gpu.refusing, -1);
     EXPECT_EQ(status.code, Code::limit);
     EXPECT_EQ(status.message, "toy: not enough memory for a graph of launches");
     EXPECT_EQ(context_->graphs().count(), 0u);
-    EXPECT_EQ(context_->bytes() + on_.bytes(), card.bytes);
+    EXPECT_EQ(context_->bytes() + on_.bytes(), gpu.bytes);
   }
   EXPECT_TRUE(climbs(3, {3, 2}));
   EXPECT_EQ(context_->graphs().count(), 1u);
@@ -429,19 +432,19 @@ TEST_F(CudaGraphs, RefusedMemoryIsALimit) {
 // Where the device makes no graph a run says why, in its words; the memory of that graph goes back.
 TEST_F(CudaGraphs, NoGraphIsMade) {
   EXPECT_TRUE(climbs(3, {3, 2}));
-  card.graph_failure = Status::error(Code::limit, "no room for graphs");
+  gpu.graph_failure = Status::error(Code::limit, "no room for graphs");
   for (int32_t level : {1, 2}) { // where it is there to be made anew, where it is not
     ClimbPlan::widths = level == 1 ? std::vector<int32_t>{3, 100} : std::vector<int32_t>{3, 2, 2};
     const Status status = session_.run(0, batch_);
     EXPECT_EQ(status.code, Code::limit);
     EXPECT_EQ(status.message, "toy: no room for graphs");
     EXPECT_EQ(context_->graphs().count(), 0u);
-    EXPECT_EQ(card.graphs, 0);
-    EXPECT_EQ(context_->bytes() + on_.bytes(), card.bytes);
+    EXPECT_EQ(gpu.graphs, 0);
+    EXPECT_EQ(context_->bytes() + on_.bytes(), gpu.bytes);
   }
-  card.graph_failure = Status();
+  gpu.graph_failure = Status();
   EXPECT_TRUE(climbs(3, {3, 100}));
-  EXPECT_EQ(card.graphs, 1);
+  EXPECT_EQ(gpu.graphs, 1);
 }
 
 __global__ void write_rows(const int32_t *const *to, const int32_t *rows, int32_t launch) {
@@ -450,7 +453,7 @@ __global__ void write_rows(const int32_t *const *to, const int32_t *rows, int32_
 }
 
 // Two entries may have stages of the same numbers: each has a graph of its own.
-TEST_F(CudaGraphs, EntriesAreApart) {
+TEST_F(CudaGraphs, EntriesAreSeparate) {
   Graphs graphs;
   const Backend &backend = counting();
   const dbc::cuda::DeviceMemory memory(backend, {});
@@ -467,8 +470,8 @@ TEST_F(CudaGraphs, EntriesAreApart) {
           dbc::cuda::launch(write_rows, 1, 0, stream, static_cast<const int32_t *const *>(arrays), rows,
                             launch);
         }};
-    EXPECT_TRUE(graphs.run(backend, memory, card.stream, source, {{4, 1, 4}, {4, 5, 9}}).ok());
-    EXPECT_TRUE(backend.wait(card.stream).ok());
+    EXPECT_TRUE(graphs.run(backend, memory, gpu.stream, source, {{4, 1, 4}, {4, 5, 9}}).ok());
+    EXPECT_TRUE(backend.wait(gpu.stream).ok());
     EXPECT_EQ(written, std::vector<int32_t>({104, 509}));
   }
   EXPECT_EQ(graphs.made(), 2);
@@ -476,7 +479,7 @@ TEST_F(CudaGraphs, EntriesAreApart) {
   graphs.clear(backend, memory);
   EXPECT_EQ(graphs.count(), 0u);
   EXPECT_EQ(graphs.bytes(), 0u);
-  EXPECT_EQ(card.bytes, on_.bytes());
+  EXPECT_EQ(gpu.bytes, on_.bytes());
 }
 
 //===-- Which path --------------------------------------------------------------------------------------===//
@@ -484,7 +487,7 @@ TEST_F(CudaGraphs, EntriesAreApart) {
 // A device where blocks of threads cannot wait for each other runs loops level by level, and path() says so;
 // a graph needs no such thing.
 TEST_F(CudaGraphs, DevicesWithoutCooperativeLaunches) {
-  card.together = 0;
+  gpu.co_resident = 0;
   context_->choose_path(Path::Persistent);
   EXPECT_TRUE(climbs(3, {3, 2, 2, 1}));
   EXPECT_EQ(context_->path(), Path::Levels);
@@ -492,7 +495,7 @@ TEST_F(CudaGraphs, DevicesWithoutCooperativeLaunches) {
   context_->choose_path(Path::Graph);
   EXPECT_TRUE(climbs(3, {3, 2, 2, 1}));
   EXPECT_EQ(context_->path(), Path::Graph);
-  card.together = 4; // asked once, when a context first runs
+  gpu.co_resident = 4; // asked once, when a context first runs
   context_->choose_path(Path::Persistent);
   EXPECT_TRUE(climbs(3, {3, 2, 2, 1}));
   EXPECT_EQ(context_->path(), Path::Levels);
@@ -504,68 +507,69 @@ TEST_F(CudaGraphs, DevicesWithoutCooperativeLaunches) {
   session_.compute_on(nullptr);
 }
 
-// Inputs are dealt to as many teams as have a block for each tile, or as a session wants it: no more than
-// there are inputs, blocks and counters. Results do not depend on it, nor on how blocks wait.
-TEST_F(CudaGraphs, InputsAreDealtToTeams) {
+// Inputs are distributed to as many block groups as have a block for each tile, or as a session wants it: no
+// more than there are inputs, blocks and counters. Results do not depend on it, nor on how blocks wait.
+TEST_F(CudaGraphs, InputsAreDistributedToBlockGroups) {
   context_->choose_path(Path::Persistent);
   ClimbPlan::owner_of = ClimbPlan::in_order;
   const struct {
-    int32_t wanted, blocks, inputs, teams, most;
+    int32_t wanted, blocks, inputs, block_groups, most;
   } cases[] = {{0, 0, 9, 4, 4}, {2, 0, 9, 2, 4}, {3, 0, 9, 3, 4}, {7, 0, 9, 4, 4},
                {0, 0, 3, 3, 4}, {0, 2, 9, 2, 2}, {1, 0, 9, 1, 4}, {0, 0, 1, 1, 4}};
   for (const auto &each : cases)
-    for (const Waits waits : {Waits::Counters, Waits::Values}) {
-      context_->deal_to(each.wanted);
+    for (const Waits waits : {Waits::Barriers, Waits::Elements}) {
+      context_->distribute_to(each.wanted);
       context_->limit_blocks(each.blocks);
       context_->choose_waits(waits);
       loops.clear();
       EXPECT_TRUE(climbs(each.inputs, {each.inputs, each.inputs, each.inputs, each.inputs}));
-      EXPECT_EQ(context_->teams(), each.teams);
+      EXPECT_EQ(context_->block_groups(), each.block_groups);
       ASSERT_EQ(loops.size(), 1u);
-      EXPECT_EQ(loops[0].teams, each.teams);
+      EXPECT_EQ(loops[0].block_groups, each.block_groups);
       EXPECT_LE(loops[0].blocks, each.most);
-      EXPECT_EQ(loops[0].by_value, waits == Waits::Values);
+      EXPECT_EQ(loops[0].by_element, waits == Waits::Elements);
     }
-  card.together = 1000; // teams have counters
+  gpu.co_resident = 1000; // block groups have counters
   Context many(on_);
   many.limit_blocks(3);
   session_.compute_on(&many);
   EXPECT_TRUE(climbs(40, {40, 40, 40}));
-  EXPECT_EQ(many.teams(), 3);
+  EXPECT_EQ(many.block_groups(), 3);
   many.limit_blocks(0);
-  EXPECT_EQ(many.teams(/*tiles=*/1), dbc::cuda::kMostTeams);
-  EXPECT_EQ(many.teams(/*tiles=*/300), 3);
-  EXPECT_EQ(many.teams(/*tiles=*/3000), 1);
+  EXPECT_EQ(many.block_groups(/*tiles=*/1), dbc::cuda::kMaxBlockGroups);
+  EXPECT_EQ(many.block_groups(/*tiles=*/300), 3);
+  EXPECT_EQ(many.block_groups(/*tiles=*/3000), 1);
   session_.compute_on(nullptr);
 }
 
-// Where rows of a level are not in the order of inputs nobody could say where a team's rows begin and end:
+// Where rows of a level are not in the order of inputs nobody could say where a group's rows begin and end:
 // there is one.
-TEST_F(CudaGraphs, OneTeamWhereRowsAreOutOfOrder) {
+TEST_F(CudaGraphs, OneBlockGroupWhereRowsAreOutOfOrder) {
   context_->choose_path(Path::Persistent);
-  for (const auto &[owner_of, teams] :
+  for (const auto &[owner_of, block_groups] :
        {std::pair<int32_t (*)(int32_t, int32_t), int32_t>{ClimbPlan::first_input, 4},
         {ClimbPlan::in_order, 4},
         {ClimbPlan::backwards, 1}}) {
     ClimbPlan::owner_of = owner_of;
     EXPECT_TRUE(climbs(6, {6, 6, 6, 6, 6}));
-    EXPECT_EQ(context_->teams(), teams);
+    EXPECT_EQ(context_->block_groups(), block_groups);
   }
 }
 
-// Memory in which numbers are awaited holds none before, batch after batch; by counters nothing is filled.
-TEST_F(CudaGraphs, NumbersAreAwaitedOnlyWhereAsked) {
+// Memory whose elements blocks wait for holds none before, batch after batch; with barriers nothing is
+// filled.
+TEST_F(CudaGraphs, ElementsAreSyncedOnlyWhereAsked) {
   context_->choose_path(Path::Persistent);
-  for (const auto &[path, waits, fills] : {std::tuple{Path::Persistent, Waits::Values, 1},
-                                           {Path::Persistent, Waits::Counters, 0},
-                                           {Path::Levels, Waits::Values, 0},
-                                           {Path::Graph, Waits::Values, 0}}) {
+  for (const auto &[path, waits, fills] : {std::tuple{Path::Persistent, Waits::Elements, 1},
+                                           {Path::Persistent, Waits::Barriers, 0},
+                                           {Path::Levels, Waits::Elements, 0},
+                                           {Path::Graph, Waits::Elements, 0}}) {
     context_->choose_path(path);
     context_->choose_waits(waits);
     for (int32_t batch = 0; batch < 2; ++batch) {
-      card.fills = 0;
+      gpu.fills = 0;
       EXPECT_TRUE(climbs(5, {5, 5, 5}));
-      EXPECT_EQ(card.fills, fills);
+      EXPECT_EQ(gpu.fills, fills);
     }
   }
 }

@@ -93,9 +93,9 @@ __global__ void product_kernel(int32_t rows, Matrix<Real> matrix, const int32_t 
     product(rows, matrix, tile, into, a, b, c);
 }
 
-/// All tiles of three gates of 11 units, against plain loops.
+/// All tiles of three gates of 11 channels, against plain loops.
 template <class Real, class From> void products(bool tables) {
-  constexpr int32_t kGates = 3, kUnits = 11, kOutputs = kGates * kUnits;
+  constexpr int32_t kGates = 3, kChannels = 11, kOutputs = kGates * kChannels;
   const Rows<From> x;
   const int32_t inputs = x.kInputs, numbers = inputs * kOutputs;
   const std::vector<Real> weights = drawn<Real>(static_cast<size_t>(4 * numbers), 1),
@@ -103,8 +103,8 @@ template <class Real, class From> void products(bool tables) {
   const std::vector<int32_t> table = {3, 0, 0, 2, 1, 3, 2, 0, 1};
   const Matrix<Real> matrix = {weights.data(), bias.data(), inputs, kOutputs};
   for (int32_t rows = 1; rows <= x.kMost; ++rows)
-    for (int32_t width : {1, 4, 7, kUnits}) {
-      const int32_t tiles = (kUnits + width - 1) / width, outputs = kGates * width;
+    for (int32_t width : {1, 4, 7, kChannels}) {
+      const int32_t tiles = (kChannels + width - 1) / width, outputs = kGates * width;
       const size_t size = static_cast<size_t>(tiles) * rows * outputs;
       std::vector<Real> into(size + 8, Real(99));
       start(product_kernel<Real, From>, tiles, rows, matrix,
@@ -115,8 +115,8 @@ template <class Real, class From> void products(bool tables) {
       for (int32_t tile = 0; tile < tiles; ++tile)
         for (int32_t i = 0; i < rows; ++i)
           for (int32_t o = 0; o < outputs; ++o) {
-            const int32_t unit = std::min(tile * width, kUnits - width) + o % width;
-            const int32_t column = o / width * kUnits + unit;
+            const int32_t channel = std::min(tile * width, kChannels - width) + o % width;
+            const int32_t column = o / width * kChannels + channel;
             const Real *weight = weights.data() + (tables ? table[i] * numbers : 0) + column;
             Sum<Real> sum(bias[column]);
             for (int32_t k = 0; k < inputs; ++k)
@@ -165,24 +165,24 @@ struct Laid {
   std::vector<float> numbers;
   Fragments of;
   Laid(const std::vector<float> &weights, const std::vector<float> &bias, int32_t gates, int32_t width,
-       int32_t strips, const std::vector<int32_t> &lengths) {
-    const int32_t outputs = static_cast<int32_t>(bias.size()), units = outputs / gates,
+       int32_t n_tiles, const std::vector<int32_t> &lengths) {
+    const int32_t outputs = static_cast<int32_t>(bias.size()), channels = outputs / gates,
                   inputs = static_cast<int32_t>(weights.size()) / outputs;
     for (int32_t length : lengths)
-      of.blocks += (length + 15) / 16;
-    of.strips = strips;
-    const int32_t tiles = (units + width - 1) / width;
-    numbers.assign(static_cast<size_t>(tiles) * of.blocks * strips * kFragment, 0);
+      of.k_tiles += (length + 15) / 16;
+    of.n_tiles = n_tiles;
+    const int32_t tiles = (channels + width - 1) / width;
+    numbers.assign(static_cast<size_t>(tiles) * of.k_tiles * n_tiles * kFragment, 0);
     for (int32_t tile = 0; tile < tiles; ++tile)
       for (int32_t o = 0; o < gates * width; ++o) {
-        const int32_t column = tile_of(tile, gates, units, width).column(o);
-        int32_t block = tile * of.blocks, next = 0;
+        const int32_t column = tile_of(tile, gates, channels, width).column(o);
+        int32_t k_tile = tile * of.k_tiles, next = 0;
         for (int32_t length : lengths) {
           for (int32_t k = 0; k < length; ++k)
-            numbers[static_cast<size_t>((block + k / 16) * strips + o / 16) * kFragment +
+            numbers[static_cast<size_t>((k_tile + k / 16) * n_tiles + o / 16) * kFragment +
                     static_cast<size_t>(fragment_of(o % 16, k % 16))] =
                 weights[static_cast<size_t>(column * inputs + next++)];
-          block += (length + 15) / 16;
+          k_tile += (length + 15) / 16;
         }
       }
     of.fragments = numbers.data();
@@ -190,34 +190,35 @@ struct Laid {
   }
 };
 
-/// A product by warps and by chunks: both of all rows.
-template <Math kMath, int32_t kChunks, int32_t kStrips, class A, class B>
-__global__ void units_kernel(int32_t rows, Fragments matrix, int32_t gates, int32_t units, int32_t width,
-                             float *narrow, float *wide, A a, B b) {
-  DBC_SHARED(float, sums, 0, (MatrixUnits<kMath, kChunks, kStrips>::kSums));
-  const Tile tile = tile_of(blockIdx.x, gates, units, width);
+/// A product by warps and by split-K slices: both of all rows.
+template <Math kMath, int32_t kSlices, int32_t kNTiles, class A, class B>
+__global__ void tensor_core_kernel(int32_t rows, Fragments matrix, int32_t gates, int32_t channels,
+                                   int32_t width, float *small, float *large, A a, B b) {
+  DBC_SHARED(float, sums, 0, (TensorCores<kMath, kSlices, kNTiles>::kSums));
+  const Tile tile = tile_of(blockIdx.x, gates, channels, width);
   const int32_t size = rows * tile.outputs();
-  using Units = MatrixUnits<kMath, kChunks, kStrips>;
+  using Product = TensorCores<kMath, kSlices, kNTiles>;
   for (int32_t first = 0; first < rows; first += 8) {
     A x = a;
     B y = b;
     x.via += first;
     y.base.data += first * y.stride;
-    Units::template product<8>(std::min(8, rows - first), matrix, blockIdx.x, tile, sums,
-                               narrow + blockIdx.x * size + first * tile.outputs(), x, y);
+    Product::template product<8>(std::min(8, rows - first), matrix, blockIdx.x, tile, sums,
+                                 small + blockIdx.x * size + first * tile.outputs(), x, y);
     __syncthreads();
   }
-  Units::template product<128>(rows, matrix, blockIdx.x, tile, sums, wide + blockIdx.x * size, a, b);
+  Product::template product<128>(rows, matrix, blockIdx.x, tile, sums, large + blockIdx.x * size, a, b);
 }
 
 /// `infinite`: one number of the operands is.
-template <Math kMath, int32_t kChunks, int32_t kStrips>
-void on_matrix_units(double bound, bool infinite = false, bool aligned = true) {
-  constexpr int32_t kRows = 37, kGates = 3, kUnits = 11, kFirst = 50; // rows of the first operand begin there
+template <Math kMath, int32_t kSlices, int32_t kNTiles>
+void on_tensor_cores(double bound, bool infinite = false, bool aligned = true) {
+  constexpr int32_t kRows = 37, kGates = 3, kChannels = 11,
+                    kFirst = 50; // rows of the first operand begin there
   const std::vector<int32_t> lengths = {70, 9};
   const int32_t inputs = 79, strides[2] = {aligned ? 72 : 71, aligned ? 12 : 9};
-  const std::vector<float> weights = drawn<float>(kGates * kUnits * static_cast<size_t>(inputs), 1),
-                           bias = drawn<float>(kGates * kUnits, 2);
+  const std::vector<float> weights = drawn<float>(kGates * kChannels * static_cast<size_t>(inputs), 1),
+                           bias = drawn<float>(kGates * kChannels, 2);
   alignas(16) static float operands[2][kRows * 72 + 80];
   std::mt19937 random(3);
   std::vector<int32_t> via;
@@ -229,20 +230,20 @@ void on_matrix_units(double bound, bool infinite = false, bool aligned = true) {
   if (infinite)
     operands[0][(via[5] - kFirst) * strides[0] + 40] = std::numeric_limits<float>::infinity();
   for (int32_t width : {4, 7, 11}) {
-    const int32_t tiles = (kUnits + width - 1) / width, outputs = kGates * width;
-    const int32_t strips = (outputs + 15) / 16, groups = (strips + kStrips - 1) / kStrips;
-    const Laid laid(weights, bias, kGates, width, groups * kStrips, lengths);
+    const int32_t tiles = (kChannels + width - 1) / width, outputs = kGates * width;
+    const int32_t n_tiles = (outputs + 15) / 16, groups = (n_tiles + kNTiles - 1) / kNTiles;
+    const Laid laid(weights, bias, kGates, width, groups * kNTiles, lengths);
     const size_t size = static_cast<size_t>(tiles) * kRows * static_cast<size_t>(outputs);
-    std::vector<float> narrow(size + 8, 99.f), wide(size + 8, 99.f);
+    std::vector<float> small(size + 8, 99.f), large(size + 8, 99.f);
     const auto run = [&](auto a, auto b) {
-      launch(units_kernel<kMath, kChunks, kStrips, decltype(a), decltype(b)>, tiles, 40960, nullptr, kRows,
-             laid.of, kGates, kUnits, width, narrow.data(), wide.data(), a, b);
+      launch(tensor_core_kernel<kMath, kSlices, kNTiles, decltype(a), decltype(b)>, tiles, 40960, nullptr,
+             kRows, laid.of, kGates, kChannels, width, small.data(), large.data(), a, b);
     };
     const Column<float> first = {operands[0], kFirst * strides[0]};
     const float *second = operands[1];
     const int32_t *none = nullptr;
     if (aligned)
-      run(chunks(first, via.data(), strides[0], 70), chunks(second, none, strides[1], 9));
+      run(aligned_segment(first, via.data(), strides[0], 70), aligned_segment(second, none, strides[1], 9));
     else
       run(segment(first, static_cast<const int32_t *>(via.data()), strides[0], 70),
           segment(second, none, strides[1], 9));
@@ -252,29 +253,29 @@ void on_matrix_units(double bound, bool infinite = false, bool aligned = true) {
     for (int32_t tile = 0; tile < tiles; ++tile)
       for (int32_t i = 0; i < kRows; ++i)
         for (int32_t o = 0; o < outputs; ++o, ++next) {
-          const int32_t column = tile_of(tile, kGates, kUnits, width).column(o);
+          const int32_t column = tile_of(tile, kGates, kChannels, width).column(o);
           double sum = bias[static_cast<size_t>(column)];
           for (int32_t k = 0; k < inputs; ++k)
             sum += double(weights[static_cast<size_t>(column * inputs + k)]) *
                    (k < 70 ? operands[0][(via[static_cast<size_t>(i)] - kFirst) * strides[0] + k]
                            : operands[1][i * strides[1] + k - 70]);
           if (sum - sum == 0)
-            ASSERT_NEAR(narrow[next], sum, bound) << where(i, o) << " of tile " << tile;
+            ASSERT_NEAR(small[next], sum, bound) << where(i, o) << " of tile " << tile;
           else
-            ASSERT_EQ(narrow[next], static_cast<float>(sum)) << where(i, o);
-          ASSERT_EQ(narrow[next], wide[next]) << where(i, o) << " of tile " << tile;
+            ASSERT_EQ(small[next], static_cast<float>(sum)) << where(i, o);
+          ASSERT_EQ(small[next], large[next]) << where(i, o) << " of tile " << tile;
         }
-    for (; next < narrow.size(); ++next)
-      ASSERT_TRUE(narrow[next] == 99 && wide[next] == 99) << "written behind the last row";
+    for (; next < small.size(); ++next)
+      ASSERT_TRUE(small[next] == 99 && large[next] == 99) << "written behind the last row";
   }
 }
 
-// Errors are those of f32 with three products of parts, and of 11 bits with one; who adds up a chunk does not
-// matter.
-TEST(CudaProduct, OnMatrixUnits) {
-  on_matrix_units<Math::tf32x3, 8, 1>(1e-5);
-  on_matrix_units<Math::tf32x3, 4, 2>(1e-5);
-  on_matrix_units<Math::tf32, 8, 3>(3e-2);
+// Errors are those of f32 with three products of tf32 summands, and of 11 bits with one; who adds up a slice
+// does not matter.
+TEST(CudaProduct, OnTensorCores) {
+  on_tensor_cores<Math::tf32x3, 8, 1>(1e-5);
+  on_tensor_cores<Math::tf32x3, 4, 2>(1e-5);
+  on_tensor_cores<Math::tf32, 8, 3>(3e-2);
 }
 
 // Rounded numbers have 11 bits and are next to what they come from; what has 11 bits stays, and what is none.
@@ -300,10 +301,10 @@ TEST(CudaProduct, RoundsToElevenBits) {
 }
 
 // Rows that do not begin at multiples of 16 bytes are loaded number by number.
-TEST(CudaProduct, OfRowsAnywhereOnMatrixUnits) { on_matrix_units<Math::tf32x3, 8, 2>(1e-5, false, false); }
+TEST(CudaProduct, OfRowsAnywhereOnTensorCores) { on_tensor_cores<Math::tf32x3, 8, 2>(1e-5, false, false); }
 
-// An infinity stays one, though none of its parts would make sense.
-TEST(CudaProduct, OfInfinitiesOnMatrixUnits) { on_matrix_units<Math::tf32x3, 2, 3>(1e-5, true); }
+// An infinity stays one, though none of its summands would make sense.
+TEST(CudaProduct, OfInfinitiesOnTensorCores) { on_tensor_cores<Math::tf32x3, 2, 3>(1e-5, true); }
 
 template <class Real>
 __global__ void multiply_kernel(int32_t height, int32_t outputs, Real *into, Segment<float> a,
@@ -338,7 +339,7 @@ template <class Real> void multiplies() {
     }
 }
 
-// Products of two matrices of a row, the second in parts.
+// Products of two matrices of a row, the second in slices.
 TEST(CudaProduct, OfTwoMatrices) {
   multiplies<float>();
   multiplies<double>();
@@ -453,7 +454,7 @@ __global__ void reduce_without(int32_t missing, float *sum) {
     *sum = sum_of_lanes(1.0f);
 }
 
-// On a card lanes that do not come are undefined behaviour; here it is told.
+// On a GPU lanes that do not come are undefined behaviour; here it is reported.
 TEST(CudaLanes, AllMustCome) {
   for (int32_t missing : {1, 16, 31}) {
     float sum = 0;
@@ -467,9 +468,9 @@ TEST(CudaLanes, AllMustCome) {
   }
 }
 
-//===-- Whole numbers, and what is wrong ----------------------------------------------------------------===//
+//===-- Integers, and what is wrong ---------------------------------------------------------------------===//
 
-// Whole numbers are the same on the CPU and on a device, also at their ends.
+// Integers are the same on the CPU and on a device, also at their ends.
 TEST(CudaChecked, AsOnTheCpu) {
   using Function = bool (*)(int32_t, int32_t, int32_t *);
   struct Both {
@@ -513,26 +514,26 @@ TEST(CudaChecked, AsOnTheCpu) {
       }
 }
 
-__global__ void find_faults(Faults faults) {
+__global__ void find_errors(Errors errors) {
   for (int32_t n = 0; n < 3; ++n) {
     const int32_t t = threadIdx.x;
-    fault(faults, faults.launch, 10 + n, {blockIdx.x, t, n}, t + 1, t + 2, t + 3);
+    record_error(errors, errors.launch, 10 + n, {blockIdx.x, t, n}, t + 1, t + 2, t + 3);
     __syncthreads();
   }
 }
 
 // A record says where and what; those of one thread stand in its order.
-TEST(CudaFaults, Records) {
-  std::vector<FaultRecord> records(2 * 3 * kThreads);
+TEST(CudaErrors, Records) {
+  std::vector<ErrorRecord> records(2 * 3 * kThreads);
   int32_t count = 0;
-  start(find_faults, 2, Faults{records.data(), &count, static_cast<int32_t>(records.size()), 6});
+  start(find_errors, 2, Errors{records.data(), &count, static_cast<int32_t>(records.size()), 6});
   ASSERT_TRUE(wait().ok());
   ASSERT_EQ(count, static_cast<int32_t>(records.size()));
   std::map<std::pair<int32_t, int32_t>, int32_t> found; // of a thread so far
-  for (const FaultRecord &record : records) {
+  for (const ErrorRecord &record : records) {
     EXPECT_EQ(record.launch, 6);
-    const int32_t t = record.place.loop, n = found[{record.place.row, t}]++;
-    EXPECT_EQ(record.place.iteration, n);
+    const int32_t t = record.position.loop, n = found[{record.position.row, t}]++;
+    EXPECT_EQ(record.position.iteration, n);
     EXPECT_EQ(record.site, 10 + n);
     for (int32_t number = 0; number < 3; ++number)
       EXPECT_EQ(record.numbers[number], t + 1 + number);
@@ -542,13 +543,13 @@ TEST(CudaFaults, Records) {
 
 // Where there is no room they are counted all the same, so that there can be room, and nothing is
 // overwritten.
-TEST(CudaFaults, CountedBeyondTheRoom) {
-  const FaultRecord none = {-1, {-1, -1, -1}, -1, {-1, -1, -1}};
+TEST(CudaErrors, CountedBeyondTheRoom) {
+  const ErrorRecord none = {-1, {-1, -1, -1}, -1, {-1, -1, -1}};
   const int32_t all = 6 * kThreads;
   for (int32_t capacity : {0, 1, 5, all - 1, all, all + 1}) {
-    std::vector<FaultRecord> records(static_cast<size_t>(all) + 200, none);
+    std::vector<ErrorRecord> records(static_cast<size_t>(all) + 200, none);
     int32_t count = 0;
-    start(find_faults, 2, Faults{records.data(), &count, capacity, 0});
+    start(find_errors, 2, Errors{records.data(), &count, capacity, 0});
     ASSERT_TRUE(wait().ok());
     EXPECT_EQ(count, all);
     for (int32_t n = 0; n < all + 200; ++n)
@@ -561,7 +562,7 @@ __global__ void read_rows(const int32_t *order, int32_t *rows, int32_t count) {
     rows[n] = row_at(order, n);
 }
 
-// A space has its rows in the order of a list, or as they are where there is none.
+// An index set has its rows in the order of a list, or as they are where there is none.
 TEST(CudaRows, InAnOrderOrAsTheyAre) {
   const std::vector<int32_t> order = {4, 1, 3, 0, 2}, plain = {0, 1, 2, 3, 4};
   std::vector<int32_t> rows(5, -1);

@@ -25,17 +25,17 @@ using dbc::Code;
 using dbc::Status;
 using dbc::cuda::Backend;
 using dbc::cuda::Context;
-using dbc::cuda::FaultRecord;
+using dbc::cuda::ErrorRecord;
 using dbc::cuda::kThreads;
 
 //===-- A device that counts ----------------------------------------------------------------------------===//
 
-struct Card {
+struct FakeGpu {
   std::map<void *, size_t> device, host; ///< memory that is held
   size_t bytes = 0;                      ///< of the device
   size_t copied = 0;                     ///< bytes, there and back
   int32_t allocations = 0, streams = 0, opened = 0, copies = 0, waits = 0, graphs = 0, fills = 0;
-  int32_t together = 4;         ///< blocks of threads that may wait for each other
+  int32_t co_resident = 4;      ///< blocks of threads that may wait for each other
   Status no_device;             ///< why none can be opened
   Status graph_failure;         ///< why no graph is made
   size_t free = 1234;           ///< what it says may still be had
@@ -46,7 +46,7 @@ struct Card {
   int32_t failing = -1;        ///< so many waits are well, then one is not
   int32_t rows_beyond = 0;     ///< the last row of a result once more, so many rows further
   int32_t launches_to_go = -1; ///< until one cannot be begun; below 0: all can
-  Status begun;                ///< what is told of it
+  Status begun;                ///< what is reported of it
   Status failed_before;        ///< what the program has done to it
   char stream[4] = {};         ///< their addresses
   /// What was begun and waited for, on which stream: "copy 0", "launch 0", "wait 0".
@@ -86,78 +86,77 @@ struct Card {
     dbc::cuda::backend().release(memory);
   }
 };
-Card card;
+FakeGpu gpu;
 
 const Backend &counting() {
   static const Backend made = {
       [](int32_t device, void **stream) {
-        const Status status =
-            card.no_device.ok() ? dbc::cuda::backend().open(device, stream) : card.no_device;
+        const Status status = gpu.no_device.ok() ? dbc::cuda::backend().open(device, stream) : gpu.no_device;
         if (status.ok() && stream != nullptr) {
-          *stream = &card.stream[card.opened++ % 4];
-          ++card.streams;
+          *stream = &gpu.stream[gpu.opened++ % 4];
+          ++gpu.streams;
         }
         return status;
       },
       [](int32_t) {},
       [](void *stream) {
-        card.note("close", stream);
-        --card.streams;
+        gpu.note("close", stream);
+        --gpu.streams;
       },
-      [](size_t bytes) { return card.give(card.device, bytes); },
-      [](void *memory) { card.take(card.device, memory); },
-      [](size_t bytes) { return card.give(card.host, bytes); },
-      [](void *memory) { card.take(card.host, memory); },
-      [] { return card.free; },
+      [](size_t bytes) { return gpu.give(gpu.device, bytes); },
+      [](void *memory) { gpu.take(gpu.device, memory); },
+      [](size_t bytes) { return gpu.give(gpu.host, bytes); },
+      [](void *memory) { gpu.take(gpu.host, memory); },
+      [] { return gpu.free; },
       [](void *to, const void *from, size_t size, void *stream) {
-        EXPECT_TRUE(card.lent == nullptr || stream == card.lent || stream == card.written_down);
-        card.note("copy", stream);
-        ++card.copies;
-        card.copied += size;
+        EXPECT_TRUE(gpu.lent == nullptr || stream == gpu.lent || stream == gpu.written_down);
+        gpu.note("copy", stream);
+        ++gpu.copies;
+        gpu.copied += size;
         dbc::cuda::backend().copy(to, from, size, stream);
       },
       [](void *memory, size_t size, void *stream) {
-        card.note("fill", stream);
-        ++card.fills;
+        gpu.note("fill", stream);
+        ++gpu.fills;
         dbc::cuda::backend().fill(memory, size, stream);
       },
-      [] { return std::exchange(card.begun, Status()); },
+      [] { return std::exchange(gpu.begun, Status()); },
       [](void *stream) {
-        card.note("wait", stream);
-        ++card.waits;
+        gpu.note("wait", stream);
+        ++gpu.waits;
         const Status status = dbc::cuda::backend().wait(nullptr);
-        if (card.failing >= 0 && card.failing-- == 0)
-          return Status::error(Code::internal, "the card is on fire");
+        if (gpu.failing >= 0 && gpu.failing-- == 0)
+          return Status::error(Code::internal, "the GPU is on fire");
         return status;
       },
       dbc::cuda::backend().poison,
-      [](int32_t) { return card.together; },
+      [](int32_t) { return gpu.co_resident; },
       [](void **stream) {
         const Status status = dbc::cuda::backend().capture(stream);
-        *stream = card.written_down = &card.stream[card.opened++ % 4];
-        ++card.streams;
+        *stream = gpu.written_down = &gpu.stream[gpu.opened++ % 4];
+        ++gpu.streams;
         return status;
       },
       [](void *stream, void **graph) {
-        card.written_down = nullptr;
-        EXPECT_NE(stream, card.lent); // it may be one that cannot be written down
-        --card.streams;
+        gpu.written_down = nullptr;
+        EXPECT_NE(stream, gpu.lent); // it may be one that cannot be written down
+        --gpu.streams;
         Status status = dbc::cuda::backend().end_capture(stream, graph);
-        ++card.graphs;
-        if (!card.graph_failure.ok()) {
+        ++gpu.graphs;
+        if (!gpu.graph_failure.ok()) {
           counting().release_graph(std::exchange(*graph, nullptr));
-          status = card.graph_failure;
+          status = gpu.graph_failure;
         }
         return status;
       },
       dbc::cuda::backend().launch_graph,
       [](void *graph) {
-        --card.graphs;
+        --gpu.graphs;
         dbc::cuda::backend().release_graph(graph);
       },
-      dbc::cuda::backend().fence,
+      dbc::cuda::backend().guard,
       nullptr,
-      [](void *) { return card.failed_before; },
+      [](void *) { return gpu.failed_before; },
       dbc::cuda::backend().untouched,
   };
   return made;
@@ -172,7 +171,7 @@ struct Arrays {
   dbc::cuda::Column<float> value;
   float *result = nullptr;
   dbc::cuda::Matrix<float> w;
-  dbc::cuda::Faults faults;
+  dbc::cuda::Errors errors;
 };
 
 __global__ void weigh(const Arrays arrays, int32_t begin, int32_t end) {
@@ -182,23 +181,24 @@ __global__ void weigh(const Arrays arrays, int32_t begin, int32_t end) {
       const float value = arrays.value[arrays.leaf[first + i]];
       for (int32_t n = 0; n < 2; ++n)
         if (value < static_cast<float>(-n))
-          dbc::cuda::fault(arrays.faults, arrays.faults.launch, 7, {first + i, 0, n}, arrays.leaf[first + i]);
+          dbc::cuda::record_error(arrays.errors, arrays.errors.launch, 7, {first + i, 0, n},
+                                  arrays.leaf[first + i]);
     }
     const auto x = dbc::cuda::segment(arrays.value, arrays.leaf + first, 1, 1);
     dbc::cuda::product(count, arrays.w, dbc::cuda::all_of(1), arrays.result + first, x, x);
-    if (card.rows_beyond > 0 && first + count == end && threadIdx.x == 0)
-      arrays.result[end - 1 + card.rows_beyond] = 1;
+    if (gpu.rows_beyond > 0 && first + count == end && threadIdx.x == 0)
+      arrays.result[end - 1 + gpu.rows_beyond] = 1;
   }
 }
-void launch_weigh(const Arrays &arrays, int32_t begin, int32_t end, int32_t /*wide*/, void *stream) {
-  card.note("launch", stream);
-  if (card.launches_to_go >= 0 && card.launches_to_go-- == 0) {
-    card.begun = Status::error(Code::internal, "the kernel could not be begun");
+void launch_weigh(const Arrays &arrays, int32_t begin, int32_t end, int32_t /*large_m_from*/, void *stream) {
+  gpu.note("launch", stream);
+  if (gpu.launches_to_go >= 0 && gpu.launches_to_go-- == 0) {
+    gpu.begun = Status::error(Code::internal, "the kernel could not be begun");
     return;
   }
   dbc::cuda::launch(weigh, (end - begin + 7) / 8, 0, stream, arrays, begin, end);
 }
-const dbc::cuda::Stage<Arrays> stages[] = {{"weigh", launch_weigh, 8, 4, 2, 2}};
+const dbc::cuda::DeviceStage<Arrays> stages[] = {{"weigh", launch_weigh, 8, 4, 2, 2}};
 
 class LeafPlan : public dbc::EntryPlan {
 public:
@@ -218,7 +218,7 @@ public:
     if (Status status = device.serves(run); !status.ok())
       return status;
     ++attempts;
-    part_ = device.begin({
+    sub_batch_ = device.begin({
         dbc::cuda::result(&arrays_.result, rows).named("result", sizeof(float)),
         dbc::cuda::input(&arrays_.leaf, leaf_.data(), rows),
         dbc::cuda::input(&arrays_.value, run.batch.column(Tree, value).f32, run.batch.rows(Tree, run.range),
@@ -230,16 +230,16 @@ public:
     return device.status();
   }
   Status finish_on(dbc::Run &run, Context &device) override {
-    Status status = device.finish(part_);
+    Status status = device.finish(sub_batch_);
     while (status.ok() && device.again()) {
       status = begin_on(run, device);
       if (status.ok())
-        status = device.finish(part_);
+        status = device.finish(sub_batch_);
     }
     if (!status.ok())
       return status;
-    if (device.leaves_results()) {
-      device.leave(run, 0, arrays_.result, run.inputs, run.input_count, 1);
+    if (device.keeps_results_on_device()) {
+      device.keep_result(run, 0, arrays_.result, run.inputs, run.input_count, 1);
       return Status();
     }
     for (int32_t i = 0; i < run.input_count; ++i)
@@ -251,7 +251,7 @@ public:
 private:
   dbc::IntColumn leaf_;
   Arrays arrays_;
-  int64_t part_ = 0;
+  int64_t sub_batch_ = 0;
 };
 int32_t LeafPlan::attempts = 0;
 
@@ -265,7 +265,7 @@ const dbc::ModelCode &device_code() {
       std::copy(weights.data(0), weights.data(0) + 2, numbers);
       numbers[2] = *weights.data(1);
       model.add_buffer<float>(2, 100); // there is none of number 1
-      dbc::cuda::lay_out_parts<float>(model, 0, weights, {{0, 1, 2, 0, 0}}, {1, 2, 1});
+      dbc::cuda::lay_out_submatrices<float>(model, 0, weights, {{0, 1, 2, 0, 0}}, {1, 2, 1});
     };
     const std::vector<dbc::ColumnRef> reads = {{Tree, value}};
     c->entries = {{0, reads, {0}, false, {}, {"weigh"}, dbc::make_plan<LeafPlan>}};
@@ -288,10 +288,10 @@ dbc::Model device_model(const dbc::ModelCode &code = device_code()) {
 class CudaContext : public ::testing::Test {
 protected:
   void SetUp() override {
-    card = Card();
+    gpu = FakeGpu();
     ASSERT_TRUE(dbc::cuda::Model::make(model_, 0, &on_).ok());
-    card.opened = 0;
-    card.events.clear();
+    gpu.opened = 0;
+    gpu.events.clear();
   }
   /// One leaf an input; its value by its number.
   void fill(
@@ -310,8 +310,8 @@ protected:
         return false;
     return true;
   }
-  /// What an array of so many bytes takes; a fence stands behind it.
-  static size_t room(size_t bytes) { return dbc::cuda::lines(bytes + (counting().fence != nullptr ? 1 : 0)); }
+  /// What an array of so many bytes takes; a guard zone stands behind it.
+  static size_t room(size_t bytes) { return dbc::cuda::lines(bytes + (counting().guard != nullptr ? 1 : 0)); }
   const dbc::Model model_ = device_model();
   dbc::cuda::Model on_;
   Batch batch_{info()};

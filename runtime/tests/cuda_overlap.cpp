@@ -8,12 +8,13 @@ namespace {
 using CudaOverlap = CudaContext;
 using Events = std::vector<std::string>;
 
-// Parts on two contexts in turns: what part k + 1 has is copied and launched before part k is waited for.
-TEST_F(CudaOverlap, PartsInTurns) {
+// Sub-batches interleaved on two contexts: what sub-batch k + 1 has is copied and launched before k is waited
+// for.
+TEST_F(CudaOverlap, InterleavedSubBatches) {
   dbc::Session session(model_);
   Context one(on_), other(on_);
   session.compute_on(&one, &other);
-  session.limit_part(10);
+  session.limit_sub_batch(10);
   fill(35);
   ASSERT_TRUE(session.run(0, batch_).ok());
   EXPECT_TRUE(right(session));
@@ -24,32 +25,32 @@ TEST_F(CudaOverlap, PartsInTurns) {
     expected.push_back(waited);
   }
   expected.push_back("wait 1");
-  EXPECT_EQ(card.events, expected);
+  EXPECT_EQ(gpu.events, expected);
   EXPECT_EQ(session.profile(0).stages[0].rows, 35);
   EXPECT_EQ(session.profile(0).stages[0].launches, 4);
 
   // In steady state nothing is allocated.
-  const int32_t before = card.allocations;
+  const int32_t before = gpu.allocations;
   for (int32_t inputs : {35, 12, 3, 0, 31}) {
     fill(inputs);
     ASSERT_TRUE(session.run(0, batch_).ok());
     EXPECT_TRUE(right(session)) << inputs;
   }
-  EXPECT_EQ(card.allocations, before);
+  EXPECT_EQ(gpu.allocations, before);
 
   // With one context they come one after the other.
   session.compute_on(&one);
-  card.events.clear();
+  gpu.events.clear();
   fill(20);
   ASSERT_TRUE(session.run(0, batch_).ok());
   EXPECT_TRUE(right(session));
-  EXPECT_EQ(card.events,
+  EXPECT_EQ(gpu.events,
             Events({"copy 0", "launch 0", "copy 0", "wait 0", "copy 0", "launch 0", "copy 0", "wait 0"}));
 }
 
-// A part copies the nodes of its own inputs alone, and needs memory for them alone, however large the batch
-// is: no more is copied in parts than the parts have.
-TEST_F(CudaOverlap, PartsHaveTheirOwnNodes) {
+// A sub-batch copies the nodes of its own inputs alone, and needs memory for them alone, however large the
+// batch is: no more is copied in sub-batches than the sub-batches have.
+TEST_F(CudaOverlap, SubBatchesHaveTheirOwnNodes) {
   const auto nodes_of = [](int32_t input) { return 10 <= input && input < 20 ? 40 : 20; };
   for (int32_t input = 0, first = 0; input < 35; first += nodes_of(input++)) {
     batch_.begin_input();
@@ -62,51 +63,51 @@ TEST_F(CudaOverlap, PartsHaveTheirOwnNodes) {
   const auto there = [](int32_t inputs, int32_t nodes) {
     return room(256) + room(inputs * sizeof(int32_t)) + room(nodes * sizeof(float));
   };
-  const size_t most = room(10 * sizeof(float)) + there(10, 400) + room(256 * sizeof(FaultRecord));
+  const size_t most = room(10 * sizeof(float)) + there(10, 400) + room(256 * sizeof(ErrorRecord));
   for (size_t short_of : {1, 0}) {
     dbc::cuda::ContextOptions options;
     options.limit_bytes = most - short_of;
     Context context(on_, options);
     dbc::Session session(model_);
     session.compute_on(&context);
-    session.limit_part(10);
-    card.copied = 0;
+    session.limit_sub_batch(10);
+    gpu.copied = 0;
     const Status status = session.run(0, batch_);
     EXPECT_EQ(status.code, short_of > 0 ? Code::limit : Code::ok) << status.message;
     if (short_of > 0)
       continue;
     EXPECT_EQ(context.bytes(), most);
-    EXPECT_EQ(card.copied,
+    EXPECT_EQ(gpu.copied,
               there(10, 200) + there(10, 400) + there(10, 200) + there(5, 100) + 3 * back(10) + back(5));
     for (int32_t input = 0, first = 0; input < 35; first += nodes_of(input++))
       EXPECT_EQ(session.outputs(0).f32(0)[input], 7.f * static_cast<float>(first + input % 20) + 0.5f);
   }
 }
 
-// Lists of a part that was left stand where they stood, though the next part has begun.
-TEST(CudaOutputs, PartsThatAreLeft) {
+// Lists of a sub-batch that was left stand where they stood, though the next sub-batch has begun.
+TEST(CudaOutputs, SubBatchesThatAreLeft) {
   dbc::Outputs out;
   out.prepare(info().entries[1], false);
   out.begin(4);
   const int32_t inputs[] = {0, 1, 2, 3}, of_first[] = {0, 0, 0, 1}, of_second[] = {1, 1};
-  dbc::Outputs::Part first, second;
-  out.begin_part({0, 2});
+  dbc::Outputs::SubBatch first, second;
+  out.begin_sub_batch({0, 2});
   out.list(0, 0, of_first, 4, inputs, 2);
   ASSERT_TRUE(out.commit().ok());
-  out.leave_part(first);
-  out.begin_part({2, 4});
+  out.leave_sub_batch(first);
+  out.begin_sub_batch({2, 4});
   out.list(0, 0, of_second, 2, inputs + 2, 2);
   ASSERT_TRUE(out.commit().ok());
-  out.leave_part(second);
-  out.enter_part(first);
+  out.leave_sub_batch(second);
+  out.enter_sub_batch(first);
   EXPECT_EQ(out.values<float>(0), out.f32(0));
-  out.enter_part(second);
+  out.enter_sub_batch(second);
   EXPECT_EQ(out.values<float>(0), out.f32(0) + 4);
   EXPECT_EQ(std::vector<int32_t>(out.offsets(0, 0), out.offsets(0, 0) + 5),
             std::vector<int32_t>({0, 3, 4, 4, 6}));
 }
 
-// What could not be begun is told by the run that began it, not by one that is waited for in between.
+// What could not be begun is reported by the run that began it, not by one that is waited for in between.
 TEST_F(CudaOverlap, AFailedLaunchIsOfItsOwnRun) {
   dbc::Session first(model_), second(model_);
   Context one(on_), other(on_);
@@ -114,7 +115,7 @@ TEST_F(CudaOverlap, AFailedLaunchIsOfItsOwnRun) {
   second.compute_on(&other);
   fill(5);
   ASSERT_TRUE(first.begin(0, batch_).ok());
-  card.launches_to_go = 0;
+  gpu.launches_to_go = 0;
   Status status = second.begin(0, batch_);
   ASSERT_TRUE(first.finish().ok());
   EXPECT_TRUE(right(first));
@@ -125,17 +126,17 @@ TEST_F(CudaOverlap, AFailedLaunchIsOfItsOwnRun) {
   EXPECT_TRUE(first.run(0, batch_).ok());
 }
 
-// Where a part cannot be begun, the one before is done when the run comes back: the batch may go then.
-TEST_F(CudaOverlap, TheOtherPartIsDone) {
+// Where a sub-batch cannot be begun, the one before is done when the run comes back: the batch may go then.
+TEST_F(CudaOverlap, TheOtherSubBatchIsDone) {
   dbc::Session session(model_);
   Context one(on_), other(on_);
   session.compute_on(&one, &other);
-  session.limit_part(10);
+  session.limit_sub_batch(10);
   fill(35);
-  card.refusing = 2; // requests of the first context are granted
-  card.refusals = 2;
+  gpu.refusing = 2; // requests of the first context are granted
+  gpu.refusals = 2;
   EXPECT_EQ(session.run(0, batch_).code, Code::limit);
-  EXPECT_EQ(card.events, Events({"copy 0", "launch 0", "copy 0", "wait 0"}));
+  EXPECT_EQ(gpu.events, Events({"copy 0", "launch 0", "copy 0", "wait 0"}));
   ASSERT_TRUE(session.run(0, batch_).ok());
   EXPECT_TRUE(right(session));
 }
@@ -145,19 +146,19 @@ TEST_F(CudaOverlap, OneContextTwice) {
   dbc::Session session(model_);
   Context one(on_);
   session.compute_on(&one, &one);
-  session.limit_part(10);
+  session.limit_sub_batch(10);
   fill(35);
   ASSERT_TRUE(session.run(0, batch_).ok());
   EXPECT_TRUE(right(session));
 }
 
-// What is wrong in a part is found though the next one has begun, and where it is more than there was room
-// for the part alone is computed again.
-TEST_F(CudaOverlap, FaultsOfPartsInTurns) {
+// What is wrong in a sub-batch is found though the next one has begun, and where it is more than there was
+// room for the sub-batch alone is computed again.
+TEST_F(CudaOverlap, ErrorsOfInterleavedSubBatches) {
   dbc::Session session(model_);
   Context one(on_), other(on_);
   session.compute_on(&one, &other);
-  session.limit_part(300);
+  session.limit_sub_batch(300);
   LeafPlan::attempts = 0;
   fill(1200, [](int32_t i) { return i < 300 ? -2.f : i == 700 ? -1.f : 1.f; });
   ASSERT_TRUE(session.run(0, batch_).ok());
@@ -165,8 +166,8 @@ TEST_F(CudaOverlap, FaultsOfPartsInTurns) {
   EXPECT_EQ(LeafPlan::attempts, 5);
 }
 
-// Two sessions in turns: what the second has is begun before the first is waited for.
-TEST_F(CudaOverlap, BatchesInTurns) {
+// Two sessions interleaved: what the second has is begun before the first is waited for.
+TEST_F(CudaOverlap, InterleavedBatches) {
   dbc::Session sessions[2] = {dbc::Session(model_), dbc::Session(model_)};
   Context one(on_), other(on_);
   sessions[0].compute_on(&one);
@@ -191,8 +192,8 @@ TEST_F(CudaOverlap, BatchesInTurns) {
   }
   ASSERT_TRUE(sessions[1].finish().ok());
   const Events begun = {"copy 0", "launch 0", "copy 0", "copy 1", "launch 1", "copy 1", "wait 0"};
-  ASSERT_GE(card.events.size(), begun.size());
-  EXPECT_EQ(Events(card.events.begin(), card.events.begin() + begun.size()), begun);
+  ASSERT_GE(gpu.events.size(), begun.size());
+  EXPECT_EQ(Events(gpu.events.begin(), gpu.events.begin() + begun.size()), begun);
 }
 
 // Calls that do not fit are refused, and harm nothing.
@@ -237,7 +238,7 @@ TEST_F(CudaOverlap, AContextOfTwoSessions) {
   ASSERT_TRUE(other.finish().ok());
   EXPECT_TRUE(right(other));
   // What is staged is not overwritten while a copy of it is under way, also of a run that nobody finishes.
-  card.events.clear();
+  gpu.events.clear();
   {
     dbc::Session third(model_);
     third.compute_on(&context);
@@ -245,21 +246,21 @@ TEST_F(CudaOverlap, AContextOfTwoSessions) {
   }
   ASSERT_TRUE(one.run(0, batch_).ok());
   EXPECT_TRUE(right(one));
-  EXPECT_EQ(card.events,
+  EXPECT_EQ(gpu.events,
             Events({"copy 0", "launch 0", "copy 0", "wait 0", "copy 0", "launch 0", "copy 0", "wait 0"}));
 }
 
-// A failure of the device is told by finish(), and stays.
-TEST_F(CudaOverlap, FailuresAreToldAtTheEnd) {
+// A failure of the device is reported by finish(), and stays.
+TEST_F(CudaOverlap, FailuresAreReportedAtTheEnd) {
   dbc::Session session(model_);
   Context context(on_), other(on_);
   session.compute_on(&context);
   fill(9);
-  card.failing = 0;
+  gpu.failing = 0;
   ASSERT_TRUE(session.begin(0, batch_).ok());
-  EXPECT_EQ(session.finish().message, "toy: the card is on fire");
-  EXPECT_EQ(session.status(3).message, "toy: the card is on fire");
-  EXPECT_EQ(session.begin(0, batch_).message, "toy: the card is on fire");
+  EXPECT_EQ(session.finish().message, "toy: the GPU is on fire");
+  EXPECT_EQ(session.status(3).message, "toy: the GPU is on fire");
+  EXPECT_EQ(session.begin(0, batch_).message, "toy: the GPU is on fire");
   session.compute_on(&other);
   ASSERT_TRUE(session.run(0, batch_).ok());
   EXPECT_TRUE(right(session));

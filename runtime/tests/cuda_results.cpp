@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Results that stay on the device, and are taken as tensors.
+// Results that stay on the device, also as tensors.
 #include "cuda_models.h"
 
 #include <dbc/cuda/dlpack.h>
@@ -24,29 +24,29 @@ protected:
 
 // Nothing but what says what was wrong comes to the host, and a tensor stands for itself: neither the next
 // run nor the end of the context is felt by it.
-TEST_F(CudaResults, TakenAsATensor) {
+TEST_F(CudaResults, StaysAsATensor) {
   DLManagedTensor *tensor = nullptr, *other = nullptr;
   {
     dbc::Session session(model_);
     Context context(on_);
     session.compute_on(&context);
     fill(100);
-    card.copied = 0;
+    gpu.copied = 0;
     ASSERT_TRUE(session.run(0, batch_).ok());
-    const size_t with_results = std::exchange(card.copied, 0);
-    context.leave_results(true);
+    const size_t with_results = std::exchange(gpu.copied, 0);
+    context.keep_results_on_device(true);
     ASSERT_TRUE(session.run(0, batch_).ok());
-    EXPECT_EQ(card.copied + room(100 * sizeof(float)), with_results);
+    EXPECT_EQ(gpu.copied + room(100 * sizeof(float)), with_results);
     EXPECT_EQ(session.outputs(0).f32(0), nullptr);
-    const size_t before = card.bytes;
+    const size_t before = gpu.bytes;
     ASSERT_TRUE(dbc::take_tensor(context, 0, &tensor).ok());
-    EXPECT_EQ(card.bytes, before + 100 * sizeof(float));
+    EXPECT_EQ(gpu.bytes, before + 100 * sizeof(float));
     fill(30, [](int32_t) { return 9.f; });
     ASSERT_TRUE(session.run(0, batch_).ok());
     ASSERT_TRUE(dbc::take_tensor(context, 0, &other).ok());
     EXPECT_EQ(values(other), std::vector<float>(30, 63.5f));
     // And back to the host.
-    context.leave_results(false);
+    context.keep_results_on_device(false);
     ASSERT_TRUE(session.run(0, batch_).ok());
     EXPECT_TRUE(right(session));
   }
@@ -61,7 +61,7 @@ TEST_F(CudaResults, TakenAsATensor) {
   EXPECT_EQ(values(tensor), expected(100));
   tensor->deleter(tensor);
   other->deleter(other);
-  EXPECT_EQ(card.bytes, on_.bytes());
+  EXPECT_EQ(gpu.bytes, on_.bytes());
 }
 
 // Inputs that failed have zeros, whether scheduling or the batch itself was wrong; others stand where they
@@ -70,7 +70,7 @@ TEST_F(CudaResults, OfInputsThatFailed) {
   dbc::Session session(model_);
   Context context(on_);
   session.compute_on(&context);
-  context.leave_results(true);
+  context.keep_results_on_device(true);
   fill(10);
   for (const int32_t input : {0, 4, 5})
     batch_.fail(input, Status::error(Code::bad_input, "not this one"));
@@ -94,11 +94,11 @@ TEST_F(CudaResults, ThatAreNotThere) {
   fill(35);
   ASSERT_TRUE(session.run(0, batch_).ok());
   EXPECT_EQ(dbc::take_tensor(context, 0, &tensor).message, "toy: no results stay on the device");
-  context.leave_results(true);
+  context.keep_results_on_device(true);
   ASSERT_TRUE(session.run(0, batch_).ok());
   EXPECT_EQ(dbc::take_tensor(context, 1, &tensor).message, "toy: there is no result number 1");
   EXPECT_EQ(dbc::take_tensor(context, -1, &tensor).message, "toy: there is no result number -1");
-  card.refusing = 0;
+  gpu.refusing = 0;
   const Status status = dbc::take_tensor(context, 0, &tensor);
   EXPECT_EQ(status.code, Code::limit);
   EXPECT_EQ(status.message,
@@ -106,11 +106,10 @@ TEST_F(CudaResults, ThatAreNotThere) {
   EXPECT_EQ(tensor, nullptr);
   ASSERT_TRUE(dbc::take_tensor(context, 0, &tensor).ok()); // the results are still there
   tensor->deleter(tensor);
-  // Parts overwrite each other.
-  session.limit_part(10);
-  EXPECT_EQ(
-      session.run(0, batch_).message,
-      "toy: results stay on the device only of a batch that is one part, not of parts of 10 of 35 inputs");
+  // Sub-batches overwrite each other.
+  session.limit_sub_batch(10);
+  EXPECT_EQ(session.run(0, batch_).message, "toy: results stay on the device only of a batch that is one "
+                                            "sub-batch, not of sub-batches of 10 of 35 inputs");
   fill(0);
   ASSERT_TRUE(session.run(0, batch_).ok());
   ASSERT_TRUE(dbc::take_tensor(context, 0, &tensor).ok());
@@ -118,7 +117,7 @@ TEST_F(CudaResults, ThatAreNotThere) {
   tensor->deleter(tensor);
 }
 
-/// Lists of input % 3 numbers, of which rows are 4 numbers apart; with `keeps` only rows 1, 4, 5 are kept.
+/// Lists of input % 3 numbers, of which rows are 4 numbers apart; with `masked` only rows 1, 4, 5 are active.
 class ListPlan : public dbc::EntryPlan {
 public:
   void schedule(dbc::Run &run) override {
@@ -126,42 +125,42 @@ public:
     for (int32_t i = 0; i < run.input_count; ++i)
       for (int32_t e = 0; e < run.inputs[i] % 3; ++e)
         dbc::push(elements_, i);
-    elements_.ticks.once(elements_.rows());
+    elements_.time_steps.once(elements_.rows());
     run.out.list(0, 0, elements_[0], elements_.rows(), run.inputs, run.input_count);
   }
   void compute(dbc::Run &) override {}
   Status begin_on(dbc::Run &, Context &device) override {
     const int32_t rows = elements_.rows();
-    part_ = device.begin({dbc::cuda::result(&rows_, size_t(rows) * 4)});
+    sub_batch_ = device.begin({dbc::cuda::result(&rows_, size_t(rows) * 4)});
     for (int32_t row = 0; row < rows; ++row)
       rows_[4 * row] = static_cast<float>(row + 1);
     device.copy_out();
     return device.status();
   }
   Status finish_on(dbc::Run &run, Context &device) override {
-    if (Status status = device.finish(part_); !status.ok())
+    if (Status status = device.finish(sub_batch_); !status.ok())
       return status;
-    if (keeps) {
+    if (masked) {
       const uint8_t alive[] = {0, 1, 0, 0, 1, 1, 0, 0, 0};
-      elements_.ticks.keep(0, alive);
-      device.leave_kept(run, 0, rows_, elements_, run.inputs, 1, 4);
+      elements_.time_steps.mask(0, alive);
+      device.keep_active_result(run, 0, rows_, elements_, run.inputs, 1, 4);
     } else {
       run.errors.fail(Tree + 2, 5, "wrong on the device"); // the table of arguments
-      device.leave(run, 0, rows_, nullptr, elements_.rows(), 1, 4);
+      device.keep_result(run, 0, rows_, nullptr, elements_.rows(), 1, 4);
     }
     return Status();
   }
-  static bool keeps;
+  static bool masked;
 
 private:
-  dbc::Space elements_{1};
+  dbc::IndexSet elements_{1};
   float *rows_ = nullptr;
-  int64_t part_ = 0;
+  int64_t sub_batch_ = 0;
 };
-bool ListPlan::keeps = false;
+bool ListPlan::masked = false;
 
 // Lists have their offsets on the host. Rows that are padded stay so, and strides tell; elements of an input
-// that failed on the device are zeros, and of those that a `while` keeps there are no others.
+// that failed on the device are zeros, and of a masked list there are none but the active ones.
 TEST_F(CudaResults, ListsAndPaddedRows) {
   dbc::ModelCode code = device_code();
   code.entries[0].entry = 1;
@@ -172,9 +171,9 @@ TEST_F(CudaResults, ListsAndPaddedRows) {
   dbc::Session session(model);
   Context context(on);
   session.compute_on(&context);
-  context.leave_results(true);
-  for (const bool keeps : {false, true}) {
-    ListPlan::keeps = keeps;
+  context.keep_results_on_device(true);
+  for (const bool masked : {false, true}) {
+    ListPlan::masked = masked;
     batch_.clear();
     for (int32_t i = 0; i < 9; ++i) {
       batch_.begin_input();
@@ -182,7 +181,7 @@ TEST_F(CudaResults, ListsAndPaddedRows) {
     }
     const Status status = session.run(0, batch_);
     ASSERT_TRUE(status.ok()) << status.message;
-    EXPECT_EQ(session.failed(), keeps ? 0 : 1);
+    EXPECT_EQ(session.failed(), masked ? 0 : 1);
     DLManagedTensor *tensor = nullptr;
     ASSERT_TRUE(dbc::take_tensor(context, 0, &tensor).ok());
     const DLTensor &made = tensor->dl_tensor;
@@ -190,12 +189,12 @@ TEST_F(CudaResults, ListsAndPaddedRows) {
     for (int64_t row = 0; row < made.shape[0]; ++row)
       found.push_back(static_cast<const float *>(made.data)[row * made.strides[0]]);
     EXPECT_EQ(made.strides[0], 4);
-    const std::vector<float> whole = {1, 2, 3, 4, 0, 0, 7, 8, 9}, kept = {2, 5, 6};
-    EXPECT_EQ(found, keeps ? kept : whole);
+    const std::vector<float> whole = {1, 2, 3, 4, 0, 0, 7, 8, 9}, active = {2, 5, 6};
+    EXPECT_EQ(found, masked ? active : whole);
     const int32_t *offsets = session.outputs(0).offsets(0, 0);
     const std::vector<int32_t> of_whole = {0, 0, 1, 3, 3, 4, 6, 6, 7, 9},
-                               of_kept = {0, 0, 0, 1, 1, 1, 3, 3, 3, 3};
-    EXPECT_EQ(std::vector<int32_t>(offsets, offsets + 10), keeps ? of_kept : of_whole);
+                               of_active = {0, 0, 0, 1, 1, 1, 3, 3, 3, 3};
+    EXPECT_EQ(std::vector<int32_t>(offsets, offsets + 10), masked ? of_active : of_whole);
     tensor->deleter(tensor);
   }
 }

@@ -51,7 +51,7 @@ template <bool Waits> __global__ void pass_on_in_warp(int32_t *out, int32_t roun
   out[t] = held;
 }
 
-// A warp's threads wait for each other, and for no other warp; without that, the first turns show it.
+// A warp's threads wait for each other, and for no other warp; without that, the first interleavings show it.
 TEST(CudaShim, ThreadsOfAWarpWaitForEachOther) {
   std::vector<int32_t> out(kThreads, -1);
   const auto right = [&] {
@@ -131,24 +131,24 @@ TEST(CudaShim, ReportsLoadsOf16BytesAnywhere) {
   EXPECT_TRUE(says(status, "16 bytes are loaded that begin at no multiple of 16")) << status.message;
 }
 
-__global__ void count_work(int32_t parts, int32_t tiles, int32_t *done, int32_t *tile_of_block) {
-  for (Work work(parts, tiles); work.any(); work.next()) {
+__global__ void count_work(int32_t items, int32_t tiles, int32_t *done, int32_t *tile_of_block) {
+  for (TileScheduler work(items, tiles); work.any(); work.next()) {
     if (threadIdx.x != 0)
       continue;
-    ++done[work.part() * tiles + work.tile()];
+    ++done[work.item() * tiles + work.tile()];
     int32_t &tile = tile_of_block[blockIdx.x];
     tile = tile == -1 || tile == work.tile() ? work.tile() : -2;
   }
 }
 
-// Each tile of each part is done once, whatever the number of blocks; where these are enough, each has one
+// Each tile of each item is done once, whatever the number of blocks; where these are enough, each has one
 // tile.
 TEST(CudaShim, BlocksShareWork) {
-  for (int32_t parts : {0, 1, 5, 9})
+  for (int32_t items : {0, 1, 5, 9})
     for (int32_t tiles : {1, 3, 4})
       for (int32_t blocks : {1, 2, 3, 4, 7, 12}) {
-        std::vector<int32_t> done(static_cast<size_t>(parts * tiles)), tile(static_cast<size_t>(blocks), -1);
-        start(count_work, blocks, parts, tiles, done.data(), tile.data());
+        std::vector<int32_t> done(static_cast<size_t>(items * tiles)), tile(static_cast<size_t>(blocks), -1);
+        start(count_work, blocks, items, tiles, done.data(), tile.data());
         ASSERT_TRUE(wait().ok());
         EXPECT_TRUE(std::all_of(done.begin(), done.end(), [](int32_t times) { return times == 1; }));
         for (int32_t b = 0; b < blocks && blocks >= tiles; ++b)
@@ -156,18 +156,18 @@ TEST(CudaShim, BlocksShareWork) {
       }
 }
 
-__global__ void keep_tiles(Fragments matrix, int32_t tiles, float *sums) {
+__global__ void resident_tiles(Fragments matrix, int32_t tiles, float *sums) {
   DBC_SHARED(float, memory, 0, 2 * kFragment);
-  const Fragments kept = copy_async(matrix, tiles, memory, Grid());
+  const Fragments resident = copy_async(matrix, tiles, memory, Grid());
   wait_for_copies();
   __syncthreads();
   if (threadIdx.x == 0)
     for (int32_t n = 0; n < 2 * kFragment; ++n)
-      sums[blockIdx.x] += kept.fragments[n] * static_cast<float>(n % 7);
+      sums[blockIdx.x] += resident.fragments[n] * static_cast<float>(n % 7);
 }
 
-// A block keeps the tile that Work gives it.
-TEST(CudaShim, BlocksKeepTheirTile) {
+// The tile that TileScheduler gives a block is resident.
+TEST(CudaShim, BlocksHaveTheirTileResident) {
   alignas(16) static float numbers[3 * 2 * kFragment];
   float expected[3] = {};
   for (int32_t n = 0; n < 3 * 2 * kFragment; ++n) {
@@ -175,7 +175,7 @@ TEST(CudaShim, BlocksKeepTheirTile) {
     expected[n / (2 * kFragment)] += numbers[n] * static_cast<float>(n % (2 * kFragment) % 7);
   }
   float sums[5] = {};
-  start(keep_tiles, 5, Fragments{numbers, nullptr, 2, 1, false}, 3, &sums[0]);
+  start(resident_tiles, 5, Fragments{numbers, nullptr, 2, 1, false}, 3, &sums[0]);
   ASSERT_TRUE(wait().ok());
   for (int32_t b = 0; b < 5; ++b)
     EXPECT_EQ(sums[b], expected[b % 3]);
@@ -216,7 +216,7 @@ template <bool Before, bool Behind> uint64_t right(int32_t shift, int32_t rounds
   return seeds;
 }
 
-// Threads hand numbers to one another, whoever has his turn first.
+// Threads hand numbers to one another, whoever runs first.
 TEST(CudaShim, NumbersPassThroughSharedMemory) {
   for (int32_t shift : {1, 45, 64, 127})
     EXPECT_EQ((right<true, true>(shift, 3)), kSeeds) << shift;
@@ -260,22 +260,22 @@ template <int32_t kBegin> __device__ void work_behind() {
   DBC_SHARED(float, numbers, kBegin, 16);
   numbers[threadIdx.x % 16] = 1;
 }
-template <int32_t kKept, int32_t kBegin> __global__ void keep_and_work() {
-  DBC_KEPT(float, kept, kKept, 16);
-  kept[threadIdx.x % 16] = 1;
+template <int32_t kResident, int32_t kBegin> __global__ void resident_and_work() {
+  DBC_RESIDENT(float, resident, kResident, 16);
+  resident[threadIdx.x % 16] = 1;
   work_behind<kBegin>();
 }
 
-// Functions that are called one after the other may use the same bytes, but none those that the kernel keeps.
-TEST(CudaShim, NothingLiesInWhatIsKept) {
-  start(keep_and_work<64, 0>, 1);
+// Functions that are called one after the other may use the same bytes, but none those that are resident.
+TEST(CudaShim, NothingLiesInWhatIsResident) {
+  start(resident_and_work<64, 0>, 1);
   EXPECT_TRUE(wait().ok());
-  start(keep_and_work<64, 128>, 1);
+  start(resident_and_work<64, 128>, 1);
   EXPECT_TRUE(wait().ok());
-  start(keep_and_work<48, 0>, 1);
+  start(resident_and_work<48, 0>, 1);
   Status status = wait();
   EXPECT_TRUE(says(status, "overlaps that in line")) << status.message;
-  start(keep_and_work<64, 112>, 1);
+  start(resident_and_work<64, 112>, 1);
   status = wait();
   EXPECT_TRUE(says(status, "overlaps that in line")) << status.message;
 }
@@ -287,7 +287,7 @@ __global__ void end_early(int32_t leaving, int32_t *line) {
   __syncthreads();
 }
 
-// On a card that may hang, or do as if nothing were wrong; here it is told, with the line of the barrier.
+// On a GPU that may hang, or do as if nothing were wrong; here it is reported, with the line of the barrier.
 TEST(CudaShim, ReportsThreadsThatEndWhileOthersWait) {
   for (int32_t leaving : {1, 32, 127})
     for (uint64_t number = 0; number < kSeeds; ++number) {
@@ -340,7 +340,7 @@ TEST(CudaShim, ReportsKernelsInWhichNobodyCanGoOn) {
   EXPECT_TRUE(says(status, "no thread of a kernel can go on: block 0")) << status.message;
 }
 
-// What is wrong is told once; then kernels run again, also with what the broken one left behind.
+// What is wrong is reported once; then kernels run again, also with what the broken one left behind.
 TEST(CudaShim, GoesOnAfterAReport) {
   int32_t line = 0, lines[2] = {0, 0}, numbers = 0, threads = 0;
   for (int32_t round = 0; round < 5; ++round) {
@@ -358,7 +358,7 @@ TEST(CudaShim, GoesOnAfterAReport) {
 }
 
 // Kernels behind a broken one do not run: they would read what it never wrote.
-TEST(CudaShim, NothingRunsBehindAFailureBeforeItIsTold) {
+TEST(CudaShim, NothingRunsBehindAFailureBeforeItIsReported) {
   int32_t line = 0, numbers = 0, threads = 0;
   start(end_early, 1, 1, &line);
   start(read_unwritten, 1, &numbers, &threads);
@@ -400,17 +400,17 @@ TEST(CudaShim, EveryBlockRunsOnce) {
   }
 }
 
-__global__ void visit_parts(int32_t *visits, int32_t rows, int32_t block, int32_t tiles) {
-  const int32_t parts = (rows + block - 1) / block * tiles;
-  for (int32_t part = blockIdx.x; part < parts; part += gridDim.x) {
-    const int32_t first = part / tiles * block, tile = part % tiles;
+__global__ void visit_items(int32_t *visits, int32_t rows, int32_t block, int32_t tiles) {
+  const int32_t items = (rows + block - 1) / block * tiles;
+  for (int32_t item = blockIdx.x; item < items; item += gridDim.x) {
+    const int32_t first = item / tiles * block, tile = item % tiles;
     for (int32_t i = threadIdx.x; i < std::min(block, rows - first); i += blockDim.x)
       atomicAdd(&visits[(first + i) * tiles + tile], 1);
   }
 }
 
-// The blocks of a launch reach each tile of each row once, also where they do several parts of the work; and
-// there are neither more of them than parts nor than there may be.
+// The blocks of a launch reach each tile of each row once, also where they do several items of the work; and
+// there are neither more of them than items nor than there may be.
 TEST(CudaShim, BlocksReachAllRowsAndTiles) {
   for (int32_t rows : {1, 7, 8, 9, 100})
     for (int32_t most : {1, 5, 1 << 20})
@@ -418,7 +418,7 @@ TEST(CudaShim, BlocksReachAllRowsAndTiles) {
         const int32_t blocks = blocks_of(3, 3 + rows, 8, tiles, most);
         EXPECT_EQ(blocks, std::min((rows + 7) / 8 * tiles, most));
         std::vector<int32_t> visits(static_cast<size_t>(rows) * tiles, 0);
-        start(visit_parts, blocks, visits.data(), rows, 8, tiles);
+        start(visit_items, blocks, visits.data(), rows, 8, tiles);
         ASSERT_TRUE(wait().ok());
         EXPECT_EQ(std::count(visits.begin(), visits.end(), 1), int64_t(rows) * tiles)
             << rows << " rows, " << tiles << " tiles, at most " << most << " blocks";
@@ -435,16 +435,16 @@ TEST(CudaShim, BlocksOfManyRows) {
 /// In each round a block has the number that the one behind it had.
 template <bool Waits>
 __global__ void pass_on_among_blocks(int32_t *numbers, int32_t *arrived, int32_t *blocks, uint32_t before) {
-  CountingTeam team(WholeLoop{0, 0, 0, 1, false}, arrived, 0, before);
+  BarrierGroup block_group(PersistentLoop{0, 0, 0, 1, false}, arrived, 0, before);
   int32_t held = blockIdx.x;
   for (int32_t round = 0; round < 3; ++round) {
     if (threadIdx.x == 0)
       numbers[blockIdx.x] = held;
     if (Waits)
-      team.wait();
+      block_group.wait();
     held = numbers[(blockIdx.x + 1) % gridDim.x];
     if (Waits)
-      team.wait();
+      block_group.wait();
   }
   if (threadIdx.x == 0) {
     numbers[blockIdx.x] = held;
@@ -458,7 +458,7 @@ template <bool Waits> uint64_t right_among_blocks(int32_t asked, uint32_t before
     seed(number);
     std::vector<int32_t> numbers(static_cast<size_t>(asked), -1);
     int32_t arrived = static_cast<int32_t>(before), blocks = 0;
-    launch_cooperative(pass_on_among_blocks<Waits>, WholeLoop{0, 0, asked, 1, false}, 4096, nullptr,
+    launch_cooperative(pass_on_among_blocks<Waits>, PersistentLoop{0, 0, asked, 1, false}, 4096, nullptr,
                        numbers.data(), &arrived, &blocks, before);
     const Status status = wait();
     EXPECT_TRUE(status.ok()) << status.message;
@@ -472,7 +472,8 @@ template <bool Waits> uint64_t right_among_blocks(int32_t asked, uint32_t before
   return seeds;
 }
 
-// Blocks that are there together can wait for each other; those that should and do not are seen to be wrong.
+// Blocks that are resident at once can wait for each other; those that should and do not are seen to be
+// wrong.
 TEST(CudaShim, BlocksWaitForEachOther) {
   for (int32_t asked : {1, 2, 3, 100})
     EXPECT_EQ(right_among_blocks<true>(asked), kSeeds) << asked;
@@ -487,13 +488,14 @@ TEST(CudaShim, BlocksMeetAnyNumberOfTimes) {
 }
 
 __global__ void wait_for_more(int32_t *arrived, const int32_t *bounds) {
-  CountingTeam team(WholeLoop{0, 0, 0, 1, false}, arrived, 0);
+  BarrierGroup block_group(PersistentLoop{0, 0, 0, 1, false}, arrived, 0);
   if (bounds != nullptr)
-    team.begins("walk.concat", 4, bounds[4], 8, 10);
-  team.wait();
+    block_group.begins("walk.concat", 4, bounds[4], 8, 10);
+  block_group.wait();
 }
 
-// Blocks that are not there together wait for ever, and that is told: which blocks, and how far they came.
+// Blocks that are not resident at once wait for ever, and that is reported: which blocks, and how far they
+// came.
 TEST(CudaShim, ReportsBlocksThatWaitForThoseToCome) {
   const int32_t bounds[] = {0, 0, 0, 0, 1000};
   for (uint64_t number = 0; number < 4; ++number) {
@@ -506,7 +508,7 @@ TEST(CudaShim, ReportsBlocksThatWaitForThoseToCome) {
     ASSERT_EQ(status.message.rfind(begin, 0), 0u) << status.message;
     std::istringstream blocks(status.message.substr(begin.size()));
     std::string word;
-    for (int32_t told = 0, block = -1; told < 3; ++told) { // as many as are there at once
+    for (int32_t reported = 0, block = -1; reported < 3; ++reported) { // as many as are there at once
       blocks >> word >> block;
       EXPECT_EQ(word, "block");
       std::string rest, expected, more;
@@ -516,94 +518,95 @@ TEST(CudaShim, ReportsBlocksThatWaitForThoseToCome) {
       }
       EXPECT_EQ(rest, expected);
       std::getline(blocks, more, ' ');
-      EXPECT_EQ(more, told < 2 ? "," : "");
+      EXPECT_EQ(more, reported < 2 ? "," : "");
     }
   }
 }
 
 /// A chain of numbers, each one more than the one before, which another block writes; the first is there.
 /// Those that are no numbers are handed on too, with one pattern of bits.
-template <class Team>
-__global__ void count_on(const WholeLoop loop, int32_t *counters, float *numbers, int32_t length) {
-  Team team(loop, counters, 0);
-  for (int32_t tick = loop.first; tick < loop.ticks; ++tick) {
-    team.begins("count", tick, 0, 1, 1);
-    if (tick % team.count == team.number)
+template <class BlockGroup>
+__global__ void count_on(const PersistentLoop loop, int32_t *counters, float *numbers, int32_t length) {
+  BlockGroup block_group(loop, counters, 0);
+  for (int32_t time_step = loop.first; time_step < loop.time_steps; ++time_step) {
+    block_group.begins("count", time_step, 0, 1, 1);
+    if (time_step % block_group.count == block_group.number)
       for (int32_t n = threadIdx.x; n < length; n += blockDim.x)
-        team.write(numbers[(tick + 1) * length + n], team.read(numbers[tick * length + n]) + 1);
-    team.wait();
+        block_group.write(numbers[(time_step + 1) * length + n],
+                          block_group.read(numbers[time_step * length + n]) + 1);
+    block_group.wait();
   }
 }
 
 // Blocks may wait for the numbers themselves, and then for nothing else; a number that nobody writes is
-// waited for without end, and that is told.
+// waited for without end, and that is reported.
 TEST(CudaShim, BlocksWaitForNumbers) {
-  constexpr int32_t kTicks = 9, kLength = 40;
+  constexpr int32_t kTimeSteps = 9, kLength = 40;
   for (uint64_t number = 0; number < kSeeds; ++number) {
     seed(number);
-    std::vector<float> numbers((kTicks + 1) * kLength);
-    for (const bool by_value : {false, true}) {
+    std::vector<float> numbers((kTimeSteps + 1) * kLength);
+    for (const bool by_element : {false, true}) {
       std::memset(numbers.data(), 0xff, numbers.size() * sizeof(float));
       for (int32_t n = 0; n < kLength; ++n)
-        numbers[n] = n == 3 ? settled(numbers[kLength]) : static_cast<float>(n);
+        numbers[n] = n == 3 ? canonicalise_nan(numbers[kLength]) : static_cast<float>(n);
       std::vector<int32_t> counters(kCounters, 0);
-      const WholeLoop loop = {0, kTicks, 3, 1, by_value};
-      launch_cooperative(by_value ? count_on<AwaitingTeam> : count_on<CountingTeam>, loop, 0, nullptr, loop,
-                         counters.data(), numbers.data(), kLength);
+      const PersistentLoop loop = {0, kTimeSteps, 3, 1, by_element};
+      launch_cooperative(by_element ? count_on<ElementSyncGroup> : count_on<BarrierGroup>, loop, 0, nullptr,
+                         loop, counters.data(), numbers.data(), kLength);
       const Status status = wait();
       ASSERT_TRUE(status.ok()) << status.message;
       for (int32_t n = 0; n < kLength; ++n)
-        EXPECT_TRUE(n == 3 ? std::isnan(numbers[kTicks * kLength + n])
-                           : numbers[kTicks * kLength + n] == static_cast<float>(n + kTicks));
-      EXPECT_EQ(counters[0], by_value ? 0 : 3 * kTicks);
+        EXPECT_TRUE(n == 3 ? std::isnan(numbers[kTimeSteps * kLength + n])
+                           : numbers[kTimeSteps * kLength + n] == static_cast<float>(n + kTimeSteps));
+      EXPECT_EQ(counters[0], by_element ? 0 : 3 * kTimeSteps);
     }
   }
   std::vector<float> numbers(3 * kLength);
   std::memset(numbers.data(), 0xff, numbers.size() * sizeof(float));
-  const WholeLoop loop = {0, 2, 1, 1, true};
-  launch_cooperative(count_on<AwaitingTeam>, loop, 0, nullptr, loop, static_cast<int32_t *>(nullptr),
+  const PersistentLoop loop = {0, 2, 1, 1, true};
+  launch_cooperative(count_on<ElementSyncGroup>, loop, 0, nullptr, loop, static_cast<int32_t *>(nullptr),
                      numbers.data(), kLength);
   EXPECT_EQ(wait().message,
             "CUDA on the CPU: no thread of a kernel can go on: block 0 at count (level or step 0, row 0)");
 }
 
-__global__ void claim_scratch(BlockScratch scratch) {
+__global__ void reserve_scratch(BlockScratch scratch) {
   unsigned char *own = block_scratch<unsigned char>(scratch, 1);
   for (int32_t n = threadIdx.x; n < scratch.bytes - 1; n += blockDim.x)
     own[n] = static_cast<unsigned char>(own[n] + 1);
 }
 
 // Memory of blocks is each one's own, all of it within what there is.
-TEST(CudaShim, ScratchOfBlocksIsApart) {
+TEST(CudaShim, ScratchOfBlocksIsDisjoint) {
   std::vector<unsigned char> memory(15 * 24, 0);
-  start(claim_scratch, 15, BlockScratch{memory.data(), 24});
+  start(reserve_scratch, 15, BlockScratch{memory.data(), 24});
   ASSERT_TRUE(wait().ok());
   for (size_t n = 0; n < memory.size(); ++n)
     EXPECT_EQ(memory[n], n % 24 > 0) << n;
 }
 
-__global__ void take_turns(int32_t *order, int32_t *count) {
+__global__ void record_interleaving(int32_t *order, int32_t *count) {
   order[atomicAdd(count, 1)] = blockIdx.x * blockDim.x + threadIdx.x;
   __syncthreads();
   order[atomicAdd(count, 1)] = blockIdx.x * blockDim.x + threadIdx.x;
 }
 
-std::vector<int32_t> turns(uint64_t number) {
+std::vector<int32_t> interleaving(uint64_t number) {
   seed(number);
   std::vector<int32_t> order(2 * 6 * kThreads, -1);
   int32_t count = 0;
-  start(take_turns, 6, order.data(), &count);
+  start(record_interleaving, 6, order.data(), &count);
   EXPECT_TRUE(wait().ok());
   EXPECT_EQ(count, 2 * 6 * kThreads);
   return order;
 }
 
-// A failure that a seed shows can be looked at again; another seed has other turns.
-TEST(CudaShim, EqualSeedsHaveEqualTurns) {
+// A failure that a seed shows can be looked at again; another seed has another interleaving.
+TEST(CudaShim, EqualSeedsHaveEqualInterleavings) {
   std::set<std::vector<int32_t>> different;
   for (uint64_t number = 0; number < kSeeds; ++number) {
-    const std::vector<int32_t> order = turns(number);
-    EXPECT_EQ(order, turns(number)) << number;
+    const std::vector<int32_t> order = interleaving(number);
+    EXPECT_EQ(order, interleaving(number)) << number;
     different.insert(order);
   }
   EXPECT_EQ(different.size(), kSeeds);

@@ -18,8 +18,8 @@ namespace {
 void references(const Value &value, std::vector<int32_t> &to) {
   if (value.kind == Value::Kind::Node)
     to.push_back(static_cast<int32_t>(value.number));
-  for (const Value &part : value.parts)
-    references(part, to);
+  for (const Value &element : value.elements)
+    references(element, to);
 }
 std::vector<int32_t> references(const Instance::Node &node) {
   std::vector<int32_t> to;
@@ -40,8 +40,8 @@ struct Draws {
 };
 
 bool has_empty_list(const Value &value) {
-  return (value.kind == Value::Kind::List && value.parts.empty()) ||
-         std::any_of(value.parts.begin(), value.parts.end(), has_empty_list);
+  return (value.kind == Value::Kind::List && value.elements.empty()) ||
+         std::any_of(value.elements.begin(), value.elements.end(), has_empty_list);
 }
 
 Draws draw(const ModelInfo &model, const EntryInfo &entry, int count) {
@@ -154,8 +154,8 @@ TEST(Draw, Sequences) {
   for (int i = 0; i < 200; ++i) {
     Instance instance;
     ASSERT_TRUE(draw_instance(model, model.entries[0], 5, static_cast<uint64_t>(i), instance).ok());
-    lengths.insert(instance.args[0].parts.size());
-    equal += instance.args[0].parts.size() == instance.args[1].parts.size();
+    lengths.insert(instance.args[0].elements.size());
+    equal += instance.args[0].elements.size() == instance.args[1].elements.size();
   }
   EXPECT_EQ(lengths.size(), 13u); // 0 .. 12
   EXPECT_GT(equal, 80);           // so that `zip` has something to do
@@ -192,7 +192,7 @@ TEST(Draw, TypesWithoutFiniteValues) {
             "constructors needs another node; what may be absent is a list, `[Back]`");
   // A list of such nodes is empty.
   ASSERT_TRUE(draw_instance(model, model.entries[1], 0, 0, instance).ok());
-  EXPECT_TRUE(instance.nodes[instance.nodes.size() - 1].fields[0].parts.empty());
+  EXPECT_TRUE(instance.nodes[instance.nodes.size() - 1].fields[0].elements.empty());
 }
 
 // The texts below were drawn once; other machines, compilers and libraries must draw the same.
@@ -238,8 +238,8 @@ int64_t depth_from(const Instance &instance, const Value &value) {
       depth = std::max(depth, depth_from(instance, field));
     ++depth;
   }
-  for (const Value &part : value.parts)
-    depth = std::max(depth, depth_from(instance, part));
+  for (const Value &element : value.elements)
+    depth = std::max(depth, depth_from(instance, element));
   return depth;
 }
 
@@ -284,8 +284,8 @@ TEST(Draw, LengthsAreKept) {
     for (const Instance::Node &word : instance.nodes)
       lists.push_back(&word.fields[0]);
     for (const Value *each : lists) {
-      EXPECT_GE(each->parts.size(), 20u);
-      EXPECT_LE(each->parts.size(), 60u);
+      EXPECT_GE(each->elements.size(), 20u);
+      EXPECT_LE(each->elements.size(), 60u);
     }
   }
 }
@@ -372,14 +372,14 @@ TEST(Shrink, CutsListsAndNumbers) {
   ModelInfo model = kinds_model();
   Instance instance;
   uint64_t i = 0;
-  auto fails = [](const Instance &x) { return x.args[1].parts.size() >= 2; };
+  auto fails = [](const Instance &x) { return x.args[1].elements.size() >= 2; };
   do
     ASSERT_TRUE(draw_instance(model, model.entries[0], 9, i++, instance).ok());
-  while (instance.args[1].parts.size() < 4);
+  while (instance.args[1].elements.size() < 4);
   Instance small = shrink_instance(model, model.entries[0], instance, fails);
-  EXPECT_EQ(small.args[1].parts.size(), 2u);
-  EXPECT_EQ(small.args[2].parts.size(), 0u);
-  EXPECT_EQ(small.args[0].parts[0].data, (std::vector<double>{0, 0}));
+  EXPECT_EQ(small.args[1].elements.size(), 2u);
+  EXPECT_EQ(small.args[2].elements.size(), 0u);
+  EXPECT_EQ(small.args[0].elements[0].data, (std::vector<double>{0, 0}));
   EXPECT_LE(small.nodes.size(), 3u);
   int calls = 0;
   shrink_instance(

@@ -127,12 +127,9 @@ TEST(InstanceErrors, Indices) {
   const std::string at = "tree_lstm: line 1: node 0 (Leaf): field `word`: ";
   EXPECT_EQ(leaf("10"), at + "10 is out of range for index[10]");
   EXPECT_EQ(leaf("-1"), at + "-1 is out of range for index[10]");
-  EXPECT_EQ(leaf("0.5"),
-            at + "0.5 is not a whole number; an index[10] is written without point and exponent");
-  EXPECT_EQ(leaf("2.0"),
-            at + "2.0 is not a whole number; an index[10] is written without point and exponent");
-  EXPECT_EQ(leaf("1e1"),
-            at + "10.0 is not a whole number; an index[10] is written without point and exponent");
+  EXPECT_EQ(leaf("0.5"), at + "0.5 is not an integer; an index[10] is written without point and exponent");
+  EXPECT_EQ(leaf("2.0"), at + "2.0 is not an integer; an index[10] is written without point and exponent");
+  EXPECT_EQ(leaf("1e1"), at + "10.0 is not an integer; an index[10] is written without point and exponent");
   EXPECT_EQ(leaf("4294967296"), at + "4294967296 is beyond 32 bits; an index[10] is expected");
   EXPECT_EQ(leaf("99999999999999999999999"), at + "1e+23 is beyond 32 bits; an index[10] is expected");
   EXPECT_EQ(leaf("\"3\""), at + "expected an index[10], found the string \"3\"");
@@ -148,7 +145,7 @@ TEST(InstanceErrors, References) {
   const std::string at = "tree_lstm: line 1: node 0 (Node): field `left`: ";
   EXPECT_EQ(node("2"), at + "there is no node 2, the line has 2 nodes");
   EXPECT_EQ(node("-1"), at + "there is no node -1, the line has 2 nodes");
-  EXPECT_EQ(node("1.5"), at + "1.5 is not a whole number; the number of a Tree in \"nodes\" is written "
+  EXPECT_EQ(node("1.5"), at + "1.5 is not an integer; the number of a Tree in \"nodes\" is written "
                               "without point and exponent");
   EXPECT_EQ(node("{\"Leaf\": {}}"), at + "expected the number of a Tree in \"nodes\", found an object");
   EXPECT_EQ(field_says("Lists", "\"holders\": [2, 2, 0]"),

@@ -31,13 +31,13 @@ inline TypeInfo node(int32_t data) {
 inline TypeInfo list(TypeInfo element) {
   TypeInfo t;
   t.form = TypeInfo::Form::List;
-  t.parts = {std::move(element)};
+  t.elements = {std::move(element)};
   return t;
 }
-inline TypeInfo tuple(std::vector<TypeInfo> parts) {
+inline TypeInfo tuple(std::vector<TypeInfo> elements) {
   TypeInfo t;
   t.form = TypeInfo::Form::Tuple;
-  t.parts = std::move(parts);
+  t.elements = std::move(elements);
   return t;
 }
 inline TypeInfo record(std::string name, std::vector<std::pair<std::string, TypeInfo>> fields) {
@@ -46,7 +46,7 @@ inline TypeInfo record(std::string name, std::vector<std::pair<std::string, Type
   t.name = std::move(name);
   for (auto &[field, type] : fields) {
     t.names.push_back(field);
-    t.parts.push_back(type);
+    t.elements.push_back(type);
   }
   return t;
 }

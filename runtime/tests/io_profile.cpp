@@ -47,7 +47,7 @@ dbc::RunProfile on_a_device() {
   p.stages.insert(p.stages.begin() + 1, {"stage.mix", 2, 5, 400, 80, 10, 16000, 0});
   return p;
 }
-const dbc::PredictedProfile predicted{"h100", 19, 7, "loops", "card", 2, 20, {8.25, 0, 5.5}};
+const dbc::PredictedProfile predicted{"h100", 19, 7, "loops", "gpu", 2, 20, {8.25, 0, 5.5}};
 
 TEST(Profile, TableWithPredictions) {
   const dbc::RunProfile p = on_a_device();
@@ -78,7 +78,7 @@ TEST(Profile, JsonWithPredictions) {
       "{\"name\":\"copy\",\"launches\":1,\"rows\":5,\"bytes_read\":20,\"bytes_written\":20,"
       "\"gathers\":0,\"operations\":0,\"ns\":500,\"gflops\":null,\"predicted_us\":5.5}],"
       "\"predicted\":{\"device\":\"h100\",\"constants\":19,\"measured_constants\":7,\"path\":\"loops\","
-      "\"measured_on\":\"card\",\"batches\":2,\"us\":20.0}}");
+      "\"measured_on\":\"gpu\",\"batches\":2,\"us\":20.0}}");
 }
 
 TEST(Profile, Json) {

@@ -64,7 +64,7 @@ TEST(Value, StringsThatAreNotUtf8AreMended) {
 }
 
 // The measure is relative to the largest number of an output from 1 on, absolute below.
-TEST(Value, ErrorIsRelativeToTheLargestOfALeaf) {
+TEST(Value, ErrorIsRelativeToTheLargestOfAComponent) {
   EXPECT_DOUBLE_EQ(max_error(num(1.5), num(1.25)), 0.25 / 1.25);
   EXPECT_DOUBLE_EQ(max_error(num(0.5), num(0.25)), 0.25);
   EXPECT_DOUBLE_EQ(max_error(vec({1, 100}), vec({2, 100})), 0.01);
@@ -74,7 +74,7 @@ TEST(Value, ErrorIsRelativeToTheLargestOfALeaf) {
   EXPECT_EQ(max_error(num(inf), num(-1e39)), inf);
   EXPECT_EQ(max_error(num(inf), num(1e38)), inf);
   EXPECT_DOUBLE_EQ(max_error(vec({inf, 1}), vec({1e39, 2})), 0.5);
-  // All elements of a list are one leaf; the parts of a tuple are several.
+  // All elements of a list are one component; the elements of a tuple are several.
   EXPECT_DOUBLE_EQ(max_error(listed({num(1), num(100)}), listed({num(2), num(100)})), 0.01);
   EXPECT_DOUBLE_EQ(max_error(tupled({num(1), num(100)}), tupled({num(2), num(100)})), 0.5);
   EXPECT_DOUBLE_EQ(max_error(listed({tupled({num(1), num(9)}), tupled({num(100), num(9)})}),
@@ -107,7 +107,7 @@ TEST(Value, OutputsAreTakenApartByInput) {
   Outputs out;
   out.prepare(e, false);
   out.begin(2);
-  out.begin_part({0, 2});
+  out.begin_sub_batch({0, 2});
   const int32_t inputs[] = {0, 1}, outer[] = {0, 0}, inner[] = {0, 0};
   out.list(1, 0, outer, 2, inputs, 2);
   out.list(1, 1, inner, 2, inputs, 2);

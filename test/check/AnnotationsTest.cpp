@@ -19,7 +19,7 @@ public:
   explicit Auditor(const SourceManager &sources) : sources_(sources) {}
   std::string missing;
 
-  void block(const Block &block) {
+  void block(const CodeBlock &block) {
     for (const Let &let : block.lets) {
       value(*let.value);
       pattern(*let.pattern);
@@ -115,9 +115,9 @@ public:
       expect(expr.resolved, expr.range, "not resolved");
       value(*subscript.base);
       for (const Sub &sub : subscript.subs)
-        for (const Expr *part : {sub.index.get(), sub.low.get(), sub.high.get()})
-          if (part)
-            value(*part);
+        for (const Expr *operand : {sub.index.get(), sub.low.get(), sub.high.get()})
+          if (operand)
+            value(*operand);
       break;
     }
     case Expr::Kind::Record:
@@ -140,8 +140,8 @@ private:
       return false;
     if (type->element && !isFinal(type->element))
       return false;
-    for (const Type *part : type->parts)
-      if (!isFinal(part))
+    for (const Type *element : type->elements)
+      if (!isFinal(element))
         return false;
     return true;
   }

@@ -47,7 +47,7 @@ std::string checkAndPrint(const std::string &path, const std::string &text) {
   auto program = loadProgramText(path, text, options, sources, diags);
   if (program)
     check(*program, diags);
-  // The library's place depends on the machine.
+  // The library's location depends on the machine.
   std::string printed = diags.str();
   const std::string library = options.libraryDir + "/";
   for (size_t at; (at = printed.find(library)) != std::string::npos;)

@@ -64,7 +64,7 @@ TEST_F(Documents, NothingWithoutARun) {
   documents::Session session(model);
   EXPECT_EQ(session.states_result().inputs(), 0);
   EXPECT_EQ(session.states_result().data(), nullptr);
-  EXPECT_EQ(session.facts_result().part2.inputs(), 0);
+  EXPECT_EQ(session.facts_result().element2.inputs(), 0);
 }
 
 // Documents of different lengths, an empty one among them, in one batch; each element of the result is a
@@ -111,16 +111,16 @@ TEST_F(Documents, FactsOfSeveralTypes) {
   ASSERT_TRUE(ran.ok()) << ran.message;
   ASSERT_TRUE(session.status(0).ok()) << session.status(0).message;
   auto result = session.facts_result();
-  EXPECT_EQ(result.part0[0], 3);
-  EXPECT_EQ(result.part0[1], 1);
-  EXPECT_EQ(result.part1[0], 1);
-  EXPECT_EQ(result.part1[1], 0);
+  EXPECT_EQ(result.element0[0], 3);
+  EXPECT_EQ(result.element0[1], 1);
+  EXPECT_EQ(result.element1[0], 1);
+  EXPECT_EQ(result.element1[1], 0);
   float scale = weights.scale()[0];
-  EXPECT_FLOAT_EQ(static_cast<float>(result.part2[0][0]), 0.5f * scale * 3);
-  EXPECT_FLOAT_EQ(static_cast<float>(result.part2[0][1]), -2.0f * scale * 3);
-  EXPECT_FLOAT_EQ(static_cast<float>(result.part2[1][0]), -scale);
-  EXPECT_EQ(result.part3[0], 0 + 1 + 2 + 3);
-  EXPECT_EQ(result.part3[1], 7 + 1 + 2);
+  EXPECT_FLOAT_EQ(static_cast<float>(result.element2[0][0]), 0.5f * scale * 3);
+  EXPECT_FLOAT_EQ(static_cast<float>(result.element2[0][1]), -2.0f * scale * 3);
+  EXPECT_FLOAT_EQ(static_cast<float>(result.element2[1][0]), -scale);
+  EXPECT_EQ(result.element3[0], 0 + 1 + 2 + 3);
+  EXPECT_EQ(result.element3[1], 7 + 1 + 2);
   EXPECT_EQ(session.status(2).message, "documents: input 2: `max` of an empty list, at documents.dyn:9:3");
 }
 

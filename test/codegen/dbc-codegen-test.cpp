@@ -20,7 +20,7 @@ namespace cl = llvm::cl;
 static cl::opt<std::string> input(cl::Positional, cl::desc("FILE.mlir"), cl::init("-"));
 static cl::opt<std::string> folder("o", cl::desc("write NAME.h, NAME.cpp, NAME.json into this folder"));
 static cl::opt<bool> f64("f64", cl::desc("arithmetic in double"));
-static cl::opt<std::string> part("part", cl::desc("header, source or manifest: printed on stdout"),
+static cl::opt<std::string> emit("emit", cl::desc("header, source or manifest: printed on stdout"),
                                  cl::init("source"));
 
 static bool write(const std::string &path, const std::string &text) {
@@ -45,7 +45,7 @@ int main(int argc, char **argv) {
   if (failed(files))
     return 1;
   if (folder.empty()) {
-    llvm::outs() << (part == "header" ? files->header : part == "manifest" ? files->manifest : files->source);
+    llvm::outs() << (emit == "header" ? files->header : emit == "manifest" ? files->manifest : files->source);
     return 0;
   }
   if (llvm::sys::fs::create_directories(folder))

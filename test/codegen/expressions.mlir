@@ -4,7 +4,7 @@
 
 module @m {
   kernel.program @e [] [] -> f32 {
-    kernel.space inputs @input ["input"]
+    kernel.index_set inputs @input ["input"]
     kernel.buffer @x over @input : tensor<4xf32>
     kernel.buffer @y over @input : tensor<4xf32>
     kernel.buffer @whole over @input : i32

@@ -1,7 +1,7 @@
 // With double arithmetic the batch's numbers stay float: they are converted where they are read, operands of products row
 // by row into scratch memory.
 // RUN: dbc-codegen-test --f64 %S/Inputs/documents.mlir | FileCheck %s
-// RUN: dbc-codegen-test --f64 %S/Inputs/documents.mlir --part header | FileCheck %s --check-prefix HEADER
+// RUN: dbc-codegen-test --f64 %S/Inputs/documents.mlir --emit header | FileCheck %s --check-prefix HEADER
 
 // CHECK: using real = double;
 // CHECK: start[j] = 2.0 * fwd_b[j];

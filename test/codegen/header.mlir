@@ -28,4 +28,4 @@
 // DOC: void facts(::dbc::models::documents::Doc d, dbc::View<float> state_h, int32_t state_n,
 // DOC-NEXT: dbc::View<int32_t> ids) {
 // DOC: struct FactsResult {
-// DOC: dbc::Tensors<float, 2> part2; ///< `2`
+// DOC: dbc::Tensors<float, 2> element2; ///< `2`

@@ -1,6 +1,6 @@
-// The manifest: API, parameters, spaces, stages and their order.
-// RUN: dbc-codegen-test %S/Inputs/tree_lstm.mlir --part manifest | FileCheck %s
-// RUN: dbc-codegen-test %S/Inputs/tree_lstm.mlir --part manifest | %python -m json.tool > %t
+// The manifest: API, parameters, index sets, stages and their order.
+// RUN: dbc-codegen-test %S/Inputs/tree_lstm.mlir --emit manifest | FileCheck %s
+// RUN: dbc-codegen-test %S/Inputs/tree_lstm.mlir --emit manifest | %python -m json.tool > %t
 
 // CHECK: "model": "tree_lstm"
 // CHECK: "real": "f32"

@@ -28,7 +28,7 @@ module @double attributes {dyn.dims = {long = 3 : i64}} {
   kernel.param @auto : tensor<3xf32> = #dyn.init<constant, 0.0 : f64, 0.0 : f64>
   kernel.param @a.b_c : tensor<2x3xf32>
   kernel.program @run ["class"] [!dyn.node<@Session>] -> i32 {
-    kernel.space inputs @input ["input", "int"]
+    kernel.index_set inputs @input ["input", "int"]
     kernel.buffer @row over @input : i32
     kernel.field @Session.operator = @Session "operator" 0 value : i32
     kernel.argument @class = "class" 0 value : i32

@@ -51,58 +51,58 @@ KernelShape product(const char *instruction) {
 
 double on(const Prediction &prediction, DevicePath path) { return prediction.us[size_t(path)]; }
 
-// Weights that a block keeps are read from shared memory in a loop, and once from the second-level cache.
-TEST(DeviceCost, KeptWeightsAreReadOnce) {
+// Resident weights are read from shared memory in a loop, and once from the second-level cache.
+TEST(DeviceCost, ResidentWeightsAreReadOnce) {
   DeviceConstants device = roundNumbers();
   device.shared_bytes_per_processor = 81000;
   ProgramShape program;
   program.kernels.push_back(product("tf32"));
   KernelShape &kernel = program.kernels[0];
   kernel.loop = 0;
-  kernel.whole = {/*shared=*/1000, /*kept=*/0, /*tiles=*/2};
-  auto loops = [&](const std::vector<std::vector<int32_t>> &ticks) {
-    return on(predict(device, program, ticks), DevicePath::Loops);
+  kernel.persistent = {/*shared=*/1000, /*residentBytes=*/0, /*tiles=*/2};
+  auto loops = [&](const std::vector<std::vector<int32_t>> &timeSteps) {
+    return on(predict(device, program, timeSteps), DevicePath::Loops);
   };
   const double before = loops({{8, 8}});
-  kernel.products[0].kept = true;
-  kernel.whole.kept = 80000;
+  kernel.products[0].resident = true;
+  kernel.persistent.residentBytes = 80000;
   // 80,000 bytes at 64 a clock in place of 32, twice; and 4 processors that read as much at 64 together.
   EXPECT_DOUBLE_EQ(loops({{8, 8}}), before - 2 * 1.25 + 5);
   EXPECT_DOUBLE_EQ(workOf(device, kernel, 8), 2.5 + 0.5);
   EXPECT_DOUBLE_EQ(loops({{}}), device.start_us); // no level, no launch that reads them
-  // Where a processor, or a team, has no room for them they stay where they are.
+  // Where a processor, or a block group, has no room for them they stay where they are.
   device.shared_bytes_per_processor = 80999;
   EXPECT_DOUBLE_EQ(loops({{8, 8}}), before);
   device.shared_bytes_per_processor = 81000;
-  kernel.whole.tiles = 5;
+  kernel.persistent.tiles = 5;
   EXPECT_DOUBLE_EQ(loops({{8, 8}}), before);
-  kernel.whole.tiles = 2;
+  kernel.persistent.tiles = 2;
   // Two stages that multiply by one matrix read it once.
   const double one = loops({{8}});
   program.kernels.push_back(kernel);
   EXPECT_DOUBLE_EQ(loops({{8}, {8}}), 2 * one - device.start_us - device.launch_us - 5);
 }
 
-// Blocks that keep weights leave room for fewer others.
-TEST(DeviceCost, KeptWeightsTakeRoom) {
+// Blocks with resident weights leave room for fewer others.
+TEST(DeviceCost, ResidentWeightsTakeRoom) {
   DeviceConstants device = roundNumbers();
   device.shared_bytes_per_processor = 81000;
   KernelShape kernel = product("tf32");
   kernel.elements.push_back({/*elements=*/128, /*operations=*/5000}); // what a thread does decides
   kernel.loop = 0;
-  kernel.whole = {/*shared=*/1000, /*kept=*/39000, /*tiles=*/2};
+  kernel.persistent = {/*shared=*/1000, /*residentBytes=*/39000, /*tiles=*/2};
   kernel.rows = 1;
   const double before = workOf(device, kernel, 4, /*inLoop=*/true); // two on each processor
-  kernel.whole.kept = 80000;
+  kernel.persistent.residentBytes = 80000;
   EXPECT_DOUBLE_EQ(workOf(device, kernel, 4, /*inLoop=*/true), 2 * before);
 }
 
 // Many rows make blocks of many rows, and these read the weights less often.
-TEST(DeviceCost, WideTilesReadWeightsLessOften) {
+TEST(DeviceCost, LargeMTilesReadWeightsLessOften) {
   const DeviceConstants device = roundNumbers();
   KernelShape kernel = product("tf32");
   const double narrow = workOf(device, kernel, 4096);
-  kernel.wide = 128;
+  kernel.largeM = 128;
   EXPECT_LT(workOf(device, kernel, 4096), narrow);
   EXPECT_DOUBLE_EQ(workOf(device, kernel, 4096, /*inLoop=*/true), narrow);
   EXPECT_DOUBLE_EQ(workOf(device, kernel, 64), workOf(device, product("tf32"), 64));
@@ -157,19 +157,19 @@ TEST(DeviceCost, ProcessorsShareUnits) {
   EXPECT_DOUBLE_EQ(workOf(device, kernel, 17), 5 + 1); // one, for what threads share
 }
 
-// Wide tiles have registers and shared memory of their own.
-TEST(DeviceCost, WideBlocksAreResidentInTheirOwnWay) {
+// Large-M tiles have registers and shared memory of their own.
+TEST(DeviceCost, LargeMBlocksAreResidentInTheirOwnWay) {
   const DeviceConstants device = roundNumbers();
   KernelShape kernel = product("tf32");
   kernel.tiles = 64; // on 4 processors
-  kernel.wide = 128;
+  kernel.largeM = 128;
   kernel.shared = 1000;
-  kernel.wideResident = 2;
+  kernel.largeMResident = 2;
   const double before = workOf(device, kernel, 8);
-  kernel.wideResident = 1;
+  kernel.largeMResident = 1;
   EXPECT_DOUBLE_EQ(workOf(device, kernel, 8), before + 8 * device.tile_us);
-  kernel.wideResident = 2;
-  kernel.wideShared = 600;
+  kernel.largeMResident = 2;
+  kernel.largeMShared = 600;
   EXPECT_DOUBLE_EQ(workOf(device, kernel, 8), before + 8 * device.tile_us);
 }
 
@@ -197,7 +197,7 @@ TEST(DeviceCost, PathsWaitInTheirOwnWays) {
   EXPECT_DOUBLE_EQ(on(found, DevicePath::Graph), 10 + 2.5 + 3 * 2 + 2 * 0.5);
   EXPECT_DOUBLE_EQ(on(found, DevicePath::Loops), 10 + 5 + 4 + 3 * 1.5 + 2 * 0.5);
   EXPECT_EQ(found.launches, (std::array<int64_t, 3>{3, 1, 2}));
-  EXPECT_EQ(found.kernels[1].ticks, 2);
+  EXPECT_EQ(found.kernels[1].timeSteps, 2);
   EXPECT_EQ(found.kernels[1].rows, 2);
   EXPECT_EQ(found.choice(), DevicePath::Graph);
   // Launches that cannot be a graph stay launches.
@@ -235,23 +235,24 @@ TEST(DeviceCost, AMeanOfBatches) {
   EXPECT_EQ(found.kernels[0].rows, 5); // 4.5
 }
 
-// Wide ticks at the beginning of a loop are launches of their own, whatever comes behind them.
-TEST(DeviceCost, WideTicksOfALoopAreLaunches) {
+// Time steps at the beginning of a loop that fill large-M tiles are launches of their own, whatever comes
+// behind them.
+TEST(DeviceCost, LargeTimeStepsOfALoopAreLaunches) {
   KernelShape level = product("tf32");
   level.tiles = 32;
-  level.wide = 128; // two of its blocks of rows are enough
+  level.largeM = 128; // two of its blocks of rows are enough
   level.loop = 0;
   ProgramShape program{"entry", {level}, false, true};
   const DeviceConstants device = roundNumbers();
-  const Prediction wide = predict(device, program, {{200, 300}}),
+  const Prediction largeM = predict(device, program, {{200, 300}}),
                    found = predict(device, program, {{200, 300, 5, 200}});
-  EXPECT_EQ(wide.launches, (std::array<int64_t, 3>{2, 1, 2}));
-  EXPECT_DOUBLE_EQ(on(wide, DevicePath::Loops), on(wide, DevicePath::Levels));
+  EXPECT_EQ(largeM.launches, (std::array<int64_t, 3>{2, 1, 2}));
+  EXPECT_DOUBLE_EQ(on(largeM, DevicePath::Loops), on(largeM, DevicePath::Levels));
   EXPECT_EQ(found.launches, (std::array<int64_t, 3>{4, 1, 3}));
   const Prediction rest = predict(device, program, {{5, 200}});
   EXPECT_EQ(rest.launches, (std::array<int64_t, 3>{2, 1, 1}));
   EXPECT_DOUBLE_EQ(on(found, DevicePath::Loops),
-                   on(wide, DevicePath::Loops) + on(rest, DevicePath::Loops) - device.start_us);
+                   on(largeM, DevicePath::Loops) + on(rest, DevicePath::Loops) - device.start_us);
 }
 
 // More rows never take less in narrow tiles, whatever the device and the kernel.

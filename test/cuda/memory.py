@@ -7,14 +7,14 @@ import sys
 
 
 def array_bytes(array, counts):
-    """The most that any of the counts asks for. Counts: {"rows encode": 5, "ticks encode": 3, "inputs": 1, ..}."""
+    """The most that any of the counts asks for. Counts: {"rows encode": 5, "time_steps encode": 3, "inputs": 1, ..}."""
     most = 0
     for term in array["largest"]:
         kind, of = term["count"], term.get("of", "")
         key = " ".join(filter(None, ["rows" if kind == "blocks" else kind, of, str(term.get("level", ""))]))
-        count = 1 if kind == "part" else counts[key]
-        if kind == "ticks":
-            count = count * counts["teams"] + 1
+        count = 1 if kind == "sub_batch" else counts[key]
+        if kind == "time_steps":
+            count = count * counts["block_groups"] + 1
         if kind == "blocks":
             count = min(max(-(-count // term["rows"]) * term["tiles"], 1), term["most"])
         most = max(most, count * term["bytes"])
@@ -38,12 +38,12 @@ def main():
     with open(options.manifest, encoding="utf-8") as file:
         manifest = json.load(file)
     with open(options.said, encoding="utf-8") as file:
-        said = r"memory of the device: (\d+) bytes of the model; (\d+) bytes of the last batch; teams of blocks: (\d+)"
-        model, batch, teams = map(int, re.search(said, file.read()).groups())
+        said = r"memory of the device: (\d+) bytes of the model; (\d+) bytes of the last batch; block groups: (\d+)"
+        model, batch, block_groups = map(int, re.search(said, file.read()).groups())
     memory = manifest["device_memory"]
     (entry,) = (entry for entry in manifest["entries"] if entry["name"] == options.entry)
     counts = {name: int(count) for name, count in (each.rsplit("=", 1) for each in options.counts)}
-    counts["teams"] = max(teams, 1)
+    counts["block_groups"] = max(block_groups, 1)
     formula = needed(manifest, entry, counts)
     print(f"model {memory['model_bytes']}, batch {formula}")
     if (memory["model_bytes"], formula) != (model, batch):

@@ -19,45 +19,45 @@ int64_t begin(dbc::cuda::Context &device, std::initializer_list<dbc::cuda::Regio
 
 
 def counting(text, manifest):
-    """The host's part of a model, which says what a batch has before it asks for memory."""
+    """The host's code of a model, which says what a batch has before it asks for memory."""
     for entry in manifest["entries"]:
         start = text.index(f"namespace {entry['cpp']}_code {{")
         at = text.index("  begun = device.begin({\n", start)
         plan = text[start:at]
-        spaces = {space["name"]: space for space in entry["spaces"]}
+        index_sets = {each["name"]: each for each in entry["index_sets"]}
         terms = [term for array in entry["device_arrays"] for term in array["largest"]]
         lines = ["  begin_to_count();\n"]
-        if "  teams.begin(run" in plan:
-            lines.append('  count("teams", teams.count());\n')
-        for name in sorted({term["of"] for term in terms if term["count"] in ("rows", "order", "ticks", "blocks")}):
-            space = spaces[name]
-            member = "inputs" if space["kind"] == "inputs" else name.replace(".", "_")
-            if f"dbc::Space {member}_rows{{" in plan:  # something else has the name
+        if "  block_groups.begin(run" in plan:
+            lines.append('  count("block_groups", block_groups.count());\n')
+        for name in sorted({term["of"] for term in terms if term["count"] in ("rows", "order", "time_steps", "blocks")}):
+            index_set = index_sets[name]
+            member = "inputs" if index_set["kind"] == "inputs" else name.replace(".", "_")
+            if f"dbc::IndexSet {member}_rows{{" in plan:  # something else has the name
                 member += "_rows"
-            rows = member if space["kind"] == "states" and not space["columns"] else member + ".rows()"
-            ticks, levels = member + ".ticks", member + ".ticks.count"
-            if space["kind"] == "instances":
-                cells = [each["name"] for each in entry["spaces"] if each.get("group") == space["group"]]
-                cell = f"{space['group']}.cell({cells.index(name)})"
-                ticks, levels = cell + ".ticks", cell + ".levels"
+            rows = member if index_set["kind"] == "states" and not index_set["index_arrays"] else member + ".rows()"
+            time_steps, levels = member + ".time_steps", member + ".time_steps.count"
+            if index_set["kind"] == "instances":
+                cells = [each["name"] for each in entry["index_sets"] if each.get("group") == index_set["group"]]
+                cell = f"{index_set['group']}.cell({cells.index(name)})"
+                time_steps, levels = cell + ".time_steps", cell + ".levels"
             of = {term["count"] for term in terms if term.get("of") == name}
             lines.append(f'  count("rows {name}", {rows});\n')
             if "order" in of:
-                lines.append(f'  count("order {name}", {ticks}.in_order ? 0 : {rows});\n')
-            if "ticks" in of:
-                lines.append(f'  count("ticks {name}", {levels});\n')
+                lines.append(f'  count("order {name}", {time_steps}.in_order ? 0 : {rows});\n')
+            if "time_steps" in of:
+                lines.append(f'  count("time_steps {name}", {levels});\n')
         text = text[:at] + "".join(lines) + text[at:].replace("device.begin({", "begin(device, {", 1)
     return DECLARATIONS + text
 
 
 def values(form, value, path, level=-1, depth=0):
-    """How many values, or lists behind `level` lists, there are in a value of JSON at the leaf that `path` names."""
+    """How many values, or lists behind `level` lists, a value of JSON has at the component that `path` names."""
     if form["form"] == "list":
         if depth == level:
             return len(value)
         return sum(values(form["element"], each, path, level, depth + 1) for each in value)
     if form["form"] == "tuple":
-        return values(form["parts"][int(path[0])], value[int(path[0])], path[1:], level, depth)
+        return values(form["elements"][int(path[0])], value[int(path[0])], path[1:], level, depth)
     if form["form"] == "record":
         (field,) = (field for field in form["fields"] if field["name"] == path[0])
         return values(field["type"], value[path[0]], path[1:], level, depth)
@@ -114,7 +114,7 @@ def main():
                     for what, bytes_, given in [
                         ("the model", manifest["device_memory"]["model_bytes"], said["model"]),
                         *((name, bytes_, given) for (name, bytes_), given in zip(arrays.items(), said["arrays"], strict=True)),
-                        ("the part", memory.needed(manifest, entry, counts), said["batch"]),
+                        ("the sub-batch", memory.needed(manifest, entry, counts), said["batch"]),
                     ]
                     if bytes_ != given
                 ]

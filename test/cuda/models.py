@@ -9,7 +9,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dbc", required=True)
     parser.add_argument("-n", default="4", help="inputs of each entry")
-    parser.add_argument("--seeds", type=int, default=1, help="orders of turns")
+    parser.add_argument("--seeds", type=int, default=1, help="interleavings")
     parser.add_argument("--math", default="f32", help="how matrices are multiplied: f32 or tf32")
     parser.add_argument("--blas", default="never", help="which products cuBLAS computes: never, auto or always")
     parser.add_argument("models", nargs="+")

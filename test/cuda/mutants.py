@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Mistakes put into emitted kernels, one at a time: a barrier or a wait for numbers less, or an index that is one too large. `dbc verify` on
+# Mistakes put into emitted kernels, one at a time: a barrier or a wait for elements less, or an index that is one too large. `dbc verify` on
 # the CPU must see each of them, or the tests of kernels prove nothing.
 #
 # A model is compiled once: its .cu gets all its mutants, and $MUTANT chooses one when it runs. To that end $CXX is this
@@ -23,7 +23,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.append(os.path.join(ROOT, "test", "property"))
 from programs.verify import run_within  # noqa: E402: the folder is in the path now
 
-# Tiles of a product; sums over lists; tables of matrices; operands of two spaces; a while, faults, attention.
+# Tiles of a product; sums over lists; tables of matrices; operands of two index sets; a while, runtime errors, attention.
 MODELS = ["13_treefc", "16_child_sum_tree_lstm", "29_lattice_lstm", "32_ggnn", "40_berxit"]
 RUNS = [("1", 12), ("2", 40), ("3", 120)]  # DBC_SHIM_SEED, inputs; the first that fails decides
 SHARE = 0.95
@@ -46,36 +46,36 @@ EQUIVALENT = {
         ".*",
         "(levels|steps)_.*",
         r"__syncthreads\(\); between nothing and .*",
-    ): "what a block keeps is there for all; the first stage has a barrier of its own before its product",
-    (".*", "(levels|steps)_.*", r"team\.begins\(.*"): "it says where a block waits that waits without end",
+    ): "what is resident is there for all; the first stage has a barrier of its own before its product",
+    (".*", "(levels|steps)_.*", r"block_group\.begins\(.*"): "it says where a block waits that waits without end",
     (".*", ".*", r"(const )?real (largest|sum|best) = \w+\[.*\];"): SOFTMAX,
     ("40_berxit", "stage_input_x_2", r"real x\d+ = product_i\[0\];"): SOFTMAX,
     (
         "16_child_sum_tree_lstm",
-        "stage_encode_take",
+        "stage_encode_gather",
         r"const int32_t n = first \+ i;",
     ): "all rows but the first, which is a leaf: its forget gate is of no child",
-    ("40_berxit", "stage_input_x_reduce_list", r"dbc::cuda::fault\(.*"): "there are not so many layers",
+    ("40_berxit", "stage_input_x_reduce_list", r"dbc::cuda::record_error\(.*"): "there are not so many layers",
     ("40_berxit", "stage_input_x_else_.*", ".*"): "about the last layer, which has none behind it",
-    ("40_berxit", "stage_input_x_2", r"x_i\[j \* 8 \+ k\] = 0\.0f;|x2\[i\] = 0;"): "there is a fault, and no result",
+    ("40_berxit", "stage_input_x_2", r"x_i\[j \* 8 \+ k\] = 0\.0f;|x2\[i\] = 0;"): "there is an error, and no result",
 }
 
-Mutant = collections.namedtuple("Mutant", "number entry stage place kind line changed")
+Mutant = collections.namedtuple("Mutant", "number entry stage position kind line changed")
 
-# A team that does not wait for numbers where a mutant is chosen.
+# A block group that does not wait for elements where a mutant is chosen.
 NOT_WAITING = """
-template <class Team> struct DbcMutantTeam : Team {
+template <class BlockGroup> struct DbcMutantBlockGroup : BlockGroup {
   bool waits;
-  template <class T> T read(const T &x) const { return waits ? Team::read(x) : x; }
-  template <int kCount, class Again> void await(const float (&numbers)[kCount], Again again) const {
+  template <class T> T read(const T &x) const { return waits ? BlockGroup::read(x) : x; }
+  template <int kCount, class Again> void wait_for_elements(const float (&elements)[kCount], Again again) const {
     if (waits)
-      Team::await(numbers, again);
+      BlockGroup::wait_for_elements(elements, again);
   }
 };
-template <class Team> DbcMutantTeam<Team> dbc_mutant_team(const Team &team, bool waits) { return {team, waits}; }
+template <class BlockGroup> DbcMutantBlockGroup<BlockGroup> dbc_mutant_block_group(const BlockGroup &block_group, bool waits) { return {block_group, waits}; }
 """
 # What does not wait then: the group.
-WAITS = [re.compile(r"(?:segment|chunks)\(.*, (team)\)"), re.compile(r"\b(team)\.read\(")]
+WAITS = [re.compile(r"segment\(.*, (block_group)\)"), re.compile(r"\b(block_group)\.read\(")]
 
 # What is increased: the group. Beside these, all that stands in brackets behind a name.
 INDICES = [
@@ -83,14 +83,14 @@ INDICES = [
     re.compile(r"const int32_t \w+ = (\w+ \+ \w+);"),
     re.compile(r"int64_t\((\w+)\) \*"),
     re.compile(r"\*\w+ = \w+ \+ (\w+)(?: \* \d+)?;"),
-    re.compile(r"(?:segment|chunks)\(\w+, (?!nullptr)(\w+),"),  # an operand's list of rows
-    re.compile(r"(?:segment|chunks)\((\w+), nullptr,"),
-    re.compile(r"(work\w*\.part\(\))"),
+    re.compile(r"segment\(\w+, (?!nullptr)(\w+),"),  # an operand's list of rows
+    re.compile(r"segment\((\w+), nullptr,"),
+    re.compile(r"(work\w*\.item\(\))"),
     re.compile(r"= (work\w*\.tile\(\));"),
     re.compile(r"product_of_tables\(count, (\w+),"),
 ]
 FUNCTION = re.compile(r"\b(?!launch_|record_)(\w+)\(const Arrays (?:&?arrays|\*given)\b")
-BARRIER = re.compile(r"(__syncthreads\(\);|dbc::cuda::wait_for_copies\(\);|team\.wait\(\);)$")
+BARRIER = re.compile(r"(__syncthreads\(\);|dbc::cuda::wait_for_copies\(\);|block_group\.wait\(\);)$")
 PHASE = re.compile(
     r"int32_t (?:(i)|element) = threadIdx\.x(?: / (dbc::cuda::kWarp))?(?:; element < (?:count \* )?(\w+))?"
     r"|\b(product\w*(?=<\w+>\())|dbc::cuda::(product\w*|multiply)\(|^\s*(stage_\w+)\(arrays,"
@@ -122,8 +122,8 @@ def phases(lines, number, step):
     found, number = [], number + step
     while not (BARRIER.search(lines[number]) or FUNCTION.search(lines[number]) or lines[number].startswith("}")):
         if match := PHASE.search(lines[number]):
-            dealt = "rows of warps" if match[2] else "rows" if match[1] else f"elements of {match[3]}"
-            found.append(match[4] or match[5] or dealt)
+            mapped = "rows of warps" if match[2] else "rows" if match[1] else f"elements of {match[3]}"
+            found.append(match[4] or match[5] or mapped)
         number += step
     return ", ".join(found[::step]) or "nothing"
 
@@ -148,7 +148,7 @@ def instrument(text):
         insertions = []
         for match in (match for wait in WAITS for match in wait.finditer(line)):
             mutants.append(Mutant(len(mutants) + 1, entry, stage, number + 1, "wait", line.strip(), "does not wait"))
-            insertions += [(match.start(1), 0, "dbc_mutant_team("), (match.end(1), -1, f", dbc_mutant != {len(mutants)})")]
+            insertions += [(match.start(1), 0, "dbc_mutant_block_group("), (match.end(1), -1, f", dbc_mutant != {len(mutants)})")]
         for begin, end in indices(line):
             larger = f"{line[begin:end]} + 1" if line[end] in "],;" else f"({line[begin:end]} + 1)"
             changed = (line[:begin] + larger + line[end:]).strip()
@@ -236,8 +236,8 @@ class Model:
         return None
 
 
-def told(mutant):
-    where = f"{mutant.number}, {mutant.entry or 'several entries'}, {mutant.stage}, line {mutant.place}"
+def described(mutant):
+    where = f"{mutant.number}, {mutant.entry or 'several entries'}, {mutant.stage}, line {mutant.position}"
     return f"{where}: {mutant.line} -> {mutant.changed}"
 
 
@@ -271,7 +271,7 @@ def main():
                     counts[what] += 1
                     used.add(number)
                     if options.verbose:
-                        print(f"  {told(mutant)}: {what or 'NOT CAUGHT'}", flush=True)
+                        print(f"  {described(mutant)}: {what or 'NOT CAUGHT'}", flush=True)
                     if not what:
                         survivors.append((mutant, model.why_equivalent(mutant)))
             for number in used - {None, 0}:
@@ -282,7 +282,7 @@ def main():
             how = ", ".join(f"{count} by {what}" for what, count in sorted(counts.items()) if what)
             print(f"{name}: {of - missed}/{of} caught ({how}), {equal} equivalent", flush=True)
             for mutant, reason in survivors:
-                print(f"  {'equivalent' if reason else 'SURVIVES'}: {told(mutant)}" + (f"; {reason}" if reason else ""))
+                print(f"  {'equivalent' if reason else 'SURVIVES'}: {described(mutant)}" + (f"; {reason}" if reason else ""))
     print(f"{round(time.monotonic() - start)} s")
     print(f"caught {caught} of {total}")
     return 0 if caught >= SHARE * total else 1

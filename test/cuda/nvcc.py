@@ -1,4 +1,4 @@
-"""Compiles the kernels of models for NVIDIA's cards and reads what ptxas says of them. Part of dbc, under Apache-2.0 WITH
+"""Compiles the kernels of models for NVIDIA's GPUs and reads what ptxas says of them. Part of dbc, under Apache-2.0 WITH
 LLVM-exception; see LICENSE."""
 import argparse
 import concurrent.futures
@@ -12,34 +12,34 @@ import tempfile
 FLAGS = "-std=c++17 -O3 -fmad=false --expt-relaxed-constexpr -Xcompiler -Wall,-Wextra --Werror all-warnings -Xptxas -v".split()
 
 
-# What PTX of kernels with products on the matrix units must have: the instruction, and loads of 16 bytes, of rows that are
+# What PTX of kernels with products on the tensor cores must have: the instruction, and loads of 16 bytes, of rows that are
 # gathered among them.
 INSTRUCTIONS = ["mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", "ld.global.v4.f32"]
-# What gathers have, and stores, where blocks wait for the numbers.
-AWAITED = ["ld.relaxed.gpu.global.v4.f32", "st.relaxed.gpu.global.f32", "red.release.gpu.global.add.s32"]
+# What gathers have, and stores, where blocks wait for the elements.
+SYNCED = ["ld.relaxed.gpu.global.v4.f32", "st.relaxed.gpu.global.f32", "red.release.gpu.global.add.s32"]
 
 
 def missing(options, folder, source):
     """The instructions that the PTX of kernels lacks; none where the source has no products for them."""
     with open(os.path.join(folder, source)) as kernels:
         source_text = kernels.read()
-    if "MatrixUnits" not in source_text:
+    if "TensorCores" not in source_text:
         return []
     command = [options.nvcc, *FLAGS[:4], "-DNDEBUG", "-arch=sm_90", f"-I{options.include}", "-ptx", source, "-o", "kernels.ptx"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
     with open(os.path.join(folder, "kernels.ptx")) as ptx:
         text = ptx.read()
-    wanted = INSTRUCTIONS + (AWAITED if re.search(r"chunks\([^;()]*, team\)", source_text) else [])
+    wanted = INSTRUCTIONS + (SYNCED if re.search(r"aligned_segment\([^;()]*, block_group\)", source_text) else [])
     return [f"sm_90: no `{name}` in PTX" for name in wanted if name not in text]
 
 
-# Instructions of a wide tile's innermost loop for each one of the matrix units, where it has so many of these that a tile's
+# Instructions of a large-M tile's innermost loop for each one of the tensor cores, where it has so many of these that a tile's
 # weights and rows are read once for several.
 MOST_INSTRUCTIONS, MANY = 5, 40
 
 
 def loops_of(code):
-    """Instructions, and among them those of the matrix units, of each innermost loop that has some, in a disassembly."""
+    """Instructions, and among them those of the tensor cores, of each innermost loop that has some, in a disassembly."""
     lines = [(int(at, 16), text) for at, text in re.findall(r"/\*([0-9a-f]{4,})\*/\s+([^;]*);", code)]
     loops = []
     for end, text in lines:
@@ -51,21 +51,21 @@ def loops_of(code):
     return [loop[2:] for loop in loops if not any(o != loop and o[0] >= loop[0] and o[1] <= loop[1] for o in loops)]
 
 
-def crowded(options, folder, card):
-    """Loops of wide tiles where the matrix units wait for too many other instructions."""
+def crowded(options, folder, architecture):
+    """Loops of large-M tiles where the tensor cores wait for too many other instructions."""
     command = [options.cuobjdump, "--dump-sass", "kernels.o"]
     text = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
     wrong, seen = [], 0
     for code in re.split(r"\n\s*Function : ", text)[1:]:
         name = code.split("\n")[0]
-        for instructions, units in loops_of(code) if "ILi128E" in name else []:
-            seen += units >= MANY
-            if units >= MANY and instructions > MOST_INSTRUCTIONS * units:
-                wrong.append(f"{card}: {name}: {instructions} instructions for {units} of the matrix units")
-    return wrong if seen > 0 else [f"{card}: no loop of a wide tile has {MANY} instructions of the matrix units"]
+        for instructions, mmas in loops_of(code) if "ILi128E" in name else []:
+            seen += mmas >= MANY
+            if mmas >= MANY and instructions > MOST_INSTRUCTIONS * mmas:
+                wrong.append(f"{architecture}: {name}: {instructions} instructions for {mmas} of the tensor cores")
+    return wrong if seen > 0 else [f"{architecture}: no loop of a large-M tile has {MANY} instructions of the tensor cores"]
 
 
-MOST_REGISTERS = 255  # of a thread, on each card
+MOST_REGISTERS = 255  # of a thread, on each GPU
 
 
 def names_of(mangled):
@@ -87,7 +87,7 @@ class Predicted:
         self.stages, self.launched, self.wrong, self.loops = {}, set(), [], {}
         texts = re.findall(r"^namespace (\w+_code|common\d*) \{\n(.*?)^\} // namespace \1\n", source_text, re.M | re.S)
         # Where the kernels stand that an entry launches: several may have one in common.
-        tables = re.findall(r"Stage<cuda_kernels::(\w+)::Arrays> device_stages\[\] = \{(.*?)^\};", host_text, re.M | re.S)
+        tables = re.findall(r"DeviceStage<cuda_kernels::(\w+)::Arrays> device_stages\[\] = \{(.*?)^\};", host_text, re.M | re.S)
         spaces = {code: dict((stage, space) for space, stage in re.findall(r"(\w+)::launch_stage_(\w+)", table)) for code, table in tables}
         for entry in json.loads(done.stdout)["device"]:
             for kernel in entry["kernels"]:
@@ -95,45 +95,45 @@ class Predicted:
                 if self.bounds(self.stages.setdefault((spaces[code][name], name), kernel)) != self.bounds(kernel):
                     self.wrong.append(f"{code}: {name}: another entry that has this kernel says other numbers")
         for code, text in texts:
-            for loop, body in re.findall(r"^(\w+)\(const Arrays arrays, const dbc::cuda::WholeLoop loop\) \{\n(.*?)\n\}\n", text, re.M | re.S):
+            for loop, body in re.findall(r"^(\w+)\(const Arrays arrays, const dbc::cuda::PersistentLoop loop\) \{\n(.*?)\n\}\n", text, re.M | re.S):
                 called = re.findall(r" (?:(common\d*)::)?stage_(\w+)(?:<\d+>)?\( ?arrays", re.sub(r"\s+", " ", body))
                 self.loops[code, loop] = [self.stages[elsewhere or code, stage] for elsewhere, stage in called]
             self.shared(code, re.sub(r"\s+", " ", text))
         for (code, stage), kernel in self.stages.items():
             if not any(product["blas"] for product in kernel["products"]) and (code, stage) not in self.launched:
                 self.wrong.append(f"{code}: {stage}: no launch was found")
-            if kernel["launch"].startswith("with its whole loop") and not any(kernel in loop for loop in self.loops.values()):
+            if kernel["launch"].startswith("in a persistent kernel") and not any(kernel in loop for loop in self.loops.values()):
                 self.wrong.append(f"{code}: {stage}: no loop was found")
 
     @staticmethod
     def bounds(kernel):
         """What is compared with what ptxas says, or with what launches ask for."""
-        return [kernel[name] for name in ("registers", "wide_registers", "wide_rows", "shared_bytes", "wide_shared_bytes")]
+        return [kernel[name] for name in ("registers", "large_m_registers", "large_m_rows", "shared_bytes", "large_m_shared_bytes")]
 
     def shared(self, code, text):
         """Launches ask for the shared memory that was predicted."""
         for stage, rows, given in re.findall(r"dbc::cuda::launch\(\w+?_of_stage_(\w+)(?:<(\d+)>)?, [^;]*?, (\d+), stream,", text):
             kernel = self.stages[code, stage]
             self.launched.add((code, stage))
-            wide = rows and int(rows) == kernel["wide_rows"]
-            if int(given) != kernel["wide_shared_bytes" if wide else "shared_bytes"]:
+            large = rows and int(rows) == kernel["large_m_rows"]
+            if int(given) != kernel["large_m_shared_bytes" if large else "shared_bytes"]:
                 self.wrong.append(f"{code}: {stage} <{rows}>: {given} bytes of shared memory are not what the report says")
-        for loop, keeps, given in re.findall(r"launch_cooperative\((\w+)<(true, )?[^;]*?, loop, (\d+), stream,", text):
+        for loop, resident, given in re.findall(r"launch_cooperative\((\w+)<(true, )?[^;]*?, loop, (\d+), stream,", text):
             stages = self.loops[code, loop]
-            kept = {product["matrix"]: product["kept_bytes"] for stage in stages for product in stage["products"]}
-            bytes = max(stage["shared_bytes"] for stage in stages) + (sum(kept.values()) if keeps else 0)
+            sizes = {product["matrix"]: product["resident_bytes"] for stage in stages for product in stage["products"]}
+            bytes = max(stage["shared_bytes"] for stage in stages) + (sum(sizes.values()) if resident else 0)
             if int(given) != bytes:
                 self.wrong.append(f"{code}: {loop}: {given} bytes of shared memory where the report makes {bytes}")
 
     def registers(self, mangled):
         names, arguments = names_of(mangled)
         code, name = names[-3], names[-1]
-        if name == "probe":  # the runtime's: it asks whether there is code for a card
+        if name == "probe":  # the runtime's: it asks whether there is code for a GPU
             return MOST_REGISTERS
         if loop := self.loops.get((code, name)):
             return max(stage["registers"] for stage in loop)
         kernel = self.stages[code, re.sub("^(kernel|node)_of_stage_", "", name)]
-        return kernel["wide_registers" if f"ILi{kernel['wide_rows']}E" in arguments else "registers"]
+        return kernel["large_m_registers" if f"ILi{kernel['large_m_rows']}E" in arguments else "registers"]
 
 
 def compile_model(options, model):
@@ -146,13 +146,13 @@ def compile_model(options, model):
         with open(os.path.join(folder, source)) as kernels, open(os.path.join(folder, source.replace(".cu", ".cpp"))) as host:
             predicted = Predicted(options, model, kernels.read(), host.read())
         wrong += predicted.wrong
-        for card in options.cards:
-            command = [options.nvcc, *FLAGS, f"-arch={card}", f"-I{options.include}", "-c", source, "-o", "kernels.o"]
+        for architecture in options.architectures:
+            command = [options.nvcc, *FLAGS, f"-arch={architecture}", f"-I{options.include}", "-c", source, "-o", "kernels.o"]
             command += [] if options.debug else ["-DNDEBUG"]
             done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
             said = done.stdout + done.stderr
             if done.returncode != 0:
-                wrong.append(f"{card}: " + "\n".join(line for line in said.splitlines() if "error" in line or "warning" in line))
+                wrong.append(f"{architecture}: " + "\n".join(line for line in said.splitlines() if "error" in line or "warning" in line))
                 continue
             name = ""
             for line in said.splitlines():
@@ -160,15 +160,15 @@ def compile_model(options, model):
                     name = found[1]
                 if found := re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores", line):
                     if (found[1] != "0" and not options.debug) or found[2] != "0":
-                        wrong.append(f"{card}: {name}: {line.strip()}")
+                        wrong.append(f"{architecture}: {name}: {line.strip()}")
                 if found := re.search(r"Used (\d+) registers", line):
                     registers = max(registers, int(found[1]))
                     if name and int(found[1]) > predicted.registers(name):
-                        wrong.append(f"{card}: {name}: {found[1]} registers, where the report says {predicted.registers(name)}")
+                        wrong.append(f"{architecture}: {name}: {found[1]} registers, where the report says {predicted.registers(name)}")
                 if re.search(r"bytes smem", line):
-                    wrong.append(f"{card}: {name}: shared memory that no launch asks for: {line.strip()}")
+                    wrong.append(f"{architecture}: {name}: shared memory that no launch asks for: {line.strip()}")
             if options.cuobjdump:
-                wrong += crowded(options, folder, card)
+                wrong += crowded(options, folder, architecture)
         if not options.debug:
             wrong += missing(options, folder, source)
     return model, wrong, registers
@@ -180,11 +180,11 @@ def main():
     parser.add_argument("--nvcc", required=True)
     parser.add_argument("--debug", action="store_true", help="without NDEBUG, where kernels may have a stack")
     parser.add_argument("--include", required=True, help="the runtime's headers")
-    parser.add_argument("--cards", nargs="+", default=["sm_80", "sm_90"])
+    parser.add_argument("--architectures", nargs="+", default=["sm_80", "sm_90"])
     parser.add_argument("--blas", default="never", help="which products cuBLAS computes: never, auto or always")
     parser.add_argument("--math", default="f32", help="how matrices are multiplied: f32 or tf32")
     parser.add_argument("-D", dest="dims", action="append", default=[], type="-D{}".format, help="a dim, as NAME=N")
-    parser.add_argument("--cuobjdump", help="a disassembler: loops of wide tiles must be mostly for the matrix units")
+    parser.add_argument("--cuobjdump", help="a disassembler: loops of large-M tiles must be mostly for the tensor cores")
     parser.add_argument("models", nargs="+")
     options = parser.parse_args()
     failed = 0

@@ -32,8 +32,8 @@ def run(command):
 
 
 def build(options, model, source, folder, change=lambda text, manifest: text):
-    """Compiles a model and links it with `source`, which includes Lines.h of the programs for a card. `change` may rewrite
-    the host's part of the model. Returns the program and the manifest."""
+    """Compiles a model and links it with `source`, which includes Lines.h of the programs for a GPU. `change` may rewrite
+    the host's code of the model. Returns the program and the manifest."""
     run([options.dbc, "compile", model, "--target", "cpu,cuda", "-o", folder, *shlex.split(options.compile)])
     (name,) = (name for name in os.listdir(folder) if name.endswith(".json"))
     with open(os.path.join(folder, name), encoding="utf-8") as file:

@@ -57,12 +57,12 @@ def main():
     # Two levels of 64 blocks of 128 rows; one tree has three more of one row.
     count = 63 * 128 + 1
     stages, whole = profile_of([2] * (count - 1) + [5])
-    apart, _ = report_of([2] * count, "levels")
+    by_levels, _ = report_of([2] * count, "levels")
     expected, us = report_of([2] * (count - 1) + [5], "loops")
     same(whole["us"], us)
     assert stages[FIRST]["ns"] > 0 and stages[SECOND]["ns"] > 0
-    same(stages[SECOND]["predicted_us"], apart[SECOND])
-    same(stages[FIRST]["predicted_us"], expected[FIRST] + expected[SECOND] - apart[SECOND])
+    same(stages[SECOND]["predicted_us"], by_levels[SECOND])
+    same(stages[FIRST]["predicted_us"], expected[FIRST] + expected[SECOND] - by_levels[SECOND])
 
 
 if __name__ == "__main__":

@@ -14,44 +14,44 @@ from common import data_path
 class Array:
     """An array, row-major."""
 
-    def __init__(self, shape, numbers):
-        assert math.prod(shape) == len(numbers)
+    def __init__(self, shape, elements):
+        assert math.prod(shape) == len(elements)
         self.shape = list(shape)
-        self.numbers = array("f", numbers)
+        self.elements = array("f", elements)
 
     def reshape(self, *shape):
-        return Array(shape, self.numbers)
+        return Array(shape, self.elements)
 
     def transpose(self):
         """A matrix [in, out] as [out, in]."""
         rows, columns = self.shape
-        return Array((columns, rows), [x for j in range(columns) for x in self.numbers[j::columns]])
+        return Array((columns, rows), [x for j in range(columns) for x in self.elements[j::columns]])
 
     def __getitem__(self, rows):
         """Those rows that a slice takes, or the one that a number takes."""
         size = math.prod(self.shape[1:])
         if isinstance(rows, slice):
             first, last, _ = rows.indices(self.shape[0])
-            return Array([last - first] + self.shape[1:], self.numbers[first * size : last * size])
-        return Array(self.shape[1:], self.numbers[rows * size : (rows + 1) * size])
+            return Array([last - first] + self.shape[1:], self.elements[first * size : last * size])
+        return Array(self.shape[1:], self.elements[rows * size : (rows + 1) * size])
 
     def __add__(self, other):
         assert self.shape == other.shape
-        return Array(self.shape, [a + b for a, b in zip(self.numbers, other.numbers)])
+        return Array(self.shape, [a + b for a, b in zip(self.elements, other.elements)])
 
     def nested(self):
         """As lists in lists."""
-        return [self[i].nested() for i in range(self.shape[0])] if len(self.shape) > 1 else list(self.numbers)
+        return [self[i].nested() for i in range(self.shape[0])] if len(self.shape) > 1 else list(self.elements)
 
 
 def stack(arrays):
     """Arrays of one shape along a new first axis."""
-    return Array([len(arrays)] + arrays[0].shape, [x for a in arrays for x in a.numbers])
+    return Array([len(arrays)] + arrays[0].shape, [x for a in arrays for x in a.elements])
 
 
-def read_npy(*parts):
+def read_npy(*names):
     """An array of the data folder, of 32-bit floats."""
-    with open(data_path(*parts), "rb") as file:
+    with open(data_path(*names), "rb") as file:
         start = file.read(10)
         assert start[:8] == b"\x93NUMPY\x01\x00"
         header = ast.literal_eval(file.read(struct.unpack("<H", start[8:])[0]).decode("latin1"))
@@ -63,9 +63,9 @@ def write_safetensors(path, arrays):
     """Weights, by name."""
     header, data = {}, b""
     for name, a in arrays.items():
-        numbers = struct.pack(f"<{len(a.numbers)}f", *a.numbers)
-        header[name] = {"dtype": "F32", "shape": a.shape, "data_offsets": [len(data), len(data) + len(numbers)]}
-        data += numbers
+        elements = struct.pack(f"<{len(a.elements)}f", *a.elements)
+        header[name] = {"dtype": "F32", "shape": a.shape, "data_offsets": [len(data), len(data) + len(elements)]}
+        data += elements
     head = json.dumps(header).encode()
     head += b" " * (-len(head) % 8)
     with open(path, "wb") as file:

@@ -8,20 +8,20 @@ import os
 import sys
 
 
-def data_path(*parts):
+def data_path(*names):
     """The path of a file of the data folder. Ends the program with a word where it is absent."""
     here = os.path.dirname(os.path.abspath(__file__))
     root = os.environ.get("DBC_DATA") or os.path.join(here, "..", "..", "..", "shared", "data")
-    path = os.path.join(root, *parts)
+    path = os.path.join(root, *names)
     if not os.path.exists(path):
         print(f"{path} is absent: skipped", file=sys.stderr)
         sys.exit(3)
     return path
 
 
-def data_file(*parts):
+def data_file(*names):
     """A file of the data folder, opened as text; plain or gzip. Ends the program with a word where it is absent."""
-    path = data_path(*parts)
+    path = data_path(*names)
     if path.endswith(".gz"):
         return gzip.open(path, "rt", encoding="utf-8")
     return open(path, encoding="utf-8")

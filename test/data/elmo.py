@@ -27,9 +27,9 @@ def weights():
         _, width, embedding, filters = kernel.shape
         arrays[f"c{i + 1}.K"] = kernel.reshape(width * embedding, filters).transpose()
         arrays[f"c{i + 1}.b"] = read(f"CNN.b_cnn_{i}")
-    for part in ["transform", "carry"]:
-        arrays[f"high.{part}.W"] = stack([read(f"CNN_high_{i}.W_{part}").transpose() for i in range(2)])
-        arrays[f"high.{part}.b"] = stack([read(f"CNN_high_{i}.b_{part}") for i in range(2)])
+    for gate in ["transform", "carry"]:
+        arrays[f"high.{gate}.W"] = stack([read(f"CNN_high_{i}.W_{gate}").transpose() for i in range(2)])
+        arrays[f"high.{gate}.b"] = stack([read(f"CNN_high_{i}.b_{gate}") for i in range(2)])
     for i, direction in enumerate(["fwd", "bwd"]):
         for j, height in enumerate(["lower", "upper"]):
             cell = f"RNN_{i}.RNN.MultiRNNCell.Cell{j}.LSTMCell"

@@ -30,8 +30,8 @@ def target(score):
 
 def main():
     number = Numbers(1000)
-    parts = ["a.toks", "a.parents", "b.toks", "b.parents", "sim.txt"]
-    files = [data_file("sick", "dev", part) for part in parts]
+    names = ["a.toks", "a.parents", "b.toks", "b.parents", "sim.txt"]
+    files = [data_file("sick", "dev", name) for name in names]
     for _, *lines in zip(range(count_from_command_line(500)), *files):
         words_a, heads_a, words_b, heads_b, score = [line.split() for line in lines]
         nodes = []

@@ -23,7 +23,7 @@ import sys
 
 FENCE = re.compile(r"^```(\S+)?(?: +(.*))?$")
 NUMBER = r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
-PART = re.compile(r"(?P<number>[-+]?\d+\.\d+(?:e[-+]?\d+)?|[-+]?\d+e-\d+)|(?P<any>\.\.\.)")
+TOKEN = re.compile(r"(?P<number>[-+]?\d+\.\d+(?:e[-+]?\d+)?|[-+]?\d+e-\d+)|(?P<any>\.\.\.)")
 
 
 class Wrong(Exception):
@@ -52,14 +52,14 @@ def same(expected, printed):
             pattern += r"(?:.*\n)*?"
             continue
         last = 0
-        for part in PART.finditer(line):
-            pattern += re.escape(line[last : part.start()])
-            last = part.end()
-            if part["any"]:
+        for token in TOKEN.finditer(line):
+            pattern += re.escape(line[last : token.start()])
+            last = token.end()
+            if token["any"]:
                 pattern += ".*?"
             else:
                 pattern += f"({NUMBER})"
-                numbers.append(float(part["number"]))
+                numbers.append(float(token["number"]))
         pattern += re.escape(line[last:])
     match = re.fullmatch(pattern, printed)
     return match and all(abs(float(x) - y) <= 1e-4 * max(1, abs(y)) for x, y in zip(match.groups(), numbers))

@@ -149,10 +149,10 @@ def difference(what, manual, source):
 
 def table(text, heading):
     """The rows of the tables under a heading: of each cell the code spans."""
-    part = re.search(rf"^##+ {re.escape(heading)}\n(.*?)(?=^##+ |\Z)", text, flags=re.M | re.S)
-    if not part:
+    section = re.search(rf"^##+ {re.escape(heading)}\n(.*?)(?=^##+ |\Z)", text, flags=re.M | re.S)
+    if not section:
         raise Wrong(f"there is no section {heading}")
-    rows = re.findall(r"^\| (`.*) \|$", part[1], flags=re.M)
+    rows = re.findall(r"^\| (`.*) \|$", section[1], flags=re.M)
     return [[re.findall(r"`([^`]+)`", cell) for cell in row.split(" | ")] for row in rows]
 
 
@@ -165,13 +165,13 @@ def check_builtins(text, root, all_blocks):
     used = "".join(block.content for block in all_blocks if block.language == "dyn")
     difference("built-in functions in programs", {name for name in names if re.search(rf"\b{name}[(\[]", used)}, names)
     hints, shown = set(), set()
-    for place, body in re.findall(r"> k(Type|)Idioms = \{\n(.*?)^\};", source, flags=re.M | re.S):
-        hints |= {(place, *entry) for entry in re.findall(r'^ +\{"(\w+)", "(.*)"\},$', body, flags=re.M)}
+    for kind, body in re.findall(r"> k(Type|)Idioms = \{\n(.*?)^\};", source, flags=re.M | re.S):
+        hints |= {(kind, *entry) for entry in re.findall(r'^ +\{"(\w+)", "(.*)"\},$', body, flags=re.M)}
     section = text[text.index("### Names of other systems") :].split("\n#")[0]
-    for place, body in zip(("", "Type"), section.split("\n| Type | Hint |")):
+    for kind, body in zip(("", "Type"), section.split("\n| Type | Hint |")):
         for row in re.findall(r"^\| (`.*) \|$", body, flags=re.M):
             cells = row.split(" | ", 1)
-            shown |= {(place, name, cells[1]) for name in re.findall(r"`(\w+)`", cells[0])}
+            shown |= {(kind, name, cells[1]) for name in re.findall(r"`(\w+)`", cells[0])}
     difference("names of other systems", shown, hints)
 
 

@@ -31,7 +31,7 @@ batch.program loss @p [] [] -> i32 {
 
 // A buffer has rows.
 batch.program @p [] [] -> f32 {
-  // expected-error @+1 {{'batch.buffer' op names @input, which is no space}}
+  // expected-error @+1 {{'batch.buffer' op names @input, which is no index set}}
   batch.buffer @x over @input : f32
 }
 
@@ -39,25 +39,25 @@ batch.program @p [] [] -> f32 {
 
 // It holds numbers.
 batch.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   // expected-error @+1 {{'batch.buffer' op attribute 'type' failed to satisfy constraint: type attribute of number or node}}
   batch.buffer @x over @input : !dyn.list<f32>
 }
 
 // -----
 
-// Slots are counted from 0.
+// Storages are counted from 0.
 batch.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
-  // expected-error @+1 {{'batch.buffer' op attribute 'slot' failed to satisfy constraint: 32-bit signless integer attribute whose value is non-negative}}
-  batch.buffer @x over @input : f32 slot -1
+  kernel.index_set inputs @input ["input"]
+  // expected-error @+1 {{'batch.buffer' op attribute 'storage' failed to satisfy constraint: 32-bit signless integer attribute whose value is non-negative}}
+  batch.buffer @x over @input : f32 storage -1
 }
 
 // -----
 
 // Only where rows lie in the order of time steps may those of some be kept.
 batch.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   // expected-error @+1 {{'batch.buffer' op keeps the rows of some time steps, but its rows do not lie in the order of these}}
   batch.buffer @x over @input : f32 live 2
 }
@@ -66,7 +66,7 @@ batch.program @p [] [] -> f32 {
 
 // An output is a buffer's.
 batch.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   // expected-error @+1 {{'batch.output' op names @input, which is no buffer}}
   batch.output 0 = @input depth 0
 }
@@ -75,7 +75,7 @@ batch.program @p [] [] -> f32 {
 
 // It is one of the program's results.
 batch.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   batch.buffer @x over @input : f32
   // expected-error @+1 {{'batch.output' op is result 1 of 1}}
   batch.output 1 = @x depth 0
@@ -85,7 +85,7 @@ batch.program @p [] [] -> f32 {
 
 // It has the result's type.
 batch.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   batch.buffer @x over @input : i32
   // expected-error @+1 {{'batch.output' op has 'i32' at depth 0 for result 0, which is 'f32'}}
   batch.output 0 = @x depth 0
@@ -95,7 +95,7 @@ batch.program @p [] [] -> f32 {
 
 // It lies as deep in lists as the result.
 batch.program @p [] [] -> !dyn.list<f32> {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   batch.buffer @x over @input : f32
   // expected-error @+1 {{'batch.output' op has 'f32' at depth 0 for result 0, which is '!dyn.list<f32>'}}
   batch.output 0 = @x depth 0
@@ -109,9 +109,9 @@ batch.output 0 = @x depth 0
 
 // -----
 
-// A stage computes rows of a space.
+// A stage computes rows of an index set.
 batch.program @p [] [] -> f32 {
-  // expected-error @+1 {{'batch.stage' op names @input, which is no space}}
+  // expected-error @+1 {{'batch.stage' op names @input, which is no index set}}
   batch.stage @s over @input {
   }
 }
@@ -120,7 +120,7 @@ batch.program @p [] [] -> f32 {
 
 // Which of them it computes a truth of each says.
 batch.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   batch.buffer @x over @input : f32
   // expected-error @+1 {{'batch.stage' op names @x, which is no truth for each row}}
   batch.stage @s over @input when @x {
@@ -131,8 +131,8 @@ batch.program @p [] [] -> f32 {
 
 // Of its own rows, not of others.
 batch.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
-  kernel.space states @state []
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set states @state []
   batch.buffer @x over @state : i1
   // expected-error @+1 {{'batch.stage' op names @x, which is no truth for each row}}
   batch.stage @s over @input when @x {
@@ -143,18 +143,18 @@ batch.program @p [] [] -> f32 {
 
 // Loops go over groups and scans.
 batch.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
-  // expected-error @+1 {{'batch.stage' op names @input, which is no group or space of steps}}
+  kernel.index_set inputs @input ["input"]
+  // expected-error @+1 {{'batch.stage' op names @input, which is no group or index set of steps}}
   batch.stage @s over @input attributes {loops = [#batch.loop<@input, 0>]} {
   }
 }
 
 // -----
 
-// What is put together are loops.
+// What is concurrent are loops.
 batch.program @p [] [] -> f32 {
-  // expected-error @+1 {{'batch.together' op holds batch.stage, which is no loop}}
-  batch.together {
+  // expected-error @+1 {{'batch.concurrent' op holds batch.stage, which is no loop}}
+  batch.concurrent {
     batch.stage @s over @input {
     }
   }
@@ -164,7 +164,7 @@ batch.program @p [] [] -> f32 {
 
 // A stage stands in a program or a loop.
 batch.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   batch.stage @s over @input {
     // expected-error @+1 {{'batch.stage' op expects parent op to be one of 'batch.program, batch.levels, batch.steps'}}
     batch.stage @t over @input {
@@ -176,7 +176,7 @@ batch.program @p [] [] -> f32 {
 
 // A block has rows.
 batch.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   // expected-error @+1 {{a schedule has one row or more, for a block and for a thread}}
   batch.stage @s over @input schedule <rows = 0, grain = 1> {
   }
@@ -186,7 +186,7 @@ batch.program @p [] [] -> f32 {
 
 // A read is of the stage's row.
 batch.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   batch.buffer @x over @input : f32
   // expected-error @+1 {{'batch.read' op stands in no stage}}
   %x = batch.read @x : f32
@@ -196,7 +196,7 @@ batch.program @p [] [] -> f32 {
 
 // It is of a buffer.
 batch.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   batch.stage @s over @input {
     // expected-error @+1 {{'batch.read' op names @input, which is no buffer}}
     %x = batch.read @input : f32
@@ -207,7 +207,7 @@ batch.program @p [] [] -> f32 {
 
 // It gives what the buffer has.
 batch.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   batch.buffer @x over @input : tensor<4xf32>
   batch.stage @s over @input {
     // expected-error @+1 {{'batch.read' op is of 'f32', but @x has rows of 'tensor<4xf32>'}}
@@ -217,10 +217,10 @@ batch.program @p [] [] -> f32 {
 
 // -----
 
-// Rows of another space are gathered.
+// Rows of another index set are gathered.
 batch.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
-  kernel.space elements @element in @input ["parent"]
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set elements @element in @input ["parent"]
   batch.buffer @x over @input : f32
   batch.stage @s over @element {
     // expected-error @+1 {{'batch.read' op is over @element, but @x over @input}}
@@ -232,8 +232,8 @@ batch.program @p [] [] -> f32 {
 
 // A table has a row for each index.
 batch.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
-  kernel.space model @table ["row"] extent 4
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set model @table ["row"] extent 4
   batch.buffer @x over @table : f32
   batch.stage @s over @input {
     // expected-error @+1 {{'batch.read' op is over @input, but @x over @table}}
@@ -245,7 +245,7 @@ batch.program @p [] [] -> f32 {
 
 // A write is of what the buffer has.
 batch.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   batch.buffer @x over @input : i32
   batch.stage @s over @input {
     %x = arith.constant 0.0 : f32
@@ -258,8 +258,8 @@ batch.program @p [] [] -> f32 {
 
 // It is of the stage's row, however rows lie.
 batch.program @p [] [] -> f32 {
-  kernel.space model @model []
-  kernel.space inputs @input ["input"]
+  kernel.index_set model @model []
+  kernel.index_set inputs @input ["input"]
   batch.buffer @x over @model : f32
   batch.stage @s over @input {
     %x = batch.read @x : f32
@@ -270,21 +270,21 @@ batch.program @p [] [] -> f32 {
 
 // -----
 
-// A column is one of the stage's row.
+// An index array is one of the stage's index set.
 batch.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
-  // expected-error @+1 {{'batch.column' op stands in no stage}}
-  %x = batch.column "input" : i32
+  kernel.index_set inputs @input ["input"]
+  // expected-error @+1 {{'batch.index' op stands in no stage}}
+  %x = batch.index "input" : i32
 }
 
 // -----
 
-// Its space has it.
+// Its index set has it.
 batch.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   batch.stage @s over @input {
-    // expected-error @+1 {{'batch.column' op names column `parent`, which @input does not have}}
-    %x = batch.column "parent" : i32
+    // expected-error @+1 {{'batch.index' op names index array `parent`, which @input does not have}}
+    %x = batch.index "parent" : i32
   }
 }
 
@@ -292,7 +292,7 @@ batch.program @p [] [] -> f32 {
 
 // A gather gives what the array has.
 batch.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   batch.buffer @x over @input : f32
   batch.relation @self : @input -> @input by "input"
   batch.stage @s over @input {
@@ -305,11 +305,11 @@ batch.program @p [] [] -> f32 {
 
 // What is carried a loop carries.
 batch.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   batch.buffer @x over @input : f32
   batch.relation @self : @input -> @input by "input"
   batch.stage @s over @input {
-    // expected-error @+1 {{'batch.gather' op names @input, which is no group or space of steps}}
+    // expected-error @+1 {{'batch.gather' op names @input, which is no group or index set of steps}}
     %x = batch.gather @x via @self carried @input : f32
   }
 }
@@ -318,8 +318,8 @@ batch.program @p [] [] -> f32 {
 
 // Of buffers that keep some time steps one is read that is kept.
 batch.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
-  kernel.space steps @scan in @input ["parent", "step"]
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set steps @scan in @input ["parent", "step"]
   batch.buffer @x over @input : f32
   batch.relation @self : @input -> @input by "input"
   batch.stage @s over @input {
@@ -332,7 +332,7 @@ batch.program @p [] [] -> f32 {
 
 // The bounds of lists in lists are no row's.
 batch.program @p ["xs"] [!dyn.list<!dyn.list<f32>>] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.argument @bounds = "xs" 0 begin : i32 {level = 1 : i32}
   batch.relation @number : @input -> by "input"
   batch.stage @s over @input {
@@ -345,7 +345,7 @@ batch.program @p ["xs"] [!dyn.list<!dyn.list<f32>>] -> f32 {
 
 // A buffer is written.
 batch.program @p ["x"] [f32] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.argument @x = "x" 0 value : f32
   batch.relation @number : @input -> by "input"
   batch.stage @s over @input {
@@ -359,7 +359,7 @@ batch.program @p ["x"] [f32] -> f32 {
 
 // What is scattered is what the buffer has.
 batch.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   batch.buffer @x over @input : i32
   batch.relation @self : @input -> @input by "input"
   batch.stage @s over @input {
@@ -373,7 +373,7 @@ batch.program @p [] [] -> f32 {
 
 // An element is picked by its number.
 batch.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input", "first", "length"]
+  kernel.index_set inputs @input ["input", "first", "length"]
   batch.buffer @x over @input : f32
   batch.list_relation @all : @input -> @input by "first", "length" stride 1
   batch.stage @s over @input {
@@ -386,11 +386,11 @@ batch.program @p [] [] -> f32 {
 
 // All elements are reduced.
 batch.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input", "first", "length"]
+  kernel.index_set inputs @input ["input", "first", "length"]
   batch.buffer @x over @input : f32
   batch.list_relation @all : @input -> @input by "first", "length" stride 1
   batch.stage @s over @input {
-    %n = batch.column "length" : i32
+    %n = batch.index "length" : i32
     // expected-error @+1 {{'batch.segment' op has an index, but picks nothing}}
     %x = batch.segment sum [%n] @x over @all : f32
   }
@@ -400,7 +400,7 @@ batch.program @p [] [] -> f32 {
 
 // A mean is one of real numbers.
 batch.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input", "first", "length"]
+  kernel.index_set inputs @input ["input", "first", "length"]
   batch.buffer @x over @input : i32
   batch.list_relation @all : @input -> @input by "first", "length" stride 1
   batch.stage @s over @input {
@@ -413,11 +413,11 @@ batch.program @p [] [] -> f32 {
 
 // What is picked is what the array has.
 batch.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input", "first", "length"]
+  kernel.index_set inputs @input ["input", "first", "length"]
   batch.buffer @x over @input : f32
   batch.list_relation @all : @input -> @input by "first", "length" stride 1
   batch.stage @s over @input {
-    %n = batch.column "length" : i32
+    %n = batch.index "length" : i32
     // expected-error @+1 {{'batch.segment' op gives 'i32' for the pick of @x, which has rows of 'f32'}}
     %x = batch.segment pick [%n] @x over @all : i32
   }
@@ -427,7 +427,7 @@ batch.program @p [] [] -> f32 {
 
 // Levels are those of a group.
 batch.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   // expected-error @+1 {{'batch.levels' op names @input, which is no group}}
   batch.levels @input {
   }
@@ -437,8 +437,8 @@ batch.program @p [] [] -> f32 {
 
 // Steps are those of a scan.
 batch.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
-  // expected-error @+1 {{'batch.steps' op names @input, which is no space of steps}}
+  kernel.index_set inputs @input ["input"]
+  // expected-error @+1 {{'batch.steps' op names @input, which is no index set of steps}}
   batch.steps @input {
   }
 }

@@ -5,23 +5,23 @@ kernel.data @Tree {
   kernel.ctor "Tree" ["x"] [f32] in [0]
 }
 batch.program @p ["t"] [!dyn.node<@Tree>] -> f32 {
-  kernel.space inputs @input ["input"]
-  // expected-error @+1 {{'batch.relation' op is from @nothing, which is no space}}
+  kernel.index_set inputs @input ["input"]
+  // expected-error @+1 {{'batch.relation' op is from @nothing, which is no index set}}
   batch.relation @r : @nothing -> @input by "parent"
 }
 
 // -----
 
 batch.program @p ["x"] [f32] -> f32 {
-  kernel.space inputs @input ["input"]
-  // expected-error @+1 {{'batch.relation' op names its rows by `parent`, which is no column of @input}}
+  kernel.index_set inputs @input ["input"]
+  // expected-error @+1 {{'batch.relation' op names its rows by `parent`, which is no index array of @input}}
   batch.relation @r : @input -> @input by "parent"
 }
 
 // -----
 
 batch.program @p ["x"] [f32] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.func roots @roots(%arg0: i32) {
   }
   // expected-error @+1 {{'batch.relation' op leads to @roots, which has no rows}}
@@ -31,17 +31,17 @@ batch.program @p ["x"] [f32] -> f32 {
 // -----
 
 batch.program @p ["x"] [f32] -> f32 {
-  kernel.space inputs @input ["input", "first", "length"]
-  kernel.space elements @element in @input ["parent"]
-  // expected-error @+1 {{'batch.list_relation' op names its rows by `count`, which is no column of @input}}
+  kernel.index_set inputs @input ["input", "first", "length"]
+  kernel.index_set elements @element in @input ["parent"]
+  // expected-error @+1 {{'batch.list_relation' op names its rows by `count`, which is no index array of @input}}
   batch.list_relation @r : @input -> @element by "first", "count" stride 1
 }
 
 // -----
 
 batch.program @p ["x"] [f32] -> f32 {
-  kernel.space inputs @input ["input", "first", "length"]
-  kernel.space elements @element in @input ["parent"]
+  kernel.index_set inputs @input ["input", "first", "length"]
+  kernel.index_set elements @element in @input ["parent"]
   // expected-error @+1 {{'batch.list_relation' op has a stride that is neither 1 nor -1}}
   batch.list_relation @r : @input -> @element by "first", "length" stride 2
 }
@@ -49,8 +49,8 @@ batch.program @p ["x"] [f32] -> f32 {
 // -----
 
 batch.program @p ["x"] [f32] -> f32 {
-  kernel.space inputs @input ["input"]
-  kernel.space elements @element in @input ["parent"]
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set elements @element in @input ["parent"]
   batch.buffer @x over @input : f32
   batch.buffer @y over @element : f32
   batch.relation @parent : @element -> @input by "parent"
@@ -64,8 +64,8 @@ batch.program @p ["x"] [f32] -> f32 {
 // -----
 
 batch.program @p ["x"] [f32] -> f32 {
-  kernel.space inputs @input ["input"]
-  kernel.space elements @element in @input ["parent"]
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set elements @element in @input ["parent"]
   batch.buffer @x over @input : f32
   batch.relation @parent : @element -> @input by "parent"
   batch.stage @s over @input {
@@ -78,8 +78,8 @@ batch.program @p ["x"] [f32] -> f32 {
 // -----
 
 batch.program @p ["x"] [f32] -> f32 {
-  kernel.space inputs @input ["input"]
-  kernel.space elements @element in @input ["parent"]
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set elements @element in @input ["parent"]
   batch.buffer @y over @element : f32
   batch.relation @parent : @element -> @input by "parent"
   batch.stage @s over @element {
@@ -92,8 +92,8 @@ batch.program @p ["x"] [f32] -> f32 {
 // -----
 
 batch.program @p ["x"] [f32] -> f32 {
-  kernel.space inputs @input ["input", "first", "length"]
-  kernel.space elements @element in @input ["parent"]
+  kernel.index_set inputs @input ["input", "first", "length"]
+  kernel.index_set elements @element in @input ["parent"]
   batch.buffer @x over @input : f32
   batch.buffer @y over @element : f32
   batch.list_relation @all : @input -> @element by "first", "length" stride 1
@@ -108,8 +108,8 @@ batch.program @p ["x"] [f32] -> f32 {
 // -----
 
 batch.program @p ["x"] [f32] -> f32 {
-  kernel.space inputs @input ["input", "first", "length"]
-  kernel.space elements @element in @input ["parent"]
+  kernel.index_set inputs @input ["input", "first", "length"]
+  kernel.index_set elements @element in @input ["parent"]
   batch.buffer @x over @input : f32
   batch.list_relation @all : @input -> @element by "first", "length" stride 1
   batch.stage @s over @input {
@@ -121,10 +121,10 @@ batch.program @p ["x"] [f32] -> f32 {
 
 // -----
 
-// Of one column to the same rows there is one relation: two would not be seen to be the same.
+// Of one index array to the same rows there is one relation: two would not be seen to be the same.
 batch.program @p ["x"] [f32] -> f32 {
-  kernel.space inputs @input ["input"]
-  kernel.space elements @element in @input ["parent"]
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set elements @element in @input ["parent"]
   batch.relation @parent : @element -> @input by "parent"
   // expected-error @+1 {{'batch.relation' op joins what @parent joins already}}
   batch.relation @again : @element -> @input by "parent"
@@ -133,7 +133,7 @@ batch.program @p ["x"] [f32] -> f32 {
 // -----
 
 batch.program @p ["x"] [f32] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   batch.buffer @x over @input : f32
   batch.relation @self : @input -> @input by "input"
   // expected-error @+1 {{'batch.gather' op stands in no stage}}
@@ -143,12 +143,12 @@ batch.program @p ["x"] [f32] -> f32 {
 // -----
 
 batch.program @p ["x"] [f32] -> f32 {
-  kernel.space inputs @input ["input", "first", "length"]
+  kernel.index_set inputs @input ["input", "first", "length"]
   batch.buffer @x over @input : f32
   batch.list_relation @all : @input -> by "first", "length" stride 1
   batch.relation @self : @input -> @input by "input"
   batch.stage @s over @input {
-    // expected-error @+1 {{'batch.segment' op goes on from the inputs, which are no space}}
+    // expected-error @+1 {{'batch.segment' op goes on from the inputs, which are no index set}}
     %x = batch.segment sum @x over @all via @self : f32
     batch.write %x, @x : f32
   }

@@ -89,8 +89,8 @@ dyn.cell @c(%x: f32) -> (f32) attributes {surface = f32, value_count = 2 : i32} 
 
 // -----
 
-// Keys are nodes and whole numbers.
-// expected-error @+1 {{'dyn.cell' op has a key of type 'f32', neither node nor whole number}}
+// Keys are nodes and integers.
+// expected-error @+1 {{'dyn.cell' op has a key of type 'f32', neither node nor integer}}
 dyn.cell @c(%x: f32) -> (f32) attributes {surface = f32} {
   dyn.return %x : f32
 }
@@ -221,7 +221,7 @@ dyn.entry @e(%x: f32) -> (i32) attributes {arg_names = ["x"], arg_types = [f32],
 
 // A value is yielded to an operation of this dialect.
 batch.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   batch.stage @s over @input {
     // expected-error @+1 {{'dyn.yield' op expects parent op to be one of 'dyn.cell, dyn.match, dyn.if, dyn.map, dyn.filter, dyn.scan, dyn.fold'}}
     dyn.yield
@@ -305,7 +305,7 @@ dyn.cell @c() -> (f32) attributes {surface = f32} {
 
 // -----
 
-// An origin is kept as whole numbers.
+// An origin is kept as integers.
 dyn.cell @c() -> (f32) attributes {surface = f32} {
   %c = arith.constant 0.0 : f32
   dyn.return %c : f32
@@ -699,18 +699,18 @@ dyn.param @W : tensor<4xf32>
 
 // -----
 
-// Rows are taken of a tensor.
+// Rows are gathered from a tensor.
 %x = arith.constant 0 : i32
-// expected-error @+1 {{'dyn.take' op takes a tensor and i32 indices}}
-%y = dyn.take %x[%x] : i32, i32 -> i32
+// expected-error @+1 {{'dyn.gather' op takes a tensor and i32 indices}}
+%y = dyn.gather %x[%x] : i32, i32 -> i32
 
 // -----
 
-// A row taken has the other axes.
+// A row gathered has the other axes.
 %W = arith.constant dense<0.0> : tensor<4x3xf32>
 %x = arith.constant 0 : i32
-// expected-error @+1 {{'dyn.take' op gives 'tensor<4xf32>', not the rows taken}}
-%y = dyn.take %W[%x] : tensor<4x3xf32>, i32 -> tensor<4xf32>
+// expected-error @+1 {{'dyn.gather' op gives 'tensor<4xf32>', not the rows gathered}}
+%y = dyn.gather %W[%x] : tensor<4x3xf32>, i32 -> tensor<4xf32>
 
 // -----
 
@@ -770,14 +770,14 @@ dyn.param @W : tensor<4xf32>
 
 // -----
 
-// No more elements than there are have a place.
+// No more elements than there are have a position.
 %x = arith.constant dense<0.0> : tensor<2xf32>
-// expected-error @+1 {{'dyn.topk' op gives 'tensor<3xi32>', not places in 'tensor<2xf32>'}}
+// expected-error @+1 {{'dyn.topk' op gives 'tensor<3xi32>', not positions in 'tensor<2xf32>'}}
 %y = dyn.topk %x : tensor<2xf32> -> tensor<3xi32>
 
 // -----
 
-// Places are whole numbers.
+// Positions are integers.
 %x = arith.constant dense<0.0> : tensor<2xf32>
 // expected-error @+1 {{'dyn.topk' op result #0 must be statically shaped tensor of 32-bit signless integer values, but got 'tensor<2xf32>'}}
 %y = dyn.topk %x : tensor<2xf32> -> tensor<2xf32>

@@ -75,85 +75,85 @@ kernel.program loss @p [] [] -> i32 {
 
 // -----
 
-// Columns are told apart by their names.
+// Index arrays are told apart by their names.
 kernel.program @p [] [] -> f32 {
-  // expected-error @+1 {{'kernel.space' op has column `x` twice}}
-  kernel.space states @s ["x", "x"]
+  // expected-error @+1 {{'kernel.index_set' op has index array `x` twice}}
+  kernel.index_set states @s ["x", "x"]
 }
 
 // -----
 
 // Rows made from others have a parent.
 kernel.program @p [] [] -> f32 {
-  // expected-error @+1 {{'kernel.space' op has no parent}}
-  kernel.space elements @s ["parent"]
+  // expected-error @+1 {{'kernel.index_set' op has no parent}}
+  kernel.index_set elements @s ["parent"]
 }
 
 // -----
 
 // Others have none.
 kernel.program @p [] [] -> f32 {
-  // expected-error @+1 {{'kernel.space' op has a parent, but no rows that are made from others}}
-  kernel.space inputs @s in @s ["input"]
+  // expected-error @+1 {{'kernel.index_set' op has a parent, but no rows that are made from others}}
+  kernel.index_set inputs @s in @s ["input"]
 }
 
 // -----
 
 // Instances are those of a cell.
 kernel.program @p [] [] -> f32 {
-  // expected-error @+1 {{'kernel.space' op is of instances, but of no cell}}
-  kernel.space instances @s ["node"]
+  // expected-error @+1 {{'kernel.index_set' op is of instances, but of no cell}}
+  kernel.index_set instances @s ["node"]
 }
 
 // -----
 
 // Only they are.
 kernel.program @p [] [] -> f32 {
-  // expected-error @+1 {{'kernel.space' op is of a cell, but not of its instances}}
-  kernel.space inputs @s ["input"] group @g cell 0
+  // expected-error @+1 {{'kernel.index_set' op is of a cell, but not of its instances}}
+  kernel.index_set inputs @s ["input"] group @g cell 0
 }
 
 // -----
 
 // A table has rows, with one number each.
 kernel.program @p [] [] -> f32 {
-  // expected-error @+1 {{'kernel.space' op has an extent, but is no table}}
-  kernel.space model @s [] extent 4
+  // expected-error @+1 {{'kernel.index_set' op has an extent, but is no table}}
+  kernel.index_set model @s [] extent 4
 }
 
 // -----
 
 // What rows are made from stands first.
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
-  // expected-error @+1 {{'kernel.space' op begins with column `row`}}
-  kernel.space elements @s in @input ["row", "parent"]
+  kernel.index_set inputs @input ["input"]
+  // expected-error @+1 {{'kernel.index_set' op begins with index array `row`}}
+  kernel.index_set elements @s in @input ["row", "parent"]
 }
 
 // -----
 
 // Steps are numbered.
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
-  // expected-error @+1 {{'kernel.space' op has no column `step`}}
-  kernel.space steps @s in @input ["parent"]
+  kernel.index_set inputs @input ["input"]
+  // expected-error @+1 {{'kernel.index_set' op has no index array `step`}}
+  kernel.index_set steps @s in @input ["parent"]
 }
 
 // -----
 
-// A parent is a space.
+// A parent is an index set.
 kernel.program @p [] [] -> f32 {
-  // expected-error @+1 {{'kernel.space' op names @input, which is no space}}
-  kernel.space elements @s in @input ["parent"]
+  // expected-error @+1 {{'kernel.index_set' op names @input, which is no index set}}
+  kernel.index_set elements @s in @input ["parent"]
 }
 
 // -----
 
 // Rows that run by step run by those of a scan.
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
-  // expected-error @+1 {{'kernel.space' op names @input, which is no space of steps}}
-  kernel.space elements @s in @input ["parent"] ticked steps @input
+  kernel.index_set inputs @input ["input"]
+  // expected-error @+1 {{'kernel.index_set' op names @input, which is no index set of steps}}
+  kernel.index_set elements @s in @input ["parent"] by_time_step steps @input
 }
 
 // -----
@@ -163,8 +163,8 @@ kernel.program @p [] [] -> f32 {
   kernel.func calls @calls(%node: i32) {
   }
   kernel.group @g ["cell"] of [unit] by [@calls]
-  // expected-error @+1 {{'kernel.space' op names @g, which is no group with a cell number 1}}
-  kernel.space instances @s ["input"] group @g cell 1
+  // expected-error @+1 {{'kernel.index_set' op names @g, which is no group with a cell number 1}}
+  kernel.index_set instances @s ["input"] group @g cell 1
 }
 
 // -----
@@ -177,11 +177,11 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
-// One further key may be that of its levels.
+// One secondary key may be that of its levels.
 kernel.program @p [] [] -> f32 {
   kernel.func calls @calls(%node: i32) {
   }
-  // expected-error @+1 {{'kernel.group' op has no one cell with a further key 1}}
+  // expected-error @+1 {{'kernel.group' op has no one cell with a secondary key 1}}
   kernel.group @g ["cell"] of [unit] keys [["t"]] by [@calls] level_key 1
 }
 
@@ -209,7 +209,7 @@ kernel.program @p [] [] -> f32 {
 
 // A buffer has rows.
 kernel.program @p [] [] -> f32 {
-  // expected-error @+1 {{'kernel.buffer' op names @input, which is no space}}
+  // expected-error @+1 {{'kernel.buffer' op names @input, which is no index set}}
   kernel.buffer @x over @input : f32
 }
 
@@ -217,16 +217,16 @@ kernel.program @p [] [] -> f32 {
 
 // It holds numbers.
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   // expected-error @+1 {{'kernel.buffer' op attribute 'type' failed to satisfy constraint: type attribute of number or node}}
   kernel.buffer @x over @input : !dyn.list<f32>
 }
 
 // -----
 
-// Some rows of it are kept.
+// Some rows of it are active.
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   // expected-error @+1 {{'kernel.buffer' op attribute 'live' failed to satisfy constraint: 32-bit signless integer attribute whose value is positive}}
   kernel.buffer @x over @input : f32 live 0
 }
@@ -306,9 +306,9 @@ kernel.program @p ["xs"] [!dyn.list<f32>] -> f32 {
 
 // -----
 
-// Each part of a matrix has a place.
+// Each submatrix has a position.
 kernel.program @p [] [] -> f32 {
-  // expected-error @+1 {{'kernel.weights' op has 3 places for 1 parts}}
+  // expected-error @+1 {{'kernel.weights' op has 3 positions for 1 submatrices}}
   kernel.weights @w = [@W] at [0, 0, 0] : 4 by 4
 }
 
@@ -322,9 +322,9 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
-// Gates have as many units each.
+// Gates have as many channels each.
 kernel.program @p [] [] -> f32 {
-  // expected-error @+1 {{'kernel.weights' op has no tiles of 1 units of 3 gates}}
+  // expected-error @+1 {{'kernel.weights' op has no tiles of 1 channels of 3 gates}}
   kernel.weights @w = [@W] at [0, 0] : 4 by 4 gates 3 in tiles of 1
 }
 
@@ -332,8 +332,8 @@ kernel.program @p [] [] -> f32 {
 
 // Operands of all lengths are the inputs.
 kernel.program @p [] [] -> f32 {
-  // expected-error @+1 {{'kernel.weights' op cannot be laid out by #kernel.contract<tf32, chunks = 1, strips = 1, lengths = [4, 4]>}}
-  kernel.weights @w = [@W] at [0, 0] : 4 by 4 contract <tf32, chunks = 1, strips = 1, lengths = [4, 4]>
+  // expected-error @+1 {{'kernel.weights' op cannot be laid out by #kernel.contract<tf32, slices = 1, n_tiles = 1, lengths = [4, 4]>}}
+  kernel.weights @w = [@W] at [0, 0] : 4 by 4 contract <tf32, slices = 1, n_tiles = 1, lengths = [4, 4]>
 }
 
 // -----
@@ -346,10 +346,10 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
-// Its parts are matrices in it.
+// Its submatrices lie in it.
 kernel.param @W : tensor<4x4xf32>
 kernel.program @p [] [] -> f32 {
-  // expected-error @+1 {{'kernel.weights' op has no place for @W, which is 'tensor<4x4xf32>'}}
+  // expected-error @+1 {{'kernel.weights' op has no position for @W, which is 'tensor<4x4xf32>'}}
   kernel.weights @w = [@W] at [1, 0] : 4 by 4
 }
 
@@ -358,7 +358,7 @@ kernel.program @p [] [] -> f32 {
 // Of blocks of parameters only the blocks are.
 kernel.param @W : tensor<4x4xf32>
 kernel.program @p [] [] -> f32 {
-  // expected-error @+1 {{'kernel.weights' op has no place for @W, which is 'tensor<4x4xf32>'}}
+  // expected-error @+1 {{'kernel.weights' op has no position for @W, which is 'tensor<4x4xf32>'}}
   kernel.weights @w = [@W] at [0, 0, 3, 0, 2, 4] : 2 by 4
 }
 
@@ -367,16 +367,16 @@ kernel.program @p [] [] -> f32 {
 // A table has so many matrices.
 kernel.param @W : tensor<3x4x4xf32>
 kernel.program @p [] [] -> f32 {
-  // expected-error @+1 {{'kernel.weights' op has no place for @W, which is 'tensor<3x4x4xf32>'}}
+  // expected-error @+1 {{'kernel.weights' op has no position for @W, which is 'tensor<3x4x4xf32>'}}
   kernel.weights @w = [@W] at [0, 0] : 4 by 4 tables 2
 }
 
 // -----
 
-// The parts cover the matrix.
+// The submatrices cover the matrix.
 kernel.param @W : tensor<4x4xf32>
 kernel.program @p [] [] -> f32 {
-  // expected-error @+1 {{'kernel.weights' op has 32 numbers, but its parts have 16}}
+  // expected-error @+1 {{'kernel.weights' op has 32 elements, but its submatrices have 16}}
   kernel.weights @w = [@W] at [0, 0] : 8 by 4
 }
 
@@ -402,7 +402,7 @@ kernel.program @p [] [] -> f32 {
 
 // It has the result's type.
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.buffer @x over @input : i32
   // expected-error @+1 {{'kernel.output' op has 'i32' at depth 0 for result 0, which is 'f32'}}
   kernel.output 0 = @x depth 0
@@ -412,7 +412,7 @@ kernel.program @p [] [] -> f32 {
 
 // A function has the arguments of its kind.
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   // expected-error @+1 {{'kernel.func' op has arguments that are not those of a stage function}}
   kernel.func stage @f(%begin: i32) over @input {
   }
@@ -422,7 +422,7 @@ kernel.program @p [] [] -> f32 {
 
 // Where a stage has tiles it is given some of them.
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   // expected-error @+1 {{'kernel.func' op has arguments that are not those of a stage function}}
   kernel.func stage @f(%begin: i32, %end: i32) over @input attributes {tiles = 2 : i64} {
   }
@@ -430,7 +430,7 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
-// Arguments are whole numbers.
+// Arguments are integers.
 kernel.program @p [] [] -> f32 {
   // expected-error @+1 {{'kernel.func' op has arguments that are not those of a roots function}}
   kernel.func roots @f(%input: f32) {
@@ -441,7 +441,7 @@ kernel.program @p [] [] -> f32 {
 
 // A stage is over rows.
 kernel.program @p [] [] -> f32 {
-  // expected-error @+1 {{'kernel.func' op is over no space}}
+  // expected-error @+1 {{'kernel.func' op is over no index set}}
   kernel.func stage @f(%begin: i32, %end: i32) {
   }
 }
@@ -450,17 +450,17 @@ kernel.program @p [] [] -> f32 {
 
 // What is called for inputs is over none.
 kernel.program @p [] [] -> f32 {
-  // expected-error @+1 {{'kernel.func' op is over a space, but not called for its rows}}
+  // expected-error @+1 {{'kernel.func' op is over an index set, but not called for its rows}}
   kernel.func roots @f(%input: i32) over @input {
   }
 }
 
 // -----
 
-// An instance has a place.
+// An instance has a slot.
 kernel.program @p [] [] -> f32 {
-  // expected-error @+1 {{'kernel.func' op does not yield a place}}
-  kernel.func place @f(%node: i32) {
+  // expected-error @+1 {{'kernel.func' op does not yield a slot}}
+  kernel.func slot @f(%node: i32) {
   }
 }
 
@@ -468,7 +468,7 @@ kernel.program @p [] [] -> f32 {
 
 // Other functions give nothing.
 kernel.program @p [] [] -> f32 {
-  // expected-error @+1 {{'kernel.func' op yields something, but gives no place}}
+  // expected-error @+1 {{'kernel.func' op yields something, but gives no slot}}
   kernel.func roots @f(%input: i32) {
     kernel.yield %input : i32
   }
@@ -476,9 +476,9 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
-// A function's rows are those of a space.
+// A function's rows are those of an index set.
 kernel.program @p [] [] -> f32 {
-  // expected-error @+1 {{'kernel.func' op names @input, which is no space}}
+  // expected-error @+1 {{'kernel.func' op names @input, which is no index set}}
   kernel.func stage @f(%begin: i32, %end: i32) over @input {
   }
 }
@@ -491,7 +491,7 @@ kernel.program @q [] [] -> f32 {
   }
 }
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   // expected-error @+1 {{'kernel.func' op is the same as @q::@f, which is no such stage of a program before}}
   kernel.func stage @f(%begin: i32, %end: i32) over @input attributes {same_as = @q::@f} {
   }
@@ -501,7 +501,7 @@ kernel.program @p [] [] -> f32 {
 
 // A stage of the same program is another one.
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   // expected-error @+1 {{'kernel.func' op is the same as @p::@f, which is no such stage of a program before}}
   kernel.func stage @f(%begin: i32, %end: i32) over @input attributes {same_as = @p::@f} {
   }
@@ -665,22 +665,22 @@ kernel.program @p ["x"] [f32] -> f32 {
 
 // -----
 
-// A column is a space's.
+// An index array is an index set's.
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.func roots @f(%input: i32) {
-    // expected-error @+1 {{'kernel.load' op names column `parent`, which @input does not have}}
+    // expected-error @+1 {{'kernel.load' op names index array `parent`, which @input does not have}}
     %x = kernel.load @input "parent"[%input] : i32
   }
 }
 
 // -----
 
-// Columns are of whole numbers.
+// Index arrays are of integers.
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.func roots @f(%input: i32) {
-    // expected-error @+1 {{'kernel.load' op is of 'f32' by 1 indices, but in a column}}
+    // expected-error @+1 {{'kernel.load' op is of 'f32' by 1 indices, but in an index array}}
     %x = kernel.load @input "input"[%input] : f32
   }
 }
@@ -689,7 +689,7 @@ kernel.program @p [] [] -> f32 {
 
 // A window is one of levels that are kept.
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.func stage @f(%begin: i32, %end: i32) over @input {
     // expected-error @+1 {{'kernel.window' op is of a level that is not kept}}
     %first = kernel.window @input live 1 ago 1
@@ -698,11 +698,11 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
-// They are those of a space.
+// They are those of an index set.
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.func stage @f(%begin: i32, %end: i32) over @input {
-    // expected-error @+1 {{'kernel.window' op names @x, which is no space}}
+    // expected-error @+1 {{'kernel.window' op names @x, which is no index set}}
     %first = kernel.window @x live 1 ago 0
   }
 }
@@ -712,7 +712,7 @@ kernel.program @p [] [] -> f32 {
 // What is stored is in a buffer.
 kernel.program @p ["x"] [i32] -> f32 {
   kernel.argument @x = "x" 0 value : i32
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.func stage @f(%begin: i32, %end: i32) over @input {
     // expected-error @+1 {{'kernel.store' op names @x, which is no buffer}}
     kernel.store %begin, @x[%begin] : i32
@@ -723,7 +723,7 @@ kernel.program @p ["x"] [i32] -> f32 {
 
 // It is an element of it.
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.buffer @x over @input : f32
   kernel.func stage @f(%begin: i32, %end: i32) over @input {
     // expected-error @+1 {{'kernel.store' op is of 'i32' by 1 indices, but @x has rows of 'f32'}}
@@ -784,7 +784,7 @@ kernel.write %c, %x[%c] : i32, <8xf32>
 
 // Those of arrays too.
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.buffer @x over @input : tensor<4xi32>
   kernel.func stage @f(%begin: i32, %end: i32) over @input {
     // expected-error @+1 {{'kernel.rows' op is not of f32}}
@@ -847,7 +847,7 @@ kernel.for %c to %c {
 // A product is one with packed weights.
 kernel.param @W : tensor<4x4xf32>
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.func stage @f(%begin: i32, %end: i32) over @input {
     %x = kernel.local : !kernel.local<8x4xf32>
     %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
@@ -861,12 +861,12 @@ kernel.program @p [] [] -> f32 {
 // Its operands are the matrix's inputs.
 kernel.param @W : tensor<4x4xf32>
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.weights @w = [@W] at [0, 0] : 4 by 4
   kernel.func stage @f(%begin: i32, %end: i32) over @input {
     %x = kernel.local : !kernel.local<8x4xf32>
     %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
-    // expected-error @+1 {{'kernel.product' op multiplies 3 numbers with @w, which has 4 inputs}}
+    // expected-error @+1 {{'kernel.product' op multiplies 3 elements with @w, which has 4 inputs}}
     kernel.product %end rows(%r) [3] with @w into %x : <8x4xf32>
   }
 }
@@ -876,7 +876,7 @@ kernel.program @p [] [] -> f32 {
 // Of several matrices each row has its own.
 kernel.param @W : tensor<2x4x4xf32>
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.weights @w = [@W] at [0, 0] : 4 by 4 tables 2
   kernel.func stage @f(%begin: i32, %end: i32) over @input {
     %x = kernel.local : !kernel.local<8x4xf32>
@@ -891,7 +891,7 @@ kernel.program @p [] [] -> f32 {
 // There is one matrix, for all rows.
 kernel.param @W : tensor<4x4xf32>
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.weights @w = [@W] at [0, 0] : 4 by 4
   kernel.func stage @f(%begin: i32, %end: i32) over @input {
     %x = kernel.local : !kernel.local<8x4xf32>
@@ -904,11 +904,11 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
-// Matrix units need somewhere to add up.
+// Tensor cores need somewhere to add up.
 kernel.param @W : tensor<4x4xf32>
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
-  kernel.weights @w = [@W] at [0, 0] : 4 by 4 contract <tf32x3, chunks = 1, strips = 1, lengths = [4]>
+  kernel.index_set inputs @input ["input"]
+  kernel.weights @w = [@W] at [0, 0] : 4 by 4 contract <tf32x3, slices = 1, n_tiles = 1, lengths = [4]>
   kernel.func stage @f(%begin: i32, %end: i32) over @input {
     %x = kernel.local : !kernel.local<8x4xf32>
     %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
@@ -919,10 +919,10 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
-// Matrix units add up what a contract says.
+// Tensor cores add up what a contract says.
 kernel.param @W : tensor<4x4xf32>
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.weights @w = [@W] at [0, 0] : 4 by 4
   kernel.func stage @f(%begin: i32, %end: i32) over @input {
     %x = kernel.local : !kernel.local<8x4xf32>
@@ -937,7 +937,7 @@ kernel.program @p [] [] -> f32 {
 // A tile is one of gates.
 kernel.param @W : tensor<4x4xf32>
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.weights @w = [@W] at [0, 0] : 4 by 4
   kernel.func stage @f(%begin: i32, %end: i32) over @input {
     %x = kernel.local : !kernel.local<8x4xf32>
@@ -956,7 +956,7 @@ kernel.program @p [] [] -> f32 {
 // A product has room for the outputs of a row.
 kernel.param @W : tensor<4x4xf32>
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.weights @w = [@W] at [0, 0] : 4 by 4
   kernel.func stage @f(%begin: i32, %end: i32) over @input {
     %x = kernel.local : !kernel.local<8x5xf32>
@@ -981,7 +981,7 @@ kernel.multiply %c of %c rows %r height 2 by(%r) [1, 1] outputs 2 into %x : <8x4
 %c = arith.constant 0 : i32
 %x = kernel.local : !kernel.local<8x4xf32>
 %r = kernel.rows local %x : !kernel.local<8x4xf32> at 0
-// expected-error @+1 {{'kernel.multiply' op does not give 2 by 3 numbers into '!kernel.local<8x4xf32>'}}
+// expected-error @+1 {{'kernel.multiply' op does not give 2 by 3 elements into '!kernel.local<8x4xf32>'}}
 kernel.multiply %c of %c rows %r height 2 by(%r) [2] outputs 3 into %x : <8x4xf32>
 
 // -----
@@ -989,7 +989,7 @@ kernel.multiply %c of %c rows %r height 2 by(%r) [2] outputs 3 into %x : <8x4xf3
 // A library knows no tiles.
 kernel.param @W : tensor<4x4xf32>
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.buffer @x over @input : tensor<4xf32>
   kernel.weights @w = [@W] at [0, 0] : 4 by 4 gates 1 in tiles of 4
   kernel.func stage @f(%begin: i32, %end: i32) over @input {
@@ -1003,7 +1003,7 @@ kernel.program @p [] [] -> f32 {
 // It is given the inputs of rows.
 kernel.param @W : tensor<4x3xf32>
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.buffer @x over @input : tensor<4xf32>
   kernel.weights @w = [@W] at [0, 0] : 4 by 3
   kernel.func stage @f(%begin: i32, %end: i32) over @input {
@@ -1017,7 +1017,7 @@ kernel.program @p [] [] -> f32 {
 // It gives their outputs.
 kernel.param @W : tensor<3x4xf32>
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.buffer @x over @input : tensor<4xf32>
   kernel.weights @w = [@W] at [0, 0] : 3 by 4
   kernel.func stage @f(%begin: i32, %end: i32) over @input {
@@ -1031,9 +1031,9 @@ kernel.program @p [] [] -> f32 {
 // What is counted is there.
 kernel.program @p [] [] -> f32 {
   kernel.func roots @f(%input: i32) {
-    // expected-error @+1 {{'kernel.count' op names @s, which is no space}}
+    // expected-error @+1 {{'kernel.count' op names @s, which is no index set}}
     %n = kernel.count @s
-    kernel.claim [] %n at "m.dyn:1:1"
+    kernel.reserve_memory [] %n at "m.dyn:1:1"
   }
 }
 
@@ -1041,20 +1041,20 @@ kernel.program @p [] [] -> f32 {
 
 // The schedule gives inputs their rows.
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.func roots @f(%input: i32) {
-    // expected-error @+1 {{'kernel.push' op names @input, which is no space that grows}}
+    // expected-error @+1 {{'kernel.push' op names @input, which is no index set that grows}}
     kernel.push @input(%input)
   }
 }
 
 // -----
 
-// A row has a value in each column.
+// A row has a value in each index array.
 kernel.program @p [] [] -> f32 {
-  kernel.space states @s ["first", "length"]
+  kernel.index_set states @s ["first", "length"]
   kernel.func roots @f(%input: i32) {
-    // expected-error @+1 {{'kernel.push' op has 1 values, but @s has 2 columns}}
+    // expected-error @+1 {{'kernel.push' op has 1 values, but @s has 2 index arrays}}
     kernel.push @s(%input)
   }
 }
@@ -1063,31 +1063,31 @@ kernel.program @p [] [] -> f32 {
 
 // What is pushed is not set.
 kernel.program @p [] [] -> f32 {
-  kernel.space states @s ["first"]
+  kernel.index_set states @s ["first"]
   kernel.func roots @f(%input: i32) {
-    // expected-error @+1 {{'kernel.set' op names @s, which is no space of inputs or instances}}
+    // expected-error @+1 {{'kernel.set' op names @s, which is no index set of inputs or instances}}
     kernel.set @s "first"[%input], %input
   }
 }
 
 // -----
 
-// What is set is a column.
+// What is set is an index array.
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.func roots @f(%input: i32) {
-    // expected-error @+1 {{'kernel.set' op names column `first`, which @input does not have}}
+    // expected-error @+1 {{'kernel.set' op names index array `first`, which @input does not have}}
     kernel.set @input "first"[%input], %input
   }
 }
 
 // -----
 
-// Rows come to spaces.
+// Rows come to index sets.
 kernel.program @p [] [] -> f32 {
   kernel.func roots @f(%input: i32) {
-    // expected-error @+1 {{'kernel.claim' op names @s, which is no space}}
-    kernel.claim [@s] %input at "m.dyn:1:1"
+    // expected-error @+1 {{'kernel.reserve_memory' op names @s, which is no index set}}
+    kernel.reserve_memory [@s] %input at "m.dyn:1:1"
   }
 }
 
@@ -1095,20 +1095,20 @@ kernel.program @p [] [] -> f32 {
 
 // Rows are reserved for states.
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.func roots @f(%input: i32) {
-    // expected-error @+1 {{'kernel.reserve' op names @input, which is no space of states}}
+    // expected-error @+1 {{'kernel.reserve' op names @input, which is no index set of states}}
     %first = kernel.reserve @input %input
   }
 }
 
 // -----
 
-// A place is found by a function for that.
+// A slot is found by a function for that.
 kernel.program @p [] [] -> f32 {
   kernel.func roots @f(%input: i32) {
-    // expected-error @+1 {{'kernel.place' op names @f, which is no place function}}
-    %p = kernel.place @f(%input) at "m.dyn:1:1"
+    // expected-error @+1 {{'kernel.slot' op names @f, which is no slot function}}
+    %p = kernel.slot @f(%input) at "m.dyn:1:1"
   }
 }
 
@@ -1116,21 +1116,21 @@ kernel.program @p [] [] -> f32 {
 
 // It is given the keys.
 kernel.program @p [] [] -> f32 {
-  kernel.func place @place(%node: i32) {
+  kernel.func slot @slot(%node: i32) {
     kernel.yield %node : i32
   }
   kernel.func roots @f(%input: i32) {
-    // expected-error @+1 {{'kernel.place' op has 2 keys, but @place has 1 arguments}}
-    %p = kernel.place @place(%input, %input) at "m.dyn:1:1"
+    // expected-error @+1 {{'kernel.slot' op has 2 keys, but @slot has 1 arguments}}
+    %p = kernel.slot @slot(%input, %input) at "m.dyn:1:1"
   }
 }
 
 // -----
 
-// Keys are looked up where places are.
+// Keys are looked up where slots are.
 kernel.program @p [] [] -> f32 {
   kernel.func roots @f(%input: i32) {
-    // expected-error @+1 {{'kernel.key' op stands in no place function}}
+    // expected-error @+1 {{'kernel.key' op stands in no slot function}}
     %p = kernel.key @g 0 0[%input] = %input of @Tree at "m.dyn:1:1" {
     }
   }
@@ -1140,7 +1140,7 @@ kernel.program @p [] [] -> f32 {
 
 // A number has a range.
 kernel.program @p [] [] -> f32 {
-  kernel.func place @f(%node: i32, %t: i32) {
+  kernel.func slot @f(%node: i32, %t: i32) {
     // expected-error @+1 {{'kernel.key' op has no range}}
     %p = kernel.key @g 0 0[%node] = %t at "m.dyn:1:1" {
     }
@@ -1152,7 +1152,7 @@ kernel.program @p [] [] -> f32 {
 
 // A node's range is that of its data type.
 kernel.program @p [] [] -> f32 {
-  kernel.func place @f(%node: i32, %t: i32) {
+  kernel.func slot @f(%node: i32, %t: i32) {
     // expected-error @+1 {{'kernel.key' op has a range beside that of its nodes}}
     %p = kernel.key @g 0 0[%node] = %t of @Tree at "m.dyn:1:1" {
       kernel.yield %t, %t : i32, i32
@@ -1165,7 +1165,7 @@ kernel.program @p [] [] -> f32 {
 
 // A range has two bounds.
 kernel.program @p [] [] -> f32 {
-  kernel.func place @f(%node: i32, %t: i32) {
+  kernel.func slot @f(%node: i32, %t: i32) {
     // expected-error @+1 {{'kernel.key' op has a range that does not yield two i32}}
     %p = kernel.key @g 0 0[%node] = %t at "m.dyn:1:1" {
       kernel.yield %t : i32
@@ -1181,8 +1181,8 @@ kernel.program @p [] [] -> f32 {
   kernel.func calls @calls(%node: i32, %t: i32) {
   }
   kernel.group @g ["cell"] of [unit] keys [["t"]] by [@calls]
-  kernel.func place @f(%node: i32, %t: i32) {
-    // expected-error @+1 {{'kernel.key' op is further key 1 of a cell with 1}}
+  kernel.func slot @f(%node: i32, %t: i32) {
+    // expected-error @+1 {{'kernel.key' op is secondary key 1 of a cell with 1}}
     %p = kernel.key @g 0 1[%node] = %t at "m.dyn:1:1" {
       kernel.yield %t, %t : i32, i32
     }
@@ -1197,7 +1197,7 @@ kernel.program @p [] [] -> f32 {
   kernel.func calls @calls(%node: i32, %t: i32) {
   }
   kernel.group @g ["cell"] of [unit] keys [["t"]] by [@calls]
-  kernel.func place @f(%node: i32, %t: i32) {
+  kernel.func slot @f(%node: i32, %t: i32) {
     // expected-error @+1 {{'kernel.key' op names @Tree, which is no data type}}
     %p = kernel.key @g 0 0[%node] = %t of @Tree at "m.dyn:1:1" {
     }
@@ -1217,7 +1217,7 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
-// Where it is called from is told with its site.
+// Where it is called from is known by its site.
 %c = arith.constant 0 : i32
 // expected-error @+1 {{'kernel.call' op tells only a part of where the cell is called from}}
 "kernel.call"(%c) {cell = 0 : i32, group = @g, site = 1 : i32} : (i32) -> ()
@@ -1249,9 +1249,9 @@ kernel.program @p [] [] -> f32 {
 
 // Instances have rows of their own.
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.func roots @f(%input: i32) {
-    // expected-error @+1 {{'kernel.row_of' op names @input, which is no space of instances}}
+    // expected-error @+1 {{'kernel.row_of' op names @input, which is no index set of instances}}
     %row = kernel.row_of @input(%input)
   }
 }
@@ -1260,7 +1260,7 @@ kernel.program @p [] [] -> f32 {
 
 // What must be given is the application's.
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.func roots @f(%input: i32) {
     // expected-error @+1 {{'kernel.require' op names @input, which is no field or argument}}
     kernel.require @input[%input]
@@ -1269,7 +1269,7 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
-// A message has the numbers of its fault.
+// A message has the numbers of its error.
 kernel.program @p [] [] -> f32 {
   kernel.func roots @f(%input: i32) {
     %t = arith.constant true
@@ -1282,7 +1282,7 @@ kernel.program @p [] [] -> f32 {
 
 // In a stage it has the row in front.
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.func stage @f(%begin: i32, %end: i32) over @input {
     %t = arith.constant true
     // expected-error @+1 {{'kernel.check' op has 2 values, not 3, for index}}
@@ -1294,7 +1294,7 @@ kernel.program @p [] [] -> f32 {
 
 // So has a computation that may fail.
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.func stage @f(%begin: i32, %end: i32) over @input {
     // expected-error @+1 {{'kernel.int' op has no row of its stage}}
     %c = kernel.int add %begin, %end at "m.dyn:1:1"
@@ -1313,23 +1313,23 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
-// Nodes that are reached are rows of a space for that.
+// Nodes that are discovered are rows of an index set for that.
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.func roots @f(%input: i32) {
-    // expected-error @+1 {{'kernel.reach' op names @input, which is no space of states}}
-    %first, %length = kernel.reach @input @Tree(%input)
+    // expected-error @+1 {{'kernel.discover' op names @input, which is no index set of states}}
+    %first, %length = kernel.discover @input @Tree(%input)
   }
 }
 
 // -----
 
-// They stand in its column.
+// They stand in its index array.
 kernel.program @p [] [] -> f32 {
-  kernel.space states @nodes ["first"]
+  kernel.index_set states @nodes ["first"]
   kernel.func roots @f(%input: i32) {
-    // expected-error @+1 {{'kernel.reach' op names column `node`, which @nodes does not have}}
-    %first, %length = kernel.reach @nodes @Tree(%input)
+    // expected-error @+1 {{'kernel.discover' op names index array `node`, which @nodes does not have}}
+    %first, %length = kernel.discover @nodes @Tree(%input)
   }
 }
 
@@ -1337,10 +1337,10 @@ kernel.program @p [] [] -> f32 {
 
 // They are of a data type.
 kernel.program @p [] [] -> f32 {
-  kernel.space states @nodes ["node"]
+  kernel.index_set states @nodes ["node"]
   kernel.func roots @f(%input: i32) {
-    // expected-error @+1 {{'kernel.reach' op names @Tree, which is no data type}}
-    %first, %length = kernel.reach @nodes @Tree(%input)
+    // expected-error @+1 {{'kernel.discover' op names @Tree, which is no data type}}
+    %first, %length = kernel.discover @nodes @Tree(%input)
   }
 }
 
@@ -1348,9 +1348,9 @@ kernel.program @p [] [] -> f32 {
 
 // Rows that lie in their order have no list of it.
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.func stage @f(%begin: i32, %end: i32) over @input {
-    // expected-error @+1 {{'kernel.order' op names @input, which is no space with an order list}}
+    // expected-error @+1 {{'kernel.order' op names @input, which is no index set with an order list}}
     %row = kernel.order @input[%begin]
   }
 }
@@ -1379,7 +1379,7 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
-// What makes rows goes through those of a space.
+// What makes rows goes through those of an index set.
 kernel.program @p [] [] -> f32 {
   kernel.func roots @f(%input: i32) {
   }
@@ -1391,12 +1391,12 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
-// Ticks are those of rows that run by them.
+// TimeSteps are those of rows that run by them.
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.schedule {
-    // expected-error @+1 {{'kernel.ticks' op names @input, which is no space with ticks}}
-    kernel.ticks @input
+    // expected-error @+1 {{'kernel.time_steps' op names @input, which is no index set with time steps}}
+    kernel.time_steps @input
   }
 }
 
@@ -1414,14 +1414,14 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
-// Where rows are kept, others are dropped.
+// Where rows are active, others are masked.
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.func stage @f(%begin: i32, %end: i32) over @input {
   }
   kernel.run {
-    // expected-error @+1 {{'kernel.launch' op names @input, which is no space of kept rows}}
-    kernel.launch kept @f
+    // expected-error @+1 {{'kernel.launch' op names @input, which is no masked index set}}
+    kernel.launch active @f
   }
 }
 
@@ -1437,13 +1437,13 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
-// Rows are kept where others may be dropped.
+// Rows are masked where the index set says so.
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.buffer @alive over @input : i1
   kernel.run {
-    // expected-error @+1 {{'kernel.keep' op names @input, which is no space of kept rows}}
-    kernel.keep @input by @alive
+    // expected-error @+1 {{'kernel.mask' op names @input, which is no masked index set}}
+    kernel.mask @input by @alive
   }
 }
 
@@ -1451,11 +1451,11 @@ kernel.program @p [] [] -> f32 {
 
 // A truth of each says which.
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"] kept
+  kernel.index_set inputs @input ["input"] masked
   kernel.buffer @alive over @input : i32
   kernel.run {
-    // expected-error @+1 {{'kernel.keep' op names @alive, which is no truth for each row}}
-    kernel.keep @input by @alive
+    // expected-error @+1 {{'kernel.mask' op names @alive, which is no truth for each row}}
+    kernel.mask @input by @alive
   }
 }
 
@@ -1474,9 +1474,9 @@ kernel.program @p [] [] -> f32 {
 
 // Steps are those of a scan.
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
+  kernel.index_set inputs @input ["input"]
   kernel.run {
-    // expected-error @+1 {{'kernel.steps' op names @input, which is no space of steps}}
+    // expected-error @+1 {{'kernel.steps' op names @input, which is no index set of steps}}
     kernel.steps @input {
     }
   }
@@ -1486,11 +1486,11 @@ kernel.program @p [] [] -> f32 {
 
 // What threads wait for lies in buffers.
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
-  kernel.space steps @scan in @input ["parent", "step"]
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set steps @scan in @input ["parent", "step"]
   kernel.run {
     // expected-error @+1 {{'kernel.steps' op names @input, which is no buffer}}
-    kernel.steps persistent @scan awaits [@input] {
+    kernel.steps persistent @scan syncs [@input] {
     }
   }
 }
@@ -1511,23 +1511,23 @@ kernel.program @p [] [] -> f32 {
 // So does what it waits at.
 kernel.program @p [] [] -> f32 {
   kernel.run {
-    // expected-error @+1 {{'kernel.team_barrier' op expects parent op to be one of 'kernel.levels, kernel.steps'}}
-    kernel.team_barrier
+    // expected-error @+1 {{'kernel.block_group_barrier' op expects parent op to be one of 'kernel.levels, kernel.steps'}}
+    kernel.block_group_barrier
   }
 }
 
 // -----
 
-// It keeps matrices that are laid out for its matrix units.
+// Matrices that are resident are laid out for its tensor cores.
 kernel.param @W : tensor<4x4xf32>
 kernel.program @p [] [] -> f32 {
-  kernel.space inputs @input ["input"]
-  kernel.space steps @scan in @input ["parent", "step"]
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set steps @scan in @input ["parent", "step"]
   kernel.weights @w = [@W] at [0, 0] : 4 by 4
   kernel.run {
     kernel.steps @scan {
       kernel.first {
-        // expected-error @+1 {{'kernel.copy_async' op names @w, which is no weights for matrix units}}
+        // expected-error @+1 {{'kernel.copy_async' op names @w, which is no weights for tensor cores}}
         kernel.copy_async @w
       }
     }
@@ -1536,12 +1536,12 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
-// What is put together are loops.
+// What is concurrent are loops.
 kernel.program @p [] [] -> f32 {
   kernel.run {
-    // expected-error @+1 {{'kernel.together' op holds kernel.team_barrier, which is no loop}}
-    kernel.together {
-      kernel.team_barrier
+    // expected-error @+1 {{'kernel.concurrent' op holds kernel.block_group_barrier, which is no loop}}
+    kernel.concurrent {
+      kernel.block_group_barrier
     }
   }
 }

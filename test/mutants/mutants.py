@@ -51,7 +51,7 @@ class Compiler:
         main, path = text, os.path.join(self.folder, "mutant.dyn")
         nn = os.path.join(self.folder, "nn.dyn")
         if model.user:
-            main, model = joined(model.user.parts), model.user
+            main, model = joined(model.user.tokens), model.user
             with open(nn, "w") as file:
                 file.write(text)
         elif os.path.exists(nn):
@@ -88,7 +88,7 @@ class Compiler:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace")
         if done.returncode:
             return f"compiled, but for dbc, exit code {done.returncode}", done.stderr
-        name = re.search(r"^model\s+(\w+)", joined(model.user.parts if model.user else model.parts), re.M)[1]
+        name = re.search(r"^model\s+(\w+)", joined(model.user.tokens if model.user else model.tokens), re.M)[1]
         command = [self.options.cxx, "-std=c++17", "-fsyntax-only", "-Wall", "-Wextra", "-Werror"]
         command += ["-I", os.path.join(ROOT, "runtime/include"), os.path.join(self.folder, name + ".cpp")]
         done = subprocess.run(command, capture_output=True, text=True, errors="replace")
@@ -125,7 +125,7 @@ class Run:
 
     def original(self, model):
         """What became of a model as it is."""
-        return model, self.attempt(model.name, model, joined(model.parts))
+        return model, self.attempt(model.name, model, joined(model.tokens))
 
     def mutant(self, number):
         model, done, text = self.mutator.mutant(number)

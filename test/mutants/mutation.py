@@ -49,9 +49,9 @@ def kind(token):
     return KINDS.get(token) or ("name" if token[0].isalpha() or token[0] == "_" else token)
 
 
-def joined(parts):
+def joined(tokens):
     text = ""
-    for space, token in parts:
+    for space, token in tokens:
         # Two words that a deletion has made neighbours stay two.
         apart = space or (re.search(r"\w$", text) and re.match(r"\w", token))
         text += (space or " " if apart else "") + token
@@ -63,7 +63,7 @@ class Model:
     `user`, a model that imports it."""
 
     def __init__(self, name, text, dims=None, folder="", user=None):
-        self.name, self.parts, self.dims, self.folder, self.user = name, tokens(text), dims or {}, folder, user
+        self.name, self.tokens, self.dims, self.folder, self.user = name, tokens(text), dims or {}, folder, user
 
 
 def unbound(text):
@@ -107,7 +107,7 @@ class Mutator:
 
     def __init__(self, seed, models, root, scratch):
         self.seed, self.models, self.scratch = seed, models, scratch
-        self.users = [model for model in models if "nn" in [token for _, token in model.parts]]
+        self.users = [model for model in models if "nn" in [token for _, token in model.tokens]]
         with open(f"{root}/dsl/lib/nn.dyn") as file:
             self.library = file.read()
         sys.path.append(f"{root}/test/property")
@@ -131,118 +131,118 @@ class Mutator:
             model = Model("nn.dyn", self.library, user=rng.choice(self.users))
         else:
             model = self.drawn(number) if way < 0.2 else rng.choice(self.models)
-        parts, done = list(model.parts), []
-        while not done or (len(parts) > HEADER and rng.random() < 0.15):
-            before = list(parts)
-            how = mutate(rng, parts, rng.choice(self.models).parts)
-            if parts != before:
+        tokens, done = list(model.tokens), []
+        while not done or (len(tokens) > HEADER and rng.random() < 0.15):
+            before = list(tokens)
+            how = mutate(rng, tokens, rng.choice(self.models).tokens)
+            if tokens != before:
                 done.append(how)
-        return model, done, joined(parts)
+        return model, done, joined(tokens)
 
 
-def mutate(rng, parts, others):
-    """Changes `parts`, a model's tokens, in place, by those of another one too; says how."""
-    at = rng.randrange(HEADER, len(parts))
-    space, token = parts[at]
+def mutate(rng, tokens, others):
+    """Changes `tokens`, a model's tokens, in place, by those of another one too; says how."""
+    at = rng.randrange(HEADER, len(tokens))
+    space, token = tokens[at]
     way, weight = zip(*WAYS)
     way = rng.choices(way, weight)[0]
-    way(rng, parts, at, others)
+    way(rng, tokens, at, others)
     return f"{way.__name__} at `{token}`"
 
 
-def end_of_part(parts, at):
+def end_of_phrase(tokens, at):
     """Where what stands before a comma, a semicolon or a closing bracket ends, or a place not far behind."""
     depth = 0
-    for end in range(at, min(len(parts), at + 40)):
-        token = parts[end][1]
+    for end in range(at, min(len(tokens), at + 40)):
+        token = tokens[end][1]
         depth += (token in "([{") - (token in ")]}")
         if depth < 0 or (depth == 0 and token in ",;"):
             break
     return end
 
 
-#---- Ways to change a model: each changes `parts` at a place, by tokens of `others` ----
+#---- Ways to change a model: each changes `tokens` at a place, by tokens of `others` ----
 
 
-def delete(rng, parts, at, others):
-    del parts[at]
+def delete(rng, tokens, at, others):
+    del tokens[at]
 
 
-def delete_part(rng, parts, at, others):
-    del parts[at : end_of_part(parts, at)]
+def delete_phrase(rng, tokens, at, others):
+    del tokens[at : end_of_phrase(tokens, at)]
 
 
-def repeat(rng, parts, at, others):
-    parts[at:at] = parts[at : at + rng.randint(1, 6)]
+def repeat(rng, tokens, at, others):
+    tokens[at:at] = tokens[at : at + rng.randint(1, 6)]
 
 
-def swap(rng, parts, at, others):
+def swap(rng, tokens, at, others):
     """With the next one."""
-    parts[at : at + 2] = parts[at : at + 2][::-1]
+    tokens[at : at + 2] = tokens[at : at + 2][::-1]
 
 
-def exchange(rng, parts, at, others):
+def exchange(rng, tokens, at, others):
     """With one of its kind anywhere."""
-    places = [i for i in range(HEADER, len(parts)) if kind(parts[i][1]) == kind(parts[at][1])]
+    places = [i for i in range(HEADER, len(tokens)) if kind(tokens[i][1]) == kind(tokens[at][1])]
     to = rng.choice(places)
-    (one, a), (two, b) = parts[at], parts[to]
-    parts[at], parts[to] = (one, b), (two, a)
+    (one, a), (two, b) = tokens[at], tokens[to]
+    tokens[at], tokens[to] = (one, b), (two, a)
 
 
-def move(rng, parts, at, others):
-    part = parts.pop(at)
-    parts.insert(rng.randint(HEADER, len(parts)), part)
+def move(rng, tokens, at, others):
+    token = tokens.pop(at)
+    tokens.insert(rng.randint(HEADER, len(tokens)), token)
 
 
-def insert(rng, parts, at, others):
-    parts.insert(at, (" ", rng.choice(parts)[1]))
+def insert(rng, tokens, at, others):
+    tokens.insert(at, (" ", rng.choice(tokens)[1]))
 
 
-def insert_other(rng, parts, at, others):
-    parts.insert(at, (" ", rng.choice(others)[1]))
+def insert_other(rng, tokens, at, others):
+    tokens.insert(at, (" ", rng.choice(others)[1]))
 
 
-def replace(rng, parts, at, others):
+def replace(rng, tokens, at, others):
     """By one of its kind."""
-    alike = [token for _, token in parts + others if kind(token) == kind(parts[at][1])]
-    parts[at] = (parts[at][0], rng.choice(alike))
+    alike = [token for _, token in tokens + others if kind(token) == kind(tokens[at][1])]
+    tokens[at] = (tokens[at][0], rng.choice(alike))
 
 
-def replace_near(rng, parts, at, others):
+def replace_near(rng, tokens, at, others):
     """By one of its kind not far away, before which or behind which stands the same."""
-    near = range(max(HEADER, at - 80), min(at + 80, len(parts) - 1))
-    what = lambda i: kind(parts[i][1]) if i < len(parts) else ""
+    near = range(max(HEADER, at - 80), min(at + 80, len(tokens) - 1))
+    what = lambda i: kind(tokens[i][1]) if i < len(tokens) else ""
     alike = [
-        parts[i][1]
+        tokens[i][1]
         for i in near
         if what(i) == what(at) and (what(i + 1) == what(at + 1) or what(i - 1) == what(at - 1))
     ]
-    parts[at] = (parts[at][0], rng.choice([token for token in alike if token != parts[at][1]] or [parts[at][1]]))
+    tokens[at] = (tokens[at][0], rng.choice([token for token in alike if token != tokens[at][1]] or [tokens[at][1]]))
 
 
-def replace_by_anything(rng, parts, at, others):
-    parts[at] = (parts[at][0] or " ", rng.choice(ANYTHING))
+def replace_by_anything(rng, tokens, at, others):
+    tokens[at] = (tokens[at][0] or " ", rng.choice(ANYTHING))
 
 
-def replace_part(rng, parts, at, others):
-    """What stands between brackets and commas by another such part, behind tokens of the same kinds."""
+def replace_phrase(rng, tokens, at, others):
+    """What stands between brackets and commas by another such phrase, behind tokens of the same kinds."""
     begin = collections.defaultdict(list)
-    for i in range(HEADER, len(parts) - 1):
-        if parts[i][1] in ("(", "[", "{", ",", "=", ";", "=>"):
-            begin[kind(parts[i - 1][1]), parts[i][1]].append(i + 1)
+    for i in range(HEADER, len(tokens) - 1):
+        if tokens[i][1] in ("(", "[", "{", ",", "=", ";", "=>"):
+            begin[kind(tokens[i - 1][1]), tokens[i][1]].append(i + 1)
     one, two = rng.choices(rng.choice(list(begin.values()) or [[HEADER]]), k=2)
-    parts[one : end_of_part(parts, one)] = parts[two : end_of_part(parts, two)]
+    tokens[one : end_of_phrase(tokens, one)] = tokens[two : end_of_phrase(tokens, two)]
 
 
-def graft(rng, parts, at, others):
+def graft(rng, tokens, at, others):
     """A few tokens of another model in the place of one."""
     begin = rng.randrange(len(others))
-    parts[at : at + 1] = others[begin : begin + rng.randint(2, 8)]
+    tokens[at : at + 1] = others[begin : begin + rng.randint(2, 8)]
 
 
 WAYS = [
     (delete, 2),
-    (delete_part, 3),
+    (delete_phrase, 3),
     (repeat, 1),
     (swap, 1),
     (exchange, 4),
@@ -251,7 +251,7 @@ WAYS = [
     (insert_other, 1),
     (replace, 3),
     (replace_near, 10),
-    (replace_part, 12),
+    (replace_phrase, 12),
     (replace_by_anything, 1),
     (graft, 0.5),
 ]

@@ -88,7 +88,7 @@ TEST_F(Errors, Cycle) {
 }
 
 // All mistakes of an input are found, and the first in the order of evaluation is its status.
-TEST_F(Errors, AllAreFoundAndTheFirstIsTold) {
+TEST_F(Errors, AllAreFoundAndTheFirstIsReported) {
   oracle::Outcome outcome = model.run(
       "run", R"({"nodes": [{"Node": {"i": 9, "kids": [1, 2]}}, {"Node": {"i": 0, "kids": []}}, {"Leaf": {}}],
                           "args": {"t": 0}})");

@@ -50,7 +50,7 @@ entry run(xs: [f32]) -> ([f32], [f32], f32, [S], f32, f32) {
   (scan(x in xs, s = 0) (s + x), back, fold(x in xs, s = 10) { s - x }, records, p, q)
 })");
   ASSERT_EQ(model.diagnostics(), "");
-  // Lists of records come leaf by leaf: all a, then all v.
+  // Lists of records come component by component: all a, then all v.
   expectNear(model.numbers("run", R"({"args": {"xs": [1, 2, 4]}})"),
              {1, 3, 7, 21, 10, 4, 3, 1, 2, 8, 1, 1, 3, 2, 7, 4, 10, 3});
 }

@@ -187,7 +187,7 @@ entry ints(i: index[4][3]) -> (int, int, int) { (sum(i), max(i), min(i)) }
   expectNear(model.numbers("ints", R"({"args": {"i": [3, 1, 3]}})"), {7, 3, 1});
 }
 
-// Whole numbers: rounding of div and %, what is known at compile time, computed lists of ints.
+// Integers: rounding of div and %, what is known at compile time, computed lists of ints.
 TEST(Numbers, Integers) {
   Model model(R"(model m; dim n = 5; const K = 3;
 entry run(a: int, b: int) -> (int, int, int, int, int, f32) {

@@ -41,7 +41,8 @@ public:
   oracle::Outcome run(const std::string &entry, Batch &batch, int32_t input = 0) {
     return interpreter_->run(entry, batch, input);
   }
-  /// All numbers of the result, leaf after leaf, lists flattened; fails the test where the input fails.
+  /// All numbers of the result, component after component, lists flattened; fails the test where the input
+  /// fails.
   std::vector<double> numbers(const std::string &entry, const std::string &line);
   /// The message of an input that fails; "" and a failed test if it does not.
   std::string error(const std::string &entry, const std::string &line);

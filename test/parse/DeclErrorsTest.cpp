@@ -154,11 +154,11 @@ m.dyn:2:9: error: expected an expression after `=`, found `;`
 )");
 }
 
-TEST(DeclErrors, DimNotWhole) {
+TEST(DeclErrors, DimNotInteger) {
   EXPECT_EQ(syntaxErrors(R"(model m;
 dim a = 3.5;)"),
             R"(
-m.dyn:2:9: error: `3.5` is not a whole number, which an extent is [T1]
+m.dyn:2:9: error: `3.5` is not an integer, which an extent is [T1]
     dim a = 3.5;
             ^~~
 )");

@@ -74,7 +74,7 @@ m.dyn:3:1: error: the end
 )");
 }
 
-// Very long lines are cut round the place.
+// Very long lines are cut round the location.
 TEST_F(DiagnosticsTest, LongLine) {
   uint32_t f = sources.add("m.dyn", std::string(500, 'a') + "b" + std::string(500, 'c'));
   diags.error({f, 500, 501}, "here");
@@ -83,7 +83,7 @@ TEST_F(DiagnosticsTest, LongLine) {
             "\nm.dyn:1:501: error: here\n    ..." + shown + "...\n       " + std::string(80, ' ') + "^\n");
 }
 
-// Sorted by file and place; without a place first; the same at the same place once.
+// Sorted by file and location; without a location first; the same at the same location once.
 TEST_F(DiagnosticsTest, Order) {
   uint32_t f = sources.add("m.dyn", "a b c");
   diags.warning({f, 4, 5}, "third", "E2");

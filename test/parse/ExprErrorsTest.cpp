@@ -134,7 +134,7 @@ TEST(ExprErrors, PatternOfOne) {
   EXPECT_EQ(syntaxErrors(R"(model m;
 fn f(a: f32) -> f32 { let (b) = a; b })"),
             R"(
-m.dyn:2:27: error: `(b)` has one part; a tuple has at least two
+m.dyn:2:27: error: `(b)` has one element; a tuple has at least two
     fn f(a: f32) -> f32 { let (b) = a; b }
                               ^~~
 hint: write the pattern without parentheses
@@ -241,7 +241,7 @@ TEST(ExprErrors, TupleOfOneValue) {
   EXPECT_EQ(syntaxErrors(R"(model m;
 fn f(a: f32) -> f32 { (a,) })"),
             R"(
-m.dyn:2:23: error: `(a,)` has one part; a tuple has at least two
+m.dyn:2:23: error: `(a,)` has one element; a tuple has at least two
     fn f(a: f32) -> f32 { (a,) }
                           ^~~~
 )");

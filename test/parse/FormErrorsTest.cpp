@@ -139,7 +139,7 @@ TEST(FormErrors, BinderPatternOfOne) {
   EXPECT_EQ(syntaxErrors(R"(model m;
 fn f(xs: [f32]) -> f32 { sum((x) in xs) x })"),
             R"(
-m.dyn:2:30: error: `(x)` has one part; a tuple has at least two
+m.dyn:2:30: error: `(x)` has one element; a tuple has at least two
     fn f(xs: [f32]) -> f32 { sum((x) in xs) x }
                                  ^~~
 hint: write the pattern without parentheses

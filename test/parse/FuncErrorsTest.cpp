@@ -161,7 +161,7 @@ TEST(FuncErrors, TupleOfOne) {
   EXPECT_EQ(syntaxErrors(R"(model m;
 fn f(t: (f32)) -> f32 { 1 })"),
             R"(
-m.dyn:2:9: error: `(f32)` has one part; a tuple has at least two
+m.dyn:2:9: error: `(f32)` has one element; a tuple has at least two
     fn f(t: (f32)) -> f32 { 1 }
             ^~~~~
 hint: write the type without parentheses
@@ -204,16 +204,16 @@ TEST(FuncErrors, NoExtent) {
   EXPECT_EQ(syntaxErrors(R"(model m;
 fn f(t: f32[len(xs)], u: f32[1.5], v: f32[a..b], w: f32[a % 2]) -> f32 { 1 })"),
             R"(
-m.dyn:2:13: error: `len(xs)` is no extent; extents are made of dims, consts, whole numbers and `+ - * /` [T1]
+m.dyn:2:13: error: `len(xs)` is no extent; extents are made of dims, consts, integers and `+ - * /` [T1]
     fn f(t: f32[len(xs)], u: f32[1.5], v: f32[a..b], w: f32[a % 2]) -> f32 { 1 }
                 ^~~~~~~
-m.dyn:2:30: error: `1.5` is not a whole number, which an extent is [T1]
+m.dyn:2:30: error: `1.5` is not an integer, which an extent is [T1]
     fn f(t: f32[len(xs)], u: f32[1.5], v: f32[a..b], w: f32[a % 2]) -> f32 { 1 }
                                  ^~~
-m.dyn:2:43: error: `a..b` is no extent; extents are made of dims, consts, whole numbers and `+ - * /` [T1]
+m.dyn:2:43: error: `a..b` is no extent; extents are made of dims, consts, integers and `+ - * /` [T1]
     fn f(t: f32[len(xs)], u: f32[1.5], v: f32[a..b], w: f32[a % 2]) -> f32 { 1 }
                                               ^~~~
-m.dyn:2:57: error: `a % 2` is no extent; extents are made of dims, consts, whole numbers and `+ - * /` [T1]
+m.dyn:2:57: error: `a % 2` is no extent; extents are made of dims, consts, integers and `+ - * /` [T1]
     fn f(t: f32[len(xs)], u: f32[1.5], v: f32[a..b], w: f32[a % 2]) -> f32 { 1 }
                                                             ^~~~~
 )");

@@ -16,10 +16,10 @@ using dbc::frontend::parsetest::syntaxErrors;
 
 namespace {
 
-std::string times(int n, const std::string &part) {
+std::string times(int n, const std::string &text) {
   std::string all;
   for (int i = 0; i < n; ++i)
-    all += part;
+    all += text;
   return all;
 }
 

@@ -1,17 +1,17 @@
 // RUN: dbc-opt %S/Inputs/tree.mlir --dyn-to-batch --canonicalize --batch-partition --batch-order-stages --batch-assign-levels | FileCheck %s --check-prefix=TREE
 // RUN: dbc-opt %S/Inputs/sequence.mlir --dyn-to-batch --canonicalize --batch-partition --batch-order-stages --batch-assign-levels | FileCheck %s --check-prefix=SCAN
 //
-// Loops nest around their stages; a space that runs by tick says so, and the schedule finds its ticks.
+// Loops nest around their stages; an index set that runs by time step says so, and the schedule finds its time steps.
 
-// TREE: kernel.space arm @encode.Leaf in @encode ["parent", "node"]{{$}}
-// TREE: kernel.space arm @encode.Node in @encode ["parent", "row_of", "row_of2"] ticked
-// TREE: kernel.ticks @encode.Node
+// TREE: kernel.index_set arm @encode.Leaf in @encode ["parent", "node"]{{$}}
+// TREE: kernel.index_set arm @encode.Node in @encode ["parent", "row_of", "row_of2"] by_time_step
+// TREE: kernel.time_steps @encode.Node
 // TREE: batch.levels @group0 {
 // TREE-NEXT: batch.stage @encode.Node.addf
 // TREE: }
 // TREE: batch.stage @input.contract
 
-// SCAN: kernel.space steps @input.scan
-// SCAN-SAME: ticked
-// SCAN: kernel.ticks @input.scan
+// SCAN: kernel.index_set steps @input.scan
+// SCAN-SAME: by_time_step
+// SCAN: kernel.time_steps @input.scan
 // SCAN: batch.steps @input.scan {

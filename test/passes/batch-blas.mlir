@@ -11,8 +11,8 @@ module {
   kernel.param @W : tensor<32x16xf32>
   kernel.param @b : tensor<32xf32>
   batch.program @p ["x"] [tensor<16xf32>] -> tensor<32xf32> {
-    kernel.space inputs @input ["input"]
-    kernel.space inputs @some ["input"] kept
+    kernel.index_set inputs @input ["input"]
+    kernel.index_set inputs @some ["input"] masked
     kernel.argument @arg.x = "x" 0 value : tensor<16xf32>
     batch.relation @number : @input -> by "input"
     batch.relation @some_number : @some -> by "input"
@@ -112,9 +112,9 @@ module {
     }
 
     // Of a `while` not all rows are there.
-    // CHECK: batch.stage @kept over @some {
+    // CHECK: batch.stage @masked over @some {
     // CHECK: linalg.contract
-    batch.stage @kept over @some {
+    batch.stage @masked over @some {
       %zero = arith.constant dense<0.0> : tensor<32xf32>
       %W = dyn.get @W : tensor<32x16xf32>
       %x = batch.gather @arg.x via @some_number : tensor<16xf32>

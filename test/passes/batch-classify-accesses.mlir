@@ -13,6 +13,6 @@
 // SCAN: batch.gather @input.scan.state0 via @[[BEFORE]] carried @input.scan
 // SCAN: batch.scatter %{{.*}}, @input.scan.state0 via
 
-// The list that is returned lies as the map made it: its gather is not needed, nor its column.
+// The list that is returned lies as the map made it: its gather is not needed, nor its index array.
 // SCAN: batch.stage @{{.*}} over @result.list {
 // SCAN-NEXT: batch.read @input.map

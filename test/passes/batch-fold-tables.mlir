@@ -1,9 +1,9 @@
 // RUN: dbc-opt %s --batch-fold-tables | FileCheck %s
-// RUN: dbc-opt %s --batch-fold-tables=numbers=47 | FileCheck %s --check-prefix=SMALL
+// RUN: dbc-opt %s --batch-fold-tables=elements=47 | FileCheck %s --check-prefix=SMALL
 //
-// A function of one index is computed for all its values in a space of the model, and looked up where it was read. What it is
+// A function of one index is computed for all its values in an index set of the model, and looked up where it was read. What it is
 // computed from comes along; there is no table of sums and rows alone, of two indices, of what can fail, or of what does not
-// fit: with 47 numbers there is room for one table of 24, the first of the two.
+// fit: with 47 elements there is room for one table of 24, the first of the two.
 
 #vector = affine_map<(d0, d1) -> (d1)>
 #matrix = affine_map<(d0, d1) -> (d0, d1)>
@@ -12,11 +12,11 @@ module {
   kernel.param @E : tensor<6x4xf32>
   kernel.param @F : tensor<9x4xf32>
   kernel.param @W : tensor<4x4xf32>
-  // CHECK: kernel.space model @table.leaf.word ["word"] extent 6
-  // SMALL: kernel.space model @table.leaf.word ["word"] extent 6
+  // CHECK: kernel.index_set model @table.leaf.word ["word"] extent 6
+  // SMALL: kernel.index_set model @table.leaf.word ["word"] extent 6
   batch.program @p ["x"] [tensor<4xf32>] -> tensor<4xf32> {
-    kernel.space inputs @input ["input"]
-    kernel.space elements @leaf in @input ["parent", "word", "other"]
+    kernel.index_set inputs @input ["input"]
+    kernel.index_set elements @leaf in @input ["parent", "word", "other"]
     batch.relation @parent : @leaf -> @input by "parent"
     // CHECK: batch.buffer @table.product over @table.leaf.word : tensor<4xf32>
     // CHECK: batch.buffer @table.sum over @table.leaf.word : tensor<4xf32>
@@ -32,14 +32,14 @@ module {
     %zero = arith.constant 0.000000e+00 : f32
     // The sum's table is of the product's, which comes along, and the product has one of its own: it is used elsewhere.
     // CHECK: batch.stage @table.leaf.product over @table.leaf.word {
-    // CHECK: %[[WORD:.*]] = batch.column "word" : i32
-    // CHECK: dyn.take %{{.*}}[%[[WORD]]]
+    // CHECK: %[[WORD:.*]] = batch.index "word" : i32
+    // CHECK: dyn.gather %{{.*}}[%[[WORD]]]
     // CHECK: batch.write %{{.*}}, @table.product
     batch.stage @leaf.product over @leaf {
       %E = dyn.get @E : tensor<6x4xf32>
       %W = dyn.get @W : tensor<4x4xf32>
-      %word = batch.column "word" : i32
-      %x = dyn.take %E[%word] : tensor<6x4xf32>, i32 -> tensor<4xf32>
+      %word = batch.index "word" : i32
+      %x = dyn.gather %E[%word] : tensor<6x4xf32>, i32 -> tensor<4xf32>
       %none = tensor.empty() : tensor<4xf32>
       %start = linalg.fill ins(%zero : f32) outs(%none : tensor<4xf32>) -> tensor<4xf32>
       %y = linalg.contract indexing_maps = [#matrix, #vector, #result] ins(%W, %x : tensor<4x4xf32>, tensor<4xf32>) outs(%start : tensor<4xf32>) -> tensor<4xf32>
@@ -55,11 +55,11 @@ module {
       batch.write %t, @sum : tensor<4xf32>
     }
     // CHECK: batch.stage @leaf.row over @leaf {
-    // CHECK: dyn.take
+    // CHECK: dyn.gather
     batch.stage @leaf.row over @leaf {
       %E = dyn.get @E : tensor<6x4xf32>
-      %word = batch.column "word" : i32
-      %x = dyn.take %E[%word] : tensor<6x4xf32>, i32 -> tensor<4xf32>
+      %word = batch.index "word" : i32
+      %x = dyn.gather %E[%word] : tensor<6x4xf32>, i32 -> tensor<4xf32>
       batch.write %x, @row : tensor<4xf32>
     }
     // CHECK: batch.stage @leaf.twice over @leaf {
@@ -74,8 +74,8 @@ module {
     // CHECK: math.exp
     batch.stage @leaf.both over @leaf {
       %F = dyn.get @F : tensor<9x4xf32>
-      %other = batch.column "other" : i32
-      %x = dyn.take %F[%other] : tensor<9x4xf32>, i32 -> tensor<4xf32>
+      %other = batch.index "other" : i32
+      %x = dyn.gather %F[%other] : tensor<9x4xf32>, i32 -> tensor<4xf32>
       %y = batch.read @twice : tensor<4xf32>
       %s = arith.addf %x, %y : tensor<4xf32>
       %e = math.exp %s : tensor<4xf32>
@@ -85,8 +85,8 @@ module {
     // CHECK: math.exp
     batch.stage @leaf.whole over @leaf {
       %E = dyn.get @E : tensor<6x4xf32>
-      %word = batch.column "word" : i32
-      %x = dyn.take %E[%word] : tensor<6x4xf32>, i32 -> tensor<4xf32>
+      %word = batch.index "word" : i32
+      %x = dyn.gather %E[%word] : tensor<6x4xf32>, i32 -> tensor<4xf32>
       %a = tensor.extract_slice %x[0] [1] [1] : tensor<4xf32> to tensor<1xf32>
       %e = math.exp %a : tensor<1xf32>
       %m = dyn.reduce max %e axis 0 : tensor<1xf32> -> f32

@@ -1,6 +1,6 @@
 // RUN: dbc-opt %S/Inputs/tree.mlir --dyn-to-batch --canonicalize --batch-partition --batch-order-stages --batch-assign-levels --batch-fuse | FileCheck %s
 //
-// Stages over one space in one loop are one; values go on in registers and their buffers are gone.
+// Stages over one index set in one loop are one; values go on in registers and their buffers are gone.
 
 // CHECK-NOT: batch.buffer @encode.Node
 // CHECK: batch.levels @group0 {

@@ -1,16 +1,16 @@
 // RUN: dbc-opt %S/Inputs/sequence.mlir --dyn-to-batch --canonicalize --batch-partition --batch-order-stages --batch-assign-levels --batch-plan-buffers | FileCheck %s
 // RUN: dbc-opt %S/Inputs/tree.mlir --dyn-to-batch --canonicalize --batch-partition --batch-order-stages --batch-assign-levels --batch-plan-buffers | FileCheck %s --check-prefix TREE
 //
-// Buffers whose lives overlap have slots of their own; one that is read no more gives its slot away; an output has none.
+// Buffers whose lives overlap have storage of their own; one that is read no more gives its storage away; an output has none.
 // The steps of a scan overlap each other, and what is behind the scan does not.
 
-// CHECK: batch.buffer @input.scan.state0 over @input.scan.states : f32 slot [[#STATE:]]
-// CHECK: batch.buffer @input.scan.addf.2 over @input.scan : f32 slot [[#ADD:]]
-// CHECK-NEXT: batch.buffer @input.scan.tanh.2 over @input.scan : f32 slot [[#ADD + 1]]
-// CHECK: batch.buffer @input.map.exp.2 over @input.map : f32 slot [[#ADD]]
+// CHECK: batch.buffer @input.scan.state0 over @input.scan.states : f32 storage [[#STATE:]]
+// CHECK: batch.buffer @input.scan.addf.2 over @input.scan : f32 storage [[#ADD:]]
+// CHECK-NEXT: batch.buffer @input.scan.tanh.2 over @input.scan : f32 storage [[#ADD + 1]]
+// CHECK: batch.buffer @input.map.exp.2 over @input.map : f32 storage [[#ADD]]
 // CHECK: batch.buffer @result over @result.list : f32{{$}}
 
-// TREE: batch.buffer @encode.value over @encode : tensor<4xf32> slot 1
-// TREE: batch.buffer @encode.Leaf.exp.2 over @encode.Leaf : tensor<4xf32> slot 0
-// TREE: batch.buffer @encode.Node.addf.2 over @encode.Node : tensor<4xf32> slot 0
-// TREE: batch.buffer @encode.Node.tanh.2 over @encode.Node : tensor<4xf32> slot 2
+// TREE: batch.buffer @encode.value over @encode : tensor<4xf32> storage 1
+// TREE: batch.buffer @encode.Leaf.exp.2 over @encode.Leaf : tensor<4xf32> storage 0
+// TREE: batch.buffer @encode.Node.addf.2 over @encode.Node : tensor<4xf32> storage 0
+// TREE: batch.buffer @encode.Node.tanh.2 over @encode.Node : tensor<4xf32> storage 2

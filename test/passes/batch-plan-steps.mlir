@@ -4,11 +4,11 @@
 // instances of a level are those of one value of the key. What sets the state of step 0 runs in the loop.
 
 // CHECK-LABEL: batch.program @last
-// CHECK: kernel.space arm @state.then in @state ["parent", "node"] ticked
+// CHECK: kernel.index_set arm @state.then in @state ["parent", "node"] by_time_step
 // CHECK: batch.buffer @state.value over @state : f32 live 2
 // CHECK: kernel.group @[[GROUP:.*]] ["state"] of [@Cell] {{.*}} level_key 0
 // CHECK: batch.buffer @[[MESSAGE:.*]] over @state.else.map : f32 live 1
-// CHECK: kernel.ticks @state.then
+// CHECK: kernel.time_steps @state.then
 // CHECK: batch.levels @[[GROUP]] {
 // CHECK-NEXT: batch.stage @{{.*}} over @state.then
 // CHECK: batch.stage @{{.*}} over @state.else.map

@@ -9,7 +9,7 @@ module {
   kernel.param @U : tensor<32x16xf32>
   kernel.param @b : tensor<32xf32>
   batch.program @p ["x"] [tensor<16xf32>] -> tensor<16xf32> {
-    kernel.space inputs @input ["input"]
+    kernel.index_set inputs @input ["input"]
     kernel.argument @arg.x = "x" 0 value : tensor<16xf32>
     batch.relation @number : @input -> by "input"
     batch.buffer @wx over @input : tensor<32xf32>

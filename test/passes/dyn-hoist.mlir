@@ -129,7 +129,7 @@ dyn.entry @arm(%xs: !dyn.list<i32>, %ys: !dyn.list<f32>) -> (!dyn.list<f32>) att
 }
 
 // What an inner binder computes from its own element alone is a map over its list, outside of both; what is made of that goes
-// with it, unless it has more numbers.
+// with it, unless it has more elements.
 
 // CHECK-LABEL: dyn.entry @pairs
 // CHECK: %[[TANHS:.*]] = dyn.map(%arg1)
@@ -348,7 +348,7 @@ dyn.entry @while(%xs: !dyn.list<i32>, %ys: !dyn.list<tensor<2xi32>>, %on: i1) ->
   ^bb0(%x: i32, %s: f32, %go: i1):
     %fs = dyn.map(%ys) : (!dyn.list<tensor<2xi32>>) -> !dyn.list<f32> {
     ^bb0(%y: tensor<2xi32>):
-      %i = dyn.take %y[%first] : tensor<2xi32>, i32 -> i32
+      %i = dyn.gather %y[%first] : tensor<2xi32>, i32 -> i32
       %f = arith.sitofp %i : i32 to f32
       dyn.yield %f : f32
     }
@@ -356,7 +356,7 @@ dyn.entry @while(%xs: !dyn.list<i32>, %ys: !dyn.list<tensor<2xi32>>, %on: i1) ->
     %a = arith.addf %s, %most : f32
     %ps = dyn.map(%ys) : (!dyn.list<tensor<2xi32>>) -> !dyn.list<f32> {
     ^bb0(%y: tensor<2xi32>):
-      %i = dyn.take %y[%first] : tensor<2xi32>, i32 -> i32
+      %i = dyn.gather %y[%first] : tensor<2xi32>, i32 -> i32
       %d = dyn.int div %i, %i : i32
       %f = arith.sitofp %d : i32 to f32
       %t = math.tanh %f : f32

@@ -15,12 +15,12 @@ dyn.param @V : tensor<2x3xf32>
 // CHECK: %[[own:[a-z0-9_]+]]:2 = dyn.call @state
 // CHECK: %[[left:[a-z0-9_]+]] = tensor.extract_slice %{{.*}}[0, 0] [3, 2] [1, 1]
 // CHECK: %[[y:[a-z0-9_]+]] = linalg.contract {{.*}} ins(%[[left]], %[[own]]#0 :
-// CHECK: %[[part:[a-z0-9_]+]] = arith.addf %[[y]], %{{.*}}
+// CHECK: %[[summand:[a-z0-9_]+]] = arith.addf %[[y]], %{{.*}}
 // CHECK: dyn.map
 // CHECK-NOT: linalg.contract
 // CHECK: %[[their:[a-z0-9_]+]]:2 = dyn.call @state
 // CHECK-NOT: linalg.contract
-// CHECK: arith.addf %[[part]], %[[their]]#1
+// CHECK: arith.addf %[[summand]], %[[their]]#1
 // CHECK: dyn.yield
 // CHECK: linalg.contract {{.*}} tensor<2x3xf32>
 // CHECK: %[[right:[a-z0-9_]+]] = tensor.extract_slice %{{.*}}[0, 2] [3, 2] [1, 1]

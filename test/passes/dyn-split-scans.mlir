@@ -24,7 +24,7 @@ dyn.entry @run(%xs: !dyn.list<f32>, %s0: f32) -> (!dyn.list<f32>) attributes {ar
 // CHECK-LABEL: dyn.entry @words
 // CHECK-NOT: dyn.map
 // CHECK: dyn.scan
-// CHECK: dyn.take
+// CHECK: dyn.gather
 // CHECK: math.exp
 // CHECK: math.tanh
 dyn.param @E : tensor<5x3xf32>
@@ -32,7 +32,7 @@ dyn.entry @words(%xs: !dyn.list<i32>, %s0: tensor<3xf32>) -> (!dyn.list<tensor<3
   %r = dyn.scan(%xs) from(%s0) : (!dyn.list<i32>), (tensor<3xf32>) -> (!dyn.list<tensor<3xf32>>) {
   ^bb0(%x: i32, %s: tensor<3xf32>):
     %E = dyn.get @E : tensor<5x3xf32>
-    %row = dyn.take %E[%x] : tensor<5x3xf32>, i32 -> tensor<3xf32>
+    %row = dyn.gather %E[%x] : tensor<5x3xf32>, i32 -> tensor<3xf32>
     %e = math.exp %row : tensor<3xf32>
     %a = arith.addf %e, %s : tensor<3xf32>
     %t = math.tanh %a : tensor<3xf32>

@@ -1,12 +1,12 @@
 // RUN: dbc-opt %S/Inputs/tree.mlir --dyn-to-batch --canonicalize | FileCheck %s
 //
-// A cell is a space of its instances, an arm a space of the rows with its constructor, a call site a column of rows.
+// A cell is an index set of its instances, an arm an index set of the rows with its constructor, a call site an index array.
 
 // CHECK-LABEL: batch.program @root
-// CHECK-DAG: kernel.space inputs @input ["input", "row_of"]
-// CHECK-DAG: kernel.space instances @encode ["node"] group @group0 cell 0
-// CHECK-DAG: kernel.space arm @encode.Leaf in @encode ["parent", "node"]
-// CHECK-DAG: kernel.space arm @encode.Node in @encode ["parent", "row_of", "row_of2"]
+// CHECK-DAG: kernel.index_set inputs @input ["input", "row_of"]
+// CHECK-DAG: kernel.index_set instances @encode ["node"] group @group0 cell 0
+// CHECK-DAG: kernel.index_set arm @encode.Leaf in @encode ["parent", "node"]
+// CHECK-DAG: kernel.index_set arm @encode.Node in @encode ["parent", "row_of", "row_of2"]
 
 // The first walk says who needs whom, and asks only for fields that are read.
 // CHECK: kernel.func calls @calls.encode

@@ -10,7 +10,7 @@ module @m {
   kernel.param @V : tensor<64x32xf32>
   kernel.param @b : tensor<64xf32>
   kernel.program @p [] [] -> f32 {
-    kernel.space inputs @input ["input"]
+    kernel.index_set inputs @input ["input"]
     kernel.buffer @x over @input : tensor<32xf32>
     kernel.buffer @y over @input : tensor<64xf32>
     // CHECK-NOT: kernel.weights @packed.W
@@ -42,9 +42,9 @@ module @m {
             ^bb0(%j: i32):
               %row = arith.addi %first, %i : i32
               %from = arith.muli %tile, %c16 : i32
-              %unit = arith.addi %from, %j : i32
+              %channel = arith.addi %from, %j : i32
               %value = kernel.read %into[%i, %zero, %j] : !kernel.local<8x1x16xf32> -> f32
-              kernel.store %value, @y[%row, %unit] : f32
+              kernel.store %value, @y[%row, %channel] : f32
               kernel.yield
             }
             kernel.yield
@@ -94,7 +94,7 @@ module @m {
       }
     }
     // GRAPH: kernel.run {
-    // GRAPH: } {apart = "cuBLAS computes a product, at kernel-blas.mlir:{{[0-9]+}}:{{[0-9]+}}"}
+    // GRAPH: } {no_graph_reason = "cuBLAS computes a product, at kernel-blas.mlir:{{[0-9]+}}:{{[0-9]+}}"}
     kernel.run {
       kernel.launch @stage.w
       kernel.launch @stage.v

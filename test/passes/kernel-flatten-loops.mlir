@@ -1,11 +1,11 @@
 // RUN: dbc-opt %s --kernel-flatten-loops --canonicalize | FileCheck %s
 //
-// Nests over elements that lie one after the other become one loop; others stay.
+// Loop nests over elements that lie one after the other become one loop; others stay.
 
 module @m {
   kernel.param @W : tensor<5x16x2xf32>
   kernel.program @e [] [] -> f32 {
-    kernel.space inputs @input ["input"]
+    kernel.index_set inputs @input ["input"]
     kernel.buffer @c over @input : tensor<16x2xi1>
     kernel.buffer @x over @input : tensor<16x2xf32>
     kernel.buffer @y over @input : tensor<16x2xf32>
@@ -13,7 +13,7 @@ module @m {
     kernel.buffer @row over @input : tensor<2xf32>
     kernel.buffer @turned over @input : tensor<2x16xf32>
 
-    // An input's numbers, and those of a row of a parameter, are at the same places as the result's.
+    // An input's elements, and those of a row of a parameter, are at the same offsets as the result's.
     // CHECK-LABEL: kernel.func stage @same
     // CHECK: kernel.for vector %c0{{.*}} to %c32{{.*}} {
     // CHECK-NEXT: ^bb0(%[[N:.*]]: i32):
@@ -46,8 +46,8 @@ module @m {
       }
     }
 
-    // So does a part that is whole along its last axes, a number made of the place, and three axes in scratch.
-    // CHECK-LABEL: kernel.func stage @parts
+    // So does a slice that is whole along its last axes, a number made of the position, and three axes in scratch.
+    // CHECK-LABEL: kernel.func stage @slices
     // CHECK: kernel.for vector %c0{{.*}} to %c32{{.*}} {
     // CHECK-NEXT: ^bb0(%[[N:.*]]: i32):
     // CHECK-NEXT: kernel.load @longer[%{{.*}}, %c3{{.*}}, %[[N]]] : f32
@@ -55,7 +55,7 @@ module @m {
     // CHECK-NEXT: arith.addf
     // CHECK-NEXT: kernel.write %{{.*}}, %{{.*}}[%c0{{.*}}, %c0{{.*}}, %c0{{.*}}, %[[N]]]
     // CHECK-NOT: kernel.for
-    kernel.func stage @parts(%begin: i32, %end: i32) over @input {
+    kernel.func stage @slices(%begin: i32, %end: i32) over @input {
       %zero = arith.constant 0 : i32
       %two = arith.constant 2 : i32
       %three = arith.constant 3 : i32
@@ -89,7 +89,7 @@ module @m {
       }
     }
 
-    // What is stretched along an axis, or turned, is read at other places.
+    // What is stretched along an axis, or turned, is read at other offsets.
     // CHECK-LABEL: kernel.func stage @stretched
     // CHECK: kernel.for %c0{{.*}} to %c16{{.*}} {
     // CHECK: kernel.for vector %c0{{.*}} to %c2{{.*}} {

@@ -1,12 +1,12 @@
 // RUN: dbc-opt %s --kernel-graph | FileCheck %s
 //
-// Launches may be one graph where the number of ticks says all of them, loops that run together too; not so where a `while`
-// drops rows, or where one loop stands in another one, whose ticks depend on those of that one.
+// Launches may be one graph where the number of time steps says all of them, concurrent loops too; not so where a `while`
+// drops rows, or where one loop stands in another one, whose time steps depend on those of that one.
 
 module @m {
   kernel.program @fine [] [] -> f32 {
-    kernel.space inputs @input ["input"]
-    kernel.space steps @scan in @input ["parent", "step"] ticked
+    kernel.index_set inputs @input ["input"]
+    kernel.index_set steps @scan in @input ["parent", "step"] by_time_step
     kernel.func stage @once(%begin: i32, %end: i32) over @input {
     }
     kernel.func stage @own(%begin: i32, %end: i32) over @scan {
@@ -17,7 +17,7 @@ module @m {
       kernel.steps @scan {
         kernel.launch @own
       }
-      kernel.together {
+      kernel.concurrent {
         kernel.steps @scan {
           kernel.launch @own
         }
@@ -28,38 +28,38 @@ module @m {
     }
   }
   kernel.program @dropping [] [] -> f32 {
-    kernel.space inputs @input ["input"]
-    kernel.space steps @scan in @input ["parent", "step"] ticked kept
+    kernel.index_set inputs @input ["input"]
+    kernel.index_set steps @scan in @input ["parent", "step"] by_time_step masked
     kernel.buffer @alive over @scan : i1
     kernel.func stage @own(%begin: i32, %end: i32) over @scan {
     }
     // CHECK: kernel.run {
-    // CHECK: } {apart = "a `while` says which rows there are, at {{.+}}:{{[0-9]+}}:{{[0-9]+}}"}
+    // CHECK: } {no_graph_reason = "a `while` says which rows there are, at {{.+}}:{{[0-9]+}}:{{[0-9]+}}"}
     kernel.run {
       kernel.steps @scan {
         kernel.launch @own
-        kernel.keep @scan by @alive
+        kernel.mask @scan by @alive
       }
     }
   }
   kernel.program @dropped [] [] -> f32 {
-    kernel.space inputs @input ["input"] kept
+    kernel.index_set inputs @input ["input"] masked
     kernel.func stage @own(%begin: i32, %end: i32) over @input {
     }
     // CHECK: kernel.run {
-    // CHECK: } {apart = "a `while` says which rows there are, at {{.+}}:{{[0-9]+}}:{{[0-9]+}}"}
+    // CHECK: } {no_graph_reason = "a `while` says which rows there are, at {{.+}}:{{[0-9]+}}:{{[0-9]+}}"}
     kernel.run {
-      kernel.launch kept @own
+      kernel.launch active @own
     }
   }
   kernel.program @nested [] [] -> f32 {
-    kernel.space inputs @input ["input"]
-    kernel.space steps @scan in @input ["parent", "step"] ticked
-    kernel.space steps @inner in @scan ["parent", "step"] ticked
+    kernel.index_set inputs @input ["input"]
+    kernel.index_set steps @scan in @input ["parent", "step"] by_time_step
+    kernel.index_set steps @inner in @scan ["parent", "step"] by_time_step
     kernel.func stage @own(%begin: i32, %end: i32) over @inner {
     }
     // CHECK: kernel.run {
-    // CHECK: } {apart = "a loop stands in another one, at {{.+}}"}
+    // CHECK: } {no_graph_reason = "a loop stands in another one, at {{.+}}"}
     kernel.run {
       kernel.steps @scan {
         kernel.steps @inner {

@@ -1,20 +1,20 @@
 // RUN: dbc-opt %s --kernel-persist | FileCheck %s
 //
 // A loop of launches over rows that it orders itself may be one launch, with a barrier behind each; not so where a `while` drops rows, where another loop
-// is inside, or where scratch is global. Matrices are kept on the chip for the whole loop as long as there is room.
+// is inside, or where scratch is global. Matrices are resident in shared memory as long as there is room.
 
 module @m {
   kernel.param @A : tensor<160x40xf32> = #dyn.init<constant, 0.0, 0.0>
   kernel.param @B : tensor<16x4000xf32> = #dyn.init<constant, 0.0, 0.0>
   kernel.program @e [] [] -> f32 {
-    kernel.space inputs @input ["input"]
-    kernel.space elements @list in @input ["parent"]
-    kernel.space steps @scan in @list ["parent", "step"] ticked kept
-    kernel.space steps @inner in @scan ["parent", "step"] ticked
+    kernel.index_set inputs @input ["input"]
+    kernel.index_set elements @list in @input ["parent"]
+    kernel.index_set steps @scan in @list ["parent", "step"] by_time_step masked
+    kernel.index_set steps @inner in @scan ["parent", "step"] by_time_step
     kernel.buffer @x over @scan : f32
-    kernel.weights @packed.A = [@A] at [0, 0] : 160 by 40 gates 5 in tiles of 16 contract <tf32x3, chunks = 2, strips = 5, lengths = [40]>
-    kernel.weights @packed.B = [@B] at [0, 0] : 16 by 4000 contract <tf32x3, chunks = 8, strips = 1, lengths = [4000]>
-    kernel.weights @packed.C = [@A] at [0, 0] : 160 by 40 gates 5 in tiles of 16 contract <tf32x3, chunks = 2, strips = 5, lengths = [40]>
+    kernel.weights @packed.A = [@A] at [0, 0] : 160 by 40 gates 5 in tiles of 16 contract <tf32x3, slices = 2, n_tiles = 5, lengths = [40]>
+    kernel.weights @packed.B = [@B] at [0, 0] : 16 by 4000 contract <tf32x3, slices = 8, n_tiles = 1, lengths = [4000]>
+    kernel.weights @packed.C = [@A] at [0, 0] : 160 by 40 gates 5 in tiles of 16 contract <tf32x3, slices = 2, n_tiles = 5, lengths = [40]>
     kernel.func stage @multiplies(%begin: i32, %end: i32, %tile_begin: i32, %tile_end: i32) over @scan attributes {tiles = 2 : i64} {
       %a = kernel.local in shared : <8x5x16xf32>
       %b = kernel.local in shared : <8x16xf32>
@@ -60,24 +60,24 @@ module @m {
     kernel.run {
       // CHECK-NEXT: kernel.steps persistent @scan {
       // CHECK-NEXT: kernel.launch @own
-      // CHECK-NEXT: kernel.team_barrier
+      // CHECK-NEXT: kernel.block_group_barrier
       // CHECK-NEXT: kernel.launch @own
-      // CHECK-NEXT: kernel.team_barrier
+      // CHECK-NEXT: kernel.block_group_barrier
       // CHECK-NEXT: }
       kernel.steps @scan {
         kernel.launch @own
         kernel.launch @own
       }
       // CHECK: kernel.steps @scan {
-      // CHECK-NEXT: kernel.launch kept @own
-      // CHECK-NEXT: } {apart = "a `while` says which rows there are"}
+      // CHECK-NEXT: kernel.launch active @own
+      // CHECK-NEXT: } {not_persistent_reason = "a `while` says which rows there are"}
       kernel.steps @scan {
-        kernel.launch kept @own
+        kernel.launch active @own
       }
       // CHECK: kernel.steps @scan {
       // CHECK-NEXT: kernel.launch @own
       // CHECK-NEXT: kernel.steps @inner {
-      // CHECK: } {apart = "another loop stands in it"}
+      // CHECK: } {not_persistent_reason = "another loop stands in it"}
       kernel.steps @scan {
         kernel.launch @own
         kernel.steps @inner {
@@ -86,13 +86,13 @@ module @m {
       }
       // CHECK: kernel.steps @scan {
       // CHECK-NEXT: kernel.launch @once
-      // CHECK-NEXT: } {apart = "a stage of it runs over rows that it does not order"}
+      // CHECK-NEXT: } {not_persistent_reason = "a stage of it runs over rows that it does not order"}
       kernel.steps @scan {
         kernel.launch @once
       }
       // CHECK: kernel.steps @scan {
       // CHECK-NEXT: kernel.launch @large
-      // CHECK-NEXT: } {apart = "scratch of a stage does not fit what threads share"}
+      // CHECK-NEXT: } {not_persistent_reason = "scratch of a stage does not fit what threads share"}
       kernel.steps @scan {
         kernel.launch @large
       }
@@ -108,9 +108,9 @@ module @m {
         kernel.launch @multiplies
         kernel.launch @all_tiles
       }
-      // CHECK: kernel.together {
+      // CHECK: kernel.concurrent {
       // CHECK-NEXT: kernel.steps persistent @scan {
-      kernel.together {
+      kernel.concurrent {
         kernel.steps @scan {
           kernel.launch @own
         }

@@ -4,9 +4,9 @@
 
 module @m {
   kernel.program @first [] [] -> f32 {
-    kernel.space inputs @input ["input"]
-    kernel.buffer @h over @input : f32 slot 0
-    kernel.buffer @g over @input : f32 slot 1
+    kernel.index_set inputs @input ["input"]
+    kernel.buffer @h over @input : f32 storage 0
+    kernel.buffer @g over @input : f32 storage 1
     kernel.buffer @n over @input : i32
     // CHECK-LABEL: kernel.program @first
     // CHECK-NOT: same_as
@@ -22,10 +22,10 @@ module @m {
   }
   // Where in memory buffers lie does not matter; nor does what else the program has.
   kernel.program @same [] [] -> f32 {
-    kernel.space inputs @input ["input"]
+    kernel.index_set inputs @input ["input"]
     kernel.buffer @more over @input : f32
-    kernel.buffer @g over @input : f32 slot 4
-    kernel.buffer @h over @input : f32 slot 7
+    kernel.buffer @g over @input : f32 storage 4
+    kernel.buffer @h over @input : f32 storage 7
     kernel.buffer @n over @input : i32
     // CHECK-LABEL: kernel.program @same
     // CHECK: kernel.func stage @stage.copy({{.*}}) over @input attributes {same_as = @first::@stage.copy}
@@ -33,7 +33,7 @@ module @m {
       %x = kernel.load @h[%begin] : f32
       kernel.store %x, @g[%begin] : f32
     }
-    // What may fail an input has the entry's own place in the order of evaluation.
+    // What may fail an input has the entry's own position in the order of evaluation.
     // CHECK: kernel.func stage @stage.add({{.*}}) over @input {
     kernel.func stage @stage.add(%begin: i32, %end: i32) over @input {
       %x = kernel.load @n[%begin] : i32
@@ -43,7 +43,7 @@ module @m {
   }
   // Another body.
   kernel.program @other [] [] -> f32 {
-    kernel.space inputs @input ["input"]
+    kernel.index_set inputs @input ["input"]
     kernel.buffer @h over @input : f32
     kernel.buffer @g over @input : f32
     // CHECK-LABEL: kernel.program @other
@@ -55,7 +55,7 @@ module @m {
   }
   // Another form of a buffer.
   kernel.program @wider [] [] -> f32 {
-    kernel.space inputs @input ["input"]
+    kernel.index_set inputs @input ["input"]
     kernel.buffer @h over @input : f32
     kernel.buffer @g over @input : f32 live 1
     // CHECK-LABEL: kernel.program @wider
@@ -65,11 +65,11 @@ module @m {
       kernel.store %x, @g[%begin] : f32
     }
   }
-  // Two buffers in one place, which C++ must not take for two.
+  // Two buffers in one storage, which C++ must not take for two.
   kernel.program @in_place [] [] -> f32 {
-    kernel.space inputs @input ["input"]
-    kernel.buffer @h over @input : f32 slot 3
-    kernel.buffer @g over @input : f32 slot 3
+    kernel.index_set inputs @input ["input"]
+    kernel.buffer @h over @input : f32 storage 3
+    kernel.buffer @g over @input : f32 storage 3
     // CHECK-LABEL: kernel.program @in_place
     // CHECK-NOT: same_as
     kernel.func stage @stage.copy(%begin: i32, %end: i32) over @input {

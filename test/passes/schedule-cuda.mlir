@@ -6,10 +6,10 @@
 // CHECK: batch.stage @encode.Node.addf over @encode.Node schedule <rows = 32, grain = 1>
 // CHECK: batch.stage @input.contract over @input schedule <rows = 8, grain = 1>
 
-// So does one whose rows are a warp's each: where 32 numbers or more of a row are put together, or those of a list.
+// So does one whose rows are a warp's each: where 32 elements or more of a row are combined, or those of a list.
 module @m {
   batch.program @p ["t"] [tensor<32xf32>] -> f32 {
-    kernel.space inputs @input ["input", "first", "length"]
+    kernel.index_set inputs @input ["input", "first", "length"]
     batch.list_relation @own_list : @input -> @input by "first", "length" stride 1
     batch.buffer @x over @input : tensor<32xf32>
     batch.buffer @y over @input : tensor<31xf32>
@@ -33,8 +33,8 @@ module @m {
       %s = batch.segment logsumexp @of_x over @own_list : f32
       batch.write %s, @of_list : f32
     }
-    // ROWS: batch.stage @place over @input schedule <rows = 32, grain = 1>
-    batch.stage @place over @input {
+    // ROWS: batch.stage @position over @input schedule <rows = 32, grain = 1>
+    batch.stage @position over @input {
       %x = batch.read @x : tensor<32xf32>
       %i = dyn.reduce argmax %x : tensor<32xf32> -> i32
       %s = arith.sitofp %i : i32 to f32

@@ -123,7 +123,7 @@ LISTS = {
     ),
 }
 
-# Whole numbers and truths that are structure, of node t, and where structure is asked for.
+# Integers and truths that are structure, of node t, and where structure is asked for.
 STRUCTURE = {
     "int": (
         """t.n; len(t.kids); t.kind; (sum(u in t.kids) u.n); (max(u in t.kids) u.n); (if t.flag { t.n } else { 2 });
@@ -180,23 +180,23 @@ entry a(t: T) -> f32[d] { let y = $; y + sum(k in t.kids) { tanh(y * k.v) } } | 
 cell c(t: T) -> [f32[d]] { map(k in t.kids) { $ } } entry a(t: T) -> f32[d] { sum(q in c(t)) { q } + sum(u in t.kids) { max(q in c(u)) q } } | k"""
 
 
-def parts(text):
+def split(text):
     """The forms of a table, which semicolons divide."""
-    return [" ".join(part.split()) for part in text.split(";")]
+    return [" ".join(each.split()) for each in text.split(";")]
 
 
 def forms():
     for made, used in [*LISTS.values(), *STRUCTURE.values()]:
-        for value in parts(made):
-            for use in parts(used):
+        for value in split(made):
+            for use in split(used):
                 yield "entry a(t: T) -> f32[d] { %s }" % use.replace("$", value)
-    for value in parts(VECTORS):
+    for value in split(VECTORS):
         for place in PLACES.splitlines():
             place, name = place.split(" | ")
             yield place.replace("$", re.sub(r"@(?=[.,)])", name, value))
 
 
-# What is computed, and may not be where the form stands, is told by these rules.
+# What is computed, and may not be where the form stands, is said by these rules.
 REFUSED = re.compile(r"error: .*computed.* \[S[1-3]\]$", re.M)
 
 

@@ -37,7 +37,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--flags", default="-O0 -Wall -Wextra -Werror", help="CXXFLAGS of the compiled models")
     parser.add_argument("--target", default="cpu", help="what compiled code runs on, as `dbc verify --target`")
-    parser.add_argument("--orders", type=int, default=1, help="orders of turns, where the CPU stands in for a device")
+    parser.add_argument("--orders", type=int, default=1, help="interleavings, where the CPU stands in for a device")
     parser.add_argument("--tries", type=int, default=200, help="how many smaller programs are tried for a failure")
     parser.add_argument("--tensors", action="store_true", help="programs of nothing but tensors")
     parser.add_argument("--show", action="store_true", help="print the programs and stop")

@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// A function with a stack of its own, which runs in turns: what the shim makes threads of.
+// A function with a stack of its own, which is suspended and resumed: what the shim makes threads of.
 #pragma once
 
 #include <cstddef>
@@ -118,16 +118,16 @@ private:
   }
 
 #ifdef __x86_64__
-  using Place = void *;
-  static void change(Place &from, Place &to) { switch_stacks(&from, to); }
+  using SavedContext = void *;
+  static void change(SavedContext &from, SavedContext &to) { switch_stacks(&from, to); }
 #else
-  using Place = ucontext_t;
-  static void change(Place &from, Place &to) { swapcontext(&from, &to); }
+  using SavedContext = ucontext_t;
+  static void change(SavedContext &from, SavedContext &to) { swapcontext(&from, &to); }
 #endif
 
   std::unique_ptr<unsigned char[]> stack_;
   void (*function_)() = nullptr;
-  Place own_{}, host_{};
+  SavedContext own_{}, host_{};
 #ifdef DBC_FIBER_ASAN
   void *fake_stack_ = nullptr;
   const void *host_stack_ = nullptr;

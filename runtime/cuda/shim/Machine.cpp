@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Whose turn it is, and where threads meet. Here and not in a header, so that kernels that are compiled
-// without optimisation, as most tests do, take their turns quickly.
+// Which warp runs next, and where threads meet. Here and not in a header, so that kernels that are compiled
+// without optimisation, as most tests do, switch threads quickly.
 #include <dbc/cuda/shim_machine.h>
 
 #include "Fiber.h"
@@ -18,7 +18,7 @@ struct Machine::State {
   static constexpr size_t kBlocks = 3; ///< that are there at once
   static constexpr int32_t kWarp = 32;
   enum class Where { Ready, Spinning, WaitingForWarp, Waiting, Done };
-  static constexpr int64_t kIdle = 100'000; ///< turns in which threads only spin, until all are given up
+  static constexpr int64_t kIdle = 100'000; ///< rounds in which threads only spin, until all are given up
   struct Thread {
     Fiber fiber;
     Index thread;
@@ -31,14 +31,14 @@ struct Machine::State {
   struct Warp {
     float mail[2][kWarp][4]; ///< that of this exchange, and that of the one before
   };
-  /// An array that threads of a block share: where it is in the source, and in the memory of a card.
+  /// An array that threads of a block share: where it is in the source, and in the memory of a GPU.
   struct Shared {
     int32_t line;
     const char *function;
     size_t begin, end;
     std::unique_ptr<unsigned char[]> memory;
   };
-  struct Block {
+  struct ThreadBlock {
     Index index;
     std::vector<Thread> threads;
     std::vector<Warp> warps;
@@ -51,22 +51,23 @@ struct Machine::State {
     seed(number);
     few_blocks_ = number % 3 == 1;
     rubbish_ = number % 3 == 2 ? 0 : 0xff;
-    together_ = number % 3 == 2 ? 16 : 4;
+    co_resident_ = number % 3 == 2 ? 16 : 4;
   }
 
   void seed(uint64_t number) { random_.seed(number + 1); }
 
-  void launch(std::function<void()> kernel, int32_t blocks, int32_t threads, size_t shared, bool together) {
+  void launch(std::function<void()> kernel, int32_t blocks, int32_t threads, size_t shared,
+              bool cooperative) {
     if (!failure_.empty())
       return;
     shared_ = shared;
-    if (few_blocks_ && !together)
+    if (few_blocks_ && !cooperative)
       blocks = 1 + static_cast<int32_t>(random_() % static_cast<uint64_t>(blocks));
     kernel_ = std::move(kernel);
     grid_ = {blocks};
     size_ = {threads};
     idle_ = 0;
-    const size_t at_once = together ? static_cast<size_t>(blocks) : kBlocks;
+    const size_t at_once = cooperative ? static_cast<size_t>(blocks) : kBlocks;
     std::vector<int32_t> waiting(static_cast<size_t>(blocks));
     for (size_t n = 0; n < waiting.size(); ++n)
       waiting[n] = static_cast<int32_t>(n);
@@ -76,7 +77,7 @@ struct Machine::State {
         begin(waiting.back());
         waiting.pop_back();
       }
-      turn();
+      run_warp();
     }
     for (auto &block : blocks_)
       spare_.push_back(std::move(block));
@@ -85,10 +86,10 @@ struct Machine::State {
 
   const float (*exchange(const float (&mine)[4]))[4] {
     Warp &warp = block_->warps[static_cast<size_t>(current_->thread.x / kWarp)];
-    const int32_t turn = current_->exchanges++ % 2;
-    std::copy(mine, mine + 4, warp.mail[turn][current_->thread.x % kWarp]);
+    const int32_t parity = current_->exchanges++ % 2;
+    std::copy(mine, mine + 4, warp.mail[parity][current_->thread.x % kWarp]);
     warp_barrier(0);
-    return warp.mail[turn];
+    return warp.mail[parity];
   }
 
   void *shared(int32_t line, const char *function, size_t offset, size_t bytes) {
@@ -129,8 +130,8 @@ struct Machine::State {
   /// A block's threads, at their beginning.
   void begin(int32_t number) {
     if (spare_.empty())
-      spare_.push_back(std::make_unique<Block>());
-    std::unique_ptr<Block> block = std::move(spare_.back());
+      spare_.push_back(std::make_unique<ThreadBlock>());
+    std::unique_ptr<ThreadBlock> block = std::move(spare_.back());
     spare_.pop_back();
     block->index = {number};
     block->shared.clear();
@@ -158,7 +159,7 @@ struct Machine::State {
   }
 
   /// One warp runs until each of its threads waits or is done.
-  void turn() {
+  void run_warp() {
     if (favoured_ < 0 || random_() % 4 == 0 || !any_ready(*blocks_[favoured_], warp_)) {
       std::vector<std::pair<int32_t, int32_t>> able;
       for (size_t b = 0; b < blocks_.size(); ++b)
@@ -168,12 +169,12 @@ struct Machine::State {
       if (able.empty() || ++idle_ > kIdle) {
         failure_ = "no thread of a kernel can go on";
         for (const auto &block : blocks_)
-          failure_ += (&block == &blocks_.front() ? ": " : ", ") + told(*block);
+          failure_ += (&block == &blocks_.front() ? ": " : ", ") + describe(*block);
         return;
       }
       std::tie(favoured_, warp_) = able[random_() % able.size()];
     }
-    Block &block = *blocks_[favoured_];
+    ThreadBlock &block = *blocks_[favoured_];
     const int32_t first = warp_ * kWarp, count = std::min(kWarp, size_.x - first);
     const int32_t from = static_cast<int32_t>(random_() % static_cast<uint64_t>(count));
     for (int32_t n = 0; n < count; ++n) {
@@ -189,11 +190,11 @@ struct Machine::State {
   }
 
   /// Which block it is, and how far those of its threads came that spin.
-  static std::string told(const Block &block) {
+  static std::string describe(const ThreadBlock &block) {
     std::string words = "block " + std::to_string(block.index.x);
     for (const Thread &thread : block.threads)
       if (thread.state == Where::Spinning && thread.at.stage != nullptr)
-        return words + " at " + thread.at.stage + " (level or step " + std::to_string(thread.at.tick) +
+        return words + " at " + thread.at.stage + " (level or step " + std::to_string(thread.at.time_step) +
                ", row " + std::to_string(thread.at.row) + ")";
     return words;
   }
@@ -201,7 +202,7 @@ struct Machine::State {
   static bool can_run(const Thread &thread) {
     return thread.state == Where::Ready || thread.state == Where::Spinning;
   }
-  bool any_ready(const Block &block, int32_t warp) const {
+  bool any_ready(const ThreadBlock &block, int32_t warp) const {
     for (int32_t t = warp * kWarp; t < std::min((warp + 1) * kWarp, size_.x); ++t)
       if (can_run(block.threads[t]))
         return true;
@@ -209,7 +210,7 @@ struct Machine::State {
   }
 
   /// Where all threads of a warp wait for it, they go on. Whether none does.
-  bool meet_in_warp(Block &block, int32_t first, int32_t count) {
+  bool meet_in_warp(ThreadBlock &block, int32_t first, int32_t count) {
     int32_t waiting = 0, gone = 0, line = 0;
     for (int32_t t = first; t < first + count; ++t) {
       const Thread &thread = block.threads[t];
@@ -235,7 +236,7 @@ struct Machine::State {
   }
 
   /// Where all threads of a block wait, they go on; where all are done, the block ends.
-  void meet(Block &block) {
+  void meet(ThreadBlock &block) {
     int32_t waiting = 0, done = 0, line = 0;
     for (const Thread &thread : block.threads) {
       if (can_run(thread) || thread.state == Where::WaitingForWarp)
@@ -264,7 +265,7 @@ struct Machine::State {
       thread.state = Where::Ready;
   }
 
-  void run(Block &block, Thread &thread) {
+  void run(ThreadBlock &block, Thread &thread) {
     block_ = &block;
     current_ = &thread;
     thread.fiber.go_on();
@@ -277,14 +278,14 @@ struct Machine::State {
   std::mt19937_64 random_;
   std::function<void()> kernel_;
   Index grid_, size_;
-  std::vector<std::unique_ptr<Block>> blocks_, spare_;
+  std::vector<std::unique_ptr<ThreadBlock>> blocks_, spare_;
   int rubbish_ = 0xff;
-  int32_t together_ = 4;
-  bool few_blocks_ = false; ///< with some seeds of the environment: blocks have more than one part to do
+  int32_t co_resident_ = 4;
+  bool few_blocks_ = false; ///< with some seeds of the environment: blocks have more than one item to do
   size_t shared_ = 0;       ///< bytes that the launch asked for
   int64_t idle_ = 0;
-  int32_t favoured_ = -1, warp_ = 0; ///< whose turn it is: number in blocks_, warp
-  Block *block_ = nullptr;
+  int32_t favoured_ = -1, warp_ = 0; ///< what runs next: number in blocks_, warp
+  ThreadBlock *block_ = nullptr;
   Thread *current_ = nullptr;
   std::string failure_;
 };
@@ -298,8 +299,8 @@ Machine::~Machine() = default;
 
 void Machine::seed(uint64_t number) { state_->seed(number); }
 void Machine::launch(std::function<void()> kernel, int32_t blocks, int32_t threads, size_t shared,
-                     bool together) {
-  state_->launch(std::move(kernel), blocks, threads, shared, together);
+                     bool cooperative) {
+  state_->launch(std::move(kernel), blocks, threads, shared, cooperative);
 }
 
 void Machine::perform(const std::function<void()> &work) {
@@ -319,7 +320,7 @@ Machine::Graph Machine::end_capture() {
   return std::exchange(state_->captured_, Graph());
 }
 
-int32_t Machine::together() const { return state_->together_; }
+int32_t Machine::co_resident() const { return state_->co_resident_; }
 int Machine::rubbish() const { return state_->rubbish_; }
 std::string Machine::take_failure() { return std::exchange(state_->failure_, std::string()); }
 void Machine::fail(const std::string &why) { state_->fail(why); }
@@ -346,23 +347,23 @@ void *Machine::shared(int32_t line, const char *function, size_t offset, size_t 
   return state_->shared(line, function, offset, bytes);
 }
 
-static unsigned char fence_byte(const unsigned char *at) {
+static unsigned char guard_byte(const unsigned char *at) {
   constexpr unsigned char kBytes[4] = {0xc0, 0xdb, 0xfb, 0xff};
   return kBytes[reinterpret_cast<uintptr_t>(at) % 4];
 }
-void put_fence(void *memory, size_t bytes, bool up) {
+void set_guard_zone(void *memory, size_t bytes, bool up) {
   auto *const at = static_cast<unsigned char *>(memory);
   if (!up || Machine::own().resting())
     return;
   for (size_t n = 0; n < bytes; ++n)
-    at[n] = fence_byte(at + n);
+    at[n] = guard_byte(at + n);
 }
 size_t untouched(const void *memory, size_t bytes) {
   const auto *const at = static_cast<const unsigned char *>(memory);
   if (Machine::own().resting())
     return bytes;
   size_t n = 0;
-  while (n < bytes && at[n] == fence_byte(at + n))
+  while (n < bytes && at[n] == guard_byte(at + n))
     ++n;
   return n;
 }

@@ -21,18 +21,18 @@ namespace dbc {
 constexpr int32_t kMaxListDepth = 4;
 
 /// What a column holds, flattened: an argument that is a record or a tuple has one column for each of its
-/// leaves, in declaration order, depth first; a list of records has one list column a leaf.
+/// components, in declaration order, depth first; a list of records has one list column a component.
 struct ColumnInfo {
-  std::string name; ///< "left"; leaves of records and tuples: "state.h", "pair.0"
+  std::string name; ///< "left"; components of records and tuples: "state.h", "pair.0"
   Elem elem = Elem::F32;
   int32_t bound = 0;   ///< Elem::Index: values lie in 0 .. bound - 1
   int32_t target = -1; ///< Elem::Node: the data type referred to
-  int64_t extent = 1;  ///< numbers in one value
+  int64_t extent = 1;  ///< elements in one value
   int32_t depth = 0;   ///< 0: one value a row; 1: a list of values a row; 2: a list of lists ...
 };
 
-/// The leaves of a type in the order of their columns; `name` starts their names. Results are flattened the
-/// same way.
+/// The components of a type in the order of their columns; `name` starts their names. Results are flattened
+/// the same way.
 std::vector<ColumnInfo> flatten(const TypeInfo &type, const std::string &name);
 
 /// How generated code reads a column; the same for built and for borrowed columns.
@@ -96,13 +96,13 @@ public:
   bool empty() const { return tables_.empty(); }
   /// Number of the table of arguments.
   int32_t args() const { return static_cast<int32_t>(info_->datas.size()); }
-  /// Column in args() of leaf number `leaf` (flatten order over all the arguments) of entry number `entry`;
-  /// -1: there is none.
-  int32_t arg_column(int32_t entry, int32_t leaf) const {
-    return leaf >= 0 && leaf < arg_leaves(entry) ? arg_columns_[entry][leaf] : -1;
+  /// Column in args() of component number `component` (flatten order over all the arguments) of entry number
+  /// `entry`; -1: there is none.
+  int32_t arg_column(int32_t entry, int32_t component) const {
+    return component >= 0 && component < arg_components(entry) ? arg_columns_[entry][component] : -1;
   }
-  /// Number of leaves of the arguments of an entry.
-  int32_t arg_leaves(int32_t entry) const {
+  /// Number of components of the arguments of an entry.
+  int32_t arg_components(int32_t entry) const {
     return static_cast<size_t>(entry) < arg_columns_.size() ? static_cast<int32_t>(arg_columns_[entry].size())
                                                             : 0;
   }
@@ -137,7 +137,7 @@ public:
   void set_f32s(int32_t table, int32_t row, int32_t column, const float *values, size_t count);
 
   // Lists of depth 1, an element at a time. The first append makes the list; an empty one is made by
-  // set_empty. Lists of several rows may grow in turns: amortised constant time an element.
+  // set_empty. Lists of several rows may grow interleaved: amortised constant time an element.
   void set_empty(int32_t table, int32_t row, int32_t column);
   void append_int(int32_t table, int32_t row, int32_t column, int32_t value); ///< Index, Int, Node
   void append_bool(int32_t table, int32_t row, int32_t column, bool value);
@@ -238,24 +238,24 @@ public:
 private:
   struct Table;
   struct Column;
-  using Fits = bool (*)(Elem);
+  using Assignable = bool (*)(Elem);
   bool refuse(const std::string &what);
   bool has(int32_t table, int32_t column) const {
     return table >= 0 && static_cast<size_t>(table) < tables_.size() && column >= 0 &&
            column < columns(table);
   }
-  Column *column_for(int32_t table, int32_t row, int32_t column, int32_t depth, Fits fits, size_t count,
-                     const void *values);
+  Column *column_for(int32_t table, int32_t row, int32_t column, int32_t depth, Assignable assignable,
+                     size_t count, const void *values);
   template <class T>
-  void set_whole_list(int32_t table, int32_t row, int32_t column, Fits fits, Array<T> Numbers::*numbers,
-                      const T *values, size_t count);
-  Column *borrowed_column(int32_t table, int32_t column, Fits fits);
-  Column *pushable(Fits fits, size_t count, const void *values);
-  int64_t append_slot(Column &column, int32_t row);
+  void set_whole_list(int32_t table, int32_t row, int32_t column, Assignable assignable,
+                      Array<T> Numbers::*numbers, const T *values, size_t count);
+  Column *borrowed_column(int32_t table, int32_t column, Assignable assignable);
+  Column *pushable(Assignable assignable, size_t count, const void *values);
+  int64_t append_position(Column &column, int32_t row);
   void misuse(const std::string &what);
   void wrong(int32_t input, const std::string &what);
   template <class Body> void guarded(Body &&body);
-  std::string place(int32_t table, int32_t row, Status &status) const;
+  std::string describe_row(int32_t table, int32_t row, Status &status) const;
   bool numbered(int32_t table, int32_t row) const;
   int32_t node_number(int32_t table, int32_t row) const;
   void fetch(const ColumnRef *columns, size_t count) const;

@@ -22,20 +22,20 @@ namespace dbc {
 /// code[0] is the number of functions, of which the first is the entry; code[1 + f] is where function f
 /// stands: the number of its values, its name (a word), the data type of its first key (-1: none), the number
 /// of its keys, for each key its COORDINATE and its name, then the steps. Values are numbered in a function;
-/// the first ones are the keys and what is given.
+/// the first ones are the keys and the captured arguments.
 struct EvaluationOrder {
   const int32_t *code = nullptr;
   const char *const *words = nullptr;
 };
 
 /// What a step does. `r` is the value that it gives, other letters in lower case are values that it takes;
-/// `at` is the word that says where it stands in the source; a pc is a place in the code.
+/// `at` is the word that says where it stands in the source; a pc is a position in the code.
 enum class Step : int32_t {
   Constant, ///< r, number
   Unknown,  ///< r: computed
   Move,     ///< r, x
   Field,    ///< r, node, table, column, at
-  Argument, ///< r, leaf, at
+  Argument, ///< r, component, at
   Int,      ///< r, kind (dyn::IntKind), x, y, at
   Logic,    ///< r, kind (Logic), x, y
   Select,   ///< r, condition, x, y
@@ -60,10 +60,11 @@ enum class Step : int32_t {
             ///< the call from outside of the recursion
   Key,      ///< x, low, high, word of the key, at
   Call,     ///< function, number of the call, gives (0 nothing, 1 inside a recursion, 2 from outside), word
-            ///< of the place of the cell; count and keys; count and what is given; count and results
+            ///< of the location of the cell; count and keys; count and captured arguments; count and
+            ///< results
   Every,    ///< as Call, but the results are lists: the nodes of all instances of the function that the
-            ///< call leads to, with its further keys; and what these give
-  Reach,    ///< as Call up to the keys: an instance whose values change is reached by this call
+            ///< call leads to, with its secondary keys; and what these give
+  Discover, ///< as Call up to the keys: an instance whose values change is discovered by this call
   Return    ///< count, values
 };
 enum class Logic : int32_t {

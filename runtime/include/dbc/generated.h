@@ -42,17 +42,17 @@ inline TypeInfo node(int32_t data) {
 inline TypeInfo list(TypeInfo element) {
   TypeInfo t;
   t.form = TypeInfo::Form::List;
-  t.parts.push_back(std::move(element));
+  t.elements.push_back(std::move(element));
   return t;
 }
-inline TypeInfo tuple(std::vector<TypeInfo> parts) {
+inline TypeInfo tuple(std::vector<TypeInfo> elements) {
   TypeInfo t;
   t.form = TypeInfo::Form::Tuple;
-  t.parts = std::move(parts);
+  t.elements = std::move(elements);
   return t;
 }
-inline TypeInfo record(std::string name, std::vector<std::string> names, std::vector<TypeInfo> parts) {
-  TypeInfo t = tuple(std::move(parts));
+inline TypeInfo record(std::string name, std::vector<std::string> names, std::vector<TypeInfo> elements) {
+  TypeInfo t = tuple(std::move(elements));
   t.form = TypeInfo::Form::Record;
   t.name = std::move(name);
   t.names = std::move(names);
@@ -70,8 +70,10 @@ inline InitInfo init(InitInfo::Kind kind, double a, double b) {
 // --- scheduling
 // -----------------------------------------------------------------------------------------------------
 
-/// Adds a row to a space: one value a column.
-template <class... Values> inline void push(Space &space, Values... values) { space.push(values...); }
+/// Adds a row to an index set: one value an index array.
+template <class... Values> inline void push(IndexSet &index_set, Values... values) {
+  index_set.push(values...);
+}
 
 /// Room for `count` more rows of state; their first.
 inline int32_t reserve(int32_t &rows, int32_t count) {
@@ -84,11 +86,12 @@ inline int32_t reserve(int32_t &rows, int32_t count) {
 // --- products, rows
 // -----------------------------------------------------------------------------------------------------------
 
-/// Products with one of several matrices a row: row i is multiplied with `part(*tables[table[i]])`, which
-/// says what of a matrix is wanted. Rows of one table go together; a row's bits do not depend on the others.
-template <class Real, int32_t Count, class PartOf>
+/// Products with one of several matrices a row: row i is multiplied with `panels_of(*tables[table[i]])`,
+/// which says what of a matrix is wanted. Rows of one table go together; a row's bits do not depend on the
+/// others.
+template <class Real, int32_t Count, class PanelsOf>
 inline void product_of_tables(int32_t rows, const Segment<Real> (&segments)[Count],
-                              const Packed<Real> *const *tables, const int32_t *table, PartOf part,
+                              const Packed<Real> *const *tables, const int32_t *table, PanelsOf panels_of,
                               RowsOut<Real> y) {
   constexpr int32_t kMost = 64; // rows that are sorted at once: one bit each
   int32_t same[kMost], x_rows[Count][kMost], y_rows[kMost];
@@ -111,13 +114,13 @@ inline void product_of_tables(int32_t rows, const Segment<Real> (&segments)[Coun
       }
       for (int32_t i = 0; i < found; ++i)
         y_rows[i] = y.row ? y.row[same[i]] : same[i];
-      product<Real>(found, x, Count, part(*tables[number]), {y.base, y_rows, y.stride});
+      product<Real>(found, x, Count, panels_of(*tables[number]), {y.base, y_rows, y.stride});
     }
   }
 }
 
 /// Products of rows that are zeros where `some`[i] is 0: there the result is the bias, without multiplying,
-/// unless the matrix has numbers that are not finite.
+/// unless the matrix has elements that are not finite.
 template <class Real>
 inline void product_of_some(int32_t rows, Rows<Real> x, const int32_t *some, const Panels<Real> &w,
                             RowsOut<Real> y) {
@@ -137,7 +140,7 @@ inline void product_of_some(int32_t rows, Rows<Real> x, const int32_t *some, con
 }
 
 /// Copies rows begin .. begin + rows - 1, or rows `via`[0 .. rows - 1], from element `offset` on, `length`
-/// numbers each, into an array of rows: for operands that are float where arithmetic is double.
+/// elements each, into an array of rows: for operands that are float where arithmetic is double.
 template <class Real, class From>
 inline void copy_rows(Real *to, const From *from, const int32_t *via, int32_t begin, int32_t rows,
                       int64_t stride, int64_t offset, int64_t length) {
@@ -148,8 +151,8 @@ inline void copy_rows(Real *to, const From *from, const int32_t *via, int32_t be
   }
 }
 
-/// Puts the rows of a buffer where results of `size` numbers lie: row r at `at`[r], or at r where `at` is
-/// null. Rows of the buffer are `stride` numbers apart; 0: `size`.
+/// Puts the rows of a buffer where results of `size` elements lie: row r at `at`[r], or at r where `at` is
+/// null. Rows of the buffer are `stride` elements apart; 0: `size`.
 template <class To, class From>
 inline void give_rows(To *to, const int32_t *at, const From *from, int32_t rows, int64_t size,
                       int64_t stride = 0) {
@@ -161,31 +164,32 @@ inline void give_rows(To *to, const int32_t *at, const From *from, int32_t rows,
   }
 }
 
-/// The same of the rows that were kept of a list whose length is computed; they lie one after the other.
+/// The same of the active rows of a list whose length is computed; they lie one after the other.
 template <class To, class From>
-inline void give_kept_rows(Outputs &out, int32_t leaf, const Space &elements, const int32_t *inputs,
-                           const From *from, int64_t size, int64_t stride = 0) {
+inline void give_active_rows(Outputs &out, int32_t component, const IndexSet &elements, const int32_t *inputs,
+                             const From *from, int64_t size, int64_t stride = 0) {
   stride = stride > 0 ? stride : size;
-  const Ticks &ticks = elements.ticks;
-  int32_t rows = ticks.end(0);
-  out.shorten(leaf, elements[0], ticks.order.data(), rows, inputs);
-  To *to = out.values<To>(leaf);
+  const TimeSteps &time_steps = elements.time_steps;
+  int32_t rows = time_steps.end(0);
+  out.shorten(component, elements[0], time_steps.order.data(), rows, inputs);
+  To *to = out.values<To>(component);
   for (int32_t r = 0; r < rows; ++r)
     for (int64_t j = 0; j < size; ++j)
-      to[r * size + j] = static_cast<To>(from[ticks.order[r] * stride + j]);
+      to[r * size + j] = static_cast<To>(from[time_steps.order[r] * stride + j]);
 }
 
-/// A parameter of rows x columns numbers that is part of a packed matrix, and where in it it stands. Or a block
-/// of so many rows and columns of a parameter, from its element `first`; its rows are `stride` elements apart.
-struct Part {
+/// A parameter of rows x columns elements that is a submatrix of a packed matrix, and where in it it stands.
+/// Or a block of so many rows and columns of a parameter, from its element `first`; its rows are `stride`
+/// elements apart.
+struct Submatrix {
   int32_t param;
   int64_t rows, columns;
   int64_t at_row, at_column;
   int64_t first = 0, stride = 0;
 };
 
-/// A matrix of outputs x inputs numbers made of parameters. `bias` is the parameter that its products start
-/// from, or -1. With gates its outputs are gates x units, packed in tiles of `width` units, see
+/// A matrix of outputs x inputs elements made of parameters. `bias` is the parameter that its products start
+/// from, or -1. With gates its outputs are gates x channels, packed in tiles of `width` channels, see
 /// Packed::pack_tiles.
 struct Matrix {
   int32_t outputs, inputs;
@@ -194,16 +198,17 @@ struct Matrix {
 };
 
 namespace detail {
-/// Puts the parts of a matrix together: outputs x inputs numbers.
+/// Assembles a matrix of its submatrices: outputs x inputs elements.
 template <class Real>
-inline void put_together(const Weights &weights, std::initializer_list<Part> parts, const Matrix &matrix,
-                         int64_t table, Real *whole) {
-  for (const Part &part : parts) {
-    const int64_t stride = part.stride > 0 ? part.stride : part.columns;
-    const float *from = weights.data(part.param) + table * part.rows * part.columns + part.first;
-    Real *to = whole + part.at_row * matrix.inputs + part.at_column;
-    for (int64_t r = 0; r < part.rows; ++r)
-      for (int64_t c = 0; c < part.columns; ++c)
+inline void assemble(const Weights &weights, std::initializer_list<Submatrix> submatrices,
+                     const Matrix &matrix, int64_t table, Real *whole) {
+  for (const Submatrix &submatrix : submatrices) {
+    const int64_t stride = submatrix.stride > 0 ? submatrix.stride : submatrix.columns;
+    const float *from =
+        weights.data(submatrix.param) + table * submatrix.rows * submatrix.columns + submatrix.first;
+    Real *to = whole + submatrix.at_row * matrix.inputs + submatrix.at_column;
+    for (int64_t r = 0; r < submatrix.rows; ++r)
+      for (int64_t c = 0; c < submatrix.columns; ++c)
         to[r * matrix.inputs + c] = static_cast<Real>(from[r * stride + c]);
   }
 }
@@ -216,14 +221,15 @@ template <class Real> inline void put_bias(const Weights &weights, const Matrix 
 /// Packs such a matrix, in bfloat16 if the model is compiled so. Of parameters with a leading axis, matrix
 /// number `table` is taken.
 template <class Real>
-inline void pack_parts(Model &model, int32_t slot, const Weights &weights, std::initializer_list<Part> parts,
-                       const Matrix &matrix, int64_t table = 0) {
+inline void pack_submatrices(Model &model, int32_t number, const Weights &weights,
+                             std::initializer_list<Submatrix> submatrices, const Matrix &matrix,
+                             int64_t table = 0) {
   Array<Real> whole, bias;
   whole.resize(static_cast<size_t>(matrix.outputs) * matrix.inputs);
   bias.resize(matrix.outputs);
-  detail::put_together(weights, parts, matrix, table, whole.data());
+  detail::assemble(weights, submatrices, matrix, table, whole.data());
   detail::put_bias(weights, matrix, bias.data());
-  Packed<Real> &packed = model.add_packed<Real>(slot);
+  Packed<Real> &packed = model.add_packed<Real>(number);
   if (matrix.gates > 0)
     packed.pack_tiles(whole.data(), matrix.gates, matrix.outputs / matrix.gates, matrix.width, matrix.inputs,
                       bias.data());

@@ -12,7 +12,7 @@
 
 namespace dbc {
 
-/// What a row of a stage costs, for profiles and for cutting work into parts.
+/// What a row of a stage costs, for profiles and for cutting work into items.
 struct StageCost {
   int64_t read, written, gathers; ///< bytes, bytes, rows read through an index, all for one row
   int64_t operations;             ///< of its products, for one row
@@ -24,21 +24,21 @@ struct Share {
   int32_t begin, end, tile_begin, tile_end;
 };
 
-/// How a launch of rows x tiles is shared: in `rows` times `tiles` parts.
+/// How a launch of rows x tiles is shared: in `rows` times `tiles` work items.
 struct Shares {
   int32_t rows = 1, tiles = 1;
 };
 
-/// The fastest way to share a launch among at most `parts` threads, when a tile of a row takes as long as
+/// The fastest way to share a launch among at most `threads` threads, when a tile of a row takes as long as
 /// another and passing over the weights of a tile as long as some rows. So threads rather take tiles than
 /// rows, and find the weights of theirs in their own caches, level after level. A thread has two tiles or
 /// more: the last one goes with the one before, see Packed::pack_tiles.
-inline Shares share_out(int32_t rows, int32_t tiles, int64_t parts) {
+inline Shares share_out(int32_t rows, int32_t tiles, int64_t threads) {
   constexpr int64_t kPass = 6, kFewest = 2;
   Shares best;
   int64_t least = std::numeric_limits<int64_t>::max();
-  for (int32_t t = 1; t <= parts && (t == 1 || t * kFewest <= tiles); ++t) {
-    int32_t r = static_cast<int32_t>(std::min<int64_t>(parts / t, rows));
+  for (int32_t t = 1; t <= threads && (t == 1 || t * kFewest <= tiles); ++t) {
+    int32_t r = static_cast<int32_t>(std::min<int64_t>(threads / t, rows));
     int64_t time = ((tiles + t - 1) / t) * (int64_t((rows + r - 1) / r) + (tiles > 1 ? kPass : 0));
     if (time < least) {
       least = time;
@@ -48,10 +48,10 @@ inline Shares share_out(int32_t rows, int32_t tiles, int64_t parts) {
   return best;
 }
 
-/// Part number `part` of a launch of rows begin .. end - 1: those of one thread have the same tiles from
+/// Work item number `item` of a launch of rows begin .. end - 1: those of one thread have the same tiles from
 /// launch to launch.
-inline Share share_of(const Shares &shares, int32_t part, int32_t begin, int32_t end, int32_t tiles) {
-  const int64_t rows = end - begin, r = part / shares.tiles, t = part % shares.tiles;
+inline Share share_of(const Shares &shares, int32_t item, int32_t begin, int32_t end, int32_t tiles) {
+  const int64_t rows = end - begin, r = item / shares.tiles, t = item % shares.tiles;
   return {static_cast<int32_t>(begin + rows * r / shares.rows),
           static_cast<int32_t>(begin + rows * (r + 1) / shares.rows),
           static_cast<int32_t>(tiles * t / shares.tiles),
@@ -64,16 +64,16 @@ constexpr int64_t kWorthThread = 400'000;
 /// The worker of a launch that all share.
 constexpr int32_t kAllWorkers = -1;
 
-/// What a loop around stages has to do: how many ticks, and operations of products in all.
-struct Work {
-  int64_t ticks, operations;
+/// What a loop around stages has to do: how many time steps, and operations of products in all.
+struct LoopWork {
+  int64_t time_steps, operations;
 };
 
 /// Whether loops that need nothing of one another are done sooner each on a thread of its own than one after
 /// the other, each launch shared by all threads that it is worth.
-inline bool worth_apart(const Work *works, int32_t count, int32_t threads) {
+inline bool worth_concurrent(const LoopWork *works, int32_t count, int32_t threads) {
   constexpr int64_t kMeet = 50'000; // operations in the time that threads take to start and to meet
-  int64_t together = 0, busiest = 0;
+  int64_t sequential = 0, busiest = 0;
   for (int32_t worker = 0; worker < std::min(count, threads); ++worker) {
     int64_t sum = 0;
     for (int32_t loop = worker; loop < count; loop += threads)
@@ -81,19 +81,19 @@ inline bool worth_apart(const Work *works, int32_t count, int32_t threads) {
     busiest = std::max(busiest, sum);
   }
   for (int32_t loop = 0; loop < count; ++loop) {
-    const Work &work = works[loop];
-    const int64_t launch = work.operations / std::max<int64_t>(work.ticks, 1);
+    const LoopWork &work = works[loop];
+    const int64_t launch = work.operations / std::max<int64_t>(work.time_steps, 1);
     const int64_t used = std::clamp<int64_t>(launch / kWorthThread, 1, threads);
-    together += work.operations / used + (used > 1 ? work.ticks * kMeet : 0);
+    sequential += work.operations / used + (used > 1 ? work.time_steps * kMeet : 0);
   }
-  return threads > 1 && busiest <= together;
+  return threads > 1 && busiest <= sequential;
 }
 
 /// Runs loops that need nothing of one another: `loops`(loop, worker) for each of them, on a worker of its
 /// own or on all.
 template <int32_t Count, class Loops>
-inline void side_by_side(Run &run, const Work (&works)[Count], Loops &&loops) {
-  if (worth_apart(works, Count, run.pool.threads()))
+inline void side_by_side(Run &run, const LoopWork (&works)[Count], Loops &&loops) {
+  if (worth_concurrent(works, Count, run.pool.threads()))
     run.pool.run(Count, loops);
   else
     for (int32_t loop = 0; loop < Count; ++loop)
@@ -170,8 +170,8 @@ inline void launch(Run &run, const Plan &plan, const Stage<Plan> *stages, int32_
         std::max<int64_t>(rows / stage.cost.grain, rows * stage.cost.operations / kWorthThread);
     const Shares shares =
         share_out(rows, stage.tiles, std::min<int64_t>(run.pool.threads(), std::max<int64_t>(worth, 1)));
-    run.pool.run(shares.rows * shares.tiles, [&](int32_t part, int32_t on) {
-      stage.compute(plan, share_of(shares, part, begin, end, stage.tiles), run.scratch<char>(on, scratch));
+    run.pool.run(shares.rows * shares.tiles, [&](int32_t item, int32_t on) {
+      stage.compute(plan, share_of(shares, item, begin, end, stage.tiles), run.scratch<char>(on, scratch));
     });
   }
   if (run.timed)

@@ -63,7 +63,7 @@ DBC_INLINE uint32_t bits(float x) { return __builtin_bit_cast(uint32_t, x); }
 DBC_INLINE uint64_t bits(double x) { return __builtin_bit_cast(uint64_t, x); }
 DBC_INLINE float as_float(uint32_t x) { return __builtin_bit_cast(float, x); }
 DBC_INLINE double as_double(uint64_t x) { return __builtin_bit_cast(double, x); }
-/// Adding this and taking it away again rounds to a whole number, which then stands in the low bits.
+/// Adding this and taking it away again rounds to an integer, which then stands in the low bits.
 constexpr float kRound32 = 12582912.0f;         // 1.5 * 2^23
 constexpr double kRound64 = 6755399441055744.0; // 1.5 * 2^52
 } // namespace detail

@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // The words of rule E2: what is said when an input cannot be computed. Compiled code and the oracle both
-// build their texts here, so that they say the same. Each function gives the last part of a message;
+// build their texts here, so that they say the same. Each function gives the end of a message;
 // `Batch::describe` puts model, input, node and field in front:
 //   tree_lstm: input 3: Tree node 7 (Node): index 9 is outside 0..4, at tree_lstm.dyn:12:5
 // `at` is "file:line:column" of the source expression, made at compile time; empty where none is known.
@@ -14,8 +14,8 @@
 
 namespace dbc {
 
-/// What failed. Generated code records it with up to three numbers until the words are needed (`fault_text`).
-enum class Fault : uint8_t {
+/// What failed. Generated code records it with up to three numbers until the words are needed (`error_text`).
+enum class ErrorKind : uint8_t {
   index,         ///< a = index, b = extent
   list_index,    ///< a = index, b = length
   slice,         ///< a = low, b = high, c = length
@@ -32,57 +32,57 @@ enum class Fault : uint8_t {
 
 namespace messages {
 
-inline std::string place(const char *at) { return at && *at ? std::string(", at ") + at : std::string(); }
+inline std::string location(const char *at) { return at && *at ? std::string(", at ") + at : std::string(); }
 
 /// An index into an axis, a table or `index[n](i)`.
 inline std::string index_outside(int64_t index, int64_t extent, const char *at) {
-  return "index " + std::to_string(index) + " is outside 0.." + std::to_string(extent - 1) + place(at);
+  return "index " + std::to_string(index) + " is outside 0.." + std::to_string(extent - 1) + location(at);
 }
 
 inline std::string list_index_outside(int64_t index, int64_t length, const char *at) {
   return "element " + std::to_string(index) + " is asked of a list of length " + std::to_string(length) +
-         place(at);
+         location(at);
 }
 
 inline std::string slice_outside(int64_t low, int64_t high, int64_t length, const char *at) {
   return "slice " + std::to_string(low) + ".." + std::to_string(high) + " does not fit a list of length " +
-         std::to_string(length) + place(at);
+         std::to_string(length) + location(at);
 }
 
 inline std::string lengths_differ(int64_t a, int64_t b, const char *at) {
-  return "lists of lengths " + std::to_string(a) + " and " + std::to_string(b) + " are zipped" + place(at);
+  return "lists of lengths " + std::to_string(a) + " and " + std::to_string(b) + " are zipped" + location(at);
 }
 
 /// A list in a state; `what` is "fold", "scan" or "scan_back".
 inline std::string state_length_changes(const char *what, int64_t a, int64_t b, const char *at) {
   return "a list in the state of the `" + std::string(what) + "` has length " + std::to_string(a) + ", and " +
-         std::to_string(b) + " after a step; its length stays" + place(at);
+         std::to_string(b) + " after a step; its length stays" + location(at);
 }
 
 /// `what` is "max", "min", "mean" or "argmax".
 inline std::string empty_list(const char *what, const char *at) {
-  return "`" + std::string(what) + "` of an empty list" + place(at);
+  return "`" + std::string(what) + "` of an empty list" + location(at);
 }
 
 /// `what` is an operator, "+" "-" "*".
 inline std::string overflow(const char *what, int64_t a, int64_t b, const char *at) {
-  return std::to_string(a) + " " + what + " " + std::to_string(b) + " does not fit 32 bits" + place(at);
+  return std::to_string(a) + " " + what + " " + std::to_string(b) + " does not fit 32 bits" + location(at);
 }
 
 /// `what` is "div" or "%".
 inline std::string zero_division(const char *what, int64_t a, const char *at) {
-  return "`" + std::string(what) + "` of " + std::to_string(a) + " by 0" + place(at);
+  return "`" + std::string(what) + "` of " + std::to_string(a) + " by 0" + location(at);
 }
 
-inline std::string missing_field(const char *at) { return "is not given" + place(at); }
+inline std::string missing_field(const char *at) { return "is not given" + location(at); }
 
 inline std::string not_an_int(const char *at) {
-  return "a number does not fit an int of 32 bits" + place(at);
+  return "a number does not fit an int of 32 bits" + location(at);
 }
 
 inline std::string too_long(int64_t length, int64_t bytes, int64_t limit, const char *at) {
   return "a list of length " + std::to_string(length) + " takes " + std::to_string(bytes) +
-         " bytes more, and one input may have " + std::to_string(limit) + " in all" + place(at);
+         " bytes more, and one input may have " + std::to_string(limit) + " in all" + location(at);
 }
 
 /// How a key is named: "`j` of `inside`".
@@ -94,7 +94,7 @@ inline std::string key_name(const std::string &key, const std::string &cell) {
 inline std::string key_outside(const std::string &what, int64_t value, int64_t low, int64_t high,
                                const char *at) {
   return "key " + what + " is " + std::to_string(value) + ", its range is " + std::to_string(low) + ".." +
-         std::to_string(high) + place(at);
+         std::to_string(high) + location(at);
 }
 
 /// `what` is a key_name.
@@ -102,12 +102,12 @@ inline std::string table_too_large(const std::string &what, int64_t length, int6
                                    const char *at) {
   return "the range of key " + what + " has " + std::to_string(length) + " values, whose table takes " +
          std::to_string(bytes) + " bytes more, and one input may have " + std::to_string(limit) + " in all" +
-         place(at);
+         location(at);
 }
 
 /// Of a cell whose values change on the way down.
 inline std::string reached_twice(const std::string &cell, const char *at) {
-  return "reached twice by `" + cell + "`" + place(at);
+  return "reached twice by `" + cell + "`" + location(at);
 }
 
 /// One instance of a cell on a cycle; `keys` are what Batch::node_name calls its node, and "t = 3".
@@ -132,36 +132,36 @@ inline std::string cycle(const std::vector<CycleStep> &steps) {
   return steps.empty() ? text : text + step(steps.front());
 }
 
-/// The words for a recorded fault.
-inline std::string fault_text(Fault fault, const char *what, int64_t a, int64_t b, int64_t c,
+/// The words for a recorded error.
+inline std::string error_text(ErrorKind kind, const char *what, int64_t a, int64_t b, int64_t c,
                               const char *at) {
-  switch (fault) {
-  case Fault::index:
+  switch (kind) {
+  case ErrorKind::index:
     return index_outside(a, b, at);
-  case Fault::list_index:
+  case ErrorKind::list_index:
     return list_index_outside(a, b, at);
-  case Fault::slice:
+  case ErrorKind::slice:
     return slice_outside(a, b, c, at);
-  case Fault::lengths:
+  case ErrorKind::lengths:
     return lengths_differ(a, b, at);
-  case Fault::empty:
+  case ErrorKind::empty:
     return empty_list(what, at);
-  case Fault::overflow:
+  case ErrorKind::overflow:
     return overflow(what, a, b, at);
-  case Fault::zero_division:
+  case ErrorKind::zero_division:
     return zero_division(what, a, at);
-  case Fault::conversion:
+  case ErrorKind::conversion:
     return not_an_int(at);
-  case Fault::memory:
+  case ErrorKind::memory:
     return too_long(a, b, c, at);
-  case Fault::key:
+  case ErrorKind::key:
     return key_outside(what, a, b, c, at);
-  case Fault::state_length:
+  case ErrorKind::state_length:
     return state_length_changes(what, a, b, at);
-  case Fault::table:
+  case ErrorKind::table:
     return table_too_large(what, a, b, c, at);
   }
-  return "unknown fault";
+  return "unknown error";
 }
 
 } // namespace messages

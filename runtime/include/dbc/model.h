@@ -26,7 +26,7 @@ class Context;
 struct Backend;
 } // namespace cuda
 
-/// What a session keeps of one entry from run to run: spaces, groups, whatever generated code needs.
+/// What a session keeps of one entry from run to run: index sets, groups, whatever generated code needs.
 /// Generated code derives one class an entry.
 class EntryPlan {
 public:
@@ -42,7 +42,7 @@ public:
   virtual Status begin_on(Run &run, cuda::Context &device);
   virtual Status finish_on(Run &run, cuda::Context &device);
   /// Whether the host decides from what a device computes: then what schedule() said of outputs holds only
-  /// when a part is finished.
+  /// when a sub-batch is finished.
   virtual bool decides() const { return false; }
 };
 
@@ -50,12 +50,12 @@ public:
 struct EntryCode {
   int32_t entry;                       ///< number in ModelInfo::entries
   std::vector<ColumnRef> reads;        ///< columns to check before scheduling; arguments by Batch::arg_column
-  std::vector<int32_t> reads_args;     ///< leaves of the entry's arguments that it reads
+  std::vector<int32_t> reads_args;     ///< components of the entry's arguments that it reads
   bool shares;                         ///< whether cells of it can share, see Session::share_subtrees
   std::vector<ColumnRef> shared_reads; ///< if so, columns that its cells read: nodes must be alike in these
   std::vector<const char *> stages;    ///< names, in order; RunProfile has one line for each
   std::unique_ptr<EntryPlan> (*make_plan)();
-  EvaluationOrder order = {}; ///< by which the first of an input's errors is told; empty: not known
+  EvaluationOrder order = {}; ///< by which the first of an input's errors is reported; empty: not known
 };
 
 /// What a compiled model offers to a host. Each has `extern "C" const dbc::ModelCode *dbc_code_<model>()`
@@ -98,40 +98,40 @@ public:
   size_t packed_bytes() const;
 
   /// For generated code: raw buffers and packed products by number.
-  template <class Real> const Real *buffer(int32_t slot) const {
-    return reinterpret_cast<const Real *>(buffers_[slot].data());
+  template <class Real> const Real *buffer(int32_t number) const {
+    return reinterpret_cast<const Real *>(buffers_[number].data());
   }
-  template <class Real> const Packed<Real> &packed(int32_t slot) const;
+  template <class Real> const Packed<Real> &packed(int32_t number) const;
 
   /// For make_model: a zeroed, 64-byte aligned buffer of `count` elements.
-  template <class Real> Real *add_buffer(int32_t slot, size_t count) {
-    if (static_cast<size_t>(slot) >= buffers_.size())
-      buffers_.resize(slot + 1);
-    buffers_[slot].assign(count * sizeof(Real), 0);
-    return reinterpret_cast<Real *>(buffers_[slot].data());
+  template <class Real> Real *add_buffer(int32_t number, size_t count) {
+    if (static_cast<size_t>(number) >= buffers_.size())
+      buffers_.resize(number + 1);
+    buffers_[number].assign(count * sizeof(Real), 0);
+    return reinterpret_cast<Real *>(buffers_[number].data());
   }
   /// For make_model: a copy of a parameter, converted to Real.
-  template <class Real> const Real *add_param(int32_t slot, const Weights &weights, int32_t param) {
-    Real *out = add_buffer<Real>(slot, weights.size(param));
+  template <class Real> const Real *add_param(int32_t number, const Weights &weights, int32_t param) {
+    Real *out = add_buffer<Real>(number, weights.size(param));
     for (size_t i = 0; i < weights.size(param); ++i)
       out[i] = static_cast<Real>(weights.data(param)[i]);
     return out;
   }
   /// For make_model: a matrix for products on a device, see cuda::Matrix.
-  template <class Real> Real *add_matrix(int32_t slot, size_t count) {
-    if (static_cast<size_t>(slot) >= matrices_.size())
-      matrices_.resize(slot + 1);
-    matrices_[slot].assign(count * sizeof(Real), 0);
-    return reinterpret_cast<Real *>(matrices_[slot].data());
+  template <class Real> Real *add_matrix(int32_t number, size_t count) {
+    if (static_cast<size_t>(number) >= matrices_.size())
+      matrices_.resize(number + 1);
+    matrices_[number].assign(count * sizeof(Real), 0);
+    return reinterpret_cast<Real *>(matrices_[number].data());
   }
   /// All of these, as bytes: for a device. Empty where there is none of that number.
   int32_t buffers() const { return static_cast<int32_t>(buffers_.size()); }
   int32_t matrices() const { return static_cast<int32_t>(matrices_.size()); }
-  const Array<unsigned char> &raw_buffer(int32_t slot) const { return buffers_[slot]; }
-  const Array<unsigned char> &raw_matrix(int32_t slot) const { return matrices_[slot]; }
+  const Array<unsigned char> &raw_buffer(int32_t number) const { return buffers_[number]; }
+  const Array<unsigned char> &raw_matrix(int32_t number) const { return matrices_[number]; }
 
   /// For make_model: to be packed.
-  template <class Real> Packed<Real> &add_packed(int32_t slot);
+  template <class Real> Packed<Real> &add_packed(int32_t number);
 
 private:
   static const ModelCode &no_code();
@@ -142,9 +142,13 @@ private:
   std::vector<Packed<double>> packed64_;
 };
 
-template <> inline const Packed<float> &Model::packed<float>(int32_t slot) const { return packed32_[slot]; }
-template <> inline const Packed<double> &Model::packed<double>(int32_t slot) const { return packed64_[slot]; }
-template <> Packed<float> &Model::add_packed<float>(int32_t slot);
-template <> Packed<double> &Model::add_packed<double>(int32_t slot);
+template <> inline const Packed<float> &Model::packed<float>(int32_t number) const {
+  return packed32_[number];
+}
+template <> inline const Packed<double> &Model::packed<double>(int32_t number) const {
+  return packed64_[number];
+}
+template <> Packed<float> &Model::add_packed<float>(int32_t number);
+template <> Packed<double> &Model::add_packed<double>(int32_t number);
 
 } // namespace dbc

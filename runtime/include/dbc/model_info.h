@@ -26,8 +26,8 @@ struct TypeInfo {
   std::vector<int64_t> extents; ///< row-major; empty for a scalar
   // The others.
   std::string name;               ///< Form::Record: the record's name in the source, e.g. "State"
-  std::vector<std::string> names; ///< Form::Record: the fields' names, one a part
-  std::vector<TypeInfo> parts;    ///< List: one, the element; Tuple, Record: the parts in order
+  std::vector<std::string> names; ///< Form::Record: the fields' names, one an element
+  std::vector<TypeInfo> elements; ///< List: one; Tuple, Record: all in order
 
   /// Number of scalars in one Form::Value.
   int64_t size() const {
@@ -80,7 +80,7 @@ struct EntryInfo {
   std::string name;
   bool is_loss = false;
   std::vector<ArgInfo> args;
-  TypeInfo result; ///< a loss without outputs: one F32; with outputs: a tuple whose first part is the loss
+  TypeInfo result; ///< a loss without outputs: one F32; with outputs: a tuple whose first element is the loss
 };
 
 struct ModelInfo {

@@ -3,10 +3,10 @@
 // Products of rows with constant matrices that were packed once: y = b + W x for a handful to many rows.
 //
 // Each output has one accumulator that starts at its bias and runs over k in order, vectors lie
-// across outputs. A row's bits therefore depend on nothing but the row: not on the number of rows, its place,
-// or the threads. On a machine with fused multiply-add (x86-64-v3 and up, 64-bit ARM) every step is one fma;
-// on the x86-64 baseline it is a multiplication and an addition, so bits may differ between machines, never
-// on one.
+// across outputs. A row's bits therefore depend on nothing but the row: not on the number of rows, its
+// position, or the threads. On a machine with fused multiply-add (x86-64-v3 and up, 64-bit ARM) every step is
+// one fma; on the x86-64 baseline it is a multiplication and an addition, so bits may differ between
+// machines, never on one.
 #pragma once
 
 #include <dbc/buffer.h>
@@ -52,11 +52,11 @@ struct Bf16Pair {
   uint32_t bits;
 };
 
-/// A last tile that is packed without the units that the one before has too, see Packed::pack_tiles.
+/// A last tile that is packed without the channels that the one before has too, see Packed::pack_tiles.
 struct LastTile {
-  int32_t outputs = 0;       ///< of a whole tile
-  int32_t units = 0;         ///< that the tile before does not have
-  Array<int32_t> place = {}; ///< where in a row of y the outputs of these go: gates x units
+  int32_t outputs = 0;           ///< of a whole tile
+  int32_t channels = 0;          ///< that the tile before does not have
+  Array<int32_t> positions = {}; ///< where in a row of y the outputs of these go: gates x channels
 };
 
 /// A run of a packed matrix's outputs, for one call of `product`.
@@ -74,19 +74,19 @@ template <class Real> struct Panels {
 /// threads.
 template <class Real> class Packed {
 public:
-  /// Packs a row-major matrix; row o starts at w + o * inputs. `bias` has `outputs` numbers, or is null:
+  /// Packs a row-major matrix; row o starts at w + o * inputs. `bias` has `outputs` elements, or is null:
   /// zeros. Throws std::bad_alloc.
   void pack(const Real *w, int32_t outputs, int32_t inputs, const Real *bias = nullptr);
-  /// The same for a matrix of `gates` x `units` outputs (output g * units + u is gate g of unit u), so that
-  /// all gates of `width` neighbouring units are computed together: tile t has the units from min(t * width,
-  /// units - width) on, so the last one overlaps the one before where units are no multiple of width; output
-  /// g * width + j of it is gate g of its unit number j. `width` is at most `units`, and a multiple of
-  /// 64 / sizeof(Real).
+  /// The same for a matrix of `gates` x `channels` outputs (output g * channels + c is gate g of channel c),
+  /// so that all gates of `width` neighbouring channels are computed at once: tile t has the channels from
+  /// min(t * width, channels - width) on, so the last one overlaps the one before where channels are no
+  /// multiple of width; output g * width + j of it is gate g of its channel number j. `width` is at most
+  /// `channels`, and a multiple of 64 / sizeof(Real).
   ///
   /// Where that takes fewer panels, the last tile is packed without what the one before has. Its product
   /// finds that in y: it must be called for the same rows of the same x with the y of the product of the tile
   /// before, into which nothing else was written since.
-  void pack_tiles(const Real *w, int32_t gates, int32_t units, int32_t width, int32_t inputs,
+  void pack_tiles(const Real *w, int32_t gates, int32_t channels, int32_t width, int32_t inputs,
                   const Real *bias = nullptr);
 
   /// Keeps what was packed in bfloat16 from now on, which is half the memory that products read. The bias and
@@ -111,7 +111,7 @@ public:
     const bool last = t == last_at_;
     return {weights ? weights + first * inputs_ : nullptr,
             bias_.data() + first,
-            last ? static_cast<int32_t>(last_.place.size()) : tile_,
+            last ? static_cast<int32_t>(last_.positions.size()) : tile_,
             inputs_,
             finite_,
             bf16 ? bf16 + first * ((inputs_ + 1) / 2) : nullptr,
@@ -119,7 +119,7 @@ public:
   }
 
 private:
-  void place(const Real *w, Real bias, size_t at);
+  void pack_output(const Real *w, Real bias, size_t at);
 
   Array<Real> weights_, bias_;
   Array<Bf16Pair> bf16_; ///< in place of weights_
@@ -154,21 +154,21 @@ inline void product(int32_t rows, Rows<Real> x, const Panels<Real> &w, RowsOut<R
 template <class Real> void bias_alone(const Panels<Real> &w, Real *y);
 
 /// Some of the rows k of a matrix b[k, j].
-template <class Real> struct MatrixPart {
-  const Real *numbers = nullptr; ///< row by row
-  int32_t inputs = 0;            ///< its rows
+template <class Real> struct MatrixSlice {
+  const Real *elements = nullptr; ///< row by row
+  int32_t inputs = 0;             ///< its rows
 };
 
 /// y[i, j] = sum over k of a[i, k] * b[k, j], in the order of k, for row-major matrices that are not packed:
-/// b, of `outputs` columns, is made of `parts` parts, one behind the other. With one output
-/// and at least 16 inputs (of double 8), so many sums take turns at the k, the last 16 k shift by what is
+/// b, of `outputs` columns, is made of `slices` slices, one behind the other. With one output
+/// and at least 16 inputs (of double 8), so many sums are interleaved over k, the last 16 k shift by what is
 /// left over, and the sums are added up by halves: an order of its own, the same on every machine.
 ///
 /// rows      of a and y
 /// memory    scratch for b in the kernel's order: (inputs + 1) times the outputs, in whole cache lines
-/// y         rows x outputs numbers; must not overlap a or b
+/// y         rows x outputs elements; must not overlap a or b
 template <class Real>
-void multiply(int32_t rows, const Real *a, const MatrixPart<Real> *b, int32_t parts, int32_t outputs,
+void multiply(int32_t rows, const Real *a, const MatrixSlice<Real> *b, int32_t slices, int32_t outputs,
               Real *memory, Real *y);
 
 extern template class Packed<float>;
@@ -182,9 +182,9 @@ void product<double>(int32_t rows, const Segment<double> *segments, int32_t coun
 
 extern template void bias_alone<float>(const Panels<float> &, float *);
 extern template void bias_alone<double>(const Panels<double> &, double *);
-extern template void multiply<float>(int32_t, const float *, const MatrixPart<float> *, int32_t, int32_t,
+extern template void multiply<float>(int32_t, const float *, const MatrixSlice<float> *, int32_t, int32_t,
                                      float *, float *);
-extern template void multiply<double>(int32_t, const double *, const MatrixPart<double> *, int32_t, int32_t,
+extern template void multiply<double>(int32_t, const double *, const MatrixSlice<double> *, int32_t, int32_t,
                                       double *, double *);
 
 /// The instruction set that the kernels were chosen for: "avx512", "avx2", "neon" or

@@ -57,8 +57,8 @@ template <class T, int64_t Size> const T *zeros() {
 /// One result that is a number for each input.
 template <class T> class Scalars {
 public:
-  Scalars(const Outputs &out, int32_t leaf)
-      : data_(out.numbers<T>(leaf)), inputs_(data_ != nullptr ? out.inputs() : 0) {}
+  Scalars(const Outputs &out, int32_t component)
+      : data_(out.numbers<T>(component)), inputs_(data_ != nullptr ? out.inputs() : 0) {}
   /// How many inputs have a result here: all of the run, or none where it is not on the host.
   int32_t inputs() const { return inputs_; }
   const T *data() const { return data_; }
@@ -69,16 +69,16 @@ private:
   int32_t inputs_;
 };
 
-/// One result that is a tensor of `Size` numbers, row-major, for each input.
+/// One result that is a tensor of `Size` elements, row-major, for each input.
 template <class T, int64_t Size> class Tensors {
 public:
   static constexpr int64_t size = Size;
-  Tensors(const Outputs &out, int32_t leaf)
-      : data_(out.numbers<T>(leaf)), inputs_(data_ != nullptr ? out.inputs() : 0) {}
+  Tensors(const Outputs &out, int32_t component)
+      : data_(out.numbers<T>(component)), inputs_(data_ != nullptr ? out.inputs() : 0) {}
   /// How many inputs have a result here: all of the run, or none where it is not on the host.
   int32_t inputs() const { return inputs_; }
   const T *data() const { return data_; }
-  /// The `size` numbers of one input; never null.
+  /// The `size` elements of one input; never null.
   const T *operator[](int64_t input) const {
     return input >= 0 && input < inputs_ ? data_ + input * Size : detail::zeros<T, Size>();
   }
@@ -92,9 +92,9 @@ private:
 template <class T, int64_t Size, int Depth> class Lists {
 public:
   static constexpr int64_t size = Size;
-  Lists(const Outputs &out, int32_t leaf) : data_(out.numbers<T>(leaf)) {
+  Lists(const Outputs &out, int32_t component) : data_(out.numbers<T>(component)) {
     for (int d = 0; d < Depth; ++d)
-      offsets_[d] = out.offsets(leaf, d);
+      offsets_[d] = out.offsets(component, d);
     inputs_ = offsets_[0] != nullptr ? out.inputs() : 0;
   }
   int32_t inputs() const { return inputs_; }

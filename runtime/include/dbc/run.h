@@ -22,11 +22,11 @@ namespace dbc {
 /// Memory that a session keeps from run to run, by number.
 class SessionMemory {
 public:
-  template <class Real> Real *buffer(int32_t slot, size_t count) {
-    if (static_cast<size_t>(slot) >= buffers_.size())
-      buffers_.resize(slot + 1);
-    part_bytes_ += count * sizeof(Real);
-    return buffers_[slot].get<Real>(count);
+  template <class Real> Real *buffer(int32_t number, size_t count) {
+    if (static_cast<size_t>(number) >= buffers_.size())
+      buffers_.resize(number + 1);
+    sub_batch_bytes_ += count * sizeof(Real);
+    return buffers_[number].get<Real>(count);
   }
   template <class Real> Real *scratch(int32_t worker, size_t count) {
     return scratch_[worker].get<Real>(count);
@@ -36,16 +36,16 @@ public:
     if (scratch_.empty())
       scratch_.resize(workers);
   }
-  /// Bytes of buffers that were asked for since begin_part().
-  size_t part_bytes() const { return part_bytes_; }
-  void begin_part() { part_bytes_ = 0; }
+  /// Bytes of buffers that were asked for since begin_sub_batch().
+  size_t sub_batch_bytes() const { return sub_batch_bytes_; }
+  void begin_sub_batch() { sub_batch_bytes_ = 0; }
 
 private:
   std::vector<Scratch> buffers_, scratch_;
-  size_t part_bytes_ = 0;
+  size_t sub_batch_bytes_ = 0;
 };
 
-/// One part of a run: some inputs next to each other.
+/// One sub-batch of a run: some inputs next to each other.
 struct Run {
   const Model &model;
   const Batch &batch;
@@ -58,21 +58,21 @@ struct Run {
   StageProfile *stages;
   bool timed;                      ///< whether launches are timed
   int32_t entry;                   ///< number of the entry, for Batch::arg_column
-  Range range;                     ///< the part's inputs
+  Range range;                     ///< the sub-batch's inputs
   const int32_t *inputs = nullptr; ///< numbers of those that take part, ascending
   int32_t input_count = 0;
   const SharedNodes *shared = nullptr; ///< nodes that are alike, where instances are to be shared
   LaunchLog *log = nullptr;            ///< where launches are to be written down
 
-  /// Argument leaf `leaf` of the entry being run; rows are inputs' numbers.
-  const ColumnView &arg(int32_t leaf) const {
-    return batch.column(batch.args(), batch.arg_column(entry, leaf));
+  /// Component `component` of the arguments of the entry being run; rows are inputs' numbers.
+  const ColumnView &arg(int32_t component) const {
+    return batch.column(batch.args(), batch.arg_column(entry, component));
   }
-  /// Scratch number `slot` of the session, at least `count` elements, 64-byte aligned, contents undefined.
-  /// Slots are shared by all entries; call once a run and slot, before compute's stages run. Throws
+  /// Scratch number `number` of the session, at least `count` elements, 64-byte aligned, contents undefined.
+  /// Numbers are shared by all entries; call once a run and number, before compute's stages run. Throws
   /// std::bad_alloc.
-  template <class Real> Real *buffer(int32_t slot, size_t count) const {
-    return memory.buffer<Real>(slot, count);
+  template <class Real> Real *buffer(int32_t number, size_t count) const {
+    return memory.buffer<Real>(number, count);
   }
   /// Scratch of one worker; any earlier memory of that worker is gone.
   template <class Real> Real *scratch(int32_t worker, size_t count) const {

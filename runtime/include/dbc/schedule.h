@@ -4,10 +4,10 @@
 // Nothing here touches a float, hashes (see sharing.h), recurses on the machine stack, or allocates once the
 // arrays have grown to a batch's size.
 //
-//   KeyTable  places for the values of a key that is not the first: a cell's table
+//   KeyTable  slots for the values of a key that is not the first: a cell's table
 //   Group  the instances of the cells of one recursion: which are called, at which level, in which row
-//   Space  the rows of one binder or match arm, with int32 columns
-//   Ticks  in what order a space's rows are computed: levels of a recursion, steps of a scan
+//   IndexSet  the rows of one binder or match arm, with int32 index arrays
+//   TimeSteps  in what order an index set's rows are computed: levels of a recursion, steps of a scan
 //   NodeSet  nodes(t)
 #pragma once
 
@@ -35,25 +35,25 @@ namespace dbc {
 
 /// Collects what goes wrong in single inputs while an entry is scheduled or computed. The first failure of
 /// each input stays, and of those that threads report from the same launch of a stage the one of the least
-/// row; at the end of a run settle() puts that in its place which comes first in the order of evaluation, so
-/// that it depends neither on threads nor on the batch nor on how stages were cut. All reporting functions
-/// are cold, may be called from several threads, never throw, and return so that the caller can go on with
-/// any harmless value. `at` is a place in the source, "tree_lstm.dyn:12:5", or null.
+/// row; at the end of a run select_first() puts that in its place which comes first in the order of
+/// evaluation, so that it depends neither on threads nor on the batch nor on how stages were cut. All
+/// reporting functions are cold, may be called from several threads, never throw, and return so that the
+/// caller can go on with any harmless value. `at` is a location in the source, "tree_lstm.dyn:12:5", or null.
 class ScheduleErrors {
 public:
   ScheduleErrors(const Batch &batch, InputStatuses &statuses) : batch_(batch), statuses_(statuses) {}
 
   /// A field is read that the node (or, with table == batch.args(), the input) does not have.
   DBC_COLD void missing(int32_t table, int32_t row, int32_t column, const char *at = nullptr) noexcept;
-  /// Any other fault of rule E2; `what`, a, b, c as messages.h says at the fault.
-  DBC_COLD void fault(int32_t table, int32_t row, Fault fault, const char *at, const char *what = "",
+  /// Any other error of rule E2; `what`, a, b, c as messages.h says at its kind.
+  DBC_COLD void error(int32_t table, int32_t row, ErrorKind kind, const char *at, const char *what = "",
                       int64_t a = 0, int64_t b = 0, int64_t c = 0) noexcept;
-  /// The same from row `p` of the space that a stage runs over, whose failures do not come in order. `event`:
-  /// its number, then pairs of a coordinate and its value, see ComputedError.
-  DBC_COLD void fault_in_row(std::initializer_list<int32_t> event, int32_t p, int32_t table, int32_t row,
-                             Fault fault, const char *at, const char *what = "", int64_t a = 0, int64_t b = 0,
-                             int64_t c = 0) noexcept;
-  /// Anything else: `what` is the last part of the message.
+  /// The same from row `p` of the index set that a stage runs over, whose failures do not come in order.
+  /// `event`: its number, then pairs of a coordinate and its value, see ComputedError.
+  DBC_COLD void error_in_row(std::initializer_list<int32_t> event, int32_t p, int32_t table, int32_t row,
+                             ErrorKind kind, const char *at, const char *what = "", int64_t a = 0,
+                             int64_t b = 0, int64_t c = 0) noexcept;
+  /// Anything else: `what` is the end of the message.
   DBC_COLD void fail(int32_t table, int32_t row, const std::string &what) noexcept;
 
   /// Whether anything was reported since the last begin_round().
@@ -64,7 +64,7 @@ public:
   void begin_launch() { ++launch_; }
   /// At the end of a run: each input that failed is left with the first of its errors in the order of
   /// evaluation, of the entry number `entry`.
-  void settle(const EvaluationOrder &order, int32_t entry) noexcept;
+  void select_first(const EvaluationOrder &order, int32_t entry) noexcept;
 
 private:
   void add(Status status, int32_t p = -1) noexcept; ///< -1: while scheduling
@@ -88,19 +88,19 @@ private:
     int32_t input, table, row;
     Origin from;
     ComputedError error;
-    Fault fault;
+    ErrorKind kind;
     const char *at, *what;
     int64_t a, b, c;
   };
-  void settle_computed(const EvaluationOrder &order, int32_t entry);
+  void select_first_computed(const EvaluationOrder &order, int32_t entry);
   std::vector<Computed> computed_;
 };
 
-/// How much memory an input may claim with lists that it does not hold itself (ranges, a list once for each
+/// How much memory an input may reserve with lists that it does not hold itself (ranges, a list once for each
 /// element of another), so that a small hostile input cannot take all there is.
 class Budget {
 public:
-  /// Starts a round for some inputs: nothing is claimed. `limit` in bytes.
+  /// Starts a round for some inputs: nothing is reserved. `limit` in bytes.
   void begin(const Batch &batch, Range inputs, int64_t limit);
   /// Of the input that `row` of `table` belongs to (as in ScheduleErrors). Returns whether it may have
   /// `length` times `bytes_a_row` more, which is `bytes`.
@@ -108,15 +108,15 @@ public:
     bytes = 0;
     if (length == 0)
       return true;
-    int64_t &claimed = claimed_[input_of(table, row) - first_];
-    if (__builtin_mul_overflow(length, bytes_a_row, &bytes) || bytes > limit_ - claimed)
+    int64_t &reserved = reserved_[input_of(table, row) - first_];
+    if (__builtin_mul_overflow(length, bytes_a_row, &bytes) || bytes > limit_ - reserved)
       return false;
-    claimed += bytes;
+    reserved += bytes;
     return true;
   }
-  /// The same; if it may not, the fault is reported: a list of `length` at `at`.
-  DBC_INLINE bool claim(int32_t table, int32_t row, int32_t length, int64_t bytes_a_row,
-                        ScheduleErrors &errors, const char *at) {
+  /// The same; if it may not, the error is reported: a list of `length` at `at`.
+  DBC_INLINE bool reserve(int32_t table, int32_t row, int32_t length, int64_t bytes_a_row,
+                          ScheduleErrors &errors, const char *at) {
     int64_t bytes;
     if (__builtin_expect(take(table, row, length, bytes_a_row, bytes), 1))
       return true;
@@ -143,7 +143,7 @@ private:
   const Batch *batch_ = nullptr;
   int64_t limit_ = 0;
   int32_t first_ = 0; ///< input
-  Array<int64_t> claimed_;
+  Array<int64_t> reserved_;
   std::vector<const int32_t *> begin_; ///< of each table: Batch::begin, null for that of arguments
   int32_t newest_ = 0;                 ///< the input that was asked for last
 };
@@ -164,131 +164,136 @@ private:
   const ColumnView *view_ = nullptr;
 };
 
-/// The order in which rows are computed. Tick t computes the rows at positions begin[t] .. begin[t + 1] - 1;
-/// the row at position p is p itself if `in_order`, else order[p]. Of rows that a `while` may have ended,
-/// those that are there are found while computing: `keep` puts them first, and positions end at end(t).
-struct Ticks {
+/// The order in which rows are computed. Time step t computes the rows at the positions
+/// begin[t] .. begin[t + 1] - 1; the row at position p is p itself if `in_order`, else order[p]. Of rows that
+/// a `while` may have ended, the active ones are found while computing: `mask` puts them first, and
+/// positions end at end(t).
+struct TimeSteps {
   int32_t count = 0;
   bool in_order = true;
-  IntColumn begin; ///< count + 1 positions
-  IntColumn order; ///< position -> row; filled only if !in_order
-  IntColumn tick;  ///< row -> tick; filled only if count > 1
-  /// Steps of a scan: those of tick t of the space outside are ticks first[t] .. first[t + 1] - 1 here.
+  IntColumn begin;     ///< count + 1 positions
+  IntColumn order;     ///< position -> row; filled only if !in_order
+  IntColumn time_step; ///< row -> time step; filled only if count > 1
+  /// Steps of a scan: those of time step t of the index set outside are the time steps
+  /// first[t] .. first[t + 1] - 1 here.
   IntColumn first;
-  IntColumn kept; ///< tick -> how many rows were kept; shorter where none were dropped yet
+  IntColumn active; ///< time step -> how many rows are active; shorter where none were masked yet
 
-  int32_t tick_of(int32_t row) const { return tick.empty() ? 0 : tick[row]; }
+  int32_t time_step_of(int32_t row) const { return time_step.empty() ? 0 : time_step[row]; }
   int32_t row_at(int32_t position) const { return in_order ? position : order[position]; }
   /// Null where rows are in order: what the product kernel takes for "row i is row i".
   const int32_t *rows() const { return in_order ? nullptr : order.data(); }
-  /// Behind the last row of a tick; all count where none was asked which stay, as where there is no step.
-  int32_t end(int32_t t) const { return kept.empty() ? begin[t + 1] : begin[t] + kept[t]; }
+  /// Behind the last row of a time step; all count where none was asked which stay, as where there is no
+  /// step.
+  int32_t end(int32_t t) const { return active.empty() ? begin[t + 1] : begin[t] + active[t]; }
 
-  /// `rows` rows, one tick.
+  /// `rows` rows, one time step.
   void once(int32_t rows);
-  /// Fills begin, order and in_order from `tick`, by a stable counting sort: O(rows + count).
+  /// Fills begin, order and in_order from `time_step`, by a stable counting sort: O(rows + count).
   void sort(int32_t rows, int32_t count);
-  /// Of tick t the rows for which alive[row] is not 0 come first, in their order. For each tick before end(t)
-  /// is asked for. O(rows in t).
-  void keep(int32_t t, const uint8_t *alive);
+  /// Of time step t the rows for which alive[row] is not 0 come first, in their order. For each time step
+  /// before end(t) is asked for. O(rows in t).
+  void mask(int32_t t, const uint8_t *alive);
 };
 
-/// Where rows lie in buffers that keep those of the last few ticks of a space whose rows are in order: the
-/// memory has that many pieces, each for the largest tick, and each tick takes the place of the one that so
-/// many ticks ago was in its piece. Where that is no less than all rows, these are kept.
+/// Where rows lie in buffers that keep those of the last few time steps of an index set whose rows are in
+/// order: the memory has that many pieces, each for the largest time step, and each time step takes the place
+/// of the one that so many time steps ago was in its piece. Where that is no less than all rows, these are
+/// kept.
 class Window {
 public:
-  /// For a run: of ticks that stay as they are until it ends. Nothing is kept yet. O(ticks).
-  void begin(const Ticks &ticks, int32_t live);
+  /// For a run: of time steps that stay as they are until it ends. Nothing is kept yet. O(time steps).
+  void begin(const TimeSteps &time_steps, int32_t live);
   /// Rows that there must be memory for.
   int32_t rows() const { return rows_; }
-  /// Tick `tick` is computed now.
-  void move(int32_t tick) { now_ = tick; }
-  /// What the number of a row of the tick `ago` ticks before is lowered by, to be its place in the memory.
+  /// Time step `time_step` is computed now.
+  void move(int32_t time_step) { now_ = time_step; }
+  /// What the number of a row of the time step `ago` time steps before is lowered by, to be its position in
+  /// the memory.
   int32_t first(int32_t ago) const {
-    const int32_t tick = now_ - ago;
-    return largest_ < 0 || tick < 0 ? 0 : begin_[tick] - tick % live_ * largest_;
+    const int32_t time_step = now_ - ago;
+    return largest_ < 0 || time_step < 0 ? 0 : begin_[time_step] - time_step % live_ * largest_;
   }
 
 private:
-  const int32_t *begin_ = nullptr; ///< Ticks::begin
+  const int32_t *begin_ = nullptr; ///< TimeSteps::begin
   int32_t live_ = 1, now_ = 0, rows_ = 0;
-  int32_t largest_ = -1; ///< rows of the largest tick; -1: all rows are kept
+  int32_t largest_ = -1; ///< rows of the largest time step; -1: all rows are kept
 };
 
-/// The places of a cell's instances by one more key. Behind the first key, a node (or the input), each key is
-/// a whole number in a range, which may depend on the keys before it: for each place of those that is asked
-/// for the table holds a block of places, one for each value in the range. So a table is an array; nothing is
+/// The slots of a cell's instances by one more key. Behind the first key, a node (or the input), each key is
+/// an integer in a range, which may depend on the keys before it: for each slot of those that is asked
+/// for the table holds a block of slots, one for each value in the range. So a table is an array; nothing is
 /// hashed, and of dependent ranges only what exists takes memory.
 class KeyTable {
 public:
-  /// What a place takes, in its table and in the one behind it, or the levels.
+  /// What a slot takes, in its table and in the one behind it, or the levels.
   static constexpr int64_t kBytes = 20;
 
-  /// Starts a part of a batch: no places. Places of the keys before are `first` and above.
+  /// Starts a sub-batch: no slots. Slots of the keys before are `first` and above.
   void begin(int32_t first) {
     first_ = first;
-    blocks_.clear();
+    ranges_.clear();
     outer_.clear();
     key_.clear();
   }
-  int32_t places() const { return static_cast<int32_t>(key_.size()); }
+  int32_t slots() const { return static_cast<int32_t>(key_.size()); }
   bool has(int32_t outer) const {
-    return static_cast<size_t>(outer - first_) < blocks_.size() && blocks_[outer - first_].first >= 0;
+    return static_cast<size_t>(outer - first_) < ranges_.size() && ranges_[outer - first_].first >= 0;
   }
-  /// Places for the keys low .. high - 1 of a place of the keys before. Throws std::bad_alloc.
+  /// Slots for the keys low .. high - 1 of a slot of the keys before. Throws std::bad_alloc.
   void add(int32_t outer, int32_t low, int32_t high);
-  /// The place of `key`; -1 outside of the range. has(outer).
+  /// The slot of `key`; -1 outside of the range. has(outer).
   int32_t find(int32_t outer, int32_t key) const {
-    const Block &block = blocks_[outer - first_];
-    return key < block.low || key >= block.high ? -1 : block.first + (key - block.low);
+    const SlotRange &range = ranges_[outer - first_];
+    return key < range.low || key >= range.high ? -1 : range.first + (key - range.low);
   }
-  int32_t low(int32_t outer) const { return blocks_[outer - first_].low; }
-  int32_t high(int32_t outer) const { return blocks_[outer - first_].high; }
-  /// Of a place: the place of the keys before, and this key.
-  int32_t outer(int32_t place) const { return outer_[place]; }
-  int32_t key(int32_t place) const { return key_[place]; }
+  int32_t low(int32_t outer) const { return ranges_[outer - first_].low; }
+  int32_t high(int32_t outer) const { return ranges_[outer - first_].high; }
+  /// Of a slot: the slot of the keys before, and this key.
+  int32_t outer(int32_t slot) const { return outer_[slot]; }
+  int32_t key(int32_t slot) const { return key_[slot]; }
 
 private:
-  struct Block {
+  struct SlotRange {
     int32_t first = -1, low = 0, high = 0;
   };
   int32_t first_ = 0;
-  Array<Block> blocks_; ///< of the places of the keys before, from first_ on
+  Array<SlotRange> ranges_; ///< of the slots of the keys before, from first_ on
   IntColumn outer_, key_;
 };
 
-class Space;
+class IndexSet;
 
 /// A cell of a recursion group, as generated code describes it.
 struct CellInfo {
   const char *name; ///< the source's name, for messages
   int32_t data;     ///< table of its first key: a data type, or batch.args() where it has no node for a key
   int32_t arms;     ///< 1, or the number of constructors: rows of one level are then sorted by constructor
-  const char *const *keys = nullptr; ///< the names of its further keys, "" of what messages do not tell; then
-                                     ///< `arms` is 1
-  int32_t key_count = 0;             ///< how many
-  /// Of a cell with one further key that takes the same few values for every node: low .. low + width - 1.
-  /// Then each node has a place for each of them, and there is no table.
+  const char *const *keys = nullptr; ///< the names of its secondary keys, "" of what messages do not tell;
+                                     ///< then `arms` is 1
+  int32_t key_count = 0; ///< how many
+  /// Of a cell with one secondary key that takes the same few values for every node: low .. low + width - 1.
+  /// Then each node has a slot for each of them, and there is no table.
   int32_t low = 0, width = 0;
-  /// What come() keeps of an instance: the site and the longest `from`; 0 where nobody asks.
+  /// What set_origin() keeps of an instance: the site and the longest `from`; 0 where nobody asks.
   int32_t origin_size = 0;
-  /// Of the one cell of its group, whose calls all lower this further key: instances of one value of it are a
-  /// level, the least first. -1: levels are as few as there can be.
+  /// Of the one cell of its group, whose calls all lower this secondary key: instances of one value of it are
+  /// a level, the least first. -1: levels are as few as there can be.
   int32_t level_key = -1;
 };
 
-/// The rows of one cell, made by Group::sort: sorted by level, within a level by constructor, then by place.
+/// The rows of one cell, made by Group::sort: sorted by level, within a level by constructor, then by slot.
 struct CellRows {
   int32_t count = 0;               ///< instances
   int32_t levels = 0;              ///< levels of the whole group
   int32_t arms = 1;                ///< see CellInfo
-  const int32_t *place = nullptr;  ///< row -> place
-  const int32_t *row_of = nullptr; ///< place -> row, -1 where it is not called
-  Ticks ticks;                     ///< one tick a level; always in order
+  const int32_t *slot = nullptr;   ///< row -> slot
+  const int32_t *row_of = nullptr; ///< slot -> row, -1 where it is not called
+  TimeSteps time_steps;            ///< one time step a level; always in order
   IntColumn arm_begin;             ///< levels * arms + 1: first row of (level, arm)
 
-  int32_t first(int32_t level) const { return ticks.begin[level]; }
+  int32_t first(int32_t level) const { return time_steps.begin[level]; }
   int32_t first(int32_t level, int32_t arm) const {
     return arm_begin[static_cast<size_t>(level) * arms + arm];
   }
@@ -297,12 +302,12 @@ struct CellRows {
   }
 };
 
-/// All instances of one strongly connected component of cells. An instance is known by its PLACE: the node,
+/// All instances of one strongly connected component of cells. An instance is known by its SLOT: the node,
 /// if that is its cell's only key, else what its cell's last KeyTable says.
 ///
 ///   group.begin(batch, inputs, errors);
 ///   for (every caller outside)
-///     group.reach(cell, place, calls); // calls(cell, place) says group.call(..) once a call
+///     group.discover(cell, slot, calls); // calls(cell, slot) says group.call(..) once a call
 ///   group.sort();
 class Group {
 public:
@@ -315,19 +320,19 @@ public:
   /// be a node and at most one key of a fixed range, and `cyclic` is not set. Borrowed until sort() is done.
   void begin(const Batch &batch, Range inputs, ScheduleErrors &errors, const SharedNodes *shared = nullptr);
 
-  /// Whether the range of further key `key` of a cell is known for a place of the keys before.
+  /// Whether the range of secondary key `key` of a cell is known for a slot of the keys before.
   bool has(int32_t cell, int32_t key, int32_t outer) const { return table(cell, key).has(outer); }
   /// Sets that range: low .. high - 1. False if the table would be too large, which is then reported; `at` is
   /// where the key is declared.
   bool open(int32_t cell, int32_t key, int32_t outer, int32_t low, int32_t high, Budget &budget,
             const char *at);
-  /// The place of a value of that key, after open(); -1 if it is outside, which is then reported for the call
+  /// The slot of a value of that key, after open(); -1 if it is outside, which is then reported for the call
   /// at `at`.
   int32_t find(int32_t cell, int32_t key, int32_t outer, int32_t value, const char *at) {
-    int32_t place = table(cell, key).find(outer, value);
-    if (place < 0)
+    int32_t slot = table(cell, key).find(outer, value);
+    if (slot < 0)
       report_outside(cell, key, outer, value, at);
-    return place;
+    return slot;
   }
   /// The same for a cell with the range `low` .. `low + width - 1` for every node, see CellInfo. Needs no
   /// open().
@@ -340,38 +345,38 @@ public:
     }
     return owner * width + static_cast<int32_t>(number);
   }
-  /// The node or input that a place belongs to, and its further keys.
-  int32_t owner(int32_t cell, int32_t place) const {
+  /// The node or input that a slot belongs to, and its secondary keys.
+  int32_t owner(int32_t cell, int32_t slot) const {
     const int32_t width = info_[cell].width;
-    return width > 0 ? place / width : outer(cell, last(cell), -1, place);
+    return width > 0 ? slot / width : outer(cell, last(cell), -1, slot);
   }
-  int32_t key(int32_t cell, int32_t key, int32_t place) const {
+  int32_t key(int32_t cell, int32_t key, int32_t slot) const {
     const CellInfo &info = info_[cell];
-    return info.width > 0 ? info.low + place % info.width
-                          : table(cell, key).key(outer(cell, last(cell), key, place));
+    return info.width > 0 ? info.low + slot % info.width
+                          : table(cell, key).key(outer(cell, last(cell), key, slot));
   }
 
-  /// The instance (cell, place) is needed. Visits it and all that it needs and that was not visited before:
-  /// for each, `calls(cell, place)` is called once and must call `call` for each of its callees in this
+  /// The instance (cell, slot) is needed. Visits it and all that it needs and that was not visited before:
+  /// for each, `calls(cell, slot)` is called once and must call `call` for each of its callees in this
   /// group.
-  template <class Calls> void reach(int32_t cell, int32_t place, Calls &&calls) {
+  template <class Calls> void discover(int32_t cell, int32_t slot, Calls &&calls) {
     if (shared_)
-      place = first_like(cell, place);
-    if (level_[cell][place] != kUnreached)
+      slot = first_like(cell, slot);
+    if (level_[cell][slot] != kUndiscovered)
       return;
-    enter(cell, place, calls);
+    enter(cell, slot, calls);
     while (!frames_.empty()) {
       Frame &frame = frames_.back();
       if (edges_.size() > frame.edges) {
         Edge edge = edges_.back();
         edges_.pop();
         if (shared_)
-          edge.place = first_like(edge.cell, edge.place);
-        int32_t level = level_[edge.cell][edge.place];
-        if (level == kUnreached)
-          enter(edge.cell, edge.place, calls);
+          edge.slot = first_like(edge.cell, edge.slot);
+        int32_t level = level_[edge.cell][edge.slot];
+        if (level == kUndiscovered)
+          enter(edge.cell, edge.slot, calls);
         else if (level == kOpen) // one that is alike was called: call() could not see that it is this one
-          report_cycle(edge.cell, edge.place);
+          report_cycle(edge.cell, edge.slot);
         else if (level >= frame.level)
           frame.level = level + 1;
       } else {
@@ -380,38 +385,39 @@ public:
     }
   }
 
-  /// Only inside `calls`: the instance being visited needs (cell, place).
-  DBC_INLINE void call(int32_t cell, int32_t place) {
-    int32_t level = level_[cell][place];
-    if (level == kUnreached) {
-      edges_.push({cell, place});
+  /// Only inside `calls`: the instance being visited needs (cell, slot).
+  DBC_INLINE void call(int32_t cell, int32_t slot) {
+    int32_t level = level_[cell][slot];
+    if (level == kUndiscovered) {
+      edges_.push({cell, slot});
     } else if (level >= 0) {
       Frame &frame = frames_.back();
       if (level >= frame.level)
         frame.level = level + 1;
     } else if (!cyclic_) {
-      report_cycle(cell, place);
+      report_cycle(cell, slot);
     }
   }
 
-  /// Before each call() or reach() of a cell whose values change on the way down: keeps which call leads to
-  /// the instance. `site` is the call's number in the source, `from` the caller's keys and the positions in
-  /// the binders around the call. False if another call leads there too, which is then reported.
-  bool come(int32_t cell, int32_t place, int32_t site, std::initializer_list<int32_t> from, const char *at);
-  /// What come() kept: 0 the site, 1 and on `from`.
-  int32_t origin(int32_t cell, int32_t place, int32_t number) const {
-    return origin_[cell][static_cast<size_t>(place) * info_[cell].origin_size + number];
+  /// Before each call() or discover() of a cell whose values change on the way down: keeps which call leads
+  /// to the instance. `site` is the call's number in the source, `from` the caller's keys and the positions
+  /// in the binders around the call. False if another call leads there too, which is then reported.
+  bool set_origin(int32_t cell, int32_t slot, int32_t site, std::initializer_list<int32_t> from,
+                  const char *at);
+  /// What set_origin() kept: 0 the site, 1 and on `from`.
+  int32_t origin(int32_t cell, int32_t slot, int32_t number) const {
+    return origin_[cell][static_cast<size_t>(slot) * info_[cell].origin_size + number];
   }
 
   /// Whether the instance with these keys, the node or input first, was visited; also after sort(). Not with
   /// `shared`, where one instance stands for others.
   bool called(int32_t cell, std::initializer_list<int32_t> keys) const;
 
-  /// Gives every visited instance its row. O(places + levels * arms).
+  /// Gives every visited instance its row. O(slots + levels * arms).
   void sort();
-  /// After sort(): a cell's instances as the rows of a space: column 0 is the node or input, the next ones
-  /// are the further keys; what other columns there are is not set.
-  void fill(int32_t cell, Space &space) const;
+  /// After sort(): a cell's instances as the rows of an index set: array 0 is the node or input, the next
+  /// ones are the secondary keys; what other arrays there are is not set.
+  void fill(int32_t cell, IndexSet &index_set) const;
 
   /// After sort().
   int32_t levels() const { return levels_; }
@@ -420,55 +426,55 @@ public:
   int64_t instances() const { return instances_; }
 
 private:
-  static constexpr int32_t kUnreached = -1; ///< also what row_of says, so no second pass is needed
-  static constexpr int32_t kOpen = -2;      ///< on the stack: meeting it again is a cycle
+  static constexpr int32_t kUndiscovered = -1; ///< also what row_of says, so no second pass is needed
+  static constexpr int32_t kOpen = -2;         ///< on the stack: meeting it again is a cycle
   struct Edge {
-    int32_t cell, place;
+    int32_t cell, slot;
   };
   struct Frame {
-    int32_t cell, place, level;
+    int32_t cell, slot, level;
     size_t edges; ///< size of edges_ when the instance was entered
   };
 
-  template <class Calls> void enter(int32_t cell, int32_t place, Calls &&calls) {
-    level_[cell][place] = kOpen;
+  template <class Calls> void enter(int32_t cell, int32_t slot, Calls &&calls) {
+    level_[cell][slot] = kOpen;
     size_t edges = edges_.size();
-    frames_.push({cell, place, 0, edges});
-    calls(cell, place);
+    frames_.push({cell, slot, 0, edges});
+    calls(cell, slot);
     if (edges_.size() == edges)
       leave();
   }
   void leave() {
     Frame frame = frames_.back();
     frames_.pop();
-    level_[frame.cell][frame.place] = frame.level;
+    level_[frame.cell][frame.slot] = frame.level;
     ++instances_;
     if (frame.level >= levels_)
       levels_ = frame.level + 1;
     if (!frames_.empty() && frame.level >= frames_.back().level)
       frames_.back().level = frame.level + 1;
   }
-  void add_places(int32_t cell, size_t count);
+  void add_slots(int32_t cell, size_t count);
   void level_by_key(int32_t cell);
-  /// The place that stands for `place`.
-  int32_t first_like(int32_t cell, int32_t place) const {
+  /// The slot that stands for `slot`.
+  int32_t first_like(int32_t cell, int32_t slot) const {
     const CellInfo &info = info_[cell];
     const int32_t *same = shared_->of(info.data);
-    return info.width > 0 ? same[place / info.width] * info.width + place % info.width : same[place];
+    return info.width > 0 ? same[slot / info.width] * info.width + slot % info.width : same[slot];
   }
   KeyTable &table(int32_t cell, int32_t key) { return tables_[cell * most_keys_ + key]; }
   const KeyTable &table(int32_t cell, int32_t key) const { return tables_[cell * most_keys_ + key]; }
   int32_t last(int32_t cell) const { return info_[cell].key_count - 1; }
-  /// Of a place of the keys up to `from`: that of the keys up to `to`, of which -1 is the node or input.
-  int32_t outer(int32_t cell, int32_t from, int32_t to, int32_t place) const {
+  /// Of a slot of the keys up to `from`: that of the keys up to `to`, of which -1 is the node or input.
+  int32_t outer(int32_t cell, int32_t from, int32_t to, int32_t slot) const {
     for (int32_t k = from; k > to; --k)
-      place = table(cell, k).outer(place);
-    return place;
+      slot = table(cell, k).outer(slot);
+    return slot;
   }
-  DBC_COLD void report_cycle(int32_t cell, int32_t place) noexcept;
+  DBC_COLD void report_cycle(int32_t cell, int32_t slot) noexcept;
   DBC_COLD void report_outside(int32_t cell, int32_t key, int32_t outer, int32_t value,
                                const char *at) noexcept;
-  void report(int32_t cell, int32_t key, int32_t owner, Fault fault, const char *at, int64_t a, int64_t b,
+  void report(int32_t cell, int32_t key, int32_t owner, ErrorKind kind, const char *at, int64_t a, int64_t b,
               int64_t c) noexcept;
 
   const CellInfo *info_;
@@ -479,68 +485,70 @@ private:
   int32_t levels_ = 0;
   int64_t instances_ = 0;
   std::vector<CellRows> cells_;
-  size_t most_keys_ = 0;          ///< further keys that a cell has
+  size_t most_keys_ = 0;          ///< secondary keys that a cell has
   std::vector<KeyTable> tables_;  ///< of each cell: most_keys_, of which it uses those that it has
-  std::vector<IntColumn> origin_; ///< of each cell: origin_size numbers a place
+  std::vector<IntColumn> origin_; ///< of each cell: origin_size numbers a slot
   std::vector<IntColumn> level_;  ///< of each cell: levels while visiting, rows after sort()
-  std::vector<int32_t> first_;    ///< of each cell: the first place of these inputs; those before are not set
-  std::vector<IntColumn> place_;
+  std::vector<int32_t> first_;    ///< of each cell: the first slot of these inputs; those before are not set
+  std::vector<IntColumn> slot_;
   Array<Edge> edges_;
   Array<Frame> frames_;
 };
 
-/// The rows of a binder or of an arm: `columns` int32 columns of equal length. Column 0 is by convention the
-/// row's parent (its row in the space outside).
-class Space {
+/// The rows of a binder or of an arm: `arrays` index arrays of equal length. Array 0 is by convention that of
+/// the row's parent (its row in the index set outside).
+class IndexSet {
 public:
-  explicit Space(int32_t columns) : columns_(columns) {}
+  explicit IndexSet(int32_t arrays) : arrays_(arrays) {}
 
   /// Starts a batch: no rows.
   void begin() {
-    for (IntColumn &c : columns_)
-      c.clear();
+    for (IntColumn &each : arrays_)
+      each.clear();
   }
-  int32_t rows() const { return static_cast<int32_t>(columns_[0].size()); }
-  int32_t width() const { return static_cast<int32_t>(columns_.size()); }
-  IntColumn &column(int32_t number) { return columns_[number]; }
-  const IntColumn &column(int32_t number) const { return columns_[number]; }
-  const int32_t *operator[](int32_t number) const { return columns_[number].data(); }
+  int32_t rows() const { return static_cast<int32_t>(arrays_[0].size()); }
+  int32_t width() const { return static_cast<int32_t>(arrays_.size()); }
+  IntColumn &array(int32_t number) { return arrays_[number]; }
+  const IntColumn &array(int32_t number) const { return arrays_[number]; }
+  const int32_t *operator[](int32_t number) const { return arrays_[number].data(); }
 
-  /// Adds a row: one value a column. Of the columns only the first knows its size then. Throws
+  /// Adds a row: one value an index array. Of these only the first knows its size then. Throws
   /// std::bad_alloc, also where there would be more than 2^31 - 1.
   template <class... Values> DBC_INLINE void push(Values... values) {
-    const size_t row = columns_[0].size();
+    const size_t row = arrays_[0].size();
     if (__builtin_expect(row >= room_, 0))
       make_room();
-    columns_[0].resize_in_room(row + 1);
-    IntColumn *column = columns_.data();
-    (((column++)->data()[row] = values), ...);
+    arrays_[0].resize_in_room(row + 1);
+    IntColumn *array = arrays_.data();
+    (((array++)->data()[row] = values), ...);
   }
 
-  Ticks ticks;
+  TimeSteps time_steps;
 
 private:
   DBC_COLD void make_room();
 
-  std::vector<IntColumn> columns_;
-  size_t room_ = 0; ///< so many rows fit into all columns
+  std::vector<IntColumn> arrays_;
+  size_t room_ = 0; ///< so many rows fit into all arrays
 };
 
-/// The position of a row among those of its parent (column 0 holds the parents); `back`: counted from the
+/// The position of a row among those of its parent (array 0 holds the parents); `back`: counted from the
 /// last. For messages: O(position).
-DBC_COLD int32_t position_of(const Space &space, int32_t row, bool back = false) noexcept;
+DBC_COLD int32_t position_of(const IndexSet &index_set, int32_t row, bool back = false) noexcept;
 
-/// Every row of `space` is computed in its parent's tick (column 0 holds the parents). O(rows + ticks).
-void ticks_from_parent(Space &space, const Ticks &parent);
+/// Every row of `index_set` is computed in its parent's time step (array 0 holds the parents). O(rows + time
+/// steps).
+void time_steps_from_parent(IndexSet &index_set, const TimeSteps &parent);
 
-/// The rows of `elements` are steps of scans over the rows of a parent space (column 0), column `position`
-/// says which step of its scan a row is. Ticks of a nest depth are numbered consecutively over the whole run:
-/// the steps of outer tick t are elements.ticks.first[t] .. first[t + 1] - 1, as many as its longest scan
-/// has; a row of parent tick t and position k is in tick first[t] + k. O(rows + ticks).
+/// The rows of `elements` are steps of scans over the rows of a parent index set (array 0), array
+/// `position` says which step of its scan a row is. Time steps at one depth of a loop nest are numbered
+/// consecutively over the whole run: the steps of outer time step t are
+/// elements.time_steps.first[t] .. first[t + 1] - 1, as many as its longest scan has; a row of parent time
+/// step t and position k is in time step first[t] + k. O(rows + time steps).
 ///
-/// Generated code then runs, for each outer tick t, for each s in first[t] .. first[t + 1] - 1, the rows of
-/// tick s; scans nested further take `elements.ticks` for their parent.
-void make_steps(Space &elements, const Ticks &parent, int32_t position);
+/// Generated code then runs, for each outer time step t, for each s in first[t] .. first[t + 1] - 1, the rows
+/// of time step s; scans nested further take `elements.time_steps` for their parent.
+void make_steps(IndexSet &elements, const TimeSteps &parent, int32_t position);
 
 /// nodes(t): the nodes of one type that are reachable from a node through any fields, each once, by node
 /// number. Generated code says what a node refers to; cycles are fine.
@@ -589,7 +597,7 @@ private:
   Array<Seen> open_;
 };
 
-// Whole numbers as the language means them (LANGUAGE T4): 32 bits, overflow is an error. Each returns whether
+// Integers as the language means them (LANGUAGE T4): 32 bits, overflow is an error. Each returns whether
 // the result exists; where not, *out is 0.
 inline bool checked_add(int32_t a, int32_t b, int32_t *out) {
   return !__builtin_add_overflow(a, b, out) || (*out = 0, false);

@@ -43,8 +43,8 @@ public:
   /// Runs an entry (its number in ModelInfo::entries) on a batch into the session's own outputs, see
   /// `outputs`.
   ///
-  /// A large batch is cut into parts of some inputs each, computed one after the other, so that what a part's
-  /// stages hand on stays in the cache; results do not depend on it.
+  /// A large batch is cut into sub-batches of some inputs each, computed one after the other, so that what
+  /// the stages of one hand on stays in the cache; results do not depend on it.
   ///
   /// Inputs that are wrong get a status of their own, see `status(input)`; the others are computed as if
   /// alone. The returned status tells of the run as a whole (bad_call, limit, internal) and is ok even if
@@ -55,15 +55,15 @@ public:
 
   /// A run in two halves, where a device computes: begin() checks, schedules, copies and launches, and
   /// returns while the device is at work; finish() waits, and then all is as after run(). With two sessions
-  /// in turns, each with a context of its own, the next batch is scheduled and copied while the one before is
-  /// computed:
+  /// interleaved, each with a context of its own, the next batch is scheduled and copied while the one before
+  /// is computed:
   ///
   ///   first.begin(entry, batch);  second.begin(entry, next);  first.finish();  // results of `batch`
   ///
-  /// The batch is one part, and must stay as it is until finish(), which fails with bad_call where it was
-  /// filled anew in between. Until then there are no results of the entry, and another run of this session is
-  /// refused: bad_call, as is finish() without begin(). A begin() that fails needs no finish(). Where no
-  /// device computes, begin() does all of it.
+  /// The batch is one sub-batch, and must stay as it is until finish(), which fails with bad_call where it
+  /// was filled anew in between. Until then there are no results of the entry, and another run of this
+  /// session is refused: bad_call, as is finish() without begin(). A begin() that fails needs no finish().
+  /// Where no device computes, begin() does all of it.
   Status begin(int32_t entry, Batch &batch);
   Status finish();
 
@@ -78,40 +78,41 @@ public:
   int32_t failed() const;
   /// Of the last run of an entry.
   const RunProfile &profile(int32_t entry) const;
-  /// Whether runs from now on say in their profiles how long each stage took. Off unless told: then a launch
+  /// Whether runs from now on say in their profiles how long each stage took. Off by default: then a launch
   /// costs one test more than nothing.
   void time_stages(bool on);
 
   /// Each run from now on writes its launches down, in place of those of the run before; null: no more, as
-  /// unless told. `log` is borrowed. For sessions of one thread, or whose stages a device computes.
+  /// by default. `log` is borrowed. For sessions of one thread, or whose stages a device computes.
   void log_launches(LaunchLog *log);
 
   /// Whether cells compute what nodes have in common once: all nodes of the batch that are alike in the
-  /// fields which the entry's cells read, down to the leaves, share an instance. Off unless told. Each node
+  /// fields which the entry's cells read, down to the leaves, share an instance. Off by default. Each node
   /// has its result all the same, with the same bits; but the nodes of every batch have to be compared, and
-  /// the batch is then one part, whatever limit_part says. What limit_input counts is charged to one of the
-  /// inputs that share.
+  /// the batch is then one sub-batch, whatever limit_sub_batch says. What limit_input counts is charged to
+  /// one of the inputs that share.
   ///
-  /// Cells share whose keys are a node, or a node and a whole number of a constant range of at most 16, and
-  /// that neither compare nodes, nor are given values, nor call cells that do. Others compute as if it were
-  /// off. So does a run in which scheduling or computing an input fails, again from its beginning.
+  /// Cells share whose keys are a node, or a node and an integer of a constant range of at most 16, and
+  /// that neither compare nodes, nor have captured arguments, nor call cells that do. Others compute as if it
+  /// were off. So does a run in which scheduling or computing an input fails, again from its beginning.
   void share_subtrees(bool on);
 
-  /// What one input may claim in a run with lists that it does not hold itself, in bytes: ranges, a list
+  /// What one input may reserve in a run with lists that it does not hold itself, in bytes: ranges, a list
   /// once for each element of another. An input that asks for more fails with a message that says how much.
-  /// One GiB unless told.
+  /// One GiB by default.
   void limit_input(int64_t bytes);
 
-  /// Parts of a run have at most so many inputs; 0, as it is unless told: as many as the caches like. The
+  /// Sub-batches of a run have at most so many inputs; 0, the default: as many as the caches like. The
   /// first run of an entry finds that out: of more than 8 inputs it computes the first one twice.
-  void limit_part(int32_t inputs);
+  void limit_sub_batch(int32_t inputs);
 
-  /// Stages of runs from now on are computed on a device, see dbc/cuda/context.h; null: on the CPU, as unless
-  /// told. `device` is borrowed. Scheduling stays on the CPU, and in the calling thread.
+  /// Stages of runs from now on are computed on a device, see dbc/cuda/context.h; null: on the CPU, as by
+  /// default. `device` is borrowed. Scheduling stays on the CPU, and in the calling thread.
   ///
-  /// With a second context of the same model the parts of a run (limit_part) are computed by both in turns:
-  /// the host schedules a part and copies it to one while the other computes the part before. Not where a
-  /// `while` has the host decide in the course of a part: those come one after the other.
+  /// With a second context of the same model the sub-batches of a run (limit_sub_batch) are computed by both,
+  /// interleaved: the host schedules one and copies it to one context while the other computes the one
+  /// before. Not where a `while` has the host decide in the course of a sub-batch: those come one after the
+  /// other.
   void compute_on(cuda::Context *device, cuda::Context *next = nullptr);
 
   int32_t threads() const;

@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Which nodes of a batch are alike: the one place where a run hashes, and only where a session is told to
+// Which nodes of a batch are alike: the one place where a run hashes, and only where a session is set to
 // share.
 #pragma once
 

@@ -43,10 +43,10 @@ public:
   bool given(int32_t param) const { return has(param) && given_[param]; }
 
   /// Draws every parameter by its initialiser (tensor consts from normal(0, 1)) and marks all as given. The
-  /// numbers depend on `seed` and each parameter's own name only, and are the same on every machine.
+  /// elements depend on `seed` and each parameter's own name only, and are the same on every machine.
   void draw(uint64_t seed);
 
-  /// Rounds the numbers of a parameter to bfloat16, see to_bf16 in product.h.
+  /// Rounds the elements of a parameter to bfloat16, see to_bf16 in product.h.
   void round_to_bf16(int32_t param);
 
   /// Ok if all are given, else bad_weights naming all that are missing.

@@ -12,10 +12,10 @@ module @documents {
 
   // scan(w in words, s = 2 b) tanh(s + A[class] @ vec)
   kernel.program @states ["d"] [!dyn.node<@Doc>] -> !dyn.list<tensor<4xf32>> {
-    kernel.space model @model []
-    kernel.space inputs @input ["input", "first"]
-    kernel.space steps @step in @input ["parent", "prev", "node", "class", "step"] ticked
-    kernel.space states @state []
+    kernel.index_set model @model []
+    kernel.index_set inputs @input ["input", "first"]
+    kernel.index_set steps @step in @input ["parent", "prev", "node", "class", "step"] by_time_step
+    kernel.index_set states @state []
     kernel.buffer @start over @model : tensor<4xf32>
     kernel.buffer @state.s over @state : tensor<4xf32>
     kernel.buffer @out over @step : tensor<4xf32>
@@ -125,7 +125,7 @@ module @documents {
     kernel.schedule {
       kernel.start @roots
       kernel.index @index
-      kernel.ticks @step
+      kernel.time_steps @step
     }
     kernel.run {
       kernel.launch @make_start
@@ -139,12 +139,12 @@ module @documents {
 
   // The number of documents reached, whether the flag is set, scale * state.h, the sum of all links, and x or -x.
   kernel.program @facts ["d", "state", "ids"] [!dyn.node<@Doc>, !dyn.record<"State", ["h", "n"], [tensor<2xf32>, i32]>, !dyn.list<!dyn.index<10>>] -> tuple<i32, i1, tensor<2xf32>, i32> {
-    kernel.space inputs @input ["input", "node", "length", "total"]
-    kernel.space states @reached ["node"]
-    kernel.buffer @count over @input : i32 slot 0
+    kernel.index_set inputs @input ["input", "node", "length", "total"]
+    kernel.index_set states @reached ["node"]
+    kernel.buffer @count over @input : i32 storage 0
     kernel.buffer @flag over @input : i1
-    kernel.buffer @scaled over @input : tensor<2xf32> slot 1
-    kernel.buffer @other over @input : tensor<2xf32> slot 1
+    kernel.buffer @scaled over @input : tensor<2xf32> storage 1
+    kernel.buffer @other over @input : tensor<2xf32> storage 1
     kernel.buffer @links over @input : i32
     kernel.field @Doc.flag = @Doc "flag" 1 value : i1
     kernel.field @Doc.links.begin = @Doc "links" 2 begin : i32
@@ -165,7 +165,7 @@ module @documents {
     kernel.func index @index(%row: i32, %input: i32) over @input {
       %zero = arith.constant 0 : i32
       %d = kernel.load @d[%input] : i32 loc("d")
-      %first, %length = kernel.reach @reached @Doc(%d)
+      %first, %length = kernel.discover @reached @Doc(%d)
       kernel.set @input "node"[%row], %d
       kernel.set @input "length"[%row], %length
       kernel.require @Doc.flag[%d]

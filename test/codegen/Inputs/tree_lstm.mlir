@@ -13,10 +13,10 @@ module @tree_lstm attributes {dyn.dims = {classes = 5 : i64, embed = 12 : i64, h
   kernel.param @e : tensor<5xf32> = #dyn.init<constant, 0.0 : f64, 0.0 : f64>
   kernel.program @sentiment ["t"] [!dyn.node<@Tree>] -> tensor<5xf32> {
     kernel.group @g0 ["encode"] of [@Tree] by [@calls.encode]
-    kernel.space inputs @input ["input", "encode"]
-    kernel.space instances @encode ["node"] group @g0 cell 0 ticked
-    kernel.space arm @encode.Leaf in @encode ["parent", "word"]
-    kernel.space arm @encode.Node in @encode ["parent", "left", "right"] ticked
+    kernel.index_set inputs @input ["input", "encode"]
+    kernel.index_set instances @encode ["node"] group @g0 cell 0 by_time_step
+    kernel.index_set arm @encode.Leaf in @encode ["parent", "word"]
+    kernel.index_set arm @encode.Node in @encode ["parent", "left", "right"] by_time_step
     kernel.buffer @encode.h over @encode : tensor<8xf32>
     kernel.buffer @encode.c over @encode : tensor<8xf32>
     kernel.buffer @result over @input : tensor<5xf32>
@@ -232,7 +232,7 @@ module @tree_lstm attributes {dyn.dims = {classes = 5 : i64, embed = 12 : i64, h
       kernel.sort @g0
       kernel.index @index.encode
       kernel.index @index.entry
-      kernel.ticks @encode.Node
+      kernel.time_steps @encode.Node
     }
     kernel.run {
       kernel.launch @leaf

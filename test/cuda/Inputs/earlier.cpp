@@ -1,8 +1,8 @@
 // Errors of CUDA calls that the application made before, with a stand-in for CUDA. Part of dbc, under
 // Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include <cstdio>
-#include <dbc/cuda/card.h>
 #include <dbc/cuda/context.h>
+#include <dbc/cuda/gpu.h>
 #include <dbc/generated.h>
 
 namespace {
@@ -15,15 +15,15 @@ class Plan : public dbc::EntryPlan {
   dbc::Status begin_on(dbc::Run &run, dbc::cuda::Context &device) override {
     if (dbc::Status serves = device.serves(run); !serves.ok())
       return serves;
-    part_ = device.begin({dbc::cuda::result(&result_, static_cast<size_t>(run.input_count))});
+    sub_batch_ = device.begin({dbc::cuda::result(&result_, static_cast<size_t>(run.input_count))});
     if (device.status().ok())
       dbc::cuda::launch(kernel, 1, 0, nullptr);
     device.copy_out();
     return device.status();
   }
-  dbc::Status finish_on(dbc::Run &, dbc::cuda::Context &device) override { return device.finish(part_); }
+  dbc::Status finish_on(dbc::Run &, dbc::cuda::Context &device) override { return device.finish(sub_batch_); }
   float *result_ = nullptr;
-  int64_t part_ = 0;
+  int64_t sub_batch_ = 0;
 };
 
 const dbc::ModelInfo &info() {

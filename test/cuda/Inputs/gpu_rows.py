@@ -1,4 +1,4 @@
-"""What the parts of gpu-check make of what programs on a card print, without one. Part of dbc, under Apache-2.0 WITH
+"""What the phases of gpu-check make of what programs on a GPU print, without one. Part of dbc, under Apache-2.0 WITH
 LLVM-exception; see LICENSE.
 
 usage: gpu_rows.py ROOT FOLDER
@@ -21,7 +21,7 @@ assert measure_error([3.0], [4.0])[0] == 0.25
 assert measure_error(2, 1)[0] == measure_error([1.0], [1.0, 2.0])[0] == measure_error("nan", 1.0)[0] == float("inf")
 assert measure_error("nan", "nan")[0] == 0
 
-# A card that answers each program with a line of JSON.
+# A GPU that answers each program with a line of JSON.
 case = {"model": "tree_lstm-150", "workload": "tree_lstm", "impl": "dbc", "hidden": 150, "entry": "e", "data": "d", "math": "tf32",
         "batches": [64]}
 prediction = {"model": "tree_lstm-150", "batch": 64, "kernels": [{"name": "s", "us": {"levels": 7.0, "loops": 5.0}}],
@@ -50,22 +50,22 @@ def answer(self, command, **_):
     return {"paths": [{"path": "cublas graph", "math": "tf32", "launches": 30, "runs": 9, "kernels_us": 90.0, "with_copies_us": 128.0}]}
 
 
-run.Part.call = answer
-run.Part.build = lambda self: None
+run.Phase.call = answer
+run.Phase.build = lambda self: None
 run.Times.torch = lambda self, case, batch: {"skipped": "there is no PyTorch"}
 
 
-def part(number):
-    one = run.PARTS[number](folder, number, False, os.path.join(folder, "results"), minutes=1, jobs=1)
+def phase(number):
+    one = run.PHASES[number](folder, number, False, os.path.join(folder, "results"), minutes=1, jobs=1)
     with contextlib.redirect_stdout(io.StringIO()) as text, contextlib.redirect_stderr(io.StringIO()):
         one.run()
         one.print()
     return one, text.getvalue()
 
 
-first, text = part(2)
+first, text = phase(2)
 assert "it was cut" in text and first.results.done["tree_lstm-150 batch 64 cublas"]["failed"] == "it was cut"
-second, text = part(2)  # only what failed is done again, in the same file
+second, text = phase(2)  # only what failed is done again, in the same file
 assert asked == ["time-tree_lstm-150", "cublas-tree_lstm-150", "cublas-tree_lstm-150"], asked
 assert second.results.file == first.results.file
 dbc, cublas = second.results.found["rows"]
@@ -75,7 +75,7 @@ assert (cublas["impl"], cublas["math"], cublas["predicted_us"], cublas["per_seco
 assert "s      levels      20.0  30.0  9.0           7.0" in text, text
 
 # Constants: what was measured takes the place of what was not, the rest stays.
-constants, text = part(1)
+constants, text = phase(1)
 with open(os.path.join(folder, "results", constants.results.done["constants"]["file"])) as file:
     device = json.load(file)
 assert device["constants"]["launch_us"]["value"] == 1.75 and device["constants"]["launch_us"]["measured"]

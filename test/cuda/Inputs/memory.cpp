@@ -1,10 +1,11 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// memory ENTRY LINES: runs the lines as batches of several sizes, one of them in parts, on a device whose
-// allocator counts. Prints for each part a line of JSON: the number of the first input and behind the last,
-// what the part has and the bytes of its arrays (for that the model's code calls count and begin), the bytes
-// of the model and those of the part. Fails where another number of bytes is given for a batch than the
-// largest of its parts needs, where a byte less would do, or where the same batch again is given more.
+// memory ENTRY LINES: runs the lines as batches of several sizes, one of them in sub-batches, on a device
+// whose allocator counts. Prints for each sub-batch a line of JSON: the number of the first input and behind
+// the last, what the sub-batch has and the bytes of its arrays (for that the model's code calls count and
+// begin), the bytes of the model and those of the sub-batch. Fails where another number of bytes is given for
+// a batch than the largest of its sub-batches needs, where a byte less would do, or where the same batch
+// again is given more.
 #include "Lines.h"
 
 #include <algorithm>
@@ -15,13 +16,13 @@
 
 using dbc::gpu::expect;
 
-/// What a part of a batch has, and the bytes of its arrays, as JSON; what it needs.
-struct Part {
+/// What a sub-batch has, and the bytes of its arrays, as JSON; what it needs.
+struct SubBatch {
   std::string counts, arrays;
   size_t needed;
 };
 /// Of the batch in hand.
-static std::vector<Part> parts;
+static std::vector<SubBatch> sub_batches;
 static std::string counts;
 void count(const char *what, int64_t number) {
   counts += std::string(counts.empty() ? "" : ", ") + "\"" + what + "\": " + std::to_string(number);
@@ -31,9 +32,9 @@ int64_t begin(dbc::cuda::Context &device, std::initializer_list<dbc::cuda::Regio
   std::string arrays;
   for (const dbc::cuda::Region &region : regions)
     arrays += (arrays.empty() ? "" : ", ") + std::to_string(region.bytes);
-  const int64_t part = device.begin(regions);
-  parts.push_back({counts, arrays, device.needed_bytes()});
-  return part;
+  const int64_t sub_batch = device.begin(regions);
+  sub_batches.push_back({counts, arrays, device.needed_bytes()});
+  return sub_batch;
 }
 
 /// Memory of the device, and how often some was asked for.
@@ -55,8 +56,8 @@ struct Memory {
   }
 };
 
-/// Runs a batch twice in parts of so many inputs; `needed`: what the largest of them needs.
-static dbc::Status run(const dbc::cuda::Model &on, int32_t entry, dbc::Batch &batch, int32_t part,
+/// Runs a batch twice in sub-batches of so many inputs; `needed`: what the largest of them needs.
+static dbc::Status run(const dbc::cuda::Model &on, int32_t entry, dbc::Batch &batch, int32_t sub_batch,
                        Memory &memory, size_t limit, size_t *needed) {
   dbc::cuda::ContextOptions options;
   options.limit_bytes = limit;
@@ -64,17 +65,18 @@ static dbc::Status run(const dbc::cuda::Model &on, int32_t entry, dbc::Batch &ba
   dbc::cuda::Context context(on, options);
   dbc::Session session(on.host());
   session.compute_on(&context);
-  session.limit_part(part);
+  session.limit_sub_batch(sub_batch);
   if (dbc::Status status = session.run(entry, batch); !status.ok())
     return status;
   const size_t bytes = memory.bytes;
   const int requests = memory.requests;
-  parts.clear();
+  sub_batches.clear();
   expect(session.run(entry, batch));
   expect(memory.bytes == bytes && memory.requests == requests, "the same batch was given more memory");
-  *needed = std::max_element(parts.begin(), parts.end(), [](const Part &a, const Part &b) {
-              return a.needed < b.needed;
-            })->needed;
+  *needed =
+      std::max_element(sub_batches.begin(), sub_batches.end(), [](const SubBatch &a, const SubBatch &b) {
+        return a.needed < b.needed;
+      })->needed;
   expect(limit == 0 || bytes == *needed, std::to_string(bytes) + " bytes were given, but " +
                                              std::to_string(*needed) + " are said to be needed");
   return dbc::Status();
@@ -88,25 +90,26 @@ int main(int, char **argv) {
 
   const std::vector<std::string> lines = dbc::gpu::read_lines(argv[2]);
   const size_t all = lines.size();
-  for (const auto [begin, end, part] : {std::tuple<size_t, size_t, size_t>{0, 0, all},
-                                        {0, 1, all},
-                                        {1, 4, all},
-                                        {0, all, all},
-                                        {0, all, 5}}) {
+  for (const auto [begin, end, sub_batch] : {std::tuple<size_t, size_t, size_t>{0, 0, all},
+                                             {0, 1, all},
+                                             {1, 4, all},
+                                             {0, all, all},
+                                             {0, all, 5}}) {
     dbc::gpu::LineBatch read(*program.code.info, program.info(), lines, begin, end);
     const auto run_with = [&](Memory &memory, size_t limit, size_t *needed) {
-      return run(on, program.entry, read.batch, static_cast<int32_t>(part), memory, limit, needed);
+      return run(on, program.entry, read.batch, static_cast<int32_t>(sub_batch), memory, limit, needed);
     };
     Memory memory;
     size_t needed = 0, same = 0;
     expect(run_with(memory, /*limit=*/0, &needed));
     expect(run_with(memory, /*limit=*/needed, &same));
     expect(same == needed, "with a limit other bytes are needed");
-    for (size_t n = 0; n < parts.size(); ++n)
+    for (size_t n = 0; n < sub_batches.size(); ++n)
       std::printf("{\"begin\": %zu, \"end\": %zu, \"counts\": {%s}, \"arrays\": [%s], \"model\": %zu, "
                   "\"batch\": %zu}\n",
-                  begin + n * part, std::min(begin + (n + 1) * part, end), parts[n].counts.c_str(),
-                  parts[n].arrays.c_str(), of_model.bytes, parts[n].needed);
+                  begin + n * sub_batch, std::min(begin + (n + 1) * sub_batch, end),
+                  sub_batches[n].counts.c_str(), sub_batches[n].arrays.c_str(), of_model.bytes,
+                  sub_batches[n].needed);
     const dbc::Status status = run_with(memory, needed - 1, &same);
     const std::string wanted =
         std::to_string(needed) + " bytes are needed, " + std::to_string(needed - 1) + " may be held";

@@ -47,8 +47,8 @@ class Case:
 
 def weight(w, path, name):
     """The weight `name` of the layer at a path; "l.above[1]" is the second layer of a table."""
-    path, _, place = path.partition("[")
-    return w[f"{path}.{name}"][int(place[:-1])] if place else w[f"{path}.{name}"]
+    path, _, index = path.partition("[")
+    return w[f"{path}.{name}"][int(index[:-1])] if index else w[f"{path}.{name}"]
 
 
 def recurrent(kind, layers, answer):

@@ -56,7 +56,7 @@ class Declarations(Expressions):
             cells += self.group(cells)
         cells += self.layer_cell(cells)
         cells += self.list_cell(cells)
-        cells += self.given_cell(cells)
+        cells += self.capturing_cell(cells)
         self.entries(self.keyed_cell(cells) + self.placed_cell(cells) + cells)
         if self.chance(0.5):
             self.tensor_dims()
@@ -90,15 +90,15 @@ class Declarations(Expressions):
             tags.append("tensors of short rows")
         arguments = ", ".join(f"{name}: {grammar.KINDS[kind]}" for name, kind in kinds.items())
         results = [f"{kind}{rank}" for kind in "tiz"]
-        parts = []
+        children = []
         for kind in results:
-            parts += [", " if parts else "", self.expression(kind, scope, self.random.choice([1, 2, 2, 3]))]
+            children += [", " if children else "", self.expression(kind, scope, self.random.choice([1, 2, 2, 3]))]
         types = ", ".join(grammar.KINDS[kind] for kind in results)
-        self.entry("+".join(tags), f"tensors{rank}({arguments}, up: bool, n: int) -> ({types}) {{ (", *parts, ") }")
+        self.entry("+".join(tags), f"tensors{rank}({arguments}, up: bool, n: int) -> ({types}) {{ (", *children, ") }")
 
-    def declare(self, tags, names, *parts, kind="decl"):
+    def declare(self, tags, names, *children, kind="decl"):
         names = [names] if isinstance(names, str) else names
-        self.decls.append(Piece(kind, tags.split("+"), *parts, "\n", names=names))
+        self.decls.append(Piece(kind, tags.split("+"), *children, "\n", names=names))
 
     def data(self):
         """Every type has a constructor that needs no node, so that structures end, and one that goes on, so that they grow."""
@@ -225,21 +225,21 @@ class Declarations(Expressions):
         self.declare("table of layers+cell of a table of layers", "walks", "param walks: [Walk; 2];")
         return [Cell(name, takes, "vec") for name in ("there.go", "walks[1].go", "walks[0].go")]
 
-    def given_cell(self, cells):
-        """A recursion that is given values, which it hands on as they are or changes on the way."""
+    def capturing_cell(self, cells):
+        """A recursion with captured arguments, which are loop-invariant parameters or change on the way."""
         takes, name = self.random.choice(list(self.types)), self.name("given")
         changing = self.counts["value that changes"] < self.pace or self.chance(0.2)
-        given = dict(self.random.sample([("g", "vec"), ("h", "f32"), ("m", "vecs")], self.random.choice([1, 1, 2])))
-        if changing and set(given) == {"m"}:
-            given["g"] = "vec"
-        cell = Cell(name, takes, "vec", True, given, changing)
-        types = ", ".join(f"{value}: {grammar.KINDS[kind]}" for value, kind in given.items())
-        tags = "cell+value given to a cell+" + ("value that changes" if changing else "value that is handed on")
+        captured = dict(self.random.sample([("g", "vec"), ("h", "f32"), ("m", "vecs")], self.random.choice([1, 1, 2])))
+        if changing and set(captured) == {"m"}:
+            captured["g"] = "vec"
+        cell = Cell(name, takes, "vec", True, captured, changing)
+        types = ", ".join(f"{value}: {grammar.KINDS[kind]}" for value, kind in captured.items())
+        tags = "cell+captured argument+" + ("value that changes" if changing else "loop-invariant parameter")
         self.declare(
-            tags + "+list given to a cell" * ("m" in given),
+            tags + "+captured list" * ("m" in captured),
             name,
             f"cell {name}(t: {takes}, {types}) -> f32[d] ",
-            self.body(takes, "vec", cells + [cell], 2, [Variable(value, kind) for value, kind in given.items()]),
+            self.body(takes, "vec", cells + [cell], 2, [Variable(value, kind) for value, kind in captured.items()]),
         )
         cell.recursive = False
         return [cell]
@@ -328,8 +328,8 @@ class Declarations(Expressions):
         )
         return [Cell(name, takes, "list")]
 
-    def entry(self, tags, head, *parts):
-        self.declare(tags, head.split("(")[0], ("loss " if "loss" in tags else "entry ") + head, *parts, kind="entry")
+    def entry(self, tags, head, *children):
+        self.declare(tags, head.split("(")[0], ("loss " if "loss" in tags else "entry ") + head, *children, kind="entry")
 
     def labels(self, root, cell, scope):
         """What each call that one leads to gives, beside its node."""
@@ -337,16 +337,16 @@ class Declarations(Expressions):
         self.entry(
             "entry for every call",
             f"labels(t: {root}) -> [f32[d]] {{ map((n, z) in every({cell.name}(t",
-            *(self.values(cell, scope) if cell.given else []),
+            *(self.values(cell, scope) if cell.captured else []),
             "))) ",
             self.block("vec", inner, 1),
             " }",
         )
 
     def entries(self, cells):
-        root = self.random.choice([cell.takes for cell in cells if not cell.given])
+        root = self.random.choice([cell.takes for cell in cells if not cell.captured])
         scope = Scope([Variable("t", root, True)], cells)
-        own = [cell for cell in cells if cell.takes == root and cell.gives != "list" and not cell.given]
+        own = [cell for cell in cells if cell.takes == root and cell.gives != "list" and not cell.captured]
         for cell in {cell.gives: cell for cell in own[-2:]}.values():
             self.entry(
                 "entry for the root",
@@ -432,7 +432,7 @@ class Declarations(Expressions):
                 ", argmax(0.5 * p + b0)) } }",
             ),
             lambda: self.entry(
-                "entry of whole numbers",
+                "entry of integers",
                 f"numbers(t: {root}, c: bool, z: bool[2], n: int[3]) -> (bool, int, index[d], int[3]) {{ (",
                 self.expression("bool", scope.plus(Variable("c", "bool")), 2),
                 ", ",

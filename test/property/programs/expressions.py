@@ -27,11 +27,11 @@ class Variable:
 
 
 class Cell:
-    """`given`: kinds of the values that it is given, by their names in it; `changing`: where it calls itself it gives others."""
+    """`captured`: kinds of its captured arguments, by their names in it; `changing`: where it calls itself it gives others."""
 
-    def __init__(self, name, takes, gives, recursive=False, given=(), changing=False):
+    def __init__(self, name, takes, gives, recursive=False, captured=(), changing=False):
         self.name, self.takes, self.gives, self.recursive = name, takes, gives, recursive
-        self.given, self.changing = dict(given), changing
+        self.captured, self.changing = dict(captured), changing
 
 
 class Scope:
@@ -57,7 +57,7 @@ class Scope:
             for v in self.variables
             for cell in self.cells
             if v.kind == cell.takes and cell.gives == kind and (v.below or not cell.recursive)
-            and not (cell.given and in_state)
+            and not (cell.captured and in_state)
         ]
 
     def lists(self):
@@ -148,32 +148,32 @@ class Expressions:
     def call(self, kind, cell, node, nodes, scope):
         """A cell of a node, or of one of two."""
         others = [v for v in nodes if v.kind == node.kind and v is not node and (v.below or not cell.recursive)]
-        if cell.given:
+        if cell.captured:
             return Piece(kind, ["call of a cell"], f"{cell.name}({node.text}", *self.values(cell, scope), ")")
         if not others or not self.chance(0.3):
             return Piece(kind, ["call of a cell"], f"{cell.name}({node.text})")
         other, which = self.random.choice(others), self.expression("bool", scope, 0)
         if self.chance(0.5):
-            parts = [f"pick{node.kind}({node.text}, {other.text}, ", which, ")"]
-            return Piece(kind, ["call of a cell", "fn that gives a node"], f"{cell.name}(", *parts, ")")
-        parts = ["(if ", which, f" {{ {node.text} }} else {{ {other.text} }})"]
-        return Piece(kind, ["call of a cell", "structural if of a node"], f"{cell.name}(", *parts, ")")
+            children = [f"pick{node.kind}({node.text}, {other.text}, ", which, ")"]
+            return Piece(kind, ["call of a cell", "fn that gives a node"], f"{cell.name}(", *children, ")")
+        children = ["(if ", which, f" {{ {node.text} }} else {{ {other.text} }})"]
+        return Piece(kind, ["call of a cell", "structural if of a node"], f"{cell.name}(", *children, ")")
 
     def values(self, cell, scope):
-        """What a cell is given. Not of lists, which may be a state: those hold none of what cells are given. Lists that it is
-        given, and what it is given beside them, are of no states, which may be what a recursion gives."""
+        """What a cell captures. Not of lists, which may be a state: those hold none of what cells capture. Lists that it
+        captures, and what it captures beside them, are of no states, which may be what a recursion gives."""
         plain = Scope([v for v in scope.variables if v.kind not in grammar.ELEMENT and v.kind[0] != "["], around=scope.names)
         still = Scope([v for v in plain.variables if v.kind not in ("vec", "f32", "rec", "lst", "tup", "mat")], around=scope.names)
-        parts = []
-        for name, kind in cell.given.items():
+        children = []
+        for name, kind in cell.captured.items():
             if cell.recursive and (not cell.changing or kind == "vecs"):
-                parts.append(f", {name}")
+                children.append(f", {name}")
             elif kind == "vecs":
                 new = self.name("z")
-                parts += [f", map({new} in 0..2) {{ ", self.expression("vec", still, 0), f" * f32({new}) }}"]
+                children += [f", map({new} in 0..2) {{ ", self.expression("vec", still, 0), f" * f32({new}) }}"]
             else:
-                parts += [", ", self.expression(kind, still if "m" in cell.given else plain, self.random.choice([0, 0, 1]))]
-        return parts
+                children += [", ", self.expression(kind, still if "m" in cell.captured else plain, self.random.choice([0, 0, 1]))]
+        return children
 
     def fill(self, kind, production, scope, depth, braced=False):
         tags, template = production[:2]
@@ -189,9 +189,9 @@ class Expressions:
                 texts["@" + name] = variables[elem].text
         if nodes:
             texts["$node"], texts["$node2"] = (v.text for v in self.random.choice(nodes))
-        parts, end = [], 0
+        children, end = [], 0
         for match in HOLE.finditer(template):
-            parts.append(template[end : match.start()])
+            children.append(template[end : match.start()])
             end = match.end()
             expression, how, inner, block, block_how, block_inner, new, at, dollar = match.groups()
             if expression or block:
@@ -210,14 +210,14 @@ class Expressions:
                 its = expression or block
                 # Numbers and conditions stand at the leaves; they may be one level deeper, so that they are not all plain.
                 below = 0 if "." in (how, block_how) else max(depth, its != kind and its in ("f32", "bool"))
-                parts.append(make(its, scope.plus(*more), below, *([block_how == "!"] if block else [])))
+                children.append(make(its, scope.plus(*more), below, *([block_how == "!"] if block else [])))
             elif new:
-                parts.append(texts.setdefault("#" + new, self.name(new)))
+                children.append(texts.setdefault("#" + new, self.name(new)))
             elif at:
-                parts.append(texts["@" + at])
+                children.append(texts["@" + at])
             else:
-                parts.append(texts.get("$" + dollar) or self.random.choice(scope.of(dollar)).text)
-        return Piece(kind, tags.split("+"), *parts, template[end:], braced=braced)
+                children.append(texts.get("$" + dollar) or self.random.choice(scope.of(dollar)).text)
+        return Piece(kind, tags.split("+"), *children, template[end:], braced=braced)
 
     def tamed(self, kind, scope, depth):
         if kind not in grammar.TAMED:
@@ -228,7 +228,7 @@ class Expressions:
 
     def block(self, kind, scope, depth, tamed=False):
         """{ let ..; value }"""
-        parts = ["{ "]
+        children = ["{ "]
         for _ in range(self.random.choice([0, 1, 1, 2]) if depth > 0 else 0):
             ways = [
                 p
@@ -237,13 +237,13 @@ class Expressions:
             ]
             production = self.choose(ways)
             let = self.fill("let", production, scope, depth - 1)
-            let.parts.append(" ")
-            pattern = "".join(part for part in let.parts if isinstance(part, str)).split("=")[0].split(":")[0]
+            let.children.append(" ")
+            pattern = "".join(child for child in let.children if isinstance(child, str)).split("=")[0].split(":")[0]
             let.names = re.findall(r"\w+\d+", pattern)
-            parts.append(let)
+            children.append(let)
             scope = scope.plus(*(Variable(name, its) for name, its in zip(let.names, production[3].values())))
         value = (self.tamed if tamed else self.expression)(kind, scope, depth)
-        return Piece(kind, [], *parts, value, " }", braced=True)
+        return Piece(kind, [], *children, value, " }", braced=True)
 
     def match(self, kind, scope, depth):
         subject = self.random.choice([v for v in scope.variables if v.kind in self.types])
@@ -253,10 +253,10 @@ class Expressions:
 
     def arms(self, kind, scope, data, depth, wild=0.0, tamed=False):
         """{ Constructor(field = name) => { .. } .. }"""
-        parts, constructors = ["{ "], self.types[data]
+        children, constructors = ["{ "], self.types[data]
         for number, (constructor, fields) in enumerate(constructors):
             if number == len(constructors) - 1 > 0 and self.chance(wild):
-                parts.append(Piece("arm", ["arm for the rest"], "_ => ", self.block(kind, scope, depth, tamed)))
+                children.append(Piece("arm", ["arm for the rest"], "_ => ", self.block(kind, scope, depth, tamed)))
                 continue
             # A field binds its own name where nothing is called so.
             taken = {v.text for v in scope.variables}
@@ -276,7 +276,7 @@ class Expressions:
             inside = scope.plus(*(v for _, v in bound))
             if depth > 0 and self.chance(0.2):
                 value = (self.tamed if tamed else self.expression)(kind, inside, depth)
-                parts += [constructor, pattern, " => ", Piece(kind, ["arm without braces"], value), ", "]
+                children += [constructor, pattern, " => ", Piece(kind, ["arm without braces"], value), ", "]
             else:
-                parts += [constructor, pattern, " => ", self.block(kind, inside, depth, tamed), " "]
-        return Piece("arms", [], *parts, "}")
+                children += [constructor, pattern, " => ", self.block(kind, inside, depth, tamed), " "]
+        return Piece("arms", [], *children, "}")

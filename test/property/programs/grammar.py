@@ -38,7 +38,7 @@ KINDS = {
 ELEMENT = {"idxs": "idx", "labs": "lab", "floats": "f32", "flags": "bool", "ints": "int", "vecs": "vec", "list": "vec", "pages": "idxs"}
 
 # Declarations of every program; those that are not used are dropped. Dims without a value come from the command line.
-# Every fourth program has vectors so long that products are computed in tiles of units.
+# Every fourth program has vectors so long that products are computed in tiles of channels.
 WIDE = [16, 21, 37, 64]
 DIMS = {"vocab": (2, 7), "ops": (2, 3), "d": (2, 5), "e": (1, 4)}
 DECLS = [

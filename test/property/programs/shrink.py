@@ -17,9 +17,9 @@ LEAST = {
 DROPS = ("entry", "let", "field")
 
 
-def smaller_parts(piece):
+def smaller_children(piece):
     """What could stand in a piece's place."""
-    if piece.kind in DROPS and piece.parts:
+    if piece.kind in DROPS and piece.children:
         yield []
     if piece.kind in LEAST and str(piece) not in (LEAST[piece.kind], "{ " + LEAST[piece.kind] + " }"):
         yield ["{ " + LEAST[piece.kind] + " }"] if piece.braced else [LEAST[piece.kind]]
@@ -37,11 +37,11 @@ def smaller_programs(program):
     """Copies of a program, each with one piece less and all that only it used, the smallest first."""
     smaller = []
     for number, piece in enumerate(program.root.walk()):
-        for parts in smaller_parts(piece):
+        for children in smaller_children(piece):
             each = copy.deepcopy(program)
-            list(each.root.walk())[number].parts = copy.deepcopy(parts)
+            list(each.root.walk())[number].children = copy.deepcopy(children)
             each.prune()
-            if any(decl.kind == "entry" for decl in each.root.parts):
+            if any(decl.kind == "entry" for decl in each.root.children):
                 smaller.append((len(str(each.root)), len(smaller), each))
     return [each for length, _, each in sorted(smaller) if length < len(str(program.root))]
 

@@ -29,22 +29,22 @@ class Piece:
     `tags` name the constructs that this piece is an instance of. `names` are what a decl, let or bind gives a name to. A
     `group` stands in parentheses, with commas, and vanishes when nothing is left in it. `braced` pieces are blocks."""
 
-    def __init__(self, kind, tags, *parts, names=(), group=False, braced=False):
-        self.kind, self.tags, self.parts, self.names = kind, list(tags), list(parts), list(names)
+    def __init__(self, kind, tags, *children, names=(), group=False, braced=False):
+        self.kind, self.tags, self.children, self.names = kind, list(tags), list(children), list(names)
         self.group, self.braced = group, braced
 
     def __str__(self):
         if self.group:
-            texts = [text for text in map(str, self.parts) if text]
+            texts = [text for text in map(str, self.children) if text]
             return "(" + ", ".join(texts) + ")" if texts else ""
-        return "".join(map(str, self.parts))
+        return "".join(map(str, self.children))
 
     def walk(self):
         """This piece and all below it, from left to right."""
         yield self
-        for part in self.parts:
-            if isinstance(part, Piece):
-                yield from part.walk()
+        for child in self.children:
+            if isinstance(child, Piece):
+                yield from child.walk()
 
     def size(self):
         return sum(1 for _ in self.walk())
@@ -57,7 +57,7 @@ class Program:
         self.number, self.root, self.dims = number, root, dims
 
     def decls(self):
-        return [piece for piece in self.root.parts if str(piece)]
+        return [piece for piece in self.root.children if str(piece)]
 
     def prune(self):
         """Drops what nothing uses, so that what is counted is also compiled."""
@@ -68,21 +68,21 @@ class Program:
             dead = [
                 piece
                 for piece in self.root.walk()
-                if piece.kind in ("let", "bind") and piece.parts and all(words[name] == 1 for name in piece.names)
+                if piece.kind in ("let", "bind") and piece.children and all(words[name] == 1 for name in piece.names)
             ]
             for piece in dead:
-                piece.parts, piece.tags = [], []
+                piece.children, piece.tags = [], []
             if not dead:
                 break
-        owner = {name: decl for decl in self.root.parts for name in decl.names}
-        live, todo = set(), [decl for decl in self.root.parts if decl.kind == "entry"]
+        owner = {name: decl for decl in self.root.children for name in decl.names}
+        live, todo = set(), [decl for decl in self.root.children if decl.kind == "entry"]
         while todo:
             decl = todo.pop()
             if id(decl) not in live:
                 live.add(id(decl))
                 todo += [owner[word] for word in WORD.findall(str(decl)) if word in owner]
-        self.root.parts = [decl for decl in self.root.parts if id(decl) in live and str(decl)]
-        declared = {name for decl in self.root.parts for name in decl.names}
+        self.root.children = [decl for decl in self.root.children if id(decl) in live and str(decl)]
+        declared = {name for decl in self.root.children for name in decl.names}
         self.dims = {name: value for name, value in self.dims.items() if name in declared}
         return self
 

@@ -15,7 +15,7 @@ TIMED_OUT = "error: timed out"
 class Outcome:
     """`what`: fine; refused (by the checker, or not supported: a bug of the generator); unfit (valid inputs are too hard to
     draw or take too long, or rounding grows so much that only --real f64 agrees with the oracle); failure. `medians`: of the
-    numbers of nodes, one an entry that has nodes. `order`: of turns, in which it failed."""
+    numbers of nodes, one an entry that has nodes. `order`: the interleaving in which it failed."""
 
     def __init__(self, what, text="", medians=(), order=0):
         self.what, self.text, self.medians, self.order = what, text, list(medians), order
@@ -56,7 +56,7 @@ def run_within(seconds, command, **options):
 
 
 class Dbc:
-    """The compiler under test, with a cache of compiled models of its own. `orders`: on how many orders of turns, those of
+    """The compiler under test, with a cache of compiled models of its own. `orders`: on how many interleavings, those of
     DBC_SHIM_SEED 0 and on, a program is run where the CPU stands in for a device."""
 
     def __init__(self, path, structures, seed, flags, target, orders=1):

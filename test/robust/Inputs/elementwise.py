@@ -53,7 +53,7 @@ OPERATIONS = {
 SOME = ["select(c, 1, y)", "select(c && b, x, y)", "select(c, w, q)", "x + v", "select(i > 2, log(x), y)", "select(c, i, k)", "c || b"]
 LENGTHS = {"some": (2, 4, 8, 16, 33), "all": range(1, 34), "every": range(1, 34)}
 RANKS = (1, 2, 3, 4)
-PART = 12  # entries of a model
+ENTRIES_OF_A_MODEL = 12  # entries of a model
 
 
 def shape(rank, inner):
@@ -97,8 +97,8 @@ def models(how):
         for number, (kind, text) in enumerate((kind, text) for kind, texts in OPERATIONS.items() for text in texts)
         if how != "some" or text in SOME
     ]
-    parts = [entries[at : at + PART] for at in range(0, len(entries), PART)]
-    return {f"elementwise{n}": f"model elementwise{n};\n" + "".join(part) for n, part in enumerate(parts)}
+    groups = [entries[at : at + ENTRIES_OF_A_MODEL] for at in range(0, len(entries), ENTRIES_OF_A_MODEL)]
+    return {f"elementwise{n}": f"model elementwise{n};\n" + "".join(group) for n, group in enumerate(groups)}
 
 
 def processor():

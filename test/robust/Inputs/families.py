@@ -93,10 +93,10 @@ def params(n):
 
 
 def joins(n):
-    """One join of n parts."""
+    """One join of n operands."""
     lets = "".join(f"let a{i} = tanh(x * {i}.5);\n" for i in range(n))
-    parts = ", ".join(f"a{i}" for i in range(n))
-    return f"entry e(x: f32[8]) -> f32[{8 * n}] {{\n{lets}[{parts}]\n}}\n"
+    operands = ", ".join(f"a{i}" for i in range(n))
+    return f"entry e(x: f32[8]) -> f32[{8 * n}] {{\n{lets}[{operands}]\n}}\n"
 
 
 def layers(n):

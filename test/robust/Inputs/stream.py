@@ -12,12 +12,12 @@ with open(path, encoding="utf-8") as file:
     lines = file.readlines()
 with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8") as process:
     for begin in range(0, len(lines), size):
-        part = lines[begin:begin + size]
-        process.stdin.writelines(part)
+        some = lines[begin:begin + size]
+        process.stdin.writelines(some)
         process.stdin.flush()
         if begin + size > len(lines):
             process.stdin.close()
-        for _ in part:
+        for _ in some:
             print(process.stdout.readline(), end="")
     process.stdin.close()
 sys.exit(process.returncode)

@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // What the kernels of compiled models are given besides arrays of numbers, and how their memory is had. Plain
-// C++: both the host's part of a model and its kernels include it.
+// C++: both the host's code of a model and its kernels include it.
 #pragma once
 
 #include <dbc/status.h>
@@ -26,18 +26,18 @@ constexpr int32_t kMostArguments = 4000;
 constexpr int32_t kMostArguments = 32000;
 #endif
 
-/// Rows of a block of threads in wide tiles, and how many such blocks a launch must have to be worth it: half
-/// as many as an H100 computes at once. Where that is best has not been measured.
-constexpr int32_t kWideRows = 128, kWideBlocks = 64;
+/// Rows of a block of threads in large-M tiles, and how many such blocks a launch must have to be worth it:
+/// half as many as an H100 computes at once. Where that is best has not been measured.
+constexpr int32_t kLargeMRows = 128, kLargeMBlocks = 64;
 
 /// Blocks of threads for rows begin .. end - 1, `block` rows each, and tiles. Where there is more to do, a
-/// block does several parts of it.
+/// block does several items of it.
 inline int32_t blocks_of(int32_t begin, int32_t end, int32_t block, int32_t tiles, int32_t most = 1 << 20) {
   return static_cast<int32_t>(
       std::clamp<int64_t>((int64_t(end) - begin + block - 1) / block * tiles, 1, most));
 }
 
-/// A column of a batch in a device's memory, of which a part of the batch has the numbers of its own rows,
+/// A column of a batch in a device's memory, of which a sub-batch has the numbers of its own rows,
 /// from number `first` on. They are had by their numbers in the whole column, as rows have the batch's
 /// numbers.
 template <class T> struct Column {
@@ -48,7 +48,7 @@ template <class T> struct Column {
 };
 
 /// A matrix of parameters in a device's memory, for products: weight (k, o) of input k and output o at
-/// weights[k * outputs + o], so that threads next to each other read numbers next to each other. Products
+/// weights[k * outputs + o], so that threads next to each other read elements next to each other. Products
 /// start from `bias`, one number an output. Of several matrices (tables) one stands behind the other, then
 /// comes the bias.
 template <class Real> struct Matrix {
@@ -58,30 +58,30 @@ template <class Real> struct Matrix {
 /// Where the bias begins behind so many weights: at a multiple of 16 bytes, which a library reads at once.
 constexpr int64_t bias_behind(int64_t weights) { return (weights + 3) / 4 * 4; }
 
-/// A matrix of parameters in a device's memory, for its matrix units: what the threads of a warp hold of it,
-/// their fragments. Outputs are cut into tiles, tiles into strips of 16; inputs into blocks of 16, of which
-/// each operand of a product has its own. The numbers of a strip and a block lie together, kFragment of them,
-/// see fragment_of(); strips of a block of a tile one behind the other, then blocks, then tiles. What stands
-/// at no output or input is 0. Products start from `bias`, one number an output.
+/// A matrix of parameters in a device's memory, for its tensor cores: what the threads of a warp hold of it,
+/// their fragments. Outputs are cut into tiles, tiles into N tiles of 16; inputs into K tiles of 16, of which
+/// each operand of a product has its own. The elements of an N tile and a K tile are contiguous, kFragment of
+/// them, see fragment_of(); N tiles of a K tile of a tile one behind the other, then K tiles, then tiles.
+/// What stands at no output or input is 0. Products start from `bias`, one number an output.
 struct Fragments {
   const float *fragments = nullptr, *bias = nullptr;
-  int32_t blocks = 0, strips = 0; ///< of the inputs; of a tile
-  bool kept = false;              ///< the tile of this block of threads alone, see copy_async()
+  int32_t k_tiles = 0, n_tiles = 0; ///< of the inputs; of a tile
+  bool resident = false;            ///< the tile of this block of threads alone, see copy_async()
 };
-constexpr int32_t kStrip = 16, kBlock = 16, kFragment = kStrip * kBlock;
-/// Rows of the other operand that are multiplied together.
-constexpr int32_t kUnitRows = 8;
+constexpr int32_t kNTile = 16, kKTile = 16, kFragment = kNTile * kKTile;
+/// Rows of the other operand that are multiplied at once.
+constexpr int32_t kMTile = 8;
 
-/// Where the weight of output o of a strip and input k of a block lies in their fragment. Each thread of a
-/// warp reads 4 numbers at once in each of two steps: thread 4 g + t those of outputs g and g + 8 and inputs
+/// Where the weight of output o of an N tile and input k of a K tile lies in their fragment. Each thread of a
+/// warp reads 4 elements at once in each of two steps: thread 4 g + t those of outputs g and g + 8 and inputs
 /// 4 t + 2 step and 4 t + 2 step + 1. So it needs inputs 4 t .. 4 t + 3 of a row of the other operand, which
-/// lie next to each other.
+/// are contiguous.
 constexpr int32_t fragment_of(int32_t o, int32_t k) {
   const int32_t step = k % 4 / 2, thread = o % 8 * 4 + k / 4;
   return step * 128 + thread * 4 + k % 2 * 2 + o / 8;
 }
 
-/// How matrix units add up a product of f32: with operands rounded to the 11 bits of tf32, or each as a sum
+/// How tensor cores add up a product of f32: with operands rounded to the 11 bits of tf32, or each as a sum
 /// of two such, three products of which are added: then errors are as with f32.
 enum class Math { tf32, tf32x3 };
 
@@ -98,44 +98,44 @@ inline float nearest_tf32(float x) {
 
 /// Where in a stage something was found wrong: its row, the number of the loop that threads share, and of the
 /// iteration. One row has its failures in this order.
-struct Place {
+struct Position {
   int32_t row, loop, iteration;
 };
 /// Something that was wrong. `site` is the number of the check, of which the entry knows the words.
-struct FaultRecord {
+struct ErrorRecord {
   int32_t launch;
-  Place place;
+  Position position;
   int32_t site;
   int32_t numbers[3];
 };
 /// Where kernels write down what is wrong: `*count` records are asked for, the first `capacity` kept.
-struct Faults {
-  FaultRecord *records = nullptr;
+struct Errors {
+  ErrorRecord *records = nullptr;
   int32_t *count = nullptr;
   int32_t capacity = 0, launch = 0;
 };
 
-/// How far a block of threads has come in a whole loop: the stage that it is at, of which level or step, and
-/// the first row of its part.
+/// How far a block of threads has come in a persistent kernel: the stage that it is at, of which level or
+/// step, and the first row of its sub-batch.
 struct Progress {
   const char *stage = nullptr; ///< null where nobody said
-  int32_t tick = 0, row = 0;
+  int32_t time_step = 0, row = 0;
 };
 
-/// Teams of blocks of threads, to each of which some inputs of a part are dealt in whole loops: at most so
-/// many. Numbers from one team's counter to the next one's, which lie in sectors of their own.
-constexpr int32_t kMostTeams = 16, kCounterStride = 8;
-/// The counters of a whole loop.
-constexpr int32_t kCounters = kMostTeams * kCounterStride;
+/// Block groups, to each of which some inputs of a sub-batch are distributed in persistent kernels: at most
+/// so many. Numbers from one group's counter to the next one's, which lie in sectors of their own.
+constexpr int32_t kMaxBlockGroups = 16, kCounterStride = 8;
+/// The counters of a persistent kernel.
+constexpr int32_t kCounters = kMaxBlockGroups * kCounterStride;
 
-/// A launch of a whole loop over levels or steps.
-struct WholeLoop {
-  int32_t first, ticks;  ///< levels or steps first .. ticks - 1
-  int32_t blocks, teams; ///< of threads, as many as there is work for; of blocks, each as many
-  bool by_value;         ///< blocks may wait for numbers: memory that they are awaited in holds kUnset
+/// A loop over levels or steps that one launch of a persistent kernel runs.
+struct PersistentLoop {
+  int32_t first, time_steps;    ///< levels or steps first .. time_steps - 1
+  int32_t blocks, block_groups; ///< of threads, as many as there is work for; groups of as many of these
+  bool by_element;              ///< blocks may wait for elements: memory where they do holds kUnset before
 };
 
-/// The bits of memory in which a number is awaited; what stages write there has others.
+/// The bits of an element that is not there yet, where blocks wait for it; what stages write has others.
 constexpr uint32_t kUnset = 0xffffffff;
 
 /// Memory of a device for blocks of threads whose scratch does not fit what their threads share.
@@ -176,7 +176,7 @@ struct Backend {
   void (*poison)(void *memory, size_t bytes);
   /// How many blocks of threads of one launch may wait for each other there, whatever they need: one on each
   /// processor. 0: none may.
-  int32_t (*together)(int32_t device);
+  int32_t (*co_resident)(int32_t device);
   /// A stream for a graph alone, as not every stream can be written down: what the thread begins there is not
   /// done, until end_capture makes a graph of it and takes the stream back. Each fails with the reason,
   /// Code::limit where there is no memory, else Code::internal.
@@ -186,16 +186,16 @@ struct Backend {
   void (*launch_graph)(void *graph, void *stream);
   void (*release_graph)(void *graph);
   /// What is between two arrays is nobody's to touch, or from now on again; null where nobody looks.
-  void (*fence)(void *memory, size_t bytes, bool up);
+  void (*guard)(void *memory, size_t bytes, bool up);
   /// A library of products for a stream, which outlives it; the caller deletes it. Null where there is no
-  /// memory of the host. What goes wrong is told by Blas::status. Null if the model leaves none to it.
+  /// memory of the host. What goes wrong is reported by Blas::status. Null if the model leaves none to it.
   Blas *(*make_blas)(void *stream) = nullptr;
   /// Asked where nothing of the caller's own is under way on the stream, and waits for nothing: whether the
   /// device failed before, at something that the program began for itself and which it does not get over.
   /// Code::limit with the reason. Null where that cannot be.
   Status (*failed_before)(void *stream) = nullptr;
-  /// Of a fence that is up: how many of its bytes, from the first on, are as they were. Null where nobody
-  /// looks, or a sanitizer does.
+  /// Of a guard zone that is up: how many of its bytes, from the first on, are as they were. Null where
+  /// nobody looks, or a sanitizer does.
   size_t (*untouched)(const void *memory, size_t bytes) = nullptr;
 };
 

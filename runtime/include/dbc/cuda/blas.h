@@ -9,7 +9,7 @@
 namespace dbc::cuda {
 
 /// y[r][o] = the sum over k of x[r][k] * weight (k, o) for r < rows; if `biased` bias[o] is added to it,
-/// which begins at a multiple of 16 bytes. Rows of x and y lie `x_stride` and `y_stride` numbers apart.
+/// which begins at a multiple of 16 bytes. Rows of x and y lie `x_stride` and `y_stride` elements apart.
 template <class Real> struct Gemm {
   int32_t rows;
   const Real *x;

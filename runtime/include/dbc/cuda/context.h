@@ -2,18 +2,18 @@
 //
 // Computing on a CUDA device: a model's constants in its memory, and what a session needs there.
 //
-//   dbc::cuda::Model on_card;
-//   dbc::Status status = dbc::cuda::Model::make(model, /*device=*/0, &on_card);
-//   dbc::cuda::Context context(on_card);
+//   dbc::cuda::Model on_device;
+//   dbc::Status status = dbc::cuda::Model::make(model, /*device=*/0, &on_device);
+//   dbc::cuda::Context context(on_device);
 //   session.compute_on(&context);
 #pragma once
 
 #include <dbc/cuda/arrays.h>
 #include <dbc/cuda/blas.h>
+#include <dbc/cuda/block_groups.h>
+#include <dbc/cuda/device_result.h>
 #include <dbc/cuda/graphs.h>
 #include <dbc/cuda/memory.h>
-#include <dbc/cuda/taken.h>
-#include <dbc/cuda/teams.h>
 #include <dbc/model.h>
 #include <dbc/session.h>
 
@@ -56,11 +56,11 @@ public:
   size_t bytes() const { return bytes_; }
 
   /// For generated code: a buffer of the model, or a matrix for products, by its number.
-  template <class T> const T *buffer(int32_t slot) const {
-    return static_cast<const T *>(buffers_[slot].data);
+  template <class T> const T *buffer(int32_t number) const {
+    return static_cast<const T *>(buffers_[number].data);
   }
-  template <class Real> const Real *matrix(int32_t slot) const {
-    return static_cast<const Real *>(matrices_[slot].data);
+  template <class Real> const Real *matrix(int32_t number) const {
+    return static_cast<const Real *>(matrices_[number].data);
   }
 
 private:
@@ -83,24 +83,24 @@ private:
 Range elements(const ColumnView &view, Range rows, int32_t levels = kMaxListDepth);
 
 /// A stage of an entry on a device: a function that launches its kernel for rows begin .. end - 1.
-template <class Arrays> struct Stage {
+template <class Arrays> struct DeviceStage {
   const char *name;
-  /// In wide tiles if that makes at least so many blocks of threads.
-  void (*launch)(const Arrays &arrays, int32_t begin, int32_t end, int32_t wide, void *stream);
+  /// In large-M tiles if that makes at least so many blocks of threads.
+  void (*launch)(const Arrays &arrays, int32_t begin, int32_t end, int32_t large_m_from, void *stream);
   int64_t read, written, gathers,
       operations; ///< for one row: bytes, bytes, rows read through an index, of products
   /// Launches it for a graph, see GraphSource; null where the entry's launches cannot be one.
-  void (*record)(const Arrays *arrays, const int32_t *rows, int32_t launch, int32_t expected, int32_t wide,
-                 void *stream) = nullptr;
+  void (*record)(const Arrays *arrays, const int32_t *rows, int32_t launch, int32_t expected,
+                 int32_t large_m_from, void *stream) = nullptr;
 };
 
 /// A stage in a loop over levels or steps that is one launch.
 struct StageOfLoop {
   int32_t stage;         ///< number in the table of stages
-  const int32_t *begin;  ///< rows of tick t are begin[t] .. begin[t + 1] - 1
-  const int32_t *bounds; ///< of each team, see Teams::bounds
+  const int32_t *begin;  ///< rows of time step t are begin[t] .. begin[t + 1] - 1
+  const int32_t *bounds; ///< of each block group, see BlockGroups::bounds
   int32_t rows, tiles;   ///< of a block of threads; of the stage
-  bool widens;           ///< a launch of its own may have wide tiles
+  bool large_m;          ///< a launch of its own may have large-M tiles
 };
 
 /// How the stages of an entry run; results are the same, bit by bit.
@@ -108,14 +108,15 @@ struct StageOfLoop {
 ///   Graph       the same as one graph, where the report says that the entry's launches can be one; a graph
 ///               serves all batches with as many levels and steps, and a few are kept
 ///   Persistent  loops over levels and steps whole, each in one launch, where the report says that a loop
-///               can; levels before it that are wide are launches of their own
+///               can; levels before it that fill large-M tiles are launches of their own
 enum class Path { Levels, Graph, Persistent };
 
-/// How blocks of threads wait for each other in whole loops; results are the same, bit by bit.
-///   Counters  behind each stage, until all that have the same inputs have come
-///   Values    until the very numbers are there that they need, where the report says that a loop can; in the
-///             others by counters
-enum class Waits { Counters, Values };
+/// How blocks of threads wait for each other in persistent kernels; results are the same, bit by bit.
+///   Barriers  behind each stage, for all that have the same inputs
+///   Elements  until the very elements are there that they need, where the report says that a loop can; in
+///   the
+///             others at barriers
+enum class Waits { Barriers, Elements };
 
 /// What the application lends to a context, and what it may have.
 struct ContextOptions {
@@ -124,7 +125,7 @@ struct ContextOptions {
   /// cudaStreamLegacy.
   void *stream = nullptr;
   /// Memory of the device that may be held for batches, in bytes; one that needs more fails with Code::limit.
-  /// 0: any. The few kilobytes of graphs do not count, nor do records of what is wrong where a part has
+  /// 0: any. The few kilobytes of graphs do not count, nor do records of what is wrong where a sub-batch has
   /// more than 256: other inputs must have their results.
   size_t limit_bytes = 0;
   /// Where it comes from.
@@ -144,51 +145,52 @@ public:
   Context &operator=(const Context &) = delete;
 
   const Model &model() const { return model_; }
-  /// Unless told: whole loops.
+  /// By default persistent kernels.
   void choose_path(Path path) { path_ = path; }
-  /// The path of the last part of a run: the one that was chosen; but Levels where the device cannot have
-  /// blocks of threads wait for each other (Persistent), where the entry's launches cannot be a graph, or
-  /// where stages are timed (Graph).
+  /// The path of the last sub-batch of a run: the one that was chosen; but Levels where the device cannot
+  /// have blocks of threads wait for each other (Persistent), where the entry's launches cannot be a graph,
+  /// or where stages are timed (Graph).
   Path path() const { return taken_; }
-  /// Unless told: by values.
+  /// By default by elements.
   void choose_waits(Waits waits) { waits_ = waits; }
-  /// Launches of whole loops have at most so many blocks of threads; 0, unless told: as many as the device
-  /// has room for at once.
+  /// Launches of persistent kernels have at most so many blocks of threads; 0, the default: as many as the
+  /// device has room for at once.
   void limit_blocks(int32_t blocks) { most_blocks_ = blocks; }
-  /// In whole loops inputs are dealt to so many teams of blocks, which do not wait for each other; at most
-  /// kMostTeams, and no more than there are inputs and blocks. 0, unless told: as many as have a block for
-  /// each tile of a stage. One where nodes that are alike share an instance, or rows of a level are not in
-  /// the order of inputs.
-  void deal_to(int32_t teams) { teams_ = teams; }
-  /// Launches of stages have wide tiles where these make at least so many blocks of threads; 0: kWideBlocks.
-  void widen_from(int32_t blocks) { wide_blocks_ = blocks > 0 ? blocks : kWideBlocks; }
-  /// Whether results of runs from now on stay on the device, instead of being copied to the host: not, unless
-  /// told. Outputs has the offsets of lists then, and null for values; memory that the caller handed in for
-  /// values is not written. The batch must be one part: with limit_part below its inputs a run fails with
-  /// bad_call.
-  void leave_results(bool on) { leaves_ = on; }
-  bool leaves_results() const { return leaves_; }
-  /// Takes result number `leaf` (flatten order, as in Outputs) of the last run that left its results on this
-  /// context, until the next part begins on it: copies it on the device, in the order of the context's
-  /// stream, into memory of its own from the context's allocator, and waits for that, so that any stream may
-  /// use it. What is taken does not count for limit_bytes. May be called again. Inputs that failed have rows
-  /// of zeros. Fails with bad_call if there is no such result, limit without memory. By the thread that uses
-  /// the context.
-  Status take(int32_t leaf, Taken *result);
+  /// In persistent kernels inputs are distributed to so many block groups, which do not wait for each other;
+  /// at most kMaxBlockGroups, and no more than there are inputs and blocks. 0, the default: as many as have a
+  /// block for each tile of a stage. One where nodes that are alike share an instance, or rows of a level are
+  /// not in the order of inputs.
+  void distribute_to(int32_t block_groups) { block_groups_ = block_groups; }
+  /// Launches of stages have large-M tiles where these make at least so many blocks of threads; 0:
+  /// kLargeMBlocks.
+  void large_m_from(int32_t blocks) { large_m_from_ = blocks > 0 ? blocks : kLargeMBlocks; }
+  /// Whether results of runs from now on stay on the device, instead of being copied to the host: not by
+  /// default. Outputs has the offsets of lists then, and null for values; memory that the caller handed in
+  /// for values is not written. The batch must be one sub-batch: with limit_sub_batch below its inputs a run
+  /// fails with bad_call.
+  void keep_results_on_device(bool on) { keeps_results_ = on; }
+  bool keeps_results_on_device() const { return keeps_results_; }
+  /// Gives result number `component` (flatten order, as in Outputs) of the last run whose results stay on
+  /// this context, until the next sub-batch begins on it: copies it on the device, in the order of the
+  /// context's stream, into memory of its own from the context's allocator, and waits for that, so that any
+  /// stream may use it. What it takes does not count for limit_bytes. May be called again. Inputs that failed
+  /// have rows of zeros. Fails with bad_call if there is no such result, limit without memory. By the thread
+  /// that uses the context.
+  Status get_result(int32_t component, DeviceResult *result);
   /// Copies numbers of the device to the host, in the order of the context's stream, and waits: for all that
-  /// was begun on it, a part of a batch too. `from` is in the memory of the model's device. Fails as a run
+  /// was begun on it, a sub-batch too. `from` is in the memory of the model's device. Fails as a run
   /// does where the device cannot be reached, or fails. By the thread that uses the context.
   Status copy_to_host(void *to, const void *from, size_t bytes);
-  /// Memory held on the device for this session, in bytes; the model's is its own, and so is what was taken.
-  size_t bytes() const { return arena_.bytes() + fault_memory_.bytes() + graphs_.bytes(); }
-  /// The most teams that the last part had in a whole loop; 0 where no loop was one launch.
-  int32_t teams() const { return most_teams_; }
-  /// What of that the last part of a run needed, by the formula in the manifest. On the CPU fences between
-  /// arrays come on top.
+  /// Memory held on the device for this session, in bytes; the model's is its own, and so are DeviceResults.
+  size_t bytes() const { return arena_.bytes() + error_memory_.bytes() + graphs_.bytes(); }
+  /// The most block groups that the last sub-batch had in a persistent kernel; 0 where there was none.
+  int32_t block_groups() const { return max_block_groups_; }
+  /// What of that the last sub-batch of a run needed, by the formula in the manifest. On the CPU guard zones
+  /// between arrays come on top.
   size_t needed_bytes() const { return needed_; }
   /// Memory of the host for copies that is held for this session, in bytes.
   size_t host_bytes() const { return staging_.bytes(); }
-  /// Kernels and graphs launched for the last part of a run.
+  /// Kernels and graphs launched for the last sub-batch of a run.
   int64_t launches() const { return launches_; }
   /// Those that were made and are kept.
   const Graphs &graphs() const { return graphs_; }
@@ -197,35 +199,36 @@ public:
 
   /// Whether it is a context of the run's model, and can leave its results where they are to stay.
   Status serves(const Run &run) const;
-  /// Begins to compute a part of a batch, when what was begun before is done: has memory for all of its
+  /// Begins to compute a sub-batch, when what was begun before is done: has memory for all of its
   /// arrays, contents undefined, and begins one copy of what the host has of them. After a failure all
-  /// addresses are null. Returns the part's number, for finish().
+  /// addresses are null. Returns the sub-batch's number, for finish().
   int64_t begin(std::initializer_list<Region> regions);
   /// Constants of the model; null after a failure.
-  template <class T> const T *constant(int32_t slot) const {
-    return status_.ok() ? model_.buffer<T>(slot) : nullptr;
+  template <class T> const T *constant(int32_t number) const {
+    return status_.ok() ? model_.buffer<T>(number) : nullptr;
   }
   template <class Real>
-  cuda::Matrix<Real> matrix(int32_t slot, int32_t inputs, int32_t outputs, int64_t tables = 1) const {
+  cuda::Matrix<Real> matrix(int32_t number, int32_t inputs, int32_t outputs, int64_t tables = 1) const {
     if (!status_.ok())
       return {};
-    const Real *weights = model_.matrix<Real>(slot);
+    const Real *weights = model_.matrix<Real>(number);
     return {weights, weights + bias_behind(tables * inputs * outputs), inputs, outputs};
   }
-  /// A matrix for the matrix units, of `tiles` tiles.
-  Fragments fragments(int32_t slot, int32_t blocks, int32_t strips, int64_t tiles) const {
+  /// A matrix for the tensor cores, of `tiles` tiles.
+  Fragments fragments(int32_t number, int32_t k_tiles, int32_t n_tiles, int64_t tiles) const {
     if (!status_.ok())
       return {};
-    const float *weights = model_.matrix<float>(slot);
-    return {weights, weights + tiles * blocks * strips * kFragment, blocks, strips, false};
+    const float *weights = model_.matrix<float>(number);
+    return {weights, weights + tiles * k_tiles * n_tiles * kFragment, k_tiles, n_tiles, false};
   }
-  /// The library of products, which works in these kBlasWorkspace bytes of the part; null after a failure.
+  /// The library of products, which works in these kBlasWorkspace bytes of the sub-batch; null after a
+  /// failure.
   Blas *blas(void *workspace);
   /// Where kernels say what is wrong; the launch in hand.
-  Faults faults();
+  Errors errors();
   /// Launches a stage for rows begin .. end - 1.
   template <class Arrays>
-  void launch(Run &run, Arrays &arrays, const Stage<Arrays> *stages, int32_t number, int32_t begin,
+  void launch(Run &run, Arrays &arrays, const DeviceStage<Arrays> *stages, int32_t number, int32_t begin,
               int32_t end) {
     const int32_t rows = end - begin;
     if (!status_.ok())
@@ -236,63 +239,65 @@ public:
       nodes_.push_back({number, begin, end});
     if (rows <= 0)
       return;
-    const Stage<Arrays> &stage = stages[number];
+    const DeviceStage<Arrays> &stage = stages[number];
     count(run.stages[number], stage, rows);
     if (collecting_)
       return;
-    arrays.faults = faults();
+    arrays.errors = errors();
     const int64_t start = run.timed ? wait_ns() : 0;
-    ++fault_launches_;
-    stage.launch(arrays, begin, end, wide_blocks_, stream_);
+    ++error_launches_;
+    stage.launch(arrays, begin, end, large_m_from_, stream_);
     ++launches_;
-    look_at_fences(stage.name);
+    check_guard_zones(stage.name);
     if (run.timed)
       run.stages[number].ns += wait_ns() - start;
   }
   /// From here on launches are collected for a graph, if that was chosen. All arrays have their memory.
   void collect(const Run &run);
   /// Launches what was collected, if it was.
-  template <class Arrays> void launch_graph(Arrays &arrays, const Stage<Arrays> *stages) {
+  template <class Arrays> void launch_graph(Arrays &arrays, const DeviceStage<Arrays> *stages) {
     static_assert(std::is_trivially_copyable_v<Arrays>);
-    arrays.faults = faults();
-    launch_nodes({stages, &arrays, sizeof(Arrays), wide_blocks_,
+    arrays.errors = errors();
+    launch_nodes({stages, &arrays, sizeof(Arrays), large_m_from_,
                   [](const void *table, int32_t stage, const void *at, const int32_t *rows, int32_t launch,
-                     int32_t expected, int32_t wide, void *stream) {
-                    static_cast<const Stage<Arrays> *>(table)[stage].record(
-                        static_cast<const Arrays *>(at), rows, launch, expected, wide, stream);
+                     int32_t expected, int32_t large_m_from, void *stream) {
+                    static_cast<const DeviceStage<Arrays> *>(table)[stage].record(
+                        static_cast<const Arrays *>(at), rows, launch, expected, large_m_from, stream);
                   }});
   }
   /// What a kernel, or the loop that begins with it, has written behind an array is a mistake in dbc.
-  void look_at_fences(const char *kernel);
-  /// How many ticks of a loop are launched stage by stage, before the others in one launch: all, or those at
-  /// its beginning that are wide.
-  template <size_t kStages> int32_t apart(const StageOfLoop (&loop)[kStages], int32_t ticks) const {
-    int32_t tick = 0;
-    while (tick < ticks && (taken_ != Path::Persistent || is_wide(loop, kStages, tick)))
-      ++tick;
-    return tick;
+  void check_guard_zones(const char *kernel);
+  /// How many time steps of a loop are launched stage by stage, before the others in one launch: all, or
+  /// those at its beginning that fill large-M tiles.
+  template <size_t kStages>
+  int32_t launched_prefix(const StageOfLoop (&loop)[kStages], int32_t time_steps) const {
+    int32_t time_step = 0;
+    while (time_step < time_steps && (taken_ != Path::Persistent || is_large_m(loop, kStages, time_step)))
+      ++time_step;
+    return time_step;
   }
-  /// To how many teams the inputs of a part may be dealt whose loops have at most so many tiles. Before
-  /// begin().
-  int32_t teams(int32_t tiles) const;
-  /// Launches levels or steps first .. ticks - 1 of a loop at once.
+  /// To how many block groups the inputs of a sub-batch may be distributed whose loops have at most so many
+  /// tiles. Before begin().
+  int32_t block_groups(int32_t tiles) const;
+  /// Launches levels or steps first .. time_steps - 1 of a loop at once.
   template <class Arrays, size_t kStages>
-  void launch_loop(Run &run, Arrays &arrays, const Stage<Arrays> *stages, const StageOfLoop (&loop)[kStages],
-                   const Teams &teams, int32_t first, int32_t ticks,
-                   void (*launch)(const Arrays &arrays, const WholeLoop &loop, void *stream)) {
-    if (ticks <= first || !status_.ok())
+  void launch_loop(Run &run, Arrays &arrays, const DeviceStage<Arrays> *stages,
+                   const StageOfLoop (&loop)[kStages], const BlockGroups &block_groups, int32_t first,
+                   int32_t time_steps,
+                   void (*launch)(const Arrays &arrays, const PersistentLoop &loop, void *stream)) {
+    if (time_steps <= first || !status_.ok())
       return;
-    for (const StageOfLoop &part : loop) {
-      count(run.stages[part.stage], stages[part.stage], part.begin[ticks] - part.begin[first]);
-      for (int32_t tick = first; run.log != nullptr && tick < ticks; ++tick)
-        run.log->add(part.stage, part.begin[tick + 1] - part.begin[tick]);
+    for (const StageOfLoop &each : loop) {
+      count(run.stages[each.stage], stages[each.stage], each.begin[time_steps] - each.begin[first]);
+      for (int32_t time_step = first; run.log != nullptr && time_step < time_steps; ++time_step)
+        run.log->add(each.stage, each.begin[time_step + 1] - each.begin[time_step]);
     }
-    arrays.faults = faults();
+    arrays.errors = errors();
     const int64_t start = run.timed ? wait_ns() : 0;
-    fault_launches_ += static_cast<int64_t>(ticks - first) * static_cast<int64_t>(kStages);
-    launch(arrays, whole_loop(loop, kStages, teams.count(), first, ticks), stream_);
+    error_launches_ += static_cast<int64_t>(time_steps - first) * static_cast<int64_t>(kStages);
+    launch(arrays, persistent_loop(loop, kStages, block_groups.count(), first, time_steps), stream_);
     ++launches_;
-    look_at_fences(stages[loop[0].stage].name);
+    check_guard_zones(stages[loop[0].stage].name);
     if (run.timed)
       run.stages[loop[0].stage].ns += wait_ns() - start; // of the loop as a whole
   }
@@ -303,43 +308,46 @@ public:
   int32_t *put(int32_t *to, const int32_t *from, size_t count);
   /// Begins one copy of all results from the device; where they stay, only of what says what was wrong.
   void copy_out();
-  /// Waits for all that was begun. Fails with bad_call if another part has begun on this context since part
-  /// number `part`, which has lost its results then.
-  Status finish(int64_t part);
-  /// The copy of a result, by its address on the device: valid until the next part begins. Null after a
+  /// Waits for all that was begun. Fails with bad_call if another sub-batch has begun on this context since
+  /// sub-batch number `sub_batch`, which has lost its results then.
+  Status finish(int64_t sub_batch);
+  /// The copy of a result, by its address on the device: valid until the next sub-batch begins. Null after a
   /// failure.
   template <class T> const T *on_host(const T *result) const {
     return status_.ok() ? reinterpret_cast<const T *>(
                               host_results_ + (reinterpret_cast<const unsigned char *>(result) - results_))
                         : nullptr;
   }
-  /// In place of copying `count` rows to the host, when all that was wrong is told: they stay. Row r is that
-  /// of input at[r], or the result's row r where `at` is null. Rows are `stride` numbers apart; 0: `size`.
+  /// In place of copying `count` rows to the host, when all that was wrong is reported: they stay. Row r is
+  /// that of input at[r], or the result's row r where `at` is null. Rows are `stride` elements apart; 0:
+  /// `size`.
   template <class T>
-  void leave(Run &run, int32_t leaf, const T *rows, const int32_t *at, int32_t count, int64_t size,
-             int64_t stride = 0) {
-    left_from_.assign(at != nullptr ? run.out.inputs() : count, -1);
+  void keep_result(Run &run, int32_t component, const T *rows, const int32_t *at, int32_t count, int64_t size,
+                   int64_t stride = 0) {
+    staying_from_.assign(at != nullptr ? run.out.inputs() : count, -1);
     for (int32_t row = 0; row < count; ++row)
-      left_from_[at != nullptr ? at[row] : row] = row;
-    leave(run, leaf, left_result(rows, size, stride));
+      staying_from_[at != nullptr ? at[row] : row] = row;
+    keep_result(run, component, staying_result(rows, size, stride));
   }
-  /// The same of the rows that were kept of a list whose length is computed.
+  /// The same of the active rows of a list whose length is computed.
   template <class T>
-  void leave_kept(Run &run, int32_t leaf, const T *rows, const Space &elements, const int32_t *inputs,
-                  int64_t size, int64_t stride = 0) {
-    const int32_t *order = elements.ticks.order.data(), count = elements.ticks.end(0);
-    run.out.shorten(leaf, elements[0], order, count, inputs);
-    left_from_.assign(order, order + count);
-    leave(run, leaf, left_result(rows, size, stride));
+  void keep_active_result(Run &run, int32_t component, const T *rows, const IndexSet &elements,
+                          const int32_t *inputs, int64_t size, int64_t stride = 0) {
+    const int32_t *order = elements.time_steps.order.data(), count = elements.time_steps.end(0);
+    run.out.shorten(component, elements[0], order, count, inputs);
+    staying_from_.assign(order, order + count);
+    keep_result(run, component, staying_result(rows, size, stride));
   }
   /// What the kernels found wrong, in the order of launches, rows and checks.
-  const std::vector<FaultRecord> &found() const { return found_; }
-  /// Whether more was wrong than there was room to say: there is now, so the part is to be computed again.
+  const std::vector<ErrorRecord> &found() const { return found_; }
+  /// Whether more was wrong than there was room to say: there is now, so the sub-batch is to be computed
+  /// again.
   bool again() const { return again_; }
   Status status() const { return status_; }
 
 private:
-  template <class Arrays> static void count(StageProfile &profile, const Stage<Arrays> &stage, int32_t rows) {
+  template <class Arrays>
+  static void count(StageProfile &profile, const DeviceStage<Arrays> &stage, int32_t rows) {
     ++profile.launches;
     profile.rows += rows;
     profile.bytes_read += rows * stage.read;
@@ -347,30 +355,31 @@ private:
     profile.gathers += rows * stage.gathers;
     profile.operations += rows * stage.operations;
   }
-  WholeLoop whole_loop(const StageOfLoop *loop, size_t stages, int32_t teams, int32_t first, int32_t ticks);
-  bool is_wide(const StageOfLoop *loop, size_t stages, int32_t tick) const {
+  PersistentLoop persistent_loop(const StageOfLoop *loop, size_t stages, int32_t block_groups, int32_t first,
+                                 int32_t time_steps);
+  bool is_large_m(const StageOfLoop *loop, size_t stages, int32_t time_step) const {
     return std::any_of(loop, loop + stages, [&](const StageOfLoop &stage) {
-      return stage.widens &&
-             blocks_of(stage.begin[tick], stage.begin[tick + 1], kWideRows, stage.tiles) >= wide_blocks_;
+      return stage.large_m && blocks_of(stage.begin[time_step], stage.begin[time_step + 1], kLargeMRows,
+                                        stage.tiles) >= large_m_from_;
     });
   }
-  template <class T> static LeftResult left_result(const T *rows, int64_t size, int64_t stride) {
-    LeftResult result;
+  template <class T> static StayingResult staying_result(const T *rows, int64_t size, int64_t stride) {
+    StayingResult result;
     result.data = reinterpret_cast<const unsigned char *>(rows);
     result.stride = stride > 0 ? stride : size;
     result.number_bytes = sizeof(T);
     return result;
   }
-  void leave(Run &run, int32_t leaf, LeftResult result);
+  void keep_result(Run &run, int32_t component, StayingResult result);
   void check(Status status);
-  void reach();
+  void use_device();
   Status failed_before() const;
   void open();
   bool reserve(std::initializer_list<Region> regions);
   size_t room(size_t bytes) const;
   void fill(size_t begin, size_t end);
-  void fence(bool up);
-  void read_faults();
+  void guard(bool up);
+  void read_errors();
   void launch_nodes(const GraphSource &source);
   Status wait();
   int64_t wait_ns();
@@ -381,14 +390,14 @@ private:
   DeviceMemory memory_;
   void *stream_ = nullptr;
   Status status_;
-  // On the device: results, the header, inputs, records of faults, all other arrays. The header is the number
-  // of faults. It goes there with the inputs, as zero, and comes back with the results.
+  // On the device: results, the header, inputs, records of errors, all other arrays. The header is the number
+  // of errors. It goes there with the inputs, as zero, and comes back with the results.
   Reservation arena_;
   unsigned char *results_ = nullptr;
   int32_t *header_ = nullptr;
-  FaultRecord *records_ = nullptr;
+  ErrorRecord *records_ = nullptr;
   /// What stands behind an array, from its end to the beginning of the next.
-  struct Fence {
+  struct GuardZone {
     size_t end;       ///< of the array, in the arena
     size_t array;     ///< bytes of the array
     const char *name; ///< of the array; null: unknown
@@ -396,34 +405,34 @@ private:
 
     size_t bytes() const { return lines(end + 1) - end; }
   };
-  std::vector<Fence> fences_; ///< empty where none stand
+  std::vector<GuardZone> guard_zones_; ///< empty where none stand
   // On the host: what goes there, what comes back, what is fetched and put.
   Reservation staging_;
   unsigned char *host_results_ = nullptr, *host_decided_ = nullptr;
   size_t needed_ = 0, result_bytes_ = 0, decided_bytes_ = 0;
-  int64_t part_ = 0;      ///< number of the part in hand
+  int64_t sub_batch_ = 0; ///< number of the sub-batch in hand
   bool busy_ = false;     ///< something was begun and not waited for
   bool deciding_ = false; ///< a copy from where decisions are staged may be under way
-  /// Records of faults that the arena has room for; where there were more, all of them have memory of their
+  /// Records of errors that the arena has room for; where there were more, all of them have memory of their
   /// own, which is kept.
-  static constexpr int32_t kFaults = 256;
-  Reservation fault_memory_;
-  int32_t fault_capacity_ = kFaults;
-  std::vector<FaultRecord> found_;
-  int64_t launches_ = 0, fault_launches_ = 0; ///< of kernels; of stages, for the order of what is wrong
+  static constexpr int32_t kErrors = 256;
+  Reservation error_memory_;
+  int32_t error_capacity_ = kErrors;
+  std::vector<ErrorRecord> found_;
+  int64_t launches_ = 0, error_launches_ = 0; ///< of kernels; of stages, for the order of what is wrong
   Path path_ = Path::Persistent, taken_ = Path::Levels;
-  Waits waits_ = Waits::Values;
-  int32_t together_ = 0;       ///< of the device, see Backend
+  Waits waits_ = Waits::Elements;
+  int32_t co_resident_ = 0;    ///< of the device, see Backend
   std::unique_ptr<Blas> blas_; ///< made when it is first asked for
   Graphs graphs_;
   bool collecting_ = false;
   std::vector<Node> nodes_; ///< what was collected
-  int32_t most_blocks_ = 0, wide_blocks_ = kWideBlocks;
-  int32_t teams_ = 0, most_teams_ = 0; ///< wanted; of the part in hand
+  int32_t most_blocks_ = 0, large_m_from_ = kLargeMBlocks;
+  int32_t block_groups_ = 0, max_block_groups_ = 0; ///< wanted; of the sub-batch in hand
   bool again_ = false;
-  bool leaves_ = false;
-  std::vector<LeftResult> left_; ///< by leaf; empty: none stay
-  std::vector<int32_t> left_from_;
+  bool keeps_results_ = false;
+  std::vector<StayingResult> staying_; ///< by component; empty: none stay
+  std::vector<int32_t> staying_from_;
 };
 
 } // namespace dbc::cuda

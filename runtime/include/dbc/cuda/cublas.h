@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// cuBLAS, of which its part cuBLASLt is enough; or, where kernels run on the CPU, loops that stand for it.
+// cuBLAS, of which cuBLASLt is enough; or, where kernels run on the CPU, loops that stand for it.
 // NAME.cu of a model that has products by the library includes it behind kernels.h, and is linked with
 // cuBLASLt.
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace dbc::cuda {
 
-// A program may have several models, of which some run on a card and some on the CPU.
+// A program may have several models, of which some run on a GPU and some on the CPU.
 namespace {
 #if defined(__CUDACC__)
 

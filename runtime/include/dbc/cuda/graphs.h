@@ -23,12 +23,12 @@ struct Node {
 /// An entry's table of stages and its arrays, of types that only the entry knows.
 struct GraphSource {
   const void *stages, *arrays;
-  size_t bytes; ///< of the arrays' addresses
-  int32_t wide; ///< stages have wide tiles where these make at least so many blocks of threads
+  size_t bytes;         ///< of the arrays' addresses
+  int32_t large_m_from; ///< stages have large-M tiles where these make at least so many blocks of threads
   /// Launches a stage that will find these addresses, and the rows rows[0] .. rows[1] - 1, in the device's
   /// memory; with blocks of threads for `expected` rows. What it finds wrong is of launch number `launch`.
   void (*record)(const void *stages, int32_t stage, const void *arrays, const int32_t *rows, int32_t launch,
-                 int32_t expected, int32_t wide, void *stream);
+                 int32_t expected, int32_t large_m_from, void *stream);
 };
 
 /// The graphs of a context, the one used last first. Not to be used by two threads at once.
@@ -44,8 +44,8 @@ public:
 
   /// Begins to run the stages of `nodes`, in order, as one launch. A graph of the same stages in the same
   /// order is taken, of whichever rows: it is made anew only if a stage has more than twice the rows that it
-  /// was made for, as too few blocks of threads would do them, or if source.wide is another. What was begun
-  /// before with the same graph has come to its end. Fails with Code::limit where there is no memory,
+  /// was made for, as too few blocks of threads would do them, or if source.large_m_from is another. What was
+  /// begun before with the same graph has come to its end. Fails with Code::limit where there is no memory,
   /// Code::internal where the device makes no graph.
   Status run(const Backend &backend, const DeviceMemory &memory, void *stream, const GraphSource &source,
              const std::vector<Node> &nodes);

@@ -9,7 +9,7 @@
 #include <dbc/math.h>
 
 #if defined(__CUDACC__)
-#include <dbc/cuda/card.h>
+#include <dbc/cuda/gpu.h>
 #else
 #include <dbc/cuda/shim.h>
 #endif
@@ -28,34 +28,35 @@ namespace dbc::cuda {
 
 //===-- Launching ---------------------------------------------------------------------------------------===//
 
-/// What a block of threads does of a launch, or of a whole loop's stage: parts of the rows, and of each a
-/// tile, for all of them the same where there are enough blocks.
-class Work {
+/// What a block of threads does of a launch, or of a persistent kernel's stage: work items of some rows, and
+/// of each a tile, for all of them the same where there are enough blocks.
+class TileScheduler {
 public:
-  DBC_DEVICE Work(int32_t parts, int32_t tiles, const Blocks &blocks = Grid())
-      : tiles_(tiles), all_(parts * tiles), number_(blocks.number) {
+  DBC_DEVICE TileScheduler(int32_t items, int32_t tiles, const Blocks &blocks = Grid())
+      : tiles_(tiles), all_(items * tiles), number_(blocks.number) {
     step_ = blocks.count >= tiles ? blocks.count / tiles * tiles : blocks.count;
     if (blocks.count >= tiles && number_ >= step_)
       number_ = all_; // one too many
   }
   DBC_DEVICE bool any() const { return number_ < all_; }
   DBC_DEVICE void next() { number_ += step_; }
-  DBC_DEVICE int32_t part() const { return number_ / tiles_; }
+  DBC_DEVICE int32_t item() const { return number_ / tiles_; }
   DBC_DEVICE int32_t tile() const { return number_ % tiles_; }
 
 private:
   int32_t tiles_, all_, number_, step_;
 };
 
-/// Begins to copy a matrix, of which a block of threads keeps the tile that Work gives it, into `memory` that
-/// its threads share. The team has at least `tiles` blocks. It is there behind wait_for_copies() and a
-/// barrier. By the block.
-DBC_DEVICE Fragments copy_async(const Fragments &matrix, int32_t tiles, float *memory, const Blocks &team) {
-  const int32_t count = matrix.blocks * matrix.strips * kFragment;
-  const float *tile = matrix.fragments + int64_t(team.number % tiles) * count;
+/// Begins to copy a matrix, of which the tile that a TileScheduler gives a block of threads is resident, into
+/// `memory` that its threads share. The block group has at least `tiles` blocks. It is there behind
+/// wait_for_copies() and a barrier. By the block.
+DBC_DEVICE Fragments copy_async(const Fragments &matrix, int32_t tiles, float *memory,
+                                const Blocks &block_group) {
+  const int32_t count = matrix.k_tiles * matrix.n_tiles * kFragment;
+  const float *tile = matrix.fragments + int64_t(block_group.number % tiles) * count;
   for (int32_t n = threadIdx.x * 4; n < count; n += blockDim.x * 4)
     copy_quad(memory + n, tile + n);
-  return {memory, matrix.bias, matrix.blocks, matrix.strips, true};
+  return {memory, matrix.bias, matrix.k_tiles, matrix.n_tiles, true};
 }
 
 //===-- Memory of a block -------------------------------------------------------------------------------===//
@@ -67,20 +68,20 @@ template <class T> DBC_DEVICE T *block_scratch(const BlockScratch &scratch, int6
 
 //===-- Rows and what is wrong in them ------------------------------------------------------------------===//
 
-/// The row at a position of a space's order list, null where rows are in order.
+/// The row at a position of an index set's order list, null where rows are in order.
 DBC_DEVICE int32_t row_at(const int32_t *order, int32_t position) {
   return order != nullptr ? order[position] : position;
 }
 
 /// Writes down that something is wrong. Of any thread; what one thread finds stands in its order.
-DBC_DEVICE void fault(const Faults &faults, int32_t launch, int32_t site, Place place, int32_t a = 0,
-                      int32_t b = 0, int32_t c = 0) {
-  const int32_t number = atomicAdd(faults.count, 1);
-  if (number < faults.capacity)
-    faults.records[number] = {launch, place, site, {a, b, c}};
+DBC_DEVICE void record_error(const Errors &errors, int32_t launch, int32_t site, Position position,
+                             int32_t a = 0, int32_t b = 0, int32_t c = 0) {
+  const int32_t number = atomicAdd(errors.count, 1);
+  if (number < errors.capacity)
+    errors.records[number] = {launch, position, site, {a, b, c}};
 }
 
-// Whole numbers as the language means them: each returns whether the result exists; where not, *out is 0.
+// Integers as the language means them: each returns whether the result exists; where not, *out is 0.
 DBC_DEVICE bool exact(int64_t value, int32_t *out) {
   const bool fits = value >= INT32_MIN && value <= INT32_MAX;
   *out = fits ? static_cast<int32_t>(value) : 0;

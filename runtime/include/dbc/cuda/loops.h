@@ -1,16 +1,16 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The blocks of threads that share the rows of a stage, and how those of a whole loop over levels or steps
+// The blocks of threads that share the rows of a stage, and how those of a persistent kernel
 // wait for each other. The function of a stage in a loop is a template of one of these:
 //
-//   Grid          all blocks of a launch of that stage alone: nobody waits
-//   CountingTeam  those that have the same inputs in a whole loop: behind each stage all of them wait until
-//                 the last one has come, which a counter says
-//   AwaitingTeam  the same without a counter: whoever needs a number that another block writes in the loop
-//                 waits for that number. Its memory holds kUnset before, which nobody writes
+//   Grid              all blocks of a launch of that stage alone: nobody waits
+//   BarrierGroup      those that have the same inputs in a persistent kernel: behind each stage all of them
+//                     wait at a barrier, which is a counter
+//   ElementSyncGroup  the same without a counter: whoever needs an element that another block writes in the
+//                     loop waits for that element. Its memory holds kUnset before, which nobody writes
 //
-// Numbers that are awaited are read and written by the team's functions, whichever it is; there is one order
-// of operations, and results are the same bit by bit.
+// Elements that blocks may wait for are read and written by the block group's functions, whichever it is;
+// there is one order of operations, and results are the same bit by bit.
 #pragma once
 
 #include <dbc/cuda/arrays.h>
@@ -22,7 +22,7 @@
 namespace dbc::cuda {
 
 /// A number whose bits are not kUnset: those of what is no number are all the same.
-DBC_DEVICE float settled(float x) { return x == x ? x : __builtin_bit_cast(float, 0x7fc00000u); }
+DBC_DEVICE float canonicalise_nan(float x) { return x == x ? x : __builtin_bit_cast(float, 0x7fc00000u); }
 
 /// Blocks of threads that share rows, and the number of this one among them.
 struct Blocks {
@@ -30,14 +30,15 @@ struct Blocks {
 
   /// A number that another block may have written.
   template <class T> DBC_DEVICE static T read(const T &x) { return x; }
-  DBC_DEVICE static void write(float &x, float value) { x = settled(value); }
-  /// The same in two steps, so that several are on their way at once: numbers that load() gave are all there
-  /// behind await(), which calls again() to load them once more.
+  DBC_DEVICE static void write(float &x, float value) { x = canonicalise_nan(value); }
+  /// The same in two steps, so that several are on their way at once: elements that load() gave are all there
+  /// behind wait_for_elements(), which calls again() to load them once more.
   DBC_DEVICE static float load(const float *at) { return *at; }
   DBC_DEVICE static float4 load_quad(const float *at) { return cuda::load_quad(at); }
-  template <int32_t kCount, class Again> DBC_DEVICE static void await(const float (&)[kCount], Again) {}
-  /// Behind await() the threads of a warp are together again; where nobody waited they are so without it. By
-  /// the warp.
+  template <int32_t kCount, class Again>
+  DBC_DEVICE static void wait_for_elements(const float (&)[kCount], Again) {}
+  /// Behind wait_for_elements() the threads of a warp are together again; where nobody waited they are so
+  /// without it. By the warp.
   DBC_DEVICE static void meet_in_warp() {}
 };
 
@@ -46,35 +47,37 @@ struct Grid : Blocks {
   DBC_DEVICE Grid() : Blocks{static_cast<int32_t>(blockIdx.x), static_cast<int32_t>(gridDim.x)} {}
 };
 
-/// The blocks of a whole loop's launch that have the same inputs.
-class Team : public Blocks {
+/// The blocks of a persistent kernel that have the same inputs.
+class BlockGroup : public Blocks {
 public:
-  /// The launch has a multiple of loop.teams blocks.
-  DBC_DEVICE explicit Team(const WholeLoop &loop)
-      : Blocks{static_cast<int32_t>(blockIdx.x) % (static_cast<int32_t>(gridDim.x) / loop.teams),
-               static_cast<int32_t>(gridDim.x) / loop.teams},
-        teams_(loop.teams), team_(static_cast<int32_t>(blockIdx.x) / count) {}
-  /// Where the bounds of the team's rows of a level or step stand: rows bounds[at] .. bounds[at + 1] - 1.
-  DBC_DEVICE int32_t at(int32_t tick) const { return tick * teams_ + team_; }
-  /// What the block is at, for the words about a wait that has no end: its part of a stage at level or step
-  /// `tick`, where the team's rows begin at `begin`; blocks have `rows` rows of one of `tiles` tiles.
-  DBC_DEVICE void begins(const char *stage, int32_t tick, int32_t begin, int32_t rows, int32_t tiles) {
-    at_ = {stage, tick, begin + number / tiles * rows};
+  /// The launch has a multiple of loop.block_groups blocks.
+  DBC_DEVICE explicit BlockGroup(const PersistentLoop &loop)
+      : Blocks{static_cast<int32_t>(blockIdx.x) % (static_cast<int32_t>(gridDim.x) / loop.block_groups),
+               static_cast<int32_t>(gridDim.x) / loop.block_groups},
+        block_groups_(loop.block_groups), block_group_(static_cast<int32_t>(blockIdx.x) / count) {}
+  /// Where the bounds of the group's rows of a level or step stand: rows bounds[at] .. bounds[at + 1] - 1.
+  DBC_DEVICE int32_t at(int32_t time_step) const { return time_step * block_groups_ + block_group_; }
+  /// What the block is at, for the words about a wait that has no end: its work item of a stage at level or
+  /// step `time_step`, where the group's rows begin at `begin`; blocks have `rows` rows of one of `tiles`
+  /// tiles.
+  DBC_DEVICE void begins(const char *stage, int32_t time_step, int32_t begin, int32_t rows, int32_t tiles) {
+    at_ = {stage, time_step, begin + number / tiles * rows};
   }
 
 protected:
-  int32_t teams_, team_;
+  int32_t block_groups_, block_group_;
   Progress at_;
 };
 
-/// All blocks of a team wait for each other, and see what each wrote before; they must be there at once. What
-/// other blocks wrote is read by plain loads behind wait(): load_acquire drops what the first-level cache
-/// held.
-class CountingTeam : public Team {
+/// All blocks of a group wait for each other, and see what each wrote before; they must be there at once.
+/// What other blocks wrote is read by plain loads behind wait(): load_acquire drops what the first-level
+/// cache held.
+class BarrierGroup : public BlockGroup {
 public:
   /// `counters` are kCounters numbers for each loop of an entry, `before` each before the launch.
-  DBC_DEVICE CountingTeam(const WholeLoop &loop, int32_t *counters, int32_t number, uint32_t before = 0)
-      : Team(loop), arrived_(counters + number * kCounters + team_ * kCounterStride), all_(before) {}
+  DBC_DEVICE BarrierGroup(const PersistentLoop &loop, int32_t *counters, int32_t number, uint32_t before = 0)
+      : BlockGroup(loop), arrived_(counters + number * kCounters + block_group_ * kCounterStride),
+        all_(before) {}
   DBC_DEVICE void wait() {
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -94,24 +97,24 @@ private:
 
 /// Each number is its own flag: loads and stores need no order among each other, and go past the first-level
 /// cache.
-class AwaitingTeam : public Team {
+class ElementSyncGroup : public BlockGroup {
 public:
-  DBC_DEVICE AwaitingTeam(const WholeLoop &loop, int32_t *, int32_t) : Team(loop) {}
+  DBC_DEVICE ElementSyncGroup(const PersistentLoop &loop, int32_t *, int32_t) : BlockGroup(loop) {}
   template <class T> DBC_DEVICE T read(const T &x) const {
     float value[1] = {load(&x)};
-    await(value, [&] { value[0] = load(&x); });
+    wait_for_elements(value, [&] { value[0] = load(&x); });
     return value[0];
   }
-  DBC_DEVICE static void write(float &x, float value) { store_relaxed(&x, settled(value)); }
+  DBC_DEVICE static void write(float &x, float value) { store_relaxed(&x, canonicalise_nan(value)); }
   DBC_DEVICE static float load(const float *at) { return load_relaxed(at); }
   DBC_DEVICE static float4 load_quad(const float *at) { return load_quad_relaxed(at); }
   template <int32_t kCount, class Again>
-  DBC_DEVICE void await(const float (&numbers)[kCount], Again again) const {
+  DBC_DEVICE void wait_for_elements(const float (&elements)[kCount], Again again) const {
     auto all_there = [&] {
       bool there = true;
       DBC_UNROLL
       for (int32_t n = 0; n < kCount; ++n)
-        there = there && __builtin_bit_cast(uint32_t, numbers[n]) != kUnset;
+        there = there && __builtin_bit_cast(uint32_t, elements[n]) != kUnset;
       return there;
     };
     for (Spin spin; !all_there(); again())

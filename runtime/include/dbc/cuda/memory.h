@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The memory that one part of a batch needs on a device: all of it is known before anything begins, so it is
-// one reservation, kept from part to part.
+// The memory that one sub-batch needs on a device: all of it is known before anything begins, so it is
+// one reservation, kept from sub-batch to sub-batch.
 #pragma once
 
 #include <dbc/batch.h>
@@ -18,16 +18,16 @@ constexpr size_t kLine = 256;
 /// What an array of so many bytes takes.
 constexpr size_t lines(size_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
 
-/// An array that a part of a batch has in the device's memory, and where its address is to be written.
+/// An array that a sub-batch has in the device's memory, and where its address is to be written.
 struct Region {
   enum Kind : uint8_t { Result, Input, Rows, Decided };
   Kind kind;
   void *at;         ///< of the pointer that gets the address; null where there is no array
   const void *from; ///< Input: what is copied there
   size_t bytes;
-  int32_t device = -1;  ///< Input: whose memory `from` is in already; then it is used there. -1: the host's
-  int32_t align = 1;    ///< Input: kernels load so many bytes at once
-  bool awaited = false; ///< holds kUnset before, where whole loops wait for numbers
+  int32_t device = -1; ///< Input: whose memory `from` is in already; then it is used there. -1: the host's
+  int32_t align = 1;   ///< Input: kernels load so many bytes at once
+  bool synced = false; ///< holds kUnset before, where persistent kernels wait for elements
   const char *name = nullptr; ///< of the array, for messages; and bytes of a row, 0: not all are alike
   size_t row = 0;
 
@@ -51,7 +51,7 @@ template <class T> Region input(const T **at, const T *from, size_t count) {
 template <class T> Region zeros(T **at, size_t count) {
   return {Region::Input, at, nullptr, count * sizeof(T)};
 }
-/// Of a column, which begins at `from`, the given rows of `size` numbers; all of it where a device has it
+/// Of a column, which begins at `from`, the given rows of `size` elements; all of it where a device has it
 /// already.
 template <class T>
 Region input(Column<T> *at, const T *from, Range rows, int64_t size, int32_t device = -1, int32_t align = 1) {
@@ -62,9 +62,9 @@ Region input(Column<T> *at, const T *from, Range rows, int64_t size, int32_t dev
   return input(&at->data, from + at->first,
                static_cast<size_t>(int64_t(rows.end) - rows.begin) * static_cast<size_t>(size));
 }
-/// An array in which blocks of threads may wait for numbers that others write, see AwaitingTeam.
-inline Region awaited(Region region) {
-  region.awaited = true;
+/// An array in which blocks of threads may wait for elements that others write, see ElementSyncGroup.
+inline Region synced(Region region) {
+  region.synced = true;
   return region;
 }
 /// One that kernels write for each other.
@@ -78,7 +78,7 @@ inline Region decided(int32_t **at, size_t count) {
 
 /// Where memory of a device comes from in place of cudaMalloc: a pool of the application's, say. Both are
 /// called where memory grows and at the end, with the device the calling thread's current one; but a result
-/// that was taken (Taken) is released by whoever drops it, whatever device is the current one there.
+/// that stays there (DeviceResult) is released by whoever drops it, whatever device is the current one there.
 struct Allocator {
   /// At least so many bytes at a multiple of 256; null where there is no more.
   void *(*allocate)(size_t bytes, void *user) = nullptr;

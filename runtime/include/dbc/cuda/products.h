@@ -18,39 +18,41 @@ namespace dbc::cuda {
 DBC_DEVICE float fused(float a, float b, float c) { return math::detail::fma(a, b, c); }
 DBC_DEVICE double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
 
-/// Rows of an operand: row i is row via[i] of the array, or row i where there is no `via`; `length` numbers
-/// of each are read, as `team` reads what others write in a whole loop.
-template <class From, class Team = Blocks> struct Segment {
+/// Rows of an operand: row i is row via[i] of the array, or row i where there is no `via`; `length` elements
+/// of each are read, as `block_group` reads what others write in a persistent kernel.
+template <class From, class BlockGroup = Blocks> struct Segment {
   Column<From> base;
   const int32_t *via;
   int64_t stride;
   int32_t length;
-  Team team;
+  BlockGroup block_group;
   DBC_DEVICE const From *at(int32_t i) const { return base + (via != nullptr ? via[i] : i) * stride; }
-  DBC_DEVICE From read(const From *row, int32_t k) const { return team.read(row[k]); }
+  DBC_DEVICE From read(const From *row, int32_t k) const { return block_group.read(row[k]); }
 };
-template <class From, class Team = Blocks>
-DBC_DEVICE Segment<From, Team> segment(const Column<From> &base, const int32_t *via, int64_t stride,
-                                       int32_t length, const Team &team = {}) {
-  return {base, via, stride, length, team};
+template <class From, class BlockGroup = Blocks>
+DBC_DEVICE Segment<From, BlockGroup> segment(const Column<From> &base, const int32_t *via, int64_t stride,
+                                             int32_t length, const BlockGroup &block_group = {}) {
+  return {base, via, stride, length, block_group};
 }
-template <class From, class Team = Blocks>
-DBC_DEVICE Segment<From, Team> segment(const From *base, const int32_t *via, int64_t stride, int32_t length,
-                                       const Team &team = {}) {
-  return {{base}, via, stride, length, team};
+template <class From, class BlockGroup = Blocks>
+DBC_DEVICE Segment<From, BlockGroup> segment(const From *base, const int32_t *via, int64_t stride,
+                                             int32_t length, const BlockGroup &block_group = {}) {
+  return {{base}, via, stride, length, block_group};
 }
 
 /// The outputs of a product that a block computes: gates x width of them. Output number g * width + j is
-/// output g * units + from + j of the matrix.
+/// output g * channels + from + j of the matrix.
 struct Tile {
-  int32_t gates, units, width, from;
+  int32_t gates, channels, width, from;
   DBC_DEVICE int32_t outputs() const { return gates * width; }
-  DBC_DEVICE int32_t column(int32_t output) const { return output / width * units + from + output % width; }
+  DBC_DEVICE int32_t column(int32_t output) const {
+    return output / width * channels + from + output % width;
+  }
 };
 DBC_DEVICE Tile all_of(int32_t outputs) { return {1, outputs, outputs, 0}; }
-/// Tile number `number` of `width` units of all gates; the last one ends with the last unit.
-DBC_DEVICE Tile tile_of(int32_t number, int32_t gates, int32_t units, int32_t width) {
-  return {gates, units, width, std::min(number * width, units - width)};
+/// Tile number `number` of `width` channels of all gates; the last one ends with the last channel.
+DBC_DEVICE Tile tile_of(int32_t number, int32_t gates, int32_t channels, int32_t width) {
+  return {gates, channels, width, std::min(number * width, channels - width)};
 }
 
 //===-- One accumulator an output -----------------------------------------------------------------------===//
@@ -114,101 +116,107 @@ DBC_DEVICE void multiply(int32_t row, int32_t height, int32_t outputs, Real *int
     const auto *factor = left + n / outputs * a.length;
     const int32_t column = n % outputs;
     Real sum = 0;
-    auto add = [&](const auto &part) {
-      const auto *right = part.at(row) + column;
-      for (int32_t k = 0; k < part.length; ++k)
+    auto add = [&](const auto &slice) {
+      const auto *right = slice.at(row) + column;
+      for (int32_t k = 0; k < slice.length; ++k)
         sum = fused(static_cast<Real>(a.read(factor++, 0)),
-                    static_cast<Real>(part.read(right + int64_t(k) * outputs, 0)), sum);
+                    static_cast<Real>(slice.read(right + int64_t(k) * outputs, 0)), sum);
     };
     (add(b), ...);
     into[n] = sum;
   }
 }
 
-//===-- On the matrix units -----------------------------------------------------------------------------===//
+//===-- On the tensor cores -----------------------------------------------------------------------------===//
 
 /// Rows of an operand, which begin at multiples of 16 bytes, as does each behind the one before; what lies
 /// between them may be read.
-template <class From, class Team> struct Chunks : Segment<From, Team> {};
-template <class From, class Team = Blocks>
-DBC_DEVICE Chunks<From, Team> chunks(const Column<From> &base, const int32_t *via, int64_t stride,
-                                     int32_t length, const Team &team = {}) {
-  return {{base, via, stride, length, team}};
+template <class From, class BlockGroup> struct AlignedSegment : Segment<From, BlockGroup> {};
+template <class From, class BlockGroup = Blocks>
+DBC_DEVICE AlignedSegment<From, BlockGroup> aligned_segment(const Column<From> &base, const int32_t *via,
+                                                            int64_t stride, int32_t length,
+                                                            const BlockGroup &block_group = {}) {
+  return {{base, via, stride, length, block_group}};
 }
-template <class From, class Team = Blocks>
-DBC_DEVICE Chunks<From, Team> chunks(const From *base, const int32_t *via, int64_t stride, int32_t length,
-                                     const Team &team = {}) {
-  return {{{base}, via, stride, length, team}};
+template <class From, class BlockGroup = Blocks>
+DBC_DEVICE AlignedSegment<From, BlockGroup> aligned_segment(const From *base, const int32_t *via,
+                                                            int64_t stride, int32_t length,
+                                                            const BlockGroup &block_group = {}) {
+  return {{{base}, via, stride, length, block_group}};
 }
 
-/// Begins to load numbers k .. k + 3 of a row; 0 from `length` on. They are all there behind await_chunk().
-template <class Team>
-DBC_DEVICE void load_chunk(const Segment<float, Team> &x, const float *row, int32_t k, float (&chunk)[4]) {
+/// Begins to load inputs k .. k + 3 of a row; 0 from `length` on. They are all there behind
+/// wait_for_inputs().
+template <class BlockGroup>
+DBC_DEVICE void load_inputs(const Segment<float, BlockGroup> &x, const float *row, int32_t k,
+                            float (&inputs)[4]) {
   for (int32_t n = 0; n < 4; ++n)
-    chunk[n] = k + n < x.length ? x.team.load(row + k + n) : 0;
+    inputs[n] = k + n < x.length ? x.block_group.load(row + k + n) : 0;
 }
-template <class Team>
-DBC_DEVICE void load_chunk(const Chunks<float, Team> &x, const float *row, int32_t k, float (&chunk)[4]) {
-  const float4 quad = k < x.length ? x.team.load_quad(row + k) : float4{0, 0, 0, 0};
+template <class BlockGroup>
+DBC_DEVICE void load_inputs(const AlignedSegment<float, BlockGroup> &x, const float *row, int32_t k,
+                            float (&inputs)[4]) {
+  const float4 quad = k < x.length ? x.block_group.load_quad(row + k) : float4{0, 0, 0, 0};
   const float all[4] = {quad.x, quad.y, quad.z, quad.w};
   for (int32_t n = 0; n < 4; ++n)
-    chunk[n] = k + n < x.length ? all[n] : 0;
+    inputs[n] = k + n < x.length ? all[n] : 0;
 }
 /// Until those are there that another block writes.
 template <class Operand>
-DBC_DEVICE void await_chunk(const Operand &x, const float *row, int32_t k, float (&chunk)[4]) {
-  x.team.await(chunk, [&] { load_chunk(x, row, k, chunk); });
+DBC_DEVICE void wait_for_inputs(const Operand &x, const float *row, int32_t k, float (&inputs)[4]) {
+  x.block_group.wait_for_elements(inputs, [&] { load_inputs(x, row, k, inputs); });
 }
 
-/// Products with a matrix, of which each warp adds up a part. The order of additions is kMath's within a
-/// block of inputs; block after block within a chunk, which has every kChunks-th block; then chunk after
-/// chunk, from the bias on. It is the same whoever adds a chunk up, and does not depend on other rows. What
+/// Products with a matrix, of which each warp adds up a share. The order of additions is kMath's within a K
+/// tile; K tile after K tile within a split-K slice, which has every kSlices-th K tile; then slice after
+/// slice, from the bias on. It is the same whoever adds a slice up, and does not depend on other rows. What
 /// is no finite number then is computed once more like the product of a cuda::Matrix: cutting an infinity in
 /// two makes none of it.
-template <Math kMath, int32_t kChunks, int32_t kStrips> struct MatrixUnits {
-  static constexpr int32_t kRows = kUnitRows; ///< of a tile of rows
-  /// Numbers that product() has for what warps add up.
-  static constexpr int32_t kSums = kWarps * kStrips * kStrip * kRows;
+template <Math kMath, int32_t kSlices, int32_t kNTiles> struct TensorCores {
+  static constexpr int32_t kRows = kMTile; ///< of a tile of rows
+  /// Elements that product() has for what warps add up.
+  static constexpr int32_t kSums = kWarps * kNTiles * kNTile * kRows;
 
   /// into[i * outputs + o] for outputs o of a tile and count rows; x[i] is made of row i of each operand, one
-  /// behind the other. Of at most 8 rows each warp adds up a chunk, and the block's threads wait for each
-  /// other in it; else a warp adds up all chunks of 16 rows. By the block.
+  /// behind the other. Of at most 8 rows each warp adds up a slice, and the block's threads wait for each
+  /// other in it; else a warp adds up all slices of 16 rows. By the block.
   template <int32_t kMost, class... From>
   static DBC_DEVICE void product(int32_t count, const Fragments &matrix, int32_t number, const Tile &tile,
                                  float *sums, float *into, From... x) {
     const float *weights =
-        matrix.fragments + (matrix.kept ? 0 : int64_t(number) * matrix.blocks * matrix.strips * kFragment);
+        matrix.fragments +
+        (matrix.resident ? 0 : int64_t(number) * matrix.k_tiles * matrix.n_tiles * kFragment);
     if constexpr (kMost <= kRows)
-      by_chunks(count, matrix, weights, tile, sums, into, x...);
+      by_slices(count, matrix, weights, tile, sums, into, x...);
     else
       by_rows(count, matrix, weights, tile, into, x...);
   }
 
 private:
-  static_assert(kWarps % kChunks == 0, "a chunk is a warp's");
+  static_assert(kWarps % kSlices == 0, "a slice is a warp's");
 
   template <class... From>
-  static DBC_DEVICE void by_chunks(int32_t count, const Fragments &matrix, const float *weights,
+  static DBC_DEVICE void by_slices(int32_t count, const Fragments &matrix, const float *weights,
                                    const Tile &tile, float *sums, float *into, From... x) {
-    constexpr int32_t kGroups = kWarps / kChunks, kNumbers = kSums / kWarps;
-    const int32_t warp = threadIdx.x / kWarp, groups = matrix.strips / kStrips, outputs = tile.outputs();
+    constexpr int32_t kGroups = kWarps / kSlices, kWarpSums = kSums / kWarps;
+    const int32_t warp = threadIdx.x / kWarp, groups = matrix.n_tiles / kNTiles, outputs = tile.outputs();
     for (int32_t first = 0; first < groups; first += kGroups) {
-      if (const int32_t group = first + warp / kChunks; group < groups) {
-        float sum[1][kStrips][4] = {};
-        add_chunk(sum, warp % kChunks, 0, count, matrix, weights + group * kStrips * kFragment, x...);
+      if (const int32_t group = first + warp / kSlices; group < groups) {
+        float sum[1][kNTiles][4] = {};
+        add_slice(sum, warp % kSlices, 0, count, matrix, weights + group * kNTiles * kFragment, x...);
         each(sum[0], [&](float number, int32_t output, int32_t row) {
-          sums[warp * kNumbers + output * kRows + row] = number;
+          sums[warp * kWarpSums + output * kRows + row] = number;
         });
       }
       __syncthreads();
-      for (int32_t n = threadIdx.x; n < kGroups * kNumbers; n += blockDim.x) {
-        const int32_t i = n % kRows, o = first * kStrips * kStrip + n / kRows;
+      for (int32_t n = threadIdx.x; n < kGroups * kWarpSums; n += blockDim.x) {
+        const int32_t i = n % kRows, o = first * kNTiles * kNTile + n / kRows;
         if (i >= count || o >= outputs)
           continue;
-        const float *parts = sums + n / kNumbers * kChunks * kNumbers + n % kNumbers;
+        const float *partial = sums + n / kWarpSums * kSlices * kWarpSums + n % kWarpSums;
         float sum = matrix.bias[tile.column(o)];
-        for (int32_t chunk = 0; chunk < kChunks; ++chunk)
-          sum += parts[chunk * kNumbers];
+        for (int32_t slice = 0; slice < kSlices; ++slice)
+          sum += partial[slice * kWarpSums];
         into[i * outputs + o] = finite_or_plain(sum, i, o, matrix, weights, tile, x...);
       }
       if (first + kGroups < groups)
@@ -219,31 +227,31 @@ private:
   template <class... From>
   static DBC_DEVICE void by_rows(int32_t count, const Fragments &matrix, const float *weights,
                                  const Tile &tile, float *into, From... x) {
-    constexpr int32_t kTiles = 2;
-    const int32_t warp = threadIdx.x / kWarp, groups = matrix.strips / kStrips, outputs = tile.outputs();
-    for (int32_t first = warp * kTiles * kRows; first < count; first += kWarps * kTiles * kRows)
+    constexpr int32_t kMTiles = 2;
+    const int32_t warp = threadIdx.x / kWarp, groups = matrix.n_tiles / kNTiles, outputs = tile.outputs();
+    for (int32_t first = warp * kMTiles * kRows; first < count; first += kWarps * kMTiles * kRows)
       for (int32_t group = 0; group < groups; ++group) {
-        float all[kTiles][kStrips][4];
+        float all[kMTiles][kNTiles][4];
         DBC_UNROLL
-        for (int32_t rows = 0; rows < kTiles; ++rows)
+        for (int32_t rows = 0; rows < kMTiles; ++rows)
           each(all[rows], [&](float &number, int32_t output, int32_t) {
-            const int32_t o = group * kStrips * kStrip + output;
+            const int32_t o = group * kNTiles * kNTile + output;
             number = o < outputs ? matrix.bias[tile.column(o)] : 0;
           });
-        for (int32_t chunk = 0; chunk < kChunks; ++chunk) {
-          float sum[kTiles][kStrips][4] = {};
-          add_chunk(sum, chunk, first, count, matrix, weights + group * kStrips * kFragment, x...);
+        for (int32_t slice = 0; slice < kSlices; ++slice) {
+          float sum[kMTiles][kNTiles][4] = {};
+          add_slice(sum, slice, first, count, matrix, weights + group * kNTiles * kFragment, x...);
           DBC_UNROLL
-          for (int32_t rows = 0; rows < kTiles; ++rows)
+          for (int32_t rows = 0; rows < kMTiles; ++rows)
             DBC_UNROLL
-          for (int32_t n = 0; n < kStrips * 4; ++n)
+          for (int32_t n = 0; n < kNTiles * 4; ++n)
             all[rows][n / 4][n % 4] += sum[rows][n / 4][n % 4];
         }
         bool finite = true;
         DBC_UNROLL
-        for (int32_t rows = 0; rows < kTiles; ++rows)
+        for (int32_t rows = 0; rows < kMTiles; ++rows)
           each(all[rows], [&](float number, int32_t output, int32_t row) {
-            const int32_t i = first + rows * kRows + row, o = group * kStrips * kStrip + output;
+            const int32_t i = first + rows * kRows + row, o = group * kNTiles * kNTile + output;
             if (i < count && o < outputs) {
               into[i * outputs + o] = number;
               finite &= number - number == 0;
@@ -251,9 +259,9 @@ private:
           });
         if (!finite) { // seldom: it is to be short
           DBC_NO_UNROLL
-          for (int32_t n = 0; n < kTiles * kStrips * 4; ++n) {
-            const int32_t i = first + n / (kStrips * 4) * kRows + row_of(n % 4),
-                          o = group * kStrips * kStrip + output_of(n / 4 % kStrips, n % 4);
+          for (int32_t n = 0; n < kMTiles * kNTiles * 4; ++n) {
+            const int32_t i = first + n / (kNTiles * 4) * kRows + row_of(n % 4),
+                          o = group * kNTiles * kNTile + output_of(n / 4 % kNTiles, n % 4);
             if (i < count && o < outputs)
               into[i * outputs + o] =
                   finite_or_plain(into[i * outputs + o], i, o, matrix, weights, tile, x...);
@@ -263,59 +271,60 @@ private:
       }
   }
 
-  /// Adds what the blocks of a chunk give of tiles of rows from row `first` on. `weights` are the first
-  /// strip's.
-  template <int32_t kTiles, class... From>
-  static DBC_DEVICE void add_chunk(float (&sums)[kTiles][kStrips][4], int32_t chunk, int32_t first,
+  /// Adds what the K tiles of a slice give of M tiles from row `first` on. `weights` are the first N tile's.
+  template <int32_t kMTiles, class... From>
+  static DBC_DEVICE void add_slice(float (&sums)[kMTiles][kNTiles][4], int32_t slice, int32_t first,
                                    int32_t count, const Fragments &matrix, const float *weights, From... x) {
-    constexpr int32_t kAhead = 4 / kTiles; // blocks that are loaded together
-    const int32_t lane = threadIdx.x % kWarp, size = matrix.strips * kFragment;
-    int32_t before = 0; // blocks of the operands before
+    constexpr int32_t kAhead = 4 / kMTiles; // K tiles that are loaded at once
+    const int32_t lane = threadIdx.x % kWarp, size = matrix.n_tiles * kFragment;
+    int32_t before = 0; // K tiles of the operands before
     auto add = [&](const auto &operand) {
-      const float *row[kTiles];
+      const float *row[kMTiles];
       DBC_UNROLL
-      for (int32_t tile = 0; tile < kTiles; ++tile) // the last row stands for those behind it
-        row[tile] = operand.at(std::min(first + tile * kRows + lane / 4, count - 1));
-      const int32_t blocks = (operand.length + kBlock - 1) / kBlock;
+      for (int32_t m_tile = 0; m_tile < kMTiles; ++m_tile) // the last row stands for those behind it
+        row[m_tile] = operand.at(std::min(first + m_tile * kRows + lane / 4, count - 1));
+      const int32_t k_tiles = (operand.length + kKTile - 1) / kKTile;
       DBC_NO_UNROLL
-      for (int32_t block = (chunk + kChunks - before % kChunks) % kChunks; block < blocks;
-           block += kAhead * kChunks) {
-        float numbers[kAhead][kTiles][4];
+      for (int32_t k_tile = (slice + kSlices - before % kSlices) % kSlices; k_tile < k_tiles;
+           k_tile += kAhead * kSlices) {
+        float elements[kAhead][kMTiles][4];
         DBC_UNROLL
         for (int32_t n = 0; n < kAhead; ++n)
-          if (block + n * kChunks < blocks)
+          if (k_tile + n * kSlices < k_tiles)
             DBC_UNROLL
-        for (int32_t tile = 0; tile < kTiles; ++tile)
-          load_chunk(operand, row[tile], (block + n * kChunks) * kBlock + lane % 4 * 4, numbers[n][tile]);
+        for (int32_t m_tile = 0; m_tile < kMTiles; ++m_tile)
+          load_inputs(operand, row[m_tile], (k_tile + n * kSlices) * kKTile + lane % 4 * 4,
+                      elements[n][m_tile]);
         DBC_UNROLL
         for (int32_t n = 0; n < kAhead; ++n)
-          if (block + n * kChunks < blocks) {
+          if (k_tile + n * kSlices < k_tiles) {
             DBC_UNROLL
-            for (int32_t tile = 0; tile < kTiles; ++tile)
-              await_chunk(operand, row[tile], (block + n * kChunks) * kBlock + lane % 4 * 4,
-                          numbers[n][tile]);
-            operand.team.meet_in_warp();
-            multiply_block<kMath>(sums, weights + int64_t(before + block + n * kChunks) * size, numbers[n]);
+            for (int32_t m_tile = 0; m_tile < kMTiles; ++m_tile)
+              wait_for_inputs(operand, row[m_tile], (k_tile + n * kSlices) * kKTile + lane % 4 * 4,
+                              elements[n][m_tile]);
+            operand.block_group.meet_in_warp();
+            multiply_k_tile<kMath>(sums, weights + int64_t(before + k_tile + n * kSlices) * size,
+                                   elements[n]);
           }
       }
-      before += blocks;
+      before += k_tiles;
     };
     (add(x), ...);
   }
 
-  /// Which output and row this thread's number n of a strip is of.
-  static DBC_DEVICE int32_t output_of(int32_t strip, int32_t n) {
-    return strip * kStrip + n / 2 * 8 + int32_t(threadIdx.x) % kWarp / 4;
+  /// Which output and row this thread's number n of an N tile is of.
+  static DBC_DEVICE int32_t output_of(int32_t n_tile, int32_t n) {
+    return n_tile * kNTile + n / 2 * 8 + int32_t(threadIdx.x) % kWarp / 4;
   }
   static DBC_DEVICE int32_t row_of(int32_t n) { return int32_t(threadIdx.x) % kWarp % 4 * 2 + n % 2; }
 
-  /// Calls visit(number, output, row) for the numbers of this thread.
-  template <class Numbers, class Visit> static DBC_DEVICE void each(Numbers &numbers, Visit visit) {
+  /// Calls visit(number, output, row) for the sums of this thread.
+  template <class Sums, class Visit> static DBC_DEVICE void each(Sums &sums, Visit visit) {
     DBC_UNROLL
-    for (int32_t strip = 0; strip < kStrips; ++strip)
+    for (int32_t n_tile = 0; n_tile < kNTiles; ++n_tile)
       DBC_UNROLL
     for (int32_t n = 0; n < 4; ++n)
-      visit(numbers[strip][n], output_of(strip, n), row_of(n));
+      visit(sums[n_tile][n], output_of(n_tile, n), row_of(n));
   }
 
   template <class... From>
@@ -324,16 +333,16 @@ private:
     if (sum - sum == 0)
       return sum;
     sum = matrix.bias[tile.column(o)];
-    const float *fragment = weights + o / kStrip * kFragment;
+    const float *fragment = weights + o / kNTile * kFragment;
     auto add = [&](const auto &operand) {
       const float *row = operand.at(i);
       DBC_NO_UNROLL
       for (int32_t k = 0; k < operand.length; ++k)
         sum = fused(
             operand.read(row, k),
-            fragment[int64_t(k / kBlock) * matrix.strips * kFragment + fragment_of(o % kStrip, k % kBlock)],
+            fragment[int64_t(k / kKTile) * matrix.n_tiles * kFragment + fragment_of(o % kNTile, k % kKTile)],
             sum);
-      fragment += int64_t(operand.length + kBlock - 1) / kBlock * matrix.strips * kFragment;
+      fragment += int64_t(operand.length + kKTile - 1) / kKTile * matrix.n_tiles * kFragment;
     };
     (add(x), ...);
     return sum;

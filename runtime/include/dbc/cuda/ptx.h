@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The instructions of NVIDIA's cards that C++ has no words for, each beside what it means in C++.
+// The instructions of NVIDIA's GPUs that C++ has no words for, each beside what it means in C++.
 #pragma once
 
 #include <dbc/cuda/arrays.h>
@@ -56,12 +56,12 @@ __device__ __forceinline__ void store_relaxed(float *at, float value) {
   std::memcpy(&before, at, sizeof before);
   std::memcpy(&now, &value, sizeof now);
   if (before != kUnset && before != now)
-    shim::Machine::own().fail("a number is awaited that is written twice");
+    shim::Machine::own().fail("an element that blocks wait for is written twice");
   *at = value;
 #endif
 }
 
-/// The leading 11 bits of a number, which matrix units take of it.
+/// The leading 11 bits of a number, which tensor cores take of it.
 __device__ __forceinline__ float cut_to_tf32(float x) {
 #ifdef __CUDACC__
   return __uint_as_float(__float_as_uint(x) & 0xffffe000u);
@@ -74,7 +74,7 @@ __device__ __forceinline__ float cut_to_tf32(float x) {
 #endif
 }
 /// One of the two numbers of 11 bits next to x: the nearer one, but for rests of 0.32 to 0.66 of the way, as
-/// it is one multiplication, where the card's own rounding is three instructions. It adds half a unit of the
+/// it is one multiplication, where the GPU's own rounding is three instructions. It adds half a unit of the
 /// 11 bits on the average, so that what is lost has no sign on the whole. What has 11 bits stays.
 __device__ __forceinline__ float round_to_tf32(float x) { return cut_to_tf32(x * (1 + 0.34f / 1024)); }
 
@@ -151,7 +151,7 @@ template <class T> __device__ __forceinline__ T sum_of_lanes(T mine) {
   return mine;
 }
 /// Of what the lanes of a warp have the one that comes before all others; of equals, which zeros of both
-/// signs are, that with the least `at`, a place in the row. What is no number comes first. By a warp.
+/// signs are, that with the least `at`, a position in the row. What is no number comes first. By a warp.
 template <class T, class Before>
 __device__ __forceinline__ T first_of_lanes(T mine, int32_t at, Before before) {
   DBC_UNROLL
@@ -184,28 +184,29 @@ __device__ __forceinline__ void mma_tf32(float (&sum)[4], const float (&a)[4], f
 }
 #endif
 
-/// Adds to the sums of a warp what a block of 16 inputs gives. `weights` are the block's kStrips fragments,
-/// for tf32 rounded already; x[r] of thread 4 g + t inputs 4 t .. 4 t + 3 of row g of tile r of 8 rows. Of
-/// each tile and strip that thread has the sums of outputs g and g + 8, and of each of these those of rows 2
+/// Adds to the sums of a warp what a K tile gives. `weights` are the K tile's kNTiles fragments, for tf32
+/// rounded already; x[r] of thread 4 g + t inputs 4 t .. 4 t + 3 of row g of M tile r. Of each M tile and N
+/// tile that thread has the sums of outputs g and g + 8, and of each of these those of rows 2
 /// t and 2 t + 1. By a warp.
-template <Math kMath, int32_t kTiles, int32_t kStrips>
-__device__ __forceinline__ void multiply_block(float (&sums)[kTiles][kStrips][4], const float *weights,
-                                               const float (&x)[kTiles][4]) {
+template <Math kMath, int32_t kMTiles, int32_t kNTiles>
+__device__ __forceinline__ void multiply_k_tile(float (&sums)[kMTiles][kNTiles][4], const float *weights,
+                                                const float (&x)[kMTiles][4]) {
 #ifdef __CUDACC__
-  float high[kTiles][4], low[kTiles][4];
+  float high[kMTiles][4], low[kMTiles][4];
   DBC_UNROLL
-  for (int32_t tile = 0; tile < kTiles; ++tile)
+  for (int32_t m_tile = 0; m_tile < kMTiles; ++m_tile)
     DBC_UNROLL
   for (int32_t n = 0; n < 4; ++n) {
-    high[tile][n] = round_to_tf32(x[tile][n]); // what is left has either sign, and so has what is cut of it
-    low[tile][n] = x[tile][n] - high[tile][n];
+    high[m_tile][n] =
+        round_to_tf32(x[m_tile][n]); // what is left has either sign, and so has what is cut of it
+    low[m_tile][n] = x[m_tile][n] - high[m_tile][n];
   }
   const float *quads = weights + threadIdx.x % kWarp * 4;
   DBC_UNROLL
-  for (int32_t strip = 0; strip < kStrips; ++strip)
+  for (int32_t n_tile = 0; n_tile < kNTiles; ++n_tile)
     DBC_UNROLL
   for (int32_t step = 0; step < 2; ++step) {
-    const float4 quad = load_quad(quads + (strip * 2 + step) * kWarp * 4);
+    const float4 quad = load_quad(quads + (n_tile * 2 + step) * kWarp * 4);
     const float whole[4] = {quad.x, quad.y, quad.z, quad.w};
     float a[4], rest[4];
     for (int32_t n = 0; n < 4; ++n) {
@@ -213,19 +214,19 @@ __device__ __forceinline__ void multiply_block(float (&sums)[kTiles][kStrips][4]
       rest[n] = whole[n] - a[n];
     }
     DBC_UNROLL
-    for (int32_t tile = 0; tile < kTiles; ++tile) {
+    for (int32_t m_tile = 0; m_tile < kMTiles; ++m_tile) {
       if (kMath == Math::tf32x3) {
-        mma_tf32(sums[tile][strip], rest, high[tile][2 * step], high[tile][2 * step + 1]);
-        mma_tf32(sums[tile][strip], a, low[tile][2 * step], low[tile][2 * step + 1]);
+        mma_tf32(sums[m_tile][n_tile], rest, high[m_tile][2 * step], high[m_tile][2 * step + 1]);
+        mma_tf32(sums[m_tile][n_tile], a, low[m_tile][2 * step], low[m_tile][2 * step + 1]);
       }
-      mma_tf32(sums[tile][strip], a, high[tile][2 * step], high[tile][2 * step + 1]);
+      mma_tf32(sums[m_tile][n_tile], a, high[m_tile][2 * step], high[m_tile][2 * step + 1]);
     }
   }
 #else
   const int32_t g = threadIdx.x % kWarp / 4, t = threadIdx.x % 4;
-  for (int32_t tile = 0; tile < kTiles; ++tile) {
-    const auto *of_all = shim::Machine::own().exchange(x[tile]);
-    for (int32_t strip = 0; strip < kStrips; ++strip)
+  for (int32_t m_tile = 0; m_tile < kMTiles; ++m_tile) {
+    const auto *of_all = shim::Machine::own().exchange(x[m_tile]);
+    for (int32_t n_tile = 0; n_tile < kNTiles; ++n_tile)
       for (int32_t step = 0; step < 2; ++step)
         for (int32_t n = 0; n < 4; ++n) {
           const int32_t output = g + n / 2 * 8, row = 2 * t + n % 2;
@@ -233,12 +234,12 @@ __device__ __forceinline__ void multiply_block(float (&sums)[kTiles][kStrips][4]
           for (int32_t thread = 0; thread < 4; ++thread)
             for (int32_t k = 4 * thread + 2 * step; k < 4 * thread + 2 * step + 2; ++k) {
               const float b = of_all[row * 4 + thread][k % 4], b_high = round_to_tf32(b);
-              const float a = weights[strip * kFragment + fragment_of(output, k)],
+              const float a = weights[n_tile * kFragment + fragment_of(output, k)],
                           a_high = kMath == Math::tf32 ? cut_to_tf32(a) : round_to_tf32(a);
               low += double(cut_to_tf32(a - a_high)) * b_high + double(a_high) * cut_to_tf32(b - b_high);
               high += double(a_high) * b_high;
             }
-          float &sum = sums[tile][strip][n];
+          float &sum = sums[m_tile][n_tile][n];
           if (kMath == Math::tf32x3)
             sum = static_cast<float>(sum + low);
           sum = static_cast<float>(sum + high);

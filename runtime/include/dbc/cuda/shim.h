@@ -1,15 +1,15 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Runs kernels on the CPU, for tests on machines without a card. Every thread of a block is a fiber; a few
-// blocks are there at once. Whose turn it is comes from a seed (DBC_SHIM_SEED in the environment, or seed()):
+// Runs kernels on the CPU, for tests on machines without a GPU. Every thread of a block is a fiber; a few
+// blocks are there at once. The interleaving comes from a seed (DBC_SHIM_SEED in the environment, or seed()):
 // one warp is favoured for a while and the others are held back, so that a barrier that is missing shows.
 // Shared memory begins as what is no number.
 //
 // It reports threads of a block that end, or wait at another barrier, while others wait at one, and a kernel
-// in which nobody can go on; loads of 16 bytes at other places than multiples of 16; arrays of a stage that
-// overlap in shared memory; and what is written behind an array of the device's memory, where a fence stands
-// (with DBC_SHIM_FENCES=0 there are none, and memory is as on a card). It does not see what the memory model
-// allows beyond an order of turns, or limits of launches: these need a card.
+// in which nobody can go on; loads of 16 bytes at other addresses than multiples of 16; arrays of a stage
+// that overlap in shared memory; and what is written behind an array of the device's memory, where a guard
+// zone stands (with DBC_SHIM_GUARD_ZONES=0 there are none, and memory is as on a GPU). It does not see what
+// the memory model allows beyond an interleaving, or limits of launches: these need a GPU.
 //
 // Each thread of the host has a machine of its own.
 #pragma once
@@ -37,8 +37,8 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-#ifndef DBC_SHIM_FENCES
-#define DBC_SHIM_FENCES 1
+#ifndef DBC_SHIM_GUARD_ZONES
+#define DBC_SHIM_GUARD_ZONES 1
 #endif
 
 // The words of CUDA that emitted kernels use.
@@ -56,7 +56,7 @@
 #define gridDim (::dbc::cuda::shim::Machine::own().grid_size())
 #define DBC_SHARED(type, name, offset, count)                                                                \
   type *const name = ::dbc::cuda::shim::Machine::own().shared<type>(__LINE__, __func__, offset, count)
-#define DBC_KEPT(type, name, offset, count)                                                                  \
+#define DBC_RESIDENT(type, name, offset, count)                                                              \
   type *const name = ::dbc::cuda::shim::Machine::own().shared<type>(__LINE__, nullptr, offset, count)
 
 namespace dbc::cuda {
@@ -79,31 +79,31 @@ struct Spin {
 /// Whether a kernel may have so much: here there is any.
 template <class... Parameters> bool give_shared(void (*)(Parameters...), size_t) { return true; }
 
-/// Runs a kernel to its end; what goes wrong is told by Backend::wait.
+/// Runs a kernel to its end; what goes wrong is reported by Backend::wait.
 template <class... Parameters>
 void launch(void (*kernel)(Parameters...), int32_t blocks, size_t shared, void *, Parameters... arguments) {
   shim::Machine::own().perform(
       [=] { shim::Machine::own().launch([&] { kernel(arguments...); }, blocks, kThreads, shared, false); });
 }
 
-/// Blocks of each team that are there at once.
+/// Blocks of each group that are there at once.
 template <class... Parameters>
-int32_t blocks_of_team(void (*)(Parameters...), const WholeLoop &loop, size_t) {
-  return std::min(loop.blocks, shim::Machine::own().together()) / loop.teams;
+int32_t blocks_per_group(void (*)(Parameters...), const PersistentLoop &loop, size_t) {
+  return std::min(loop.blocks, shim::Machine::own().co_resident()) / loop.block_groups;
 }
 
 /// Runs a kernel with so many.
 template <class... Parameters>
-void launch_cooperative(void (*kernel)(Parameters...), const WholeLoop &loop, size_t shared, void *,
+void launch_cooperative(void (*kernel)(Parameters...), const PersistentLoop &loop, size_t shared, void *,
                         Parameters... arguments) {
   shim::Machine::own().perform([=] {
     shim::Machine::own().launch([&] { kernel(arguments...); },
-                                std::max(1, blocks_of_team(kernel, loop, shared)) * loop.teams, kThreads,
-                                shared, true);
+                                std::max(1, blocks_per_group(kernel, loop, shared)) * loop.block_groups,
+                                kThreads, shared, true);
   });
 }
 
-// A program may have several models: each has its own, and must not get one that runs on a card.
+// A program may have several models: each has its own, and must not get one that runs on a GPU.
 namespace {
 const Backend &backend() {
   static const Backend backend = {
@@ -136,7 +136,7 @@ const Backend &backend() {
         return failure.empty() ? Status() : Status::error(Code::internal, "CUDA on the CPU: " + failure);
       },
       [](void *memory, size_t bytes) { std::memset(memory, shim::Machine::own().rubbish(), bytes); },
-      [](int32_t) { return shim::Machine::own().together(); },
+      [](int32_t) { return shim::Machine::own().co_resident(); },
       [](void **stream) {
         static char other;
         *stream = &other;
@@ -156,8 +156,8 @@ const Backend &backend() {
       [](void *memory, size_t bytes, bool up) {
         (up ? __asan_poison_memory_region : __asan_unpoison_memory_region)(memory, bytes);
       },
-#elif DBC_SHIM_FENCES
-      shim::put_fence,
+#elif DBC_SHIM_GUARD_ZONES
+      shim::set_guard_zone,
       nullptr,
       nullptr,
       shim::untouched,

@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The device that the CPU plays (see shim.h, which has the words of CUDA for it): blocks of threads, whose
-// turn it is, where they meet, and what they share.
+// The device that the CPU plays (see shim.h, which has the words of CUDA for it): blocks of threads, their
+// interleaving, where they meet, and what they share.
 #pragma once
 
 #include <dbc/cuda/arrays.h>
@@ -24,18 +24,18 @@ struct Index {
   int32_t x = 0;
 };
 
-/// The device of one thread of the host: runs kernels, block by block and turn by turn.
+/// The device of one thread of the host: runs kernels, block by block, interleaved.
 class Machine {
 public:
   static Machine &own();
   Machine();
   ~Machine();
 
-  /// Turns of the launches to come.
+  /// Chooses the interleaving of the launches to come.
   void seed(uint64_t number);
 
-  /// Runs a kernel; with `together` all of its blocks are there at once.
-  void launch(std::function<void()> kernel, int32_t blocks, int32_t threads, size_t shared, bool together);
+  /// Runs a kernel; `cooperative`: all of its blocks are there at once.
+  void launch(std::function<void()> kernel, int32_t blocks, int32_t threads, size_t shared, bool cooperative);
 
   /// Does what the host begins, or writes it down while that is asked for.
   void perform(const std::function<void()> &work);
@@ -48,8 +48,8 @@ public:
   Graph end_capture();
 
   /// Blocks that are there at once where they wait for each other: a few, as on a device that is full, or
-  /// with some seeds of the environment enough for teams with several tiles.
-  int32_t together() const;
+  /// with some seeds of the environment enough for block groups with several tiles.
+  int32_t co_resident() const;
 
   /// What memory holds that nobody has written: no number, or with some seeds of the environment zeros, as
   /// flags that are not 0 look like ones that were set.
@@ -58,7 +58,7 @@ public:
   /// What went wrong since it was asked last; empty if nothing.
   std::string take_failure();
 
-  // For the thread that has its turn.
+  // For the thread that is running.
   const Index &thread() const;
   const Index &block() const;
   const Index &block_size() const;
@@ -86,9 +86,9 @@ private:
   std::unique_ptr<State> state_;
 };
 
-/// Fills a fence with what whoever reads it as a number has none of (NaN), and as an index one below 0; or
-/// takes it down.
-void put_fence(void *memory, size_t bytes, bool up);
+/// Fills a guard zone with what whoever reads it as a number has none of (NaN), and as an index one below 0;
+/// or takes it down.
+void set_guard_zone(void *memory, size_t bytes, bool up);
 /// How many of its bytes, from the first on, are as they were put.
 size_t untouched(const void *memory, size_t bytes);
 

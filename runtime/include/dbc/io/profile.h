@@ -16,10 +16,10 @@ struct PredictedProfile {
   std::string device;                            ///< "h100"
   int64_t constants = 0, measured_constants = 0; ///< of the device, that predictions are made of
   std::string path;                              ///< that the runs took: "levels" or "loops"
-  std::string measured_on;                       ///< what the profile's own times are of: "card" or "cpu"
+  std::string measured_on;                       ///< what the profile's own times are of: "gpu" or "cpu"
   int64_t batches = 0;
   double us = 0; ///< of all batches, with what each begins with
-  /// Of each stage, by its number. A whole loop's stands where its time does, at its first stage.
+  /// Of each stage, by its number. A persistent kernel's stands where its time does, at its first stage.
   std::vector<double> stages_us;
 };
 

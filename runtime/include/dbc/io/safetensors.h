@@ -24,11 +24,11 @@ struct SafetensorsEntry {
 };
 
 /// A checked header: names differ, every tensor's bytes are as many as dtype and shape say, and together they
-/// fill the data part without hole or overlap. Tensors stand in the order of their bytes.
+/// fill the data section without hole or overlap. Tensors stand in the order of their bytes.
 struct SafetensorsHeader {
   std::vector<SafetensorsEntry> tensors;
   std::vector<std::pair<std::string, std::string>> metadata;
-  uint64_t data_begin = 0; ///< where the data part begins in the file
+  uint64_t data_begin = 0; ///< where the data section begins in the file
 };
 
 /// Reads and checks the header alone.

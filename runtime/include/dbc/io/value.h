@@ -33,7 +33,7 @@ struct Value {
   std::vector<int64_t> extents; ///< Tensor
   std::vector<double> data;     ///< Tensor: its elements, row-major
   Kind element = Kind::Number;  ///< Tensor: what its elements are; other than Number they compare exactly
-  std::vector<Value> parts;     ///< List, Tuple, Record: the parts in order
+  std::vector<Value> elements;  ///< List, Tuple, Record: in order
 
   static Value scalar(Kind kind, double number) {
     Value v;
@@ -49,10 +49,10 @@ struct Value {
     v.data = std::move(data);
     return v;
   }
-  static Value group(Kind kind, std::vector<Value> parts) {
+  static Value group(Kind kind, std::vector<Value> elements) {
     Value v;
     v.kind = kind;
-    v.parts = std::move(parts);
+    v.elements = std::move(elements);
     return v;
   }
 };
@@ -74,9 +74,9 @@ std::string error_json(const Status &status);
 Value output_value(const Outputs &outputs, const EntryInfo &entry, int32_t input,
                    const NodeTable *nodes = nullptr);
 
-/// How far `a` is from `b`: for each leaf of the type the largest |a - b| / max(1, largest |b|), over all
-/// elements of the lists around it; the largest of those. Infinity where structure, an int, a bool or a node
-/// differ. NaN equals NaN, infinity `a` equals infinity of the same sign and what a float cannot hold;
+/// How far `a` is from `b`: for each component of the type the largest |a - b| / max(1, largest |b|), over
+/// all elements of the lists around it; the largest of those. Infinity where structure, an int, a bool or a
+/// node differ. NaN equals NaN, infinity `a` equals infinity of the same sign and what a float cannot hold;
 /// against anything else both are infinitely far.
 double max_error(const Value &a, const Value &b);
 

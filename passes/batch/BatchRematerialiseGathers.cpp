@@ -1,0 +1,87 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// batch-rematerialise-gathers: a row of a parameter is gathered again where it is used, not kept in a buffer
+// from one stage to another. A product with one of several matrices then knows that it is one, and reads the
+// packed weights.
+#include "ir/Batch/Batch.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/Passes.h"
+#include "passes/batch/StageGraph.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "batch-rematerialise-gathers"
+
+using namespace mlir;
+
+namespace dbc::passes {
+#define GEN_PASS_DEF_BATCHREMATERIALISEGATHERS
+#include "passes/Passes.h.inc"
+
+namespace {
+struct BatchRematerialiseGathersPass : impl::BatchRematerialiseGathersBase<BatchRematerialiseGathersPass> {
+  void runOnOperation() override {
+    getOperation().walk([&](batch::ProgramOp program) {
+      llvm::StringMap<batch::WriteOp> writes = soleWrites(program);
+      SmallVector<batch::ReadOp> reads;
+      program.walk([&](batch::ReadOp read) { reads.push_back(read); });
+      for (batch::ReadOp read : reads) {
+        batch::WriteOp write = writes.lookup(read.getBuffer());
+        Operation *made = write ? write.getValue().getDefiningOp() : nullptr;
+        auto gather = dyn_cast_or_null<dyn::GatherOp>(made);
+        if (made && (gather ? isMovable(gather) : isOfIndices(made, kMostSteps)))
+          rematerialise(made, read);
+      }
+    });
+  }
+
+  /// A row of a parameter by a number that every stage over the index set can read, and no check of the
+  /// number.
+  static bool isMovable(dyn::GatherOp gather) {
+    return !gather.getChecked() && gather.getTensor().getDefiningOp<dyn::GetOp>() &&
+           isa_and_nonnull<batch::IndexOp, batch::ReadOp>(gather.getIndex().getDefiningOp());
+  }
+
+  /// Operations on the way from an index to a value that is computed again by each reader: a conversion, a
+  /// broadcast and a product.
+  static constexpr int kMostSteps = 3;
+
+  /// An index as a number, also at all positions of a tensor, times a parameter: `f32(len(xs)) * b`. To
+  /// compute it costs less than to read it, and it may be wanted step by step though it is known before the
+  /// first.
+  static bool isOfIndices(Operation *op, int steps) {
+    auto isCheap = [&](Value v) {
+      return v.getDefiningOp<batch::IndexOp>() || v.getDefiningOp<dyn::GetOp>() ||
+             (v.getDefiningOp() && isOfIndices(v.getDefiningOp(), steps - 1));
+    };
+    if (steps == 0)
+      return false;
+    if (isa<dyn::BroadcastOp>(op) && !dyn::extents(op->getOperand(0).getType()).empty())
+      return false;
+    return isa<arith::SIToFPOp, dyn::BroadcastOp, arith::MulFOp>(op) &&
+           llvm::all_of(op->getOperands(), isCheap);
+  }
+
+  void rematerialise(Operation *made, batch::ReadOp read) {
+    auto from = made->getParentOfType<batch::StageOp>(), to = read->getParentOfType<batch::StageOp>();
+    if (from == to || from.getIndexSet() != to.getIndexSet())
+      return;
+    LDBG() << "@" << to.getSymName() << " has the " << made->getName() << " of @" << read.getBuffer()
+           << " itself";
+    ++rematerialisedReads;
+    OpBuilder b(read);
+    IRMapping map;
+    read.replaceAllUsesWith(copy(made, b, map)->getResult(0));
+    read.erase();
+  }
+
+  static Operation *copy(Operation *made, OpBuilder &b, IRMapping &map) {
+    for (Value operand : made->getOperands())
+      if (!map.contains(operand))
+        copy(operand.getDefiningOp(), b, map);
+    return b.clone(*made, map);
+  }
+};
+} // namespace
+} // namespace dbc::passes

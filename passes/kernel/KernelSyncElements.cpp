@@ -1,0 +1,200 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// kernel-sync-elements: persistent kernels that can synchronise element by element instead of by barriers.
+#include "ir/Kernel/Kernel.h"
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "passes/Passes.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/DebugLog.h"
+
+#define DEBUG_TYPE "kernel-sync-elements"
+
+using namespace mlir;
+
+namespace dbc::passes {
+#define GEN_PASS_DEF_KERNELSYNCELEMENTS
+#include "passes/Passes.h.inc"
+
+namespace {
+
+/// The launches of a program in the order in which they run, and what their stages write.
+struct Launches {
+  Launches(kernel::RunOp run, SymbolTable &names) : names(names) {
+    run.walk<WalkOrder::PreOrder>([&](kernel::LaunchOp launch) {
+      auto func = names.lookup<kernel::FuncOp>(launch.getFunc());
+      all.push_back(launch);
+      func.walk([&](Operation *op) {
+        if (auto store = dyn_cast<kernel::StoreOp>(op))
+          stores[store.getArray()].push_back({launch, op});
+        else if (auto gemm = dyn_cast<kernel::GemmOp>(op)) // writes each row of its index set
+          stores[gemm.getTo()].push_back({launch, op});
+      });
+    });
+  }
+  kernel::FuncOp stage(kernel::LaunchOp launch) { return names.lookup<kernel::FuncOp>(launch.getFunc()); }
+  kernel::IndexSetOp indexSet(kernel::LaunchOp launch) {
+    return names.lookup<kernel::IndexSetOp>(*stage(launch).getIndexSet());
+  }
+
+  struct Store {
+    kernel::LaunchOp launch;
+    Operation *op;
+  };
+  SymbolTable &names;
+  SmallVector<kernel::LaunchOp> all;
+  llvm::StringMap<SmallVector<Store>> stores; ///< by buffer
+};
+
+/// Whether a store is made in each round of the loops around it, at an offset of its own.
+bool writesDisjoint(Operation *op) {
+  auto store = dyn_cast<kernel::StoreOp>(op);
+  if (!store)
+    return true;
+  SetVector<Operation *> needed;
+  SetVector<Value> values(store.getIndices().begin(), store.getIndices().end());
+  BackwardSliceOptions options;
+  options.omitBlockArguments = true;
+  for (Value index : store.getIndices())
+    if (Operation *op = index.getDefiningOp()) {
+      (void)getBackwardSlice(op, &needed, options);
+      needed.insert(op);
+    }
+  for (Operation *op : needed)
+    values.insert(op->operand_begin(), op->operand_end());
+  for (Operation *loop = store->getParentOp(); !isa<kernel::FuncOp>(loop); loop = loop->getParentOp())
+    if (isa<kernel::IfOp>(loop) || loop->getRegion(0).getNumArguments() == 0 ||
+        !values.contains(loop->getRegion(0).getArgument(0)))
+      return false;
+  return true;
+}
+
+/// Whether each number of a buffer is written once: by one store; or by several in stages over different
+/// rows, where each row is reserved for one of them, or arms share out the rows.
+bool isWrittenOnce(kernel::BufferOp buffer, Launches &launches) {
+  const auto &stores = launches.stores[buffer.getSymName()];
+  const bool reserved = launches.names.lookup<kernel::IndexSetOp>(buffer.getIndexSet()).getKind() ==
+                        kernel::IndexSetKind::States;
+  kernel::IndexSetOp first = launches.indexSet(stores.front().launch);
+  llvm::SmallPtrSet<Operation *, 4> indexSets;
+  for (auto [launch, store] : stores) {
+    kernel::IndexSetOp indexSet = launches.indexSet(launch);
+    const bool shared =
+        indexSet.getKind() == kernel::IndexSetKind::Arm && indexSet.getParent() == first.getParent();
+    if (!writesDisjoint(store) || !indexSets.insert(indexSet).second ||
+        (stores.size() > 1 && !reserved && !shared))
+      return false;
+  }
+  return true;
+}
+
+/// Whether something else may be written before in a buffer's memory.
+bool sharesMemory(kernel::BufferOp buffer, Operation *loop, Launches &launches) {
+  auto program = buffer->getParentOfType<kernel::ProgramOp>();
+  for (auto other : program.getOps<kernel::BufferOp>()) {
+    if (other == buffer || !buffer.getStorage() || other.getStorage() != buffer.getStorage())
+      continue;
+    for (auto [launch, store] : launches.stores[other.getSymName()]) {
+      Operation *outermost = launch;
+      while (!isa<kernel::RunOp, kernel::ConcurrentOp>(outermost->getParentOp()))
+        outermost = outermost->getParentOp();
+      if (outermost == loop || outermost->getBlock() != loop->getBlock() || outermost->isBeforeInBlock(loop))
+        return true;
+    }
+  }
+  return false;
+}
+
+/// Gives a buffer memory of its own.
+void giveOwnMemory(kernel::BufferOp buffer) {
+  uint32_t next = 0;
+  for (auto other : buffer->getParentOfType<kernel::ProgramOp>().getOps<kernel::BufferOp>())
+    if (other.getStorage())
+      next = std::max(next, *other.getStorage() + 1);
+  buffer.setStorage(next);
+}
+
+/// Why blocks of threads of a loop need barriers; empty: they can wait for elements of `buffers`.
+StringRef whyBarriers(Operation *loop, Launches &launches, int64_t realBytes, SetVector<Attribute> &buffers) {
+  llvm::StringSet<> written;
+  bool checks = false, computed = false, oneByOne = false;
+  auto visit = [&](auto visitor) {
+    loop->walk([&](kernel::LaunchOp launch) { launches.stage(launch).walk(visitor); });
+  };
+  visit([&](Operation *op) {
+    checks |= op->hasTrait<kernel::FailsInput>();
+    if (auto store = dyn_cast<kernel::StoreOp>(op))
+      written.insert(store.getArray());
+  });
+  visit([&](Operation *op) {
+    FlatSymbolRefAttr array;
+    if (auto load = dyn_cast<kernel::LoadOp>(op); load && !load.getIndexArray())
+      array = load.getArrayAttr();
+    else if (auto rows = dyn_cast<kernel::RowsOp>(op))
+      array = rows.getArrayAttr();
+    if (!array)
+      return;
+    if (auto buffer = launches.names.lookup<kernel::BufferOp>(array.getValue()))
+      computed |= getElementTypeOrSelf(buffer.getType()).isInteger(32) && !written.contains(array.getValue());
+    if (!written.contains(array.getValue()))
+      return;
+    buffers.insert(array);
+    // Of a product on the tensor cores a thread has many elements on their way at once.
+    oneByOne |= llvm::any_of(op->getUsers(), [](Operation *user) {
+      auto product = dyn_cast<kernel::ProductOp>(user);
+      return isa<kernel::MultiplyOp>(user) || (product && !product.getSums());
+    });
+  });
+  if (checks)
+    return "what is wrong in a row may lead to one that nobody writes";
+  if (computed)
+    return "a computed number may say which rows are read";
+  for (Attribute each : buffers) {
+    StringRef name = cast<FlatSymbolRefAttr>(each).getValue();
+    auto buffer = launches.names.lookup<kernel::BufferOp>(name);
+    if (realBytes != 4)
+      return "elements are of 64 bits";
+    if (!getElementTypeOrSelf(buffer.getType()).isF32())
+      return "integers are handed on";
+    if (oneByOne)
+      return "a product takes what is handed on one element after the other";
+    if (!isWrittenOnce(buffer, launches))
+      return "an element may be written twice";
+  }
+  return "";
+}
+
+struct KernelSyncElementsPass : impl::KernelSyncElementsBase<KernelSyncElementsPass> {
+  using KernelSyncElementsBase::KernelSyncElementsBase;
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<kernel::ProgramOp>()) {
+      SymbolTable names(program);
+      for (auto run : program.getOps<kernel::RunOp>()) {
+        Launches launches(run, names);
+        run.walk([&](kernel::TimeStepLoopInterface loop) { decide(loop, launches); });
+      }
+    }
+  }
+  void decide(kernel::TimeStepLoopInterface loop, Launches &launches) {
+    if (!loop.getPersistent())
+      return;
+    SetVector<Attribute> buffers;
+    StringRef reason = whyBarriers(loop, launches, realBytes, buffers);
+    if (!reason.empty()) {
+      LDBG() << "blocks of the loop of @" << loop.getCarrier() << " need barriers: " << reason;
+      loop.setBarrierReason(reason);
+      return;
+    }
+    LDBG() << "blocks of the loop of @" << loop.getCarrier() << " wait for elements of " << buffers.size()
+           << " buffers";
+    ++syncedLoops;
+    loop.setSyncsAttr(ArrayAttr::get(loop.getContext(), buffers.getArrayRef()));
+    for (Attribute name : buffers)
+      if (auto buffer = launches.names.lookup<kernel::BufferOp>(cast<FlatSymbolRefAttr>(name).getValue());
+          sharesMemory(buffer, loop, launches)) {
+        giveOwnMemory(buffer);
+        ++unaliasedBuffers;
+      }
+  }
+};
+} // namespace
+} // namespace dbc::passes
