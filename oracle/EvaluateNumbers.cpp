@@ -4,9 +4,11 @@
 // stand in a `dyn` module.
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "oracle/Evaluation.h"
+#include "oracle/Shapes.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 using namespace mlir;
 using namespace dbc;
@@ -97,36 +99,6 @@ Binary binaryOf(Operation *op) {
       .Default([](Operation *) -> Binary { return nullptr; });
 }
 
-/// Row-major strides of a shape.
-std::vector<int64_t> strides(llvm::ArrayRef<int64_t> shape) {
-  std::vector<int64_t> result(shape.size(), 1);
-  for (size_t i = shape.size(); i-- > 1;)
-    result[i - 1] = result[i] * shape[i];
-  return result;
-}
-
-/// Calls f(index) for each index into a shape, in row-major order.
-template <class F> void each(llvm::ArrayRef<int64_t> shape, F &&f) {
-  std::vector<int64_t> index(shape.size(), 0);
-  if (llvm::is_contained(shape, 0))
-    return;
-  while (true) {
-    f(index);
-    size_t axis = shape.size();
-    while (axis > 0 && ++index[axis - 1] == shape[axis - 1])
-      index[--axis] = 0;
-    if (axis == 0)
-      return;
-  }
-}
-
-int64_t offset(llvm::ArrayRef<int64_t> index, llvm::ArrayRef<int64_t> stride) {
-  int64_t at = 0;
-  for (size_t i = 0; i < index.size(); ++i)
-    at += index[i] * stride[i];
-  return at;
-}
-
 } // namespace
 
 bool Evaluation::evaluateNumbers(Operation *op, Values &results) {
@@ -149,7 +121,11 @@ bool Evaluation::evaluateNumbers(Operation *op, Values &results) {
   if (Binary f = binaryOf(op))
     return results = elementwise(op, f), true;
   return llvm::TypeSwitch<Operation *, bool>(op)
-      .Case([&](GetOp o) { return results = {interpreter_.parameter(o.getParam(), o.getType())}, true; })
+      .Case([&](GetOp o) {
+        const Value &parameter = interpreter_.parameter(o.getParam(), o.getType());
+        Tape *tape = this->tape();
+        return results = {tape ? tape->parameter(o.getParam(), parameter) : parameter}, true;
+      })
       .Case([&](IntOp o) { return results = integer(o), true; })
       .Case([&](NarrowOp o) { return results = narrow(o), true; })
       .Case([&](GatherOp o) { return results = gather(o), true; })
@@ -538,36 +514,63 @@ Values Evaluation::softmax(SoftmaxOp op) {
   return {Value::tensor(shape, std::move(out))};
 }
 
-/// out[..] += a[..] * b[..] for all values of the loops; the maps say how loops index a, b and out.
+/// out[..] += a[..] * b[..] for all values of the loops.
 Values Evaluation::contract(linalg::ContractOp op) {
-  const Value *operands[3] = {&value(op.getInputs()[0]), &value(op.getInputs()[1]),
-                              &value(op.getOutputs()[0])};
-  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  size_t loops = maps[0].getNumDims();
-  std::vector<int64_t> sizes(loops, 1), step[3];
-  for (int o = 0; o < 3; ++o) {
-    auto shape = operands[o]->shape();
-    auto stride = strides(shape);
-    step[o].assign(loops, 0);
-    for (unsigned axis = 0; axis < maps[o].getNumResults(); ++axis) {
-      unsigned loop = maps[o].getDimPosition(axis);
-      sizes[loop] = shape[axis];
-      step[o][loop] = stride[axis];
-    }
-  }
-  std::vector<double> out(operands[2]->size());
-  for (int64_t i = 0; i < operands[2]->size(); ++i)
-    out[i] = operands[2]->at(i);
-  // The last loop is written out: everything else is bookkeeping beside it.
-  int64_t inner = loops ? sizes.back() : 1;
-  std::vector<int64_t> outer(sizes.begin(), sizes.empty() ? sizes.end() : sizes.end() - 1);
-  each(outer, [&](llvm::ArrayRef<int64_t> index) {
-    int64_t a = offset(index, step[0]), b = offset(index, step[1]), c = offset(index, step[2]);
-    for (int64_t i = 0; i < inner; ++i)
-      out[c + i * step[2].back()] +=
-          operands[0]->at(a + i * step[0].back()) * operands[1]->at(b + i * step[1].back());
+  const Value &a = value(op.getInputs()[0]), &b = value(op.getInputs()[1]), &init = value(op.getOutputs()[0]);
+  std::vector<double> out(init.size());
+  for (int64_t i = 0; i < init.size(); ++i)
+    out[i] = init.at(i);
+  Contraction(op, a.shape(), b.shape(), init.shape()).each([&](int64_t ofA, int64_t ofB, int64_t at) {
+    out[at] += a.at(ofA) * b.at(ofB);
   });
-  return {Value::tensor(operands[2]->shape(), std::move(out))};
+  return {Value::tensor(init.shape(), std::move(out))};
+}
+
+//===-- Gradients ----------------------------------------------------------------------------------===//
+
+/// Where the elements of an operation's result come from, see Tape::recordMove: it is evaluated on their
+/// numbers.
+std::vector<int64_t> Evaluation::sources(Operation *op, const Value &result) {
+  std::vector<int64_t> sources(result.size(), -1);
+  if (auto gather = dyn_cast<GatherOp>(op)) { // of tables, which may be large
+    const Value &index = value(gather.getIndex());
+    const int64_t row = index.size() ? result.size() / index.size() : 0;
+    for (int64_t i = 0; i < result.size(); ++i)
+      sources[i] = static_cast<int64_t>(index.at(i / row)) * row + i % row;
+    return sources;
+  }
+  llvm::SmallDenseMap<mlir::Value, Value> saved;
+  double next = 1; // 0 is what an operation fills in
+  for (mlir::Value operand : op->getOperands()) {
+    if (!scalar(operand.getType()).isF32() || !saved.try_emplace(operand, value(operand)).second)
+      continue;
+    const Value &x = value(operand);
+    std::vector<double> numbers(x.size());
+    std::iota(numbers.begin(), numbers.end(), next);
+    next += static_cast<double>(x.size());
+    values_[operand] = Value::tensor(x.shape(), std::move(numbers));
+  }
+  Values moved;
+  evaluateNumbers(op, moved);
+  for (auto &[operand, x] : saved)
+    values_[operand] = x;
+  for (int64_t i = 0; i < result.size(); ++i)
+    sources[i] = static_cast<int64_t>(moved.front().at(i)) - 1;
+  return sources;
+}
+
+void Evaluation::record(Operation *op, Values &results) {
+  if (results.size() != 1 || results.front().unknown() || !Tape::isDifferentiable(op))
+    return;
+  const bool moves = Tape::moves(op) || isa<GatherOp>(op);
+  Values operands;
+  llvm::SmallDenseSet<mlir::Value> seen;
+  for (mlir::Value operand : op->getOperands())
+    if (!moves || (scalar(operand.getType()).isF32() && seen.insert(operand).second))
+      operands.push_back(value(operand));
+  results.front() =
+      moves ? tape()->recordMove(std::move(operands), sources(op, results.front()), results.front())
+            : tape()->record(op, std::move(operands), results.front());
 }
 
 } // namespace dbc::oracle

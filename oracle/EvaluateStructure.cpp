@@ -113,8 +113,11 @@ Values Evaluation::evaluate(Operation *op) {
     return {};
   if (++interpreter_.steps_ > interpreter_.limit_)
     return {};
-  if (evaluateStructure(op, results) || evaluateNumbers(op, results))
+  if (evaluateStructure(op, results) || evaluateNumbers(op, results)) {
+    if (tape())
+      record(op, results);
     return results;
+  }
   llvm::report_fatal_error(llvm::Twine("the oracle does not know ") + op->getName().getStringRef());
 }
 
@@ -178,36 +181,40 @@ void Evaluation::decision(double margin) {
 //===-- Nodes --------------------------------------------------------------------------------------===//
 
 /// What a column holds at position `at` of level `level`: rows are level 0, then come elements of lists, of
-/// lists in them, and at level `info.depth` values of the given shape.
+/// lists in them, and at level `info.depth` values of the given shape. `number` gets each of these, with its
+/// position.
 static Value stored(const ColumnView &view, const ColumnInfo &info, llvm::ArrayRef<int64_t> shape, int64_t at,
-                    int32_t level) {
+                    int32_t level, llvm::function_ref<Value(Value, int64_t)> number = nullptr) {
   if (level < info.depth) {
     Values elements;
     for (int32_t e = view.lists[level].begin[at]; e < view.lists[level].end[at]; ++e)
-      elements.push_back(stored(view, info, shape, e, level + 1));
+      elements.push_back(stored(view, info, shape, e, level + 1, number));
     return Value::list(std::move(elements));
   }
-  auto number = [&](int64_t i) -> double {
+  auto element = [&](int64_t i) -> double {
     if (view.f32)
       return view.f32[i];
     return view.u8 ? view.u8[i] : view.i32[i];
   };
   if (info.elem == Elem::Node)
     return Value::node(view.i32[at]);
-  if (shape.empty())
-    return Value::number(number(at));
-  std::vector<double> numbers;
+  std::vector<double> elements;
   for (int64_t i = 0; i < info.extent; ++i)
-    numbers.push_back(number(at * info.extent + i));
-  return Value::tensor(shape.vec(), std::move(numbers));
+    elements.push_back(element(at * info.extent + i));
+  Value value = Value::tensor(shape.vec(), std::move(elements));
+  return number ? number(value, at) : value;
 }
 
 Value Evaluation::columnValue(int32_t table, int32_t row, int32_t column, Type type, Operation *reader) {
   const ColumnView &view = batch_.column(table, column);
   while (auto list = dyn_cast<ListType>(type))
     type = list.getElement();
-  if (view.has(row))
-    return stored(view, batch_.column_info(table, column), extents(type), row, 0);
+  if (view.has(row)) {
+    auto onTape = [&](const Value &value, int64_t at) {
+      return tape() && view.f32 ? tape()->input({table, column}, at, value) : value;
+    };
+    return stored(view, batch_.column_info(table, column), extents(type), row, 0, onTape);
+  }
   std::string at = reader ? sourceLocation(reader->getLoc()) : "";
   report(batch_.describe_missing(table, row, column, at.c_str()));
   return {};

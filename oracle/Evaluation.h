@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "oracle/Interpreter.h"
+#include "oracle/Tape.h"
 #include <dbc/messages.h>
 #include <dbc/schedule.h>
 #include <optional>
@@ -104,6 +105,12 @@ private:
   Values slice(mlir::tensor::ExtractSliceOp op);
   Values concat(mlir::tensor::ConcatOp op);
   Values extract(mlir::tensor::ExtractOp op);
+
+  // Gradients.
+  /// Where the operations on floats are recorded; null where nothing is to be differentiated.
+  Tape *tape() { return interpreter_.phase_ == Phase::All ? interpreter_.tape_.get() : nullptr; }
+  void record(mlir::Operation *op, Values &results);
+  std::vector<int64_t> sources(mlir::Operation *op, const Value &result);
 
   /// Elementwise over operands of one shape.
   template <class F> Values elementwise(mlir::Operation *op, F &&f) {

@@ -32,6 +32,8 @@ Interpreter::Interpreter(ModuleOp module, WeightsView weights)
   }
 }
 
+Interpreter::~Interpreter() = default;
+
 Outcome Interpreter::run(llvm::StringRef name, Batch &batch, int32_t input) {
   outcome_ = Outcome();
   forget();
@@ -57,7 +59,11 @@ Outcome Interpreter::run(llvm::StringRef name, Batch &batch, int32_t input) {
     return outcome_;
   }
 
+  tape_ = differentiates_ && entry.getLoss() ? std::make_unique<Tape>() : nullptr;
   walk(entry);
+  if (tape_ && outcome_.failures.empty())
+    outcome_.gradient = tape_->differentiate(outcome_.values.front());
+  tape_.reset();
   if (!outcome_.failures.empty()) {
     outcome_.status = outcome_.failures.front();
     if (outcome_.status.code != Code::limit)

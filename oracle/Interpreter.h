@@ -22,9 +22,19 @@
 
 namespace dbc::oracle {
 
+class Tape;
+
 /// Gives the elements of a parameter or tensor const by its path, row-major. They are borrowed while an
 /// interpreter lives, and there must be as many as the parameter's shape says.
 using WeightsView = std::function<llvm::ArrayRef<float>(llvm::StringRef path)>;
+
+/// d loss / d x of one input. Empty where the loss does not depend on x.
+struct Gradient {
+  std::map<std::string, std::vector<double>> parameters; ///< by path, row-major; of those that were read
+  /// Of floats of fields and arguments that were read: by column of the batch, and position of the tensor in
+  /// it.
+  std::map<std::pair<int32_t, int32_t>, std::map<int64_t, std::vector<double>>> inputs;
+};
 
 /// What came of one input.
 struct Outcome {
@@ -42,6 +52,8 @@ struct Outcome {
   /// Whether some list or table takes more memory than one input may have. Each way of computing counts the
   /// lists that it makes itself, so another one may say something else of the input.
   bool tooLarge = false;
+  /// Of the first value, if ok and asked for.
+  Gradient gradient;
 };
 
 /// The value that a `let` gave at one instance, or at one element or step of a binder there.
@@ -62,6 +74,7 @@ class Interpreter {
 public:
   /// `module` must have been verified and must outlive the interpreter.
   Interpreter(mlir::ModuleOp module, WeightsView weights);
+  ~Interpreter();
 
   /// The module's description, see `describe`. Batches for `run` are made with this or an equal one.
   const ModelInfo &info() const { return info_; }
@@ -72,6 +85,9 @@ public:
 
   /// From now on an input that takes more steps, each an operation evaluated, is given up with Code::limit.
   void setLimit(int64_t steps) { limit_ = steps; }
+
+  /// From now on a loss is differentiated, too.
+  void setDifferentiates(bool on) { differentiates_ = on; }
 
   /// Computes entry or loss `entry` for one input of the batch. An unknown name gives Code::bad_call.
   Outcome run(llvm::StringRef entry, Batch &batch, int32_t input);
@@ -166,6 +182,8 @@ private:
   Phase phase_ = Phase::All;
   std::optional<Status> first_; ///< failure, unless all are wanted
   dyn::Structural structural_;
+  bool differentiates_ = false;
+  std::unique_ptr<Tape> tape_; ///< if the run differentiates
   Outcome outcome_;
 };
 

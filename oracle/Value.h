@@ -78,10 +78,19 @@ public:
   int64_t size() const { return tensor_ ? static_cast<int64_t>(tensor_->elements.size()) : 1; }
   double at(int64_t i) const { return tensor_ ? tensor_->elements[i] : scalar_; }
 
+  /// What a tape knows a number by; -1: it is on none, and has no gradient.
+  int64_t variable() const { return variable_; }
+  Value withVariable(int64_t variable) const {
+    Value v = *this;
+    v.variable_ = variable;
+    return v;
+  }
+
 private:
   enum class Kind : uint8_t { Unknown, Number, Node, List };
   Kind kind = Kind::Unknown;
   double scalar_ = 0;
+  int64_t variable_ = -1;
   std::shared_ptr<const Tensor> tensor_;
   std::shared_ptr<const std::vector<Value>> list_;
 };

@@ -23,11 +23,16 @@ Model::Model(const std::string &text, const std::map<std::string, int64_t> &dims
   diagnostics_ = diags.str();
   if (!module_)
     return;
+  renew();
+  info_ = interpreter_->info();
+  weights_ = std::make_unique<Weights>(info_);
+}
+
+void Model::renew() {
   interpreter_ = std::make_unique<oracle::Interpreter>(*module_, [this](llvm::StringRef path) {
     int32_t param = weights_->find(path.str());
     return llvm::ArrayRef<float>(weights_->data(param), weights_->size(param));
   });
-  weights_ = std::make_unique<Weights>(interpreter_->info());
 }
 
 std::string Model::print() {
@@ -67,6 +72,13 @@ oracle::Outcome Model::run(const std::string &entry, const std::string &line) {
   }
   ADD_FAILURE() << "no entry " << entry;
   return {};
+}
+
+oracle::Outcome Model::differentiate(const std::string &loss, const std::string &line) {
+  interpreter_->setDifferentiates(true);
+  oracle::Outcome outcome = run(loss, line);
+  interpreter_->setDifferentiates(false);
+  return outcome;
 }
 
 static void collect(const oracle::Value &value, std::vector<double> &numbers) {

@@ -34,13 +34,18 @@ public:
   /// A parameter's number as a double.
   double weight(const std::string &path, size_t i) const;
   Weights &weights() { return *weights_; }
-  const ModelInfo &info() const { return interpreter_->info(); }
+  const ModelInfo &info() const { return info_; }
+
+  /// Lets runs see weights that were changed after a run.
+  void renew();
 
   /// Runs an entry on one input given as a JSON line.
   oracle::Outcome run(const std::string &entry, const std::string &line);
   oracle::Outcome run(const std::string &entry, Batch &batch, int32_t input = 0) {
     return interpreter_->run(entry, batch, input);
   }
+  /// The same of a loss, with its gradient.
+  oracle::Outcome differentiate(const std::string &loss, const std::string &line);
   /// All numbers of the result, component after component, lists flattened; fails the test where the input
   /// fails.
   std::vector<double> numbers(const std::string &entry, const std::string &line);
@@ -53,6 +58,7 @@ private:
   std::unique_ptr<frontend::CheckedProgram> checked_;
   mlir::MLIRContext context_;
   mlir::OwningOpRef<mlir::ModuleOp> module_;
+  ModelInfo info_;
   std::unique_ptr<oracle::Interpreter> interpreter_;
   std::unique_ptr<Weights> weights_;
   std::string diagnostics_;
