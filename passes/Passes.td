@@ -560,18 +560,20 @@ def KernelShareStages : Pass<"kernel-share-stages", "::mlir::ModuleOp"> {
   let summary = "Find stages that several programs have, so that they are printed once";
   let description = [{
     Entries and losses of a model often run the same recursion. A stage is the same as one of a program before if name and
-    body are equal, and all arrays that it names have equal declarations in both programs. Not shared are stages that may
-    fail an input, for the position of a failure in the order of evaluation is the entry's, and those that find their rows by
-    the levels of a group.
+    body are equal, and all arrays that it names have equal declarations in both programs. Not shared, but on a GPU, are stages
+    that may fail an input, for the position of a failure in the order of evaluation is the entry's, and those that find their
+    rows by the levels of a group. A persistent loop is the same as one of a program before if it launches the same stages.
     ```mlir
     kernel.program @sentiment ... { kernel.func stage @stage.encode.Node(...) { ... } }
     kernel.program @nll ... { kernel.func stage @stage.encode.Node(...) { ... } }
     ==>
     kernel.program @nll ... { kernel.func stage @stage.encode.Node(...) attributes {same_as = @sentiment::@stage.encode.Node} { ... } }
     ```
-    Afterwards each stage that can be printed once has the attribute `same_as`, but the first one of its kind.
+    Afterwards each stage that can be printed once has the attribute `same_as`, but the first one of its kind; so has each persistent loop.
   }];
-  let statistics = [Statistic<"sharedStages", "shared-stages", "Stages that are the same as one before">];
+  let options = [Option<"device", "device", "bool", "false", "Whether a GPU computes the stages">];
+  let statistics = [Statistic<"sharedStages", "shared-stages", "Stages that are the same as one before">,
+                    Statistic<"sharedLoops", "shared-loops", "Persistent loops that are the same as one before">];
 }
 
 #endif // DBC_PASSES

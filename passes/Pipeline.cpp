@@ -61,6 +61,7 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
     pm.addPass(createKernelPersist());
     pm.addPass(createKernelSyncElements({options.realBytes}));
     pm.addPass(createKernelGraph());
+    pm.addPass(createKernelShareStages({/*device=*/true}));
   } else {
     pm.addPass(createKernelFlattenLoops());
     pm.addPass(createCanonicalizerPass());

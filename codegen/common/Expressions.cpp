@@ -21,7 +21,7 @@ Expr choice(const Expr &condition, const Expr &yes, const Expr &no) {
   bool brackets = condition.bind == Bind::Ternary || condition.bind == Bind::Bits;
   return {(brackets ? "(" + condition.text + ")" : condition.text) + " ? " + inside(yes, Bind::LogicalOr) +
               " : " + inside(no, Bind::Ternary),
-          Bind::Ternary};
+          Bind::Ternary, condition.calls || yes.calls || no.calls};
 }
 
 Expr binary(const Expr &a, StringRef op, const Expr &b, Bind bind) {
@@ -33,11 +33,15 @@ Expr binary(const Expr &a, StringRef op, const Expr &b, Bind bind) {
     left = right = Bind::Bits;
   if (bind == Bind::LogicalAnd)
     right = Bind::Bits;
-  return {inside(a, left) + " " + op.str() + " " + inside(b, right), bind};
+  return {inside(a, left) + " " + op.str() + " " + inside(b, right), bind, a.calls || b.calls};
 }
 
 Expr call(StringRef function, ArrayRef<std::string> arguments) {
-  return {function.str() + "(" + join(arguments, ", ") + ")", Bind::Primary};
+  return {function.str() + "(" + join(arguments, ", ") + ")", Bind::Primary, /*calls=*/true};
+}
+
+Expr converted(StringRef type, const Expr &e) {
+  return {type.str() + "(" + e.text + ")", Bind::Primary, e.calls};
 }
 
 std::string literal(const APFloat &value, bool f64) {
@@ -81,10 +85,9 @@ Expr linear(ArrayRef<Expr> indices, ArrayRef<int64_t> extents) {
 }
 
 /// `a & b` or `a | b` of bools, which loops over rows can do several at a time. Where b calls a function
-/// clang warns of that: one of math, or what reads a number that another block of threads wrote.
+/// clang warns of that.
 static Expr bitwise(const Expr &a, StringRef sign, const Expr &b) {
-  StringRef text = b.text;
-  if (!text.contains("math::") && !text.contains(".read("))
+  if (!b.calls)
     return binary(a, sign, b, Bind::Bits);
   return call(sign == "&" ? "math::both" : "math::either", {a.text, b.text});
 }
@@ -92,11 +95,11 @@ static Expr bitwise(const Expr &a, StringRef sign, const Expr &b) {
 Expr negated(const Expr &condition) {
   if (condition.text == "true" || condition.text == "false")
     return {condition.text == "true" ? "false" : "true"};
-  return {"!" + inside(condition, Bind::Unary), Bind::Unary};
+  return {"!" + inside(condition, Bind::Unary), Bind::Unary, condition.calls};
 }
 
 static Expr comparison(arith::CmpIOp op, const Expr &a, const Expr &b) {
-  auto as = [](const Expr &e) { return Expr{"uint32_t(" + e.text + ")"}; };
+  auto as = [](const Expr &e) { return converted("uint32_t", e); };
   switch (op.getPredicate()) {
   case arith::CmpIPredicate::eq:
     return binary(a, "==", b, Bind::Equal);
@@ -196,7 +199,7 @@ std::optional<Expr> arithmetic(Operation *op, bool f64, llvm::function_ref<Expr(
     return op->getResult(0).getType().isInteger(1) ? bitwise(left, sign, right)
                                                    : binary(left, sign, right, Bind::Bits);
   };
-  auto cast = [&](StringRef type) { return call(type, {a().text}); };
+  auto cast = [&](StringRef type) { return converted(type, a()); };
   return llvm::TypeSwitch<Operation *, std::optional<Expr>>(op)
       .Case<arith::ConstantOp>([&](auto o) { return constant(o, f64); })
       .Case<arith::AddFOp, arith::AddIOp>([&](auto) { return two("+", Bind::Add); })
@@ -205,7 +208,8 @@ std::optional<Expr> arithmetic(Operation *op, bool f64, llvm::function_ref<Expr(
       .Case<arith::DivFOp, arith::DivSIOp>([&](auto) { return two("/", Bind::Multiply); })
       .Case<arith::RemSIOp>([&](auto) { return two("%", Bind::Multiply); })
       .Case<arith::NegFOp>([&](auto) {
-        return Expr{"-" + inside(a(), Bind::Primary), Bind::Unary};
+        Expr x = a();
+        return Expr{"-" + inside(x, Bind::Primary), Bind::Unary, x.calls};
       })
       .Case<arith::MaximumFOp>([&](auto) { return function("math::maximum"); })
       .Case<arith::MinimumFOp>([&](auto) { return function("math::minimum"); })

@@ -18,6 +18,7 @@ enum class Bind { Ternary, LogicalOr, LogicalAnd, Bits, Equal, Relation, Add, Mu
 struct Expr {
   std::string text;
   Bind bind = Bind::Primary;
+  bool calls = false; ///< a function, which compilers take for a side effect
 };
 
 /// `e`, in brackets if its operator binds less tightly than `least`.
@@ -27,6 +28,8 @@ Expr binary(const Expr &a, llvm::StringRef op, const Expr &b, Bind bind);
 /// `condition ? yes : no`.
 Expr choice(const Expr &condition, const Expr &yes, const Expr &no);
 Expr call(llvm::StringRef function, llvm::ArrayRef<std::string> arguments);
+/// `type(e)`.
+Expr converted(llvm::StringRef type, const Expr &e);
 /// A literal of the emitted number type.
 std::string literal(const llvm::APFloat &value, bool f64);
 /// a * b + c ... for row-major indices; leaves out zeros and ones.

@@ -63,14 +63,19 @@ Expr FunctionEmitter::use(Value value) {
   return e;
 }
 
+/// A bool in memory.
+static Expr isSet(const Expr &element) { return {element.text + " != 0", Bind::Equal, element.calls}; }
+
+static Expr subscript(const std::string &base, const Expr &index) {
+  return {base + "[" + index.text + "]", Bind::Primary, index.calls};
+}
+
 Expr FunctionEmitter::define(Operation *op) {
   if (auto load = dyn_cast<kernel::LoadOp>(op))
     return this->load(load);
   if (auto read = dyn_cast<kernel::ReadOp>(op)) {
-    std::string text = localElement(read.getLocal(), read.getIndices());
-    if (read.getType().isInteger(1))
-      return {text + " != 0", Bind::Equal};
-    return {text};
+    Expr element = localElement(read.getLocal(), read.getIndices());
+    return read.getType().isInteger(1) ? isSet(element) : element;
   }
   if (auto function = dyn_cast<kernel::FunctionOp>(op))
     return call("math::" + dyn::stringifyFunctionKind(function.getKind()).str(), {use(function.getX()).text});
@@ -91,48 +96,48 @@ Operation *FunctionEmitter::unsupported(Operation *op) {
 }
 
 /// One number of an array: `encode_h_row[j]`.
-std::string FunctionEmitter::element(StringRef symbol, Value local, ValueRange indices) {
+Expr FunctionEmitter::element(StringRef symbol, ValueRange indices) {
   Array array = model_.array(program_, symbol);
   if (array.scalarParam)
-    return arrayName(symbol) + "[0]";
+    return {arrayName(symbol) + "[0]"};
   if (array.extents.empty())
-    return arrayName(symbol) + "[" + use(indices[0]).text + "]";
+    return subscript(arrayName(symbol), use(indices[0]));
   RowPointer *pointer = rowPointer(symbol, {}, indices[0]);
   std::vector<Expr> inner;
   for (Value index : indices.drop_front())
     inner.push_back(use(index));
-  return (pointer ? pointer->name : arrayName(symbol)) + "[" + linear(inner, array.extents).text + "]";
+  return subscript(pointer ? pointer->name : arrayName(symbol), linear(inner, array.extents));
 }
 
-std::string FunctionEmitter::localElement(Value local, ValueRange indices) {
+Expr FunctionEmitter::localElement(Value local, ValueRange indices) {
   ArrayRef<int64_t> shape = cast<kernel::LocalType>(local.getType()).getShape();
   std::string base = use(local).text;
   std::vector<Expr> inner;
   if (indices.size() == 1)
-    return base + "[" + use(indices[0]).text + "]";
+    return subscript(base, use(indices[0]));
   if (indices.empty())
-    return base + "[0]";
+    return {base + "[0]"};
   if (RowPointer *pointer = rowPointer("", local, indices[0]))
     base = pointer->name;
   for (Value index : indices.drop_front())
     inner.push_back(use(index));
-  return base + "[" + linear(inner, shape.drop_front()).text + "]";
+  return subscript(base, linear(inner, shape.drop_front()));
 }
 
 Expr FunctionEmitter::load(kernel::LoadOp op) {
   if (op.getIndexArray())
-    return {indexArrayName(op.getArray(), *op.getIndexArray()) + "[" + use(op.getIndices()[0]).text + "]"};
+    return subscript(indexArrayName(op.getArray(), *op.getIndexArray()), use(op.getIndices()[0]));
   auto field = program_.find<kernel::FieldOp>(op.getArray());
   if (field && field.getArray() == kernel::FieldArray::Kind &&
       model_.data(field.getData()).constructors.size() == 1)
     return {"0"}; // such a table has no kinds
   Array array = model_.array(program_, op.getArray());
-  std::string text = reading(op.getArray(), element(op.getArray(), {}, op.getIndices()));
+  Expr number = reading(op.getArray(), element(op.getArray(), op.getIndices()));
   if (array.element.isInteger(1))
-    return {text + " != 0", Bind::Equal};
+    return isSet(number);
   if (model_.f64() && array.pointee == "float")
-    return call("real", {text});
-  return {text};
+    return converted("real", number);
+  return number;
 }
 
 //===-- Statements --------------------------------------------------------------------------------------===//
@@ -190,11 +195,11 @@ void FunctionEmitter::emitOp(Operation *op) {
       .Case<kernel::IntOp>([&](auto o) { emitInt(o); })
       .Case<kernel::StoreOp>([&](kernel::StoreOp o) {
         std::string value = use(o.getValue()).text;
-        emitWrite(writing(o.getArray(), element(o.getArray(), {}, o.getIndices()), value));
+        emitWrite(writing(o.getArray(), element(o.getArray(), o.getIndices()).text, value));
       })
       .Case<kernel::WriteOp>([&](kernel::WriteOp o) {
         std::string value = use(o.getValue()).text;
-        emitWrite(localElement(o.getLocal(), o.getIndices()) + " = " + value + ";");
+        emitWrite(localElement(o.getLocal(), o.getIndices()).text + " = " + value + ";");
       })
       .Default([&](Operation *o) {
         if (isa<kernel::KernelDialect>(o->getDialect()) &&

@@ -44,7 +44,7 @@ protected:
   virtual bool restricts(llvm::StringRef) { return true; }
   virtual std::string indexArraySource(kernel::IndexSetOp indexSet, llvm::StringRef indexArray) = 0;
   /// One number of an array, and what writes it.
-  virtual std::string reading(llvm::StringRef, const std::string &element) { return element; }
+  virtual Expr reading(llvm::StringRef, const Expr &element) { return element; }
   virtual std::string writing(llvm::StringRef, const std::string &element, const std::string &value) {
     return element + " = " + value + ";";
   }
@@ -93,8 +93,8 @@ protected:
   Expr use(mlir::Value value);
   Expr define(mlir::Operation *op);
   Expr load(kernel::LoadOp op);
-  std::string element(llvm::StringRef array, mlir::Value local, mlir::ValueRange indices);
-  std::string localElement(mlir::Value local, mlir::ValueRange indices);
+  Expr element(llvm::StringRef array, mlir::ValueRange indices);
+  Expr localElement(mlir::Value local, mlir::ValueRange indices);
 
   // Statements.
   void emitBlock(mlir::Block &block, llvm::function_ref<void(mlir::ValueRange)> atYield);

@@ -62,7 +62,7 @@ static bool launches(kernel::LevelsOp loop, kernel::FuncOp stage) {
       .wasInterrupted();
 }
 
-//===-- What a program has -------------------------------------------------------------------------------===//
+//===-- What a program has ---------------------------------------------------------------------------===//
 
 kernel::IndexSetOp Program::inputIndexSet() const {
   for (kernel::IndexSetOp indexSet : indexSets)

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "codegen/common/ModelNames.h"
+#include <set>
 
 namespace dbc::codegen {
 
@@ -56,6 +57,11 @@ public:
     std::string type, name, comment;
   };
   std::vector<Member> members(const ModelNames &model, const Program &program) const;
+  /// What C++ names of `arrays`, a struct `Arrays`: operator() gives a member's text and notes it.
+  struct Uses {
+    std::string operator()(const std::string &member) { return "arrays." + *members.insert(member).first; }
+    std::set<std::string> members;
+  };
 
   const std::string &indexArray(kernel::IndexSetOp indexSet, llvm::StringRef name) const;
   /// "" if no kernel asks for it.

@@ -27,15 +27,21 @@ static std::string boundsOf(const ModelNames &model, kernel::FuncOp stage, const
                   blocks(true));
 }
 
+/// The number of the launch, for records of errors.
+static std::string launchNumber(const KernelEmitter &emitter, DeviceArrays::Uses &uses) {
+  return emitter.checks() ? uses("errors") + ".launch" : "";
+}
+
 /// A call of a stage's function. Its matrices are those of the batch, or what of them is resident in a loop.
-static std::string callOf(const KernelEmitter &emitter, const Program &program, const std::string &function,
-                          const std::string &rows, const std::string &begin, const std::string &end,
-                          const std::string &launch, const llvm::StringMap<std::string> &resident = {},
+static std::string callOf(const KernelEmitter &emitter, const Program &program, DeviceArrays::Uses &uses,
+                          const std::string &function, const std::string &rows, const std::string &begin,
+                          const std::string &end, const std::string &launch,
+                          const llvm::StringMap<std::string> &resident = {},
                           const std::string &block_group = "dbc::cuda::Grid()") {
   std::vector<std::string> arguments = {"arrays"};
   for (kernel::WeightsOp matrix : emitter.matrices()) {
     auto own = resident.find(matrix.getSymName());
-    arguments.push_back(own != resident.end() ? own->second : "arrays." + program.nameOf(matrix));
+    arguments.push_back(own != resident.end() ? own->second : uses(program.nameOf(matrix)));
   }
   if (emitter.loop())
     arguments.push_back(block_group);
@@ -105,7 +111,8 @@ static void emitForGraph(const ModelNames &model, const Program &program, kernel
   out.open(kernel + "(const Arrays *given, const int32_t *rows" +
            (emitter.checks() ? ", int32_t launch)" : ", int32_t)"));
   out.line("const Arrays arrays = *given;"); // the addresses come all at once, and are not read again
-  out.line(callOf(emitter, program, program.nameOf(stage), "kRows", "rows[0]", "rows[1]", "launch"));
+  DeviceArrays::Uses uses;                   // those of the stage's own kernel
+  out.line(callOf(emitter, program, uses, program.nameOf(stage), "kRows", "rows[0]", "rows[1]", "launch"));
   out.close();
   emitLauncher(emitter, recordOf(program.nameOf(stage)) + kRecordParameters, kernel, "0", "expected",
                {"given", "rows", "launch"}, out);
@@ -113,11 +120,11 @@ static void emitForGraph(const ModelNames &model, const Program &program, kernel
 
 /// A stage that a library computes: what has it do so.
 static void emitGemm(const ModelNames &model, const Program &program, kernel::FuncOp stage,
-                     kernel::GemmOp gemm, Writer &out) {
+                     kernel::GemmOp gemm, DeviceArrays::Uses &uses, Writer &out) {
   auto matrix = program.find<kernel::WeightsOp>(gemm.getWeights());
   auto row = [&](StringRef symbol) {
     std::string stride = std::to_string(deviceRowSize(model, program, symbol));
-    return "arrays." + model.array(program, symbol).member + " + int64_t(begin) * " + stride + ", " + stride;
+    return uses(model.array(program, symbol).member) + " + int64_t(begin) * " + stride + ", " + stride;
   };
   out.comment("By cuBLAS: rows of " + std::to_string(matrix.getIn()) + " times a matrix of " +
               std::to_string(matrix.getOut()) + " x " + std::to_string(matrix.getIn()) +
@@ -129,8 +136,8 @@ static void emitGemm(const ModelNames &model, const Program &program, kernel::Fu
     parameters.replace(parameters.find(unused), unused.size(),
                        (unused == "stream" ? " /*" : "/*") + unused.str() + "*/");
   out.open("void " + launchOf(program.nameOf(stage)) + parameters);
-  out.line("arrays.blas->gemm(dbc::cuda::Gemm<real>{" +
-           commas({"end - begin", row(gemm.getFrom()), "arrays." + program.nameOf(matrix),
+  out.line(uses("blas") + "->gemm(dbc::cuda::Gemm<real>{" +
+           commas({"end - begin", row(gemm.getFrom()), uses(program.nameOf(matrix)),
                    matrix.getInit() ? "/*biased=*/true" : "/*biased=*/false", row(gemm.getTo())}) +
            "}" +
            (model.f64()      ? ""
@@ -144,10 +151,12 @@ static void emitGemm(const ModelNames &model, const Program &program, kernel::Fu
 /// A stage's function, its kernel, and what launches that.
 static FailureOr<DeviceKernel> emitStage(const ModelNames &model, const Program &program,
                                          const DeviceArrays &arrays, kernel::FuncOp stage) {
-  DeviceKernel made(stage, program.nameOf(stage));
+  SymbolRefAttr same = stage.getSameAsAttr();
+  auto module = stage->getParentOfType<ModuleOp>();
+  DeviceKernel made(stage, same ? SymbolTable::lookupSymbolIn(module, same) : stage, program.nameOf(stage));
   Writer out;
   if (kernel::GemmOp gemm = kernel::gemmOf(stage)) {
-    emitGemm(model, program, stage, gemm, out);
+    emitGemm(model, program, stage, gemm, made.uses, out);
     made.text = out.text();
     return made;
   }
@@ -162,7 +171,9 @@ static FailureOr<DeviceKernel> emitStage(const ModelNames &model, const Program 
     out.line("template <int32_t kRows>");
   out.line(boundsOf(model, stage, emitter));
   out.open(kernel + "(const Arrays arrays, int32_t begin, int32_t end)");
-  out.line(callOf(emitter, program, made.name, "kRows", "begin", "end", "arrays.errors.launch"));
+  made.uses = emitter.uses();
+  out.line(callOf(emitter, program, made.uses, made.name, "kRows", "begin", "end",
+                  launchNumber(emitter, made.uses)));
   out.close();
   emitLauncher(emitter, launchOf(made.name) + kLaunchParameters, kernel, "begin", "end",
                {"arrays", "begin", "end"}, out);
@@ -186,9 +197,9 @@ public:
   /// `number` is that of the loop's counters, `shared` the bytes of shared memory that its stages need.
   LoopEmitter(const ModelNames &model, const Program &program, const DeviceArrays &arrays,
               const DeviceKernels &kernels, const DeviceArrays::Loop &loop, int64_t number, int64_t shared,
-              Writer &out)
+              DeviceArrays::Uses &uses, Writer &out)
       : model_(model), program_(program), arrays_(arrays), kernels_(kernels), loop_(loop), number_(number),
-        shared_(shared), all_(shared), out_(out) {
+        shared_(shared), all_(shared), uses_(uses), out_(out) {
     for (StringRef word : {"arrays", "loop", "time_step", "block_group", "at", "kResident", "BlockGroup"})
       names_.reserve(word);
   }
@@ -207,6 +218,7 @@ private:
   const DeviceArrays::Loop &loop_;
   const int64_t number_, shared_;
   int64_t all_, tiles_ = 1; ///< bytes with what is resident; blocks with different tiles
+  DeviceArrays::Uses &uses_;
   Writer &out_;
   NameScope names_;
   llvm::StringMap<std::string> resident_; ///< a matrix's name in the kernel
@@ -237,7 +249,7 @@ void LoopEmitter::kernel() {
   out_.line(resident ? "template <bool kResident, class BlockGroup>" : "template <class BlockGroup>");
   out_.line(boundsOf(std::to_string(blocks)));
   out_.open(loop_.name + "(const Arrays arrays, const dbc::cuda::PersistentLoop loop)");
-  out_.line("BlockGroup block_group(loop, arrays.counters, " + std::to_string(number_) + ");");
+  out_.line("BlockGroup block_group(loop, " + uses_("counters") + ", " + std::to_string(number_) + ");");
   Block &body = loop_.op->getRegion(0).front();
   for (auto op : body.getOps<kernel::FirstOp>())
     first(op);
@@ -260,7 +272,7 @@ void LoopEmitter::first(kernel::FirstOp op) {
   for (DeviceArrays::ResidentTile tile : loop_.resident) {
     std::string member = program_.nameOf(tile.matrix);
     resident_[tile.matrix.getSymName()] = names_.fresh(member);
-    out_.line("dbc::cuda::Fragments " + resident_[tile.matrix.getSymName()] + " = arrays." + member + ";");
+    out_.line("dbc::cuda::Fragments " + resident_[tile.matrix.getSymName()] + " = " + uses_(member) + ";");
   }
   out_.open("if (kResident)");
   size_t number = 0;
@@ -287,18 +299,20 @@ void LoopEmitter::first(kernel::FirstOp op) {
 /// Each stage of each time step counts as a launch of its own.
 void LoopEmitter::stage(size_t number) {
   kernel::FuncOp stage = loop_.stages[number];
-  std::string launch = "arrays.errors.launch + time_step - loop.first";
-  if (loop_.stages.size() > 1)
-    launch = "arrays.errors.launch + (time_step - loop.first) * " + std::to_string(loop_.stages.size()) +
-             (number > 0 ? " + " + std::to_string(number) : "");
   KernelEmitter emitter(model_, program_, arrays_, stage);
-  std::string bounds = "arrays." + loop_.timeSteps[number];
+  std::string launch = launchNumber(emitter, uses_);
+  if (loop_.stages.size() > 1)
+    launch += " + (time_step - loop.first) * " + std::to_string(loop_.stages.size()) +
+              (number > 0 ? " + " + std::to_string(number) : "");
+  else
+    launch += " + time_step - loop.first";
+  std::string bounds = uses_(loop_.timeSteps[number]);
   out_.line("block_group.begins(" +
             commas({quoted(stage.getStageName()), "time_step", bounds + "[at]",
                     std::to_string(emitter.rows()), std::to_string(emitter.tiles())}) +
             ");");
   const std::string space = kernels_.commonSpace(stage);
-  out_.line(callOf(emitter, program_, (space.empty() ? "" : space + "::") + program_.nameOf(stage),
+  out_.line(callOf(emitter, program_, uses_, (space.empty() ? "" : space + "::") + program_.nameOf(stage),
                    std::to_string(emitter.rows()), bounds + "[at]", bounds + "[at + 1]", launch, resident_,
                    "block_group"));
 }
@@ -339,33 +353,21 @@ void LoopEmitter::launch() {
 
 //===-- Of several entries ------------------------------------------------------------------------------===//
 
-/// Finds the members of `Arrays` that a kernel's text names: where texts are the same these are.
-static void findUses(DeviceKernel &kernel, const std::vector<DeviceArrays::Member> &members) {
-  StringRef text = kernel.text;
-  for (const DeviceArrays::Member &member : members) {
-    const std::string words = "arrays." + member.name;
-    for (size_t at = text.find(words); at != StringRef::npos; at = text.find(words, at + 1)) {
-      const char next = text.substr(at + words.size()).front();
-      if (isAlnum(next) || next == '_')
-        continue; // a longer name
-      kernel.uses.push_back(member);
-      break;
-    }
-  }
-}
-
-/// What is the same in programs that can have a kernel in common.
-static std::string keyOf(const DeviceKernel &kernel) {
-  std::string key = kernel.text;
-  for (const DeviceArrays::Member &member : kernel.uses)
-    key += member.type + " " + member.name + ";";
-  return key;
+/// What is the same in programs that can have a kernel in common: the pass says which stages and loops are,
+/// and C++ is to have the same names for what they use.
+DeviceKernels::Key DeviceKernels::keyOf(const DeviceKernel &kernel) const {
+  std::string names = kernel.name;
+  for (const DeviceArrays::Member &member : kernel.members)
+    names += ";" + member.type + " " + member.name;
+  for (kernel::FuncOp stage : kernel.calls)
+    names += ";" + commonSpace(stage);
+  return {kernel.first, names};
 }
 
 /// Whether kCommon::Arrays can have all that a kernel names.
 bool DeviceKernels::takes(const DeviceKernel &kernel) const {
   size_t more = 0;
-  for (const DeviceArrays::Member &member : kernel.uses) {
+  for (const DeviceArrays::Member &member : kernel.members) {
     auto known = commonMembers_.find(member.name);
     more += known == commonMembers_.end();
     if (known != commonMembers_.end() && known->second.type != member.type)
@@ -376,14 +378,14 @@ bool DeviceKernels::takes(const DeviceKernel &kernel) const {
 
 /// Moves the kernels that several programs have from their lists to common_.
 void DeviceKernels::takeCommon(std::vector<std::vector<DeviceKernel>> &all) {
-  StringMap<int> programs; // that have a kernel
+  std::map<Key, int> programs; // that have a kernel
   for (const auto &kernels : all)
     for (const DeviceKernel &kernel : kernels)
       ++programs[keyOf(kernel)];
-  StringMap<std::pair<size_t, size_t>> taken; // where in common_
+  std::map<Key, std::pair<size_t, size_t>> taken; // where in common_
   for (auto [program, kernels] : enumerate(all)) {
     for (const DeviceKernel &kernel : kernels) {
-      const std::string key = keyOf(kernel);
+      const Key key = keyOf(kernel);
       if (programs[key] < 2)
         continue;
       auto at = taken.find(key);
@@ -406,7 +408,7 @@ void DeviceKernels::takeCommon(std::vector<std::vector<DeviceKernel>> &all) {
       auto [space, number] = at->second;
       if (std::string &forGraph = common_[space].kernels[number].forGraph; forGraph.empty())
         forGraph = kernel.forGraph;
-      for (const DeviceArrays::Member &member : kernel.uses) {
+      for (const DeviceArrays::Member &member : kernel.members) {
         CommonMember &known = commonMembers_[member.name];
         known.type = member.type;
         if (!is_contained(known.comments, member.comment))
@@ -445,7 +447,9 @@ FailureOr<DeviceKernels> DeviceKernels::make(const ModelNames &model) {
     if (members[program].size() > kMostOfProgram) {
       made.own_[program].push_back(std::move(kernel));
     } else {
-      findUses(kernel, members[program]);
+      for (const DeviceArrays::Member &member : members[program])
+        if (kernel.uses.members.count(member.name))
+          kernel.members.push_back(member);
       kernels[program].push_back(std::move(kernel));
     }
   };
@@ -473,9 +477,12 @@ FailureOr<DeviceKernels> DeviceKernels::make(const ModelNames &model) {
       int64_t most = 0;
       for (kernel::FuncOp stage : loop.stages)
         most = std::max(most, shared[stage]);
-      DeviceKernel kernel(loop.op, loop.name);
+      std::optional<StringRef> same = cast<kernel::TimeStepLoopInterface>(loop.op).getSameAs();
+      auto first = same ? find_if(model.programs, [&](const auto &other) { return other->source == *same; })
+                        : model.programs.begin() + number;
+      DeviceKernel kernel(loop.op, arrays[(*first)->number].loops[counters].op, loop.name);
       Writer out;
-      LoopEmitter(model, *program, arrays[number], made, loop, counters, most, out).emit();
+      LoopEmitter(model, *program, arrays[number], made, loop, counters, most, kernel.uses, out).emit();
       kernel.text = out.text();
       kernel.calls = loop.stages;
       // What calls a stage that a program has for itself is its own.

@@ -6,6 +6,7 @@
 #include "codegen/cuda/DeviceArrays.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallBitVector.h"
+#include <map>
 
 namespace dbc::codegen {
 
@@ -19,15 +20,18 @@ constexpr const char *kLoopParameters =
 
 /// A kernel of a stage, or a persistent one of a loop over levels or steps.
 struct DeviceKernel {
-  DeviceKernel(mlir::Operation *op, std::string name) : op(op), name(std::move(name)) {}
+  DeviceKernel(mlir::Operation *op, mlir::Operation *first, std::string name)
+      : op(op), first(first), name(std::move(name)) {}
 
   mlir::Operation *op;     ///< kernel.func, or the loop
+  mlir::Operation *first;  ///< the first one that is the same, see kernel-share-stages
   std::string name;        ///< of the stage's function, or of the loop's kernel
   std::string text;        ///< C++ of its functions, and of what launches it: `Arrays` is what it is given
   std::string forGraph;    ///< the same of a stage in a graph; "" where it is in none
   int64_t sharedBytes = 0; ///< of a stage, in shared memory, for a block of threads without large-M tiles
-  std::vector<DeviceArrays::Member> uses; ///< members of `Arrays` that the text names
-  std::vector<kernel::FuncOp> calls;      ///< stages, by a loop
+  DeviceArrays::Uses uses; ///< members of `Arrays` that the text names
+  std::vector<DeviceArrays::Member> members = {}; ///< these, as the program has them
+  std::vector<kernel::FuncOp> calls = {};         ///< stages, by a loop
   bool isLoop() const { return !llvm::isa<kernel::FuncOp>(op); }
 };
 
@@ -38,8 +42,9 @@ struct CommonKernels {
   llvm::SmallBitVector programs = {}; ///< that have some, by number
 };
 
-/// All kernels of a model for a device. Entries often run the same recursion: a kernel that has the same text
-/// in several programs is written, and compiled, once. It stands in the namespace kCommon or, where another
+/// All kernels of a model for a device. Entries often run the same recursion: a kernel of which
+/// kernel-share-stages says that several programs have it, and whose arrays have one name in all of them, is
+/// written, and compiled, once. It stands in the namespace kCommon or, where another
 /// one has its name there, in kCommon with a number. All of these are given the arrays kCommon::Arrays, from
 /// which those of each program are derived that has such a kernel. Not shared is what would make these arrays
 /// too many (kMostMembers), or need a member of another type than one of that name has.
@@ -69,6 +74,9 @@ public:
   std::string function(const Program &program, mlir::Operation *op, const std::string &name) const;
 
 private:
+  using Key = std::pair<mlir::Operation *, std::string>;
+
+  Key keyOf(const DeviceKernel &kernel) const;
   void takeCommon(std::vector<std::vector<DeviceKernel>> &kernels);
   bool takes(const DeviceKernel &kernel) const;
   void addMembers(const Program &program, std::vector<DeviceArrays::Member> members);

@@ -43,7 +43,7 @@ std::vector<kernel::WeightsOp> KernelEmitter::matrices() const {
 int64_t KernelEmitter::largeMRows() const { return kernel::FuncOp(func_).getLargeM().value_or(0); }
 
 std::string KernelEmitter::arraySource(StringRef symbol) {
-  return "arrays." + model_.array(program_, symbol).member;
+  return uses_(model_.array(program_, symbol).member);
 }
 
 /// Of the batch's columns a sub-batch has some rows.
@@ -65,8 +65,8 @@ bool KernelEmitter::isSynced(StringRef symbol) const {
   return loop() && is_contained(loop()->synced, symbol);
 }
 
-std::string KernelEmitter::reading(StringRef symbol, const std::string &element) {
-  return isSynced(symbol) ? "block_group.read(" + element + ")" : element;
+Expr KernelEmitter::reading(StringRef symbol, const Expr &element) {
+  return isSynced(symbol) ? call("block_group.read", {element.text}) : element;
 }
 
 std::string KernelEmitter::writing(StringRef symbol, const std::string &element, const std::string &value) {
@@ -78,18 +78,18 @@ std::string KernelEmitter::writing(StringRef symbol, const std::string &element,
 }
 
 std::string KernelEmitter::indexArraySource(kernel::IndexSetOp indexSet, StringRef indexArray) {
-  return "arrays." + arrays_.indexArray(indexSet, indexArray);
+  return uses_(arrays_.indexArray(indexSet, indexArray));
 }
 
 std::string KernelEmitter::weightsAlias(kernel::WeightsOp weights, const std::string &name) {
   if (weights.getContract())
     return ""; // a parameter
-  return "const dbc::cuda::Matrix<real> " + name + " = arrays." + program_.nameOf(weights) + ";";
+  return "const dbc::cuda::Matrix<real> " + name + " = " + uses_(program_.nameOf(weights)) + ";";
 }
 
 Expr KernelEmitter::orderedRow(kernel::OrderOp op) {
   std::string order = arrays_.order(program_.find<kernel::IndexSetOp>(op.getIndexSet()));
-  return call("dbc::cuda::row_at", {"arrays." + order, use(op.getPosition()).text});
+  return call("dbc::cuda::row_at", {uses_(order), use(op.getPosition()).text});
 }
 
 void KernelEmitter::emitStageHead(Writer &out) {
@@ -232,30 +232,28 @@ void KernelEmitter::emitLocal(kernel::LocalOp op) {
   if (op->use_empty())
     return;
   ArrayRef<int64_t> shape = op.getType().getShape();
-  int64_t count = 1;
   std::string extents;
-  for (auto [axis, extent] : llvm::enumerate(shape)) {
-    count *= extent;
+  for (auto [axis, extent] : llvm::enumerate(shape))
     extents +=
         (axis > 0 ? " * " : "") + (axis == 0 && kernel::isOfRows(op) ? rowsText() : std::to_string(extent));
-  }
+  const int64_t bytes = kernel::blockBytes(op, model_.bytes("real"));
   std::string element = pointee(op.getType().getElement(), false), name = nameValue(op.getResult());
   if (op.getMemory() == kernel::Memory::Shared) {
-    std::string offset = std::to_string(sharedBytes_);
+    std::string offset = std::to_string(shared_);
     if (!hasLargeM() || !kernel::isOfRows(op)) {
-      assert(sharedBytesOfRow_ == 0 && "what all rows share lies before what each has");
-      sharedBytes_ += (count * model_.bytes(element) + 15) / 16 * 16;
+      assert(sharedOfRow_ == 0 && "what all rows share lies before what each has");
+      shared_ += bytes;
     } else {
-      if (sharedBytesOfRow_ > 0)
-        offset += " + kRows * " + std::to_string(sharedBytesOfRow_);
-      sharedBytesOfRow_ += (count / shape.front() * model_.bytes(element) + 3) / 4 * 4;
+      if (sharedOfRow_ > 0)
+        offset += " + kRows * " + std::to_string(sharedOfRow_);
+      sharedOfRow_ += bytes / shape.front();
     }
     out_->line("DBC_SHARED(" + commas({element, name, offset, extents}) + ");");
     return;
   }
-  out_->line(element + " *const " + name + " = dbc::cuda::block_scratch<" + element + ">(arrays.scratch, " +
-             std::to_string(blockScratch_) + ");");
-  blockScratch_ += (count * model_.bytes(element) + 255) / 256 * 256;
+  out_->line(element + " *const " + name + " = dbc::cuda::block_scratch<" + element + ">(" +
+             uses_("scratch") + ", " + std::to_string(global_) + ");");
+  global_ += bytes;
 }
 
 //===-- Products ----------------------------------------------------------------------------------------===//
@@ -362,7 +360,7 @@ std::string KernelEmitter::recordError(Operation *op, const std::string &row,
   });
   std::string iteration = use(mapped->getRegion(0).getArgument(0)).text;
   std::string position = "{" + commas({row, std::to_string(loop), iteration}) + "}";
-  std::vector<std::string> arguments = {"arrays.errors", "launch", std::to_string(model_.check(op)),
+  std::vector<std::string> arguments = {uses_("errors"), "launch", std::to_string(model_.check(op)),
                                         position};
   arguments.insert(arguments.end(), numbers.begin(), numbers.end());
   return "dbc::cuda::record_error(" + commas(arguments) + ");";

@@ -12,11 +12,10 @@ class KernelEmitter : public FunctionEmitter {
 public:
   KernelEmitter(const ModelNames &model, const Program &program, const DeviceArrays &arrays,
                 kernel::FuncOp func);
-  /// Bytes that a block of threads needs, of global and of shared memory; after emit(). In large-M tiles it
-  /// has that many rows.
-  int64_t blockScratch() const { return blockScratch_; }
-  int64_t sharedBytes() const { return sharedBytes_ + rows() * sharedBytesOfRow_; }
-  int64_t largeMSharedBytes() const { return sharedBytes_ + largeMRows() * sharedBytesOfRow_; }
+  /// Bytes that a block of threads needs, of global and of shared memory, in large-M tiles, too.
+  int64_t blockScratch() const { return blockBytes(kernel::Memory::Global); }
+  int64_t sharedBytes() const { return blockBytes(kernel::Memory::Shared); }
+  int64_t largeMSharedBytes() const { return blockBytes(kernel::Memory::Shared, /*largeM=*/true); }
   /// Rows of a block, and tiles.
   int64_t rows() const;
   int64_t tiles() const;
@@ -29,15 +28,20 @@ public:
   /// The loop that may be one launch with the stage in it; null: none. Then its function is a template of the
   /// blocks of threads that share its rows, see dbc/cuda/loops.h, and is given them.
   const DeviceArrays::Loop *loop() const { return arrays_.loopOf(func_); }
+  /// Members of `Arrays` that its function names; after emit().
+  const DeviceArrays::Uses &uses() const { return uses_; }
   /// Whether it may find something wrong: then its function is given the launch it is in.
   bool checks() const;
 
 private:
+  int64_t blockBytes(kernel::Memory memory, bool largeM = false) const {
+    return kernel::blockBytes(func_, memory, model_.bytes("real"), largeM);
+  }
   std::string arraySource(llvm::StringRef symbol) override;
   std::string arrayType(const Array &array, const std::string &pointer) override;
   bool restricts(llvm::StringRef symbol) override;
   bool isSynced(llvm::StringRef symbol) const;
-  std::string reading(llvm::StringRef symbol, const std::string &element) override;
+  Expr reading(llvm::StringRef symbol, const Expr &element) override;
   std::string writing(llvm::StringRef symbol, const std::string &element, const std::string &value) override;
   std::string indexArraySource(kernel::IndexSetOp indexSet, llvm::StringRef indexArray) override;
   int64_t strideOf(llvm::StringRef symbol) override { return deviceRowSize(model_, program_, symbol); }
@@ -65,10 +69,12 @@ private:
   void sayHowToAdd(const std::string &words);
 
   const DeviceArrays &arrays_;
+  DeviceArrays::Uses uses_;
   std::string work_; ///< the variable that says which rows and which tile a block of threads has
   std::string lane_; ///< where the first lane of a warp alone writes: the variable that says which lane it is
   std::string sums_; ///< how numbers are added up, in words
-  int64_t blockScratch_ = 0, sharedBytes_ = 0, sharedBytesOfRow_ = 0;
+  /// Of the locals that were printed so far; `sharedOfRow_` of each row, behind the others.
+  int64_t global_ = 0, shared_ = 0, sharedOfRow_ = 0;
 };
 
 } // namespace dbc::codegen

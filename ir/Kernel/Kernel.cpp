@@ -149,13 +149,15 @@ int64_t blockBytes(LocalOp local, int64_t realBytes, bool largeM) {
   // Where a block may have more rows, what one has begins at a multiple of 4.
   if (local->getParentOfType<FuncOp>().getLargeM() && isOfRows(local))
     return (largeM ? kLargeMRows : shape.front()) * llvm::alignTo(bytes / shape.front(), 4);
-  return llvm::alignTo(bytes, 16);
+  return llvm::alignTo(bytes, local.getMemory() == Memory::Global ? 256 : 16);
 }
 
 int64_t blockBytes(FuncOp func, Memory memory, int64_t realBytes, bool largeM) {
   int64_t sum = 0;
-  func.walk(
-      [&](LocalOp local) { sum += local.getMemory() == memory ? blockBytes(local, realBytes, largeM) : 0; });
+  func.walk([&](LocalOp local) {
+    if (local.getMemory() == memory && !local->use_empty())
+      sum += blockBytes(local, realBytes, largeM);
+  });
   return sum;
 }
 

@@ -55,8 +55,9 @@ constexpr int64_t kLanes = 32;
 /// Bytes of shared memory that every GPU with tensor cores for tf32 has for a block of threads.
 constexpr int64_t kSharedOfAll = 96 << 10;
 
-/// Bytes that a local takes in memory of a GPU's block of threads, a multiple of 16; or all locals of a
-/// function that lie in `memory`. `realBytes` are those of a number. `largeM`: in its large-M tiles.
+/// Bytes that a local takes in memory of a GPU's block of threads, a multiple of 16, in global memory of 256;
+/// or all locals of a function that lie in `memory` and are used. `realBytes` are those of a number.
+/// `largeM`: in its large-M tiles.
 int64_t blockBytes(LocalOp local, int64_t realBytes, bool largeM = false);
 int64_t blockBytes(FuncOp func, Memory memory, int64_t realBytes, bool largeM = false);
 /// Whether a local has a slice for each row of a block; what warps add up has none.

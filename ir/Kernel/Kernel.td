@@ -650,22 +650,24 @@ def Kernel_MaskOp : Kernel_UserOp<"mask", [ParentOneOf<["RunOp", "LevelsOp", "St
 def Kernel_LevelsOp : Kernel_UserOp<"levels", [NoTerminator, SingleBlock, NoRegionArguments, Kernel_TimeStepLoopInterface]> {
   let summary = "For each level of a group, in order";
   let arguments = (ins FlatSymbolRefAttr:$group, UnitAttr:$persistent, OptionalAttr<FlatSymbolRefArrayAttr>:$syncs,
-                       OptionalAttr<StrAttr>:$not_persistent_reason, OptionalAttr<StrAttr>:$barrier_reason);
+                       OptionalAttr<StrAttr>:$not_persistent_reason, OptionalAttr<StrAttr>:$barrier_reason,
+                       OptionalAttr<FlatSymbolRefAttr>:$same_as);
   let regions = (region SizedRegion<1>:$body);
   let extraClassDeclaration = "::llvm::StringRef getCarrier() { return getGroup(); }";
   let builders = [OpBuilder<(ins "::llvm::StringRef":$group), [{
-    build($_builder, $_state, ::mlir::FlatSymbolRefAttr::get($_builder.getContext(), group), nullptr, nullptr, nullptr, nullptr);
+    build($_builder, $_state, ::mlir::FlatSymbolRefAttr::get($_builder.getContext(), group), nullptr, nullptr, nullptr, nullptr, nullptr);
   }]>];
   let assemblyFormat = "(`persistent` $persistent^)? $group (`syncs` $syncs^)? $body attr-dict";
 }
 def Kernel_StepsOp : Kernel_UserOp<"steps", [NoTerminator, SingleBlock, NoRegionArguments, Kernel_TimeStepLoopInterface]> {
   let summary = "For each step of a scan, in order; inside another loop: the steps that belong to its current time step";
   let arguments = (ins FlatSymbolRefAttr:$index_set, UnitAttr:$persistent, OptionalAttr<FlatSymbolRefArrayAttr>:$syncs,
-                       OptionalAttr<StrAttr>:$not_persistent_reason, OptionalAttr<StrAttr>:$barrier_reason);
+                       OptionalAttr<StrAttr>:$not_persistent_reason, OptionalAttr<StrAttr>:$barrier_reason,
+                       OptionalAttr<FlatSymbolRefAttr>:$same_as);
   let regions = (region SizedRegion<1>:$body);
   let extraClassDeclaration = "::llvm::StringRef getCarrier() { return getIndexSet(); }";
   let builders = [OpBuilder<(ins "::llvm::StringRef":$indexSet), [{
-    build($_builder, $_state, ::mlir::FlatSymbolRefAttr::get($_builder.getContext(), indexSet), nullptr, nullptr, nullptr, nullptr);
+    build($_builder, $_state, ::mlir::FlatSymbolRefAttr::get($_builder.getContext(), indexSet), nullptr, nullptr, nullptr, nullptr, nullptr);
   }]>];
   let assemblyFormat = "(`persistent` $persistent^)? $index_set (`syncs` $syncs^)? $body attr-dict";
 }

@@ -16,7 +16,8 @@ def Kernel_TimeStepLoopInterface : OpInterface<"TimeStepLoopInterface"> {
     are of such a launch alone. Else `not_persistent_reason` says why not. With `syncs` blocks may pass these barriers when all
     of their own threads have come: what blocks of threads hand each other in the loop are elements of these buffers, each
     written once, in memory that nobody writes before, so that who needs an element can wait until it is there. Else
-    `barrier_reason` says why not.
+    `barrier_reason` says why not. `same_as`, a program before: its persistent loop of the same number is the same kernel (set by
+    kernel-share-stages).
   }];
   let methods = [
     InterfaceMethod<"The name of what it goes over: a group, or an index set of steps.", "::llvm::StringRef", "getCarrier">,
@@ -27,7 +28,9 @@ def Kernel_TimeStepLoopInterface : OpInterface<"TimeStepLoopInterface"> {
     InterfaceMethod<"Why it is not persistent.", "::std::optional<::llvm::StringRef>", "getNotPersistentReason">,
     InterfaceMethod<"Sets that.", "void", "setNotPersistentReason", (ins "::std::optional<::llvm::StringRef>":$reason)>,
     InterfaceMethod<"Why blocks of threads wait for each other at barriers.", "::std::optional<::llvm::StringRef>", "getBarrierReason">,
-    InterfaceMethod<"Sets that.", "void", "setBarrierReason", (ins "::std::optional<::llvm::StringRef>":$reason)>];
+    InterfaceMethod<"Sets that.", "void", "setBarrierReason", (ins "::std::optional<::llvm::StringRef>":$reason)>,
+    InterfaceMethod<"The program before whose loop of this number is the same kernel.", "::std::optional<::llvm::StringRef>", "getSameAs">,
+    InterfaceMethod<"Sets that.", "void", "setSameAs", (ins "::std::optional<::llvm::StringRef>":$program)>];
 }
 
 /// May be an error of an input: a stage with such an operation has somewhere to record it.

@@ -336,7 +336,14 @@ LogicalResult MaskOp::verifySymbolUses(SymbolTableCollection &symbols) {
   });
 }
 
-static LogicalResult verifySyncs(TimeStepLoopInterface loop, SymbolTableCollection &symbols) {
+static LogicalResult verifyLoop(TimeStepLoopInterface loop, SymbolTableCollection &symbols) {
+  if (std::optional<StringRef> name = loop.getSameAs()) {
+    auto program = loop->getParentOfType<ProgramOp>();
+    auto other = loop->getParentOfType<ModuleOp>().lookupSymbol<ProgramOp>(*name);
+    if (!loop.getPersistent() || !other || other == program || !other->isBeforeInBlock(program))
+      return loop->emitOpError("is the same as one of @")
+             << *name << ", but no persistent loop of a program behind it";
+  }
   if (std::optional<ArrayAttr> syncs = loop.getSyncs())
     for (auto buffer : syncs->getAsRange<FlatSymbolRefAttr>())
       if (failed(lookUp<BufferOp>(loop, buffer, "buffer", symbols)))
@@ -347,13 +354,13 @@ static LogicalResult verifySyncs(TimeStepLoopInterface loop, SymbolTableCollecti
 LogicalResult LevelsOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (failed(lookUp<GroupOp>(*this, getGroupAttr(), "group", symbols)))
     return failure();
-  return verifySyncs(*this, symbols);
+  return verifyLoop(*this, symbols);
 }
 
 LogicalResult StepsOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (failed(lookUp<IndexSetOp>(*this, getIndexSetAttr(), "index set of steps", symbols, isOfSteps)))
     return failure();
-  return verifySyncs(*this, symbols);
+  return verifyLoop(*this, symbols);
 }
 
 LogicalResult CopyAsyncOp::verifySymbolUses(SymbolTableCollection &symbols) {

@@ -43,7 +43,7 @@ SmallVector<Operation *> declarationsOf(StageFunc stage) {
   return found.takeVector();
 }
 
-/// Whether an entry's stage can be another one's too.
+/// Whether an entry's stage can be another one's too, on the CPU.
 bool canBeShared(StageFunc stage) {
   WalkResult result = stage.func.getBody().walk([&](Operation *op) {
     bool own = op->hasTrait<kernel::FailsInput>() || isa<kernel::WindowOp>(op);
@@ -55,16 +55,22 @@ bool canBeShared(StageFunc stage) {
   return !result.wasInterrupted();
 }
 
-/// Whether two declarations look the same, wherever in memory they lie.
-bool sameDeclaration(Operation *a, Operation *b) {
+/// Whether two declarations look the same, wherever in memory they lie, and whichever group makes their rows.
+/// On a GPU each index array is an array of its own.
+bool sameDeclaration(Operation *a, Operation *b, bool device) {
   NamedAttrList ofA(a->getAttrDictionary()), ofB(b->getAttrDictionary());
-  for (NamedAttrList *attributes : {&ofA, &ofB})
-    attributes->erase("storage");
+  for (NamedAttrList *attributes : {&ofA, &ofB}) {
+    for (StringRef name : {"storage", "group", "cell"})
+      attributes->erase(name);
+    if (device)
+      for (StringRef name : {"index_arrays", "parent", "masked"})
+        attributes->erase(name);
+  }
   return a->getName() == b->getName() &&
          ofA.getDictionary(a->getContext()) == ofB.getDictionary(b->getContext());
 }
 
-/// Whether the same of the declared buffers share memory.
+/// Whether the same of the declared buffers share memory: on the CPU a function is told what is not aliased.
 bool sameStorage(ArrayRef<Operation *> a, ArrayRef<Operation *> b) {
   llvm::DenseMap<Attribute, Attribute> forward, back;
   for (auto [ofA, ofB] : llvm::zip_equal(a, b)) {
@@ -81,19 +87,55 @@ bool sameStorage(ArrayRef<Operation *> a, ArrayRef<Operation *> b) {
   return true;
 }
 
-bool isSame(StageFunc a, StageFunc b) {
+/// What persistent loops make of a stage's kernel.
+struct InLoops {
+  explicit InLoops(StageFunc stage, ArrayRef<Operation *> declarations)
+      : residentBlocks(kernel::residentBlocks(stage.func, /*realBytes=*/4)) {
+    kernel::ProgramOp program = stage.func->getParentOfType<kernel::ProgramOp>();
+    program.walk([&](kernel::TimeStepLoopInterface loop) {
+      if (!loop.getPersistent())
+        return;
+      bool own = false;
+      loop->walk([&](kernel::LaunchOp launch) { own |= launch.getFunc() == stage.func.getSymName(); });
+      inLoop |= own;
+      if (std::optional<ArrayAttr> syncs = loop.getSyncs())
+        for (auto buffer : syncs->getAsRange<FlatSymbolRefAttr>())
+          if (llvm::is_contained(declarations, stage.symbols->lookup(buffer.getValue())))
+            synced.push_back({buffer, own});
+    });
+  }
+  bool operator==(const InLoops &o) const {
+    return inLoop == o.inLoop && residentBlocks == o.residentBlocks && synced == o.synced;
+  }
+
+  bool inLoop = false; ///< one of them
+  int64_t residentBlocks;
+  SmallVector<std::pair<Attribute, bool>> synced; ///< buffers, and whether by a loop that it is in
+};
+
+bool isSame(StageFunc a, StageFunc b, bool device) {
   if (a.func->getAttrDictionary() != b.func->getAttrDictionary() ||
       !OperationEquivalence::isRegionEquivalentTo(&a.func.getBody(), &b.func.getBody(),
                                                   OperationEquivalence::IgnoreLocations))
     return false;
   SmallVector<Operation *> ofA = declarationsOf(a), ofB = declarationsOf(b);
   return ofA.size() == ofB.size() &&
-         llvm::all_of(llvm::zip_equal(ofA, ofB),
-                      [](auto pair) { return sameDeclaration(std::get<0>(pair), std::get<1>(pair)); }) &&
-         sameStorage(ofA, ofB);
+         llvm::all_of(
+             llvm::zip_equal(ofA, ofB),
+             [&](auto pair) { return sameDeclaration(std::get<0>(pair), std::get<1>(pair), device); }) &&
+         (device || sameStorage(ofA, ofB)) && InLoops(a, ofA) == InLoops(b, ofB);
+}
+
+/// The stage that is printed for one.
+kernel::FuncOp printedFor(kernel::FuncOp stage) {
+  SymbolRefAttr same = stage.getSameAsAttr();
+  return same ? SymbolTable::lookupNearestSymbolFrom<kernel::FuncOp>(stage->getParentOfType<ModuleOp>(), same)
+              : stage;
 }
 
 struct KernelShareStagesPass : impl::KernelShareStagesBase<KernelShareStagesPass> {
+  using Base::Base;
+
   void runOnOperation() override {
     std::deque<SymbolTable> symbols;                           ///< of each program
     llvm::MapVector<StringAttr, SmallVector<StageFunc>> known; ///< the first of each kind, by name
@@ -101,16 +143,17 @@ struct KernelShareStagesPass : impl::KernelShareStagesBase<KernelShareStagesPass
       symbols.emplace_back(program);
       for (auto func : program.getBody().front().getOps<kernel::FuncOp>()) {
         StageFunc stage{func, &symbols.back()};
-        if (func.getKind() != kernel::FuncKind::Stage || !canBeShared(stage))
+        if (func.getKind() != kernel::FuncKind::Stage || !(device || canBeShared(stage)))
           continue;
         SmallVector<StageFunc> &alike = known[func.getSymNameAttr()];
-        auto *first = llvm::find_if(alike, [&](StageFunc other) { return isSame(other, stage); });
+        auto *first = llvm::find_if(alike, [&](StageFunc other) { return isSame(other, stage, device); });
         if (first == alike.end())
           alike.push_back(stage);
         else
           share(func, first->func);
       }
     }
+    shareLoops();
   }
 
   void share(kernel::FuncOp func, kernel::FuncOp first) {
@@ -119,6 +162,41 @@ struct KernelShareStagesPass : impl::KernelShareStagesBase<KernelShareStagesPass
     func.setSameAsAttr(
         SymbolRefAttr::get(program.getSymNameAttr(), FlatSymbolRefAttr::get(first.getSymNameAttr())));
     ++sharedStages;
+  }
+
+  /// A persistent loop is a kernel: the loops of programs that have the same number, launch the same stages
+  /// and are equal otherwise.
+  void shareLoops() {
+    std::vector<SmallVector<kernel::TimeStepLoopInterface>> first; ///< of each kind, by number
+    for (auto program : getOperation().getOps<kernel::ProgramOp>()) {
+      size_t number = 0;
+      program.walk([&](kernel::TimeStepLoopInterface loop) {
+        if (!loop.getPersistent())
+          return;
+        first.resize(std::max(first.size(), ++number));
+        auto &alike = first[number - 1];
+        auto *other = llvm::find_if(alike, [&](auto other) { return isSameLoop(other, loop); });
+        if (other == alike.end())
+          return alike.push_back(loop);
+        loop.setSameAs((*other)->template getParentOfType<kernel::ProgramOp>().getSymName());
+        ++sharedLoops;
+      });
+    }
+  }
+
+  static bool isSameLoop(kernel::TimeStepLoopInterface a, kernel::TimeStepLoopInterface b) {
+    auto stagesOf = [](kernel::TimeStepLoopInterface loop) {
+      auto program = loop->getParentOfType<kernel::ProgramOp>();
+      SmallVector<kernel::FuncOp> stages;
+      loop->walk([&](kernel::LaunchOp launch) {
+        stages.push_back(printedFor(program.lookupSymbol<kernel::FuncOp>(launch.getFunc())));
+      });
+      return stages;
+    };
+    return a->getName() == b->getName() && a->getAttrDictionary() == b->getAttrDictionary() &&
+           OperationEquivalence::isRegionEquivalentTo(&a->getRegion(0), &b->getRegion(0),
+                                                      OperationEquivalence::IgnoreLocations) &&
+           stagesOf(a) == stagesOf(b);
   }
 };
 } // namespace

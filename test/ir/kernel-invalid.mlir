@@ -509,6 +509,19 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
+// A loop that is the same as one of a program before is persistent, and the program stands before.
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set steps @scan in @input ["parent", "step"] by_time_step
+  kernel.run {
+    // expected-error @+1 {{'kernel.steps' op is the same as one of @p, but no persistent loop of a program behind it}}
+    kernel.steps persistent @scan {
+    } {same_as = @p}
+  }
+}
+
+// -----
+
 // What is yielded is a region's of this dialect.
 kernel.schedule {
   // expected-error @+1 {{'kernel.yield' op expects parent op to be one of 'kernel.func, kernel.for, kernel.if, kernel.blocks, kernel.threads, kernel.warps, kernel.lanes, kernel.key'}}
