@@ -89,9 +89,9 @@ void Tape::backElementwise(const Step &step) {
     if (adjoint[i] == 0)
       continue;
     auto [byA, byB] = derivatives(step.op, a.at(i), b.at(i), step.result.at(i));
-    add(a, i, adjoint[i] * byA);
+    add(a, i, adjoint[i], byA);
     if (step.operands.size() == 2)
-      add(b, i, adjoint[i] * byB);
+      add(b, i, adjoint[i], byB);
   }
 }
 
@@ -154,7 +154,7 @@ void Tape::backReduce(const Step &step) {
     for (int64_t i = 0; i < lines.extent; ++i)
       numbers[i] = x.at(lines.at(line, i));
     for (auto [i, by] : llvm::enumerate(derivatives(op.getKind(), numbers, step.result.at(line))))
-      add(x, lines.at(line, i), adjoint[line] * by);
+      add(x, lines.at(line, i), adjoint[line], by);
   }
 }
 
@@ -169,7 +169,7 @@ void Tape::backReduceList(const Step &step) {
     for (const Value &element : elements)
       numbers.push_back(element.at(i));
     for (auto [e, by] : llvm::enumerate(derivatives(op.getKind(), numbers, step.result.at(i))))
-      add(elements[e], i, adjoint[i] * by);
+      add(elements[e], i, adjoint[i], by);
   }
 }
 

@@ -123,7 +123,8 @@ bool Evaluation::evaluateNumbers(Operation *op, Values &results) {
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case([&](GetOp o) {
         const Value &parameter = interpreter_.parameter(o.getParam(), o.getType());
-        Tape *tape = this->tape();
+        auto declaration = interpreter_.symbols_.lookup<ParamOp>(o.getParam());
+        Tape *tape = declaration.getConstant() ? nullptr : this->tape(); // consts have no gradient (G3)
         return results = {tape ? tape->parameter(o.getParam(), parameter) : parameter}, true;
       })
       .Case([&](IntOp o) { return results = integer(o), true; })
@@ -560,8 +561,14 @@ std::vector<int64_t> Evaluation::sources(Operation *op, const Value &result) {
 }
 
 void Evaluation::record(Operation *op, Values &results) {
-  if (results.size() != 1 || results.front().unknown() || !Tape::isDifferentiable(op))
+  if (results.size() != 1 || results.front().unknown())
     return;
+  if (!Tape::isDifferentiable(op)) {
+    const bool isRowOp = isa<RowOpInterface>(op) && scalar(op->getResult(0).getType()).isF32();
+    if (isRowOp && llvm::any_of(op->getOperands(), [&](mlir::Value v) { return value(v).variable() >= 0; }))
+      llvm::report_fatal_error(llvm::Twine("no derivative of ") + op->getName().getStringRef());
+    return;
+  }
   const bool moves = Tape::moves(op) || isa<GatherOp>(op);
   Values operands;
   llvm::SmallDenseSet<mlir::Value> seen;

@@ -49,6 +49,12 @@ private:
   llvm::ArrayRef<double> adjoint(const Value &value) const;
   /// Adds to an adjoint, if the value has one.
   void add(const Value &value, int64_t element, double amount);
+  /// The same of adjoint * derivative. A derivative that is 0, as of what a maximum does not choose, gives
+  /// nothing even where the adjoint is infinite (LANGUAGE G1).
+  void add(const Value &value, int64_t element, double adjoint, double derivative) {
+    if (derivative != 0)
+      add(value, element, adjoint * derivative);
+  }
   void back(const Step &step);
   // Rules, by kind of operation. Derivatives.cpp
   void backMove(const Step &step);

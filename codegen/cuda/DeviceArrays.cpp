@@ -75,9 +75,11 @@ DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
     timeSteps.push_back({indexSet, members.fresh(program.nameOf(indexSet) + "_time_steps")});
     return timeSteps.back().second;
   };
+  size_t persistent = 0;
   auto add = [&](Operation *op, const std::string &name, std::optional<ArrayAttr> syncs) {
     Loop loop;
     loop.op = op;
+    loop.number = persistent++;
     loop.name = kernels.fresh(name);
     op->walk([&](kernel::CopyAsyncOp copy) {
       auto matrix = program.find<kernel::WeightsOp>(copy.getWeights());

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "codegen/common/ModelNames.h"
-#include <set>
 
 namespace dbc::codegen {
 
@@ -35,6 +34,7 @@ public:
   /// A loop over levels or steps that is one launch.
   struct Loop {
     mlir::Operation *op = nullptr;
+    size_t number = 0;                  ///< among the program's persistent loops
     std::string name;                   ///< of its kernel
     std::vector<kernel::FuncOp> stages; ///< in order
     std::vector<std::string> timeSteps; ///< members that hold the bounds of each one's time steps
@@ -57,10 +57,11 @@ public:
     std::string type, name, comment;
   };
   std::vector<Member> members(const ModelNames &model, const Program &program) const;
-  /// What C++ names of `arrays`, a struct `Arrays`: operator() gives a member's text and notes it.
+  /// What C++ names of `arrays`, a struct `Arrays`: operator() gives a member's text and notes it. Equal
+  /// operations that note the same members in the same order have one name for each symbol.
   struct Uses {
-    std::string operator()(const std::string &member) { return "arrays." + *members.insert(member).first; }
-    std::set<std::string> members;
+    std::string operator()(const std::string &member) { return "arrays." + members.emplace_back(member); }
+    std::vector<std::string> members; ///< as often as they are named
   };
 
   const std::string &indexArray(kernel::IndexSetOp indexSet, llvm::StringRef name) const;

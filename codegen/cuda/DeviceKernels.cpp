@@ -354,13 +354,16 @@ void LoopEmitter::launch() {
 //===-- Of several entries ------------------------------------------------------------------------------===//
 
 /// What is the same in programs that can have a kernel in common: the pass says which stages and loops are,
-/// and C++ is to have the same names for what they use.
+/// and C++ is to have the same name for each symbol. Not only the same names: `a.b` of one may be called as
+/// `a_b` is in another.
 DeviceKernels::Key DeviceKernels::keyOf(const DeviceKernel &kernel) const {
   std::string names = kernel.name;
-  for (const DeviceArrays::Member &member : kernel.members)
-    names += ";" + member.type + " " + member.name;
-  for (kernel::FuncOp stage : kernel.calls)
-    names += ";" + commonSpace(stage);
+  for (const std::string &use : kernel.uses.members) {
+    auto member = find_if(kernel.members, [&](const DeviceArrays::Member &m) { return m.name == use; });
+    names += ";" + (member == kernel.members.end() ? "" : member->type + " ") + use;
+  }
+  for (const std::string &word : kernel.words)
+    names += ";" + word;
   return {kernel.first, names};
 }
 
@@ -448,7 +451,7 @@ FailureOr<DeviceKernels> DeviceKernels::make(const ModelNames &model) {
       made.own_[program].push_back(std::move(kernel));
     } else {
       for (const DeviceArrays::Member &member : members[program])
-        if (kernel.uses.members.count(member.name))
+        if (is_contained(kernel.uses.members, member.name))
           kernel.members.push_back(member);
       kernels[program].push_back(std::move(kernel));
     }
@@ -478,13 +481,18 @@ FailureOr<DeviceKernels> DeviceKernels::make(const ModelNames &model) {
       for (kernel::FuncOp stage : loop.stages)
         most = std::max(most, shared[stage]);
       std::optional<StringRef> same = cast<kernel::TimeStepLoopInterface>(loop.op).getSameAs();
-      auto first = same ? find_if(model.programs, [&](const auto &other) { return other->source == *same; })
-                        : model.programs.begin() + number;
-      DeviceKernel kernel(loop.op, arrays[(*first)->number].loops[counters].op, loop.name);
+      auto of = same ? find_if(model.programs, [&](const auto &other) { return other->source == *same; })
+                     : model.programs.begin() + number;
+      auto first = find_if(arrays[(*of)->number].loops,
+                           [&](const DeviceArrays::Loop &other) { return other.number == loop.number; });
+      DeviceKernel kernel(loop.op, first->op, loop.name);
       Writer out;
       LoopEmitter(model, *program, arrays[number], made, loop, counters, most, kernel.uses, out).emit();
       kernel.text = out.text();
       kernel.calls = loop.stages;
+      kernel.words.push_back(std::to_string(counters));
+      for (kernel::FuncOp stage : loop.stages)
+        kernel.words.push_back(made.commonSpace(stage) + "::" + program->nameOf(stage));
       // What calls a stage that a program has for itself is its own.
       if (all_of(loop.stages, [&](kernel::FuncOp stage) { return made.spaces_.contains(stage); }))
         add(number, std::move(kernel), loops);

@@ -32,6 +32,7 @@ struct DeviceKernel {
   DeviceArrays::Uses uses; ///< members of `Arrays` that the text names
   std::vector<DeviceArrays::Member> members = {}; ///< these, as the program has them
   std::vector<kernel::FuncOp> calls = {};         ///< stages, by a loop
+  std::vector<std::string> words = {};            ///< what else a loop's text names
   bool isLoop() const { return !llvm::isa<kernel::FuncOp>(op); }
 };
 

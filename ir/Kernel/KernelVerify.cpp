@@ -336,13 +336,27 @@ LogicalResult MaskOp::verifySymbolUses(SymbolTableCollection &symbols) {
   });
 }
 
+/// A program's persistent loops, in order.
+static SmallVector<TimeStepLoopInterface> persistentLoops(ProgramOp program) {
+  SmallVector<TimeStepLoopInterface> loops;
+  program.walk([&](TimeStepLoopInterface loop) {
+    if (loop.getPersistent())
+      loops.push_back(loop);
+  });
+  return loops;
+}
+
 static LogicalResult verifyLoop(TimeStepLoopInterface loop, SymbolTableCollection &symbols) {
   if (std::optional<StringRef> name = loop.getSameAs()) {
     auto program = loop->getParentOfType<ProgramOp>();
     auto other = loop->getParentOfType<ModuleOp>().lookupSymbol<ProgramOp>(*name);
-    if (!loop.getPersistent() || !other || other == program || !other->isBeforeInBlock(program))
+    bool isBefore = other && other != program && other->isBeforeInBlock(program);
+    SmallVector<TimeStepLoopInterface> own = persistentLoops(program),
+                                       first = isBefore ? persistentLoops(other) : own;
+    const size_t number = llvm::find(own, loop) - own.begin();
+    if (!isBefore || !loop.getPersistent() || number >= first.size() || first[number].getSameAs())
       return loop->emitOpError("is the same as one of @")
-             << *name << ", but no persistent loop of a program behind it";
+             << *name << ", which is no program before with such a persistent loop";
   }
   if (std::optional<ArrayAttr> syncs = loop.getSyncs())
     for (auto buffer : syncs->getAsRange<FlatSymbolRefAttr>())

@@ -90,7 +90,8 @@ bool sameStorage(ArrayRef<Operation *> a, ArrayRef<Operation *> b) {
 /// What persistent loops make of a stage's kernel.
 struct InLoops {
   explicit InLoops(StageFunc stage, ArrayRef<Operation *> declarations)
-      : residentBlocks(kernel::residentBlocks(stage.func, /*realBytes=*/4)) {
+      : residentBlocks(kernel::residentBlocks(stage.func, /*realBytes=*/4),
+                       kernel::residentBlocks(stage.func, /*realBytes=*/8)) {
     kernel::ProgramOp program = stage.func->getParentOfType<kernel::ProgramOp>();
     program.walk([&](kernel::TimeStepLoopInterface loop) {
       if (!loop.getPersistent())
@@ -108,8 +109,8 @@ struct InLoops {
     return inLoop == o.inLoop && residentBlocks == o.residentBlocks && synced == o.synced;
   }
 
-  bool inLoop = false; ///< one of them
-  int64_t residentBlocks;
+  bool inLoop = false;                            ///< one of them
+  std::pair<int64_t, int64_t> residentBlocks;     ///< of f32 and f64
   SmallVector<std::pair<Attribute, bool>> synced; ///< buffers, and whether by a loop that it is in
 };
 
@@ -123,7 +124,7 @@ bool isSame(StageFunc a, StageFunc b, bool device) {
          llvm::all_of(
              llvm::zip_equal(ofA, ofB),
              [&](auto pair) { return sameDeclaration(std::get<0>(pair), std::get<1>(pair), device); }) &&
-         (device || sameStorage(ofA, ofB)) && InLoops(a, ofA) == InLoops(b, ofB);
+         (device ? InLoops(a, ofA) == InLoops(b, ofB) : sameStorage(ofA, ofB));
 }
 
 /// The stage that is printed for one.
@@ -137,6 +138,7 @@ struct KernelShareStagesPass : impl::KernelShareStagesBase<KernelShareStagesPass
   using Base::Base;
 
   void runOnOperation() override {
+    getOperation().walk([](Operation *op) { op->removeAttr("same_as"); });
     std::deque<SymbolTable> symbols;                           ///< of each program
     llvm::MapVector<StringAttr, SmallVector<StageFunc>> known; ///< the first of each kind, by name
     for (auto program : getOperation().getOps<kernel::ProgramOp>()) {

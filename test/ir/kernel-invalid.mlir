@@ -514,7 +514,7 @@ kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   kernel.index_set steps @scan in @input ["parent", "step"] by_time_step
   kernel.run {
-    // expected-error @+1 {{'kernel.steps' op is the same as one of @p, but no persistent loop of a program behind it}}
+    // expected-error @+1 {{'kernel.steps' op is the same as one of @p, which is no program before with such a persistent loop}}
     kernel.steps persistent @scan {
     } {same_as = @p}
   }

@@ -163,6 +163,9 @@ TEST(Gradients, AtKinks) {
   EXPECT_EQ(of("sum(minimum(a * 3, a))", {-1, 0, 1}), (Numbers{3, 3, 1}));
   EXPECT_EQ(of("sum(clip(a, -1, 1))", {-2, 0, 2}), (Numbers{0, 1, 0}));
   EXPECT_EQ(of("f32(argmax(a)) * a[0]", {1, 2, 3}), (Numbers{2, 0, 0}));
+  // What is not chosen gives nothing, though the adjoint is infinite.
+  EXPECT_EQ(of("sum(sqrt(maximum(a, 0)))", {-1, 4, 1}), (Numbers{0, 0.25, 0.5}));
+  EXPECT_EQ(of("sum(sqrt(relu(a)))", {-1, 4, 1}), (Numbers{0, 0.25, 0.5}));
 }
 
 // LANGUAGE G2: what is not selected gives nothing, be it infinite or no number.
@@ -175,6 +178,15 @@ TEST(Gradients, OfArmsThatAreNotSelected) {
   EXPECT_EQ(
       gradientOf("param a: f32[2]; loss f() { sum(select(a > 0, sqrt(a) @ [1.0, 2.0], 0)) }", "a", {4, 1}),
       (std::vector<double>{0.5, 2}));
+}
+
+// LANGUAGE G3.
+TEST(Gradients, ConstsHaveNone) {
+  Model model("model m; const c: f32[2]; param a: f32[2]; loss f() { a @ c }");
+  model.set("a", {1, 2});
+  model.set("c", {3, 5});
+  oracle::Outcome outcome = model.differentiate("f", R"({"args": {}})");
+  EXPECT_EQ(outcome.gradient.parameters, (std::map<std::string, std::vector<double>>{{"a", {3, 5}}}));
 }
 
 // A field's or argument's gradient is that of a parameter in its place.
