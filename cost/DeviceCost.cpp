@@ -21,14 +21,14 @@ static int64_t up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static double workOf(const DeviceConstants &device, const KernelShape &kernel, int64_t rows, int64_t block,
                      bool inLoop, int64_t blockGroups) {
   const int64_t processors = static_cast<int64_t>(device.processors), own = up(rows, blockGroups);
-  const int64_t units = up(rows, own) * up(own, block) * kernel.tiles;
-  const int64_t each = up(units, processors);
+  const int64_t items = up(rows, own) * up(own, block) * kernel.tiles;
+  const int64_t each = up(items, processors);
   const int64_t most = std::min(own, block); // rows of the fullest block
   // The share that a processor has of L2 while so many ask.
   const double hertz = device.clock_ghz * 1e9;
   const double share = std::min(device.l2_bytes_per_clock,
-                                device.l2_bytes_per_second / hertz / double(std::min(units, processors)));
-  const bool weightsShared = inLoop && kernel.persistent.isResidentOn(device);
+                                device.l2_bytes_per_second / hertz / double(std::min(items, processors)));
+  const bool inShared = inLoop && kernel.persistent.isResidentOn(device);
   double mac = 0, weights = 0, chain = 0; // clocks
   for (const ProductShape &product : kernel.products) {
     const double matrix = double(product.outputs) * double(product.inputs);
@@ -36,7 +36,7 @@ static double workOf(const DeviceConstants &device, const KernelShape &kernel, i
     mac += double(plain ? most : up(most, cuda::kMTile) * cuda::kMTile) * matrix /
            device.rate(product.instruction);
     weights += (product.shared ? 1 : double(most)) * matrix * sizeof(float) /
-               (weightsShared && product.resident ? device.shared_bytes_per_clock : share);
+               (inShared && product.resident ? device.shared_bytes_per_clock : share);
     if (plain)
       chain += double(up(up(most, product.rowsAtOnce) * product.outputs, kernel.threads)) *
                double(product.inputs) * device.product_step_clocks;
@@ -49,10 +49,10 @@ static double workOf(const DeviceConstants &device, const KernelShape &kernel, i
       double(most) * (double(kernel.bytesRead) + double(kernel.bytesWritten) / double(kernel.tiles)) / share;
   const bool largeM = block != kernel.rows;
   double resident = std::min(device.threads_per_processor / double(kernel.threads),
-                             double(largeM ? kernel.largeMResident : kernel.resident));
+                             double(largeM ? kernel.largeMResidentBlocks : kernel.residentBlocks));
   const int64_t shared = largeM ? kernel.largeMShared
                                 : std::max(kernel.shared, inLoop ? kernel.persistent.shared : 0) +
-                                      (weightsShared ? kernel.persistent.residentBytes : 0);
+                                      (inShared ? kernel.persistent.residentBytes : 0);
   if (shared > 0)
     resident = std::min(resident, device.shared_bytes_per_processor / double(shared));
   const double rounds = double(up(each, std::max<int64_t>(1, static_cast<int64_t>(resident))));
@@ -83,8 +83,7 @@ static int64_t blockGroupsOf(const DeviceConstants &device, const ProgramShape &
                              cuda::kMaxBlockGroups);
 }
 
-/// How many time steps at the beginning of each loop are launches of their own, see
-/// dbc::cuda::Context::launched_prefix.
+/// How many first time steps of each loop are launches of their own, see dbc::cuda::Context::launched_prefix.
 static std::vector<size_t> launchedPrefixes(const ProgramShape &program,
                                             const std::vector<std::vector<int32_t>> &timeSteps) {
   std::vector<size_t> prefixes;
@@ -130,7 +129,7 @@ Prediction predict(const DeviceConstants &device, const ProgramShape &program,
           program.graph ? device.graph_node_us + work : us[size_t(DevicePath::Levels)];
       if (timeStep < prefix) {
         prefixLaunches += rows > 0;
-        found.prefix += us[size_t(DevicePath::Loops)];
+        found.prefixUs += us[size_t(DevicePath::Loops)];
       } else if (kernel.loop >= 0) {
         us[size_t(DevicePath::Loops)] = (!kernel.syncsElements ? meet
                                          : rows > 0            ? device.word_us
@@ -183,7 +182,7 @@ Prediction mean(const std::vector<Prediction> &batches) {
     for (size_t k = 0; k < batch.kernels.size(); ++k) {
       sum.kernels[k].timeSteps += batch.kernels[k].timeSteps;
       sum.kernels[k].rows += batch.kernels[k].rows;
-      sum.kernels[k].prefix += batch.kernels[k].prefix / double(count);
+      sum.kernels[k].prefixUs += batch.kernels[k].prefixUs / double(count);
       for (size_t path = 0; path < sum.us.size(); ++path)
         sum.kernels[k].us[path] += batch.kernels[k].us[path] / double(count);
     }

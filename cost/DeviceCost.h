@@ -4,9 +4,8 @@
 // device, which can be measured, the shapes of the kernels and the rows of each level of the batch.
 //
 // A batch takes `start_us` and the sum over its time steps (levels, steps; a stage that runs once has one). A
-// time step of a stage cuts its rows into blocks x tiles units of work, which the device's processors share.
-// With `each` units on the busiest processor and as many rounds as it takes with those that are resident at
-// once:
+// time step of a stage cuts its rows into blocks x tiles work items, which the device's processors share.
+// With `each` items on the busiest processor, in as many rounds as its resident blocks need for them:
 //
 //   wait + max(each x max(mac / rate, weight bytes / share of L2, row bytes / share of L2), rounds x chain)
 //        + rounds x tile_us
@@ -21,9 +20,8 @@
 //            also where the stage has no rows. Resident weights are read once, and then from shared
 //            memory, if a processor has room for them; fewer blocks are resident at once then.
 //            Inputs are distributed to block groups: as many as have a block for each tile of the loops'
-//            stages, but no more than there are inputs; units of work are those of all groups, each with its
-//            share of the rows. Time steps at a loop's beginning that fill large-M tiles are launches of
-//            their own
+//            stages, but no more than there are inputs; work items are those of all groups, each with its
+//            share of the rows. First time steps of a loop that fill large-M tiles are launches of their own
 // Copies to and from the device are not counted.
 #pragma once
 
@@ -43,8 +41,7 @@ struct ProductShape {
   std::string instruction;
   int64_t rowsAtOnce = 1; ///< plain products: rows of which one thread takes an output at once
   bool shared = false;    ///< all rows of a block read the same weights, else each has a matrix of its own
-  bool resident =
-      false; ///< they are among the weights that are resident in shared memory in a persistent kernel
+  bool resident = false;  ///< the weights are resident in shared memory in a persistent kernel
 };
 /// Work that the threads of a block share: `elements` a row, or a tile of a row; each of `operations` that
 /// one thread does one behind the other. A row that is a warp's has one for each of its lanes.
@@ -68,8 +65,8 @@ struct KernelShape {
   int64_t rows = 1, tiles = 1;     ///< of a block; blocks share tiles
   int64_t largeM = 0;              ///< rows of a block in a launch of many; 0: the same
   int64_t threads = 1, shared = 0; ///< of a block; bytes of shared memory
-  int64_t resident = 1;            ///< blocks that a processor's registers are for at once
-  int64_t largeMShared = 0, largeMResident = 1;
+  int64_t residentBlocks = 1;      ///< that a processor's registers are for at once
+  int64_t largeMShared = 0, largeMResidentBlocks = 1;
   int64_t bytesRead = 0, bytesWritten = 0; ///< for a row, without weights
   std::vector<ProductShape> products;
   std::vector<ElementsShape> elements;
@@ -97,7 +94,7 @@ using PathTimes = std::array<double, 3>;
 struct KernelPrediction {
   int64_t timeSteps = 0, rows = 0; ///< with rows; in all
   PathTimes us{};
-  double prefix = 0; ///< of `us` in loops: time steps at the beginning of one that are launches of their own
+  double prefixUs = 0; ///< of `us` in loops: first time steps of one that are launches of their own
 };
 
 /// What a batch takes.

@@ -92,8 +92,8 @@ static KernelShape shapeOf(kernel::FuncOp func, SymbolTable &names) {
       func.getRealsWritten().value_or(0) * int64_t(sizeof(float)) + func.getBytesWritten().value_or(0);
   shape.shared = kernel::blockBytes(func, kernel::Memory::Shared, sizeof(float));
   shape.largeMShared = kernel::blockBytes(func, kernel::Memory::Shared, sizeof(float), shape.largeM > 0);
-  shape.resident = kernel::residentBlocks(func, sizeof(float));
-  shape.largeMResident = kernel::residentBlocks(func, sizeof(float), shape.largeM > 0);
+  shape.residentBlocks = kernel::residentBlocks(func, sizeof(float));
+  shape.largeMResidentBlocks = kernel::residentBlocks(func, sizeof(float), shape.largeM > 0);
   func.walk([&](Operation *op) {
     if (auto gemm = dyn_cast<kernel::GemmOp>(op)) {
       // As if a library had tiles of 128 x 128, of which each thread has 64 sums. Not measured.
@@ -158,8 +158,7 @@ std::vector<ProgramShape> shapesOf(ModuleOp kernels) {
     SymbolTable names(program);
     SmallVector<Operation *> loops;
     program.walk([&](Operation *op) {
-      // What the host decides in the course of a run cannot be in a graph; else `no_graph_reason` says why
-      // not.
+      // What the host decides during a run cannot be in a graph; else `no_graph_reason` says why not.
       shape.masked |= isa<kernel::MaskOp>(op);
       auto run = dyn_cast<kernel::RunOp>(op);
       if (isa<kernel::MaskOp>(op) || (run && run.getNoGraphReason()))

@@ -52,8 +52,8 @@ void EntryPredictor::add(const LaunchLog &log, const std::vector<StageProfile> &
     }
     if (static_cast<size_t>(kernel.loop) == first.size()) // they are numbered as they come
       first.push_back(stage);
-    own += found.prefix;
-    sum.stages_us[first[kernel.loop]] += us - found.prefix;
+    own += found.prefixUs;
+    sum.stages_us[first[kernel.loop]] += us - found.prefixUs;
   }
 }
 

@@ -58,8 +58,8 @@ static size_t componentCount(const TypeInfo &type) {
   return n;
 }
 
-/// The oracle's flat values put together again: those of a record or tuple stand one behind the other, a list
-/// of records is as many lists as the record has components.
+/// A value of the oracle's flat ones: those of a record or tuple stand one behind the other, a list of
+/// records is as many lists as the record has components.
 static Value fromFlat(const TypeInfo &type, const oracle::Value *flat, const NodeTable &nodes) {
   switch (type.form) {
   case TypeInfo::Form::Value: {

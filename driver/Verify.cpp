@@ -324,7 +324,7 @@ Status Verifier::compare() {
     CompiledRunner &runner;
     const std::vector<size_t> &order;
     size_t batch;
-    int32_t sub_batch; ///< inputs of a sub-batch; 0: as the session likes
+    int32_t subBatch; ///< inputs of a sub-batch; 0: as the session likes
     bool share = false;
     cuda::Path path = cuda::Path::Persistent; ///< of a device; and blocks of threads
     int32_t blocks = 0, largeMBlocks = 0;
@@ -357,7 +357,7 @@ Status Verifier::compare() {
     ways.push_back({"with two threads", two, order, drawn.size(), 0});
   }
   for (const Way &way : ways) {
-    way.runner.session.limit_sub_batch(way.sub_batch);
+    way.runner.session.limit_sub_batch(way.subBatch);
     way.runner.session.share_subtrees(way.share);
     if (way.runner.context) {
       way.runner.context->choose_path(way.path);

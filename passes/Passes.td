@@ -213,9 +213,10 @@ def DynToBatch : Pass<"dyn-to-batch", "::mlir::ModuleOp"> {
 def BatchRematerialiseGathers : Pass<"batch-rematerialise-gathers", "::mlir::ModuleOp"> {
   let summary = "Gather rows of parameters again where they are used";
   let description = [{
-    Afterwards a buffer that holds nothing but a `dyn.gather` of a parameter, not `checked`, at an index that is a `batch.index` or a
-    buffer of the same index set, is not read by other stages over that index set: they gather the row themselves. A matrix for each
-    row would be moved through memory otherwise, and products with it could not use packed weights.
+    Afterwards a buffer that holds nothing but a `dyn.gather` of a parameter, not `checked`, at an index that is a
+    `batch.read_index` or a buffer of the same index set, is not read by other stages over that index set: they gather the
+    row themselves. A matrix for each row would be moved through memory otherwise, and products with it could not use packed
+    weights.
   }];
   let statistics = [Statistic<"rematerialisedReads", "rematerialised-reads", "Reads of buffers that became what was written there">];
 }
@@ -227,7 +228,7 @@ def BatchFoldTables : Pass<"batch-fold-tables", "::mlir::ModuleOp"> {
     something, and that has a product, a reduction or a function like tanh in it, becomes a buffer over an index set of the
     model with a row for each value of the index. Stages read it by the relation that its index array makes.
     ```mlir
-    batch.stage @leaf over @Leaf { %w = batch.index "word"  %x = dyn.gather %E[%w]  %y = contract(%W, %x)  write %y, @leaf }
+    batch.stage @leaf over @Leaf { %w = batch.read_index "word"  %x = dyn.gather %E[%w]  %y = contract(%W, %x)  write %y, @leaf }
     batch.stage @next over @Leaf { %y = batch.read @leaf ... }
     ==>
     kernel.index_set model @table.Leaf.word ["word"] extent 1000
@@ -266,8 +267,8 @@ def BatchOrderStages : Pass<"batch-order-stages", "::mlir::ModuleOp"> {
 def BatchAssignLevels : Pass<"batch-assign-levels", "::mlir::ModuleOp"> {
   let summary = "Nest the stages in `batch.levels` and `batch.steps` and say which index sets run by time step";
   let description = [{
-    Afterwards no stage has the attribute `loops`: it stands in these loops. An index set runs `by_time_step` where a stage over it
-    stands in a loop, and the schedule has a `kernel.time_steps` for it, unless its rows are instances.
+    Afterwards no stage has the attribute `loops`: it stands in these loops. An index set runs `by_time_step` where a stage
+    over it stands in a loop, and the schedule has a `kernel.time_steps` for it, unless its rows are instances.
   }];
   let statistics = [Statistic<"madeLoops", "made-loops", "Loops made around stages">];
 }
@@ -301,7 +302,7 @@ def BatchBlas : Pass<"batch-blas", "::mlir::ModuleOp"> {
     is cut: what such a product needs is written to a buffer, unless it is one row of a buffer already; the product is a stage
     of its own with `blas`, from buffer to buffer, which adds the product's bias too: a parameter whose sum with it is all that
     is made of it. What is written as it is goes there at once; all else is in the stage behind, relu too, as the library's
-    makes 0 of what is no number. What is only read is read again where it is needed, the rest is handed on through buffers.
+    makes 0 of what is no number. What is only read is read again where it is needed, the rest is passed on through buffers.
     ```mlir
     batch.stage @s over @rows { %x = batch.gather @a via @rel.rows.word  %y = contract(W, %x) + b  %z = tanh %y  write %z, @z }
     ==>
@@ -309,7 +310,7 @@ def BatchBlas : Pass<"batch-blas", "::mlir::ModuleOp"> {
     batch.stage @s.product over @rows blas { %x = batch.read @s.x  %y = contract(W, %x) + b  write %y, @s.y }
     batch.stage @s over @rows { %y = batch.read @s.y  %z = tanh %y  write %z, @z }
     ```
-    Stages over masked rows stay whole. A CPU has the same stages, and computes each by its own loops.
+    Stages over masked index sets stay whole. A CPU has the same stages, and computes each by its own loops.
     Afterwards each stage with `blas` has one product and one write, and takes the vector from one read.
   }];
   let options = [Option<"weights", "weights", "int64_t", "1", "elements of a matrix from which its products are taken">];
@@ -321,9 +322,9 @@ def BatchBlas : Pass<"batch-blas", "::mlir::ModuleOp"> {
 def BatchClassifyAccesses : Pass<"batch-classify-accesses", "::mlir::ModuleOp"> {
   let summary = "Say of each relation how many rows it joins with one, and drop those not needed";
   let description = [{
-    A relation is `one_to_one` where no two rows name the same one, as far as the functions that push its index array show, else
-    `many_to_one`. A gather from the rows of an index set that lie like the stage's own becomes a read. Afterwards a stage goes by
-    each relation, and index arrays that nobody reads are left only where the schedule fills them in.
+    A relation is `one_to_one` where no two rows name the same one, as far as the functions that push its index array show,
+    else `many_to_one`. A gather from the rows of an index set that lie like the stage's own becomes a read. Afterwards a
+    stage goes by each relation, and index arrays that nobody reads are left only where the schedule fills them in.
   }];
   let statistics = [
     Statistic<"alignedGathers", "aligned-gathers", "Gathers that became reads">,
@@ -403,8 +404,8 @@ def ScheduleCuda : Pass<"schedule-cuda", "::mlir::ModuleOp"> {
   let description = [{
     * `rows`: of a block of threads. 8 with a product; 8, as many as it has warps, where a row has a long reduction to one
       number, or one of a list; else 32. Fewer, but two at least, where scratch would take more than 48 KiB.
-    * `channels`: 16 where a product's result is used element by element: each tile is a block of threads. 8 where such a block
-      can have its weights resident in shared memory in a persistent kernel, and one of 16 channels cannot.
+    * `channels`: 16 where a product's result is used element by element: each tile is a block of threads. 8 where such a
+      block can have its weights resident in shared memory in a persistent kernel, and one of 16 channels cannot.
 
     Afterwards each stage has a `schedule`; one that it had stays.
   }];
@@ -417,8 +418,8 @@ def ScheduleCuda : Pass<"schedule-cuda", "::mlir::ModuleOp"> {
 def BatchToKernel : Pass<"batch-to-kernel", "::mlir::ModuleOp"> {
   let summary = "Lower stages to loops, as their schedules say";
   let description = [{
-    Loops of one `concurrent` run one after the other where they may fail an input: which failure is reported depends on their order.
-    Afterwards no operation of `batch` is left: each stage is a `kernel.func` that one `kernel.launch` runs.
+    Loops of one `concurrent` run one after the other where they may fail an input: which failure is reported depends on
+    their order. Afterwards no operation of `batch` is left: each stage is a `kernel.func` that one `kernel.launch` runs.
   }];
   let statistics = [
     Statistic<"loweredStages", "lowered-stages", "Stages lowered to loops">,
@@ -458,18 +459,18 @@ def KernelTensorCores : Pass<"kernel-tensor-cores", "::mlir::ModuleOp"> {
 def KernelFlattenLoops : Pass<"kernel-flatten-loops", "::mlir::ModuleOp"> {
   let summary = "Make one loop of a loop nest over elements that lie one after the other";
   let description = [{
-    Two loops from 0 to constants, one directly inside the other and the inner one a `vector`, become one where each iteration
-    reads and writes at offsets that follow from its number in the order of the loop nest, and touches nothing that another one
-    writes. The last index then runs through all elements and the one before it stays, see `kernel.load`.
+    Two loops from 0 to constants, one directly inside the other and the inner one a `vector`, become one where each
+    iteration reads and writes at offsets that follow from its number in the order of the loop nest, and touches nothing
+    that another one writes. The last index then runs through all elements and the one before it stays, see `kernel.load`.
     ```mlir
     kernel.for %zero to %c16 { ^bb0(%j: i32): kernel.for vector %zero to %c2 { ^bb0(%k: i32): ... kernel.load @x[%row, %j, %k] ...
     ==>
     kernel.for vector %zero to %c32 { ^bb0(%j: i32): ... kernel.load @x[%row, %zero, %j] ...
     ```
-    A short inner loop is one that compilers write out step by step before they think of vectors: then they must find these in
-    what is left, which is slow, and which g++ 12 and before do wrongly. Loop nests that stretch an axis, transpose or gather stay.
-    Afterwards no such loop nest is left whose indices are sums and multiples of its counters, alike wherever it touches an array
-    that it writes.
+    A short inner loop is one that compilers write out step by step before they think of vectors: then they must find these
+    in what is left, which is slow, and which g++ 12 and before do wrongly. Loop nests that stretch an axis, transpose or
+    gather stay. Afterwards no such loop nest is left whose indices are sums and multiples of its counters, alike wherever
+    it touches an array that it writes.
   }];
   let statistics = [Statistic<"flattenedLoops", "flattened-loops", "Loops that the one inside took over">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::dbc::kernel::KernelDialect"];
@@ -478,8 +479,8 @@ def KernelFlattenLoops : Pass<"kernel-flatten-loops", "::mlir::ModuleOp"> {
 def KernelMapLanes : Pass<"kernel-map-lanes", "::mlir::ModuleOp"> {
   let summary = "Map the reductions of a row to the lanes of a warp";
   let description = [{
-    A row of a block of rows is a warp's where a sum, maximum or minimum of its elements is long: 32 elements or more, or a list,
-    whose length is not known. Its lanes share these reductions, and loops of independent iterations beside them:
+    A row of a block of rows is a warp's where a sum, maximum or minimum of its elements is long: 32 elements or more, or a
+    list, whose length is not known. Its lanes share these reductions, and loops of independent iterations beside them:
     ```mlir
     kernel.for %zero to %count { ^bb0(%i: i32): %s = kernel.for %zero to %n carry (%none) ... addf ...  kernel.write %s, ... }
     ==>
@@ -498,13 +499,12 @@ def KernelMapLanes : Pass<"kernel-map-lanes", "::mlir::ModuleOp"> {
 def KernelMapThreads : Pass<"kernel-map-threads", "::mlir::ModuleOp"> {
   let summary = "Map the loops of stages to the threads of a GPU's blocks";
   let description = [{
-    A block of rows is one of threads. Its loops over rows that kernel-map-lanes left become `kernel.threads`: of a loop nest of
-    independent loops each element is an iteration, of other loops each row. Barriers stand where a thread reads what another
-    one wrote, or replaces what another one reads. Scratch is shared memory if it all fits into 96 KiB, else the largest is
-    global.
-    Stages whose blocks are a tile of rows of the tensor cores may have large-M ones too: the attribute `large_m` of the function.
-    The stages of the model itself, which run when it is made, stay as they are. Afterwards the others' loops have no
-    `vector`, and all their locals a `memory`.
+    A block of rows is one of threads. Its loops over rows that kernel-map-lanes left become `kernel.threads`: of a loop
+    nest of independent loops each element is an iteration, of other loops each row. Barriers stand where a thread reads
+    what another one wrote, or replaces what another one reads. Scratch is shared memory if it all fits into 96 KiB, else
+    the largest is global. Stages whose blocks are one M tile of the tensor cores may have large-M ones too: the attribute
+    `large_m` of the function. The stages of the model itself, which run when it is made, stay as they are. Afterwards the
+    others' loops have no `vector`, and all their locals a `memory`.
   }];
   let options = [Option<"realBytes", "real-bytes", "int64_t", "4", "bytes of a number of the emitter's type">];
   let statistics = [
@@ -517,10 +517,9 @@ def KernelPersist : Pass<"kernel-persist", "::mlir::ModuleOp"> {
   let summary = "Find loops over levels or steps that a GPU may run in one launch";
   let description = [{
     Outermost loops that hold launches alone, of stages over rows that the loop itself orders, whose scratch is shared
-    memory. All their blocks of threads must be there at once, and wait for each other behind each stage: a
+    memory. All their blocks of threads must be resident at once, and wait for each other behind each stage: a
     `kernel.block_group_barrier`. First each copies those matrices for which shared memory has room beside that scratch: a
-    `kernel.first`.
-    Others are launched stage by stage. Afterwards each outermost loop is `persistent`, or its attribute
+    `kernel.first`. Others are launched stage by stage. Afterwards each outermost loop is `persistent`, or its attribute
     `not_persistent_reason` says why not: a `while` drops rows, or another loop stands inside.
   }];
   let statistics = [
@@ -535,9 +534,9 @@ def KernelSyncElements : Pass<"kernel-sync-elements", "::mlir::ModuleOp"> {
     Of loops that may be one launch: what a stage writes there and a stage reads there, the buffers `syncs`, must be elements
     of f32, each written once, and each that is read must be one that is written. They get memory of their own where
     something else was written in theirs before. Of the other loops the attribute `barrier_reason` says why blocks need
-    barriers: integers are handed on, what a check finds wrong or what was computed before may lead to rows that nobody
-    writes, or a product that is not on the tensor cores would wait for each of its elements by itself.
-    Afterwards each loop that may be one launch has `syncs` or `barrier_reason`.
+    barriers: integers are passed between them, what a check finds wrong or what was computed before may lead to rows that
+    nobody writes, or a product that is not on the tensor cores would wait for each of its elements by itself. Afterwards
+    each loop that may be one launch has `syncs` or `barrier_reason`.
   }];
   let statistics = [
     Statistic<"syncedLoops", "synced-loops", "Loops whose blocks wait for the elements that they need">,
@@ -550,8 +549,8 @@ def KernelGraph : Pass<"kernel-graph", "::mlir::ModuleOp"> {
   let description = [{
     Which stages are launched, and how often, must follow from the number of levels and steps alone: then one graph serves
     all batches that have as many. Others are launched one by one. Afterwards each program's run has `graph`, or its
-    `no_graph_reason` says why not: a `while` drops rows, a loop stands in another one, or a library computes a product, which asks the
-    host for the number of rows.
+    `no_graph_reason` says why not: a `while` drops rows, a loop stands in another one, or a library computes a product,
+    which asks the host for the number of rows.
   }];
   let statistics = [Statistic<"graphs", "graphs", "Programs that may run as one graph">];
 }
@@ -560,16 +559,18 @@ def KernelShareStages : Pass<"kernel-share-stages", "::mlir::ModuleOp"> {
   let summary = "Find stages that several programs have, so that they are printed once";
   let description = [{
     Entries and losses of a model often run the same recursion. A stage is the same as one of a program before if name and
-    body are equal, and all arrays that it names have equal declarations in both programs. Not shared, but on a GPU, are stages
-    that may fail an input, for the position of a failure in the order of evaluation is the entry's, and those that find their
-    rows by the levels of a group. A persistent loop is the same as one of a program before if it launches the same stages.
+    body are equal, and all arrays that it names have equal declarations in both programs. Not shared, but on a GPU, are
+    stages that may fail an input, for the position of a failure in the order of evaluation is the entry's, and those that
+    find their rows by the levels of a group. A persistent loop is the same as one of a program before if it launches the
+    same stages.
     ```mlir
     kernel.program @sentiment ... { kernel.func stage @stage.encode.Node(...) { ... } }
     kernel.program @nll ... { kernel.func stage @stage.encode.Node(...) { ... } }
     ==>
     kernel.program @nll ... { kernel.func stage @stage.encode.Node(...) attributes {same_as = @sentiment::@stage.encode.Node} { ... } }
     ```
-    Afterwards each stage that can be printed once has the attribute `same_as`, but the first one of its kind; so has each persistent loop.
+    Afterwards each stage that can be printed once has the attribute `same_as`, but the first one of its kind; so has each
+    persistent loop.
   }];
   let options = [Option<"device", "device", "bool", "false", "Whether a GPU computes the stages">];
   let statistics = [Statistic<"sharedStages", "shared-stages", "Stages that are the same as one before">,

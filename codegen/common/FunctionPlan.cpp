@@ -130,7 +130,7 @@ static bool isExpression(Operation *op) {
 
 static bool writesMemory(Operation *op) {
   if (isa<kernel::StoreOp, kernel::WriteOp, kernel::ProductOp, kernel::MultiplyOp, kernel::PushOp,
-          kernel::SetOp, kernel::ReserveOp, kernel::CallOp, kernel::DiscoverOp, kernel::SlotOp,
+          kernel::SetOp, kernel::ReserveOp, kernel::CallOp, kernel::CollectNodesOp, kernel::SlotOp,
           kernel::KeyOp>(op))
     return true;
   bool nested = false;

@@ -463,8 +463,8 @@ void ModelNames::findUses(Program &p) {
     else if (auto rows = dyn_cast<kernel::RowsOp>(op)) {
       if (rows.getArray())
         use(*rows.getArray());
-    } else if (isa<kernel::DiscoverOp>(op))
-      p.discovers = true;
+    } else if (isa<kernel::CollectNodesOp>(op))
+      p.collectsNodes = true;
     else if (auto called = dyn_cast<kernel::CalledOp>(op))
       p.asked.insert(p.find<kernel::GroupOp>(called.getGroup()));
   });

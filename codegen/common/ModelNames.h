@@ -112,7 +112,7 @@ struct Program {
   llvm::StringMap<std::string> givenBy; ///< field or argument -> member
   kernel::ScheduleOp schedule;
   kernel::RunOp run;
-  bool discovers = false;                  ///< has kernel.discover
+  bool collectsNodes = false;              ///< has kernel.collect_nodes
   llvm::DenseSet<mlir::Operation *> asked; ///< groups of kernel.called
   /// Members that say where rows lie in buffers that keep those of the last levels. Loops that run side by
   /// side are at different levels, so each has its own.

@@ -52,7 +52,7 @@ LogicalResult PlanEmitter::emit() {
   plan();
   bind();
   needFunctions();
-  if (program_.discovers)
+  if (program_.collectsNodes)
     seeFields();
   if (failed(functions()) || failed(stages()))
     return failure();
@@ -117,7 +117,7 @@ void PlanEmitter::plan() {
   out_.line("void bind(const dbc::Model &model);");
   for (kernel::GroupOp group : program_.groups)
     out_.line("void " + program_.needs.at(group) + "(int32_t cell, int32_t slot);");
-  if (program_.discovers)
+  if (program_.collectsNodes)
     out_.line("void see_fields(int32_t data, int32_t node);");
   for (kernel::FuncOp func : program_.funcs)
     if (func.getKind() != kernel::FuncKind::Stage)
@@ -165,7 +165,7 @@ void PlanEmitter::rowMembers() {
           program_.find<kernel::IndexSetOp>(timeSteps.getIndexSet()).getKind() == kernel::IndexSetKind::Steps;
   if (once)
     lines.push_back({"dbc::TimeSteps once;", "for scans that stand in no other loop"});
-  if (program_.discovers)
+  if (program_.collectsNodes)
     lines.push_back({"dbc::NodeSet node_set;", "for nodes(t)"});
   out_.aligned(lines);
 }

@@ -45,8 +45,7 @@ static std::string plus(std::string base, int64_t offset) {
   return offset == 0 ? base : base + " + " + std::to_string(offset);
 }
 
-/// `{base, row elements or nullptr, stride}` of an operand. `length` elements of each of `count` rows are
-/// read.
+/// `{base, row numbers or nullptr, stride}` of an operand: `length` elements of each of `count` rows.
 std::string CpuFunctionEmitter::rowsOf(kernel::RowsOp op, int64_t length, Value count, int64_t block) {
   auto rows = [](const std::string &base, const std::string &via, int64_t stride) {
     return "{" + base + ", " + via + ", " + std::to_string(stride) + "}";

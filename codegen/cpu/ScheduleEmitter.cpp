@@ -83,7 +83,7 @@ static void emitBegin(const ModelNames &model, const Program &program, Writer &o
             (int(array) == input ? ".append(run.inputs, run.input_count);" : ".resize(run.input_count);"));
     }
   }
-  if (program.discovers)
+  if (program.collectsNodes)
     out.line("node_set.begin(run.batch, run.range);");
 }
 

@@ -190,7 +190,7 @@ static void emitCode(const ModelNames &model, const DeviceCode *device, Writer &
         if (field.getInCells())
           add(shared, column);
       }
-    if (program->discovers) // nodes(t) follows all references
+    if (program->collectsNodes) // nodes(t) follows all references
       for (const Data &data : model.datas)
         for (auto [number, column] : llvm::enumerate(data.columns))
           if (flatten(column.type, "")[0].element.elem == Elem::Node)

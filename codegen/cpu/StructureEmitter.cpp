@@ -233,7 +233,7 @@ void CpuFunctionEmitter::emitStructure(Operation *op) {
         else
           out_->line("const int32_t " + nameValue(o.getFirst(), "first") + " = " + call);
       })
-      .Case<kernel::DiscoverOp>([&](kernel::DiscoverOp o) {
+      .Case<kernel::CollectNodesOp>([&](kernel::CollectNodesOp o) {
         std::string data = std::to_string(model_.data(o.getData()).number),
                     rows = program_.nameOf(indexSet(o.getIndexSet()));
         std::string array = std::to_string(program_.indexArray(indexSet(o.getIndexSet()), "node"));

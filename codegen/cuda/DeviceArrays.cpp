@@ -139,7 +139,7 @@ std::vector<DeviceArrays::Member> DeviceArrays::members(const ModelNames &model,
         (matrix.getTables() ? std::to_string(*matrix.getTables()) + " of " : "") +
             std::to_string(matrix.getOut()) + " x " + std::to_string(matrix.getIn()));
   for (const auto &[indexSet, member] : timeSteps)
-    add("const int32_t *", member, "rows of each time step and block_group of " + program.nameOf(indexSet));
+    add("const int32_t *", member, "rows of each time step and block group of " + program.nameOf(indexSet));
   if (!loops.empty())
     add("int32_t *", "counters", "of block groups in persistent kernels");
   if (blas)

@@ -25,8 +25,7 @@ public:
   std::vector<kernel::WeightsOp> weights;
   std::vector<mlir::Operation *> checks; ///< see ModelNames::check
 
-  /// A matrix of which a tile is resident in each block of threads, that of number block % tiles; or all of
-  /// it.
+  /// A matrix that is resident in each block of threads: its tile number block % tiles, or all of it.
   struct ResidentTile {
     kernel::WeightsOp matrix;
     int64_t tiles, bytes; ///< of what is resident in a block

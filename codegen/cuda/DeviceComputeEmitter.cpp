@@ -53,8 +53,8 @@ private:
   DeviceArrays arrays_;
   int64_t scratch_ = 0;
   std::vector<MemoryPlan::Term> scratchBlocks_; ///< of each stage that has scratch in global memory
-  std::map<Operation *, std::pair<std::string, std::string>>
-      loops_; ///< that may be one launch: their stages, and how many time steps are launched one by one
+  /// Loops that may be one launch: their stages, and how many time steps are launched one by one.
+  std::map<Operation *, std::pair<std::string, std::string>> loops_;
   llvm::DenseMap<Operation *, std::string> active_;
 };
 

@@ -37,14 +37,14 @@ static std::string callOf(const KernelEmitter &emitter, const Program &program, 
                           const std::string &function, const std::string &rows, const std::string &begin,
                           const std::string &end, const std::string &launch,
                           const llvm::StringMap<std::string> &resident = {},
-                          const std::string &block_group = "dbc::cuda::Grid()") {
+                          const std::string &blockGroup = "dbc::cuda::Grid()") {
   std::vector<std::string> arguments = {"arrays"};
   for (kernel::WeightsOp matrix : emitter.matrices()) {
     auto own = resident.find(matrix.getSymName());
     arguments.push_back(own != resident.end() ? own->second : uses(program.nameOf(matrix)));
   }
   if (emitter.loop())
-    arguments.push_back(block_group);
+    arguments.push_back(blockGroup);
   arguments.insert(arguments.end(), {begin, end});
   if (emitter.checks())
     arguments.push_back(launch);
@@ -243,7 +243,7 @@ void LoopEmitter::kernel() {
       "of a group wait for each other";
   comment += loop_.syncsElements ? ", or for the elements that they need." : ".";
   if (resident)
-    comment += " With kResident its tiles of matrices are resident in shared memory.";
+    comment += " With kResident each has its tiles of matrices resident in shared memory.";
   out_.comment(comment);
   const int64_t blocks = kernel::residentBlocks(loop_.stages.front(), model_.bytes("real"));
   out_.line(resident ? "template <bool kResident, class BlockGroup>" : "template <class BlockGroup>");
@@ -321,14 +321,14 @@ void LoopEmitter::stage(size_t number) {
 /// device has so much, and blocks for all tiles.
 void LoopEmitter::launch() {
   const bool resident = !loop_.resident.empty();
-  auto kernel = [&](bool used, bool syncing) {
-    return loop_.name + "<" + (resident ? (used ? "true, " : "false, ") : "") +
+  auto kernel = [&](bool inShared, bool syncing) {
+    return loop_.name + "<" + (resident ? (inShared ? "true, " : "false, ") : "") +
            (syncing ? "dbc::cuda::ElementSyncGroup" : "dbc::cuda::BarrierGroup") + ">";
   };
-  auto call = [&](bool used, bool syncing) {
+  auto call = [&](bool inShared, bool syncing) {
     return "dbc::cuda::launch_cooperative(" +
-           commas({kernel(used, syncing), "loop", std::to_string(used ? all_ : shared_), "stream", "arrays",
-                   "loop"}) +
+           commas({kernel(inShared, syncing), "loop", std::to_string(inShared ? all_ : shared_), "stream",
+                   "arrays", "loop"}) +
            ");";
   };
   auto fits = [&](bool syncing) {

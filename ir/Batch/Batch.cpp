@@ -222,7 +222,7 @@ LogicalResult ReadOp::verifySymbolUses(SymbolTableCollection &symbols) {
 LogicalResult WriteOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyOwnRow(*this, getBufferAttr(), getValue().getType(), symbols);
 }
-LogicalResult IndexOp::verifySymbolUses(SymbolTableCollection &symbols) {
+LogicalResult ReadIndexOp::verifySymbolUses(SymbolTableCollection &symbols) {
   FlatSymbolRefAttr indexSet = stageIndexSet(*this);
   if (!indexSet)
     return emitOpError("stands in no stage");

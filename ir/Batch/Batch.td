@@ -58,9 +58,9 @@ def Batch_ProgramOp : Batch_UserOp<"program", [Symbol, SymbolTable, NoTerminator
 def Batch_BufferOp : Batch_Op<"buffer", [Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "One value of `type` for each row of an index set";
   let description = [{
-    `storage`: buffers of one number share memory (set by batch-plan-buffers). `live`: only the rows of the last so many time
-    steps of a recursion are kept, while it runs and behind it (set by batch-plan-steps); all without. Rows of such an index set
-    lie in the order of the time steps.
+    `storage`: buffers of one number share memory (set by batch-plan-buffers). `live`: only the rows of the last so many
+    time steps of a recursion are kept, while it runs and behind it (set by batch-plan-steps); all without. Rows of such an
+    index set lie in the order of the time steps.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$index_set, TypeAttrOf<Batch_Stored>:$type,
                        OptionalAttr<ConfinedAttr<I32Attr, [IntNonNegative]>>:$storage, OptionalAttr<I32Attr>:$live);
@@ -108,10 +108,10 @@ def Batch_StageOp : Batch_UserOp<"stage", [ParentOneOf<["ProgramOp", "LevelsOp",
     It consists of `arith`, `math`, `tensor`, `linalg.contract` and the tensor ops of `dyn` on values of ONE row, and the
     reads and writes below. Sums inside run in their written order whatever the schedule says. Its name is for people and
     for the manifest: nothing refers to it. With `when` it is run for the rows only for which that buffer over its index set
-    holds, in any time step: what a `while` has ended is not computed (LANGUAGE S4). `blas`: it is one product, of its row of a
-    buffer and a matrix of parameters, and the parameter that is added to it as its bias if there is one, written to another
-    buffer, for all rows: on a GPU a library computes it. `loops`, outermost first, is what batch-partition found and
-    batch-assign-levels makes.
+    holds, in any time step: what a `while` has ended is not computed (LANGUAGE S4). `blas`: it is one product, of its row
+    of a buffer and a matrix of parameters, and the parameter that is added to it as its bias if there is one, written to
+    another buffer, for all rows: on a GPU a library computes it. `loops`, outermost first, is what batch-partition found
+    and batch-assign-levels makes.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$index_set, OptionalAttr<FlatSymbolRefAttr>:$when,
                        OptionalAttr<Batch_ScheduleAttr>:$schedule, UnitAttr:$blas,
@@ -148,7 +148,7 @@ def Batch_GatherOp : Batch_Op<"gather", [MemoryEffects<[MemRead]>, Batch_AccessO
     bool isWrite() { return false; }
   }];
 }
-def Batch_IndexOp : Batch_UserOp<"index", [Pure]> {
+def Batch_ReadIndexOp : Batch_UserOp<"read_index", [Pure]> {
   let summary = "The integer that an index array of this index set holds at this row";
   let arguments = (ins StrAttr:$index_array);
   let results = (outs AnyTypeOf<[I32, I1]>:$result);

@@ -140,11 +140,11 @@ def Dyn_CellOp : Dyn_FuncLike<"cell"> {
     The block's arguments are the keys: nodes, and numbers (i32 of an index or ranged int, i1) whose ranges are `ranges`,
     a region each in the order of the keys. A range's arguments are the keys before; it yields the least key and the one
     behind the last, structurally. `results` are the flat types; `surface` is the type in the source. An instance is one
-    tuple of keys; only called instances are computed, a call outside of a range fails the input (LANGUAGE C2).
-    The last `value_count` arguments are captured: a call from outside of the recursion gives their values to all instances
-    that it leads to (LANGUAGE C4); instances of different calls are different. `dyn-lambda-lift` makes keys of them, and tells
-    of a cell that it makes: `source_name`, what the source calls it, and `frame`, which keys stand for the
-    captured arguments (the first, and how many).
+    tuple of keys; only called instances are computed, a call outside of a range fails the input (LANGUAGE C2). The last
+    `value_count` arguments are captured: a call from outside of the recursion gives their values to all instances that it
+    leads to (LANGUAGE C4); instances of different calls are different. `dyn-lambda-lift` makes keys of them, and tells of a
+    cell that it makes: `source_name`, what the source calls it, and `frame`, which keys stand for the captured arguments
+    (the first, and how many).
     ```mlir
     dyn.cell @encode(%t: !dyn.node<@Tree>) -> (tensor<150xf32>, tensor<150xf32>) { ... dyn.return %h, %c : ... }
     dyn.cell @state(%v: !dyn.node<@Atom>, %t: i32) -> (tensor<100xf32>) { ... }

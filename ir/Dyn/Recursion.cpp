@@ -165,7 +165,7 @@ CapturedValues::CapturedValues(ArrayRef<CellOp> recursion) {
   changed_.assign(same_.size(), false);
   for (unsigned value : changed)
     changed_[find(value)] = true;
-  // Two of one cell that calls pass as each other swap: neither is invariant.
+  // Where two of one cell are passed as each other they change places: neither is invariant.
   for (CellOp cell : recursion) {
     llvm::DenseSet<unsigned> roots;
     for (BlockArgument value : cell.getValues())

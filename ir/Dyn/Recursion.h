@@ -37,7 +37,7 @@ private:
   unsigned find(unsigned n) const;
 
   llvm::DenseMap<mlir::Value, unsigned> numbers_;
-  std::vector<unsigned> same_; ///< union-find: values that calls pass as each other
+  std::vector<unsigned> same_; ///< union-find: those that are passed as each other
   std::vector<bool> changed_;  ///< of each root
 };
 

@@ -111,7 +111,7 @@ def Kernel_IndexSetOp : Kernel_UserOp<"index_set", [Symbol]> {
       index array is `node`, or `input` where no node is a key; the next ones are the secondary keys.
     * `elements`, `arm`: rows made by `kernel.push` from rows of `parent`, in their order.
     * `steps`: elements of a scan: as `elements`, run step by step; index array `step` is the number of the step of its owner.
-    * `states`: rows reserved by `kernel.reserve`, or made by `kernel.push` with the values that are pushed.
+    * `states`: rows reserved by `kernel.reserve`, or made by `kernel.push`, with an index array for each value pushed.
     * `model`: rows that are computed when the model is made. One, which every stage may read; or, for a table, `extent` of
       them, whose one index array is the row's own number.
     `by_time_step`: rows are run in ranges of one time step of the innermost loop that encloses them: a level of `group`
@@ -130,10 +130,10 @@ def Kernel_GroupOp : Kernel_UserOp<"group", [Symbol]> {
   let summary = "Cells that call each other; levelled together";
   let description = [{
     `cells` are the cells' names in the source, `datas` the data types of their first keys (unit: no node is a key, so an
-    instance belongs to an input), `keys` the names of each one's secondary keys ("": messages do not tell it), `calls` their `calls` functions.
-    `level_key` (of one cell): each call lowers this secondary key, so a level holds the instances of one value of it, the least first.
-    `of_fields`: what they give is made of numbers and fields that can be reached from their keys alone, so nodes that are
-    alike in these may share an instance.
+    instance belongs to an input), `keys` the names of each one's secondary keys ("": messages do not tell it), `calls`
+    their `calls` functions. `level_key` (of one cell): each call lowers this secondary key, so a level holds the instances
+    of one value of it, the least first. `of_fields`: what they give is made of numbers and fields that can be reached from
+    their keys alone, so nodes that are alike in these may share an instance.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$cells,
                        TypedArrayAttrBase<AnyAttrOf<[FlatSymbolRefAttr, UnitAttr]>, "data types">:$datas,
@@ -152,8 +152,8 @@ def Kernel_BufferOp : Kernel_UserOp<"buffer", [Symbol, HasParent<"ProgramOp">]> 
   let summary = "One value of `type` for each row of an index set";
   let description = [{
     Buffers with the same `storage` share memory: their lives do not overlap. `type` is a scalar or a static tensor of f32,
-    i32 or i1. `live`: only the rows of the last so many levels of the index set's group are kept: indices are row numbers less
-    a `kernel.window`.
+    i32 or i1. `live`: only the rows of the last so many levels of the index set's group are kept: indices are row numbers
+    less a `kernel.window`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$index_set, TypeAttrOf<Kernel_Stored>:$type,
                        OptionalAttr<ConfinedAttr<I32Attr, [IntNonNegative]>>:$storage,
@@ -184,11 +184,12 @@ def Kernel_WeightsOp : Kernel_UserOp<"weights", [Symbol, HasParent<"ProgramOp">]
   let summary = "A matrix of parameters, packed at load for products";
   let description = [{
     The matrix has `out` rows (outputs) and `in` columns (inputs). It is made of `submatrices`, names of parameters of
-    rank 2: submatrix i stands at row positions[2 i] and column positions[2 i + 1], and all of them cover the whole. With
+    rank 2; submatrix i stands at row positions[2 i] and column positions[2 i + 1], and all of them cover the whole. With
     `tables` = n the one submatrix has rank 3 and n matrices are packed. `init` is a parameter of `out` elements that
-    products start from (a bias), or absent (0). With `gates` = g the outputs are g gates of out / g channels, gate after gate, and are packed in tiles:
-    all gates of `width` neighbouring channels. The last tile ends at the last channel, so it may overlap the one before; what
-    both have is then computed once where that saves work. With `contract` they are laid out for a GPU's tensor cores.
+    products start from (a bias), or absent (0). With `gates` = g the outputs are g gates of out / g channels, gate after
+    gate, and are packed in tiles: all gates of `width` neighbouring channels. The last tile ends at the last channel, so it
+    may overlap the one before; what both have is then computed once where that saves work. With `contract` they are laid
+    out for a GPU's tensor cores.
   }];
   // Where submatrices are blocks of parameters, `positions` has six numbers for each: where it stands, and the first row,
   // first column, rows and columns of the block.
@@ -232,14 +233,12 @@ def Kernel_FuncOp : Kernel_UserOp<"func", [Symbol, SingleBlock, NoTerminator]> {
     | `slot` | the node (or input), secondary keys | each call of a cell with secondary keys; yields the instance's slot |
     | `stage` | begin, end | a range of rows of `index_set` (of its order list where it runs `by_time_step` of a scan) |
     | `stage` with `tiles` | begin, end, tile_begin, tile_end | these tiles of these rows: all tiles make the stage, in any order, but on a CPU the last one behind the one before, by one thread; a GPU's blocks compute what both have twice, alike |
-    `doc` lines are printed as the function's comment.
-    `blas`: it is one product, which a GPU leaves to a library.
-    `tiles`: how many there are (absent: 1). `large_m`: on a GPU a launch of many rows may have blocks of so many instead, with
-    scratch for them. `grain`: the number of rows that are worth a thread.
-    The others are for one row, for the profile: `reals_read` and `reals_written` numbers of the emitter's type,
-    `bytes_read` and `bytes_written` of other numbers, `gathers`, `operations` of products (two a multiply-add).
-    `same_as`: a stage of a program before, which computes the same of arrays that are called and look the same there (set by
-    kernel-share-stages).
+    `doc` lines are printed as the function's comment. `blas`: it is one product, which a GPU leaves to a library. `tiles`:
+    how many there are (absent: 1). `large_m`: on a GPU a launch of many rows may have blocks of so many instead, with
+    scratch for them. `grain`: the number of rows that are worth a thread. The others are for one row, for the profile:
+    `reals_read` and `reals_written` numbers of the emitter's type, `bytes_read` and `bytes_written` of other numbers,
+    `gathers`, `operations` of products (two a multiply-add). `same_as`: a stage of a program before, which computes the
+    same of arrays that are called and look the same there (set by kernel-share-stages).
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Kernel_FuncKindAttr:$kind,
       OptionalAttr<FlatSymbolRefAttr>:$index_set, OptionalAttr<StrArrayAttr>:$doc, UnitAttr:$blas, OptionalAttr<I64Attr>:$tiles,
@@ -353,7 +352,7 @@ def Kernel_LanesOp : Kernel_Op<"lanes", [SingleBlock, RecursiveMemoryEffects]> {
 def Kernel_LoadOp : Kernel_UserOp<"load", [MemoryEffects<[MemRead]>]> {
   let summary = "One scalar of an array";
   let description = [{
-    `array` is a buffer, field, argument, or parameter, or with `index_array` an index set, of which that array is read.
+    `array` is a buffer, field, argument or parameter; with `index_array` it is an index set, of which that array is read.
     Indices: the row, then one an axis of the row's shape. (A parameter's row is its first axis.) Elements lie in row-major
     order, and an index may run beyond its axis, into the next row of that axis: the offset counts. So it is of locals.
   }];
@@ -553,10 +552,10 @@ def Kernel_RequireOp : Kernel_UserOp<"require", [MemoryEffects<[MemRead, MemWrit
 def Kernel_CheckOp : Kernel_Op<"check", [MemoryEffects<[MemWrite]>, Kernel_FailsInput]> {
   let summary = "The condition must hold, else the input fails and the function is left";
   let description = [{
-    `error` says what is wrong, `values` are its numbers and `what` its word, as `dbc::ErrorKind` in the runtime's messages.h
-    lists them; `where` is "file:line:col" in the source. The error is reported at the node or input that the function runs for.
-    In a stage the first of `values` is the row of the stage's index set, to whose node or input the error belongs, and the stage
-    goes on: what follows must be harmless.
+    `error` says what is wrong, `values` are its numbers and `what` its word, as `dbc::ErrorKind` in the runtime's
+    messages.h lists them; `where` is "file:line:col" in the source. The error is reported at the node or input that the
+    function runs for. In a stage the first of `values` is the row of the stage's index set, to whose node or input the
+    error belongs, and the stage goes on: what follows must be harmless.
   }];
   let arguments = (ins Kernel_ErrorKindAttr:$error, I1:$condition, StrAttr:$what, StrAttr:$where, Variadic<I32>:$values);
   let assemblyFormat = "$error $condition `,` $what `at` $where `(` $values `)` attr-dict";
@@ -565,16 +564,16 @@ def Kernel_CheckOp : Kernel_Op<"check", [MemoryEffects<[MemWrite]>, Kernel_Fails
 def Kernel_IntOp : Kernel_Op<"int", [MemoryEffects<[MemWrite]>, Kernel_FailsInput]> {
   let summary = "Checked integer arithmetic: overflow or division by 0 fails the input";
   let description = [{
-    In a stage `row`, the row of its index set, says which input; the work goes on with 0. `max` and `min` cannot fail: they are
-    `arith`'s.
+    In a stage `row`, the row of its index set, says which input; the work goes on with 0. `max` and `min` cannot fail: they
+    are `arith`'s.
   }];
   let arguments = (ins Dyn_IntKindAttr:$kind, I32:$a, I32:$b, StrAttr:$where, Optional<I32>:$row);
   let results = (outs I32:$result);
   let assemblyFormat = "$kind $a `,` $b `at` $where (`row` $row^)? attr-dict";
   let hasVerifier = 1;
 }
-def Kernel_DiscoverOp : Kernel_UserOp<"discover", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "Discovers the nodes of the same data type that can be reached, and lists them (LANGUAGE D3)";
+def Kernel_CollectNodesOp : Kernel_UserOp<"collect_nodes", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Lists the nodes of the same data type that can be reached (LANGUAGE D3)";
   let description = "The nodes stand in the index array `node` of `index_set` (kind `states`) from row `first` on, in the application's order.";
   let arguments = (ins FlatSymbolRefAttr:$index_set, FlatSymbolRefAttr:$data, I32:$node);
   let results = (outs I32:$first, I32:$length);

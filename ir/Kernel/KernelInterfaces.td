@@ -12,12 +12,12 @@ def Kernel_TimeStepLoopInterface : OpInterface<"TimeStepLoopInterface"> {
   let description = [{
     A loop over the levels of a recursion or the steps of a scan, around launches.
 
-    `persistent`: on a GPU one launch of a persistent kernel may run it; a `kernel.first` and `kernel.block_group_barrier` in it
-    are of such a launch alone. Else `not_persistent_reason` says why not. With `syncs` blocks may pass these barriers when all
-    of their own threads have come: what blocks of threads hand each other in the loop are elements of these buffers, each
-    written once, in memory that nobody writes before, so that who needs an element can wait until it is there. Else
-    `barrier_reason` says why not. `same_as`, a program before: its persistent loop of the same number is the same kernel (set by
-    kernel-share-stages).
+    `persistent`: on a GPU one launch of a persistent kernel may run it; a `kernel.first` and `kernel.block_group_barrier`
+    in it are of such a launch alone. Else `not_persistent_reason` says why not. With `syncs` blocks may pass these barriers
+    when all of their own threads have arrived: what is passed between blocks of threads in the loop are elements of these
+    buffers, each written once, in memory that nobody writes before, so that who needs an element can wait until it is
+    there. Else `barrier_reason` says why not. `same_as`, a program before: its persistent loop of the same number is the
+    same kernel (set by kernel-share-stages).
   }];
   let methods = [
     InterfaceMethod<"The name of what it goes over: a group, or an index set of steps.", "::llvm::StringRef", "getCarrier">,

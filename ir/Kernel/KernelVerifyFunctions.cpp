@@ -388,7 +388,7 @@ LogicalResult IntOp::verify() {
   return success();
 }
 
-LogicalResult DiscoverOp::verifySymbolUses(SymbolTableCollection &symbols) {
+LogicalResult CollectNodesOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto indexSet = lookUp<IndexSetOp>(*this, getIndexSetAttr(), "index set of states", symbols, isOfStates);
   if (failed(indexSet) || failed(verifyIndexArray(*this, *indexSet, "node")))
     return failure();

@@ -22,7 +22,7 @@ namespace {
 
 /// What costs no more than reading what it would be kept in: each substage has its own.
 bool isReadAgain(Operation *op) {
-  if (isa<batch::ReadOp, batch::GatherOp, batch::IndexOp, dyn::GetOp, tensor::EmptyOp>(op) ||
+  if (isa<batch::ReadOp, batch::GatherOp, batch::ReadIndexOp, dyn::GetOp, tensor::EmptyOp>(op) ||
       op->hasTrait<OpTrait::ConstantLike>())
     return true;
   bool isView = isa<tensor::ExtractSliceOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::SplatOp,

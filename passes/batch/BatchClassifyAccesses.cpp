@@ -62,8 +62,7 @@ struct Classify {
 
   kernel::IndexSetOp indexSet(StringRef name) { return names.lookup<kernel::IndexSetOp>(name); }
 
-  /// The value that the only push of an index set writes to an index array; null where there are several
-  /// pushes.
+  /// The value that the only push of an index set writes to an index array; null where there are several.
   Value pushed(StringRef indexSetName, StringRef indexArray) {
     return onlyPush.lookup({indexSetName, indexArray});
   }
@@ -103,7 +102,7 @@ struct Classify {
 
   /// Whether row r of `indexSetName` names row r of the array's index set: both are pushed once a round by
   /// loops of one length side by side, and the index is the first row of the one plus the counter of the
-  /// other. So are their rows equal in number from the start of the batch on.
+  /// other. So they have as many rows from the start of the batch on.
   bool alignedWith(StringRef indexSetName, StringRef indexArray, StringRef array) {
     auto buffer = names.lookup<batch::BufferOp>(array);
     Value value = pushed(indexSetName, indexArray);
@@ -157,7 +156,7 @@ struct Classify {
       } else if (auto list = dyn_cast<batch::ListRelationOp>(op)) {
         use(list.getFrom(), list.getFirst());
         use(list.getFrom(), list.getLength());
-      } else if (auto index = dyn_cast<batch::IndexOp>(op)) {
+      } else if (auto index = dyn_cast<batch::ReadIndexOp>(op)) {
         use(index->getParentOfType<batch::StageOp>().getIndexSet(), index.getIndexArray());
       } else if (auto load = dyn_cast<kernel::LoadOp>(op)) {
         if (load.getIndexArray())

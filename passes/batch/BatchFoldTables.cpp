@@ -140,13 +140,13 @@ private:
       on.folds = source != made.end();
       if (on.folds)
         on = source->second.on;
-    } else if (auto index = dyn_cast<batch::IndexOp>(op)) {
+    } else if (auto index = dyn_cast<batch::ReadIndexOp>(op)) {
       on.folds = index.getType().isInteger(32);
       on.indexArray = index.getIndexArray().str();
     } else if (auto gather = dyn_cast<dyn::GatherOp>(op)) {
       on.folds = !dyn::mayFail(&op);
       // Of rows that are there for every value of the index: the structure functions have seen to that.
-      if (gather.getIndex().getDefiningOp<batch::IndexOp>())
+      if (gather.getIndex().getDefiningOp<batch::ReadIndexOp>())
         on.bound(dyn::extents(gather.getTensor().getType())[0]);
     } else if (!isa<batch::WriteOp>(op)) {
       // What can be an error of the input in hand must not be computed for values that no input has.

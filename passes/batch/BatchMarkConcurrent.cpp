@@ -64,7 +64,7 @@ private:
     stays.add(units[first].access);
     for (size_t n = first + 1; n < units.size(); ++n) {
       const Unit &unit = units[n];
-      bool free = !stays.orderCounts(unit.access);
+      bool free = !stays.conflictsWith(unit.access);
       if (!free && unit.alone && loops.size() == 1)
         break; // all that follow need this one
       if (free && isa<batch::StageOp>(unit.op)) {

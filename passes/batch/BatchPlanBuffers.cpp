@@ -50,8 +50,7 @@ struct BatchPlanBuffersPass : impl::BatchPlanBuffersBase<BatchPlanBuffersPass> {
         touch(array);
       ++time;
     }
-    // First fit. Storages of different element types stay apart; outputs and what is computed at load have
-    // none.
+    // First fit, for each element type by itself; outputs and what is computed at load have no storage.
     struct Storage {
       Type element;
       int busyUntil;

@@ -243,8 +243,7 @@ private:
     return indexSet && indexSet.getGroup() == loop.getGroup();
   }
 
-  /// Whether the rows of an index set lie one level of the loop's group behind the other, and run so
-  /// `already`.
+  /// Whether an index set's rows lie one level of the loop's group behind the other, and run so `already`.
   bool runsByLevel(kernel::IndexSetOp indexSet, bool already) {
     using kernel::IndexSetKind;
     if (!indexSet || indexSet.getStepsOf() || indexSet.getMasked() || (already && !indexSet.getByTimeStep()))
@@ -312,11 +311,11 @@ private:
     AccessSet touched;
     touched.add(accessesOf(stage));
     for (Operation *other = stage->getNextNode(); other != unit; other = other->getNextNode())
-      if (touched.orderCounts(accessesOf(other)))
+      if (touched.conflictsWith(accessesOf(other)))
         return false;
     if (unit != loop)
       for (Operation &other : unit->getRegion(0).front())
-        if (&other != loop && touched.orderCounts(accessesOf(&other)))
+        if (&other != loop && touched.conflictsWith(accessesOf(&other)))
           return false;
     if (!llvm::is_contained(life.before, stage))
       life.before.push_back(stage);

@@ -36,11 +36,10 @@ struct BatchRematerialiseGathersPass : impl::BatchRematerialiseGathersBase<Batch
     });
   }
 
-  /// A row of a parameter by a number that every stage over the index set can read, and no check of the
-  /// number.
+  /// A row of a parameter by a number that every stage over the index set can read, without a check of it.
   static bool isMovable(dyn::GatherOp gather) {
     return !gather.getChecked() && gather.getTensor().getDefiningOp<dyn::GetOp>() &&
-           isa_and_nonnull<batch::IndexOp, batch::ReadOp>(gather.getIndex().getDefiningOp());
+           isa_and_nonnull<batch::ReadIndexOp, batch::ReadOp>(gather.getIndex().getDefiningOp());
   }
 
   /// Operations on the way from an index to a value that is computed again by each reader: a conversion, a
@@ -48,11 +47,10 @@ struct BatchRematerialiseGathersPass : impl::BatchRematerialiseGathersBase<Batch
   static constexpr int kMostSteps = 3;
 
   /// An index as a number, also at all positions of a tensor, times a parameter: `f32(len(xs)) * b`. To
-  /// compute it costs less than to read it, and it may be wanted step by step though it is known before the
-  /// first.
+  /// compute it costs less than to read it, and it may be wanted step by step though known before the first.
   static bool isOfIndices(Operation *op, int steps) {
     auto isCheap = [&](Value v) {
-      return v.getDefiningOp<batch::IndexOp>() || v.getDefiningOp<dyn::GetOp>() ||
+      return v.getDefiningOp<batch::ReadIndexOp>() || v.getDefiningOp<dyn::GetOp>() ||
              (v.getDefiningOp() && isOfIndices(v.getDefiningOp(), steps - 1));
     };
     if (steps == 0)

@@ -31,7 +31,7 @@ void AccessSet::add(const StageAccess &access) {
     writes.insert(array);
 }
 
-bool AccessSet::orderCounts(const StageAccess &other) const {
+bool AccessSet::conflictsWith(const StageAccess &other) const {
   return llvm::any_of(other.reads, [&](const StageRead &read) { return writes.contains(read.array); }) ||
          llvm::any_of(other.writes,
                       [&](StringRef array) { return writes.contains(array) || reads.contains(array); });

@@ -29,8 +29,8 @@ struct AccessSet {
   llvm::StringSet<> reads, writes;
 
   void add(const StageAccess &access);
-  /// Whether one of them must run before, or behind, a stage or loop that touches this: their order counts.
-  bool orderCounts(const StageAccess &other) const;
+  /// Whether one of them must run before, or behind, a stage or loop that touches this.
+  bool conflictsWith(const StageAccess &other) const;
 };
 
 /// Whether a stage may compute elements of its results twice: not where it reads what it replaces.

@@ -15,9 +15,8 @@ struct TiledProduct : Gates {
 struct StageSize {
   int64_t operations = 1; ///< multiply-adds of products, and elements computed
   int64_t scratch = 1;    ///< bytes of values that are kept until something else of the stage reads them
-  int64_t spared = 0; ///< of these, bytes of what products start from, and of operands that they read operand
-                      ///< by operand of a join
-  bool product = false; ///< whether packed weights serve one of its products
+  int64_t spared = 0;     ///< of these, bytes of what products start from, and of joins that they take apart
+  bool product = false;   ///< whether packed weights serve one of its products
   /// Of the products that can be computed in tiles of channels; their results take no scratch.
   llvm::SmallVector<TiledProduct> tiled;
 };

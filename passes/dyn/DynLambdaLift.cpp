@@ -459,8 +459,8 @@ private:
 
   ModuleOp module;
   LiftedCells cells;
-  llvm::MapVector<Operation *, std::shared_ptr<Recursion>>
-      recursionOf; ///< of the cells with captured arguments
+  /// Of the cells with captured arguments.
+  llvm::MapVector<Operation *, std::shared_ptr<Recursion>> recursionOf;
   /// Cells that call others twice, with values of their own, which do the same: copies double.
   static constexpr size_t kMostCopies = 1024;
   bool tooMany = false;

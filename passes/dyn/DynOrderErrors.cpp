@@ -499,8 +499,7 @@ private:
   llvm::DenseMap<Operation *, std::shared_ptr<Recursion>> recursions;
   llvm::MapVector<std::string, int32_t, std::map<std::string, unsigned>> words;
   llvm::MapVector<Operation *, int32_t> functions;
-  llvm::DenseMap<int32_t, SmallVector<int32_t>>
-      jumps; ///< of each function: where the targets of jumps stand in its code
+  llvm::DenseMap<int32_t, SmallVector<int32_t>> jumps; ///< of each function: where its code names targets
   dyn::Structural structural;
   int32_t calls = 0;
 

@@ -209,8 +209,8 @@ private:
 
   linalg::ContractOp product;
   Value weights;
-  llvm::MapVector<Key, Group>
-      groups; ///< by the call that the operands are made of, and how deep they are known
+  /// By the call that the operands are made of, and how deep they are known.
+  llvm::MapVector<Key, Group> groups;
 };
 
 /// What callers make of a cell's results, as further results of it.

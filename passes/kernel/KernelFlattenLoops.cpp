@@ -84,8 +84,7 @@ public:
   }
 
 private:
-  /// The accesses of the loop nest to one array. `same`: in each row the same one; what rows have
-  /// lies apart.
+  /// The accesses of the loop nest to one array. `same`: all are at the same indices, but for the row.
   struct Accesses {
     SmallVector<Value> indices; ///< of the first access
     bool written = false, same = true;

@@ -418,9 +418,9 @@ void ThreadMapper::mapColumns(kernel::ForOp rows, int64_t extent) {
   cloneColumn(rows, rows.getBody().front(), position, map);
 }
 
-/// Where the vectors of a loop are pieces of longer ones, the last of which begins before the end of the one
+/// Where the vectors of a loop are slices of longer ones, the last of which begins before the end of the one
 /// before: that beginning, inside of `rows`. Else null.
-static arith::MinSIOp beginOfPiece(kernel::ForOp vector, kernel::ForOp rows) {
+static arith::MinSIOp beginOfSlice(kernel::ForOp vector, kernel::ForOp rows) {
   arith::MinSIOp found;
   vector.walk([&](arith::AddIOp sum) {
     for (auto [one, other] : {std::pair(sum.getLhs(), sum.getRhs()), {sum.getRhs(), sum.getLhs()}})
@@ -438,14 +438,14 @@ void ThreadMapper::cloneColumn(kernel::ForOp rows, Block &from, Value position, 
     if (loop && loop.getVector()) {
       map.map(loop.getBody().getArgument(0), position);
       OpBuilder::InsertionGuard guard(b_);
-      if (arith::MinSIOp begin = beginOfPiece(loop, rows)) {
-        // What two pieces have in common is the thread's that has it in the first of them.
+      if (arith::MinSIOp begin = beginOfSlice(loop, rows)) {
+        // What two slices have in common is the thread's that has it in the first of them.
         Location loc = loop.getLoc();
-        Value piece = isa_and_nonnull<arith::ConstantOp>(begin.getLhs().getDefiningOp()) ? begin.getRhs()
+        Value slice = isa_and_nonnull<arith::ConstantOp>(begin.getLhs().getDefiningOp()) ? begin.getRhs()
                                                                                          : begin.getLhs();
-        Value channel = arith::AddIOp::create(b_, loc, map.lookupOrDefault(begin.getResult()), position);
+        Value column = arith::AddIOp::create(b_, loc, map.lookupOrDefault(begin.getResult()), position);
         Value own =
-            arith::CmpIOp::create(b_, loc, arith::CmpIPredicate::sge, channel, map.lookupOrDefault(piece));
+            arith::CmpIOp::create(b_, loc, arith::CmpIPredicate::sge, column, map.lookupOrDefault(slice));
         auto branch = kernel::IfOp::create(b_, loc, TypeRange(), own);
         for (Region *region : {&branch.getThen(), &branch.getOtherwise()}) {
           b_.setInsertionPointToEnd(&region->emplaceBlock());
@@ -538,8 +538,8 @@ void ThreadMapper::assignScratch(int64_t realBytes) {
   }
 }
 
-/// A stage whose blocks are a tile of rows of the tensor cores may have many in one, if its scratch then fits
-/// on a GPU that has much; where it is more than kSharedOfAll, launches ask the GPU.
+/// A stage whose blocks are one M tile of the tensor cores may have many in one, if its scratch then fits on
+/// a GPU that has much; where it is more than kSharedOfAll, launches ask the GPU.
 void ThreadMapper::addLargeM() {
   constexpr int64_t kMostShared = 160 << 10; // of a GPU with sm_80
   int64_t rows = 0, bytes = 0;

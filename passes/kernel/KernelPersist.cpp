@@ -48,8 +48,7 @@ StringRef whyNot(Block &body, StringRef loop, SymbolTable &names) {
   return "";
 }
 
-/// Bytes of shared memory that a block of threads may have on an H100; on a GPU with less nothing is
-/// resident.
+/// Bytes of shared memory that a block may have on an H100; on a GPU with less no matrix is resident.
 constexpr int64_t kMostShared = 227 << 10;
 /// Of the numbers that tensor cores multiply.
 constexpr int64_t kRealBytes = 4;

@@ -154,9 +154,9 @@ StringRef whyBarriers(Operation *loop, Launches &launches, int64_t realBytes, Se
     if (realBytes != 4)
       return "elements are of 64 bits";
     if (!getElementTypeOrSelf(buffer.getType()).isF32())
-      return "integers are handed on";
+      return "integers are passed between blocks";
     if (oneByOne)
-      return "a product takes what is handed on one element after the other";
+      return "a product takes what is passed between blocks one element after the other";
     if (!isWrittenOnce(buffer, launches))
       return "an element may be written twice";
   }

@@ -15,8 +15,8 @@ namespace dbc::passes {
 
 namespace {
 
-/// N tiles that a warp adds up at once: their sums, the numbers that are multiplied, and their tf32 summands
-/// fit its threads' registers.
+/// N tiles that a warp adds up at once: their sums, the operands and what tf32x3 splits these into fit its
+/// threads' registers.
 constexpr int64_t kMaxNTiles = 5;
 
 struct KernelTensorCoresPass : impl::KernelTensorCoresBase<KernelTensorCoresPass> {

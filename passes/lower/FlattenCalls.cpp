@@ -110,8 +110,7 @@ void Calls::results(dyn::CallOp op, CellInfo &cell, Value slot) {
   }
 }
 
-/// The nodes that can be reached from the call's own and for which the cell is called with its secondary
-/// keys.
+/// The nodes reachable from the call's own for which the cell is called with its secondary keys.
 void Calls::every(dyn::CallOp op, CellInfo &cell) {
   Location loc = op.getLoc();
   auto node = cast<dyn::NodeType>(op.getKeys()[0].getType());

@@ -84,8 +84,7 @@ struct AbstractValue {
   bool is(Kind k) const { return kind == k; }
 };
 
-/// An index set under construction: its index arrays, and the values that a row's push (or set) writes to
-/// them.
+/// An index set under construction: its index arrays, and what a row's push (or set) writes to each.
 struct IndexSetInfo {
   IndexSetInfo(std::string name, kernel::IndexSetKind kind, mlir::Location loc, IndexSetInfo *parent)
       : name(std::move(name)), kind(kind), loc(loc), parent(parent) {}
@@ -99,7 +98,7 @@ struct IndexSetInfo {
 
   std::vector<std::string> arrays;
   llvm::StringMap<int> numbers;          ///< of the names of arrays: the last that a further one got
-  llvm::SmallVector<mlir::Value> values; ///< one an array while its row is being made
+  llvm::SmallVector<mlir::Value> values; ///< one for each array while a row is being made
   llvm::DenseMap<mlir::Value, unsigned> arrayOf;
   std::string group; ///< instances: the group and the cell's number in it
   int cell = -1;

@@ -52,7 +52,8 @@ ListInfo Lists::reachable(Location loc, dyn::NodeType type, Value node) {
   indexSet->addArray("node");
   indexSet->used = true;
   OpBuilder &b = structure.builder();
-  auto found = kernel::DiscoverOp::create(b, loc, b.getI32Type(), b.getI32Type(), indexSet->name, data, node);
+  auto found =
+      kernel::CollectNodesOp::create(b, loc, b.getI32Type(), b.getI32Type(), indexSet->name, data, node);
   ListInfo info = ListInfo::ofIndexArray(*indexSet, "node");
   info.first = found.getFirst();
   info.length = found.getLength();

@@ -46,8 +46,7 @@ public:
   mlir::FlatSymbolRefAttr rowsOf(llvm::StringRef array) { return batch::rowsOf(declared.lookup(array)); }
   dyn::DataOp dataOf(mlir::Type node);
 
-  /// The relation from an index set by one of its index arrays to the rows of an array; the list relation by
-  /// two.
+  /// The relation from an index set by one of its index arrays, or two for a list, to the rows of an array.
   mlir::FlatSymbolRefAttr relation(mlir::Location loc, llvm::StringRef from, llvm::StringRef indexArray,
                                    llvm::StringRef array);
   mlir::FlatSymbolRefAttr listRelation(mlir::Location loc, llvm::StringRef from, llvm::StringRef first,

@@ -34,7 +34,7 @@ Value StageWriter::load(OpBuilder &inside, Location loc, Value source, const Abs
                         RowContext at) {
   switch (what.kind) {
   case Kind::Structural:
-    return batch::IndexOp::create(
+    return batch::ReadIndexOp::create(
                inside, loc, what.scalar.getType(),
                indexArray(at.indexSet, what.scalar, source ? dyn::sourceName(source.getLoc()) : ""))
         .getResult();

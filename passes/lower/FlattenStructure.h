@@ -32,7 +32,7 @@ public:
   /// As index arrays hold it, to a value of type `type`.
   mlir::Value fromIndex(mlir::Location loc, mlir::Type type, mlir::Value number);
 
-  /// Row `row` of an array, or of one of an index set.
+  /// Row `row` of an array, or of an index array.
   mlir::Value load(mlir::Location loc, mlir::Type type, llvm::StringRef array, mlir::Value row) {
     return kernel::LoadOp::create(b, loc, type, array, mlir::StringAttr(), row);
   }

@@ -7,8 +7,8 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-/// Elements that fill vectors on every machine; a slice is of two such, since GCC writes
-/// loops of 16 short steps out, one by one, before it thinks of vectors.
+/// Elements that fill vectors on every machine; a slice has twice as many, since GCC writes loops of 16 short
+/// steps out, one by one, before it thinks of vectors.
 static constexpr int64_t kWholeVectors = 16, kSlice = 2 * kWholeVectors;
 
 Value LoopWriter::integer(int64_t value) {
@@ -80,20 +80,20 @@ void LoopWriter::loopNest(ArrayRef<int64_t> shape, AtElement body, bool vector) 
   body(at);
 }
 
-kernel::ForOp LoopWriter::overlapping(int64_t channels, int64_t size, StringRef name,
+kernel::ForOp LoopWriter::overlapping(int64_t extent, int64_t size, StringRef name,
                                       function_ref<void(Value, Value)> body) {
   auto slice = [&](Value number, ValueRange) -> SmallVector<Value> {
     Value first = mulInt(number, size);
-    if (channels % size != 0)
-      first = arith::MinSIOp::create(b, named("from"), first, integer(channels - size));
+    if (extent % size != 0)
+      first = arith::MinSIOp::create(b, named("from"), first, integer(extent - size));
     body(number, first);
     return {};
   };
-  return loop(integer(0), integer((channels + size - 1) / size), name, ValueRange(), slice);
+  return loop(integer(0), integer((extent + size - 1) / size), name, ValueRange(), slice);
 }
 
-Value LoopWriter::channelAt(Value first, Value position) {
-  return arith::AddIOp::create(b, named("channel"), first, position);
+Value LoopWriter::indexAt(Value first, Value position, StringRef name) {
+  return arith::AddIOp::create(b, named(name), first, position);
 }
 
 void LoopWriter::inVectors(ArrayRef<int64_t> shape, function_ref<void(EachElement)> body) {
@@ -104,7 +104,7 @@ void LoopWriter::inVectors(ArrayRef<int64_t> shape, function_ref<void(EachElemen
       body([&](AtElement element) {
         loops({kSlice}, [&](ValueRange at) {
           SmallVector<Value, 4> all(outer.begin(), outer.end());
-          all.push_back(channelAt(first, at[0]));
+          all.push_back(indexAt(first, at[0], "column"));
           element(all);
         });
       });

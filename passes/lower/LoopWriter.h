@@ -37,15 +37,15 @@ public:
   void loopNest(llvm::ArrayRef<int64_t> shape, AtElement body, bool vector = false);
   /// The same; the innermost loop may run in vectors.
   void loops(llvm::ArrayRef<int64_t> shape, AtElement body) { loopNest(shape, body, /*vector=*/true); }
-  /// A loop over slices of `size` of the channels, whose counter is called `name`; `body` is given it and the
-  /// slice's first channel. The last slice overlaps the one before where the channels are no multiple.
-  kernel::ForOp overlapping(int64_t channels, int64_t size, llvm::StringRef name,
+  /// A loop over slices, or tiles, of `size` of `extent` elements, whose counter is called `name`; `body` is
+  /// given it and a slice's first element. The last slice may overlap the one before.
+  kernel::ForOp overlapping(int64_t extent, int64_t size, llvm::StringRef name,
                             llvm::function_ref<void(mlir::Value number, mlir::Value first)> body);
-  /// The channel at a position of a slice.
-  mlir::Value channelAt(mlir::Value first, mlir::Value position);
+  /// `first + position`, which is called `name`.
+  mlir::Value indexAt(mlir::Value first, mlir::Value position, llvm::StringRef name);
   /// Work element by element: `body` is given what runs it in loops over the shape. Rows longer than a slice
-  /// that do not fill vectors are computed in slices of such, each from beginning to end: what two
-  /// slices have in common comes out twice the same. Stages that compute few rows in all do without.
+  /// that do not fill vectors are computed in slices that do, each from beginning to end: what two slices
+  /// have in common comes out twice the same. Stages that compute few rows in all do without.
   void inVectors(llvm::ArrayRef<int64_t> shape, llvm::function_ref<void(EachElement)> body);
 
 private:

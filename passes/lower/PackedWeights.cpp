@@ -10,7 +10,7 @@ namespace {
 /// The parameters that a matrix is assembled from, and where each lies in it.
 struct Submatrices {
   SmallVector<Attribute> symbols;
-  SmallVector<int64_t> positions, blocks; ///< of each; the latter with what it is of its parameter
+  SmallVector<int64_t> positions, blocks; ///< of each; the latter with which block of its parameter it is
   bool isCut = false;
 
   void add(Value v, int64_t row, int64_t column) {

@@ -16,8 +16,7 @@ public:
   PackedWeights(mlir::SymbolTable &names, mlir::Operation *before) : names(names), declare(before) {}
 
   /// The symbol of a packed matrix, or table of matrices. Its products start from the parameter `init`, if it
-  /// is not null, and are computed in tiles of `width` channels for each of their gates, if there are
-  /// `gates`.
+  /// is not null, and with `gates` are computed in tiles of `width` channels of each gate.
   std::string symbolOf(mlir::Location at, mlir::Value weights, mlir::FlatSymbolRefAttr init,
                        std::optional<int64_t> gates, int64_t width);
 

@@ -144,7 +144,7 @@ Value StageExpressions::loaded(Operation *op, Value value, ValueRange at) {
                 at);
   if (auto get = dyn_cast<dyn::GetOp>(op))
     return load(get.getParam(), Value(), at);
-  if (auto index = dyn_cast<batch::IndexOp>(op)) {
+  if (auto index = dyn_cast<batch::ReadIndexOp>(op)) {
     Value v = w.index(index.getIndexArray());
     if (index.getType().isInteger(1))
       return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, v, w.integer(0));

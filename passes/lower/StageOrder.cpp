@@ -40,7 +40,7 @@ void StageOrder::findNeeds() {
       addNeeds(number, action.value, /*same=*/true,
                /*root=*/!plan.isMaterialised(action.value) || plan.computes(action));
     if (nodes[number].open == 0)
-      (nodes[number].alone ? readyAlone : readyFused).insert(number);
+      (nodes[number].alone ? readyAlone : readyFusible).insert(number);
   }
 }
 
@@ -69,11 +69,11 @@ void StageOrder::addNeeds(size_t reader, Value value, bool same, bool root) {
 /// An action is computed: what reads it needs that no more.
 void StageOrder::finish(size_t number) {
   ++done;
-  (nodes[number].alone ? readyAlone : readyFused).erase(number);
+  (nodes[number].alone ? readyAlone : readyFusible).erase(number);
   for (auto [reader, same] : nodes[number].readers) {
     nodes[reader].inGroup = 0;
     if (--nodes[reader].open == 0)
-      (nodes[reader].alone ? readyAlone : readyFused).insert(reader);
+      (nodes[reader].alone ? readyAlone : readyFusible).insert(reader);
   }
 }
 
@@ -95,7 +95,7 @@ bool StageOrder::addAlone() {
 /// All actions of one shape that can be computed now, each after those that it needs of the group.
 SmallVector<size_t> StageOrder::nextGroup() {
   SmallVector<size_t> group;
-  std::set<size_t> candidates = readyFused;
+  std::set<size_t> candidates = readyFusible;
   bool grew = true;
   while (grew) {
     grew = false;

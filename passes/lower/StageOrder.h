@@ -49,7 +49,7 @@ private:
   StagePlan &plan;
   std::vector<Node> nodes;
   llvm::DenseMap<const Action *, size_t> numbers;
-  std::set<size_t> readyAlone, readyFused; ///< all that they need is computed
+  std::set<size_t> readyAlone, readyFusible; ///< all that they need is computed
   size_t done = 0;
   std::vector<StageStep> steps_;
 };

@@ -53,7 +53,8 @@ bool StagePlan::loadable(Value value) const {
   if (materialised_.contains(value))
     return true;
   Operation *op = value.getDefiningOp();
-  if (isa<batch::ReadOp, batch::GatherOp, dyn::GetOp, batch::IndexOp, arith::ConstantOp, linalg::FillOp>(op))
+  if (isa<batch::ReadOp, batch::GatherOp, dyn::GetOp, batch::ReadIndexOp, arith::ConstantOp, linalg::FillOp>(
+          op))
     return true;
   return dyn::isRowOp(op, dyn::RowKind::View) && !isa<dyn::PatchesOp>(op) && loadable(op->getOperand(0));
 }

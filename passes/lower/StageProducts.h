@@ -37,7 +37,7 @@ private:
   std::string pack(mlir::linalg::ContractOp op);
   /// Where the rows of a value lie, from the element `offset` on.
   mlir::Value rowsOf(mlir::Value value, int64_t offset);
-  /// What an operand is joined of, which lies in memory one by one, and how long each is.
+  /// The segments that an operand is joined of, each of which lies in memory by itself, and their lengths.
   void addSegments(mlir::Value operand, llvm::SmallVectorImpl<mlir::Value> &segments,
                    llvm::SmallVectorImpl<int64_t> &lengths);
   mlir::Value rowNumbers(llvm::StringRef name, llvm::function_ref<mlir::Value()> number);

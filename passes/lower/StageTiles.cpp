@@ -31,7 +31,7 @@ void StageTiles::write(const StageStep &step) {
     w.rows([&] {
       w.loops({size}, [&](ValueRange at) {
         locals.setChannel(at[0]);
-        groups.writeElements(step.actions, w.channelAt(first, at[0]));
+        groups.writeElements(step.actions, w.indexAt(first, at[0], "channel"));
       });
     });
   });

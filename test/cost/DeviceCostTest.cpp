@@ -43,7 +43,7 @@ KernelShape product(const char *instruction) {
   kernel.rows = 8;
   kernel.tiles = 2;
   kernel.threads = 128;
-  kernel.resident = 2;
+  kernel.residentBlocks = 2;
   kernel.products.push_back(
       {/*outputs=*/100, /*inputs=*/200, instruction, /*rowsAtOnce=*/4, /*shared=*/true});
   return kernel;
@@ -140,7 +140,7 @@ TEST(DeviceCost, AChainOfAThreadTakesItsTime) {
   EXPECT_DOUBLE_EQ(workOf(device, kernel, 3), 0.12 + 0.5);
 }
 
-// Processors share units; what is resident at once waits at the same time.
+// Processors share work items; blocks that are resident at once wait at the same time.
 TEST(DeviceCost, ProcessorsShareUnits) {
   DeviceConstants device = roundNumbers();
   device.l2_bytes_per_second = 1e15;
@@ -148,11 +148,11 @@ TEST(DeviceCost, ProcessorsShareUnits) {
   EXPECT_DOUBLE_EQ(workOf(device, kernel, 16), 2.5 + 0.5); // 4 units
   EXPECT_DOUBLE_EQ(workOf(device, kernel, 17), 5 + 0.5);   // 6: two on one processor
   EXPECT_DOUBLE_EQ(workOf(device, kernel, 33), 7.5 + 1);   // 10: three on one, of which 256 threads are two
-  kernel.resident = 4;
+  kernel.residentBlocks = 4;
   EXPECT_DOUBLE_EQ(workOf(device, kernel, 33), 7.5 + 1); // no more threads than there may be
-  kernel.resident = 1;
+  kernel.residentBlocks = 1;
   EXPECT_DOUBLE_EQ(workOf(device, kernel, 17), 5 + 1); // one, for its registers
-  kernel.resident = 2;
+  kernel.residentBlocks = 2;
   kernel.shared = 600;
   EXPECT_DOUBLE_EQ(workOf(device, kernel, 17), 5 + 1); // one, for what threads share
 }
@@ -164,11 +164,11 @@ TEST(DeviceCost, LargeMBlocksAreResidentInTheirOwnWay) {
   kernel.tiles = 64; // on 4 processors
   kernel.largeM = 128;
   kernel.shared = 1000;
-  kernel.largeMResident = 2;
+  kernel.largeMResidentBlocks = 2;
   const double before = workOf(device, kernel, 8);
-  kernel.largeMResident = 1;
+  kernel.largeMResidentBlocks = 1;
   EXPECT_DOUBLE_EQ(workOf(device, kernel, 8), before + 8 * device.tile_us);
-  kernel.largeMResident = 2;
+  kernel.largeMResidentBlocks = 2;
   kernel.largeMShared = 600;
   EXPECT_DOUBLE_EQ(workOf(device, kernel, 8), before + 8 * device.tile_us);
 }
@@ -178,7 +178,7 @@ TEST(DeviceCost, ChainsOfResidentBlocksPassTogether) {
   DeviceConstants device = roundNumbers();
   KernelShape kernel;
   kernel.threads = 128;
-  kernel.resident = 2;
+  kernel.residentBlocks = 2;
   kernel.elements.push_back({/*elements=*/1, /*operations=*/500});
   EXPECT_DOUBLE_EQ(workOf(device, kernel, 8), 1 + 0.5); // two on each processor
   EXPECT_DOUBLE_EQ(workOf(device, kernel, 9), 2 + 1);
@@ -226,7 +226,7 @@ TEST(DeviceCost, StagesOfALoopAreOneLaunch) {
 
 TEST(DeviceCost, AMeanOfBatches) {
   KernelShape once;
-  once.resident = 2;
+  once.residentBlocks = 2;
   ProgramShape program{"entry", {once}, false, true};
   DeviceConstants device = roundNumbers();
   Prediction found = mean({predict(device, program, {{1}}), predict(device, program, {{3, 5}})});

@@ -273,8 +273,8 @@ batch.program @p [] [] -> f32 {
 // An index array is one of the stage's index set.
 batch.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
-  // expected-error @+1 {{'batch.index' op stands in no stage}}
-  %x = batch.index "input" : i32
+  // expected-error @+1 {{'batch.read_index' op stands in no stage}}
+  %x = batch.read_index "input" : i32
 }
 
 // -----
@@ -283,8 +283,8 @@ batch.program @p [] [] -> f32 {
 batch.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   batch.stage @s over @input {
-    // expected-error @+1 {{'batch.index' op names index array `parent`, which @input does not have}}
-    %x = batch.index "parent" : i32
+    // expected-error @+1 {{'batch.read_index' op names index array `parent`, which @input does not have}}
+    %x = batch.read_index "parent" : i32
   }
 }
 
@@ -390,7 +390,7 @@ batch.program @p [] [] -> f32 {
   batch.buffer @x over @input : f32
   batch.list_relation @all : @input -> @input by "first", "length" stride 1
   batch.stage @s over @input {
-    %n = batch.index "length" : i32
+    %n = batch.read_index "length" : i32
     // expected-error @+1 {{'batch.segment' op has an index, but picks nothing}}
     %x = batch.segment sum [%n] @x over @all : f32
   }
@@ -417,7 +417,7 @@ batch.program @p [] [] -> f32 {
   batch.buffer @x over @input : f32
   batch.list_relation @all : @input -> @input by "first", "length" stride 1
   batch.stage @s over @input {
-    %n = batch.index "length" : i32
+    %n = batch.read_index "length" : i32
     // expected-error @+1 {{'batch.segment' op gives 'i32' for the pick of @x, which has rows of 'f32'}}
     %x = batch.segment pick [%n] @x over @all : i32
   }

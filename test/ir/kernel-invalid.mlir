@@ -1330,8 +1330,8 @@ kernel.program @p [] [] -> f32 {
 kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   kernel.func roots @f(%input: i32) {
-    // expected-error @+1 {{'kernel.discover' op names @input, which is no index set of states}}
-    %first, %length = kernel.discover @input @Tree(%input)
+    // expected-error @+1 {{'kernel.collect_nodes' op names @input, which is no index set of states}}
+    %first, %length = kernel.collect_nodes @input @Tree(%input)
   }
 }
 
@@ -1341,8 +1341,8 @@ kernel.program @p [] [] -> f32 {
 kernel.program @p [] [] -> f32 {
   kernel.index_set states @nodes ["first"]
   kernel.func roots @f(%input: i32) {
-    // expected-error @+1 {{'kernel.discover' op names index array `node`, which @nodes does not have}}
-    %first, %length = kernel.discover @nodes @Tree(%input)
+    // expected-error @+1 {{'kernel.collect_nodes' op names index array `node`, which @nodes does not have}}
+    %first, %length = kernel.collect_nodes @nodes @Tree(%input)
   }
 }
 
@@ -1352,8 +1352,8 @@ kernel.program @p [] [] -> f32 {
 kernel.program @p [] [] -> f32 {
   kernel.index_set states @nodes ["node"]
   kernel.func roots @f(%input: i32) {
-    // expected-error @+1 {{'kernel.discover' op names @Tree, which is no data type}}
-    %first, %length = kernel.discover @nodes @Tree(%input)
+    // expected-error @+1 {{'kernel.collect_nodes' op names @Tree, which is no data type}}
+    %first, %length = kernel.collect_nodes @nodes @Tree(%input)
   }
 }
 

@@ -32,13 +32,13 @@ module {
     %zero = arith.constant 0.000000e+00 : f32
     // The sum's table is of the product's, which comes along, and the product has one of its own: it is used elsewhere.
     // CHECK: batch.stage @table.leaf.product over @table.leaf.word {
-    // CHECK: %[[WORD:.*]] = batch.index "word" : i32
+    // CHECK: %[[WORD:.*]] = batch.read_index "word" : i32
     // CHECK: dyn.gather %{{.*}}[%[[WORD]]]
     // CHECK: batch.write %{{.*}}, @table.product
     batch.stage @leaf.product over @leaf {
       %E = dyn.get @E : tensor<6x4xf32>
       %W = dyn.get @W : tensor<4x4xf32>
-      %word = batch.index "word" : i32
+      %word = batch.read_index "word" : i32
       %x = dyn.gather %E[%word] : tensor<6x4xf32>, i32 -> tensor<4xf32>
       %none = tensor.empty() : tensor<4xf32>
       %start = linalg.fill ins(%zero : f32) outs(%none : tensor<4xf32>) -> tensor<4xf32>
@@ -58,7 +58,7 @@ module {
     // CHECK: dyn.gather
     batch.stage @leaf.row over @leaf {
       %E = dyn.get @E : tensor<6x4xf32>
-      %word = batch.index "word" : i32
+      %word = batch.read_index "word" : i32
       %x = dyn.gather %E[%word] : tensor<6x4xf32>, i32 -> tensor<4xf32>
       batch.write %x, @row : tensor<4xf32>
     }
@@ -74,7 +74,7 @@ module {
     // CHECK: math.exp
     batch.stage @leaf.both over @leaf {
       %F = dyn.get @F : tensor<9x4xf32>
-      %other = batch.index "other" : i32
+      %other = batch.read_index "other" : i32
       %x = dyn.gather %F[%other] : tensor<9x4xf32>, i32 -> tensor<4xf32>
       %y = batch.read @twice : tensor<4xf32>
       %s = arith.addf %x, %y : tensor<4xf32>
@@ -85,7 +85,7 @@ module {
     // CHECK: math.exp
     batch.stage @leaf.whole over @leaf {
       %E = dyn.get @E : tensor<6x4xf32>
-      %word = batch.index "word" : i32
+      %word = batch.read_index "word" : i32
       %x = dyn.gather %E[%word] : tensor<6x4xf32>, i32 -> tensor<4xf32>
       %a = tensor.extract_slice %x[0] [1] [1] : tensor<4xf32> to tensor<1xf32>
       %e = math.exp %a : tensor<1xf32>

@@ -19,7 +19,7 @@ module {
     batch.stage @gathers over @input {
       %W = dyn.get @W : tensor<4x8x8xf32>
       %b = dyn.get @b : tensor<4x8xf32>
-      %kind = batch.index "kind" : i32
+      %kind = batch.read_index "kind" : i32
       %number = batch.read @number : i32
       %m = dyn.gather %W[%kind] : tensor<4x8x8xf32>, i32 -> tensor<8x8xf32>
       %r = dyn.gather %b[%number] : tensor<4x8xf32>, i32 -> tensor<8xf32>
@@ -30,7 +30,7 @@ module {
     }
     // CHECK-LABEL: batch.stage @uses
     // CHECK-NEXT: %[[W:.*]] = dyn.get @W
-    // CHECK-NEXT: %[[KIND:.*]] = batch.index "kind"
+    // CHECK-NEXT: %[[KIND:.*]] = batch.read_index "kind"
     // CHECK-NEXT: %[[M:.*]] = dyn.gather %[[W]][%[[KIND]]]
     // CHECK-NEXT: %[[B:.*]] = dyn.get @b
     // CHECK-NEXT: %[[NUMBER:.*]] = batch.read @number

@@ -159,7 +159,7 @@ module @m {
       kernel.steps persistent @scan {
         kernel.launch @again
       }
-      // CHECK: } {barrier_reason = "integers are handed on"}
+      // CHECK: } {barrier_reason = "integers are passed between blocks"}
       kernel.steps persistent @scan {
         kernel.launch @counts
       }
@@ -171,7 +171,7 @@ module @m {
       kernel.steps persistent @scan {
         kernel.launch @chooses
       }
-      // CHECK: } {barrier_reason = "a product takes what is handed on one element after the other"}
+      // CHECK: } {barrier_reason = "a product takes what is passed between blocks one element after the other"}
       kernel.steps persistent @scan {
         kernel.launch @multiplies
       }

@@ -165,7 +165,7 @@ module @documents {
     kernel.func index @index(%row: i32, %input: i32) over @input {
       %zero = arith.constant 0 : i32
       %d = kernel.load @d[%input] : i32 loc("d")
-      %first, %length = kernel.discover @reached @Doc(%d)
+      %first, %length = kernel.collect_nodes @reached @Doc(%d)
       kernel.set @input "node"[%row], %d
       kernel.set @input "length"[%row], %length
       kernel.require @Doc.flag[%d]
