@@ -16,8 +16,7 @@ public:
   /// allocates nothing.
   virtual void pass(float *out) = 0;
 
-  /// Seconds that the last pass spent on scheduling; negative where it cannot be told
-  /// apart.
+  /// Seconds that the last pass spent on scheduling; negative where it cannot be told apart.
   virtual double schedule_seconds() const { return -1; }
 
   /// Seconds that the last pass took by the implementation's own clock, where handing over its results would

@@ -362,7 +362,7 @@ Status Verifier::compare() {
     if (way.runner.context) {
       way.runner.context->choose_path(way.path);
       way.runner.context->limit_blocks(way.blocks);
-      way.runner.context->large_m_from(way.largeMBlocks);
+      way.runner.context->use_large_m_from(way.largeMBlocks);
       way.runner.context->distribute_to(way.blockGroups);
       way.runner.context->choose_waits(way.waits);
       way.runner.session.compute_on(&*way.runner.context, way.interleaved ? &*way.runner.next : nullptr);

@@ -262,8 +262,9 @@ private:
     interpret->add_option("--weights", o.weights, kWeights);
     addSeed(interpret);
     addWeights(run);
-    interpret->add_flag("--trace", o.trace,
-                        "print to stderr what each instance is given, its `let`s and what it gives");
+    interpret->add_flag(
+        "--trace", o.trace,
+        "print to stderr the captured arguments of each instance, its `let`s and what it gives");
     run->add_option("--batch", o.batch, "inputs in a batch [64]")
         ->check(CLI::Range(1, 1 << 30).description(""));
     run->add_flag("--profile", o.profile, "print to stderr what each stage did and how long it took");

@@ -298,7 +298,7 @@ bool Evaluation::withinRanges(dyn::CallOp op, const Interpreter::Instance &calle
   return true;
 }
 
-/// Finds out which of its instances the callee is where a cell has captured arguments, and gives it them.
+/// Of a cell with captured arguments: finds out which of its instances the callee is, and gives it them.
 /// False if a key is reached twice on the way down.
 bool Evaluation::give(dyn::CallOp op, Interpreter::Instance &callee) {
   const Interpreter::Recursion *recursion = interpreter_.recursionOf(callee.cell);

@@ -152,7 +152,7 @@ private:
   void trace(mlir::Operation *op);
 
 public:
-  /// Adds what the instance is given or gives to what is traced.
+  /// Adds captured arguments or what the instance gives to what is traced.
   void trace(mlir::Location at, const std::string &name, mlir::TypeRange types, const Values &values,
              mlir::Type surface = {});
 

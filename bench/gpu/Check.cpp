@@ -82,7 +82,7 @@ int main(int argc, char **argv) {
       cuda::Context context(on_device);
       context.choose_path(path.path);
       context.limit_blocks(is("few") ? 3 : 0);
-      context.large_m_from(is("large-M") ? 1 : 0);
+      context.use_large_m_from(is("large-M") ? 1 : 0);
       context.distribute_to(is("block groups") ? 2 : 0);
       context.choose_waits(is("barriers") ? cuda::Waits::Barriers : cuda::Waits::Elements);
       session.compute_on(&context);

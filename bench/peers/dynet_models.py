@@ -32,13 +32,13 @@ class Form(collections.namedtuple("Form", "per_gate per_piece own_lstm", default
     """A way to write a model's cells.
 
     per_gate   one affine map for each gate, not one for all
-    per_piece  one matrix for each operand of a product, not one for the operands put together
+    per_piece  one matrix for each operand of a product, not one for the operands concatenated
     own_lstm   DyNet's own nodes for an LSTM, whatever the others are
     """
 
     def __str__(self):
         cell = "DyNet's LSTM nodes" if self.own_lstm else f"one affine a {'gate' if self.per_gate else 'cell'}"
-        return f"{cell}, {'a matrix for each operand' if self.per_piece else 'operands put together'}"
+        return f"{cell}, {'a matrix for each operand' if self.per_piece else 'operands concatenated'}"
 
 
 class Cell:

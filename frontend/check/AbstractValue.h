@@ -20,7 +20,7 @@ struct AbstractValue {
   Builtin origin = Builtin::None; ///< softmax, log_softmax, sigmoid: what the value was made by (E1)
   SourceRange originRange;
   size_t ownKey = 0; ///< a key of the cell being checked: its number among the arguments, from 1; else 0
-  const Binding *ownValue = nullptr; ///< the captured argument of the checked cell that it is
+  const Binding *ownValue = nullptr; ///< the captured argument of the cell that it is, unchanged
   std::optional<Shape> number;       ///< an integer, in dims and the unknowns of frontend/check/Descent.h
   std::shared_ptr<const AbstractValue> element; ///< of a list; null for `[]`
   SourceRange ends; ///< of a list: the `while` that its length depends on; invalid where it is structural

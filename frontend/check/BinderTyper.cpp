@@ -116,7 +116,7 @@ const Type *BinderTyper::inferReducer(BinderExpr &expr, Builtin builtin) {
   else if (builtin == Builtin::Softmax)
     coercion_.coerce(body, result->isError() ? result : result->element);
   else if (builtin == Builtin::ArgMax)
-    coercion_.resolve(body);
+    coercion_.defaultLiterals(body);
   return result;
 }
 
@@ -135,7 +135,7 @@ const Type *BinderTyper::inferScan(BinderExpr &expr, Builtin builtin) {
       return next->isError() ? fail() : builtin == Builtin::Fold ? state : types_.list(state);
   }
   if (state->isError())
-    coercion_.resolve(*expr.start);
+    coercion_.defaultLiterals(*expr.start);
   else
     coercion_.require(*expr.start, state, "the state is");
 
@@ -169,7 +169,7 @@ void BinderTyper::inferCondition(BinderExpr &expr, size_t mark) {
 bool BinderTyper::checkState(BinderExpr &expr, Builtin builtin, const Type *state) {
   Expr &next = *expr.body.result;
   if (state->isError() || next.type->isError()) {
-    coercion_.resolve(next);
+    coercion_.defaultLiterals(next);
     return false;
   }
   if (holdsNode(state)) {
@@ -188,7 +188,7 @@ bool BinderTyper::checkState(BinderExpr &expr, Builtin builtin, const Type *stat
   }
   if (coercion_.coerce(next, state))
     return true;
-  coercion_.resolve(next);
+  coercion_.defaultLiterals(next);
   Diagnostic &diagnostic =
       error(next.range, "the next state is " + quote(next.type) + ", but the state begins as " + quote(state),
             "L2");

@@ -8,7 +8,7 @@ namespace dbc::frontend {
 const Type *BranchTyper::inferIf(IfExpr &expr) {
   infer(*expr.condition);
   if (expr.condition->type->isTensor()) {
-    coercion_.resolve(*expr.condition);
+    coercion_.defaultLiterals(*expr.condition);
     error(expr.condition->range,
           "the condition " + quote(*expr.condition) + " is " + quote(expr.condition->type) +
               "; `if` asks one `bool`",

@@ -23,7 +23,7 @@ const Type *BuiltinTyper::callBuiltin(CallExpr &expr, const BuiltinInfo &info) {
     fine &= !infer(*expr.args[i])->isError();
   auto give = [&](const Type *type) {
     for (size_t i = 0; i < values; ++i)
-      coercion_.resolve(*expr.args[i]);
+      coercion_.defaultLiterals(*expr.args[i]);
     return type;
   };
   if (info.id == Builtin::Index) {
@@ -176,7 +176,7 @@ const Type *BuiltinTyper::typeElementwise(CallExpr &expr, const BuiltinInfo &inf
 const Type *BuiltinTyper::typeSelect(CallExpr &expr, const BuiltinInfo &info) {
   Expr &condition = *expr.args[0];
   if (!condition.type->isNumber() || condition.type->scalar != Scalar::Bool) {
-    coercion_.resolve(condition);
+    coercion_.defaultLiterals(condition);
     return operands_.wrongArgument(condition, info, "a `bool` or a tensor of it first");
   }
   std::vector<Expr *> choices = {expr.args[1].get(), expr.args[2].get()};
@@ -205,7 +205,7 @@ const Type *BuiltinTyper::typeDiv(CallExpr &expr) {
   if (!scalar)
     return fail();
   for (Expr *arg : args)
-    coercion_.resolve(*arg);
+    coercion_.defaultLiterals(*arg);
   for (Expr *arg : args)
     if (arg->type->scalar == Scalar::F32)
       return refuse(arg->range, "`div` takes ints, but " + quote(*arg) + " is " + quote(arg->type), "T4",
@@ -217,9 +217,9 @@ const Type *BuiltinTyper::typeDiv(CallExpr &expr) {
 const Type *BuiltinTyper::typeCrossEntropy(CallExpr &expr) {
   Expr &logits = *expr.args[0], &label = *expr.args[1];
   const BuiltinInfo &info = builtinInfo(Builtin::CrossEntropy);
-  coercion_.resolve(logits);
+  coercion_.defaultLiterals(logits);
   if (!logits.type->isTensor() || logits.type->rank() != 1) {
-    coercion_.resolve(label);
+    coercion_.defaultLiterals(label);
     return operands_.wrongArgument(logits, info, "logits with one axis");
   }
   if (!operands_.requireFloat(logits, "`cross_entropy`"))
@@ -229,7 +229,7 @@ const Type *BuiltinTyper::typeCrossEntropy(CallExpr &expr) {
     coercion_.push(label, types_.index(classes));
     return types_.f32();
   }
-  coercion_.resolve(label);
+  coercion_.defaultLiterals(label);
   const Type *type = label.type;
   if (type->isScalar(Scalar::Int))
     return types_.f32();
@@ -249,7 +249,7 @@ const Type *BuiltinTyper::typeCrossEntropy(CallExpr &expr) {
 const Type *BuiltinTyper::typeList(CallExpr &expr, const BuiltinInfo &info) {
   if (info.typing == Typing::Nodes) {
     if (!expr.args[0]->type->isNode()) {
-      coercion_.resolve(*expr.args[0]);
+      coercion_.defaultLiterals(*expr.args[0]);
       return operands_.wrongArgument(*expr.args[0], info, "a node");
     }
     return types_.list(expr.args[0]->type);
@@ -258,7 +258,7 @@ const Type *BuiltinTyper::typeList(CallExpr &expr, const BuiltinInfo &info) {
   for (ExprPtr &arg : expr.args) {
     bool table = arg->type->isTable() && (info.typing == Typing::Zip || info.typing == Typing::Len);
     if (!arg->type->isList() && !table) {
-      coercion_.resolve(*arg);
+      coercion_.defaultLiterals(*arg);
       Diagnostic &diagnostic = error(arg->range,
                                      std::string("`") + info.name + "` takes " +
                                          (info.typing == Typing::Zip ? "lists" : "a list") + ", but " +
@@ -271,7 +271,7 @@ const Type *BuiltinTyper::typeList(CallExpr &expr, const BuiltinInfo &info) {
     elements.push_back(arg->type->element);
   }
   if (info.typing == Typing::Len) {
-    coercion_.resolve(*expr.args[0]);
+    coercion_.defaultLiterals(*expr.args[0]);
     return types_.integer();
   }
   return info.typing == Typing::Zip ? types_.list(types_.tuple(std::move(elements))) : expr.args[0]->type;
@@ -288,7 +288,7 @@ static const FuncInfo *calledCell(const Expr &expr) {
 
 const Type *BuiltinTyper::typeEvery(CallExpr &expr) {
   Expr &arg = *expr.args[0];
-  coercion_.resolve(arg);
+  coercion_.defaultLiterals(arg);
   if (arg.type->isError())
     return fail();
   const FuncInfo *cell = calledCell(arg);

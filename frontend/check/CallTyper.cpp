@@ -22,7 +22,7 @@ const Type *CallTyper::inferCall(CallExpr &expr) {
     }
   }
   infer(callee);
-  coercion_.resolve(callee);
+  coercion_.defaultLiterals(callee);
   if (callee.type->isLayer())
     return callLayer(expr, callee, "call", callee.range);
   operands_.inferArguments(expr);
@@ -179,9 +179,9 @@ const Type *CallTyper::callFunction(CallExpr &expr, const FuncInfo &func, const 
   return types_.substitute(func.result, dims);
 }
 
-void CallTyper::resolveArguments(CallExpr &expr) {
+void CallTyper::defaultArgumentLiterals(CallExpr &expr) {
   for (ExprPtr &arg : expr.args)
-    coercion_.resolve(*arg);
+    coercion_.defaultLiterals(*arg);
 }
 
 bool CallTyper::isCallable(CallExpr &expr, const FuncInfo &func) {
@@ -192,7 +192,7 @@ bool CallTyper::isCallable(CallExpr &expr, const FuncInfo &func) {
   }
   operands_.refuseSettings(expr, kind + " " + name, "C1");
   if (func.decl->funcKind == FuncDecl::FuncKind::Entry || func.decl->funcKind == FuncDecl::FuncKind::Loss) {
-    resolveArguments(expr);
+    defaultArgumentLiterals(expr);
     error(expr.callee->range,
           kind + " " + name + " cannot be called; entries and losses are for the application", "C1")
         .note(func.decl->name.range, name + " is declared here")
@@ -202,7 +202,7 @@ bool CallTyper::isCallable(CallExpr &expr, const FuncInfo &func) {
   size_t wanted = func.arguments.size();
   if (expr.args.size() == wanted)
     return true;
-  resolveArguments(expr);
+  defaultArgumentLiterals(expr);
   error(expr.range,
         kind + " " + name + " takes " + std::to_string(wanted) + (wanted == 1 ? " argument" : " arguments") +
             ", not " + std::to_string(expr.args.size()),
@@ -227,7 +227,7 @@ std::optional<DimMap> CallTyper::ownDims(CallExpr &expr, const FuncInfo &func, c
   if (fine) // else that is why
     dims_.requireAll(func.dims, map, expr.range,
                      std::string(spelling(func.decl->funcKind)) + " `" + func.name + "`");
-  resolveArguments(expr);
+  defaultArgumentLiterals(expr);
   return std::nullopt;
 }
 

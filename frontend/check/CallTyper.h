@@ -27,7 +27,7 @@ private:
   bool isCallable(CallExpr &expr, const FuncInfo &func);
   /// The own dims of the function from its arguments; nothing where these do not say them all.
   std::optional<DimMap> ownDims(CallExpr &expr, const FuncInfo &func, const DimMap &layerDims);
-  void resolveArguments(CallExpr &expr);
+  void defaultArgumentLiterals(CallExpr &expr);
 
   Operands &operands_;
   NameTyper &names_;

@@ -3,7 +3,7 @@
 
 namespace dbc::frontend {
 
-void Coercion::resolve(Expr &expr) {
+void Coercion::defaultLiterals(Expr &expr) {
   if (expr.type && TypeRules::hasLiteral(expr.type))
     push(expr, rules_.defaulted(expr.type));
 }
@@ -12,7 +12,7 @@ bool Coercion::coerce(Expr &expr, const Type *type) {
   if (!expr.type || !type || !TypeRules::assignable(expr.type, type))
     return false;
   if (type->isError())
-    resolve(expr);
+    defaultLiterals(expr);
   else
     push(expr, type);
   return true;
@@ -21,7 +21,7 @@ bool Coercion::coerce(Expr &expr, const Type *type) {
 bool Coercion::require(Expr &expr, const Type *type, const std::string &asker, SourceRange declared) {
   if (coerce(expr, type))
     return true;
-  resolve(expr);
+  defaultLiterals(expr);
   Diagnostic &diagnostic = reportMismatch(expr, type, asker);
   if (declared.valid())
     diagnostic.note(declared, "declared here");
@@ -159,7 +159,7 @@ void Coercion::pushIndex(Expr &expr, const Type *type) {
   std::optional<Shape> value = CheckedProgram::asShape(expr);
   std::string message = quote(expr) + " does not fit " + quote(type);
   if (!value) {
-    error(expr.range, quote(expr) + " is `int`, but its place asks for " + quote(type), "T4")
+    error(expr.range, quote(expr) + " is `int`, but its context asks for " + quote(type), "T4")
         .hint("write `" + type->str() + "(..)`, which is checked");
     return;
   }

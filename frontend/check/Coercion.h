@@ -16,7 +16,7 @@ public:
   /// Gives literals inside the expression the type that its context asks.
   void push(Expr &expr, const Type *type);
   /// Literals that no context asked become int or f32.
-  void resolve(Expr &expr);
+  void defaultLiterals(Expr &expr);
   /// Pushes the type if the expression is assignable to it, else gives false.
   bool coerce(Expr &expr, const Type *type);
   /// coerce, or report: "`e` is .., but `asker` ..", and where that was declared.
@@ -35,7 +35,7 @@ private:
   void pushUnary(UnaryExpr &expr, const Type *type);
   void pushBinary(BinaryExpr &expr, const Type *type);
   void pushCall(CallExpr &expr, const Type *type);
-  /// Into an operand of an expression that has the shape of its own, the scalar of the whole.
+  /// Into an operand, which has a shape of its own, the scalar of the whole expression.
   void pushScalar(Expr &operand, const Type *whole);
   /// Reports a `[]` whose context asks for no type.
   void untypedList(Expr &expr);

@@ -98,7 +98,7 @@ void ExpressionTyper::inferLet(Let &let) {
     type = resolver_.resolveBounded(*let.annotation, TypeResolver::Context::Other);
     coercion_.require(*let.value, type, quote(let.pattern->range) + " is declared");
   } else {
-    coercion_.resolve(*let.value);
+    coercion_.defaultLiterals(*let.value);
     type = let.value->type;
   }
   if (!coercion_.refuseLayer(*let.value))

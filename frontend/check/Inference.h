@@ -6,8 +6,8 @@
 
 namespace dbc::frontend {
 
-/// The typing of any expression, for the classes that each type one kind: these ask it for the types of what
-/// it is made of.
+/// The typing of any expression, for the classes that each type one kind: these ask it for the types of
+/// operands.
 class Inference {
 public:
   virtual ~Inference() = default;

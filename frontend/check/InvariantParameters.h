@@ -8,8 +8,8 @@
 
 namespace dbc::frontend {
 
-/// Which captured arguments of the cells of one recursion are loop-invariant parameters (LANGUAGE C4): every
-/// call inside passes them on, from one parameter to another. On `dyn` it is CapturedValues in
+/// Which captured arguments of the cells of one recursion are loop-invariant parameters (LANGUAGE C4): those
+/// that every call inside passes on, from one parameter to another. On `dyn` it is CapturedValues in
 /// ir/Dyn/Recursion.h.
 class InvariantParameters {
 public:

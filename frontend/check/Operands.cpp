@@ -57,7 +57,7 @@ std::optional<Scalar> Operands::commonScalar(const std::vector<Expr *> &operands
     if (!both) {
       const Expr *whole =
           common->scalar == Scalar::F32 || common->scalar == Scalar::FloatLiteral ? operand : from;
-      coercion_.resolve(*operand);
+      coercion_.defaultLiterals(*operand);
       Diagnostic &diagnostic = error(range,
                                      what + " meets " + quote(rules_.defaulted(common)) + " and " +
                                          quote(rules_.defaulted(scalar)) + "; nothing converts by itself",

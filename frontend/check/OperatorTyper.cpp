@@ -24,8 +24,8 @@ const Type *OperatorTyper::inferBinary(BinaryExpr &expr) {
   infer(*expr.lhs);
   infer(*expr.rhs);
   if (expr.lhs->type->isError() || expr.rhs->type->isError()) {
-    coercion_.resolve(*expr.lhs);
-    coercion_.resolve(*expr.rhs);
+    coercion_.defaultLiterals(*expr.lhs);
+    coercion_.defaultLiterals(*expr.rhs);
     return fail();
   }
   switch (expr.op) {
@@ -73,8 +73,8 @@ const Type *OperatorTyper::inferComparison(BinaryExpr &expr) {
                rhs->scalar == Scalar::Bool;
   if (!bools && !operands_.commonScalar({expr.lhs.get(), expr.rhs.get()}, expr.opRange, what))
     return fail();
-  coercion_.resolve(*expr.lhs);
-  coercion_.resolve(*expr.rhs);
+  coercion_.defaultLiterals(*expr.lhs);
+  coercion_.defaultLiterals(*expr.rhs);
   auto extents = operands_.broadcast({expr.lhs.get(), expr.rhs.get()}, expr.opRange, what);
   return extents ? types_.boolean(*extents) : fail();
 }
@@ -86,14 +86,14 @@ const Type *OperatorTyper::inferArithmetic(BinaryExpr &expr) {
   if (!scalar)
     return fail();
   if (expr.op == Op::Div && *scalar == Scalar::Int) {
-    coercion_.resolve(*expr.lhs);
-    coercion_.resolve(*expr.rhs);
+    coercion_.defaultLiterals(*expr.lhs);
+    coercion_.defaultLiterals(*expr.rhs);
     return refuseOperands({expr.lhs.get(), expr.rhs.get()}, expr.opRange, "`/` on ints", "T4",
                           "`div(a, b)` floors; `f32(a) / f32(b)` divides");
   }
   if (expr.op == Op::Mod && (*scalar == Scalar::F32 || *scalar == Scalar::FloatLiteral)) {
-    coercion_.resolve(*expr.lhs);
-    coercion_.resolve(*expr.rhs);
+    coercion_.defaultLiterals(*expr.lhs);
+    coercion_.defaultLiterals(*expr.rhs);
     return refuseOperands({expr.lhs.get(), expr.rhs.get()}, expr.opRange, "`%` takes ints", "T4");
   }
   auto extents = operands_.broadcast({expr.lhs.get(), expr.rhs.get()}, expr.opRange, what);
@@ -102,14 +102,14 @@ const Type *OperatorTyper::inferArithmetic(BinaryExpr &expr) {
 
 const Type *OperatorTyper::inferAppend(BinaryExpr &expr) {
   Expr *operands[] = {expr.lhs.get(), expr.rhs.get()};
-  auto resolveBoth = [&] {
+  auto defaultBoth = [&] {
     for (Expr *operand : operands)
-      coercion_.resolve(*operand);
+      coercion_.defaultLiterals(*operand);
   };
   for (Expr *operand : operands) {
     if (operand->type->isList())
       continue;
-    resolveBoth();
+    defaultBoth();
     Diagnostic &diagnostic = error(
         operand->range, "`++` joins lists, but " + quote(*operand) + " is " + quote(operand->type), "L3");
     if (operand->type->isNumber())
@@ -120,7 +120,7 @@ const Type *OperatorTyper::inferAppend(BinaryExpr &expr) {
     return fail();
   const Type *type = rules_.unify(operands[0]->type, operands[1]->type);
   if (!type) {
-    resolveBoth();
+    defaultBoth();
     return refuseOperands({operands[0], operands[1]}, expr.opRange,
                           "`++` joins lists of one type, but these are " + quote(operands[0]->type) +
                               " and " + quote(operands[1]->type),
@@ -134,7 +134,7 @@ const Type *OperatorTyper::inferAppend(BinaryExpr &expr) {
 const Type *OperatorTyper::inferMatMul(BinaryExpr &expr) {
   Expr *operands[] = {expr.lhs.get(), expr.rhs.get()};
   for (Expr *operand : operands) {
-    coercion_.resolve(*operand);
+    coercion_.defaultLiterals(*operand);
     if (!operands_.requireNumber(*operand, "`@`"))
       return fail();
     if (!operand->type->isTensor())
@@ -189,7 +189,7 @@ const Type *OperatorTyper::inferJoin(JoinExpr &expr) {
     if (type->isError()) {
       fine = false;
     } else if (!type->isNumber()) {
-      coercion_.resolve(*element);
+      coercion_.defaultLiterals(*element);
       return refuse(
           element->range, "`[..]` joins tensors, but " + quote(*element) + " is " + quote(type), "T3",
           type->isList()
@@ -205,8 +205,8 @@ const Type *OperatorTyper::inferJoin(JoinExpr &expr) {
     const Type *type = element->type;
     auto both = TypeRules::unifyScalars(common, types_.number(type->scalar, {}, type->bound));
     if (!both) {
-      coercion_.resolve(*expr.elements[0]);
-      coercion_.resolve(*element);
+      coercion_.defaultLiterals(*expr.elements[0]);
+      coercion_.defaultLiterals(*element);
       return refuseOperands({expr.elements[0].get(), element.get()}, element->range,
                             "`[..]` joins " + quote(rules_.defaulted(common)) + " and " +
                                 quote(types_.number(element->type->scalar, {}, type->bound)) +

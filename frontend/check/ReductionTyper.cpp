@@ -9,7 +9,7 @@ const Type *ReductionTyper::typeReduction(CallExpr &expr, const BuiltinInfo &inf
   // The result of these has the type of what is reduced, which may be literals still.
   bool untyped = arg.type->isList() && arg.type->element->isUnknown();
   if ((info.id != Builtin::Sum && info.id != Builtin::Max && info.id != Builtin::Min) || untyped)
-    coercion_.resolve(arg);
+    coercion_.defaultLiterals(arg);
   if (arg.type->isError())
     return fail();
   if (arg.type->isList())
@@ -56,7 +56,7 @@ const Type *ReductionTyper::typeReduction(CallExpr &expr, const BuiltinInfo &inf
 
 const Type *ReductionTyper::typeSoftmax(CallExpr &expr, const BuiltinInfo &info, Call &call) {
   Expr &arg = *expr.args[0];
-  coercion_.resolve(arg);
+  coercion_.defaultLiterals(arg);
   if (arg.type->isList() && info.id == Builtin::Softmax)
     return typeListReduction(expr, info);
   if (!arg.type->isTensor())

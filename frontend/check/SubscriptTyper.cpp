@@ -60,7 +60,7 @@ const Type *SubscriptTyper::subscriptList(SubscriptExpr &expr, const Type *list,
     infer(*bound);
     end = fromEnd(*bound) > 0;
     if (bound->type->isTensor() && bound->type->scalar != Scalar::F32) {
-      coercion_.resolve(*bound);
+      coercion_.defaultLiterals(*bound);
       error(bound->range, quote(*bound) + " is " + quote(bound->type) + "; a list is indexed by one `int`",
             "T3")
           .hint("a tensor of indices gathers the rows of a tensor");

@@ -9,10 +9,10 @@ const Type *TensorTyper::typeSplit(CallExpr &expr, Call &call) {
   constexpr int64_t kMostSlices = 1024;
   Expr &arg = *expr.args[0];
   const BuiltinInfo &info = builtinInfo(Builtin::Split);
-  coercion_.resolve(arg);
+  coercion_.defaultLiterals(arg);
   std::optional<int64_t> count;
   if (expr.args.size() == 2) {
-    coercion_.resolve(*expr.args[1]);
+    coercion_.defaultLiterals(*expr.args[1]);
     std::optional<Shape> shape = CheckedProgram::asShape(*expr.args[1]);
     count = shape ? shape->constant() : std::nullopt;
     if (!count || *count < 1 || *count > kMostSlices)
@@ -89,7 +89,7 @@ const Type *TensorTyper::typeFilled(CallExpr &expr, const BuiltinInfo &info) {
     return types_.f32(std::move(*shapes));
   const Type *value = expr.args[0]->type;
   if (!value->isScalar()) {
-    coercion_.resolve(*expr.args[0]);
+    coercion_.defaultLiterals(*expr.args[0]);
     return operands_.wrongArgument(*expr.args[0], info, "a scalar first, then the extents");
   }
   return types_.number(value->scalar, std::move(*shapes), value->bound);
@@ -116,7 +116,7 @@ const Type *TensorTyper::typePut(CallExpr &expr) {
   if (!scalar)
     return fail();
   std::vector<Shape> extents(x.type->extents.begin() + 1, x.type->extents.end());
-  coercion_.resolve(row);
+  coercion_.defaultLiterals(row);
   if (row.type->extents != extents) {
     const Type *wanted = types_.number(x.type->scalar, extents, x.type->bound);
     return refuseOperands({&x}, row.range,
@@ -155,7 +155,7 @@ const Type *TensorTyper::typeSlice(CallExpr &expr) {
 const Type *TensorTyper::typeTopK(CallExpr &expr) {
   Expr &x = *expr.args[0];
   const BuiltinInfo &info = builtinInfo(Builtin::TopK);
-  coercion_.resolve(x);
+  coercion_.defaultLiterals(x);
   if (!x.type->isTensor() || x.type->scalar == Scalar::Bool)
     return operands_.wrongArgument(x, info, "a tensor of numbers");
   auto shapes = operands_.shapeArguments(expr, 1);

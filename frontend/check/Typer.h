@@ -33,7 +33,7 @@ protected:
   /// infer, where no context asks literals for a type.
   const Type *value(Expr &expr) {
     infer(expr);
-    coercion_.resolve(expr);
+    coercion_.defaultLiterals(expr);
     return expr.type;
   }
 

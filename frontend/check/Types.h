@@ -46,8 +46,7 @@ struct Type {
     List,
     Table, ///< [layer; count]
     Tuple,
-    Unknown ///< element of `[]` whose context has not been seen yet; exists while checking only, as literals
-            ///< do
+    Unknown ///< element of `[]` whose context has not been seen yet; as literals, while checking only
   };
   Kind kind = Kind::Error;
 

@@ -1,4 +1,4 @@
-// The inside of lowering: one class, by concern in Lower*.cpp. Nobody but those includes this.
+// The inside of lowering: one class, its methods by concern in Lower*.cpp. Nobody but those includes this.
 //
 //   Lower.cpp           declarations, entries, cells; the order of the work
 //   LowerTypes.cpp      extents as numbers, types, constants, locations

@@ -24,9 +24,9 @@ struct Numbers {
 
 /// Lists of one level; begin and end are positions in the next level, or in the values.
 struct ListLevel {
-  IntColumn begin, end;
+  IndexArray begin, end;
   /// Level 0 only: end of the room that was kept for a list when it was moved, 0 for lists that never were.
-  IntColumn room;
+  IndexArray room;
 };
 
 struct Batch::Column {
@@ -101,7 +101,7 @@ struct Batch::Table {
   std::vector<int64_t> kind_count; ///< built nodes of each constructor
   Array<uint8_t> kinds;
   Array<int32_t> numbers; ///< by which the application knows the nodes; those past its end have none
-  IntColumn begin;
+  IndexArray begin;
   const uint8_t *kinds_view = nullptr;
   const int32_t *begin_view = nullptr;
   bool borrowed = false; ///< nodes are

@@ -159,7 +159,7 @@ void IndexSet::make_room() {
   if (rows >= INT_MAX)
     throw std::bad_alloc();
   room_ = INT_MAX;
-  for (IntColumn &array : arrays_) {
+  for (IndexArray &array : arrays_) {
     array.resize(rows); // push() has not said it
     array.reserve(rows + 1);
     room_ = std::min(room_, array.capacity());

@@ -171,7 +171,7 @@ Status Session::State::run_checked(int32_t number, Batch &batch, Outputs &out, b
   if (Status status = start(number, batch, out, share); !status.ok())
     return status;
   const Entry &entry = entries_[number];
-  if (entry.sub_batch == 0 && sub_batch_inputs_ == 0 && device_ == nullptr && !share &&
+  if (entry.sub_batch_size == 0 && sub_batch_inputs_ == 0 && device_ == nullptr && !share &&
       !out.is_one_sub_batch() && batch.inputs() > kUntried) {
     // The whole batch at once may take far more memory than good sub-batches: the first input says what these
     // are.
@@ -186,9 +186,9 @@ Status Session::State::run_checked(int32_t number, Batch &batch, Outputs &out, b
   Range range;
   do {
     const int32_t left = batch.inputs() - range.end;
-    const int32_t most = sub_batch_inputs_ > 0             ? sub_batch_inputs_
-                         : entry.sub_batch > 0 && !device_ ? entry.sub_batch
-                                                           : left;
+    const int32_t most = sub_batch_inputs_ > 0                  ? sub_batch_inputs_
+                         : entry.sub_batch_size > 0 && !device_ ? entry.sub_batch_size
+                                                                : left;
     range = {range.end, range.end + (share || out.is_one_sub_batch() ? left : std::min(most, left))};
     SubBatch &sub_batch = sub_batches_[before == &sub_batches_[0] ? 1 : 0];
     Status status = begin_sub_batch(sub_batch, range);
@@ -291,8 +291,8 @@ void Session::State::learn(Entry &entry, int32_t inputs) {
   while (fit < (1 << 30) && operations > 0 && operations / launches * fit / inputs < kOperations)
     fit *= 2;
   // A little more than before is not worth new memory.
-  if (fit < entry.sub_batch || fit / 4 >= entry.sub_batch)
-    entry.sub_batch = fit;
+  if (fit < entry.sub_batch_size || fit / 4 >= entry.sub_batch_size)
+    entry.sub_batch_size = fit;
 }
 
 /// Schedules a sub-batch, and computes it, or has a device begin to.

@@ -44,14 +44,14 @@ private:
     std::vector<ColumnRef> reads;
     Outputs out;
     RunProfile profile;
-    int32_t sub_batch = 0; ///< inputs of a sub-batch; 0 before the first run
+    int32_t sub_batch_size = 0; ///< inputs of a sub-batch; 0 before the first run
   };
   /// A sub-batch that was scheduled; of two one may be scheduled while a device computes the other.
   struct SubBatch {
     EntryPlan *plan = nullptr;
     cuda::Context *device = nullptr;
     std::optional<Run> run;
-    IntColumn live;
+    IndexArray live;
     Outputs::SubBatch out;
     bool begun = false; ///< computed by a device, and not yet finished
   };

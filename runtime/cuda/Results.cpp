@@ -39,13 +39,13 @@ void Context::keep_result(Run &run, int32_t component, StayingResult result) {
   if (static_cast<size_t>(component) >= staying_.size())
     staying_.resize(component + 1);
   staying_[component] = std::move(result);
-  out.values_on_device(component);
+  out.keep_values_on_device(component);
 }
 
 Status Context::get_result(int32_t component, DeviceResult *result) {
   const std::string name = model_.empty() ? "" : model_.host().info().name + ": ";
   if (result == nullptr)
-    return Status::error(Code::bad_call, name + "a result is taken into nothing, a null pointer");
+    return Status::error(Code::bad_call, name + "a result is asked for with a null pointer");
   *result = DeviceResult();
   if (!status_.ok())
     return status_;

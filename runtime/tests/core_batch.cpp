@@ -32,8 +32,7 @@ std::vector<int32_t> elements(const ColumnView &view, int32_t row) {
   return std::vector<int32_t>(view.i32 + view.lists[0].begin[row], view.i32 + view.lists[0].end[row]);
 }
 
-// --- flattening
-// -----------------------------------------------------------------------------------------------------
+// --- flattening --------------------------------------------------------------------------------------------
 
 TEST(Flatten, RecordsAndTuplesBecomeComponentsListsGoInward) {
   dbc::TypeInfo pair;
@@ -49,8 +48,7 @@ TEST(Flatten, RecordsAndTuplesBecomeComponentsListsGoInward) {
   EXPECT_EQ(components[1].depth, 2);
 }
 
-// --- built
-// ----------------------------------------------------------------------------------------------------------
+// --- built -------------------------------------------------------------------------------------------------
 
 TEST(Built, NodesAreNumberedOverTheBatchAndForwardReferencesAreFine) {
   Batch batch(info());
@@ -323,8 +321,7 @@ TEST(Built, ClearKeepsNothingButMemory) {
   }
 }
 
-// --- borrowed
-// -------------------------------------------------------------------------------------------------------
+// --- borrowed ----------------------------------------------------------------------------------------------
 
 struct Flat {
   std::vector<uint8_t> kinds = {Leaf, Leaf, Node, Leaf};

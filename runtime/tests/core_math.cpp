@@ -82,8 +82,7 @@ void check(const char *name, F f, D exact, float low, float high, double bound) 
 double sigmoid64(double x) { return 1 / (1 + std::exp(-x)); }
 double softplus64(double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
 
-// --- bounds
-// ---------------------------------------------------------------------------------------------------------
+// --- bounds ------------------------------------------------------------------------------------------------
 
 TEST(Math, ExpWithinItsBound) {
   check("exp", [](float x) { return m::exp(x); }, [](double x) { return std::exp(x); }, -kInf, kInf, 1.5);
@@ -157,8 +156,7 @@ TEST(Math, PowWithinItsBound) {
   }
 }
 
-// --- special values
-// -------------------------------------------------------------------------------------------------
+// --- special values ----------------------------------------------------------------------------------------
 
 TEST(Math, LimitsAndNaN) {
   EXPECT_EQ(m::exp(kInf), kInf);
@@ -231,8 +229,7 @@ TEST(Math, TheFirstOfEquals) {
   EXPECT_EQ(m::relu(-3.0f), 0.0f);
 }
 
-// --- vector loops
-// ---------------------------------------------------------------------------------------------------
+// --- vector loops ------------------------------------------------------------------------------------------
 
 TEST(Math, LoopsHaveTheBitsOfSingleCalls) {
   std::vector<float> x = {0.0f, -0.0f, kInf, -kInf, kNan, -kNan, 1e-45f, -1e-45f, 8.24f, 89, -89, 3.4e38f};

@@ -171,7 +171,7 @@ TEST(Memory, WithoutThreads) {
 // touched.
 TEST(Memory, NoMoreRowsThanNumbers) {
   dbc::IndexSet index_set(1);
-  dbc::IntColumn &rows = index_set.array(0);
+  dbc::IndexArray &rows = index_set.array(0);
   try {
     rows.reserve(size_t(INT32_MAX) + 2);
   } catch (const std::bad_alloc &) {

@@ -123,7 +123,7 @@ public:
     if (lists_)
       run.out.list(0, 0, out_[0], out_.rows(), run.inputs, run.input_count);
     const dbc::CellRows &cell = group_.cell(0);
-    for (dbc::IntColumn *c : {&left_, &right_})
+    for (dbc::IndexArray *c : {&left_, &right_})
       c->assign(cell.count, -1);
     for (int32_t row = 0; row < cell.count; ++row)
       if (kinds[cell.slot[row]] == Node) {
@@ -163,7 +163,7 @@ private:
   bool lists_;
   dbc::Group group_{cells_, 1};
   dbc::IndexSet out_{2};
-  dbc::IntColumn left_, right_;
+  dbc::IndexArray left_, right_;
 };
 
 inline const dbc::ModelCode &code() {

@@ -50,8 +50,7 @@ struct Visit {
   }
 };
 
-// --- Group
-// ----------------------------------------------------------------------------------------------------------
+// --- Group -------------------------------------------------------------------------------------------------
 
 TEST(Group, RowsAreSortedByLevelConstructorNode) {
   Batch batch(info());
@@ -366,8 +365,7 @@ TEST(Group, AMillionInAChainNeedNoMachineStack) {
   EXPECT_EQ(v.group.cell(0).slot[kLength - 1], last);
 }
 
-// --- TimeSteps
-// ----------------------------------------------------------------------------------------------------------
+// --- TimeSteps ---------------------------------------------------------------------------------------------
 
 IndexSet index_set_of(const std::vector<int32_t> &parents, const std::vector<int32_t> &positions = {}) {
   IndexSet s(2);
@@ -537,8 +535,7 @@ TEST(TimeSteps, ScansInsideScansInsideLevels) {
   }
 }
 
-// --- NodeSet
-// --------------------------------------------------------------------------------------------------------
+// --- NodeSet -----------------------------------------------------------------------------------------------
 
 TEST(NodeSet, ReachableNodesByNumberThroughCyclesAndOtherTypes) {
   Batch batch(info());
@@ -574,8 +571,7 @@ TEST(NodeSet, ReachableNodesByNumberThroughCyclesAndOtherTypes) {
   EXPECT_EQ(set.count(), 1);
 }
 
-// --- errors and numbers
-// ---------------------------------------------------------------------------------------------
+// --- errors and numbers ------------------------------------------------------------------------------------
 
 TEST(ScheduleErrors, NameModelInputNodeFieldAndLocation) {
   Batch batch(info());
@@ -622,8 +618,7 @@ TEST(Checked, Integers) {
     }
 }
 
-// --- errors
-// ---------------------------------------------------------------------------------------------------------
+// --- errors ------------------------------------------------------------------------------------------------
 
 // Threads report in any order; the message depends on none of it.
 TEST(Errors, OfOneLaunchTheLeastRowStays) {

@@ -316,7 +316,7 @@ TEST_F(CudaGraphs, BatchesGrow) {
 TEST_F(CudaGraphs, LargeMTiles) {
   EXPECT_TRUE(climbs(3, {3, 2}));
   EXPECT_EQ(large_m_in_graphs, dbc::cuda::kLargeMBlocks);
-  context_->large_m_from(7);
+  context_->use_large_m_from(7);
   EXPECT_TRUE(climbs(3, {3, 2}));
   EXPECT_TRUE(climbs(2, {2, 2}));
   EXPECT_EQ(large_m_in_graphs, 7);

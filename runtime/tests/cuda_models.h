@@ -249,7 +249,7 @@ public:
   static int32_t attempts; ///< of the last run
 
 private:
-  dbc::IntColumn leaf_;
+  dbc::IndexArray leaf_;
   Arrays arrays_;
   int64_t sub_batch_ = 0;
 };

@@ -39,11 +39,11 @@ TEST_F(CudaResults, StaysAsATensor) {
     EXPECT_EQ(gpu.copied + room(100 * sizeof(float)), with_results);
     EXPECT_EQ(session.outputs(0).f32(0), nullptr);
     const size_t before = gpu.bytes;
-    ASSERT_TRUE(dbc::take_tensor(context, 0, &tensor).ok());
+    ASSERT_TRUE(dbc::get_result_tensor(context, 0, &tensor).ok());
     EXPECT_EQ(gpu.bytes, before + 100 * sizeof(float));
     fill(30, [](int32_t) { return 9.f; });
     ASSERT_TRUE(session.run(0, batch_).ok());
-    ASSERT_TRUE(dbc::take_tensor(context, 0, &other).ok());
+    ASSERT_TRUE(dbc::get_result_tensor(context, 0, &other).ok());
     EXPECT_EQ(values(other), std::vector<float>(30, 63.5f));
     // And back to the host.
     context.keep_results_on_device(false);
@@ -79,7 +79,7 @@ TEST_F(CudaResults, OfInputsThatFailed) {
   std::vector<float> wanted = expected(10);
   wanted[0] = wanted[4] = wanted[5] = 0;
   DLManagedTensor *tensor = nullptr;
-  ASSERT_TRUE(dbc::take_tensor(context, 0, &tensor).ok());
+  ASSERT_TRUE(dbc::get_result_tensor(context, 0, &tensor).ok());
   EXPECT_EQ(values(tensor), wanted);
   tensor->deleter(tensor);
 }
@@ -90,29 +90,31 @@ TEST_F(CudaResults, ThatAreNotThere) {
   Context context(on_);
   session.compute_on(&context);
   DLManagedTensor *tensor = nullptr;
-  EXPECT_EQ(dbc::take_tensor(context, 0, &tensor).message, "toy: no results stay on the device");
+  EXPECT_EQ(dbc::get_result_tensor(context, 0, &tensor).message, "toy: no results stay on the device");
   fill(35);
   ASSERT_TRUE(session.run(0, batch_).ok());
-  EXPECT_EQ(dbc::take_tensor(context, 0, &tensor).message, "toy: no results stay on the device");
+  EXPECT_EQ(dbc::get_result_tensor(context, 0, &tensor).message, "toy: no results stay on the device");
   context.keep_results_on_device(true);
   ASSERT_TRUE(session.run(0, batch_).ok());
-  EXPECT_EQ(dbc::take_tensor(context, 1, &tensor).message, "toy: there is no result number 1");
-  EXPECT_EQ(dbc::take_tensor(context, -1, &tensor).message, "toy: there is no result number -1");
+  EXPECT_EQ(dbc::get_result_tensor(context, 1, &tensor).message, "toy: there is no result number 1");
+  EXPECT_EQ(dbc::get_result_tensor(context, -1, &tensor).message, "toy: there is no result number -1");
   gpu.refusing = 0;
-  const Status status = dbc::take_tensor(context, 0, &tensor);
+  const Status status = dbc::get_result_tensor(context, 0, &tensor);
   EXPECT_EQ(status.code, Code::limit);
   EXPECT_EQ(status.message,
             "toy: not enough memory on the device for a result: 140 bytes are needed, 1234 are available");
   EXPECT_EQ(tensor, nullptr);
-  ASSERT_TRUE(dbc::take_tensor(context, 0, &tensor).ok()); // the results are still there
+  ASSERT_TRUE(dbc::get_result_tensor(context, 0, &tensor).ok()); // the results are still there
   tensor->deleter(tensor);
   // Sub-batches overwrite each other.
   session.limit_sub_batch(10);
-  EXPECT_EQ(session.run(0, batch_).message, "toy: results stay on the device only of a batch that is one "
-                                            "sub-batch, not of sub-batches of 10 of 35 inputs");
+  EXPECT_EQ(
+      session.run(0, batch_).message,
+      "toy: results stay on the device only of a batch that is one sub-batch, not of sub-batches of 10 of 35 "
+      "inputs");
   fill(0);
   ASSERT_TRUE(session.run(0, batch_).ok());
-  ASSERT_TRUE(dbc::take_tensor(context, 0, &tensor).ok());
+  ASSERT_TRUE(dbc::get_result_tensor(context, 0, &tensor).ok());
   EXPECT_EQ(tensor->dl_tensor.shape[0], 0);
   tensor->deleter(tensor);
 }
@@ -183,7 +185,7 @@ TEST_F(CudaResults, ListsAndPaddedRows) {
     ASSERT_TRUE(status.ok()) << status.message;
     EXPECT_EQ(session.failed(), masked ? 0 : 1);
     DLManagedTensor *tensor = nullptr;
-    ASSERT_TRUE(dbc::take_tensor(context, 0, &tensor).ok());
+    ASSERT_TRUE(dbc::get_result_tensor(context, 0, &tensor).ok());
     const DLTensor &made = tensor->dl_tensor;
     std::vector<float> found;
     for (int64_t row = 0; row < made.shape[0]; ++row)

@@ -538,9 +538,9 @@ __global__ void count_on(const PersistentLoop loop, int32_t *counters, float *nu
   }
 }
 
-// Blocks may wait for the numbers themselves, and then for nothing else; a number that nobody writes is
+// Blocks may wait for the elements themselves, and then for nothing else; an element that nobody writes is
 // waited for without end, and that is reported.
-TEST(CudaShim, BlocksWaitForNumbers) {
+TEST(CudaShim, BlocksWaitForElements) {
   constexpr int32_t kTimeSteps = 9, kLength = 40;
   for (uint64_t number = 0; number < kSeeds; ++number) {
     seed(number);

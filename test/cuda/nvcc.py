@@ -33,7 +33,7 @@ def missing(options, folder, source):
     return [f"sm_90: no `{name}` in PTX" for name in wanted if name not in text]
 
 
-# Instructions of a large-M tile's innermost loop for each one of the tensor cores, where it has so many of these that a tile's
+# Instructions of a large-M tile's innermost loop for each one of the tensor cores' own, where it has so many of these that a tile's
 # weights and rows are read once for several.
 MOST_INSTRUCTIONS, MANY = 5, 40
 

@@ -1404,7 +1404,7 @@ kernel.program @p [] [] -> f32 {
 
 // -----
 
-// TimeSteps are those of rows that run by them.
+// Time steps are those of rows that run by them.
 kernel.program @p [] [] -> f32 {
   kernel.index_set inputs @input ["input"]
   kernel.schedule {

@@ -196,7 +196,7 @@ def forms():
             yield place.replace("$", re.sub(r"@(?=[.,)])", name, value))
 
 
-# What is computed, and may not be where the form stands, is said by these rules.
+# What is computed, and may not be where the form stands, is reported by these rules.
 REFUSED = re.compile(r"error: .*computed.* \[S[1-3]\]$", re.M)
 
 

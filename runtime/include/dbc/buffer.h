@@ -111,8 +111,8 @@ private:
   size_t size_ = 0, capacity_ = 0;
 };
 
-/// A column of row or node numbers.
-using IntColumn = Array<int32_t>;
+/// An array of row or node numbers.
+using IndexArray = Array<int32_t>;
 
 /// Scratch memory of which only the newest contents matter: growing forgets what was there.
 class Scratch {

@@ -12,7 +12,7 @@
 
 namespace dbc {
 
-/// What a row of a stage costs, for profiles and for cutting work into items.
+/// What a row of a stage costs, for profiles and for cutting a launch into work items.
 struct StageCost {
   int64_t read, written, gathers; ///< bytes, bytes, rows read through an index, all for one row
   int64_t operations;             ///< of its products, for one row

@@ -22,11 +22,11 @@ namespace dbc {
 /// One array for each flattened component of the result type (tuples and records depth first).
 ///
 /// A component of depth 0 has one value an input: input i's starts at i * extent. A component of depth d has
-/// d arrays of offsets: input i's list is elements offsets(component, 0)[i] .. offsets(component, 0)[i + 1] -
-/// 1; those are numbers of inner lists (offsets(component, 1)) or, at the last depth, of values, value e
-/// starting at e * extent. Inputs that failed have zeros and empty lists. F32 components are float (double in
-/// a model compiled with --real f64); all other components are int32_t: bools 0 and 1, nodes by their number
-/// in the batch's table.
+/// d arrays of offsets: input i's list is elements
+/// offsets(component, 0)[i] .. offsets(component, 0)[i + 1] - 1; those are numbers of inner lists
+/// (offsets(component, 1)) or, at the last depth, of values, value e starting at e * extent. Inputs that
+/// failed have zeros and empty lists. F32 components are float (double in a model compiled with --real f64);
+/// all other components are int32_t: bools 0 and 1, nodes by their number in the batch's table.
 ///
 /// Memory belongs to this object and is reused by the next run, or to the caller, who hands it in by
 /// `use_...`. A run whose results do not fit into the caller's memory fails with bad_call and writes nothing
@@ -90,11 +90,10 @@ public:
   /// The caller's memory for offsets; `capacity` counts the last offset too.
   void use_offsets(int32_t component, int32_t depth, int32_t *memory, size_t capacity);
 
-  /// For hosts and tests: component's number `i` as a double, whatever its type; 0 where there is none.
+  /// For hosts and tests: a component's number `i` as a double, whatever its type; 0 where there is none.
   double number(int32_t component, size_t i) const;
 
-  // --- for sessions and generated code
-  // ------------------------------------------------------------------------------
+  // --- for sessions and generated code -------------------------------------------------------------------
 
   /// Says whose results these are; also for callers who want to hand in memory before the first run. Costs
   /// nothing while the entry is the same, else forgets memory that was handed in.
@@ -107,10 +106,10 @@ public:
   bool is_one_sub_batch() const;
   /// Starts a sub-batch. What follows is about its inputs, rows of its lists, and their values.
   void begin_sub_batch(Range inputs);
-  /// In EntryPlan::schedule: level `depth` of component has `rows` elements, parent[r] being the row outside
-  /// that element r belongs to, nondecreasing. At depth 0 parents are rows of the index set of inputs,
-  /// `inputs[parent]` the input's number. Deepest level last. Said again it replaces what was said of this
-  /// sub-batch.
+  /// In EntryPlan::schedule: level `depth` of a component has `rows` elements, parent[r] being the row
+  /// outside that element r belongs to, nondecreasing. At depth 0 parents are rows of the index set of
+  /// inputs, `inputs[parent]` the input's number. Deepest level last. Said again it replaces what was said of
+  /// this sub-batch.
   void list(int32_t component, int32_t depth, const int32_t *parent, int32_t rows, const int32_t *inputs,
             int32_t parents);
   /// In EntryPlan::compute: of the rows that list(component, 0, ..) was given, `count` remain, rows[0] .. in
@@ -136,13 +135,13 @@ public:
   void leave_sub_batch(SubBatch &sub_batch) const;
   void enter_sub_batch(const SubBatch &sub_batch);
   /// A component's values of this run stay on a device: f32() and the others give null.
-  void values_on_device(int32_t component) { components_[component].memory = nullptr; }
+  void keep_values_on_device(int32_t component) { components_[component].memory = nullptr; }
   /// Zeroes the values of an input: of one that failed.
   void blank(int32_t input);
 
 private:
   struct Lists {
-    IntColumn own;
+    IndexArray own;
     int32_t *offsets = nullptr;
     int32_t *caller = nullptr;
     size_t capacity = 0;

@@ -2,11 +2,11 @@
 //
 // Products of rows with constant matrices that were packed once: y = b + W x for a handful to many rows.
 //
-// Each output has one accumulator that starts at its bias and runs over k in order, vectors lie
-// across outputs. A row's bits therefore depend on nothing but the row: not on the number of rows, its
-// position, or the threads. On a machine with fused multiply-add (x86-64-v3 and up, 64-bit ARM) every step is
-// one fma; on the x86-64 baseline it is a multiplication and an addition, so bits may differ between
-// machines, never on one.
+// Each output has one accumulator that starts at its bias and runs over k in order, vectors lie across
+// outputs. A row's bits therefore depend on nothing but the row: not on the number of rows, its position, or
+// the threads. On a machine with fused multiply-add (x86-64-v3 and up, 64-bit ARM) every step is one fma; on
+// the x86-64 baseline it is a multiplication and an addition, so bits may differ between machines, never on
+// one.
 #pragma once
 
 #include <dbc/buffer.h>
@@ -160,9 +160,9 @@ template <class Real> struct MatrixSlice {
 };
 
 /// y[i, j] = sum over k of a[i, k] * b[k, j], in the order of k, for row-major matrices that are not packed:
-/// b, of `outputs` columns, is made of `slices` slices, one behind the other. With one output
-/// and at least 16 inputs (of double 8), so many sums are interleaved over k, the last 16 k shift by what is
-/// left over, and the sums are added up by halves: an order of its own, the same on every machine.
+/// b, of `outputs` columns, is made of `slices` slices, one behind the other. With one output and at least 16
+/// inputs (of double 8), so many sums are interleaved over k, the last 16 k shift by what is left over, and
+/// the sums are added up by halves: an order of its own, the same on every machine.
 ///
 /// rows      of a and y
 /// memory    scratch for b in the kernel's order: (inputs + 1) times the outputs, in whole cache lines

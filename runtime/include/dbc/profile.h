@@ -13,20 +13,20 @@ namespace dbc {
 /// What one stage did; generated code counts, once a launch.
 struct StageProfile {
   const char *name = "";
-  int64_t launches = 0; ///< times its kernel ran: time steps with rows; on a device one for a persistent kernel
+  int64_t launches = 0; ///< times its kernel ran: time steps with rows; on a device 1 for a persistent kernel
   int64_t rows = 0;     ///< rows computed
   int64_t bytes_read = 0, bytes_written = 0;
   int64_t gathers = 0;    ///< rows read through an index array
   int64_t operations = 0; ///< of its products: two for each multiply-add
-  /// Time in its launches, 0 where Session::time_stages is off. That of a persistent kernel stands at
-  /// the loop's first stage.
+  /// Time in its launches, 0 where Session::time_stages is off. That of a persistent kernel stands at the
+  /// loop's first stage.
   int64_t ns = 0;
 };
 
-/// Rows of each launch of a run: what its schedule is like. Filled by a session that log_launches() asked.
+/// Rows of each launch of a run: what its schedule is like. Filled by a session, see Session::log_launches.
 struct LaunchLog {
   /// Of the stages, by their numbers in the profile; of a loop's also where a level or step has none, and
-  /// each level or step by itself where a device runs the whole loop in one launch. There may be no vectors
+  /// each level or step by itself where a device runs the loop in one launch. There may be no vectors
   /// for the last stages.
   std::vector<std::vector<int32_t>> rows;
   bool compute = true; ///< false, on the CPU alone: nothing is computed, and results are undefined
@@ -45,7 +45,7 @@ struct RunProfile {
   int64_t compute_ns = 0;
   int64_t nodes = 0;  ///< nodes in the batch, over all data types
   int32_t rounds = 0; ///< 1, and one more each time that a sub-batch was scheduled again as inputs failed
-  int64_t buffer_bytes = 0; ///< that the values of a sub-batch took at most, without row numbers; 0 on a device
+  int64_t buffer_bytes = 0; ///< that values of a sub-batch took at most, without row numbers; 0 on a device
 
   /// Adds what another run of the same entry did; to an empty profile too.
   void add(const RunProfile &other) {

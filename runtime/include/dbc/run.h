@@ -68,8 +68,8 @@ struct Run {
   const ColumnView &arg(int32_t component) const {
     return batch.column(batch.args(), batch.arg_column(entry, component));
   }
-  /// Scratch number `number` of the session, at least `count` elements, 64-byte aligned, contents undefined.
-  /// Numbers are shared by all entries; call once a run and number, before compute's stages run. Throws
+  /// Buffer `number` of the session, at least `count` elements, 64-byte aligned, contents undefined. All
+  /// entries share the buffers; call once a run and buffer, before compute's stages run. Throws
   /// std::bad_alloc.
   template <class Real> Real *buffer(int32_t number, size_t count) const {
     return memory.buffer<Real>(number, count);

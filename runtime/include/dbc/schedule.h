@@ -164,27 +164,26 @@ private:
   const ColumnView *view_ = nullptr;
 };
 
-/// The order in which rows are computed. Time step t computes the rows at the positions
+/// The order in which rows are computed. Time step t computes the rows at positions
 /// begin[t] .. begin[t + 1] - 1; the row at position p is p itself if `in_order`, else order[p]. Of rows that
-/// a `while` may have ended, the active ones are found while computing: `mask` puts them first, and
-/// positions end at end(t).
+/// a `while` may have ended, the active ones are found while computing: `mask` puts them first, and positions
+/// end at end(t).
 struct TimeSteps {
   int32_t count = 0;
   bool in_order = true;
-  IntColumn begin;     ///< count + 1 positions
-  IntColumn order;     ///< position -> row; filled only if !in_order
-  IntColumn time_step; ///< row -> time step; filled only if count > 1
-  /// Steps of a scan: those of time step t of the index set outside are the time steps
+  IndexArray begin;     ///< count + 1 positions
+  IndexArray order;     ///< position -> row; filled only if !in_order
+  IndexArray time_step; ///< row -> time step; filled only if count > 1
+  /// Steps of a scan: those of time step t of the index set outside are time steps
   /// first[t] .. first[t + 1] - 1 here.
-  IntColumn first;
-  IntColumn active; ///< time step -> how many rows are active; shorter where none were masked yet
+  IndexArray first;
+  IndexArray active; ///< time step -> how many rows are active; shorter where none were masked yet
 
   int32_t time_step_of(int32_t row) const { return time_step.empty() ? 0 : time_step[row]; }
   int32_t row_at(int32_t position) const { return in_order ? position : order[position]; }
   /// Null where rows are in order: what the product kernel takes for "row i is row i".
   const int32_t *rows() const { return in_order ? nullptr : order.data(); }
-  /// Behind the last row of a time step; all count where none was asked which stay, as where there is no
-  /// step.
+  /// Behind the last active row of a time step; all rows are active where mask() was not called.
   int32_t end(int32_t t) const { return active.empty() ? begin[t + 1] : begin[t] + active[t]; }
 
   /// `rows` rows, one time step.
@@ -222,9 +221,9 @@ private:
 };
 
 /// The slots of a cell's instances by one more key. Behind the first key, a node (or the input), each key is
-/// an integer in a range, which may depend on the keys before it: for each slot of those that is asked
-/// for the table holds a block of slots, one for each value in the range. So a table is an array; nothing is
-/// hashed, and of dependent ranges only what exists takes memory.
+/// an integer in a range, which may depend on the keys before it: for each slot of those that is asked for
+/// the table holds a range of slots, one for each value. So a table is an array; nothing is hashed, and of
+/// dependent ranges only what exists takes memory.
 class KeyTable {
 public:
   /// What a slot takes, in its table and in the one behind it, or the levels.
@@ -260,7 +259,7 @@ private:
   };
   int32_t first_ = 0;
   Array<SlotRange> ranges_; ///< of the slots of the keys before, from first_ on
-  IntColumn outer_, key_;
+  IndexArray outer_, key_;
 };
 
 class IndexSet;
@@ -272,7 +271,7 @@ struct CellInfo {
   int32_t arms;     ///< 1, or the number of constructors: rows of one level are then sorted by constructor
   const char *const *keys = nullptr; ///< the names of its secondary keys, "" of what messages do not tell;
                                      ///< then `arms` is 1
-  int32_t key_count = 0; ///< how many
+  int32_t key_count = 0;             ///< how many
   /// Of a cell with one secondary key that takes the same few values for every node: low .. low + width - 1.
   /// Then each node has a slot for each of them, and there is no table.
   int32_t low = 0, width = 0;
@@ -291,7 +290,7 @@ struct CellRows {
   const int32_t *slot = nullptr;   ///< row -> slot
   const int32_t *row_of = nullptr; ///< slot -> row, -1 where it is not called
   TimeSteps time_steps;            ///< one time step a level; always in order
-  IntColumn arm_begin;             ///< levels * arms + 1: first row of (level, arm)
+  IndexArray arm_begin;            ///< levels * arms + 1: first row of (level, arm)
 
   int32_t first(int32_t level) const { return time_steps.begin[level]; }
   int32_t first(int32_t level, int32_t arm) const {
@@ -485,12 +484,12 @@ private:
   int32_t levels_ = 0;
   int64_t instances_ = 0;
   std::vector<CellRows> cells_;
-  size_t most_keys_ = 0;          ///< secondary keys that a cell has
-  std::vector<KeyTable> tables_;  ///< of each cell: most_keys_, of which it uses those that it has
-  std::vector<IntColumn> origin_; ///< of each cell: origin_size numbers a slot
-  std::vector<IntColumn> level_;  ///< of each cell: levels while visiting, rows after sort()
-  std::vector<int32_t> first_;    ///< of each cell: the first slot of these inputs; those before are not set
-  std::vector<IntColumn> slot_;
+  size_t most_keys_ = 0;           ///< secondary keys that a cell has
+  std::vector<KeyTable> tables_;   ///< of each cell: most_keys_, of which it uses those that it has
+  std::vector<IndexArray> origin_; ///< of each cell: origin_size numbers a slot
+  std::vector<IndexArray> level_;  ///< of each cell: levels while visiting, rows after sort()
+  std::vector<int32_t> first_;     ///< of each cell: the first slot of these inputs; those before are not set
+  std::vector<IndexArray> slot_;
   Array<Edge> edges_;
   Array<Frame> frames_;
 };
@@ -503,13 +502,13 @@ public:
 
   /// Starts a batch: no rows.
   void begin() {
-    for (IntColumn &each : arrays_)
+    for (IndexArray &each : arrays_)
       each.clear();
   }
   int32_t rows() const { return static_cast<int32_t>(arrays_[0].size()); }
   int32_t width() const { return static_cast<int32_t>(arrays_.size()); }
-  IntColumn &array(int32_t number) { return arrays_[number]; }
-  const IntColumn &array(int32_t number) const { return arrays_[number]; }
+  IndexArray &array(int32_t number) { return arrays_[number]; }
+  const IndexArray &array(int32_t number) const { return arrays_[number]; }
   const int32_t *operator[](int32_t number) const { return arrays_[number].data(); }
 
   /// Adds a row: one value an index array. Of these only the first knows its size then. Throws
@@ -519,7 +518,7 @@ public:
     if (__builtin_expect(row >= room_, 0))
       make_room();
     arrays_[0].resize_in_room(row + 1);
-    IntColumn *array = arrays_.data();
+    IndexArray *array = arrays_.data();
     (((array++)->data()[row] = values), ...);
   }
 
@@ -528,7 +527,7 @@ public:
 private:
   DBC_COLD void make_room();
 
-  std::vector<IntColumn> arrays_;
+  std::vector<IndexArray> arrays_;
   size_t room_ = 0; ///< so many rows fit into all arrays
 };
 
@@ -592,7 +591,7 @@ private:
   void order();
 
   int32_t stamp_ = 0, wanted_ = 0;
-  IntColumn stamps_, found_;
+  IndexArray stamps_, found_;
   std::vector<size_t> base_;
   Array<Seen> open_;
 };

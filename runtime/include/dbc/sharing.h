@@ -35,9 +35,9 @@ private:
   struct Table {
     std::vector<std::vector<Field>> fields; ///< of each constructor, those asked for
     const uint8_t *kinds = nullptr;         ///< null: one constructor
-    IntColumn same;                         ///< kNew, kOpen, or the first node like this one
+    IndexArray same;                        ///< kNew, kOpen, or the first node like this one
     Array<uint32_t> hashes;                 ///< of those that are like none before them
-    IntColumn buckets;                      ///< these, by their hashes, by open addressing; or -1
+    IndexArray buckets;                     ///< these, by their hashes, by open addressing; or -1
 
     const std::vector<Field> &fields_of(int32_t node) const { return fields[kinds ? kinds[node] : 0]; }
   };

@@ -50,7 +50,7 @@ class Scope:
 
     def calls(self, kind):
         """(cell, variable that it may be called with)"""
-        # Values that depend on the lists of a state are not given to cells yet.
+        # Values that depend on the lists of a state are not captured arguments yet.
         in_state = any(v.text.startswith("hs") for v in self.of("vecs"))
         return [
             (cell, v)

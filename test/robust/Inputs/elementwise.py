@@ -53,7 +53,7 @@ OPERATIONS = {
 SOME = ["select(c, 1, y)", "select(c && b, x, y)", "select(c, w, q)", "x + v", "select(i > 2, log(x), y)", "select(c, i, k)", "c || b"]
 LENGTHS = {"some": (2, 4, 8, 16, 33), "all": range(1, 34), "every": range(1, 34)}
 RANKS = (1, 2, 3, 4)
-ENTRIES_OF_A_MODEL = 12  # entries of a model
+ENTRIES_OF_A_MODEL = 12
 
 
 def shape(rank, inner):

@@ -36,7 +36,7 @@ def cells_apart(n):
 
 
 def cells_given(n):
-    """n calls that give a recursion a value."""
+    """n calls of a recursion with a captured argument."""
     lets = "let s0 = 0.5;\n" + "".join(f"let s{i + 1} = c(t, s{i} + 1.0);\n" for i in range(n))
     return TREE + "cell c(t: T, v: f32) -> f32 { tanh(t.x * v + sum(k in t.kids) c(k, v)) }\n" + f"entry e(t: T) -> f32 {{\n{lets}s{n}\n}}\n"
 

@@ -31,15 +31,14 @@ constexpr int32_t kMostArguments = 32000;
 constexpr int32_t kLargeMRows = 128, kLargeMBlocks = 64;
 
 /// Blocks of threads for rows begin .. end - 1, `block` rows each, and tiles. Where there is more to do, a
-/// block does several items of it.
+/// block does several work items.
 inline int32_t blocks_of(int32_t begin, int32_t end, int32_t block, int32_t tiles, int32_t most = 1 << 20) {
   return static_cast<int32_t>(
       std::clamp<int64_t>((int64_t(end) - begin + block - 1) / block * tiles, 1, most));
 }
 
-/// A column of a batch in a device's memory, of which a sub-batch has the numbers of its own rows,
-/// from number `first` on. They are had by their numbers in the whole column, as rows have the batch's
-/// numbers.
+/// A column of a batch in a device's memory, of which a sub-batch has the numbers of its own rows, from
+/// number `first` on. They are had by their numbers in the whole column, as rows have the batch's numbers.
 template <class T> struct Column {
   const T *data = nullptr;
   int64_t first = 0;
@@ -116,7 +115,7 @@ struct Errors {
 };
 
 /// How far a block of threads has come in a persistent kernel: the stage that it is at, of which level or
-/// step, and the first row of its sub-batch.
+/// step, and the first row of its work item.
 struct Progress {
   const char *stage = nullptr; ///< null where nobody said
   int32_t time_step = 0, row = 0;

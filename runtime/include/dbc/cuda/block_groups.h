@@ -27,8 +27,8 @@ public:
   template <class Owner> void distribute(const TimeSteps &time_steps, int32_t table, Owner &&owner);
   /// When all index sets are distributed.
   int32_t count() const { return count_; }
-  /// Rows of time step t and group i of an index set, counted as they were distributed:
-  /// bounds[t * count() + i] and on, up to the next one. Valid until the next begin().
+  /// Rows of time step t and group i of an index set, counted as they were distributed: from
+  /// bounds[t * count() + i] on, up to the next one. Valid until the next begin().
   const int32_t *bounds(int32_t index_set) const {
     return count_ == 1 ? distributions_[index_set].time_steps->begin.data()
                        : distributions_[index_set].bounds.data();
@@ -41,7 +41,7 @@ public:
 private:
   struct Distribution {
     const TimeSteps *time_steps = nullptr;
-    IntColumn bounds;
+    IndexArray bounds;
   };
   Distribution &next(const TimeSteps &time_steps, int32_t table);
 

@@ -114,8 +114,7 @@ enum class Path { Levels, Graph, Persistent };
 /// How blocks of threads wait for each other in persistent kernels; results are the same, bit by bit.
 ///   Barriers  behind each stage, for all that have the same inputs
 ///   Elements  until the very elements are there that they need, where the report says that a loop can; in
-///   the
-///             others at barriers
+///             the others at barriers
 enum class Waits { Barriers, Elements };
 
 /// What the application lends to a context, and what it may have.
@@ -145,13 +144,13 @@ public:
   Context &operator=(const Context &) = delete;
 
   const Model &model() const { return model_; }
-  /// By default persistent kernels.
+  /// Persistent kernels by default.
   void choose_path(Path path) { path_ = path; }
   /// The path of the last sub-batch of a run: the one that was chosen; but Levels where the device cannot
   /// have blocks of threads wait for each other (Persistent), where the entry's launches cannot be a graph,
   /// or where stages are timed (Graph).
   Path path() const { return taken_; }
-  /// By default by elements.
+  /// By elements by default.
   void choose_waits(Waits waits) { waits_ = waits; }
   /// Launches of persistent kernels have at most so many blocks of threads; 0, the default: as many as the
   /// device has room for at once.
@@ -163,7 +162,7 @@ public:
   void distribute_to(int32_t block_groups) { block_groups_ = block_groups; }
   /// Launches of stages have large-M tiles where these make at least so many blocks of threads; 0:
   /// kLargeMBlocks.
-  void large_m_from(int32_t blocks) { large_m_from_ = blocks > 0 ? blocks : kLargeMBlocks; }
+  void use_large_m_from(int32_t blocks) { large_m_from_ = blocks > 0 ? blocks : kLargeMBlocks; }
   /// Whether results of runs from now on stay on the device, instead of being copied to the host: not by
   /// default. Outputs has the offsets of lists then, and null for values; memory that the caller handed in
   /// for values is not written. The batch must be one sub-batch: with limit_sub_batch below its inputs a run
@@ -178,8 +177,8 @@ public:
   /// that uses the context.
   Status get_result(int32_t component, DeviceResult *result);
   /// Copies numbers of the device to the host, in the order of the context's stream, and waits: for all that
-  /// was begun on it, a sub-batch too. `from` is in the memory of the model's device. Fails as a run
-  /// does where the device cannot be reached, or fails. By the thread that uses the context.
+  /// was begun on it, a sub-batch too. `from` is in the memory of the model's device. Fails as a run does
+  /// where the device cannot be reached, or fails. By the thread that uses the context.
   Status copy_to_host(void *to, const void *from, size_t bytes);
   /// Memory held on the device for this session, in bytes; the model's is its own, and so are DeviceResults.
   size_t bytes() const { return arena_.bytes() + error_memory_.bytes() + graphs_.bytes(); }
@@ -199,9 +198,9 @@ public:
 
   /// Whether it is a context of the run's model, and can leave its results where they are to stay.
   Status serves(const Run &run) const;
-  /// Begins to compute a sub-batch, when what was begun before is done: has memory for all of its
-  /// arrays, contents undefined, and begins one copy of what the host has of them. After a failure all
-  /// addresses are null. Returns the sub-batch's number, for finish().
+  /// Begins to compute a sub-batch, when what was begun before is done: has memory for all of its arrays,
+  /// contents undefined, and begins one copy of what the host has of them. After a failure all addresses are
+  /// null. Returns the sub-batch's number, for finish().
   int64_t begin(std::initializer_list<Region> regions);
   /// Constants of the model; null after a failure.
   template <class T> const T *constant(int32_t number) const {

@@ -1,8 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// cuBLAS, of which cuBLASLt is enough; or, where kernels run on the CPU, loops that stand for it.
-// NAME.cu of a model that has products by the library includes it behind kernels.h, and is linked with
-// cuBLASLt.
+// cuBLAS, of which cuBLASLt is enough; or, where kernels run on the CPU, loops that stand for it. NAME.cu of
+// a model that has products by the library includes it behind kernels.h, and is linked with cuBLASLt.
 #pragma once
 
 #include <dbc/cuda/blas.h>

@@ -192,7 +192,7 @@ inline Status fetch_tensor(cuda::Context &context, const DLTensor &tensor, DLMan
 /// element of its lists) times elements of a row, an axis that a single number has not. Rows may be padded:
 /// strides tell. f32 are 32-bit floats (64-bit with --real f64), bool 8-bit bools, all others 32-bit
 /// integers. On failure `tensor` is null.
-inline Status take_tensor(cuda::Context &context, int32_t component, DLManagedTensor **tensor) {
+inline Status get_result_tensor(cuda::Context &context, int32_t component, DLManagedTensor **tensor) {
   struct Owner {
     DLManagedTensor tensor;
     cuda::DeviceResult result;

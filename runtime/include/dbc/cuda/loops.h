@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The blocks of threads that share the rows of a stage, and how those of a persistent kernel
-// wait for each other. The function of a stage in a loop is a template of one of these:
+// The blocks of threads that share the rows of a stage, and how those of a persistent kernel wait for each
+// other. The function of a stage in a loop is a template of one of these:
 //
 //   Grid              all blocks of a launch of that stage alone: nobody waits
 //   BarrierGroup      those that have the same inputs in a persistent kernel: behind each stage all of them

@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The memory that one sub-batch needs on a device: all of it is known before anything begins, so it is
-// one reservation, kept from sub-batch to sub-batch.
+// The memory that one sub-batch needs on a device: all of it is known before anything begins, so it is one
+// reservation, kept from sub-batch to sub-batch.
 #pragma once
 
 #include <dbc/batch.h>

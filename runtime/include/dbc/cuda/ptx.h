@@ -186,8 +186,8 @@ __device__ __forceinline__ void mma_tf32(float (&sum)[4], const float (&a)[4], f
 
 /// Adds to the sums of a warp what a K tile gives. `weights` are the K tile's kNTiles fragments, for tf32
 /// rounded already; x[r] of thread 4 g + t inputs 4 t .. 4 t + 3 of row g of M tile r. Of each M tile and N
-/// tile that thread has the sums of outputs g and g + 8, and of each of these those of rows 2
-/// t and 2 t + 1. By a warp.
+/// tile that thread has the sums of outputs g and g + 8, and of each of these those of rows
+/// 2 t and 2 t + 1. By a warp.
 template <Math kMath, int32_t kMTiles, int32_t kNTiles>
 __device__ __forceinline__ void multiply_k_tile(float (&sums)[kMTiles][kNTiles][4], const float *weights,
                                                 const float (&x)[kMTiles][4]) {
