@@ -37,6 +37,7 @@ void DynDialect::initialize() {
 #include "ir/Dyn/DynAttrs.cpp.inc"
       >();
   attachUpstreamInterfaces(*getContext());
+  attachDerivatives(*getContext());
 }
 
 //===-- Types --------------------------------------------------------------------------------------===//

@@ -18,6 +18,19 @@ def Dyn_RowOpInterface : OpInterface<"RowOpInterface"> {
     InterfaceMethod<"What an element of the result is made of.", "::dbc::dyn::RowKind", "getRowKind">];
 }
 
+def Dyn_DerivativeOpInterface : OpInterface<"DerivativeOpInterface"> {
+  let cppNamespace = "::dbc::dyn";
+  let description = [{
+    A row operation of floats that has a derivative. All are in Derivatives.cpp. Kinks are those of LANGUAGE G1.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      What the adjoint of the result adds to that of an operand, made where the builder stands of row operations. The result
+      and the operands are there. Null where it adds nothing, as to an integer.
+    }], "::mlir::Value", "buildAdjoint",
+        (ins "::mlir::OpBuilder &":$builder, "unsigned":$operand, "::mlir::Value":$adjoint)>];
+}
+
 def Dyn_FailureOpInterface : OpInterface<"FailureOpInterface"> {
   let cppNamespace = "::dbc::dyn";
   let description = "An operation that may be an error of the input (LANGUAGE E2).";

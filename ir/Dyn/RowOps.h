@@ -11,6 +11,9 @@ namespace dbc::dyn {
 /// of DynInterfaces.td. Their dialects must be loaded; once a context.
 void attachUpstreamInterfaces(mlir::MLIRContext &context);
 
+/// The same of DerivativeOpInterface, which this dialect's own operations get here, too.
+void attachDerivatives(mlir::MLIRContext &context);
+
 /// Whether `op` makes numbers of a row's in this way.
 bool isRowOp(mlir::Operation *op, RowKind kind);
 
