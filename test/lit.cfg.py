@@ -113,7 +113,7 @@ config.substitutions += [
     ("%shimmodels", " ".join(f"{models}/{name}.dyn" for name in (["*"] if full else SCHEMES))),
     ("%cudamodels", "*" if full else "[0-9][05]_*"),
     ("%cudaways", "*" if full else "[0-9]5_*"),
-    ("%compilers", lit_config.params.get("compilers", " ".join(filter(None, (config.cxx, clangxx))))),
+    ("%compilers", lit_config.params.get("compilers", config.cxx)),
     ("%forms", "--verify" if full and not config.dbc_sanitize else ""),
     ("%seed", lit_config.params.get("seed", "1")),
     ("%quickcxx", clangxx if clangxx and not config.dbc_sanitize else config.cxx),
