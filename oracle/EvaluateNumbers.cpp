@@ -575,6 +575,8 @@ void Evaluation::record(Operation *op, Values &results) {
   for (mlir::Value operand : op->getOperands())
     if (!moves || (scalar(operand.getType()).isF32() && seen.insert(operand).second))
       operands.push_back(value(operand));
+  if (llvm::none_of(operands, Tape::varies))
+    return;
   results.front() =
       moves ? tape()->recordMove(std::move(operands), sources(op, results.front()), results.front())
             : tape()->record(op, std::move(operands), results.front());

@@ -13,8 +13,7 @@ using namespace dbc::dyn;
 
 namespace dbc::oracle {
 
-/// Whether a gradient may go through a value, or through an element of it.
-static bool varies(const Value &value) {
+bool Tape::varies(const Value &value) {
   return value.variable() >= 0 || (value.isList() && llvm::any_of(value.elements(), varies));
 }
 
@@ -58,8 +57,6 @@ Value Tape::input(ColumnRef column, int64_t position, const Value &value) {
 }
 
 Value Tape::record(Operation *op, std::vector<Value> operands, const Value &result) {
-  if (llvm::none_of(operands, varies))
-    return result;
   Value made;
   if (result.isList()) {
     std::vector<Value> elements;
@@ -74,8 +71,6 @@ Value Tape::record(Operation *op, std::vector<Value> operands, const Value &resu
 }
 
 Value Tape::recordMove(std::vector<Value> operands, std::vector<int64_t> sources, const Value &result) {
-  if (llvm::none_of(operands, varies))
-    return result;
   Value made = fresh(result);
   steps_.push_back({nullptr, std::move(operands), made, std::move(sources)});
   return made;

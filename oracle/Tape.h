@@ -22,12 +22,15 @@ public:
   /// A float of a field or argument, as a variable: one a position in a column.
   Value input(ColumnRef column, int64_t position, const Value &value);
 
+  /// Whether a gradient may go through a value, or through an element of it.
+  static bool varies(const Value &value);
   /// Whether results of an operation depend on something that has a variable, and it has a derivative.
   static bool isDifferentiable(mlir::Operation *op);
   /// Whether it only moves elements of its operands, which may be tables of them, to its result.
   static bool moves(mlir::Operation *op);
 
-  /// Records that `op` gave `result`, a number or a list of numbers, which get variables.
+  /// Records that `op` gave `result`, a number or a list of numbers, which get variables. Some operand
+  /// varies, here and of a move.
   Value record(mlir::Operation *op, std::vector<Value> operands, const Value &result);
   /// Records that element i of `result` is element sources[i] of the operands laid one behind the other; -1:
   /// none of them.

@@ -75,11 +75,13 @@ DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
     timeSteps.push_back({indexSet, members.fresh(program.nameOf(indexSet) + "_time_steps")});
     return timeSteps.back().second;
   };
-  size_t persistent = 0;
-  auto add = [&](Operation *op, const std::string &name, std::optional<ArrayAttr> syncs) {
+  auto add = [&](kernel::TimeStepLoopInterface op, size_t number) {
+    const std::string name = (isa<kernel::LevelsOp>(op) ? "levels_" : "steps_") +
+                             program.nameOf(program.symbols.lookup(op.getCarrier()));
+    const std::optional<ArrayAttr> syncs = op.getSyncs();
     Loop loop;
     loop.op = op;
-    loop.number = persistent++;
+    loop.number = number;
     loop.name = kernels.fresh(name);
     op->walk([&](kernel::CopyAsyncOp copy) {
       auto matrix = program.find<kernel::WeightsOp>(copy.getWeights());
@@ -100,13 +102,8 @@ DeviceArrays::DeviceArrays(const ModelNames &model, const Program &program) {
   };
   if (kernel::RunOp run = program.run) {
     graph = run.getGraph() && !program.stages.empty();
-    run.walk([&](kernel::TimeStepLoopInterface loop) {
-      if (loop.getPersistent())
-        add(loop,
-            (isa<kernel::LevelsOp>(loop) ? "levels_" : "steps_") +
-                program.nameOf(program.symbols.lookup(loop.getCarrier())),
-            loop.getSyncs());
-    });
+    for (auto [number, loop] : enumerate(kernel::persistentLoops(run->getParentOfType<kernel::ProgramOp>())))
+      add(loop, number);
   }
 }
 

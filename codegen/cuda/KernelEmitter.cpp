@@ -14,12 +14,7 @@ KernelEmitter::KernelEmitter(const ModelNames &model, const Program &program, co
   for (StringRef word : {"arrays", "launch", "threadIdx", "blockIdx", "blockDim", "gridDim", "kRows",
                          "block_group", "BlockGroup"})
     top_.reserve(word);
-}
-
-int64_t KernelEmitter::rows() const {
-  int64_t rows = 1;
-  kernel::FuncOp(func_).walk([&](kernel::BlocksOp blocks) { rows = blocks.getSize(); });
-  return rows;
+  func.walk([&](kernel::BlocksOp blocks) { rows_ = blocks.getSize(); });
 }
 
 bool KernelEmitter::checks() const {

@@ -17,7 +17,7 @@ public:
   int64_t sharedBytes() const { return blockBytes(kernel::Memory::Shared); }
   int64_t largeMSharedBytes() const { return blockBytes(kernel::Memory::Shared, /*largeM=*/true); }
   /// Rows of a block, and tiles.
-  int64_t rows() const;
+  int64_t rows() const { return rows_; }
   int64_t tiles() const;
   /// Whether its function and its kernel are templates of the rows of a block: those that its own kernel has,
   /// and in large-M tiles more.
@@ -69,6 +69,7 @@ private:
   void sayHowToAdd(const std::string &words);
 
   const DeviceArrays &arrays_;
+  int64_t rows_ = 1;
   DeviceArrays::Uses uses_;
   std::string work_; ///< the variable that says which rows and which tile a block of threads has
   std::string lane_; ///< where the first lane of a warp alone writes: the variable that says which lane it is

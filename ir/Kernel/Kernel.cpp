@@ -179,6 +179,15 @@ bool computesByRow(FuncOp func) {
   return found;
 }
 
+SmallVector<TimeStepLoopInterface> persistentLoops(ProgramOp program) {
+  SmallVector<TimeStepLoopInterface> loops;
+  program.walk([&](TimeStepLoopInterface loop) {
+    if (loop.getPersistent())
+      loops.push_back(loop);
+  });
+  return loops;
+}
+
 /// By the stage alone.
 static int64_t ownBlocks(FuncOp func, ProgramOp program, int64_t realBytes) {
   bool multiplies = false;
@@ -203,14 +212,13 @@ int64_t residentBlocks(FuncOp func, int64_t realBytes, bool largeM) {
     return 1;
   auto program = func->getParentOfType<ProgramOp>();
   int64_t blocks = ownBlocks(func, program, realBytes);
-  program.walk([&](LaunchOp launch) {
-    auto loop = dyn_cast<TimeStepLoopInterface>(launch->getParentOp());
-    if (launch.getFunc() != func.getSymName() || !loop || !loop.getPersistent())
-      return;
-    loop->walk([&](LaunchOp other) {
-      blocks = std::min(blocks, ownBlocks(program.lookupSymbol<FuncOp>(other.getFunc()), program, realBytes));
-    });
-  });
+  for (TimeStepLoopInterface loop : persistentLoops(program)) {
+    SmallVector<FuncOp> stages;
+    loop->walk([&](LaunchOp launch) { stages.push_back(program.lookupSymbol<FuncOp>(launch.getFunc())); });
+    if (llvm::is_contained(stages, func))
+      for (FuncOp other : stages)
+        blocks = std::min(blocks, ownBlocks(other, program, realBytes));
+  }
   return blocks;
 }
 

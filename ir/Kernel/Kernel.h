@@ -63,6 +63,9 @@ int64_t blockBytes(FuncOp func, Memory memory, int64_t realBytes, bool largeM = 
 /// Whether a local has a slice for each row of a block; what warps add up has none.
 bool isOfRows(LocalOp local);
 
+/// A program's persistent loops, in order: the number of one names its kernel.
+llvm::SmallVector<TimeStepLoopInterface> persistentLoops(ProgramOp program);
+
 /// Whether a thread does some of a stage's loops for a whole row.
 bool computesByRow(FuncOp func);
 

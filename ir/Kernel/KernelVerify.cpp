@@ -336,16 +336,6 @@ LogicalResult MaskOp::verifySymbolUses(SymbolTableCollection &symbols) {
   });
 }
 
-/// A program's persistent loops, in order.
-static SmallVector<TimeStepLoopInterface> persistentLoops(ProgramOp program) {
-  SmallVector<TimeStepLoopInterface> loops;
-  program.walk([&](TimeStepLoopInterface loop) {
-    if (loop.getPersistent())
-      loops.push_back(loop);
-  });
-  return loops;
-}
-
 static LogicalResult verifyLoop(TimeStepLoopInterface loop, SymbolTableCollection &symbols) {
   if (std::optional<StringRef> name = loop.getSameAs()) {
     auto program = loop->getParentOfType<ProgramOp>();

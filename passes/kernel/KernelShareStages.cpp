@@ -93,9 +93,7 @@ struct InLoops {
       : residentBlocks(kernel::residentBlocks(stage.func, /*realBytes=*/4),
                        kernel::residentBlocks(stage.func, /*realBytes=*/8)) {
     kernel::ProgramOp program = stage.func->getParentOfType<kernel::ProgramOp>();
-    program.walk([&](kernel::TimeStepLoopInterface loop) {
-      if (!loop.getPersistent())
-        return;
+    for (kernel::TimeStepLoopInterface loop : kernel::persistentLoops(program)) {
       bool own = false;
       loop->walk([&](kernel::LaunchOp launch) { own |= launch.getFunc() == stage.func.getSymName(); });
       inLoop |= own;
@@ -103,7 +101,7 @@ struct InLoops {
         for (auto buffer : syncs->getAsRange<FlatSymbolRefAttr>())
           if (llvm::is_contained(declarations, stage.symbols->lookup(buffer.getValue())))
             synced.push_back({buffer, own});
-    });
+    }
   }
   bool operator==(const InLoops &o) const {
     return inLoop == o.inLoop && residentBlocks == o.residentBlocks && synced == o.synced;
@@ -171,18 +169,17 @@ struct KernelShareStagesPass : impl::KernelShareStagesBase<KernelShareStagesPass
   void shareLoops() {
     std::vector<SmallVector<kernel::TimeStepLoopInterface>> first; ///< of each kind, by number
     for (auto program : getOperation().getOps<kernel::ProgramOp>()) {
-      size_t number = 0;
-      program.walk([&](kernel::TimeStepLoopInterface loop) {
-        if (!loop.getPersistent())
-          return;
-        first.resize(std::max(first.size(), ++number));
-        auto &alike = first[number - 1];
+      SmallVector<kernel::TimeStepLoopInterface> loops = kernel::persistentLoops(program);
+      first.resize(std::max(first.size(), loops.size()));
+      for (auto [loop, alike] : llvm::zip_first(loops, first)) {
         auto *other = llvm::find_if(alike, [&](auto other) { return isSameLoop(other, loop); });
-        if (other == alike.end())
-          return alike.push_back(loop);
-        loop.setSameAs((*other)->template getParentOfType<kernel::ProgramOp>().getSymName());
+        if (other == alike.end()) {
+          alike.push_back(loop);
+          continue;
+        }
+        loop.setSameAs((*other)->getParentOfType<kernel::ProgramOp>().getSymName());
         ++sharedLoops;
-      });
+      }
     }
   }
 

@@ -22,12 +22,16 @@ def seconds(command):
 
 def main(dbc, folder, command, n, families):
     path = pathlib.Path(folder) / "family.dyn"
+    commands = {
+        "check": ["check"],
+        "compile": ["compile", "-o", folder],
+        "compile-cuda": ["compile", "--target", "cuda", "-o", folder],
+    }
     for family in families:
         times = []
         for size in (n, 4 * n):
             path.write_text(model(family, size))
-            output = ["-o", folder] if command == "compile" else []
-            times.append(min(seconds([dbc, command, path, *output]) for _ in range(3)))
+            times.append(min(seconds([dbc, *commands[command], path]) for _ in range(3)))
         if times[1] > MOST * max(times[0], 0.01):
             print(f"{command} {family}: {n} takes {times[0]:.2f} s, {4 * n} takes {times[1]:.2f} s")
 
