@@ -120,6 +120,7 @@ LineResult OracleRunner::result(int32_t input) {
   result.status = reader.in_lines(outcome.status);
   result.margin = outcome.margin;
   result.tooLarge = outcome.tooLarge;
+  result.gradient = std::move(outcome.gradient);
   for (Status &failure : outcome.failures)
     result.failures.push_back(reader.in_lines(std::move(failure)));
   if (result.status.ok())

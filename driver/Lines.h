@@ -31,7 +31,8 @@ struct LineResult {
   // The oracle only:
   std::vector<Status> failures; ///< all that is wrong with the line
   double margin = std::numeric_limits<double>::infinity();
-  bool tooLarge = false; ///< see oracle::Outcome
+  bool tooLarge = false;     ///< see oracle::Outcome
+  oracle::Gradient gradient; ///< if the interpreter differentiates
 };
 
 /// A message without the number of its input, which depends on the run.

@@ -40,6 +40,8 @@ std::string commandLine(const ModelOptions &options, bool how) {
     text += " -I" + folder;
   if (how && options.f64)
     text += " --real f64";
+  if (how && options.train)
+    text += " --mode train";
   if (how && options.bf16)
     text += " --weights bf16";
   if (how && options.target != "cpu")
@@ -129,8 +131,8 @@ Exit ModelUnit::transform(const std::string &until, mlir::OwningOpRef<mlir::Modu
   passes.enableVerifier(options_.verifyEach); // a tenth of the time; what comes out is verified in any case
   const int64_t realBytes = options_.f64 ? 8 : 4;
   passes::buildPipeline(passes, {until, static_cast<int64_t>(options_.tableBudget) / realBytes,
-                                 device ? passes::Target::Cuda : passes::Target::Cpu, realBytes,
-                                 options_.tf32, blasOf(options_)});
+                                 device ? passes::Target::Cuda : passes::Target::Cpu, options_.train,
+                                 realBytes, options_.tf32, blasOf(options_)});
   for (const std::string &flag : printAfter)
     if (llvm::none_of(passes.getPasses(), [&](mlir::Pass &pass) { return pass.getArgument() == flag; })) {
       llvm::errs() << "dbc: error: no pass `" << flag << "` is run; these are:";

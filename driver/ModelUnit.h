@@ -31,6 +31,7 @@ struct ModelOptions {
   bool tf32 = false;                   ///< --gpu-math tf32
   std::string gpuBlas = "never";       ///< --gpu-blas: never, auto or always
   uint64_t tableBudget = kTableBudget; ///< --table-budget, in bytes
+  bool train = false;                  ///< --mode train: losses with their gradients
   bool verifyEach = false;             ///< --verify-each
   bool verbose = false;
 };

@@ -85,6 +85,10 @@ private:
       return "each element of the scan at " + dyn::sourceLocation(indexSet.getLoc());
     case kernel::IndexSetKind::States:
       return "each state of the scan at " + dyn::sourceLocation(indexSet.getLoc());
+    case kernel::IndexSetKind::Batch:
+      return "the batch";
+    case kernel::IndexSetKind::Transpose:
+      break; // no stage is over it
     }
     return "";
   }

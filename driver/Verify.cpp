@@ -27,6 +27,8 @@ namespace dbc::driver {
 
 /// A computed value may differ from the oracle's by this much, see max_error; with --gpu-math tf32 by that.
 constexpr double kBound = 1e-4, kTf32Bound = 5e-3;
+/// And an element of a gradient by this much, beside the larger of it and 1.
+constexpr double kGradientBound = 1e-5, kGradientBoundF32 = 1e-3;
 /// Inputs with a decision nearer than this are not compared: rounding may turn it.
 constexpr double kMargin = 1e-3;
 /// Where too few of those drawn are valid, so many more are drawn for each one asked for, small ones: fewer
@@ -52,6 +54,7 @@ struct Finding {
   int64_t notFinite = 0;          ///< of the valid ones: results hold an infinity or NaN
   std::vector<size_t> nodes;      ///< of each valid input
   double maxError = 0;
+  double gradientError = 0;
   bool bitsEqual = true;
   bool comparesBits = true; ///< not where cuBLAS computes products
   std::string mismatch;     ///< what is wrong, in words; empty if nothing
@@ -109,15 +112,19 @@ bool sameBits(const LineResult &a, const LineResult &b) {
 
 class Verifier {
 public:
-  Verifier(oracle::Interpreter &interpreter, const LoadedModel &loaded, int32_t entry, double bound)
-      : bound(bound), info(loaded.info()), entry(info.entries[entry]), oracle(interpreter, entry),
-        one(loaded.model, entry, 1, loaded.device()), two(loaded.model, entry, 2, loaded.device()) {}
+  Verifier(oracle::Interpreter &interpreter, const LoadedModel &loaded, int32_t entry, double bound,
+           double gradientBound)
+      : bound(bound), gradientBound(gradientBound), info(loaded.info()), entry(info.entries[entry]),
+        oracle(interpreter, entry), one(loaded.model, entry, 1, loaded.device()),
+        two(loaded.model, entry, 2, loaded.device()) {}
 
   /// Draws until `count` inputs are valid. Returns false if that does not come about, after saying why.
   bool draw(int64_t count, uint64_t seed, const DrawOptions &sizes);
   /// Draws as many inputs again and makes mistakes in them: those that are refused are compared too.
   bool drawWrong(int64_t count, uint64_t seed, const DrawOptions &sizes);
   Status compare();
+  /// The gradients of a loss: of each valid input alone, and of all in one batch.
+  Status compareGradients();
   /// Cuts the culprit down as long as it goes on failing.
   Instance shrink();
   const Drawn &culprit() const { return drawn[finding.culprit]; }
@@ -127,6 +134,7 @@ public:
 private:
   Status run(CompiledRunner &runner, const std::vector<size_t> &order, size_t batch,
              std::vector<LineResult> &results);
+  Status compareGradient(CompiledRunner &runner, const std::vector<size_t> &inputs, const std::string &how);
   void compareWithOracle(const std::vector<LineResult> &results, const std::string &how = "");
   void compareRuns(const std::vector<LineResult> &first, const std::vector<LineResult> &second,
                    const std::string &how);
@@ -141,7 +149,8 @@ private:
   std::string differs(const LineResult &expected, const LineResult &got);
   bool failsAlone(const Instance &instance);
 
-  const double bound; ///< of an error
+  const double bound;         ///< of an error
+  const double gradientBound; ///< of an error of an element of a gradient, beside the larger of it and 1
   const ModelInfo &info;
   const EntryInfo &entry;
   OracleRunner oracle;
@@ -376,6 +385,59 @@ Status Verifier::compare() {
   return Status();
 }
 
+/// The gradient of a batch of drawn inputs, each weighing as much, beside the mean of the oracle's.
+Status Verifier::compareGradient(CompiledRunner &runner, const std::vector<size_t> &inputs,
+                                 const std::string &how) {
+  std::vector<LineRunner::Line> lines;
+  std::vector<LineResult> results;
+  for (size_t input : inputs)
+    lines.push_back(drawn[input].line);
+  if (Status status = runner.compute(lines, results); !status.ok())
+    return status;
+  const Outputs &outputs = runner.session.outputs(static_cast<int32_t>(&entry - info.entries.data()));
+  for (size_t param = 0; param < info.params.size(); ++param) {
+    const ParamInfo &each = info.params[param];
+    std::vector<double> expected;
+    for (size_t input : inputs) {
+      const auto &gradients = drawn[input].expected.gradient.parameters;
+      auto known = gradients.find(each.name);
+      if (known == gradients.end())
+        continue;
+      expected.resize(std::max(expected.size(), known->second.size()));
+      for (size_t i = 0; i < known->second.size(); ++i)
+        expected[i] += known->second[i] / static_cast<double>(inputs.size());
+    }
+    const float *f32 = outputs.gradient_f32(static_cast<int32_t>(param));
+    const double *f64 = outputs.gradient_f64(static_cast<int32_t>(param));
+    for (size_t i = 0; i < expected.size(); ++i) {
+      const double want = expected[i], got = f32 ? f32[i] : f64 ? f64[i] : 0;
+      if (want == got || (std::isnan(want) && std::isnan(got)))
+        continue;
+      const double error = std::abs(got - want) / std::max({1.0, std::abs(want), std::abs(got)});
+      finding.gradientError = std::max(finding.gradientError, error);
+      if (!(error <= gradientBound))
+        mismatch(inputs[0],
+                 how + "the gradients of " + each.name + " differ by " +
+                     llvm::formatv("{0:e2} at element {1}: the oracle gives {2}, compiled code {3}", error, i,
+                                   want, got)
+                         .str());
+    }
+  }
+  return Status();
+}
+
+Status Verifier::compareGradients() {
+  std::vector<size_t> valid;
+  for (size_t i = 0; i < drawn.size(); ++i)
+    if (drawn[i].expected.status.ok() && !drawn[i].near)
+      valid.push_back(i);
+  one.session.limit_sub_batch(0);
+  for (size_t input : valid)
+    if (Status status = compareGradient(one, {input}, ""); !status.ok())
+      return status;
+  return valid.empty() ? Status() : compareGradient(two, valid, "all in one batch: ");
+}
+
 /// Whether the input shows a mismatch by itself: alone, or beside a copy of itself.
 bool Verifier::failsAlone(const Instance &instance) {
   LineRunner::Line line = oracle.read(instance_json(info, entry, instance));
@@ -465,6 +527,7 @@ Exit verifyCommand(const Options &options) {
   const ModelInfo &info = loaded.info();
   oracle::Interpreter interpreter(unit.meaning(), weightsView(*loaded.weights));
   interpreter.setLimit(kSteps);
+  interpreter.setDifferentiates(options.model.train);
   std::set<std::string> byBlas;
   if (Exit exit = findBlas(options, unit, byBlas))
     return exit;
@@ -476,7 +539,8 @@ Exit verifyCommand(const Options &options) {
     if (!options.entry.empty() && entry.name != options.entry)
       continue;
     Verifier verifier(interpreter, loaded, static_cast<int32_t>(number),
-                      options.model.tf32 ? kTf32Bound : kBound);
+                      options.model.tf32 ? kTf32Bound : kBound,
+                      options.model.f64 ? kGradientBound : kGradientBoundF32);
     verifier.finding.comparesBits = loaded.device() == nullptr || !byBlas.count(entry.name);
     if (!verifier.draw(options.count, options.seed, options.sizes) ||
         !verifier.drawWrong(options.count, options.seed, options.sizes)) {
@@ -485,6 +549,9 @@ Exit verifyCommand(const Options &options) {
     }
     if (Status status = verifier.compare(); !status.ok())
       return fail(status);
+    if (options.model.train && entry.is_loss && verifier.finding.ok())
+      if (Status status = verifier.compareGradients(); !status.ok())
+        return fail(status);
     Finding &finding = verifier.finding;
     if (!finding.ok())
       exit = reportMismatch(verifier, options, *loaded.weights, entry);
@@ -511,7 +578,11 @@ Exit verifyCommand(const Options &options) {
                    << (finding.notFinite ? " (" + std::to_string(finding.notFinite) + " with inf or nan)"
                                          : "")
                    << ", " << finding.redrawn << " redrawn, largest error "
-                   << llvm::format("%.2g", finding.maxError) << ", bits "
+                   << llvm::format("%.2g", finding.maxError)
+                   << (options.model.train && entry.is_loss
+                           ? llvm::formatv(", of gradients {0:e1}", finding.gradientError).str()
+                           : "")
+                   << ", bits "
                    << (!finding.comparesBits ? "not compared, as cuBLAS computes products"
                        : finding.bitsEqual   ? "equal"
                                              : "differ")

@@ -131,6 +131,12 @@ private:
             "the number that generated code computes with [f32]")
         ->check(CLI::IsMember({"f32", "f64"}));
   }
+  void addMode(CLI::App *command, const std::string &what) {
+    command
+        ->add_option_function<std::string>(
+            "--mode", [this](const std::string &text) { o.model.train = text == "train"; }, what + " [infer]")
+        ->check(CLI::IsMember({"infer", "train"}));
+  }
   void addTables(CLI::App *command) {
     command
         ->add_option(
@@ -246,6 +252,7 @@ private:
     compile->add_flag("--verify-each", o.model.verifyEach,
                       "verify what each pass makes, not the last one alone");
     addReal(compile);
+    addMode(compile, "what losses are for: infer computes their values, train their gradients too");
     addWeightType(compile);
     addTables(compile);
     addTarget(compile);
@@ -285,6 +292,7 @@ private:
     addCount(verify);
     addEntry(verify, "without it all");
     addReal(verify);
+    addMode(verify, "train compares the gradients of losses too");
     addTables(verify);
     addTarget(verify);
     addWeights(verify);

@@ -30,6 +30,7 @@ struct PipelineOptions {
   /// Elements that all tables which batch-fold-tables makes together may have; 0: none are made.
   int64_t tableElements = BatchFoldTablesOptions().elements;
   Target target = Target::Cpu;
+  bool train = false;      ///< losses are compiled with their gradients
   int64_t realBytes = 4;   ///< of a number of the emitter's type
   bool tf32 = false;       ///< Target::Cuda: products cut their operands to tf32
   Blas blas = Blas::Never; ///< of both targets: a CPU has the same stages

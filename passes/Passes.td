@@ -238,7 +238,9 @@ def BatchFoldTables : Pass<"batch-fold-tables", "::mlir::ModuleOp"> {
     Afterwards all tables that a run looks up have at most `elements` elements together; the smallest came first. Parameters
     must not change while the model lives: inference only.
   }];
-  let options = [Option<"elements", "elements", "int64_t", "64 << 20", "elements that all tables together may have">];
+  let options = [
+    Option<"elements", "elements", "int64_t", "64 << 20", "elements that all tables together may have">,
+    Option<"train", "train", "bool", "false", "losses have no tables: their parameters change from run to run">];
   let statistics = [
     Statistic<"foldedTables", "folded-tables", "Tables that a run looks up">,
     Statistic<"tableElements", "table-elements", "Elements of these tables">];
@@ -271,6 +273,29 @@ def BatchAssignLevels : Pass<"batch-assign-levels", "::mlir::ModuleOp"> {
     over it stands in a loop, and the schedule has a `kernel.time_steps` for it, unless its rows are instances.
   }];
   let statistics = [Statistic<"madeLoops", "made-loops", "Loops made around stages">];
+}
+
+def BatchDifferentiate : Pass<"batch-differentiate", "::mlir::ModuleOp"> {
+  let summary = "Reverse mode: a loss's program computes the gradient of its parameters too (LANGUAGE G1 to G3)";
+  let description = [{
+    Behind the stages of a loss come adjoint stages, in reverse order; a loop runs in reverse, too. The adjoint stage of a
+    stage reads what the stage has written and what later stages contribute to the adjoint of that, and contributes to the
+    adjoints of what the stage has read. What many rows contribute to one is summed over the transpose of the relation by
+    which they read it, in their order. The gradient of a parameter is added up at the end, by one stage over all rows for
+    each stage that uses it. See passes/batch/Adjoints.h.
+    ```mlir
+    batch.levels @group { batch.stage @s over @S { %x = batch.gather @h via @rel.S.left carried @group  %y = tanh %x  write %y, @t } }
+    ==>
+    batch.transpose @of.S.left of @rel.S.left
+    batch.levels @group reverse { batch.stage @s.adjoint over @S {
+      %y = batch.read @t  %a = batch.read @next.t.adjoint  %c = %a * (1 - %y * %y)  write %c, @s.h.adjoint } ... }
+    ```
+    Stands behind batch-assign-levels, which it needs, and before batch-fuse, which makes few stages of many. Afterwards each
+    loss has a `batch.gradient` for each parameter that it depends on.
+  }];
+  let statistics = [Statistic<"differentiatedLosses", "differentiated-losses", "Losses with gradients">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
+                           "::mlir::linalg::LinalgDialect"];
 }
 
 def BatchFuse : Pass<"batch-fuse", "::mlir::ModuleOp"> {

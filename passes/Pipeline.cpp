@@ -30,10 +30,12 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createDynToBatch());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createBatchRematerialiseGathers());
-  pm.addPass(createBatchFoldTables({options.tableElements}));
+  pm.addPass(createBatchFoldTables({options.tableElements, /*train=*/options.train}));
   pm.addPass(createBatchPartition());
   pm.addPass(createBatchOrderStages());
   pm.addPass(createBatchAssignLevels());
+  if (options.train)
+    pm.addPass(createBatchDifferentiate());
   pm.addPass(createBatchFuse());
   pm.addPass(createCSEPass());
   pm.addPass(createBatchSplitGates());
@@ -73,6 +75,12 @@ void registerPasses() {
   registerDbcPasses();
   PassPipelineRegistration<>("dbc-pipeline", "All passes from dyn to kernel",
                              [](OpPassManager &pm) { buildPipeline(pm); });
+  PassPipelineRegistration<>("dbc-pipeline-train", "All passes from dyn to kernel, with gradients of losses",
+                             [](OpPassManager &pm) {
+                               PipelineOptions options;
+                               options.train = true;
+                               buildPipeline(pm, options);
+                             });
   PassPipelineRegistration<>("dbc-pipeline-cuda", "All passes from dyn to kernel, for an NVIDIA GPU",
                              [](OpPassManager &pm) {
                                PipelineOptions options;

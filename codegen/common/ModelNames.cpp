@@ -160,7 +160,7 @@ std::string Program::timeSteps(kernel::IndexSetOp indexSet) const {
 }
 
 std::string Program::rows(kernel::IndexSetOp indexSet) const {
-  if (indexSet.getKind() == kernel::IndexSetKind::Model)
+  if (indexSet.getKind() == kernel::IndexSetKind::Model || indexSet.getKind() == kernel::IndexSetKind::Batch)
     return std::to_string(indexSet.getExtent().value_or(1));
   if (indexSet.getKind() == kernel::IndexSetKind::States && indexSet.getIndexArrays().empty())
     return nameOf(indexSet);
@@ -348,6 +348,7 @@ void ModelNames::addMembers(Program &p) {
         .Case<kernel::ArgumentOp>([&](auto o) { p.inputs.push_back(o); })
         .Case<kernel::WeightsOp>([&](auto o) { p.weights.push_back(o); })
         .Case<kernel::OutputOp>([&](auto o) { p.outputs.push_back(o); })
+        .Case<kernel::GradientOp>([&](auto o) { p.gradients.push_back(o); })
         .Case<kernel::FuncOp>([&](auto o) { p.funcs.push_back(o); })
         .Case<kernel::ScheduleOp>([&](auto o) { p.schedule = o; })
         .Case<kernel::RunOp>([&](auto o) { p.run = o; });

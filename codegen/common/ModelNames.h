@@ -101,6 +101,7 @@ struct Program {
   std::vector<kernel::ArgumentOp> inputs;
   std::vector<kernel::WeightsOp> weights;
   std::vector<kernel::OutputOp> outputs;
+  std::vector<kernel::GradientOp> gradients;
   std::vector<kernel::FuncOp> funcs;
   std::vector<Storage> storages;
   std::vector<kernel::FuncOp> stages;                   ///< in the order of their launches

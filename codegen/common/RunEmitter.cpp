@@ -81,6 +81,15 @@ void RunEmitter::eachTimeStep(kernel::IndexSetOp indexSet,
   out_.close();
 }
 
+/// The head of a loop over time steps.
+static std::string loopOver(const std::string &timeStep, const std::string &begin, const std::string &end,
+                            bool reverse) {
+  return reverse ? "for (int32_t " + timeStep + " = " + end + " - 1; " + timeStep + " >= " + begin + "; --" +
+                       timeStep + ")"
+                 : "for (int32_t " + timeStep + " = " + begin + "; " + timeStep + " < " + end + "; ++" +
+                       timeStep + ")";
+}
+
 /// A launch, or a loop with all that is in it.
 void RunEmitter::one(Operation &op, const std::string &outerTimeStep) {
   llvm::TypeSwitch<Operation *>(&op)
@@ -124,7 +133,7 @@ void RunEmitter::one(Operation &op, const std::string &outerTimeStep) {
         std::string timeStep = outerTimeStep.empty() ? "level" : "inner_" + outerTimeStep;
         out_.blank();
         std::string end = launchedPrefix(op, group + ".levels()");
-        out_.open("for (int32_t " + timeStep + " = 0; " + timeStep + " < " + end + "; ++" + timeStep + ")");
+        out_.open(loopOver(timeStep, "0", end, levels.getReverse()));
         for (const Program::Window &window : program_.windows)
           if (window.loop == levels)
             out_.line(window.name + ".move(" + timeStep + ");");
@@ -146,8 +155,7 @@ void RunEmitter::one(Operation &op, const std::string &outerTimeStep) {
         }
         if (outerTimeStep.empty())
           out_.blank();
-        out_.open("for (int32_t " + timeStep + " = " + begin + "; " + timeStep + " < " +
-                  launchedPrefix(op, end) + "; ++" + timeStep + ")");
+        out_.open(loopOver(timeStep, begin, launchedPrefix(op, end), steps.getReverse()));
         timeSteps_[steps.getIndexSet()] = timeStep;
         block(steps.getBody().front(), timeStep);
         timeSteps_.erase(steps.getIndexSet());

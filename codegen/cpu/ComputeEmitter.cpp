@@ -18,6 +18,7 @@ public:
 
 private:
   void memory();
+  const Param *gradientIn(const Storage &storage);
   std::string work(Operation &loop);
   void outputs();
   void concurrent(Block &loops) override;
@@ -50,6 +51,14 @@ void ComputeEmitter::emit() {
   out_.blank();
 }
 
+/// The parameter whose gradient lies there; null: none.
+const Param *ComputeEmitter::gradientIn(const Storage &storage) {
+  for (kernel::GradientOp gradient : program_.gradients)
+    if (gradient.getBuffer() == kernel::BufferOp(storage.buffers.front()).getSymName())
+      return model_.param(gradient.getParam());
+  return nullptr;
+}
+
 /// Rows of buffers.
 void ComputeEmitter::memory() {
   for (const Program::Window &window : program_.windows)
@@ -58,6 +67,11 @@ void ComputeEmitter::memory() {
   for (const Storage &storage : program_.storages) {
     if (storage.ofModel)
       continue;
+    if (const Param *param = gradientIn(storage)) {
+      out_.line(member(storage.buffers.front()) + " = run.out.gradient<real>(" +
+                commas({std::to_string(param->number), std::to_string(param->size())}) + ");");
+      continue;
+    }
     SharedMemory shared = sharedMemory(storage);
     std::string memory =
         "run.buffer<" + shared.type + ">(" + std::to_string(storage.number) + ", " + shared.size + ");";

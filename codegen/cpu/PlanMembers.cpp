@@ -24,6 +24,8 @@ static PlanMember ofBuffer(const ModelNames &model, const Program &program, kern
   std::string rows = program.nameOf(indexSet);
   if (indexSet.getKind() == kernel::IndexSetKind::Model)
     rows = indexSet.getExtent() ? "table of the model, " + program.rows(indexSet) + " rows" : "of the model";
+  if (indexSet.getKind() == kernel::IndexSetKind::Batch)
+    rows = "of the batch";
   return {PlanMember::Values, array.member, array.pointee + " *" + array.member + " = nullptr;",
           rows + shape};
 }
@@ -50,7 +52,8 @@ std::vector<PlanMember> planMembers(const ModelNames &model, const Program &prog
   for (kernel::ArgumentOp argument : program.inputs)
     ofBatch(argument, argument.getSymName());
   for (kernel::IndexSetOp indexSet : program.indexSets)
-    if (indexSet.getKind() != kernel::IndexSetKind::Model)
+    if (indexSet.getKind() != kernel::IndexSetKind::Model &&
+        indexSet.getKind() != kernel::IndexSetKind::Batch)
       members.push_back(ofIndexSet(program, indexSet));
   for (kernel::BufferOp buffer : program.buffers)
     members.push_back(ofBuffer(model, program, buffer));

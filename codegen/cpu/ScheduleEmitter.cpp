@@ -28,6 +28,8 @@ std::string arrayOf(const ModelNames &model, const Program &program, Operation *
   int64_t level = 0;
   if (isArgument) {
     auto argument = cast<kernel::ArgumentOp>(op);
+    if (argument.getArray() == kernel::FieldArray::LossWeight)
+      return "run.loss_weights";
     view = "run.arg(" + std::to_string(argument.getComponent()) + ")";
     which = argument.getArray();
     level = argument.getLevel().value_or(0);
@@ -69,7 +71,8 @@ static void emitBegin(const ModelNames &model, const Program &program, Writer &o
              (program.canShare(group) ? ", run.shared);" : ");"));
   for (kernel::IndexSetOp indexSet : program.indexSets) {
     std::string name = program.nameOf(indexSet);
-    if (indexSet.getKind() == kernel::IndexSetKind::Model)
+    if (indexSet.getKind() == kernel::IndexSetKind::Model ||
+        indexSet.getKind() == kernel::IndexSetKind::Batch)
       continue;
     if (indexSet.getKind() == kernel::IndexSetKind::States && indexSet.getIndexArrays().empty())
       out.line(name + " = 0;");
@@ -148,6 +151,15 @@ void emitSchedule(const ModelNames &model, const Program &program, Writer &out) 
             out.line("for (int32_t row = 0; row < " + program.rows(indexSet) + "; ++row)");
             out.line("  " + program.nameOf(func) + "(" + commas(arguments) + ");");
             emitStop(out);
+          })
+          .Case<kernel::TransposeOp>([&](kernel::TransposeOp transpose) {
+            auto from = program.find<kernel::IndexSetOp>(transpose.getFrom());
+            const int array = program.indexArray(from, transpose.getIndexArray());
+            out.line("dbc::transpose(" +
+                     commas({program.nameOf(program.find<kernel::IndexSetOp>(transpose.getIndexSet())),
+                             program.nameOf(from) + "[" + std::to_string(array) + "]", program.rows(from),
+                             program.rows(program.find<kernel::IndexSetOp>(transpose.getTo()))}) +
+                     ");");
           })
           .Case<kernel::TimeStepsOp>(
               [&](kernel::TimeStepsOp timeSteps) { emitTimeSteps(program, timeSteps, out); });

@@ -97,6 +97,11 @@ static void emitInfo(const ModelNames &model, Writer &out) {
     for (const Argument &argument : program->arguments)
       out.line("model.entries.back().args.push_back({" + quoted(argument.source) + ", " +
                typeInfo(model, argument.type) + "});");
+    std::vector<std::string> gradients;
+    for (kernel::GradientOp gradient : program->gradients)
+      gradients.push_back(std::to_string(model.param(gradient.getParam())->number));
+    if (!gradients.empty())
+      out.line("model.entries.back().gradients = {" + commas(gradients) + "};");
   }
   out.line("return model;");
   out.close();

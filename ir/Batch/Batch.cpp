@@ -46,6 +46,12 @@ LogicalResult BufferOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
+/// Whether a buffer has one row in each run.
+static bool isOfBatch(BufferOp buffer, SymbolTableCollection &symbols) {
+  auto indexSet = symbols.lookupNearestSymbolFrom<kernel::IndexSetOp>(buffer, buffer.getIndexSetAttr());
+  return indexSet && indexSet.getKind() == kernel::IndexSetKind::Batch;
+}
+
 LogicalResult OutputOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto buffer = kernel::lookUp<BufferOp>(*this, getBufferAttr(), "buffer", symbols);
   return failed(buffer) ? failure() : kernel::verifyOutput(*this, *buffer);
@@ -133,6 +139,35 @@ LogicalResult ListRelationOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyRelation(*this, {getFirst(), getLength()}, symbols);
 }
 
+LogicalResult TransposeOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto relation = kernel::lookUp<RelationOp>(*this, getRelationAttr(), "relation", symbols);
+  if (failed(relation))
+    return failure();
+  if (!relation->getToAttr() ||
+      !symbols.lookupNearestSymbolFrom<kernel::IndexSetOp>(*this, relation->getToAttr()))
+    return emitOpError("is of ") << getRelationAttr() << ", which leads to no index set";
+  return success();
+}
+
+LogicalResult GradientOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto buffer = kernel::lookUp<BufferOp>(*this, getBufferAttr(), "buffer", symbols);
+  return failed(buffer) ? failure() : kernel::verifyGradient(*this, getParamAttr(), *buffer, symbols);
+}
+
+/// The rows that a relation, a list relation or a transpose leads from and to.
+static FlatSymbolRefAttr fromOf(Operation *op, SymbolTableCollection &symbols) {
+  if (auto transpose = dyn_cast<TransposeOp>(op))
+    return symbols.lookupNearestSymbolFrom<RelationOp>(op, transpose.getRelationAttr()).getToAttr();
+  auto list = dyn_cast<ListRelationOp>(op);
+  return list ? list.getFromAttr() : cast<RelationOp>(op).getFromAttr();
+}
+static FlatSymbolRefAttr toOf(Operation *op, SymbolTableCollection &symbols) {
+  if (auto transpose = dyn_cast<TransposeOp>(op))
+    return symbols.lookupNearestSymbolFrom<RelationOp>(op, transpose.getRelationAttr()).getFromAttr();
+  auto list = dyn_cast<ListRelationOp>(op);
+  return list ? list.getToAttr() : cast<RelationOp>(op).getToAttr();
+}
+
 /// Whether a stage over `from` may access rows of an array by a relation.
 template <class Relation>
 static LogicalResult verifyAccess(Operation *op, FlatSymbolRefAttr name, FlatSymbolRefAttr from,
@@ -142,9 +177,8 @@ static LogicalResult verifyAccess(Operation *op, FlatSymbolRefAttr name, FlatSym
   auto relation = symbols.lookupNearestSymbolFrom<Relation>(op, name);
   if (!relation)
     return op->emitOpError("goes by ") << name << ", which is no relation of its kind";
-  if (relation.getFromAttr() != from)
-    return op->emitOpError("goes by ")
-           << name << ", which is from " << relation.getFromAttr() << ", not from " << from;
+  if (FlatSymbolRefAttr own = fromOf(relation, symbols); own != from)
+    return op->emitOpError("goes by ") << name << ", which is from " << own << ", not from " << from;
   if (!array)
     return success();
   Operation *to = symbols.lookupNearestSymbolFrom(op, array);
@@ -152,7 +186,7 @@ static LogicalResult verifyAccess(Operation *op, FlatSymbolRefAttr name, FlatSym
     return op->emitOpError() << array << " is no array";
   if (auto level = to->getAttrOfType<IntegerAttr>("level"); level && level.getInt() != 0)
     return op->emitOpError() << array << " bounds lists in lists, which no row names";
-  if (FlatSymbolRefAttr rows = dbc::batch::rowsOf(to); rows != relation.getToAttr())
+  if (FlatSymbolRefAttr rows = dbc::batch::rowsOf(to); rows != toOf(relation, symbols))
     return op->emitOpError("goes by ") << name << ", which does not lead to the rows of " << array;
   return success();
 }
@@ -247,6 +281,20 @@ LogicalResult ScatterOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyValue(*this, getBufferAttr(), getValue().getType(), symbols);
 }
 
+LogicalResult AccumulateOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto buffer = kernel::lookUp<BufferOp>(*this, getBufferAttr(), "buffer over the batch", symbols,
+                                         [&](BufferOp buffer) { return isOfBatch(buffer, symbols); });
+  if (failed(buffer))
+    return failure();
+  ArrayRef<int64_t> shape = dyn::extents(buffer->getType());
+  if (getIndex() && shape.empty())
+    return emitOpError("has an index, but ") << getBufferAttr() << " is a scalar";
+  if (dyn::extents(getValue().getType()) == (getIndex() ? shape.drop_front() : shape))
+    return success();
+  return emitOpError("adds ") << getValue().getType() << " to " << getBufferAttr() << ", which is "
+                              << buffer->getType();
+}
+
 LogicalResult SegmentOp::verify() {
   if ((getKind() == ReduceKind::Pick) != bool(getIndex()))
     return emitOpError(getIndex() ? "has an index, but picks nothing" : "picks nothing by an index");
@@ -263,14 +311,22 @@ static bool givesOf(ReduceKind kind, Type result, Type row) {
 }
 
 LogicalResult SegmentOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (failed(verifyAccess<ListRelationOp>(*this, getListAttr(), stageIndexSet(*this),
-                                          getViaAttr() ? FlatSymbolRefAttr() : getArrayAttr(), symbols)))
+  FlatSymbolRefAttr from = stageIndexSet(*this), array = getViaAttr() ? FlatSymbolRefAttr() : getArrayAttr();
+  if (getAtAttr()) {
+    if (failed(verifyAccess<RelationOp>(*this, getAtAttr(), from, {}, symbols)))
+      return failure();
+    from = symbols.lookupNearestSymbolFrom<RelationOp>(*this, getAtAttr()).getToAttr();
+  }
+  Operation *list = symbols.lookupNearestSymbolFrom(*this, getListAttr());
+  const bool isTranspose = isa_and_nonnull<TransposeOp>(list);
+  if (failed(isTranspose ? verifyAccess<TransposeOp>(*this, getListAttr(), from, array, symbols)
+                         : verifyAccess<ListRelationOp>(*this, getListAttr(), from, array, symbols)))
     return failure();
   if (getViaAttr()) {
-    auto list = symbols.lookupNearestSymbolFrom<ListRelationOp>(*this, getListAttr());
-    if (!list.getToAttr())
+    FlatSymbolRefAttr to = toOf(list, symbols);
+    if (!to)
       return emitOpError("goes on from the inputs, which are no index set");
-    if (failed(verifyAccess<RelationOp>(*this, getViaAttr(), list.getToAttr(), getArrayAttr(), symbols)))
+    if (failed(verifyAccess<RelationOp>(*this, getViaAttr(), to, getArrayAttr(), symbols)))
       return failure();
   }
   Type row = kernel::rowType(symbols.lookupNearestSymbolFrom(*this, getArrayAttr()));

@@ -91,6 +91,26 @@ def Batch_ListRelationOp : Batch_Op<"list_relation", [Symbol, HasParent<"Program
   let assemblyFormat = "$sym_name `:` $from `->` ($to^)? `by` $first `,` $length `stride` $stride attr-dict";
 }
 
+def Batch_TransposeOp : Batch_Op<"transpose", [Symbol, HasParent<"ProgramOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Each row that a relation leads to names the rows that it leads there from, in their order";
+  let description = [{
+    A list relation from the rows of the relation's `to`, an index set, to those of its `from`. The schedule makes it once a
+    batch, by counting sort, when all rows are there. Sums of adjoints go by it.
+    ```mlir
+    batch.relation @rel.encode.Node.left : @encode.Node -> @encode by "left"
+    batch.transpose @of.encode.Node.left of @rel.encode.Node.left
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$relation);
+  let assemblyFormat = "$sym_name `of` $relation attr-dict";
+}
+
+def Batch_GradientOp : Batch_UserOp<"gradient", [HasParent<"ProgramOp">]> {
+  let summary = "Where the gradient of a parameter lies: the one row of a buffer over the batch";
+  let arguments = (ins FlatSymbolRefAttr:$param, FlatSymbolRefAttr:$buffer);
+  let assemblyFormat = "$param `=` $buffer attr-dict";
+}
+
 def Batch_OutputOp : Batch_UserOp<"output", [HasParent<"ProgramOp">]> {
   let summary = "Where a flat result of the entry lies";
   let description = [{
@@ -160,22 +180,26 @@ def Batch_SegmentOp : Batch_Op<"segment", [MemoryEffects<[MemRead]>, AttrSizedOp
   let summary = "Elementwise reduction of the rows of an array that make a list of this row";
   let description = [{
     The list's elements are the rows of `array` that the list relation names, or with `via`, a relation, those that the rows
-    that it names are joined with. Elements are taken in list order. `carried`, `ago` as for gather. `pick` gives the element number `index`, which is computed; outside the
+    that it names are joined with. The list relation may be a transpose. `at`, a relation: the list is that of the row that
+    this one is joined with. Elements are taken in list order. `carried`, `ago` as for gather. `pick` gives the element number `index`, which is computed; outside the
     list the row's input fails, or where `when` is false gives 0. With `count` only so many elements are there, the first
     ones, or `at_end` the last; where one is needed and none is, the input fails, unless `when` is false.
   }];
   let arguments = (ins Batch_ReduceKindAttr:$kind, FlatSymbolRefAttr:$array, FlatSymbolRefAttr:$list,
                        OptionalAttr<FlatSymbolRefAttr>:$via, OptionalAttr<FlatSymbolRefAttr>:$carried, Optional<I32>:$index,
-                       Optional<I1>:$when, Optional<I32>:$count, UnitAttr:$at_end, OptionalAttr<I32Attr>:$ago);
+                       Optional<I1>:$when, Optional<I32>:$count, UnitAttr:$at_end, OptionalAttr<FlatSymbolRefAttr>:$at,
+                       OptionalAttr<I32Attr>:$ago);
   let results = (outs Batch_Number:$result);
   let assemblyFormat = [{ $kind (`[` $index^ `]`)? (`when` $when^)? $array `over` $list (`via` $via^)? (`count` $count^ (`at_end` $at_end^)?)? (`carried` $carried^)?
-                          (`ago` $ago^)? attr-dict `:` type($result) }];
+                          (`at` $at^)? (`ago` $ago^)? attr-dict `:` type($result) }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::llvm::SmallVector<::mlir::FlatSymbolRefAttr> getRelations() {
-      if (getViaAttr())
-        return {getListAttr(), getViaAttr()};
-      return {getListAttr()};
+      ::llvm::SmallVector<::mlir::FlatSymbolRefAttr> relations = {getListAttr()};
+      for (::mlir::FlatSymbolRefAttr other : {getViaAttr(), getAtAttr()})
+        if (other)
+          relations.push_back(other);
+      return relations;
     }
     bool isWrite() { return false; }
     ::dbc::dyn::RowKind getRowKind() { return ::dbc::dyn::RowKind::Reduction; }
@@ -202,18 +226,40 @@ def Batch_ScatterOp : Batch_Op<"scatter", [MemoryEffects<[MemWrite]>, Batch_Acce
   }];
 }
 
+def Batch_AccumulateOp : Batch_UserOp<"accumulate", [MemoryEffects<[MemRead, MemWrite]>, Batch_AccessOpInterface]> {
+  let summary = "Adds the values of all rows, in their order, to the one row of a buffer over the batch";
+  let description = [{
+    With `index` it is added to row `index` of the buffer's first axis. A stage that accumulates does nothing else, stands in
+    no loop, and one thread adds to an element: the order of the sum is that of the rows.
+  }];
+  let arguments = (ins Batch_Number:$value, FlatSymbolRefAttr:$buffer, Optional<I32>:$index);
+  let assemblyFormat = "$value `,` $buffer (`[` $index^ `]`)? attr-dict `:` type($value)";
+  let extraClassDeclaration = [{
+    ::mlir::FlatSymbolRefAttr getArrayAttr() { return getBufferAttr(); }
+    bool isWrite() { return true; }
+  }];
+}
+
 def Batch_LevelsOp : Batch_UserOp<"levels", [NoTerminator, SingleBlock, NoRegionArguments, Batch_Scheduled, Batch_LoopOpInterface]> {
-  let summary = "Its stages run for each level of a recursion group, in order";
-  let arguments = (ins FlatSymbolRefAttr:$group);
+  let summary = "Its stages run for each level of a recursion group, in order, or `reverse` from the last one";
+  let arguments = (ins FlatSymbolRefAttr:$group, UnitAttr:$reverse);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$group $body attr-dict";
+  let assemblyFormat = "$group (`reverse` $reverse^)? $body attr-dict";
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$group, CArg<"bool", "false">:$reverse), [{
+    build($_builder, $_state, ::mlir::FlatSymbolRefAttr::get($_builder.getContext(), group),
+          reverse ? $_builder.getUnitAttr() : nullptr);
+  }]>];
   let extraClassDeclaration = "::llvm::StringRef getCarrier() { return getGroup(); }";
 }
 def Batch_StepsOp : Batch_UserOp<"steps", [NoTerminator, SingleBlock, NoRegionArguments, Batch_Scheduled, Batch_LoopOpInterface]> {
-  let summary = "Its stages run for each step of a scan, in order";
-  let arguments = (ins FlatSymbolRefAttr:$index_set);
+  let summary = "Its stages run for each step of a scan, in order, or `reverse` from the last one";
+  let arguments = (ins FlatSymbolRefAttr:$index_set, UnitAttr:$reverse);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$index_set $body attr-dict";
+  let assemblyFormat = "$index_set (`reverse` $reverse^)? $body attr-dict";
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$indexSet, CArg<"bool", "false">:$reverse), [{
+    build($_builder, $_state, ::mlir::FlatSymbolRefAttr::get($_builder.getContext(), indexSet),
+          reverse ? $_builder.getUnitAttr() : nullptr);
+  }]>];
   let extraClassDeclaration = "::llvm::StringRef getCarrier() { return getIndexSet(); }";
 }
 def Batch_ConcurrentOp : Batch_Op<"concurrent", [NoTerminator, SingleBlock, NoRegionArguments, Batch_Scheduled]> {

@@ -23,7 +23,9 @@ def Batch_AccessOpInterface : OpInterface<"AccessOpInterface"> {
 def Batch_LoopOpInterface : OpInterface<"LoopOpInterface"> {
   let cppNamespace = "::dbc::batch";
   let description = "A loop over the levels of a recursion or the steps of a scan, around stages.";
-  let methods = [InterfaceMethod<"The group or scan that it goes over.", "::llvm::StringRef", "getCarrier">];
+  let methods = [
+    InterfaceMethod<"The group or scan that it goes over.", "::llvm::StringRef", "getCarrier">,
+    InterfaceMethod<"Whether it begins with the last level or step.", "bool", "getReverse">];
 }
 
 /// Of what runs: the order of such operations in a program is the order of the work.

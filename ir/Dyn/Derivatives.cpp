@@ -147,8 +147,29 @@ public:
                ? x
                : tensor::ConcatOp::create(b, loc, withExtents(x.getType(), shape), axis, operands);
   }
+  /// A value whose axes are those dims of `to` that `map` names, along the other dims too.
+  Value spread(Value x, AffineMap map, Type out, AffineMap to) const {
+    SmallVector<unsigned> axes; // of `to`, for each axis of x
+    for (unsigned n = 0; n < map.getNumResults(); ++n)
+      axes.push_back(*to.getResultPosition(map.getResult(n)));
+    if (!llvm::is_sorted(axes)) {
+      SmallVector<int64_t> reversed(llvm::reverse(extents(x.getType())));
+      x = TransposeOp::create(b, loc, withExtents(x.getType(), reversed), x);
+      std::reverse(axes.begin(), axes.end());
+    }
+    assert(llvm::is_sorted(axes) && "products have matrices and vectors");
+    SmallVector<int64_t> shape(to.getNumResults(), 1);
+    for (auto [axis, extent] : llvm::zip_equal(axes, extents(x.getType())))
+      shape[axis] = extent;
+    return broadcast(reshape(x, shape), out);
+  }
   /// The product that adds to out what `maps` say; `out` has a type alone.
   Value contract(Value x, Value y, Type out, ArrayRef<AffineMap> maps) const {
+    SmallVector<bool> isKept(maps[2].getNumDims(), false);
+    for (unsigned n = 0; n < maps[2].getNumResults(); ++n)
+      isKept[maps[2].getDimPosition(n)] = true;
+    if (llvm::all_of(isKept, [](bool kept) { return kept; })) // an outer product: nothing is summed
+      return mul(spread(x, maps[0], out, maps[2]), spread(y, maps[1], out, maps[2]));
     Value empty = tensor::EmptyOp::create(b, loc, extents(out), scalar(out));
     Value init = linalg::FillOp::create(b, loc, number(b.getF32Type(), 0), empty).getResult(0);
     return linalg::ContractOp::create(b, loc, TypeRange(out), ValueRange{x, y}, ValueRange(init),

@@ -114,6 +114,9 @@ def Kernel_IndexSetOp : Kernel_UserOp<"index_set", [Symbol]> {
     * `states`: rows reserved by `kernel.reserve`, or made by `kernel.push`, with an index array for each value pushed.
     * `model`: rows that are computed when the model is made. One, which every stage may read; or, for a table, `extent` of
       them, whose one index array is the row's own number.
+    * `batch`: one row in each run, without index arrays.
+    * `transpose`: the rows of another index set, sorted by what one of its index arrays says, in index array `row`; those
+      that say r begin at position `begin`[r], which has one element more than there are such r. See kernel.transpose.
     `by_time_step`: rows are run in ranges of one time step of the innermost loop that encloses them: a level of `group`
     (rows are in that order already), or a step of the scan `steps_of` (an index set of kind `steps`, itself or an ancestor;
     rows are then reached through an order list). `masked`: a stage may say which rows of a time step are active
@@ -209,6 +212,12 @@ def Kernel_WeightsOp : Kernel_UserOp<"weights", [Symbol, HasParent<"ProgramOp">]
     int64_t getTileBytes();
   }];
   let hasVerifier = 1;
+}
+def Kernel_GradientOp : Kernel_UserOp<"gradient", [HasParent<"ProgramOp">]> {
+  let summary = "Where the gradient of a parameter lies: the one row of a buffer over the batch";
+  let description = "The memory is the caller's or the session's results', not a buffer that others share.";
+  let arguments = (ins FlatSymbolRefAttr:$param, FlatSymbolRefAttr:$buffer);
+  let assemblyFormat = "$param `=` $buffer attr-dict";
 }
 def Kernel_OutputOp : Kernel_UserOp<"output", [HasParent<"ProgramOp">]> {
   let summary = "Where a flat result of the entry lies";
@@ -635,6 +644,12 @@ def Kernel_TimeStepsOp : Kernel_UserOp<"time_steps", [HasParent<"ScheduleOp">]> 
   let arguments = (ins FlatSymbolRefAttr:$index_set, UnitAttr:$nested);
   let assemblyFormat = "(`nested` $nested^)? $index_set attr-dict";
 }
+def Kernel_TransposeOp : Kernel_UserOp<"transpose", [HasParent<"ScheduleOp">]> {
+  let summary = "Sorts the rows of an index set by what an index array says: makes an index set of kind `transpose`";
+  let description = "`to` is the index set whose rows the index array names. By counting sort, so equal ones stay in order.";
+  let arguments = (ins FlatSymbolRefAttr:$index_set, FlatSymbolRefAttr:$from, StrAttr:$index_array, FlatSymbolRefAttr:$to);
+  let assemblyFormat = "$index_set `=` $from $index_array `to` $to attr-dict";
+}
 def Kernel_LaunchOp : Kernel_UserOp<"launch", [ParentOneOf<["RunOp", "LevelsOp", "StepsOp"]>]> {
   let summary = "Runs a stage: over all rows of its index set, or over those of the current time step inside a loop";
   let description = "`active`: of these, over the active ones.";
@@ -647,28 +662,30 @@ def Kernel_MaskOp : Kernel_UserOp<"mask", [ParentOneOf<["RunOp", "LevelsOp", "St
   let assemblyFormat = "$index_set `by` $alive attr-dict";
 }
 def Kernel_LevelsOp : Kernel_UserOp<"levels", [NoTerminator, SingleBlock, NoRegionArguments, Kernel_TimeStepLoopInterface]> {
-  let summary = "For each level of a group, in order";
-  let arguments = (ins FlatSymbolRefAttr:$group, UnitAttr:$persistent, OptionalAttr<FlatSymbolRefArrayAttr>:$syncs,
+  let summary = "For each level of a group, in order, or `reverse` from the last one";
+  let arguments = (ins FlatSymbolRefAttr:$group, UnitAttr:$reverse, UnitAttr:$persistent, OptionalAttr<FlatSymbolRefArrayAttr>:$syncs,
                        OptionalAttr<StrAttr>:$not_persistent_reason, OptionalAttr<StrAttr>:$barrier_reason,
                        OptionalAttr<FlatSymbolRefAttr>:$same_as);
   let regions = (region SizedRegion<1>:$body);
   let extraClassDeclaration = "::llvm::StringRef getCarrier() { return getGroup(); }";
-  let builders = [OpBuilder<(ins "::llvm::StringRef":$group), [{
-    build($_builder, $_state, ::mlir::FlatSymbolRefAttr::get($_builder.getContext(), group), nullptr, nullptr, nullptr, nullptr, nullptr);
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$group, CArg<"bool", "false">:$reverse), [{
+    build($_builder, $_state, ::mlir::FlatSymbolRefAttr::get($_builder.getContext(), group),
+          reverse ? $_builder.getUnitAttr() : nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
   }]>];
-  let assemblyFormat = "(`persistent` $persistent^)? $group (`syncs` $syncs^)? $body attr-dict";
+  let assemblyFormat = "(`persistent` $persistent^)? $group (`reverse` $reverse^)? (`syncs` $syncs^)? $body attr-dict";
 }
 def Kernel_StepsOp : Kernel_UserOp<"steps", [NoTerminator, SingleBlock, NoRegionArguments, Kernel_TimeStepLoopInterface]> {
-  let summary = "For each step of a scan, in order; inside another loop: the steps that belong to its current time step";
-  let arguments = (ins FlatSymbolRefAttr:$index_set, UnitAttr:$persistent, OptionalAttr<FlatSymbolRefArrayAttr>:$syncs,
+  let summary = "For each step of a scan, in order, or `reverse` from the last one; inside another loop: the steps that belong to its current time step";
+  let arguments = (ins FlatSymbolRefAttr:$index_set, UnitAttr:$reverse, UnitAttr:$persistent, OptionalAttr<FlatSymbolRefArrayAttr>:$syncs,
                        OptionalAttr<StrAttr>:$not_persistent_reason, OptionalAttr<StrAttr>:$barrier_reason,
                        OptionalAttr<FlatSymbolRefAttr>:$same_as);
   let regions = (region SizedRegion<1>:$body);
   let extraClassDeclaration = "::llvm::StringRef getCarrier() { return getIndexSet(); }";
-  let builders = [OpBuilder<(ins "::llvm::StringRef":$indexSet), [{
-    build($_builder, $_state, ::mlir::FlatSymbolRefAttr::get($_builder.getContext(), indexSet), nullptr, nullptr, nullptr, nullptr, nullptr);
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$indexSet, CArg<"bool", "false">:$reverse), [{
+    build($_builder, $_state, ::mlir::FlatSymbolRefAttr::get($_builder.getContext(), indexSet),
+          reverse ? $_builder.getUnitAttr() : nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
   }]>];
-  let assemblyFormat = "(`persistent` $persistent^)? $index_set (`syncs` $syncs^)? $body attr-dict";
+  let assemblyFormat = "(`persistent` $persistent^)? $index_set (`reverse` $reverse^)? (`syncs` $syncs^)? $body attr-dict";
 }
 def Kernel_FirstOp : Kernel_Op<"first", [ParentOneOf<["LevelsOp", "StepsOp"]>, NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "What each block of threads does first in a persistent kernel";

@@ -120,6 +120,11 @@ LogicalResult IndexSetOp::verify() {
   for (StringRef array : getIndexArrays().getAsValueRange<StringAttr>())
     if (!arrays.insert(array).second)
       return emitOpError("has index array `") << array << "` twice";
+  const size_t count = getIndexArrays().size();
+  if ((kind == IndexSetKind::Batch && count != 0) ||
+      (kind == IndexSetKind::Transpose &&
+       (count != 2 || !arrays.contains("row") || !arrays.contains("begin"))))
+    return emitOpError("has other index arrays than its kind");
   if (ofRows != getParent().has_value() && kind != IndexSetKind::States)
     return emitOpError(ofRows ? "has no parent" : "has a parent, but no rows that are made from others");
   const bool ofCell = getGroup().has_value();
@@ -182,6 +187,7 @@ static Type elementOf(Type flat, FieldArray array, int64_t level) {
   case FieldArray::End:
     return level < depth ? IntegerType::get(type.getContext(), 32) : Type();
   case FieldArray::Kind:
+  case FieldArray::LossWeight:
     break;
   }
   return {};
@@ -207,6 +213,10 @@ LogicalResult FieldOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 LogicalResult ArgumentOp::verify() {
+  if (getArray() == FieldArray::LossWeight)
+    return getType().isF32() && (*this)->getParentOp()->hasAttr("loss")
+               ? success()
+               : emitOpError("weighs the inputs of no loss");
   SmallVector<Type> flat;
   if (auto types = (*this)->getParentOp()->getAttrOfType<ArrayAttr>("arg_types"))
     for (Type type : types.getAsValueRange<TypeAttr>())
@@ -216,6 +226,25 @@ LogicalResult ArgumentOp::verify() {
     return success();
   return emitOpError("is no ") << stringifyFieldArray(getArray()) << " of argument " << getComponent()
                                << " of its program";
+}
+
+LogicalResult dbc::kernel::verifyGradient(Operation *gradient, FlatSymbolRefAttr name, Operation *buffer,
+                                          SymbolTableCollection &symbols) {
+  auto param = ofModule<ParamOp>(gradient, name, "parameter", symbols);
+  if (failed(param))
+    return failure();
+  if (Type row = rowType(buffer); row != param->getType() || !dyn::scalar(row).isF32())
+    return gradient->emitOpError("of ") << name << ", which is " << param->getType() << ", lies in " << row;
+  auto indexSet = symbols.lookupNearestSymbolFrom<IndexSetOp>(
+      buffer, buffer->getAttrOfType<FlatSymbolRefAttr>("index_set"));
+  return indexSet && indexSet.getKind() == IndexSetKind::Batch
+             ? success()
+             : gradient->emitOpError("lies in a buffer that has more than one row");
+}
+
+LogicalResult GradientOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto buffer = lookUp<BufferOp>(*this, getBufferAttr(), "buffer", symbols);
+  return failed(buffer) ? failure() : verifyGradient(*this, getParamAttr(), *buffer, symbols);
 }
 
 LogicalResult WeightsOp::verify() {
@@ -317,6 +346,17 @@ LogicalResult TimeStepsOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return lookUp<IndexSetOp>(
       *this, getIndexSetAttr(), "index set with time steps", symbols,
       [](IndexSetOp indexSet) { return indexSet.getByTimeStep() || indexSet.getMasked(); });
+}
+
+LogicalResult TransposeOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (failed(lookUp<IndexSetOp>(*this, getIndexSetAttr(), "transpose", symbols, [](IndexSetOp indexSet) {
+        return indexSet.getKind() == IndexSetKind::Transpose;
+      })))
+    return failure();
+  auto from = lookUp<IndexSetOp>(*this, getFromAttr(), "index set", symbols);
+  if (failed(from) || failed(lookUp<IndexSetOp>(*this, getToAttr(), "index set", symbols)))
+    return failure();
+  return verifyIndexArray(*this, *from, getIndexArray());
 }
 
 static bool isMasked(IndexSetOp indexSet) { return indexSet.getMasked(); }

@@ -48,6 +48,10 @@ llvm::LogicalResult verifyIndexArray(mlir::Operation *op, IndexSetOp indexSet, l
 /// Checks what a program says of its arguments and its result.
 llvm::LogicalResult verifyInterface(mlir::Operation *program, mlir::SymbolTableCollection &symbols);
 
+/// Checks that `buffer` can hold the gradient of a parameter of the module.
+llvm::LogicalResult verifyGradient(mlir::Operation *gradient, mlir::FlatSymbolRefAttr param,
+                                   mlir::Operation *buffer, mlir::SymbolTableCollection &symbols);
+
 /// Checks that `buffer` can hold the flat result of the program that `output` says.
 llvm::LogicalResult verifyOutput(mlir::Operation *output, mlir::Operation *buffer);
 

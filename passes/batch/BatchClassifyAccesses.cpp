@@ -54,6 +54,11 @@ struct Classify {
       for (FlatSymbolRefAttr relation : access.getRelations())
         used.insert(relation.getValue());
     });
+    for (auto transpose : llvm::make_early_inc_range(program.getBody().front().getOps<batch::TransposeOp>()))
+      if (used.contains(transpose.getSymName()))
+        used.insert(transpose.getRelation());
+      else
+        names.erase(transpose);
     for (Operation &op : llvm::make_early_inc_range(program.getBody().front()))
       if (isa<batch::RelationOp, batch::ListRelationOp>(op) &&
           !used.contains(SymbolTable::getSymbolName(&op).getValue()))

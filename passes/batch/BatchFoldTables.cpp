@@ -295,8 +295,11 @@ struct BatchFoldTablesPass : impl::BatchFoldTablesBase<BatchFoldTablesPass> {
   using BatchFoldTablesBase::BatchFoldTablesBase;
   void runOnOperation() override {
     int64_t elementsLeft = elements;
-    for (auto program : getOperation().getOps<batch::ProgramOp>())
+    for (auto program : getOperation().getOps<batch::ProgramOp>()) {
+      if (train && program.getLoss())
+        continue;
       foldedTables += Folding(program, elementsLeft).run();
+    }
     tableElements += elements.getValue() - elementsLeft;
   }
 };

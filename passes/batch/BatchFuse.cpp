@@ -65,9 +65,13 @@ public:
   }
 
 private:
-  /// What stages that may be fused have in common: the index set and the truths that say which rows.
-  using Key = std::pair<StringRef, StringRef>;
-  static Key keyOf(batch::StageOp stage) { return {stage.getIndexSet(), stage.getWhen().value_or("")}; }
+  /// What stages that may be fused have in common: the index set, the truths that say which rows, and whether
+  /// they add up over all rows.
+  using Key = std::tuple<StringRef, StringRef, unsigned>;
+  static Key keyOf(batch::StageOp stage) {
+    return {stage.getIndexSet(), stage.getWhen().value_or(""),
+            !stage.getBody().front().getOps<batch::AccumulateOp>().empty()};
+  }
   struct Later {
     bool operator()(const Unit *a, const Unit *b) const { return a->position > b->position; }
   };
@@ -225,6 +229,8 @@ public:
         writes[cast<batch::AccessOpInterface>(op).getArray()].push_back(op);
       if (auto output = dyn_cast<batch::OutputOp>(op))
         ++reads[output.getBuffer()];
+      if (auto gradient = dyn_cast<batch::GradientOp>(op))
+        ++reads[gradient.getBuffer()];
       if (auto stage = dyn_cast<batch::StageOp>(op))
         for (const StageRead &read : accessesOf(stage).reads)
           ++reads[read.array];

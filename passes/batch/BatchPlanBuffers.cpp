@@ -41,6 +41,8 @@ struct BatchPlanBuffersPass : impl::BatchPlanBuffersBase<BatchPlanBuffersPass> {
     for (Operation &op : program.getBody().front()) {
       if (auto output = dyn_cast<batch::OutputOp>(op))
         outputs.insert(output.getBuffer());
+      if (auto gradient = dyn_cast<batch::GradientOp>(op))
+        outputs.insert(gradient.getBuffer());
       if (!op.hasTrait<batch::Scheduled>())
         continue;
       StageAccess access = accessesOf(&op);

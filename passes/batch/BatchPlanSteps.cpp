@@ -364,6 +364,10 @@ private:
 struct BatchPlanStepsPass : impl::BatchPlanStepsBase<BatchPlanStepsPass> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<batch::ProgramOp>()) {
+      bool reversed = false; // then all rows are kept for the way back
+      program.walk([&](batch::LoopOpInterface loop) { reversed |= loop.getReverse(); });
+      if (reversed)
+        continue;
       BufferUses uses(program);
       DenseSet<Operation *> taken;
       SmallVector<batch::LevelsOp> loops;

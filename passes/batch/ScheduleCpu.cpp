@@ -78,6 +78,8 @@ struct ScheduleCpuPass : impl::ScheduleCpuBase<ScheduleCpuPass> {
         rows -= rows % kRowsAtOnce;
     }
     int64_t grain = std::max<int64_t>(1, kGrainOps / size.operations);
+    if (!stage.getBody().front().getOps<batch::AccumulateOp>().empty())
+      grain = INT32_MAX; // the order of the sum is that of one thread
     LDBG() << "@" << stage.getSymName() << ": " << rows << " rows of " << size.scratch << " bytes each, "
            << channels << " channels, a grain of " << grain << " rows of " << size.operations
            << " operations each";

@@ -49,6 +49,7 @@ bool mayRepeat(batch::StageOp stage) {
     for (auto scatter : stage.getBody().front().getOps<batch::ScatterOp>())
       updates |= scatter.getBuffer() == gather.getArray() && scatter.getRelation() == gather.getRelation();
   });
+  updates |= !stage.getBody().front().getOps<batch::AccumulateOp>().empty();
   return !updates && llvm::none_of(access.reads, replaces);
 }
 

@@ -95,10 +95,14 @@ struct Lowering {
       else if (auto output = dyn_cast<batch::OutputOp>(op))
         kernel::OutputOp::create(b, op.getLoc(), output.getComponent(), output.getBuffer(), output.getDepth(),
                                  output.getActive());
-      else if (!isa<batch::RelationOp, batch::ListRelationOp>(op))
+      else if (auto gradient = dyn_cast<batch::GradientOp>(op))
+        kernel::GradientOp::create(b, op.getLoc(), gradient.getParam(), gradient.getBuffer());
+      else if (!isa<batch::RelationOp, batch::ListRelationOp, batch::TransposeOp>(op))
         op.moveBefore(run);
     }
     relations.emplace(from);
+    for (auto transpose : from.getBody().front().getOps<batch::TransposeOp>())
+      lowerTranspose(transpose);
     // Functions before the schedule, which stays in front of the run.
     for (auto schedule : llvm::make_early_inc_range(body->getOps<kernel::ScheduleOp>()))
       schedule->moveBefore(run);
@@ -118,16 +122,28 @@ struct Lowering {
     return success();
   }
 
+  void lowerTranspose(batch::TransposeOp op) {
+    auto indexSet = kernel::IndexSetOp::create(
+        b, op.getLoc(), op.getSymName(), kernel::IndexSetKind::Transpose, FlatSymbolRefAttr(),
+        b.getStrArrayAttr({"row", "begin"}), FlatSymbolRefAttr(), IntegerAttr(), /*by_time_step=*/false,
+        FlatSymbolRefAttr(), /*masked=*/false, IntegerAttr());
+    auto relation = relations->lookup<batch::RelationOp>(op.getRelation());
+    auto schedule = *to.getOps<kernel::ScheduleOp>().begin();
+    OpBuilder order = OpBuilder::atBlockEnd(&schedule.getBody().front());
+    kernel::TransposeOp::create(order, op.getLoc(), indexSet.getSymName(), relation.getFrom(),
+                                relation.getIndexArray(), *relation.getTo());
+  }
+
   LogicalResult lower(Operation *op, OpBuilder &launches, PackedWeights &packed) {
     if (auto stage = dyn_cast<batch::StageOp>(op))
       return lowerStage(stage, launches, packed);
     if (auto concurrent = dyn_cast<batch::ConcurrentOp>(op))
       return lowerConcurrent(concurrent, launches, packed);
-    Operation *loop;
+    Operation *loop = nullptr;
     if (auto levels = dyn_cast<batch::LevelsOp>(op))
-      loop = kernel::LevelsOp::create(launches, op->getLoc(), levels.getGroup());
-    else
-      loop = kernel::StepsOp::create(launches, op->getLoc(), cast<batch::StepsOp>(op).getIndexSet());
+      loop = kernel::LevelsOp::create(launches, op->getLoc(), levels.getGroup(), levels.getReverse());
+    else if (auto steps = dyn_cast<batch::StepsOp>(op))
+      loop = kernel::StepsOp::create(launches, op->getLoc(), steps.getIndexSet(), steps.getReverse());
     OpBuilder inside = OpBuilder::atBlockEnd(&loop->getRegion(0).emplaceBlock());
     for (Operation &inner : llvm::make_early_inc_range(op->getRegion(0).front()))
       if (failed(lower(&inner, inside, packed)))

@@ -87,10 +87,12 @@ AbstractValue StageWriter::segment(Location loc, Type type, StringRef name, batc
   FlatSymbolRefAttr elements =
       program.listRelation(loc, at.indexSet->name, first, length, list.stride,
                            via ? program.symbol(list.of) : program.rowsOf(list.array));
-  Value result = batch::SegmentOp::create(
-      inside, loc, type, kind, list.array, elements.getValue(),
-      via ? program.relation(loc, list.of, list.via, list.array) : FlatSymbolRefAttr(),
-      program.symbol(list.carried), indexValue, whenValue, countValue, list.end.atEnd, /*ago=*/IntegerAttr());
+  Value result = batch::SegmentOp::create(inside, loc, type, kind, list.array, elements.getValue(),
+                                          via ? program.relation(loc, list.of, list.via, list.array)
+                                              : FlatSymbolRefAttr(),
+                                          program.symbol(list.carried), indexValue, whenValue, countValue,
+                                          list.end.atEnd, /*at=*/FlatSymbolRefAttr(),
+                                          /*ago=*/IntegerAttr());
   return writeOwn(inside, stage, result, at);
 }
 

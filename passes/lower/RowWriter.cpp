@@ -18,7 +18,8 @@ RowWriter::RowWriter(batch::StageOp stage, kernel::FuncOp func, kernel::IndexSet
 void RowWriter::blocks(function_ref<void()> body) {
   b.setInsertionPointToEnd(&entry());
   Value begin = entry().getArgument(0), end = entry().getArgument(1);
-  if (indexSet.getKind() == kernel::IndexSetKind::Model && !indexSet.getExtent()) {
+  if (indexSet.getKind() == kernel::IndexSetKind::Batch ||
+      (indexSet.getKind() == kernel::IndexSetKind::Model && !indexSet.getExtent())) {
     // A row of its own. (A loop around it would also be one that LLVM 22 thinks of making vectors of, in time
     // that doubles with each element of an unrolled maximum.)
     base_ = begin;
@@ -78,9 +79,26 @@ Value RowWriter::index(StringRef name) {
   return known;
 }
 
+RowWriter::List RowWriter::list(batch::SegmentOp op) {
+  if (batch::ListRelationOp list = listOf(op))
+    return {index(list.getFirst()), index(list.getLength())};
+  Value at = row();
+  if (op.getAt())
+    at = index(relations.lookup<batch::RelationOp>(*op.getAt()).getIndexArray());
+  auto begin = [&](Value row) -> Value {
+    return kernel::LoadOp::create(b, loc, b.getI32Type(), op.getList(), b.getStringAttr("begin"),
+                                  ValueRange(row));
+  };
+  Value first = begin(at);
+  return {first, arith::SubIOp::create(b, loc, begin(addInt(at, integer(1))), first)};
+}
+
 Value RowWriter::rowOfList(batch::SegmentOp op, Value first, Value k) {
+  batch::ListRelationOp list = listOf(op);
   Value r =
-      listOf(op).getStride() == 1 ? addInt(first, k) : arith::SubIOp::create(b, loc, first, k).getResult();
+      !list || list.getStride() == 1 ? addInt(first, k) : arith::SubIOp::create(b, loc, first, k).getResult();
+  if (!list)
+    r = kernel::LoadOp::create(b, loc, b.getI32Type(), op.getList(), b.getStringAttr("row"), ValueRange(r));
   if (op.getVia()) {
     auto via = relations.lookup<batch::RelationOp>(*op.getVia());
     r = kernel::LoadOp::create(b, loc, b.getI32Type(), via.getFrom(), via.getIndexArrayAttr(), ValueRange(r));

@@ -30,9 +30,15 @@ public:
   template <class Op> llvm::StringRef indexArrayOf(Op op) const {
     return batch::relationOf(relations, op).getIndexArray();
   }
+  /// Null where the list is one of a transpose.
   batch::ListRelationOp listOf(batch::SegmentOp op) const {
     return relations.lookup<batch::ListRelationOp>(op.getList());
   }
+  /// The current row's list: its first row, or its position in a transpose, and its length.
+  struct List {
+    mlir::Value first, length;
+  };
+  List list(batch::SegmentOp op);
   /// What an array of the stage's index set holds at the current row, loaded once a row.
   mlir::Value index(llvm::StringRef name);
   /// The row at position `k` of a list whose first one is `first`.

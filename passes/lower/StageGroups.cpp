@@ -1,5 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #include "passes/lower/StageGroups.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 
@@ -42,6 +43,18 @@ void StageGroups::writeElements(Group group, ValueRange at) {
 void StageGroups::store(Operation *op, Value scalar, ValueRange at) {
   SmallVector<Value> indices;
   StringRef buffer;
+  if (auto accumulate = dyn_cast<batch::AccumulateOp>(op)) {
+    buffer = accumulate.getBuffer();
+    indices.push_back(w.integer(0));
+    if (accumulate.getIndex())
+      indices.push_back(expressions.element(accumulate.getIndex(), {}));
+    llvm::append_range(indices, at);
+    Value soFar =
+        kernel::LoadOp::create(w.b, op->getLoc(), w.elementTypeOf(buffer), buffer, StringAttr(), indices);
+    scalar = arith::AddFOp::create(w.b, op->getLoc(), soFar, scalar);
+    kernel::StoreOp::create(w.b, op->getLoc(), scalar, buffer, indices);
+    return;
+  }
   if (auto scatter = dyn_cast<batch::ScatterOp>(op)) {
     buffer = scatter.getBuffer();
     indices.push_back(w.inMemory(buffer, w.index(w.indexArrayOf(scatter))));

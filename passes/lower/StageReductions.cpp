@@ -171,7 +171,7 @@ void StageReductions::segment(batch::SegmentOp op) {
     return pick(op);
   Reduction fold = reduction(static_cast<dyn::ReduceKind>(op.getKind()), elementType, at_);
   w.rows([&] {
-    Value first = w.index(w.listOf(op).getFirst()), length = w.index(w.listOf(op).getLength());
+    auto [first, length] = w.list(op);
     if (op.getCount()) {
       Value there = someOf(op);
       if (op.getAtEnd()) { // the others come first
@@ -181,7 +181,9 @@ void StageReductions::segment(batch::SegmentOp op) {
       }
       length = there;
     }
-    auto count = [&] { return arith::SIToFPOp::create(b, at_, b.getF32Type(), length).getResult(); };
+    auto count = [&, length = length] {
+      return arith::SIToFPOp::create(b, at_, b.getF32Type(), length).getResult();
+    };
     auto load = [&](Value r, ValueRange at) -> Value {
       SmallVector<Value> indices{r};
       llvm::append_range(indices, at);
@@ -234,8 +236,8 @@ void StageReductions::pick(batch::SegmentOp op) {
   Location at_ = op.getLoc();
   Type type = w.elementTypeOf(op.getArray());
   w.rows([&] {
-    Value first = w.index(w.listOf(op).getFirst()), length = w.index(w.listOf(op).getLength()),
-          index = expressions.element(op.getIndex(), {});
+    auto [first, length] = w.list(op);
+    Value index = expressions.element(op.getIndex(), {});
     Value low = arith::CmpIOp::create(b, at_, arith::CmpIPredicate::sge, index, w.integer(0));
     Value high = arith::CmpIOp::create(b, at_, arith::CmpIPredicate::slt, index, length);
     Value inside = arith::AndIOp::create(b, at_, low, high);

@@ -13,6 +13,7 @@ Outputs &Outputs::operator=(Outputs &&other) noexcept {
   inputs_ = std::exchange(other.inputs_, 0);
   sub_batch_ = std::exchange(other.sub_batch_, Range());
   components_ = std::exchange(other.components_, {});
+  gradients_ = std::exchange(other.gradients_, {});
   wrong_ = std::exchange(other.wrong_, std::nullopt);
   return *this;
 }
@@ -33,6 +34,7 @@ void Outputs::prepare(const EntryInfo &entry, bool f64) {
     if (!name.empty() && name[0] == '.')
       name.erase(0, 1);
   }
+  gradients_.clear();
   entry_ = &entry;
   f64_ = f64;
 }
@@ -63,6 +65,8 @@ void Outputs::begin(int32_t inputs) {
 }
 
 bool Outputs::is_one_sub_batch() const {
+  if (entry_ != nullptr && !entry_->gradients.empty())
+    return true; // what inputs give to a gradient is added up over all of them
   for (const Storage &storage : components_)
     for (int32_t d = 0; d < storage.component.info.depth; ++d)
       if (storage.caller || storage.lists[d].caller)

@@ -133,6 +133,20 @@ void time_steps_from_parent(IndexSet &index_set, const TimeSteps &parent) {
   index_set.time_steps.sort(rows, parent.count);
 }
 
+void transpose(IndexSet &transpose, const int32_t *to, int32_t from, int32_t rows) {
+  IndexArray &row = transpose.array(0), &begin = transpose.array(1);
+  row.resize(from);
+  begin.assign(static_cast<size_t>(rows) + 2,
+               0); // where the rows of r + 1 begin, while they are put in place
+  for (int32_t r = 0; r < from; ++r)
+    ++begin[to[r] + 2];
+  for (int32_t r = 0; r < rows; ++r)
+    begin[r + 2] += begin[r + 1];
+  for (int32_t r = 0; r < from; ++r)
+    row[begin[to[r] + 1]++] = r;
+  begin.resize(static_cast<size_t>(rows) + 1);
+}
+
 void make_steps(IndexSet &elements, const TimeSteps &parent, int32_t position) {
   int32_t rows = elements.rows();
   const int32_t *parents = elements[0], *positions = elements[position];

@@ -311,6 +311,11 @@ Status Session::State::begin_sub_batch(SubBatch &sub_batch, Range inputs) {
                             out, entry.profile.stages.data(), timed_, code.entry, inputs});
   Run &run = *sub_batch.run;
   run.log = log_;
+  if (!model_.info().entries[code.entry].gradients.empty()) {
+    const auto all = static_cast<size_t>(run.batch.inputs());
+    loss_weights_.assign(all, 1.0F / static_cast<float>(all));
+    run.loss_weights = loss_weights_.data();
+  }
   run.shared = current_.share ? &shared_ : nullptr;
   out.begin_sub_batch(inputs);
   // Every round that fails drops at least one input, so this ends; mostly after one round, or two.

@@ -91,6 +91,7 @@ private:
   int32_t inputs_ = 0; ///< of the last run
   Status last_;        ///< of that as a whole
   InputStatuses statuses_;
+  Array<float> loss_weights_; ///< of the run in hand
   Budget budget_;
   SharedNodes shared_;
   SubBatch sub_batches_[2];

@@ -80,6 +80,14 @@ public:
   int64_t lists(int32_t component, int32_t depth) const {
     return has(component, depth) ? components_[component].lists[depth].count : 0;
   }
+  /// The gradient of a parameter, by its number, over the whole batch: that of the sum of each input's weight
+  /// times its loss. As many numbers as the parameter has; null where there is none, and of another type.
+  const float *gradient_f32(int32_t param) const {
+    return f64_ ? nullptr : static_cast<const float *>(gradient_memory(param));
+  }
+  const double *gradient_f64(int32_t param) const {
+    return f64_ ? static_cast<const double *>(gradient_memory(param)) : nullptr;
+  }
   /// These, if they are of that entry of a model; else ones without components and inputs.
   const Outputs &of(const EntryInfo &entry) const;
 
@@ -136,6 +144,14 @@ public:
   void enter_sub_batch(const SubBatch &sub_batch);
   /// A component's values of this run stay on a device: f32() and the others give null.
   void keep_values_on_device(int32_t component) { components_[component].memory = nullptr; }
+  /// In EntryPlan::compute: where generated code adds up the gradient of a parameter; not set. Throws
+  /// std::bad_alloc.
+  template <class Real> Real *gradient(int32_t param, size_t count) {
+    if (static_cast<size_t>(param) >= gradients_.size())
+      gradients_.resize(param + 1);
+    gradients_[param].resize(count * sizeof(Real));
+    return reinterpret_cast<Real *>(gradients_[param].data());
+  }
   /// Zeroes the values of an input: of one that failed.
   void blank(int32_t input);
 
@@ -157,6 +173,11 @@ private:
     size_t capacity = 0;
     Lists lists[kMaxListDepth];
   };
+  const void *gradient_memory(int32_t param) const {
+    return static_cast<size_t>(param) < gradients_.size() && gradients_[param].size() > 0
+               ? gradients_[param].data()
+               : nullptr;
+  }
   size_t number_bytes(const Storage &storage) const;
   bool has(int32_t component) const { return static_cast<size_t>(component) < components_.size(); }
   bool has(int32_t component, int32_t depth) const {
@@ -173,6 +194,7 @@ private:
   int32_t inputs_ = 0;
   Range sub_batch_;
   std::vector<Storage> components_;
+  std::vector<Array<unsigned char>> gradients_; ///< by parameter; empty: none
   /// Memory was handed in for what is not there: a component, and a depth of its lists or -1.
   struct Wrong {
     int32_t component, depth;

@@ -62,6 +62,7 @@ struct Run {
   const int32_t *inputs = nullptr; ///< numbers of those that take part, ascending
   int32_t input_count = 0;
   const SharedNodes *shared = nullptr; ///< nodes that are alike, where instances are to be shared
+  const float *loss_weights = nullptr; ///< of each input of the batch, by its number
   LaunchLog *log = nullptr;            ///< where launches are to be written down
 
   /// Component `component` of the arguments of the entry being run; rows are inputs' numbers.

@@ -531,6 +531,11 @@ private:
   size_t room_ = 0; ///< so many rows fit into all arrays
 };
 
+/// The transpose of a relation that joins each of `from` rows with row `to`[row] of `rows`: array 0 of
+/// `transpose` is the rows sorted by that, equal ones in their order; those of row r are at positions
+/// begin[r] .. begin[r + 1] - 1, `begin` being array 1, of `rows` + 1 elements. O(from + rows).
+void transpose(IndexSet &transpose, const int32_t *to, int32_t from, int32_t rows);
+
 /// The position of a row among those of its parent (array 0 holds the parents); `back`: counted from the
 /// last. For messages: O(position).
 DBC_COLD int32_t position_of(const IndexSet &index_set, int32_t row, bool back = false) noexcept;

@@ -1,0 +1,126 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/batch/Adjoints.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+
+AdjointDeclarations::AdjointDeclarations(batch::ProgramOp program)
+    : program(program), names(program), b(program.getContext()) {
+  for (Operation &op : program.getBody().front()) {
+    if (auto found = dyn_cast<kernel::ScheduleOp>(op))
+      schedule = found;
+    if (op.hasTrait<batch::Scheduled>()) {
+      b.setInsertionPoint(&op);
+      break;
+    }
+  }
+}
+
+batch::BufferOp AdjointDeclarations::buffer(Location loc, const Twine &name, FlatSymbolRefAttr indexSet,
+                                            Type type) {
+  return named(
+      batch::BufferOp::create(b, loc, name.str(), indexSet.getValue(), type, IntegerAttr(), IntegerAttr()));
+}
+
+batch::StageOp AdjointDeclarations::stage(OpBuilder &b, Location loc, const Twine &name,
+                                          FlatSymbolRefAttr indexSet) {
+  auto stage = batch::StageOp::create(b, loc, name.str(), indexSet.getValue());
+  stage.getBody().emplaceBlock();
+  return stage;
+}
+
+batch::RelationOp AdjointDeclarations::relation(Location loc, FlatSymbolRefAttr from, StringRef indexArray,
+                                                FlatSymbolRefAttr to) {
+  for (auto known : program.getBody().front().getOps<batch::RelationOp>())
+    if (known.getFromAttr() == from && known.getIndexArray() == indexArray && known.getToAttr() == to)
+      return known;
+  return named(batch::RelationOp::create(b, loc, ("rel." + from.getValue() + "." + indexArray).str(),
+                                         from.getValue(), to, indexArray, batch::MultiplicityAttr()));
+}
+
+batch::TransposeOp AdjointDeclarations::transpose(batch::RelationOp relation) {
+  batch::TransposeOp &known = transposes[relation];
+  if (!known) {
+    StringRef name = relation.getSymName();
+    name.consume_front("rel.");
+    known =
+        named(batch::TransposeOp::create(b, relation.getLoc(), ("of." + name).str(), relation.getSymName()));
+  }
+  return known;
+}
+
+kernel::IndexSetOp AdjointDeclarations::elements(batch::SegmentOp segment) {
+  kernel::IndexSetOp &known = elementsOf[segment];
+  if (known)
+    return known;
+  auto stage = segment->getParentOfType<batch::StageOp>();
+  auto from = find<kernel::IndexSetOp>(stage.getIndexSetAttr());
+  auto list = find<batch::ListRelationOp>(segment.getListAttr());
+  Location loc = segment.getLoc();
+  const bool inLoop = isa<batch::LoopOpInterface>(stage->getParentOp());
+  FlatSymbolRefAttr stepsOf;
+  if (inLoop)
+    stepsOf = from.getKind() == kernel::IndexSetKind::Steps && from.getByTimeStep() ? stage.getIndexSetAttr()
+                                                                                    : from.getStepsOfAttr();
+  OpBuilder::InsertionGuard guard(b);
+  known = named(kernel::IndexSetOp::create(b, loc, (stage.getSymName() + ".elements").str(),
+                                           kernel::IndexSetKind::Elements, stage.getIndexSetAttr(),
+                                           b.getStrArrayAttr({"parent", "row", "position"}),
+                                           FlatSymbolRefAttr(), IntegerAttr(), inLoop, stepsOf,
+                                           /*masked=*/false, IntegerAttr()));
+  auto func = named(kernel::FuncOp::create(b, loc, ("index." + known.getSymName()).str(),
+                                           kernel::FuncKind::Index, stage.getIndexSetAttr(), ArrayAttr()));
+  Type i32 = b.getI32Type();
+  Block *body = &func.getBody().emplaceBlock();
+  Value row = body->addArgument(i32, NameLoc::get(b.getStringAttr("row")));
+  body->addArgument(i32, NameLoc::get(b.getStringAttr("owner")));
+  b.setInsertionPointToEnd(body);
+  auto load = [&](FlatSymbolRefAttr indexSet, StringRef indexArray, Value at) -> Value {
+    return kernel::LoadOp::create(b, loc, i32, indexSet.getValue(), b.getStringAttr(indexArray),
+                                  ValueRange(at));
+  };
+  auto integer = [&](int32_t i) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(i));
+  };
+  Value first = load(stage.getIndexSetAttr(), list.getFirst(), row),
+        length = load(stage.getIndexSetAttr(), list.getLength(), row);
+  auto loop = kernel::ForOp::create(b, loc, TypeRange(), integer(0), length, ValueRange());
+  Block *inside = &loop.getBody().emplaceBlock();
+  Value position = inside->addArgument(i32, NameLoc::get(b.getStringAttr("e")));
+  b.setInsertionPointToEnd(inside);
+  Value element = list.getStride() == 1 ? arith::AddIOp::create(b, loc, first, position).getResult()
+                                        : arith::SubIOp::create(b, loc, first, position).getResult();
+  if (segment.getViaAttr()) {
+    auto via = find<batch::RelationOp>(segment.getViaAttr());
+    element = load(via.getFromAttr(), via.getIndexArray(), element);
+  }
+  kernel::PushOp::create(b, loc, known.getSymName(), ValueRange{row, element, position});
+  kernel::YieldOp::create(b, loc, ValueRange());
+  b.setInsertionPointToEnd(&schedule.getBody().front());
+  kernel::IndexOp::create(b, loc, func.getSymName());
+  if (inLoop)
+    kernel::TimeStepsOp::create(b, loc, known.getSymName(), /*nested=*/false);
+  return known;
+}
+
+FlatSymbolRefAttr AdjointDeclarations::batchIndexSet() {
+  for (auto known : program.getBody().front().getOps<kernel::IndexSetOp>())
+    if (known.getKind() == kernel::IndexSetKind::Batch)
+      return FlatSymbolRefAttr::get(known);
+  return FlatSymbolRefAttr::get(named(kernel::IndexSetOp::create(
+      b, program.getLoc(), "batch", kernel::IndexSetKind::Batch, FlatSymbolRefAttr(), b.getStrArrayAttr({}),
+      FlatSymbolRefAttr(), IntegerAttr(), /*by_time_step=*/false, FlatSymbolRefAttr(), /*masked=*/false,
+      IntegerAttr())));
+}
+
+kernel::ArgumentOp AdjointDeclarations::lossWeights() {
+  for (auto known : program.getBody().front().getOps<kernel::ArgumentOp>())
+    if (known.getArray() == kernel::FieldArray::LossWeight)
+      return known;
+  return named(kernel::ArgumentOp::create(b, program.getLoc(), "loss.weight", "weight", 0,
+                                          kernel::FieldArray::LossWeight, b.getF32Type(), IntegerAttr()));
+}
+
+} // namespace dbc::passes

@@ -1,0 +1,432 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "passes/batch/Adjoints.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "passes/Refusal.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+
+//===-- Stages that read what others have kept ------------------------------------------------------===//
+
+/// The operations of a stage again in another one over the same index set. What the stage has written to a
+/// buffer is read there, not computed again.
+class Adjoints::StageCopy {
+public:
+  StageCopy(batch::StageOp from, batch::StageOp to)
+      : b(OpBuilder::atBlockEnd(&to.getBody().front())), to(to) {
+    llvm::DenseMap<Value, Operation *> writes;
+    for (Operation &op : from.getBody().front())
+      if (isa<batch::WriteOp, batch::ScatterOp>(op))
+        writes.try_emplace(op.getOperand(0), &op);
+    for (Operation &op : from.getBody().front()) {
+      if (batch::isWrite(&op))
+        continue;
+      Operation *again = b.clone(op, values);
+      if (isa<batch::AccessOpInterface, batch::ReadIndexOp>(op) && !isa<batch::SegmentOp>(op))
+        continue;
+      for (auto [result, copied] : llvm::zip(op.getResults(), again->getResults()))
+        if (Operation *write = writes.lookup(result)) {
+          Value read = readWhere(write, result.getType());
+          kept.push_back({copied, read});
+        }
+    }
+  }
+  ~StageCopy() {
+    for (auto [computed, read] : kept)
+      computed.replaceAllUsesWith(read);
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(to.getBody().front())))
+      if (isOpTriviallyDead(&op))
+        op.erase();
+  }
+  StageCopy(const StageCopy &) = delete;
+  StageCopy &operator=(const StageCopy &) = delete;
+
+  Operation *of(Operation *op) { return values.lookup(op->getResult(0)).getDefiningOp(); }
+  Value of(Value value) { return values.lookupOrDefault(value); }
+
+  OpBuilder b; ///< at the end
+  batch::StageOp to;
+
+private:
+  Value readWhere(Operation *write, Type type) {
+    if (auto own = dyn_cast<batch::WriteOp>(write))
+      return batch::ReadOp::create(b, write->getLoc(), type, own.getBuffer());
+    auto scatter = cast<batch::ScatterOp>(write);
+    return batch::GatherOp::create(b, write->getLoc(), type, scatter.getBufferAttr(),
+                                   scatter.getRelationAttr(), FlatSymbolRefAttr(), IntegerAttr());
+  }
+
+  IRMapping values;
+  SmallVector<std::pair<Value, Value>> kept; ///< what is computed, and the same read
+};
+
+/// Refuses what has no gradient, in the source's words.
+static LogicalResult refuseGradient(Operation *op, const Twine &why) { return refuse(op->getLoc()) << why; }
+
+static void add(OpBuilder &b, llvm::DenseMap<Value, Value> &adjoints, Value value, Value amount) {
+  Value &sum = adjoints[value];
+  sum = sum ? arith::AddFOp::create(b, amount.getLoc(), sum, amount).getResult() : amount;
+}
+
+//===-- What reads contribute -----------------------------------------------------------------------===//
+
+Adjoints::Adjoints(batch::ProgramOp program, batch::BufferOp loss)
+    : program(program), loss(loss), activity(program, loss.getSymName()), declare(program) {}
+
+LogicalResult Adjoints::run() {
+  SmallVector<Operation *> forward;
+  for (Operation &op : program.getBody().front())
+    if (op.hasTrait<batch::Scheduled>())
+      forward.push_back(&op);
+  OpBuilder b = OpBuilder::atBlockEnd(&program.getBody().front());
+  if (failed(findReads()) || failed(reverse(forward, b)))
+    return failure();
+  for (auto &[stage, uses] : paramUses)
+    if (failed(accumulate(cast<batch::StageOp>(stage), uses, b)))
+      return failure();
+  clearGradients();
+  return success();
+}
+
+LogicalResult Adjoints::findReads() {
+  SmallVector<batch::StageOp> stages;
+  program.walk([&](batch::StageOp stage) { stages.push_back(stage); });
+  for (batch::StageOp stage : stages)
+    for (auto op : stage.getBody().front().getOps<batch::AccessOpInterface>())
+      if (!op.isWrite() && activity.isActive(op->getResult(0)))
+        if (failed(addRead(stage, op)))
+          return failure();
+  return success();
+}
+
+LogicalResult Adjoints::addRead(batch::StageOp stage, batch::AccessOpInterface op) {
+  auto buffer = declare.find<batch::BufferOp>(op.getArrayAttr());
+  if (stage.getWhen())
+    return refuseGradient(op, "the gradient of what a `while` may end is not supported yet");
+  if (declare.find<kernel::IndexSetOp>(buffer.getIndexSetAttr()).getKind() == kernel::IndexSetKind::Model)
+    return refuseGradient(op, "the gradient of a value of the model is not supported yet");
+  Read read{op, {}, {}, {}};
+  FlatSymbolRefAttr indexSet = stage.getIndexSetAttr();
+  if (auto gather = dyn_cast<batch::GatherOp>(op.getOperation())) {
+    auto relation = declare.find<batch::RelationOp>(gather.getRelationAttr());
+    read.list = FlatSymbolRefAttr::get(declare.transpose(relation));
+  } else if (auto segment = dyn_cast<batch::SegmentOp>(op.getOperation())) {
+    if (segment.getCount())
+      return refuseGradient(op, "the gradient of what a `while` may end is not supported yet");
+    auto elements = FlatSymbolRefAttr::get(declare.elements(segment));
+    batch::RelationOp toElement = declare.relation(op->getLoc(), elements, "row", buffer.getIndexSetAttr());
+    read.list = FlatSymbolRefAttr::get(declare.transpose(toElement));
+    switch (segment.getKind()) {
+    case batch::ReduceKind::Sum: // the same for each element: that of the stage's row
+    case batch::ReduceKind::Mean:
+      read.via = FlatSymbolRefAttr::get(declare.relation(op->getLoc(), elements, "parent", indexSet));
+      break;
+    case batch::ReduceKind::LogSumExp:
+    case batch::ReduceKind::Pick:
+      indexSet = elements;
+      break;
+    default:
+      return refuseGradient(op, "the gradient of the " + batch::stringifyReduceKind(segment.getKind()) +
+                                    " of a list is not supported yet");
+    }
+  }
+  read.contribution = FlatSymbolRefAttr::get(declare.buffer(
+      op->getLoc(), stage.getSymName() + "." + op.getArray() + ".adjoint", indexSet, buffer.getType()));
+  reads[op.getArray()].push_back(read);
+  readOf[op] = read;
+  return success();
+}
+
+/// The adjoint of a buffer's row: this one, or the one that the relation `at` leads to. Null where nothing
+/// that the loss depends on reads it.
+Value Adjoints::adjointOf(OpBuilder &b, Location loc, StringRef buffer, Type type, FlatSymbolRefAttr at) {
+  Value sum;
+  auto addUp = [&](Value value) {
+    sum = sum ? arith::AddFOp::create(b, loc, sum, value).getResult() : value;
+  };
+  if (buffer == this->loss.getSymName()) {
+    kernel::ArgumentOp weights = declare.lossWeights();
+    batch::RelationOp relation =
+        declare.relation(loc, this->loss.getIndexSetAttr(), "input", FlatSymbolRefAttr());
+    addUp(batch::GatherOp::create(b, loc, type, FlatSymbolRefAttr::get(weights),
+                                  FlatSymbolRefAttr::get(relation), FlatSymbolRefAttr(), IntegerAttr()));
+  }
+  for (Read &read : reads[buffer]) {
+    if (read.list)
+      addUp(batch::SegmentOp::create(b, loc, type, batch::ReduceKind::Sum, read.contribution.getValue(),
+                                     read.list.getValue(), read.via, read.op.getCarriedAttr(), Value(),
+                                     Value(), Value(),
+                                     /*at_end=*/false, at, IntegerAttr()));
+    else if (at)
+      addUp(batch::GatherOp::create(b, loc, type, read.contribution, at, FlatSymbolRefAttr(), IntegerAttr()));
+    else
+      addUp(batch::ReadOp::create(b, loc, type, read.contribution.getValue()));
+  }
+  return sum;
+}
+
+/// The buffer over the stage's index set that holds a value of it; one is made where there is none.
+FlatSymbolRefAttr Adjoints::inBuffer(StageCopy &copy, Value adjoint, const Twine &name) {
+  if (auto read = adjoint.getDefiningOp<batch::ReadOp>())
+    return read.getBufferAttr();
+  auto buffer = FlatSymbolRefAttr::get(
+      declare.buffer(adjoint.getLoc(), name, copy.to.getIndexSetAttr(), adjoint.getType()));
+  batch::WriteOp::create(copy.b, adjoint.getLoc(), adjoint, buffer.getValue());
+  return buffer;
+}
+
+void Adjoints::contribute(StageCopy &copy, Read &read, Value adjoint) {
+  OpBuilder &b = copy.b;
+  Location loc = read.op->getLoc();
+  auto segment = dyn_cast<batch::SegmentOp>(read.op.getOperation());
+  if (segment && !read.via) { // by element
+    FlatSymbolRefAttr buffer = inBuffer(copy, adjoint, copy.to.getSymName() + ".list");
+    OpBuilder behind(copy.to->getContext());
+    behind.setInsertionPointAfter(copy.to);
+    return contributeByElement(behind, read, buffer);
+  }
+  if (segment && segment.getKind() == batch::ReduceKind::Mean) {
+    auto list = declare.find<batch::ListRelationOp>(segment.getListAttr());
+    Value length = batch::ReadIndexOp::create(b, loc, b.getI32Type(), list.getLength());
+    Value count = arith::SIToFPOp::create(b, loc, b.getF32Type(), length);
+    if (isa<RankedTensorType>(adjoint.getType()))
+      count = dyn::BroadcastOp::create(b, loc, adjoint.getType(), count);
+    adjoint = arith::DivFOp::create(b, loc, adjoint, count);
+  }
+  batch::WriteOp::create(b, loc, adjoint, read.contribution.getValue());
+}
+
+/// A stage over the elements of a list: what each has of the adjoint of its reduction, which is in a buffer.
+void Adjoints::contributeByElement(OpBuilder &b, Read &read, FlatSymbolRefAttr adjoint) {
+  auto segment = cast<batch::SegmentOp>(read.op.getOperation());
+  auto from = segment->getParentOfType<batch::StageOp>();
+  Location loc = segment.getLoc();
+  auto elements = FlatSymbolRefAttr::get(declare.elements(segment));
+  batch::StageOp stage = declare.stage(b, loc, read.contribution.getValue(), elements);
+  OpBuilder in = OpBuilder::atBlockEnd(&stage.getBody().front());
+  auto buffer = declare.find<batch::BufferOp>(segment.getArrayAttr());
+  auto toParent = FlatSymbolRefAttr::get(declare.relation(loc, elements, "parent", from.getIndexSetAttr()));
+  auto gather = [&](FlatSymbolRefAttr array, Type type, FlatSymbolRefAttr relation,
+                    FlatSymbolRefAttr carried) -> Value {
+    return batch::GatherOp::create(in, loc, type, array, relation, carried, IntegerAttr());
+  };
+  Type type = buffer.getType();
+  Value amount = gather(adjoint, type, toParent, {});
+  auto broadcast = [&](Value value, Type to) -> Value {
+    return value.getType() == to ? value : dyn::BroadcastOp::create(in, loc, to, value).getResult();
+  };
+  if (segment.getKind() == batch::ReduceKind::LogSumExp) {
+    auto toElement = FlatSymbolRefAttr::get(declare.relation(loc, elements, "row", buffer.getIndexSetAttr()));
+    auto result = cast<batch::WriteOp>(*segment->user_begin());
+    Value x = gather(segment.getArrayAttr(), type, toElement, segment.getCarriedAttr()),
+          whole = gather(result.getBufferAttr(), type, toParent, {});
+    amount = arith::MulFOp::create(in, loc, amount,
+                                   math::ExpOp::create(in, loc, arith::SubFOp::create(in, loc, x, whole)));
+  } else { // all to the one that was picked
+    Operation *index = segment.getIndex().getDefiningOp();
+    Value picked;
+    if (auto own = dyn_cast<batch::ReadOp>(index))
+      picked = gather(own.getBufferAttr(), own.getType(), toParent, {});
+    else
+      picked = gather(inBufferOfStage(segment.getIndex()), in.getI32Type(), toParent, {});
+    Value position = batch::ReadIndexOp::create(in, loc, in.getI32Type(), "position");
+    Value isPicked = arith::CmpIOp::create(in, loc, arith::CmpIPredicate::eq, position, picked);
+    if (isa<RankedTensorType>(type))
+      isPicked = broadcast(isPicked, cast<RankedTensorType>(type).clone(in.getI1Type()));
+    Value nothing = broadcast(arith::ConstantOp::create(in, loc, in.getF32FloatAttr(0)), type);
+    amount = arith::SelectOp::create(in, loc, isPicked, amount, nothing);
+  }
+  batch::WriteOp::create(in, loc, amount, read.contribution.getValue());
+}
+
+/// The buffer of a value that a stage of the forward pass computes; it keeps it from now on.
+FlatSymbolRefAttr Adjoints::inBufferOfStage(Value value) {
+  for (Operation *user : value.getUsers())
+    if (auto write = dyn_cast<batch::WriteOp>(user))
+      return write.getBufferAttr();
+  auto stage = value.getDefiningOp()->getParentOfType<batch::StageOp>();
+  auto buffer = FlatSymbolRefAttr::get(
+      declare.buffer(value.getLoc(), stage.getSymName() + ".kept", stage.getIndexSetAttr(), value.getType()));
+  OpBuilder b = OpBuilder::atBlockEnd(&stage.getBody().front());
+  batch::WriteOp::create(b, value.getLoc(), value, buffer.getValue());
+  return buffer;
+}
+
+//===-- Adjoint stages ------------------------------------------------------------------------------===//
+
+/// What was last is first.
+LogicalResult Adjoints::reverse(ArrayRef<Operation *> forward, OpBuilder &b) {
+  for (Operation *op : llvm::reverse(forward)) {
+    if (auto stage = dyn_cast<batch::StageOp>(op)) {
+      if (failed(reverseStage(stage, b)))
+        return failure();
+      continue;
+    }
+    Operation *loop;
+    if (auto levels = dyn_cast<batch::LevelsOp>(op))
+      loop = batch::LevelsOp::create(b, op->getLoc(), levels.getGroup(), !levels.getReverse());
+    else
+      loop = batch::StepsOp::create(b, op->getLoc(), cast<batch::StepsOp>(op).getIndexSet(),
+                                    !cast<batch::StepsOp>(op).getReverse());
+    OpBuilder inside = OpBuilder::atBlockEnd(&loop->getRegion(0).emplaceBlock());
+    SmallVector<Operation *> body;
+    for (Operation &each : op->getRegion(0).front())
+      body.push_back(&each);
+    if (failed(reverse(body, inside)))
+      return failure();
+    if (loop->getRegion(0).front().empty())
+      loop->erase();
+  }
+  return success();
+}
+
+LogicalResult Adjoints::reverseStage(batch::StageOp stage, OpBuilder &b) {
+  SmallVector<Operation *> writes;
+  for (Operation &op : stage.getBody().front())
+    if (batch::isWrite(&op) && activity.isActive(op.getOperand(0)))
+      writes.push_back(&op);
+  if (writes.empty())
+    return success();
+  if (stage.getWhen())
+    return refuseGradient(stage, "the gradient of what a `while` may end is not supported yet");
+  batch::StageOp to =
+      declare.stage(b, stage.getLoc(), stage.getSymName() + ".adjoint", stage.getIndexSetAttr());
+  {
+    StageCopy copy(stage, to);
+    AdjointMap adjoints;
+    for (Operation *op : writes) {
+      auto scatter = dyn_cast<batch::ScatterOp>(op);
+      StringRef buffer = cast<batch::AccessOpInterface>(op).getArray();
+      if (Value adjoint = adjointOf(copy.b, op->getLoc(), buffer, op->getOperand(0).getType(),
+                                    scatter ? scatter.getRelationAttr() : FlatSymbolRefAttr()))
+        add(copy.b, adjoints, op->getOperand(0), adjoint);
+    }
+    for (Operation &op : llvm::reverse(stage.getBody().front()))
+      if (op.getNumResults() == 1)
+        if (Value adjoint = adjoints.lookup(op.getResult(0)))
+          if (failed(throughOp(copy, &op, adjoint, adjoints)))
+            return failure();
+  }
+  b.setInsertionPointToEnd(to->getBlock());
+  if (to.getBody().front().empty())
+    to.erase();
+  return success();
+}
+
+LogicalResult Adjoints::throughOp(StageCopy &copy, Operation *op, Value adjoint, AdjointMap &adjoints) {
+  if (auto read = readOf.find(op); read != readOf.end()) {
+    contribute(copy, read->second, adjoint);
+    return success();
+  }
+  if (activity.isOfParams(op->getResult(0))) { // at the end, for all rows
+    paramUses[op->getParentOfType<batch::StageOp>()].push_back(
+        {op, inBuffer(copy, adjoint, copy.to.getSymName() + ".value")});
+    return success();
+  }
+  auto derivative = dyn_cast<dyn::DerivativeOpInterface>(copy.of(op));
+  if (!derivative)
+    return refuseGradient(op, "`" + op->getName().getStringRef() + "` has no derivative");
+  bool usesParams = false;
+  for (auto [n, operand] : llvm::enumerate(op->getOperands())) {
+    if (!activity.isActive(operand))
+      continue;
+    if (activity.isOfParams(operand)) {
+      usesParams = true;
+      continue;
+    }
+    if (Value amount = derivative.buildAdjoint(copy.b, n, adjoint))
+      add(copy.b, adjoints, operand, amount);
+  }
+  if (usesParams)
+    paramUses[op->getParentOfType<batch::StageOp>()].push_back(
+        {op, inBuffer(copy, adjoint, copy.to.getSymName() + ".value")});
+  return success();
+}
+
+//===-- Gradients of parameters ---------------------------------------------------------------------===//
+
+FlatSymbolRefAttr Adjoints::gradientOf(StringRef param) {
+  FlatSymbolRefAttr &gradient = gradients[StringAttr::get(program.getContext(), param)];
+  if (!gradient) {
+    auto op = program->getParentOfType<ModuleOp>().lookupSymbol<kernel::ParamOp>(param);
+    gradient = FlatSymbolRefAttr::get(
+        declare.buffer(op.getLoc(), param + ".gradient", declare.batchIndexSet(), op.getType()));
+  }
+  return gradient;
+}
+
+/// A stage that adds up, over all rows of a stage, what its operations give to parameters.
+LogicalResult Adjoints::accumulate(batch::StageOp stage, ArrayRef<ParamUse> uses, OpBuilder &b) {
+  batch::StageOp to =
+      declare.stage(b, stage.getLoc(), stage.getSymName() + ".gradient", stage.getIndexSetAttr());
+  StageCopy copy(stage, to);
+  AdjointMap adjoints;
+  auto into = [&](dyn::GetOp get, Value amount, Value index) {
+    batch::AccumulateOp::create(copy.b, get.getLoc(), amount, gradientOf(get.getParam()).getValue(), index);
+  };
+  auto through = [&](Operation *op, Value adjoint) -> LogicalResult {
+    auto derivative = dyn_cast<dyn::DerivativeOpInterface>(copy.of(op));
+    if (!derivative)
+      return refuseGradient(op, "`" + op->getName().getStringRef() + "` has no derivative");
+    auto gather = dyn_cast<dyn::GatherOp>(op);
+    auto table = gather ? gather.getTensor().getDefiningOp<dyn::GetOp>() : dyn::GetOp();
+    if (table && gather.getIndex().getType().isInteger(32)) {
+      into(table, adjoint, copy.of(gather.getIndex()));
+      return success();
+    }
+    for (auto [n, operand] : llvm::enumerate(op->getOperands()))
+      if (activity.isOfParams(operand))
+        if (Value amount = derivative.buildAdjoint(copy.b, n, adjoint))
+          add(copy.b, adjoints, operand, amount);
+    return success();
+  };
+  for (const ParamUse &use : uses) {
+    Value adjoint = batch::ReadOp::create(copy.b, use.op->getLoc(), use.op->getResult(0).getType(),
+                                          use.adjoint.getValue());
+    if (activity.isOfParams(use.op->getResult(0)))
+      add(copy.b, adjoints, use.op->getResult(0), adjoint);
+    else if (failed(through(use.op, adjoint)))
+      return failure();
+  }
+  for (Operation &op : llvm::reverse(stage.getBody().front())) {
+    Value adjoint = op.getNumResults() == 1 && activity.isOfParams(op.getResult(0))
+                        ? adjoints.lookup(op.getResult(0))
+                        : Value();
+    if (!adjoint)
+      continue;
+    if (auto get = dyn_cast<dyn::GetOp>(op))
+      into(get, adjoint, Value());
+    else if (failed(through(&op, adjoint)))
+      return failure();
+  }
+  return success();
+}
+
+/// All gradients are 0 before anything is added.
+void Adjoints::clearGradients() {
+  if (gradients.empty())
+    return;
+  Location loc = program.getLoc();
+  Operation *first = nullptr;
+  for (Operation &op : program.getBody().front())
+    if (op.hasTrait<batch::Scheduled>()) {
+      first = &op;
+      break;
+    }
+  OpBuilder b(first);
+  batch::StageOp stage = declare.stage(b, loc, "gradients.clear", declare.batchIndexSet());
+  OpBuilder in = OpBuilder::atBlockEnd(&stage.getBody().front());
+  for (auto &[param, buffer] : gradients) {
+    Type type = declare.find<batch::BufferOp>(buffer).getType();
+    TypedAttr zero = in.getF32FloatAttr(0);
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      zero = DenseElementsAttr::get(tensor, cast<Attribute>(zero));
+    batch::WriteOp::create(in, loc, arith::ConstantOp::create(in, loc, zero).getResult(), buffer.getValue());
+    batch::GradientOp::create(b, loc, param.getValue(), buffer.getValue());
+  }
+}
+
+} // namespace dbc::passes
