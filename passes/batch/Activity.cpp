@@ -5,7 +5,8 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-Activity::Activity(batch::ProgramOp program, StringRef loss) : module(program->getParentOfType<ModuleOp>()) {
+Activity::Activity(batch::ProgramOp program, StringRef loss)
+    : module(program->getParentOfType<ModuleOp>()), symbols(program) {
   SmallVector<batch::StageOp> stages;
   program.walk([&](batch::StageOp stage) { stages.push_back(stage); });
   // What a loop carries comes from stages behind.
@@ -33,6 +34,13 @@ bool Activity::varies(Operation *op) const {
   return llvm::any_of(op->getOperands(), [&](Value operand) { return varying.contains(operand); });
 }
 
+/// Whether a buffer has one row, for the whole model.
+bool Activity::isOfModel(FlatSymbolRefAttr buffer) const {
+  auto op = symbols.lookup<batch::BufferOp>(buffer.getAttr());
+  auto indexSet = symbols.lookup<kernel::IndexSetOp>(op.getIndexSetAttr().getAttr());
+  return indexSet.getKind() == kernel::IndexSetKind::Model && !indexSet.getExtent();
+}
+
 bool Activity::findVarying(batch::StageOp stage) {
   bool grew = false;
   for (Operation &op : stage.getBody().front()) {
@@ -43,10 +51,12 @@ bool Activity::findVarying(batch::StageOp stage) {
     }
     if (varies(&op))
       grew |= varying.insert(op.getResult(0)).second;
-    auto isOfModel = [&](Value operand) {
+    auto isSame = [&](Value operand) {
       return operand.getParentBlock() != op.getBlock() || ofModel.contains(operand); // or a constant outside
     };
-    if (!isa<batch::AccessOpInterface, batch::ReadIndexOp>(op) && llvm::all_of(op.getOperands(), isOfModel))
+    auto read = dyn_cast<batch::ReadOp>(op);
+    const bool isRead = isa<batch::AccessOpInterface, batch::ReadIndexOp>(op);
+    if ((read && isOfModel(read.getBufferAttr())) || (!isRead && llvm::all_of(op.getOperands(), isSame)))
       ofModel.insert(op.result_begin(), op.result_end());
   }
   return grew;

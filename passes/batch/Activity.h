@@ -25,10 +25,12 @@ public:
 
 private:
   bool varies(mlir::Operation *op) const;
+  bool isOfModel(mlir::FlatSymbolRefAttr buffer) const;
   bool findVarying(batch::StageOp stage);
   bool findUseful(batch::StageOp stage);
 
   mlir::ModuleOp module;
+  mlir::SymbolTable symbols;
   llvm::DenseSet<mlir::Value> varying, useful, ofModel;
   llvm::StringSet<> varyingBuffers, usefulBuffers;
 };

@@ -67,7 +67,7 @@ kernel::IndexSetOp AdjointDeclarations::elements(batch::SegmentOp segment) {
   OpBuilder::InsertionGuard guard(b);
   known = named(kernel::IndexSetOp::create(b, loc, (stage.getSymName() + ".elements").str(),
                                            kernel::IndexSetKind::Elements, stage.getIndexSetAttr(),
-                                           b.getStrArrayAttr({"parent", "row", "position"}),
+                                           b.getStrArrayAttr({"parent", "row", "position", "length"}),
                                            FlatSymbolRefAttr(), IntegerAttr(), inLoop, stepsOf,
                                            /*masked=*/false, IntegerAttr()));
   auto func = named(kernel::FuncOp::create(b, loc, ("index." + known.getSymName()).str(),
@@ -96,7 +96,7 @@ kernel::IndexSetOp AdjointDeclarations::elements(batch::SegmentOp segment) {
     auto via = find<batch::RelationOp>(segment.getViaAttr());
     element = load(via.getFromAttr(), via.getIndexArray(), element);
   }
-  kernel::PushOp::create(b, loc, known.getSymName(), ValueRange{row, element, position});
+  kernel::PushOp::create(b, loc, known.getSymName(), ValueRange{row, element, position, length});
   kernel::YieldOp::create(b, loc, ValueRange());
   b.setInsertionPointToEnd(&schedule.getBody().front());
   kernel::IndexOp::create(b, loc, func.getSymName());

@@ -82,62 +82,79 @@ LogicalResult Adjoints::run() {
     if (op.hasTrait<batch::Scheduled>())
       forward.push_back(&op);
   OpBuilder b = OpBuilder::atBlockEnd(&program.getBody().front());
-  if (failed(findReads()) || failed(reverse(forward, b)))
+  findReads();
+  begin(b);
+  if (failed(reverse(forward, b)))
     return failure();
   for (auto &[stage, uses] : paramUses)
     if (failed(accumulate(cast<batch::StageOp>(stage), uses, b)))
       return failure();
-  clearGradients();
+  for (batch::StageOp stage : llvm::reverse(modelStages))
+    if (failed(reverseModelStage(stage, b)))
+      return failure();
+  clear();
   return success();
 }
 
-LogicalResult Adjoints::findReads() {
+/// Each input's loss adds its weight to the sum that is differentiated.
+void Adjoints::begin(OpBuilder &b) {
+  Location loc = loss.getLoc();
+  auto buffer = FlatSymbolRefAttr::get(
+      declare.buffer(loc, loss.getSymName() + ".adjoint", loss.getIndexSetAttr(), loss.getType()));
+  batch::StageOp stage = declare.stage(b, loc, buffer.getValue(), loss.getIndexSetAttr());
+  OpBuilder in = OpBuilder::atBlockEnd(&stage.getBody().front());
+  batch::RelationOp relation = declare.relation(loc, loss.getIndexSetAttr(), "input", FlatSymbolRefAttr());
+  Value weight =
+      batch::GatherOp::create(in, loc, loss.getType(), FlatSymbolRefAttr::get(declare.lossWeights()),
+                              FlatSymbolRefAttr::get(relation), FlatSymbolRefAttr(), IntegerAttr());
+  batch::WriteOp::create(in, loc, weight, buffer.getValue());
+  reads[loss.getSymName()].push_back({{}, buffer, {}, {}});
+}
+
+void Adjoints::findReads() {
   SmallVector<batch::StageOp> stages;
   program.walk([&](batch::StageOp stage) { stages.push_back(stage); });
   for (batch::StageOp stage : stages)
     for (auto op : stage.getBody().front().getOps<batch::AccessOpInterface>())
-      if (!op.isWrite() && activity.isActive(op->getResult(0)))
-        if (failed(addRead(stage, op)))
-          return failure();
-  return success();
+      if (!op.isWrite() && activity.isActive(op->getResult(0)) && !activity.isOfParams(op->getResult(0)))
+        addRead(stage, op);
 }
 
-LogicalResult Adjoints::addRead(batch::StageOp stage, batch::AccessOpInterface op) {
+/// A type of the same shape, with other numbers.
+static Type ofNumbers(Type like, Type number) {
+  auto tensor = dyn_cast<RankedTensorType>(like);
+  return tensor ? tensor.clone(number) : number;
+}
+
+/// Whether each element of a list contributes what the stage's row has.
+static bool contributesByRow(batch::SegmentOp segment) {
+  return !segment.getCount() &&
+         (segment.getKind() == batch::ReduceKind::Sum || segment.getKind() == batch::ReduceKind::Mean);
+}
+
+void Adjoints::addRead(batch::StageOp stage, batch::AccessOpInterface op) {
   auto buffer = declare.find<batch::BufferOp>(op.getArrayAttr());
-  if (stage.getWhen())
-    return refuseGradient(op, "the gradient of what a `while` may end is not supported yet");
-  if (declare.find<kernel::IndexSetOp>(buffer.getIndexSetAttr()).getKind() == kernel::IndexSetKind::Model)
-    return refuseGradient(op, "the gradient of a value of the model is not supported yet");
   Read read{op, {}, {}, {}};
   FlatSymbolRefAttr indexSet = stage.getIndexSetAttr();
   if (auto gather = dyn_cast<batch::GatherOp>(op.getOperation())) {
     auto relation = declare.find<batch::RelationOp>(gather.getRelationAttr());
     read.list = FlatSymbolRefAttr::get(declare.transpose(relation));
   } else if (auto segment = dyn_cast<batch::SegmentOp>(op.getOperation())) {
-    if (segment.getCount())
-      return refuseGradient(op, "the gradient of what a `while` may end is not supported yet");
     auto elements = FlatSymbolRefAttr::get(declare.elements(segment));
     batch::RelationOp toElement = declare.relation(op->getLoc(), elements, "row", buffer.getIndexSetAttr());
     read.list = FlatSymbolRefAttr::get(declare.transpose(toElement));
-    switch (segment.getKind()) {
-    case batch::ReduceKind::Sum: // the same for each element: that of the stage's row
-    case batch::ReduceKind::Mean:
+    if (contributesByRow(segment))
       read.via = FlatSymbolRefAttr::get(declare.relation(op->getLoc(), elements, "parent", indexSet));
-      break;
-    case batch::ReduceKind::LogSumExp:
-    case batch::ReduceKind::Pick:
+    else
       indexSet = elements;
-      break;
-    default:
-      return refuseGradient(op, "the gradient of the " + batch::stringifyReduceKind(segment.getKind()) +
-                                    " of a list is not supported yet");
-    }
   }
-  read.contribution = FlatSymbolRefAttr::get(declare.buffer(
-      op->getLoc(), stage.getSymName() + "." + op.getArray() + ".adjoint", indexSet, buffer.getType()));
+  batch::BufferOp contribution = declare.buffer(
+      op->getLoc(), stage.getSymName() + "." + op.getArray() + ".adjoint", indexSet, buffer.getType());
+  read.contribution = FlatSymbolRefAttr::get(contribution);
+  if (stage.getWhen() && indexSet == stage.getIndexSetAttr())
+    cleared.push_back(contribution); // at rows that a `while` has ended
   reads[op.getArray()].push_back(read);
   readOf[op] = read;
-  return success();
 }
 
 /// The adjoint of a buffer's row: this one, or the one that the relation `at` leads to. Null where nothing
@@ -147,13 +164,6 @@ Value Adjoints::adjointOf(OpBuilder &b, Location loc, StringRef buffer, Type typ
   auto addUp = [&](Value value) {
     sum = sum ? arith::AddFOp::create(b, loc, sum, value).getResult() : value;
   };
-  if (buffer == this->loss.getSymName()) {
-    kernel::ArgumentOp weights = declare.lossWeights();
-    batch::RelationOp relation =
-        declare.relation(loc, this->loss.getIndexSetAttr(), "input", FlatSymbolRefAttr());
-    addUp(batch::GatherOp::create(b, loc, type, FlatSymbolRefAttr::get(weights),
-                                  FlatSymbolRefAttr::get(relation), FlatSymbolRefAttr(), IntegerAttr()));
-  }
   for (Read &read : reads[buffer]) {
     if (read.list)
       addUp(batch::SegmentOp::create(b, loc, type, batch::ReduceKind::Sum, read.contribution.getValue(),
@@ -199,51 +209,119 @@ void Adjoints::contribute(StageCopy &copy, Read &read, Value adjoint) {
   batch::WriteOp::create(b, loc, adjoint, read.contribution.getValue());
 }
 
-/// A stage over the elements of a list: what each has of the adjoint of its reduction, which is in a buffer.
+/// Stages over the elements of a list: what each has of the adjoint of its reduction, which is in a buffer.
 void Adjoints::contributeByElement(OpBuilder &b, Read &read, FlatSymbolRefAttr adjoint) {
   auto segment = cast<batch::SegmentOp>(read.op.getOperation());
   auto from = segment->getParentOfType<batch::StageOp>();
   Location loc = segment.getLoc();
+  Type type = declare.find<batch::BufferOp>(segment.getArrayAttr()).getType();
   auto elements = FlatSymbolRefAttr::get(declare.elements(segment));
-  batch::StageOp stage = declare.stage(b, loc, read.contribution.getValue(), elements);
-  OpBuilder in = OpBuilder::atBlockEnd(&stage.getBody().front());
-  auto buffer = declare.find<batch::BufferOp>(segment.getArrayAttr());
-  auto toParent = FlatSymbolRefAttr::get(declare.relation(loc, elements, "parent", from.getIndexSetAttr()));
-  auto gather = [&](FlatSymbolRefAttr array, Type type, FlatSymbolRefAttr relation,
-                    FlatSymbolRefAttr carried) -> Value {
-    return batch::GatherOp::create(in, loc, type, array, relation, carried, IntegerAttr());
+  batch::RelationOp toParent = declare.relation(loc, elements, "parent", from.getIndexSetAttr());
+  OpBuilder in(b.getContext());
+  auto stage = [&](const Twine &name, FlatSymbolRefAttr indexSet) {
+    batch::StageOp stage = declare.stage(b, loc, name, indexSet);
+    in.setInsertionPointToEnd(&stage.getBody().front());
+    return stage;
   };
-  Type type = buffer.getType();
-  Value amount = gather(adjoint, type, toParent, {});
-  auto broadcast = [&](Value value, Type to) -> Value {
-    return value.getType() == to ? value : dyn::BroadcastOp::create(in, loc, to, value).getResult();
+  auto ofParent = [&](FlatSymbolRefAttr buffer, Type type) -> Value {
+    return batch::GatherOp::create(in, loc, type, buffer, FlatSymbolRefAttr::get(toParent),
+                                   FlatSymbolRefAttr(), IntegerAttr());
   };
-  if (segment.getKind() == batch::ReduceKind::LogSumExp) {
-    auto toElement = FlatSymbolRefAttr::get(declare.relation(loc, elements, "row", buffer.getIndexSetAttr()));
-    auto result = cast<batch::WriteOp>(*segment->user_begin());
-    Value x = gather(segment.getArrayAttr(), type, toElement, segment.getCarriedAttr()),
-          whole = gather(result.getBufferAttr(), type, toParent, {});
-    amount = arith::MulFOp::create(in, loc, amount,
-                                   math::ExpOp::create(in, loc, arith::SubFOp::create(in, loc, x, whole)));
-  } else { // all to the one that was picked
-    Operation *index = segment.getIndex().getDefiningOp();
-    Value picked;
-    if (auto own = dyn_cast<batch::ReadOp>(index))
-      picked = gather(own.getBufferAttr(), own.getType(), toParent, {});
-    else
-      picked = gather(inBufferOfStage(segment.getIndex()), in.getI32Type(), toParent, {});
-    Value position = batch::ReadIndexOp::create(in, loc, in.getI32Type(), "position");
-    Value isPicked = arith::CmpIOp::create(in, loc, arith::CmpIPredicate::eq, position, picked);
-    if (isa<RankedTensorType>(type))
-      isPicked = broadcast(isPicked, cast<RankedTensorType>(type).clone(in.getI1Type()));
-    Value nothing = broadcast(arith::ConstantOp::create(in, loc, in.getF32FloatAttr(0)), type);
-    amount = arith::SelectOp::create(in, loc, isPicked, amount, nothing);
+  auto ofElement = [&]() -> Value {
+    auto array = declare.find<batch::BufferOp>(segment.getArrayAttr());
+    batch::RelationOp toElement = declare.relation(loc, elements, "row", array.getIndexSetAttr());
+    return batch::GatherOp::create(in, loc, type, segment.getArrayAttr(), FlatSymbolRefAttr::get(toElement),
+                                   segment.getCarriedAttr(), IntegerAttr());
+  };
+  auto integer = [&](int32_t i) -> Value {
+    return arith::ConstantOp::create(in, loc, in.getI32IntegerAttr(i));
+  };
+  auto spread = [&](Value value) -> Value { // a scalar over all numbers of a row
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && !isa<RankedTensorType>(value.getType())
+               ? dyn::BroadcastOp::create(in, loc, tensor.clone(value.getType()), value).getResult()
+               : value;
+  };
+  auto position = [&]() -> Value { return batch::ReadIndexOp::create(in, loc, in.getI32Type(), "position"); };
+  auto compare = [&](arith::CmpIPredicate predicate, Value x, Value y) -> Value {
+    return arith::CmpIOp::create(in, loc, predicate, x, y);
+  };
+  Value where; // the elements that have any of it
+  auto only = [&](Value condition) {
+    condition = spread(condition);
+    where = where ? arith::AndIOp::create(in, loc, where, condition).getResult() : condition;
+  };
+  FlatSymbolRefAttr first;
+  if (segment.getKind() == batch::ReduceKind::Max || segment.getKind() == batch::ReduceKind::Min) {
+    // The first of those that are equal to the result.
+    Type positions = ofNumbers(type, b.getI32Type());
+    auto candidates = FlatSymbolRefAttr::get(
+        declare.buffer(loc, read.contribution.getValue() + ".candidates", elements, positions));
+    stage(candidates.getValue(), elements);
+    Value isEqual = arith::CmpFOp::create(in, loc, arith::CmpFPredicate::OEQ, ofElement(),
+                                          ofParent(inBufferOfStage(segment.getResult()), type));
+    Value candidate =
+        arith::SelectOp::create(in, loc, isEqual, spread(position()), spread(integer(INT32_MAX)));
+    batch::WriteOp::create(in, loc, candidate, candidates.getValue());
+    first = FlatSymbolRefAttr::get(
+        declare.buffer(loc, read.contribution.getValue() + ".first", from.getIndexSetAttr(), positions));
+    stage(first.getValue(), from.getIndexSetAttr());
+    Value least = batch::SegmentOp::create(in, loc, positions, batch::ReduceKind::Min, candidates.getValue(),
+                                           declare.transpose(toParent).getSymName(), FlatSymbolRefAttr(),
+                                           FlatSymbolRefAttr(), Value(), Value(), Value(), /*at_end=*/false,
+                                           FlatSymbolRefAttr(), IntegerAttr());
+    batch::WriteOp::create(in, loc, least, first.getValue());
   }
+  stage(read.contribution.getValue(), elements);
+  Value amount = ofParent(adjoint, type);
+  if (from.getWhen())
+    only(ofParent(from.getWhenAttr(), in.getI1Type()));
+  if (segment.getCount()) {
+    Value count = ofParent(inBufferOfStage(segment.getCount()), in.getI32Type());
+    if (segment.getAtEnd()) {
+      Value length = batch::ReadIndexOp::create(in, loc, in.getI32Type(), "length");
+      only(compare(arith::CmpIPredicate::sge, position(), arith::SubIOp::create(in, loc, length, count)));
+    } else {
+      only(compare(arith::CmpIPredicate::slt, position(), count));
+    }
+    if (segment.getKind() == batch::ReduceKind::Mean)
+      amount = arith::DivFOp::create(in, loc, amount,
+                                     spread(arith::SIToFPOp::create(in, loc, in.getF32Type(), count)));
+  }
+  switch (segment.getKind()) {
+  case batch::ReduceKind::Sum:
+  case batch::ReduceKind::Mean:
+    break;
+  case batch::ReduceKind::LogSumExp: {
+    Value above =
+        arith::SubFOp::create(in, loc, ofElement(), ofParent(inBufferOfStage(segment.getResult()), type));
+    amount = arith::MulFOp::create(in, loc, amount, math::ExpOp::create(in, loc, above));
+    break;
+  }
+  case batch::ReduceKind::Pick:
+    only(compare(arith::CmpIPredicate::eq, position(),
+                 ofParent(inBufferOfStage(segment.getIndex()), in.getI32Type())));
+    break;
+  case batch::ReduceKind::Max:
+  case batch::ReduceKind::Min:
+    only(compare(arith::CmpIPredicate::eq, spread(position()),
+                 ofParent(first, ofNumbers(type, in.getI32Type()))));
+    break;
+  case batch::ReduceKind::ArgMax:
+  case batch::ReduceKind::Any:
+  case batch::ReduceKind::All:
+    llvm_unreachable("gives no float");
+  }
+  if (where)
+    amount = arith::SelectOp::create(in, loc, where, amount,
+                                     spread(arith::ConstantOp::create(in, loc, in.getF32FloatAttr(0))));
   batch::WriteOp::create(in, loc, amount, read.contribution.getValue());
 }
 
-/// The buffer of a value that a stage of the forward pass computes; it keeps it from now on.
+/// The buffer of a value that a stage of the forward pass has; it is kept from now on.
 FlatSymbolRefAttr Adjoints::inBufferOfStage(Value value) {
+  if (auto read = value.getDefiningOp<batch::ReadOp>())
+    return read.getBufferAttr();
   for (Operation *user : value.getUsers())
     if (auto write = dyn_cast<batch::WriteOp>(user))
       return write.getBufferAttr();
@@ -261,7 +339,9 @@ FlatSymbolRefAttr Adjoints::inBufferOfStage(Value value) {
 LogicalResult Adjoints::reverse(ArrayRef<Operation *> forward, OpBuilder &b) {
   for (Operation *op : llvm::reverse(forward)) {
     if (auto stage = dyn_cast<batch::StageOp>(op)) {
-      if (failed(reverseStage(stage, b)))
+      if (isOfModel(stage.getIndexSetAttr()))
+        modelStages.push_back(stage);
+      else if (failed(reverseStage(stage, b)))
         return failure();
       continue;
     }
@@ -290,10 +370,9 @@ LogicalResult Adjoints::reverseStage(batch::StageOp stage, OpBuilder &b) {
       writes.push_back(&op);
   if (writes.empty())
     return success();
-  if (stage.getWhen())
-    return refuseGradient(stage, "the gradient of what a `while` may end is not supported yet");
   batch::StageOp to =
       declare.stage(b, stage.getLoc(), stage.getSymName() + ".adjoint", stage.getIndexSetAttr());
+  to.setWhenAttr(stage.getWhenAttr());
   {
     StageCopy copy(stage, to);
     AdjointMap adjoints;
@@ -361,11 +440,13 @@ FlatSymbolRefAttr Adjoints::gradientOf(StringRef param) {
 /// A stage that adds up, over all rows of a stage, what its operations give to parameters.
 LogicalResult Adjoints::accumulate(batch::StageOp stage, ArrayRef<ParamUse> uses, OpBuilder &b) {
   batch::StageOp to =
-      declare.stage(b, stage.getLoc(), stage.getSymName() + ".gradient", stage.getIndexSetAttr());
+      declare.stage(b, stage.getLoc(), stage.getSymName() + ".gradient",
+                    isOfModel(stage.getIndexSetAttr()) ? declare.batchIndexSet() : stage.getIndexSetAttr());
+  to.setWhenAttr(stage.getWhenAttr());
   StageCopy copy(stage, to);
   AdjointMap adjoints;
-  auto into = [&](dyn::GetOp get, Value amount, Value index) {
-    batch::AccumulateOp::create(copy.b, get.getLoc(), amount, gradientOf(get.getParam()).getValue(), index);
+  auto into = [&](FlatSymbolRefAttr buffer, Value amount, Value index) {
+    batch::AccumulateOp::create(copy.b, amount.getLoc(), amount, buffer.getValue(), index);
   };
   auto through = [&](Operation *op, Value adjoint) -> LogicalResult {
     auto derivative = dyn_cast<dyn::DerivativeOpInterface>(copy.of(op));
@@ -374,7 +455,7 @@ LogicalResult Adjoints::accumulate(batch::StageOp stage, ArrayRef<ParamUse> uses
     auto gather = dyn_cast<dyn::GatherOp>(op);
     auto table = gather ? gather.getTensor().getDefiningOp<dyn::GetOp>() : dyn::GetOp();
     if (table && gather.getIndex().getType().isInteger(32)) {
-      into(table, adjoint, copy.of(gather.getIndex()));
+      into(gradientOf(table.getParam()), adjoint, copy.of(gather.getIndex()));
       return success();
     }
     for (auto [n, operand] : llvm::enumerate(op->getOperands()))
@@ -398,34 +479,62 @@ LogicalResult Adjoints::accumulate(batch::StageOp stage, ArrayRef<ParamUse> uses
     if (!adjoint)
       continue;
     if (auto get = dyn_cast<dyn::GetOp>(op))
-      into(get, adjoint, Value());
+      into(gradientOf(get.getParam()), adjoint, Value());
+    else if (auto read = dyn_cast<batch::ReadOp>(op))
+      into(adjointOfModel(read.getBufferAttr()), adjoint, Value());
     else if (failed(through(&op, adjoint)))
       return failure();
   }
   return success();
 }
 
-/// All gradients are 0 before anything is added.
-void Adjoints::clearGradients() {
-  if (gradients.empty())
-    return;
-  Location loc = program.getLoc();
-  Operation *first = nullptr;
+/// Where the adjoint of a buffer of the model is added up.
+FlatSymbolRefAttr Adjoints::adjointOfModel(FlatSymbolRefAttr buffer) {
+  FlatSymbolRefAttr &adjoint = modelAdjoints[buffer.getAttr()];
+  if (!adjoint) {
+    auto op = declare.find<batch::BufferOp>(buffer);
+    batch::BufferOp sum =
+        declare.buffer(op.getLoc(), buffer.getValue() + ".adjoint", declare.batchIndexSet(), op.getType());
+    cleared.push_back(sum);
+    adjoint = FlatSymbolRefAttr::get(sum);
+  }
+  return adjoint;
+}
+
+/// What is computed when the model is made is made of parameters: all rows have given to its adjoint.
+LogicalResult Adjoints::reverseModelStage(batch::StageOp stage, OpBuilder &b) {
+  SmallVector<ParamUse> uses;
+  for (auto write : stage.getBody().front().getOps<batch::WriteOp>())
+    if (FlatSymbolRefAttr adjoint = modelAdjoints.lookup(write.getBufferAttr().getAttr()))
+      uses.push_back({write.getValue().getDefiningOp(), adjoint});
+  return uses.empty() ? success() : accumulate(stage, uses, b);
+}
+
+bool Adjoints::isOfModel(FlatSymbolRefAttr indexSet) {
+  return declare.find<kernel::IndexSetOp>(indexSet).getKind() == kernel::IndexSetKind::Model;
+}
+
+/// What is added up is 0 before anything is added, and so is what no row writes.
+void Adjoints::clear() {
+  OpBuilder b(program.getContext());
   for (Operation &op : program.getBody().front())
     if (op.hasTrait<batch::Scheduled>()) {
-      first = &op;
+      b.setInsertionPoint(&op);
       break;
     }
-  OpBuilder b(first);
-  batch::StageOp stage = declare.stage(b, loc, "gradients.clear", declare.batchIndexSet());
-  OpBuilder in = OpBuilder::atBlockEnd(&stage.getBody().front());
-  for (auto &[param, buffer] : gradients) {
-    Type type = declare.find<batch::BufferOp>(buffer).getType();
+  for (auto &[param, gradient] : gradients) {
+    batch::GradientOp::create(b, program.getLoc(), param.getValue(), gradient.getValue());
+    cleared.push_back(declare.find<batch::BufferOp>(gradient));
+  }
+  for (batch::BufferOp buffer : cleared) {
+    Location loc = buffer.getLoc();
+    batch::StageOp stage = declare.stage(b, loc, buffer.getSymName() + ".clear", buffer.getIndexSetAttr());
+    OpBuilder in = OpBuilder::atBlockEnd(&stage.getBody().front());
     TypedAttr zero = in.getF32FloatAttr(0);
-    if (auto tensor = dyn_cast<RankedTensorType>(type))
+    if (auto tensor = dyn_cast<RankedTensorType>(buffer.getType()))
       zero = DenseElementsAttr::get(tensor, cast<Attribute>(zero));
-    batch::WriteOp::create(in, loc, arith::ConstantOp::create(in, loc, zero).getResult(), buffer.getValue());
-    batch::GradientOp::create(b, loc, param.getValue(), buffer.getValue());
+    batch::WriteOp::create(in, loc, arith::ConstantOp::create(in, loc, zero).getResult(),
+                           buffer.getSymName());
   }
 }
 

@@ -33,7 +33,8 @@ public:
   batch::TransposeOp transpose(batch::RelationOp relation);
 
   /// An index set with a row for each element of the list that a segment reduces, in the order of the stage's
-  /// rows and then of the list: `row` of its elements, `parent` the stage's row, `position` in the list.
+  /// rows and then of the list: `row` of its elements, `parent` the stage's row, `position` in the list,
+  /// `length` of it.
   kernel::IndexSetOp elements(batch::SegmentOp segment);
   /// The one row of a run.
   mlir::FlatSymbolRefAttr batchIndexSet();
@@ -81,8 +82,9 @@ private:
   class StageCopy;
   using AdjointMap = llvm::DenseMap<mlir::Value, mlir::Value>;
 
-  llvm::LogicalResult findReads();
-  llvm::LogicalResult addRead(batch::StageOp stage, batch::AccessOpInterface op);
+  void findReads();
+  void addRead(batch::StageOp stage, batch::AccessOpInterface op);
+  void begin(mlir::OpBuilder &b);
   llvm::LogicalResult reverse(llvm::ArrayRef<mlir::Operation *> forward, mlir::OpBuilder &b);
   llvm::LogicalResult reverseStage(batch::StageOp stage, mlir::OpBuilder &b);
   llvm::LogicalResult throughOp(StageCopy &copy, mlir::Operation *op, mlir::Value adjoint,
@@ -95,7 +97,10 @@ private:
   mlir::FlatSymbolRefAttr inBuffer(StageCopy &copy, mlir::Value adjoint, const llvm::Twine &name);
   llvm::LogicalResult accumulate(batch::StageOp stage, llvm::ArrayRef<ParamUse> uses, mlir::OpBuilder &b);
   mlir::FlatSymbolRefAttr gradientOf(llvm::StringRef param);
-  void clearGradients();
+  mlir::FlatSymbolRefAttr adjointOfModel(mlir::FlatSymbolRefAttr buffer);
+  llvm::LogicalResult reverseModelStage(batch::StageOp stage, mlir::OpBuilder &b);
+  bool isOfModel(mlir::FlatSymbolRefAttr indexSet);
+  void clear();
 
   batch::ProgramOp program;
   batch::BufferOp loss;
@@ -105,6 +110,9 @@ private:
   llvm::DenseMap<mlir::Operation *, Read> readOf;
   llvm::MapVector<mlir::Operation *, llvm::SmallVector<ParamUse>> paramUses; ///< by stage
   llvm::MapVector<mlir::StringAttr, mlir::FlatSymbolRefAttr> gradients;      ///< buffer of each parameter
+  llvm::SmallVector<batch::StageOp> modelStages;                             ///< last first
+  llvm::DenseMap<mlir::StringAttr, mlir::FlatSymbolRefAttr> modelAdjoints;   ///< of buffers of the model
+  llvm::SmallVector<batch::BufferOp> cleared; ///< buffers that are 0 to begin with
 };
 
 } // namespace dbc::passes
