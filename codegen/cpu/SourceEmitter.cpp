@@ -201,7 +201,8 @@ static void emitCode(const ModelNames &model, const DeviceCode *device, Writer &
           if (flatten(column.type, "")[0].element.elem == Elem::Node)
             add(reads, "{" + std::to_string(data.number) + ", " + std::to_string(number) + "}");
     for (kernel::ArgumentOp argument : program->inputs)
-      add(arguments, std::to_string(argument.getComponent()));
+      if (argument.getArray() != kernel::FieldArray::LossWeight)
+        add(arguments, std::to_string(argument.getComponent()));
     out.blank();
     out.comment(program->source);
     out.line("model.entries.push_back({});");

@@ -47,6 +47,12 @@ public:
   Value select(Value condition, Value yes, Value no) const {
     return arith::SelectOp::create(b, loc, condition, yes, no);
   }
+  /// `amount` where the adjoint is not 0, else nothing, whatever the derivative is: what an arm that is not
+  /// selected would give is dropped (LANGUAGE G2). They have one shape, or the adjoint is spread to it.
+  Value unlessZero(Value adjoint, Value amount) const {
+    return select(compare(arith::CmpFPredicate::UNE, adjoint, zero(adjoint)), amount, zero(amount));
+  }
+  Value scale(Value adjoint, Value derivative) const { return unlessZero(adjoint, mul(adjoint, derivative)); }
   /// `adjoint` where `condition` holds, else nothing.
   Value where(Value condition, Value adjoint) const { return select(condition, adjoint, zero(adjoint)); }
 
@@ -117,6 +123,14 @@ public:
       numbers[i] = static_cast<int32_t>(i / step % type.getDimSize(axis));
     return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, ArrayRef(numbers)));
   }
+  /// The same where the adjoint has other elements than 0 along an axis, or at all.
+  Value unlessAllZero(Value adjoint, std::optional<int64_t> axis, Value amount) const {
+    Value some = compare(arith::CmpFPredicate::UNE, adjoint, zero(adjoint));
+    if (isa<RankedTensorType>(some.getType()))
+      some = reduce(ReduceKind::Any, some, axis);
+    return select(isa<RankedTensorType>(amount.getType()) ? along(some, axis, amount.getType()) : some,
+                  amount, zero(amount));
+  }
   Value same(Value x, Value y) const { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, y); }
   Value slice(Value x, ArrayRef<int64_t> offsets, ArrayRef<int64_t> sizes) const {
     auto indices = [&](ArrayRef<int64_t> numbers) {
@@ -163,13 +177,13 @@ public:
       shape[axis] = extent;
     return broadcast(reshape(x, shape), out);
   }
-  /// The product that adds to out what `maps` say; `out` has a type alone.
+  /// The product of an adjoint x and y that adds to out what `maps` say; `out` has a type alone.
   Value contract(Value x, Value y, Type out, ArrayRef<AffineMap> maps) const {
     SmallVector<bool> isKept(maps[2].getNumDims(), false);
     for (unsigned n = 0; n < maps[2].getNumResults(); ++n)
       isKept[maps[2].getDimPosition(n)] = true;
     if (llvm::all_of(isKept, [](bool kept) { return kept; })) // an outer product: nothing is summed
-      return mul(spread(x, maps[0], out, maps[2]), spread(y, maps[1], out, maps[2]));
+      return scale(spread(x, maps[0], out, maps[2]), spread(y, maps[1], out, maps[2]));
     Value empty = tensor::EmptyOp::create(b, loc, extents(out), scalar(out));
     Value init = linalg::FillOp::create(b, loc, number(b.getF32Type(), 0), empty).getResult(0);
     return linalg::ContractOp::create(b, loc, TypeRange(out), ValueRange{x, y}, ValueRange(init),
@@ -185,13 +199,18 @@ public:
 //---------------------------------------------------------------------------------------===//
 
 Value ofNeg(arith::NegFOp, Rows rows, unsigned, Value adjoint) { return rows.neg(adjoint); }
-Value ofExp(math::ExpOp op, Rows rows, unsigned, Value adjoint) { return rows.mul(adjoint, op.getResult()); }
-Value ofLog(math::LogOp op, Rows rows, unsigned, Value adjoint) { return rows.div(adjoint, op.getOperand()); }
+Value ofExp(math::ExpOp op, Rows rows, unsigned, Value adjoint) {
+  return rows.scale(adjoint, op.getResult());
+}
+Value ofLog(math::LogOp op, Rows rows, unsigned, Value adjoint) {
+  return rows.unlessZero(adjoint, rows.div(adjoint, op.getOperand()));
+}
 Value ofLog1p(math::Log1pOp op, Rows rows, unsigned, Value adjoint) {
-  return rows.div(adjoint, rows.add(op.getOperand(), rows.number(op.getType(), 1)));
+  Value next = rows.add(op.getOperand(), rows.number(op.getType(), 1));
+  return rows.unlessZero(adjoint, rows.div(adjoint, next));
 }
 Value ofSqrt(math::SqrtOp op, Rows rows, unsigned, Value adjoint) {
-  return rows.div(rows.mul(adjoint, 0.5), op.getResult());
+  return rows.unlessZero(adjoint, rows.div(rows.mul(adjoint, 0.5), op.getResult()));
 }
 Value ofAbs(math::AbsFOp op, Rows rows, unsigned, Value adjoint) {
   Value x = op.getOperand(), zero = rows.zero(x);
@@ -199,34 +218,34 @@ Value ofAbs(math::AbsFOp op, Rows rows, unsigned, Value adjoint) {
                      rows.where(rows.compare(arith::CmpFPredicate::OLT, x, zero), rows.neg(adjoint)));
 }
 Value ofSin(math::SinOp op, Rows rows, unsigned, Value adjoint) {
-  return rows.mul(adjoint, math::CosOp::create(rows.b, rows.loc, op.getOperand()));
+  return rows.scale(adjoint, math::CosOp::create(rows.b, rows.loc, op.getOperand()));
 }
 Value ofCos(math::CosOp op, Rows rows, unsigned, Value adjoint) {
-  return rows.neg(rows.mul(adjoint, math::SinOp::create(rows.b, rows.loc, op.getOperand())));
+  return rows.neg(rows.scale(adjoint, math::SinOp::create(rows.b, rows.loc, op.getOperand())));
 }
 Value ofTanh(math::TanhOp op, Rows rows, unsigned, Value adjoint) {
   Value y = op.getResult();
-  return rows.mul(adjoint, rows.sub(rows.number(op.getType(), 1), rows.mul(y, y)));
+  return rows.scale(adjoint, rows.sub(rows.number(op.getType(), 1), rows.mul(y, y)));
 }
 Value ofErf(math::ErfOp op, Rows rows, unsigned, Value adjoint) {
   Value x = op.getOperand();
-  return rows.mul(adjoint, rows.mul(rows.exp(rows.neg(rows.mul(x, x))), M_2_SQRTPI));
+  return rows.scale(adjoint, rows.mul(rows.exp(rows.neg(rows.mul(x, x))), M_2_SQRTPI));
 }
 Value ofFunction(FunctionOp op, Rows rows, unsigned, Value adjoint) {
   Value x = op.getX(), y = op.getResult();
   switch (op.getKind()) {
   case FunctionKind::Sigmoid:
-    return rows.mul(adjoint, rows.mul(y, rows.sub(rows.number(op.getType(), 1), y)));
+    return rows.scale(adjoint, rows.mul(y, rows.sub(rows.number(op.getType(), 1), y)));
   case FunctionKind::Relu:
     return rows.where(rows.compare(arith::CmpFPredicate::OGT, x, rows.zero(x)), adjoint);
   case FunctionKind::Gelu: { // x times the normal distribution
     Value erf = math::ErfOp::create(rows.b, rows.loc, rows.mul(x, M_SQRT1_2));
     Value distribution = rows.mul(rows.add(erf, rows.number(op.getType(), 1)), 0.5);
     Value density = rows.mul(rows.exp(rows.mul(rows.mul(x, x), -0.5)), M_2_SQRTPI * M_SQRT1_2 / 2);
-    return rows.mul(adjoint, rows.add(distribution, rows.mul(x, density)));
+    return rows.scale(adjoint, rows.add(distribution, rows.mul(x, density)));
   }
   case FunctionKind::Softplus:
-    return rows.mul(adjoint, rows.function(FunctionKind::Sigmoid, x));
+    return rows.scale(adjoint, rows.function(FunctionKind::Sigmoid, x));
   }
   llvm_unreachable("all kinds handled");
 }
@@ -236,11 +255,11 @@ Value ofSub(arith::SubFOp, Rows rows, unsigned operand, Value adjoint) {
   return operand == 0 ? adjoint : rows.neg(adjoint);
 }
 Value ofMul(arith::MulFOp op, Rows rows, unsigned operand, Value adjoint) {
-  return rows.mul(adjoint, op->getOperand(1 - operand));
+  return rows.scale(adjoint, op->getOperand(1 - operand));
 }
 Value ofDiv(arith::DivFOp op, Rows rows, unsigned operand, Value adjoint) {
   Value quotient = rows.div(adjoint, op.getRhs());
-  return operand == 0 ? quotient : rows.neg(rows.mul(quotient, op.getResult()));
+  return rows.unlessZero(adjoint, operand == 0 ? quotient : rows.neg(rows.mul(quotient, op.getResult())));
 }
 /// All goes to the first of equals.
 template <class Op, arith::CmpFPredicate first>
@@ -254,12 +273,12 @@ Value ofPow(math::PowFOp op, Rows rows, unsigned operand, Value adjoint) {
   if (operand == 0) {
     Value power = math::PowFOp::create(rows.b, rows.loc, x, rows.sub(y, rows.number(y.getType(), 1)));
     return rows.where(rows.compare(arith::CmpFPredicate::UNE, y, zero),
-                      rows.mul(adjoint, rows.mul(y, power)));
+                      rows.scale(adjoint, rows.mul(y, power)));
   }
   Value isZero = arith::AndIOp::create(rows.b, rows.loc, rows.compare(arith::CmpFPredicate::OEQ, x, zero),
                                        rows.compare(arith::CmpFPredicate::OGE, y, zero));
   Value log = math::LogOp::create(rows.b, rows.loc, x);
-  return rows.select(isZero, zero, rows.mul(adjoint, rows.mul(op.getResult(), log)));
+  return rows.select(isZero, zero, rows.scale(adjoint, rows.mul(op.getResult(), log)));
 }
 Value ofSelect(arith::SelectOp op, Rows rows, unsigned operand, Value adjoint) {
   if (operand == 0 || !scalar(op.getType()).isF32())
@@ -418,7 +437,7 @@ Value ofReduce(ReduceOp op, Rows rows, unsigned, Value adjoint) {
     return rows.where(rows.same(rows.along(best, axis, type), positions), spread);
   }
   case ReduceKind::LogSumExp:
-    return rows.mul(spread, rows.exp(rows.sub(x, rows.along(op.getResult(), axis, type))));
+    return rows.scale(spread, rows.exp(rows.sub(x, rows.along(op.getResult(), axis, type))));
   case ReduceKind::Any:
   case ReduceKind::All:
   case ReduceKind::ArgMax:
@@ -433,8 +452,9 @@ Value ofSoftmax(SoftmaxOp op, Rows rows, unsigned, Value adjoint) {
   Value weights = op.getLog() ? rows.exp(y) : y;
   Value sum = rows.reduce(ReduceKind::Sum, op.getLog() ? adjoint : rows.mul(adjoint, y), axis);
   Value spread = rows.along(sum, axis, y.getType());
-  return op.getLog() ? rows.sub(adjoint, rows.mul(weights, spread))
-                     : rows.mul(weights, rows.sub(adjoint, spread));
+  Value amount = op.getLog() ? rows.sub(adjoint, rows.mul(weights, spread))
+                             : rows.mul(weights, rows.sub(adjoint, spread));
+  return rows.unlessAllZero(adjoint, axis, amount);
 }
 
 //===-- Products
@@ -444,8 +464,10 @@ Value ofContract(linalg::ContractOp op, Rows rows, unsigned operand, Value adjoi
   if (operand == 2)
     return adjoint;
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  return rows.contract(adjoint, op->getOperand(1 - operand), op->getOperand(operand).getType(),
-                       {maps[2], maps[1 - operand], maps[operand]});
+  Value other = op->getOperand(1 - operand);
+  Value amount = rows.contract(adjoint, other, op->getOperand(operand).getType(),
+                               {maps[2], maps[1 - operand], maps[operand]});
+  return other.getDefiningOp<GetOp>() ? amount : rows.unlessAllZero(adjoint, std::nullopt, amount);
 }
 
 //===-- Attachment

@@ -2,6 +2,7 @@
 #include "passes/batch/Adjoints.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "passes/Refusal.h"
 
@@ -182,6 +183,8 @@ Value Adjoints::adjointOf(OpBuilder &b, Location loc, StringRef buffer, Type typ
 FlatSymbolRefAttr Adjoints::inBuffer(StageCopy &copy, Value adjoint, const Twine &name) {
   if (auto read = adjoint.getDefiningOp<batch::ReadOp>())
     return read.getBufferAttr();
+  if (auto tensor = dyn_cast<RankedTensorType>(adjoint.getType()); tensor && tensor.getRank() == 0)
+    adjoint = tensor::ExtractOp::create(copy.b, adjoint.getLoc(), adjoint, ValueRange());
   auto buffer = FlatSymbolRefAttr::get(
       declare.buffer(adjoint.getLoc(), name, copy.to.getIndexSetAttr(), adjoint.getType()));
   batch::WriteOp::create(copy.b, adjoint.getLoc(), adjoint, buffer.getValue());
@@ -295,6 +298,8 @@ void Adjoints::contributeByElement(OpBuilder &b, Read &read, FlatSymbolRefAttr a
   case batch::ReduceKind::LogSumExp: {
     Value above =
         arith::SubFOp::create(in, loc, ofElement(), ofParent(inBufferOfStage(segment.getResult()), type));
+    Value zero = spread(arith::ConstantOp::create(in, loc, in.getF32FloatAttr(0)));
+    only(arith::CmpFOp::create(in, loc, arith::CmpFPredicate::UNE, amount, zero));
     amount = arith::MulFOp::create(in, loc, amount, math::ExpOp::create(in, loc, above));
     break;
   }
@@ -465,8 +470,11 @@ LogicalResult Adjoints::accumulate(batch::StageOp stage, ArrayRef<ParamUse> uses
     return success();
   };
   for (const ParamUse &use : uses) {
-    Value adjoint = batch::ReadOp::create(copy.b, use.op->getLoc(), use.op->getResult(0).getType(),
-                                          use.adjoint.getValue());
+    Location loc = use.op->getLoc();
+    auto buffer = declare.find<batch::BufferOp>(use.adjoint);
+    Value adjoint = batch::ReadOp::create(copy.b, loc, buffer.getType(), use.adjoint.getValue());
+    if (Type type = use.op->getResult(0).getType(); type != adjoint.getType()) // of rank 0
+      adjoint = tensor::FromElementsOp::create(copy.b, loc, type, adjoint);
     if (activity.isOfParams(use.op->getResult(0)))
       add(copy.b, adjoints, use.op->getResult(0), adjoint);
     else if (failed(through(use.op, adjoint)))
