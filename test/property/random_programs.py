@@ -37,6 +37,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--flags", default="-O0 -Wall -Wextra -Werror", help="CXXFLAGS of the compiled models")
     parser.add_argument("--target", default="cpu", help="what compiled code runs on, as `dbc verify --target`")
+    parser.add_argument("--mode", default="infer", help="train: gradients too, of entries made losses")
     parser.add_argument("--orders", type=int, default=1, help="interleavings, where the CPU stands in for a device")
     parser.add_argument("--tries", type=int, default=200, help="how many smaller programs are tried for a failure")
     parser.add_argument("--tensors", action="store_true", help="programs of nothing but tensors")
@@ -57,7 +58,7 @@ def main():
             print(f"// program {program.number} of seed {seed}\n" + tidy(merged([program])[0]))
         return 0
 
-    dbc = Dbc(options.dbc, options.structures, seed % 1000, options.flags, options.target, options.orders)
+    dbc = Dbc(options.dbc, options.structures, seed % 1000, options.flags, options.target, options.orders, options.mode)
     units = [programs[at : at + options.unit] for at in range(0, len(programs), options.unit)]
     verdicts, medians, seen = collections.Counter(), [], set()
 
@@ -77,7 +78,7 @@ def main():
         print(f"again: DBC_SHIM_SEED={again.order} dbc verify random.dyn {' '.join(dbc.arguments(dims))}")
         print(
             f"whole: random_programs.py --dbc {options.dbc} --seed {seed} --programs {options.programs} --only {names}"
-            f" --structures {options.structures} --target {options.target} --orders {options.orders}{' --tensors' * options.tensors}",
+            f" --structures {options.structures} --target {options.target} --orders {options.orders} --mode {options.mode}{' --tensors' * options.tensors}",
             flush=True,
         )
         if options.keep:

@@ -81,7 +81,7 @@ struct EntryInfo {
   bool is_loss = false;
   std::vector<ArgInfo> args;
   TypeInfo result; ///< a loss without outputs: one F32; with outputs: a tuple whose first element is the loss
-  std::vector<int32_t> gradients; ///< numbers of the parameters whose gradient a loss gives
+  std::vector<int32_t> gradients = {}; ///< numbers of the parameters whose gradient a loss gives
 };
 
 struct ModelInfo {

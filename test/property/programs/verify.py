@@ -11,6 +11,23 @@ from .tree import merged, write_modules
 
 TIMED_OUT = "error: timed out"
 
+# What a loss makes of what an entry gives.
+SUMS = {"f32": "tanh({})", "f32[d]": "sum(tanh({}))", "[f32[d]]": "sum(v in {}) sum(tanh(v))", "[f32]": "sum(v in {}) tanh(v)"}
+
+
+def with_losses(text):
+    """The programs with losses in place of their entries that give floats."""
+    losses = []
+
+    def loss(entry):
+        name, arguments, gives = entry.groups()
+        names = re.findall(r"(\w+):", re.sub(r"\[[^\]]*\]", "", arguments))
+        losses.append(f"loss {name}({arguments}) {{ {SUMS[gives].format(f'{name}_value(' + ', '.join(names) + ')')} }}")
+        return f"fn {name}_value({arguments}) -> {gives} {{"
+
+    kinds = "|".join(re.escape(kind) for kind in SUMS)
+    return re.sub(rf"\bentry (\w+)\(([^()]*)\) -> ({kinds}) \{{", loss, text) + "\n" + "\n".join(losses) + "\n"
+
 
 class Outcome:
     """`what`: fine; refused (by the checker, or not supported: a bug of the generator); unfit (valid inputs are too hard to
@@ -59,9 +76,9 @@ class Dbc:
     """The compiler under test, with a cache of compiled models of its own. `orders`: on how many interleavings, those of
     DBC_SHIM_SEED 0 and on, a program is run where the CPU stands in for a device."""
 
-    def __init__(self, path, structures, seed, flags, target, orders=1):
+    def __init__(self, path, structures, seed, flags, target, orders=1, mode="infer"):
         self.path, self.structures, self.seed, self.target = os.path.abspath(path), structures, seed, target
-        self.orders = orders
+        self.orders, self.mode = orders, mode
         self.cache = tempfile.TemporaryDirectory(prefix="dbc-programs-")
         self.environment = {**os.environ, "XDG_CACHE_HOME": self.cache.name, "CXXFLAGS": flags}
 
@@ -77,10 +94,14 @@ class Dbc:
             str(self.seed),
             "--target",
             self.target,
+            "--mode",
+            self.mode,
         ]
 
     def verify(self, programs, real="f32", structures=None):
         text, dims = merged(programs)
+        if self.mode == "train": # rounding of gradients may be large in f32
+            text, real = with_losses(text), "f64"
         with tempfile.TemporaryDirectory(prefix="dbc-programs-") as folder:
             with open(os.path.join(folder, "random.dyn"), "w") as file:
                 file.write(text)
