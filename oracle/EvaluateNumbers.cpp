@@ -130,6 +130,7 @@ bool Evaluation::evaluateNumbers(Operation *op, Values &results) {
       .Case([&](IntOp o) { return results = integer(o), true; })
       .Case([&](NarrowOp o) { return results = narrow(o), true; })
       .Case([&](GatherOp o) { return results = gather(o), true; })
+      .Case([&](DetachOp o) { return results = {value(o.getX()).withVariable(-1)}, true; })
       .Case([&](FunctionOp o) {
         return results = elementwise(op, [&](double x) { return function(o.getKind(), x); }), true;
       })
@@ -564,7 +565,8 @@ void Evaluation::record(Operation *op, Values &results) {
   if (results.size() != 1 || results.front().unknown())
     return;
   if (!Tape::isDifferentiable(op)) {
-    const bool isRowOp = isa<RowOpInterface>(op) && scalar(op->getResult(0).getType()).isF32();
+    const bool isRowOp =
+        isa<RowOpInterface>(op) && !isa<DetachOp>(op) && scalar(op->getResult(0).getType()).isF32();
     if (isRowOp && llvm::any_of(op->getOperands(), [&](mlir::Value v) { return value(v).variable() >= 0; }))
       llvm::report_fatal_error(llvm::Twine("no derivative of ") + op->getName().getStringRef());
     return;

@@ -28,8 +28,9 @@ def DynDecompose : Pass<"dyn-decompose", "::mlir::ModuleOp"> {
   let summary = "Write list ops that batching does not know by those that it does";
   let description = [{
     `dyn.softmax_list` becomes a logsumexp of the list and a map: exp(x - logsumexp). Elementwise over tensors, stable.
-    Afterwards no `dyn.softmax_list` is left.
+    `dyn.detach` becomes its operand, unless there are gradients. Afterwards no `dyn.softmax_list` is left.
   }];
+  let options = [Option<"train", "train", "bool", "false", "losses are differentiated: dyn.detach stays">];
   let statistics = [Statistic<"decomposed", "decomposed", "Operations written by others">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }

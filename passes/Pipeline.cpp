@@ -13,7 +13,7 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createDynOrderErrors());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  pm.addPass(createDynDecompose());
+  pm.addPass(createDynDecompose({options.train}));
   pm.addPass(createDynHoist());
   pm.addPass(createDynLambdaLift());
   pm.addPass(createCanonicalizerPass());

@@ -59,6 +59,8 @@ Value createProduct(OpBuilder &b, Location loc, Value weights, Value x) {
 }
 
 bool packs(Value weights) {
+  if (isTurned(weights))
+    return true;
   if (isWeights(weights))
     return dyn::extents(weights.getType()).size() == 2;
   auto gather = weights.getDefiningOp<dyn::GatherOp>();

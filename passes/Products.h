@@ -23,6 +23,12 @@ inline bool isWeights(mlir::Value value) {
                                 llvm::all_of(op->getOperands(), [](mlir::Value v) { return isWeights(v); }));
 }
 
+/// A parameter that is turned: its columns are the outputs of products, as in reverse mode.
+inline bool isTurned(mlir::Value value) {
+  auto turn = value.getDefiningOp<dyn::TransposeOp>();
+  return turn && turn.getX().getDefiningOp<dyn::GetOp>() && dyn::extents(value.getType()).size() == 2;
+}
+
 /// Weights again where the builder stands, which may be in another function.
 mlir::Value cloneWeights(mlir::OpBuilder &b, mlir::Value weights);
 

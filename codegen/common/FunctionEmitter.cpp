@@ -189,6 +189,7 @@ void FunctionEmitter::emitOp(Operation *op) {
       .Case<kernel::LocalOp>([&](auto o) { emitLocal(o); })
       .Case<kernel::ProductOp>([&](auto o) { emitProduct(o); })
       .Case<kernel::MultiplyOp>([&](auto o) { emitMultiply(o); })
+      .Case<kernel::OuterOp>([&](auto o) { emitOuter(o); })
       .Case<kernel::ThreadsOp, kernel::WarpsOp, kernel::LanesOp, kernel::BarrierOp>(
           [&](auto o) { emitOfThreads(o); })
       .Case<kernel::CheckOp>([&](auto o) { emitCheck(o); })

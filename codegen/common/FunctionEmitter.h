@@ -63,6 +63,7 @@ protected:
   virtual void emitLocal(kernel::LocalOp op) = 0;
   virtual void emitProduct(kernel::ProductOp op) = 0;
   virtual void emitMultiply(kernel::MultiplyOp op) = 0;
+  virtual void emitOuter(kernel::OuterOp op) { unsupported(op); }
   virtual void emitCheck(kernel::CheckOp op) = 0;
   virtual void emitInt(kernel::IntOp op) = 0;
   /// Ops that make the structure of a batch.

@@ -129,9 +129,9 @@ static bool isExpression(Operation *op) {
 }
 
 static bool writesMemory(Operation *op) {
-  if (isa<kernel::StoreOp, kernel::WriteOp, kernel::ProductOp, kernel::MultiplyOp, kernel::PushOp,
-          kernel::SetOp, kernel::ReserveOp, kernel::CallOp, kernel::CollectNodesOp, kernel::SlotOp,
-          kernel::KeyOp>(op))
+  if (isa<kernel::StoreOp, kernel::WriteOp, kernel::ProductOp, kernel::MultiplyOp, kernel::OuterOp,
+          kernel::PushOp, kernel::SetOp, kernel::ReserveOp, kernel::CallOp, kernel::CollectNodesOp,
+          kernel::SlotOp, kernel::KeyOp>(op))
     return true;
   bool nested = false;
   for (Region &region : op->getRegions())
@@ -255,6 +255,8 @@ void FunctionEmitter::planRows() {
       Array array = model_.array(program_, store.getArray());
       if (!array.extents.empty())
         addRowUse(op, store.getArray(), {}, store.getIndices()[0], true);
+    } else if (auto outer = dyn_cast<kernel::OuterOp>(op)) {
+      stored_.insert(outer.getInto());
     } else if (auto read = dyn_cast<kernel::ReadOp>(op)) {
       if (read.getIndices().size() > 1)
         addRowUse(op, "", read.getLocal(), read.getIndices()[0], false);
@@ -329,6 +331,8 @@ void FunctionEmitter::planAliases() {
           });
     } else if (auto store = dyn_cast<kernel::StoreOp>(op)) {
       addArray(store.getArray());
+    } else if (auto outer = dyn_cast<kernel::OuterOp>(op)) {
+      addArray(outer.getInto());
     } else if (auto rows = dyn_cast<kernel::RowsOp>(op)) {
       if (rows.getArray())
         addArray(*rows.getArray());

@@ -16,6 +16,8 @@ std::string matrixText(const ModelNames &model, kernel::WeightsOp op) {
     if (op.getTables())
       shape.erase(shape.begin());
     assert(shape.size() == 2 && "packed weights are made of matrices");
+    if (op.getTurned())
+      std::swap(shape[0], shape[1]);
     size_t numbers = op.getPositions().size() / op.getSubmatrices().size();
     ArrayRef<int64_t> position = op.getPositions().slice(numbers * n, numbers),
                       block = position.drop_front(2),
@@ -28,6 +30,8 @@ std::string matrixText(const ModelNames &model, kernel::WeightsOp op) {
       add(block[0] * shape[1] + block[1]);
       add(shape[1]);
     }
+    if (op.getTurned())
+      text.insert(text.end(), {"0", "0", "/*turned=*/true"});
     submatrices.push_back("{" + commas(text) + "}");
   }
   std::vector<std::string> matrix = {std::to_string(op.getOut()), std::to_string(op.getIn())};

@@ -482,7 +482,8 @@ int ModelNames::packedNumber(kernel::WeightsOp op) const {
     if (other.getSubmatrices() == op.getSubmatrices() && other.getPositions() == op.getPositions() &&
         other.getOut() == op.getOut() && other.getIn() == op.getIn() && other.getTables() == op.getTables() &&
         other.getInit() == op.getInit() && other.getGates() == op.getGates() &&
-        other.getWidth() == op.getWidth() && other.getContract() == op.getContract())
+        other.getWidth() == op.getWidth() && other.getContract() == op.getContract() &&
+        other.getTurned() == op.getTurned())
       return matrix.number;
   }
   return -1;

@@ -34,6 +34,7 @@ private:
   void emitLocal(kernel::LocalOp op) override;
   void emitProduct(kernel::ProductOp op) override;
   void emitMultiply(kernel::MultiplyOp op) override;
+  void emitOuter(kernel::OuterOp op) override;
   std::string scratchPointer(llvm::StringRef type, int64_t bytes);
   std::string rowsOf(kernel::RowsOp op, int64_t length, mlir::Value count, int64_t block);
 

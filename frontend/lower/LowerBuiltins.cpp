@@ -137,7 +137,7 @@ mlir::Value Lowering::elementwise(const CallExpr &expr, Builtin builtin) {
   case Builtin::Select:
     return arith::SelectOp::create(builder_, at, x[0], x[1], x[2]);
   case Builtin::Detach:
-    return x[0]; // the same value; its gradient is not asked for here
+    return dyn::scalar(x[0].getType()).isF32() ? dyn::DetachOp::create(builder_, at, x[0]).getResult() : x[0];
   case Builtin::Div:
     return integer(at, dyn::IntKind::Div, x[0], x[1]);
   default: // those that math lacks have their names

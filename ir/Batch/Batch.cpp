@@ -289,7 +289,10 @@ LogicalResult AccumulateOp::verifySymbolUses(SymbolTableCollection &symbols) {
   ArrayRef<int64_t> shape = dyn::extents(buffer->getType());
   if (getIndex() && shape.empty())
     return emitOpError("has an index, but ") << getBufferAttr() << " is a scalar";
-  if (dyn::extents(getValue().getType()) == (getIndex() ? shape.drop_front() : shape))
+  SmallVector<int64_t> added(dyn::extents(getValue().getType()));
+  if (getOuter())
+    llvm::append_range(added, dyn::extents(getOuter().getType()));
+  if (ArrayRef(added) == (getIndex() ? shape.drop_front() : shape))
     return success();
   return emitOpError("adds ") << getValue().getType() << " to " << getBufferAttr() << ", which is "
                               << buffer->getType();

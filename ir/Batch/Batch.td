@@ -226,14 +226,15 @@ def Batch_ScatterOp : Batch_Op<"scatter", [MemoryEffects<[MemWrite]>, Batch_Acce
   }];
 }
 
-def Batch_AccumulateOp : Batch_UserOp<"accumulate", [MemoryEffects<[MemRead, MemWrite]>, Batch_AccessOpInterface]> {
+def Batch_AccumulateOp : Batch_UserOp<"accumulate", [MemoryEffects<[MemRead, MemWrite]>, AttrSizedOperandSegments, Batch_AccessOpInterface]> {
   let summary = "Adds the values of all rows, in their order, to the one row of a buffer over the batch";
   let description = [{
-    With `index` it is added to row `index` of the buffer's first axis. A stage that accumulates does nothing else, stands in
+    With `index` it is added to row `index` of the buffer's first axis. With `outer` the outer product of two vectors is added: to
+    element (i, j) value[i] * outer[j], where neither vector is all zeros. A stage that accumulates does nothing else, stands in
     no loop, and one thread adds to an element: the order of the sum is that of the rows.
   }];
-  let arguments = (ins Batch_Number:$value, FlatSymbolRefAttr:$buffer, Optional<I32>:$index);
-  let assemblyFormat = "$value `,` $buffer (`[` $index^ `]`)? attr-dict `:` type($value)";
+  let arguments = (ins Batch_Number:$value, FlatSymbolRefAttr:$buffer, Optional<I32>:$index, Optional<Batch_Number>:$outer);
+  let assemblyFormat = "$value (`outer` $outer^ `:` type($outer))? `,` $buffer (`[` $index^ `]`)? attr-dict `:` type($value)";
   let extraClassDeclaration = [{
     ::mlir::FlatSymbolRefAttr getArrayAttr() { return getBufferAttr(); }
     bool isWrite() { return true; }

@@ -465,6 +465,17 @@ Value ofContract(linalg::ContractOp op, Rows rows, unsigned operand, Value adjoi
     return adjoint;
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   Value other = op->getOperand(1 - operand);
+  if (auto get = other.getDefiningOp<GetOp>(); get && maps[1 - operand].getNumResults() == 2 &&
+                                               maps[2].getNumResults() == 1 &&
+                                               maps[1 - operand].getResult(0) == maps[2].getResult(0)) {
+    // The parameter turned, whose products are made like any other's.
+    SmallVector<int64_t> shape(llvm::reverse(extents(other.getType())));
+    other = TransposeOp::create(rows.b, rows.loc, Rows::withExtents(other.getType(), shape), other);
+    AffineExpr out = maps[1 - operand].getResult(1), sum = maps[1 - operand].getResult(0);
+    MLIRContext *c = rows.b.getContext();
+    return rows.contract(other, adjoint, op->getOperand(operand).getType(),
+                         {AffineMap::get(2, 0, {out, sum}, c), maps[2], maps[operand]});
+  }
   Value amount = rows.contract(adjoint, other, op->getOperand(operand).getType(),
                                {maps[2], maps[1 - operand], maps[operand]});
   return other.getDefiningOp<GetOp>() ? amount : rows.unlessAllZero(adjoint, std::nullopt, amount);

@@ -490,6 +490,14 @@ def Dyn_FunctionOp : Dyn_RowOp<"function", "Elementwise", [SameOperandsAndResult
   let assemblyFormat = "$kind $x attr-dict `:` type($x)";
 }
 
+def Dyn_DetachOp : Dyn_RowOp<"detach", "Elementwise", [SameOperandsAndResultType]> {
+  let summary = "The same number, without a gradient (LANGUAGE G1)";
+  let description = "Where nothing is differentiated dyn-decompose drops it.";
+  let arguments = (ins Dyn_Reals:$x);
+  let results = (outs Dyn_Reals:$result);
+  let assemblyFormat = "$x attr-dict `:` type($x)";
+}
+
 def Dyn_BroadcastOp : Dyn_RowOp<"broadcast", "View"> {
   let summary = "NumPy's broadcast of a scalar or tensor to a tensor's shape";
   let arguments = (ins Dyn_Number:$x);

@@ -191,7 +191,8 @@ def Kernel_WeightsOp : Kernel_UserOp<"weights", [Symbol, HasParent<"ProgramOp">]
     `tables` = n the one submatrix has rank 3 and n matrices are packed. `init` is a parameter of `out` elements that
     products start from (a bias), or absent (0). With `gates` = g the outputs are g gates of out / g channels, gate after
     gate, and are packed in tiles: all gates of `width` neighbouring channels. The last tile ends at the last channel, so it
-    may overlap the one before; what both have is then computed once where that saves work. With `contract` they are laid
+    may overlap the one before; what both have is then computed once where that saves work. `turned`: of the one submatrix the
+    columns are the outputs. With `contract` they are laid
     out for a GPU's tensor cores.
   }];
   // Where submatrices are blocks of parameters, `positions` has six numbers for each: where it stands, and the first row,
@@ -200,8 +201,8 @@ def Kernel_WeightsOp : Kernel_UserOp<"weights", [Symbol, HasParent<"ProgramOp">]
                        DenseI64ArrayAttr:$positions, Kernel_Positive:$out, Kernel_Positive:$in,
                        OptionalAttr<Kernel_Positive>:$tables, OptionalAttr<FlatSymbolRefAttr>:$init,
                        OptionalAttr<Kernel_Positive>:$gates, OptionalAttr<Kernel_Positive>:$width,
-                       OptionalAttr<Kernel_ContractAttr>:$contract);
-  let assemblyFormat = "$sym_name `=` $submatrices `at` $positions `:` $out `by` $in (`tables` $tables^)? (`init` $init^)? (`gates` $gates^ `in` `tiles` `of` $width)? (`contract` $contract^)? attr-dict";
+                       OptionalAttr<Kernel_ContractAttr>:$contract, UnitAttr:$turned);
+  let assemblyFormat = "$sym_name `=` $submatrices `at` $positions `:` $out `by` $in (`turned` $turned^)? (`tables` $tables^)? (`init` $init^)? (`gates` $gates^ `in` `tiles` `of` $width)? (`contract` $contract^)? attr-dict";
   let extraClassDeclaration = [{
     /// Of a matrix with a contract: tiles, and of each K tiles of inputs and N tiles of outputs. These are a multiple of those that
     /// are computed at once, so the last ones may be empty.
@@ -444,6 +445,17 @@ def Kernel_MultiplyOp : Kernel_Op<"multiply", [MemoryEffects<[MemRead, MemWrite]
                        DenseI64ArrayAttr:$lengths, Kernel_Positive:$outputs, Kernel_Local:$into);
   let assemblyFormat = "$row `of` $count `rows` $a `height` $height `by` `(` $b `)` $lengths `outputs` $outputs `into` $into attr-dict `:` type($into)";
   let hasVerifier = 1;
+}
+
+def Kernel_OuterOp : Kernel_UserOp<"outer", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "Adds the outer products of the rows of a block to the one row of a buffer over the batch";
+  let description = [{
+    into[0][i][j] += sum over the block's rows r in order of a[r][i] * x[r][j], for i below `height` and j below `outputs`; rows
+    of which a or x is all zeros add nothing. The block has `count` rows, at most `most`.
+  }];
+  let arguments = (ins I32:$count, Kernel_Positive:$most, Kernel_Rows:$a, Kernel_Positive:$height, Kernel_Rows:$x,
+                       Kernel_Positive:$outputs, FlatSymbolRefAttr:$into);
+  let assemblyFormat = "$count `of` $most `rows` $a `height` $height `by` $x `outputs` $outputs `into` $into attr-dict";
 }
 
 def Kernel_GemmOp : Kernel_UserOp<"gemm", [MemoryEffects<[MemRead, MemWrite]>]> {

@@ -251,6 +251,8 @@ LogicalResult WeightsOp::verify() {
   const size_t submatrices = getSubmatrices().size(), numbers = getPositions().size();
   if ((numbers != 2 * submatrices && numbers != 6 * submatrices) || (getTables() && submatrices != 1))
     return emitOpError("has ") << numbers << " positions for " << submatrices << " submatrices";
+  if (getTurned() && (submatrices != 1 || numbers != 2 || getTables()))
+    return emitOpError("is turned, but is not one whole parameter");
   const int64_t gates = getGates().value_or(1), width = getWidth().value_or(1), out = getOutAttr().getInt();
   if (getGates().has_value() != getWidth().has_value() || out % gates != 0 || width > out / gates)
     return emitOpError("has no tiles of ") << width << " channels of " << gates << " gates";
@@ -275,7 +277,8 @@ LogicalResult WeightsOp::verifySymbolUses(SymbolTableCollection &symbols) {
     ArrayRef<int64_t> at = getPositions().slice(numbers * n, numbers), shape = dyn::extents(param->getType());
     bool fits = dyn::scalar(param->getType()).isF32() && shape.size() == (getTables() ? 3u : 2u) &&
                 (!getTables() || shape.front() == getTablesAttr().getInt());
-    shape = shape.take_back(2);
+    SmallVector<int64_t, 2> turned(llvm::reverse(shape));
+    shape = getTurned() ? ArrayRef(turned).take_back(2) : shape.take_back(2);
     if (fits && numbers == 6) { // a block of the parameter
       fits = at[2] >= 0 && at[3] >= 0 && at[2] + at[4] <= shape[0] && at[3] + at[5] <= shape[1];
       shape = at.take_back(2);

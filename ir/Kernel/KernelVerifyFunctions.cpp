@@ -209,6 +209,12 @@ LogicalResult ProductOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
+LogicalResult OuterOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return lookUp<BufferOp>(*this, getIntoAttr(), "buffer of such a matrix", symbols, [&](BufferOp buffer) {
+    return dyn::extents(buffer.getType()) == ArrayRef({getHeightAttr().getInt(), getOutputsAttr().getInt()});
+  });
+}
+
 LogicalResult MultiplyOp::verify() {
   if (getB().size() != getLengths().size())
     return emitOpError("has ") << getB().size() << " operands and " << getLengths().size() << " lengths";

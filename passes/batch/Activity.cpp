@@ -27,6 +27,8 @@ Activity::Activity(batch::ProgramOp program, StringRef loss)
 bool Activity::varies(Operation *op) const {
   if (op->getNumResults() != 1 || !dyn::scalar(op->getResult(0).getType()).isF32())
     return false;
+  if (isa<dyn::DetachOp>(op))
+    return false;
   if (auto get = dyn_cast<dyn::GetOp>(op)) // a const has no initialiser, and no gradient
     return ModuleOp(module).lookupSymbol<kernel::ParamOp>(get.getParam()).getInit().has_value();
   if (auto access = dyn_cast<batch::AccessOpInterface>(op))

@@ -16,7 +16,8 @@ namespace dbc::passes {
 /// buffer is read there, not computed again.
 class Adjoints::StageCopy {
 public:
-  StageCopy(batch::StageOp from, batch::StageOp to)
+  /// `keeps`: whether to read what was written.
+  StageCopy(batch::StageOp from, batch::StageOp to, bool keeps = true)
       : b(OpBuilder::atBlockEnd(&to.getBody().front())), to(to) {
     llvm::DenseMap<Value, Operation *> writes;
     for (Operation &op : from.getBody().front())
@@ -26,7 +27,7 @@ public:
       if (batch::isWrite(&op))
         continue;
       Operation *again = b.clone(op, values);
-      if (isa<batch::AccessOpInterface, batch::ReadIndexOp>(op) && !isa<batch::SegmentOp>(op))
+      if (!keeps || (isa<batch::AccessOpInterface, batch::ReadIndexOp>(op) && !isa<batch::SegmentOp>(op)))
         continue;
       for (auto [result, copied] : llvm::zip(op.getResults(), again->getResults()))
         if (Operation *write = writes.lookup(result)) {
@@ -442,56 +443,111 @@ FlatSymbolRefAttr Adjoints::gradientOf(StringRef param) {
   return gradient;
 }
 
-/// A stage that adds up, over all rows of a stage, what its operations give to parameters.
+/// Where the adjoint of a value of a stage that is the same at each row is added up over all rows.
+FlatSymbolRefAttr Adjoints::sumOf(Value value) {
+  if (auto get = value.getDefiningOp<dyn::GetOp>())
+    return gradientOf(get.getParam());
+  if (auto read = value.getDefiningOp<batch::ReadOp>())
+    return adjointOfModel(read.getBufferAttr());
+  FlatSymbolRefAttr &sum = sums[value];
+  if (!sum) {
+    auto stage = value.getDefiningOp()->getParentOfType<batch::StageOp>();
+    batch::BufferOp buffer = declare.buffer(value.getLoc(), stage.getSymName() + ".params.adjoint",
+                                            declare.batchIndexSet(), value.getType());
+    cleared.push_back(buffer);
+    sum = FlatSymbolRefAttr::get(buffer);
+  }
+  return sum;
+}
+
+/// What an operation of a row gives to the adjoints of operands that are the same at each row.
+LogicalResult Adjoints::accumulateOperands(StageCopy &copy, Operation *op, Value adjoint) {
+  auto derivative = dyn_cast<dyn::DerivativeOpInterface>(copy.of(op));
+  if (!derivative)
+    return refuseGradient(op, "`" + op->getName().getStringRef() + "` has no derivative");
+  auto into = [&](Value operand, Value amount, Value index = {}, Value outer = {}) {
+    batch::AccumulateOp::create(copy.b, op->getLoc(), amount, sumOf(operand).getValue(), index, outer);
+  };
+  for (auto [n, operand] : llvm::enumerate(op->getOperands())) {
+    if (!activity.isOfParams(operand))
+      continue;
+    auto gather = dyn_cast<dyn::GatherOp>(op);
+    auto product = dyn_cast<linalg::ContractOp>(op);
+    auto isVector = [](Value value) { return dyn::extents(value.getType()).size() == 1; };
+    if (gather && gather.getIndex().getType().isInteger(32)) {
+      into(operand, adjoint, copy.of(gather.getIndex()));
+    } else if (product && n < 2 && isVector(adjoint) && isVector(product.getOperand(1 - n)) &&
+               dyn::extents(operand.getType()).size() == 2) {
+      SmallVector<AffineMap> maps = product.getIndexingMapsArray();
+      Value x = copy.of(product.getOperand(1 - n));
+      if (maps[n].getResult(0) == maps[2].getResult(0))
+        into(operand, adjoint, {}, x);
+      else
+        into(operand, x, {}, adjoint);
+    } else if (Value amount = derivative.buildAdjoint(copy.b, n, adjoint)) {
+      into(operand, amount);
+    }
+  }
+  return success();
+}
+
+/// A stage that adds up, over all rows of a stage, what its operations give to what is the same at each row.
 LogicalResult Adjoints::accumulate(batch::StageOp stage, ArrayRef<ParamUse> uses, OpBuilder &b) {
   batch::StageOp to =
-      declare.stage(b, stage.getLoc(), stage.getSymName() + ".gradient",
-                    isOfModel(stage.getIndexSetAttr()) ? declare.batchIndexSet() : stage.getIndexSetAttr());
+      declare.stage(b, stage.getLoc(), stage.getSymName() + ".gradient", stage.getIndexSetAttr());
   to.setWhenAttr(stage.getWhenAttr());
-  StageCopy copy(stage, to);
-  AdjointMap adjoints;
-  auto into = [&](FlatSymbolRefAttr buffer, Value amount, Value index) {
-    batch::AccumulateOp::create(copy.b, amount.getLoc(), amount, buffer.getValue(), index);
-  };
-  auto through = [&](Operation *op, Value adjoint) -> LogicalResult {
-    auto derivative = dyn_cast<dyn::DerivativeOpInterface>(copy.of(op));
-    if (!derivative)
-      return refuseGradient(op, "`" + op->getName().getStringRef() + "` has no derivative");
-    auto gather = dyn_cast<dyn::GatherOp>(op);
-    auto table = gather ? gather.getTensor().getDefiningOp<dyn::GetOp>() : dyn::GetOp();
-    if (table && gather.getIndex().getType().isInteger(32)) {
-      into(gradientOf(table.getParam()), adjoint, copy.of(gather.getIndex()));
-      return success();
+  {
+    StageCopy copy(stage, to);
+    for (const ParamUse &use : uses) {
+      Location loc = use.op->getLoc();
+      auto buffer = declare.find<batch::BufferOp>(use.adjoint);
+      Value adjoint = batch::ReadOp::create(copy.b, loc, buffer.getType(), use.adjoint.getValue());
+      if (Type type = use.op->getResult(0).getType(); type != adjoint.getType()) // of rank 0
+        adjoint = tensor::FromElementsOp::create(copy.b, loc, type, adjoint);
+      if (activity.isOfParams(use.op->getResult(0)))
+        batch::AccumulateOp::create(copy.b, loc, adjoint, sumOf(use.op->getResult(0)).getValue(), Value(),
+                                    Value());
+      else if (failed(accumulateOperands(copy, use.op, adjoint)))
+        return failure();
     }
-    for (auto [n, operand] : llvm::enumerate(op->getOperands()))
-      if (activity.isOfParams(operand))
-        if (Value amount = derivative.buildAdjoint(copy.b, n, adjoint))
-          add(copy.b, adjoints, operand, amount);
-    return success();
-  };
-  for (const ParamUse &use : uses) {
-    Location loc = use.op->getLoc();
-    auto buffer = declare.find<batch::BufferOp>(use.adjoint);
-    Value adjoint = batch::ReadOp::create(copy.b, loc, buffer.getType(), use.adjoint.getValue());
-    if (Type type = use.op->getResult(0).getType(); type != adjoint.getType()) // of rank 0
-      adjoint = tensor::FromElementsOp::create(copy.b, loc, type, adjoint);
-    if (activity.isOfParams(use.op->getResult(0)))
-      add(copy.b, adjoints, use.op->getResult(0), adjoint);
-    else if (failed(through(use.op, adjoint)))
-      return failure();
   }
+  SmallVector<Sum> added;
+  for (Operation &op : stage.getBody().front())
+    if (op.getNumResults() == 1)
+      if (FlatSymbolRefAttr sum = sums.lookup(op.getResult(0)))
+        added.push_back({op.getResult(0), sum});
+  return throughParams(stage, added, b);
+}
+
+/// A stage, once a batch, that takes what was added up for values made of parameters on to the parameters.
+LogicalResult Adjoints::throughParams(batch::StageOp stage, ArrayRef<Sum> added, OpBuilder &b) {
+  if (added.empty())
+    return success();
+  AdjointMap adjoints;
+  batch::StageOp to =
+      declare.stage(b, stage.getLoc(), stage.getSymName() + ".params.gradient", declare.batchIndexSet());
+  StageCopy copy(stage, to, /*keeps=*/false);
+  for (auto [value, sum] : added)
+    add(copy.b, adjoints, value,
+        batch::ReadOp::create(copy.b, value.getLoc(), value.getType(), sum.getValue()));
   for (Operation &op : llvm::reverse(stage.getBody().front())) {
     Value adjoint = op.getNumResults() == 1 && activity.isOfParams(op.getResult(0))
                         ? adjoints.lookup(op.getResult(0))
                         : Value();
     if (!adjoint)
       continue;
-    if (auto get = dyn_cast<dyn::GetOp>(op))
-      into(gradientOf(get.getParam()), adjoint, Value());
-    else if (auto read = dyn_cast<batch::ReadOp>(op))
-      into(adjointOfModel(read.getBufferAttr()), adjoint, Value());
-    else if (failed(through(&op, adjoint)))
-      return failure();
+    if (isa<dyn::GetOp, batch::ReadOp>(op)) {
+      batch::AccumulateOp::create(copy.b, op.getLoc(), adjoint, sumOf(op.getResult(0)).getValue(), Value(),
+                                  Value());
+      continue;
+    }
+    auto derivative = dyn_cast<dyn::DerivativeOpInterface>(copy.of(&op));
+    if (!derivative)
+      return refuseGradient(&op, "`" + op.getName().getStringRef() + "` has no derivative");
+    for (auto [n, operand] : llvm::enumerate(op.getOperands()))
+      if (activity.isOfParams(operand))
+        if (Value amount = derivative.buildAdjoint(copy.b, n, adjoint))
+          add(copy.b, adjoints, operand, amount);
   }
   return success();
 }
@@ -511,11 +567,11 @@ FlatSymbolRefAttr Adjoints::adjointOfModel(FlatSymbolRefAttr buffer) {
 
 /// What is computed when the model is made is made of parameters: all rows have given to its adjoint.
 LogicalResult Adjoints::reverseModelStage(batch::StageOp stage, OpBuilder &b) {
-  SmallVector<ParamUse> uses;
+  SmallVector<Sum> added;
   for (auto write : stage.getBody().front().getOps<batch::WriteOp>())
     if (FlatSymbolRefAttr adjoint = modelAdjoints.lookup(write.getBufferAttr().getAttr()))
-      uses.push_back({write.getValue().getDefiningOp(), adjoint});
-  return uses.empty() ? success() : accumulate(stage, uses, b);
+      added.push_back({write.getValue(), adjoint});
+  return throughParams(stage, added, b);
 }
 
 bool Adjoints::isOfModel(FlatSymbolRefAttr indexSet) {

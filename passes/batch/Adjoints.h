@@ -79,6 +79,8 @@ private:
     mlir::Operation *op;
     mlir::FlatSymbolRefAttr adjoint; ///< of its result, a buffer over the stage's index set
   };
+  /// A value made of parameters, and the buffer over the batch that its adjoint is added up in.
+  using Sum = std::pair<mlir::Value, mlir::FlatSymbolRefAttr>;
   class StageCopy;
   using AdjointMap = llvm::DenseMap<mlir::Value, mlir::Value>;
 
@@ -95,6 +97,9 @@ private:
                         mlir::FlatSymbolRefAttr at);
   mlir::FlatSymbolRefAttr inBufferOfStage(mlir::Value value);
   mlir::FlatSymbolRefAttr inBuffer(StageCopy &copy, mlir::Value adjoint, const llvm::Twine &name);
+  mlir::FlatSymbolRefAttr sumOf(mlir::Value value);
+  llvm::LogicalResult accumulateOperands(StageCopy &copy, mlir::Operation *op, mlir::Value adjoint);
+  llvm::LogicalResult throughParams(batch::StageOp stage, llvm::ArrayRef<Sum> added, mlir::OpBuilder &b);
   llvm::LogicalResult accumulate(batch::StageOp stage, llvm::ArrayRef<ParamUse> uses, mlir::OpBuilder &b);
   mlir::FlatSymbolRefAttr gradientOf(llvm::StringRef param);
   mlir::FlatSymbolRefAttr adjointOfModel(mlir::FlatSymbolRefAttr buffer);
@@ -112,6 +117,7 @@ private:
   llvm::MapVector<mlir::StringAttr, mlir::FlatSymbolRefAttr> gradients;      ///< buffer of each parameter
   llvm::SmallVector<batch::StageOp> modelStages;                             ///< last first
   llvm::DenseMap<mlir::StringAttr, mlir::FlatSymbolRefAttr> modelAdjoints;   ///< of buffers of the model
+  llvm::DenseMap<mlir::Value, mlir::FlatSymbolRefAttr> sums;                 ///< of values made of parameters
   llvm::SmallVector<batch::BufferOp> cleared; ///< buffers that are 0 to begin with
 };
 

@@ -37,6 +37,9 @@ public:
     for (Operation *op = block.getParentOp(); op; op = op->getParentOp())
       if (auto loop = dyn_cast<batch::LoopOpInterface>(op))
         around.insert(loop.getCarrier());
+    for (auto stage : block.getOps<batch::StageOp>())
+      for (auto accumulate : stage.getBody().front().getOps<batch::AccumulateOp>())
+        accumulated.insert(accumulate.getBuffer());
   }
 
   /// Moves each stage up into an earlier one over the same index set, as early as what it reads allows. Where
@@ -103,7 +106,7 @@ private:
       if (!isOfThisTimeStep(read))
         continue;
       from = std::max(from, lastWrite.lookup(read.array));
-      if (!read.own)
+      if (!read.own || accumulated.contains(read.array))
         otherRows.push_back(read.array);
     }
     auto isOpen = [&](const Unit *unit) {
@@ -210,7 +213,8 @@ private:
   }
 
   Block &block;
-  llvm::StringSet<> around; ///< what carries the loops that the block is in
+  llvm::StringSet<> accumulated; ///< arrays that are there when all rows have added to them
+  llvm::StringSet<> around;      ///< what carries the loops that the block is in
   std::deque<Unit> units;
   llvm::DenseMap<Key, Alike> alike;
   llvm::StringMap<size_t> lastRead, lastWrite; ///< of each array: the position of the last unit that does

@@ -25,6 +25,8 @@ struct ScheduleCpuPass : impl::ScheduleCpuBase<ScheduleCpuPass> {
   static constexpr int64_t kMostRows = 36;
   /// Rows that share each load of a weight in the runtime's product kernel: a block is a multiple of them.
   static constexpr int64_t kRowsAtOnce = 6;
+  /// Rows whose outer products are added up at once: as many inputs of a product.
+  static constexpr int64_t kRowsOfSum = 128;
   /// Work that repays waking a thread.
   static constexpr int64_t kGrainOps = 200'000;
   /// Outputs of a panel, the unit of packed weights: one cache line of f32.
@@ -78,8 +80,11 @@ struct ScheduleCpuPass : impl::ScheduleCpuBase<ScheduleCpuPass> {
         rows -= rows % kRowsAtOnce;
     }
     int64_t grain = std::max<int64_t>(1, kGrainOps / size.operations);
-    if (!stage.getBody().front().getOps<batch::AccumulateOp>().empty())
+    for (auto accumulate : stage.getBody().front().getOps<batch::AccumulateOp>()) {
       grain = INT32_MAX; // the order of the sum is that of one thread
+      if (accumulate.getOuter())
+        rows = kRowsOfSum;
+    }
     LDBG() << "@" << stage.getSymName() << ": " << rows << " rows of " << size.scratch << " bytes each, "
            << channels << " channels, a grain of " << grain << " rows of " << size.operations
            << " operations each";

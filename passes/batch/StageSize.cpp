@@ -32,7 +32,8 @@ StageSize sizeOf(batch::StageOp stage, int64_t realBytes) {
   stage.walk([&](Operation *op) {
     for (Value value : op->getResults())
       if (auto tensor = dyn_cast<RankedTensorType>(value.getType())) {
-        bool parameter = op->getNumOperands() == 0 || isWeights(value) || isa<dyn::GatherOp>(op);
+        bool parameter =
+            op->getNumOperands() == 0 || isWeights(value) || isTurned(value) || isa<dyn::GatherOp>(op);
         if (parameter)
           continue;
         size.operations += tensor.getNumElements();

@@ -18,7 +18,15 @@ namespace dbc::passes {
 
 namespace {
 struct DynDecomposePass : impl::DynDecomposeBase<DynDecomposePass> {
+  using Base::Base;
+
   void runOnOperation() override {
+    if (!train)
+      getOperation().walk([&](dyn::DetachOp op) {
+        op.replaceAllUsesWith(op.getX());
+        op.erase();
+        ++decomposed;
+      });
     getOperation().walk([&](dyn::SoftmaxListOp op) {
       LDBG() << "the softmax at " << dyn::sourceLocation(op.getLoc()) << " becomes maps and reductions";
       ++decomposed;

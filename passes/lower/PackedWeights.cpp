@@ -47,13 +47,16 @@ std::string PackedWeights::symbolOf(Location at, Value weights, FlatSymbolRefAtt
     gatesAttr = declare.getI64IntegerAttr(*gates);
     widthAttr = declare.getI64IntegerAttr(width);
   }
+  const bool turned = isTurned(weights);
+  if (turned)
+    weights = weights.getDefiningOp<dyn::TransposeOp>().getX();
   Submatrices submatrices;
   submatrices.add(weights, 0, 0);
   ArrayAttr submatrixSymbols = declare.getArrayAttr(submatrices.symbols);
   ArrayRef<int64_t> positions = submatrices.isCut ? submatrices.blocks : submatrices.positions;
   std::string key;
   llvm::raw_string_ostream out(key);
-  out << submatrixSymbols << bool(tables);
+  out << submatrixSymbols << bool(tables) << turned;
   if (init)
     out << " init " << init;
   if (gates)
@@ -64,9 +67,10 @@ std::string PackedWeights::symbolOf(Location at, Value weights, FlatSymbolRefAtt
     std::string name;
     for (Attribute each : submatrices.symbols)
       name += (name.empty() ? "" : "_") + cast<FlatSymbolRefAttr>(each).getValue().str();
-    auto op = kernel::WeightsOp::create(declare, at, "packed." + name, submatrixSymbols, positions,
-                                        dyn::extents(type)[0], dyn::extents(type)[1], tables, init, gatesAttr,
-                                        widthAttr, kernel::ContractAttr());
+    auto op =
+        kernel::WeightsOp::create(declare, at, (turned ? "turned." : "packed.") + name, submatrixSymbols,
+                                  positions, dyn::extents(type)[0], dyn::extents(type)[1], tables, init,
+                                  gatesAttr, widthAttr, kernel::ContractAttr(), turned);
     op->remove();
     names.insert(op, declare.getInsertionPoint());
     symbol = op.getSymName().str();

@@ -211,6 +211,8 @@ Value StageExpressions::viewed(Operation *op, Value value, ValueRange at) {
 }
 
 Value StageExpressions::arithmetic(Operation *op, Value value, ValueRange at) {
+  if (auto detach = dyn_cast<dyn::DetachOp>(op))
+    return element(detach.getX(), at);
   if (auto function = dyn_cast<dyn::FunctionOp>(op))
     return kernel::FunctionOp::create(b, op->getLoc(), function.getKind(), element(function.getX(), at));
   if (auto integers = dyn_cast<dyn::IntOp>(op)) {

@@ -144,7 +144,7 @@ void StagePlan::materialiseOperands(Operation *op) {
       !(reduce && reduce.getKind() == dyn::ReduceKind::LogSumExp))
     return;
   for (Value operand : op->getOperands().take_front(product ? 2 : 1)) {
-    if (isWeights(operand))
+    if (isWeights(operand) || isTurned(operand))
       continue;
     if (tensor::ConcatOp concat = joinedByProduct(product, operand)) {
       joined.insert(operand);
@@ -159,6 +159,11 @@ void StagePlan::materialiseOperands(Operation *op) {
 
 /// Operands of products by the kernel must lie in memory row by row.
 void StagePlan::materialiseRowsOfProducts() {
+  for (auto op : body.getOps<batch::AccumulateOp>())
+    if (op.getOuter())
+      for (Value operand : {op.getValue(), op.getOuter()})
+        if (!addressable(operand))
+          materialise(operand);
   for (auto op : body.getOps<linalg::ContractOp>())
     if (auto found = matMul(op))
       for (Value operand : {found->a, found->b})
@@ -218,6 +223,10 @@ void StagePlan::listActions() {
     if (value.getDefiningOp()->getBlock() != &body) // a constant, which stands outside
       actionOf[value] = action(value, nullptr);
   for (Operation &op : body) {
+    if (auto accumulate = dyn_cast<batch::AccumulateOp>(op); accumulate && accumulate.getOuter()) {
+      action(accumulate.getValue(), &op);
+      continue;
+    }
     if (batch::isWrite(&op)) {
       Value value = op.getOperand(0);
       Action *&known = actionOf[value];

@@ -16,6 +16,8 @@ public:
 
   /// A product whose result is materialised as a whole.
   void write(mlir::linalg::ContractOp op);
+  /// Adds what the rows of a block give to a matrix.
+  void outer(batch::AccumulateOp op);
 
   /// What a product by packed weights multiplies, found once for all its tiles.
   struct Operands {

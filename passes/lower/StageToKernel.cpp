@@ -38,6 +38,8 @@ void StageToKernel::write(const StageStep &step) {
 void StageToKernel::writeSpecial(Operation *op) {
   if (auto product = dyn_cast<linalg::ContractOp>(op))
     return products.write(product);
+  if (auto accumulate = dyn_cast<batch::AccumulateOp>(op))
+    return products.outer(accumulate);
   if (auto r = dyn_cast<dyn::ReduceOp>(op))
     return reductions.reduce(r);
   if (auto s = dyn_cast<dyn::SoftmaxOp>(op))

@@ -296,6 +296,52 @@ void multiply(int32_t rows, const Real *a, const MatrixSlice<Real> *b, int32_t s
   product<Real>(rows, Rows<Real>{a, nullptr, inputs}, panels, RowsOut<Real>{y, nullptr, outputs});
 }
 
+template <class Real>
+void add_outer_products(int32_t rows, Rows<Real> a, int32_t height, Rows<Real> x, int32_t outputs,
+                        Real *memory, Real *sum) {
+  constexpr int32_t width = kPanelBytes / sizeof(Real);
+  const int32_t padded = (outputs + width - 1) / width * width;
+  Real *zeros = memory, *panels = memory + padded, *some = panels + static_cast<int64_t>(padded) * rows,
+       *turned = some + static_cast<int64_t>(kRowsOfSum) * padded;
+  std::fill(zeros, zeros + padded, Real(0));
+  const auto all_zero = [](const Real *numbers, int32_t count) {
+    return std::all_of(numbers, numbers + count, [](Real number) { return number == 0; });
+  };
+  int32_t kept =
+      0; // rows that add something: first to the rows of `turned`, then where there is room for all
+  for (int32_t r = 0; r < rows; ++r) {
+    if (all_zero(a.at(r), height) || all_zero(x.at(r), outputs))
+      continue;
+    for (int32_t i = 0; i < height; ++i)
+      turned[static_cast<int64_t>(i) * rows + kept] = a.at(r)[i];
+    for (int32_t first = 0; first < outputs; first += width) {
+      Real *to = panels + static_cast<int64_t>(first) * rows + static_cast<int64_t>(kept) * width;
+      const int32_t count = std::min(width, outputs - first);
+      std::copy_n(x.at(r) + first, count, to);
+      std::fill(to + count, to + width, Real(0));
+    }
+    ++kept;
+  }
+  if (kept == 0)
+    return;
+  for (int32_t first = kept < rows ? width : outputs; first < outputs; first += width) // panels side by side
+    std::copy_n(panels + static_cast<int64_t>(first) * rows, static_cast<int64_t>(kept) * width,
+                panels + static_cast<int64_t>(first) * kept);
+  const Panels<Real> columns{panels, zeros, outputs, kept};
+  for (int32_t i = 0; i < height; i += kRowsOfSum) {
+    const int32_t count = std::min(kRowsOfSum, height - i);
+    product<Real>(count, Rows<Real>{turned + static_cast<int64_t>(i) * rows, nullptr, rows}, columns,
+                  RowsOut<Real>{some, nullptr, outputs});
+    Real *to = sum + static_cast<int64_t>(i) * outputs;
+    for (int64_t n = 0; n < static_cast<int64_t>(count) * outputs; ++n)
+      to[n] += some[n];
+  }
+}
+
+template void add_outer_products<float>(int32_t, Rows<float>, int32_t, Rows<float>, int32_t, float *,
+                                        float *);
+template void add_outer_products<double>(int32_t, Rows<double>, int32_t, Rows<double>, int32_t, double *,
+                                         double *);
 template class Packed<float>;
 template class Packed<double>;
 template void bias_alone<float>(const Panels<float> &, float *);

@@ -186,6 +186,7 @@ struct Submatrix {
   int64_t rows, columns;
   int64_t at_row, at_column;
   int64_t first = 0, stride = 0;
+  bool turned = false; ///< what is a column of the parameter is a row here
 };
 
 /// A matrix of outputs x inputs elements made of parameters. `bias` is the parameter that its products start
@@ -209,7 +210,8 @@ inline void assemble(const Weights &weights, std::initializer_list<Submatrix> su
     Real *to = whole + submatrix.at_row * matrix.inputs + submatrix.at_column;
     for (int64_t r = 0; r < submatrix.rows; ++r)
       for (int64_t c = 0; c < submatrix.columns; ++c)
-        to[r * matrix.inputs + c] = static_cast<Real>(from[r * stride + c]);
+        to[r * matrix.inputs + c] =
+            static_cast<Real>(submatrix.turned ? from[c * submatrix.rows + r] : from[r * stride + c]);
   }
 }
 template <class Real> inline void put_bias(const Weights &weights, const Matrix &matrix, Real *bias) {

@@ -171,6 +171,29 @@ template <class Real>
 void multiply(int32_t rows, const Real *a, const MatrixSlice<Real> *b, int32_t slices, int32_t outputs,
               Real *memory, Real *y);
 
+/// sum[i, j] += the sum over rows r of a[r, i] * x[r, j], in the order of r: what rows give to the gradient
+/// of a matrix. A row that is all zeros in a or in x adds nothing, whatever the other one has there.
+///
+/// height    elements of a row of a, rows of `sum`
+/// outputs   elements of a row of x, columns of `sum`
+/// memory    scratch: outer_products_memory(rows, height, outputs) elements, aligned as b of `multiply`
+///
+/// The sum over `rows` rows is added at once. Allocates nothing.
+template <class Real>
+void add_outer_products(int32_t rows, Rows<Real> a, int32_t height, Rows<Real> x, int32_t outputs,
+                        Real *memory, Real *sum);
+/// Rows of `sum` that are computed at once.
+constexpr int32_t kRowsOfSum = 32;
+template <class Real> constexpr int64_t outer_products_memory(int64_t rows, int64_t height, int64_t outputs) {
+  constexpr int64_t width = 64 / sizeof(Real);
+  const int64_t padded = (outputs + width - 1) / width * width;
+  return padded * (rows + 1) + kRowsOfSum * padded + rows * height;
+}
+
+extern template void add_outer_products<float>(int32_t, Rows<float>, int32_t, Rows<float>, int32_t, float *,
+                                               float *);
+extern template void add_outer_products<double>(int32_t, Rows<double>, int32_t, Rows<double>, int32_t,
+                                                double *, double *);
 extern template class Packed<float>;
 extern template class Packed<double>;
 template <>
