@@ -130,9 +130,10 @@ Exit ModelUnit::transform(const std::string &until, mlir::OwningOpRef<mlir::Modu
   mlir::PassManager passes(&context_);
   passes.enableVerifier(options_.verifyEach); // a tenth of the time; what comes out is verified in any case
   const int64_t realBytes = options_.f64 ? 8 : 4;
-  passes::buildPipeline(passes, {until, static_cast<int64_t>(options_.tableBudget) / realBytes,
-                                 device ? passes::Target::Cuda : passes::Target::Cpu, options_.train,
-                                 realBytes, options_.tf32, blasOf(options_)});
+  // Tables would have to be made anew with each change of the weights.
+  const int64_t tableElements = options_.train ? 0 : static_cast<int64_t>(options_.tableBudget) / realBytes;
+  passes::buildPipeline(passes, {until, tableElements, device ? passes::Target::Cuda : passes::Target::Cpu,
+                                 options_.train, realBytes, options_.tf32, blasOf(options_)});
   for (const std::string &flag : printAfter)
     if (llvm::none_of(passes.getPasses(), [&](mlir::Pass &pass) { return pass.getArgument() == flag; })) {
       llvm::errs() << "dbc: error: no pass `" << flag << "` is run; these are:";

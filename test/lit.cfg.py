@@ -95,6 +95,7 @@ SCHEMES = ["[0-9][0135]_*", "07_*", "12_*", "24_*", "36_*"]
 NUMBERS = {
     "n": (200, 400, 30),  # inputs of a model
     "programs": (100, 250, 20),  # programs
+    "gradientprograms": (20, 100, 5),  # programs with gradients
     "tensorprograms": (10, 40, 4),  # programs of nothing but tensors
     "mutants": (300, 1000, 50),  # mutated models
     "cudainputs": (3, 10, 3),  # inputs of a model on a device
@@ -111,6 +112,7 @@ def number(name):
 config.substitutions += [
     *((f"%{name}", number(name)) for name in NUMBERS),
     ("%shimmodels", " ".join(f"{models}/{name}.dyn" for name in (["*"] if full else SCHEMES))),
+    ("%gradientmodels", f"{models}/*.dyn {config.dbc_source_root}/examples/*/*.dyn" if full else f"{models}/35_*.dyn {models}/44_*.dyn {config.dbc_source_root}/examples/tree_lstm/*.dyn"),
     ("%cudamodels", "*" if full else "[0-9][05]_*"),
     ("%cudaways", "*" if full else "[0-9]5_*"),
     ("%compilers", lit_config.params.get("compilers", config.cxx)),

@@ -174,11 +174,11 @@ ModelNames::ModelNames(ModuleOp module, const Options &options) : module(module)
   name = identifier(source);
   // What stands in the model's namespace, and the methods of Batch and Session.
   NameScope scope, methods;
-  for (StringRef word :
-       {"Batch", "Weights", "Model", "Session", "info", "code", "param", "dims", "types", "math"})
+  for (StringRef word : {"Batch", "Weights", "Model", "Session", "info", "code", "param", "dims", "types",
+                         "math", "Gradients"})
     scope.reserve(word);
   for (StringRef word : {"Batch", "Session", "begin_input", "clear", "raw", "borrow", "borrow_inputs",
-                         "inputs", "status", "failed", "threads", "profile", "batch_", "session_", "run"})
+                         "inputs", "status", "failed", "threads", "profile", "batch_", "session_", "run", "weigh_losses"})
     methods.reserve(word);
   scope.reserve(name);
 
@@ -288,7 +288,7 @@ void ModelNames::addProgram(kernel::ProgramOp op, NameScope &scope, NameScope &m
   program->number = programs.size();
   program->source = op.getSymName().str();
   program->name = methods.fresh({program->source, program->source + "_entry"},
-                                {"_result", "_profile", "_into", "_arrays"});
+                                {"_result", "_profile", "_into", "_arrays", "_gradients"});
   program->result = scope.fresh(capitalised(program->source) + "Result", {"Shape"});
   program->arrays = scope.fresh(capitalised(program->source) + "Arrays");
   program->space = scope.fresh(program->source + "_code");

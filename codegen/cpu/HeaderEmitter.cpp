@@ -44,6 +44,7 @@ std::string HeaderEmitter::emit() {
   batch();
   weights();
   results();
+  gradients();
   session();
   out_.line("} // namespace " + model_.variant());
   out_.line("} // namespace " + model_.space());
@@ -204,6 +205,36 @@ void HeaderEmitter::results() {
   }
 }
 
+void HeaderEmitter::gradients() {
+  if (llvm::all_of(model_.programs, [](const auto &program) { return program->gradients.empty(); }))
+    return;
+  out_.doc("The gradient of a loss over a whole batch, parameter by parameter, row-major as in Weights; null "
+           "for a "
+           "parameter that the loss does not depend on, and before the first run. Valid until the session's "
+           "next run of "
+           "the loss.");
+  out_.open("class Gradients");
+  out_.label("public:");
+  out_.line("explicit Gradients(const dbc::Outputs &outputs) : outputs_(&outputs) {}");
+  NameScope methods;
+  methods.reserve("raw");
+  for (const Param &param : model_.params) {
+    kernel::ParamOp op = param.op;
+    if (!op.getInit())
+      continue;
+    out_.doc("`" + param.path + "`: " + shapeText(param.shape));
+    out_.line("const " + model_.real().str() + " *" + methods.fresh(param.name) +
+              "() const { return outputs_->gradient_" + (model_.f64() ? "f64" : "f32") +
+              "(param::" + param.name + "); }");
+  }
+  out_.doc("The same by number, for optimisers (dbc/optimizer.h).");
+  out_.line("const dbc::Outputs &raw() const { return *outputs_; }");
+  out_.label("private:");
+  out_.line("const dbc::Outputs *outputs_;");
+  out_.close("};");
+  out_.blank();
+}
+
 void HeaderEmitter::session() {
   out_.doc("One thread's runs: scratch memory, results, and `threads` workers of its own, the caller being "
            "one. Borrows the "
@@ -234,6 +265,13 @@ void HeaderEmitter::session() {
     std::string result = "::" + model_.space() + "::";
     out_.line(result + program->result + " " + name + "_result() const { return " + result + name +
               "_result(session_.outputs(" + number + ")); }");
+    if (!program->gradients.empty()) {
+      out_.doc("The gradient of the last run: of the sum over its inputs of weight times loss, see "
+               "weigh_losses(). An input "
+               "that failed has no part in it.");
+      out_.line(result + "Gradients " + name + "_gradients() const { return " + result +
+                "Gradients(session_.outputs(" + number + ")); }");
+    }
     out_.doc("What the last run did, stage by stage; see dbc/io/profile.h for a table of it.");
     out_.line("const dbc::RunProfile &" + name + "_profile() const { return session_.profile(" + number +
               "); }");
@@ -250,6 +288,12 @@ void HeaderEmitter::session() {
   out_.doc("Whether runs from now on compute once what nodes of a batch have in common; see "
            "dbc::Session::share_subtrees.");
   out_.line("void share_subtrees(bool on) { session_.share_subtrees(on); }");
+  if (llvm::any_of(model_.programs, [](const auto &program) { return !program->gradients.empty(); })) {
+    out_.doc("What the loss of each input weighs in gradients of runs from now on; see "
+             "dbc::Session::weigh_losses.");
+    out_.line("void weigh_losses(const float *weights, int32_t inputs) { session_.weigh_losses(weights, "
+              "inputs); }");
+  }
   out_.doc("The untyped session, for hosts.");
   out_.line("dbc::Session &raw() { return session_; }");
   out_.label("private:");

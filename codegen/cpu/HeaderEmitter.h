@@ -33,6 +33,7 @@ private:
   void borrowArguments(const Program &program);
   void weights();
   void results();
+  void gradients();
   void session();
   std::string resultType(const Result &result);
   /// C++ type of a handle, valid where a method has the same name.

@@ -8,6 +8,10 @@ namespace dbc::passes {
 
 AdjointDeclarations::AdjointDeclarations(batch::ProgramOp program)
     : program(program), names(program), b(program.getContext()) {
+  program.walk([&](Operation *op) {
+    if (auto name = op->getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName()))
+      taken.insert(name.getValue());
+  });
   for (Operation &op : program.getBody().front()) {
     if (auto found = dyn_cast<kernel::ScheduleOp>(op))
       schedule = found;
@@ -18,15 +22,23 @@ AdjointDeclarations::AdjointDeclarations(batch::ProgramOp program)
   }
 }
 
+/// A name that nothing of the program has, numbered as dyn-to-batch does.
+std::string AdjointDeclarations::unique(const Twine &name) {
+  std::string found = name.str();
+  for (unsigned number = 2; !taken.insert(found).second; ++number)
+    found = (name + "." + Twine(number)).str();
+  return found;
+}
+
 batch::BufferOp AdjointDeclarations::buffer(Location loc, const Twine &name, FlatSymbolRefAttr indexSet,
                                             Type type) {
   return named(
-      batch::BufferOp::create(b, loc, name.str(), indexSet.getValue(), type, IntegerAttr(), IntegerAttr()));
+      batch::BufferOp::create(b, loc, unique(name), indexSet.getValue(), type, IntegerAttr(), IntegerAttr()));
 }
 
 batch::StageOp AdjointDeclarations::stage(OpBuilder &b, Location loc, const Twine &name,
                                           FlatSymbolRefAttr indexSet) {
-  auto stage = batch::StageOp::create(b, loc, name.str(), indexSet.getValue());
+  auto stage = batch::StageOp::create(b, loc, unique(name), indexSet.getValue());
   stage.getBody().emplaceBlock();
   return stage;
 }
@@ -36,7 +48,7 @@ batch::RelationOp AdjointDeclarations::relation(Location loc, FlatSymbolRefAttr 
   for (auto known : program.getBody().front().getOps<batch::RelationOp>())
     if (known.getFromAttr() == from && known.getIndexArray() == indexArray && known.getToAttr() == to)
       return known;
-  return named(batch::RelationOp::create(b, loc, ("rel." + from.getValue() + "." + indexArray).str(),
+  return named(batch::RelationOp::create(b, loc, unique("rel." + from.getValue() + "." + indexArray),
                                          from.getValue(), to, indexArray, batch::MultiplicityAttr()));
 }
 
@@ -46,7 +58,7 @@ batch::TransposeOp AdjointDeclarations::transpose(batch::RelationOp relation) {
     StringRef name = relation.getSymName();
     name.consume_front("rel.");
     known =
-        named(batch::TransposeOp::create(b, relation.getLoc(), ("of." + name).str(), relation.getSymName()));
+        named(batch::TransposeOp::create(b, relation.getLoc(), unique("of." + name), relation.getSymName()));
   }
   return known;
 }
@@ -65,12 +77,12 @@ kernel::IndexSetOp AdjointDeclarations::elements(batch::SegmentOp segment) {
     stepsOf = from.getKind() == kernel::IndexSetKind::Steps && from.getByTimeStep() ? stage.getIndexSetAttr()
                                                                                     : from.getStepsOfAttr();
   OpBuilder::InsertionGuard guard(b);
-  known = named(kernel::IndexSetOp::create(b, loc, (stage.getSymName() + ".elements").str(),
+  known = named(kernel::IndexSetOp::create(b, loc, unique(stage.getSymName() + ".elements"),
                                            kernel::IndexSetKind::Elements, stage.getIndexSetAttr(),
                                            b.getStrArrayAttr({"parent", "row", "position", "length"}),
                                            FlatSymbolRefAttr(), IntegerAttr(), inLoop, stepsOf,
                                            /*masked=*/false, IntegerAttr()));
-  auto func = named(kernel::FuncOp::create(b, loc, ("index." + known.getSymName()).str(),
+  auto func = named(kernel::FuncOp::create(b, loc, unique("index." + known.getSymName()),
                                            kernel::FuncKind::Index, stage.getIndexSetAttr(), ArrayAttr()));
   Type i32 = b.getI32Type();
   Block *body = &func.getBody().emplaceBlock();
@@ -110,16 +122,16 @@ FlatSymbolRefAttr AdjointDeclarations::batchIndexSet() {
     if (known.getKind() == kernel::IndexSetKind::Batch)
       return FlatSymbolRefAttr::get(known);
   return FlatSymbolRefAttr::get(named(kernel::IndexSetOp::create(
-      b, program.getLoc(), "batch", kernel::IndexSetKind::Batch, FlatSymbolRefAttr(), b.getStrArrayAttr({}),
-      FlatSymbolRefAttr(), IntegerAttr(), /*by_time_step=*/false, FlatSymbolRefAttr(), /*masked=*/false,
-      IntegerAttr())));
+      b, program.getLoc(), unique("batch"), kernel::IndexSetKind::Batch, FlatSymbolRefAttr(),
+      b.getStrArrayAttr({}), FlatSymbolRefAttr(), IntegerAttr(), /*by_time_step=*/false, FlatSymbolRefAttr(),
+      /*masked=*/false, IntegerAttr())));
 }
 
 kernel::ArgumentOp AdjointDeclarations::lossWeights() {
   for (auto known : program.getBody().front().getOps<kernel::ArgumentOp>())
     if (known.getArray() == kernel::FieldArray::LossWeight)
       return known;
-  return named(kernel::ArgumentOp::create(b, program.getLoc(), "loss.weight", "weight", 0,
+  return named(kernel::ArgumentOp::create(b, program.getLoc(), unique("loss.weight"), "weight", 0,
                                           kernel::FieldArray::LossWeight, b.getF32Type(), IntegerAttr()));
 }
 

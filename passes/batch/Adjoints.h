@@ -49,8 +49,11 @@ private:
     return op;
   }
 
+  std::string unique(const llvm::Twine &name);
+
   batch::ProgramOp program;
   mlir::SymbolTable names;
+  llvm::StringSet<> taken;
   mlir::OpBuilder b; ///< in front of the first stage
   kernel::ScheduleOp schedule;
   llvm::DenseMap<mlir::Operation *, batch::TransposeOp> transposes; ///< by relation

@@ -34,36 +34,50 @@ const ModelCode &Model::no_code() {
   return code;
 }
 
-Status Model::make(const ModelCode &code, const Weights &weights, Model *model) {
-  if (model == nullptr)
-    return Status::error(Code::bad_call,
-                         code.info->name + ": there is no model to be made, but a null pointer");
+/// What the model's code makes of weights, into `model`.
+static Status fill(const ModelCode &code, const Weights &weights, Model &model) {
   if (&weights.info() != code.info)
     return Status::error(Code::bad_call,
                          code.info->name + ": the weights are of another model, " + weights.info().name);
-  Status given = weights.check();
-  if (!given.ok())
+  if (Status given = weights.check(); !given.ok())
     return given;
   try {
-    Model made;
-    made.code_ = &code;
     if (code.bf16_params.empty()) {
-      code.make_model(weights, made);
+      code.make_model(weights, model);
     } else {
       Weights rounded(*code.info);
       for (int32_t p = 0; p < weights.count(); ++p)
         std::copy(weights.data(p), weights.data(p) + weights.size(p), rounded.data(p));
       for (int32_t p : code.bf16_params)
         rounded.round_to_bf16(p);
-      code.make_model(rounded, made);
+      code.make_model(rounded, model);
     }
-    static std::atomic<uint64_t> models{0};
-    made.number_ = ++models;
-    *model = std::move(made);
   } catch (const std::bad_alloc &) {
     return Status::error(Code::limit, code.info->name + ": not enough memory for the model");
   }
   return Status();
+}
+
+Status Model::make(const ModelCode &code, const Weights &weights, Model *model) {
+  if (model == nullptr)
+    return Status::error(Code::bad_call,
+                         code.info->name + ": there is no model to be made, but a null pointer");
+  Model made;
+  made.code_ = &code;
+  if (Status filled = fill(code, weights, made); !filled.ok())
+    return filled;
+  static std::atomic<uint64_t> models{0};
+  made.number_ = ++models;
+  *model = std::move(made);
+  return Status();
+}
+
+Status Model::renew(const Weights &weights) {
+  if (empty())
+    return Status::error(Code::bad_call, "a model that was never made cannot be renewed");
+  if (code_->cuda != nullptr)
+    return Status::error(Code::bad_call, info().name + ": a model compiled for a device cannot be renewed");
+  return fill(*code_, weights, *this);
 }
 
 size_t Model::bytes() const {

@@ -3,6 +3,7 @@
 // What a session is to its callers: it has a state, or was moved from, and lets one thread at it at a time.
 #include "SessionState.h"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -129,6 +130,11 @@ void Session::log_launches(LaunchLog *log) {
 }
 void Session::share_subtrees(bool on) {
   set([&](State &state) { state.shares_ = on; });
+}
+void Session::weigh_losses(const float *weights, int32_t inputs) {
+  set([&](State &state) {
+    state.loss_weights_.assign(weights, weights + (weights != nullptr ? std::max(inputs, 0) : 0));
+  });
 }
 void Session::limit_input(int64_t bytes) {
   set([&](State &state) { state.input_bytes_ = bytes; });

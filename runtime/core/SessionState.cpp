@@ -311,13 +311,45 @@ Status Session::State::begin_sub_batch(SubBatch &sub_batch, Range inputs) {
                             out, entry.profile.stages.data(), timed_, code.entry, inputs});
   Run &run = *sub_batch.run;
   run.log = log_;
-  if (!model_.info().entries[code.entry].gradients.empty()) {
-    const auto all = static_cast<size_t>(run.batch.inputs());
-    loss_weights_.assign(all, 1.0F / static_cast<float>(all));
-    run.loss_weights = loss_weights_.data();
-  }
+  const bool differentiates = !model_.info().entries[code.entry].gradients.empty();
+  if (differentiates)
+    run.loss_weights = weigh_losses(run.batch.inputs());
   run.shared = current_.share ? &shared_ : nullptr;
   out.begin_sub_batch(inputs);
+  Status status;
+  do {
+    if (!schedule(sub_batch, inputs)) {
+      current_.host_ns += now_ns() - begin;
+      return Status(); // from the beginning
+    }
+    status = out.commit();
+    if (!status.ok()) {
+      status.message = model_.info().name + ": " + status.message;
+      return status;
+    }
+    const int64_t scheduled = now_ns();
+    memory_.begin_sub_batch();
+    if (sub_batch.device != nullptr) {
+      out.leave_sub_batch(sub_batch.out);
+      status = sub_batch.plan->begin_on(run, *sub_batch.device);
+      sub_batch.begun = status.ok();
+    } else {
+      sub_batch.plan->compute(run);
+      entry.profile.buffer_bytes =
+          std::max(entry.profile.buffer_bytes, static_cast<int64_t>(memory_.sub_batch_bytes()));
+      if (run.input_count > 0 && !run.shared)
+        learn(entry, run.input_count);
+    }
+    entry.profile.compute_ns += now_ns() - scheduled;
+    // An input that fails while it is computed takes its part of the gradient with it: again, without it.
+  } while (differentiates && sub_batch.device == nullptr && run.errors.any());
+  current_.host_ns += now_ns() - begin;
+  return status;
+}
+
+/// Schedules the inputs that have not failed. False where the run must begin again without sharing.
+bool Session::State::schedule(SubBatch &sub_batch, Range inputs) {
+  Run &run = *sub_batch.run;
   // Every round that fails drops at least one input, so this ends; mostly after one round, or two.
   for (;;) {
     sub_batch.live.clear();
@@ -330,35 +362,19 @@ Status Session::State::begin_sub_batch(SubBatch &sub_batch, Range inputs) {
     budget_.begin(run.batch, inputs, input_bytes_);
     sub_batch.plan->schedule(run);
     if (!run.errors.any())
-      break;
-    if (run.shared) {
-      current_.host_ns += now_ns() - begin;
-      return Status(); // from the beginning
-    }
-    ++entry.profile.rounds;
+      return true;
+    if (run.shared)
+      return false;
+    ++entries_[current_.entry].profile.rounds;
   }
-  Status status = out.commit();
-  if (!status.ok()) {
-    status.message = model_.info().name + ": " + status.message;
-    return status;
-  }
-  const int64_t scheduled = now_ns();
-  memory_.begin_sub_batch();
-  if (sub_batch.device != nullptr) {
-    out.leave_sub_batch(sub_batch.out);
-    status = sub_batch.plan->begin_on(run, *sub_batch.device);
-    sub_batch.begun = status.ok();
-  } else {
-    sub_batch.plan->compute(run);
-    entry.profile.buffer_bytes =
-        std::max(entry.profile.buffer_bytes, static_cast<int64_t>(memory_.sub_batch_bytes()));
-    if (run.input_count > 0 && !run.shared)
-      learn(entry, run.input_count);
-  }
-  const int64_t end = now_ns();
-  entry.profile.compute_ns += end - scheduled;
-  current_.host_ns += end - begin;
-  return status;
+}
+
+/// What each input's loss weighs in the gradient: what was asked for, else the same.
+const float *Session::State::weigh_losses(int32_t inputs) {
+  const auto all = static_cast<size_t>(inputs);
+  weights_in_use_.assign(all, inputs > 0 ? 1.0F / static_cast<float>(inputs) : 0.0F);
+  std::copy_n(loss_weights_.begin(), std::min(all, loss_weights_.size()), weights_in_use_.data());
+  return weights_in_use_.data();
 }
 
 /// Waits for the device, if it computes the sub-batch.

@@ -37,6 +37,7 @@ public:
   LaunchLog *log_ = nullptr;
   cuda::Context *device_ = nullptr, *next_ = nullptr;
   bool timed_ = false, shares_ = false;
+  std::vector<float> loss_weights_; ///< by input; none: all weigh the same
 
 private:
   struct Entry {
@@ -77,6 +78,8 @@ private:
   Status start(int32_t entry, Batch &batch, Outputs &out, bool share);
   Status begin_sub_batch(SubBatch &sub_batch, Range inputs);
   Status finish_sub_batch(SubBatch &sub_batch);
+  bool schedule(SubBatch &sub_batch, Range inputs);
+  const float *weigh_losses(int32_t inputs);
   bool shared_in_vain() const { return current_.share && statuses_.failed() > current_.failed_before; }
   void complete();
   void learn(Entry &entry, int32_t inputs);
@@ -91,7 +94,7 @@ private:
   int32_t inputs_ = 0; ///< of the last run
   Status last_;        ///< of that as a whole
   InputStatuses statuses_;
-  Array<float> loss_weights_; ///< of the run in hand
+  Array<float> weights_in_use_; ///< of the losses of the run in hand
   Budget budget_;
   SharedNodes shared_;
   SubBatch sub_batches_[2];

@@ -442,3 +442,96 @@ batch.program @p [] [] -> f32 {
   batch.steps @input {
   }
 }
+
+// -----
+
+// A transpose is of a relation to an index set.
+batch.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  batch.relation @r : @input -> by "input"
+  // expected-error @+1 {{'batch.transpose' op is of @r, which leads to no index set}}
+  batch.transpose @of of @r
+}
+
+// -----
+
+batch.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  // expected-error @+1 {{'batch.transpose' op names @input, which is no relation}}
+  batch.transpose @of of @input
+}
+
+// -----
+
+// A sum over a transpose stands where the relation leads to.
+batch.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set elements @list in @input ["parent"]
+  batch.relation @r : @list -> @input by "parent"
+  batch.transpose @of of @r
+  batch.buffer @x over @list : f32
+  batch.buffer @y over @list : f32
+  batch.stage @s over @list {
+    // expected-error @+1 {{'batch.segment' op goes by @of, which is from @input, not from @list}}
+    %0 = batch.segment sum @x over @of : f32
+    batch.write %0, @y : f32
+  }
+}
+
+// -----
+
+// Only a buffer with one row a run is added to by all rows.
+batch.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  batch.buffer @x over @input : f32
+  batch.stage @s over @input {
+    %0 = batch.read @x : f32
+    // expected-error @+1 {{'batch.accumulate' op names @x, which is no buffer over the batch}}
+    batch.accumulate %0, @x : f32
+  }
+}
+
+// -----
+
+// What is added has the buffer's shape.
+batch.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set batch @batch []
+  batch.buffer @x over @input : tensor<2xf32>
+  batch.buffer @sum over @batch : tensor<2x3xf32>
+  batch.stage @s over @input {
+    %0 = batch.read @x : tensor<2xf32>
+    // expected-error @+1 {{'batch.accumulate' op adds 'tensor<2xf32>' to @sum, which is 'tensor<2x3xf32>'}}
+    batch.accumulate %0 outer %0 : tensor<2xf32>, @sum : tensor<2xf32>
+  }
+}
+
+// -----
+
+// A gradient is a parameter's, and has its shape.
+kernel.param @W : tensor<3xf32>
+batch.program loss @p [] [] -> f32 {
+  kernel.index_set batch @batch []
+  batch.buffer @sum over @batch : tensor<2xf32>
+  // expected-error @+1 {{'batch.gradient' op of @W, which is 'tensor<3xf32>', lies in 'tensor<2xf32>'}}
+  batch.gradient @W = @sum
+}
+
+// -----
+
+kernel.param @W : tensor<3xf32>
+batch.program loss @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  batch.buffer @sum over @input : tensor<3xf32>
+  // expected-error @+1 {{'batch.gradient' op lies in a buffer that has more than one row}}
+  batch.gradient @W = @sum
+}
+
+// -----
+
+batch.program loss @p [] [] -> f32 {
+  kernel.index_set batch @batch []
+  batch.buffer @sum over @batch : tensor<3xf32>
+  // expected-error @+1 {{'batch.gradient' op names @W, which is no parameter}}
+  batch.gradient @W = @sum
+}

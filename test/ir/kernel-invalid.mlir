@@ -1558,3 +1558,65 @@ kernel.program @p [] [] -> f32 {
     }
   }
 }
+
+// -----
+
+// The batch as a whole has no index arrays, a transpose two.
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.index_set' op has other index arrays than its kind}}
+  kernel.index_set batch @batch ["row"]
+}
+
+// -----
+
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.index_set' op has other index arrays than its kind}}
+  kernel.index_set transpose @of ["row"]
+}
+
+// -----
+
+// A transpose is made of an index array, as an index set of its kind.
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.schedule {
+    // expected-error @+1 {{'kernel.transpose' op names @input, which is no transpose}}
+    kernel.transpose @input = @input "input" to @input
+  }
+}
+
+// -----
+
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set transpose @of ["row", "begin"]
+  kernel.schedule {
+    // expected-error @+1 {{'kernel.transpose' op names index array `parent`, which @input does not have}}
+    kernel.transpose @of = @input "parent" to @input
+  }
+}
+
+// -----
+
+// Only inputs of losses have weights.
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.argument' op weighs the inputs of no loss}}
+  kernel.argument @w = "weight" 0 loss_weight : f32
+}
+
+// -----
+
+// A matrix is turned as a whole.
+kernel.param @W : tensor<3x2xf32>
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.weights' op is turned, but is not one whole parameter}}
+  kernel.weights @m = [@W] at [0, 0, 0, 0, 2, 3] : 2 by 3 turned
+}
+
+// -----
+
+kernel.param @W : tensor<3x2xf32>
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.weights' op has no position for @W, which is 'tensor<3x2xf32>'}}
+  kernel.weights @m = [@W] at [0, 0] : 3 by 2 turned
+}

@@ -86,6 +86,12 @@ public:
   /// if it is of the same code.
   static Status make(const ModelCode &code, const Weights &weights, Model *model);
 
+  /// Takes over what weights have become, into the memory that the model has: for training, where a model is
+  /// one session's own. Nothing may read the model meanwhile; sessions need not be told. Fails as make()
+  /// does, and with bad_call for a model that was never made, or was compiled for a device, which has a copy
+  /// of its own.
+  Status renew(const Weights &weights);
+
   bool empty() const { return !code_; }
   /// Of a model that was never made: without a name, data types, params and entries.
   const ModelCode &code() const { return code_ != nullptr ? *code_ : no_code(); }

@@ -97,6 +97,11 @@ public:
   /// were off. So does a run in which scheduling or computing an input fails, again from its beginning.
   void share_subtrees(bool on);
 
+  /// In the gradients of runs from now on the loss of input i counts weights[i] times; that of an input
+  /// behind the last one, as of all by default and with null, 1 / inputs of the run (LANGUAGE G3). Copied.
+  /// Losses themselves are not weighted.
+  void weigh_losses(const float *weights, int32_t inputs);
+
   /// What one input may reserve in a run with lists that it does not hold itself, in bytes: ranges, a list
   /// once for each element of another. An input that asks for more fails with a message that says how much.
   /// One GiB by default.

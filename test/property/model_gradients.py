@@ -1,0 +1,31 @@
+"""Compares the gradients of models' losses with the oracle's, each model with the sizes that it needs: model_gradients.py DBC MODELS..
+
+Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+# Of dims that have no size.
+SIZES = {"vocab": 11, "chars": 7, "tags": 5, "words": 9, "glyphs": 9, "source": 9, "target": 8}
+
+
+def main(dbc, models):
+    failed = []
+    for model in models:
+        text = pathlib.Path(model).read_text()
+        if not re.search(r"^loss ", text, re.M):
+            continue
+        open_dims = " ".join(re.findall(r"^dim ([^;]*);", text, re.M)).split(",")
+        dims = [f"-D{name}={SIZES[name]}" for name in (each.strip() for each in open_dims) if name in SIZES]
+        command = [dbc, "verify", model, *dims, "--mode", "train", "--real", "f64", "-n", "8", "--seed", "3"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0 or "of gradients" not in done.stdout:
+            failed.append(model)
+            print(" ".join(command), done.stdout, done.stderr, sep="\n")
+    return 1 if failed else 0
+
+
+sys.exit(main(sys.argv[1], sys.argv[2:]))
