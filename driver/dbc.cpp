@@ -355,6 +355,11 @@ int dispatch(int argc, char **argv) {
     std::cerr << "dbc: error: `--weights bf16` goes with `--real f32` alone\n";
     return kUsage;
   }
+  if (options.model.train && options.model.device) {
+    std::cerr << "dbc: error: `--mode train` goes with `--target cpu` alone: gradients on a GPU are not "
+                 "supported yet\n";
+    return kUsage;
+  }
   if (options.model.tf32 && (options.model.f64 || !options.model.device)) {
     std::cerr << "dbc: error: `--gpu-math tf32` is about kernels: it goes with a `--target` that has "
                  "`cuda` or `cuda-on-cpu`, and with `--real f32`\n";

@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "passes/batch/AdjointDeclarations.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "passes/batch/Adjoints.h"
 
 using namespace mlir;
 
@@ -115,6 +115,20 @@ kernel::IndexSetOp AdjointDeclarations::elements(batch::SegmentOp segment) {
   if (inLoop)
     kernel::TimeStepsOp::create(b, loc, known.getSymName(), /*nested=*/false);
   return known;
+}
+
+FlatSymbolRefAttr AdjointDeclarations::bufferOf(Value value) {
+  if (auto read = value.getDefiningOp<batch::ReadOp>())
+    return read.getBufferAttr();
+  for (Operation *user : value.getUsers())
+    if (auto write = dyn_cast<batch::WriteOp>(user))
+      return write.getBufferAttr();
+  auto stage = value.getDefiningOp()->getParentOfType<batch::StageOp>();
+  auto kept = FlatSymbolRefAttr::get(
+      buffer(value.getLoc(), stage.getSymName() + ".kept", stage.getIndexSetAttr(), value.getType()));
+  OpBuilder in = OpBuilder::atBlockEnd(&stage.getBody().front());
+  batch::WriteOp::create(in, value.getLoc(), value, kept.getValue());
+  return kept;
 }
 
 FlatSymbolRefAttr AdjointDeclarations::batchIndexSet() {

@@ -8,57 +8,13 @@
 // what they contribute is summed over the relation's transpose.
 #pragma once
 
-#include "mlir/IR/Builders.h"
-#include "mlir/IR/IRMapping.h"
 #include "passes/batch/Activity.h"
+#include "passes/batch/AdjointDeclarations.h"
+#include "passes/batch/StageCopy.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace dbc::passes {
-
-/// Declares what adjoint stages need, in front of a program's stages: buffers, relations, transposes, index
-/// sets.
-class AdjointDeclarations {
-public:
-  explicit AdjointDeclarations(batch::ProgramOp program);
-
-  /// A buffer of its own name.
-  batch::BufferOp buffer(mlir::Location loc, const llvm::Twine &name, mlir::FlatSymbolRefAttr indexSet,
-                         mlir::Type type);
-  batch::StageOp stage(mlir::OpBuilder &b, mlir::Location loc, const llvm::Twine &name,
-                       mlir::FlatSymbolRefAttr indexSet);
-  /// The relation from an index set by an index array to the rows of `to`; null: the inputs.
-  batch::RelationOp relation(mlir::Location loc, mlir::FlatSymbolRefAttr from, llvm::StringRef indexArray,
-                             mlir::FlatSymbolRefAttr to);
-  batch::TransposeOp transpose(batch::RelationOp relation);
-
-  /// An index set with a row for each element of the list that a segment reduces, in the order of the stage's
-  /// rows and then of the list: `row` of its elements, `parent` the stage's row, `position` in the list,
-  /// `length` of it.
-  kernel::IndexSetOp elements(batch::SegmentOp segment);
-  /// The one row of a run.
-  mlir::FlatSymbolRefAttr batchIndexSet();
-  /// The array with the weight of each input's loss.
-  kernel::ArgumentOp lossWeights();
-
-  template <class Op> Op find(mlir::FlatSymbolRefAttr name) { return names.lookup<Op>(name.getAttr()); }
-
-private:
-  template <class Op> Op named(Op op) {
-    names.insert(op);
-    return op;
-  }
-
-  std::string unique(const llvm::Twine &name);
-
-  batch::ProgramOp program;
-  mlir::SymbolTable names;
-  llvm::StringSet<> taken;
-  mlir::OpBuilder b; ///< in front of the first stage
-  kernel::ScheduleOp schedule;
-  llvm::DenseMap<mlir::Operation *, batch::TransposeOp> transposes; ///< by relation
-  llvm::DenseMap<mlir::Operation *, kernel::IndexSetOp> elementsOf; ///< by segment
-};
 
 /// Writes the adjoint stages of a loss's program.
 class Adjoints {
@@ -84,9 +40,12 @@ private:
   };
   /// A value made of parameters, and the buffer over the batch that its adjoint is added up in.
   using Sum = std::pair<mlir::Value, mlir::FlatSymbolRefAttr>;
-  class StageCopy;
   using AdjointMap = llvm::DenseMap<mlir::Value, mlir::Value>;
 
+  static llvm::LogicalResult refuse(mlir::Operation *op);
+  static void add(mlir::OpBuilder &b, AdjointMap &adjoints, mlir::Value value, mlir::Value amount);
+
+  // What reads contribute. AdjointReads.cpp
   void findReads();
   void addRead(batch::StageOp stage, batch::AccessOpInterface op);
   void begin(mlir::OpBuilder &b);
@@ -95,10 +54,8 @@ private:
   llvm::LogicalResult throughOp(StageCopy &copy, mlir::Operation *op, mlir::Value adjoint,
                                 AdjointMap &adjoints);
   void contribute(StageCopy &copy, Read &read, mlir::Value adjoint);
-  void contributeByElement(mlir::OpBuilder &b, Read &read, mlir::FlatSymbolRefAttr adjoint);
   mlir::Value adjointOf(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef buffer, mlir::Type type,
                         mlir::FlatSymbolRefAttr at);
-  mlir::FlatSymbolRefAttr inBufferOfStage(mlir::Value value);
   mlir::FlatSymbolRefAttr inBuffer(StageCopy &copy, mlir::Value adjoint, const llvm::Twine &name);
   mlir::FlatSymbolRefAttr sumOf(mlir::Value value);
   llvm::LogicalResult accumulateOperands(StageCopy &copy, mlir::Operation *op, mlir::Value adjoint);

@@ -323,6 +323,137 @@ TEST_P(Product, InfinitiesAndNaNStayInTheirOutput) {
       EXPECT_EQ(y[o], 6);
 }
 
+/// add_outer_products with scratch memory of just the size that it asks for; what lies behind is not touched.
+template <class Real>
+void add_outer(int32_t rows, Rows<Real> a, int32_t height, Rows<Real> x, int32_t outputs,
+               std::vector<Real> &sum) {
+  const auto size = static_cast<size_t>(dbc::outer_products_memory<Real>(rows, height, outputs));
+  dbc::Array<Real> memory;
+  memory.assign(size + 64, Real(99)); // nor does it matter what is there before
+  dbc::add_outer_products<Real>(rows, a, height, x, outputs, memory.data(), sum.data());
+  for (size_t i = size; i < memory.size(); ++i)
+    ASSERT_EQ(memory[i], Real(99)) << i - size << " behind the memory";
+  ASSERT_EQ(sum.size(), static_cast<size_t>(height) * outputs);
+}
+
+template <class Real> bool same(const std::vector<Real> &a, const std::vector<Real> &b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(Real)) == 0;
+}
+
+struct OuterShape {
+  int32_t rows, height, outputs;
+};
+constexpr OuterShape kOuterShapes[] = {{0, 3, 2},  {1, 1, 1},     {2, 1, 17},     {3, 5, 7},     {9, 33, 1},
+                                       {7, 32, 8}, {128, 33, 17}, {128, 70, 100}, {100, 40, 16}, {5, 64, 65}};
+
+/// Against a plain sum in double, of rows that lie one behind the other, with a stride, behind an index
+/// array, or are all the same row. It is added to what is there, at once; and again it has the same bits.
+template <class Real> void outer_products(OuterShape shape) {
+  const auto [rows, height, outputs] = shape;
+  const double eps = std::numeric_limits<Real>::epsilon();
+  std::vector<int32_t> index(rows), other(rows);
+  for (int32_t r = 0; r < rows; ++r) {
+    index[r] = (r * 7 + 3) % rows; // some rows of a more than once, where 7 divides their number
+    other[r] = rows - 1 - r;
+  }
+  const int32_t stride_a = height + 3, stride_x = outputs + 1;
+  auto a = drawn<Real>(static_cast<size_t>(rows) * stride_a + height, 1),
+       x = drawn<Real>(static_cast<size_t>(rows) * stride_x + outputs, 2);
+  auto there = drawn<Real>(static_cast<size_t>(height) * outputs, 3);
+  const struct {
+    Rows<Real> a, x;
+  } layouts[] = {{{a.data(), nullptr, height}, {x.data(), nullptr, outputs}},
+                 {{a.data(), nullptr, stride_a}, {x.data(), other.data(), stride_x}},
+                 {{a.data(), index.data(), stride_a}, {x.data(), nullptr, stride_x}},
+                 {{a.data(), nullptr, 0}, {x.data(), other.data(), outputs}},
+                 {{a.data(), index.data(), height}, {x.data(), nullptr, 0}}};
+  for (const auto &layout : layouts) {
+    std::vector<Real> sum(there.size()), added = there, again(there.size());
+    add_outer(rows, layout.a, height, layout.x, outputs, sum);
+    add_outer(rows, layout.a, height, layout.x, outputs, added);
+    add_outer(rows, layout.a, height, layout.x, outputs, again);
+    ASSERT_TRUE(same(sum, again));
+    for (int32_t i = 0; i < height; ++i)
+      for (int32_t j = 0; j < outputs; ++j) {
+        double expected = 0;
+        for (int32_t r = 0; r < rows; ++r)
+          expected += double(layout.a.at(r)[i]) * layout.x.at(r)[j];
+        const size_t at = static_cast<size_t>(i) * outputs + j;
+        ASSERT_NEAR(sum[at], expected, eps * rows * 2) << i << " " << j;
+        ASSERT_EQ(added[at], there[at] + sum[at]) << i << " " << j;
+      }
+  }
+}
+
+TEST_P(Product, OuterProductsAddUp) {
+  for (OuterShape shape : kOuterShapes) {
+    SCOPED_TRACE(std::to_string(shape.rows) + " " + std::to_string(shape.height) + " " +
+                 std::to_string(shape.outputs));
+    outer_products<float>(shape);
+    outer_products<double>(shape);
+  }
+}
+
+/// Rows that are all zeros in a or in x add nothing, also where the other one is infinite or NaN: the bits
+/// are those without these rows.
+template <class Real> void outer_products_of_zeros(OuterShape shape) {
+  const auto [rows, height, outputs] = shape;
+  for (int32_t every : {1, 2, 3, rows}) { // so many rows are nothing but one
+    auto a = drawn<Real>(static_cast<size_t>(rows) * height, 1),
+         x = drawn<Real>(static_cast<size_t>(rows) * outputs, 2);
+    std::vector<int32_t> kept;
+    for (int32_t r = 0; r < rows; ++r) {
+      if (every > 1 && r % every == 0) {
+        kept.push_back(r);
+        continue;
+      }
+      const bool is_a = r % 2 == 0;
+      Real *zeros = is_a ? &a[r * height] : &x[r * outputs], *wild = is_a ? &x[r * outputs] : &a[r * height];
+      const int32_t zero_count = is_a ? height : outputs, wild_count = is_a ? outputs : height;
+      std::fill_n(zeros, zero_count, r % 3 == 0 ? Real(-0.0) : Real(0));
+      wild[r % wild_count] = std::numeric_limits<Real>::infinity();
+      wild[(r + 1) % wild_count] = std::numeric_limits<Real>::quiet_NaN();
+    }
+    auto sum = drawn<Real>(static_cast<size_t>(height) * outputs, 3), expected = sum;
+    add_outer(rows, {a.data(), nullptr, height}, height, {x.data(), nullptr, outputs}, outputs, sum);
+    add_outer(static_cast<int32_t>(kept.size()), {a.data(), kept.data(), height}, height,
+              {x.data(), kept.data(), outputs}, outputs, expected);
+    for (Real number : sum)
+      ASSERT_TRUE(std::isfinite(number)) << every;
+    ASSERT_TRUE(same(sum, expected)) << every;
+  }
+}
+
+TEST_P(Product, OuterProductsOfZerosAddNothing) {
+  for (OuterShape shape : kOuterShapes) {
+    SCOPED_TRACE(std::to_string(shape.rows) + " " + std::to_string(shape.height) + " " +
+                 std::to_string(shape.outputs));
+    if (shape.rows == 0)
+      continue;
+    outer_products_of_zeros<float>(shape);
+    outer_products_of_zeros<double>(shape);
+  }
+}
+
+/// A row with a number that is not zero is multiplied as it is: NaN and infinities stay in their columns.
+TEST_P(Product, OuterProductsOfInfinities) {
+  std::vector<float> a = {0, 2, 0, 1}, x(2 * 17, 1.0f), sum(2 * 17);
+  x[3] = INFINITY;
+  x[5] = NAN;
+  add_outer<float>(2, {a.data(), nullptr, 2}, 2, {x.data(), nullptr, 17}, 17, sum);
+  for (int j = 0; j < 17; ++j) {
+    if (j == 3) { // zero times infinity
+      EXPECT_TRUE(std::isnan(sum[j]));
+      EXPECT_EQ(sum[17 + j], INFINITY);
+    } else if (j == 5) {
+      EXPECT_TRUE(std::isnan(sum[j]) && std::isnan(sum[17 + j]));
+    } else {
+      EXPECT_EQ(sum[j], 0);
+      EXPECT_EQ(sum[17 + j], 3);
+    }
+  }
+}
+
 std::vector<const char *> runnable() {
   const char *best = dbc::product_kernels();
   std::vector<const char *> names;

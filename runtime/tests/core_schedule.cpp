@@ -535,6 +535,67 @@ TEST(TimeSteps, ScansInsideScansInsideLevels) {
   }
 }
 
+// --- transpose ---------------------------------------------------------------------------------------------
+
+using Naming = std::vector<std::vector<int32_t>>;
+
+/// The rows that name each of `rows` rows.
+Naming naming(const IndexSet &transpose, int32_t rows) {
+  Naming of(rows);
+  for (int32_t r = 0; r < rows; ++r)
+    of[r].assign(transpose[0] + transpose[1][r], transpose[0] + transpose[1][r + 1]);
+  return of;
+}
+
+TEST(Transpose, OfNothing) {
+  IndexSet turned(2);
+  for (int32_t rows : {0, 1, 3}) {
+    dbc::transpose(turned, nullptr, 0, rows);
+    EXPECT_EQ(turned.rows(), 0);
+    ASSERT_EQ(turned.array(1).size(), static_cast<size_t>(rows) + 1);
+    for (int32_t begin : turned.array(1))
+      EXPECT_EQ(begin, 0);
+  }
+}
+
+TEST(Transpose, RowsThatNobodyNamesHaveNone) {
+  const std::vector<int32_t> to = {4, 1, 2};
+  IndexSet turned(2);
+  dbc::transpose(turned, to.data(), 3, 7);
+  EXPECT_EQ(naming(turned, 7), (Naming{{}, {1}, {2}, {}, {0}, {}, {}}));
+}
+
+/// Floats are added up in this order.
+TEST(Transpose, RowsThatNameTheSameStayInOrder) {
+  const std::vector<int32_t> to = {2, 0, 2, 2, 0, 3};
+  IndexSet turned(2);
+  dbc::transpose(turned, to.data(), 6, 4);
+  EXPECT_EQ(naming(turned, 4), (Naming{{1, 4}, {}, {0, 2, 3}, {5}}));
+  EXPECT_EQ(turned.rows(), 6);
+  EXPECT_EQ(turned.array(1).size(), 5u);
+}
+
+/// Against a plain computation, in the same arrays again and again, for fewer and for more rows.
+TEST(Transpose, RandomRows) {
+  std::mt19937 random(1);
+  IndexSet turned(2);
+  for (int32_t from : {1000, 10, 0, 1, 1000})
+    for (int32_t rows : {1, 37, 300, 1000, 5000}) {
+      std::vector<int32_t> to(from);
+      Naming expected(rows);
+      for (int32_t r = 0; r < from; ++r) {
+        to[r] = static_cast<int32_t>(random() % rows);
+        expected[to[r]].push_back(r);
+      }
+      dbc::transpose(turned, to.data(), from, rows);
+      ASSERT_EQ(turned.rows(), from);
+      ASSERT_EQ(turned.array(1).size(), static_cast<size_t>(rows) + 1);
+      ASSERT_EQ(turned[1][0], 0);
+      ASSERT_EQ(turned[1][rows], from);
+      ASSERT_EQ(naming(turned, rows), expected) << from << " " << rows;
+    }
+}
+
 // --- NodeSet -----------------------------------------------------------------------------------------------
 
 TEST(NodeSet, ReachableNodesByNumberThroughCyclesAndOtherTypes) {

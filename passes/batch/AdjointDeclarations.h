@@ -1,0 +1,58 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#pragma once
+
+#include "ir/Batch/Batch.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace dbc::passes {
+
+/// Declares what adjoint stages need, in front of a program's stages: buffers, relations, transposes, index
+/// sets.
+class AdjointDeclarations {
+public:
+  explicit AdjointDeclarations(batch::ProgramOp program);
+
+  /// A buffer of its own name.
+  batch::BufferOp buffer(mlir::Location loc, const llvm::Twine &name, mlir::FlatSymbolRefAttr indexSet,
+                         mlir::Type type);
+  batch::StageOp stage(mlir::OpBuilder &b, mlir::Location loc, const llvm::Twine &name,
+                       mlir::FlatSymbolRefAttr indexSet);
+  /// The relation from an index set by an index array to the rows of `to`; null: the inputs.
+  batch::RelationOp relation(mlir::Location loc, mlir::FlatSymbolRefAttr from, llvm::StringRef indexArray,
+                             mlir::FlatSymbolRefAttr to);
+  batch::TransposeOp transpose(batch::RelationOp relation);
+
+  /// An index set with a row for each element of the list that a segment reduces, in the order of the stage's
+  /// rows and then of the list: `row` of its elements, `parent` the stage's row, `position` in the list,
+  /// `length` of it.
+  kernel::IndexSetOp elements(batch::SegmentOp segment);
+  /// The one row of a run.
+  mlir::FlatSymbolRefAttr batchIndexSet();
+  /// The array with the weight of each input's loss.
+  kernel::ArgumentOp lossWeights();
+
+  /// The buffer of a value that a stage of the forward pass has; it is kept from now on.
+  mlir::FlatSymbolRefAttr bufferOf(mlir::Value value);
+
+  template <class Op> Op find(mlir::FlatSymbolRefAttr name) { return names.lookup<Op>(name.getAttr()); }
+
+private:
+  template <class Op> Op named(Op op) {
+    names.insert(op);
+    return op;
+  }
+
+  std::string unique(const llvm::Twine &name);
+
+  batch::ProgramOp program;
+  mlir::SymbolTable names;
+  llvm::StringSet<> taken;
+  mlir::OpBuilder b; ///< in front of the first stage
+  kernel::ScheduleOp schedule;
+  llvm::DenseMap<mlir::Operation *, batch::TransposeOp> transposes; ///< by relation
+  llvm::DenseMap<mlir::Operation *, kernel::IndexSetOp> elementsOf; ///< by segment
+};
+
+} // namespace dbc::passes

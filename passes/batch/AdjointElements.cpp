@@ -1,0 +1,146 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+#include "passes/batch/AdjointElements.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+
+AdjointElements::AdjointElements(AdjointDeclarations &declare, OpBuilder &b, batch::SegmentOp segment)
+    : declare(declare), b(b), in(b.getContext()), segment(segment),
+      from(segment->getParentOfType<batch::StageOp>()), loc(segment.getLoc()),
+      type(declare.find<batch::BufferOp>(segment.getArrayAttr()).getType()),
+      elements(FlatSymbolRefAttr::get(declare.elements(segment))),
+      toParent(declare.relation(loc, elements, "parent", from.getIndexSetAttr())) {}
+
+void AdjointElements::contribute(FlatSymbolRefAttr adjoint, FlatSymbolRefAttr contribution) {
+  FlatSymbolRefAttr first;
+  if (segment.getKind() == batch::ReduceKind::Max || segment.getKind() == batch::ReduceKind::Min)
+    first = firstOfEquals(contribution.getValue());
+  stage(contribution.getValue(), elements);
+  Value amount = ofParent(adjoint, type);
+  if (from.getWhen()) // rows that a `while` has ended have none
+    only(ofParent(from.getWhenAttr(), in.getI1Type()));
+  if (segment.getCount())
+    amount = countedShare(amount);
+  amount = share(amount, first);
+  if (where)
+    amount = arith::SelectOp::create(in, loc, where, amount, zero());
+  batch::WriteOp::create(in, loc, amount, contribution.getValue());
+}
+
+/// All goes to the first of those that are equal to the result (LANGUAGE G1): a buffer of its position.
+FlatSymbolRefAttr AdjointElements::firstOfEquals(StringRef name) {
+  Type positions = withNumbers(in.getI32Type());
+  auto candidates = FlatSymbolRefAttr::get(declare.buffer(loc, name + ".candidates", elements, positions));
+  stage(candidates.getValue(), elements);
+  Value isEqual =
+      arith::CmpFOp::create(in, loc, arith::CmpFPredicate::OEQ, ofElement(), ofParent(segment.getResult()));
+  Value candidate =
+      arith::SelectOp::create(in, loc, isEqual, spread(index("position")), spread(integer(INT32_MAX)));
+  batch::WriteOp::create(in, loc, candidate, candidates.getValue());
+  auto first =
+      FlatSymbolRefAttr::get(declare.buffer(loc, name + ".first", from.getIndexSetAttr(), positions));
+  stage(first.getValue(), from.getIndexSetAttr());
+  Value least = batch::SegmentOp::create(in, loc, positions, batch::ReduceKind::Min, candidates.getValue(),
+                                         declare.transpose(toParent).getSymName(), FlatSymbolRefAttr(),
+                                         FlatSymbolRefAttr(), Value(), Value(), Value(), /*at_end=*/false,
+                                         FlatSymbolRefAttr(), IntegerAttr());
+  batch::WriteOp::create(in, loc, least, first.getValue());
+  return first;
+}
+
+/// Only so many elements are there, the first or the last ones.
+Value AdjointElements::countedShare(Value amount) {
+  Value count = ofParent(segment.getCount());
+  if (segment.getAtEnd())
+    only(compare(arith::CmpIPredicate::sge, index("position"),
+                 arith::SubIOp::create(in, loc, index("length"), count)));
+  else
+    only(compare(arith::CmpIPredicate::slt, index("position"), count));
+  if (segment.getKind() != batch::ReduceKind::Mean)
+    return amount;
+  return arith::DivFOp::create(in, loc, amount,
+                               spread(arith::SIToFPOp::create(in, loc, in.getF32Type(), count)));
+}
+
+Value AdjointElements::share(Value amount, FlatSymbolRefAttr first) {
+  switch (segment.getKind()) {
+  case batch::ReduceKind::Sum:
+  case batch::ReduceKind::Mean:
+    return amount;
+  case batch::ReduceKind::LogSumExp: {
+    Value above = arith::SubFOp::create(in, loc, ofElement(), ofParent(segment.getResult()));
+    only(arith::CmpFOp::create(in, loc, arith::CmpFPredicate::UNE, amount,
+                               zero())); // 0 adds nothing (LANGUAGE G2)
+    return arith::MulFOp::create(in, loc, amount, math::ExpOp::create(in, loc, above));
+  }
+  case batch::ReduceKind::Pick:
+    only(compare(arith::CmpIPredicate::eq, index("position"), ofParent(segment.getIndex())));
+    return amount;
+  case batch::ReduceKind::Max:
+  case batch::ReduceKind::Min:
+    only(compare(arith::CmpIPredicate::eq, spread(index("position")),
+                 ofParent(first, withNumbers(in.getI32Type()))));
+    return amount;
+  case batch::ReduceKind::ArgMax:
+  case batch::ReduceKind::Any:
+  case batch::ReduceKind::All:
+    break;
+  }
+  llvm_unreachable("gives no float");
+}
+
+//===-- Pieces of stages ----------------------------------------------------------------------------===//
+
+void AdjointElements::stage(const Twine &name, FlatSymbolRefAttr indexSet) {
+  batch::StageOp stage = declare.stage(b, loc, name, indexSet);
+  in.setInsertionPointToEnd(&stage.getBody().front());
+}
+
+Value AdjointElements::ofParent(FlatSymbolRefAttr buffer, Type type) {
+  return batch::GatherOp::create(in, loc, type, buffer, FlatSymbolRefAttr::get(toParent), FlatSymbolRefAttr(),
+                                 IntegerAttr());
+}
+
+Value AdjointElements::ofElement() {
+  auto array = declare.find<batch::BufferOp>(segment.getArrayAttr());
+  batch::RelationOp toElement = declare.relation(loc, elements, "row", array.getIndexSetAttr());
+  return batch::GatherOp::create(in, loc, type, segment.getArrayAttr(), FlatSymbolRefAttr::get(toElement),
+                                 segment.getCarriedAttr(), IntegerAttr());
+}
+
+Value AdjointElements::index(StringRef indexArray) {
+  return batch::ReadIndexOp::create(in, loc, in.getI32Type(), indexArray);
+}
+
+Value AdjointElements::integer(int32_t i) {
+  return arith::ConstantOp::create(in, loc, in.getI32IntegerAttr(i));
+}
+
+/// A scalar over all numbers of an element.
+Value AdjointElements::spread(Value value) {
+  Type all = withNumbers(value.getType());
+  return isa<RankedTensorType>(value.getType()) || all == value.getType()
+             ? value
+             : dyn::BroadcastOp::create(in, loc, all, value).getResult();
+}
+
+Value AdjointElements::zero() { return spread(arith::ConstantOp::create(in, loc, in.getF32FloatAttr(0))); }
+
+Value AdjointElements::compare(arith::CmpIPredicate predicate, Value x, Value y) {
+  return arith::CmpIOp::create(in, loc, predicate, x, y);
+}
+
+void AdjointElements::only(Value condition) {
+  condition = spread(condition);
+  where = where ? arith::AndIOp::create(in, loc, where, condition).getResult() : condition;
+}
+
+/// The type of an element's shape, with other numbers.
+Type AdjointElements::withNumbers(Type number) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && !isa<RankedTensorType>(number) ? tensor.clone(number) : number;
+}
+
+} // namespace dbc::passes

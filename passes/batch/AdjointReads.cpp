@@ -1,0 +1,108 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// What the reads of a loss's stages contribute to adjoints, and the adjoints that are formed of it.
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/batch/AdjointElements.h"
+#include "passes/batch/Adjoints.h"
+
+using namespace mlir;
+
+namespace dbc::passes {
+
+void Adjoints::findReads() {
+  SmallVector<batch::StageOp> stages;
+  program.walk([&](batch::StageOp stage) { stages.push_back(stage); });
+  for (batch::StageOp stage : stages)
+    for (auto op : stage.getBody().front().getOps<batch::AccessOpInterface>())
+      if (!op.isWrite() && activity.isActive(op->getResult(0)) && !activity.isOfParams(op->getResult(0)))
+        addRead(stage, op);
+}
+
+/// Whether each element of a list contributes what the stage's row has.
+static bool contributesByRow(batch::SegmentOp segment) {
+  return !segment.getCount() &&
+         (segment.getKind() == batch::ReduceKind::Sum || segment.getKind() == batch::ReduceKind::Mean);
+}
+
+void Adjoints::addRead(batch::StageOp stage, batch::AccessOpInterface op) {
+  auto buffer = declare.find<batch::BufferOp>(op.getArrayAttr());
+  Read read{op, {}, {}, {}};
+  FlatSymbolRefAttr indexSet = stage.getIndexSetAttr();
+  if (auto gather = dyn_cast<batch::GatherOp>(op.getOperation())) {
+    auto relation = declare.find<batch::RelationOp>(gather.getRelationAttr());
+    read.list = FlatSymbolRefAttr::get(declare.transpose(relation));
+  } else if (auto segment = dyn_cast<batch::SegmentOp>(op.getOperation())) {
+    auto elements = FlatSymbolRefAttr::get(declare.elements(segment));
+    batch::RelationOp toElement = declare.relation(op->getLoc(), elements, "row", buffer.getIndexSetAttr());
+    read.list = FlatSymbolRefAttr::get(declare.transpose(toElement));
+    if (contributesByRow(segment))
+      read.via = FlatSymbolRefAttr::get(declare.relation(op->getLoc(), elements, "parent", indexSet));
+    else
+      indexSet = elements;
+  }
+  batch::BufferOp contribution = declare.buffer(
+      op->getLoc(), stage.getSymName() + "." + op.getArray() + ".adjoint", indexSet, buffer.getType());
+  read.contribution = FlatSymbolRefAttr::get(contribution);
+  if (stage.getWhen() && indexSet == stage.getIndexSetAttr())
+    cleared.push_back(contribution); // at rows that a `while` has ended
+  reads[op.getArray()].push_back(read);
+  readOf[op] = read;
+}
+
+/// The adjoint of a buffer's row: this one, or the one that the relation `at` leads to. Null where nothing
+/// that the loss depends on reads it.
+Value Adjoints::adjointOf(OpBuilder &b, Location loc, StringRef buffer, Type type, FlatSymbolRefAttr at) {
+  Value sum;
+  auto addUp = [&](Value value) {
+    sum = sum ? arith::AddFOp::create(b, loc, sum, value).getResult() : value;
+  };
+  for (Read &read : reads[buffer]) {
+    if (read.list)
+      addUp(batch::SegmentOp::create(b, loc, type, batch::ReduceKind::Sum, read.contribution.getValue(),
+                                     read.list.getValue(), read.via, read.op.getCarriedAttr(), Value(),
+                                     Value(), Value(),
+                                     /*at_end=*/false, at, IntegerAttr()));
+    else if (at)
+      addUp(batch::GatherOp::create(b, loc, type, read.contribution, at, FlatSymbolRefAttr(), IntegerAttr()));
+    else
+      addUp(batch::ReadOp::create(b, loc, type, read.contribution.getValue()));
+  }
+  return sum;
+}
+
+/// The buffer over the stage's index set that holds a value of it; one is made where there is none.
+FlatSymbolRefAttr Adjoints::inBuffer(StageCopy &copy, Value adjoint, const Twine &name) {
+  if (auto read = adjoint.getDefiningOp<batch::ReadOp>())
+    return read.getBufferAttr();
+  if (auto tensor = dyn_cast<RankedTensorType>(adjoint.getType()); tensor && tensor.getRank() == 0)
+    adjoint = tensor::ExtractOp::create(copy.b, adjoint.getLoc(), adjoint, ValueRange());
+  auto buffer = FlatSymbolRefAttr::get(
+      declare.buffer(adjoint.getLoc(), name, copy.to.getIndexSetAttr(), adjoint.getType()));
+  batch::WriteOp::create(copy.b, adjoint.getLoc(), adjoint, buffer.getValue());
+  return buffer;
+}
+
+void Adjoints::contribute(StageCopy &copy, Read &read, Value adjoint) {
+  OpBuilder &b = copy.b;
+  Location loc = read.op->getLoc();
+  auto segment = dyn_cast<batch::SegmentOp>(read.op.getOperation());
+  if (segment && !read.via) { // by element
+    FlatSymbolRefAttr buffer = inBuffer(copy, adjoint, copy.to.getSymName() + ".list");
+    OpBuilder behind(copy.to->getContext());
+    behind.setInsertionPointAfter(copy.to);
+    AdjointElements(declare, behind, segment).contribute(buffer, read.contribution);
+    return;
+  }
+  if (segment && segment.getKind() == batch::ReduceKind::Mean) {
+    auto list = declare.find<batch::ListRelationOp>(segment.getListAttr());
+    Value length = batch::ReadIndexOp::create(b, loc, b.getI32Type(), list.getLength());
+    Value count = arith::SIToFPOp::create(b, loc, b.getF32Type(), length);
+    if (isa<RankedTensorType>(adjoint.getType()))
+      count = dyn::BroadcastOp::create(b, loc, adjoint.getType(), count);
+    adjoint = arith::DivFOp::create(b, loc, adjoint, count);
+  }
+  batch::WriteOp::create(b, loc, adjoint, read.contribution.getValue());
+}
+
+} // namespace dbc::passes
