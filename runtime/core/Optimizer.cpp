@@ -8,12 +8,16 @@
 namespace dbc {
 
 void Optimizer::freeze(int32_t param, bool frozen) {
+  if (param < 0)
+    return; // no parameter
   if (static_cast<size_t>(param) >= frozen_.size())
     frozen_.resize(param + 1);
   frozen_[param] = frozen;
 }
 
 void Optimizer::set_weight_decay(int32_t param, float weight_decay) {
+  if (param < 0)
+    return; // no parameter
   if (static_cast<size_t>(param) >= weight_decays_.size())
     weight_decays_.resize(param + 1, -1.0F);
   weight_decays_[param] = weight_decay;
@@ -45,8 +49,8 @@ Status Optimizer::step(Weights &weights, const Outputs &outputs) {
         for (size_t i = 0; i < weights.size(param); ++i)
           sum += static_cast<double>(gradient[i]) * gradient[i];
         if (!std::isfinite(sum))
-          return Status::error(Code::bad_call, weights.info().name + ": the gradient of " +
-                                                   weights.info().params[param].name + " is not finite");
+          return Status::error(Code::bad_call, weights.info().name + ": the gradient of `" +
+                                                   weights.info().params[param].name + "` is not finite");
         squares += sum;
       }
     const auto norm = static_cast<float>(std::sqrt(squares));
@@ -70,17 +74,20 @@ void Optimizer::update(State &state, float *weights, const float *gradient, size
   using Kind = OptimizerOptions::Kind;
   const OptimizerOptions &o = options_;
   const bool is_adam = o.kind == Kind::Adam || o.kind == Kind::AdamW;
-  const bool is_first = state.steps++ == 0;
-  if (is_first && (is_adam || (o.kind == Kind::Sgd && o.momentum != 0)))
+  ++state.steps;
+  const bool has_first = is_adam || (o.kind == Kind::Sgd && o.momentum != 0),
+             has_second = is_adam || o.kind == Kind::Adagrad;
+  const bool is_first = state.first.size() == 0; // also where options change on the way
+  if (has_first && is_first)
     state.first.assign(count, 0);
-  if (is_first && (is_adam || o.kind == Kind::Adagrad))
+  if (has_second && state.second.size() == 0)
     state.second.assign(count, 0);
   const float lr = o.lr, decay = o.kind == Kind::AdamW ? 0.0F : weight_decay;
   float *first = state.first.data(), *second = state.second.data();
   const auto given = [&](size_t i) { return scale * gradient[i] + decay * weights[i]; };
   switch (o.kind) {
   case Kind::Sgd:
-    if (first == nullptr) {
+    if (!has_first) {
       for (size_t i = 0; i < count; ++i)
         weights[i] -= lr * given(i);
       return;

@@ -376,4 +376,24 @@ TEST(Optimizer, LargeGradients) {
   EXPECT_TRUE(same_bits(wide.all(), before));
 }
 
+/// Another kind, or momentum where there was none, begins with a state of its own.
+TEST(Optimizer, KindsChangeBetweenSteps) {
+  Training training;
+  training.give(W, kGradientsW[0]);
+  training.give(V, kGradientsV[0]);
+  Optimizer optimizer({});
+  ASSERT_TRUE(optimizer.step(training.weights, training.outputs).ok());
+  optimizer.options().momentum = 0.9F;
+  for (int step = 0; step < 2; ++step)
+    ASSERT_TRUE(optimizer.step(training.weights, training.outputs).ok());
+  // 0.01 of g, then of g, then of 1.9 g.
+  EXPECT_NEAR(training.weights.data(W)[0], 0.5F - 0.01F * 3.9F * 0.1F, 1e-6F);
+  for (Kind kind : {Kind::Adam, Kind::Adagrad, Kind::AdamW, Kind::Sgd}) {
+    optimizer.options().kind = kind;
+    ASSERT_TRUE(optimizer.step(training.weights, training.outputs).ok());
+    for (size_t i = 0; i < kW.size(); ++i)
+      EXPECT_TRUE(std::isfinite(training.weights.data(W)[i]));
+  }
+}
+
 } // namespace

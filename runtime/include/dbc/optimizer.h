@@ -43,7 +43,8 @@ public:
   OptimizerOptions &options() { return options_; }
   /// A parameter that stays as it is, and does not count in the norm.
   void freeze(int32_t param, bool frozen = true);
-  /// The weight decay of one parameter, in place of that in the options: 0 for embeddings and biases, mostly.
+  /// The weight decay of one parameter, in place of that in the options: 0 for embeddings and biases, mostly;
+  /// negative: that in the options again.
   void set_weight_decay(int32_t param, float weight_decay);
 
   /// One step down the gradients that a run of a loss has left in `outputs`. Parameters without one stay as
