@@ -95,7 +95,7 @@ SCHEMES = ["[0-9][0135]_*", "07_*", "12_*", "24_*", "36_*"]
 NUMBERS = {
     "n": (200, 400, 30),  # inputs of a model
     "programs": (100, 250, 20),  # programs
-    "gradientprograms": (20, 100, 5),  # programs with gradients
+    "gradientprograms": (10, 100, 5),  # programs with gradients
     "tensorprograms": (10, 40, 4),  # programs of nothing but tensors
     "mutants": (300, 1000, 50),  # mutated models
     "cudainputs": (3, 10, 3),  # inputs of a model on a device

@@ -177,8 +177,9 @@ ModelNames::ModelNames(ModuleOp module, const Options &options) : module(module)
   for (StringRef word : {"Batch", "Weights", "Model", "Session", "info", "code", "param", "dims", "types",
                          "math", "Gradients"})
     scope.reserve(word);
-  for (StringRef word : {"Batch", "Session", "begin_input", "clear", "raw", "borrow", "borrow_inputs",
-                         "inputs", "status", "failed", "threads", "profile", "batch_", "session_", "run", "weigh_losses"})
+  for (StringRef word :
+       {"Batch", "Session", "begin_input", "clear", "raw", "borrow", "borrow_inputs", "inputs", "status",
+        "failed", "threads", "profile", "batch_", "session_", "run", "weigh_losses"})
     methods.reserve(word);
   scope.reserve(name);
 
@@ -432,9 +433,11 @@ void ModelNames::addStorages(Program &p) {
       auto [it, fresh] = numbered.try_emplace(*buffer.getStorage(), p.storages.size());
       if (!fresh) {
         p.storages[it->second].buffers.push_back(buffer);
+        p.storageOf[buffer] = it->second;
         continue;
       }
     }
+    p.storageOf[buffer] = p.storages.size();
     p.storages.push_back(
         {{buffer}, ofModel ? int(params.size()) + modelStorages_++ : sessionStorages++, ofModel});
   }
@@ -514,9 +517,7 @@ Array ModelNames::array(const Program &p, StringRef symbol) const {
   if (auto buffer = p.find<kernel::BufferOp>(symbol)) {
     describe(Array::Buffer, buffer.getType(), false);
     a.member = p.nameOf(buffer);
-    for (auto [number, storage] : llvm::enumerate(p.storages))
-      if (is_contained(storage.buffers, buffer))
-        a.storage = number;
+    a.storage = p.storageOf.lookup(buffer);
   } else if (auto field = p.find<kernel::FieldOp>(symbol)) {
     describe(Array::Field, field.getType(), true);
     a.member = p.nameOf(field);

@@ -104,6 +104,7 @@ struct Program {
   std::vector<kernel::GradientOp> gradients;
   std::vector<kernel::FuncOp> funcs;
   std::vector<Storage> storages;
+  llvm::DenseMap<mlir::Operation *, int> storageOf;     ///< of each buffer: its position in `storages`
   std::vector<kernel::FuncOp> stages;                   ///< in the order of their launches
   std::vector<kernel::FuncOp> modelStages;              ///< run when the model is made
   llvm::StringMap<std::string> params;                  ///< path -> member, for those read as arrays

@@ -98,6 +98,9 @@ kernel::IndexSetOp AdjointDeclarations::elements(batch::SegmentOp segment) {
   };
   Value first = load(stage.getIndexSetAttr(), list.getFirst(), row),
         length = load(stage.getIndexSetAttr(), list.getLength(), row);
+  // Lists may be long that the input does not hold itself.
+  kernel::ReserveMemoryOp::create(b, loc, b.getArrayAttr(FlatSymbolRefAttr::get(known)), length,
+                                  dyn::sourceLocation(segment.getLoc()));
   auto loop = kernel::ForOp::create(b, loc, TypeRange(), integer(0), length, ValueRange());
   Block *inside = &loop.getBody().emplaceBlock();
   Value position = inside->addArgument(i32, NameLoc::get(b.getStringAttr("e")));

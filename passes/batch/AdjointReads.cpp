@@ -84,6 +84,7 @@ FlatSymbolRefAttr Adjoints::inBuffer(StageCopy &copy, Value adjoint, const Twine
 }
 
 void Adjoints::contribute(StageCopy &copy, Read &read, Value adjoint) {
+  contributed.insert(read.op);
   OpBuilder &b = copy.b;
   Location loc = read.op->getLoc();
   auto segment = dyn_cast<batch::SegmentOp>(read.op.getOperation());

@@ -35,6 +35,9 @@ LogicalResult Adjoints::run() {
   for (batch::StageOp stage : llvm::reverse(modelStages))
     if (failed(reverseModelStage(stage, b)))
       return failure();
+  for (auto &[op, read] : readOf)
+    if (!contributed.contains(op))
+      cleared.push_back(declare.find<batch::BufferOp>(read.contribution));
   clear();
   return success();
 }

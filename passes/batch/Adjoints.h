@@ -26,7 +26,7 @@ public:
   llvm::LogicalResult run();
 
 private:
-  /// An active read.
+  /// An active read. Each has a contribution, if only 0.
   struct Read {
     batch::AccessOpInterface op;
     mlir::FlatSymbolRefAttr contribution; ///< buffer
@@ -45,18 +45,22 @@ private:
   static llvm::LogicalResult refuse(mlir::Operation *op);
   static void add(mlir::OpBuilder &b, AdjointMap &adjoints, mlir::Value value, mlir::Value amount);
 
-  // What reads contribute. AdjointReads.cpp
-  void findReads();
-  void addRead(batch::StageOp stage, batch::AccessOpInterface op);
+  // Stages in reverse.
   void begin(mlir::OpBuilder &b);
   llvm::LogicalResult reverse(llvm::ArrayRef<mlir::Operation *> forward, mlir::OpBuilder &b);
   llvm::LogicalResult reverseStage(batch::StageOp stage, mlir::OpBuilder &b);
   llvm::LogicalResult throughOp(StageCopy &copy, mlir::Operation *op, mlir::Value adjoint,
                                 AdjointMap &adjoints);
+
+  // What reads contribute. AdjointReads.cpp
+  void findReads();
+  void addRead(batch::StageOp stage, batch::AccessOpInterface op);
   void contribute(StageCopy &copy, Read &read, mlir::Value adjoint);
   mlir::Value adjointOf(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef buffer, mlir::Type type,
                         mlir::FlatSymbolRefAttr at);
   mlir::FlatSymbolRefAttr inBuffer(StageCopy &copy, mlir::Value adjoint, const llvm::Twine &name);
+
+  // What all rows give to parameters. AdjointParams.cpp
   mlir::FlatSymbolRefAttr sumOf(mlir::Value value);
   llvm::LogicalResult accumulateOperands(StageCopy &copy, mlir::Operation *op, mlir::Value adjoint);
   llvm::LogicalResult throughParams(batch::StageOp stage, llvm::ArrayRef<Sum> added, mlir::OpBuilder &b);
@@ -72,7 +76,8 @@ private:
   Activity activity;
   AdjointDeclarations declare;
   llvm::StringMap<llvm::SmallVector<Read>> reads; ///< by buffer
-  llvm::DenseMap<mlir::Operation *, Read> readOf;
+  llvm::MapVector<mlir::Operation *, Read> readOf;
+  llvm::DenseSet<mlir::Operation *> contributed;                             ///< reads
   llvm::MapVector<mlir::Operation *, llvm::SmallVector<ParamUse>> paramUses; ///< by stage
   llvm::MapVector<mlir::StringAttr, mlir::FlatSymbolRefAttr> gradients;      ///< buffer of each parameter
   llvm::SmallVector<batch::StageOp> modelStages;                             ///< last first

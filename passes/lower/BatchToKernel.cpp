@@ -191,7 +191,9 @@ struct Lowering {
     for (StringRef written : accessesOf(stage).writes)
       if (truths.contains(written))
         kernel::MaskOp::create(launches, stage.getLoc(), stage.getIndexSet(), written);
-    if (failed(StageToKernel(stage, func, indexSets[stage.getIndexSet()], *relations, packed).run()))
+    if (failed(
+            StageToKernel(stage, func, indexSets[stage.getIndexSet()], *relations, packed.symbols(), packed)
+                .run()))
       return failure();
     kernel::dropUnreadLocals(func);
     ++loweredStages;

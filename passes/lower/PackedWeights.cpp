@@ -62,7 +62,7 @@ std::string PackedWeights::symbolOf(Location at, Value weights, FlatSymbolRefAtt
   if (gates)
     out << " gates " << gatesAttr << " width " << widthAttr;
   llvm::interleaveComma(positions, out);
-  std::string &symbol = symbols[key];
+  std::string &symbol = declared[key];
   if (symbol.empty()) {
     std::string name;
     for (Attribute each : submatrices.symbols)

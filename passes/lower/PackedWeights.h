@@ -15,6 +15,8 @@ public:
   /// Declarations get names from `names` and stand before `before`.
   PackedWeights(mlir::SymbolTable &names, mlir::Operation *before) : names(names), declare(before) {}
 
+  /// Those of the program.
+  const mlir::SymbolTable &symbols() const { return names; }
   /// The symbol of a packed matrix, or table of matrices. Its products start from the parameter `init`, if it
   /// is not null, and with `gates` are computed in tiles of `width` channels of each gate.
   std::string symbolOf(mlir::Location at, mlir::Value weights, mlir::FlatSymbolRefAttr init,
@@ -23,7 +25,7 @@ public:
 private:
   mlir::SymbolTable &names;
   mlir::OpBuilder declare;
-  llvm::StringMap<std::string> symbols; ///< by contents
+  llvm::StringMap<std::string> declared; ///< by contents
 };
 
 } // namespace dbc::passes

@@ -9,9 +9,9 @@ using namespace mlir;
 namespace dbc::passes {
 
 RowWriter::RowWriter(batch::StageOp stage, kernel::FuncOp func, kernel::IndexSetOp indexSet,
-                     const SymbolTable &relations)
+                     const SymbolTable &relations, const SymbolTable &arrays)
     : LoopWriter(stage.getLoc(), mayRepeat(stage)), func(func), indexSet(indexSet), relations(relations),
-      blockRows(stage.getSchedule() ? stage.getSchedule()->getRows() : 1),
+      arrays(arrays), blockRows(stage.getSchedule() ? stage.getSchedule()->getRows() : 1),
       ordered(indexSet.getKind() == kernel::IndexSetKind::Steps || indexSet.getStepsOf() ||
               indexSet.getMasked()) {}
 
@@ -107,7 +107,7 @@ Value RowWriter::rowOfList(batch::SegmentOp op, Value first, Value k) {
 }
 
 Value RowWriter::window(StringRef array, int64_t ago) {
-  auto buffer = func->getParentOfType<kernel::ProgramOp>().lookupSymbol<kernel::BufferOp>(array);
+  auto buffer = arrays.lookup<kernel::BufferOp>(array);
   if (!buffer || !buffer.getLive())
     return {};
   auto number = [&](int64_t n) { return b.getI32IntegerAttr(n); };
@@ -135,16 +135,15 @@ Value RowWriter::inMemory(StringRef array, Value row, int64_t ago) {
 }
 
 bool RowWriter::ofModel(FlatSymbolRefAttr buffer) {
-  // In the program being written: the index sets have moved there already.
-  auto array = SymbolTable::lookupNearestSymbolFrom<kernel::BufferOp>(func, buffer);
+  auto array = arrays.lookup<kernel::BufferOp>(buffer.getAttr());
   if (!array)
     return false;
-  auto home = SymbolTable::lookupNearestSymbolFrom<kernel::IndexSetOp>(func, array.getIndexSetAttr());
+  auto home = arrays.lookup<kernel::IndexSetOp>(array.getIndexSetAttr().getAttr());
   return home.getKind() == kernel::IndexSetKind::Model && !home.getExtent();
 }
 
 Type RowWriter::elementTypeOf(StringRef array) {
-  Operation *declaration = func->getParentOfType<kernel::ProgramOp>().lookupSymbol(array);
+  Operation *declaration = arrays.lookup(array);
   return llvm::TypeSwitch<Operation *, Type>(declaration)
       .Case<kernel::BufferOp, kernel::FieldOp, kernel::ArgumentOp>(
           [](auto op) { return dyn::scalar(op.getType()); });

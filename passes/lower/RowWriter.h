@@ -10,9 +10,9 @@ namespace dbc::passes {
 /// and what fails for a row.
 class RowWriter : public LoopWriter {
 public:
-  /// `relations` are those of the stage's program.
+  /// `relations` are those of the stage's program, `arrays` what the function's program has.
   RowWriter(batch::StageOp stage, kernel::FuncOp func, kernel::IndexSetOp indexSet,
-            const mlir::SymbolTable &relations);
+            const mlir::SymbolTable &relations, const mlir::SymbolTable &arrays);
 
   /// `body` once for each block of the function's rows, with `base` and `count` set.
   void blocks(llvm::function_ref<void()> body);
@@ -66,7 +66,7 @@ public:
 private:
   kernel::FuncOp func;
   kernel::IndexSetOp indexSet;
-  const mlir::SymbolTable &relations;
+  const mlir::SymbolTable &relations, &arrays;
   int64_t blockRows;
   bool ordered;
   mlir::Value base_, count_, i_, row_;

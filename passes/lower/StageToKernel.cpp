@@ -7,8 +7,8 @@ using namespace mlir;
 namespace dbc::passes {
 
 StageToKernel::StageToKernel(batch::StageOp stage, kernel::FuncOp func, kernel::IndexSetOp indexSet,
-                             const SymbolTable &relations, PackedWeights &packed)
-    : func(func), plan(stage), w(stage, func, indexSet, relations), locals(plan, w),
+                             const SymbolTable &relations, const SymbolTable &arrays, PackedWeights &packed)
+    : func(func), plan(stage), w(stage, func, indexSet, relations, arrays), locals(plan, w),
       expressions(plan, w, locals), reductions(w, locals, expressions),
       products(plan, w, locals, expressions, packed), groups(plan, w, locals, expressions),
       tiles(plan, w, locals, products, groups) {}

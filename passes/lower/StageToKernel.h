@@ -12,7 +12,7 @@ class StageToKernel {
 public:
   /// `relations` are those of the stage's program.
   StageToKernel(batch::StageOp stage, kernel::FuncOp func, kernel::IndexSetOp indexSet,
-                const mlir::SymbolTable &relations, PackedWeights &packed);
+                const mlir::SymbolTable &relations, const mlir::SymbolTable &arrays, PackedWeights &packed);
   mlir::LogicalResult run();
 
 private:

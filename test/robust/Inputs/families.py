@@ -74,6 +74,11 @@ def lets_of_products(n):
     return f"param m: f32[8, 8];\nentry e(x: f32[8]) -> f32[8] {{\n{lets}a{n}\n}}\n"
 
 
+def loss_of_products(n):
+    """The same as a loss, whose gradient goes through all."""
+    return lets_of_products(n).replace("entry e(x: f32[8]) -> f32[8]", "loss e(x: f32[8])").replace(f"\na{n}\n", f"\nsum(a{n})\n")
+
+
 def lets_of_sums(n):
     """Lets that no stage can hold together: each needs the elements of the one before."""
     lets = "let a0 = x;\n" + "".join(f"let a{i + 1} = tanh(x * sum(a{i}) + {i}.5);\n" for i in range(n))
@@ -227,7 +232,7 @@ def errors(n):
 FAMILIES = {
     f.__name__: f
     for f in (
-        cells_chain, cells_circle, cells_steps, cells_apart, cells_given, calls_of_a_cell, entries, lets_chain, lets_wide, lets_of_products, lets_of_sums,
+        cells_chain, cells_circle, cells_steps, cells_apart, cells_given, calls_of_a_cell, entries, lets_chain, lets_wide, lets_of_products, loss_of_products, lets_of_sums,
         products, params, joins, layers, layer_calls, types, constructors, matches, records, arguments, maps, folds, scans, binders, ifs,
         chosen, fns, dims, errors,
     )

@@ -25,6 +25,7 @@ def main(dbc, folder, command, n, families):
     commands = {
         "check": ["check"],
         "compile": ["compile", "-o", folder],
+        "compile-train": ["compile", "--mode", "train", "-o", folder],
         "compile-cuda": ["compile", "--target", "cuda", "-o", folder],
     }
     for family in families:
