@@ -177,7 +177,12 @@ static LogicalResult verifyAccess(Operation *op, FlatSymbolRefAttr name, FlatSym
   auto relation = symbols.lookupNearestSymbolFrom<Relation>(op, name);
   if (!relation)
     return op->emitOpError("goes by ") << name << ", which is no relation of its kind";
-  if (FlatSymbolRefAttr own = fromOf(relation, symbols); own != from)
+  auto isOne = [&](FlatSymbolRefAttr indexSet) { // the row of the model, or of a run
+    auto found = symbols.lookupNearestSymbolFrom<dbc::kernel::IndexSetOp>(op, indexSet);
+    return found && (found.getKind() == dbc::kernel::IndexSetKind::Batch ||
+                     (found.getKind() == dbc::kernel::IndexSetKind::Model && !found.getExtent()));
+  };
+  if (FlatSymbolRefAttr own = fromOf(relation, symbols); own != from && !(own && isOne(own) && isOne(from)))
     return op->emitOpError("goes by ") << name << ", which is from " << own << ", not from " << from;
   if (!array)
     return success();

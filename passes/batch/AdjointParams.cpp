@@ -146,6 +146,15 @@ FlatSymbolRefAttr Adjoints::adjointOfModel(FlatSymbolRefAttr buffer) {
 LogicalResult Adjoints::reverseModelStage(batch::StageOp stage, OpBuilder &b) {
   SmallVector<Sum> added;
   for (auto write : stage.getBody().front().getOps<batch::WriteOp>())
+    if (!reads[write.getBuffer()].empty()) { // by a relation, as an element of a list
+      batch::StageOp sum =
+          declare.stage(b, write.getLoc(), write.getBuffer() + ".adjoint", declare.batchIndexSet());
+      OpBuilder in = OpBuilder::atBlockEnd(&sum.getBody().front());
+      Value adjoint = adjointOf(in, write.getLoc(), write.getBuffer(), write.getValue().getType(), {});
+      batch::AccumulateOp::create(in, write.getLoc(), adjoint,
+                                  adjointOfModel(write.getBufferAttr()).getValue(), Value(), Value());
+    }
+  for (auto write : stage.getBody().front().getOps<batch::WriteOp>())
     if (FlatSymbolRefAttr adjoint = modelAdjoints.lookup(write.getBufferAttr().getAttr()))
       added.push_back({write.getValue(), adjoint});
   return throughParams(stage, added, b);
