@@ -41,6 +41,18 @@ Status Optimizer::step(Weights &weights, const Outputs &outputs) {
     }
     return outputs.gradient_f32(param);
   };
+  bool any = false;
+  for (int32_t param = 0; param < weights.count(); ++param) {
+    const size_t given = outputs.gradient_size(param);
+    if (given != 0 && given != weights.size(param))
+      return Status::error(Code::bad_call, weights.info().name + ": the gradient of `" +
+                                               weights.info().params[param].name + "` is of another model");
+    any |= given != 0;
+  }
+  if (!any)
+    return Status::error(Code::bad_call,
+                         weights.info().name +
+                             ": there is no gradient: the last run of the loss failed, or was none");
   try {
     double squares = 0; // in the order of parameters and of their elements
     for (int32_t param = 0; param < weights.count(); ++param)

@@ -42,6 +42,8 @@ void Outputs::prepare(const EntryInfo &entry, bool f64) {
 void Outputs::begin(int32_t inputs) {
   // Where there is no memory for offsets there are no results, rather than some of another batch.
   inputs_ = 0;
+  for (Array<unsigned char> &gradient : gradients_)
+    gradient.clear();
   for (Storage &storage : components_) {
     storage.component.values = 0;
     storage.memory = nullptr;

@@ -396,4 +396,31 @@ TEST(Optimizer, KindsChangeBetweenSteps) {
   }
 }
 
+/// Without a gradient there is no step: before a run, and after one that failed.
+TEST(Optimizer, NoGradientIsNoStep) {
+  Training training;
+  Optimizer optimizer({});
+  EXPECT_EQ(optimizer.step(training.weights, training.outputs).code, Code::bad_call);
+  training.give(W, kGradientsW[0]);
+  ASSERT_TRUE(optimizer.step(training.weights, training.outputs).ok());
+  training.outputs.begin(1); // another run begins
+  EXPECT_EQ(training.outputs.gradient_f32(W), nullptr);
+  EXPECT_EQ(training.outputs.gradient_size(W), 0U);
+  const Numbers before = training.of(W);
+  EXPECT_EQ(optimizer.step(training.weights, training.outputs).code, Code::bad_call);
+  EXPECT_TRUE(same_bits(training.of(W), before));
+  EXPECT_EQ(optimizer.steps(), 1);
+}
+
+/// Gradients of another model are refused by their size.
+TEST(Optimizer, GradientsOfAnotherModel) {
+  Training training;
+  training.give(W, {1.0F});
+  Optimizer optimizer({});
+  const Status status = optimizer.step(training.weights, training.outputs);
+  EXPECT_EQ(status.code, Code::bad_call);
+  EXPECT_NE(status.message.find("weight"), std::string::npos) << status.message;
+  EXPECT_TRUE(same_bits(training.of(W), kW));
+}
+
 } // namespace

@@ -88,8 +88,8 @@ public:
 
   /// Takes over what weights have become, into the memory that the model has: for training, where a model is
   /// one session's own. Nothing may read the model meanwhile; sessions need not be told. Fails as make()
-  /// does, and with bad_call for a model that was never made, or was compiled for a device, which has a copy
-  /// of its own.
+  /// does (without memory it may have taken over a part: renew it again before it is used), and with bad_call
+  /// for a model that was never made, or was compiled for a device, which has a copy of its own.
   Status renew(const Weights &weights);
 
   bool empty() const { return !code_; }

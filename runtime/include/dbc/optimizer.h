@@ -48,9 +48,9 @@ public:
   void set_weight_decay(int32_t param, float weight_decay);
 
   /// One step down the gradients that a run of a loss has left in `outputs`. Parameters without one stay as
-  /// they are. If a gradient is infinite or NaN, nothing changes and the status names the first parameter
-  /// with one (Code::bad_call). Afterwards the model that gave the gradients is renewed by Model::renew.
-  /// Allocates in a parameter's first step only.
+  /// they are. Fails with bad_call, and nothing changes, if there is none at all, if one has another size
+  /// than its parameter, and if one is infinite or NaN: the first such parameter is named. Afterwards the
+  /// model that gave the gradients is renewed by Model::renew. Allocates in a parameter's first step only.
   Status step(Weights &weights, const Outputs &outputs);
   /// How many steps were made.
   int64_t steps() const { return steps_; }

@@ -88,6 +88,12 @@ public:
   const double *gradient_f64(int32_t param) const {
     return f64_ ? static_cast<const double *>(gradient_memory(param)) : nullptr;
   }
+  /// How many numbers these are; 0 where there is none, as after a run that failed as a whole.
+  size_t gradient_size(int32_t param) const {
+    return gradient_memory(param) == nullptr
+               ? 0
+               : gradients_[param].size() / (f64_ ? sizeof(double) : sizeof(float));
+  }
   /// These, if they are of that entry of a model; else ones without components and inputs.
   const Outputs &of(const EntryInfo &entry) const;
 
