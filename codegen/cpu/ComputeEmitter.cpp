@@ -18,7 +18,6 @@ public:
 
 private:
   void memory();
-  const Param *gradientIn(const Storage &storage);
   std::string work(Operation &loop);
   void outputs();
   void concurrent(Block &loops) override;
@@ -51,23 +50,18 @@ void ComputeEmitter::emit() {
   out_.blank();
 }
 
-/// The parameter whose gradient lies there; null: none.
-const Param *ComputeEmitter::gradientIn(const Storage &storage) {
-  for (kernel::GradientOp gradient : program_.gradients)
-    if (gradient.getBuffer() == kernel::BufferOp(storage.buffers.front()).getSymName())
-      return model_.param(gradient.getParam());
-  return nullptr;
-}
-
 /// Rows of buffers.
 void ComputeEmitter::memory() {
   for (const Program::Window &window : program_.windows)
     out_.line(window.name + ".begin(" +
               commas({program_.timeSteps(window.indexSet), std::to_string(window.live)}) + ");");
+  llvm::StringMap<const Param *> gradients; // by buffer
+  for (kernel::GradientOp gradient : program_.gradients)
+    gradients[gradient.getBuffer()] = model_.param(gradient.getParam());
   for (const Storage &storage : program_.storages) {
     if (storage.ofModel)
       continue;
-    if (const Param *param = gradientIn(storage)) {
+    if (const Param *param = gradients.lookup(kernel::BufferOp(storage.buffers.front()).getSymName())) {
       out_.line(member(storage.buffers.front()) + " = run.out.gradient<real>(" +
                 commas({std::to_string(param->number), std::to_string(param->size())}) + ");");
       continue;

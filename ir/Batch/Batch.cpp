@@ -179,8 +179,7 @@ static LogicalResult verifyAccess(Operation *op, FlatSymbolRefAttr name, FlatSym
     return op->emitOpError("goes by ") << name << ", which is no relation of its kind";
   auto isOne = [&](FlatSymbolRefAttr indexSet) { // the row of the model, or of a run
     auto found = symbols.lookupNearestSymbolFrom<dbc::kernel::IndexSetOp>(op, indexSet);
-    return found && (found.getKind() == dbc::kernel::IndexSetKind::Batch ||
-                     (found.getKind() == dbc::kernel::IndexSetKind::Model && !found.getExtent()));
+    return found && found.hasOneRow();
   };
   if (FlatSymbolRefAttr own = fromOf(relation, symbols); own != from && !(own && isOne(own) && isOne(from)))
     return op->emitOpError("goes by ") << name << ", which is from " << own << ", not from " << from;
@@ -234,7 +233,7 @@ static bool readsAsOwn(kernel::IndexSetOp mine, kernel::IndexSetOp other) {
     IndexSetKind kind = indexSet.getKind();
     return kind == IndexSetKind::Elements || kind == IndexSetKind::Arm || kind == IndexSetKind::States;
   };
-  return (other.getKind() == IndexSetKind::Model && !other.getExtent()) || (isMade(mine) && isMade(other));
+  return other.isOfModel() || (isMade(mine) && isMade(other));
 }
 
 /// Checks what a stage reads or writes at its own row.
@@ -286,11 +285,19 @@ LogicalResult ScatterOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyValue(*this, getBufferAttr(), getValue().getType(), symbols);
 }
 
+bool StageOp::accumulates() { return !getBody().front().getOps<AccumulateOp>().empty(); }
+
 LogicalResult AccumulateOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto buffer = kernel::lookUp<BufferOp>(*this, getBufferAttr(), "buffer over the batch", symbols,
                                          [&](BufferOp buffer) { return isOfBatch(buffer, symbols); });
   if (failed(buffer))
     return failure();
+  auto stage = (*this)->getParentOfType<StageOp>();
+  if (!stage || !isa<ProgramOp>(stage->getParentOp()))
+    return emitOpError("stands in a loop, or in no stage");
+  for (auto access : stage.getBody().front().getOps<AccessOpInterface>())
+    if (access.isWrite() && !isa<AccumulateOp>(access))
+      return emitOpError("stands in a stage that writes rows too");
   ArrayRef<int64_t> shape = dyn::extents(buffer->getType());
   if (getIndex() && shape.empty())
     return emitOpError("has an index, but ") << getBufferAttr() << " is a scalar";

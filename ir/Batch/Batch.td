@@ -141,6 +141,10 @@ def Batch_StageOp : Batch_UserOp<"stage", [ParentOneOf<["ProgramOp", "LevelsOp",
     build($_builder, $_state, $_builder.getStringAttr(name), ::mlir::FlatSymbolRefAttr::get($_builder.getContext(), indexSet),
           nullptr, nullptr, nullptr, nullptr);
   }]>];
+  let extraClassDeclaration = [{
+    /// Whether it adds values of all its rows up: then it does nothing else.
+    bool accumulates();
+  }];
   let assemblyFormat = "$sym_name `over` $index_set (`blas` $blas^)? (`when` $when^)? (`schedule` $schedule^)? attr-dict-with-keyword $body";
 }
 
@@ -181,9 +185,10 @@ def Batch_SegmentOp : Batch_Op<"segment", [MemoryEffects<[MemRead]>, AttrSizedOp
   let description = [{
     The list's elements are the rows of `array` that the list relation names, or with `via`, a relation, those that the rows
     that it names are joined with. The list relation may be a transpose. `at`, a relation: the list is that of the row that
-    this one is joined with. Elements are taken in list order. `carried`, `ago` as for gather. `pick` gives the element number `index`, which is computed; outside the
-    list the row's input fails, or where `when` is false gives 0. With `count` only so many elements are there, the first
-    ones, or `at_end` the last; where one is needed and none is, the input fails, unless `when` is false.
+    this one is joined with. Elements are taken in list order. `carried`, `ago` as for gather. `pick` gives the element
+    number `index`, which is computed; outside the list the row's input fails, or where `when` is false gives 0. With `count`
+    only so many elements are there, the first ones, or `at_end` the last; where one is needed and none is, the input fails,
+    unless `when` is false.
   }];
   let arguments = (ins Batch_ReduceKindAttr:$kind, FlatSymbolRefAttr:$array, FlatSymbolRefAttr:$list,
                        OptionalAttr<FlatSymbolRefAttr>:$via, OptionalAttr<FlatSymbolRefAttr>:$carried, Optional<I32>:$index,

@@ -127,6 +127,12 @@ def Kernel_IndexSetOp : Kernel_UserOp<"index_set", [Symbol]> {
       OptionalAttr<I32Attr>:$cell, UnitAttr:$by_time_step, OptionalAttr<FlatSymbolRefAttr>:$steps_of,
       UnitAttr:$masked, OptionalAttr<I32Attr>:$extent);
   let assemblyFormat = "$kind $sym_name (`in` $parent^)? $index_arrays (`group` $group^ `cell` $cell)? (`by_time_step` $by_time_step^)? (`steps` $steps_of^)? (`masked` $masked^)? (`extent` $extent^)? attr-dict";
+  let extraClassDeclaration = [{
+    /// Whether it has one row, which is the model's: no table.
+    bool isOfModel() { return getKind() == IndexSetKind::Model && !getExtent(); }
+    /// Whether it has one row in all: the model's, or that of a run.
+    bool hasOneRow() { return isOfModel() || getKind() == IndexSetKind::Batch; }
+  }];
   let hasVerifier = 1;
 }
 def Kernel_GroupOp : Kernel_UserOp<"group", [Symbol]> {

@@ -6,7 +6,7 @@ using namespace mlir;
 namespace dbc::passes {
 
 Activity::Activity(batch::ProgramOp program, StringRef loss)
-    : module(program->getParentOfType<ModuleOp>()), symbols(program) {
+    : params(program->getParentOfType<ModuleOp>()), symbols(program) {
   SmallVector<batch::StageOp> stages;
   program.walk([&](batch::StageOp stage) { stages.push_back(stage); });
   // What a loop carries comes from stages behind.
@@ -30,7 +30,7 @@ bool Activity::varies(Operation *op) const {
   if (isa<dyn::DetachOp>(op))
     return false;
   if (auto get = dyn_cast<dyn::GetOp>(op)) // a const has no initialiser, and no gradient
-    return ModuleOp(module).lookupSymbol<kernel::ParamOp>(get.getParam()).getInit().has_value();
+    return params.lookup<kernel::ParamOp>(get.getParam()).getInit().has_value();
   if (auto access = dyn_cast<batch::AccessOpInterface>(op))
     return varyingBuffers.contains(access.getArray());
   return llvm::any_of(op->getOperands(), [&](Value operand) { return varying.contains(operand); });
@@ -39,8 +39,7 @@ bool Activity::varies(Operation *op) const {
 /// Whether a buffer has one row, for the whole model.
 bool Activity::isOfModel(FlatSymbolRefAttr buffer) const {
   auto op = symbols.lookup<batch::BufferOp>(buffer.getAttr());
-  auto indexSet = symbols.lookup<kernel::IndexSetOp>(op.getIndexSetAttr().getAttr());
-  return indexSet.getKind() == kernel::IndexSetKind::Model && !indexSet.getExtent();
+  return symbols.lookup<kernel::IndexSetOp>(op.getIndexSetAttr().getAttr()).isOfModel();
 }
 
 bool Activity::findVarying(batch::StageOp stage) {

@@ -29,8 +29,7 @@ private:
   bool findVarying(batch::StageOp stage);
   bool findUseful(batch::StageOp stage);
 
-  mlir::ModuleOp module;
-  mlir::SymbolTable symbols;
+  mlir::SymbolTable params, symbols; ///< of the module, and of the program
   llvm::DenseSet<mlir::Value> varying, useful, ofModel;
   llvm::StringSet<> varyingBuffers, usefulBuffers;
 };

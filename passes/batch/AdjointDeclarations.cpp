@@ -15,6 +15,8 @@ AdjointDeclarations::AdjointDeclarations(batch::ProgramOp program)
   for (Operation &op : program.getBody().front()) {
     if (auto found = dyn_cast<kernel::ScheduleOp>(op))
       schedule = found;
+    if (auto relation = dyn_cast<batch::RelationOp>(op))
+      relations[{relation.getFromAttr(), relation.getIndexArrayAttr(), relation.getToAttr()}] = relation;
     if (op.hasTrait<batch::Scheduled>()) {
       b.setInsertionPoint(&op);
       break;
@@ -45,11 +47,11 @@ batch::StageOp AdjointDeclarations::stage(OpBuilder &b, Location loc, const Twin
 
 batch::RelationOp AdjointDeclarations::relation(Location loc, FlatSymbolRefAttr from, StringRef indexArray,
                                                 FlatSymbolRefAttr to) {
-  for (auto known : program.getBody().front().getOps<batch::RelationOp>())
-    if (known.getFromAttr() == from && known.getIndexArray() == indexArray && known.getToAttr() == to)
-      return known;
-  return named(batch::RelationOp::create(b, loc, unique("rel." + from.getValue() + "." + indexArray),
-                                         from.getValue(), to, indexArray, batch::MultiplicityAttr()));
+  batch::RelationOp &known = relations[{from, b.getStringAttr(indexArray), to}];
+  if (!known)
+    known = named(batch::RelationOp::create(b, loc, unique("rel." + from.getValue() + "." + indexArray),
+                                            from.getValue(), to, indexArray, batch::MultiplicityAttr()));
+  return known;
 }
 
 batch::TransposeOp AdjointDeclarations::transpose(batch::RelationOp relation) {
@@ -135,19 +137,16 @@ FlatSymbolRefAttr AdjointDeclarations::bufferOf(Value value) {
 }
 
 FlatSymbolRefAttr AdjointDeclarations::batchIndexSet() {
-  for (auto known : program.getBody().front().getOps<kernel::IndexSetOp>())
-    if (known.getKind() == kernel::IndexSetKind::Batch)
-      return FlatSymbolRefAttr::get(known);
-  return FlatSymbolRefAttr::get(named(kernel::IndexSetOp::create(
-      b, program.getLoc(), unique("batch"), kernel::IndexSetKind::Batch, FlatSymbolRefAttr(),
-      b.getStrArrayAttr({}), FlatSymbolRefAttr(), IntegerAttr(), /*by_time_step=*/false, FlatSymbolRefAttr(),
-      /*masked=*/false, IntegerAttr())));
+  if (!batchSet)
+    batchSet =
+        named(kernel::IndexSetOp::create(b, program.getLoc(), unique("batch"), kernel::IndexSetKind::Batch,
+                                         FlatSymbolRefAttr(), b.getStrArrayAttr({}), FlatSymbolRefAttr(),
+                                         IntegerAttr(), /*by_time_step=*/false, FlatSymbolRefAttr(),
+                                         /*masked=*/false, IntegerAttr()));
+  return FlatSymbolRefAttr::get(batchSet);
 }
 
 kernel::ArgumentOp AdjointDeclarations::lossWeights() {
-  for (auto known : program.getBody().front().getOps<kernel::ArgumentOp>())
-    if (known.getArray() == kernel::FieldArray::LossWeight)
-      return known;
   return named(kernel::ArgumentOp::create(b, program.getLoc(), unique("loss.weight"), "weight", 0,
                                           kernel::FieldArray::LossWeight, b.getF32Type(), IntegerAttr()));
 }

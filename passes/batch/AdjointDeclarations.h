@@ -30,7 +30,7 @@ public:
   kernel::IndexSetOp elements(batch::SegmentOp segment);
   /// The one row of a run.
   mlir::FlatSymbolRefAttr batchIndexSet();
-  /// The array with the weight of each input's loss.
+  /// The array with the weight of each input's loss; for one call.
   kernel::ArgumentOp lossWeights();
 
   /// The buffer of a value that a stage of the forward pass has; it is kept from now on.
@@ -51,8 +51,11 @@ private:
   llvm::StringSet<> taken;
   mlir::OpBuilder b; ///< in front of the first stage
   kernel::ScheduleOp schedule;
+  /// By the index sets that it joins, and the index array.
+  llvm::DenseMap<std::tuple<mlir::Attribute, mlir::Attribute, mlir::Attribute>, batch::RelationOp> relations;
   llvm::DenseMap<mlir::Operation *, batch::TransposeOp> transposes; ///< by relation
   llvm::DenseMap<mlir::Operation *, kernel::IndexSetOp> elementsOf; ///< by segment
+  kernel::IndexSetOp batchSet;                                      ///< null: not asked for yet
 };
 
 } // namespace dbc::passes

@@ -72,8 +72,7 @@ private:
   /// they add up over all rows.
   using Key = std::tuple<StringRef, StringRef, unsigned>;
   static Key keyOf(batch::StageOp stage) {
-    return {stage.getIndexSet(), stage.getWhen().value_or(""),
-            !stage.getBody().front().getOps<batch::AccumulateOp>().empty()};
+    return {stage.getIndexSet(), stage.getWhen().value_or(""), stage.accumulates()};
   }
   struct Later {
     bool operator()(const Unit *a, const Unit *b) const { return a->position > b->position; }

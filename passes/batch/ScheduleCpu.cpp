@@ -26,7 +26,7 @@ struct ScheduleCpuPass : impl::ScheduleCpuBase<ScheduleCpuPass> {
   /// Rows that share each load of a weight in the runtime's product kernel: a block is a multiple of them.
   static constexpr int64_t kRowsAtOnce = 6;
   /// Rows whose outer products are added up at once: as many inputs of a product.
-  static constexpr int64_t kRowsOfSum = 128;
+  static constexpr int64_t kRowsOfOuter = 128;
   /// Work that repays waking a thread.
   static constexpr int64_t kGrainOps = 200'000;
   /// Outputs of a panel, the unit of packed weights: one cache line of f32.
@@ -83,7 +83,7 @@ struct ScheduleCpuPass : impl::ScheduleCpuBase<ScheduleCpuPass> {
     for (auto accumulate : stage.getBody().front().getOps<batch::AccumulateOp>()) {
       grain = INT32_MAX; // the order of the sum is that of one thread
       if (accumulate.getOuter())
-        rows = kRowsOfSum;
+        rows = kRowsOfOuter;
     }
     LDBG() << "@" << stage.getSymName() << ": " << rows << " rows of " << size.scratch << " bytes each, "
            << channels << " channels, a grain of " << grain << " rows of " << size.operations

@@ -49,8 +49,7 @@ bool mayRepeat(batch::StageOp stage) {
     for (auto scatter : stage.getBody().front().getOps<batch::ScatterOp>())
       updates |= scatter.getBuffer() == gather.getArray() && scatter.getRelation() == gather.getRelation();
   });
-  updates |= !stage.getBody().front().getOps<batch::AccumulateOp>().empty();
-  return !updates && llvm::none_of(access.reads, replaces);
+  return !updates && !stage.accumulates() && llvm::none_of(access.reads, replaces);
 }
 
 llvm::StringMap<batch::WriteOp> soleWrites(batch::ProgramOp program) {

@@ -18,8 +18,7 @@ RowWriter::RowWriter(batch::StageOp stage, kernel::FuncOp func, kernel::IndexSet
 void RowWriter::blocks(function_ref<void()> body) {
   b.setInsertionPointToEnd(&entry());
   Value begin = entry().getArgument(0), end = entry().getArgument(1);
-  if (indexSet.getKind() == kernel::IndexSetKind::Batch ||
-      (indexSet.getKind() == kernel::IndexSetKind::Model && !indexSet.getExtent())) {
+  if (indexSet.hasOneRow()) {
     // A row of its own. (A loop around it would also be one that LLVM 22 thinks of making vectors of, in time
     // that doubles with each element of an unrolled maximum.)
     base_ = begin;
@@ -138,8 +137,7 @@ bool RowWriter::ofModel(FlatSymbolRefAttr buffer) {
   auto array = arrays.lookup<kernel::BufferOp>(buffer.getAttr());
   if (!array)
     return false;
-  auto home = arrays.lookup<kernel::IndexSetOp>(array.getIndexSetAttr().getAttr());
-  return home.getKind() == kernel::IndexSetKind::Model && !home.getExtent();
+  return arrays.lookup<kernel::IndexSetOp>(array.getIndexSetAttr().getAttr()).isOfModel();
 }
 
 Type RowWriter::elementTypeOf(StringRef array) {

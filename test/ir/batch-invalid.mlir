@@ -535,3 +535,38 @@ batch.program loss @p [] [] -> f32 {
   // expected-error @+1 {{'batch.gradient' op names @W, which is no parameter}}
   batch.gradient @W = @sum
 }
+
+// -----
+
+// What adds all rows up does nothing else.
+batch.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set batch @batch []
+  batch.buffer @x over @input : f32
+  batch.buffer @y over @input : f32
+  batch.buffer @sum over @batch : f32
+  batch.stage @s over @input {
+    %0 = batch.read @x : f32
+    batch.write %0, @y : f32
+    // expected-error @+1 {{'batch.accumulate' op stands in a stage that writes rows too}}
+    batch.accumulate %0, @sum : f32
+  }
+}
+
+// -----
+
+// It is done once, for all rows.
+batch.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set batch @batch []
+  kernel.index_set steps @scan in @input ["parent", "step"]
+  batch.buffer @x over @scan : f32
+  batch.buffer @sum over @batch : f32
+  batch.steps @scan {
+    batch.stage @s over @scan {
+      %0 = batch.read @x : f32
+      // expected-error @+1 {{'batch.accumulate' op stands in a loop, or in no stage}}
+      batch.accumulate %0, @sum : f32
+    }
+  }
+}
