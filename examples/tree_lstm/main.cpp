@@ -2,42 +2,12 @@
 //
 // Reads sentences as trees, `(label (label word) ..)` a line, and predicts their sentiment with the compiled
 // model: on an NVIDIA GPU where there is one, else on the CPU. usage: tree_lstm_demo FILE
-#include "tree_lstm.h"
+#include "trees.h"
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <dbc/cuda/context.h>
-#include <fstream>
 #include <string>
-#include <unordered_map>
-
-namespace tree_lstm = dbc::models::tree_lstm;
-
-/// A word's number: its position among the words seen so far.
-int32_t number(const std::string &word) {
-  static std::unordered_map<std::string, int32_t> known;
-  int32_t last = static_cast<int32_t>(tree_lstm::dims::vocab) - 1;
-  return known.emplace(word, std::min(static_cast<int32_t>(known.size()), last)).first->second;
-}
-
-/// Adds the tree that starts at `at` to the batch's newest input and moves `at` behind it.
-tree_lstm::Tree add(tree_lstm::Batch &batch, const char *&at) {
-  int32_t label = at[1] - '0';
-  at += 3; // "(2 "
-  tree_lstm::Tree tree;
-  if (*at == '(') {
-    tree_lstm::Tree left = add(batch, at);
-    tree_lstm::Tree right = add(batch, ++at);
-    tree = batch.Node().left(left).right(right).label(label);
-  } else {
-    const char *word = at;
-    while (*at != ')')
-      ++at;
-    tree = batch.Leaf().word(number(std::string(word, at))).label(label);
-  }
-  ++at; // ')'
-  return tree;
-}
 
 /// Predicts all sentences, `size` at a time; returns sentences per second. Prints the first ones if asked to.
 double run(tree_lstm::Session &session, const std::vector<std::string> &lines, size_t size, int print) {
@@ -65,10 +35,7 @@ double run(tree_lstm::Session &session, const std::vector<std::string> &lines, s
 }
 
 int main(int argc, char **argv) {
-  std::vector<std::string> lines;
-  std::ifstream file(argc > 1 ? argv[1] : "/dev/stdin");
-  for (std::string line; std::getline(file, line);)
-    lines.push_back(line);
+  const std::vector<std::string> lines = lines_of(argc > 1 ? argv[1] : "/dev/stdin");
   tree_lstm::Weights weights;
   weights.draw(1); // or dbc::load_weights("weights.safetensors", weights) of <dbc/io/safetensors.h>
   tree_lstm::Model model;

@@ -1,44 +1,13 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// Trains the model, compiled with `dbc compile --mode train`, on sentences as trees, `(label (label word) ..)` a line: Adagrad,
-// batches of 25 (Tai et al. 2015). usage: tree_lstm_train FILE [EPOCHS]
-#include "tree_lstm.h"
+// Trains the model, compiled with `dbc compile --mode train`, on sentences as trees, `(label (label word)
+// ..)` a line: Adagrad, batches of 25 (Tai et al. 2015). usage: tree_lstm_train FILE [EPOCHS]
+#include "trees.h"
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <dbc/optimizer.h>
-#include <fstream>
-#include <string>
-#include <unordered_map>
-#include <vector>
-
-namespace tree_lstm = dbc::models::tree_lstm;
-
-int32_t number(const std::string &word) {
-  static std::unordered_map<std::string, int32_t> known;
-  int32_t last = static_cast<int32_t>(tree_lstm::dims::vocab) - 1;
-  return known.emplace(word, std::min(static_cast<int32_t>(known.size()), last)).first->second;
-}
-
-/// Adds the tree that starts at `at` to the batch's newest input and moves `at` behind it.
-tree_lstm::Tree add(tree_lstm::Batch &batch, const char *&at) {
-  int32_t label = at[1] - '0';
-  at += 3; // "(2 "
-  tree_lstm::Tree tree;
-  if (*at == '(') {
-    tree_lstm::Tree left = add(batch, at);
-    tree_lstm::Tree right = add(batch, ++at);
-    tree = batch.Node().left(left).right(right).label(label);
-  } else {
-    const char *word = at;
-    while (*at != ')')
-      ++at;
-    tree = batch.Leaf().word(number(std::string(word, at))).label(label);
-  }
-  ++at; // ')'
-  return tree;
-}
 
 /// Stops where something is wrong.
 void require(const dbc::Status &status) {
@@ -49,10 +18,7 @@ void require(const dbc::Status &status) {
 }
 
 int main(int argc, char **argv) {
-  std::vector<std::string> lines;
-  std::ifstream file(argc > 1 ? argv[1] : "/dev/stdin");
-  for (std::string line; std::getline(file, line);)
-    lines.push_back(line);
+  const std::vector<std::string> lines = lines_of(argc > 1 ? argv[1] : "/dev/stdin");
   tree_lstm::Weights weights;
   weights.draw(1);
   tree_lstm::Model model;

@@ -1,34 +1,13 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The gradient of a batch of trees, `(label (label word) ..)` a line with numbers for words, for comparison
+// The gradient of a batch of trees, `(label (label word) ..)` a line, for comparison
 // with PyTorch's. usage: tree_gradients TREES WEIGHTS GRADIENTS; writes drawn weights, and the gradient in
 // their form; prints the losses.
-#include "tree_lstm.h"
+#include "trees.h"
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <dbc/io/safetensors.h>
-#include <fstream>
-#include <string>
-
-namespace tree_lstm = dbc::models::tree_lstm;
-
-static tree_lstm::Tree add(tree_lstm::Batch &batch, const char *&at) {
-  int32_t label = at[1] - '0';
-  at += 3; // "(2 "
-  tree_lstm::Tree tree;
-  if (*at == '(') {
-    tree_lstm::Tree left = add(batch, at);
-    tree_lstm::Tree right = add(batch, ++at);
-    tree = batch.Node().left(left).right(right).label(label);
-  } else {
-    char *end = nullptr;
-    tree = batch.Leaf().word(static_cast<int32_t>(std::strtol(at, &end, 10))).label(label);
-    at = end;
-  }
-  ++at; // ')'
-  return tree;
-}
 
 static void require(const dbc::Status &status) {
   if (!status.ok()) {
@@ -45,8 +24,7 @@ int main(int, char **argv) {
   require(dbc::save_weights(argv[2], weights));
   tree_lstm::Session session(model, 2);
   tree_lstm::Batch batch;
-  std::ifstream file(argv[1]);
-  for (std::string line; std::getline(file, line);) {
+  for (const std::string &line : lines_of(argv[1])) {
     const char *at = line.c_str();
     batch.begin_input();
     batch.nll(add(batch, at));

@@ -23,11 +23,16 @@ def tensors(path):
     }
 
 
-def loss(line, w):
+def number(word, known, w):
+    """As trees.h numbers words: the first ones that are seen, all others alike."""
+    return known.setdefault(word, min(len(known), len(w["E"]) - 1))
+
+
+def loss(line, w, known):
     """The sum over all nodes of a tree, leaves first, so that nothing recurses."""
     stack, total = [], torch.zeros((), dtype=torch.double)
     labels = []
-    for token in re.findall(r"\(\d |\d+(?=\))|\)", line):
+    for token in re.findall(r"\(\d |[^() ]+(?=\))|\)", line):
         if token.startswith("("):
             labels.append(int(token[1]))
         elif token == ")":
@@ -43,13 +48,14 @@ def loss(line, w):
             logits = w["V"] @ h + w["e"]
             total = total + torch.logsumexp(logits, 0) - logits[labels.pop()]
         else:
-            stack.append(int(token))
+            stack.append(number(token, known, w))
     return total
 
 
 def main(trees, weights, gradients, losses):
     w = {name: value.requires_grad_() for name, value in tensors(weights).items()}
-    expected = torch.stack([loss(line, w) for line in open(trees)])
+    known = {}
+    expected = torch.stack([loss(line, w, known) for line in open(trees)])
     expected.mean().backward()
     got = torch.tensor([float(line) for line in open(losses)], dtype=torch.double)
     pairs = {"the losses": (expected.detach(), got)}
