@@ -35,8 +35,9 @@ def device_name(on_cpu):
 
 
 class Phase:
-    def __init__(self, folder, number, on_cpu, results, minutes, jobs):
+    def __init__(self, folder, number, on_cpu, results, minutes, jobs, built=False):
         self.folder, self.number, self.on_cpu, self.jobs = os.path.abspath(folder), number, on_cpu, jobs
+        self.built = built
         self.end = time.monotonic() + 60 * minutes
         with open(os.path.join(self.folder, "manifest.json")) as file:
             self.manifest = json.load(file)
@@ -57,6 +58,8 @@ class Phase:
 
     def build(self):
         """What does not build is missed later, by its name; the rest goes on."""
+        if self.built:
+            return
         start = time.monotonic()
         ninja = shutil.which("ninja")
         configure = ["cmake", "-S", self.folder, "-B", self.build_folder, *(["-G", "Ninja"] if ninja else []),
