@@ -42,8 +42,8 @@ void Outputs::prepare(const EntryInfo &entry, bool f64) {
 void Outputs::begin(int32_t inputs) {
   // Where there is no memory for offsets there are no results, rather than some of another batch.
   inputs_ = 0;
-  for (Array<unsigned char> &gradient : gradients_)
-    gradient.clear();
+  for (Gradient &gradient : gradients_)
+    gradient.is_given = false;
   for (Storage &storage : components_) {
     storage.component.values = 0;
     storage.memory = nullptr;
@@ -221,6 +221,52 @@ void Outputs::blank(int32_t input) {
     std::memset(static_cast<unsigned char *>(storage.memory) + first * bytes, 0,
                 static_cast<size_t>(last - first) * bytes);
   }
+}
+
+void *Outputs::gradient_room(int32_t param, size_t bytes) {
+  if (static_cast<size_t>(param) >= gradients_.size())
+    gradients_.resize(param + 1);
+  Gradient &gradient = gradients_[param];
+  gradient.values.reserve(kAlignment); // so that there is memory of a sparse one without rows, too
+  gradient.values.resize(bytes);
+  gradient.rows.clear();
+  gradient.width = 0;
+  gradient.is_given = true;
+  return gradient.values.data();
+}
+
+template <class Real>
+Status Outputs::add_gradient(int32_t param, const Real *gradient, Real *dense, size_t size) const {
+  const auto bad = [&](const std::string &what) {
+    return Status::error(Code::bad_call, "the gradient of parameter number " + std::to_string(param) + what);
+  };
+  if (gradient == nullptr)
+    return bad(has_gradient(param) ? " is of numbers of another type" : " is not there");
+  const GradientRows rows = gradient_rows(param);
+  if (!rows) {
+    if (gradient_size(param) != size)
+      return bad(" has " + std::to_string(gradient_size(param)) + " numbers, not " + std::to_string(size));
+    for (size_t i = 0; i < size; ++i)
+      dense[i] += gradient[i];
+    return Status();
+  }
+  const auto width = static_cast<size_t>(rows.width);
+  if (size % width != 0 || (rows.count > 0 && static_cast<size_t>(rows.rows[rows.count - 1]) >= size / width))
+    return bad(" is of rows of " + std::to_string(width) + " numbers that are not all within " +
+               std::to_string(size) + " numbers");
+  for (int32_t r = 0; r < rows.count; ++r) {
+    Real *to = dense + static_cast<size_t>(rows.rows[r]) * width;
+    for (size_t i = 0; i < width; ++i)
+      to[i] += gradient[static_cast<size_t>(r) * width + i];
+  }
+  return Status();
+}
+
+Status Outputs::add_gradient_to(int32_t param, float *dense, size_t size) const {
+  return add_gradient(param, gradient_f32(param), dense, size);
+}
+Status Outputs::add_gradient_to(int32_t param, double *dense, size_t size) const {
+  return add_gradient(param, gradient_f64(param), dense, size);
 }
 
 double Outputs::number(int32_t component, size_t i) const {

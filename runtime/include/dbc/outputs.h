@@ -19,6 +19,14 @@
 
 namespace dbc {
 
+/// Which rows of a table a sparse gradient is of: those that were looked up. The other rows' gradient is 0.
+struct GradientRows {
+  const int32_t *rows = nullptr; ///< `count` numbers of rows, ascending, each once
+  int32_t count = 0;             ///< may be 0: nothing was looked up
+  int64_t width = 0; ///< numbers in a row of the table; 0: the gradient is dense, or there is none
+  explicit operator bool() const { return width != 0; }
+};
+
 /// One array for each flattened component of the result type (tuples and records depth first).
 ///
 /// A component of depth 0 has one value an input: input i's starts at i * extent. A component of depth d has
@@ -80,20 +88,38 @@ public:
   int64_t lists(int32_t component, int32_t depth) const {
     return has(component, depth) ? components_[component].lists[depth].count : 0;
   }
-  /// The gradient of a parameter, by its number, over the whole batch: that of the sum of each input's weight
-  /// times its loss. As many numbers as the parameter has; null where there is none, and of another type.
+  /// Whether the last run left a gradient of a parameter, by its number, dense or sparse.
+  bool has_gradient(int32_t param) const {
+    return static_cast<size_t>(param) < gradients_.size() && gradients_[param].is_given;
+  }
+  /// The gradient of a parameter over the whole batch: that of the sum of each input's weight times its loss.
+  /// A dense one has as many numbers as the parameter. A sparse one, of a table of which rows were looked up,
+  /// has the numbers of gradient_rows(param) only, row after row: numbers r * width .. are of row rows[r].
+  /// Null where there is none, and of another type.
   const float *gradient_f32(int32_t param) const {
     return f64_ ? nullptr : static_cast<const float *>(gradient_memory(param));
   }
   const double *gradient_f64(int32_t param) const {
     return f64_ ? static_cast<const double *>(gradient_memory(param)) : nullptr;
   }
-  /// How many numbers these are; 0 where there is none, as after a run that failed as a whole.
+  /// How many numbers these are; 0 where there is none, as after a run that failed as a whole, and of a
+  /// sparse one without rows.
   size_t gradient_size(int32_t param) const {
-    return gradient_memory(param) == nullptr
-               ? 0
-               : gradients_[param].size() / (f64_ ? sizeof(double) : sizeof(float));
+    return has_gradient(param) ? gradients_[param].values.size() / (f64_ ? sizeof(double) : sizeof(float))
+                               : 0;
   }
+  /// The rows of a sparse gradient, until the next run; false of a dense one and where there is none.
+  GradientRows gradient_rows(int32_t param) const {
+    if (!has_gradient(param))
+      return {};
+    const Gradient &gradient = gradients_[param];
+    return {gradient.rows.data(), static_cast<int32_t>(gradient.rows.size()), gradient.width};
+  }
+  /// Adds a gradient, dense or sparse, to `dense`, which has a number for each of the parameter's `size`
+  /// numbers. Fails with bad_call, and adds nothing, where there is no gradient of that type or it does not
+  /// fit into `size`.
+  Status add_gradient_to(int32_t param, float *dense, size_t size) const;
+  Status add_gradient_to(int32_t param, double *dense, size_t size) const;
   /// These, if they are of that entry of a model; else ones without components and inputs.
   const Outputs &of(const EntryInfo &entry) const;
 
@@ -153,10 +179,17 @@ public:
   /// In EntryPlan::compute: where generated code adds up the gradient of a parameter; not set. Throws
   /// std::bad_alloc.
   template <class Real> Real *gradient(int32_t param, size_t count) {
-    if (static_cast<size_t>(param) >= gradients_.size())
-      gradients_.resize(param + 1);
-    gradients_[param].resize(count * sizeof(Real));
-    return reinterpret_cast<Real *>(gradients_[param].data());
+    return static_cast<Real *>(gradient_room(param, count * sizeof(Real)));
+  }
+  /// The same for a table of which only rows were looked up: room for the gradients of `count` rows of
+  /// `width` numbers, which are not set. `rows` are their numbers, ascending, each once; they are copied.
+  template <class Real>
+  Real *sparse_gradient(int32_t param, const int32_t *rows, int32_t count, int64_t width) {
+    void *values =
+        gradient_room(param, static_cast<size_t>(count) * static_cast<size_t>(width) * sizeof(Real));
+    gradients_[param].rows.append(rows, static_cast<size_t>(count));
+    gradients_[param].width = width;
+    return static_cast<Real *>(values);
   }
   /// Zeroes the values of an input: of one that failed.
   void blank(int32_t input);
@@ -179,11 +212,18 @@ private:
     size_t capacity = 0;
     Lists lists[kMaxListDepth];
   };
+  struct Gradient {
+    Array<unsigned char> values;
+    IndexArray rows;   ///< of a sparse one
+    int64_t width = 0; ///< of a sparse one's row; else 0
+    bool is_given = false;
+  };
+  void *gradient_room(int32_t param, size_t bytes);
   const void *gradient_memory(int32_t param) const {
-    return static_cast<size_t>(param) < gradients_.size() && gradients_[param].size() > 0
-               ? gradients_[param].data()
-               : nullptr;
+    return has_gradient(param) ? gradients_[param].values.data() : nullptr;
   }
+  template <class Real>
+  Status add_gradient(int32_t param, const Real *gradient, Real *dense, size_t size) const;
   size_t number_bytes(const Storage &storage) const;
   bool has(int32_t component) const { return static_cast<size_t>(component) < components_.size(); }
   bool has(int32_t component, int32_t depth) const {
@@ -200,7 +240,7 @@ private:
   int32_t inputs_ = 0;
   Range sub_batch_;
   std::vector<Storage> components_;
-  std::vector<Array<unsigned char>> gradients_; ///< by parameter; empty: none
+  std::vector<Gradient> gradients_; ///< by parameter
   /// Memory was handed in for what is not there: a component, and a depth of its lists or -1.
   struct Wrong {
     int32_t component, depth;
