@@ -3,136 +3,323 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <new>
+#include <utility>
 
 namespace dbc {
 
+namespace {
+
+using Kind = OptimizerOptions::Kind;
+
+/// The gradient of rows that have none.
+struct Zeros {
+  float operator[](size_t) const { return 0; }
+};
+
+/// A step of one parameter: what all its elements have in common.
+struct Step {
+  const OptimizerOptions &o;
+  float lr;           ///< of this parameter
+  float scale;        ///< of the gradient, by clipping
+  float weight_decay; ///< of this parameter
+  bool has_momentum;
+  // Of Adam and AdamW: lr and the root of the mean of squares by their corrections; what stays of a weight.
+  float corrected_lr = 0, root = 1, kept = 1;
+
+  Step(const OptimizerOptions &options, float lr, float scale, float weight_decay, int64_t number)
+      : o(options), lr(lr), scale(scale), weight_decay(weight_decay),
+        has_momentum(o.kind == Kind::Sgd && o.momentum != 0) {
+    if (o.kind != Kind::Adam && o.kind != Kind::AdamW)
+      return;
+    const auto steps = static_cast<double>(number);
+    corrected_lr = static_cast<float>(lr / (1 - std::pow(static_cast<double>(o.beta1), steps)));
+    root = static_cast<float>(std::sqrt(1 - std::pow(static_cast<double>(o.beta2), steps)));
+    if (o.kind == Kind::AdamW)
+      kept = 1 - lr * weight_decay;
+  }
+
+  /// Changes `count` weights and their state. The arrays are apart from each other, which lets the loops run
+  /// on vectors.
+  template <class Gradient>
+  void apply(float *__restrict weights, float *__restrict first, float *__restrict second, Gradient gradient,
+             size_t count) const {
+    const float decay = o.kind == Kind::AdamW ? 0.0F : weight_decay;
+    const auto given = [&](size_t i) {
+      const float g = scale * static_cast<float>(gradient[i]);
+      return decay != 0 ? g + decay * weights[i] : g;
+    };
+    switch (o.kind) {
+    case Kind::Sgd:
+      if (!has_momentum) {
+        for (size_t i = 0; i < count; ++i)
+          weights[i] -= lr * given(i);
+        return;
+      }
+      for (size_t i = 0; i < count; ++i) {
+        const float g = given(i);
+        first[i] = o.momentum * first[i] + g;
+        weights[i] -= lr * (o.nesterov ? g + o.momentum * first[i] : first[i]);
+      }
+      return;
+    case Kind::Adagrad:
+      for (size_t i = 0; i < count; ++i) {
+        const float g = given(i);
+        second[i] += g * g;
+        weights[i] -= lr * g / (std::sqrt(second[i]) + o.epsilon);
+      }
+      return;
+    case Kind::Adam:
+    case Kind::AdamW:
+      for (size_t i = 0; i < count; ++i) {
+        const float g = given(i);
+        first[i] += (1 - o.beta1) * (g - first[i]);
+        second[i] = o.beta2 * second[i] + (1 - o.beta2) * g * g;
+        weights[i] = kept * weights[i] - corrected_lr * first[i] / (std::sqrt(second[i]) / root + o.epsilon);
+      }
+      return;
+    }
+  }
+
+  /// Whether elements whose gradient is 0 change too, they or their state.
+  bool changes_without_gradient() const {
+    return !o.lazy_rows &&
+           (weight_decay != 0 || has_momentum || o.kind == Kind::Adam || o.kind == Kind::AdamW);
+  }
+
+  /// The whole parameter, of `size` elements, by a dense gradient or one of the `rows`.
+  template <class Real>
+  void apply(float *weights, OptimizerState &state, const Real *gradient, const GradientRows &rows,
+             size_t size) const {
+    float *first = state.first.data(), *second = state.second.data();
+    const auto from = [](float *array, size_t at) { return array == nullptr ? nullptr : array + at; };
+    const auto range = [&](auto of, size_t begin, size_t end) {
+      apply(weights + begin, from(first, begin), from(second, begin), of, end - begin);
+    };
+    if (!rows)
+      return range(gradient, 0, size);
+    const auto width = static_cast<size_t>(rows.width);
+    const bool all = changes_without_gradient();
+    size_t done = 0;
+    for (int32_t r = 0; r < rows.count; ++r) {
+      const size_t begin = static_cast<size_t>(rows.rows[r]) * width;
+      if (all)
+        range(Zeros(), done, begin);
+      range(gradient + static_cast<size_t>(r) * width, begin, begin + width);
+      done = begin + width;
+    }
+    if (all)
+      range(Zeros(), done, size);
+  }
+};
+
+/// The sum of squares of a gradient's elements. It is that of eight sums side by side, and which one an
+/// element goes to follows from its number alone: so a sparse gradient has the bits of the dense one.
+class Squares {
+public:
+  /// Elements `begin` .. of the parameter, `count` of them.
+  template <class Real> void add(const Real *gradient, size_t begin, size_t count) {
+    const auto square = [&](size_t i) {
+      const double g = static_cast<float>(gradient[i]);
+      return g * g;
+    };
+    const size_t head = std::min(count, (kSums - begin % kSums) % kSums);
+    for (size_t i = 0; i < head; ++i)
+      sums_[(begin + i) % kSums] += square(i);
+    size_t i = head;
+    for (; i + kSums <= count; i += kSums)
+      for (size_t k = 0; k < kSums; ++k)
+        sums_[k] += square(i + k);
+    for (size_t k = 0; i < count; ++i, ++k)
+      sums_[k] += square(i);
+  }
+  double sum() const {
+    double sum = 0;
+    for (double s : sums_)
+      sum += s;
+    return sum;
+  }
+
+private:
+  static constexpr size_t kSums = 8;
+  double sums_[kSums] = {};
+};
+
+template <class Real> double sum_of_squares(const Real *gradient, const GradientRows &rows, size_t size) {
+  Squares squares;
+  if (!rows)
+    squares.add(gradient, 0, size);
+  const auto width = static_cast<size_t>(rows.width);
+  for (size_t r = 0; r < static_cast<size_t>(rows.count); ++r)
+    squares.add(gradient + r * width, static_cast<size_t>(rows.rows[r]) * width, width);
+  return squares.sum();
+}
+
+/// Whether a gradient is one of a parameter of `size` elements.
+bool fits(const Outputs &outputs, int32_t param, size_t size) {
+  const GradientRows rows = outputs.gradient_rows(param);
+  if (!rows)
+    return outputs.gradient_size(param) == size;
+  const auto width = static_cast<size_t>(rows.width);
+  return size % width == 0 &&
+         (rows.count == 0 || static_cast<size_t>(rows.rows[rows.count - 1]) < size / width);
+}
+
+/// What is wrong with the options, or nothing. What the kind does not use is not looked at.
+std::string wrong_option(const OptimizerOptions &o) {
+  const auto must = [](const char *name, const char *range, float is) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%g", static_cast<double>(is));
+    return std::string(name) + " must be " + range + ", not " + text;
+  };
+  const char *at_least_0 = "finite and at least 0", *below_1 = "at least 0 and below 1";
+  const auto is_at_least_0 = [](float x) { return x >= 0 && std::isfinite(x); };
+  const auto is_below_1 = [](float x) { return x >= 0 && x < 1; };
+  if (!is_at_least_0(o.lr))
+    return must("the learning rate", at_least_0, o.lr);
+  if (!is_at_least_0(o.weight_decay))
+    return must("the weight decay", at_least_0, o.weight_decay);
+  if (!is_at_least_0(o.clip_norm))
+    return must("the norm that gradients are clipped to", at_least_0, o.clip_norm);
+  if (o.kind == Kind::Sgd)
+    return is_at_least_0(o.momentum) ? "" : must("the momentum", at_least_0, o.momentum);
+  if (!(o.epsilon > 0 && std::isfinite(o.epsilon))) // 0 makes 0 / 0 of a gradient of 0
+    return must("epsilon", "finite and above 0", o.epsilon);
+  if (o.kind == Kind::Adagrad)
+    return "";
+  if (!is_below_1(o.beta1))
+    return must("beta1", below_1, o.beta1);
+  return is_below_1(o.beta2) ? "" : must("beta2", below_1, o.beta2);
+}
+
+} // namespace
+
+Optimizer::Setting &Optimizer::setting(int32_t param) {
+  if (static_cast<size_t>(param) >= settings_.size())
+    settings_.resize(static_cast<size_t>(param) + 1);
+  return settings_[param];
+}
+
+Optimizer::Setting Optimizer::setting_of(int32_t param) const {
+  return static_cast<size_t>(param) < settings_.size() ? settings_[param] : Setting();
+}
+
 void Optimizer::freeze(int32_t param, bool frozen) {
-  if (param < 0)
-    return; // no parameter
-  if (static_cast<size_t>(param) >= frozen_.size())
-    frozen_.resize(param + 1);
-  frozen_[param] = frozen;
+  if (param >= 0)
+    setting(param).frozen = frozen;
 }
 
 void Optimizer::set_weight_decay(int32_t param, float weight_decay) {
-  if (param < 0)
-    return; // no parameter
-  if (static_cast<size_t>(param) >= weight_decays_.size())
-    weight_decays_.resize(param + 1, -1.0F);
-  weight_decays_[param] = weight_decay;
+  if (param >= 0)
+    setting(param).weight_decay = weight_decay;
 }
 
-float Optimizer::weight_decay(int32_t param) const {
-  return static_cast<size_t>(param) < weight_decays_.size() && weight_decays_[param] >= 0
-             ? weight_decays_[param]
-             : options_.weight_decay;
+void Optimizer::set_lr_scale(int32_t param, float factor) {
+  if (param >= 0)
+    setting(param).lr_scale = factor;
 }
 
-Status Optimizer::step(Weights &weights, const Outputs &outputs) {
-  const auto gradient_of = [&](int32_t param) -> const float * {
-    if (static_cast<size_t>(param) < frozen_.size() && frozen_[param])
-      return nullptr;
-    if (const double *wide = outputs.gradient_f64(param)) {
-      gradient_.resize(weights.size(param));
-      std::transform(wide, wide + weights.size(param), gradient_.data(),
-                     [](double x) { return static_cast<float>(x); });
-      return gradient_.data();
-    }
-    return outputs.gradient_f32(param);
+bool Optimizer::keeps_first() const {
+  return options_.kind == Kind::Adam || options_.kind == Kind::AdamW ||
+         (options_.kind == Kind::Sgd && options_.momentum != 0);
+}
+
+bool Optimizer::keeps_second() const { return options_.kind != Kind::Sgd; }
+
+const OptimizerState &Optimizer::state(int32_t param) const {
+  static const OptimizerState none;
+  return static_cast<size_t>(param) < states_.size() ? states_[param] : none;
+}
+
+void Optimizer::restore(int64_t steps, std::vector<OptimizerState> states) {
+  steps_ = steps;
+  states_ = std::move(states);
+}
+
+Status Optimizer::check(const Weights &weights, const Outputs &outputs) const {
+  const auto bad = [&](const std::string &what) {
+    return Status::error(Code::bad_call, weights.info().name + ": " + what);
   };
+  if (const std::string wrong = wrong_option(options_); !wrong.empty())
+    return bad(wrong);
   bool any = false;
   for (int32_t param = 0; param < weights.count(); ++param) {
-    const size_t given = outputs.gradient_size(param);
-    if (given != 0 && given != weights.size(param))
+    if (!outputs.has_gradient(param))
+      continue;
+    any = true;
+    const std::string &name = weights.info().params[param].name;
+    if (!fits(outputs, param, weights.size(param)))
+      return bad("the gradient of `" + name + "` is of another model");
+    const Setting setting = setting_of(param);
+    if (!(setting.lr_scale >= 0) || !std::isfinite(setting.lr_scale * options_.lr))
+      return bad("the learning rate of `" + name + "` is negative or not finite");
+    if (!(setting.weight_decay < 0) && !std::isfinite(setting.weight_decay))
+      return bad("the weight decay of `" + name + "` is not finite");
+  }
+  return any ? Status() : bad("there is no gradient: the last run of the loss failed, or was none");
+}
+
+/// In the order of parameters.
+Status Optimizer::norm(const Weights &weights, const Outputs &outputs, float &norm) const {
+  double squares = 0;
+  for (int32_t param = 0; param < weights.count(); ++param) {
+    if (!takes_part(param, outputs))
+      continue;
+    const GradientRows rows = outputs.gradient_rows(param);
+    const double *wide = outputs.gradient_f64(param);
+    const double sum = wide ? sum_of_squares(wide, rows, weights.size(param))
+                            : sum_of_squares(outputs.gradient_f32(param), rows, weights.size(param));
+    if (!std::isfinite(sum))
       return Status::error(Code::bad_call, weights.info().name + ": the gradient of `" +
-                                               weights.info().params[param].name + "` is of another model");
-    any |= given != 0;
+                                               weights.info().params[param].name + "` is not finite");
+    squares += sum;
   }
-  if (!any)
-    return Status::error(Code::bad_call,
-                         weights.info().name +
-                             ": there is no gradient: the last run of the loss failed, or was none");
-  try {
-    double squares = 0; // in the order of parameters and of their elements
-    for (int32_t param = 0; param < weights.count(); ++param)
-      if (const float *gradient = gradient_of(param)) {
-        double sum = 0;
-        for (size_t i = 0; i < weights.size(param); ++i)
-          sum += static_cast<double>(gradient[i]) * gradient[i];
-        if (!std::isfinite(sum))
-          return Status::error(Code::bad_call, weights.info().name + ": the gradient of `" +
-                                                   weights.info().params[param].name + "` is not finite");
-        squares += sum;
-      }
-    const auto norm = static_cast<float>(std::sqrt(squares));
-    // As torch.nn.utils.clip_grad_norm_ has it.
-    const float scale = options_.clip_norm > 0 ? std::min(1.0F, options_.clip_norm / (norm + 1e-6F)) : 1.0F;
-    if (states_.size() < static_cast<size_t>(weights.count()))
-      states_.resize(weights.count());
-    for (int32_t param = 0; param < weights.count(); ++param)
-      if (const float *gradient = gradient_of(param))
-        update(states_[param], weights.data(param), gradient, weights.size(param), scale,
-               weight_decay(param));
-    ++steps_;
-  } catch (const std::bad_alloc &) {
-    return Status::error(Code::limit, weights.info().name + ": not enough memory for the optimizer's state");
-  }
+  norm = static_cast<float>(std::sqrt(squares));
   return Status();
 }
 
-void Optimizer::update(State &state, float *weights, const float *gradient, size_t count, float scale,
-                       float weight_decay) {
-  using Kind = OptimizerOptions::Kind;
-  const OptimizerOptions &o = options_;
-  const bool is_adam = o.kind == Kind::Adam || o.kind == Kind::AdamW;
-  ++state.steps;
-  const bool has_first = is_adam || (o.kind == Kind::Sgd && o.momentum != 0),
-             has_second = is_adam || o.kind == Kind::Adagrad;
-  const bool is_first = state.first.size() == 0; // also where options change on the way
-  if (has_first && is_first)
-    state.first.assign(count, 0);
-  if (has_second && state.second.size() == 0)
-    state.second.assign(count, 0);
-  const float lr = o.lr, decay = o.kind == Kind::AdamW ? 0.0F : weight_decay;
-  float *first = state.first.data(), *second = state.second.data();
-  const auto given = [&](size_t i) { return scale * gradient[i] + decay * weights[i]; };
-  switch (o.kind) {
-  case Kind::Sgd:
-    if (!has_first) {
-      for (size_t i = 0; i < count; ++i)
-        weights[i] -= lr * given(i);
-      return;
-    }
-    for (size_t i = 0; i < count; ++i) {
-      const float g = given(i);
-      first[i] = is_first ? g : o.momentum * first[i] + g;
-      weights[i] -= lr * (o.nesterov ? g + o.momentum * first[i] : first[i]);
-    }
-    return;
-  case Kind::Adagrad:
-    for (size_t i = 0; i < count; ++i) {
-      const float g = given(i);
-      second[i] += g * g;
-      weights[i] -= lr * g / (std::sqrt(second[i]) + o.epsilon);
-    }
-    return;
-  case Kind::Adam:
-  case Kind::AdamW: {
-    const double steps = static_cast<double>(state.steps);
-    const double correction1 = 1 - std::pow(static_cast<double>(o.beta1), steps),
-                 correction2 = 1 - std::pow(static_cast<double>(o.beta2), steps);
-    const auto size = static_cast<float>(lr / correction1), root = static_cast<float>(std::sqrt(correction2));
-    const float kept = o.kind == Kind::AdamW ? 1 - lr * weight_decay : 1.0F;
-    for (size_t i = 0; i < count; ++i) {
-      const float g = given(i);
-      first[i] += (1 - o.beta1) * (g - first[i]);
-      second[i] = o.beta2 * second[i] + (1 - o.beta2) * g * g;
-      weights[i] = kept * weights[i] - size * first[i] / (std::sqrt(second[i]) / root + o.epsilon);
-    }
-    return;
+void Optimizer::make_room(const Weights &weights, const Outputs &outputs) {
+  if (states_.size() < static_cast<size_t>(weights.count()))
+    states_.resize(weights.count());
+  for (int32_t param = 0; param < weights.count(); ++param) {
+    if (!takes_part(param, outputs))
+      continue;
+    if (keeps_first())
+      states_[param].first.extend(weights.size(param), 0);
+    if (keeps_second())
+      states_[param].second.extend(weights.size(param), 0);
   }
+}
+
+Status Optimizer::step(Weights &weights, const Outputs &outputs) {
+  if (Status status = check(weights, outputs); !status.ok())
+    return status;
+  float norm = 0;
+  if (Status status = this->norm(weights, outputs, norm); !status.ok())
+    return status;
+  try {
+    make_room(weights, outputs);
+  } catch (const std::bad_alloc &) {
+    return Status::error(Code::limit, weights.info().name + ": not enough memory for the optimizer's state");
   }
+  // As torch.nn.utils.clip_grad_norm_ has it.
+  const float scale = options_.clip_norm > 0 ? std::min(1.0F, options_.clip_norm / (norm + 1e-6F)) : 1.0F;
+  for (int32_t param = 0; param < weights.count(); ++param) {
+    if (!takes_part(param, outputs))
+      continue;
+    const Setting setting = setting_of(param);
+    OptimizerState &state = states_[param];
+    const Step step(options_, options_.lr * setting.lr_scale, scale,
+                    setting.weight_decay < 0 ? options_.weight_decay : setting.weight_decay, ++state.steps);
+    const GradientRows rows = outputs.gradient_rows(param);
+    if (const double *wide = outputs.gradient_f64(param))
+      step.apply(weights.data(param), state, wide, rows, weights.size(param));
+    else
+      step.apply(weights.data(param), state, outputs.gradient_f32(param), rows, weights.size(param));
+  }
+  ++steps_;
+  return Status();
 }
 
 } // namespace dbc

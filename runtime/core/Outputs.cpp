@@ -223,14 +223,16 @@ void Outputs::blank(int32_t input) {
   }
 }
 
-void *Outputs::gradient_room(int32_t param, size_t bytes) {
+void *Outputs::gradient_room(int32_t param, size_t bytes, const GradientRows &rows) {
   if (static_cast<size_t>(param) >= gradients_.size())
     gradients_.resize(param + 1);
   Gradient &gradient = gradients_[param];
-  gradient.values.reserve(kAlignment); // so that there is memory of a sparse one without rows, too
+  gradient.is_given = false;  // should there be no memory for it
+  gradient.values.reserve(1); // so that a sparse one without rows is not null, too
   gradient.values.resize(bytes);
   gradient.rows.clear();
-  gradient.width = 0;
+  gradient.rows.append(rows.rows, static_cast<size_t>(rows.count));
+  gradient.width = rows.width;
   gradient.is_given = true;
   return gradient.values.data();
 }

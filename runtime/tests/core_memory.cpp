@@ -5,8 +5,10 @@
 #include "core_models.h"
 
 #include <dbc/generated.h>
+#include <dbc/optimizer.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -83,6 +85,84 @@ TEST(Memory, NothingIsAllocatedInSteadyState) {
     ASSERT_TRUE(session.run(1, batch).ok());
   }
   EXPECT_EQ(allocations - before, 0);
+}
+
+/// A table, of which `count` rows were looked up, and a parameter with a dense gradient.
+dbc::ModelInfo table_model() {
+  dbc::ModelInfo m;
+  m.name = "toy";
+  dbc::ParamInfo table, other;
+  table.name = "table";
+  table.extents = {1000, 8};
+  other.name = "other";
+  other.extents = {500};
+  m.params = {table, other};
+  m.entries.resize(1);
+  m.entries[0].result.elem = dbc::Elem::F32;
+  m.entries[0].gradients = {0, 1};
+  return m;
+}
+void give_gradients(dbc::Outputs &outputs, int32_t count) {
+  outputs.begin(1);
+  int32_t rows[100];
+  for (int32_t r = 0; r < count; ++r)
+    rows[r] = 3 * r;
+  std::fill_n(outputs.sparse_gradient<float>(0, rows, count, 8), 8 * count, 1.0F);
+  std::fill_n(outputs.gradient<float>(1, 500), 500, 1.0F);
+}
+
+TEST(Memory, StepsAllocateNothing) {
+  using Kind = dbc::OptimizerOptions::Kind;
+  for (Kind kind : {Kind::Sgd, Kind::Adagrad, Kind::Adam, Kind::AdamW})
+    for (bool lazy : {false, true}) {
+      const dbc::ModelInfo model = table_model();
+      dbc::Weights weights(model);
+      dbc::Outputs outputs;
+      outputs.prepare(model.entries[0], /*f64=*/false);
+      dbc::OptimizerOptions options;
+      options.kind = kind;
+      options.momentum = 0.9F;
+      options.weight_decay = 0.1F;
+      options.clip_norm = 1;
+      options.lazy_rows = lazy;
+      dbc::Optimizer optimizer(options);
+      give_gradients(outputs, 100);
+      ASSERT_TRUE(optimizer.step(weights, outputs).ok());
+      const long before = allocations;
+      for (int32_t rows : {100, 17, 0, 100}) {
+        give_gradients(outputs, rows);
+        ASSERT_TRUE(optimizer.step(weights, outputs).ok());
+      }
+      EXPECT_EQ(allocations - before, 0);
+    }
+}
+
+// Where there is no memory for an optimizer's state no parameter changes, those before included.
+TEST(Memory, AStepWithoutMemoryChangesNothing) {
+  const dbc::ModelInfo model = table_model();
+  dbc::Weights weights(model);
+  dbc::Outputs outputs;
+  outputs.prepare(model.entries[0], /*f64=*/false);
+  give_gradients(outputs, 100);
+  dbc::OptimizerOptions options;
+  options.kind = dbc::OptimizerOptions::Kind::Adam;
+  int failures = 0;
+  for (bool done = false; !done; ++failures) {
+    dbc::Optimizer optimizer(options);
+    failing = failures;
+    const dbc::Status status = optimizer.step(weights, outputs);
+    done = failing >= 0;
+    failing = -1;
+    if (done)
+      break;
+    EXPECT_EQ(status.code, dbc::Code::limit);
+    EXPECT_EQ(optimizer.steps(), 0);
+    for (int32_t p = 0; p < weights.count(); ++p)
+      for (size_t i = 0; i < weights.size(p); ++i)
+        ASSERT_EQ(weights.data(p)[i], 0) << "after " << failures << " allocations";
+  }
+  EXPECT_EQ(failures, 5); // the states of parameters, and two arrays of each
+  EXPECT_NE(weights.data(1)[0], 0);
 }
 
 TEST(Memory, NoMemoryIsAStatus) {

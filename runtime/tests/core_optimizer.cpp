@@ -326,6 +326,84 @@ TEST(Optimizer, WeightDecayOfOneParameter) {
   }
 }
 
+/// The learning rate of a parameter is that of the options times a factor: torch's with a group for `vector`
+/// with lr=.025, which is .1 * .25. AdamW's weight decay goes by it too.
+TEST(Optimizer, LearningRateOfOneParameter) {
+  struct Rate {
+    OptimizerOptions options;
+    Numbers w, v;
+  };
+  const Rate rates[] = {{sgd(0.9F, false),
+                         {0.433299005F, -1.29912293F, 1.97255957F, -0.802264035F},
+                         {1.27197421F, -0.556537271F}},
+                        {with(Kind::AdamW, 0.1F),
+                         {0.372689009F, -1.16602325F, 1.74762058F, -0.799313128F},
+                         {1.3897419F, -0.506465733F}}};
+  for (const Rate &rate : rates) {
+    Training training;
+    Optimizer optimizer(rate.options);
+    optimizer.set_lr_scale(V, 0.25F);
+    training.steps(optimizer);
+    near(training.of(W), rate.w, "weight");
+    near(training.of(V), rate.v, "vector");
+  }
+}
+
+/// Options out of their range are refused by name, before anything changes.
+TEST(Optimizer, OptionsOutOfRange) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto says = [](const OptimizerOptions &o, float lr_scale = 1, float weight_decay = -1) {
+    Training training;
+    Optimizer optimizer(o);
+    optimizer.set_lr_scale(V, lr_scale);
+    optimizer.set_weight_decay(V, weight_decay);
+    const Numbers before = training.all();
+    const Status status = training.step(optimizer, 0);
+    EXPECT_EQ(status.code, Code::bad_call);
+    EXPECT_TRUE(same_bits(training.all(), before));
+    EXPECT_EQ(optimizer.steps(), 0);
+    return status.message;
+  };
+  const auto changed = [](Kind kind, float OptimizerOptions::*option, float value) {
+    OptimizerOptions o = with(kind);
+    o.*option = value;
+    return o;
+  };
+  using O = OptimizerOptions;
+  EXPECT_EQ(says(changed(Kind::Sgd, &O::lr, -0.5F)),
+            "toy: the learning rate must be finite and at least 0, not -0.5");
+  EXPECT_EQ(says(changed(Kind::Sgd, &O::lr, nan)),
+            "toy: the learning rate must be finite and at least 0, not nan");
+  EXPECT_EQ(says(changed(Kind::Sgd, &O::momentum, -1)),
+            "toy: the momentum must be finite and at least 0, not -1");
+  EXPECT_EQ(says(changed(Kind::Adagrad, &O::weight_decay, -1)),
+            "toy: the weight decay must be finite and at least 0, not -1");
+  EXPECT_EQ(says(changed(Kind::Adagrad, &O::clip_norm, nan)),
+            "toy: the norm that gradients are clipped to must be finite and at least 0, not nan");
+  EXPECT_EQ(says(changed(Kind::Adagrad, &O::epsilon, 0)), "toy: epsilon must be finite and above 0, not 0");
+  EXPECT_EQ(says(changed(Kind::Adam, &O::beta1, 1)), "toy: beta1 must be at least 0 and below 1, not 1");
+  EXPECT_EQ(says(changed(Kind::AdamW, &O::beta2, -0.5F)),
+            "toy: beta2 must be at least 0 and below 1, not -0.5");
+  EXPECT_EQ(says(with(Kind::Sgd), -1), "toy: the learning rate of `vector` is negative or not finite");
+  EXPECT_EQ(says(with(Kind::Sgd), nan), "toy: the learning rate of `vector` is negative or not finite");
+  EXPECT_EQ(says(with(Kind::Sgd), 1, nan), "toy: the weight decay of `vector` is not finite");
+}
+
+/// An infinite weight, as of a mask, stays infinite under a gradient of 0: 0 times it is not added.
+TEST(Optimizer, InfiniteWeightsStay) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const Case &c : cases()) {
+    if (c.options.weight_decay != 0 && c.options.kind != Kind::AdamW)
+      continue;
+    Training training;
+    training.weights.data(W)[1] = -infinity;
+    training.give(W, {1, 0, 1, 1});
+    Optimizer optimizer(c.options);
+    ASSERT_TRUE(optimizer.step(training.weights, training.outputs).ok());
+    EXPECT_EQ(training.weights.data(W)[1], -infinity) << c.name;
+  }
+}
+
 /// A gradient that is not finite changes nothing: neither weights, those of parameters before it included,
 /// nor the optimizer's state. The message names the first parameter with one.
 TEST(Optimizer, GradientsThatAreNotFinite) {

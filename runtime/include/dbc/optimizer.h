@@ -31,44 +31,79 @@ struct OptimizerOptions {
   float weight_decay = 0; ///< AdamW: w *= 1 - lr * weight_decay; of the others: g += weight_decay * w
   /// Gradients are scaled down so that the norm of all of them together is at most this; 0: they are not.
   float clip_norm = 0;
+  /// Rows of a table that have no part in a sparse gradient stay as they are, and so does their state, where
+  /// momentum, means or weight decay would change them: a step costs what the rows with a gradient do. That
+  /// is another rule than the dense one, the one of torch.optim.SparseAdam, but that epsilon is added where
+  /// Adam adds it; the correction of the means counts all steps of the parameter.
+  bool lazy_rows = false;
+};
+
+/// What an optimizer keeps of a parameter from step to step; an empty array stands for zeros.
+struct OptimizerState {
+  Array<float> first;  ///< momentum; mean of gradients
+  Array<float> second; ///< sum of squares; mean of squares
+  int64_t steps = 0;   ///< steps with a gradient of this parameter
 };
 
 /// Changes weights step by step. Keeps its state, as many numbers as weights or twice as many, from the first
 /// step of a parameter on. For one thread at a time.
+///
+/// With a sparse gradient (Outputs::gradient_rows) a step gives the bits of the dense gradient that has 0 in
+/// the other rows, without making that one. Sgd without momentum and Adagrad, both without weight decay,
+/// touch only the rows with a gradient; else all rows change, unless OptimizerOptions::lazy_rows is set.
 class Optimizer {
 public:
   explicit Optimizer(const OptimizerOptions &options) : options_(options) {}
 
   /// May be changed between steps, as by a schedule.
   OptimizerOptions &options() { return options_; }
-  /// A parameter that stays as it is, and does not count in the norm.
+  const OptimizerOptions &options() const { return options_; }
+  /// A parameter that stays as it is, and does not count in the norm. This and what follows throw
+  /// std::bad_alloc.
   void freeze(int32_t param, bool frozen = true);
   /// The weight decay of one parameter, in place of that in the options: 0 for embeddings and biases, mostly;
   /// negative: that in the options again.
   void set_weight_decay(int32_t param, float weight_decay);
+  /// The learning rate of one parameter is that in the options, as a schedule sets it, times `factor`: below
+  /// 1 for embeddings that come from elsewhere, mostly. Weight decay of AdamW goes by it too.
+  void set_lr_scale(int32_t param, float factor);
 
   /// One step down the gradients that a run of a loss has left in `outputs`. Parameters without one stay as
-  /// they are. Fails with bad_call, and nothing changes, if there is none at all, if one has another size
-  /// than its parameter, and if one is infinite or NaN: the first such parameter is named. Afterwards the
-  /// model that gave the gradients is renewed by Model::renew. Allocates in a parameter's first step only.
+  /// they are. Fails with bad_call, and nothing changes, if there is none at all, if one does not fit its
+  /// parameter, if one is infinite or NaN (the first such parameter is named), and if an option is out of its
+  /// range; with limit, and nothing changes, if there is no memory for the state. Afterwards the model that
+  /// gave the gradients is renewed by Model::renew. Allocates in a parameter's first step only.
   Status step(Weights &weights, const Outputs &outputs);
   /// How many steps were made.
   int64_t steps() const { return steps_; }
 
+  /// Whether the kind, with the momentum it has, keeps a first and a second array.
+  bool keeps_first() const;
+  bool keeps_second() const;
+  /// What is kept of a parameter; of one that had no step yet: nothing, and no steps. Until the next step.
+  const OptimizerState &state(int32_t param) const;
+  /// Goes on from what steps() and state() of each parameter were, as if this had made those steps. Arrays
+  /// are empty or of their parameter's size; see load_optimizer in io/optimizer.h, which makes sure of it.
+  void restore(int64_t steps, std::vector<OptimizerState> states);
+
 private:
-  struct State {
-    Array<float> first, second; ///< momentum, mean; sum of squares, mean of squares
-    int64_t steps = 0;
+  struct Setting {
+    bool frozen = false;
+    float weight_decay = -1; ///< negative: that of the options
+    float lr_scale = 1;
   };
-  float weight_decay(int32_t param) const;
-  void update(State &state, float *weights, const float *gradient, size_t count, float scale,
-              float weight_decay);
+  Setting &setting(int32_t param);
+  Setting setting_of(int32_t param) const;
+  Status check(const Weights &weights, const Outputs &outputs) const;
+  Status norm(const Weights &weights, const Outputs &outputs, float &norm) const;
+  void make_room(const Weights &weights, const Outputs &outputs);
+  bool takes_part(int32_t param, const Outputs &outputs) const {
+    return outputs.has_gradient(param) && !setting_of(param).frozen;
+  }
 
   OptimizerOptions options_;
-  std::vector<State> states_; ///< by parameter
-  std::vector<bool> frozen_;
-  std::vector<float> weight_decays_; ///< by parameter, where set; negative: not
-  Array<float> gradient_;            ///< of a model of doubles, as float
+  std::vector<OptimizerState> states_; ///< by parameter
+  std::vector<Setting> settings_;      ///< by parameter, where one was set
   int64_t steps_ = 0;
 };
 

@@ -179,17 +179,14 @@ public:
   /// In EntryPlan::compute: where generated code adds up the gradient of a parameter; not set. Throws
   /// std::bad_alloc.
   template <class Real> Real *gradient(int32_t param, size_t count) {
-    return static_cast<Real *>(gradient_room(param, count * sizeof(Real)));
+    return static_cast<Real *>(gradient_room(param, count * sizeof(Real), {}));
   }
   /// The same for a table of which only rows were looked up: room for the gradients of `count` rows of
   /// `width` numbers, which are not set. `rows` are their numbers, ascending, each once; they are copied.
   template <class Real>
   Real *sparse_gradient(int32_t param, const int32_t *rows, int32_t count, int64_t width) {
-    void *values =
-        gradient_room(param, static_cast<size_t>(count) * static_cast<size_t>(width) * sizeof(Real));
-    gradients_[param].rows.append(rows, static_cast<size_t>(count));
-    gradients_[param].width = width;
-    return static_cast<Real *>(values);
+    const size_t numbers = static_cast<size_t>(count) * static_cast<size_t>(width);
+    return static_cast<Real *>(gradient_room(param, numbers * sizeof(Real), {rows, count, width}));
   }
   /// Zeroes the values of an input: of one that failed.
   void blank(int32_t input);
@@ -218,7 +215,7 @@ private:
     int64_t width = 0; ///< of a sparse one's row; else 0
     bool is_given = false;
   };
-  void *gradient_room(int32_t param, size_t bytes);
+  void *gradient_room(int32_t param, size_t bytes, const GradientRows &rows);
   const void *gradient_memory(int32_t param) const {
     return has_gradient(param) ? gradients_[param].values.data() : nullptr;
   }
