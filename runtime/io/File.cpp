@@ -97,13 +97,34 @@ bool OutputFile::write(const void *from, uint64_t n, std::string &error) {
   return true;
 }
 
-bool OutputFile::commit(std::string &error) {
-  int fd = fd_;
+bool OutputFile::finish(std::string &error) {
+  // The contents are on the disk before the name is, or a machine that stops between would leave the name of
+  // an empty file.
+  if (::fsync(fd_) != 0)
+    return fail("write", error);
+  const int fd = fd_;
   fd_ = -1;
-  if (::close(fd) != 0 || ::rename(temporary_.c_str(), path_.c_str()) != 0)
+  return ::close(fd) == 0 || fail("write", error);
+}
+
+bool OutputFile::commit(std::string &error) {
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0)
     return fail("write", error);
   temporary_.clear();
-  return true;
+  return sync_folder() || fail("write", error);
+}
+
+bool OutputFile::sync_folder() const {
+  const size_t slash = path_.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
+  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0)
+    return true;                                         // one that may be written to, but not read
+  const bool done = ::fsync(fd) == 0 || errno == EINVAL; // EINVAL: a file system that knows no such thing
+  const int why = errno;
+  ::close(fd);
+  errno = why;
+  return done;
 }
 
 } // namespace dbc::io

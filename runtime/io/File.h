@@ -30,8 +30,8 @@ private:
   uint64_t size_ = 0;
 };
 
-/// A file written under a temporary name beside `path` and renamed when whole. Without commit() nothing is
-/// left.
+/// A file written under a temporary name beside `path` and renamed when whole and on the disk: whenever the
+/// machine stops, `path` is what it was or what it became. Without commit() nothing is left.
 class OutputFile {
 public:
   OutputFile() = default;
@@ -41,10 +41,14 @@ public:
 
   bool open(const std::string &path, std::string &error);
   bool write(const void *from, uint64_t n, std::string &error);
+  /// Brings all of it to the disk, still under the temporary name: what may fail for lack of room has not.
+  bool finish(std::string &error);
+  /// After finish(): gives it its name.
   bool commit(std::string &error);
 
 private:
   bool fail(const char *what, std::string &error);
+  bool sync_folder() const;
   std::string path_, temporary_;
   int fd_ = -1;
 };

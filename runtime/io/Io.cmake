@@ -19,11 +19,13 @@ if(DBC_IO)
     io/JsonText.cpp
     io/Nearest.cpp
     io/Npy.cpp
+    io/Optimizer.cpp
     io/OutputValue.cpp
     io/Profile.cpp
     io/Safetensors.cpp
     io/SafetensorsHeader.cpp
     io/Shrink.cpp
+    io/TensorFile.cpp
     io/Value.cpp)
   add_library(dbc::runtime_io ALIAS dbc_runtime_io)
   dbc_warnings(dbc_runtime_io)
@@ -41,6 +43,7 @@ if(DBC_IO)
       tests/io_instances.cpp
       tests/io_instance_errors.cpp
       tests/io_npy.cpp
+      tests/io_optimizer.cpp
       tests/io_profile.cpp
       tests/io_safetensors.cpp
       tests/io_value.cpp)

@@ -43,7 +43,8 @@ Status parse_safetensors_header(std::string_view head, uint64_t file_size, Safet
 /// On any error `weights` keeps its old content.
 Status load_weights(const std::string &path, Weights &weights);
 
-/// Writes all parameters, in the model's order, to a temporary file beside `path` and renames it.
+/// Writes all parameters, in the model's order, to a temporary file beside `path`, brings it to the disk and
+/// renames it. On any error, as on a full disk, the message has the reason and `path` is what it was.
 Status save_weights(const std::string &path, const Weights &weights);
 
 } // namespace dbc
