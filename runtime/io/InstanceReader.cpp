@@ -127,8 +127,9 @@ bool InstanceReader::State::read_top(uint64_t &nodes_at, uint64_t &args_at) {
       weight = token_f32(schema, value);
       if (!std::isfinite(weight))
         return fail("\"weight\" must be a finite number, found " + check.shown_token(at + 1));
-    } else {
-      return fail("unknown key \"" + name + "\"; a line has \"nodes\", \"args\" and \"weight\"");
+    } else if (key != schema.target) {
+      return fail("unknown key \"" + name +
+                  "\"; a line has \"nodes\", \"args\", \"weight\" and \"target\"");
     }
   }
   return true;

@@ -36,6 +36,7 @@ Schema::Schema(const ModelInfo &model, const EntryInfo &entry) : model(model), e
   nodes = number("nodes");
   args = number("args");
   weight = number("weight");
+  target = number("target");
   nan = number("nan");
   inf = number("inf");
   minus_inf = number("-inf");

@@ -22,9 +22,9 @@ struct Schema {
 
   const ModelInfo &model;
   const EntryInfo &entry;
-  int32_t entry_number = -1;                         ///< in model.entries, by name
-  std::vector<std::string> texts;                    ///< what the tape knows, no text twice
-  uint32_t nodes, args, weight, nan, inf, minus_inf; ///< numbers of these words in `texts`
+  int32_t entry_number = -1;                                 ///< in model.entries, by name
+  std::vector<std::string> texts;                            ///< what the tape knows, no text twice
+  uint32_t nodes, args, weight, target, nan, inf, minus_inf; ///< numbers of these words in `texts`
 
   /// By text: the constructors of that name ("Leaf"), or the one of that qualified name ("Tree.Leaf").
   std::vector<std::vector<Constructor>> constructors;

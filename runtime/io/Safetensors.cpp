@@ -50,13 +50,23 @@ Status read_safetensors_header(const std::string &path, SafetensorsHeader &heade
   });
 }
 
-Status load_weights(const std::string &path, Weights &weights) {
+Status load_weights(const std::string &path, Weights &weights, std::vector<std::string> *missing) {
   return io::guarded([&]() -> Status {
     const ModelInfo &model = weights.info();
     io::TensorFile file;
     if (Status status = file.open(path); !status.ok())
       return io::failure(model.name + ": " + status.message, status.code);
-    if (std::string misfits = file.misfits(io::tensors_of(weights)); !misfits.empty())
+    std::vector<io::Tensor> wanted = io::tensors_of(weights);
+    std::vector<std::string> absent;
+    if (missing != nullptr) {
+      auto is_absent = [&](const io::Tensor &tensor) { return file.find(tensor.name) == nullptr; };
+      for (const io::Tensor &tensor : wanted)
+        if (is_absent(tensor))
+          absent.push_back(tensor.name);
+      if (absent.size() < wanted.size()) // else all are foreign, and the message is to have hints
+        wanted.erase(std::remove_if(wanted.begin(), wanted.end(), is_absent), wanted.end());
+    }
+    if (std::string misfits = file.misfits(wanted); !misfits.empty())
       return io::failure(model.name + ": weights in `" + path + "` do not fit the model" + misfits,
                          Code::bad_weights);
     // All bytes are read before the first one is put in place: a disk that fails halfway changes nothing, and
@@ -64,15 +74,19 @@ Status load_weights(const std::string &path, Weights &weights) {
     Weights read(model);
     std::string error;
     for (int32_t p = 0; p < weights.count(); ++p)
-      if (!file.read(*file.find(model.params[p].name), read.data(p), error))
-        return io::failure(model.name + ": " + error);
+      if (const SafetensorsEntry *tensor = file.find(model.params[p].name))
+        if (!file.read(*tensor, read.data(p), error))
+          return io::failure(model.name + ": " + error);
     if (std::string nans = find_nans(read); !nans.empty())
       return io::failure(model.name + ": weights in `" + path + "` are not all numbers" + nans,
                          Code::bad_weights);
-    for (int32_t p = 0; p < weights.count(); ++p) {
-      std::memcpy(weights.data(p), read.data(p), sizeof(float) * read.size(p));
-      weights.mark_given(p);
-    }
+    for (int32_t p = 0; p < weights.count(); ++p)
+      if (file.find(model.params[p].name) != nullptr) {
+        std::memcpy(weights.data(p), read.data(p), sizeof(float) * read.size(p));
+        weights.mark_given(p);
+      }
+    if (missing != nullptr)
+      *missing = std::move(absent);
     return Status();
   });
 }

@@ -79,7 +79,7 @@ TEST(InstanceErrors, TopLevel) {
   EXPECT_EQ(tree_says("{\"args\": [1, 2]}"),
             "tree_lstm: line 1: \"args\" must be an object, found an array of 2");
   EXPECT_EQ(tree_says("{\"arg\": {}}"),
-            "tree_lstm: line 1: unknown key \"arg\"; a line has \"nodes\", \"args\" and \"weight\"");
+            "tree_lstm: line 1: unknown key \"arg\"; a line has \"nodes\", \"args\", \"weight\" and \"target\"");
   EXPECT_EQ(tree_says("{\"nodes\": [], \"nodes\": []}"), "tree_lstm: line 1: \"nodes\" stands twice");
   EXPECT_EQ(tree_says("{\"args\": {}, \"args\": {}}"), "tree_lstm: line 1: \"args\" stands twice");
   EXPECT_EQ(tree_says("{\"weight\": 1, \"weight\": 1}"), "tree_lstm: line 1: \"weight\" stands twice");

@@ -39,8 +39,9 @@ private:
 /// Accepted: keys in any order, forward references, sharing, cycles; a node as {"Constructor": {..}} or,
 /// where several data types have that constructor, {"Type.Constructor": {..}} (the short form will do if a
 /// field or an argument that refers to the node decides); fields left out; arguments of the model's other
-/// entries, which are passed over; "nan", "inf", "-inf" for an f32. Everything else that does not fit the
-/// model is an error, which names model, line, node (its index in "nodes") and field:
+/// entries and a "target", which is what metrics compare with, both passed over; "nan", "inf", "-inf" for an
+/// f32. Everything else that does not fit the model is an error, which names model, line, node (its index in
+/// "nodes") and field:
 ///   tree_lstm: line 3: node 7 (Leaf): field `word`: 12 is out of range for index[10]
 ///
 /// A line is checked whole before anything of it goes into the batch. Memory: proportional to the longest

@@ -40,8 +40,9 @@ Status parse_safetensors_header(std::string_view head, uint64_t file_size, Safet
 /// Fills `weights` from the file: every parameter must be there under its path, with its shape, as F32, and
 /// nothing else may be there ("__metadata__" aside). What is missing, unexpected, mis-shaped or mis-typed is
 /// listed in one message, with the nearest name. NaN is an error too, infinities are not (masks have them).
-/// On any error `weights` keeps its old content.
-Status load_weights(const std::string &path, Weights &weights);
+/// On any error `weights` keeps its old content. With `missing` the file may lack parameters: these keep what
+/// they have, and their names are put there.
+Status load_weights(const std::string &path, Weights &weights, std::vector<std::string> *missing = nullptr);
 
 /// Writes all parameters, in the model's order, to a temporary file beside `path`, brings it to the disk and
 /// renames it. On any error, as on a full disk, the message has the reason and `path` is what it was.
