@@ -6,6 +6,7 @@
 
 #include "driver/Exit.h"
 #include "driver/ModelUnit.h"
+#include "driver/train/TrainOptions.h"
 #include "llvm/Support/Error.h"
 #include <cstdint>
 #include <dbc/cuda/context.h>
@@ -39,6 +40,7 @@ struct Options {
   bool trace = false;        ///< interpret
   bool profile = false;      ///< run
   std::string profileOutput; ///< run: a file for the profile as JSON, empty for none
+  TrainOptions train;        ///< train; its weights and seed are those above
 };
 
 Exit compileCommand(const Options &options);
@@ -48,6 +50,7 @@ Exit runCommand(const Options &options);
 Exit verifyCommand(const Options &options);
 Exit sampleCommand(const Options &options);
 Exit reportCommand(const Options &options);
+Exit trainCommand(const Options &options);
 
 /// Prints "dbc: error: <message>" to stderr.
 void printError(const llvm::Twine &message);

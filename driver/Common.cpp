@@ -61,6 +61,14 @@ bool hasEntry(const ModelInfo &info, const std::string &name) {
 }
 
 Status makeWeights(const Options &options, Weights &weights) {
+  if (!options.train.train.empty()) { // what pretrained weights lack is drawn
+    weights.draw(options.seed);
+    std::vector<std::string> drawn;
+    Status status = options.weights.empty() ? Status() : load_weights(options.weights, weights, &drawn);
+    for (const std::string &name : drawn)
+      llvm::errs() << "`" << name << "` is not in " << options.weights << ": it is drawn\n";
+    return status;
+  }
   if (!options.weights.empty())
     return load_weights(options.weights, weights);
   weights.draw(options.seed);

@@ -9,6 +9,7 @@
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cerrno>
+#include <fcntl.h>
 #include <iostream>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -59,7 +60,24 @@ llvm::Error flushStdout() {
   return failure("stdout", error);
 }
 
-llvm::Error writeFile(const std::string &file, llvm::StringRef text) {
+/// Waits until the storage has a file's or a folder's content.
+static llvm::Error sync(const std::string &file, int descriptor) {
+  if (descriptor >= 0 && fsync(descriptor) == 0)
+    return llvm::Error::success();
+  return failure(file, std::error_code(errno, std::generic_category()));
+}
+
+static llvm::Error syncFolderOf(const std::string &file) {
+  llvm::StringRef parent = path::parent_path(file);
+  const std::string folder = parent.empty() ? "." : parent.str();
+  int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  llvm::Error error = sync(folder, descriptor);
+  if (descriptor >= 0)
+    close(descriptor);
+  return error;
+}
+
+llvm::Error writeFile(const std::string &file, llvm::StringRef text, bool durable) {
   if (fs::exists(file) && !fs::is_regular_file(file)) {
     // A device or a pipe: written as it is, never read, renamed or replaced.
     std::error_code error;
@@ -86,7 +104,14 @@ llvm::Error writeFile(const std::string &file, llvm::StringRef text) {
     llvm::consumeError(temporary->discard());
     return failure(file, error);
   }
-  return temporary->keep(file);
+  if (durable)
+    if (llvm::Error error = sync(file, temporary->FD)) {
+      llvm::consumeError(temporary->discard());
+      return error;
+    }
+  if (llvm::Error error = temporary->keep(file))
+    return error;
+  return durable ? syncFolderOf(file) : llvm::Error::success();
 }
 
 llvm::Error makeFolder(const std::string &folder) {

@@ -32,8 +32,9 @@ private:
 llvm::Error flushStdout();
 
 /// Writes a file by way of a temporary one beside it, so that nobody ever sees half of it, and leaves it
-/// alone (its time of change too) if it has this text already.
-llvm::Error writeFile(const std::string &path, llvm::StringRef text);
+/// alone (its time of change too) if it has this text already. Durable: what was written is there even if the
+/// machine fails afterwards.
+llvm::Error writeFile(const std::string &path, llvm::StringRef text, bool durable = false);
 
 /// Makes a folder and those above it.
 llvm::Error makeFolder(const std::string &path);

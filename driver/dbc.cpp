@@ -89,8 +89,9 @@ public:
     declareCompiler();
     declareRunners();
     declareInspection();
+    declareTraining();
     // Names that will mean something: better said than "unknown".
-    for (const char *name : {"train", "fmt", "explain-error"}) {
+    for (const char *name : {"fmt", "explain-error"}) {
       CLI::App *command = app.add_subcommand(name, "not supported yet")->group("");
       command->allow_extras();
       commands.push_back({command, nullptr});
@@ -321,6 +322,111 @@ private:
     addTarget(report);
     addEntry(report, "what --input is for; may be left out when there is one");
     addWeights(report);
+  }
+
+  /// An option that takes X for all parameters, and NAME=X for one, or those under it.
+  template <class Number>
+  void addByParameter(CLI::App *command, const char *flag, Number &all, std::map<std::string, double> &some,
+                      const char *words) {
+    command
+        ->add_option_function<std::vector<std::string>>(
+            flag,
+            [&all, &some, flag](const std::vector<std::string> &texts) {
+              for (const std::string &text : texts) {
+                llvm::StringRef name, number = text;
+                if (text.find('=') != std::string::npos)
+                  std::tie(name, number) = llvm::StringRef(text).split('=');
+                double value = 0;
+                if (number.getAsDouble(value) || !(value >= 0) ||
+                    (name.empty() && text.find('=') != std::string::npos))
+                  throw CLI::ValidationError(flag, "takes X or NAME=X, X a number that is not below 0, not `" +
+                                                       text + "`");
+                if (name.empty())
+                  all = static_cast<Number>(value);
+                else
+                  some[name.str()] = value;
+              }
+            },
+            words)
+        ->type_name("[NAME=]X")
+        ->expected(1)
+        ->take_all()
+        ->allow_extra_args(false);
+  }
+  void declareTraining() {
+    using dbc::LearningRate;
+    using dbc::OptimizerOptions;
+    TrainOptions &t = o.train;
+    CLI::App *train = add("train", "compile a model with its gradients and train it", trainCommand);
+    train->preparse_callback([this](size_t) { o.model.train = true; });
+    train->add_option("--loss", t.loss, "the loss; may be left out when there is one");
+    train->add_option("--train", t.train, "JSON lines to train on")->required()->type_name("FILE");
+    train->add_option("--dev", t.dev, "JSON lines to measure each epoch by")->type_name("FILE");
+    train
+        ->add_option("--metric", t.metric,
+                     "what is measured: mean:ENTRY (least is best), accuracy:ENTRY or pearson:ENTRY [the loss]")
+        ->type_name("KIND:ENTRY");
+    train
+        ->add_option("--target", t.target,
+                     "what metrics compare with where a line has no \"target\": an argument, or a field of the "
+                     "nodes that are the first one [label]")
+        ->type_name("NAME");
+    train
+        ->add_option_function<std::string>(
+            "--optimizer",
+            [&t](const std::string &name) {
+              t.optimizer.kind = name == "sgd"       ? OptimizerOptions::Kind::Sgd
+                                 : name == "adagrad" ? OptimizerOptions::Kind::Adagrad
+                                 : name == "adam"    ? OptimizerOptions::Kind::Adam
+                                                     : OptimizerOptions::Kind::AdamW;
+              t.optimizer.epsilon = name == "adagrad" ? 1e-10F : 1e-8F;
+            },
+            "sgd, adagrad, adam or adamw [sgd]")
+        ->check(CLI::IsMember({"sgd", "adagrad", "adam", "adamw"}).description(""));
+    addByParameter(train, "--lr", t.rate.base, t.rateOf, "learning rate, of all or of one parameter [0.01]");
+    train->add_option("--momentum", t.optimizer.momentum, "of sgd [0]")->check(CLI::Range(0.0, 1.0).description(""));
+    train->add_flag("--nesterov", t.optimizer.nesterov, "sgd with Nesterov's momentum");
+    addByParameter(train, "--weight-decay", t.optimizer.weight_decay, t.decayOf,
+                   "L2 weight decay, of all or of one parameter; adamw: decoupled [0]");
+    train->add_option("--clip-norm", t.optimizer.clip_norm, "the gradient's norm is at most this; 0: any [0]")
+        ->check(CLI::NonNegativeNumber.description(""));
+    train->add_option("--freeze", t.freeze, "a parameter that stays as it is; may be repeated")
+        ->type_name("NAME")
+        ->expected(1)
+        ->take_all()
+        ->allow_extra_args(false);
+    train
+        ->add_option_function<std::string>(
+            "--schedule",
+            [&t](const std::string &name) {
+              t.rate.kind = name == "constant" ? LearningRate::Kind::Constant
+                            : name == "step"   ? LearningRate::Kind::Step
+                            : name == "cosine" ? LearningRate::Kind::Cosine
+                                               : LearningRate::Kind::Plateau;
+            },
+            "of the learning rate: constant, step, cosine or plateau [constant]")
+        ->check(CLI::IsMember({"constant", "step", "cosine", "plateau"}).description(""));
+    train->add_option("--warmup", t.rate.warm_up, "steps that lead up to the rate [0]")
+        ->check(CLI::NonNegativeNumber.description(""));
+    train->add_option("--every", t.rate.every, "step: epochs between two rates [1]")
+        ->check(CLI::PositiveNumber.description(""));
+    train->add_option("--gamma", t.rate.gamma, "step, plateau: what the rate is multiplied by [0.1]");
+    train->add_option("--batch", t.batch, "inputs of a step [25]")->check(CLI::Range(1, 1 << 30).description(""));
+    train->add_option("--epochs", t.epochs, "how often all inputs are trained on [10]")
+        ->check(CLI::PositiveNumber.description(""));
+    train->add_option("--patience", t.patience, "end after so many epochs without a better metric; 0: never [0]")
+        ->check(CLI::NonNegativeNumber.description(""));
+    train->add_option("--weights", o.weights, "a safetensors file to begin with; what it lacks is drawn")
+        ->type_name("FILE");
+    train->add_option("--seed", o.seed, "of weights, the order of inputs and dropout [0]");
+    train->add_option("--threads", t.threads, "threads to compute with [1]")->check(CLI::Range(1, 1024));
+    addReal(train);
+    train->add_option("--out", t.out, "a folder for checkpoints, the best weights and the log")->type_name("DIR");
+    train->add_flag("--resume", t.resume, "go on with what lies in --out");
+    train->add_option("--checkpoint-every", t.checkpointEvery, "steps between checkpoints; 0: an epoch [0]")
+        ->check(CLI::NonNegativeNumber.description(""));
+    train->add_option("--log", t.log, "the log, in place of log.csv in --out")->type_name("FILE.csv");
+    train->add_option("--plot", t.plot, "draw loss and metric by epoch")->type_name("FILE.svg");
   }
 
   CLI::App &app;

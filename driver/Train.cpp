@@ -1,0 +1,39 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// `dbc train`: compiles a model with the gradients of its losses, and trains it.
+
+#include "driver/Commands.h"
+#include "driver/Files.h"
+#include "driver/train/Trainer.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+
+namespace dbc::driver {
+
+Exit trainCommand(const Options &options) {
+  ModelUnit unit(options.model);
+  LoadedModel loaded;
+  if (Exit exit = load(options, unit, loaded))
+    return exit;
+  TrainOptions asked = options.train;
+  asked.seed = options.seed;
+  Trainer trainer(asked, loaded, options.model.dims);
+  if (llvm::Error error = trainer.prepare())
+    return fail(std::move(error));
+  if (llvm::Error error = trainer.run())
+    return fail(std::move(error));
+  const EpochResult &best = trainer.best();
+  auto number = [](double value) {
+    return std::isfinite(value) ? llvm::json::Value(value) : llvm::json::Value(nullptr);
+  };
+  llvm::outs() << llvm::json::Value(llvm::json::Object{
+                      {"epoch", best.epoch}, {"loss", number(best.loss)}, {"metric", number(best.metric)}})
+               << "\n";
+  if (llvm::Error error = flushStdout())
+    return fail(std::move(error));
+  return kFine;
+}
+
+} // namespace dbc::driver

@@ -1,0 +1,198 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+
+#include "driver/train/Checkpoint.h"
+#include "driver/Files.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cerrno>
+#include <cmath>
+#include <dbc/io/optimizer.h>
+#include <dbc/io/safetensors.h>
+
+namespace dbc::driver {
+
+namespace json = llvm::json;
+namespace fs = llvm::sys::fs;
+
+namespace {
+
+constexpr int64_t kVersion = 1;
+constexpr char kState[] = "state.json";
+constexpr char kWeights[] = "last.safetensors", kOptimizer[] = "last.optimizer.safetensors";
+constexpr char kNew[] = ".new";
+
+llvm::Error error(const llvm::Twine &message) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
+}
+
+llvm::Error toError(const Status &status) {
+  return status.ok() ? llvm::Error::success() : error(status.message);
+}
+
+/// JSON has no NaN.
+json::Value number(double value) { return std::isfinite(value) ? json::Value(value) : json::Value(nullptr); }
+
+double number(const json::Object &object, llvm::StringRef key) {
+  return object.getNumber(key).value_or(std::numeric_limits<double>::quiet_NaN());
+}
+
+json::Object toJson(const Progress &progress) {
+  return json::Object{
+      {"epoch", progress.epoch},
+      {"batch", progress.batch},
+      {"step", progress.step},
+      {"loss_sum", number(progress.lossSum)},
+      {"inputs", progress.inputs},
+      {"seconds", progress.seconds},
+      {"best", json::Object{{"epoch", progress.best.epoch},
+                            {"loss", number(progress.best.loss)},
+                            {"metric", number(progress.best.metric)}}},
+      {"since_best", progress.sinceBest},
+      {"plateau", json::Object{{"best", number(progress.plateau.best)},
+                               {"metrics", progress.plateau.metrics},
+                               {"no_better", progress.plateau.no_better},
+                               {"scale", progress.plateau.scale}}},
+      {"log_bytes", static_cast<int64_t>(progress.logBytes)},
+  };
+}
+
+/// False: something is missing.
+bool fromJson(const json::Object &object, Progress &progress) {
+  bool whole = true;
+  auto integer = [&](const json::Object &from, llvm::StringRef key) {
+    std::optional<int64_t> value = from.getInteger(key);
+    whole &= value && *value >= 0;
+    return value.value_or(0);
+  };
+  const json::Object *best = object.getObject("best"), *plateau = object.getObject("plateau");
+  if (!best || !plateau)
+    return false;
+  progress.epoch = integer(object, "epoch");
+  progress.batch = integer(object, "batch");
+  progress.step = integer(object, "step");
+  progress.lossSum = number(object, "loss_sum");
+  progress.inputs = integer(object, "inputs");
+  progress.seconds = number(object, "seconds");
+  progress.best = {integer(*best, "epoch"), number(*best, "loss"), number(*best, "metric")};
+  progress.sinceBest = integer(object, "since_best");
+  progress.plateau.best = number(*plateau, "best");
+  progress.plateau.metrics = integer(*plateau, "metrics");
+  progress.plateau.no_better = integer(*plateau, "no_better");
+  progress.plateau.scale = number(*plateau, "scale");
+  progress.logBytes = static_cast<uint64_t>(integer(object, "log_bytes"));
+  return whole;
+}
+
+llvm::Expected<std::string> hashOfFile(const std::string &file) {
+  llvm::Expected<std::string> text = readFile(file);
+  if (!text)
+    return text.takeError();
+  return hashOf({*text});
+}
+
+/// As it would be typed.
+std::string shown(const json::Value *value) {
+  if (!value)
+    return "nothing";
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  if (std::optional<double> number = value->getAsNumber())
+    out << llvm::format("%.9g", *number);
+  else
+    out << *value;
+  return text;
+}
+
+/// Gives a file of the checkpoint its name, if that has not happened: the file, or the new one, is that of
+/// `hash`.
+llvm::Error settle(const std::string &file, llvm::StringRef hash) {
+  for (const std::string &name : {file, file + kNew}) {
+    if (!fs::exists(name))
+      continue;
+    llvm::Expected<std::string> found = hashOfFile(name);
+    if (!found)
+      return found.takeError();
+    if (*found == hash)
+      return name == file ? llvm::Error::success() : llvm::errorCodeToError(fs::rename(name, file));
+  }
+  return error(file + ": is not the file that was written with " + kState + " beside it" +
+               (fs::exists(file) ? "; it was cut or changed" : "; it is not there"));
+}
+
+} // namespace
+
+bool CheckpointFolder::exists() const { return fs::exists(file(kState)); }
+
+llvm::Error CheckpointFolder::create() const { return makeFolder(folder_); }
+
+llvm::Error CheckpointFolder::save(const Weights &weights, const Optimizer &optimizer,
+                                   const Progress &progress, const json::Object &asked) const {
+  const std::string newWeights = file(kWeights) + kNew, newOptimizer = file(kOptimizer) + kNew;
+  if (llvm::Error failed = toError(save_weights(newWeights, weights)))
+    return failed;
+  if (llvm::Error failed = toError(save_optimizer(newOptimizer, weights, optimizer)))
+    return failed;
+  json::Object hashes;
+  for (auto [name, written] : {std::pair(kWeights, &newWeights), std::pair(kOptimizer, &newOptimizer)}) {
+    llvm::Expected<std::string> hash = hashOfFile(*written);
+    if (!hash)
+      return hash.takeError();
+    hashes[name] = *hash;
+  }
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::formatv("{0:2}\n", json::Value(json::Object{
+                                                                 {"version", kVersion},
+                                                                 {"asked", json::Object(asked)},
+                                                                 {"progress", toJson(progress)},
+                                                                 {"files", std::move(hashes)}}));
+  if (llvm::Error failed = writeFile(file(kState), text, /*durable=*/true))
+    return failed;
+  for (auto [name, written] : {std::pair(kWeights, &newWeights), std::pair(kOptimizer, &newOptimizer)})
+    if (std::error_code code = fs::rename(*written, file(name)))
+      return llvm::createStringError(code, file(name) + ": " + code.message());
+  return llvm::Error::success();
+}
+
+llvm::Error CheckpointFolder::load(Weights &weights, Optimizer &optimizer, Progress &progress,
+                                   const json::Object &asked) const {
+  llvm::Expected<std::string> text = readFile(file(kState));
+  if (!text)
+    return text.takeError();
+  llvm::Expected<json::Value> parsed = json::parse(*text);
+  auto unreadable = [&](const llvm::Twine &what) { return error(file(kState) + ": " + what); };
+  if (!parsed) {
+    llvm::consumeError(parsed.takeError());
+    return unreadable("is no JSON: it was cut or changed");
+  }
+  const json::Object *state = parsed->getAsObject();
+  const json::Object *was = state ? state->getObject("asked") : nullptr;
+  const json::Object *progressed = state ? state->getObject("progress") : nullptr;
+  const json::Object *files = state ? state->getObject("files") : nullptr;
+  if (!was || !progressed || !files)
+    return unreadable("is no state of a training");
+  if (state->getInteger("version") != kVersion)
+    return unreadable("was written by another version of dbc");
+  for (const auto &[key, value] : asked) {
+    const json::Value *before = was->get(key);
+    if (!before || *before != value)
+      return unreadable("this training began with " + key.str() + " " + shown(before) + ", not " +
+                        shown(&value) + "; one goes on with what it began with");
+  }
+  Progress read;
+  if (!fromJson(*progressed, read))
+    return unreadable("is no whole state of a training");
+  for (const char *name : {kWeights, kOptimizer})
+    if (llvm::Error failed = settle(file(name), files->getString(name).value_or("")))
+      return failed;
+  if (llvm::Error failed = toError(load_weights(file(kWeights), weights)))
+    return failed;
+  if (llvm::Error failed = toError(load_optimizer(file(kOptimizer), weights, optimizer)))
+    return failed;
+  progress = read;
+  return llvm::Error::success();
+}
+
+} // namespace dbc::driver

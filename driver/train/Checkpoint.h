@@ -1,0 +1,69 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// A training kept in a folder, from which it goes on with the same bits after being killed at any moment.
+#pragma once
+
+#include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
+#include <dbc/learning_rate.h>
+#include <dbc/optimizer.h>
+#include <dbc/weights.h>
+#include <limits>
+#include <string>
+
+namespace dbc::driver {
+
+/// An epoch's numbers.
+struct EpochResult {
+  int64_t epoch = 0;                                       ///< counted from 1; 0: none
+  double loss = std::numeric_limits<double>::quiet_NaN();  ///< mean over the inputs trained on
+  double metric = std::numeric_limits<double>::quiet_NaN(); ///< after the epoch
+};
+
+/// How far a training has come, beside its weights and the optimizer's state.
+struct Progress {
+  int64_t epoch = 0;                  ///< epochs that are done
+  int64_t batch = 0;                  ///< of the next epoch: batches that are done
+  int64_t step = 0;                   ///< steps of all epochs
+  double lossSum = 0;                 ///< over inputs of these batches
+  int64_t inputs = 0;                 ///< of these batches, without those that failed
+  double seconds = 0;                 ///< spent on steps so far
+  EpochResult best;
+  int64_t sinceBest = 0;              ///< epochs
+  Plateau plateau;
+  uint64_t logBytes = 0;              ///< of the log's file, up to the last whole epoch
+};
+
+/// The files of a training:
+///   last.safetensors            weights
+///   last.optimizer.safetensors  the optimizer's state
+///   state.json                  the rest: Progress, what was asked for, and hashes of these two
+///   best.safetensors            weights of the best epoch
+///   log.csv                     a row an epoch
+/// The first two are written beside the old ones under names of their own; then state.json is replaced, which
+/// is the moment at which the new checkpoint holds; then they take their names. load() completes what was
+/// cut behind that moment and throws away what was cut before.
+class CheckpointFolder {
+public:
+  explicit CheckpointFolder(std::string folder) : folder_(std::move(folder)) {}
+
+  std::string file(const char *name) const { return folder_ + "/" + name; }
+  /// Whether there is a checkpoint.
+  bool exists() const;
+  /// Makes the folder, if it is not there.
+  llvm::Error create() const;
+
+  /// Writes a checkpoint. `asked` is what the training was asked for. On an error the one before is as it was.
+  llvm::Error save(const Weights &weights, const Optimizer &optimizer, const Progress &progress,
+                   const llvm::json::Object &asked) const;
+  /// Reads the checkpoint. An error, and nothing is changed, if it belongs to another model or dims, if
+  /// something else was asked for there (the first difference is named), or if a file is not the one that was
+  /// written.
+  llvm::Error load(Weights &weights, Optimizer &optimizer, Progress &progress,
+                   const llvm::json::Object &asked) const;
+
+private:
+  std::string folder_;
+};
+
+} // namespace dbc::driver

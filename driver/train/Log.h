@@ -1,0 +1,42 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The course of a training: a CSV file with a row an epoch, and curves drawn from it.
+#pragma once
+
+#include "llvm/Support/Error.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dbc::driver {
+
+/// A row of the log.
+struct LogRow {
+  int64_t epoch = 0, step = 0;
+  double loss = 0, metric = 0;
+  double rate = 0; ///< of the last step
+  double inputsPerSecond = 0, seconds = 0; ///< of steps alone; seconds since the beginning of the training
+};
+
+/// A CSV file: epoch,step,loss,metric,lr,inputs_per_second,seconds.
+class Log {
+public:
+  /// Begins a file, or goes on with the first `bytes` of one; reads the rows that it has.
+  static llvm::Expected<Log> open(const std::string &file, uint64_t bytes);
+  /// Writes a row to the file.
+  llvm::Error add(const LogRow &row);
+  uint64_t bytes() const { return text_.size(); }
+  const std::vector<LogRow> &rows() const { return rows_; }
+
+private:
+  explicit Log(std::string file) : file_(std::move(file)) {}
+  std::string file_, text_;
+  std::vector<LogRow> rows_;
+};
+
+/// An SVG picture of loss and metric by epoch, each on an axis of its own, the best epoch marked; for a page
+/// of `title`.
+std::string drawCurves(const std::vector<LogRow> &rows, const std::string &title, const std::string &metric,
+                       int64_t bestEpoch);
+
+} // namespace dbc::driver

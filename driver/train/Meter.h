@@ -1,0 +1,28 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// What a training says on stderr while it runs: on a terminal a bar that moves, else a line an epoch.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace dbc::driver {
+
+class Meter {
+public:
+  Meter();
+  /// So much of an epoch is done; `loss` is the mean so far, `rate` inputs a second.
+  void show(int64_t epoch, int64_t epochs, int64_t done, int64_t all, double loss, double rate,
+            const std::string &metric);
+  /// A line that stays, in place of the bar.
+  void say(const std::string &line);
+
+private:
+  void clear();
+  bool terminal_;
+  bool shown_ = false;
+  std::chrono::steady_clock::time_point last_;
+};
+
+} // namespace dbc::driver

@@ -1,0 +1,118 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+
+#include "driver/train/Metric.h"
+#include "driver/Commands.h"
+#include "frontend/syntax/Diagnostics.h"
+#include "llvm/ADT/StringRef.h"
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace dbc::driver {
+
+using Form = TypeInfo::Form;
+
+/// Whether a result is numbers only, in lists or not.
+static bool isNumbers(const TypeInfo &type) {
+  if (type.form == Form::List)
+    return isNumbers(type.elements[0]);
+  return type.form == Form::Value && type.elem != Elem::Node;
+}
+
+/// Whether it is a class, or scores of classes, or a list of these.
+static bool isClasses(const TypeInfo &type) {
+  if (type.form == Form::List)
+    return isClasses(type.elements[0]);
+  return isNumbers(type) && (type.elem != Elem::F32 || !type.extents.empty());
+}
+
+llvm::Expected<Metric> Metric::parse(const std::string &text, const ModelInfo &info) {
+  auto fail = [](const llvm::Twine &message) {
+    return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
+  };
+  auto [name, entryName] = llvm::StringRef(text).split(':');
+  Kind kind = name == "mean" ? Kind::Mean : name == "accuracy" ? Kind::Accuracy : Kind::Pearson;
+  if (entryName.empty() || (name != "mean" && name != "accuracy" && name != "pearson"))
+    return fail("--metric takes mean:ENTRY, accuracy:ENTRY or pearson:ENTRY, not `" + text + "`");
+  auto entry = std::find_if(info.entries.begin(), info.entries.end(),
+                            [&](const EntryInfo &each) { return each.name == entryName; });
+  if (entry == info.entries.end()) {
+    std::vector<std::string> names;
+    for (const EntryInfo &each : info.entries)
+      names.push_back(each.name);
+    std::string near = frontend::didYouMean(entryName.str(), names);
+    return fail("--metric " + text + ": model `" + info.name + "` has no entry `" + entryName + "`" +
+                (near.empty() ? "" : "; ") + near);
+  }
+  const TypeInfo &type = entry->result;
+  bool single = type.form == Form::Value && type.elem == Elem::F32 && type.extents.empty();
+  if (kind == Kind::Mean && !isNumbers(type))
+    return fail("--metric " + text + ": `" + entryName + "` gives no number, tensor or list of these");
+  if (kind == Kind::Accuracy && !isClasses(type))
+    return fail("--metric " + text + ": `" + entryName +
+                "` gives neither a class (index, int or bool) nor scores of classes (f32[n]), nor a list of either");
+  if (kind == Kind::Pearson && !single)
+    return fail("--metric " + text + ": `" + entryName + "` does not give one f32");
+  return Metric(kind, static_cast<int32_t>(entry - info.entries.begin()), name.str());
+}
+
+/// All numbers, in order.
+static void flatten(const Value &value, std::vector<double> &to) {
+  if (value.kind == Value::Kind::List || value.kind == Value::Kind::Tuple)
+    for (const Value &each : value.elements)
+      flatten(each, to);
+  else if (value.kind == Value::Kind::Tensor)
+    to.insert(to.end(), value.data.begin(), value.data.end());
+  else
+    to.push_back(value.number);
+}
+
+/// All classes, in order: the largest score along the last axis, the first of equals.
+static void flattenClasses(const Value &value, std::vector<double> &to) {
+  if (value.kind == Value::Kind::List) {
+    for (const Value &each : value.elements)
+      flattenClasses(each, to);
+  } else if (value.kind == Value::Kind::Tensor && value.element == Value::Kind::Number) {
+    const auto classes = static_cast<size_t>(value.extents.back());
+    for (size_t begin = 0; classes > 0 && begin < value.data.size(); begin += classes) {
+      auto first = value.data.begin() + static_cast<ptrdiff_t>(begin);
+      to.push_back(static_cast<double>(std::max_element(first, first + value.extents.back()) - first));
+    }
+  } else {
+    flatten(value, to);
+  }
+}
+
+void Metric::clear() { count_ = sumX_ = sumY_ = sumXX_ = sumXY_ = sumYY_ = 0; }
+
+bool Metric::add(const Value &result, const std::vector<double> &target) {
+  std::vector<double> found;
+  if (kind_ == Kind::Accuracy)
+    flattenClasses(result, found);
+  else if (result.kind == Value::Kind::Tuple) // a loss with outputs
+    flatten(result.elements[0], found);
+  else
+    flatten(result, found);
+  if (needsTarget() && found.size() != target.size())
+    return false;
+  for (size_t i = 0; i < found.size(); ++i) {
+    const double x = kind_ == Kind::Accuracy ? found[i] == target[i] : found[i];
+    const double y = kind_ == Kind::Pearson ? target[i] : 0;
+    count_ += 1;
+    sumX_ += x;
+    sumY_ += y;
+    sumXX_ += x * x;
+    sumXY_ += x * y;
+    sumYY_ += y * y;
+  }
+  return true;
+}
+
+double Metric::value() const {
+  if (kind_ != Kind::Pearson)
+    return sumX_ / count_;
+  const double varianceX = count_ * sumXX_ - sumX_ * sumX_, varianceY = count_ * sumYY_ - sumY_ * sumY_;
+  return (count_ * sumXY_ - sumX_ * sumY_) / std::sqrt(varianceX * varianceY);
+}
+
+} // namespace dbc::driver

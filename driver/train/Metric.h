@@ -1,0 +1,52 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// What tells one epoch from a better one: a number over all inputs of a data set.
+#pragma once
+
+#include "llvm/Support/Error.h"
+#include <dbc/io/value.h>
+#include <dbc/model_info.h>
+#include <string>
+#include <vector>
+
+namespace dbc::driver {
+
+/// mean:ENTRY, accuracy:ENTRY or pearson:ENTRY.
+class Metric {
+public:
+  enum class Kind {
+    Mean,     ///< of all numbers that the entry gives; lower is better
+    Accuracy, ///< share of positions at which the entry's class is the target; higher is better
+    Pearson   ///< correlation of the entry's number with the target; higher is better
+  };
+
+  /// From what --metric says. An error if there is no such metric or entry, or if the entry's result is
+  /// nothing that it can be computed of. `info` is borrowed.
+  static llvm::Expected<Metric> parse(const std::string &text, const ModelInfo &info);
+  /// The mean of a loss.
+  static Metric ofLoss(int32_t loss) { return Metric(Kind::Mean, loss, "loss"); }
+
+  int32_t entry() const { return entry_; }
+  /// "accuracy", or "loss".
+  const std::string &name() const { return name_; }
+  bool needsTarget() const { return kind_ != Kind::Mean; }
+  bool isBetter(double a, double b) const { return kind_ == Kind::Mean ? a < b : a > b; }
+
+  /// Begins anew.
+  void clear();
+  /// Adds what the entry gave for an input. False if `target` has another number of elements than that; then
+  /// nothing is added.
+  bool add(const Value &result, const std::vector<double> &target);
+  /// NaN without inputs, and for pearson where either side is constant.
+  double value() const;
+
+private:
+  Metric(Kind kind, int32_t entry, std::string name) : kind_(kind), entry_(entry), name_(std::move(name)) {}
+  Kind kind_;
+  int32_t entry_;
+  std::string name_;
+  /// Of numbers x and targets y, in double precision and in the order of inputs.
+  double count_ = 0, sumX_ = 0, sumY_ = 0, sumXX_ = 0, sumXY_ = 0, sumYY_ = 0;
+};
+
+} // namespace dbc::driver

@@ -1,0 +1,490 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+
+#include "driver/train/Trainer.h"
+#include "driver/Files.h"
+#include "driver/Lines.h"
+#include "frontend/syntax/Diagnostics.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+#include <cmath>
+#include <dbc/io/safetensors.h>
+#include <numeric>
+#include <random>
+
+namespace dbc::driver {
+
+namespace json = llvm::json;
+
+namespace {
+
+constexpr size_t kMostWarned = 10; ///< lines that could not be computed are named
+constexpr int32_t kDevBatch = 64;
+
+llvm::Error error(const llvm::Twine &message) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
+}
+
+llvm::Error toError(const Status &status) {
+  return status.ok() ? llvm::Error::success() : error(status.message);
+}
+
+std::string inDigits(double value, int digits) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.*f", digits, value);
+  return text;
+}
+
+/// The inputs of an epoch in the order in which they are trained on: any order is as likely.
+std::vector<size_t> shuffled(size_t count, uint64_t seed, int64_t epoch) {
+  std::vector<size_t> order(count);
+  std::iota(order.begin(), order.end(), size_t(0));
+  std::seed_seq from{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32),
+                     static_cast<uint32_t>(epoch), static_cast<uint32_t>(epoch >> 32)};
+  std::mt19937_64 random(from); // the same numbers everywhere, which std::shuffle does not promise
+  for (size_t i = count; i > 1; --i)
+    std::swap(order[i - 1], order[random() % i]);
+  return order;
+}
+
+const char *nameOf(OptimizerOptions::Kind kind) {
+  switch (kind) {
+  case OptimizerOptions::Kind::Sgd:
+    return "sgd";
+  case OptimizerOptions::Kind::Adagrad:
+    return "adagrad";
+  case OptimizerOptions::Kind::Adam:
+    return "adam";
+  case OptimizerOptions::Kind::AdamW:
+    return "adamw";
+  }
+  return "";
+}
+
+const char *nameOf(LearningRate::Kind kind) {
+  switch (kind) {
+  case LearningRate::Kind::Constant:
+    return "constant";
+  case LearningRate::Kind::Step:
+    return "step";
+  case LearningRate::Kind::Cosine:
+    return "cosine";
+  case LearningRate::Kind::Plateau:
+    return "plateau";
+  }
+  return "";
+}
+
+json::Object toJson(const std::map<std::string, double> &values) {
+  json::Object object;
+  for (const auto &[name, value] : values)
+    object[name] = value;
+  return object;
+}
+
+/// The loss of that name; without a name the only one.
+llvm::Expected<int32_t> findLoss(const ModelInfo &info, const std::string &name) {
+  std::vector<std::string> losses;
+  int32_t found = -1;
+  for (size_t i = 0; i < info.entries.size(); ++i)
+    if (info.entries[i].is_loss) {
+      losses.push_back(info.entries[i].name);
+      if (name.empty() || info.entries[i].name == name)
+        found = static_cast<int32_t>(i);
+    }
+  if (losses.empty())
+    return error("model `" + info.name + "` has no loss: there is nothing to train by");
+  if (found < 0) {
+    std::string near = frontend::didYouMean(name, losses);
+    return error("model `" + info.name + "` has no loss `" + name + "`" + (near.empty() ? "" : "; ") + near);
+  }
+  if (name.empty() && losses.size() > 1) {
+    std::string list;
+    for (const std::string &each : losses)
+      list += (list.empty() ? "`" : ", `") + each + "`";
+    return error("which one? --loss takes one of " + list);
+  }
+  return found;
+}
+
+} // namespace
+
+Trainer::Trainer(const TrainOptions &options, LoadedModel &loaded, const std::map<std::string, int64_t> &dims)
+    : options_(options), loaded_(loaded), dims_(dims), info_(loaded.info()), batch_(info_),
+      session_(loaded.model, options.threads), optimizer_(options.optimizer), rate_(options.rate) {
+  if (!options.out.empty())
+    folder_.emplace(options.out);
+}
+
+llvm::Expected<std::vector<int32_t>> Trainer::parametersOf(const std::string &option,
+                                                           const std::string &name) const {
+  std::vector<int32_t> found;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < info_.params.size(); ++i) {
+    const ParamInfo &param = info_.params[i];
+    if (param.is_const)
+      continue;
+    names.push_back(param.name);
+    if (param.name == name || llvm::StringRef(param.name).starts_with(name + "."))
+      found.push_back(static_cast<int32_t>(i));
+  }
+  if (!found.empty())
+    return found;
+  std::string near = frontend::didYouMean(name, names);
+  return error(option + ": model `" + info_.name + "` has no param `" + name + "`" + (near.empty() ? "" : "; ") +
+               near);
+}
+
+llvm::Error Trainer::setParameters() {
+  for (const std::string &name : options_.freeze) {
+    llvm::Expected<std::vector<int32_t>> params = parametersOf("--freeze", name);
+    if (!params)
+      return params.takeError();
+    for (int32_t param : *params)
+      optimizer_.freeze(param);
+  }
+  for (const auto &[name, rate] : options_.rateOf) {
+    llvm::Expected<std::vector<int32_t>> params = parametersOf("--lr", name);
+    if (!params)
+      return params.takeError();
+    for (int32_t param : *params)
+      optimizer_.set_lr_scale(param, static_cast<float>(rate / options_.rate.base));
+  }
+  for (const auto &[name, decay] : options_.decayOf) {
+    llvm::Expected<std::vector<int32_t>> params = parametersOf("--weight-decay", name);
+    if (!params)
+      return params.takeError();
+    for (int32_t param : *params)
+      optimizer_.set_weight_decay(param, static_cast<float>(decay));
+  }
+  return llvm::Error::success();
+}
+
+/// By the names of the options, but for the model and its dims: all that the bits depend on.
+json::Object Trainer::asked() const {
+  const OptimizerOptions &optimizer = options_.optimizer;
+  json::Object dims;
+  for (const auto &[name, value] : dims_)
+    dims[name] = value;
+  json::Object object{
+      {"model", info_.name},
+      {"dims", std::move(dims)},
+      {"--loss", info_.entries[loss_].name},
+      {"--train", "a file with hash " + train_->hash()},
+      {"--dev", dev_ ? json::Value("a file with hash " + dev_->hash()) : json::Value(nullptr)},
+      {"--metric", options_.metric},
+      {"--batch", options_.batch},
+      {"--seed", static_cast<int64_t>(options_.seed)},
+      {"--real", loaded_.model.code().f64 ? "f64" : "f32"},
+      {"--optimizer", nameOf(optimizer.kind)},
+      {"--lr", rate_.base},
+      {"--lr of parameters", toJson(options_.rateOf)},
+      {"--momentum", optimizer.momentum},
+      {"--nesterov", optimizer.nesterov},
+      {"--weight-decay", optimizer.weight_decay},
+      {"--weight-decay of parameters", toJson(options_.decayOf)},
+      {"--clip-norm", optimizer.clip_norm},
+      {"--freeze", json::Array(options_.freeze)},
+      {"--schedule", nameOf(rate_.kind)},
+      {"--warmup", rate_.warm_up},
+      {"--gamma", rate_.gamma},
+      {"--every", options_.rate.every},
+  };
+  if (rate_.kind == LearningRate::Kind::Cosine)
+    object["--epochs"] = options_.epochs;
+  return object;
+}
+
+llvm::Error Trainer::prepare() {
+  llvm::Expected<int32_t> loss = findLoss(info_, options_.loss);
+  if (!loss)
+    return loss.takeError();
+  loss_ = *loss;
+  if (llvm::Error failed = setParameters())
+    return failed;
+  if (!options_.metric.empty() && options_.dev.empty())
+    return error("--metric is measured on the inputs of --dev, which is not given");
+  if (!options_.plot.empty() && options_.log.empty() && !folder_)
+    return error("--plot draws the log, which --out or --log keep");
+  if (options_.metric.empty()) {
+    metric_ = Metric::ofLoss(loss_);
+  } else {
+    llvm::Expected<Metric> metric = Metric::parse(options_.metric, info_);
+    if (!metric)
+      return metric.takeError();
+    metric_ = std::move(*metric);
+  }
+  llvm::Expected<DataSet> train = DataSet::read(options_.train, info_, info_.entries[loss_]);
+  if (!train)
+    return train.takeError();
+  train_ = std::move(*train);
+  reader_.emplace(info_, info_.entries[loss_]);
+  if (!options_.dev.empty()) {
+    const EntryInfo &entry = info_.entries[metric_->entry()];
+    TargetPath target;
+    if (!options_.target.empty())
+      target.name = options_.target;
+    llvm::Expected<DataSet> dev =
+        DataSet::read(options_.dev, info_, entry, metric_->needsTarget() ? &target : nullptr);
+    if (!dev)
+      return dev.takeError();
+    dev_ = std::move(*dev);
+    devReader_.emplace(info_, entry);
+  }
+  const auto batch = static_cast<size_t>(options_.batch);
+  const auto steps = static_cast<int64_t>((train_->size() + batch - 1) / batch);
+  rate_.every = options_.rate.every * steps;
+  rate_.total = options_.epochs * steps;
+  rate_.more_is_better = !metric_->isBetter(0, 1);
+  if (Status status = check(rate_); !status.ok())
+    return toError(status);
+
+  if (folder_) {
+    if (llvm::Error failed = folder_->create())
+      return failed;
+    if (folder_->exists() && !options_.resume)
+      return error(options_.out + ": holds a training already; --resume goes on with it, another --out begins "
+                                  "another one");
+    if (folder_->exists()) {
+      if (llvm::Error failed = folder_->load(*loaded_.weights, optimizer_, progress_, asked()))
+        return failed;
+      if (llvm::Error failed = toError(loaded_.model.renew(*loaded_.weights)))
+        return failed;
+      meter_.say(llvm::formatv("goes on behind epoch {0}, step {1}", progress_.epoch, progress_.step));
+    } else if (options_.resume) {
+      meter_.say(options_.out + ": holds no training yet, begins one");
+    }
+  } else if (options_.resume) {
+    return error("--resume goes on with what lies in the folder of --out, which is not given");
+  }
+  const std::string file = !options_.log.empty() ? options_.log : folder_ ? folder_->file("log.csv") : "";
+  if (!file.empty()) {
+    llvm::Expected<Log> log = Log::open(file, progress_.logBytes);
+    if (!log)
+      return log.takeError();
+    log_ = std::move(*log);
+  }
+  return llvm::Error::success();
+}
+
+void Trainer::fill(const std::vector<size_t> &order, size_t begin, size_t end) {
+  reader_->clear(batch_);
+  inputNumbers_.clear();
+  for (size_t i = begin; i < end; ++i) {
+    (void)reader_->append(train_->line(order[i]), batch_); // was found right when it was read
+    inputNumbers_.push_back(static_cast<int64_t>(order[i]));
+  }
+  // The mean over the batch of each input's own weight times its loss.
+  inputWeights_ = reader_->weights();
+  for (float &weight : inputWeights_)
+    weight /= static_cast<float>(end - begin);
+}
+
+void Trainer::warn(const DataSet &data, size_t line, const Status &status) {
+  if (!warned_.insert({&data, line}).second)
+    return;
+  if (warned_.size() <= kMostWarned)
+    meter_.say("warning: " + data.name(line) + ": has no part: " + withoutInput(status.message));
+  else if (warned_.size() == kMostWarned + 1)
+    meter_.say("warning: more lines have no part; they are not named");
+}
+
+/// The first parameter whose gradient has an infinity or NaN.
+std::optional<std::string> Trainer::notFiniteGradient() const {
+  const Outputs &outputs = session_.outputs(loss_);
+  for (size_t param = 0; param < info_.params.size(); ++param) {
+    const auto number = static_cast<int32_t>(param);
+    const size_t size = outputs.gradient_size(number);
+    const float *f32 = outputs.gradient_f32(number);
+    const double *f64 = outputs.gradient_f64(number);
+    for (size_t i = 0; i < size; ++i)
+      if (!std::isfinite(f32 ? f32[i] : f64[i]))
+        return info_.params[param].name;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> Trainer::findNotFinite(const std::vector<size_t> &order, size_t begin, size_t end) {
+  const Outputs &outputs = session_.outputs(loss_);
+  bool finite = true;
+  for (size_t i = begin; i < end && finite; ++i)
+    finite = std::isfinite(outputs.number(0, i - begin));
+  std::optional<std::string> param = notFiniteGradient();
+  if (finite && !param)
+    return std::nullopt;
+  // Which input is it: each by itself.
+  for (size_t i = begin; i < end; ++i) {
+    fill(order, i, i + 1);
+    session_.weigh_losses(inputWeights_.data(), 1);
+    if (!session_.run(loss_, batch_).ok() || !session_.status(0).ok())
+      continue;
+    const double loss = session_.outputs(loss_).number(0, 0);
+    std::optional<std::string> own = notFiniteGradient();
+    if (std::isfinite(loss) && !own)
+      continue;
+    if (own)
+      param = own;
+    return llvm::formatv("step {0}: {1} has the loss {2}{3}", progress_.step + 1, train_->name(order[i]), loss,
+                         own ? ", and the gradient of `" + *own + "` is not finite" : std::string())
+        .str();
+  }
+  return llvm::formatv("step {0}: the gradient of `{1}` over the batch is not finite, though each input's is; "
+                       "the batch begins with {2}",
+                       progress_.step + 1, param.value_or("?"), train_->name(order[begin]))
+      .str();
+}
+
+llvm::Error Trainer::step(const std::vector<size_t> &order, size_t begin, size_t end) {
+  const auto start = std::chrono::steady_clock::now();
+  fill(order, begin, end);
+  session_.weigh_losses(inputWeights_.data(), static_cast<int32_t>(inputWeights_.size()));
+  if (Status status = session_.run(loss_, batch_); !status.ok())
+    return toError(status);
+  if (session_.failed() == static_cast<int32_t>(end - begin)) {
+    for (size_t i = begin; i < end; ++i)
+      warn(*train_, order[i], session_.status(static_cast<int32_t>(i - begin)));
+    return llvm::Error::success(); // there is nothing to learn from
+  }
+  double lossSum = 0;
+  int64_t inputs = 0;
+  for (size_t i = begin; i < end; ++i) {
+    const Status &status = session_.status(static_cast<int32_t>(i - begin));
+    if (!status.ok()) {
+      warn(*train_, order[i], status);
+      continue;
+    }
+    lossSum += session_.outputs(loss_).number(0, i - begin);
+    ++inputs;
+  }
+  auto notFinite = [&](const Status &status) {
+    std::optional<std::string> found = findNotFinite(order, begin, end);
+    return found ? error(*found + "; training ends, and what was saved stays") : toError(status);
+  };
+  if (!std::isfinite(lossSum))
+    return notFinite(Status());
+  optimizer_.options().lr = static_cast<float>(rate_at(rate_, progress_.step, progress_.plateau));
+  if (Status status = optimizer_.step(*loaded_.weights, session_.outputs(loss_)); !status.ok())
+    return notFinite(status);
+  if (Status status = loaded_.model.renew(*loaded_.weights); !status.ok())
+    return toError(status);
+  progress_.lossSum += lossSum;
+  progress_.inputs += inputs;
+  progress_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return llvm::Error::success();
+}
+
+llvm::Error Trainer::runEpoch() {
+  const std::vector<size_t> order = shuffled(train_->size(), options_.seed, progress_.epoch + 1);
+  const auto batch = static_cast<size_t>(options_.batch);
+  const double before = progress_.seconds;
+  const int64_t inputsBefore = progress_.inputs;
+  const std::string metric =
+      log_ && !log_->rows().empty() ? metric_->name() + " " + inDigits(log_->rows().back().metric, 4) : "";
+  for (size_t begin = static_cast<size_t>(progress_.batch) * batch; begin < order.size(); begin += batch) {
+    if (llvm::Error failed = step(order, begin, std::min(begin + batch, order.size())))
+      return failed;
+    ++progress_.step;
+    ++progress_.batch;
+    const double seconds = progress_.seconds - before;
+    meter_.show(progress_.epoch + 1, options_.epochs, progress_.inputs, static_cast<int64_t>(order.size()),
+                progress_.lossSum / static_cast<double>(std::max<int64_t>(progress_.inputs, 1)),
+                seconds > 0 ? static_cast<double>(progress_.inputs - inputsBefore) / seconds : 0, metric);
+    if (options_.checkpointEvery > 0 && progress_.step % options_.checkpointEvery == 0)
+      if (llvm::Error failed = checkpoint())
+        return failed;
+  }
+  epochRate_ = progress_.seconds > before
+                   ? static_cast<double>(progress_.inputs - inputsBefore) / (progress_.seconds - before)
+                   : 0;
+  return finishEpoch();
+}
+
+llvm::Expected<double> Trainer::measure() {
+  if (!dev_)
+    return progress_.lossSum / static_cast<double>(progress_.inputs);
+  metric_->clear();
+  const EntryInfo &entry = info_.entries[metric_->entry()];
+  for (size_t begin = 0; begin < dev_->size(); begin += kDevBatch) {
+    const size_t end = std::min(begin + kDevBatch, dev_->size());
+    devReader_->clear(batch_);
+    for (size_t i = begin; i < end; ++i)
+      (void)devReader_->append(dev_->line(i), batch_);
+    if (Status status = session_.run(metric_->entry(), batch_); !status.ok())
+      return toError(status);
+    for (size_t i = begin; i < end; ++i) {
+      const auto input = static_cast<int32_t>(i - begin);
+      if (const Status &status = session_.status(input); !status.ok()) {
+        warn(*dev_, i, status);
+        continue;
+      }
+      static const std::vector<double> none;
+      const std::vector<double> &target = metric_->needsTarget() ? dev_->target(i) : none;
+      if (!metric_->add(output_value(session_.outputs(metric_->entry()), entry, input), target))
+        return error(dev_->name(i) + ": `" + entry.name + "` does not give as many numbers as the " +
+                     llvm::Twine(target.size()) + " to compare with");
+    }
+  }
+  return metric_->value();
+}
+
+llvm::Error Trainer::finishEpoch() {
+  if (progress_.inputs == 0)
+    return error(train_->file() + ": no line could be computed");
+  const double loss = progress_.lossSum / static_cast<double>(progress_.inputs);
+  llvm::Expected<double> measured = measure();
+  if (!measured)
+    return measured.takeError();
+  const double metric = *measured;
+  ++progress_.epoch;
+  progress_.batch = 0;
+  progress_.lossSum = 0;
+  progress_.inputs = 0;
+  observe(rate_, metric, progress_.plateau);
+  const bool better =
+      progress_.best.epoch == 0 || metric_->isBetter(metric, progress_.best.metric) ||
+      (std::isnan(progress_.best.metric) && !std::isnan(metric));
+  progress_.sinceBest = better ? 0 : progress_.sinceBest + 1;
+  if (better) {
+    progress_.best = {progress_.epoch, loss, metric};
+    if (folder_)
+      if (llvm::Error failed = toError(save_weights(folder_->file("best.safetensors"), *loaded_.weights)))
+        return failed;
+  }
+  if (log_) {
+    if (llvm::Error failed = log_->add({progress_.epoch, progress_.step, loss, metric,
+                                        static_cast<double>(optimizer_.options().lr), epochRate_,
+                                        progress_.seconds}))
+      return failed;
+    progress_.logBytes = log_->bytes();
+  }
+  meter_.say(llvm::formatv("epoch {0}: loss {1}, {2} {3}{4}, {5:f0} inputs/s", progress_.epoch,
+                           inDigits(loss, 4), dev_ ? "dev " + metric_->name() : metric_->name(),
+                           inDigits(metric, 4), better ? " (best)" : "", epochRate_));
+  if (!options_.plot.empty() && log_)
+    if (llvm::Error failed =
+            writeFile(options_.plot, drawCurves(log_->rows(), info_.name + ": " + info_.entries[loss_].name,
+                                                metric_->name(), progress_.best.epoch)))
+      return failed;
+  return checkpoint();
+}
+
+llvm::Error Trainer::checkpoint() {
+  return folder_ ? folder_->save(*loaded_.weights, optimizer_, progress_, asked()) : llvm::Error::success();
+}
+
+bool Trainer::dueToStop() const {
+  return progress_.epoch >= options_.epochs ||
+         (options_.patience > 0 && progress_.sinceBest >= options_.patience);
+}
+
+llvm::Error Trainer::run() {
+  while (!dueToStop())
+    if (llvm::Error failed = runEpoch())
+      return failed;
+  if (progress_.epoch < options_.epochs)
+    meter_.say(llvm::formatv("no better {0} for {1} epochs: training ends", metric_->name(), progress_.sinceBest));
+  return llvm::Error::success();
+}
+
+} // namespace dbc::driver
