@@ -130,30 +130,35 @@ llvm::Error CheckpointFolder::create() const { return makeFolder(folder_); }
 
 llvm::Error CheckpointFolder::save(const Weights &weights, const Optimizer &optimizer,
                                    const Progress &progress, const json::Object &asked) const {
+  llvm::Error failed = write(weights, optimizer, progress, asked);
+  for (const char *name : {kWeights, kOptimizer})
+    if (failed)
+      fs::remove(file(name) + kNew);
+    else if (std::error_code code = fs::rename(file(name) + kNew, file(name)))
+      failed = llvm::createStringError(code, file(name) + ": " + code.message());
+  return failed;
+}
+
+/// Up to the moment at which the new checkpoint holds.
+llvm::Error CheckpointFolder::write(const Weights &weights, const Optimizer &optimizer,
+                                    const Progress &progress, const json::Object &asked) const {
   const std::string newWeights = file(kWeights) + kNew, newOptimizer = file(kOptimizer) + kNew;
-  if (llvm::Error failed = toError(save_weights(newWeights, weights)))
-    return failed;
-  if (llvm::Error failed = toError(save_optimizer(newOptimizer, weights, optimizer)))
-    return failed;
+  if (Status status = save_weights(newWeights, weights); !status.ok())
+    return toError(status);
+  if (Status status = save_optimizer(newOptimizer, weights, optimizer); !status.ok())
+    return toError(status);
   json::Object hashes;
-  for (auto [name, written] : {std::pair(kWeights, &newWeights), std::pair(kOptimizer, &newOptimizer)}) {
-    llvm::Expected<std::string> hash = hashOfFile(*written);
+  for (const char *name : {kWeights, kOptimizer}) {
+    llvm::Expected<std::string> hash = hashOfFile(file(name) + kNew);
     if (!hash)
       return hash.takeError();
     hashes[name] = *hash;
   }
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::formatv("{0:2}\n", json::Value(json::Object{
-                                                                 {"version", kVersion},
-                                                                 {"asked", json::Object(asked)},
-                                                                 {"progress", toJson(progress)},
-                                                                 {"files", std::move(hashes)}}));
-  if (llvm::Error failed = writeFile(file(kState), text, /*durable=*/true))
-    return failed;
-  for (auto [name, written] : {std::pair(kWeights, &newWeights), std::pair(kOptimizer, &newOptimizer)})
-    if (std::error_code code = fs::rename(*written, file(name)))
-      return llvm::createStringError(code, file(name) + ": " + code.message());
-  return llvm::Error::success();
+  const json::Value state = json::Object{{"version", kVersion},
+                                         {"asked", json::Object(asked)},
+                                         {"progress", toJson(progress)},
+                                         {"files", std::move(hashes)}};
+  return writeFile(file(kState), llvm::formatv("{0:2}\n", state).str(), /*durable=*/true);
 }
 
 llvm::Error CheckpointFolder::load(Weights &weights, Optimizer &optimizer, Progress &progress,

@@ -15,23 +15,23 @@ namespace dbc::driver {
 
 /// An epoch's numbers.
 struct EpochResult {
-  int64_t epoch = 0;                                       ///< counted from 1; 0: none
-  double loss = std::numeric_limits<double>::quiet_NaN();  ///< mean over the inputs trained on
+  int64_t epoch = 0;                                        ///< counted from 1; 0: none
+  double loss = std::numeric_limits<double>::quiet_NaN();   ///< mean over the inputs trained on
   double metric = std::numeric_limits<double>::quiet_NaN(); ///< after the epoch
 };
 
 /// How far a training has come, beside its weights and the optimizer's state.
 struct Progress {
-  int64_t epoch = 0;                  ///< epochs that are done
-  int64_t batch = 0;                  ///< of the next epoch: batches that are done
-  int64_t step = 0;                   ///< steps of all epochs
-  double lossSum = 0;                 ///< over inputs of these batches
-  int64_t inputs = 0;                 ///< of these batches, without those that failed
-  double seconds = 0;                 ///< spent on steps so far
+  int64_t epoch = 0;  ///< epochs that are done
+  int64_t batch = 0;  ///< of the next epoch: batches that are done
+  int64_t step = 0;   ///< steps of all epochs
+  double lossSum = 0; ///< over inputs of these batches
+  int64_t inputs = 0; ///< of these batches, without those that failed
+  double seconds = 0; ///< spent on steps so far
   EpochResult best;
-  int64_t sinceBest = 0;              ///< epochs
+  int64_t sinceBest = 0; ///< epochs
   Plateau plateau;
-  uint64_t logBytes = 0;              ///< of the log's file, up to the last whole epoch
+  uint64_t logBytes = 0; ///< of the log's file, up to the last whole epoch
 };
 
 /// The files of a training:
@@ -53,7 +53,8 @@ public:
   /// Makes the folder, if it is not there.
   llvm::Error create() const;
 
-  /// Writes a checkpoint. `asked` is what the training was asked for. On an error the one before is as it was.
+  /// Writes a checkpoint. `asked` is what the training was asked for. On an error the one before is as it
+  /// was.
   llvm::Error save(const Weights &weights, const Optimizer &optimizer, const Progress &progress,
                    const llvm::json::Object &asked) const;
   /// Reads the checkpoint. An error, and nothing is changed, if it belongs to another model or dims, if
@@ -63,6 +64,8 @@ public:
                    const llvm::json::Object &asked) const;
 
 private:
+  llvm::Error write(const Weights &weights, const Optimizer &optimizer, const Progress &progress,
+                    const llvm::json::Object &asked) const;
   std::string folder_;
 };
 

@@ -12,8 +12,8 @@
 namespace dbc::driver {
 
 /// Where the truth of an input stands that a metric compares with: the line's "target", a number or a list of
-/// numbers; without one the argument of this name, else the field of this name of the node, or of each node of
-/// the list, that the entry's first argument is.
+/// numbers; without one the argument of this name, else the field of this name of the node, or of each node
+/// of the list, that the entry's first argument is.
 struct TargetPath {
   std::string name = "label";
 };

@@ -88,10 +88,14 @@ struct Curve {
       low = std::isfinite(low) ? low - 1 : 0, high = low + 2;
   }
   double x(const LogRow &row) const {
-    const double first = static_cast<double>(rows.front().epoch), last = static_cast<double>(rows.back().epoch);
-    return kLeft + (kWidth - kLeft - kRight) * (last > first ? (static_cast<double>(row.epoch) - first) / (last - first) : 0.5);
+    const double first = static_cast<double>(rows.front().epoch),
+                 last = static_cast<double>(rows.back().epoch);
+    return kLeft + (kWidth - kLeft - kRight) *
+                       (last > first ? (static_cast<double>(row.epoch) - first) / (last - first) : 0.5);
   }
-  double y(double of) const { return kHeight - kBottom - (kHeight - kTop - kBottom) * (of - low) / (high - low); }
+  double y(double of) const {
+    return kHeight - kBottom - (kHeight - kTop - kBottom) * (of - low) / (high - low);
+  }
   void draw(llvm::raw_ostream &out) const {
     out << llvm::formatv("<polyline fill=\"none\" stroke=\"{0}\" stroke-width=\"2\" points=\"", colour);
     for (const LogRow &row : rows)
@@ -101,7 +105,8 @@ struct Curve {
     for (int i = 0; i <= 4; ++i) {
       const double at = low + (high - low) * i / 4;
       out << llvm::formatv("<text x=\"{0}\" y=\"{1:f1}\" text-anchor=\"{2}\" fill=\"{3}\">{4}</text>\n",
-                           right ? kWidth - kRight + 8 : kLeft - 8, y(at) + 4, right ? "start" : "end", colour, inDigits(at, 4));
+                           right ? kWidth - kRight + 8 : kLeft - 8, y(at) + 4, right ? "start" : "end",
+                           colour, inDigits(at, 4));
     }
   }
   const std::vector<LogRow> &rows;
@@ -124,13 +129,13 @@ std::string drawCurves(const std::vector<LogRow> &rows, const std::string &title
                        int64_t bestEpoch) {
   std::string text;
   llvm::raw_string_ostream out(text);
-  out << llvm::formatv("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
-                       "font-family=\"sans-serif\" font-size=\"12\">\n"
-                       "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
-                       "<text x=\"{2}\" y=\"22\" font-size=\"14\">{3}</text>\n"
-                       "<rect x=\"{2}\" y=\"{4}\" width=\"{5}\" height=\"{6}\" fill=\"none\" stroke=\"#ccc\"/>\n",
-                       kWidth, kHeight, kLeft, escaped(title), kTop, kWidth - kLeft - kRight,
-                       kHeight - kTop - kBottom);
+  out << llvm::formatv(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
+      "font-family=\"sans-serif\" font-size=\"12\">\n"
+      "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+      "<text x=\"{2}\" y=\"22\" font-size=\"14\">{3}</text>\n"
+      "<rect x=\"{2}\" y=\"{4}\" width=\"{5}\" height=\"{6}\" fill=\"none\" stroke=\"#ccc\"/>\n",
+      kWidth, kHeight, kLeft, escaped(title), kTop, kWidth - kLeft - kRight, kHeight - kTop - kBottom);
   if (!rows.empty()) {
     const Curve loss(rows, &LogRow::loss, /*right=*/false, "#b03060"),
         of(rows, &LogRow::metric, /*right=*/true, "#2060b0");
@@ -140,12 +145,13 @@ std::string drawCurves(const std::vector<LogRow> &rows, const std::string &title
       if (row.epoch == bestEpoch && std::isfinite(row.metric))
         out << llvm::formatv("<circle cx=\"{0:f1}\" cy=\"{1:f1}\" r=\"4\" fill=\"{2}\"/>\n", of.x(row),
                              of.y(row.metric), of.colour);
-    out << llvm::formatv("<text x=\"{0}\" y=\"{1}\">epoch {2}</text>\n"
-                         "<text x=\"{3}\" y=\"{1}\" text-anchor=\"end\">epoch {4}</text>\n"
-                         "<text x=\"{0}\" y=\"{5}\" fill=\"{6}\">loss</text>\n"
-                         "<text x=\"{3}\" y=\"{5}\" text-anchor=\"end\" fill=\"{7}\">{8}, best in epoch {9}</text>\n",
-                         kLeft, kHeight - kBottom + 18, rows.front().epoch, kWidth - kRight, rows.back().epoch,
-                         kHeight - 12, loss.colour, of.colour, escaped(metric), bestEpoch);
+    out << llvm::formatv(
+        "<text x=\"{0}\" y=\"{1}\">epoch {2}</text>\n"
+        "<text x=\"{3}\" y=\"{1}\" text-anchor=\"end\">epoch {4}</text>\n"
+        "<text x=\"{0}\" y=\"{5}\" fill=\"{6}\">loss</text>\n"
+        "<text x=\"{3}\" y=\"{5}\" text-anchor=\"end\" fill=\"{7}\">{8}, best in epoch {9}</text>\n",
+        kLeft, kHeight - kBottom + 18, rows.front().epoch, kWidth - kRight, rows.back().epoch, kHeight - 12,
+        loss.colour, of.colour, escaped(metric), bestEpoch);
   }
   out << "</svg>\n";
   return text;

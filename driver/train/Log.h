@@ -14,7 +14,7 @@ namespace dbc::driver {
 struct LogRow {
   int64_t epoch = 0, step = 0;
   double loss = 0, metric = 0;
-  double rate = 0; ///< of the last step
+  double rate = 0;                         ///< of the last step
   double inputsPerSecond = 0, seconds = 0; ///< of steps alone; seconds since the beginning of the training
 };
 

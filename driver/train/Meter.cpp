@@ -31,7 +31,8 @@ void Meter::show(int64_t epoch, int64_t epochs, int64_t done, int64_t all, doubl
   if (!metric.empty())
     llvm::errs() << ", " << metric;
   if (rate > 0)
-    llvm::errs() << llvm::format(", %.0f inputs/s, %.0f s left", rate, static_cast<double>(all - done) / rate);
+    llvm::errs() << llvm::format(", %.0f inputs/s, %.0f s left", rate,
+                                 static_cast<double>(all - done) / rate);
   llvm::errs().flush();
   shown_ = true;
 }

@@ -49,8 +49,9 @@ llvm::Expected<Metric> Metric::parse(const std::string &text, const ModelInfo &i
   if (kind == Kind::Mean && !isNumbers(type))
     return fail("--metric " + text + ": `" + entryName + "` gives no number, tensor or list of these");
   if (kind == Kind::Accuracy && !isClasses(type))
-    return fail("--metric " + text + ": `" + entryName +
-                "` gives neither a class (index, int or bool) nor scores of classes (f32[n]), nor a list of either");
+    return fail(
+        "--metric " + text + ": `" + entryName +
+        "` gives neither a class (index, int or bool) nor scores of classes (f32[n]), nor a list of either");
   if (kind == Kind::Pearson && !single)
     return fail("--metric " + text + ": `" + entryName + "` does not give one f32");
   return Metric(kind, static_cast<int32_t>(entry - info.entries.begin()), name.str());

@@ -36,6 +36,12 @@ std::string inDigits(double value, int digits) {
   return text;
 }
 
+std::string inWords(double number) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%g", number);
+  return text;
+}
+
 /// The inputs of an epoch in the order in which they are trained on: any order is as likely.
 std::vector<size_t> shuffled(size_t count, uint64_t seed, int64_t epoch) {
   std::vector<size_t> order(count);
@@ -132,8 +138,8 @@ llvm::Expected<std::vector<int32_t>> Trainer::parametersOf(const std::string &op
   if (!found.empty())
     return found;
   std::string near = frontend::didYouMean(name, names);
-  return error(option + ": model `" + info_.name + "` has no param `" + name + "`" + (near.empty() ? "" : "; ") +
-               near);
+  return error(option + ": model `" + info_.name + "` has no param `" + name + "`" +
+               (near.empty() ? "" : "; ") + near);
 }
 
 llvm::Error Trainer::setParameters() {
@@ -244,8 +250,9 @@ llvm::Error Trainer::prepare() {
     if (llvm::Error failed = folder_->create())
       return failed;
     if (folder_->exists() && !options_.resume)
-      return error(options_.out + ": holds a training already; --resume goes on with it, another --out begins "
-                                  "another one");
+      return error(options_.out +
+                   ": holds a training already; --resume goes on with it, another --out begins "
+                   "another one");
     if (folder_->exists()) {
       if (llvm::Error failed = folder_->load(*loaded_.weights, optimizer_, progress_, asked()))
         return failed;
@@ -255,7 +262,9 @@ llvm::Error Trainer::prepare() {
     } else if (options_.resume) {
       meter_.say(options_.out + ": holds no training yet, begins one");
     }
-  } else if (options_.resume) {
+  } else if (!options_.resume) {
+    meter_.say("without --out nothing is kept");
+  } else {
     return error("--resume goes on with what lies in the folder of --out, which is not given");
   }
   const std::string file = !options_.log.empty() ? options_.log : folder_ ? folder_->file("log.csv") : "";
@@ -305,7 +314,8 @@ std::optional<std::string> Trainer::notFiniteGradient() const {
   return std::nullopt;
 }
 
-std::optional<std::string> Trainer::findNotFinite(const std::vector<size_t> &order, size_t begin, size_t end) {
+std::optional<std::string> Trainer::findNotFinite(const std::vector<size_t> &order, size_t begin,
+                                                  size_t end) {
   const Outputs &outputs = session_.outputs(loss_);
   bool finite = true;
   for (size_t i = begin; i < end && finite; ++i)
@@ -325,13 +335,15 @@ std::optional<std::string> Trainer::findNotFinite(const std::vector<size_t> &ord
       continue;
     if (own)
       param = own;
-    return llvm::formatv("step {0}: {1} has the loss {2}{3}", progress_.step + 1, train_->name(order[i]), loss,
+    return llvm::formatv("step {0}: {1} has the loss {2}{3}", progress_.step + 1, train_->name(order[i]),
+                         inWords(loss),
                          own ? ", and the gradient of `" + *own + "` is not finite" : std::string())
         .str();
   }
-  return llvm::formatv("step {0}: the gradient of `{1}` over the batch is not finite, though each input's is; "
-                       "the batch begins with {2}",
-                       progress_.step + 1, param.value_or("?"), train_->name(order[begin]))
+  return llvm::formatv(
+             "step {0}: the gradient of `{1}` over the batch is not finite, though each input's is; "
+             "the batch begins with {2}",
+             progress_.step + 1, param.value_or("?"), train_->name(order[begin]))
       .str();
 }
 
@@ -436,14 +448,14 @@ llvm::Error Trainer::finishEpoch() {
   if (!measured)
     return measured.takeError();
   const double metric = *measured;
+  const double lastRate = rate_at(rate_, progress_.step - 1, progress_.plateau);
   ++progress_.epoch;
   progress_.batch = 0;
   progress_.lossSum = 0;
   progress_.inputs = 0;
   observe(rate_, metric, progress_.plateau);
-  const bool better =
-      progress_.best.epoch == 0 || metric_->isBetter(metric, progress_.best.metric) ||
-      (std::isnan(progress_.best.metric) && !std::isnan(metric));
+  const bool better = progress_.best.epoch == 0 || metric_->isBetter(metric, progress_.best.metric) ||
+                      (std::isnan(progress_.best.metric) && !std::isnan(metric));
   progress_.sinceBest = better ? 0 : progress_.sinceBest + 1;
   if (better) {
     progress_.best = {progress_.epoch, loss, metric};
@@ -452,9 +464,8 @@ llvm::Error Trainer::finishEpoch() {
         return failed;
   }
   if (log_) {
-    if (llvm::Error failed = log_->add({progress_.epoch, progress_.step, loss, metric,
-                                        static_cast<double>(optimizer_.options().lr), epochRate_,
-                                        progress_.seconds}))
+    if (llvm::Error failed = log_->add(
+            {progress_.epoch, progress_.step, loss, metric, lastRate, epochRate_, progress_.seconds}))
       return failed;
     progress_.logBytes = log_->bytes();
   }
@@ -483,7 +494,8 @@ llvm::Error Trainer::run() {
     if (llvm::Error failed = runEpoch())
       return failed;
   if (progress_.epoch < options_.epochs)
-    meter_.say(llvm::formatv("no better {0} for {1} epochs: training ends", metric_->name(), progress_.sinceBest));
+    meter_.say(
+        llvm::formatv("no better {0} for {1} epochs: training ends", metric_->name(), progress_.sinceBest));
   return llvm::Error::success();
 }
 
