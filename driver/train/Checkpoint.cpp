@@ -6,11 +6,13 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cerrno>
 #include <cmath>
 #include <dbc/io/optimizer.h>
 #include <dbc/io/safetensors.h>
+#include <regex>
 
 namespace dbc::driver {
 
@@ -122,11 +124,27 @@ llvm::Error settle(const std::string &file, llvm::StringRef hash) {
                (fs::exists(file) ? "; it was cut or changed" : "; it is not there"));
 }
 
+/// What was being written when a training was killed.
+llvm::Error removeLeftovers(const std::string &folder) {
+  static const std::regex leftover(
+      "(last|last\\.optimizer|best)\\.safetensors((\\.new)?\\.tmp[0-9]+\\.[0-9]+|\\.new)"
+      "|(state\\.json|log\\.csv)\\.[0-9a-f]{8}");
+  std::error_code code;
+  for (fs::directory_iterator at(folder, code), end; at != end && !code; at.increment(code))
+    if (std::regex_match(llvm::sys::path::filename(at->path()).str(), leftover))
+      code = fs::remove(at->path());
+  return code ? llvm::createStringError(code, folder + ": " + code.message()) : llvm::Error::success();
+}
+
 } // namespace
 
 bool CheckpointFolder::exists() const { return fs::exists(file(kState)); }
 
-llvm::Error CheckpointFolder::create() const { return makeFolder(folder_); }
+llvm::Error CheckpointFolder::create() const {
+  if (llvm::Error error = makeFolder(folder_))
+    return error;
+  return exists() ? llvm::Error::success() : removeLeftovers(folder_);
+}
 
 llvm::Error CheckpointFolder::save(const Weights &weights, const Optimizer &optimizer,
                                    const Progress &progress, const json::Object &asked) const {
@@ -197,7 +215,7 @@ llvm::Error CheckpointFolder::load(Weights &weights, Optimizer &optimizer, Progr
   if (llvm::Error failed = toError(load_optimizer(file(kOptimizer), weights, optimizer)))
     return failed;
   progress = read;
-  return llvm::Error::success();
+  return removeLeftovers(folder_);
 }
 
 } // namespace dbc::driver

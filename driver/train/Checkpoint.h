@@ -50,7 +50,7 @@ public:
   std::string file(const char *name) const { return folder_ + "/" + name; }
   /// Whether there is a checkpoint.
   bool exists() const;
-  /// Makes the folder, if it is not there.
+  /// Makes the folder, if it is not there. Without a checkpoint nothing of a training is left in it.
   llvm::Error create() const;
 
   /// Writes a checkpoint. `asked` is what the training was asked for. On an error the one before is as it

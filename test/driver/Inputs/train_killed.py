@@ -57,7 +57,6 @@ while killed < kills:
     rows = [line.split(",")[:5] for line in open(os.path.join(cut, "log.csv"))]
     if rows != [line.split(",")[:5] for line in open(os.path.join(whole, "log.csv"))]:
         sys.exit(f"seed {seed}: another log: {rows}")
-    left = sorted(os.listdir(cut))
-    if [name for name in left if name.endswith(".new")]:
-        sys.exit(f"seed {seed}: {left}")
+    if sorted(os.listdir(cut)) != sorted(os.listdir(whole)):
+        sys.exit(f"seed {seed}: {sorted(os.listdir(cut))}")
 print(f"seed {seed}: {killed} kills, {resumed} trainings resumed from a checkpoint, same bits")
