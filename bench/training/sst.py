@@ -109,7 +109,7 @@ def main():
             E = matrix(vocab, opts.embed).data
         return TreeLstm(E, opts.hidden, opts.dropout)
 
-    train(make, Batch, *data, opts, accuracy, opts.kind)
+    train(make, Batch, *data, opts, accuracy)
 
 
 main()

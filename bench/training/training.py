@@ -14,6 +14,8 @@ import time
 import torch
 from torch import nn
 
+KINDS = {"adagrad": torch.optim.Adagrad, "adam": torch.optim.Adam}
+
 
 def read_lines(path):
     """The inputs of a file of JSON lines."""
@@ -30,10 +32,18 @@ def read_tensor(path, name):
         return torch.frombuffer(bytearray(file.read(end - start)), dtype=torch.float32).view(header["shape"])
 
 
-def matrix(*shape):
-    """A parameter that starts by `glorot` over its last two axes, as those of a .dyn file do."""
-    bound = math.sqrt(6 / (shape[-1] + shape[-2]))
-    return nn.Parameter(torch.empty(*shape).uniform_(-bound, bound))
+def start_as_matrix(parameter):
+    """Starts a matrix by `glorot`, as those of a .dyn file do without an initial value."""
+    bound = math.sqrt(6 / sum(parameter.shape))
+    with torch.no_grad():
+        parameter.uniform_(-bound, bound)
+
+
+def matrix(rows, columns):
+    """A parameter that starts so."""
+    parameter = nn.Parameter(torch.empty(rows, columns))
+    start_as_matrix(parameter)
+    return parameter
 
 
 def vector(size):
@@ -62,17 +72,15 @@ def options(**defaults):
     return parser.parse_args()
 
 
-def optimizer(model, kind, lr, weight_decay=0.0):
-    """The optimizer of a model's parameters; `model.E`, if it is trained, has gradients of rows and no weight decay."""
-    rows = [p for name, p in model.named_parameters() if name == "E"]
-    others = [p for name, p in model.named_parameters() if name != "E"]
-    if kind == "adagrad":
-        groups = [{"params": others, "weight_decay": weight_decay}, {"params": rows}]
-        return [torch.optim.Adagrad([g for g in groups if g["params"]], lr=lr)]
-    return [torch.optim.Adam(others, lr=lr), *([torch.optim.SparseAdam(rows, lr=lr)] if rows else [])]
+def make_optimizer(model, kind, lr, weight_decay):
+    """The optimizer of a model's parameters. Weight decay leaves out word vectors, `E`."""
+    vectors = [p for name, p in model.named_parameters() if name == "E"]
+    others = [p for name, p in model.named_parameters() if name != "E" and p.requires_grad]
+    groups = [{"params": others, "weight_decay": weight_decay}, {"params": vectors, "weight_decay": 0.0}]
+    return KINDS[kind]([group for group in groups if group["params"]], lr=lr)
 
 
-def train(make_model, batch_of, train_inputs, dev_inputs, opts, evaluate, kind):
+def train(make_model, batch_of, train_inputs, dev_inputs, opts, evaluate):
     """Trains a model for each seed and prints a table. `batch_of` makes a batch of inputs; a model called with a batch gives
     the mean loss of its inputs; `evaluate(model, batches)` is the metric, the greater the better."""
     torch.set_num_threads(1)
@@ -83,7 +91,7 @@ def train(make_model, batch_of, train_inputs, dev_inputs, opts, evaluate, kind):
         torch.manual_seed(seed)
         order = random.Random(seed)
         model = make_model()
-        optimizers = optimizer(model, kind, opts.lr, opts.weight_decay)
+        optimizer = make_optimizer(model, opts.kind, opts.lr, opts.weight_decay)
         run = {"seed": seed, "epoch": 0, "metric": -math.inf, "losses": [], "metrics": [], "seconds": 0.0}
         runs.append(run)
         inputs = list(train_inputs)
@@ -95,11 +103,9 @@ def train(make_model, batch_of, train_inputs, dev_inputs, opts, evaluate, kind):
             for i in range(0, len(inputs), opts.batch):
                 some = inputs[i : i + opts.batch]
                 loss = model(batch_of(some))
-                for each in optimizers:
-                    each.zero_grad()
+                optimizer.zero_grad()
                 loss.backward()
-                for each in optimizers:
-                    each.step()
+                optimizer.step()
                 total += loss.item() * len(some)
             run["seconds"] += time.perf_counter() - start
             model.eval()
