@@ -80,9 +80,10 @@ def make_optimizer(model, kind, lr, weight_decay):
     return KINDS[kind]([group for group in groups if group["params"]], lr=lr)
 
 
-def train(make_model, batch_of, train_inputs, dev_inputs, opts, evaluate):
+def train(make_model, batch_of, train_inputs, dev_inputs, opts, evaluate, lower_is_better=False):
     """Trains a model for each seed and prints a table. `batch_of` makes a batch of inputs; a model called with a batch gives
-    the mean loss of its inputs; `evaluate(model, batches)` is the metric, the greater the better."""
+    the mean loss of its inputs; `evaluate(model, batches)` is the metric."""
+    sign = -1 if lower_is_better else 1
     torch.set_num_threads(1)
     torch.sparse.check_sparse_tensor_invariants.disable()
     dev = [batch_of(dev_inputs[i : i + 100]) for i in range(0, len(dev_inputs), 100)]
@@ -92,7 +93,7 @@ def train(make_model, batch_of, train_inputs, dev_inputs, opts, evaluate):
         order = random.Random(seed)
         model = make_model()
         optimizer = make_optimizer(model, opts.kind, opts.lr, opts.weight_decay)
-        run = {"seed": seed, "epoch": 0, "metric": -math.inf, "losses": [], "metrics": [], "seconds": 0.0}
+        run = {"seed": seed, "epoch": 0, "metric": -sign * math.inf, "losses": [], "metrics": [], "seconds": 0.0}
         runs.append(run)
         inputs = list(train_inputs)
         for epoch in range(1, opts.epochs + 1):
@@ -113,7 +114,7 @@ def train(make_model, batch_of, train_inputs, dev_inputs, opts, evaluate):
                 metric = evaluate(model, dev)
             run["losses"].append(round(total / len(inputs), 4))
             run["metrics"].append(round(metric, 4))
-            if metric > run["metric"]:
+            if sign * metric > sign * run["metric"]:
                 run.update(epoch=epoch, metric=metric)
             print(f"seed {seed} epoch {epoch}: loss {run['losses'][-1]}, metric {run['metrics'][-1]}", flush=True)
             if opts.json:

@@ -28,11 +28,11 @@ def read_pairs(folder):
         with open_text(os.path.join(folder, name)) as file:
             columns.append([line.split() for line in file])
     if len(set(map(len, columns))) != 1:
-        raise ValueError(f"the files of {folder} have different numbers of lines")
+        sys.exit(f"the files of {folder} have different numbers of lines")
     for number, (a, heads_a, b, heads_b, score) in enumerate(zip(*columns), 1):
         for words, heads in ((a, heads_a), (b, heads_b)):
             if len(words) != len(heads) or heads.count("0") != 1:
-                raise ValueError(f"line {number} of {folder} is no sentence with one head for each word")
+                sys.exit(f"line {number} of {folder}: a sentence has a head for each word, and one of them is 0")
         yield (
             ([word.lower() for word in a], list(map(int, heads_a))),
             ([word.lower() for word in b], list(map(int, heads_b))),
@@ -56,7 +56,7 @@ def distribution(score):
     """The distribution over 1 .. 5 whose mean is the score, of no more than two neighbours (Tai et al. 2015)."""
     low = min(math.floor(score), CLASSES - 1)
     parts = {low: low + 1 - score, low + 1: score - low}
-    return [round(parts.get(k, 0), 6) for k in range(1, CLASSES + 1)]
+    return [round(parts.get(k, 0.0), 6) for k in range(1, CLASSES + 1)]
 
 
 def as_input(pair, words):

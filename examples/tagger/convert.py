@@ -29,7 +29,7 @@ def read_sentences(path):
             columns = line.rstrip("\n").split("\t")
             if len(columns) == COLUMNS and columns[0].isdigit():
                 if columns[3] not in TAGS:
-                    raise ValueError(f"{path}:{number}: `{columns[3]}` is no part of speech")
+                    sys.exit(f"{path}:{number}: `{columns[3]}` is no part of speech")
                 sentence.append((columns[1], columns[3]))
             elif not line.strip() and sentence:
                 sentences.append(sentence)

@@ -16,8 +16,8 @@ import sys
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from dataset import Vocabulary, open_text, read_vectors, write_lines, write_vectors
 
-# An open bracket with its label, a closed one, or a word.
-TOKEN = re.compile(r"\((\d+)|(\))|([^() \n]+)")
+# An opening bracket with its label, a closing one, or a word.
+TOKEN = re.compile(r"\((\d+)|(\))|([^() \n]+|\()")
 LEAF, INNER = [int, str], [int, int, int]
 
 
@@ -27,14 +27,13 @@ def read_tree(line):
     for label, closed, word in TOKEN.findall(line):
         if label:
             opened.append([int(label)])
-        elif closed:
+        elif closed and len(opened) > 1:
             nodes.append(tuple(opened.pop()))
             opened[-1].append(len(nodes) - 1)
         else:
-            opened[-1].append(word.lower())
-    if opened != [[len(nodes) - 1]] or any([type(x) for x in node] not in (LEAF, INNER) for node in nodes):
-        raise ValueError(f"this is no binary tree with labels: {line.strip()}")
-    return nodes
+            opened[-1].append((word or closed).lower())
+    whole = opened == [[len(nodes) - 1]] and all([type(x) for x in node] in (LEAF, INNER) for node in nodes)
+    return nodes if whole else sys.exit(f"this is no binary tree with labels: {line.strip()}")
 
 
 def read_trees(path):
