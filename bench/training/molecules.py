@@ -18,11 +18,12 @@ ROUNDS = 4
 def molecule(line):
     """(features of each atom, (start, kind, end) of each bond, target)."""
     nodes = line["nodes"]
-    atoms = [nodes[i]["Atom"] for i in line["args"]["atoms"]]
+    number = {i: k for k, i in enumerate(line["args"]["atoms"])}
+    atoms = [nodes[i]["Atom"] for i in number]
     bonds = []
     for start, atom in enumerate(atoms):
-        for i in atom["bonds"]:
-            bonds.append((start, nodes[i]["Bond"]["kind"], nodes[i]["Bond"]["to"]))
+        for bond in (nodes[i]["Bond"] for i in atom["bonds"]):
+            bonds.append((start, bond["kind"], number[bond["to"]]))
     return [atom["x"] for atom in atoms], bonds, line["target"]
 
 
@@ -87,4 +88,5 @@ def main():
     train(lambda: GraphNetwork(features, opts.hidden), Batch, *data, opts, mean_error, lower_is_better=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

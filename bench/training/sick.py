@@ -101,4 +101,5 @@ def main():
     train(lambda: Similarity(E, opts.hidden, opts.sim), Batch, *data, opts, correlation)
 
 
-main()
+if __name__ == "__main__":
+    main()

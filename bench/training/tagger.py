@@ -107,4 +107,5 @@ def main():
     train(make, Batch, *data, opts, accuracy)
 
 
-main()
+if __name__ == "__main__":
+    main()
