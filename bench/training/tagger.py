@@ -90,7 +90,7 @@ def accuracy(model, batches):
 
 
 def main():
-    opts = options(half=64, hidden=50, batch=32, lr=0.001, weight_decay=0.0, dropout=0.0, kind="adam")
+    opts = options(half=64, hidden=50, batch=32, lr=0.001, weight_decay=0.0, dropout=0.3, kind="adam")
     data = [[sentence(line) for line in read_lines(os.path.join(opts.data, name + ".jsonl"))] for name in ("train", "dev")]
     vocab, chars, tags = (
         1 + max(find(each) for each in data[0])
