@@ -136,6 +136,20 @@ void Session::weigh_losses(const float *weights, int32_t inputs) {
     state.loss_weights_.assign(weights, weights + (weights != nullptr ? std::max(inputs, 0) : 0));
   });
 }
+void Session::set_dropout(uint64_t seed, int64_t step) {
+  set([&](State &state) {
+    state.dropout_seed_ = seed;
+    state.dropout_step_ = static_cast<uint64_t>(step);
+  });
+}
+void Session::drop_elements(bool on) {
+  set([&](State &state) { state.drops_ = on; });
+}
+void Session::number_inputs(const int64_t *numbers, int32_t inputs) {
+  set([&](State &state) {
+    state.input_numbers_.assign(numbers, numbers + (numbers != nullptr ? std::max(inputs, 0) : 0));
+  });
+}
 void Session::limit_input(int64_t bytes) {
   set([&](State &state) { state.input_bytes_ = bytes; });
 }

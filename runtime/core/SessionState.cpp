@@ -121,6 +121,7 @@ Status Session::State::run(int32_t entry, Batch &batch, Outputs *out) {
     if (Status wrong = check(entry, batch); !wrong.ok())
       return wrong;
     prepare(entry);
+    begin_step(entry, batch.inputs());
     if (out)
       out->prepare(model_.info().entries[model_.code().entries[entry].entry], model_.code().f64);
     Outputs &into = out ? *out : entries_[entry].out;
@@ -140,6 +141,7 @@ Status Session::State::begin(int32_t entry, Batch &batch) {
     if (Status wrong = check(entry, batch); !wrong.ok())
       return wrong;
     prepare(entry);
+    begin_step(entry, batch.inputs());
     Status started = start(entry, batch, entries_[entry].out, shares_ && model_.code().entries[entry].shares);
     return started.ok() ? begin_sub_batch(sub_batches_[0], batch.all()) : started;
   });
@@ -314,6 +316,7 @@ Status Session::State::begin_sub_batch(SubBatch &sub_batch, Range inputs) {
   const bool differentiates = !model_.info().entries[code.entry].gradients.empty();
   if (differentiates)
     run.loss_weights = weigh_losses(run.batch.inputs());
+  run.dropout = dropout_;
   run.shared = current_.share ? &shared_ : nullptr;
   out.begin_sub_batch(inputs);
   Status status;
@@ -375,6 +378,20 @@ const float *Session::State::weigh_losses(int32_t inputs) {
   weights_in_use_.assign(all, inputs > 0 ? 1.0F / static_cast<float>(inputs) : 0.0F);
   std::copy_n(loss_weights_.begin(), std::min(all, loss_weights_.size()), weights_in_use_.data());
   return weights_in_use_.data();
+}
+
+/// A run of a loss drops by a step of its own, however often it starts again.
+void Session::State::begin_step(int32_t entry, int32_t inputs) {
+  dropout_ = Dropout();
+  if (!drops_ || !model_.info().entries[model_.code().entries[entry].entry].is_loss)
+    return;
+  const auto step = static_cast<int64_t>(dropout_step_++);
+  dropout_keys_.resize(static_cast<size_t>(inputs));
+  for (int32_t input = 0; input < inputs; ++input) {
+    const bool numbered = static_cast<size_t>(input) < input_numbers_.size();
+    dropout_keys_[input] = dropout_key(dropout_seed_, step, numbered ? input_numbers_[input] : input);
+  }
+  dropout_ = {true, dropout_key(dropout_seed_, step), dropout_keys_.data()};
 }
 
 /// Waits for the device, if it computes the sub-batch.

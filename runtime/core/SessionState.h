@@ -38,6 +38,10 @@ public:
   cuda::Context *device_ = nullptr, *next_ = nullptr;
   bool timed_ = false, shares_ = false;
   std::vector<float> loss_weights_; ///< by input; none: all weigh the same
+  uint64_t dropout_seed_ = 0;
+  uint64_t dropout_step_ = 0; ///< of the next loss
+  bool drops_ = true;
+  std::vector<int64_t> input_numbers_; ///< by input; none: positions in the batch
 
 private:
   struct Entry {
@@ -80,6 +84,7 @@ private:
   Status finish_sub_batch(SubBatch &sub_batch);
   bool schedule(SubBatch &sub_batch, Range inputs);
   const float *weigh_losses(int32_t inputs);
+  void begin_step(int32_t entry, int32_t inputs);
   bool shared_in_vain() const { return current_.share && statuses_.failed() > current_.failed_before; }
   void complete();
   void learn(Entry &entry, int32_t inputs);
@@ -95,6 +100,8 @@ private:
   Status last_;        ///< of that as a whole
   InputStatuses statuses_;
   Array<float> weights_in_use_; ///< of the losses of the run in hand
+  Dropout dropout_;             ///< of the run in hand
+  Array<uint64_t> dropout_keys_;
   Budget budget_;
   SharedNodes shared_;
   SubBatch sub_batches_[2];

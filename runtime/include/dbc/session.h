@@ -102,6 +102,18 @@ public:
   /// Losses themselves are not weighted.
   void weigh_losses(const float *weights, int32_t inputs);
 
+  /// Dropout (LANGUAGE G2), of losses that are compiled for training; others have none. Which elements a run
+  /// of a loss drops follows from a seed, the run's step and each input's own number, not from what else is
+  /// in the batch, nor from threads. By default the seed is 0 and the first step is 0. The next run of a loss
+  /// is step `step`, and each one after it that drops one more, whether it succeeds or not.
+  void set_dropout(uint64_t seed, int64_t step);
+  /// Whether they drop, as by default. Else `dropout(x, p)` is x in runs from now on, as for losses of data
+  /// that is not trained on, and steps are not counted.
+  void drop_elements(bool on);
+  /// The number that input i has in the data set, in runs from now on; that of an input behind the last one,
+  /// as of all by default and with null, is its position in the batch. Copied.
+  void number_inputs(const int64_t *numbers, int32_t inputs);
+
   /// What one input may reserve in a run with lists that it does not hold itself, in bytes: ranges, a list
   /// once for each element of another. An input that asks for more fails with a message that says how much.
   /// One GiB by default.
