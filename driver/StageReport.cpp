@@ -6,6 +6,7 @@
 #include "ir/Kernel/Kernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "passes/batch/StageGraph.h"
 #include "passes/dyn/MovedProducts.h"
 #include <dbc/schedule.h>
 
@@ -29,7 +30,9 @@ namespace {
 class ProgramReader {
 public:
   ProgramReader(batch::ProgramOp program, int64_t realBytes)
-      : program(program), symbols(program), realBytes(realBytes) {}
+      : program(program), symbols(program), realBytes(realBytes) {
+    findKept();
+  }
 
   ProgramReport read() {
     ProgramReport report;
@@ -43,6 +46,43 @@ public:
   }
 
 private:
+  /// Finds the arrays that are written until the results are there, and read behind that: by adjoints.
+  void findKept() {
+    if (program.getBody().front().getOps<batch::GradientOp>().empty())
+      return;
+    llvm::StringSet<> outputs;
+    for (auto output : program.getBody().front().getOps<batch::OutputOp>())
+      outputs.insert(output.getBuffer());
+    std::vector<passes::StageAccess> units;
+    size_t forward = 0; // units until the results are there
+    for (Operation &op : program.getBody().front()) {
+      if (!op.hasTrait<batch::Scheduled>())
+        continue;
+      units.push_back(passes::accessesOf(&op));
+      if (llvm::any_of(units.back().writes, [&](StringRef array) { return outputs.contains(array); }))
+        forward = units.size();
+    }
+    llvm::StringSet<> written;
+    for (const auto &[number, unit] : llvm::enumerate(units)) {
+      if (number < forward)
+        for (StringRef array : unit.writes)
+          written.insert(array);
+      else
+        for (const passes::StageRead &read : unit.reads)
+          if (written.contains(read.array))
+            kept.insert(read.array);
+    }
+  }
+
+  /// Of an array's row.
+  int64_t bytesOf(batch::BufferOp buffer) {
+    Type scalar = dyn::scalar(buffer.getType());
+    int64_t bytes = scalar.isF32() ? realBytes : scalar.isInteger(1) ? 1 : 4;
+    for (int64_t extent : dyn::extents(buffer.getType()))
+      bytes *= extent;
+    return bytes;
+  }
+
   StageReport stage(batch::StageOp stage) {
     StageReport report;
     report.name = stage.getSymName().str();
@@ -55,6 +95,9 @@ private:
       else
         access(op, report.accesses);
     });
+    for (StringRef array : passes::accessesOf(stage).writes)
+      if (kept.contains(array))
+        report.kept.push_back({array.str(), bytesOf(program.lookupSymbol<batch::BufferOp>(array))});
     return report;
   }
 
@@ -159,13 +202,7 @@ private:
       auto indexSet = program.lookupSymbol<kernel::IndexSetOp>(buffer.getIndexSet());
       if (indexSet.getKind() == kernel::IndexSetKind::Model)
         continue;
-      MemoryReport mine{rows(indexSet),
-                        dyn::scalar(buffer.getType()).isF32()        ? realBytes
-                        : dyn::scalar(buffer.getType()).isInteger(1) ? 1
-                                                                     : 4,
-                        buffer.getLive().value_or(0)};
-      for (int64_t extent : dyn::extents(buffer.getType()))
-        mine.bytes *= extent;
+      MemoryReport mine{rows(indexSet), bytesOf(buffer), buffer.getLive().value_or(0)};
       auto known = llvm::find_if(report.memory, [&](const MemoryReport &other) {
         return other.rows == mine.rows && other.live == mine.live;
       });
@@ -201,17 +238,28 @@ private:
     if (auto gather = dyn_cast<batch::GatherOp>(op))
       add("reads", gather.getArray(), batch::accessOf(batch::relationOf(symbols, gather)), false);
     else if (auto segment = dyn_cast<batch::SegmentOp>(op))
-      add("reads", segment.getArray(),
-          batch::accessOf(symbols.lookup<batch::ListRelationOp>(segment.getList()),
-                          segment.getVia().has_value()),
-          true);
+      segmentAccess(segment, to);
     else if (auto scatter = dyn_cast<batch::ScatterOp>(op))
       add("writes", scatter.getBuffer(), batch::accessOf(batch::relationOf(symbols, scatter)), false);
+  }
+
+  void segmentAccess(batch::SegmentOp segment, std::vector<AccessReport> &to) {
+    AccessReport report{"reads", segment.getArray().str(), "", "", dyn::sourceLocation(segment.getLoc())};
+    batch::Access access = batch::Access::Shared;
+    if (auto list = symbols.lookup<batch::ListRelationOp>(segment.getList())) {
+      access = batch::accessOf(list, segment.getVia().has_value());
+      report.why = why(access, /*list=*/true);
+    } else {
+      report.why = "a gradient comes from each row that has read this one: the index array stays";
+    }
+    report.access = batch::stringifyAccess(access).str();
+    to.push_back(std::move(report));
   }
 
   batch::ProgramOp program;
   mlir::SymbolTable symbols;
   int64_t realBytes;
+  llvm::StringSet<> kept; ///< arrays that derivatives are computed from
 };
 
 } // namespace
@@ -282,6 +330,8 @@ void print(llvm::raw_ostream &out, const ProgramReport &program) {
     for (const AccessReport &access : stage.accesses)
       out << "    " << access.what << " `" << access.array << "` (" << access.access << ", "
           << access.location << "): " << access.why << "\n";
+    for (const KeptReport &kept : stage.kept)
+      out << "    keeps `" << kept.array << "` for the gradient, " << kept.bytes << " bytes a row\n";
   }
   for (const RepeatReport &repeat : program.repeats)
     out << "  repeated: " << repeat.what << ", at " << repeat.location << ", for each " << repeat.variables
@@ -298,13 +348,17 @@ llvm::json::Value toJson(const ProgramReport &program) {
                                             {"access", access.access},
                                             {"why", access.why},
                                             {"location", access.location}});
+    llvm::json::Array kept;
+    for (const KeptReport &array : stage.kept)
+      kept.push_back(llvm::json::Object{{"array", array.array}, {"bytes", array.bytes}});
     stages.push_back(llvm::json::Object{{"name", stage.name},
                                         {"location", stage.location},
                                         {"rows", stage.rows},
                                         {"when", stage.when},
                                         {"why_not_once", stage.whyNotOnce},
                                         {"products", llvm::json::Array(stage.products)},
-                                        {"accesses", std::move(accesses)}});
+                                        {"accesses", std::move(accesses)},
+                                        {"kept", std::move(kept)}});
   }
   llvm::json::Array tables;
   for (const TableReport &table : program.tables)

@@ -21,6 +21,12 @@ struct AccessReport {
   std::string location; ///< file:line:column
 };
 
+/// What a stage writes that derivatives are computed from.
+struct KeptReport {
+  std::string array; ///< by its name in the program
+  int64_t bytes = 0; ///< of a row
+};
+
 struct StageReport {
   std::string name, location;
   std::string rows;                  ///< what it has a row for
@@ -28,6 +34,7 @@ struct StageReport {
   std::string whyNotOnce;            ///< empty if it runs once
   std::vector<std::string> products; ///< "450 x 300, at tree_lstm.dyn:23:28"
   std::vector<AccessReport> accesses;
+  std::vector<KeptReport> kept; ///< of a loss that is compiled with its gradient
 };
 
 /// The table of a cell that has keys behind its node.

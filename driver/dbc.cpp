@@ -318,6 +318,7 @@ private:
         ->type_name("NAME|FILE")
         ->needs("--input");
     report->add_option("--batch", o.batch, "inputs in a batch [64]")->check(CLI::Range(1, 1 << 30));
+    addMode(report, "train reports on losses with their gradients, and what is kept for these");
     addTables(report);
     addTarget(report);
     addEntry(report, "what --input is for; may be left out when there is one");
@@ -339,8 +340,8 @@ private:
                 double value = 0;
                 if (number.getAsDouble(value) || !(value >= 0) ||
                     (name.empty() && text.find('=') != std::string::npos))
-                  throw CLI::ValidationError(flag, "takes X or NAME=X, X a number that is not below 0, not `" +
-                                                       text + "`");
+                  throw CLI::ValidationError(
+                      flag, "takes X or NAME=X, X a number that is not below 0, not `" + text + "`");
                 if (name.empty())
                   all = static_cast<Number>(value);
                 else
@@ -363,13 +364,15 @@ private:
     train->add_option("--train", t.train, "JSON lines to train on")->required()->type_name("FILE");
     train->add_option("--dev", t.dev, "JSON lines to measure each epoch by")->type_name("FILE");
     train
-        ->add_option("--metric", t.metric,
-                     "what is measured: mean:ENTRY (least is best), accuracy:ENTRY or pearson:ENTRY [the loss]")
+        ->add_option(
+            "--metric", t.metric,
+            "what is measured: mean:ENTRY (least is best), accuracy:ENTRY or pearson:ENTRY [the loss]")
         ->type_name("KIND:ENTRY");
     train
-        ->add_option("--target", t.target,
-                     "what metrics compare with where a line has no \"target\": an argument, or a field of the "
-                     "nodes that are the first one [label]")
+        ->add_option(
+            "--target", t.target,
+            "what metrics compare with where a line has no \"target\": an argument, or a field of the "
+            "nodes that are the first one [label]")
         ->type_name("NAME");
     train
         ->add_option_function<std::string>(
@@ -384,7 +387,8 @@ private:
             "sgd, adagrad, adam or adamw [sgd]")
         ->check(CLI::IsMember({"sgd", "adagrad", "adam", "adamw"}).description(""));
     addByParameter(train, "--lr", t.rate.base, t.rateOf, "learning rate, of all or of one parameter [0.01]");
-    train->add_option("--momentum", t.optimizer.momentum, "of sgd [0]")->check(CLI::Range(0.0, 1.0).description(""));
+    train->add_option("--momentum", t.optimizer.momentum, "of sgd [0]")
+        ->check(CLI::Range(0.0, 1.0).description(""));
     train->add_flag("--nesterov", t.optimizer.nesterov, "sgd with Nesterov's momentum");
     addByParameter(train, "--weight-decay", t.optimizer.weight_decay, t.decayOf,
                    "L2 weight decay, of all or of one parameter; adamw: decoupled [0]");
@@ -411,17 +415,21 @@ private:
     train->add_option("--every", t.rate.every, "step: epochs between two rates [1]")
         ->check(CLI::PositiveNumber.description(""));
     train->add_option("--gamma", t.rate.gamma, "step, plateau: what the rate is multiplied by [0.1]");
-    train->add_option("--batch", t.batch, "inputs of a step [25]")->check(CLI::Range(1, 1 << 30).description(""));
+    train->add_option("--batch", t.batch, "inputs of a step [25]")
+        ->check(CLI::Range(1, 1 << 30).description(""));
     train->add_option("--epochs", t.epochs, "how often all inputs are trained on [10]")
         ->check(CLI::PositiveNumber.description(""));
-    train->add_option("--patience", t.patience, "end after so many epochs without a better metric; 0: never [0]")
+    train
+        ->add_option("--patience", t.patience,
+                     "end after so many epochs without a better metric; 0: never [0]")
         ->check(CLI::NonNegativeNumber.description(""));
     train->add_option("--weights", o.weights, "a safetensors file to begin with; what it lacks is drawn")
         ->type_name("FILE");
     train->add_option("--seed", o.seed, "of weights, the order of inputs and dropout [0]");
     train->add_option("--threads", t.threads, "threads to compute with [1]")->check(CLI::Range(1, 1024));
     addReal(train);
-    train->add_option("--out", t.out, "a folder for checkpoints, the best weights and the log")->type_name("DIR");
+    train->add_option("--out", t.out, "a folder for checkpoints, the best weights and the log")
+        ->type_name("DIR");
     train->add_flag("--resume", t.resume, "go on with what lies in --out");
     train->add_option("--checkpoint-every", t.checkpointEvery, "steps between checkpoints; 0: an epoch [0]")
         ->check(CLI::NonNegativeNumber.description(""));
