@@ -4,6 +4,7 @@
 #include "driver/Files.h"
 #include "driver/Lines.h"
 #include "frontend/syntax/Diagnostics.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -327,6 +328,8 @@ std::optional<std::string> Trainer::findNotFinite(const std::vector<size_t> &ord
   for (size_t i = begin; i < end; ++i) {
     fill(order, i, i + 1);
     session_.weigh_losses(inputWeights_.data(), 1);
+    session_.set_dropout(options_.seed, progress_.step);
+    session_.number_inputs(inputNumbers_.data(), 1);
     if (!session_.run(loss_, batch_).ok() || !session_.status(0).ok())
       continue;
     const double loss = session_.outputs(loss_).number(0, 0);
@@ -351,6 +354,9 @@ llvm::Error Trainer::step(const std::vector<size_t> &order, size_t begin, size_t
   const auto start = std::chrono::steady_clock::now();
   fill(order, begin, end);
   session_.weigh_losses(inputWeights_.data(), static_cast<int32_t>(inputWeights_.size()));
+  // What is dropped depends on neither the batch nor on when the training was begun.
+  session_.set_dropout(options_.seed, progress_.step);
+  session_.number_inputs(inputNumbers_.data(), static_cast<int32_t>(inputNumbers_.size()));
   if (Status status = session_.run(loss_, batch_); !status.ok())
     return toError(status);
   if (session_.failed() == static_cast<int32_t>(end - begin)) {
@@ -416,6 +422,8 @@ llvm::Expected<double> Trainer::measure() {
   if (!dev_)
     return progress_.lossSum / static_cast<double>(progress_.inputs);
   metric_->clear();
+  session_.drop_elements(false);
+  auto drops = llvm::make_scope_exit([&] { session_.drop_elements(true); });
   const EntryInfo &entry = info_.entries[metric_->entry()];
   for (size_t begin = 0; begin < dev_->size(); begin += kDevBatch) {
     const size_t end = std::min(begin + kDevBatch, dev_->size());
