@@ -4,6 +4,8 @@
 #include <dbc/outputs.h>
 
 #include <algorithm>
+#include <cassert>
+#include <functional>
 
 namespace dbc {
 
@@ -224,6 +226,8 @@ void Outputs::blank(int32_t input) {
 }
 
 void *Outputs::gradient_room(int32_t param, size_t bytes, const GradientRows &rows) {
+  assert(std::adjacent_find(rows.rows, rows.rows + rows.count, std::greater_equal<int32_t>()) ==
+         rows.rows + rows.count);
   if (static_cast<size_t>(param) >= gradients_.size())
     gradients_.resize(param + 1);
   Gradient &gradient = gradients_[param];

@@ -58,7 +58,7 @@ public:
   /// May be changed between steps, as by a schedule.
   OptimizerOptions &options() { return options_; }
   const OptimizerOptions &options() const { return options_; }
-  /// A parameter that stays as it is, and does not count in the norm. This and what follows throw
+  /// A parameter that stays as it is, and does not count in the norm. This and the next two throw
   /// std::bad_alloc.
   void freeze(int32_t param, bool frozen = true);
   /// The weight decay of one parameter, in place of that in the options: 0 for embeddings and biases, mostly;
