@@ -130,6 +130,8 @@ private:
       return "each state of the scan at " + dyn::sourceLocation(indexSet.getLoc());
     case kernel::IndexSetKind::Batch:
       return "the batch";
+    case kernel::IndexSetKind::Distinct:
+      return "each row that is looked up of the table at " + dyn::sourceLocation(indexSet.getLoc());
     case kernel::IndexSetKind::Transpose:
       break; // no stage is over it
     }

@@ -136,6 +136,7 @@ private:
              std::vector<LineResult> &results);
   Status compareGradient(CompiledRunner &runner, const std::vector<size_t> &inputs, const std::string &how);
   std::vector<std::vector<double>> gradients(CompiledRunner &runner) const;
+  std::vector<double> denseGradient(const Outputs &outputs, int32_t param) const;
   void compareWithOracle(const std::vector<LineResult> &results, const std::string &how = "");
   void compareRuns(const std::vector<LineResult> &first, const std::vector<LineResult> &second,
                    const std::string &how);
@@ -408,10 +409,9 @@ Status Verifier::compareGradient(CompiledRunner &runner, const std::vector<size_
       for (size_t i = 0; i < known->second.size(); ++i)
         expected[i] += known->second[i] / static_cast<double>(inputs.size());
     }
-    const float *f32 = outputs.gradient_f32(static_cast<int32_t>(param));
-    const double *f64 = outputs.gradient_f64(static_cast<int32_t>(param));
+    const std::vector<double> gradient = denseGradient(outputs, param);
     for (size_t i = 0; i < expected.size(); ++i) {
-      const double want = expected[i], got = f32 ? f32[i] : f64 ? f64[i] : 0;
+      const double want = expected[i], got = gradient.empty() ? 0 : gradient[i];
       if (want == got || (std::isnan(want) && std::isnan(got)))
         continue;
       const double error = std::abs(got - want) / std::max({1.0, std::abs(want), std::abs(got)});
@@ -431,16 +431,23 @@ Status Verifier::compareGradient(CompiledRunner &runner, const std::vector<size_
 std::vector<std::vector<double>> Verifier::gradients(CompiledRunner &runner) const {
   const Outputs &outputs = runner.session.outputs(static_cast<int32_t>(&entry - info.entries.data()));
   std::vector<std::vector<double>> gradients;
-  for (int32_t param : entry.gradients) {
-    size_t size = 1;
-    for (int64_t extent : info.params[param].extents)
-      size *= extent;
-    const float *f32 = outputs.gradient_f32(param);
-    const double *f64 = outputs.gradient_f64(param);
-    gradients.push_back(f64 ? std::vector<double>(f64, f64 + size)
-                            : std::vector<double>(f32, f32 + (f32 ? size : 0)));
-  }
+  for (int32_t param : entry.gradients)
+    gradients.push_back(denseGradient(outputs, param));
   return gradients;
+}
+
+/// All numbers of the gradient of a parameter that a run gave; none where it gave none.
+std::vector<double> Verifier::denseGradient(const Outputs &outputs, int32_t param) const {
+  size_t size = 1;
+  for (int64_t extent : info.params[param].extents)
+    size *= extent;
+  std::vector<double> f64(size);
+  if (outputs.add_gradient_to(param, f64.data(), size).ok())
+    return f64;
+  std::vector<float> f32(size);
+  if (outputs.add_gradient_to(param, f32.data(), size).ok())
+    return std::vector<double>(f32.begin(), f32.end());
+  return {};
 }
 
 Status Verifier::compareGradients() {

@@ -283,7 +283,9 @@ def BatchDifferentiate : Pass<"batch-differentiate", "::mlir::ModuleOp"> {
     stage reads what the stage has written and what later stages contribute to the adjoint of that, and contributes to the
     adjoints of what the stage has read. What many rows contribute to one is summed over the transpose of the relation by
     which they read it, in their order. The gradient of a parameter is added up at the end, by one stage over all rows for
-    each stage that uses it. See passes/batch/Adjoints.h.
+    each stage that uses it. That of a table of which nothing is used but rows that are looked up by index arrays is sparse:
+    it lies over an index set of these rows, and a stage over them sums what each lookup contributes. See
+    passes/batch/Adjoints.h.
     ```mlir
     batch.levels @group { batch.stage @s over @S { %x = batch.gather @h via @rel.S.left carried @group  %y = tanh %x  write %y, @t } }
     ==>

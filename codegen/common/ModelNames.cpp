@@ -160,7 +160,7 @@ std::string Program::timeSteps(kernel::IndexSetOp indexSet) const {
 }
 
 std::string Program::rows(kernel::IndexSetOp indexSet) const {
-  if (indexSet.getExtent() || indexSet.hasOneRow())
+  if (indexSet.isTable() || indexSet.hasOneRow())
     return std::to_string(indexSet.getExtent().value_or(1));
   if (indexSet.getKind() == kernel::IndexSetKind::States && indexSet.getIndexArrays().empty())
     return nameOf(indexSet);

@@ -18,6 +18,7 @@ public:
 
 private:
   void memory();
+  void gradient(kernel::BufferOp buffer, const Param &param);
   std::string work(Operation &loop);
   void outputs();
   void concurrent(Block &loops) override;
@@ -62,8 +63,7 @@ void ComputeEmitter::memory() {
     if (storage.ofModel)
       continue;
     if (const Param *param = gradients.lookup(kernel::BufferOp(storage.buffers.front()).getSymName())) {
-      out_.line(member(storage.buffers.front()) + " = run.out.gradient<real>(" +
-                commas({std::to_string(param->number), std::to_string(param->size())}) + ");");
+      gradient(storage.buffers.front(), *param);
       continue;
     }
     SharedMemory shared = sharedMemory(storage);
@@ -77,6 +77,22 @@ void ComputeEmitter::memory() {
     for (const std::string &line : shared.members)
       out_.line(line);
   }
+}
+
+/// Where the gradient of a parameter lies in the results; of a sparse one the rows that are looked up.
+void ComputeEmitter::gradient(kernel::BufferOp buffer, const Param &param) {
+  auto indexSet = program_.find<kernel::IndexSetOp>(buffer.getIndexSet());
+  const std::string number = std::to_string(param.number);
+  if (indexSet.getKind() != kernel::IndexSetKind::Distinct) {
+    out_.line(member(buffer) + " = run.out.gradient<real>(" + commas({number, std::to_string(param.size())}) +
+              ");");
+    return;
+  }
+  const std::string rows = program_.nameOf(indexSet);
+  out_.line(member(buffer) + " = run.out.sparse_gradient<real>(" +
+            commas({number, rows + "[0]", program_.rows(indexSet),
+                    std::to_string(model_.array(program_, buffer.getSymName()).rowSize())}) +
+            ");");
 }
 
 void ComputeEmitter::mask(kernel::MaskOp op, const std::string &timeSteps, const std::string &timeStep) {

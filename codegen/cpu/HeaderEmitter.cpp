@@ -205,6 +205,18 @@ void HeaderEmitter::results() {
   }
 }
 
+/// Whether losses give the gradient of a parameter by rows: all that give one do.
+bool HeaderEmitter::isSparseGradient(const Param &param) const {
+  for (const auto &program : model_.programs)
+    for (kernel::GradientOp gradient : program->gradients)
+      if (gradient.getParam() == param.path) {
+        auto buffer = program->find<kernel::BufferOp>(gradient.getBuffer());
+        return program->find<kernel::IndexSetOp>(buffer.getIndexSet()).getKind() ==
+               kernel::IndexSetKind::Distinct;
+      }
+  return false;
+}
+
 void HeaderEmitter::gradients() {
   if (llvm::all_of(model_.programs, [](const auto &program) { return program->gradients.empty(); }))
     return;
@@ -222,10 +234,16 @@ void HeaderEmitter::gradients() {
     kernel::ParamOp op = param.op;
     if (!op.getInit())
       continue;
-    out_.doc("`" + param.path + "`: " + shapeText(param.shape));
-    out_.line("const " + model_.real().str() + " *" + methods.fresh(param.name) +
-              "() const { return outputs_->gradient_" + (model_.f64() ? "f64" : "f32") +
-              "(param::" + param.name + "); }");
+    const std::string real = model_.real().str(), number = "(param::" + param.name + ")",
+                      numbers = "outputs_->gradient_" + std::string(model_.f64() ? "f64" : "f32") + number;
+    const bool isSparse = isSparseGradient(param);
+    out_.doc("`" + param.path + "`: " + shapeText(param.shape) +
+             (isSparse ? ", the rows that were looked up" : ""));
+    if (isSparse)
+      out_.line("dbc::SparseGradient<" + real + "> " + methods.fresh(param.name) +
+                "() const { return {outputs_->gradient_rows" + number + ", " + numbers + "}; }");
+    else
+      out_.line("const " + real + " *" + methods.fresh(param.name) + "() const { return " + numbers + "; }");
   }
   out_.doc("The same by number, for optimisers (dbc/optimizer.h).");
   out_.line("const dbc::Outputs &raw() const { return *outputs_; }");

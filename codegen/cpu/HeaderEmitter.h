@@ -34,6 +34,7 @@ private:
   void weights();
   void results();
   void gradients();
+  bool isSparseGradient(const Param &param) const;
   void session();
   std::string resultType(const Result &result);
   /// C++ type of a handle, valid where a method has the same name.

@@ -121,6 +121,21 @@ static void emitTimeSteps(const Program &program, kernel::TimeStepsOp op, Writer
            std::to_string(program.indexArray(indexSet, "step")) + ");");
 }
 
+/// The numbers of an index array.
+static std::string indexArrayText(const Program &program, kernel::IndexSetOp indexSet, StringRef array) {
+  return program.nameOf(indexSet) + "[" + std::to_string(program.indexArray(indexSet, array)) + "]";
+}
+
+static void emitDistinct(const Program &program, kernel::DistinctOp op, Writer &out) {
+  std::string name = program.nameOf(program.find<kernel::IndexSetOp>(op.getIndexSet()));
+  for (auto [symbol, array] :
+       zip(op.getFrom().getAsRange<FlatSymbolRefAttr>(), op.getIndexArrays().getAsValueRange<StringAttr>())) {
+    auto from = program.find<kernel::IndexSetOp>(symbol.getValue());
+    out.line(name + ".add(" + commas({indexArrayText(program, from, array), program.rows(from)}) + ");");
+  }
+  out.line(name + ".sort();");
+}
+
 void emitSchedule(const ModelNames &model, const Program &program, Writer &out) {
   out.comment("Structure in, row numbers out. Leaves early when an input turns out to be wrong: it is called "
               "again without "
@@ -154,13 +169,16 @@ void emitSchedule(const ModelNames &model, const Program &program, Writer &out) 
           })
           .Case<kernel::TransposeOp>([&](kernel::TransposeOp transpose) {
             auto from = program.find<kernel::IndexSetOp>(transpose.getFrom());
-            const int array = program.indexArray(from, transpose.getIndexArray());
+            auto to = program.find<kernel::IndexSetOp>(transpose.getTo());
+            const bool isDistinct = to.getKind() == kernel::IndexSetKind::Distinct;
             out.line("dbc::transpose(" +
                      commas({program.nameOf(program.find<kernel::IndexSetOp>(transpose.getIndexSet())),
-                             program.nameOf(from) + "[" + std::to_string(array) + "]", program.rows(from),
-                             program.rows(program.find<kernel::IndexSetOp>(transpose.getTo()))}) +
+                             indexArrayText(program, from, transpose.getIndexArray()), program.rows(from),
+                             isDistinct ? program.nameOf(to) : program.rows(to)}) +
                      ");");
           })
+          .Case<kernel::DistinctOp>(
+              [&](kernel::DistinctOp distinct) { emitDistinct(program, distinct, out); })
           .Case<kernel::TimeStepsOp>(
               [&](kernel::TimeStepsOp timeSteps) { emitTimeSteps(program, timeSteps, out); });
     }

@@ -130,8 +130,22 @@ static LogicalResult verifyRelation(Relation relation, ArrayRef<StringRef> index
     return relation.emitOpError("leads to ") << relation.getToAttr() << ", which has no rows";
   return success();
 }
+/// The index set of distinct numbers that a relation leads to; null: it leads to rows by their numbers.
+static kernel::IndexSetOp distinctOf(RelationOp relation, SymbolTableCollection &symbols) {
+  if (!relation.getToAttr())
+    return {};
+  auto to = symbols.lookupNearestSymbolFrom<kernel::IndexSetOp>(relation, relation.getToAttr());
+  return to && to.getKind() == kernel::IndexSetKind::Distinct ? to : kernel::IndexSetOp();
+}
 LogicalResult RelationOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyRelation(*this, {getIndexArray()}, symbols);
+  if (failed(verifyRelation(*this, {getIndexArray()}, symbols)))
+    return failure();
+  auto to = distinctOf(*this, symbols);
+  if (!to)
+    return success();
+  for (auto schedule : (*this)->getBlock()->getOps<kernel::ScheduleOp>())
+    return kernel::verifyCollected(*this, &schedule.getBody().front(), to, getFrom(), getIndexArray());
+  return emitOpError("leads to ") << getToAttr() << ", which no schedule makes";
 }
 LogicalResult ListRelationOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (int64_t stride = getStrideAttr().getInt(); stride != 1 && stride != -1)
@@ -177,6 +191,9 @@ static LogicalResult verifyAccess(Operation *op, FlatSymbolRefAttr name, FlatSym
   auto relation = symbols.lookupNearestSymbolFrom<Relation>(op, name);
   if (!relation)
     return op->emitOpError("goes by ") << name << ", which is no relation of its kind";
+  if constexpr (std::is_same_v<Relation, RelationOp>)
+    if (distinctOf(relation, symbols))
+      return op->emitOpError("goes by ") << name << ", which leads to rows by what they hold";
   auto isOne = [&](FlatSymbolRefAttr indexSet) { // the row of the model, or of a run
     auto found = symbols.lookupNearestSymbolFrom<dbc::kernel::IndexSetOp>(op, indexSet);
     return found && found.hasOneRow();

@@ -72,7 +72,8 @@ def Batch_RelationOp : Batch_Op<"relation", [Symbol, HasParent<"ProgramOp">, Dec
   let description = [{
     Of one index array there is one relation to the rows of `to`. `index_array` of `from` has the number of the row of `to`:
     an index set, a data type (the rows are the batch's nodes), or a field or argument that is a list (its elements);
-    without, the inputs of the batch. `multiplicity`, set by
+    without, the inputs of the batch. Of an index set of kind `distinct` it has the number in the index array `row`: only a
+    transpose goes by such a relation. `multiplicity`, set by
     batch-classify-accesses: whether no two rows name the same one. The name in the source is the index array's, its
     location the operation's.
   }];
@@ -106,7 +107,15 @@ def Batch_TransposeOp : Batch_Op<"transpose", [Symbol, HasParent<"ProgramOp">, D
 }
 
 def Batch_GradientOp : Batch_UserOp<"gradient", [HasParent<"ProgramOp">]> {
-  let summary = "Where the gradient of a parameter lies: the one row of a buffer over the batch";
+  let summary = "Where the gradient of a parameter lies: the one row of a buffer over the batch, or the rows of a sparse one";
+  let description = [{
+    A buffer over an index set of kind `distinct` has the gradient of a table at the rows that are looked up.
+    ```mlir
+    kernel.index_set distinct @E.rows ["row"] extent 20000
+    batch.buffer @E.gradient over @E.rows : tensor<300xf32>
+    batch.gradient @E = @E.gradient
+    ```
+  }];
   let arguments = (ins FlatSymbolRefAttr:$param, FlatSymbolRefAttr:$buffer);
   let assemblyFormat = "$param `=` $buffer attr-dict";
 }

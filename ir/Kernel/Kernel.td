@@ -117,6 +117,8 @@ def Kernel_IndexSetOp : Kernel_UserOp<"index_set", [Symbol]> {
     * `batch`: one row in each run, without index arrays.
     * `transpose`: the rows of another index set, sorted by what one of its index arrays says, in index array `row`; those
       that say r begin at position `begin`[r], which has one element more than there are such r. See kernel.transpose.
+    * `distinct`: numbers below `extent` that index arrays hold, such as the rows of a table that are looked up: each once,
+      ascending, in index array `row`. See kernel.distinct.
     `by_time_step`: rows are run in ranges of one time step of the innermost loop that encloses them: a level of `group`
     (rows are in that order already), or a step of the scan `steps_of` (an index set of kind `steps`, itself or an ancestor;
     rows are then reached through an order list). `masked`: a stage may say which rows of a time step are active
@@ -132,6 +134,8 @@ def Kernel_IndexSetOp : Kernel_UserOp<"index_set", [Symbol]> {
     bool isOfModel() { return getKind() == IndexSetKind::Model && !getExtent(); }
     /// Whether it has one row in all: the model's, or that of a run.
     bool hasOneRow() { return isOfModel() || getKind() == IndexSetKind::Batch; }
+    /// Whether its rows are those of a table of the model.
+    bool isTable() { return getKind() == IndexSetKind::Model && getExtent(); }
   }];
   let hasVerifier = 1;
 }
@@ -221,8 +225,12 @@ def Kernel_WeightsOp : Kernel_UserOp<"weights", [Symbol, HasParent<"ProgramOp">]
   let hasVerifier = 1;
 }
 def Kernel_GradientOp : Kernel_UserOp<"gradient", [HasParent<"ProgramOp">]> {
-  let summary = "Where the gradient of a parameter lies: the one row of a buffer over the batch";
-  let description = "The memory is the caller's or the session's results', not a buffer that others share.";
+  let summary = "Where the gradient of a parameter lies: the one row of a buffer over the batch, or the rows of a sparse one";
+  let description = [{
+    The memory is the caller's or the session's results', not a buffer that others share. A buffer over an index set of kind
+    `distinct` has the gradient of a table sparse: that of the table's row number `row` at each row of the index set, and the
+    others' is 0.
+  }];
   let arguments = (ins FlatSymbolRefAttr:$param, FlatSymbolRefAttr:$buffer);
   let assemblyFormat = "$param `=` $buffer attr-dict";
 }
@@ -664,9 +672,29 @@ def Kernel_TimeStepsOp : Kernel_UserOp<"time_steps", [HasParent<"ScheduleOp">]> 
 }
 def Kernel_TransposeOp : Kernel_UserOp<"transpose", [HasParent<"ScheduleOp">]> {
   let summary = "Sorts the rows of an index set by what an index array says: makes an index set of kind `transpose`";
-  let description = "`to` is the index set whose rows the index array names. By counting sort, so equal ones stay in order.";
+  let description = [{
+    `to` is the index set whose rows the index array names; of kind `distinct`: by the numbers that it was made of, before. By
+    counting sort, so equal ones stay in order.
+  }];
   let arguments = (ins FlatSymbolRefAttr:$index_set, FlatSymbolRefAttr:$from, StrAttr:$index_array, FlatSymbolRefAttr:$to);
   let assemblyFormat = "$index_set `=` $from $index_array `to` $to attr-dict";
+}
+def Kernel_DistinctOp : Kernel_UserOp<"distinct", [HasParent<"ScheduleOp">]> {
+  let summary = "Collects the numbers that index arrays hold: makes an index set of kind `distinct`";
+  let description = [{
+    Index array number i is one of index set number i of `from`; all its numbers are below the extent. In time that grows with
+    the numbers that they hold, not with the extent.
+    ```mlir
+    kernel.index_set distinct @E.rows ["row"] extent 20000
+    kernel.distinct @E.rows = [@encode.Leaf] ["word"]
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$index_set, FlatSymbolRefArrayAttr:$from, StrArrayAttr:$index_arrays);
+  let assemblyFormat = "$index_set `=` $from $index_arrays attr-dict";
+  let extraClassDeclaration = [{
+    /// Whether it collects what an index array of an index set holds.
+    bool collects(::llvm::StringRef from, ::llvm::StringRef indexArray);
+  }];
 }
 def Kernel_LaunchOp : Kernel_UserOp<"launch", [ParentOneOf<["RunOp", "LevelsOp", "StepsOp"]>]> {
   let summary = "Runs a stage: over all rows of its index set, or over those of the current time step inside a loop";

@@ -123,16 +123,20 @@ LogicalResult IndexSetOp::verify() {
   const size_t count = getIndexArrays().size();
   if ((kind == IndexSetKind::Batch && count != 0) ||
       (kind == IndexSetKind::Transpose &&
-       (count != 2 || !arrays.contains("row") || !arrays.contains("begin"))))
+       (count != 2 || !arrays.contains("row") || !arrays.contains("begin"))) ||
+      (kind == IndexSetKind::Distinct && (count != 1 || !arrays.contains("row"))))
     return emitOpError("has other index arrays than its kind");
   if (ofRows != getParent().has_value() && kind != IndexSetKind::States)
     return emitOpError(ofRows ? "has no parent" : "has a parent, but no rows that are made from others");
   const bool ofCell = getGroup().has_value();
   if (ofCell != getCell().has_value() || ofCell != (kind == IndexSetKind::Instances))
     return emitOpError(ofCell ? "is of a cell, but not of its instances" : "is of instances, but of no cell");
+  const bool isDistinct = kind == IndexSetKind::Distinct;
   if (getExtent() &&
-      (kind != IndexSetKind::Model || getExtentAttr().getInt() < 1 || getIndexArrays().size() != 1))
+      ((kind != IndexSetKind::Model && !isDistinct) || getExtentAttr().getInt() < 1 || count != 1))
     return emitOpError("has an extent, but is no table");
+  if (isDistinct && (!getExtent() || getByTimeStep() || getMasked()))
+    return emitOpError("of distinct numbers has no extent, or time steps");
   StringRef first = getIndexArrays().empty() ? "" : cast<StringAttr>(getIndexArrays()[0]).getValue();
   if ((ofRows && first != "parent") || (kind == IndexSetKind::Inputs && first != "input") ||
       (kind == IndexSetKind::Instances && first != "node" && first != "input"))
@@ -233,11 +237,18 @@ LogicalResult dbc::kernel::verifyGradient(Operation *gradient, FlatSymbolRefAttr
   auto param = ofModule<ParamOp>(gradient, name, "parameter", symbols);
   if (failed(param))
     return failure();
-  if (Type row = rowType(buffer); row != param->getType() || !dyn::scalar(row).isF32())
-    return gradient->emitOpError("of ") << name << ", which is " << param->getType() << ", lies in " << row;
   auto indexSet = symbols.lookupNearestSymbolFrom<IndexSetOp>(
       buffer, buffer->getAttrOfType<FlatSymbolRefAttr>("index_set"));
-  return indexSet && indexSet.getKind() == IndexSetKind::Batch
+  const bool isSparse = indexSet && indexSet.getKind() == IndexSetKind::Distinct;
+  const ArrayRef<int64_t> shape = dyn::extents(param->getType());
+  const Type row = rowType(buffer);
+  if (!dyn::scalar(row).isF32() || dyn::scalar(row) != dyn::scalar(param->getType()) ||
+      (isSparse && shape.empty()) || dyn::extents(row) != (isSparse ? shape.drop_front() : shape))
+    return gradient->emitOpError("of ") << name << ", which is " << param->getType() << ", lies in " << row;
+  if (isSparse && *indexSet.getExtent() != shape.front())
+    return gradient->emitOpError("of ")
+           << name << ", which has " << shape.front() << " rows, lies at rows of " << *indexSet.getExtent();
+  return isSparse || (indexSet && indexSet.getKind() == IndexSetKind::Batch)
              ? success()
              : gradient->emitOpError("lies in a buffer that has more than one row");
 }
@@ -357,9 +368,46 @@ LogicalResult TransposeOp::verifySymbolUses(SymbolTableCollection &symbols) {
       })))
     return failure();
   auto from = lookUp<IndexSetOp>(*this, getFromAttr(), "index set", symbols);
-  if (failed(from) || failed(lookUp<IndexSetOp>(*this, getToAttr(), "index set", symbols)))
+  auto to = lookUp<IndexSetOp>(*this, getToAttr(), "index set", symbols);
+  if (failed(from) || failed(to) || failed(verifyIndexArray(*this, *from, getIndexArray())))
     return failure();
-  return verifyIndexArray(*this, *from, getIndexArray());
+  return to->getKind() == IndexSetKind::Distinct
+             ? verifyCollected(*this, (*this)->getBlock(), *to, getFrom(), getIndexArray())
+             : success();
+}
+
+bool DistinctOp::collects(StringRef from, StringRef indexArray) {
+  return llvm::any_of(llvm::zip(getFrom(), getIndexArrays()), [&](auto each) {
+    return cast<FlatSymbolRefAttr>(std::get<0>(each)).getValue() == from &&
+           cast<StringAttr>(std::get<1>(each)).getValue() == indexArray;
+  });
+}
+
+LogicalResult DistinctOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (failed(lookUp<IndexSetOp>(
+          *this, getIndexSetAttr(), "index set of distinct numbers", symbols,
+          [](IndexSetOp indexSet) { return indexSet.getKind() == IndexSetKind::Distinct; })))
+    return failure();
+  if (getFrom().empty() || getFrom().size() != getIndexArrays().size())
+    return emitOpError("has ") << getIndexArrays().size() << " index arrays of " << getFrom().size()
+                               << " index sets";
+  for (auto [name, array] :
+       llvm::zip(getFrom().getAsRange<FlatSymbolRefAttr>(), getIndexArrays().getAsValueRange<StringAttr>())) {
+    auto from = lookUp<IndexSetOp>(*this, name, "index set", symbols);
+    if (failed(from) || failed(verifyIndexArray(*this, *from, array)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult dbc::kernel::verifyCollected(Operation *op, Block *schedule, IndexSetOp distinct,
+                                           StringRef from, StringRef indexArray) {
+  for (auto made : schedule->getOps<DistinctOp>())
+    if (made.getIndexSet() == distinct.getSymName() && made.collects(from, indexArray) &&
+        (made->getBlock() != op->getBlock() || made->isBeforeInBlock(op)))
+      return success();
+  return op->emitOpError("goes by `") << indexArray << "` of @" << from << ", of which @"
+                                      << distinct.getSymName() << " is not made before";
 }
 
 static bool isMasked(IndexSetOp indexSet) { return indexSet.getMasked(); }

@@ -257,7 +257,7 @@ LogicalResult PushOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto indexSet =
       lookUp<IndexSetOp>(*this, getIndexSetAttr(), "index set that grows", symbols, [](IndexSetOp indexSet) {
         return indexSet.getKind() != IndexSetKind::Inputs && indexSet.getKind() != IndexSetKind::Instances &&
-               indexSet.getKind() != IndexSetKind::Model;
+               indexSet.getKind() != IndexSetKind::Model && indexSet.getKind() != IndexSetKind::Distinct;
       });
   if (failed(indexSet))
     return failure();

@@ -146,6 +146,28 @@ FlatSymbolRefAttr AdjointDeclarations::batchIndexSet() {
   return FlatSymbolRefAttr::get(batchSet);
 }
 
+kernel::IndexSetOp
+AdjointDeclarations::distinct(Location loc, const Twine &name,
+                              ArrayRef<std::pair<FlatSymbolRefAttr, StringAttr>> indexArrays,
+                              int64_t extent) {
+  auto indexSet = named(kernel::IndexSetOp::create(
+      b, loc, unique(name), kernel::IndexSetKind::Distinct, FlatSymbolRefAttr(), b.getStrArrayAttr({"row"}),
+      FlatSymbolRefAttr(), IntegerAttr(), /*by_time_step=*/false, FlatSymbolRefAttr(), /*masked=*/false,
+      b.getI32IntegerAttr(static_cast<int32_t>(extent))));
+  SmallVector<Attribute> from, names;
+  for (auto [set, indexArray] : indexArrays) {
+    from.push_back(set);
+    names.push_back(indexArray);
+  }
+  OpBuilder order = OpBuilder::atBlockEnd(&schedule.getBody().front());
+  kernel::DistinctOp::create(order, loc, indexSet.getSymName(), b.getArrayAttr(from), b.getArrayAttr(names));
+  return indexSet;
+}
+
+void AdjointDeclarations::gradient(StringRef param, StringRef buffer) {
+  batch::GradientOp::create(b, program.getLoc(), param, buffer);
+}
+
 kernel::ArgumentOp AdjointDeclarations::lossWeights() {
   return named(kernel::ArgumentOp::create(b, program.getLoc(), unique("loss.weight"), "weight", 0,
                                           kernel::FieldArray::LossWeight, b.getF32Type(), IntegerAttr()));

@@ -28,8 +28,15 @@ public:
   /// rows and then of the list: `row` of its elements, `parent` the stage's row, `position` in the list,
   /// `length` of it.
   kernel::IndexSetOp elements(batch::SegmentOp segment);
+  /// An index set with a row for each number that index arrays hold, in order: the numbers in `row`. Each is
+  /// given by its index set, whose rows are made before, and its name; all numbers are below `extent`.
+  kernel::IndexSetOp
+  distinct(mlir::Location loc, const llvm::Twine &name,
+           llvm::ArrayRef<std::pair<mlir::FlatSymbolRefAttr, mlir::StringAttr>> indexArrays, int64_t extent);
   /// The one row of a run.
   mlir::FlatSymbolRefAttr batchIndexSet();
+  /// Says where the gradient of a parameter lies.
+  void gradient(llvm::StringRef param, llvm::StringRef buffer);
   /// The array with the weight of each input's loss; for one call.
   kernel::ArgumentOp lossWeights();
 

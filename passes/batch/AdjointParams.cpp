@@ -173,7 +173,7 @@ void Adjoints::clear() {
       break;
     }
   for (auto &[param, gradient] : gradients) {
-    batch::GradientOp::create(b, program.getLoc(), param.getValue(), gradient.getValue());
+    declare.gradient(param.getValue(), gradient.getValue());
     cleared.push_back(declare.find<batch::BufferOp>(gradient));
   }
   for (batch::BufferOp buffer : cleared) {

@@ -73,7 +73,9 @@ Value Adjoints::adjointOf(OpBuilder &b, Location loc, StringRef buffer, Type typ
 
 /// The buffer over the stage's index set that holds a value of it; one is made where there is none.
 FlatSymbolRefAttr Adjoints::inBuffer(StageCopy &copy, Value adjoint, const Twine &name) {
-  if (auto read = adjoint.getDefiningOp<batch::ReadOp>())
+  auto read = adjoint.getDefiningOp<batch::ReadOp>(); // a read may also be of the model's row
+  if (read &&
+      declare.find<batch::BufferOp>(read.getBufferAttr()).getIndexSetAttr() == copy.to.getIndexSetAttr())
     return read.getBufferAttr();
   if (auto tensor = dyn_cast<RankedTensorType>(adjoint.getType()); tensor && tensor.getRank() == 0)
     adjoint = tensor::ExtractOp::create(copy.b, adjoint.getLoc(), adjoint, ValueRange());

@@ -19,7 +19,8 @@ void Adjoints::add(OpBuilder &b, AdjointMap &adjoints, Value value, Value amount
 Adjoints::Adjoints(batch::ProgramOp program, batch::BufferOp loss)
     : program(program), loss(loss), activity(program, loss.getSymName()), declare(program) {}
 
-LogicalResult Adjoints::run() {
+LogicalResult Adjoints::run(const SparseTables &tables) {
+  sparse = &tables;
   SmallVector<Operation *> forward;
   for (Operation &op : program.getBody().front())
     if (op.hasTrait<batch::Scheduled>())
@@ -32,6 +33,8 @@ LogicalResult Adjoints::run() {
   for (auto &[stage, uses] : paramUses)
     if (failed(accumulate(cast<batch::StageOp>(stage), uses, b)))
       return failure();
+  for (auto &[param, all] : lookups)
+    sumTable(param, all, b);
   for (batch::StageOp stage : llvm::reverse(modelStages))
     if (failed(reverseModelStage(stage, b)))
       return failure();
@@ -122,6 +125,10 @@ LogicalResult Adjoints::reverseStage(batch::StageOp stage, OpBuilder &b) {
 LogicalResult Adjoints::throughOp(StageCopy &copy, Operation *op, Value adjoint, AdjointMap &adjoints) {
   if (auto read = readOf.find(op); read != readOf.end()) {
     contribute(copy, read->second, adjoint);
+    return success();
+  }
+  if (sparse->isLookup(op)) {
+    contributeToTable(copy, cast<dyn::GatherOp>(op), adjoint);
     return success();
   }
   if (activity.isOfParams(op->getResult(0))) { // at the end, for all rows

@@ -10,6 +10,7 @@
 
 #include "passes/batch/Activity.h"
 #include "passes/batch/AdjointDeclarations.h"
+#include "passes/batch/SparseTables.h"
 #include "passes/batch/StageCopy.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
@@ -22,8 +23,11 @@ public:
   /// `loss` is the buffer of the loss.
   Adjoints(batch::ProgramOp program, batch::BufferOp loss);
 
+  /// What the loss depends on.
+  const Activity &active() const { return activity; }
   /// Appends the adjoint stages to the program. Fails, after saying why, where something has no derivative.
-  llvm::LogicalResult run();
+  /// `tables` are those of all losses.
+  llvm::LogicalResult run(const SparseTables &tables);
 
 private:
   /// An active read. Each has a contribution, if only 0.
@@ -37,6 +41,12 @@ private:
   struct ParamUse {
     mlir::Operation *op;
     mlir::FlatSymbolRefAttr adjoint; ///< of its result, a buffer over the stage's index set
+  };
+  /// Rows of a stage that look rows of a sparse table up.
+  struct Lookup {
+    mlir::FlatSymbolRefAttr indexSet;     ///< of the stage
+    mlir::StringAttr indexArray;          ///< the numbers of the table's rows
+    mlir::FlatSymbolRefAttr contribution; ///< buffer over the index set
   };
   /// A value made of parameters, and the buffer over the batch that its adjoint is added up in.
   using Sum = std::pair<mlir::Value, mlir::FlatSymbolRefAttr>;
@@ -71,8 +81,13 @@ private:
   bool isOfModel(mlir::FlatSymbolRefAttr indexSet);
   void clear();
 
+  // What lookups give to sparse tables. AdjointTables.cpp
+  void contributeToTable(StageCopy &copy, dyn::GatherOp op, mlir::Value adjoint);
+  void sumTable(mlir::StringAttr param, llvm::ArrayRef<Lookup> lookups, mlir::OpBuilder &b);
+
   batch::ProgramOp program;
   batch::BufferOp loss;
+  const SparseTables *sparse = nullptr; ///< while it runs
   Activity activity;
   AdjointDeclarations declare;
   llvm::StringMap<llvm::SmallVector<Read>> reads; ///< by buffer
@@ -80,6 +95,7 @@ private:
   llvm::DenseSet<mlir::Operation *> contributed;                             ///< reads
   llvm::MapVector<mlir::Operation *, llvm::SmallVector<ParamUse>> paramUses; ///< by stage
   llvm::MapVector<mlir::StringAttr, mlir::FlatSymbolRefAttr> gradients;      ///< buffer of each parameter
+  llvm::MapVector<mlir::StringAttr, llvm::SmallVector<Lookup>> lookups;      ///< by parameter, a sparse table
   llvm::SmallVector<batch::StageOp> modelStages;                             ///< last first
   llvm::DenseMap<mlir::StringAttr, mlir::FlatSymbolRefAttr> modelAdjoints;   ///< of buffers of the model
   llvm::DenseMap<mlir::Value, mlir::FlatSymbolRefAttr> sums;                 ///< of values made of parameters

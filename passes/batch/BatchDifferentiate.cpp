@@ -4,6 +4,7 @@
 #include "passes/Passes.h"
 #include "passes/batch/Adjoints.h"
 #include "llvm/Support/DebugLog.h"
+#include <memory>
 
 #define DEBUG_TYPE "batch-differentiate"
 
@@ -16,7 +17,9 @@ namespace dbc::passes {
 namespace {
 struct BatchDifferentiatePass : impl::BatchDifferentiateBase<BatchDifferentiatePass> {
   void runOnOperation() override {
-    for (auto program : llvm::to_vector(getOperation().getOps<batch::ProgramOp>())) {
+    SmallVector<std::unique_ptr<Adjoints>> losses;
+    SparseTables tables;
+    for (auto program : getOperation().getOps<batch::ProgramOp>()) {
       if (!program.getLoss())
         continue;
       batch::OutputOp loss; // the first component; the others have no gradient
@@ -24,7 +27,12 @@ struct BatchDifferentiatePass : impl::BatchDifferentiateBase<BatchDifferentiateP
         if (output.getComponent() == 0)
           loss = output;
       LDBG() << "@" << program.getSymName() << " gets stages for its gradient";
-      if (failed(Adjoints(program, program.lookupSymbol<batch::BufferOp>(loss.getBuffer())).run()))
+      losses.push_back(
+          std::make_unique<Adjoints>(program, program.lookupSymbol<batch::BufferOp>(loss.getBuffer())));
+      tables.add(program, losses.back()->active());
+    }
+    for (auto &adjoints : losses) {
+      if (failed(adjoints->run(tables)))
         return signalPassFailure();
       ++differentiatedLosses;
     }

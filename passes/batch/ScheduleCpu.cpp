@@ -67,6 +67,12 @@ struct ScheduleCpuPass : impl::ScheduleCpuBase<ScheduleCpuPass> {
     });
   }
 
+  /// Whether a stage is over rows of a table that are looked up.
+  static bool looksUp(batch::StageOp stage) {
+    auto indexSet = SymbolTable::lookupNearestSymbolFrom<kernel::IndexSetOp>(stage, stage.getIndexSetAttr());
+    return indexSet && indexSet.getKind() == kernel::IndexSetKind::Distinct;
+  }
+
   static batch::ScheduleAttr schedule(batch::StageOp stage) {
     StageSize size = sizeOf(stage);
     int64_t rows = 1, channels = 0;
@@ -79,6 +85,9 @@ struct ScheduleCpuPass : impl::ScheduleCpuBase<ScheduleCpuPass> {
       if (rows > kRowsAtOnce)
         rows -= rows % kRowsAtOnce;
     }
+    if (looksUp(stage)) // what a row of a table sums is all that is done for it
+      for (auto segment : stage.getBody().front().getOps<batch::SegmentOp>())
+        size.operations += ShapedType::getNumElements(dyn::extents(segment.getType()));
     int64_t grain = std::max<int64_t>(1, kGrainOps / size.operations);
     for (auto accumulate : stage.getBody().front().getOps<batch::AccumulateOp>()) {
       grain = INT32_MAX; // the order of the sum is that of one thread

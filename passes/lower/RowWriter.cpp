@@ -66,7 +66,7 @@ void RowWriter::rows(function_ref<void()> body) {
 }
 
 Value RowWriter::index(StringRef name) {
-  if (indexSet.getExtent()) // of a table: the row's own number
+  if (indexSet.isTable()) // of a table: the row's own number
     return row_;
   Value &known = indices[name];
   if (!known) {

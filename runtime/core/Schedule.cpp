@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // Rows, levels and steps: counting sorts over arrays that are kept from batch to batch.
-#include <dbc/schedule.h>
+#include <dbc/distinct_rows.h>
 
 #include <algorithm>
 #include <climits>
@@ -133,18 +133,27 @@ void time_steps_from_parent(IndexSet &index_set, const TimeSteps &parent) {
   index_set.time_steps.sort(rows, parent.count);
 }
 
-void transpose(IndexSet &transpose, const int32_t *to, int32_t from, int32_t rows) {
+/// By counting sort; `to(r)` is the row that row r of `from` is joined with.
+template <class To> static void transpose_by(IndexSet &transpose, int32_t from, int32_t rows, const To &to) {
   IndexArray &row = transpose.array(0), &begin = transpose.array(1);
   row.resize(from);
   begin.assign(static_cast<size_t>(rows) + 2,
                0); // where the rows of r + 1 begin, while they are put in place
   for (int32_t r = 0; r < from; ++r)
-    ++begin[to[r] + 2];
+    ++begin[to(r) + 2];
   for (int32_t r = 0; r < rows; ++r)
     begin[r + 2] += begin[r + 1];
   for (int32_t r = 0; r < from; ++r)
-    row[begin[to[r] + 1]++] = r;
+    row[begin[to(r) + 1]++] = r;
   begin.resize(static_cast<size_t>(rows) + 1);
+}
+
+void transpose(IndexSet &transpose, const int32_t *to, int32_t from, int32_t rows) {
+  transpose_by(transpose, from, rows, [&](int32_t r) { return to[r]; });
+}
+
+void transpose(IndexSet &transpose, const int32_t *numbers, int32_t from, const DistinctRows &rows) {
+  transpose_by(transpose, from, rows.rows(), [&](int32_t r) { return rows.row_of(numbers[r]); });
 }
 
 void make_steps(IndexSet &elements, const TimeSteps &parent, int32_t position) {

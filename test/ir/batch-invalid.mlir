@@ -570,3 +570,63 @@ batch.program @p [] [] -> f32 {
     }
   }
 }
+
+// -----
+
+// A sparse gradient has rows of the table, as many of them as it.
+kernel.param @E : tensor<9x4xf32>
+batch.program loss @p [] [] -> f32 {
+  kernel.index_set distinct @E.rows ["row"] extent 9
+  batch.buffer @sum over @E.rows : tensor<9x4xf32>
+  // expected-error @+1 {{'batch.gradient' op of @E, which is 'tensor<9x4xf32>', lies in 'tensor<9x4xf32>'}}
+  batch.gradient @E = @sum
+}
+
+// -----
+
+kernel.param @E : tensor<9x4xf32>
+batch.program loss @p [] [] -> f32 {
+  kernel.index_set distinct @E.rows ["row"] extent 8
+  batch.buffer @sum over @E.rows : tensor<4xf32>
+  // expected-error @+1 {{'batch.gradient' op of @E, which has 9 rows, lies at rows of 8}}
+  batch.gradient @E = @sum
+}
+
+// -----
+
+// A relation leads to distinct numbers only by an index array that they are made of.
+batch.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input", "word", "other"]
+  kernel.index_set distinct @rows ["row"] extent 9
+  kernel.schedule {
+    kernel.distinct @rows = [@input] ["word"]
+  }
+  // expected-error @+1 {{'batch.relation' op goes by `other` of @input, of which @rows is not made before}}
+  batch.relation @r : @input -> @rows by "other"
+}
+
+// -----
+
+batch.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input", "word"]
+  kernel.index_set distinct @rows ["row"] extent 9
+  // expected-error @+1 {{'batch.relation' op leads to @rows, which no schedule makes}}
+  batch.relation @r : @input -> @rows by "word"
+}
+
+// -----
+
+// The index array has numbers, not rows: only a transpose goes by it.
+batch.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input", "word"]
+  kernel.index_set distinct @rows ["row"] extent 9
+  kernel.schedule {
+    kernel.distinct @rows = [@input] ["word"]
+  }
+  batch.relation @r : @input -> @rows by "word"
+  batch.buffer @x over @rows : f32
+  batch.stage @s over @input {
+    // expected-error @+1 {{'batch.gather' op goes by @r, which leads to rows by what they hold}}
+    %0 = batch.gather @x via @r : f32
+  }
+}

@@ -1620,3 +1620,94 @@ kernel.program @p [] [] -> f32 {
   // expected-error @+1 {{'kernel.weights' op has no position for @W, which is 'tensor<3x2xf32>'}}
   kernel.weights @m = [@W] at [0, 0] : 3 by 2 turned
 }
+
+// -----
+
+// Distinct numbers are one index array, have a bound, and are in no order of time steps.
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.index_set' op has other index arrays than its kind}}
+  kernel.index_set distinct @rows ["number"] extent 9
+}
+
+// -----
+
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.index_set' op of distinct numbers has no extent, or time steps}}
+  kernel.index_set distinct @rows ["row"]
+}
+
+// -----
+
+kernel.program @p [] [] -> f32 {
+  // expected-error @+1 {{'kernel.index_set' op of distinct numbers has no extent, or time steps}}
+  kernel.index_set distinct @rows ["row"] by_time_step extent 9
+}
+
+// -----
+
+// They are made of index arrays, one an index set.
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.schedule {
+    // expected-error @+1 {{'kernel.distinct' op names @input, which is no index set of distinct numbers}}
+    kernel.distinct @input = [@input] ["input"]
+  }
+}
+
+// -----
+
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set distinct @rows ["row"] extent 9
+  kernel.schedule {
+    // expected-error @+1 {{'kernel.distinct' op has 1 index arrays of 2 index sets}}
+    kernel.distinct @rows = [@input, @input] ["input"]
+  }
+}
+
+// -----
+
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set distinct @rows ["row"] extent 9
+  kernel.schedule {
+    // expected-error @+1 {{'kernel.distinct' op names index array `word`, which @input does not have}}
+    kernel.distinct @rows = [@input] ["word"]
+  }
+}
+
+// -----
+
+// A transpose by numbers comes behind what makes rows of these.
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input", "word"]
+  kernel.index_set distinct @rows ["row"] extent 9
+  kernel.index_set transpose @of ["row", "begin"]
+  kernel.schedule {
+    // expected-error @+1 {{'kernel.transpose' op goes by `word` of @input, of which @rows is not made before}}
+    kernel.transpose @of = @input "word" to @rows
+    kernel.distinct @rows = [@input] ["word"]
+  }
+}
+
+// -----
+
+// They are not pushed.
+kernel.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  kernel.index_set distinct @rows ["row"] extent 9
+  kernel.func index @f(%row: i32, %input: i32) over @input {
+    // expected-error @+1 {{'kernel.push' op names @rows, which is no index set that grows}}
+    kernel.push @rows(%row)
+  }
+}
+
+// -----
+
+kernel.param @E : tensor<9x4xf32>
+kernel.program loss @p [] [] -> f32 {
+  kernel.index_set distinct @rows ["row"] extent 8
+  kernel.buffer @sum over @rows : tensor<4xf32>
+  // expected-error @+1 {{'kernel.gradient' op of @E, which has 9 rows, lies at rows of 8}}
+  kernel.gradient @E = @sum
+}

@@ -8,6 +8,14 @@
 // CHECK-DAG: batch.gradient @W = @W.gradient
 // CHECK-DAG: batch.gradient @E = @E.gradient
 
+// Of a table that nothing but rows are looked up of it has these rows. They are not set to 0.
+// CHECK-DAG: kernel.index_set distinct @E.rows ["row"] extent 9
+// CHECK-DAG: kernel.distinct @E.rows = [@up.Leaf] ["load"]
+// CHECK-DAG: batch.relation @rel.up.Leaf.load : @up.Leaf -> @E.rows by "load"
+// CHECK-DAG: batch.transpose @of.up.Leaf.load of @rel.up.Leaf.load
+// CHECK-DAG: batch.buffer @E.gradient over @E.rows : tensor<4xf32>
+// CHECK-NOT: @E.gradient.clear
+
 // Sums begin with 0.
 // CHECK: batch.stage @W.gradient.clear over @batch
 // CHECK: batch.levels @group0 {
@@ -33,11 +41,13 @@
 // Leaves wait for all levels.
 // CHECK: batch.stage @up.Leaf.copy.adjoint
 
-// Parameters get what all rows give, at the end: matrices outer products, of tables one row.
+// Parameters get what all rows give, at the end: matrices outer products, rows of tables the sum of what those contribute that have
+// looked them up.
 // CHECK: batch.stage @up.Node.contract.gradient over @up.Node
 // CHECK: batch.accumulate %{{.*}} outer %{{.*}} : tensor<4xf32>, @W.gradient : tensor<4xf32>
-// CHECK: batch.stage @up.Leaf.gather.gradient over @up.Leaf
-// CHECK: batch.accumulate %{{.*}}, @E.gradient[%{{.*}}] : tensor<4xf32>
+// CHECK: batch.stage @E.rows.gradient over @E.rows
+// CHECK-NEXT: %[[SUM:.*]] = batch.segment sum @up.Leaf.copy.up.Leaf.gather.2.adjoint over @of.up.Leaf.load : tensor<4xf32>
+// CHECK-NEXT: batch.write %[[SUM]], @E.gradient : tensor<4xf32>
 dyn.data @Tree {
   dyn.ctor "Leaf" ["w"] [!dyn.index<9>]
   dyn.ctor "Node" ["left", "right"] [!dyn.node<@Tree>, !dyn.node<@Tree>]

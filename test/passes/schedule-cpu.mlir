@@ -4,3 +4,24 @@
 
 // CHECK: batch.stage @encode.Node.addf over @encode.Node schedule <rows = 1,
 // CHECK: batch.stage @input.contract over @input schedule <rows = 36,
+
+// RUN: dbc-opt %s --split-input-file --schedule-cpu | FileCheck --check-prefix=ROWS %s
+//
+// What a row of a looked-up table sums is work, which threads share.
+
+// ROWS: batch.stage @E.rows.gradient over @E.rows schedule <rows = 1, grain = 1980>
+batch.program loss @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input", "word"]
+  kernel.index_set distinct @E.rows ["row"] extent 9
+  kernel.schedule {
+    kernel.distinct @E.rows = [@input] ["word"]
+  }
+  batch.relation @r : @input -> @E.rows by "word"
+  batch.transpose @of of @r
+  batch.buffer @x over @input : tensor<100xf32>
+  batch.buffer @E.gradient over @E.rows : tensor<100xf32>
+  batch.stage @E.rows.gradient over @E.rows {
+    %0 = batch.segment sum @x over @of : tensor<100xf32>
+    batch.write %0, @E.gradient : tensor<100xf32>
+  }
+}

@@ -4,6 +4,7 @@
 // copy rows. How they run stages is in launch.h.
 #pragma once
 
+#include <dbc/distinct_rows.h>
 #include <dbc/launch.h>
 
 #include <algorithm>

@@ -12,6 +12,7 @@
 #include <dbc/status.h>
 #include <dbc/weights.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -111,14 +112,13 @@ public:
 
   /// For make_model: a zeroed, 64-byte aligned buffer of `count` elements.
   template <class Real> Real *add_buffer(int32_t number, size_t count) {
-    if (static_cast<size_t>(number) >= buffers_.size())
-      buffers_.resize(number + 1);
-    buffers_[number].assign(count * sizeof(Real), 0);
-    return reinterpret_cast<Real *>(buffers_[number].data());
+    Real *out = buffer_room<Real>(number, count);
+    std::fill_n(out, count, Real(0));
+    return out;
   }
   /// For make_model: a copy of a parameter, converted to Real.
   template <class Real> const Real *add_param(int32_t number, const Weights &weights, int32_t param) {
-    Real *out = add_buffer<Real>(number, weights.size(param));
+    Real *out = buffer_room<Real>(number, weights.size(param)); // a large table is renewed in each step
     for (size_t i = 0; i < weights.size(param); ++i)
       out[i] = static_cast<Real>(weights.data(param)[i]);
     return out;
@@ -140,6 +140,13 @@ public:
   template <class Real> Packed<Real> &add_packed(int32_t number);
 
 private:
+  /// A buffer whose elements are not set.
+  template <class Real> Real *buffer_room(int32_t number, size_t count) {
+    if (static_cast<size_t>(number) >= buffers_.size())
+      buffers_.resize(number + 1);
+    buffers_[number].resize(count * sizeof(Real));
+    return reinterpret_cast<Real *>(buffers_[number].data());
+  }
   static const ModelCode &no_code();
   const ModelCode *code_ = nullptr;
   uint64_t number_ = 0;

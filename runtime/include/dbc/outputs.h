@@ -27,6 +27,9 @@ struct GradientRows {
   explicit operator bool() const { return width != 0; }
 };
 
+/// A sparse gradient with its numbers: those of row rows[r] of the table are values[r * width] and on.
+template <class Real> struct SparseGradient : GradientRows { const Real *values = nullptr; };
+
 /// One array for each flattened component of the result type (tuples and records depth first).
 ///
 /// A component of depth 0 has one value an input: input i's starts at i * extent. A component of depth d has

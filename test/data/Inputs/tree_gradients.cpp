@@ -32,9 +32,11 @@ int main(int, char **argv) {
   require(session.nll(batch));
   for (int32_t i = 0; i < batch.inputs(); ++i)
     std::printf("%.9g\n", session.nll_result()[i]);
+  const dbc::Outputs &outputs = session.nll_gradients().raw();
   for (int32_t p = 0; p < gradients.count(); ++p)
-    if (const float *gradient = session.nll_gradients().raw().gradient_f32(p)) {
-      std::copy_n(gradient, gradients.size(p), gradients.data(p));
+    if (outputs.has_gradient(p)) {
+      std::fill_n(gradients.data(p), gradients.size(p), 0.0F);
+      require(outputs.add_gradient_to(p, gradients.data(p), gradients.size(p)));
       gradients.mark_given(p);
     }
   require(dbc::save_weights(argv[3], gradients));

@@ -1,0 +1,40 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// Which rows of a table a batch looks up: the gradient of the table lies at these.
+#pragma once
+
+#include <dbc/schedule.h>
+
+namespace dbc {
+
+/// The numbers below an extent that index arrays hold: each once, ascending, as index array 0. A batch costs
+/// what it looks up, however large the table. By one thread.
+class DistinctRows {
+public:
+  explicit DistinctRows(int32_t extent) : extent_(extent) {}
+
+  /// Starts a batch: no rows. O(rows before).
+  void begin() noexcept;
+  /// What `count` elements of an index array hold: each is at least 0 and below the extent. Allocates nothing
+  /// once it has had as many. Throws std::bad_alloc.
+  void add(const int32_t *numbers, int32_t count);
+  /// After the last add(). O(rows * log(rows)).
+  void sort() noexcept;
+
+  int32_t rows() const { return static_cast<int32_t>(number_.size()); }
+  const int32_t *operator[](int32_t) const { return number_.data(); }
+  /// After sort(): the row of a number that was added.
+  int32_t row_of(int32_t number) const { return row_[number]; }
+
+private:
+  static constexpr int32_t kNone = -1;
+  int32_t extent_;
+  IndexArray number_; ///< by row
+  IndexArray row_;    ///< by number; kNone of those that were not added
+};
+
+/// The transpose (see schedule.h) of the relation that joins each of `from` rows with the row of the number
+/// that `numbers` holds for it. All of these were added to `rows`. O(from + rows).
+void transpose(IndexSet &transpose, const int32_t *numbers, int32_t from, const DistinctRows &rows);
+
+} // namespace dbc
