@@ -116,6 +116,10 @@ LineResult OracleRunner::result(int32_t input) {
     result.failures = {result.status};
     return result;
   }
+  if (dropping) {
+    const bool numbered = static_cast<size_t>(input) < dropping->numbers.size();
+    interpreter.setDropout(dropping->seed, dropping->step, numbered ? dropping->numbers[input] : input);
+  }
   oracle::Outcome outcome = interpreter.run(entry.name, batch, input);
   result.status = reader.in_lines(outcome.status);
   result.margin = outcome.margin;

@@ -51,6 +51,11 @@ public:
   using Line = std::shared_ptr<const InstanceReader::Line>;
   Status compute(const std::vector<Line> &lines, std::vector<LineResult> &results);
   Line read(const std::string &line) { return reader.read(line); }
+  /// Losses that are compiled for training drop from now on by this seed and step; of the lines of a batch
+  /// the numbers are these, and behind the last one their positions.
+  void drop(uint64_t seed, int64_t step, std::vector<int64_t> numbers) {
+    dropping = {seed, step, std::move(numbers)};
+  }
 
   const ModelInfo &info;
   const EntryInfo &entry;
@@ -64,6 +69,12 @@ protected:
   void print(LineResult &result) const;
   Status compute(std::vector<LineResult> &results);
 
+  struct Dropping {
+    uint64_t seed;
+    int64_t step;
+    std::vector<int64_t> numbers;
+  };
+  std::optional<Dropping> dropping; ///< none: as the computation does by itself
   const int32_t number;
   const Real real;
   InstanceReader reader;
@@ -87,6 +98,10 @@ public:
 
 protected:
   Status computeBatch() override {
+    if (dropping) {
+      session.set_dropout(dropping->seed, dropping->step);
+      session.number_inputs(dropping->numbers.data(), static_cast<int32_t>(dropping->numbers.size()));
+    }
     Status status = session.run(number, batch);
     profile.add(session.profile(number));
     return status;

@@ -91,7 +91,8 @@ Exit ModelUnit::lower() {
   frontend::DiagnosticEngine diagnostics(front_->sources);
   std::optional<frontend::DimValues> dims = frontend::bindDims(*front_->checked, options_.dims, diagnostics);
   if (dims)
-    meaning_ = frontend::lower(*front_->program, *front_->checked, *dims, context_, diagnostics);
+    meaning_ =
+        frontend::lower(*front_->program, *front_->checked, *dims, context_, diagnostics, options_.train);
   diagnostics.print(std::cerr);
   if (diagnostics.hasErrors())
     return kUserError;

@@ -31,6 +31,9 @@ constexpr double kBound = 1e-4, kTf32Bound = 5e-3;
 constexpr double kGradientBound = 1e-5, kGradientBoundF32 = 1e-3;
 /// Inputs with a decision nearer than this are not compared: rounding may turn it.
 constexpr double kMargin = 1e-3;
+/// What losses drop by that are compared with their gradients: each drawn input has a number of its own.
+constexpr uint64_t kDropoutSeed = 11;
+constexpr int64_t kDropoutStep = 1000;
 /// Where too few of those drawn are valid, so many more are drawn for each one asked for, small ones: fewer
 /// lists must fit each other there.
 constexpr int64_t kSmallDrawsPerInput = 180;
@@ -40,6 +43,7 @@ namespace {
 
 struct Drawn {
   Instance instance;
+  int64_t number = 0; ///< among all drawn, by which it drops
   LineRunner::Line line;
   LineResult expected; ///< the oracle's
   bool near = false;   ///< a decision is too near to call: f32 may take the other one
@@ -82,7 +86,10 @@ DrawOptions smallSizes(DrawOptions sizes) {
 
 /// Draws input `number` and lets the oracle compute it. One in four has cycles, where the model allows them.
 Status drawInput(const ModelInfo &info, const EntryInfo &entry, uint64_t seed, int64_t number,
-                 DrawOptions options, OracleRunner &oracle, Drawn &drawn) {
+                 DrawOptions options, bool drops, OracleRunner &oracle, Drawn &drawn) {
+  drawn.number = number;
+  if (drops)
+    oracle.drop(kDropoutSeed, kDropoutStep, {number});
   for (bool cycles : {number % 4 == 3, false}) {
     options.cycles = cycles;
     if (Status status = draw_instance(info, entry, seed, number, drawn.instance, options); !status.ok())
@@ -113,9 +120,9 @@ bool sameBits(const LineResult &a, const LineResult &b) {
 class Verifier {
 public:
   Verifier(oracle::Interpreter &interpreter, const LoadedModel &loaded, int32_t entry, double bound,
-           double gradientBound)
-      : bound(bound), gradientBound(gradientBound), info(loaded.info()), entry(info.entries[entry]),
-        oracle(interpreter, entry), one(loaded.model, entry, 1, loaded.device()),
+           double gradientBound, bool drops)
+      : bound(bound), gradientBound(gradientBound), drops(drops), info(loaded.info()),
+        entry(info.entries[entry]), oracle(interpreter, entry), one(loaded.model, entry, 1, loaded.device()),
         two(loaded.model, entry, 2, loaded.device()) {}
 
   /// Draws until `count` inputs are valid. Returns false if that does not come about, after saying why.
@@ -134,6 +141,7 @@ public:
 private:
   Status run(CompiledRunner &runner, const std::vector<size_t> &order, size_t batch,
              std::vector<LineResult> &results);
+  Status compute(CompiledRunner &runner, llvm::ArrayRef<size_t> inputs, std::vector<LineResult> &results);
   Status compareGradient(CompiledRunner &runner, const std::vector<size_t> &inputs, const std::string &how);
   std::vector<std::vector<double>> gradients(CompiledRunner &runner) const;
   std::vector<double> denseGradient(const Outputs &outputs, int32_t param) const;
@@ -153,6 +161,7 @@ private:
 
   const double bound;         ///< of an error
   const double gradientBound; ///< of an error of an element of a gradient, beside the larger of it and 1
+  const bool drops;           ///< the model is compiled for training
   const ModelInfo &info;
   const EntryInfo &entry;
   OracleRunner oracle;
@@ -179,7 +188,7 @@ bool Verifier::draw(int64_t count, uint64_t seed, const DrawOptions &sizes) {
     const DrawOptions &wanted = isLarge ? large : small;
     ++finding.tried;
     Drawn each;
-    if (Status status = drawInput(info, entry, seed, number, wanted, oracle, each); !status.ok()) {
+    if (Status status = drawInput(info, entry, seed, number, wanted, drops, oracle, each); !status.ok()) {
       printError(entry.name + ": " + status.message);
       return false;
     }
@@ -242,6 +251,8 @@ bool Verifier::drawWrong(int64_t count, uint64_t seed, const DrawOptions &sizes)
       return false;
     }
     spoil(info, entry, each.instance, seed, number);
+    if (drops)
+      oracle.drop(kDropoutSeed, kDropoutStep, {each.number = number});
     each.line = oracle.read(instance_json(info, entry, each.instance));
     std::vector<LineResult> results;
     if (Status status = oracle.compute(std::vector{each.line}, results); !status.ok()) {
@@ -255,19 +266,29 @@ bool Verifier::drawWrong(int64_t count, uint64_t seed, const DrawOptions &sizes)
   return true;
 }
 
+/// Runs some of the drawn inputs as one batch.
+Status Verifier::compute(CompiledRunner &runner, llvm::ArrayRef<size_t> inputs,
+                         std::vector<LineResult> &results) {
+  std::vector<LineRunner::Line> lines;
+  std::vector<int64_t> numbers;
+  for (size_t input : inputs) {
+    lines.push_back(drawn[input].line);
+    numbers.push_back(drawn[input].number);
+  }
+  if (drops)
+    runner.drop(kDropoutSeed, kDropoutStep, std::move(numbers));
+  return runner.compute(lines, results);
+}
+
 /// Runs all drawn inputs in this order and so many at a time; results[i] is that of drawn[i].
 Status Verifier::run(CompiledRunner &runner, const std::vector<size_t> &order, size_t batch,
                      std::vector<LineResult> &results) {
   results.assign(drawn.size(), LineResult());
-  std::vector<LineRunner::Line> lines;
   std::vector<LineResult> some;
   for (size_t begin = 0; begin < order.size(); begin += batch) {
     size_t end = std::min(begin + batch, order.size());
-    lines.clear();
     some.clear();
-    for (size_t i = begin; i < end; ++i)
-      lines.push_back(drawn[order[i]].line);
-    if (Status status = runner.compute(lines, some); !status.ok())
+    if (Status status = compute(runner, llvm::ArrayRef(order).slice(begin, end - begin), some); !status.ok())
       return status;
     for (size_t i = begin; i < end; ++i)
       results[order[i]] = std::move(some[i - begin]);
@@ -390,11 +411,8 @@ Status Verifier::compare() {
 /// The gradient of a batch of drawn inputs, each weighing as much, beside the mean of the oracle's.
 Status Verifier::compareGradient(CompiledRunner &runner, const std::vector<size_t> &inputs,
                                  const std::string &how) {
-  std::vector<LineRunner::Line> lines;
   std::vector<LineResult> results;
-  for (size_t input : inputs)
-    lines.push_back(drawn[input].line);
-  if (Status status = runner.compute(lines, results); !status.ok())
+  if (Status status = compute(runner, inputs, results); !status.ok())
     return status;
   const Outputs &outputs = runner.session.outputs(static_cast<int32_t>(&entry - info.entries.data()));
   for (size_t param = 0; param < info.params.size(); ++param) {
@@ -481,6 +499,9 @@ bool Verifier::failsAlone(const Instance &instance) {
   LineRunner::Line line = oracle.read(instance_json(info, entry, instance));
   std::vector<LineResult> expected, alone, beside;
   two.session.share_subtrees(finding.shared);
+  if (drops)
+    for (LineRunner *runner : std::initializer_list<LineRunner *>{&oracle, &one, &two})
+      runner->drop(kDropoutSeed, kDropoutStep, {culprit().number, culprit().number});
   if (!oracle.compute(std::vector{line}, expected).ok() || !one.compute(std::vector{line}, alone).ok() ||
       !two.compute(std::vector{line, line}, beside).ok())
     return false;
@@ -578,7 +599,7 @@ Exit verifyCommand(const Options &options) {
       continue;
     Verifier verifier(interpreter, loaded, static_cast<int32_t>(number),
                       options.model.tf32 ? kTf32Bound : kBound,
-                      options.model.f64 ? kGradientBound : kGradientBoundF32);
+                      options.model.f64 ? kGradientBound : kGradientBoundF32, options.model.train);
     verifier.finding.comparesBits = loaded.device() == nullptr || !byBlas.count(entry.name);
     if (!verifier.draw(options.count, options.seed, options.sizes) ||
         !verifier.drawWrong(options.count, options.seed, options.sizes)) {

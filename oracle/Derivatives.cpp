@@ -70,6 +70,7 @@ static std::pair<double, double> derivatives(Operation *op, double a, double b, 
       .Case([&](arith::AddFOp) { return Pair(1, 1); })
       .Case([&](arith::SubFOp) { return Pair(1, -1); })
       .Case([&](arith::MulFOp) { return Pair(b, a); })
+      .Case([&](DropoutOp) { return Pair(b, 0); })
       .Case([&](arith::DivFOp) { return Pair(1 / b, -y / b); })
       .Case([&](arith::MaximumFOp) { return a >= b ? Pair(1, 0) : Pair(0, 1); })
       .Case([&](arith::MinimumFOp) { return a <= b ? Pair(1, 0) : Pair(0, 1); })

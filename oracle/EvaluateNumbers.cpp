@@ -131,6 +131,7 @@ bool Evaluation::evaluateNumbers(Operation *op, Values &results) {
       .Case([&](NarrowOp o) { return results = narrow(o), true; })
       .Case([&](GatherOp o) { return results = gather(o), true; })
       .Case([&](DetachOp o) { return results = {value(o.getX()).withVariable(-1)}, true; })
+      .Case([&](DropoutOp o) { return results = dropout(o), true; })
       .Case([&](FunctionOp o) {
         return results = elementwise(op, [&](double x) { return function(o.getKind(), x); }), true;
       })
@@ -167,6 +168,37 @@ bool Evaluation::evaluateNumbers(Operation *op, Values &results) {
       .Case([&](tensor::ConcatOp o) { return results = concat(o), true; })
       .Case([&](linalg::ContractOp o) { return results = contract(o), true; })
       .Default([](Operation *) { return false; });
+}
+
+/// The product with what the mask makes of each element, as which it is recorded.
+Values Evaluation::dropout(DropoutOp op) {
+  const Value &x = value(op.getX());
+  if (!interpreter_.drops_)
+    return {x};
+  const auto &keys = *interpreter_.dropoutKeys_;
+  uint64_t mask = mix(op.getOfRun() ? keys.run : keys.input, op.getPlace());
+  for (mlir::Value key : op.getKeys()) {
+    int32_t number;
+    if (auto node = dyn_cast<NodeType>(key.getType()))
+      number = value(key).node() - batch_.begin(interpreter_.table(node))[interpreter_.input_];
+    else
+      number = static_cast<int32_t>(value(key).scalar());
+    mask = mix(mask, static_cast<uint32_t>(number));
+  }
+  const double rate = op.getRate().convertToDouble();
+  std::vector<double> kept(x.size()), factors(x.size());
+  for (int64_t i = 0; i < x.size(); ++i)
+    if (keeps(mask, static_cast<int32_t>(i), rate)) {
+      kept[i] = x.at(i) / (1 - rate);
+      factors[i] = 1 / (1 - rate);
+    }
+  auto shaped = [&](std::vector<double> &numbers) {
+    return x.isScalar() ? Value::number(numbers[0]) : Value::tensor(x.shape(), std::move(numbers));
+  };
+  Value result = shaped(kept);
+  if (tape() && Tape::varies(x))
+    result = tape()->record(op, {x, shaped(factors)}, result);
+  return {result};
 }
 
 //===-- Integers -----------------------------------------------------------------------------------===//
@@ -565,8 +597,8 @@ void Evaluation::record(Operation *op, Values &results) {
   if (results.size() != 1 || results.front().unknown())
     return;
   if (!Tape::isDifferentiable(op)) {
-    const bool isRowOp =
-        isa<RowOpInterface>(op) && !isa<DetachOp>(op) && scalar(op->getResult(0).getType()).isF32();
+    const bool isRowOp = isa<RowOpInterface>(op) && !isa<DetachOp, DropoutOp>(op) &&
+                         scalar(op->getResult(0).getType()).isF32();
     if (isRowOp && llvm::any_of(op->getOperands(), [&](mlir::Value v) { return value(v).variable() >= 0; }))
       llvm::report_fatal_error(llvm::Twine("no derivative of ") + op->getName().getStringRef());
     return;

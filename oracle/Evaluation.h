@@ -91,6 +91,7 @@ private:
   Values integer(dyn::IntOp op);
   Values narrow(dyn::NarrowOp op);
   Values gather(dyn::GatherOp op);
+  Values dropout(dyn::DropoutOp op);
   Values broadcast(dyn::BroadcastOp op);
   Values transpose(dyn::TransposeOp op);
   Values patches(dyn::PatchesOp op);

@@ -59,6 +59,7 @@ Outcome Interpreter::run(llvm::StringRef name, Batch &batch, int32_t input) {
     return outcome_;
   }
 
+  drops_ = dropoutKeys_ && entry.getLoss();
   tape_ = differentiates_ && entry.getLoss() ? std::make_unique<Tape>() : nullptr;
   walk(entry);
   if (tape_ && outcome_.failures.empty())

@@ -11,6 +11,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 #include <dbc/batch.h>
+#include <dbc/dropout.h>
 #include <dbc/model_info.h>
 #include <dbc/status.h>
 #include <functional>
@@ -88,6 +89,12 @@ public:
 
   /// From now on a loss is differentiated, too.
   void setDifferentiates(bool on) { differentiates_ = on; }
+
+  /// From now on losses drop as the run of that seed and step does, of an input that has that number
+  /// (LANGUAGE G2). Before, and in entries, `dropout` is the identity.
+  void setDropout(uint64_t seed, int64_t step, int64_t number) {
+    dropoutKeys_ = {dropout_key(seed, step), dropout_key(seed, step, number)};
+  }
 
   /// Computes entry or loss `entry` for one input of the batch. An unknown name gives Code::bad_call.
   Outcome run(llvm::StringRef entry, Batch &batch, int32_t input);
@@ -183,6 +190,11 @@ private:
   std::optional<Status> first_; ///< failure, unless all are wanted
   dyn::Structural structural_;
   bool differentiates_ = false;
+  struct DropoutKeys {
+    uint64_t run, input;
+  };
+  std::optional<DropoutKeys> dropoutKeys_;
+  bool drops_ = false;         ///< the current run
   std::unique_ptr<Tape> tape_; ///< if the run differentiates
   Outcome outcome_;
 };

@@ -123,7 +123,7 @@ static bool readsMemory(Operation *op) {
 }
 
 static bool isExpression(Operation *op) {
-  return readsMemory(op) || isa<kernel::FunctionOp, kernel::WindowOp>(op) ||
+  return readsMemory(op) || isa<kernel::FunctionOp, kernel::DropoutOp, kernel::WindowOp>(op) ||
          ((isa<arith::ArithDialect, math::MathDialect>(op->getDialect())) && op->getNumResults() == 1 &&
           op->getNumRegions() == 0);
 }

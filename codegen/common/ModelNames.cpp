@@ -177,9 +177,9 @@ ModelNames::ModelNames(ModuleOp module, const Options &options) : module(module)
   for (StringRef word : {"Batch", "Weights", "Model", "Session", "info", "code", "param", "dims", "types",
                          "math", "Gradients"})
     scope.reserve(word);
-  for (StringRef word :
-       {"Batch", "Session", "begin_input", "clear", "raw", "borrow", "borrow_inputs", "inputs", "status",
-        "failed", "threads", "profile", "batch_", "session_", "run", "weigh_losses"})
+  for (StringRef word : {"Batch", "Session", "begin_input", "clear", "raw", "borrow", "borrow_inputs",
+                         "inputs", "status", "failed", "threads", "profile", "batch_", "session_", "run",
+                         "weigh_losses", "set_dropout", "drop_elements", "number_inputs"})
     methods.reserve(word);
   scope.reserve(name);
 
@@ -335,6 +335,9 @@ void ModelNames::addMembers(Program &p) {
     p.members.reserve(word);
   for (StringRef word : kNoArrays)
     p.members.reserve(word);
+  p.op.walk([&](kernel::DropoutOp) { p.drops = true; });
+  if (p.drops)
+    p.members.reserve("dropout");
   for (StringRef word : {"run", "row", "once", "level", "step", "time_step", "launch", "stages", "kScratch",
                          "loop", "worker", "error"})
     p.members.avoid(word);

@@ -115,6 +115,7 @@ struct Program {
   kernel::ScheduleOp schedule;
   kernel::RunOp run;
   bool collectsNodes = false;              ///< has kernel.collect_nodes
+  bool drops = false;                      ///< has kernel.dropout
   llvm::DenseSet<mlir::Operation *> asked; ///< groups of kernel.called
   /// Members that say where rows lie in buffers that keep those of the last levels. Loops that run side by
   /// side are at different levels, so each has its own.

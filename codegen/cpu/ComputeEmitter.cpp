@@ -32,6 +32,8 @@ void ComputeEmitter::emit() {
   out_.open("void Plan::compute(dbc::Run &run)");
   out_.line("bind(run.model);");
   out_.line("errors = &run.errors;");
+  if (program_.drops)
+    out_.line("dropout = run.dropout;");
   memory();
   kernel::RunOp run = program_.run;
   if (!program_.stages.empty()) {

@@ -28,6 +28,7 @@ private:
   std::string weightsAlias(kernel::WeightsOp weights, const std::string &name) override;
   Expr orderedRow(kernel::OrderOp op) override;
   std::optional<Expr> hostExpression(mlir::Operation *op) override;
+  Expr dropout(kernel::DropoutOp op);
   void emitBlocks(kernel::BlocksOp op) override;
 
   // ProductEmitter.cpp

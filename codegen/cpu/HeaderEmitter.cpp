@@ -312,6 +312,17 @@ void HeaderEmitter::session() {
     out_.line("void weigh_losses(const float *weights, int32_t inputs) { session_.weigh_losses(weights, "
               "inputs); }");
   }
+  if (llvm::any_of(model_.programs, [](const auto &program) { return program->drops; })) {
+    out_.doc("The seed of dropout in losses, and the step of the next run of one; see "
+             "dbc::Session::set_dropout.");
+    out_.line("void set_dropout(uint64_t seed, int64_t step) { session_.set_dropout(seed, step); }");
+    out_.doc("Whether losses drop in runs from now on, as by default.");
+    out_.line("void drop_elements(bool on) { session_.drop_elements(on); }");
+    out_.doc("The numbers that inputs of runs from now on have in the data set, by which they drop; see "
+             "dbc::Session::number_inputs.");
+    out_.line("void number_inputs(const int64_t *numbers, int32_t inputs) { session_.number_inputs(numbers, "
+              "inputs); }");
+  }
   out_.doc("The untyped session, for hosts.");
   out_.line("dbc::Session &raw() { return session_; }");
   out_.label("private:");

@@ -130,6 +130,8 @@ void PlanEmitter::plan() {
   out_.line("const dbc::Batch *batch = nullptr;");
   out_.line("dbc::ScheduleErrors *errors = nullptr;");
   out_.line("dbc::Budget *budget = nullptr;");
+  if (program_.drops)
+    out_.line("dbc::Dropout dropout;");
   if (device_)
     device_->planVariables(program_, out_);
   out_.close("};");

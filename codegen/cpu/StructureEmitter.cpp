@@ -193,6 +193,12 @@ void CpuFunctionEmitter::emitStructure(Operation *op) {
         std::string text = "batch->input_of(" + owner() + ")";
         out_->line("const int32_t " + nameValue(o.getResult(), "input") + " = " + text + ";");
       })
+      .Case<kernel::NodeNumberOp>([&](kernel::NodeNumberOp o) {
+        std::string input = call("batch->input_of", {owner()}).text,
+                    table = std::to_string(model_.data(o.getData()).number);
+        out_->line("const int32_t " + nameValue(o.getResult(), "number") + " = " + use(o.getNode()).text +
+                   " - batch->begin(" + table + ")[" + input + "];");
+      })
       .Case<kernel::CallOp>([&](kernel::CallOp o) {
         auto group = program_.find<kernel::GroupOp>(o.getGroup());
         std::string cell = std::to_string(o.getCell()), slot = use(o.getSlot()).text;

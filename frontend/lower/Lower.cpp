@@ -16,10 +16,10 @@ namespace dbc::frontend {
 
 mlir::OwningOpRef<mlir::ModuleOp> lower(const Program &program, CheckedProgram &checked,
                                         const DimValues &dims, mlir::MLIRContext &context,
-                                        DiagnosticEngine &diags) {
+                                        DiagnosticEngine &diags, bool train) {
   context.loadDialect<dyn::DynDialect, mlir::arith::ArithDialect, mlir::math::MathDialect,
                       mlir::tensor::TensorDialect, mlir::linalg::LinalgDialect>();
-  return Lowering(program, checked, dims, context, diags).run();
+  return Lowering(program, checked, dims, context, diags, train).run();
 }
 
 mlir::OwningOpRef<mlir::ModuleOp> Lowering::run() {
@@ -77,6 +77,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Lowering::run() {
   if (diags_.errorCount() > errors || mlir::failed(mlir::verify(module_)))
     return {};
   simplify(module_);
+  keyDropouts();
   if (mlir::failed(mlir::verify(module_)))
     return {};
   return module;
@@ -207,6 +208,7 @@ void Lowering::bindArguments(llvm::ArrayRef<const Binding *> arguments, mlir::Bl
 
 void Lowering::lowerEntry(const FuncInfo &func) {
   Frame frame = frameFor(func, {});
+  frame.place = func.name;
   Frame *outer = std::exchange(frame_, &frame);
   checkSizes(func);
   llvm::SmallVector<mlir::Attribute> names, types;
@@ -231,6 +233,7 @@ void Lowering::lowerEntry(const FuncInfo &func) {
 void Lowering::lowerCell(const FuncInfo &func, LayerInstance self, const std::string &symbol) {
   self.at.clear();
   Frame frame = frameFor(func, self);
+  frame.place = symbol;
   Frame *outer = std::exchange(frame_, &frame);
   checkSizes(func);
   SourceRange range = func.decl->name.range;

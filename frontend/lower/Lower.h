@@ -21,11 +21,14 @@ namespace dbc::frontend {
 /// that they need. Every operation knows its location in the source (dbc::dyn::sourceLocation); values that a
 /// `let` names carry that name (print with --mlir-use-nameloc-as-prefix).
 ///
+/// With `train` losses are meant for training: `dropout` stays, and each one's mask has a place and keys
+/// (G2); else it is the identity. Reports rates of it that are no constants from 0 to below 1.
+///
 /// Null if an error was reported. Null without one is a mistake in dbc: the module does not verify, which
 /// was reported to the context. Loads the dialects it needs into `context`.
 mlir::OwningOpRef<mlir::ModuleOp> lower(const Program &program, CheckedProgram &checked,
                                         const DimValues &dims, mlir::MLIRContext &context,
-                                        DiagnosticEngine &diags);
+                                        DiagnosticEngine &diags, bool train = false);
 
 } // namespace dbc::frontend
 

@@ -47,8 +47,8 @@ Values Lowering::builtin(const CallExpr &expr, const Call &call) {
   case Builtin::Fill:
   case Builtin::Iota:
     return {filled(expr, call.builtin)};
-  case Builtin::Dropout: // the identity; only training drops
-    return {lowerOne(*expr.args[0])};
+  case Builtin::Dropout:
+    return {dropout(expr)};
   case Builtin::Put:
     return {put(expr)};
   case Builtin::Slice:

@@ -269,6 +269,9 @@ Values Lowering::callFunction(const CallExpr &expr, const Call &call) {
   }
 
   Frame frame = frameFor(func, self);
+  frame.place = placeOf(self.member(func.name));
+  frame.at = frame_->at;
+  frame.at.insert(self.at.begin(), self.at.end());
   for (auto &[dim, shape] : call.dims)
     frame.dims[dim] = number(shape, expr.range);
   for (size_t i = 0; i < arguments.size(); ++i)

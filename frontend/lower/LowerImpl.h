@@ -8,6 +8,7 @@
 //   LowerSubscripts.cpp x[..] on tensors and lists
 //   LowerBuiltins.cpp   built-in functions
 //   LowerLists.cpp      binders and built-in functions of lists
+//   LowerDropout.cpp    dropout, which a mask belongs to
 //
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 #ifndef DBC_FRONTEND_LOWERIMPL_H
@@ -18,6 +19,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <deque>
 #include <map>
@@ -50,14 +52,18 @@ struct Frame {
   std::map<const Binding *, Values> locals;
   std::map<const Binding *, LayerInstance>
       tables; ///< of locals that are layers: the table; the local holds which
+  // What tells dropouts apart (G2):
+  std::string place;               ///< the path of calls from the cell or loss to here
+  llvm::SetVector<mlir::Value> at; ///< which layers of tables that path leads through
+  std::map<std::string, int> made; ///< how many calls of each function, and dropouts, stand here
 };
 
 class Lowering {
 public:
   Lowering(const Program &program, CheckedProgram &checked, const DimValues &dims, mlir::MLIRContext &context,
-           DiagnosticEngine &diags)
+           DiagnosticEngine &diags, bool train)
       : program_(program), checked_(checked), fileDims_(dims), context_(context), diags_(diags),
-        builder_(&context) {}
+        train_(train), builder_(&context) {}
 
   mlir::OwningOpRef<mlir::ModuleOp> run();
 
@@ -215,12 +221,21 @@ private:
   mlir::Value length(mlir::Location at, mlir::Value list);
   mlir::Value reduceList(mlir::Location at, Builtin builtin, mlir::Value list);
 
+  //===-- LowerDropout.cpp ------------------------------------------------===//
+  mlir::Value dropout(const CallExpr &expr);
+  /// The place of a call, or of a dropout, in the function that is being lowered.
+  std::string placeOf(const std::string &callee);
+  /// Gives each dropout the place and the keys of its mask. Of the simplified module: what is equal is one.
+  void keyDropouts();
+  void keyDropout(dyn::DropoutOp op);
+
   //===-- State -----------------------------------------------------------===//
   const Program &program_;
   CheckedProgram &checked_;
   DimValues fileDims_;
   mlir::MLIRContext &context_;
   DiagnosticEngine &diags_;
+  bool train_;
   mlir::OpBuilder builder_;
   mlir::ModuleOp module_;
   Frame *frame_ = nullptr;

@@ -43,4 +43,7 @@ inline mlir::BlockArgument addList(mlir::Operation *binder, mlir::Value list) {
   return binder->getRegion(0).insertArgument(number, element, list.getLoc());
 }
 
+/// Lets a binder go through the positions of its elements too, as the last of its lists; gives the position.
+mlir::BlockArgument addPosition(mlir::Operation *binder, mlir::Location location);
+
 } // namespace dbc::dyn

@@ -287,6 +287,14 @@ Value ofSelect(arith::SelectOp op, Rows rows, unsigned operand, Value adjoint) {
                       : rows.select(op.getCondition(), rows.zero(adjoint), adjoint);
 }
 
+/// What was dropped is dropped: the mask is found again.
+Value ofDropout(DropoutOp op, Rows rows, unsigned operand, Value adjoint) {
+  if (operand != 0)
+    return {};
+  return DropoutOp::create(rows.b, rows.loc, adjoint, op.getInput(), op.getKeys(), op.getRate(),
+                           op.getPlace(), op.getOfRun());
+}
+
 //===-- Views
 //---------------------------------------------------------------------------------------------===//
 
@@ -516,6 +524,7 @@ void attachDerivatives(MLIRContext &context) {
   attach<math::ErfOp, ofErf>(context);
   attach<math::PowFOp, ofPow>(context);
   attach<FunctionOp, ofFunction>(context);
+  attach<DropoutOp, ofDropout>(context);
   attach<BroadcastOp, ofBroadcast>(context);
   attach<TransposeOp, ofTranspose>(context);
   attach<PatchesOp, ofPatches>(context);

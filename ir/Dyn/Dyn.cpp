@@ -1,6 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // The `dyn` dialect: registration, types, printing of functions and matches. Verifiers are in DynVerify.cpp.
+#include "ir/Dyn/Binders.h"
 #include "ir/Dyn/RowOps.h"
 #include "ir/Dyn/Structural.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -133,6 +134,19 @@ Value dbc::dyn::lengthFrom(Value list) {
   if (auto zip = dyn_cast_or_null<ZipOp>(op))
     return zip.getLists()[cast<OpResult>(list).getResultNumber()];
   return isa_and_nonnull<MapOp, ReverseOp, SoftmaxListOp, ScanOp>(op) ? op->getOperand(0) : Value();
+}
+
+BlockArgument dbc::dyn::addPosition(Operation *binder, Location location) {
+  OpBuilder b(binder);
+  Location loc = binder->getLoc();
+  SmallVector<Value> lists(listsOf(binder));
+  Type i32 = b.getI32Type();
+  Value zero = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(0));
+  Value length = LenOp::create(b, loc, i32, lists[0]);
+  lists.push_back(RangeOp::create(b, loc, ListType::get(i32), zero, length));
+  auto zip = ZipOp::create(b, loc, lists);
+  cast<BinderOpInterface>(binder).getListsMutable().assign(zip.getResults());
+  return binder->getRegion(0).front().insertArgument(lists.size() - 1, i32, location);
 }
 
 bool dbc::dyn::isEnded(Value list) {

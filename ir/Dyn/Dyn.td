@@ -498,6 +498,25 @@ def Dyn_DetachOp : Dyn_RowOp<"detach", "Elementwise", [SameOperandsAndResultType
   let assemblyFormat = "$x attr-dict `:` type($x)";
 }
 
+def Dyn_DropoutOp : Dyn_RowOp<"dropout", "Elementwise", [AttrSizedOperandSegments, AllTypesMatch<["x", "result"]>]> {
+  let summary = "Elements are dropped, the others divided by 1 - rate, by a mask (LANGUAGE G2)";
+  let description = [{
+    Only in losses that are trained: in an entry it is x. The mask follows from the run, the input, the `place`, a number
+    of the dropout's own, and the `keys`: those of the instance, positions in binders, indices of tables of layers. Nodes among
+    them count by their number in the input. So wherever it is computed, with the same operands it is the same. With `of_run`
+    all inputs of a run share it. In stages `input` is the input's position in the batch, unless `of_run`, and keys are
+    numbers.
+    ```mlir
+    %y = dyn.dropout %x rate 0.5 place 7 keys (%t, %i : !dyn.node<@Tree>, i32) : tensor<150xf32>
+    ```
+  }];
+  let arguments = (ins Dyn_Reals:$x, Optional<I32>:$input, Variadic<Dyn_Key>:$keys, F32Attr:$rate, I64Attr:$place,
+                       UnitAttr:$of_run);
+  let results = (outs Dyn_Reals:$result);
+  let assemblyFormat = "$x `rate` $rate `place` $place (`of_run` $of_run^)? (`input` $input^)? (`keys` `(` $keys^ `:` type($keys) `)`)? attr-dict `:` type($x)";
+  let hasVerifier = 1;
+}
+
 def Dyn_BroadcastOp : Dyn_RowOp<"broadcast", "View"> {
   let summary = "NumPy's broadcast of a scalar or tensor to a tensor's shape";
   let arguments = (ins Dyn_Number:$x);

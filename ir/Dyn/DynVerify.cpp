@@ -386,6 +386,15 @@ LogicalResult GatherOp::verify() {
   return success();
 }
 
+LogicalResult DropoutOp::verify() {
+  const float rate = getRate().convertToFloat();
+  if (!(rate >= 0 && rate < 1))
+    return emitOpError("drops a share of ") << rate << ", which must be at least 0 and below 1";
+  if (getOfRun() && getInput())
+    return emitOpError("has an input, but its mask is that of the run");
+  return success();
+}
+
 LogicalResult BroadcastOp::verify() {
   ArrayRef<int64_t> from = extents(getX().getType()), to = getType().getShape();
   bool fits = from.size() <= to.size() && scalar(getX().getType()) == getType().getElementType();

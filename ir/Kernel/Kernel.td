@@ -524,6 +524,12 @@ def Kernel_InputOp : Kernel_Op<"input", [Pure]> {
   let results = (outs I32:$result);
   let assemblyFormat = "attr-dict";
 }
+def Kernel_NodeNumberOp : Kernel_UserOp<"node_number", [Pure]> {
+  let summary = "A node's number among the nodes of its data type of the input that a structure function runs for";
+  let arguments = (ins FlatSymbolRefAttr:$data, I32:$node);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$data `(` $node `)` attr-dict";
+}
 def Kernel_SlotOp : Kernel_UserOp<"slot", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "The slot of an instance in its cell's table";
   let description = [{
@@ -619,6 +625,13 @@ def Kernel_FunctionOp : Kernel_Op<"function", [Pure, SameOperandsAndResultType]>
   let arguments = (ins Dyn_FunctionKindAttr:$kind, F32:$x);
   let results = (outs F32:$result);
   let assemblyFormat = "$kind $x attr-dict `:` type($x)";
+}
+def Kernel_DropoutOp : Kernel_Op<"dropout", [Pure, AttrSizedOperandSegments]> {
+  let summary = "An element of what a dropout gives, see dyn.dropout; x where the run drops nothing";
+  let description = "`element` is its number, row-major. Without `input` the mask is that of the run.";
+  let arguments = (ins F32:$x, I32:$element, Optional<I32>:$input, Variadic<I32>:$keys, F32Attr:$rate, I64Attr:$place);
+  let results = (outs F32:$result);
+  let assemblyFormat = "$x `[` $element `]` `rate` $rate `place` $place (`input` $input^)? (`keys` `(` $keys^ `)`)? attr-dict";
 }
 def Kernel_OrderOp : Kernel_UserOp<"order", [MemoryEffects<[MemRead]>]> {
   let summary = "The row at a position of an index set's order list";

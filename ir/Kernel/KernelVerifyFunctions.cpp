@@ -401,6 +401,10 @@ LogicalResult CollectNodesOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return ofModule<DataOp>(*this, getDataAttr(), "data type", symbols);
 }
 
+LogicalResult NodeNumberOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return ofModule<DataOp>(*this, getDataAttr(), "data type", symbols);
+}
+
 LogicalResult OrderOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return lookUp<IndexSetOp>(*this, getIndexSetAttr(), "index set with an order list", symbols,
                             [](IndexSetOp indexSet) {

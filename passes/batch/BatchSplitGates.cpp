@@ -38,7 +38,8 @@ struct BatchSplitGatesPass : impl::BatchSplitGatesBase<BatchSplitGatesPass> {
     if (op->getNumResults() != 1 || !gatesOf(op->getResult(0)) || isa<linalg::ContractOp>(op) ||
         !isElementwise(op, op->getResult(0).getType()))
       return false;
-    if (isa<arith::ConstantOp>(op) || gatesOf(op->getResult(0))->gates < 2)
+    // Of a dropout it matters which element is which.
+    if (isa<arith::ConstantOp, dyn::DropoutOp>(op) || gatesOf(op->getResult(0))->gates < 2)
       return false;
     return llvm::none_of(op->getOperands(), [&](Value operand) {
       auto product = operand.getDefiningOp<linalg::ContractOp>();

@@ -33,22 +33,8 @@ static Location positionLoc(Location at) {
 void LiftedCells::addPosition(Operation *binder) {
   if (binder->hasAttr("position"))
     return;
-  OpBuilder b(binder);
-  Location loc = binder->getLoc();
-  SmallVector<Value> lists(dyn::listsOf(binder));
-  Type i32 = b.getI32Type(), range = dyn::ListType::get(i32);
-  Value length = dyn::LenOp::create(b, loc, i32, lists[0]);
-  lists.push_back(dyn::RangeOp::create(b, loc, range, integer(b, loc, 0), length));
-  auto zip = dyn::ZipOp::create(b, loc, lists);
-  unsigned number = lists.size() - 1;
-  binder->getRegion(0).front().insertArgument(number, i32, positionLoc(loc));
-  if (auto scan = dyn_cast<dyn::ScanOp>(binder))
-    scan.getListsMutable().assign(zip.getResults());
-  else if (auto fold = dyn_cast<dyn::FoldOp>(binder))
-    fold.getListsMutable().assign(zip.getResults());
-  else
-    binder->setOperands(zip.getResults());
-  binder->setAttr("position", b.getI32IntegerAttr(number));
+  BlockArgument position = dyn::addPosition(binder, positionLoc(binder->getLoc()));
+  binder->setAttr("position", Builder(binder->getContext()).getI32IntegerAttr(position.getArgNumber()));
 }
 
 Value LiftedCells::positionIn(Operation *binder) {

@@ -46,7 +46,7 @@ SmallVector<Operation *> declarationsOf(StageFunc stage) {
 /// Whether an entry's stage can be another one's too, on the CPU.
 bool canBeShared(StageFunc stage) {
   WalkResult result = stage.func.getBody().walk([&](Operation *op) {
-    bool own = op->hasTrait<kernel::FailsInput>() || isa<kernel::WindowOp>(op);
+    bool own = op->hasTrait<kernel::FailsInput>() || isa<kernel::WindowOp, kernel::DropoutOp>(op);
     if (auto order = dyn_cast<kernel::OrderOp>(op))
       own |= stage.symbols->lookup<kernel::IndexSetOp>(order.getIndexSet()).getKind() ==
              kernel::IndexSetKind::Instances;

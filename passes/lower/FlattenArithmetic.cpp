@@ -35,6 +35,51 @@ void Arithmetic::operation(Operation *op, RowContext at) {
   }
 }
 
+/// A stage of its own in a loss, also of what is made of parameters alone: each run drops others. In an entry
+/// it is x.
+void Arithmetic::dropout(dyn::DropoutOp op, RowContext at) {
+  if (!program.isLoss())
+    return env.set(op.getResult(), env.lookup(op.getX()));
+  if (!structure.isIndex())
+    return env.set(op.getResult(), AbstractValue());
+  Location loc = op.getLoc();
+  batch::StageOp stage = stages.stage(loc, StageWriter::label(op, at), at);
+  OpBuilder inside = OpBuilder::atBlockEnd(&stage.getBody().front());
+  auto read = [&](Value number) {
+    return stages.load(inside, loc, Value(), AbstractValue::structural(number), at);
+  };
+  auto key = [&](Value key) -> Value {
+    if (auto node = dyn_cast<dyn::NodeType>(key.getType())) {
+      OpBuilder &b = structure.builder();
+      return read(kernel::NodeNumberOp::create(b, loc, b.getI32Type(), node.getData(), env.structural(key)));
+    }
+    AbstractValue what = env.lookup(key);
+    return what.is(Kind::Structural) ? read(structure.asIndex(what.scalar))
+                                     : stages.load(inside, loc, key, what, at);
+  };
+  Value x = stages.load(inside, loc, op.getX(), env.lookup(op.getX()), at), input;
+  if (!op.getOfRun())
+    input = read(this->input(loc));
+  SmallVector<Value> keys = llvm::map_to_vector(op.getKeys(), key);
+  Value result =
+      dyn::DropoutOp::create(inside, loc, x, input, keys, op.getRate(), op.getPlace(), op.getOfRun());
+  if (hasNoAxes(result.getType()))
+    result = tensor::ExtractOp::create(inside, loc, result, ValueRange());
+  env.set(op.getResult(), stages.writeOwn(inside, stage, result, at));
+}
+
+/// The input's position in the batch, once a function.
+Value Arithmetic::input(Location loc) {
+  Block &body = structure.function().getBody().front();
+  if (!structure.ownerCell())
+    return body.getArgument(1);
+  if (!inputOfCell) {
+    OpBuilder b = OpBuilder::atBlockBegin(&body);
+    inputOfCell = kernel::InputOp::create(b, loc, b.getI32Type());
+  }
+  return inputOfCell;
+}
+
 /// Whether the structure function computes it: an operation on integers or truths that it knows.
 bool Arithmetic::isStructural(Operation *op) {
   if (!isa<dyn::IntOp, dyn::NarrowOp, dyn::SameOp>(op) &&

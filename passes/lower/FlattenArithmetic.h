@@ -13,6 +13,7 @@ public:
       : program(program), structure(structure), env(env), stages(stages) {}
 
   void operation(mlir::Operation *op, RowContext at);
+  void dropout(dyn::DropoutOp op, RowContext at);
 
 private:
   bool isStructural(mlir::Operation *op);
@@ -20,12 +21,14 @@ private:
   bool isModel(mlir::Operation *op);
   bool usesParam(mlir::Operation *op);
   void computed(mlir::Operation *op, RowContext at);
+  mlir::Value input(mlir::Location loc);
 
   ProgramWriter &program;
   StructureWriter &structure;
   Environment &env;
   StageWriter &stages;
   llvm::DenseMap<mlir::Operation *, bool> ofParams; ///< see usesParam
+  mlir::Value inputOfCell;                          ///< see input
 };
 
 } // namespace dbc::passes

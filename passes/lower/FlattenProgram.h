@@ -17,6 +17,7 @@ public:
   ProgramWriter(mlir::ModuleOp module, const mlir::SymbolTable &symbols, dyn::EntryOp entry);
 
   mlir::Location loc() { return entry.getLoc(); }
+  bool isLoss() { return entry.getLoss(); }
   mlir::OpBuilder &declarations() { return declare; } ///< of what a program has in front of its stages
   mlir::OpBuilder &schedule() { return order; }       ///< of the order in which functions run
 

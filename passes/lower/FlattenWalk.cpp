@@ -85,6 +85,7 @@ void Walk::walkOperation(Operation *op, RowContext at) {
       .Case([&](dyn::SliceOp op) { listOperations.slice(op); })
       .Case([&](dyn::AtOp op) { listOperations.at(op, at); })
       .Case([&](dyn::ReturnOp op) { results.returned(op, at); })
+      .Case([&](dyn::DropoutOp op) { arithmetic.dropout(op, at); })
       .Case<dyn::YieldOp, dyn::NeedOp>([](Operation *) {})
       .Default([&](Operation *op) { arithmetic.operation(op, at); });
 }

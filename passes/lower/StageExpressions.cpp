@@ -213,6 +213,15 @@ Value StageExpressions::viewed(Operation *op, Value value, ValueRange at) {
 Value StageExpressions::arithmetic(Operation *op, Value value, ValueRange at) {
   if (auto detach = dyn_cast<dyn::DetachOp>(op))
     return element(detach.getX(), at);
+  if (auto dropout = dyn_cast<dyn::DropoutOp>(op)) {
+    SmallVector<Value> keys;
+    for (Value key : dropout.getKeys())
+      keys.push_back(element(key, {}));
+    Value x = element(dropout.getX(), at), input = dropout.getInput();
+    return kernel::DropoutOp::create(b, op->getLoc(), x, linearise(w, at, dyn::extents(dropout.getType())),
+                                     input ? element(input, {}) : Value(), keys, dropout.getRateAttr(),
+                                     dropout.getPlaceAttr());
+  }
   if (auto function = dyn_cast<dyn::FunctionOp>(op))
     return kernel::FunctionOp::create(b, op->getLoc(), function.getKind(), element(function.getX(), at));
   if (auto integers = dyn_cast<dyn::IntOp>(op)) {

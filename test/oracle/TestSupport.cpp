@@ -9,7 +9,7 @@
 
 namespace dbc::oracletest {
 
-Model::Model(const std::string &text, const std::map<std::string, int64_t> &dims)
+Model::Model(const std::string &text, const std::map<std::string, int64_t> &dims, bool train)
     : context_(mlir::MLIRContext::Threading::DISABLED) {
   frontend::DiagnosticEngine diags(sources_);
   frontend::LoadOptions options;
@@ -19,7 +19,7 @@ Model::Model(const std::string &text, const std::map<std::string, int64_t> &dims
     checked_ = frontend::check(*program_, diags);
   if (checked_ && !diags.hasErrors())
     if (auto values = frontend::bindDims(*checked_, dims, diags))
-      module_ = frontend::lower(*program_, *checked_, *values, context_, diags);
+      module_ = frontend::lower(*program_, *checked_, *values, context_, diags, train);
   diagnostics_ = diags.str();
   if (!module_)
     return;

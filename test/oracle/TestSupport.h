@@ -16,7 +16,8 @@ class Model {
 public:
   /// Imports are looked for in the library. Where the text does not compile, diagnostics() says why and the
   /// running functions fail the test.
-  explicit Model(const std::string &text, const std::map<std::string, int64_t> &dims = {});
+  explicit Model(const std::string &text, const std::map<std::string, int64_t> &dims = {},
+                 bool train = false);
 
   /// What the compiler said; empty if all is well.
   const std::string &diagnostics() const { return diagnostics_; }
@@ -36,6 +37,7 @@ public:
   Weights &weights() { return *weights_; }
   const ModelInfo &info() const { return info_; }
 
+  oracle::Interpreter &interpreter() { return *interpreter_; }
   /// Lets runs see weights that were changed after a run.
   void renew();
 
