@@ -238,7 +238,7 @@ void HeaderEmitter::gradients() {
                       numbers = "outputs_->gradient_" + std::string(model_.f64() ? "f64" : "f32") + number;
     const bool isSparse = isSparseGradient(param);
     out_.doc("`" + param.path + "`: " + shapeText(param.shape) +
-             (isSparse ? ", the rows that were looked up" : ""));
+             (isSparse ? ", the rows that were looked up; false where there is none" : ""));
     if (isSparse)
       out_.line("dbc::SparseGradient<" + real + "> " + methods.fresh(param.name) +
                 "() const { return {outputs_->gradient_rows" + number + ", " + numbers + "}; }");
