@@ -15,7 +15,8 @@ namespace {
 class Dropping {
 public:
   explicit Dropping(const std::string &text) : model("model m;\n" + text, {}, /*train=*/true) {
-    EXPECT_EQ(model.diagnostics(), "");
+    EXPECT_EQ(model.diagnostics().find("error:"), std::string::npos) << model.diagnostics();
+    model.draw(1);
   }
   std::vector<double> at(int64_t step, int64_t number, const std::string &entry, const std::string &line) {
     model.interpreter().setDropout(1, step, number);
@@ -49,7 +50,7 @@ TEST(Dropout, EntriesKeepAll) {
 cell c(t: T) -> f32[8] { dropout(t.x, 0.5) }
 entry e(t: T) -> f32[8] { c(t) }
 loss f(t: T) -> (f32, f32[8]) { (0, c(t)) })");
-  const std::string line = R"({"nodes": [{"type": "T", "x": [1, 1, 1, 1, 1, 1, 1, 1]}], "args": {"t": 0}})";
+  const std::string line = R"({"nodes": [{"T": {"x": [1, 1, 1, 1, 1, 1, 1, 1]}}], "args": {"t": 0}})";
   EXPECT_EQ(m.at(2, 3, "e", line), std::vector<double>(8, 1));
   EXPECT_NE(m.at(2, 3, "f", line), std::vector<double>({0, 1, 1, 1, 1, 1, 1, 1, 1}));
 }
@@ -67,7 +68,7 @@ TEST(Dropout, IsRightOnAverage) {
 
 // Equal expressions have one mask; other ones, and other places, have masks of their own (C8).
 TEST(Dropout, EqualExpressionsShare) {
-  Dropping m(R"(param ones: f32[32] = 1;
+  Dropping m(R"(param one: f32[32] = 1;
 fn drop(x: f32[32]) -> f32[32] { dropout(x, 0.5) }
 fn list(xs: [f32[32]]) -> [f32[32]] { map(x in xs) drop(x) }
 loss equal(x: f32[32]) -> (f32, bool) { (0, all(drop(x) == dropout(x, 0.5))) }
@@ -79,8 +80,8 @@ loss outside(x: f32[32], xs: [f32[32]]) -> (f32, bool) {
   (0, all(y in ys) all(y == ys[0]))
 }
 loss inside(xs: [f32[32]]) -> (f32, bool) { let ys = list(xs); (0, all(y in ys) all(y == ys[0])) }
-loss of_range() -> (f32, bool) { let ys = map(i in 0..3) drop(ones * f32(i + 1) / f32(i + 1)); (0, all(y in ys) all(y == ys[0])) }
-loss parameters() -> (f32, f32[32]) { (0, drop(ones)) })");
+loss of_range() -> (f32, bool) { let ys = map(i in 0..3) drop(one * f32(i + 1) / f32(i + 1)); (0, all(y in ys) all(y == ys[0])) }
+loss parameters() -> (f32, f32[32]) { (0, drop(one)) })");
   std::string ones = "[1";
   for (int i = 1; i < 32; ++i)
     ones += ", 1";
@@ -110,11 +111,10 @@ loss parameters() -> (f32, f32[32]) { (0, drop(ones)) })");
 
 // Layers, layers of tables, instances of cells and their keys.
 TEST(Dropout, LayersAndInstancesDiffer) {
-  Dropping m(R"(import nn;
-data T(x: f32[32], next: [T]);
+  Dropping m(R"(data T(x: f32[32], next: [T]);
 layer L { param k: f32 = 1; fn call(x: f32[32]) -> f32[32] { dropout(x * k, 0.5) } }
-param one: L, two: L, table: [L; 3];
-loss layers(x: f32[32]) -> (f32, bool) { (0, all(one(x) == two(x))) }
+param first: L, second: L, table: [L; 3];
+loss layers(x: f32[32]) -> (f32, bool) { (0, all(first(x) == second(x))) }
 loss tables(x: f32[32]) -> (f32, bool) { let y = table[0](x); (0, all(table[1](x) == y) || all(table[2](x) == y)) }
 loss of_table(x: f32[32]) -> (f32, bool) { let ys = map(l in table) l(x); (0, all(ys[1] == ys[0])) }
 cell c(t: T, n in 0..3) -> f32[32] { dropout(t.x, 0.5) }
@@ -127,9 +127,9 @@ loss same_(t: T) -> (f32, bool) { (0, all(c(t, 2) == c(t, 2))) })");
   ones += "]";
   for (const char *loss : {"layers", "tables", "of_table"})
     EXPECT_EQ(m.at(1, 1, loss, R"({"args": {"x": )" + ones + "}}")[1], 0) << loss;
-  const std::string line = R"({"nodes": [{"type": "T", "x": )" + ones +
-                           R"(, "next": [1]}, {"type": "T", "x": )" + ones +
-                           R"(, "next": []}], "args": {"t": 0}})";
+  const std::string line = R"({"nodes": [{"T": {"x": )" + ones +
+                           R"(, "next": [1]}}, {"T": {"x": )" + ones +
+                           R"(, "next": []}}], "args": {"t": 0}})";
   EXPECT_EQ(m.at(1, 1, "keys", line)[1], 0);
   EXPECT_EQ(m.at(1, 1, "nodes_", line)[1], 0);
   EXPECT_EQ(m.at(1, 1, "same_", line)[1], 1);
@@ -139,7 +139,6 @@ loss same_(t: T) -> (f32, bool) { (0, all(c(t, 2) == c(t, 2))) })");
 TEST(Dropout, GradientsHaveTheMask) {
   Dropping m("param a: f32[8] = 2;\nloss f(x: f32[8]) -> (f32, f32[8]) { let y = dropout(x * a, 0.5); "
              "(sum(y), y) }");
-  m.model.draw(1);
   m.model.interpreter().setDropout(1, 2, 3);
   oracle::Outcome outcome = m.model.differentiate("f", kEight);
   ASSERT_TRUE(outcome.status.ok()) << outcome.status.message;
@@ -151,7 +150,7 @@ TEST(Dropout, RatesAreNumbers) {
   auto said = [](const char *text) { return Model(text, {}, /*train=*/true).diagnostics(); };
   EXPECT_NE(
       said("model m; loss f(x: f32[2], p: f32) { sum(dropout(x, p)) }")
-          .find("1:60: error: the rate of `dropout` is computed: a loss trains with one made of numbers and "
+          .find("1:53: error: the rate of `dropout` is computed: a loss trains with one made of numbers and "
                 "dims [G2]"),
       std::string::npos)
       << said("model m; loss f(x: f32[2], p: f32) { sum(dropout(x, p)) }");
