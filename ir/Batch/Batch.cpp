@@ -73,6 +73,14 @@ LogicalResult StageOp::verifySymbolUses(SymbolTableCollection &symbols) {
     for (auto loop : loops.getAsRange<LoopAttr>())
       if (failed(verifyCarrier(*this, loop.getCarrier(), symbols)))
         return failure();
+  // A mask that knows of no input would be one for all of them.
+  WalkResult dropouts = walk([](dyn::DropoutOp dropout) {
+    return dropout.getOfRun() == static_cast<bool>(dropout.getInput())
+               ? WalkResult(dropout.emitOpError("in a stage is of an input, or of the run"))
+               : WalkResult::advance();
+  });
+  if (dropouts.wasInterrupted())
+    return failure();
   if (!getWhen())
     return success();
   return kernel::lookUp<BufferOp>(*this, getWhenAttr(), "truth for each row", symbols, [&](BufferOp buffer) {

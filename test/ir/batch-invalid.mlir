@@ -630,3 +630,17 @@ batch.program @p [] [] -> f32 {
     %0 = batch.gather @x via @r : f32
   }
 }
+
+// -----
+
+// A mask is of an input, or of the run: one that knows of neither would be the same for all inputs.
+batch.program @p [] [] -> f32 {
+  kernel.index_set inputs @input ["input"]
+  batch.buffer @x over @input : f32
+  batch.stage @s over @input {
+    %0 = arith.constant 1.0 : f32
+    // expected-error @+1 {{'dyn.dropout' op in a stage is of an input, or of the run}}
+    %1 = dyn.dropout %0 rate 5.000000e-01 place 1 : f32
+    batch.write %1, @x : f32
+  }
+}
