@@ -73,6 +73,7 @@ struct LoadedModel {
   /// The device that --target wants it computed on; null: the CPU.
   const cuda::Model *device() const { return onDevice ? &*onDevice : nullptr; }
   std::optional<Weights> weights;
+  std::string hash; ///< of the generated code: another one for another program
   Model model;
   std::optional<cuda::Model> onDevice;
 };

@@ -3,6 +3,7 @@
 // What several subcommands need.
 
 #include "driver/Commands.h"
+#include "driver/Files.h"
 #include "driver/SharedModel.h"
 #include "frontend/syntax/Diagnostics.h"
 #include "llvm/Support/raw_ostream.h"
@@ -82,6 +83,7 @@ Exit load(const Options &options, ModelUnit &unit, LoadedModel &loaded, void (*c
   const ModelCode *code = nullptr;
   if (Exit exit = loadShared(generated, options.model.target == "cuda-on-cpu", options.model.verbose, code))
     return exit;
+  loaded.hash = hashOf({generated.source});
   loaded.weights.emplace(*code->info);
   if (Status status = makeWeights(options, *loaded.weights); !status.ok())
     return fail(status);

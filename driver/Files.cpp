@@ -71,9 +71,12 @@ static llvm::Error syncFolderOf(const std::string &file) {
   llvm::StringRef parent = path::parent_path(file);
   const std::string folder = parent.empty() ? "." : parent.str();
   int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  llvm::Error error = sync(folder, descriptor);
-  if (descriptor >= 0)
-    close(descriptor);
+  if (descriptor < 0) // it may be written to and not read: then nothing can be done
+    return llvm::Error::success();
+  llvm::Error error = fsync(descriptor) == 0 || errno == EINVAL // not every file system does that
+                          ? llvm::Error::success()
+                          : failure(folder, std::error_code(errno, std::generic_category()));
+  close(descriptor);
   return error;
 }
 

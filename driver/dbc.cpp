@@ -20,6 +20,8 @@ namespace {
 
 /// More nodes, elements or depth is not drawn.
 constexpr int64_t kMostDrawn = 1000000;
+/// A training has no more epochs or steps: products of two such numbers are still numbers.
+constexpr int64_t kMostSteps = int64_t(1) << 30;
 
 /// The command line as it was typed, for the report of a mistake in dbc. Static: it is read in a signal
 /// handler.
@@ -411,18 +413,18 @@ private:
             "of the learning rate: constant, step, cosine or plateau [constant]")
         ->check(CLI::IsMember({"constant", "step", "cosine", "plateau"}).description(""));
     train->add_option("--warmup", t.rate.warm_up, "steps that lead up to the rate [0]")
-        ->check(CLI::NonNegativeNumber.description(""));
+        ->check(CLI::Range(int64_t(0), kMostSteps).description(""));
     train->add_option("--every", t.rate.every, "step: epochs between two rates [1]")
-        ->check(CLI::PositiveNumber.description(""));
+        ->check(CLI::Range(int64_t(1), kMostSteps).description(""));
     train->add_option("--gamma", t.rate.gamma, "step, plateau: what the rate is multiplied by [0.1]");
     train->add_option("--batch", t.batch, "inputs of a step [25]")
         ->check(CLI::Range(1, 1 << 30).description(""));
     train->add_option("--epochs", t.epochs, "how often all inputs are trained on [10]")
-        ->check(CLI::PositiveNumber.description(""));
+        ->check(CLI::Range(int64_t(1), kMostSteps).description(""));
     train
         ->add_option("--patience", t.patience,
                      "end after so many epochs without a better metric; 0: never [0]")
-        ->check(CLI::NonNegativeNumber.description(""));
+        ->check(CLI::Range(int64_t(0), kMostSteps).description(""));
     train->add_option("--weights", o.weights, "a safetensors file to begin with; what it lacks is drawn")
         ->type_name("FILE");
     train->add_option("--seed", o.seed, "of weights, the order of inputs and dropout [0]");
@@ -432,7 +434,7 @@ private:
         ->type_name("DIR");
     train->add_flag("--resume", t.resume, "go on with what lies in --out");
     train->add_option("--checkpoint-every", t.checkpointEvery, "steps between checkpoints; 0: an epoch [0]")
-        ->check(CLI::NonNegativeNumber.description(""));
+        ->check(CLI::Range(int64_t(0), kMostSteps).description(""));
     train->add_option("--log", t.log, "the log, in place of log.csv in --out")->type_name("FILE.csv");
     train->add_option("--plot", t.plot, "draw loss and metric by epoch")->type_name("FILE.svg");
   }

@@ -148,22 +148,29 @@ llvm::Error CheckpointFolder::create() const {
 
 llvm::Error CheckpointFolder::save(const Weights &weights, const Optimizer &optimizer,
                                    const Progress &progress, const json::Object &asked) const {
-  llvm::Error failed = write(weights, optimizer, progress, asked);
-  for (const char *name : {kWeights, kOptimizer})
-    if (failed)
+  std::string state;
+  if (llvm::Error failed = writeNew(weights, optimizer, progress, asked, state)) {
+    for (const char *name : {kWeights, kOptimizer})
       fs::remove(file(name) + kNew);
-    else if (std::error_code code = fs::rename(file(name) + kNew, file(name)))
-      failed = llvm::createStringError(code, file(name) + ": " + code.message());
-  return failed;
+    return failed;
+  }
+  // An error from here on leaves the new files where they are: the state may have been replaced, and load()
+  // finds out whether it was.
+  if (llvm::Error failed = writeFile(file(kState), state, /*durable=*/true))
+    return failed;
+  for (const char *name : {kWeights, kOptimizer})
+    if (std::error_code code = fs::rename(file(name) + kNew, file(name)))
+      return llvm::createStringError(code, file(name) + ": " + code.message());
+  return llvm::Error::success();
 }
 
-/// Up to the moment at which the new checkpoint holds.
-llvm::Error CheckpointFolder::write(const Weights &weights, const Optimizer &optimizer,
-                                    const Progress &progress, const json::Object &asked) const {
-  const std::string newWeights = file(kWeights) + kNew, newOptimizer = file(kOptimizer) + kNew;
-  if (Status status = save_weights(newWeights, weights); !status.ok())
+/// Writes the new files and makes the text of the state that names them.
+llvm::Error CheckpointFolder::writeNew(const Weights &weights, const Optimizer &optimizer,
+                                       const Progress &progress, const json::Object &asked,
+                                       std::string &state) const {
+  if (Status status = save_weights(file(kWeights) + kNew, weights); !status.ok())
     return toError(status);
-  if (Status status = save_optimizer(newOptimizer, weights, optimizer); !status.ok())
+  if (Status status = save_optimizer(file(kOptimizer) + kNew, weights, optimizer); !status.ok())
     return toError(status);
   json::Object hashes;
   for (const char *name : {kWeights, kOptimizer}) {
@@ -172,11 +179,12 @@ llvm::Error CheckpointFolder::write(const Weights &weights, const Optimizer &opt
       return hash.takeError();
     hashes[name] = *hash;
   }
-  const json::Value state = json::Object{{"version", kVersion},
-                                         {"asked", json::Object(asked)},
-                                         {"progress", toJson(progress)},
-                                         {"files", std::move(hashes)}};
-  return writeFile(file(kState), llvm::formatv("{0:2}\n", state).str(), /*durable=*/true);
+  state = llvm::formatv("{0:2}\n", json::Value(json::Object{{"version", kVersion},
+                                                            {"asked", json::Object(asked)},
+                                                            {"progress", toJson(progress)},
+                                                            {"files", std::move(hashes)}}))
+              .str();
+  return llvm::Error::success();
 }
 
 llvm::Error CheckpointFolder::load(Weights &weights, Optimizer &optimizer, Progress &progress,
@@ -198,11 +206,17 @@ llvm::Error CheckpointFolder::load(Weights &weights, Optimizer &optimizer, Progr
     return unreadable("is no state of a training");
   if (state->getInteger("version") != kVersion)
     return unreadable("was written by another version of dbc");
-  for (const auto &[key, value] : asked) {
-    const json::Value *before = was->get(key);
-    if (!before || *before != value)
-      return unreadable("this training began with " + key.str() + " " + shown(before) + ", not " +
-                        shown(&value) + "; one goes on with what it began with");
+  // The model first: where that is another one, much else is.
+  std::vector<llvm::StringRef> keys = {"model", "dims", "program"};
+  for (const auto &[key, value] : asked)
+    if (llvm::StringRef name = key; !llvm::is_contained(keys, name))
+      keys.push_back(name);
+  llvm::sort(keys.begin() + 3, keys.end());
+  for (llvm::StringRef key : keys) {
+    const json::Value *before = was->get(key), *now = asked.get(key);
+    if (!before || *before != *now)
+      return unreadable("this training began with " + key + " " + shown(before) + ", not " + shown(now) +
+                        "; one goes on with what it began with");
   }
   Progress read;
   if (!fromJson(*progressed, read))

@@ -53,8 +53,8 @@ public:
   /// Makes the folder, if it is not there. Without a checkpoint nothing of a training is left in it.
   llvm::Error create() const;
 
-  /// Writes a checkpoint. `asked` is what the training was asked for. On an error the one before is as it
-  /// was.
+  /// Writes a checkpoint. `asked` is what the training was asked for, with the keys `model`, `dims` and
+  /// `program` among others. After an error load() gives this checkpoint or the one before.
   llvm::Error save(const Weights &weights, const Optimizer &optimizer, const Progress &progress,
                    const llvm::json::Object &asked) const;
   /// Reads the checkpoint. An error, and nothing is changed, if it belongs to another model or dims, if
@@ -64,8 +64,8 @@ public:
                    const llvm::json::Object &asked) const;
 
 private:
-  llvm::Error write(const Weights &weights, const Optimizer &optimizer, const Progress &progress,
-                    const llvm::json::Object &asked) const;
+  llvm::Error writeNew(const Weights &weights, const Optimizer &optimizer, const Progress &progress,
+                       const llvm::json::Object &asked, std::string &state) const;
   std::string folder_;
 };
 

@@ -69,7 +69,7 @@ llvm::Expected<Log> Log::open(const std::string &file, uint64_t bytes) {
 llvm::Error Log::add(const LogRow &row) {
   rows_.push_back(row);
   text_ += textOf(row);
-  return writeFile(file_, text_);
+  return writeFile(file_, text_, /*durable=*/true); // a checkpoint says how long it is
 }
 
 namespace {

@@ -17,9 +17,10 @@ public:
             const std::string &metric);
   /// A line that stays, in place of the bar.
   void say(const std::string &line);
+  /// Takes the bar away.
+  void clear();
 
 private:
-  void clear();
   bool terminal_;
   bool shown_ = false;
   std::chrono::steady_clock::time_point last_;

@@ -46,7 +46,8 @@ llvm::Expected<Metric> Metric::parse(const std::string &text, const ModelInfo &i
   }
   const TypeInfo &type = entry->result;
   bool single = type.form == Form::Value && type.elem == Elem::F32 && type.extents.empty();
-  if (kind == Kind::Mean && !isNumbers(type))
+  const bool hasOutputs = entry->is_loss && type.form == Form::Tuple; // beside its value
+  if (kind == Kind::Mean && !hasOutputs && !isNumbers(type))
     return fail("--metric " + text + ": `" + entryName + "` gives no number, tensor or list of these");
   if (kind == Kind::Accuracy && !isClasses(type))
     return fail(
@@ -84,7 +85,7 @@ static void flattenClasses(const Value &value, std::vector<double> &to) {
   }
 }
 
-void Metric::clear() { count_ = sumX_ = sumY_ = sumXX_ = sumXY_ = sumYY_ = 0; }
+void Metric::clear() { count_ = meanX_ = meanY_ = momentXX_ = momentXY_ = momentYY_ = 0; }
 
 bool Metric::add(const Value &result, const std::vector<double> &target) {
   std::vector<double> found;
@@ -99,21 +100,22 @@ bool Metric::add(const Value &result, const std::vector<double> &target) {
   for (size_t i = 0; i < found.size(); ++i) {
     const double x = kind_ == Kind::Accuracy ? found[i] == target[i] : found[i];
     const double y = kind_ == Kind::Pearson ? target[i] : 0;
+    // Welford's updates, which lose nothing to a large mean.
     count_ += 1;
-    sumX_ += x;
-    sumY_ += y;
-    sumXX_ += x * x;
-    sumXY_ += x * y;
-    sumYY_ += y * y;
+    const double fromX = x - meanX_, fromY = y - meanY_;
+    meanX_ += fromX / count_;
+    meanY_ += fromY / count_;
+    momentXX_ += fromX * (x - meanX_);
+    momentXY_ += fromX * (y - meanY_);
+    momentYY_ += fromY * (y - meanY_);
   }
   return true;
 }
 
 double Metric::value() const {
-  if (kind_ != Kind::Pearson)
-    return sumX_ / count_;
-  const double varianceX = count_ * sumXX_ - sumX_ * sumX_, varianceY = count_ * sumYY_ - sumY_ * sumY_;
-  return (count_ * sumXY_ - sumX_ * sumY_) / std::sqrt(varianceX * varianceY);
+  if (count_ == 0)
+    return std::numeric_limits<double>::quiet_NaN();
+  return kind_ == Kind::Pearson ? momentXY_ / std::sqrt(momentXX_ * momentYY_) : meanX_;
 }
 
 } // namespace dbc::driver

@@ -45,8 +45,8 @@ private:
   Kind kind_;
   int32_t entry_;
   std::string name_;
-  /// Of numbers x and targets y, in double precision and in the order of inputs.
-  double count_ = 0, sumX_ = 0, sumY_ = 0, sumXX_ = 0, sumXY_ = 0, sumYY_ = 0;
+  /// Of numbers x and targets y, in the order of inputs: means, and sums of products of distances from them.
+  double count_ = 0, meanX_ = 0, meanY_ = 0, momentXX_ = 0, momentXY_ = 0, momentYY_ = 0;
 };
 
 } // namespace dbc::driver

@@ -151,6 +151,9 @@ llvm::Error Trainer::setParameters() {
     for (int32_t param : *params)
       optimizer_.freeze(param);
   }
+  if (!options_.rateOf.empty() && !(options_.rate.base > 0))
+    return error(
+        "--lr NAME=X is a part of the rate of all, which is 0; --freeze keeps parameters as they are");
   for (const auto &[name, rate] : options_.rateOf) {
     llvm::Expected<std::vector<int32_t>> params = parametersOf("--lr", name);
     if (!params)
@@ -171,16 +174,20 @@ llvm::Error Trainer::setParameters() {
 /// By the names of the options, but for the model and its dims: all that the bits depend on.
 json::Object Trainer::asked() const {
   const OptimizerOptions &optimizer = options_.optimizer;
+  std::vector<std::string> frozen = options_.freeze;
+  llvm::sort(frozen);
   json::Object dims;
   for (const auto &[name, value] : dims_)
     dims[name] = value;
   json::Object object{
       {"model", info_.name},
       {"dims", std::move(dims)},
+      {"program", "with hash " + loaded_.hash},
       {"--loss", info_.entries[loss_].name},
       {"--train", "a file with hash " + train_->hash()},
       {"--dev", dev_ ? json::Value("a file with hash " + dev_->hash()) : json::Value(nullptr)},
       {"--metric", options_.metric},
+      {"--target", options_.target},
       {"--batch", options_.batch},
       {"--seed", static_cast<int64_t>(options_.seed)},
       {"--real", loaded_.model.code().f64 ? "f64" : "f32"},
@@ -192,7 +199,7 @@ json::Object Trainer::asked() const {
       {"--weight-decay", optimizer.weight_decay},
       {"--weight-decay of parameters", toJson(options_.decayOf)},
       {"--clip-norm", optimizer.clip_norm},
-      {"--freeze", json::Array(options_.freeze)},
+      {"--freeze", json::Array(frozen)},
       {"--schedule", nameOf(rate_.kind)},
       {"--warmup", rate_.warm_up},
       {"--gamma", rate_.gamma},
@@ -278,17 +285,19 @@ llvm::Error Trainer::prepare() {
   return llvm::Error::success();
 }
 
-void Trainer::fill(const std::vector<size_t> &order, size_t begin, size_t end) {
+llvm::Error Trainer::fill(const std::vector<size_t> &order, size_t begin, size_t end) {
   reader_->clear(batch_);
   inputNumbers_.clear();
   for (size_t i = begin; i < end; ++i) {
-    (void)reader_->append(train_->line(order[i]), batch_); // was found right when it was read
+    if (Status status = reader_->append(train_->line(order[i]), batch_); !status.ok())
+      return toError(status); // it was right when it was read: there is no memory
     inputNumbers_.push_back(static_cast<int64_t>(order[i]));
   }
   // The mean over the batch of each input's own weight times its loss.
   inputWeights_ = reader_->weights();
   for (float &weight : inputWeights_)
     weight /= static_cast<float>(end - begin);
+  return llvm::Error::success();
 }
 
 void Trainer::warn(const DataSet &data, size_t line, const Status &status) {
@@ -326,7 +335,10 @@ std::optional<std::string> Trainer::findNotFinite(const std::vector<size_t> &ord
     return std::nullopt;
   // Which input is it: each by itself.
   for (size_t i = begin; i < end; ++i) {
-    fill(order, i, i + 1);
+    if (llvm::Error failed = fill(order, i, i + 1)) {
+      llvm::consumeError(std::move(failed)); // then it is not found
+      continue;
+    }
     session_.weigh_losses(inputWeights_.data(), 1);
     session_.set_dropout(options_.seed, progress_.step);
     session_.number_inputs(inputNumbers_.data(), 1);
@@ -352,7 +364,8 @@ std::optional<std::string> Trainer::findNotFinite(const std::vector<size_t> &ord
 
 llvm::Error Trainer::step(const std::vector<size_t> &order, size_t begin, size_t end) {
   const auto start = std::chrono::steady_clock::now();
-  fill(order, begin, end);
+  if (llvm::Error failed = fill(order, begin, end))
+    return failed;
   session_.weigh_losses(inputWeights_.data(), static_cast<int32_t>(inputWeights_.size()));
   // What is dropped depends on neither the batch nor on when the training was begun.
   session_.set_dropout(options_.seed, progress_.step);
@@ -377,7 +390,11 @@ llvm::Error Trainer::step(const std::vector<size_t> &order, size_t begin, size_t
   }
   auto notFinite = [&](const Status &status) {
     std::optional<std::string> found = findNotFinite(order, begin, end);
-    return found ? error(*found + "; training ends, and what was saved stays") : toError(status);
+    const std::string what =
+        found         ? *found
+        : status.ok() ? llvm::formatv("step {0}: the losses' sum is not finite", progress_.step + 1).str()
+                      : status.message;
+    return error(what + "; training ends, and what was saved stays");
   };
   if (!std::isfinite(lossSum))
     return notFinite(Status());
@@ -429,7 +446,8 @@ llvm::Expected<double> Trainer::measure() {
     const size_t end = std::min(begin + kDevBatch, dev_->size());
     devReader_->clear(batch_);
     for (size_t i = begin; i < end; ++i)
-      (void)devReader_->append(dev_->line(i), batch_);
+      if (Status status = devReader_->append(dev_->line(i), batch_); !status.ok())
+        return toError(status);
     if (Status status = session_.run(metric_->entry(), batch_); !status.ok())
       return toError(status);
     for (size_t i = begin; i < end; ++i) {
@@ -499,8 +517,10 @@ bool Trainer::dueToStop() const {
 
 llvm::Error Trainer::run() {
   while (!dueToStop())
-    if (llvm::Error failed = runEpoch())
+    if (llvm::Error failed = runEpoch()) {
+      meter_.clear();
       return failed;
+    }
   if (progress_.epoch < options_.epochs)
     meter_.say(
         llvm::formatv("no better {0} for {1} epochs: training ends", metric_->name(), progress_.sinceBest));

@@ -44,7 +44,7 @@ private:
   /// What stops a training: a loss or gradient that is infinite or NaN, in words; none: all are finite.
   std::optional<std::string> findNotFinite(const std::vector<size_t> &order, size_t begin, size_t end);
   std::optional<std::string> notFiniteGradient() const;
-  void fill(const std::vector<size_t> &order, size_t begin, size_t end);
+  llvm::Error fill(const std::vector<size_t> &order, size_t begin, size_t end);
   void warn(const DataSet &data, size_t line, const Status &status);
   bool dueToStop() const;
 
