@@ -66,6 +66,8 @@ bool hasEntry(const ModelInfo &info, const std::string &name);
 
 /// The weights of --weights, or drawn from --seed.
 Status makeWeights(const Options &options, Weights &weights);
+/// The same, but what the file of --weights lacks is drawn, and said on stderr.
+Status makeSomeWeights(const Options &options, Weights &weights);
 
 /// A model compiled, loaded into this program and given its weights.
 struct LoadedModel {
@@ -79,7 +81,8 @@ struct LoadedModel {
 };
 /// Compiles and loads what `unit` is about; prints what is wrong. `change` is applied to weights that are
 /// drawn.
-Exit load(const Options &options, ModelUnit &unit, LoadedModel &loaded, void (*change)(Weights &) = nullptr);
+Exit load(const Options &options, ModelUnit &unit, LoadedModel &loaded, void (*change)(Weights &) = nullptr,
+          Status (*make)(const Options &, Weights &) = makeWeights);
 /// The same, and the number of the entry that is asked for, of which there must be one.
 Exit load(const Options &options, ModelUnit &unit, LoadedModel &loaded, int32_t &entry);
 

@@ -62,21 +62,23 @@ bool hasEntry(const ModelInfo &info, const std::string &name) {
 }
 
 Status makeWeights(const Options &options, Weights &weights) {
-  if (!options.train.train.empty()) { // what pretrained weights lack is drawn
-    weights.draw(options.seed);
-    std::vector<std::string> drawn;
-    Status status = options.weights.empty() ? Status() : load_weights(options.weights, weights, &drawn);
-    for (const std::string &name : drawn)
-      llvm::errs() << "`" << name << "` is not in " << options.weights << ": it is drawn\n";
-    return status;
-  }
   if (!options.weights.empty())
     return load_weights(options.weights, weights);
   weights.draw(options.seed);
   return Status();
 }
 
-Exit load(const Options &options, ModelUnit &unit, LoadedModel &loaded, void (*change)(Weights &)) {
+Status makeSomeWeights(const Options &options, Weights &weights) {
+  weights.draw(options.seed);
+  std::vector<std::string> drawn;
+  Status status = options.weights.empty() ? Status() : load_weights(options.weights, weights, &drawn);
+  for (const std::string &name : drawn)
+    llvm::errs() << "`" << name << "` is not in " << options.weights << ": it is drawn\n";
+  return status;
+}
+
+Exit load(const Options &options, ModelUnit &unit, LoadedModel &loaded, void (*change)(Weights &),
+          Status (*make)(const Options &, Weights &)) {
   GeneratedCode generated;
   if (Exit exit = unit.generate(generated))
     return exit;
@@ -85,7 +87,7 @@ Exit load(const Options &options, ModelUnit &unit, LoadedModel &loaded, void (*c
     return exit;
   loaded.hash = hashOf({generated.source});
   loaded.weights.emplace(*code->info);
-  if (Status status = makeWeights(options, *loaded.weights); !status.ok())
+  if (Status status = make(options, *loaded.weights); !status.ok())
     return fail(status);
   if (change && options.weights.empty())
     change(*loaded.weights);

@@ -15,10 +15,11 @@ namespace dbc::driver {
 Exit trainCommand(const Options &options) {
   ModelUnit unit(options.model);
   LoadedModel loaded;
-  if (Exit exit = load(options, unit, loaded))
+  if (Exit exit = load(options, unit, loaded, /*change=*/nullptr, makeSomeWeights))
     return exit;
   TrainOptions asked = options.train;
   asked.seed = options.seed;
+  asked.weights = options.weights;
   Trainer trainer(asked, loaded, options.model.dims);
   if (llvm::Error error = trainer.prepare())
     return fail(std::move(error));

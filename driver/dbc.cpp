@@ -414,7 +414,7 @@ private:
         ->check(CLI::IsMember({"constant", "step", "cosine", "plateau"}).description(""));
     train->add_option("--warmup", t.rate.warm_up, "steps that lead up to the rate [0]")
         ->check(CLI::Range(int64_t(0), kMostSteps).description(""));
-    train->add_option("--every", t.rate.every, "step: epochs between two rates [1]")
+    train->add_option("--every", t.everyEpochs, "step: epochs between two rates [1]")
         ->check(CLI::Range(int64_t(1), kMostSteps).description(""));
     train->add_option("--gamma", t.rate.gamma, "step, plateau: what the rate is multiplied by [0.1]");
     train->add_option("--batch", t.batch, "inputs of a step [25]")

@@ -12,7 +12,10 @@
 #include <cmath>
 #include <dbc/io/optimizer.h>
 #include <dbc/io/safetensors.h>
+#include <fcntl.h>
 #include <regex>
+#include <sys/file.h>
+#include <unistd.h>
 
 namespace dbc::driver {
 
@@ -24,6 +27,7 @@ namespace {
 constexpr int64_t kVersion = 1;
 constexpr char kState[] = "state.json";
 constexpr char kWeights[] = "last.safetensors", kOptimizer[] = "last.optimizer.safetensors";
+constexpr char kBest[] = "best.safetensors";
 constexpr char kNew[] = ".new";
 
 llvm::Error error(const llvm::Twine &message) {
@@ -143,7 +147,23 @@ bool CheckpointFolder::exists() const { return fs::exists(file(kState)); }
 llvm::Error CheckpointFolder::create() const {
   if (llvm::Error error = makeFolder(folder_))
     return error;
-  return exists() ? llvm::Error::success() : removeLeftovers(folder_);
+  if (exists())
+    return llvm::Error::success();
+  if (fs::exists(file(kWeights)))
+    return error(file(kWeights) + ": is there without " + kState + "; it is left alone");
+  return removeLeftovers(folder_);
+}
+
+llvm::Error CheckpointFolder::lock() {
+  lock_ = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (lock_ >= 0 && ::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    return error(folder_ + ": another training is at work there");
+  return llvm::Error::success(); // not every file system has locks
+}
+
+CheckpointFolder::~CheckpointFolder() {
+  if (lock_ >= 0)
+    ::close(lock_);
 }
 
 llvm::Error CheckpointFolder::save(const Weights &weights, const Optimizer &optimizer,
@@ -207,11 +227,11 @@ llvm::Error CheckpointFolder::load(Weights &weights, Optimizer &optimizer, Progr
   if (state->getInteger("version") != kVersion)
     return unreadable("was written by another version of dbc");
   // The model first: where that is another one, much else is.
-  std::vector<llvm::StringRef> keys = {"model", "dims", "program"};
+  std::vector<llvm::StringRef> keys = {"model", "dims", "program", "--schedule"};
   for (const auto &[key, value] : asked)
     if (llvm::StringRef name = key; !llvm::is_contained(keys, name))
       keys.push_back(name);
-  llvm::sort(keys.begin() + 3, keys.end());
+  llvm::sort(keys.begin() + 4, keys.end());
   for (llvm::StringRef key : keys) {
     const json::Value *before = was->get(key), *now = asked.get(key);
     if (!before || *before != *now)
@@ -228,6 +248,11 @@ llvm::Error CheckpointFolder::load(Weights &weights, Optimizer &optimizer, Progr
     return failed;
   if (llvm::Error failed = toError(load_optimizer(file(kOptimizer), weights, optimizer)))
     return failed;
+  if (read.best.epoch > 0) {
+    Weights best(weights.info());
+    if (llvm::Error failed = toError(load_weights(file(kBest), best)))
+      return failed;
+  }
   progress = read;
   return removeLeftovers(folder_);
 }

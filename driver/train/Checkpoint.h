@@ -46,12 +46,18 @@ struct Progress {
 class CheckpointFolder {
 public:
   explicit CheckpointFolder(std::string folder) : folder_(std::move(folder)) {}
+  ~CheckpointFolder();
+  CheckpointFolder(const CheckpointFolder &) = delete;
+  CheckpointFolder &operator=(const CheckpointFolder &) = delete;
 
   std::string file(const char *name) const { return folder_ + "/" + name; }
   /// Whether there is a checkpoint.
   bool exists() const;
   /// Makes the folder, if it is not there. Without a checkpoint nothing of a training is left in it.
   llvm::Error create() const;
+
+  /// Keeps others away until this is gone: an error if another training has the folder.
+  llvm::Error lock();
 
   /// Writes a checkpoint. `asked` is what the training was asked for, with the keys `model`, `dims` and
   /// `program` among others. After an error load() gives this checkpoint or the one before.
@@ -67,6 +73,7 @@ private:
   llvm::Error writeNew(const Weights &weights, const Optimizer &optimizer, const Progress &progress,
                        const llvm::json::Object &asked, std::string &state) const;
   std::string folder_;
+  int lock_ = -1; ///< the folder, open
 };
 
 } // namespace dbc::driver

@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The course of a training: a CSV file with a row an epoch, and curves drawn from it.
+// The course of a training: a CSV file with a row an epoch.
 #pragma once
 
 #include "llvm/Support/Error.h"
@@ -33,10 +33,5 @@ private:
   std::string file_, text_;
   std::vector<LogRow> rows_;
 };
-
-/// An SVG picture of loss and metric by epoch, each on an axis of its own, the best epoch marked; for a page
-/// of `title`.
-std::string drawCurves(const std::vector<LogRow> &rows, const std::string &title, const std::string &metric,
-                       int64_t bestEpoch);
 
 } // namespace dbc::driver

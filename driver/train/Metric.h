@@ -37,6 +37,8 @@ public:
   /// Adds what the entry gave for an input. False if `target` has another number of elements than that; then
   /// nothing is added.
   bool add(const Value &result, const std::vector<double> &target);
+  /// Numbers so far.
+  double count() const { return count_; }
   /// NaN without inputs, and for pearson where either side is constant.
   double value() const;
 

@@ -17,12 +17,14 @@ struct TrainOptions {
   std::string train, dev; ///< JSON lines; dev may be empty: then the loss on train decides
   std::string metric;     ///< empty: the loss on dev
   std::string target;     ///< name of what metrics compare with where a line has no "target"
+  std::string weights;    ///< what is trained from on; empty: all drawn
   int32_t batch = 25;     ///< inputs of a step
   int64_t epochs = 10;
   uint64_t seed = 0; ///< of weights, order of inputs and dropout
   int32_t threads = 1;
   OptimizerOptions optimizer;
-  LearningRate rate; ///< Kind::Step: `every` in epochs, and `total` is set by the trainer
+  LearningRate rate;                             ///< without `every` and `total`, which the trainer sets
+  int64_t everyEpochs = 1;                       ///< LearningRate::Kind::Step
   std::map<std::string, double> rateOf, decayOf; ///< of parameters, by path or the beginning of one
   std::vector<std::string> freeze;               ///< likewise
   int64_t patience = 0;        ///< epochs without a better metric after which training ends; 0: it does not

@@ -3,6 +3,7 @@
 #include "driver/train/Trainer.h"
 #include "driver/Files.h"
 #include "driver/Lines.h"
+#include "driver/train/Curves.h"
 #include "frontend/syntax/Diagnostics.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/Format.h"
@@ -32,12 +33,16 @@ llvm::Error toError(const Status &status) {
 }
 
 std::string inDigits(double value, int digits) {
+  if (std::isnan(value)) // of either sign
+    return "nan";
   std::string text;
   llvm::raw_string_ostream(text) << llvm::format("%.*f", digits, value);
   return text;
 }
 
 std::string inWords(double number) {
+  if (std::isnan(number))
+    return "nan";
   std::string text;
   llvm::raw_string_ostream(text) << llvm::format("%g", number);
   return text;
@@ -190,6 +195,7 @@ json::Object Trainer::asked() const {
       {"--target", options_.target},
       {"--batch", options_.batch},
       {"--seed", static_cast<int64_t>(options_.seed)},
+      {"--weights", weightsHash_},
       {"--real", loaded_.model.code().f64 ? "f64" : "f32"},
       {"--optimizer", nameOf(optimizer.kind)},
       {"--lr", rate_.base},
@@ -203,7 +209,7 @@ json::Object Trainer::asked() const {
       {"--schedule", nameOf(rate_.kind)},
       {"--warmup", rate_.warm_up},
       {"--gamma", rate_.gamma},
-      {"--every", options_.rate.every},
+      {"--every", options_.everyEpochs},
   };
   if (rate_.kind == LearningRate::Kind::Cosine)
     object["--epochs"] = options_.epochs;
@@ -215,6 +221,8 @@ llvm::Error Trainer::prepare() {
   if (!loss)
     return loss.takeError();
   loss_ = *loss;
+  if (info_.entries[loss_].gradients.empty())
+    return error("loss `" + info_.entries[loss_].name + "` depends on no param: there is nothing to train");
   if (llvm::Error failed = setParameters())
     return failed;
   if (!options_.metric.empty() && options_.dev.empty())
@@ -248,14 +256,22 @@ llvm::Error Trainer::prepare() {
   }
   const auto batch = static_cast<size_t>(options_.batch);
   const auto steps = static_cast<int64_t>((train_->size() + batch - 1) / batch);
-  rate_.every = options_.rate.every * steps;
+  rate_.every = options_.everyEpochs * steps;
   rate_.total = options_.epochs * steps;
   rate_.more_is_better = !metric_->isBetter(0, 1);
   if (Status status = check(rate_); !status.ok())
     return toError(status);
 
+  if (!options_.weights.empty()) {
+    llvm::Expected<std::string> text = readFile(options_.weights);
+    if (!text)
+      return text.takeError();
+    weightsHash_ = "a file with hash " + hashOf({*text});
+  }
   if (folder_) {
     if (llvm::Error failed = folder_->create())
+      return failed;
+    if (llvm::Error failed = folder_->lock())
       return failed;
     if (folder_->exists() && !options_.resume)
       return error(options_.out +
@@ -266,7 +282,7 @@ llvm::Error Trainer::prepare() {
         return failed;
       if (llvm::Error failed = toError(loaded_.model.renew(*loaded_.weights)))
         return failed;
-      meter_.say(llvm::formatv("goes on behind epoch {0}, step {1}", progress_.epoch, progress_.step));
+      meter_.say(llvm::formatv("resumes after epoch {0}, step {1}", progress_.epoch, progress_.step));
     } else if (options_.resume) {
       meter_.say(options_.out + ": holds no training yet, begins one");
     }
@@ -282,7 +298,7 @@ llvm::Error Trainer::prepare() {
       return log.takeError();
     log_ = std::move(*log);
   }
-  return llvm::Error::success();
+  return plot(); // if it cannot be written, that is said before anything is trained
 }
 
 llvm::Error Trainer::fill(const std::vector<size_t> &order, size_t begin, size_t end) {
@@ -304,9 +320,9 @@ void Trainer::warn(const DataSet &data, size_t line, const Status &status) {
   if (!warned_.insert({&data, line}).second)
     return;
   if (warned_.size() <= kMostWarned)
-    meter_.say("warning: " + data.name(line) + ": has no part: " + withoutInput(status.message));
+    meter_.say("warning: " + data.name(line) + ": is left out: " + withoutInput(status.message));
   else if (warned_.size() == kMostWarned + 1)
-    meter_.say("warning: more lines have no part; they are not named");
+    meter_.say("warning: more lines are left out; they are not named");
 }
 
 /// The first parameter whose gradient has an infinity or NaN.
@@ -463,6 +479,8 @@ llvm::Expected<double> Trainer::measure() {
                      llvm::Twine(target.size()) + " to compare with");
     }
   }
+  if (metric_->count() == 0)
+    return error(dev_->file() + ": no line could be computed");
   return metric_->value();
 }
 
@@ -470,18 +488,19 @@ llvm::Error Trainer::finishEpoch() {
   if (progress_.inputs == 0)
     return error(train_->file() + ": no line could be computed");
   const double loss = progress_.lossSum / static_cast<double>(progress_.inputs);
-  llvm::Expected<double> measured = measure();
-  if (!measured)
-    return measured.takeError();
-  const double metric = *measured;
+  llvm::Expected<double> found = measure();
+  if (!found)
+    return found.takeError();
+  const double metric = *found;
   const double lastRate = rate_at(rate_, progress_.step - 1, progress_.plateau);
   ++progress_.epoch;
   progress_.batch = 0;
   progress_.lossSum = 0;
   progress_.inputs = 0;
   observe(rate_, metric, progress_.plateau);
-  const bool better = progress_.best.epoch == 0 || metric_->isBetter(metric, progress_.best.metric) ||
-                      (std::isnan(progress_.best.metric) && !std::isnan(metric));
+  // No number, such as the correlation with a constant, is better than none.
+  const bool better =
+      !std::isnan(metric) && (progress_.best.epoch == 0 || metric_->isBetter(metric, progress_.best.metric));
   progress_.sinceBest = better ? 0 : progress_.sinceBest + 1;
   if (better) {
     progress_.best = {progress_.epoch, loss, metric};
@@ -495,19 +514,23 @@ llvm::Error Trainer::finishEpoch() {
       return failed;
     progress_.logBytes = log_->bytes();
   }
-  meter_.say(llvm::formatv("epoch {0}: loss {1}, {2} {3}{4}, {5:f0} inputs/s", progress_.epoch,
-                           inDigits(loss, 4), dev_ ? "dev " + metric_->name() : metric_->name(),
-                           inDigits(metric, 4), better ? " (best)" : "", epochRate_));
-  if (!options_.plot.empty() && log_)
-    if (llvm::Error failed =
-            writeFile(options_.plot, drawCurves(log_->rows(), info_.name + ": " + info_.entries[loss_].name,
-                                                metric_->name(), progress_.best.epoch)))
-      return failed;
-  return checkpoint();
+  const std::string measured = dev_ ? ", dev " + metric_->name() + " " + inDigits(metric, 4) : "";
+  meter_.say(llvm::formatv("epoch {0}: loss {1}{2}{3}, {4:f0} inputs/s", progress_.epoch, inDigits(loss, 4),
+                           measured, better ? " (best)" : "", epochRate_));
+  if (llvm::Error failed = checkpoint())
+    return failed;
+  return plot();
 }
 
 llvm::Error Trainer::checkpoint() {
   return folder_ ? folder_->save(*loaded_.weights, optimizer_, progress_, asked()) : llvm::Error::success();
+}
+
+llvm::Error Trainer::plot() const {
+  if (options_.plot.empty())
+    return llvm::Error::success();
+  return writeFile(options_.plot, drawCurves(log_->rows(), info_.name + ": " + info_.entries[loss_].name,
+                                             metric_->name(), progress_.best.epoch));
 }
 
 bool Trainer::dueToStop() const {

@@ -39,6 +39,7 @@ private:
   llvm::Error step(const std::vector<size_t> &order, size_t begin, size_t end);
   llvm::Error finishEpoch();
   llvm::Error checkpoint();
+  llvm::Error plot() const;
   /// The metric after an epoch.
   llvm::Expected<double> measure();
   /// What stops a training: a loss or gradient that is infinite or NaN, in words; none: all are finite.
@@ -62,6 +63,7 @@ private:
   Session session_;
   Optimizer optimizer_;
   LearningRate rate_;
+  std::string weightsHash_; ///< of the file that is trained from on
   std::optional<CheckpointFolder> folder_;
   std::optional<Log> log_;
   Progress progress_;

@@ -1,0 +1,17 @@
+// Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
+//
+// The course of a training as a picture.
+#pragma once
+
+#include "driver/train/Log.h"
+#include <string>
+#include <vector>
+
+namespace dbc::driver {
+
+/// An SVG picture of loss and metric by epoch, each on an axis of its own, the best epoch marked; for a page
+/// of `title`.
+std::string drawCurves(const std::vector<LogRow> &rows, const std::string &title, const std::string &metric,
+                       int64_t bestEpoch);
+
+} // namespace dbc::driver
