@@ -130,7 +130,7 @@ public:
 
 Model model() {
   static const dbc::ModelCode *code = [] {
-    auto *c = new dbc::ModelCode;
+    auto *c = new dbc::ModelCode();
     c->info = &info();
     c->make_model = [](const dbc::Weights &, Model &) {};
     c->entries = {{0, {}, {}, false, {}, {}, [] { return std::unique_ptr<dbc::EntryPlan>(new Plan); }}};
