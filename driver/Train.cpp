@@ -20,6 +20,8 @@ Exit trainCommand(const Options &options) {
   TrainOptions asked = options.train;
   asked.seed = options.seed;
   asked.weights = options.weights;
+  if (asked.optimizer.kind == OptimizerOptions::Kind::Adagrad)
+    asked.optimizer.epsilon = 1e-10F; // as torch.optim has it
   Trainer trainer(asked, loaded, options.model.dims);
   if (llvm::Error error = trainer.prepare())
     return fail(std::move(error));

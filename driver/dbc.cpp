@@ -356,6 +356,17 @@ private:
         ->take_all()
         ->allow_extra_args(false);
   }
+  /// An option that takes the name of one of `kinds`.
+  template <class Kind>
+  void addKind(CLI::App *command, const char *flag, Kind &to, std::vector<Kind> kinds, const char *words) {
+    std::map<std::string, Kind> byName;
+    for (Kind kind : kinds)
+      byName[dbc::name_of(kind)] = kind;
+    command
+        ->add_option_function<std::string>(
+            flag, [&to, byName](const std::string &name) { to = byName.at(name); }, words)
+        ->check(CLI::IsMember(byName).description(""));
+  }
   void declareTraining() {
     using dbc::LearningRate;
     using dbc::OptimizerOptions;
@@ -376,18 +387,10 @@ private:
             "what metrics compare with where a line has no \"target\": an argument, or a field of the "
             "nodes that are the first one [label]")
         ->type_name("NAME");
-    train
-        ->add_option_function<std::string>(
-            "--optimizer",
-            [&t](const std::string &name) {
-              t.optimizer.kind = name == "sgd"       ? OptimizerOptions::Kind::Sgd
-                                 : name == "adagrad" ? OptimizerOptions::Kind::Adagrad
-                                 : name == "adam"    ? OptimizerOptions::Kind::Adam
-                                                     : OptimizerOptions::Kind::AdamW;
-              t.optimizer.epsilon = name == "adagrad" ? 1e-10F : 1e-8F;
-            },
-            "sgd, adagrad, adam or adamw [sgd]")
-        ->check(CLI::IsMember({"sgd", "adagrad", "adam", "adamw"}).description(""));
+    using Optimizer = OptimizerOptions::Kind;
+    addKind(train, "--optimizer", t.optimizer.kind,
+            {Optimizer::Sgd, Optimizer::Adagrad, Optimizer::Adam, Optimizer::AdamW},
+            "sgd, adagrad, adam or adamw [sgd]");
     addByParameter(train, "--lr", t.rate.base, t.rateOf, "learning rate, of all or of one parameter [0.01]");
     train->add_option("--momentum", t.optimizer.momentum, "of sgd [0]")
         ->check(CLI::Range(0.0, 1.0).description(""));
@@ -395,23 +398,16 @@ private:
     addByParameter(train, "--weight-decay", t.optimizer.weight_decay, t.decayOf,
                    "L2 weight decay, of all or of one parameter; adamw: decoupled [0]");
     train->add_option("--clip-norm", t.optimizer.clip_norm, "the gradient's norm is at most this; 0: any [0]")
-        ->check(CLI::NonNegativeNumber.description(""));
+        ->check(CLI::Range(0.0, 1e9).description(""));
     train->add_option("--freeze", t.freeze, "a parameter that stays as it is; may be repeated")
         ->type_name("NAME")
         ->expected(1)
         ->take_all()
         ->allow_extra_args(false);
-    train
-        ->add_option_function<std::string>(
-            "--schedule",
-            [&t](const std::string &name) {
-              t.rate.kind = name == "constant" ? LearningRate::Kind::Constant
-                            : name == "step"   ? LearningRate::Kind::Step
-                            : name == "cosine" ? LearningRate::Kind::Cosine
-                                               : LearningRate::Kind::Plateau;
-            },
-            "of the learning rate: constant, step, cosine or plateau [constant]")
-        ->check(CLI::IsMember({"constant", "step", "cosine", "plateau"}).description(""));
+    using Schedule = LearningRate::Kind;
+    addKind(train, "--schedule", t.rate.kind,
+            {Schedule::Constant, Schedule::Step, Schedule::Cosine, Schedule::Plateau},
+            "of the learning rate: constant, step, cosine or plateau [constant]");
     train->add_option("--warmup", t.rate.warm_up, "steps that lead up to the rate [0]")
         ->check(CLI::Range(int64_t(0), kMostSteps).description(""));
     train->add_option("--every", t.everyEpochs, "step: epochs between two rates [1]")
@@ -425,6 +421,11 @@ private:
         ->add_option("--patience", t.patience,
                      "end after so many epochs without a better metric; 0: never [0]")
         ->check(CLI::Range(int64_t(0), kMostSteps).description(""));
+    declareRun(train);
+  }
+  /// Of a training: what it begins with, and what it leaves.
+  void declareRun(CLI::App *train) {
+    TrainOptions &t = o.train;
     train->add_option("--weights", o.weights, "a safetensors file to begin with; what it lacks is drawn")
         ->type_name("FILE");
     train->add_option("--seed", o.seed, "of weights, the order of inputs and dropout [0]");

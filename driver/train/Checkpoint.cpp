@@ -2,9 +2,10 @@
 
 #include "driver/train/Checkpoint.h"
 #include "driver/Files.h"
+#include "driver/train/Digits.h"
+#include "driver/train/Errors.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -29,14 +30,6 @@ constexpr char kState[] = "state.json";
 constexpr char kWeights[] = "last.safetensors", kOptimizer[] = "last.optimizer.safetensors";
 constexpr char kBest[] = "best.safetensors";
 constexpr char kNew[] = ".new";
-
-llvm::Error error(const llvm::Twine &message) {
-  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
-}
-
-llvm::Error toError(const Status &status) {
-  return status.ok() ? llvm::Error::success() : error(status.message);
-}
 
 /// JSON has no NaN.
 json::Value number(double value) { return std::isfinite(value) ? json::Value(value) : json::Value(nullptr); }
@@ -103,12 +96,10 @@ llvm::Expected<std::string> hashOfFile(const std::string &file) {
 std::string shown(const json::Value *value) {
   if (!value)
     return "nothing";
-  std::string text;
-  llvm::raw_string_ostream out(text);
   if (std::optional<double> number = value->getAsNumber())
-    out << llvm::format("%.9g", *number);
-  else
-    out << *value;
+    return general(*number, 9);
+  std::string text;
+  llvm::raw_string_ostream(text) << *value;
   return text;
 }
 
@@ -144,21 +135,18 @@ llvm::Error removeLeftovers(const std::string &folder) {
 
 bool CheckpointFolder::exists() const { return fs::exists(file(kState)); }
 
-llvm::Error CheckpointFolder::create() const {
-  if (llvm::Error error = makeFolder(folder_))
-    return error;
+llvm::Error CheckpointFolder::open() {
+  if (llvm::Error failed = makeFolder(folder_))
+    return failed;
+  // Before anything in it is touched. Not every file system has locks.
+  lock_ = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (lock_ >= 0 && ::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    return error(folder_ + ": another training is at work there");
   if (exists())
     return llvm::Error::success();
   if (fs::exists(file(kWeights)))
     return error(file(kWeights) + ": is there without " + kState + "; it is left alone");
   return removeLeftovers(folder_);
-}
-
-llvm::Error CheckpointFolder::lock() {
-  lock_ = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (lock_ >= 0 && ::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-    return error(folder_ + ": another training is at work there");
-  return llvm::Error::success(); // not every file system has locks
 }
 
 CheckpointFolder::~CheckpointFolder() {

@@ -53,11 +53,10 @@ public:
   std::string file(const char *name) const { return folder_ + "/" + name; }
   /// Whether there is a checkpoint.
   bool exists() const;
-  /// Makes the folder, if it is not there. Without a checkpoint nothing of a training is left in it.
-  llvm::Error create() const;
-
-  /// Keeps others away until this is gone: an error if another training has the folder.
-  llvm::Error lock();
+  /// Makes the folder, if it is not there, and keeps others away until this is gone: an error if another
+  /// training has it. Without a checkpoint nothing of a training is left in it, but weights that are there
+  /// are an error.
+  llvm::Error open();
 
   /// Writes a checkpoint. `asked` is what the training was asked for, with the keys `model`, `dims` and
   /// `program` among others. After an error load() gives this checkpoint or the one before.

@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
 #include "driver/train/Curves.h"
-#include "llvm/Support/Format.h"
+#include "driver/train/Digits.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
@@ -9,13 +9,6 @@
 #include <limits>
 
 namespace dbc::driver {
-
-/// As %g.
-static std::string inDigits(double value, int digits) {
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::format("%.*g", digits, value);
-  return text;
-}
 
 namespace {
 
@@ -51,7 +44,7 @@ struct Curve {
       const double at = low + (high - low) * i / 4;
       out << llvm::formatv("<text x=\"{0}\" y=\"{1:f1}\" text-anchor=\"{2}\" fill=\"{3}\">{4}</text>\n",
                            right ? kWidth - kRight + 8 : kLeft - 8, y(at) + 4, right ? "start" : "end",
-                           colour, inDigits(at, 4));
+                           colour, general(at, 4));
     }
   }
   const std::vector<LogRow> &rows;

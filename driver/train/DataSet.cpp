@@ -3,6 +3,7 @@
 #include "driver/train/DataSet.h"
 #include "driver/Files.h"
 #include "driver/Lines.h"
+#include "driver/train/Errors.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 #include <dbc/batch.h>
@@ -13,10 +14,6 @@ namespace json = llvm::json;
 
 /// So many lines are named.
 constexpr size_t kMostWrong = 5;
-
-static llvm::Error error(const llvm::Twine &message) {
-  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
-}
 
 /// A number, a bool, or a list of these.
 static bool readNumbers(const json::Value &value, std::vector<double> &to) {
@@ -87,6 +84,7 @@ llvm::Expected<DataSet> DataSet::read(const std::string &file, const ModelInfo &
     auto [line, after] = rest.split('\n');
     rest = after;
     data.lines_.push_back(reader.read(std::string_view(line.data(), line.size())));
+    std::vector<double> &to = data.targets_.emplace_back();
     reader.clear(batch);
     if (Status status = reader.append(*data.lines_.back(), batch); !status.ok()) {
       refuse(withoutInput(status.message));
@@ -94,7 +92,6 @@ llvm::Expected<DataSet> DataSet::read(const std::string &file, const ModelInfo &
     }
     if (!target)
       continue;
-    std::vector<double> &to = data.targets_.emplace_back();
     llvm::Expected<json::Value> parsed = json::parse(line);
     if (!parsed)
       return parsed.takeError(); // of what the reader has taken

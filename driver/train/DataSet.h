@@ -30,7 +30,7 @@ public:
   size_t size() const { return lines_.size(); }
   /// For any reader of the entry.
   const InstanceReader::Line &line(size_t number) const { return *lines_[number]; }
-  /// What there is to compare with; one number, or as many as the entry gives.
+  /// What there is to compare with; one number, or as many as the entry gives. None if it was read without.
   const std::vector<double> &target(size_t number) const { return targets_[number]; }
   /// "FILE:LINE".
   std::string name(size_t number) const { return file_ + ":" + std::to_string(number + 1); }

@@ -2,8 +2,9 @@
 
 #include "driver/train/Log.h"
 #include "driver/Files.h"
+#include "driver/train/Digits.h"
+#include "driver/train/Errors.h"
 #include "llvm/ADT/StringRef.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -11,16 +12,9 @@ namespace dbc::driver {
 
 constexpr char kHeading[] = "epoch,step,loss,metric,lr,inputs_per_second,seconds\n";
 
-/// As %g.
-static std::string inDigits(double value, int digits) {
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::format("%.*g", digits, value);
-  return text;
-}
-
 static std::string textOf(const LogRow &row) {
-  return llvm::formatv("{0},{1},{2},{3},{4},{5:f1},{6:f3}\n", row.epoch, row.step, inDigits(row.loss, 9),
-                       inDigits(row.metric, 9), inDigits(row.rate, 6), row.inputsPerSecond, row.seconds);
+  return llvm::formatv("{0},{1},{2},{3},{4},{5:f1},{6:f3}\n", row.epoch, row.step, general(row.loss, 9),
+                       general(row.metric, 9), general(row.rate, 6), row.inputsPerSecond, row.seconds);
 }
 
 static bool read(llvm::StringRef line, LogRow &row) {
@@ -40,15 +34,10 @@ llvm::Expected<Log> Log::open(const std::string &file, uint64_t bytes) {
   if (bytes > 0) {
     llvm::Expected<std::string> text = readFile(file);
     if (!text)
-      return llvm::joinErrors(llvm::createStringError(llvm::inconvertibleErrorCode(),
-                                                      "this training's log is elsewhere: --log names it"),
-                              text.takeError());
+      return llvm::joinErrors(error("this training's log is elsewhere: --log names it"), text.takeError());
     // Rows of epochs that the checkpoint has not seen are made again.
     llvm::StringRef kept = llvm::StringRef(*text).take_front(bytes);
-    auto wrong = [&] {
-      return llvm::createStringError(llvm::inconvertibleErrorCode(),
-                                     file + ": is not the log that this training has written");
-    };
+    auto wrong = [&] { return error(file + ": is not the log that this training has written"); };
     llvm::StringRef rest = kept;
     if (kept.size() < bytes || !rest.consume_front(kHeading))
       return wrong();
@@ -60,8 +49,8 @@ llvm::Expected<Log> Log::open(const std::string &file, uint64_t bytes) {
     }
     log.text_ = kept.str();
   }
-  if (llvm::Error error = writeFile(file, log.text_))
-    return error;
+  if (llvm::Error failed = writeFile(file, log.text_))
+    return failed;
   return log;
 }
 

@@ -1,7 +1,7 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 
 #include "driver/train/Metric.h"
-#include "driver/Commands.h"
+#include "driver/train/Errors.h"
 #include "frontend/syntax/Diagnostics.h"
 #include "llvm/ADT/StringRef.h"
 #include <algorithm>
@@ -27,13 +27,10 @@ static bool isClasses(const TypeInfo &type) {
 }
 
 llvm::Expected<Metric> Metric::parse(const std::string &text, const ModelInfo &info) {
-  auto fail = [](const llvm::Twine &message) {
-    return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
-  };
   auto [name, entryName] = llvm::StringRef(text).split(':');
   Kind kind = name == "mean" ? Kind::Mean : name == "accuracy" ? Kind::Accuracy : Kind::Pearson;
   if (entryName.empty() || (name != "mean" && name != "accuracy" && name != "pearson"))
-    return fail("--metric takes mean:ENTRY, accuracy:ENTRY or pearson:ENTRY, not `" + text + "`");
+    return error("--metric takes mean:ENTRY, accuracy:ENTRY or pearson:ENTRY, not `" + text + "`");
   auto entry = std::find_if(info.entries.begin(), info.entries.end(),
                             [&](const EntryInfo &each) { return each.name == entryName; });
   if (entry == info.entries.end()) {
@@ -41,20 +38,20 @@ llvm::Expected<Metric> Metric::parse(const std::string &text, const ModelInfo &i
     for (const EntryInfo &each : info.entries)
       names.push_back(each.name);
     std::string near = frontend::didYouMean(entryName.str(), names);
-    return fail("--metric " + text + ": model `" + info.name + "` has no entry `" + entryName + "`" +
-                (near.empty() ? "" : "; ") + near);
+    return error("--metric " + text + ": model `" + info.name + "` has no entry `" + entryName + "`" +
+                 (near.empty() ? "" : "; ") + near);
   }
   const TypeInfo &type = entry->result;
   bool single = type.form == Form::Value && type.elem == Elem::F32 && type.extents.empty();
   const bool hasOutputs = entry->is_loss && type.form == Form::Tuple; // beside its value
   if (kind == Kind::Mean && !hasOutputs && !isNumbers(type))
-    return fail("--metric " + text + ": `" + entryName + "` gives no number, tensor or list of these");
+    return error("--metric " + text + ": `" + entryName + "` gives no number, tensor or list of these");
   if (kind == Kind::Accuracy && !isClasses(type))
-    return fail(
+    return error(
         "--metric " + text + ": `" + entryName +
         "` gives neither a class (index, int or bool) nor scores of classes (f32[n]), nor a list of either");
   if (kind == Kind::Pearson && !single)
-    return fail("--metric " + text + ": `" + entryName + "` does not give one f32");
+    return error("--metric " + text + ": `" + entryName + "` does not give one f32");
   return Metric(kind, static_cast<int32_t>(entry - info.entries.begin()), name.str());
 }
 

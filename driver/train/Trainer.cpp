@@ -4,9 +4,10 @@
 #include "driver/Files.h"
 #include "driver/Lines.h"
 #include "driver/train/Curves.h"
+#include "driver/train/Digits.h"
+#include "driver/train/Errors.h"
 #include "frontend/syntax/Diagnostics.h"
 #include "llvm/ADT/ScopeExit.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
@@ -24,30 +25,6 @@ namespace {
 constexpr size_t kMostWarned = 10; ///< lines that could not be computed are named
 constexpr int32_t kDevBatch = 64;
 
-llvm::Error error(const llvm::Twine &message) {
-  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
-}
-
-llvm::Error toError(const Status &status) {
-  return status.ok() ? llvm::Error::success() : error(status.message);
-}
-
-std::string inDigits(double value, int digits) {
-  if (std::isnan(value)) // of either sign
-    return "nan";
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::format("%.*f", digits, value);
-  return text;
-}
-
-std::string inWords(double number) {
-  if (std::isnan(number))
-    return "nan";
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::format("%g", number);
-  return text;
-}
-
 /// The inputs of an epoch in the order in which they are trained on: any order is as likely.
 std::vector<size_t> shuffled(size_t count, uint64_t seed, int64_t epoch) {
   std::vector<size_t> order(count);
@@ -58,34 +35,6 @@ std::vector<size_t> shuffled(size_t count, uint64_t seed, int64_t epoch) {
   for (size_t i = count; i > 1; --i)
     std::swap(order[i - 1], order[random() % i]);
   return order;
-}
-
-const char *nameOf(OptimizerOptions::Kind kind) {
-  switch (kind) {
-  case OptimizerOptions::Kind::Sgd:
-    return "sgd";
-  case OptimizerOptions::Kind::Adagrad:
-    return "adagrad";
-  case OptimizerOptions::Kind::Adam:
-    return "adam";
-  case OptimizerOptions::Kind::AdamW:
-    return "adamw";
-  }
-  return "";
-}
-
-const char *nameOf(LearningRate::Kind kind) {
-  switch (kind) {
-  case LearningRate::Kind::Constant:
-    return "constant";
-  case LearningRate::Kind::Step:
-    return "step";
-  case LearningRate::Kind::Cosine:
-    return "cosine";
-  case LearningRate::Kind::Plateau:
-    return "plateau";
-  }
-  return "";
 }
 
 json::Object toJson(const std::map<std::string, double> &values) {
@@ -129,49 +78,45 @@ Trainer::Trainer(const TrainOptions &options, LoadedModel &loaded, const std::ma
     folder_.emplace(options.out);
 }
 
-llvm::Expected<std::vector<int32_t>> Trainer::parametersOf(const std::string &option,
-                                                           const std::string &name) const {
-  std::vector<int32_t> found;
+llvm::Error Trainer::setEach(const std::string &option, const std::string &name,
+                             llvm::function_ref<void(int32_t)> set) const {
+  bool found = false;
   std::vector<std::string> names;
   for (size_t i = 0; i < info_.params.size(); ++i) {
     const ParamInfo &param = info_.params[i];
     if (param.is_const)
       continue;
     names.push_back(param.name);
-    if (param.name == name || llvm::StringRef(param.name).starts_with(name + "."))
-      found.push_back(static_cast<int32_t>(i));
+    if (param.name != name && !llvm::StringRef(param.name).starts_with(name + "."))
+      continue;
+    set(static_cast<int32_t>(i));
+    found = true;
   }
-  if (!found.empty())
-    return found;
+  if (found)
+    return llvm::Error::success();
   std::string near = frontend::didYouMean(name, names);
   return error(option + ": model `" + info_.name + "` has no param `" + name + "`" +
                (near.empty() ? "" : "; ") + near);
 }
 
 llvm::Error Trainer::setParameters() {
-  for (const std::string &name : options_.freeze) {
-    llvm::Expected<std::vector<int32_t>> params = parametersOf("--freeze", name);
-    if (!params)
-      return params.takeError();
-    for (int32_t param : *params)
-      optimizer_.freeze(param);
-  }
+  for (const std::string &name : options_.freeze)
+    if (llvm::Error failed = setEach("--freeze", name, [&](int32_t param) { optimizer_.freeze(param); }))
+      return failed;
   if (!options_.rateOf.empty() && !(options_.rate.base > 0))
     return error(
         "--lr NAME=X is a part of the rate of all, which is 0; --freeze keeps parameters as they are");
   for (const auto &[name, rate] : options_.rateOf) {
-    llvm::Expected<std::vector<int32_t>> params = parametersOf("--lr", name);
-    if (!params)
-      return params.takeError();
-    for (int32_t param : *params)
-      optimizer_.set_lr_scale(param, static_cast<float>(rate / options_.rate.base));
+    const auto scale = static_cast<float>(rate / options_.rate.base);
+    if (llvm::Error failed =
+            setEach("--lr", name, [&](int32_t param) { optimizer_.set_lr_scale(param, scale); }))
+      return failed;
   }
-  for (const auto &[name, decay] : options_.decayOf) {
-    llvm::Expected<std::vector<int32_t>> params = parametersOf("--weight-decay", name);
-    if (!params)
-      return params.takeError();
-    for (int32_t param : *params)
-      optimizer_.set_weight_decay(param, static_cast<float>(decay));
+  for (const auto &[name, each] : options_.decayOf) {
+    const auto decay = static_cast<float>(each);
+    if (llvm::Error failed = setEach("--weight-decay", name,
+                                     [&](int32_t param) { optimizer_.set_weight_decay(param, decay); }))
+      return failed;
   }
   return llvm::Error::success();
 }
@@ -197,7 +142,7 @@ json::Object Trainer::asked() const {
       {"--seed", static_cast<int64_t>(options_.seed)},
       {"--weights", weightsHash_},
       {"--real", loaded_.model.code().f64 ? "f64" : "f32"},
-      {"--optimizer", nameOf(optimizer.kind)},
+      {"--optimizer", name_of(optimizer.kind)},
       {"--lr", rate_.base},
       {"--lr of parameters", toJson(options_.rateOf)},
       {"--momentum", optimizer.momentum},
@@ -206,7 +151,7 @@ json::Object Trainer::asked() const {
       {"--weight-decay of parameters", toJson(options_.decayOf)},
       {"--clip-norm", optimizer.clip_norm},
       {"--freeze", json::Array(frozen)},
-      {"--schedule", nameOf(rate_.kind)},
+      {"--schedule", name_of(rate_.kind)},
       {"--warmup", rate_.warm_up},
       {"--gamma", rate_.gamma},
       {"--every", options_.everyEpochs},
@@ -269,9 +214,7 @@ llvm::Error Trainer::prepare() {
     weightsHash_ = "a file with hash " + hashOf({*text});
   }
   if (folder_) {
-    if (llvm::Error failed = folder_->create())
-      return failed;
-    if (llvm::Error failed = folder_->lock())
+    if (llvm::Error failed = folder_->open())
       return failed;
     if (folder_->exists() && !options_.resume)
       return error(options_.out +
@@ -367,7 +310,7 @@ std::optional<std::string> Trainer::findNotFinite(const std::vector<size_t> &ord
     if (own)
       param = own;
     return llvm::formatv("step {0}: {1} has the loss {2}{3}", progress_.step + 1, train_->name(order[i]),
-                         inWords(loss),
+                         general(loss, 6),
                          own ? ", and the gradient of `" + *own + "` is not finite" : std::string())
         .str();
   }
@@ -431,7 +374,7 @@ llvm::Error Trainer::runEpoch() {
   const double before = progress_.seconds;
   const int64_t inputsBefore = progress_.inputs;
   const std::string metric =
-      log_ && !log_->rows().empty() ? metric_->name() + " " + inDigits(log_->rows().back().metric, 4) : "";
+      log_ && !log_->rows().empty() ? metric_->name() + " " + fixed(log_->rows().back().metric, 4) : "";
   for (size_t begin = static_cast<size_t>(progress_.batch) * batch; begin < order.size(); begin += batch) {
     if (llvm::Error failed = step(order, begin, std::min(begin + batch, order.size())))
       return failed;
@@ -472,8 +415,7 @@ llvm::Expected<double> Trainer::measure() {
         warn(*dev_, i, status);
         continue;
       }
-      static const std::vector<double> none;
-      const std::vector<double> &target = metric_->needsTarget() ? dev_->target(i) : none;
+      const std::vector<double> &target = dev_->target(i);
       if (!metric_->add(output_value(session_.outputs(metric_->entry()), entry, input), target))
         return error(dev_->name(i) + ": `" + entry.name + "` does not give as many numbers as the " +
                      llvm::Twine(target.size()) + " to compare with");
@@ -514,8 +456,8 @@ llvm::Error Trainer::finishEpoch() {
       return failed;
     progress_.logBytes = log_->bytes();
   }
-  const std::string measured = dev_ ? ", dev " + metric_->name() + " " + inDigits(metric, 4) : "";
-  meter_.say(llvm::formatv("epoch {0}: loss {1}{2}{3}, {4:f0} inputs/s", progress_.epoch, inDigits(loss, 4),
+  const std::string measured = dev_ ? ", dev " + metric_->name() + " " + fixed(metric, 4) : "";
+  meter_.say(llvm::formatv("epoch {0}: loss {1}{2}{3}, {4:f0} inputs/s", progress_.epoch, fixed(loss, 4),
                            measured, better ? " (best)" : "", epochRate_));
   if (llvm::Error failed = checkpoint())
     return failed;

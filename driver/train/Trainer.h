@@ -33,7 +33,9 @@ public:
 
 private:
   llvm::Error setParameters();
-  llvm::Expected<std::vector<int32_t>> parametersOf(const std::string &option, const std::string &name) const;
+  /// Calls `set` with each parameter of that path, or under it; an error if there is none.
+  llvm::Error setEach(const std::string &option, const std::string &name,
+                      llvm::function_ref<void(int32_t)> set) const;
   llvm::json::Object asked() const;
   llvm::Error runEpoch();
   llvm::Error step(const std::vector<size_t> &order, size_t begin, size_t end);

@@ -77,4 +77,18 @@ void observe(const LearningRate &rate, double metric, Plateau &plateau) {
   }
 }
 
+const char *name_of(LearningRate::Kind kind) {
+  switch (kind) {
+  case LearningRate::Kind::Constant:
+    return "constant";
+  case LearningRate::Kind::Step:
+    return "step";
+  case LearningRate::Kind::Cosine:
+    return "cosine";
+  case LearningRate::Kind::Plateau:
+    break;
+  }
+  return "plateau";
+}
+
 } // namespace dbc

@@ -322,4 +322,18 @@ Status Optimizer::step(Weights &weights, const Outputs &outputs) {
   return Status();
 }
 
+const char *name_of(OptimizerOptions::Kind kind) {
+  switch (kind) {
+  case OptimizerOptions::Kind::Sgd:
+    return "sgd";
+  case OptimizerOptions::Kind::Adagrad:
+    return "adagrad";
+  case OptimizerOptions::Kind::Adam:
+    return "adam";
+  case OptimizerOptions::Kind::AdamW:
+    break;
+  }
+  return "adamw";
+}
+
 } // namespace dbc

@@ -17,20 +17,6 @@ namespace dbc {
 
 namespace {
 
-const char *name_of(OptimizerOptions::Kind kind) {
-  switch (kind) {
-  case OptimizerOptions::Kind::Sgd:
-    return "sgd";
-  case OptimizerOptions::Kind::Adagrad:
-    return "adagrad";
-  case OptimizerOptions::Kind::Adam:
-    return "adam";
-  case OptimizerOptions::Kind::AdamW:
-    break;
-  }
-  return "adamw";
-}
-
 /// A checksum of all values by their bits, as 16 digits: it tells weights of one step from those of another.
 /// Each number is mixed in by an exclusive or and a multiplication, as FNV does, and the high bits, which
 /// such products stir best, come down to the low ones.

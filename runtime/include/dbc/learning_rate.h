@@ -35,6 +35,9 @@ struct LearningRate {
   bool more_is_better = false; ///< Plateau: an accuracy, not a loss
 };
 
+/// "constant", "step", "cosine" or "plateau".
+const char *name_of(LearningRate::Kind kind);
+
 /// What the plateau rule remembers: numbers, to be saved and read back beside the weights.
 struct Plateau {
   double best = 0;       ///< metric so far; of no meaning while `metrics` is 0

@@ -38,6 +38,9 @@ struct OptimizerOptions {
   bool lazy_rows = false;
 };
 
+/// "sgd", "adagrad", "adam" or "adamw": in files and on command lines.
+const char *name_of(OptimizerOptions::Kind kind);
+
 /// What an optimizer keeps of a parameter from step to step; an empty array stands for zeros.
 struct OptimizerState {
   Array<float> first;  ///< momentum; mean of gradients
