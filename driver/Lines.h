@@ -57,6 +57,9 @@ public:
     dropping = {seed, step, std::move(numbers)};
   }
 
+  /// The inputs of the last `compute`, until the next.
+  const Batch &inputs() const { return batch; }
+
   const ModelInfo &info;
   const EntryInfo &entry;
 

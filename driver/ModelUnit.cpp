@@ -3,6 +3,7 @@
 #include "driver/ModelUnit.h"
 #include "codegen/Codegen.h"
 #include "driver/Files.h"
+#include "driver/GradientNames.h"
 #include "frontend/check/Check.h"
 #include "frontend/lower/Lower.h"
 #include "frontend/syntax/Diagnostics.h"
@@ -42,6 +43,11 @@ std::string commandLine(const ModelOptions &options, bool how) {
     text += " --real f64";
   if (how && options.train)
     text += " --mode train";
+  if (how && options.recompute != "none")
+    text += " --recompute " + options.recompute;
+  if (how)
+    for (const std::string &name : options.gradients)
+      text += " --gradient " + name;
   if (how && options.bf16)
     text += " --weights bf16";
   if (how && options.target != "cpu")
@@ -127,14 +133,27 @@ Exit ModelUnit::transform(const std::string &until, mlir::OwningOpRef<mlir::Modu
   if (!meaning_)
     if (Exit exit = lower())
       return exit;
+  passes::PipelineOptions pipeline{until, 0, device ? passes::Target::Cuda : passes::Target::Cpu};
+  llvm::Expected<std::vector<std::string>> gradients = gradientNames(*meaning_, options_.gradients);
+  if (!gradients) {
+    llvm::errs() << "dbc: error: " << llvm::toString(gradients.takeError()) << "\n";
+    return kUsage;
+  }
   result = meaning_->clone();
   mlir::PassManager passes(&context_);
   passes.enableVerifier(options_.verifyEach); // a tenth of the time; what comes out is verified in any case
-  const int64_t realBytes = options_.f64 ? 8 : 4;
+  pipeline.realBytes = options_.f64 ? 8 : 4;
   // Tables would have to be made anew with each change of the weights.
-  const int64_t tableElements = options_.train ? 0 : static_cast<int64_t>(options_.tableBudget) / realBytes;
-  passes::buildPipeline(passes, {until, tableElements, device ? passes::Target::Cuda : passes::Target::Cpu,
-                                 options_.train, realBytes, options_.tf32, blasOf(options_)});
+  pipeline.tableElements =
+      options_.train ? 0 : static_cast<int64_t>(options_.tableBudget) / pipeline.realBytes;
+  pipeline.train = options_.train;
+  pipeline.gradientsOf = {gradients->begin(), gradients->end()};
+  pipeline.recompute = options_.recompute == "cells"   ? passes::Recompute::Cells
+                       : options_.recompute == "cheap" ? passes::Recompute::Cheap
+                                                       : passes::Recompute::None;
+  pipeline.tf32 = options_.tf32;
+  pipeline.blas = blasOf(options_);
+  passes::buildPipeline(passes, pipeline);
   for (const std::string &flag : printAfter)
     if (llvm::none_of(passes.getPasses(), [&](mlir::Pass &pass) { return pass.getArgument() == flag; })) {
       llvm::errs() << "dbc: error: no pass `" << flag << "` is run; these are:";

@@ -32,6 +32,8 @@ struct ModelOptions {
   std::string gpuBlas = "never";       ///< --gpu-blas: never, auto or always
   uint64_t tableBudget = kTableBudget; ///< --table-budget, in bytes
   bool train = false;                  ///< --mode train: losses with their gradients
+  std::vector<std::string> gradients;  ///< --gradient: fields and arguments, or `all`
+  std::string recompute = "none";      ///< --recompute: none, cheap or cells
   bool verifyEach = false;             ///< --verify-each
   bool verbose = false;
 };

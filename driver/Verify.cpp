@@ -5,6 +5,7 @@
 
 #include "driver/Commands.h"
 #include "driver/Files.h"
+#include "driver/InputGradients.h"
 #include "driver/Lines.h"
 #include "driver/Spoil.h"
 #include "ir/Kernel/Kernel.h"
@@ -442,15 +443,31 @@ Status Verifier::compareGradient(CompiledRunner &runner, const std::vector<size_
                          .str());
     }
   }
+  std::vector<const oracle::Gradient *> ofInputs;
+  for (size_t input : inputs)
+    ofInputs.push_back(drawn[input].expected.status.ok() ? &drawn[input].expected.gradient : nullptr);
+  std::string words =
+      compareInputGradients(entry, static_cast<int32_t>(&entry - info.entries.data()), runner.inputs(),
+                            outputs, ofInputs, gradientBound, finding.gradientError);
+  if (!words.empty())
+    mismatch(inputs[0], how + words);
   return Status();
 }
 
-/// What the last run gave, by parameter.
+/// What the last run gave: of parameters, and of fields and arguments.
 std::vector<std::vector<double>> Verifier::gradients(CompiledRunner &runner) const {
   const Outputs &outputs = runner.session.outputs(static_cast<int32_t>(&entry - info.entries.data()));
   std::vector<std::vector<double>> gradients;
   for (int32_t param : entry.gradients)
     gradients.push_back(denseGradient(outputs, param));
+  for (const auto &[n, info] : llvm::enumerate(entry.input_gradients)) {
+    const auto which = static_cast<int32_t>(n);
+    const size_t size = outputs.input_gradient_values(which) * info.width;
+    if (const double *f64 = outputs.input_gradient_f64(which))
+      gradients.emplace_back(f64, f64 + size);
+    else if (const float *f32 = outputs.input_gradient_f32(which))
+      gradients.emplace_back(f32, f32 + size);
+  }
   return gradients;
 }
 

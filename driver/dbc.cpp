@@ -134,11 +134,29 @@ private:
             "the number that generated code computes with [f32]")
         ->check(CLI::IsMember({"f32", "f64"}));
   }
+  void addRecompute(CLI::App *command) {
+    command
+        ->add_option(
+            "--recompute", o.model.recompute,
+            "what gradients find again in place of keeping it: none; cheap, what elementwise operations "
+            "give of what is kept; cells, all that no other row reads [none]")
+        ->check(CLI::IsMember({"none", "cheap", "cells"}).description(""))
+        ->default_str("");
+  }
   void addMode(CLI::App *command, const std::string &what) {
     command
         ->add_option_function<std::string>(
             "--mode", [this](const std::string &text) { o.model.train = text == "train"; }, what + " [infer]")
         ->check(CLI::IsMember({"infer", "train"}));
+    addRecompute(command);
+    command
+        ->add_option("--gradient", o.model.gradients,
+                     "with --mode train: gradients of a field or an argument of a loss too, as Tree.x; all: "
+                     "of each; may be repeated")
+        ->type_name("NAME")
+        ->expected(1)
+        ->take_all()
+        ->allow_extra_args(false);
   }
   void addTables(CLI::App *command) {
     command
@@ -421,6 +439,7 @@ private:
         ->add_option("--patience", t.patience,
                      "end after so many epochs without a better metric; 0: never [0]")
         ->check(CLI::Range(int64_t(0), kMostSteps).description(""));
+    addRecompute(train);
     declareRun(train);
   }
   /// Of a training: what it begins with, and what it leaves.
@@ -475,6 +494,11 @@ int dispatch(int argc, char **argv) {
   if (options.model.train && options.model.device) {
     std::cerr << "dbc: error: `--mode train` goes with `--target cpu` alone: gradients on a GPU are not "
                  "supported yet\n";
+    return kUsage;
+  }
+  if ((!options.model.gradients.empty() || options.model.recompute != "none") && !options.model.train) {
+    std::cerr << "dbc: error: `" << (options.model.gradients.empty() ? "--recompute" : "--gradient")
+              << "` goes with `--mode train` alone\n";
     return kUsage;
   }
   if (options.model.tf32 && (options.model.f64 || !options.model.device)) {

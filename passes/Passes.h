@@ -8,6 +8,13 @@
 
 namespace dbc::passes {
 
+/// What adjoint stages find again in place of reading it from memory that is kept since the forward pass.
+enum class Recompute {
+  None,  ///< nothing
+  Cheap, ///< what elementwise operations give of what is kept anyway
+  Cells  ///< all that rows of a loop compute and that no other row reads
+};
+
 #define GEN_PASS_DECL
 #include "passes/Passes.h.inc"
 #define GEN_PASS_REGISTRATION
@@ -31,6 +38,9 @@ struct PipelineOptions {
   int64_t tableElements = BatchFoldTablesOptions().elements;
   Target target = Target::Cpu;
   bool train = false;      ///< losses are compiled with their gradients
+  /// With `train`: the fields and arguments that get gradients too, as `Tree.x` and `nll.y`.
+  llvm::SmallVector<std::string> gradientsOf = {};
+  Recompute recompute = Recompute::None; ///< with `train`
   int64_t realBytes = 4;   ///< of a number of the emitter's type
   bool tf32 = false;       ///< Target::Cuda: products cut their operands to tf32
   Blas blas = Blas::Never; ///< of both targets: a CPU has the same stages

@@ -284,8 +284,10 @@ def BatchDifferentiate : Pass<"batch-differentiate", "::mlir::ModuleOp"> {
     adjoints of what the stage has read. What many rows contribute to one is summed over the transpose of the relation by
     which they read it, in their order. The gradient of a parameter is added up at the end, by one stage over all rows for
     each stage that uses it. That of a table of which nothing is used but rows that are looked up by index arrays is sparse:
-    it lies over an index set of these rows, and a stage over them sums what each lookup contributes. See
-    passes/batch/Adjoints.h.
+    it lies over an index set of these rows, and a stage over them sums what each lookup contributes. Fields and arguments
+    that `inputs` names, by the name of the data type or loss, a point, and their own, get gradients like buffers, over all
+    rows that they have in the batch. With `recompute` adjoint stages find some of what they need again, in place of reading
+    what was kept of the forward pass; bits are the same. See passes/batch/Adjoints.h and passes/batch/RecomputedStages.h.
     ```mlir
     batch.levels @group { batch.stage @s over @S { %x = batch.gather @h via @rel.S.left carried @group  %y = tanh %x  write %y, @t } }
     ==>
@@ -294,9 +296,19 @@ def BatchDifferentiate : Pass<"batch-differentiate", "::mlir::ModuleOp"> {
       %y = batch.read @t  %a = batch.read @next.t.adjoint  %c = %a * (1 - %y * %y)  write %c, @s.h.adjoint } ... }
     ```
     Stands behind batch-assign-levels, which it needs, and before batch-fuse, which makes few stages of many. Afterwards each
-    loss has a `batch.gradient` for each parameter that it depends on.
+    loss has a `batch.gradient` for each parameter that it depends on, and a `batch.input_gradient` for each field or argument
+    of `inputs`.
   }];
-  let statistics = [Statistic<"differentiatedLosses", "differentiated-losses", "Losses with gradients">];
+  let options = [
+    ListOption<"inputs", "inputs", "std::string", "fields and arguments with a gradient: `Tree.x`, `nll.y`">,
+    Option<"recompute", "recompute", "::dbc::passes::Recompute", "::dbc::passes::Recompute::None",
+           "what is computed again in place of being kept", [{::llvm::cl::values(
+             clEnumValN(::dbc::passes::Recompute::None, "none", "nothing"),
+             clEnumValN(::dbc::passes::Recompute::Cheap, "cheap", "what elementwise operations give of what is kept anyway"),
+             clEnumValN(::dbc::passes::Recompute::Cells, "cells", "all that rows of a loop compute and no other row reads"))}]>];
+  let statistics = [
+    Statistic<"differentiatedLosses", "differentiated-losses", "Losses with gradients">,
+    Statistic<"recomputedBuffers", "recomputed-buffers", "Buffers that are not kept for adjoint stages">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
                            "::mlir::linalg::LinalgDialect"];
 }

@@ -35,7 +35,7 @@ void buildPipeline(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createBatchOrderStages());
   pm.addPass(createBatchAssignLevels());
   if (options.train)
-    pm.addPass(createBatchDifferentiate());
+    pm.addPass(createBatchDifferentiate({options.gradientsOf, options.recompute}));
   pm.addPass(createBatchFuse());
   pm.addPass(createCSEPass());
   pm.addPass(createBatchSplitGates());

@@ -145,7 +145,8 @@ std::optional<Program::KeyRange> Program::fixedRange(kernel::GroupOp group, unsi
 }
 
 bool Program::canShare(kernel::GroupOp group) const {
-  if (!group.getOfFields() || asked.contains(group))
+  // A node that another stands for would get no gradient of its own.
+  if (!group.getOfFields() || asked.contains(group) || !inputGradients.empty())
     return false;
   for (unsigned cell = 0; cell < group.getCells().size(); ++cell)
     if (!group.getSecondaryKeys(cell).empty() && !fixedRange(group, cell))
@@ -162,9 +163,26 @@ std::string Program::timeSteps(kernel::IndexSetOp indexSet) const {
 std::string Program::rows(kernel::IndexSetOp indexSet) const {
   if (indexSet.isTable() || indexSet.hasOneRow())
     return std::to_string(indexSet.getExtent().value_or(1));
-  if (indexSet.getKind() == kernel::IndexSetKind::States && indexSet.getIndexArrays().empty())
-    return nameOf(indexSet);
-  return nameOf(indexSet) + ".rows()";
+  return nameOf(indexSet) + (isOnlyCounted(indexSet) ? "" : ".rows()");
+}
+
+InputGradient::InputGradient(const ModelNames &model, const Program &program, kernel::InputGradientOp op) {
+  const Array array = model.array(program, op.getArray());
+  shape = array.extents;
+  width = array.rowSize();
+  kernel::FieldArray which;
+  if (auto field = program.find<kernel::FieldOp>(op.getArray())) {
+    path = (field.getData() + "." + field.getName()).str();
+    data = model.data(field.getData()).number;
+    column = field.getColumn();
+    which = field.getArray();
+  } else {
+    auto argument = program.find<kernel::ArgumentOp>(op.getArray());
+    path = program.source + "." + argument.getName().str();
+    column = argument.getComponent();
+    which = argument.getArray();
+  }
+  isList = which == kernel::FieldArray::Items;
 }
 
 //===-- The interface -----------------------------------------------------------------------------------===//
@@ -353,6 +371,7 @@ void ModelNames::addMembers(Program &p) {
         .Case<kernel::WeightsOp>([&](auto o) { p.weights.push_back(o); })
         .Case<kernel::OutputOp>([&](auto o) { p.outputs.push_back(o); })
         .Case<kernel::GradientOp>([&](auto o) { p.gradients.push_back(o); })
+        .Case<kernel::InputGradientOp>([&](auto o) { p.inputGradients.push_back(o); })
         .Case<kernel::FuncOp>([&](auto o) { p.funcs.push_back(o); })
         .Case<kernel::ScheduleOp>([&](auto o) { p.schedule = o; })
         .Case<kernel::RunOp>([&](auto o) { p.run = o; });

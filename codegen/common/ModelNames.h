@@ -79,6 +79,8 @@ struct Storage {
 /// What a program's `Arrays` on a device has besides arrays: nothing of a model is called so.
 constexpr llvm::StringLiteral kNoArrays[] = {"errors", "scratch", "counters", "blas"};
 
+class ModelNames;
+
 /// A `kernel.program` with all its names.
 struct Program {
   kernel::ProgramOp op;
@@ -102,6 +104,7 @@ struct Program {
   std::vector<kernel::WeightsOp> weights;
   std::vector<kernel::OutputOp> outputs;
   std::vector<kernel::GradientOp> gradients;
+  std::vector<kernel::InputGradientOp> inputGradients; ///< numbered in this order
   std::vector<kernel::FuncOp> funcs;
   std::vector<Storage> storages;
   llvm::DenseMap<mlir::Operation *, int> storageOf;     ///< of each buffer: its position in `storages`
@@ -157,8 +160,26 @@ struct Program {
   kernel::IndexSetOp parent(kernel::IndexSetOp indexSet) const;
   /// C++ for the TimeSteps of an index set.
   std::string timeSteps(kernel::IndexSetOp indexSet) const;
+  /// Whether the program gives gradients, of parameters, fields or arguments.
+  bool isDifferentiated() const { return !gradients.empty() || !inputGradients.empty(); }
+  /// Whether a plan knows how many rows an index set has, and nothing else: there are no index arrays.
+  static bool isOnlyCounted(kernel::IndexSetOp indexSet) {
+    return indexSet.getKind() == kernel::IndexSetKind::Column ||
+           (indexSet.getKind() == kernel::IndexSetKind::States && indexSet.getIndexArrays().empty());
+  }
   /// C++ for the number of rows of an index set.
   std::string rows(kernel::IndexSetOp indexSet) const;
+};
+
+/// A field or argument whose gradient a program gives.
+struct InputGradient {
+  InputGradient(const ModelNames &model, const Program &program, kernel::InputGradientOp op);
+  std::string path; ///< "Tree.x", "nll.y"
+  int data = -1;    ///< number of the data type; -1: of an argument
+  int column;       ///< of the data type; of an argument the number of the component
+  bool isList;
+  std::vector<int64_t> shape; ///< of a value, or of an element of the list
+  int64_t width;              ///< numbers of it
 };
 
 /// A packed matrix of the Model; programs that multiply with the same parameters share it.

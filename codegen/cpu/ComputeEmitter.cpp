@@ -19,6 +19,7 @@ public:
 private:
   void memory();
   void gradient(kernel::BufferOp buffer, const Param &param);
+  void inputGradient(kernel::BufferOp buffer, size_t number);
   std::string work(Operation &loop);
   void outputs();
   void concurrent(Block &loops) override;
@@ -61,9 +62,17 @@ void ComputeEmitter::memory() {
   llvm::StringMap<const Param *> gradients; // by buffer
   for (kernel::GradientOp gradient : program_.gradients)
     gradients[gradient.getBuffer()] = model_.param(gradient.getParam());
+  llvm::StringMap<size_t> inputGradients;
+  for (auto [number, gradient] : llvm::enumerate(program_.inputGradients))
+    inputGradients[kernel::InputGradientOp(gradient).getBuffer()] = number;
   for (const Storage &storage : program_.storages) {
     if (storage.ofModel)
       continue;
+    if (auto input = inputGradients.find(kernel::BufferOp(storage.buffers.front()).getSymName());
+        input != inputGradients.end()) {
+      inputGradient(storage.buffers.front(), input->second);
+      continue;
+    }
     if (const Param *param = gradients.lookup(kernel::BufferOp(storage.buffers.front()).getSymName())) {
       gradient(storage.buffers.front(), *param);
       continue;
@@ -93,6 +102,24 @@ void ComputeEmitter::gradient(kernel::BufferOp buffer, const Param &param) {
   const std::string rows = program_.nameOf(indexSet);
   out_.line(member(buffer) + " = run.out.sparse_gradient<real>(" +
             commas({number, rows + "[0]", program_.rows(indexSet),
+                    std::to_string(model_.array(program_, buffer.getSymName()).rowSize())}) +
+            ");");
+}
+
+/// Where the gradient of a field or argument lies in the results: a value for each that it has in the batch.
+void ComputeEmitter::inputGradient(kernel::BufferOp buffer, size_t number) {
+  auto indexSet = program_.find<kernel::IndexSetOp>(buffer.getIndexSet());
+  std::string column, owners = "run.batch.inputs()";
+  if (auto argument = program_.find<kernel::ArgumentOp>(*indexSet.getParent())) {
+    column = "run.arg(" + std::to_string(argument.getComponent()) + ")";
+  } else {
+    auto field = program_.find<kernel::FieldOp>(*indexSet.getParent());
+    const std::string data = std::to_string(model_.data(field.getData()).number);
+    column = "run.batch.column(" + commas({data, std::to_string(field.getColumn())}) + ")";
+    owners = "run.batch.rows(" + data + ")";
+  }
+  out_.line(member(buffer) + " = run.out.input_gradient<real>(" +
+            commas({std::to_string(number), column, owners, program_.rows(indexSet),
                     std::to_string(model_.array(program_, buffer.getSymName()).rowSize())}) +
             ");");
 }

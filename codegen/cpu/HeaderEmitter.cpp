@@ -205,6 +205,17 @@ void HeaderEmitter::results() {
   }
 }
 
+/// The fields and arguments with a gradient by their paths, each once.
+std::map<std::string, InputGradient> HeaderEmitter::inputGradients() const {
+  std::map<std::string, InputGradient> inputs;
+  for (const auto &program : model_.programs)
+    for (kernel::InputGradientOp op : program->inputGradients) {
+      InputGradient input(model_, *program, op);
+      inputs.try_emplace(input.path, input);
+    }
+  return inputs;
+}
+
 /// Whether losses give the gradient of a parameter by rows: all that give one do.
 bool HeaderEmitter::isSparseGradient(const Param &param) const {
   for (const auto &program : model_.programs)
@@ -218,7 +229,7 @@ bool HeaderEmitter::isSparseGradient(const Param &param) const {
 }
 
 void HeaderEmitter::gradients() {
-  if (llvm::all_of(model_.programs, [](const auto &program) { return program->gradients.empty(); }))
+  if (llvm::all_of(model_.programs, [](const auto &program) { return !program->isDifferentiated(); }))
     return;
   out_.doc("The gradient of a loss over a whole batch, parameter by parameter, row-major as in Weights; null "
            "for a "
@@ -244,6 +255,14 @@ void HeaderEmitter::gradients() {
                 "() const { return {outputs_->gradient_rows" + number + ", " + numbers + "}; }");
     else
       out_.line("const " + real + " *" + methods.fresh(param.name) + "() const { return " + numbers + "; }");
+  }
+  for (const auto &[path, input] : inputGradients()) {
+    const std::string numbers = input.shape.empty() ? "a number" : shapeText(input.shape);
+    out_.doc("`" + path + "`: " + numbers + " for " + (input.isList ? "each element of the list of " : "") +
+             "each " + (input.data < 0 ? "input" : "node") +
+             ", 0 where nothing reads it; none where the loss does not depend on it");
+    out_.line("dbc::InputGradient<" + model_.real().str() + "> " + methods.fresh(identifier(path)) +
+              "() const { return {*outputs_, " + quoted(path) + "}; }");
   }
   out_.doc("The same by number, for optimisers (dbc/optimizer.h).");
   out_.line("const dbc::Outputs &raw() const { return *outputs_; }");
@@ -283,7 +302,7 @@ void HeaderEmitter::session() {
     std::string result = "::" + model_.space() + "::";
     out_.line(result + program->result + " " + name + "_result() const { return " + result + name +
               "_result(session_.outputs(" + number + ")); }");
-    if (!program->gradients.empty()) {
+    if (program->isDifferentiated()) {
       out_.doc("The gradient of the last run: of the sum over its inputs of weight times loss, see "
                "weigh_losses(). An input "
                "that failed has no part in it.");
@@ -306,7 +325,7 @@ void HeaderEmitter::session() {
   out_.doc("Whether runs from now on compute once what nodes of a batch have in common; see "
            "dbc::Session::share_subtrees.");
   out_.line("void share_subtrees(bool on) { session_.share_subtrees(on); }");
-  if (llvm::any_of(model_.programs, [](const auto &program) { return !program->gradients.empty(); })) {
+  if (llvm::any_of(model_.programs, [](const auto &program) { return program->isDifferentiated(); })) {
     out_.doc("What the loss of each input weighs in gradients of runs from now on; see "
              "dbc::Session::weigh_losses.");
     out_.line("void weigh_losses(const float *weights, int32_t inputs) { session_.weigh_losses(weights, "

@@ -6,6 +6,8 @@
 
 #include "codegen/cpu/Emitters.h"
 
+#include <map>
+
 namespace dbc::codegen {
 
 /// Declarations with their comments.
@@ -34,6 +36,7 @@ private:
   void weights();
   void results();
   void gradients();
+  std::map<std::string, InputGradient> inputGradients() const;
   bool isSparseGradient(const Param &param) const;
   void session();
   std::string resultType(const Result &result);

@@ -9,7 +9,7 @@ namespace dbc::codegen {
 
 static PlanMember ofIndexSet(const Program &program, kernel::IndexSetOp indexSet) {
   std::string name = program.nameOf(indexSet), arrays;
-  if (indexSet.getKind() == kernel::IndexSetKind::States && indexSet.getIndexArrays().empty())
+  if (Program::isOnlyCounted(indexSet))
     return {PlanMember::Rows, name, "int32_t " + name + " = 0;", "number of rows"};
   for (Attribute array : indexSet.getIndexArrays())
     arrays += (arrays.empty() ? "" : ", ") + cast<StringAttr>(array).getValue().str();

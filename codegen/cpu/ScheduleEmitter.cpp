@@ -53,6 +53,16 @@ std::string arrayOf(const ModelNames &model, const Program &program, Operation *
   return view + (type == "float" ? ".f32" : type == "uint8_t" ? ".u8" : ".i32");
 }
 
+/// How many values a field or argument has in the batch.
+static std::string valuesOf(const ModelNames &model, const Program &program, StringRef array) {
+  if (auto argument = program.find<kernel::ArgumentOp>(array))
+    return "run.arg_values(" + std::to_string(argument.getComponent()) + ")";
+  auto field = program.find<kernel::FieldOp>(array);
+  return "run.batch.values(" +
+         commas({std::to_string(model.data(field.getData()).number), std::to_string(field.getColumn())}) +
+         ")";
+}
+
 //===-- schedule ----------------------------------------------------------------------------------------===//
 
 static void emitBegin(const ModelNames &model, const Program &program, Writer &out) {
@@ -74,7 +84,9 @@ static void emitBegin(const ModelNames &model, const Program &program, Writer &o
     if (indexSet.getKind() == kernel::IndexSetKind::Model ||
         indexSet.getKind() == kernel::IndexSetKind::Batch)
       continue;
-    if (indexSet.getKind() == kernel::IndexSetKind::States && indexSet.getIndexArrays().empty())
+    if (indexSet.getKind() == kernel::IndexSetKind::Column)
+      out.line(name + " = " + valuesOf(model, program, *indexSet.getParent()) + ";");
+    else if (Program::isOnlyCounted(indexSet))
       out.line(name + " = 0;");
     else
       out.line(name + ".begin();");

@@ -102,6 +102,13 @@ static void emitInfo(const ModelNames &model, Writer &out) {
       gradients.push_back(std::to_string(model.param(gradient.getParam())->number));
     if (!gradients.empty())
       out.line("model.entries.back().gradients = {" + commas(gradients) + "};");
+    for (kernel::InputGradientOp gradient : program->inputGradients) {
+      const InputGradient input(model, *program, gradient);
+      out.line("model.entries.back().input_gradients.push_back({" +
+               commas({quoted(input.path), std::to_string(input.data), std::to_string(input.column),
+                       std::to_string(input.width)}) +
+               "});");
+    }
   }
   out.line("return model;");
   out.close();

@@ -176,6 +176,11 @@ LogicalResult GradientOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return failed(buffer) ? failure() : kernel::verifyGradient(*this, getParamAttr(), *buffer, symbols);
 }
 
+LogicalResult InputGradientOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto buffer = kernel::lookUp<BufferOp>(*this, getBufferAttr(), "buffer", symbols);
+  return failed(buffer) ? failure() : kernel::verifyInputGradient(*this, getArrayAttr(), *buffer, symbols);
+}
+
 /// The rows that a relation, a list relation or a transpose leads from and to.
 static FlatSymbolRefAttr fromOf(Operation *op, SymbolTableCollection &symbols) {
   if (auto transpose = dyn_cast<TransposeOp>(op))

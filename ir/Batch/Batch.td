@@ -120,6 +120,20 @@ def Batch_GradientOp : Batch_UserOp<"gradient", [HasParent<"ProgramOp">]> {
   let assemblyFormat = "$param `=` $buffer attr-dict";
 }
 
+def Batch_InputGradientOp : Batch_UserOp<"input_gradient", [HasParent<"ProgramOp">]> {
+  let summary = "Where the gradient of a field or an argument lies: a buffer over the rows of its array in the batch";
+  let description = [{
+    ```mlir
+    kernel.field @Tree.x = @Tree "x" 1 value : tensor<3xf32>
+    kernel.index_set column @Tree.rows in @Tree.x []
+    batch.buffer @Tree.x.gradient over @Tree.rows : tensor<3xf32>
+    batch.input_gradient @Tree.x = @Tree.x.gradient
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$array, FlatSymbolRefAttr:$buffer);
+  let assemblyFormat = "$array `=` $buffer attr-dict";
+}
+
 def Batch_OutputOp : Batch_UserOp<"output", [HasParent<"ProgramOp">]> {
   let summary = "Where a flat result of the entry lies";
   let description = [{

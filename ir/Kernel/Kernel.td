@@ -119,6 +119,9 @@ def Kernel_IndexSetOp : Kernel_UserOp<"index_set", [Symbol]> {
       that say r begin at position `begin`[r], which has one element more than there are such r. See kernel.transpose.
     * `distinct`: numbers below `extent` that index arrays hold, such as the rows of a table that are looked up: each once,
       ascending, in index array `row`. See kernel.distinct.
+    * `column`: the rows of `parent`, a field's or argument's `value` or `items` in the batch: one a node, an input, or an
+      element of their lists, whether anything reads it or not. Fields of one data type have the same rows, and so have
+      arguments.
     `by_time_step`: rows are run in ranges of one time step of the innermost loop that encloses them: a level of `group`
     (rows are in that order already), or a step of the scan `steps_of` (an index set of kind `steps`, itself or an ancestor;
     rows are then reached through an order list). `masked`: a stage may say which rows of a time step are active
@@ -233,6 +236,12 @@ def Kernel_GradientOp : Kernel_UserOp<"gradient", [HasParent<"ProgramOp">]> {
   }];
   let arguments = (ins FlatSymbolRefAttr:$param, FlatSymbolRefAttr:$buffer);
   let assemblyFormat = "$param `=` $buffer attr-dict";
+}
+def Kernel_InputGradientOp : Kernel_UserOp<"input_gradient", [HasParent<"ProgramOp">]> {
+  let summary = "Where the gradient of a field or an argument lies: a buffer over the rows of its array in the batch";
+  let description = "The memory is the caller's or the session's results', not a buffer that others share.";
+  let arguments = (ins FlatSymbolRefAttr:$array, FlatSymbolRefAttr:$buffer);
+  let assemblyFormat = "$array `=` $buffer attr-dict";
 }
 def Kernel_OutputOp : Kernel_UserOp<"output", [HasParent<"ProgramOp">]> {
   let summary = "Where a flat result of the entry lies";

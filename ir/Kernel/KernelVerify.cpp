@@ -112,22 +112,48 @@ LogicalResult dbc::kernel::verifyIndexArray(Operation *op, IndexSetOp indexSet, 
          << array << "`, which @" << indexSet.getSymName() << " does not have";
 }
 
+/// Whether an array of the batch has a value for each node, input or element of a list.
+static bool hasRowsOfValues(Operation *array) {
+  auto field = dyn_cast_or_null<FieldOp>(array);
+  auto argument = dyn_cast_or_null<ArgumentOp>(array);
+  if (!field && !argument)
+    return false;
+  const FieldArray which = field ? field.getArray() : argument.getArray();
+  return which == FieldArray::Value || which == FieldArray::Items;
+}
+
+/// Whether two arrays of values have a row for each node of one data type, for each input, or for each
+/// element of the same lists.
+static bool haveSameRows(Operation *a, Operation *b) {
+  if (a == b)
+    return true;
+  auto field = dyn_cast<FieldOp>(a), otherField = dyn_cast<FieldOp>(b);
+  if (field && otherField)
+    return field.getArray() == FieldArray::Value && otherField.getArray() == FieldArray::Value &&
+           field.getDataAttr() == otherField.getDataAttr();
+  auto argument = dyn_cast<ArgumentOp>(a), otherArgument = dyn_cast<ArgumentOp>(b);
+  return argument && otherArgument && argument.getArray() == FieldArray::Value &&
+         otherArgument.getArray() == FieldArray::Value;
+}
+
 LogicalResult IndexSetOp::verify() {
   const IndexSetKind kind = getKind();
   const bool ofRows =
       kind == IndexSetKind::Elements || kind == IndexSetKind::Arm || kind == IndexSetKind::Steps;
+  const bool isColumn = kind == IndexSetKind::Column;
   llvm::StringSet<> arrays;
   for (StringRef array : getIndexArrays().getAsValueRange<StringAttr>())
     if (!arrays.insert(array).second)
       return emitOpError("has index array `") << array << "` twice";
   const size_t count = getIndexArrays().size();
-  if ((kind == IndexSetKind::Batch && count != 0) ||
+  if (((kind == IndexSetKind::Batch || isColumn) && count != 0) ||
       (kind == IndexSetKind::Transpose &&
        (count != 2 || !arrays.contains("row") || !arrays.contains("begin"))) ||
       (kind == IndexSetKind::Distinct && (count != 1 || !arrays.contains("row"))))
     return emitOpError("has other index arrays than its kind");
-  if (ofRows != getParent().has_value() && kind != IndexSetKind::States)
-    return emitOpError(ofRows ? "has no parent" : "has a parent, but no rows that are made from others");
+  if ((ofRows || isColumn) != getParent().has_value() && kind != IndexSetKind::States)
+    return emitOpError(ofRows || isColumn ? "has no parent"
+                                          : "has a parent, but no rows that are made from others");
   const bool ofCell = getGroup().has_value();
   if (ofCell != getCell().has_value() || ofCell != (kind == IndexSetKind::Instances))
     return emitOpError(ofCell ? "is of a cell, but not of its instances" : "is of instances, but of no cell");
@@ -135,6 +161,8 @@ LogicalResult IndexSetOp::verify() {
   if (getExtent() &&
       ((kind != IndexSetKind::Model && !isDistinct) || getExtentAttr().getInt() < 1 || count != 1))
     return emitOpError("has an extent, but is no table");
+  if (isColumn && (getByTimeStep() || getMasked()))
+    return emitOpError("of a column has time steps");
   if (isDistinct && (!getExtent() || getByTimeStep() || getMasked()))
     return emitOpError("of distinct numbers has no extent, or time steps");
   StringRef first = getIndexArrays().empty() ? "" : cast<StringAttr>(getIndexArrays()[0]).getValue();
@@ -147,8 +175,12 @@ LogicalResult IndexSetOp::verify() {
 }
 
 LogicalResult IndexSetOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  if (getParent() && failed(lookUp<IndexSetOp>(*this, getParentAttr(), "index set", symbols)))
+  if (getKind() == IndexSetKind::Column) {
+    if (!hasRowsOfValues(symbols.lookupNearestSymbolFrom(*this, getParentAttr())))
+      return emitOpError("names ") << getParentAttr() << ", which is no field or argument with values";
+  } else if (getParent() && failed(lookUp<IndexSetOp>(*this, getParentAttr(), "index set", symbols))) {
     return failure();
+  }
   if (getStepsOf() &&
       failed(lookUp<IndexSetOp>(*this, getStepsOfAttr(), "index set of steps", symbols, isOfSteps)))
     return failure();
@@ -256,6 +288,27 @@ LogicalResult dbc::kernel::verifyGradient(Operation *gradient, FlatSymbolRefAttr
 LogicalResult GradientOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto buffer = lookUp<BufferOp>(*this, getBufferAttr(), "buffer", symbols);
   return failed(buffer) ? failure() : verifyGradient(*this, getParamAttr(), *buffer, symbols);
+}
+
+LogicalResult dbc::kernel::verifyInputGradient(Operation *gradient, FlatSymbolRefAttr name, Operation *buffer,
+                                               SymbolTableCollection &symbols) {
+  Operation *array = symbols.lookupNearestSymbolFrom(gradient, name);
+  if (!hasRowsOfValues(array))
+    return gradient->emitOpError("names ") << name << ", which is no field or argument with values";
+  auto indexSet = symbols.lookupNearestSymbolFrom<IndexSetOp>(
+      buffer, buffer->getAttrOfType<FlatSymbolRefAttr>("index_set"));
+  if (!indexSet || indexSet.getKind() != IndexSetKind::Column ||
+      !haveSameRows(symbols.lookupNearestSymbolFrom(gradient, indexSet.getParentAttr()), array))
+    return gradient->emitOpError("of ") << name << " lies in a buffer that has other rows";
+  const Type row = rowType(buffer), value = rowType(array);
+  if (row != value || !dyn::scalar(row).isF32())
+    return gradient->emitOpError("of ") << name << ", which has rows of " << value << ", lies in " << row;
+  return success();
+}
+
+LogicalResult InputGradientOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto buffer = lookUp<BufferOp>(*this, getBufferAttr(), "buffer", symbols);
+  return failed(buffer) ? failure() : verifyInputGradient(*this, getArrayAttr(), *buffer, symbols);
 }
 
 LogicalResult WeightsOp::verify() {

@@ -256,8 +256,9 @@ LogicalResult CountOp::verifySymbolUses(SymbolTableCollection &symbols) {
 LogicalResult PushOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto indexSet =
       lookUp<IndexSetOp>(*this, getIndexSetAttr(), "index set that grows", symbols, [](IndexSetOp indexSet) {
-        return indexSet.getKind() != IndexSetKind::Inputs && indexSet.getKind() != IndexSetKind::Instances &&
-               indexSet.getKind() != IndexSetKind::Model && indexSet.getKind() != IndexSetKind::Distinct;
+        const IndexSetKind kind = indexSet.getKind();
+        return kind != IndexSetKind::Inputs && kind != IndexSetKind::Instances &&
+               kind != IndexSetKind::Model && kind != IndexSetKind::Distinct && kind != IndexSetKind::Column;
       });
   if (failed(indexSet))
     return failure();

@@ -57,6 +57,10 @@ llvm::LogicalResult verifyInterface(mlir::Operation *program, mlir::SymbolTableC
 llvm::LogicalResult verifyGradient(mlir::Operation *gradient, mlir::FlatSymbolRefAttr param,
                                    mlir::Operation *buffer, mlir::SymbolTableCollection &symbols);
 
+/// Checks that `buffer` can hold the gradient of a field or argument of the program.
+llvm::LogicalResult verifyInputGradient(mlir::Operation *gradient, mlir::FlatSymbolRefAttr array,
+                                        mlir::Operation *buffer, mlir::SymbolTableCollection &symbols);
+
 /// Checks that `buffer` can hold the flat result of the program that `output` says.
 llvm::LogicalResult verifyOutput(mlir::Operation *output, mlir::Operation *buffer);
 

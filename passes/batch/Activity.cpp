@@ -5,8 +5,10 @@ using namespace mlir;
 
 namespace dbc::passes {
 
-Activity::Activity(batch::ProgramOp program, StringRef loss)
+Activity::Activity(batch::ProgramOp program, StringRef loss, ArrayRef<FlatSymbolRefAttr> inputs)
     : params(program->getParentOfType<ModuleOp>()), symbols(program) {
+  for (FlatSymbolRefAttr input : inputs)
+    varyingBuffers.insert(input.getValue());
   SmallVector<batch::StageOp> stages;
   program.walk([&](batch::StageOp stage) { stages.push_back(stage); });
   // What a loop carries comes from stages behind.

@@ -9,12 +9,13 @@
 
 namespace dbc::passes {
 
-/// Which values of a program's stages, and which of its buffers, are active: they depend on a parameter, and
-/// the loss depends on them (Griewank and Walther, Evaluating Derivatives, section 6.2).
+/// Which values of a program's stages, and which of its buffers, are active: they depend on a parameter, or
+/// on a field or argument whose gradient is wanted, and the loss depends on them (Griewank and Walther,
+/// Evaluating Derivatives, section 6.2).
 class Activity {
 public:
-  /// `loss` is the buffer of the loss.
-  Activity(batch::ProgramOp program, llvm::StringRef loss);
+  /// `loss` is the buffer of the loss, `inputs` the arrays of the fields and arguments.
+  Activity(batch::ProgramOp program, llvm::StringRef loss, llvm::ArrayRef<mlir::FlatSymbolRefAttr> inputs);
 
   bool isActive(mlir::Value value) const { return varying.contains(value) && useful.contains(value); }
   bool isActive(llvm::StringRef buffer) const {

@@ -146,6 +146,20 @@ FlatSymbolRefAttr AdjointDeclarations::batchIndexSet() {
   return FlatSymbolRefAttr::get(batchSet);
 }
 
+AdjointDeclarations::Rows AdjointDeclarations::rowsOf(FlatSymbolRefAttr array) {
+  Operation *op = names.lookup(array.getValue());
+  if (auto buffer = dyn_cast<batch::BufferOp>(op))
+    return {buffer.getIndexSetAttr(), buffer.getType()};
+  FlatSymbolRefAttr own = batch::rowsOf(op);
+  kernel::IndexSetOp &known = columnOf[own];
+  if (!known)
+    known = named(kernel::IndexSetOp::create(
+        b, op->getLoc(), unique((own ? own.getValue() : "all") + ".rows"), kernel::IndexSetKind::Column,
+        array, b.getStrArrayAttr({}), FlatSymbolRefAttr(), IntegerAttr(), /*by_time_step=*/false,
+        FlatSymbolRefAttr(), /*masked=*/false, IntegerAttr()));
+  return {FlatSymbolRefAttr::get(known), kernel::rowType(op)};
+}
+
 kernel::IndexSetOp
 AdjointDeclarations::distinct(Location loc, const Twine &name,
                               ArrayRef<std::pair<FlatSymbolRefAttr, StringAttr>> indexArrays,
@@ -166,6 +180,10 @@ AdjointDeclarations::distinct(Location loc, const Twine &name,
 
 void AdjointDeclarations::gradient(StringRef param, StringRef buffer) {
   batch::GradientOp::create(b, program.getLoc(), param, buffer);
+}
+
+void AdjointDeclarations::inputGradient(FlatSymbolRefAttr array, StringRef buffer) {
+  batch::InputGradientOp::create(b, program.getLoc(), array.getValue(), buffer);
 }
 
 kernel::ArgumentOp AdjointDeclarations::lossWeights() {

@@ -35,8 +35,20 @@ public:
            llvm::ArrayRef<std::pair<mlir::FlatSymbolRefAttr, mlir::StringAttr>> indexArrays, int64_t extent);
   /// The one row of a run.
   mlir::FlatSymbolRefAttr batchIndexSet();
-  /// Says where the gradient of a parameter lies.
+  /// What buffers for the adjoint of an array have a row for, each of `type`: the index set of a buffer; for
+  /// a field or argument one of all the rows that it has in the batch.
+  struct Rows {
+    mlir::FlatSymbolRefAttr indexSet;
+    mlir::Type type;
+  };
+  Rows rowsOf(mlir::FlatSymbolRefAttr array);
+  /// What relations lead to by which an array is read: a buffer's index set, or a field's or argument's rows.
+  mlir::FlatSymbolRefAttr ownRowsOf(mlir::FlatSymbolRefAttr array) {
+    return batch::rowsOf(names.lookup(array.getValue()));
+  }
+  /// Says where the gradient of a parameter lies, and that of a field or argument.
   void gradient(llvm::StringRef param, llvm::StringRef buffer);
+  void inputGradient(mlir::FlatSymbolRefAttr array, llvm::StringRef buffer);
   /// The array with the weight of each input's loss; for one call.
   kernel::ArgumentOp lossWeights();
 
@@ -62,6 +74,7 @@ private:
   llvm::DenseMap<std::tuple<mlir::Attribute, mlir::Attribute, mlir::Attribute>, batch::RelationOp> relations;
   llvm::DenseMap<mlir::Operation *, batch::TransposeOp> transposes; ///< by relation
   llvm::DenseMap<mlir::Operation *, kernel::IndexSetOp> elementsOf; ///< by segment
+  llvm::DenseMap<mlir::Attribute, kernel::IndexSetOp> columnOf;     ///< by what relations to it lead to
   kernel::IndexSetOp batchSet;                                      ///< null: not asked for yet
 };
 

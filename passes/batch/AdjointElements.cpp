@@ -9,7 +9,7 @@ namespace dbc::passes {
 AdjointElements::AdjointElements(AdjointDeclarations &declare, OpBuilder &b, batch::SegmentOp segment)
     : declare(declare), b(b), in(b.getContext()), segment(segment),
       from(segment->getParentOfType<batch::StageOp>()), loc(segment.getLoc()),
-      type(declare.find<batch::BufferOp>(segment.getArrayAttr()).getType()),
+      type(declare.rowsOf(segment.getArrayAttr()).type),
       elements(FlatSymbolRefAttr::get(declare.elements(segment))),
       toParent(declare.relation(loc, elements, "parent", from.getIndexSetAttr())) {}
 
@@ -104,8 +104,8 @@ Value AdjointElements::ofParent(FlatSymbolRefAttr buffer, Type type) {
 }
 
 Value AdjointElements::ofElement() {
-  auto array = declare.find<batch::BufferOp>(segment.getArrayAttr());
-  batch::RelationOp toElement = declare.relation(loc, elements, "row", array.getIndexSetAttr());
+  batch::RelationOp toElement =
+      declare.relation(loc, elements, "row", declare.ownRowsOf(segment.getArrayAttr()));
   return batch::GatherOp::create(in, loc, type, segment.getArrayAttr(), FlatSymbolRefAttr::get(toElement),
                                  segment.getCarriedAttr(), IntegerAttr());
 }

@@ -26,15 +26,18 @@ static bool contributesByRow(batch::SegmentOp segment) {
 }
 
 void Adjoints::addRead(batch::StageOp stage, batch::AccessOpInterface op) {
-  auto buffer = declare.find<batch::BufferOp>(op.getArrayAttr());
+  const AdjointDeclarations::Rows rows = declare.rowsOf(op.getArrayAttr());
   Read read{op, {}, {}, {}};
   FlatSymbolRefAttr indexSet = stage.getIndexSetAttr();
   if (auto gather = dyn_cast<batch::GatherOp>(op.getOperation())) {
     auto relation = declare.find<batch::RelationOp>(gather.getRelationAttr());
+    if (relation.getToAttr() != rows.indexSet) // to rows of the batch
+      relation =
+          declare.relation(op->getLoc(), relation.getFromAttr(), relation.getIndexArray(), rows.indexSet);
     read.list = FlatSymbolRefAttr::get(declare.transpose(relation));
   } else if (auto segment = dyn_cast<batch::SegmentOp>(op.getOperation())) {
     auto elements = FlatSymbolRefAttr::get(declare.elements(segment));
-    batch::RelationOp toElement = declare.relation(op->getLoc(), elements, "row", buffer.getIndexSetAttr());
+    batch::RelationOp toElement = declare.relation(op->getLoc(), elements, "row", rows.indexSet);
     read.list = FlatSymbolRefAttr::get(declare.transpose(toElement));
     if (contributesByRow(segment))
       read.via = FlatSymbolRefAttr::get(declare.relation(op->getLoc(), elements, "parent", indexSet));
@@ -42,7 +45,7 @@ void Adjoints::addRead(batch::StageOp stage, batch::AccessOpInterface op) {
       indexSet = elements;
   }
   batch::BufferOp contribution = declare.buffer(
-      op->getLoc(), stage.getSymName() + "." + op.getArray() + ".adjoint", indexSet, buffer.getType());
+      op->getLoc(), stage.getSymName() + "." + op.getArray() + ".adjoint", indexSet, rows.type);
   read.contribution = FlatSymbolRefAttr::get(contribution);
   if (stage.getWhen() && indexSet == stage.getIndexSetAttr())
     cleared.push_back(contribution); // at rows that a `while` has ended
@@ -71,11 +74,25 @@ Value Adjoints::adjointOf(OpBuilder &b, Location loc, StringRef buffer, Type typ
   return sum;
 }
 
+/// A stage over all rows that a field or argument has in the batch: the gradient of each is what all reads of
+/// it contribute. Of one that the loss does not depend on there is none.
+void Adjoints::sumInput(FlatSymbolRefAttr array, OpBuilder &b) {
+  if (reads[array.getValue()].empty())
+    return;
+  const AdjointDeclarations::Rows rows = declare.rowsOf(array);
+  Location loc = reads[array.getValue()].front().op->getLoc();
+  batch::BufferOp gradient = declare.buffer(loc, array.getValue() + ".gradient", rows.indexSet, rows.type);
+  batch::StageOp stage = declare.stage(b, loc, gradient.getSymName(), rows.indexSet);
+  OpBuilder in = OpBuilder::atBlockEnd(&stage.getBody().front());
+  Value sum = adjointOf(in, loc, array.getValue(), rows.type, {});
+  batch::WriteOp::create(in, loc, sum, gradient.getSymName());
+  declare.inputGradient(array, gradient.getSymName());
+}
+
 /// The buffer over the stage's index set that holds a value of it; one is made where there is none.
 FlatSymbolRefAttr Adjoints::inBuffer(StageCopy &copy, Value adjoint, const Twine &name) {
   auto read = adjoint.getDefiningOp<batch::ReadOp>(); // a read may also be of the model's row
-  if (read &&
-      declare.find<batch::BufferOp>(read.getBufferAttr()).getIndexSetAttr() == copy.to.getIndexSetAttr())
+  if (read && declare.rowsOf(read.getBufferAttr()).indexSet == copy.to.getIndexSetAttr())
     return read.getBufferAttr();
   if (auto tensor = dyn_cast<RankedTensorType>(adjoint.getType()); tensor && tensor.getRank() == 0)
     adjoint = tensor::ExtractOp::create(copy.b, adjoint.getLoc(), adjoint, ValueRange());

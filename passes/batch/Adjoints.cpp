@@ -2,6 +2,7 @@
 #include "passes/batch/Adjoints.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "passes/Refusal.h"
+#include "passes/batch/RecomputedStages.h"
 
 using namespace mlir;
 
@@ -16,8 +17,9 @@ void Adjoints::add(OpBuilder &b, AdjointMap &adjoints, Value value, Value amount
   sum = sum ? arith::AddFOp::create(b, amount.getLoc(), sum, amount).getResult() : amount;
 }
 
-Adjoints::Adjoints(batch::ProgramOp program, batch::BufferOp loss)
-    : program(program), loss(loss), activity(program, loss.getSymName()), declare(program) {}
+Adjoints::Adjoints(batch::ProgramOp program, batch::BufferOp loss, ArrayRef<FlatSymbolRefAttr> inputs)
+    : program(program), loss(loss), inputs(inputs), activity(program, loss.getSymName(), inputs),
+      declare(program) {}
 
 LogicalResult Adjoints::run(const SparseTables &tables) {
   sparse = &tables;
@@ -35,6 +37,8 @@ LogicalResult Adjoints::run(const SparseTables &tables) {
       return failure();
   for (auto &[param, all] : lookups)
     sumTable(param, all, b);
+  for (FlatSymbolRefAttr input : inputs)
+    sumInput(input, b);
   for (batch::StageOp stage : llvm::reverse(modelStages))
     if (failed(reverseModelStage(stage, b)))
       return failure();
@@ -44,6 +48,8 @@ LogicalResult Adjoints::run(const SparseTables &tables) {
   clear();
   return success();
 }
+
+unsigned Adjoints::recompute(Recompute how) { return RecomputedStages(program, first, declare).run(how); }
 
 /// Each input's loss adds its weight to the sum that is differentiated.
 void Adjoints::begin(OpBuilder &b) {
@@ -57,6 +63,7 @@ void Adjoints::begin(OpBuilder &b) {
       batch::GatherOp::create(in, loc, loss.getType(), FlatSymbolRefAttr::get(declare.lossWeights()),
                               FlatSymbolRefAttr::get(relation), FlatSymbolRefAttr(), IntegerAttr());
   batch::WriteOp::create(in, loc, weight, buffer.getValue());
+  first = stage;
   reads[loss.getSymName()].push_back({{}, buffer, {}, {}});
 }
 

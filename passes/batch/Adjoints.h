@@ -8,6 +8,7 @@
 // what they contribute is summed over the relation's transpose.
 #pragma once
 
+#include "passes/Passes.h"
 #include "passes/batch/Activity.h"
 #include "passes/batch/AdjointDeclarations.h"
 #include "passes/batch/SparseTables.h"
@@ -20,14 +21,16 @@ namespace dbc::passes {
 /// Writes the adjoint stages of a loss's program.
 class Adjoints {
 public:
-  /// `loss` is the buffer of the loss.
-  Adjoints(batch::ProgramOp program, batch::BufferOp loss);
+  /// `loss` is the buffer of the loss, `inputs` the arrays of the fields and arguments that get gradients.
+  Adjoints(batch::ProgramOp program, batch::BufferOp loss, llvm::ArrayRef<mlir::FlatSymbolRefAttr> inputs);
 
   /// What the loss depends on.
   const Activity &active() const { return activity; }
   /// Appends the adjoint stages to the program. Fails, after saying why, where something has no derivative.
   /// `tables` are those of all losses.
   llvm::LogicalResult run(const SparseTables &tables);
+  /// Afterwards: takes back that some buffers are kept. Gives how many.
+  unsigned recompute(Recompute how);
 
 private:
   /// An active read. Each has a contribution, if only 0.
@@ -81,12 +84,17 @@ private:
   bool isOfModel(mlir::FlatSymbolRefAttr indexSet);
   void clear();
 
+  // What all reads of a field or argument give to it. AdjointReads.cpp
+  void sumInput(mlir::FlatSymbolRefAttr array, mlir::OpBuilder &b);
+
   // What lookups give to sparse tables. AdjointTables.cpp
   void contributeToTable(StageCopy &copy, dyn::GatherOp op, mlir::Value adjoint);
   void sumTable(mlir::StringAttr param, llvm::ArrayRef<Lookup> lookups, mlir::OpBuilder &b);
 
   batch::ProgramOp program;
   batch::BufferOp loss;
+  batch::StageOp first; ///< of the adjoint stages
+  llvm::SmallVector<mlir::FlatSymbolRefAttr> inputs;
   const SparseTables *sparse = nullptr; ///< while it runs
   Activity activity;
   AdjointDeclarations declare;

@@ -15,7 +15,30 @@ namespace dbc::passes {
 #include "passes/Passes.h.inc"
 
 namespace {
+/// The arrays of a loss's program with the values of fields and arguments that are named so.
+SmallVector<FlatSymbolRefAttr> arraysOf(batch::ProgramOp program, ArrayRef<std::string> names) {
+  SmallVector<FlatSymbolRefAttr> arrays;
+  auto add = [&](auto op, StringRef owner, StringRef name) {
+    const bool hasValues =
+        op.getArray() == kernel::FieldArray::Value || op.getArray() == kernel::FieldArray::Items;
+    auto isOf = [&](StringRef wanted) { // a record's component is `nll.state.h`
+      return wanted.consume_front(owner) && wanted.consume_front(".") &&
+             (name == wanted || (name.consume_front(wanted) && name.starts_with(".")));
+    };
+    if (hasValues && dyn::scalar(op.getType()).isF32() && llvm::any_of(names, isOf))
+      arrays.push_back(FlatSymbolRefAttr::get(op));
+  };
+  for (Operation &op : program.getBody().front()) {
+    if (auto field = dyn_cast<kernel::FieldOp>(op))
+      add(field, field.getData(), field.getName());
+    else if (auto argument = dyn_cast<kernel::ArgumentOp>(op))
+      add(argument, program.getSymName(), argument.getName());
+  }
+  return arrays;
+}
+
 struct BatchDifferentiatePass : impl::BatchDifferentiateBase<BatchDifferentiatePass> {
+  using BatchDifferentiateBase::BatchDifferentiateBase;
   void runOnOperation() override {
     SmallVector<std::unique_ptr<Adjoints>> losses;
     SparseTables tables;
@@ -27,13 +50,15 @@ struct BatchDifferentiatePass : impl::BatchDifferentiateBase<BatchDifferentiateP
         if (output.getComponent() == 0)
           loss = output;
       LDBG() << "@" << program.getSymName() << " gets stages for its gradient";
-      losses.push_back(
-          std::make_unique<Adjoints>(program, program.lookupSymbol<batch::BufferOp>(loss.getBuffer())));
+      losses.push_back(std::make_unique<Adjoints>(
+          program, program.lookupSymbol<batch::BufferOp>(loss.getBuffer()),
+          arraysOf(program, SmallVector<std::string>(inputs.begin(), inputs.end()))));
       tables.add(program, losses.back()->active());
     }
     for (auto &adjoints : losses) {
       if (failed(adjoints->run(tables)))
         return signalPassFailure();
+      recomputedBuffers += adjoints->recompute(recompute);
       ++differentiatedLosses;
     }
   }

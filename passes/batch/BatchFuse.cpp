@@ -234,6 +234,8 @@ public:
         ++reads[output.getBuffer()];
       if (auto gradient = dyn_cast<batch::GradientOp>(op))
         ++reads[gradient.getBuffer()];
+      if (auto gradient = dyn_cast<batch::InputGradientOp>(op))
+        ++reads[gradient.getBuffer()];
       if (auto stage = dyn_cast<batch::StageOp>(op))
         for (const StageRead &read : accessesOf(stage).reads)
           ++reads[read.array];

@@ -43,6 +43,8 @@ struct BatchPlanBuffersPass : impl::BatchPlanBuffersBase<BatchPlanBuffersPass> {
         outputs.insert(output.getBuffer());
       if (auto gradient = dyn_cast<batch::GradientOp>(op))
         outputs.insert(gradient.getBuffer());
+      if (auto gradient = dyn_cast<batch::InputGradientOp>(op))
+        outputs.insert(gradient.getBuffer());
       if (!op.hasTrait<batch::Scheduled>())
         continue;
       StageAccess access = accessesOf(&op);

@@ -67,10 +67,11 @@ struct ScheduleCpuPass : impl::ScheduleCpuBase<ScheduleCpuPass> {
     });
   }
 
-  /// Whether a stage is over rows of a table that are looked up.
-  static bool looksUp(batch::StageOp stage) {
+  /// Whether a stage is over rows of a table that are looked up, or of a field or argument.
+  static bool sumsReads(batch::StageOp stage) {
     auto indexSet = SymbolTable::lookupNearestSymbolFrom<kernel::IndexSetOp>(stage, stage.getIndexSetAttr());
-    return indexSet && indexSet.getKind() == kernel::IndexSetKind::Distinct;
+    return indexSet && (indexSet.getKind() == kernel::IndexSetKind::Distinct ||
+                        indexSet.getKind() == kernel::IndexSetKind::Column);
   }
 
   static batch::ScheduleAttr schedule(batch::StageOp stage) {
@@ -85,7 +86,7 @@ struct ScheduleCpuPass : impl::ScheduleCpuBase<ScheduleCpuPass> {
       if (rows > kRowsAtOnce)
         rows -= rows % kRowsAtOnce;
     }
-    if (looksUp(stage)) // what a row of a table sums is all that is done for it
+    if (sumsReads(stage)) // that is all that is done for the row
       for (auto segment : stage.getBody().front().getOps<batch::SegmentOp>())
         size.operations += ShapedType::getNumElements(dyn::extents(segment.getType()));
     int64_t grain = std::max<int64_t>(1, kGrainOps / size.operations);

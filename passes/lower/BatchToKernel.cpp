@@ -97,6 +97,8 @@ struct Lowering {
                                  output.getActive());
       else if (auto gradient = dyn_cast<batch::GradientOp>(op))
         kernel::GradientOp::create(b, op.getLoc(), gradient.getParam(), gradient.getBuffer());
+      else if (auto gradient = dyn_cast<batch::InputGradientOp>(op))
+        kernel::InputGradientOp::create(b, op.getLoc(), gradient.getArray(), gradient.getBuffer());
       else if (!isa<batch::RelationOp, batch::ListRelationOp, batch::TransposeOp>(op))
         op.moveBefore(run);
     }

@@ -531,6 +531,11 @@ void Batch::finish() {
 int32_t Batch::rows(int32_t table) const {
   return table >= 0 && static_cast<size_t>(table) < tables_.size() ? tables_[table]->rows : 0;
 }
+int32_t Batch::values(int32_t table, int32_t column) const {
+  const int32_t depth = column_info(table, column).depth;
+  return depth == 0 ? rows(table)
+                    : static_cast<int32_t>(this->column(table, column).lists[depth - 1].elements);
+}
 Range Batch::rows(int32_t table, Range inputs) const {
   if (table == args())
     return inputs;

@@ -16,6 +16,7 @@ Outputs &Outputs::operator=(Outputs &&other) noexcept {
   sub_batch_ = std::exchange(other.sub_batch_, Range());
   components_ = std::exchange(other.components_, {});
   gradients_ = std::exchange(other.gradients_, {});
+  input_gradients_ = std::exchange(other.input_gradients_, {});
   wrong_ = std::exchange(other.wrong_, std::nullopt);
   return *this;
 }
@@ -37,6 +38,7 @@ void Outputs::prepare(const EntryInfo &entry, bool f64) {
       name.erase(0, 1);
   }
   gradients_.clear();
+  input_gradients_.clear();
   entry_ = &entry;
   f64_ = f64;
 }
@@ -45,6 +47,8 @@ void Outputs::begin(int32_t inputs) {
   // Where there is no memory for offsets there are no results, rather than some of another batch.
   inputs_ = 0;
   for (Gradient &gradient : gradients_)
+    gradient.is_given = false;
+  for (InputValues &gradient : input_gradients_)
     gradient.is_given = false;
   for (Storage &storage : components_) {
     storage.component.values = 0;
@@ -69,7 +73,7 @@ void Outputs::begin(int32_t inputs) {
 }
 
 bool Outputs::is_one_sub_batch() const {
-  if (entry_ != nullptr && !entry_->gradients.empty())
+  if (entry_ != nullptr && entry_->is_differentiated())
     return true; // what inputs give to a gradient is added up over all of them
   for (const Storage &storage : components_)
     for (int32_t d = 0; d < storage.component.info.depth; ++d)
@@ -239,6 +243,45 @@ void *Outputs::gradient_room(int32_t param, size_t bytes, const GradientRows &ro
   gradient.width = rows.width;
   gradient.is_given = true;
   return gradient.values.data();
+}
+
+void *Outputs::input_gradient_room(int32_t number, size_t bytes, const ColumnView &column, int32_t owners,
+                                   int32_t count) {
+  if (static_cast<size_t>(number) >= input_gradients_.size())
+    input_gradients_.resize(number + 1);
+  InputValues &gradient = input_gradients_[number];
+  gradient.is_given = false; // should there be no memory for it
+  gradient.values.reserve(1);
+  gradient.values.resize(bytes);
+  gradient.is_list = column.lists[0].begin != nullptr;
+  gradient.begin.clear();
+  gradient.end.clear();
+  if (gradient.is_list) {
+    gradient.begin.append(column.lists[0].begin, static_cast<size_t>(owners));
+    gradient.end.append(column.lists[0].end, static_cast<size_t>(owners));
+  }
+  gradient.count = count;
+  gradient.owners = owners;
+  gradient.is_given = true;
+  return gradient.values.data();
+}
+
+Range Outputs::input_gradient_range(int32_t number, int32_t owner) const {
+  if (!has_input_gradient(number) || owner < 0 || owner >= input_gradients_[number].owners)
+    return {};
+  const InputValues &gradient = input_gradients_[number];
+  if (!gradient.is_list)
+    return {owner, owner + 1};
+  const Range range{gradient.begin.data()[owner], gradient.end.data()[owner]};
+  // Those of an input that failed may be anything.
+  return range.begin >= 0 && range.begin <= range.end && range.end <= gradient.count ? range : Range();
+}
+
+int32_t Outputs::input_gradient_number(std::string_view name) const {
+  for (size_t i = 0; entry_ != nullptr && i < entry_->input_gradients.size(); ++i)
+    if (entry_->input_gradients[i].name == name)
+      return static_cast<int32_t>(i);
+  return -1;
 }
 
 template <class Real>

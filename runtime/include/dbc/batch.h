@@ -206,6 +206,8 @@ public:
   int32_t inputs() const { return inputs_; }
   Range all() const { return {0, inputs_}; }
   int32_t rows(int32_t table) const;
+  /// The values of a column: as many as rows, or as all lists may reach, once the column was validated.
+  int32_t values(int32_t table, int32_t column) const;
   /// The rows of a table that belong to inputs next to each other. After finish().
   Range rows(int32_t table, Range inputs) const;
   /// begin[i] .. begin[i + 1] - 1 are input i's nodes; `inputs() + 1` numbers. After finish().

@@ -76,12 +76,24 @@ struct ArgInfo {
   TypeInfo type;
 };
 
+/// A field or argument whose gradient a loss gives.
+struct InputGradientInfo {
+  std::string name;   ///< "Tree.x" of a data type, "nll.y" of the loss
+  int32_t data = -1;  ///< number of the data type; -1: an argument
+  int32_t column = 0; ///< of the data type; of an argument the number of its component, see Batch::arg_column
+  int64_t width = 1;  ///< numbers in a value, or in an element of a list
+};
+
 struct EntryInfo {
   std::string name;
   bool is_loss = false;
   std::vector<ArgInfo> args;
   TypeInfo result; ///< a loss without outputs: one F32; with outputs: a tuple whose first element is the loss
   std::vector<int32_t> gradients = {}; ///< numbers of the parameters whose gradient a loss gives
+  std::vector<InputGradientInfo> input_gradients = {}; ///< those asked for when the model was compiled
+
+  /// Whether runs give gradients.
+  bool is_differentiated() const { return !gradients.empty() || !input_gradients.empty(); }
 };
 
 struct ModelInfo {

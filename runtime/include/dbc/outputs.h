@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -123,6 +124,28 @@ public:
   /// fit into `size`.
   Status add_gradient_to(int32_t param, float *dense, size_t size) const;
   Status add_gradient_to(int32_t param, double *dense, size_t size) const;
+  /// The gradient of a field or argument, by the position of its name in EntryInfo::input_gradients: for each
+  /// value that it has in the batch, in the order of the batch's columns (Batch::column), as many numbers as
+  /// a value has. 0 for what was not read, and for what belongs to inputs that failed. Null where there is
+  /// none, and of another type.
+  const float *input_gradient_f32(int32_t number) const {
+    return f64_ ? nullptr : static_cast<const float *>(input_gradient_memory(number));
+  }
+  const double *input_gradient_f64(int32_t number) const {
+    return f64_ ? static_cast<const double *>(input_gradient_memory(number)) : nullptr;
+  }
+  /// How many values these are; 0 where there is none.
+  int32_t input_gradient_values(int32_t number) const {
+    return has_input_gradient(number) ? input_gradients_[number].count : 0;
+  }
+  /// Those of one node, or input: the first, and how many.
+  Range input_gradient_range(int32_t number, int32_t owner) const;
+  /// The position of a name in EntryInfo::input_gradients; -1: there is none.
+  int32_t input_gradient_number(std::string_view name) const;
+  /// Numbers of a value of it; 0: there is none.
+  int64_t input_gradient_width(int32_t number) const {
+    return has_input_gradient(number) ? entry_->input_gradients[number].width : 0;
+  }
   /// These, if they are of that entry of a model; else ones without components and inputs.
   const Outputs &of(const EntryInfo &entry) const;
 
@@ -191,6 +214,14 @@ public:
     const size_t numbers = static_cast<size_t>(count) * static_cast<size_t>(width);
     return static_cast<Real *>(gradient_room(param, numbers * sizeof(Real), {rows, count, width}));
   }
+  /// The same for a field or argument: room for `count` values of `width` numbers, which are not set.
+  /// `column` holds them, `owners` is the number of nodes or inputs; where their lists lie is copied.
+  template <class Real>
+  Real *input_gradient(int32_t number, const ColumnView &column, int32_t owners, int32_t count,
+                       int64_t width) {
+    const size_t numbers = static_cast<size_t>(count) * static_cast<size_t>(width);
+    return static_cast<Real *>(input_gradient_room(number, numbers * sizeof(Real), column, owners, count));
+  }
   /// Zeroes the values of an input: of one that failed.
   void blank(int32_t input);
 
@@ -218,6 +249,21 @@ private:
     int64_t width = 0; ///< of a sparse one's row; else 0
     bool is_given = false;
   };
+  /// Of a field or argument.
+  struct InputValues {
+    Array<unsigned char> values;
+    IndexArray begin, end; ///< of a list: the first value of each owner, and the one behind its last
+    int32_t count = 0, owners = 0;
+    bool is_list = false, is_given = false;
+  };
+  void *input_gradient_room(int32_t number, size_t bytes, const ColumnView &column, int32_t owners,
+                            int32_t count);
+  bool has_input_gradient(int32_t number) const {
+    return static_cast<size_t>(number) < input_gradients_.size() && input_gradients_[number].is_given;
+  }
+  const void *input_gradient_memory(int32_t number) const {
+    return has_input_gradient(number) ? input_gradients_[number].values.data() : nullptr;
+  }
   void *gradient_room(int32_t param, size_t bytes, const GradientRows &rows);
   const void *gradient_memory(int32_t param) const {
     return has_gradient(param) ? gradients_[param].values.data() : nullptr;
@@ -241,6 +287,7 @@ private:
   Range sub_batch_;
   std::vector<Storage> components_;
   std::vector<Gradient> gradients_; ///< by parameter
+  std::vector<InputValues> input_gradients_;
   /// Memory was handed in for what is not there: a component, and a depth of its lists or -1.
   struct Wrong {
     int32_t component, depth;

@@ -54,6 +54,38 @@ template <class T, int64_t Size> const T *zeros() {
 // (before a run, of a number beyond the batch's) gives zeros and empty lists, as an input that failed has
 // them, never memory of something else. That costs a comparison: a loop over all of them may read data().
 
+/// The gradient of a field or argument, at each node or input.
+template <class Real> class InputGradient {
+public:
+  InputGradient(const Outputs &out, std::string_view name)
+      : out_(&out), number_(out.input_gradient_number(name)), width_(out.input_gradient_width(number_)) {
+    if constexpr (std::is_same_v<Real, double>)
+      data_ = out.input_gradient_f64(number_);
+    else
+      data_ = out.input_gradient_f32(number_);
+  }
+  /// Whether there is one: the loss depends on it and has run.
+  explicit operator bool() const { return data_ != nullptr; }
+  /// All values one after the other, `width()` numbers each, in the order of flat arrays; null: none.
+  const Real *data() const { return data_; }
+  int64_t width() const { return width_; }
+  int32_t values() const { return out_->input_gradient_values(number_); }
+  /// The numbers of one node, by its `id`, or input: of a list those of all its elements. Empty where there
+  /// are none.
+  View<Real> operator[](int32_t owner) const {
+    if (data_ == nullptr)
+      return {};
+    const Range range = out_->input_gradient_range(number_, owner);
+    return {data_ + range.begin * width_, static_cast<size_t>((range.end - range.begin) * width_)};
+  }
+
+private:
+  const Outputs *out_;
+  int32_t number_;
+  int64_t width_;
+  const Real *data_;
+};
+
 /// One result that is a number for each input.
 template <class T> class Scalars {
 public:

@@ -71,6 +71,10 @@ struct Run {
   const ColumnView &arg(int32_t component) const {
     return batch.column(batch.args(), batch.arg_column(entry, component));
   }
+  /// Values of that column, see Batch::values.
+  int32_t arg_values(int32_t component) const {
+    return batch.values(batch.args(), batch.arg_column(entry, component));
+  }
   /// Buffer `number` of the session, at least `count` elements, 64-byte aligned, contents undefined. All
   /// entries share the buffers; call once a run and buffer, before compute's stages run. Throws
   /// std::bad_alloc.
