@@ -191,7 +191,18 @@ Exit reportCommand(const Options &options) {
   if (!options.json)
     printMoves(llvm::outs(), *batch);
   llvm::json::Array programs;
-  for (ProgramReport &program : reportStages(*batch, options.model.f64 ? 8 : 4)) {
+  const int64_t realBytes = options.model.f64 ? 8 : 4;
+  std::vector<ProgramReport> reports = reportStages(*batch, realBytes);
+  if (options.model.recompute != "none") {
+    ModelOptions keeping = options.model;
+    keeping.recompute = "none";
+    ModelUnit other(keeping);
+    mlir::OwningOpRef<mlir::ModuleOp> keepingAll;
+    if (Exit exit = other.transform("batch", keepingAll))
+      return exit;
+    addRecomputed(reports, reportStages(*keepingAll, realBytes));
+  }
+  for (ProgramReport &program : reports) {
     if (!options.entry.empty() && program.entry != options.entry)
       continue;
     program.repeats = reportRepeats(*dyn, program.entry);

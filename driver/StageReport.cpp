@@ -48,7 +48,8 @@ public:
 private:
   /// Finds the arrays that are written until the results are there, and read behind that: by adjoints.
   void findKept() {
-    if (program.getBody().front().getOps<batch::GradientOp>().empty())
+    if (program.getBody().front().getOps<batch::GradientOp>().empty() &&
+        program.getBody().front().getOps<batch::InputGradientOp>().empty())
       return;
     llvm::StringSet<> outputs;
     for (auto output : program.getBody().front().getOps<batch::OutputOp>())
@@ -304,6 +305,19 @@ std::vector<ProgramReport> reportStages(ModuleOp batch, int64_t realBytes) {
   return reports;
 }
 
+void addRecomputed(std::vector<ProgramReport> &programs, const std::vector<ProgramReport> &keepingAll) {
+  for (auto [program, all] : llvm::zip_equal(programs, keepingAll)) {
+    llvm::StringSet<> kept;
+    for (const StageReport &stage : program.stages)
+      for (const KeptReport &array : stage.kept)
+        kept.insert(array.array);
+    for (const StageReport &stage : all.stages)
+      for (const KeptReport &array : stage.kept)
+        if (!kept.contains(array.array))
+          program.again.push_back(array);
+  }
+}
+
 /// Which rows there is memory for at once.
 static std::string keptRows(const MemoryReport &memory) {
   if (memory.live == 0)
@@ -335,6 +349,9 @@ void print(llvm::raw_ostream &out, const ProgramReport &program) {
     for (const KeptReport &kept : stage.kept)
       out << "    keeps `" << kept.array << "` for the gradient, " << kept.bytes << " bytes a row\n";
   }
+  for (const KeptReport &array : program.again)
+    out << "  the gradient finds `" << array.array << "` again, in place of keeping " << array.bytes
+        << " bytes a row\n";
   for (const RepeatReport &repeat : program.repeats)
     out << "  repeated: " << repeat.what << ", at " << repeat.location << ", for each " << repeat.variables
         << " of " << repeat.binder << ", which it does not use: " << repeat.why << "\n";
@@ -378,9 +395,13 @@ llvm::json::Value toJson(const ProgramReport &program) {
   llvm::json::Array memory;
   for (const MemoryReport &rows : program.memory)
     memory.push_back(llvm::json::Object{{"rows", rows.rows}, {"bytes", rows.bytes}, {"live", rows.live}});
-  return llvm::json::Object{{"entry", program.entry},      {"loss", program.loss},
-                            {"tables", std::move(tables)}, {"memory", std::move(memory)},
-                            {"stages", std::move(stages)}, {"repeated", std::move(repeats)}};
+  llvm::json::Array again;
+  for (const KeptReport &array : program.again)
+    again.push_back(llvm::json::Object{{"array", array.array}, {"bytes", array.bytes}});
+  return llvm::json::Object{{"recomputed", std::move(again)}, {"entry", program.entry},
+                            {"loss", program.loss},           {"tables", std::move(tables)},
+                            {"memory", std::move(memory)},    {"stages", std::move(stages)},
+                            {"repeated", std::move(repeats)}};
 }
 
 } // namespace dbc::driver
