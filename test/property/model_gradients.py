@@ -11,6 +11,8 @@ import sys
 # Of dims that have no size.
 SIZES = {"vocab": 11, "chars": 7, "tags": 5, "words": 9, "glyphs": 9, "source": 9, "target": 8}
 
+RECOMPUTE = ["none", "cheap", "cells"]
+
 
 def main(dbc, models):
     failed = []
@@ -20,6 +22,7 @@ def main(dbc, models):
             continue
         open_dims = " ".join(re.findall(r"^dim ([^;]*);", text, re.M)).split(",")
         dims = [f"-D{name}={SIZES[name]}" for name in (each.strip() for each in open_dims) if name in SIZES]
+        dims += ["--gradient", "all", "--recompute", RECOMPUTE[len(text) % len(RECOMPUTE)]]
         command = [dbc, "verify", model, *dims, "--mode", "train", "--real", "f64", "-n", "8", "--seed", "3"]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0 or "of gradients" not in done.stdout:
