@@ -66,6 +66,7 @@ Status Model::make(const ModelCode &code, const Weights &weights, Model *model) 
   made.code_ = &code;
   if (Status filled = fill(code, weights, made); !filled.ok())
     return filled;
+  made.scratch_ = Array<unsigned char>(); // most models are never renewed
   static std::atomic<uint64_t> models{0};
   made.number_ = ++models;
   *model = std::move(made);

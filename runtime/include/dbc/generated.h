@@ -227,17 +227,15 @@ template <class Real>
 inline void pack_submatrices(Model &model, int32_t number, const Weights &weights,
                              std::initializer_list<Submatrix> submatrices, const Matrix &matrix,
                              int64_t table = 0) {
-  Array<Real> whole, bias;
-  whole.resize(static_cast<size_t>(matrix.outputs) * matrix.inputs);
-  bias.resize(matrix.outputs);
-  detail::assemble(weights, submatrices, matrix, table, whole.data());
-  detail::put_bias(weights, matrix, bias.data());
+  const size_t size = static_cast<size_t>(matrix.outputs) * static_cast<size_t>(matrix.inputs);
+  Real *whole = model.scratch<Real>(size + static_cast<size_t>(matrix.outputs)), *bias = whole + size;
+  detail::assemble(weights, submatrices, matrix, table, whole);
+  detail::put_bias(weights, matrix, bias);
   Packed<Real> &packed = model.add_packed<Real>(number);
   if (matrix.gates > 0)
-    packed.pack_tiles(whole.data(), matrix.gates, matrix.outputs / matrix.gates, matrix.width, matrix.inputs,
-                      bias.data());
+    packed.pack_tiles(whole, matrix.gates, matrix.outputs / matrix.gates, matrix.width, matrix.inputs, bias);
   else
-    packed.pack(whole.data(), matrix.outputs, matrix.inputs, bias.data());
+    packed.pack(whole, matrix.outputs, matrix.inputs, bias);
   if (!model.code().bf16_params.empty())
     packed.round_to_bf16();
 }

@@ -130,6 +130,12 @@ public:
     matrices_[number].assign(count * sizeof(Real), 0);
     return reinterpret_cast<Real *>(matrices_[number].data());
   }
+  /// For make_model: room for `count` elements, which are not set, until the next call. A model that is renewed
+  /// keeps the memory.
+  template <class Real> Real *scratch(size_t count) {
+    scratch_.resize(count * sizeof(Real));
+    return reinterpret_cast<Real *>(scratch_.data());
+  }
   /// All of these, as bytes: for a device. Empty where there is none of that number.
   int32_t buffers() const { return static_cast<int32_t>(buffers_.size()); }
   int32_t matrices() const { return static_cast<int32_t>(matrices_.size()); }
@@ -151,6 +157,7 @@ private:
   const ModelCode *code_ = nullptr;
   uint64_t number_ = 0;
   std::vector<Array<unsigned char>> buffers_, matrices_;
+  Array<unsigned char> scratch_;
   std::vector<Packed<float>> packed32_;
   std::vector<Packed<double>> packed64_;
 };
