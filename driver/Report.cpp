@@ -33,6 +33,7 @@ llvm::json::Object profileJson(const RunProfile &profile, const EntryInfo &entry
                             {"inputs", inputs},
                             {"batches", batches},
                             {"nodes", profile.nodes},
+                            {"buffer_bytes", profile.buffer_bytes},
                             {"stages", std::move(rows)}};
 }
 

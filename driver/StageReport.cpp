@@ -9,6 +9,7 @@
 #include "passes/batch/StageGraph.h"
 #include "passes/dyn/MovedProducts.h"
 #include <dbc/schedule.h>
+#include <map>
 
 using namespace mlir;
 
@@ -40,6 +41,7 @@ public:
     report.loss = program.getLoss();
     tables(report);
     memory(report);
+    storages(report);
     program.walk<WalkOrder::PreOrder>(
         [&](batch::StageOp stage) { report.stages.push_back(this->stage(stage)); });
     return report;
@@ -88,6 +90,7 @@ private:
     StageReport report;
     report.name = stage.getSymName().str();
     report.location = dyn::sourceLocation(stage.getLoc());
+    report.indexSet = stage.getIndexSet().str();
     report.rows = rows(program.lookupSymbol<kernel::IndexSetOp>(stage.getIndexSet()));
     when(stage, report);
     stage.walk([&](Operation *op) {
@@ -213,6 +216,29 @@ private:
         report.memory.push_back(mine);
       else
         known->bytes += mine.bytes;
+    }
+  }
+
+  void storages(ProgramReport &report) {
+    llvm::StringSet<> ofResults; // gradients: what gives results is copied
+    for (Operation &op : program.getBody().front()) {
+      if (auto gradient = dyn_cast<batch::GradientOp>(op))
+        ofResults.insert(gradient.getBuffer());
+      if (auto gradient = dyn_cast<batch::InputGradientOp>(op))
+        ofResults.insert(gradient.getBuffer());
+    }
+    std::map<int64_t, size_t> numbered;
+    for (auto buffer : program.getBody().front().getOps<batch::BufferOp>()) {
+      auto indexSet = program.lookupSymbol<kernel::IndexSetOp>(buffer.getIndexSet());
+      if (indexSet.getKind() == kernel::IndexSetKind::Model || ofResults.contains(buffer.getSymName()))
+        continue;
+      size_t at = report.storages.size();
+      if (buffer.getStorage())
+        at = numbered.try_emplace(*buffer.getStorage(), at).first->second;
+      if (at == report.storages.size())
+        report.storages.emplace_back();
+      report.storages[at].parts.push_back(
+          {buffer.getIndexSet().str(), bytesOf(buffer), buffer.getLive().value_or(0)});
     }
   }
 
@@ -372,6 +398,7 @@ llvm::json::Value toJson(const ProgramReport &program) {
       kept.push_back(llvm::json::Object{{"array", array.array}, {"bytes", array.bytes}});
     stages.push_back(llvm::json::Object{{"name", stage.name},
                                         {"location", stage.location},
+                                        {"index_set", stage.indexSet},
                                         {"rows", stage.rows},
                                         {"when", stage.when},
                                         {"why_not_once", stage.whyNotOnce},
@@ -395,13 +422,21 @@ llvm::json::Value toJson(const ProgramReport &program) {
   llvm::json::Array memory;
   for (const MemoryReport &rows : program.memory)
     memory.push_back(llvm::json::Object{{"rows", rows.rows}, {"bytes", rows.bytes}, {"live", rows.live}});
+  llvm::json::Array storages;
+  for (const StorageReport &storage : program.storages) {
+    llvm::json::Array parts;
+    for (const StorageReport::Part &part : storage.parts)
+      parts.push_back(
+          llvm::json::Object{{"index_set", part.indexSet}, {"bytes", part.bytes}, {"live", part.live}});
+    storages.push_back(std::move(parts));
+  }
   llvm::json::Array again;
   for (const KeptReport &array : program.again)
     again.push_back(llvm::json::Object{{"array", array.array}, {"bytes", array.bytes}});
-  return llvm::json::Object{{"recomputed", std::move(again)}, {"entry", program.entry},
-                            {"loss", program.loss},           {"tables", std::move(tables)},
-                            {"memory", std::move(memory)},    {"stages", std::move(stages)},
-                            {"repeated", std::move(repeats)}};
+  return llvm::json::Object{{"recomputed", std::move(again)}, {"storages", std::move(storages)},
+                            {"entry", program.entry},         {"loss", program.loss},
+                            {"tables", std::move(tables)},    {"memory", std::move(memory)},
+                            {"stages", std::move(stages)},    {"repeated", std::move(repeats)}};
 }
 
 } // namespace dbc::driver

@@ -29,6 +29,7 @@ struct KeptReport {
 
 struct StageReport {
   std::string name, location;
+  std::string indexSet;              ///< by its name in the program
   std::string rows;                  ///< what it has a row for
   std::string when;                  ///< once, or by level or step of what
   std::string whyNotOnce;            ///< empty if it runs once
@@ -58,13 +59,25 @@ struct MemoryReport {
   int64_t live = 0;  ///< levels whose rows are kept; 0: all rows are
 };
 
+/// Buffers that share memory: it takes what the largest needs, which is its rows' bytes. One that keeps the
+/// rows of the last levels alone needs memory for as many as there are in `live` levels.
+struct StorageReport {
+  struct Part {
+    std::string indexSet;
+    int64_t bytes = 0; ///< of a row
+    int64_t live = 0;  ///< levels whose rows are kept; 0: all rows are
+  };
+  std::vector<Part> parts;
+};
+
 struct ProgramReport {
   std::string entry;
   bool loss = false;
   std::vector<TableReport> tables;
   std::vector<MemoryReport> memory;
-  std::vector<StageReport> stages; ///< in the order in which they run
-  std::vector<KeptReport> again;   ///< what gradients find again: with --recompute none it would be kept
+  std::vector<StorageReport> storages; ///< all memory of a batch but row numbers, results' and gradients'
+  std::vector<StageReport> stages;     ///< in the order in which they run
+  std::vector<KeptReport> again;       ///< what gradients find again: with --recompute none it would be kept
   std::vector<RepeatReport> repeats;
 };
 
