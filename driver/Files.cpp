@@ -13,6 +13,7 @@
 #include <iostream>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace dbc::driver {
 
@@ -45,8 +46,22 @@ llvm::Error LineReader::read(size_t most, std::vector<std::string> &lines) {
   lines.clear();
   errno = 0;
   std::string line;
-  while (lines.size() < most && std::getline(*in_, line))
-    lines.push_back(std::move(line));
+  while (lines.size() < most) {
+    if (blank_ > 0 && !held_.empty()) { // what stands in front of the line held
+      lines.emplace_back();
+      --blank_;
+    } else if (!held_.empty()) {
+      lines.push_back(std::exchange(held_, ""));
+    } else if (!std::getline(*in_, line)) {
+      break;
+    } else if (llvm::StringRef(line).trim().empty()) {
+      ++blank_;
+    } else if (blank_ > 0) {
+      held_ = std::move(line);
+    } else {
+      lines.push_back(std::move(line));
+    }
+  }
   return in_->bad() ? failure(path_, std::error_code(errno, std::generic_category()))
                     : llvm::Error::success();
 }

@@ -19,13 +19,16 @@ llvm::Expected<std::string> readFile(const std::string &path);
 class LineReader {
 public:
   llvm::Error open(const std::string &path);
-  /// Puts the next lines, `most` at most, into `lines`; none at the end.
+  /// Puts the next lines, `most` at most, into `lines`; none at the end. Blank lines at the end of a file are
+  /// none.
   llvm::Error read(size_t most, std::vector<std::string> &lines);
 
 private:
   std::string path_;
   std::ifstream file_;
   std::istream *in_ = nullptr;
+  std::string held_; ///< the line behind blank ones, which are given first
+  size_t blank_ = 0; ///< blank lines that were read and not given
 };
 
 /// Writes what waits for stdout. An error if it cannot be written; the rest is then thrown away.

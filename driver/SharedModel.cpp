@@ -173,6 +173,10 @@ static Exit compile(const GeneratedCode &code, const Compilers &compilers, const
       std::string text = words ? *words : failed;
       if (!words)
         llvm::consumeError(words.takeError());
+      if (text.empty() && failed.empty()) {
+        printError("the C++ compiler `" + command[0] + "` failed without a word; set CXX to one that works");
+        return kUserError;
+      }
       printError("the generated code does not compile:\n" + text + failed + "\nits sources are kept in " +
                  folder);
       return kInternal;

@@ -79,7 +79,7 @@ llvm::Expected<DataSet> DataSet::read(const std::string &file, const ModelInfo &
     if (++wrongLines <= kMostWrong)
       wrong += "\n  " + data.name(data.lines_.size() - 1) + ": " + message;
   };
-  llvm::StringRef rest = *text;
+  llvm::StringRef rest = llvm::StringRef(*text).rtrim(); // blank lines at the end are none
   while (!rest.empty()) {
     auto [line, after] = rest.split('\n');
     rest = after;

@@ -8,6 +8,7 @@
 #include "driver/train/Errors.h"
 #include "frontend/syntax/Diagnostics.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
@@ -172,6 +173,10 @@ llvm::Error Trainer::prepare() {
     return failed;
   if (!options_.metric.empty() && options_.dev.empty())
     return error("--metric is measured on the inputs of --dev, which is not given");
+  for (const auto &[flag, written] : {std::pair("--log", options_.log), std::pair("--plot", options_.plot)})
+    for (const auto &[other, read] : {std::pair("--train", options_.train), std::pair("--dev", options_.dev)})
+      if (!written.empty() && !read.empty() && llvm::sys::fs::equivalent(written, read))
+        return error(llvm::Twine(flag) + " would replace the file of " + other);
   if (!options_.plot.empty() && options_.log.empty() && !folder_)
     return error("--plot draws the log, which --out or --log keep");
   if (options_.metric.empty()) {
