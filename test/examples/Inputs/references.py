@@ -18,6 +18,7 @@ import sick
 import sst
 import tagger
 from arrays import Array, write_safetensors
+from networks import by_own_names, of_tagger
 from training import matrix
 
 
@@ -75,7 +76,7 @@ def compare_sst():
     network = drawn(sst.TreeLstm(matrix(9, 7).data, 6, 0.5))
     dims = {"vocab": 9, "embed": 7, "hidden": 6}
     batch_of = lambda lines: sst.Batch(list(map(sst.by_depth, lines)))
-    compare("sst", dims, "nll", network, dict(network.named_parameters()), batch_of, real=lambda lines: list(filter(is_tree, lines)))
+    compare("sst", dims, "nll", network, by_own_names(network), batch_of, real=lambda lines: list(filter(is_tree, lines)))
 
 
 def compare_sick():
@@ -88,18 +89,13 @@ def compare_sick():
 
 def compare_tagger():
     network = drawn(tagger.Tagger(9, 8, 5, 3, 6, 0.5))
-    weights = {name: getattr(network, name) for name in "ECO"}
-    for name in ("spell", "context"):
-        for direction, suffix in (("fwd", ""), ("bwd", "_reverse")):
-            for ours, theirs in (("W", "weight_ih_l0"), ("U", "weight_hh_l0"), ("b", "bias_ih_l0")):
-                weights[f"{name}.{direction}.{ours}"] = getattr(getattr(network, name), theirs + suffix)
 
     def tags(line):
         words = (next(iter(line["nodes"][i].values())) for i in line["args"]["ws"])
         return [word["tag"] for word in words]
 
     dims = {"vocab": 9, "chars": 8, "tags": 5, "half": 3, "hidden": 6}
-    compare("tagger", dims, "nll", network, weights, lambda lines: tagger.Batch(list(map(tagger.sentence, lines))), tags)
+    compare("tagger", dims, "nll", network, of_tagger(network), lambda lines: tagger.Batch(list(map(tagger.sentence, lines))), tags)
 
 
 def compare_molecules():
