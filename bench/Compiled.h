@@ -18,8 +18,8 @@
 namespace dbc::bench {
 
 /// The model in the plug-in `bench-models/<workload>-<hidden><variant>.so` beside this program; null if there
-/// is no such plug-in, with the reason in `why`. `variant` is "" (no tables), "-table" or "-bf16". Plug-ins
-/// stay loaded.
+/// is no such plug-in, with the reason in `why`. `variant` is "" (no tables), "-table", "-bf16" or "-train".
+/// Plug-ins stay loaded.
 const ModelCode *compiled_model(const std::string &workload, int32_t hidden, const std::string &variant,
                                 std::string &why);
 
@@ -29,5 +29,10 @@ const ModelCode *compiled_model(const std::string &workload, int32_t hidden, con
 std::unique_ptr<Implementation> compiled(const ModelCode &code, const std::string &entry,
                                          const Parameters &parameters, const std::vector<Inputs> &batches,
                                          int32_t threads);
+
+/// The training of a compiled model by the loss of that name, see Mode.h, as `compiled`.
+std::unique_ptr<Implementation> compiled_training(const ModelCode &code, const std::string &loss,
+                                                  const Parameters &parameters,
+                                                  const std::vector<Inputs> &batches, int32_t threads);
 
 } // namespace dbc::bench

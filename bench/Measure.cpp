@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <thread>
 
 namespace dbc::bench {
@@ -25,6 +26,15 @@ template <class A, class B> static double difference(const std::vector<A> &a, co
   return most / scale;
 }
 
+/// That the results of two, or of one and the reference, are not the same.
+static std::string differs(const Contestant &contestant, const std::string &in, const std::string &judge,
+                           double difference) {
+  char text[256];
+  std::snprintf(text, sizeof text, "%s differs%s from %s by %.3g (at most %g is allowed)",
+                contestant.impl.c_str(), in.c_str(), judge.c_str(), difference, contestant.tolerance);
+  return text;
+}
+
 std::string check(std::vector<Contestant> &contestants, size_t values, const std::vector<double> &reference) {
   std::vector<float> out(values), first;
   const Contestant *judge = nullptr;
@@ -35,16 +45,52 @@ std::string check(std::vector<Contestant> &contestants, size_t values, const std
     std::fill(out.begin(), out.end(), std::nanf(""));
     contestant.implementation->pass(out.data());
     double d = judge ? difference(out, first) : difference(out, reference);
-    if (!(d <= contestant.tolerance)) {
-      char text[256];
-      std::snprintf(text, sizeof text, "%s differs from %s by %.3g (at most %g is allowed)",
-                    contestant.impl.c_str(), judge ? judge->impl.c_str() : "the reference", d,
-                    contestant.tolerance);
-      return text;
-    }
+    if (!(d <= contestant.tolerance))
+      return differs(contestant, "", judge ? judge->impl : "the reference", d);
     if (!judge) {
       judge = &contestant;
       first = out;
+    }
+  }
+  return "";
+}
+
+/// max |a - b| / max |b - start|, without what is rounding of weights; infinite if anything is NaN, if a size
+/// is another, or if only a has moved.
+static double difference_of_moves(const std::vector<float> &a, const std::vector<float> &b,
+                                  const std::vector<float> &start) {
+  if (a.size() != start.size() || b.size() != start.size())
+    return HUGE_VAL;
+  double most = 0, furthest = 0, largest = 0;
+  for (size_t i = 0; i < start.size(); ++i) {
+    const double d = std::fabs(static_cast<double>(a[i]) - b[i]);
+    if (!std::isfinite(d))
+      return HUGE_VAL;
+    most = std::max(most, d);
+    furthest = std::max(furthest, std::fabs(static_cast<double>(b[i]) - start[i]));
+    largest = std::max(largest, std::fabs(static_cast<double>(start[i])));
+  }
+  if (furthest == 0)
+    return most == 0 ? 0 : HUGE_VAL;
+  return std::max(most - largest * std::numeric_limits<float>::epsilon(), 0.0) / furthest;
+}
+
+std::string check_trained(const std::vector<Contestant> &contestants, const Parameters &start) {
+  for (const Parameters::Parameter &parameter : start.all()) {
+    const Contestant *judge = nullptr;
+    std::vector<float> first;
+    for (const Contestant &contestant : contestants) {
+      if (!contestant.implementation)
+        continue;
+      std::vector<float> own = contestant.implementation->parameter(parameter.name);
+      if (!judge) {
+        judge = &contestant;
+        first = std::move(own);
+        continue;
+      }
+      double d = difference_of_moves(own, first, parameter.values);
+      if (!(d <= contestant.tolerance))
+        return differs(contestant, " in `" + parameter.name + "`", judge->impl, d);
     }
   }
   return "";

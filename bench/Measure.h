@@ -4,6 +4,7 @@
 #pragma once
 
 #include "bench/Implementation.h"
+#include "bench/Parameters.h"
 
 #include <cstdint>
 #include <functional>
@@ -37,6 +38,13 @@ struct Timing {
 /// which may cover fewer inputs, and all others with the first. `values` is the number of results of a pass.
 /// Returns an empty string, or which contestant differs and by how much.
 std::string check(std::vector<Contestant> &contestants, size_t values, const std::vector<double> &reference);
+
+/// After `check` of trainings, whose implementations have then all made the same steps: compares how far each
+/// parameter has moved from where it was in `start`, all contestants with the first. Per parameter,
+/// max |a - b| / max |b - start| is taken for rounding up to the same tolerance, where |a - b| counts beyond
+/// one place of the largest weight's float, to which steps round. A parameter that the first has left as it
+/// was must be as it was. Returns as `check` does.
+std::string check_trained(const std::vector<Contestant> &contestants, const Parameters &start);
 
 /// What `measure` found.
 struct Measurement {

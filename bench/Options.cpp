@@ -15,6 +15,8 @@ const char *usage() {
          "meaning of the figures: bench/README.md.\n"
          "\n"
          "  --quick           fewer inputs, batches 1 and 64, a second an implementation\n"
+         "  --mode MODE       infer (default), or train: steps of SGD, by those that have a loss for it:\n"
+         "                    tree_lstm and tagger\n"
          "  --workload NAME   only this one: tree_lstm, child_sum, tagger, lattice, treefc, mv_rnn or\n"
          "                    ggnn\n"
          "  --hidden N        hidden size (default 150)\n"
@@ -67,6 +69,9 @@ std::string parse(const std::vector<std::string> &arguments, Options &options) {
       options.json_file = value == "-" ? "" : value;
     } else if (name == "--workload") {
       options.workload = value;
+    } else if (name == "--mode") {
+      fine = value == name_of(Mode::Infer) || value == name_of(Mode::Train);
+      options.mode = value == name_of(Mode::Train) ? Mode::Train : Mode::Infer;
     } else if (name == "--dynet") {
       options.dynet = value;
     } else if (name == "--dump") {

@@ -3,6 +3,8 @@
 // The command line of dbc-bench.
 #pragma once
 
+#include "bench/Mode.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -11,7 +13,8 @@ namespace dbc::bench {
 
 struct Options {
   bool quick = false;
-  std::string workload; ///< empty: all
+  Mode mode = Mode::Infer;
+  std::string workload; ///< empty: all that have the mode
   int32_t hidden = 0;   ///< 0: the workload's default
   int32_t batch = 0;    ///< 0: the workload's default list
   int32_t threads = 1;

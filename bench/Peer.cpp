@@ -14,7 +14,7 @@ namespace dbc::bench {
 
 namespace fs = std::filesystem;
 
-PeerProgram peer_program(const std::string &workload, const std::string &impl, int32_t threads,
+PeerProgram peer_program(const std::string &workload, Mode mode, const std::string &impl, int32_t threads,
                          const std::string &dynet) {
   auto variable = [](const char *name) {
     const char *value = std::getenv(name);
@@ -24,6 +24,8 @@ PeerProgram peer_program(const std::string &workload, const std::string &impl, i
   const std::string count = std::to_string(threads);
   PeerProgram program;
   program.command = {python.empty() ? "python3" : python, DBC_BENCH_PEERS "/serve.py", workload, impl, count};
+  if (mode == Mode::Train)
+    program.command.push_back(std::to_string(kLearningRate));
   // Libraries read these when they are loaded.
   for (const char *name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"})
     program.environment.push_back(name + ("=" + count));
@@ -170,12 +172,34 @@ std::string Peer::try_pass(float *out) {
   return error.empty() ? "" : failure(error);
 }
 
-void Peer::pass(float *out) {
-  std::string error = try_pass(out);
+std::string Peer::try_parameter(const std::string &name, std::vector<float> &values) {
+  std::string answer, count, error = process_.send("parameter " + name);
+  if (error.empty())
+    error = process_.receive(answer);
+  if (!error.empty())
+    return failure(error);
+  if (!follows("parameter", answer, count) || count.empty() ||
+      count.find_first_not_of("0123456789") != std::string::npos || count.size() > 9)
+    return unexpected(answer);
+  values.resize(std::stoul(count));
+  error = process_.receive(values.data(), values.size() * sizeof(float));
+  return error.empty() ? "" : failure(error);
+}
+
+/// Ends dbc-bench with an error, if it is one.
+static void expect_none(const std::string &error) {
   if (error.empty())
     return;
   std::fprintf(stderr, "dbc-bench: %s\n", error.c_str());
   std::exit(1);
+}
+
+void Peer::pass(float *out) { expect_none(try_pass(out)); }
+
+std::vector<float> Peer::parameter(const std::string &name) {
+  std::vector<float> values;
+  expect_none(try_parameter(name, values));
+  return values;
 }
 
 } // namespace dbc::bench

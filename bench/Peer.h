@@ -6,6 +6,7 @@
 #include "bench/ChildProcess.h"
 #include "bench/Implementation.h"
 #include "bench/Inputs.h"
+#include "bench/Mode.h"
 #include "bench/Parameters.h"
 
 #include <cstdint>
@@ -21,9 +22,9 @@ struct PeerProgram {
   double patience = 600;                ///< seconds that an answer may take
 };
 
-/// That of `impl` ("pytorch-level") for a workload. $DBC_PYTHON is the interpreter, else `python3`. `dynet`
+/// That of `impl` ("pytorch-level") for a workload in a mode. $DBC_PYTHON is the interpreter, else `python3`. `dynet`
 /// is a folder with a native build of DyNet's Python module, or empty.
-PeerProgram peer_program(const std::string &workload, const std::string &impl, int32_t threads,
+PeerProgram peer_program(const std::string &workload, Mode mode, const std::string &impl, int32_t threads,
                          const std::string &dynet);
 
 /// A peer that answers as peers/serve.py does. Start it, load it, then let it pass.
@@ -43,8 +44,12 @@ public:
 
   /// `pass` that returns an empty string, or what went wrong.
   std::string try_pass(float *out);
+  /// `parameter` that says the same.
+  std::string try_parameter(const std::string &name, std::vector<float> &values);
   /// Ends dbc-bench if anything goes wrong.
   void pass(float *out) override;
+  /// Ends dbc-bench too if anything goes wrong.
+  std::vector<float> parameter(const std::string &name) override;
   double schedule_seconds() const override { return schedule_seconds_; }
   double pass_seconds() const override { return pass_seconds_; }
 

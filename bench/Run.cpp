@@ -8,31 +8,45 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 
 namespace dbc::bench {
 
 /// What a row is written for, in the order of the rows. Those by hand judge the others.
-static constexpr const char *kImplementations[] = {"gemv-node", "cblas",    "dbc",
-                                                   "dbc-table", "dbc-bf16", "dbc-unbatched"};
+static const std::vector<std::string> &implementations(Mode mode) {
+  static const std::vector<std::string> infer = {"gemv-node", "cblas",    "dbc",
+                                                 "dbc-table", "dbc-bf16", "dbc-unbatched"},
+                                        train = {"cblas", "dbc"};
+  return mode == Mode::Train ? train : infer;
+}
+
 /// Seconds after which OpenBLAS's threads no longer wait for work awake.
 static constexpr double kPause = 0.1;
 /// The peers from outside: rows after these.
 static constexpr const char *kPeers[] = {"dynet-agenda", "dynet-depth", "pytorch-node", "pytorch-level"};
 
-/// A workload's model as dbc compiled it; null where it is absent.
-struct CompiledModels {
-  const ModelCode *plain;  ///< without tables
-  const ModelCode *tables; ///< with those that dbc makes by itself
-  const ModelCode *bf16;   ///< without tables, weights in bfloat16
+/// A workload's model as dbc compiled it: the code of each row that is one of dbc's and not absent.
+using CompiledModels = std::map<std::string, const ModelCode *>;
 
-  /// What a row is measured with; null if it is not one of dbc.
-  const ModelCode *of(const std::string &impl) const {
-    return impl == "dbc" || impl == "dbc-unbatched" ? plain
-           : impl == "dbc-table"                    ? tables
-           : impl == "dbc-bf16"                     ? bf16
-                                                    : nullptr;
+static CompiledModels load_models(const std::string &name, const Workload &workload) {
+  std::string why;
+  CompiledModels models;
+  auto load = [&](const char *variant, std::initializer_list<const char *> impls) {
+    if (const ModelCode *code = compiled_model(name, workload.hidden, variant, why))
+      for (const char *impl : impls)
+        models[impl] = code;
+  };
+  if (workload.mode() == Mode::Train) {
+    load("-train", {"dbc"});
+  } else {
+    load("", {"dbc", "dbc-unbatched"});
+    load("-table", {"dbc-table"});
+    load("-bf16", {"dbc-bf16"});
   }
-};
+  if (!why.empty())
+    std::fprintf(stderr, "%s: dbc is absent: %s\n", name.c_str(), why.c_str());
+  return models;
+}
 
 Inputs for_reference(const Workload &workload, const Inputs &inputs) {
   constexpr double kMost = 4e8; // operations: about a second
@@ -47,7 +61,7 @@ Inputs for_reference(const Workload &workload, const Inputs &inputs) {
 static Contestant peer(const std::string &impl, const std::string &name, const Workload &workload,
                        const Options &options, const std::vector<Inputs> &batches, size_t values,
                        std::string &error) {
-  auto one = std::make_unique<Peer>(impl, peer_program(name, impl, options.threads, options.dynet), values);
+  auto one = std::make_unique<Peer>(impl, peer_program(name, workload.mode(), impl, options.threads, options.dynet), values);
   std::string absent;
   error = one->start(absent);
   if (error.empty() && absent.empty())
@@ -63,14 +77,15 @@ static std::vector<Contestant> contestants(const Workload &workload, const Compi
                                            const std::vector<Inputs> &batches,
                                            const std::vector<Inputs> &single, int32_t threads) {
   std::vector<Contestant> by_hand = workload.by_hand(batches), all;
-  for (const std::string impl : kImplementations) {
+  for (const std::string &impl : implementations(workload.mode())) {
     all.push_back({impl, nullptr});
     for (Contestant &one : by_hand)
       if (one.impl == impl)
         all.back().implementation = std::move(one.implementation);
-    if (const ModelCode *code = models.of(impl))
-      all.back().implementation = compiled(*code, workload.entry(), workload.parameters,
-                                           impl == "dbc-unbatched" ? single : batches, threads);
+    if (auto code = models.find(impl); code != models.end())
+      all.back().implementation = (workload.mode() == Mode::Train ? compiled_training : compiled)(
+          *code->second, workload.entry(), workload.parameters, impl == "dbc-unbatched" ? single : batches,
+          threads);
     // Its weights are off by 0.2 % each; whether it computes with those, exactly, is for other tests.
     if (impl == "dbc-bf16")
       all.back().tolerance = 0.05;
@@ -85,17 +100,16 @@ std::string data_folder() {
 
 std::string run(const std::string &name, const Workload &workload, const Options &options, Machine &machine,
                 std::vector<Row> &all_rows) {
-  std::string error, why;
+  std::string error;
   Data data = workload.load(data_folder(), error);
   if (!error.empty())
     return error;
   Inputs inputs = options.quick ? data.inputs.first(320) : std::move(data.inputs);
-  CompiledModels models{compiled_model(name, workload.hidden, "", why),
-                        compiled_model(name, workload.hidden, "-table", why),
-                        compiled_model(name, workload.hidden, "-bf16", why)};
-  if (!models.plain || !models.tables || !models.bf16)
-    std::fprintf(stderr, "%s: dbc is absent: %s\n", name.c_str(), why.c_str());
-  std::vector<double> reference = workload.reference(for_reference(workload, inputs));
+  const CompiledModels models = load_models(name, workload);
+  const bool training = workload.mode() == Mode::Train;
+  std::vector<double> reference;
+  if (!training)
+    reference = workload.reference(for_reference(workload, inputs));
 
   std::vector<int32_t> sizes = {1, 10, 64, 256};
   if (options.quick)
@@ -109,7 +123,7 @@ std::string run(const std::string &name, const Workload &workload, const Options
 
     Case shared;
     shared.workload = name;
-    shared.mode = "infer";
+    shared.mode = name_of(workload.mode());
     shared.data = data.name;
     shared.hidden = workload.hidden;
     shared.batch = size;
@@ -118,13 +132,19 @@ std::string run(const std::string &name, const Workload &workload, const Options
     shared.instances = workload.instances(some);
     shared.flops = workload.flops(some);
 
-    auto values = static_cast<size_t>(workload.values(some));
+    size_t values = 0;
+    for (const Inputs &batch : batches)
+      values += workload.values(batch);
+    if (training)
+      reference = workload.reference(batches[0]);
     for (const char *impl : kPeers) {
       all.push_back(peer(impl, name, workload, options, batches, values, error));
       if (!error.empty())
         return error;
     }
     error = check(all, values, reference);
+    if (error.empty() && training)
+      error = check_trained(all, workload.parameters);
     if (!error.empty())
       return "hidden " + std::to_string(workload.hidden) + ", batch " + std::to_string(size) + ": " + error +
              "; nothing was timed";

@@ -5,6 +5,7 @@
 
 #include "bench/Inputs.h"
 #include "bench/Measure.h"
+#include "bench/Mode.h"
 #include "bench/Parameters.h"
 #include "bench/ProductLimit.h"
 
@@ -30,8 +31,11 @@ public:
   const int32_t hidden;
   Parameters parameters; ///< all that the model has
 
-  /// The entry that is measured. Its results are numbers, tensors or lists of these; where it has several, an
-  /// input's stand one after the other.
+  /// What is done with the model. A workload and its training are two of these.
+  virtual Mode mode() const { return Mode::Infer; }
+
+  /// The entry that is measured, or the loss. Its results are numbers, tensors or lists of these; where it has
+  /// several, an input's stand one after the other.
   virtual const char *entry() const = 0;
 
   /// The real inputs in the folder `data` of data sets; where it lacks them, generated ones of the same shape
@@ -40,10 +44,10 @@ public:
 
   /// How many times a recursive cell or the body of a scan is computed: what scheduling is counted by.
   virtual int64_t instances(const Inputs &inputs) const = 0;
-  /// How many elements the results of all inputs have.
+  /// How many elements the results of these inputs have; of a training, if they are one batch.
   virtual int64_t values(const Inputs &inputs) const = 0;
-  /// Floating-point operations in the products of the model, counting a multiplication and an addition as
-  /// two.
+  /// Floating-point operations in the products of the model, and of its gradient in a training, counting a
+  /// multiplication and an addition as two.
   virtual double flops(const Inputs &inputs) const = 0;
 
   /// The products of a pass over these batches, if each level of a batch takes one; empty: the workload does
@@ -54,7 +58,7 @@ public:
   }
 
   /// The results of all inputs from the equations as they stand, in double precision, one instance after the
-  /// other. Slow.
+  /// other; of a training the mean loss, if they are one batch, before any step. Slow.
   virtual std::vector<double> reference(const Inputs &inputs) const = 0;
 
   /// The implementations by hand that there are, each under its name in the rows. They may borrow `batches`

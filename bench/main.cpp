@@ -36,14 +36,32 @@ static std::string dump_inputs(const std::string &name, const Workload &workload
   return error;
 }
 
+/// The workloads that the options ask for; says what is wrong.
+static std::string find_workloads(const Options &options, std::vector<WorkloadInfo> &asked) {
+  std::string having;
+  bool known = options.workload.empty();
+  for (const WorkloadInfo &workload : workloads()) {
+    const bool named = options.workload.empty() || options.workload == workload.name;
+    known |= named;
+    if (!workload.has(options.mode))
+      continue;
+    having += (having.empty() ? "`" : ", `") + std::string(workload.name) + "`";
+    if (named)
+      asked.push_back(workload);
+  }
+  if (!known)
+    return "no workload `" + options.workload + "`";
+  if (asked.empty())
+    return "workload `" + options.workload + "` has no training form; these have: " + having;
+  return "";
+}
+
 int main(int argc, char **argv) {
   Options options;
   std::string error = parse(std::vector<std::string>(argv + 1, argv + argc), options);
-  bool known = options.workload.empty();
-  for (const WorkloadInfo &workload : workloads())
-    known |= options.workload == workload.name;
-  if (error.empty() && !known)
-    error = "no workload `" + options.workload + "`";
+  std::vector<WorkloadInfo> asked;
+  if (error.empty())
+    error = find_workloads(options, asked);
   if (!error.empty()) {
     std::fprintf(stderr, "dbc-bench: %s\n\n%s", error.c_str(), usage());
     return 2;
@@ -53,10 +71,11 @@ int main(int argc, char **argv) {
     return 0;
   }
 
-  for (const WorkloadInfo &workload : workloads()) {
-    if (options.dump.empty() || (!options.workload.empty() && options.workload != workload.name))
-      continue;
-    error = dump_inputs(workload.name, *workload.make(options.hidden ? options.hidden : 150), options);
+  const int32_t hidden = options.hidden ? options.hidden : 150;
+  for (const WorkloadInfo &workload : asked) {
+    if (options.dump.empty())
+      break;
+    error = dump_inputs(workload.name, *workload.make_for(options.mode, hidden), options);
     if (!error.empty()) {
       std::fprintf(stderr, "dbc-bench: %s: %s\n", workload.name, error.c_str());
       return 1;
@@ -71,10 +90,8 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "warning: %s\n", warning.c_str());
 
   std::vector<Row> rows;
-  for (const WorkloadInfo &workload : workloads()) {
-    if (!options.workload.empty() && options.workload != workload.name)
-      continue;
-    error = run(workload.name, *workload.make(options.hidden ? options.hidden : 150), options, machine, rows);
+  for (const WorkloadInfo &workload : asked) {
+    error = run(workload.name, *workload.make_for(options.mode, hidden), options, machine, rows);
     if (!error.empty()) {
       std::fprintf(stderr, "dbc-bench: %s: %s\n", workload.name, error.c_str());
       return 1;

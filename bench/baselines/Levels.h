@@ -26,6 +26,12 @@ std::unique_ptr<Implementation> treefc_cblas(const Parameters &parameters, int32
 std::unique_ptr<Implementation> tagger_cblas(const Parameters &parameters, int32_t hidden, int32_t embed,
                                              int32_t tags, const std::vector<Inputs> &batches);
 
+/// Training of the tagger by the sum of the words' cross entropies, in the mean over a batch's sentences,
+/// whose tags are the second column; batched as `tagger_cblas`, at the rate `rate`.
+std::unique_ptr<Implementation> tagger_cblas_training(const Parameters &parameters, int32_t hidden,
+                                                      int32_t embed, int32_t tags,
+                                                      const std::vector<Inputs> &batches, float rate);
+
 /// The child-sum Tree-LSTM with a softmax of `classes` at the root, level by level.
 std::unique_ptr<Implementation> child_sum_cblas(const Parameters &parameters, int32_t hidden, int32_t embed,
                                                 int32_t classes, const std::vector<Inputs> &batches);

@@ -7,13 +7,13 @@
 #include "bench/baselines/Batched.h"
 #include "bench/baselines/Levels.h"
 #include "bench/baselines/Products.h"
+#include "bench/baselines/SentenceSteps.h"
 
 #include <dbc/math.h> // DBC_CLONES
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <numeric>
 
 namespace dbc::bench {
 namespace {
@@ -66,9 +66,7 @@ public:
         longest = std::max<size_t>(longest, offsets[s + 1] - offsets[s]);
     }
     const size_t H = hidden;
-    order_.resize(sentences);
-    counts_.resize(longest + 2);
-    first_.resize(longest + 1);
+    steps_.reserve(static_cast<int32_t>(sentences), static_cast<int32_t>(longest));
     x_.resize(std::max(kBlock * static_cast<size_t>(embed), kBlock * 2 * H));
     gates_.resize(words * 4 * H);
     u_.resize(sentences * 4 * H);
@@ -94,35 +92,7 @@ private:
     return most;
   }
 
-  /// Sentences by length, longest first, by counting; first_[t] is the row of step t's first word, rows being
-  /// step after step.
-  void schedule(const Inputs &batch) override {
-    const Column &words = batch.table(0).columns[0];
-    const std::vector<int32_t> &offsets = words.offsets;
-    sentences_ = static_cast<int32_t>(offsets.size()) - 1;
-    steps_ = 0;
-    std::fill(counts_.begin(), counts_.end(), 0);
-    for (int32_t s = 0; s < sentences_; ++s) {
-      int32_t length = offsets[s + 1] - offsets[s];
-      steps_ = std::max(steps_, length);
-      ++counts_[length];
-    }
-    // counts_[n] becomes the number of sentences longer than n: those that take part in step n, and the
-    // position of the first of length n.
-    int32_t longer = 0;
-    for (int32_t length = steps_; length >= 0; --length) {
-      int32_t here = counts_[length];
-      counts_[length] = longer;
-      longer += here;
-    }
-    for (int32_t t = 0, row = 0; t < steps_; ++t) {
-      first_[t] = row;
-      row += counts_[t];
-    }
-    next_position_.assign(counts_.begin(), counts_.end());
-    for (int32_t s = 0; s < sentences_; ++s)
-      order_[next_position_[offsets[s + 1] - offsets[s]]++] = s;
-  }
+  void schedule(const Inputs &batch) override { steps_.make(batch.table(0).columns[0].offsets); }
 
   float *compute(const Inputs &batch, float *out) override {
     const Column &words = batch.table(0).columns[0];
@@ -143,9 +113,9 @@ private:
       row += filled;
       filled = 0;
     };
-    for (int32_t t = 0; t < steps_; ++t)
-      for (int32_t r = 0; r < counts_[t]; ++r) {
-        int32_t s = order_[r], begin = words.offsets[s], length = words.offsets[s + 1] - begin;
+    for (int32_t t = 0; t < steps_.steps; ++t)
+      for (int32_t r = 0; r < steps_.count[t]; ++r) {
+        int32_t s = steps_.order[r], begin = words.offsets[s], length = words.offsets[s + 1] - begin;
         int32_t word = words.ints[begin + (back ? length - 1 - t : t)];
         std::memcpy(&x_[static_cast<int64_t>(filled) * embed_], &E_[static_cast<int64_t>(word) * embed_],
                     embed_ * sizeof(float));
@@ -153,12 +123,12 @@ private:
           flush();
       }
     flush();
-    for (int32_t t = 0; t < steps_; ++t) {
-      int64_t at = first_[t] * H;
+    for (int32_t t = 0; t < steps_.steps; ++t) {
+      int64_t at = steps_.first[t] * H;
       if (t > 0)
-        d.U.run(h + first_[t - 1] * H, counts_[t], u_.data());
-      cells(H, counts_[t], &gates_[4 * at], u_.data(), d.b, t > 0 ? c + first_[t - 1] * H : nullptr, h + at,
-            c + at);
+        d.U.run(h + steps_.first[t - 1] * H, steps_.count[t], u_.data());
+      cells(H, steps_.count[t], &gates_[4 * at], u_.data(), d.b,
+            t > 0 ? c + steps_.first[t - 1] * H : nullptr, h + at, c + at);
     }
   }
 
@@ -172,15 +142,12 @@ private:
       out += static_cast<int64_t>(filled) * tags_;
       filled = 0;
     };
-    position_.resize(sentences_);
-    for (int32_t r = 0; r < sentences_; ++r)
-      position_[order_[r]] = r;
-    for (int32_t s = 0; s < sentences_; ++s) {
+    for (int32_t s = 0; s < steps_.sentences; ++s) {
       int32_t length = words.offsets[s + 1] - words.offsets[s];
       for (int32_t t = 0; t < length; ++t) {
         float *x = &x_[static_cast<int64_t>(filled) * 2 * H];
-        std::memcpy(x, &h_[0][(first_[t] + position_[s]) * H], H * sizeof(float));
-        std::memcpy(x + H, &h_[1][(first_[length - 1 - t] + position_[s]) * H], H * sizeof(float));
+        std::memcpy(x, &h_[0][steps_.row(s, t) * H], H * sizeof(float));
+        std::memcpy(x + H, &h_[1][steps_.row(s, length - 1 - t) * H], H * sizeof(float));
         if (++filled == kBlock)
           flush();
       }
@@ -192,9 +159,7 @@ private:
   const float *E_;
   Direction directions_[2];
   Product top_, scores_;
-  // The batch at hand.
-  int32_t sentences_ = 0, steps_ = 0;
-  std::vector<int32_t> order_, counts_, first_, next_position_, position_;
+  SentenceSteps steps_; ///< of the batch at hand
   std::vector<float> x_, gates_, u_, y_, h_[2], c_;
 };
 

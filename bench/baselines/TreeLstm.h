@@ -1,8 +1,8 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
 // The binary Tree-LSTM of examples/tree_lstm at a size that is known when the program runs: its parameters,
-// and every implementation of it. All of them compute the entry `sentiment`, the softmax over the classes at
-// each root.
+// and every implementation of it. Those of the entry `sentiment` compute the softmax over the classes at each
+// root; trainings go by the loss `nll`, the sum of the nodes' cross entropies, in the mean over a batch's trees.
 #pragma once
 
 #include "bench/Implementation.h"
@@ -43,6 +43,9 @@ void softmax(const float *logits, float *out);
 /// The equations as they stand, in double precision, one node after the other. Slow.
 std::vector<double> tree_lstm_reference(const TreeLstm &model, const TreeBatch &trees);
 
+/// The mean loss of the trees, in the same way.
+double tree_lstm_loss_reference(const TreeLstm &model, const TreeBatch &trees);
+
 // The model and the batches are borrowed and must outlive the implementation.
 
 /// A loop over the nodes with one gemv a node.
@@ -51,5 +54,9 @@ std::unique_ptr<Implementation> tree_lstm_gemv_node(const TreeLstm &model,
 
 /// Batched by level with CBLAS.
 std::unique_ptr<Implementation> tree_lstm_cblas(const TreeLstm &model, const std::vector<TreeBatch> &batches);
+
+/// Training batched by level with CBLAS, at the rate `rate`; begins with the weights of `model`.
+std::unique_ptr<Implementation> tree_lstm_cblas_training(const TreeLstm &model,
+                                                         const std::vector<TreeBatch> &batches, float rate);
 
 } // namespace dbc::bench

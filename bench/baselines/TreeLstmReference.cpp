@@ -10,7 +10,8 @@ namespace dbc::bench {
 
 using namespace naive;
 
-std::vector<double> tree_lstm_reference(const TreeLstm &model, const TreeBatch &trees) {
+/// h of all nodes.
+static std::vector<Vector> states(const TreeLstm &model, const TreeBatch &trees) {
   const size_t H = model.hidden;
   std::vector<Vector> h(trees.nodes()), c(trees.nodes());
   for (int32_t n = 0; n < trees.nodes(); ++n) {
@@ -36,12 +37,25 @@ std::vector<double> tree_lstm_reference(const TreeLstm &model, const TreeBatch &
       }
     }
   }
+  return h;
+}
+
+std::vector<double> tree_lstm_reference(const TreeLstm &model, const TreeBatch &trees) {
+  std::vector<Vector> h = states(model, trees);
   Vector out;
   for (int32_t root : trees.root) {
     Vector result = softmax(affine(model.V, h[root], model.e));
     out.insert(out.end(), result.begin(), result.end());
   }
   return out;
+}
+
+double tree_lstm_loss_reference(const TreeLstm &model, const TreeBatch &trees) {
+  std::vector<Vector> h = states(model, trees);
+  double sum = 0;
+  for (int32_t n = 0; n < trees.nodes(); ++n)
+    sum -= std::log(softmax(affine(model.V, h[n], model.e))[trees.label[n]]);
+  return sum / trees.trees();
 }
 
 } // namespace dbc::bench

@@ -45,9 +45,11 @@ class Cell:
     """The activations of M x + b, where x is made of several pieces: `sigmoids` logistic functions, then tanh, each of
     the same size."""
 
-    def __init__(self, dy, collection, M, b, sigmoids, gates, pieces, other="tanh"):
+    def __init__(self, model, M, b, sigmoids, gates, pieces, other="tanh"):
         """`pieces`: the extents of the pieces, in the order of M's columns. `b` may be None. `other`: DyNet's name of
         what is no logistic function."""
+        dy, collection = model.dy, model.collection
+        self.trained, self.bias_trained = model.trained, model.trained and b is not None
         self.dy, self.sigmoids, self.gates, self.other = dy, sigmoids, gates, getattr(dy, other)
         self.extent = len(M) // gates
         b = numpy.zeros(len(M), numpy.float32) if b is None else b
@@ -66,7 +68,7 @@ class Cell:
         """To be called for each graph."""
         self.form = form
         self.expressions = [
-            (bias.expr(False), [matrix.expr(False) for matrix in matrices])
+            (bias.expr(self.bias_trained), [matrix.expr(self.trained) for matrix in matrices])
             for bias, matrices in self.maps[form.per_gate, form.per_piece]
         ]
 
@@ -90,6 +92,7 @@ class Cell:
 class Model:
     """A model whose cells are written in the form that is fastest for the case."""
 
+    trained = False  # whether there are gradients of its parameters
     schedule_seconds = None
     forms = [Form(False, False), Form(False, True), Form(True, False), Form(True, True)]
 
@@ -101,8 +104,12 @@ class Model:
 
     def cell(self, *arguments, **named):
         """A cell of that form."""
-        self.cells.append(Cell(self.dy, self.collection, *arguments, **named))
+        self.cells.append(Cell(self, *arguments, **named))
         return self.cells[-1]
+
+    def row(self, table, number):
+        """A row of a lookup as an expression."""
+        return self.dy.lookup(table, number, update=self.trained)
 
     def lookup(self, values):
         return self.collection.lookup_parameters_from_numpy(values)
@@ -147,13 +154,14 @@ class TreeLstm(Model):
         self.node = self.cell(weights["U"].reshape(5 * H, 2 * H), weights["d"], 4, 5, [H, H])
         self.V, self.e = self.parameter(weights["V"].reshape(-1, H)), self.parameter(weights["e"])
 
-    def results(self, batch):
+    def states(self, batch):
+        """h of all nodes."""
         dy = self.dy
         word, left, right = batch["Tree.word"], batch["Tree.left"], batch["Tree.right"]
         h, c = [], []
         for n, kind in enumerate(batch["Tree.kinds"]):
             if kind == LEAF:
-                i, o, u = self.leaf(dy.lookup(self.E, word[n], update=False))
+                i, o, u = self.leaf(self.row(self.E, word[n]))
                 new = dy.cmult(i, u)
             else:
                 l, r = left[n], right[n]
@@ -161,6 +169,10 @@ class TreeLstm(Model):
                 new = dy.esum([dy.cmult(i, u), dy.cmult(fl, c[l]), dy.cmult(fr, c[r])])
             c.append(new)
             h.append(dy.cmult(o, dy.tanh(new)))
+        return h
+
+    def results(self, batch):
+        dy, h = self.dy, self.states(batch)
         V, e = self.V.expr(False), self.e.expr(False)
         return dy.concatenate([dy.softmax(dy.affine_transform([e, V, h[root]])) for root in batch["arguments.t"]])
 
@@ -170,7 +182,7 @@ class Lstm:
 
     def __init__(self, model, W, U, b):
         """[4 hidden, ...]: i, f, g, o."""
-        self.dy, self.hidden = model.dy, U.shape[1]
+        self.dy, self.hidden, self.trained = model.dy, U.shape[1], model.trained
         order = [0, 1, 3, 2]  # the logistic functions first; DyNet's nodes have it so too
         W, U, b = (numpy.concatenate([numpy.split(x, 4)[gate] for gate in order]) for x in (W, U, b))
         self.cell = model.cell(numpy.concatenate([W, U], axis=1), b, 3, 4, [W.shape[1], self.hidden])
@@ -180,7 +192,7 @@ class Lstm:
 
     def renew(self, form):
         self.form = form
-        self.expressions = [parameter.expr(False) for parameter in self.own]
+        self.expressions = [parameter.expr(self.trained) for parameter in self.own]
         self.zero = self.dy.zeros(self.hidden)
 
     def states(self, inputs):
@@ -220,14 +232,18 @@ class Tagger(Model):
         self.top = self.cell(weights["H"].reshape(H, 2 * H), None, 0, 1, [H, H])
         self.O = self.parameter(weights["O"].reshape(-1, H))
 
-    def results(self, batch):
-        dy, O, scores = self.dy, self.O.expr(False), []
+    def scores(self, batch):
+        """Those of all words."""
+        O, scores = self.O.expr(self.trained), []
         words, offsets = batch["Sentence.words"], batch["Sentence.words.offsets"]
         for row in batch["arguments.s"]:
-            x = [dy.lookup(self.E, word, update=False) for word in words[offsets[row] : offsets[row + 1]]]
+            x = [self.row(self.E, word) for word in words[offsets[row] : offsets[row + 1]]]
             both = zip(self.forwards.states(x), reversed(self.backwards.states(reversed(x))))
             scores += [O * self.top(*states)[0] for states in both]
-        return dy.concatenate(scores)
+        return scores
+
+    def results(self, batch):
+        return self.dy.concatenate(self.scores(batch))
 
 
 class LatticeLstm:

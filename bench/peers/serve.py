@@ -1,6 +1,9 @@
 """Computes what another library makes of a workload, as often as dbc-bench asks for it.
 
-usage: serve.py WORKLOAD IMPL THREADS
+usage: serve.py WORKLOAD IMPL THREADS [RATE]
+
+With RATE the workload's training is computed: a step of SGD at that rate for each batch, whose result is the batch's mean
+loss.
 
 A line on standard input is a command, a line on standard output its answer. What libraries print goes to stderr.
 
@@ -8,17 +11,19 @@ A line on standard input is a command, a line on standard output its answer. Wha
     load FOLDER     `loaded NOTE`: the weights and batches in FOLDER are taken. NOTE says what this peer is.
     pass            `passed SECONDS SCHEDULE COUNT`: everything was computed once, which took SECONDS, SCHEDULE of them
                     to find out what is computed together (-1: that cannot be told apart). COUNT results follow, float32.
+    parameter NAME  `parameter COUNT`: of a training; COUNT numbers follow, float32, as the passes so far have left them.
 
 FOLDER/weights has a file for each parameter, FOLDER/inputs one for each column of the model's data types, with an
 array for each batch: see bench/Inputs.h for what they mean and read_arrays() for the format.
 
 A model is a class whose objects have
-    __init__(impl, threads)  raises ImportError where its library is absent
+    __init__(impl, threads)  raises ImportError where its library is absent; of a training it takes the rate too
     load(weights, batches)   takes the weights, flat arrays under the parameters' names, warms up and chooses what is
                              fastest for the batches, before anything is timed; sets `note`
     run(batch)               computes a batch, whose columns are arrays under their names, and returns its results as
                              one vector with `tolist()`
     schedule_seconds         None, or what run() adds to
+    learnt(name)             of a training: a parameter's numbers as an array of float32
 
 Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 """
@@ -62,6 +67,18 @@ MODELS = {
     ("ggnn", "pytorch-level"): "pytorch_models.GgnnLevels",
 }
 
+# Those of trainings.
+TRAININGS = {
+    ("tree_lstm", "dynet-agenda"): "dynet_trainings.TreeLstm",
+    ("tree_lstm", "dynet-depth"): "dynet_trainings.TreeLstm",
+    ("tagger", "dynet-agenda"): "dynet_trainings.Tagger",
+    ("tagger", "dynet-depth"): "dynet_trainings.Tagger",
+    ("tree_lstm", "pytorch-node"): "pytorch_trainings.TreeLstmNodes",
+    ("tree_lstm", "pytorch-level"): "pytorch_trainings.TreeLstmLevels",
+    ("tagger", "pytorch-node"): "pytorch_trainings.TaggerWords",
+    ("tagger", "pytorch-level"): "pytorch_trainings.TaggerSteps",
+}
+
 
 def read_arrays(path):
     """The arrays in a file: of each the number of its elements as an int32, then these, four bytes each."""
@@ -81,9 +98,9 @@ def read_folder(folder):
     return {os.path.splitext(name)[0]: read_arrays(os.path.join(folder, name)) for name in os.listdir(folder)}
 
 
-def find_model(workload, impl):
+def find_model(workload, impl, training):
     """The class of a model."""
-    module_path = MODELS.get((workload, impl))
+    module_path = (TRAININGS if training else MODELS).get((workload, impl))
     if not module_path:
         raise ImportError("not written for this workload")
     module, name = module_path.split(".")
@@ -120,13 +137,16 @@ def serve(model, commands, answer):
             answer(f"loaded {model.note}\n".encode())
         elif command == "pass":
             answer(timed_pass(model, batches))
+        elif command == "parameter":
+            values = memoryview(model.learnt(argument)).cast("B")
+            answer(f"parameter {len(values) // 4}\n".encode() + bytes(values))
         else:
             raise ValueError(f"unknown command `{command}`")
 
 
 def main(find=find_model):
     """Serves the model whose class `find` gives for the command line's workload and implementation."""
-    workload, impl, threads = sys.argv[1:4]
+    workload, impl, threads, *rate = sys.argv[1:]
     # Libraries must not write between the answers.
     channel = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
@@ -136,7 +156,7 @@ def main(find=find_model):
         channel.flush()
 
     try:
-        model = find(workload, impl)(impl, int(threads))
+        model = find(workload, impl, bool(rate))(impl, int(threads), *map(float, rate))
     except ImportError as error:
         answer(f"absent {error}\n".encode())
         return

@@ -36,6 +36,16 @@ TEST(Options, Values) {
   EXPECT_EQ(options.json_file, "rows.json");
 }
 
+TEST(Options, Modes) {
+  Options options;
+  EXPECT_EQ(options.mode, Mode::Infer);
+  EXPECT_EQ(parse({"--mode", "train"}, options), "");
+  EXPECT_EQ(options.mode, Mode::Train);
+  EXPECT_EQ(parse({"--mode=infer"}, options), "");
+  EXPECT_EQ(options.mode, Mode::Infer);
+  EXPECT_EQ(parse({"--mode", "test"}, options), "`test` does not fit `--mode`");
+}
+
 TEST(Options, Dump) {
   Options options;
   EXPECT_EQ(parse({"--dump", "folder", "--workload", "ggnn"}, options), "");
@@ -177,6 +187,36 @@ TEST(Measure, RefusesDifferentNumbers) {
   EXPECT_EQ(check(wrong, 2, {1.5}), "a differs from the reference by 0.333 (at most 0.0001 is allowed)");
   auto short_one = contestants({1, 2}, {1}); // the second value is never written
   EXPECT_EQ(check(short_one, 2, {1}), "b differs from a by inf (at most 0.0001 is allowed)");
+}
+
+/// A training that has left its only parameter as this.
+class Trained final : public Implementation {
+public:
+  explicit Trained(std::vector<float> values) : values_(std::move(values)) {}
+  void pass(float *) override {}
+  std::vector<float> parameter(const std::string &) override { return values_; }
+
+private:
+  std::vector<float> values_;
+};
+
+// Trainings are compared by how far they have moved, as a step changes little of a weight.
+TEST(Measure, RefusesOtherSteps) {
+  Parameters start;
+  start.set("W", {1, 2});
+  auto wrong = [&](std::vector<float> a, std::vector<float> b) {
+    std::vector<Contestant> two;
+    two.push_back({"a", std::make_unique<Trained>(std::move(a))});
+    two.push_back({"absent", nullptr});
+    two.push_back({"b", std::make_unique<Trained>(std::move(b))});
+    return check_trained(two, start);
+  };
+  EXPECT_EQ(wrong({1.5, 2}, {1.5, 2}), "");
+  EXPECT_EQ(wrong({1, 2}, {1, 2}), "");
+  EXPECT_EQ(wrong({1.5, 2}, {1.25, 2}), "b differs in `W` from a by 0.5 (at most 0.0001 is allowed)");
+  EXPECT_EQ(wrong({1.0625, 2}, {1.0625, 2.0625}), "b differs in `W` from a by 1 (at most 0.0001 is allowed)");
+  EXPECT_EQ(wrong({1, 2}, {1, 2.5}), "b differs in `W` from a by inf (at most 0.0001 is allowed)");
+  EXPECT_EQ(wrong({1.5, 2}, {1.5}), "b differs in `W` from a by inf (at most 0.0001 is allowed)");
 }
 
 TEST(Measure, RowsOfAllContestants) {

@@ -58,6 +58,17 @@ TEST(Peer, ComputesWhatItWasGiven) {
   }
 }
 
+TEST(Peer, SaysWhatItHasLearnt) {
+  std::unique_ptr<Peer> peer = loaded(program("sums"));
+  EXPECT_EQ(peer->parameter("layer.W"), (std::vector<float>{3, 4}));
+  EXPECT_EQ(peer->parameter("layer.b"), std::vector<float>());
+  std::vector<float> out(3), values;
+  EXPECT_EQ(peer->try_pass(out.data()), ""); // and goes on
+  peer = loaded(program("dies"));
+  EXPECT_NE(peer->try_pass(out.data()), "");
+  EXPECT_EQ(peer->try_parameter("layer.W", values), "test: its program has ended");
+}
+
 // What was handed over lies in a folder only as long as it is read.
 TEST(Peer, LeavesNoFolder) {
   namespace fs = std::filesystem;
@@ -131,15 +142,18 @@ TEST(Peer, PassAfterTheEnd) {
 
 TEST(Peer, Program) {
   setenv("DBC_PYTHON", "python3.99", 1);
-  PeerProgram program = peer_program("tree_lstm", "dynet-depth", 2, "folder");
+  PeerProgram program = peer_program("tree_lstm", Mode::Infer, "dynet-depth", 2, "folder");
   unsetenv("DBC_PYTHON");
   ASSERT_EQ(program.command.size(), 5u);
   EXPECT_EQ(program.command[0], "python3.99");
   EXPECT_EQ(program.command[3], "dynet-depth");
   EXPECT_EQ(program.command[4], "2");
+  program = peer_program("tree_lstm", Mode::Train, "dynet-depth", 2, "folder");
+  ASSERT_EQ(program.command.size(), 6u);
+  EXPECT_EQ(std::stof(program.command[5]), kLearningRate);
   EXPECT_EQ(program.environment[0], "OMP_NUM_THREADS=2");
   EXPECT_EQ(program.environment.back().rfind("PYTHONPATH=folder", 0), 0u);
-  EXPECT_EQ(peer_program("tree_lstm", "pytorch-node", 2, "folder").environment.size(), 3u);
+  EXPECT_EQ(peer_program("tree_lstm", Mode::Infer, "pytorch-node", 2, "folder").environment.size(), 3u);
 }
 
 } // namespace

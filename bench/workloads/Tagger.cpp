@@ -1,6 +1,6 @@
 // Part of dbc, under Apache-2.0 WITH LLVM-exception; see LICENSE.
 //
-// The workload `tagger`: the scores of test/models/05_bilstm_crf_tagger.dyn on sentences.
+// The workload `tagger`, and its training: the scores of test/models/05_bilstm_crf_tagger.dyn on sentences.
 #include "bench/Numbering.h"
 #include "bench/Random.h"
 #include "bench/baselines/Levels.h"
@@ -17,7 +17,52 @@ namespace {
 
 constexpr int32_t kWords = 10000, kTags = 9, kEmbed = 128;
 
-class Tagger final : public Workload {
+/// The sentences, or generated ones; with their tags as a second column.
+Data load_sentences(const std::string &data, bool tagged) {
+  std::vector<Column> columns = {lists("words")};
+  if (tagged)
+    columns.push_back(lists("tags"));
+  Data loaded{Inputs({{"Sentence", columns}}, {numbers("s", 0)}), "wikiner dev"};
+  auto add_word = [&](int32_t word, int32_t tag) {
+    std::vector<Column> &to = loaded.inputs.table(0).columns;
+    to[0].ints.push_back(word);
+    if (tagged)
+      to[1].ints.push_back(tag);
+  };
+  auto end_sentence = [&] {
+    for (Column &column : loaded.inputs.table(0).columns)
+      column.end_list();
+    loaded.inputs.arguments().columns[0].ints.push_back(loaded.inputs.count());
+    loaded.inputs.end_input({1});
+  };
+  std::string path = data + "/ner_wikiner/dev.txt";
+  std::ifstream file(path);
+  if (!file) {
+    std::fprintf(stderr, "%s is absent: sentences are generated with its mean length\n", path.c_str());
+    loaded.name = "generated";
+    Random random(1);
+    while (loaded.inputs.count() < 1696) {
+      for (int32_t left = 1 + random.below(23) + random.below(23); left > 0; --left) {
+        const int32_t word = random.below(kWords);
+        add_word(word, word % kTags);
+      }
+      end_sentence();
+    }
+    return loaded;
+  }
+  Numbering word_number(kWords), tag_number(kTags);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream tokens(line); // "word|TAG"
+    for (std::string token; tokens >> token;) {
+      const size_t bar = token.rfind('|');
+      add_word(word_number(token.substr(0, bar)), tag_number(token.substr(bar + 1)));
+    }
+    end_sentence();
+  }
+  return loaded;
+}
+
+class Tagger : public Workload {
 public:
   explicit Tagger(int32_t hidden) : Workload(hidden) {
     const int64_t H = hidden;
@@ -36,56 +81,46 @@ public:
     parameters.draw("crf.last", kTags, 1);
   }
   const char *entry() const override { return "unary"; }
-  Data load(const std::string &data, std::string &error) const override;
+  Data load(const std::string &data, std::string &) const override { return load_sentences(data, false); }
   int64_t instances(const Inputs &inputs) const override { return 2 * words(inputs); }
   int64_t values(const Inputs &inputs) const override { return words(inputs) * kTags; }
   double flops(const Inputs &inputs) const override {
     const double H = hidden;
     return 2.0 * static_cast<double>(words(inputs)) * (2 * 4 * H * (kEmbed + H) + H * 2 * H + kTags * H);
   }
-  std::vector<double> reference(const Inputs &inputs) const override;
+  std::vector<double> reference(const Inputs &inputs) const override { return scores(inputs); }
   std::vector<Contestant> by_hand(const std::vector<Inputs> &batches) const override {
     std::vector<Contestant> one;
     one.push_back({"cblas", tagger_cblas(parameters, hidden, kEmbed, kTags, batches)});
     return one;
   }
 
-private:
+protected:
+  /// The scores of a sentence's words, one after the other.
+  std::vector<double> scores(const Inputs &inputs) const;
   static int64_t words(const Inputs &inputs) { return inputs.table(0).columns[0].offsets.back(); }
 };
 
-Data Tagger::load(const std::string &data, std::string &) const {
-  Data loaded{Inputs({{"Sentence", {lists("words")}}}, {numbers("s", 0)}), "wikiner dev"};
-  auto end_sentence = [&] {
-    loaded.inputs.table(0).columns[0].end_list();
-    loaded.inputs.arguments().columns[0].ints.push_back(loaded.inputs.count());
-    loaded.inputs.end_input({1});
-  };
-  std::vector<int32_t> &words = loaded.inputs.table(0).columns[0].ints;
-  std::string path = data + "/ner_wikiner/dev.txt";
-  std::ifstream file(path);
-  if (!file) {
-    std::fprintf(stderr, "%s is absent: sentences are generated with its mean length\n", path.c_str());
-    loaded.name = "generated";
-    Random random(1);
-    while (loaded.inputs.count() < 1696) {
-      for (int32_t left = 1 + random.below(23) + random.below(23); left > 0; --left)
-        words.push_back(random.below(kWords));
-      end_sentence();
-    }
-    return loaded;
+/// By the words' cross entropies, without the CRF.
+class TaggerTraining final : public Tagger {
+public:
+  using Tagger::Tagger;
+  Mode mode() const override { return Mode::Train; }
+  const char *entry() const override { return "independent"; }
+  Data load(const std::string &data, std::string &) const override { return load_sentences(data, true); }
+  int64_t values(const Inputs &) const override { return 1; }
+  double flops(const Inputs &inputs) const override {
+    return 3 * Tagger::flops(inputs); // each product, and the gradients of its operand and of its matrix
   }
-  Numbering number(kWords);
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream tokens(line); // "word|TAG"
-    for (std::string token; tokens >> token;)
-      words.push_back(number(token.substr(0, token.rfind('|'))));
-    end_sentence();
+  std::vector<double> reference(const Inputs &inputs) const override;
+  std::vector<Contestant> by_hand(const std::vector<Inputs> &batches) const override {
+    std::vector<Contestant> one;
+    one.push_back({"cblas", tagger_cblas_training(parameters, hidden, kEmbed, kTags, batches, kLearningRate)});
+    return one;
   }
-  return loaded;
-}
+};
 
-std::vector<double> Tagger::reference(const Inputs &inputs) const {
+std::vector<double> Tagger::scores(const Inputs &inputs) const {
   using namespace naive;
   const size_t H = hidden;
   const Column &words = inputs.table(0).columns[0];
@@ -120,8 +155,23 @@ std::vector<double> Tagger::reference(const Inputs &inputs) const {
   return out;
 }
 
+std::vector<double> TaggerTraining::reference(const Inputs &inputs) const {
+  const std::vector<double> all = scores(inputs);
+  const std::vector<int32_t> &tags = inputs.table(0).columns[1].ints;
+  double sum = 0;
+  for (size_t w = 0; w < tags.size(); ++w) {
+    const naive::Vector own(all.begin() + w * kTags, all.begin() + (w + 1) * kTags);
+    sum -= std::log(naive::softmax(own)[tags[w]]);
+  }
+  return {sum / inputs.count()};
+}
+
 } // namespace
 
 std::unique_ptr<Workload> make_tagger(int32_t hidden) { return std::make_unique<Tagger>(hidden); }
+
+std::unique_ptr<Workload> make_tagger_training(int32_t hidden) {
+  return std::make_unique<TaggerTraining>(hidden);
+}
 
 } // namespace dbc::bench

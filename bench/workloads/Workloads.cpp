@@ -6,9 +6,9 @@
 namespace dbc::bench {
 
 const std::vector<WorkloadInfo> &workloads() {
-  static const std::vector<WorkloadInfo> all = {{"tree_lstm", make_tree_lstm},
+  static const std::vector<WorkloadInfo> all = {{"tree_lstm", make_tree_lstm, make_tree_lstm_training},
                                                 {"child_sum", make_child_sum},
-                                                {"tagger", make_tagger},
+                                                {"tagger", make_tagger, make_tagger_training},
                                                 {"lattice", make_lattice},
                                                 {"treefc", make_treefc},
                                                 {"mv_rnn", make_mv_rnn},

@@ -15,6 +15,13 @@ namespace dbc::bench {
 struct WorkloadInfo {
   const char *name; ///< also that of the plug-ins with its model
   std::unique_ptr<Workload> (*make)(int32_t hidden);
+  std::unique_ptr<Workload> (*make_training)(int32_t hidden) = nullptr; ///< null: it has no training form
+
+  bool has(Mode mode) const { return mode == Mode::Infer || make_training; }
+  /// It must have that mode.
+  std::unique_ptr<Workload> make_for(Mode mode, int32_t hidden) const {
+    return mode == Mode::Train ? make_training(hidden) : make(hidden);
+  }
 };
 
 /// In the order in which they are measured.
@@ -27,5 +34,8 @@ std::unique_ptr<Workload> make_lattice(int32_t hidden);
 std::unique_ptr<Workload> make_treefc(int32_t hidden);
 std::unique_ptr<Workload> make_mv_rnn(int32_t hidden);
 std::unique_ptr<Workload> make_ggnn(int32_t hidden);
+
+std::unique_ptr<Workload> make_tree_lstm_training(int32_t hidden);
+std::unique_ptr<Workload> make_tagger_training(int32_t hidden);
 
 } // namespace dbc::bench
