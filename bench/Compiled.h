@@ -30,9 +30,10 @@ std::unique_ptr<Implementation> compiled(const ModelCode &code, const std::strin
                                          const Parameters &parameters, const std::vector<Inputs> &batches,
                                          int32_t threads);
 
-/// The training of a compiled model by the loss of that name, see Mode.h, as `compiled`.
+/// The training of a compiled model by the loss of that name, at that rate; as `compiled`.
 std::unique_ptr<Implementation> compiled_training(const ModelCode &code, const std::string &loss,
                                                   const Parameters &parameters,
-                                                  const std::vector<Inputs> &batches, int32_t threads);
+                                                  const std::vector<Inputs> &batches, int32_t threads,
+                                                  float rate);
 
 } // namespace dbc::bench

@@ -2,7 +2,6 @@
 //
 // Training a compiled model, as a program of its user's does.
 #include "bench/Compiled.h"
-#include "bench/Mode.h"
 #include "bench/ModelBatch.h"
 
 #include <dbc/optimizer.h>
@@ -10,18 +9,18 @@
 namespace dbc::bench {
 namespace {
 
-OptimizerOptions plain_sgd() {
+OptimizerOptions plain_sgd(float rate) {
   OptimizerOptions options;
-  options.lr = kLearningRate;
+  options.lr = rate;
   return options;
 }
 
 class CompiledTraining final : public Implementation {
 public:
   CompiledTraining(const ModelCode &code, const std::string &loss, const Parameters &parameters,
-                   const std::vector<Inputs> &batches, int32_t threads)
+                   const std::vector<Inputs> &batches, int32_t threads, float rate)
       : batches_(batches), weights_(make_weights(*code.info, parameters)), model_(make_model(code, weights_)),
-        session_(model_, threads), optimizer_(plain_sgd()), loss_(find_entry(*code.info, loss)),
+        session_(model_, threads), optimizer_(plain_sgd(rate)), loss_(find_entry(*code.info, loss)),
         batch_(*code.info, loss_, batches[0]) {}
 
   void pass(float *out) override;
@@ -64,8 +63,9 @@ void CompiledTraining::pass(float *out) {
 
 std::unique_ptr<Implementation> compiled_training(const ModelCode &code, const std::string &loss,
                                                   const Parameters &parameters,
-                                                  const std::vector<Inputs> &batches, int32_t threads) {
-  return std::make_unique<CompiledTraining>(code, loss, parameters, batches, threads);
+                                                  const std::vector<Inputs> &batches, int32_t threads,
+                                                  float rate) {
+  return std::make_unique<CompiledTraining>(code, loss, parameters, batches, threads, rate);
 }
 
 } // namespace dbc::bench

@@ -12,8 +12,8 @@ enum class Mode : uint8_t { Infer, Train };
 
 inline const char *name_of(Mode mode) { return mode == Mode::Train ? "train" : "infer"; }
 
-/// A training is plain SGD: weights -= rate * the gradient of a batch's mean loss. So low that a batch of one
-/// input leaves weights finite, so high that float has room for what a step changes.
-constexpr float kLearningRate = 0.01F;
+/// Elements of words' vectors in a training are drawn from -bound .. bound: small enough that what a step
+/// changes is far above their rounding.
+constexpr double kTrainedWordBound = 0.1;
 
 } // namespace dbc::bench

@@ -14,7 +14,7 @@ namespace dbc::bench {
 
 namespace fs = std::filesystem;
 
-PeerProgram peer_program(const std::string &workload, Mode mode, const std::string &impl, int32_t threads,
+PeerProgram peer_program(const std::string &workload, float rate, const std::string &impl, int32_t threads,
                          const std::string &dynet) {
   auto variable = [](const char *name) {
     const char *value = std::getenv(name);
@@ -24,8 +24,8 @@ PeerProgram peer_program(const std::string &workload, Mode mode, const std::stri
   const std::string count = std::to_string(threads);
   PeerProgram program;
   program.command = {python.empty() ? "python3" : python, DBC_BENCH_PEERS "/serve.py", workload, impl, count};
-  if (mode == Mode::Train)
-    program.command.push_back(std::to_string(kLearningRate));
+  if (rate != 0)
+    program.command.push_back(std::to_string(rate));
   // Libraries read these when they are loaded.
   for (const char *name : {"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"})
     program.environment.push_back(name + ("=" + count));

@@ -61,7 +61,7 @@ Inputs for_reference(const Workload &workload, const Inputs &inputs) {
 static Contestant peer(const std::string &impl, const std::string &name, const Workload &workload,
                        const Options &options, const std::vector<Inputs> &batches, size_t values,
                        std::string &error) {
-  auto one = std::make_unique<Peer>(impl, peer_program(name, workload.mode(), impl, options.threads, options.dynet), values);
+  auto one = std::make_unique<Peer>(impl, peer_program(name, workload.learning_rate(), impl, options.threads, options.dynet), values);
   std::string absent;
   error = one->start(absent);
   if (error.empty() && absent.empty())
@@ -83,9 +83,12 @@ static std::vector<Contestant> contestants(const Workload &workload, const Compi
       if (one.impl == impl)
         all.back().implementation = std::move(one.implementation);
     if (auto code = models.find(impl); code != models.end())
-      all.back().implementation = (workload.mode() == Mode::Train ? compiled_training : compiled)(
-          *code->second, workload.entry(), workload.parameters, impl == "dbc-unbatched" ? single : batches,
-          threads);
+      all.back().implementation =
+          workload.mode() == Mode::Train
+              ? compiled_training(*code->second, workload.entry(), workload.parameters, batches, threads,
+                                  workload.learning_rate())
+              : compiled(*code->second, workload.entry(), workload.parameters,
+                         impl == "dbc-unbatched" ? single : batches, threads);
     // Its weights are off by 0.2 % each; whether it computes with those, exactly, is for other tests.
     if (impl == "dbc-bf16")
       all.back().tolerance = 0.05;

@@ -33,6 +33,9 @@ public:
 
   /// What is done with the model. A workload and its training are two of these.
   virtual Mode mode() const { return Mode::Infer; }
+  /// Of a training, which is plain SGD: weights -= rate * the gradient of a batch's mean loss. So low that
+  /// batches of one input do not make it chaotic, in which rounding would grow from step to step.
+  virtual float learning_rate() const { return 0; }
 
   /// The entry that is measured, or the loss. Its results are numbers, tensors or lists of these; where it has
   /// several, an input's stand one after the other.

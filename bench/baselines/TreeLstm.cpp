@@ -10,7 +10,7 @@
 
 namespace dbc::bench {
 
-TreeLstm::TreeLstm(int32_t hidden, uint64_t seed) : hidden(hidden) {
+TreeLstm::TreeLstm(int32_t hidden, uint64_t seed, double word_bound) : hidden(hidden) {
   Random random(seed);
   auto draw = [&](std::vector<float> &values, int64_t rows, int64_t columns, double bound) {
     values.resize(rows * columns);
@@ -22,7 +22,7 @@ TreeLstm::TreeLstm(int32_t hidden, uint64_t seed) : hidden(hidden) {
   };
   // Words of about unit length a component and a classifier that tells states apart: states in the middle of
   // the activations' range, so that an implementation that mixes anything up is seen in the results.
-  draw(E, kVocab, kEmbed, 1.0);
+  draw(E, kVocab, kEmbed, word_bound);
   draw(W, 3 * hidden, kEmbed, glorot(hidden, kEmbed));
   draw(b, 1, 3 * hidden, 0.1);
   draw(U, 5 * hidden, 2 * hidden, 2 * glorot(hidden, 2 * hidden));

@@ -29,8 +29,8 @@ struct TreeLstm {
   std::vector<float> V; ///< [kClasses, hidden]
   std::vector<float> e; ///< [kClasses]
 
-  /// Draws all parameters; the same for the same arguments on every machine.
-  explicit TreeLstm(int32_t hidden, uint64_t seed = 1);
+  /// Draws all parameters, E from -word_bound .. word_bound; the same for the same arguments on every machine.
+  explicit TreeLstm(int32_t hidden, uint64_t seed = 1, double word_bound = 1);
 
   /// Floating-point operations in the products for these trees, counting a multiplication and an addition as
   /// two.

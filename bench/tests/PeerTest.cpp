@@ -142,18 +142,18 @@ TEST(Peer, PassAfterTheEnd) {
 
 TEST(Peer, Program) {
   setenv("DBC_PYTHON", "python3.99", 1);
-  PeerProgram program = peer_program("tree_lstm", Mode::Infer, "dynet-depth", 2, "folder");
+  PeerProgram program = peer_program("tree_lstm", 0, "dynet-depth", 2, "folder");
   unsetenv("DBC_PYTHON");
   ASSERT_EQ(program.command.size(), 5u);
   EXPECT_EQ(program.command[0], "python3.99");
   EXPECT_EQ(program.command[3], "dynet-depth");
   EXPECT_EQ(program.command[4], "2");
-  program = peer_program("tree_lstm", Mode::Train, "dynet-depth", 2, "folder");
+  program = peer_program("tree_lstm", 0.25F, "dynet-depth", 2, "folder");
   ASSERT_EQ(program.command.size(), 6u);
-  EXPECT_EQ(std::stof(program.command[5]), kLearningRate);
+  EXPECT_EQ(std::stof(program.command[5]), 0.25F);
   EXPECT_EQ(program.environment[0], "OMP_NUM_THREADS=2");
   EXPECT_EQ(program.environment.back().rfind("PYTHONPATH=folder", 0), 0u);
-  EXPECT_EQ(peer_program("tree_lstm", Mode::Infer, "pytorch-node", 2, "folder").environment.size(), 3u);
+  EXPECT_EQ(peer_program("tree_lstm", 0, "pytorch-node", 2, "folder").environment.size(), 3u);
 }
 
 } // namespace

@@ -84,13 +84,10 @@ void expect_steps(Implementation &training, const Parameters &start, const Loss 
 
 /// Of the Tree-LSTM, whose trees are one batch.
 void expect_tree_lstm_steps(const TreeBatch &trees, int32_t hidden) {
-  TreeLstm model(hidden);
+  TreeLstm model(hidden, /*seed=*/1, kTrainedWordBound);
   std::vector<float> TreeLstm::*fields[] = {&TreeLstm::E, &TreeLstm::W, &TreeLstm::b, &TreeLstm::U,
                                             &TreeLstm::d, &TreeLstm::V, &TreeLstm::e};
   const char *names[] = {"E", "W", "b", "U", "d", "V", "e"};
-  // Sums over many nodes: small enough to move by a rate of 1.
-  for (float &word : model.E)
-    word *= 0.1F;
   Parameters start;
   for (int i = 0; i < 7; ++i)
     start.set(names[i], model.*fields[i]);

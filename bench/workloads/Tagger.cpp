@@ -64,9 +64,9 @@ Data load_sentences(const std::string &data, bool tagged) {
 
 class Tagger : public Workload {
 public:
-  explicit Tagger(int32_t hidden) : Workload(hidden) {
+  explicit Tagger(int32_t hidden, double word_bound = 1) : Workload(hidden) {
     const int64_t H = hidden;
-    parameters.draw("E", kWords * kEmbed, 1);
+    parameters.draw("E", kWords * kEmbed, word_bound);
     for (const char *direction : {"context.fwd.", "context.bwd."}) {
       const std::string lstm = direction;
       parameters.draw(lstm + "W", 4 * H * kEmbed, glorot(H, kEmbed));
@@ -104,8 +104,9 @@ protected:
 /// By the words' cross entropies, without the CRF.
 class TaggerTraining final : public Tagger {
 public:
-  using Tagger::Tagger;
+  explicit TaggerTraining(int32_t hidden) : Tagger(hidden, kTrainedWordBound) {}
   Mode mode() const override { return Mode::Train; }
+  float learning_rate() const override { return 0.002F; }
   const char *entry() const override { return "independent"; }
   Data load(const std::string &data, std::string &) const override { return load_sentences(data, true); }
   int64_t values(const Inputs &) const override { return 1; }
@@ -115,7 +116,7 @@ public:
   std::vector<double> reference(const Inputs &inputs) const override;
   std::vector<Contestant> by_hand(const std::vector<Inputs> &batches) const override {
     std::vector<Contestant> one;
-    one.push_back({"cblas", tagger_cblas_training(parameters, hidden, kEmbed, kTags, batches, kLearningRate)});
+    one.push_back({"cblas", tagger_cblas_training(parameters, hidden, kEmbed, kTags, batches, learning_rate())});
     return one;
   }
 };

@@ -31,7 +31,8 @@ private:
 
 class TreeLstmWorkload : public Workload {
 public:
-  explicit TreeLstmWorkload(int32_t hidden) : Workload(hidden), model_(hidden) {
+  explicit TreeLstmWorkload(int32_t hidden, double word_bound = 1)
+      : Workload(hidden), model_(hidden, /*seed=*/1, word_bound) {
     parameters.set("E", model_.E);
     parameters.set("W", model_.W);
     parameters.set("b", model_.b);
@@ -80,8 +81,9 @@ protected:
 /// By the loss at every node.
 class TreeLstmTraining final : public TreeLstmWorkload {
 public:
-  using TreeLstmWorkload::TreeLstmWorkload;
+  explicit TreeLstmTraining(int32_t hidden) : TreeLstmWorkload(hidden, kTrainedWordBound) {}
   Mode mode() const override { return Mode::Train; }
+  float learning_rate() const override { return 0.01F; }
   const char *entry() const override { return "nll"; }
   Data load(const std::string &data, std::string &error) const override {
     return load_labelled_sst(data, TreeLstm::kVocab, error);
@@ -98,8 +100,8 @@ public:
     return {tree_lstm_loss_reference(model_, tree_batch(inputs))};
   }
   std::vector<Contestant> by_hand(const std::vector<Inputs> &batches) const override {
-    auto cblas = [&](const std::vector<TreeBatch> &trees) {
-      return tree_lstm_cblas_training(model_, trees, kLearningRate);
+    auto cblas = [this](const std::vector<TreeBatch> &trees) {
+      return tree_lstm_cblas_training(model_, trees, learning_rate());
     };
     std::vector<Contestant> one;
     one.push_back({"cblas", std::make_unique<OnTrees>(cblas, batches)});
