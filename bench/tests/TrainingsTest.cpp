@@ -55,13 +55,16 @@ std::vector<size_t> some_elements(const std::vector<float> &change) {
   return some;
 }
 
-/// Of a training at rate 1 whose only batch the loss is of: two passes. In the second, in which buffers are
-/// used again, the loss is that of the parameters so far, and parameters move by central differences of it.
-void expect_steps(Implementation &training, const Parameters &start, const Loss &loss) {
+/// Of a training at rate 1 that has one batch, in two passes: `exchange` puts another batch, no larger, in the
+/// place of the first one, of which `first_loss` is. In the second pass, in which buffers are used again, the
+/// loss is that of the parameters so far, and parameters move by central differences of it.
+void expect_steps(Implementation &training, const Parameters &start, const Loss &first_loss,
+                  const std::function<void()> &exchange, const Loss &loss) {
   float out = NAN;
   training.pass(&out);
-  EXPECT_NEAR(out, loss(start), 2e-5 * std::max(1.0, loss(start)));
+  EXPECT_NEAR(out, first_loss(start), 2e-5 * std::max(1.0, first_loss(start)));
   const Parameters before = trained(training, start);
+  exchange();
   training.pass(&out);
   EXPECT_NEAR(out, loss(before), 2e-5 * std::max(1.0, loss(before)));
   for (const Parameters::Parameter &parameter : before.all()) {
@@ -82,8 +85,8 @@ void expect_steps(Implementation &training, const Parameters &start, const Loss 
   }
 }
 
-/// Of the Tree-LSTM, whose trees are one batch.
-void expect_tree_lstm_steps(const TreeBatch &trees, int32_t hidden) {
+/// Of the Tree-LSTM.
+void expect_tree_lstm_steps(const TreeBatch &trees, const TreeBatch &others, int32_t hidden) {
   TreeLstm model(hidden, /*seed=*/1, kTrainedWordBound);
   std::vector<float> TreeLstm::*fields[] = {&TreeLstm::E, &TreeLstm::W, &TreeLstm::b, &TreeLstm::U,
                                             &TreeLstm::d, &TreeLstm::V, &TreeLstm::e};
@@ -91,13 +94,16 @@ void expect_tree_lstm_steps(const TreeBatch &trees, int32_t hidden) {
   Parameters start;
   for (int i = 0; i < 7; ++i)
     start.set(names[i], model.*fields[i]);
-  const std::vector<TreeBatch> batches = {trees};
+  std::vector<TreeBatch> batches = {trees};
   auto training = tree_lstm_cblas_training(model, batches, 1);
-  expect_steps(*training, start, [&](const Parameters &parameters) {
-    for (int i = 0; i < 7; ++i)
-      model.*fields[i] = parameters[names[i]];
-    return tree_lstm_loss_reference(model, trees);
-  });
+  auto loss_of = [&](const TreeBatch &some) {
+    return [&](const Parameters &parameters) {
+      for (int i = 0; i < 7; ++i)
+        model.*fields[i] = parameters[names[i]];
+      return tree_lstm_loss_reference(model, some);
+    };
+  };
+  expect_steps(*training, start, loss_of(trees), [&] { batches[0] = others; }, loss_of(others));
 }
 
 TreeBatch labelled(TreeBatch trees) {
@@ -107,35 +113,39 @@ TreeBatch labelled(TreeBatch trees) {
 }
 
 TEST(Trainings, TreeLstm) {
+  const TreeBatch trees = labelled(generate_trees(3, 60, 3));
   for (int32_t hidden : {1, 6, 17})
-    expect_tree_lstm_steps(labelled(first(generate_trees(3, 60, 3), 3)), hidden);
+    expect_tree_lstm_steps(trees, first(trees, 2), hidden);
 }
 
 // A tree of one leaf, alone and beside others, and a chain to each side.
 TEST(Trainings, OddTrees) {
-  expect_tree_lstm_steps(labelled(first(odd_trees(6), 1)), 5);
-  expect_tree_lstm_steps(labelled(odd_trees(6)), 5);
+  const TreeBatch trees = labelled(odd_trees(6));
+  expect_tree_lstm_steps(trees, first(trees, 1), 5);
+  expect_tree_lstm_steps(trees, first(trees, 2), 5);
 }
 
-/// Of the tagger, whose first `count` generated sentences are one batch.
-void expect_tagger_steps(int32_t first, int32_t last, int32_t hidden) {
+/// Of the tagger, with the first sentences that are generated, and then with fewer.
+void expect_tagger_steps(int32_t sentences, int32_t fewer, int32_t hidden) {
   std::unique_ptr<Workload> workload = make_tagger_training(hidden);
   std::string error;
-  const Inputs all = workload->load("/nonexistent", error).inputs;
-  Inputs some = all.first(0);
-  some.append(all, first, last);
-  const std::vector<Inputs> batches = {some};
+  const Inputs some = workload->load("/nonexistent", error).inputs.first(sentences);
+  std::vector<Inputs> batches = {some};
   const Parameters start = workload->parameters;
   auto training = tagger_cblas_training(start, hidden, 128, 9, batches, 1);
-  expect_steps(*training, start, [&](const Parameters &parameters) {
-    workload->parameters = parameters;
-    return workload->reference(some)[0];
-  });
+  auto loss_of = [&](const Inputs &inputs) {
+    return [&workload, inputs](const Parameters &parameters) {
+      workload->parameters = parameters;
+      return workload->reference(inputs)[0];
+    };
+  };
+  expect_steps(*training, start, loss_of(some), [&] { batches[0] = some.first(fewer); },
+               loss_of(some.first(fewer)));
 }
 
 TEST(Trainings, Tagger) {
-  expect_tagger_steps(0, 1, 5);
-  expect_tagger_steps(0, 3, 6);
+  expect_tagger_steps(3, 1, 5);
+  expect_tagger_steps(4, 3, 6);
 }
 
 // Batch after batch: each loss is that of the parameters which the steps so far have left.
