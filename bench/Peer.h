@@ -21,8 +21,9 @@ struct PeerProgram {
   double patience = 600;                ///< seconds that an answer may take
 };
 
-/// That of `impl` ("pytorch-level") for a workload, or for its training if `rate` is not 0. $DBC_PYTHON is the interpreter, else `python3`. `dynet`
-/// is a folder with a native build of DyNet's Python module, or empty.
+/// That of `impl` ("pytorch-level") for a workload, or for its training if `rate` is not 0. $DBC_PYTHON is
+/// the interpreter, else `python3`. `dynet` is a folder with a native build of DyNet's Python module, or
+/// empty.
 PeerProgram peer_program(const std::string &workload, float rate, const std::string &impl, int32_t threads,
                          const std::string &dynet);
 

@@ -61,7 +61,8 @@ Inputs for_reference(const Workload &workload, const Inputs &inputs) {
 static Contestant peer(const std::string &impl, const std::string &name, const Workload &workload,
                        const Options &options, const std::vector<Inputs> &batches, size_t values,
                        std::string &error) {
-  auto one = std::make_unique<Peer>(impl, peer_program(name, workload.learning_rate(), impl, options.threads, options.dynet), values);
+  auto one = std::make_unique<Peer>(
+      impl, peer_program(name, workload.learning_rate(), impl, options.threads, options.dynet), values);
   std::string absent;
   error = one->start(absent);
   if (error.empty() && absent.empty())

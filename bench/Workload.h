@@ -37,8 +37,8 @@ public:
   /// batches of one input do not make it chaotic, in which rounding would grow from step to step.
   virtual float learning_rate() const { return 0; }
 
-  /// The entry that is measured, or the loss. Its results are numbers, tensors or lists of these; where it has
-  /// several, an input's stand one after the other.
+  /// The entry that is measured, or the loss. Its results are numbers, tensors or lists of these; where it
+  /// has several, an input's stand one after the other.
   virtual const char *entry() const = 0;
 
   /// The real inputs in the folder `data` of data sets; where it lacks them, generated ones of the same shape

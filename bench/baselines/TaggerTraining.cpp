@@ -154,7 +154,9 @@ public:
     step_rows(rate, dx_.data(), word_.data(), words, embed_, E);
   }
 
-  std::vector<float> parameter(char of) const { return of == 'W' ? W_.values() : of == 'U' ? U_.values() : b_; }
+  std::vector<float> parameter(char of) const {
+    return of == 'W' ? W_.values() : of == 'U' ? U_.values() : b_;
+  }
 
   const std::string name;
   std::vector<float> h, dh; ///< states and their gradients
@@ -176,9 +178,9 @@ class Training final : public Batched<Inputs> {
 public:
   Training(const Parameters &p, int32_t hidden, int32_t embed, int32_t tags,
            const std::vector<Inputs> &batches, float rate)
-      : Batched(batches), parameters_(p), hidden_(hidden), tags_(tags), rate_(rate), E_(p["E"]),
-        directions_{Direction(p, "context.fwd.", hidden, embed, false),
-                    Direction(p, "context.bwd.", hidden, embed, true)},
+      : Batched(batches), parameters_(p), hidden_(hidden), tags_(tags), rate_(rate),
+        E_(p["E"]), directions_{Direction(p, "context.fwd.", hidden, embed, false),
+                                Direction(p, "context.bwd.", hidden, embed, true)},
         top_(p["H"], hidden, 2 * hidden), scores_(p["O"], tags, hidden) {
     size_t words = 0, sentences = 0, longest = 0;
     for (const Inputs &batch : batches) {
@@ -204,7 +206,10 @@ public:
       if (name.compare(0, direction.name.size(), direction.name) == 0)
         return direction.parameter(name.back());
     // What the loss does not depend on stays as it was.
-    return name == "E" ? E_ : name == "H" ? top_.values() : name == "O" ? scores_.values() : parameters_[name];
+    return name == "E"   ? E_
+           : name == "H" ? top_.values()
+           : name == "O" ? scores_.values()
+                         : parameters_[name];
   }
 
 private:
@@ -244,7 +249,8 @@ private:
       const int32_t begin = words.offsets[s], length = words.offsets[s + 1] - begin;
       for (int32_t at = 0; at < length; ++at)
         for (int d : {0, 1}) {
-          const int64_t row = directions_[d].row_of(steps_, s, at, length) * H, both = (2 * (begin + at) + d) * H;
+          const int64_t row = directions_[d].row_of(steps_, s, at, length) * H,
+                        both = (2 * (begin + at) + d) * H;
           if (back)
             std::memcpy(&directions_[d].dh[row], &dboth_[both], H * sizeof(float));
           else

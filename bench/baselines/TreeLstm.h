@@ -2,7 +2,8 @@
 //
 // The binary Tree-LSTM of examples/tree_lstm at a size that is known when the program runs: its parameters,
 // and every implementation of it. Those of the entry `sentiment` compute the softmax over the classes at each
-// root; trainings go by the loss `nll`, the sum of the nodes' cross entropies, in the mean over a batch's trees.
+// root; trainings go by the loss `nll`, the sum of the nodes' cross entropies, in the mean over a batch's
+// trees.
 #pragma once
 
 #include "bench/Implementation.h"
@@ -29,7 +30,8 @@ struct TreeLstm {
   std::vector<float> V; ///< [kClasses, hidden]
   std::vector<float> e; ///< [kClasses]
 
-  /// Draws all parameters, E from -word_bound .. word_bound; the same for the same arguments on every machine.
+  /// Draws all parameters, E from -word_bound .. word_bound; the same for the same arguments on every
+  /// machine.
   explicit TreeLstm(int32_t hidden, uint64_t seed = 1, double word_bound = 1);
 
   /// Floating-point operations in the products for these trees, counting a multiplication and an addition as

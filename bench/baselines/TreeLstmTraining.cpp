@@ -149,8 +149,8 @@ private:
 };
 
 Training::Training(const TreeLstm &model, const std::vector<TreeBatch> &batches, float rate)
-    : Batched(batches), hidden_(model.hidden), rate_(rate), E_(model.E), b_(model.b), d_(model.d), e_(model.e),
-      W_(model.W, 3 * model.hidden, kEmbed), U_(model.U, 5 * model.hidden, 2 * model.hidden),
+    : Batched(batches), hidden_(model.hidden), rate_(rate), E_(model.E), b_(model.b), d_(model.d),
+      e_(model.e), W_(model.W, 3 * model.hidden, kEmbed), U_(model.U, 5 * model.hidden, 2 * model.hidden),
       V_(model.V, kClasses, model.hidden) {
   size_t nodes = 0, leaves = 0, inner = 0;
   for (const TreeBatch &batch : batches) {

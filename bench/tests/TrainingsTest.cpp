@@ -55,9 +55,9 @@ std::vector<size_t> some_elements(const std::vector<float> &change) {
   return some;
 }
 
-/// Of a training at rate 1 that has one batch, in two passes: `exchange` puts another batch, no larger, in the
-/// place of the first one, of which `first_loss` is. In the second pass, in which buffers are used again, the
-/// loss is that of the parameters so far, and parameters move by central differences of it.
+/// Of a training at rate 1 that has one batch, in two passes: `exchange` puts another batch, no larger, in
+/// the place of the first one, of which `first_loss` is. In the second pass, in which buffers are used again,
+/// the loss is that of the parameters so far, and parameters move by central differences of it.
 void expect_steps(Implementation &training, const Parameters &start, const Loss &first_loss,
                   const std::function<void()> &exchange, const Loss &loss) {
   float out = NAN;
@@ -103,7 +103,8 @@ void expect_tree_lstm_steps(const TreeBatch &trees, const TreeBatch &others, int
       return tree_lstm_loss_reference(model, some);
     };
   };
-  expect_steps(*training, start, loss_of(trees), [&] { batches[0] = others; }, loss_of(others));
+  expect_steps(
+      *training, start, loss_of(trees), [&] { batches[0] = others; }, loss_of(others));
 }
 
 TreeBatch labelled(TreeBatch trees) {
@@ -139,8 +140,8 @@ void expect_tagger_steps(int32_t sentences, int32_t fewer, int32_t hidden) {
       return workload->reference(inputs)[0];
     };
   };
-  expect_steps(*training, start, loss_of(some), [&] { batches[0] = some.first(fewer); },
-               loss_of(some.first(fewer)));
+  expect_steps(
+      *training, start, loss_of(some), [&] { batches[0] = some.first(fewer); }, loss_of(some.first(fewer)));
 }
 
 TEST(Trainings, Tagger) {

@@ -116,7 +116,8 @@ public:
   std::vector<double> reference(const Inputs &inputs) const override;
   std::vector<Contestant> by_hand(const std::vector<Inputs> &batches) const override {
     std::vector<Contestant> one;
-    one.push_back({"cblas", tagger_cblas_training(parameters, hidden, kEmbed, kTags, batches, learning_rate())});
+    one.push_back(
+        {"cblas", tagger_cblas_training(parameters, hidden, kEmbed, kTags, batches, learning_rate())});
     return one;
   }
 };
