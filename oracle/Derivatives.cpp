@@ -83,12 +83,30 @@ static std::pair<double, double> derivatives(Operation *op, double a, double b, 
       });
 }
 
+void Tape::noteKink(Operation *op, double a, double b) {
+  auto function = dyn_cast<FunctionOp>(op);
+  if (isa<math::AbsFOp>(op) || (function && function.getKind() == FunctionKind::Relu))
+    kink(a, 0);
+  else if (isa<arith::MaximumFOp, arith::MinimumFOp>(op))
+    kink(a, b);
+}
+
+void Tape::noteKink(ReduceKind kind, const std::vector<double> &numbers, double y) {
+  if (kind != ReduceKind::Max && kind != ReduceKind::Min)
+    return;
+  auto chosen = llvm::find(numbers, y);
+  for (auto number = numbers.begin(); number != numbers.end(); ++number)
+    if (number != chosen)
+      kink(*number, y);
+}
+
 void Tape::backElementwise(const Step &step) {
   llvm::ArrayRef<double> adjoint = this->adjoint(step.result);
   const Value &a = step.operands.front(), &b = step.operands.back();
   for (int64_t i = 0; i < static_cast<int64_t>(adjoint.size()); ++i) {
     if (adjoint[i] == 0)
       continue;
+    noteKink(step.op, a.at(i), b.at(i));
     auto [byA, byB] = derivatives(step.op, a.at(i), b.at(i), step.result.at(i));
     add(a, i, adjoint[i], byA);
     if (step.operands.size() == 2)
@@ -154,6 +172,7 @@ void Tape::backReduce(const Step &step) {
     std::vector<double> numbers(lines.extent);
     for (int64_t i = 0; i < lines.extent; ++i)
       numbers[i] = x.at(lines.at(line, i));
+    noteKink(op.getKind(), numbers, step.result.at(line));
     for (auto [i, by] : llvm::enumerate(derivatives(op.getKind(), numbers, step.result.at(line))))
       add(x, lines.at(line, i), adjoint[line], by);
   }
@@ -169,6 +188,7 @@ void Tape::backReduceList(const Step &step) {
     std::vector<double> numbers;
     for (const Value &element : elements)
       numbers.push_back(element.at(i));
+    noteKink(op.getKind(), numbers, step.result.at(i));
     for (auto [e, by] : llvm::enumerate(derivatives(op.getKind(), numbers, step.result.at(i))))
       add(elements[e], i, adjoint[i], by);
   }

@@ -35,6 +35,9 @@ struct Gradient {
   /// Of floats of fields and arguments that were read: by column of the batch, and position of the tensor in
   /// it.
   std::map<std::pair<int32_t, int32_t>, std::map<int64_t, std::vector<double>>> inputs;
+  /// How near the nearest kink was that something but 0 went back through: the distance to 0 of what `relu`
+  /// or `abs` got, and of two between which `maximum`, `minimum`, `max` or `min` chose to each other.
+  double kink = std::numeric_limits<double>::infinity();
 };
 
 /// What came of one input.

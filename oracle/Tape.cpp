@@ -5,7 +5,6 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/STLExtras.h"
-#include <algorithm>
 
 using namespace mlir;
 using namespace dbc;
@@ -110,10 +109,12 @@ void Tape::back(const Step &step) {
 Gradient Tape::differentiate(const Value &loss) {
   for (std::vector<double> &adjoint : adjoints_)
     adjoint.clear();
+  Gradient gradient;
+  kink_ = gradient.kink;
   add(loss, 0, 1);
   for (const Step &step : llvm::reverse(steps_))
     back(step);
-  Gradient gradient;
+  gradient.kink = kink_;
   for (const auto &[path, value] : parameters_)
     gradient.parameters[path.str()] = adjoint(value).vec();
   for (const auto &[at, value] : inputs_)

@@ -9,6 +9,8 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
+#include <algorithm>
+#include <cmath>
 
 namespace dbc::oracle {
 
@@ -58,6 +60,11 @@ private:
     if (derivative != 0)
       add(value, element, adjoint * derivative);
   }
+  /// Notes that something goes back through a kink that lies between a and b, see Gradient::kink.
+  void kink(double a, double b) { kink_ = std::min(kink_, a == b ? 0 : std::fabs(a - b)); }
+  /// The same of an element of an operation's result, and of the reduction of numbers to y.
+  void noteKink(mlir::Operation *op, double a, double b);
+  void noteKink(dyn::ReduceKind kind, const std::vector<double> &numbers, double y);
   void back(const Step &step);
   // Rules, by kind of operation. Derivatives.cpp
   void backMove(const Step &step);
@@ -70,6 +77,7 @@ private:
 
   std::vector<Step> steps_;
   std::vector<std::vector<double>> adjoints_; ///< by variable
+  double kink_;                               ///< of the gradient being computed
   llvm::StringMap<Value> parameters_;
   std::map<std::pair<std::pair<int32_t, int32_t>, int64_t>, Value> inputs_; ///< by column and position
 };
