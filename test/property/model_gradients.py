@@ -31,4 +31,5 @@ def main(dbc, models):
     return 1 if failed else 0
 
 
-sys.exit(main(sys.argv[1], sys.argv[2:]))
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2:]))
