@@ -15,6 +15,7 @@ import json
 import os
 import random
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -36,8 +37,12 @@ MODELS += ["test/models/08_attention_decoder.dyn", "test/models/33_graph_attenti
 PROGRAMS = 10  # drawn at random, behind these
 # What the runtime does is in no emitted code.
 RUNTIME = {"DistinctRows.cpp", "Schedule.cpp"}
+# DerivativesTest tests these by themselves.
+RULES = "Derivatives.cpp"
 SHARE = 0.98
-SECONDS = 60  # of a processor that a run may take
+# A mutant may loop without end: what a run may take of a processor, of dbc and of the test of rules, and of addresses.
+SECONDS, TEST_SECONDS = 15, 3
+BYTES = 4 << 30
 VERIFY = ["--mode", "train", "--real", "f64", "-n", "10", "--seed", "3"]
 
 
@@ -162,13 +167,20 @@ class Suite:
 
     def run(self, mutant, arguments):
         """(how dbc fails, empty if it does not; what it says)"""
+        return self.run_program(mutant, SECONDS, [self.options.dbc, *arguments])
+
+    def run_test(self, mutant):
+        return self.run_program(mutant, TEST_SECONDS, [self.options.test])
+
+    def run_program(self, mutant, seconds, command):
         try:
             done = run_within(
-                SECONDS,
-                [self.options.dbc, *arguments],
+                seconds,
+                command,
                 env={**self.environment, "MUTANT": str(mutant)},
                 cwd=self.scratch, # where `dbc verify` leaves what fails
                 errors="replace",
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES)),
             )
         except subprocess.TimeoutExpired:
             return "too slow", ""
@@ -183,6 +195,10 @@ class Suite:
 
     def attempt(self, mutant):
         """(mutant, how it is caught, by what); no words where it is not. "same": it emits what dbc emits."""
+        if mutant.file == RULES:
+            what, _ = self.run_test(mutant.number)
+            if what:
+                return mutant, "test of rules", "DerivativesTest"
         changed = mutant.file in RUNTIME
         for model in self.models[: 2 if changed else None]:
             outcome = model.attempt(mutant)
@@ -201,7 +217,7 @@ def why_equivalent(mutant):
 
 def rules_of_operations():
     """The rules that are attached to operations, and their cases."""
-    with open(os.path.join(ROOT, "ir", "Dyn", "Derivatives.cpp")) as file:
+    with open(os.path.join(ROOT, "ir", "Dyn", RULES)) as file:
         text = file.read()
     rules = re.findall(r"^  attach<[^;]*?, (of\w+)", text, re.M)
     return {"attachDerivatives", *rules}
@@ -214,6 +230,7 @@ def described(mutant):
 def main():
     parser = argparse.ArgumentParser(description="mistakes in the rules of derivatives through dbc verify")
     parser.add_argument("--dbc", type=os.path.abspath, required=True, help="dbc-of-mutants")
+    parser.add_argument("--test", type=os.path.abspath, required=True, help="dbc-oracle-test-of-mutants")
     parser.add_argument("--mutants", required=True, help="mutants.json of rules.py")
     parser.add_argument("--sample", type=int, help="so many, none listed as equivalent; without it all")
     parser.add_argument("--seed", type=int, default=1, help="of what is sampled, and of random programs")
@@ -234,6 +251,8 @@ def main():
         if options.sample is not None:
             chosen = [mutant for mutant in chosen if not why_equivalent(mutant)]
             chosen = sorted(random.Random(options.seed).sample(chosen, min(options.sample, len(chosen))))
+        if suite.run_test(0)[0]:
+            sys.exit("the rules as they are fail DerivativesTest")
         suite.models # made once
         for model in suite.models:
             model.code

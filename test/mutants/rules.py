@@ -295,7 +295,8 @@ class Writer:
                         put(kind, match.end(), close, ", ".join(swapped))
         if match := re.search(r"= (\w+ \? .* : )\w+;$", code, re.S):
             put("term", match.start(1), match.end(1), "")
-        if place.form == "value" and place.type == "bool":
+        negates = re.fullmatch(r"(?:(?!&&|\|\|| \? ).)*(?: [!=]= |^\s*!)(?:(?!&&|\|\|| \? ).)*", code, re.S)
+        if place.form == "value" and place.type == "bool" and not negates:
             found.append(("condition", f"!({original.strip()})"))
         if place.form == "statement" and not re.match(r"declare\.gradient|attach", original):
             found.append(("dropped", ";"))
