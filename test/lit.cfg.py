@@ -4,7 +4,7 @@
 # `asserts` (LLVM has assertions, and with them statistics of passes),
 # `aarch64` (a cross compiler for 64-bit ARM and qemu-user),
 # `nvcc`, `cuobjdump`, `gpu` (an NVIDIA GPU), `torch` (PyTorch), `bench` (dbc-bench, which needs OpenBLAS).
-# Substitutions beside the tools: %n (how many random inputs `dbc verify` draws), %programs, %tensorprograms, %mutants, %kills and %seed (of
+# Substitutions beside the tools: %n (how many random inputs `dbc verify` draws), %programs, %tensorprograms, %mutants, %rulemutants, %kills and %seed (of
 # the random ones), %compilers (of elementwise_full.test),
 # %quickcxx (the compiler that is quickest at what runs once), %cuda* (what is run on a device), %nvcc, %cuobjdump, %cxx, %clangxx, %root (the sources), %build,
 # %examples, %data, %python, %runtime (what a program needs to compile and link against the runtime).
@@ -98,6 +98,7 @@ NUMBERS = {
     "gradientprograms": (10, 100, 5),  # programs with gradients
     "tensorprograms": (10, 40, 4),  # programs of nothing but tensors
     "mutants": (300, 1000, 50),  # mutated models
+    "rulemutants": (12, 12, 12),  # mutated rules of derivatives
     "kills": (10, 200, 2),  # of a training
     "cudainputs": (3, 10, 3),  # inputs of a model on a device
     "cudaseeds": (1, 3, 1),  # interleavings on a device

@@ -61,7 +61,11 @@ public:
     return RankedTensorType::get(extents, scalar(type));
   }
   Value broadcast(Value x, Type type) const {
-    return x.getType() == type ? x : BroadcastOp::create(b, loc, type, x).getResult();
+    if (x.getType() == type)
+      return x;
+    if (auto tensor = dyn_cast<RankedTensorType>(x.getType()); tensor && tensor.getRank() == 0)
+      x = tensor::ExtractOp::create(b, loc, x, ValueRange()); // a product of vectors gives such a one
+    return BroadcastOp::create(b, loc, type, x);
   }
   /// Without `axis` over all elements.
   Value reduce(ReduceKind kind, Value x, std::optional<int64_t> axis) const {

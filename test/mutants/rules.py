@@ -249,7 +249,7 @@ class Reader:
                     self.add(begin, stop, "none")
             return
         is_declaration = re.match(r"(?:const |\[\[maybe_unused\]\] )?[\w:]+(?:<[^;=]*>)?(?: [&*]?| ?[*&])\w+\s*(?:[={(\[,]|$)|using ", text)
-        if is_declaration or text.startswith(("assert(", "LDBG", "break", "delete ")) or re.match(r"auto \[", text):
+        if is_declaration or text.startswith(("assert(", "LDBG", "break", "delete ", "llvm_unreachable(")) or re.match(r"auto \[", text):
             self.add(start, end, "none")
         else:
             self.add(start, end + 1, "statement")

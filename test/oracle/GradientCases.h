@@ -47,6 +47,8 @@ inline const Case kRowCases[] = {
     {"product_of_matrices", "loss f() { sum(square(M @ W)) + sum((W @ W) @ a) }"},
     {"dot", "loss f() { (a @ b) * (a @ W @ b) }"},
     {"broadcast", "loss f() { sum(M * a * s) }"},
+    {"broadcast_along_axes_of_one",
+     "loss f() { sum(square(reshape(a, 3, 1) * W)) + sum(tanh(M * reshape(b, 1, 3))) }"},
     {"transpose_reshape",
      "loss f() { sum(transpose(M) @ (M @ a) * b) + sum(square(reshape(M, 3, 2)) @ [1.0, 2.0]) }"},
     {"concat_slice", "loss f() { let c = [a, b, a]; sum(c[1..6] * [a, b][0..5]) }"},
@@ -62,6 +64,12 @@ inline const Case kRowCases[] = {
      R"({"args": {"k": 2}})"},
     {"binary_cross_entropy", "loss f(y: f32) { binary_cross_entropy(a @ b, y) }", R"({"args": {"y": 1}})"},
     {"conv2d", "loss f() { sum(square(conv2d(reshape(W, 1, 3, 3), K, stride = 2, padding = 1))) }"},
+    {"joined_numbers", "loss f() { let x = [s, a[0] * b[1], s * s]; sum(x * b * [1.0, 2.0, 4.0]) }"},
+    {"conv2d_of_channels", "loss f() { sum(square(conv2d(reshape([W, W * a], 2, 3, 3), reshape([K, K * s], "
+                           "2, 2, 2, 2), stride = (1, 2), "
+                           "padding = (0, 1)))) }"},
+    {"conv2d_of_other_extents", "loss f() { sum(tanh(conv2d(reshape(E, 1, 5, 3), reshape(M, 1, 1, 2, 3), "
+                                "stride = (2, 1), padding = (2, 0)))) }"},
     {"topk",
      "loss f() { let (best, at) = topk(a, 2); sum(square(best)) + sum(W[at[0]] * b) + sum(W[at[1]]) }"},
     {"outputs", "loss f() -> (f32, f32[3]) { (a @ b, a * 2) }"},
@@ -75,6 +83,20 @@ inline const Case kKinks[] = {
     {"equal_elements",
      "loss f() { let x = [a, a]; let y = [b, b]; max(x) * s + min(y) + sum(max([W, W], axis = 0) * a) + "
      "sum(min(W - W, axis = 1)) }"},
+    {"kinks_of_one_side", "loss f() { let z = a - detach(a); sum(relu(z) * b) + sum(abs(z) * b) + "
+                          "sum(clip(z, 0, 1) * b) + sum(clip(z, -1, 0) "
+                          "* a) + sum(pow(z, 2)) }"},
+    {"equal_to_detached", "loss f() { let c = detach(a); sum(maximum(a, c) * b) + 2 * sum(maximum(c, a) * b) "
+                          "+ 4 * sum(minimum(a, c) * b) + 8 * "
+                          "sum(minimum(c, a) * b) }"},
+    {"elements_equal_to_detached",
+     "loss f() { let x = [a, detach(a)]; let y = [detach(b), b]; max(x) + 2 * min(x) + 4 * max(y) + 8 * "
+     "min(y) + "
+     "sum(max(reshape(x, 2, 3), axis = 0) * b) + sum(min(reshape(y, 2, 3), axis = 0) * a) }"},
+    {"infinities_not_chosen", "loss f() { let z = a - a; sum(select(z > 1, log(z) + s / z + sqrt(z) + pow(z, "
+                              "b - 9) + pow(z, -1) + exp(z + 1000) + "
+                              "z * exp(z + 1000) + logsumexp(a * exp(z + 1000)), b)) + (if s - s > 1 { "
+                              "sum(softmax(a / (s - s)) * b) } else { s }) }"},
     {"not_chosen", "loss f() { sum(sqrt(relu(a + 2))) + sum(select(a > b, a / (a + 2), b)) }"},
     {"powers_of_zero", "loss f() { sum(pow(a - a, 2)) + sum(pow(a + 2, b - b)) }"},
 };
