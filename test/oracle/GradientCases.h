@@ -70,6 +70,8 @@ inline const Case kRowCases[] = {
                            "padding = (0, 1)))) }"},
     {"conv2d_of_other_extents", "loss f() { sum(tanh(conv2d(reshape(E, 1, 5, 3), reshape(M, 1, 1, 2, 3), "
                                 "stride = (2, 1), padding = (2, 0)))) }"},
+    {"conv2d_beside_the_picture",
+     "loss f() { sum(tanh(conv2d(reshape(a, 1, 1, 3), reshape(W, 1, 1, 3, 3), padding = (1, 0)))) }"},
     {"topk",
      "loss f() { let (best, at) = topk(a, 2); sum(square(best)) + sum(W[at[0]] * b) + sum(W[at[1]]) }"},
     {"outputs", "loss f() -> (f32, f32[3]) { (a @ b, a * 2) }"},
@@ -99,6 +101,10 @@ inline const Case kKinks[] = {
                               "sum(softmax(a / (s - s)) * b) } else { s }) }"},
     {"not_chosen", "loss f() { sum(sqrt(relu(a + 2))) + sum(select(a > b, a / (a + 2), b)) }"},
     {"powers_of_zero", "loss f() { sum(pow(a - a, 2)) + sum(pow(a + 2, b - b)) }"},
+    {"powers_of_detached_zero",
+     "loss f() { let z = a - detach(a); sum(pow(z, b - b) * b) + sum(pow(z, b * b + 1) * a) }"},
+    {"infinite_products_not_chosen",
+     "loss f() { (if s - s > 1 { sum((W / (s - s)) @ (a * 2)) } else { s }) * a[0] }"},
 };
 
 /// Of lists, cells and loops.
