@@ -53,7 +53,7 @@ void CompiledTraining::pass(float *out) {
       sum += outputs.f32(0)[input];
     *out++ = static_cast<float>(sum / inputs.count());
     expect(optimizer_.step(weights_, outputs));
-    expect(model_.renew(weights_));
+    expect(model_.renew(weights_, optimizer_));
     schedule_ns += session_.profile(loss_).schedule_ns;
   }
   schedule_seconds_ = 1e-9 * static_cast<double>(schedule_ns);

@@ -365,7 +365,7 @@ llvm::Error Trainer::step(const std::vector<size_t> &order, size_t begin, size_t
   optimizer_.options().lr = static_cast<float>(rate_at(rate_, progress_.step, progress_.plateau));
   if (Status status = optimizer_.step(*loaded_.weights, session_.outputs(loss_)); !status.ok())
     return notFinite(status);
-  if (Status status = loaded_.model.renew(*loaded_.weights); !status.ok())
+  if (Status status = loaded_.model.renew(*loaded_.weights, optimizer_); !status.ok())
     return toError(status);
   progress_.lossSum += lossSum;
   progress_.inputs += inputs;

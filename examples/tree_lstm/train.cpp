@@ -44,7 +44,7 @@ int main(int argc, char **argv) {
       auto start = std::chrono::steady_clock::now();
       require(session.nll(batch)); // the losses, and the gradient of their mean
       require(optimizer.step(weights, session.nll_gradients().raw()));
-      require(model.renew(weights));
+      require(model.renew(weights, optimizer));
       seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       for (int32_t i = 0; i < batch.inputs(); ++i)
         sum += session.nll_result()[i];

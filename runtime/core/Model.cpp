@@ -2,6 +2,7 @@
 //
 // Making a model from weights.
 #include <dbc/model.h>
+#include <dbc/optimizer.h>
 #include <dbc/session.h>
 
 #include <algorithm>
@@ -78,7 +79,24 @@ Status Model::renew(const Weights &weights) {
     return Status::error(Code::bad_call, "a model that was never made cannot be renewed");
   if (code_->cuda != nullptr)
     return Status::error(Code::bad_call, info().name + ": a model compiled for a device cannot be renewed");
+  origin_ = {};
   return fill(*code_, weights, *this);
+}
+
+Status Model::renew(const Weights &weights, const Optimizer &optimizer) {
+  const bool follows = !empty() && code_->bf16_params.empty() && origin_.weights == &weights &&
+                       origin_.accesses == weights.accesses() && origin_.optimizer == &optimizer &&
+                       origin_.steps + 1 == optimizer.steps();
+  step_ = follows ? &optimizer : nullptr;
+  Status renewed = renew(weights);
+  step_ = nullptr;
+  if (renewed.ok())
+    origin_ = {&weights, weights.accesses(), &optimizer, optimizer.steps()};
+  return renewed;
+}
+
+const ParamChange *Model::change_of(int32_t param) const {
+  return step_ != nullptr ? &step_->change(param) : nullptr;
 }
 
 size_t Model::bytes() const {

@@ -232,6 +232,11 @@ const OptimizerState &Optimizer::state(int32_t param) const {
   return static_cast<size_t>(param) < states_.size() ? states_[param] : none;
 }
 
+const ParamChange &Optimizer::change(int32_t param) const {
+  static const ParamChange none;
+  return static_cast<size_t>(param) < changes_.size() ? changes_[param] : none;
+}
+
 void Optimizer::restore(int64_t steps, std::vector<OptimizerState> states) {
   steps_ = steps;
   states_ = std::move(states);
@@ -282,9 +287,12 @@ Status Optimizer::norm(const Weights &weights, const Outputs &outputs, float &no
 void Optimizer::make_room(const Weights &weights, const Outputs &outputs) {
   if (states_.size() < static_cast<size_t>(weights.count()))
     states_.resize(weights.count());
+  if (changes_.size() < static_cast<size_t>(weights.count()))
+    changes_.resize(weights.count());
   for (int32_t param = 0; param < weights.count(); ++param) {
     if (!takes_part(param, outputs))
       continue;
+    changes_[param].rows.reserve(static_cast<size_t>(outputs.gradient_rows(param).count));
     if (keeps_first())
       states_[param].first.extend(weights.size(param), 0);
     if (keeps_second())
@@ -306,6 +314,8 @@ Status Optimizer::step(Weights &weights, const Outputs &outputs) {
   // As torch.nn.utils.clip_grad_norm_ has it.
   const float scale = options_.clip_norm > 0 ? std::min(1.0F, options_.clip_norm / (norm + 1e-6F)) : 1.0F;
   for (int32_t param = 0; param < weights.count(); ++param) {
+    ParamChange &change = changes_[param];
+    change.kind = ParamChange::Kind::None;
     if (!takes_part(param, outputs))
       continue;
     const Setting setting = setting_of(param);
@@ -314,9 +324,14 @@ Status Optimizer::step(Weights &weights, const Outputs &outputs) {
                     setting.weight_decay < 0 ? options_.weight_decay : setting.weight_decay, ++state.steps);
     const GradientRows rows = outputs.gradient_rows(param);
     if (const double *wide = outputs.gradient_f64(param))
-      step.apply(weights.data(param), state, wide, rows, weights.size(param));
+      step.apply(weights.data_of(param), state, wide, rows, weights.size(param));
     else
-      step.apply(weights.data(param), state, outputs.gradient_f32(param), rows, weights.size(param));
+      step.apply(weights.data_of(param), state, outputs.gradient_f32(param), rows, weights.size(param));
+    change.kind = rows && !step.changes_without_gradient() ? ParamChange::Kind::Rows : ParamChange::Kind::All;
+    change.width = rows.width;
+    change.rows.clear();
+    if (change.kind == ParamChange::Kind::Rows)
+      change.rows.append(rows.rows, static_cast<size_t>(rows.count));
   }
   ++steps_;
   return Status();

@@ -160,7 +160,8 @@ uint32_t SharedNodes::hash(const Table &table, int32_t node) const {
         hash.add(word);
       }
     };
-    walk(view, *field.info, node, [&](int32_t length) { hash.add(static_cast<uint32_t>(length)); }, values);
+    walk(
+        view, *field.info, node, [&](int32_t length) { hash.add(static_cast<uint32_t>(length)); }, values);
   }
   return static_cast<uint32_t>(hash.state);
 }

@@ -7,6 +7,7 @@
 #include <dbc/weights.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 namespace dbc {
@@ -79,6 +80,9 @@ uint64_t name_hash(const std::string &name) {
 
 Weights::Weights(const ModelInfo &info)
     : info_(&info), values_(info.params.size()), given_(info.params.size(), false) {
+  // Other weights where these were are others.
+  static std::atomic<uint64_t> made{0};
+  accesses_ = ++made << 32;
   for (size_t p = 0; p < values_.size(); ++p) {
     size_t n = 1;
     for (int64_t e : info.params[p].extents)
@@ -148,8 +152,9 @@ void Weights::draw(uint64_t seed) {
 }
 
 void Weights::round_to_bf16(int32_t param) {
+  float *values = data(param);
   for (size_t i = 0; i < size(param); ++i)
-    values_[param][i] = to_float(to_bf16(values_[param][i]));
+    values[i] = to_float(to_bf16(values[i]));
 }
 
 Status Weights::check() const {

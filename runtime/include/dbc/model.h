@@ -22,6 +22,7 @@ namespace dbc {
 
 struct Run;
 class Model;
+class Optimizer;
 namespace cuda {
 class Context;
 struct Backend;
@@ -92,6 +93,12 @@ public:
   /// does (without memory it may have taken over a part: renew it again before it is used), and with bad_call
   /// for a model that was never made, or was compiled for a device, which has a copy of its own.
   Status renew(const Weights &weights);
+  /// The same where the optimizer's last step is all that has changed: of a table of which the step has
+  /// changed some rows these alone are taken over, so that a small batch costs what it looks up. All is taken
+  /// over where that step does not follow the one of the renewal before, or where Weights::accesses() says
+  /// that others may have changed something since. What is written through a pointer that was asked for
+  /// before the last renewal is not seen: renew(weights) is for that.
+  Status renew(const Weights &weights, const Optimizer &optimizer);
 
   bool empty() const { return !code_; }
   /// Of a model that was never made: without a name, data types, params and entries.
@@ -119,8 +126,18 @@ public:
   /// For make_model: a copy of a parameter, converted to Real.
   template <class Real> const Real *add_param(int32_t number, const Weights &weights, int32_t param) {
     Real *out = buffer_room<Real>(number, weights.size(param)); // a large table is renewed in each step
-    for (size_t i = 0; i < weights.size(param); ++i)
-      out[i] = static_cast<Real>(weights.data(param)[i]);
+    const float *from = weights.data(param);
+    const auto copy = [&](size_t begin, size_t count) {
+      for (size_t i = begin; i < begin + count; ++i)
+        out[i] = static_cast<Real>(from[i]);
+    };
+    const ParamChange *change = change_of(param);
+    if (change == nullptr || change->kind == ParamChange::Kind::All)
+      copy(0, weights.size(param));
+    else if (change->kind == ParamChange::Kind::Rows)
+      for (int32_t row : change->rows)
+        copy(static_cast<size_t>(row) * static_cast<size_t>(change->width),
+             static_cast<size_t>(change->width));
     return out;
   }
   /// For make_model: a matrix for products on a device, see cuda::Matrix.
@@ -130,8 +147,8 @@ public:
     matrices_[number].assign(count * sizeof(Real), 0);
     return reinterpret_cast<Real *>(matrices_[number].data());
   }
-  /// For make_model: room for `count` elements, which are not set, until the next call. A model that is renewed
-  /// keeps the memory.
+  /// For make_model: room for `count` elements, which are not set, until the next call. A model that is
+  /// renewed keeps the memory.
   template <class Real> Real *scratch(size_t count) {
     scratch_.resize(count * sizeof(Real));
     return reinterpret_cast<Real *>(scratch_.data());
@@ -153,11 +170,22 @@ private:
     buffers_[number].resize(count * sizeof(Real));
     return reinterpret_cast<Real *>(buffers_[number].data());
   }
+  /// While the model is renewed: what has changed since the renewal before; null: that is not known.
+  const ParamChange *change_of(int32_t param) const;
+  /// Of what the model has come: which weights, and after which step of which optimizer.
+  struct Origin {
+    const Weights *weights = nullptr;
+    uint64_t accesses = 0;
+    const Optimizer *optimizer = nullptr;
+    int64_t steps = 0;
+  };
   static const ModelCode &no_code();
   const ModelCode *code_ = nullptr;
   uint64_t number_ = 0;
   std::vector<Array<unsigned char>> buffers_, matrices_;
   Array<unsigned char> scratch_;
+  Origin origin_;
+  const Optimizer *step_ = nullptr; ///< while it is renewed by what a step has changed alone
   std::vector<Packed<float>> packed32_;
   std::vector<Packed<double>> packed64_;
 };

@@ -75,10 +75,13 @@ public:
   /// they are. Fails with bad_call, and nothing changes, if there is none at all, if one does not fit its
   /// parameter, if one is infinite or NaN (the first such parameter is named), and if an option is out of its
   /// range; with limit, and nothing changes, if there is no memory for the state. Afterwards the model that
-  /// gave the gradients is renewed by Model::renew. Allocates in a parameter's first step only.
+  /// gave the gradients is renewed by Model::renew. Allocates in a parameter's first step only, and where
+  /// a batch looks up more rows of a table than those before.
   Status step(Weights &weights, const Outputs &outputs);
   /// How many steps were made.
   int64_t steps() const { return steps_; }
+  /// What the last step has changed of a parameter; before the first one, nothing. Until the next step.
+  const ParamChange &change(int32_t param) const;
 
   /// Whether the kind, with the momentum it has, keeps a first and a second array.
   bool keeps_first() const;
@@ -107,6 +110,7 @@ private:
   OptimizerOptions options_;
   std::vector<OptimizerState> states_; ///< by parameter
   std::vector<Setting> settings_;      ///< by parameter, where one was set
+  std::vector<ParamChange> changes_;   ///< by parameter
   int64_t steps_ = 0;
 };
 

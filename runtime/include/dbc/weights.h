@@ -14,6 +14,14 @@
 
 namespace dbc {
 
+/// What a step of an optimizer has changed of a parameter: nothing, some rows, or all.
+struct ParamChange {
+  enum class Kind : uint8_t { None, Rows, All };
+  Kind kind = Kind::None;
+  IndexArray rows;   ///< Rows: their numbers, ascending
+  int64_t width = 0; ///< Rows: numbers in one
+};
+
 /// All params and tensor consts of a model, in f32, row-major, mutable. Belongs to one thread at a time. Of a
 /// number that no parameter has, and of all after they were moved from, there is nothing: null, 0, not given.
 class Weights {
@@ -28,7 +36,10 @@ public:
   int32_t find(const std::string &name) const;
   /// Number of elements.
   size_t size(int32_t param) const { return has(param) ? values_[param].size() : 0; }
-  float *data(int32_t param) { return has(param) ? values_[param].data() : nullptr; }
+  float *data(int32_t param) {
+    ++accesses_;
+    return data_of(param);
+  }
   const float *data(int32_t param) const { return has(param) ? values_[param].data() : nullptr; }
   /// Null if there is no such parameter.
   float *data(const std::string &name);
@@ -52,11 +63,18 @@ public:
   /// Ok if all are given, else bad_weights naming all that are missing.
   Status check() const;
 
+  /// How often somebody but an optimizer may have begun to change them: another number tells models that rows
+  /// which a step has changed are not all.
+  uint64_t accesses() const { return accesses_; }
+  /// For optimizers: as data(), without being counted.
+  float *data_of(int32_t param) { return has(param) ? values_[param].data() : nullptr; }
+
 private:
   bool has(int32_t param) const { return static_cast<size_t>(param) < values_.size(); }
   const ModelInfo *info_;
   std::vector<Array<float>> values_;
   std::vector<bool> given_;
+  uint64_t accesses_ = 0;
 };
 
 } // namespace dbc

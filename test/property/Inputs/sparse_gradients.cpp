@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dbc/optimizer.h>
 #include <random>
 #include <set>
 #include <vector>
@@ -26,7 +27,72 @@ static void add(model::Batch &batch, const std::vector<int32_t> &ws, const std::
   batch.bags(ws, vs);
 }
 
+/// A model that takes over the rows which a step has changed computes what one does that takes over all.
+static void renewals(dbc::OptimizerOptions::Kind kind) {
+  model::Weights weights;
+  weights.draw(2);
+  model::Model by_rows, whole;
+  require(model::Model::make(weights, &by_rows).ok() && model::Model::make(weights, &whole).ok(), "no model");
+  model::Session one(by_rows), other(whole);
+  dbc::OptimizerOptions options;
+  options.kind = kind;
+  dbc::Optimizer optimizer(options), second(options);
+  std::mt19937 random(3);
+  for (int step = 0; step < 24; ++step) {
+    model::Batch batch;
+    for (int i = 0; i < 4; ++i) {
+      std::vector<int32_t> ws(step % 5 == 4 ? 0 : random() % 6), vs(ws.size() / 2);
+      for (int32_t &w : ws)
+        w = static_cast<int32_t>(random() % 40);
+      for (int32_t &v : vs)
+        v = static_cast<int32_t>(random() % 40 + 20);
+      add(batch, ws, vs);
+    }
+    require(one.bags(batch).ok() && other.bags(batch).ok(), "a run that failed");
+    for (int i = 0; i < 4; ++i)
+      require(one.bags_result()[i] == other.bags_result()[i], "models differ");
+    optimizer.freeze(model::param::W, step % 7 == 3);
+    if (step == 9)
+      weights.E()[7] += 1; // by hand: counted
+    require((step == 13 ? second : optimizer).step(weights, one.bags_gradients().raw()).ok(), "no step");
+    if (step == 17) // two steps, one renewal
+      require(optimizer.step(weights, one.bags_gradients().raw()).ok(), "no step");
+    require(by_rows.renew(weights, step == 13 ? second : optimizer).ok() && whole.renew(weights).ok(), "no renewal");
+  }
+}
+
+/// Nothing but these rows: another one, changed through a pointer from before, is not taken over.
+static void rows_alone() {
+  model::Weights weights;
+  weights.draw(2);
+  float *before = weights.E();
+  model::Model model;
+  require(model::Model::make(weights, &model).ok(), "no model");
+  model::Session session(model);
+  dbc::Optimizer optimizer{dbc::OptimizerOptions()};
+  auto loss = [&](int32_t row) {
+    model::Batch batch;
+    add(batch, {}, {row});
+    require(session.bags(batch).ok(), "a run that failed");
+    return session.bags_result()[0];
+  };
+  const float first = loss(1);
+  for (int step = 0; step < 2; ++step) {
+    loss(0);
+    require(optimizer.step(weights, session.bags_gradients().raw()).ok() && model.renew(weights, optimizer).ok(),
+            "no step");
+    if (step == 0)
+      before[8] += 1;
+  }
+  require(loss(1) == first, "a row was taken over that no step has changed");
+  require(model.renew(weights).ok() && loss(1) == first + 1, "a row was not taken over");
+}
+
 int main() {
+  for (auto kind : {dbc::OptimizerOptions::Kind::Sgd, dbc::OptimizerOptions::Kind::Adagrad,
+                    dbc::OptimizerOptions::Kind::Adam})
+    renewals(kind);
+  rows_alone();
   model::Weights weights;
   weights.draw(1);
   model::Model compiled;
