@@ -5,6 +5,7 @@
 #               [REAL f32|f64]               # the number that the model computes with, f32 if not said
 #               [MODE infer|train]           # whether losses have gradients, as --mode
 #               [GRADIENTS <name> ...]       # with MODE train: fields and arguments that losses have gradients of, as --gradient
+#               [RECOMPUTE none|cheap|cells] # with MODE train: what gradients find again in place of keeping it, as --recompute
 #               [WEIGHTS f32|bf16]           # how matrices are kept that products read, as --weights
 #               [TABLE_BUDGET <bytes>]       # for functions of one index that are computed at load, as --table-budget
 #               [INCLUDE <dir> ...]          # where imported modules are looked for, as -I
@@ -16,9 +17,9 @@
 # Makes the static library <target> from a model. What links it can include "<model name>.h" and gets dbc::runtime along.
 # The model is compiled again when it, a module that it imports, or dbc itself changes; the C++ only if that changes it.
 function(dbc_add_model target)
-  cmake_parse_arguments(PARSE_ARGV 1 A "" "SOURCE;REAL;MODE;WEIGHTS;TABLE_BUDGET;GPU_MATH;GPU_BLAS" "DIMS;GRADIENTS;INCLUDE;TARGETS;CUDA_ARCHITECTURES")
+  cmake_parse_arguments(PARSE_ARGV 1 A "" "SOURCE;REAL;MODE;RECOMPUTE;WEIGHTS;TABLE_BUDGET;GPU_MATH;GPU_BLAS" "DIMS;GRADIENTS;INCLUDE;TARGETS;CUDA_ARCHITECTURES")
   if(NOT A_SOURCE OR A_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "usage: dbc_add_model(<target> SOURCE <model.dyn> [DIMS name=number ...] [REAL f32|f64] [MODE infer|train] [GRADIENTS name ...] [WEIGHTS f32|bf16] [TABLE_BUDGET bytes] [INCLUDE dir ...] [TARGETS cpu [cuda]] [GPU_MATH f32|tf32] [GPU_BLAS never|auto|always] [CUDA_ARCHITECTURES sm ...])")
+    message(FATAL_ERROR "usage: dbc_add_model(<target> SOURCE <model.dyn> [DIMS name=number ...] [REAL f32|f64] [MODE infer|train] [GRADIENTS name ...] [RECOMPUTE none|cheap|cells] [WEIGHTS f32|bf16] [TABLE_BUDGET bytes] [INCLUDE dir ...] [TARGETS cpu [cuda]] [GPU_MATH f32|tf32] [GPU_BLAS never|auto|always] [CUDA_ARCHITECTURES sm ...])")
   endif()
   set(cuda FALSE)
   foreach(each ${A_TARGETS})
@@ -54,6 +55,9 @@ function(dbc_add_model target)
   endif()
   if(A_MODE)
     list(APPEND options --mode ${A_MODE})
+  endif()
+  if(A_RECOMPUTE)
+    list(APPEND options --recompute ${A_RECOMPUTE})
   endif()
   foreach(name ${A_GRADIENTS})
     list(APPEND options --gradient ${name})

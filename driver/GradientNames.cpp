@@ -55,7 +55,8 @@ llvm::Expected<std::vector<std::string>> gradientNames(mlir::ModuleOp module,
   const Candidates candidates = candidatesOf(oracle::describe(module));
   std::vector<std::string> names, known;
   for (const auto &[name, candidate] : candidates)
-    known.push_back(name);
+    if (candidate.why.empty())
+      known.push_back(name);
   for (const std::string &name : asked) {
     if (name == "all") {
       for (const auto &[each, candidate] : candidates)
@@ -75,6 +76,25 @@ llvm::Expected<std::vector<std::string>> gradientNames(mlir::ModuleOp module,
     names.push_back(name);
   }
   return names;
+}
+
+std::set<std::pair<int32_t, int32_t>> gradientColumns(const ModelInfo &info, int32_t entry,
+                                                      const std::vector<std::string> &names) {
+  std::set<std::pair<int32_t, int32_t>> columns;
+  for (const auto &[number, data] : llvm::enumerate(info.datas))
+    for (const ConstructorInfo &constructor : data.constructors)
+      for (const FieldInfo &field : constructor.fields)
+        if (llvm::is_contained(names, data.name + "." + field.name))
+          columns.insert({static_cast<int32_t>(number), field.column});
+  const Batch batch(info);
+  int32_t component = 0;
+  for (const ArgInfo &argument : info.entries[entry].args)
+    for (const ColumnInfo &part : flatten(argument.type, "")) {
+      if (part.elem == Elem::F32 && llvm::is_contained(names, info.entries[entry].name + "." + argument.name))
+        columns.insert({batch.args(), batch.arg_column(entry, component)});
+      ++component;
+    }
+  return columns;
 }
 
 } // namespace dbc::driver

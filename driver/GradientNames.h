@@ -6,7 +6,10 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/Error.h"
 
+#include <dbc/model_info.h>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dbc::driver {
@@ -16,5 +19,9 @@ namespace dbc::driver {
 /// why: there is no such thing, it has no f32, or its lists are nested.
 llvm::Expected<std::vector<std::string>> gradientNames(mlir::ModuleOp module,
                                                        const std::vector<std::string> &asked);
+
+/// The columns of the batch with floats of these fields and arguments, for entry number `entry`.
+std::set<std::pair<int32_t, int32_t>> gradientColumns(const ModelInfo &info, int32_t entry,
+                                                      const std::vector<std::string> &names);
 
 } // namespace dbc::driver

@@ -8,6 +8,33 @@
 
 namespace dbc::driver {
 
+static ColumnRef columnOf(const InputGradientInfo &info, int32_t entry, const Batch &batch) {
+  return info.data < 0 ? ColumnRef{batch.args(), batch.arg_column(entry, info.column)}
+                       : ColumnRef{info.data, info.column};
+}
+
+/// What the oracle has a gradient of other than 0, and the entry none; empty: nothing.
+static std::string missing(const EntryInfo &entry, int32_t number, const Batch &batch,
+                           llvm::ArrayRef<const oracle::Gradient *> expected) {
+  for (const oracle::Gradient *each : expected) {
+    if (each == nullptr)
+      continue;
+    for (const auto &[column, values] : each->inputs) {
+      auto isGiven = [&, column = column](const InputGradientInfo &info) {
+        const ColumnRef given = columnOf(info, number, batch);
+        return given.table == column.first && given.column == column.second;
+      };
+      auto isZero = [](const auto &value) {
+        return llvm::all_of(value.second, [](double x) { return x == 0; });
+      };
+      if (llvm::none_of(entry.input_gradients, isGiven) && !llvm::all_of(values, isZero))
+        return "compiled code gives no gradient of `" + batch.column_info(column.first, column.second).name +
+               "`";
+    }
+  }
+  return "";
+}
+
 /// The position of the first value in a column that belongs to an input. A reader of lines fills a batch
 /// input by input, so those of the others stand before and behind.
 static int32_t firstValue(const Batch &batch, ColumnRef column, int32_t input) {
@@ -46,8 +73,7 @@ std::string compareInputGradients(const EntryInfo &entry, int32_t number, const 
                                   double bound, double &largest) {
   for (const auto &[n, info] : llvm::enumerate(entry.input_gradients)) {
     const auto which = static_cast<int32_t>(n);
-    const ColumnRef column = info.data < 0 ? ColumnRef{batch.args(), batch.arg_column(number, info.column)}
-                                           : ColumnRef{info.data, info.column};
+    const ColumnRef column = columnOf(info, number, batch);
     const std::vector<double> mean = meanOf(expected, batch, column, info.width);
     const float *f32 = outputs.input_gradient_f32(which);
     const double *f64 = outputs.input_gradient_f64(which);

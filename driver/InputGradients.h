@@ -14,7 +14,8 @@ namespace dbc::driver {
 
 /// Compares what a run of a loss over `batch`, whose inputs weigh the same, has left in `outputs` with the
 /// oracle's gradients: of each input alone, computed from a batch of its own; null of one that failed. Every
-/// value that the batch has of such a field or argument is compared. `largest` becomes the largest error if
+/// value that the batch has of such a field or argument is compared, and those of which there is no gradient
+/// must have none but 0. `largest` becomes the largest error if
 /// that is larger; the words are those of the first one above `bound`, or empty.
 std::string compareInputGradients(const EntryInfo &entry, int32_t number, const Batch &batch,
                                   const Outputs &outputs, llvm::ArrayRef<const oracle::Gradient *> expected,

@@ -8,6 +8,7 @@
 #include "frontend/lower/Lower.h"
 #include "frontend/syntax/Diagnostics.h"
 #include "frontend/syntax/Modules.h"
+#include "ir/Kernel/Kernel.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
@@ -198,6 +199,23 @@ codegen::MemoryPlan ModelUnit::planMemory(mlir::ModuleOp kernels, mlir::ModuleOp
   return codegen::planMemory(kernels, forDevice, codegenOptions());
 }
 
+/// A field or argument that was asked for by name and on which no loss depends.
+void ModelUnit::warnOfNoGradient(mlir::ModuleOp kernels) const {
+  for (const std::string &name : options_.gradients) {
+    const auto [owner, own] = llvm::StringRef(name).split('.');
+    bool given = name == "all";
+    kernels.walk([&, owner = owner, own = own](kernel::InputGradientOp gradient) {
+      mlir::Operation *array = mlir::SymbolTable::lookupNearestSymbolFrom(gradient, gradient.getArrayAttr());
+      if (auto field = llvm::dyn_cast<kernel::FieldOp>(array))
+        given |= field.getData() == owner && field.getName() == own;
+      else if (gradient->getParentOfType<kernel::ProgramOp>().getSymName() == owner)
+        given |= llvm::cast<kernel::ArgumentOp>(array).getName().split('.').first == own;
+    });
+    if (!given)
+      llvm::errs() << "dbc: warning: no loss depends on `" << name << "`: it has no gradient\n";
+  }
+}
+
 Exit ModelUnit::generate(GeneratedCode &code, const std::vector<std::string> &printAfter) {
   mlir::OwningOpRef<mlir::ModuleOp> kernels, forDevice;
   if (Exit exit = transform("kernel", kernels, options_.device ? std::vector<std::string>() : printAfter))
@@ -205,6 +223,7 @@ Exit ModelUnit::generate(GeneratedCode &code, const std::vector<std::string> &pr
   if (options_.device)
     if (Exit exit = transform("kernel", forDevice, printAfter, /*device=*/true))
       return exit;
+  warnOfNoGradient(*kernels);
   mlir::ScopedDiagnosticHandler handler(&context_, printDiagnostic);
   mlir::FailureOr<codegen::Generated> generated =
       codegen::generate(*kernels, forDevice ? *forDevice : mlir::ModuleOp(), codegenOptions());

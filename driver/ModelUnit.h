@@ -69,6 +69,7 @@ public:
 
 private:
   codegen::Options codegenOptions() const;
+  void warnOfNoGradient(mlir::ModuleOp kernels) const;
   struct Front; ///< source texts, syntax tree, what the checker found
   ModelOptions options_;
   std::unique_ptr<Front> front_;

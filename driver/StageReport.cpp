@@ -136,10 +136,24 @@ private:
       return "the batch";
     case kernel::IndexSetKind::Distinct:
       return "each row that is looked up of the table at " + dyn::sourceLocation(indexSet.getLoc());
+    case kernel::IndexSetKind::Column:
+      return rowsOfColumn(indexSet.getParentAttr());
     case kernel::IndexSetKind::Transpose:
       break; // no stage is over it
     }
     return "";
+  }
+
+  /// Of a field or argument, by its array.
+  std::string rowsOfColumn(FlatSymbolRefAttr array) {
+    auto words = [](auto op, const std::string &owner) {
+      return op.getArray() == kernel::FieldArray::Items
+                 ? "each element of `" + op.getName().str() + "` of " + owner
+                 : "each " + owner;
+    };
+    if (auto field = symbols.lookup<kernel::FieldOp>(array.getAttr()))
+      return words(field, "node of `" + field.getData().str() + "`");
+    return words(symbols.lookup<kernel::ArgumentOp>(array.getAttr()), "input");
   }
 
   void when(batch::StageOp stage, StageReport &report) {

@@ -5,6 +5,7 @@
 #include "driver/Commands.h"
 #include "driver/Files.h"
 #include "driver/train/Trainer.h"
+#include "oracle/Describe.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -14,6 +15,11 @@ namespace dbc::driver {
 
 Exit trainCommand(const Options &options) {
   ModelUnit unit(options.model);
+  if (Exit exit = unit.lower())
+    return exit;
+  // Before the C++ is compiled, which takes a while.
+  if (llvm::Expected<int32_t> loss = findLoss(oracle::describe(unit.meaning()), options.train.loss); !loss)
+    return fail(loss.takeError());
   LoadedModel loaded;
   if (Exit exit = load(options, unit, loaded, /*change=*/nullptr, makeSomeWeights))
     return exit;

@@ -5,6 +5,7 @@
 
 #include "driver/Commands.h"
 #include "driver/Files.h"
+#include "driver/GradientNames.h"
 #include "driver/InputGradients.h"
 #include "driver/Lines.h"
 #include "driver/Spoil.h"
@@ -642,6 +643,9 @@ Exit verifyCommand(const Options &options) {
   oracle::Interpreter interpreter(unit.meaning(), weightsView(*loaded.weights));
   interpreter.setLimit(kSteps);
   interpreter.setDifferentiates(options.model.train);
+  llvm::Expected<std::vector<std::string>> gradients = gradientNames(unit.meaning(), options.model.gradients);
+  if (!gradients)
+    return fail(gradients.takeError());
   std::set<std::string> byBlas;
   if (Exit exit = findBlas(options, unit, byBlas))
     return exit;
@@ -652,6 +656,7 @@ Exit verifyCommand(const Options &options) {
     const EntryInfo &entry = info.entries[number];
     if (!options.entry.empty() && entry.name != options.entry)
       continue;
+    interpreter.differentiateColumns(gradientColumns(info, static_cast<int32_t>(number), gradients.get()));
     Verifier verifier(interpreter, loaded, static_cast<int32_t>(number),
                       options.model.tf32 ? kTf32Bound : kBound,
                       options.model.f64 ? kGradientBound : kGradientBoundF32, options.model.train);

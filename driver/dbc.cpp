@@ -152,7 +152,7 @@ private:
     command
         ->add_option("--gradient", o.model.gradients,
                      "with --mode train: gradients of a field or an argument of a loss too, as Tree.x; all: "
-                     "of each; may be repeated")
+                     "of each that can have one; may be repeated")
         ->type_name("NAME")
         ->expected(1)
         ->take_all()

@@ -211,7 +211,10 @@ Value Evaluation::columnValue(int32_t table, int32_t row, int32_t column, Type t
     type = list.getElement();
   if (view.has(row)) {
     auto onTape = [&](const Value &value, int64_t at) {
-      return tape() && view.f32 ? tape()->input({table, column}, at, value) : value;
+      const auto &columns = interpreter_.columns_;
+      return tape() && view.f32 && (!columns || columns->count({table, column}))
+                 ? tape()->input({table, column}, at, value)
+                 : value;
     };
     return stored(view, batch_.column_info(table, column), extents(type), row, 0, onTape);
   }

@@ -19,6 +19,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <tuple>
 
 namespace dbc::oracle {
@@ -90,8 +91,11 @@ public:
   /// From now on an input that takes more steps, each an operation evaluated, is given up with Code::limit.
   void setLimit(int64_t steps) { limit_ = steps; }
 
-  /// From now on a loss is differentiated, too.
+  /// From now on a loss is differentiated, too: by parameters, and by floats of fields and arguments.
   void setDifferentiates(bool on) { differentiates_ = on; }
+  /// From now on by floats of these columns of the batch alone, as code that is compiled to give their
+  /// gradients.
+  void differentiateColumns(std::set<std::pair<int32_t, int32_t>> columns) { columns_ = std::move(columns); }
 
   /// From now on losses drop as the run of that seed and step does, of an input that has that number
   /// (LANGUAGE G2). Before, and in entries, `dropout` is the identity.
@@ -193,6 +197,7 @@ private:
   std::optional<Status> first_; ///< failure, unless all are wanted
   dyn::Structural structural_;
   bool differentiates_ = false;
+  std::optional<std::set<std::pair<int32_t, int32_t>>> columns_; ///< of the floats with a gradient; none: all
   struct DropoutKeys {
     uint64_t run, input;
   };

@@ -178,8 +178,14 @@ InputGradient::InputGradient(const ModelNames &model, const Program &program, ke
     which = field.getArray();
   } else {
     auto argument = program.find<kernel::ArgumentOp>(op.getArray());
-    path = program.source + "." + argument.getName().str();
     column = argument.getComponent();
+    int first = 0;
+    for (const Argument &each : program.arguments) {
+      const int components = each.components.size();
+      if (column >= first && column < first + components)
+        path = program.source + "." + each.components[column - first].path;
+      first += components;
+    }
     which = argument.getArray();
   }
   isList = which == kernel::FieldArray::Items;

@@ -231,9 +231,13 @@ bool HeaderEmitter::isSparseGradient(const Param &param) const {
 void HeaderEmitter::gradients() {
   if (llvm::all_of(model_.programs, [](const auto &program) { return !program->isDifferentiated(); }))
     return;
+  const bool ofInputs =
+      llvm::any_of(model_.programs, [](const auto &program) { return !program->inputGradients.empty(); });
   out_.doc("The gradient of a loss over a whole batch, parameter by parameter, row-major as in Weights; null "
            "for a "
-           "parameter that the loss does not depend on, and before the first run. Valid until the session's "
+           "parameter that the loss does not depend on, and before the first run." +
+           std::string(ofInputs ? " Then that of fields and arguments that was asked for." : "") +
+           " Valid until the session's "
            "next run of "
            "the loss.");
   out_.open("class Gradients");

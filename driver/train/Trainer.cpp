@@ -45,7 +45,8 @@ json::Object toJson(const std::map<std::string, double> &values) {
   return object;
 }
 
-/// The loss of that name; without a name the only one.
+} // namespace
+
 llvm::Expected<int32_t> findLoss(const ModelInfo &info, const std::string &name) {
   std::vector<std::string> losses;
   int32_t found = -1;
@@ -69,8 +70,6 @@ llvm::Expected<int32_t> findLoss(const ModelInfo &info, const std::string &name)
   }
   return found;
 }
-
-} // namespace
 
 Trainer::Trainer(const TrainOptions &options, LoadedModel &loaded, const std::map<std::string, int64_t> &dims)
     : options_(options), loaded_(loaded), dims_(dims), info_(loaded.info()), batch_(info_),

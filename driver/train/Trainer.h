@@ -16,6 +16,9 @@
 
 namespace dbc::driver {
 
+/// The number of the loss of that name; without a name of the only one.
+llvm::Expected<int32_t> findLoss(const ModelInfo &info, const std::string &name);
+
 /// Trains the parameters of a model. What it does depends on options, data and seed alone: neither on the
 /// number of threads nor on whether it was interrupted.
 class Trainer {

@@ -295,6 +295,9 @@ LogicalResult dbc::kernel::verifyInputGradient(Operation *gradient, FlatSymbolRe
   Operation *array = symbols.lookupNearestSymbolFrom(gradient, name);
   if (!hasRowsOfValues(array))
     return gradient->emitOpError("names ") << name << ", which is no field or argument with values";
+  for (Operation *op = gradient->getPrevNode(); op; op = op->getPrevNode())
+    if (op->getName() == gradient->getName() && op->getAttr("array") == name)
+      return gradient->emitOpError("gives ") << name << " a second gradient";
   auto indexSet = symbols.lookupNearestSymbolFrom<IndexSetOp>(
       buffer, buffer->getAttrOfType<FlatSymbolRefAttr>("index_set"));
   if (!indexSet || indexSet.getKind() != IndexSetKind::Column ||

@@ -21,9 +21,11 @@ SmallVector<FlatSymbolRefAttr> arraysOf(batch::ProgramOp program, ArrayRef<std::
   auto add = [&](auto op, StringRef owner, StringRef name) {
     const bool hasValues =
         op.getArray() == kernel::FieldArray::Value || op.getArray() == kernel::FieldArray::Items;
-    auto isOf = [&](StringRef wanted) { // a record's component is `nll.state.h`
-      return wanted.consume_front(owner) && wanted.consume_front(".") &&
-             (name == wanted || (name.consume_front(wanted) && name.starts_with(".")));
+    auto isOf = [owner, name](StringRef wanted) {
+      if (!wanted.consume_front(owner) || !wanted.consume_front("."))
+        return false;
+      StringRef component = name; // of a record `state.0`, of what is wanted as `state`
+      return component.consume_front(wanted) && (component.empty() || component.starts_with("."));
     };
     if (hasValues && dyn::scalar(op.getType()).isF32() && llvm::any_of(names, isOf))
       arrays.push_back(FlatSymbolRefAttr::get(op));

@@ -72,7 +72,7 @@ bool RecomputedStages::inputsOf(batch::WriteOp write, bool cheap, llvm::SetVecto
     if (auto access = dyn_cast<batch::AccessOpInterface>(op)) {
       if (cheap && isa<batch::SegmentOp>(op))
         return false;
-      if (isa_and_nonnull<batch::BufferOp>(declare.find<batch::BufferOp>(access.getArrayAttr())))
+      if (declare.find<batch::BufferOp>(access.getArrayAttr()))
         buffers.insert(access.getArray());
       continue;
     }
@@ -94,16 +94,11 @@ bool RecomputedStages::choose(StringRef buffer, Recompute how) {
   llvm::SetVector<StringRef> inputs;
   if (!inputsOf(found->second.write, how == Recompute::Cheap, inputs))
     return false;
-  for (StringRef input : inputs) {
-    if (choose(input, how))
-      continue;
-    if (!kept.contains(input)) {
-      // An inner buffer that is no longer needed would have to live on, for no less memory.
-      if (how == Recompute::Cheap || inner.contains(input))
-        return false;
-      kept.insert(input);
-    }
-  }
+  // What is not kept, and cannot be found again itself, would have to live on, for no less memory. What other
+  // rows read is kept in any case.
+  for (StringRef input : inputs)
+    if (!choose(input, how) && !kept.contains(input) && (how == Recompute::Cheap || inner.contains(input)))
+      return false;
   chosen.insert(buffer);
   return true;
 }

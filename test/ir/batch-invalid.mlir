@@ -644,3 +644,14 @@ batch.program @p [] [] -> f32 {
     batch.write %1, @x : f32
   }
 }
+
+// -----
+
+// The gradient of an argument has its rows.
+batch.program loss @p ["x"] [f32] -> f32 {
+  kernel.argument @arg.x = "x" 0 value : f32
+  kernel.index_set inputs @input ["input"]
+  batch.buffer @gradient over @input : f32
+  // expected-error @+1 {{'batch.input_gradient' op of @arg.x lies in a buffer that has other rows}}
+  batch.input_gradient @arg.x = @gradient
+}

@@ -1711,3 +1711,78 @@ kernel.program loss @p [] [] -> f32 {
   // expected-error @+1 {{'kernel.gradient' op of @E, which has 9 rows, lies at rows of 8}}
   kernel.gradient @E = @sum
 }
+
+// -----
+
+// The rows of a column are those of a field or an argument that has values, without index arrays or time steps.
+kernel.program @p ["x"] [f32] -> f32 {
+  kernel.argument @arg.x = "x" 0 value : f32
+  // expected-error @+1 {{'kernel.index_set' op has other index arrays than its kind}}
+  kernel.index_set column @rows in @arg.x ["row"]
+}
+
+// -----
+
+kernel.program @p ["x"] [f32] -> f32 {
+  kernel.argument @arg.x = "x" 0 value : f32
+  // expected-error @+1 {{'kernel.index_set' op has no parent}}
+  kernel.index_set column @rows []
+}
+
+// -----
+
+kernel.program @p ["x"] [f32] -> f32 {
+  kernel.argument @arg.x = "x" 0 value : f32
+  // expected-error @+1 {{'kernel.index_set' op of a column has time steps}}
+  kernel.index_set column @rows in @arg.x [] by_time_step
+}
+
+// -----
+
+kernel.program @p ["xs"] [!dyn.list<f32>] -> f32 {
+  kernel.argument @arg.xs.begin = "xs" 0 begin : i32
+  // expected-error @+1 {{'kernel.index_set' op names @arg.xs.begin, which is no field or argument with values}}
+  kernel.index_set column @rows in @arg.xs.begin []
+}
+
+// -----
+
+// The gradient of an argument has its rows, of its type, and there is one.
+kernel.program @p ["x"] [f32] -> f32 {
+  kernel.argument @arg.x = "x" 0 value : f32
+  kernel.index_set inputs @input ["input"]
+  kernel.buffer @gradient over @input : f32
+  // expected-error @+1 {{'kernel.input_gradient' op of @arg.x lies in a buffer that has other rows}}
+  kernel.input_gradient @arg.x = @gradient
+}
+
+// -----
+
+kernel.program @p ["x"] [f32] -> f32 {
+  kernel.argument @arg.x = "x" 0 value : f32
+  kernel.index_set column @rows in @arg.x []
+  kernel.buffer @gradient over @rows : tensor<2xf32>
+  // expected-error @+1 {{'kernel.input_gradient' op of @arg.x, which has rows of 'f32', lies in 'tensor<2xf32>'}}
+  kernel.input_gradient @arg.x = @gradient
+}
+
+// -----
+
+kernel.program @p ["x"] [f32] -> f32 {
+  kernel.argument @arg.x = "x" 0 value : f32
+  kernel.index_set column @rows in @arg.x []
+  kernel.buffer @gradient over @rows : f32
+  // expected-error @+1 {{'kernel.input_gradient' op names @rows, which is no field or argument with values}}
+  kernel.input_gradient @rows = @gradient
+}
+
+// -----
+
+kernel.program @p ["x"] [f32] -> f32 {
+  kernel.argument @arg.x = "x" 0 value : f32
+  kernel.index_set column @rows in @arg.x []
+  kernel.buffer @gradient over @rows : f32
+  kernel.input_gradient @arg.x = @gradient
+  // expected-error @+1 {{'kernel.input_gradient' op gives @arg.x a second gradient}}
+  kernel.input_gradient @arg.x = @gradient
+}

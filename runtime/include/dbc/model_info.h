@@ -90,7 +90,7 @@ struct EntryInfo {
   std::vector<ArgInfo> args;
   TypeInfo result; ///< a loss without outputs: one F32; with outputs: a tuple whose first element is the loss
   std::vector<int32_t> gradients = {}; ///< numbers of the parameters whose gradient a loss gives
-  std::vector<InputGradientInfo> input_gradients = {}; ///< those asked for when the model was compiled
+  std::vector<InputGradientInfo> input_gradients = {}; ///< asked for when it was compiled, if the loss depends on them
 
   /// Whether runs give gradients.
   bool is_differentiated() const { return !gradients.empty() || !input_gradients.empty(); }
