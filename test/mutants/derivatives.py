@@ -34,6 +34,7 @@ from programs.verify import run_within, with_losses  # noqa: E402
 # In this order, and of how many losses of which the code is another; the first that catches a mutant ends it.
 MODELS = {
     "test/property/gradients.dyn": 15,
+    "test/property/input_gradients.dyn": 4,
     "test/property/dropout.dyn": 1,
     "test/models/35_transition_parser.dyn": 1,
     "test/models/44_hm_rnn.dyn": 1,
@@ -47,17 +48,18 @@ RUNTIME = {"DistinctRows.cpp", "Schedule.cpp"}
 # DerivativesTest tests these by themselves.
 RULES = "Derivatives.cpp"
 SHARE = 0.98
-# A mutant may loop without end: what a run may take of a processor, of dbc and of the test of rules, and of addresses.
-SECONDS, TEST_SECONDS = 15, 3
+# A mutant may loop without end: what a run may take of a processor, and of addresses.
+SECONDS = {"compile": 5, "verify": 15, "test": 3}
 BYTES = 2 << 30
-VERIFY = ["--mode", "train", "--real", "f64", "-n", "10", "--seed", "3"]
+TRAIN = ["--mode", "train", "--gradient", "all", "--real", "f64"]
+VERIFY = [*TRAIN, "-n", "10", "--seed", "3"]
 
 
 def without_others(text, kept):
     """The model with one of its losses and entries, or with a list of the names of all."""
     hidden = re.sub(r"//[^\n]*", lambda match: "_" * len(match[0]), text)
     names, out, at = [], [], 0
-    for match in re.finditer(r"^(loss|entry) (\w+)\(", hidden, re.M):
+    for match in re.finditer(r"^(loss|entry) +(\w+)\(", hidden, re.M):
         end, depth = hidden.index("{", match.end()), 0
         while True:
             depth += (hidden[end] == "{") - (hidden[end] == "}")
@@ -99,7 +101,7 @@ class Model:
     def emit(self, mutant):
         """(how compiling fails, empty if it does not; the code)"""
         with tempfile.TemporaryDirectory(dir=self.folder) as out:
-            what, _ = self.suite.run(mutant, ["compile", self.file, *self.dims, "--mode", "train", "--real", "f64", "-o", out])
+            what, _ = self.suite.run(mutant, ["compile", self.file, *self.dims, *TRAIN, "--verify-each", "-o", out])
             if what:
                 return "compiler", None
             code = ""
@@ -139,7 +141,7 @@ class Model:
             if code == self.code:
                 return None
             losses = self.changed(code)
-            losses = losses[:: -(-len(losses) // self.most)]
+            losses = losses[:: max(1, -(-len(losses) // self.most))]
         for loss in losses:
             what, _ = self.verify(mutant.number, loss)
             if what:
@@ -177,10 +179,10 @@ class Suite:
 
     def run(self, mutant, arguments):
         """(how dbc fails, empty if it does not; what it says)"""
-        return self.run_program(mutant, SECONDS, [self.options.dbc, *arguments])
+        return self.run_program(mutant, SECONDS[arguments[0]], [self.options.dbc, *arguments])
 
     def run_test(self, mutant):
-        return self.run_program(mutant, TEST_SECONDS, [self.options.test])
+        return self.run_program(mutant, SECONDS["test"], [self.options.test])
 
     def run_program(self, mutant, seconds, command):
         try:
@@ -233,6 +235,15 @@ def rules_of_operations():
     return {"attachDerivatives", *rules}
 
 
+def results(pool, suite, mutants):
+    """Of each as it comes; what goes wrong ends all."""
+    try:
+        yield from pool.map(suite.attempt, mutants)
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+
+
 def described(mutant):
     return f"{mutant.number}, {mutant.file}, {mutant.rule}, line {mutant.line}: {mutant.original} -> {mutant.changed}"
 
@@ -268,7 +279,7 @@ def main():
             model.code
         counts, survivors, rules = collections.Counter(), [], collections.Counter()
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            for mutant, what, by in pool.map(suite.attempt, chosen):
+            for mutant, what, by in results(pool, suite, chosen):
                 caught = what not in ("", "same")
                 if options.verbose:
                     print(f"  {described(mutant)}: {f'{what} ({by})' if caught else 'NOT CAUGHT ' + what}", flush=True)

@@ -22,7 +22,7 @@ Place = collections.namedtuple("Place", "start end form type rule parts")
 # Of a file only these functions concern derivatives.
 ONLY = {"Schedule.cpp": ["transpose_by", "transpose"]}
 # Names of symbols and messages are not rules.
-NOT_RULES = {"unique", "refuse"}
+NOT_RULES = {"unique", "refuse", "recompute"}
 # What an initialiser may be of: a mutant gives the same.
 TYPES = r"(?:Value|bool|int64_t|int32_t|double|size_t|Type|AffineExpr|FlatSymbolRefAttr|auto)"
 
