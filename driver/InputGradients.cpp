@@ -71,6 +71,8 @@ static std::vector<double> meanOf(llvm::ArrayRef<const oracle::Gradient *> expec
 std::string compareInputGradients(const EntryInfo &entry, int32_t number, const Batch &batch,
                                   const Outputs &outputs, llvm::ArrayRef<const oracle::Gradient *> expected,
                                   double bound, double &largest) {
+  if (std::string words = missing(entry, number, batch, expected); !words.empty())
+    return words;
   for (const auto &[n, info] : llvm::enumerate(entry.input_gradients)) {
     const auto which = static_cast<int32_t>(n);
     const ColumnRef column = columnOf(info, number, batch);

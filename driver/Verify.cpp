@@ -598,9 +598,13 @@ static Exit reportMismatch(Verifier &verifier, const Options &options, const Wei
       return fail(status);
   }
   llvm::errs() << "a small input that shows it is in " << file << "; compare\n";
+  ModelOptions shown = options.model; // without gradients, which `run` does not print
+  shown.train = false;
+  shown.gradients.clear();
+  shown.recompute = "none";
   for (bool first : {true, false}) { // with what it shared the compiled code differs from itself
     bool compiled = first || verifier.finding.shared;
-    llvm::errs() << "  dbc " << (compiled ? "run " : "interpret ") << commandLine(options.model, compiled)
+    llvm::errs() << "  dbc " << (compiled ? "run " : "interpret ") << commandLine(shown, compiled)
                  << " --entry " << entry.name << " --weights " << loaded << " --input " << file
                  << (first && verifier.finding.shared ? " --share\n" : "\n");
   }
