@@ -270,10 +270,9 @@ Range Outputs::input_gradient_range(int32_t number, int32_t owner) const {
   if (!has_input_gradient(number) || owner < 0 || owner >= input_gradients_[number].owners)
     return {};
   const InputValues &gradient = input_gradients_[number];
-  if (!gradient.is_list)
-    return {owner, owner + 1};
-  const Range range{gradient.begin.data()[owner], gradient.end.data()[owner]};
-  // Those of an input that failed may be anything.
+  const Range range = gradient.is_list ? Range{gradient.begin.data()[owner], gradient.end.data()[owner]}
+                                       : Range{owner, owner + 1};
+  // Lists of an input that failed may lie anywhere, and of a list that nobody has there are no values.
   return range.begin >= 0 && range.begin <= range.end && range.end <= gradient.count ? range : Range();
 }
 

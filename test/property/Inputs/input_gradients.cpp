@@ -135,6 +135,18 @@ static void lists(model::Session &one, model::Session &two) {
           "an input that failed spoils others");
 }
 
+/// No input has the list: each fails, and has no elements.
+static void without_lists(model::Session &session) {
+  model::Batch batch;
+  batch.begin_input();
+  batch.begin_input();
+  require(session.listed(batch).ok() && session.failed() == 2, "inputs without arguments");
+  const dbc::InputGradient<float> xs = session.listed_gradients().listed_xs(),
+                                  s = session.listed_gradients().listed_s();
+  require(xs.values() == 0 && xs[0].empty() && xs[1].empty(), "elements of lists that are not there");
+  require(s.values() == 2 && s[1].size() == 1 && s[1][0] == 0, "a gradient of an input that failed");
+}
+
 int main() {
   model::Weights weights;
   weights.draw(1);
@@ -150,5 +162,6 @@ int main() {
     compareWithWhole(two, weights, inputs);
   }
   lists(one, two);
+  without_lists(one);
   return 0;
 }
